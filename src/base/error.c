@@ -1,0 +1,137 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Names, texts and classes of the codes, from the one list in <pawl/error.h>; message filling. */
+#include "base/error.h"
+
+#include "base/assert.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+const char *pawl_error_name(int code)
+{
+    switch (code) {
+    case PAWL_OK:
+        return "PAWL_OK";
+#define ERROR_NAME(name, number, class, text)                                                      \
+    case number:                                                                                   \
+        return "PAWL_" #name;
+        PAWL_ERROR_LIST(ERROR_NAME)
+#undef ERROR_NAME
+    default:
+        return "PAWL_E?";
+    }
+}
+
+const char *pawl_error_text(int code)
+{
+    switch (code) {
+    case PAWL_OK:
+        return "no error";
+#define ERROR_TEXT(name, number, class, text)                                                      \
+    case number:                                                                                   \
+        return text;
+        PAWL_ERROR_LIST(ERROR_TEXT)
+#undef ERROR_TEXT
+    default:
+        return "unknown error";
+    }
+}
+
+enum pawl_error_class pawl_error_class(int code)
+{
+    switch (code) {
+    case PAWL_OK:
+        return PAWL_CLASS_NONE;
+#define ERROR_CLASS(name, number, class, text)                                                     \
+    case number:                                                                                   \
+        return PAWL_CLASS_##class;
+        PAWL_ERROR_LIST(ERROR_CLASS)
+#undef ERROR_CLASS
+    default:
+        return PAWL_CLASS_FATAL;
+    }
+}
+
+const char *pawl_error_class_name(enum pawl_error_class error_class)
+{
+    switch (error_class) {
+    case PAWL_CLASS_NONE:
+        return "none";
+    case PAWL_CLASS_CALLER:
+        return "caller";
+    case PAWL_CLASS_DEFINITE:
+        return "definite";
+    case PAWL_CLASS_TRANSIENT:
+        return "transient";
+    case PAWL_CLASS_UNKNOWN:
+        return "unknown";
+    case PAWL_CLASS_FATAL:
+        return "fatal";
+    }
+    return "none";
+}
+
+/* Ends a message that was cut with "…", at the start of a character and not inside one. */
+static void mark_cut(char *msg)
+{
+    size_t end = PAWL_ERROR_MSG_SIZE - sizeof "…";
+
+    while (end > 0 && ((unsigned char)msg[end] & 0xC0) == 0x80)
+        end--;
+    memcpy(msg + end, "…", sizeof "…");
+}
+
+static void format_message(char *msg, const char *format, va_list args)
+{
+    int length = vsnprintf(msg, PAWL_ERROR_MSG_SIZE, format, args);
+
+    if (length >= PAWL_ERROR_MSG_SIZE)
+        mark_cut(msg);
+}
+
+int pawl__error_set(struct pawl_error *err, int code, const char *format, ...)
+{
+    va_list args;
+
+    if (!err)
+        return code;
+    err->code = code;
+    va_start(args, format);
+    format_message(err->msg, format, args);
+    va_end(args);
+    return code;
+}
+
+int pawl__error_prefix(struct pawl_error *err, int code, const char *format, ...)
+{
+    char old[PAWL_ERROR_MSG_SIZE];
+    va_list args;
+    size_t length;
+
+    if (!err || err->code == PAWL_OK)
+        return code;
+    memcpy(old, err->msg, sizeof old);
+    va_start(args, format);
+    format_message(err->msg, format, args);
+    va_end(args);
+    length = strlen(err->msg);
+    if ((size_t)snprintf(err->msg + length, sizeof err->msg - length, ": %s", old) >=
+        sizeof err->msg - length)
+        mark_cut(err->msg);
+    return err->code;
+}
+
+int pawl__error_code(struct pawl_error *err, int code)
+{
+    return pawl__error_set(err, code, "%s", pawl_error_text(code));
+}
+
+_Noreturn void pawl__assert_failed(const char *file, int line, const char *function,
+                                   const char *expression)
+{
+    (void)fprintf(stderr, "pawl: bug: %s:%d: %s: assertion failed: %s\n", file, line, function,
+                  expression);
+    abort();
+}

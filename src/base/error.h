@@ -1,0 +1,26 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Filling a struct pawl_error. What the codes and classes mean is in <pawl/error.h>. */
+#ifndef PAWL_BASE_ERROR_H
+#define PAWL_BASE_ERROR_H
+
+#include <pawl/error.h>
+
+/*
+ * Writes code and message, and returns the code, so that a failing function ends with
+ *     return pawl__error_set(err, PAWL_EINVAL, "…", …);
+ * `err` may be NULL. A message that does not fit is cut at a character and ends in "…".
+ */
+int pawl__error_set(struct pawl_error *err, int code, const char *format, ...) PAWL_PRINTF(3, 4);
+
+/*
+ * Puts "prefix: " before a message already there, for callers who know more of the context than
+ * the one who failed. Does nothing when `err` is NULL or holds no error. Returns err's code, or
+ * `code` when there is none.
+ */
+int pawl__error_prefix(struct pawl_error *err, int code, const char *format, ...)
+    PAWL_PRINTF(3, 4);
+
+/* Fills in the code's standard text: for failures that have nothing more to say, such as ENOMEM. */
+int pawl__error_code(struct pawl_error *err, int code);
+
+#endif
