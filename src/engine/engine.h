@@ -1,0 +1,66 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The engine's vocabulary: which activity types and which expression types there are, and the few
+ * choices a host makes for all workflows. Filled at the start, then never changed: threads share it
+ * without locks.
+ */
+#ifndef PAWL_ENGINE_ENGINE_H
+#define PAWL_ENGINE_ENGINE_H
+
+#include "base/map.h"
+#include "engine/activity.h"
+#include "engine/graph.h"
+
+/* An expression language. */
+struct pawl_expression_ops {
+    const char *type; /* exactly as definitions write it: "Literal", "JavaScript" */
+    /*
+     * Evaluates in the scope of `context`. `target` is the type wanted; a language may answer
+     * another, the caller converts. ENGINE_RAISED after pawl__raise().
+     */
+    int (*evaluate)(struct pawl_context *context, const struct pawl_expression *expression,
+                    const struct pawl_type *target, struct pawl_value *out);
+    /*
+     * Looks at an expression when a definition is validated: true, or false with a message of what
+     * is wrong with it. NULL: nothing to check.
+     */
+    bool (*check)(const struct pawl_engine *engine, const struct pawl_expression *expression,
+                  char *message, size_t size);
+};
+
+enum pawl_flow_mode {
+    PAWL_FLOW_DEFAULT,
+    PAWL_FLOW_TOKEN,
+    PAWL_FLOW_COUNTER,
+};
+
+struct pawl_engine {
+    const struct pawl_allocator *alloc; /* borrowed */
+    struct pawl_map activities;         /* type -> const struct pawl_activity, highest version */
+    struct pawl_map expressions;        /* type -> const struct pawl_expression_ops */
+
+    bool strict_conversion;
+    bool commit_strategies; /* the standard ones are known by name */
+    enum pawl_flow_mode flow_mode;
+    enum pawl_incident_strategy incident_strategy;
+    uint32_t yield_after; /* activities per burst_step; 10,000 */
+    size_t burst_bytes_max;
+};
+
+/* An empty vocabulary with the default choices. */
+void pawl__engine_init(struct pawl_engine *engine, const struct pawl_allocator *alloc,
+                       struct pawl_hash_seed seed);
+void pawl__engine_release(struct pawl_engine *engine);
+
+/* Borrow what they are given, for the life of the engine. A type given twice replaces the first. */
+PAWL_MUST_CHECK int pawl__engine_add_activity(struct pawl_engine *engine,
+                                              const struct pawl_activity *activity);
+PAWL_MUST_CHECK int pawl__engine_add_expression(struct pawl_engine *engine,
+                                                const struct pawl_expression_ops *ops);
+
+const struct pawl_activity *pawl__engine_activity(const struct pawl_engine *engine,
+                                                  struct pawl_str type);
+const struct pawl_expression_ops *pawl__engine_expression(const struct pawl_engine *engine,
+                                                          struct pawl_str type);
+
+#endif

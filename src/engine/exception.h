@@ -1,0 +1,23 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * What the reference throws, the engine raises: a type, a message and perhaps an inner one. An
+ * exception faults the activity in whose execution it is raised and is kept with the incident.
+ *
+ * Engine functions answer PAWL_OK, ENGINE_RAISED (the burst holds the exception; unwind to the
+ * activity's invocation) or a negative code (memory, limits: unwind out of the burst; nothing of
+ * the step is kept).
+ */
+#ifndef PAWL_ENGINE_EXCEPTION_H
+#define PAWL_ENGINE_EXCEPTION_H
+
+#include "base/str.h"
+
+#define ENGINE_RAISED 1
+
+struct pawl_exception {
+    struct pawl_str type; /* alias: "FaultException", "InvalidOperationException", … */
+    struct pawl_str message;
+    const struct pawl_exception *inner; /* or NULL */
+};
+
+#endif

@@ -1,0 +1,72 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * A value of a workflow: JSON with the type it has at run time.
+ *
+ * The JSON part is always what the value is worth when stored or handed to a script:
+ *
+ *     String, Guid, Uri          a string
+ *     Boolean, numbers           a boolean, a number
+ *     DateTime, DateTimeOffset   a string in ISO 8601 as the reference stores it
+ *     TimeSpan                   a string, [-][d.]hh:mm:ss[.fffffff]
+ *     enum                       a string, the member's name
+ *     byte[]                     a string, base64
+ *     collections                an array
+ *     dictionaries, objects      an object
+ *
+ * The type tells apart what JSON cannot: it decides how the value prints and converts. `type` NULL
+ * goes with null. Values are passed by value; what they point to lives in some arena, of the burst
+ * or of the graph, and is never changed in place: a change builds a new value.
+ */
+#ifndef PAWL_ENGINE_VALUE_H
+#define PAWL_ENGINE_VALUE_H
+
+#include "base/json.h"
+#include "engine/type.h"
+
+struct pawl_value {
+    struct pawl_json json;
+    const struct pawl_type *type;
+};
+
+static inline struct pawl_value pawl__value_null(void)
+{
+    return (struct pawl_value){.json = {.type = PAWL_JSON_NULL}, .type = NULL};
+}
+
+static inline bool pawl__value_is_null(struct pawl_value value)
+{
+    return value.json.type == PAWL_JSON_NULL;
+}
+
+struct pawl_value pawl__value_bool(bool value);
+struct pawl_value pawl__value_int(int64_t value); /* Int32 when it fits, else Int64 */
+struct pawl_value pawl__value_double(double value);
+/* Borrows NUL-terminated UTF-8 that lives as long as the value. */
+struct pawl_value pawl__value_string(struct pawl_str s);
+
+/*
+ * The run-time type that plain JSON has when nothing else is known: string, boolean, Int64 or
+ * Double, Object[] for arrays, a dynamic object for objects. What a reader of stored data sees.
+ */
+struct pawl_value pawl__value_from_json(struct pawl_json json);
+
+/*
+ * Stored form, polymorphic as the reference writes it: scalars plain; objects of registered types
+ * with `_type` last; arrays {"_items":[…],"_type":"Object[]"}; lists and sets the same with their
+ * alias; JsonObject and JsonArray as islands {"_island":"text","_type":…}; dynamic objects plain.
+ * Reading accepts that, `$id`/`$values`/`$ref` around it, and plain arrays.
+ */
+PAWL_MUST_CHECK int pawl__value_write(struct pawl_arena *arena, struct pawl_value value,
+                                      struct pawl_json *out);
+PAWL_MUST_CHECK int pawl__value_read(struct pawl_arena *arena, const struct pawl_json *stored,
+                                     struct pawl_value *out);
+
+/*
+ * Removes the reference format ($id, $values, $ref) from a document, so that the rest of the engine
+ * sees plain arrays and objects. `\\$` at the head of a key becomes `$`. PAWL_EPARSE for a $ref to
+ * nothing or a cycle.
+ */
+PAWL_MUST_CHECK int pawl__json_unreference(struct pawl_arena *arena, const struct pawl_json *in,
+                                           struct pawl_json *out, struct pawl_error *err);
+
+#endif
