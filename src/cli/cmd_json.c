@@ -14,23 +14,18 @@
 #define OUTPUT_MAX ((size_t)512 << 20)
 
 /* Reads and parses; an error names the file. */
-static int load(struct pawl_cli *cli, const char *path, struct pawl_json *out,
-                struct pawl_error *err)
+static int load(struct pawl_cli *cli, struct pawl_arena *arena, const char *path,
+                struct pawl_json *out, struct pawl_error *err)
 {
     struct pawl_str text;
-    int status = pawl__cli_read(cli, path, &text, err);
+    int status = pawl__cli_read(cli, arena, path, &text, err);
 
     if (status != PAWL_OK)
         return status;
-    status = pawl__json_parse(&cli->arena, text, NULL, out, NULL, err);
+    status = pawl__json_parse(arena, text, NULL, out, NULL, err);
     if (status != PAWL_OK)
-        return pawl__error_prefix(err, status, "%s", path);
+        return pawl__error_prefix(err, status, "%s", pawl__cli_file_name(path));
     return PAWL_OK;
-}
-
-static const char *hint_of(int code)
-{
-    return code == PAWL_EPARSE ? NULL : "check the path; '-' reads standard input";
 }
 
 static int show(struct pawl_cli *cli, const struct pawl_json *value, uint8_t indent)
@@ -46,25 +41,32 @@ static int show(struct pawl_cli *cli, const struct pawl_json *value, uint8_t ind
 
 /* ---- check ------------------------------------------------------------------------------ */
 
+static int check_file(struct pawl_cli *cli, struct pawl_arena *arena, const char *path)
+{
+    struct pawl_json value;
+    struct pawl_error err;
+
+    if (load(cli, arena, path, &value, &err) != PAWL_OK)
+        return pawl__cli_fail(cli, &err, pawl__cli_read_hint(err.code));
+    pawl__cli_write_safe(&cli->out, pawl__str(pawl__cli_file_name(path)));
+    pawl__cli_print(&cli->out, ": valid\n");
+    return PAWL_CLI_EXIT_OK;
+}
+
 /* All files, whatever the first ones are like: the highest code counts. */
 static int run_check(struct pawl_cli *cli)
 {
+    struct pawl_arena arena; /* one file at a time, however many there are */
     int worst = PAWL_CLI_EXIT_OK;
 
+    pawl__arena_init(&arena, &cli->env->alloc, cli->arena.max_bytes);
     for (size_t i = 0; i < cli->args.operand_count; i++) {
-        const char *path = cli->args.operands[i];
-        struct pawl_json value;
-        struct pawl_error err;
-        int code = PAWL_CLI_EXIT_OK;
+        int code = check_file(cli, &arena, cli->args.operands[i]);
 
-        if (load(cli, path, &value, &err) == PAWL_OK) {
-            pawl__cli_write_safe(&cli->out, pawl__str(path));
-            pawl__cli_print(&cli->out, ": valid\n");
-        } else {
-            code = pawl__cli_fail(cli, &err, hint_of(err.code));
-        }
         worst = code > worst ? code : worst;
+        pawl__arena_reset(&arena);
     }
+    pawl__arena_release(&arena);
     return worst;
 }
 
@@ -86,8 +88,8 @@ static int run_format(struct pawl_cli *cli)
     struct pawl_json value;
     struct pawl_error err;
 
-    if (load(cli, cli->args.operands[0], &value, &err) != PAWL_OK)
-        return pawl__cli_fail(cli, &err, hint_of(err.code));
+    if (load(cli, &cli->arena, cli->args.operands[0], &value, &err) != PAWL_OK)
+        return pawl__cli_fail(cli, &err, pawl__cli_read_hint(err.code));
     return show(cli, &value, indent);
 }
 
@@ -125,11 +127,12 @@ static int run_get(struct pawl_cli *cli)
                               pointer);
         return pawl__cli_fail_usage(cli, &err);
     }
-    if (load(cli, path, &value, &err) != PAWL_OK)
-        return pawl__cli_fail(cli, &err, hint_of(err.code));
+    if (load(cli, &cli->arena, path, &value, &err) != PAWL_OK)
+        return pawl__cli_fail(cli, &err, pawl__cli_read_hint(err.code));
     found = pawl__json_find(&value, pawl__str(pointer));
     if (!found) {
-        (void)pawl__error_set(&err, PAWL_ENOTFOUND, "%s has nothing at %s", path, pointer);
+        (void)pawl__error_set(&err, PAWL_ENOTFOUND, "%s has nothing at %s",
+                              pawl__cli_file_name(path), pointer);
         return pawl__cli_fail(cli, &err,
                               "array elements count from 0; '~1' stands for '/' in a key");
     }

@@ -52,7 +52,7 @@ static void show_line(void *ctx, struct pawl_str text)
     pawl__cli_print(&run->cli->out, "\n");
 }
 
-/* "FILE:LINE:COLUMN: message (at POINTER)": what compilers print and editors jump to. */
+/* With line, column and pointer, in the words of the parser's own messages. */
 static int refuse(struct pawl_cli *cli, const char *path, struct pawl_str text,
                   const struct pawl_first_step *step, const struct pawl_error *why)
 {
@@ -60,11 +60,13 @@ static int refuse(struct pawl_cli *cli, const char *path, struct pawl_str text,
     struct pawl_error err;
 
     if (pawl__json_locate(text, pawl__str(step->pointer), &place) == PAWL_OK)
-        (void)pawl__error_set(&err, why->code, "%s:%u:%u: %s (at %s)", path, (unsigned)place.line,
+        (void)pawl__error_set(&err, why->code, "%s: line %u, column %u: %s (at %s)",
+                              pawl__cli_file_name(path), (unsigned)place.line,
                               (unsigned)place.column, why->msg,
-                              step->pointer[0] ? step->pointer : "the top");
+                              step->pointer[0] ? step->pointer : "the root");
     else
-        (void)pawl__error_set(&err, why->code, "%s: %s (at %s)", path, why->msg, step->pointer);
+        (void)pawl__error_set(&err, why->code, "%s: %s (at %s)", pawl__cli_file_name(path),
+                              why->msg, step->pointer);
     if (why->code == PAWL_EUNSUPPORTED)
         return pawl__cli_fail(cli, &err,
                               "nothing was run; today Pawl runs " PAWL_FIRST_STEP_SUPPORTED);
@@ -152,11 +154,11 @@ static int run(struct pawl_cli *cli)
     struct pawl_str text;
     int code;
 
-    if (pawl__cli_read(cli, path, &text, &err) != PAWL_OK)
-        return pawl__cli_fail(cli, &err, "check the path; '-' reads standard input");
+    if (pawl__cli_read(cli, &cli->arena, path, &text, &err) != PAWL_OK)
+        return pawl__cli_fail(cli, &err, pawl__cli_read_hint(err.code));
     if (pawl__json_parse(&cli->arena, text, NULL, &definition, NULL, &err) != PAWL_OK) {
-        (void)pawl__error_prefix(&err, err.code, "%s", path);
-        return pawl__cli_fail(cli, &err, "'pawl json check' shows what is wrong with a file");
+        (void)pawl__error_prefix(&err, err.code, "%s", pawl__cli_file_name(path));
+        return pawl__cli_fail(cli, &err, pawl__cli_read_hint(err.code));
     }
     pawl__buf_init(&buf, &cli->env->alloc, JSON_MAX);
     if (run.as_json)

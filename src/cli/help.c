@@ -5,7 +5,7 @@
 #include "cli/output.h"
 
 /* Where the second column begins; a first column that is longer gets a line of its own. */
-#define COLUMN 26
+#define COLUMN 28
 
 static const struct pawl_cli_option help_option[] = {
     {.name = "help", .letter = 'h', .kind = PAWL_CLI_FLAG, .help = "Show this help"},

@@ -2,7 +2,9 @@
 /* The process around pawl__cli_main(): signals, the environment, the standard streams. */
 #include "cli/command.h"
 
+#include <errno.h>
 #include <signal.h>
+#include <string.h>
 
 int main(int argc, char **argv)
 {
@@ -18,5 +20,10 @@ int main(int argc, char **argv)
     }
     code = pawl__cli_main(env, stdout, stderr, argc, argv);
     pawl_system_env_close(env);
+    /* Some file systems say only now that what was written has no room. */
+    if (fclose(stdout) != 0 && code == PAWL_CLI_EXIT_OK) {
+        (void)fprintf(stderr, "pawl: cannot write to standard output: %s\n", strerror(errno));
+        code = PAWL_CLI_EXIT_FATAL;
+    }
     return code;
 }

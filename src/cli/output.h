@@ -50,10 +50,16 @@ int pawl__cli_fail_usage(struct pawl_cli *cli, const struct pawl_error *err);
 int pawl__cli_finish(struct pawl_cli *cli, int code);
 
 /*
- * Reads a whole file; "-" is standard input. *out lives in the arena. The message names the file
- * and what the system said.
+ * Reads a whole file; "-" is standard input. *out lives in `arena`. The message names the file
+ * and what the system said; pawl__cli_read_hint() knows what to do about it.
  */
-PAWL_MUST_CHECK int pawl__cli_read(struct pawl_cli *cli, const char *path, struct pawl_str *out,
-                                   struct pawl_error *err);
+PAWL_MUST_CHECK int pawl__cli_read(struct pawl_cli *cli, struct pawl_arena *arena, const char *path,
+                                   struct pawl_str *out, struct pawl_error *err);
+
+/* What to do about an error of reading or parsing a file; NULL when the message says it all. */
+const char *pawl__cli_read_hint(int code);
+
+/* How messages call a file operand: itself, or "standard input". */
+const char *pawl__cli_file_name(const char *path);
 
 #endif
