@@ -155,6 +155,19 @@ int pawl__cli_fail_usage(struct pawl_cli *cli, const struct pawl_error *err)
     return PAWL_CLI_EXIT_USAGE;
 }
 
+static const char *output_hint(int errnum)
+{
+    switch (errnum) {
+    case EPIPE:
+        return "the program that read it ended before all was written";
+    case ENOSPC:
+    case EDQUOT:
+        return "the output is incomplete; make room and run it again";
+    default:
+        return "the output is incomplete; see where it is sent to";
+    }
+}
+
 int pawl__cli_finish(struct pawl_cli *cli, int code)
 {
     char message[160];
@@ -166,7 +179,6 @@ int pawl__cli_finish(struct pawl_cli *cli, int code)
     (void)snprintf(message, sizeof message, "cannot write to standard output: %s",
                    strerror(cli->out.error));
     put_message(cli, message);
-    put_hint(cli, cli->out.error == EPIPE ? "the program that read it ended before all was written"
-                                          : "the output is incomplete; make room and run it again");
+    put_hint(cli, output_hint(cli->out.error));
     return PAWL_CLI_EXIT_FATAL;
 }

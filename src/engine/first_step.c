@@ -130,8 +130,7 @@ static int visit_sequence(struct walk *walk, const struct pawl_json *sequence)
         return PAWL_OK;
     before = enter(walk, activities->key);
     if (!pawl__json_is(&activities->value, PAWL_JSON_ARRAY))
-        return pawl__error_set(walk->err, PAWL_EPARSE,
-                               "the activities of a sequence are an array, not a %s",
+        return pawl__error_set(walk->err, PAWL_EPARSE, "expected an array of activities, found %s",
                                pawl__json_type_name(&activities->value));
     for (uint32_t i = 0; i < pawl__json_len(&activities->value); i++) {
         char index[16];
@@ -156,7 +155,7 @@ static int visit(struct walk *walk, const struct pawl_json *activity)
     struct pawl_str id = pawl__json_str(get(activity, "id"));
 
     if (!pawl__json_is(activity, PAWL_JSON_OBJECT))
-        return pawl__error_set(walk->err, PAWL_EPARSE, "an activity is an object, not a %s",
+        return pawl__error_set(walk->err, PAWL_EPARSE, "expected an activity object, found %s",
                                pawl__json_type_name(activity));
     if (type.len == 0)
         return pawl__error_set(walk->err, PAWL_EPARSE, "activity '%.*s' has no \"type\"",
