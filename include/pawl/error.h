@@ -74,7 +74,7 @@ enum pawl_error_class {
     PAWL_CLASS_FATAL
 };
 
-/* Long enough for a sentence with a path, a JSON pointer and a hint; longer text is cut with "…". */
+/* Long enough for a sentence with a path, a JSON pointer and a hint; the rest is cut with "…". */
 #define PAWL_ERROR_MSG_SIZE 512
 
 /*
@@ -87,10 +87,9 @@ struct pawl_error {
     char msg[PAWL_ERROR_MSG_SIZE];
 };
 
-#define PAWL_ERROR_INIT                                                                            \
-    {                                                                                              \
-        0, { 0 }                                                                                   \
-    }
+/* clang-format off */
+#define PAWL_ERROR_INIT {0, {0}}
+/* clang-format on */
 
 /* "PAWL_EINVAL", "invalid argument"; "PAWL_E?" and "unknown error" for a number that is no code. */
 PAWL_API const char *pawl_error_name(int code);

@@ -17,8 +17,7 @@ int pawl__error_set(struct pawl_error *err, int code, const char *format, ...) P
  * the one who failed. Does nothing when `err` is NULL or holds no error. Returns err's code, or
  * `code` when there is none.
  */
-int pawl__error_prefix(struct pawl_error *err, int code, const char *format, ...)
-    PAWL_PRINTF(3, 4);
+int pawl__error_prefix(struct pawl_error *err, int code, const char *format, ...) PAWL_PRINTF(3, 4);
 
 /* Fills in the code's standard text: for failures that have nothing more to say, such as ENOMEM. */
 int pawl__error_code(struct pawl_error *err, int code);

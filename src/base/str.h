@@ -20,10 +20,9 @@ struct pawl_str {
 #define PAWL_STR_ARG(s) (int)(s).len, (s).ptr
 
 /* A constant initialiser from a literal. */
-#define PAWL_STR_LIT(literal)                                                                      \
-    {                                                                                              \
-        (literal), sizeof(literal) - 1                                                             \
-    }
+/* clang-format off */
+#define PAWL_STR_LIT(literal) {(literal), sizeof(literal) - 1}
+/* clang-format on */
 
 static inline struct pawl_str pawl__str_make(const char *ptr, size_t len)
 {

@@ -1,0 +1,70 @@
+# SPDX-License-Identifier: Apache-2.0
+# The front door. The build itself is Meson's; each target says in one line what it is for.
+#
+#   SAN=asan|tsan   build and test with sanitizers, in a folder of its own
+#   CC=clang        build and test with clang, in a folder of its own
+#   SUITE=name      run one suite of tests only (unit, threads, cli, fuzz-corpus, …)
+
+SAN ?=
+SUITE ?=
+FUZZ_SECONDS ?= 60
+
+ifeq ($(origin CC),default)
+CC := gcc
+endif
+
+BUILD := build$(if $(filter clang,$(CC)),-clang)$(if $(SAN),-$(SAN))
+
+SAN_FLAGS_ := --buildtype=debugoptimized
+SAN_FLAGS_asan := -Db_sanitize=address,undefined -Db_lundef=false
+SAN_FLAGS_tsan := -Db_sanitize=thread -Db_lundef=false
+ifeq ($(origin SAN_FLAGS_$(SAN)),undefined)
+$(error SAN must be asan or tsan, not '$(SAN)')
+endif
+SETUP := $(SAN_FLAGS_$(SAN))
+
+# Tests are configured only where their libraries are: `make` and `make demo` need none of them.
+WITH_TESTS = $(shell pkgconf --exists cmocka jansson 2>/dev/null && echo true || echo false)
+
+.PHONY: all demo test bench fuzz lint format clean help
+
+all: ## build the binary: build/pawl
+	@tools/install-packages build
+	@tools/build $(BUILD) CC=$(CC) -Dtests=$(WITH_TESTS) $(SETUP)
+
+demo: ## install what is missing, build, and run a sample workflow
+	@tools/install-packages build
+	@tools/build build CC=gcc -Dtests=$(WITH_TESTS)
+	@tools/demo build/pawl
+
+test: ## install what the tests need, build, run all tests
+	@tools/install-packages build test
+	@tools/build $(BUILD) CC=$(CC) -Dtests=true $(SETUP)
+	@tools/run-tests $(BUILD) $(SUITE)
+
+lint: ## formatting, layers, banned calls, sizes, globals, clang-tidy
+	@tools/install-packages build test lint
+	@tools/build build CC=gcc -Dtests=true
+	@tools/lint build
+
+format: ## put all sources into the one style
+	@tools/install-packages lint
+	@tools/lint --format
+
+bench: ## measure against the floor and against peers, as ratios in one run
+	@tools/install-packages build bench test
+	@tools/build build-bench CC=gcc --buildtype=release -Dtests=false -Dbench=true
+	@tools/run-bench build-bench
+
+fuzz: ## run every fuzz target for FUZZ_SECONDS (60) each, from the saved corpus
+	@tools/install-packages build test
+	@tools/build build-fuzz CC=clang -Dfuzz=true -Dtests=false $(SAN_FLAGS_asan)
+	@tools/run-fuzz build-fuzz $(FUZZ_SECONDS)
+
+clean: ## remove all build folders
+	rm -rf build build-*
+
+help: ## show this list
+	@echo 'Targets:'
+	@sed -n 's/^\([a-z]*\): ## \(.*\)/  make \1\t\2/p' Makefile | expand -t 16
+	@sed -n 's/^#   /  /p' Makefile
