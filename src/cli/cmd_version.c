@@ -7,13 +7,16 @@
 
 #include <pawl/version.h>
 
-#include <gnu/libc-version.h>
-
 #if defined(__clang__)
 #define COMPILER "clang " __clang_version__
 #else
 #define COMPILER "gcc " __VERSION__
 #endif
+
+/* GLIBC: the one compiled against; the program may meet a newer one. */
+#define TEXT(value) #value
+#define VERSION_TEXT(major, minor) TEXT(major) "." TEXT(minor)
+#define GLIBC VERSION_TEXT(__GLIBC__, __GLIBC_MINOR__)
 
 struct fact {
     const char *key;
@@ -29,7 +32,7 @@ static size_t collect(struct fact facts[8])
     facts[count++] = (struct fact){"compiler", COMPILER};
     facts[count++] = (struct fact){"buildType", PAWL_BUILD_TYPE};
     facts[count++] = (struct fact){"sanitizers", PAWL_BUILD_SANITIZERS};
-    facts[count++] = (struct fact){"glibc", gnu_get_libc_version()};
+    facts[count++] = (struct fact){"glibc", GLIBC};
     facts[count++] = (struct fact){"zstd", PAWL_BUILD_ZSTD};
     return count;
 }

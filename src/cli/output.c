@@ -4,11 +4,11 @@
 
 #include "base/error.h"
 #include "cli/help.h"
+#include "os/process.h"
 
 #include <errno.h>
 #include <stdarg.h>
 #include <stdlib.h>
-#include <unistd.h>
 
 /* The first failure is the one with the reason; later ones follow from it. */
 static void note_failure(struct pawl_cli_stream *stream)
@@ -77,7 +77,7 @@ void pawl__cli_colors(struct pawl_cli_stream *stream, const char *when)
     const char *term = getenv("TERM");
 
     if (strcmp(when, "auto") == 0)
-        stream->color = isatty(fileno(stream->file)) && !is_set("NO_COLOR") && term &&
+        stream->color = pawl__fd_is_terminal(fileno(stream->file)) && !is_set("NO_COLOR") && term &&
                         strcmp(term, "dumb") != 0;
     else
         stream->color = strcmp(when, "always") == 0;
@@ -170,14 +170,16 @@ static const char *output_hint(int errnum)
 
 int pawl__cli_finish(struct pawl_cli *cli, int code)
 {
+    const char *reason;
     char message[160];
 
     (void)fflush(cli->out.file);
     note_failure(&cli->out);
     if (cli->out.error == 0)
         return code;
+    reason = strerrordesc_np(cli->out.error);
     (void)snprintf(message, sizeof message, "cannot write to standard output: %s",
-                   strerror(cli->out.error));
+                   reason ? reason : "unknown error");
     put_message(cli, message);
     put_hint(cli, output_hint(cli->out.error));
     return PAWL_CLI_EXIT_FATAL;
