@@ -85,6 +85,7 @@ static void mark_cut(char *msg)
     memcpy(msg + end, "…", sizeof "…");
 }
 
+PAWL_PRINTF(2, 0)
 static void format_message(char *msg, const char *format, va_list args)
 {
     int length = vsnprintf(msg, PAWL_ERROR_MSG_SIZE, format, args);
