@@ -25,9 +25,14 @@ struct pawl_list {
     struct pawl_list_link head; /* a ring through the head; empty: points to itself */
 };
 
+/* For PAWL_CONTAINER: a function, so that its argument is evaluated once. */
+static inline void *pawl__container(void *ptr, size_t offset)
+{
+    return ptr ? (char *)ptr - offset : NULL;
+}
+
 /* The element that contains the link `ptr` as `member`; NULL for NULL. */
-#define PAWL_CONTAINER(ptr, type, member)                                                          \
-    ((type *)(void *)((ptr) ? (char *)(ptr)-offsetof(type, member) : NULL))
+#define PAWL_CONTAINER(ptr, type, member) ((type *)pawl__container((ptr), offsetof(type, member)))
 
 /* `element` must be declared; the body may remove `element` itself only by leaving the loop. */
 #define PAWL_LIST_FOR_EACH(element, list, member)                                                  \
