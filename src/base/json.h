@@ -54,9 +54,12 @@ struct pawl_json_member {
 
 /* ---- parsing ---------------------------------------------------------------------------- */
 
+/* Nesting past this is refused everywhere: what recurses over a DOM stays within a small stack. */
+#define PAWL_JSON_DEPTH_MAX 1000
+
 struct pawl_json_limits {
     size_t bytes_max;   /* of the text; at most 1 GB whatever it says */
-    uint32_t depth_max; /* of nested arrays and objects */
+    uint32_t depth_max; /* of nested arrays and objects; at most PAWL_JSON_DEPTH_MAX */
 };
 
 /* 64 MB and 256 levels: far above any definition or state seen, far below what hurts. */
@@ -67,14 +70,19 @@ struct pawl_json_place {
     size_t offset; /* bytes */
     uint32_t line;
     uint32_t column;
-    char pointer[256]; /* JSON pointer (RFC 6901) of the innermost value begun; "" the root */
+    /*
+     * JSON pointer (RFC 6901) of the innermost value that has begun, or is due, and is not
+     * complete; "" is the root. One that does not fit ends in "…".
+     */
+    char pointer[256];
 };
 
 /*
  * Parses one document. The text is copied, so *out lives as long as the arena and no longer needs
  * `text`. `limits` NULL means the default. On PAWL_EPARSE and PAWL_ELIMIT the message has line,
- * column and pointer, and *place (NULL allowed) has them as data. PAWL_ENOMEM. After a failure the
- * arena holds garbage but is usable.
+ * column and pointer, and *place (NULL allowed) has them as data; a text or a DOM that is too large
+ * as a whole is at line 1, column 1. PAWL_ENOMEM. After a failure the arena holds garbage but is
+ * usable.
  */
 PAWL_MUST_CHECK int pawl__json_parse(struct pawl_arena *arena, struct pawl_str text,
                                      const struct pawl_json_limits *limits, struct pawl_json *out,
@@ -218,16 +226,21 @@ PAWL_MUST_CHECK int pawl__json_copy(struct pawl_arena *arena, const struct pawl_
 enum pawl_json_escape {
     /* Only what RFC 8259 demands: control characters, quote, backslash. */
     PAWL_JSON_ESCAPE_MINIMAL,
-    /* As Elsa's serialisers of definitions and state: also DEL and < > & ' + " ` as \uXXXX. */
+    /*
+     * As Elsa's serialiser of definitions and its API, which is .NET's encoder with all ranges
+     * allowed: also < > & ' + " ` as \uXXXX, and what .NET never writes as it is: DEL and C1
+     * controls, blanks other than the space, U+2028, U+2029, private use, what is not assigned,
+     * and everything past U+FFFF, as a pair of surrogates.
+     */
     PAWL_JSON_ESCAPE_HTML,
-    /* As .NET's default encoder (stimulus hashes, payloads): that and all that is not ASCII. */
+    /* As .NET's default encoder (state, stimulus hashes, payloads): that and all but ASCII. */
     PAWL_JSON_ESCAPE_ASCII,
 };
 
 /*
- * Writes into a buffer; its failures are the buffer's sticky status. Commas and colons come by
- * themselves. A call out of order (a value where a key is due, an unclosed container) is a bug and
- * asserts. Nesting is bounded by depth 1,000.
+ * Writes one document into a buffer; its failures are the buffer's sticky status. Commas and colons
+ * come by themselves. A call out of order (a value where a key is due, the wrong end, a second
+ * document) is a bug and asserts. Nesting past PAWL_JSON_DEPTH_MAX is PAWL_ELIMIT in the status.
  */
 struct pawl_json_writer {
     struct pawl_buf *out; /* borrowed */
@@ -236,6 +249,7 @@ struct pawl_json_writer {
     bool need_comma;
     bool after_key;
     uint32_t depth;
+    uint8_t nesting[128]; /* one bit per level: 1 for an object */
 };
 
 void pawl__json_writer_init(struct pawl_json_writer *writer, struct pawl_buf *out,
@@ -251,7 +265,8 @@ void pawl__json_write_bool(struct pawl_json_writer *writer, bool value);
 void pawl__json_write_int(struct pawl_json_writer *writer, int64_t value);
 /* Shortest text that reads back as the same double. Not finite: PAWL_EINVAL in the status. */
 void pawl__json_write_double(struct pawl_json_writer *writer, double value);
-/* Malformed UTF-8 is written as U+FFFD, byte by byte: a log line must come out whatever it holds. */
+/* Malformed UTF-8 is written as U+FFFD, byte by byte: a log line must come out whatever it holds.
+ */
 void pawl__json_write_string(struct pawl_json_writer *writer, struct pawl_str s);
 void pawl__json_write_string_text(struct pawl_json_writer *writer, const char *text);
 void pawl__json_write_value(struct pawl_json_writer *writer, const struct pawl_json *value);
@@ -284,8 +299,8 @@ struct pawl_json_reader {
     size_t at;         /* bytes read */
     size_t item_start; /* where the last event's token begins */
     uint32_t depth;
-    uint8_t expect;       /* what may come next, see json_reader.c */
-    uint8_t nesting[128]; /* one bit per level: array or object; bounds depth_max to 1,024 */
+    uint8_t expect;           /* what may come next, see json_reader.c */
+    uint8_t nesting[128];     /* one bit per level: array or object; bounds depth_max to 1,024 */
     struct pawl_arena *arena; /* where strings with escapes are decoded; borrowed */
 };
 
@@ -302,7 +317,6 @@ PAWL_MUST_CHECK int pawl__json_reader_next(struct pawl_json_reader *reader,
                                            struct pawl_error *err);
 
 /* After BEGIN_OBJECT, BEGIN_ARRAY or KEY: passes over the rest of that value, checking it. */
-PAWL_MUST_CHECK int pawl__json_reader_skip(struct pawl_json_reader *reader,
-                                           struct pawl_error *err);
+PAWL_MUST_CHECK int pawl__json_reader_skip(struct pawl_json_reader *reader, struct pawl_error *err);
 
 #endif
