@@ -1,62 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "activities/flow_graph.h"
-#include "lib/test.h"
+#include "chart.h"
 
 #include <stdio.h>
-
-/*
- * Charts are written as text: "a>b b>c c:Yes>b". Each letter is an activity, a the first; the start
- * is a. A port stands behind a colon.
- */
-struct chart {
-    struct test_allocator alloc;
-    struct pawl_arena arena;
-    struct pawl_flow_connection connections[64];
-    uint32_t count;
-    struct pawl_flow_graph graph;
-};
-
-static void chart_parse(struct chart *chart, const char *text)
-{
-    uint32_t activities = 1;
-
-    chart->count = 0;
-    while (*text) {
-        struct pawl_flow_connection *c = &chart->connections[chart->count++];
-        const char *key = text;
-        size_t port = 0;
-
-        *c = (struct pawl_flow_connection){.source = (uint32_t)(*text++ - 'a')};
-        if (*text == ':') {
-            port = strcspn(++text, ">");
-            c->source_port = pawl__str_make(text, port);
-            text += port;
-        }
-        text++;
-        c->target = (uint32_t)(*text++ - 'a');
-        c->key = pawl__str_make(key, (size_t)(text - key));
-        activities = c->source >= activities ? c->source + 1 : activities;
-        activities = c->target >= activities ? c->target + 1 : activities;
-        while (*text == ' ')
-            text++;
-    }
-    assert_code(pawl__flow_graph_build(&chart->arena, chart->connections, chart->count, activities,
-                                       0, &chart->graph),
-                PAWL_OK);
-}
-
-static void chart_init(struct chart *chart, const char *text)
-{
-    test_allocator_init(&chart->alloc);
-    pawl__arena_init(&chart->arena, &chart->alloc.base, 1 << 20);
-    chart_parse(chart, text);
-}
-
-static void chart_release(struct chart *chart)
-{
-    pawl__arena_release(&chart->arena);
-    assert_int_equal(chart->alloc.live_bytes, 0);
-}
 
 static void check_list(const struct chart *chart, const struct pawl_flow_lists *lists,
                        char activity, const char *expected)
