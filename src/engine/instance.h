@@ -118,8 +118,7 @@ struct pawl_burst {
     bool composite_set;
     bool composite_default; /* it came without outcomes */
     bool cancel_requested;
-    bool started_now; /* first burst: the workflow strategy is asked once */
-    bool asked_start_commit;
+    bool in_progress; /* between the first step and the last: a state saved now goes on here */
 
     enum pawl_phase phase;
     struct pawl_context *current;
@@ -133,7 +132,7 @@ struct pawl_burst {
     VECTOR(struct pawl_context *) dirty;
     struct pawl_effect awaited;
     uint64_t effect_number;
-    bool batch_taken;
+    bool batch_ready;
 
     bool (*stop)(void *ctx);
     void *stop_ctx;

@@ -146,21 +146,20 @@ const struct pawl_variable *pawl__variable_with_id(struct pawl_context *context,
     return find_variable(context, id, true, scope);
 }
 
+/* "CurrentValue" -> "currentValueVariable" */
 static struct pawl_str camel_variable_id(struct pawl_arena *arena, struct pawl_str name)
 {
-    const char *id = pawl__arena_printf(arena, "%.*sVariable", PAWL_STR_ARG(name));
+    static const char suffix[] = "Variable";
+    char *id = pawl__arena_alloc_aligned(arena, name.len + sizeof suffix, 1);
 
     if (!id)
         return pawl__str_make(NULL, 0);
-    if (name.len > 0 && id[0] >= 'A' && id[0] <= 'Z') {
-        struct pawl_str copy = pawl__arena_str(arena, pawl__str(id));
-
-        if (!copy.ptr)
-            return copy;
-        ((char *)(uintptr_t)copy.ptr)[0] = (char)(id[0] - 'A' + 'a');
-        return copy;
-    }
-    return pawl__str(id);
+    if (name.len > 0)
+        memcpy(id, name.ptr, name.len);
+    memcpy(id + name.len, suffix, sizeof suffix);
+    if (id[0] >= 'A' && id[0] <= 'Z' && name.len > 0)
+        id[0] = (char)(id[0] - 'A' + 'a');
+    return pawl__str_make(id, name.len + sizeof suffix - 1);
 }
 
 int pawl__variable_make(struct pawl_arena *arena, struct pawl_str name, struct pawl_value value,

@@ -1,0 +1,14 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The descriptors, one per file cmd_NAME.c. */
+#ifndef PAWL_CLI_COMMANDS_H
+#define PAWL_CLI_COMMANDS_H
+
+#include "cli/command.h"
+
+extern const struct pawl_cli_command pawl__cli_completion;
+extern const struct pawl_cli_command pawl__cli_help;
+extern const struct pawl_cli_command pawl__cli_json;
+extern const struct pawl_cli_command pawl__cli_run;
+extern const struct pawl_cli_command pawl__cli_version;
+
+#endif

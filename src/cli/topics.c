@@ -1,0 +1,65 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Help about what is not one command: `pawl help TOPIC`. */
+#include "cli/help.h"
+#include "cli/output.h"
+#include "engine/first_step.h"
+
+static void write_exit_codes(struct pawl_cli_stream *to)
+{
+    pawl__cli_print(to, "Exit codes of all commands:\n\n");
+    for (const struct pawl_cli_exit_row *row = pawl__cli_exit_rows; row->text; row++)
+        pawl__cli_print(to, "  %2d  %s\n", row->number, row->text);
+    pawl__cli_print(
+        to, "\n"
+            "The code says what a script may do next; the message on standard error says\n"
+            "what happened. Where one command does several things, the highest code counts.\n"
+            "A command that runs another program documents codes of its own.\n");
+}
+
+static void write_topics(struct pawl_cli_stream *to)
+{
+    pawl__cli_print(to, "Topics, besides the commands themselves:\n\n");
+    for (const struct pawl_cli_topic *topic = pawl__cli_topics; topic->name; topic++)
+        pawl__cli_print(to, "  %-14s  %s\n", topic->name, topic->summary);
+    pawl__cli_print(to,
+                    "\n'pawl help TOPIC' shows one, 'pawl help COMMAND' the help of a command.\n");
+}
+
+static const char environment[] =
+    "Environment variables that pawl reads:\n"
+    "\n"
+    "  NO_COLOR        When set and not empty, '--color=auto' means never.\n"
+    "  TERM            When unset or \"dumb\", '--color=auto' means never.\n"
+    "\n"
+    "An option on the command line always wins.\n";
+
+static const char output[] =
+    "Standard output carries what was asked for and nothing else, so that it can be\n"
+    "piped; errors, hints, summaries and log lines go to standard error.\n"
+    "\n"
+    "  --json          where a command has it, prints one JSON document instead of text\n"
+    "  --log-level     which log lines to show: off, error, warn, info, debug, trace\n"
+    "  --log-format    log lines as text, or one JSON object a line\n"
+    "\n"
+    "Colours appear on a terminal only ('pawl help environment'). When standard output\n"
+    "cannot be written, the command says so and its exit code is not 0.\n";
+
+static const char workflows[] =
+    "A workflow definition is a JSON file as Elsa Workflows 3 exports it: an object with\n"
+    "'definitionId', 'name' and a 'root' activity, which contains the others.\n"
+    "\n"
+    "What 'pawl run' can run today, in memory and from the start to the end:\n"
+    "\n"
+    "  " PAWL_FIRST_STEP_SUPPORTED ".\n"
+    "\n"
+    "It looks at the whole definition first. When there is anything else in it, it names\n"
+    "the activity and where it is, and runs nothing.\n";
+
+const struct pawl_cli_topic pawl__cli_topics[] = {
+    {"environment", "Environment variables that pawl reads", environment, NULL},
+    {"exit-codes", "What the exit codes mean", NULL, write_exit_codes},
+    {"output", "What goes where, JSON, log lines, colours", output, NULL},
+    {"topics", "This list", NULL, write_topics},
+    {"workflows", "What a definition is, and what can be run today", workflows, NULL},
+    {NULL, NULL, NULL, NULL},
+};

@@ -1,0 +1,380 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Files and folders over the system's calls; see file.h. Keeps no state but open handles. */
+#include "os/file.h"
+
+#include "base/alloc.h"
+#include "base/assert.h"
+#include "base/error.h"
+#include "os/errno.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#define READ_CHUNK ((size_t)64 << 10)
+
+struct pawl_file {
+    struct pawl_allocator alloc;
+    size_t size_bytes; /* of this struct with the path */
+    int fd;
+    char path[];
+};
+
+static int open_file(const char *path, int flags, mode_t mode)
+{
+    int fd;
+
+    do {
+        fd = open(path, flags | O_CLOEXEC, mode);
+    } while (fd < 0 && errno == EINTR);
+    return fd;
+}
+
+/* Linux has closed the descriptor even when close() answers EINTR: once is right. */
+static void close_file(int fd)
+{
+    if (fd >= 0)
+        (void)close(fd);
+}
+
+/* ---- reading ----------------------------------------------------------------------------- */
+
+static int read_failed(const char *path, struct pawl_buf *out, size_t len_before,
+                       struct pawl_error *err)
+{
+    int status = out->status;
+    size_t room = out->max - len_before;
+
+    out->len = len_before;
+    out->status = PAWL_OK;
+    if (status == PAWL_ELIMIT)
+        return pawl__error_set(err, status, "%s is larger than the %zu bytes allowed for it", path,
+                               room);
+    return pawl__error_set(err, status, "cannot read %s: %s", path, pawl_error_text(status));
+}
+
+/* Reads to the end: the size is not asked for, since files grow and those in /proc have none. */
+static int read_all(int fd, const char *path, struct pawl_buf *out, struct pawl_error *err)
+{
+    size_t len_before = out->len;
+
+    for (;;) {
+        /* One byte more than fits, so that a file which is too large shows. */
+        size_t room = out->max - out->len;
+        size_t want = room < READ_CHUNK ? room : READ_CHUNK;
+        char extra;
+        char *to = want ? pawl__buf_reserve(out, want) : &extra;
+        ssize_t got;
+
+        if (!to)
+            return read_failed(path, out, len_before, err);
+        got = read(fd, to, want ? want : 1);
+        if (got < 0 && errno == EINTR)
+            continue;
+        if (got == 0)
+            return PAWL_OK;
+        if (got < 0) {
+            out->len = len_before;
+            return pawl__os_error(err, errno, "cannot read %s", path);
+        }
+        if (want == 0) {
+            out->status = PAWL_ELIMIT;
+            return read_failed(path, out, len_before, err);
+        }
+        out->len += (size_t)got;
+    }
+}
+
+int pawl__file_read(const char *path, struct pawl_buf *out, struct pawl_error *err)
+{
+    int fd = open_file(path, O_RDONLY, 0);
+    int status;
+
+    if (fd < 0)
+        return pawl__os_error(err, errno, "cannot open %s", path);
+    if (out->status != PAWL_OK)
+        status = pawl__error_code(err, out->status); /* an earlier failure of the caller's buffer */
+    else
+        status = read_all(fd, path, out, err);
+    close_file(fd);
+    return status;
+}
+
+/* ---- writing ----------------------------------------------------------------------------- */
+
+/* PAWL_OK, or -1 with errno; *written says how far it came. */
+static int write_all(int fd, struct pawl_str bytes, size_t *written)
+{
+    *written = 0;
+    while (*written < bytes.len) {
+        ssize_t count = write(fd, bytes.ptr + *written, bytes.len - *written);
+
+        if (count < 0 && errno == EINTR)
+            continue;
+        if (count < 0)
+            return -1;
+        *written += (size_t)count;
+    }
+    return PAWL_OK;
+}
+
+/* Syncs the folder that `path` is in, so that a rename in it is durable. -1 with errno. */
+static int sync_folder_of(const char *path)
+{
+    char folder[PATH_MAX];
+    const char *slash = strrchr(path, '/');
+    int fd, rc, saved;
+
+    if (!slash)
+        (void)snprintf(folder, sizeof folder, ".");
+    else
+        (void)snprintf(folder, sizeof folder, "%.*s", slash == path ? 1 : (int)(slash - path),
+                       path);
+    fd = open_file(folder, O_RDONLY | O_DIRECTORY, 0);
+    if (fd < 0)
+        return -1;
+    rc = fsync(fd);
+    saved = errno;
+    close_file(fd);
+    errno = saved;
+    return rc;
+}
+
+/* Fills the temporary file behind `fd`. -1 with errno. */
+static int fill(int fd, struct pawl_str bytes, mode_t mode)
+{
+    size_t written;
+
+    if (fchmod(fd, mode) != 0 || write_all(fd, bytes, &written) != PAWL_OK)
+        return -1;
+    return fsync(fd);
+}
+
+int pawl__file_write(const char *path, struct pawl_str bytes, mode_t mode, struct pawl_error *err)
+{
+    char temporary[PATH_MAX];
+    int fd, rc, saved;
+
+    if ((size_t)snprintf(temporary, sizeof temporary, "%s.XXXXXX", path) >= sizeof temporary)
+        return pawl__os_error(err, ENAMETOOLONG, "cannot write %s", path);
+    fd = mkostemp(temporary, O_CLOEXEC);
+    if (fd < 0)
+        return pawl__os_error(err, errno, "cannot create a temporary file beside %s", path);
+    rc = fill(fd, bytes, mode);
+    saved = errno;
+    close_file(fd);
+    if (rc == 0) {
+        rc = rename(temporary, path);
+        saved = errno;
+    }
+    if (rc != 0) {
+        (void)unlink(temporary);
+        return pawl__os_error(err, saved, "cannot write %s", path);
+    }
+    if (sync_folder_of(path) != 0)
+        return pawl__error_set(err, PAWL_EUNKNOWN,
+                               "%s is written, but its folder could not be synced: after a power "
+                               "failure it may be the old one; write it again",
+                               path);
+    return PAWL_OK;
+}
+
+int pawl__file_exists(const char *path, bool *out, struct pawl_error *err)
+{
+    struct stat info;
+
+    if (lstat(path, &info) == 0) {
+        *out = true;
+        return PAWL_OK;
+    }
+    if (errno != ENOENT && errno != ENOTDIR)
+        return pawl__os_error(err, errno, "cannot look for %s", path);
+    *out = false;
+    return PAWL_OK;
+}
+
+int pawl__file_remove(const char *path, struct pawl_error *err)
+{
+    if (unlink(path) != 0)
+        return pawl__os_error(err, errno, "cannot remove %s", path);
+    return PAWL_OK;
+}
+
+/* ---- folders ----------------------------------------------------------------------------- */
+
+static bool is_folder(const char *path)
+{
+    struct stat info;
+
+    return stat(path, &info) == 0 && S_ISDIR(info.st_mode);
+}
+
+static int make_one(const char *path, mode_t mode, struct pawl_error *err)
+{
+    if (mkdir(path, mode) == 0 || (errno == EEXIST && is_folder(path)))
+        return PAWL_OK;
+    /* What exists and is no folder is the caller's mistake, not an answer. */
+    return pawl__os_error(err, errno == EEXIST ? ENOTDIR : errno, "cannot make folder %s", path);
+}
+
+int pawl__folder_make(const char *path, mode_t mode, struct pawl_error *err)
+{
+    char part[PATH_MAX];
+    size_t length = strlen(path);
+
+    if (length == 0 || length >= sizeof part)
+        return pawl__os_error(err, length ? ENAMETOOLONG : EINVAL, "cannot make folder \"%s\"",
+                              path);
+    for (size_t i = 1; i < length; i++) {
+        int status;
+
+        if (path[i] != '/' || path[i - 1] == '/')
+            continue;
+        memcpy(part, path, i);
+        part[i] = '\0';
+        status = make_one(part, mode, err);
+        if (status != PAWL_OK)
+            return status;
+    }
+    return make_one(path, mode, err);
+}
+
+static int compare_names(const void *a, const void *b)
+{
+    return pawl__str_compare(*(const struct pawl_str *)a, *(const struct pawl_str *)b);
+}
+
+/* The next name worth listing; NULL at the end and, with errno set, on failure. */
+static const char *next_name(DIR *folder)
+{
+    struct dirent *entry;
+
+    do {
+        errno = 0;
+        entry = readdir(folder);
+    } while (entry && (strcmp(entry->d_name, ".") == 0 || strcmp(entry->d_name, "..") == 0));
+    return entry ? entry->d_name : NULL;
+}
+
+/* A growing array in an arena: doubling, the old ones stay as garbage. PAWL_OK or arena->status. */
+static int push(struct pawl_arena *arena, struct pawl_str **names, size_t *cap, size_t count,
+                const char *name)
+{
+    struct pawl_str copy = pawl__arena_str(arena, pawl__str(name));
+
+    if (!copy.ptr)
+        return arena->status;
+    if (count == *cap) {
+        size_t cap_new = *cap ? *cap * 2 : 16;
+        struct pawl_str *grown = pawl__arena_alloc_array(arena, cap_new, sizeof *grown);
+
+        if (!grown)
+            return arena->status;
+        if (count > 0)
+            memcpy(grown, *names, count * sizeof *grown);
+        *names = grown;
+        *cap = cap_new;
+    }
+    PAWL_ASSERT(*names);
+    (*names)[count] = copy;
+    return PAWL_OK;
+}
+
+static int list(DIR *folder, const char *path, struct pawl_arena *arena, struct pawl_str **names,
+                size_t *count, struct pawl_error *err)
+{
+    struct pawl_str *found = NULL;
+    size_t cap = 0, found_count = 0;
+    const char *name;
+
+    while ((name = next_name(folder))) {
+        int status = found_count < PAWL_FOLDER_NAMES_MAX
+                         ? push(arena, &found, &cap, found_count, name)
+                         : PAWL_ELIMIT;
+
+        if (status != PAWL_OK)
+            return pawl__error_set(err, status, "cannot list folder %s: %s after %zu names", path,
+                                   pawl_error_text(status), found_count);
+        found_count++;
+    }
+    if (errno != 0)
+        return pawl__os_error(err, errno, "cannot list folder %s", path);
+    if (found)
+        qsort(found, found_count, sizeof *found, compare_names);
+    *names = found;
+    *count = found_count;
+    return PAWL_OK;
+}
+
+int pawl__folder_list(const char *path, struct pawl_arena *arena, struct pawl_str **names,
+                      size_t *count, struct pawl_error *err)
+{
+    DIR *folder = opendir(path);
+    int status;
+
+    if (!folder)
+        return pawl__os_error(err, errno, "cannot list folder %s", path);
+    status = list(folder, path, arena, names, count, err);
+    (void)closedir(folder);
+    return status;
+}
+
+/* ---- appending --------------------------------------------------------------------------- */
+
+int pawl__file_open(const struct pawl_allocator *alloc, const char *path, mode_t mode,
+                    struct pawl_file **out, struct pawl_error *err)
+{
+    size_t path_size = strlen(path) + 1;
+    struct pawl_file *file = pawl__alloc(alloc, sizeof *file + path_size);
+
+    if (!file)
+        return pawl__error_code(err, PAWL_ENOMEM);
+    file->alloc = *alloc;
+    file->size_bytes = sizeof *file + path_size;
+    memcpy(file->path, path, path_size);
+    file->fd = open_file(path, O_WRONLY | O_APPEND | O_CREAT, mode);
+    if (file->fd < 0) {
+        int status = pawl__os_error(err, errno, "cannot open %s for appending", path);
+
+        pawl__file_close(file);
+        return status;
+    }
+    *out = file;
+    return PAWL_OK;
+}
+
+int pawl__file_append(struct pawl_file *file, struct pawl_str bytes, struct pawl_error *err)
+{
+    size_t written;
+
+    if (write_all(file->fd, bytes, &written) == PAWL_OK)
+        return PAWL_OK;
+    if (written == 0)
+        return pawl__os_error(err, errno, "cannot append to %s", file->path);
+    return pawl__error_set(err, PAWL_EUNKNOWN, "only %zu of %zu bytes were appended to %s: %s",
+                           written, bytes.len, file->path, strerrordesc_np(errno));
+}
+
+int pawl__file_sync(struct pawl_file *file, struct pawl_error *err)
+{
+    if (fsync(file->fd) == 0)
+        return PAWL_OK;
+    return pawl__error_set(err, PAWL_EIO, "cannot sync %s: %s; what was appended may be lost",
+                           file->path, strerrordesc_np(errno));
+}
+
+void pawl__file_close(struct pawl_file *file)
+{
+    struct pawl_allocator alloc;
+
+    if (!file)
+        return;
+    close_file(file->fd);
+    alloc = file->alloc;
+    pawl__free(&alloc, file, file->size_bytes);
+}

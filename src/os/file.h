@@ -1,0 +1,80 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Files and folders: whole reads, atomic writes, listing, and a handle to append to.
+ *
+ * Paths are NUL-terminated and borrowed for the call. Every message has the path. These calls block
+ * for as long as the disk takes; they know no deadline. Descriptors are not inherited by programs
+ * that are executed.
+ */
+#ifndef PAWL_OS_FILE_H
+#define PAWL_OS_FILE_H
+
+#include "base/arena.h"
+#include "base/buf.h"
+
+#include <sys/types.h>
+
+/*
+ * Appends the whole file to `out`, whose maximum bounds it. On failure `out` holds what it held.
+ * PAWL_ENOTFOUND; PAWL_EINVAL: it is a folder; PAWL_ELIMIT: it is larger; PAWL_EPERM, PAWL_ENOMEM…
+ */
+PAWL_MUST_CHECK int pawl__file_read(const char *path, struct pawl_buf *out, struct pawl_error *err);
+
+/*
+ * Replaces or creates the file so that whoever opens it sees the old content or the new one, after
+ * a power failure too: a temporary file beside it is written, synced and renamed, then the folder
+ * is synced. The mode is exactly `mode`, without the umask. A symbolic link is replaced, not
+ * followed. PAWL_EUNKNOWN: the new content is there but the folder could not be synced.
+ */
+PAWL_MUST_CHECK int pawl__file_write(const char *path, struct pawl_str bytes, mode_t mode,
+                                     struct pawl_error *err);
+
+/* Whether there is anything of that name, a folder too. Not being able to tell is an error. */
+PAWL_MUST_CHECK int pawl__file_exists(const char *path, bool *out, struct pawl_error *err);
+
+/* Removes a file. PAWL_ENOTFOUND; PAWL_EINVAL: it is a folder. */
+PAWL_MUST_CHECK int pawl__file_remove(const char *path, struct pawl_error *err);
+
+/*
+ * Makes the folder and those above it; fine when it is there already. Of what it makes, the mode is
+ * `mode` without the umask's bits. Folders made before a failure stay.
+ */
+PAWL_MUST_CHECK int pawl__folder_make(const char *path, mode_t mode, struct pawl_error *err);
+
+/* Names in one folder at the most; one with more is not meant to be listed at once. */
+#define PAWL_FOLDER_NAMES_MAX ((size_t)100000)
+
+/*
+ * The names in a folder, without "." and "..", sorted by bytes. Array and names (NUL-terminated)
+ * are in the arena. PAWL_ENOTFOUND; PAWL_EINVAL: it is a file; PAWL_ELIMIT: too many, or the
+ * arena's maximum.
+ */
+PAWL_MUST_CHECK int pawl__folder_list(const char *path, struct pawl_arena *arena,
+                                      struct pawl_str **names, size_t *count,
+                                      struct pawl_error *err);
+
+/* ---- appending --------------------------------------------------------------------------- */
+
+struct pawl_file;
+
+/* Opens for appending, created with `mode` (without the umask's bits) when it is not there. */
+PAWL_MUST_CHECK int pawl__file_open(const struct pawl_allocator *alloc, const char *path,
+                                    mode_t mode, struct pawl_file **out, struct pawl_error *err);
+
+/*
+ * Appends all of it. When the disk takes only a part and then fails, the answer is PAWL_EUNKNOWN
+ * and the file ends in that part.
+ */
+PAWL_MUST_CHECK int pawl__file_append(struct pawl_file *file, struct pawl_str bytes,
+                                      struct pawl_error *err);
+
+/*
+ * Returns when everything appended is on the disk. PAWL_EIO for any failure, whatever its cause:
+ * the system may have dropped the data and then answers a second try with success, so do not try.
+ */
+PAWL_MUST_CHECK int pawl__file_sync(struct pawl_file *file, struct pawl_error *err);
+
+/* Does not sync. NULL allowed. */
+void pawl__file_close(struct pawl_file *file);
+
+#endif

@@ -1,0 +1,17 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What a program asks of the process it is: its standard streams and its signals. */
+#ifndef PAWL_OS_PROCESS_H
+#define PAWL_OS_PROCESS_H
+
+#include <stdbool.h>
+
+/*
+ * From now on a write to a pipe whose reader went away fails with EPIPE instead of ending the
+ * process. For programs, at their start; a library does not decide that.
+ */
+void pawl__process_ignore_sigpipe(void);
+
+/* Whether a person may be looking: false also for a descriptor that is none. */
+bool pawl__fd_is_terminal(int fd);
+
+#endif

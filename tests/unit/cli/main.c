@@ -1,0 +1,107 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The whole program in this process: what it does when memory is short, and where it writes. */
+#include "base/json.h"
+#include "cli/command.h"
+#include "lib/test.h"
+
+#include <stdlib.h>
+#include <unistd.h>
+
+static int64_t fake_wall_ns(struct pawl_env *env)
+{
+    (void)env;
+    return 0;
+}
+
+static const struct pawl_env_ops fake_ops = {.version = PAWL_ENV_VERSION, .wall_ns = fake_wall_ns};
+
+/* Runs with `words` (ended by NULL) as argv; answers the exit code and both outputs (free them). */
+static int run(struct test_allocator *alloc, const char *const *words, char **out, char **err)
+{
+    struct pawl_env env = {&fake_ops, alloc->base};
+    char *argv[8] = {NULL};
+    FILE *streams[2];
+    char *texts[2] = {NULL, NULL};
+    size_t sizes[2];
+    int argc = 0, code;
+
+    while (words[argc]) {
+        argv[argc] = strdup(words[argc]);
+        assert_non_null(argv[argc]);
+        argc++;
+    }
+    for (int i = 0; i < 2; i++) {
+        streams[i] = open_memstream(&texts[i], &sizes[i]);
+        assert_non_null(streams[i]);
+    }
+    code = pawl__cli_main(&env, streams[0], streams[1], argc, argv);
+    for (int i = 0; i < 2; i++)
+        assert_int_equal(fclose(streams[i]), 0);
+    while (argc > 0)
+        free(argv[--argc]);
+    *out = texts[0];
+    *err = texts[1];
+    return code;
+}
+
+static const char *const run_hello[] = {"pawl", "run", EXAMPLES_DIR "/hello.json", NULL};
+static const char *const run_hello_json[] = {"pawl", "run", "--json", EXAMPLES_DIR "/hello.json",
+                                             NULL};
+
+static void data_goes_to_one_stream_and_talk_to_the_other(void **state)
+{
+    struct test_allocator alloc;
+    char *out, *err;
+
+    (void)state;
+    test_allocator_init(&alloc);
+    assert_int_equal(run(&alloc, run_hello, &out, &err), 0);
+    assert_string_equal(out, "Hello from Pawl.\n"
+                             "A pawl lets a ratchet turn forward and never back.\n"
+                             "Goodbye.\n");
+    assert_string_equal(err, "Finished  Hello  (4 activities)\n");
+    assert_int_equal(alloc.live_count, 0);
+    free(out);
+    free(err);
+}
+
+/* The sweep wants a code; a run that could not get memory says so and answers "try again". */
+static int run_sweep(struct test_allocator *alloc, void *arg)
+{
+    char *out, *err;
+    int code = run(alloc, arg, &out, &err);
+    bool complete = out && strstr(out, "Goodbye.") != NULL;
+
+    if (code != PAWL_CLI_EXIT_OK) {
+        assert_int_equal(code, PAWL_CLI_EXIT_RETRY);
+        assert_non_null(strstr(err, "out of memory"));
+        assert_false(complete);
+    } else {
+        assert_true(complete);
+    }
+    free(out);
+    free(err);
+    return code == PAWL_CLI_EXIT_OK ? PAWL_OK : PAWL_ENOMEM;
+}
+
+static void a_run_without_memory_says_so_and_prints_nothing_by_half(void **state)
+{
+    union {
+        const char *const *words;
+        void *arg;
+    } plain = {.words = run_hello}, json = {.words = run_hello_json};
+
+    (void)state;
+    test_sweep_allocations(run_sweep, plain.arg, 200);
+    test_sweep_allocations(run_sweep, json.arg, 200);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(data_goes_to_one_stream_and_talk_to_the_other),
+        cmocka_unit_test(a_run_without_memory_says_so_and_prints_nothing_by_half),
+    };
+
+    return cmocka_run_group_tests_name("cli/main", tests, NULL, NULL);
+}
