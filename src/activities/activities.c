@@ -6,6 +6,7 @@
 #include "activities/console.h"
 #include "activities/descriptor.h"
 #include "activities/events.h"
+#include "activities/flowchart.h"
 #include "activities/looping.h"
 #include "activities/primitives.h"
 #include "activities/scheduling.h"
@@ -20,6 +21,14 @@ static const struct pawl_activity *const built_in[] = {
     &pawl__activity_sequence,
     &pawl__activity_parallel,
     &pawl__activity_fork,
+    &pawl__activity_flowchart,
+    &pawl__activity_flow_decision,
+    &pawl__activity_flow_switch,
+    &pawl__activity_flow_fork,
+    &pawl__activity_flow_join,
+    &pawl__activity_flow_node,
+    &pawl__activity_start,
+    &pawl__activity_end,
     &pawl__activity_if,
     &pawl__activity_switch,
     &pawl__activity_while,

@@ -134,7 +134,7 @@ static int progress_of(struct pawl_context *context, struct progress **out)
     if (!progress) {
         progress = pawl__arena_alloc_zeroed(arena, sizeof *progress);
         if (!progress)
-            return arena->status;
+            return arena->status != PAWL_OK ? arena->status : PAWL_ENOMEM;
         status = read_tags(context, SCHEDULED, &scheduled);
         progress->scheduled = scheduled.count;
         if (status == PAWL_OK)
@@ -202,9 +202,10 @@ static int child_completed(struct pawl_context *context, const struct pawl_compl
     struct progress *progress;
     int status = progress_of(context, &progress);
 
-    if (status == PAWL_OK)
-        status = add_tag(pawl__context_arena(context), &progress->completed,
-                         pawl__json_str(&completion->tag.json));
+    if (status != PAWL_OK)
+        return status;
+    status = add_tag(pawl__context_arena(context), &progress->completed,
+                     pawl__json_str(&completion->tag.json));
     if (status == PAWL_OK)
         status = show_tags(context, COMPLETED, &progress->completed);
     if (status == PAWL_OK && progress->completed.count >= progress->scheduled)

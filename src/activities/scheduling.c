@@ -9,6 +9,7 @@
 #include "base/cron.h"
 #include "base/duration.h"
 #include "engine/builder.h"
+#include "engine/context.h"
 #include "engine/engine.h"
 
 /* A TimeSpan input in ticks; nothing is no time at all. */
@@ -60,7 +61,7 @@ static const struct pawl_input_descriptor delay_inputs[] = {
 
 static int delay_execute(struct pawl_context *context)
 {
-    int64_t at;
+    int64_t at = 0;
     int status = later(context, span_ticks(context, "TimeSpan"), &at);
 
     return status == PAWL_OK ? wait_until(context, at, "DelayPayload", NULL) : status;
@@ -89,7 +90,7 @@ static const struct pawl_input_descriptor timer_inputs[] = {
 
 static int timer_execute(struct pawl_context *context)
 {
-    int64_t at;
+    int64_t at = 0;
     int status;
 
     if (pawl__is_trigger_of_run(context))
@@ -111,7 +112,7 @@ static int timer_triggers(struct pawl_context *context, struct pawl_json *payloa
     struct pawl_builder b = {.arena = pawl__context_arena(context)};
     struct pawl_json payload = pawl__json_object();
     struct pawl_value interval = pawl__input(context, "Interval");
-    int64_t at;
+    int64_t at = 0;
     int status = later(context, span_ticks(context, "Interval"), &at);
 
     if (status != PAWL_OK)
@@ -187,7 +188,7 @@ static int cron_execute(struct pawl_context *context)
     struct pawl_str text = pawl__input_str(context, "CronExpression");
     struct pawl_builder b = {.arena = pawl__context_arena(context)};
     struct pawl_bookmark_args args = {.payload = pawl__json_object()};
-    int64_t at;
+    int64_t at = 0;
     int status;
 
     if (pawl__is_trigger_of_run(context))

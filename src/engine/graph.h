@@ -144,6 +144,7 @@ struct pawl_graph {
 enum pawl_problem_level {
     PAWL_PROBLEM_WARNING, /* it loads, but not as written */
     PAWL_PROBLEM_ERROR,   /* it loads, and will fault or do nothing where this stands */
+    PAWL_PROBLEM_INVALID, /* the same, and the reference refuses to publish it (a bad cron) */
 };
 
 struct pawl_problem {
