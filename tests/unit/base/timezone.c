@@ -324,8 +324,10 @@ static void put_block(struct tzif *out, char version, int time_bytes, uint32_t l
     put_be(out, 0x0108, 2);
     memcpy(out->bytes + out->len, "LMT\0CET\0DST\0", 12);
     out->len += 12;
-    for (uint32_t i = 0; i < leap_count; i++)
-        put_be(out, 0, 12);
+    for (uint32_t i = 0; i < leap_count; i++) {
+        put_be(out, 0, time_bytes);
+        put_be(out, 0, 4);
+    }
 }
 
 static const struct transition berlin[] = {
