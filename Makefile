@@ -45,7 +45,8 @@ test: ## install what the tests need, build, run all tests
 lint: ## formatting, layers, banned calls, sizes, globals, clang-tidy
 	@tools/install-packages build test lint
 	@tools/build build CC=gcc -Dtests=true
-	@tools/lint build
+	@tools/build build-clang CC=clang -Dtests=true
+	@tools/lint build build-clang
 
 format: ## put all sources into the one style
 	@tools/install-packages lint

@@ -76,18 +76,23 @@ const char *pawl_error_class_name(enum pawl_error_class error_class)
 /* Ends a message that was cut with "…", at the start of a character and not inside one. */
 static void mark_cut(char *msg)
 {
-    size_t end = PAWL_ERROR_MSG_SIZE - sizeof "…";
+    const size_t last = PAWL_ERROR_MSG_SIZE - sizeof "…";
+    size_t end = last;
 
-    while (end > 0 && ((unsigned char)msg[end] & 0xC0) == 0x80)
+    /* A character has three more bytes at the most; what runs on longer is no UTF-8. */
+    while (last - end < 4 && ((unsigned char)msg[end] & 0xC0) == 0x80)
         end--;
     memcpy(msg + end, "…", sizeof "…");
 }
 
+PAWL_PRINTF(2, 0)
 static void format_message(char *msg, const char *format, va_list args)
 {
     int length = vsnprintf(msg, PAWL_ERROR_MSG_SIZE, format, args);
 
-    if (length >= PAWL_ERROR_MSG_SIZE)
+    if (length < 0) /* printf's own failure: say at least where the message would begin */
+        (void)snprintf(msg, PAWL_ERROR_MSG_SIZE, "%s", format);
+    else if (length >= PAWL_ERROR_MSG_SIZE)
         mark_cut(msg);
 }
 

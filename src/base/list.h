@@ -25,15 +25,28 @@ struct pawl_list {
     struct pawl_list_link head; /* a ring through the head; empty: points to itself */
 };
 
+/* For the macros below: functions, so that their argument is evaluated once. */
+static inline void *pawl__list_element(struct pawl_list_link *link, size_t offset)
+{
+    return (char *)link - offset;
+}
+
+static inline void *pawl__list_element_or_null(struct pawl_list_link *link, size_t offset)
+{
+    return link ? (char *)link - offset : NULL;
+}
+
 /* The element that contains the link `ptr` as `member`; NULL for NULL. */
 #define PAWL_CONTAINER(ptr, type, member)                                                          \
-    ((type *)(void *)((ptr) ? (char *)(ptr)-offsetof(type, member) : NULL))
+    ((type *)pawl__list_element_or_null((ptr), offsetof(type, member)))
 
 /* `element` must be declared; the body may remove `element` itself only by leaving the loop. */
 #define PAWL_LIST_FOR_EACH(element, list, member)                                                  \
-    for ((element) = PAWL_CONTAINER((list)->head.next, __typeof__(*(element)), member);            \
+    for ((element) =                                                                               \
+             pawl__list_element((list)->head.next, offsetof(__typeof__(*(element)), member));      \
          &(element)->member != &(list)->head;                                                      \
-         (element) = PAWL_CONTAINER((element)->member.next, __typeof__(*(element)), member))
+         (element) =                                                                               \
+             pawl__list_element((element)->member.next, offsetof(__typeof__(*(element)), member)))
 
 static inline void pawl__list_init(struct pawl_list *list)
 {

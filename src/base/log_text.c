@@ -62,6 +62,12 @@ static bool is_control(uint32_t c)
            (c >= 0x2028 && c <= 0x202E) || (c >= 0x2066 && c <= 0x2069);
 }
 
+/* Most bytes of most texts: printable ASCII that is never escaped. */
+static bool is_safe(char c)
+{
+    return c >= ' ' && c <= '~' && c != '"' && c != '\\';
+}
+
 size_t pawl__printable_next(struct pawl_str s, size_t *pos, bool quoted,
                             char out[PAWL_PRINTABLE_MAX])
 {
@@ -92,8 +98,14 @@ void pawl__printable(struct pawl_buf *out, struct pawl_str s, bool quoted)
 
     while (at < s.len) {
         char bytes[PAWL_PRINTABLE_MAX];
-        size_t len = pawl__printable_next(s, &at, quoted, bytes);
+        size_t start = at, len;
 
+        while (at < s.len && is_safe(s.ptr[at]))
+            at++;
+        pawl__buf_append(out, s.ptr + start, at - start);
+        if (at == s.len)
+            break;
+        len = pawl__printable_next(s, &at, quoted, bytes);
         pawl__buf_append(out, bytes, len);
     }
 }
@@ -186,8 +198,12 @@ static void put_error(struct pawl_log_line *line, const struct pawl_log_piece *p
 static void text_begin(struct pawl_log_line *line, enum pawl_log_level level,
                        const struct pawl_log_time *time, struct pawl_str message)
 {
-    pawl__buf_printf(&line->out, "%04d-%02d-%02d %02d:%02d:%02d.%03d ", time->year, time->month,
-                     time->day, time->hour, time->minute, time->second, time->nanosecond / 1000000);
+    char text[64];
+
+    (void)snprintf(text, sizeof text, "%04d-%02d-%02d %02d:%02d:%02d.%03d ", time->year,
+                   time->month, time->day, time->hour, time->minute, time->second,
+                   time->nanosecond / 1000000);
+    pawl__buf_text(&line->out, text);
     color(line, level_color(level));
     pawl__buf_text(&line->out, level_label(level));
     color(line, COLOR_OFF);

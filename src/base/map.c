@@ -88,8 +88,6 @@ static int rebuild(struct pawl_map *map)
     struct pawl_map old = *map;
     uint32_t slot_count = old.slot_count ? old.slot_count : SLOTS_MIN;
 
-    if (old.live_count >= PAWL_MAP_ENTRIES_MAX)
-        return PAWL_ELIMIT;
     if (old.live_count > entries_max(old.slot_count) / 2)
         slot_count = old.slot_count * 2;
     map->slots = pawl__alloc_zeroed(map->alloc, slot_count * sizeof *map->slots);
@@ -134,6 +132,8 @@ int pawl__map_put(struct pawl_map *map, struct pawl_str key, void *value)
         entry->value = value;
         return PAWL_OK;
     }
+    if (map->live_count >= PAWL_MAP_ENTRIES_MAX)
+        return PAWL_ELIMIT;
     if (map->entry_count == entries_max(map->slot_count)) {
         int status = rebuild(map);
 

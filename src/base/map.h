@@ -46,7 +46,8 @@ void pawl__map_clear(struct pawl_map *map);   /* empties it, keeps the memory */
 void *pawl__map_get(const struct pawl_map *map, struct pawl_str key);
 bool pawl__map_has(const struct pawl_map *map, struct pawl_str key);
 
-/* Inserts or overwrites. PAWL_ENOMEM, PAWL_ELIMIT: the map is as before. */
+/* Inserts, or overwrites the value and keeps the key that is there. PAWL_ENOMEM, PAWL_ELIMIT: the
+ * map is as before. */
 PAWL_MUST_CHECK int pawl__map_put(struct pawl_map *map, struct pawl_str key, void *value);
 
 /* Removes and answers the value; NULL when there was none. */

@@ -30,7 +30,7 @@ static void show_activity(void *ctx, struct pawl_str type, struct pawl_str id, c
              pawl__log_str("id", id), pawl_log_text("pointer", pointer));
     if (!run->trace)
         return;
-    (void)fflush(run->cli->out.file); /* so that lines and steps come in order on a terminal */
+    pawl__cli_flush(&run->cli->out);
     pawl__cli_print(to, "%s> ", pawl__cli_style(to, PAWL_CLI_DIM));
     pawl__cli_write_safe(to, type);
     pawl__cli_print(to, "  ");
@@ -89,7 +89,7 @@ static void show_summary(struct pawl_cli *cli, const struct pawl_json *definitio
 {
     struct pawl_cli_stream *to = &cli->err;
 
-    (void)fflush(cli->out.file);
+    pawl__cli_flush(&cli->out);
     pawl__cli_print(to, "%sFinished%s  ", pawl__cli_style(to, PAWL_CLI_GREEN),
                     pawl__cli_style(to, PAWL_CLI_PLAIN));
     pawl__cli_write_safe(to, title_of(definition));

@@ -27,6 +27,12 @@ void pawl__cli_print(struct pawl_cli_stream *stream, const char *format, ...)
     note_failure(stream);
 }
 
+void pawl__cli_flush(struct pawl_cli_stream *stream)
+{
+    (void)fflush(stream->file);
+    note_failure(stream);
+}
+
 void pawl__cli_write(struct pawl_cli_stream *stream, struct pawl_str bytes)
 {
     if (bytes.len > 0)
@@ -97,8 +103,7 @@ static void put_message(struct pawl_cli *cli, const char *message)
 {
     struct pawl_cli_stream *to = &cli->err;
 
-    (void)fflush(cli->out.file);
-    note_failure(&cli->out);
+    pawl__cli_flush(&cli->out);
     pawl__cli_print(to, "%s%s:%s ", pawl__cli_style(to, PAWL_CLI_RED), pawl__cli_path_text(cli),
                     pawl__cli_style(to, PAWL_CLI_PLAIN));
     pawl__cli_write_safe(to, pawl__str(message));
@@ -173,8 +178,7 @@ int pawl__cli_finish(struct pawl_cli *cli, int code)
     const char *reason;
     char message[160];
 
-    (void)fflush(cli->out.file);
-    note_failure(&cli->out);
+    pawl__cli_flush(&cli->out);
     if (cli->out.error == 0)
         return code;
     reason = strerrordesc_np(cli->out.error);

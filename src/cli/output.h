@@ -16,6 +16,8 @@
 void pawl__cli_print(struct pawl_cli_stream *stream, const char *format, ...) PAWL_PRINTF(2, 3);
 /* Bytes as they are. */
 void pawl__cli_write(struct pawl_cli_stream *stream, struct pawl_str bytes);
+/* Lets what was written so far go out, so that both streams are in order on a terminal. */
+void pawl__cli_flush(struct pawl_cli_stream *stream);
 /* Text of unknown origin, made safe for a terminal. */
 void pawl__cli_write_safe(struct pawl_cli_stream *stream, struct pawl_str text);
 

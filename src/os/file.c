@@ -3,6 +3,7 @@
 #include "os/file.h"
 
 #include "base/alloc.h"
+#include "base/assert.h"
 #include "base/error.h"
 #include "os/errno.h"
 
@@ -279,6 +280,7 @@ static int push(struct pawl_arena *arena, struct pawl_str **names, size_t *cap, 
         *names = grown;
         *cap = cap_new;
     }
+    PAWL_ASSERT(*names);
     (*names)[count] = copy;
     return PAWL_OK;
 }
@@ -302,7 +304,7 @@ static int list(DIR *folder, const char *path, struct pawl_arena *arena, struct 
     }
     if (errno != 0)
         return pawl__os_error(err, errno, "cannot list folder %s", path);
-    if (found_count > 0)
+    if (found)
         qsort(found, found_count, sizeof *found, compare_names);
     *names = found;
     *count = found_count;

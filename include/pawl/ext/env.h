@@ -10,7 +10,8 @@
  * Waits and stopping. Any wait may answer PAWL_ESTOPPED: the environment is going away (a
  * simulated crash, a process that must end) and the caller unwinds, releasing what it holds. From
  * then on every further wait answers PAWL_ESTOPPED at once. Two calls never do: unlocking and
- * joining, because the unwinding itself needs them.
+ * joining, because the unwinding itself needs them. And a wait for a condition that is stopped
+ * still takes its mutex again first, which is why holders must unwind too.
  *
  * Time. `monotonic_ns` counts nanoseconds from an unspecified point and never runs backwards; it
  * includes time that the machine was suspended, so that a lease is never judged alive by a node
@@ -62,7 +63,10 @@ struct pawl_env_ops {
     /* Fills `out` with random bytes good enough for keys (in a simulation: from the seed). */
     int (*entropy)(struct pawl_env *env, void *out, size_t size_bytes, struct pawl_error *err);
 
-    /* PAWL_OK once `deadline_ns` is reached, at once if it is past; PAWL_ESTOPPED. */
+    /*
+     * PAWL_OK once `deadline_ns` is reached, at once if it is past; PAWL_ESTOPPED, also when it is
+     * past, so that INT64_MIN asks whether the environment is stopped.
+     */
     int (*sleep_until)(struct pawl_env *env, int64_t deadline_ns);
 
     /*
@@ -75,13 +79,18 @@ struct pawl_env_ops {
     /* Waits for the end of the thread and frees it. Never answers ESTOPPED. */
     void (*thread_join)(struct pawl_env *env, struct pawl_thread *thread);
 
-    /* A mutex is not recursive. `name` is borrowed for its life: a string literal. */
+    /*
+     * A mutex is not recursive, and its holder unlocks it; implementations abort on misuse. `name`
+     * is borrowed for its life: a string literal. PAWL_ENOMEM. Free it when nobody is in a call on
+     * it; the same holds for a condition.
+     */
     int (*mutex_new)(struct pawl_env *env, const char *name, struct pawl_mutex **out);
     void (*mutex_free)(struct pawl_env *env, struct pawl_mutex *mutex); /* NULL allowed */
     /* PAWL_OK: held. PAWL_ESTOPPED: not held. */
     int (*mutex_lock)(struct pawl_env *env, struct pawl_mutex *mutex);
     void (*mutex_unlock)(struct pawl_env *env, struct pawl_mutex *mutex);
 
+    /* `name` as above. PAWL_ENOMEM. */
     int (*cond_new)(struct pawl_env *env, const char *name, struct pawl_cond **out);
     void (*cond_free)(struct pawl_env *env, struct pawl_cond *cond); /* NULL allowed */
     /*
@@ -91,6 +100,7 @@ struct pawl_env_ops {
      */
     int (*cond_wait)(struct pawl_env *env, struct pawl_cond *cond, struct pawl_mutex *mutex,
                      int64_t deadline_ns);
+    /* With or without the mutex held. A signal with nobody waiting is forgotten. */
     void (*cond_signal)(struct pawl_env *env, struct pawl_cond *cond);
     void (*cond_broadcast)(struct pawl_env *env, struct pawl_cond *cond);
 };
@@ -103,8 +113,9 @@ struct pawl_env {
 
 /*
  * The operating system's environment. Any number may be open at a time. Waits in it answer
- * PAWL_ESTOPPED after pawl_system_env_stop(), which may be called from any thread. Close it after
- * every thread it started was joined and everything made in it was freed.
+ * PAWL_ESTOPPED after pawl_system_env_stop(), which may be called from any thread (not from a
+ * signal handler). Close it after every thread it started was joined and everything made in it was
+ * freed.
  */
 PAWL_API PAWL_MUST_CHECK int pawl_system_env_open(struct pawl_env **out, struct pawl_error *err);
 PAWL_API void pawl_system_env_stop(struct pawl_env *env);

@@ -2,8 +2,15 @@
 #include "base/arena.h"
 #include "lib/test.h"
 
+#define PIECE_COUNT 2000
+
+/* Each piece is filled with bytes of its own; what a later one wrote over shows at the end. */
 static void hands_out_aligned_memory_that_does_not_overlap(void **state)
 {
+    struct {
+        unsigned char *ptr;
+        size_t size;
+    } pieces[PIECE_COUNT];
     struct test_allocator alloc;
     struct pawl_arena arena;
     uint64_t random = 1;
@@ -11,22 +18,68 @@ static void hands_out_aligned_memory_that_does_not_overlap(void **state)
     (void)state;
     test_allocator_init(&alloc);
     pawl__arena_init(&arena, &alloc.base, 1 << 20);
-    char *previous_end = NULL;
-    for (int i = 0; i < 2000; i++) {
-        size_t size = test_random(&random) % 100 + 1;
+    for (size_t i = 0; i < PIECE_COUNT; i++) {
         size_t align = (size_t)1 << test_random(&random) % 5;
-        char *ptr = pawl__arena_alloc_aligned(&arena, size, align);
 
-        assert_non_null(ptr);
-        assert_int_equal((uintptr_t)ptr % align, 0);
-        if (previous_end && ptr < previous_end)
-            assert_true(ptr + size <= previous_end - 1 || ptr >= previous_end);
-        memset(ptr, 0x5A, size);
-        previous_end = ptr + size;
+        /* Mostly small ones, and now and then one that needs a block of its own. */
+        pieces[i].size = test_random(&random) % (i % 100 == 99 ? 9000 : 100) + 1;
+        pieces[i].ptr = pawl__arena_alloc_aligned(&arena, pieces[i].size, align);
+        assert_non_null(pieces[i].ptr);
+        assert_int_equal((uintptr_t)pieces[i].ptr % align, 0);
+        for (size_t j = 0; j < pieces[i].size; j++)
+            pieces[i].ptr[j] = (unsigned char)(i * 31 + j * 7 + (i >> 8));
+    }
+    for (size_t i = 0; i < PIECE_COUNT; i++) {
+        for (size_t j = 0; j < pieces[i].size; j++)
+            assert_int_equal(pieces[i].ptr[j], (unsigned char)(i * 31 + j * 7 + (i >> 8)));
     }
     assert_true(alloc.live_count < 12);
+    assert_int_equal(alloc.live_bytes, arena.held_bytes);
     pawl__arena_release(&arena);
     assert_int_equal(alloc.live_bytes, 0);
+}
+
+static void zeroes_on_request_and_takes_empty_requests(void **state)
+{
+    struct test_allocator alloc;
+    struct pawl_arena arena;
+
+    (void)state;
+    test_allocator_init(&alloc);
+    pawl__arena_init(&arena, &alloc.base, 1 << 20);
+    for (int round = 0; round < 2; round++) {
+        unsigned char *bytes = pawl__arena_alloc_zeroed(&arena, 3000);
+
+        assert_non_null(bytes);
+        for (int i = 0; i < 3000; i++)
+            assert_int_equal(bytes[i], 0);
+        memset(bytes, 0xA5, 3000);
+        assert_non_null(pawl__arena_alloc(&arena, 0));
+        pawl__arena_reset(&arena);
+    }
+    pawl__arena_release(&arena);
+    pawl__arena_release(&arena);
+    assert_non_null(pawl__arena_alloc(&arena, 0));
+    pawl__arena_release(&arena);
+    assert_int_equal(alloc.live_count, 0);
+}
+
+static void uses_its_maximum_to_the_last_byte(void **state)
+{
+    (void)state;
+    for (size_t max = 0; max < 6000; max += 61) {
+        struct test_allocator alloc;
+        struct pawl_arena arena;
+
+        test_allocator_init(&alloc);
+        pawl__arena_init(&arena, &alloc.base, max);
+        while (pawl__arena_alloc_aligned(&arena, 1, 1))
+            assert_true(alloc.live_bytes <= max);
+        assert_code(arena.status, PAWL_ELIMIT);
+        assert_true(max - arena.held_bytes <= 16);
+        pawl__arena_release(&arena);
+        assert_int_equal(alloc.live_count, 0);
+    }
 }
 
 static void refuses_past_its_maximum_and_says_so(void **state)
@@ -114,6 +167,8 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(hands_out_aligned_memory_that_does_not_overlap),
+        cmocka_unit_test(zeroes_on_request_and_takes_empty_requests),
+        cmocka_unit_test(uses_its_maximum_to_the_last_byte),
         cmocka_unit_test(refuses_past_its_maximum_and_says_so),
         cmocka_unit_test(reset_keeps_a_block_so_that_a_loop_stops_allocating),
         cmocka_unit_test(copies_and_formats_strings_with_a_nul_behind),

@@ -3,7 +3,11 @@
 #include "lib/test.h"
 #include "unit/os/bounded_queue.h"
 
+#include <signal.h>
 #include <stdlib.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 #define HOUR_NS (INT64_C(3600) * 1000000000)
 
@@ -698,6 +702,87 @@ static void survives_refused_allocations(void **state)
     test_sweep_allocations(whole_life, NULL, 100);
 }
 
+/* ---- misuse ------------------------------------------------------------------------------ */
+
+static void unlock_what_is_not_held(void *arg)
+{
+    struct node *n = arg;
+
+    pawl_mutex_unlock(n->env, n->mutex);
+}
+
+static void lock_twice(void *arg)
+{
+    struct node *n = arg;
+
+    (void)!pawl_mutex_lock(n->env, n->mutex);
+    (void)!pawl_mutex_lock(n->env, n->mutex);
+}
+
+static void end_while_holding(void *arg)
+{
+    struct node *n = arg;
+
+    (void)!pawl_mutex_lock(n->env, n->mutex);
+}
+
+static void ignore_the_stop(void *arg)
+{
+    struct node *n = arg;
+
+    for (;;)
+        (void)!pawl_env_sleep_until(n->env, PAWL_FOREVER);
+}
+
+/* Runs a thread in a child process and demands that the baton aborts, saying `part`. */
+static void assert_aborts(void (*misuse)(void *arg), const char *part)
+{
+    int ends[2], status;
+    char text[1000] = {0};
+    size_t length = 0;
+    ssize_t got;
+    pid_t child;
+
+    assert_int_equal(pipe(ends), 0);
+    child = fork();
+    assert_true(child >= 0);
+    if (child == 0) {
+        const struct rlimit no_core = {0, 0};
+        const struct pawl_baton_options options = {.max_steps = 100};
+        struct fixture f;
+        struct node n = {0};
+
+        (void)setrlimit(RLIMIT_CORE, &no_core);
+        (void)signal(SIGABRT, SIG_DFL);
+        (void)dup2(ends[1], STDERR_FILENO);
+        open_fixture(&f, 1, &options);
+        n.env = f.env;
+        if (pawl_mutex_new(f.env, "m", &n.mutex) == PAWL_OK) {
+            (void)start(f.env, "careless", misuse, &n);
+            (void)!pawl__baton_run(f.baton, NULL);
+        }
+        _exit(0);
+    }
+    (void)close(ends[1]);
+    while ((got = read(ends[0], text + length, sizeof text - 1 - length)) > 0)
+        length += (size_t)got;
+    (void)close(ends[0]);
+    assert_int_equal(waitpid(child, &status, 0), child);
+    assert_true(WIFSIGNALED(status) && WTERMSIG(status) == SIGABRT);
+    assert_has(pawl__str(text), part);
+    assert_has(pawl__str(text), "(seed 1, step ");
+}
+
+static void misuse_is_noticed(void **state)
+{
+    (void)state;
+    assert_aborts(unlock_what_is_not_held, "node-a/careless unlocks mutex \"m#1\", held by nobody");
+    assert_aborts(lock_twice, "node-a/careless locks mutex \"m#1\", which it holds");
+    assert_aborts(end_while_holding, "node-a/careless ends and still holds 1 mutexes");
+    assert_aborts(ignore_the_stop, "in spite of PAWL_ESTOPPED");
+    pawl__baton_free(NULL);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -714,6 +799,7 @@ int main(void)
         cmocka_unit_test(a_livelock_ends_after_the_steps_allowed),
         cmocka_unit_test(two_batons_at_the_same_time_do_not_disturb_each_other),
         cmocka_unit_test(survives_refused_allocations),
+        cmocka_unit_test(misuse_is_noticed),
     };
 
     return cmocka_run_group_tests_name("os/baton", tests, NULL, NULL);
