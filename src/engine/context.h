@@ -60,10 +60,12 @@ struct pawl_context {
     struct pawl_str scheduled_by_instance; /* instance id, "" none */
 
     /* For the length of a burst. */
-    struct pawl_value *inputs; /* evaluated, parallel to node->inputs; NULL: not yet */
-    struct pawl_json input;    /* activity input: {"BackwardConnection":true}, … */
-    struct pawl_json journal;  /* goes to the record's payload: Outcomes, … */
-    struct pawl_json outputs;  /* name -> stored form, goes to the record */
+    struct pawl_value *inputs;          /* evaluated, parallel to node->inputs; NULL: not yet */
+    struct pawl_json input;             /* activity input: {"BackwardConnection":true}, … */
+    struct pawl_json journal;           /* goes to the record's payload: Outcomes, … */
+    struct pawl_json outputs;           /* name -> stored form, goes to the record */
+    struct pawl_json record_properties; /* as they were on completion, for the record */
+    bool record_taken;
     struct pawl_block *blocks; /* this scope's memory */
     uint32_t block_count;
     uint32_t block_cap;
@@ -110,6 +112,13 @@ PAWL_MUST_CHECK int pawl__expression_evaluate(struct pawl_context *context,
  */
 PAWL_MUST_CHECK int pawl__output_set(struct pawl_context *context, const char *name,
                                      struct pawl_value value);
+/*
+ * The binding part alone, for types that map outputs by hand: `reference` ("": nothing to do) is
+ * looked up outward from `scope`.
+ */
+PAWL_MUST_CHECK int pawl__output_bind(struct pawl_context *context, struct pawl_context *scope,
+                                      struct pawl_str reference, const struct pawl_type *type,
+                                      struct pawl_value value);
 /* Sets output `name` of the whole instance. */
 PAWL_MUST_CHECK int pawl__workflow_output_set(struct pawl_context *context, struct pawl_str name,
                                               struct pawl_value value);
@@ -253,6 +262,12 @@ struct pawl_signal {
 /* Delivers to `context` itself, then to each ancestor. */
 PAWL_MUST_CHECK int pawl__signal_send(struct pawl_context *context, struct pawl_signal *signal);
 
+/* The CompleteComposite signal that a composite remembers for the one above it. NULL: default. */
+void pawl__composite_signal_set(struct pawl_context *context, const struct pawl_outcomes *outcomes);
+/* false when none is remembered. Forgets it. */
+bool pawl__composite_signal_take(struct pawl_context *context,
+                                 const struct pawl_outcomes **outcomes);
+
 /* ---- bookmarks --------------------------------------------------------------------------- */
 
 struct pawl_bookmark {
@@ -285,6 +300,7 @@ PAWL_MUST_CHECK int pawl__bookmark_create(struct pawl_context *context,
                                           struct pawl_bookmark **out);
 /* Whether this execution began because a trigger of this activity started the instance. */
 bool pawl__is_trigger_of_run(const struct pawl_context *context);
+struct pawl_str pawl__trigger_activity_id(const struct pawl_context *context); /* "" none */
 
 /* ---- the instance ------------------------------------------------------------------------ */
 

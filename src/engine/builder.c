@@ -1,0 +1,103 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Sticky-status building of JSON objects; see builder.h. */
+#include "engine/builder.h"
+
+#include "base/datetime.h"
+
+void pawl__build(struct pawl_builder *b, struct pawl_json *object, const char *key,
+                 struct pawl_json value)
+{
+    if (b->status == PAWL_OK)
+        b->status = pawl__json_set_text(b->arena, object, key, value);
+}
+
+void pawl__build_text(struct pawl_builder *b, struct pawl_json *object, const char *key,
+                      struct pawl_str text)
+{
+    if (text.len > 0)
+        pawl__build(b, object, key, pawl__json_string(text));
+}
+
+void pawl__build_name(struct pawl_builder *b, struct pawl_json *object, const char *key,
+                      const char *name)
+{
+    pawl__build_text(b, object, key, pawl__str(name));
+}
+
+void pawl__build_int(struct pawl_builder *b, struct pawl_json *object, const char *key,
+                     int64_t value)
+{
+    pawl__build(b, object, key, pawl__json_int(value));
+}
+
+void pawl__build_bool(struct pawl_builder *b, struct pawl_json *object, const char *key, bool value)
+{
+    pawl__build(b, object, key, pawl__json_bool(value));
+}
+
+void pawl__build_time(struct pawl_builder *b, struct pawl_json *object, const char *key,
+                      int64_t ticks)
+{
+    struct pawl_datetime instant = {.ticks = ticks, .kind = PAWL_DATETIME_OFFSET};
+    char text[PAWL_DATETIME_TEXT_SIZE];
+    struct pawl_json value;
+
+    if (ticks == 0 || b->status != PAWL_OK)
+        return;
+    b->status = pawl__json_string_copy(
+        b->arena, pawl__str_make(text, pawl__datetime_format(instant, text)), &value);
+    pawl__build(b, object, key, value);
+}
+
+void pawl__build_append(struct pawl_builder *b, struct pawl_json *array, struct pawl_json value)
+{
+    if (b->status == PAWL_OK)
+        b->status = pawl__json_append(b->arena, array, value);
+}
+
+struct pawl_json pawl__typed_json(struct pawl_builder *b, struct pawl_value value)
+{
+    struct pawl_json pair = pawl__json_array();
+    struct pawl_json alias = pawl__json_null();
+    struct pawl_buf text;
+
+    if (pawl__value_is_null(value) || b->status != PAWL_OK)
+        return pawl__json_null();
+    pawl__build_append(b, &pair, value.json);
+    if (value.type) {
+        pawl__buf_init(&text, b->arena->alloc, 4096);
+        pawl__type_write(&text, value.type);
+        if (b->status == PAWL_OK)
+            b->status = text.status;
+        if (b->status == PAWL_OK)
+            b->status = pawl__json_string_copy(b->arena, pawl__buf_peek(&text), &alias);
+        pawl__buf_release(&text);
+    }
+    pawl__build_append(b, &pair, alias);
+    return pair;
+}
+
+void pawl__build_typed(struct pawl_builder *b, struct pawl_json *object, const char *key,
+                       struct pawl_value value)
+{
+    struct pawl_json pair = pawl__typed_json(b, value);
+
+    if (!pawl__value_is_null(value))
+        pawl__build(b, object, key, pair);
+}
+
+int pawl__typed_read(struct pawl_arena *arena, const struct pawl_json *json, struct pawl_value *out)
+{
+    const struct pawl_json *alias = pawl__json_at(json, 1);
+    int status = PAWL_OK;
+
+    *out = pawl__value_null();
+    if (pawl__json_type(json) == PAWL_JSON_NULL)
+        return PAWL_OK;
+    if (!pawl__json_is(json, PAWL_JSON_ARRAY) || json->len != 2)
+        return PAWL_EPARSE;
+    *out = pawl__value_from_json(*pawl__json_at(json, 0));
+    if (pawl__json_is(alias, PAWL_JSON_STRING))
+        status = pawl__type_find(arena, pawl__json_str(alias), &out->type);
+    return status == PAWL_ENOTFOUND ? PAWL_EPARSE : status;
+}

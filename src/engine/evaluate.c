@@ -1,0 +1,278 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Inputs: evaluated when an activity runs, kept for the burst, shown in activityState. Outputs. */
+#include "engine/instance.h"
+
+#include "base/assert.h"
+
+/* ---- evaluating -------------------------------------------------------------------------- */
+
+int pawl__expression_evaluate(struct pawl_context *context,
+                              const struct pawl_expression *expression,
+                              const struct pawl_type *target, struct pawl_value *out)
+{
+    struct pawl_conversion how = pawl__context_conversion(context);
+    struct pawl_exception raised;
+    struct pawl_value value = pawl__value_null();
+    int status = PAWL_OK;
+
+    if (expression->ops)
+        status = expression->ops->evaluate(context, expression, target, &value);
+    if (status == PAWL_OK)
+        status = pawl__convert(&how, value, target, &value, &raised);
+    else
+        return status;
+    if (status == ENGINE_RAISED)
+        return pawl__raise_exception(context, &raised);
+    if (status == PAWL_OK)
+        *out = value;
+    return status;
+}
+
+static int evaluate_input(struct pawl_context *context, const struct pawl_input *input,
+                          struct pawl_value *out)
+{
+    *out = input->initial;
+    if (!input->expression.ops)
+        return PAWL_OK;
+    return pawl__expression_evaluate(context, &input->expression, input->descriptor->type, out);
+}
+
+static int show_state(struct pawl_context *context, const struct pawl_input *input,
+                      struct pawl_value value)
+{
+    struct pawl_json stored;
+    int status;
+
+    if (input->descriptor->flags & (PAWL_INPUT_SENSITIVE | PAWL_INPUT_NOT_SERIALIZABLE))
+        return PAWL_OK;
+    status = pawl__value_write(&context->burst->arena, value, &stored);
+    if (status == PAWL_OK)
+        status = pawl__json_set_text(&context->burst->arena, &context->activity_state,
+                                     input->descriptor->name, stored);
+    return status;
+}
+
+static int evaluate_one(struct pawl_context *context, const struct pawl_input *input,
+                        struct pawl_value *value)
+{
+    int status;
+
+    if (input->descriptor->flags & (PAWL_INPUT_NAKED | PAWL_INPUT_NO_AUTO_EVALUATE))
+        return PAWL_OK;
+    status = evaluate_input(context, input, value);
+    if (status == ENGINE_RAISED)
+        return pawl__raise_around(context, "InputEvaluationException",
+                                  "Failed to evaluate activity input '%s'",
+                                  input->descriptor->name);
+    if (status == PAWL_OK)
+        status = show_state(context, input, *value);
+    return status;
+}
+
+int pawl__inputs_evaluate(struct pawl_context *context)
+{
+    const struct pawl_node *node = context->node;
+    uint32_t count = node->activity->input_count;
+    struct pawl_value *values;
+
+    values = pawl__arena_alloc_zeroed(&context->burst->arena, (count + 1u) * sizeof *values);
+    if (!values)
+        return pawl__arena_status(&context->burst->arena);
+    context->inputs = values;
+    pawl__context_touch(context);
+    for (uint32_t i = 0; i < count; i++) {
+        int status = evaluate_one(context, &node->inputs[i], &values[i]);
+
+        if (status != PAWL_OK)
+            return status;
+    }
+    return PAWL_OK;
+}
+
+int pawl__composite_inputs_evaluate(struct pawl_context *context)
+{
+    for (struct pawl_context *above = context->parent; above; above = above->parent) {
+        int status = PAWL_OK;
+
+        if (above->node->activity->flags & PAWL_ACTIVITY_COMPOSITE && !above->inputs)
+            status = pawl__inputs_evaluate(above);
+        if (status != PAWL_OK)
+            return status;
+    }
+    return PAWL_OK;
+}
+
+/* ---- reading ----------------------------------------------------------------------------- */
+
+static uint32_t input_number(const struct pawl_context *context, const char *name)
+{
+    const struct pawl_activity *activity = context->node->activity;
+
+    for (uint32_t i = 0; i < activity->input_count; i++) {
+        if (strcmp(activity->inputs[i].name, name) == 0)
+            return i;
+    }
+    PAWL_ASSERT(!"an activity asks for an input that its descriptor does not list");
+    return 0;
+}
+
+struct pawl_value pawl__input(const struct pawl_context *context, const char *name)
+{
+    uint32_t number = input_number(context, name);
+
+    return context->inputs ? context->inputs[number] : pawl__value_null();
+}
+
+struct pawl_str pawl__input_str(const struct pawl_context *context, const char *name)
+{
+    struct pawl_value value = pawl__input(context, name);
+
+    return pawl__json_str(&value.json);
+}
+
+bool pawl__input_true(const struct pawl_context *context, const char *name)
+{
+    struct pawl_value value = pawl__input(context, name);
+
+    return pawl__json_true(&value.json);
+}
+
+int64_t pawl__input_int(const struct pawl_context *context, const char *name, int64_t otherwise)
+{
+    struct pawl_value value = pawl__input(context, name);
+    int64_t number;
+
+    return pawl__json_to_int(&value.json, &number) ? number : otherwise;
+}
+
+const struct pawl_json *pawl__input_naked(const struct pawl_context *context, const char *name)
+{
+    return context->node->inputs[input_number(context, name)].naked;
+}
+
+int pawl__input_evaluate(struct pawl_context *context, const char *name, struct pawl_value *out)
+{
+    return evaluate_input(context, &context->node->inputs[input_number(context, name)], out);
+}
+
+/* Whether a nested workflow surrounds the context: then its variables hide the run's inputs. */
+static bool inside_nested_workflow(const struct pawl_context *context)
+{
+    for (; context; context = context->parent) {
+        if (strcmp(context->node->activity->type, "Elsa.Workflow") == 0)
+            return context->parent != NULL;
+    }
+    return false;
+}
+
+bool pawl__workflow_input(struct pawl_context *context, struct pawl_str name,
+                          struct pawl_value *out)
+{
+    const struct pawl_json *stored;
+
+    if (inside_nested_workflow(context) && pawl__variable_named(context, name, NULL))
+        return pawl__variable_get(context, name, out);
+    stored = pawl__json_get_nocase(&context->burst->input, name);
+    if (!stored)
+        return false;
+    if (pawl__value_read(&context->burst->arena, stored, out) != PAWL_OK)
+        *out = pawl__value_from_json(*stored);
+    return true;
+}
+
+/* ---- outputs ----------------------------------------------------------------------------- */
+
+static const struct pawl_output *find_output(const struct pawl_context *context, const char *name)
+{
+    for (uint32_t i = 0; i < context->node->activity->output_count; i++) {
+        if (strcmp(context->node->activity->outputs[i].name, name) == 0)
+            return &context->node->outputs[i];
+    }
+    return NULL;
+}
+
+static int record_output(struct pawl_context *context, struct pawl_str name,
+                         struct pawl_value value)
+{
+    struct pawl_burst *burst = context->burst;
+    struct pawl_json stored;
+    int status = VECTOR_GROW(burst, &burst->outputs);
+
+    if (status != PAWL_OK)
+        return status;
+    burst->outputs.items[burst->outputs.count++] =
+        (struct pawl_output_record){.node = context->node,
+                                    .context_id = context->id,
+                                    .container = pawl__nearest_container(context),
+                                    .name = name,
+                                    .value = value};
+    if (pawl__str_is(name, "Result"))
+        burst->last_result = value;
+    pawl__context_touch(context);
+    status = pawl__value_write(&burst->arena, value, &stored);
+    if (status == PAWL_OK)
+        status = pawl__json_set(&burst->arena, &context->outputs, name, stored);
+    return status;
+}
+
+int pawl__workflow_output_set(struct pawl_context *context, struct pawl_str name,
+                              struct pawl_value value)
+{
+    struct pawl_json stored;
+    int status = pawl__value_write(&context->burst->arena, value, &stored);
+
+    if (status == PAWL_OK)
+        status = pawl__json_set(&context->burst->arena, &context->burst->output, name, stored);
+    return status;
+}
+
+static bool names_workflow_output(const struct pawl_context *context, struct pawl_str reference)
+{
+    const struct pawl_workflow *workflow = context->burst->graph->workflow;
+
+    for (uint32_t i = 0; i < workflow->output_count; i++) {
+        if (pawl__str_equal(workflow->outputs[i].name, reference))
+            return true;
+    }
+    return false;
+}
+
+int pawl__output_bind(struct pawl_context *context, struct pawl_context *scope,
+                      struct pawl_str reference, const struct pawl_type *type,
+                      struct pawl_value value)
+{
+    struct pawl_conversion how = pawl__context_conversion(context);
+    struct pawl_exception raised;
+    struct pawl_value converted;
+    struct pawl_block *block;
+    int status;
+
+    if (reference.len == 0)
+        return PAWL_OK;
+    status = pawl__convert(&how, value, type, &converted, &raised);
+    if (status == ENGINE_RAISED)
+        return pawl__raise_exception(context, &raised);
+    if (status != PAWL_OK)
+        return status;
+    block = pawl__memory_find(scope, reference, NULL);
+    if (block)
+        block->value = converted;
+    else
+        status = pawl__memory_set(scope, reference, converted);
+    if (status == PAWL_OK && names_workflow_output(context, reference))
+        status = pawl__workflow_output_set(context, reference, value);
+    return status;
+}
+
+int pawl__output_set(struct pawl_context *context, const char *name, struct pawl_value value)
+{
+    const struct pawl_output *output = find_output(context, name);
+    int status;
+
+    PAWL_ASSERT(output);
+    status =
+        pawl__output_bind(context, context, output->reference, output->descriptor->type, value);
+    if (status == PAWL_OK)
+        status = record_output(context, pawl__str(name), value);
+    return status;
+}

@@ -1,0 +1,485 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Variables and the blocks that hold their values.
+ *
+ * Each context is a scope with blocks found by id; looking outward stops at the first scope that
+ * has one. A variable is declared by a container (its definition says so) or came with a schedule
+ * (dynamic: loop variables). Those with a storage driver are written into the properties of the
+ * context that owns them at every commit and read back when a burst opens.
+ */
+#include "engine/instance.h"
+
+#include "base/assert.h"
+
+/* ---- blocks ------------------------------------------------------------------------------ */
+
+static struct pawl_block *local_block(const struct pawl_context *context, struct pawl_str id)
+{
+    for (uint32_t i = 0; i < context->block_count; i++) {
+        if (pawl__str_equal(context->blocks[i].id, id))
+            return &context->blocks[i];
+    }
+    return NULL;
+}
+
+struct pawl_block *pawl__memory_find(struct pawl_context *context, struct pawl_str id,
+                                     struct pawl_context **scope)
+{
+    for (; context; context = context->parent) {
+        struct pawl_block *block = local_block(context, id);
+
+        if (block) {
+            if (scope)
+                *scope = context;
+            return block;
+        }
+    }
+    return NULL;
+}
+
+static int add_block(struct pawl_context *context, struct pawl_str id, struct pawl_block **out)
+{
+    void *items = context->blocks;
+    int status = pawl__vector_grow(&context->burst->arena, &items, context->block_count,
+                                   &context->block_cap, sizeof *context->blocks);
+
+    if (status != PAWL_OK)
+        return status;
+    context->blocks = items;
+    context->blocks[context->block_count] = (struct pawl_block){.id = id};
+    *out = &context->blocks[context->block_count++];
+    return PAWL_OK;
+}
+
+int pawl__memory_declare(struct pawl_context *context, const struct pawl_variable *variable,
+                         struct pawl_value value)
+{
+    struct pawl_block *block = local_block(context, variable->id);
+    int status = block ? PAWL_OK : add_block(context, variable->id, &block);
+
+    if (status != PAWL_OK)
+        return status;
+    block->value = value;
+    block->variable = variable;
+    block->storage = variable->storage;
+    return PAWL_OK;
+}
+
+/* Where something new goes: the nearest container, else the outermost scope. */
+static struct pawl_context *declaring_scope(struct pawl_context *context)
+{
+    struct pawl_context *container = pawl__nearest_container(context);
+
+    if (container)
+        return container;
+    while (context->parent)
+        context = context->parent;
+    return context;
+}
+
+int pawl__memory_set(struct pawl_context *context, struct pawl_str id, struct pawl_value value)
+{
+    struct pawl_block *block = pawl__memory_find(context, id, NULL);
+    int status = PAWL_OK;
+
+    if (!block)
+        status = add_block(declaring_scope(context), id, &block);
+    if (status == PAWL_OK)
+        block->value = value;
+    return status;
+}
+
+struct pawl_context *pawl__nearest_container(struct pawl_context *context)
+{
+    while (context && !(context->node->activity->flags & PAWL_ACTIVITY_CONTAINER))
+        context = context->parent;
+    return context;
+}
+
+/* ---- variables by name and id ------------------------------------------------------------ */
+
+/* The variables of one scope, dynamic ones first: they overlay declared ones of the same name. */
+static const struct pawl_variable *scope_variable(const struct pawl_context *context,
+                                                  struct pawl_str key, bool by_id)
+{
+    for (uint32_t i = context->dynamic_count; i-- > 0;) {
+        const struct pawl_variable *variable = &context->dynamic[i];
+
+        if (pawl__str_equal(by_id ? variable->id : variable->name, key))
+            return variable;
+    }
+    if (!(context->node->activity->flags & PAWL_ACTIVITY_CONTAINER))
+        return NULL;
+    for (uint32_t i = 0; i < context->node->variable_count; i++) {
+        const struct pawl_variable *variable = &context->node->variables[i];
+
+        if (pawl__str_equal(by_id ? variable->id : variable->name, key))
+            return variable;
+    }
+    return NULL;
+}
+
+static const struct pawl_variable *find_variable(struct pawl_context *context, struct pawl_str key,
+                                                 bool by_id, struct pawl_context **scope)
+{
+    for (; context; context = context->parent) {
+        const struct pawl_variable *variable = scope_variable(context, key, by_id);
+
+        if (variable) {
+            if (scope)
+                *scope = context;
+            return variable;
+        }
+    }
+    return NULL;
+}
+
+const struct pawl_variable *pawl__variable_named(struct pawl_context *context, struct pawl_str name,
+                                                 struct pawl_context **scope)
+{
+    return find_variable(context, name, false, scope);
+}
+
+const struct pawl_variable *pawl__variable_with_id(struct pawl_context *context, struct pawl_str id,
+                                                   struct pawl_context **scope)
+{
+    return find_variable(context, id, true, scope);
+}
+
+/* "CurrentValue" -> "currentValueVariable" */
+static struct pawl_str camel_variable_id(struct pawl_arena *arena, struct pawl_str name)
+{
+    static const char suffix[] = "Variable";
+    char *id = pawl__arena_alloc_aligned(arena, name.len + sizeof suffix, 1);
+
+    if (!id)
+        return pawl__str_make(NULL, 0);
+    if (name.len > 0)
+        memcpy(id, name.ptr, name.len);
+    memcpy(id + name.len, suffix, sizeof suffix);
+    if (id[0] >= 'A' && id[0] <= 'Z' && name.len > 0)
+        id[0] = (char)(id[0] - 'A' + 'a');
+    return pawl__str_make(id, name.len + sizeof suffix - 1);
+}
+
+int pawl__variable_make(struct pawl_arena *arena, struct pawl_str name, struct pawl_value value,
+                        struct pawl_variable *out)
+{
+    struct pawl_str id = camel_variable_id(arena, name);
+
+    if (!id.ptr)
+        return pawl__arena_status(arena);
+    *out = (struct pawl_variable){.id = id,
+                                  .name = name,
+                                  .type = &pawl__type_object,
+                                  .initial = value,
+                                  .storage = PAWL_STORAGE_INSTANCE};
+    return PAWL_OK;
+}
+
+bool pawl__variable_get(struct pawl_context *context, struct pawl_str name, struct pawl_value *out)
+{
+    struct pawl_context *scope = context;
+    const struct pawl_variable *variable = pawl__variable_named(context, name, &scope);
+    struct pawl_block *block;
+
+    if (variable) {
+        block = pawl__memory_find(scope, variable->id, NULL);
+        *out = block ? block->value : variable->initial;
+        return true;
+    }
+    /* One that a script made: a block named by the variable itself. */
+    block = pawl__memory_find(context, name, NULL);
+    if (block && !block->variable) {
+        *out = block->value;
+        return true;
+    }
+    return false;
+}
+
+int pawl__variable_set(struct pawl_context *context, struct pawl_str name, struct pawl_value value)
+{
+    struct pawl_context *scope = context;
+    const struct pawl_variable *variable = pawl__variable_named(context, name, &scope);
+    struct pawl_conversion how = pawl__context_conversion(context);
+    struct pawl_exception raised;
+    struct pawl_str copy;
+    int status;
+
+    if (!variable) {
+        copy = pawl__arena_str(&context->burst->arena, name);
+        return copy.ptr ? pawl__memory_set(context, copy, value)
+                        : pawl__arena_status(&context->burst->arena);
+    }
+    status = pawl__convert(&how, value, variable->type, &value, &raised);
+    if (status == ENGINE_RAISED)
+        return pawl__raise_exception(context, &raised);
+    if (status == PAWL_OK)
+        status = pawl__memory_set(scope, variable->id, value);
+    return status;
+}
+
+struct visited {
+    struct pawl_str *names;
+    uint32_t count;
+    uint32_t cap;
+};
+
+static bool was_visited(const struct visited *visited, struct pawl_str name)
+{
+    for (uint32_t i = 0; i < visited->count; i++) {
+        if (pawl__str_equal(visited->names[i], name))
+            return true;
+    }
+    return false;
+}
+
+static int
+visit_one(struct pawl_context *scope, const struct pawl_variable *variable, struct visited *visited,
+          int (*visit)(void *ctx, const struct pawl_variable *variable, struct pawl_value value),
+          void *ctx)
+{
+    struct pawl_block *block;
+    void *items = visited->names;
+    int status;
+
+    if (was_visited(visited, variable->name))
+        return PAWL_OK;
+    status = pawl__vector_grow(&scope->burst->arena, &items, visited->count, &visited->cap,
+                               sizeof *visited->names);
+    if (status != PAWL_OK)
+        return status;
+    visited->names = items;
+    visited->names[visited->count++] = variable->name;
+    block = pawl__memory_find(scope, variable->id, NULL);
+    return visit(ctx, variable, block ? block->value : variable->initial);
+}
+
+int pawl__variables_visit(struct pawl_context *context,
+                          int (*visit)(void *ctx, const struct pawl_variable *variable,
+                                       struct pawl_value value),
+                          void *ctx)
+{
+    struct visited visited = {0};
+    int status = PAWL_OK;
+
+    for (; context && status == PAWL_OK; context = context->parent) {
+        for (uint32_t i = context->dynamic_count; i-- > 0 && status == PAWL_OK;)
+            status = visit_one(context, &context->dynamic[i], &visited, visit, ctx);
+        if (!(context->node->activity->flags & PAWL_ACTIVITY_CONTAINER))
+            continue;
+        for (uint32_t i = 0; i < context->node->variable_count && status == PAWL_OK; i++)
+            status = visit_one(context, &context->node->variables[i], &visited, visit, ctx);
+    }
+    return status;
+}
+
+/* ---- declaring --------------------------------------------------------------------------- */
+
+int pawl__variables_declare(struct pawl_context *context)
+{
+    int status = PAWL_OK;
+
+    for (uint32_t i = 0; i < context->node->variable_count && status == PAWL_OK; i++) {
+        const struct pawl_variable *variable = &context->node->variables[i];
+
+        status = pawl__memory_declare(context, variable, variable->initial);
+    }
+    return status;
+}
+
+static int keep_dynamic(struct pawl_context *context, const struct pawl_variable *variable)
+{
+    struct pawl_variable *larger;
+
+    for (uint32_t i = 0; i < context->dynamic_count; i++) {
+        if (pawl__str_equal(context->dynamic[i].name, variable->name)) {
+            context->dynamic[i] = *variable;
+            return PAWL_OK;
+        }
+    }
+    larger = pawl__arena_alloc_array(&context->burst->arena, context->dynamic_count + 1u,
+                                     sizeof *larger);
+    if (!larger)
+        return pawl__arena_status(&context->burst->arena);
+    if (context->dynamic_count > 0)
+        memcpy(larger, context->dynamic, context->dynamic_count * sizeof *larger);
+    larger[context->dynamic_count++] = *variable;
+    context->dynamic = larger;
+    return PAWL_OK;
+}
+
+int pawl__dynamic_declare(struct pawl_context *context, const struct pawl_variable *variables,
+                          uint32_t count)
+{
+    struct pawl_context *container = pawl__nearest_container(context);
+    int status = PAWL_OK;
+
+    if (!container)
+        return PAWL_OK;
+    for (uint32_t i = 0; i < count && status == PAWL_OK; i++) {
+        status = keep_dynamic(context, &variables[i]);
+        if (status == PAWL_OK)
+            status = pawl__memory_declare(container, &variables[i], variables[i].initial);
+    }
+    return status;
+}
+
+/* ---- storage ----------------------------------------------------------------------------- */
+
+static const char *storage_key(enum pawl_storage storage)
+{
+    switch (storage) {
+    case PAWL_STORAGE_INSTANCE:
+        return "Variables";
+    case PAWL_STORAGE_WORKFLOW:
+        return "PersistentVariablesDictionary";
+    case PAWL_STORAGE_NONE:
+    case PAWL_STORAGE_MEMORY:
+        break;
+    }
+    return NULL;
+}
+
+/*
+ * The property that holds the variables of a driver, without its marker so that new entries come
+ * before it; made when missing.
+ */
+static int open_dictionary(struct pawl_context *context, const char *key,
+                           struct pawl_json **dictionary)
+{
+    int status = PAWL_OK;
+
+    if (!pawl__property(context, key))
+        status = pawl__property_set(context, key, pawl__json_object());
+    *dictionary = pawl__property(context, key);
+    if (*dictionary)
+        (void)pawl__json_remove(*dictionary, pawl__str("_type"));
+    return status;
+}
+
+static int close_dictionary(struct pawl_context *context, const char *key,
+                            struct pawl_json *dictionary)
+{
+    const char *marker = strcmp(key, "Variables") == 0 ? "VariablesDictionary" : "ObjectMap";
+
+    if (dictionary->len == 0) {
+        pawl__property_remove(context, key);
+        return PAWL_OK;
+    }
+    return pawl__json_set_text(&context->burst->arena, dictionary, "_type",
+                               pawl__json_string(pawl__str(marker)));
+}
+
+static int save_variable(struct pawl_context *context, const struct pawl_variable *variable)
+{
+    struct pawl_block *block = pawl__memory_find(context, variable->id, NULL);
+    const char *key = block ? storage_key(block->storage) : NULL;
+    struct pawl_json *dictionary;
+    struct pawl_json stored;
+    int status;
+
+    if (!key)
+        return PAWL_OK;
+    status = open_dictionary(context, key, &dictionary);
+    if (status != PAWL_OK)
+        return status;
+    if (pawl__value_is_null(block->value)) {
+        (void)pawl__json_remove(dictionary, variable->id);
+    } else {
+        stored = block->value.json;
+        if (block->storage == PAWL_STORAGE_WORKFLOW)
+            status = pawl__value_write(&context->burst->arena, block->value, &stored);
+        if (status == PAWL_OK)
+            status = pawl__json_set(&context->burst->arena, dictionary, variable->id, stored);
+    }
+    if (status == PAWL_OK)
+        status = close_dictionary(context, key, dictionary);
+    return status;
+}
+
+static int visit_local(struct pawl_context *context,
+                       int (*visit)(struct pawl_context *context,
+                                    const struct pawl_variable *variable))
+{
+    int status = PAWL_OK;
+
+    if (context->node->activity->flags & PAWL_ACTIVITY_CONTAINER) {
+        for (uint32_t i = 0; i < context->node->variable_count && status == PAWL_OK; i++)
+            status = visit(context, &context->node->variables[i]);
+    }
+    for (uint32_t i = 0; i < context->dynamic_count && status == PAWL_OK; i++)
+        status = visit(context, &context->dynamic[i]);
+    return status;
+}
+
+int pawl__variables_save(struct pawl_burst *burst)
+{
+    int status = PAWL_OK;
+
+    for (uint32_t i = 0; i < burst->contexts.count && status == PAWL_OK; i++) {
+        struct pawl_context *context = burst->contexts.items[i];
+
+        /* Of ended ones only the root keeps its variables. */
+        if (!context->parent || !pawl__context_ended(context))
+            status = visit_local(context, save_variable);
+    }
+    return status;
+}
+
+/* A stored value as its variable wants it; what does not convert stays as it was stored. */
+static int read_stored(struct pawl_context *context, const struct pawl_variable *variable,
+                       const struct pawl_json *stored, bool polymorphic, struct pawl_value *out)
+{
+    struct pawl_conversion how = pawl__context_conversion(context);
+    struct pawl_exception raised;
+    struct pawl_value value = pawl__value_from_json(*stored);
+    const struct pawl_type *node_type;
+    int status = PAWL_OK;
+
+    if (polymorphic) {
+        status = pawl__value_read(&context->burst->arena, stored, &value);
+    } else if (stored->type == PAWL_JSON_ARRAY || stored->type == PAWL_JSON_OBJECT) {
+        const char *alias = stored->type == PAWL_JSON_ARRAY ? "JsonArray" : "JsonObject";
+
+        status = pawl__type_find(&context->burst->arena, pawl__str(alias), &node_type);
+        if (status == PAWL_OK)
+            value.type = node_type;
+    }
+    if (status != PAWL_OK)
+        return status;
+    *out = value;
+    status = pawl__convert(&how, value, variable->type, &value, &raised);
+    if (status == PAWL_OK)
+        *out = value;
+    return status == ENGINE_RAISED ? PAWL_OK : status;
+}
+
+static int load_variable(struct pawl_context *context, const struct pawl_variable *variable)
+{
+    const char *key = storage_key(variable->storage);
+    const struct pawl_json *stored =
+        key ? pawl__json_get(pawl__property(context, key), variable->id) : NULL;
+    struct pawl_context *scope = pawl__nearest_container(context);
+    struct pawl_value value = variable->initial;
+    int status = PAWL_OK;
+
+    if (stored && stored->type != PAWL_JSON_NULL)
+        status = read_stored(context, variable, stored, variable->storage == PAWL_STORAGE_WORKFLOW,
+                             &value);
+    if (status == PAWL_OK)
+        status = pawl__memory_declare(scope ? scope : context, variable, value);
+    return status;
+}
+
+int pawl__variables_load(struct pawl_context *context)
+{
+    return visit_local(context, load_variable);
+}
+
+void pawl__variables_forget(struct pawl_context *context)
+{
+    pawl__property_remove(context, "Variables");
+    pawl__property_remove(context, "PersistentVariablesDictionary");
+    context->block_count = 0;
+}
