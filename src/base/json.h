@@ -222,6 +222,12 @@ PAWL_MUST_CHECK int pawl__json_set(struct pawl_arena *arena, struct pawl_json *o
                                    struct pawl_str key, struct pawl_json value);
 PAWL_MUST_CHECK int pawl__json_set_text(struct pawl_arena *arena, struct pawl_json *object,
                                         const char *key, struct pawl_json value);
+/*
+ * Appends a member without looking for one of that key, which the caller knows not to be there:
+ * for objects of many keys. Borrows the key: valid UTF-8, NUL-terminated, as long as the object.
+ */
+PAWL_MUST_CHECK int pawl__json_add(struct pawl_arena *arena, struct pawl_json *object,
+                                   struct pawl_str key, struct pawl_json value);
 bool pawl__json_remove(struct pawl_json *object, struct pawl_str key);
 bool pawl__json_remove_at(struct pawl_json *array, uint32_t index);
 
