@@ -50,7 +50,7 @@ static int event_received(struct pawl_context *context, const struct pawl_bookma
 
     (void)bookmark;
     if (payload)
-        status = pawl__value_read(pawl__context_arena(context), payload, &result);
+        status = pawl__run_value(context, payload, &result);
     if (status == PAWL_OK)
         status = pawl__output_set(context, "Result", result);
     if (status == PAWL_OK)

@@ -63,8 +63,7 @@ static int fill_trigger(struct pawl_burst *burst, struct pawl_arena *arena,
     const struct pawl_activity *activity = node->activity;
     const char *name = activity->trigger_name ? activity->trigger_name : activity->type;
     char hash[PAWL_SHA256_TEXT_SIZE];
-    int status =
-        pawl__stimulus_hash(&burst->alloc, pawl__str(name), payload, pawl__str(""), hash);
+    int status = pawl__stimulus_hash(&burst->alloc, pawl__str(name), payload, pawl__str(""), hash);
 
     if (status == PAWL_OK)
         status = pawl__json_copy(arena, payload, &out->payload);
@@ -86,8 +85,8 @@ static int index_node(struct pawl_burst *burst, const struct pawl_node *node,
     if (status == PAWL_OK)
         status = ask_payloads(context, &payloads);
     for (uint32_t i = 0; status == PAWL_OK && i < pawl__json_len(&payloads); i++) {
-        status = pawl__vector_grow(arena, (void **)&out->items, out->count, cap,
-                                   sizeof *out->items);
+        status =
+            pawl__vector_grow(arena, (void **)&out->items, out->count, cap, sizeof *out->items);
         if (status == PAWL_OK)
             status = fill_trigger(burst, arena, node, pawl__json_at(&payloads, i),
                                   &out->items[out->count]);

@@ -90,8 +90,7 @@ void pawl__memory_release(struct pawl_memory *memory)
     drop_work(memory);
     drop_list(memory, &memory->parked);
     while ((link = pawl__list_first(&memory->instances)) != NULL)
-        pawl__memory_free_instance(memory,
-                                   PAWL_CONTAINER(link, struct pawl_memory_instance, link));
+        pawl__memory_free_instance(memory, PAWL_CONTAINER(link, struct pawl_memory_instance, link));
     pawl__memory_release_definitions(memory);
     pawl__arena_release(&memory->catalog_arena);
     pawl__arena_release(&memory->arena);
@@ -146,8 +145,8 @@ static int open_burst(struct pawl_memory *memory, const struct pawl_memory_insta
     event->seed = pawl__memory_seed(memory);
     event->instance_id = instance->id;
     if (status == PAWL_OK)
-        status = pawl__burst_open(graph, memory->alloc, fresh ? NULL : &instance->state, event,
-                                  out, err);
+        status = pawl__burst_open(graph, memory->alloc, fresh ? NULL : &instance->state, event, out,
+                                  err);
     if (status == PAWL_OK && memory->hooks.stop)
         pawl__burst_set_stop(*out, memory->hooks.stop, memory->hooks.ctx);
     return status;
@@ -284,46 +283,59 @@ static int commit(struct pawl_memory *memory, struct pawl_memory_run *run,
 
 /* ---- stepping ---------------------------------------------------------------------------- */
 
-static int feed_child(struct pawl_memory *memory, const struct pawl_memory_instance *child,
-                      struct pawl_error *err)
+/* Feeds the burst what it waits for: the child that ran, or (NULL) whether there is one to run. */
+static int feed(struct pawl_memory *memory, const struct pawl_memory_instance *child, bool found,
+                struct pawl_error *err)
 {
-    struct pawl_json result;
+    struct pawl_json result = pawl__json_object();
     struct pawl_arena scratch;
     int status;
 
     pawl__arena_init(&scratch, memory->alloc, MEMORY_BYTES_MAX);
-    status = pawl__memory_child_result(child, &scratch, &result);
+    if (child)
+        status = pawl__memory_child_result(child, &scratch, &result);
+    else
+        status = pawl__json_set_text(&scratch, &result, "found", pawl__json_bool(found));
     if (status == PAWL_OK)
         status = pawl__burst_feed(memory->top->burst, &result, pawl__memory_time(memory));
     pawl__arena_release(&scratch);
     return status == PAWL_OK ? PAWL_OK : pawl__error_code(err, status);
 }
 
-/* The burst waits for an effect: a child begins on top of it. */
+/*
+ * The burst waits for a child: it begins on top of it. The burst is reopened last, because the
+ * effect is borrowed from it.
+ */
+static int await_child(struct pawl_memory *memory, const struct pawl_json *data,
+                       struct pawl_error *err)
+{
+    struct pawl_memory_run *parent = memory->top;
+    struct pawl_memory_instance *child;
+    struct pawl_memory_start start;
+    bool found = pawl__memory_child_start(memory, data, &start);
+    bool execute = found && pawl__str_is(memory_text(data, "mode"), "execute");
+    int status = PAWL_OK;
+
+    if (execute) {
+        status = pawl__memory_new_instance(memory, &start, &child, err);
+        if (status == PAWL_OK)
+            status = pawl__memory_begin_start(memory, child, &start, err);
+    }
+    if (status == PAWL_OK && memory->reopen)
+        status = reopen(memory, parent, err);
+    if (status == PAWL_OK && !execute)
+        status = feed(memory, NULL, found, err);
+    return status;
+}
+
 static int await(struct pawl_memory *memory, const struct pawl_effect *effect,
                  struct pawl_error *err)
 {
-    struct pawl_memory_work *work = NULL;
-    struct pawl_memory_instance *child;
-    int status;
-
-    if (effect->kind != PAWL_EFFECT_CHILD)
-        return pawl__error_set(err, PAWL_EUNSUPPORTED,
-                               "instance %.*s asks for an effect that only a server performs",
-                               PAWL_STR_ARG(memory->top->instance->id));
-    status = pawl__memory_child_work(memory, &effect->data, &work);
-    if (status != PAWL_OK)
-        (void)pawl__error_code(err, status);
-    if (status == PAWL_OK && memory->reopen)
-        status = reopen(memory, memory->top, err);
-    if (status == PAWL_OK && !work)
-        return feed_child(memory, NULL, err);
-    if (status == PAWL_OK)
-        status = pawl__memory_new_instance(memory, &work->start, &child, err);
-    if (status == PAWL_OK)
-        status = pawl__memory_begin_start(memory, child, &work->start, err);
-    pawl__memory_work_free(memory, work);
-    return status;
+    if (effect->kind == PAWL_EFFECT_CHILD)
+        return await_child(memory, &effect->data, err);
+    return pawl__error_set(err, PAWL_EUNSUPPORTED,
+                           "instance %.*s asks for an effect that only a server performs",
+                           PAWL_STR_ARG(memory->top->instance->id));
 }
 
 static int end_run(struct pawl_memory *memory, enum pawl_step step, struct pawl_error *err)
@@ -333,7 +345,7 @@ static int end_run(struct pawl_memory *memory, enum pawl_step step, struct pawl_
 
     pop_run(memory);
     if (memory->top)
-        return feed_child(memory, instance, err);
+        return feed(memory, instance, true, err);
     if (step == PAWL_STEP_DONE)
         status = pawl__memory_notify_parent(memory, instance);
     return status == PAWL_OK ? PAWL_OK : pawl__error_code(err, status);

@@ -87,18 +87,18 @@ struct pawl_memory {
     int64_t now;                    /* ticks; the caller moves it on */
     uint64_t seed;
 
-    struct pawl_arena arena;       /* what lives as long as this */
-    struct pawl_list definitions;  /* in the order of import */
-    struct pawl_catalog catalog;   /* of those usable as activities; see catalog_arena */
+    struct pawl_arena arena;      /* what lives as long as this */
+    struct pawl_list definitions; /* in the order of import */
+    struct pawl_catalog catalog;  /* of those usable as activities; see catalog_arena */
     struct pawl_arena catalog_arena;
     bool catalog_valid;
     struct pawl_list instances; /* in the order of creation */
     struct pawl_json lines;     /* array of texts, when kept */
 
-    struct pawl_list queue;        /* struct pawl_memory_work */
-    struct pawl_list parked;       /* stimuli that matched nothing yet */
-    bool new_bookmarks;            /* since parked stimuli were last looked at */
-    struct pawl_memory_run *top;   /* the burst that runs; below it those that wait for it */
+    struct pawl_list queue;      /* struct pawl_memory_work */
+    struct pawl_list parked;     /* stimuli that matched nothing yet */
+    bool new_bookmarks;          /* since parked stimuli were last looked at */
+    struct pawl_memory_run *top; /* the burst that runs; below it those that wait for it */
 };
 
 /* Borrows engine and allocator. Nothing fails until something is asked for. */
@@ -139,8 +139,7 @@ PAWL_MUST_CHECK int pawl__memory_publish(struct pawl_memory *memory,
                                          struct pawl_error *err);
 /* A draft of the published version, or the draft that is there. */
 PAWL_MUST_CHECK int pawl__memory_draft(struct pawl_memory *memory, struct pawl_str definition_id,
-                                       struct pawl_memory_definition **out,
-                                       struct pawl_error *err);
+                                       struct pawl_memory_definition **out, struct pawl_error *err);
 /* All its versions with their instances. */
 void pawl__memory_delete_definition(struct pawl_memory *memory, struct pawl_str definition_id);
 /* Works out the triggers of a version anew: none when it is not published. */
@@ -155,8 +154,7 @@ enum pawl_memory_pick {
 /* NULL when there is none. `version` 0: the one that `pick` means. */
 struct pawl_memory_definition *pawl__memory_definition(const struct pawl_memory *memory,
                                                        struct pawl_str definition_id,
-                                                       enum pawl_memory_pick pick,
-                                                       int64_t version);
+                                                       enum pawl_memory_pick pick, int64_t version);
 struct pawl_memory_definition *pawl__memory_version(const struct pawl_memory *memory,
                                                     struct pawl_str version_id);
 /* Borrows the graph of a version, loading it when needed. `problems` NULL allowed. */
@@ -226,6 +224,6 @@ struct pawl_memory_instance *pawl__memory_instance(const struct pawl_memory *mem
 int64_t pawl__memory_bookmark_due(const struct pawl_json *bookmark);
 
 #define PAWL_MEMORY_FOR_EACH_INSTANCE(instance, memory)                                            \
-    PAWL_LIST_FOR_EACH(instance, &(memory)->instances, link)
+    PAWL_LIST_FOR_EACH (instance, &(memory)->instances, link)
 
 #endif

@@ -80,24 +80,40 @@ PAWL_MUST_CHECK int pawl__memory_begin_start(struct pawl_memory *memory,
 PAWL_MUST_CHECK int pawl__memory_work_next(struct pawl_memory *memory, bool *any,
                                            struct pawl_error *err);
 
+/* Queue something; what they are given is copied. PAWL_ENOMEM, PAWL_ELIMIT. */
+PAWL_MUST_CHECK int pawl__memory_push_start(struct pawl_memory *memory,
+                                            const struct pawl_memory_start *start);
+/* `input` NULL: none. `only_if_there`: a bookmark that is gone by then runs no empty burst. */
+PAWL_MUST_CHECK int pawl__memory_push_resume(struct pawl_memory *memory,
+                                             struct pawl_memory_instance *instance,
+                                             struct pawl_str bookmark_id,
+                                             const struct pawl_json *input, bool only_if_there);
+PAWL_MUST_CHECK int pawl__memory_push_stimulus(struct pawl_memory *memory,
+                                               const struct pawl_memory_stimulus *stimulus);
+
 /* memory_effects.c */
 
-/* Performs, or queues, what a step's batch asks for. */
-PAWL_MUST_CHECK int pawl__memory_perform(struct pawl_memory *memory, struct pawl_memory_run *run,
+/* Performs, or queues, what a step's batch asks for; the awaited effect is left to the caller. */
+PAWL_MUST_CHECK int pawl__memory_perform(struct pawl_memory *memory,
+                                         const struct pawl_memory_run *run,
                                          const struct pawl_batch *batch, struct pawl_error *err);
-/*
- * The start of the child that an awaited effect wants executed now: *out is not queued. *out NULL:
- * there is no such definition.
- */
-PAWL_MUST_CHECK int pawl__memory_child_work(struct pawl_memory *memory,
-                                            const struct pawl_json *data,
-                                            struct pawl_memory_work **out);
-/* What the parent of a child executed inline is fed; `child` NULL: it does not exist. */
+/* Queues the stimulus of an event, given as the data of PublishEvent's effect. */
+PAWL_MUST_CHECK int pawl__memory_push_event(struct pawl_memory *memory,
+                                            const struct pawl_json *event);
+/* The start that a child effect asks for; borrows from `data`. false: nothing is published. */
+bool pawl__memory_child_start(const struct pawl_memory *memory, const struct pawl_json *data,
+                              struct pawl_memory_start *out);
+/* What the parent of a child that was executed inline is fed. */
 PAWL_MUST_CHECK int pawl__memory_child_result(const struct pawl_memory_instance *child,
                                               struct pawl_arena *arena, struct pawl_json *out);
 /* A child has ended: queues the resumption of a parent that waits for it. */
 PAWL_MUST_CHECK int pawl__memory_notify_parent(struct pawl_memory *memory,
                                                const struct pawl_memory_instance *child);
+
+/* memory_timers.c */
+
+/* When a trigger fires first, indexed at `now`; INT64_MAX: not by time. */
+int64_t pawl__memory_trigger_due(const struct pawl_trigger *trigger, int64_t now);
 
 /* memory_definitions.c */
 void pawl__memory_release_definitions(struct pawl_memory *memory);

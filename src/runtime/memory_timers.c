@@ -57,8 +57,7 @@ int64_t pawl__memory_trigger_due(const struct pawl_trigger *trigger, int64_t now
 /* When it fires again after it fired at `now`. */
 static int64_t due_again(const struct pawl_trigger *trigger, int64_t now)
 {
-    const struct pawl_json *text =
-        pawl__json_get_nocase(&trigger->payload, pawl__str("interval"));
+    const struct pawl_json *text = pawl__json_get_nocase(&trigger->payload, pawl__str("interval"));
     int64_t interval;
 
     if (pawl__str_is(trigger->name, "Elsa.Cron"))
@@ -82,8 +81,7 @@ bool pawl__memory_next_due(const struct pawl_memory *memory, int64_t *due)
     const struct pawl_memory_instance *instance;
     int64_t next = INT64_MAX;
 
-    PAWL_LIST_FOR_EACH(definition, &memory->definitions, link)
-    {
+    PAWL_LIST_FOR_EACH (definition, &memory->definitions, link) {
         for (uint32_t i = 0; i < definition->trigger_count; i++)
             sooner(&next, definition->triggers[i].due);
     }
@@ -130,8 +128,8 @@ static int fire_bookmarks(struct pawl_memory *memory, struct pawl_memory_instanc
         const struct pawl_json *bookmark = pawl__json_at(bookmarks, i);
 
         if (pawl__memory_bookmark_due(bookmark) <= now)
-            status = pawl__memory_push_resume(memory, instance, memory_text(bookmark, "id"), NULL,
-                                              true);
+            status =
+                pawl__memory_push_resume(memory, instance, memory_text(bookmark, "id"), NULL, true);
     }
     return status;
 }
@@ -144,8 +142,7 @@ int pawl__memory_run_due(struct pawl_memory *memory, struct pawl_error *err)
     struct pawl_memory_instance *instance;
     int status = PAWL_OK;
 
-    PAWL_LIST_FOR_EACH(definition, &memory->definitions, link)
-    {
+    PAWL_LIST_FOR_EACH (definition, &memory->definitions, link) {
         if (status == PAWL_OK)
             status = fire_triggers(memory, definition, now);
     }

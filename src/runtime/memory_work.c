@@ -192,8 +192,8 @@ static bool may_start(const struct pawl_memory *memory,
                       const struct pawl_memory_definition *definition,
                       struct pawl_str correlation_id)
 {
-    struct pawl_str strategy = definition->graph ? definition->graph->workflow->activation_strategy
-                                                 : pawl__str("");
+    struct pawl_str strategy =
+        definition->graph ? definition->graph->workflow->activation_strategy : pawl__str("");
     bool any_definition = pawl__str_is(strategy, "CorrelationStrategy");
     bool correlated = any_definition || pawl__str_is(strategy, "CorrelatedSingletonStrategy");
     const struct pawl_memory_instance *other;
@@ -220,8 +220,7 @@ static int trigger_matches(struct pawl_memory *memory, const struct pawl_memory_
     struct pawl_memory_definition *definition;
     int status = PAWL_OK;
 
-    PAWL_LIST_FOR_EACH(definition, &memory->definitions, link)
-    {
+    PAWL_LIST_FOR_EACH (definition, &memory->definitions, link) {
         for (uint32_t i = 0; i < definition->trigger_count && status == PAWL_OK; i++) {
             const struct pawl_trigger *trigger = &definition->triggers[i].trigger;
             const struct pawl_memory_start start = {
@@ -250,7 +249,8 @@ static int resume_matches(struct pawl_memory *memory, struct pawl_memory_instanc
     if (instance->is_final ||
         (stimulus->instance_id.len > 0 && !pawl__str_equal(stimulus->instance_id, instance->id)) ||
         (stimulus->correlation_id.len > 0 &&
-         !pawl__str_equal(stimulus->correlation_id, memory_text(&instance->state, "correlationId"))))
+         !pawl__str_equal(stimulus->correlation_id,
+                          memory_text(&instance->state, "correlationId"))))
         return PAWL_OK;
     for (uint32_t i = 0; i < pawl__json_len(bookmarks) && status == PAWL_OK; i++) {
         const struct pawl_json *bookmark = pawl__json_at(bookmarks, i);
@@ -389,8 +389,8 @@ int pawl__memory_resume(struct pawl_memory *memory, struct pawl_memory_instance 
                         struct pawl_str bookmark_id, const struct pawl_json *input,
                         struct pawl_error *err)
 {
-    return drain_after(
-        memory, pawl__memory_push_resume(memory, instance, bookmark_id, input, false), err);
+    return drain_after(memory,
+                       pawl__memory_push_resume(memory, instance, bookmark_id, input, false), err);
 }
 
 int pawl__memory_cancel(struct pawl_memory *memory, struct pawl_memory_instance *instance,
