@@ -61,6 +61,7 @@ struct pawl_context {
 
     /* For the length of a burst. */
     struct pawl_value *inputs;          /* evaluated, parallel to node->inputs; NULL: not yet */
+    struct pawl_json arguments;         /* of an expression being evaluated: {"Item":…}; or null */
     struct pawl_json input;             /* activity input: {"BackwardConnection":true}, … */
     struct pawl_json journal;           /* goes to the record's payload: Outcomes, … */
     struct pawl_json outputs;           /* name -> stored form, goes to the record */
