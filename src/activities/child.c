@@ -2,6 +2,7 @@
 /* DispatchWorkflow and ExecuteWorkflow: one other workflow, in an instance of its own. */
 #include "activities/child.h"
 
+#include "activities/children.h"
 #include "activities/descriptor.h"
 #include "engine/builder.h"
 
@@ -106,7 +107,8 @@ static int wait_for_child(struct pawl_context *context, struct pawl_str instance
 static int child_completed(struct pawl_context *context, const struct pawl_bookmark *bookmark)
 {
     struct pawl_value result;
-    int status = pawl__run_value(context, pawl__run_inputs(context), &result);
+    int status =
+        pawl__stored_value(pawl__context_arena(context), pawl__run_inputs(context), &result);
 
     (void)bookmark;
     if (status == PAWL_OK)

@@ -11,6 +11,7 @@
  */
 #include "activities/events.h"
 
+#include "activities/children.h"
 #include "activities/descriptor.h"
 #include "engine/builder.h"
 #include "engine/context.h"
@@ -50,7 +51,7 @@ static int event_received(struct pawl_context *context, const struct pawl_bookma
 
     (void)bookmark;
     if (payload)
-        status = pawl__run_value(context, payload, &result);
+        status = pawl__stored_value(pawl__context_arena(context), payload, &result);
     if (status == PAWL_OK)
         status = pawl__output_set(context, "Result", result);
     if (status == PAWL_OK)
