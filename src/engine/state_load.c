@@ -590,7 +590,10 @@ int pawl__state_load(struct pawl_burst *burst, const struct pawl_json *state,
 
     if (!plain)
         return pawl__arena_status(&burst->arena);
-    status = pawl__json_unreference(&burst->arena, state, plain, err);
+    /* Unreferencing shares what has no references, and the caller's state may go any time. */
+    status = pawl__json_copy(&burst->arena, state, plain);
+    if (status == PAWL_OK)
+        status = pawl__json_unreference(&burst->arena, plain, plain, err);
     l.state = plain;
     for (size_t i = 0; i < sizeof parts / sizeof parts[0] && status == PAWL_OK; i++)
         status = parts[i](&l);
