@@ -296,7 +296,7 @@ int pawl__flow_tokens_unblock(struct pawl_flow_tokens *tokens, uint32_t connecti
     for (uint32_t i = 0; i < tokens->count && !*found && status == PAWL_OK; i++) {
         const struct pawl_flow_token *token = &tokens->items[i];
 
-        if (token->blocked && !token->consumed && stands_for(token, c)) {
+        if (token->blocked && stands_for(token, c)) {
             status = mark_consumed(tokens, i);
             *found = true;
         }
