@@ -95,6 +95,19 @@ int pawl__text_set_remove(struct pawl_context *context, const char *key, struct 
     return store(context, key, items);
 }
 
+/* ---- values ------------------------------------------------------------------------------ */
+
+int pawl__stored_value(struct pawl_arena *arena, const struct pawl_json *stored,
+                       struct pawl_value *out)
+{
+    int status = pawl__value_read(arena, stored, out, NULL);
+
+    if (status != PAWL_EPARSE)
+        return status;
+    *out = pawl__value_from_json(*stored);
+    return PAWL_OK;
+}
+
 /* ---- collections ------------------------------------------------------------------------- */
 
 struct pawl_value pawl__element(struct pawl_value collection, uint32_t index)

@@ -26,6 +26,13 @@ PAWL_MUST_CHECK int pawl__text_set_add(struct pawl_context *context, const char 
 PAWL_MUST_CHECK int pawl__text_set_remove(struct pawl_context *context, const char *key,
                                           struct pawl_str text);
 
+/*
+ * A value in stored form, from outside. What is not well formed (an unknown `_type`) is taken as
+ * the plain JSON that it is: data must not be able to stop an instance.
+ */
+PAWL_MUST_CHECK int pawl__stored_value(struct pawl_arena *arena, const struct pawl_json *stored,
+                                       struct pawl_value *out);
+
 /* The nth element of a collection, with the type that the collection's says it has. */
 struct pawl_value pawl__element(struct pawl_value collection, uint32_t index);
 

@@ -7,10 +7,13 @@
  *      "instanceId": "…",        only this instance (a local event); absent: all
  *      "payload": …}             stored form; absent: none
  *
- * Whoever delivers it starts and resumes with the input __EventPayloadWorkflowInput.
+ * Whoever delivers it starts and resumes with the input __EventPayloadWorkflowInput, which is an
+ * empty object when there is no payload, as in the reference. An Event that is resumed without that
+ * input (by its bookmark's id) has null as its result.
  */
 #include "activities/events.h"
 
+#include "activities/children.h"
 #include "activities/descriptor.h"
 #include "engine/builder.h"
 #include "engine/context.h"
@@ -50,7 +53,7 @@ static int event_received(struct pawl_context *context, const struct pawl_bookma
 
     (void)bookmark;
     if (payload)
-        status = pawl__value_read(pawl__context_arena(context), payload, &result);
+        status = pawl__stored_value(pawl__context_arena(context), payload, &result);
     if (status == PAWL_OK)
         status = pawl__output_set(context, "Result", result);
     if (status == PAWL_OK)

@@ -118,7 +118,7 @@ static int read_tags(struct pawl_context *context, const char *key, struct tags 
     int status = begin_tags(arena, tags);
 
     if (status == PAWL_OK && stored)
-        status = pawl__value_read(arena, stored, &value);
+        status = pawl__stored_value(arena, stored, &value);
     for (uint32_t i = 0; i < pawl__json_len(&value.json) && status == PAWL_OK; i++)
         status = add_tag(arena, tags, pawl__json_str(pawl__json_at(&value.json, i)));
     return status;

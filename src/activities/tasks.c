@@ -8,6 +8,7 @@
  */
 #include "activities/tasks.h"
 
+#include "activities/children.h"
 #include "activities/descriptor.h"
 #include "engine/builder.h"
 #include "engine/context.h"
@@ -89,7 +90,7 @@ static int task_done(struct pawl_context *context, const struct pawl_bookmark *b
     if (!stored)
         return pawl__raise(context, "KeyNotFoundException",
                            "The given key '" RESULT_INPUT "' was not present in the dictionary.");
-    status = pawl__value_read(pawl__context_arena(context), stored, &result);
+    status = pawl__stored_value(pawl__context_arena(context), stored, &result);
     if (status == PAWL_OK)
         status = pawl__output_set(context, "Result", result);
     if (status == PAWL_OK)

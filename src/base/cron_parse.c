@@ -351,6 +351,21 @@ static int parse_fields(struct parser *parser)
     return rc;
 }
 
+/* Repeats what was written as far as it looks like a name. */
+static int unknown_macro(const struct parser *parser, struct pawl_str name)
+{
+    int len = 1;
+
+    while (len < 40 && (size_t)len < name.len &&
+           ((upper(name.ptr[len]) >= 'A' && upper(name.ptr[len]) <= 'Z') || name.ptr[len] == '_'))
+        len++;
+    return pawl__error_set(parser->err, PAWL_EPARSE,
+                           INVALID "There is no macro '%.*s': use one of @every_second, "
+                                   "@every_minute, @hourly, @daily, @midnight, @weekly, @monthly, "
+                                   "@yearly, @annually.",
+                           len, name.ptr);
+}
+
 /* "@daily" and its kin are short for an expression with six fields. */
 static int parse_macro(struct parser *parser)
 {
@@ -377,11 +392,7 @@ static int parse_macro(struct parser *parser)
             return parse_fields(&inner);
         }
     }
-    return pawl__error_set(parser->err, PAWL_EPARSE,
-                           INVALID "There is no macro '%.*s': use one of @every_second, "
-                                   "@every_minute, @hourly, @daily, @midnight, @weekly, @monthly, "
-                                   "@yearly, @annually.",
-                           name.len < 40 ? (int)name.len : 40, name.ptr);
+    return unknown_macro(parser, name);
 }
 
 int pawl__cron_parse(struct pawl_str text, struct pawl_cron *out, size_t *at,

@@ -175,7 +175,7 @@ bool pawl__workflow_input(struct pawl_context *context, struct pawl_str name,
     stored = pawl__json_get_nocase(&context->burst->input, name);
     if (!stored)
         return false;
-    if (pawl__value_read(&context->burst->arena, stored, out) != PAWL_OK)
+    if (pawl__value_read(&context->burst->arena, stored, out, NULL) != PAWL_OK)
         *out = pawl__value_from_json(*stored);
     return true;
 }
