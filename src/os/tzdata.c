@@ -50,9 +50,10 @@ static int load_path(const struct pawl_allocator *alloc, const char *path, struc
     int status;
 
     pawl__buf_init(&bytes, alloc, PAWL_TIMEZONE_BYTES_MAX + 4096);
-    status = pawl__file_read(path, &bytes, err);
-    if (status == PAWL_EINVAL) /* a folder: America */
-        status = PAWL_ENOTFOUND;
+    if (pawl__file_is_regular(path))
+        status = pawl__file_read(path, &bytes, err);
+    else /* nothing, a folder (America), or a pipe that somebody put there */
+        status = pawl__error_set(err, PAWL_ENOTFOUND, "%s is not a file", path);
     if (status == PAWL_OK)
         status = pawl__timezone_new(alloc, name, pawl__buf_peek(&bytes), out, err);
     if (status == PAWL_EPARSE || status == PAWL_ELIMIT) {
