@@ -121,13 +121,12 @@ uint32_t pawl__flowchart_place(const struct pawl_flowchart *chart, const struct 
 /* ---- scheduling, cancelling, completing --------------------------------------------------- */
 
 int pawl__flowchart_schedule(struct pawl_context *context, uint32_t place, const char *callback,
-                             const struct pawl_context *by, struct pawl_json input)
+                             const struct pawl_context *by)
 {
     struct pawl_schedule schedule = {
         .node = context->node->children[place],
         .callback = callback,
         .tag = pawl__value_null(),
-        .input = input,
         .scheduled_by = by ? by->id : pawl__str(""),
     };
 
@@ -249,7 +248,7 @@ static int execute(struct pawl_context *context)
     if (run->graph->start == PAWL_FLOW_NONE)
         return pawl__complete(context, NULL);
     return pawl__flowchart_schedule(context, run->graph->start, PAWL_FLOWCHART_CHILD_COMPLETED,
-                                    NULL, pawl__json_null());
+                                    NULL);
 }
 
 static int child_completed(struct pawl_context *context, const struct pawl_completion *completion)
