@@ -8,6 +8,8 @@
 #include "cli/output.h"
 #include "engine/links.h"
 
+#include <inttypes.h>
+
 #define PICTURE_MAX ((size_t)256 << 20)
 
 /* ---- the tree ---------------------------------------------------------------------------- */
@@ -50,6 +52,11 @@ static void show_node(struct pawl_cli_stream *out, const struct pawl_node *node)
         pawl__cli_print(out, "  \"");
         pawl__cli_write_safe(out, node->name);
         pawl__cli_print(out, "\"");
+    }
+    if (node->workflow && pawl__str_is(node->type, PAWL_ACTIVITY_WORKFLOW)) {
+        pawl__cli_print(out, "  \"");
+        pawl__cli_write_safe(out, node->workflow->name);
+        pawl__cli_print(out, "\" version %" PRId64, node->workflow->version);
     }
     if (node->can_start_workflow)
         pawl__cli_print(out, "  (starts the workflow)");
@@ -124,7 +131,6 @@ static int show_picture(struct pawl_cli *cli, const struct pawl_graph *graph, bo
 static int read_files(struct pawl_cli *cli, struct pawl_cli_definitions *definitions,
                       struct pawl_cli_definition *main_file, struct pawl_error *err)
 {
-    struct pawl_cli_definition other;
     const char *path;
     size_t at = 0;
     int status =
@@ -136,10 +142,9 @@ static int read_files(struct pawl_cli *cli, struct pawl_cli_definitions *definit
         if (!kept)
             return pawl__error_code(err, cli->arena.status);
         status = pawl__cli_definitions_read(cli, definitions, path, kept, err);
-        other = *kept;
-        if (status == PAWL_OK && other.status != PAWL_OK) {
-            *err = other.err;
-            return pawl__error_prefix(err, other.status, "%s", path);
+        if (status == PAWL_OK && kept->status != PAWL_OK) {
+            *err = kept->err;
+            return pawl__error_prefix(err, kept->status, "%s", path);
         }
     }
     if (status == PAWL_OK && main_file->status != PAWL_OK) {

@@ -9,6 +9,8 @@
 #include "cli/definitions.h"
 #include "cli/output.h"
 
+#include <stdlib.h>
+
 #define PROBLEMS_MAX 1000u
 #define JSON_MAX ((size_t)256 << 20)
 
@@ -85,33 +87,79 @@ static void show_error(struct report *report, const struct pawl_cli_definition *
     show(report, file, place, &problem);
 }
 
+/* The parser's message has the place in it, which is shown in our own way. */
+static void show_malformed(struct report *report, const struct pawl_cli_definition *file)
+{
+    struct pawl_error err = file->err;
+    char *from = strstr(err.msg, ": ");
+    char *to = strstr(err.msg, " (at ");
+
+    if (to)
+        *to = '\0';
+    if (from && strncmp(err.msg, "line ", 5) == 0)
+        memmove(err.msg, from + 2, strlen(from + 2) + 1);
+    show_error(report, file, &file->place, &err);
+}
+
+struct found {
+    struct pawl_json_place place;
+    const struct pawl_problem *problem;
+};
+
+/* By place; problems at one place in the order in which they were found. */
+static int compare(const void *a, const void *b)
+{
+    const struct found *left = a, *right = b;
+
+    if (left->place.line != right->place.line)
+        return left->place.line < right->place.line ? -1 : 1;
+    if (left->place.column != right->place.column)
+        return left->place.column < right->place.column ? -1 : 1;
+    return (left->problem > right->problem) - (left->problem < right->problem);
+}
+
+static int show_all(struct report *report, const struct pawl_cli_definition *file,
+                    const struct pawl_problems *problems, struct pawl_error *err)
+{
+    struct pawl_arena *arena = &report->cli->arena;
+    struct found *list = pawl__arena_alloc_array(arena, problems->count, sizeof *list);
+
+    if (!list)
+        return pawl__error_code(err, arena->status);
+    for (uint32_t i = 0; i < problems->count; i++) {
+        list[i].problem = &problems->items[i];
+        pawl__cli_locate(file, problems->items[i].pointer, &list[i].place);
+    }
+    if (problems->count > 0)
+        qsort(list, problems->count, sizeof *list, compare);
+    for (uint32_t i = 0; i < problems->count; i++)
+        show(report, file, &list[i].place, list[i].problem);
+    if (problems->dropped > 0)
+        pawl__cli_print(&report->cli->err, "%s: %u more are not shown\n",
+                        pawl__cli_file_name(file->path), problems->dropped);
+    return PAWL_OK;
+}
+
 /* PAWL_OK when the file could be judged, whatever the judgement. */
 static int check(struct report *report, const struct pawl_cli_definitions *definitions,
                  const struct pawl_cli_definition *file, struct pawl_error *err)
 {
     struct pawl_problems problems = {.arena = &report->cli->arena, .most = PROBLEMS_MAX};
-    struct pawl_json_place place = {.line = 1, .column = 1};
+    struct pawl_json_place head = {.line = 1, .column = 1};
     struct pawl_graph *graph = NULL;
     int status;
 
     if (file->status != PAWL_OK) {
-        show_error(report, file, &file->place, &file->err);
+        show_malformed(report, file);
         return PAWL_OK;
     }
     status = pawl__cli_definitions_load(report->cli, definitions, file, &problems, &graph, err);
     pawl__graph_unref(graph);
     if (status != PAWL_OK && pawl_error_class(status) != PAWL_CLASS_CALLER)
         return status;
-    for (uint32_t i = 0; i < problems.count; i++) {
-        pawl__cli_locate(file, problems.items[i].pointer, &place);
-        show(report, file, &place, &problems.items[i]);
-    }
-    if (problems.dropped > 0)
-        pawl__cli_print(&report->cli->err, "%s: %u more are not shown\n",
-                        pawl__cli_file_name(file->path), problems.dropped);
     if (status != PAWL_OK && status != PAWL_EPARSE)
-        show_error(report, file, &(struct pawl_json_place){.line = 1, .column = 1}, err);
-    return PAWL_OK;
+        show_error(report, file, &head, err);
+    return show_all(report, file, &problems, err);
 }
 
 /* Reads all files first, so that each can use all others. */

@@ -66,12 +66,15 @@ static void size_leaf(const struct drawing *d, const struct pawl_node *node)
     box_of(d, node)->h = (node->name.len > 0 ? 3 : 2) * LINE + PAD;
 }
 
-/* The frame around children that take w by h, and not narrower than its title. */
+/* What the children of a frame may use: their own width, and not less than the title needs. */
+static int32_t inner_width(const struct pawl_node *node, int32_t w)
+{
+    return max(w, (letters(node->id) + letters(pawl__draw_type(node)) + 2) * LETTER);
+}
+
 static void frame(const struct drawing *d, const struct pawl_node *node, int32_t w, int32_t h)
 {
-    int32_t title = (letters(node->id) + letters(pawl__draw_type(node)) + 2) * LETTER;
-
-    box_of(d, node)->w = max(w, title) + 2 * PAD;
+    box_of(d, node)->w = w + 2 * PAD;
     box_of(d, node)->h = h + HEAD + PAD;
 }
 
@@ -81,6 +84,7 @@ static void size_column(const struct drawing *d, const struct pawl_node *node)
 
     for (uint32_t i = 0; i < node->child_count; i++)
         w = max(w, box_of(d, node->children[i])->w);
+    w = inner_width(node, w);
     for (uint32_t i = 0; i < node->child_count; i++) {
         struct box *box = box_of(d, node->children[i]);
 
@@ -94,19 +98,22 @@ static void size_column(const struct drawing *d, const struct pawl_node *node)
 
 static void size_row(const struct drawing *d, const struct pawl_node *node)
 {
-    int32_t x = 0, h = 0;
     int32_t top = has_label(node->children[0]) ? LABEL : 0;
+    int32_t w = (int32_t)(node->child_count - 1) * GAP_X;
+    int32_t x, h = 0;
 
+    for (uint32_t i = 0; i < node->child_count; i++)
+        w += box_of(d, node->children[i])->w;
+    x = (inner_width(node, w) - w) / 2;
     for (uint32_t i = 0; i < node->child_count; i++) {
         struct box *box = box_of(d, node->children[i]);
 
-        x += i > 0 ? GAP_X : 0;
         box->x = PAD + x;
         box->y = HEAD + top;
-        x += box->w;
+        x += box->w + GAP_X;
         h = max(h, top + box->h);
     }
-    frame(d, node, x, h);
+    frame(d, node, inner_width(node, w), h);
 }
 
 /* ---- flowcharts -------------------------------------------------------------------------- */
@@ -205,6 +212,7 @@ static int size_flow(struct drawing *d, const struct pawl_node *node)
         return status;
     for (uint32_t l = 0; l < flow.layer_count; l++)
         widest = max(widest, flow.widths[l]);
+    widest = inner_width(node, widest);
     for (uint32_t i = 0; i < node->child_count; i++) {
         uint32_t child = flow.by_place[i];
         struct box *box = box_of(d, node->children[child]);
@@ -311,8 +319,11 @@ static void put_edge(struct drawing *d, const struct pawl_node *from, const stru
 
         pawl__buf_printf(d->out, "<path class=\"edge\" d=\"M%d %dC%d %d %d %d %d %d\"/>\n", x1, y1,
                          x1, y1 + bend, x2, y2 - bend, x2, y2 - 2);
-        if (label.len > 0)
-            put_text(d, x1 + (x2 - x1) / 4 + 4, y1 + LABEL, "label", label);
+        /* In the middle of a short one; of a long one near its source, off the boxes between. */
+        if (label.len > 0 && bend <= GAP_Y + LABEL)
+            put_text(d, (x1 + x2) / 2 + 4, y1 + bend + 4, "label", label);
+        else if (label.len > 0)
+            put_text(d, x1 + 4, y1 + LABEL, "label", label);
         return;
     }
     x1 = a->x + a->w;

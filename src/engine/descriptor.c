@@ -142,7 +142,7 @@ static void write_input(struct pawl_json_writer *json, const struct pawl_input_d
     write_bool(json, "isWrapped", !(input->flags & PAWL_INPUT_NAKED));
     write_text(json, "uiHint", pawl__descriptor_hint(input));
     write_text(json, "category", input->category);
-    if (input->default_json) {
+    if (input->default_json && !(input->flags & PAWL_INPUT_DEFAULT_HIDDEN)) {
         pawl__json_write_key_text(json, "defaultValue");
         pawl__json_write_raw(json, pawl__str(input->default_json));
     }
@@ -173,8 +173,9 @@ static void write_output(struct pawl_json_writer *json, const struct pawl_output
     pawl__json_write_key_text(json, "order");
     pawl__json_write_int(json, 0);
     write_bool(json, "isBrowsable", true);
-    if (output->not_serializable)
-        write_bool(json, "isSerializable", false);
+    /* The reference says nothing of a plain Result. */
+    if (output->not_serializable || strcmp(output->name, "Result") != 0)
+        write_bool(json, "isSerializable", !output->not_serializable);
     write_bool(json, "isSynthetic", false);
     pawl__json_write_end_object(json);
 }
