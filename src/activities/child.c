@@ -251,7 +251,7 @@ static int execute_execute(struct pawl_context *context)
 static int execute_ran(struct pawl_context *context, const struct pawl_json *result)
 {
     struct pawl_str status_name = pawl__json_str(pawl__json_get_text(result, "status"));
-    struct pawl_json copy;
+    struct pawl_value value;
     int status = pawl__child_check(context, result);
 
     if (status != PAWL_OK)
@@ -260,10 +260,11 @@ static int execute_ran(struct pawl_context *context, const struct pawl_json *res
         return wait_for_child(context,
                               pawl__json_str(pawl__json_get_text(result, "workflowInstanceId")),
                               "ExecuteWorkflowStimulus");
-    status = pawl__json_copy(pawl__context_arena(context), result, &copy);
-    if (status == PAWL_OK)
-        status = pawl__output_set(context, "Result",
-                                  (struct pawl_value){.json = copy, .type = &execute_result});
+    status = pawl__stored_value(pawl__context_arena(context), result, &value);
+    if (status != PAWL_OK)
+        return status;
+    value.type = &execute_result;
+    status = pawl__output_set(context, "Result", value);
     if (status == PAWL_OK)
         status = pawl__complete(context, NULL);
     return status;
