@@ -10,7 +10,7 @@
  */
 #include "base/decimal.h"
 
-#include "decimal_powers.h"
+#include "base/decimal_powers.h"
 
 #include <math.h>
 

@@ -73,14 +73,14 @@ static unsigned next_digit(const char **p)
     return (unsigned)(*(*p)++ - '0');
 }
 
-/* The exponent that the first digit counts from; one past ±2^60 is as good as infinite. */
+/* The exponent that the first digit counts from; one past 2^56 is as good as infinite. */
 static int64_t magnitude(const struct parts *parts)
 {
     int64_t exponent = 0;
 
     for (size_t i = 0; i < parts->exponent.len; i++) {
         exponent = exponent * 10 + (parts->exponent.ptr[i] - '0');
-        if (exponent > INT64_C(1) << 60)
+        if (exponent > INT64_C(1) << 56)
             break;
     }
     return parts->point + (parts->exponent_negative ? -exponent : exponent);

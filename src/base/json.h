@@ -2,9 +2,10 @@
 /*
  * JSON: an arena DOM, a parser, a writer and a pull reader. Strict RFC 8259, UTF-8 checked.
  *
- * Numbers keep what was written. A literal becomes INT when it is the canonical text of an int64,
- * DOUBLE when it is the canonical (shortest) text of a double that is cheap to recognise, and
- * otherwise NUMBER, which keeps its text: 1.10, 1e2, -0, 20-digit integers, 30-digit fractions.
+ * Numbers keep what was written. A literal becomes INT when it is the canonical text of an int64;
+ * DOUBLE when it has a fraction and no exponent, at most 15 digits of which the last is not 0, and
+ * is at least 0.000001, because then it is the very text the writer has for that double; and
+ * otherwise NUMBER, which keeps its text: 1.10, 1e2, -0, 20-digit integers, 16-digit fractions.
  * So writing a parsed document gives every number back byte for byte, and no digit is ever lost;
  * pawl__json_to_int() and pawl__json_to_double() read all three kinds.
  *
@@ -143,16 +144,21 @@ struct pawl_str pawl__json_str(const struct pawl_json *value);
 /* true only for the boolean true. */
 bool pawl__json_true(const struct pawl_json *value);
 
-/* A number with an integral value that fits, however it was written (1e2, 3.0). Else false. */
+/*
+ * A number with an integral value that fits, however it was written (1e2, 3.0); of a DOUBLE the
+ * exact value. Else false.
+ */
 bool pawl__json_to_int(const struct pawl_json *value, int64_t *out);
 /* Any number, correctly rounded; false for other types and for what overflows to infinity. */
 bool pawl__json_to_double(const struct pawl_json *value, double *out);
-/* Appends the text of any number as it would be written. */
+/* Appends the text of any number as it would be written; nothing for other types and infinities. */
 void pawl__json_number_text(const struct pawl_json *value, struct pawl_buf *out);
 
 /*
  * The same value: objects whatever the order of their members (the last of equal keys counts),
- * numbers by exact numeric value whatever their spelling. Bounded by the documents' depth.
+ * numbers by exact numeric value whatever their spelling, where a DOUBLE counts as its text (0.1 is
+ * 0.10 and 1e-1). Recurses as deep as the documents are. Objects with the same keys in the same
+ * order take linear time, others one lookup per member.
  */
 bool pawl__json_equal(const struct pawl_json *a, const struct pawl_json *b);
 
@@ -205,8 +211,10 @@ PAWL_MUST_CHECK int pawl__json_number(struct pawl_arena *arena, struct pawl_str 
 /*
  * Appends to an array; sets a member of an object (the last of that key, else a new one at the
  * end; the key is copied); removes a member (all of that key) or an element, keeping the order.
- * Values are stored by value and share what they point to. PAWL_ENOMEM, PAWL_ELIMIT. A pointer to
- * an element or member is valid until its container changes.
+ * Values are stored by value and share what they point to. PAWL_ENOMEM, PAWL_ELIMIT; PAWL_EINVAL
+ * when the key is not UTF-8. A pointer to an element or member is valid until its container
+ * changes. A container that has been stored in another is changed where it is stored (get, at),
+ * not through the variable it was stored from: both share their elements but not their length.
  */
 PAWL_MUST_CHECK int pawl__json_append(struct pawl_arena *arena, struct pawl_json *array,
                                       struct pawl_json value);
@@ -214,10 +222,16 @@ PAWL_MUST_CHECK int pawl__json_set(struct pawl_arena *arena, struct pawl_json *o
                                    struct pawl_str key, struct pawl_json value);
 PAWL_MUST_CHECK int pawl__json_set_text(struct pawl_arena *arena, struct pawl_json *object,
                                         const char *key, struct pawl_json value);
+/*
+ * Appends a member without looking for one of that key, which the caller knows not to be there:
+ * for objects of many keys. Borrows the key: valid UTF-8, NUL-terminated, as long as the object.
+ */
+PAWL_MUST_CHECK int pawl__json_add(struct pawl_arena *arena, struct pawl_json *object,
+                                   struct pawl_str key, struct pawl_json value);
 bool pawl__json_remove(struct pawl_json *object, struct pawl_str key);
 bool pawl__json_remove_at(struct pawl_json *array, uint32_t index);
 
-/* A deep copy that shares nothing with `value`. */
+/* A deep copy that shares nothing with `value`. PAWL_ENOMEM, PAWL_ELIMIT. */
 PAWL_MUST_CHECK int pawl__json_copy(struct pawl_arena *arena, const struct pawl_json *value,
                                     struct pawl_json *out);
 
@@ -263,7 +277,10 @@ void pawl__json_write_key_text(struct pawl_json_writer *writer, const char *key)
 void pawl__json_write_null(struct pawl_json_writer *writer);
 void pawl__json_write_bool(struct pawl_json_writer *writer, bool value);
 void pawl__json_write_int(struct pawl_json_writer *writer, int64_t value);
-/* Shortest text that reads back as the same double. Not finite: PAWL_EINVAL in the status. */
+/*
+ * Shortest text that reads back as the same double, laid out as in JavaScript: 0.1, 1e+21, 1e-7; an
+ * integral value without a point (1), negative zero as -0. Not finite: PAWL_EINVAL in the status.
+ */
 void pawl__json_write_double(struct pawl_json_writer *writer, double value);
 /* Malformed UTF-8 is written as U+FFFD, byte by byte: a log line must come out whatever it holds.
  */
@@ -290,8 +307,8 @@ enum pawl_json_event {
 };
 
 /*
- * Reads a document piece by piece, checking as strictly as the parser, with memory for one level
- * of nesting in a bit and for one string at a time: no DOM.
+ * Reads a document piece by piece, checking as strictly as the parser and failing with the same
+ * words, with one bit of memory for each level of nesting and room for one string: no DOM.
  */
 struct pawl_json_reader {
     struct pawl_str text; /* borrowed until the last call */
@@ -310,7 +327,9 @@ void pawl__json_reader_init(struct pawl_json_reader *reader, struct pawl_arena *
 /*
  * The next event. KEY: *value is a STRING. SCALAR: *value is it; numbers by the rule at the top.
  * Strings without escapes and number texts borrow from the text and are NOT NUL-terminated; those
- * with escapes are decoded into the arena, which the caller may reset between calls.
+ * with escapes are decoded into the arena, which the caller may reset between calls. END comes
+ * again however often it is asked for. PAWL_EPARSE, PAWL_ELIMIT with line, column and pointer;
+ * PAWL_ENOMEM. A failed call has changed nothing.
  */
 PAWL_MUST_CHECK int pawl__json_reader_next(struct pawl_json_reader *reader,
                                            enum pawl_json_event *event, struct pawl_json *value,

@@ -98,13 +98,26 @@ int pawl__json_append(struct pawl_arena *arena, struct pawl_json *array, struct 
     return PAWL_OK;
 }
 
+int pawl__json_add(struct pawl_arena *arena, struct pawl_json *object, struct pawl_str key,
+                   struct pawl_json value)
+{
+    void *members = object->u.members;
+    int status;
+
+    PAWL_ASSERT(object->type == PAWL_JSON_OBJECT);
+    status = grow(arena, object, &members, sizeof(struct pawl_json_member));
+    if (status != PAWL_OK)
+        return status;
+    object->u.members = members;
+    object->u.members[object->len++] = (struct pawl_json_member){.key = key, .value = value};
+    return PAWL_OK;
+}
+
 int pawl__json_set(struct pawl_arena *arena, struct pawl_json *object, struct pawl_str key,
                    struct pawl_json value)
 {
     struct pawl_json *old;
     struct pawl_str copy;
-    void *members = object->u.members;
-    int status;
 
     PAWL_ASSERT(object->type == PAWL_JSON_OBJECT);
     old = pawl__json_get(object, key);
@@ -117,12 +130,7 @@ int pawl__json_set(struct pawl_arena *arena, struct pawl_json *object, struct pa
     copy = pawl__arena_str(arena, key);
     if (!copy.ptr)
         return arena->status;
-    status = grow(arena, object, &members, sizeof(struct pawl_json_member));
-    if (status != PAWL_OK)
-        return status;
-    object->u.members = members;
-    object->u.members[object->len++] = (struct pawl_json_member){.key = copy, .value = value};
-    return PAWL_OK;
+    return pawl__json_add(arena, object, copy, value);
 }
 
 int pawl__json_set_text(struct pawl_arena *arena, struct pawl_json *object, const char *key,

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Escaping strings. Nearly all strings need none, so the way through is to copy 16 bytes at a time
- * while looking whether there is anything special among them; the first special byte leads to the
- * careful way, which goes on run by run and reserves exactly what it writes.
+ * Escaping strings. Most need none: the first way through copies 16 bytes at a time while looking
+ * whether anything among them is special, and is all there is to do for them. From the first
+ * special byte on, pieces are escaped into room for the worst case; where the buffer's maximum is
+ * so near that there is none, the careful way reserves exactly what it writes.
  */
 #include "base/json_escape.h"
 
@@ -53,7 +54,19 @@ static bool is_kept(uint32_t code_point, enum pawl_json_escape escape)
     return false;
 }
 
+/* ---- 16 bytes at a time ----------------------------------------------------------------- */
+
 #if defined(__SSE2__)
+static inline __m128i load16(const char *p)
+{
+    return _mm_loadu_si128((const __m128i *)(const void *)p);
+}
+
+static inline void store16(char *p, __m128i bytes)
+{
+    _mm_storeu_si128((__m128i *)(void *)p, bytes);
+}
+
 static inline __m128i equal(__m128i bytes, char c)
 {
     return _mm_cmpeq_epi8(bytes, _mm_set1_epi8(c));
@@ -77,48 +90,79 @@ static inline unsigned mask_special(__m128i bytes, bool html)
     }
     return (unsigned)_mm_movemask_epi8(special);
 }
-#endif
 
-/* ---- the careful way -------------------------------------------------------------------- */
-
-/* The end of the run of ASCII that stands for itself. */
-static const char *plain_ascii(const char *p, const char *end, enum pawl_json_escape escape)
+/* The same for 8 to 15 bytes, as two halves that overlap, and for 4 to 7. */
+static inline bool copy_8_to_15(char *to, const char *p, size_t len, bool html)
 {
-#if defined(__SSE2__)
-    while (end - p >= 16) {
-        unsigned mask = mask_special(_mm_loadu_si128((const __m128i *)(const void *)p),
-                                     escape != PAWL_JSON_ESCAPE_MINIMAL);
+    uint64_t head, tail;
 
-        if (mask != 0)
-            return p + __builtin_ctz(mask);
-        p += 16;
-    }
-#endif
-    while (p < end && (unsigned char)*p < 0x80 && !is_special((unsigned char)*p, escape))
-        p++;
-    return p;
+    memcpy(&head, p, 8);
+    memcpy(&tail, p + len - 8, 8);
+    memcpy(to, &head, 8);
+    memcpy(to + len - 8, &tail, 8);
+    return mask_special(_mm_set_epi64x((int64_t)tail, (int64_t)head), html) == 0;
 }
 
-/* The end of the run of characters that stand for themselves. */
-static const char *plain(const char *p, const char *end, enum pawl_json_escape escape)
+static inline bool copy_4_to_7(char *to, const char *p, size_t len, bool html)
 {
-    for (;;) {
-        p = plain_ascii(p, end, escape);
-        while (p < end && (unsigned char)*p >= 0x80) {
-            size_t length = lex_sequence(p, (size_t)(end - p));
-            size_t pos = 0;
+    uint32_t head, tail;
 
-            if (length == 0)
-                return p;
-            if (escape != PAWL_JSON_ESCAPE_MINIMAL &&
-                !is_kept(pawl__utf8_next(pawl__str_make(p, length), &pos), escape))
-                return p;
-            p += length;
-        }
-        if (p == end || is_special((unsigned char)*p, escape))
-            return p;
-    }
+    memcpy(&head, p, 4);
+    memcpy(&tail, p + len - 4, 4);
+    memcpy(to, &head, 4);
+    memcpy(to + len - 4, &tail, 4);
+    return mask_special(_mm_set_epi32((int)tail, (int)head, (int)tail, (int)head), html) == 0;
 }
+
+/*
+ * Copies as long as nothing is special and not ASCII; answers how many bytes surely were not: all,
+ * or any number before the first that is. There is room for all of them at `to`.
+ */
+static inline size_t copy_plain(char *to, const char *p, size_t len, bool html)
+{
+    size_t done = 0;
+
+    while (len - done >= 16) {
+        __m128i bytes = load16(p + done);
+
+        if (mask_special(bytes, html) != 0)
+            return done;
+        store16(to + done, bytes);
+        done += 16;
+    }
+    to += done;
+    p += done;
+    len -= done;
+    if (len >= 8)
+        return copy_8_to_15(to, p, len, html) ? done + len : done;
+    if (len >= 4)
+        return copy_4_to_7(to, p, len, html) ? done + len : done;
+    for (; len > 0; len--, done++) {
+        unsigned char c = (unsigned char)*p++;
+
+        if (c >= 0x80 || is_special(c, html ? PAWL_JSON_ESCAPE_HTML : PAWL_JSON_ESCAPE_MINIMAL))
+            return done;
+        *to++ = (char)c;
+    }
+    return done;
+}
+#else
+static inline size_t copy_plain(char *to, const char *p, size_t len, bool html)
+{
+    size_t done = 0;
+
+    for (; done < len; done++) {
+        unsigned char c = (unsigned char)p[done];
+
+        if (c >= 0x80 || is_special(c, html ? PAWL_JSON_ESCAPE_HTML : PAWL_JSON_ESCAPE_MINIMAL))
+            break;
+        to[done] = (char)c;
+    }
+    return done;
+}
+#endif
+
+/* ---- single characters ------------------------------------------------------------------ */
 
 static size_t put_unit(char *to, uint32_t unit)
 {
@@ -157,20 +201,24 @@ static char short_escape(unsigned char c, enum pawl_json_escape escape)
 }
 
 /* Writes the character at *pos as it must be, at most 12 bytes; moves *pos behind it. */
-static size_t put_escape(char *to, struct pawl_str s, size_t *pos, enum pawl_json_escape escape)
+static size_t put_character(char *to, struct pawl_str s, size_t *pos, enum pawl_json_escape escape)
 {
     uint32_t code_point = pawl__utf8_next(s, pos);
 
     if (code_point < 0x80) {
         char letter = short_escape((unsigned char)code_point, escape);
 
+        if (!is_special((unsigned char)code_point, escape)) {
+            to[0] = (char)code_point;
+            return 1;
+        }
         if (letter == '\0')
             return put_unit(to, code_point);
         to[0] = '\\';
         to[1] = letter;
         return 2;
     }
-    if (is_kept(code_point, escape)) /* stands for something malformed */
+    if (is_kept(code_point, escape))
         return pawl__utf8_encode(code_point, to);
     if (code_point <= 0xFFFF)
         return put_unit(to, code_point);
@@ -179,26 +227,95 @@ static size_t put_escape(char *to, struct pawl_str s, size_t *pos, enum pawl_jso
     return 6 + put_unit(to + 6, 0xDC00 + (code_point & 0x3FF));
 }
 
-/* Appends from `pos` on, without quotes. */
-static void put_carefully(struct pawl_buf *out, struct pawl_str s, size_t pos,
-                          enum pawl_json_escape escape)
+/* ---- strings ---------------------------------------------------------------------------- */
+
+#define PIECE 512                   /* bytes escaped at a time */
+#define PIECE_ROOM (6 * PIECE + 64) /* no byte becomes more than 6; copies of 16 run over */
+
+/*
+ * Escapes from *pos up to `until` or, at a character that lies across it, a little further, into
+ * room for six times as much and 64 more. Answers the length.
+ */
+static size_t put_piece(char *out, struct pawl_str s, size_t *pos, size_t until,
+                        enum pawl_json_escape escape)
 {
-    const char *end = s.ptr + s.len;
+    char *to = out;
 
+    while (*pos < until) {
+#if defined(__SSE2__)
+        if (s.len - *pos >= 16) {
+            __m128i bytes = load16(s.ptr + *pos);
+            unsigned mask = mask_special(bytes, escape != PAWL_JSON_ESCAPE_MINIMAL);
+            size_t count = mask ? (size_t)__builtin_ctz(mask) : 16;
+
+            store16(to, bytes);
+            *pos += count;
+            to += count;
+            if (mask == 0)
+                continue;
+        }
+#endif
+        to += put_character(to, s, pos, escape);
+    }
+    return (size_t)(to - out);
+}
+
+/* Appends from `pos` on, without quotes. */
+static void put_rest(struct pawl_buf *out, struct pawl_str s, size_t pos,
+                     enum pawl_json_escape escape)
+{
+    while (pos < s.len && out->max - out->len >= PIECE_ROOM) {
+        size_t until = s.len - pos > PIECE ? pos + PIECE : s.len;
+        char *to = pawl__buf_reserve(out, 6 * (until - pos) + 64);
+
+        if (!to)
+            return;
+        out->len += put_piece(to, s, &pos, until, escape);
+    }
     while (pos < s.len && out->status == PAWL_OK) {
-        const char *run = plain(s.ptr + pos, end, escape);
-        char escaped[12];
+        char character[12];
 
-        pawl__buf_append(out, s.ptr + pos, (size_t)(run - s.ptr) - pos);
-        pos = (size_t)(run - s.ptr);
-        if (pos < s.len)
-            pawl__buf_append(out, escaped, put_escape(escaped, s, &pos, escape));
+        pawl__buf_append(out, character, put_character(character, s, &pos, escape));
     }
 }
 
 void pawl__json_put_string(struct pawl_buf *out, struct pawl_str s, enum pawl_json_escape escape)
 {
+    char *to = pawl__buf_reserve(out, s.len + 2); /* less it will not be */
+    size_t plain;
+
+    if (!to)
+        return;
+    *to++ = '"';
+    plain = copy_plain(to, s.ptr, s.len, escape != PAWL_JSON_ESCAPE_MINIMAL);
+    out->len += 1 + plain;
+    if (plain == s.len) {
+        to[plain] = '"';
+        out->len++;
+        return;
+    }
+    put_rest(out, s, plain, escape);
     pawl__buf_byte(out, '"');
-    put_carefully(out, s, 0, escape);
-    pawl__buf_byte(out, '"');
+}
+
+void pawl__json_put_key(struct pawl_buf *out, char before, struct pawl_str key,
+                        enum pawl_json_escape escape)
+{
+    char *to = pawl__buf_reserve(out, key.len + 4);
+    size_t plain;
+
+    if (!to)
+        return;
+    to[0] = before;
+    to[1] = '"';
+    plain = copy_plain(to + 2, key.ptr, key.len, escape != PAWL_JSON_ESCAPE_MINIMAL);
+    if (plain == key.len) {
+        to[2 + plain] = '"';
+        to[3 + plain] = ':';
+        out->len += plain + 4;
+        return;
+    }
+    out->len += plain + 2;
+    put_rest(out, key, plain, escape);
+    pawl__buf_append(out, "\":", 2);
 }

@@ -8,4 +8,8 @@
 /* Appends `s` in quotes. Malformed UTF-8 becomes U+FFFD, byte by byte. */
 void pawl__json_put_string(struct pawl_buf *out, struct pawl_str s, enum pawl_json_escape escape);
 
+/* The same for a key, with `before` ('{' or ',') in front of it and a colon behind it. */
+void pawl__json_put_key(struct pawl_buf *out, char before, struct pawl_str key,
+                        enum pawl_json_escape escape);
+
 #endif

@@ -305,17 +305,21 @@ static const char *pass_value(const char *p, const char *end)
     return end;
 }
 
-/* Takes one character of a pointer's token off *s: ~0 and ~1 are one. */
+/* Takes one character of a pointer's token off *s, where ~0 and ~1 are one; false at a bad one. */
 static bool token_next(struct pawl_str *s, char *c)
 {
+    size_t length = 1;
+
     if (s->len == 0)
         return false;
     *c = s->ptr[0];
-    if (*c == '~' && s->len > 1) {
+    if (*c == '~') {
+        if (s->len < 2 || (s->ptr[1] != '0' && s->ptr[1] != '1'))
+            return false;
         *c = s->ptr[1] == '1' ? '/' : '~';
-        *s = pawl__str_slice(*s, 1, s->len);
+        length = 2;
     }
-    *s = pawl__str_slice(*s, 1, s->len);
+    *s = pawl__str_slice(*s, length, s->len);
     return true;
 }
 

@@ -20,21 +20,42 @@ static void fail(struct pawl_buf *out, int status)
 
 /* ---- scalars ---------------------------------------------------------------------------- */
 
+/* Room for a number in the buffer, or in `spare` where its maximum is too near to know. */
+static inline char *number_room(struct pawl_buf *out, char spare[PAWL_DECIMAL_SIZE])
+{
+    char *to = NULL;
+
+    if (PAWL_LIKELY(out->max - out->len >= PAWL_DECIMAL_SIZE))
+        to = pawl__buf_reserve(out, PAWL_DECIMAL_SIZE);
+    return to ? to : spare;
+}
+
+static inline void number_written(struct pawl_buf *out, const char *text, size_t len,
+                                  const char *spare)
+{
+    if (PAWL_LIKELY(text != spare))
+        out->len += len;
+    else
+        pawl__buf_append(out, text, len);
+}
+
 static inline void put_int(struct pawl_buf *out, int64_t value)
 {
-    char text[PAWL_DECIMAL_SIZE];
+    char spare[PAWL_DECIMAL_SIZE];
+    char *text = number_room(out, spare);
 
-    pawl__buf_append(out, text, pawl__decimal_from_int(value, text));
+    number_written(out, text, pawl__decimal_from_int(value, text), spare);
 }
 
 static inline void put_double(struct pawl_buf *out, double value)
 {
-    char text[PAWL_DECIMAL_SIZE];
+    char spare[PAWL_DECIMAL_SIZE];
+    char *text = number_room(out, spare);
     size_t len = pawl__decimal_from_double(value, text);
 
     if (len == 0)
         fail(out, PAWL_EINVAL);
-    pawl__buf_append(out, text, len);
+    number_written(out, text, len, spare);
 }
 
 static inline void put_bool(struct pawl_buf *out, bool value)
@@ -70,12 +91,12 @@ static void put_object(struct pawl_buf *out, const struct pawl_json *object,
         fail(out, PAWL_ELIMIT);
         return;
     }
-    pawl__buf_byte(out, '{');
+    if (object->len == 0) {
+        pawl__buf_append(out, "{}", 2);
+        return;
+    }
     for (uint32_t i = 0; i < object->len; i++) {
-        if (i > 0)
-            pawl__buf_byte(out, ',');
-        pawl__json_put_string(out, object->u.members[i].key, escape);
-        pawl__buf_byte(out, ':');
+        pawl__json_put_key(out, i > 0 ? ',' : '{', object->u.members[i].key, escape);
         put_value(out, &object->u.members[i].value, escape, depth + 1);
     }
     pawl__buf_byte(out, '}');

@@ -52,6 +52,7 @@ enum pawl_input_flags {
     PAWL_INPUT_REQUIRED = 1 << 4,
     PAWL_INPUT_NOT_BROWSABLE = 1 << 5,
     PAWL_INPUT_READ_ONLY = 1 << 6,
+    PAWL_INPUT_DEFAULT_HIDDEN = 1 << 7, /* the default counts, but descriptors do not show it */
 };
 
 struct pawl_input_descriptor {

@@ -61,6 +61,7 @@ struct pawl_context {
 
     /* For the length of a burst. */
     struct pawl_value *inputs;          /* evaluated, parallel to node->inputs; NULL: not yet */
+    struct pawl_json arguments;         /* of an expression being evaluated: {"Item":…}; or null */
     struct pawl_json input;             /* activity input: {"BackwardConnection":true}, … */
     struct pawl_json journal;           /* goes to the record's payload: Outcomes, … */
     struct pawl_json outputs;           /* name -> stored form, goes to the record */
@@ -311,6 +312,12 @@ PAWL_MUST_CHECK int pawl__correlation_set(struct pawl_context *context, struct p
 PAWL_MUST_CHECK int pawl__instance_name_set(struct pawl_context *context, struct pawl_str name);
 /* An input of this run (start or resume), by exact name; NULL. Stored form. */
 struct pawl_json *pawl__run_input(const struct pawl_context *context, const char *name);
+/*
+ * The value of such an input, which comes from outside: what is not in stored form, or of a type
+ * that nobody knows, is taken as plain JSON.
+ */
+PAWL_MUST_CHECK int pawl__run_value(struct pawl_context *context, const struct pawl_json *stored,
+                                    struct pawl_value *out);
 /* All of them. */
 const struct pawl_json *pawl__run_inputs(const struct pawl_context *context);
 /* A workflow property (Flowchart:ExecutionMode, ParentInstanceId, …); NULL. */

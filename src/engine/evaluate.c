@@ -165,6 +165,17 @@ static bool inside_nested_workflow(const struct pawl_context *context)
     return false;
 }
 
+int pawl__run_value(struct pawl_context *context, const struct pawl_json *stored,
+                    struct pawl_value *out)
+{
+    int status = pawl__value_read(&context->burst->arena, stored, out, NULL);
+
+    if (status != PAWL_EPARSE)
+        return status;
+    *out = pawl__value_from_json(*stored);
+    return PAWL_OK;
+}
+
 bool pawl__workflow_input(struct pawl_context *context, struct pawl_str name,
                           struct pawl_value *out)
 {
@@ -175,7 +186,8 @@ bool pawl__workflow_input(struct pawl_context *context, struct pawl_str name,
     stored = pawl__json_get_nocase(&context->burst->input, name);
     if (!stored)
         return false;
-    if (pawl__value_read(&context->burst->arena, stored, out) != PAWL_OK)
+    /* Out of memory shows at the arena's next call. */
+    if (pawl__run_value(context, stored, out) != PAWL_OK)
         *out = pawl__value_from_json(*stored);
     return true;
 }

@@ -18,6 +18,16 @@
 struct pawl_engine;
 struct pawl_expression_ops;
 
+/* The types that the loader itself asks the engine for. */
+#define PAWL_ACTIVITY_WORKFLOW "Elsa.Workflow"
+#define PAWL_ACTIVITY_SEQUENCE "Elsa.Sequence"          /* stands for a missing root */
+#define PAWL_ACTIVITY_NOT_FOUND "Elsa.NotFoundActivity" /* stands for unknown types */
+/*
+ * The model of workflows used as activities: the descriptor that is made for each has its kind,
+ * flags and functions, and the workflow's name, inputs, outputs and ports.
+ */
+#define PAWL_ACTIVITY_EMBEDDED "Elsa.WorkflowDefinitionActivity"
+
 enum pawl_storage {
     PAWL_STORAGE_NONE,     /* not kept across suspensions */
     PAWL_STORAGE_INSTANCE, /* properties.Variables of the owning context */
@@ -105,7 +115,11 @@ struct pawl_node {
     struct pawl_input *inputs;   /* parallel to activity->inputs */
     struct pawl_output *outputs; /* parallel to activity->outputs */
 
-    struct pawl_variable *variables; /* containers: their own; composites: the workflow's */
+    /*
+     * Containers: their own; Elsa.Workflow: the workflow's; a workflow used as an activity: one for
+     * each input and then each output, whose id and name are the argument's.
+     */
+    struct pawl_variable *variables;
     uint32_t variable_count;
 
     struct pawl_workflow *workflow; /* Elsa.Workflow nodes and workflow-as-activity; else NULL */
@@ -136,6 +150,7 @@ struct pawl_graph {
     struct pawl_embedded *embedded;
     uint32_t embedded_count;
     struct pawl_map by_node_id; /* -> struct pawl_node */
+    struct pawl_map by_id;      /* activity id -> struct pawl_node; NULL when several have it */
     _Atomic uint32_t references;
 };
 
@@ -144,6 +159,7 @@ struct pawl_graph {
 enum pawl_problem_level {
     PAWL_PROBLEM_WARNING, /* it loads, but not as written */
     PAWL_PROBLEM_ERROR,   /* it loads, and will fault or do nothing where this stands */
+    PAWL_PROBLEM_INVALID, /* the same, and the reference refuses to publish it (a bad cron) */
 };
 
 struct pawl_problem {
@@ -153,8 +169,11 @@ struct pawl_problem {
     const char *message;
 };
 
-/* What is found while loading; lives in the arena it was given. Past `most` problems are counted
- * only. */
+/*
+ * What is found while loading, in the order found; lives in the arena it was given. Past `most`
+ * problems are counted only. A problem in an embedded workflow stands at the activity that embeds
+ * it and is told once, however often the workflow is embedded.
+ */
 struct pawl_problems {
     struct pawl_arena *arena;
     struct pawl_problem *items;
@@ -215,11 +234,19 @@ struct pawl_node *pawl__graph_node(const struct pawl_graph *graph, struct pawl_s
  */
 struct pawl_node *pawl__graph_activity(const struct pawl_graph *graph, struct pawl_str id);
 
+/*
+ * The type name that a workflow has when it is used as an activity: "Grand Child" is GrandChild,
+ * "Cache_Child" is CacheChild, other characters stay. ptr NULL when out of memory.
+ */
+struct pawl_str pawl__workflow_type_name(struct pawl_arena *arena, struct pawl_str name);
+
 /* ---- for the load functions of activities ----------------------------------------------- */
 
 /*
  * Loads the activity object `json` as a child of `parent` under `port`; NULL or a JSON null gives
- * *out NULL. `pointer` is that of the object.
+ * *out NULL. `pointer` is that of the object. Copies the strings, borrows the JSON, which is that
+ * of the node or lives in the loader's arena. Children made by a type's own load come before those
+ * of its declared ports, as in the reference (Switch: its cases, then the default).
  */
 PAWL_MUST_CHECK int pawl__loader_child(struct pawl_loader *loader, struct pawl_node *parent,
                                        const char *port, const struct pawl_json *json,
@@ -229,10 +256,21 @@ PAWL_MUST_CHECK int pawl__loader_expression(struct pawl_loader *loader, struct p
                                             const struct pawl_json *json, const char *pointer,
                                             struct pawl_expression *out);
 struct pawl_arena *pawl__loader_arena(struct pawl_loader *loader);
-/* The first child of `node` or of a deeper one with that id; NULL. */
+const struct pawl_engine *pawl__loader_engine(const struct pawl_loader *loader);
+/*
+ * Notes a problem of `node` at `pointer`, that of the node when NULL. Does nothing when nobody
+ * asked for problems.
+ */
 void pawl__loader_problem(struct pawl_loader *loader, enum pawl_problem_level level,
                           const struct pawl_node *node, const char *pointer, const char *format,
                           ...) PAWL_PRINTF(5, 6);
+/* The definition cannot be loaded: the message for the user, behind the pointer. PAWL_EPARSE. */
+int pawl__loader_fail(struct pawl_loader *loader, const char *pointer, const char *format, ...)
+    PAWL_PRINTF(3, 4);
+/* "/root" and "activities" -> "/root/activities", escaped; NULL when out of memory. */
+const char *pawl__loader_pointer(struct pawl_loader *loader, const char *base, const char *key);
+/* The same for an array's element. */
+const char *pawl__loader_element(struct pawl_loader *loader, const char *base, uint32_t index);
 /* "WriteLine" -> "writeLine", into the loader's arena. NULL when out of memory. */
 const char *pawl__loader_camel(struct pawl_loader *loader, const char *name);
 

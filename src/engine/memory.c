@@ -438,7 +438,7 @@ static int read_stored(struct pawl_context *context, const struct pawl_variable 
     int status = PAWL_OK;
 
     if (polymorphic) {
-        status = pawl__value_read(&context->burst->arena, stored, &value);
+        status = pawl__run_value(context, stored, &value);
     } else if (stored->type == PAWL_JSON_ARRAY || stored->type == PAWL_JSON_OBJECT) {
         const char *alias = stored->type == PAWL_JSON_ARRAY ? "JsonArray" : "JsonObject";
 

@@ -104,7 +104,7 @@ static int stored_value(struct loading *l, const struct pawl_json *object, const
     const struct pawl_json *json = pawl__json_get_text(object, key);
 
     *out = pawl__value_null();
-    return json ? pawl__value_read(&l->burst->arena, json, out) : PAWL_OK;
+    return json ? pawl__value_read(&l->burst->arena, json, out, l->err) : PAWL_OK;
 }
 
 static int typed_value(struct loading *l, const struct pawl_json *object, const char *key,

@@ -58,27 +58,42 @@ struct pawl_type {
     enum pawl_type_kind kind;
     bool nullable;                   /* Int32? */
     const char *alias;               /* scalar, enum and named types: how definitions write it */
-    const struct pawl_type *element; /* collections and dictionaries: of the values */
-    const char *const *names;        /* ENUM: members, NULL-terminated; a value is its index */
+    const struct pawl_type *element; /* of the values; nullable: the type without the `?` */
+    const char *const *names;        /* ENUM: members, NULL-terminated */
+    const int32_t *numbers;          /* ENUM: parallel to names; NULL: a member is its index */
 };
 
 extern const struct pawl_type pawl__type_object;
 extern const struct pawl_type pawl__type_string;
 extern const struct pawl_type pawl__type_boolean;
+extern const struct pawl_type pawl__type_int16;
 extern const struct pawl_type pawl__type_int32;
 extern const struct pawl_type pawl__type_int64;
+extern const struct pawl_type pawl__type_single;
 extern const struct pawl_type pawl__type_double;
 extern const struct pawl_type pawl__type_decimal;
 extern const struct pawl_type pawl__type_datetime;
 extern const struct pawl_type pawl__type_datetimeoffset;
 extern const struct pawl_type pawl__type_timespan;
+extern const struct pawl_type pawl__type_guid;
+extern const struct pawl_type pawl__type_bytes;
+extern const struct pawl_type pawl__type_stream;
 extern const struct pawl_type pawl__type_expando;
+extern const struct pawl_type pawl__type_json_element;
+extern const struct pawl_type pawl__type_json_node;
+extern const struct pawl_type pawl__type_json_object;
+extern const struct pawl_type pawl__type_json_array;
 extern const struct pawl_type pawl__type_object_array;      /* Object[] */
-extern const struct pawl_type pawl__type_object_list;       /* List<Object> */
+extern const struct pawl_type pawl__type_string_array;      /* String[] */
+extern const struct pawl_type pawl__type_object_list;       /* ICollection<Object> of inputs */
 extern const struct pawl_type pawl__type_string_list;       /* ICollection<String> of inputs */
 extern const struct pawl_type pawl__type_object_dictionary; /* IDictionary<string, object> */
+extern const struct pawl_type pawl__type_string_dictionary; /* IDictionary<string, string> */
+extern const struct pawl_type pawl__type_object_map;        /* Dictionary<string, object> */
+extern const struct pawl_type pawl__type_string_map;        /* Dictionary<string, string> */
 extern const struct pawl_type pawl__type_flow_join_mode;    /* WaitAll, WaitAllActive, WaitAny */
 extern const struct pawl_type pawl__type_switch_mode;       /* MatchFirst, MatchAny */
+extern const struct pawl_type pawl__type_http_status_code;  /* OK is 200, NotFound is 404, … */
 
 /*
  * The type an alias names: scalar aliases without regard to case, `alias?`, `alias[]`,
@@ -95,8 +110,23 @@ PAWL_MUST_CHECK int pawl__type_array_of(struct pawl_arena *arena, const struct p
 
 bool pawl__type_equal(const struct pawl_type *a, const struct pawl_type *b);
 
+/* Int32 for Int32?, any other type itself: what values carry. */
+static inline const struct pawl_type *pawl__type_underlying(const struct pawl_type *type)
+{
+    return type->nullable ? type->element : type;
+}
+
 /* Appends the alias as the reference writes it ("Int32[]", "List<String>"; IList is List). */
 void pawl__type_write(struct pawl_buf *out, const struct pawl_type *type);
+
+/* Appends what the reference prints for the type itself: "System.Collections.Generic.List`1[…]". */
+void pawl__type_write_clr(struct pawl_buf *out, const struct pawl_type *type);
+
+/*
+ * Members of an ENUM by name (exact case) and by number. false, NULL: there is no such member.
+ */
+bool pawl__type_enum_number(const struct pawl_type *type, struct pawl_str name, int64_t *number);
+const char *pawl__type_enum_name(const struct pawl_type *type, int64_t number);
 
 static inline bool pawl__type_is_integer(const struct pawl_type *type)
 {
@@ -118,6 +148,15 @@ static inline bool pawl__type_is_interface(const struct pawl_type *type)
 {
     return type->kind >= PAWL_TYPE_IENUMERABLE ? type->kind != PAWL_TYPE_NAMED
                                                : type->kind == PAWL_TYPE_IDICTIONARY;
+}
+
+/* What has a zero value rather than null: numbers, dates, enums, JsonElement; not Int32?. */
+static inline bool pawl__type_is_value(const struct pawl_type *type)
+{
+    if (type->nullable)
+        return false;
+    return (type->kind >= PAWL_TYPE_BOOLEAN && type->kind <= PAWL_TYPE_GUID) ||
+           type->kind == PAWL_TYPE_ENUM || type->kind == PAWL_TYPE_JSON_ELEMENT;
 }
 
 #endif

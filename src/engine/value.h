@@ -14,8 +14,11 @@
  *     dictionaries, objects      an object
  *
  * The type tells apart what JSON cannot: it decides how the value prints and converts. `type` NULL
- * goes with null. Values are passed by value; what they point to lives in some arena, of the burst
- * or of the graph, and is never changed in place: a change builds a new value.
+ * goes with null (but an undefined JsonElement, the zero value of its type, is null with that
+ * type). A Single holds the double with its shortest text, 0.1; what a script sees of it is the
+ * float. A Double may be infinite or not a number, which JSON cannot say: see
+ * pawl__value_is_finite(). Values are passed by value; what they point to lives in some arena, of
+ * the burst or of the graph, and is never changed in place: a change builds a new value.
  */
 #ifndef PAWL_ENGINE_VALUE_H
 #define PAWL_ENGINE_VALUE_H
@@ -50,22 +53,43 @@ struct pawl_value pawl__value_string(struct pawl_str s);
  */
 struct pawl_value pawl__value_from_json(struct pawl_json json);
 
+/* Whether the JSON can be written: no number in it is infinite or not a number. */
+bool pawl__value_is_finite(const struct pawl_json *json);
+
 /*
  * Stored form, polymorphic as the reference writes it: scalars plain; objects of registered types
  * with `_type` last; arrays {"_items":[…],"_type":"Object[]"}; lists and sets the same with their
- * alias; JsonObject and JsonArray as islands {"_island":"text","_type":…}; dynamic objects plain.
- * Reading accepts that, `$id`/`$values`/`$ref` around it, and plain arrays.
+ * alias; JsonObject and JsonArray as islands {"_island":"text","_type":…}; dynamic objects plain,
+ * with the arrays in them as above. A `$` in a key of a user's object is written `\\$`, so that
+ * nothing in there looks like a reference.
+ *
+ * Reading accepts that, `$values` for `_items`, and plain arrays; `$id` is dropped, and `$ref` is
+ * PAWL_EPARSE: the document it is from goes through pawl__json_unreference() first. PAWL_EPARSE
+ * also for an unknown `_type` and an island that is not JSON.
  */
 PAWL_MUST_CHECK int pawl__value_write(struct pawl_arena *arena, struct pawl_value value,
                                       struct pawl_json *out);
 PAWL_MUST_CHECK int pawl__value_read(struct pawl_arena *arena, const struct pawl_json *stored,
-                                     struct pawl_value *out);
+                                     struct pawl_value *out, struct pawl_error *err);
 
 /*
- * Removes the reference format ($id, $values, $ref) from a document, so that the rest of the engine
- * sees plain arrays and objects. `\\$` at the head of a key becomes `$`. PAWL_EPARSE for a $ref to
- * nothing or a cycle.
+ * Plain stored form, as in `Variables`: the JSON of a value with `$` in keys escaped, and back.
+ * Share what they are given where nothing needs to change.
  */
+PAWL_MUST_CHECK int pawl__value_write_plain(struct pawl_arena *arena, const struct pawl_json *json,
+                                            struct pawl_json *out);
+PAWL_MUST_CHECK int pawl__value_read_plain(struct pawl_arena *arena, const struct pawl_json *stored,
+                                           struct pawl_json *out);
+
+/*
+ * Removes the reference format from a document, so that the rest of the engine sees plain arrays
+ * and objects: `$id` goes, {"$values":[…]} becomes its array, with a `_type`
+ * {"_items":[…],"_type":…}, and {"$ref":"n"} becomes what has that id. Escaped keys (`\\$`) stay:
+ * they are a user's. Shares the input where there are no references. PAWL_EPARSE for a $ref to
+ * nothing (an id must come first) or to something around it; PAWL_ELIMIT when the result would be
+ * too deep or larger than PAWL_UNREFERENCE_NODES_MAX.
+ */
+#define PAWL_UNREFERENCE_NODES_MAX 10000000
 PAWL_MUST_CHECK int pawl__json_unreference(struct pawl_arena *arena, const struct pawl_json *in,
                                            struct pawl_json *out, struct pawl_error *err);
 

@@ -7,7 +7,7 @@
 /* Each piece is filled with bytes of its own; what a later one wrote over shows at the end. */
 static void hands_out_aligned_memory_that_does_not_overlap(void **state)
 {
-    static struct {
+    struct {
         unsigned char *ptr;
         size_t size;
     } pieces[PIECE_COUNT];

@@ -35,7 +35,7 @@ static void finds_what_was_put_and_nothing_else(void **state)
 
 static void iterates_in_insertion_order_whatever_the_seed(void **state)
 {
-    static char keys[300][8];
+    char keys[300][8];
 
     (void)state;
     for (uint64_t k = 0; k < 5; k++) {
@@ -66,7 +66,7 @@ static void iterates_in_insertion_order_whatever_the_seed(void **state)
 
 static void may_remove_while_iterating(void **state)
 {
-    static char keys[100][8];
+    char keys[100][8];
     struct test_allocator alloc;
     struct pawl_map map;
     struct pawl_map_entry *entry;
@@ -100,7 +100,7 @@ static void may_remove_while_iterating(void **state)
 /* The same operations on the map and on an array, many times over. */
 static void agrees_with_a_plain_array(void **state)
 {
-    static char keys[KEY_COUNT][8];
+    char keys[KEY_COUNT][8];
     const void *expected[KEY_COUNT] = {0};
     struct test_allocator alloc;
     struct pawl_map map;
@@ -160,7 +160,7 @@ static void refuses_more_entries_than_its_maximum(void **state)
 
 static int fill(struct test_allocator *alloc, void *arg)
 {
-    static char keys[100][8];
+    char keys[100][8];
     struct pawl_map map;
     int status = PAWL_OK, count = 0;
 

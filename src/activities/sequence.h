@@ -1,0 +1,11 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef PAWL_ACTIVITIES_SEQUENCE_H
+#define PAWL_ACTIVITIES_SEQUENCE_H
+
+#include "engine/activity.h"
+
+extern const struct pawl_activity pawl__activity_sequence;
+extern const struct pawl_activity pawl__activity_parallel;
+extern const struct pawl_activity pawl__activity_fork;
+
+#endif

@@ -1,0 +1,9 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef PAWL_ACTIVITIES_STATE_MACHINE_H
+#define PAWL_ACTIVITIES_STATE_MACHINE_H
+
+#include "engine/activity.h"
+
+extern const struct pawl_activity pawl__activity_state_machine;
+
+#endif

@@ -1,0 +1,70 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "engine/base64.h"
+
+static int sextet(char c)
+{
+    if (c >= 'A' && c <= 'Z')
+        return c - 'A';
+    if (c >= 'a' && c <= 'z')
+        return c - 'a' + 26;
+    if (c >= '0' && c <= '9')
+        return c - '0' + 52;
+    return c == '+' ? 62 : c == '/' ? 63 : -1;
+}
+
+static bool is_blank(char c)
+{
+    return c == ' ' || c == '\t' || c == '\r' || c == '\n';
+}
+
+size_t pawl__base64_decode(struct pawl_str text, unsigned char *out)
+{
+    uint32_t group = 0;
+    unsigned in_group = 0;
+    unsigned padding = 0;
+    size_t count = 0;
+
+    for (size_t i = 0; i < text.len; i++) {
+        int bits = sextet(text.ptr[i]);
+
+        if (is_blank(text.ptr[i]))
+            continue;
+        if (text.ptr[i] == '=' && in_group >= 2) {
+            padding++;
+            bits = 0;
+        }
+        if (bits < 0 || (padding > 0 && text.ptr[i] != '='))
+            return SIZE_MAX;
+        group = group << 6 | (uint32_t)bits;
+        if (++in_group < 4)
+            continue;
+        for (unsigned byte = 0; byte < 3 - padding; byte++) {
+            if (out)
+                out[count] = (unsigned char)(group >> (16 - 8 * byte));
+            count++;
+        }
+        group = 0;
+        in_group = 0;
+    }
+    return in_group == 0 ? count : SIZE_MAX;
+}
+
+void pawl__base64_encode(const unsigned char *bytes, size_t len, char *out)
+{
+    static const char alphabet[] =
+        "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+
+    for (size_t i = 0; i < len; i += 3, out += 4) {
+        size_t left = len - i;
+        uint32_t group = (uint32_t)bytes[i] << 16;
+
+        if (left > 1)
+            group |= (uint32_t)bytes[i + 1] << 8;
+        if (left > 2)
+            group |= bytes[i + 2];
+        out[0] = alphabet[group >> 18];
+        out[1] = alphabet[group >> 12 & 63];
+        out[2] = left > 1 ? alphabet[group >> 6 & 63] : '=';
+        out[3] = left > 2 ? alphabet[group & 63] : '=';
+    }
+}
