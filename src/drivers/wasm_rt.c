@@ -61,20 +61,25 @@ const char *wasm_rt_strerror(wasm_rt_trap_t trap)
 
 uint32_t wasm_rt_register_func_type(uint32_t params, uint32_t results, ...)
 {
+    const uint32_t exact_max = 14;
+    uint32_t count = params + results;
     uint32_t id = results + 1;
     va_list types;
 
-    /* Two bits per type and a marker in front: distinct as long as 15 types are enough. */
-    PAWL_ASSERT(params + results <= 14 && results <= 2);
+    /*
+     * Two bits per type behind a marker: exact for up to 14. Longer signatures, of which the module
+     * has one, are hashed and told from the others by the top bit.
+     */
+    PAWL_ASSERT(results <= 2);
     va_start(types, results);
-    for (uint32_t i = 0; i < params + results; i++) {
-        int type = va_arg(types, int);
+    for (uint32_t i = 0; i < count; i++) {
+        uint32_t type = (uint32_t)va_arg(types, int);
 
-        PAWL_ASSERT(type >= WASM_RT_I32 && type <= WASM_RT_F64);
-        id = id << 2 | (uint32_t)type;
+        PAWL_ASSERT(type <= WASM_RT_F64);
+        id = count <= exact_max ? id << 2 | type : (id ^ type) * 16777619u;
     }
     va_end(types);
-    return id;
+    return count <= exact_max ? id : id | 0x80000000u;
 }
 
 void wasm_rt_allocate_memory(wasm_rt_memory_t *memory, uint32_t pages, uint32_t max_pages)

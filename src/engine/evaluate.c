@@ -288,3 +288,42 @@ int pawl__output_set(struct pawl_context *context, const char *name, struct pawl
         status = record_output(context, pawl__str(name), value);
     return status;
 }
+
+static const struct pawl_node *child_named(const struct pawl_context *container,
+                                           struct pawl_str name)
+{
+    for (uint32_t i = 0; i < container->node->child_count; i++) {
+        const struct pawl_node *child = container->node->children[i];
+
+        if (pawl__str_equal(child->name, name) || pawl__str_equal(child->id, name))
+            return child;
+    }
+    return NULL;
+}
+
+int pawl__output_from(struct pawl_context *context, struct pawl_str activity,
+                      struct pawl_str output, struct pawl_value *out)
+{
+    const struct pawl_context *container = pawl__nearest_container(context);
+    const struct pawl_node *node = container ? child_named(container, activity) : NULL;
+    const struct pawl_burst *burst = context->burst;
+
+    if (!node)
+        return PAWL_ENOTFOUND;
+    *out = pawl__value_null();
+    for (uint32_t i = 0; i < burst->outputs.count; i++) {
+        const struct pawl_output_record *record = &burst->outputs.items[i];
+
+        if (record->node == node && pawl__str_equal(record->name, output) &&
+            pawl__context_below(context, record->container)) {
+            *out = record->value;
+            break;
+        }
+    }
+    return PAWL_OK;
+}
+
+struct pawl_value pawl__last_result(const struct pawl_context *context)
+{
+    return context->burst->last_result;
+}
