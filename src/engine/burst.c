@@ -35,7 +35,7 @@ static int new_instance(struct pawl_burst *burst, const struct pawl_event *event
     }
     if (status == PAWL_OK)
         status = copy_text(burst, event->correlation_id, &burst->correlation_id);
-    if (status == PAWL_OK)
+    if (status == PAWL_OK && event->name.len > 0)
         status = copy_text(burst, event->name, &burst->name);
     if (status == PAWL_OK)
         status = copy_text(burst, event->parent_instance_id, &burst->parent_instance_id);
@@ -212,8 +212,8 @@ static int fill(struct pawl_burst *burst, const struct pawl_json *state,
 {
     int status;
 
-    burst->id = burst->correlation_id = burst->name = burst->parent_instance_id =
-        burst->trigger_activity_id = pawl__str("");
+    burst->id = burst->correlation_id = burst->parent_instance_id = burst->trigger_activity_id =
+        pawl__str("");
     status = state ? pawl__state_load(burst, state, err) : new_instance(burst, event);
     if (status != PAWL_OK)
         return status;
@@ -310,6 +310,10 @@ static int prepare_batch(struct pawl_burst *burst)
     for (uint32_t i = 0; i < burst->contexts.count && status == PAWL_OK; i++) {
         if (!burst->contexts.items[i]->dirty)
             continue;
+        if (!burst->contexts.items[i]->log_modes_known)
+            status = pawl__log_modes_evaluate(burst->contexts.items[i]);
+        if (status != PAWL_OK)
+            break;
         status = VECTOR_GROW(burst, &burst->dirty);
         if (status == PAWL_OK)
             burst->dirty.items[burst->dirty.count++] = burst->contexts.items[i];

@@ -60,13 +60,15 @@ struct pawl_context {
     struct pawl_str scheduled_by_instance; /* instance id, "" none */
 
     /* For the length of a burst. */
-    struct pawl_value *inputs;          /* evaluated, parallel to node->inputs; NULL: not yet */
-    struct pawl_json arguments;         /* of an expression being evaluated: {"Item":…}; or null */
-    struct pawl_json input;             /* activity input: {"BackwardConnection":true}, … */
-    struct pawl_json journal;           /* goes to the record's payload: Outcomes, … */
-    struct pawl_json outputs;           /* name -> stored form, goes to the record */
+    struct pawl_value *inputs;  /* evaluated, parallel to node->inputs; NULL: not yet */
+    struct pawl_json arguments; /* of an expression being evaluated: {"Item":…}; or null */
+    struct pawl_json input;     /* activity input: {"BackwardConnection":true}, … */
+    struct pawl_json journal;   /* goes to the record's payload: Outcomes, … */
+    struct pawl_json outputs;   /* name -> stored form, goes to the record */
     struct pawl_json record_properties; /* as they were on completion, for the record */
     bool record_taken;
+    struct pawl_json log_excluded; /* what its record leaves out, see log_mode.c; null: nothing */
+    bool log_modes_known;
     struct pawl_block *blocks; /* this scope's memory */
     uint32_t block_count;
     uint32_t block_cap;
@@ -318,6 +320,7 @@ struct pawl_str pawl__instance_id(const struct pawl_context *context);
 struct pawl_str pawl__instance_name(const struct pawl_context *context);
 struct pawl_str pawl__correlation_id(const struct pawl_context *context);
 PAWL_MUST_CHECK int pawl__correlation_set(struct pawl_context *context, struct pawl_str id);
+/* ptr NULL takes the name away; "" is one. */
 PAWL_MUST_CHECK int pawl__instance_name_set(struct pawl_context *context, struct pawl_str name);
 /* An input of this run (start or resume), by exact name; NULL. Stored form. */
 struct pawl_json *pawl__run_input(const struct pawl_context *context, const char *name);

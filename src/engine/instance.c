@@ -182,7 +182,7 @@ struct pawl_str pawl__instance_id(const struct pawl_context *context)
 
 struct pawl_str pawl__instance_name(const struct pawl_context *context)
 {
-    return context->burst->name;
+    return context->burst->name.ptr ? context->burst->name : pawl__str("");
 }
 
 struct pawl_str pawl__correlation_id(const struct pawl_context *context)
@@ -207,6 +207,10 @@ int pawl__correlation_set(struct pawl_context *context, struct pawl_str id)
 
 int pawl__instance_name_set(struct pawl_context *context, struct pawl_str name)
 {
+    if (!name.ptr) {
+        context->burst->name = name;
+        return PAWL_OK;
+    }
     return keep_text(context, name, &context->burst->name);
 }
 

@@ -82,7 +82,7 @@ struct pawl_burst {
     /* The instance. Strings "" when not set. */
     struct pawl_str id;
     struct pawl_str correlation_id;
-    struct pawl_str name;
+    struct pawl_str name; /* ptr NULL: none; "" is a name */
     struct pawl_str parent_instance_id;
     struct pawl_str definition_id;
     struct pawl_str definition_version_id;
@@ -203,6 +203,12 @@ PAWL_MUST_CHECK int pawl__incident_json(const struct pawl_burst *burst,
                                         struct pawl_arena *arena, struct pawl_json *out);
 PAWL_MUST_CHECK int pawl__exception_json(const struct pawl_exception *exception,
                                          struct pawl_arena *arena, struct pawl_json *out);
+
+/* log_mode.c: what the record of a context may show. */
+PAWL_MUST_CHECK int pawl__log_modes_evaluate(struct pawl_context *context);
+/* `group`: "inputs", "outputs", or "internal" for its journal and properties. */
+bool pawl__log_is_excluded(const struct pawl_context *context, const char *group,
+                           struct pawl_str name);
 
 /* journal.c */
 PAWL_MUST_CHECK int pawl__log_workflow(struct pawl_burst *burst, const char *event,

@@ -101,7 +101,10 @@ static int stop_at(struct pawl_burst *burst, enum pawl_phase phase, enum pawl_st
 static int executed(struct pawl_context *context, enum pawl_step *step, bool *stopped)
 {
     struct pawl_burst *burst = context->burst;
+    int status = pawl__log_modes_evaluate(context);
 
+    if (status != PAWL_OK)
+        return status;
     if (burst->awaiting)
         return stop_at(burst, PAWL_PHASE_AWAIT, PAWL_STEP_EFFECT, step, stopped);
     if (burst->resumed && burst->resumed->auto_burn)

@@ -222,6 +222,9 @@ static int load_context_section(struct loading *l, struct pawl_context *context,
     context->input = object_of(section, "input");
     context->journal = object_of(section, "journal");
     context->outputs = object_of(section, "outputs");
+    context->log_modes_known = pawl__json_get_text(section, "logExcluded") != NULL;
+    if (context->log_modes_known)
+        context->log_excluded = *pawl__json_get_text(section, "logExcluded");
     context->record_properties = object_of(section, "recordProperties");
     context->record_taken = pawl__json_get_text(section, "recordProperties") != NULL;
     context->made_bookmark = true_of(section, "madeBookmark");
@@ -561,7 +564,8 @@ static int load_head(struct loading *l)
     burst->definition_version = int_of(l->state, "definitionVersion");
     burst->parent_instance_id = text_of(l->state, "parentWorkflowInstanceId");
     burst->correlation_id = text_of(l->state, "correlationId");
-    burst->name = text_of(l->state, "name");
+    if (pawl__json_is(pawl__json_get_text(l->state, "name"), PAWL_JSON_STRING))
+        burst->name = text_of(l->state, "name");
     burst->is_executing = true_of(l->state, "isExecuting");
     burst->is_system = true_of(l->state, "isSystem");
     burst->log_sequence = int_of(l->state, "executionLogSequence");
@@ -586,7 +590,10 @@ int pawl__state_load(struct pawl_burst *burst, const struct pawl_json *state,
 
     if (!plain)
         return pawl__arena_status(&burst->arena);
-    status = pawl__json_unreference(&burst->arena, state, plain, err);
+    /* Unreferencing shares what has no references, and the caller's state may go any time. */
+    status = pawl__json_copy(&burst->arena, state, plain);
+    if (status == PAWL_OK)
+        status = pawl__json_unreference(&burst->arena, plain, plain, err);
     l.state = plain;
     for (size_t i = 0; i < sizeof parts / sizeof parts[0] && status == PAWL_OK; i++)
         status = parts[i](&l);

@@ -160,6 +160,8 @@ static struct pawl_json context_section(struct pawl_builder *b, const struct paw
     build_object(b, &out, "input", &context->input);
     build_object(b, &out, "journal", &context->journal);
     build_object(b, &out, "outputs", &context->outputs);
+    if (context->log_modes_known)
+        pawl__build(b, &out, "logExcluded", context->log_excluded);
     if (context->record_taken)
         build_object(b, &out, "recordProperties", &context->record_properties);
     if (context->made_bookmark)
@@ -398,7 +400,8 @@ static void build_head(struct pawl_builder *b, const struct pawl_burst *burst,
     pawl__build_int(b, out, "definitionVersion", burst->definition_version);
     pawl__build_text(b, out, "parentWorkflowInstanceId", burst->parent_instance_id);
     pawl__build_text(b, out, "correlationId", burst->correlation_id);
-    pawl__build_text(b, out, "name", burst->name);
+    if (burst->name.ptr)
+        pawl__build(b, out, "name", pawl__json_string(burst->name));
     pawl__build_name(b, out, "status", final ? "Finished" : "Running");
     pawl__build_name(b, out, "subStatus", pawl__sub_status_name(burst->sub_status));
     pawl__build_bool(b, out, "isExecuting", burst->is_executing);
