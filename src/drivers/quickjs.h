@@ -165,12 +165,16 @@ struct pawl_js pawl__js_share(struct pawl_js value, struct pawl_quickjs *js);
 
 /* A property; undefined when there is none. May run the script's code. */
 struct pawl_js pawl__js_get(struct pawl_quickjs *js, struct pawl_js object, const char *name);
+struct pawl_js pawl__js_at(struct pawl_quickjs *js, struct pawl_js object, struct pawl_str name);
 /* Sets a property, taking the value. false: it threw. */
 bool pawl__js_set(struct pawl_quickjs *js, struct pawl_js object, const char *name,
                   struct pawl_js value);
-/* Makes a property that is not enumerable, taking the value. false: it threw. */
+/* Makes a property, or makes it anew, taking the value. false: it threw. */
+#define PAWL_JS_CONFIGURABLE 1u
+#define PAWL_JS_WRITABLE 2u
+#define PAWL_JS_ENUMERABLE 4u
 bool pawl__js_define(struct pawl_quickjs *js, struct pawl_js object, struct pawl_str name,
-                     struct pawl_js value);
+                     struct pawl_js value, uint32_t flags);
 /* Whether the object or what it inherits from has this property. */
 bool pawl__js_has(struct pawl_quickjs *js, struct pawl_js object, struct pawl_str name);
 void pawl__js_freeze(struct pawl_quickjs *js, struct pawl_js object);

@@ -224,9 +224,9 @@ bool pawl__js_is_function(struct pawl_quickjs *js, struct pawl_js value)
     return Z_quickjsZ_JS_IsFunction(CONTEXT(js), value.bits) == 1;
 }
 
-struct pawl_js pawl__js_get(struct pawl_quickjs *js, struct pawl_js object, const char *name)
+struct pawl_js pawl__js_at(struct pawl_quickjs *js, struct pawl_js object, struct pawl_str name)
 {
-    struct lent lent = lend(js, pawl__str(name));
+    struct lent lent = lend(js, name);
     struct pawl_js value;
 
     if (lent.address == 0)
@@ -234,6 +234,11 @@ struct pawl_js pawl__js_get(struct pawl_quickjs *js, struct pawl_js object, cons
     value = make(Z_quickjsZ_JS_GetPropertyStr(CONTEXT(js), object.bits, lent.address));
     give_back(js, lent);
     return value;
+}
+
+struct pawl_js pawl__js_get(struct pawl_quickjs *js, struct pawl_js object, const char *name)
+{
+    return pawl__js_at(js, object, pawl__str(name));
 }
 
 bool pawl__js_set(struct pawl_quickjs *js, struct pawl_js object, const char *name,
@@ -254,9 +259,8 @@ bool pawl__js_set(struct pawl_quickjs *js, struct pawl_js object, const char *na
 }
 
 bool pawl__js_define(struct pawl_quickjs *js, struct pawl_js object, struct pawl_str name,
-                     struct pawl_js value)
+                     struct pawl_js value, uint32_t flags)
 {
-    const uint32_t configurable_writable = 3;
     struct lent lent = lend(js, name);
     bool done;
 
@@ -266,7 +270,7 @@ bool pawl__js_define(struct pawl_quickjs *js, struct pawl_js object, struct pawl
         return false;
     }
     done = (int32_t)Z_quickjsZ_JS_DefinePropertyValueStr(CONTEXT(js), object.bits, lent.address,
-                                                         value.bits, configurable_writable) >= 0;
+                                                         value.bits, flags) >= 0;
     give_back(js, lent);
     return done;
 }

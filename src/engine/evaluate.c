@@ -215,7 +215,8 @@ static int record_output(struct pawl_context *context, struct pawl_str name,
     burst->outputs.items[burst->outputs.count++] =
         (struct pawl_output_record){.node = context->node,
                                     .context_id = context->id,
-                                    .container = pawl__nearest_container(context),
+                                    .container = pawl__nearest_container(
+                                        context->parent ? context->parent : context),
                                     .name = name,
                                     .value = value};
     if (pawl__str_is(name, "Result"))

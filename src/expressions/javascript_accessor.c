@@ -67,7 +67,8 @@ static bool find_variable(const struct pawl_javascript_evaluation *e, struct paw
 static const struct pawl_workflow *input_workflow(const struct pawl_javascript_evaluation *e)
 {
     for (const struct pawl_node *node = e->context->node; node; node = node->parent) {
-        if (node->workflow)
+        /* A workflow used as an activity is itself still in the scope of the one around it. */
+        if (strcmp(node->activity->type, "Elsa.Workflow") == 0)
             return node->parent ? NULL : node->workflow;
     }
     return NULL;

@@ -13,13 +13,25 @@
 (function (native) {
     'use strict';
 
-    const { stringify } = JSON;
+    const { parse, stringify } = JSON;
     const { isArray } = Array;
     const { create, defineProperty, freeze, getOwnPropertyDescriptor, getPrototypeOf, setPrototypeOf } = Object;
     const { ownKeys } = Reflect;
     const isFinite = Number.isFinite;
     const toIso = Date.prototype.toISOString;
     const timeOf = Date.prototype.getTime;
+
+    // Dates name their zone, which is always the same.
+    for (const name of ['toString', 'toTimeString']) {
+        const old = Date.prototype[name];
+        const { [name]: named } = {
+            [name]() {
+                const text = old.call(this);
+                return text.endsWith('GMT+0000') ? text + ' (Coordinated Universal Time)' : text;
+            },
+        };
+        defineProperty(Date.prototype, name, { value: named, writable: true, enumerable: false, configurable: true });
+    }
 
     // Nothing to wait with, nothing that the collector makes visible, no second clock.
     for (const name of ['SharedArrayBuffer', 'Atomics', 'WeakRef', 'FinalizationRegistry', 'performance'])
@@ -189,6 +201,20 @@
         }
     }
 
+    // An array of the host is a new copy each time it is read; what is assigned stays.
+    function copied(target, name, text) {
+        defineProperty(target, name, {
+            get: () => parse(text),
+            set(value) {
+                defineProperty(target, name, { value, writable: true, enumerable: true, configurable: true });
+            },
+            enumerable: true,
+            configurable: true,
+        });
+    }
+    // What a script has put into `variables` besides the names that its text mentions.
+    const names = target => stringify(ownKeys(target).filter(key => typeof key === 'string'));
+
     // ---- what was thrown -----------------------------------------------------------------
 
     function describe(error) {
@@ -312,5 +338,5 @@
         return shared;
     }
 
-    return { pack, wrap, describe, seal };
+    return { pack, wrap, copied, names, describe, seal };
 })

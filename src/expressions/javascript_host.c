@@ -175,24 +175,77 @@ bool pawl__javascript_change(struct pawl_javascript_evaluation *e, struct pawl_s
     return true;
 }
 
+static bool show_array(struct pawl_javascript_evaluation *e, struct pawl_str name,
+                       struct pawl_value value)
+{
+    struct pawl_quickjs *engine = e->realm->engine;
+    struct pawl_js args[3] = {e->variables, pawl__js_string(engine, name), pawl__js_undefined()};
+    struct pawl_js done = pawl__js_exception();
+    struct pawl_buf text;
+
+    pawl__buf_init(&text, e->arena->alloc, (size_t)64 << 20);
+    pawl__json_write(&text, &value.json, PAWL_JSON_ESCAPE_MINIMAL);
+    if (text.status == PAWL_OK) {
+        args[2] = pawl__js_string(engine, pawl__buf_peek(&text));
+        done = pawl__js_call(engine, e->js->roots.copied, args, 3);
+    } else {
+        (void)pawl__javascript_fail(e, text.status);
+    }
+    pawl__buf_release(&text);
+    pawl__js_free(engine, args[1]);
+    pawl__js_free(engine, args[2]);
+    return pawl__js_kind(done) != PAWL_JS_EXCEPTION;
+}
+
+/*
+ * The reference's object is a dictionary whose own members cannot be assigned to: a variable with
+ * such a name is read, and set by its accessor, but not by `variables.Count = 1`.
+ */
+static bool is_read_only(struct pawl_str name)
+{
+    static const char *const members[] = {"Count", "Keys", "Values", "IsReadOnly"};
+
+    for (size_t i = 0; i < sizeof members / sizeof *members; i++) {
+        if (pawl__str_is(name, members[i]))
+            return true;
+    }
+    return false;
+}
+
+/* Puts a value into `variables`, taking it. */
+static bool put_variable(struct pawl_javascript_evaluation *e, struct pawl_str name,
+                         struct pawl_js value)
+{
+    uint32_t flags = PAWL_JS_ENUMERABLE | PAWL_JS_CONFIGURABLE;
+
+    if (!is_read_only(name))
+        flags |= PAWL_JS_WRITABLE;
+    return pawl__js_define(e->realm->engine, e->variables, name, value, flags);
+}
+
+bool pawl__javascript_show_variable(struct pawl_javascript_evaluation *e, struct pawl_str name,
+                                    struct pawl_value value)
+{
+    struct pawl_js made;
+
+    if (pawl__json_is(&value.json, PAWL_JSON_ARRAY))
+        return show_array(e, name, value);
+    made = pawl__javascript_to_js(e, value, true);
+    return pawl__js_kind(made) != PAWL_JS_EXCEPTION && put_variable(e, name, made);
+}
+
 /* The value is seen as it is until the script ends; then it is converted to the variable's type. */
 static struct pawl_js write_variable(struct pawl_javascript_evaluation *e, struct pawl_str name,
                                      struct pawl_js value)
 {
-    struct pawl_quickjs *engine = e->realm->engine;
     struct pawl_value read;
-    const char *key;
 
     if (!pawl__javascript_from_js(e, value, &read) || !pawl__javascript_change(e, name, read))
         return pawl__js_exception();
     if (pawl__js_kind(e->variables) != PAWL_JS_OBJECT)
         return pawl__js_undefined();
-    key = pawl__arena_str(e->arena, name).ptr;
-    if (!key)
-        return pawl__javascript_fail(e, e->arena->status);
-    return pawl__js_set(engine, e->variables, key, pawl__js_share(value, engine))
-               ? pawl__js_undefined()
-               : pawl__js_exception();
+    return put_variable(e, name, pawl__js_share(value, e->realm->engine)) ? pawl__js_undefined()
+                                                                          : pawl__js_exception();
 }
 
 static struct pawl_js get_variable(struct pawl_javascript_evaluation *e, const struct pawl_js *args,

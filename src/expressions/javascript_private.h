@@ -31,6 +31,8 @@
 struct pawl_javascript_roots {
     struct pawl_js pack;
     struct pawl_js wrap;
+    struct pawl_js copied;
+    struct pawl_js names;
     struct pawl_js describe;
     struct pawl_js shared; /* the global object's prototype in a sealed realm */
     uint32_t global_own;   /* properties that the global object of a sealed realm keeps */
@@ -142,6 +144,9 @@ struct pawl_js pawl__javascript_fail(struct pawl_javascript_evaluation *e, int s
 /* Remembers that the script has set a variable. false: e->status says why. */
 bool pawl__javascript_change(struct pawl_javascript_evaluation *e, struct pawl_str name,
                              struct pawl_value value);
+/* Puts a value of the workflow into the object `variables`. false: it threw. */
+bool pawl__javascript_show_variable(struct pawl_javascript_evaluation *e, struct pawl_str name,
+                                    struct pawl_value value);
 /* The value of a variable as the script sees it now. */
 bool pawl__javascript_variable(struct pawl_javascript_evaluation *e, struct pawl_str name,
                                struct pawl_value *out);

@@ -93,6 +93,8 @@ static void boot_realm(struct pawl_quickjs *engine, void *arg)
     }
     roots->pack = pawl__js_get(engine, made, "pack");
     roots->wrap = pawl__js_get(engine, made, "wrap");
+    roots->copied = pawl__js_get(engine, made, "copied");
+    roots->names = pawl__js_get(engine, made, "names");
     roots->describe = pawl__js_get(engine, made, "describe");
     boot->seal = pawl__js_get(engine, made, "seal");
 }

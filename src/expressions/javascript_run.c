@@ -12,6 +12,8 @@
 /* A realm whose memory has grown past this is put back: what it compiled may be of no more use. */
 #define REALM_MEMORY_MAX ((size_t)8 << 20)
 
+#define HIDDEN (PAWL_JS_CONFIGURABLE | PAWL_JS_WRITABLE)
+
 /* What happens inside the engine, on its way out. */
 struct inside {
     struct pawl_javascript_evaluation *e;
@@ -35,15 +37,6 @@ static uint32_t existing_accessors(const struct pawl_javascript_evaluation *e)
     return bound;
 }
 
-static const char *c_text(struct pawl_javascript_evaluation *e, struct pawl_str text)
-{
-    const char *copy = pawl__arena_str(e->arena, text).ptr;
-
-    if (!copy)
-        (void)pawl__javascript_fail(e, e->arena->status);
-    return copy;
-}
-
 /* The object `variables`: those that the text mentions, as objects of the script. */
 static bool make_variables(struct pawl_javascript_evaluation *e)
 {
@@ -54,17 +47,10 @@ static bool make_variables(struct pawl_javascript_evaluation *e)
         return true;
     e->variables = pawl__js_object(engine);
     for (uint32_t i = 0; i < names->count; i++) {
-        const char *key = c_text(e, names->items[i]);
         struct pawl_value value;
-        struct pawl_js made;
 
-        if (!key)
-            return false;
-        if (!pawl__javascript_variable(e, names->items[i], &value))
-            continue;
-        made = pawl__javascript_to_js(e, value, true);
-        if (pawl__js_kind(made) == PAWL_JS_EXCEPTION ||
-            !pawl__js_set(engine, e->variables, key, made))
+        if (pawl__javascript_variable(e, names->items[i], &value) &&
+            !pawl__javascript_show_variable(e, names->items[i], value))
             return false;
     }
     return pawl__js_kind(e->variables) == PAWL_JS_OBJECT;
@@ -109,7 +95,8 @@ static int define_accessor(void *ctx, struct pawl_str name)
     struct pawl_js function = pawl__javascript_accessor_function(definer->e->realm, name);
 
     if (pawl__js_kind(function) != PAWL_JS_OBJECT ||
-        !pawl__js_define(engine, definer->global, name, pawl__js_share(function, engine)))
+        !pawl__js_define(engine, definer->global, name, pawl__js_share(function, engine),
+                         HIDDEN))
         return PAWL_ENOMEM;
     return PAWL_OK;
 }
@@ -126,8 +113,8 @@ static struct pawl_js run_alone(struct pawl_javascript_evaluation *e,
     if (pawl__javascript_accessors_visit(e, define_accessor, &definer) != PAWL_OK)
         return pawl__javascript_fail(e, PAWL_ENOMEM);
     if (!pawl__js_define(engine, definer.global, pawl__str("variables"),
-                         pawl__js_share(e->variables, engine)) ||
-        !pawl__js_define(engine, definer.global, pawl__str("args"), make_args(e)))
+                         pawl__js_share(e->variables, engine), HIDDEN) ||
+        !pawl__js_define(engine, definer.global, pawl__str("args"), make_args(e), HIDDEN))
         return pawl__js_exception();
     pawl__js_free(engine, definer.global);
     if (script->mode != PAWL_JAVASCRIPT_BODY)
@@ -145,33 +132,57 @@ static struct pawl_js run_alone(struct pawl_javascript_evaluation *e,
 
 /* ---- after ------------------------------------------------------------------------------- */
 
-/* Reads `variables` back: what is null or undefined leaves the variable as it was. */
+static bool names_input(const struct pawl_javascript_evaluation *e, struct pawl_str name)
+{
+    const struct pawl_node *node = e->context->node;
+
+    while (node->parent)
+        node = node->parent;
+    for (uint32_t i = 0; node->workflow && i < node->workflow->input_count; i++) {
+        if (pawl__str_equal(node->workflow->inputs[i].name, name))
+            return true;
+    }
+    return false;
+}
+
+/* What is null or undefined leaves the variable as it was; what is named as an input too. */
+static bool read_variable(struct pawl_javascript_evaluation *e, struct pawl_str name)
+{
+    struct pawl_js value = pawl__js_at(e->realm->engine, e->variables, name);
+    struct pawl_value read;
+    bool done = pawl__javascript_from_js(e, value, &read);
+
+    pawl__js_free(e->realm->engine, value);
+    if (!done || pawl__value_is_null(read) || names_input(e, name))
+        return done;
+    return pawl__javascript_change(e, name, read);
+}
+
+/* Reads `variables` back: all that is there now. */
 static bool read_variables(struct pawl_javascript_evaluation *e)
 {
     struct pawl_quickjs *engine = e->realm->engine;
-    struct pawl_js pairs;
-    struct pawl_value read;
+    struct pawl_value list;
+    struct pawl_js names;
+    bool done;
 
     if (pawl__js_kind(e->variables) != PAWL_JS_OBJECT)
         return true;
-    pairs = e->variables;
-    for (uint32_t i = 0; i < e->script->source.variables.count; i++) {
-        struct pawl_str name = e->script->source.variables.items[i];
-        const char *key = c_text(e, name);
-        struct pawl_js value;
-        bool done;
+    names = pawl__js_call(engine, e->js->roots.names, &e->variables, 1);
+    done = pawl__javascript_from_js(e, names, &list);
+    pawl__js_free(engine, names);
+    if (done) {
+        struct pawl_json parsed;
+        int status = pawl__json_parse(e->arena, pawl__json_str(&list.json), NULL, &parsed, NULL,
+                                      NULL);
 
-        if (!key)
-            return false;
-        value = pawl__js_get(engine, pairs, key);
-        done = pawl__javascript_from_js(e, value, &read);
-        pawl__js_free(engine, value);
-        if (!done)
-            return false;
-        if (!pawl__value_is_null(read) && !pawl__javascript_change(e, name, read))
-            return false;
+        if (status != PAWL_OK)
+            (void)pawl__javascript_fail(e, status);
+        done = status == PAWL_OK;
+        for (uint32_t i = 0; done && i < pawl__json_len(&parsed); i++)
+            done = read_variable(e, pawl__json_str(pawl__json_at(&parsed, i)));
     }
-    return true;
+    return done;
 }
 
 static void tell_error(struct inside *inside)
