@@ -59,7 +59,7 @@ bench: ## measure against the floor and against peers, as ratios in one run
 
 fuzz: ## run every fuzz target for FUZZ_SECONDS (60) each, from the saved corpus
 	@tools/install-packages build test
-	@tools/build build-fuzz CC=clang -Dfuzz=true -Dtests=false $(SAN_FLAGS_asan)
+	@tools/build build-fuzz CC=clang -Dfuzz=true -Dtests=false
 	@tools/run-fuzz build-fuzz $(FUZZ_SECONDS)
 
 clean: ## remove all build folders
