@@ -112,7 +112,7 @@ static uint32_t input_number(const struct pawl_context *context, const char *nam
         if (strcmp(activity->inputs[i].name, name) == 0)
             return i;
     }
-    PAWL_ASSERT(!"an activity asks for an input that its descriptor does not list");
+    PAWL_ASSERT(false && "an activity asks for an input that its descriptor does not list");
     return 0;
 }
 

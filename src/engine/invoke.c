@@ -265,7 +265,7 @@ int pawl__invoke_continue(struct pawl_burst *burst, enum pawl_step *step, bool *
         status = finish(context);
         break;
     case PAWL_PHASE_NEXT:
-        PAWL_ASSERT(!"no invocation to continue");
+        PAWL_ASSERT(false && "no invocation to continue");
     }
     return settle(context, status);
 }

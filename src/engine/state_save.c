@@ -15,7 +15,7 @@ int pawl__incident_json(const struct pawl_burst *burst, const struct pawl_incide
                         struct pawl_arena *arena, struct pawl_json *out)
 {
     struct pawl_builder b = {.arena = arena};
-    struct pawl_json exception;
+    struct pawl_json exception = pawl__json_null();
 
     (void)burst;
     if (incident->stored.type == PAWL_JSON_OBJECT) {
@@ -72,7 +72,7 @@ static struct pawl_json variable_json(struct pawl_builder *b, const struct pawl_
     struct pawl_conversion how = {.arena = b->arena};
     struct pawl_json out = pawl__json_object();
     struct pawl_exception raised;
-    struct pawl_json text;
+    struct pawl_json text = pawl__json_null();
     struct pawl_buf buf;
 
     pawl__build_text(b, &out, "id", variable->id);
