@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * One conformance case: definitions in, steps, observed behaviour out. The format is described in
- * README.md beside this file.
+ * cases/README.md.
  */
 #ifndef PAWL_TESTS_CONFORMANCE_CASE_H
 #define PAWL_TESTS_CONFORMANCE_CASE_H
