@@ -158,10 +158,9 @@ int pawl__flowchart_join_mode(struct pawl_context *context, const struct pawl_no
 
 static bool has_unended_child(const struct pawl_context *context)
 {
-    struct pawl_context *child;
-    uint32_t from = 0;
+    struct pawl_context *child = NULL;
 
-    while ((child = pawl__next_child(context, &from))) {
+    while ((child = pawl__next_child(context, child))) {
         if (!pawl__context_ended(child))
             return true;
     }
@@ -171,10 +170,9 @@ static bool has_unended_child(const struct pawl_context *context)
 static int cancel_marked(struct pawl_context *context, const bool *marks)
 {
     const struct pawl_flowchart *chart = context->node->data;
-    struct pawl_context *child;
-    uint32_t from = 0;
+    struct pawl_context *child = NULL;
 
-    while ((child = pawl__next_child(context, &from))) {
+    while ((child = pawl__next_child(context, child))) {
         uint32_t place = pawl__flowchart_place(chart, child->node);
 
         if (place != PAWL_FLOW_NONE && marks[place] && !pawl__context_ended(child)) {
@@ -213,13 +211,12 @@ int pawl__flowchart_cancel_ancestors(struct pawl_context *context, uint32_t plac
 
 bool pawl__flowchart_has_work(const struct pawl_context *context, bool *faulted)
 {
-    struct pawl_context *child;
-    uint32_t from = 0;
+    struct pawl_context *child = NULL;
 
     *faulted = false;
     if (pawl__has_queued_below(context))
         return true;
-    while ((child = pawl__next_child(context, &from))) {
+    while ((child = pawl__next_child(context, child))) {
         if (child->status == PAWL_ACTIVITY_RUNNING)
             return true;
         *faulted = *faulted || child->status == PAWL_ACTIVITY_FAULTED;
