@@ -309,6 +309,20 @@ static int keep_dynamic(struct pawl_context *context, const struct pawl_variable
     return PAWL_OK;
 }
 
+/*
+ * Sets the block of a dynamic variable: one that is there already, in an outer scope too, is
+ * overwritten, so that an inner loop leaves its last value to the outer one. As recorded.
+ */
+static int set_dynamic(struct pawl_context *container, const struct pawl_variable *variable)
+{
+    struct pawl_block *block = pawl__memory_find(container, variable->id, NULL);
+
+    if (!block)
+        return pawl__memory_declare(container, variable, variable->initial);
+    block->value = variable->initial;
+    return PAWL_OK;
+}
+
 int pawl__dynamic_declare(struct pawl_context *context, const struct pawl_variable *variables,
                           uint32_t count)
 {
@@ -320,7 +334,7 @@ int pawl__dynamic_declare(struct pawl_context *context, const struct pawl_variab
     for (uint32_t i = 0; i < count && status == PAWL_OK; i++) {
         status = keep_dynamic(context, &variables[i]);
         if (status == PAWL_OK)
-            status = pawl__memory_declare(container, &variables[i], variables[i].initial);
+            status = set_dynamic(container, &variables[i]);
     }
     return status;
 }
