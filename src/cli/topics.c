@@ -49,8 +49,8 @@ static const char workflows[] =
     "\n"
     "'pawl run FILE' runs one in memory: sequences, flowcharts, loops, branches, state\n"
     "machines, variables, events, timers, workflows used as activities and child workflows,\n"
-    "with expressions of the types Literal, Object, Variable and Input. Other files on the\n"
-    "command line are there for the first to use.\n"
+    "with expressions of the types Literal, Object, Variable, Input and JavaScript. Other\n"
+    "files on the command line are there for the first to use.\n"
     "\n"
     "An activity of a type that Pawl does not know is reported before the run and faults\n"
     "when it is reached; an input with an expression of an unknown type is not set.\n";

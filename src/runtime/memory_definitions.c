@@ -137,19 +137,23 @@ static int add_version(struct pawl_memory *memory, const struct pawl_json *json,
     return status;
 }
 
-static int draft_of(struct pawl_memory *memory, struct pawl_memory_definition *from,
+/* The draft of a definition with this content: `last` itself unless it is published. */
+static int draft_of(struct pawl_memory *memory, struct pawl_memory_definition *last,
                     const struct pawl_json *json, struct pawl_memory_definition **out)
 {
+    struct pawl_memory_definition *draft = last;
     int status;
 
-    if (!from->is_published) {
-        status = pawl__json_copy(&memory->arena, json, &from->json);
-        *out = from;
-    } else {
-        status =
-            add_version(memory, json, from->definition_id, pawl__str(""), from->version + 1, out);
-    }
-    return status == PAWL_OK ? set_flags(memory, *out, false) : status;
+    if (last->is_published)
+        status = add_version(memory, json, last->definition_id, pawl__str(""), last->version + 1,
+                             &draft);
+    else
+        status = pawl__json_copy(&memory->arena, json, &last->json);
+    if (status == PAWL_OK)
+        status = set_flags(memory, draft, false);
+    if (status == PAWL_OK)
+        *out = draft;
+    return status;
 }
 
 int pawl__memory_import(struct pawl_memory *memory, const struct pawl_json *json,
@@ -297,8 +301,8 @@ int pawl__memory_index_triggers(struct pawl_memory *memory,
 {
     int64_t now = pawl__memory_time(memory);
     struct pawl_memory_trigger *triggers;
-    struct pawl_triggers found;
-    struct pawl_graph *graph;
+    struct pawl_triggers found = {0};
+    struct pawl_graph *graph = NULL;
     int status;
 
     definition->trigger_count = 0;
