@@ -165,7 +165,7 @@ static void run(struct world *world, struct pawl_burst *burst)
 static struct pawl_event make_event(uint8_t choice, const struct pawl_json *state)
 {
     struct pawl_event event = {
-        .kind = (enum pawl_event_kind)(choice % 4), .now = NOW, .seed = choice};
+        .kind = (enum pawl_event_kind)(choice % 4), .now = NOW, .seed = 0xf022};
     const struct pawl_json *bookmark =
         pawl__json_at(pawl__json_get_text(state, "bookmarks"), choice / 4);
     const struct pawl_json *context =
