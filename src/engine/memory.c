@@ -350,7 +350,7 @@ static int open_dictionary(struct pawl_context *context, const char *key,
 {
     int status = PAWL_OK;
 
-    if (!pawl__property(context, key))
+    if (!pawl__json_is(pawl__property(context, key), PAWL_JSON_OBJECT))
         status = pawl__property_set(context, key, pawl__json_object());
     *dictionary = pawl__property(context, key);
     if (*dictionary)
