@@ -105,7 +105,7 @@ static int enqueue_bookmark(struct pawl_burst *burst, struct pawl_str id)
     for (uint32_t i = 0; i < burst->bookmarks.count; i++) {
         if (!pawl__str_equal(burst->bookmarks.items[i].id, id))
             continue;
-        context = pawl__context_by_id(burst, burst->bookmarks.items[i].activity_instance_id);
+        context = burst->bookmarks.items[i].context;
         if (!context)
             return PAWL_OK;
         resumed = pawl__arena_alloc(&burst->arena, sizeof *resumed);

@@ -368,12 +368,15 @@ static int load_bookmarks(struct loading *l)
     const struct pawl_json *array = array_of(l->state, "bookmarks");
 
     for (uint32_t i = 0; i < pawl__json_len(array); i++) {
-        int status = VECTOR_GROW(l->burst, &l->burst->bookmarks);
+        struct pawl_bookmark bookmark;
+        int status;
 
+        read_bookmark(pawl__json_at(array, i), &bookmark);
+        bookmark.node = pawl__graph_node(l->burst->graph, bookmark.activity_node_id);
+        bookmark.context = context_with(l, bookmark.activity_instance_id);
+        status = pawl__bookmark_add(l->burst, &bookmark);
         if (status != PAWL_OK)
             return status;
-        read_bookmark(pawl__json_at(array, i),
-                      &l->burst->bookmarks.items[l->burst->bookmarks.count++]);
     }
     return PAWL_OK;
 }
