@@ -188,6 +188,9 @@ PAWL_MUST_CHECK int pawl__invoke_continue(struct pawl_burst *burst, enum pawl_st
 
 /* evaluate.c */
 PAWL_MUST_CHECK int pawl__inputs_evaluate(struct pawl_context *context);
+/* Raises when `value` has a number in it that cannot be stored; `what` is "Variable", "Input", … */
+PAWL_MUST_CHECK int pawl__demand_storable(struct pawl_context *context, struct pawl_value value,
+                                          const char *what, struct pawl_str name);
 PAWL_MUST_CHECK int pawl__output_record_add(struct pawl_burst *burst,
                                             const struct pawl_output_record *record);
 PAWL_MUST_CHECK int pawl__composite_inputs_evaluate(struct pawl_context *context);
