@@ -140,6 +140,15 @@ PAWL_MUST_CHECK int pawl__output_bind(struct pawl_context *context, struct pawl_
  */
 bool pawl__output_recorded(struct pawl_context *context, const struct pawl_node *node,
                            struct pawl_str name, struct pawl_value *out);
+/*
+ * What scripts read by getOutputFrom: `output` of the activity with this id or name among the
+ * children of the nearest container; the first that was recorded in this burst within reach of
+ * `context`, null when there is none. PAWL_ENOTFOUND: there is no such activity.
+ */
+PAWL_MUST_CHECK int pawl__output_from(struct pawl_context *context, struct pawl_str activity,
+                                      struct pawl_str output, struct pawl_value *out);
+/* The last output named Result that was set in this burst; null. */
+struct pawl_value pawl__last_result(const struct pawl_context *context);
 /* Sets output `name` of the whole instance. */
 PAWL_MUST_CHECK int pawl__workflow_output_set(struct pawl_context *context, struct pawl_str name,
                                               struct pawl_value value);

@@ -280,11 +280,12 @@ static int record_output(struct pawl_context *context, struct pawl_str name,
                          struct pawl_value value)
 {
     struct pawl_burst *burst = context->burst;
-    struct pawl_output_record record = {.node = context->node,
-                                        .context_id = context->id,
-                                        .container = pawl__nearest_container(context),
-                                        .name = name,
-                                        .value = value};
+    struct pawl_output_record record = {
+        .node = context->node,
+        .context_id = context->id,
+        .container = pawl__nearest_container(context->parent ? context->parent : context),
+        .name = name,
+        .value = value};
     struct pawl_json stored;
     int status = pawl__output_record_add(burst, &record);
 
@@ -365,4 +366,34 @@ int pawl__output_set(struct pawl_context *context, const char *name, struct pawl
     if (status == PAWL_OK)
         status = record_output(context, pawl__str(name), value);
     return status;
+}
+
+static const struct pawl_node *child_named(const struct pawl_context *container,
+                                           struct pawl_str name)
+{
+    for (uint32_t i = 0; i < container->node->child_count; i++) {
+        const struct pawl_node *child = container->node->children[i];
+
+        if (pawl__str_equal(child->name, name) || pawl__str_equal(child->id, name))
+            return child;
+    }
+    return NULL;
+}
+
+int pawl__output_from(struct pawl_context *context, struct pawl_str activity,
+                      struct pawl_str output, struct pawl_value *out)
+{
+    const struct pawl_context *container = pawl__nearest_container(context);
+    const struct pawl_node *node = container ? child_named(container, activity) : NULL;
+
+    if (!node)
+        return PAWL_ENOTFOUND;
+    if (!pawl__output_recorded(context, node, output, out))
+        *out = pawl__value_null();
+    return PAWL_OK;
+}
+
+struct pawl_value pawl__last_result(const struct pawl_context *context)
+{
+    return context->burst->last_result;
 }
