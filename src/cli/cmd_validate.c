@@ -169,8 +169,10 @@ static int check_all(struct report *report, struct pawl_cli_definitions *definit
     struct pawl_cli *cli = report->cli;
     size_t count = cli->args.operand_count;
     struct pawl_cli_definition *files = pawl__arena_alloc_array(&cli->arena, count, sizeof *files);
-    int status = files ? PAWL_OK : pawl__error_code(err, cli->arena.status);
+    int status = PAWL_OK;
 
+    if (!files)
+        return pawl__error_code(err, cli->arena.status);
     for (size_t i = 0; i < count && status == PAWL_OK; i++)
         status =
             pawl__cli_definitions_read(cli, definitions, cli->args.operands[i], &files[i], err);
