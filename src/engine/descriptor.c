@@ -142,7 +142,7 @@ static void write_input(struct pawl_json_writer *json, const struct pawl_input_d
     write_bool(json, "isWrapped", !(input->flags & PAWL_INPUT_NAKED));
     write_text(json, "uiHint", pawl__descriptor_hint(input));
     write_text(json, "category", input->category);
-    if (input->default_json) {
+    if (input->default_json && !(input->flags & PAWL_INPUT_DEFAULT_HIDDEN)) {
         pawl__json_write_key_text(json, "defaultValue");
         pawl__json_write_raw(json, pawl__str(input->default_json));
     }

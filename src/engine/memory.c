@@ -415,13 +415,13 @@ static int visit_local(struct pawl_context *context,
 
 int pawl__variables_save(struct pawl_burst *burst)
 {
+    struct pawl_context *context;
     int status = PAWL_OK;
 
-    for (uint32_t i = 0; i < burst->contexts.count && status == PAWL_OK; i++) {
-        struct pawl_context *context = burst->contexts.items[i];
-
+    PAWL_FOR_EACH_CONTEXT(context, burst)
+    {
         /* Of ended ones only the root keeps its variables. */
-        if (!context->parent || !pawl__context_ended(context))
+        if (status == PAWL_OK && (!context->parent || !pawl__context_ended(context)))
             status = visit_local(context, save_variable);
     }
     return status;
@@ -438,7 +438,7 @@ static int read_stored(struct pawl_context *context, const struct pawl_variable 
     int status = PAWL_OK;
 
     if (polymorphic) {
-        status = pawl__value_read(&context->burst->arena, stored, &value, NULL);
+        status = pawl__run_value(context, stored, &value);
     } else if (stored->type == PAWL_JSON_ARRAY || stored->type == PAWL_JSON_OBJECT) {
         const char *alias = stored->type == PAWL_JSON_ARRAY ? "JsonArray" : "JsonObject";
 

@@ -1,0 +1,62 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * One conformance case: definitions in, steps, observed behaviour out. The format is described in
+ * cases/README.md.
+ */
+#ifndef PAWL_TESTS_CONFORMANCE_CASE_H
+#define PAWL_TESTS_CONFORMANCE_CASE_H
+
+#include "runtime/memory.h"
+
+/* A folder with cases.json, definitions/ and perhaps journals.json. */
+struct suite {
+    const char *folder;
+    const struct pawl_allocator *alloc;
+    struct pawl_arena arena;
+    struct pawl_json cases;
+    struct pawl_json journals; /* null: none */
+};
+
+PAWL_MUST_CHECK int suite_open(struct suite *suite, const char *folder,
+                               const struct pawl_allocator *alloc, struct pawl_error *err);
+void suite_close(struct suite *suite);
+
+enum verdict {
+    CASE_PASSED,
+    CASE_FAILED,
+    CASE_NOT_RUN,
+};
+
+/* A case while it runs. */
+struct running {
+    const struct suite *suite;
+    const struct pawl_json *json;
+    struct pawl_arena arena; /* definitions of the case, and what comparing needs */
+    struct pawl_engine engine;
+    struct pawl_memory memory;
+    struct pawl_memory_instance *entry;        /* NULL: none was started */
+    struct pawl_memory_publication *published; /* one per definition of the case */
+    struct pawl_buf why;                       /* the first thing that is not as expected */
+};
+
+/* How to run it. */
+struct manner {
+    bool reopen;  /* after every single activity, everything goes through its stored form */
+    bool verbose; /* prints the journal beside the expected one */
+};
+
+/*
+ * Runs one case. *why is what differs, or what is missing; it lives in the suite's arena. An error
+ * of the driver itself is a failure of the case too; only running out of memory is an error.
+ */
+PAWL_MUST_CHECK int case_run(struct suite *suite, const struct pawl_json *json,
+                             const struct manner *manner, enum verdict *verdict, const char **why);
+
+/* The first feature that the case requires and that is not there; NULL when nothing is missing. */
+const char *case_missing(const struct pawl_engine *engine, const struct pawl_json *json);
+
+/* The engine with everything that there is. */
+PAWL_MUST_CHECK int conformance_engine(struct pawl_engine *engine,
+                                       const struct pawl_allocator *alloc);
+
+#endif

@@ -1,0 +1,121 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Journals: the execution log of an instance in order, as [[activityId, event], …]. */
+#include "conformance/expect.h"
+
+#include <stdio.h>
+
+static struct pawl_str text_of(const struct pawl_json *object, const char *key)
+{
+    return pawl__json_str(pawl__json_get_text(object, key));
+}
+
+static bool same_entry(const struct pawl_json *expected, const struct pawl_json *record)
+{
+    return pawl__json_equal(pawl__json_at(expected, 0),
+                            pawl__json_get_text(record, "activityId")) &&
+           pawl__json_equal(pawl__json_at(expected, 1), pawl__json_get_text(record, "eventName"));
+}
+
+/* The place of the first difference; UINT32_MAX when there is none. */
+static uint32_t compare(const struct pawl_json *expected, const struct pawl_json *log)
+{
+    uint32_t i = 0, wanted = pawl__json_len(expected), got = pawl__json_len(log);
+
+    while (i < wanted && i < got && same_entry(pawl__json_at(expected, i), pawl__json_at(log, i)))
+        i++;
+    /* The reference forgets to store that an instance was cancelled. */
+    if (i == wanted && i + 1 == got &&
+        pawl__str_is(text_of(pawl__json_at(log, i), "eventName"), "Workflow cancelled"))
+        return UINT32_MAX;
+    return i == wanted && i == got ? UINT32_MAX : i;
+}
+
+static bool check(struct running *run, const char *whose, const struct pawl_json *expected,
+                  const struct pawl_json *log)
+{
+    uint32_t at = compare(expected, log);
+    const struct pawl_json *record = pawl__json_at(log, at);
+
+    if (at == UINT32_MAX)
+        return true;
+    return differs(run, "journal of %s, entry %u: expected %s, got [\"%.*s\",\"%.*s\"]", whose,
+                   at + 1, shown(run, pawl__json_at(expected, at)),
+                   PAWL_STR_ARG(text_of(record, "activityId")),
+                   PAWL_STR_ARG(text_of(record, "eventName")));
+}
+
+/* The nth instance of a definition besides the entry instance; NULL when there are not as many. */
+static const struct pawl_memory_instance *nth_child(const struct running *run,
+                                                    struct pawl_str definition_id, uint32_t n)
+{
+    const struct pawl_memory_instance *instance;
+
+    PAWL_MEMORY_FOR_EACH_INSTANCE(instance, &run->memory)
+    {
+        if (instance != run->entry &&
+            pawl__str_equal(instance->definition->definition_id, definition_id) && n-- == 0)
+            return instance;
+    }
+    return NULL;
+}
+
+/* How many elements before the nth are of the same definition. */
+static uint32_t rank(const struct pawl_json *children, uint32_t n)
+{
+    struct pawl_str id = text_of(pawl__json_at(children, n), "definitionId");
+    uint32_t count = 0;
+
+    for (uint32_t i = 0; i < n; i++)
+        count += pawl__str_equal(text_of(pawl__json_at(children, i), "definitionId"), id);
+    return count;
+}
+
+/* Children are recorded without order: any assignment of instances to journals will do. */
+static bool check_child(struct running *run, const struct pawl_json *children, uint32_t n)
+{
+    const struct pawl_json *child = pawl__json_at(children, n);
+    const struct pawl_json *journal = pawl__json_get_text(child, "journal");
+    struct pawl_str id = text_of(child, "definitionId");
+    const struct pawl_memory_instance *instance = nth_child(run, id, rank(children, n));
+
+    if (!instance)
+        return differs(run, "child %u of %.*s was not started", n + 1, PAWL_STR_ARG(id));
+    for (uint32_t i = 0; nth_child(run, id, i); i++) {
+        if (compare(journal, &nth_child(run, id, i)->log) == UINT32_MAX)
+            return true;
+    }
+    return check(run, "a child", journal, &instance->log);
+}
+
+bool expect_journals(struct running *run, const struct pawl_json *journals)
+{
+    const struct pawl_json *children = pawl__json_get_text(journals, "children");
+    const struct pawl_json *entry = pawl__json_get_text(journals, "entry");
+
+    if (entry && (!run->entry || !check(run, "the entry instance", entry, &run->entry->log)))
+        return false;
+    for (uint32_t i = 0; i < pawl__json_len(children); i++) {
+        if (!check_child(run, children, i))
+            return false;
+    }
+    return true;
+}
+
+void print_journal(const struct running *run, const struct pawl_json *journals)
+{
+    const struct pawl_json *expected = pawl__json_get_text(journals, "entry");
+    const struct pawl_json *log = run->entry ? &run->entry->log : NULL;
+    uint32_t wanted = pawl__json_len(expected), got = pawl__json_len(log);
+
+    for (uint32_t i = 0; i < wanted || i < got; i++) {
+        const struct pawl_json *left = pawl__json_at(expected, i);
+        const struct pawl_json *right = pawl__json_at(log, i);
+        struct pawl_str message = text_of(right, "message");
+
+        printf("# %4u %c %-24s %-12s | %-24s %-12s %.*s\n", i + 1,
+               left && right && same_entry(left, right) ? ' ' : '*',
+               pawl__json_str(pawl__json_at(left, 0)).ptr,
+               pawl__json_str(pawl__json_at(left, 1)).ptr, text_of(right, "activityId").ptr,
+               text_of(right, "eventName").ptr, PAWL_STR_ARG(message));
+    }
+}

@@ -1,0 +1,190 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Runs a conformance suite and counts.
+ *
+ *     conformance FOLDER [--case ID]… [--area AREA] [--reopen] [--verbose] [--tap]
+ *
+ * Prints `ok ID`, `not ok ID - why` or `not run ID - what is missing` for each case, then a table
+ * by area, and ends with `N passed, N failed, N skipped`. Exits 1 when a case failed, 2 when the
+ * suite cannot be read, 77 when the folder does not exist (meson takes that for a skip).
+ */
+#include "conformance/case.h"
+#include "lib/test.h"
+#include "os/file.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#define AREAS_MAX 256
+
+struct area {
+    struct pawl_str name;
+    unsigned counts[3]; /* by verdict */
+};
+
+struct options {
+    const char *folder;
+    const char *cases[64];
+    size_t case_count;
+    const char *area; /* NULL: all */
+    struct manner manner;
+    bool tap;
+};
+
+struct tally {
+    struct area areas[AREAS_MAX];
+    size_t area_count;
+    unsigned number;
+};
+
+static bool parse(int argc, char **argv, struct options *options)
+{
+    *options = (struct options){0};
+    for (int i = 1; i < argc; i++) {
+        if (strcmp(argv[i], "--case") == 0 && i + 1 < argc && options->case_count < 64)
+            options->cases[options->case_count++] = argv[++i];
+        else if (strcmp(argv[i], "--area") == 0 && i + 1 < argc)
+            options->area = argv[++i];
+        else if (strcmp(argv[i], "--reopen") == 0)
+            options->manner.reopen = true;
+        else if (strcmp(argv[i], "--verbose") == 0)
+            options->manner.verbose = true;
+        else if (strcmp(argv[i], "--tap") == 0)
+            options->tap = true;
+        else if (argv[i][0] != '-' && !options->folder)
+            options->folder = argv[i];
+        else
+            return false;
+    }
+    return options->folder != NULL;
+}
+
+static struct pawl_str text_of(const struct pawl_json *object, const char *key)
+{
+    return pawl__json_str(pawl__json_get_text(object, key));
+}
+
+static bool is_wanted(const struct options *options, const struct pawl_json *json)
+{
+    if (options->area && !pawl__str_is(text_of(json, "area"), options->area))
+        return false;
+    for (size_t i = 0; i < options->case_count; i++) {
+        if (pawl__str_is(text_of(json, "id"), options->cases[i]))
+            return true;
+    }
+    return options->case_count == 0;
+}
+
+static void count(struct tally *tally, struct pawl_str area, enum verdict verdict)
+{
+    size_t i = 0;
+
+    while (i < tally->area_count && !pawl__str_equal(tally->areas[i].name, area))
+        i++;
+    if (i == AREAS_MAX)
+        i--;
+    else if (i == tally->area_count)
+        tally->areas[tally->area_count++].name = area;
+    tally->areas[i].counts[verdict]++;
+}
+
+static void report(const struct options *options, struct tally *tally, const struct pawl_json *json,
+                   enum verdict verdict, const char *why)
+{
+    struct pawl_str id = text_of(json, "id");
+
+    count(tally, text_of(json, "area"), verdict);
+    tally->number++;
+    if (options->tap)
+        printf("%s %u - %.*s%s%s\n", verdict == CASE_FAILED ? "not ok" : "ok", tally->number,
+               PAWL_STR_ARG(id), verdict == CASE_NOT_RUN ? " # SKIP needs " : "",
+               verdict == CASE_NOT_RUN ? why : "");
+    else if (verdict == CASE_PASSED)
+        printf("ok %.*s\n", PAWL_STR_ARG(id));
+    else
+        printf("%s %.*s - %s\n", verdict == CASE_FAILED ? "not ok" : "not run", PAWL_STR_ARG(id),
+               why);
+    if (options->tap && verdict == CASE_FAILED)
+        printf("# %s\n", why);
+    (void)fflush(stdout);
+}
+
+static unsigned total(const struct tally *tally, enum verdict verdict)
+{
+    unsigned sum = 0;
+
+    for (size_t i = 0; i < tally->area_count; i++)
+        sum += tally->areas[i].counts[verdict];
+    return sum;
+}
+
+static void print_table(const struct options *options, const struct tally *tally)
+{
+    const char *lead = options->tap ? "# " : "";
+
+    printf("%s\n%s%-28s %7s %7s %7s\n", lead, lead, "area", "passed", "failed", "not yet");
+    for (size_t i = 0; i < tally->area_count; i++)
+        printf("%s%-28.*s %7u %7u %7u\n", lead, PAWL_STR_ARG(tally->areas[i].name),
+               tally->areas[i].counts[CASE_PASSED], tally->areas[i].counts[CASE_FAILED],
+               tally->areas[i].counts[CASE_NOT_RUN]);
+    if (options->tap)
+        printf("1..%u\n", tally->number);
+    printf("%s%u passed, %u failed, %u skipped\n", lead, total(tally, CASE_PASSED),
+           total(tally, CASE_FAILED), total(tally, CASE_NOT_RUN));
+}
+
+static int run_suite(const struct options *options, struct suite *suite, struct tally *tally)
+{
+    for (uint32_t i = 0; i < pawl__json_len(&suite->cases); i++) {
+        const struct pawl_json *json = pawl__json_at(&suite->cases, i);
+        enum verdict verdict;
+        const char *why;
+        int status;
+
+        if (!is_wanted(options, json))
+            continue;
+        status = case_run(suite, json, &options->manner, &verdict, &why);
+        if (status != PAWL_OK)
+            return status;
+        report(options, tally, json, verdict, why);
+    }
+    return PAWL_OK;
+}
+
+int main(int argc, char **argv)
+{
+    struct tally tally = {.area_count = 0};
+    struct pawl_error err = PAWL_ERROR_INIT;
+    struct test_allocator alloc;
+    struct options options;
+    struct suite suite;
+    bool there = false;
+    int status;
+
+    if (!parse(argc, argv, &options)) {
+        fprintf(stderr,
+                "usage: %s FOLDER [--case ID] [--area AREA] [--reopen] [--verbose] "
+                "[--tap]\n",
+                argv[0]);
+        return 2;
+    }
+    if (pawl__file_exists(options.folder, &there, &err) == PAWL_OK && !there) {
+        printf(options.tap ? "1..0 # SKIP there is no %s\n" : "there is no %s\n", options.folder);
+        return options.tap ? 0 : 77;
+    }
+    test_allocator_init(&alloc);
+    status = suite_open(&suite, options.folder, &alloc.base, &err);
+    if (status == PAWL_OK) {
+        status = run_suite(&options, &suite, &tally);
+        if (status == PAWL_OK)
+            print_table(&options, &tally);
+        suite_close(&suite);
+    }
+    if (status != PAWL_OK) {
+        fprintf(stderr, "%s: %s\n", options.folder, err.code ? err.msg : pawl_error_text(status));
+        return 2;
+    }
+    if (alloc.live_count > 0)
+        fprintf(stderr, "%zu allocations were not freed\n", alloc.live_count);
+    return total(&tally, CASE_FAILED) > 0 || alloc.live_count > 0;
+}
