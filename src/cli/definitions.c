@@ -72,3 +72,18 @@ int pawl__cli_definitions_load(struct pawl_cli *cli, const struct pawl_cli_defin
     return pawl__graph_load(&definitions->engine, &cli->env->alloc, &definition->json,
                             &definitions->catalog.resolver, NULL, problems, out, err);
 }
+
+void pawl__cli_locate(const struct pawl_cli_definition *definition, const char *pointer,
+                      struct pawl_json_place *place)
+{
+    struct pawl_str at = pawl__str(pointer);
+
+    while (pawl__json_locate(definition->text, at, place) != PAWL_OK) {
+        if (at.len == 0) {
+            *place = (struct pawl_json_place){.line = 1, .column = 1};
+            return;
+        }
+        while (at.len > 0 && at.ptr[--at.len] != '/')
+            continue;
+    }
+}
