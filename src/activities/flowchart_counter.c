@@ -56,7 +56,7 @@ static int push(struct propagation *p, uint32_t activity)
         struct pawl_flow_frame *frames = pawl__arena_alloc_array(arena, cap, sizeof *frames);
 
         if (!frames)
-            return arena->status;
+            return pawl__flow_refused(arena);
         if (run->frame_count > 0)
             memcpy(frames, run->frames, run->frame_count * sizeof *frames);
         run->frames = frames;

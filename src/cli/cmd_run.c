@@ -141,17 +141,17 @@ static int read_options(struct run *run, struct pawl_error *err)
 
 /* ---- definitions --------------------------------------------------------------------------- */
 
-static int read_definition(struct run *run, struct run_file *file, struct pawl_error *err)
+static int read_definition(struct run *run, struct run_file *to, struct pawl_error *err)
 {
     struct pawl_arena *arena = &run->cli->arena;
-    struct pawl_json json;
+    struct pawl_cli_definition *file = &to->file;
     int status = pawl__cli_read(run->cli, arena, file->path, &file->text, err);
 
     if (status != PAWL_OK)
         return status;
-    status = pawl__json_parse(arena, file->text, NULL, &json, NULL, err);
+    status = pawl__json_parse(arena, file->text, NULL, &file->json, NULL, err);
     if (status == PAWL_OK)
-        status = pawl__memory_import(&run->memory, &json, &file->definition, err);
+        status = pawl__memory_import(&run->memory, &file->json, &to->definition, err);
     return status == PAWL_OK
                ? PAWL_OK
                : pawl__error_prefix(err, status, "%s", pawl__cli_file_name(file->path));
@@ -175,7 +175,7 @@ static int load_files(struct run *run, struct pawl_error *err)
     if (!run->files)
         return pawl__error_code(err, PAWL_ENOMEM);
     for (size_t i = 0; i < args->operand_count && status == PAWL_OK; i++) {
-        run->files[i].path = args->operands[i];
+        run->files[i].file.path = args->operands[i];
         status = read_definition(run, &run->files[i], err);
     }
     for (size_t i = args->operand_count; i-- > 0 && status == PAWL_OK;) {
@@ -183,8 +183,9 @@ static int load_files(struct run *run, struct pawl_error *err)
 
         status = pawl__memory_publish(&run->memory, run->files[i].definition, &said, err);
         if (status != PAWL_OK)
-            return pawl__error_prefix(err, status, "%s", pawl__cli_file_name(run->files[i].path));
-        pawl__run_show_problems(run, &run->files[i], &said.problems);
+            return pawl__error_prefix(err, status, "%s",
+                                      pawl__cli_file_name(run->files[i].file.path));
+        pawl__run_show_problems(run, &run->files[i].file, &said.problems);
         disarm(run->files[i].definition);
     }
     return status;
@@ -213,42 +214,79 @@ static int wait_until(struct run *run, int64_t due)
                           : pawl_env_sleep_until(env, deadline);
 }
 
-/* --event NAME or NAME=PAYLOAD. false: there is none left. */
-static bool next_event(struct run *run, struct pawl_str *name, struct pawl_json *payload)
+/* Whether an instance waits for the event. */
+static bool is_awaited(const struct run *run, struct pawl_str event)
 {
-    const char *text = pawl__cli_next(&run->cli->args, "event", &run->next_event);
-    const char *equals = text ? strchr(text, '=') : NULL;
+    const struct pawl_memory_instance *instance;
 
-    *payload = pawl__json_null();
+    PAWL_MEMORY_FOR_EACH_INSTANCE(instance, &run->memory)
+    {
+        const struct pawl_json *bookmarks = pawl__json_get_text(&instance->state, "bookmarks");
+
+        for (uint32_t i = 0; !instance->is_final && i < pawl__json_len(bookmarks); i++) {
+            const struct pawl_json *payload =
+                pawl__json_get_text(pawl__json_at(bookmarks, i), "payload");
+            struct pawl_str name = pawl__json_str(pawl__json_get_text(payload, "eventName"));
+
+            if (pawl__str_equal(name, event))
+                return true;
+        }
+    }
+    return false;
+}
+
+/*
+ * The next --event NAME or NAME=PAYLOAD, sent when it is awaited, or when nothing else is left to
+ * wait for. *sent is false when it is not its time.
+ */
+static int send_next_event(struct run *run, bool nothing_else, bool *sent, struct pawl_error *err)
+{
+    size_t at = run->next_event;
+    const char *text = pawl__cli_next(&run->cli->args, "event", &at);
+    struct pawl_json payload = pawl__json_null();
+    struct pawl_str name;
+    size_t len;
+    int status = PAWL_OK;
+
+    *sent = false;
     if (!text)
-        return false;
-    *name = equals ? pawl__str_make(text, (size_t)(equals - text)) : pawl__str(text);
-    *name = pawl__arena_str(&run->cli->arena, *name);
-    return name->ptr && (!equals || read_value(run->cli, equals + 1, payload) == PAWL_OK);
+        return PAWL_OK;
+    len = strcspn(text, "=");
+    name = pawl__arena_str(&run->cli->arena, pawl__str_make(text, len));
+    if (name.ptr && !is_awaited(run, name) && !nothing_else)
+        return PAWL_OK;
+    if (text[len] == '=')
+        status = read_value(run->cli, text + len + 1, &payload);
+    if (status != PAWL_OK || !name.ptr)
+        return pawl__error_code(err, PAWL_ENOMEM);
+    *sent = true;
+    run->next_event = at;
+    return pawl__memory_send_event(&run->memory, name, pawl__str(""), &payload, err);
 }
 
 /* Goes on while there is something to wait for that comes by itself. */
 static int drive(struct run *run, struct pawl_error *err)
 {
-    struct pawl_json payload;
-    struct pawl_str event;
-    int64_t due;
     int status = PAWL_OK;
 
     while (status == PAWL_OK && !run->entry->is_final) {
+        int64_t due = 0;
+        bool sent, timed = pawl__memory_next_due(&run->memory, &due);
+
         if (is_stopped(run)) {
-            status = pawl__memory_cancel(&run->memory, run->entry, err);
-        } else if (next_event(run, &event, &payload)) {
-            status = pawl__memory_send_event(&run->memory, event, pawl__str(""), &payload, err);
-        } else if (pawl__memory_next_due(&run->memory, &due)) {
-            pawl__run_show_wait(run, due);
-            status = wait_until(run, due);
-            if (status != PAWL_OK)
-                return pawl__error_code(err, status);
-            status = pawl__memory_run_due(&run->memory, err);
-        } else {
-            break;
+            status = pawl__memory_cancel(&run->memory, run->entry, true, err);
+            continue;
         }
+        status = send_next_event(run, !timed, &sent, err);
+        if (status != PAWL_OK || sent)
+            continue;
+        if (!timed)
+            break;
+        pawl__run_show_wait(run, due);
+        status = wait_until(run, due);
+        if (status != PAWL_OK)
+            return pawl__error_code(err, status);
+        status = pawl__memory_run_due(&run->memory, err);
     }
     return status;
 }

@@ -3,14 +3,14 @@
 #ifndef PAWL_CLI_RUN_H
 #define PAWL_CLI_RUN_H
 
+#include "cli/definitions.h"
 #include "cli/output.h"
 #include "engine/engine.h"
 #include "os/interrupt.h"
 #include "runtime/memory.h"
 
 struct run_file {
-    const char *path;
-    struct pawl_str text;
+    struct pawl_cli_definition file;
     struct pawl_memory_definition *definition;
 };
 
@@ -36,8 +36,8 @@ struct run {
 /* One step of an activity, for --trace. */
 void pawl__run_trace(struct run *run, const struct pawl_memory_instance *instance,
                      const struct pawl_log_record *record);
-/* Where a definition will not do what it says. */
-void pawl__run_show_problems(struct run *run, const struct run_file *file,
+/* Where a definition will not do what it says: the first few places. */
+void pawl__run_show_problems(struct run *run, const struct pawl_cli_definition *file,
                              const struct pawl_problems *problems);
 /* That a timer is waited for, for --trace. */
 void pawl__run_show_wait(struct run *run, int64_t due);

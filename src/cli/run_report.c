@@ -6,6 +6,8 @@
 #include "base/error.h"
 
 #define JSON_MAX ((size_t)1 << 30)
+/* Of one file; a run is no validation. */
+#define PROBLEMS_SHOWN 5u
 
 static struct pawl_str text_of(const struct pawl_json *object, const char *key)
 {
@@ -49,24 +51,27 @@ void pawl__run_show_wait(struct run *run, int64_t due)
                     pawl__cli_style(to, PAWL_CLI_PLAIN));
 }
 
-void pawl__run_show_problems(struct run *run, const struct run_file *file,
+void pawl__run_show_problems(struct run *run, const struct pawl_cli_definition *file,
                              const struct pawl_problems *problems)
 {
     struct pawl_cli_stream *to = &run->cli->err;
+    uint32_t shown = problems->count < PROBLEMS_SHOWN ? problems->count : PROBLEMS_SHOWN;
+    uint32_t left = problems->count - shown + problems->dropped;
 
-    for (uint32_t i = 0; i < problems->count; i++) {
+    for (uint32_t i = 0; i < shown; i++) {
         const struct pawl_problem *problem = &problems->items[i];
         struct pawl_json_place place;
 
-        if (problem->level == PAWL_PROBLEM_WARNING)
-            continue;
-        pawl__cli_print(to, "warning: %s: ", pawl__cli_file_name(file->path));
-        if (pawl__json_locate(file->text, pawl__str(problem->pointer), &place) == PAWL_OK)
-            pawl__cli_print(to, "line %u, column %u: ", (unsigned)place.line,
-                            (unsigned)place.column);
+        pawl__cli_locate(file, problem->pointer, &place);
+        pawl__cli_write_safe(to, pawl__str(pawl__cli_file_name(file->path)));
+        pawl__cli_print(to, ":%u:%u: %swarning%s: ", place.line, place.column,
+                        pawl__cli_style(to, PAWL_CLI_BOLD), pawl__cli_style(to, PAWL_CLI_PLAIN));
         pawl__cli_write_safe(to, pawl__str(problem->message));
         pawl__cli_print(to, "\n");
     }
+    if (left > 0)
+        pawl__cli_print(to, "%s: %u more; 'pawl validate' shows them all\n",
+                        pawl__cli_file_name(file->path), left);
 }
 
 /* ---- what it waits for ----------------------------------------------------------------------- */

@@ -17,12 +17,18 @@
 struct loading {
     struct pawl_burst *burst;
     const struct pawl_json *state; /* copied, without references */
+    struct pawl_map by_id;         /* -> struct pawl_context */
     struct pawl_error *err;
 };
 
 static int bad(struct loading *l, const char *what)
 {
     return pawl__error_set(l->err, PAWL_EPARSE, "instance state: %s", what);
+}
+
+static struct pawl_context *context_with(const struct loading *l, struct pawl_str id)
+{
+    return id.len > 0 ? pawl__map_get(&l->by_id, id) : NULL;
 }
 
 /* ---- scalars ----------------------------------------------------------------------------- */
@@ -151,25 +157,45 @@ static int load_variables(struct loading *l, const struct pawl_json *array,
 
 /* ---- contexts ---------------------------------------------------------------------------- */
 
+/* The variable of a block: one in scope, or one of a loop beside it, known by its name only. */
+static int block_variable(struct loading *l, struct pawl_context *context,
+                          const struct pawl_json *json, const struct pawl_variable **out)
+{
+    struct pawl_str id = text_of(json, "id"), name = text_of(json, "name");
+    struct pawl_variable *made;
+    int status;
+
+    *out = pawl__variable_with_id(context, id, NULL);
+    if (*out || name.len == 0)
+        return PAWL_OK;
+    made = pawl__arena_alloc(&l->burst->arena, sizeof *made);
+    if (!made)
+        return pawl__arena_status(&l->burst->arena);
+    status = pawl__variable_make(&l->burst->arena, name, pawl__value_null(), made);
+    made->id = id;
+    *out = made;
+    return status;
+}
+
 static int load_blocks(struct loading *l, struct pawl_context *context,
                        const struct pawl_json *blocks)
 {
     for (uint32_t i = 0; i < pawl__json_len(blocks); i++) {
         const struct pawl_json *one = pawl__json_at(blocks, i);
         struct pawl_str id = text_of(one, "id");
-        const struct pawl_variable *variable = pawl__variable_with_id(context, id, NULL);
+        const struct pawl_variable *variable = NULL;
         struct pawl_variable plain = {.id = id};
         struct pawl_value value = pawl__value_null();
-        struct pawl_block *block;
         int status = typed_value(l, one, "value", &value);
 
+        if (status == PAWL_OK)
+            status = block_variable(l, context, one, &variable);
         if (status == PAWL_OK)
             status = pawl__memory_declare(context, variable ? variable : &plain, value);
         if (status != PAWL_OK)
             return status;
-        block = pawl__memory_find(context, id, NULL);
         if (!variable)
-            block->variable = NULL;
+            pawl__memory_find(context, id, NULL)->variable = NULL;
     }
     return PAWL_OK;
 }
@@ -253,6 +279,11 @@ static int load_context(struct loading *l, const struct pawl_json *json)
     context->id = text_of(json, "id");
     if (context->id.len == 0)
         return bad(l, "an activity execution context has no id");
+    if (pawl__map_has(&l->by_id, context->id))
+        return bad(l, "two activity execution contexts have the same id");
+    status = pawl__map_put(&l->by_id, context->id, context);
+    if (status != PAWL_OK)
+        return status;
     context->depth = (uint32_t)int_of(json, "callStackDepth");
     context->properties = object_of(json, "properties");
     context->metadata = object_of(json, "metadata");
@@ -278,23 +309,46 @@ static bool makes_cycle(const struct pawl_context *context, const struct pawl_co
     return pawl__context_below(parent, context);
 }
 
+/*
+ * States list the newest first, and that is the order in which the reference has them after a
+ * resume. A burst in progress goes on with the order it had.
+ */
+static const struct pawl_json *nth_context(const struct loading *l, const struct pawl_json *array,
+                                           uint32_t n)
+{
+    bool in_progress = true_of(pawl__json_get_text(l->state, "pawl"), "inProgress");
+
+    return pawl__json_at(array, in_progress ? pawl__json_len(array) - 1 - n : n);
+}
+
+static void link_parents(struct loading *l, const struct pawl_json *array)
+{
+    for (uint32_t i = 0; i < pawl__json_len(array); i++) {
+        const struct pawl_json *json = nth_context(l, array, i);
+        struct pawl_context *context = context_with(l, text_of(json, "id"));
+        struct pawl_context *parent = context_with(l, text_of(json, "parentContextId"));
+
+        if (context && parent && !context->parent && !makes_cycle(context, parent))
+            pawl__context_adopt(parent, context);
+    }
+}
+
 static int load_contexts(struct loading *l)
 {
     const struct pawl_json *array = array_of(l->state, "activityExecutionContexts");
-    struct pawl_burst *burst = l->burst;
+    struct pawl_context *context;
     int status = PAWL_OK;
 
     for (uint32_t i = 0; i < pawl__json_len(array) && status == PAWL_OK; i++)
-        status = load_context(l, pawl__json_at(array, i));
-    for (uint32_t i = 0; i < pawl__json_len(array) && status == PAWL_OK; i++) {
-        const struct pawl_json *json = pawl__json_at(array, i);
-        struct pawl_context *context = pawl__context_by_id(burst, text_of(json, "id"));
-        struct pawl_context *parent = pawl__context_by_id(burst, text_of(json, "parentContextId"));
-
-        if (context && parent && !makes_cycle(context, parent))
-            context->parent = parent;
+        status = load_context(l, nth_context(l, array, i));
+    if (status != PAWL_OK)
+        return status;
+    link_parents(l, array);
+    PAWL_FOR_EACH_CONTEXT(context, l->burst)
+    {
+        pawl__context_review(context);
     }
-    return status;
+    return PAWL_OK;
 }
 
 /* Variables: from the drivers at the start of a burst, as they were in the middle of one. */
@@ -306,7 +360,7 @@ static int load_memory(struct loading *l)
     for (uint32_t i = 0; i < pawl__json_len(array) && status == PAWL_OK; i++) {
         const struct pawl_json *json = pawl__json_at(array, i);
         const struct pawl_json *section = pawl__json_get_text(json, "pawl");
-        struct pawl_context *context = pawl__context_by_id(l->burst, text_of(json, "id"));
+        struct pawl_context *context = context_with(l, text_of(json, "id"));
 
         if (!context)
             continue;
@@ -363,21 +417,19 @@ static int load_callbacks(struct loading *l)
 
     for (uint32_t i = 0; i < pawl__json_len(array); i++) {
         const struct pawl_json *json = pawl__json_at(array, i);
-        struct pawl_callback_entry entry = {
-            .owner = pawl__context_by_id(burst, text_of(json, "ownerInstanceId")),
-            .child = pawl__graph_node(burst->graph, text_of(json, "childNodeId")),
-            .method = text_of(json, "methodName").ptr,
-        };
+        struct pawl_context *owner = context_with(l, text_of(json, "ownerInstanceId"));
+        const struct pawl_node *child =
+            pawl__graph_node(burst->graph, text_of(json, "childNodeId"));
+        struct pawl_value tag;
         int status;
 
-        if (!entry.owner || !entry.child)
+        if (!owner || !child)
             continue;
-        status = stored_value(l, json, "tag", &entry.tag);
+        status = stored_value(l, json, "tag", &tag);
         if (status == PAWL_OK)
-            status = VECTOR_GROW(burst, &burst->callbacks);
+            status = pawl__callback_add(owner, child, text_of(json, "methodName").ptr, tag);
         if (status != PAWL_OK)
             return status;
-        burst->callbacks.items[burst->callbacks.count++] = entry;
     }
     return PAWL_OK;
 }
@@ -392,11 +444,12 @@ static int load_queue(struct loading *l)
         const struct pawl_json *section = pawl__json_get_text(json, "pawl");
         struct pawl_work_item item = {
             .node = pawl__graph_node(burst->graph, text_of(json, "activityNodeId")),
-            .owner = pawl__context_by_id(burst, text_of(json, "ownerContextId")),
-            .existing =
-                pawl__context_by_id(burst, text_of(json, "existingActivityExecutionContextId")),
+            .owner = context_with(l, text_of(json, "ownerContextId")),
+            .existing = context_with(l, text_of(json, "existingActivityExecutionContextId")),
             .input = object_of(json, "input"),
             .scheduled_by = text_of(section, "scheduledBy"),
+            .scheduled_by_activity = text_of(section, "scheduledByActivity"),
+            .depth = (uint32_t)int_of(section, "depth"),
         };
         int status;
 
@@ -444,17 +497,15 @@ static int load_outputs(struct loading *l, const struct pawl_json *array)
         struct pawl_output_record record = {
             .node = pawl__graph_node(burst->graph, text_of(json, "nodeId")),
             .context_id = text_of(json, "contextId"),
-            .container = pawl__context_by_id(burst, text_of(json, "containerId")),
+            .container = context_with(l, text_of(json, "containerId")),
             .name = text_of(json, "name"),
         };
         int status = typed_value(l, json, "value", &record.value);
 
-        if (status == PAWL_OK)
-            status = VECTOR_GROW(burst, &burst->outputs);
+        if (status == PAWL_OK && record.node)
+            status = pawl__output_record_add(burst, &record);
         if (status != PAWL_OK)
             return status;
-        if (record.node)
-            burst->outputs.items[burst->outputs.count++] = record;
     }
     return PAWL_OK;
 }
@@ -528,7 +579,7 @@ static int load_section(struct loading *l)
     burst->in_progress = true_of(section, "inProgress");
     if (!burst->in_progress)
         return PAWL_OK;
-    burst->current = pawl__context_by_id(burst, text_of(section, "current"));
+    burst->current = context_with(l, text_of(section, "current"));
     if (phase < 0 || phase > PAWL_PHASE_EXECUTED || (phase != PAWL_PHASE_NEXT && !burst->current))
         return bad(l, "the burst in progress has no current activity");
     burst->phase = (enum pawl_phase)phase;
@@ -595,7 +646,9 @@ int pawl__state_load(struct pawl_burst *burst, const struct pawl_json *state,
     if (status == PAWL_OK)
         status = pawl__json_unreference(&burst->arena, plain, plain, err);
     l.state = plain;
+    pawl__map_init(&l.by_id, &burst->alloc, burst->engine->activities.seed);
     for (size_t i = 0; i < sizeof parts / sizeof parts[0] && status == PAWL_OK; i++)
         status = parts[i](&l);
+    pawl__map_release(&l.by_id);
     return status;
 }

@@ -15,7 +15,7 @@ int pawl__incident_json(const struct pawl_burst *burst, const struct pawl_incide
                         struct pawl_arena *arena, struct pawl_json *out)
 {
     struct pawl_builder b = {.arena = arena};
-    struct pawl_json exception;
+    struct pawl_json exception = pawl__json_null();
 
     (void)burst;
     if (incident->stored.type == PAWL_JSON_OBJECT) {
@@ -72,7 +72,7 @@ static struct pawl_json variable_json(struct pawl_builder *b, const struct pawl_
     struct pawl_conversion how = {.arena = b->arena};
     struct pawl_json out = pawl__json_object();
     struct pawl_exception raised;
-    struct pawl_json text;
+    struct pawl_json text = pawl__json_null();
     struct pawl_buf buf;
 
     pawl__build_text(b, &out, "id", variable->id);
@@ -126,6 +126,8 @@ static struct pawl_json blocks_json(struct pawl_builder *b, const struct pawl_co
         struct pawl_json one = pawl__json_object();
 
         pawl__build(b, &one, "id", pawl__json_string(context->blocks[i].id));
+        if (context->blocks[i].variable)
+            pawl__build_text(b, &one, "name", context->blocks[i].variable->name);
         pawl__build_typed(b, &one, "value", context->blocks[i].value);
         pawl__build_append(b, &array, one);
     }
@@ -189,6 +191,9 @@ static struct pawl_json output_records_json(struct pawl_builder *b, const struct
         const struct pawl_output_record *record = &burst->outputs.items[i];
         struct pawl_json one = pawl__json_object();
 
+        /* Nobody below a container that is gone can ask for it. */
+        if (record->container && !pawl__list_linked(&record->container->link))
+            continue;
         pawl__build_text(b, &one, "nodeId", record->node->node_id);
         pawl__build_text(b, &one, "contextId", record->context_id);
         if (record->container)
@@ -291,8 +296,9 @@ static struct pawl_json contexts_json(struct pawl_builder *b, const struct pawl_
     struct pawl_json array = pawl__json_array();
     bool everything = internal && burst->in_progress;
 
-    for (uint32_t i = burst->contexts.count; i-- > 0;) {
-        const struct pawl_context *context = burst->contexts.items[i];
+    for (struct pawl_list_link *link = burst->contexts.head.prev; link != &burst->contexts.head;
+         link = link->prev) {
+        const struct pawl_context *context = PAWL_CONTAINER(link, struct pawl_context, link);
 
         if (everything || !context->parent || !pawl__context_ended(context))
             pawl__build_append(b, &array, context_json(b, context, everything));
@@ -302,10 +308,10 @@ static struct pawl_json contexts_json(struct pawl_builder *b, const struct pawl_
 
 static struct pawl_json callbacks_json(struct pawl_builder *b, const struct pawl_burst *burst)
 {
+    const struct pawl_callback_entry *entry;
     struct pawl_json array = pawl__json_array();
 
-    for (uint32_t i = 0; i < burst->callbacks.count; i++) {
-        const struct pawl_callback_entry *entry = &burst->callbacks.items[i];
+    PAWL_LIST_FOR_EACH (entry, &burst->callbacks, link) {
         struct pawl_json one = pawl__json_object();
 
         pawl__build_text(b, &one, "ownerInstanceId", entry->owner->id);
@@ -337,6 +343,8 @@ static struct pawl_json queue_json(struct pawl_builder *b, const struct pawl_bur
         build_object(b, &one, "input", &item->input);
         if (internal) {
             pawl__build_text(b, &section, "scheduledBy", item->scheduled_by);
+            pawl__build_text(b, &section, "scheduledByActivity", item->scheduled_by_activity);
+            pawl__build_int(b, &section, "depth", item->depth);
             pawl__build_typed(b, &section, "tag", item->tag);
             pawl__build(b, &section, "variables",
                         typed_variables_json(b, item->variables, item->variable_count));
