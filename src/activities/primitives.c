@@ -294,7 +294,7 @@ static int outcome_names(struct pawl_context *context, struct pawl_value value,
     int status = PAWL_OK;
 
     if (!names)
-        return arena->status;
+        return pawl__refused(arena);
     names[0] = pawl__str("Done");
     for (uint32_t i = 0; i < count && list && status == PAWL_OK; i++)
         status = text_of(context, pawl__element(value, i), &names[i]);
