@@ -3,7 +3,8 @@
 #
 #   SAN=asan|tsan   build and test with sanitizers, in a folder of its own
 #   CC=clang        build and test with clang, in a folder of its own
-#   SUITE=name      run one suite of tests only (unit, threads, cli, fuzz-corpus, …)
+#   SUITE=name      run one suite of tests only (unit, threads, cli, conformance, fuzz-corpus, …);
+#                   for 'make conformance' a folder with cases
 
 SAN ?=
 SUITE ?=
@@ -26,7 +27,7 @@ SETUP := $(SAN_FLAGS_$(SAN))
 # Tests are configured only where their libraries are: `make` and `make demo` need none of them.
 WITH_TESTS = $(shell pkgconf --exists cmocka jansson 2>/dev/null && echo true || echo false)
 
-.PHONY: all demo test bench fuzz lint format clean help
+.PHONY: all demo test conformance bench fuzz lint format clean help
 
 all: ## build the binary: build/pawl
 	@tools/install-packages build
@@ -41,6 +42,11 @@ test: ## install what the tests need, build, run all tests
 	@tools/install-packages build test
 	@tools/build $(BUILD) CC=$(CC) -Dtests=true $(SETUP)
 	@tools/run-tests $(BUILD) $(SUITE)
+
+conformance: ## run the cases in the folder SUITE (../shared/conformance) on the engine
+	@tools/install-packages build test
+	@tools/build $(BUILD) CC=$(CC) -Dtests=true $(SETUP)
+	@tools/conformance --build $(BUILD) $(or $(SUITE),../shared/conformance)
 
 lint: ## formatting, layers, banned calls, sizes, globals, clang-tidy
 	@tools/install-packages build test lint
@@ -59,7 +65,7 @@ bench: ## measure against the floor and against peers, as ratios in one run
 
 fuzz: ## run every fuzz target for FUZZ_SECONDS (60) each, from the saved corpus
 	@tools/install-packages build test
-	@tools/build build-fuzz CC=clang -Dfuzz=true -Dtests=false $(SAN_FLAGS_asan)
+	@tools/build build-fuzz CC=clang -Dfuzz=true -Dtests=false
 	@tools/run-fuzz build-fuzz $(FUZZ_SECONDS)
 
 clean: ## remove all build folders

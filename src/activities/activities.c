@@ -7,6 +7,7 @@
 #include "activities/descriptor.h"
 #include "activities/events.h"
 #include "activities/flowchart.h"
+#include "activities/javascript.h"
 #include "activities/looping.h"
 #include "activities/primitives.h"
 #include "activities/scheduling.h"
@@ -51,6 +52,7 @@ static const struct pawl_activity *const built_in[] = {
     &pawl__activity_event,
     &pawl__activity_publish_event,
     &pawl__activity_run_task,
+    &pawl__activity_run_javascript,
     &pawl__activity_delay,
     &pawl__activity_timer,
     &pawl__activity_cron,

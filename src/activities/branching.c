@@ -81,6 +81,14 @@ static const struct pawl_type case_list = {
                            "SwitchCase, Elsa.Workflows.Core]], System.Private.CoreLib"),
 };
 
+static const char *const switch_modes[] = {"MatchFirst", "MatchAny", NULL};
+
+static const struct pawl_type switch_mode = {
+    .kind = PAWL_TYPE_ENUM,
+    .alias = PAWL_CLR_TYPE("Elsa.Workflows.SwitchMode, Elsa.Workflows.Core"),
+    .names = switch_modes,
+};
+
 static const struct pawl_input_descriptor switch_inputs[] = {
     {
         .name = "Cases",
@@ -91,7 +99,7 @@ static const struct pawl_input_descriptor switch_inputs[] = {
     },
     {
         .name = "Mode",
-        .type = &pawl__type_switch_mode,
+        .type = &switch_mode,
         .default_json = "\"MatchFirst\"",
         .description = "Whether the first case that matches runs, or all that do.",
         .ui_hint = "dropdown",

@@ -7,9 +7,9 @@
  *      "instanceId": "…",        only this instance (a local event); absent: all
  *      "payload": …}             stored form; absent: none
  *
- * Whoever delivers it starts and resumes with the input __EventPayloadWorkflowInput, null when
- * there is no payload. An Event that is resumed without that input (by its bookmark's id) has an
- * empty object as its result, as in the reference.
+ * Whoever delivers it starts and resumes with the input __EventPayloadWorkflowInput, which is an
+ * empty object when there is no payload, as in the reference. An Event that is resumed without that
+ * input (by its bookmark's id) has null as its result.
  */
 #include "activities/events.h"
 
@@ -48,7 +48,7 @@ static struct pawl_json event_stimulus(struct pawl_builder *b, const struct pawl
 static int event_received(struct pawl_context *context, const struct pawl_bookmark *bookmark)
 {
     const struct pawl_json *payload = pawl__run_input(context, PAYLOAD_INPUT);
-    struct pawl_value result = pawl__value_from_json(pawl__json_object());
+    struct pawl_value result = pawl__value_null();
     int status = PAWL_OK;
 
     (void)bookmark;

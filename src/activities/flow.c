@@ -60,7 +60,7 @@ static int load_case(struct pawl_loader *loader, struct pawl_node *node,
                                              PAWL_STR_ARG(node->pointer), (unsigned)number);
 
     if (!pointer)
-        return arena->status;
+        return pawl__flow_refused(arena);
     *out = (struct switch_case){
         .label = pawl__json_str(pawl__json_get_nocase(json, pawl__str("label")))};
     if (!pawl__json_is(condition, PAWL_JSON_OBJECT)) {
@@ -79,7 +79,7 @@ static int load_switch(struct pawl_loader *loader, struct pawl_node *node)
     struct switch_data *data = pawl__arena_alloc_zeroed(arena, sizeof *data);
 
     if (!data)
-        return arena->status;
+        return pawl__flow_refused(arena);
     if (pawl__json_is(cases, PAWL_JSON_OBJECT))
         cases = pawl__json_get_text(cases, "$values");
     if (!pawl__json_is(cases, PAWL_JSON_ARRAY))
@@ -87,7 +87,7 @@ static int load_switch(struct pawl_loader *loader, struct pawl_node *node)
     data->cases =
         pawl__arena_alloc_array(arena, (size_t)pawl__json_len(cases) + 1, sizeof *data->cases);
     if (!data->cases)
-        return arena->status;
+        return pawl__flow_refused(arena);
     for (uint32_t i = 0; i < pawl__json_len(cases); i++) {
         int status =
             load_case(loader, node, pawl__json_at(cases, i), i, &data->cases[data->count++]);
@@ -123,7 +123,7 @@ static int choose(struct pawl_context *context)
     struct pawl_outcomes outcomes = {.names = labels};
 
     if (!labels)
-        return arena->status;
+        return pawl__flow_refused(arena);
     for (uint32_t i = 0; i < data->count; i++) {
         bool match;
         int status = matches(context, &data->cases[i], &match);
@@ -195,7 +195,7 @@ static int branch_out(struct pawl_context *context)
     names =
         pawl__arena_alloc_array(arena, (size_t)pawl__json_len(&branches.json) + 1, sizeof *names);
     if (!names)
-        return arena->status;
+        return pawl__flow_refused(arena);
     for (uint32_t i = 0; i < pawl__json_len(&branches.json); i++)
         names[outcomes.count++] = pawl__json_str(pawl__json_at(&branches.json, i));
     outcomes.names = names;

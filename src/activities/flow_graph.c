@@ -64,7 +64,7 @@ static int lists_make(struct pawl_arena *arena, const struct pawl_flow_graph *gr
     uint32_t *items = pawl__arena_alloc_array(arena, (size_t)count + 1, sizeof *items);
 
     if (!from || !items)
-        return arena->status;
+        return pawl__flow_refused(arena);
     /* Counted one place too far, so that filling moves each start to where the list begins. */
     for (uint32_t i = 0; i < count; i++) {
         const struct pawl_flow_connection *c = &graph->connections[order ? order[i] : i];
@@ -288,7 +288,7 @@ static int gather_forward(struct builder *b, struct pawl_arena *arena)
     uint32_t count = 0;
 
     if (!order)
-        return b->scratch.status;
+        return pawl__flow_refused(&b->scratch);
     for (uint32_t i = 0; i < b->pair_count; i++) {
         for (uint32_t c = b->pairs[i].first_connection; c != PAWL_FLOW_NONE;
              c = b->next_connection[c])
@@ -315,7 +315,7 @@ int pawl__flow_graph_build(struct pawl_arena *arena, const struct pawl_flow_conn
     if (status != PAWL_OK)
         goto out;
     graph.forward = pawl__arena_alloc_zeroed(arena, (size_t)connection_count + 1);
-    status = graph.forward ? PAWL_OK : arena->status;
+    status = graph.forward ? PAWL_OK : pawl__flow_refused(arena);
     if (status == PAWL_OK)
         status = lists_make(arena, &graph, NULL, connection_count, false, &graph.outbound);
     if (status == PAWL_OK)

@@ -20,6 +20,12 @@
 
 #define PAWL_FLOW_NONE UINT32_MAX /* no activity, no connection */
 
+/* Why the arena just answered NULL. */
+static inline int pawl__flow_refused(const struct pawl_arena *arena)
+{
+    return arena->status != PAWL_OK ? arena->status : PAWL_ENOMEM;
+}
+
 struct pawl_flow_connection {
     uint32_t source; /* places in the list of activities */
     uint32_t target;

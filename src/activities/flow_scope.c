@@ -1,4 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Counting and the join rules; see flow_scope.h. An array entry and its stored member change
+ * together: first the stored one, which may fail, then the array.
+ */
 #include "activities/flow_scope.h"
 
 #include <stdlib.h>
@@ -112,7 +116,7 @@ int pawl__flow_scope_open(struct pawl_flow_scope *scope, struct pawl_arena *aren
     opened.connections = pawl__arena_alloc_zeroed(arena, ((size_t)graph->connection_count + 1) *
                                                              sizeof *opened.connections);
     if (!opened.activities || !opened.connections)
-        return arena->status;
+        return pawl__flow_refused(arena);
     opened.stored_activities = pawl__json_get_text(stored, "activitiesVisitCount");
     opened.stored_connections = pawl__json_get_text(stored, "connectionVisitCount");
     opened.stored_followed = pawl__json_get_text(stored, "connectionLastVisitFollowed");

@@ -1,4 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The list of tokens and the merge rules; see flow_tokens.h. items[i] and the ith stored token are
+ * the same token; live_count and live_to always count what is live in items.
+ */
 #include "activities/flow_tokens.h"
 
 enum pawl_merge_mode pawl__merge_mode_named(struct pawl_str name)
@@ -44,7 +48,7 @@ static int push(struct pawl_flow_tokens *tokens, struct pawl_flow_token token)
         struct pawl_flow_token *items = pawl__arena_alloc_array(tokens->arena, cap, sizeof *items);
 
         if (!items)
-            return tokens->arena->status;
+            return pawl__flow_refused(tokens->arena);
         if (tokens->count > 0)
             memcpy(items, tokens->items, tokens->count * sizeof *items);
         tokens->items = items;
@@ -131,7 +135,7 @@ int pawl__flow_tokens_open(struct pawl_flow_tokens *tokens, struct pawl_arena *a
     opened.live_to = pawl__arena_alloc_zeroed(arena, size);
     opened.mark = pawl__arena_alloc_zeroed(arena, size);
     if (!opened.live_to || !opened.mark)
-        return arena->status;
+        return pawl__flow_refused(arena);
     opened.stored = pawl__json_get_text(stored, "_items");
     status = read_items(&opened, ids);
     if (status == PAWL_OK)

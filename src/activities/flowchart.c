@@ -43,7 +43,7 @@ static int choose_graph(struct pawl_context *context, struct pawl_flow_run *run)
         return PAWL_OK;
     graph = pawl__arena_alloc(arena, sizeof *graph);
     if (!graph)
-        return arena->status;
+        return pawl__flow_refused(arena);
     status = pawl__flow_graph_build(arena, chart->connections, chart->connection_count,
                                     chart->node->child_count, start, graph);
     if (status == PAWL_OK)
@@ -63,7 +63,7 @@ static int find_ids(struct pawl_context *context, struct pawl_flow_run *run)
     /* Some were given their ids after the flowchart was loaded. */
     ids = pawl__arena_alloc(arena, sizeof *ids);
     if (!ids)
-        return arena->status;
+        return pawl__flow_refused(arena);
     status = pawl__flowchart_ids(arena, run->chart->node, ids);
     if (status == PAWL_OK)
         run->ids = ids;
@@ -82,14 +82,14 @@ int pawl__flow_run(struct pawl_context *context, struct pawl_flow_run **out)
     }
     run = pawl__arena_alloc_zeroed(arena, sizeof *run);
     if (!run)
-        return arena->status;
+        return pawl__flow_refused(arena);
     run->chart = context->node->data;
     status = find_ids(context, run);
     if (status == PAWL_OK)
         status = choose_graph(context, run);
     if (status == PAWL_OK) {
         run->backward = pawl__arena_alloc_zeroed(arena, (size_t)run->graph->connection_count + 1);
-        status = run->backward ? PAWL_OK : arena->status;
+        status = run->backward ? PAWL_OK : pawl__flow_refused(arena);
     }
     if (status != PAWL_OK)
         return status;
@@ -121,13 +121,12 @@ uint32_t pawl__flowchart_place(const struct pawl_flowchart *chart, const struct 
 /* ---- scheduling, cancelling, completing --------------------------------------------------- */
 
 int pawl__flowchart_schedule(struct pawl_context *context, uint32_t place, const char *callback,
-                             const struct pawl_context *by, struct pawl_json input)
+                             const struct pawl_context *by)
 {
     struct pawl_schedule schedule = {
         .node = context->node->children[place],
         .callback = callback,
         .tag = pawl__value_null(),
-        .input = input,
         .scheduled_by = by ? by->id : pawl__str(""),
     };
 
@@ -159,10 +158,9 @@ int pawl__flowchart_join_mode(struct pawl_context *context, const struct pawl_no
 
 static bool has_unended_child(const struct pawl_context *context)
 {
-    struct pawl_context *child;
-    uint32_t from = 0;
+    struct pawl_context *child = NULL;
 
-    while ((child = pawl__next_child(context, &from))) {
+    while ((child = pawl__next_child(context, child))) {
         if (!pawl__context_ended(child))
             return true;
     }
@@ -172,10 +170,9 @@ static bool has_unended_child(const struct pawl_context *context)
 static int cancel_marked(struct pawl_context *context, const bool *marks)
 {
     const struct pawl_flowchart *chart = context->node->data;
-    struct pawl_context *child;
-    uint32_t from = 0;
+    struct pawl_context *child = NULL;
 
-    while ((child = pawl__next_child(context, &from))) {
+    while ((child = pawl__next_child(context, child))) {
         uint32_t place = pawl__flowchart_place(chart, child->node);
 
         if (place != PAWL_FLOW_NONE && marks[place] && !pawl__context_ended(child)) {
@@ -214,13 +211,12 @@ int pawl__flowchart_cancel_ancestors(struct pawl_context *context, uint32_t plac
 
 bool pawl__flowchart_has_work(const struct pawl_context *context, bool *faulted)
 {
-    struct pawl_context *child;
-    uint32_t from = 0;
+    struct pawl_context *child = NULL;
 
     *faulted = false;
     if (pawl__has_queued_below(context))
         return true;
-    while ((child = pawl__next_child(context, &from))) {
+    while ((child = pawl__next_child(context, child))) {
         if (child->status == PAWL_ACTIVITY_RUNNING)
             return true;
         *faulted = *faulted || child->status == PAWL_ACTIVITY_FAULTED;
@@ -249,7 +245,7 @@ static int execute(struct pawl_context *context)
     if (run->graph->start == PAWL_FLOW_NONE)
         return pawl__complete(context, NULL);
     return pawl__flowchart_schedule(context, run->graph->start, PAWL_FLOWCHART_CHILD_COMPLETED,
-                                    NULL, pawl__json_null());
+                                    NULL);
 }
 
 static int child_completed(struct pawl_context *context, const struct pawl_completion *completion)

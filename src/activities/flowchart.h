@@ -65,10 +65,9 @@ PAWL_MUST_CHECK int pawl__flowchart_ids(struct pawl_arena *arena, const struct p
 PAWL_MUST_CHECK int pawl__flow_run(struct pawl_context *context, struct pawl_flow_run **out);
 /* The place of an activity in the chart; PAWL_FLOW_NONE when it is not one of its own. */
 uint32_t pawl__flowchart_place(const struct pawl_flowchart *chart, const struct pawl_node *node);
-/* Queues an activity of the chart because `by` ended. */
+/* Queues an activity of the chart because `by` (NULL: nothing) ended. */
 PAWL_MUST_CHECK int pawl__flowchart_schedule(struct pawl_context *context, uint32_t place,
-                                             const char *callback, const struct pawl_context *by,
-                                             struct pawl_json input);
+                                             const char *callback, const struct pawl_context *by);
 /* The mode of a FlowJoin, evaluated now in the scope of the flowchart. */
 PAWL_MUST_CHECK int pawl__flowchart_join_mode(struct pawl_context *context,
                                               const struct pawl_node *join,

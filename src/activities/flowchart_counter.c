@@ -56,7 +56,7 @@ static int push(struct propagation *p, uint32_t activity)
         struct pawl_flow_frame *frames = pawl__arena_alloc_array(arena, cap, sizeof *frames);
 
         if (!frames)
-            return arena->status;
+            return pawl__flow_refused(arena);
         if (run->frame_count > 0)
             memcpy(frames, run->frames, run->frame_count * sizeof *frames);
         run->frames = frames;
@@ -71,13 +71,6 @@ static int visit(struct propagation *p, uint32_t activity)
     struct pawl_str id = p->context->node->children[activity]->id;
 
     return pawl__flow_scope_visit(&p->run->scope, activity, id);
-}
-
-static int schedule(struct propagation *p, uint32_t activity, struct pawl_json input)
-{
-    p->scheduled = true;
-    return pawl__flowchart_schedule(p->context, activity, PAWL_FLOWCHART_CHILD_COMPLETED, p->by,
-                                    input);
 }
 
 /* ---- connections that lead back ----------------------------------------------------------- */
@@ -106,25 +99,45 @@ static int check_backward(struct propagation *p, uint32_t connection)
                        PAWL_STR_ARG(activities[c->target]->id));
 }
 
+/*
+ * The target learns from its input that it was reached by a way back, as in the reference, where
+ * that is lost when it suspends. The tag comes back with its completion, however long that takes.
+ */
 static int follow_back(struct propagation *p, uint32_t connection)
 {
-    struct pawl_json input = pawl__json_object();
+    uint32_t target = p->run->graph->connections[connection].target;
+    struct pawl_schedule schedule = {
+        .node = p->context->node->children[target],
+        .callback = PAWL_FLOWCHART_CHILD_COMPLETED,
+        .tag = pawl__value_bool(true),
+        .input = pawl__json_object(),
+        .scheduled_by = p->by->id,
+    };
     int status = check_backward(p, connection);
 
     if (status == PAWL_OK)
-        status = pawl__json_set_text(pawl__context_arena(p->context), &input, BACKWARD_INPUT,
-                                     pawl__json_bool(true));
+        status = pawl__json_set_text(pawl__context_arena(p->context), &schedule.input,
+                                     BACKWARD_INPUT, pawl__json_bool(true));
     if (status != PAWL_OK)
         return status;
-    return schedule(p, p->run->graph->connections[connection].target, input);
+    p->scheduled = true;
+    return pawl__schedule(p->context, &schedule);
+}
+
+static bool came_back(const struct pawl_completion *completion)
+{
+    return pawl__json_true(pawl__json_get_text(&completion->child->input, BACKWARD_INPUT)) ||
+           pawl__json_true(&completion->tag.json);
 }
 
 /* ---- connections that lead forward -------------------------------------------------------- */
 
 static int run_target(struct propagation *p, uint32_t target, enum pawl_join_mode mode)
 {
-    int status = schedule(p, target, pawl__json_null());
+    int status =
+        pawl__flowchart_schedule(p->context, target, PAWL_FLOWCHART_CHILD_COMPLETED, p->by);
 
+    p->scheduled = true;
     /* Only then: with the join queued, the losers' end cannot take the flowchart for finished. */
     if (status == PAWL_OK && mode == PAWL_JOIN_WAIT_ANY)
         status = pawl__flowchart_cancel_ancestors(p->context, target);
@@ -231,8 +244,7 @@ int pawl__flowchart_counter_completed(struct pawl_context *context,
         return pawl__complete(context, NULL);
     status = pawl__flow_run(context, &p.run);
     if (status == PAWL_OK)
-        status = pass_on(&p, child->node,
-                         pawl__json_true(pawl__json_get_text(&child->input, BACKWARD_INPUT)));
+        status = pass_on(&p, child->node, came_back(completion));
     if (status == PAWL_OK && !p.scheduled)
         status = pawl__flowchart_complete_if_idle(context);
     return status;

@@ -34,7 +34,7 @@ int pawl__flowchart_ids(struct pawl_arena *arena, const struct pawl_node *node,
 
     ids.items = pawl__arena_alloc_array(arena, (size_t)node->child_count + 1, sizeof *ids.items);
     if (!ids.items)
-        return arena->status;
+        return pawl__flow_refused(arena);
     for (uint32_t i = 0; i < node->child_count; i++) {
         if (node->children[i]->id.len > 0)
             ids.items[ids.count++] = (struct pawl_flow_name){node->children[i]->id, i};
@@ -111,7 +111,7 @@ static int read_connection(struct reader *reader, const struct pawl_json *json, 
     }
     key = make_key(reader->arena, &source, &target);
     if (!key)
-        return reader->arena->status;
+        return pawl__flow_refused(reader->arena);
     connection.key = pawl__str(key);
     reader->chart->connections[reader->chart->connection_count++] = connection;
     return PAWL_OK;
@@ -145,8 +145,8 @@ static int read_list(struct reader *reader, const struct pawl_json *json, const 
     for (uint32_t i = 0; i < pawl__json_len(array) && status == PAWL_OK; i++) {
         const char *place = pawl__arena_printf(reader->arena, "%s%s/%" PRIu32, pointer, between, i);
 
-        status =
-            place ? read_connection(reader, pawl__json_at(array, i), place) : reader->arena->status;
+        status = place ? read_connection(reader, pawl__json_at(array, i), place)
+                       : pawl__flow_refused(reader->arena);
     }
     return status;
 }
@@ -168,7 +168,7 @@ static int make_keys(struct reader *reader)
         keys->items = pawl__arena_alloc_array(reader->arena, (size_t)chart->connection_count + 1,
                                               sizeof *keys->items);
     if (!keys->items)
-        return reader->arena->status;
+        return pawl__flow_refused(reader->arena);
     keys->count = chart->connection_count;
     for (uint32_t i = 0; i < keys->count; i++)
         keys->items[i] = (struct pawl_flow_name){chart->connections[i].key, i};
@@ -217,7 +217,7 @@ static int read_connections(struct reader *reader)
     reader->chart->connections =
         pawl__arena_alloc_array(reader->arena, most, sizeof *reader->chart->connections);
     if (!pointer || !reader->chart->connections)
-        return reader->arena->status;
+        return pawl__flow_refused(reader->arena);
     status = read_list(reader, list, pointer);
     reader->set_aside = true;
     if (status == PAWL_OK)
@@ -274,7 +274,7 @@ int pawl__flowchart_load(struct pawl_loader *loader, struct pawl_node *node)
     int status;
 
     if (!chart || !is_target)
-        return arena->status;
+        return pawl__flow_refused(arena);
     chart->node = node;
     status = pawl__flowchart_ids(arena, node, &chart->ids);
     chart->ids_complete = chart->ids.count == node->child_count;

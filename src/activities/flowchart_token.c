@@ -84,8 +84,7 @@ static int merge_mode(struct pawl_context *context, const struct pawl_node *node
 
 static int schedule(struct pawl_context *context, uint32_t target, const struct pawl_context *by)
 {
-    return pawl__flowchart_schedule(context, target, PAWL_FLOWCHART_CHILD_COMPLETED_TOKEN, by,
-                                    pawl__json_null());
+    return pawl__flowchart_schedule(context, target, PAWL_FLOWCHART_CHILD_COMPLETED_TOKEN, by);
 }
 
 /* The first to arrive runs the target and blocks the other ways to it. */

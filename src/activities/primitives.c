@@ -67,7 +67,11 @@ static const struct pawl_input_descriptor set_name_inputs[] = {
 
 static int set_name_execute(struct pawl_context *context)
 {
-    return pawl__instance_name_set(context, pawl__input_str(context, "Value"));
+    struct pawl_value value = pawl__input(context, "Value");
+
+    if (pawl__value_is_null(value))
+        return pawl__instance_name_set(context, pawl__str_make(NULL, 0));
+    return pawl__instance_name_set(context, pawl__json_str(&value.json));
 }
 
 const struct pawl_activity pawl__activity_set_name = {

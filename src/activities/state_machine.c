@@ -279,13 +279,12 @@ static int cancel_competing(struct pawl_context *context, const struct transitio
 
     for (uint32_t i = 0; i < machine->transition_count; i++) {
         const struct transition *other = &machine->transitions[i];
-        struct pawl_context *child;
-        uint32_t from = 0;
+        struct pawl_context *child = NULL;
 
         if (other == taken || !other->trigger || !pawl__str_equal(other->from, taken->from))
             continue;
         pawl__withdraw(context, other->trigger);
-        while ((child = pawl__next_child(context, &from))) {
+        while ((child = pawl__next_child(context, child))) {
             int status = PAWL_OK;
 
             if (child->node == other->trigger && !pawl__context_ended(child))

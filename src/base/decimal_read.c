@@ -211,6 +211,7 @@ static void big_shift(struct big *value, size_t bits)
 
 static int64_t big_bits(const struct big *value)
 {
+    PAWL_ASSERT(value->len > 0);
     return (int64_t)value->len * 32 - __builtin_clz(value->limbs[value->len - 1]);
 }
 

@@ -416,6 +416,7 @@ size_t pawl__duration_format_human(int64_t ticks, char out[PAWL_DURATION_TEXT_SI
     /* Rounding may reach the next unit (59.9999s is 1m), which then decides the form. */
     rest = round_to(rest, precision(unit));
     unit = rest == 0 ? 3 : largest_unit(rest);
+    PAWL_ASSERT(units[unit].ticks > 0);
     below = rest % units[unit].ticks;
     if (ticks < 0)
         out[used++] = '-';

@@ -82,6 +82,7 @@ static void path_byte_escaped(struct path *path, const char *bytes, size_t count
 /* Appends the name whose opening quote is at `p`, character by character so that a cut is clean. */
 static void path_key(struct path *path, const char *p, const char *end)
 {
+    PAWL_ASSERT(p);
     path_bytes(path, "/", 1);
     for (p++; p < end && *p != '"';) {
         struct lex_stop stop;

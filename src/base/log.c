@@ -55,48 +55,6 @@ void pawl_log_child(struct pawl_log *child, const struct pawl_log *parent,
     child->fields = fields;
 }
 
-/* ---- the time --------------------------------------------------------------------------- */
-
-/* Days since 1970-01-01 to a date, by eras of 400 years that begin on 1 March. */
-static void date_of_day(int64_t day, struct pawl_log_time *out)
-{
-    int64_t shifted = day + 719468; /* days since 0000-03-01 */
-    int64_t era = (shifted >= 0 ? shifted : shifted - 146096) / 146097;
-    int64_t day_of_era = shifted - era * 146097;
-    int64_t year_of_era =
-        (day_of_era - day_of_era / 1460 + day_of_era / 36524 - day_of_era / 146096) / 365;
-    int64_t day_of_year = day_of_era - (365 * year_of_era + year_of_era / 4 - year_of_era / 100);
-    int64_t march_month = (5 * day_of_year + 2) / 153;
-
-    out->day = (int)(day_of_year - (153 * march_month + 2) / 5 + 1);
-    out->month = (int)(march_month < 10 ? march_month + 3 : march_month - 9);
-    out->year = (int)(year_of_era + era * 400 + (out->month <= 2));
-}
-
-static struct pawl_log_time time_of(int64_t wall_ns)
-{
-    struct pawl_log_time time;
-    int64_t seconds = wall_ns / 1000000000, rest_ns = wall_ns % 1000000000;
-    int64_t day, second;
-
-    if (rest_ns < 0) {
-        rest_ns += 1000000000;
-        seconds--;
-    }
-    day = seconds / 86400;
-    second = seconds % 86400;
-    if (second < 0) {
-        second += 86400;
-        day--;
-    }
-    date_of_day(day, &time);
-    time.hour = (int)(second / 3600);
-    time.minute = (int)(second / 60 % 60);
-    time.second = (int)(second % 60);
-    time.nanosecond = (int)rest_ns;
-    return time;
-}
-
 /* ---- the line --------------------------------------------------------------------------- */
 
 /* Hands out the one array that ctx is, however often it is resized. */
@@ -190,7 +148,7 @@ void pawl_log_write(const struct pawl_log *log, enum pawl_log_level level, const
     const struct pawl_log_config *config = &log->config;
     const struct pawl_log_format_ops *ops =
         config->format == PAWL_LOG_FORMAT_JSON ? &pawl__log_json_ops : &pawl__log_text_ops;
-    struct pawl_log_time time;
+    struct pawl_civil time;
     char bytes[PAWL_LOG_LINE_MAX];
     const struct pawl_allocator fixed = {fixed_resize, bytes};
     struct pawl_log_line line = {.log = log, .first = true};
@@ -198,7 +156,7 @@ void pawl_log_write(const struct pawl_log *log, enum pawl_log_level level, const
 
     if (!config->sink.write)
         return;
-    time = time_of(pawl_env_wall_ns(config->env));
+    pawl__datetime_civil(pawl__datetime_from_unix_ns(pawl_env_wall_ns(config->env)), &time);
     pawl__buf_init(&line.out, &fixed, PAWL_LOG_LINE_MAX - 1 - PAWL_LOG_END_MAX);
     ops->begin(&line, level, &time, cut_str(pawl__str(message), MESSAGE_MAX));
     whole = put_fixed_fields(&line, ops, log) && put_fields(&line, ops, fields);

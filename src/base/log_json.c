@@ -69,13 +69,13 @@ static void put_error(struct pawl_log_line *line, const struct pawl_log_piece *p
 }
 
 static void json_begin(struct pawl_log_line *line, enum pawl_log_level level,
-                       const struct pawl_log_time *time, struct pawl_str message)
+                       const struct pawl_civil *time, struct pawl_str message)
 {
     char text[64];
 
-    (void)snprintf(text, sizeof text, "%04d-%02d-%02dT%02d:%02d:%02d.%06dZ", time->year,
-                   time->month, time->day, time->hour, time->minute, time->second,
-                   time->nanosecond / 1000);
+    (void)snprintf(text, sizeof text, "%04lld-%02d-%02dT%02d:%02d:%02d.%06dZ",
+                   (long long)time->year, time->month, time->day, time->hour, time->minute,
+                   time->second, time->tick / 10);
     pawl__json_writer_init(&line->json, &line->out, PAWL_JSON_ESCAPE_MINIMAL, 0);
     pawl__json_write_begin_object(&line->json);
     pawl__json_write_key_text(&line->json, "time");

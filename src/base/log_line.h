@@ -6,6 +6,7 @@
 #ifndef PAWL_BASE_LOG_LINE_H
 #define PAWL_BASE_LOG_LINE_H
 
+#include "base/datetime.h"
 #include "base/json.h"
 #include "base/log.h"
 
@@ -14,12 +15,6 @@ struct pawl_log_line {
     struct pawl_json_writer json; /* JSON only */
     const struct pawl_log *log;
     bool first; /* no field written yet */
-};
-
-/* UTC, proleptic Gregorian. */
-struct pawl_log_time {
-    int year, month, day, hour, minute, second;
-    int nanosecond;
 };
 
 /* A field with its value cut to what may be shown: for TEXT and ERROR, `text` is what is left. */
@@ -31,7 +26,7 @@ struct pawl_log_piece {
 
 struct pawl_log_format_ops {
     void (*begin)(struct pawl_log_line *line, enum pawl_log_level level,
-                  const struct pawl_log_time *time, struct pawl_str message);
+                  const struct pawl_civil *time, struct pawl_str message);
     void (*field)(struct pawl_log_line *line, const struct pawl_log_piece *piece);
     void (*end)(struct pawl_log_line *line, bool truncated); /* with the newline */
 };

@@ -196,13 +196,13 @@ static void put_error(struct pawl_log_line *line, const struct pawl_log_piece *p
 }
 
 static void text_begin(struct pawl_log_line *line, enum pawl_log_level level,
-                       const struct pawl_log_time *time, struct pawl_str message)
+                       const struct pawl_civil *time, struct pawl_str message)
 {
     char text[64];
 
-    (void)snprintf(text, sizeof text, "%04d-%02d-%02d %02d:%02d:%02d.%03d ", time->year,
-                   time->month, time->day, time->hour, time->minute, time->second,
-                   time->nanosecond / 1000000);
+    (void)snprintf(text, sizeof text, "%04lld-%02d-%02d %02d:%02d:%02d.%03d ",
+                   (long long)time->year, time->month, time->day, time->hour, time->minute,
+                   time->second, time->tick / 10000);
     pawl__buf_text(&line->out, text);
     color(line, level_color(level));
     pawl__buf_text(&line->out, level_label(level));

@@ -210,7 +210,7 @@ static int read_footer(struct pawl_timezone *zone, struct pawl_str tzif, size_t 
 int pawl__timezone_new(const struct pawl_allocator *alloc, struct pawl_str name,
                        struct pawl_str tzif, struct pawl_timezone **out, struct pawl_error *err)
 {
-    struct block block;
+    struct block block = {0};
     bool has_footer = false;
     struct pawl_timezone *zone = NULL;
     const char *bad;

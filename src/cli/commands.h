@@ -5,10 +5,13 @@
 
 #include "cli/command.h"
 
+extern const struct pawl_cli_command pawl__cli_activities;
 extern const struct pawl_cli_command pawl__cli_completion;
+extern const struct pawl_cli_command pawl__cli_graph;
 extern const struct pawl_cli_command pawl__cli_help;
 extern const struct pawl_cli_command pawl__cli_json;
 extern const struct pawl_cli_command pawl__cli_run;
+extern const struct pawl_cli_command pawl__cli_validate;
 extern const struct pawl_cli_command pawl__cli_version;
 
 #endif

@@ -2,7 +2,6 @@
 /* Help about what is not one command: `pawl help TOPIC`. */
 #include "cli/help.h"
 #include "cli/output.h"
-#include "engine/first_step.h"
 
 static void write_exit_codes(struct pawl_cli_stream *to)
 {
@@ -48,12 +47,13 @@ static const char workflows[] =
     "A workflow definition is a JSON file as Elsa Workflows 3 exports it: an object with\n"
     "'definitionId', 'name' and a 'root' activity, which contains the others.\n"
     "\n"
-    "What 'pawl run' can run today, in memory and from the start to the end:\n"
+    "'pawl run FILE' runs one in memory: sequences, flowcharts, loops, branches, state\n"
+    "machines, variables, events, timers, workflows used as activities and child workflows,\n"
+    "with expressions of the types Literal, Object, Variable and Input. Other files on the\n"
+    "command line are there for the first to use.\n"
     "\n"
-    "  " PAWL_FIRST_STEP_SUPPORTED ".\n"
-    "\n"
-    "It looks at the whole definition first. When there is anything else in it, it names\n"
-    "the activity and where it is, and runs nothing.\n";
+    "An activity of a type that Pawl does not know is reported before the run and faults\n"
+    "when it is reached; an input with an expression of an unknown type is not set.\n";
 
 const struct pawl_cli_topic pawl__cli_topics[] = {
     {"environment", "Environment variables that pawl reads", environment, NULL},

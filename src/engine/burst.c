@@ -35,7 +35,7 @@ static int new_instance(struct pawl_burst *burst, const struct pawl_event *event
     }
     if (status == PAWL_OK)
         status = copy_text(burst, event->correlation_id, &burst->correlation_id);
-    if (status == PAWL_OK)
+    if (status == PAWL_OK && event->name.len > 0)
         status = copy_text(burst, event->name, &burst->name);
     if (status == PAWL_OK)
         status = copy_text(burst, event->parent_instance_id, &burst->parent_instance_id);
@@ -140,14 +140,15 @@ static int enqueue_activity(struct pawl_burst *burst, const struct pawl_event *e
 /* On from where the state stands: queued work, interrupted activities, or the very start. */
 static int enqueue_rest(struct pawl_burst *burst, const struct pawl_event *event)
 {
+    struct pawl_context *context;
     int status = PAWL_OK;
-    uint32_t count = burst->contexts.count;
 
     if (burst->queue.count > 0)
         return PAWL_OK;
-    for (uint32_t i = 0; i < count && status == PAWL_OK; i++) {
-        if (burst->contexts.items[i]->is_executing)
-            status = enqueue_existing(burst, burst->contexts.items[i]);
+    PAWL_FOR_EACH_CONTEXT(context, burst)
+    {
+        if (context->is_executing && status == PAWL_OK)
+            status = enqueue_existing(burst, context);
     }
     if (status == PAWL_OK && burst->queue.count == 0 && burst->sub_status == PAWL_SUB_PENDING)
         status = enqueue_root(burst, event);
@@ -212,8 +213,8 @@ static int fill(struct pawl_burst *burst, const struct pawl_json *state,
 {
     int status;
 
-    burst->id = burst->correlation_id = burst->name = burst->parent_instance_id =
-        burst->trigger_activity_id = pawl__str("");
+    burst->id = burst->correlation_id = burst->parent_instance_id = burst->trigger_activity_id =
+        pawl__str("");
     status = state ? pawl__state_load(burst, state, err) : new_instance(burst, event);
     if (status != PAWL_OK)
         return status;
@@ -239,6 +240,8 @@ int pawl__burst_open(struct pawl_graph *graph, const struct pawl_allocator *allo
     burst->engine = graph->engine;
     burst->now = event->now;
     pawl__arena_init(&burst->arena, &burst->alloc, burst->engine->burst_bytes_max);
+    pawl__list_init(&burst->contexts);
+    pawl__list_init(&burst->callbacks);
     pawl__id_source_init_seeded(&burst->ids, 0, event->seed);
     status = fill(burst, state, event, err);
     if (status == PAWL_OK) {
@@ -300,19 +303,21 @@ static void forget_batch(struct pawl_burst *burst)
     for (uint32_t i = 0; i < burst->dirty.count; i++)
         burst->dirty.items[i]->dirty = false;
     burst->dirty.count = 0;
-    pawl__contexts_prune(burst);
+    burst->dirty_first = burst->dirty_last = NULL;
 }
 
 static int prepare_batch(struct pawl_burst *burst)
 {
     int status = pawl__variables_save(burst);
 
-    for (uint32_t i = 0; i < burst->contexts.count && status == PAWL_OK; i++) {
-        if (!burst->contexts.items[i]->dirty)
-            continue;
-        status = VECTOR_GROW(burst, &burst->dirty);
+    for (struct pawl_context *context = burst->dirty_first; context && status == PAWL_OK;
+         context = context->next_dirty) {
+        if (!context->log_modes_known)
+            status = pawl__log_modes_evaluate(context);
         if (status == PAWL_OK)
-            burst->dirty.items[burst->dirty.count++] = burst->contexts.items[i];
+            status = VECTOR_GROW(burst, &burst->dirty);
+        if (status == PAWL_OK)
+            burst->dirty.items[burst->dirty.count++] = context;
     }
     burst->batch_ready = true;
     return status;
@@ -320,8 +325,11 @@ static int prepare_batch(struct pawl_burst *burst)
 
 static bool all_ended(const struct pawl_burst *burst)
 {
-    for (uint32_t i = 0; i < burst->contexts.count; i++) {
-        if (!pawl__context_ended(burst->contexts.items[i]))
+    const struct pawl_context *context;
+
+    PAWL_FOR_EACH_CONTEXT(context, burst)
+    {
+        if (!pawl__context_ended(context))
             return false;
     }
     return true;
@@ -349,6 +357,8 @@ static int run(struct pawl_burst *burst, enum pawl_step *step)
     for (uint32_t count = 0;; count++) {
         int status;
 
+        if (burst->phase == PAWL_PHASE_NEXT)
+            pawl__contexts_sweep(burst);
         if (burst->cancel_requested) {
             status = pawl__cancel_workflow(burst);
             burst->phase = PAWL_PHASE_NEXT;

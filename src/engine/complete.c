@@ -24,24 +24,25 @@ bool pawl__outcomes_have(const struct pawl_outcomes *outcomes, struct pawl_str p
 static int run_callback(struct pawl_context *receiver, struct pawl_signal *signal)
 {
     const struct pawl_completion_callback *callback;
-    struct pawl_callback_entry entry;
+    const struct pawl_callback_entry *entry;
     struct pawl_completion completion;
     int status = PAWL_OK;
 
-    if (!pawl__callback_pop(receiver, signal->sender->node, &entry))
+    entry = pawl__callback_pop(receiver, signal->sender->node);
+    if (!entry)
         return PAWL_OK;
-    receiver->tag = entry.tag;
-    callback = pawl__completion_named(receiver->node->activity, entry.method);
+    receiver->tag = entry->tag;
+    callback = pawl__completion_named(receiver->node->activity, entry->method);
     if (!callback)
         return pawl__raise(receiver, "InvalidOperationException",
                            "Completion callback '%s' is not known to activity type '%s'.",
-                           entry.method, receiver->node->activity->type);
+                           entry->method, receiver->node->activity->type);
     if (!receiver->inputs)
         status = pawl__inputs_evaluate(receiver);
     if (status != PAWL_OK)
         return status;
     completion = (struct pawl_completion){
-        .child = signal->sender, .outcomes = signal->outcomes, .tag = entry.tag};
+        .child = signal->sender, .outcomes = signal->outcomes, .tag = entry->tag};
     return callback->run(receiver, &completion);
 }
 
@@ -99,6 +100,7 @@ static int mark_canceled(struct pawl_context *context)
     pawl__context_touch(context);
     pawl__bookmarks_remove_context(context, true);
     pawl__callbacks_remove_owner(context);
+    pawl__context_review(context);
     return pawl__log_entry(context, "Canceled", pawl__str(""), NULL);
 }
 
@@ -116,10 +118,9 @@ static int send_cancel(struct pawl_context *context)
 static int cancel_children(struct pawl_context *context,
                            int (*cancel)(struct pawl_context *context))
 {
-    struct pawl_context *child;
-    uint32_t from = 0;
+    struct pawl_context *child = NULL;
 
-    while ((child = pawl__next_child(context, &from))) {
+    while ((child = pawl__next_child(context, child))) {
         int status = pawl__context_ended(child) ? PAWL_OK : cancel(child);
 
         if (status != PAWL_OK)
@@ -165,7 +166,7 @@ int pawl__cancel_workflow(struct pawl_burst *burst)
     if (pawl__sub_status_is_final(burst->sub_status))
         return PAWL_OK;
     burst->bookmarks.count = 0;
-    burst->callbacks.count = 0;
+    pawl__callbacks_clear(burst);
     pawl__queue_clear(burst);
     status = pawl__log_workflow(burst, "Workflow cancelled", pawl__str(""), NULL);
     if (status == PAWL_OK)
@@ -177,7 +178,7 @@ int pawl__finish_workflow(struct pawl_context *context)
 {
     struct pawl_burst *burst = context->burst;
 
-    burst->callbacks.count = 0;
+    pawl__callbacks_clear(burst);
     burst->bookmarks.count = 0;
     pawl__queue_clear(burst);
     return pawl__instance_move(context, burst, PAWL_SUB_FINISHED);
@@ -260,6 +261,7 @@ int pawl__complete(struct pawl_context *context, const struct pawl_outcomes *out
         pawl__variables_forget(context);
     context->completed_at = context->burst->now;
     pawl__context_touch(context);
+    pawl__context_review(context);
     return PAWL_OK;
 }
 

@@ -15,6 +15,7 @@
 #ifndef PAWL_ENGINE_CONTEXT_H
 #define PAWL_ENGINE_CONTEXT_H
 
+#include "base/list.h"
 #include "engine/convert.h"
 #include "engine/graph.h"
 
@@ -60,22 +61,34 @@ struct pawl_context {
     struct pawl_str scheduled_by_instance; /* instance id, "" none */
 
     /* For the length of a burst. */
-    struct pawl_value *inputs;          /* evaluated, parallel to node->inputs; NULL: not yet */
-    struct pawl_json arguments;         /* of an expression being evaluated: {"Item":…}; or null */
-    struct pawl_json input;             /* activity input: {"BackwardConnection":true}, … */
-    struct pawl_json journal;           /* goes to the record's payload: Outcomes, … */
-    struct pawl_json outputs;           /* name -> stored form, goes to the record */
+    struct pawl_value *inputs;  /* evaluated, parallel to node->inputs; NULL: not yet */
+    struct pawl_json arguments; /* of an expression being evaluated: {"Item":…}; or null */
+    struct pawl_json input;     /* activity input: {"BackwardConnection":true}, … */
+    struct pawl_json journal;   /* goes to the record's payload: Outcomes, … */
+    struct pawl_json outputs;   /* name -> stored form, goes to the record */
     struct pawl_json record_properties; /* as they were on completion, for the record */
     bool record_taken;
+    struct pawl_json log_excluded; /* what its record leaves out, see log_mode.c; null: nothing */
+    bool log_modes_known;
     struct pawl_block *blocks; /* this scope's memory */
     uint32_t block_count;
     uint32_t block_cap;
     const struct pawl_exception *exception;
     bool made_bookmark; /* in this burst: no auto-complete */
     bool dirty;         /* its record goes into the next commit */
-    bool dropped;       /* left memory; kept only while something points to it */
     uint64_t order;     /* of creation, over the whole instance */
     void *scratch; /* activities: computed once per burst (a flowchart's graph); NULL at first */
+
+    /* The engine's own; see context.c. */
+    struct pawl_list_link link;    /* in the instance's contexts */
+    struct pawl_list_link sibling; /* in the parent's children */
+    struct pawl_list children;
+    struct pawl_list callbacks;      /* that wait for its children */
+    struct pawl_context *next_ended; /* stack of those that may be let go of */
+    struct pawl_context *next_dirty;
+    uint32_t queued;       /* work items that have it as owner, or run it again */
+    uint32_t first_output; /* newest output recorded under it: number + 1 in the register */
+    bool on_ended_stack;
 };
 
 /* ---- raising ---------------------------------------------------------------------------- */
@@ -120,6 +133,21 @@ PAWL_MUST_CHECK int pawl__output_set(struct pawl_context *context, const char *n
 PAWL_MUST_CHECK int pawl__output_bind(struct pawl_context *context, struct pawl_context *scope,
                                       struct pawl_str reference, const struct pawl_type *type,
                                       struct pawl_value value);
+/*
+ * What getOutputFrom answers: the first value that `node` gave to output `name` in this burst under
+ * a container that is `context` or above it. false when there is none.
+ */
+bool pawl__output_recorded(struct pawl_context *context, const struct pawl_node *node,
+                           struct pawl_str name, struct pawl_value *out);
+/*
+ * What scripts read by getOutputFrom: `output` of the activity with this id or name among the
+ * children of the nearest container; the first that was recorded in this burst within reach of
+ * `context`, null when there is none. PAWL_ENOTFOUND: there is no such activity.
+ */
+PAWL_MUST_CHECK int pawl__output_from(struct pawl_context *context, struct pawl_str activity,
+                                      struct pawl_str output, struct pawl_value *out);
+/* The last output named Result that was set in this burst; null. */
+struct pawl_value pawl__last_result(const struct pawl_context *context);
 /* Sets output `name` of the whole instance. */
 PAWL_MUST_CHECK int pawl__workflow_output_set(struct pawl_context *context, struct pawl_str name,
                                               struct pawl_value value);
@@ -233,9 +261,12 @@ bool pawl__outcomes_have(const struct pawl_outcomes *outcomes, struct pawl_str p
 /* Cancels a context and everything below it, withdrawing queued work. */
 PAWL_MUST_CHECK int pawl__cancel(struct pawl_context *context);
 
-/* The children of `context`, oldest first: call with *from 0, until NULL. Live ones and ended ones
- * still in memory. */
-struct pawl_context *pawl__next_child(const struct pawl_context *context, uint32_t *from);
+/*
+ * The child of `context` behind `after` (NULL: the first), oldest first; NULL at the end. Live ones
+ * and ended ones still in memory. Children may be cancelled meanwhile.
+ */
+struct pawl_context *pawl__next_child(const struct pawl_context *context,
+                                      const struct pawl_context *after);
 
 static inline bool pawl__context_ended(const struct pawl_context *context)
 {
@@ -309,6 +340,7 @@ struct pawl_str pawl__instance_id(const struct pawl_context *context);
 struct pawl_str pawl__instance_name(const struct pawl_context *context);
 struct pawl_str pawl__correlation_id(const struct pawl_context *context);
 PAWL_MUST_CHECK int pawl__correlation_set(struct pawl_context *context, struct pawl_str id);
+/* ptr NULL takes the name away; "" is one. */
 PAWL_MUST_CHECK int pawl__instance_name_set(struct pawl_context *context, struct pawl_str name);
 /* An input of this run (start or resume), by exact name; NULL. Stored form. */
 struct pawl_json *pawl__run_input(const struct pawl_context *context, const char *name);

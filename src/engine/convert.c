@@ -38,7 +38,7 @@ int pawl__convert_raise(struct pawl_converting *c, const char *type, const char 
     return ENGINE_RAISED;
 }
 
-/* `format` has one %s or two, for the names of the types. */
+/* A message with the name of one type or two in it. */
 static int raise_types(struct pawl_converting *c, const char *exception, const char *before,
                        const struct pawl_type *first, const char *between,
                        const struct pawl_type *second, const char *after)
@@ -189,6 +189,14 @@ static bool assignable(const struct pawl_value *value, const struct pawl_type *t
     return false;
 }
 
+/* A JSON number as it is written. */
+static int number_text(struct pawl_converting *c, struct pawl_json number, struct pawl_value *out)
+{
+    struct pawl_value decimal = {.json = number, .type = &pawl__type_decimal};
+
+    return pawl__convert_to_string(c, decimal, &pawl__type_string, out);
+}
+
 /* Deserialises, and raises when it does not fit. */
 static int from_element(struct pawl_converting *c, struct pawl_value value,
                         const struct pawl_type *target, struct pawl_value *out)
@@ -196,7 +204,7 @@ static int from_element(struct pawl_converting *c, struct pawl_value value,
     int status;
 
     if (target->kind == PAWL_TYPE_STRING && pawl__json_is_number(&value.json))
-        return pawl__convert_to_string(c, pawl__value_from_json(value.json), target, out);
+        return number_text(c, value.json, out);
     if (pawl__json_is(&value.json, PAWL_JSON_STRING) && target->kind != PAWL_TYPE_STRING)
         return pawl__convert_any(c, pawl__value_string(pawl__json_str(&value.json)), target, out);
     status = pawl__convert_from_json(c, value, target, out);
@@ -214,7 +222,7 @@ static int from_node(struct pawl_converting *c, struct pawl_value value,
     if (target->kind == PAWL_TYPE_STRING)
         return pawl__convert_to_string(c, value, target, out);
     if (pawl__type_is_numeric(target) && pawl__json_is_number(&value.json)) {
-        status = pawl__convert_to_string(c, plain, &pawl__type_string, &plain);
+        status = number_text(c, value.json, &plain);
         return status == PAWL_OK ? pawl__convert_any(c, plain, target, out) : status;
     }
     status = pawl__convert_from_json(c, plain, target, out);

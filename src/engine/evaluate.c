@@ -112,7 +112,7 @@ static uint32_t input_number(const struct pawl_context *context, const char *nam
         if (strcmp(activity->inputs[i].name, name) == 0)
             return i;
     }
-    PAWL_ASSERT(!"an activity asks for an input that its descriptor does not list");
+    PAWL_ASSERT(false && "an activity asks for an input that its descriptor does not list");
     return 0;
 }
 
@@ -203,21 +203,71 @@ static const struct pawl_output *find_output(const struct pawl_context *context,
     return NULL;
 }
 
+/* The record of an output under exactly this container; NULL. */
+static const struct pawl_output_record *recorded_under(const struct pawl_context *container,
+                                                       const struct pawl_node *node,
+                                                       struct pawl_str name)
+{
+    const struct pawl_burst *burst = container->burst;
+
+    for (uint32_t number = container->first_output; number > 0;) {
+        const struct pawl_output_record *record = &burst->outputs.items[number - 1];
+
+        if (record->node == node && pawl__str_equal(record->name, name))
+            return record;
+        number = record->next;
+    }
+    return NULL;
+}
+
+bool pawl__output_recorded(struct pawl_context *context, const struct pawl_node *node,
+                           struct pawl_str name, struct pawl_value *out)
+{
+    const struct pawl_output_record *first = NULL;
+
+    for (; context; context = context->parent) {
+        const struct pawl_output_record *record = recorded_under(context, node, name);
+
+        if (record && (!first || record < first))
+            first = record;
+    }
+    if (first)
+        *out = first->value;
+    return first != NULL;
+}
+
+/* Only the first value under a container can ever be asked for: a loop adds nothing. */
+int pawl__output_record_add(struct pawl_burst *burst, const struct pawl_output_record *record)
+{
+    struct pawl_context *container = record->container;
+    int status;
+
+    if (!container || recorded_under(container, record->node, record->name))
+        return PAWL_OK;
+    status = VECTOR_GROW(burst, &burst->outputs);
+    if (status != PAWL_OK)
+        return status;
+    burst->outputs.items[burst->outputs.count] = *record;
+    burst->outputs.items[burst->outputs.count].next = container->first_output;
+    container->first_output = ++burst->outputs.count;
+    return PAWL_OK;
+}
+
 static int record_output(struct pawl_context *context, struct pawl_str name,
                          struct pawl_value value)
 {
     struct pawl_burst *burst = context->burst;
+    struct pawl_output_record record = {
+        .node = context->node,
+        .context_id = context->id,
+        .container = pawl__nearest_container(context->parent ? context->parent : context),
+        .name = name,
+        .value = value};
     struct pawl_json stored;
-    int status = VECTOR_GROW(burst, &burst->outputs);
+    int status = pawl__output_record_add(burst, &record);
 
     if (status != PAWL_OK)
         return status;
-    burst->outputs.items[burst->outputs.count++] =
-        (struct pawl_output_record){.node = context->node,
-                                    .context_id = context->id,
-                                    .container = pawl__nearest_container(context),
-                                    .name = name,
-                                    .value = value};
     if (pawl__str_is(name, "Result"))
         burst->last_result = value;
     pawl__context_touch(context);
@@ -287,4 +337,34 @@ int pawl__output_set(struct pawl_context *context, const char *name, struct pawl
     if (status == PAWL_OK)
         status = record_output(context, pawl__str(name), value);
     return status;
+}
+
+static const struct pawl_node *child_named(const struct pawl_context *container,
+                                           struct pawl_str name)
+{
+    for (uint32_t i = 0; i < container->node->child_count; i++) {
+        const struct pawl_node *child = container->node->children[i];
+
+        if (pawl__str_equal(child->name, name) || pawl__str_equal(child->id, name))
+            return child;
+    }
+    return NULL;
+}
+
+int pawl__output_from(struct pawl_context *context, struct pawl_str activity,
+                      struct pawl_str output, struct pawl_value *out)
+{
+    const struct pawl_context *container = pawl__nearest_container(context);
+    const struct pawl_node *node = container ? child_named(container, activity) : NULL;
+
+    if (!node)
+        return PAWL_ENOTFOUND;
+    if (!pawl__output_recorded(context, node, output, out))
+        *out = pawl__value_null();
+    return PAWL_OK;
+}
+
+struct pawl_value pawl__last_result(const struct pawl_context *context)
+{
+    return context->burst->last_result;
 }

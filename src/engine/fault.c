@@ -7,6 +7,7 @@
 #include <stdarg.h>
 #include <stdio.h>
 
+PAWL_PRINTF(4, 0)
 static int raise_formatted(struct pawl_context *context, const char *type,
                            const struct pawl_exception *inner, const char *format, va_list args)
 {

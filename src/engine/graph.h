@@ -172,7 +172,8 @@ struct pawl_problem {
 /*
  * What is found while loading, in the order found; lives in the arena it was given. Past `most`
  * problems are counted only. A problem in an embedded workflow stands at the activity that embeds
- * it and is told once, however often the workflow is embedded.
+ * it and is told once, however often the workflow is embedded. When the definition cannot be loaded
+ * (PAWL_EPARSE), the reason is the last of them.
  */
 struct pawl_problems {
     struct pawl_arena *arena;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The instance's lifecycle and its list of contexts; small accessors of context.h. */
+/* The instance's lifecycle; small accessors of context.h. */
 #include "engine/instance.h"
 
 #include "base/assert.h"
@@ -76,103 +76,6 @@ int pawl__instance_move(struct pawl_context *context, struct pawl_burst *burst,
     return PAWL_OK;
 }
 
-/* ---- contexts ---------------------------------------------------------------------------- */
-
-struct pawl_context *pawl__context_by_id(const struct pawl_burst *burst, struct pawl_str id)
-{
-    /* From the end: those asked for are nearly always young. */
-    for (uint32_t i = burst->contexts.count; i-- > 0;) {
-        if (pawl__str_equal(burst->contexts.items[i]->id, id))
-            return burst->contexts.items[i];
-    }
-    return NULL;
-}
-
-int pawl__context_new(struct pawl_burst *burst, const struct pawl_node *node,
-                      struct pawl_context *parent, struct pawl_context **out)
-{
-    struct pawl_context *context = pawl__arena_alloc_zeroed(&burst->arena, sizeof *context);
-    int status = VECTOR_GROW(burst, &burst->contexts);
-
-    if (!context || status != PAWL_OK)
-        return pawl__arena_status(&burst->arena);
-    context->burst = burst;
-    context->node = node;
-    context->parent = parent;
-    context->properties = pawl__json_object();
-    context->metadata = pawl__json_object();
-    context->activity_state = pawl__json_object();
-    context->input = pawl__json_object();
-    context->journal = pawl__json_object();
-    context->outputs = pawl__json_object();
-    context->tag = pawl__value_null();
-    context->scheduled_by = context->scheduled_by_activity = context->scheduled_by_instance =
-        pawl__str("");
-    context->order = burst->context_order++;
-    burst->contexts.items[burst->contexts.count++] = context;
-    *out = context;
-    return PAWL_OK;
-}
-
-void pawl__context_touch(struct pawl_context *context)
-{
-    context->dirty = true;
-}
-
-bool pawl__context_below(const struct pawl_context *context, const struct pawl_context *ancestor)
-{
-    for (; context; context = context->parent) {
-        if (context == ancestor)
-            return true;
-    }
-    return false;
-}
-
-struct pawl_context *pawl__next_child(const struct pawl_context *context, uint32_t *from)
-{
-    const struct pawl_burst *burst = context->burst;
-
-    while (*from < burst->contexts.count) {
-        struct pawl_context *candidate = burst->contexts.items[(*from)++];
-
-        if (candidate->parent == context)
-            return candidate;
-    }
-    return NULL;
-}
-
-/* Marks a context and its ancestors as needed. */
-static void keep(struct pawl_context *context)
-{
-    for (; context && context->dropped; context = context->parent)
-        context->dropped = false;
-}
-
-void pawl__contexts_prune(struct pawl_burst *burst)
-{
-    uint32_t kept = 0;
-
-    for (uint32_t i = 0; i < burst->contexts.count; i++) {
-        struct pawl_context *context = burst->contexts.items[i];
-
-        context->dropped = context->parent && pawl__context_ended(context);
-    }
-    for (uint32_t i = 0; i < burst->contexts.count; i++) {
-        if (!burst->contexts.items[i]->dropped)
-            keep(burst->contexts.items[i]->parent);
-    }
-    for (uint32_t i = burst->queue_head; i < burst->queue.count; i++) {
-        keep(burst->queue.items[i].owner);
-        keep(burst->queue.items[i].existing);
-    }
-    keep(burst->current);
-    for (uint32_t i = 0; i < burst->contexts.count; i++) {
-        if (!burst->contexts.items[i]->dropped)
-            burst->contexts.items[kept++] = burst->contexts.items[i];
-    }
-    burst->contexts.count = kept;
-}
-
 /* ---- accessors of context.h -------------------------------------------------------------- */
 
 struct pawl_str pawl__instance_id(const struct pawl_context *context)
@@ -182,7 +85,7 @@ struct pawl_str pawl__instance_id(const struct pawl_context *context)
 
 struct pawl_str pawl__instance_name(const struct pawl_context *context)
 {
-    return context->burst->name;
+    return context->burst->name.ptr ? context->burst->name : pawl__str("");
 }
 
 struct pawl_str pawl__correlation_id(const struct pawl_context *context)
@@ -207,6 +110,10 @@ int pawl__correlation_set(struct pawl_context *context, struct pawl_str id)
 
 int pawl__instance_name_set(struct pawl_context *context, struct pawl_str name)
 {
+    if (!name.ptr) {
+        context->burst->name = name;
+        return PAWL_OK;
+    }
     return keep_text(context, name, &context->burst->name);
 }
 

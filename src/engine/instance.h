@@ -8,9 +8,9 @@
  * yields.
  *
  * Invariants:
- *   1. `contexts` holds every context in memory, in the order of the reference: those restored as
- *      the state listed them, then new ones as they were made. Each context's parent is in it too,
- *      or was dropped (`dropped`) and is only pointed to.
+ *   1. `contexts` holds every context that something may still need, in the order of the
+ *      reference: those restored as the state listed them, then new ones as they were made. Each
+ *      context's parent is in it too. See context.c for when one leaves.
  *   2. `queue` is first in, first out; an item is taken out before it is invoked.
  *   3. At most one context is being invoked; `phase` says how far. It is NULL in PHASE_NEXT.
  *   4. The sub-status moves by move_to() alone, and never out of a final one.
@@ -30,9 +30,13 @@ struct pawl_work_item {
     uint32_t variable_count;
     struct pawl_json input;
     struct pawl_str scheduled_by;
+    struct pawl_str scheduled_by_activity;
+    uint32_t depth;
 };
 
 struct pawl_callback_entry {
+    struct pawl_list_link link; /* in the instance's callbacks: the order in which they came */
+    struct pawl_list_link own;  /* in the owner's */
     struct pawl_context *owner;
     const struct pawl_node *child;
     const char *method; /* as the owner's type spells it, or a name it does not know */
@@ -46,6 +50,7 @@ struct pawl_output_record {
     struct pawl_context *container; /* nearest container of the setter */
     struct pawl_str name;
     struct pawl_value value;
+    uint32_t next; /* the one before it under the same container: number + 1; 0 none */
 };
 
 struct pawl_incident {
@@ -82,7 +87,7 @@ struct pawl_burst {
     /* The instance. Strings "" when not set. */
     struct pawl_str id;
     struct pawl_str correlation_id;
-    struct pawl_str name;
+    struct pawl_str name; /* ptr NULL: none; "" is a name */
     struct pawl_str parent_instance_id;
     struct pawl_str definition_id;
     struct pawl_str definition_version_id;
@@ -99,8 +104,9 @@ struct pawl_burst {
     int64_t log_sequence;
     VECTOR(struct pawl_incident) incidents;
     VECTOR(struct pawl_bookmark) bookmarks;
-    VECTOR(struct pawl_callback_entry) callbacks;
-    VECTOR(struct pawl_context *) contexts;
+    struct pawl_list callbacks;
+    struct pawl_list contexts;
+    struct pawl_context *ended; /* stack, by next_ended */
     VECTOR(struct pawl_work_item) queue;
     uint32_t queue_head;
     uint64_t context_order; /* for the next context made */
@@ -130,6 +136,8 @@ struct pawl_burst {
     VECTOR(struct pawl_log_record) log;
     VECTOR(struct pawl_effect) effects;
     VECTOR(struct pawl_context *) dirty;
+    struct pawl_context *dirty_first; /* touched since the last batch, by next_dirty */
+    struct pawl_context *dirty_last;
     struct pawl_effect awaited;
     uint64_t effect_number;
     bool batch_ready;
@@ -154,13 +162,19 @@ static inline int pawl__arena_status(const struct pawl_arena *arena)
 /* instance.c */
 PAWL_MUST_CHECK int pawl__instance_move(struct pawl_context *context, struct pawl_burst *burst,
                                         enum pawl_sub_status to);
+
+/* context.c */
+#define PAWL_FOR_EACH_CONTEXT(context, burst) PAWL_LIST_FOR_EACH (context, &(burst)->contexts, link)
 PAWL_MUST_CHECK int pawl__context_new(struct pawl_burst *burst, const struct pawl_node *node,
                                       struct pawl_context *parent, struct pawl_context **out);
+void pawl__context_adopt(struct pawl_context *parent, struct pawl_context *child);
 struct pawl_context *pawl__context_by_id(const struct pawl_burst *burst, struct pawl_str id);
 void pawl__context_touch(struct pawl_context *context); /* its record changed */
 bool pawl__context_below(const struct pawl_context *context, const struct pawl_context *ancestor);
-/* Lets go of ended contexts that nothing needs any more; called after a commit. */
-void pawl__contexts_prune(struct pawl_burst *burst);
+/* It may have become useless: looked at when it is safe to let go of it. NULL allowed. */
+void pawl__context_review(struct pawl_context *context);
+/* Lets go of ended contexts that nothing needs any more. Only between two invocations. */
+void pawl__contexts_sweep(struct pawl_burst *burst);
 
 /* A fresh id; "" with the arena's status set when there is no memory. */
 struct pawl_str pawl__burst_new_id(struct pawl_burst *burst);
@@ -173,6 +187,8 @@ PAWL_MUST_CHECK int pawl__invoke_continue(struct pawl_burst *burst, enum pawl_st
 
 /* evaluate.c */
 PAWL_MUST_CHECK int pawl__inputs_evaluate(struct pawl_context *context);
+PAWL_MUST_CHECK int pawl__output_record_add(struct pawl_burst *burst,
+                                            const struct pawl_output_record *record);
 PAWL_MUST_CHECK int pawl__composite_inputs_evaluate(struct pawl_context *context);
 
 /* schedule.c */
@@ -180,9 +196,13 @@ PAWL_MUST_CHECK int pawl__queue_push(struct pawl_burst *burst, const struct pawl
 bool pawl__queue_pop(struct pawl_burst *burst, struct pawl_work_item *item);
 void pawl__queue_clear(struct pawl_burst *burst);
 void pawl__queue_withdraw_context(struct pawl_context *context);
+PAWL_MUST_CHECK int pawl__callback_add(struct pawl_context *owner, const struct pawl_node *child,
+                                       const char *method, struct pawl_value tag);
 void pawl__callbacks_remove_owner(struct pawl_context *owner);
-bool pawl__callback_pop(struct pawl_context *owner, const struct pawl_node *child,
-                        struct pawl_callback_entry *entry);
+void pawl__callbacks_clear(struct pawl_burst *burst);
+/* Takes out the oldest one for `child`; NULL when there is none. */
+const struct pawl_callback_entry *pawl__callback_pop(struct pawl_context *owner,
+                                                     const struct pawl_node *child);
 const struct pawl_completion_callback *pawl__completion_named(const struct pawl_activity *activity,
                                                               const char *method);
 
@@ -203,6 +223,12 @@ PAWL_MUST_CHECK int pawl__incident_json(const struct pawl_burst *burst,
                                         struct pawl_arena *arena, struct pawl_json *out);
 PAWL_MUST_CHECK int pawl__exception_json(const struct pawl_exception *exception,
                                          struct pawl_arena *arena, struct pawl_json *out);
+
+/* log_mode.c: what the record of a context may show. */
+PAWL_MUST_CHECK int pawl__log_modes_evaluate(struct pawl_context *context);
+/* `group`: "inputs", "outputs", or "internal" for its journal and properties. */
+bool pawl__log_is_excluded(const struct pawl_context *context, const char *group,
+                           struct pawl_str name);
 
 /* journal.c */
 PAWL_MUST_CHECK int pawl__log_workflow(struct pawl_burst *burst, const char *event,

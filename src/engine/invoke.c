@@ -101,7 +101,10 @@ static int stop_at(struct pawl_burst *burst, enum pawl_phase phase, enum pawl_st
 static int executed(struct pawl_context *context, enum pawl_step *step, bool *stopped)
 {
     struct pawl_burst *burst = context->burst;
+    int status = pawl__log_modes_evaluate(context);
 
+    if (status != PAWL_OK)
+        return status;
     if (burst->awaiting)
         return stop_at(burst, PAWL_PHASE_AWAIT, PAWL_STEP_EFFECT, step, stopped);
     if (burst->resumed && burst->resumed->auto_burn)
@@ -199,18 +202,6 @@ static int merge_input(struct pawl_context *context, const struct pawl_json *inp
     return status;
 }
 
-static void set_call_stack(struct pawl_context *context, struct pawl_str scheduled_by)
-{
-    const struct pawl_context *by =
-        scheduled_by.len > 0 ? pawl__context_by_id(context->burst, scheduled_by) : NULL;
-
-    context->scheduled_by = scheduled_by;
-    if (by) {
-        context->scheduled_by_activity = by->node->id;
-        context->depth = by->depth + 1;
-    }
-}
-
 static int make_context(struct pawl_burst *burst, const struct pawl_work_item *item,
                         struct pawl_context **out)
 {
@@ -224,7 +215,9 @@ static int make_context(struct pawl_burst *burst, const struct pawl_work_item *i
         return pawl__arena_status(&burst->arena);
     context->started_at = burst->now;
     context->tag = item->tag;
-    set_call_stack(context, item->scheduled_by);
+    context->scheduled_by = item->scheduled_by;
+    context->scheduled_by_activity = item->scheduled_by_activity;
+    context->depth = item->depth;
     *out = context;
     return PAWL_OK;
 }
@@ -272,7 +265,7 @@ int pawl__invoke_continue(struct pawl_burst *burst, enum pawl_step *step, bool *
         status = finish(context);
         break;
     case PAWL_PHASE_NEXT:
-        PAWL_ASSERT(!"no invocation to continue");
+        PAWL_ASSERT(false && "no invocation to continue");
     }
     return settle(context, status);
 }

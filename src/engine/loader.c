@@ -17,16 +17,38 @@ const struct pawl_engine *pawl__loader_engine(const struct pawl_loader *loader)
 
 /* ---- problems and errors ---------------------------------------------------------------- */
 
-/* "workflow 'Child': /root/x: " when an embedded definition is read, else "". */
+struct pawl_str pawl__loader_cut(struct pawl_str text, size_t most)
+{
+    struct pawl_str cut = pawl__str_slice(text, 0, most);
+
+    if (cut.len < text.len)
+        cut.len = pawl__utf8_valid_prefix(cut);
+    return cut;
+}
+
+/* As vsnprintf, but never ends within a character. */
+static void format_message(char *out, size_t size, const char *format, va_list args)
+    PAWL_PRINTF(3, 0);
+static void format_message(char *out, size_t size, const char *format, va_list args)
+{
+    int length = vsnprintf(out, size, format, args);
+
+    if (length >= (int)size)
+        out[pawl__utf8_valid_prefix(pawl__str(out))] = '\0';
+}
+
+/* "in workflow 'Child' at /root/x: " when an embedded definition is read, else "". */
 static void write_place(const struct pawl_loader *loader, const char *pointer, char *out,
                         size_t size)
 {
-    struct pawl_str name = loader->frame ? loader->frame->workflow->name : pawl__str("");
+    struct pawl_str name, at;
 
     out[0] = '\0';
-    if (loader->frame && loader->frame->outer)
-        (void)snprintf(out, size, "in workflow '%.*s' at %s: ", PAWL_STR_ARG(name),
-                       *pointer ? pointer : "its head");
+    if (!loader->frame || !loader->frame->outer)
+        return;
+    name = pawl__loader_cut(loader->frame->workflow->name, 60);
+    at = pawl__loader_cut(pawl__str(*pointer ? pointer : "its head"), 200);
+    (void)snprintf(out, size, "in workflow '%.*s' at %.*s: ", PAWL_STR_ARG(name), PAWL_STR_ARG(at));
 }
 
 /* Room for one more; false when it is only counted. */
@@ -92,7 +114,7 @@ void pawl__loader_problem(struct pawl_loader *loader, enum pawl_problem_level le
     if (!loader->problems || loader->muted > 0)
         return;
     va_start(args, format);
-    (void)vsnprintf(message, sizeof message, format, args);
+    format_message(message, sizeof message, format, args);
     va_end(args);
     if (!pointer)
         pointer = node ? node->pointer.ptr : "";
@@ -106,8 +128,10 @@ int pawl__loader_fail(struct pawl_loader *loader, const char *pointer, const cha
     va_list args;
 
     va_start(args, format);
-    (void)vsnprintf(message, sizeof message, format, args);
+    format_message(message, sizeof message, format, args);
     va_end(args);
+    if (loader->problems)
+        add_problem(loader, PAWL_PROBLEM_INVALID, NULL, pointer, message);
     write_place(loader, pointer, place, sizeof place);
     if (place[0])
         return pawl__error_set(loader->err, PAWL_EPARSE, "%s: %s%s", loader->frame->at, place,

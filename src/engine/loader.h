@@ -76,6 +76,8 @@ static inline int loader_memory(const struct pawl_loader *loader)
     return loader->arena->status != PAWL_OK ? loader->arena->status : PAWL_ENOMEM;
 }
 
+/* At most that many bytes, and whole characters: for messages. */
+struct pawl_str pawl__loader_cut(struct pawl_str text, size_t most);
 /* "a string", "an array", …: for messages. */
 const char *pawl__loader_found(const struct pawl_json *value);
 /* The member under a key, letters compared without case; NULL when missing or null. */

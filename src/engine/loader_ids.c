@@ -168,15 +168,17 @@ static int add_node(struct pawl_loader *loader, struct pawl_node *node)
 {
     struct pawl_graph *graph = loader->graph;
     bool several = pawl__map_has(&graph->by_id, node->id);
+    struct pawl_str shown;
     int status = join_id(loader, node);
 
     if (status != PAWL_OK)
         return status;
+    shown = pawl__loader_cut(node->node_id, 200);
     if (pawl__map_has(&graph->by_node_id, node->node_id))
-        return pawl__error_set(loader->err, PAWL_EPARSE,
-                               "%s: there are two activities '%.*s' (node id '%.200s'); give each "
-                               "an id of its own",
-                               outer_pointer(node), PAWL_STR_ARG(node->id), node->node_id.ptr);
+        return pawl__loader_fail(loader, outer_pointer(node),
+                                 "there are two activities '%.*s' (node id '%.*s'); give each "
+                                 "an id of its own",
+                                 PAWL_STR_ARG(node->id), PAWL_STR_ARG(shown));
     status = pawl__map_put(&graph->by_node_id, node->node_id, node);
     if (status == PAWL_OK)
         status = pawl__map_put(&graph->by_id, node->id, several ? NULL : node);

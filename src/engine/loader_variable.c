@@ -88,10 +88,12 @@ static int check_default(struct pawl_loader *loader, const struct site *site,
     int status = pawl__convert(&strict, text, type, &value, &raised);
 
     if (status == ENGINE_RAISED) {
+        struct pawl_str shown = pawl__loader_cut(pawl__json_str(&text.json), 60);
+
         pawl__loader_problem(loader, PAWL_PROBLEM_WARNING, site->node, site->pointer,
-                             "the default value '%.60s' does not convert to the variable's type: "
+                             "the default value '%.*s' does not convert to the variable's type: "
                              "its zero value counts",
-                             pawl__json_str(&text.json).ptr);
+                             PAWL_STR_ARG(shown));
         return PAWL_OK;
     }
     /* Limits of the problems' arena are no failure of the load. */

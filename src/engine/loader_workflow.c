@@ -417,6 +417,9 @@ static int describe(struct pawl_loader *loader, struct loader_source *source)
     if (!activity->type)
         return loader_memory(loader);
     activity->version = (uint32_t)workflow->version;
+    activity->flags &= ~(uint32_t)PAWL_ACTIVITY_NOT_BROWSABLE;
+    if (!pawl__loader_true(pawl__loader_get(workflow->json, "isPublished")))
+        activity->flags |= PAWL_ACTIVITY_NOT_BROWSABLE;
     activity->category = category ? category : "Workflows";
     activity->display_name = workflow->name.ptr;
     activity->description = text_or_null(workflow->json, "description");

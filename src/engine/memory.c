@@ -415,13 +415,13 @@ static int visit_local(struct pawl_context *context,
 
 int pawl__variables_save(struct pawl_burst *burst)
 {
+    struct pawl_context *context;
     int status = PAWL_OK;
 
-    for (uint32_t i = 0; i < burst->contexts.count && status == PAWL_OK; i++) {
-        struct pawl_context *context = burst->contexts.items[i];
-
+    PAWL_FOR_EACH_CONTEXT(context, burst)
+    {
         /* Of ended ones only the root keeps its variables. */
-        if (!context->parent || !pawl__context_ended(context))
+        if (status == PAWL_OK && (!context->parent || !pawl__context_ended(context)))
             status = visit_local(context, save_variable);
     }
     return status;

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* Reads dates form by form, each from the start of the text; see net_date.h. */
 #include "engine/net_date.h"
 
 /* ---- reading ----------------------------------------------------------------------------- */

@@ -38,12 +38,40 @@ static struct pawl_json outputs_json(struct pawl_builder *b, const struct pawl_c
     struct pawl_json out = pawl__json_object();
 
     for (uint32_t i = 0; i < activity->output_count; i++) {
-        const struct pawl_json *set =
-            pawl__json_get_text(&context->outputs, activity->outputs[i].name);
+        struct pawl_str name = pawl__str(activity->outputs[i].name);
+        const struct pawl_json *set = pawl__json_get(&context->outputs, name);
 
+        if (pawl__log_is_excluded(context, "outputs", name))
+            continue;
         pawl__build(b, &out, activity->outputs[i].name, set ? *set : pawl__json_null());
     }
     return out;
+}
+
+static struct pawl_json inputs_json(struct pawl_builder *b, const struct pawl_context *context)
+{
+    struct pawl_json out = pawl__json_object();
+
+    if (pawl__json_is(&context->log_excluded, PAWL_JSON_NULL))
+        return context->activity_state;
+    for (uint32_t i = 0; i < pawl__json_len(&context->activity_state); i++) {
+        const struct pawl_json_member *member = pawl__json_member(&context->activity_state, i);
+
+        if (!pawl__log_is_excluded(context, "inputs", member->key) && b->status == PAWL_OK)
+            b->status = pawl__json_set(b->arena, &out, member->key, member->value);
+    }
+    return out;
+}
+
+/* Journal and properties. */
+static void build_internal(struct pawl_builder *b, struct pawl_json *out,
+                           const struct pawl_context *context)
+{
+    if (pawl__log_is_excluded(context, "internal", pawl__str("")))
+        return;
+    pawl__build(b, out, "payload", context->journal);
+    pawl__build(b, out, "properties",
+                context->record_taken ? context->record_properties : context->properties);
 }
 
 int pawl__activity_record_json(const struct pawl_burst *burst, const struct pawl_context *context,
@@ -61,11 +89,9 @@ int pawl__activity_record_json(const struct pawl_burst *burst, const struct pawl
     pawl__build_text(&b, out, "activityType", node->type);
     pawl__build_int(&b, out, "activityTypeVersion", node->version);
     pawl__build_text(&b, out, "activityName", node->name);
-    pawl__build(&b, out, "activityState", context->activity_state);
-    pawl__build(&b, out, "payload", context->journal);
+    pawl__build(&b, out, "activityState", inputs_json(&b, context));
     pawl__build(&b, out, "outputs", outputs_json(&b, context));
-    pawl__build(&b, out, "properties",
-                context->record_taken ? context->record_properties : context->properties);
+    build_internal(&b, out, context);
     pawl__build(&b, out, "metadata", context->metadata);
     if (context->exception && b.status == PAWL_OK) {
         b.status = pawl__exception_json(context->exception, arena, &exception);

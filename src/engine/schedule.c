@@ -4,13 +4,54 @@
 
 #include "base/assert.h"
 
+/* ---- the queue --------------------------------------------------------------------------- */
+
+/* Work items hold on to their contexts. */
+static void hold(const struct pawl_work_item *item)
+{
+    if (item->owner)
+        item->owner->queued++;
+    if (item->existing)
+        item->existing->queued++;
+}
+
+static void let_go_of(struct pawl_context *context)
+{
+    if (!context)
+        return;
+    context->queued--;
+    pawl__context_review(context);
+}
+
+static void release(const struct pawl_work_item *item)
+{
+    let_go_of(item->owner);
+    let_go_of(item->existing);
+}
+
+/* Room at the end: from what was taken out at the front when that is worth moving the rest. */
+static int make_room(struct pawl_burst *burst)
+{
+    uint32_t left = burst->queue.count - burst->queue_head;
+
+    if (burst->queue.count == burst->queue.cap && burst->queue_head > left) {
+        memcpy(burst->queue.items, burst->queue.items + burst->queue_head,
+               left * sizeof *burst->queue.items);
+        burst->queue_head = 0;
+        burst->queue.count = left;
+    }
+    return VECTOR_GROW(burst, &burst->queue);
+}
+
 int pawl__queue_push(struct pawl_burst *burst, const struct pawl_work_item *item)
 {
-    int status = VECTOR_GROW(burst, &burst->queue);
+    int status = make_room(burst);
 
-    if (status == PAWL_OK)
-        burst->queue.items[burst->queue.count++] = *item;
-    return status;
+    if (status != PAWL_OK)
+        return status;
+    burst->queue.items[burst->queue.count++] = *item;
+    hold(item);
+    return PAWL_OK;
 }
 
 bool pawl__queue_pop(struct pawl_burst *burst, struct pawl_work_item *item)
@@ -18,19 +59,23 @@ bool pawl__queue_pop(struct pawl_burst *burst, struct pawl_work_item *item)
     if (burst->queue_head == burst->queue.count)
         return false;
     *item = burst->queue.items[burst->queue_head++];
+    release(item);
     if (burst->queue_head == burst->queue.count)
-        pawl__queue_clear(burst);
+        burst->queue_head = burst->queue.count = 0;
     return true;
 }
 
 void pawl__queue_clear(struct pawl_burst *burst)
 {
+    for (uint32_t i = burst->queue_head; i < burst->queue.count; i++)
+        release(&burst->queue.items[i]);
     burst->queue_head = burst->queue.count = 0;
 }
 
 /* Removes item number `at`, keeping the order of the rest. */
 static void remove_item(struct pawl_burst *burst, uint32_t at)
 {
+    release(&burst->queue.items[at]);
     memmove(burst->queue.items + at, burst->queue.items + at + 1,
             (burst->queue.count - at - 1) * sizeof *burst->queue.items);
     burst->queue.count--;
@@ -40,7 +85,7 @@ void pawl__queue_withdraw_context(struct pawl_context *context)
 {
     struct pawl_burst *burst = context->burst;
 
-    for (uint32_t i = burst->queue.count; i-- > burst->queue_head;) {
+    for (uint32_t i = burst->queue.count; context->queued > 0 && i-- > burst->queue_head;) {
         const struct pawl_work_item *item = &burst->queue.items[i];
 
         if (item->owner == context || item->existing == context)
@@ -48,37 +93,62 @@ void pawl__queue_withdraw_context(struct pawl_context *context)
     }
 }
 
-static void remove_callback(struct pawl_burst *burst, uint32_t at)
+/* ---- completion callbacks ---------------------------------------------------------------- */
+
+int pawl__callback_add(struct pawl_context *owner, const struct pawl_node *child,
+                       const char *method, struct pawl_value tag)
 {
-    memmove(burst->callbacks.items + at, burst->callbacks.items + at + 1,
-            (burst->callbacks.count - at - 1) * sizeof *burst->callbacks.items);
-    burst->callbacks.count--;
+    struct pawl_callback_entry *entry =
+        pawl__arena_alloc_zeroed(&owner->burst->arena, sizeof *entry);
+
+    if (!entry)
+        return pawl__arena_status(&owner->burst->arena);
+    entry->owner = owner;
+    entry->child = child;
+    entry->method = method;
+    entry->tag = tag;
+    pawl__list_push_back(&owner->burst->callbacks, &entry->link);
+    pawl__list_push_back(&owner->callbacks, &entry->own);
+    return PAWL_OK;
+}
+
+static void remove_callback(struct pawl_callback_entry *entry)
+{
+    pawl__list_remove(&entry->link);
+    pawl__list_remove(&entry->own);
 }
 
 void pawl__callbacks_remove_owner(struct pawl_context *owner)
 {
-    struct pawl_burst *burst = owner->burst;
+    struct pawl_list_link *first;
 
-    for (uint32_t i = burst->callbacks.count; i-- > 0;) {
-        if (burst->callbacks.items[i].owner == owner)
-            remove_callback(burst, i);
-    }
+    while ((first = pawl__list_first(&owner->callbacks)) != NULL)
+        remove_callback(PAWL_CONTAINER(first, struct pawl_callback_entry, own));
 }
 
-bool pawl__callback_pop(struct pawl_context *owner, const struct pawl_node *child,
-                        struct pawl_callback_entry *entry)
+void pawl__callbacks_clear(struct pawl_burst *burst)
 {
-    struct pawl_burst *burst = owner->burst;
+    struct pawl_list_link *first;
 
-    for (uint32_t i = 0; i < burst->callbacks.count; i++) {
-        if (burst->callbacks.items[i].owner == owner && burst->callbacks.items[i].child == child) {
-            *entry = burst->callbacks.items[i];
-            remove_callback(burst, i);
-            return true;
+    while ((first = pawl__list_first(&burst->callbacks)) != NULL)
+        remove_callback(PAWL_CONTAINER(first, struct pawl_callback_entry, link));
+}
+
+const struct pawl_callback_entry *pawl__callback_pop(struct pawl_context *owner,
+                                                     const struct pawl_node *child)
+{
+    struct pawl_callback_entry *entry;
+
+    PAWL_LIST_FOR_EACH (entry, &owner->callbacks, own) {
+        if (entry->child == child) {
+            remove_callback(entry);
+            return entry;
         }
     }
-    return false;
+    return NULL;
 }
+
+/* ---- both -------------------------------------------------------------------------------- */
 
 void pawl__withdraw(struct pawl_context *owner, const struct pawl_node *node)
 {
@@ -88,16 +158,16 @@ void pawl__withdraw(struct pawl_context *owner, const struct pawl_node *node)
         if (burst->queue.items[i].owner == owner && burst->queue.items[i].node == node)
             remove_item(burst, i);
     }
-    for (uint32_t i = burst->callbacks.count; i-- > 0;) {
-        if (burst->callbacks.items[i].owner == owner && burst->callbacks.items[i].child == node)
-            remove_callback(burst, i);
-    }
+    while (pawl__callback_pop(owner, node))
+        continue;
 }
 
 bool pawl__is_queued(const struct pawl_context *owner, const struct pawl_node *node)
 {
     const struct pawl_burst *burst = owner->burst;
 
+    if (owner->queued == 0)
+        return false;
     for (uint32_t i = burst->queue_head; i < burst->queue.count; i++) {
         const struct pawl_work_item *item = &burst->queue.items[i];
 
@@ -116,20 +186,6 @@ bool pawl__has_queued_below(const struct pawl_context *ancestor)
             return true;
     }
     return false;
-}
-
-static int add_callback(struct pawl_context *owner, const struct pawl_schedule *schedule)
-{
-    struct pawl_burst *burst = owner->burst;
-    int status = VECTOR_GROW(burst, &burst->callbacks);
-
-    if (status == PAWL_OK)
-        burst->callbacks.items[burst->callbacks.count++] =
-            (struct pawl_callback_entry){.owner = owner,
-                                         .child = schedule->node,
-                                         .method = schedule->callback,
-                                         .tag = schedule->tag};
-    return status;
 }
 
 const struct pawl_completion_callback *pawl__completion_named(const struct pawl_activity *activity,
@@ -177,23 +233,40 @@ static int make_variables(struct pawl_burst *burst, const struct pawl_schedule *
     return PAWL_OK;
 }
 
+/* Who scheduled it: said now, because that context may be gone when the item is invoked. */
+static void set_caller(struct pawl_context *context, const struct pawl_schedule *schedule,
+                       struct pawl_work_item *item)
+{
+    struct pawl_burst *burst = context->burst;
+    const struct pawl_context *by = context;
+
+    if (schedule->scheduled_by.len > 0 && !pawl__str_equal(schedule->scheduled_by, context->id)) {
+        item->scheduled_by = schedule->scheduled_by;
+        by = burst->current;
+        if (!by || !pawl__str_equal(by->id, schedule->scheduled_by))
+            by = pawl__context_by_id(burst, schedule->scheduled_by);
+    }
+    if (!by)
+        return;
+    item->scheduled_by = by->id;
+    item->scheduled_by_activity = by->node->id;
+    item->depth = by->depth + 1;
+}
+
 int pawl__schedule(struct pawl_context *context, const struct pawl_schedule *schedule)
 {
     struct pawl_work_item item = {
-        .node = schedule->node,
-        .owner = context,
-        .tag = schedule->tag,
-        .input = schedule->input,
-        .scheduled_by = schedule->scheduled_by.len > 0 ? schedule->scheduled_by : context->id};
+        .node = schedule->node, .owner = context, .tag = schedule->tag, .input = schedule->input};
     int status;
 
     if (!schedule->node)
         return schedule_nothing(context, schedule);
     if (schedule->prevent_duplicates && pawl__is_queued(context, schedule->node))
         return PAWL_OK;
+    set_caller(context, schedule, &item);
     status = make_variables(context->burst, schedule, &item);
     if (status == PAWL_OK && schedule->callback)
-        status = add_callback(context, schedule);
+        status = pawl__callback_add(context, schedule->node, schedule->callback, schedule->tag);
     if (status == PAWL_OK)
         status = pawl__queue_push(context->burst, &item);
     return status;

@@ -17,12 +17,18 @@
 struct loading {
     struct pawl_burst *burst;
     const struct pawl_json *state; /* copied, without references */
+    struct pawl_map by_id;         /* -> struct pawl_context */
     struct pawl_error *err;
 };
 
 static int bad(struct loading *l, const char *what)
 {
     return pawl__error_set(l->err, PAWL_EPARSE, "instance state: %s", what);
+}
+
+static struct pawl_context *context_with(const struct loading *l, struct pawl_str id)
+{
+    return id.len > 0 ? pawl__map_get(&l->by_id, id) : NULL;
 }
 
 /* ---- scalars ----------------------------------------------------------------------------- */
@@ -222,6 +228,9 @@ static int load_context_section(struct loading *l, struct pawl_context *context,
     context->input = object_of(section, "input");
     context->journal = object_of(section, "journal");
     context->outputs = object_of(section, "outputs");
+    context->log_modes_known = pawl__json_get_text(section, "logExcluded") != NULL;
+    if (context->log_modes_known)
+        context->log_excluded = *pawl__json_get_text(section, "logExcluded");
     context->record_properties = object_of(section, "recordProperties");
     context->record_taken = pawl__json_get_text(section, "recordProperties") != NULL;
     context->made_bookmark = true_of(section, "madeBookmark");
@@ -250,6 +259,11 @@ static int load_context(struct loading *l, const struct pawl_json *json)
     context->id = text_of(json, "id");
     if (context->id.len == 0)
         return bad(l, "an activity execution context has no id");
+    if (pawl__map_has(&l->by_id, context->id))
+        return bad(l, "two activity execution contexts have the same id");
+    status = pawl__map_put(&l->by_id, context->id, context);
+    if (status != PAWL_OK)
+        return status;
     context->depth = (uint32_t)int_of(json, "callStackDepth");
     context->properties = object_of(json, "properties");
     context->metadata = object_of(json, "metadata");
@@ -275,23 +289,34 @@ static bool makes_cycle(const struct pawl_context *context, const struct pawl_co
     return pawl__context_below(parent, context);
 }
 
+static void link_parents(struct loading *l, const struct pawl_json *array)
+{
+    for (uint32_t i = 0; i < pawl__json_len(array); i++) {
+        const struct pawl_json *json = pawl__json_at(array, i);
+        struct pawl_context *context = context_with(l, text_of(json, "id"));
+        struct pawl_context *parent = context_with(l, text_of(json, "parentContextId"));
+
+        if (context && parent && !context->parent && !makes_cycle(context, parent))
+            pawl__context_adopt(parent, context);
+    }
+}
+
 static int load_contexts(struct loading *l)
 {
     const struct pawl_json *array = array_of(l->state, "activityExecutionContexts");
-    struct pawl_burst *burst = l->burst;
+    struct pawl_context *context;
     int status = PAWL_OK;
 
     for (uint32_t i = 0; i < pawl__json_len(array) && status == PAWL_OK; i++)
         status = load_context(l, pawl__json_at(array, i));
-    for (uint32_t i = 0; i < pawl__json_len(array) && status == PAWL_OK; i++) {
-        const struct pawl_json *json = pawl__json_at(array, i);
-        struct pawl_context *context = pawl__context_by_id(burst, text_of(json, "id"));
-        struct pawl_context *parent = pawl__context_by_id(burst, text_of(json, "parentContextId"));
-
-        if (context && parent && !makes_cycle(context, parent))
-            context->parent = parent;
+    if (status != PAWL_OK)
+        return status;
+    link_parents(l, array);
+    PAWL_FOR_EACH_CONTEXT(context, l->burst)
+    {
+        pawl__context_review(context);
     }
-    return status;
+    return PAWL_OK;
 }
 
 /* Variables: from the drivers at the start of a burst, as they were in the middle of one. */
@@ -303,7 +328,7 @@ static int load_memory(struct loading *l)
     for (uint32_t i = 0; i < pawl__json_len(array) && status == PAWL_OK; i++) {
         const struct pawl_json *json = pawl__json_at(array, i);
         const struct pawl_json *section = pawl__json_get_text(json, "pawl");
-        struct pawl_context *context = pawl__context_by_id(l->burst, text_of(json, "id"));
+        struct pawl_context *context = context_with(l, text_of(json, "id"));
 
         if (!context)
             continue;
@@ -360,21 +385,19 @@ static int load_callbacks(struct loading *l)
 
     for (uint32_t i = 0; i < pawl__json_len(array); i++) {
         const struct pawl_json *json = pawl__json_at(array, i);
-        struct pawl_callback_entry entry = {
-            .owner = pawl__context_by_id(burst, text_of(json, "ownerInstanceId")),
-            .child = pawl__graph_node(burst->graph, text_of(json, "childNodeId")),
-            .method = text_of(json, "methodName").ptr,
-        };
+        struct pawl_context *owner = context_with(l, text_of(json, "ownerInstanceId"));
+        const struct pawl_node *child =
+            pawl__graph_node(burst->graph, text_of(json, "childNodeId"));
+        struct pawl_value tag;
         int status;
 
-        if (!entry.owner || !entry.child)
+        if (!owner || !child)
             continue;
-        status = stored_value(l, json, "tag", &entry.tag);
+        status = stored_value(l, json, "tag", &tag);
         if (status == PAWL_OK)
-            status = VECTOR_GROW(burst, &burst->callbacks);
+            status = pawl__callback_add(owner, child, text_of(json, "methodName").ptr, tag);
         if (status != PAWL_OK)
             return status;
-        burst->callbacks.items[burst->callbacks.count++] = entry;
     }
     return PAWL_OK;
 }
@@ -389,11 +412,12 @@ static int load_queue(struct loading *l)
         const struct pawl_json *section = pawl__json_get_text(json, "pawl");
         struct pawl_work_item item = {
             .node = pawl__graph_node(burst->graph, text_of(json, "activityNodeId")),
-            .owner = pawl__context_by_id(burst, text_of(json, "ownerContextId")),
-            .existing =
-                pawl__context_by_id(burst, text_of(json, "existingActivityExecutionContextId")),
+            .owner = context_with(l, text_of(json, "ownerContextId")),
+            .existing = context_with(l, text_of(json, "existingActivityExecutionContextId")),
             .input = object_of(json, "input"),
             .scheduled_by = text_of(section, "scheduledBy"),
+            .scheduled_by_activity = text_of(section, "scheduledByActivity"),
+            .depth = (uint32_t)int_of(section, "depth"),
         };
         int status;
 
@@ -441,17 +465,15 @@ static int load_outputs(struct loading *l, const struct pawl_json *array)
         struct pawl_output_record record = {
             .node = pawl__graph_node(burst->graph, text_of(json, "nodeId")),
             .context_id = text_of(json, "contextId"),
-            .container = pawl__context_by_id(burst, text_of(json, "containerId")),
+            .container = context_with(l, text_of(json, "containerId")),
             .name = text_of(json, "name"),
         };
         int status = typed_value(l, json, "value", &record.value);
 
-        if (status == PAWL_OK)
-            status = VECTOR_GROW(burst, &burst->outputs);
+        if (status == PAWL_OK && record.node)
+            status = pawl__output_record_add(burst, &record);
         if (status != PAWL_OK)
             return status;
-        if (record.node)
-            burst->outputs.items[burst->outputs.count++] = record;
     }
     return PAWL_OK;
 }
@@ -525,7 +547,7 @@ static int load_section(struct loading *l)
     burst->in_progress = true_of(section, "inProgress");
     if (!burst->in_progress)
         return PAWL_OK;
-    burst->current = pawl__context_by_id(burst, text_of(section, "current"));
+    burst->current = context_with(l, text_of(section, "current"));
     if (phase < 0 || phase > PAWL_PHASE_EXECUTED || (phase != PAWL_PHASE_NEXT && !burst->current))
         return bad(l, "the burst in progress has no current activity");
     burst->phase = (enum pawl_phase)phase;
@@ -561,7 +583,8 @@ static int load_head(struct loading *l)
     burst->definition_version = int_of(l->state, "definitionVersion");
     burst->parent_instance_id = text_of(l->state, "parentWorkflowInstanceId");
     burst->correlation_id = text_of(l->state, "correlationId");
-    burst->name = text_of(l->state, "name");
+    if (pawl__json_is(pawl__json_get_text(l->state, "name"), PAWL_JSON_STRING))
+        burst->name = text_of(l->state, "name");
     burst->is_executing = true_of(l->state, "isExecuting");
     burst->is_system = true_of(l->state, "isSystem");
     burst->log_sequence = int_of(l->state, "executionLogSequence");
@@ -586,9 +609,14 @@ int pawl__state_load(struct pawl_burst *burst, const struct pawl_json *state,
 
     if (!plain)
         return pawl__arena_status(&burst->arena);
-    status = pawl__json_unreference(&burst->arena, state, plain, err);
+    /* Unreferencing shares what has no references, and the caller's state may go any time. */
+    status = pawl__json_copy(&burst->arena, state, plain);
+    if (status == PAWL_OK)
+        status = pawl__json_unreference(&burst->arena, plain, plain, err);
     l.state = plain;
+    pawl__map_init(&l.by_id, &burst->alloc, burst->engine->activities.seed);
     for (size_t i = 0; i < sizeof parts / sizeof parts[0] && status == PAWL_OK; i++)
         status = parts[i](&l);
+    pawl__map_release(&l.by_id);
     return status;
 }

@@ -15,7 +15,7 @@ int pawl__incident_json(const struct pawl_burst *burst, const struct pawl_incide
                         struct pawl_arena *arena, struct pawl_json *out)
 {
     struct pawl_builder b = {.arena = arena};
-    struct pawl_json exception;
+    struct pawl_json exception = pawl__json_null();
 
     (void)burst;
     if (incident->stored.type == PAWL_JSON_OBJECT) {
@@ -72,7 +72,7 @@ static struct pawl_json variable_json(struct pawl_builder *b, const struct pawl_
     struct pawl_conversion how = {.arena = b->arena};
     struct pawl_json out = pawl__json_object();
     struct pawl_exception raised;
-    struct pawl_json text;
+    struct pawl_json text = pawl__json_null();
     struct pawl_buf buf;
 
     pawl__build_text(b, &out, "id", variable->id);
@@ -160,6 +160,8 @@ static struct pawl_json context_section(struct pawl_builder *b, const struct paw
     build_object(b, &out, "input", &context->input);
     build_object(b, &out, "journal", &context->journal);
     build_object(b, &out, "outputs", &context->outputs);
+    if (context->log_modes_known)
+        pawl__build(b, &out, "logExcluded", context->log_excluded);
     if (context->record_taken)
         build_object(b, &out, "recordProperties", &context->record_properties);
     if (context->made_bookmark)
@@ -187,6 +189,9 @@ static struct pawl_json output_records_json(struct pawl_builder *b, const struct
         const struct pawl_output_record *record = &burst->outputs.items[i];
         struct pawl_json one = pawl__json_object();
 
+        /* Nobody below a container that is gone can ask for it. */
+        if (record->container && !pawl__list_linked(&record->container->link))
+            continue;
         pawl__build_text(b, &one, "nodeId", record->node->node_id);
         pawl__build_text(b, &one, "contextId", record->context_id);
         if (record->container)
@@ -289,8 +294,9 @@ static struct pawl_json contexts_json(struct pawl_builder *b, const struct pawl_
     struct pawl_json array = pawl__json_array();
     bool everything = internal && burst->in_progress;
 
-    for (uint32_t i = burst->contexts.count; i-- > 0;) {
-        const struct pawl_context *context = burst->contexts.items[i];
+    for (struct pawl_list_link *link = burst->contexts.head.prev; link != &burst->contexts.head;
+         link = link->prev) {
+        const struct pawl_context *context = PAWL_CONTAINER(link, struct pawl_context, link);
 
         if (everything || !context->parent || !pawl__context_ended(context))
             pawl__build_append(b, &array, context_json(b, context, everything));
@@ -300,10 +306,10 @@ static struct pawl_json contexts_json(struct pawl_builder *b, const struct pawl_
 
 static struct pawl_json callbacks_json(struct pawl_builder *b, const struct pawl_burst *burst)
 {
+    const struct pawl_callback_entry *entry;
     struct pawl_json array = pawl__json_array();
 
-    for (uint32_t i = 0; i < burst->callbacks.count; i++) {
-        const struct pawl_callback_entry *entry = &burst->callbacks.items[i];
+    PAWL_LIST_FOR_EACH (entry, &burst->callbacks, link) {
         struct pawl_json one = pawl__json_object();
 
         pawl__build_text(b, &one, "ownerInstanceId", entry->owner->id);
@@ -335,6 +341,8 @@ static struct pawl_json queue_json(struct pawl_builder *b, const struct pawl_bur
         build_object(b, &one, "input", &item->input);
         if (internal) {
             pawl__build_text(b, &section, "scheduledBy", item->scheduled_by);
+            pawl__build_text(b, &section, "scheduledByActivity", item->scheduled_by_activity);
+            pawl__build_int(b, &section, "depth", item->depth);
             pawl__build_typed(b, &section, "tag", item->tag);
             pawl__build(b, &section, "variables",
                         typed_variables_json(b, item->variables, item->variable_count));
@@ -398,7 +406,8 @@ static void build_head(struct pawl_builder *b, const struct pawl_burst *burst,
     pawl__build_int(b, out, "definitionVersion", burst->definition_version);
     pawl__build_text(b, out, "parentWorkflowInstanceId", burst->parent_instance_id);
     pawl__build_text(b, out, "correlationId", burst->correlation_id);
-    pawl__build_text(b, out, "name", burst->name);
+    if (burst->name.ptr)
+        pawl__build(b, out, "name", pawl__json_string(burst->name));
     pawl__build_name(b, out, "status", final ? "Finished" : "Running");
     pawl__build_name(b, out, "subStatus", pawl__sub_status_name(burst->sub_status));
     pawl__build_bool(b, out, "isExecuting", burst->is_executing);

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* The list of the languages that need no script engine; each is in its own file. */
 #include "expressions/expressions.h"
 
 int pawl__expressions_register(struct pawl_engine *engine)

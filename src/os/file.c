@@ -184,6 +184,13 @@ int pawl__file_write(const char *path, struct pawl_str bytes, mode_t mode, struc
     return PAWL_OK;
 }
 
+bool pawl__file_is_regular(const char *path)
+{
+    struct stat info;
+
+    return stat(path, &info) == 0 && S_ISREG(info.st_mode);
+}
+
 int pawl__file_exists(const char *path, bool *out, struct pawl_error *err)
 {
     struct stat info;

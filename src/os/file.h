@@ -32,6 +32,9 @@ PAWL_MUST_CHECK int pawl__file_write(const char *path, struct pawl_str bytes, mo
 /* Whether there is anything of that name, a folder too. Not being able to tell is an error. */
 PAWL_MUST_CHECK int pawl__file_exists(const char *path, bool *out, struct pawl_error *err);
 
+/* Whether it is, or links to, a regular file: reading it will not wait for somebody to write. */
+bool pawl__file_is_regular(const char *path);
+
 /* Removes a file. PAWL_ENOTFOUND; PAWL_EINVAL: it is a folder. */
 PAWL_MUST_CHECK int pawl__file_remove(const char *path, struct pawl_error *err);
 

@@ -4,13 +4,11 @@
 
 #include "base/buf.h"
 #include "base/error.h"
+#include "os/file.h"
 
-#include <errno.h>
-#include <fcntl.h>
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #define DEFAULT_FOLDER "/usr/share/zoneinfo"
@@ -45,61 +43,6 @@ static bool name_valid(struct pawl_str name)
     return part;
 }
 
-static int open_error(const char *path, int error, struct pawl_error *err)
-{
-    int code = PAWL_EIO;
-
-    if (error == ENOENT || error == ENOTDIR || error == EISDIR)
-        code = PAWL_ENOTFOUND;
-    else if (error == EACCES)
-        code = PAWL_EPERM;
-    else if (error == EMFILE || error == ENFILE || error == ENOMEM)
-        code = PAWL_EUNAVAILABLE;
-    return pawl__error_set(err, code, "cannot read %s: %s", path, strerror(error));
-}
-
-static int read_all(int fd, const char *path, struct pawl_buf *out, struct pawl_error *err)
-{
-    for (;;) {
-        char *to = pawl__buf_reserve(out, 4096);
-        ssize_t got;
-
-        if (!to)
-            return out->status == PAWL_ENOMEM
-                       ? pawl__error_code(err, PAWL_ENOMEM)
-                       : pawl__error_set(err, PAWL_ECORRUPT, "%s is too large for a time zone",
-                                         path);
-        got = read(fd, to, 4096);
-        if (got < 0 && errno == EINTR)
-            continue;
-        if (got < 0)
-            return open_error(path, errno, err);
-        if (got == 0)
-            return PAWL_OK;
-        out->len += (size_t)got;
-    }
-}
-
-/* Appends the content of a regular file. */
-static int read_file(const char *path, struct pawl_buf *out, struct pawl_error *err)
-{
-    /* Not to hang on a pipe that somebody put there. */
-    int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
-    struct stat info;
-    int status;
-
-    if (fd < 0)
-        return open_error(path, errno, err);
-    if (fstat(fd, &info) != 0)
-        status = open_error(path, errno, err);
-    else if (!S_ISREG(info.st_mode))
-        status = open_error(path, EISDIR, err);
-    else
-        status = read_all(fd, path, out, err);
-    (void)close(fd);
-    return status;
-}
-
 static int load_path(const struct pawl_allocator *alloc, const char *path, struct pawl_str name,
                      struct pawl_timezone **out, struct pawl_error *err)
 {
@@ -107,15 +50,17 @@ static int load_path(const struct pawl_allocator *alloc, const char *path, struc
     int status;
 
     pawl__buf_init(&bytes, alloc, PAWL_TIMEZONE_BYTES_MAX + 4096);
-    status = read_file(path, &bytes, err);
-    if (status == PAWL_OK) {
+    if (pawl__file_is_regular(path))
+        status = pawl__file_read(path, &bytes, err);
+    else /* nothing, a folder (America), or a pipe that somebody put there */
+        status = pawl__error_set(err, PAWL_ENOTFOUND, "%s is not a file", path);
+    if (status == PAWL_OK)
         status = pawl__timezone_new(alloc, name, pawl__buf_peek(&bytes), out, err);
-        if (status == PAWL_EPARSE || status == PAWL_ELIMIT) {
-            /* Nobody typed it: it is a file, and it is damaged. */
-            status = PAWL_ECORRUPT;
-            if (err)
-                err->code = status;
-        }
+    if (status == PAWL_EPARSE || status == PAWL_ELIMIT) {
+        /* Nobody typed it: it is a file, and it is damaged. */
+        status = PAWL_ECORRUPT;
+        if (err)
+            err->code = status;
     }
     pawl__buf_release(&bytes);
     return status;

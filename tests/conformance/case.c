@@ -35,7 +35,10 @@ static const struct feature features[] = {
     {"dotnet-text", NULL, true},
     {"event", NULL, false},
     {"js", "JavaScript", false},
+    {"js-limits", "JavaScript", false},
+    {"js-net-types", "JavaScript", false},
     {"liquid", "Liquid", false},
+    {"needs-host-js", "JavaScript", false},
     {"publish", NULL, false},
     {"refresh", NULL, false},
     {"registry", NULL, false},
@@ -73,7 +76,8 @@ const char *case_missing(const struct pawl_engine *engine, const struct pawl_jso
     return NULL;
 }
 
-int conformance_engine(struct pawl_engine *engine, const struct pawl_allocator *alloc)
+int conformance_engine(struct pawl_engine *engine, const struct pawl_allocator *alloc,
+                       struct pawl_javascript *javascript)
 {
     int status;
 
@@ -81,8 +85,60 @@ int conformance_engine(struct pawl_engine *engine, const struct pawl_allocator *
     status = pawl__activities_register(engine);
     if (status == PAWL_OK)
         status = pawl__expressions_register(engine);
+    if (status == PAWL_OK && pawl__javascript_is_available())
+        status = pawl__javascript_register(engine, javascript);
     if (status != PAWL_OK)
         pawl__engine_release(engine);
+    return status;
+}
+
+/* ---- settings of scripts ----------------------------------------------------------------- */
+
+static int answer_constant(void *ctx, struct pawl_arena *arena, const struct pawl_json *args,
+                           struct pawl_json *out, struct pawl_error *err)
+{
+    (void)arena;
+    (void)args;
+    (void)err;
+    *out = *(const struct pawl_json *)ctx;
+    return PAWL_OK;
+}
+
+static uint32_t setting(const struct pawl_json *settings, const char *name)
+{
+    int64_t value = 0;
+
+    (void)pawl__json_to_int(pawl__json_get_text(settings, name), &value);
+    return (uint32_t)value;
+}
+
+/* *out is NULL when the case has no settings for scripts. */
+static int open_javascript(const struct suite *suite, const struct pawl_json *json,
+                           struct pawl_javascript **out)
+{
+    const struct pawl_json *host = pawl__json_get_text(json, "host");
+    const struct pawl_json *limits = pawl__json_get_text(host, "javascript");
+    const struct pawl_json *functions = pawl__json_get_text(host, "jsFunctions");
+    struct pawl_javascript_options options = pawl__javascript_options_default;
+    int status;
+
+    *out = NULL;
+    if (!limits && !functions)
+        return PAWL_OK;
+    options.time_ms_max = setting(limits, "executionTimeoutMs");
+    options.memory_bytes_max = setting(limits, "memoryLimitBytes");
+    /* The engine asks once for about 10,000 statements. */
+    options.fuel_max = setting(limits, "maxStatements") / 10000 + 1;
+    if (setting(limits, "maxStatements") == 0)
+        options.fuel_max = UINT32_MAX;
+    status = pawl__javascript_open(suite->env, &options, out, NULL);
+    for (uint32_t i = 0; i < pawl__json_len(functions) && status == PAWL_OK; i++) {
+        struct pawl_json_member *member = pawl__json_member(functions, i);
+
+        status = pawl__javascript_add_function(
+            *out, &(struct pawl_javascript_function){
+                      .name = member->key.ptr, .call = answer_constant, .ctx = &member->value});
+    }
     return status;
 }
 
@@ -120,6 +176,10 @@ int suite_open(struct suite *suite, const char *folder, const struct pawl_alloca
     if (status == PAWL_OK && read_json(suite, &suite->arena, "", pawl__str("journals.json"),
                                        &suite->journals, NULL) != PAWL_OK)
         suite->journals = pawl__json_null();
+    if (status == PAWL_OK)
+        status = pawl_system_env_open(&suite->env, err);
+    if (status == PAWL_OK)
+        status = pawl__javascript_open(suite->env, NULL, &suite->javascript, err);
     if (status != PAWL_OK)
         suite_close(suite);
     return status;
@@ -127,6 +187,8 @@ int suite_open(struct suite *suite, const char *folder, const struct pawl_alloca
 
 void suite_close(struct suite *suite)
 {
+    pawl__javascript_close(suite->javascript);
+    pawl_system_env_close(suite->env);
     pawl__arena_release(&suite->arena);
 }
 
@@ -468,6 +530,7 @@ static void close_case(struct running *run)
 {
     pawl__memory_release(&run->memory);
     pawl__engine_release(&run->engine);
+    pawl__javascript_close(run->javascript);
     pawl__buf_release(&run->why);
     pawl__arena_release(&run->arena);
 }
@@ -477,15 +540,19 @@ int case_run(struct suite *suite, const struct pawl_json *json, const struct man
 {
     struct running run = {.suite = suite, .json = json};
     size_t definitions = pawl__json_len(pawl__json_get_text(json, "definitions"));
-    int status = conformance_engine(&run.engine, suite->alloc);
+    int status = open_javascript(suite, json, &run.javascript);
     bool passed;
 
+    if (status == PAWL_OK)
+        status = conformance_engine(&run.engine, suite->alloc,
+                                    run.javascript ? run.javascript : suite->javascript);
     if (status != PAWL_OK)
         return status;
     *why = case_missing(&run.engine, json);
     if (*why) {
         *verdict = CASE_NOT_RUN;
         pawl__engine_release(&run.engine);
+        pawl__javascript_close(run.javascript);
         return PAWL_OK;
     }
     open_case(&run, suite, manner);

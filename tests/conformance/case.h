@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * One conformance case: definitions in, steps, observed behaviour out. The format is described in
- * README.md beside this file.
+ * cases/README.md.
  */
 #ifndef PAWL_TESTS_CONFORMANCE_CASE_H
 #define PAWL_TESTS_CONFORMANCE_CASE_H
 
+#include "expressions/javascript.h"
 #include "runtime/memory.h"
 
 /* A folder with cases.json, definitions/ and perhaps journals.json. */
@@ -15,6 +16,8 @@ struct suite {
     struct pawl_arena arena;
     struct pawl_json cases;
     struct pawl_json journals; /* null: none */
+    struct pawl_env *env;
+    struct pawl_javascript *javascript; /* for cases without settings of their own */
 };
 
 PAWL_MUST_CHECK int suite_open(struct suite *suite, const char *folder,
@@ -33,6 +36,7 @@ struct running {
     const struct pawl_json *json;
     struct pawl_arena arena; /* definitions of the case, and what comparing needs */
     struct pawl_engine engine;
+    struct pawl_javascript *javascript; /* with the case's own settings; NULL: the suite's */
     struct pawl_memory memory;
     struct pawl_memory_instance *entry;        /* NULL: none was started */
     struct pawl_memory_publication *published; /* one per definition of the case */
@@ -57,6 +61,7 @@ const char *case_missing(const struct pawl_engine *engine, const struct pawl_jso
 
 /* The engine with everything that there is. */
 PAWL_MUST_CHECK int conformance_engine(struct pawl_engine *engine,
-                                       const struct pawl_allocator *alloc);
+                                       const struct pawl_allocator *alloc,
+                                       struct pawl_javascript *javascript);
 
 #endif

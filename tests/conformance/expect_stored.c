@@ -312,7 +312,7 @@ bool expect_triggers(struct running *run, const struct pawl_json *list)
     return true;
 }
 
-/* Whether a type is there, and whether a designer shows it: a workflow only when published. */
+/* Whether a type is there, and whether a designer shows it. Drafts are no types yet. */
 static bool find_type(struct running *run, struct pawl_str type, bool *browsable)
 {
     bool present = pawl__engine_activity(&run->engine, type) != NULL;
@@ -326,10 +326,8 @@ static bool find_type(struct running *run, struct pawl_str type, bool *browsable
             return differs(run, "out of memory");
     }
     for (uint32_t i = 0; i < catalog.count; i++) {
-        if (!pawl__str_equal(catalog.entries[i].type, type))
-            continue;
-        present = true;
-        *browsable = *browsable || catalog.entries[i].published;
+        if (pawl__str_equal(catalog.entries[i].type, type) && catalog.entries[i].published)
+            present = *browsable = true;
     }
     return present;
 }

@@ -176,13 +176,14 @@ int main(int argc, char **argv)
     status = suite_open(&suite, options.folder, &alloc.base, &err);
     if (status == PAWL_OK) {
         status = run_suite(&options, &suite, &tally);
+        if (status == PAWL_OK)
+            print_table(&options, &tally);
         suite_close(&suite);
     }
     if (status != PAWL_OK) {
         fprintf(stderr, "%s: %s\n", options.folder, err.code ? err.msg : pawl_error_text(status));
         return 2;
     }
-    print_table(&options, &tally);
     if (alloc.live_count > 0)
         fprintf(stderr, "%zu allocations were not freed\n", alloc.live_count);
     return total(&tally, CASE_FAILED) > 0 || alloc.live_count > 0;

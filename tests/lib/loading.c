@@ -6,14 +6,25 @@
 
 #include <string.h>
 
-void loading_init(struct loading *loading)
+static void init(struct loading *loading,
+                 int (*fill)(struct pawl_engine *engine, const struct pawl_allocator *alloc))
 {
     memset(loading, 0, sizeof *loading);
     test_allocator_init(&loading->alloc);
-    assert_code(vocabulary_init(&loading->engine, &loading->alloc.base), PAWL_OK);
+    assert_code(fill(&loading->engine, &loading->alloc.base), PAWL_OK);
     pawl__arena_init(&loading->arena, &loading->alloc.base, (size_t)1 << 30);
     pawl__catalog_init(&loading->catalog, &loading->arena);
     loading->limits = pawl__graph_limits_default;
+}
+
+void loading_init(struct loading *loading)
+{
+    init(loading, vocabulary_init);
+}
+
+void loading_init_built_in(struct loading *loading)
+{
+    init(loading, vocabulary_init_built_in);
 }
 
 void loading_release(struct loading *loading)

@@ -19,6 +19,8 @@ struct loading {
 };
 
 void loading_init(struct loading *loading);
+/* The same with everything built in, and the scripting languages by name. */
+void loading_init_built_in(struct loading *loading);
 /* Also demands that all memory came back. */
 void loading_release(struct loading *loading);
 

@@ -2,6 +2,9 @@
 /* The tests' activity types; see vocabulary.h. */
 #include "lib/vocabulary.h"
 
+#include "activities/activities.h"
+#include "expressions/expressions.h"
+
 #define COUNT(array) (sizeof(array) / sizeof((array)[0]))
 #define INPUTS(array) .inputs = (array), .input_count = COUNT(array)
 #define OUTPUTS(array) .outputs = (array), .output_count = COUNT(array)
@@ -153,4 +156,15 @@ int vocabulary_init(struct pawl_engine *engine, const struct pawl_allocator *all
     for (size_t i = 0; i < COUNT(languages) && status == PAWL_OK; i++)
         status = pawl__engine_add_expression(engine, &languages[i]);
     return status;
+}
+
+int vocabulary_init_built_in(struct pawl_engine *engine, const struct pawl_allocator *alloc)
+{
+    int status;
+
+    pawl__engine_init(engine, alloc, (struct pawl_hash_seed){7, 11});
+    status = pawl__activities_register(engine);
+    for (size_t i = 0; i < COUNT(languages) && status == PAWL_OK; i++)
+        status = pawl__engine_add_expression(engine, &languages[i]);
+    return status == PAWL_OK ? pawl__expressions_register(engine) : status;
 }

@@ -11,4 +11,7 @@
 /* PAWL_ENOMEM. The engine is initialised by it and released by the caller either way. */
 int vocabulary_init(struct pawl_engine *engine, const struct pawl_allocator *alloc);
 
+/* Everything built in instead, and JavaScript and Liquid by name. */
+int vocabulary_init_built_in(struct pawl_engine *engine, const struct pawl_allocator *alloc);
+
 #endif

@@ -209,6 +209,21 @@ static void builds_documents(void **state)
     teardown(&fixture);
 }
 
+static void adds_members_without_looking_for_them(void **state)
+{
+    struct fixture fixture;
+    struct pawl_json object;
+
+    (void)state;
+    setup(&fixture);
+    assert_ok(pawl__json_parse(&fixture.arena, pawl__str("{\"a\":1}"), NULL, &object, NULL, NULL),
+              NULL);
+    assert_ok(pawl__json_add(&fixture.arena, &object, pawl__str("b"), pawl__json_int(2)), NULL);
+    assert_ok(pawl__json_add(&fixture.arena, &object, pawl__str("a"), pawl__json_int(3)), NULL);
+    assert_string_equal(written(&fixture, &object), "{\"a\":1,\"b\":2,\"a\":3}");
+    teardown(&fixture);
+}
+
 static void refuses_text_that_is_no_utf8_or_no_number(void **state)
 {
     struct fixture fixture;
@@ -339,6 +354,7 @@ int main(void)
         cmocka_unit_test(reads_numbers_of_all_kinds),
         cmocka_unit_test(compares_documents_by_meaning),
         cmocka_unit_test(builds_documents),
+        cmocka_unit_test(adds_members_without_looking_for_them),
         cmocka_unit_test(refuses_text_that_is_no_utf8_or_no_number),
         cmocka_unit_test(changes_parsed_documents),
         cmocka_unit_test(copies_share_nothing),

@@ -3,6 +3,10 @@
 #include "lib/test.h"
 
 #include <math.h>
+#include <signal.h>
+#include <stdio.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 struct fixture {
     struct test_allocator alloc;
@@ -286,6 +290,64 @@ static void refuses_to_nest_past_1000_levels(void **state)
     teardown(&fixture);
 }
 
+static void value_where_a_key_is_due(struct pawl_json_writer *writer)
+{
+    pawl__json_write_begin_object(writer);
+    pawl__json_write_int(writer, 1);
+}
+
+static void key_in_an_array(struct pawl_json_writer *writer)
+{
+    pawl__json_write_begin_array(writer);
+    pawl__json_write_key_text(writer, "a");
+}
+
+static void key_without_a_value(struct pawl_json_writer *writer)
+{
+    pawl__json_write_begin_object(writer);
+    pawl__json_write_key_text(writer, "a");
+    pawl__json_write_end_object(writer);
+}
+
+static void wrong_end(struct pawl_json_writer *writer)
+{
+    pawl__json_write_begin_array(writer);
+    pawl__json_write_end_object(writer);
+}
+
+static void second_document(struct pawl_json_writer *writer)
+{
+    pawl__json_write_null(writer);
+    pawl__json_write_null(writer);
+}
+
+static void asserts_on_calls_out_of_order(void **state)
+{
+    static void (*const bugs[])(struct pawl_json_writer * writer) = {
+        value_where_a_key_is_due, key_in_an_array, key_without_a_value, wrong_end, second_document};
+
+    (void)state;
+    for (size_t i = 0; i < sizeof bugs / sizeof bugs[0]; i++) {
+        struct fixture fixture;
+        pid_t child;
+        int status;
+
+        setup(&fixture, PAWL_JSON_ESCAPE_MINIMAL, 0);
+        child = fork();
+        assert_true(child >= 0);
+        if (child == 0) {
+            (void)signal(SIGABRT, SIG_DFL);
+            if (!freopen("/dev/null", "w", stderr))
+                _exit(2);
+            bugs[i](&fixture.writer);
+            _exit(0);
+        }
+        assert_int_equal(waitpid(child, &status, 0), child);
+        assert_true(WIFSIGNALED(status) && WTERMSIG(status) == SIGABRT);
+        teardown(&fixture);
+    }
+}
+
 static int write_some(struct test_allocator *alloc, void *arg)
 {
     struct pawl_json_writer writer;
@@ -327,6 +389,7 @@ int main(void)
         cmocka_unit_test(refuses_what_is_not_finite),
         cmocka_unit_test(fills_a_buffer_to_its_last_byte),
         cmocka_unit_test(refuses_to_nest_past_1000_levels),
+        cmocka_unit_test(asserts_on_calls_out_of_order),
         cmocka_unit_test(survives_refused_allocations),
     };
 

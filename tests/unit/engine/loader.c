@@ -433,24 +433,24 @@ static void reads_flags_in_all_their_places(void **state)
     loading_init(&l);
     loading_load(
         &l,
-        SEQUENCE(
-            WRITE(",\"id\":\"a\",\"customProperties\":{\"canStartWorkflow\":true,"
-                  "\"source\":\"f:1\","
-                  "\"mergeMode\":\"Race\",\"commitStrategyName\":"
-                  "\"CommitAlways\"}") "," WRITE(",\"id\":\"b\","
-                                                 "\"customProperties\":{"
-                                                 "\"CanStartWorkflow\":true,"
-                                                 "\"RunAsynchronously\":true}") "," WRITE(",\"id\":"
-                                                                                          "\"c\","
-                                                                                          "\"canSta"
-                                                                                          "rtWorkfl"
-                                                                                          "ow\":"
-                                                                                          "true,"
-                                                                                          "\"runAsy"
-                                                                                          "nchronou"
-                                                                                          "sly\":"
-                                                                                          "true") "," WRITE(",\"id\":\"d\",\"Name\":\"N\",\"canStartWorkflow\":true,"
-                                                                                                            "\"customProperties\":{\"canStartWorkflow\":false}")));
+        SEQUENCE(WRITE(
+            ",\"id\":\"a\",\"customProperties\":{\"canStartWorkflow\":true,"
+            "\"source\":\"f:1\","
+            "\"mergeMode\":\"Race\",\"commitStrategyName\":"
+            "\"CommitAlways\"}") "," WRITE(",\"id\":\"b\","
+                                           "\"customProperties\":{"
+                                           "\"CanStartWorkflow\":true,"
+                                           "\"RunAsynchronously\":true}") "," WRITE(",\"id\":"
+                                                                                    "\"c\","
+                                                                                    "\"canSta"
+                                                                                    "rtWorkfl"
+                                                                                    "ow\":"
+                                                                                    "true,"
+                                                                                    "\"runAsy"
+                                                                                    "nchronou"
+                                                                                    "sly\":"
+                                                                                    "true") "," WRITE(",\"id\":\"d\",\"Name\":\"N\",\"canStartWorkflow\":true,"
+                                                                                                      "\"customProperties\":{\"canStartWorkflow\":false}")));
     assert_true(node_at(&l, "Workflow1:s:a")->can_start_workflow);
     assert_str(node_at(&l, "Workflow1:s:a")->source, "f:1");
     assert_str(node_at(&l, "Workflow1:s:a")->merge_mode, "Race");

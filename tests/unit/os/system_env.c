@@ -319,7 +319,10 @@ static void close_with_a_mutex_left(struct pawl_env *env, struct pawl_mutex *mut
     pawl_system_env_close(env);
 }
 
-/* Runs `misuse` in a child process and demands that it aborts. */
+/*
+ * Runs `misuse` in a child process and demands that it aborts. ThreadSanitizer may be the first to
+ * notice: it then ends the child with an exit code of its own.
+ */
 static void assert_aborts(void (*misuse)(struct pawl_env *env, struct pawl_mutex *mutex))
 {
     pid_t child = fork();
@@ -340,6 +343,10 @@ static void assert_aborts(void (*misuse)(struct pawl_env *env, struct pawl_mutex
         _exit(0);
     }
     assert_int_equal(waitpid(child, &status, 0), child);
+#if defined(__SANITIZE_THREAD__)
+    if (WIFEXITED(status) && WEXITSTATUS(status) != 0)
+        return;
+#endif
     assert_true(WIFSIGNALED(status) && WTERMSIG(status) == SIGABRT);
 }
 

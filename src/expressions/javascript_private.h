@@ -1,0 +1,185 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * What the files of the JavaScript language share:
+ *
+ *     javascript.c           the language: options, pool, registration, one evaluation from
+ *                            outside
+ *     javascript_realm.c     an engine made ready for scripts, and the functions it compiled
+ *     javascript_run.c       one evaluation from inside the engine
+ *     javascript_host.c      the functions that scripts call
+ *     javascript_accessor.c  getX, setX, getXFromY: which of them exist in a scope
+ *     javascript_value.c     values in and out
+ *     javascript_source.c    what the text tells
+ *     javascript_boot.js     what scripts find when they start
+ */
+#ifndef PAWL_EXPRESSIONS_JAVASCRIPT_PRIVATE_H
+#define PAWL_EXPRESSIONS_JAVASCRIPT_PRIVATE_H
+
+#include "base/map.h"
+#include "drivers/quickjs.h"
+#include "engine/context.h"
+#include "engine/engine.h"
+#include "expressions/javascript.h"
+#include "expressions/javascript_source.h"
+
+#define JAVASCRIPT_FUNCTIONS_MAX 64u
+/* Number of the first host function that is an accessor; those below are of the tables. */
+#define JAVASCRIPT_ACCESSOR_FIRST 256u
+#define JAVASCRIPT_ACCESSORS_MAX 16384u
+
+/* Values that boot made: the same numbers in every engine, as they are part of the images. */
+struct pawl_javascript_roots {
+    struct pawl_js pack;
+    struct pawl_js wrap;
+    struct pawl_js copied;
+    struct pawl_js names;
+    struct pawl_js describe;
+    struct pawl_js shared; /* the global object's prototype in a sealed realm */
+    uint32_t global_own;   /* properties that the global object of a sealed realm keeps */
+};
+
+enum pawl_javascript_mode {
+    PAWL_JAVASCRIPT_EXPRESSION,
+    PAWL_JAVASCRIPT_BODY,      /* it has a return: the body of a function */
+    PAWL_JAVASCRIPT_STATEMENTS /* its value is that of its last statement */
+};
+
+/* A text that was looked at, in one realm. */
+struct pawl_javascript_script {
+    struct pawl_str text;
+    struct pawl_javascript_source source;
+    enum pawl_javascript_mode mode;
+    bool needs_own_engine;
+    struct pawl_str syntax_error; /* ptr NULL: none */
+    /* Compiled for a set of accessors that exist, one bit each. */
+    uint32_t bound;
+    struct pawl_js function; /* undefined: not yet */
+};
+
+/* An engine for scripts. In the pool, or used by one thread. */
+struct pawl_javascript_realm {
+    struct pawl_javascript_realm *next; /* in the pool */
+    struct pawl_javascript *owner;
+    struct pawl_quickjs *engine;
+    bool sealed;
+    bool spoilt; /* must be restored before it is used */
+    struct pawl_arena arena;
+    struct pawl_map scripts;   /* text -> struct pawl_javascript_script */
+    struct pawl_map accessors; /* name -> struct accessor_function */
+    struct pawl_str *accessor_names;
+    uint32_t accessor_count;
+    uint32_t accessor_cap;
+};
+
+struct pawl_javascript {
+    struct pawl_expression_ops ops; /* what the engine has; first, so that it leads back here */
+    struct pawl_env *env;
+    struct pawl_javascript_options options;
+    struct pawl_javascript_function functions[JAVASCRIPT_FUNCTIONS_MAX];
+    uint32_t function_count;
+    struct pawl_hash_seed seed;
+
+    struct pawl_mutex *mutex; /* guards all below */
+    struct pawl_javascript_realm *idle_sealed;
+    struct pawl_javascript_realm *idle_plain;
+    /* Made before the first script, then constant. */
+    struct pawl_quickjs_image *plain;
+    struct pawl_quickjs_image *sealed;
+    struct pawl_javascript_roots roots;
+};
+
+/* A variable that the script has set; written to the workflow when the script has ended. */
+struct pawl_javascript_change {
+    struct pawl_str name;
+    struct pawl_value value;
+    struct pawl_javascript_change *next;
+};
+
+/* One evaluation. */
+struct pawl_javascript_evaluation {
+    struct pawl_javascript *js;
+    struct pawl_javascript_realm *realm;
+    struct pawl_context *context;
+    struct pawl_arena *arena;
+    struct pawl_javascript_run *run;
+    const struct pawl_javascript_script *script;
+    struct pawl_js variables; /* undefined: the script does not mention them */
+    struct pawl_javascript_change *changes;
+    uint64_t random;
+    bool random_ready;
+    uint32_t outcome_cap;
+    int status; /* PAWL_OK, ENGINE_RAISED or a negative code: why it ended */
+};
+
+/* javascript_realm.c */
+PAWL_MUST_CHECK int pawl__javascript_boot(struct pawl_javascript *js, struct pawl_error *err);
+PAWL_MUST_CHECK int pawl__javascript_realm_new(struct pawl_javascript *js, bool sealed,
+                                               struct pawl_javascript_realm **out,
+                                               struct pawl_error *err);
+void pawl__javascript_realm_free(struct pawl_javascript_realm *realm); /* NULL allowed */
+PAWL_MUST_CHECK int pawl__javascript_realm_restore(struct pawl_javascript_realm *realm);
+/* Inside: the script for a text, looked at now or before. NULL: no memory. */
+struct pawl_javascript_script *pawl__javascript_script(struct pawl_javascript_realm *realm,
+                                                       struct pawl_str text);
+/* Inside: the accessor function of that name, borrowed. EXCEPTION: it threw. */
+struct pawl_js pawl__javascript_accessor_function(struct pawl_javascript_realm *realm,
+                                                  struct pawl_str name);
+/* Inside: compiles for these accessors (bits of script->source.accessors). false: it threw. */
+bool pawl__javascript_bind(struct pawl_javascript_realm *realm,
+                           struct pawl_javascript_script *script, uint32_t bound);
+
+/* javascript_run.c */
+PAWL_MUST_CHECK int pawl__javascript_evaluate(struct pawl_javascript_evaluation *e,
+                                              bool *needs_own_engine);
+
+/* javascript_host.c */
+/* The fixed functions of the host by number; NULL at the end. */
+const char *pawl__javascript_native_name(uint32_t number);
+/* The number of a function that the host added. */
+uint32_t pawl__javascript_added_number(uint32_t index);
+struct pawl_js pawl__javascript_host_call(void *ctx, struct pawl_quickjs *js, uint32_t number,
+                                          const struct pawl_js *args, uint32_t count);
+/* Ends the evaluation with this status; answers EXCEPTION. */
+struct pawl_js pawl__javascript_fail(struct pawl_javascript_evaluation *e, int status);
+/* Remembers that the script has set a variable. false: e->status says why. */
+bool pawl__javascript_change(struct pawl_javascript_evaluation *e, struct pawl_str name,
+                             struct pawl_value value);
+/* Puts a value of the workflow into the object `variables`. false: it threw. */
+bool pawl__javascript_show_variable(struct pawl_javascript_evaluation *e, struct pawl_str name,
+                                    struct pawl_value value);
+/* The value of a variable as the script sees it now. */
+bool pawl__javascript_variable(struct pawl_javascript_evaluation *e, struct pawl_str name,
+                               struct pawl_value *out);
+
+/* javascript_accessor.c */
+enum pawl_javascript_accessor_kind {
+    PAWL_JAVASCRIPT_NO_ACCESSOR,
+    PAWL_JAVASCRIPT_GET_VARIABLE,
+    PAWL_JAVASCRIPT_SET_VARIABLE,
+    PAWL_JAVASCRIPT_GET_INPUT,
+    PAWL_JAVASCRIPT_GET_OUTPUT,
+    PAWL_JAVASCRIPT_GET_ARGUMENT,
+};
+
+struct pawl_javascript_accessor {
+    enum pawl_javascript_accessor_kind kind;
+    struct pawl_str name;         /* of the variable, input or output */
+    const struct pawl_node *node; /* GET_OUTPUT */
+};
+
+struct pawl_javascript_accessor
+pawl__javascript_accessor(const struct pawl_javascript_evaluation *e, struct pawl_str name);
+/* Calls `found` with the name of each accessor that exists in the scope. */
+PAWL_MUST_CHECK int pawl__javascript_accessors_visit(const struct pawl_javascript_evaluation *e,
+                                                     int (*found)(void *ctx, struct pawl_str name),
+                                                     void *ctx);
+
+/* javascript_value.c */
+/* `native`: as the script's own objects, not as those of the host. EXCEPTION: see e->status. */
+struct pawl_js pawl__javascript_to_js(struct pawl_javascript_evaluation *e, struct pawl_value value,
+                                      bool native);
+/* false: it threw, or e->status says why. Does not take the value. */
+bool pawl__javascript_from_js(struct pawl_javascript_evaluation *e, struct pawl_js value,
+                              struct pawl_value *out);
+
+#endif

@@ -1,0 +1,351 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * One evaluation: entering the engine, running the script, reading its result, writing the
+ * variables it has set, and leaving the engine as the next one must find it.
+ */
+#include "base/datetime.h"
+#include "expressions/javascript_private.h"
+
+#include <math.h>
+#include <stdio.h>
+
+/* A realm whose memory has grown past this is put back: what it compiled may be of no more use. */
+#define REALM_MEMORY_MAX ((size_t)8 << 20)
+
+#define HIDDEN (PAWL_JS_CONFIGURABLE | PAWL_JS_WRITABLE)
+
+/* What happens inside the engine, on its way out. */
+struct inside {
+    struct pawl_javascript_evaluation *e;
+    bool needs_own_engine;
+    bool threw;
+    bool is_clean;
+    struct pawl_str error; /* name, place and message of what was thrown, one line each */
+};
+
+/* ---- before ------------------------------------------------------------------------------ */
+
+static uint32_t existing_accessors(const struct pawl_javascript_evaluation *e)
+{
+    const struct pawl_javascript_names *names = &e->script->source.accessors;
+    uint32_t bound = 0;
+
+    for (uint32_t i = 0; i < names->count; i++) {
+        if (pawl__javascript_accessor(e, names->items[i]).kind != PAWL_JAVASCRIPT_NO_ACCESSOR)
+            bound |= (uint32_t)1 << i;
+    }
+    return bound;
+}
+
+/* The object `variables`: those that the text mentions, as objects of the script. */
+static bool make_variables(struct pawl_javascript_evaluation *e)
+{
+    const struct pawl_javascript_names *names = &e->script->source.variables;
+    struct pawl_quickjs *engine = e->realm->engine;
+
+    if (!e->script->source.mentions_variables)
+        return true;
+    e->variables = pawl__js_object(engine);
+    for (uint32_t i = 0; i < names->count; i++) {
+        struct pawl_value value;
+
+        if (pawl__javascript_variable(e, names->items[i], &value) &&
+            !pawl__javascript_show_variable(e, names->items[i], value))
+            return false;
+    }
+    return pawl__js_kind(e->variables) == PAWL_JS_OBJECT;
+}
+
+static struct pawl_js make_args(struct pawl_javascript_evaluation *e)
+{
+    if (!pawl__json_is(&e->run->args, PAWL_JSON_OBJECT))
+        return pawl__js_undefined();
+    return pawl__javascript_to_js(e, pawl__value_from_json(e->run->args), true);
+}
+
+/* ---- running ----------------------------------------------------------------------------- */
+
+/* On a shared engine: a function compiled once, with what it may see as arguments. */
+static struct pawl_js run_shared(struct pawl_javascript_evaluation *e,
+                                 struct pawl_javascript_script *script)
+{
+    struct pawl_quickjs *engine = e->realm->engine;
+    struct pawl_js args[3] = {e->variables, make_args(e), pawl__js_undefined()};
+    struct pawl_js result;
+
+    if (script->mode == PAWL_JAVASCRIPT_STATEMENTS)
+        args[2] = pawl__js_string(engine, script->text);
+    if (!pawl__javascript_bind(e->realm, script, existing_accessors(e)))
+        return pawl__js_exception();
+    result = pawl__js_call(engine, script->function, args, 3);
+    pawl__js_free(engine, args[1]);
+    pawl__js_free(engine, args[2]);
+    return result;
+}
+
+struct definer {
+    struct pawl_javascript_evaluation *e;
+    struct pawl_js global;
+};
+
+static int define_accessor(void *ctx, struct pawl_str name)
+{
+    struct definer *definer = ctx;
+    struct pawl_quickjs *engine = definer->e->realm->engine;
+    struct pawl_js function = pawl__javascript_accessor_function(definer->e->realm, name);
+
+    if (pawl__js_kind(function) != PAWL_JS_OBJECT ||
+        !pawl__js_define(engine, definer->global, name, pawl__js_share(function, engine),
+                         HIDDEN))
+        return PAWL_ENOMEM;
+    return PAWL_OK;
+}
+
+/* On an engine of its own: everything is global, as in the reference. */
+static struct pawl_js run_alone(struct pawl_javascript_evaluation *e,
+                                const struct pawl_javascript_script *script)
+{
+    struct pawl_quickjs *engine = e->realm->engine;
+    struct definer definer = {.e = e, .global = pawl__js_global(engine)};
+    struct pawl_js result;
+    struct pawl_buf body;
+
+    if (pawl__javascript_accessors_visit(e, define_accessor, &definer) != PAWL_OK)
+        return pawl__javascript_fail(e, PAWL_ENOMEM);
+    if (!pawl__js_define(engine, definer.global, pawl__str("variables"),
+                         pawl__js_share(e->variables, engine), HIDDEN) ||
+        !pawl__js_define(engine, definer.global, pawl__str("args"), make_args(e), HIDDEN))
+        return pawl__js_exception();
+    pawl__js_free(engine, definer.global);
+    if (script->mode != PAWL_JAVASCRIPT_BODY)
+        return pawl__js_evaluate(engine, script->text, "<anonymous>");
+    pawl__buf_init(&body, e->arena->alloc, (size_t)64 << 20);
+    pawl__buf_text(&body, "(() => {{\n");
+    pawl__buf_str(&body, script->text);
+    pawl__buf_text(&body, "\n}})()");
+    result = body.status == PAWL_OK
+                 ? pawl__js_evaluate(engine, pawl__buf_peek(&body), "<anonymous>")
+                 : pawl__javascript_fail(e, body.status);
+    pawl__buf_release(&body);
+    return result;
+}
+
+/* ---- after ------------------------------------------------------------------------------- */
+
+static bool names_input(const struct pawl_javascript_evaluation *e, struct pawl_str name)
+{
+    const struct pawl_node *node = e->context->node;
+
+    while (node->parent)
+        node = node->parent;
+    for (uint32_t i = 0; node->workflow && i < node->workflow->input_count; i++) {
+        if (pawl__str_equal(node->workflow->inputs[i].name, name))
+            return true;
+    }
+    return false;
+}
+
+/* What is null or undefined leaves the variable as it was; what is named as an input too. */
+static bool read_variable(struct pawl_javascript_evaluation *e, struct pawl_str name)
+{
+    struct pawl_js value = pawl__js_at(e->realm->engine, e->variables, name);
+    struct pawl_value read;
+    bool done = pawl__javascript_from_js(e, value, &read);
+
+    pawl__js_free(e->realm->engine, value);
+    if (!done || pawl__value_is_null(read) || names_input(e, name))
+        return done;
+    return pawl__javascript_change(e, name, read);
+}
+
+/* Reads `variables` back: all that is there now. */
+static bool read_variables(struct pawl_javascript_evaluation *e)
+{
+    struct pawl_quickjs *engine = e->realm->engine;
+    struct pawl_value list;
+    struct pawl_js names;
+    bool done;
+
+    if (pawl__js_kind(e->variables) != PAWL_JS_OBJECT)
+        return true;
+    names = pawl__js_call(engine, e->js->roots.names, &e->variables, 1);
+    done = pawl__javascript_from_js(e, names, &list);
+    pawl__js_free(engine, names);
+    if (done) {
+        struct pawl_json parsed;
+        int status = pawl__json_parse(e->arena, pawl__json_str(&list.json), NULL, &parsed, NULL,
+                                      NULL);
+
+        if (status != PAWL_OK)
+            (void)pawl__javascript_fail(e, status);
+        done = status == PAWL_OK;
+        for (uint32_t i = 0; done && i < pawl__json_len(&parsed); i++)
+            done = read_variable(e, pawl__json_str(pawl__json_at(&parsed, i)));
+    }
+    return done;
+}
+
+static void tell_error(struct inside *inside)
+{
+    struct pawl_javascript_evaluation *e = inside->e;
+    struct pawl_quickjs *engine = e->realm->engine;
+    struct pawl_js error = pawl__js_caught(engine);
+    struct pawl_js told = pawl__js_call(engine, e->js->roots.describe, &error, 1);
+
+    inside->threw = true;
+    inside->error = pawl__str("\n\nThe script threw something that has no text.");
+    if (pawl__js_kind(told) == PAWL_JS_STRING)
+        (void)pawl__js_text(engine, told, e->arena, &inside->error);
+    else
+        pawl__js_free(engine, pawl__js_caught(engine));
+    pawl__js_free(engine, told);
+    pawl__js_free(engine, error);
+}
+
+/* NaN and the infinities have a text; they have no other form outside. */
+static bool read_number_as_text(struct pawl_javascript_evaluation *e, struct pawl_js value)
+{
+    double number;
+
+    if (!e->run->wants_text || pawl__js_kind(value) != PAWL_JS_NUMBER)
+        return false;
+    number = pawl__js_to_double(value);
+    if (isfinite(number))
+        return false;
+    e->run->result = pawl__value_string(pawl__str(isnan(number) ? "NaN"
+                                                  : number > 0  ? "Infinity"
+                                                                : "-Infinity"));
+    return true;
+}
+
+static void run_inside(struct pawl_quickjs *engine, void *arg)
+{
+    struct inside *inside = arg;
+    struct pawl_javascript_evaluation *e = inside->e;
+    struct pawl_javascript_script *script = pawl__javascript_script(e->realm, e->run->source);
+    struct pawl_js result;
+
+    e->script = script;
+    if (!script) {
+        (void)pawl__javascript_fail(e, PAWL_ENOMEM);
+        return;
+    }
+    inside->is_clean = true;
+    if (script->syntax_error.ptr)
+        return;
+    if (e->realm->sealed && script->needs_own_engine) {
+        inside->needs_own_engine = true;
+        return;
+    }
+    result = !make_variables(e) ? pawl__js_exception()
+             : e->realm->sealed ? run_shared(e, script)
+                                : run_alone(e, script);
+    if (pawl__js_kind(result) != PAWL_JS_EXCEPTION)
+        result = pawl__js_settle(engine, result);
+    if (pawl__js_kind(result) == PAWL_JS_EXCEPTION ||
+        (!read_number_as_text(e, result) &&
+         !pawl__javascript_from_js(e, result, &e->run->result)) ||
+        !read_variables(e))
+        tell_error(inside);
+    pawl__js_free(engine, result);
+    pawl__js_free(engine, e->variables);
+    if (e->realm->sealed)
+        inside->is_clean =
+            pawl__js_global_is_clean(engine, e->js->roots.shared, e->js->roots.global_own);
+}
+
+/* ---- outside ----------------------------------------------------------------------------- */
+
+static int raise_limit(struct pawl_javascript_evaluation *e, enum pawl_quickjs_end end)
+{
+    switch (end) {
+    case PAWL_QUICKJS_FUEL:
+        return pawl__raise(e->context, "StatementsCountOverflowException",
+                           "The maximum number of statements executed have been reached.");
+    case PAWL_QUICKJS_TIME:
+        return pawl__raise(e->context, "TimeoutException", "The operation has timed out.");
+    case PAWL_QUICKJS_TRAPPED:
+        return pawl__raise(e->context, "JavaScriptException",
+                           "The JavaScript engine failed (%s); the script was ended.",
+                           pawl__quickjs_trap_text(e->realm->engine));
+    case PAWL_QUICKJS_ABORTED:
+    case PAWL_QUICKJS_DONE:
+        break;
+    }
+    return e->status != PAWL_OK ? e->status : PAWL_ENOMEM;
+}
+
+static int raise_thrown(struct pawl_javascript_evaluation *e, struct pawl_str told)
+{
+    size_t first = pawl__str_find(told, '\n', 0);
+    size_t second = pawl__str_find(told, '\n', first + 1);
+    struct pawl_str name = pawl__str_slice(told, 0, first);
+    struct pawl_str message = pawl__str_slice(told, second + 1, told.len);
+
+    if (pawl__str_is(name, "RangeError") &&
+        pawl__str_is(message, "Maximum call stack size exceeded"))
+        return pawl__raise(e->context, "RecursionDepthOverflowException",
+                           "The recursion is forbidden by script host.");
+    if (pawl__str_is(name, "InternalError") && pawl__str_is(message, "out of memory"))
+        return pawl__raise(e->context, "MemoryLimitExceededException",
+                           "The script needs more memory than the %u bytes it may have.",
+                           e->js->options.memory_bytes_max);
+    return pawl__raise(e->context, "JavaScriptException", "%.*s", PAWL_STR_ARG(message));
+}
+
+/* Writes what was set, also by a script that threw afterwards. */
+static int write_changes(struct pawl_javascript_evaluation *e)
+{
+    int status = PAWL_OK;
+
+    for (const struct pawl_javascript_change *c = e->changes; c && status == PAWL_OK; c = c->next)
+        status = pawl__variable_set(e->context, c->name, c->value);
+    return status;
+}
+
+static int64_t read_clock(void *ctx)
+{
+    const struct pawl_javascript_evaluation *e = ctx;
+
+    return pawl_env_monotonic_ns(e->js->env);
+}
+
+int pawl__javascript_evaluate(struct pawl_javascript_evaluation *e, bool *needs_own_engine)
+{
+    const struct pawl_javascript_options *options = &e->js->options;
+    struct pawl_quickjs_limits limits = {
+        .fuel = options->fuel_max,
+        .time_ns = options->time_ms_max * 1000000,
+        .memory_bytes = options->memory_bytes_max,
+        .stack_bytes = options->stack_bytes_max,
+    };
+    struct pawl_quickjs_host host = {
+        .call = pawl__javascript_host_call,
+        .monotonic_ns = read_clock,
+        .now_unix_ns = (pawl__now(e->context) - PAWL_DATETIME_UNIX_EPOCH_TICKS) * 100,
+        .ctx = e,
+    };
+    struct inside inside = {.e = e};
+    enum pawl_quickjs_end end;
+    int status;
+
+    e->variables = pawl__js_undefined();
+    end = pawl__quickjs_enter(e->realm->engine, &host, &limits, run_inside, &inside);
+    if (end != PAWL_QUICKJS_DONE || !inside.is_clean || !e->realm->sealed ||
+        pawl__quickjs_memory_bytes(e->realm->engine) > REALM_MEMORY_MAX)
+        e->realm->spoilt = true;
+    *needs_own_engine = inside.needs_own_engine;
+    if (end != PAWL_QUICKJS_DONE)
+        return raise_limit(e, end);
+    if (e->status != PAWL_OK)
+        return e->status;
+    if (e->script->syntax_error.ptr)
+        return pawl__raise(e->context, "ScriptPreparationException", "%.*s",
+                           PAWL_STR_ARG(e->script->syntax_error));
+    if (inside.needs_own_engine)
+        return PAWL_OK;
+    status = write_changes(e);
+    if (status == PAWL_OK && inside.threw)
+        status = raise_thrown(e, inside.error);
+    return status;
+}

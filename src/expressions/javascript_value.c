@@ -1,0 +1,279 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Values of workflows as scripts see them, and what becomes of what scripts answer. */
+#include "base/datetime.h"
+#include "base/duration.h"
+#include "engine/base64.h"
+#include "expressions/javascript_private.h"
+
+#include <math.h>
+
+/* Texts of values on their way in and out: far above what a workflow should carry. */
+#define TEXT_BYTES_MAX ((size_t)64 << 20)
+
+/* ---- in ---------------------------------------------------------------------------------- */
+
+/* wrap(kind, value, name), taking the value. */
+static struct pawl_js wrap(struct pawl_javascript_evaluation *e, const char *kind,
+                           struct pawl_js value, const char *name)
+{
+    struct pawl_quickjs *engine = e->realm->engine;
+    struct pawl_js args[3] = {pawl__js_string(engine, pawl__str(kind)), value,
+                              pawl__js_string(engine, pawl__str(name))};
+    struct pawl_js wrapped = pawl__js_call(engine, e->js->roots.wrap, args, 3);
+
+    for (size_t i = 0; i < 3; i++)
+        pawl__js_free(engine, args[i]);
+    return wrapped;
+}
+
+static struct pawl_js date_to_js(struct pawl_javascript_evaluation *e, struct pawl_str text)
+{
+    struct pawl_datetime date;
+    double ms;
+
+    if (pawl__datetime_parse(text, &date, NULL) != PAWL_OK)
+        return pawl__js_string(e->realm->engine, text);
+    ms = (double)(pawl__datetime_utc_ticks(date) - PAWL_DATETIME_UNIX_EPOCH_TICKS) /
+         (double)PAWL_TICKS_PER_MS;
+    return wrap(e, "d", pawl__js_number(floor(ms)), "");
+}
+
+static struct pawl_js span_to_js(struct pawl_javascript_evaluation *e, struct pawl_str text)
+{
+    int64_t ticks;
+
+    if (pawl__duration_parse(text, &ticks, NULL) != PAWL_OK)
+        return pawl__js_string(e->realm->engine, text);
+    return wrap(e, "t", pawl__js_number((double)ticks / (double)PAWL_TICKS_PER_MS), "");
+}
+
+static struct pawl_js bytes_to_js(struct pawl_javascript_evaluation *e, struct pawl_str text)
+{
+    size_t len = pawl__base64_decode(text, NULL);
+    unsigned char *bytes;
+
+    if (len == SIZE_MAX)
+        return pawl__js_string(e->realm->engine, text);
+    bytes = pawl__arena_alloc(e->arena, len + 1);
+    if (!bytes)
+        return pawl__javascript_fail(e, e->arena->status);
+    (void)pawl__base64_decode(text, bytes);
+    return pawl__js_bytes(e->realm->engine, pawl__str_make((const char *)bytes, len));
+}
+
+static struct pawl_js text_to_js(struct pawl_javascript_evaluation *e, struct pawl_value value)
+{
+    struct pawl_quickjs *engine = e->realm->engine;
+    struct pawl_str text = pawl__json_str(&value.json);
+
+    switch (value.type ? (int)value.type->kind : (int)PAWL_TYPE_STRING) {
+    case PAWL_TYPE_DATETIME:
+    case PAWL_TYPE_DATETIMEOFFSET:
+        return date_to_js(e, text);
+    case PAWL_TYPE_GUID:
+        return wrap(e, "g", pawl__js_string(engine, text), "");
+    case PAWL_TYPE_TIMESPAN:
+        return span_to_js(e, text);
+    case PAWL_TYPE_BYTES:
+    case PAWL_TYPE_STREAM:
+        return bytes_to_js(e, text);
+    default:
+        return pawl__js_string(engine, text);
+    }
+}
+
+static bool holds_objects(const struct pawl_json *json)
+{
+    for (uint32_t i = 0; i < pawl__json_len(json); i++) {
+        if (pawl__json_type(pawl__json_at(json, i)) >= PAWL_JSON_ARRAY)
+            return true;
+    }
+    return false;
+}
+
+/* What the reference prints for an object of this type. */
+static const char *label_of(const struct pawl_type *type)
+{
+    bool is_dictionary =
+        type && (type->kind == PAWL_TYPE_DICTIONARY || type->kind == PAWL_TYPE_IDICTIONARY);
+
+    if (!is_dictionary)
+        return "System.Dynamic.ExpandoObject";
+    if (type->element && type->element->kind == PAWL_TYPE_STRING)
+        return "System.Collections.Generic.Dictionary`2[System.String,System.String]";
+    return "System.Collections.Generic.Dictionary`2[System.String,System.Object]";
+}
+
+static struct pawl_js container_to_js(struct pawl_javascript_evaluation *e, struct pawl_value value,
+                                      bool native)
+{
+    bool is_node = value.type && value.type->kind >= PAWL_TYPE_JSON_ELEMENT &&
+                   value.type->kind <= PAWL_TYPE_JSON_ARRAY;
+    struct pawl_js parsed;
+    struct pawl_buf text;
+
+    pawl__buf_init(&text, e->arena->alloc, TEXT_BYTES_MAX);
+    pawl__json_write(&text, &value.json, PAWL_JSON_ESCAPE_MINIMAL);
+    if (text.status != PAWL_OK) {
+        int status = text.status;
+
+        pawl__buf_release(&text);
+        return pawl__javascript_fail(e, status);
+    }
+    parsed = pawl__js_parse(e->realm->engine, pawl__buf_peek(&text));
+    pawl__buf_release(&text);
+    if (native || pawl__js_kind(parsed) != PAWL_JS_OBJECT)
+        return parsed;
+    if (is_node)
+        return wrap(e, "j", parsed, "");
+    if (value.json.type == PAWL_JSON_ARRAY && !holds_objects(&value.json))
+        return parsed;
+    return wrap(e, "o", parsed, label_of(value.type));
+}
+
+struct pawl_js pawl__javascript_to_js(struct pawl_javascript_evaluation *e, struct pawl_value value,
+                                      bool native)
+{
+    double number = 0;
+
+    switch (pawl__json_type(&value.json)) {
+    case PAWL_JSON_NULL:
+        return pawl__js_null();
+    case PAWL_JSON_BOOL:
+        return pawl__js_bool(pawl__json_true(&value.json));
+    case PAWL_JSON_INT:
+    case PAWL_JSON_DOUBLE:
+    case PAWL_JSON_NUMBER:
+        (void)pawl__json_to_double(&value.json, &number);
+        return pawl__js_number(number);
+    case PAWL_JSON_STRING:
+        return text_to_js(e, value);
+    case PAWL_JSON_ARRAY:
+    case PAWL_JSON_OBJECT:
+        return container_to_js(e, value, native);
+    }
+    return pawl__js_undefined();
+}
+
+/* ---- out --------------------------------------------------------------------------------- */
+
+static bool typed_text(struct pawl_str text, const struct pawl_type *type, struct pawl_value *out)
+{
+    *out = (struct pawl_value){.json = pawl__json_string(text), .type = type};
+    return true;
+}
+
+static bool parsed(struct pawl_javascript_evaluation *e, struct pawl_str text,
+                   const struct pawl_type *type, struct pawl_value *out)
+{
+    static const struct pawl_json_limits limits = {TEXT_BYTES_MAX, PAWL_JSON_DEPTH_MAX};
+    struct pawl_error err = PAWL_ERROR_INIT;
+    struct pawl_json json;
+    int status = pawl__json_parse(e->arena, text, &limits, &json, NULL, &err);
+
+    if (status == PAWL_ELIMIT && e->arena->status == PAWL_OK) {
+        /* Nested too deeply to be stored: the script's mistake, not the engine's. */
+        (void)pawl__js_throw(e->realm->engine, err.msg);
+        return false;
+    }
+    if (status != PAWL_OK) {
+        (void)pawl__javascript_fail(e, status);
+        return false;
+    }
+    *out = (struct pawl_value){.json = json, .type = json.type == PAWL_JSON_NULL ? NULL : type};
+    return true;
+}
+
+/* What pack() made of an object: a letter, then text. */
+static bool unpack(struct pawl_javascript_evaluation *e, struct pawl_str packed,
+                   struct pawl_value *out)
+{
+    struct pawl_str rest = pawl__str_slice(packed, 1, packed.len);
+
+    switch (packed.len > 0 ? packed.ptr[0] : 'z') {
+    case 'a':
+        return parsed(e, rest, &pawl__type_object_array, out);
+    case 'o':
+        return parsed(e, rest, &pawl__type_expando, out);
+    case 'n':
+        return parsed(e, rest, &pawl__type_double, out);
+    case 'd':
+        return typed_text(rest, &pawl__type_datetime, out);
+    case 'g':
+        return typed_text(rest, &pawl__type_guid, out);
+    case 't':
+        return typed_text(rest, &pawl__type_timespan, out);
+    case 'b':
+        return typed_text(rest, &pawl__type_bytes, out);
+    case 's':
+        return typed_text(rest, &pawl__type_string, out);
+    default:
+        *out = pawl__value_null();
+        return true;
+    }
+}
+
+static bool read_text(struct pawl_javascript_evaluation *e, struct pawl_js value,
+                      struct pawl_str *out)
+{
+    if (pawl__js_text(e->realm->engine, value, e->arena, out))
+        return true;
+    if (e->arena->status != PAWL_OK)
+        (void)pawl__javascript_fail(e, e->arena->status);
+    return false;
+}
+
+static bool object_from_js(struct pawl_javascript_evaluation *e, struct pawl_js value,
+                           struct pawl_value *out)
+{
+    struct pawl_quickjs *engine = e->realm->engine;
+    struct pawl_js packed = pawl__js_call(engine, e->js->roots.pack, &value, 1);
+    struct pawl_str text;
+    bool done;
+
+    if (pawl__js_kind(packed) == PAWL_JS_EXCEPTION)
+        return false;
+    done = read_text(e, packed, &text) && unpack(e, text, out);
+    pawl__js_free(engine, packed);
+    return done;
+}
+
+bool pawl__javascript_from_js(struct pawl_javascript_evaluation *e, struct pawl_js value,
+                              struct pawl_value *out)
+{
+    struct pawl_str text;
+    double number;
+
+    switch (pawl__js_kind(value)) {
+    case PAWL_JS_UNDEFINED:
+    case PAWL_JS_NULL:
+        *out = pawl__value_null();
+        return true;
+    case PAWL_JS_BOOL:
+        *out = pawl__value_bool(pawl__js_to_bool(value));
+        return true;
+    case PAWL_JS_NUMBER:
+        number = pawl__js_to_double(value);
+        if (!isfinite(number)) {
+            (void)pawl__js_throw(
+                e->realm->engine,
+                isnan(number)
+                    ? "The script's result is NaN, which is no value outside of it."
+                    : "The script's result is Infinity, which is no value outside of it.");
+            return false;
+        }
+        *out = pawl__value_double(number);
+        return true;
+    case PAWL_JS_STRING:
+        if (!read_text(e, value, &text))
+            return false;
+        *out = pawl__value_string(text);
+        return true;
+    case PAWL_JS_OBJECT:
+    case PAWL_JS_OTHER:
+        return object_from_js(e, value, out);
+    case PAWL_JS_EXCEPTION:
+        return false;
+    }
+    return false;
+}

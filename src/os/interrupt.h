@@ -1,0 +1,32 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Ctrl-C as a question: while one of these is open, SIGINT and SIGTERM do not end the process but
+ * can be asked for, and end waits early. A second one ends the process after all, as if nobody had
+ * been listening. For programs, at most one at a time; open it before other threads are started,
+ * because they inherit which signals they leave to it.
+ */
+#ifndef PAWL_OS_INTERRUPT_H
+#define PAWL_OS_INTERRUPT_H
+
+#include <pawl/ext/env.h>
+
+#include <stdbool.h>
+
+struct pawl_interrupt;
+
+/* PAWL_EUNAVAILABLE, PAWL_ENOMEM, PAWL_ESTOPPED: signals are as they were. */
+PAWL_MUST_CHECK int pawl__interrupt_open(struct pawl_env *env, struct pawl_interrupt **out,
+                                         struct pawl_error *err);
+/* Signals are as they were before. NULL allowed. */
+void pawl__interrupt_close(struct pawl_interrupt *interrupt);
+
+/* Whether a signal has come. NULL: never. From any thread, cheap. */
+bool pawl__interrupt_pending(const struct pawl_interrupt *interrupt);
+
+/*
+ * Waits until the deadline (monotonic) or until a signal has come. PAWL_OK in both cases;
+ * PAWL_ESTOPPED.
+ */
+PAWL_MUST_CHECK int pawl__interrupt_wait(struct pawl_interrupt *interrupt, int64_t deadline_ns);
+
+#endif
