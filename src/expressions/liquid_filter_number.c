@@ -148,18 +148,22 @@ static int filter_divided_by(struct liquid_run *run, struct liquid_value *io,
     return PAWL_OK;
 }
 
+/* Of whole numbers: both are rounded first, halves to even, so that 1.5 modulo 3 is 2. */
 static int filter_modulo(struct liquid_run *run, struct liquid_value *io,
                          const struct liquid_args *args)
 {
-    struct pawl_net_decimal a;
-    struct pawl_net_decimal b;
-    int status = operands(run, io, args, &a, &b);
+    struct liquid_value argument = pawl__liquid_arg(args, 0);
+    int32_t a = 0;
+    int32_t b = 0;
+    int status = pawl__liquid_to_int(run, io, &a);
 
+    if (status == PAWL_OK)
+        status = pawl__liquid_to_int(run, &argument, &b);
     if (status != PAWL_OK)
         return status;
-    if (b.digits == 0)
+    if (b == 0)
         return by_zero(run);
-    *io = pawl__liquid_decimal(pawl__liquid_modulo(a, b));
+    *io = pawl__liquid_int((int64_t)a % b);
     return PAWL_OK;
 }
 

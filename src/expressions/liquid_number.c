@@ -157,7 +157,7 @@ bool pawl__liquid_multiply(struct pawl_net_decimal a, struct pawl_net_decimal b,
     return settle(product, a.scale + b.scale, a.negative != b.negative, out);
 }
 
-/* Long division bit by bit: *rest keeps the remainder. */
+/* Long division bit by bit: *rest, which is neither of the others, keeps the remainder. */
 static struct wide wide_divide(const struct wide *a, const struct wide *b, struct wide *rest)
 {
     struct wide quotient = {{0}};
@@ -192,10 +192,10 @@ bool pawl__liquid_divide(struct pawl_net_decimal a, struct pawl_net_decimal b,
         return false;
     /* One digit more than fits decides on rounding, with what is left as the sticky part. */
     while (wide_compare(&rest, &(struct wide){{0}}) != 0 && fits(&quotient) && scale <= SCALE_MAX) {
-        struct wide digit;
+        struct wide digit = rest;
 
-        scale_up(&rest, 10, 0);
-        digit = wide_divide(&rest, &divisor, &rest);
+        scale_up(&digit, 10, 0);
+        digit = wide_divide(&digit, &divisor, &rest);
         scale_up(&quotient, 10, digit.limb[0]);
         scale++;
     }
@@ -213,24 +213,6 @@ bool pawl__liquid_divide(struct pawl_net_decimal a, struct pawl_net_decimal b,
         scale--;
     }
     return settle(quotient, scale, a.negative != b.negative, out);
-}
-
-struct pawl_net_decimal pawl__liquid_modulo(struct pawl_net_decimal a, struct pawl_net_decimal b)
-{
-    unsigned scale = a.scale > b.scale ? a.scale : b.scale;
-    struct wide left = aligned(a, scale);
-    struct wide right = aligned(b, scale);
-    struct wide rest;
-    struct pawl_net_decimal out = a;
-
-    /* What is smaller stays as it is written. */
-    if (wide_compare(&left, &right) < 0)
-        return a;
-    (void)wide_divide(&left, &right, &rest);
-    /* It is below both operands, so that it fits at some scale; 0 when it does not. */
-    if (!settle(rest, scale, a.negative, &out))
-        out = (struct pawl_net_decimal){.digits = 0};
-    return out;
 }
 
 struct pawl_net_decimal pawl__liquid_negate(struct pawl_net_decimal a)

@@ -148,7 +148,6 @@ bool pawl__liquid_multiply(struct pawl_net_decimal a, struct pawl_net_decimal b,
 /* `b` must not be 0. */
 bool pawl__liquid_divide(struct pawl_net_decimal a, struct pawl_net_decimal b,
                          struct pawl_net_decimal *out);
-struct pawl_net_decimal pawl__liquid_modulo(struct pawl_net_decimal a, struct pawl_net_decimal b);
 struct pawl_net_decimal pawl__liquid_negate(struct pawl_net_decimal a);
 /* Half to even, to `digits` behind the point. */
 struct pawl_net_decimal pawl__liquid_round(struct pawl_net_decimal a, unsigned digits);

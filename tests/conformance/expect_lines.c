@@ -4,9 +4,36 @@
 
 #include <regex.h>
 
-static const struct pawl_json *lines_of(const struct running *run)
+/* Recorded lines are those of a console: a text with line breaks in it is several. */
+static int split(struct running *run, struct pawl_str text, struct pawl_json *out)
 {
-    return &run->memory.lines;
+    for (size_t from = 0; from <= text.len;) {
+        size_t end = pawl__str_find(text, '\n', from);
+        struct pawl_json line;
+        int status = pawl__json_string_copy(&run->arena, pawl__str_slice(text, from, end), &line);
+
+        if (status == PAWL_OK)
+            status = pawl__json_append(&run->arena, out, line);
+        if (status != PAWL_OK)
+            return status;
+        from = end == SIZE_MAX ? text.len + 1 : end + 1;
+    }
+    return PAWL_OK;
+}
+
+static const struct pawl_json *lines_of(struct running *run)
+{
+    const struct pawl_json *printed = &run->memory.lines;
+    struct pawl_json *out = pawl__arena_alloc(&run->arena, sizeof *out);
+
+    if (!out)
+        return printed;
+    *out = pawl__json_array();
+    for (uint32_t i = 0; i < pawl__json_len(printed); i++) {
+        if (split(run, pawl__json_str(pawl__json_at(printed, i)), out) != PAWL_OK)
+            return printed;
+    }
+    return out;
 }
 
 bool expect_lines(struct running *run, const struct pawl_json *list)
