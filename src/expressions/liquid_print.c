@@ -266,7 +266,8 @@ static int write_members(struct liquid_run *run, const struct liquid_value *valu
 static void write_scalar(const struct liquid_value *value, struct pawl_json_writer *writer)
 {
     char text[PAWL_NET_DECIMAL_TEXT_SIZE];
-    char date[PAWL_DATETIME_TEXT_SIZE];
+    char date[PAWL_DATETIME_TEXT_SIZE + 2] = "\"";
+    size_t len;
     struct pawl_datetime moment;
 
     if (value->kind == LIQUID_BOOL) {
@@ -279,7 +280,10 @@ static void write_scalar(const struct liquid_value *value, struct pawl_json_writ
     } else if (value->kind == LIQUID_DATE) {
         moment = value->u.date;
         moment.kind = PAWL_DATETIME_OFFSET;
-        pawl__json_write_string(writer, pawl__str_make(date, pawl__datetime_format(moment, date)));
+        /* Dates are written without escaping their plus. */
+        len = 1 + pawl__datetime_format(moment, date + 1);
+        date[len++] = '"';
+        pawl__json_write_raw(writer, pawl__str_make(date, len));
     } else if (value->kind == LIQUID_BLANK || value->kind == LIQUID_EMPTY) {
         pawl__json_write_string(writer, pawl__str(""));
     } else {
