@@ -7,9 +7,11 @@
  *
  *     liquid.c            the expression language: a template of a definition, in a context
  *     liquid_lex.c        markup -> tokens
- *     liquid_parse.c      tokens -> expressions; liquid_tags.c: text -> statements
+ *     liquid_scan.c       text -> outputs and tags; liquid_tags.c: those -> statements
+ *     liquid_parse.c      tokens -> expressions
  *     liquid_eval.c       runs statements; liquid_expr.c: evaluates expressions
- *     liquid_value.c      what values are, print and compare as; liquid_number.c: arithmetic
+ *     liquid_value.c      what values are; liquid_print.c: what they print and compare as
+ *     liquid_number.c     arithmetic
  *     liquid_text.c       letters and positions in texts
  *     liquid_filters.c    the table of filters, which are in liquid_filter_*.c
  *

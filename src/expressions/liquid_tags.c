@@ -1,206 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * Templates: text, outputs and tags into statements. Blocks recurse, as deep as LIQUID_DEPTH_MAX.
- *
- * A tag is read by read_item(), which leaves the lexer at the token behind the tag's name. Whoever
- * handles the tag reads on up to the closing braces and calls finish_tag().
- */
+/* The tags, and blocks of statements, which recurse as deep as LIQUID_DEPTH_MAX. */
 #include "base/error.h"
-#include "expressions/liquid_parse.h"
 #include "expressions/liquid_run.h"
-
-enum item {
-    ITEM_END, /* of the template, or of the lines of {% liquid %} */
-    ITEM_TEXT,
-    ITEM_OUTPUT,
-    ITEM_TAG,
-};
+#include "expressions/liquid_scan.h"
 
 static int parse_block(struct liquid_parser *parser, const char *const *ends,
                        struct liquid_node **out);
-
-/* ---- text -------------------------------------------------------------------------------- */
-
-static size_t skip_space(struct pawl_str text, size_t at, size_t end)
-{
-    while (at < end && pawl__liquid_is_space(text.ptr[at]))
-        at++;
-    return at;
-}
-
-/* Where the next {{ or {% is; text.len when there is none. */
-static size_t find_markup(struct pawl_str text, size_t at)
-{
-    for (;;) {
-        at = pawl__str_find(text, '{', at);
-        if (at == SIZE_MAX)
-            return text.len;
-        if (at + 1 < text.len && (text.ptr[at + 1] == '{' || text.ptr[at + 1] == '%'))
-            return at;
-        at++;
-    }
-}
-
-/* The text up to the next markup, without the white space that a dash on either side takes away. */
-static struct pawl_str take_text(struct liquid_parser *parser)
-{
-    size_t end = find_markup(parser->text, parser->at);
-    size_t start = parser->trim ? skip_space(parser->text, parser->at, end) : parser->at;
-
-    parser->trim = false;
-    parser->at = end;
-    if (end + 2 < parser->text.len && parser->text.ptr[end + 2] == '-')
-        while (end > start && pawl__liquid_is_space(parser->text.ptr[end - 1]))
-            end--;
-    return pawl__str_slice(parser->text, start, end);
-}
-
-static void begin_markup(struct liquid_parser *parser)
-{
-    char close = parser->text.ptr[parser->at + 1] == '{' ? '}' : '%';
-    size_t at = parser->at + 2;
-
-    if (at < parser->text.len && parser->text.ptr[at] == '-')
-        at++;
-    pawl__liquid_lex_begin(&parser->lexer, parser->text, at, close);
-}
-
-static enum item read_line(struct liquid_parser *parser)
-{
-    struct pawl_str region = pawl__str_slice(parser->text, 0, parser->end);
-
-    parser->at = skip_space(parser->text, parser->at, parser->end);
-    if (parser->at >= parser->end)
-        return ITEM_END;
-    pawl__liquid_lex_begin(&parser->lexer, region, parser->at, '\n');
-    return ITEM_TAG;
-}
-
-/* What comes next; *text is it when it is text. */
-static enum item read_item(struct liquid_parser *parser, struct pawl_str *text)
-{
-    if (parser->lines)
-        return read_line(parser);
-    *text = take_text(parser);
-    if (text->len > 0)
-        return ITEM_TEXT;
-    if (parser->at >= parser->text.len)
-        return ITEM_END;
-    begin_markup(parser);
-    return parser->lexer.close == '}' ? ITEM_OUTPUT : ITEM_TAG;
-}
-
-/* Where the closing braces of the tag are, or its line ends, whatever is before them. */
-static size_t find_close(const struct liquid_parser *parser, size_t from)
-{
-    struct pawl_str text = parser->lexer.text;
-
-    for (;;) {
-        from = pawl__str_find(text, parser->lines ? '\n' : '%', from);
-        if (from == SIZE_MAX)
-            return text.len;
-        if (parser->lines)
-            return from;
-        if (from + 1 < text.len && text.ptr[from + 1] == '}')
-            return text.ptr[from - 1] == '-' ? from - 1 : from;
-        from++;
-    }
-}
-
-/* Passes over the rest of the tag: words that nobody reads. */
-static void skip_words(struct liquid_parser *parser)
-{
-    parser->lexer.at = find_close(parser, parser->lexer.token.offset);
-    pawl__liquid_lex_next(&parser->lexer);
-}
-
-/* Reads the tag's name; # begins a comment as far as the tag goes. */
-static int read_tag(struct liquid_parser *parser)
-{
-    const struct liquid_token *token = &parser->lexer.token;
-
-    if (token->kind == LIQUID_TOKEN_OTHER && pawl__str_is(token->text, "#")) {
-        skip_words(parser);
-        parser->tag = pawl__str("#");
-        return PAWL_OK;
-    }
-    if (token->kind != LIQUID_TOKEN_NAME)
-        return pawl__liquid_parse_error(parser, token->offset, "The name of a tag was expected");
-    parser->tag = token->text;
-    pawl__liquid_lex_next(&parser->lexer);
-    return PAWL_OK;
-}
-
-static int finish_tag(struct liquid_parser *parser)
-{
-    int status = pawl__liquid_parse_end(parser);
-
-    if (status != PAWL_OK)
-        return status;
-    parser->at = parser->lexer.at;
-    parser->trim = parser->lexer.dashed;
-    return PAWL_OK;
-}
-
-static bool tag_is(const struct liquid_parser *parser, const char *name)
-{
-    return pawl__str_is(parser->tag, name);
-}
-
-/* ---- raw and comment --------------------------------------------------------------------- */
-
-/* Whether `{% name %}` begins at `at`: then *behind is what follows it and *dashed as it says. */
-static bool tag_begins(struct pawl_str text, size_t at, const char *name, size_t *behind,
-                       bool dashed[2])
-{
-    struct liquid_lexer lexer;
-
-    if (at + 1 >= text.len || text.ptr[at + 1] != '%')
-        return false;
-    at += 2;
-    dashed[0] = at < text.len && text.ptr[at] == '-';
-    pawl__liquid_lex_begin(&lexer, text, at + dashed[0], '%');
-    if (!pawl__liquid_lex_is_name(&lexer, name))
-        return false;
-    pawl__liquid_lex_next(&lexer);
-    dashed[1] = lexer.dashed;
-    *behind = lexer.at;
-    return lexer.token.kind == LIQUID_TOKEN_END;
-}
-
-/* Passes over everything up to {% name %}; *inside is what was there. */
-static int skip_to(struct liquid_parser *parser, const char *name, struct pawl_str *inside)
-{
-    size_t start = parser->at;
-    bool dashed[2];
-
-    for (size_t at = start; (at = find_markup(parser->text, at)) < parser->text.len; at++) {
-        if (!tag_begins(parser->text, at, name, &parser->at, dashed))
-            continue;
-        if (parser->trim)
-            start = skip_space(parser->text, start, at);
-        while (dashed[0] && at > start && pawl__liquid_is_space(parser->text.ptr[at - 1]))
-            at--;
-        parser->trim = dashed[1];
-        *inside = pawl__str_slice(parser->text, start, at);
-        return PAWL_OK;
-    }
-    return pawl__liquid_parse_error(parser, parser->text.len, "'{%% %s %%}' was expected", name);
-}
-
-/* Inside {% liquid %} a comment ends with the line that says so. */
-static int skip_lines(struct liquid_parser *parser, const char *name)
-{
-    while (read_line(parser) == ITEM_TAG) {
-        bool ends = pawl__liquid_lex_is_name(&parser->lexer, name);
-        size_t newline = pawl__str_find(parser->text, '\n', parser->at);
-
-        parser->at = newline < parser->end ? newline + 1 : parser->end;
-        if (ends)
-            return PAWL_OK;
-    }
-    return pawl__liquid_parse_error(parser, parser->end, "'%s' was expected", name);
-}
 
 /* ---- statements -------------------------------------------------------------------------- */
 
@@ -233,7 +38,7 @@ static int parse_output(struct liquid_parser *parser, struct liquid_node *node)
 {
     int status = pawl__liquid_parse_filtered(parser, &node->expr);
 
-    return status == PAWL_OK ? finish_tag(parser) : status;
+    return status == PAWL_OK ? pawl__liquid_scan_end(parser) : status;
 }
 
 static int parse_raw(struct liquid_parser *parser, struct liquid_node *node)
@@ -243,9 +48,9 @@ static int parse_raw(struct liquid_parser *parser, struct liquid_node *node)
     if (parser->lines)
         return pawl__liquid_parse_error(parser, parser->lexer.token.offset,
                                         "Another tag was expected");
-    status = finish_tag(parser);
+    status = pawl__liquid_scan_end(parser);
     if (status == PAWL_OK)
-        status = skip_to(parser, "endraw", &node->text);
+        status = pawl__liquid_scan_to(parser, "endraw", &node->text);
     return status;
 }
 
@@ -256,18 +61,18 @@ static int parse_comment(struct liquid_parser *parser, struct liquid_node *node)
 
     (void)node;
     if (parser->lexer.token.kind != LIQUID_TOKEN_END)
-        skip_words(parser);
-    status = finish_tag(parser);
+        pawl__liquid_scan_words(parser);
+    status = pawl__liquid_scan_end(parser);
     if (status != PAWL_OK)
         return status;
-    return parser->lines ? skip_lines(parser, "endcomment")
-                         : skip_to(parser, "endcomment", &ignored);
+    return parser->lines ? pawl__liquid_scan_lines(parser, "endcomment")
+                         : pawl__liquid_scan_to(parser, "endcomment", &ignored);
 }
 
 static int parse_inline_comment(struct liquid_parser *parser, struct liquid_node *node)
 {
     (void)node;
-    return finish_tag(parser);
+    return pawl__liquid_scan_end(parser);
 }
 
 static int parse_assign(struct liquid_parser *parser, struct liquid_node *node)
@@ -281,14 +86,14 @@ static int parse_assign(struct liquid_parser *parser, struct liquid_node *node)
                                         "Invalid 'assign' tag: '=' was expected");
     pawl__liquid_lex_next(&parser->lexer);
     status = pawl__liquid_parse_filtered(parser, &node->expr);
-    return status == PAWL_OK ? finish_tag(parser) : status;
+    return status == PAWL_OK ? pawl__liquid_scan_end(parser) : status;
 }
 
 static int parse_named(struct liquid_parser *parser, struct liquid_node *node)
 {
     int status = parse_name(parser, &node->text);
 
-    return status == PAWL_OK ? finish_tag(parser) : status;
+    return status == PAWL_OK ? pawl__liquid_scan_end(parser) : status;
 }
 
 static int parse_capture(struct liquid_parser *parser, struct liquid_node *node)
@@ -303,10 +108,10 @@ static int parse_capture(struct liquid_parser *parser, struct liquid_node *node)
         status = parse_name(parser, &node->text);
     }
     if (status == PAWL_OK)
-        status = finish_tag(parser);
+        status = pawl__liquid_scan_end(parser);
     if (status == PAWL_OK)
         status = parse_block(parser, ends, &node->body);
-    return status == PAWL_OK ? finish_tag(parser) : status;
+    return status == PAWL_OK ? pawl__liquid_scan_end(parser) : status;
 }
 
 static int parse_cycle(struct liquid_parser *parser, struct liquid_node *node)
@@ -320,7 +125,7 @@ static int parse_cycle(struct liquid_parser *parser, struct liquid_node *node)
         pawl__liquid_lex_next(&parser->lexer);
         status = pawl__liquid_parse_list(parser, false, &node->values);
     }
-    return status == PAWL_OK ? finish_tag(parser) : status;
+    return status == PAWL_OK ? pawl__liquid_scan_end(parser) : status;
 }
 
 /* {% liquid %}: the lines up to the closing braces are tags. */
@@ -334,8 +139,8 @@ static int parse_liquid(struct liquid_parser *parser, struct liquid_node *node)
     if (parser->lines)
         return pawl__liquid_parse_error(parser, start, "Another tag was expected");
     if (parser->lexer.token.kind != LIQUID_TOKEN_END)
-        skip_words(parser);
-    status = finish_tag(parser);
+        pawl__liquid_scan_words(parser);
+    status = pawl__liquid_scan_end(parser);
     if (status != PAWL_OK)
         return status;
     lexer = parser->lexer;
@@ -374,19 +179,19 @@ static int parse_if_branches(struct liquid_parser *parser, struct liquid_node *n
         if (status == PAWL_OK && !is_else)
             status = pawl__liquid_parse_logical(parser, &(*branch)->expr);
         if (status == PAWL_OK)
-            status = finish_tag(parser);
+            status = pawl__liquid_scan_end(parser);
         if (status == PAWL_OK) {
             (*branch)->negate = negate;
             status = parse_block(parser, ends, &(*branch)->body);
         }
         if (status != PAWL_OK)
             return status;
-        if (tag_is(parser, ends[0]))
-            return finish_tag(parser);
+        if (pawl__liquid_tag_is(parser, ends[0]))
+            return pawl__liquid_scan_end(parser);
         if (is_else)
             return pawl__liquid_parse_error(parser, parser->lexer.token.offset, "'%s' was expected",
                                             ends[0]);
-        is_else = tag_is(parser, "else");
+        is_else = pawl__liquid_tag_is(parser, "else");
         negate = false;
         branch = &(*branch)->next;
     }
@@ -415,21 +220,21 @@ static int parse_case(struct liquid_parser *parser, struct liquid_node *node)
     int status = pawl__liquid_parse_primary(parser, &node->expr);
 
     if (status == PAWL_OK)
-        status = finish_tag(parser);
+        status = pawl__liquid_scan_end(parser);
     if (status == PAWL_OK)
         status = parse_block(parser, ends, &ignored);
-    while (status == PAWL_OK && !tag_is(parser, ends[0])) {
+    while (status == PAWL_OK && !pawl__liquid_tag_is(parser, ends[0])) {
         status = branch_new(parser, branch);
-        if (status == PAWL_OK && tag_is(parser, "when"))
+        if (status == PAWL_OK && pawl__liquid_tag_is(parser, "when"))
             status = pawl__liquid_parse_list(parser, true, &(*branch)->values);
         if (status == PAWL_OK)
-            status = finish_tag(parser);
+            status = pawl__liquid_scan_end(parser);
         if (status == PAWL_OK)
             status = parse_block(parser, ends, &(*branch)->body);
         if (status == PAWL_OK)
             branch = &(*branch)->next;
     }
-    return status == PAWL_OK ? finish_tag(parser) : status;
+    return status == PAWL_OK ? pawl__liquid_scan_end(parser) : status;
 }
 
 /* ---- for --------------------------------------------------------------------------------- */
@@ -478,7 +283,7 @@ static int parse_for_head(struct liquid_parser *parser, struct liquid_node *node
             pawl__liquid_lex_next(&parser->lexer);
         status = parse_for_option(parser, node);
     }
-    return status == PAWL_OK ? finish_tag(parser) : status;
+    return status == PAWL_OK ? pawl__liquid_scan_end(parser) : status;
 }
 
 static int parse_for(struct liquid_parser *parser, struct liquid_node *node)
@@ -489,12 +294,12 @@ static int parse_for(struct liquid_parser *parser, struct liquid_node *node)
 
     if (status == PAWL_OK)
         status = parse_block(parser, ends, &node->body);
-    if (status == PAWL_OK && tag_is(parser, "else")) {
-        status = finish_tag(parser);
+    if (status == PAWL_OK && pawl__liquid_tag_is(parser, "else")) {
+        status = pawl__liquid_scan_end(parser);
         if (status == PAWL_OK)
             status = parse_block(parser, else_ends, &node->otherwise);
     }
-    return status == PAWL_OK ? finish_tag(parser) : status;
+    return status == PAWL_OK ? pawl__liquid_scan_end(parser) : status;
 }
 
 /* ---- blocks ------------------------------------------------------------------------------ */
@@ -525,7 +330,7 @@ static const struct tag {
 static int parse_tag(struct liquid_parser *parser, struct liquid_node **out)
 {
     for (size_t i = 0; i < sizeof tags / sizeof *tags; i++) {
-        if (tag_is(parser, tags[i].name)) {
+        if (pawl__liquid_tag_is(parser, tags[i].name)) {
             int status = node_new(parser, tags[i].kind, out);
 
             return status == PAWL_OK ? tags[i].parse(parser, *out) : status;
@@ -538,7 +343,7 @@ static int parse_tag(struct liquid_parser *parser, struct liquid_node **out)
 static bool is_one_of(const struct liquid_parser *parser, const char *const *names)
 {
     for (; *names; names++) {
-        if (tag_is(parser, *names))
+        if (pawl__liquid_tag_is(parser, *names))
             return true;
     }
     return false;
@@ -549,25 +354,25 @@ static int parse_item(struct liquid_parser *parser, const char *const *ends,
                       struct liquid_node **out, bool *ended)
 {
     struct pawl_str text = {"", 0};
-    enum item item = read_item(parser, &text);
+    enum liquid_item item = pawl__liquid_scan_item(parser, &text);
     int status = PAWL_OK;
 
-    *ended = item == ITEM_END;
-    if (item == ITEM_END)
+    *ended = item == LIQUID_ITEM_END;
+    if (item == LIQUID_ITEM_END)
         return *ends ? pawl__liquid_parse_error(parser, parser->at, "'{%% %s %%}' was expected",
                                                 *ends)
                      : PAWL_OK;
-    if (item == ITEM_TEXT) {
+    if (item == LIQUID_ITEM_TEXT) {
         status = node_new(parser, LIQUID_NODE_TEXT, out);
         if (status == PAWL_OK)
             (*out)->text = text;
         return status;
     }
-    if (item == ITEM_OUTPUT) {
+    if (item == LIQUID_ITEM_OUTPUT) {
         status = node_new(parser, LIQUID_NODE_OUTPUT, out);
         return status == PAWL_OK ? parse_output(parser, *out) : status;
     }
-    status = read_tag(parser);
+    status = pawl__liquid_scan_tag(parser);
     if (status != PAWL_OK)
         return status;
     *ended = is_one_of(parser, ends);
