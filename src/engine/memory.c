@@ -10,6 +10,7 @@
 #include "engine/instance.h"
 
 #include "base/assert.h"
+#include "base/datetime.h"
 
 /* ---- blocks ------------------------------------------------------------------------------ */
 
@@ -481,12 +482,19 @@ static int read_stored(struct pawl_context *context, const struct pawl_variable 
 {
     struct pawl_conversion how = pawl__context_conversion(context);
     struct pawl_exception raised;
+    struct pawl_datetime date;
     struct pawl_value value;
     int status = polymorphic ? pawl__run_value(context, stored, &value)
                              : read_plain(context, stored, &value);
 
     if (status != PAWL_OK)
         return status;
+    /* Text converts to a date in local time; what was stored is the date as it is. */
+    if (variable->type->kind == PAWL_TYPE_DATETIME &&
+        pawl__datetime_parse(pawl__json_str(&value.json), &date, NULL) == PAWL_OK) {
+        *out = (struct pawl_value){.json = value.json, .type = variable->type};
+        return PAWL_OK;
+    }
     *out = value;
     status = pawl__convert(&how, value, variable->type, &value, &raised);
     if (status == PAWL_OK)

@@ -63,9 +63,21 @@ static bool has_feature(const struct pawl_engine *engine, struct pawl_str name)
     return false;
 }
 
+static bool sends_requests(const struct pawl_json *steps)
+{
+    for (uint32_t i = 0; i < pawl__json_len(steps); i++) {
+        if (pawl__json_get_text(pawl__json_at(steps, i), "http"))
+            return true;
+    }
+    return false;
+}
+
 const char *case_missing(const struct pawl_engine *engine, const struct pawl_json *json)
 {
     const struct pawl_json *requires = pawl__json_get_text(json, "requires");
+
+    if (sends_requests(pawl__json_get_text(json, "steps")))
+        return "http";
 
     for (uint32_t i = 0; i < pawl__json_len(requires); i++) {
         struct pawl_str name = pawl__json_str(pawl__json_at(requires, i));
