@@ -18,6 +18,7 @@
     const { create, defineProperty, freeze, getOwnPropertyDescriptor, getPrototypeOf, setPrototypeOf } = Object;
     const { ownKeys } = Reflect;
     const isFinite = Number.isFinite;
+    const plainProto = Object.prototype;
     const toIso = Date.prototype.toISOString;
     const timeOf = Date.prototype.getTime;
 
@@ -114,7 +115,9 @@
         case 'number':
             return isFinite(value) ? value : refuse(value);
         case 'object': {
-            if (value === null) return value;
+            if (value === null || isArray(value)) return value;
+            const proto = getPrototypeOf(value);
+            if (proto === plainProto || proto === expandoProto) return value;
             if (native.isBytes(value)) return native.bytesToBase64(value);
             if (value instanceof Map || value instanceof Set) return [...value];
             return value;
@@ -138,6 +141,7 @@
         switch (typeof value) {
         case 'object':
             if (isArray(value)) return 'a' + stringify(value, plain);
+            if (getPrototypeOf(value) === plainProto) return 'o' + (stringify(value, plain) ?? 'null');
             if (isDate(value)) return 'd' + dateText(value);
             if (native.isBytes(value)) return 'b' + native.bytesToBase64(value);
             if (Guid.is(value)) return 'g' + value;
@@ -169,7 +173,7 @@
         }
         return proto;
     };
-    labelled('System.Dynamic.ExpandoObject');
+    const expandoProto = labelled('System.Dynamic.ExpandoObject');
     labelled('System.Collections.Generic.Dictionary`2[System.String,System.Object]');
     labelled('System.Collections.Generic.Dictionary`2[System.String,System.String]');
     labelled('System.Text.Json.Nodes.JsonObject');
@@ -184,9 +188,12 @@
         if (typeof value !== 'object' || value === null) return;
         if (isArray(value)) {
             if (arrayProto) setPrototypeOf(value, arrayProto);
-            for (const item of value) label(item, proto, arrayProto);
+            for (let i = 0; i < value.length; i++) label(value[i], proto, arrayProto);
         } else {
-            for (const key of ownKeys(value)) label(value[key], proto, arrayProto);
+            for (const key in value) {
+                const member = value[key];
+                if (typeof member === 'object') label(member, proto, arrayProto);
+            }
             setPrototypeOf(value, proto);
         }
     }
