@@ -4,9 +4,42 @@
 
 #include <regex.h>
 
-static const struct pawl_json *lines_of(const struct running *run)
+/* Splits a text with line breaks in it into lines. */
+static int append_lines(struct running *run, struct pawl_json *lines, struct pawl_str text)
 {
-    return &run->memory.lines;
+    size_t from = 0, end;
+    int status;
+
+    do {
+        struct pawl_str line;
+        struct pawl_json json;
+
+        end = pawl__str_find(text, '\n', from);
+        line = pawl__str_slice(text, from, end);
+        if (end != SIZE_MAX && line.len > 0 && line.ptr[line.len - 1] == '\r')
+            line.len--;
+        status = pawl__json_string_copy(&run->arena, line, &json);
+        if (status == PAWL_OK)
+            status = pawl__json_append(&run->arena, lines, json);
+        from = end + 1;
+    } while (status == PAWL_OK && end != SIZE_MAX);
+    return status;
+}
+
+/* What was printed, line by line. */
+static const struct pawl_json *lines_of(struct running *run)
+{
+    const struct pawl_json *printed = &run->memory.lines;
+
+    if (run->lines_from == pawl__json_len(printed) && run->lines.type == PAWL_JSON_ARRAY)
+        return &run->lines;
+    run->lines = pawl__json_array();
+    run->lines_from = pawl__json_len(printed);
+    for (uint32_t i = 0; i < pawl__json_len(printed); i++) {
+        if (append_lines(run, &run->lines, pawl__json_str(pawl__json_at(printed, i))) != PAWL_OK)
+            break;
+    }
+    return &run->lines;
 }
 
 bool expect_lines(struct running *run, const struct pawl_json *list)
