@@ -55,7 +55,7 @@ static int reserve(struct pawl_arena *arena, struct tags *tags, size_t extra)
         cap *= 2;
     text = pawl__arena_alloc_aligned(arena, cap, 1);
     if (!text)
-        return arena->status;
+        return pawl__refused(arena);
     if (tags->text)
         memcpy(text, tags->text, tags->len);
     tags->text = text;
@@ -134,7 +134,7 @@ static int progress_of(struct pawl_context *context, struct progress **out)
     if (!progress) {
         progress = pawl__arena_alloc_zeroed(arena, sizeof *progress);
         if (!progress)
-            return arena->status != PAWL_OK ? arena->status : PAWL_ENOMEM;
+            return pawl__refused(arena);
         status = read_tags(context, SCHEDULED, &scheduled);
         progress->scheduled = scheduled.count;
         if (status == PAWL_OK)
@@ -164,7 +164,7 @@ static int schedule_item(struct pawl_context *context, const struct pawl_node *b
     int status;
 
     if (tag.len == 0)
-        return pawl__context_arena(context)->status;
+        return pawl__refused(pawl__context_arena(context));
     status = pawl__schedule(context, &schedule);
     if (status == PAWL_OK)
         status = add_tag(pawl__context_arena(context), scheduled, tag);

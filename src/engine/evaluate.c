@@ -52,6 +52,26 @@ static int show_state(struct pawl_context *context, const struct pawl_input *inp
     return status;
 }
 
+/*
+ * The reference loses the whole instance when it comes to storing such a value. Faulting the
+ * activity that made it keeps the instance, and says who it was.
+ */
+int pawl__demand_storable(struct pawl_context *context, struct pawl_value value, const char *what,
+                          struct pawl_str name)
+{
+    if (pawl__value_is_null(value) && value.type)
+        return pawl__raise(context, "InvalidOperationException",
+                           "%s '%.*s' is an undefined JsonElement, which cannot be stored: give it "
+                           "a value that is JSON.",
+                           what, PAWL_STR_ARG(name));
+    if (pawl__value_is_finite(&value.json))
+        return PAWL_OK;
+    return pawl__raise(context, "ArgumentException",
+                       "%s '%.*s' is infinite or not a number (NaN), which cannot be stored: check "
+                       "the calculation that it comes from.",
+                       what, PAWL_STR_ARG(name));
+}
+
 static int evaluate_one(struct pawl_context *context, const struct pawl_input *input,
                         struct pawl_value *value)
 {
@@ -64,6 +84,9 @@ static int evaluate_one(struct pawl_context *context, const struct pawl_input *i
         return pawl__raise_around(context, "InputEvaluationException",
                                   "Failed to evaluate activity input '%s'",
                                   input->descriptor->name);
+    if (status == PAWL_OK)
+        status =
+            pawl__demand_storable(context, *value, "Input", pawl__str(input->descriptor->name));
     if (status == PAWL_OK)
         status = show_state(context, input, *value);
     return status;
@@ -281,8 +304,10 @@ int pawl__workflow_output_set(struct pawl_context *context, struct pawl_str name
                               struct pawl_value value)
 {
     struct pawl_json stored;
-    int status = pawl__value_write(&context->burst->arena, value, &stored);
+    int status = pawl__demand_storable(context, value, "Workflow output", name);
 
+    if (status == PAWL_OK)
+        status = pawl__value_write(&context->burst->arena, value, &stored);
     if (status == PAWL_OK)
         status = pawl__json_set(&context->burst->arena, &context->burst->output, name, stored);
     return status;
@@ -314,6 +339,8 @@ int pawl__output_bind(struct pawl_context *context, struct pawl_context *scope,
     status = pawl__convert(&how, value, type, &converted, &raised);
     if (status == ENGINE_RAISED)
         return pawl__raise_exception(context, &raised);
+    if (status == PAWL_OK)
+        status = pawl__demand_storable(context, converted, "Variable", reference);
     if (status != PAWL_OK)
         return status;
     block = pawl__memory_find(scope, reference, NULL);
@@ -332,8 +359,10 @@ int pawl__output_set(struct pawl_context *context, const char *name, struct pawl
     int status;
 
     PAWL_ASSERT(output);
-    status =
-        pawl__output_bind(context, context, output->reference, output->descriptor->type, value);
+    status = pawl__demand_storable(context, value, "Output", pawl__str(name));
+    if (status == PAWL_OK)
+        status =
+            pawl__output_bind(context, context, output->reference, output->descriptor->type, value);
     if (status == PAWL_OK)
         status = record_output(context, pawl__str(name), value);
     return status;

