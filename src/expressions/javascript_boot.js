@@ -50,7 +50,8 @@
         #text;
         constructor(text) { this.#text = text; }
         toString() { return this.#text; }
-        toJSON() { return this.#text; }
+        // Scripts see the properties of the host's object.
+        toJSON() { return { Variant: parseInt(this.#text[19], 16), Version: parseInt(this.#text[14], 16) }; }
         static is(value) { return #text in value; }
         static Parse(text) { return new Guid(native.parseGuid(text)); }
         static NewGuid() { return new Guid(native.newGuid()); }
@@ -76,8 +77,18 @@
         get Minutes() { return Math.trunc(this.#ms / 60000) % 60; }
         get Seconds() { return Math.trunc(this.#ms / 1000) % 60; }
         get Milliseconds() { return this.#ms % 1000; }
+        get Ticks() { return this.#ms * 10000; }
+        get Microseconds() { return Math.trunc(this.#ms * 1000) % 1000; }
+        get Nanoseconds() { return Math.trunc(this.#ms * 1000000) % 1000; }
+        get TotalMicroseconds() { return this.#ms * 1000; }
+        get TotalNanoseconds() { return this.#ms * 1000000; }
         toString() { return native.timeSpanText(this.#ms); }
-        toJSON() { return this.toString(); }
+        toJSON() {
+            const { Ticks, Days, Hours, Milliseconds, Microseconds, Nanoseconds, Minutes, Seconds, TotalDays, TotalHours,
+                TotalMilliseconds, TotalMicroseconds, TotalNanoseconds, TotalMinutes, TotalSeconds } = this;
+            return { Ticks, Days, Hours, Milliseconds, Microseconds, Nanoseconds, Minutes, Seconds, TotalDays, TotalHours,
+                TotalMilliseconds, TotalMicroseconds, TotalNanoseconds, TotalMinutes, TotalSeconds };
+        }
     }
 
     class DateTime {
@@ -117,7 +128,10 @@
         case 'object': {
             if (value === null || isArray(value)) return value;
             const proto = getPrototypeOf(value);
-            if (proto === plainProto || proto === expandoProto) return value;
+            if (proto === plainProto || proto === expandoProto) {
+                const own = this[key];
+                return own !== value && own !== null && typeof own === 'object' && (Guid.is(own) || TimeSpan.is(own)) ? String(own) : value;
+            }
             if (native.isBytes(value)) return native.bytesToBase64(value);
             if (value instanceof Map || value instanceof Set) return [...value];
             return value;
@@ -140,6 +154,7 @@
     function pack(value) {
         switch (typeof value) {
         case 'object':
+            if (value !== null && isJsonNode(value)) return 'j' + stringify(value, plain);
             if (isArray(value)) return 'a' + stringify(value, plain);
             if (getPrototypeOf(value) === plainProto) return 'o' + (stringify(value, plain) ?? 'null');
             if (isDate(value)) return 'd' + dateText(value);
@@ -183,6 +198,10 @@
     const jsonArrayProto = create(Array.prototype);
     hide(jsonArrayProto, 'toString', function () { return stringify(this, null, 2); });
     freeze(jsonArrayProto);
+    const isJsonNode = value => {
+        const proto = getPrototypeOf(value);
+        return proto === jsonProto || proto === jsonArrayProto;
+    };
 
     function label(value, proto, arrayProto) {
         if (typeof value !== 'object' || value === null) return;
@@ -219,8 +238,9 @@
             configurable: true,
         });
     }
-    // What a script has put into `variables` besides the names that its text mentions.
-    const names = target => stringify(ownKeys(target).filter(key => typeof key === 'string'));
+    // What is in `variables` now, but for the arrays that the script has not replaced.
+    const names = target => stringify(ownKeys(target).filter(
+        key => typeof key === 'string' && 'value' in getOwnPropertyDescriptor(target, key)));
 
     // ---- what was thrown -----------------------------------------------------------------
 
