@@ -144,12 +144,22 @@ static bool names_input(const struct pawl_javascript_evaluation *e, struct pawl_
     return false;
 }
 
+static bool is_as_shown(const struct pawl_javascript_evaluation *e, struct pawl_str name,
+                        struct pawl_js value)
+{
+    for (const struct pawl_javascript_shown *shown = e->shown; shown; shown = shown->next) {
+        if (pawl__str_equal(shown->name, name))
+            return pawl__js_same(shown->value, value);
+    }
+    return false;
+}
+
 /* What is null or undefined leaves the variable as it was; what is named as an input too. */
 static bool read_variable(struct pawl_javascript_evaluation *e, struct pawl_str name)
 {
     struct pawl_js value = pawl__js_at(e->realm->engine, e->variables, name);
-    struct pawl_value read;
-    bool done = pawl__javascript_from_js(e, value, &read);
+    struct pawl_value read = pawl__value_null();
+    bool done = is_as_shown(e, name, value) || pawl__javascript_from_js(e, value, &read);
 
     pawl__js_free(e->realm->engine, value);
     if (!done || pawl__value_is_null(read) || names_input(e, name))
