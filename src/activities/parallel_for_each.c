@@ -10,6 +10,7 @@
 #include "activities/children.h"
 #include "activities/descriptor.h"
 #include "activities/looping.h"
+#include "base/assert.h"
 
 #define SCHEDULED "ScheduledTagsProperty"
 #define COMPLETED "CompletedTagsProperty"
@@ -65,6 +66,7 @@ static int reserve(struct pawl_arena *arena, struct tags *tags, size_t extra)
 
 static void put(struct tags *tags, const char *text, size_t len)
 {
+    PAWL_ASSERT(tags->text);
     memcpy(tags->text + tags->len, text, len);
     tags->len += len;
     tags->text[tags->len] = '\0';
