@@ -6,35 +6,44 @@
 
 /* ---- evaluating -------------------------------------------------------------------------- */
 
+static int convert(struct pawl_context *context, struct pawl_value value,
+                   const struct pawl_type *target, struct pawl_value *out)
+{
+    struct pawl_conversion how = pawl__context_conversion(context);
+    struct pawl_exception raised;
+    int status = pawl__convert(&how, value, target, out, &raised);
+
+    return status == ENGINE_RAISED ? pawl__raise_exception(context, &raised) : status;
+}
+
 int pawl__expression_evaluate(struct pawl_context *context,
                               const struct pawl_expression *expression,
                               const struct pawl_type *target, struct pawl_value *out)
 {
-    struct pawl_conversion how = pawl__context_conversion(context);
-    struct pawl_exception raised;
     struct pawl_value value = pawl__value_null();
     int status = PAWL_OK;
 
     if (expression->ops)
         status = expression->ops->evaluate(context, expression, target, &value);
-    if (status == PAWL_OK)
-        status = pawl__convert(&how, value, target, &value, &raised);
-    else
-        return status;
-    if (status == ENGINE_RAISED)
-        return pawl__raise_exception(context, &raised);
-    if (status == PAWL_OK)
-        *out = value;
-    return status;
+    return status == PAWL_OK ? convert(context, value, target, out) : status;
 }
 
+/* *shown is what activityState has of it. */
 static int evaluate_input(struct pawl_context *context, const struct pawl_input *input,
-                          struct pawl_value *out)
+                          struct pawl_value *out, struct pawl_value *shown)
 {
-    *out = input->initial;
-    if (!input->expression.ops)
+    const struct pawl_expression *expression = &input->expression;
+    int status;
+
+    *out = *shown = input->initial;
+    if (!expression->ops)
         return PAWL_OK;
-    return pawl__expression_evaluate(context, &input->expression, input->descriptor->type, out);
+    status = expression->ops->evaluate(context, expression, input->descriptor->type, shown);
+    if (status == PAWL_OK)
+        status = convert(context, *shown, input->descriptor->type, out);
+    if (status == PAWL_OK && !expression->ops->shown_unconverted)
+        *shown = *out;
+    return status;
 }
 
 static int show_state(struct pawl_context *context, const struct pawl_input *input,
@@ -75,11 +84,12 @@ int pawl__demand_storable(struct pawl_context *context, struct pawl_value value,
 static int evaluate_one(struct pawl_context *context, const struct pawl_input *input,
                         struct pawl_value *value)
 {
+    struct pawl_value shown;
     int status;
 
     if (input->descriptor->flags & (PAWL_INPUT_NAKED | PAWL_INPUT_NO_AUTO_EVALUATE))
         return PAWL_OK;
-    status = evaluate_input(context, input, value);
+    status = evaluate_input(context, input, value, &shown);
     if (status == ENGINE_RAISED)
         return pawl__raise_around(context, "InputEvaluationException",
                                   "Failed to evaluate activity input '%s'",
@@ -88,7 +98,7 @@ static int evaluate_one(struct pawl_context *context, const struct pawl_input *i
         status =
             pawl__demand_storable(context, *value, "Input", pawl__str(input->descriptor->name));
     if (status == PAWL_OK)
-        status = show_state(context, input, *value);
+        status = show_state(context, input, shown);
     return status;
 }
 
@@ -175,7 +185,10 @@ const struct pawl_json *pawl__input_naked(const struct pawl_context *context, co
 
 int pawl__input_evaluate(struct pawl_context *context, const char *name, struct pawl_value *out)
 {
-    return evaluate_input(context, &context->node->inputs[input_number(context, name)], out);
+    struct pawl_value shown;
+
+    return evaluate_input(context, &context->node->inputs[input_number(context, name)], out,
+                          &shown);
 }
 
 /* Whether a nested workflow surrounds the context: then its variables hide the run's inputs. */
