@@ -54,6 +54,8 @@ static int show_state(struct pawl_context *context, const struct pawl_input *inp
 
     if (input->descriptor->flags & (PAWL_INPUT_SENSITIVE | PAWL_INPUT_NOT_SERIALIZABLE))
         return PAWL_OK;
+    if (!pawl__value_is_finite(&value.json)) /* what JSON cannot say is not shown */
+        value = pawl__value_null();
     status = pawl__value_write(&context->burst->arena, value, &stored);
     if (status == PAWL_OK)
         status = pawl__json_set_text(&context->burst->arena, &context->activity_state,
@@ -94,9 +96,6 @@ static int evaluate_one(struct pawl_context *context, const struct pawl_input *i
         return pawl__raise_around(context, "InputEvaluationException",
                                   "Failed to evaluate activity input '%s'",
                                   input->descriptor->name);
-    if (status == PAWL_OK)
-        status =
-            pawl__demand_storable(context, *value, "Input", pawl__str(input->descriptor->name));
     if (status == PAWL_OK)
         status = show_state(context, input, shown);
     return status;

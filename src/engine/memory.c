@@ -298,7 +298,9 @@ int pawl__variables_declare(struct pawl_context *context)
     for (uint32_t i = 0; i < context->node->variable_count && status == PAWL_OK; i++) {
         const struct pawl_variable *variable = &context->node->variables[i];
 
-        status = pawl__demand_storable(context, variable->initial, "Variable", variable->name);
+        /* One that starts undefined may still be set before it is stored; if not, it is null. */
+        if (!pawl__value_is_null(variable->initial))
+            status = pawl__demand_storable(context, variable->initial, "Variable", variable->name);
         if (status == PAWL_OK)
             status = pawl__memory_declare(context, variable, variable->initial);
     }
