@@ -84,6 +84,8 @@ static const struct {
     {"gen-nested-a1-00714", "a ParallelForEach that runs nothing over Int32[]"},
     {"gen-bookmarks-a1-00817", "a ParallelForEach that runs nothing over Int32[]"},
     {"gen-bookmarks-a1-01278", "a ParallelForEach that runs nothing over Int32[]"},
+    {"gen-convert-a1-00729", "a script's Infinity that becomes null on its way into a variable"},
+    {"gen-convert-a3-00104", "a script's Infinity that becomes null on its way into a variable"},
     {"gen-nested-a1-00275", "a template filter that cannot read numbers out of JSON"},
     {"gen-variables-a1-00986", "a memory driver that sometimes outlives the burst"},
 };
