@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* Activities that choose which activity runs. */
 #ifndef PAWL_ACTIVITIES_BRANCHING_H
 #define PAWL_ACTIVITIES_BRANCHING_H
 

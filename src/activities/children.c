@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* Ports, sets of texts and values, as containers use them; see children.h. */
 #include "activities/children.h"
 
 #define BREAKING "IsBreaking"

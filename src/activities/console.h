@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* Lines written to and read from the console; the effects are described in console.c. */
 #ifndef PAWL_ACTIVITIES_CONSOLE_H
 #define PAWL_ACTIVITIES_CONSOLE_H
 

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* Events waited for and sent; the effect is described in events.c. */
 #ifndef PAWL_ACTIVITIES_EVENTS_H
 #define PAWL_ACTIVITIES_EVENTS_H
 

@@ -13,7 +13,7 @@ static const struct pawl_input_descriptor inputs[] = {
         .description = "The script to run.",
         .ui_hint = "code-editor",
         .default_syntax = "JavaScript",
-        .options_json = "{\"codeEditor\":{\"language\":\"javascript\"}}",
+        .options_json = "{\"code-editor\":{\"language\":\"javascript\"}}",
     },
     {
         .name = "PossibleOutcomes",

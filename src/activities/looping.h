@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* Activities that run a body again and again, and the one that stops them. */
 #ifndef PAWL_ACTIVITIES_LOOPING_H
 #define PAWL_ACTIVITIES_LOOPING_H
 

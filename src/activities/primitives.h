@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* Activities that do one thing to the instance, and placeholders. */
 #ifndef PAWL_ACTIVITIES_PRIMITIVES_H
 #define PAWL_ACTIVITIES_PRIMITIVES_H
 

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* Activities that wait for a time. */
 #ifndef PAWL_ACTIVITIES_SCHEDULING_H
 #define PAWL_ACTIVITIES_SCHEDULING_H
 

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* Containers that run a list of activities. */
 #ifndef PAWL_ACTIVITIES_SEQUENCE_H
 #define PAWL_ACTIVITIES_SEQUENCE_H
 

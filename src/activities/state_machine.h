@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* States, and transitions between them that wait for triggers. */
 #ifndef PAWL_ACTIVITIES_STATE_MACHINE_H
 #define PAWL_ACTIVITIES_STATE_MACHINE_H
 

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* The root of every run, and workflows used as activities. */
 #ifndef PAWL_ACTIVITIES_WORKFLOW_H
 #define PAWL_ACTIVITIES_WORKFLOW_H
 

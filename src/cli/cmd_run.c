@@ -274,7 +274,7 @@ static int drive(struct run *run, struct pawl_error *err)
         bool sent, timed = pawl__memory_next_due(&run->memory, &due);
 
         if (is_stopped(run)) {
-            status = pawl__memory_cancel(&run->memory, run->entry, err);
+            status = pawl__memory_cancel(&run->memory, run->entry, true, err);
             continue;
         }
         status = send_next_event(run, !timed, &sent, err);

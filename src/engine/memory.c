@@ -177,6 +177,23 @@ int pawl__variable_make(struct pawl_arena *arena, struct pawl_str name, struct p
     return PAWL_OK;
 }
 
+/*
+ * The nearest block that a script made under this name, or that belongs to a variable of this name
+ * which is not in scope itself: what a loop beside this activity left in their common container.
+ */
+static struct pawl_block *block_named(struct pawl_context *context, struct pawl_str name)
+{
+    for (; context; context = context->parent) {
+        for (uint32_t i = 0; i < context->block_count; i++) {
+            struct pawl_block *block = &context->blocks[i];
+
+            if (pawl__str_equal(block->variable ? block->variable->name : block->id, name))
+                return block;
+        }
+    }
+    return NULL;
+}
+
 bool pawl__variable_get(struct pawl_context *context, struct pawl_str name, struct pawl_value *out)
 {
     struct pawl_context *scope = context;
@@ -188,13 +205,10 @@ bool pawl__variable_get(struct pawl_context *context, struct pawl_str name, stru
         *out = block ? block->value : variable->initial;
         return true;
     }
-    /* One that a script made: a block named by the variable itself. */
-    block = pawl__memory_find(context, name, NULL);
-    if (block && !block->variable) {
+    block = block_named(context, name);
+    if (block)
         *out = block->value;
-        return true;
-    }
-    return false;
+    return block != NULL;
 }
 
 int pawl__variable_set(struct pawl_context *context, struct pawl_str name, struct pawl_value value)
@@ -309,6 +323,20 @@ static int keep_dynamic(struct pawl_context *context, const struct pawl_variable
     return PAWL_OK;
 }
 
+/*
+ * Sets the block of a dynamic variable: one that is there already, in an outer scope too, is
+ * overwritten, so that an inner loop leaves its last value to the outer one. As recorded.
+ */
+static int set_dynamic(struct pawl_context *container, const struct pawl_variable *variable)
+{
+    struct pawl_block *block = pawl__memory_find(container, variable->id, NULL);
+
+    if (!block)
+        return pawl__memory_declare(container, variable, variable->initial);
+    block->value = variable->initial;
+    return PAWL_OK;
+}
+
 int pawl__dynamic_declare(struct pawl_context *context, const struct pawl_variable *variables,
                           uint32_t count)
 {
@@ -320,7 +348,7 @@ int pawl__dynamic_declare(struct pawl_context *context, const struct pawl_variab
     for (uint32_t i = 0; i < count && status == PAWL_OK; i++) {
         status = keep_dynamic(context, &variables[i]);
         if (status == PAWL_OK)
-            status = pawl__memory_declare(container, &variables[i], variables[i].initial);
+            status = set_dynamic(container, &variables[i]);
     }
     return status;
 }

@@ -157,25 +157,45 @@ static int load_variables(struct loading *l, const struct pawl_json *array,
 
 /* ---- contexts ---------------------------------------------------------------------------- */
 
+/* The variable of a block: one in scope, or one of a loop beside it, known by its name only. */
+static int block_variable(struct loading *l, struct pawl_context *context,
+                          const struct pawl_json *json, const struct pawl_variable **out)
+{
+    struct pawl_str id = text_of(json, "id"), name = text_of(json, "name");
+    struct pawl_variable *made;
+    int status;
+
+    *out = pawl__variable_with_id(context, id, NULL);
+    if (*out || name.len == 0)
+        return PAWL_OK;
+    made = pawl__arena_alloc(&l->burst->arena, sizeof *made);
+    if (!made)
+        return pawl__arena_status(&l->burst->arena);
+    status = pawl__variable_make(&l->burst->arena, name, pawl__value_null(), made);
+    made->id = id;
+    *out = made;
+    return status;
+}
+
 static int load_blocks(struct loading *l, struct pawl_context *context,
                        const struct pawl_json *blocks)
 {
     for (uint32_t i = 0; i < pawl__json_len(blocks); i++) {
         const struct pawl_json *one = pawl__json_at(blocks, i);
         struct pawl_str id = text_of(one, "id");
-        const struct pawl_variable *variable = pawl__variable_with_id(context, id, NULL);
+        const struct pawl_variable *variable = NULL;
         struct pawl_variable plain = {.id = id};
         struct pawl_value value = pawl__value_null();
-        struct pawl_block *block;
         int status = typed_value(l, one, "value", &value);
 
+        if (status == PAWL_OK)
+            status = block_variable(l, context, one, &variable);
         if (status == PAWL_OK)
             status = pawl__memory_declare(context, variable ? variable : &plain, value);
         if (status != PAWL_OK)
             return status;
-        block = pawl__memory_find(context, id, NULL);
         if (!variable)
-            block->variable = NULL;
+            pawl__memory_find(context, id, NULL)->variable = NULL;
     }
     return PAWL_OK;
 }
@@ -289,10 +309,22 @@ static bool makes_cycle(const struct pawl_context *context, const struct pawl_co
     return pawl__context_below(parent, context);
 }
 
+/*
+ * States list the newest first, and that is the order in which the reference has them after a
+ * resume. A burst in progress goes on with the order it had.
+ */
+static const struct pawl_json *nth_context(const struct loading *l, const struct pawl_json *array,
+                                           uint32_t n)
+{
+    bool in_progress = true_of(pawl__json_get_text(l->state, "pawl"), "inProgress");
+
+    return pawl__json_at(array, in_progress ? pawl__json_len(array) - 1 - n : n);
+}
+
 static void link_parents(struct loading *l, const struct pawl_json *array)
 {
     for (uint32_t i = 0; i < pawl__json_len(array); i++) {
-        const struct pawl_json *json = pawl__json_at(array, i);
+        const struct pawl_json *json = nth_context(l, array, i);
         struct pawl_context *context = context_with(l, text_of(json, "id"));
         struct pawl_context *parent = context_with(l, text_of(json, "parentContextId"));
 
@@ -308,7 +340,7 @@ static int load_contexts(struct loading *l)
     int status = PAWL_OK;
 
     for (uint32_t i = 0; i < pawl__json_len(array) && status == PAWL_OK; i++)
-        status = load_context(l, pawl__json_at(array, i));
+        status = load_context(l, nth_context(l, array, i));
     if (status != PAWL_OK)
         return status;
     link_parents(l, array);

@@ -126,6 +126,8 @@ static struct pawl_json blocks_json(struct pawl_builder *b, const struct pawl_co
         struct pawl_json one = pawl__json_object();
 
         pawl__build(b, &one, "id", pawl__json_string(context->blocks[i].id));
+        if (context->blocks[i].variable)
+            pawl__build_text(b, &one, "name", context->blocks[i].variable->name);
         pawl__build_typed(b, &one, "value", context->blocks[i].value);
         pawl__build_append(b, &array, one);
     }

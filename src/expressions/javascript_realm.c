@@ -276,8 +276,8 @@ static void keep_syntax_error(struct pawl_javascript_realm *realm,
     struct pawl_js error = pawl__js_caught(engine);
     struct pawl_js told = pawl__js_call(engine, realm->owner->roots.describe, &error, 1);
     struct pawl_str text = {"", 0};
-    unsigned line = 0;
-    unsigned column = 0;
+    uint32_t line = 0;
+    uint32_t column = 0;
     char what[128];
 
     pawl__js_free(engine, error);
@@ -287,7 +287,7 @@ static void keep_syntax_error(struct pawl_javascript_realm *realm,
     /* Name, place, message: one line each. */
     if (text.len > 0 && sscanf(text.ptr, "%*[^\n]\n%u:%u", &line, &column) == 2) {
         line -= line > lines_before ? lines_before : 0;
-        pawl__javascript_unexpected(script->text, line, column, what, sizeof what);
+        pawl__javascript_unexpected(script->text, &line, &column, what, sizeof what);
     } else {
         (void)snprintf(what, sizeof what, "Unexpected end of input");
     }

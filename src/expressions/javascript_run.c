@@ -95,8 +95,7 @@ static int define_accessor(void *ctx, struct pawl_str name)
     struct pawl_js function = pawl__javascript_accessor_function(definer->e->realm, name);
 
     if (pawl__js_kind(function) != PAWL_JS_OBJECT ||
-        !pawl__js_define(engine, definer->global, name, pawl__js_share(function, engine),
-                         HIDDEN))
+        !pawl__js_define(engine, definer->global, name, pawl__js_share(function, engine), HIDDEN))
         return PAWL_ENOMEM;
     return PAWL_OK;
 }
@@ -173,8 +172,8 @@ static bool read_variables(struct pawl_javascript_evaluation *e)
     pawl__js_free(engine, names);
     if (done) {
         struct pawl_json parsed;
-        int status = pawl__json_parse(e->arena, pawl__json_str(&list.json), NULL, &parsed, NULL,
-                                      NULL);
+        int status =
+            pawl__json_parse(e->arena, pawl__json_str(&list.json), NULL, &parsed, NULL, NULL);
 
         if (status != PAWL_OK)
             (void)pawl__javascript_fail(e, status);

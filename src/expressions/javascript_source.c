@@ -203,7 +203,20 @@ static size_t find_place(struct pawl_str text, uint32_t line, uint32_t column)
     return at;
 }
 
-void pawl__javascript_unexpected(struct pawl_str text, uint32_t line, uint32_t column,
+/* Line and column behind the last character. */
+static void place_of_end(struct pawl_str text, uint32_t *line, uint32_t *column)
+{
+    *line = 1;
+    *column = 1;
+    for (size_t at = 0; at < text.len; (*column)++) {
+        if (pawl__utf8_next(text, &at) == '\n') {
+            ++*line;
+            *column = 0;
+        }
+    }
+}
+
+void pawl__javascript_unexpected(struct pawl_str text, uint32_t *line, uint32_t *column,
                                  char *message, size_t size)
 {
     static const char *const keywords[] = {
@@ -211,12 +224,13 @@ void pawl__javascript_unexpected(struct pawl_str text, uint32_t line, uint32_t c
         "else",  "export", "extends", "finally",    "for",   "function", "if",      "import", "in",
         "new",   "return", "super",   "switch",     "this",  "throw",    "try",     "typeof", "var",
         "void",  "while",  "with",    "instanceof", "null",  "true",     "false",   NULL};
-    size_t at = find_place(text, line, column);
+    size_t at = find_place(text, *line, *column);
     size_t end = at;
     unsigned char c;
 
     if (skip_blanks(text, at) >= text.len) {
         (void)snprintf(message, size, "Unexpected end of input");
+        place_of_end(text, line, column);
         return;
     }
     c = (unsigned char)text.ptr[at];

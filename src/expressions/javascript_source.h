@@ -42,9 +42,9 @@ bool pawl__javascript_mentions(struct pawl_str text, const char *word);
 
 /*
  * Where a parser stopped: reads the token at a line and column (both from 1) and writes what the
- * reference says of it, "Unexpected token ';'".
+ * reference says of it, "Unexpected token ';'". A place behind the text becomes that of its end.
  */
-void pawl__javascript_unexpected(struct pawl_str text, uint32_t line, uint32_t column,
+void pawl__javascript_unexpected(struct pawl_str text, uint32_t *line, uint32_t *column,
                                  char *message, size_t size);
 
 #endif

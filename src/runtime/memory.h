@@ -191,9 +191,9 @@ PAWL_MUST_CHECK int pawl__memory_resume(struct pawl_memory *memory,
                                         struct pawl_memory_instance *instance,
                                         struct pawl_str bookmark_id, const struct pawl_json *input,
                                         struct pawl_error *err);
-/* With the children it has. A final instance is left as it is. */
+/* With the children it has, or alone. A final instance is left as it is. */
 PAWL_MUST_CHECK int pawl__memory_cancel(struct pawl_memory *memory,
-                                        struct pawl_memory_instance *instance,
+                                        struct pawl_memory_instance *instance, bool with_children,
                                         struct pawl_error *err);
 
 /* Texts "" when not given. Borrowed for the call. */

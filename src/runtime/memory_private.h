@@ -25,6 +25,7 @@ struct pawl_memory_work {
     struct pawl_str bookmark_id;           /* RESUME */
     struct pawl_json input;                /* RESUME */
     bool only_if_there;                    /* RESUME: no empty burst */
+    bool with_children;                    /* CANCEL */
     struct pawl_memory_stimulus stimulus;  /* STIMULUS */
     int64_t expires;                       /* STIMULUS: parked until then */
 };

@@ -84,13 +84,15 @@ int pawl__memory_push_resume(struct pawl_memory *memory, struct pawl_memory_inst
     return push(memory, work, status);
 }
 
-static int push_cancel(struct pawl_memory *memory, struct pawl_memory_instance *instance)
+static int push_cancel(struct pawl_memory *memory, struct pawl_memory_instance *instance,
+                       bool with_children)
 {
     struct pawl_memory_work *work = pawl__memory_work_new(memory, MEMORY_CANCEL);
 
     if (!work)
         return PAWL_ENOMEM;
     work->instance = instance;
+    work->with_children = with_children;
     return push(memory, work, PAWL_OK);
 }
 
@@ -167,7 +169,7 @@ static int begin_resume(struct pawl_memory *memory, const struct pawl_memory_wor
     return pawl__memory_begin(memory, work->instance, &event, err);
 }
 
-/* Cancels an instance and queues the same for its children, whatever became of it. */
+/* Cancels an instance and, if wanted, queues the same for its children, whatever became of it. */
 static int begin_cancel(struct pawl_memory *memory, const struct pawl_memory_work *work,
                         struct pawl_error *err)
 {
@@ -176,9 +178,10 @@ static int begin_cancel(struct pawl_memory *memory, const struct pawl_memory_wor
 
     PAWL_MEMORY_FOR_EACH_INSTANCE(child, memory)
     {
-        if (pawl__str_equal(memory_text(&child->state, "parentWorkflowInstanceId"),
+        if (work->with_children &&
+            pawl__str_equal(memory_text(&child->state, "parentWorkflowInstanceId"),
                             work->instance->id) &&
-            push_cancel(memory, child) != PAWL_OK)
+            push_cancel(memory, child, true) != PAWL_OK)
             return pawl__error_code(err, PAWL_ENOMEM);
     }
     return work->instance->is_final ? PAWL_OK
@@ -394,9 +397,9 @@ int pawl__memory_resume(struct pawl_memory *memory, struct pawl_memory_instance 
 }
 
 int pawl__memory_cancel(struct pawl_memory *memory, struct pawl_memory_instance *instance,
-                        struct pawl_error *err)
+                        bool with_children, struct pawl_error *err)
 {
-    return drain_after(memory, push_cancel(memory, instance), err);
+    return drain_after(memory, push_cancel(memory, instance, with_children), err);
 }
 
 int pawl__memory_send(struct pawl_memory *memory, const struct pawl_memory_stimulus *stimulus,

@@ -349,7 +349,7 @@ static bool step_cancel(struct running *run)
 {
     struct pawl_error err;
 
-    if (pawl__memory_cancel(&run->memory, run->entry, &err) != PAWL_OK)
+    if (pawl__memory_cancel(&run->memory, run->entry, false, &err) != PAWL_OK)
         return fail_with(run, "cancel", &err);
     return true;
 }

@@ -40,7 +40,9 @@ struct running {
     struct pawl_memory memory;
     struct pawl_memory_instance *entry;        /* NULL: none was started */
     struct pawl_memory_publication *published; /* one per definition of the case */
-    struct pawl_buf why;                       /* the first thing that is not as expected */
+    struct pawl_json lines; /* what was printed, split into lines; see expect_lines.c */
+    uint32_t lines_from;    /* out of how many texts it was made */
+    struct pawl_buf why;    /* the first thing that is not as expected */
 };
 
 /* How to run it. */

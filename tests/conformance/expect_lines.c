@@ -4,36 +4,42 @@
 
 #include <regex.h>
 
-/* Recorded lines are those of a console: a text with line breaks in it is several. */
-static int split(struct running *run, struct pawl_str text, struct pawl_json *out)
+/* Splits a text with line breaks in it into lines. */
+static int append_lines(struct running *run, struct pawl_json *lines, struct pawl_str text)
 {
-    for (size_t from = 0; from <= text.len;) {
-        size_t end = pawl__str_find(text, '\n', from);
-        struct pawl_json line;
-        int status = pawl__json_string_copy(&run->arena, pawl__str_slice(text, from, end), &line);
+    size_t from = 0, end;
+    int status;
 
+    do {
+        struct pawl_str line;
+        struct pawl_json json;
+
+        end = pawl__str_find(text, '\n', from);
+        line = pawl__str_slice(text, from, end);
+        if (end != SIZE_MAX && line.len > 0 && line.ptr[line.len - 1] == '\r')
+            line.len--;
+        status = pawl__json_string_copy(&run->arena, line, &json);
         if (status == PAWL_OK)
-            status = pawl__json_append(&run->arena, out, line);
-        if (status != PAWL_OK)
-            return status;
-        from = end == SIZE_MAX ? text.len + 1 : end + 1;
-    }
-    return PAWL_OK;
+            status = pawl__json_append(&run->arena, lines, json);
+        from = end + 1;
+    } while (status == PAWL_OK && end != SIZE_MAX);
+    return status;
 }
 
+/* What was printed, line by line. */
 static const struct pawl_json *lines_of(struct running *run)
 {
     const struct pawl_json *printed = &run->memory.lines;
-    struct pawl_json *out = pawl__arena_alloc(&run->arena, sizeof *out);
 
-    if (!out)
-        return printed;
-    *out = pawl__json_array();
+    if (run->lines_from == pawl__json_len(printed) && run->lines.type == PAWL_JSON_ARRAY)
+        return &run->lines;
+    run->lines = pawl__json_array();
+    run->lines_from = pawl__json_len(printed);
     for (uint32_t i = 0; i < pawl__json_len(printed); i++) {
-        if (split(run, pawl__json_str(pawl__json_at(printed, i)), out) != PAWL_OK)
-            return printed;
+        if (append_lines(run, &run->lines, pawl__json_str(pawl__json_at(printed, i))) != PAWL_OK)
+            break;
     }
-    return out;
+    return &run->lines;
 }
 
 bool expect_lines(struct running *run, const struct pawl_json *list)

@@ -11,6 +11,8 @@
 
 #define STEPS_MAX 40
 #define YIELD_AFTER 8
+/* Not those of saved inputs: a burst that is given the seed of an earlier one repeats its ids. */
+#define SEEDS (UINT64_C(1) << 40)
 #define NOW INT64_C(639029342450000000)
 #define BYTES_MAX ((size_t)64 << 20)
 
@@ -165,7 +167,7 @@ static void run(struct world *world, struct pawl_burst *burst)
 static struct pawl_event make_event(uint8_t choice, const struct pawl_json *state)
 {
     struct pawl_event event = {
-        .kind = (enum pawl_event_kind)(choice % 4), .now = NOW, .seed = choice};
+        .kind = (enum pawl_event_kind)(choice % 4), .now = NOW, .seed = SEEDS + choice};
     const struct pawl_json *bookmark =
         pawl__json_at(pawl__json_get_text(state, "bookmarks"), choice / 4);
     const struct pawl_json *context =

@@ -206,70 +206,37 @@ static void a_state_machine_knows_where_it_stands_by_state_and_tags(void **state
 
 /* ---- memory ------------------------------------------------------------------------------ */
 
+/* clang-format off */
 static const char everything[] =
     "{'id':'s','type':'Elsa.Sequence','variables':[{'id':'n','name':'N','typeName':'Int32'}],"
     "'activities':["
-    "{'type':'Elsa.SetVariable','variable':{'id':'n'},'value':" LITERAL(
-        "'4'") "},"
-               "{'type':'Elsa.If','condition':" LITERAL(
-                   "true") ",'then':{'type':'Elsa.WriteLine'}},"
-                           "{'type':'Elsa.Switch','cases':[{'label':'A','condition':{'type':'"
-                           "Literal','value':true},"
-                           "'activity':{'type':'Elsa.Parallel','activities':[{'type':'Elsa."
-                           "WriteLine'}]}}]},"
-                           "{'type':'Elsa.For','start':" LITERAL("1") ",'end':" LITERAL(
-                               "2") ",'body':{'type':"
-                                    "'Elsa.Sequence','activities':[{'type':'Elsa.Break'}]}},"
-                                    "{'type':'Elsa.ForEach'," ITEMS
-                                    ",'body':{'type':'Elsa.WriteLine'}},"
-                                    "{'type':'Elsa.ParallelForEach'," ITEMS
-                                    ",'body':{'type':'Elsa.WriteLine'}},"
-                                    "{'type':'Elsa.While','condition':" LITERAL(
-                                        "false") ",'body':{'type':'Elsa.WriteLine'}},"
-                                                 "{'type':'Elsa.Fork','branches':[{'type':'Elsa."
-                                                 "WriteLine'},{'type':'Elsa.WriteLine'}]},"
-                                                 "{'type':'Elsa.SetName','value':" LITERAL(
-                                                     "'name'") "},"
-                                                               "{'type':'Elsa.Correlate','"
-                                                               "correlationId':" LITERAL(
-                                                                   "'c'") "},"
-                                                                          "{'type':'Elsa.SetOutput'"
-                                                                          ",'outputName':" LITERAL("'o'") ",'outputValue':" LITERAL(
-                                                                              "1") "},"
-                                                                                   "{'type':'Elsa."
-                                                                                   "PublishEvent','"
-                                                                                   "eventName'"
-                                                                                   ":" LITERAL(
-                                                                                       "'e"
-                                                                                       "'") ",'"
-                                                                                            "payloa"
-                                                                                            "d'"
-                                                                                            ":" LITERAL("'p'") "},"
-                                                                                                               "{'"
-                                                                                                               "type"
-                                                                                                               "':'"
-                                                                                                               "Elsa"
-                                                                                                               ".Sta"
-                                                                                                               "rtAt"
-                                                                                                               "','"
-                                                                                                               "date"
-                                                                                                               "Time"
-                                                                                                               "'"
-                                                                                                               ":" LITERAL("'2001-01-01T00:00:00Z'") "},"
-                                                                                                                                                     "{'type':'Elsa.StateMachine','initialState':'A','states':[{'name':'A','entry':{'type':"
-                                                                                                                                                     "'Elsa.WriteLine'}},{'name':'B'}],'transitions':[{'from':'A','to':'B','trigger':{'type':"
-                                                                                                                                                     "'Elsa.WriteLine'},'action':{'type':'Elsa.WriteLine'}}]},"
-                                                                                                                                                     "{'type':'Elsa.Parallel','activities':["
-                                                                                                                                                     "{'type':'Elsa.Delay'},{'type':'Elsa.Timer'},"
-                                                                                                                                                     "{'type':'Elsa.Cron','cronExpression':" LITERAL(
-                                                                                                                                                         "'0 0 0 * * *'") "}," EVENT("e") ","
-                                                                                                                                                                                          "{'type':'Elsa.RunTask','taskName':" LITERAL("'t'") ",'payload':" LITERAL("'{}'") "},"
-                                                                                                                                                                                                                                                                            "{'type':'Elsa.Sequence','activities':[{'type':'Elsa.ReadLine'},{'type':"
-                                                                                                                                                                                                                                                                            "'Elsa.DispatchWorkflow','workflowDefinitionId':" LITERAL(
-                                                                                                                                                                                                                                                                                "'d'") "},{'type':'Elsa.Complete',"
-                                                                                                                                                                                                                                                                                       "'outcomes':" LITERAL(
-                                                                                                                                                                                                                                                                                           "'x'") "}]}]}"
-                                                                                                                                                                                                                                                                                                  "]}";
+    "{'type':'Elsa.SetVariable','variable':{'id':'n'},'value':" LITERAL("'4'") "},"
+    "{'type':'Elsa.If','condition':" LITERAL("true") ",'then':{'type':'Elsa.WriteLine'}},"
+    "{'type':'Elsa.Switch','cases':[{'label':'A','condition':{'type':'Literal','value':true},"
+    "'activity':{'type':'Elsa.Parallel','activities':[{'type':'Elsa.WriteLine'}]}}]},"
+    "{'type':'Elsa.For','start':" LITERAL("1") ",'end':" LITERAL("2") ",'body':{'type':"
+    "'Elsa.Sequence','activities':[{'type':'Elsa.Break'}]}},"
+    "{'type':'Elsa.ForEach'," ITEMS ",'body':{'type':'Elsa.WriteLine'}},"
+    "{'type':'Elsa.ParallelForEach'," ITEMS ",'body':{'type':'Elsa.WriteLine'}},"
+    "{'type':'Elsa.While','condition':" LITERAL("false") ",'body':{'type':'Elsa.WriteLine'}},"
+    "{'type':'Elsa.Fork','branches':[{'type':'Elsa.WriteLine'},{'type':'Elsa.WriteLine'}]},"
+    "{'type':'Elsa.SetName','value':" LITERAL("'name'") "},"
+    "{'type':'Elsa.Correlate','correlationId':" LITERAL("'c'") "},"
+    "{'type':'Elsa.SetOutput','outputName':" LITERAL("'o'") ",'outputValue':" LITERAL("1") "},"
+    "{'type':'Elsa.PublishEvent','eventName':" LITERAL("'e'") ",'payload':" LITERAL("'p'") "},"
+    "{'type':'Elsa.StartAt','dateTime':" LITERAL("'2001-01-01T00:00:00Z'") "},"
+    "{'type':'Elsa.StateMachine','initialState':'A','states':[{'name':'A','entry':{'type':"
+    "'Elsa.WriteLine'}},{'name':'B'}],'transitions':[{'from':'A','to':'B','trigger':{'type':"
+    "'Elsa.WriteLine'},'action':{'type':'Elsa.WriteLine'}}]},"
+    "{'type':'Elsa.Parallel','activities':["
+    "{'type':'Elsa.Delay'},{'type':'Elsa.Timer'},"
+    "{'type':'Elsa.Cron','cronExpression':" LITERAL("'0 0 0 * * *'") "}," EVENT("e") ","
+    "{'type':'Elsa.RunTask','taskName':" LITERAL("'t'") ",'payload':" LITERAL("'{}'") "},"
+    "{'type':'Elsa.Sequence','activities':[{'type':'Elsa.ReadLine'},{'type':"
+    "'Elsa.DispatchWorkflow','workflowDefinitionId':" LITERAL("'d'") "},{'type':'Elsa.Complete',"
+    "'outcomes':" LITERAL("'x'") "}]}]}"
+    "]}";
+/* clang-format on */
 
 static int run_everything(struct test_allocator *alloc, void *arg)
 {

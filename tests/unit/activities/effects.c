@@ -98,11 +98,21 @@ static void a_task_is_asked_for_and_waited_for_by_the_same_id(void **state)
 
 /* ---- children ---------------------------------------------------------------------------- */
 
-#define DISPATCH(wait)                                                                             \
-    "{'id':'x','type':'Elsa.DispatchWorkflow','workflowDefinitionId':" LITERAL(                    \
-        "'other'") ",'correlationId':" LITERAL("'c1'") ",'input':" OBJECT("{}") ",'"               \
-                                                                                "waitForCompletio" \
-                                                                                "n':" LITERAL(wait) ",'channelName':" LITERAL("'slow'") ",'startNewTrace':" LITERAL("true") "}"
+#define DISPATCH(wait)                                                                                                         \
+    "{'id':'x','type':'Elsa.DispatchWorkflow','workflowDefinitionId':" LITERAL(                                                \
+        "'other'") ",'correlationId':" LITERAL("'c1'") ",'input':" OBJECT("{}") ",'"                                           \
+                                                                                "waitForCompletio"                             \
+                                                                                "n':" LITERAL(wait) ",'channelName':" LITERAL( \
+                                                                                    "'slow'") ",'"                             \
+                                                                                              "st"                             \
+                                                                                              "ar"                             \
+                                                                                              "tN"                             \
+                                                                                              "ew"                             \
+                                                                                              "Tr"                             \
+                                                                                              "ac"                             \
+                                                                                              "e'"                             \
+                                                                                              ":" LITERAL(                     \
+                                                                                                  "true") "}"
 
 static void a_dispatch_asks_first_whether_there_is_something_to_start(void **state)
 {

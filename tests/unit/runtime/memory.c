@@ -240,7 +240,7 @@ static void a_final_instance_stays_as_it_is(void **state)
     assert_ok(
         pawl__memory_resume(&f->memory, instance, pawl__str("no-such-bookmark"), NULL, &f->err),
         &f->err);
-    assert_ok(pawl__memory_cancel(&f->memory, instance, &f->err), &f->err);
+    assert_ok(pawl__memory_cancel(&f->memory, instance, true, &f->err), &f->err);
     assert_str(sub_status(instance), "Finished");
     assert_int_equal(pawl__json_len(&instance->log), entries);
 }
@@ -255,7 +255,7 @@ static void cancelling_reaches_children(void **state)
     child = newest(f);
     assert_ptr_not_equal(parent, child);
     assert_str(sub_status(child), "Suspended");
-    assert_ok(pawl__memory_cancel(&f->memory, parent, &f->err), &f->err);
+    assert_ok(pawl__memory_cancel(&f->memory, parent, true, &f->err), &f->err);
     assert_str(sub_status(parent), "Cancelled");
     assert_str(sub_status(child), "Cancelled");
     assert_int_equal(pawl__json_len(pawl__json_get_text(&child->state, "bookmarks")), 0);

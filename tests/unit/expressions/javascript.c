@@ -1,0 +1,380 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* JavaScript expressions: results, what scripts find, what they change. */
+#include "stage.h"
+
+struct theatre {
+    struct pawl_env *env;
+    struct pawl_javascript *js;
+};
+
+static const char *config(void *ctx, const char *name)
+{
+    (void)ctx;
+    return strcmp(name, "Region") == 0 ? "eu" : NULL;
+}
+
+static int join_args(void *ctx, struct pawl_arena *arena, const struct pawl_json *args,
+                     struct pawl_json *out, struct pawl_error *err)
+{
+    (void)ctx;
+    (void)arena;
+    if (pawl__json_len(args) == 0) {
+        err->code = PAWL_EINVAL;
+        (void)snprintf(err->msg, sizeof err->msg, "what is to be echoed?");
+        return PAWL_EINVAL;
+    }
+    *out = *args;
+    return PAWL_OK;
+}
+
+static int open_theatre(void **state)
+{
+    static const char *const names[] = {"Region", "Zone", NULL};
+    static struct theatre theatre;
+    struct pawl_javascript_options options = pawl__javascript_options_default;
+    struct pawl_error err = PAWL_ERROR_INIT;
+
+    options.config = config;
+    options.config_names = names;
+    assert_ok(pawl_system_env_open(&theatre.env, &err), &err);
+    assert_ok(pawl__javascript_open(theatre.env, &options, &theatre.js, &err), &err);
+    assert_code(
+        pawl__javascript_add_function(
+            theatre.js, &(struct pawl_javascript_function){.name = "echo", .call = join_args}),
+        PAWL_OK);
+    *state = &theatre;
+    return 0;
+}
+
+static int close_theatre(void **state)
+{
+    struct theatre *theatre = *state;
+
+    pawl__javascript_close(theatre->js);
+    pawl_system_env_close(theatre->env);
+    return 0;
+}
+
+static void on_stage(void **state, void (*play)(struct stage *stage))
+{
+    const struct theatre *theatre = *state;
+    struct stage stage = {.play = NULL};
+
+    stage_run(&stage, theatre->js, play);
+}
+
+/* ---- values ------------------------------------------------------------------------------ */
+
+static void play_results(struct stage *stage)
+{
+    assert_evaluates(stage, "1 + 1", "2");
+    assert_evaluates(stage, "return 1 + 1;", "2");
+    assert_evaluates(stage, "0.1 + 0.2", "0.30000000000000004");
+    assert_evaluates(stage, "'a' + 'b'", "\"ab\"");
+    assert_evaluates(stage, "1 < 2", "true");
+    assert_evaluates(stage, "undefined", "null");
+    assert_evaluates(stage, "null", "null");
+    assert_evaluates(stage, "", "null");
+    assert_evaluates(stage, "   \n", "null");
+    assert_evaluates(stage, "[1, 'two', null, undefined, [true]]", "[1,\"two\",null,null,[true]]");
+    assert_evaluates(stage, "({ a: 1, b: undefined, c: { d: new Date(0) } })",
+                     "{\"a\":1,\"b\":null,\"c\":{\"d\":\"1970-01-01T00:00:00Z\"}}");
+    assert_evaluates(stage, "new Date(1500)", "\"1970-01-01T00:00:01.5Z\"");
+    assert_evaluates(stage, "bytesFromString('hi')", "\"aGk=\"");
+    assert_evaluates(stage, "new Map([['k', 1]])", "[[\"k\",1]]");
+    assert_evaluates(stage, "10n ** 20n", "100000000000000000000");
+    assert_evaluates(stage, "() => 1", "null");
+    assert_evaluates(stage, "'\\ud800x'", "\"\xef\xbf\xbdx\"");
+}
+
+static void results_become_values(void **state)
+{
+    on_stage(state, play_results);
+}
+
+static void play_completion(struct stage *stage)
+{
+    assert_evaluates(stage, "let t = 0; for (const x of [1, 2, 3]) t += x;", "6");
+    assert_evaluates(stage, "var a = 2; a * 3", "6");
+    assert_evaluates(stage, "{ a: 5 }", "5");
+    assert_evaluates(stage, "function f() { return 7 } f()", "7");
+    assert_evaluates(stage, "if (true) { 'yes' } else { 'no' }", "\"yes\"");
+    assert_evaluates(stage, "1 // a comment", "1");
+    assert_evaluates(stage, "/* one */ 2 /* three */", "2");
+    assert_evaluates(stage, "'a';;", "\"a\"");
+    assert_evaluates(stage, "const let1 = 1; let1 + 1", "2");
+    assert_evaluates(stage, "const let1 = 1; let1 + 1", "2");
+    assert_evaluates(stage, "x = 5; x + 1", "6");
+    assert_evaluates(stage, "typeof x", "\"undefined\"");
+    assert_evaluates(stage, "return (async () => { return await Promise.resolve('a' + 1); })();",
+                     "\"a1\"");
+}
+
+static void the_value_is_that_of_the_last_statement(void **state)
+{
+    on_stage(state, play_completion);
+}
+
+static void play_numbers(struct stage *stage)
+{
+    assert_evaluates(
+        stage, "0 / 0",
+        "JavaScriptException: The script's result is NaN, which is no value outside of "
+        "it.");
+    assert_evaluates(
+        stage, "[1 / 0]",
+        "JavaScriptException: The script's result contains Infinity, which is no value "
+        "outside of it.");
+    assert_evaluates(stage, "new Date('bad')",
+                     "JavaScriptException: An invalid date has no value outside of the script.");
+}
+
+static void what_json_cannot_say_is_a_fault(void **state)
+{
+    on_stage(state, play_numbers);
+}
+
+/* ---- failures ---------------------------------------------------------------------------- */
+
+static void play_failures(struct stage *stage)
+{
+    assert_evaluates(stage, "throw new Error('boom')", "JavaScriptException: boom");
+    assert_evaluates(stage, "throw 'text'", "JavaScriptException: text");
+    assert_evaluates(stage, "throw { message: 'of an object' }",
+                     "JavaScriptException: of an object");
+    assert_evaluates(stage, "nope.x", "JavaScriptException: nope is not defined");
+    assert_evaluates(stage, "return Promise.reject(new Error('late'))",
+                     "JavaScriptException: late");
+    assert_evaluates(stage, "new Promise(() => {})",
+                     "JavaScriptException: The script's promise can never be settled.");
+    assert_evaluates(stage, "this is not valid javascript",
+                     "ScriptPreparationException: Could not prepare script: Unexpected identifier "
+                     "'is' (<anonymous>:1:6)");
+    assert_evaluates(stage, "return unclosedBracket(;",
+                     "ScriptPreparationException: Could not prepare script: Unexpected token ';' "
+                     "(<anonymous>:1:24)");
+    assert_evaluates(
+        stage, "return 1;\nreturn (",
+        "ScriptPreparationException: Could not prepare script: Unexpected end of input "
+        "(<anonymous>:2:9)");
+    assert_evaluates(stage, "1 + 1", "2");
+}
+
+static void what_is_thrown_is_raised(void **state)
+{
+    on_stage(state, play_failures);
+}
+
+/* ---- the workflow ------------------------------------------------------------------------ */
+
+static void play_variables(struct stage *stage)
+{
+    assert_evaluates(stage, "getN() + getVariable('N') + variables.N", "3");
+    assert_evaluates(stage, "`${getName()} ${getNope}`",
+                     "JavaScriptException: getNope is not defined");
+    assert_evaluates(stage, "getVariable('Nope')", "null");
+    assert_evaluates(stage, "(setVariable('N', 2.7), getN())", "2.7");
+    assert_evaluates(stage, "getN()", "3");
+    assert_evaluates(stage, "setN('abc')", "null");
+    assert_evaluates(stage, "getN()", "0");
+    assert_evaluates(stage, "variables.N = 41; variables.N += 1;", "42");
+    assert_evaluates(stage, "getN()", "42");
+    assert_evaluates(stage, "variables.N = null; getN()", "42");
+    assert_evaluates(stage, "getN()", "42");
+    assert_evaluates(stage, "variables['Name'] = 'new'; getName()", "\"abc\"");
+    assert_evaluates(stage, "getName()", "\"new\"");
+    assert_evaluates(stage, "setVariable('made', { a: [1] })", "null");
+    assert_evaluates(stage, "getVariable('made').a[0]", "1");
+    assert_evaluates(stage, "setName('x'); throw new Error('after')", "JavaScriptException: after");
+    assert_evaluates(stage, "getName()", "\"x\"");
+}
+
+static void variables_are_read_and_written(void **state)
+{
+    on_stage(state, play_variables);
+}
+
+static void play_types(struct stage *stage)
+{
+    assert_evaluates(stage, "getWhen().getTime()", "1709208000000");
+    assert_evaluates(stage, "`${getWhen()}`",
+                     "\"Thu Feb 29 2024 12:00:00 GMT+0000 (Coordinated Universal Time)\"");
+    assert_evaluates(stage, "bytesToString(getData())", "\"Hello\"");
+    assert_evaluates(stage, "getWords().map(x => x.toUpperCase()).join()", "\"A,B\"");
+    assert_evaluates(stage, "variables.Words.push('c'); variables.Words.length", "2");
+    assert_evaluates(stage, "variables.Obj = { deep: { n: 1 } }; 0", "0");
+    assert_evaluates(stage, "const o = variables.Obj; o.deep.n = 2; 0", "0");
+    assert_evaluates(stage, "getObj().deep.n", "2");
+    assert_evaluates(stage, "`${getObj()}`", "\"System.Dynamic.ExpandoObject\"");
+    assert_evaluates(stage, "JSON.stringify(getObj())", "\"{\\\"deep\\\":{\\\"n\\\":2}}\"");
+    assert_evaluates(stage, "`${variables.Obj}`", "\"[object Object]\"");
+}
+
+static void values_keep_their_types_on_the_way_in(void **state)
+{
+    on_stage(state, play_types);
+}
+
+static void play_workflow(struct stage *stage)
+{
+    assert_evaluates(stage, "getInput('Who') + getWho() + getQty()", "\"BobBob3\"");
+    assert_evaluates(stage, "getInput('nope')", "null");
+    assert_evaluates(stage, "getWorkflowDefinitionId() + getWorkflowDefinitionVersionId()",
+                     "\"dd:1\"");
+    assert_evaluates(stage, "getWorkflowDefinitionVersion()", "1");
+    assert_evaluates(stage, "getWorkflowInstanceId()", "\"i1\"");
+    assert_evaluates(stage, "[getCorrelationId(), getWorkflowInstanceName()]", "[null,null]");
+    assert_evaluates(stage, "setCorrelationId('c'); setWorkflowInstanceName('n'); 0", "0");
+    assert_evaluates(stage, "[getCorrelationId(), getWorkflowInstanceName()]", "[\"c\",\"n\"]");
+    assert_evaluates(stage, "getOutputFrom('nobody')", "JavaScriptException: Activity not found.");
+    assert_evaluates(stage, "getOutputFrom('Stage')", "null");
+    assert_evaluates(stage, "getLastResult()", "null");
+    assert_evaluates(stage, "[Date.now(), new Date().getTime()]", "[1767337445000,1767337445000]");
+}
+
+static void the_workflow_can_be_asked(void **state)
+{
+    on_stage(state, play_workflow);
+}
+
+static void play_utilities(struct stage *stage)
+{
+    assert_evaluates(stage, "isNullOrEmpty('') && isNullOrWhiteSpace(' ') && !isNullOrEmpty(' ')",
+                     "true");
+    assert_evaluates(stage, "toJson({ a: 1, é: '<x>', n: null })",
+                     "\"{\\\"a\\\":1,\\\"é\\\":\\\"\\\\u003Cx\\\\u003E\\\",\\\"n\\\":null}\"");
+    assert_evaluates(stage, "toJson('text')", "\"\\\"text\\\"\"");
+    assert_evaluates(stage, "stringFromBase64(stringToBase64('déjà'))", "\"déjà\"");
+    assert_evaluates(stage, "bytesFromBase64('***')",
+                     "JavaScriptException: The input is not a valid Base-64 string.");
+    assert_evaluates(stage, "parseGuid('6F9619FF-8B86-D011-B42D-00C04FC964FF')",
+                     "\"6f9619ff-8b86-d011-b42d-00c04fc964ff\"");
+    assert_evaluates(stage, "newGuidString().length + newGuid().toString().length", "72");
+    assert_evaluates(stage, "newGuidString() === newGuidString()", "false");
+    assert_evaluates(stage, "'' + Guid.Empty", "\"00000000-0000-0000-0000-000000000000\"");
+    assert_evaluates(stage, "TimeSpan.FromMinutes(90)", "\"01:30:00\"");
+    assert_evaluates(stage, "LogPersistenceMode.Include", "\"Include\"");
+    assert_evaluates(stage, "getConfig('Region')", "\"eu\"");
+    assert_evaluates(stage, "getConfig('Zone')", "null");
+    assert_evaluates(
+        stage, "getConfig('Secret')",
+        "JavaScriptException: Scripts may not read this setting: it is not on the list "
+        "of settings that are open to scripts.");
+    assert_evaluates(stage, "echo(1, 'b')", "[1,\"b\"]");
+    assert_evaluates(stage, "echo()", "JavaScriptException: what is to be echoed?");
+}
+
+static void utilities_answer_as_the_reference_does(void **state)
+{
+    on_stage(state, play_utilities);
+}
+
+static void play_global(struct stage *stage)
+{
+    assert_evaluates(stage, "toJson = () => 'replaced'; return toJson();", "\"replaced\"");
+    assert_evaluates(stage, "toJson(1)", "\"1\"");
+    assert_evaluates(stage, "return typeof globalThis['getN'];", "\"function\"");
+    assert_evaluates(stage, "var e = eval; return e('typeof getN');", "\"function\"");
+    assert_evaluates(stage, "return new Function('return getN()')();", "1");
+    assert_evaluates(stage, "return eval('variables.N');", "1");
+    assert_evaluates(stage,
+                     "Array.prototype.last = function () { return this[this.length - 1] }; "
+                     "return [1, 2].last();",
+                     "2");
+    assert_evaluates(stage, "typeof [].last", "\"undefined\"");
+}
+
+static void scripts_that_reach_for_the_realm_have_one_of_their_own(void **state)
+{
+    on_stage(state, play_global);
+}
+
+static void play_shadowing(struct stage *stage)
+{
+    assert_evaluates(stage, "const o = {}; o.toString = () => 'mine'; return `${o}`;", "\"mine\"");
+    assert_evaluates(stage, "Object.assign({}, { constructor: 1, valueOf: 2 })",
+                     "{\"constructor\":1,\"valueOf\":2}");
+    assert_evaluates(stage,
+                     "const e = new Error('a'); e.name = 'X'; e.message = 'b'; return `${e}`;",
+                     "\"X: b\"");
+    assert_evaluates(stage,
+                     "class A extends Error { constructor(m) { super(m); this.name = 'A'; } } "
+                     "try { throw new A('q') } catch (e) { return e.name + e.message }",
+                     "\"Aq\"");
+    assert_evaluates(stage,
+                     "const d = new Date(0); d.toJSON = () => 'd'; return JSON.stringify(d);",
+                     "\"\\\"d\\\"\"");
+}
+
+static void assignments_that_shadow_built_in_names_work(void **state)
+{
+    on_stage(state, play_shadowing);
+}
+
+/* ---- determinism ------------------------------------------------------------------------- */
+
+static void play_chance(struct stage *stage)
+{
+    const char *shown = stage_evaluate(
+        stage,
+        "[Math.random(), Math.random(), newGuidString(), newShortGuid(), Date.now()].join()");
+    char *kept = stage->arg;
+
+    (void)snprintf(kept, 256, "%s", shown);
+}
+
+static void chance_and_time_come_from_the_burst(void **state)
+{
+    const struct theatre *theatre = *state;
+    char first[256] = "";
+    char second[256] = "";
+    struct stage stage = {.arg = first};
+
+    stage_run(&stage, theatre->js, play_chance);
+    stage = (struct stage){.arg = second};
+    stage_run(&stage, theatre->js, play_chance);
+    assert_string_equal(first, second);
+    assert_true(strlen(first) > 40);
+}
+
+/* ---- validation -------------------------------------------------------------------------- */
+
+static void play_check(struct stage *stage)
+{
+    const struct pawl_engine *engine = pawl__context_engine(stage->context);
+    const struct pawl_expression_ops *ops =
+        pawl__engine_expression(engine, pawl__str("JavaScript"));
+    struct pawl_expression good = {.ops = ops, .value = pawl__json_string(pawl__str("return 1"))};
+    struct pawl_expression bad = {.ops = ops, .value = pawl__json_string(pawl__str("1 +"))};
+    char message[128] = "";
+
+    assert_true(ops->check(engine, &good, message, sizeof message));
+    assert_false(ops->check(engine, &bad, message, sizeof message));
+    assert_string_equal(message,
+                        "Could not prepare script: Unexpected end of input (<anonymous>:1:4)");
+}
+
+static void a_syntax_error_is_found_before_a_script_runs(void **state)
+{
+    on_stage(state, play_check);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(results_become_values),
+        cmocka_unit_test(the_value_is_that_of_the_last_statement),
+        cmocka_unit_test(what_json_cannot_say_is_a_fault),
+        cmocka_unit_test(what_is_thrown_is_raised),
+        cmocka_unit_test(variables_are_read_and_written),
+        cmocka_unit_test(values_keep_their_types_on_the_way_in),
+        cmocka_unit_test(the_workflow_can_be_asked),
+        cmocka_unit_test(utilities_answer_as_the_reference_does),
+        cmocka_unit_test(scripts_that_reach_for_the_realm_have_one_of_their_own),
+        cmocka_unit_test(assignments_that_shadow_built_in_names_work),
+        cmocka_unit_test(chance_and_time_come_from_the_burst),
+        cmocka_unit_test(a_syntax_error_is_found_before_a_script_runs),
+    };
+
+    return cmocka_run_group_tests(tests, open_theatre, close_theatre);
+}
