@@ -133,7 +133,7 @@ static int load_case(struct pawl_loader *loader, struct pawl_node *node,
     int status = PAWL_OK;
 
     if (!condition_at || !activity_at || !port)
-        return arena->status;
+        return pawl__refused(arena);
     if (condition && !pawl__json_is(condition, PAWL_JSON_NULL))
         status = pawl__loader_expression(loader, node, condition, condition_at, &out->condition);
     if (status == PAWL_OK)
@@ -152,13 +152,13 @@ static int switch_load(struct pawl_loader *loader, struct pawl_node *node)
     uint32_t count = pawl__json_is(list, PAWL_JSON_ARRAY) ? pawl__json_len(list) : 0;
 
     if (!cases)
-        return arena->status;
+        return pawl__refused(arena);
     node->data = cases;
     if (count == 0)
         return PAWL_OK;
     cases->items = pawl__arena_alloc_zeroed(arena, count * sizeof *cases->items);
     if (!cases->items)
-        return arena->status;
+        return pawl__refused(arena);
     for (uint32_t i = 0; i < count; i++) {
         int status = load_case(loader, node, pawl__json_at(list, i), i, &cases->items[i]);
 
@@ -207,7 +207,7 @@ static int switch_execute(struct pawl_context *context)
     int status = PAWL_OK;
 
     if (!matching)
-        return pawl__context_arena(context)->status;
+        return pawl__refused(pawl__context_arena(context));
     for (uint32_t i = 0; i < cases->count && status == PAWL_OK; i++) {
         bool holds;
 

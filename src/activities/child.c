@@ -132,7 +132,7 @@ static int new_child(struct pawl_context *context, const char *mode, struct pawl
         .input = pawl__input(context, "Input").json,
         .wait = pawl__input_true(context, "WaitForCompletion"),
     };
-    return child->instance_id.len > 0 ? PAWL_OK : pawl__context_arena(context)->status;
+    return child->instance_id.len > 0 ? PAWL_OK : pawl__refused(pawl__context_arena(context));
 }
 
 /* ---- DispatchWorkflow -------------------------------------------------------------------- */

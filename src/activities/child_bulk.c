@@ -127,7 +127,7 @@ static int dispatch_item(struct pawl_context *context, struct pawl_value item, b
     int status;
 
     if (child.instance_id.len == 0)
-        return pawl__context_arena(context)->status;
+        return pawl__refused(pawl__context_arena(context));
     status = item_input(context, item, &child.input);
     if (status == PAWL_OK)
         status = item_correlation(context, item, &child.correlation_id);

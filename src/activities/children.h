@@ -1,9 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What containers ask about the activities below them, and the sets in which they count them. */
+/* What activities share: ports, sets of texts in properties, values from outside. */
 #ifndef PAWL_ACTIVITIES_CHILDREN_H
 #define PAWL_ACTIVITIES_CHILDREN_H
 
 #include "engine/context.h"
+
+/* Why an arena answered NULL; never PAWL_OK. */
+static inline int pawl__refused(const struct pawl_arena *arena)
+{
+    return arena->status != PAWL_OK ? arena->status : PAWL_ENOMEM;
+}
 
 /* The activity in an embedded port; NULL when it is empty. */
 const struct pawl_node *pawl__port_child(const struct pawl_node *node, const char *port);

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* RunJavaScript. */
 #ifndef PAWL_ACTIVITIES_JAVASCRIPT_H
 #define PAWL_ACTIVITIES_JAVASCRIPT_H
 

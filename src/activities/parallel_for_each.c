@@ -10,6 +10,7 @@
 #include "activities/children.h"
 #include "activities/descriptor.h"
 #include "activities/looping.h"
+#include "base/assert.h"
 
 #define SCHEDULED "ScheduledTagsProperty"
 #define COMPLETED "CompletedTagsProperty"
@@ -55,7 +56,7 @@ static int reserve(struct pawl_arena *arena, struct tags *tags, size_t extra)
         cap *= 2;
     text = pawl__arena_alloc_aligned(arena, cap, 1);
     if (!text)
-        return arena->status;
+        return pawl__refused(arena);
     if (tags->text)
         memcpy(text, tags->text, tags->len);
     tags->text = text;
@@ -65,6 +66,7 @@ static int reserve(struct pawl_arena *arena, struct tags *tags, size_t extra)
 
 static void put(struct tags *tags, const char *text, size_t len)
 {
+    PAWL_ASSERT(tags->text);
     memcpy(tags->text + tags->len, text, len);
     tags->len += len;
     tags->text[tags->len] = '\0';
@@ -134,7 +136,7 @@ static int progress_of(struct pawl_context *context, struct progress **out)
     if (!progress) {
         progress = pawl__arena_alloc_zeroed(arena, sizeof *progress);
         if (!progress)
-            return arena->status != PAWL_OK ? arena->status : PAWL_ENOMEM;
+            return pawl__refused(arena);
         status = read_tags(context, SCHEDULED, &scheduled);
         progress->scheduled = scheduled.count;
         if (status == PAWL_OK)
@@ -164,7 +166,7 @@ static int schedule_item(struct pawl_context *context, const struct pawl_node *b
     int status;
 
     if (tag.len == 0)
-        return pawl__context_arena(context)->status;
+        return pawl__refused(pawl__context_arena(context));
     status = pawl__schedule(context, &schedule);
     if (status == PAWL_OK)
         status = add_tag(pawl__context_arena(context), scheduled, tag);

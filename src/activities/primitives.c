@@ -154,8 +154,10 @@ static int set_embedded_output(struct pawl_context *context, struct pawl_context
                                struct pawl_str name, struct pawl_value value)
 {
     const struct pawl_output *output = declared_output(owner, name);
-    int status = pawl__output_set(owner, output->descriptor->name, value);
+    int status;
 
+    PAWL_ASSERT(output);
+    status = pawl__output_set(owner, output->descriptor->name, value);
     if (status != PAWL_OK)
         return status;
     if (!owner->parent)
@@ -292,7 +294,7 @@ static int outcome_names(struct pawl_context *context, struct pawl_value value,
     int status = PAWL_OK;
 
     if (!names)
-        return arena->status;
+        return pawl__refused(arena);
     names[0] = pawl__str("Done");
     for (uint32_t i = 0; i < count && list && status == PAWL_OK; i++)
         status = text_of(context, pawl__element(value, i), &names[i]);

@@ -13,6 +13,7 @@
  */
 #include "activities/state_machine.h"
 
+#include "activities/children.h"
 #include "activities/descriptor.h"
 #include "engine/context.h"
 
@@ -70,7 +71,7 @@ static int load_activity(struct pawl_loader *loader, struct pawl_node *node, con
     int status;
 
     if (!pointer)
-        return pawl__loader_arena(loader)->status;
+        return pawl__refused(pawl__loader_arena(loader));
     status = pawl__loader_child(loader, node, "Activities",
                                 pawl__json_get_nocase(json, pawl__str(key)), pointer, &child);
     *out = child;
@@ -85,7 +86,7 @@ static int load_states(struct pawl_loader *loader, struct pawl_node *node, struc
     machine->states =
         pawl__arena_alloc_zeroed(pawl__loader_arena(loader), (count + 1u) * sizeof(struct state));
     if (!machine->states)
-        return pawl__loader_arena(loader)->status;
+        return pawl__refused(pawl__loader_arena(loader));
     for (uint32_t i = 0; i < count; i++) {
         const struct pawl_json *json = pawl__json_at(list, i);
         struct state *state = &machine->states[i];
@@ -112,7 +113,7 @@ static int load_condition(struct pawl_loader *loader, struct pawl_node *node, ui
                            PAWL_STR_ARG(node->pointer), number);
 
     if (!pointer)
-        return pawl__loader_arena(loader)->status;
+        return pawl__refused(pawl__loader_arena(loader));
     if (!pawl__json_is(expression, PAWL_JSON_OBJECT))
         return PAWL_OK;
     transition->has_condition = true;
@@ -135,7 +136,7 @@ static int load_transition(struct pawl_loader *loader, struct pawl_node *node,
                        : pawl__arena_printf(arena, "%u:%.*s->%.*s", number, PAWL_STR_ARG(out->from),
                                             PAWL_STR_ARG(to));
     if (!key)
-        return arena->status;
+        return pawl__refused(arena);
     out->key = pawl__str(key);
     if (!out->to || !find_state(machine, out->from))
         pawl__loader_problem(loader, PAWL_PROBLEM_ERROR, node, NULL,
@@ -160,7 +161,7 @@ static int machine_load(struct pawl_loader *loader, struct pawl_node *node)
     int status;
 
     if (!machine)
-        return arena->status;
+        return pawl__refused(arena);
     machine->initial = current.len > 0 ? current : text_at(node->json, "initialState");
     status = load_states(loader, node, machine);
     if (status != PAWL_OK)
@@ -168,7 +169,7 @@ static int machine_load(struct pawl_loader *loader, struct pawl_node *node)
     machine->transitions =
         pawl__arena_alloc_zeroed(arena, (count + 1u) * sizeof *machine->transitions);
     if (!machine->transitions)
-        return arena->status;
+        return pawl__refused(arena);
     for (uint32_t i = 0; i < count && status == PAWL_OK; i++) {
         status = load_transition(loader, node, machine, i, pawl__json_at(list, i),
                                  &machine->transitions[i]);

@@ -71,7 +71,7 @@ static int execute(struct pawl_context *context)
     int status;
 
     if (id.len == 0)
-        return pawl__context_arena(context)->status;
+        return pawl__refused(pawl__context_arena(context));
     status = wait_for_task(context, id, name);
     if (status == PAWL_OK)
         status = pawl__output_set(context, "TaskId", pawl__value_string(id));

@@ -70,7 +70,7 @@ static uint64_t month_days(const struct pawl_cron *cron, int day_count, int firs
         days = day >= 1 ? UINT64_C(1) << day : 0;
     }
     if (cron->day_nearest && days) {
-        int day = next_bit(days, 1);
+        int day = __builtin_ctzll(days);
 
         days = UINT64_C(1) << nearest_weekday(day, day_count, (first_weekday + day - 1) % 7);
     }

@@ -229,7 +229,7 @@ static bool accept_star(struct parser *parser, const struct field *field)
 
 static int parse_field(struct parser *parser, const struct field *field, uint64_t *bits)
 {
-    int low;
+    int low = 0;
     int rc;
 
     if (accept_star(parser, field))
@@ -271,7 +271,7 @@ static int parse_days(struct parser *parser)
 static int parse_weekdays(struct parser *parser)
 {
     struct pawl_cron *cron = parser->cron;
-    int low;
+    int low = 0;
     int rc = PAWL_OK;
 
     if (accept_star(parser, &weekdays)) {
@@ -284,7 +284,7 @@ static int parse_weekdays(struct parser *parser)
             cron->weekday_last = true;
             cron->weekdays = UINT64_C(1) << low;
         } else if (accept(parser, '#')) {
-            int nth;
+            int nth = 0;
 
             rc = parse_number(parser, &weekdays, 1, 5, &nth);
             if (rc != PAWL_OK)

@@ -91,7 +91,7 @@ static void show_tree(struct pawl_cli *cli, const struct pawl_graph *graph)
     for (uint32_t i = 0; i <= graph->node_count; i++) {
         const struct pawl_node *node = i < graph->node_count ? graph->nodes[i] : NULL;
 
-        for (; open != (node ? node->parent : NULL); open = open->parent) {
+        for (; open && open != (node ? node->parent : NULL); open = open->parent) {
             if (pawl__links_has(open))
                 show_links(&cli->out, open);
         }

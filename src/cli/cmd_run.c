@@ -10,6 +10,7 @@
 #include "base/error.h"
 #include "cli/commands.h"
 #include "expressions/expressions.h"
+#include "expressions/javascript.h"
 
 /* What all activities of a run with --trace may hold together. */
 #define ARENA_MAX ((size_t)256 << 20)
@@ -327,6 +328,7 @@ static int run(struct pawl_cli *cli)
 {
     struct run run = {.cli = cli, .lines = pawl__json_array()};
     struct pawl_error err = PAWL_ERROR_INIT;
+    struct pawl_javascript *javascript = NULL;
     uint64_t seeds[3];
     int code, status = pawl_env_entropy(cli->env, seeds, sizeof seeds, &err);
 
@@ -336,6 +338,10 @@ static int run(struct pawl_cli *cli)
     status = pawl__activities_register(&run.engine);
     if (status == PAWL_OK)
         status = pawl__expressions_register(&run.engine);
+    if (status == PAWL_OK)
+        status = pawl__javascript_open(cli->env, NULL, &javascript, &err);
+    if (status == PAWL_OK)
+        status = pawl__javascript_register(&run.engine, javascript);
     pawl__arena_init(&run.lines_arena, &cli->env->alloc, ARENA_MAX);
     pawl__memory_init(&run.memory, &run.engine, &cli->env->alloc, seeds[2]);
     run.memory.hooks = (struct pawl_memory_hooks){
@@ -352,6 +358,7 @@ static int run(struct pawl_cli *cli)
     pawl__memory_release(&run.memory);
     pawl__arena_release(&run.lines_arena);
     pawl__engine_release(&run.engine);
+    pawl__javascript_close(javascript);
     return code;
 }
 

@@ -7,6 +7,7 @@
 
 #include "base/error.h"
 #include "cli/definitions.h"
+#include "cli/locate.h"
 #include "cli/output.h"
 
 #include <stdlib.h>
@@ -18,6 +19,7 @@
 struct report {
     struct pawl_cli *cli;
     struct pawl_json_writer json; /* in the middle of "problems"; --json only */
+    struct pawl_hash_seed seed;
     bool as_json;
     uint32_t errors;
     uint32_t warnings;
@@ -118,20 +120,40 @@ static int compare(const void *a, const void *b)
     return (left->problem > right->problem) - (left->problem < right->problem);
 }
 
+static int find_places(struct report *report, const struct pawl_cli_definition *file,
+                       const struct pawl_problems *problems, struct found *list)
+{
+    struct pawl_arena *arena = &report->cli->arena;
+    const char **pointers = pawl__arena_alloc_array(arena, problems->count, sizeof(char *));
+    struct pawl_json_place *places =
+        pawl__arena_alloc_array(arena, problems->count, sizeof *places);
+    int status;
+
+    if (!pointers || !places)
+        return arena->status;
+    for (uint32_t i = 0; i < problems->count; i++)
+        pointers[i] = problems->items[i].pointer;
+    status = pawl__locate_all(arena, report->seed, file->text, pointers, problems->count, places);
+    for (uint32_t i = 0; i < problems->count && status == PAWL_OK; i++)
+        list[i] = (struct found){places[i], &problems->items[i]};
+    return status;
+}
+
 static int show_all(struct report *report, const struct pawl_cli_definition *file,
                     const struct pawl_problems *problems, struct pawl_error *err)
 {
     struct pawl_arena *arena = &report->cli->arena;
     struct found *list = pawl__arena_alloc_array(arena, problems->count, sizeof *list);
+    int status;
 
+    if (problems->count == 0)
+        return PAWL_OK;
     if (!list)
         return pawl__error_code(err, arena->status);
-    for (uint32_t i = 0; i < problems->count; i++) {
-        list[i].problem = &problems->items[i];
-        pawl__cli_locate(file, problems->items[i].pointer, &list[i].place);
-    }
-    if (problems->count > 0)
-        qsort(list, problems->count, sizeof *list, compare);
+    status = find_places(report, file, problems, list);
+    if (status != PAWL_OK)
+        return pawl__error_code(err, status);
+    qsort(list, problems->count, sizeof *list, compare);
     for (uint32_t i = 0; i < problems->count; i++)
         show(report, file, &list[i].place, list[i].problem);
     if (problems->dropped > 0)
@@ -169,8 +191,10 @@ static int check_all(struct report *report, struct pawl_cli_definitions *definit
     struct pawl_cli *cli = report->cli;
     size_t count = cli->args.operand_count;
     struct pawl_cli_definition *files = pawl__arena_alloc_array(&cli->arena, count, sizeof *files);
-    int status = files ? PAWL_OK : pawl__error_code(err, cli->arena.status);
+    int status = PAWL_OK;
 
+    if (!files)
+        return pawl__error_code(err, cli->arena.status);
     for (size_t i = 0; i < count && status == PAWL_OK; i++)
         status =
             pawl__cli_definitions_read(cli, definitions, cli->args.operands[i], &files[i], err);
@@ -223,6 +247,7 @@ static int run(struct pawl_cli *cli)
     pawl__json_write_key_text(&report.json, "problems");
     pawl__json_write_begin_array(&report.json);
     status = pawl__cli_definitions_open(cli, &definitions, &err);
+    report.seed = definitions.engine.activities.seed;
     if (status == PAWL_OK)
         status = check_all(&report, &definitions, &err);
     pawl__cli_definitions_close(&definitions);

@@ -78,15 +78,12 @@ void pawl__cli_locate(const struct pawl_cli_definition *definition, const char *
 {
     struct pawl_str at = pawl__str(pointer);
 
-    for (;;) {
-        if (pawl__json_locate(definition->text, at, place) == PAWL_OK)
+    while (pawl__json_locate(definition->text, at, place) != PAWL_OK) {
+        if (at.len == 0) {
+            *place = (struct pawl_json_place){.line = 1, .column = 1};
             return;
-        if (at.len == 0)
-            break;
-        while (at.len > 0 && at.ptr[at.len - 1] != '/')
-            at.len--;
-        if (at.len > 0)
-            at.len--;
+        }
+        while (at.len > 0 && at.ptr[--at.len] != '/')
+            continue;
     }
-    *place = (struct pawl_json_place){.line = 1, .column = 1};
 }

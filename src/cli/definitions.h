@@ -55,7 +55,8 @@ PAWL_MUST_CHECK int pawl__cli_definitions_load(struct pawl_cli *cli,
 
 /*
  * Where a pointer begins in the text: exactly, or, when the text spells a key in another case, the
- * nearest value around it. Line 1, column 1 when nothing is found.
+ * nearest value around it. Line 1, column 1 when nothing is found. Reads the text for each call;
+ * locate.h has one for many.
  */
 void pawl__cli_locate(const struct pawl_cli_definition *definition, const char *pointer,
                       struct pawl_json_place *place);

@@ -117,7 +117,7 @@ void pawl__draw_dot(struct pawl_buf *out, const struct pawl_graph *graph)
     for (uint32_t i = 0; i < graph->node_count; i++) {
         const struct pawl_node *node = graph->nodes[i];
 
-        for (; open != node->parent; open = open->parent)
+        for (; open && open != node->parent; open = open->parent)
             pawl__buf_text(out, "}\n");
         if (node->child_count > 0) {
             pawl__buf_printf(out, "subgraph cluster_%u {\n", i);

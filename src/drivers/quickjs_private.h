@@ -8,7 +8,7 @@
 #pragma GCC diagnostic push
 #pragma GCC diagnostic ignored "-Wundef"
 #pragma GCC diagnostic ignored "-Wstrict-prototypes"
-#include "quickjs_translated.h"
+#include "drivers/quickjs_translated.h"
 #pragma GCC diagnostic pop
 
 /* Values are NaN-boxed: a tag in the upper half, or a double moved by an addend. */

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* Memory, tables and traps of translated WebAssembly; see wasm_rt.h. */
 #include "drivers/wasm_rt.h"
 
 #include "base/assert.h"

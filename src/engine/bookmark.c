@@ -17,6 +17,40 @@ static int hash_bookmark(struct pawl_burst *burst, struct pawl_bookmark *bookmar
     return bookmark->hash.ptr ? PAWL_OK : pawl__arena_status(&burst->arena);
 }
 
+/* Counts per node and per context answer most questions without a look at the bookmarks. */
+static void count(struct pawl_burst *burst, const struct pawl_bookmark *bookmark, bool more)
+{
+    uint32_t by = more ? 1u : UINT32_MAX;
+
+    if (bookmark->node)
+        burst->bookmarked[bookmark->node->index] += by;
+    if (bookmark->context)
+        bookmark->context->bookmarked += by;
+}
+
+int pawl__bookmark_add(struct pawl_burst *burst, const struct pawl_bookmark *bookmark)
+{
+    int status = VECTOR_GROW(burst, &burst->bookmarks);
+
+    if (status != PAWL_OK)
+        return status;
+    if (!burst->bookmarked)
+        burst->bookmarked = pawl__arena_alloc_zeroed(&burst->arena, burst->graph->node_count *
+                                                                        sizeof *burst->bookmarked);
+    if (!burst->bookmarked)
+        return pawl__arena_status(&burst->arena);
+    burst->bookmarks.items[burst->bookmarks.count++] = *bookmark;
+    count(burst, bookmark, true);
+    return PAWL_OK;
+}
+
+void pawl__bookmarks_clear(struct pawl_burst *burst)
+{
+    for (uint32_t i = 0; i < burst->bookmarks.count; i++)
+        count(burst, &burst->bookmarks.items[i], false);
+    burst->bookmarks.count = 0;
+}
+
 int pawl__bookmark_create(struct pawl_context *context, const struct pawl_bookmark_args *args,
                           struct pawl_bookmark **out)
 {
@@ -33,16 +67,17 @@ int pawl__bookmark_create(struct pawl_context *context, const struct pawl_bookma
         .auto_complete = !args->no_auto_complete,
         .callback = pawl__str(args->callback),
         .metadata = args->metadata,
+        .node = context->node,
+        .context = context,
     };
-    int status = VECTOR_GROW(burst, &burst->bookmarks);
+    int status = bookmark.id.len > 0 ? PAWL_OK : pawl__arena_status(&burst->arena);
 
-    if (status == PAWL_OK && bookmark.id.len == 0)
-        status = pawl__arena_status(&burst->arena);
     if (status == PAWL_OK)
         status = hash_bookmark(burst, &bookmark);
+    if (status == PAWL_OK)
+        status = pawl__bookmark_add(burst, &bookmark);
     if (status != PAWL_OK)
         return status;
-    burst->bookmarks.items[burst->bookmarks.count++] = bookmark;
     context->made_bookmark = true;
     pawl__context_touch(context);
     if (out)
@@ -52,6 +87,7 @@ int pawl__bookmark_create(struct pawl_context *context, const struct pawl_bookma
 
 static void remove_bookmark(struct pawl_burst *burst, uint32_t at)
 {
+    count(burst, &burst->bookmarks.items[at], false);
     memmove(burst->bookmarks.items + at, burst->bookmarks.items + at + 1,
             (burst->bookmarks.count - at - 1) * sizeof *burst->bookmarks.items);
     burst->bookmarks.count--;
@@ -61,11 +97,13 @@ void pawl__bookmarks_remove_context(struct pawl_context *context, bool also_same
 {
     struct pawl_burst *burst = context->burst;
 
+    if (context->bookmarked == 0 &&
+        !(also_same_node && pawl__node_has_bookmark(burst, context->node)))
+        return;
     for (uint32_t i = burst->bookmarks.count; i-- > 0;) {
         const struct pawl_bookmark *bookmark = &burst->bookmarks.items[i];
 
-        if (pawl__str_equal(bookmark->activity_instance_id, context->id) ||
-            (also_same_node && pawl__str_equal(bookmark->activity_node_id, context->node->node_id)))
+        if (bookmark->context == context || (also_same_node && bookmark->node == context->node))
             remove_bookmark(burst, i);
     }
 }
@@ -80,22 +118,12 @@ void pawl__bookmark_burn(struct pawl_burst *burst, struct pawl_str id)
 
 bool pawl__node_has_bookmark(const struct pawl_burst *burst, const struct pawl_node *node)
 {
-    for (uint32_t i = 0; i < burst->bookmarks.count; i++) {
-        if (pawl__str_equal(burst->bookmarks.items[i].activity_node_id, node->node_id))
-            return true;
-    }
-    return false;
+    return burst->bookmarked && burst->bookmarked[node->index] > 0;
 }
 
 bool pawl__context_has_bookmark(const struct pawl_context *context)
 {
-    const struct pawl_burst *burst = context->burst;
-
-    for (uint32_t i = 0; i < burst->bookmarks.count; i++) {
-        if (pawl__str_equal(burst->bookmarks.items[i].activity_instance_id, context->id))
-            return true;
-    }
-    return false;
+    return context->bookmarked > 0;
 }
 
 /* Runs what the resumed bookmark asks for, in the context that is being invoked. */

@@ -61,7 +61,8 @@ struct pawl_json pawl__typed_json(struct pawl_builder *b, struct pawl_value valu
     struct pawl_json alias = pawl__json_null();
     struct pawl_buf text;
 
-    if (pawl__value_is_null(value) || b->status != PAWL_OK)
+    /* JSON has no NaN: of a value that nothing may store, nothing is stored. */
+    if (pawl__value_is_null(value) || !pawl__value_is_finite(&value.json) || b->status != PAWL_OK)
         return pawl__json_null();
     pawl__build_append(b, &pair, value.json);
     if (value.type) {

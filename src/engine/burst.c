@@ -105,7 +105,7 @@ static int enqueue_bookmark(struct pawl_burst *burst, struct pawl_str id)
     for (uint32_t i = 0; i < burst->bookmarks.count; i++) {
         if (!pawl__str_equal(burst->bookmarks.items[i].id, id))
             continue;
-        context = pawl__context_by_id(burst, burst->bookmarks.items[i].activity_instance_id);
+        context = burst->bookmarks.items[i].context;
         if (!context)
             return PAWL_OK;
         resumed = pawl__arena_alloc(&burst->arena, sizeof *resumed);
@@ -208,6 +208,16 @@ static int apply_event(struct pawl_burst *burst, const struct pawl_event *event,
     return status;
 }
 
+/* splitmix64 of both. */
+static uint64_t later_seed(uint64_t seed, int64_t sequence)
+{
+    uint64_t z = seed + (uint64_t)sequence * UINT64_C(0x9e3779b97f4a7c15);
+
+    z = (z ^ (z >> 30)) * UINT64_C(0xbf58476d1ce4e5b9);
+    z = (z ^ (z >> 27)) * UINT64_C(0x94d049bb133111eb);
+    return z ^ (z >> 31);
+}
+
 static int fill(struct pawl_burst *burst, const struct pawl_json *state,
                 const struct pawl_event *event, struct pawl_error *err)
 {
@@ -215,7 +225,11 @@ static int fill(struct pawl_burst *burst, const struct pawl_json *state,
 
     burst->id = burst->correlation_id = burst->parent_instance_id = burst->trigger_activity_id =
         pawl__str("");
+    pawl__id_source_init_seeded(&burst->ids, 0, event->seed);
     status = state ? pawl__state_load(burst, state, err) : new_instance(burst, event);
+    /* The same seed at a later point of an instance must not make the same ids once more. */
+    if (burst->log_sequence > 0)
+        pawl__id_source_init_seeded(&burst->ids, 0, later_seed(event->seed, burst->log_sequence));
     if (status != PAWL_OK)
         return status;
     if (burst->phase != PAWL_PHASE_NEXT || burst->in_progress) {
@@ -242,7 +256,6 @@ int pawl__burst_open(struct pawl_graph *graph, const struct pawl_allocator *allo
     pawl__arena_init(&burst->arena, &burst->alloc, burst->engine->burst_bytes_max);
     pawl__list_init(&burst->contexts);
     pawl__list_init(&burst->callbacks);
-    pawl__id_source_init_seeded(&burst->ids, 0, event->seed);
     status = fill(burst, state, event, err);
     if (status == PAWL_OK) {
         *out = burst;

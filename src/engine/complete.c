@@ -165,7 +165,7 @@ int pawl__cancel_workflow(struct pawl_burst *burst)
 
     if (pawl__sub_status_is_final(burst->sub_status))
         return PAWL_OK;
-    burst->bookmarks.count = 0;
+    pawl__bookmarks_clear(burst);
     pawl__callbacks_clear(burst);
     pawl__queue_clear(burst);
     status = pawl__log_workflow(burst, "Workflow cancelled", pawl__str(""), NULL);
@@ -179,7 +179,7 @@ int pawl__finish_workflow(struct pawl_context *context)
     struct pawl_burst *burst = context->burst;
 
     pawl__callbacks_clear(burst);
-    burst->bookmarks.count = 0;
+    pawl__bookmarks_clear(burst);
     pawl__queue_clear(burst);
     return pawl__instance_move(context, burst, PAWL_SUB_FINISHED);
 }

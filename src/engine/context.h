@@ -87,6 +87,7 @@ struct pawl_context {
     struct pawl_context *next_ended; /* stack of those that may be let go of */
     struct pawl_context *next_dirty;
     uint32_t queued;       /* work items that have it as owner, or run it again */
+    uint32_t bookmarked;   /* bookmarks of it */
     uint32_t first_output; /* newest output recorded under it: number + 1 in the register */
     bool on_ended_stack;
 };
@@ -315,6 +316,10 @@ struct pawl_bookmark {
     bool auto_complete;
     struct pawl_str callback; /* method name, "" none */
     struct pawl_json metadata;
+
+    /* The engine's own. NULL: of an activity that is not there any more. */
+    const struct pawl_node *node;
+    struct pawl_context *context;
 };
 
 struct pawl_bookmark_args {

@@ -26,6 +26,8 @@ struct pawl_expression_ops {
      */
     bool (*check)(const struct pawl_engine *engine, const struct pawl_expression *expression,
                   char *message, size_t size);
+    /* activityState shows the value as it was evaluated, not as the input's type. */
+    bool shown_unconverted;
 };
 
 enum pawl_flow_mode {

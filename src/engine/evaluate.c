@@ -6,35 +6,44 @@
 
 /* ---- evaluating -------------------------------------------------------------------------- */
 
+static int convert(struct pawl_context *context, struct pawl_value value,
+                   const struct pawl_type *target, struct pawl_value *out)
+{
+    struct pawl_conversion how = pawl__context_conversion(context);
+    struct pawl_exception raised;
+    int status = pawl__convert(&how, value, target, out, &raised);
+
+    return status == ENGINE_RAISED ? pawl__raise_exception(context, &raised) : status;
+}
+
 int pawl__expression_evaluate(struct pawl_context *context,
                               const struct pawl_expression *expression,
                               const struct pawl_type *target, struct pawl_value *out)
 {
-    struct pawl_conversion how = pawl__context_conversion(context);
-    struct pawl_exception raised;
     struct pawl_value value = pawl__value_null();
     int status = PAWL_OK;
 
     if (expression->ops)
         status = expression->ops->evaluate(context, expression, target, &value);
-    if (status == PAWL_OK)
-        status = pawl__convert(&how, value, target, &value, &raised);
-    else
-        return status;
-    if (status == ENGINE_RAISED)
-        return pawl__raise_exception(context, &raised);
-    if (status == PAWL_OK)
-        *out = value;
-    return status;
+    return status == PAWL_OK ? convert(context, value, target, out) : status;
 }
 
+/* *shown is what activityState has of it. */
 static int evaluate_input(struct pawl_context *context, const struct pawl_input *input,
-                          struct pawl_value *out)
+                          struct pawl_value *out, struct pawl_value *shown)
 {
-    *out = input->initial;
-    if (!input->expression.ops)
+    const struct pawl_expression *expression = &input->expression;
+    int status;
+
+    *out = *shown = input->initial;
+    if (!expression->ops)
         return PAWL_OK;
-    return pawl__expression_evaluate(context, &input->expression, input->descriptor->type, out);
+    status = expression->ops->evaluate(context, expression, input->descriptor->type, shown);
+    if (status == PAWL_OK)
+        status = convert(context, *shown, input->descriptor->type, out);
+    if (status == PAWL_OK && !expression->ops->shown_unconverted)
+        *shown = *out;
+    return status;
 }
 
 static int show_state(struct pawl_context *context, const struct pawl_input *input,
@@ -45,6 +54,8 @@ static int show_state(struct pawl_context *context, const struct pawl_input *inp
 
     if (input->descriptor->flags & (PAWL_INPUT_SENSITIVE | PAWL_INPUT_NOT_SERIALIZABLE))
         return PAWL_OK;
+    if (!pawl__value_is_finite(&value.json)) /* what JSON cannot say is not shown */
+        value = pawl__value_null();
     status = pawl__value_write(&context->burst->arena, value, &stored);
     if (status == PAWL_OK)
         status = pawl__json_set_text(&context->burst->arena, &context->activity_state,
@@ -52,20 +63,41 @@ static int show_state(struct pawl_context *context, const struct pawl_input *inp
     return status;
 }
 
+/*
+ * The reference loses the whole instance when it comes to storing such a value. Faulting the
+ * activity that made it keeps the instance, and says who it was.
+ */
+int pawl__demand_storable(struct pawl_context *context, struct pawl_value value, const char *what,
+                          struct pawl_str name)
+{
+    if (pawl__value_is_null(value) && value.type)
+        return pawl__raise(context, "InvalidOperationException",
+                           "%s '%.*s' is an undefined JsonElement, which cannot be stored: give it "
+                           "a value that is JSON.",
+                           what, PAWL_STR_ARG(name));
+    if (pawl__value_is_finite(&value.json))
+        return PAWL_OK;
+    return pawl__raise(context, "ArgumentException",
+                       "%s '%.*s' is infinite or not a number (NaN), which cannot be stored: check "
+                       "the calculation that it comes from.",
+                       what, PAWL_STR_ARG(name));
+}
+
 static int evaluate_one(struct pawl_context *context, const struct pawl_input *input,
                         struct pawl_value *value)
 {
+    struct pawl_value shown;
     int status;
 
     if (input->descriptor->flags & (PAWL_INPUT_NAKED | PAWL_INPUT_NO_AUTO_EVALUATE))
         return PAWL_OK;
-    status = evaluate_input(context, input, value);
+    status = evaluate_input(context, input, value, &shown);
     if (status == ENGINE_RAISED)
         return pawl__raise_around(context, "InputEvaluationException",
                                   "Failed to evaluate activity input '%s'",
                                   input->descriptor->name);
     if (status == PAWL_OK)
-        status = show_state(context, input, *value);
+        status = show_state(context, input, shown);
     return status;
 }
 
@@ -152,7 +184,10 @@ const struct pawl_json *pawl__input_naked(const struct pawl_context *context, co
 
 int pawl__input_evaluate(struct pawl_context *context, const char *name, struct pawl_value *out)
 {
-    return evaluate_input(context, &context->node->inputs[input_number(context, name)], out);
+    struct pawl_value shown;
+
+    return evaluate_input(context, &context->node->inputs[input_number(context, name)], out,
+                          &shown);
 }
 
 /* Whether a nested workflow surrounds the context: then its variables hide the run's inputs. */
@@ -281,8 +316,10 @@ int pawl__workflow_output_set(struct pawl_context *context, struct pawl_str name
                               struct pawl_value value)
 {
     struct pawl_json stored;
-    int status = pawl__value_write(&context->burst->arena, value, &stored);
+    int status = pawl__demand_storable(context, value, "Workflow output", name);
 
+    if (status == PAWL_OK)
+        status = pawl__value_write(&context->burst->arena, value, &stored);
     if (status == PAWL_OK)
         status = pawl__json_set(&context->burst->arena, &context->burst->output, name, stored);
     return status;
@@ -314,6 +351,8 @@ int pawl__output_bind(struct pawl_context *context, struct pawl_context *scope,
     status = pawl__convert(&how, value, type, &converted, &raised);
     if (status == ENGINE_RAISED)
         return pawl__raise_exception(context, &raised);
+    if (status == PAWL_OK)
+        status = pawl__demand_storable(context, converted, "Variable", reference);
     if (status != PAWL_OK)
         return status;
     block = pawl__memory_find(scope, reference, NULL);
@@ -332,8 +371,10 @@ int pawl__output_set(struct pawl_context *context, const char *name, struct pawl
     int status;
 
     PAWL_ASSERT(output);
-    status =
-        pawl__output_bind(context, context, output->reference, output->descriptor->type, value);
+    status = pawl__demand_storable(context, value, "Output", pawl__str(name));
+    if (status == PAWL_OK)
+        status =
+            pawl__output_bind(context, context, output->reference, output->descriptor->type, value);
     if (status == PAWL_OK)
         status = record_output(context, pawl__str(name), value);
     return status;

@@ -131,6 +131,43 @@ int pawl__fault(struct pawl_context *context)
 
 /* ---- as JSON ----------------------------------------------------------------------------- */
 
+/*
+ * Types that the reference has not registered under an alias: it stores them under their CLR name,
+ * and reads them back as Exception.
+ */
+static const struct {
+    const char *alias;
+    const char *stored;
+} unregistered[] = {
+    {"ArgumentOutOfRangeException",
+     "UnregisteredClrType:System.ArgumentOutOfRangeException, System.Private.CoreLib"},
+    {"CronFormatException", "UnregisteredClrType:Cronos.CronFormatException, Cronos"},
+    {"DivideByZeroException",
+     "UnregisteredClrType:System.DivideByZeroException, System.Private.CoreLib"},
+    {"FormatException", "UnregisteredClrType:System.FormatException, System.Private.CoreLib"},
+    {"InputEvaluationException", "UnregisteredClrType:Elsa.Workflows.Exceptions."
+                                 "InputEvaluationException, Elsa.Workflows.Core"},
+    {"InvalidCastException",
+     "UnregisteredClrType:System.InvalidCastException, System.Private.CoreLib"},
+    {"JsonException", "UnregisteredClrType:System.Text.Json.JsonException, System.Text.Json"},
+    {"KeyNotFoundException", "UnregisteredClrType:System.Collections.Generic.KeyNotFoundException, "
+                             "System.Private.CoreLib"},
+    {"MissingMethodException",
+     "UnregisteredClrType:System.MissingMethodException, System.Private.CoreLib"},
+    {"TypeConversionException", "UnregisteredClrType:Elsa.Expressions.Exceptions."
+                                "TypeConversionException, Elsa.Expressions"},
+    {"OverflowException", "UnregisteredClrType:System.OverflowException, System.Private.CoreLib"},
+};
+
+static struct pawl_str stored_type(struct pawl_str alias)
+{
+    for (size_t i = 0; i < sizeof unregistered / sizeof *unregistered; i++) {
+        if (pawl__str_is(alias, unregistered[i].alias))
+            return pawl__str(unregistered[i].stored);
+    }
+    return alias;
+}
+
 int pawl__exception_json(const struct pawl_exception *exception, struct pawl_arena *arena,
                          struct pawl_json *out)
 {
@@ -138,7 +175,8 @@ int pawl__exception_json(const struct pawl_exception *exception, struct pawl_are
     int status;
 
     *out = pawl__json_object();
-    status = pawl__json_set_text(arena, out, "type", pawl__json_string(exception->type));
+    status =
+        pawl__json_set_text(arena, out, "type", pawl__json_string(stored_type(exception->type)));
     if (status == PAWL_OK)
         status = pawl__json_set_text(arena, out, "message", pawl__json_string(exception->message));
     if (status == PAWL_OK && exception->inner) {

@@ -101,8 +101,8 @@ struct pawl_node {
     struct pawl_str id;
     struct pawl_str node_id; /* ids from the root down, joined with ':' */
     struct pawl_str name;
-    struct pawl_str type; /* as written; the descriptor's, or the missing one of a placeholder */
-    uint32_t version;
+    struct pawl_str type; /* the descriptor's; of a placeholder, the missing one */
+    uint32_t version;     /* likewise; of a placeholder 0, whatever was written */
     const struct pawl_activity *activity;
     const struct pawl_json *json; /* the activity object, markers (`_type`) stripped */
     struct pawl_str pointer;      /* JSON pointer within its definition */

@@ -66,7 +66,7 @@ int pawl__instance_move(struct pawl_context *context, struct pawl_burst *burst,
 {
     if (pawl__sub_status_is_final(burst->sub_status)) {
         PAWL_ASSERT(context);
-        return pawl__raise(context, "InvalidOperationException", "Cannot transition from %s to %s",
+        return pawl__raise(context, "Exception", "Cannot transition from %s to %s",
                            pawl__sub_status_name(burst->sub_status), pawl__sub_status_name(to));
     }
     burst->sub_status = to;

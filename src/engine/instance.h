@@ -104,6 +104,7 @@ struct pawl_burst {
     int64_t log_sequence;
     VECTOR(struct pawl_incident) incidents;
     VECTOR(struct pawl_bookmark) bookmarks;
+    uint32_t *bookmarked; /* how many each node has, by its index; NULL before the first */
     struct pawl_list callbacks;
     struct pawl_list contexts;
     struct pawl_context *ended; /* stack, by next_ended */
@@ -187,6 +188,9 @@ PAWL_MUST_CHECK int pawl__invoke_continue(struct pawl_burst *burst, enum pawl_st
 
 /* evaluate.c */
 PAWL_MUST_CHECK int pawl__inputs_evaluate(struct pawl_context *context);
+/* Raises when `value` has a number in it that cannot be stored; `what` is "Variable", "Input", … */
+PAWL_MUST_CHECK int pawl__demand_storable(struct pawl_context *context, struct pawl_value value,
+                                          const char *what, struct pawl_str name);
 PAWL_MUST_CHECK int pawl__output_record_add(struct pawl_burst *burst,
                                             const struct pawl_output_record *record);
 PAWL_MUST_CHECK int pawl__composite_inputs_evaluate(struct pawl_context *context);
@@ -210,6 +214,9 @@ const struct pawl_completion_callback *pawl__completion_named(const struct pawl_
 PAWL_MUST_CHECK int pawl__cancel_workflow(struct pawl_burst *burst);
 
 /* bookmark.c */
+PAWL_MUST_CHECK int pawl__bookmark_add(struct pawl_burst *burst,
+                                       const struct pawl_bookmark *bookmark);
+void pawl__bookmarks_clear(struct pawl_burst *burst);
 void pawl__bookmarks_remove_context(struct pawl_context *context, bool also_same_node);
 void pawl__bookmark_burn(struct pawl_burst *burst, struct pawl_str id);
 bool pawl__node_has_bookmark(const struct pawl_burst *burst, const struct pawl_node *node);

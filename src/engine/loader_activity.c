@@ -227,7 +227,7 @@ static int read_many(struct pawl_loader *loader, struct pawl_node *node,
                                  pawl__loader_found(value));
     for (uint32_t i = 0; i < count; i++) {
         const char *place = pawl__loader_element(loader, pointer, i);
-        struct pawl_node *child;
+        struct pawl_node *child = NULL;
         int status;
 
         if (!place)
@@ -250,7 +250,7 @@ static int read_ports(struct pawl_loader *loader, struct pawl_node *node,
     for (uint32_t i = 0; i < activity->port_count; i++) {
         const struct pawl_port_descriptor *port = &activity->ports[i];
         const struct pawl_json *value = pawl__loader_get(node->json, shape->port_keys[i]);
-        struct pawl_node *child;
+        struct pawl_node *child = NULL;
         const char *pointer;
         int status;
 
@@ -298,7 +298,7 @@ static int run_load(struct pawl_loader *loader, struct pawl_node *node)
 static int read_body(struct pawl_loader *loader, struct pawl_node *node,
                      const struct meaning *meaning)
 {
-    const struct loader_shape *shape;
+    const struct loader_shape *shape = NULL;
     int status = read_common(loader, node);
 
     if (status == PAWL_OK && meaning->missing)
@@ -326,8 +326,8 @@ static int read_body(struct pawl_loader *loader, struct pawl_node *node,
 static int load_object(struct pawl_loader *loader, struct pawl_node *parent, const char *port,
                        const struct pawl_json *json, const char *pointer, struct pawl_node **out)
 {
-    struct meaning meaning;
-    struct pawl_node *node;
+    struct meaning meaning = {.json = json};
+    struct pawl_node *node = NULL;
     int status = understand(loader, json, pointer, &meaning);
 
     if (status == PAWL_OK)
@@ -335,6 +335,7 @@ static int load_object(struct pawl_loader *loader, struct pawl_node *parent, con
                                    pointer, &node);
     if (status != PAWL_OK)
         return status;
+    PAWL_ASSERT(node);
     if (meaning.missing) {
         node->type = meaning.type;
         node->version = 0; /* whatever was written: the reference says 0 too */

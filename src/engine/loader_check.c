@@ -239,7 +239,7 @@ static int check_node(struct pawl_loader *loader, struct scope *scope, struct pa
 {
     int status;
 
-    while (scope->at != node->parent)
+    while (scope->at && scope->at != node->parent)
         close_scope(scope);
     check_outputs(loader, scope, node);
     if (pawl__str_is(node->type, PAWL_ACTIVITY_SEQUENCE))

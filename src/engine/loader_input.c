@@ -106,7 +106,7 @@ static int read_default(struct pawl_loader *loader, const struct pawl_input_desc
                         struct pawl_value *out)
 {
     struct pawl_conversion how = {.arena = loader->arena, .strict = false};
-    struct pawl_exception raised;
+    struct pawl_exception raised = {.inner = NULL};
     struct pawl_json json;
     int status;
 

@@ -518,6 +518,7 @@ static int check_nesting(struct pawl_loader *loader, const struct pawl_json *giv
 {
     struct pawl_str name = pawl__json_str(pawl__loader_get(given, "name"));
 
+    PAWL_ASSERT(loader->frame);
     for (const struct loader_frame *frame = loader->frame; frame; frame = frame->outer) {
         if (is_same(frame->workflow, given))
             return pawl__loader_fail(loader, pointer,

@@ -10,6 +10,7 @@
 #include "engine/instance.h"
 
 #include "base/assert.h"
+#include "base/datetime.h"
 
 /* ---- blocks ------------------------------------------------------------------------------ */
 
@@ -80,9 +81,9 @@ static struct pawl_context *declaring_scope(struct pawl_context *context)
 int pawl__memory_set(struct pawl_context *context, struct pawl_str id, struct pawl_value value)
 {
     struct pawl_block *block = pawl__memory_find(context, id, NULL);
-    int status = PAWL_OK;
+    int status = pawl__demand_storable(context, value, "Variable", id);
 
-    if (!block)
+    if (status == PAWL_OK && !block)
         status = add_block(declaring_scope(context), id, &block);
     if (status == PAWL_OK)
         block->value = value;
@@ -297,7 +298,11 @@ int pawl__variables_declare(struct pawl_context *context)
     for (uint32_t i = 0; i < context->node->variable_count && status == PAWL_OK; i++) {
         const struct pawl_variable *variable = &context->node->variables[i];
 
-        status = pawl__memory_declare(context, variable, variable->initial);
+        /* One that starts undefined may still be set before it is stored; if not, it is null. */
+        if (!pawl__value_is_null(variable->initial))
+            status = pawl__demand_storable(context, variable->initial, "Variable", variable->name);
+        if (status == PAWL_OK)
+            status = pawl__memory_declare(context, variable, variable->initial);
     }
     return status;
 }
@@ -378,7 +383,7 @@ static int open_dictionary(struct pawl_context *context, const char *key,
 {
     int status = PAWL_OK;
 
-    if (!pawl__property(context, key))
+    if (!pawl__json_is(pawl__property(context, key), PAWL_JSON_OBJECT))
         status = pawl__property_set(context, key, pawl__json_object());
     *dictionary = pawl__property(context, key);
     if (*dictionary)
@@ -415,9 +420,10 @@ static int save_variable(struct pawl_context *context, const struct pawl_variabl
     if (pawl__value_is_null(block->value)) {
         (void)pawl__json_remove(dictionary, variable->id);
     } else {
-        stored = block->value.json;
         if (block->storage == PAWL_STORAGE_WORKFLOW)
             status = pawl__value_write(&context->burst->arena, block->value, &stored);
+        else
+            status = pawl__value_write_plain(&context->burst->arena, &block->value.json, &stored);
         if (status == PAWL_OK)
             status = pawl__json_set(&context->burst->arena, dictionary, variable->id, stored);
     }
@@ -455,27 +461,42 @@ int pawl__variables_save(struct pawl_burst *burst)
     return status;
 }
 
+/* Arrays and objects come back as JSON nodes. */
+static int read_plain(struct pawl_context *context, const struct pawl_json *stored,
+                      struct pawl_value *out)
+{
+    struct pawl_json json;
+    int status = pawl__value_read_plain(&context->burst->arena, stored, &json);
+
+    if (status != PAWL_OK)
+        return status;
+    *out = pawl__value_from_json(json);
+    if (json.type == PAWL_JSON_ARRAY || json.type == PAWL_JSON_OBJECT)
+        status = pawl__type_find(
+            &context->burst->arena,
+            pawl__str(json.type == PAWL_JSON_ARRAY ? "JsonArray" : "JsonObject"), &out->type);
+    return status;
+}
+
 /* A stored value as its variable wants it; what does not convert stays as it was stored. */
 static int read_stored(struct pawl_context *context, const struct pawl_variable *variable,
                        const struct pawl_json *stored, bool polymorphic, struct pawl_value *out)
 {
     struct pawl_conversion how = pawl__context_conversion(context);
     struct pawl_exception raised;
-    struct pawl_value value = pawl__value_from_json(*stored);
-    const struct pawl_type *node_type;
-    int status = PAWL_OK;
+    struct pawl_datetime date;
+    struct pawl_value value;
+    int status = polymorphic ? pawl__run_value(context, stored, &value)
+                             : read_plain(context, stored, &value);
 
-    if (polymorphic) {
-        status = pawl__run_value(context, stored, &value);
-    } else if (stored->type == PAWL_JSON_ARRAY || stored->type == PAWL_JSON_OBJECT) {
-        const char *alias = stored->type == PAWL_JSON_ARRAY ? "JsonArray" : "JsonObject";
-
-        status = pawl__type_find(&context->burst->arena, pawl__str(alias), &node_type);
-        if (status == PAWL_OK)
-            value.type = node_type;
-    }
     if (status != PAWL_OK)
         return status;
+    /* Text converts to a date in local time; what was stored is the date as it is. */
+    if (variable->type->kind == PAWL_TYPE_DATETIME &&
+        pawl__datetime_parse(pawl__json_str(&value.json), &date, NULL) == PAWL_OK) {
+        *out = (struct pawl_value){.json = value.json, .type = variable->type};
+        return PAWL_OK;
+    }
     *out = value;
     status = pawl__convert(&how, value, variable->type, &value, &raised);
     if (status == PAWL_OK)

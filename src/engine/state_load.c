@@ -214,7 +214,7 @@ static int load_inputs(struct loading *l, struct pawl_context *context,
         return pawl__arena_status(&l->burst->arena);
     for (uint32_t i = 0; i < count && i < pawl__json_len(inputs) && status == PAWL_OK; i++)
         status = pawl__typed_read(&l->burst->arena, pawl__json_at(inputs, i), &context->inputs[i]);
-    return status;
+    return status == PAWL_EPARSE ? bad(l, "an evaluated input is damaged") : status;
 }
 
 static int load_exception(struct loading *l, const struct pawl_json *json,
@@ -400,12 +400,15 @@ static int load_bookmarks(struct loading *l)
     const struct pawl_json *array = array_of(l->state, "bookmarks");
 
     for (uint32_t i = 0; i < pawl__json_len(array); i++) {
-        int status = VECTOR_GROW(l->burst, &l->burst->bookmarks);
+        struct pawl_bookmark bookmark;
+        int status;
 
+        read_bookmark(pawl__json_at(array, i), &bookmark);
+        bookmark.node = pawl__graph_node(l->burst->graph, bookmark.activity_node_id);
+        bookmark.context = context_with(l, bookmark.activity_instance_id);
+        status = pawl__bookmark_add(l->burst, &bookmark);
         if (status != PAWL_OK)
             return status;
-        read_bookmark(pawl__json_at(array, i),
-                      &l->burst->bookmarks.items[l->burst->bookmarks.count++]);
     }
     return PAWL_OK;
 }
@@ -546,6 +549,15 @@ static int load_resumed(struct loading *l, const struct pawl_json *section)
     return PAWL_OK;
 }
 
+/* PAWL_EFFECT_REPLY + 1: none that there is. */
+static enum pawl_effect_kind effect_kind_of(const struct pawl_json *json)
+{
+    int64_t kind = int_of(json, "kind");
+
+    return (enum pawl_effect_kind)(kind >= 0 && kind <= PAWL_EFFECT_REPLY ? kind
+                                                                          : PAWL_EFFECT_REPLY + 1);
+}
+
 static void load_awaited(struct loading *l, const struct pawl_json *section)
 {
     const struct pawl_json *json = pawl__json_get_text(section, "awaited");
@@ -553,11 +565,20 @@ static void load_awaited(struct loading *l, const struct pawl_json *section)
 
     l->burst->awaiting = json != NULL;
     l->burst->awaited = (struct pawl_effect){
-        .kind = (enum pawl_effect_kind)int_of(json, "kind"),
+        .kind = effect_kind_of(json),
         .id = text_of(json, "id"),
         .context_id = text_of(section, "current"),
         .data = data ? *data : pawl__json_null(),
     };
+}
+
+/* What is awaited and who waits for it fit together; a result is never stored undelivered. */
+static bool awaits_well(const struct pawl_burst *burst)
+{
+    if (burst->phase != PAWL_PHASE_AWAIT)
+        return burst->phase != PAWL_PHASE_DELIVER && !burst->awaiting;
+    return burst->awaiting && burst->current->node->activity->effect_done != NULL &&
+           burst->awaited.kind <= PAWL_EFFECT_REPLY;
 }
 
 static int load_section(struct loading *l)
@@ -587,8 +608,8 @@ static int load_section(struct loading *l)
     burst->trigger_activity_id = text_of(section, "trigger");
     burst->input = object_of(section, "input");
     load_awaited(l, section);
-    if (burst->phase == PAWL_PHASE_AWAIT && !burst->awaiting)
-        return bad(l, "the burst in progress awaits nothing");
+    if (!awaits_well(burst))
+        return bad(l, "the burst in progress awaits nothing that its activity could use");
     status = load_resumed(l, section);
     if (status == PAWL_OK)
         status = load_composite(l, section);

@@ -226,6 +226,8 @@ static struct pawl_json awaited_json(struct pawl_builder *b, const struct pawl_e
 
 static struct pawl_json burst_section(struct pawl_builder *b, const struct pawl_burst *burst)
 {
+    /* An answer that was fed but not delivered is not kept: the effect is asked for again. */
+    bool awaits = burst->phase == PAWL_PHASE_AWAIT || burst->phase == PAWL_PHASE_DELIVER;
     struct pawl_json out = pawl__json_object();
 
     pawl__build_int(b, &out, "format", STATE_FORMAT);
@@ -234,7 +236,7 @@ static struct pawl_json burst_section(struct pawl_builder *b, const struct pawl_
     if (!burst->in_progress)
         return out;
     pawl__build_bool(b, &out, "inProgress", true);
-    pawl__build_int(b, &out, "phase", burst->phase);
+    pawl__build_int(b, &out, "phase", awaits ? PAWL_PHASE_AWAIT : burst->phase);
     if (burst->current)
         pawl__build_text(b, &out, "current", burst->current->id);
     if (burst->current_resumed)
@@ -247,7 +249,7 @@ static struct pawl_json burst_section(struct pawl_builder *b, const struct pawl_
         pawl__build(b, &out, "composite",
                     burst->composite_default ? pawl__json_null()
                                              : outcomes_json(b, &burst->composite));
-    if (burst->phase == PAWL_PHASE_AWAIT)
+    if (awaits)
         pawl__build(b, &out, "awaited", awaited_json(b, &burst->awaited));
     pawl__build_text(b, &out, "trigger", burst->trigger_activity_id);
     build_object(b, &out, "input", &burst->input);

@@ -17,4 +17,5 @@ static int evaluate(struct pawl_context *context, const struct pawl_expression *
     return PAWL_OK;
 }
 
-const struct pawl_expression_ops pawl__expression_input = {.type = "Input", .evaluate = evaluate};
+const struct pawl_expression_ops pawl__expression_input = {
+    .type = "Input", .evaluate = evaluate, .shown_unconverted = true};

@@ -18,6 +18,7 @@
     const { create, defineProperty, freeze, getOwnPropertyDescriptor, getPrototypeOf, setPrototypeOf } = Object;
     const { ownKeys } = Reflect;
     const isFinite = Number.isFinite;
+    const plainProto = Object.prototype;
     const toIso = Date.prototype.toISOString;
     const timeOf = Date.prototype.getTime;
 
@@ -49,7 +50,8 @@
         #text;
         constructor(text) { this.#text = text; }
         toString() { return this.#text; }
-        toJSON() { return this.#text; }
+        // Scripts see the properties of the host's object.
+        toJSON() { return { Variant: parseInt(this.#text[19], 16), Version: parseInt(this.#text[14], 16) }; }
         static is(value) { return #text in value; }
         static Parse(text) { return new Guid(native.parseGuid(text)); }
         static NewGuid() { return new Guid(native.newGuid()); }
@@ -75,8 +77,18 @@
         get Minutes() { return Math.trunc(this.#ms / 60000) % 60; }
         get Seconds() { return Math.trunc(this.#ms / 1000) % 60; }
         get Milliseconds() { return this.#ms % 1000; }
+        get Ticks() { return this.#ms * 10000; }
+        get Microseconds() { return Math.trunc(this.#ms * 1000) % 1000; }
+        get Nanoseconds() { return Math.trunc(this.#ms * 1000000) % 1000; }
+        get TotalMicroseconds() { return this.#ms * 1000; }
+        get TotalNanoseconds() { return this.#ms * 1000000; }
         toString() { return native.timeSpanText(this.#ms); }
-        toJSON() { return this.toString(); }
+        toJSON() {
+            const { Ticks, Days, Hours, Milliseconds, Microseconds, Nanoseconds, Minutes, Seconds, TotalDays, TotalHours,
+                TotalMilliseconds, TotalMicroseconds, TotalNanoseconds, TotalMinutes, TotalSeconds } = this;
+            return { Ticks, Days, Hours, Milliseconds, Microseconds, Nanoseconds, Minutes, Seconds, TotalDays, TotalHours,
+                TotalMilliseconds, TotalMicroseconds, TotalNanoseconds, TotalMinutes, TotalSeconds };
+        }
     }
 
     class DateTime {
@@ -114,7 +126,12 @@
         case 'number':
             return isFinite(value) ? value : refuse(value);
         case 'object': {
-            if (value === null) return value;
+            if (value === null || isArray(value)) return value;
+            const proto = getPrototypeOf(value);
+            if (proto === plainProto || proto === expandoProto) {
+                const own = this[key];
+                return own !== value && own !== null && typeof own === 'object' && (Guid.is(own) || TimeSpan.is(own)) ? String(own) : value;
+            }
             if (native.isBytes(value)) return native.bytesToBase64(value);
             if (value instanceof Map || value instanceof Set) return [...value];
             return value;
@@ -137,7 +154,9 @@
     function pack(value) {
         switch (typeof value) {
         case 'object':
+            if (value !== null && isJsonNode(value)) return 'j' + stringify(value, plain);
             if (isArray(value)) return 'a' + stringify(value, plain);
+            if (getPrototypeOf(value) === plainProto) return 'o' + (stringify(value, plain) ?? 'null');
             if (isDate(value)) return 'd' + dateText(value);
             if (native.isBytes(value)) return 'b' + native.bytesToBase64(value);
             if (Guid.is(value)) return 'g' + value;
@@ -169,7 +188,7 @@
         }
         return proto;
     };
-    labelled('System.Dynamic.ExpandoObject');
+    const expandoProto = labelled('System.Dynamic.ExpandoObject');
     labelled('System.Collections.Generic.Dictionary`2[System.String,System.Object]');
     labelled('System.Collections.Generic.Dictionary`2[System.String,System.String]');
     labelled('System.Text.Json.Nodes.JsonObject');
@@ -179,14 +198,21 @@
     const jsonArrayProto = create(Array.prototype);
     hide(jsonArrayProto, 'toString', function () { return stringify(this, null, 2); });
     freeze(jsonArrayProto);
+    const isJsonNode = value => {
+        const proto = getPrototypeOf(value);
+        return proto === jsonProto || proto === jsonArrayProto;
+    };
 
     function label(value, proto, arrayProto) {
         if (typeof value !== 'object' || value === null) return;
         if (isArray(value)) {
             if (arrayProto) setPrototypeOf(value, arrayProto);
-            for (const item of value) label(item, proto, arrayProto);
+            for (let i = 0; i < value.length; i++) label(value[i], proto, arrayProto);
         } else {
-            for (const key of ownKeys(value)) label(value[key], proto, arrayProto);
+            for (const key in value) {
+                const member = value[key];
+                if (typeof member === 'object') label(member, proto, arrayProto);
+            }
             setPrototypeOf(value, proto);
         }
     }
@@ -212,8 +238,9 @@
             configurable: true,
         });
     }
-    // What a script has put into `variables` besides the names that its text mentions.
-    const names = target => stringify(ownKeys(target).filter(key => typeof key === 'string'));
+    // What is in `variables` now, but for the arrays that the script has not replaced.
+    const names = target => stringify(ownKeys(target).filter(
+        key => typeof key === 'string' && 'value' in getOwnPropertyDescriptor(target, key)));
 
     // ---- what was thrown -----------------------------------------------------------------
 

@@ -223,6 +223,20 @@ static bool put_variable(struct pawl_javascript_evaluation *e, struct pawl_str n
     return pawl__js_define(e->realm->engine, e->variables, name, value, flags);
 }
 
+static bool remember_shown(struct pawl_javascript_evaluation *e, struct pawl_str name,
+                           struct pawl_js value)
+{
+    struct pawl_javascript_shown *shown = pawl__arena_alloc(e->arena, sizeof *shown);
+
+    if (!shown) {
+        (void)pawl__javascript_fail(e, e->arena->status);
+        return false;
+    }
+    *shown = (struct pawl_javascript_shown){.name = name, .value = value, .next = e->shown};
+    e->shown = shown;
+    return true;
+}
+
 bool pawl__javascript_show_variable(struct pawl_javascript_evaluation *e, struct pawl_str name,
                                     struct pawl_value value)
 {
@@ -231,7 +245,14 @@ bool pawl__javascript_show_variable(struct pawl_javascript_evaluation *e, struct
     if (pawl__json_is(&value.json, PAWL_JSON_ARRAY))
         return show_array(e, name, value);
     made = pawl__javascript_to_js(e, value, true);
-    return pawl__js_kind(made) != PAWL_JS_EXCEPTION && put_variable(e, name, made);
+    if (pawl__js_kind(made) == PAWL_JS_EXCEPTION)
+        return false;
+    /* Objects are the script's own copies, which go back; all else goes back when replaced. */
+    if (!pawl__json_is(&value.json, PAWL_JSON_OBJECT) && !remember_shown(e, name, made)) {
+        pawl__js_free(e->realm->engine, made);
+        return false;
+    }
+    return put_variable(e, name, made);
 }
 
 /* The value is seen as it is until the script ends; then it is converted to the variable's type. */

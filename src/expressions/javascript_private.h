@@ -95,6 +95,13 @@ struct pawl_javascript_change {
     struct pawl_javascript_change *next;
 };
 
+/* A value in `variables` that is the workflow's own as long as the script leaves it there. */
+struct pawl_javascript_shown {
+    struct pawl_str name;
+    struct pawl_js value; /* borrowed from `variables`; only compared */
+    struct pawl_javascript_shown *next;
+};
+
 /* One evaluation. */
 struct pawl_javascript_evaluation {
     struct pawl_javascript *js;
@@ -104,6 +111,7 @@ struct pawl_javascript_evaluation {
     struct pawl_javascript_run *run;
     const struct pawl_javascript_script *script;
     struct pawl_js variables; /* undefined: the script does not mention them */
+    struct pawl_javascript_shown *shown;
     struct pawl_javascript_change *changes;
     uint64_t random;
     bool random_ready;

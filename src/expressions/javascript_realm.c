@@ -6,11 +6,10 @@
  */
 #include "base/alloc.h"
 #include "base/error.h"
+#include "expressions/javascript_boot.h" /* made by the build */
 #include "expressions/javascript_private.h"
 
 #include <stdio.h>
-
-#include "javascript_boot.h" /* made by the build */
 
 /* Of texts and names that a realm keeps; the engine's own memory is full long before. */
 #define REALM_BYTES_MAX ((size_t)64 << 20)
@@ -269,6 +268,31 @@ static bool assigns_built_in(struct pawl_javascript_realm *realm,
     return false;
 }
 
+static uint32_t read_number(struct pawl_str text, size_t *at)
+{
+    uint32_t number = 0;
+
+    while (*at < text.len && text.ptr[*at] >= '0' && text.ptr[*at] <= '9' && number < 100000000)
+        number = number * 10 + (uint32_t)(text.ptr[(*at)++] - '0');
+    return number;
+}
+
+/* The place that describe() tells on its second line, as 3:14. */
+static bool read_place(struct pawl_str told, uint32_t *line, uint32_t *column)
+{
+    size_t at = pawl__str_find(told, '\n', 0);
+
+    if (at == SIZE_MAX)
+        return false;
+    at++;
+    *line = read_number(told, &at);
+    if (at >= told.len || told.ptr[at] != ':')
+        return false;
+    at++;
+    *column = read_number(told, &at);
+    return *line > 0 && *column > 0;
+}
+
 static void keep_syntax_error(struct pawl_javascript_realm *realm,
                               struct pawl_javascript_script *script, uint32_t lines_before)
 {
@@ -284,8 +308,7 @@ static void keep_syntax_error(struct pawl_javascript_realm *realm,
     if (pawl__js_kind(told) == PAWL_JS_STRING)
         (void)pawl__js_text(engine, told, &realm->arena, &text);
     pawl__js_free(engine, told);
-    /* Name, place, message: one line each. */
-    if (text.len > 0 && sscanf(text.ptr, "%*[^\n]\n%u:%u", &line, &column) == 2) {
+    if (read_place(text, &line, &column)) {
         line -= line > lines_before ? lines_before : 0;
         pawl__javascript_unexpected(script->text, &line, &column, what, sizeof what);
     } else {

@@ -144,12 +144,22 @@ static bool names_input(const struct pawl_javascript_evaluation *e, struct pawl_
     return false;
 }
 
+static bool is_as_shown(const struct pawl_javascript_evaluation *e, struct pawl_str name,
+                        struct pawl_js value)
+{
+    for (const struct pawl_javascript_shown *shown = e->shown; shown; shown = shown->next) {
+        if (pawl__str_equal(shown->name, name))
+            return pawl__js_same(shown->value, value);
+    }
+    return false;
+}
+
 /* What is null or undefined leaves the variable as it was; what is named as an input too. */
 static bool read_variable(struct pawl_javascript_evaluation *e, struct pawl_str name)
 {
     struct pawl_js value = pawl__js_at(e->realm->engine, e->variables, name);
-    struct pawl_value read;
-    bool done = pawl__javascript_from_js(e, value, &read);
+    struct pawl_value read = pawl__value_null();
+    bool done = is_as_shown(e, name, value) || pawl__javascript_from_js(e, value, &read);
 
     pawl__js_free(e->realm->engine, value);
     if (!done || pawl__value_is_null(read) || names_input(e, name))
@@ -309,6 +319,14 @@ static int64_t read_clock(void *ctx)
     return pawl_env_monotonic_ns(e->js->env);
 }
 
+/* Whether a realm is to begin anew: after each script of its own, or when it holds too much. */
+static bool is_worn(const struct pawl_javascript_realm *realm)
+{
+    return !realm->sealed || realm->accessor_count > JAVASCRIPT_ACCESSORS_MAX / 2 ||
+           realm->arena.held_bytes > REALM_MEMORY_MAX ||
+           pawl__quickjs_memory_bytes(realm->engine) > REALM_MEMORY_MAX;
+}
+
 int pawl__javascript_evaluate(struct pawl_javascript_evaluation *e, bool *needs_own_engine)
 {
     const struct pawl_javascript_options *options = &e->js->options;
@@ -330,8 +348,7 @@ int pawl__javascript_evaluate(struct pawl_javascript_evaluation *e, bool *needs_
 
     e->variables = pawl__js_undefined();
     end = pawl__quickjs_enter(e->realm->engine, &host, &limits, run_inside, &inside);
-    if (end != PAWL_QUICKJS_DONE || !inside.is_clean || !e->realm->sealed ||
-        pawl__quickjs_memory_bytes(e->realm->engine) > REALM_MEMORY_MAX)
+    if (end != PAWL_QUICKJS_DONE || !inside.is_clean || is_worn(e->realm))
         e->realm->spoilt = true;
     *needs_own_engine = inside.needs_own_engine;
     if (end != PAWL_QUICKJS_DONE)

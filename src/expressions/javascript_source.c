@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* Reading names from the text of a script, and naming the token at which a parser stopped. */
 #include "expressions/javascript_source.h"
 
 #include <stdio.h>

@@ -193,6 +193,11 @@ static bool unpack(struct pawl_javascript_evaluation *e, struct pawl_str packed,
     switch (packed.len > 0 ? packed.ptr[0] : 'z') {
     case 'a':
         return parsed(e, rest, &pawl__type_object_array, out);
+    case 'j':
+        return parsed(e, rest,
+                      rest.len > 0 && rest.ptr[0] == '[' ? &pawl__type_json_array
+                                                         : &pawl__type_json_object,
+                      out);
     case 'o':
         return parsed(e, rest, &pawl__type_expando, out);
     case 'n':

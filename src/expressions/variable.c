@@ -26,5 +26,5 @@ static int evaluate(struct pawl_context *context, const struct pawl_expression *
     return PAWL_OK;
 }
 
-const struct pawl_expression_ops pawl__expression_variable = {.type = "Variable",
-                                                              .evaluate = evaluate};
+const struct pawl_expression_ops pawl__expression_variable = {
+    .type = "Variable", .evaluate = evaluate, .shown_unconverted = true};

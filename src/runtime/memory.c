@@ -132,6 +132,61 @@ int pawl__memory_new_instance(struct pawl_memory *memory, const struct pawl_memo
     return PAWL_OK;
 }
 
+/* Log and records as they were exported; each record is found by its id from now on. */
+static int adopt_history(struct pawl_memory *memory, struct pawl_memory_instance *instance,
+                         const struct pawl_json *exported)
+{
+    const struct pawl_json *log = pawl__json_get_text(exported, "WorkflowExecutionLogRecords");
+    const struct pawl_json *records = pawl__json_get_text(exported, "ActivityExecutionRecords");
+    int status = PAWL_OK;
+
+    if (pawl__json_is(log, PAWL_JSON_ARRAY))
+        status = pawl__json_copy(&memory->arena, log, &instance->log);
+    if (status == PAWL_OK && pawl__json_is(records, PAWL_JSON_ARRAY))
+        status = pawl__json_copy(&memory->arena, records, &instance->records);
+    for (uint32_t i = 0; status == PAWL_OK && i < pawl__json_len(&instance->records); i++) {
+        uintptr_t place = i + 1u;
+
+        status = pawl__map_put(&instance->record_ids,
+                               memory_text(pawl__json_at(&instance->records, i), "id"),
+                               (void *)place); // NOLINT(performance-no-int-to-ptr)
+    }
+    return status;
+}
+
+int pawl__memory_take_over(struct pawl_memory *memory, const struct pawl_json *exported,
+                           struct pawl_memory_instance **out, struct pawl_error *err)
+{
+    const struct pawl_json *state = pawl__json_get_text(exported, "WorkflowState");
+    struct pawl_str version_id = memory_text(state, "definitionVersionId");
+    struct pawl_memory_start start = {.definition = pawl__memory_version(memory, version_id),
+                                      .instance_id = memory_text(state, "id")};
+    struct pawl_memory_instance *instance;
+    int status;
+
+    if (!start.definition)
+        return pawl__error_set(err, PAWL_ENOTFOUND,
+                               "instance %.*s is of definition version '%.*s', which is not here: "
+                               "import that first",
+                               PAWL_STR_ARG(start.instance_id), PAWL_STR_ARG(version_id));
+    status = pawl__memory_new_instance(memory, &start, &instance, err);
+    if (status != PAWL_OK)
+        return status;
+    status = pawl__json_copy(&instance->arena, state, &instance->state);
+    if (status == PAWL_OK)
+        status = pawl__json_unreference(&instance->arena, &instance->state, &instance->state, err);
+    if (status == PAWL_OK && memory->keep)
+        status = adopt_history(memory, instance, exported);
+    if (status != PAWL_OK) {
+        pawl__memory_free_instance(memory, instance);
+        return status == PAWL_EPARSE ? status : pawl__error_code(err, status);
+    }
+    instance->is_final = pawl__str_is(memory_text(&instance->state, "status"), "Finished");
+    memory->new_bookmarks = true;
+    *out = instance;
+    return PAWL_OK;
+}
+
 /* ---- bursts ------------------------------------------------------------------------------ */
 
 static int open_burst(struct pawl_memory *memory, const struct pawl_memory_instance *instance,

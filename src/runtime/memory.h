@@ -186,6 +186,15 @@ struct pawl_memory_start {
 PAWL_MUST_CHECK int pawl__memory_start(struct pawl_memory *memory,
                                        const struct pawl_memory_start *start,
                                        struct pawl_memory_instance **out, struct pawl_error *err);
+/*
+ * Takes over an instance that was exported (copied): its state, and with `keep` its log and records
+ * go on here. Starts nothing; timers that are due fire with the next pawl__memory_run_due().
+ * PAWL_ENOTFOUND: the version of its definition is not here. PAWL_EPARSE.
+ */
+PAWL_MUST_CHECK int pawl__memory_take_over(struct pawl_memory *memory,
+                                           const struct pawl_json *exported,
+                                           struct pawl_memory_instance **out,
+                                           struct pawl_error *err);
 /* A bookmark that is not there runs an empty burst; a final instance is left as it is. */
 PAWL_MUST_CHECK int pawl__memory_resume(struct pawl_memory *memory,
                                         struct pawl_memory_instance *instance,

@@ -38,6 +38,18 @@ struct pawl_memory_definition *pawl__memory_definition(const struct pawl_memory 
     return NULL;
 }
 
+struct pawl_memory_definition *pawl__memory_version(const struct pawl_memory *memory,
+                                                    struct pawl_str version_id)
+{
+    struct pawl_memory_definition *definition;
+
+    PAWL_LIST_FOR_EACH (definition, &memory->definitions, link) {
+        if (pawl__str_equal(definition->version_id, version_id))
+            return definition;
+    }
+    return NULL;
+}
+
 static struct pawl_memory_definition *highest(const struct pawl_memory *memory,
                                               struct pawl_str definition_id)
 {

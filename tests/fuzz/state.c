@@ -16,8 +16,10 @@
 #define NOW INT64_C(639029342450000000)
 #define BYTES_MAX ((size_t)64 << 20)
 
-#define LITERAL(value) "{\"expression\":{\"type\":\"Literal\",\"value\":" value "}}"
-#define VARIABLE(value) "{\"expression\":{\"type\":\"Variable\",\"value\":" value "}}"
+#define LITERAL(value)                                                                             \
+    "{\"typeName\":\"Object\",\"expression\":{\"type\":\"Literal\",\"value\":" value "}}"
+#define VARIABLE(value)                                                                            \
+    "{\"typeName\":\"Object\",\"expression\":{\"type\":\"Variable\",\"value\":" value "}}"
 #define NODE(id, type) "{\"id\":\"" id "\",\"type\":\"Elsa." type "\""
 #define EVENT(id) NODE(id, "Event") ",\"eventName\":" LITERAL("\"" id "\"") "}"
 #define WRITE(id) NODE(id, "WriteLine") ",\"text\":" VARIABLE("{\"id\":\"v\",\"name\":\"V\"}") "}"

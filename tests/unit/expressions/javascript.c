@@ -202,6 +202,15 @@ static void play_types(struct stage *stage)
     assert_evaluates(stage, "bytesToString(getData())", "\"Hello\"");
     assert_evaluates(stage, "getWords().map(x => x.toUpperCase()).join()", "\"A,B\"");
     assert_evaluates(stage, "variables.Words.push('c'); variables.Words.length", "2");
+    assert_evaluates(stage, "variables.When.setFullYear(2000); variables.When.getFullYear()",
+                     "2000");
+    assert_evaluates(stage, "getWhen().getFullYear()", "2024");
+    assert_evaluates(stage, "variables.When = new Date(0); 0", "0");
+    assert_evaluates(stage, "getWhen().getFullYear()", "1970");
+    assert_evaluates(stage, "[Guid.Empty, TimeSpan.FromHours(1)]",
+                     "[\"00000000-0000-0000-0000-000000000000\",\"01:00:00\"]");
+    assert_evaluates(stage, "JSON.stringify(parseGuid('6F9619FF-8B86-D011-B42D-00C04FC964FF'))",
+                     "\"{\\\"Variant\\\":11,\\\"Version\\\":13}\"");
     assert_evaluates(stage, "variables.Obj = { deep: { n: 1 } }; 0", "0");
     assert_evaluates(stage, "const o = variables.Obj; o.deep.n = 2; 0", "0");
     assert_evaluates(stage, "getObj().deep.n", "2");

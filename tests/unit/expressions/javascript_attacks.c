@@ -240,6 +240,52 @@ static void paths_to_the_host(void **state)
     try_plot(state, "try { null.x } catch (e) { return /boot|native/.test(e.stack) }", "false");
 }
 
+/* Walks over all that a script can get at without making it; names what is not frozen. */
+static void everything_in_reach_is_frozen(void **state)
+{
+    try_plot(
+        state,
+        "const seen = new Set(), open = [], bad = [];"
+        "const add = (v, path) => { if (v !== null && (typeof v === 'object' || typeof v === "
+        "'function')"
+        "  && !seen.has(v)) { seen.add(v); open.push([v, path]); } };"
+        "const made = { array: [], object: {}, text: '', number: 1, bool: true, big: 1n, symbol: "
+        "Symbol(),"
+        "  regexp: /x/, arrow: () => 1, plain: function () {}, generator: function* () {},"
+        "  running: Object.getPrototypeOf((function* () {})()), async: async () => 1, "
+        "asyncGenerator: async function* () "
+        "{},"
+        "  asyncRunning: Object.getPrototypeOf((async function* () {})()), cls: class {}, values: "
+        "[].values(), chars: "
+        "''[Symbol.iterator](),"
+        "  map: new Map(), mapValues: new Map().values(), set: new Set(), setValues: new "
+        "Set().values(),"
+        "  matches: 'a'.matchAll(/a/g), from: Iterator.from({ next() {} }), mapped: "
+        "[].values().map(x => x),"
+        "  error: new TypeError(), date: new Date(), promise: Promise.resolve(), buffer: new "
+        "ArrayBuffer(1),"
+        "  bytes: new Uint8Array(1), view: new DataView(new ArrayBuffer(1)), weak: new WeakMap(),"
+        "  args: (function () { return arguments })(), guid: newGuid(), span: TimeSpan.FromDays(1),"
+        "  host: getWhen(), template: (s => s)`x`, bound: (() => 1).bind(), proxy: new Proxy({}, "
+        "{}) };"
+        "for (const [name, v] of Object.entries(made)) add(Object.getPrototypeOf(v), name + '^');"
+        "add(made.template, 'template'); add(getN, 'getN'); add(setN, 'setN'); add(getVariable, "
+        "'getVariable');"
+        "add(Object.getPrototypeOf(this), 'shared');"
+        "while (open.length) { const [v, path] = open.pop();"
+        "  if (!Object.isFrozen(v) && v !== this) bad.push(path);"
+        "  if (v === this) continue;"
+        "  add(Object.getPrototypeOf(v), path + '^');"
+        "  for (const [k, d] of Object.entries(Object.getOwnPropertyDescriptors(v))) {"
+        "    add(d.value, path + '.' + k); add(d.get, path + '.get ' + k); add(d.set, path + '.set "
+        "' + k); }"
+        "  for (const k of Object.getOwnPropertySymbols(v)) { const d = "
+        "Object.getOwnPropertyDescriptor(v, k);"
+        "    add(d.value, path + '.' + String(k)); add(d.get, path + '.get ' + String(k)); } }"
+        "return seen.size > 500 ? bad.join(' ') : 'too few';",
+        "\"\"");
+}
+
 static void names_written_in_other_ways(void **state)
 {
     try_plot(state, "\\u0065val('leaked = 1'); 0", "0");
@@ -340,6 +386,7 @@ int main(void)
         cmocka_unit_test(changed_intrinsics),
         cmocka_unit_test(leaked_globals),
         cmocka_unit_test(paths_to_the_host),
+        cmocka_unit_test(everything_in_reach_is_frozen),
         cmocka_unit_test(names_written_in_other_ways),
         cmocka_unit_test(a_script_that_takes_too_long),
     };

@@ -1,0 +1,15 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What the filters of dates share. */
+#ifndef PAWL_EXPRESSIONS_LIQUID_DATES_H
+#define PAWL_EXPRESSIONS_LIQUID_DATES_H
+
+#include "expressions/liquid_run.h"
+
+extern const char *const pawl__liquid_months[12];
+extern const char *const pawl__liquid_days[7]; /* from Sunday */
+
+/* The moment a value stands for; false: none. */
+bool pawl__liquid_to_date(struct liquid_run *run, const struct liquid_value *value,
+                          struct pawl_datetime *out);
+
+#endif
