@@ -21,19 +21,18 @@ static int fake_entropy(struct pawl_env *env, void *out, size_t size_bytes, stru
     return PAWL_OK;
 }
 
-/* No Ctrl-C here: a run does without. */
+/* No Ctrl-C here: a run does without. The scripts' mutex is never locked: there are none. */
 static int fake_mutex_new(struct pawl_env *env, const char *name, struct pawl_mutex **out)
 {
-    (void)env;
-    (void)name;
-    (void)out;
-    return PAWL_EUNAVAILABLE;
+    if (strcmp(name, "javascript") != 0)
+        return PAWL_EUNAVAILABLE;
+    *out = (struct pawl_mutex *)(void *)env;
+    return PAWL_OK;
 }
 
 static void fake_mutex_free(struct pawl_env *env, struct pawl_mutex *mutex)
 {
-    (void)env;
-    assert_null(mutex);
+    assert_true(!mutex || (void *)mutex == (void *)env);
 }
 
 static void fake_cond_free(struct pawl_env *env, struct pawl_cond *cond)
