@@ -33,13 +33,22 @@ int pawl__cli_vocabulary(struct pawl_cli *cli, struct pawl_engine *engine, struc
 int pawl__cli_definitions_open(struct pawl_cli *cli, struct pawl_cli_definitions *definitions,
                                struct pawl_error *err)
 {
+    int status;
+
     pawl__catalog_init(&definitions->catalog, &cli->arena);
-    return pawl__cli_vocabulary(cli, &definitions->engine, err);
+    definitions->javascript = NULL;
+    status = pawl__cli_vocabulary(cli, &definitions->engine, err);
+    if (status == PAWL_OK)
+        status = pawl__javascript_open(cli->env, NULL, &definitions->javascript, err);
+    if (status == PAWL_OK)
+        status = pawl__javascript_register(&definitions->engine, definitions->javascript);
+    return status;
 }
 
 void pawl__cli_definitions_close(struct pawl_cli_definitions *definitions)
 {
     pawl__engine_release(&definitions->engine);
+    pawl__javascript_close(definitions->javascript);
 }
 
 int pawl__cli_definitions_read(struct pawl_cli *cli, struct pawl_cli_definitions *definitions,

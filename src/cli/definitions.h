@@ -9,6 +9,7 @@
 #include "cli/command.h"
 #include "engine/catalog.h"
 #include "engine/engine.h"
+#include "expressions/javascript.h"
 
 /* A file that was read. */
 struct pawl_cli_definition {
@@ -22,6 +23,7 @@ struct pawl_cli_definition {
 
 struct pawl_cli_definitions {
     struct pawl_engine engine;
+    struct pawl_javascript *javascript; /* looks at scripts; runs none */
     struct pawl_catalog catalog;
 };
 
