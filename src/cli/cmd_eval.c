@@ -19,7 +19,6 @@
 #include "engine/engine.h"
 #include "expressions/expressions.h"
 #include "expressions/javascript.h"
-#include "expressions/liquid.h"
 #include "runtime/memory.h"
 
 #define JSON_MAX ((size_t)512 << 20)
