@@ -19,8 +19,11 @@
 #define NOW INT64_C(639029342450000000)
 #define BYTES_MAX ((size_t)4 << 30)
 #define ROUNDS 5
-/* A hundred times as many activities may cost at the most so much more per activity. */
-#define GROWTH_MAX 2.0
+/*
+ * A hundred times as many activities may cost at the most so much more per activity. Fresh memory
+ * and caches take their part of it; what is quadratic costs a hundred times as much.
+ */
+#define GROWTH_MAX 20.0
 
 struct counter {
     struct pawl_allocator base;

@@ -9,6 +9,7 @@
 #include "base/datetime.h"
 #include "base/error.h"
 #include "cli/commands.h"
+#include "cli/values.h"
 #include "expressions/expressions.h"
 #include "expressions/javascript.h"
 
@@ -68,54 +69,6 @@ static void on_log(void *ctx, const struct pawl_memory_instance *instance,
 
 /* ---- what it is given ---------------------------------------------------------------------- */
 
-/* Text that is JSON is that value, anything else is a string. */
-static int read_value(struct pawl_cli *cli, const char *text, struct pawl_json *out)
-{
-    if (pawl__json_parse(&cli->arena, pawl__str(text), NULL, out, NULL, NULL) == PAWL_OK)
-        return PAWL_OK;
-    return pawl__json_string_copy(&cli->arena, pawl__str(text), out);
-}
-
-static int add_file_input(struct run *run, const char *path, struct pawl_error *err)
-{
-    struct pawl_arena *arena = &run->cli->arena;
-    struct pawl_json object;
-    struct pawl_str text;
-    int status = pawl__cli_read(run->cli, arena, path, &text, err);
-
-    if (status == PAWL_OK)
-        status = pawl__json_parse(arena, text, NULL, &object, NULL, err);
-    if (status != PAWL_OK)
-        return pawl__error_prefix(err, status, "%s", pawl__cli_file_name(path));
-    if (!pawl__json_is(&object, PAWL_JSON_OBJECT))
-        return pawl__error_set(err, PAWL_EINVAL, "%s: an object with inputs is wanted, not %s",
-                               pawl__cli_file_name(path), pawl__json_type_name(&object));
-    for (uint32_t i = 0; i < pawl__json_len(&object) && status == PAWL_OK; i++) {
-        const struct pawl_json_member *member = pawl__json_member(&object, i);
-
-        status = pawl__json_set(arena, &run->input, member->key, member->value);
-    }
-    return status == PAWL_OK ? PAWL_OK : pawl__error_code(err, status);
-}
-
-/* --input name=value, --input @file */
-static int add_input(struct run *run, const char *text, struct pawl_error *err)
-{
-    const char *equals = strchr(text, '=');
-    struct pawl_json value;
-    int status;
-
-    if (text[0] == '@')
-        return add_file_input(run, text + 1, err);
-    if (!equals || equals == text)
-        return pawl__error_set(err, PAWL_EINVAL, "'%s' is no input: NAME=VALUE or @FILE is", text);
-    status = read_value(run->cli, equals + 1, &value);
-    if (status == PAWL_OK)
-        status = pawl__json_set(&run->cli->arena, &run->input,
-                                pawl__str_make(text, (size_t)(equals - text)), value);
-    return status == PAWL_OK ? PAWL_OK : pawl__error_code(err, status);
-}
-
 static int read_options(struct run *run, struct pawl_error *err)
 {
     const struct pawl_cli_args *args = &run->cli->args;
@@ -129,7 +82,7 @@ static int read_options(struct run *run, struct pawl_error *err)
     run->trace = pawl__cli_flag(args, "trace");
     run->input = pawl__json_object();
     while (status == PAWL_OK && (text = pawl__cli_next(args, "input", &from)) != NULL)
-        status = add_input(run, text, err);
+        status = pawl__cli_add_value(run->cli, &run->input, text, err);
     if (status == PAWL_OK && now) {
         status = pawl__datetime_parse(pawl__str(now), &at, err);
         if (status != PAWL_OK)
@@ -257,7 +210,7 @@ static int send_next_event(struct run *run, bool nothing_else, bool *sent, struc
     if (name.ptr && !is_awaited(run, name) && !nothing_else)
         return PAWL_OK;
     if (text[len] == '=')
-        status = read_value(run->cli, text + len + 1, &payload);
+        status = pawl__cli_value(run->cli, pawl__str(text + len + 1), &payload);
     if (status != PAWL_OK || !name.ptr)
         return pawl__error_code(err, PAWL_ENOMEM);
     *sent = true;
@@ -367,7 +320,7 @@ static const struct pawl_cli_option options[] = {
      .letter = 'i',
      .kind = PAWL_CLI_TEXT,
      .arg = "NAME=VALUE",
-     .help = "An input: JSON, else text; @FILE has several",
+     .help = "An input: JSON, else text; =@FILE reads it, @FILE has several",
      .repeatable = true},
     {.name = "event",
      .letter = 'e',

@@ -4,6 +4,7 @@
 
 #include "base/json.h"
 #include "cli/output.h"
+#include "expressions/javascript.h"
 
 #include <pawl/version.h>
 
@@ -34,6 +35,8 @@ static size_t collect(struct fact facts[8])
     facts[count++] = (struct fact){"sanitizers", PAWL_BUILD_SANITIZERS};
     facts[count++] = (struct fact){"glibc", GLIBC};
     facts[count++] = (struct fact){"zstd", PAWL_BUILD_ZSTD};
+    facts[count++] =
+        (struct fact){"javascript", pawl__javascript_is_available() ? "QuickJS-NG" : "none"};
     return count;
 }
 

@@ -7,6 +7,7 @@
 
 extern const struct pawl_cli_command pawl__cli_activities;
 extern const struct pawl_cli_command pawl__cli_completion;
+extern const struct pawl_cli_command pawl__cli_eval;
 extern const struct pawl_cli_command pawl__cli_graph;
 extern const struct pawl_cli_command pawl__cli_help;
 extern const struct pawl_cli_command pawl__cli_json;

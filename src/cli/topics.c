@@ -49,11 +49,13 @@ static const char workflows[] =
     "\n"
     "'pawl run FILE' runs one in memory: sequences, flowcharts, loops, branches, state\n"
     "machines, variables, events, timers, workflows used as activities and child workflows,\n"
-    "with expressions of the types Literal, Object, Variable, Input and JavaScript. Other\n"
-    "files on the command line are there for the first to use.\n"
+    "with expressions in JavaScript, Liquid and of the types Literal, Object, Variable and\n"
+    "Input. Other files on the command line are there for the first to use. 'pawl eval' tries\n"
+    "an expression without a workflow.\n"
     "\n"
     "An activity of a type that Pawl does not know is reported before the run and faults\n"
-    "when it is reached; an input with an expression of an unknown type is not set.\n";
+    "when it is reached; an activity with a C# or Python expression faults too; an\n"
+    "input with an expression of any other unknown type is not set.\n";
 
 const struct pawl_cli_topic pawl__cli_topics[] = {
     {"environment", "Environment variables that pawl reads", environment, NULL},

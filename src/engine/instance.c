@@ -265,19 +265,42 @@ int pawl__journal_set(struct pawl_context *context, const char *key, struct pawl
 
 /* ---- effects ----------------------------------------------------------------------------- */
 
+/* "instance/context/number", without the cost of printf: there is one for every line written. */
+static struct pawl_str effect_id(struct pawl_burst *burst, struct pawl_str context_id)
+{
+    char digits[24];
+    char *digit = digits + sizeof digits;
+    size_t len;
+    char *id;
+
+    for (uint64_t left = burst->effect_number;; left /= 10) {
+        *--digit = (char)('0' + left % 10);
+        if (left < 10)
+            break;
+    }
+    len = (size_t)(digits + sizeof digits - digit);
+    id = pawl__arena_alloc_aligned(&burst->arena, burst->id.len + context_id.len + len + 3, 1);
+    if (!id)
+        return pawl__str_make(NULL, 0);
+    memcpy(id, burst->id.ptr, burst->id.len);
+    id[burst->id.len] = '/';
+    memcpy(id + burst->id.len + 1, context_id.ptr, context_id.len);
+    id[burst->id.len + 1 + context_id.len] = '/';
+    memcpy(id + burst->id.len + context_id.len + 2, digit, len);
+    id[burst->id.len + context_id.len + 2 + len] = '\0';
+    return pawl__str_make(id, burst->id.len + context_id.len + 2 + len);
+}
+
 static int make_effect(struct pawl_context *context, enum pawl_effect_kind kind,
                        struct pawl_json data, struct pawl_effect *effect)
 {
     struct pawl_burst *burst = context->burst;
-    const char *id =
-        pawl__arena_printf(&burst->arena, "%.*s/%.*s/%llu", PAWL_STR_ARG(burst->id),
-                           PAWL_STR_ARG(context->id), (unsigned long long)burst->effect_number);
+    struct pawl_str id = effect_id(burst, context->id);
 
-    if (!id)
+    if (!id.ptr)
         return pawl__arena_status(&burst->arena);
     burst->effect_number++;
-    *effect = (struct pawl_effect){
-        .kind = kind, .id = pawl__str(id), .context_id = context->id, .data = data};
+    *effect = (struct pawl_effect){.kind = kind, .id = id, .context_id = context->id, .data = data};
     return PAWL_OK;
 }
 

@@ -20,16 +20,13 @@ static bool keeps_objects(struct pawl_str type)
 static void tell_unknown(struct pawl_loader *loader, const struct pawl_node *node,
                          const char *pointer, struct pawl_str type)
 {
-    bool dotnet = pawl__str_is(type, "CSharp") || pawl__str_is(type, "Python");
-
     if (type.len == 0)
         pawl__loader_problem(loader, PAWL_PROBLEM_ERROR, node, pointer,
                              "the expression has no \"type\": it counts as not set");
     else
         pawl__loader_problem(loader, PAWL_PROBLEM_ERROR, node, pointer,
-                             "unknown expression type '%.*s': it counts as not set%s",
-                             PAWL_STR_ARG(type),
-                             dotnet ? "; write it in JavaScript or Liquid instead" : "");
+                             "unknown expression type '%.*s': it counts as not set",
+                             PAWL_STR_ARG(type));
 }
 
 /* {"type":null} is a literal; without the key nothing is meant. */

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The expression languages without a script engine: what definitions write as {"type":"Literal",
- * …}, Object, Json, Variable, Input and Liquid. Each has a file; all are constant tables behind
- * struct pawl_expression_ops.
+ * …}, Object, Json, Variable, Input and Liquid, and CSharp and Python, which are refused. All are
+ * constant tables behind struct pawl_expression_ops.
  */
 #ifndef PAWL_EXPRESSIONS_EXPRESSIONS_H
 #define PAWL_EXPRESSIONS_EXPRESSIONS_H
@@ -18,5 +18,7 @@ extern const struct pawl_expression_ops pawl__expression_json; /* an old name of
 extern const struct pawl_expression_ops pawl__expression_variable;
 extern const struct pawl_expression_ops pawl__expression_input;
 extern const struct pawl_expression_ops pawl__expression_liquid;
+extern const struct pawl_expression_ops pawl__expression_csharp; /* refused, see refused.c */
+extern const struct pawl_expression_ops pawl__expression_python; /* the same */
 
 #endif

@@ -144,7 +144,8 @@ struct pawl_js pawl__javascript_to_js(struct pawl_javascript_evaluation *e, stru
     case PAWL_JSON_INT:
     case PAWL_JSON_DOUBLE:
     case PAWL_JSON_NUMBER:
-        (void)pawl__json_to_double(&value.json, &number);
+        if (!pawl__json_to_double(&value.json, &number)) /* 1e999, which is kept as text */
+            number = value.json.u.text[0] == '-' ? -INFINITY : INFINITY;
         return pawl__js_number(number);
     case PAWL_JSON_STRING:
         return text_to_js(e, value);

@@ -335,8 +335,8 @@ static void drops_inputs_it_cannot_read_and_says_so(void **state)
         const char *pointer;
         const char *problem;
     } cases[] = {
-        {WRAPPED("\"CSharp\"", "\"x\""), PAWL_PROBLEM_ERROR, "/root/text/expression",
-         "unknown expression type 'CSharp': it counts as not set; write it in JavaScript"},
+        {WRAPPED("\"Cobol\"", "\"x\""), PAWL_PROBLEM_ERROR, "/root/text/expression",
+         "unknown expression type 'Cobol': it counts as not set"},
         {WRAPPED("\"literal\"", "\"x\""), PAWL_PROBLEM_ERROR, "/root/text/expression",
          "unknown expression type 'literal'"},
         {"{\"typeName\":\"String\",\"expression\":{\"value\":1}}", PAWL_PROBLEM_ERROR,

@@ -169,6 +169,10 @@ static void expressions_evaluate_as_documented(void **state)
         {input, "{\"name\":\"caption\"}", "Object", "\"hello\" String"},
         {input, "{\"name\":\"other\"}", "Object", "null"},
         {input, "null", "Object", "null"},
+        {&pawl__expression_csharp, "\"1 + 1\"", "Int32",
+         "!NotSupportedException: C# expressions are not supported: write it in JavaScript."},
+        {&pawl__expression_python, "\"\"", "String",
+         "!NotSupportedException: Python expressions are not supported: write it in JavaScript."},
     };
     struct scene scene;
 

@@ -369,6 +369,38 @@ static void importing_what_is_published_makes_a_draft_of_the_next_version(void *
                      first);
 }
 
+/* Not dropped as by the reference: the run would go on without the input. */
+static void an_expression_in_csharp_is_kept_reported_and_faults(void **state)
+{
+    static const char root[] =
+        SEQUENCE("{\"id\":\"w\",\"type\":\"Elsa.WriteLine\",\"text\":{\"typeName\":\"String\","
+                 "\"expression\":{\"type\":\"CSharp\",\"value\":\"1 + 1\"}}}");
+    struct fixture *f = *state;
+    struct pawl_memory_definition *definition;
+    struct pawl_memory_publication said;
+    struct pawl_memory_instance *instance;
+    const struct pawl_json *kept, *inner;
+    struct pawl_json json;
+
+    assert_ok(parse_definition(f, "d", root, "{}", &json), &f->err);
+    assert_ok(pawl__memory_import(&f->memory, &json, &definition, &f->err), &f->err);
+    kept = pawl__json_find(&definition->json, pawl__str("/root/activities/0/text/expression"));
+    assert_str(pawl__json_str(pawl__json_get_text(kept, "type")), "CSharp");
+    assert_str(pawl__json_str(pawl__json_get_text(kept, "value")), "1 + 1");
+    assert_ok(pawl__memory_publish(&f->memory, definition, &said, &f->err), &f->err);
+    assert_int_equal(said.problems.count, 1);
+    assert_int_equal(said.problems.items[0].level, PAWL_PROBLEM_ERROR);
+    assert_string_equal(said.problems.items[0].activity_id, "w");
+    assert_non_null(strstr(said.problems.items[0].message, "write it in JavaScript"));
+
+    instance = start(f, definition);
+    assert_str(sub_status(instance), "Faulted");
+    assert_int_equal(pawl__json_len(&f->memory.lines), 0);
+    inner = pawl__json_find(&instance->state, pawl__str("/incidents/0/exception/innerException"));
+    assert_str(pawl__json_str(pawl__json_get_text(inner, "message")),
+               "C# expressions are not supported: write it in JavaScript.");
+}
+
 static void an_older_version_no_longer_starts_by_trigger(void **state)
 {
     struct fixture *f = *state;
@@ -514,6 +546,7 @@ int main(void)
         TEST(a_timer_fires_when_it_is_due_and_once),
         TEST(a_timer_trigger_fires_again_and_again),
         TEST(importing_what_is_published_makes_a_draft_of_the_next_version),
+        TEST(an_expression_in_csharp_is_kept_reported_and_faults),
         TEST(an_older_version_no_longer_starts_by_trigger),
         TEST(an_instance_goes_on_with_the_version_it_began_with),
         TEST(a_deleted_definition_takes_its_instances_along),
