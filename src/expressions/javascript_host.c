@@ -352,7 +352,8 @@ static struct pawl_js call_accessor(struct pawl_javascript_evaluation *e, uint32
         return read_output(e, accessor.node->id, accessor.name);
     case PAWL_JAVASCRIPT_GET_ARGUMENT:
         return pawl__javascript_to_js(
-            e, pawl__value_from_json(*pawl__json_get(&e->run->args, accessor.name)), false);
+            e, pawl__value_from_json(*pawl__json_get(&e->context->arguments, accessor.name)),
+            false);
     case PAWL_JAVASCRIPT_NO_ACCESSOR:
         break;
     }

@@ -56,11 +56,44 @@ static bool make_variables(struct pawl_javascript_evaluation *e)
     return pawl__js_kind(e->variables) == PAWL_JS_OBJECT;
 }
 
+/* A member Item can be read as `item` too; the second name is not listed. */
+static bool add_lowered(struct pawl_javascript_evaluation *e, struct pawl_js object,
+                        struct pawl_str name)
+{
+    struct pawl_quickjs *engine = e->realm->engine;
+    struct pawl_str second;
+    char *lowered;
+
+    if (name.len == 0 || name.ptr[0] < 'A' || name.ptr[0] > 'Z')
+        return true;
+    lowered = pawl__arena_alloc(e->arena, name.len);
+    if (!lowered) {
+        (void)pawl__javascript_fail(e, e->arena->status);
+        return false;
+    }
+    memcpy(lowered, name.ptr, name.len);
+    lowered[0] = (char)(lowered[0] - 'A' + 'a');
+    second = pawl__str_make(lowered, name.len);
+    return pawl__json_get(&e->context->arguments, second) ||
+           pawl__js_define(engine, object, second, pawl__js_at(engine, object, name), HIDDEN);
+}
+
 static struct pawl_js make_args(struct pawl_javascript_evaluation *e)
 {
-    if (!pawl__json_is(&e->run->args, PAWL_JSON_OBJECT))
+    const struct pawl_json *args = &e->context->arguments;
+    struct pawl_js made;
+    bool done = true;
+
+    if (!pawl__json_is(args, PAWL_JSON_OBJECT))
         return pawl__js_undefined();
-    return pawl__javascript_to_js(e, pawl__value_from_json(e->run->args), true);
+    made = pawl__javascript_to_js(e, pawl__value_from_json(*args), true);
+    for (uint32_t i = 0; done && i < pawl__json_len(args); i++)
+        done = pawl__js_kind(made) == PAWL_JS_OBJECT &&
+               add_lowered(e, made, pawl__json_member(args, i)->key);
+    if (done)
+        return made;
+    pawl__js_free(e->realm->engine, made);
+    return pawl__js_exception();
 }
 
 /* ---- running ----------------------------------------------------------------------------- */
@@ -73,6 +106,8 @@ static struct pawl_js run_shared(struct pawl_javascript_evaluation *e,
     struct pawl_js args[3] = {e->variables, make_args(e), pawl__js_undefined()};
     struct pawl_js result;
 
+    if (pawl__js_kind(args[1]) == PAWL_JS_EXCEPTION)
+        return pawl__js_exception();
     if (script->mode == PAWL_JAVASCRIPT_STATEMENTS)
         args[2] = pawl__js_string(engine, script->text);
     if (!pawl__javascript_bind(e->realm, script, existing_accessors(e)))

@@ -246,6 +246,28 @@ static void the_workflow_can_be_asked(void **state)
     on_stage(state, play_workflow);
 }
 
+static void play_arguments(struct stage *stage)
+{
+    assert_evaluates(stage, "typeof args + typeof getItem", "\"undefinedundefined\"");
+    assert_code(rig_parse(&stage->rig, pawl__str("{'Item':{'Id':7},'n':[1],'A':1,'a':2}"),
+                          &stage->context->arguments),
+                PAWL_OK);
+    assert_evaluates(stage, "args.Item.Id + args.item.Id + getItem().Id", "21");
+    assert_evaluates(stage, "args.item === args.Item", "true");
+    assert_evaluates(stage, "args.n[0] + getN()[0]", "2");
+    assert_evaluates(stage, "[args.A, args.a]", "[1,2]");
+    assert_evaluates(stage, "Object.keys(args).join()", "\"Item,n,A,a\"");
+    assert_evaluates(stage, "args.item.Id = 8; args.item = 9; getItem().Id", "7");
+    assert_evaluates(stage, "return globalThis.args.item.Id + globalThis.getItem().Id", "14");
+    stage->context->arguments = pawl__json_null();
+    assert_evaluates(stage, "typeof args + getN()", "\"undefined1\"");
+}
+
+static void arguments_of_the_expression_are_seen(void **state)
+{
+    on_stage(state, play_arguments);
+}
+
 static void play_utilities(struct stage *stage)
 {
     assert_evaluates(stage, "isNullOrEmpty('') && isNullOrWhiteSpace(' ') && !isNullOrEmpty(' ')",
@@ -378,6 +400,7 @@ int main(void)
         cmocka_unit_test(variables_are_read_and_written),
         cmocka_unit_test(values_keep_their_types_on_the_way_in),
         cmocka_unit_test(the_workflow_can_be_asked),
+        cmocka_unit_test(arguments_of_the_expression_are_seen),
         cmocka_unit_test(utilities_answer_as_the_reference_does),
         cmocka_unit_test(scripts_that_reach_for_the_realm_have_one_of_their_own),
         cmocka_unit_test(assignments_that_shadow_built_in_names_work),
