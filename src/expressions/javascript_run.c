@@ -96,6 +96,33 @@ static struct pawl_js make_args(struct pawl_javascript_evaluation *e)
     return pawl__js_exception();
 }
 
+/*
+ * The object `input`: the inputs that the text mentions, which cannot be assigned to. What is no
+ * input is null, as from getInput(), unless every object has it (input.toString).
+ */
+static struct pawl_js make_input(struct pawl_javascript_evaluation *e)
+{
+    const struct pawl_javascript_names *names = &e->script->source.inputs;
+    struct pawl_quickjs *engine = e->realm->engine;
+    struct pawl_js made;
+
+    if (names->count == 0)
+        return pawl__js_undefined();
+    made = pawl__js_object(engine);
+    for (uint32_t i = 0; i < names->count && pawl__js_kind(made) == PAWL_JS_OBJECT; i++) {
+        struct pawl_js value = pawl__javascript_input(e, names->items[i]);
+
+        if (pawl__js_kind(value) == PAWL_JS_NULL && pawl__js_has(engine, made, names->items[i]))
+            continue;
+        if (pawl__js_kind(value) == PAWL_JS_EXCEPTION ||
+            !pawl__js_define(engine, made, names->items[i], value, PAWL_JS_ENUMERABLE)) {
+            pawl__js_free(engine, made);
+            return pawl__js_exception();
+        }
+    }
+    return made;
+}
+
 /* ---- running ----------------------------------------------------------------------------- */
 
 /* On a shared engine: a function compiled once, with what it may see as arguments. */
@@ -103,18 +130,18 @@ static struct pawl_js run_shared(struct pawl_javascript_evaluation *e,
                                  struct pawl_javascript_script *script)
 {
     struct pawl_quickjs *engine = e->realm->engine;
-    struct pawl_js args[3] = {e->variables, make_args(e), pawl__js_undefined()};
-    struct pawl_js result;
+    struct pawl_js args[4] = {e->variables, make_args(e), pawl__js_undefined(), make_input(e)};
+    struct pawl_js result = pawl__js_exception();
 
-    if (pawl__js_kind(args[1]) == PAWL_JS_EXCEPTION)
-        return pawl__js_exception();
+    if (pawl__js_kind(args[1]) == PAWL_JS_EXCEPTION || pawl__js_kind(args[3]) == PAWL_JS_EXCEPTION)
+        goto out;
     if (script->mode == PAWL_JAVASCRIPT_STATEMENTS)
         args[2] = pawl__js_string(engine, script->text);
-    if (!pawl__javascript_bind(e->realm, script, existing_accessors(e)))
-        return pawl__js_exception();
-    result = pawl__js_call(engine, script->function, args, 3);
-    pawl__js_free(engine, args[1]);
-    pawl__js_free(engine, args[2]);
+    if (pawl__javascript_bind(e->realm, script, existing_accessors(e)))
+        result = pawl__js_call(engine, script->function, args, script->source.inputs.count ? 4 : 3);
+out:
+    for (size_t i = 1; i < 4; i++)
+        pawl__js_free(engine, args[i]);
     return result;
 }
 
@@ -148,7 +175,9 @@ static struct pawl_js run_alone(struct pawl_javascript_evaluation *e,
         return pawl__javascript_fail(e, PAWL_ENOMEM);
     if (!pawl__js_define(engine, definer.global, pawl__str("variables"),
                          pawl__js_share(e->variables, engine), HIDDEN) ||
-        !pawl__js_define(engine, definer.global, pawl__str("args"), make_args(e), HIDDEN))
+        !pawl__js_define(engine, definer.global, pawl__str("args"), make_args(e), HIDDEN) ||
+        (script->source.inputs.count > 0 &&
+         !pawl__js_define(engine, definer.global, pawl__str("input"), make_input(e), HIDDEN)))
         return pawl__js_exception();
     pawl__js_free(engine, definer.global);
     if (script->mode != PAWL_JAVASCRIPT_BODY)

@@ -246,6 +246,31 @@ static void the_workflow_can_be_asked(void **state)
     on_stage(state, play_workflow);
 }
 
+static void play_input(struct stage *stage)
+{
+    assert_evaluates(stage, "input.Who + input.Qty + input?.Who", "\"Bob3Bob\"");
+    assert_evaluates(stage, "return input.Nope === null && input.toString() !== null", "true");
+    assert_evaluates(stage, "input.Qty = 4; input.Nope = 5; [input.Qty, input.Nope]", "[3,null]");
+    assert_evaluates(stage, "'use strict'; input.Qty = 4",
+                     "JavaScriptException: 'Qty' is read-only");
+    assert_evaluates(stage, "getQty()", "3");
+    assert_evaluates(stage, "return globalThis.input.Qty + input.Qty", "6");
+    assert_evaluates(stage, "Object.keys(input), input.Who, input.Qty", "3");
+    /* Not there unless read from, and scripts may call anything of their own so. */
+    assert_evaluates(stage, "input", "JavaScriptException: input is not defined");
+    assert_evaluates(stage, "const input = { Who: 'x' }; return input.Who;", "\"x\"");
+    assert_evaluates(stage, "let input = { Who: 'y' }; input.Who", "\"y\"");
+    assert_evaluates(stage, "var input = { Who: 'z' }; input.Who", "\"z\"");
+    assert_evaluates(stage, "input = { Who: 'w' }; input.Who", "\"w\"");
+    assert_evaluates(stage, "[{ a: 1 }].map(input => input.a)[0]", "1");
+    assert_evaluates(stage, "input.Who", "\"Bob\"");
+}
+
+static void inputs_can_be_read_as_members(void **state)
+{
+    on_stage(state, play_input);
+}
+
 static void play_arguments(struct stage *stage)
 {
     assert_evaluates(stage, "typeof args + typeof getItem", "\"undefinedundefined\"");
@@ -400,6 +425,7 @@ int main(void)
         cmocka_unit_test(variables_are_read_and_written),
         cmocka_unit_test(values_keep_their_types_on_the_way_in),
         cmocka_unit_test(the_workflow_can_be_asked),
+        cmocka_unit_test(inputs_can_be_read_as_members),
         cmocka_unit_test(arguments_of_the_expression_are_seen),
         cmocka_unit_test(utilities_answer_as_the_reference_does),
         cmocka_unit_test(scripts_that_reach_for_the_realm_have_one_of_their_own),
