@@ -4,6 +4,7 @@
  * variables it has set, and leaving the engine as the next one must find it.
  */
 #include "base/datetime.h"
+#include "engine/instance.h"
 #include "expressions/javascript_private.h"
 
 #include <math.h>
@@ -37,6 +38,11 @@ static uint32_t existing_accessors(const struct pawl_javascript_evaluation *e)
     return bound;
 }
 
+static int show_any(void *ctx, const struct pawl_variable *variable, struct pawl_value value)
+{
+    return pawl__javascript_show_variable(ctx, variable->name, value) ? PAWL_OK : ENGINE_RAISED;
+}
+
 /* The object `variables`: those that the text mentions, as objects of the script. */
 static bool make_variables(struct pawl_javascript_evaluation *e)
 {
@@ -46,6 +52,8 @@ static bool make_variables(struct pawl_javascript_evaluation *e)
     if (!e->script->source.mentions_variables)
         return true;
     e->variables = pawl__js_object(engine);
+    if (names->more)
+        return pawl__variables_visit(e->context, show_any, e) == PAWL_OK;
     for (uint32_t i = 0; i < names->count; i++) {
         struct pawl_value value;
 
@@ -100,27 +108,38 @@ static struct pawl_js make_args(struct pawl_javascript_evaluation *e)
  * The object `input`: the inputs that the text mentions, which cannot be assigned to. What is no
  * input is null, as from getInput(), unless every object has it (input.toString).
  */
+static bool show_input(struct pawl_javascript_evaluation *e, struct pawl_js object,
+                       struct pawl_str name)
+{
+    struct pawl_quickjs *engine = e->realm->engine;
+    struct pawl_js value = pawl__javascript_input(e, name);
+
+    if (pawl__js_kind(value) == PAWL_JS_NULL && pawl__js_has(engine, object, name))
+        return true;
+    return pawl__js_kind(value) != PAWL_JS_EXCEPTION &&
+           pawl__js_define(engine, object, name, value, PAWL_JS_ENUMERABLE | PAWL_JS_CONFIGURABLE);
+}
+
 static struct pawl_js make_input(struct pawl_javascript_evaluation *e)
 {
     const struct pawl_javascript_names *names = &e->script->source.inputs;
+    const struct pawl_json *all = &e->context->burst->input;
     struct pawl_quickjs *engine = e->realm->engine;
     struct pawl_js made;
+    bool done;
 
     if (names->count == 0)
         return pawl__js_undefined();
     made = pawl__js_object(engine);
-    for (uint32_t i = 0; i < names->count && pawl__js_kind(made) == PAWL_JS_OBJECT; i++) {
-        struct pawl_js value = pawl__javascript_input(e, names->items[i]);
-
-        if (pawl__js_kind(value) == PAWL_JS_NULL && pawl__js_has(engine, made, names->items[i]))
-            continue;
-        if (pawl__js_kind(value) == PAWL_JS_EXCEPTION ||
-            !pawl__js_define(engine, made, names->items[i], value, PAWL_JS_ENUMERABLE)) {
-            pawl__js_free(engine, made);
-            return pawl__js_exception();
-        }
-    }
-    return made;
+    done = pawl__js_kind(made) == PAWL_JS_OBJECT;
+    for (uint32_t i = 0; done && i < names->count; i++)
+        done = show_input(e, made, names->items[i]);
+    for (uint32_t i = 0; done && names->more && i < pawl__json_len(all); i++)
+        done = show_input(e, made, pawl__json_member(all, i)->key);
+    if (done)
+        return made;
+    pawl__js_free(engine, made);
+    return pawl__js_exception();
 }
 
 /* ---- running ----------------------------------------------------------------------------- */

@@ -271,6 +271,23 @@ static void inputs_can_be_read_as_members(void **state)
     on_stage(state, play_input);
 }
 
+static void play_many_names(struct stage *stage)
+{
+    char text[2048] = "0";
+    size_t len = 1;
+
+    for (int i = 0; i < 40; i++)
+        len += (size_t)snprintf(text + len, sizeof text - len, ";variables.V%d;input.I%d", i, i);
+    (void)snprintf(text + len, sizeof text - len, ";variables.N += 1; variables.N + input.Qty");
+    assert_evaluates(stage, text, "5");
+    assert_evaluates(stage, "getN()", "2");
+}
+
+static void scripts_that_mention_many_names_find_them_all(void **state)
+{
+    on_stage(state, play_many_names);
+}
+
 static void play_arguments(struct stage *stage)
 {
     assert_evaluates(stage, "typeof args + typeof getItem", "\"undefinedundefined\"");
@@ -426,6 +443,7 @@ int main(void)
         cmocka_unit_test(values_keep_their_types_on_the_way_in),
         cmocka_unit_test(the_workflow_can_be_asked),
         cmocka_unit_test(inputs_can_be_read_as_members),
+        cmocka_unit_test(scripts_that_mention_many_names_find_them_all),
         cmocka_unit_test(arguments_of_the_expression_are_seen),
         cmocka_unit_test(utilities_answer_as_the_reference_does),
         cmocka_unit_test(scripts_that_reach_for_the_realm_have_one_of_their_own),
