@@ -73,8 +73,6 @@ PAWL_MUST_CHECK int pawl__javascript_add_function(struct pawl_javascript *js,
 /* One evaluation, besides its context. */
 struct pawl_javascript_run {
     struct pawl_str source;
-    /* What scripts see as `args`: an object of values, or null. */
-    struct pawl_json args;
     bool wants_text;     /* the result is used as text: NaN is one */
     bool takes_outcomes; /* setOutcome and setOutcomes exist */
     /* Set by them; in the context's arena. */
@@ -84,7 +82,7 @@ struct pawl_javascript_run {
 };
 
 /*
- * Evaluates in the scope of `context` with the language that its engine has registered. Answers
+ * Evaluates in the scope of `context`, whose arguments are `args`, with the language that its engine has registered. Answers
  * PAWL_OK, ENGINE_RAISED or a negative code.
  */
 PAWL_MUST_CHECK int pawl__javascript_run(struct pawl_context *context,

@@ -2,7 +2,8 @@
 /*
  * Functions that exist for what a scope has: getX() and setX(v) for each variable, getX() for each
  * input of the workflow (which then hides a variable's), getXFromY() for each output X of each
- * child Y of the container around. A name is made of letters and digits, its first letter raised.
+ * child Y of the container around, getX() for each argument of the expression. A name is made of
+ * letters and digits, its first letter raised.
  */
 #include "expressions/javascript_private.h"
 
@@ -149,7 +150,7 @@ static bool find_output(const struct pawl_javascript_evaluation *e, struct pawl_
 static bool find_argument(const struct pawl_javascript_evaluation *e, struct pawl_str written,
                           struct pawl_str *name)
 {
-    const struct pawl_json *args = &e->run->args;
+    const struct pawl_json *args = &e->context->arguments;
 
     for (uint32_t i = 0; i < pawl__json_len(args); i++) {
         const struct pawl_json_member *member = pawl__json_member(args, i);
@@ -239,13 +240,14 @@ int pawl__javascript_accessors_visit(const struct pawl_javascript_evaluation *e,
     struct visit visit = {.arena = e->arena, .found = found, .ctx = ctx};
     const struct pawl_workflow *workflow = input_workflow(e);
     const struct pawl_context *container = pawl__nearest_container(e->context);
+    const struct pawl_json *args = &e->context->arguments;
     int status = pawl__variables_visit(e->context, announce_variable, &visit);
 
     for (uint32_t i = 0; status == PAWL_OK && workflow && i < workflow->input_count; i++)
         status = announce(&visit, "get", workflow->inputs[i].name, false);
     for (uint32_t i = 0; status == PAWL_OK && container && i < container->node->child_count; i++)
         status = announce_outputs(&visit, e, container->node->children[i]);
-    for (uint32_t i = 0; status == PAWL_OK && i < pawl__json_len(&e->run->args); i++)
-        status = announce(&visit, "get", pawl__json_member(&e->run->args, i)->key, true);
+    for (uint32_t i = 0; status == PAWL_OK && i < pawl__json_len(args); i++)
+        status = announce(&visit, "get", pawl__json_member(args, i)->key, true);
     return status;
 }

@@ -287,7 +287,7 @@ static struct pawl_js set_variable(struct pawl_javascript_evaluation *e, const s
     return write_variable(e, name, count > 1 ? args[1] : pawl__js_undefined());
 }
 
-static struct pawl_js read_input(struct pawl_javascript_evaluation *e, struct pawl_str name)
+struct pawl_js pawl__javascript_input(struct pawl_javascript_evaluation *e, struct pawl_str name)
 {
     struct pawl_value value;
 
@@ -301,7 +301,8 @@ static struct pawl_js get_input(struct pawl_javascript_evaluation *e, const stru
 {
     struct pawl_str name;
 
-    return text_argument(e, args, count, 0, &name) ? read_input(e, name) : pawl__js_exception();
+    return text_argument(e, args, count, 0, &name) ? pawl__javascript_input(e, name)
+                                                   : pawl__js_exception();
 }
 
 static struct pawl_js read_output(struct pawl_javascript_evaluation *e, struct pawl_str activity,
@@ -347,12 +348,13 @@ static struct pawl_js call_accessor(struct pawl_javascript_evaluation *e, uint32
     case PAWL_JAVASCRIPT_SET_VARIABLE:
         return write_variable(e, accessor.name, count > 0 ? args[0] : pawl__js_undefined());
     case PAWL_JAVASCRIPT_GET_INPUT:
-        return read_input(e, accessor.name);
+        return pawl__javascript_input(e, accessor.name);
     case PAWL_JAVASCRIPT_GET_OUTPUT:
         return read_output(e, accessor.node->id, accessor.name);
     case PAWL_JAVASCRIPT_GET_ARGUMENT:
         return pawl__javascript_to_js(
-            e, pawl__value_from_json(*pawl__json_get(&e->run->args, accessor.name)), false);
+            e, pawl__value_from_json(*pawl__json_get(&e->context->arguments, accessor.name)),
+            false);
     case PAWL_JAVASCRIPT_NO_ACCESSOR:
         break;
     }

@@ -155,6 +155,8 @@ bool pawl__javascript_change(struct pawl_javascript_evaluation *e, struct pawl_s
 /* Puts a value of the workflow into the object `variables`. false: it threw. */
 bool pawl__javascript_show_variable(struct pawl_javascript_evaluation *e, struct pawl_str name,
                                     struct pawl_value value);
+/* An input of the workflow as getInput() answers it. */
+struct pawl_js pawl__javascript_input(struct pawl_javascript_evaluation *e, struct pawl_str name);
 /* The value of a variable as the script sees it now. */
 bool pawl__javascript_variable(struct pawl_javascript_evaluation *e, struct pawl_str name,
                                struct pawl_value *out);

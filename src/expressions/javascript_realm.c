@@ -333,7 +333,10 @@ static bool write_wrapper(struct pawl_buf *out, const struct pawl_javascript_scr
         pawl__buf_str(out, script->source.accessors.items[i]);
         first = false;
     }
-    pawl__buf_text(out, ")=>(variables,args,$source)=>");
+    pawl__buf_text(out, ")=>(variables,args,$source");
+    if (script->source.inputs.count > 0)
+        pawl__buf_text(out, ",input");
+    pawl__buf_text(out, ")=>");
     switch (script->mode) {
     case PAWL_JAVASCRIPT_EXPRESSION:
         pawl__buf_text(out, "(\n");
@@ -423,7 +426,7 @@ struct pawl_javascript_script *pawl__javascript_script(struct pawl_javascript_re
     classify(realm, script);
     if (realm->sealed)
         script->needs_own_engine = script->source.reaches_out || script->source.accessors.more ||
-                                   script->source.variables.more ||
+                                   script->source.variables.more || script->source.inputs.more ||
                                    assigns_built_in(realm, &script->source);
     if (realm->arena.status != PAWL_OK ||
         pawl__map_put(&realm->scripts, script->text, script) != PAWL_OK)

@@ -4,6 +4,7 @@
  * variables it has set, and leaving the engine as the next one must find it.
  */
 #include "base/datetime.h"
+#include "engine/instance.h"
 #include "expressions/javascript_private.h"
 
 #include <math.h>
@@ -37,6 +38,11 @@ static uint32_t existing_accessors(const struct pawl_javascript_evaluation *e)
     return bound;
 }
 
+static int show_any(void *ctx, const struct pawl_variable *variable, struct pawl_value value)
+{
+    return pawl__javascript_show_variable(ctx, variable->name, value) ? PAWL_OK : ENGINE_RAISED;
+}
+
 /* The object `variables`: those that the text mentions, as objects of the script. */
 static bool make_variables(struct pawl_javascript_evaluation *e)
 {
@@ -46,6 +52,8 @@ static bool make_variables(struct pawl_javascript_evaluation *e)
     if (!e->script->source.mentions_variables)
         return true;
     e->variables = pawl__js_object(engine);
+    if (names->more)
+        return pawl__variables_visit(e->context, show_any, e) == PAWL_OK;
     for (uint32_t i = 0; i < names->count; i++) {
         struct pawl_value value;
 
@@ -56,11 +64,82 @@ static bool make_variables(struct pawl_javascript_evaluation *e)
     return pawl__js_kind(e->variables) == PAWL_JS_OBJECT;
 }
 
+/* A member Item can be read as `item` too; the second name is not listed. */
+static bool add_lowered(struct pawl_javascript_evaluation *e, struct pawl_js object,
+                        struct pawl_str name)
+{
+    struct pawl_quickjs *engine = e->realm->engine;
+    struct pawl_str second;
+    char *lowered;
+
+    if (name.len == 0 || name.ptr[0] < 'A' || name.ptr[0] > 'Z')
+        return true;
+    lowered = pawl__arena_alloc(e->arena, name.len);
+    if (!lowered) {
+        (void)pawl__javascript_fail(e, e->arena->status);
+        return false;
+    }
+    memcpy(lowered, name.ptr, name.len);
+    lowered[0] = (char)(lowered[0] - 'A' + 'a');
+    second = pawl__str_make(lowered, name.len);
+    return pawl__json_get(&e->context->arguments, second) ||
+           pawl__js_define(engine, object, second, pawl__js_at(engine, object, name), HIDDEN);
+}
+
 static struct pawl_js make_args(struct pawl_javascript_evaluation *e)
 {
-    if (!pawl__json_is(&e->run->args, PAWL_JSON_OBJECT))
+    const struct pawl_json *args = &e->context->arguments;
+    struct pawl_js made;
+    bool done = true;
+
+    if (!pawl__json_is(args, PAWL_JSON_OBJECT))
         return pawl__js_undefined();
-    return pawl__javascript_to_js(e, pawl__value_from_json(e->run->args), true);
+    made = pawl__javascript_to_js(e, pawl__value_from_json(*args), true);
+    for (uint32_t i = 0; done && i < pawl__json_len(args); i++)
+        done = pawl__js_kind(made) == PAWL_JS_OBJECT &&
+               add_lowered(e, made, pawl__json_member(args, i)->key);
+    if (done)
+        return made;
+    pawl__js_free(e->realm->engine, made);
+    return pawl__js_exception();
+}
+
+/*
+ * The object `input`: the inputs that the text mentions, which cannot be assigned to. What is no
+ * input is null, as from getInput(), unless every object has it (input.toString).
+ */
+static bool show_input(struct pawl_javascript_evaluation *e, struct pawl_js object,
+                       struct pawl_str name)
+{
+    struct pawl_quickjs *engine = e->realm->engine;
+    struct pawl_js value = pawl__javascript_input(e, name);
+
+    if (pawl__js_kind(value) == PAWL_JS_NULL && pawl__js_has(engine, object, name))
+        return true;
+    return pawl__js_kind(value) != PAWL_JS_EXCEPTION &&
+           pawl__js_define(engine, object, name, value, PAWL_JS_ENUMERABLE | PAWL_JS_CONFIGURABLE);
+}
+
+static struct pawl_js make_input(struct pawl_javascript_evaluation *e)
+{
+    const struct pawl_javascript_names *names = &e->script->source.inputs;
+    const struct pawl_json *all = &e->context->burst->input;
+    struct pawl_quickjs *engine = e->realm->engine;
+    struct pawl_js made;
+    bool done;
+
+    if (names->count == 0)
+        return pawl__js_undefined();
+    made = pawl__js_object(engine);
+    done = pawl__js_kind(made) == PAWL_JS_OBJECT;
+    for (uint32_t i = 0; done && i < names->count; i++)
+        done = show_input(e, made, names->items[i]);
+    for (uint32_t i = 0; done && names->more && i < pawl__json_len(all); i++)
+        done = show_input(e, made, pawl__json_member(all, i)->key);
+    if (done)
+        return made;
+    pawl__js_free(engine, made);
+    return pawl__js_exception();
 }
 
 /* ---- running ----------------------------------------------------------------------------- */
@@ -70,16 +149,18 @@ static struct pawl_js run_shared(struct pawl_javascript_evaluation *e,
                                  struct pawl_javascript_script *script)
 {
     struct pawl_quickjs *engine = e->realm->engine;
-    struct pawl_js args[3] = {e->variables, make_args(e), pawl__js_undefined()};
-    struct pawl_js result;
+    struct pawl_js args[4] = {e->variables, make_args(e), pawl__js_undefined(), make_input(e)};
+    struct pawl_js result = pawl__js_exception();
 
+    if (pawl__js_kind(args[1]) == PAWL_JS_EXCEPTION || pawl__js_kind(args[3]) == PAWL_JS_EXCEPTION)
+        goto out;
     if (script->mode == PAWL_JAVASCRIPT_STATEMENTS)
         args[2] = pawl__js_string(engine, script->text);
-    if (!pawl__javascript_bind(e->realm, script, existing_accessors(e)))
-        return pawl__js_exception();
-    result = pawl__js_call(engine, script->function, args, 3);
-    pawl__js_free(engine, args[1]);
-    pawl__js_free(engine, args[2]);
+    if (pawl__javascript_bind(e->realm, script, existing_accessors(e)))
+        result = pawl__js_call(engine, script->function, args, script->source.inputs.count ? 4 : 3);
+out:
+    for (size_t i = 1; i < 4; i++)
+        pawl__js_free(engine, args[i]);
     return result;
 }
 
@@ -113,7 +194,9 @@ static struct pawl_js run_alone(struct pawl_javascript_evaluation *e,
         return pawl__javascript_fail(e, PAWL_ENOMEM);
     if (!pawl__js_define(engine, definer.global, pawl__str("variables"),
                          pawl__js_share(e->variables, engine), HIDDEN) ||
-        !pawl__js_define(engine, definer.global, pawl__str("args"), make_args(e), HIDDEN))
+        !pawl__js_define(engine, definer.global, pawl__str("args"), make_args(e), HIDDEN) ||
+        (script->source.inputs.count > 0 &&
+         !pawl__js_define(engine, definer.global, pawl__str("input"), make_input(e), HIDDEN)))
         return pawl__js_exception();
     pawl__js_free(engine, definer.global);
     if (script->mode != PAWL_JAVASCRIPT_BODY)

@@ -89,6 +89,24 @@ static bool is_step(struct pawl_str text, size_t end)
            (text.ptr[end - 1] == '+' || text.ptr[end - 1] == '-');
 }
 
+/* The name behind a dot at `at`, if there is one. */
+static void note_member(struct pawl_str text, size_t at, struct pawl_javascript_names *names)
+{
+    size_t from;
+    size_t to;
+
+    if (char_at(text, at) == '?' && char_at(text, at + 1) == '.')
+        at++;
+    if (char_at(text, at) != '.')
+        return;
+    from = skip_blanks(text, at + 1);
+    to = from;
+    while (to < text.len && continues_name((unsigned char)text.ptr[to]))
+        to++;
+    if (to > from)
+        add_name(names, pawl__str_slice(text, from, to));
+}
+
 static void note_name(struct pawl_str text, struct pawl_str name,
                       struct pawl_javascript_source *out)
 {
@@ -108,18 +126,10 @@ static void note_name(struct pawl_str text, struct pawl_str name,
         add_name(&out->assigned, name);
     if (pawl__str_is(name, "variables") && !is_member) {
         out->mentions_variables = true;
-        if (char_at(text, end) == '?' && char_at(text, end + 1) == '.')
-            end++;
-        if (char_at(text, end) == '.') {
-            size_t from = skip_blanks(text, end + 1);
-            size_t to = from;
-
-            while (to < text.len && continues_name((unsigned char)text.ptr[to]))
-                to++;
-            if (to > from)
-                add_name(&out->variables, pawl__str_slice(text, from, to));
-        }
+        note_member(text, end, &out->variables);
     }
+    if (pawl__str_is(name, "input") && !is_member)
+        note_member(text, end, &out->inputs);
 }
 
 static bool begins_statement(struct pawl_str text)

@@ -20,6 +20,8 @@ struct pawl_javascript_source {
     struct pawl_javascript_names accessors;
     /* Names behind "variables.", each once. */
     struct pawl_javascript_names variables;
+    /* Names behind "input.", each once. */
+    struct pawl_javascript_names inputs;
     /* Names that are perhaps assigned to (a sign of assignment follows), each once. */
     struct pawl_javascript_names assigned;
     bool mentions_variables;

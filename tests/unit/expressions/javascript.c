@@ -246,6 +246,70 @@ static void the_workflow_can_be_asked(void **state)
     on_stage(state, play_workflow);
 }
 
+static void play_input(struct stage *stage)
+{
+    assert_evaluates(stage, "input.Who + input.Qty + input?.Who", "\"Bob3Bob\"");
+    assert_evaluates(stage, "return input.Nope === null && input.toString() !== null", "true");
+    assert_evaluates(stage, "input.Qty = 4; input.Nope = 5; [input.Qty, input.Nope]", "[3,null]");
+    assert_evaluates(stage, "'use strict'; input.Qty = 4",
+                     "JavaScriptException: 'Qty' is read-only");
+    assert_evaluates(stage, "getQty()", "3");
+    assert_evaluates(stage, "return globalThis.input.Qty + input.Qty", "6");
+    assert_evaluates(stage, "Object.keys(input), input.Who, input.Qty", "3");
+    /* Not there unless read from, and scripts may call anything of their own so. */
+    assert_evaluates(stage, "input", "JavaScriptException: input is not defined");
+    assert_evaluates(stage, "const input = { Who: 'x' }; return input.Who;", "\"x\"");
+    assert_evaluates(stage, "let input = { Who: 'y' }; input.Who", "\"y\"");
+    assert_evaluates(stage, "var input = { Who: 'z' }; input.Who", "\"z\"");
+    assert_evaluates(stage, "input = { Who: 'w' }; input.Who", "\"w\"");
+    assert_evaluates(stage, "[{ a: 1 }].map(input => input.a)[0]", "1");
+    assert_evaluates(stage, "input.Who", "\"Bob\"");
+}
+
+static void inputs_can_be_read_as_members(void **state)
+{
+    on_stage(state, play_input);
+}
+
+static void play_many_names(struct stage *stage)
+{
+    char text[2048] = "0";
+    size_t len = 1;
+
+    for (int i = 0; i < 40; i++)
+        len += (size_t)snprintf(text + len, sizeof text - len, ";variables.V%d;input.I%d", i, i);
+    (void)snprintf(text + len, sizeof text - len, ";variables.N += 1; variables.N + input.Qty");
+    assert_evaluates(stage, text, "5");
+    assert_evaluates(stage, "getN()", "2");
+}
+
+static void scripts_that_mention_many_names_find_them_all(void **state)
+{
+    on_stage(state, play_many_names);
+}
+
+static void play_arguments(struct stage *stage)
+{
+    assert_evaluates(stage, "typeof args + typeof getItem", "\"undefinedundefined\"");
+    assert_code(rig_parse(&stage->rig, pawl__str("{'Item':{'Id':7},'n':[1],'A':1,'a':2}"),
+                          &stage->context->arguments),
+                PAWL_OK);
+    assert_evaluates(stage, "args.Item.Id + args.item.Id + getItem().Id", "21");
+    assert_evaluates(stage, "args.item === args.Item", "true");
+    assert_evaluates(stage, "args.n[0] + getN()[0]", "2");
+    assert_evaluates(stage, "[args.A, args.a]", "[1,2]");
+    assert_evaluates(stage, "Object.keys(args).join()", "\"Item,n,A,a\"");
+    assert_evaluates(stage, "args.item.Id = 8; args.item = 9; getItem().Id", "7");
+    assert_evaluates(stage, "return globalThis.args.item.Id + globalThis.getItem().Id", "14");
+    stage->context->arguments = pawl__json_null();
+    assert_evaluates(stage, "typeof args + getN()", "\"undefined1\"");
+}
+
+static void arguments_of_the_expression_are_seen(void **state)
+{
+    on_stage(state, play_arguments);
+}
+
 static void play_utilities(struct stage *stage)
 {
     assert_evaluates(stage, "isNullOrEmpty('') && isNullOrWhiteSpace(' ') && !isNullOrEmpty(' ')",
@@ -378,6 +442,9 @@ int main(void)
         cmocka_unit_test(variables_are_read_and_written),
         cmocka_unit_test(values_keep_their_types_on_the_way_in),
         cmocka_unit_test(the_workflow_can_be_asked),
+        cmocka_unit_test(inputs_can_be_read_as_members),
+        cmocka_unit_test(scripts_that_mention_many_names_find_them_all),
+        cmocka_unit_test(arguments_of_the_expression_are_seen),
         cmocka_unit_test(utilities_answer_as_the_reference_does),
         cmocka_unit_test(scripts_that_reach_for_the_realm_have_one_of_their_own),
         cmocka_unit_test(assignments_that_shadow_built_in_names_work),

@@ -50,6 +50,16 @@ static void names_are_found(void **state)
     check_names("variables['A']", "", "", "");
 }
 
+static void inputs_are_found(void **state)
+{
+    struct pawl_javascript_source source =
+        read("input.A + input . B + input?.C + o.input.D + input['E'] + input");
+    char out[64];
+
+    (void)state;
+    assert_string_equal(shown(&source.inputs, out, sizeof out), "A B C");
+}
+
 static void assignments_are_told_from_comparisons(void **state)
 {
     (void)state;
@@ -140,6 +150,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(names_are_found),
+        cmocka_unit_test(inputs_are_found),
         cmocka_unit_test(assignments_are_told_from_comparisons),
         cmocka_unit_test(too_many_names_are_noticed),
         cmocka_unit_test(reaching_out_is_noticed),
