@@ -155,6 +155,9 @@ struct pawl_js pawl__js_number(double value);
 /* These answer EXCEPTION when memory is short. */
 struct pawl_js pawl__js_string(struct pawl_quickjs *js, struct pawl_str text);
 struct pawl_js pawl__js_parse(struct pawl_quickjs *js, struct pawl_str json);
+/* As above; each object in it inherits from `prototype`, an object, which is borrowed. */
+struct pawl_js pawl__js_parse_as(struct pawl_quickjs *js, struct pawl_str json,
+                                 struct pawl_js prototype);
 struct pawl_js pawl__js_object(struct pawl_quickjs *js);
 struct pawl_js pawl__js_bytes(struct pawl_quickjs *js, struct pawl_str bytes); /* ArrayBuffer */
 /* A host function, frozen. `number` is at most 32,767. */
@@ -177,6 +180,9 @@ bool pawl__js_define(struct pawl_quickjs *js, struct pawl_js object, struct pawl
                      struct pawl_js value, uint32_t flags);
 /* Whether the object or what it inherits from has this property. */
 bool pawl__js_has(struct pawl_quickjs *js, struct pawl_js object, struct pawl_str name);
+/* Makes the object inherit from `prototype`, which is borrowed. false: it threw. */
+bool pawl__js_set_prototype(struct pawl_quickjs *js, struct pawl_js object,
+                            struct pawl_js prototype);
 void pawl__js_freeze(struct pawl_quickjs *js, struct pawl_js object);
 /* Collects what is no longer reachable. */
 void pawl__js_collect(struct pawl_quickjs *js);

@@ -24,6 +24,8 @@
 #define JS_TAG_FLOAT64 8
 #define JS_FLOAT64_ADDEND ((uint64_t)(0x7ff80000u - (uint32_t)JS_TAG_FIRST + 1u) << 32)
 
+#define JS_CLASS_OBJECT 1u
+
 #define JS_MAKE(tag, value) ((uint64_t)(uint32_t)(tag) << 32 | (uint32_t)(value))
 
 #define QUICKJS_SCRATCH_BYTES 4096u

@@ -173,6 +173,19 @@ struct pawl_js pawl__js_parse(struct pawl_quickjs *js, struct pawl_str json)
     return value;
 }
 
+struct pawl_js pawl__js_parse_as(struct pawl_quickjs *js, struct pawl_str json,
+                                 struct pawl_js prototype)
+{
+    uint64_t usual = Z_quickjsZ_JS_GetClassProto(CONTEXT(js), JS_CLASS_OBJECT);
+    struct pawl_js value;
+
+    /* No script runs while the text is parsed: nothing else is made with this prototype. */
+    Z_quickjsZ_JS_SetClassProto(CONTEXT(js), JS_CLASS_OBJECT, pawl__js_share(prototype, js).bits);
+    value = pawl__js_parse(js, json);
+    Z_quickjsZ_JS_SetClassProto(CONTEXT(js), JS_CLASS_OBJECT, usual);
+    return value;
+}
+
 struct pawl_js pawl__js_bytes(struct pawl_quickjs *js, struct pawl_str bytes)
 {
     struct lent lent = lend(js, bytes);
@@ -288,6 +301,12 @@ bool pawl__js_has(struct pawl_quickjs *js, struct pawl_js object, struct pawl_st
     has = Z_quickjsZ_JS_HasProperty(CONTEXT(js), object.bits, atom) == 1;
     Z_quickjsZ_JS_FreeAtom(CONTEXT(js), atom);
     return has;
+}
+
+bool pawl__js_set_prototype(struct pawl_quickjs *js, struct pawl_js object,
+                            struct pawl_js prototype)
+{
+    return Z_quickjsZ_JS_SetPrototype(CONTEXT(js), object.bits, prototype.bits) == 1;
 }
 
 void pawl__js_freeze(struct pawl_quickjs *js, struct pawl_js object)

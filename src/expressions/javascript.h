@@ -82,8 +82,8 @@ struct pawl_javascript_run {
 };
 
 /*
- * Evaluates in the scope of `context`, whose arguments are `args`, with the language that its engine has registered. Answers
- * PAWL_OK, ENGINE_RAISED or a negative code.
+ * Evaluates in the scope of `context`, whose arguments are `args`, with the language that its
+ * engine has registered. Answers PAWL_OK, ENGINE_RAISED or a negative code.
  */
 PAWL_MUST_CHECK int pawl__javascript_run(struct pawl_context *context,
                                          struct pawl_javascript_run *run);

@@ -176,22 +176,15 @@
 
     // ---- values of the host --------------------------------------------------------------
 
-    // Objects of the host print their type; arrays do not.
-    const labels = new Map();
+    // Objects of the host print their type; arrays do not. The host makes them with these prototypes.
     const labelled = label => {
-        let proto = labels.get(label);
-        if (!proto) {
-            proto = create(Object.prototype);
-            hide(proto, 'toString', () => label);
-            freeze(proto);
-            labels.set(label, proto);
-        }
-        return proto;
+        const proto = create(Object.prototype);
+        hide(proto, 'toString', () => label);
+        return freeze(proto);
     };
     const expandoProto = labelled('System.Dynamic.ExpandoObject');
-    labelled('System.Collections.Generic.Dictionary`2[System.String,System.Object]');
-    labelled('System.Collections.Generic.Dictionary`2[System.String,System.String]');
-    labelled('System.Text.Json.Nodes.JsonObject');
+    const dictionaryProto = labelled('System.Collections.Generic.Dictionary`2[System.String,System.Object]');
+    const stringDictionaryProto = labelled('System.Collections.Generic.Dictionary`2[System.String,System.String]');
     const jsonProto = create(Object.prototype);
     hide(jsonProto, 'toString', function () { return stringify(this, null, 2); });
     freeze(jsonProto);
@@ -203,23 +196,8 @@
         return proto === jsonProto || proto === jsonArrayProto;
     };
 
-    function label(value, proto, arrayProto) {
-        if (typeof value !== 'object' || value === null) return;
-        if (isArray(value)) {
-            if (arrayProto) setPrototypeOf(value, arrayProto);
-            for (let i = 0; i < value.length; i++) label(value[i], proto, arrayProto);
-        } else {
-            for (const key in value) {
-                const member = value[key];
-                if (typeof member === 'object') label(member, proto, arrayProto);
-            }
-            setPrototypeOf(value, proto);
-        }
-    }
-    function wrap(kind, value, name) {
+    function wrap(kind, value) {
         switch (kind) {
-        case 'o': { const proto = labels.get(name); if (proto) label(value, proto, null); return value; }
-        case 'j': label(value, jsonProto, jsonArrayProto); return value;
         case 'd': return new Date(value);
         case 'g': return new Guid(value);
         case 't': return new TimeSpan(value);
@@ -330,7 +308,7 @@
             ''[Symbol.iterator](), new Map()[Symbol.iterator](), new Set()[Symbol.iterator](), 'a'.matchAll(/a/g),
             Iterator.from({ next() {} }), [].values().map(x => x), Iterator.prototype, new Error().stack, jsonProto, jsonArrayProto,
             (function () { return arguments; })(), class {}, new Proxy({}, {}), /a/, new Date(0), Promise.resolve(),
-            ...labels.values()])
+            expandoProto, dictionaryProto, stringDictionaryProto])
             add(getPrototypeOf(Object(root))), add(Object(root));
         add(globalThis);
         for (let next = queue.pop(); next !== undefined; next = queue.pop()) {
@@ -365,5 +343,6 @@
         return shared;
     }
 
-    return { pack, wrap, copied, names, describe, seal };
+    return { pack, wrap, copied, names, describe, seal,
+        expandoProto, dictionaryProto, stringDictionaryProto, jsonProto, jsonArrayProto };
 })

@@ -34,6 +34,12 @@ struct pawl_javascript_roots {
     struct pawl_js copied;
     struct pawl_js names;
     struct pawl_js describe;
+    /* What objects of the host inherit from. */
+    struct pawl_js expando;
+    struct pawl_js dictionary;
+    struct pawl_js string_dictionary;
+    struct pawl_js json_object;
+    struct pawl_js json_array;
     struct pawl_js shared; /* the global object's prototype in a sealed realm */
     uint32_t global_own;   /* properties that the global object of a sealed realm keeps */
 };

@@ -95,6 +95,11 @@ static void boot_realm(struct pawl_quickjs *engine, void *arg)
     roots->copied = pawl__js_get(engine, made, "copied");
     roots->names = pawl__js_get(engine, made, "names");
     roots->describe = pawl__js_get(engine, made, "describe");
+    roots->expando = pawl__js_get(engine, made, "expandoProto");
+    roots->dictionary = pawl__js_get(engine, made, "dictionaryProto");
+    roots->string_dictionary = pawl__js_get(engine, made, "stringDictionaryProto");
+    roots->json_object = pawl__js_get(engine, made, "jsonProto");
+    roots->json_array = pawl__js_get(engine, made, "jsonArrayProto");
     boot->seal = pawl__js_get(engine, made, "seal");
 }
 

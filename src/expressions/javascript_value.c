@@ -6,22 +6,22 @@
 #include "expressions/javascript_private.h"
 
 #include <math.h>
+#include <stdio.h>
 
 /* Texts of values on their way in and out: far above what a workflow should carry. */
 #define TEXT_BYTES_MAX ((size_t)64 << 20)
 
 /* ---- in ---------------------------------------------------------------------------------- */
 
-/* wrap(kind, value, name), taking the value. */
+/* wrap(kind, value), taking the value. */
 static struct pawl_js wrap(struct pawl_javascript_evaluation *e, const char *kind,
-                           struct pawl_js value, const char *name)
+                           struct pawl_js value)
 {
     struct pawl_quickjs *engine = e->realm->engine;
-    struct pawl_js args[3] = {pawl__js_string(engine, pawl__str(kind)), value,
-                              pawl__js_string(engine, pawl__str(name))};
-    struct pawl_js wrapped = pawl__js_call(engine, e->js->roots.wrap, args, 3);
+    struct pawl_js args[2] = {pawl__js_string(engine, pawl__str(kind)), value};
+    struct pawl_js wrapped = pawl__js_call(engine, e->js->roots.wrap, args, 2);
 
-    for (size_t i = 0; i < 3; i++)
+    for (size_t i = 0; i < 2; i++)
         pawl__js_free(engine, args[i]);
     return wrapped;
 }
@@ -35,7 +35,7 @@ static struct pawl_js date_to_js(struct pawl_javascript_evaluation *e, struct pa
         return pawl__js_string(e->realm->engine, text);
     ms = (double)(pawl__datetime_utc_ticks(date) - PAWL_DATETIME_UNIX_EPOCH_TICKS) /
          (double)PAWL_TICKS_PER_MS;
-    return wrap(e, "d", pawl__js_number(floor(ms)), "");
+    return wrap(e, "d", pawl__js_number(floor(ms)));
 }
 
 static struct pawl_js span_to_js(struct pawl_javascript_evaluation *e, struct pawl_str text)
@@ -44,7 +44,7 @@ static struct pawl_js span_to_js(struct pawl_javascript_evaluation *e, struct pa
 
     if (pawl__duration_parse(text, &ticks, NULL) != PAWL_OK)
         return pawl__js_string(e->realm->engine, text);
-    return wrap(e, "t", pawl__js_number((double)ticks / (double)PAWL_TICKS_PER_MS), "");
+    return wrap(e, "t", pawl__js_number((double)ticks / (double)PAWL_TICKS_PER_MS));
 }
 
 static struct pawl_js bytes_to_js(struct pawl_javascript_evaluation *e, struct pawl_str text)
@@ -71,7 +71,7 @@ static struct pawl_js text_to_js(struct pawl_javascript_evaluation *e, struct pa
     case PAWL_TYPE_DATETIMEOFFSET:
         return date_to_js(e, text);
     case PAWL_TYPE_GUID:
-        return wrap(e, "g", pawl__js_string(engine, text), "");
+        return wrap(e, "g", pawl__js_string(engine, text));
     case PAWL_TYPE_TIMESPAN:
         return span_to_js(e, text);
     case PAWL_TYPE_BYTES:
@@ -82,53 +82,93 @@ static struct pawl_js text_to_js(struct pawl_javascript_evaluation *e, struct pa
     }
 }
 
-static bool holds_objects(const struct pawl_json *json)
-{
-    for (uint32_t i = 0; i < pawl__json_len(json); i++) {
-        if (pawl__json_type(pawl__json_at(json, i)) >= PAWL_JSON_ARRAY)
-            return true;
-    }
-    return false;
-}
-
-/* What the reference prints for an object of this type. */
-static const char *label_of(const struct pawl_type *type)
+/* What tells the script the type of an object: the reference prints it. */
+static struct pawl_js prototype_of(const struct pawl_javascript_roots *roots,
+                                   const struct pawl_type *type)
 {
     bool is_dictionary =
         type && (type->kind == PAWL_TYPE_DICTIONARY || type->kind == PAWL_TYPE_IDICTIONARY);
 
     if (!is_dictionary)
-        return "System.Dynamic.ExpandoObject";
-    if (type->element && type->element->kind == PAWL_TYPE_STRING)
-        return "System.Collections.Generic.Dictionary`2[System.String,System.String]";
-    return "System.Collections.Generic.Dictionary`2[System.String,System.Object]";
+        return roots->expando;
+    return type->element && type->element->kind == PAWL_TYPE_STRING ? roots->string_dictionary
+                                                                    : roots->dictionary;
 }
 
-static struct pawl_js container_to_js(struct pawl_javascript_evaluation *e, struct pawl_value value,
-                                      bool native)
+static bool holds_array(const struct pawl_json *json)
+{
+    if (json->type == PAWL_JSON_ARRAY)
+        return true;
+    for (uint32_t i = 0; json->type == PAWL_JSON_OBJECT && i < pawl__json_len(json); i++) {
+        if (holds_array(&pawl__json_member(json, i)->value))
+            return true;
+    }
+    return false;
+}
+
+/* Arrays of JSON have a prototype of their own, which parsing cannot give them. */
+static bool mark_arrays(struct pawl_javascript_evaluation *e, const struct pawl_json *json,
+                        struct pawl_js made)
+{
+    struct pawl_quickjs *engine = e->realm->engine;
+    bool is_array = json->type == PAWL_JSON_ARRAY;
+    bool done = true;
+
+    if (pawl__js_kind(made) != PAWL_JS_OBJECT)
+        return true;
+    for (uint32_t i = 0; done && i < pawl__json_len(json); i++) {
+        const struct pawl_json *inner =
+            is_array ? pawl__json_at(json, i) : &pawl__json_member(json, i)->value;
+        struct pawl_js member;
+        char number[16];
+
+        if (!holds_array(inner))
+            continue;
+        (void)snprintf(number, sizeof number, "%u", i);
+        member = pawl__js_at(engine, made,
+                             is_array ? pawl__str(number) : pawl__json_member(json, i)->key);
+        done = mark_arrays(e, inner, member);
+        pawl__js_free(engine, member);
+    }
+    return done && (!is_array || !pawl__js_is_array(engine, made) ||
+                    pawl__js_set_prototype(engine, made, e->js->roots.json_array));
+}
+
+static struct pawl_js parse(struct pawl_javascript_evaluation *e, struct pawl_value value,
+                            struct pawl_str text)
 {
     bool is_node = value.type && value.type->kind >= PAWL_TYPE_JSON_ELEMENT &&
                    value.type->kind <= PAWL_TYPE_JSON_ARRAY;
-    struct pawl_js parsed;
+    const struct pawl_javascript_roots *roots = &e->js->roots;
+    struct pawl_quickjs *engine = e->realm->engine;
+    struct pawl_js made;
+
+    if (!is_node)
+        return pawl__js_parse_as(engine, text, prototype_of(roots, value.type));
+    made = pawl__js_parse_as(engine, text, roots->json_object);
+    if (mark_arrays(e, &value.json, made))
+        return made;
+    pawl__js_free(engine, made);
+    return pawl__js_exception();
+}
+
+/* `native`: nothing tells where it came from. */
+static struct pawl_js container_to_js(struct pawl_javascript_evaluation *e, struct pawl_value value,
+                                      bool native)
+{
+    struct pawl_js made;
     struct pawl_buf text;
 
     pawl__buf_init(&text, e->arena->alloc, TEXT_BYTES_MAX);
     pawl__json_write(&text, &value.json, PAWL_JSON_ESCAPE_MINIMAL);
-    if (text.status != PAWL_OK) {
-        int status = text.status;
-
-        pawl__buf_release(&text);
-        return pawl__javascript_fail(e, status);
-    }
-    parsed = pawl__js_parse(e->realm->engine, pawl__buf_peek(&text));
+    if (text.status != PAWL_OK)
+        made = pawl__javascript_fail(e, text.status);
+    else if (native)
+        made = pawl__js_parse(e->realm->engine, pawl__buf_peek(&text));
+    else
+        made = parse(e, value, pawl__buf_peek(&text));
     pawl__buf_release(&text);
-    if (native || pawl__js_kind(parsed) != PAWL_JS_OBJECT)
-        return parsed;
-    if (is_node)
-        return wrap(e, "j", parsed, "");
-    if (value.json.type == PAWL_JSON_ARRAY && !holds_objects(&value.json))
-        return parsed;
-    return wrap(e, "o", parsed, label_of(value.type));
+    return made;
 }
 
 struct pawl_js pawl__javascript_to_js(struct pawl_javascript_evaluation *e, struct pawl_value value,

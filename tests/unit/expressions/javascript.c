@@ -224,6 +224,29 @@ static void values_keep_their_types_on_the_way_in(void **state)
     on_stage(state, play_types);
 }
 
+static void play_nodes(struct stage *stage)
+{
+    const char *text = "\"{\\n  \\\"c\\\": []\\n}\"";
+
+    assert_evaluates(stage, "`${getDoc().a.b[1]}`", text);
+    assert_evaluates(stage, "`${getDoc().a.b[1].c} ${getDoc().d}`", "\"[] {}\"");
+    assert_evaluates(stage, "Array.isArray(getDoc().a.b) && getDoc().a.b.map(x => x).length", "2");
+    assert_evaluates(stage, "getDoc()", "{\"a\":{\"b\":[1,{\"c\":[]}]},\"d\":{}}");
+    assert_evaluates(stage, "`${getDoc().a.b.filter(x => x.c)[0]}`", text);
+    assert_evaluates(stage, "variables.Obj = { list: [{ x: 1 }, [2]] }; 0", "0");
+    assert_evaluates(stage, "`${getObj().list[0]} ${getObj().list[1]}`",
+                     "\"System.Dynamic.ExpandoObject 2\"");
+    assert_evaluates(stage, "`${getObj().list}`", "\"System.Dynamic.ExpandoObject,2\"");
+    /* What scripts make themselves is not marked. */
+    assert_evaluates(stage, "getDoc(); getObj(); `${{}} ${JSON.parse('{}')}`",
+                     "\"[object Object] [object Object]\"");
+}
+
+static void objects_of_the_host_print_as_in_the_reference(void **state)
+{
+    on_stage(state, play_nodes);
+}
+
 static void play_workflow(struct stage *stage)
 {
     assert_evaluates(stage, "getInput('Who') + getWho() + getQty()", "\"BobBob3\"");
@@ -441,6 +464,7 @@ int main(void)
         cmocka_unit_test(what_is_thrown_is_raised),
         cmocka_unit_test(variables_are_read_and_written),
         cmocka_unit_test(values_keep_their_types_on_the_way_in),
+        cmocka_unit_test(objects_of_the_host_print_as_in_the_reference),
         cmocka_unit_test(the_workflow_can_be_asked),
         cmocka_unit_test(inputs_can_be_read_as_members),
         cmocka_unit_test(scripts_that_mention_many_names_find_them_all),

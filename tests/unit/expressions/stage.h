@@ -40,14 +40,20 @@ static const struct pawl_activity stage_activity = {
     "{'id':'v-" name "','name':'" name "','typeName':'" type "','value':" value "}"
 
 static const char stage_definition[] = RIG_WORKFLOW(
-    "'toolVersion':'3.6.0.0','inputs':[{'name':'Who','type':'String'},{'name':'Qty','type':'Int32'}"
-    "],'variables':[" STAGE_VARIABLE("N", "Int32", "1") "," STAGE_VARIABLE("Name", "String", "'abc'") "," STAGE_VARIABLE(
-        "Obj", "Object",
-        "null") "," STAGE_VARIABLE("When", "DateTime",
-                                   "'2024-02-29T12:00:00Z'") "," STAGE_VARIABLE("Data", "ByteArray",
-                                                                                "'SGVsbG8='") "," STAGE_VARIABLE("Words",
-                                                                                                                 "List<String>",
-                                                                                                                 "'[\\u0022a\\u0022,\\u0022b\\u0022]'") "],",
+    "'toolVersion':'3.6.0.0','inputs':[{'name':'Who','type':'String'},{'name':'Qty','type':'"
+    "Int32'}"
+    "],'variables':[" STAGE_VARIABLE("N", "Int32", "1") "," STAGE_VARIABLE("Doc", "JsonObject", "'{\\u0022a\\u0022:{\\u0022b\\u0022:[1,{\\u0022c\\u0022:[]}]},\\u0022d\\u0022:{}}'") "," STAGE_VARIABLE(
+        "Name", "String",
+        "'abc'") "," STAGE_VARIABLE("Obj", "Object",
+                                    "null") "," STAGE_VARIABLE("When", "DateTime",
+                                                               "'2024-02-29T12:00:"
+                                                               "00Z'") "," STAGE_VARIABLE("Data",
+                                                                                          "ByteArra"
+                                                                                          "y",
+                                                                                          "'SGVsbG8"
+                                                                                          "='") "," STAGE_VARIABLE("Words",
+                                                                                                                   "List<String>",
+                                                                                                                   "'[\\u0022a\\u0022,\\u0022b\\u0022]'") "],",
     RIG_SEQUENCE("q", "{'id':'stage','type':'Test.Stage','name':'Stage'}"));
 
 /* Runs `play` inside the activity. `js` is borrowed. */
