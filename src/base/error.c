@@ -96,17 +96,16 @@ static void format_message(char *msg, const char *format, va_list args)
         mark_cut(msg);
 }
 
-int pawl__error_set(struct pawl_error *err, int code, const char *format, ...)
+void pawl__error_write(struct pawl_error *err, int code, const char *format, ...)
 {
     va_list args;
 
     if (!err)
-        return code;
+        return;
     err->code = code;
     va_start(args, format);
     format_message(err->msg, format, args);
     va_end(args);
-    return code;
 }
 
 int pawl__error_prefix(struct pawl_error *err, int code, const char *format, ...)

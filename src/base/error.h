@@ -6,11 +6,14 @@
 #include <pawl/error.h>
 
 /*
- * Writes code and message, and returns the code, so that a failing function ends with
+ * Writes code and message, and answers the code, so that a failing function ends with
  *     return pawl__error_set(err, PAWL_EINVAL, "…", …);
  * `err` may be NULL. A message that does not fit is cut at a character and ends in "…".
+ * A macro, so that compilers and analyzers see that the answer is the code: `code` is evaluated
+ * twice.
  */
-int pawl__error_set(struct pawl_error *err, int code, const char *format, ...) PAWL_PRINTF(3, 4);
+#define pawl__error_set(err, code, ...) (pawl__error_write((err), (code), __VA_ARGS__), (code))
+void pawl__error_write(struct pawl_error *err, int code, const char *format, ...) PAWL_PRINTF(3, 4);
 
 /*
  * Puts "prefix: " before a message already there, for callers who know more of the context than

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* The table of filters and how a name finds its function. */
 #include "expressions/liquid_filters.h"
 
 const struct liquid_filter *pawl__liquid_filter_find(struct pawl_str name)

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* Cutting a template into text, output and tags, and those into tokens. */
 #include "expressions/liquid_lex.h"
 
 bool pawl__liquid_is_space(char c)
