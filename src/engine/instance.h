@@ -154,12 +154,6 @@ PAWL_MUST_CHECK int pawl__vector_grow(struct pawl_arena *arena, void **items, ui
     pawl__vector_grow(&(burst)->arena, (void **)&(vector)->items, (vector)->count, &(vector)->cap, \
                       sizeof *(vector)->items)
 
-/* PAWL_OK, or why the arena refused. For a NULL that an arena call answered. */
-static inline int pawl__arena_status(const struct pawl_arena *arena)
-{
-    return arena->status != PAWL_OK ? arena->status : PAWL_ENOMEM;
-}
-
 /* instance.c */
 PAWL_MUST_CHECK int pawl__instance_move(struct pawl_context *context, struct pawl_burst *burst,
                                         enum pawl_sub_status to);

@@ -75,7 +75,7 @@ static int raise(struct pawl_context *context, const struct pawl_exception *rais
                                   .message = pawl__arena_str(arena, raised->message)};
 
     if (!kept.type.ptr || !kept.message.ptr)
-        return arena->status;
+        return pawl__arena_status(arena);
     return pawl__raise_exception(context, &kept);
 }
 

@@ -31,7 +31,7 @@ int pawl__liquid_raise(struct liquid_run *run, const char *type, const char *for
 int pawl__liquid_refused(struct liquid_run *run)
 {
     if (run->arena->status != PAWL_ELIMIT)
-        return run->arena->status;
+        return pawl__arena_status(run->arena);
     *run->raised = (struct pawl_exception){
         .type = pawl__str("InvalidOperationException"),
         .message = pawl__str("The Liquid template takes too much memory: its intermediate values "
@@ -223,6 +223,7 @@ static int execute_cycle(struct liquid_run *run, const struct liquid_node *node)
         argument = node->values;
         turn = 0;
     }
+    PAWL_ASSERT(argument); /* the parser demands one value at least */
     status = pawl__liquid_bind(run, 'y', group, pawl__liquid_int((int64_t)turn + 1));
     if (status == PAWL_OK)
         status = pawl__liquid_evaluate(run, argument->expr, &value);

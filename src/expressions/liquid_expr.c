@@ -264,6 +264,7 @@ int pawl__liquid_evaluate(struct liquid_run *run, const struct liquid_expr *expr
     struct liquid_value right;
     int status;
 
+    *out = pawl__liquid_nil();
     switch (expr->kind) {
     case LIQUID_EXPR_LITERAL:
         *out = expr->literal;

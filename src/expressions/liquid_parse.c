@@ -44,7 +44,7 @@ int pawl__liquid_parse_error(struct liquid_parser *parser, size_t offset, const 
     message = pawl__arena_printf(parser->arena, "The Liquid template is not valid: %s at (%u:%u)",
                                  what, line, column);
     if (!message)
-        return parser->arena->status;
+        return pawl__arena_status(parser->arena);
     *parser->raised =
         (struct pawl_exception){.type = pawl__str("ParseException"), .message = pawl__str(message)};
     return ENGINE_RAISED;
@@ -80,7 +80,7 @@ static int expr_new(struct liquid_parser *parser, enum liquid_expr_kind kind,
     struct liquid_expr *expr = pawl__arena_alloc_aligned(parser->arena, sizeof *expr, 16);
 
     if (!expr)
-        return parser->arena->status;
+        return pawl__arena_status(parser->arena);
     *expr = (struct liquid_expr){.kind = kind};
     *out = expr;
     return PAWL_OK;
@@ -158,7 +158,7 @@ static int parse_string(struct liquid_parser *parser, struct liquid_expr **out)
         return literal_new(parser, pawl__liquid_string(token.text), out);
     text = pawl__arena_alloc_aligned(parser->arena, token.text.len + 1, 1);
     if (!text)
-        return parser->arena->status;
+        return pawl__arena_status(parser->arena);
     /* What an escape stands for is never longer than the escape. */
     for (size_t at = 0; at < token.text.len;) {
         uint32_t code = 0;
@@ -388,7 +388,7 @@ static int argument_new(struct liquid_parser *parser, struct liquid_argument **o
     struct liquid_argument *argument = pawl__arena_alloc(parser->arena, sizeof *argument);
 
     if (!argument)
-        return parser->arena->status;
+        return pawl__arena_status(parser->arena);
     *argument = (struct liquid_argument){.next = NULL};
     *out = argument;
     return PAWL_OK;

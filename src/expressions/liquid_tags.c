@@ -15,7 +15,7 @@ static int node_new(struct liquid_parser *parser, enum liquid_node_kind kind,
     struct liquid_node *node = pawl__arena_alloc(parser->arena, sizeof *node);
 
     if (!node)
-        return parser->arena->status;
+        return pawl__arena_status(parser->arena);
     *node = (struct liquid_node){.kind = kind};
     *out = node;
     return PAWL_OK;
@@ -161,7 +161,7 @@ static int branch_new(struct liquid_parser *parser, struct liquid_branch **out)
     struct liquid_branch *branch = pawl__arena_alloc(parser->arena, sizeof *branch);
 
     if (!branch)
-        return parser->arena->status;
+        return pawl__arena_status(parser->arena);
     *branch = (struct liquid_branch){.next = NULL};
     *out = branch;
     return PAWL_OK;
@@ -392,8 +392,10 @@ static int parse_block(struct liquid_parser *parser, const char *const *ends,
     parser->depth++;
     while (status == PAWL_OK && !ended) {
         status = parse_item(parser, ends, out, &ended);
-        if (status == PAWL_OK && !ended)
+        if (status == PAWL_OK && !ended) {
+            PAWL_ASSERT(*out);
             out = &(*out)->next;
+        }
     }
     parser->depth--;
     return status;

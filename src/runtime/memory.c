@@ -161,7 +161,7 @@ int pawl__memory_take_over(struct pawl_memory *memory, const struct pawl_json *e
     struct pawl_str version_id = memory_text(state, "definitionVersionId");
     struct pawl_memory_start start = {.definition = pawl__memory_version(memory, version_id),
                                       .instance_id = memory_text(state, "id")};
-    struct pawl_memory_instance *instance;
+    struct pawl_memory_instance *instance = NULL;
     int status;
 
     if (!start.definition)
@@ -172,6 +172,7 @@ int pawl__memory_take_over(struct pawl_memory *memory, const struct pawl_json *e
     status = pawl__memory_new_instance(memory, &start, &instance, err);
     if (status != PAWL_OK)
         return status;
+    PAWL_ASSERT(instance);
     status = pawl__json_copy(&instance->arena, state, &instance->state);
     if (status == PAWL_OK)
         status = pawl__json_unreference(&instance->arena, &instance->state, &instance->state, err);
