@@ -153,7 +153,7 @@ static inline bool pawl__type_is_interface(const struct pawl_type *type)
 /* What has a zero value rather than null: numbers, dates, enums, JsonElement; not Int32?. */
 static inline bool pawl__type_is_value(const struct pawl_type *type)
 {
-    if (type->nullable)
+    if (!type || type->nullable)
         return false;
     return (type->kind >= PAWL_TYPE_BOOLEAN && type->kind <= PAWL_TYPE_GUID) ||
            type->kind == PAWL_TYPE_ENUM || type->kind == PAWL_TYPE_JSON_ELEMENT;
