@@ -73,21 +73,25 @@ static bool sends_requests(const struct pawl_json *steps)
 }
 
 /*
- * Recorded cases on whose outcome Pawl differs on purpose; docs/compatibility.md says where. They
- * are shown as not run, with the reason.
+ * Recorded cases that are not run although everything they need is there. Two kinds, told apart by
+ * their reason: outcomes that Pawl decided to improve on (docs/compatibility.md), and known
+ * failures, where Pawl should do as recorded and does not yet. A known failure leaves this list by
+ * being fixed.
  */
+#define DECIDED "decided otherwise: "
+#define KNOWN_FAILURE "known failure: "
 static const struct {
     const char *id;
     const char *why;
 } differences[] = {
-    {"gen-logmode-a1-00658", "a ParallelForEach that runs nothing over Int32[]"},
-    {"gen-nested-a1-00714", "a ParallelForEach that runs nothing over Int32[]"},
-    {"gen-bookmarks-a1-00817", "a ParallelForEach that runs nothing over Int32[]"},
-    {"gen-bookmarks-a1-01278", "a ParallelForEach that runs nothing over Int32[]"},
-    {"gen-convert-a1-00729", "a script's Infinity that becomes null on its way into a variable"},
-    {"gen-convert-a3-00104", "a script's Infinity that becomes null on its way into a variable"},
-    {"gen-nested-a1-00275", "a template filter that cannot read numbers out of JSON"},
-    {"gen-variables-a1-00986", "a memory driver that sometimes outlives the burst"},
+    {"gen-logmode-a1-00658", DECIDED "ParallelForEach runs over Int32[] too"},
+    {"gen-nested-a1-00714", DECIDED "ParallelForEach runs over Int32[] too"},
+    {"gen-bookmarks-a1-00817", DECIDED "ParallelForEach runs over Int32[] too"},
+    {"gen-bookmarks-a1-01278", DECIDED "ParallelForEach runs over Int32[] too"},
+    {"gen-convert-a1-00729", KNOWN_FAILURE "a script's Infinity faults before it is converted"},
+    {"gen-convert-a3-00104", KNOWN_FAILURE "a script's Infinity faults before it is converted"},
+    {"gen-nested-a1-00275", KNOWN_FAILURE "Object[] elements lose that they are JSON nodes"},
+    {"gen-variables-a1-00986", KNOWN_FAILURE "Memory driver: value seen in a later burst"},
 };
 
 static const char *difference(struct pawl_str id)
