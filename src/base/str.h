@@ -1,20 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * struct pawl_str: a borrowed run of bytes, usually UTF-8, not NUL-terminated, passed by value.
- * Whoever keeps one says in its header how long it borrows.
- */
+/* What one does with struct pawl_str, a borrowed run of bytes, and with UTF-8. */
 #ifndef PAWL_BASE_STR_H
 #define PAWL_BASE_STR_H
+
+#include <pawl/str.h>
 
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <string.h>
-
-struct pawl_str {
-    const char *ptr; /* never NULL when len > 0 */
-    size_t len;
-};
 
 /* For printf: "%.*s", PAWL_STR_ARG(s). */
 #define PAWL_STR_ARG(s) (int)(s).len, (s).ptr

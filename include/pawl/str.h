@@ -1,0 +1,16 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * struct pawl_str: a borrowed run of bytes, usually UTF-8, not NUL-terminated, passed by value.
+ * Whoever keeps one says in its header how long it borrows.
+ */
+#ifndef PAWL_STR_H
+#define PAWL_STR_H
+
+#include <stddef.h>
+
+struct pawl_str {
+    const char *ptr; /* never NULL when len > 0 */
+    size_t len;
+};
+
+#endif

@@ -1,0 +1,64 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The group committer: folds the commits of many workers into one apply().
+ *
+ * A sync to disk costs the same for one commit and for a hundred. Workers hand in theirs and wait;
+ * a committer thread takes all that came in while the last apply() was on its way, up to a limit,
+ * and applies them together. Nobody waits for a batch to fill: under light load a batch is one
+ * commit and costs what it must.
+ *
+ * It also turns UNKNOWN into an answer: after a lost reply it applies the same commits again. The
+ * guards make that safe: owner, fence and revision, the done rows, the keys of inserted rows let
+ * each take effect once. A commit that is then found not to match is looked up: the row's revision
+ * and the fence it was written under say whether the first try was the one that took.
+ *
+ * States are compressed by the caller's thread (see pawl__pack), not by the committer's.
+ */
+#ifndef PAWL_RUNTIME_COMMITTER_H
+#define PAWL_RUNTIME_COMMITTER_H
+
+#include "base/arena.h"
+
+#include <pawl/ext/env.h>
+#include <pawl/ext/store.h>
+
+struct pawl_committer;
+
+struct pawl_committer_options {
+    uint32_t threads;     /* apply() calls at a time; 0: 1 */
+    uint32_t batch_max;   /* commits per apply(); 0: 128; at most PAWL_STORE_BATCH_MAX */
+    uint32_t queue_max;   /* commits that wait; 0: 4096; more are PAWL_EBUSY */
+    int64_t apply_ns_max; /* deadline of one apply(); 0: 10 s */
+};
+
+struct pawl_committer_counts {
+    uint64_t commits; /* applied */
+    uint64_t dropped;
+    uint64_t applies; /* calls */
+    uint64_t largest; /* commits in one call */
+    uint64_t unknown; /* calls whose outcome was unknown at first */
+};
+
+/* Borrows env and store for its life. Starts its threads. `options` NULL: the defaults. */
+PAWL_MUST_CHECK int pawl__committer_new(struct pawl_env *env, struct pawl_store *store,
+                                        const struct pawl_committer_options *options,
+                                        struct pawl_committer **out, struct pawl_error *err);
+/* Applies what was handed in, then ends. Nothing may be handed in any more. NULL allowed. */
+void pawl__committer_free(struct pawl_committer *committer);
+
+/*
+ * Hands in a commit and waits for its answer: that of `commit->status`, or
+ *   PAWL_EBUSY         too many wait already; nothing happened
+ *   PAWL_ETIMEDOUT     the deadline came while it was still waiting; nothing happened
+ *   PAWL_EUNAVAILABLE  the store cannot be reached; nothing happened
+ *   PAWL_EUNKNOWN      it was sent, and until the deadline nobody could be asked what became of it
+ *   PAWL_ESTOPPED
+ * The commit is borrowed until the call returns.
+ */
+PAWL_MUST_CHECK int pawl__committer_commit(struct pawl_committer *committer,
+                                           struct pawl_commit *commit, int64_t deadline_ns,
+                                           struct pawl_error *err);
+
+void pawl__committer_counts(struct pawl_committer *committer, struct pawl_committer_counts *out);
+
+#endif

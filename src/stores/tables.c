@@ -1,0 +1,188 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The tables of a store, as data: what the structs of <pawl/ext/store.h> hold, column by column.
+ * Schemas, statements and queries are made from this, so that a new column is added in one place.
+ */
+#include "base/arena.h"
+
+#include <pawl/ext/store.h>
+
+/* clang-format off */
+#define TEXT(row, column) {#column, PAWL_COLUMN_TEXT, offsetof(struct row, column)}
+#define BYTES(row, column) {#column, PAWL_COLUMN_BYTES, offsetof(struct row, column)}
+#define INT(row, column) {#column, PAWL_COLUMN_INT, offsetof(struct row, column)}
+/* clang-format on */
+
+static const struct pawl_column instance_columns[] = {
+    TEXT(pawl_instance_row, id),
+    TEXT(pawl_instance_row, definition_id),
+    TEXT(pawl_instance_row, version_id),
+    INT(pawl_instance_row, version),
+    TEXT(pawl_instance_row, parent_id),
+    TEXT(pawl_instance_row, status),
+    TEXT(pawl_instance_row, sub_status),
+    TEXT(pawl_instance_row, correlation_id),
+    TEXT(pawl_instance_row, name),
+    INT(pawl_instance_row, incident_count),
+    INT(pawl_instance_row, is_system),
+    INT(pawl_instance_row, created_us),
+    INT(pawl_instance_row, updated_us),
+    INT(pawl_instance_row, finished_us),
+    INT(pawl_instance_row, owner),
+    INT(pawl_instance_row, fence),
+    INT(pawl_instance_row, revision),
+    INT(pawl_instance_row, revision_fence),
+    INT(pawl_instance_row, cancel_requested),
+    INT(pawl_instance_row, runnable),
+    BYTES(pawl_instance_row, state),
+    BYTES(pawl_instance_row, counts),
+};
+
+static const struct pawl_column bookmark_columns[] = {
+    TEXT(pawl_bookmark_row, id),
+    TEXT(pawl_bookmark_row, instance_id),
+    TEXT(pawl_bookmark_row, name),
+    TEXT(pawl_bookmark_row, hash),
+    TEXT(pawl_bookmark_row, activity_id),
+    TEXT(pawl_bookmark_row, activity_instance_id),
+    TEXT(pawl_bookmark_row, correlation_id),
+    INT(pawl_bookmark_row, created_us),
+    BYTES(pawl_bookmark_row, payload),
+    BYTES(pawl_bookmark_row, metadata),
+};
+
+static const struct pawl_column work_columns[] = {
+    TEXT(pawl_work_row, id),
+    TEXT(pawl_work_row, kind),
+    TEXT(pawl_work_row, instance_id),
+    TEXT(pawl_work_row, bookmark_id),
+    TEXT(pawl_work_row, hash),
+    TEXT(pawl_work_row, correlation_id),
+    TEXT(pawl_work_row, activity_instance_id),
+    TEXT(pawl_work_row, name),
+    INT(pawl_work_row, part),
+    INT(pawl_work_row, created_us),
+    INT(pawl_work_row, due_us),
+    INT(pawl_work_row, expires_us),
+    INT(pawl_work_row, attempts),
+    INT(pawl_work_row, attempted_us),
+    INT(pawl_work_row, owner),
+    TEXT(pawl_work_row, error),
+    BYTES(pawl_work_row, payload),
+};
+
+static const struct pawl_column reservation_columns[] = {
+    TEXT(pawl_reservation_row, key),
+    TEXT(pawl_reservation_row, instance_id),
+    TEXT(pawl_reservation_row, value),
+    INT(pawl_reservation_row, expires_us),
+};
+
+static const struct pawl_column journal_columns[] = {
+    TEXT(pawl_journal_row, instance_id), INT(pawl_journal_row, first_sequence),
+    INT(pawl_journal_row, count),        INT(pawl_journal_row, from_us),
+    INT(pawl_journal_row, to_us),        BYTES(pawl_journal_row, data),
+};
+
+static const struct pawl_column definition_columns[] = {
+    TEXT(pawl_definition_row, id),
+    TEXT(pawl_definition_row, definition_id),
+    INT(pawl_definition_row, version),
+    TEXT(pawl_definition_row, name),
+    TEXT(pawl_definition_row, description),
+    TEXT(pawl_definition_row, provider),
+    INT(pawl_definition_row, is_latest),
+    INT(pawl_definition_row, is_published),
+    INT(pawl_definition_row, is_readonly),
+    INT(pawl_definition_row, is_system),
+    INT(pawl_definition_row, usable_as_activity),
+    INT(pawl_definition_row, revision),
+    INT(pawl_definition_row, created_us),
+    BYTES(pawl_definition_row, data),
+};
+
+static const struct pawl_column trigger_columns[] = {
+    TEXT(pawl_trigger_row, id),          TEXT(pawl_trigger_row, definition_id),
+    TEXT(pawl_trigger_row, version_id),  TEXT(pawl_trigger_row, name),
+    TEXT(pawl_trigger_row, activity_id), TEXT(pawl_trigger_row, hash),
+    BYTES(pawl_trigger_row, payload),
+};
+
+static const struct pawl_column setting_columns[] = {
+    TEXT(pawl_setting_row, key),
+    BYTES(pawl_setting_row, value),
+};
+
+static const struct pawl_column dead_letter_columns[] = {
+    TEXT(pawl_dead_letter_row, id),
+    TEXT(pawl_dead_letter_row, work_id),
+    TEXT(pawl_dead_letter_row, kind),
+    TEXT(pawl_dead_letter_row, instance_id),
+    TEXT(pawl_dead_letter_row, bookmark_id),
+    TEXT(pawl_dead_letter_row, hash),
+    TEXT(pawl_dead_letter_row, correlation_id),
+    TEXT(pawl_dead_letter_row, activity_instance_id),
+    TEXT(pawl_dead_letter_row, name),
+    TEXT(pawl_dead_letter_row, reason),
+    INT(pawl_dead_letter_row, created_us),
+    INT(pawl_dead_letter_row, dead_us),
+    INT(pawl_dead_letter_row, attempts),
+    INT(pawl_dead_letter_row, attempted_us),
+    INT(pawl_dead_letter_row, can_replay),
+    INT(pawl_dead_letter_row, replayed_us),
+    TEXT(pawl_dead_letter_row, replayed_id),
+    TEXT(pawl_dead_letter_row, error),
+    BYTES(pawl_dead_letter_row, payload),
+};
+
+static const struct pawl_column node_columns[] = {
+    TEXT(pawl_node_row, id),      INT(pawl_node_row, incarnation), INT(pawl_node_row, joined_us),
+    INT(pawl_node_row, lease_us), TEXT(pawl_node_row, info),
+};
+
+static const struct pawl_column stamp_columns[] = {
+    TEXT(pawl_stamp_row, name),
+    INT(pawl_stamp_row, value),
+};
+
+/* clang-format off */
+#define TABLE(text, one, keys)                                                                     \
+    {text, one##_columns, sizeof one##_columns / sizeof one##_columns[0], keys,                    \
+     sizeof(struct pawl_##one##_row)}
+/* clang-format on */
+
+static const struct pawl_table_info tables[PAWL_TABLE_COUNT] = {
+    [PAWL_TABLE_INSTANCES] = TABLE("instances", instance, 1),
+    [PAWL_TABLE_BOOKMARKS] = TABLE("bookmarks", bookmark, 1),
+    [PAWL_TABLE_WORK] = TABLE("work", work, 1),
+    [PAWL_TABLE_RESERVATIONS] = TABLE("reservations", reservation, 1),
+    [PAWL_TABLE_JOURNAL] = TABLE("journal", journal, 2),
+    [PAWL_TABLE_DEFINITIONS] = TABLE("definitions", definition, 1),
+    [PAWL_TABLE_TRIGGERS] = TABLE("triggers", trigger, 1),
+    [PAWL_TABLE_SETTINGS] = TABLE("settings", setting, 1),
+    [PAWL_TABLE_DEAD_LETTERS] = TABLE("dead_letters", dead_letter, 1),
+    [PAWL_TABLE_NODES] = TABLE("nodes", node, 1),
+    [PAWL_TABLE_STAMPS] = TABLE("stamps", stamp, 1),
+};
+
+const struct pawl_table_info *pawl_table_info(enum pawl_table table)
+{
+    PAWL_ASSERT((unsigned)table < PAWL_TABLE_COUNT);
+    return &tables[table];
+}
+
+uint32_t pawl_table_column(enum pawl_table table, const char *name)
+{
+    const struct pawl_table_info *info = pawl_table_info(table);
+
+    for (uint32_t i = 0; i < info->column_count; i++)
+        if (strcmp(info->columns[i].name, name) == 0)
+            return i;
+    PAWL_ASSERT(!"no such column");
+    return 0;
+}
+
+void *pawl_arena_alloc(struct pawl_arena *arena, size_t size_bytes)
+{
+    return pawl__arena_alloc(arena, size_bytes);
+}
