@@ -178,7 +178,7 @@ uint32_t pawl_table_column(enum pawl_table table, const char *name)
     for (uint32_t i = 0; i < info->column_count; i++)
         if (strcmp(info->columns[i].name, name) == 0)
             return i;
-    PAWL_ASSERT(!"no such column");
+    PAWL_ASSERT(false && "no such column");
     return 0;
 }
 
