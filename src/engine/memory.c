@@ -52,12 +52,32 @@ static int add_block(struct pawl_context *context, struct pawl_str id, struct pa
     return PAWL_OK;
 }
 
+/* The property under which a driver keeps its variables; NULL: they are not kept. */
+static const char *storage_key(enum pawl_storage storage)
+{
+    switch (storage) {
+    case PAWL_STORAGE_INSTANCE:
+        return "Variables";
+    case PAWL_STORAGE_WORKFLOW:
+        return "PersistentVariablesDictionary";
+    case PAWL_STORAGE_NONE:
+    case PAWL_STORAGE_MEMORY:
+        break;
+    }
+    return NULL;
+}
+
 int pawl__memory_declare(struct pawl_context *context, const struct pawl_variable *variable,
                          struct pawl_value value)
 {
     struct pawl_block *block = local_block(context, variable->id);
-    int status = block ? PAWL_OK : add_block(context, variable->id, &block);
+    int status = PAWL_OK;
 
+    /* One that starts undefined may still be set before it is stored; if not, it is null. */
+    if (storage_key(variable->storage) && !pawl__value_is_null(value))
+        status = pawl__demand_storable(context, value, "Variable", variable->name);
+    if (status == PAWL_OK && !block)
+        status = add_block(context, variable->id, &block);
     if (status != PAWL_OK)
         return status;
     block->value = value;
@@ -81,8 +101,10 @@ static struct pawl_context *declaring_scope(struct pawl_context *context)
 int pawl__memory_set(struct pawl_context *context, struct pawl_str id, struct pawl_value value)
 {
     struct pawl_block *block = pawl__memory_find(context, id, NULL);
-    int status = pawl__demand_storable(context, value, "Variable", id);
+    int status = PAWL_OK;
 
+    if (block && storage_key(block->storage))
+        status = pawl__demand_storable(context, value, "Variable", id);
     if (status == PAWL_OK && !block)
         status = add_block(declaring_scope(context), id, &block);
     if (status == PAWL_OK)
@@ -298,11 +320,7 @@ int pawl__variables_declare(struct pawl_context *context)
     for (uint32_t i = 0; i < context->node->variable_count && status == PAWL_OK; i++) {
         const struct pawl_variable *variable = &context->node->variables[i];
 
-        /* One that starts undefined may still be set before it is stored; if not, it is null. */
-        if (!pawl__value_is_null(variable->initial))
-            status = pawl__demand_storable(context, variable->initial, "Variable", variable->name);
-        if (status == PAWL_OK)
-            status = pawl__memory_declare(context, variable, variable->initial);
+        status = pawl__memory_declare(context, variable, variable->initial);
     }
     return status;
 }
@@ -359,20 +377,6 @@ int pawl__dynamic_declare(struct pawl_context *context, const struct pawl_variab
 }
 
 /* ---- storage ----------------------------------------------------------------------------- */
-
-static const char *storage_key(enum pawl_storage storage)
-{
-    switch (storage) {
-    case PAWL_STORAGE_INSTANCE:
-        return "Variables";
-    case PAWL_STORAGE_WORKFLOW:
-        return "PersistentVariablesDictionary";
-    case PAWL_STORAGE_NONE:
-    case PAWL_STORAGE_MEMORY:
-        break;
-    }
-    return NULL;
-}
 
 /*
  * The property that holds the variables of a driver, without its marker so that new entries come

@@ -611,6 +611,9 @@ static struct pawl_js call_added(struct pawl_javascript_evaluation *e, uint32_t 
 
         if (!pawl__javascript_from_js(e, args[i], &value))
             return pawl__js_exception();
+        if (!pawl__value_is_finite(&value.json))
+            return pawl__js_throw(e->realm->engine, "NaN and Infinity are no values outside of the "
+                                                    "script: give the function a number.");
         status = pawl__json_append(e->arena, &list, value.json);
     }
     if (status != PAWL_OK)

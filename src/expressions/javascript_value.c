@@ -288,7 +288,6 @@ bool pawl__javascript_from_js(struct pawl_javascript_evaluation *e, struct pawl_
                               struct pawl_value *out)
 {
     struct pawl_str text;
-    double number;
 
     switch (pawl__js_kind(value)) {
     case PAWL_JS_UNDEFINED:
@@ -299,16 +298,8 @@ bool pawl__javascript_from_js(struct pawl_javascript_evaluation *e, struct pawl_
         *out = pawl__value_bool(pawl__js_to_bool(value));
         return true;
     case PAWL_JS_NUMBER:
-        number = pawl__js_to_double(value);
-        if (!isfinite(number)) {
-            (void)pawl__js_throw(
-                e->realm->engine,
-                isnan(number)
-                    ? "The script's result is NaN, which is no value outside of it."
-                    : "The script's result is Infinity, which is no value outside of it.");
-            return false;
-        }
-        *out = pawl__value_double(number);
+        /* NaN and the infinities too: whoever stores a value refuses those. */
+        *out = pawl__value_double(pawl__js_to_double(value));
         return true;
     case PAWL_JS_STRING:
         if (!read_text(e, value, &text))

@@ -73,13 +73,10 @@ static bool sends_requests(const struct pawl_json *steps)
 }
 
 /*
- * Recorded cases that are not run although everything they need is there. Two kinds, told apart by
- * their reason: outcomes that Pawl decided to improve on (docs/compatibility.md), and known
- * failures, where Pawl should do as recorded and does not yet. A known failure leaves this list by
- * being fixed.
+ * Recorded cases that are not run although everything they need is there: their outcome is one
+ * that Pawl decided to improve on (docs/compatibility.md).
  */
 #define DECIDED "decided otherwise: "
-#define KNOWN_FAILURE "known failure: "
 static const struct {
     const char *id;
     const char *why;
@@ -88,10 +85,7 @@ static const struct {
     {"gen-nested-a1-00714", DECIDED "ParallelForEach runs over Int32[] too"},
     {"gen-bookmarks-a1-00817", DECIDED "ParallelForEach runs over Int32[] too"},
     {"gen-bookmarks-a1-01278", DECIDED "ParallelForEach runs over Int32[] too"},
-    {"gen-convert-a1-00729", KNOWN_FAILURE "a script's Infinity faults before it is converted"},
-    {"gen-convert-a3-00104", KNOWN_FAILURE "a script's Infinity faults before it is converted"},
-    {"gen-nested-a1-00275", KNOWN_FAILURE "Object[] elements lose that they are JSON nodes"},
-    {"gen-variables-a1-00986", KNOWN_FAILURE "Memory driver: value seen in a later burst"},
+    {"gen-variables-a1-00986", "known failure: Memory driver: value seen in a later burst"},
 };
 
 static const char *difference(struct pawl_str id)

@@ -117,16 +117,41 @@ static void the_value_is_that_of_the_last_statement(void **state)
 
 static void play_numbers(struct stage *stage)
 {
-    assert_evaluates(
-        stage, "0 / 0",
-        "JavaScriptException: The script's result is NaN, which is no value outside of "
-        "it.");
+    assert_evaluates(stage, "echo(0 / 0)",
+                     "JavaScriptException: NaN and Infinity are no values outside of the script: "
+                     "give the function a number.");
     assert_evaluates(
         stage, "[1 / 0]",
         "JavaScriptException: The script's result contains Infinity, which is no value "
         "outside of it.");
     assert_evaluates(stage, "new Date('bad')",
                      "JavaScriptException: An invalid date has no value outside of the script.");
+}
+
+static void play_infinite(struct stage *stage)
+{
+    struct pawl_javascript_run run = {.source = pawl__str("-1 / 0")};
+    const char *why = "ArgumentException: Variable 'v-Obj' is infinite or not a number (NaN), "
+                      "which cannot be stored: check the calculation that it comes from.";
+    double number = 0;
+
+    assert_code(pawl__javascript_run(stage->context, &run), PAWL_OK);
+    assert_ptr_equal(run.result.type, &pawl__type_double);
+    assert_true(pawl__json_to_double(&run.result.json, &number));
+    assert_true(number < -1e308);
+    assert_evaluates(stage, "setVariable('Obj', 1 / 0); getObj() > 1", "true"); /* not stored */
+    assert_evaluates(stage, "setVariable('Obj', 1); getObj()", "1");
+    pawl__memory_find(stage->context, pawl__str("v-Obj"), NULL)->storage = PAWL_STORAGE_INSTANCE;
+    assert_evaluates(stage, "setVariable('Obj', 1 / 0); getObj() > 1", why);
+    assert_evaluates(stage, "variables.Obj = NaN", why);
+    assert_evaluates(stage, "setName(1 / 0); 1", "1"); /* a text has a way to say it */
+    assert_evaluates(stage, "getName()", "\"Infinity\"");
+    assert_code(pawl__effect(stage->context, PAWL_EFFECT_STIMULUS, run.result.json), ENGINE_RAISED);
+}
+
+static void an_infinite_number_leaves_a_script_and_is_refused_where_it_would_be_stored(void **state)
+{
+    on_stage(state, play_infinite);
 }
 
 static void what_json_cannot_say_is_a_fault(void **state)
@@ -461,6 +486,8 @@ int main(void)
         cmocka_unit_test(results_become_values),
         cmocka_unit_test(the_value_is_that_of_the_last_statement),
         cmocka_unit_test(what_json_cannot_say_is_a_fault),
+        cmocka_unit_test(
+            an_infinite_number_leaves_a_script_and_is_refused_where_it_would_be_stored),
         cmocka_unit_test(what_is_thrown_is_raised),
         cmocka_unit_test(variables_are_read_and_written),
         cmocka_unit_test(values_keep_their_types_on_the_way_in),
