@@ -32,7 +32,7 @@ enum pawl_storage {
     PAWL_STORAGE_NONE,     /* not kept across suspensions */
     PAWL_STORAGE_INSTANCE, /* properties.Variables of the owning context */
     PAWL_STORAGE_WORKFLOW, /* properties.PersistentVariablesDictionary; obsolete */
-    PAWL_STORAGE_MEMORY,   /* as NONE: lost with the burst */
+    PAWL_STORAGE_MEMORY,   /* not stored: lost with the request, at the latest */
 };
 
 struct pawl_expression {

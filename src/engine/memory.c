@@ -7,6 +7,7 @@
  * (dynamic: loop variables). Those with a storage driver are written into the properties of the
  * context that owns them at every commit and read back when a burst opens.
  */
+#include "engine/builder.h"
 #include "engine/instance.h"
 
 #include "base/assert.h"
@@ -408,6 +409,44 @@ static int close_dictionary(struct pawl_context *context, const char *key,
                                pawl__json_string(pawl__str(marker)));
 }
 
+/* The Memory driver: what is not stored but outlives the burst where its driver wants that. */
+static struct pawl_str kept_key(struct pawl_context *context, const struct pawl_variable *variable)
+{
+    const char *key = pawl__arena_printf(&context->burst->arena, "%.*s/%.*s",
+                                         PAWL_STR_ARG(context->id), PAWL_STR_ARG(variable->id));
+
+    return key ? pawl__str(key) : pawl__str_make(NULL, 0);
+}
+
+static int keep_variable(struct pawl_context *context, const struct pawl_variable *variable,
+                         struct pawl_value value)
+{
+    struct pawl_builder b = {.arena = &context->burst->arena};
+    struct pawl_str key = kept_key(context, variable);
+    struct pawl_json typed = pawl__typed_json(&b, value);
+
+    if (!key.ptr)
+        return pawl__arena_status(b.arena);
+    if (b.status == PAWL_OK)
+        b.status = pawl__json_set(b.arena, &context->burst->kept, key, typed);
+    return b.status;
+}
+
+/* A null counts as not kept. */
+static int read_kept(struct pawl_context *context, const struct pawl_variable *variable,
+                     struct pawl_value *value)
+{
+    struct pawl_str key = kept_key(context, variable);
+    const struct pawl_json *typed;
+
+    if (!key.ptr)
+        return pawl__arena_status(&context->burst->arena);
+    typed = pawl__json_get(&context->burst->kept, key);
+    return typed && typed->type != PAWL_JSON_NULL
+               ? pawl__typed_read(&context->burst->arena, typed, value)
+               : PAWL_OK;
+}
+
 static int save_variable(struct pawl_context *context, const struct pawl_variable *variable)
 {
     struct pawl_block *block = pawl__memory_find(context, variable->id, NULL);
@@ -416,6 +455,8 @@ static int save_variable(struct pawl_context *context, const struct pawl_variabl
     struct pawl_json stored;
     int status;
 
+    if (block && block->storage == PAWL_STORAGE_MEMORY)
+        return keep_variable(context, variable, block->value);
     if (!key)
         return PAWL_OK;
     status = open_dictionary(context, key, &dictionary);
@@ -520,6 +561,8 @@ static int load_variable(struct pawl_context *context, const struct pawl_variabl
     if (stored && stored->type != PAWL_JSON_NULL)
         status = read_stored(context, variable, stored, variable->storage == PAWL_STORAGE_WORKFLOW,
                              &value);
+    else if (variable->storage == PAWL_STORAGE_MEMORY)
+        status = read_kept(context, variable, &value);
     if (status == PAWL_OK)
         status = pawl__memory_declare(scope ? scope : context, variable, value);
     return status;
