@@ -184,12 +184,9 @@ static bool show_array(struct pawl_javascript_evaluation *e, struct pawl_str nam
     struct pawl_buf text;
 
     pawl__buf_init(&text, e->arena->alloc, (size_t)64 << 20);
-    pawl__json_write(&text, &value.json, PAWL_JSON_ESCAPE_MINIMAL);
-    if (text.status == PAWL_OK) {
+    if (pawl__javascript_write(e, value, &text)) {
         args[2] = pawl__js_string(engine, pawl__buf_peek(&text));
         done = pawl__js_call(engine, e->js->roots.copied, args, 3);
-    } else {
-        (void)pawl__javascript_fail(e, text.status);
     }
     pawl__buf_release(&text);
     pawl__js_free(engine, args[1]);

@@ -194,6 +194,9 @@ PAWL_MUST_CHECK int pawl__javascript_accessors_visit(const struct pawl_javascrip
 /* `native`: as the script's own objects, not as those of the host. EXCEPTION: see e->status. */
 struct pawl_js pawl__javascript_to_js(struct pawl_javascript_evaluation *e, struct pawl_value value,
                                       bool native);
+/* Appends the JSON of a value as a script reads it. false: it threw, or e->status says why. */
+bool pawl__javascript_write(struct pawl_javascript_evaluation *e, struct pawl_value value,
+                            struct pawl_buf *text);
 /* false: it threw, or e->status says why. Does not take the value. */
 bool pawl__javascript_from_js(struct pawl_javascript_evaluation *e, struct pawl_js value,
                               struct pawl_value *out);

@@ -152,21 +152,63 @@ static struct pawl_js parse(struct pawl_javascript_evaluation *e, struct pawl_va
     return pawl__js_exception();
 }
 
+/* 0.1 is 0.10000000149011612 in there. */
+static double widened(double number)
+{
+    return (double)(float)number;
+}
+
+static int widen_items(struct pawl_javascript_evaluation *e, struct pawl_json *array)
+{
+    struct pawl_json wide = pawl__json_array();
+    int status = PAWL_OK;
+
+    for (uint32_t i = 0; i < pawl__json_len(array) && status == PAWL_OK; i++) {
+        struct pawl_json item = *pawl__json_at(array, i);
+        double number;
+
+        if (pawl__json_to_double(&item, &number))
+            item = pawl__json_double(widened(number));
+        status = pawl__json_append(e->arena, &wide, item);
+    }
+    *array = wide;
+    return status;
+}
+
+bool pawl__javascript_write(struct pawl_javascript_evaluation *e, struct pawl_value value,
+                            struct pawl_buf *text)
+{
+    int status = PAWL_OK;
+
+    if (!pawl__value_is_finite(&value.json)) {
+        (void)pawl__js_throw(e->realm->engine,
+                             "The value contains NaN or Infinity, which a script sees only where "
+                             "it stands by itself.");
+        return false;
+    }
+    if (value.type && pawl__type_is_collection(value.type) &&
+        value.type->element->kind == PAWL_TYPE_SINGLE)
+        status = widen_items(e, &value.json);
+    if (status == PAWL_OK) {
+        pawl__json_write(text, &value.json, PAWL_JSON_ESCAPE_MINIMAL);
+        status = text->status;
+    }
+    if (status != PAWL_OK)
+        (void)pawl__javascript_fail(e, status);
+    return status == PAWL_OK;
+}
+
 /* `native`: nothing tells where it came from. */
 static struct pawl_js container_to_js(struct pawl_javascript_evaluation *e, struct pawl_value value,
                                       bool native)
 {
-    struct pawl_js made;
+    struct pawl_js made = pawl__js_exception();
     struct pawl_buf text;
 
     pawl__buf_init(&text, e->arena->alloc, TEXT_BYTES_MAX);
-    pawl__json_write(&text, &value.json, PAWL_JSON_ESCAPE_MINIMAL);
-    if (text.status != PAWL_OK)
-        made = pawl__javascript_fail(e, text.status);
-    else if (native)
-        made = pawl__js_parse(e->realm->engine, pawl__buf_peek(&text));
-    else
-        made = parse(e, value, pawl__buf_peek(&text));
+    if (pawl__javascript_write(e, value, &text))
+        made = native ? pawl__js_parse(e->realm->engine, pawl__buf_peek(&text))
+                      : parse(e, value, pawl__buf_peek(&text));
     pawl__buf_release(&text);
     return made;
 }
@@ -186,6 +228,8 @@ struct pawl_js pawl__javascript_to_js(struct pawl_javascript_evaluation *e, stru
     case PAWL_JSON_NUMBER:
         if (!pawl__json_to_double(&value.json, &number)) /* 1e999, which is kept as text */
             number = value.json.u.text[0] == '-' ? -INFINITY : INFINITY;
+        if (value.type && value.type->kind == PAWL_TYPE_SINGLE)
+            number = widened(number);
         return pawl__js_number(number);
     case PAWL_JSON_STRING:
         return text_to_js(e, value);

@@ -154,6 +154,37 @@ static void an_infinite_number_leaves_a_script_and_is_refused_where_it_would_be_
     on_stage(state, play_infinite);
 }
 
+static void play_singles(struct stage *stage)
+{
+    struct pawl_type list = {.kind = PAWL_TYPE_LIST, .element = &pawl__type_single};
+    struct pawl_value value = {.json = pawl__json_double(0.1), .type = &pawl__type_single};
+    struct pawl_json array = pawl__json_array();
+    const char *why = "JavaScriptException: The value contains NaN or Infinity, which a script "
+                      "sees only where it stands by itself.";
+
+    assert_code(pawl__memory_set(stage->context, pawl__str("v-Obj"), value), PAWL_OK);
+    assert_evaluates(stage, "getObj()", "0.10000000149011612");
+    assert_code(pawl__json_append(pawl__context_arena(stage->context), &array, value.json),
+                PAWL_OK);
+    value = (struct pawl_value){.json = array, .type = &list};
+    assert_code(pawl__memory_set(stage->context, pawl__str("v-Obj"), value), PAWL_OK);
+    assert_evaluates(stage, "getObj()", "[0.10000000149011612]");
+    assert_evaluates(stage, "variables.Obj[0] == Math.fround(0.1)", "true");
+    assert_code(pawl__json_append(pawl__context_arena(stage->context), &value.json,
+                                  pawl__json_double(1e300 * 1e300)),
+                PAWL_OK);
+    assert_code(pawl__memory_set(stage->context, pawl__str("v-Obj"), value), PAWL_OK);
+    assert_evaluates(stage, "getObj()", why);
+    assert_evaluates(stage, "variables.Obj", why);
+    value = pawl__value_null();
+    assert_code(pawl__memory_set(stage->context, pawl__str("v-Obj"), value), PAWL_OK);
+}
+
+static void a_script_sees_a_single_as_the_float_it_is(void **state)
+{
+    on_stage(state, play_singles);
+}
+
 static void what_json_cannot_say_is_a_fault(void **state)
 {
     on_stage(state, play_numbers);
@@ -486,6 +517,7 @@ int main(void)
         cmocka_unit_test(results_become_values),
         cmocka_unit_test(the_value_is_that_of_the_last_statement),
         cmocka_unit_test(what_json_cannot_say_is_a_fault),
+        cmocka_unit_test(a_script_sees_a_single_as_the_float_it_is),
         cmocka_unit_test(
             an_infinite_number_leaves_a_script_and_is_refused_where_it_would_be_stored),
         cmocka_unit_test(what_is_thrown_is_raised),
