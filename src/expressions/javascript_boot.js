@@ -268,7 +268,7 @@
     for (const name of ['getWorkflowDefinitionId', 'getWorkflowDefinitionVersionId', 'getWorkflowDefinitionVersion',
         'getWorkflowInstanceId', 'getCorrelationId', 'setCorrelationId', 'getWorkflowInstanceName',
         'setWorkflowInstanceName', 'getVariable', 'setVariable', 'getInput', 'getOutputFrom', 'getLastResult',
-        'getConfig'])
+        'getConfig', 'getSecret'])
         hide(globalThis, name, native[name]);
     const types = { Guid, TimeSpan, DateTime, DateTimeOffset, Random, LogPersistenceMode };
     for (const name of ownKeys(types)) hide(globalThis, name, types[name]);

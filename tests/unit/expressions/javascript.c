@@ -2,6 +2,8 @@
 /* JavaScript expressions: results, what scripts find, what they change. */
 #include "stage.h"
 
+#include "activities/javascript.h"
+
 struct theatre {
     struct pawl_env *env;
     struct pawl_javascript *js;
@@ -61,6 +63,24 @@ static void on_stage(void **state, void (*play)(struct stage *stage))
     struct stage stage = {.play = NULL};
 
     stage_run(&stage, theatre->js, play);
+}
+
+static void play_secrets(struct stage *stage)
+{
+    const char *why =
+        "JavaScriptException: The secret 'db-password' cannot be read: there is no store of "
+        "secrets here. Give it to the workflow as an input, or as a setting that getConfig() may "
+        "read.";
+
+    assert_evaluates(stage, "getSecret('db-password')", why);
+    assert_evaluates(stage, "return (async () => 'x' + await getSecret('db-password'))()", why);
+    assert_evaluates(stage, "try { getSecret('a') } catch (e) { e.message.includes(\"'a'\") }",
+                     "true");
+}
+
+static void a_secret_is_refused_by_name(void **state)
+{
+    on_stage(state, play_secrets);
 }
 
 /* ---- values ------------------------------------------------------------------------------ */
@@ -511,12 +531,53 @@ static void a_syntax_error_is_found_before_a_script_runs(void **state)
     on_stage(state, play_check);
 }
 
+#define RUN_SCRIPT(id, type, script)                                                               \
+    "{'id':'" id "','type':'Elsa.RunJavaScript','script':{'typeName':'String','expression':{"      \
+    "'type':'" type "','value':'" script "'}}}"
+
+static void the_script_of_an_activity_is_looked_at_when_a_definition_is_validated(void **state)
+{
+    const struct theatre *theatre = *state;
+    struct rig rig;
+    struct pawl_json definition;
+    struct pawl_problems problems = {.most = 10};
+    struct pawl_graph *graph = NULL;
+    struct pawl_error err = PAWL_ERROR_INIT;
+
+    rig_init(&rig);
+    problems.arena = &rig.arena;
+    assert_code(pawl__engine_add_activity(&rig.engine, &pawl__activity_run_javascript), PAWL_OK);
+    assert_code(pawl__javascript_register(&rig.engine, theatre->js), PAWL_OK);
+    assert_code(
+        rig_parse(
+            &rig,
+            pawl__str(RIG_WORKFLOW(
+                "",
+                RIG_SEQUENCE(
+                    "q", RUN_SCRIPT("good", "Literal", "setOutcome(1); return 1;") "," RUN_SCRIPT(
+                             "bad", "Literal", "let x = ;") "," RUN_SCRIPT("made", "JavaScript",
+                                                                           "1 + 1")))),
+            &definition),
+        PAWL_OK);
+    assert_ok(
+        pawl__graph_load(&rig.engine, rig.alloc, &definition, NULL, NULL, &problems, &graph, &err),
+        &err);
+    assert_int_equal(problems.count, 1);
+    assert_string_equal(problems.items[0].activity_id, "bad");
+    assert_string_equal(problems.items[0].pointer, "/root/activities/1/script");
+    assert_string_equal(problems.items[0].message,
+                        "Could not prepare script: Unexpected token ';' (<anonymous>:1:9)");
+    pawl__graph_unref(graph);
+    rig_release(&rig);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(results_become_values),
         cmocka_unit_test(the_value_is_that_of_the_last_statement),
         cmocka_unit_test(what_json_cannot_say_is_a_fault),
+        cmocka_unit_test(a_secret_is_refused_by_name),
         cmocka_unit_test(a_script_sees_a_single_as_the_float_it_is),
         cmocka_unit_test(
             an_infinite_number_leaves_a_script_and_is_refused_where_it_would_be_stored),
@@ -533,6 +594,7 @@ int main(void)
         cmocka_unit_test(assignments_that_shadow_built_in_names_work),
         cmocka_unit_test(chance_and_time_come_from_the_burst),
         cmocka_unit_test(a_syntax_error_is_found_before_a_script_runs),
+        cmocka_unit_test(the_script_of_an_activity_is_looked_at_when_a_definition_is_validated),
     };
 
     return cmocka_run_group_tests(tests, open_theatre, close_theatre);
