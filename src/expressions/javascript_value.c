@@ -248,14 +248,50 @@ static bool typed_text(struct pawl_str text, const struct pawl_type *type, struc
     return true;
 }
 
-static bool parsed(struct pawl_javascript_evaluation *e, struct pawl_str text,
-                   const struct pawl_type *type, struct pawl_value *out)
+static bool is_hex_of(const char *at, char first, const char *second)
 {
-    static const struct pawl_json_limits limits = {TEXT_BYTES_MAX, PAWL_JSON_DEPTH_MAX};
-    struct pawl_error err = PAWL_ERROR_INIT;
-    struct pawl_json json;
-    int status = pawl__json_parse(e->arena, text, &limits, &json, NULL, &err);
+    return (at[0] == first || at[0] == first - 'a' + 'A') && strchr(second, at[1]) != NULL;
+}
 
+/*
+ * Scripts may have half a pair of surrogates, which is written as \\udxxx and is no text outside:
+ * it becomes U+FFFD.
+ */
+static bool mend_surrogates(struct pawl_arena *arena, struct pawl_str text, struct pawl_str *out)
+{
+    char *to = pawl__arena_alloc(arena, text.len + 1);
+
+    if (!to)
+        return false;
+    memcpy(to, text.ptr, text.len);
+    to[text.len] = '\0';
+    for (size_t i = 0; i + 6 <= text.len; i++) {
+        if (to[i] != '\\')
+            continue;
+        i++; /* what is escaped */
+        if (to[i] != 'u' || i + 5 > text.len || !is_hex_of(to + i + 1, 'd', "89abcdefABCDEF"))
+            continue;
+        if (strchr("89abAB", to[i + 2]) && i + 11 <= text.len && to[i + 5] == '\\' &&
+            to[i + 6] == 'u' && is_hex_of(to + i + 7, 'd', "cdefCDEF")) {
+            i += 10;
+            continue;
+        }
+        memcpy(to + i + 1, "fffd", 4);
+        i += 4;
+    }
+    *out = pawl__str_make(to, text.len);
+    return true;
+}
+
+bool pawl__javascript_parse(struct pawl_javascript_evaluation *e, struct pawl_str text,
+                            uint32_t depth, struct pawl_json *out)
+{
+    const struct pawl_json_limits limits = {TEXT_BYTES_MAX, PAWL_JSON_DEPTH_MAX - depth};
+    struct pawl_error err = PAWL_ERROR_INIT;
+    int status = pawl__json_parse(e->arena, text, &limits, out, NULL, &err);
+
+    if (status == PAWL_EPARSE && mend_surrogates(e->arena, text, &text))
+        status = pawl__json_parse(e->arena, text, &limits, out, NULL, &err);
     if (status == PAWL_ELIMIT && e->arena->status == PAWL_OK) {
         /* Nested too deeply to be stored: the script's mistake, not the engine's. */
         (void)pawl__js_throw(e->realm->engine, err.msg);
@@ -265,6 +301,16 @@ static bool parsed(struct pawl_javascript_evaluation *e, struct pawl_str text,
         (void)pawl__javascript_fail(e, status);
         return false;
     }
+    return true;
+}
+
+static bool parsed(struct pawl_javascript_evaluation *e, struct pawl_str text,
+                   const struct pawl_type *type, struct pawl_value *out)
+{
+    struct pawl_json json;
+
+    if (!pawl__javascript_parse(e, text, 0, &json))
+        return false;
     *out = (struct pawl_value){.json = json, .type = json.type == PAWL_JSON_NULL ? NULL : type};
     return true;
 }
@@ -316,11 +362,17 @@ static bool read_text(struct pawl_javascript_evaluation *e, struct pawl_js value
 static bool object_from_js(struct pawl_javascript_evaluation *e, struct pawl_js value,
                            struct pawl_value *out)
 {
+    enum pawl_javascript_read read = PAWL_JAVASCRIPT_NOT_READ;
     struct pawl_quickjs *engine = e->realm->engine;
-    struct pawl_js packed = pawl__js_call(engine, e->js->roots.pack, &value, 1);
+    struct pawl_js packed;
     struct pawl_str text;
     bool done;
 
+    if (e->realm->sealed && pawl__js_kind(value) == PAWL_JS_OBJECT)
+        read = pawl__javascript_read_object(e, value, out);
+    if (read != PAWL_JAVASCRIPT_NOT_READ)
+        return read == PAWL_JAVASCRIPT_READ;
+    packed = pawl__js_call(engine, e->js->roots.pack, &value, 1);
     if (pawl__js_kind(packed) == PAWL_JS_EXCEPTION)
         return false;
     done = read_text(e, packed, &text) && unpack(e, text, out);

@@ -112,6 +112,76 @@ static void results_become_values(void **state)
     on_stage(state, play_results);
 }
 
+/* Each is read member by member in the shared realm, and as one text on an engine of its own. */
+static const char *const shapes[] = {
+    "({ a: 1, b: 'two', c: null, d: undefined, e: [true, , false], f: {} })",
+    "({ 2: 'b', 1: 'a', z: 0, y: -0, x: 1.5, w: 1e21, v: -1e-7, u: 9007199254740993, t: 5e-324 })",
+    "[1, [2, [3, [], {}]], new Array(3), Array.from({ length: 4 }, (_, i) => i * i)]",
+    "({ when: new Date(1500), in: [new Date(0)], guid: "
+    "parseGuid('3f2504e04f8941d39a0c0305e82c3301'), "
+    "span: TimeSpan.FromMinutes(90), bytes: bytesFromString('hi') })",
+    "({ map: new Map([['k', { v: 1 }]]), set: new Set([1, 'a']), re: /x/g, big: 10n ** 20n })",
+    "({ f() {}, s: Symbol('q'), [Symbol('hidden')]: 1, g: () => 1 })",
+    "({ toJSON() { return [1, { toJSON: () => 'in' }] } })",
+    "[{ a: { toJSON() { return 5 } } }, Object.assign([1], { toJSON: () => 'array' })]",
+    "({ get a() { return this.b + 1 }, b: 2, ['c d\\n\\u00e9']: '\\u0000\\t\"' })",
+    "Object.create({ inherited: 1 }, { own: { value: 2, enumerable: true }, not: { value: 3 } })",
+    "new (class A { x = 1; #y = 2; get z() { return 3 } })()",
+    "({ e: new Error('no'), n: Object.create(null), b: Object(1), t: Object('text') })",
+    "new Proxy({ a: 1, b: 2 }, { get: (o, k) => k === 'b' ? 'seen' : o[k] })",
+    "({ lone: '\\ud800', ['\\udc00k']: ['a\\ud83d', '\\ud83d\\ude00'], deep: { m: new "
+    "Map([['\\ud800', 1]]) } })",
+    "(() => { let o = 1; for (let i = 0; i < 60; i++) o = { o }; return o })()",
+    "(() => { let o = []; for (let i = 0; i < 40; i++) o = [o, new Date(i)]; return o })()",
+    "Array.from({ length: 20000 }, (_, i) => i)",
+    "({ s: 'x'.repeat(300000), t: [1] })",
+    "({ doc: getDoc(), words: getWords(), when: getWhen() })",
+};
+
+static void play_shapes(struct stage *stage)
+{
+    for (size_t i = 0; i < sizeof shapes / sizeof *shapes; i++) {
+        const char *alone =
+            pawl__arena_printf(pawl__context_arena(stage->context), "(globalThis, %s)", shapes[i]);
+        const char *expected;
+
+        assert_non_null(alone);
+        expected = stage_evaluate(stage, alone);
+        assert_null(strstr(expected, "Exception"));
+        assert_evaluates(stage, shapes[i], expected);
+    }
+    assert_evaluates(stage, shapes[0],
+                     "{\"a\":1,\"b\":\"two\",\"c\":null,\"d\":null,\"e\":[true,null,false],"
+                     "\"f\":{}}");
+    assert_evaluates(stage, "({ a: '\\ud800', b: new Map([['\\udfffx', 1]]) })",
+                     "{\"a\":\"\xef\xbf\xbd\",\"b\":[[\"\xef\xbf\xbdx\",1]]}");
+}
+
+static void objects_are_read_as_their_json_says(void **state)
+{
+    on_stage(state, play_shapes);
+}
+
+static void play_bad_shapes(struct stage *stage)
+{
+    assert_evaluates(stage, "const o = { a: {} }; o.a.o = o; return o;",
+                     "JavaScriptException: circular reference");
+    assert_evaluates(stage, "({ get a() { throw new Error('no a') } })",
+                     "JavaScriptException: no a");
+    assert_evaluates(stage, "({ a: [{ b: 0 / 0 }] })",
+                     "JavaScriptException: The script's result contains NaN, which is no value "
+                     "outside of it.");
+    assert_evaluates(stage, "({ get a() { for (;;); } })",
+                     "StatementsCountOverflowException: The maximum number of statements executed "
+                     "have been reached.");
+    assert_evaluates(stage, "({ a: 1 })", "{\"a\":1}");
+}
+
+static void what_cannot_be_read_of_an_object_is_a_fault(void **state)
+{
+    on_stage(state, play_bad_shapes);
+}
+
 static void play_completion(struct stage *stage)
 {
     assert_evaluates(stage, "let t = 0; for (const x of [1, 2, 3]) t += x;", "6");
@@ -575,6 +645,8 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(results_become_values),
+        cmocka_unit_test(objects_are_read_as_their_json_says),
+        cmocka_unit_test(what_cannot_be_read_of_an_object_is_a_fault),
         cmocka_unit_test(the_value_is_that_of_the_last_statement),
         cmocka_unit_test(what_json_cannot_say_is_a_fault),
         cmocka_unit_test(a_secret_is_refused_by_name),
