@@ -71,6 +71,19 @@ bool pawl__liquid_to_date(struct liquid_run *run, const struct liquid_value *val
            pawl__datetime_from_unix_ms(whole, out, NULL) == PAWL_OK;
 }
 
+int pawl__liquid_date_and_text(struct liquid_run *run, struct liquid_value *io,
+                               const struct liquid_args *args, struct pawl_datetime *date,
+                               struct pawl_str *text, bool *there)
+{
+    struct liquid_value first = pawl__liquid_arg(args, 0);
+
+    *there = pawl__liquid_to_date(run, io, date) && !pawl__liquid_is_nil(&first);
+    if (*there)
+        return pawl__liquid_to_text(run, &first, text);
+    *io = pawl__liquid_nil();
+    return PAWL_OK;
+}
+
 /* ---- strftime ---------------------------------------------------------------------------- */
 
 struct directive {
@@ -357,18 +370,13 @@ static void put_format(struct pawl_buf *out, struct pawl_str format, struct pawl
 static int filter_date(struct liquid_run *run, struct liquid_value *io,
                        const struct liquid_args *args)
 {
-    struct liquid_value first = pawl__liquid_arg(args, 0);
     struct pawl_datetime date;
     struct pawl_str format;
     struct pawl_buf buf;
-    int status;
+    bool there;
+    int status = pawl__liquid_date_and_text(run, io, args, &date, &format, &there);
 
-    if (!pawl__liquid_to_date(run, io, &date) || pawl__liquid_is_nil(&first)) {
-        *io = pawl__liquid_nil();
-        return PAWL_OK;
-    }
-    status = pawl__liquid_to_text(run, &first, &format);
-    if (status != PAWL_OK)
+    if (status != PAWL_OK || !there)
         return status;
     pawl__liquid_text_begin(run, &buf);
     put_format(&buf, format, date, false);
@@ -430,19 +438,14 @@ static int find_zone(struct liquid_run *run, struct pawl_str name, struct pawl_d
 static int filter_time_zone(struct liquid_run *run, struct liquid_value *io,
                             const struct liquid_args *args)
 {
-    struct liquid_value first = pawl__liquid_arg(args, 0);
     struct pawl_datetime date;
     struct pawl_str zone;
     int32_t minutes;
     bool found;
-    int status;
+    bool there;
+    int status = pawl__liquid_date_and_text(run, io, args, &date, &zone, &there);
 
-    if (!pawl__liquid_to_date(run, io, &date) || pawl__liquid_is_nil(&first)) {
-        *io = pawl__liquid_nil();
-        return PAWL_OK;
-    }
-    status = pawl__liquid_to_text(run, &first, &zone);
-    if (status != PAWL_OK)
+    if (status != PAWL_OK || !there)
         return status;
     found = read_zone(zone, &minutes);
     if (!found)
@@ -456,8 +459,8 @@ static int filter_time_zone(struct liquid_run *run, struct liquid_value *io,
 }
 
 static const struct liquid_filter filters[] = {
-    {"date", filter_date},
-    {"time_zone", filter_time_zone},
+    {"date", .apply = filter_date},
+    {"time_zone", .apply = filter_time_zone},
 };
 
 const struct liquid_filters pawl__liquid_date_filters = {filters, sizeof filters / sizeof *filters};
