@@ -176,6 +176,18 @@ bool pawl__pq_is_broken(const struct pawl_pq_conn *conn)
     return conn->broken;
 }
 
+bool pawl__pq_is_alive(struct pawl_pq_conn *conn, struct pawl_env *env)
+{
+    const struct pawl_socket_wait now = {env, NULL, INT64_MIN};
+
+    /* What an idle server says is a notice or a farewell; after that one the connection ends. */
+    while (!conn->broken && pawl__socket_wait_foreign(conn->pq->call.PQsocket(conn->conn),
+                                                      PAWL_SOCKET_READABLE, &now) == PAWL_OK)
+        if (conn->pq->call.PQconsumeInput(conn->conn) != 1)
+            conn->broken = true;
+    return !conn->broken;
+}
+
 void pawl__pq_location(struct pawl_pq *pq, const char *uri, char *out, size_t size)
 {
     PQconninfoOption *options = pq->call.PQconninfoParse(uri, NULL);
@@ -220,9 +232,17 @@ static int spoil(struct pawl_pq_conn *conn, int code, struct pawl_error *err)
                                      : pawl__error_code(err, code);
 }
 
+void pawl__pq_forget(struct pawl_pq_conn *conn)
+{
+    /* A batch that was given up half-way cannot be taken back from libpq. */
+    if (conn->is_pending)
+        conn->broken = true;
+    forget_answers(conn);
+}
+
 int pawl__pq_begin(struct pawl_pq_conn *conn, struct pawl_error *err)
 {
-    forget_answers(conn);
+    pawl__pq_forget(conn);
     return conn->broken
                ? pawl__error_set(err, PAWL_EUNAVAILABLE, "the connection to PostgreSQL is broken")
                : PAWL_OK;
@@ -268,6 +288,7 @@ static int add_entry(struct pawl_pq_conn *conn, enum pq_entry_kind kind, uint32_
         return spoil(conn, status, err);
     if (kind == PQ_QUERY)
         conn->queries[conn->query_count++] = (uint32_t)conn->entry_count;
+    conn->is_pending = true;
     conn->entries[conn->entry_count++] = (struct pq_entry){kind, number, false, NULL};
     return PAWL_OK;
 }
@@ -538,6 +559,7 @@ int pawl__pq_run(struct pawl_pq_conn *conn, bool writes, const struct pawl_socke
             conn->synced_count++;
         }
     }
+    conn->is_pending = false;
     return PAWL_OK;
 }
 

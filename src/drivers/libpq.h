@@ -46,6 +46,9 @@ void pawl__pq_disconnect(struct pawl_pq_conn *conn); /* NULL allowed */
 /* It will never answer again: disconnect it. */
 bool pawl__pq_is_broken(const struct pawl_pq_conn *conn);
 
+/* Whether one that was idle still stands: its end is noticed before anything is sent on it. */
+bool pawl__pq_is_alive(struct pawl_pq_conn *conn, struct pawl_env *env);
+
 /* "host:port/database", for people. Works without a server. "" when `uri` is not readable. */
 void pawl__pq_location(struct pawl_pq *pq, const char *uri, char *out, size_t size);
 /* "15.4", and 150004. */
@@ -74,7 +77,11 @@ struct pawl_pq_param {
 #define PAWL_PQ_BATCH_MAX 4000000  /* statements per batch: a commit has no limit of its own */
 #define PAWL_PQ_STATEMENT_NONE UINT32_MAX
 
-/* Forgets the answers of the batch before. PAWL_EUNAVAILABLE: broken. */
+/* Forgets the answers of the last batch, which may be large. One that was queued and not run breaks
+ * the connection. */
+void pawl__pq_forget(struct pawl_pq_conn *conn);
+
+/* The next batch; forgets the one before. PAWL_EUNAVAILABLE: broken. */
 PAWL_MUST_CHECK int pawl__pq_begin(struct pawl_pq_conn *conn, struct pawl_error *err);
 
 /*

@@ -55,6 +55,7 @@ struct pawl_pq_conn {
     struct pawl_pq *pq;
     PGconn *conn;
     bool broken;
+    bool is_pending; /* something was queued and not answered */
     struct pawl_buf scratch;
     struct pq_entry *entries; /* of this batch, in the order of the pipeline */
     uint32_t *queries;        /* which of them are queries */
