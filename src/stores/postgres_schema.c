@@ -24,7 +24,9 @@ static int end_batch(struct pg_call *call, bool writes)
 static int read_version(struct pg_call *call, int64_t *version, struct pawl_str *written_by)
 {
     const struct pawl_sql_inputs none = {.row = NULL};
-    int status = pawl__pg_text(call, "SELECT to_regclass('pawl_schema') IS NOT NULL");
+    /* Not to_regclass(): it may remember that there was none before we waited for the lock. */
+    int status = pawl__pg_text(call, "SELECT count(*) FROM pg_class WHERE relname = 'pawl_schema' "
+                                     "AND pg_table_is_visible(oid)");
     size_t at = call->count - 1;
 
     *version = 0;
