@@ -11,10 +11,9 @@
  *
  * How a commit is applied.
  *
- * In SQLite each member has a savepoint; statements run in the order DONE (each), STAMP_ENSURE and
- * STAMP, the instance's (CREATE, ADVANCE, KEEP, REMOVE, CANCEL), the changes, WAKE for each new
- * bookmark, MAIL_LEFT. One that should have met a row and did not ends the member: roll back to the
- * savepoint.
+ * In SQLite statements run in the order: the instance's (CREATE, ADVANCE, KEEP, REMOVE, CANCEL),
+ * DONE (each), STAMP_ENSURE and STAMP, the changes, WAKE for each new bookmark, MAIL_LEFT. One that
+ * should have met a row and did not ends the member: roll back to a savepoint.
  *
  * In PostgreSQL the whole batch is sent as one pipeline without waiting, so a member's later
  * statements must know by themselves whether its earlier ones held. They do by a verdict, a setting
@@ -118,10 +117,11 @@ enum pawl_sql_name {
     PAWL_SQL_NEXT_DUE_KIND, /* and text */
 
     PAWL_SQL_JOIN_LOCK,  /* PostgreSQL: before JOIN in its transaction */
-    PAWL_SQL_JOIN,       /* id; text: info; value: ttl. Answers incarnation and now */
+    PAWL_SQL_JOIN,       /* id; text: info; value: ttl, at most PAWL_TIME_NEVER / 2. Answers
+                          * incarnation and now */
     PAWL_SQL_LEASE_LOOK, /* id; owner: incarnation. Answers lease_us and now; nothing: another's */
-    PAWL_SQL_RENEW,      /* id; owner: incarnation; text: info; value: ttl. Changes one row */
-    PAWL_SQL_LEAVE,      /* id; owner: incarnation. Changes one row or none */
+    PAWL_SQL_RENEW, /* id; owner: incarnation; text: info; value: ttl, likewise. Changes one row */
+    PAWL_SQL_LEAVE, /* id; owner: incarnation. Changes one row or none */
     PAWL_SQL_NAME_COUNT
 };
 
@@ -137,8 +137,8 @@ const struct pawl_sql_statement *pawl__sql_statement(const struct pawl_sql *sql,
                                                      enum pawl_sql_name name);
 /*
  * A change of [table]; NULL when there is no such: of instances, nodes and stamps, and
- * DELETE_OWNED of tables without instance_id. INSERT that meets a row with its key or another
- * unique one is an error of the statement.
+ * DELETE_OWNED of tables without instance_id (of instance "" it deletes nothing). INSERT that meets
+ * a row with its key or another unique one is an error of the statement.
  */
 const struct pawl_sql_statement *
 pawl__sql_change(const struct pawl_sql *sql, enum pawl_change_kind kind, enum pawl_table table);

@@ -21,7 +21,7 @@
 
 #define MINE                                                                                       \
     "tenant_id = '' AND id = {.id} AND owner = {.owner} AND fence = {.fence} "                     \
-    "AND revision = {.revision}"
+    "AND revision = {.revision} AND owner <> 0"
 #define STEP "owner = {owner}, revision = revision + 1, revision_fence = fence"
 
 #define CREATE "INSERT INTO pawl_instances (tenant_id, {all}) SELECT '', {created} WHERE "
@@ -40,7 +40,7 @@
     "NOTHING"
 #define WAKE                                                                                       \
     "UPDATE pawl_work SET due_us = {now} WHERE tenant_id = '' AND hash = {.hash} "                 \
-    "AND due_us = {never}"
+    "AND hash <> '' AND due_us = {never}"
 #define MAIL                                                                                       \
     "FROM pawl_work WHERE tenant_id = '' AND instance_id = {id} AND instance_id <> '' "            \
     "AND due_us <= {now} ORDER BY due_us, id LIMIT {limit}"
