@@ -319,6 +319,14 @@ static void forget_batch(struct pawl_burst *burst)
     burst->dirty_first = burst->dirty_last = NULL;
 }
 
+void pawl__burst_keep_batch(struct pawl_burst *burst)
+{
+    if (!burst->batch_ready)
+        return;
+    burst->batch_ready = false;
+    burst->dirty.count = 0; /* the contexts are still linked, and are collected again */
+}
+
 static int prepare_batch(struct pawl_burst *burst)
 {
     int status = pawl__variables_save(burst);

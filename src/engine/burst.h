@@ -132,6 +132,11 @@ void pawl__burst_cancel(struct pawl_burst *burst);
 
 /* What to commit now. The next step takes it as committed. */
 void pawl__burst_batch(struct pawl_burst *burst, struct pawl_batch *batch);
+/*
+ * It was not committed after all, and need not be (an awaited effect that only looked something
+ * up): the next batch has all of it too.
+ */
+void pawl__burst_keep_batch(struct pawl_burst *burst);
 
 void pawl__burst_close(struct pawl_burst *burst); /* NULL allowed */
 

@@ -1,0 +1,283 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Claiming instances and taking due work from the memory store. Answers are copied first, with the
+ * new owner in the copies; the rows themselves change only when nothing can fail any more.
+ */
+#include "base/error.h"
+#include "stores/memory_private.h"
+
+/* ---- claims ------------------------------------------------------------------------------- */
+
+/* Of work: oldest due first, then by id. */
+static int compare_due(const void *ctx, const void *a, const void *b)
+{
+    const struct pawl_work_row *x = a, *y = b;
+
+    (void)ctx;
+    if (x->due_us != y->due_us)
+        return x->due_us < y->due_us ? -1 : 1;
+    return pawl__str_compare(x->id, y->id);
+}
+
+static int copy_work(struct pawl_arena *arena, const struct memdb_row *const *rows, size_t count,
+                     const struct pawl_work_row **out)
+{
+    struct pawl_work_row *copies = pawl__arena_alloc_array(arena, count, sizeof *copies);
+
+    if (!copies)
+        return pawl__arena_status(arena);
+    for (size_t i = 0; i < count; i++) {
+        int status = pawl__memdb_copy_out(arena, rows[i], false, &copies[i]);
+
+        if (status != PAWL_OK)
+            return status;
+    }
+    *out = copies;
+    return PAWL_OK;
+}
+
+static int collect_mail(const struct pawl_memory_database *db, int64_t now_us,
+                        struct pawl_arena *arena, struct pawl_claim *claim)
+{
+    const struct memdb_row *rows[PAWL_CLAIM_MAIL_MAX];
+    struct memdb_firsts firsts = {
+        .rows = rows, .room = PAWL_CLAIM_MAIL_MAX, .compare = compare_due};
+    const struct pawl_work_row probe = {.instance_id = claim->row.id};
+    uint32_t index = pawl__memdb_index_of(&db->tables[PAWL_TABLE_WORK],
+                                          pawl_table_column(PAWL_TABLE_WORK, "instance_id"));
+    const struct memdb_row *row;
+
+    for (row = pawl__memdb_first(db, PAWL_TABLE_WORK, index, &probe); row;
+         row = pawl__memdb_next(db, row, index, &probe))
+        if (memdb_work_data(row)->due_us <= now_us)
+            pawl__memdb_firsts_offer(&firsts, row);
+    pawl__memdb_firsts_sort(&firsts);
+    claim->mail_count = firsts.count;
+    return copy_work(arena, rows, firsts.count, &claim->mail);
+}
+
+/* Answers `claim` as if it were granted already; `*row` is the one to change, or NULL. */
+static int answer_claim(const struct pawl_memory_database *db, int64_t owner, int64_t now_us,
+                        struct pawl_arena *arena, struct pawl_claim *claim, struct memdb_row **row)
+{
+    struct pawl_str id = pawl__memdb_clean(arena, claim->id);
+    struct pawl_instance_row *held;
+    int status;
+
+    claim->row = (struct pawl_instance_row){0};
+    claim->mail = NULL;
+    claim->mail_count = 0;
+    *row = NULL;
+    if (!id.ptr)
+        return pawl__arena_status(arena);
+    *row = pawl__memdb_instance(db, id);
+    claim->status = PAWL_ENOTFOUND;
+    if (!*row)
+        return PAWL_OK;
+    held = memdb_instance_data(*row);
+    claim->status = PAWL_OK;
+    if (held->owner != owner && pawl__memdb_is_alive(db, held->owner, now_us))
+        claim->status = PAWL_EBUSY;
+    status = pawl__memdb_copy_out(arena, *row, false, &claim->row);
+    if (status != PAWL_OK)
+        return status;
+    if (claim->status == PAWL_EBUSY) {
+        claim->row.state = pawl__str("");
+        *row = NULL;
+        return PAWL_OK;
+    }
+    claim->row.owner = owner;
+    claim->row.fence++;
+    return collect_mail(db, now_us, arena, claim);
+}
+
+int pawl__memdb_claim(struct pawl_store *base, int64_t owner, struct pawl_claim *claims,
+                      size_t count, struct pawl_arena *arena, int64_t *now_us, int64_t deadline_ns,
+                      struct pawl_error *err)
+{
+    struct memdb_store *store = memdb_cast(base);
+    struct pawl_memory_database *db = store->database;
+    struct memdb_row *rows[PAWL_STORE_BATCH_MAX];
+    struct pawl_claim *answers;
+    int64_t now;
+    int status;
+
+    (void)deadline_ns;
+    if (count > PAWL_STORE_BATCH_MAX)
+        return pawl__error_set(err, PAWL_ELIMIT, "%zu claims at once; %d are allowed", count,
+                               PAWL_STORE_BATCH_MAX);
+    answers = pawl__arena_alloc_array(arena, count, sizeof *answers);
+    if (!answers)
+        return pawl__error_code(err, pawl__arena_status(arena));
+    status = pawl__memdb_enter(store, err);
+    if (status != PAWL_OK)
+        return status;
+    now = pawl__memdb_now_us(db);
+    for (size_t i = 0; i < count && status == PAWL_OK; i++) {
+        answers[i] = claims[i];
+        status = answer_claim(db, owner, now, arena, &answers[i], &rows[i]);
+    }
+    for (size_t i = 0; i < count && status == PAWL_OK; i++) {
+        if (!rows[i])
+            continue;
+        memdb_instance_data(rows[i])->owner = owner;
+        memdb_instance_data(rows[i])->fence++;
+        pawl__memdb_instance_moved(db, rows[i]);
+    }
+    if (status != PAWL_OK)
+        (void)pawl__error_code(err, status);
+    status = pawl__memdb_leave(store, status, err);
+    if (status != PAWL_OK)
+        return status;
+    memcpy(claims, answers, count * sizeof *answers);
+    *now_us = now;
+    return PAWL_OK;
+}
+
+/* ---- taking ------------------------------------------------------------------------------- */
+
+struct taking {
+    const struct pawl_memory_database *db;
+    const struct pawl_take *take;
+    struct pawl_str kind; /* clean */
+    int64_t now_us;
+    struct memdb_row **rows; /* room for take->limit */
+    size_t count;
+};
+
+static bool is_wanted(const struct taking *t, const struct pawl_work_row *work)
+{
+    if (t->kind.len > 0 && !pawl__str_equal(t->kind, work->kind))
+        return false;
+    return (t->take->part_from == 0 && t->take->part_to == 0) ||
+           (work->part >= t->take->part_from && work->part < t->take->part_to);
+}
+
+/* Nobody who lives has it, or will find it as mail of an instance that he has. */
+static bool is_free(const struct taking *t, const struct pawl_work_row *work)
+{
+    const struct memdb_row *instance;
+
+    if (pawl__memdb_is_alive(t->db, work->owner, t->now_us))
+        return false;
+    if (work->instance_id.len == 0)
+        return true;
+    instance = pawl__memdb_instance(t->db, work->instance_id);
+    return !instance ||
+           !pawl__memdb_is_alive(t->db, memdb_instance_data(instance)->owner, t->now_us);
+}
+
+/* Due ones in their order, then the expired ones that are not due, in theirs: soonest due first. */
+static int choose_work(struct taking *t, struct pawl_arena *scratch)
+{
+    struct memdb_firsts expired = {.compare = compare_due};
+    struct memdb_row *row = pawl__memdb_ordered_first(t->db, MEMDB_BY_DUE);
+
+    for (; row && t->count < t->take->limit && memdb_work_data(row)->due_us <= t->now_us;
+         row = memdb_ordered_next(row, MEMDB_BY_DUE))
+        if (is_wanted(t, memdb_work_data(row)) && is_free(t, memdb_work_data(row)))
+            t->rows[t->count++] = row;
+    expired.room = t->take->limit - t->count;
+    expired.rows = pawl__arena_alloc_array(scratch, expired.room, sizeof expired.rows[0]);
+    if (!expired.rows)
+        return pawl__arena_status(scratch);
+    for (row = pawl__memdb_ordered_first(t->db, MEMDB_BY_EXPIRY);
+         row && expired.room > 0 && memdb_work_data(row)->expires_us <= t->now_us;
+         row = memdb_ordered_next(row, MEMDB_BY_EXPIRY))
+        if (memdb_work_data(row)->due_us > t->now_us && is_wanted(t, memdb_work_data(row)) &&
+            is_free(t, memdb_work_data(row)))
+            pawl__memdb_firsts_offer(&expired, row);
+    pawl__memdb_firsts_sort(&expired);
+    for (size_t i = 0; i < expired.count; i++)
+        t->rows[t->count++] = pawl__memdb_work(t->db, memdb_work_data(expired.rows[i])->id);
+    return PAWL_OK;
+}
+
+static int64_t next_due(const struct taking *t)
+{
+    const struct memdb_row *row = pawl__memdb_ordered_after(t->db, MEMDB_BY_DUE, t->now_us);
+
+    for (; row && memdb_work_data(row)->due_us != PAWL_TIME_NEVER;
+         row = memdb_ordered_next(row, MEMDB_BY_DUE))
+        if (is_wanted(t, memdb_work_data(row)))
+            return memdb_work_data(row)->due_us;
+    return PAWL_TIME_NEVER;
+}
+
+static int collect_runnable(const struct taking *t, struct pawl_arena *arena,
+                            struct pawl_taken *out)
+{
+    struct pawl_str *ids = pawl__arena_alloc_array(arena, t->take->limit, sizeof *ids);
+    const struct memdb_row *row;
+
+    if (!ids)
+        return pawl__arena_status(arena);
+    out->runnable = ids;
+    PAWL_LIST_FOR_EACH (row, &t->db->active, active) {
+        if (out->runnable_count == t->take->limit)
+            break;
+        if (pawl__memdb_is_alive(t->db, memdb_instance_data(row)->owner, t->now_us))
+            continue;
+        ids[out->runnable_count] = pawl__arena_str(arena, memdb_instance_data(row)->id);
+        if (!ids[out->runnable_count++].ptr)
+            return pawl__arena_status(arena);
+    }
+    return PAWL_OK;
+}
+
+static int answer_take(struct taking *t, struct pawl_arena *arena, struct pawl_taken *out)
+{
+    struct pawl_work_row *copies;
+    int status;
+
+    t->kind = pawl__memdb_clean(arena, t->take->kind);
+    t->rows = pawl__arena_alloc_array(arena, t->take->limit, sizeof t->rows[0]);
+    copies = NULL;
+    if (!t->kind.ptr || !t->rows)
+        return pawl__arena_status(arena);
+    status = choose_work(t, arena);
+    if (status != PAWL_OK)
+        return status;
+    copies = pawl__arena_alloc_array(arena, t->count, sizeof *copies);
+    if (!copies)
+        return pawl__arena_status(arena);
+    for (size_t i = 0; i < t->count; i++) {
+        status = pawl__memdb_copy_out(arena, t->rows[i], false, &copies[i]);
+        if (status != PAWL_OK)
+            return status;
+        copies[i].owner = t->take->owner;
+    }
+    out->work = copies;
+    out->work_count = t->count;
+    out->now_us = t->now_us;
+    out->next_due_us = next_due(t);
+    return collect_runnable(t, arena, out);
+}
+
+int pawl__memdb_take(struct pawl_store *base, const struct pawl_take *take,
+                     struct pawl_arena *arena, struct pawl_taken *out, int64_t deadline_ns,
+                     struct pawl_error *err)
+{
+    struct memdb_store *store = memdb_cast(base);
+    struct pawl_taken answer = {0};
+    struct taking t = {.db = store->database, .take = take};
+    int status;
+
+    (void)deadline_ns;
+    if (take->limit > PAWL_STORE_ROWS_MAX)
+        return pawl__error_set(err, PAWL_ELIMIT, "%u rows of work at once; %d are allowed",
+                               take->limit, PAWL_STORE_ROWS_MAX);
+    status = pawl__memdb_enter(store, err);
+    if (status != PAWL_OK)
+        return status;
+    t.now_us = pawl__memdb_now_us(store->database);
+    status = answer_take(&t, arena, &answer);
+    for (size_t i = 0; i < t.count && status == PAWL_OK; i++)
+        memdb_work_data(t.rows[i])->owner = take->owner;
+    if (status != PAWL_OK)
+        (void)pawl__error_code(err, status);
+    status = pawl__memdb_leave(store, status, err);
+    if (status == PAWL_OK)
+        *out = answer;
+    return status;
+}

@@ -1,0 +1,252 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Commits of instances: who may write, what is written, and what is dropped alone. */
+#include "contract/suite.h"
+
+/* ---- what each kind writes ---------------------------------------------------------------- */
+
+static void a_created_instance_begins_with_fence_and_revision_one(struct contract *t)
+{
+    struct pawl_instance_row row = some_instance(t, pawl__str("i"));
+    struct pawl_commit commit = {.kind = PAWL_COMMIT_CREATE, .instance = &row};
+    struct pawl_instance_row expected;
+
+    row.owner = t->node_a;
+    row.fence = 77; /* not the caller's to choose */
+    row.revision = 88;
+    row.revision_fence = 99;
+    assert_code(apply_one(t, t->a, &commit), PAWL_OK);
+    assert_false(commit.cancel_requested);
+    assert_false(commit.has_mail);
+    expected = row;
+    expected.fence = expected.revision = expected.revision_fence = 1;
+    assert_same_row(PAWL_TABLE_INSTANCES, instance_row(t, row.id), &expected);
+}
+
+static void an_instance_created_with_release_has_no_owner(struct contract *t)
+{
+    struct pawl_instance_row row = some_instance(t, pawl__str("i"));
+    struct pawl_commit commit = {
+        .kind = PAWL_COMMIT_CREATE, .flags = PAWL_COMMIT_RELEASE, .instance = &row};
+
+    row.owner = t->node_a;
+    assert_code(apply_one(t, t->a, &commit), PAWL_OK);
+    assert_int_equal(instance_row(t, row.id)->owner, 0);
+}
+
+static void the_creator_may_advance_without_a_claim(struct contract *t)
+{
+    struct pawl_instance_row row = some_instance(t, pawl__str("i"));
+    struct pawl_commit commit = {.kind = PAWL_COMMIT_CREATE, .instance = &row};
+
+    row.owner = t->node_a;
+    assert_code(apply_one(t, t->a, &commit), PAWL_OK);
+    row.fence = row.revision = 1;
+    commit.kind = PAWL_COMMIT_ADVANCE;
+    assert_code(apply_one(t, t->a, &commit), PAWL_OK);
+    assert_int_equal(instance_row(t, row.id)->revision, 2);
+}
+
+static void an_advance_writes_everything_but_what_stays(struct contract *t)
+{
+    struct pawl_instance_row old = claimed_instance(t, "i"), row = old, expected;
+    struct pawl_commit commit = {.kind = PAWL_COMMIT_ADVANCE, .instance = &row};
+
+    row.definition_id = pawl__str("definition-2");
+    row.version_id = pawl__str("version-2");
+    row.version = 5;
+    row.parent_id = pawl__str("another parent");
+    row.status = pawl__str("Finished");
+    row.sub_status = pawl__str("Cancelled");
+    row.correlation_id = pawl__str("correlation-2");
+    row.name = pawl__str("name-2");
+    row.incident_count = 6;
+    row.is_system = 0;
+    row.created_us = 1;
+    row.updated_us = 70;
+    row.finished_us = 80;
+    row.revision_fence = 90;
+    row.cancel_requested = 1;
+    row.runnable = 1;
+    row.state = pawl__str("state-2");
+    row.counts = pawl__str("counts-2");
+    expected = row;
+    expected.parent_id = old.parent_id;
+    expected.created_us = old.created_us;
+    expected.cancel_requested = 0;
+    expected.revision = old.revision + 1;
+    expected.revision_fence = old.fence;
+    assert_code(apply_one(t, t->a, &commit), PAWL_OK);
+    assert_same_row(PAWL_TABLE_INSTANCES, instance_row(t, row.id), &expected);
+}
+
+static void an_advance_that_keeps_writes_the_revision_alone(struct contract *t)
+{
+    struct pawl_instance_row old = claimed_instance(t, "i"), row = {0}, expected = old;
+    struct pawl_commit commit = {
+        .kind = PAWL_COMMIT_ADVANCE, .flags = PAWL_COMMIT_KEEP, .instance = &row};
+
+    row.id = old.id;
+    row.owner = old.owner;
+    row.fence = old.fence;
+    row.revision = old.revision;
+    assert_code(apply_one(t, t->a, &commit), PAWL_OK);
+    expected.revision++;
+    expected.revision_fence = old.fence;
+    assert_same_row(PAWL_TABLE_INSTANCES, instance_row(t, row.id), &expected);
+
+    row.revision++;
+    commit.flags |= PAWL_COMMIT_RELEASE;
+    assert_code(apply_one(t, t->a, &commit), PAWL_OK);
+    expected.revision++;
+    expected.owner = 0;
+    assert_same_row(PAWL_TABLE_INSTANCES, instance_row(t, row.id), &expected);
+}
+
+static void a_released_instance_must_be_claimed_before_it_is_written_again(struct contract *t)
+{
+    struct pawl_instance_row row = claimed_instance(t, "i");
+    struct pawl_commit commit = {
+        .kind = PAWL_COMMIT_ADVANCE, .flags = PAWL_COMMIT_RELEASE, .instance = &row};
+    struct pawl_claim claim;
+
+    assert_code(apply_one(t, t->a, &commit), PAWL_OK);
+    assert_int_equal(instance_row(t, row.id)->owner, 0);
+    row.revision++;
+    assert_code(apply_one(t, t->a, &commit), PAWL_ECONFLICT);
+    claim = claim_one(t, t->b, t->node_b, row.id);
+    assert_code(claim.status, PAWL_OK);
+    assert_int_equal(claim.row.fence, row.fence + 1);
+    commit.instance = &claim.row;
+    assert_code(apply_one(t, t->b, &commit), PAWL_OK);
+}
+
+/* ---- dropped alone ------------------------------------------------------------------------ */
+
+#define MANY 64
+#define BAD 31
+
+void check_dropped_alone(struct contract *t,
+                         void (*spoil)(struct contract *t, struct pawl_commit *commit,
+                                       struct pawl_instance_row *row),
+                         int status)
+{
+    static struct pawl_instance_row rows[MANY];
+    static struct pawl_bookmark_row bookmarks[MANY];
+    static struct pawl_change changes[MANY];
+    static struct pawl_commit commits[MANY];
+    struct pawl_commit *pointers[MANY];
+    struct pawl_instance_row before;
+    struct pawl_str id;
+
+    for (int i = 0; i < MANY; i++) {
+        rows[i] = claimed_instance(t, text(t, "i%02d", i).ptr);
+        bookmarks[i] = some_bookmark(t, text(t, "b%02d", i), rows[i].id, "hash");
+        changes[i] = (struct pawl_change){PAWL_CHANGE_INSERT, PAWL_TABLE_BOOKMARKS, &bookmarks[i]};
+        commits[i] = (struct pawl_commit){.kind = PAWL_COMMIT_ADVANCE,
+                                          .instance = &rows[i],
+                                          .changes = &changes[i],
+                                          .change_count = 1};
+        pointers[i] = &commits[i];
+    }
+    id = rows[BAD].id;
+    spoil(t, &commits[BAD], &rows[BAD]);
+    before = *instance_row(t, id);
+    assert_ok(pawl_store_apply(t->a, pointers, MANY, soon_ns(t), &t->err), &t->err);
+    for (int i = 0; i < MANY; i++) {
+        if (i != BAD)
+            assert_code(commits[i].status, PAWL_OK);
+        if (i != BAD)
+            assert_int_equal(instance_row(t, rows[i].id)->revision, rows[i].revision + 1);
+        assert_int_equal(
+            find_where(t, PAWL_TABLE_BOOKMARKS, "instance_id", text(t, "i%02d", i)).count,
+            i == BAD ? 0 : 1);
+    }
+    assert_same_row(PAWL_TABLE_INSTANCES, instance_row(t, id), &before);
+    assert_int_not_equal(commits[BAD].status, PAWL_OK);
+    if (status <= 0)
+        assert_code(commits[BAD].status, status);
+    if (status != PAWL_ECONFLICT) {
+        assert_code(commits[BAD].error.code, commits[BAD].status);
+        assert_true(commits[BAD].error.msg[0] != '\0');
+    }
+}
+
+static void wrong_owner(struct contract *t, struct pawl_commit *commit,
+                        struct pawl_instance_row *row)
+{
+    (void)commit;
+    row->owner = t->node_b;
+}
+
+static void a_stale_owner_is_dropped_alone(struct contract *t)
+{
+    check_dropped_alone(t, wrong_owner, PAWL_ECONFLICT);
+}
+
+static void claimed_since(struct contract *t, struct pawl_commit *commit,
+                          struct pawl_instance_row *row)
+{
+    (void)commit;
+    assert_code(claim_one(t, t->a, t->node_a, row->id).status, PAWL_OK);
+}
+
+static void a_stale_fence_is_dropped_alone(struct contract *t)
+{
+    check_dropped_alone(t, claimed_since, PAWL_ECONFLICT);
+}
+
+static void advanced_since(struct contract *t, struct pawl_commit *commit,
+                           struct pawl_instance_row *row)
+{
+    struct pawl_commit other = {
+        .kind = PAWL_COMMIT_ADVANCE, .flags = PAWL_COMMIT_KEEP, .instance = row};
+
+    (void)commit;
+    assert_code(apply_one(t, t->a, &other), PAWL_OK);
+}
+
+static void a_stale_revision_is_dropped_alone(struct contract *t)
+{
+    check_dropped_alone(t, advanced_since, PAWL_ECONFLICT);
+}
+
+static void not_yet_written(struct contract *t, struct pawl_commit *commit,
+                            struct pawl_instance_row *row)
+{
+    (void)t;
+    (void)commit;
+    row->revision++;
+}
+
+static void a_revision_ahead_of_the_row_is_dropped_alone(struct contract *t)
+{
+    check_dropped_alone(t, not_yet_written, PAWL_ECONFLICT);
+}
+
+static void create_again(struct contract *t, struct pawl_commit *commit,
+                         struct pawl_instance_row *row)
+{
+    (void)t;
+    (void)row;
+    commit->kind = PAWL_COMMIT_CREATE;
+}
+
+static void creating_an_instance_that_is_there_is_dropped_alone(struct contract *t)
+{
+    check_dropped_alone(t, create_again, PAWL_EEXISTS);
+}
+
+const struct contract_test contract_commits[] = {
+    CONTRACT_TEST(a_created_instance_begins_with_fence_and_revision_one),
+    CONTRACT_TEST(an_instance_created_with_release_has_no_owner),
+    CONTRACT_TEST(the_creator_may_advance_without_a_claim),
+    CONTRACT_TEST(an_advance_writes_everything_but_what_stays),
+    CONTRACT_TEST(an_advance_that_keeps_writes_the_revision_alone),
+    CONTRACT_TEST(a_released_instance_must_be_claimed_before_it_is_written_again),
+    CONTRACT_TEST(a_stale_owner_is_dropped_alone),
+    CONTRACT_TEST(a_stale_fence_is_dropped_alone),
+    CONTRACT_TEST(a_stale_revision_is_dropped_alone),
+    CONTRACT_TEST(a_revision_ahead_of_the_row_is_dropped_alone),
+    CONTRACT_TEST(creating_an_instance_that_is_there_is_dropped_alone),
+    {0},
+};
