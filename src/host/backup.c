@@ -175,9 +175,10 @@ static int check_empty(struct pawl_env *env, struct pawl_store *store, struct pa
         status = pawl_store_find(store, &query, &arena, &rows, PAWL_FOREVER, err);
         if (status == PAWL_OK && rows.total > 0)
             status = pawl__error_set(err, PAWL_ECONFLICT,
-                                     "the store is not empty: it has %ju rows of %s; restore into "
-                                     "a new one",
-                                     (uintmax_t)rows.total, pawl_table_info(query.table)->name);
+                                     "the store is not empty: its table %s has %ju row%s; restore "
+                                     "into a new one",
+                                     pawl_table_info(query.table)->name, (uintmax_t)rows.total,
+                                     rows.total == 1 ? "" : "s");
     }
     pawl__arena_release(&arena);
     return status;
