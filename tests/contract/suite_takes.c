@@ -106,13 +106,23 @@ static void mail_of_an_owned_instance_is_left_to_its_owner(struct contract *t)
     insert(t, PAWL_TABLE_WORK, &mail);
     taken = take_some(t, t->b, t->node_b, 10);
     assert_int_equal(taken.work_count, 0);
-    assert_string_equal(taken_ids(t, 10), "");
     insert(t, PAWL_TABLE_WORK, &orphan); /* its instance is not there: nobody will find it */
-    assert_string_equal(taken_ids(t, 10), "orphan");
+    taken = take_some(t, t->b, t->node_b, 10);
+    assert_string_equal(ids_of(t, &taken), "orphan");
     assert_code(apply_one(t, t->a, &release), PAWL_OK);
     assert_true(release.has_mail);
     taken = take_some(t, t->b, t->node_b, 10);
     assert_string_equal(ids_of(t, &taken), "mail");
+}
+
+static void the_owner_of_an_instance_may_take_its_mail(struct contract *t)
+{
+    struct pawl_instance_row row = claimed_instance(t, "i");
+    struct pawl_work_row mail = some_work(t, pawl__str("mail"), now_us(t));
+
+    mail.instance_id = row.id;
+    insert(t, PAWL_TABLE_WORK, &mail);
+    assert_string_equal(taken_ids(t, 10), "mail");
 }
 
 static void mail_of_an_instance_whose_owner_died_is_taken(struct contract *t)
@@ -266,6 +276,7 @@ const struct contract_test contract_takes[] = {
     CONTRACT_TEST(work_is_taken_over_from_a_dead_node),
     CONTRACT_TEST(work_is_taken_over_from_an_earlier_incarnation_at_once),
     CONTRACT_TEST(mail_of_an_owned_instance_is_left_to_its_owner),
+    CONTRACT_TEST(the_owner_of_an_instance_may_take_its_mail),
     CONTRACT_TEST(mail_of_an_instance_whose_owner_died_is_taken),
     CONTRACT_TEST(parts_and_kinds_are_taken_by_those_who_ask_for_them),
     CONTRACT_TEST(expired_work_is_taken_though_it_is_not_due),

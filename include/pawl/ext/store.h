@@ -502,7 +502,7 @@ struct pawl_store_ops {
 
     /*
      * Takes due work: rows with due_us <= now or expires_us <= now that no living node has, and not
-     * mail of an instance that has a living owner (that one finds its mail itself).
+     * mail of an instance that another living node owns (that one finds its mail itself).
      */
     int (*take)(struct pawl_store *store, const struct pawl_take *take, struct pawl_arena *arena,
                 struct pawl_taken *out, int64_t deadline_ns, struct pawl_error *err);
