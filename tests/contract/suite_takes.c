@@ -190,20 +190,18 @@ static void expired_work_is_taken_though_it_is_not_due(struct contract *t)
 static const char *runnable_ids(struct contract *t, uint32_t limit)
 {
     struct pawl_taken taken = take_some(t, t->b, t->node_b, limit);
-    const char *ids = "", *last = "";
+    struct pawl_str last = pawl__str("");
+    const char *ids = "";
 
     for (size_t i = 0; i < taken.runnable_count; i++) {
-        const char *next = NULL;
+        struct pawl_str next = pawl__str("~"); /* behind all of them */
 
-        for (size_t n = 0; n < taken.runnable_count; n++) {
-            const char *id = pawl__arena_str(&t->arena, taken.runnable[n]).ptr;
-
-            if (strcmp(id, last) > 0 && (!next || strcmp(id, next) < 0))
-                next = id;
-        }
-        assert_non_null(next);
+        for (size_t n = 0; n < taken.runnable_count; n++)
+            if (pawl__str_compare(taken.runnable[n], last) > 0 &&
+                pawl__str_compare(taken.runnable[n], next) < 0)
+                next = taken.runnable[n];
         last = next;
-        ids = pawl__arena_printf(&t->arena, "%s%s%s", ids, i ? "," : "", next);
+        ids = pawl__arena_printf(&t->arena, "%s%s%.*s", ids, i ? "," : "", PAWL_STR_ARG(next));
     }
     return ids;
 }
