@@ -125,9 +125,11 @@ static int join(struct pawl_memory_database *db, struct pawl_lease *lease, struc
 static int renew_or_leave(struct pawl_memory_database *db, struct pawl_lease *lease,
                           struct memdb_row *old, struct pawl_node_row *node, struct pawl_error *err)
 {
-    int status;
+    bool superseded = !old || node->incarnation != lease->incarnation;
 
-    if (!old || node->incarnation != lease->incarnation)
+    if (superseded && lease->kind == PAWL_LEASE_LEAVE)
+        return PAWL_OK; /* it had left when the other one joined */
+    if (superseded)
         return pawl__error_set(err, PAWL_ECONFLICT,
                                "node %.*s is no longer incarnation %lld: another one has joined "
                                "under its id; join again or end",
@@ -140,8 +142,7 @@ static int renew_or_leave(struct pawl_memory_database *db, struct pawl_lease *le
     lease->lapsed = node->lease_us <= lease->now_us;
     node->lease_us = lease_end(lease->now_us, lease->ttl_us);
     node->info = lease->info;
-    status = put_node(db, old, node, err);
-    return status;
+    return put_node(db, old, node, err);
 }
 
 static int memory_lease(struct pawl_store *base, struct pawl_lease *lease, int64_t deadline_ns,
@@ -414,7 +415,7 @@ int pawl__memory_store_open(struct pawl_memory_database *database, struct pawl_e
 
 int pawl__memory_store_new(struct pawl_env *env, struct pawl_store **out, struct pawl_error *err)
 {
-    struct pawl_memory_database *database;
+    struct pawl_memory_database *database = NULL;
     int status = pawl__memory_database_new(env, &database, err);
 
     if (status != PAWL_OK)

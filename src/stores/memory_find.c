@@ -222,6 +222,9 @@ static int check_query(const struct pawl_query *query, struct pawl_error *err)
     if (query->order >= info->column_count)
         return pawl__error_set(err, PAWL_EINVAL, "table %s has no column %u to order by",
                                info->name, query->order);
+    if (query->limit > PAWL_STORE_ROWS_MAX)
+        return pawl__error_set(err, PAWL_ELIMIT, "%u rows at once; %d are allowed", query->limit,
+                               PAWL_STORE_ROWS_MAX);
     if (query->condition_count > PAWL_STORE_CONDITIONS_MAX)
         return pawl__error_set(err, PAWL_ELIMIT, "%zu conditions; %d are allowed",
                                query->condition_count, PAWL_STORE_CONDITIONS_MAX);
@@ -303,8 +306,6 @@ static int prepare(struct finding *f, struct pawl_arena *scratch)
     int status = PAWL_OK;
 
     f->order = &f->table->info->columns[query->order];
-    if (room > PAWL_STORE_ROWS_MAX)
-        room = PAWL_STORE_ROWS_MAX;
     room = query->offset > UINT64_MAX - room ? UINT64_MAX : room + query->offset;
     if (room > f->table->row_count)
         room = f->table->row_count;

@@ -24,15 +24,19 @@ struct contract {
     struct pawl_error err;
 };
 
+/* What a backend must have for a test to make sense. */
+enum contract_need { CONTRACT_NEEDS_NOTHING, CONTRACT_NEEDS_DURABLE, CONTRACT_NEEDS_POISON };
+
 struct contract_test {
     const char *name;
     void (*run)(struct contract *t);
+    enum contract_need need;
 };
 
-#define CONTRACT_TEST(function)                                                                    \
-    {                                                                                              \
-#function, function                                                                        \
-    }
+/* clang-format off */
+#define CONTRACT_TEST(function) {#function, function, CONTRACT_NEEDS_NOTHING}
+#define CONTRACT_TEST_IF(need, function) {#function, function, CONTRACT_NEEDS_##need}
+/* clang-format on */
 
 /* One list per file, ended by a name that is NULL. */
 extern const struct contract_test contract_commits[];
@@ -100,6 +104,16 @@ const struct pawl_instance_row *instance_row(struct contract *t, struct pawl_str
  * test's arena. Two stores with the same rows give the same text.
  */
 const char *dump(struct contract *t, struct pawl_store *store);
+
+/*
+ * 64 claimed instances advance in one call, each with a bookmark; `spoil` makes one of them wrong.
+ * That one is dropped with `status` (1: whichever failure); nothing that it wrote is there, and all
+ * that the others wrote is.
+ */
+void check_dropped_alone(struct contract *t,
+                         void (*spoil)(struct contract *t, struct pawl_commit *commit,
+                                       struct pawl_instance_row *row),
+                         int status);
 
 /* Equal in every column, told by name. */
 #define assert_same_row(table, a, b) check_same_row((table), (a), (b), __FILE__, __LINE__)

@@ -120,19 +120,35 @@ static void a_released_instance_must_be_claimed_before_it_is_written_again(struc
     assert_code(apply_one(t, t->b, &commit), PAWL_OK);
 }
 
+static void what_nobody_owns_cannot_be_advanced_by_nobody(struct contract *t)
+{
+    struct pawl_instance_row row = *instance_row(t, create_instance(t, "i"));
+    struct pawl_commit commit = {.kind = PAWL_COMMIT_ADVANCE, .instance = &row};
+
+    assert_int_equal(row.owner, 0);
+    assert_code(apply_one(t, t->a, &commit), PAWL_ECONFLICT);
+    assert_int_equal(instance_row(t, row.id)->revision, 1);
+}
+
+static void an_instance_that_is_not_there_cannot_be_advanced(struct contract *t)
+{
+    struct pawl_instance_row row = claimed_instance(t, "i");
+    struct pawl_commit commit = {.kind = PAWL_COMMIT_ADVANCE, .instance = &row};
+
+    row.id = pawl__str("another");
+    assert_code(apply_one(t, t->a, &commit), PAWL_ECONFLICT);
+    assert_int_equal(count_all(t, PAWL_TABLE_INSTANCES), 1);
+}
+
 /* ---- dropped alone ------------------------------------------------------------------------ */
 
 #define MANY 64
 #define BAD 31
 
-/*
- * 64 claimed instances advance in one call, each with a bookmark; `spoil` makes one of them wrong.
- * That one is dropped with `status`; of its writes nothing is there, and all others are.
- */
-static void check_dropped_alone(struct contract *t,
-                                void (*spoil)(struct contract *t, struct pawl_commit *commit,
-                                              struct pawl_instance_row *row),
-                                int status)
+void check_dropped_alone(struct contract *t,
+                         void (*spoil)(struct contract *t, struct pawl_commit *commit,
+                                       struct pawl_instance_row *row),
+                         int status)
 {
     static struct pawl_instance_row rows[MANY];
     static struct pawl_bookmark_row bookmarks[MANY];
@@ -140,6 +156,7 @@ static void check_dropped_alone(struct contract *t,
     static struct pawl_commit commits[MANY];
     struct pawl_commit *pointers[MANY];
     struct pawl_instance_row before;
+    struct pawl_str id;
 
     for (int i = 0; i < MANY; i++) {
         rows[i] = claimed_instance(t, text(t, "i%02d", i).ptr);
@@ -151,21 +168,25 @@ static void check_dropped_alone(struct contract *t,
                                           .change_count = 1};
         pointers[i] = &commits[i];
     }
-    before = rows[BAD];
+    id = rows[BAD].id;
     spoil(t, &commits[BAD], &rows[BAD]);
-    before = *instance_row(t, before.id);
+    before = *instance_row(t, id);
     assert_ok(pawl_store_apply(t->a, pointers, MANY, soon_ns(t), &t->err), &t->err);
     for (int i = 0; i < MANY; i++) {
-        assert_code(commits[i].status, i == BAD ? status : PAWL_OK);
+        if (i != BAD)
+            assert_code(commits[i].status, PAWL_OK);
         if (i != BAD)
             assert_int_equal(instance_row(t, rows[i].id)->revision, rows[i].revision + 1);
         assert_int_equal(
             find_where(t, PAWL_TABLE_BOOKMARKS, "instance_id", text(t, "i%02d", i)).count,
             i == BAD ? 0 : 1);
     }
-    assert_same_row(PAWL_TABLE_INSTANCES, instance_row(t, before.id), &before);
-    if (status != PAWL_OK && status != PAWL_ECONFLICT) {
-        assert_code(commits[BAD].error.code, status);
+    assert_same_row(PAWL_TABLE_INSTANCES, instance_row(t, id), &before);
+    assert_int_not_equal(commits[BAD].status, PAWL_OK);
+    if (status <= 0)
+        assert_code(commits[BAD].status, status);
+    if (status != PAWL_ECONFLICT) {
+        assert_code(commits[BAD].error.code, commits[BAD].status);
         assert_true(commits[BAD].error.msg[0] != '\0');
     }
 }
@@ -242,6 +263,8 @@ const struct contract_test contract_commits[] = {
     CONTRACT_TEST(an_advance_writes_everything_but_what_stays),
     CONTRACT_TEST(an_advance_that_keeps_writes_the_revision_alone),
     CONTRACT_TEST(a_released_instance_must_be_claimed_before_it_is_written_again),
+    CONTRACT_TEST(what_nobody_owns_cannot_be_advanced_by_nobody),
+    CONTRACT_TEST(an_instance_that_is_not_there_cannot_be_advanced),
     CONTRACT_TEST(a_stale_owner_is_dropped_alone),
     CONTRACT_TEST(a_stale_fence_is_dropped_alone),
     CONTRACT_TEST(a_stale_revision_is_dropped_alone),

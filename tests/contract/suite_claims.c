@@ -1,0 +1,190 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Claims: who gets an instance, what comes with it, and when it can be had from another. */
+#include "contract/suite.h"
+
+static void a_claim_sets_owner_and_fence_and_answers_the_row(struct contract *t)
+{
+    struct pawl_str id = create_instance(t, "i");
+    struct pawl_instance_row expected = *instance_row(t, id);
+    struct pawl_claim claim = claim_one(t, t->a, t->node_a, id);
+
+    expected.owner = t->node_a;
+    expected.fence++;
+    assert_code(claim.status, PAWL_OK);
+    assert_same_row(PAWL_TABLE_INSTANCES, &claim.row, &expected);
+    assert_same_row(PAWL_TABLE_INSTANCES, instance_row(t, id), &expected);
+    assert_int_equal(claim.mail_count, 0);
+}
+
+static void a_claim_of_what_is_not_there_is_not_found(struct contract *t)
+{
+    assert_code(claim_one(t, t->a, t->node_a, pawl__str("nobody")).status, PAWL_ENOTFOUND);
+}
+
+static void a_claim_does_not_steal_from_a_living_owner(struct contract *t)
+{
+    struct pawl_instance_row held = claimed_instance(t, "i"), expected = held;
+    struct pawl_claim claim = claim_one(t, t->b, t->node_b, held.id);
+
+    assert_code(claim.status, PAWL_EBUSY);
+    assert_int_equal(claim.row.owner, t->node_a);
+    expected.state = pawl__str("");
+    assert_same_row(PAWL_TABLE_INSTANCES, &claim.row, &expected);
+    assert_int_equal(claim.mail_count, 0);
+    assert_same_row(PAWL_TABLE_INSTANCES, instance_row(t, held.id), &held);
+}
+
+static void an_owner_may_claim_again_and_gets_a_new_fence(struct contract *t)
+{
+    struct pawl_instance_row held = claimed_instance(t, "i");
+    struct pawl_claim claim = claim_one(t, t->a, t->node_a, held.id);
+    struct pawl_commit commit = {.kind = PAWL_COMMIT_ADVANCE, .instance = &held};
+
+    assert_code(claim.status, PAWL_OK);
+    assert_int_equal(claim.row.fence, held.fence + 1);
+    assert_code(apply_one(t, t->a, &commit), PAWL_ECONFLICT);
+    commit.instance = &claim.row;
+    assert_code(apply_one(t, t->a, &commit), PAWL_OK);
+}
+
+static void an_instance_is_free_when_its_owner_has_left(struct contract *t)
+{
+    struct pawl_instance_row held = claimed_instance(t, "i");
+    struct pawl_commit commit = {.kind = PAWL_COMMIT_ADVANCE, .instance = &held};
+    struct pawl_claim claim;
+
+    leave(t, t->a, "node-a", t->node_a);
+    claim = claim_one(t, t->b, t->node_b, held.id);
+    assert_code(claim.status, PAWL_OK);
+    assert_int_equal(claim.row.owner, t->node_b);
+    assert_int_equal(claim.row.fence, held.fence + 1);
+    assert_code(apply_one(t, t->a, &commit), PAWL_ECONFLICT); /* whatever the old owner thinks */
+}
+
+static void an_instance_is_free_when_its_owners_lease_is_over(struct contract *t)
+{
+    struct pawl_str id = create_instance(t, "i");
+    int64_t brief = join(t, t->a, "brief", 1);
+    int status = PAWL_EBUSY;
+
+    assert_code(claim_one(t, t->a, brief, id).status, PAWL_OK);
+    while (status == PAWL_EBUSY)
+        status = claim_one(t, t->b, t->node_b, id).status;
+    assert_code(status, PAWL_OK);
+}
+
+static void a_node_that_joined_anew_has_at_once_what_it_held_before(struct contract *t)
+{
+    struct pawl_instance_row held = claimed_instance(t, "i");
+    int64_t again = join(t, t->a, "node-a", HOUR_US);
+    struct pawl_claim claim = claim_one(t, t->a, again, held.id);
+
+    assert_code(claim.status, PAWL_OK);
+    assert_int_equal(claim.row.owner, again);
+}
+
+static void an_unknown_owner_is_not_alive(struct contract *t)
+{
+    struct pawl_instance_row row = some_instance(t, pawl__str("i"));
+    struct pawl_commit commit = {.kind = PAWL_COMMIT_CREATE, .instance = &row};
+
+    row.owner = INT64_C(1) << 50; /* of a node that never was */
+    assert_code(apply_one(t, t->a, &commit), PAWL_OK);
+    assert_code(claim_one(t, t->a, t->node_a, row.id).status, PAWL_OK);
+}
+
+static void many_are_claimed_in_one_call_each_with_its_answer(struct contract *t)
+{
+    static struct pawl_claim claims[PAWL_STORE_BATCH_MAX];
+    int64_t now = 0, before = now_us(t);
+
+    for (int i = 0; i < PAWL_STORE_BATCH_MAX; i++) {
+        claims[i] = (struct pawl_claim){.id = text(t, "i%03d", i)};
+        if (i % 3 == 0)
+            (void)create_instance(t, claims[i].id.ptr);
+        else if (i % 3 == 1)
+            (void)claimed_instance(t, claims[i].id.ptr);
+    }
+    assert_ok(pawl_store_claim(t->b, t->node_b, claims, PAWL_STORE_BATCH_MAX, &t->arena, &now,
+                               soon_ns(t), &t->err),
+              &t->err);
+    assert_true(now >= before);
+    for (int i = 0; i < PAWL_STORE_BATCH_MAX; i++) {
+        const int expected[] = {PAWL_OK, PAWL_EBUSY, PAWL_ENOTFOUND};
+
+        assert_code(claims[i].status, expected[i % 3]);
+        if (i % 3 != 2)
+            assert_same_str(claims[i].row.id, claims[i].id);
+    }
+}
+
+static void no_claims_are_fine_and_too_many_are_refused(struct contract *t)
+{
+    static struct pawl_claim claims[PAWL_STORE_BATCH_MAX + 1];
+    int64_t now;
+
+    assert_ok(pawl_store_claim(t->a, t->node_a, claims, 0, &t->arena, &now, soon_ns(t), &t->err),
+              &t->err);
+    assert_code(pawl_store_claim(t->a, t->node_a, claims, PAWL_STORE_BATCH_MAX + 1, &t->arena, &now,
+                                 soon_ns(t), &t->err),
+                PAWL_ELIMIT);
+}
+
+static void a_claim_brings_the_mail_that_is_due_oldest_first(struct contract *t)
+{
+    struct pawl_str id = create_instance(t, "i");
+    int64_t now = now_us(t);
+    struct pawl_work_row rows[] = {
+        some_work(t, pawl__str("second"), now - 10),     some_work(t, pawl__str("first"), now - 20),
+        some_work(t, pawl__str("later"), now + HOUR_US), some_work(t, pawl__str("other"), now - 5),
+        some_work(t, pawl__str("third"), now - 1),
+    };
+    struct pawl_claim claim;
+
+    for (int i = 0; i < 5; i++) {
+        rows[i].instance_id = i == 3 ? pawl__str("another") : id;
+        rows[i].owner = i == 4 ? t->node_b : 0; /* taken before the claim: it comes all the same */
+        insert(t, PAWL_TABLE_WORK, &rows[i]);
+    }
+    claim = claim_one(t, t->a, t->node_a, id);
+    assert_code(claim.status, PAWL_OK);
+    assert_int_equal(claim.mail_count, 3);
+    assert_same_row(PAWL_TABLE_WORK, &claim.mail[0], &rows[1]);
+    assert_same_row(PAWL_TABLE_WORK, &claim.mail[1], &rows[0]);
+    assert_same_row(PAWL_TABLE_WORK, &claim.mail[2], &rows[4]);
+    assert_int_equal(claim_one(t, t->b, t->node_b, id).mail_count, 0); /* busy */
+}
+
+static void a_claim_brings_no_more_mail_than_it_may(struct contract *t)
+{
+    struct pawl_str id = create_instance(t, "i");
+    int64_t now = now_us(t);
+    struct pawl_claim claim;
+
+    for (int i = 0; i < PAWL_CLAIM_MAIL_MAX + 10; i++) {
+        struct pawl_work_row row = some_work(t, text(t, "w%03d", i), now - i);
+
+        row.instance_id = id;
+        insert(t, PAWL_TABLE_WORK, &row);
+    }
+    claim = claim_one(t, t->a, t->node_a, id);
+    assert_int_equal(claim.mail_count, PAWL_CLAIM_MAIL_MAX);
+    for (int i = 0; i < PAWL_CLAIM_MAIL_MAX; i++)
+        assert_int_equal(claim.mail[i].due_us, now - (PAWL_CLAIM_MAIL_MAX + 9 - i));
+}
+
+const struct contract_test contract_claims[] = {
+    CONTRACT_TEST(a_claim_sets_owner_and_fence_and_answers_the_row),
+    CONTRACT_TEST(a_claim_of_what_is_not_there_is_not_found),
+    CONTRACT_TEST(a_claim_does_not_steal_from_a_living_owner),
+    CONTRACT_TEST(an_owner_may_claim_again_and_gets_a_new_fence),
+    CONTRACT_TEST(an_instance_is_free_when_its_owner_has_left),
+    CONTRACT_TEST(an_instance_is_free_when_its_owners_lease_is_over),
+    CONTRACT_TEST(a_node_that_joined_anew_has_at_once_what_it_held_before),
+    CONTRACT_TEST(an_unknown_owner_is_not_alive),
+    CONTRACT_TEST(many_are_claimed_in_one_call_each_with_its_answer),
+    CONTRACT_TEST(no_claims_are_fine_and_too_many_are_refused),
+    CONTRACT_TEST(a_claim_brings_the_mail_that_is_due_oldest_first),
+    CONTRACT_TEST(a_claim_brings_no_more_mail_than_it_may),
+    {0},
+};

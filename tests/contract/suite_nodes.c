@@ -1,0 +1,371 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Nodes and their leases, the store's clock, waiting for work. */
+#include "contract/suite.h"
+
+/* ---- leases -------------------------------------------------------------------------------- */
+
+static const struct pawl_node_row *node_row(struct contract *t, const char *id)
+{
+    struct pawl_rows rows = find_where(t, PAWL_TABLE_NODES, "id", text(t, "%s", id));
+
+    assert_int_equal(rows.count, 1);
+    return rows.rows;
+}
+
+static int renew(struct contract *t, struct pawl_lease *lease)
+{
+    lease->kind = PAWL_LEASE_RENEW;
+    return pawl_store_lease(t->a, lease, soon_ns(t), &t->err);
+}
+
+static void a_node_that_joins_is_in_the_table_with_its_lease(struct contract *t)
+{
+    struct pawl_lease lease = {.kind = PAWL_LEASE_JOIN,
+                               .node_id = pawl__str("n"),
+                               .ttl_us = HOUR_US,
+                               .info = pawl__str("{\"version\":1}")};
+    struct pawl_node_row expected;
+    int64_t before = now_us(t);
+
+    assert_ok(pawl_store_lease(t->a, &lease, soon_ns(t), &t->err), &t->err);
+    assert_true(lease.now_us >= before && lease.now_us <= now_us(t));
+    expected = (struct pawl_node_row){.id = lease.node_id,
+                                      .incarnation = lease.incarnation,
+                                      .joined_us = lease.now_us,
+                                      .lease_us = lease.now_us + HOUR_US,
+                                      .info = lease.info};
+    assert_same_row(PAWL_TABLE_NODES, node_row(t, "n"), &expected);
+}
+
+static void incarnations_are_unique_and_grow(struct contract *t)
+{
+    int64_t last = t->node_a > t->node_b ? t->node_a : t->node_b;
+
+    for (int i = 0; i < 20; i++) {
+        int64_t next = join(t, i % 2 ? t->a : t->b, i % 3 ? "n" : "m", i % 4 ? HOUR_US : 0);
+
+        assert_true(next > last);
+        last = next;
+    }
+    assert_int_equal(count_all(t, PAWL_TABLE_NODES), 4); /* one row per id */
+}
+
+static void renewing_moves_the_end_of_the_lease(struct contract *t)
+{
+    struct pawl_lease lease = {.node_id = pawl__str("node-a"),
+                               .incarnation = t->node_a,
+                               .ttl_us = 5 * HOUR_US,
+                               .info = pawl__str("more")};
+
+    assert_code(renew(t, &lease), PAWL_OK);
+    assert_false(lease.lapsed);
+    assert_int_equal(lease.incarnation, t->node_a);
+    assert_int_equal(node_row(t, "node-a")->lease_us, lease.now_us + 5 * HOUR_US);
+    assert_int_equal(node_row(t, "node-a")->incarnation, t->node_a);
+    assert_str(node_row(t, "node-a")->info, "more");
+}
+
+static void renewing_tells_that_the_lease_had_been_over(struct contract *t)
+{
+    struct pawl_lease lease = {
+        .node_id = pawl__str("n"), .incarnation = join(t, t->a, "n", 0), .ttl_us = HOUR_US};
+
+    assert_code(renew(t, &lease), PAWL_OK);
+    assert_true(lease.lapsed);
+    assert_code(renew(t, &lease), PAWL_OK);
+    assert_false(lease.lapsed);
+}
+
+static void a_superseded_node_cannot_renew_nor_end_its_successors_lease(struct contract *t)
+{
+    struct pawl_instance_row held;
+    struct pawl_lease lease = {
+        .node_id = pawl__str("node-a"), .incarnation = t->node_a, .ttl_us = HOUR_US};
+    int64_t old = t->node_a;
+    int status;
+
+    t->node_a = join(t, t->a, "node-a", HOUR_US);
+    held = claimed_instance(t, "i");
+    assert_code(renew(t, &lease), PAWL_ECONFLICT);
+    lease.kind = PAWL_LEASE_LEAVE;
+    status = pawl_store_lease(t->b, &lease, soon_ns(t), &t->err);
+    assert_true(status == PAWL_OK || status == PAWL_ECONFLICT);
+    assert_int_not_equal(old, t->node_a);
+    assert_int_equal(node_row(t, "node-a")->incarnation, t->node_a);
+    assert_code(claim_one(t, t->b, t->node_b, held.id).status, PAWL_EBUSY);
+}
+
+static void a_node_that_lapsed_and_renewed_owns_again_what_nobody_took(struct contract *t)
+{
+    struct pawl_instance_row held = claimed_instance(t, "i");
+    struct pawl_lease lease = {
+        .node_id = pawl__str("node-a"), .incarnation = t->node_a, .ttl_us = HOUR_US};
+    struct pawl_commit commit = {.kind = PAWL_COMMIT_ADVANCE, .instance = &held};
+
+    lease.ttl_us = 0;
+    assert_code(renew(t, &lease), PAWL_OK);
+    assert_code(apply_one(t, t->a, &commit), PAWL_OK); /* nobody else has written: it is safe */
+    lease.ttl_us = HOUR_US;
+    assert_code(renew(t, &lease), PAWL_OK);
+    assert_true(lease.lapsed);
+    assert_code(claim_one(t, t->b, t->node_b, held.id).status, PAWL_EBUSY);
+}
+
+/* ---- clocks -------------------------------------------------------------------------------- */
+
+/* An environment whose wall clock is wrong. */
+struct shifted_env {
+    struct pawl_env base;
+    struct pawl_env *inner;
+    int64_t shift_ns;
+};
+
+static struct shifted_env *shifted(struct pawl_env *env)
+{
+    return (struct shifted_env *)(void *)env;
+}
+
+static int64_t shifted_monotonic_ns(struct pawl_env *env)
+{
+    return pawl_env_monotonic_ns(shifted(env)->inner);
+}
+
+static int64_t shifted_wall_ns(struct pawl_env *env)
+{
+    return pawl_env_wall_ns(shifted(env)->inner) + shifted(env)->shift_ns;
+}
+
+static int shifted_entropy(struct pawl_env *env, void *out, size_t size_bytes,
+                           struct pawl_error *err)
+{
+    return pawl_env_entropy(shifted(env)->inner, out, size_bytes, err);
+}
+
+static int shifted_sleep_until(struct pawl_env *env, int64_t deadline_ns)
+{
+    return pawl_env_sleep_until(shifted(env)->inner, deadline_ns);
+}
+
+static int shifted_thread_start(struct pawl_env *env, const char *name, void (*run)(void *arg),
+                                void *arg, struct pawl_thread **out, struct pawl_error *err)
+{
+    return pawl_thread_start(shifted(env)->inner, name, run, arg, out, err);
+}
+
+static void shifted_thread_join(struct pawl_env *env, struct pawl_thread *thread)
+{
+    pawl_thread_join(shifted(env)->inner, thread);
+}
+
+static int shifted_mutex_new(struct pawl_env *env, const char *name, struct pawl_mutex **out)
+{
+    return pawl_mutex_new(shifted(env)->inner, name, out);
+}
+
+static void shifted_mutex_free(struct pawl_env *env, struct pawl_mutex *mutex)
+{
+    pawl_mutex_free(shifted(env)->inner, mutex);
+}
+
+static int shifted_mutex_lock(struct pawl_env *env, struct pawl_mutex *mutex)
+{
+    return pawl_mutex_lock(shifted(env)->inner, mutex);
+}
+
+static void shifted_mutex_unlock(struct pawl_env *env, struct pawl_mutex *mutex)
+{
+    pawl_mutex_unlock(shifted(env)->inner, mutex);
+}
+
+static int shifted_cond_new(struct pawl_env *env, const char *name, struct pawl_cond **out)
+{
+    return pawl_cond_new(shifted(env)->inner, name, out);
+}
+
+static void shifted_cond_free(struct pawl_env *env, struct pawl_cond *cond)
+{
+    pawl_cond_free(shifted(env)->inner, cond);
+}
+
+static int shifted_cond_wait(struct pawl_env *env, struct pawl_cond *cond, struct pawl_mutex *mutex,
+                             int64_t deadline_ns)
+{
+    return pawl_cond_wait(shifted(env)->inner, cond, mutex, deadline_ns);
+}
+
+static void shifted_cond_signal(struct pawl_env *env, struct pawl_cond *cond)
+{
+    pawl_cond_signal(shifted(env)->inner, cond);
+}
+
+static void shifted_cond_broadcast(struct pawl_env *env, struct pawl_cond *cond)
+{
+    pawl_cond_broadcast(shifted(env)->inner, cond);
+}
+
+static const struct pawl_env_ops shifted_ops = {
+    .version = PAWL_ENV_VERSION,
+    .monotonic_ns = shifted_monotonic_ns,
+    .wall_ns = shifted_wall_ns,
+    .entropy = shifted_entropy,
+    .sleep_until = shifted_sleep_until,
+    .thread_start = shifted_thread_start,
+    .thread_join = shifted_thread_join,
+    .mutex_new = shifted_mutex_new,
+    .mutex_free = shifted_mutex_free,
+    .mutex_lock = shifted_mutex_lock,
+    .mutex_unlock = shifted_mutex_unlock,
+    .cond_new = shifted_cond_new,
+    .cond_free = shifted_cond_free,
+    .cond_wait = shifted_cond_wait,
+    .cond_signal = shifted_cond_signal,
+    .cond_broadcast = shifted_cond_broadcast,
+};
+
+/* Due times and leases of half an hour, seen by a node whose clock is an hour off. */
+static void check_clock(struct contract *t, int64_t shift_us)
+{
+    struct shifted_env env = {{&shifted_ops, t->env->alloc}, t->env, shift_us * 1000};
+    struct pawl_str id = create_instance(t, shift_us < 0 ? "behind" : "ahead");
+    struct pawl_store_status status;
+    struct pawl_work_row work;
+    struct pawl_taken taken;
+    struct pawl_store *off;
+    int64_t node, off_us;
+
+    assert_ok(t->backend->open(t->backend->ctx, t->database, &env.base, &off, &t->err), &t->err);
+    assert_ok(pawl_store_status(off, &status, soon_ns(t), &t->err), &t->err);
+    off_us = status.now_us - now_us(t);
+    assert_true(off_us > -HOUR_US / 2 && off_us < HOUR_US / 2);
+
+    work = some_work(t, text(t, "later-%.*s", PAWL_STR_ARG(id)), now_us(t) + HOUR_US / 2);
+    insert(t, PAWL_TABLE_WORK, &work);
+    assert_int_equal(take_some(t, off, t->node_b, 10).work_count, 0);
+    work = some_work(t, text(t, "due-%.*s", PAWL_STR_ARG(id)), now_us(t) - HOUR_US / 2);
+    insert(t, PAWL_TABLE_WORK, &work);
+    taken = take_some(t, off, t->node_b, 10);
+    assert_int_equal(taken.work_count, 1);
+    assert_same_str(taken.work[0].id, work.id);
+
+    node = join(t, off, "off", HOUR_US / 2);
+    assert_code(claim_one(t, off, node, id).status, PAWL_OK);
+    assert_code(claim_one(t, t->a, t->node_a, id).status, PAWL_EBUSY);
+    leave(t, off, "off", node);
+    node = join(t, t->a, "brief", HOUR_US / 2);
+    assert_code(claim_one(t, t->a, node, id).status, PAWL_OK);
+    assert_code(claim_one(t, off, t->node_b, id).status, PAWL_EBUSY);
+    pawl_store_close(off);
+}
+
+static void a_node_with_a_wrong_clock_sees_the_stores_time(struct contract *t)
+{
+    check_clock(t, HOUR_US);
+    check_clock(t, -HOUR_US);
+}
+
+static void the_status_says_what_and_where_the_store_is(struct contract *t)
+{
+    struct pawl_store_status status;
+
+    assert_ok(pawl_store_status(t->a, &status, soon_ns(t), &t->err), &t->err);
+    assert_true(status.now_us > INT64_C(1600000000) * SECOND_US);
+    assert_true(status.schema > 0);
+    assert_true(status.backend[0] != '\0' && status.server[0] != '\0' &&
+                status.location[0] != '\0');
+}
+
+/* ---- waiting -------------------------------------------------------------------------------- */
+
+/* Takes note of all that has happened so far. */
+static void look_at_all(struct contract *t, struct pawl_wake *wake)
+{
+    int status = PAWL_OK;
+
+    for (int i = 0; i < 1000 && status == PAWL_OK; i++)
+        status = pawl_store_wait(t->a, wake, pawl_env_monotonic_ns(t->env), &t->err);
+    assert_code(status, PAWL_ETIMEDOUT);
+}
+
+static void a_wait_ends_when_another_node_makes_work_due(struct contract *t)
+{
+    struct pawl_wake wake = {0};
+    struct pawl_work_row work = some_work(t, pawl__str("w"), now_us(t));
+    const struct pawl_change change = {PAWL_CHANGE_INSERT, PAWL_TABLE_WORK, &work};
+    struct pawl_commit commit = {.changes = &change, .change_count = 1};
+
+    look_at_all(t, &wake);
+    assert_code(apply_one(t, t->b, &commit), PAWL_OK);
+    assert_ok(pawl_store_wait(t->a, &wake, soon_ns(t), &t->err), &t->err);
+}
+
+static void a_wait_ends_when_a_bookmark_makes_parked_work_due(struct contract *t)
+{
+    struct pawl_wake wake = {0};
+    struct pawl_work_row work = some_work(t, pawl__str("w"), PAWL_TIME_NEVER);
+    struct pawl_bookmark_row bookmark = some_bookmark(t, pawl__str("b"), pawl__str("i"), "h");
+    const struct pawl_change change = {PAWL_CHANGE_INSERT, PAWL_TABLE_BOOKMARKS, &bookmark};
+    struct pawl_commit commit = {.changes = &change, .change_count = 1};
+
+    work.hash = bookmark.hash;
+    insert(t, PAWL_TABLE_WORK, &work);
+    look_at_all(t, &wake);
+    assert_code(apply_one(t, t->b, &commit), PAWL_OK);
+    assert_ok(pawl_store_wait(t->a, &wake, soon_ns(t), &t->err), &t->err);
+}
+
+static void a_wait_ends_when_another_node_moves_a_stamp(struct contract *t)
+{
+    struct pawl_wake wake = {0};
+    struct pawl_commit commit = {.stamp = pawl__str("definitions")};
+
+    look_at_all(t, &wake);
+    assert_code(apply_one(t, t->b, &commit), PAWL_OK);
+    assert_ok(pawl_store_wait(t->a, &wake, soon_ns(t), &t->err), &t->err);
+}
+
+struct waiter {
+    struct contract *t;
+    struct pawl_wake wake;
+    int64_t deadline_ns;
+    int status;
+    struct pawl_error err;
+};
+
+static void run_waiter(void *arg)
+{
+    struct waiter *w = arg;
+
+    w->status = pawl_store_wait(w->t->a, &w->wake, w->deadline_ns, &w->err);
+}
+
+static void a_thread_that_waits_is_woken_by_a_commit(struct contract *t)
+{
+    struct waiter waiter = {.t = t};
+    struct pawl_work_row work = some_work(t, pawl__str("w"), now_us(t));
+    const struct pawl_change change = {PAWL_CHANGE_INSERT, PAWL_TABLE_WORK, &work};
+    struct pawl_commit commit = {.changes = &change, .change_count = 1};
+    struct pawl_thread *thread;
+
+    look_at_all(t, &waiter.wake);
+    waiter.deadline_ns = soon_ns(t);
+    assert_ok(pawl_thread_start(t->env, "waiter", run_waiter, &waiter, &thread, &t->err), &t->err);
+    assert_code(apply_one(t, t->b, &commit), PAWL_OK);
+    pawl_thread_join(t->env, thread);
+    assert_ok(waiter.status, &waiter.err);
+}
+
+const struct contract_test contract_nodes[] = {
+    CONTRACT_TEST(a_node_that_joins_is_in_the_table_with_its_lease),
+    CONTRACT_TEST(incarnations_are_unique_and_grow),
+    CONTRACT_TEST(renewing_moves_the_end_of_the_lease),
+    CONTRACT_TEST(renewing_tells_that_the_lease_had_been_over),
+    CONTRACT_TEST(a_superseded_node_cannot_renew_nor_end_its_successors_lease),
+    CONTRACT_TEST(a_node_that_lapsed_and_renewed_owns_again_what_nobody_took),
+    CONTRACT_TEST(a_node_with_a_wrong_clock_sees_the_stores_time),
+    CONTRACT_TEST(the_status_says_what_and_where_the_store_is),
+    CONTRACT_TEST(a_wait_ends_when_another_node_makes_work_due),
+    CONTRACT_TEST(a_wait_ends_when_a_bookmark_makes_parked_work_due),
+    CONTRACT_TEST(a_wait_ends_when_another_node_moves_a_stamp),
+    CONTRACT_TEST(a_thread_that_waits_is_woken_by_a_commit),
+    {0},
+};

@@ -1,0 +1,273 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Taking due work: which rows, in which order, for whom, and what else comes with it. */
+#include "contract/suite.h"
+
+/* "w1,w2" */
+static const char *ids_of(struct contract *t, const struct pawl_taken *taken)
+{
+    const char *ids = "";
+
+    for (size_t i = 0; i < taken->work_count; i++)
+        ids = pawl__arena_printf(&t->arena, "%s%s%.*s", ids, i ? "," : "",
+                                 PAWL_STR_ARG(taken->work[i].id));
+    return ids;
+}
+
+static const char *taken_ids(struct contract *t, uint32_t limit)
+{
+    struct pawl_taken taken = take_some(t, t->a, t->node_a, limit);
+
+    return ids_of(t, &taken);
+}
+
+static void add_work(struct contract *t, const char *id, int64_t due_us)
+{
+    struct pawl_work_row row = some_work(t, text(t, "%s", id), due_us);
+
+    insert(t, PAWL_TABLE_WORK, &row);
+}
+
+static void due_work_is_taken_oldest_first(struct contract *t)
+{
+    int64_t now = now_us(t);
+
+    add_work(t, "c", now - 1);
+    add_work(t, "a", now - 3);
+    add_work(t, "never", PAWL_TIME_NEVER);
+    add_work(t, "later", now + HOUR_US);
+    add_work(t, "b", now - 2);
+    assert_string_equal(taken_ids(t, 10), "a,b,c");
+}
+
+static void taken_work_is_the_takers_and_otherwise_as_it_was(struct contract *t)
+{
+    struct pawl_work_row row = some_work(t, pawl__str("w"), now_us(t));
+    struct pawl_taken taken;
+
+    insert(t, PAWL_TABLE_WORK, &row);
+    taken = take_some(t, t->a, t->node_a, 1);
+    assert_int_equal(taken.work_count, 1);
+    row.owner = t->node_a;
+    assert_same_row(PAWL_TABLE_WORK, &taken.work[0], &row);
+    assert_same_row(PAWL_TABLE_WORK, find_where(t, PAWL_TABLE_WORK, "id", row.id).rows, &row);
+}
+
+static void no_more_is_taken_than_was_asked_for(struct contract *t)
+{
+    int64_t now = now_us(t);
+
+    for (int i = 0; i < 5; i++)
+        add_work(t, text(t, "w%d", i).ptr, now - 10 + i);
+    assert_string_equal(taken_ids(t, 2), "w0,w1");
+    assert_string_equal(taken_ids(t, 2), "w2,w3");
+    assert_string_equal(taken_ids(t, 0), "");
+    assert_string_equal(taken_ids(t, 2), "w4");
+}
+
+static void work_is_not_taken_twice(struct contract *t)
+{
+    add_work(t, "w", now_us(t));
+    assert_string_equal(taken_ids(t, 10), "w");
+    assert_int_equal(take_some(t, t->b, t->node_b, 10).work_count, 0);
+    assert_string_equal(taken_ids(t, 10), "");
+}
+
+static void work_is_taken_over_from_a_dead_node(struct contract *t)
+{
+    struct pawl_taken taken;
+
+    add_work(t, "w", now_us(t));
+    assert_string_equal(taken_ids(t, 10), "w");
+    leave(t, t->a, "node-a", t->node_a);
+    taken = take_some(t, t->b, t->node_b, 10);
+    assert_int_equal(taken.work_count, 1);
+    assert_int_equal(taken.work[0].owner, t->node_b);
+}
+
+static void work_is_taken_over_from_an_earlier_incarnation_at_once(struct contract *t)
+{
+    add_work(t, "w", now_us(t));
+    assert_string_equal(taken_ids(t, 10), "w");
+    t->node_a = join(t, t->a, "node-a", HOUR_US);
+    assert_string_equal(taken_ids(t, 10), "w");
+}
+
+static void mail_of_an_owned_instance_is_left_to_its_owner(struct contract *t)
+{
+    struct pawl_instance_row row = claimed_instance(t, "i");
+    struct pawl_work_row mail = some_work(t, pawl__str("mail"), now_us(t));
+    struct pawl_work_row orphan = some_work(t, pawl__str("orphan"), now_us(t));
+    struct pawl_commit release = {
+        .kind = PAWL_COMMIT_ADVANCE, .flags = PAWL_COMMIT_RELEASE, .instance = &row};
+    struct pawl_taken taken;
+
+    mail.instance_id = row.id;
+    orphan.instance_id = pawl__str("gone");
+    insert(t, PAWL_TABLE_WORK, &mail);
+    taken = take_some(t, t->b, t->node_b, 10);
+    assert_int_equal(taken.work_count, 0);
+    assert_string_equal(taken_ids(t, 10), "");
+    insert(t, PAWL_TABLE_WORK, &orphan); /* its instance is not there: nobody will find it */
+    assert_string_equal(taken_ids(t, 10), "orphan");
+    assert_code(apply_one(t, t->a, &release), PAWL_OK);
+    assert_true(release.has_mail);
+    taken = take_some(t, t->b, t->node_b, 10);
+    assert_string_equal(ids_of(t, &taken), "mail");
+}
+
+static void mail_of_an_instance_whose_owner_died_is_taken(struct contract *t)
+{
+    struct pawl_instance_row row = claimed_instance(t, "i");
+    struct pawl_work_row mail = some_work(t, pawl__str("mail"), now_us(t));
+    struct pawl_taken taken;
+
+    mail.instance_id = row.id;
+    insert(t, PAWL_TABLE_WORK, &mail);
+    leave(t, t->a, "node-a", t->node_a);
+    taken = take_some(t, t->b, t->node_b, 10);
+    assert_string_equal(ids_of(t, &taken), "mail");
+}
+
+static void parts_and_kinds_are_taken_by_those_who_ask_for_them(struct contract *t)
+{
+    int64_t now = now_us(t);
+    struct pawl_take take = {.owner = t->node_a, .limit = 10};
+    struct pawl_taken taken;
+
+    for (int i = 0; i < 8; i++) {
+        struct pawl_work_row row = some_work(t, text(t, "w%d", i), now - 10 + i);
+
+        row.part = i / 2;
+        row.kind = pawl__str(i % 2 ? "stimulus" : "timer");
+        insert(t, PAWL_TABLE_WORK, &row);
+    }
+    take.part_from = 1;
+    take.part_to = 3;
+    take.kind = pawl__str("timer");
+    assert_ok(pawl_store_take(t->a, &take, &t->arena, &taken, soon_ns(t), &t->err), &t->err);
+    assert_string_equal(ids_of(t, &taken), "w2,w4");
+    take.kind = pawl__str("");
+    assert_ok(pawl_store_take(t->a, &take, &t->arena, &taken, soon_ns(t), &t->err), &t->err);
+    assert_string_equal(ids_of(t, &taken), "w3,w5");
+    take.part_from = take.part_to = 0;
+    take.kind = pawl__str("stimulus");
+    assert_ok(pawl_store_take(t->a, &take, &t->arena, &taken, soon_ns(t), &t->err), &t->err);
+    assert_string_equal(ids_of(t, &taken), "w1,w7");
+    take.part_from = 1023;
+    take.part_to = 1024;
+    take.kind = pawl__str("");
+    assert_ok(pawl_store_take(t->a, &take, &t->arena, &taken, soon_ns(t), &t->err), &t->err);
+    assert_string_equal(ids_of(t, &taken), "");
+    assert_string_equal(taken_ids(t, 10), "w0,w6");
+}
+
+static void expired_work_is_taken_though_it_is_not_due(struct contract *t)
+{
+    int64_t now = now_us(t);
+    struct pawl_work_row parked = some_work(t, pawl__str("parked"), PAWL_TIME_NEVER);
+    struct pawl_work_row waiting = some_work(t, pawl__str("waiting"), PAWL_TIME_NEVER);
+
+    parked.expires_us = now - 1;
+    waiting.expires_us = now + HOUR_US;
+    insert(t, PAWL_TABLE_WORK, &parked);
+    insert(t, PAWL_TABLE_WORK, &waiting);
+    add_work(t, "due", now - 5);
+    assert_string_equal(taken_ids(t, 10), "due,parked");
+    assert_string_equal(taken_ids(t, 10), "");
+}
+
+/* "i1,i2", sorted: their order is not promised. */
+static const char *runnable_ids(struct contract *t, uint32_t limit)
+{
+    struct pawl_taken taken = take_some(t, t->b, t->node_b, limit);
+    struct pawl_str last = pawl__str("");
+    const char *ids = "";
+
+    for (size_t i = 0; i < taken.runnable_count; i++) {
+        struct pawl_str next = pawl__str("~"); /* behind all of them */
+
+        for (size_t n = 0; n < taken.runnable_count; n++)
+            if (pawl__str_compare(taken.runnable[n], last) > 0 &&
+                pawl__str_compare(taken.runnable[n], next) < 0)
+                next = taken.runnable[n];
+        last = next;
+        ids = pawl__arena_printf(&t->arena, "%s%s%.*s", ids, i ? "," : "", PAWL_STR_ARG(next));
+    }
+    return ids;
+}
+
+static void runnable_instances_without_a_living_owner_are_told(struct contract *t)
+{
+    struct pawl_instance_row idle = some_instance(t, pawl__str("idle"));
+    struct pawl_instance_row runnable = some_instance(t, pawl__str("runnable"));
+    struct pawl_instance_row orphan = some_instance(t, pawl__str("orphan"));
+    struct pawl_instance_row owned = some_instance(t, pawl__str("owned"));
+    struct pawl_instance_row *rows[] = {&idle, &runnable, &orphan, &owned};
+
+    runnable.runnable = 1;
+    owned.runnable = 1;
+    owned.owner = t->node_a;
+    orphan.owner = join(t, t->a, "dead", 0);
+    for (int i = 0; i < 4; i++) {
+        struct pawl_commit commit = {.kind = PAWL_COMMIT_CREATE, .instance = rows[i]};
+
+        assert_code(apply_one(t, t->a, &commit), PAWL_OK);
+    }
+    assert_string_equal(runnable_ids(t, 10), "orphan,runnable");
+    assert_int_equal(take_some(t, t->b, t->node_b, 1).runnable_count, 1);
+    assert_string_equal(runnable_ids(t, 10), "orphan,runnable"); /* told, not claimed */
+    leave(t, t->a, "node-a", t->node_a);
+    assert_string_equal(runnable_ids(t, 10), "orphan,owned,runnable");
+    assert_code(claim_one(t, t->b, t->node_b, runnable.id).status, PAWL_OK);
+    assert_string_equal(runnable_ids(t, 10), "orphan,owned");
+}
+
+static void the_next_due_time_is_told_of_the_same_part_and_kind(struct contract *t)
+{
+    int64_t now = now_us(t);
+    struct pawl_work_row row = some_work(t, pawl__str("w1"), now + 3 * HOUR_US);
+    struct pawl_take take = {.owner = t->node_a, .limit = 10};
+    struct pawl_taken taken = take_some(t, t->a, t->node_a, 10);
+
+    assert_true(taken.next_due_us == PAWL_TIME_NEVER);
+    insert(t, PAWL_TABLE_WORK, &row);
+    row.id = pawl__str("w2");
+    row.due_us = now + 2 * HOUR_US;
+    row.part = 900;
+    insert(t, PAWL_TABLE_WORK, &row);
+    row.id = pawl__str("w3");
+    row.due_us = now + HOUR_US;
+    row.kind = pawl__str("timer");
+    insert(t, PAWL_TABLE_WORK, &row);
+    add_work(t, "due", now - 1);
+    add_work(t, "parked", PAWL_TIME_NEVER);
+
+    taken = take_some(t, t->a, t->node_a, 10);
+    assert_int_equal(taken.next_due_us, now + HOUR_US);
+    assert_true(taken.now_us >= now);
+    take.kind = pawl__str("start");
+    assert_ok(pawl_store_take(t->a, &take, &t->arena, &taken, soon_ns(t), &t->err), &t->err);
+    assert_int_equal(taken.next_due_us, now + 2 * HOUR_US);
+    take.part_to = 100;
+    assert_ok(pawl_store_take(t->a, &take, &t->arena, &taken, soon_ns(t), &t->err), &t->err);
+    assert_int_equal(taken.next_due_us, now + 3 * HOUR_US);
+    take.kind = pawl__str("effect");
+    assert_ok(pawl_store_take(t->a, &take, &t->arena, &taken, soon_ns(t), &t->err), &t->err);
+    assert_true(taken.next_due_us == PAWL_TIME_NEVER);
+}
+
+const struct contract_test contract_takes[] = {
+    CONTRACT_TEST(due_work_is_taken_oldest_first),
+    CONTRACT_TEST(taken_work_is_the_takers_and_otherwise_as_it_was),
+    CONTRACT_TEST(no_more_is_taken_than_was_asked_for),
+    CONTRACT_TEST(work_is_not_taken_twice),
+    CONTRACT_TEST(work_is_taken_over_from_a_dead_node),
+    CONTRACT_TEST(work_is_taken_over_from_an_earlier_incarnation_at_once),
+    CONTRACT_TEST(mail_of_an_owned_instance_is_left_to_its_owner),
+    CONTRACT_TEST(mail_of_an_instance_whose_owner_died_is_taken),
+    CONTRACT_TEST(parts_and_kinds_are_taken_by_those_who_ask_for_them),
+    CONTRACT_TEST(expired_work_is_taken_though_it_is_not_due),
+    CONTRACT_TEST(runnable_instances_without_a_living_owner_are_told),
+    CONTRACT_TEST(the_next_due_time_is_told_of_the_same_part_and_kind),
+    {0},
+};
