@@ -228,6 +228,39 @@ static void a_singleton_is_not_started_while_one_runs(void **state)
     assert_int_equal(instance_count(f), 2);
 }
 
+/* ---- requests ------------------------------------------------------------------------------ */
+
+#define SHORT_LIVED                                                                                \
+    "{\"id\":\"v\",\"name\":\"V\",\"typeName\":\"String\",\"value\":\"initial\","                  \
+    "\"storageDriverTypeName\":\"MemoryStorageDriver\"}"
+#define SET_AFTER(event, text)                                                                     \
+    EVENT(event, event)                                                                            \
+    ",{\"type\":\"Elsa.WriteLine\",\"text\":{\"typeName\":\"String\",\"expression\":"              \
+    "{\"type\":\"Variable\",\"value\":{\"id\":\"v\"}}}},"                                          \
+    "{\"type\":\"Elsa.SetVariable\",\"variable\":{\"id\":\"v\"},\"value\":" TEXT(text) "}"
+
+static void a_variable_of_the_memory_driver_lives_as_long_as_the_request(void **state)
+{
+    struct fixture *f = *state;
+
+    start(f, define(f, "short",
+                    "{\"id\":\"seq\",\"type\":\"Elsa.Sequence\",\"variables\":[" SHORT_LIVED
+                    "],\"activities\":[" SET_AFTER("A", "a") "," SET_AFTER("B", "b") "," SET_AFTER(
+                        "C", "c") "," SET_AFTER("D", "d") "]}"));
+    pawl__memory_request_begin(&f->memory);
+    send(f, "A", "");
+    send(f, "B", "");
+    pawl__memory_request_end(&f->memory);
+    send(f, "C", "");
+    send(f, "D", "");
+    assert_int_equal(pawl__json_len(&f->memory.lines), 4);
+    assert_str(pawl__json_str(pawl__json_at(&f->memory.lines, 0)), "initial");
+    assert_str(pawl__json_str(pawl__json_at(&f->memory.lines, 1)), "a");
+    assert_str(pawl__json_str(pawl__json_at(&f->memory.lines, 2)), "initial");
+    assert_str(pawl__json_str(pawl__json_at(&f->memory.lines, 3)), "initial");
+    assert_str(sub_status(newest(f)), "Finished");
+}
+
 /* ---- ends ---------------------------------------------------------------------------------- */
 
 static void a_final_instance_stays_as_it_is(void **state)
@@ -539,6 +572,7 @@ int main(void)
         TEST(what_an_event_starts_it_does_not_resume_as_well),
         TEST(an_event_with_a_correlation_id_reaches_only_its_own),
         TEST(a_singleton_is_not_started_while_one_runs),
+        TEST(a_variable_of_the_memory_driver_lives_as_long_as_the_request),
         TEST(a_final_instance_stays_as_it_is),
         TEST(cancelling_reaches_children),
         TEST(children_within_children_need_no_stack),

@@ -1,0 +1,201 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * SQL for the stores that speak it: the schema, the statements of every call, and queries, made
+ * from pawl_table_info() for two dialects. It talks to no database.
+ *
+ * A statement is a text with numbered parameters (?1 in SQLite, $1 in PostgreSQL) and a list that
+ * says where each value comes from: a column of a row, or a member of struct pawl_sql_inputs.
+ * pawl__sql_bind() turns both into an array of values that a driver binds in order. Values are
+ * never in the text. In PostgreSQL the types of the parameters must be given when a statement is
+ * prepared: text (25) for PAWL_COLUMN_TEXT, bytea (17) for BYTES, bigint (20) for INT.
+ *
+ * How a commit is applied.
+ *
+ * In SQLite statements run in the order: the instance's (CREATE, ADVANCE, KEEP, REMOVE, CANCEL),
+ * DONE (each), STAMP_ENSURE and STAMP, the changes, WAKE for each new bookmark, MAIL_LEFT. One that
+ * should have met a row and did not ends the member: roll back to a savepoint.
+ *
+ * In PostgreSQL the whole batch is sent as one pipeline without waiting, so a member's later
+ * statements must know by themselves whether its earlier ones held. They do by a verdict, a setting
+ * of the transaction ('pawl.ok'), which a member's guards set and everything after them requires:
+ *
+ *     guards     MEMBER (a member without another guard), DONE_CHECK (each), STAMP_ENSURE and
+ *                STAMP_CHECK, ABSENT of the table (each PAWL_CHANGE_INSERT), and last the
+ *                instance's (CREATE, ADVANCE, KEEP, REMOVE, CANCEL). Each answers one row whose
+ *                first column is '1' (held, as did all before) or '0'. The first guard of a member
+ *                has `first` 1, the others 0.
+ *     the rest   DONE (each), STAMP, the changes, WAKE, MAIL_LEFT: they do nothing after a '0'.
+ *
+ * The first guard that answers '0' says why the member was dropped. Guards lock the rows they look
+ * at. What they cannot see, such as a row with the same key that another transaction inserts at the
+ * same time, is an error of the statement: roll back and apply the members one by one.
+ */
+#ifndef PAWL_STORES_SQL_H
+#define PAWL_STORES_SQL_H
+
+#include "base/arena.h"
+
+#include <pawl/ext/store.h>
+
+enum pawl_sql_dialect { PAWL_SQL_SQLITE, PAWL_SQL_POSTGRES };
+
+/* Parameters of one fixed statement at the most: the widest table and what guards it. */
+#define PAWL_SQL_PARAMS_MAX 40
+
+enum pawl_sql_source {
+    PAWL_SQL_ROW,    /* `offset` is in the row */
+    PAWL_SQL_INPUTS, /* `offset` is in struct pawl_sql_inputs */
+};
+
+struct pawl_sql_param {
+    enum pawl_sql_source source;
+    enum pawl_column_type type;
+    uint32_t offset;
+};
+
+struct pawl_sql_statement {
+    const char *text; /* NULL: this dialect has no such statement */
+    const struct pawl_sql_param *params;
+    uint32_t param_count;
+    /* Of those that answer rows of `table`: which columns, in the table's order; bit n is the
+     * column n. 0: it answers something else, said at its name. */
+    enum pawl_table table;
+    uint64_t columns;
+};
+
+/* What is not in a row. Each statement says at its name what it reads of this. */
+struct pawl_sql_inputs {
+    const void *row;      /* struct pawl_…_row of the statement's table */
+    struct pawl_str id;   /* of an instance, work or node */
+    struct pawl_str text; /* see the statement */
+    int64_t now_us;       /* SQLite only, from PAWL_SQL_NOW; PostgreSQL looks at its clock itself */
+    int64_t first;        /* PostgreSQL guards: 1 when it is the member's first */
+    int64_t owner;
+    int64_t value;
+    int64_t limit;
+    int64_t part_from;
+    int64_t part_to;
+};
+
+struct pawl_sql_value {
+    enum pawl_column_type type;
+    struct pawl_str text; /* TEXT, BYTES */
+    int64_t integer;      /* INT */
+};
+
+/* "guard" is what the head of this file says. `row` is of the table in brackets. */
+enum pawl_sql_name {
+    PAWL_SQL_NOW,        /* answers the clock in microseconds */
+    PAWL_SQL_SCHEMA,     /* answers version, minimum_reader, written_by of the newest; maybe none */
+    PAWL_SQL_SCHEMA_ADD, /* value: version; limit: minimum_reader; text: written_by */
+
+    PAWL_SQL_MEMBER,       /* PostgreSQL: guard that always holds */
+    PAWL_SQL_DONE_CHECK,   /* PostgreSQL: guard. id: of the work; owner */
+    PAWL_SQL_DONE,         /* id: of the work; owner. Must delete one row */
+    PAWL_SQL_STAMP_ENSURE, /* text: the stamp's name; makes one of value 0 when there is none */
+    PAWL_SQL_STAMP_CHECK,  /* PostgreSQL: guard. text; value */
+    PAWL_SQL_STAMP,        /* text; value. Must change one row */
+    /* [instances] Guards; in SQLite they must change one row. */
+    PAWL_SQL_CREATE,  /* owner: the new one's */
+    PAWL_SQL_ADVANCE, /* owner: the next, 0 to release. The second column answered in PostgreSQL,
+                       * the only one in SQLite (a row: it held), is cancel_requested */
+    PAWL_SQL_KEEP,    /* as ADVANCE, with PAWL_COMMIT_KEEP */
+    PAWL_SQL_REMOVE,  /* the instance alone; then DELETE_OWNED of four tables */
+    PAWL_SQL_CANCEL,
+    PAWL_SQL_WAKE,      /* [bookmarks] makes parked work of its hash due */
+    PAWL_SQL_MAIL_LEFT, /* id: of the instance; limit. Answers ids of due work */
+
+    PAWL_SQL_CLAIM,      /* id; owner. Answers the instance as claimed, or nothing */
+    PAWL_SQL_CLAIM_LOOK, /* id. Answers the instance without its state */
+    PAWL_SQL_CLAIM_MAIL, /* id; limit. Answers due work, oldest first */
+
+    /* id is not used; owner; limit; part_from and part_to: 0 and 1024 for all; text: the kind. */
+    PAWL_SQL_TAKE,          /* of any kind; answers work in no order */
+    PAWL_SQL_TAKE_KIND,     /* of one */
+    PAWL_SQL_RUNNABLE,      /* limit; answers ids of instances */
+    PAWL_SQL_NEXT_DUE,      /* part_from, part_to; answers due_us, or nothing */
+    PAWL_SQL_NEXT_DUE_KIND, /* and text */
+
+    PAWL_SQL_JOIN_LOCK,  /* PostgreSQL: before JOIN in its transaction */
+    PAWL_SQL_JOIN,       /* id; text: info; value: ttl, at most PAWL_TIME_NEVER / 2. Answers
+                          * incarnation and now */
+    PAWL_SQL_LEASE_LOOK, /* id; owner: incarnation. Answers lease_us and now; nothing: another's */
+    PAWL_SQL_RENEW, /* id; owner: incarnation; text: info; value: ttl, likewise. Changes one row */
+    PAWL_SQL_LEAVE, /* id; owner: incarnation. Changes one row or none */
+    PAWL_SQL_NAME_COUNT
+};
+
+struct pawl_sql;
+
+/* All statements of a dialect, in memory that goes with it; shared by any number of threads. */
+PAWL_MUST_CHECK int pawl__sql_new(const struct pawl_allocator *alloc, enum pawl_sql_dialect dialect,
+                                  struct pawl_sql **out, struct pawl_error *err);
+void pawl__sql_free(struct pawl_sql *sql); /* NULL allowed */
+
+/* Borrowed for the life of `sql`, as are the answers of those below. */
+const struct pawl_sql_statement *pawl__sql_statement(const struct pawl_sql *sql,
+                                                     enum pawl_sql_name name);
+/*
+ * A change of [table]; NULL when there is no such: of instances, nodes and stamps, and
+ * DELETE_OWNED of tables without instance_id (of instance "" it deletes nothing). INSERT that meets
+ * a row with its key or another unique one is an error of the statement.
+ */
+const struct pawl_sql_statement *
+pawl__sql_change(const struct pawl_sql *sql, enum pawl_change_kind kind, enum pawl_table table);
+/* PostgreSQL: guard of a PAWL_CHANGE_INSERT of [table]: nothing with its key is there. */
+const struct pawl_sql_statement *pawl__sql_absent(const struct pawl_sql *sql,
+                                                  enum pawl_table table);
+/* A row of [table], any of them, as it is. */
+const struct pawl_sql_statement *pawl__sql_load(const struct pawl_sql *sql, enum pawl_table table);
+/* All rows of a table in the order of the key. */
+const struct pawl_sql_statement *pawl__sql_all(const struct pawl_sql *sql, enum pawl_table table);
+
+/*
+ * The values of a statement's parameters into `out`, which has room for param_count. They borrow
+ * from `inputs` and its row, but text with a NUL is copied into `arena` with U+FFFD for it.
+ * PAWL_ENOMEM, PAWL_ELIMIT: of the arena.
+ */
+PAWL_MUST_CHECK int pawl__sql_bind(const struct pawl_sql_statement *statement,
+                                   const struct pawl_sql_inputs *inputs, struct pawl_arena *arena,
+                                   struct pawl_sql_value *out, struct pawl_error *err);
+
+/* Writes a column of a row; the text is borrowed. */
+void pawl__sql_row_set(enum pawl_table table, void *row, uint32_t column,
+                       const struct pawl_sql_value *value);
+
+/* ---- schema ------------------------------------------------------------------------------ */
+
+/*
+ * What brings a schema from `version` - 1 to `version`, 1 to PAWL_STORE_SCHEMA, to be run in order
+ * in one transaction and followed by PAWL_SQL_SCHEMA_ADD with `minimum_reader`, the oldest version
+ * of the schema whose programs can still work with it. Texts and list are in the arena.
+ */
+PAWL_MUST_CHECK int pawl__sql_migration(enum pawl_sql_dialect dialect, int version,
+                                        struct pawl_arena *arena, const char *const **statements,
+                                        size_t *count, int *minimum_reader, struct pawl_error *err);
+
+/* "pawl_instances"; valid for ever. */
+const char *pawl__sql_table_name(enum pawl_table table);
+
+/* ---- queries ----------------------------------------------------------------------------- */
+
+struct pawl_sql_select {
+    const char *text;       /* NULL with PAWL_QUERY_COUNT */
+    const char *count_text; /* NULL without COUNT and TOTAL; answers one number */
+    const struct pawl_sql_value *values;
+    uint32_t value_count;       /* of text */
+    uint32_t count_value_count; /* count_text has the first so many */
+    enum pawl_table table;
+    uint64_t columns; /* that text answers, as in struct pawl_sql_statement */
+};
+
+/*
+ * Everything is in the arena or borrowed from the query. PAWL_EINVAL: a column that there is not,
+ * CONTAINS on a column that is not text. PAWL_ELIMIT: more conditions, values or rows than
+ * <pawl/ext/store.h> allows.
+ */
+PAWL_MUST_CHECK int pawl__sql_query(enum pawl_sql_dialect dialect, const struct pawl_query *query,
+                                    struct pawl_arena *arena, struct pawl_sql_select *out,
+                                    struct pawl_error *err);
+
+#endif

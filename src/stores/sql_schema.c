@@ -1,0 +1,242 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The schema and its migrations.
+ *
+ * Version 1 is made from pawl_table_info(). Once a version is released, what it made stays as it
+ * was: a column that comes later is left out of version 1 and added by its own.
+ *
+ * Every table begins with tenant_id, '' for now, and so does every key and index: with it first an
+ * index answers "this tenant's, in this order", and SQLite, which keeps no statistics of ours,
+ * takes the index that matches the most columns. Partial indexes hold what is due, owned or parked,
+ * so that looking for it costs the same beside a million rows that are not.
+ */
+#include "base/error.h"
+#include "stores/sql.h"
+#include "stores/sql_text.h"
+#include "stores/stores.h"
+
+/* Statements of one version at the most. */
+#define STATEMENTS_MAX 64
+
+static const char *const table_names[PAWL_TABLE_COUNT] = {
+    [PAWL_TABLE_INSTANCES] = "pawl_instances",
+    [PAWL_TABLE_BOOKMARKS] = "pawl_bookmarks",
+    [PAWL_TABLE_WORK] = "pawl_work",
+    [PAWL_TABLE_RESERVATIONS] = "pawl_reservations",
+    [PAWL_TABLE_JOURNAL] = "pawl_journal",
+    [PAWL_TABLE_DEFINITIONS] = "pawl_definitions",
+    [PAWL_TABLE_TRIGGERS] = "pawl_triggers",
+    [PAWL_TABLE_SETTINGS] = "pawl_settings",
+    [PAWL_TABLE_DEAD_LETTERS] = "pawl_dead_letters",
+    [PAWL_TABLE_NODES] = "pawl_nodes",
+    [PAWL_TABLE_STAMPS] = "pawl_stamps",
+};
+
+const char *pawl__sql_table_name(enum pawl_table table)
+{
+    PAWL_ASSERT((unsigned)table < PAWL_TABLE_COUNT);
+    return table_names[table];
+}
+
+struct index {
+    enum pawl_table table;
+    bool unique;
+    const char *name;    /* behind the table's */
+    const char *columns; /* behind tenant_id */
+    const char *where;   /* NULL: all rows */
+    /* For SQLite: how many rows it has, and how many of them share tenant_id, and the first column
+     * behind it, and the second … */
+    const char *statistics;
+};
+
+static const struct index indexes[] = {
+    {PAWL_TABLE_INSTANCES, false, "definition", "definition_id, created_us", NULL,
+     "1000000 1000000 1000 2"},
+    {PAWL_TABLE_INSTANCES, false, "correlation", "correlation_id", NULL, "1000000 1000000 10"},
+    {PAWL_TABLE_INSTANCES, false, "parent", "parent_id", NULL, "1000000 1000000 10"},
+    {PAWL_TABLE_INSTANCES, false, "status", "status, created_us", NULL, "1000000 1000000 400000 2"},
+    {PAWL_TABLE_INSTANCES, false, "sub_status", "sub_status, created_us", NULL,
+     "1000000 1000000 200000 2"},
+    {PAWL_TABLE_INSTANCES, false, "created", "created_us", NULL, "1000000 1000000 2"},
+    {PAWL_TABLE_INSTANCES, false, "updated", "updated_us", NULL, "1000000 1000000 2"},
+    {PAWL_TABLE_INSTANCES, false, "owned", "owner", "owner <> 0", "1000 1000 100"},
+    {PAWL_TABLE_INSTANCES, false, "runnable", "owner", "runnable <> 0", "1000 1000 100"},
+    {PAWL_TABLE_BOOKMARKS, false, "hash", "hash", NULL, "1000000 1000000 10"},
+    {PAWL_TABLE_BOOKMARKS, false, "instance", "instance_id", NULL, "1000000 1000000 10"},
+    {PAWL_TABLE_WORK, false, "due", "due_us", "due_us < " PAWL_SQL_NEVER, "1000000 1000000 10"},
+    {PAWL_TABLE_WORK, false, "kind", "kind, due_us", "due_us < " PAWL_SQL_NEVER,
+     "1000000 1000000 100000 2"},
+    {PAWL_TABLE_WORK, false, "expires", "expires_us", "expires_us < " PAWL_SQL_NEVER,
+     "1000000 1000000 10"},
+    {PAWL_TABLE_WORK, false, "instance", "instance_id, due_us", "instance_id <> ''",
+     "1000000 1000000 10 2"},
+    {PAWL_TABLE_WORK, false, "parked", "hash", "due_us = " PAWL_SQL_NEVER, "1000000 1000000 10"},
+    {PAWL_TABLE_RESERVATIONS, false, "instance", "instance_id", "instance_id <> ''",
+     "1000000 1000000 10"},
+    {PAWL_TABLE_RESERVATIONS, false, "expires", "expires_us", "expires_us < " PAWL_SQL_NEVER,
+     "1000000 1000000 10"},
+    {PAWL_TABLE_DEFINITIONS, true, "version", "definition_id, version", NULL,
+     "1000000 1000000 10 1"},
+    {PAWL_TABLE_DEFINITIONS, false, "published", "definition_id, is_published", NULL,
+     "1000000 1000000 10 5"},
+    {PAWL_TABLE_TRIGGERS, true, "activity", "definition_id, hash, activity_id", NULL,
+     "1000000 1000000 10 2 1"},
+    {PAWL_TABLE_TRIGGERS, false, "hash", "hash", NULL, "1000000 1000000 10"},
+    {PAWL_TABLE_DEAD_LETTERS, true, "work", "work_id", NULL, "1000000 1000000 1"},
+    {PAWL_TABLE_DEAD_LETTERS, false, "dead", "dead_us", NULL, "1000000 1000000 10"},
+    {PAWL_TABLE_DEAD_LETTERS, false, "instance", "instance_id", "instance_id <> ''",
+     "1000000 1000000 10"},
+    {PAWL_TABLE_NODES, true, "incarnation", "incarnation", NULL, "1000000 1000000 1"},
+};
+
+struct types {
+    const char *text, *bytes, *integer, *end;
+};
+
+static const struct types types_of[] = {
+    [PAWL_SQL_SQLITE] = {"TEXT", "BLOB", "INTEGER", " STRICT"},
+    /* Byte order, whatever the database's locale: keyset paging and the other stores sort so. */
+    [PAWL_SQL_POSTGRES] = {"text COLLATE \"C\"", "bytea", "bigint", ""},
+};
+
+static const char *type_name(const struct types *types, enum pawl_column_type type)
+{
+    if (type == PAWL_COLUMN_TEXT)
+        return types->text;
+    return type == PAWL_COLUMN_BYTES ? types->bytes : types->integer;
+}
+
+static void write_table(struct pawl_buf *buf, const struct types *types, enum pawl_table table)
+{
+    const struct pawl_table_info *info = pawl_table_info(table);
+
+    pawl__buf_printf(buf, "CREATE TABLE %s (tenant_id %s NOT NULL", table_names[table],
+                     types->text);
+    for (uint32_t i = 0; i < info->column_count; i++)
+        pawl__buf_printf(buf, ", %s %s NOT NULL", info->columns[i].name,
+                         type_name(types, info->columns[i].type));
+    pawl__buf_text(buf, ", PRIMARY KEY (tenant_id");
+    for (uint32_t i = 0; i < info->key_count; i++)
+        pawl__buf_printf(buf, ", %s", info->columns[i].name);
+    pawl__buf_printf(buf, "))%s", types->end);
+}
+
+static void write_index(struct pawl_buf *buf, const struct index *index)
+{
+    const char *table = table_names[index->table];
+
+    pawl__buf_printf(buf, "CREATE %sINDEX %s_%s ON %s (tenant_id, %s)",
+                     index->unique ? "UNIQUE " : "", table, index->name, table, index->columns);
+    if (index->where)
+        pawl__buf_printf(buf, " WHERE %s", index->where);
+}
+
+/* One statement more, from the buffer, which is empty again afterwards. */
+static int keep(struct pawl_buf *buf, struct pawl_arena *arena, const char **list, size_t *count)
+{
+    struct pawl_str text;
+
+    if (buf->status != PAWL_OK)
+        return buf->status;
+    text = pawl__arena_str(arena, pawl__buf_peek(buf));
+    if (!text.ptr)
+        return pawl__arena_status(arena);
+    PAWL_ASSERT(*count < STATEMENTS_MAX);
+    list[(*count)++] = text.ptr;
+    pawl__buf_clear(buf);
+    return PAWL_OK;
+}
+
+/*
+ * SQLite has no statistics unless somebody makes some, and then takes it that a tenant has ten
+ * rows: it would rather read all of them in the wanted order than look up the few that match. The
+ * truth is as good as known beforehand, so the schema says it.
+ */
+static void write_statistics(struct pawl_buf *buf)
+{
+    const char *between = "INSERT INTO sqlite_stat1 (tbl, idx, stat) VALUES ";
+
+    for (int table = 0; table < PAWL_TABLE_COUNT; table++) {
+        pawl__buf_printf(buf, "%s('%s', 'sqlite_autoindex_%s_1', '1000000 1000000 %s1')", between,
+                         table_names[table], table_names[table],
+                         pawl_table_info((enum pawl_table)table)->key_count > 1 ? "10 " : "");
+        between = ", ";
+    }
+    for (size_t i = 0; i < sizeof indexes / sizeof indexes[0]; i++)
+        pawl__buf_printf(buf, "%s('%s', '%s_%s', '%s')", between, table_names[indexes[i].table],
+                         table_names[indexes[i].table], indexes[i].name, indexes[i].statistics);
+}
+
+static int make_statistics(struct pawl_buf *buf, struct pawl_arena *arena, const char **list,
+                           size_t *count)
+{
+    int status;
+
+    pawl__buf_text(buf, "ANALYZE sqlite_schema"); /* makes the table */
+    status = keep(buf, arena, list, count);
+    if (status != PAWL_OK)
+        return status;
+    write_statistics(buf);
+    status = keep(buf, arena, list, count);
+    if (status != PAWL_OK)
+        return status;
+    pawl__buf_text(buf, "ANALYZE sqlite_schema"); /* reads it */
+    return keep(buf, arena, list, count);
+}
+
+static int make_first(enum pawl_sql_dialect dialect, struct pawl_buf *buf, struct pawl_arena *arena,
+                      const char **list, size_t *count)
+{
+    const struct types *types = &types_of[dialect];
+    int status;
+
+    pawl__buf_printf(buf,
+                     "CREATE TABLE pawl_schema (version %s NOT NULL, minimum_reader %s NOT NULL, "
+                     "written_by %s NOT NULL, applied_us %s NOT NULL, PRIMARY KEY (version))%s",
+                     types->integer, types->integer, types->text, types->integer, types->end);
+    status = keep(buf, arena, list, count);
+    for (int table = 0; table < PAWL_TABLE_COUNT && status == PAWL_OK; table++) {
+        write_table(buf, types, (enum pawl_table)table);
+        status = keep(buf, arena, list, count);
+    }
+    for (size_t i = 0; i < sizeof indexes / sizeof indexes[0] && status == PAWL_OK; i++) {
+        write_index(buf, &indexes[i]);
+        status = keep(buf, arena, list, count);
+    }
+    if (status == PAWL_OK && dialect == PAWL_SQL_SQLITE)
+        status = make_statistics(buf, arena, list, count);
+    return status;
+}
+
+/* By version; [0] is not used. */
+static const struct {
+    int minimum_reader;
+    int (*make)(enum pawl_sql_dialect dialect, struct pawl_buf *buf, struct pawl_arena *arena,
+                const char **list, size_t *count);
+} versions[PAWL_STORE_SCHEMA + 1] = {
+    [1] = {1, make_first},
+};
+
+int pawl__sql_migration(enum pawl_sql_dialect dialect, int version, struct pawl_arena *arena,
+                        const char *const **statements, size_t *count, int *minimum_reader,
+                        struct pawl_error *err)
+{
+    struct pawl_buf buf;
+    const char **list;
+    size_t made = 0;
+    int status;
+
+    PAWL_ASSERT(version >= 1 && version <= PAWL_STORE_SCHEMA);
+    list = pawl__arena_alloc_array(arena, STATEMENTS_MAX, sizeof *list);
+    if (!list)
+        return pawl__error_code(err, pawl__arena_status(arena));
+    pawl__buf_init(&buf, arena->alloc, PAWL_SQL_TEXT_MAX);
+    status = versions[version].make(dialect, &buf, arena, list, &made);
+    pawl__buf_release(&buf);
+    if (status != PAWL_OK)
+        return pawl__error_code(err, status);
+    *statements = list;
+    *count = made;
+    *minimum_reader = versions[version].minimum_reader;
+    return PAWL_OK;
+}

@@ -1,0 +1,220 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The templates' language: see sql_text.h. */
+#include "stores/sql_text.h"
+
+#include "base/error.h"
+
+struct maker {
+    enum pawl_sql_dialect dialect;
+    enum pawl_table table;
+    const struct pawl_table_info *info;
+    uint64_t columns;
+    struct pawl_buf text;
+    struct pawl_sql_param params[PAWL_SQL_PARAMS_MAX];
+    uint32_t count;
+};
+
+static void add_param(struct maker *m, enum pawl_sql_source source, enum pawl_column_type type,
+                      size_t offset)
+{
+    uint32_t at = 0;
+
+    while (at < m->count && (m->params[at].source != source || m->params[at].offset != offset))
+        at++;
+    if (at == m->count) {
+        PAWL_ASSERT(m->count < PAWL_SQL_PARAMS_MAX);
+        m->params[m->count++] = (struct pawl_sql_param){source, type, (uint32_t)offset};
+    }
+    pawl__buf_byte(&m->text, m->dialect == PAWL_SQL_SQLITE ? '?' : '$');
+    pawl__buf_int(&m->text, (int64_t)at + 1);
+}
+
+static void add_column(struct maker *m, uint32_t column)
+{
+    add_param(m, PAWL_SQL_ROW, m->info->columns[column].type, m->info->columns[column].offset);
+}
+
+static bool is_one_of(const char *name, const char *const *names, size_t count)
+{
+    for (size_t i = 0; i < count; i++)
+        if (strcmp(name, names[i]) == 0)
+            return true;
+    return false;
+}
+
+/* What a new instance begins with, whatever the row says. */
+static void add_created(struct maker *m, uint32_t column)
+{
+    static const char *const ones[] = {"fence", "revision", "revision_fence"};
+    const char *name = m->info->columns[column].name;
+
+    if (strcmp(name, "owner") == 0)
+        add_param(m, PAWL_SQL_INPUTS, PAWL_COLUMN_INT, offsetof(struct pawl_sql_inputs, owner));
+    else if (is_one_of(name, ones, sizeof ones / sizeof ones[0]))
+        pawl__buf_byte(&m->text, '1');
+    else
+        add_column(m, column);
+}
+
+static bool is_advanced(const char *name)
+{
+    static const char *const kept[] = {"id",    "parent_id", "created_us",     "cancel_requested",
+                                       "owner", "fence",     "revision_fence", "revision"};
+
+    return !is_one_of(name, kept, sizeof kept / sizeof kept[0]);
+}
+
+enum list { COLUMNS, ALL, VALUES, CREATED, ADVANCED, KEY, KEYED, REPLACED };
+
+static const char *const list_names[] = {
+    [COLUMNS] = "columns",   [ALL] = "all", [VALUES] = "values", [CREATED] = "created",
+    [ADVANCED] = "advanced", [KEY] = "key", [KEYED] = "keyed",   [REPLACED] = "replaced",
+};
+
+static bool list_has(const struct maker *m, enum list list, uint32_t column)
+{
+    switch (list) {
+    case COLUMNS:
+        return (m->columns >> column & 1) != 0;
+    case ADVANCED:
+        return is_advanced(m->info->columns[column].name);
+    case KEY:
+    case KEYED:
+        return column < m->info->key_count;
+    case REPLACED:
+        return column >= m->info->key_count;
+    case ALL:
+    case VALUES:
+    case CREATED:
+        break;
+    }
+    return true;
+}
+
+static void add_list(struct maker *m, enum list list)
+{
+    const char *between = "";
+
+    for (uint32_t i = 0; i < m->info->column_count; i++) {
+        const char *name = m->info->columns[i].name;
+
+        if (!list_has(m, list, i))
+            continue;
+        pawl__buf_text(&m->text, between);
+        between = list == KEYED ? " AND " : ", ";
+        if (list != VALUES && list != CREATED)
+            pawl__buf_text(&m->text, name);
+        if (list == ADVANCED || list == KEYED)
+            pawl__buf_text(&m->text, " = ");
+        if (list == REPLACED)
+            pawl__buf_printf(&m->text, " = excluded.%s", name);
+        if (list == CREATED)
+            add_created(m, i);
+        else if (list == VALUES || list == ADVANCED || list == KEYED)
+            add_column(m, i);
+    }
+}
+
+#define INPUT(word, member, type)                                                                  \
+    {                                                                                              \
+        word, PAWL_COLUMN_##type, offsetof(struct pawl_sql_inputs, member)                         \
+    }
+static const struct {
+    const char *word;
+    enum pawl_column_type type;
+    size_t offset;
+} inputs[] = {
+    INPUT("id", id, TEXT),         INPUT("text", text, TEXT),  INPUT("first", first, INT),
+    INPUT("owner", owner, INT),    INPUT("value", value, INT), INPUT("limit", limit, INT),
+    INPUT("from", part_from, INT), INPUT("to", part_to, INT),
+};
+
+static void add_now(struct maker *m)
+{
+    if (m->dialect == PAWL_SQL_SQLITE)
+        add_param(m, PAWL_SQL_INPUTS, PAWL_COLUMN_INT, offsetof(struct pawl_sql_inputs, now_us));
+    else /* A subquery is evaluated once and may bound an index; the bare function may not. */
+        pawl__buf_text(&m->text,
+                       "(SELECT floor(extract(epoch FROM clock_timestamp()) * 1000000)::bigint)");
+}
+
+static void add_word(struct maker *m, const char *word)
+{
+    if (word[0] == '.') {
+        add_column(m, pawl_table_column(m->table, word + 1));
+        return;
+    }
+    if (strcmp(word, "now") == 0) {
+        add_now(m);
+        return;
+    }
+    if (strcmp(word, "never") == 0) {
+        pawl__buf_text(&m->text, PAWL_SQL_NEVER);
+        return;
+    }
+    if (strcmp(word, "table") == 0) {
+        pawl__buf_text(&m->text, pawl__sql_table_name(m->table));
+        return;
+    }
+    for (size_t i = 0; i < sizeof inputs / sizeof inputs[0]; i++)
+        if (strcmp(word, inputs[i].word) == 0) {
+            add_param(m, PAWL_SQL_INPUTS, inputs[i].type, inputs[i].offset);
+            return;
+        }
+    for (size_t i = 0; i < sizeof list_names / sizeof list_names[0]; i++)
+        if (strcmp(word, list_names[i]) == 0) {
+            add_list(m, (enum list)i);
+            return;
+        }
+    PAWL_ASSERT(!"no such word in a template");
+}
+
+static void expand(struct maker *m, const char *format)
+{
+    for (const char *at = format; *at;) {
+        const char *open = strchr(at, '{'), *shut = open ? strchr(open, '}') : NULL;
+        char word[32];
+        size_t length = open ? (size_t)(open - at) : strlen(at);
+
+        pawl__buf_append(&m->text, at, length);
+        if (!open)
+            return;
+        PAWL_ASSERT(shut && (size_t)(shut - open) <= sizeof word);
+        length = (size_t)(shut - open) - 1;
+        memcpy(word, open + 1, length);
+        word[length] = '\0';
+        add_word(m, word);
+        at = shut + 1;
+    }
+}
+
+int pawl__sql_expand(enum pawl_sql_dialect dialect, const char *format, enum pawl_table table,
+                     uint64_t columns, struct pawl_arena *arena, struct pawl_sql_statement *out)
+{
+    struct maker m = {.dialect = dialect, .table = table, .info = pawl_table_info(table)};
+    struct pawl_sql_param *params = NULL;
+    struct pawl_str text = {NULL, 0};
+    int status = PAWL_OK;
+
+    PAWL_ASSERT(m.info->column_count < 64);
+    m.columns = columns & (((uint64_t)1 << m.info->column_count) - 1);
+    if (!format) {
+        *out = (struct pawl_sql_statement){.table = table};
+        return PAWL_OK;
+    }
+    pawl__buf_init(&m.text, arena->alloc, PAWL_SQL_TEXT_MAX);
+    expand(&m, format);
+    if (m.text.status == PAWL_OK) {
+        text = pawl__arena_str(arena, pawl__buf_peek(&m.text));
+        params = pawl__arena_alloc_array(arena, m.count + 1, sizeof *params);
+    }
+    if (!text.ptr || !params) {
+        status = m.text.status != PAWL_OK ? m.text.status : pawl__arena_status(arena);
+        goto out;
+    }
+    memcpy(params, m.params, m.count * sizeof *params);
+    *out = (struct pawl_sql_statement){text.ptr, params, m.count, table, m.columns};
+out:
+    pawl__buf_release(&m.text);
+    return status;
+}

@@ -1,0 +1,54 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Making the text of one statement from a template. Private to sql*.c.
+ *
+ * A template is SQL with these in braces:
+ *     {now} {never}                 the clock; the largest time
+ *     {id} {text} {first} {owner} {value} {limit} {from} {to}
+ *                                   parameters from struct pawl_sql_inputs
+ *     {.column}                     a parameter from the row
+ *     {table}                       the table's name
+ *     {columns}                     the columns that the statement answers
+ *     {all} {values}                all columns; a parameter for each, from the row
+ *     {created} {advanced}          of instances: what CREATE inserts, what ADVANCE sets
+ *     {key} {keyed}                 the key's columns; each equal to the row's
+ *     {replaced}                    of PUT: what is not the key becomes what was to be inserted
+ */
+#ifndef PAWL_STORES_SQL_TEXT_H
+#define PAWL_STORES_SQL_TEXT_H
+
+#include "base/buf.h"
+#include "stores/sql.h"
+
+#define PAWL_SQL_COLUMNS_ALL UINT64_MAX
+/* A statement's text at the most. */
+#define PAWL_SQL_TEXT_MAX ((size_t)64 << 10)
+
+/* Expands `format` for a table into `out`, which lives in the arena. `columns` may be
+ * PAWL_SQL_COLUMNS_ALL. A NULL format makes a statement without text. */
+PAWL_MUST_CHECK int pawl__sql_expand(enum pawl_sql_dialect dialect, const char *format,
+                                     enum pawl_table table, uint64_t columns,
+                                     struct pawl_arena *arena, struct pawl_sql_statement *out);
+
+/* The templates of the named statements (sql_statements.c). */
+struct pawl_sql_template {
+    enum pawl_table table;
+    uint64_t columns; /* 0: answers no row of the table */
+    const char *sqlite;
+    const char *postgres;
+};
+const struct pawl_sql_template *pawl__sql_template(enum pawl_sql_name name);
+
+/* NULs as U+FFFD; the same string when there is none. ptr is NULL when the arena is full. */
+struct pawl_str pawl__sql_clean(struct pawl_str text, struct pawl_arena *arena);
+
+#define PAWL_SQL_NEVER "9223372036854775807"
+/* In PostgreSQL: all guards of the member so far have held. */
+#define PAWL_SQL_OK "current_setting('pawl.ok', true) = '1'"
+/* In a guard itself, which may be the first. */
+#define PAWL_SQL_HELD "({first} = 1 OR " PAWL_SQL_OK ")"
+#define PAWL_SQL_GUARD(condition)                                                                  \
+    "SELECT set_config('pawl.ok', CASE WHEN " PAWL_SQL_HELD " AND " condition                      \
+    " THEN '1' ELSE '0' END, true)"
+
+#endif
