@@ -164,7 +164,7 @@ static int collect(struct pawl_cli *cli, struct pawl_store *store, struct info *
 
 static void put_field(struct pawl_cli_stream *to, const char *name, const char *value)
 {
-    pawl__cli_print(to, "%-14s", name);
+    pawl__cli_print(to, "%-16s", name);
     pawl__cli_write_safe(to, pawl__str(value));
     pawl__cli_print(to, "\n");
 }
@@ -177,7 +177,7 @@ static void print_nodes(struct pawl_cli_stream *to, const struct info *info)
         char text[PAWL_DURATION_TEXT_SIZE];
 
         (void)pawl__duration_format_human((left_us < 0 ? -left_us : left_us) * 10, text);
-        pawl__cli_print(to, "%-14s", "node");
+        pawl__cli_print(to, "%-16s", "node");
         pawl__cli_write_safe(to, node->id);
         pawl__cli_print(to, "  incarnation %jd, lease %s %s\n", (intmax_t)node->incarnation,
                         left_us > 0 ? "for another" : "over since", text);
@@ -193,7 +193,7 @@ static void print_info(struct pawl_cli *cli, const struct info *info, const char
     put_field(to, "backend", info->status.backend);
     put_field(to, "server", info->status.server);
     put_field(to, "location", info->status.location);
-    pawl__cli_print(to, "%-14s%jd\n", "schema", (intmax_t)info->status.schema);
+    pawl__cli_print(to, "%-16s%jd\n", "schema", (intmax_t)info->status.schema);
     put_field(to, "size",
               info->status.size_bytes > 0
                   ? pawl__cli_size_text((uint64_t)info->status.size_bytes, size)
@@ -202,7 +202,7 @@ static void print_info(struct pawl_cli *cli, const struct info *info, const char
         put_field(to, "restore", "not finished: the content is incomplete");
     pawl__cli_print(to, "rows\n");
     for (unsigned i = 0; i < PAWL_TABLE_COUNT; i++)
-        pawl__cli_print(to, "  %-12s%ju\n", pawl_table_info((enum pawl_table)i)->name,
+        pawl__cli_print(to, "  %-14s%ju\n", pawl_table_info((enum pawl_table)i)->name,
                         (uintmax_t)info->counts[i]);
     print_nodes(to, info);
 }
@@ -330,8 +330,8 @@ static int run_check(struct pawl_cli *cli)
     } else {
         pawl__cli_flush(&cli->out);
         pawl__cli_write_safe(&cli->err, pawl__str(shown));
-        pawl__cli_print(&cli->err, "  %ju rows, %ju finding%s\n", (uintmax_t)rows, (uintmax_t)count,
-                        count == 1 ? "" : "s");
+        pawl__cli_print(&cli->err, "  %ju row%s, %ju finding%s\n", (uintmax_t)rows,
+                        rows == 1 ? "" : "s", (uintmax_t)count, count == 1 ? "" : "s");
         code = count == 0 ? PAWL_CLI_EXIT_OK : PAWL_CLI_EXIT_FAILED;
     }
     pawl_store_close(store);
