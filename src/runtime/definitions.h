@@ -24,7 +24,11 @@
 
 #define PAWL_STAMP_DEFINITIONS "definitions"
 
-/* Work of this kind starts an instance when it is due: `name` is the trigger's id. */
+/*
+ * Work of this kind starts an instance when it is due: `name` is the trigger's id. Whoever does it
+ * inserts the next one in the same commit (pawl__trigger_due_again); when the trigger is gone it
+ * only deletes it.
+ */
 #define PAWL_WORK_TICK "tick"
 
 struct pawl_definitions;
@@ -58,15 +62,22 @@ void pawl__definitions_free(struct pawl_definitions *definitions); /* NULL allow
 
 /*
  * Saves a definition as the draft of its id, as the reference's importer does: a new one becomes
- * version 1, a draft that is there is replaced (its content revision grows), a published one gets a
- * new version. *out (NULL allowed) is the row.
+ * version 1, a draft that is there is replaced (its content revision grows, unless it is the same),
+ * a published one gets a new version. A version id that another version has is not used. *out (NULL
+ * allowed) is the row. All changes: PAWL_EBUSY: others changed definitions all the time;
+ * PAWL_EUNKNOWN.
  */
 PAWL_MUST_CHECK int pawl__definitions_import(struct pawl_definitions *definitions,
                                              const struct pawl_json *definition,
                                              struct pawl_arena *arena,
                                              struct pawl_definition_row *out, int64_t deadline_ns,
                                              struct pawl_error *err);
-/* Stores it as the provider of a folder does: version and flags are those of the file. */
+/*
+ * Stores it as the provider of a folder does: version and flags are those of the file, but an older
+ * version takes neither flag from a newer one, and one that does not say whether it is published
+ * stays what it is. Triggers follow in the same commit; a published one that cannot be loaded has
+ * none, and pawl__definitions_index() says why. What is there already is not written again.
+ */
 PAWL_MUST_CHECK int pawl__definitions_provide(struct pawl_definitions *definitions,
                                               const struct pawl_json *definition,
                                               struct pawl_arena *arena,
@@ -75,7 +86,9 @@ PAWL_MUST_CHECK int pawl__definitions_provide(struct pawl_definitions *definitio
 /*
  * Publishes a version: validates, makes it the only published one and the latest, replaces the
  * definition's triggers and their timers, all in one commit; then brings those that use it as an
- * activity up to date when it asks for that. `said` NULL allowed. PAWL_ENOTFOUND.
+ * activity up to date when it asks for that, in a commit for each: after a failure among these the
+ * version is published, the message says so, and publishing again goes on. `said` NULL allowed.
+ * PAWL_ENOTFOUND; PAWL_EPARSE: it cannot be loaded.
  */
 PAWL_MUST_CHECK int pawl__definitions_publish(struct pawl_definitions *definitions,
                                               struct pawl_str version_id, struct pawl_arena *arena,

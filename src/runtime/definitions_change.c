@@ -14,8 +14,6 @@
  */
 #include "runtime/definitions_private.h"
 
-#include "base/error.h"
-
 #include <string.h>
 
 /* Attempts of one change: each failed one means that another change got through. */
@@ -58,11 +56,12 @@ static int begin(struct definition_change *change)
     change->count = change->cap = 0;
     status = pawl__definition_stamp(&change->call, &change->stamp);
     if (status == PAWL_OK)
-        status = pawl_store_status(definitions->store, &store, change->call.deadline_ns,
-                                   change->call.err);
+        status = pawl__definition_looked(
+            &change->call, pawl_store_status(definitions->store, &store, change->call.deadline_ns,
+                                             change->call.err));
     if (status == PAWL_OK)
         change->now_us = store.now_us;
-    return pawl_error_class(status) == PAWL_CLASS_UNKNOWN ? PAWL_EUNAVAILABLE : status;
+    return status;
 }
 
 static int commit(struct definition_change *change)

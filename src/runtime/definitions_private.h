@@ -3,6 +3,7 @@
 #ifndef PAWL_RUNTIME_DEFINITIONS_PRIVATE_H
 #define PAWL_RUNTIME_DEFINITIONS_PRIVATE_H
 
+#include "base/error.h"
 #include "base/id.h"
 #include "engine/catalog.h"
 #include "engine/trigger.h"
@@ -53,6 +54,20 @@ struct pawl_definitions {
     uint64_t use_count;
 };
 
+/* PAWL_ESTOPPED: not held. */
+PAWL_MUST_CHECK static inline int pawl__definitions_lock(struct pawl_definitions *definitions,
+                                                         struct pawl_error *err)
+{
+    int status = pawl_mutex_lock(definitions->env, definitions->lock);
+
+    return status == PAWL_OK ? PAWL_OK : pawl__error_code(err, status);
+}
+
+static inline void pawl__definitions_unlock(struct pawl_definitions *definitions)
+{
+    pawl_mutex_unlock(definitions->env, definitions->lock);
+}
+
 /* ---- rows (definitions_rows.c) ------------------------------------------------------------ */
 
 /* A call on the store: where its answers go, and until when it may take. */
@@ -68,7 +83,9 @@ struct pawl_condition pawl__where_text(enum pawl_table table, const char *column
 struct pawl_condition pawl__where_int(enum pawl_table table, const char *column,
                                       enum pawl_compare compare, int64_t value);
 
-/* As the store's find(); a lost answer is PAWL_EUNAVAILABLE, since looking changes nothing. */
+/* Of a call that only looks: a lost answer is PAWL_EUNAVAILABLE, since nothing can have changed. */
+PAWL_MUST_CHECK int pawl__definition_looked(const struct definition_call *call, int status);
+/* As the store's find(); a lost answer as above. */
 PAWL_MUST_CHECK int pawl__definition_query(const struct definition_call *call,
                                            const struct pawl_query *query, struct pawl_rows *out);
 /* The value of the stamp; 0 when there is none yet. */
@@ -110,7 +127,10 @@ PAWL_MUST_CHECK int pawl__definition_answer(const struct definition_call *call,
                                             struct pawl_arena *arena,
                                             struct pawl_definition_row *out);
 
-/* ---- graphs (definitions.c) --------------------------------------------------------------- */
+/* ---- graphs (definitions_graphs.c) -------------------------------------------------------- */
+
+/* Frees what is cached; nobody else is there. */
+void pawl__definitions_release_graphs(struct pawl_definitions *definitions);
 
 /*
  * Loads a graph. Workflows used as activities are looked for in the catalog of `stamp`, which is

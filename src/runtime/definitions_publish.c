@@ -8,8 +8,6 @@
  */
 #include "runtime/definitions_private.h"
 
-#include "base/error.h"
-
 /* Problems of one definition that are kept; more are only counted. */
 #define PROBLEMS_MAX 1000u
 /* Updates that one publishing may cause: workflows that use each other could go on for ever. */

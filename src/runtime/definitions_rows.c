@@ -9,8 +9,6 @@
  */
 #include "runtime/definitions_private.h"
 
-#include "base/error.h"
-
 static const struct pawl_json_limits limits = {
     .bytes_max = DEFINITION_BYTES_MAX,
     .depth_max = PAWL_JSON_DEPTH_MAX,
@@ -32,17 +30,21 @@ struct pawl_condition pawl__where_int(enum pawl_table table, const char *column,
         .column = pawl_table_column(table, column), .compare = compare, .value.integer = value};
 }
 
-int pawl__definition_query(const struct definition_call *call, const struct pawl_query *query,
-                           struct pawl_rows *out)
+int pawl__definition_looked(const struct definition_call *call, int status)
 {
-    int status = pawl_store_find(call->definitions->store, query, call->arena, out,
-                                 call->deadline_ns, call->err);
-
     if (pawl_error_class(status) != PAWL_CLASS_UNKNOWN)
         return status;
     if (call->err)
         call->err->code = PAWL_EUNAVAILABLE;
     return PAWL_EUNAVAILABLE;
+}
+
+int pawl__definition_query(const struct definition_call *call, const struct pawl_query *query,
+                           struct pawl_rows *out)
+{
+    return pawl__definition_looked(call,
+                                   pawl_store_find(call->definitions->store, query, call->arena,
+                                                   out, call->deadline_ns, call->err));
 }
 
 int pawl__definition_stamp(const struct definition_call *call, int64_t *out)

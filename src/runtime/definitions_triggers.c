@@ -13,7 +13,6 @@
  */
 #include "runtime/definitions_private.h"
 
-#include "base/error.h"
 #include "base/siphash.h"
 
 #define PARTS 1024u
