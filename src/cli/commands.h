@@ -7,11 +7,13 @@
 
 extern const struct pawl_cli_command pawl__cli_activities;
 extern const struct pawl_cli_command pawl__cli_completion;
+extern const struct pawl_cli_command pawl__cli_config;
 extern const struct pawl_cli_command pawl__cli_eval;
 extern const struct pawl_cli_command pawl__cli_graph;
 extern const struct pawl_cli_command pawl__cli_help;
 extern const struct pawl_cli_command pawl__cli_json;
 extern const struct pawl_cli_command pawl__cli_run;
+extern const struct pawl_cli_command pawl__cli_store;
 extern const struct pawl_cli_command pawl__cli_validate;
 extern const struct pawl_cli_command pawl__cli_version;
 
