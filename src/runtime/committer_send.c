@@ -276,9 +276,7 @@ static void settle(struct sender *sender, int status)
     } else {
         c->failures = 0;
     }
-    /* Others may wait for the keys that are free now, or to send the rest again. */
-    if (c->options.threads > 1)
-        pawl_cond_broadcast(c->env, c->work);
+    /* Keys that are free now: this thread looks at the queue itself before it waits. */
 }
 
 void pawl__sender_run(void *arg)

@@ -239,6 +239,10 @@ static void a_singleton_is_not_started_while_one_runs(void **state)
     "{\"type\":\"Variable\",\"value\":{\"id\":\"v\"}}}},"                                          \
     "{\"type\":\"Elsa.SetVariable\",\"variable\":{\"id\":\"v\"},\"value\":" TEXT(text) "}"
 
+#define SHORT_LIVED_TWICE                                                                          \
+    "{\"id\":\"seq\",\"type\":\"Elsa.Sequence\",\"variables\":[" SHORT_LIVED                       \
+    "],\"activities\":[" SET_AFTER("A", "a") "," SET_AFTER("B", "b") "]}"
+
 static void a_variable_of_the_memory_driver_lives_as_long_as_the_request(void **state)
 {
     struct fixture *f = *state;
@@ -550,6 +554,16 @@ static int run_everything(struct test_allocator *alloc, void *arg)
     }
     if (status == PAWL_OK)
         status = pawl__memory_send_event(&f.memory, pawl__str("Go"), pawl__str(""), NULL, &f.err);
+    if (status == PAWL_OK)
+        assert_str(sub_status(instance), "Finished");
+    if (status == PAWL_OK)
+        status = publish(&f, "short", SHORT_LIVED_TWICE, "{}", &what.definition);
+    if (status == PAWL_OK)
+        status = pawl__memory_start(&f.memory, &what, &instance, &f.err);
+    pawl__memory_request_begin(&f.memory);
+    for (int i = 0; i < 2 && status == PAWL_OK; i++)
+        status = pawl__memory_send_event(&f.memory, pawl__str(i == 0 ? "A" : "B"), pawl__str(""),
+                                         NULL, &f.err);
     if (status == PAWL_OK)
         assert_str(sub_status(instance), "Finished");
     fixture_close(&f);
