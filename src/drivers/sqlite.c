@@ -334,8 +334,10 @@ int pawl__sqlite_prepare(struct pawl_sqlite *db, const char *text,
     if (db->statements.live_count >= PAWL_SQLITE_STATEMENTS_MAX)
         forget_statements(db);
     statement = pawl__alloc_zeroed(&db->env->alloc, sizeof *statement);
-    if (!statement)
-        return pawl__error_code(err, PAWL_ENOMEM);
+    if (!statement) {
+        (void)pawl__error_code(err, PAWL_ENOMEM);
+        return PAWL_ENOMEM;
+    }
     statement->owner = db;
     result =
         sqlite3_prepare_v3(db->db, text, -1, SQLITE_PREPARE_PERSISTENT, &statement->handle, NULL);
@@ -346,7 +348,9 @@ int pawl__sqlite_prepare(struct pawl_sqlite *db, const char *text,
             pawl__map_put(&db->statements, pawl__str(sqlite3_sql(statement->handle)), statement);
     if (status != PAWL_OK) {
         free_statement(db, statement);
-        return result != SQLITE_OK ? status : pawl__error_code(err, status);
+        if (result == SQLITE_OK)
+            (void)pawl__error_code(err, status);
+        return status;
     }
     *out = statement;
     return PAWL_OK;
