@@ -113,6 +113,14 @@ static int wait_for(int fd, short events, const struct pawl_socket_wait *wait)
     }
 }
 
+int pawl__socket_wait_foreign(int fd, uint32_t events, const struct pawl_socket_wait *wait)
+{
+    return wait_for(fd,
+                    (short)((events & PAWL_SOCKET_READABLE ? POLLIN : 0) |
+                            (events & PAWL_SOCKET_WRITABLE ? POLLOUT : 0)),
+                    wait);
+}
+
 static int wait_failed(struct pawl_error *err, int status, const char *what)
 {
     return pawl__error_set(err, status, "%s: %s", what, pawl_error_text(status));

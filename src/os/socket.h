@@ -92,6 +92,15 @@ PAWL_MUST_CHECK int pawl__socket_write(const struct pawl_socket *socket, const v
                                        size_t size_bytes, const struct pawl_socket_wait *wait,
                                        size_t *written, struct pawl_error *err);
 
+/*
+ * Waits for a descriptor that is somebody else's, such as a client library's connection. PAWL_OK:
+ * it may be ready for one of `events`, or broken; its owner finds out by using it.
+ */
+#define PAWL_SOCKET_READABLE 1u
+#define PAWL_SOCKET_WRITABLE 2u
+PAWL_MUST_CHECK int pawl__socket_wait_foreign(int fd, uint32_t events,
+                                              const struct pawl_socket_wait *wait);
+
 /* The other side reads an end after what was written; reading goes on. */
 void pawl__socket_shutdown(const struct pawl_socket *socket);
 

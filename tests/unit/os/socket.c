@@ -169,6 +169,26 @@ static void a_deadline_ends_each_wait(void **state)
     assert_true(sent > 0 && count < sizeof block);
 }
 
+static void a_foreign_descriptor_is_waited_for(void **state)
+{
+    struct fixture *f = *state;
+    struct pawl_socket_wait past = f->wait;
+    size_t count;
+
+    past.deadline_ns = 0;
+    connect_tcp(f);
+    assert_code(pawl__socket_wait_foreign(f->server.fd, PAWL_SOCKET_READABLE, &past),
+                PAWL_ETIMEDOUT);
+    assert_code(pawl__socket_wait_foreign(f->server.fd, PAWL_SOCKET_READABLE | PAWL_SOCKET_WRITABLE,
+                                          &f->wait),
+                PAWL_OK);
+    assert_ok(pawl__socket_write(&f->client, "x", 1, &f->wait, &count, &f->err), &f->err);
+    assert_code(pawl__socket_wait_foreign(f->server.fd, PAWL_SOCKET_READABLE, &f->wait), PAWL_OK);
+    pawl__waker_wake(&f->waker);
+    assert_code(pawl__socket_wait_foreign(f->client.fd, PAWL_SOCKET_READABLE, &f->wait),
+                PAWL_ECANCELLED);
+}
+
 /* ---- being woken from another thread ----------------------------------------------------- */
 
 struct reader {
@@ -234,6 +254,7 @@ int main(void)
         with_fixture(a_socket_file_left_over_is_replaced_and_one_in_use_is_not),
         with_fixture(a_port_in_use_and_a_port_nobody_listens_at),
         with_fixture(a_deadline_ends_each_wait),
+        with_fixture(a_foreign_descriptor_is_waited_for),
         with_fixture(a_waker_ends_waits_until_it_is_reset),
         with_fixture(a_stopped_environment_ends_waits),
     };

@@ -1,0 +1,187 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * From what PostgreSQL says to PAWL codes and to messages that help. Codes are decided by SQLSTATE
+ * alone: the server's words are in the server's language.
+ */
+#include "drivers/libpq_private.h"
+
+#include "base/error.h"
+
+struct state_code {
+    const char *state; /* a SQLSTATE or the beginning of one */
+    int code;
+    const char *hint;
+};
+
+/* The first that fits. */
+static const struct state_code state_codes[] = {
+    {"08", PAWL_EUNAVAILABLE, NULL},
+    {"0A", PAWL_EUNSUPPORTED, NULL},
+    {"22", PAWL_EINVAL, NULL},
+    {"23505", PAWL_EEXISTS, NULL},
+    {"23", PAWL_ECONFLICT, NULL},
+    {"25006", PAWL_EPERM, "this is a standby or a read-only server; give the primary's address"},
+    {"28P01", PAWL_EPERM, "check user and password of the store's URI"},
+    {"28", PAWL_EPERM, "check the user of the store's URI and the server's pg_hba.conf"},
+    {"3D000", PAWL_ENOTFOUND, "make it: createdb NAME"},
+    {"3F000", PAWL_ENOTFOUND, "make it: CREATE SCHEMA NAME"},
+    {"40003", PAWL_EUNKNOWN, NULL},
+    {"40", PAWL_EBUSY, NULL},
+    {"42501", PAWL_EPERM, "grant it to the user of the store's URI"},
+    {"42P01", PAWL_ENOTFOUND, "the tables are missing: let pawl create them"},
+    {"53100", PAWL_EUNAVAILABLE, "the server's disk is full"},
+    {"53300", PAWL_EUNAVAILABLE, "raise max_connections or give each node fewer connections"},
+    {"53", PAWL_EUNAVAILABLE, NULL},
+    {"54", PAWL_ELIMIT, NULL},
+    {"55P03", PAWL_EBUSY, NULL},
+    {"57014", PAWL_ETIMEDOUT, NULL},
+    {"57P", PAWL_EUNAVAILABLE, NULL},
+    {"58", PAWL_EIO, "look into the server's log"},
+    {"XX001", PAWL_ECORRUPT, "look into the server's log"},
+    {"XX002", PAWL_ECORRUPT, "REINDEX, and look into the server's log"},
+};
+
+static const struct state_code *find_state(const char *state)
+{
+    for (size_t i = 0; i < sizeof state_codes / sizeof state_codes[0]; i++)
+        if (strncmp(state, state_codes[i].state, strlen(state_codes[i].state)) == 0)
+            return &state_codes[i];
+    return NULL;
+}
+
+int pawl__pq_code(const char *sqlstate)
+{
+    const struct state_code *found = find_state(sqlstate);
+
+    if (!*sqlstate)
+        return PAWL_EUNAVAILABLE;
+    return found ? found->code : PAWL_EINTERNAL;
+}
+
+/* The first line, without what surrounds it. */
+static struct pawl_str first_line(const char *text)
+{
+    struct pawl_str s = pawl__str(text);
+
+    return pawl__str_trim(pawl__str_slice(s, 0, pawl__str_find(s, '\n', 0)));
+}
+
+static int set_error(struct pawl_error *err, const char *state, struct pawl_str text)
+{
+    const struct state_code *found = find_state(state);
+    int code = pawl__pq_code(state);
+
+    if (!*state)
+        return pawl__error_set(err, code, "PostgreSQL: %.*s", PAWL_STR_ARG(text));
+    return pawl__error_set(err, code, "PostgreSQL: %.*s (SQLSTATE %.5s)%s%s", PAWL_STR_ARG(text),
+                           state, found && found->hint ? "; " : "",
+                           found && found->hint ? found->hint : "");
+}
+
+/* ---- connecting -------------------------------------------------------------------------- */
+
+static bool is_state_byte(char byte)
+{
+    return (byte >= '0' && byte <= '9') || (byte >= 'A' && byte <= 'Z');
+}
+
+/*
+ * libpq has no field for the SQLSTATE of a refused connection, but its verbose message has it
+ * behind the severity: "…: FATAL:  28P01: password authentication failed …". Moves it out.
+ */
+static const char *split_state(struct pawl_str line, char state[6], struct pawl_str *text)
+{
+    *state = 0;
+    *text = line;
+    for (size_t i = 0; i + 10 < line.len; i++) {
+        const char *at = line.ptr + i;
+        size_t good = 0;
+
+        if (at[0] != ':' || at[1] != ' ' || at[2] != ' ' || at[8] != ':' || at[9] != ' ')
+            continue;
+        while (good < 5 && is_state_byte(at[3 + good]))
+            good++;
+        if (good < 5)
+            continue;
+        memcpy(state, at + 3, 5);
+        state[5] = 0;
+        *text = pawl__str_slice(line, i + 10, line.len);
+        break;
+    }
+    return state;
+}
+
+int pawl__pq_connect_error(struct pawl_pq *pq, PGconn *conn, struct pawl_error *err)
+{
+    const char *message = pq->call.PQerrorMessage(conn);
+    const char *host = pq->call.PQhost(conn), *port = pq->call.PQport(conn);
+    struct pawl_str text;
+    char state[6];
+    int code;
+
+    (void)split_state(first_line(message), state, &text);
+    code = set_error(err, state, text);
+    if (*state)
+        (void)pawl__error_prefix(err, code, "%s port %s", host && *host ? host : "local socket",
+                                 port ? port : "?");
+    return code;
+}
+
+/* ---- connected --------------------------------------------------------------------------- */
+
+int pawl__pq_lost_error(struct pawl_pq_conn *conn, int code, struct pawl_error *err)
+{
+    const char *host = conn->pq->call.PQhost(conn->conn), *port = conn->pq->call.PQport(conn->conn);
+    bool is_gone = conn->pq->call.PQstatus(conn->conn) == CONNECTION_BAD;
+    struct pawl_str why =
+        is_gone ? first_line(conn->pq->call.PQerrorMessage(conn->conn)) : pawl__str("");
+
+    if (why.len == 0)
+        why = pawl__str(is_gone ? "the server closed the connection" : "no answer in time");
+    if (code == PAWL_EUNKNOWN)
+        return pawl__error_set(err, code,
+                               "PostgreSQL at %s port %s: the answer to a commit was lost, it may "
+                               "have happened (%.*s)",
+                               host ? host : "?", port ? port : "?", PAWL_STR_ARG(why));
+    if (code == PAWL_EUNAVAILABLE || code == PAWL_ETIMEDOUT)
+        return pawl__error_set(err, code, "PostgreSQL at %s port %s: %.*s", host ? host : "?",
+                               port ? port : "?", PAWL_STR_ARG(why));
+    return pawl__error_code(err, code);
+}
+
+static int result_error(const struct pawl_pq_conn *conn, const PGresult *result,
+                        struct pawl_error *err)
+{
+    const char *state = conn->pq->call.PQresultErrorField(result, PG_DIAG_SQLSTATE);
+    const char *text = conn->pq->call.PQresultErrorField(result, PG_DIAG_MESSAGE_PRIMARY);
+
+    return set_error(err, state ? state : "", first_line(text ? text : "the connection was lost"));
+}
+
+int pawl__pq_status(const struct pawl_pq_conn *conn, size_t at, struct pawl_error *err)
+{
+    size_t number = conn->queries[at], sync = number;
+    const struct pq_entry *entry = &conn->entries[number];
+
+    if (entry->undone) {
+        while (conn->entries[sync].kind != PQ_SYNC)
+            sync++;
+        return result_error(conn, conn->entries[sync].result, err);
+    }
+    if (!entry->result)
+        return pawl__error_code(err, PAWL_EUNAVAILABLE);
+    switch ((int)conn->pq->call.PQresultStatus(entry->result)) {
+    case PGRES_TUPLES_OK:
+    case PGRES_COMMAND_OK:
+    case PGRES_EMPTY_QUERY:
+        return PAWL_OK;
+    case PGRES_PIPELINE_ABORTED:
+        /* Its own preparation may be what failed. */
+        if (number > 0 && conn->entries[number - 1].kind == PQ_PREPARE &&
+            conn->pq->call.PQresultErrorField(conn->entries[number - 1].result, PG_DIAG_SQLSTATE))
+            return result_error(conn, conn->entries[number - 1].result, err);
+        return pawl__error_set(err, PAWL_ECANCELLED, "skipped after an error");
+    default:
+        return result_error(conn, entry->result, err);
+    }
+}

@@ -1,0 +1,177 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * What the files of the PostgreSQL store share: the store, its connections, and one call on one
+ * connection. postgres.c says how it works.
+ */
+#ifndef PAWL_STORES_POSTGRES_H
+#define PAWL_STORES_POSTGRES_H
+
+#include "base/arena.h"
+#include "drivers/libpq.h"
+#include "stores/sql.h"
+#include "stores/stores.h"
+
+/* What connections are for. */
+enum pg_role {
+    PG_COMMIT, /* synchronous_commit on: apply, load, joining */
+    PG_FAST,   /* off: claims, takes, leases; and reading */
+    PG_ROLE_COUNT
+};
+
+#define PG_CONNECTIONS_MAX 256
+#define PG_CONNECTIONS_DEFAULT 8
+#define PG_CONNECTIONS_MIN 3 /* one of each role, and the listener */
+
+/* Bytes of one row at the most; the server's own limit for a value is 1 GB. */
+#define PG_ROW_BYTES_MAX ((size_t)256 << 20)
+/* What one call keeps besides its rows: texts that are not as they were, arrays of ids. */
+#define PG_CALL_BYTES_MAX ((size_t)512 << 20)
+
+/* Statements of our own, beside those of sql.h: for many rows at once, which SQLite has no use for.
+ * Parameters are in the order of the brackets. */
+enum pg_own {
+    PG_LOCK_INSTANCES, /* [ids] in their order */
+    PG_LOCK_WORK,      /* [ids] */
+    PG_LOCK_KEYS,      /* [keys of reservations, names of stamps], until the transaction ends */
+    PG_STAMP_CHECK,    /* [name, value, first] guard; a stamp that is not there has the value 0 */
+    PG_STAMP,          /* [name, value] in a member */
+    PG_WAKE,           /* [hashes] makes parked work due, in a member */
+    PG_WAKE_LATE,      /* [hashes] the same for bookmarks that are committed */
+    PG_NOTIFY,         /* wakes whoever waits */
+    PG_JOIN_LOCK,      /* one node joins at a time */
+    PG_JOIN,           /* [id, info, ttl] answers incarnation and now */
+    PG_RENEW,          /* [id, incarnation, info, ttl] answers the lease before and now */
+    PG_CLAIM,          /* [ids, owner] answers instances */
+    PG_CLAIM_BUSY,     /* [ids, owner] answers instances without state */
+    PG_CLAIM_MAIL,     /* [ids, owner, limit] answers work */
+    PG_OWN_COUNT
+};
+
+/* Numbers of prepared statements. */
+#define PG_NUMBER_NAMED 0u
+#define PG_NUMBER_CHANGE (PG_NUMBER_NAMED + PAWL_SQL_NAME_COUNT)
+#define PG_NUMBER_ABSENT (PG_NUMBER_CHANGE + PAWL_TABLE_COUNT * (PAWL_CHANGE_DELETE_OWNED + 1u))
+#define PG_NUMBER_LOAD (PG_NUMBER_ABSENT + PAWL_TABLE_COUNT)
+#define PG_NUMBER_OWN (PG_NUMBER_LOAD + PAWL_TABLE_COUNT)
+
+struct pg_pool {
+    struct pawl_cond *freed; /* a connection came back, or may be opened */
+    struct pawl_pq_conn *idle[PG_CONNECTIONS_MAX];
+    size_t idle_count;
+    size_t open_count; /* idle and in use, or being opened */
+    size_t max_count;
+};
+
+struct pawl_postgres {
+    struct pawl_store base;
+    struct pawl_env *env;
+    struct pawl_pq *pq;
+    struct pawl_sql *sql;
+    char *uri;
+    size_t uri_size;
+    uint32_t flags;
+    const char *own[PG_OWN_COUNT]; /* texts, in the arena */
+    uint64_t own_columns[PG_OWN_COUNT];
+    struct pawl_arena texts;
+
+    struct pawl_mutex *lock; /* guards everything below */
+    struct pg_pool pools[PG_ROLE_COUNT];
+    int64_t round_trips;
+    int64_t syncs;
+    int64_t retry_ns;   /* no connection is tried before */
+    int64_t backoff_ns; /* 0: the last try succeeded */
+    /* One of those who wait reads the listening connection, the others wait for it. */
+    struct pawl_pq_conn *listener;
+    struct pawl_cond *woken;
+    bool is_led;
+    uint64_t wakes;
+};
+
+/* ---- connections (postgres_pool.c) ------------------------------------------------------- */
+
+PAWL_MUST_CHECK int pawl__pg_pools_init(struct pawl_postgres *pg, uint32_t connections);
+void pawl__pg_pools_release(struct pawl_postgres *pg);
+PAWL_MUST_CHECK int pawl__pg_acquire(struct pawl_postgres *pg, enum pg_role role,
+                                     int64_t deadline_ns, struct pawl_pq_conn **out,
+                                     struct pawl_error *err);
+void pawl__pg_give_back(struct pawl_postgres *pg, enum pg_role role, struct pawl_pq_conn *conn);
+void pawl__pg_count(struct pawl_postgres *pg, int64_t round_trips, int64_t syncs);
+int pawl__pg_wait(struct pawl_store *store, struct pawl_wake *wake, int64_t deadline_ns,
+                  struct pawl_error *err);
+
+/* ---- one call on one connection (postgres_call.c) ---------------------------------------- */
+
+struct pg_call {
+    struct pawl_postgres *pg;
+    struct pawl_pq_conn *conn;
+    enum pg_role role;
+    struct pawl_arena arena; /* until the end of the call */
+    struct pawl_socket_wait wait;
+    struct pawl_error *err;
+    size_t count; /* statements queued: the next one's number in the batch */
+    bool prepare; /* nothing is queued: what would be is prepared */
+};
+
+/* Takes a connection and begins a batch; `writes` is refused on a store that only reads. */
+PAWL_MUST_CHECK int pawl__pg_call_begin(struct pg_call *call, struct pawl_store *store,
+                                        enum pg_role role, bool writes, int64_t deadline_ns,
+                                        struct pawl_error *err);
+void pawl__pg_call_end(struct pg_call *call);
+/* The next batch on the same connection. */
+PAWL_MUST_CHECK int pawl__pg_again(struct pg_call *call);
+
+/* Each queues one statement; its number in the batch is call->count before. */
+PAWL_MUST_CHECK int pawl__pg_named(struct pg_call *call, enum pawl_sql_name name,
+                                   const struct pawl_sql_inputs *inputs);
+PAWL_MUST_CHECK int pawl__pg_statement(struct pg_call *call, uint32_t number,
+                                       const struct pawl_sql_statement *statement,
+                                       const struct pawl_sql_inputs *inputs);
+PAWL_MUST_CHECK int pawl__pg_own(struct pg_call *call, enum pg_own own,
+                                 const struct pawl_pq_param *params, size_t count);
+/* A text that comes once and has no parameters. */
+PAWL_MUST_CHECK int pawl__pg_text(struct pg_call *call, const char *text);
+PAWL_MUST_CHECK int pawl__pg_sync(struct pg_call *call);
+/* Runs the batch; PAWL_OK: all statements succeeded. Else the first one's error. */
+PAWL_MUST_CHECK int pawl__pg_run(struct pg_call *call, bool writes);
+/* The first error of the statements [from, to). */
+PAWL_MUST_CHECK int pawl__pg_first_error(struct pg_call *call, size_t from, size_t to,
+                                         struct pawl_error *err);
+
+/* An array parameter of texts, cleaned of NULs, in the call's arena. */
+PAWL_MUST_CHECK int pawl__pg_texts(struct pg_call *call, const struct pawl_str *texts, size_t count,
+                                   struct pawl_pq_param *out);
+/* A row of an answer into a table's struct; what it points to is in `arena`. */
+PAWL_MUST_CHECK int pawl__pg_row(const struct pg_call *call, size_t at, size_t row,
+                                 enum pawl_table table, uint64_t columns, struct pawl_arena *arena,
+                                 void *out);
+/* All rows of an answer. */
+PAWL_MUST_CHECK int pawl__pg_rows(const struct pg_call *call, size_t at, enum pawl_table table,
+                                  uint64_t columns, struct pawl_arena *arena, void **out,
+                                  size_t *count);
+
+/* ---- operations -------------------------------------------------------------------------- */
+
+/* postgres_text.c */
+PAWL_MUST_CHECK int pawl__pg_texts_make(struct pawl_postgres *pg);
+/* postgres_schema.c */
+PAWL_MUST_CHECK int pawl__pg_schema_open(struct pawl_postgres *pg, int64_t deadline_ns,
+                                         struct pawl_error *err);
+/* postgres_apply.c */
+int pawl__pg_apply(struct pawl_store *store, struct pawl_commit *const *commits, size_t count,
+                   int64_t deadline_ns, struct pawl_error *err);
+/* postgres_claim.c */
+int pawl__pg_claim(struct pawl_store *store, int64_t owner, struct pawl_claim *claims, size_t count,
+                   struct pawl_arena *arena, int64_t *now_us, int64_t deadline_ns,
+                   struct pawl_error *err);
+int pawl__pg_take(struct pawl_store *store, const struct pawl_take *take, struct pawl_arena *arena,
+                  struct pawl_taken *out, int64_t deadline_ns, struct pawl_error *err);
+/* postgres_find.c */
+int pawl__pg_find(struct pawl_store *store, const struct pawl_query *query,
+                  struct pawl_arena *arena, struct pawl_rows *out, int64_t deadline_ns,
+                  struct pawl_error *err);
+int pawl__pg_snapshot(struct pawl_store *store, pawl_row_visitor visit, void *ctx,
+                      int64_t deadline_ns, struct pawl_error *err);
+int pawl__pg_load(struct pawl_store *store, enum pawl_table table, const void *rows, size_t count,
+                  int64_t deadline_ns, struct pawl_error *err);
+
+#endif

@@ -1,0 +1,629 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Applying commits: one pipeline, one transaction, one round trip.
+ *
+ * First the rows that several batches may want are locked, each kind in its order, so that two
+ * batches do not wait for each other: keys of reservations, instances, done work. Then each member
+ * sends its guards and its changes as sql.h says; guards that do not hold turn the rest of their
+ * member into nothing, and their answers say why. Behind the sync, in a transaction of its own in
+ * the same flush, comes what needs no durability: one NOTIFY (inside the first it would make all
+ * commits of the database queue up behind one lock), and the wake-up of work that was parked by a
+ * transaction which this one could not see and which could not see this one. Who parks work looks
+ * for bookmarks once more when it is parked; so one of both sees the other.
+ *
+ * A statement that fails takes the whole transaction back. If that may pass (a deadlock), the batch
+ * is tried again; else its members are sent once more, each in a transaction of its own but still
+ * in one flush, and the one that the database refuses fails alone.
+ *
+ * Tickets are ignored: to unlock an advisory lock with the commit, the instance must be pinned to
+ * the connection that took it, which connections of a pool are not.
+ */
+#include "base/error.h"
+#include "stores/postgres.h"
+#include "stores/sql_text.h"
+
+/* Of a batch that met a deadlock or the like. */
+#define TRIES_MAX 4
+/* Advisory locks that one batch takes: the server's table of locks is shared by all. */
+#define LOCKED_KEYS_MAX 256
+
+/* One member, and where its answers are in the batch. */
+struct member {
+    struct pawl_commit *commit;
+    bool open;       /* not answered yet */
+    size_t from, to; /* statements */
+    size_t guard;    /* the first guard; they stand in a row */
+    size_t mail;     /* MAIL_LEFT; SIZE_MAX: not asked */
+};
+
+struct batch {
+    struct pg_call call;
+    struct member *members;
+    size_t count;
+    struct pawl_str *hashes; /* of all new bookmarks, member by member */
+    size_t hash_count;
+    bool notify;
+};
+
+/* ---- looking at commits ------------------------------------------------------------------ */
+
+static bool adds_rows(const struct pawl_change *change)
+{
+    return change->kind == PAWL_CHANGE_INSERT || change->kind == PAWL_CHANGE_ADD ||
+           change->kind == PAWL_CHANGE_PUT;
+}
+
+static bool is_guarded_insert(const struct pawl_change *change)
+{
+    /* Of other tables a row that is there already is rare: the error of the insert is enough. */
+    return change->kind == PAWL_CHANGE_INSERT && change->table == PAWL_TABLE_RESERVATIONS;
+}
+
+static bool is_bookmark(const struct pawl_change *change)
+{
+    return change->table == PAWL_TABLE_BOOKMARKS && adds_rows(change);
+}
+
+static const struct pawl_work_row *new_work(const struct pawl_change *change)
+{
+    return change->table == PAWL_TABLE_WORK && adds_rows(change) ? change->row : NULL;
+}
+
+/* Whether the commit leaves an instance that wants running and has no owner. */
+static bool leaves_runnable(const struct pawl_commit *commit)
+{
+    bool released = (commit->flags & PAWL_COMMIT_RELEASE) || commit->instance->owner == 0;
+
+    if (commit->kind != PAWL_COMMIT_CREATE && commit->kind != PAWL_COMMIT_ADVANCE)
+        return false;
+    return released && (commit->instance->runnable != 0 || (commit->flags & PAWL_COMMIT_KEEP));
+}
+
+/* Work that bookmarks wake is not meant here: the statement that wakes it notifies. */
+static bool makes_due(const struct pawl_commit *commit)
+{
+    if (commit->stamp.len > 0 || commit->kind == PAWL_COMMIT_CANCEL ||
+        (commit->instance && leaves_runnable(commit)))
+        return true;
+    for (size_t i = 0; i < commit->change_count; i++) {
+        const struct pawl_work_row *work = new_work(&commit->changes[i]);
+
+        if (work && work->due_us != PAWL_TIME_NEVER)
+            return true;
+    }
+    return false;
+}
+
+static size_t row_bytes(enum pawl_table table, const void *row)
+{
+    const struct pawl_table_info *info = pawl_table_info(table);
+    size_t total = 0;
+
+    for (uint32_t i = 0; i < info->column_count; i++)
+        if (info->columns[i].type != PAWL_COLUMN_INT) {
+            struct pawl_str text;
+
+            memcpy(&text, (const char *)row + info->columns[i].offset, sizeof text);
+            total += text.len < PG_ROW_BYTES_MAX ? text.len : PG_ROW_BYTES_MAX;
+        }
+    return total;
+}
+
+/* What cannot be sent at all. Whatever else is wrong with a commit, the database finds. */
+static int look_at(const struct pawl_sql *sql, const struct pawl_commit *commit,
+                   struct pawl_error *err)
+{
+    bool writes_row = commit->kind == PAWL_COMMIT_CREATE || commit->kind == PAWL_COMMIT_ADVANCE;
+
+    if (commit->kind != PAWL_COMMIT_PLAIN && !commit->instance)
+        return pawl__error_set(err, PAWL_EINVAL, "a commit of an instance without its row");
+    if (writes_row && row_bytes(PAWL_TABLE_INSTANCES, commit->instance) >= PG_ROW_BYTES_MAX)
+        return pawl__error_set(err, PAWL_ELIMIT, "instance %.*s is larger than %zu bytes",
+                               PAWL_STR_ARG(commit->instance->id), PG_ROW_BYTES_MAX);
+    for (size_t i = 0; i < commit->change_count; i++) {
+        const struct pawl_change *change = &commit->changes[i];
+
+        if (!pawl__sql_change(sql, change->kind, change->table))
+            return pawl__error_set(err, PAWL_EINVAL, "no such change of the table %s",
+                                   (unsigned)change->table < PAWL_TABLE_COUNT
+                                       ? pawl_table_info(change->table)->name
+                                       : "?");
+        if (adds_rows(change) && row_bytes(change->table, change->row) >= PG_ROW_BYTES_MAX)
+            return pawl__error_set(err, PAWL_ELIMIT, "a row of %s is larger than %zu bytes",
+                                   pawl_table_info(change->table)->name, PG_ROW_BYTES_MAX);
+    }
+    return PAWL_OK;
+}
+
+/* ---- locking first ----------------------------------------------------------------------- */
+
+static int lock_rows(struct batch *b, enum pg_own own, const struct pawl_str *ids, size_t count)
+{
+    struct pawl_pq_param param;
+    int status = count > 0 ? pawl__pg_texts(&b->call, ids, count, &param) : PAWL_OK;
+
+    return status == PAWL_OK && count > 0 ? pawl__pg_own(&b->call, own, &param, 1) : status;
+}
+
+/* What the members [from, to) will want; ids, work and keys have room for all of it. */
+struct wanted {
+    struct pawl_str *ids, *work, *keys;
+    size_t id_count, work_count, key_count;
+};
+
+static void want(struct wanted *w, const struct pawl_commit *commit)
+{
+    if (commit->kind != PAWL_COMMIT_PLAIN && commit->kind != PAWL_COMMIT_CREATE)
+        w->ids[w->id_count++] = commit->instance->id;
+    for (size_t i = 0; i < commit->done_count; i++)
+        w->work[w->work_count++] = commit->done[i];
+    for (size_t i = 0; i < commit->change_count; i++)
+        /* Past the limit the insert finds out by itself, by an error. */
+        if (is_guarded_insert(&commit->changes[i]) && w->key_count < LOCKED_KEYS_MAX)
+            w->keys[w->key_count++] =
+                ((const struct pawl_reservation_row *)commit->changes[i].row)->key;
+    /* Stamps must be locked by name: one that is not there yet has no row to lock. */
+    if (commit->stamp.len > 0)
+        w->keys[w->key_count++] = commit->stamp;
+}
+
+/* A member alone locks its rows by using them: its instance is the last thing it waits for. */
+static int lock_rows_of(struct batch *b, size_t from, size_t to)
+{
+    struct pawl_arena *arena = &b->call.arena;
+    struct wanted w = {0};
+    size_t work_count = 0;
+    int status;
+
+    for (size_t i = from; i < to; i++)
+        work_count += b->members[i].commit->done_count;
+    w.ids = pawl__arena_alloc_array(arena, to - from, sizeof *w.ids);
+    w.work = pawl__arena_alloc_array(arena, work_count + 1, sizeof *w.work);
+    w.keys = pawl__arena_alloc_array(arena, LOCKED_KEYS_MAX + to - from, sizeof *w.keys);
+    if (!w.ids || !w.work || !w.keys)
+        return pawl__error_code(b->call.err, pawl__arena_status(arena));
+    for (size_t i = from; i < to; i++)
+        if (b->members[i].open)
+            want(&w, b->members[i].commit);
+    status = lock_rows(b, PG_LOCK_KEYS, w.keys, w.key_count);
+    if (status == PAWL_OK && to - from > 1)
+        status = lock_rows(b, PG_LOCK_INSTANCES, w.ids, w.id_count);
+    if (status == PAWL_OK && to - from > 1)
+        status = lock_rows(b, PG_LOCK_WORK, w.work, w.work_count);
+    return status;
+}
+
+/* ---- sending a member -------------------------------------------------------------------- */
+
+static int send_guard(struct batch *b, const struct member *m, enum pawl_sql_name name,
+                      struct pawl_sql_inputs *inputs)
+{
+    inputs->first = b->call.count == m->guard;
+    return pawl__pg_named(&b->call, name, inputs);
+}
+
+static int send_instance_guard(struct batch *b, const struct member *m)
+{
+    const struct pawl_commit *commit = m->commit;
+    bool release = (commit->flags & PAWL_COMMIT_RELEASE) != 0;
+    struct pawl_sql_inputs inputs = {.row = commit->instance};
+
+    if (commit->instance && !release)
+        inputs.owner = commit->instance->owner;
+    switch (commit->kind) {
+    case PAWL_COMMIT_PLAIN:
+        return b->call.count == m->guard ? send_guard(b, m, PAWL_SQL_MEMBER, &inputs) : PAWL_OK;
+    case PAWL_COMMIT_CREATE:
+        return send_guard(b, m, PAWL_SQL_CREATE, &inputs);
+    case PAWL_COMMIT_ADVANCE:
+        return send_guard(b, m, commit->flags & PAWL_COMMIT_KEEP ? PAWL_SQL_KEEP : PAWL_SQL_ADVANCE,
+                          &inputs);
+    case PAWL_COMMIT_DELETE:
+        return send_guard(b, m, PAWL_SQL_REMOVE, &inputs);
+    case PAWL_COMMIT_CANCEL:
+        return send_guard(b, m, PAWL_SQL_CANCEL, &inputs);
+    }
+    return PAWL_OK;
+}
+
+/* Its name, its value, and whether it is the member's first guard. */
+static int send_stamp(struct batch *b, const struct member *m, enum pg_own own)
+{
+    const struct pawl_pq_param params[] = {
+        {PAWL_PQ_TEXT, pawl__sql_clean(m->commit->stamp, &b->call.arena), 0},
+        {PAWL_PQ_INT, {"", 0}, m->commit->stamp_value},
+        {PAWL_PQ_INT, {"", 0}, b->call.count == m->guard}};
+
+    if (m->commit->stamp.len == 0)
+        return PAWL_OK;
+    if (!params[0].bytes.ptr)
+        return pawl__error_code(b->call.err, pawl__arena_status(&b->call.arena));
+    return pawl__pg_own(&b->call, own, params, own == PG_STAMP_CHECK ? 3 : 2);
+}
+
+static int send_guards(struct batch *b, struct member *m)
+{
+    const struct pawl_commit *commit = m->commit;
+    struct pawl_sql_inputs inputs = {.owner = commit->done_owner};
+    int status = PAWL_OK;
+
+    m->guard = b->call.count;
+    for (size_t i = 0; i < commit->done_count && status == PAWL_OK; i++) {
+        inputs.id = commit->done[i];
+        status = send_guard(b, m, PAWL_SQL_DONE_CHECK, &inputs);
+    }
+    if (status == PAWL_OK)
+        status = send_stamp(b, m, PG_STAMP_CHECK);
+    for (size_t i = 0; i < commit->change_count && status == PAWL_OK; i++) {
+        const struct pawl_change *change = &commit->changes[i];
+
+        if (!is_guarded_insert(change))
+            continue;
+        inputs.row = change->row;
+        inputs.first = b->call.count == m->guard;
+        status = pawl__pg_statement(&b->call, PG_NUMBER_ABSENT + (uint32_t)change->table,
+                                    pawl__sql_absent(b->call.pg->sql, change->table), &inputs);
+    }
+    return status == PAWL_OK ? send_instance_guard(b, m) : status;
+}
+
+static int send_change(struct batch *b, const struct pawl_change *change)
+{
+    const struct pawl_sql_inputs inputs = {.row = change->row};
+
+    return pawl__pg_statement(
+        &b->call,
+        PG_NUMBER_CHANGE + (uint32_t)change->table * (PAWL_CHANGE_DELETE_OWNED + 1u) +
+            (uint32_t)change->kind,
+        pawl__sql_change(b->call.pg->sql, change->kind, change->table), &inputs);
+}
+
+/* What goes with an instance. */
+static int send_removals(struct batch *b, const struct pawl_commit *commit)
+{
+    const struct pawl_bookmark_row bookmark = {.instance_id = commit->instance->id};
+    const struct pawl_work_row work = {.instance_id = commit->instance->id};
+    const struct pawl_journal_row journal = {.instance_id = commit->instance->id};
+    const struct pawl_reservation_row reservation = {.instance_id = commit->instance->id};
+    const struct pawl_change removals[] = {
+        {PAWL_CHANGE_DELETE_OWNED, PAWL_TABLE_BOOKMARKS, &bookmark},
+        {PAWL_CHANGE_DELETE_OWNED, PAWL_TABLE_WORK, &work},
+        {PAWL_CHANGE_DELETE_OWNED, PAWL_TABLE_JOURNAL, &journal},
+        {PAWL_CHANGE_DELETE_OWNED, PAWL_TABLE_RESERVATIONS, &reservation},
+    };
+    int status = PAWL_OK;
+
+    for (size_t i = 0; i < sizeof removals / sizeof removals[0] && status == PAWL_OK; i++)
+        status = send_change(b, &removals[i]);
+    return status;
+}
+
+static int send_wake(struct batch *b, enum pg_own own, const struct pawl_str *hashes, size_t count)
+{
+    struct pawl_pq_param param;
+    int status = count > 0 ? pawl__pg_texts(&b->call, hashes, count, &param) : PAWL_OK;
+
+    return status == PAWL_OK && count > 0 ? pawl__pg_own(&b->call, own, &param, 1) : status;
+}
+
+/* Work that the commit itself adds for its instance does not count as mail that is left. */
+static bool is_own_mail(const struct pawl_commit *commit, const struct pawl_change *change)
+{
+    const struct pawl_work_row *work = new_work(change);
+
+    return work && pawl__str_equal(work->instance_id, commit->instance->id);
+}
+
+static int send_mail_question(struct batch *b, struct member *m)
+{
+    const struct pawl_commit *commit = m->commit;
+    struct pawl_sql_inputs inputs = {.limit = 1};
+
+    m->mail = SIZE_MAX;
+    if (commit->kind != PAWL_COMMIT_CREATE && commit->kind != PAWL_COMMIT_ADVANCE)
+        return PAWL_OK;
+    inputs.id = commit->instance->id;
+    for (size_t i = 0; i < commit->change_count; i++)
+        inputs.limit += is_own_mail(commit, &commit->changes[i]);
+    m->mail = b->call.count;
+    return pawl__pg_named(&b->call, PAWL_SQL_MAIL_LEFT, &inputs);
+}
+
+static int send_member(struct batch *b, struct member *m)
+{
+    const struct pawl_commit *commit = m->commit;
+    struct pawl_sql_inputs inputs = {.owner = commit->done_owner};
+    size_t first_hash = b->hash_count;
+    int status;
+
+    m->from = b->call.count;
+    status = send_guards(b, m);
+    for (size_t i = 0; i < commit->done_count && status == PAWL_OK; i++) {
+        inputs.id = commit->done[i];
+        status = pawl__pg_named(&b->call, PAWL_SQL_DONE, &inputs);
+    }
+    if (status == PAWL_OK)
+        status = send_stamp(b, m, PG_STAMP);
+    if (status == PAWL_OK && commit->kind == PAWL_COMMIT_DELETE)
+        status = send_removals(b, commit);
+    for (size_t i = 0; i < commit->change_count && status == PAWL_OK; i++) {
+        if (is_bookmark(&commit->changes[i]))
+            b->hashes[b->hash_count++] =
+                ((const struct pawl_bookmark_row *)commit->changes[i].row)->hash;
+        status = send_change(b, &commit->changes[i]);
+    }
+    if (status == PAWL_OK)
+        status = send_wake(b, PG_WAKE, b->hashes + first_hash, b->hash_count - first_hash);
+    if (status == PAWL_OK)
+        status = send_mail_question(b, m);
+    m->to = b->call.count;
+    b->notify = b->notify || makes_due(commit);
+    return status;
+}
+
+/* In a transaction of its own behind all others. */
+static int send_signals(struct batch *b)
+{
+    int status = PAWL_OK;
+
+    if (!b->notify && b->hash_count == 0)
+        return PAWL_OK;
+    if (b->hash_count > 0)
+        status = send_wake(b, PG_WAKE_LATE, b->hashes, b->hash_count);
+    if (status == PAWL_OK && b->notify)
+        status = pawl__pg_own(&b->call, PG_NOTIFY, NULL, 0);
+    return status == PAWL_OK ? pawl__pg_sync(&b->call) : status;
+}
+
+/* ---- answers ----------------------------------------------------------------------------- */
+
+static int instance_status(const struct pawl_commit *commit)
+{
+    if (commit->kind == PAWL_COMMIT_CREATE)
+        return PAWL_EEXISTS;
+    return commit->kind == PAWL_COMMIT_CANCEL ? PAWL_ENOTFOUND : PAWL_ECONFLICT;
+}
+
+/* The first guard that did not hold says why; they are in the order of send_guards(). */
+static int guard_status(const struct batch *b, const struct member *m)
+{
+    const struct pawl_commit *commit = m->commit;
+    size_t at = m->guard, held = commit->done_count + (commit->stamp.len > 0), reserved = 0, count;
+
+    for (size_t i = 0; i < commit->change_count; i++)
+        reserved += is_guarded_insert(&commit->changes[i]);
+    count = held + reserved + (commit->kind != PAWL_COMMIT_PLAIN);
+    for (size_t i = 0; i < count; i++, at++) {
+        if (pawl__str_is(pawl__pq_bytes(b->call.conn, at, 0, 0), "1"))
+            continue;
+        return i < held              ? PAWL_ECONFLICT
+               : i < held + reserved ? PAWL_EEXISTS
+                                     : instance_status(commit);
+    }
+    return PAWL_OK;
+}
+
+static bool mail_is_left(struct batch *b, const struct member *m)
+{
+    const struct pawl_commit *commit = m->commit;
+    size_t rows = pawl__pq_rows(b->call.conn, m->mail);
+
+    for (size_t row = 0; row < rows; row++) {
+        struct pawl_str id = pawl__pq_bytes(b->call.conn, m->mail, row, 0);
+        bool own = false;
+
+        for (size_t i = 0; i < commit->change_count && !own; i++)
+            own = is_own_mail(commit, &commit->changes[i]) &&
+                  pawl__str_equal(
+                      pawl__sql_clean(new_work(&commit->changes[i])->id, &b->call.arena), id);
+        if (!own)
+            return true;
+    }
+    return false;
+}
+
+static void drop(struct pawl_commit *commit, int status, const struct pawl_error *why)
+{
+    commit->status = status;
+    commit->cancel_requested = commit->has_mail = false;
+    if (why)
+        commit->error = *why;
+    else if (status == PAWL_EEXISTS && commit->kind == PAWL_COMMIT_CREATE)
+        (void)pawl__error_set(&commit->error, status,
+                              "instance %.*s or a row that goes with it is there already",
+                              PAWL_STR_ARG(commit->instance->id));
+    else if (status == PAWL_ENOTFOUND)
+        (void)pawl__error_set(&commit->error, status, "there is no instance %.*s",
+                              PAWL_STR_ARG(commit->instance->id));
+    else
+        (void)pawl__error_code(&commit->error, status);
+}
+
+/* Of a member whose statements all succeeded. */
+static void answer(struct batch *b, struct member *m)
+{
+    struct pawl_commit *commit = m->commit;
+    int status = guard_status(b, m);
+    bool has_row = commit->kind == PAWL_COMMIT_CREATE || commit->kind == PAWL_COMMIT_ADVANCE;
+    size_t last = m->guard + commit->done_count + (commit->stamp.len > 0);
+
+    m->open = false;
+    if (status != PAWL_OK) {
+        drop(commit, status, NULL);
+        return;
+    }
+    for (size_t i = 0; i < commit->change_count; i++)
+        last += is_guarded_insert(&commit->changes[i]);
+    commit->status = PAWL_OK;
+    commit->cancel_requested = has_row && pawl__pq_int(b->call.conn, last, 0, 1) != 0;
+    commit->has_mail = has_row && mail_is_left(b, m);
+}
+
+/* ---- batches ----------------------------------------------------------------------------- */
+
+static int begin_batch(struct batch *b)
+{
+    b->hash_count = 0;
+    b->notify = false;
+    return pawl__pg_again(&b->call);
+}
+
+/*
+ * All members in one transaction. PAWL_OK: they are answered. *refused: the database took it back,
+ * with this error; nothing happened.
+ */
+static int try_together(struct batch *b, bool *refused)
+{
+    int status = begin_batch(b), run;
+    size_t last;
+
+    *refused = false;
+    if (status == PAWL_OK)
+        status = lock_rows_of(b, 0, b->count);
+    for (size_t i = 0; i < b->count && status == PAWL_OK; i++)
+        if (b->members[i].open)
+            status = send_member(b, &b->members[i]);
+    last = b->call.count;
+    if (status == PAWL_OK)
+        status = pawl__pg_sync(&b->call);
+    if (status == PAWL_OK)
+        status = send_signals(b);
+    if (status != PAWL_OK)
+        return status;
+    run = pawl__pq_run(b->call.conn, true, &b->call.wait, b->call.err);
+    pawl__pg_count(b->call.pg, 1, run == PAWL_OK);
+    if (run != PAWL_OK && pawl__pq_synced(b->call.conn) == 0)
+        return run;
+    /* What comes behind the first sync may be lost: it is only a signal. */
+    status = pawl__pg_first_error(&b->call, 0, last, b->call.err);
+    *refused = status != PAWL_OK;
+    for (size_t i = 0; i < b->count && status == PAWL_OK; i++)
+        if (b->members[i].open)
+            answer(b, &b->members[i]);
+    return status;
+}
+
+/* Whatever they need is prepared before: what is prepared in a transaction may fail with it. */
+static int send_apart(struct batch *b, bool prepare)
+{
+    int status = PAWL_OK;
+
+    b->call.prepare = prepare;
+    b->call.count = b->hash_count = 0;
+    for (size_t i = 0; i < b->count && status == PAWL_OK; i++) {
+        size_t first = b->call.count;
+
+        if (!b->members[i].open)
+            continue;
+        status = lock_rows_of(b, i, i + 1);
+        if (status == PAWL_OK)
+            status = send_member(b, &b->members[i]);
+        b->members[i].from = first;
+        if (status == PAWL_OK && !prepare)
+            status = pawl__pg_sync(&b->call);
+    }
+    if (status == PAWL_OK && prepare)
+        status = pawl__pg_sync(&b->call);
+    b->call.prepare = false;
+    return status;
+}
+
+/* Each open member in a transaction of its own. With `last` none stays open; else those may that
+ * the database refused for now. */
+static int try_apart(struct batch *b, bool last)
+{
+    int64_t syncs = 0;
+    int status = begin_batch(b);
+
+    if (status == PAWL_OK)
+        status = send_apart(b, true);
+    if (status == PAWL_OK)
+        status = send_apart(b, false);
+    if (status == PAWL_OK)
+        status = send_signals(b);
+    if (status == PAWL_OK)
+        status = pawl__pq_run(b->call.conn, true, &b->call.wait, b->call.err);
+    if (status != PAWL_OK)
+        return status;
+    for (size_t i = 0; i < b->count; i++) {
+        struct member *m = &b->members[i];
+        struct pawl_error why = PAWL_ERROR_INIT;
+        int failure = m->open ? pawl__pg_first_error(&b->call, m->from, m->to, &why) : PAWL_OK;
+
+        if (m->open && failure == PAWL_OK) {
+            answer(b, m);
+            syncs++;
+        } else if (m->open && (last || pawl_error_class(failure) != PAWL_CLASS_TRANSIENT)) {
+            m->open = false;
+            drop(m->commit, failure, &why);
+        }
+    }
+    pawl__pg_count(b->call.pg, 1, syncs);
+    return PAWL_OK;
+}
+
+static size_t open_count(const struct batch *b)
+{
+    size_t count = 0;
+
+    for (size_t i = 0; i < b->count; i++)
+        count += b->members[i].open;
+    return count;
+}
+
+static int apply_batch(struct batch *b)
+{
+    bool refused = true;
+    int status = PAWL_OK;
+
+    for (int tries = 1; tries <= TRIES_MAX; tries++) {
+        status = try_together(b, &refused);
+        if (status == PAWL_OK || !refused)
+            return status;
+        if (pawl_error_class(status) != PAWL_CLASS_TRANSIENT)
+            break;
+    }
+    status = PAWL_OK;
+    for (int tries = 1; open_count(b) > 0 && status == PAWL_OK; tries++)
+        status = try_apart(b, tries == TRIES_MAX);
+    return status;
+}
+
+int pawl__pg_apply(struct pawl_store *store, struct pawl_commit *const *commits, size_t count,
+                   int64_t deadline_ns, struct pawl_error *err)
+{
+    struct batch b = {.count = count};
+    size_t changes = 0;
+    int status;
+
+    if (count > PAWL_STORE_BATCH_MAX)
+        return pawl__error_set(err, PAWL_ELIMIT, "%zu commits in one batch; %d at the most", count,
+                               PAWL_STORE_BATCH_MAX);
+    if (count == 0)
+        return PAWL_OK;
+    status = pawl__pg_call_begin(&b.call, store, PG_COMMIT, true, deadline_ns, err);
+    if (status != PAWL_OK)
+        return status;
+    for (size_t i = 0; i < count; i++)
+        changes += commits[i]->change_count;
+    b.members = pawl__arena_alloc_zeroed(&b.call.arena, count * sizeof *b.members);
+    b.hashes = pawl__arena_alloc_array(&b.call.arena, changes + 1, sizeof *b.hashes);
+    if (!b.members || !b.hashes) {
+        status = pawl__error_code(err, pawl__arena_status(&b.call.arena));
+        goto out;
+    }
+    for (size_t i = 0; i < count; i++) {
+        struct pawl_error why = PAWL_ERROR_INIT;
+        int unfit = look_at(b.call.pg->sql, commits[i], &why);
+
+        b.members[i].commit = commits[i];
+        b.members[i].open = unfit == PAWL_OK;
+        if (unfit != PAWL_OK)
+            drop(commits[i], unfit, &why);
+    }
+    if (open_count(&b) > 0)
+        status = apply_batch(&b);
+out:
+    pawl__pg_call_end(&b.call);
+    return status;
+}

@@ -1,0 +1,259 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Claiming instances and taking due work: one transaction, one round trip each, not synced.
+ *
+ * Claims lock their instances in the order of the ids first, as commits do. A claim waits for a
+ * commit of the same instance that is on its way; whether its owner lives is looked at afterwards.
+ * Takes pass over what others are taking at this moment.
+ *
+ * Tickets are ignored, see postgres_apply.c.
+ */
+#include "base/error.h"
+#include "stores/postgres.h"
+#include "stores/sql_text.h"
+
+#include <stdlib.h>
+
+/* Rows that one take answers at the most. */
+#define TAKE_MAX 10000
+
+/* ---- claims ------------------------------------------------------------------------------ */
+
+enum { CLAIM_AT_LOCK, CLAIM_AT_CLAIM, CLAIM_AT_BUSY, CLAIM_AT_MAIL, CLAIM_AT_NOW };
+
+/* A claim by its id as the database has it, which may not be the caller's: NULs. */
+struct sorted_claim {
+    struct pawl_str id;
+    struct pawl_claim *claim;
+};
+
+static int compare_claims(const void *a, const void *b)
+{
+    const struct sorted_claim *x = a, *y = b;
+
+    return pawl__str_compare(x->id, y->id);
+}
+
+static int sort_claims(struct pg_call *call, struct pawl_claim *claims, size_t count,
+                       struct sorted_claim **out)
+{
+    struct sorted_claim *sorted = pawl__arena_alloc_array(&call->arena, count + 1, sizeof *sorted);
+
+    for (size_t i = 0; i < count && sorted; i++)
+        sorted[i] = (struct sorted_claim){pawl__sql_clean(claims[i].id, &call->arena), &claims[i]};
+    if (call->arena.status != PAWL_OK)
+        return pawl__error_code(call->err, call->arena.status);
+    qsort(sorted, count, sizeof *sorted, compare_claims);
+    *out = sorted;
+    return PAWL_OK;
+}
+
+static struct pawl_claim *find_claim(const struct sorted_claim *sorted, size_t count,
+                                     struct pawl_str id)
+{
+    const struct sorted_claim key = {id, NULL};
+    const struct sorted_claim *found = bsearch(&key, sorted, count, sizeof key, compare_claims);
+
+    return found ? found->claim : NULL;
+}
+
+static int send_claims(struct pg_call *call, int64_t owner, const struct sorted_claim *sorted,
+                       size_t count)
+{
+    const struct pawl_sql_inputs none = {.row = NULL};
+    struct pawl_pq_param params[] = {{PAWL_PQ_TEXT_ARRAY, {"", 0}, 0},
+                                     {PAWL_PQ_INT, {"", 0}, owner},
+                                     {PAWL_PQ_INT, {"", 0}, PAWL_CLAIM_MAIL_MAX}};
+    struct pawl_str *ids = pawl__arena_alloc_array(&call->arena, count + 1, sizeof *ids);
+    int status;
+
+    if (!ids)
+        return pawl__error_code(call->err, pawl__arena_status(&call->arena));
+    for (size_t i = 0; i < count; i++)
+        ids[i] = sorted[i].id;
+    status = pawl__pg_texts(call, ids, count, &params[0]);
+    if (status == PAWL_OK)
+        status = pawl__pg_own(call, PG_LOCK_INSTANCES, params, 1);
+    if (status == PAWL_OK)
+        status = pawl__pg_own(call, PG_CLAIM, params, 2);
+    if (status == PAWL_OK)
+        status = pawl__pg_own(call, PG_CLAIM_BUSY, params, 2);
+    if (status == PAWL_OK)
+        status = pawl__pg_own(call, PG_CLAIM_MAIL, params, 3);
+    if (status == PAWL_OK)
+        status = pawl__pg_named(call, PAWL_SQL_NOW, &none);
+    if (status == PAWL_OK)
+        status = pawl__pg_sync(call);
+    return status;
+}
+
+/* The rows that were answered, to the claims they belong to. */
+struct claim_answers {
+    struct pawl_instance_row *granted, *busy;
+    struct pawl_work_row *mail;
+    size_t granted_count, busy_count, mail_count;
+};
+
+static int read_claims(struct pg_call *call, struct pawl_arena *arena, struct claim_answers *out)
+{
+    const uint64_t *columns = call->pg->own_columns;
+    void *granted = NULL, *busy = NULL, *mail = NULL;
+    int status = pawl__pg_rows(call, CLAIM_AT_CLAIM, PAWL_TABLE_INSTANCES, columns[PG_CLAIM], arena,
+                               &granted, &out->granted_count);
+
+    if (status == PAWL_OK)
+        status = pawl__pg_rows(call, CLAIM_AT_BUSY, PAWL_TABLE_INSTANCES, columns[PG_CLAIM_BUSY],
+                               arena, &busy, &out->busy_count);
+    if (status == PAWL_OK)
+        status = pawl__pg_rows(call, CLAIM_AT_MAIL, PAWL_TABLE_WORK, columns[PG_CLAIM_MAIL], arena,
+                               &mail, &out->mail_count);
+    out->granted = granted;
+    out->busy = busy;
+    out->mail = mail;
+    return status;
+}
+
+static void answer_claims(const struct claim_answers *in, const struct sorted_claim *sorted,
+                          size_t count)
+{
+    struct pawl_claim *claim;
+
+    for (size_t i = 0; i < count; i++) {
+        claim = sorted[i].claim;
+        claim->status = PAWL_ENOTFOUND;
+        claim->row = (struct pawl_instance_row){.id = claim->id};
+        claim->mail = NULL;
+        claim->mail_count = 0;
+    }
+    for (size_t i = 0; i < in->granted_count; i++)
+        if ((claim = find_claim(sorted, count, in->granted[i].id))) {
+            claim->status = PAWL_OK;
+            claim->row = in->granted[i];
+        }
+    for (size_t i = 0; i < in->busy_count; i++)
+        if ((claim = find_claim(sorted, count, in->busy[i].id))) {
+            claim->status = PAWL_EBUSY;
+            claim->row = in->busy[i];
+        }
+    /* Sorted by instance: each one's are in a row. */
+    for (size_t i = 0; i < in->mail_count; i++) {
+        claim = find_claim(sorted, count, in->mail[i].instance_id);
+        if (!claim || claim->status != PAWL_OK)
+            continue;
+        if (claim->mail_count++ == 0)
+            claim->mail = &in->mail[i];
+    }
+}
+
+int pawl__pg_claim(struct pawl_store *store, int64_t owner, struct pawl_claim *claims, size_t count,
+                   struct pawl_arena *arena, int64_t *now_us, int64_t deadline_ns,
+                   struct pawl_error *err)
+{
+    struct claim_answers answers = {0};
+    struct sorted_claim *sorted = NULL;
+    struct pg_call call;
+    int status;
+
+    if (count > PAWL_STORE_BATCH_MAX)
+        return pawl__error_set(err, PAWL_ELIMIT, "%zu claims at once; %d at the most", count,
+                               PAWL_STORE_BATCH_MAX);
+    status = pawl__pg_call_begin(&call, store, PG_FAST, true, deadline_ns, err);
+    if (status != PAWL_OK)
+        return status;
+    status = sort_claims(&call, claims, count, &sorted);
+    if (status == PAWL_OK)
+        status = send_claims(&call, owner, sorted, count);
+    if (status == PAWL_OK)
+        status = pawl__pg_run(&call, true);
+    if (status == PAWL_OK)
+        status = read_claims(&call, arena, &answers);
+    if (status != PAWL_OK)
+        goto out;
+    answer_claims(&answers, sorted, count);
+    *now_us = pawl__pq_int(call.conn, CLAIM_AT_NOW, 0, 0);
+out:
+    pawl__pg_call_end(&call);
+    return status;
+}
+
+/* ---- takes ------------------------------------------------------------------------------- */
+
+enum { TAKE_AT_TAKE, TAKE_AT_RUNNABLE, TAKE_AT_NEXT, TAKE_AT_NOW };
+
+static int send_take(struct pg_call *call, const struct pawl_take *take)
+{
+    bool all = take->part_from == 0 && take->part_to == 0, any = take->kind.len == 0;
+    const struct pawl_sql_inputs inputs = {
+        .owner = take->owner,
+        .limit = take->limit < TAKE_MAX ? take->limit : TAKE_MAX,
+        .part_from = take->part_from,
+        .part_to = all ? 1024 : take->part_to,
+        .text = take->kind,
+    };
+    int status = pawl__pg_named(call, any ? PAWL_SQL_TAKE : PAWL_SQL_TAKE_KIND, &inputs);
+
+    if (status == PAWL_OK)
+        status = pawl__pg_named(call, PAWL_SQL_RUNNABLE, &inputs);
+    if (status == PAWL_OK)
+        status = pawl__pg_named(call, any ? PAWL_SQL_NEXT_DUE : PAWL_SQL_NEXT_DUE_KIND, &inputs);
+    if (status == PAWL_OK)
+        status = pawl__pg_named(call, PAWL_SQL_NOW, &inputs);
+    return status == PAWL_OK ? pawl__pg_sync(call) : status;
+}
+
+static int compare_due(const void *a, const void *b)
+{
+    const struct pawl_work_row *x = a, *y = b;
+
+    if (x->due_us != y->due_us)
+        return x->due_us < y->due_us ? -1 : 1;
+    return pawl__str_compare(x->id, y->id);
+}
+
+static int read_take(struct pg_call *call, struct pawl_arena *arena, struct pawl_taken *out)
+{
+    size_t count = pawl__pq_rows(call->conn, TAKE_AT_RUNNABLE), work_count = 0;
+    struct pawl_str *ids = pawl__arena_alloc_array(arena, count + 1, sizeof *ids);
+    void *work = NULL;
+    int status = ids ? pawl__pg_rows(call, TAKE_AT_TAKE, PAWL_TABLE_WORK,
+                                     pawl__sql_statement(call->pg->sql, PAWL_SQL_TAKE)->columns,
+                                     arena, &work, &work_count)
+                     : pawl__error_code(call->err, pawl__arena_status(arena));
+
+    if (status != PAWL_OK)
+        return status;
+    for (size_t i = 0; i < count; i++) {
+        ids[i] = pawl__arena_str(arena, pawl__pq_bytes(call->conn, TAKE_AT_RUNNABLE, i, 0));
+        if (!ids[i].ptr)
+            return pawl__error_code(call->err, pawl__arena_status(arena));
+    }
+    qsort(work, work_count, sizeof(struct pawl_work_row), compare_due);
+    *out = (struct pawl_taken){
+        .work = work,
+        .work_count = work_count,
+        .runnable = ids,
+        .runnable_count = count,
+        .now_us = pawl__pq_int(call->conn, TAKE_AT_NOW, 0, 0),
+        .next_due_us = pawl__pq_rows(call->conn, TAKE_AT_NEXT) > 0
+                           ? pawl__pq_int(call->conn, TAKE_AT_NEXT, 0, 0)
+                           : PAWL_TIME_NEVER,
+    };
+    return PAWL_OK;
+}
+
+int pawl__pg_take(struct pawl_store *store, const struct pawl_take *take, struct pawl_arena *arena,
+                  struct pawl_taken *out, int64_t deadline_ns, struct pawl_error *err)
+{
+    struct pg_call call;
+    int status = pawl__pg_call_begin(&call, store, PG_FAST, true, deadline_ns, err);
+
+    if (status != PAWL_OK)
+        return status;
+    status = send_take(&call, take);
+    if (status == PAWL_OK)
+        status = pawl__pg_run(&call, true);
+    if (status == PAWL_OK)
+        status = read_take(&call, arena, out);
+    pawl__pg_call_end(&call);
+    return status;
+}

@@ -1,0 +1,177 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Reading: queries; and whole stores, for backups and for restoring them. */
+#include "base/error.h"
+#include "stores/postgres.h"
+
+/* Rows of a snapshot that are in memory at a time; a row may have a megabyte. */
+#define SNAPSHOT_ROWS "200"
+
+/* ---- find -------------------------------------------------------------------------------- */
+
+static int send_select(struct pg_call *call, const char *text, const struct pawl_sql_value *values,
+                       size_t count)
+{
+    struct pawl_pq_param *params = pawl__arena_alloc_array(&call->arena, count + 1, sizeof *params);
+    int status;
+
+    if (!params)
+        return pawl__error_code(call->err, pawl__arena_status(&call->arena));
+    for (size_t i = 0; i < count; i++) {
+        enum pawl_pq_type type = values[i].type == PAWL_COLUMN_INT    ? PAWL_PQ_INT
+                                 : values[i].type == PAWL_COLUMN_TEXT ? PAWL_PQ_TEXT
+                                                                      : PAWL_PQ_BYTES;
+
+        params[i] = (struct pawl_pq_param){type, values[i].text, values[i].integer};
+    }
+    status = pawl__pq_queue(call->conn, PAWL_PQ_STATEMENT_NONE, text, params, count, call->err);
+    if (status == PAWL_OK)
+        call->count++;
+    return status;
+}
+
+int pawl__pg_find(struct pawl_store *store, const struct pawl_query *query,
+                  struct pawl_arena *arena, struct pawl_rows *out, int64_t deadline_ns,
+                  struct pawl_error *err)
+{
+    struct pawl_sql_select select = {0};
+    struct pawl_rows rows = {NULL, 0, 0};
+    struct pg_call call;
+    void *found = NULL;
+    int status = pawl__pg_call_begin(&call, store, PG_FAST, false, deadline_ns, err);
+
+    if (status != PAWL_OK)
+        return status;
+    status = pawl__sql_query(PAWL_SQL_POSTGRES, query, &call.arena, &select, err);
+    if (status == PAWL_OK && select.text)
+        status = send_select(&call, select.text, select.values, select.value_count);
+    if (status == PAWL_OK && select.count_text)
+        status = send_select(&call, select.count_text, select.values, select.count_value_count);
+    if (status == PAWL_OK)
+        status = pawl__pg_sync(&call);
+    if (status == PAWL_OK)
+        status = pawl__pg_run(&call, false);
+    if (status == PAWL_OK && select.text)
+        status = pawl__pg_rows(&call, 0, select.table, select.columns, arena, &found, &rows.count);
+    if (status == PAWL_OK) {
+        rows.rows = found;
+        if (select.count_text)
+            rows.total = (uint64_t)pawl__pq_int(call.conn, select.text ? 1 : 0, 0, 0);
+        *out = rows;
+    }
+    pawl__pg_call_end(&call);
+    return status;
+}
+
+/* ---- snapshot, load ---------------------------------------------------------------------- */
+
+static int fetch(struct pg_call *call)
+{
+    int status = pawl__pg_again(call);
+
+    if (status == PAWL_OK)
+        status = pawl__pg_text(call, "FETCH " SNAPSHOT_ROWS " FROM pawl_snapshot");
+    if (status == PAWL_OK)
+        status = pawl__pg_sync(call);
+    return status == PAWL_OK ? pawl__pg_run(call, false) : status;
+}
+
+static int visit_rows(struct pg_call *call, enum pawl_table table, uint64_t columns,
+                      struct pawl_arena *arena, pawl_row_visitor visit, void *ctx)
+{
+    size_t size = pawl_table_info(table)->row_size, count = 0;
+    void *rows = NULL;
+    int status = pawl__pg_rows(call, 0, table, columns, arena, &rows, &count);
+
+    for (size_t i = 0; i < count && status == PAWL_OK; i++)
+        status = visit(ctx, table, (const char *)rows + i * size, call->err);
+    return status;
+}
+
+/* One table, by a cursor inside the transaction that is open. */
+static int walk(struct pg_call *call, enum pawl_table table, pawl_row_visitor visit, void *ctx)
+{
+    const struct pawl_sql_statement *all = pawl__sql_all(call->pg->sql, table);
+    const char *text =
+        pawl__arena_printf(&call->arena, "DECLARE pawl_snapshot CURSOR FOR %s", all->text);
+    struct pawl_arena arena;
+    int status = text ? pawl__pg_again(call) : pawl__error_code(call->err, PAWL_ENOMEM);
+
+    pawl__arena_init(&arena, &call->pg->env->alloc, PG_CALL_BYTES_MAX);
+    if (status == PAWL_OK)
+        status = pawl__pg_text(call, text);
+    if (status == PAWL_OK)
+        status = pawl__pg_sync(call);
+    if (status == PAWL_OK)
+        status = pawl__pg_run(call, false);
+    while (status == PAWL_OK) {
+        status = fetch(call);
+        if (status != PAWL_OK || pawl__pq_rows(call->conn, 0) == 0)
+            break;
+        status = visit_rows(call, table, all->columns, &arena, visit, ctx);
+        pawl__arena_reset(&arena);
+    }
+    pawl__arena_release(&arena);
+    return status;
+}
+
+static int run_text(struct pg_call *call, const char *text)
+{
+    int status = pawl__pg_again(call);
+
+    if (status == PAWL_OK)
+        status = pawl__pg_text(call, text);
+    if (status == PAWL_OK)
+        status = pawl__pg_sync(call);
+    return status == PAWL_OK ? pawl__pg_run(call, false) : status;
+}
+
+int pawl__pg_snapshot(struct pawl_store *store, pawl_row_visitor visit, void *ctx,
+                      int64_t deadline_ns, struct pawl_error *err)
+{
+    struct pg_call call;
+    int status = pawl__pg_call_begin(&call, store, PG_FAST, false, deadline_ns, err), ended;
+
+    if (status != PAWL_OK)
+        return status;
+    status = run_text(&call, "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY");
+    for (int table = 0; table < PAWL_TABLE_COUNT && status == PAWL_OK; table++) {
+        status = walk(&call, (enum pawl_table)table, visit, ctx);
+        if (status == PAWL_OK)
+            status = run_text(&call, "CLOSE pawl_snapshot");
+    }
+    /* Also after a failure, of which the caller's message is to stay. */
+    call.err = NULL;
+    ended = pawl__pq_is_broken(call.conn) ? PAWL_OK : run_text(&call, "ROLLBACK");
+    if (status == PAWL_OK && ended != PAWL_OK)
+        status = pawl__error_code(err, ended);
+    pawl__pg_call_end(&call);
+    return status;
+}
+
+int pawl__pg_load(struct pawl_store *store, enum pawl_table table, const void *rows, size_t count,
+                  int64_t deadline_ns, struct pawl_error *err)
+{
+    size_t size = pawl_table_info(table)->row_size;
+    struct pg_call call;
+    int status;
+
+    if (count == 0)
+        return PAWL_OK;
+    status = pawl__pg_call_begin(&call, store, PG_COMMIT, true, deadline_ns, err);
+    if (status != PAWL_OK)
+        return status;
+    for (size_t i = 0; i < count && status == PAWL_OK; i++) {
+        const struct pawl_sql_inputs inputs = {.row = (const char *)rows + i * size};
+
+        status = pawl__pg_statement(&call, PG_NUMBER_LOAD + (uint32_t)table,
+                                    pawl__sql_load(call.pg->sql, table), &inputs);
+    }
+    if (status == PAWL_OK)
+        status = pawl__pg_sync(&call);
+    if (status == PAWL_OK)
+        status = pawl__pg_run(&call, true);
+    if (status == PAWL_OK)
+        pawl__pg_count(call.pg, 0, 1);
+    pawl__pg_call_end(&call);
+    return status;
+}

@@ -1,0 +1,277 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The connections of a PostgreSQL store: two pools by role, opened when they are needed, and one
+ * that listens.
+ *
+ * A connection that fails is dropped, and the next call opens another. While the server cannot be
+ * reached tries are spaced out: a call waits until the next one is allowed, tries once, and answers
+ * what came of it. Connections that died while idle are noticed before anything is sent on them, so
+ * that a restarted server costs no call an unknown outcome.
+ *
+ * Connecting never happens under the lock.
+ */
+#include "base/error.h"
+#include "stores/postgres.h"
+
+#define BACKOFF_NS_MIN INT64_C(20000000)
+#define BACKOFF_NS_MAX INT64_C(1000000000)
+/* Looking for the listener's news costs nothing; being stopped is noticed by the wait itself. */
+
+int pawl__pg_pools_init(struct pawl_postgres *pg, uint32_t connections)
+{
+    size_t count = connections ? connections : PG_CONNECTIONS_DEFAULT;
+    int status = pawl_mutex_new(pg->env, "postgres", &pg->lock);
+
+    if (count < PG_CONNECTIONS_MIN)
+        count = PG_CONNECTIONS_MIN;
+    if (count > PG_CONNECTIONS_MAX)
+        count = PG_CONNECTIONS_MAX;
+    pg->pools[PG_COMMIT].max_count = (count - 1) / 2;
+    pg->pools[PG_FAST].max_count = count - 1 - pg->pools[PG_COMMIT].max_count;
+    for (int role = 0; role < PG_ROLE_COUNT && status == PAWL_OK; role++)
+        status = pawl_cond_new(pg->env, "postgres freed", &pg->pools[role].freed);
+    if (status == PAWL_OK)
+        status = pawl_cond_new(pg->env, "postgres woken", &pg->woken);
+    return status;
+}
+
+void pawl__pg_pools_release(struct pawl_postgres *pg)
+{
+    for (int role = 0; role < PG_ROLE_COUNT; role++) {
+        for (size_t i = 0; i < pg->pools[role].idle_count; i++)
+            pawl__pq_disconnect(pg->pools[role].idle[i]);
+        pawl_cond_free(pg->env, pg->pools[role].freed);
+    }
+    pawl__pq_disconnect(pg->listener);
+    pawl_cond_free(pg->env, pg->woken);
+    pawl_mutex_free(pg->env, pg->lock);
+}
+
+void pawl__pg_count(struct pawl_postgres *pg, int64_t round_trips, int64_t syncs)
+{
+    if (pawl_mutex_lock(pg->env, pg->lock) != PAWL_OK)
+        return;
+    pg->round_trips += round_trips;
+    pg->syncs += syncs;
+    pawl_mutex_unlock(pg->env, pg->lock);
+}
+
+/* ---- opening ----------------------------------------------------------------------------- */
+
+/*
+ * How every session is, whatever the database's defaults are. The server looks now and then whether
+ * the client is still there, so that one whose deadline has passed holds no locks; only Linux can.
+ */
+static const char *session_text(const struct pawl_postgres *pg, enum pg_role role)
+{
+#define SESSION(sync, readonly)                                                                    \
+    "SELECT set_config('synchronous_commit', '" sync "', false), "                                 \
+    "set_config('default_transaction_read_only', '" readonly "', false), "                         \
+    "set_config('default_transaction_isolation', 'read committed', false), "                       \
+    "set_config('idle_in_transaction_session_timeout', '60s', false), "                            \
+    "CASE WHEN version() LIKE '%linux%' THEN "                                                     \
+    "set_config('client_connection_check_interval', '2s', false) END"
+    if (pg->flags & PAWL_STORE_OPEN_READ)
+        return SESSION("off", "on");
+    return role == PG_COMMIT ? SESSION("on", "off") : SESSION("off", "off");
+#undef SESSION
+}
+
+static int set_up(struct pawl_postgres *pg, struct pawl_pq_conn *conn, const char *text,
+                  const struct pawl_socket_wait *wait, struct pawl_error *err)
+{
+    int status = pawl__pq_begin(conn, err);
+
+    if (status == PAWL_OK)
+        status = pawl__pq_queue(conn, PAWL_PQ_STATEMENT_NONE, text, NULL, 0, err);
+    if (status == PAWL_OK)
+        status = pawl__pq_sync(conn, err);
+    if (status == PAWL_OK)
+        status = pawl__pq_run(conn, false, wait, err);
+    if (status == PAWL_OK)
+        status = pawl__pq_status(conn, 0, err);
+    pawl__pg_count(pg, 1, 0);
+    return status;
+}
+
+/* Half of it is chance, so that a cluster does not come back all at once. */
+static int64_t jittered(struct pawl_env *env, int64_t span_ns)
+{
+    uint32_t chance = 0;
+
+    if (pawl_env_entropy(env, &chance, sizeof chance, NULL) != PAWL_OK)
+        chance = 0;
+    return span_ns / 2 + (int64_t)((uint64_t)span_ns / 2 * chance / UINT32_MAX);
+}
+
+static void note_try(struct pawl_postgres *pg, int status)
+{
+    if (pawl_mutex_lock(pg->env, pg->lock) != PAWL_OK)
+        return;
+    if (status == PAWL_OK) {
+        pg->backoff_ns = pg->retry_ns = 0;
+    } else {
+        pg->backoff_ns = pg->backoff_ns == 0                   ? BACKOFF_NS_MIN
+                         : pg->backoff_ns * 2 < BACKOFF_NS_MAX ? pg->backoff_ns * 2
+                                                               : BACKOFF_NS_MAX;
+        pg->retry_ns = pawl_env_monotonic_ns(pg->env) + jittered(pg->env, pg->backoff_ns);
+    }
+    pawl_mutex_unlock(pg->env, pg->lock);
+}
+
+/* `retry_ns`: when the next try is allowed. */
+static int open_connection(struct pawl_postgres *pg, const char *session, int64_t retry_ns,
+                           int64_t deadline_ns, struct pawl_pq_conn **out, struct pawl_error *err)
+{
+    const struct pawl_socket_wait wait = {pg->env, NULL, deadline_ns};
+    struct pawl_pq_conn *conn = NULL;
+    int status = pawl_env_sleep_until(pg->env, retry_ns < deadline_ns ? retry_ns : deadline_ns);
+
+    if (status != PAWL_OK)
+        return pawl__error_code(err, status);
+    status = pawl__pq_connect(pg->pq, pg->uri, &wait, &conn, err);
+    if (status == PAWL_OK)
+        status = set_up(pg, conn, session, &wait, err);
+    note_try(pg, status);
+    if (status == PAWL_OK)
+        *out = conn;
+    else
+        pawl__pq_disconnect(conn);
+    return status;
+}
+
+/* ---- taking and giving back --------------------------------------------------------------- */
+
+/* Under the lock: until one is idle or may be opened. */
+static int await_free(struct pawl_postgres *pg, struct pg_pool *pool, int64_t deadline_ns,
+                      struct pawl_error *err)
+{
+    while (pool->idle_count == 0 && pool->open_count >= pool->max_count) {
+        int status = pawl_cond_wait(pg->env, pool->freed, pg->lock, deadline_ns);
+
+        if (status == PAWL_ETIMEDOUT)
+            return pawl__error_set(err, status,
+                                   "all %zu connections to PostgreSQL for this are in use; allow "
+                                   "more of them",
+                                   pool->max_count);
+        if (status != PAWL_OK)
+            return pawl__error_code(err, status);
+    }
+    return PAWL_OK;
+}
+
+static void drop(struct pawl_postgres *pg, struct pg_pool *pool, struct pawl_pq_conn *conn)
+{
+    pawl__pq_disconnect(conn);
+    if (pawl_mutex_lock(pg->env, pg->lock) != PAWL_OK)
+        return;
+    pool->open_count--;
+    pawl_cond_signal(pg->env, pool->freed);
+    pawl_mutex_unlock(pg->env, pg->lock);
+}
+
+int pawl__pg_acquire(struct pawl_postgres *pg, enum pg_role role, int64_t deadline_ns,
+                     struct pawl_pq_conn **out, struct pawl_error *err)
+{
+    struct pg_pool *pool = &pg->pools[role];
+
+    for (;;) {
+        struct pawl_pq_conn *conn = NULL;
+        int64_t retry_ns;
+        int status = pawl_mutex_lock(pg->env, pg->lock);
+
+        if (status != PAWL_OK)
+            return pawl__error_code(err, status);
+        status = await_free(pg, pool, deadline_ns, err);
+        retry_ns = pg->retry_ns;
+        if (status == PAWL_OK && pool->idle_count > 0)
+            conn = pool->idle[--pool->idle_count];
+        else if (status == PAWL_OK)
+            pool->open_count++;
+        pawl_mutex_unlock(pg->env, pg->lock);
+        if (status != PAWL_OK)
+            return status;
+        if (!conn) {
+            status = open_connection(pg, session_text(pg, role), retry_ns, deadline_ns, &conn, err);
+            if (status != PAWL_OK) {
+                drop(pg, pool, NULL);
+                return status;
+            }
+        }
+        if (pawl__pq_is_alive(conn, pg->env)) {
+            *out = conn;
+            return PAWL_OK;
+        }
+        drop(pg, pool, conn);
+    }
+}
+
+void pawl__pg_give_back(struct pawl_postgres *pg, enum pg_role role, struct pawl_pq_conn *conn)
+{
+    struct pg_pool *pool = &pg->pools[role];
+
+    if (pawl__pq_is_broken(conn) || pawl_mutex_lock(pg->env, pg->lock) != PAWL_OK) {
+        drop(pg, pool, conn);
+        return;
+    }
+    pool->idle[pool->idle_count++] = conn;
+    pawl_cond_signal(pg->env, pool->freed);
+    pawl_mutex_unlock(pg->env, pg->lock);
+}
+
+/* ---- listening --------------------------------------------------------------------------- */
+
+/* Without the lock, by the one who leads. A new listener may have missed something: look again. */
+static int listen_once(struct pawl_postgres *pg, struct pawl_pq_conn **listener, int64_t retry_ns,
+                       int64_t deadline_ns, struct pawl_error *err)
+{
+    const struct pawl_socket_wait wait = {pg->env, NULL, deadline_ns};
+    int status;
+
+    if (!*listener)
+        return open_connection(pg, "LISTEN pawl", retry_ns, deadline_ns, listener, err);
+    status = pawl__pq_wait_notice(*listener, &wait, err);
+    if (pawl__pq_is_broken(*listener)) {
+        pawl__pq_disconnect(*listener);
+        *listener = NULL;
+        status = open_connection(pg, "LISTEN pawl", 0, deadline_ns, listener, err);
+    }
+    return status;
+}
+
+int pawl__pg_wait(struct pawl_store *store, struct pawl_wake *wake, int64_t deadline_ns,
+                  struct pawl_error *err)
+{
+    struct pawl_postgres *pg = (struct pawl_postgres *)store;
+    int status = pawl_mutex_lock(pg->env, pg->lock);
+
+    if (status != PAWL_OK)
+        return pawl__error_code(err, status);
+    while (status == PAWL_OK && pg->wakes == wake->seen) {
+        if (pg->is_led) {
+            status = pawl_cond_wait(pg->env, pg->woken, pg->lock, deadline_ns);
+            if (status != PAWL_OK)
+                (void)pawl__error_code(err, status);
+        } else {
+            struct pawl_pq_conn *listener = pg->listener;
+            int64_t retry_ns = pg->retry_ns;
+
+            pg->is_led = true;
+            pawl_mutex_unlock(pg->env, pg->lock);
+            status = listen_once(pg, &listener, retry_ns, deadline_ns, err);
+            if (pawl_mutex_lock(pg->env, pg->lock) != PAWL_OK) {
+                /* Nobody waits any more in an environment that is stopped. */
+                pg->listener = listener;
+                return pawl__error_code(err, PAWL_ESTOPPED);
+            }
+            pg->listener = listener;
+            pg->is_led = false;
+            pg->wakes += status == PAWL_OK;
+            pawl_cond_broadcast(pg->env, pg->woken); /* news, or somebody else leads */
+        }
+    }
+    if (status == PAWL_OK)
+        wake->seen = pg->wakes;
+    pawl_mutex_unlock(pg->env, pg->lock);
+    return status;
+}

@@ -1,0 +1,137 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The statements that only PostgreSQL has: those that take many rows at once. The others come from
+ * sql.h, with which these share the tables, the indexes and the verdict 'pawl.ok'.
+ */
+#include "base/buf.h"
+#include "stores/postgres.h"
+
+#define NOW "(SELECT floor(extract(epoch FROM clock_timestamp()) * 1000000)::bigint)"
+#define NEVER "9223372036854775807"
+/* Locks of our own: 'pawl' in the first of two numbers, which no lock by one number meets. */
+#define LOCK_SPACE "1885435756"
+
+#define LOCK(table)                                                                                \
+    "SELECT 1 FROM " table " WHERE tenant_id = '' AND id = ANY ($1) ORDER BY id FOR UPDATE"
+/* Most of the time nothing is parked. When something is, whoever waits is told by the same
+ * transaction. */
+#define WAKE(condition)                                                                            \
+    "WITH woken AS (UPDATE pawl_work AS w SET due_us = " NOW                                       \
+    " WHERE w.tenant_id = '' AND w.hash = ANY ($1) "                                               \
+    "AND w.due_us = " NEVER " AND " condition " RETURNING 1) SELECT pg_notify('pawl', '') FROM "   \
+    "(SELECT 1 FROM woken LIMIT 1) AS one"
+#define OK "current_setting('pawl.ok', true) = '1'"
+/* For statements that need the same moment twice. */
+#define CLOCK "WITH c AS MATERIALIZED (SELECT " NOW " AS now) "
+#define ALIVE                                                                                      \
+    "EXISTS (SELECT 1 FROM pawl_nodes AS n WHERE n.tenant_id = '' AND n.incarnation = i.owner "    \
+    "AND n.lease_us > " NOW ")"
+
+/* {} stands for the columns, each with its table's letter. */
+static const struct {
+    enum pawl_table table;
+    char letter;
+    const char *format;
+} formats[PG_OWN_COUNT] = {
+    [PG_LOCK_INSTANCES] = {PAWL_TABLE_INSTANCES, 0, LOCK("pawl_instances")},
+    [PG_LOCK_WORK] = {PAWL_TABLE_WORK, 0, LOCK("pawl_work")},
+    /* In the order of the locks, so that two who want the same ones do not wait for each other. */
+    [PG_LOCK_KEYS] = {PAWL_TABLE_RESERVATIONS, 0,
+                      "SELECT count(pg_advisory_xact_lock(" LOCK_SPACE
+                      ", k.h)) FROM (SELECT DISTINCT "
+                      "hashtext(u) AS h FROM unnest($1) AS u ORDER BY 1) AS k"},
+    /* No row is made for a look at it: a commit that is dropped leaves nothing behind. */
+    [PG_STAMP_CHECK] = {PAWL_TABLE_STAMPS, 0,
+                        "SELECT set_config('pawl.ok', CASE WHEN ($3 = 1 OR " OK ") AND "
+                        "coalesce((SELECT value FROM pawl_stamps WHERE tenant_id = '' AND name = "
+                        "$1 FOR UPDATE), 0) = $2 THEN '1' ELSE '0' END, true)"},
+    [PG_STAMP] = {PAWL_TABLE_STAMPS, 0,
+                  "INSERT INTO pawl_stamps (tenant_id, name, value) SELECT '', $1, $2 + 1 WHERE " OK
+                  " ON CONFLICT (tenant_id, name) DO UPDATE SET value = excluded.value"},
+    [PG_WAKE] = {PAWL_TABLE_WORK, 0, WAKE(OK)},
+    [PG_WAKE_LATE] = {PAWL_TABLE_WORK, 0,
+                      WAKE("EXISTS (SELECT 1 FROM pawl_bookmarks AS b WHERE b.tenant_id = '' AND "
+                           "b.hash = w.hash)")},
+    [PG_NOTIFY] = {PAWL_TABLE_WORK, 0,
+                   "SELECT set_config('synchronous_commit', 'off', true), pg_notify('pawl', '')"},
+    /* Not LOCK TABLE, which no pipeline may begin with and which renewals would wait for. */
+    [PG_JOIN_LOCK] = {PAWL_TABLE_NODES, 0, "SELECT pg_advisory_xact_lock(1885435757, 2)"},
+    [PG_JOIN] = {PAWL_TABLE_NODES, 0,
+                 CLOCK "INSERT INTO pawl_nodes (tenant_id, id, incarnation, joined_us, lease_us, "
+                       "info) SELECT '', $1, (SELECT coalesce(max(incarnation), 0) + 1 FROM "
+                       "pawl_nodes WHERE tenant_id = ''), c.now, c.now + $3, $2 FROM c ON CONFLICT "
+                       "(tenant_id, id) DO UPDATE SET incarnation = excluded.incarnation, "
+                       "joined_us = excluded.joined_us, lease_us = excluded.lease_us, info = "
+                       "excluded.info RETURNING incarnation, joined_us"},
+    [PG_RENEW] = {PAWL_TABLE_NODES, 0,
+                  CLOCK
+                  ", o AS MATERIALIZED (SELECT lease_us FROM pawl_nodes WHERE tenant_id = '' "
+                  "AND id = $1 AND incarnation = $2 FOR UPDATE) UPDATE pawl_nodes AS n SET "
+                  "lease_us = c.now + $4, info = $3 FROM c, o WHERE n.tenant_id = '' AND n.id "
+                  "= $1 AND n.incarnation = $2 RETURNING o.lease_us, c.now"},
+    [PG_CLAIM] = {PAWL_TABLE_INSTANCES, 'i',
+                  "UPDATE pawl_instances AS i SET owner = $2, fence = fence + 1 WHERE i.tenant_id "
+                  "= '' AND i.id = ANY ($1) AND (i.owner = 0 OR i.owner = $2 OR NOT " ALIVE
+                  ") RETURNING {}"},
+    [PG_CLAIM_BUSY] = {PAWL_TABLE_INSTANCES, 'i',
+                       "SELECT {} FROM pawl_instances AS i WHERE i.tenant_id = '' AND i.id = ANY "
+                       "($1) AND i.owner <> $2"},
+    [PG_CLAIM_MAIL] = {PAWL_TABLE_WORK, 'w',
+                       "SELECT {} FROM pawl_instances AS i CROSS JOIN LATERAL (SELECT * FROM "
+                       "pawl_work AS m WHERE m.tenant_id = '' AND m.instance_id = i.id AND "
+                       "m.instance_id <> '' AND m.due_us <= " NOW " ORDER BY m.due_us, m.id LIMIT "
+                       "$3) AS w WHERE i.tenant_id = '' AND i.id = ANY ($1) AND i.owner = $2 "
+                       "ORDER BY w.instance_id, w.due_us, w.id"},
+};
+
+static uint64_t all_columns(enum pawl_table table)
+{
+    return ((uint64_t)1 << pawl_table_info(table)->column_count) - 1;
+}
+
+static void write_columns(struct pawl_buf *buf, enum pawl_table table, char letter,
+                          uint64_t columns)
+{
+    const struct pawl_table_info *info = pawl_table_info(table);
+    const char *comma = "";
+
+    for (uint32_t i = 0; i < info->column_count; i++)
+        if (columns >> i & 1) {
+            pawl__buf_printf(buf, "%s%c.%s", comma, letter, info->columns[i].name);
+            comma = ", ";
+        }
+}
+
+static int make(struct pawl_postgres *pg, enum pg_own own, struct pawl_buf *buf)
+{
+    const char *format = formats[own].format, *hole = strstr(format, "{}");
+    struct pawl_str text;
+
+    pawl__buf_clear(buf);
+    pg->own_columns[own] = hole ? all_columns(formats[own].table) : 0;
+    if (own == PG_CLAIM_BUSY)
+        pg->own_columns[own] &= ~((uint64_t)1 << pawl_table_column(PAWL_TABLE_INSTANCES, "state"));
+    if (hole) {
+        pawl__buf_append(buf, format, (size_t)(hole - format));
+        write_columns(buf, formats[own].table, formats[own].letter, pg->own_columns[own]);
+        format = hole + 2;
+    }
+    pawl__buf_text(buf, format);
+    if (buf->status != PAWL_OK)
+        return buf->status;
+    text = pawl__arena_str(&pg->texts, pawl__buf_peek(buf));
+    pg->own[own] = text.ptr;
+    return text.ptr ? PAWL_OK : pawl__arena_status(&pg->texts);
+}
+
+int pawl__pg_texts_make(struct pawl_postgres *pg)
+{
+    struct pawl_buf buf;
+    int status = PAWL_OK;
+
+    pawl__buf_init(&buf, &pg->env->alloc, (size_t)16 << 10);
+    for (int own = 0; own < PG_OWN_COUNT && status == PAWL_OK; own++)
+        status = make(pg, (enum pg_own)own, &buf);
+    pawl__buf_release(&buf);
+    return status;
+}

@@ -1,0 +1,47 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * A private PostgreSQL server for a test program: a folder of its own below /tmp, a Unix-domain
+ * socket in it and a free port on loopback. The server syncs to disk as a real one does. It ends
+ * with test_postgres_stop(), or with the program, however that ends.
+ *
+ * The server refuses to run as root: a test that is root gives it to the user postgres, or nobody.
+ * A missing server fails the test and names the package. Whatever goes wrong here fails the test.
+ */
+#ifndef PAWL_TESTS_SERVERS_POSTGRES_H
+#define PAWL_TESTS_SERVERS_POSTGRES_H
+
+#include <stdint.h>
+#include <sys/types.h>
+
+#define TEST_POSTGRES_USER "pawl"
+
+struct test_postgres {
+    char folder[64];
+    char bin[128];     /* folder of the server's programs */
+    char password[32]; /* "": everybody is trusted */
+    uint16_t port;
+    pid_t pid; /* 0: it does not run */
+    uid_t uid; /* of the server; only used by root */
+    gid_t gid;
+};
+
+/* `password` NULL: everybody is trusted. Returns when it answers. */
+void test_postgres_start(struct test_postgres *server, const char *password);
+/* Ends it and removes its folder. Does nothing to one that was never started or is stopped. */
+void test_postgres_stop(struct test_postgres *server);
+
+/* Ends it at once: connections break, and the next start recovers from the log as after a crash. */
+void test_postgres_crash(struct test_postgres *server);
+/* After a crash: same folder, same port. Returns when it answers. */
+void test_postgres_restart(struct test_postgres *server);
+/* All its processes stand still, and connections to them are silent. */
+void test_postgres_pause(const struct test_postgres *server);
+void test_postgres_continue(const struct test_postgres *server);
+
+/* "postgres://pawl:PASSWORD@127.0.0.1:PORT/DATABASE" in the caller's buffer. */
+const char *test_postgres_uri(const struct test_postgres *server, const char *database, char *out,
+                              size_t size);
+/* Runs SQL with psql in the database "postgres"; fails the test when that fails. */
+void test_postgres_sql(const struct test_postgres *server, const char *sql);
+
+#endif

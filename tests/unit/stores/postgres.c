@@ -1,0 +1,588 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What the contract does not show of the PostgreSQL store: servers that fail, and what calls cost.
+ */
+#include "servers/postgres.h"
+#include "base/arena.h"
+#include "lib/test.h"
+#include "stores/stores.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+#define SECRET "correct-horse"
+#define MEMBERS 64
+
+struct fixture {
+    struct test_postgres server;
+    struct pawl_env *env;
+    struct pawl_arena arena;
+    struct pawl_error err;
+    char uri[320];
+    unsigned schemas;
+};
+
+static int open_group(void **state)
+{
+    struct fixture *f = calloc(1, sizeof *f);
+
+    if (!f)
+        return -1;
+    *state = f;
+    test_postgres_start(&f->server, SECRET);
+    assert_ok(pawl_system_env_open(&f->env, &f->err), &f->err);
+    pawl__arena_init(&f->arena, &f->env->alloc, (size_t)64 << 20);
+    return 0;
+}
+
+static int close_group(void **state)
+{
+    struct fixture *f = *state;
+
+    pawl__arena_release(&f->arena);
+    pawl_system_env_close(f->env);
+    test_postgres_stop(&f->server);
+    free(f);
+    return 0;
+}
+
+/* Every test has a schema of its own. */
+static int open_test(void **state)
+{
+    struct fixture *f = *state;
+    char uri[256], sql[64];
+
+    if (f->server.pid == 0)
+        test_postgres_restart(&f->server);
+    (void)snprintf(sql, sizeof sql, "CREATE SCHEMA t%u", ++f->schemas);
+    test_postgres_sql(&f->server, sql);
+    (void)test_postgres_uri(&f->server, "postgres", uri, sizeof uri);
+    (void)snprintf(f->uri, sizeof f->uri, "%s?options=-csearch_path%%3Dt%u", uri, f->schemas);
+    pawl__arena_reset(&f->arena);
+    f->err = (struct pawl_error)PAWL_ERROR_INIT;
+    return 0;
+}
+
+static int64_t soon(struct fixture *f)
+{
+    return pawl_env_monotonic_ns(f->env) + INT64_C(20000000000);
+}
+
+static int try_open(struct fixture *f, const char *uri, uint32_t flags, struct pawl_store **out)
+{
+    const struct pawl_store_options options = {.flags = flags};
+
+    return pawl__postgres_store_open(f->env, pawl__str(uri), &options, out, &f->err);
+}
+
+static struct pawl_store *open_store(struct fixture *f)
+{
+    struct pawl_store *store = NULL;
+
+    assert_ok(try_open(f, f->uri, PAWL_STORE_OPEN_CREATE, &store), &f->err);
+    return store;
+}
+
+static int64_t round_trips(struct fixture *f, struct pawl_store *store)
+{
+    struct pawl_store_status status;
+
+    assert_ok(pawl_store_status(store, &status, soon(f), &f->err), &f->err);
+    return status.round_trips;
+}
+
+static int64_t join(struct fixture *f, struct pawl_store *store, const char *id)
+{
+    struct pawl_lease lease = {.kind = PAWL_LEASE_JOIN,
+                               .node_id = pawl__str(id),
+                               .ttl_us = INT64_C(3600000000),
+                               .info = pawl__str("{}")};
+
+    assert_ok(pawl_store_lease(store, &lease, soon(f), &f->err), &f->err);
+    return lease.incarnation;
+}
+
+/* ---- many new instances ------------------------------------------------------------------ */
+
+struct group {
+    struct pawl_instance_row rows[MEMBERS];
+    struct pawl_journal_row journals[MEMBERS];
+    struct pawl_reservation_row reservations[MEMBERS];
+    struct pawl_change changes[MEMBERS][2];
+    struct pawl_commit commits[MEMBERS];
+    struct pawl_commit *list[MEMBERS];
+    struct pawl_claim claims[MEMBERS];
+};
+
+static struct group *make_group(struct fixture *f, const char *prefix)
+{
+    struct group *g = pawl__arena_alloc_zeroed(&f->arena, sizeof *g);
+
+    assert_non_null(g);
+    for (int i = 0; i < MEMBERS; i++) {
+        struct pawl_str id =
+            pawl__str(pawl__arena_printf(&f->arena, "%s-%02d", prefix, MEMBERS - i));
+
+        g->rows[i] = (struct pawl_instance_row){.id = id, .state = pawl__str("{}")};
+        g->journals[i] = (struct pawl_journal_row){.instance_id = id, .data = pawl__str("x")};
+        g->changes[i][0] =
+            (struct pawl_change){PAWL_CHANGE_INSERT, PAWL_TABLE_JOURNAL, &g->journals[i]};
+        g->reservations[i] = (struct pawl_reservation_row){
+            .key = id, .instance_id = id, .expires_us = PAWL_TIME_NEVER};
+        g->changes[i][1] =
+            (struct pawl_change){PAWL_CHANGE_INSERT, PAWL_TABLE_RESERVATIONS, &g->reservations[i]};
+        g->commits[i] = (struct pawl_commit){.kind = PAWL_COMMIT_CREATE,
+                                             .flags = PAWL_COMMIT_RELEASE,
+                                             .instance = &g->rows[i],
+                                             .changes = g->changes[i],
+                                             .change_count = 2};
+        g->list[i] = &g->commits[i];
+        g->claims[i] = (struct pawl_claim){.id = id};
+    }
+    return g;
+}
+
+static void apply_group(struct fixture *f, struct pawl_store *store, struct group *g)
+{
+    assert_ok(pawl_store_apply(store, g->list, MEMBERS, soon(f), &f->err), &f->err);
+    for (int i = 0; i < MEMBERS; i++)
+        assert_ok(g->commits[i].status, &g->commits[i].error);
+}
+
+static uint64_t count_rows(struct fixture *f, struct pawl_store *store, enum pawl_table table)
+{
+    const struct pawl_query query = {.table = table, .flags = PAWL_QUERY_COUNT};
+    struct pawl_rows rows;
+
+    assert_ok(pawl_store_find(store, &query, &f->arena, &rows, soon(f), &f->err), &f->err);
+    return rows.total;
+}
+
+static void claims_and_commits_of_many_are_one_round_trip(void **state)
+{
+    struct fixture *f = *state;
+    struct pawl_store *store = open_store(f);
+    int64_t me = join(f, store, "a"), before, now_us = 0;
+
+    apply_group(f, store, make_group(f, "first")); /* connections are opened, texts prepared */
+    for (int round = 0; round < 2; round++) {
+        struct group *g = make_group(f, round ? "second" : "third");
+
+        before = round_trips(f, store);
+        apply_group(f, store, g);
+        assert_int_equal(round_trips(f, store) - before, 2); /* and the status itself */
+        before = round_trips(f, store);
+        assert_ok(
+            pawl_store_claim(store, me, g->claims, MEMBERS, &f->arena, &now_us, soon(f), &f->err),
+            &f->err);
+        assert_int_equal(round_trips(f, store) - before, 2);
+        for (int i = 0; i < MEMBERS; i++) {
+            assert_code(g->claims[i].status, PAWL_OK);
+            g->claims[i].row.updated_us = 77;
+            g->commits[i].instance = &g->claims[i].row;
+            g->commits[i].kind = PAWL_COMMIT_ADVANCE;
+            g->commits[i].change_count = 0;
+        }
+        assert_true(now_us > INT64_C(1700000000000000));
+        before = round_trips(f, store);
+        apply_group(f, store, g);
+        assert_int_equal(round_trips(f, store) - before, 2);
+    }
+    assert_int_equal(count_rows(f, store, PAWL_TABLE_INSTANCES), 3 * MEMBERS);
+    assert_int_equal(count_rows(f, store, PAWL_TABLE_JOURNAL), 3 * MEMBERS);
+    pawl_store_close(store);
+}
+
+static void taking_and_finding_are_one_round_trip(void **state)
+{
+    struct fixture *f = *state;
+    struct pawl_store *store = open_store(f);
+    const struct pawl_take take = {.owner = join(f, store, "a"), .limit = 10};
+    struct pawl_taken taken;
+    int64_t before;
+
+    assert_ok(pawl_store_take(store, &take, &f->arena, &taken, soon(f), &f->err), &f->err);
+    before = round_trips(f, store);
+    assert_ok(pawl_store_take(store, &take, &f->arena, &taken, soon(f), &f->err), &f->err);
+    assert_int_equal(taken.work_count, 0);
+    assert_int_equal(round_trips(f, store) - before, 2);
+    before = round_trips(f, store);
+    assert_int_equal(count_rows(f, store, PAWL_TABLE_WORK), 0);
+    assert_int_equal(round_trips(f, store) - before, 2);
+    pawl_store_close(store);
+}
+
+/* ---- opening ----------------------------------------------------------------------------- */
+
+static void opening_says_what_is_wrong(void **state)
+{
+    struct fixture *f = *state;
+    struct pawl_store *store = NULL;
+    char uri[256], port[16];
+
+    (void)snprintf(port, sizeof port, "%u", (unsigned)f->server.port);
+    (void)snprintf(uri, sizeof uri, "postgres://pawl:wrong-horse@127.0.0.1:%s/postgres", port);
+    assert_code(try_open(f, uri, PAWL_STORE_OPEN_CREATE, &store), PAWL_EPERM);
+    assert_non_null(strstr(f->err.msg, "password"));
+    assert_null(strstr(f->err.msg, "wrong-horse"));
+    (void)test_postgres_uri(&f->server, "nowhere", uri, sizeof uri);
+    assert_code(try_open(f, uri, PAWL_STORE_OPEN_CREATE, &store), PAWL_ENOTFOUND);
+    assert_non_null(strstr(f->err.msg, "createdb"));
+    assert_code(try_open(f, "postgres://[", PAWL_STORE_OPEN_CREATE, &store), PAWL_EINVAL);
+    assert_code(try_open(f, "", PAWL_STORE_OPEN_CREATE, &store), PAWL_EINVAL);
+    assert_code(try_open(f, f->uri, 0, &store), PAWL_ENOTFOUND);
+    assert_code(try_open(f, f->uri, PAWL_STORE_OPEN_READ, &store), PAWL_ENOTFOUND);
+    test_postgres_crash(&f->server);
+    assert_code(try_open(f, f->uri, PAWL_STORE_OPEN_CREATE, &store), PAWL_EUNAVAILABLE);
+    assert_non_null(strstr(f->err.msg, "127.0.0.1"));
+    assert_non_null(strstr(f->err.msg, port));
+    assert_null(strstr(f->err.msg, SECRET));
+    assert_null(store);
+}
+
+static void a_newer_schema_is_refused(void **state)
+{
+    struct fixture *f = *state;
+    struct pawl_store *store = open_store(f);
+    char sql[256];
+
+    pawl_store_close(store);
+    store = NULL;
+    (void)snprintf(sql, sizeof sql,
+                   "INSERT INTO t%u.pawl_schema SELECT 99, 99, '7.7.7', applied_us FROM "
+                   "t%u.pawl_schema",
+                   f->schemas, f->schemas);
+    test_postgres_sql(&f->server, sql);
+    assert_code(try_open(f, f->uri, PAWL_STORE_OPEN_CREATE, &store), PAWL_EUNSUPPORTED);
+    assert_non_null(strstr(f->err.msg, "99"));
+    assert_non_null(strstr(f->err.msg, "7.7.7"));
+    assert_null(strstr(f->err.msg, SECRET));
+    assert_null(store);
+}
+
+static void a_store_opened_for_reading_writes_nothing(void **state)
+{
+    struct fixture *f = *state;
+    struct pawl_store *store = open_store(f), *reader = NULL;
+    struct pawl_lease lease = {.kind = PAWL_LEASE_JOIN, .node_id = pawl__str("r"), .ttl_us = 1};
+    struct group *g = make_group(f, "g");
+
+    apply_group(f, store, g);
+    assert_ok(try_open(f, f->uri, PAWL_STORE_OPEN_READ, &reader), &f->err);
+    assert_int_equal(count_rows(f, reader, PAWL_TABLE_INSTANCES), MEMBERS);
+    assert_code(pawl_store_lease(reader, &lease, soon(f), &f->err), PAWL_EPERM);
+    assert_code(pawl_store_apply(reader, g->list, 1, soon(f), &f->err), PAWL_EPERM);
+    pawl_store_close(reader);
+    pawl_store_close(store);
+}
+
+struct opener {
+    struct fixture *f;
+    struct pawl_store *store;
+    struct pawl_error err;
+    int status;
+};
+
+static void open_it(void *arg)
+{
+    const struct pawl_store_options options = {.flags = PAWL_STORE_OPEN_CREATE};
+    struct opener *opener = arg;
+
+    opener->status = pawl__postgres_store_open(opener->f->env, pawl__str(opener->f->uri), &options,
+                                               &opener->store, &opener->err);
+}
+
+static void nodes_that_start_at_once_on_an_empty_database_all_succeed(void **state)
+{
+    struct fixture *f = *state;
+    struct opener openers[4];
+    struct pawl_thread *threads[4];
+
+    for (int i = 0; i < 4; i++) {
+        openers[i] = (struct opener){.f = f};
+        assert_ok(pawl_thread_start(f->env, "open", open_it, &openers[i], &threads[i], &f->err),
+                  &f->err);
+    }
+    for (int i = 0; i < 4; i++)
+        pawl_thread_join(f->env, threads[i]);
+    for (int i = 0; i < 4; i++) {
+        assert_ok(openers[i].status, &openers[i].err);
+        assert_int_equal(join(f, openers[i].store, i % 2 ? "odd" : "even"), i + 1);
+        pawl_store_close(openers[i].store);
+    }
+}
+
+/* ---- a server that goes away ------------------------------------------------------------- */
+
+static void a_server_that_was_restarted_between_calls_is_used_again(void **state)
+{
+    struct fixture *f = *state;
+    struct pawl_store *store = open_store(f);
+    struct pawl_wake wake = {0};
+    int64_t me = join(f, store, "a"), now_us;
+    struct group *g = make_group(f, "a");
+
+    apply_group(f, store, g);
+    assert_ok(pawl_store_wait(store, &wake, soon(f), &f->err), &f->err);
+    test_postgres_crash(&f->server);
+    test_postgres_restart(&f->server);
+    /* Nothing was on its way, so nothing is unknown. */
+    apply_group(f, store, make_group(f, "b"));
+    assert_ok(pawl_store_claim(store, me, g->claims, MEMBERS, &f->arena, &now_us, soon(f), &f->err),
+              &f->err);
+    assert_code(g->claims[0].status, PAWL_OK);
+    assert_ok(pawl_store_wait(store, &wake, soon(f), &f->err), &f->err);
+    assert_int_equal(count_rows(f, store, PAWL_TABLE_INSTANCES), 2 * MEMBERS);
+    pawl_store_close(store);
+}
+
+static void without_a_server_calls_fail_and_afterwards_they_do_not(void **state)
+{
+    struct fixture *f = *state;
+    struct pawl_store *store = open_store(f);
+    struct pawl_store_status status;
+    struct pawl_wake wake = {0};
+    struct group *g = make_group(f, "a");
+
+    test_postgres_crash(&f->server);
+    for (int i = 0; i < 3; i++) {
+        assert_code(pawl_store_apply(store, g->list, MEMBERS, soon(f), &f->err), PAWL_EUNAVAILABLE);
+        assert_code(pawl_store_status(store, &status, soon(f), &f->err), PAWL_EUNAVAILABLE);
+        assert_code(pawl_store_wait(store, &wake, soon(f), &f->err), PAWL_EUNAVAILABLE);
+    }
+    assert_non_null(strstr(f->err.msg, "127.0.0.1"));
+    test_postgres_restart(&f->server);
+    apply_group(f, store, g);
+    assert_ok(pawl_store_wait(store, &wake, soon(f), &f->err), &f->err);
+    assert_int_equal(count_rows(f, store, PAWL_TABLE_INSTANCES), MEMBERS);
+    pawl_store_close(store);
+}
+
+struct applier {
+    struct fixture *f;
+    struct pawl_store *store;
+    struct group *group;
+    struct pawl_error err;
+    int status;
+};
+
+static void apply_it(void *arg)
+{
+    struct applier *a = arg;
+
+    a->status = pawl_store_apply(a->store, a->group->list, MEMBERS, soon(a->f), &a->err);
+}
+
+/* The batch is sent and the server stands still: nobody can know. Then it is looked up. */
+static void a_server_that_is_killed_during_a_commit_leaves_it_unknown(void **state)
+{
+    struct fixture *f = *state;
+    struct pawl_store *store = open_store(f);
+    struct applier a = {.f = f, .store = store, .group = make_group(f, "a")};
+    struct pawl_thread *thread = NULL;
+    uint64_t count;
+
+    apply_group(f, store, make_group(f, "warm"));
+    test_postgres_pause(&f->server);
+    assert_ok(pawl_thread_start(f->env, "apply", apply_it, &a, &thread, &f->err), &f->err);
+    test_postgres_crash(&f->server);
+    pawl_thread_join(f->env, thread);
+    /* The thread may have come too late to send anything: then nothing happened. */
+    assert_true(a.status == PAWL_EUNKNOWN || a.status == PAWL_EUNAVAILABLE);
+    test_postgres_restart(&f->server);
+    count = count_rows(f, store, PAWL_TABLE_INSTANCES);
+    assert_true(count == MEMBERS || (count == 2 * MEMBERS && a.status == PAWL_EUNKNOWN));
+    /* Applied again, each member either happens now or is seen to have happened. */
+    assert_ok(pawl_store_apply(store, a.group->list, MEMBERS, soon(f), &f->err), &f->err);
+    for (int i = 0; i < MEMBERS; i++)
+        assert_code(a.group->commits[i].status, count == MEMBERS ? PAWL_OK : PAWL_EEXISTS);
+    assert_int_equal(count_rows(f, store, PAWL_TABLE_INSTANCES), 2 * MEMBERS);
+    pawl_store_close(store);
+}
+
+static void a_server_that_stands_still_ends_calls_at_their_deadline(void **state)
+{
+    struct fixture *f = *state;
+    struct pawl_store *store = open_store(f);
+    struct pawl_store_status status;
+    struct group *g = make_group(f, "a");
+    int64_t deadline_ns;
+
+    apply_group(f, store, make_group(f, "warm"));
+    assert_ok(pawl_store_status(store, &status, soon(f), &f->err), &f->err);
+    test_postgres_pause(&f->server);
+    deadline_ns = pawl_env_monotonic_ns(f->env) + 50000000;
+    assert_code(pawl_store_status(store, &status, deadline_ns, &f->err), PAWL_ETIMEDOUT);
+    deadline_ns = pawl_env_monotonic_ns(f->env) + 50000000;
+    assert_code(pawl_store_apply(store, g->list, MEMBERS, deadline_ns, &f->err), PAWL_EUNKNOWN);
+    test_postgres_continue(&f->server);
+    assert_ok(pawl_store_apply(store, g->list, MEMBERS, soon(f), &f->err), &f->err);
+    assert_int_equal(count_rows(f, store, PAWL_TABLE_INSTANCES), 2 * MEMBERS);
+    pawl_store_close(store);
+}
+
+/* ---- reservations ------------------------------------------------------------------------ */
+
+struct reserver {
+    struct applier base;
+    int granted;
+};
+
+/* Sixteen rounds of the same keys against another thread, in the other order. */
+static void reserve(void *arg)
+{
+    struct reserver *r = arg;
+
+    for (int round = 0; round < 16 && r->base.status == PAWL_OK; round++) {
+        struct group *g = &r->base.group[round];
+
+        r->base.status =
+            pawl_store_apply(r->base.store, g->list, MEMBERS, soon(r->base.f), &r->base.err);
+        for (int i = 0; i < MEMBERS && r->base.status == PAWL_OK; i++) {
+            r->granted += g->commits[i].status == PAWL_OK;
+            if (g->commits[i].status != PAWL_OK && g->commits[i].status != PAWL_EEXISTS)
+                r->base.status = g->commits[i].status;
+        }
+    }
+}
+
+static struct group *make_groups(struct fixture *f, char who, bool backwards)
+{
+    struct group *groups = pawl__arena_alloc_array(&f->arena, 16, sizeof *groups);
+
+    assert_non_null(groups);
+    for (int round = 0; round < 16; round++) {
+        struct group *made = make_group(f, pawl__arena_printf(&f->arena, "%c%d", who, round));
+
+        for (int i = 0; i < MEMBERS; i++) {
+            /* Instances of one's own, keys that both want. */
+            made->reservations[i].key =
+                pawl__str(pawl__arena_printf(&f->arena, "key-%d-%d", round, i));
+            made->list[i] = &made->commits[backwards ? MEMBERS - 1 - i : i];
+        }
+        groups[round] = *made;
+        for (int i = 0; i < MEMBERS; i++) { /* what pointed into the original */
+            struct pawl_commit *commit = &groups[round].commits[i];
+
+            commit->instance = &groups[round].rows[i];
+            commit->changes = groups[round].changes[i];
+            groups[round].changes[i][0].row = &groups[round].journals[i];
+            groups[round].changes[i][1].row = &groups[round].reservations[i];
+            groups[round].list[i] = &groups[round].commits[backwards ? MEMBERS - 1 - i : i];
+        }
+    }
+    return groups;
+}
+
+static void a_key_that_two_batches_want_is_given_once_and_neither_falls_back(void **state)
+{
+    struct fixture *f = *state;
+    struct pawl_store *stores[2];
+    struct pawl_thread *threads[2];
+    struct reserver r[2];
+
+    for (int i = 0; i < 2; i++) {
+        stores[i] = open_store(f);
+        r[i] = (struct reserver){
+            .base = {.f = f, .store = stores[i], .group = make_groups(f, i ? 'b' : 'a', i == 1)}};
+    }
+    for (int i = 0; i < 2; i++)
+        assert_ok(pawl_thread_start(f->env, "reserve", reserve, &r[i], &threads[i], &f->err),
+                  &f->err);
+    for (int i = 0; i < 2; i++)
+        pawl_thread_join(f->env, threads[i]);
+    for (int i = 0; i < 2; i++) {
+        assert_ok(r[i].base.status, &r[i].base.err);
+        /* One try each: the connections, 16 batches, and this question. */
+        assert_true(round_trips(f, stores[i]) <= 16 + 10);
+    }
+    assert_int_equal(r[0].granted + r[1].granted, 16 * MEMBERS);
+    assert_int_equal(count_rows(f, stores[0], PAWL_TABLE_RESERVATIONS), 16 * MEMBERS);
+    assert_int_equal(count_rows(f, stores[0], PAWL_TABLE_INSTANCES), 16 * MEMBERS);
+    pawl_store_close(stores[0]);
+    pawl_store_close(stores[1]);
+}
+
+/* ---- limits, memory ---------------------------------------------------------------------- */
+
+static void a_row_that_is_too_large_fails_alone(void **state)
+{
+    struct fixture *f = *state;
+    struct pawl_store *store = open_store(f);
+    struct group *g = make_group(f, "a");
+    size_t size = (size_t)257 << 20;
+    char *huge = calloc(1, size);
+
+    assert_non_null(huge);
+    g->rows[5].state = pawl__str_make(huge, size);
+    assert_ok(pawl_store_apply(store, g->list, MEMBERS, soon(f), &f->err), &f->err);
+    for (int i = 0; i < MEMBERS; i++)
+        assert_code(g->commits[i].status, i == 5 ? PAWL_ELIMIT : PAWL_OK);
+    assert_non_null(strstr(g->commits[5].error.msg, "a-59"));
+    free(huge);
+    pawl_store_close(store);
+}
+
+static int use_a_little(struct test_allocator *alloc, void *arg)
+{
+    struct fixture *f = arg;
+    struct pawl_allocator saved = f->env->alloc;
+    struct pawl_store *store = NULL;
+    struct pawl_arena arena;
+    const struct pawl_query query = {.table = PAWL_TABLE_INSTANCES};
+    const struct pawl_take take = {.owner = 1, .limit = 5};
+    struct pawl_instance_row row = {.id = pawl__str("sweep")};
+    struct pawl_commit commit = {.kind = PAWL_COMMIT_CREATE, .instance = &row};
+    struct pawl_commit *const list[] = {&commit};
+    struct pawl_claim claim = {.id = row.id};
+    struct pawl_taken taken;
+    struct pawl_rows rows;
+    int64_t now_us;
+    int status;
+
+    f->env->alloc = alloc->base;
+    pawl__arena_init(&arena, &alloc->base, (size_t)1 << 20);
+    status = try_open(f, f->uri, PAWL_STORE_OPEN_CREATE, &store);
+    if (status == PAWL_OK)
+        status = pawl_store_apply(store, list, 1, soon(f), &f->err);
+    if (status == PAWL_OK)
+        status = pawl_store_claim(store, 1, &claim, 1, &arena, &now_us, soon(f), &f->err);
+    if (status == PAWL_OK)
+        status = pawl_store_take(store, &take, &arena, &taken, soon(f), &f->err);
+    if (status == PAWL_OK)
+        status = pawl_store_find(store, &query, &arena, &rows, soon(f), &f->err);
+    pawl_store_close(store);
+    pawl__arena_release(&arena);
+    f->env->alloc = saved;
+    return status;
+}
+
+static void running_out_of_memory_is_an_error(void **state)
+{
+    struct fixture *f = *state;
+
+    pawl_store_close(open_store(f)); /* the tables are there */
+    test_sweep_allocations(use_a_little, f, 400);
+}
+
+#define with_schema(test) cmocka_unit_test_setup(test, open_test)
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        with_schema(claims_and_commits_of_many_are_one_round_trip),
+        with_schema(taking_and_finding_are_one_round_trip),
+        with_schema(opening_says_what_is_wrong),
+        with_schema(a_newer_schema_is_refused),
+        with_schema(a_store_opened_for_reading_writes_nothing),
+        with_schema(nodes_that_start_at_once_on_an_empty_database_all_succeed),
+        with_schema(a_server_that_was_restarted_between_calls_is_used_again),
+        with_schema(without_a_server_calls_fail_and_afterwards_they_do_not),
+        with_schema(a_server_that_is_killed_during_a_commit_leaves_it_unknown),
+        with_schema(a_server_that_stands_still_ends_calls_at_their_deadline),
+        with_schema(a_key_that_two_batches_want_is_given_once_and_neither_falls_back),
+        with_schema(a_row_that_is_too_large_fails_alone),
+        with_schema(running_out_of_memory_is_an_error),
+    };
+
+    return cmocka_run_group_tests_name("stores/postgres", tests, open_group, close_group);
+}
