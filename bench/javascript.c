@@ -49,7 +49,7 @@ static const struct measure measures[] = {
     {"a condition", "getVariable('N') < 3", 200000, false, true, "return getVariable('N') < 3"},
     {"a text", TEXT, 200000, false, true, "return " TEXT},
     {"an object in, a number out", SUM, 50000, false, false, "return " SUM},
-    {"JSON in, JSON out", SHAPE, 50000, false, false, "return " SHAPE},
+    {"JSON in, JSON out", SHAPE, 50000, false, true, "return " SHAPE},
     {"an object built", BUILT, 50000, false, false, "return " BUILT},
     {"variables.N += 1", "variables.N += 1", 50000, false, false, NULL},
     {"a body with return", BODY, 100000, false, false, BODY},

@@ -104,15 +104,20 @@ static int wait_for_child(struct pawl_context *context, struct pawl_str instance
 
 /* The result is all that the resuming run got as input: the child's output, and what inputs of
  * this instance are kept. */
-static int child_completed(struct pawl_context *context, const struct pawl_bookmark *bookmark)
+static int set_child_result(struct pawl_context *context)
 {
     struct pawl_value result;
     int status =
         pawl__stored_value(pawl__context_arena(context), pawl__run_inputs(context), &result);
 
+    return status == PAWL_OK ? pawl__output_set(context, "Result", result) : status;
+}
+
+static int child_completed(struct pawl_context *context, const struct pawl_bookmark *bookmark)
+{
+    int status = set_child_result(context);
+
     (void)bookmark;
-    if (status == PAWL_OK)
-        status = pawl__output_set(context, "Result", result);
     if (status == PAWL_OK)
         status = pawl__complete(context, NULL);
     return status;
@@ -270,6 +275,47 @@ static int execute_ran(struct pawl_context *context, const struct pawl_json *res
     return status;
 }
 
+/*
+ * What is bound to the result is of its type, whose statuses are the first of their enums when
+ * nothing says otherwise, as here: what resumes knows of the child's output only.
+ */
+static int bind_resumed(struct pawl_context *context)
+{
+    struct pawl_builder b = {.arena = pawl__context_arena(context)};
+    struct pawl_str reference = context->node->outputs[0].reference;
+    struct pawl_value result;
+
+    if (reference.len == 0)
+        return PAWL_OK;
+    b.status = pawl__stored_value(b.arena, pawl__run_inputs(context), &result);
+    if (b.status != PAWL_OK)
+        return b.status;
+    result.type = &execute_result;
+    b.status = pawl__json_copy(b.arena, &result.json, &result.json);
+    if (!pawl__json_get_nocase(&result.json, pawl__str("status")))
+        pawl__build_name(&b, &result.json, "status", "Running");
+    if (!pawl__json_get_nocase(&result.json, pawl__str("subStatus")))
+        pawl__build_name(&b, &result.json, "subStatus", "Pending");
+    return b.status == PAWL_OK ? pawl__memory_set(context, reference, result) : b.status;
+}
+
+static int execute_completed(struct pawl_context *context, const struct pawl_bookmark *bookmark)
+{
+    int status = set_child_result(context);
+
+    (void)bookmark;
+    if (status == PAWL_OK)
+        status = bind_resumed(context);
+    if (status == PAWL_OK)
+        status = pawl__complete(context, NULL);
+    return status;
+}
+
+static const struct pawl_resume_callback execute_resumes[] = {
+    {RESUME, execute_completed},
+    {NULL, NULL},
+};
+
 const struct pawl_activity pawl__activity_execute_workflow = {
     .type = "Elsa.ExecuteWorkflow",
     .version = 1,
@@ -280,5 +326,5 @@ const struct pawl_activity pawl__activity_execute_workflow = {
     PAWL_OUTPUTS(execute_outputs),
     .execute = execute_execute,
     .effect_done = execute_ran,
-    .resumes = resumes,
+    .resumes = execute_resumes,
 };

@@ -120,6 +120,8 @@ struct pawl_value pawl__element(struct pawl_value collection, uint32_t index)
 
     if (json.type == PAWL_JSON_NULL)
         return pawl__value_null();
+    if (type == &pawl__type_object_of_json)
+        return pawl__value_node(json);
     if (!type || type->kind == PAWL_TYPE_OBJECT)
         return pawl__value_from_json(json);
     return (struct pawl_value){.json = json, .type = type};

@@ -4,6 +4,7 @@
 
 #include "activities/descriptor.h"
 #include "engine/context.h"
+#include "engine/engine.h"
 #include "expressions/javascript.h"
 
 static const struct pawl_input_descriptor inputs[] = {
@@ -26,6 +27,27 @@ static const struct pawl_input_descriptor inputs[] = {
 static const struct pawl_output_descriptor outputs[] = {
     {.name = "Result", .type = &pawl__type_object, .description = "The value of the script."},
 };
+
+/* Says of a literal script, when the definition is loaded, what would fault when it runs. */
+static int load(struct pawl_loader *loader, struct pawl_node *node)
+{
+    const struct pawl_expression *given = &node->inputs[0].expression;
+    const struct pawl_expression script = {
+        .ops = pawl__engine_expression(pawl__loader_engine(loader), pawl__str("JavaScript")),
+        .value = given->value,
+    };
+
+    const char *place;
+
+    if (!given->ops || strcmp(given->ops->type, "Literal") != 0 ||
+        !pawl__json_is(&given->value, PAWL_JSON_STRING))
+        return PAWL_OK;
+    place = pawl__loader_pointer(loader, node->pointer.ptr, "script");
+    if (!place)
+        return PAWL_ENOMEM;
+    pawl__loader_check_expression(loader, node, place, &script);
+    return PAWL_OK;
+}
 
 static int execute(struct pawl_context *context)
 {
@@ -57,5 +79,6 @@ const struct pawl_activity pawl__activity_run_javascript = {
     .description = "Executes JavaScript code",
     PAWL_INPUTS(inputs),
     PAWL_OUTPUTS(outputs),
+    .load = load,
     .execute = execute,
 };

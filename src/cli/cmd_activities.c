@@ -6,6 +6,7 @@
 #include "cli/commands.h"
 
 #include "base/error.h"
+#include "base/suggest.h"
 #include "cli/definitions.h"
 #include "cli/output.h"
 #include "engine/descriptor.h"
@@ -190,7 +191,7 @@ static int fail_unknown(struct pawl_cli *cli, const struct pawl_activity *const 
         for (size_t i = 0; i < count; i++)
             types[i] = strchr(name, '.') ? list[i]->type : pawl__descriptor_name(list[i]).ptr;
         types[count] = NULL;
-        near = pawl__cli_suggest(name, types);
+        near = pawl__suggest(name, types);
     }
     if (near)
         (void)pawl__error_set(&err, PAWL_ENOTFOUND,

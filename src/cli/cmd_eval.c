@@ -19,6 +19,7 @@
 #include "engine/engine.h"
 #include "expressions/expressions.h"
 #include "expressions/javascript.h"
+#include "os/tzdata.h"
 #include "runtime/memory.h"
 
 #define JSON_MAX ((size_t)512 << 20)
@@ -81,6 +82,10 @@ static int evaluate_execute(struct pawl_context *context)
         status = pawl__input_evaluate(context, "Value", &value);
     if (status != PAWL_OK)
         return status;
+    if (!pawl__value_is_finite(&value.json))
+        return pawl__raise(context, "ArgumentException",
+                           "The result is infinite or not a number (NaN), which JSON cannot say: "
+                           "make a text of it with String().");
     pawl__buf_init(&text, alloc, JSON_MAX);
     if (value.type)
         pawl__type_write(&text, value.type);
@@ -315,6 +320,7 @@ static int run(struct pawl_cli *cli)
     if (status != PAWL_OK)
         return pawl__cli_fail(cli, &err, NULL);
     pawl__engine_init(&eval.engine, &cli->env->alloc, (struct pawl_hash_seed){seeds[0], seeds[1]});
+    eval.engine.timezone = pawl__tzdata_load;
     pawl__memory_init(&eval.memory, &eval.engine, &cli->env->alloc, seeds[2]);
     eval.memory.now =
         pawl__datetime_utc_ticks(pawl__datetime_from_unix_ns(pawl_env_wall_ns(cli->env)));

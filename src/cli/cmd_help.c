@@ -3,6 +3,7 @@
 #include "cli/commands.h"
 
 #include "base/error.h"
+#include "base/suggest.h"
 #include "cli/help.h"
 #include "cli/output.h"
 
@@ -38,7 +39,7 @@ static int unknown(struct pawl_cli *cli, const char *name)
         candidates[count++] = pawl__cli_root.commands[i]->name;
     for (size_t i = 0; pawl__cli_topics[i].name && count < CANDIDATES_MAX - 1; i++)
         candidates[count++] = pawl__cli_topics[i].name;
-    near = pawl__cli_suggest(name, candidates);
+    near = pawl__suggest(name, candidates);
     (void)pawl__error_set(&err, PAWL_ENOTFOUND, "there is no help about '%s'%s%s%s", name,
                           near ? "; did you mean '" : "", near ? near : "", near ? "'?" : "");
     return pawl__cli_fail(cli, &err,

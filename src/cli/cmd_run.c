@@ -12,6 +12,7 @@
 #include "cli/values.h"
 #include "expressions/expressions.h"
 #include "expressions/javascript.h"
+#include "os/tzdata.h"
 
 /* What all activities of a run with --trace may hold together. */
 #define ARENA_MAX ((size_t)256 << 20)
@@ -288,6 +289,7 @@ static int run(struct pawl_cli *cli)
     if (status != PAWL_OK)
         return pawl__cli_fail(cli, &err, NULL);
     pawl__engine_init(&run.engine, &cli->env->alloc, (struct pawl_hash_seed){seeds[0], seeds[1]});
+    run.engine.timezone = pawl__tzdata_load;
     status = pawl__activities_register(&run.engine);
     if (status == PAWL_OK)
         status = pawl__expressions_register(&run.engine);

@@ -133,13 +133,6 @@ int64_t pawl__cli_number(const struct pawl_cli_args *args, const char *name, int
 /* Values of a repeatable option: *at begins at 0; NULL after the last. */
 const char *pawl__cli_next(const struct pawl_cli_args *args, const char *name, size_t *at);
 
-/*
- * The candidate that was probably meant by `word`: the nearest one in letters inserted, dropped,
- * replaced or swapped, or the only one that begins so. NULL when none is near. `candidates` ends
- * with NULL.
- */
-const char *pawl__cli_suggest(const char *word, const char *const *candidates);
-
 /* ---- one run of the program ------------------------------------------------------------- */
 
 enum pawl_cli_style {

@@ -4,6 +4,7 @@
  * option of its own but --help.
  */
 #include "base/error.h"
+#include "base/suggest.h"
 #include "cli/command.h"
 
 #include <errno.h>
@@ -47,7 +48,7 @@ static const char *suggest_option(const struct pawl_cli_args *args, const char *
         for (; option && option->name && count < CANDIDATES_MAX - 1; option++)
             candidates[count++] = option->name;
     }
-    return pawl__cli_suggest(word, candidates);
+    return pawl__suggest(word, candidates);
 }
 
 static const char *suggest_command(const struct pawl_cli_command *parent, const char *word)
@@ -56,7 +57,7 @@ static const char *suggest_command(const struct pawl_cli_command *parent, const 
 
     for (size_t i = 0; parent->commands[i] && i < CANDIDATES_MAX - 1; i++)
         candidates[i] = parent->commands[i]->name;
-    return pawl__cli_suggest(word, candidates);
+    return pawl__suggest(word, candidates);
 }
 
 /* ---- values ----------------------------------------------------------------------------- */
@@ -87,7 +88,7 @@ static int check_choice(struct parser *p, const struct pawl_cli_option *option, 
         if (strcmp(option->choices[i], text) == 0)
             return PAWL_OK;
     }
-    near = pawl__cli_suggest(text, option->choices);
+    near = pawl__suggest(text, option->choices);
     if (near)
         return pawl__error_set(p->err, PAWL_EINVAL, "'--%s' cannot be '%s'; did you mean '%s'?",
                                option->name, text, near);

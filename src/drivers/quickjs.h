@@ -184,6 +184,31 @@ bool pawl__js_has(struct pawl_quickjs *js, struct pawl_js object, struct pawl_st
 bool pawl__js_set_prototype(struct pawl_quickjs *js, struct pawl_js object,
                             struct pawl_js prototype);
 void pawl__js_freeze(struct pawl_quickjs *js, struct pawl_js object);
+
+/* ---- inside: what objects are made of (any of these may run a script's code) -------------- */
+
+/* null: none. */
+struct pawl_js pawl__js_prototype(struct pawl_quickjs *js, struct pawl_js object);
+/* Of an array. false: it threw. */
+bool pawl__js_length(struct pawl_quickjs *js, struct pawl_js array, int64_t *out);
+struct pawl_js pawl__js_item(struct pawl_quickjs *js, struct pawl_js array, uint32_t index);
+
+/* The enumerable own keys that are texts, in order. */
+struct pawl_js_keys {
+    uint32_t table;
+    uint32_t count;
+};
+/* false: it threw. */
+bool pawl__js_keys(struct pawl_quickjs *js, struct pawl_js object, struct pawl_js_keys *out);
+void pawl__js_keys_free(struct pawl_quickjs *js, struct pawl_js_keys keys);
+struct pawl_js pawl__js_member(struct pawl_quickjs *js, struct pawl_js object,
+                               struct pawl_js_keys keys, uint32_t index);
+/* As pawl__js_text(). */
+bool pawl__js_key_text(struct pawl_quickjs *js, struct pawl_js_keys keys, uint32_t index,
+                       struct pawl_arena *arena, struct pawl_str *out);
+
+/* ---- inside: the whole engine ------------------------------------------------------------- */
+
 /* Collects what is no longer reachable. */
 void pawl__js_collect(struct pawl_quickjs *js);
 struct pawl_js pawl__js_global(struct pawl_quickjs *js);

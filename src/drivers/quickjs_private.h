@@ -88,4 +88,8 @@ static inline uint32_t pawl__quickjs_load(struct pawl_quickjs *js, uint32_t addr
     return value;
 }
 
+/* quickjs_value.c: copies a text of the engine (address 0: it threw) and frees it there. */
+bool pawl__quickjs_take_text(struct pawl_quickjs *js, uint32_t address, uint32_t size,
+                             struct pawl_arena *arena, struct pawl_str *out);
+
 #endif

@@ -352,12 +352,9 @@ static bool copy_text(struct pawl_arena *arena, struct pawl_str bytes, struct pa
     return true;
 }
 
-bool pawl__js_text(struct pawl_quickjs *js, struct pawl_js value, struct pawl_arena *arena,
-                   struct pawl_str *out)
+bool pawl__quickjs_take_text(struct pawl_quickjs *js, uint32_t address, uint32_t size,
+                             struct pawl_arena *arena, struct pawl_str *out)
 {
-    uint32_t size_at = js->roots.scratch;
-    uint32_t address = Z_quickjsZ_JS_ToCStringLen2(CONTEXT(js), size_at, value.bits, 0);
-    uint32_t size = pawl__quickjs_load(js, size_at);
     bool done;
 
     if (address == 0)
@@ -367,6 +364,15 @@ bool pawl__js_text(struct pawl_quickjs *js, struct pawl_js value, struct pawl_ar
     done = copy_text(arena, pawl__str_make((const char *)pawl__quickjs_at(js, address), size), out);
     Z_quickjsZ_JS_FreeCString(CONTEXT(js), address);
     return done;
+}
+
+bool pawl__js_text(struct pawl_quickjs *js, struct pawl_js value, struct pawl_arena *arena,
+                   struct pawl_str *out)
+{
+    uint32_t size_at = js->roots.scratch;
+    uint32_t address = Z_quickjsZ_JS_ToCStringLen2(CONTEXT(js), size_at, value.bits, 0);
+
+    return pawl__quickjs_take_text(js, address, pawl__quickjs_load(js, size_at), arena, out);
 }
 
 bool pawl__js_peek_bytes(struct pawl_quickjs *js, struct pawl_js value, struct pawl_str *out)

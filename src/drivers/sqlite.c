@@ -6,8 +6,10 @@
 #include "base/error.h"
 #include "base/map.h"
 #include "os/errno.h"
+#include "os/file.h"
 
 #include <errno.h>
+#include <limits.h>
 #include <sqlite3.h>
 
 /* How long to sleep while another process writes: a sync takes a few milliseconds. */
@@ -58,6 +60,13 @@ static int set_full(const char *path, struct pawl_error *err)
                            path);
 }
 
+static int set_readonly(struct pawl_sqlite *db, struct pawl_error *err)
+{
+    return pawl__error_set(
+        err, PAWL_EPERM, "%s: cannot be written; check the permissions of the file and its folder",
+        db->path);
+}
+
 static int set_busy(struct pawl_sqlite *db, struct pawl_error *err)
 {
     if (db->stopped)
@@ -70,21 +79,62 @@ static int set_busy(struct pawl_sqlite *db, struct pawl_error *err)
                            "%s: another process has the database locked; try again", db->path);
 }
 
-/* CANTOPEN, IOERR and the like: what the system said is the reason, if it said anything. */
-static int set_system(struct pawl_sqlite *db, int fallback, struct pawl_error *err)
+/* Of the database file, or of its log: what the system said when a call on it failed last. */
+static int file_errno(struct pawl_sqlite *db, bool of_log)
+{
+    sqlite3_file *file = NULL;
+    int errnum = 0;
+
+    if (sqlite3_file_control(db->db, NULL,
+                             of_log ? SQLITE_FCNTL_JOURNAL_POINTER : SQLITE_FCNTL_FILE_POINTER,
+                             &file) == SQLITE_OK &&
+        file && file->pMethods)
+        (void)file->pMethods->xFileControl(file, SQLITE_FCNTL_LAST_ERRNO, &errnum);
+    return errnum;
+}
+
+static int set_disk_failed(struct pawl_sqlite *db, int result, struct pawl_error *err)
+{
+    /* A sync that fails for want of room says too late that what was written is not kept. */
+    if (result != SQLITE_IOERR_FSYNC && result != SQLITE_IOERR_DIR_FSYNC &&
+        (no_room(sqlite3_system_errno(db->db)) || no_room(file_errno(db, false)) ||
+         no_room(file_errno(db, true))))
+        return set_full(db->path, err);
+    return pawl__error_set(err, PAWL_EIO, "%s: %s; check the disk and the system's log", db->path,
+                           sqlite3_errmsg(db->db));
+}
+
+/* Whether there is a folder for the file to be in. */
+static bool has_folder(const char *path)
+{
+    const char *slash = strrchr(path, '/');
+    size_t length = slash ? (size_t)(slash - path) : 0;
+    char folder[PATH_MAX];
+    bool there = true;
+
+    if (length == 0 || length >= sizeof folder)
+        return true; /* the root, or here; or too long to be looked at */
+    memcpy(folder, path, length);
+    folder[length] = '\0';
+    return pawl__file_exists(folder, &there, NULL) != PAWL_OK || there;
+}
+
+static int set_cannot_open(struct pawl_sqlite *db, struct pawl_error *err)
 {
     int errnum = sqlite3_system_errno(db->db);
 
     if (no_room(errnum))
         return set_full(db->path, err);
-    if (errnum == ENOENT && db->creates)
+    if (errnum == ENOENT && db->creates && !has_folder(db->path))
         return pawl__error_set(
             err, PAWL_ENOTFOUND,
             "cannot create database %s: its folder does not exist; make it first", db->path);
-    if (errnum != 0 && fallback == PAWL_EUNAVAILABLE)
+    /* What may not be created SQLite tries to open for reading, and that error is what it tells. */
+    if (errnum == ENOENT && db->creates)
+        errnum = EACCES;
+    if (errnum != 0)
         return pawl__os_error(err, errnum, "cannot open database %s", db->path);
-    return pawl__error_set(err, fallback, "%s: %s%s", db->path, sqlite3_errmsg(db->db),
-                           fallback == PAWL_EIO ? "; check the disk and the system's log" : "");
+    return pawl__error_set(err, PAWL_EUNAVAILABLE, "%s: %s", db->path, sqlite3_errmsg(db->db));
 }
 
 /* The code and message of what SQLite answered last. */
@@ -104,16 +154,13 @@ static int set_error(struct pawl_sqlite *db, int result, struct pawl_error *err)
     case SQLITE_FULL:
         return set_full(path, err);
     case SQLITE_CANTOPEN:
-        return set_system(db, PAWL_EUNAVAILABLE, err);
+        return set_cannot_open(db, err);
     case SQLITE_IOERR:
-        return set_system(db, PAWL_EIO, err);
+        return set_disk_failed(db, result, err);
     case SQLITE_READONLY:
     case SQLITE_PERM:
     case SQLITE_AUTH:
-        return pawl__error_set(err, PAWL_EPERM,
-                               "%s: cannot be written; check the permissions of the file and its "
-                               "folder (%s)",
-                               path, words);
+        return set_readonly(db, err);
     case SQLITE_NOTADB:
         return pawl__error_set(err, PAWL_ECORRUPT,
                                "%s: is not an SQLite database; give another path, or move the file "
@@ -199,6 +246,9 @@ static int open_handle(struct pawl_sqlite *db, uint32_t flags, struct pawl_error
     result = sqlite3_open_v2(db->path, &db->db, how, NULL);
     if (result != SQLITE_OK)
         return db->db ? set_error(db, result, err) : pawl__error_code(err, PAWL_ENOMEM);
+    /* What may not be written SQLite opens for reading, and fails later. */
+    if (!(flags & PAWL_SQLITE_READ) && sqlite3_db_readonly(db->db, "main") == 1)
+        return set_readonly(db, err);
     (void)sqlite3_busy_handler(db->db, wait_busy, db);
     sqlite3_progress_handler(db->db, PROGRESS_STEPS, look_at_deadline, db);
     /* The file is not a program: no schema of it may change what our statements mean. */

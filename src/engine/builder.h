@@ -28,7 +28,10 @@ void pawl__build_bool(struct pawl_builder *b, struct pawl_json *object, const ch
 void pawl__build_time(struct pawl_builder *b, struct pawl_json *object, const char *key,
                       int64_t ticks);
 void pawl__build_append(struct pawl_builder *b, struct pawl_json *array, struct pawl_json value);
-/* A value with its type, so that it comes back as it is: [json, "alias"]; null stays null. */
+/*
+ * A value with its type, so that it comes back as it is: [json, "alias"], with a third item, true,
+ * when it is a collection whose objects are JSON nodes; null stays null.
+ */
 void pawl__build_typed(struct pawl_builder *b, struct pawl_json *object, const char *key,
                        struct pawl_value value);
 struct pawl_json pawl__typed_json(struct pawl_builder *b, struct pawl_value value);

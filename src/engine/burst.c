@@ -226,7 +226,9 @@ static int fill(struct pawl_burst *burst, const struct pawl_json *state,
     burst->id = burst->correlation_id = burst->parent_instance_id = burst->trigger_activity_id =
         pawl__str("");
     pawl__id_source_init_seeded(&burst->ids, 0, event->seed);
-    status = state ? pawl__state_load(burst, state, err) : new_instance(burst, event);
+    status = copy_object(burst, &event->kept, &burst->kept);
+    if (status == PAWL_OK)
+        status = state ? pawl__state_load(burst, state, err) : new_instance(burst, event);
     /* The same seed at a later point of an instance must not make the same ids once more. */
     if (burst->log_sequence > 0)
         pawl__id_source_init_seeded(&burst->ids, 0, later_seed(event->seed, burst->log_sequence));
@@ -265,6 +267,11 @@ int pawl__burst_open(struct pawl_graph *graph, const struct pawl_allocator *allo
         (void)pawl__error_code(err, status);
     pawl__burst_close(burst);
     return status;
+}
+
+const struct pawl_json *pawl__burst_kept(const struct pawl_burst *burst)
+{
+    return &burst->kept;
 }
 
 void pawl__burst_close(struct pawl_burst *burst)
@@ -317,6 +324,14 @@ static void forget_batch(struct pawl_burst *burst)
         burst->dirty.items[i]->dirty = false;
     burst->dirty.count = 0;
     burst->dirty_first = burst->dirty_last = NULL;
+}
+
+void pawl__burst_keep_batch(struct pawl_burst *burst)
+{
+    if (!burst->batch_ready)
+        return;
+    burst->batch_ready = false;
+    burst->dirty.count = 0; /* the contexts are still linked, and are collected again */
 }
 
 static int prepare_batch(struct pawl_burst *burst)

@@ -51,6 +51,9 @@ struct pawl_event {
     struct pawl_json input;              /* objects, or null */
     struct pawl_json properties;
     struct pawl_json variables;
+    /* What the Memory driver has, from pawl__burst_kept() of an earlier burst of the instance in
+     * the same request; null: nothing. */
+    struct pawl_json kept;
     /* RUN without a state: of the new instance. */
     struct pawl_str instance_id;
     struct pawl_str correlation_id;
@@ -132,6 +135,17 @@ void pawl__burst_cancel(struct pawl_burst *burst);
 
 /* What to commit now. The next step takes it as committed. */
 void pawl__burst_batch(struct pawl_burst *burst, struct pawl_batch *batch);
+/*
+ * It was not committed after all, and need not be (an awaited effect that only looked something
+ * up): the next batch has all of it too.
+ */
+void pawl__burst_keep_batch(struct pawl_burst *burst);
+
+/*
+ * After IDLE: the values of variables with the Memory driver, for later bursts of the same request
+ * and for nobody else. Borrowed until the burst is closed.
+ */
+const struct pawl_json *pawl__burst_kept(const struct pawl_burst *burst);
 
 void pawl__burst_close(struct pawl_burst *burst); /* NULL allowed */
 

@@ -7,8 +7,7 @@ static const struct pawl_json *member(const struct pawl_json *object, const char
     return pawl__json_get_nocase(object, pawl__str(key));
 }
 
-/* options.usableAsActivity; the same key at the top only where that is not said. */
-static bool is_usable(const struct pawl_json *definition)
+bool pawl__catalog_usable(const struct pawl_json *definition)
 {
     const struct pawl_json *usable = member(member(definition, "options"), "usableAsActivity");
 
@@ -126,7 +125,7 @@ int pawl__catalog_add(struct pawl_catalog *catalog, const struct pawl_json *defi
     };
     int status;
 
-    if (!is_usable(definition))
+    if (!pawl__catalog_usable(definition))
         return PAWL_OK;
     status = grow(catalog);
     if (status != PAWL_OK)

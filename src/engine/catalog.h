@@ -27,6 +27,9 @@ struct pawl_catalog {
 
 void pawl__catalog_init(struct pawl_catalog *catalog, struct pawl_arena *arena);
 
+/* options.usableAsActivity; the same key at the top only where that is not said. */
+bool pawl__catalog_usable(const struct pawl_json *definition);
+
 /*
  * Borrows a definition for the life of the catalog. One that is not usable as an activity, by its
  * own word, is left out. PAWL_ENOMEM, PAWL_ELIMIT.

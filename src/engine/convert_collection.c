@@ -97,7 +97,9 @@ static int append_items(struct pawl_converting *c, const struct pawl_value *from
         struct pawl_value value = {.json = item, .type = element};
         int status;
 
-        if (element->kind == PAWL_TYPE_OBJECT)
+        if (element == &pawl__type_object_of_json)
+            value = pawl__value_node(item);
+        else if (element->kind == PAWL_TYPE_OBJECT)
             value = pawl__value_from_json(item);
         status = append(c, value, type, array);
         if (status != PAWL_OK)

@@ -7,6 +7,7 @@
 #include "base/id.h"
 #include "engine/convert_rules.h"
 #include "engine/number.h"
+#include "engine/type_names.h"
 
 /* ---- scalars ----------------------------------------------------------------------------- */
 
@@ -139,6 +140,8 @@ static int read_collection(struct pawl_converting *c, const struct pawl_json *js
 
     if (!pawl__json_is(json, PAWL_JSON_ARRAY))
         return CONVERT_FAILED;
+    if (status == PAWL_OK && target->element->kind == PAWL_TYPE_OBJECT)
+        status = pawl__type_compound(c->arena, type->kind, &pawl__type_object_of_json, &type);
     for (uint32_t i = 0; i < pawl__json_len(json) && status == PAWL_OK; i++) {
         struct pawl_json item = pawl__json_null();
 

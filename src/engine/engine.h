@@ -8,6 +8,7 @@
 #define PAWL_ENGINE_ENGINE_H
 
 #include "base/map.h"
+#include "base/timezone.h"
 #include "engine/activity.h"
 #include "engine/graph.h"
 
@@ -45,6 +46,12 @@ struct pawl_engine {
     bool commit_strategies; /* the standard ones are known by name */
     enum pawl_flow_mode flow_mode;
     enum pawl_incident_strategy incident_strategy;
+    /*
+     * A time zone by its IANA name, from the host's database; the caller frees it. Called by many
+     * threads. NULL: only UTC and plain offsets are known.
+     */
+    int (*timezone)(const struct pawl_allocator *alloc, struct pawl_str name,
+                    struct pawl_timezone **out, struct pawl_error *err);
     uint32_t yield_after; /* activities per burst_step; 10,000 */
     size_t burst_bytes_max;
 };

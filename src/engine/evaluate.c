@@ -343,7 +343,6 @@ int pawl__output_bind(struct pawl_context *context, struct pawl_context *scope,
     struct pawl_conversion how = pawl__context_conversion(context);
     struct pawl_exception raised;
     struct pawl_value converted;
-    struct pawl_block *block;
     int status;
 
     if (reference.len == 0)
@@ -352,13 +351,6 @@ int pawl__output_bind(struct pawl_context *context, struct pawl_context *scope,
     if (status == ENGINE_RAISED)
         return pawl__raise_exception(context, &raised);
     if (status == PAWL_OK)
-        status = pawl__demand_storable(context, converted, "Variable", reference);
-    if (status != PAWL_OK)
-        return status;
-    block = pawl__memory_find(scope, reference, NULL);
-    if (block)
-        block->value = converted;
-    else
         status = pawl__memory_set(scope, reference, converted);
     if (status == PAWL_OK && names_workflow_output(context, reference))
         status = pawl__workflow_output_set(context, reference, value);

@@ -32,7 +32,7 @@ enum pawl_storage {
     PAWL_STORAGE_NONE,     /* not kept across suspensions */
     PAWL_STORAGE_INSTANCE, /* properties.Variables of the owning context */
     PAWL_STORAGE_WORKFLOW, /* properties.PersistentVariablesDictionary; obsolete */
-    PAWL_STORAGE_MEMORY,   /* as NONE: lost with the burst */
+    PAWL_STORAGE_MEMORY,   /* not stored: lost with the request, at the latest */
 };
 
 struct pawl_expression {
@@ -265,6 +265,9 @@ const struct pawl_engine *pawl__loader_engine(const struct pawl_loader *loader);
 void pawl__loader_problem(struct pawl_loader *loader, enum pawl_problem_level level,
                           const struct pawl_node *node, const char *pointer, const char *format,
                           ...) PAWL_PRINTF(5, 6);
+/* Notes what the language of an expression, if it has one, finds wrong with it. */
+void pawl__loader_check_expression(struct pawl_loader *loader, const struct pawl_node *node,
+                                   const char *pointer, const struct pawl_expression *expression);
 /* The definition cannot be loaded: the message for the user, behind the pointer. PAWL_EPARSE. */
 int pawl__loader_fail(struct pawl_loader *loader, const char *pointer, const char *format, ...)
     PAWL_PRINTF(3, 4);

@@ -296,9 +296,14 @@ static int make_effect(struct pawl_context *context, enum pawl_effect_kind kind,
 {
     struct pawl_burst *burst = context->burst;
     struct pawl_str id = effect_id(burst, context->id);
+    int status;
 
     if (!id.ptr)
         return pawl__arena_status(&burst->arena);
+    status = pawl__demand_storable(context, (struct pawl_value){.json = data}, "What is sent by",
+                                   context->node->id);
+    if (status != PAWL_OK)
+        return status;
     burst->effect_number++;
     *effect = (struct pawl_effect){.kind = kind, .id = id, .context_id = context->id, .data = data};
     return PAWL_OK;
@@ -320,7 +325,10 @@ int pawl__effect(struct pawl_context *context, enum pawl_effect_kind kind, struc
 int pawl__effect_await(struct pawl_context *context, enum pawl_effect_kind kind,
                        struct pawl_json data)
 {
+    int status;
+
     PAWL_ASSERT(!context->burst->awaiting && context->burst->current == context);
-    context->burst->awaiting = true;
-    return make_effect(context, kind, data, &context->burst->awaited);
+    status = make_effect(context, kind, data, &context->burst->awaited);
+    context->burst->awaiting = status == PAWL_OK;
+    return status;
 }

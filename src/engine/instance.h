@@ -98,6 +98,7 @@ struct pawl_burst {
     struct pawl_json input; /* of this run; objects of stored values */
     struct pawl_json output;
     struct pawl_json properties;
+    struct pawl_json kept; /* by the Memory driver: "context id/variable id" -> typed value */
     int64_t created_at;
     int64_t updated_at;
     int64_t finished_at; /* 0: not */

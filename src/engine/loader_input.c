@@ -57,12 +57,12 @@ static int expression_value(struct pawl_loader *loader, struct pawl_str type,
     return status;
 }
 
-static void check_expression(struct pawl_loader *loader, const struct pawl_node *node,
-                             const char *pointer, const struct pawl_expression *expression)
+void pawl__loader_check_expression(struct pawl_loader *loader, const struct pawl_node *node,
+                                   const char *pointer, const struct pawl_expression *expression)
 {
     char message[256] = "";
 
-    if (!loader->problems || !expression->ops->check)
+    if (!loader->problems || !expression->ops || !expression->ops->check)
         return;
     if (!expression->ops->check(loader->engine, expression, message, sizeof message))
         pawl__loader_problem(loader, PAWL_PROBLEM_ERROR, node, pointer, "%s", message);
@@ -89,7 +89,7 @@ int pawl__loader_expression(struct pawl_loader *loader, struct pawl_node *node,
         return status;
     expression.ops = pawl__engine_expression(loader->engine, type);
     if (expression.ops)
-        check_expression(loader, node, pointer, &expression);
+        pawl__loader_check_expression(loader, node, pointer, &expression);
     else
         tell_unknown(loader, node, pointer, type);
     *out = expression;

@@ -7,6 +7,7 @@
  * (dynamic: loop variables). Those with a storage driver are written into the properties of the
  * context that owns them at every commit and read back when a burst opens.
  */
+#include "engine/builder.h"
 #include "engine/instance.h"
 
 #include "base/assert.h"
@@ -52,12 +53,32 @@ static int add_block(struct pawl_context *context, struct pawl_str id, struct pa
     return PAWL_OK;
 }
 
+/* The property under which a driver keeps its variables; NULL: they are not kept. */
+static const char *storage_key(enum pawl_storage storage)
+{
+    switch (storage) {
+    case PAWL_STORAGE_INSTANCE:
+        return "Variables";
+    case PAWL_STORAGE_WORKFLOW:
+        return "PersistentVariablesDictionary";
+    case PAWL_STORAGE_NONE:
+    case PAWL_STORAGE_MEMORY:
+        break;
+    }
+    return NULL;
+}
+
 int pawl__memory_declare(struct pawl_context *context, const struct pawl_variable *variable,
                          struct pawl_value value)
 {
     struct pawl_block *block = local_block(context, variable->id);
-    int status = block ? PAWL_OK : add_block(context, variable->id, &block);
+    int status = PAWL_OK;
 
+    /* One that starts undefined may still be set before it is stored; if not, it is null. */
+    if (storage_key(variable->storage) && !pawl__value_is_null(value))
+        status = pawl__demand_storable(context, value, "Variable", variable->name);
+    if (status == PAWL_OK && !block)
+        status = add_block(context, variable->id, &block);
     if (status != PAWL_OK)
         return status;
     block->value = value;
@@ -81,8 +102,10 @@ static struct pawl_context *declaring_scope(struct pawl_context *context)
 int pawl__memory_set(struct pawl_context *context, struct pawl_str id, struct pawl_value value)
 {
     struct pawl_block *block = pawl__memory_find(context, id, NULL);
-    int status = pawl__demand_storable(context, value, "Variable", id);
+    int status = PAWL_OK;
 
+    if (block && storage_key(block->storage))
+        status = pawl__demand_storable(context, value, "Variable", id);
     if (status == PAWL_OK && !block)
         status = add_block(declaring_scope(context), id, &block);
     if (status == PAWL_OK)
@@ -298,11 +321,7 @@ int pawl__variables_declare(struct pawl_context *context)
     for (uint32_t i = 0; i < context->node->variable_count && status == PAWL_OK; i++) {
         const struct pawl_variable *variable = &context->node->variables[i];
 
-        /* One that starts undefined may still be set before it is stored; if not, it is null. */
-        if (!pawl__value_is_null(variable->initial))
-            status = pawl__demand_storable(context, variable->initial, "Variable", variable->name);
-        if (status == PAWL_OK)
-            status = pawl__memory_declare(context, variable, variable->initial);
+        status = pawl__memory_declare(context, variable, variable->initial);
     }
     return status;
 }
@@ -360,20 +379,6 @@ int pawl__dynamic_declare(struct pawl_context *context, const struct pawl_variab
 
 /* ---- storage ----------------------------------------------------------------------------- */
 
-static const char *storage_key(enum pawl_storage storage)
-{
-    switch (storage) {
-    case PAWL_STORAGE_INSTANCE:
-        return "Variables";
-    case PAWL_STORAGE_WORKFLOW:
-        return "PersistentVariablesDictionary";
-    case PAWL_STORAGE_NONE:
-    case PAWL_STORAGE_MEMORY:
-        break;
-    }
-    return NULL;
-}
-
 /*
  * The property that holds the variables of a driver, without its marker so that new entries come
  * before it; made when missing.
@@ -404,6 +409,44 @@ static int close_dictionary(struct pawl_context *context, const char *key,
                                pawl__json_string(pawl__str(marker)));
 }
 
+/* The Memory driver: what is not stored but outlives the burst where its driver wants that. */
+static struct pawl_str kept_key(struct pawl_context *context, const struct pawl_variable *variable)
+{
+    const char *key = pawl__arena_printf(&context->burst->arena, "%.*s/%.*s",
+                                         PAWL_STR_ARG(context->id), PAWL_STR_ARG(variable->id));
+
+    return key ? pawl__str(key) : pawl__str_make(NULL, 0);
+}
+
+static int keep_variable(struct pawl_context *context, const struct pawl_variable *variable,
+                         struct pawl_value value)
+{
+    struct pawl_builder b = {.arena = &context->burst->arena};
+    struct pawl_str key = kept_key(context, variable);
+    struct pawl_json typed = pawl__typed_json(&b, value);
+
+    if (!key.ptr)
+        return pawl__arena_status(b.arena);
+    if (b.status == PAWL_OK)
+        b.status = pawl__json_set(b.arena, &context->burst->kept, key, typed);
+    return b.status;
+}
+
+/* A null counts as not kept. */
+static int read_kept(struct pawl_context *context, const struct pawl_variable *variable,
+                     struct pawl_value *value)
+{
+    struct pawl_str key = kept_key(context, variable);
+    const struct pawl_json *typed;
+
+    if (!key.ptr)
+        return pawl__arena_status(&context->burst->arena);
+    typed = pawl__json_get(&context->burst->kept, key);
+    return typed && typed->type != PAWL_JSON_NULL
+               ? pawl__typed_read(&context->burst->arena, typed, value)
+               : PAWL_OK;
+}
+
 static int save_variable(struct pawl_context *context, const struct pawl_variable *variable)
 {
     struct pawl_block *block = pawl__memory_find(context, variable->id, NULL);
@@ -412,6 +455,8 @@ static int save_variable(struct pawl_context *context, const struct pawl_variabl
     struct pawl_json stored;
     int status;
 
+    if (block && block->storage == PAWL_STORAGE_MEMORY)
+        return keep_variable(context, variable, block->value);
     if (!key)
         return PAWL_OK;
     status = open_dictionary(context, key, &dictionary);
@@ -516,6 +561,8 @@ static int load_variable(struct pawl_context *context, const struct pawl_variabl
     if (stored && stored->type != PAWL_JSON_NULL)
         status = read_stored(context, variable, stored, variable->storage == PAWL_STORAGE_WORKFLOW,
                              &value);
+    else if (variable->storage == PAWL_STORAGE_MEMORY)
+        status = read_kept(context, variable, &value);
     if (status == PAWL_OK)
         status = pawl__memory_declare(scope ? scope : context, variable, value);
     return status;

@@ -213,19 +213,25 @@ static int schedule_nothing(struct pawl_context *context, const struct pawl_sche
     return callback->run(context, &completion);
 }
 
-static int make_variables(struct pawl_burst *burst, const struct pawl_schedule *schedule,
+static int make_variables(struct pawl_context *context, const struct pawl_schedule *schedule,
                           struct pawl_work_item *item)
 {
     if (schedule->variable_count == 0)
         return PAWL_OK;
-    item->variables =
-        pawl__arena_alloc_array(&burst->arena, schedule->variable_count, sizeof *item->variables);
+    item->variables = pawl__arena_alloc_array(&context->burst->arena, schedule->variable_count,
+                                              sizeof *item->variables);
     if (!item->variables)
-        return pawl__arena_status(&burst->arena);
+        return pawl__arena_status(&context->burst->arena);
     item->variable_count = schedule->variable_count;
     for (uint32_t i = 0; i < schedule->variable_count; i++) {
-        int status = pawl__variable_make(&burst->arena, pawl__str(schedule->variables[i].name),
-                                         schedule->variables[i].value, &item->variables[i]);
+        struct pawl_str name = pawl__str(schedule->variables[i].name);
+        struct pawl_value value = schedule->variables[i].value;
+        int status = PAWL_OK;
+
+        if (!pawl__value_is_null(value))
+            status = pawl__demand_storable(context, value, "Variable", name);
+        if (status == PAWL_OK)
+            status = pawl__variable_make(&context->burst->arena, name, value, &item->variables[i]);
 
         if (status != PAWL_OK)
             return status;
@@ -264,7 +270,7 @@ int pawl__schedule(struct pawl_context *context, const struct pawl_schedule *sch
     if (schedule->prevent_duplicates && pawl__is_queued(context, schedule->node))
         return PAWL_OK;
     set_caller(context, schedule, &item);
-    status = make_variables(context->burst, schedule, &item);
+    status = make_variables(context, schedule, &item);
     if (status == PAWL_OK && schedule->callback)
         status = pawl__callback_add(context, schedule->node, schedule->callback, schedule->tag);
     if (status == PAWL_OK)

@@ -19,6 +19,7 @@
     const struct pawl_type pawl__type_##name = {.kind = (kind_), .alias = (alias_)}
 
 SCALAR(object, PAWL_TYPE_OBJECT, "Object");
+SCALAR(object_of_json, PAWL_TYPE_OBJECT, "Object");
 SCALAR(string, PAWL_TYPE_STRING, "String");
 SCALAR(boolean, PAWL_TYPE_BOOLEAN, "Boolean");
 SCALAR(int16, PAWL_TYPE_INT16, "Int16");

@@ -64,6 +64,9 @@ struct pawl_type {
 };
 
 extern const struct pawl_type pawl__type_object;
+/* Object, equal to it, as the element of a collection that was read from JSON: what is in there
+ * stays JSON nodes. */
+extern const struct pawl_type pawl__type_object_of_json;
 extern const struct pawl_type pawl__type_string;
 extern const struct pawl_type pawl__type_boolean;
 extern const struct pawl_type pawl__type_int16;

@@ -50,6 +50,16 @@ struct pawl_value pawl__value_from_json(struct pawl_json json)
     return (struct pawl_value){.json = json, .type = types[pawl__json_type(&json)]};
 }
 
+struct pawl_value pawl__value_node(struct pawl_json json)
+{
+    const struct pawl_type *type = json.type == PAWL_JSON_ARRAY    ? &pawl__type_json_array
+                                   : json.type == PAWL_JSON_OBJECT ? &pawl__type_json_object
+                                   : json.type == PAWL_JSON_NULL   ? NULL
+                                                                   : &pawl__type_json_node;
+
+    return (struct pawl_value){.json = json, .type = type};
+}
+
 bool pawl__value_is_finite(const struct pawl_json *json)
 {
     double real;

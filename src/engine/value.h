@@ -53,6 +53,9 @@ struct pawl_value pawl__value_string(struct pawl_str s);
  */
 struct pawl_value pawl__value_from_json(struct pawl_json json);
 
+/* The same as a JSON node: JsonArray, JsonObject, or a JsonNode around what is neither. */
+struct pawl_value pawl__value_node(struct pawl_json json);
+
 /* Whether the JSON can be written: no number in it is infinite or not a number. */
 bool pawl__value_is_finite(const struct pawl_json *json);
 

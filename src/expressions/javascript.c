@@ -112,12 +112,12 @@ static int evaluate(struct pawl_context *context, const struct pawl_expression *
 {
     struct pawl_javascript_run run = {
         .source = pawl__json_str(&expression->value),
-        .wants_text = target && target->kind == PAWL_TYPE_STRING,
         .result = pawl__value_null(),
     };
     struct pawl_buf text;
     int status;
 
+    (void)target;
     if (pawl__json_is(&expression->value, PAWL_JSON_STRING)) {
         status = pawl__javascript_run(context, &run);
     } else {

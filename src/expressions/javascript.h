@@ -73,7 +73,6 @@ PAWL_MUST_CHECK int pawl__javascript_add_function(struct pawl_javascript *js,
 /* One evaluation, besides its context. */
 struct pawl_javascript_run {
     struct pawl_str source;
-    bool wants_text;     /* the result is used as text: NaN is one */
     bool takes_outcomes; /* setOutcome and setOutcomes exist */
     /* Set by them; in the context's arena. */
     struct pawl_str *outcomes;

@@ -174,6 +174,9 @@
         }
     }
 
+    // Something in a result that the host does not read itself, as it is in there.
+    const nested = value => stringify({ value }, plain);
+
     // ---- values of the host --------------------------------------------------------------
 
     // Objects of the host print their type; arrays do not. The host makes them with these prototypes.
@@ -268,7 +271,7 @@
     for (const name of ['getWorkflowDefinitionId', 'getWorkflowDefinitionVersionId', 'getWorkflowDefinitionVersion',
         'getWorkflowInstanceId', 'getCorrelationId', 'setCorrelationId', 'getWorkflowInstanceName',
         'setWorkflowInstanceName', 'getVariable', 'setVariable', 'getInput', 'getOutputFrom', 'getLastResult',
-        'getConfig'])
+        'getConfig', 'getSecret'])
         hide(globalThis, name, native[name]);
     const types = { Guid, TimeSpan, DateTime, DateTimeOffset, Random, LogPersistenceMode };
     for (const name of ownKeys(types)) hide(globalThis, name, types[name]);
@@ -343,6 +346,6 @@
         return shared;
     }
 
-    return { pack, wrap, copied, names, describe, seal,
+    return { pack, nested, plainProto, wrap, copied, names, describe, seal,
         expandoProto, dictionaryProto, stringDictionaryProto, jsonProto, jsonArrayProto };
 })

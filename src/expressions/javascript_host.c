@@ -5,6 +5,9 @@
 #include "engine/base64.h"
 #include "expressions/javascript_private.h"
 
+/* What is longer is cut in messages. */
+#define SECRET_NAME_MAX 100
+
 typedef struct pawl_js native_function(struct pawl_javascript_evaluation *e,
                                        const struct pawl_js *args, uint32_t count);
 
@@ -184,12 +187,9 @@ static bool show_array(struct pawl_javascript_evaluation *e, struct pawl_str nam
     struct pawl_buf text;
 
     pawl__buf_init(&text, e->arena->alloc, (size_t)64 << 20);
-    pawl__json_write(&text, &value.json, PAWL_JSON_ESCAPE_MINIMAL);
-    if (text.status == PAWL_OK) {
+    if (pawl__javascript_write(e, value, &text)) {
         args[2] = pawl__js_string(engine, pawl__buf_peek(&text));
         done = pawl__js_call(engine, e->js->roots.copied, args, 3);
-    } else {
-        (void)pawl__javascript_fail(e, text.status);
     }
     pawl__buf_release(&text);
     pawl__js_free(engine, args[1]);
@@ -410,6 +410,24 @@ static struct pawl_js get_config(struct pawl_javascript_evaluation *e, const str
     return setting ? text_result(e, pawl__str(setting)) : pawl__js_null();
 }
 
+/* Says so at once, also to a script that does not wait for the promise that it expects. */
+static struct pawl_js get_secret(struct pawl_javascript_evaluation *e, const struct pawl_js *args,
+                                 uint32_t count)
+{
+    struct pawl_str name;
+    const char *message;
+
+    if (!text_argument(e, args, count, 0, &name))
+        return pawl__js_exception();
+    message = pawl__arena_printf(
+        e->arena,
+        "The secret '%.*s' cannot be read: there is no store of secrets here. Give it to the "
+        "workflow as an input, or as a setting that getConfig() may read.",
+        PAWL_STR_ARG(pawl__str_slice(name, 0, SECRET_NAME_MAX)));
+    return message ? pawl__js_throw(e->realm->engine, message)
+                   : pawl__javascript_fail(e, e->arena->status);
+}
+
 /* ---- chance ------------------------------------------------------------------------------ */
 
 static struct pawl_js new_guid(struct pawl_javascript_evaluation *e, const struct pawl_js *args,
@@ -611,6 +629,9 @@ static struct pawl_js call_added(struct pawl_javascript_evaluation *e, uint32_t 
 
         if (!pawl__javascript_from_js(e, args[i], &value))
             return pawl__js_exception();
+        if (!pawl__value_is_finite(&value.json))
+            return pawl__js_throw(e->realm->engine, "NaN and Infinity are no values outside of the "
+                                                    "script: give the function a number.");
         status = pawl__json_append(e->arena, &list, value.json);
     }
     if (status != PAWL_OK)
@@ -638,6 +659,7 @@ static const struct native natives[] = {
     {"getOutputFrom", get_output_from},
     {"getLastResult", get_last_result},
     {"getConfig", get_config},
+    {"getSecret", get_secret},
     {"addOutcome", add_outcome},
     {"newGuid", new_guid},
     {"newShortGuid", new_short_guid},

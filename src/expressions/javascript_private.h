@@ -9,6 +9,7 @@
  *     javascript_host.c      the functions that scripts call
  *     javascript_accessor.c  getX, setX, getXFromY: which of them exist in a scope
  *     javascript_value.c     values in and out
+ *     javascript_object.c    arrays and objects out, member by member
  *     javascript_source.c    what the text tells
  *     javascript_boot.js     what scripts find when they start
  */
@@ -30,11 +31,13 @@
 /* Values that boot made: the same numbers in every engine, as they are part of the images. */
 struct pawl_javascript_roots {
     struct pawl_js pack;
+    struct pawl_js nested;
     struct pawl_js wrap;
     struct pawl_js copied;
     struct pawl_js names;
     struct pawl_js describe;
     /* What objects of the host inherit from. */
+    struct pawl_js plain; /* the script's own */
     struct pawl_js expando;
     struct pawl_js dictionary;
     struct pawl_js string_dictionary;
@@ -194,6 +197,28 @@ PAWL_MUST_CHECK int pawl__javascript_accessors_visit(const struct pawl_javascrip
 /* `native`: as the script's own objects, not as those of the host. EXCEPTION: see e->status. */
 struct pawl_js pawl__javascript_to_js(struct pawl_javascript_evaluation *e, struct pawl_value value,
                                       bool native);
+/* Appends the JSON of a value as a script reads it. false: it threw, or e->status says why. */
+bool pawl__javascript_write(struct pawl_javascript_evaluation *e, struct pawl_value value,
+                            struct pawl_buf *text);
+/*
+ * Parses what a script made of a value. false: it threw, or e->status says why. `depth` is how deep
+ * in a result it stands.
+ */
+bool pawl__javascript_parse(struct pawl_javascript_evaluation *e, struct pawl_str text,
+                            uint32_t depth, struct pawl_json *out);
+
+/* javascript_object.c */
+enum pawl_javascript_read {
+    PAWL_JAVASCRIPT_READ,
+    PAWL_JAVASCRIPT_NOT_READ, /* it is of another kind, or too large: pack() knows what to do */
+    PAWL_JAVASCRIPT_THREW,    /* or e->status says why */
+};
+/* Reads an array or an object of a script, in a sealed realm. */
+enum pawl_javascript_read pawl__javascript_read_object(struct pawl_javascript_evaluation *e,
+                                                       struct pawl_js value,
+                                                       struct pawl_value *out);
+
+/* javascript_value.c */
 /* false: it threw, or e->status says why. Does not take the value. */
 bool pawl__javascript_from_js(struct pawl_javascript_evaluation *e, struct pawl_js value,
                               struct pawl_value *out);

@@ -91,6 +91,8 @@ static void boot_realm(struct pawl_quickjs *engine, void *arg)
         return;
     }
     roots->pack = pawl__js_get(engine, made, "pack");
+    roots->nested = pawl__js_get(engine, made, "nested");
+    roots->plain = pawl__js_get(engine, made, "plainProto");
     roots->wrap = pawl__js_get(engine, made, "wrap");
     roots->copied = pawl__js_get(engine, made, "copied");
     roots->names = pawl__js_get(engine, made, "names");

@@ -7,7 +7,6 @@
 #include "engine/instance.h"
 #include "expressions/javascript_private.h"
 
-#include <math.h>
 #include <stdio.h>
 
 /* A realm whose memory has grown past this is put back: what it compiled may be of no more use. */
@@ -294,22 +293,6 @@ static void tell_error(struct inside *inside)
     pawl__js_free(engine, error);
 }
 
-/* NaN and the infinities have a text; they have no other form outside. */
-static bool read_number_as_text(struct pawl_javascript_evaluation *e, struct pawl_js value)
-{
-    double number;
-
-    if (!e->run->wants_text || pawl__js_kind(value) != PAWL_JS_NUMBER)
-        return false;
-    number = pawl__js_to_double(value);
-    if (isfinite(number))
-        return false;
-    e->run->result = pawl__value_string(pawl__str(isnan(number) ? "NaN"
-                                                  : number > 0  ? "Infinity"
-                                                                : "-Infinity"));
-    return true;
-}
-
 static void run_inside(struct pawl_quickjs *engine, void *arg)
 {
     struct inside *inside = arg;
@@ -335,9 +318,7 @@ static void run_inside(struct pawl_quickjs *engine, void *arg)
     if (pawl__js_kind(result) != PAWL_JS_EXCEPTION)
         result = pawl__js_settle(engine, result);
     if (pawl__js_kind(result) == PAWL_JS_EXCEPTION ||
-        (!read_number_as_text(e, result) &&
-         !pawl__javascript_from_js(e, result, &e->run->result)) ||
-        !read_variables(e))
+        !pawl__javascript_from_js(e, result, &e->run->result) || !read_variables(e))
         tell_error(inside);
     pawl__js_free(engine, result);
     pawl__js_free(engine, e->variables);

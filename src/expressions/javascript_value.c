@@ -152,21 +152,63 @@ static struct pawl_js parse(struct pawl_javascript_evaluation *e, struct pawl_va
     return pawl__js_exception();
 }
 
+/* 0.1 is 0.10000000149011612 in there. */
+static double widened(double number)
+{
+    return (double)(float)number;
+}
+
+static int widen_items(struct pawl_javascript_evaluation *e, struct pawl_json *array)
+{
+    struct pawl_json wide = pawl__json_array();
+    int status = PAWL_OK;
+
+    for (uint32_t i = 0; i < pawl__json_len(array) && status == PAWL_OK; i++) {
+        struct pawl_json item = *pawl__json_at(array, i);
+        double number;
+
+        if (pawl__json_to_double(&item, &number))
+            item = pawl__json_double(widened(number));
+        status = pawl__json_append(e->arena, &wide, item);
+    }
+    *array = wide;
+    return status;
+}
+
+bool pawl__javascript_write(struct pawl_javascript_evaluation *e, struct pawl_value value,
+                            struct pawl_buf *text)
+{
+    int status = PAWL_OK;
+
+    if (!pawl__value_is_finite(&value.json)) {
+        (void)pawl__js_throw(e->realm->engine,
+                             "The value contains NaN or Infinity, which a script sees only where "
+                             "it stands by itself.");
+        return false;
+    }
+    if (value.type && pawl__type_is_collection(value.type) &&
+        value.type->element->kind == PAWL_TYPE_SINGLE)
+        status = widen_items(e, &value.json);
+    if (status == PAWL_OK) {
+        pawl__json_write(text, &value.json, PAWL_JSON_ESCAPE_MINIMAL);
+        status = text->status;
+    }
+    if (status != PAWL_OK)
+        (void)pawl__javascript_fail(e, status);
+    return status == PAWL_OK;
+}
+
 /* `native`: nothing tells where it came from. */
 static struct pawl_js container_to_js(struct pawl_javascript_evaluation *e, struct pawl_value value,
                                       bool native)
 {
-    struct pawl_js made;
+    struct pawl_js made = pawl__js_exception();
     struct pawl_buf text;
 
     pawl__buf_init(&text, e->arena->alloc, TEXT_BYTES_MAX);
-    pawl__json_write(&text, &value.json, PAWL_JSON_ESCAPE_MINIMAL);
-    if (text.status != PAWL_OK)
-        made = pawl__javascript_fail(e, text.status);
-    else if (native)
-        made = pawl__js_parse(e->realm->engine, pawl__buf_peek(&text));
-    else
-        made = parse(e, value, pawl__buf_peek(&text));
+    if (pawl__javascript_write(e, value, &text))
+        made = native ? pawl__js_parse(e->realm->engine, pawl__buf_peek(&text))
+                      : parse(e, value, pawl__buf_peek(&text));
     pawl__buf_release(&text);
     return made;
 }
@@ -186,6 +228,8 @@ struct pawl_js pawl__javascript_to_js(struct pawl_javascript_evaluation *e, stru
     case PAWL_JSON_NUMBER:
         if (!pawl__json_to_double(&value.json, &number)) /* 1e999, which is kept as text */
             number = value.json.u.text[0] == '-' ? -INFINITY : INFINITY;
+        if (value.type && value.type->kind == PAWL_TYPE_SINGLE)
+            number = widened(number);
         return pawl__js_number(number);
     case PAWL_JSON_STRING:
         return text_to_js(e, value);
@@ -204,14 +248,50 @@ static bool typed_text(struct pawl_str text, const struct pawl_type *type, struc
     return true;
 }
 
-static bool parsed(struct pawl_javascript_evaluation *e, struct pawl_str text,
-                   const struct pawl_type *type, struct pawl_value *out)
+static bool is_hex_of(const char *at, char first, const char *second)
 {
-    static const struct pawl_json_limits limits = {TEXT_BYTES_MAX, PAWL_JSON_DEPTH_MAX};
-    struct pawl_error err = PAWL_ERROR_INIT;
-    struct pawl_json json;
-    int status = pawl__json_parse(e->arena, text, &limits, &json, NULL, &err);
+    return (at[0] == first || at[0] == first - 'a' + 'A') && strchr(second, at[1]) != NULL;
+}
 
+/*
+ * Scripts may have half a pair of surrogates, which is written as \\udxxx and is no text outside:
+ * it becomes U+FFFD.
+ */
+static bool mend_surrogates(struct pawl_arena *arena, struct pawl_str text, struct pawl_str *out)
+{
+    char *to = pawl__arena_alloc(arena, text.len + 1);
+
+    if (!to)
+        return false;
+    memcpy(to, text.ptr, text.len);
+    to[text.len] = '\0';
+    for (size_t i = 0; i + 6 <= text.len; i++) {
+        if (to[i] != '\\')
+            continue;
+        i++; /* what is escaped */
+        if (to[i] != 'u' || i + 5 > text.len || !is_hex_of(to + i + 1, 'd', "89abcdefABCDEF"))
+            continue;
+        if (strchr("89abAB", to[i + 2]) && i + 11 <= text.len && to[i + 5] == '\\' &&
+            to[i + 6] == 'u' && is_hex_of(to + i + 7, 'd', "cdefCDEF")) {
+            i += 10;
+            continue;
+        }
+        memcpy(to + i + 1, "fffd", 4);
+        i += 4;
+    }
+    *out = pawl__str_make(to, text.len);
+    return true;
+}
+
+bool pawl__javascript_parse(struct pawl_javascript_evaluation *e, struct pawl_str text,
+                            uint32_t depth, struct pawl_json *out)
+{
+    const struct pawl_json_limits limits = {TEXT_BYTES_MAX, PAWL_JSON_DEPTH_MAX - depth};
+    struct pawl_error err = PAWL_ERROR_INIT;
+    int status = pawl__json_parse(e->arena, text, &limits, out, NULL, &err);
+
+    if (status == PAWL_EPARSE && mend_surrogates(e->arena, text, &text))
+        status = pawl__json_parse(e->arena, text, &limits, out, NULL, &err);
     if (status == PAWL_ELIMIT && e->arena->status == PAWL_OK) {
         /* Nested too deeply to be stored: the script's mistake, not the engine's. */
         (void)pawl__js_throw(e->realm->engine, err.msg);
@@ -221,6 +301,16 @@ static bool parsed(struct pawl_javascript_evaluation *e, struct pawl_str text,
         (void)pawl__javascript_fail(e, status);
         return false;
     }
+    return true;
+}
+
+static bool parsed(struct pawl_javascript_evaluation *e, struct pawl_str text,
+                   const struct pawl_type *type, struct pawl_value *out)
+{
+    struct pawl_json json;
+
+    if (!pawl__javascript_parse(e, text, 0, &json))
+        return false;
     *out = (struct pawl_value){.json = json, .type = json.type == PAWL_JSON_NULL ? NULL : type};
     return true;
 }
@@ -272,11 +362,17 @@ static bool read_text(struct pawl_javascript_evaluation *e, struct pawl_js value
 static bool object_from_js(struct pawl_javascript_evaluation *e, struct pawl_js value,
                            struct pawl_value *out)
 {
+    enum pawl_javascript_read read = PAWL_JAVASCRIPT_NOT_READ;
     struct pawl_quickjs *engine = e->realm->engine;
-    struct pawl_js packed = pawl__js_call(engine, e->js->roots.pack, &value, 1);
+    struct pawl_js packed;
     struct pawl_str text;
     bool done;
 
+    if (e->realm->sealed && pawl__js_kind(value) == PAWL_JS_OBJECT)
+        read = pawl__javascript_read_object(e, value, out);
+    if (read != PAWL_JAVASCRIPT_NOT_READ)
+        return read == PAWL_JAVASCRIPT_READ;
+    packed = pawl__js_call(engine, e->js->roots.pack, &value, 1);
     if (pawl__js_kind(packed) == PAWL_JS_EXCEPTION)
         return false;
     done = read_text(e, packed, &text) && unpack(e, text, out);
@@ -288,7 +384,6 @@ bool pawl__javascript_from_js(struct pawl_javascript_evaluation *e, struct pawl_
                               struct pawl_value *out)
 {
     struct pawl_str text;
-    double number;
 
     switch (pawl__js_kind(value)) {
     case PAWL_JS_UNDEFINED:
@@ -299,16 +394,8 @@ bool pawl__javascript_from_js(struct pawl_javascript_evaluation *e, struct pawl_
         *out = pawl__value_bool(pawl__js_to_bool(value));
         return true;
     case PAWL_JS_NUMBER:
-        number = pawl__js_to_double(value);
-        if (!isfinite(number)) {
-            (void)pawl__js_throw(
-                e->realm->engine,
-                isnan(number)
-                    ? "The script's result is NaN, which is no value outside of it."
-                    : "The script's result is Infinity, which is no value outside of it.");
-            return false;
-        }
-        *out = pawl__value_double(number);
+        /* NaN and the infinities too: whoever stores a value refuses those. */
+        *out = pawl__value_double(pawl__js_to_double(value));
         return true;
     case PAWL_JS_STRING:
         if (!read_text(e, value, &text))

@@ -85,7 +85,8 @@ static int render(struct pawl_context *context, struct pawl_str text, struct paw
                                       .input = find_input,
                                       .root = find_root,
                                       .ctx = context,
-                                      .now_ticks = pawl__now(context)};
+                                      .now_ticks = pawl__now(context),
+                                      .timezone = pawl__context_engine(context)->timezone};
     struct pawl_arena *burst = pawl__context_arena(context);
     struct pawl_value value = {.type = &pawl__type_string};
     struct pawl_exception raised;

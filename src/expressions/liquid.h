@@ -21,6 +21,7 @@
 #ifndef PAWL_EXPRESSIONS_LIQUID_H
 #define PAWL_EXPRESSIONS_LIQUID_H
 
+#include "base/timezone.h"
 #include "engine/exception.h"
 #include "engine/value.h"
 
@@ -44,6 +45,9 @@ struct pawl_liquid_scope {
     bool (*root)(void *ctx, struct pawl_str name, struct pawl_value *out);
     void *ctx;
     int64_t now_ticks; /* UTC: what "now" is */
+    /* A time zone by its name, which is freed here; NULL: only UTC and plain offsets are known. */
+    int (*timezone)(const struct pawl_allocator *alloc, struct pawl_str name,
+                    struct pawl_timezone **out, struct pawl_error *err);
 };
 
 /*

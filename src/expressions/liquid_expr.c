@@ -254,7 +254,7 @@ static int evaluate_filter(struct liquid_run *run, const struct liquid_expr *exp
         status = pawl__liquid_step(run, text_steps(out));
     if (status != PAWL_OK || !expr->filter)
         return status;
-    return expr->filter->apply(run, out, &args);
+    return pawl__liquid_filter_apply(run, expr->filter, out, &args);
 }
 
 int pawl__liquid_evaluate(struct liquid_run *run, const struct liquid_expr *expr,

@@ -219,7 +219,8 @@ static int filter_reverse(struct liquid_run *run, struct liquid_value *io,
 
     (void)args;
     if (io->kind == LIQUID_STRING)
-        status = pawl__liquid_filter_find(pawl__str("split"))->apply(run, io, &split);
+        status = pawl__liquid_filter_apply(run, pawl__liquid_filter_find(pawl__str("split")), io,
+                                           &split);
     if (status != PAWL_OK || !pawl__liquid_is_array(io))
         return status;
     status = items_of(run, io, 0, &items, &count);
@@ -370,12 +371,14 @@ static int filter_raw(struct liquid_run *run, struct liquid_value *io,
 }
 
 static const struct liquid_filter filters[] = {
-    {"compact", filter_compact}, {"concat", filter_concat}, {"default", filter_default},
-    {"first", filter_first},     {"join", filter_join},     {"json", filter_json},
-    {"keys", filter_keys},       {"last", filter_last},     {"map", filter_map},
-    {"raw", filter_raw},         {"reject", filter_reject}, {"reverse", filter_reverse},
-    {"size", filter_size},       {"sum", filter_sum},       {"uniq", filter_uniq},
-    {"where", filter_where},
+    {"compact", .apply = filter_compact}, {"concat", .apply = filter_concat},
+    {"default", .apply = filter_default}, {"first", .apply = filter_first},
+    {"join", .apply = filter_join},       {"json", .apply = filter_json},
+    {"keys", .apply = filter_keys},       {"last", .apply = filter_last},
+    {"map", .apply = filter_map},         {"raw", .apply = filter_raw},
+    {"reject", .apply = filter_reject},   {"reverse", .apply = filter_reverse},
+    {"size", .apply = filter_size},       {"sum", .apply = filter_sum},
+    {"uniq", .apply = filter_uniq},       {"where", .apply = filter_where},
 };
 
 const struct liquid_filters pawl__liquid_array_filters = {filters,

@@ -230,10 +230,10 @@ static int filter_truncatewords(struct liquid_run *run, struct liquid_value *io,
 }
 
 static const struct liquid_filter filters[] = {
-    {"slice", filter_slice},
-    {"split", filter_split},
-    {"truncate", filter_truncate},
-    {"truncatewords", filter_truncatewords},
+    {"slice", .apply = filter_slice},
+    {"split", .apply = filter_split},
+    {"truncate", .apply = filter_truncate},
+    {"truncatewords", .apply = filter_truncatewords},
 };
 
 const struct liquid_filters pawl__liquid_cut_filters = {filters, sizeof filters / sizeof *filters};

@@ -2,7 +2,7 @@
 /*
  * date (with the letters of strftime) and time_zone. Months and days have their English names. A
  * number is seconds since 1970; "now" and "today" are the moment of the step. Zones other than UTC
- * and offsets are not known here, where there is no database of them: such a date stays as it is.
+ * and offsets come from the scope; a date in one that is not known stays as it is.
  */
 #include "engine/net_date.h"
 #include "expressions/liquid_dates.h"
@@ -69,6 +69,19 @@ bool pawl__liquid_to_date(struct liquid_run *run, const struct liquid_value *val
     ms = pawl__liquid_floor(ms);
     return pawl__net_decimal_to_int(&ms, &whole) &&
            pawl__datetime_from_unix_ms(whole, out, NULL) == PAWL_OK;
+}
+
+int pawl__liquid_date_and_text(struct liquid_run *run, struct liquid_value *io,
+                               const struct liquid_args *args, struct pawl_datetime *date,
+                               struct pawl_str *text, bool *there)
+{
+    struct liquid_value first = pawl__liquid_arg(args, 0);
+
+    *there = pawl__liquid_to_date(run, io, date) && !pawl__liquid_is_nil(&first);
+    if (*there)
+        return pawl__liquid_to_text(run, &first, text);
+    *io = pawl__liquid_nil();
+    return PAWL_OK;
 }
 
 /* ---- strftime ---------------------------------------------------------------------------- */
@@ -357,18 +370,13 @@ static void put_format(struct pawl_buf *out, struct pawl_str format, struct pawl
 static int filter_date(struct liquid_run *run, struct liquid_value *io,
                        const struct liquid_args *args)
 {
-    struct liquid_value first = pawl__liquid_arg(args, 0);
     struct pawl_datetime date;
     struct pawl_str format;
     struct pawl_buf buf;
-    int status;
+    bool there;
+    int status = pawl__liquid_date_and_text(run, io, args, &date, &format, &there);
 
-    if (!pawl__liquid_to_date(run, io, &date) || pawl__liquid_is_nil(&first)) {
-        *io = pawl__liquid_nil();
-        return PAWL_OK;
-    }
-    status = pawl__liquid_to_text(run, &first, &format);
-    if (status != PAWL_OK)
+    if (status != PAWL_OK || !there)
         return status;
     pawl__liquid_text_begin(run, &buf);
     put_format(&buf, format, date, false);
@@ -398,31 +406,61 @@ static bool read_zone(struct pawl_str text, int32_t *minutes)
     return true;
 }
 
+/* Looking for a zone may read a file: a template that does so in a loop ends earlier. */
+#define ZONE_STEPS 50
+
+/* The offset that the zone has at that moment; 0 minutes and false when there is no such zone. */
+static int find_zone(struct liquid_run *run, struct pawl_str name, struct pawl_datetime date,
+                     int32_t *minutes, bool *found)
+{
+    int64_t seconds =
+        (pawl__datetime_utc_ticks(date) - PAWL_DATETIME_UNIX_EPOCH_TICKS) / PAWL_TICKS_PER_SECOND;
+    struct pawl_error err = PAWL_ERROR_INIT;
+    struct pawl_timezone *zone = NULL;
+    int status = pawl__liquid_step(run, ZONE_STEPS);
+
+    *found = false;
+    if (status != PAWL_OK || !run->scope->timezone)
+        return status;
+    status = run->scope->timezone(run->arena->alloc, name, &zone, &err);
+    if (status == PAWL_ENOMEM)
+        return status;
+    if (status == PAWL_ENOTFOUND || status == PAWL_EINVAL)
+        return PAWL_OK;
+    if (status != PAWL_OK) /* no database, or a broken one: not to be taken for an unknown zone */
+        return pawl__liquid_raise(run, "InvalidTimeZoneException", "%s", err.msg);
+    *minutes = pawl__timezone_at(zone, seconds).offset_s / 60;
+    *found = true;
+    pawl__timezone_free(zone);
+    return PAWL_OK;
+}
+
 static int filter_time_zone(struct liquid_run *run, struct liquid_value *io,
                             const struct liquid_args *args)
 {
-    struct liquid_value first = pawl__liquid_arg(args, 0);
     struct pawl_datetime date;
     struct pawl_str zone;
     int32_t minutes;
-    int status;
+    bool found;
+    bool there;
+    int status = pawl__liquid_date_and_text(run, io, args, &date, &zone, &there);
 
-    if (!pawl__liquid_to_date(run, io, &date) || pawl__liquid_is_nil(&first)) {
-        *io = pawl__liquid_nil();
-        return PAWL_OK;
-    }
-    status = pawl__liquid_to_text(run, &first, &zone);
+    if (status != PAWL_OK || !there)
+        return status;
+    found = read_zone(zone, &minutes);
+    if (!found)
+        status = find_zone(run, zone, date, &minutes, &found);
     if (status != PAWL_OK)
         return status;
-    if (read_zone(zone, &minutes))
+    if (found)
         (void)!pawl__datetime_to_offset(date, minutes, &date, NULL);
     *io = (struct liquid_value){.kind = LIQUID_DATE, .u.date = date};
     return PAWL_OK;
 }
 
 static const struct liquid_filter filters[] = {
-    {"date", filter_date},
-    {"time_zone", filter_time_zone},
+    {"date", .apply = filter_date},
+    {"time_zone", .apply = filter_time_zone},
 };
 
 const struct liquid_filters pawl__liquid_date_filters = {filters, sizeof filters / sizeof *filters};

@@ -133,51 +133,40 @@ static void sha1(struct pawl_str text, unsigned char digest[20])
 
 /* ---- filters ----------------------------------------------------------------------------- */
 
-static int digest(struct liquid_run *run, struct liquid_value *io, size_t size,
-                  void (*hash)(struct pawl_str text, unsigned char *digest))
+/* Nothing of nothing. */
+static void put_digest(struct pawl_str text, size_t size,
+                       void (*hash)(struct pawl_str text, unsigned char *digest),
+                       struct pawl_buf *out)
 {
     unsigned char bytes[PAWL_SHA256_BYTES];
     char hex[2 * PAWL_SHA256_BYTES];
-    struct pawl_str text;
-    struct pawl_buf buf;
-    int status = pawl__liquid_to_text(run, io, &text);
 
-    if (status != PAWL_OK)
-        return status;
-    pawl__liquid_text_begin(run, &buf);
-    if (text.len > 0) {
-        hash(text, bytes);
-        pawl__hex_encode(bytes, size, PAWL_HEX_LOWER, hex);
-        pawl__buf_append(&buf, hex, 2 * size);
-    }
-    return pawl__liquid_text_end(run, &buf, io);
+    if (text.len == 0)
+        return;
+    hash(text, bytes);
+    pawl__hex_encode(bytes, size, PAWL_HEX_LOWER, hex);
+    pawl__buf_append(out, hex, 2 * size);
 }
 
-static int filter_md5(struct liquid_run *run, struct liquid_value *io,
-                      const struct liquid_args *args)
+static void put_md5(struct pawl_str text, struct pawl_buf *out)
 {
-    (void)args;
-    return digest(run, io, 16, md5);
+    put_digest(text, 16, md5, out);
 }
 
-static int filter_sha1(struct liquid_run *run, struct liquid_value *io,
-                       const struct liquid_args *args)
+static void put_sha1(struct pawl_str text, struct pawl_buf *out)
 {
-    (void)args;
-    return digest(run, io, 20, sha1);
+    put_digest(text, 20, sha1, out);
 }
 
-static int filter_sha256(struct liquid_run *run, struct liquid_value *io,
-                         const struct liquid_args *args)
+static void put_sha256(struct pawl_str text, struct pawl_buf *out)
 {
-    (void)args;
-    return digest(run, io, PAWL_SHA256_BYTES, pawl__sha256);
+    put_digest(text, PAWL_SHA256_BYTES, pawl__sha256, out);
 }
 
 static const struct liquid_filter filters[] = {
-    {"md5", filter_md5},
-    {"sha1", filter_sha1},
-    {"sha256", filter_sha256},
+    {"md5", .rewrite = put_md5},
+    {"sha1", .rewrite = put_sha1},
+    {"sha256", .rewrite = put_sha256},
 };
 
 const struct liquid_filters pawl__liquid_digest_filters = {filters,

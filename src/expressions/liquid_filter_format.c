@@ -333,18 +333,13 @@ static void put_date(struct pawl_buf *out, struct pawl_str format, struct pawl_d
 static int filter_format_date(struct liquid_run *run, struct liquid_value *io,
                               const struct liquid_args *args)
 {
-    struct liquid_value first = pawl__liquid_arg(args, 0);
     struct pawl_datetime date;
     struct pawl_str format;
     struct pawl_buf buf;
-    int status;
+    bool there;
+    int status = pawl__liquid_date_and_text(run, io, args, &date, &format, &there);
 
-    if (!pawl__liquid_to_date(run, io, &date) || pawl__liquid_is_nil(&first)) {
-        *io = pawl__liquid_nil();
-        return PAWL_OK;
-    }
-    status = pawl__liquid_to_text(run, &first, &format);
-    if (status != PAWL_OK)
+    if (status != PAWL_OK || !there)
         return status;
     pawl__liquid_text_begin(run, &buf);
     put_date(&buf, format, date);
@@ -425,9 +420,9 @@ static int filter_format_string(struct liquid_run *run, struct liquid_value *io,
 }
 
 static const struct liquid_filter filters[] = {
-    {"format_date", filter_format_date},
-    {"format_number", filter_format_number},
-    {"format_string", filter_format_string},
+    {"format_date", .apply = filter_format_date},
+    {"format_number", .apply = filter_format_number},
+    {"format_string", .apply = filter_format_string},
 };
 
 const struct liquid_filters pawl__liquid_format_filters = {filters,

@@ -8,121 +8,49 @@ static int overflow(struct liquid_run *run)
                               "Value was either too large or too small for a Decimal.");
 }
 
-static int operands(struct liquid_run *run, const struct liquid_value *io,
-                    const struct liquid_args *args, struct pawl_net_decimal *a,
-                    struct pawl_net_decimal *b)
+static struct pawl_net_decimal absolute(struct pawl_net_decimal a)
 {
-    struct liquid_value argument = pawl__liquid_arg(args, 0);
-    int status = pawl__liquid_to_number(run, io, a);
-
-    return status == PAWL_OK ? pawl__liquid_to_number(run, &argument, b) : status;
-}
-
-static int filter_abs(struct liquid_run *run, struct liquid_value *io,
-                      const struct liquid_args *args)
-{
-    struct pawl_net_decimal a;
-    int status = pawl__liquid_to_number(run, io, &a);
-
-    (void)args;
-    if (status != PAWL_OK)
-        return status;
     a.negative = false;
-    *io = pawl__liquid_decimal(a);
+    return a;
+}
+
+static struct pawl_net_decimal ceiling(struct pawl_net_decimal a)
+{
+    return pawl__liquid_negate(pawl__liquid_floor(pawl__liquid_negate(a)));
+}
+
+static int at_least(struct liquid_run *run, struct pawl_net_decimal a, struct pawl_net_decimal b,
+                    struct pawl_net_decimal *out)
+{
+    (void)run;
+    *out = pawl__liquid_compare_numbers(a, b) < 0 ? b : a;
     return PAWL_OK;
 }
 
-static int filter_at_least(struct liquid_run *run, struct liquid_value *io,
-                           const struct liquid_args *args)
+static int at_most(struct liquid_run *run, struct pawl_net_decimal a, struct pawl_net_decimal b,
+                   struct pawl_net_decimal *out)
 {
-    struct pawl_net_decimal a;
-    struct pawl_net_decimal b;
-    int status = operands(run, io, args, &a, &b);
-
-    if (status == PAWL_OK)
-        *io = pawl__liquid_decimal(pawl__liquid_compare_numbers(a, b) < 0 ? b : a);
-    return status;
-}
-
-static int filter_at_most(struct liquid_run *run, struct liquid_value *io,
-                          const struct liquid_args *args)
-{
-    struct pawl_net_decimal a;
-    struct pawl_net_decimal b;
-    int status = operands(run, io, args, &a, &b);
-
-    if (status == PAWL_OK)
-        *io = pawl__liquid_decimal(pawl__liquid_compare_numbers(a, b) > 0 ? b : a);
-    return status;
-}
-
-static int filter_floor(struct liquid_run *run, struct liquid_value *io,
-                        const struct liquid_args *args)
-{
-    struct pawl_net_decimal a;
-    int status = pawl__liquid_to_number(run, io, &a);
-
-    (void)args;
-    if (status == PAWL_OK)
-        *io = pawl__liquid_decimal(pawl__liquid_floor(a));
-    return status;
-}
-
-static int filter_ceil(struct liquid_run *run, struct liquid_value *io,
-                       const struct liquid_args *args)
-{
-    struct pawl_net_decimal a;
-    int status = pawl__liquid_to_number(run, io, &a);
-
-    (void)args;
-    if (status == PAWL_OK)
-        *io = pawl__liquid_decimal(pawl__liquid_negate(pawl__liquid_floor(pawl__liquid_negate(a))));
-    return status;
-}
-
-static int filter_plus(struct liquid_run *run, struct liquid_value *io,
-                       const struct liquid_args *args)
-{
-    struct pawl_net_decimal a;
-    struct pawl_net_decimal b;
-    int status = operands(run, io, args, &a, &b);
-
-    if (status != PAWL_OK)
-        return status;
-    if (!pawl__liquid_add(a, b, &a))
-        return overflow(run);
-    *io = pawl__liquid_decimal(a);
+    (void)run;
+    *out = pawl__liquid_compare_numbers(a, b) > 0 ? b : a;
     return PAWL_OK;
 }
 
-static int filter_minus(struct liquid_run *run, struct liquid_value *io,
-                        const struct liquid_args *args)
+static int plus(struct liquid_run *run, struct pawl_net_decimal a, struct pawl_net_decimal b,
+                struct pawl_net_decimal *out)
 {
-    struct pawl_net_decimal a;
-    struct pawl_net_decimal b;
-    int status = operands(run, io, args, &a, &b);
-
-    if (status != PAWL_OK)
-        return status;
-    if (!pawl__liquid_add(a, pawl__liquid_negate(b), &a))
-        return overflow(run);
-    *io = pawl__liquid_decimal(a);
-    return PAWL_OK;
+    return pawl__liquid_add(a, b, out) ? PAWL_OK : overflow(run);
 }
 
-static int filter_times(struct liquid_run *run, struct liquid_value *io,
-                        const struct liquid_args *args)
+static int minus(struct liquid_run *run, struct pawl_net_decimal a, struct pawl_net_decimal b,
+                 struct pawl_net_decimal *out)
 {
-    struct pawl_net_decimal a;
-    struct pawl_net_decimal b;
-    int status = operands(run, io, args, &a, &b);
+    return pawl__liquid_add(a, pawl__liquid_negate(b), out) ? PAWL_OK : overflow(run);
+}
 
-    if (status != PAWL_OK)
-        return status;
-    if (!pawl__liquid_multiply(a, b, &a))
-        return overflow(run);
-    *io = pawl__liquid_decimal(a);
-    return PAWL_OK;
+static int times(struct liquid_run *run, struct pawl_net_decimal a, struct pawl_net_decimal b,
+                 struct pawl_net_decimal *out)
+{
+    return pawl__liquid_multiply(a, b, out) ? PAWL_OK : overflow(run);
 }
 
 static int by_zero(struct liquid_run *run)
@@ -131,20 +59,14 @@ static int by_zero(struct liquid_run *run)
 }
 
 /* By a whole number it is rounded down; 2.0 is not one. */
-static int filter_divided_by(struct liquid_run *run, struct liquid_value *io,
-                             const struct liquid_args *args)
+static int divided_by(struct liquid_run *run, struct pawl_net_decimal a, struct pawl_net_decimal b,
+                      struct pawl_net_decimal *out)
 {
-    struct pawl_net_decimal a;
-    struct pawl_net_decimal b;
-    int status = operands(run, io, args, &a, &b);
-
-    if (status != PAWL_OK)
-        return status;
     if (b.digits == 0)
         return by_zero(run);
     if (!pawl__liquid_divide(a, b, &a))
         return overflow(run);
-    *io = pawl__liquid_decimal(b.scale == 0 ? pawl__liquid_floor(a) : a);
+    *out = b.scale == 0 ? pawl__liquid_floor(a) : a;
     return PAWL_OK;
 }
 
@@ -188,10 +110,17 @@ static int filter_round(struct liquid_run *run, struct liquid_value *io,
 }
 
 static const struct liquid_filter filters[] = {
-    {"abs", filter_abs},     {"at_least", filter_at_least},     {"at_most", filter_at_most},
-    {"ceil", filter_ceil},   {"divided_by", filter_divided_by}, {"floor", filter_floor},
-    {"minus", filter_minus}, {"modulo", filter_modulo},         {"plus", filter_plus},
-    {"round", filter_round}, {"times", filter_times},
+    {"abs", .number = absolute},
+    {"at_least", .calculate = at_least},
+    {"at_most", .calculate = at_most},
+    {"ceil", .number = ceiling},
+    {"divided_by", .calculate = divided_by},
+    {"floor", .number = pawl__liquid_floor},
+    {"minus", .calculate = minus},
+    {"modulo", .apply = filter_modulo},
+    {"plus", .calculate = plus},
+    {"round", .apply = filter_round},
+    {"times", .calculate = times},
 };
 
 const struct liquid_filters pawl__liquid_number_filters = {filters,

@@ -123,8 +123,8 @@ static int filter_sort_natural(struct liquid_run *run, struct liquid_value *io,
 }
 
 static const struct liquid_filter filters[] = {
-    {"sort", filter_sort},
-    {"sort_natural", filter_sort_natural},
+    {"sort", .apply = filter_sort},
+    {"sort_natural", .apply = filter_sort_natural},
 };
 
 const struct liquid_filters pawl__liquid_sort_filters = {filters, sizeof filters / sizeof *filters};

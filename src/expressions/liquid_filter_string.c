@@ -44,56 +44,34 @@ static int filter_prepend(struct liquid_run *run, struct liquid_value *io,
 
 /* ---- letters ----------------------------------------------------------------------------- */
 
-static int change_case(struct liquid_run *run, struct liquid_value *io,
-                       uint32_t (*change)(uint32_t c))
+static void change_case(struct pawl_str text, uint32_t (*change)(uint32_t c), struct pawl_buf *out)
 {
-    struct pawl_str text;
-    struct pawl_buf buf;
-    int status = pawl__liquid_to_text(run, io, &text);
-
-    if (status != PAWL_OK)
-        return status;
-    pawl__liquid_text_begin(run, &buf);
     for (size_t at = 0; at < text.len;)
-        pawl__liquid_text_append_char(&buf, change(pawl__utf8_next(text, &at)));
-    return pawl__liquid_text_end(run, &buf, io);
+        pawl__liquid_text_append_char(out, change(pawl__utf8_next(text, &at)));
 }
 
-static int filter_upcase(struct liquid_run *run, struct liquid_value *io,
-                         const struct liquid_args *args)
+static void upcase(struct pawl_str text, struct pawl_buf *out)
 {
-    (void)args;
-    return change_case(run, io, pawl__liquid_char_upper);
+    change_case(text, pawl__liquid_char_upper, out);
 }
 
-static int filter_downcase(struct liquid_run *run, struct liquid_value *io,
-                           const struct liquid_args *args)
+static void downcase(struct pawl_str text, struct pawl_buf *out)
 {
-    (void)args;
-    return change_case(run, io, pawl__liquid_char_lower);
+    change_case(text, pawl__liquid_char_lower, out);
 }
 
 /* The first letter, and each behind white space, a dash or a point. */
-static int filter_capitalize(struct liquid_run *run, struct liquid_value *io,
-                             const struct liquid_args *args)
+static void capitalize(struct pawl_str text, struct pawl_buf *out)
 {
-    struct pawl_str text;
-    struct pawl_buf buf;
     uint32_t before = ' ';
-    int status = pawl__liquid_to_text(run, io, &text);
 
-    (void)args;
-    if (status != PAWL_OK)
-        return status;
-    pawl__liquid_text_begin(run, &buf);
     for (size_t at = 0; at < text.len;) {
         uint32_t c = pawl__utf8_next(text, &at);
         bool begins = pawl__liquid_char_is_space(before) || before == '-' || before == '.';
 
-        pawl__liquid_text_append_char(&buf, begins ? pawl__liquid_char_upper(c) : c);
+        pawl__liquid_text_append_char(out, begins ? pawl__liquid_char_upper(c) : c);
         before = c;
     }
-    return pawl__liquid_text_end(run, &buf, io);
 }
 
 /* ---- ends and lines ---------------------------------------------------------------------- */
@@ -134,44 +112,24 @@ static int filter_rstrip(struct liquid_run *run, struct liquid_value *io,
     return strip(run, io, false, true);
 }
 
-static int filter_strip_newlines(struct liquid_run *run, struct liquid_value *io,
-                                 const struct liquid_args *args)
+static void strip_newlines(struct pawl_str text, struct pawl_buf *out)
 {
-    struct pawl_str text;
-    struct pawl_buf buf;
-    int status = pawl__liquid_to_text(run, io, &text);
-
-    (void)args;
-    if (status != PAWL_OK)
-        return status;
-    pawl__liquid_text_begin(run, &buf);
     for (size_t at = 0; at < text.len; at++) {
         if (text.ptr[at] != '\r' && text.ptr[at] != '\n')
-            pawl__buf_byte(&buf, text.ptr[at]);
+            pawl__buf_byte(out, text.ptr[at]);
     }
-    return pawl__liquid_text_end(run, &buf, io);
 }
 
-static int filter_newline_to_br(struct liquid_run *run, struct liquid_value *io,
-                                const struct liquid_args *args)
+static void newline_to_br(struct pawl_str text, struct pawl_buf *out)
 {
-    struct pawl_str text;
-    struct pawl_buf buf;
-    int status = pawl__liquid_to_text(run, io, &text);
-
-    (void)args;
-    if (status != PAWL_OK)
-        return status;
-    pawl__liquid_text_begin(run, &buf);
     for (size_t at = 0; at < text.len; at++) {
         if (text.ptr[at] == '\r' && at + 1 < text.len && text.ptr[at + 1] == '\n')
             continue;
         if (text.ptr[at] == '\n')
-            pawl__buf_text(&buf, "<br />");
+            pawl__buf_text(out, "<br />");
         else
-            pawl__buf_byte(&buf, text.ptr[at]);
+            pawl__buf_byte(out, text.ptr[at]);
     }
-    return pawl__liquid_text_end(run, &buf, io);
 }
 
 /* ---- replacing --------------------------------------------------------------------------- */
@@ -276,22 +234,22 @@ static int filter_remove_last(struct liquid_run *run, struct liquid_value *io,
 }
 
 static const struct liquid_filter filters[] = {
-    {"append", filter_append},
-    {"capitalize", filter_capitalize},
-    {"downcase", filter_downcase},
-    {"lstrip", filter_lstrip},
-    {"newline_to_br", filter_newline_to_br},
-    {"prepend", filter_prepend},
-    {"remove", filter_remove},
-    {"remove_first", filter_remove_first},
-    {"remove_last", filter_remove_last},
-    {"replace", filter_replace},
-    {"replace_first", filter_replace_first},
-    {"replace_last", filter_replace_last},
-    {"rstrip", filter_rstrip},
-    {"strip", filter_strip},
-    {"strip_newlines", filter_strip_newlines},
-    {"upcase", filter_upcase},
+    {"append", .apply = filter_append},
+    {"capitalize", .rewrite = capitalize},
+    {"downcase", .rewrite = downcase},
+    {"lstrip", .apply = filter_lstrip},
+    {"newline_to_br", .rewrite = newline_to_br},
+    {"prepend", .apply = filter_prepend},
+    {"remove", .apply = filter_remove},
+    {"remove_first", .apply = filter_remove_first},
+    {"remove_last", .apply = filter_remove_last},
+    {"replace", .apply = filter_replace},
+    {"replace_first", .apply = filter_replace_first},
+    {"replace_last", .apply = filter_replace_last},
+    {"rstrip", .apply = filter_rstrip},
+    {"strip", .apply = filter_strip},
+    {"strip_newlines", .rewrite = strip_newlines},
+    {"upcase", .rewrite = upcase},
 };
 
 const struct liquid_filters pawl__liquid_string_filters = {filters,

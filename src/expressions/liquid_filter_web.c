@@ -70,59 +70,38 @@ static bool read_entity(struct pawl_str text, size_t *at, uint32_t *out)
     return true;
 }
 
-static int escape(struct liquid_run *run, struct liquid_value *io, bool once)
+static void escape_all(struct pawl_str text, bool once, struct pawl_buf *out)
 {
-    struct pawl_str text;
-    struct pawl_buf buf;
-    int status = pawl__liquid_to_text(run, io, &text);
-
-    if (status != PAWL_OK)
-        return status;
-    pawl__liquid_text_begin(run, &buf);
     for (size_t at = 0; at < text.len;) {
         uint32_t c;
 
         if (!once || text.ptr[at] != '&' || !read_entity(text, &at, &c))
             c = pawl__utf8_next(text, &at);
-        escape_char(&buf, c);
+        escape_char(out, c);
     }
-    return pawl__liquid_text_end(run, &buf, io);
 }
 
-static int filter_escape(struct liquid_run *run, struct liquid_value *io,
-                         const struct liquid_args *args)
+static void escape(struct pawl_str text, struct pawl_buf *out)
 {
-    (void)args;
-    return escape(run, io, false);
+    escape_all(text, false, out);
 }
 
-static int filter_escape_once(struct liquid_run *run, struct liquid_value *io,
-                              const struct liquid_args *args)
+static void escape_once(struct pawl_str text, struct pawl_buf *out)
 {
-    (void)args;
-    return escape(run, io, true);
+    escape_all(text, true, out);
 }
 
 /* Everything from < to >. */
-static int filter_strip_html(struct liquid_run *run, struct liquid_value *io,
-                             const struct liquid_args *args)
+static void strip_html(struct pawl_str text, struct pawl_buf *out)
 {
-    struct pawl_str text;
-    struct pawl_buf buf;
     bool inside = false;
-    int status = pawl__liquid_to_text(run, io, &text);
 
-    (void)args;
-    if (status != PAWL_OK)
-        return status;
-    pawl__liquid_text_begin(run, &buf);
     for (size_t at = 0; at < text.len; at++) {
         if (text.ptr[at] == '<' || text.ptr[at] == '>')
             inside = text.ptr[at] == '<';
         else if (!inside)
-            pawl__buf_byte(&buf, text.ptr[at]);
+            pawl__buf_byte(out, text.ptr[at]);
     }
-    return pawl__liquid_text_end(run, &buf, io);
 }
 
 /* ---- addresses --------------------------------------------------------------------------- */
@@ -137,28 +116,18 @@ static bool is_digit(char c)
     return c >= '0' && c <= '9';
 }
 
-static int filter_url_encode(struct liquid_run *run, struct liquid_value *io,
-                             const struct liquid_args *args)
+static void url_encode(struct pawl_str text, struct pawl_buf *out)
 {
-    struct pawl_str text;
-    struct pawl_buf buf;
-    int status = pawl__liquid_to_text(run, io, &text);
-
-    (void)args;
-    if (status != PAWL_OK)
-        return status;
-    pawl__liquid_text_begin(run, &buf);
     for (size_t at = 0; at < text.len; at++) {
         char c = text.ptr[at];
 
         if (c == ' ')
-            pawl__buf_byte(&buf, '+');
+            pawl__buf_byte(out, '+');
         else if (is_letter(c) || is_digit(c) || (c && strchr("-_.!*()", c)))
-            pawl__buf_byte(&buf, c);
+            pawl__buf_byte(out, c);
         else
-            pawl__buf_printf(&buf, "%%%02X", (unsigned char)c);
+            pawl__buf_printf(out, "%%%02X", (unsigned char)c);
     }
-    return pawl__liquid_text_end(run, &buf, io);
 }
 
 /* Bytes that are no UTF-8 become U+FFFD. */
@@ -206,17 +175,8 @@ static int filter_url_decode(struct liquid_run *run, struct liquid_value *io,
 }
 
 /* A dash before each capital inside, and all small: camelCase is camel-case. */
-static int filter_handleize(struct liquid_run *run, struct liquid_value *io,
-                            const struct liquid_args *args)
+static void handleize(struct pawl_str text, struct pawl_buf *out)
 {
-    struct pawl_str text;
-    struct pawl_buf buf;
-    int status = pawl__liquid_to_text(run, io, &text);
-
-    (void)args;
-    if (status != PAWL_OK)
-        return status;
-    pawl__liquid_text_begin(run, &buf);
     for (size_t at = 0; at < text.len;) {
         char before = at > 0 ? text.ptr[at - 1] : ' ';
         char c = text.ptr[at];
@@ -225,10 +185,9 @@ static int filter_handleize(struct liquid_run *run, struct liquid_value *io,
         if (c >= 'A' && c <= 'Z' &&
             ((before >= 'a' && before <= 'z') ||
              ((is_letter(before) || is_digit(before)) && after >= 'a' && after <= 'z')))
-            pawl__buf_byte(&buf, '-');
-        pawl__liquid_text_append_char(&buf, pawl__liquid_char_lower(pawl__utf8_next(text, &at)));
+            pawl__buf_byte(out, '-');
+        pawl__liquid_text_append_char(out, pawl__liquid_char_lower(pawl__utf8_next(text, &at)));
     }
-    return pawl__liquid_text_end(run, &buf, io);
 }
 
 /* ---- base64 ------------------------------------------------------------------------------ */
@@ -346,18 +305,18 @@ static int filter_base64(struct liquid_run *run, struct liquid_value *io,
 }
 
 static const struct liquid_filter filters[] = {
-    {"base64", filter_base64},
-    {"base64_decode", filter_base64_decode},
-    {"base64_encode", filter_base64_encode},
-    {"base64_url_safe_decode", filter_base64_url_safe_decode},
-    {"base64_url_safe_encode", filter_base64_url_safe_encode},
-    {"escape", filter_escape},
-    {"escape_once", filter_escape_once},
-    {"handle", filter_handleize},
-    {"handleize", filter_handleize},
-    {"strip_html", filter_strip_html},
-    {"url_decode", filter_url_decode},
-    {"url_encode", filter_url_encode},
+    {"base64", .apply = filter_base64},
+    {"base64_decode", .apply = filter_base64_decode},
+    {"base64_encode", .apply = filter_base64_encode},
+    {"base64_url_safe_decode", .apply = filter_base64_url_safe_decode},
+    {"base64_url_safe_encode", .apply = filter_base64_url_safe_encode},
+    {"escape", .rewrite = escape},
+    {"escape_once", .rewrite = escape_once},
+    {"handle", .rewrite = handleize},
+    {"handleize", .rewrite = handleize},
+    {"strip_html", .rewrite = strip_html},
+    {"url_decode", .apply = filter_url_decode},
+    {"url_encode", .rewrite = url_encode},
 };
 
 const struct liquid_filters pawl__liquid_web_filters = {filters, sizeof filters / sizeof *filters};

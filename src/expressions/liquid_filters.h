@@ -5,10 +5,18 @@
 
 #include "expressions/liquid_run.h"
 
+/* One of the functions is there. */
 struct liquid_filter {
     const char *name;
     /* Turns *io into the result. */
     int (*apply)(struct liquid_run *run, struct liquid_value *io, const struct liquid_args *args);
+    /* Writes what becomes of a text; has no arguments. */
+    void (*rewrite)(struct pawl_str text, struct pawl_buf *out);
+    /* What becomes of a number; has no arguments. */
+    struct pawl_net_decimal (*number)(struct pawl_net_decimal a);
+    /* What becomes of a number and its argument. */
+    int (*calculate)(struct liquid_run *run, struct pawl_net_decimal a, struct pawl_net_decimal b,
+                     struct pawl_net_decimal *out);
 };
 
 struct liquid_filters {
@@ -28,5 +36,10 @@ extern const struct liquid_filters pawl__liquid_digest_filters;
 
 /* NULL: there is none, and the value passes through. */
 const struct liquid_filter *pawl__liquid_filter_find(struct pawl_str name);
+/* Turns *io into the result. */
+PAWL_MUST_CHECK int pawl__liquid_filter_apply(struct liquid_run *run,
+                                              const struct liquid_filter *filter,
+                                              struct liquid_value *io,
+                                              const struct liquid_args *args);
 
 #endif

@@ -135,7 +135,7 @@ static const struct pawl_type *inner_type(const struct pawl_type *type)
 {
     if (!type)
         return NULL;
-    if (is_node(type))
+    if (is_node(type) || type->element == &pawl__type_object_of_json)
         return &pawl__type_json_node;
     if (pawl__type_is_collection(type) || type->kind == PAWL_TYPE_DICTIONARY ||
         type->kind == PAWL_TYPE_IDICTIONARY)

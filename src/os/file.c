@@ -212,6 +212,18 @@ int pawl__file_remove(const char *path, struct pawl_error *err)
     return PAWL_OK;
 }
 
+int pawl__file_rename(const char *from, const char *to, struct pawl_error *err)
+{
+    if (rename(from, to) != 0)
+        return pawl__os_error(err, errno, "cannot rename %s to %s", from, to);
+    if (sync_folder_of(to) != 0)
+        return pawl__error_set(err, PAWL_EUNKNOWN,
+                               "%s is in its place, but its folder could not be synced: after a "
+                               "power failure it may be gone; make it again",
+                               to);
+    return PAWL_OK;
+}
+
 /* ---- folders ----------------------------------------------------------------------------- */
 
 static bool is_folder(const char *path)
@@ -333,8 +345,8 @@ int pawl__folder_list(const char *path, struct pawl_arena *arena, struct pawl_st
 
 /* ---- appending --------------------------------------------------------------------------- */
 
-int pawl__file_open(const struct pawl_allocator *alloc, const char *path, mode_t mode,
-                    struct pawl_file **out, struct pawl_error *err)
+static int open_handle(const struct pawl_allocator *alloc, const char *path, int flags, mode_t mode,
+                       const char *purpose, struct pawl_file **out, struct pawl_error *err)
 {
     size_t path_size = strlen(path) + 1;
     struct pawl_file *file = pawl__alloc(alloc, sizeof *file + path_size);
@@ -344,14 +356,50 @@ int pawl__file_open(const struct pawl_allocator *alloc, const char *path, mode_t
     file->alloc = *alloc;
     file->size_bytes = sizeof *file + path_size;
     memcpy(file->path, path, path_size);
-    file->fd = open_file(path, O_WRONLY | O_APPEND | O_CREAT, mode);
+    file->fd = open_file(path, flags, mode);
     if (file->fd < 0) {
-        int status = pawl__os_error(err, errno, "cannot open %s for appending", path);
+        int status = pawl__os_error(err, errno, "cannot open %s%s", path, purpose);
 
         pawl__file_close(file);
         return status;
     }
     *out = file;
+    return PAWL_OK;
+}
+
+int pawl__file_open(const struct pawl_allocator *alloc, const char *path, mode_t mode,
+                    struct pawl_file **out, struct pawl_error *err)
+{
+    return open_handle(alloc, path, O_WRONLY | O_APPEND | O_CREAT, mode, " for appending", out,
+                       err);
+}
+
+int pawl__file_open_read(const struct pawl_allocator *alloc, const char *path,
+                         struct pawl_file **out, struct pawl_error *err)
+{
+    /* A folder can be opened but not read: say so now. */
+    if (is_folder(path))
+        return pawl__os_error(err, EISDIR, "cannot open %s", path);
+    return open_handle(alloc, path, O_RDONLY, 0, "", out, err);
+}
+
+int pawl__file_next(struct pawl_file *file, void *out, size_t size_bytes, size_t *count,
+                    struct pawl_error *err)
+{
+    size_t have = 0;
+
+    while (have < size_bytes) {
+        ssize_t got = read(file->fd, (char *)out + have, size_bytes - have);
+
+        if (got < 0 && errno == EINTR)
+            continue;
+        if (got < 0)
+            return pawl__os_error(err, errno, "cannot read %s", file->path);
+        if (got == 0)
+            break;
+        have += (size_t)got;
+    }
+    *count = have;
     return PAWL_OK;
 }
 

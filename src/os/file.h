@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Files and folders: whole reads, atomic writes, listing, and a handle to append to.
+ * Files and folders: whole reads, atomic writes, listing, and handles to append to and read from.
  *
  * Paths are NUL-terminated and borrowed for the call. Every message has the path. These calls block
  * for as long as the disk takes; they know no deadline. Descriptors are not inherited by programs
@@ -37,6 +37,12 @@ bool pawl__file_is_regular(const char *path);
 
 /* Removes a file. PAWL_ENOTFOUND; PAWL_EINVAL: it is a folder. */
 PAWL_MUST_CHECK int pawl__file_remove(const char *path, struct pawl_error *err);
+
+/*
+ * Renames within a file system, replacing what is there, and syncs the folder: whoever opens `to`
+ * sees the old file or the new one. PAWL_EUNKNOWN: renamed, but the folder could not be synced.
+ */
+PAWL_MUST_CHECK int pawl__file_rename(const char *from, const char *to, struct pawl_error *err);
 
 /*
  * Makes the folder and those above it; fine when it is there already. Of what it makes, the mode is
@@ -77,7 +83,17 @@ PAWL_MUST_CHECK int pawl__file_append(struct pawl_file *file, struct pawl_str by
  */
 PAWL_MUST_CHECK int pawl__file_sync(struct pawl_file *file, struct pawl_error *err);
 
-/* Does not sync. NULL allowed. */
+/* ---- reading piece by piece --------------------------------------------------------------- */
+
+/* Opens for reading from the start. PAWL_ENOTFOUND, PAWL_EINVAL: it is a folder, PAWL_EPERM… */
+PAWL_MUST_CHECK int pawl__file_open_read(const struct pawl_allocator *alloc, const char *path,
+                                         struct pawl_file **out, struct pawl_error *err);
+
+/* Reads up to `size_bytes`; *count is fewer only at the end of the file, and 0 behind it. */
+PAWL_MUST_CHECK int pawl__file_next(struct pawl_file *file, void *out, size_t size_bytes,
+                                    size_t *count, struct pawl_error *err);
+
+/* Of a file opened either way. Does not sync. NULL allowed. */
 void pawl__file_close(struct pawl_file *file);
 
 #endif

@@ -4,12 +4,17 @@
 #define PAWL_OS_PROCESS_H
 
 #include <stdbool.h>
+#include <stddef.h>
 
 /*
  * From now on a write to a pipe whose reader went away fails with EPIPE instead of ending the
  * process. For programs, at their start; a library does not decide that.
  */
 void pawl__process_ignore_sigpipe(void);
+
+/* What this machine is called, cut to `size_bytes` with its NUL; "localhost" when it has no name.
+ */
+void pawl__process_host_name(char *out, size_t size_bytes);
 
 /* Whether a person may be looking: false also for a descriptor that is none. */
 bool pawl__fd_is_terminal(int fd);

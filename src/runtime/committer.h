@@ -43,7 +43,11 @@ struct pawl_committer_counts {
 PAWL_MUST_CHECK int pawl__committer_new(struct pawl_env *env, struct pawl_store *store,
                                         const struct pawl_committer_options *options,
                                         struct pawl_committer **out, struct pawl_error *err);
-/* Applies what was handed in, then ends. Nothing may be handed in any more. NULL allowed. */
+/*
+ * Applies what was handed in, then ends. Nothing may be handed in any more. Calls that still wait
+ * get their answers first; in an environment that was stopped they must have returned before. NULL
+ * allowed.
+ */
 void pawl__committer_free(struct pawl_committer *committer);
 
 /*
@@ -51,9 +55,14 @@ void pawl__committer_free(struct pawl_committer *committer);
  *   PAWL_EBUSY         too many wait already; nothing happened
  *   PAWL_ETIMEDOUT     the deadline came while it was still waiting; nothing happened
  *   PAWL_EUNAVAILABLE  the store cannot be reached; nothing happened
- *   PAWL_EUNKNOWN      it was sent, and until the deadline nobody could be asked what became of it
- *   PAWL_ESTOPPED
- * The commit is borrowed until the call returns.
+ *   PAWL_ENOMEM, PAWL_ELIMIT  it cannot be copied; nothing happened
+ *   PAWL_EUNKNOWN      it was sent, and until the deadline nobody could be asked what became of it;
+ *                      or others have written since, and what is stored no longer tells
+ *   PAWL_ESTOPPED      nothing happened
+ * The commit is borrowed until the call returns, which is no later than the deadline: the committer
+ * works on a copy. One that was given up as unknown may still take effect, as it may be on its way;
+ * it is not sent again. Of the commit's own answers `status`, and what goes with it, are written
+ * when that was the store's; the others are left.
  */
 PAWL_MUST_CHECK int pawl__committer_commit(struct pawl_committer *committer,
                                            struct pawl_commit *commit, int64_t deadline_ns,

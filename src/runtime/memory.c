@@ -44,6 +44,7 @@ void pawl__memory_init(struct pawl_memory *memory, const struct pawl_engine *eng
         .alloc = alloc, .engine = engine, .seed = seed, .refuse_invalid = true};
     pawl__arena_init(&memory->arena, alloc, MEMORY_BYTES_MAX);
     pawl__arena_init(&memory->catalog_arena, alloc, MEMORY_BYTES_MAX);
+    pawl__arena_init(&memory->request, alloc, MEMORY_BYTES_MAX);
     pawl__list_init(&memory->definitions);
     pawl__list_init(&memory->instances);
     pawl__list_init(&memory->queue);
@@ -92,6 +93,7 @@ void pawl__memory_release(struct pawl_memory *memory)
     while ((link = pawl__list_first(&memory->instances)) != NULL)
         pawl__memory_free_instance(memory, PAWL_CONTAINER(link, struct pawl_memory_instance, link));
     pawl__memory_release_definitions(memory);
+    pawl__arena_release(&memory->request);
     pawl__arena_release(&memory->catalog_arena);
     pawl__arena_release(&memory->arena);
 }
@@ -127,6 +129,7 @@ int pawl__memory_new_instance(struct pawl_memory *memory, const struct pawl_memo
     pawl__arena_init(&instance->arena, memory->alloc, MEMORY_BYTES_MAX);
     pawl__map_init(&instance->record_ids, memory->alloc, seed);
     instance->log = instance->records = pawl__json_array();
+    instance->kept = pawl__json_null();
     pawl__list_push_back(&memory->instances, &instance->link);
     *out = instance;
     return PAWL_OK;
@@ -188,6 +191,27 @@ int pawl__memory_take_over(struct pawl_memory *memory, const struct pawl_json *e
     return PAWL_OK;
 }
 
+/* ---- requests ---------------------------------------------------------------------------- */
+
+void pawl__memory_request_begin(struct pawl_memory *memory)
+{
+    pawl__memory_request_end(memory);
+    memory->in_request = true;
+}
+
+void pawl__memory_request_end(struct pawl_memory *memory)
+{
+    struct pawl_memory_instance *instance;
+
+    PAWL_MEMORY_FOR_EACH_INSTANCE(instance, memory)
+    {
+        instance->kept = pawl__json_null();
+    }
+    pawl__arena_release(&memory->request);
+    pawl__arena_init(&memory->request, memory->alloc, MEMORY_BYTES_MAX);
+    memory->in_request = false;
+}
+
 /* ---- bursts ------------------------------------------------------------------------------ */
 
 static int open_burst(struct pawl_memory *memory, const struct pawl_memory_instance *instance,
@@ -200,6 +224,7 @@ static int open_burst(struct pawl_memory *memory, const struct pawl_memory_insta
     event->now = pawl__memory_time(memory);
     event->seed = pawl__memory_seed(memory);
     event->instance_id = instance->id;
+    event->kept = instance->kept;
     if (status == PAWL_OK)
         status = pawl__burst_open(graph, memory->alloc, fresh ? NULL : &instance->state, event, out,
                                   err);
@@ -423,6 +448,9 @@ static int advance(struct pawl_memory *memory, struct pawl_error *err)
     over = step == PAWL_STEP_IDLE || step == PAWL_STEP_DONE;
     pawl__burst_batch(run->burst, &batch);
     status = commit(memory, run, &batch, !over, err);
+    if (status == PAWL_OK && over && memory->in_request)
+        status =
+            pawl__json_copy(&memory->request, pawl__burst_kept(run->burst), &run->instance->kept);
     if (status == PAWL_OK)
         status = pawl__memory_perform(memory, run, &batch, err);
     if (status != PAWL_OK)

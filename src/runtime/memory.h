@@ -57,6 +57,7 @@ struct pawl_memory_instance {
     struct pawl_arena arena; /* of the state */
     struct pawl_json state;  /* as last stored; null before the first step is */
     bool is_final;
+    struct pawl_json kept;      /* of the Memory driver, until the request ends */
     struct pawl_json log;       /* array of log records, when kept */
     struct pawl_json records;   /* array of activity records, when kept; newest form of each */
     struct pawl_map record_ids; /* -> index + 1 */
@@ -95,8 +96,10 @@ struct pawl_memory {
     struct pawl_list instances; /* in the order of creation */
     struct pawl_json lines;     /* array of texts, when kept */
 
-    struct pawl_list queue;      /* struct pawl_memory_work */
-    struct pawl_list parked;     /* stimuli that matched nothing yet */
+    struct pawl_list queue;  /* struct pawl_memory_work */
+    struct pawl_list parked; /* stimuli that matched nothing yet */
+    bool in_request;
+    struct pawl_arena request;   /* what lives as long as one */
     bool new_bookmarks;          /* since parked stimuli were last looked at */
     struct pawl_memory_run *top; /* the burst that runs; below it those that wait for it */
 };
@@ -195,6 +198,13 @@ PAWL_MUST_CHECK int pawl__memory_take_over(struct pawl_memory *memory,
                                            const struct pawl_json *exported,
                                            struct pawl_memory_instance **out,
                                            struct pawl_error *err);
+/*
+ * What is done between these two is one request: variables of the Memory driver keep their values
+ * from one burst of an instance to its next, and have their defaults again in the next request.
+ * Outside of them each burst is a request of its own.
+ */
+void pawl__memory_request_begin(struct pawl_memory *memory);
+void pawl__memory_request_end(struct pawl_memory *memory);
 /* A bookmark that is not there runs an empty burst; a final instance is left as it is. */
 PAWL_MUST_CHECK int pawl__memory_resume(struct pawl_memory *memory,
                                         struct pawl_memory_instance *instance,

@@ -415,7 +415,7 @@ int pawl__memory_store_open(struct pawl_memory_database *database, struct pawl_e
 
 int pawl__memory_store_new(struct pawl_env *env, struct pawl_store **out, struct pawl_error *err)
 {
-    struct pawl_memory_database *database;
+    struct pawl_memory_database *database = NULL;
     int status = pawl__memory_database_new(env, &database, err);
 
     if (status != PAWL_OK)

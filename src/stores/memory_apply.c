@@ -354,7 +354,9 @@ static void answer(struct applying *a)
 
     if (commit->kind != PAWL_COMMIT_CREATE && commit->kind != PAWL_COMMIT_ADVANCE)
         return;
-    row = memdb_instance_data(pawl__memdb_instance(a->db, a->instance_id));
+    a->instance = pawl__memdb_instance(a->db, a->instance_id);
+    PAWL_ASSERT(a->instance);
+    row = memdb_instance_data(a->instance);
     commit->cancel_requested = row->cancel_requested != 0;
     commit->has_mail = has_mail(a, a->instance_id);
     if (row->owner == 0 && (commit->has_mail || row->runnable))
@@ -372,6 +374,7 @@ static void finish(struct applying *a)
             a->signal = true;
     }
     if (a->commit->kind == PAWL_COMMIT_CANCEL) {
+        PAWL_ASSERT(a->instance);
         memdb_instance_data(a->instance)->cancel_requested = 1;
         a->signal = true;
     }

@@ -153,18 +153,19 @@ static bool is_wanted(const struct taking *t, const struct pawl_work_row *work)
            (work->part >= t->take->part_from && work->part < t->take->part_to);
 }
 
-/* Nobody who lives has it, or will find it as mail of an instance that he has. */
+/* No living node has it, and no other one will find it as mail of an instance that it has. */
 static bool is_free(const struct taking *t, const struct pawl_work_row *work)
 {
     const struct memdb_row *instance;
+    int64_t owner;
 
     if (pawl__memdb_is_alive(t->db, work->owner, t->now_us))
         return false;
     if (work->instance_id.len == 0)
         return true;
     instance = pawl__memdb_instance(t->db, work->instance_id);
-    return !instance ||
-           !pawl__memdb_is_alive(t->db, memdb_instance_data(instance)->owner, t->now_us);
+    owner = instance ? memdb_instance_data(instance)->owner : 0;
+    return owner == t->take->owner || !pawl__memdb_is_alive(t->db, owner, t->now_us);
 }
 
 /* Due ones in their order, then the expired ones that are not due, in theirs: soonest due first. */

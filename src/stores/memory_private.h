@@ -137,7 +137,7 @@ PAWL_MUST_CHECK int pawl__memdb_copy_out(struct pawl_arena *arena, const struct 
                                          bool brief, void *out);
 
 /* By the columns of an index, which `probe` has; texts without NULs. NULL: none (more). */
-struct memdb_row *pawl__memdb_first(const struct pawl_memory_database *db, enum pawl_table table,
+struct memdb_row *pawl__memdb_first(const struct pawl_memory_database *db, enum pawl_table which,
                                     uint32_t index, const void *probe);
 struct memdb_row *pawl__memdb_next(const struct pawl_memory_database *db,
                                    const struct memdb_row *row, uint32_t index, const void *probe);
@@ -216,15 +216,15 @@ void pawl__memdb_firsts_sort(struct memdb_firsts *firsts);
 
 /* ---- the operations ------------------------------------------------------------------------ */
 
-int pawl__memdb_apply(struct pawl_store *store, struct pawl_commit *const *commits, size_t count,
+int pawl__memdb_apply(struct pawl_store *base, struct pawl_commit *const *commits, size_t count,
                       int64_t deadline_ns, struct pawl_error *err);
-int pawl__memdb_claim(struct pawl_store *store, int64_t owner, struct pawl_claim *claims,
+int pawl__memdb_claim(struct pawl_store *base, int64_t owner, struct pawl_claim *claims,
                       size_t count, struct pawl_arena *arena, int64_t *now_us, int64_t deadline_ns,
                       struct pawl_error *err);
-int pawl__memdb_take(struct pawl_store *store, const struct pawl_take *take,
+int pawl__memdb_take(struct pawl_store *base, const struct pawl_take *take,
                      struct pawl_arena *arena, struct pawl_taken *out, int64_t deadline_ns,
                      struct pawl_error *err);
-int pawl__memdb_find(struct pawl_store *store, const struct pawl_query *query,
+int pawl__memdb_find(struct pawl_store *base, const struct pawl_query *query,
                      struct pawl_arena *arena, struct pawl_rows *out, int64_t deadline_ns,
                      struct pawl_error *err);
 

@@ -44,35 +44,49 @@ struct index {
     const char *name;    /* behind the table's */
     const char *columns; /* behind tenant_id */
     const char *where;   /* NULL: all rows */
+    /* For SQLite: how many rows it has, and how many of them share tenant_id, and the first column
+     * behind it, and the second … */
+    const char *statistics;
 };
 
 static const struct index indexes[] = {
-    {PAWL_TABLE_INSTANCES, false, "definition", "definition_id, created_us", NULL},
-    {PAWL_TABLE_INSTANCES, false, "correlation", "correlation_id", NULL},
-    {PAWL_TABLE_INSTANCES, false, "parent", "parent_id", NULL},
-    {PAWL_TABLE_INSTANCES, false, "status", "status, created_us", NULL},
-    {PAWL_TABLE_INSTANCES, false, "sub_status", "sub_status, created_us", NULL},
-    {PAWL_TABLE_INSTANCES, false, "created", "created_us", NULL},
-    {PAWL_TABLE_INSTANCES, false, "updated", "updated_us", NULL},
-    {PAWL_TABLE_INSTANCES, false, "owned", "owner", "owner <> 0"},
-    {PAWL_TABLE_INSTANCES, false, "runnable", "owner", "runnable <> 0"},
-    {PAWL_TABLE_BOOKMARKS, false, "hash", "hash", NULL},
-    {PAWL_TABLE_BOOKMARKS, false, "instance", "instance_id", NULL},
-    {PAWL_TABLE_WORK, false, "due", "due_us", "due_us < " PAWL_SQL_NEVER},
-    {PAWL_TABLE_WORK, false, "kind", "kind, due_us", "due_us < " PAWL_SQL_NEVER},
-    {PAWL_TABLE_WORK, false, "expires", "expires_us", "expires_us < " PAWL_SQL_NEVER},
-    {PAWL_TABLE_WORK, false, "instance", "instance_id, due_us", "instance_id <> ''"},
-    {PAWL_TABLE_WORK, false, "parked", "hash", "due_us = " PAWL_SQL_NEVER},
-    {PAWL_TABLE_RESERVATIONS, false, "instance", "instance_id", "instance_id <> ''"},
-    {PAWL_TABLE_RESERVATIONS, false, "expires", "expires_us", "expires_us < " PAWL_SQL_NEVER},
-    {PAWL_TABLE_DEFINITIONS, true, "version", "definition_id, version", NULL},
-    {PAWL_TABLE_DEFINITIONS, false, "published", "definition_id, is_published", NULL},
-    {PAWL_TABLE_TRIGGERS, true, "activity", "definition_id, hash, activity_id", NULL},
-    {PAWL_TABLE_TRIGGERS, false, "hash", "hash", NULL},
-    {PAWL_TABLE_DEAD_LETTERS, true, "work", "work_id", NULL},
-    {PAWL_TABLE_DEAD_LETTERS, false, "dead", "dead_us", NULL},
-    {PAWL_TABLE_DEAD_LETTERS, false, "instance", "instance_id", "instance_id <> ''"},
-    {PAWL_TABLE_NODES, true, "incarnation", "incarnation", NULL},
+    {PAWL_TABLE_INSTANCES, false, "definition", "definition_id, created_us", NULL,
+     "1000000 1000000 1000 2"},
+    {PAWL_TABLE_INSTANCES, false, "correlation", "correlation_id", NULL, "1000000 1000000 10"},
+    {PAWL_TABLE_INSTANCES, false, "parent", "parent_id", NULL, "1000000 1000000 10"},
+    {PAWL_TABLE_INSTANCES, false, "status", "status, created_us", NULL, "1000000 1000000 400000 2"},
+    {PAWL_TABLE_INSTANCES, false, "sub_status", "sub_status, created_us", NULL,
+     "1000000 1000000 200000 2"},
+    {PAWL_TABLE_INSTANCES, false, "created", "created_us", NULL, "1000000 1000000 2"},
+    {PAWL_TABLE_INSTANCES, false, "updated", "updated_us", NULL, "1000000 1000000 2"},
+    {PAWL_TABLE_INSTANCES, false, "owned", "owner", "owner <> 0", "1000 1000 100"},
+    {PAWL_TABLE_INSTANCES, false, "runnable", "owner", "runnable <> 0", "1000 1000 100"},
+    {PAWL_TABLE_BOOKMARKS, false, "hash", "hash", NULL, "1000000 1000000 10"},
+    {PAWL_TABLE_BOOKMARKS, false, "instance", "instance_id", NULL, "1000000 1000000 10"},
+    {PAWL_TABLE_WORK, false, "due", "due_us", "due_us < " PAWL_SQL_NEVER, "1000000 1000000 10"},
+    {PAWL_TABLE_WORK, false, "kind", "kind, due_us", "due_us < " PAWL_SQL_NEVER,
+     "1000000 1000000 100000 2"},
+    {PAWL_TABLE_WORK, false, "expires", "expires_us", "expires_us < " PAWL_SQL_NEVER,
+     "1000000 1000000 10"},
+    {PAWL_TABLE_WORK, false, "instance", "instance_id, due_us", "instance_id <> ''",
+     "1000000 1000000 10 2"},
+    {PAWL_TABLE_WORK, false, "parked", "hash", "due_us = " PAWL_SQL_NEVER, "1000000 1000000 10"},
+    {PAWL_TABLE_RESERVATIONS, false, "instance", "instance_id", "instance_id <> ''",
+     "1000000 1000000 10"},
+    {PAWL_TABLE_RESERVATIONS, false, "expires", "expires_us", "expires_us < " PAWL_SQL_NEVER,
+     "1000000 1000000 10"},
+    {PAWL_TABLE_DEFINITIONS, true, "version", "definition_id, version", NULL,
+     "1000000 1000000 10 1"},
+    {PAWL_TABLE_DEFINITIONS, false, "published", "definition_id, is_published", NULL,
+     "1000000 1000000 10 5"},
+    {PAWL_TABLE_TRIGGERS, true, "activity", "definition_id, hash, activity_id", NULL,
+     "1000000 1000000 10 2 1"},
+    {PAWL_TABLE_TRIGGERS, false, "hash", "hash", NULL, "1000000 1000000 10"},
+    {PAWL_TABLE_DEAD_LETTERS, true, "work", "work_id", NULL, "1000000 1000000 1"},
+    {PAWL_TABLE_DEAD_LETTERS, false, "dead", "dead_us", NULL, "1000000 1000000 10"},
+    {PAWL_TABLE_DEAD_LETTERS, false, "instance", "instance_id", "instance_id <> ''",
+     "1000000 1000000 10"},
+    {PAWL_TABLE_NODES, true, "incarnation", "incarnation", NULL, "1000000 1000000 1"},
 };
 
 struct types {
@@ -133,9 +147,47 @@ static int keep(struct pawl_buf *buf, struct pawl_arena *arena, const char **lis
     return PAWL_OK;
 }
 
-static int make_first(const struct types *types, struct pawl_buf *buf, struct pawl_arena *arena,
+/*
+ * SQLite has no statistics unless somebody makes some, and then takes it that a tenant has ten
+ * rows: it would rather read all of them in the wanted order than look up the few that match. The
+ * truth is as good as known beforehand, so the schema says it.
+ */
+static void write_statistics(struct pawl_buf *buf)
+{
+    const char *between = "INSERT INTO sqlite_stat1 (tbl, idx, stat) VALUES ";
+
+    for (int table = 0; table < PAWL_TABLE_COUNT; table++) {
+        pawl__buf_printf(buf, "%s('%s', 'sqlite_autoindex_%s_1', '1000000 1000000 %s1')", between,
+                         table_names[table], table_names[table],
+                         pawl_table_info((enum pawl_table)table)->key_count > 1 ? "10 " : "");
+        between = ", ";
+    }
+    for (size_t i = 0; i < sizeof indexes / sizeof indexes[0]; i++)
+        pawl__buf_printf(buf, "%s('%s', '%s_%s', '%s')", between, table_names[indexes[i].table],
+                         table_names[indexes[i].table], indexes[i].name, indexes[i].statistics);
+}
+
+static int make_statistics(struct pawl_buf *buf, struct pawl_arena *arena, const char **list,
+                           size_t *count)
+{
+    int status;
+
+    pawl__buf_text(buf, "ANALYZE sqlite_schema"); /* makes the table */
+    status = keep(buf, arena, list, count);
+    if (status != PAWL_OK)
+        return status;
+    write_statistics(buf);
+    status = keep(buf, arena, list, count);
+    if (status != PAWL_OK)
+        return status;
+    pawl__buf_text(buf, "ANALYZE sqlite_schema"); /* reads it */
+    return keep(buf, arena, list, count);
+}
+
+static int make_first(enum pawl_sql_dialect dialect, struct pawl_buf *buf, struct pawl_arena *arena,
                       const char **list, size_t *count)
 {
+    const struct types *types = &types_of[dialect];
     int status;
 
     pawl__buf_printf(buf,
@@ -151,13 +203,15 @@ static int make_first(const struct types *types, struct pawl_buf *buf, struct pa
         write_index(buf, &indexes[i]);
         status = keep(buf, arena, list, count);
     }
+    if (status == PAWL_OK && dialect == PAWL_SQL_SQLITE)
+        status = make_statistics(buf, arena, list, count);
     return status;
 }
 
 /* By version; [0] is not used. */
 static const struct {
     int minimum_reader;
-    int (*make)(const struct types *types, struct pawl_buf *buf, struct pawl_arena *arena,
+    int (*make)(enum pawl_sql_dialect dialect, struct pawl_buf *buf, struct pawl_arena *arena,
                 const char **list, size_t *count);
 } versions[PAWL_STORE_SCHEMA + 1] = {
     [1] = {1, make_first},
@@ -177,7 +231,7 @@ int pawl__sql_migration(enum pawl_sql_dialect dialect, int version, struct pawl_
     if (!list)
         return pawl__error_code(err, pawl__arena_status(arena));
     pawl__buf_init(&buf, arena->alloc, PAWL_SQL_TEXT_MAX);
-    status = versions[version].make(&types_of[dialect], &buf, arena, list, &made);
+    status = versions[version].make(dialect, &buf, arena, list, &made);
     pawl__buf_release(&buf);
     if (status != PAWL_OK)
         return pawl__error_code(err, status);

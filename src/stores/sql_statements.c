@@ -55,7 +55,8 @@
 #define FREE_WORK                                                                                  \
     "w.part >= {from} AND w.part < {to} AND (w.owner = 0 OR NOT " ALIVE("w.owner")                 \
     ") AND (w.instance_id = '' OR NOT EXISTS (SELECT 1 FROM pawl_instances AS i "                  \
-    "WHERE i.tenant_id = '' AND i.id = w.instance_id AND " ALIVE("i.owner") "))"
+    "WHERE i.tenant_id = '' AND i.id = w.instance_id AND i.owner <> {owner} AND " \
+    ALIVE("i.owner") "))"
 #define LATE_WORK(column, kind)                                                                    \
     "SELECT w.id, w.due_us FROM pawl_work AS w WHERE w.tenant_id = '' " kind "AND w." column       \
     " <= {now} AND w." column " < {never} AND " FREE_WORK " ORDER BY w." column " LIMIT {limit}"

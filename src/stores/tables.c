@@ -174,12 +174,12 @@ const struct pawl_table_info *pawl_table_info(enum pawl_table table)
 uint32_t pawl_table_column(enum pawl_table table, const char *name)
 {
     const struct pawl_table_info *info = pawl_table_info(table);
+    uint32_t i = 0;
 
-    for (uint32_t i = 0; i < info->column_count; i++)
-        if (strcmp(info->columns[i].name, name) == 0)
-            return i;
-    PAWL_ASSERT(!"no such column");
-    return 0;
+    while (i < info->column_count && strcmp(info->columns[i].name, name) != 0)
+        i++;
+    PAWL_ASSERT(i < info->column_count);
+    return i;
 }
 
 void *pawl_arena_alloc(struct pawl_arena *arena, size_t size_bytes)

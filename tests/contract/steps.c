@@ -343,8 +343,10 @@ static void print_value(FILE *out, const void *row, const struct pawl_column *co
         return;
     }
     value = text_of(row, column);
+    if (!value.ptr)
+        value = pawl__str("");
     fprintf(out, "%zu:", value.len);
-    if (value.len > 100 || memchr(value.ptr ? value.ptr : "", '\0', value.len))
+    if (value.len > 100 || memchr(value.ptr, '\0', value.len))
         fprintf(out, "#%016llx", (unsigned long long)fnv(value));
     else
         fprintf(out, "%.*s", PAWL_STR_ARG(value));

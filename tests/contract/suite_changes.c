@@ -167,6 +167,22 @@ static void putting_what_is_there_replaces_it(struct contract *t)
                     find_where(t, PAWL_TABLE_DEFINITIONS, "id", row.id).rows, &row);
 }
 
+static void putting_what_another_row_excludes_is_dropped(struct contract *t)
+{
+    struct pawl_definition_row row = some_definition(t, "d1", "order", 1), old = row;
+
+    insert(t, PAWL_TABLE_DEFINITIONS, &row);
+    row.id = pawl__str("d2"); /* another key, the same version */
+    assert_code(change_one(t, PAWL_CHANGE_PUT, PAWL_TABLE_DEFINITIONS, &row), PAWL_EEXISTS);
+    row.version = 2;
+    assert_code(change_one(t, PAWL_CHANGE_PUT, PAWL_TABLE_DEFINITIONS, &row), PAWL_OK);
+    row.version = 1;
+    assert_code(change_one(t, PAWL_CHANGE_PUT, PAWL_TABLE_DEFINITIONS, &row), PAWL_EEXISTS);
+    assert_same_row(PAWL_TABLE_DEFINITIONS,
+                    find_where(t, PAWL_TABLE_DEFINITIONS, "id", old.id).rows, &old);
+    assert_int_equal(count_all(t, PAWL_TABLE_DEFINITIONS), 2);
+}
+
 static void changes_are_made_in_their_order(struct contract *t)
 {
     const struct pawl_setting_row first = {.key = pawl__str("k"), .value = pawl__str("1")};
@@ -208,10 +224,16 @@ static void deleting_what_an_instance_owns_leaves_the_rest(struct contract *t)
     row.id = pawl__str("b3");
     row.instance_id = pawl__str("other");
     insert(t, PAWL_TABLE_BOOKMARKS, &row);
+    row.id = pawl__str("b4");
+    row.instance_id = pawl__str("");
+    insert(t, PAWL_TABLE_BOOKMARKS, &row);
     row = (struct pawl_bookmark_row){.instance_id = pawl__str("mine")};
     assert_code(change_one(t, PAWL_CHANGE_DELETE_OWNED, PAWL_TABLE_BOOKMARKS, &row), PAWL_OK);
-    assert_int_equal(count_all(t, PAWL_TABLE_BOOKMARKS), 1);
+    row.instance_id = pawl__str(""); /* of no instance: what nobody owns is not deleted so */
+    assert_code(change_one(t, PAWL_CHANGE_DELETE_OWNED, PAWL_TABLE_BOOKMARKS, &row), PAWL_OK);
+    assert_int_equal(count_all(t, PAWL_TABLE_BOOKMARKS), 2);
     assert_int_equal(find_where(t, PAWL_TABLE_BOOKMARKS, "id", pawl__str("b3")).count, 1);
+    assert_int_equal(find_where(t, PAWL_TABLE_BOOKMARKS, "id", pawl__str("b4")).count, 1);
 }
 
 /* ---- done work, stamps --------------------------------------------------------------------- */
@@ -568,6 +590,16 @@ static void a_bookmark_changes_no_due_time_of_work_that_is_not_parked(struct con
     assert_same_row(PAWL_TABLE_WORK, find_where(t, PAWL_TABLE_WORK, "id", later.id).rows, &later);
 }
 
+static void a_bookmark_without_a_hash_wakes_nothing(struct contract *t)
+{
+    struct pawl_bookmark_row bookmark = some_bookmark(t, pawl__str("b"), pawl__str("i"), "");
+    struct pawl_work_row parked = some_work(t, pawl__str("w"), PAWL_TIME_NEVER);
+
+    insert(t, PAWL_TABLE_WORK, &parked);
+    insert(t, PAWL_TABLE_BOOKMARKS, &bookmark);
+    assert_int_equal(take_some(t, t->a, t->node_a, 10).work_count, 0);
+}
+
 /* ---- sizes ---------------------------------------------------------------------------------- */
 
 static void an_empty_batch_is_fine_and_one_too_large_is_refused(struct contract *t)
@@ -637,6 +669,7 @@ const struct contract_test contract_changes[] = {
     CONTRACT_TEST_IF(POISON, what_the_database_refuses_fails_alone),
     CONTRACT_TEST(adding_what_is_there_leaves_it),
     CONTRACT_TEST(putting_what_is_there_replaces_it),
+    CONTRACT_TEST(putting_what_another_row_excludes_is_dropped),
     CONTRACT_TEST(changes_are_made_in_their_order),
     CONTRACT_TEST(deleting_is_by_key_and_what_is_not_there_is_fine),
     CONTRACT_TEST(deleting_what_an_instance_owns_leaves_the_rest),
@@ -656,6 +689,7 @@ const struct contract_test contract_changes[] = {
     CONTRACT_TEST(an_advance_says_whether_mail_has_come),
     CONTRACT_TEST(a_new_bookmark_makes_parked_work_due),
     CONTRACT_TEST(a_bookmark_changes_no_due_time_of_work_that_is_not_parked),
+    CONTRACT_TEST(a_bookmark_without_a_hash_wakes_nothing),
     CONTRACT_TEST(an_empty_batch_is_fine_and_one_too_large_is_refused),
     CONTRACT_TEST(a_full_batch_is_applied),
     CONTRACT_TEST(ten_thousand_bookmarks_fit_in_one_commit),

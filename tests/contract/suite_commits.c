@@ -120,6 +120,26 @@ static void a_released_instance_must_be_claimed_before_it_is_written_again(struc
     assert_code(apply_one(t, t->b, &commit), PAWL_OK);
 }
 
+static void what_nobody_owns_cannot_be_advanced_by_nobody(struct contract *t)
+{
+    struct pawl_instance_row row = *instance_row(t, create_instance(t, "i"));
+    struct pawl_commit commit = {.kind = PAWL_COMMIT_ADVANCE, .instance = &row};
+
+    assert_int_equal(row.owner, 0);
+    assert_code(apply_one(t, t->a, &commit), PAWL_ECONFLICT);
+    assert_int_equal(instance_row(t, row.id)->revision, 1);
+}
+
+static void an_instance_that_is_not_there_cannot_be_advanced(struct contract *t)
+{
+    struct pawl_instance_row row = claimed_instance(t, "i");
+    struct pawl_commit commit = {.kind = PAWL_COMMIT_ADVANCE, .instance = &row};
+
+    row.id = pawl__str("another");
+    assert_code(apply_one(t, t->a, &commit), PAWL_ECONFLICT);
+    assert_int_equal(count_all(t, PAWL_TABLE_INSTANCES), 1);
+}
+
 /* ---- dropped alone ------------------------------------------------------------------------ */
 
 #define MANY 64
@@ -243,6 +263,8 @@ const struct contract_test contract_commits[] = {
     CONTRACT_TEST(an_advance_writes_everything_but_what_stays),
     CONTRACT_TEST(an_advance_that_keeps_writes_the_revision_alone),
     CONTRACT_TEST(a_released_instance_must_be_claimed_before_it_is_written_again),
+    CONTRACT_TEST(what_nobody_owns_cannot_be_advanced_by_nobody),
+    CONTRACT_TEST(an_instance_that_is_not_there_cannot_be_advanced),
     CONTRACT_TEST(a_stale_owner_is_dropped_alone),
     CONTRACT_TEST(a_stale_fence_is_dropped_alone),
     CONTRACT_TEST(a_stale_revision_is_dropped_alone),

@@ -106,13 +106,23 @@ static void mail_of_an_owned_instance_is_left_to_its_owner(struct contract *t)
     insert(t, PAWL_TABLE_WORK, &mail);
     taken = take_some(t, t->b, t->node_b, 10);
     assert_int_equal(taken.work_count, 0);
-    assert_string_equal(taken_ids(t, 10), "");
     insert(t, PAWL_TABLE_WORK, &orphan); /* its instance is not there: nobody will find it */
-    assert_string_equal(taken_ids(t, 10), "orphan");
+    taken = take_some(t, t->b, t->node_b, 10);
+    assert_string_equal(ids_of(t, &taken), "orphan");
     assert_code(apply_one(t, t->a, &release), PAWL_OK);
     assert_true(release.has_mail);
     taken = take_some(t, t->b, t->node_b, 10);
     assert_string_equal(ids_of(t, &taken), "mail");
+}
+
+static void the_owner_of_an_instance_may_take_its_mail(struct contract *t)
+{
+    struct pawl_instance_row row = claimed_instance(t, "i");
+    struct pawl_work_row mail = some_work(t, pawl__str("mail"), now_us(t));
+
+    mail.instance_id = row.id;
+    insert(t, PAWL_TABLE_WORK, &mail);
+    assert_string_equal(taken_ids(t, 10), "mail");
 }
 
 static void mail_of_an_instance_whose_owner_died_is_taken(struct contract *t)
@@ -180,20 +190,18 @@ static void expired_work_is_taken_though_it_is_not_due(struct contract *t)
 static const char *runnable_ids(struct contract *t, uint32_t limit)
 {
     struct pawl_taken taken = take_some(t, t->b, t->node_b, limit);
-    const char *ids = "", *last = "";
+    struct pawl_str last = pawl__str("");
+    const char *ids = "";
 
     for (size_t i = 0; i < taken.runnable_count; i++) {
-        const char *next = NULL;
+        struct pawl_str next = pawl__str("~"); /* behind all of them */
 
-        for (size_t n = 0; n < taken.runnable_count; n++) {
-            const char *id = pawl__arena_str(&t->arena, taken.runnable[n]).ptr;
-
-            if (strcmp(id, last) > 0 && (!next || strcmp(id, next) < 0))
-                next = id;
-        }
-        assert_non_null(next);
+        for (size_t n = 0; n < taken.runnable_count; n++)
+            if (pawl__str_compare(taken.runnable[n], last) > 0 &&
+                pawl__str_compare(taken.runnable[n], next) < 0)
+                next = taken.runnable[n];
         last = next;
-        ids = pawl__arena_printf(&t->arena, "%s%s%s", ids, i ? "," : "", next);
+        ids = pawl__arena_printf(&t->arena, "%s%s%.*s", ids, i ? "," : "", PAWL_STR_ARG(next));
     }
     return ids;
 }
@@ -266,6 +274,7 @@ const struct contract_test contract_takes[] = {
     CONTRACT_TEST(work_is_taken_over_from_a_dead_node),
     CONTRACT_TEST(work_is_taken_over_from_an_earlier_incarnation_at_once),
     CONTRACT_TEST(mail_of_an_owned_instance_is_left_to_its_owner),
+    CONTRACT_TEST(the_owner_of_an_instance_may_take_its_mail),
     CONTRACT_TEST(mail_of_an_instance_whose_owner_died_is_taken),
     CONTRACT_TEST(parts_and_kinds_are_taken_by_those_who_ask_for_them),
     CONTRACT_TEST(expired_work_is_taken_though_it_is_not_due),

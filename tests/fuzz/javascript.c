@@ -110,7 +110,9 @@ static bool same(const struct pawl_json *in, const struct pawl_json *out)
 
 /* ---- evaluating ---------------------------------------------------------------------------- */
 
-/* Whether a number in it is none that a double holds: scripts see Infinity, and cannot answer it.
+/*
+ * Whether a number in it is none that a double holds: scripts see Infinity, and can answer it by
+ * itself only.
  */
 static bool is_infinite(const struct pawl_json *json)
 {
@@ -157,7 +159,9 @@ static int execute(struct pawl_context *context)
     if (status == ENGINE_RAISED && !is_infinite(&world->document))
         complain(world, "raised", context->burst->exception->message);
     FUZZ_DEMAND(status == PAWL_OK || (status == ENGINE_RAISED && is_infinite(&world->document)));
-    if (status == PAWL_OK)
+    if (status == PAWL_OK && is_infinite(&world->document))
+        FUZZ_DEMAND(is_infinite(&run.result.json));
+    else if (status == PAWL_OK)
         check_result(world, &run.result.json);
     world->ran = true;
     context->burst->exception = NULL;

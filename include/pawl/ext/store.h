@@ -288,11 +288,12 @@ struct pawl_claim {
 /* ---- commits ----------------------------------------------------------------------------- */
 
 enum pawl_change_kind {
+    /* There already means: its primary key or another unique one. */
     PAWL_CHANGE_INSERT,       /* there already: the whole commit is dropped, PAWL_EEXISTS */
     PAWL_CHANGE_ADD,          /* there already: left as it is */
-    PAWL_CHANGE_PUT,          /* there already: replaced */
+    PAWL_CHANGE_PUT,          /* its primary key is there already: replaced; else as INSERT */
     PAWL_CHANGE_DELETE,       /* by primary key; not there: fine */
-    PAWL_CHANGE_DELETE_OWNED, /* all rows whose instance_id is the row's */
+    PAWL_CHANGE_DELETE_OWNED, /* all rows whose instance_id is the row's; none when that is "" */
 };
 
 /* Of any table but instances, nodes and stamps. */
@@ -326,13 +327,14 @@ enum pawl_commit_kind {
  * is used. CANCEL: the id.
  *
  * Work that a commit finishes is named in `done`: each of these rows must still be there and be
- * owned by `done_owner`, else the commit is dropped with PAWL_ECONFLICT; it deletes them. Mail
- * needs no such guard (the instance's own is enough): delete it by a change.
+ * owned by `done_owner`, else the commit is dropped with PAWL_ECONFLICT; it deletes them before it
+ * makes its changes, one of which may put such a row back for another time. Mail needs no such
+ * guard (the instance's own is enough): delete it by a change.
  *
  * `stamp` is a guard and a signal: with a name, the stamp must have `stamp_value` (else
- * PAWL_ECONFLICT) and becomes one more.
+ * PAWL_ECONFLICT) and becomes one more. A stamp that is not there yet has the value 0.
  *
- * New bookmarks make parked work with their hash due in the same transaction.
+ * New bookmarks make parked work with their hash due in the same transaction; "" is no hash.
  */
 struct pawl_commit {
     enum pawl_commit_kind kind;
@@ -413,7 +415,8 @@ struct pawl_query {
     uint32_t flags;
     const struct pawl_condition *conditions;
     size_t condition_count;
-    uint32_t order; /* a column; equal ones are in the order of the key. 0: the key */
+    uint32_t order; /* a column; equal ones are in the order of the key. 0: the key. DESCENDING
+                     * turns both around; text and bytes are compared by their bytes */
     uint64_t offset;
     uint32_t limit; /* 0: PAWL_STORE_ROWS_DEFAULT */
     /* Only what comes after this row of the same table in this order (its key and the order's
@@ -424,7 +427,7 @@ struct pawl_query {
 struct pawl_rows {
     const void *rows; /* an array of the table's struct */
     size_t count;
-    uint64_t total; /* with COUNT or TOTAL, of all that match */
+    uint64_t total; /* with COUNT or TOTAL, of all that match, whatever after, offset and limit */
 };
 
 /* ---- nodes, state of the store ----------------------------------------------------------- */
@@ -432,7 +435,8 @@ struct pawl_rows {
 enum pawl_lease_kind {
     PAWL_LEASE_JOIN,  /* by id: a new incarnation, also of a node that is there */
     PAWL_LEASE_RENEW, /* PAWL_ECONFLICT: another incarnation of this node has joined since */
-    PAWL_LEASE_LEAVE, /* the lease ends now; what the node owned is free */
+    /* The lease ends now; what the node owned is free. Nothing happens to a later incarnation. */
+    PAWL_LEASE_LEAVE,
 };
 
 struct pawl_lease {
@@ -502,7 +506,7 @@ struct pawl_store_ops {
 
     /*
      * Takes due work: rows with due_us <= now or expires_us <= now that no living node has, and not
-     * mail of an instance that has a living owner (that one finds its mail itself).
+     * mail of an instance that another living node owns (that one finds its mail itself).
      */
     int (*take)(struct pawl_store *store, const struct pawl_take *take, struct pawl_arena *arena,
                 struct pawl_taken *out, int64_t deadline_ns, struct pawl_error *err);

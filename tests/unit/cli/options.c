@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+#include "base/suggest.h"
 #include "cli/command.h"
 #include "lib/test.h"
 
@@ -216,14 +217,14 @@ static void suggests_only_what_is_near(void **state)
     static const char *const names[] = {"version", "run", "json", "completion", NULL};
 
     (void)state;
-    assert_string_equal(pawl__cli_suggest("verison", names), "version");
-    assert_string_equal(pawl__cli_suggest("rnu", names), "run");
-    assert_string_equal(pawl__cli_suggest("jsn", names), "json");
-    assert_string_equal(pawl__cli_suggest("comp", names), "completion");
-    assert_null(pawl__cli_suggest("r", names));
-    assert_null(pawl__cli_suggest("", names));
-    assert_null(pawl__cli_suggest("walk", names));
-    assert_null(pawl__cli_suggest("a-very-long-word-that-is-longer-than-any-name", names));
+    assert_string_equal(pawl__suggest("verison", names), "version");
+    assert_string_equal(pawl__suggest("rnu", names), "run");
+    assert_string_equal(pawl__suggest("jsn", names), "json");
+    assert_string_equal(pawl__suggest("comp", names), "completion");
+    assert_null(pawl__suggest("r", names));
+    assert_null(pawl__suggest("", names));
+    assert_null(pawl__suggest("walk", names));
+    assert_null(pawl__suggest("a-very-long-word-that-is-longer-than-any-name", names));
 }
 
 static void exit_codes_follow_the_class(void **state)

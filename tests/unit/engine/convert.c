@@ -716,6 +716,27 @@ static void numbers_that_json_cannot_say_raise_inside_json_text(void **state)
     close_fixture(&f);
 }
 
+static void objects_of_a_collection_read_from_json_stay_nodes(void **state)
+{
+    struct fixture f;
+    struct pawl_conversion how;
+    struct pawl_exception raised;
+    struct pawl_value out = pawl__value_null();
+
+    (void)state;
+    open_fixture(&f);
+    how = (struct pawl_conversion){.arena = &f.arena};
+    assert_code(pawl__convert(&how, pawl__value_string(pawl__str("[7, {}]")),
+                              &pawl__type_object_array, &out, &raised),
+                PAWL_OK);
+    assert_ptr_equal(out.type->element, &pawl__type_object_of_json);
+    assert_ptr_equal(pawl__value_node(*pawl__json_at(&out.json, 0)).type, &pawl__type_json_node);
+    assert_ptr_equal(pawl__value_node(*pawl__json_at(&out.json, 1)).type, &pawl__type_json_object);
+    assert_code(pawl__convert(&how, out, &pawl__type_object_list, &out, &raised), PAWL_OK);
+    assert_ptr_equal(out.type->element, &pawl__type_object_of_json);
+    close_fixture(&f);
+}
+
 static void every_type_has_a_zero_value(void **state)
 {
     static const char *const rows[][2] = {
@@ -839,6 +860,7 @@ int main(void)
         cmocka_unit_test(an_undefined_element_is_null_but_does_not_convert),
         cmocka_unit_test(the_short_forms_answer_text_and_truth),
         cmocka_unit_test(numbers_that_json_cannot_say_raise_inside_json_text),
+        cmocka_unit_test(objects_of_a_collection_read_from_json_stay_nodes),
         cmocka_unit_test(every_type_has_a_zero_value),
         cmocka_unit_test(survives_refused_allocations),
         cmocka_unit_test(stops_at_the_limit_of_its_arena),

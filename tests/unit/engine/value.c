@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "engine/value.h"
 
+#include "engine/builder.h"
 #include "lib/test.h"
 
 #include <stdio.h>
@@ -348,6 +349,50 @@ static void survives_refused_allocations(void **state)
     }
 }
 
+static struct pawl_value through_typed(struct fixture *f, struct pawl_value value)
+{
+    struct pawl_builder b = {.arena = &f->arena};
+    struct pawl_json typed = pawl__typed_json(&b, value);
+    struct pawl_json stored;
+    struct pawl_value read;
+
+    assert_code(b.status, PAWL_OK);
+    stored = parse(f, text_of(f, &typed));
+    assert_code(pawl__typed_read(&f->arena, &stored, &read), PAWL_OK);
+    return read;
+}
+
+static void a_burst_in_progress_keeps_what_json_has_no_words_for(void **state)
+{
+    struct fixture f;
+    struct pawl_type list = {.kind = PAWL_TYPE_LIST, .element = &pawl__type_object_of_json};
+    struct pawl_value read;
+    double number = 0;
+
+    (void)state;
+    open_fixture(&f);
+    read = through_typed(&f, pawl__value_double(-1e300 * 1e300));
+    assert_ptr_equal(read.type, &pawl__type_double);
+    assert_true(pawl__json_to_double(&read.json, &number) && number < -1e308);
+    read = through_typed(&f, pawl__value_double(1e300 * 1e300));
+    assert_true(pawl__json_to_double(&read.json, &number) && number > 1e308);
+    read = through_typed(&f, pawl__value_double(1e300 * 1e300 - 1e300 * 1e300));
+    assert_true(pawl__json_to_double(&read.json, &number));
+    assert_true(number != number);
+    /* Not the same as null. */
+    read = through_typed(&f, (struct pawl_value){.type = &pawl__type_json_element});
+    assert_true(pawl__value_is_null(read));
+    assert_ptr_equal(read.type, &pawl__type_json_element);
+    read = through_typed(&f, pawl__value_null());
+    assert_null(read.type);
+    /* A list of what came from JSON still knows it. */
+    read = through_typed(&f, (struct pawl_value){.json = parse(&f, "[1]"), .type = &list});
+    assert_int_equal(read.type->kind, PAWL_TYPE_LIST);
+    assert_ptr_equal(read.type->element, &pawl__type_object_of_json);
+    assert_true(pawl__type_equal(read.type->element, &pawl__type_object));
+    close_fixture(&f);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -357,6 +402,7 @@ int main(void)
         cmocka_unit_test(refuses_stored_values_that_mean_nothing),
         cmocka_unit_test(plain_form_escapes_what_looks_like_a_reference),
         cmocka_unit_test(every_recorded_value_survives_reading_and_writing),
+        cmocka_unit_test(a_burst_in_progress_keeps_what_json_has_no_words_for),
         cmocka_unit_test(survives_refused_allocations),
     };
 

@@ -2,6 +2,8 @@
 /* JavaScript expressions: results, what scripts find, what they change. */
 #include "stage.h"
 
+#include "activities/javascript.h"
+
 struct theatre {
     struct pawl_env *env;
     struct pawl_javascript *js;
@@ -63,6 +65,24 @@ static void on_stage(void **state, void (*play)(struct stage *stage))
     stage_run(&stage, theatre->js, play);
 }
 
+static void play_secrets(struct stage *stage)
+{
+    const char *why =
+        "JavaScriptException: The secret 'db-password' cannot be read: there is no store of "
+        "secrets here. Give it to the workflow as an input, or as a setting that getConfig() may "
+        "read.";
+
+    assert_evaluates(stage, "getSecret('db-password')", why);
+    assert_evaluates(stage, "return (async () => 'x' + await getSecret('db-password'))()", why);
+    assert_evaluates(stage, "try { getSecret('a') } catch (e) { e.message.includes(\"'a'\") }",
+                     "true");
+}
+
+static void a_secret_is_refused_by_name(void **state)
+{
+    on_stage(state, play_secrets);
+}
+
 /* ---- values ------------------------------------------------------------------------------ */
 
 static void play_results(struct stage *stage)
@@ -92,6 +112,79 @@ static void results_become_values(void **state)
     on_stage(state, play_results);
 }
 
+/* Each is read member by member in the shared realm, and as one text on an engine of its own. */
+static const char *const shapes[] = {
+    "({ a: 1, b: 'two', c: null, d: undefined, e: [true, , false], f: {} })",
+    "({ 2: 'b', 1: 'a', z: 0, y: -0, x: 1.5, w: 1e21, v: -1e-7, u: 9007199254740993, t: 5e-324 })",
+    "[1, [2, [3, [], {}]], new Array(3), Array.from({ length: 4 }, (_, i) => i * i)]",
+    "({ when: new Date(1500), in: [new Date(0)], bytes: bytesFromString('hi') })",
+    "[parseGuid('3f2504e04f8941d39a0c0305e82c3301'), { span: TimeSpan.FromMinutes(90) }]",
+    "({ map: new Map([['k', { v: 1 }]]), set: new Set([1, 'a']), re: /x/g, big: 10n ** 20n })",
+    "({ f() {}, s: Symbol('q'), [Symbol('hidden')]: 1, g: () => 1 })",
+    "({ toJSON() { return [1, { toJSON: () => 'in' }] } })",
+    "[{ a: { toJSON() { return 5 } } }, Object.assign([1], { toJSON: () => 'array' })]",
+    "({ get a() { return this.b + 1 }, b: 2, ['c d\\né']: '\\0\\t\"' })",
+    "Object.create({ inherited: 1 }, { own: { value: 2, enumerable: true }, not: { value: 3 } })",
+    "new (class A { x = 1; #y = 2; get z() { return 3 } })()",
+    "({ e: new Error('no'), n: Object.create(null), b: Object(1), t: Object('text') })",
+    "new Proxy({ a: 1, b: 2 }, { get: (o, k) => k === 'b' ? 'seen' : o[k] })",
+    "[String.fromCharCode(0xd800), { [String.fromCharCode(0xdc00) + 'k']: 1 }]",
+    "['a' + String.fromCharCode(0xd83d), { b: String.fromCharCode(0xd83d, 0xde00) }]",
+    "({ deep: { m: new Map([[String.fromCharCode(0xd800), 1]]) } })",
+    "(() => { let o = 1; for (let i = 0; i < 60; i++) o = { o }; return o })()",
+    "(() => { let o = []; for (let i = 0; i < 40; i++) o = [o, new Date(i)]; return o })()",
+    "Array.from({ length: 20000 }, (_, i) => i)",
+    "({ s: 'x'.repeat(300000), t: [1] })",
+    "({ doc: getDoc(), words: getWords(), when: getWhen() })",
+};
+
+static void play_shapes(struct stage *stage)
+{
+    for (size_t i = 0; i < sizeof shapes / sizeof *shapes; i++) {
+        const char *alone =
+            pawl__arena_printf(pawl__context_arena(stage->context), "(globalThis, %s)", shapes[i]);
+        const char *expected;
+
+        assert_non_null(alone);
+        expected = stage_evaluate(stage, alone);
+        assert_null(strstr(expected, "Exception"));
+        assert_evaluates(stage, shapes[i], expected);
+    }
+    assert_evaluates(stage, shapes[0],
+                     "{\"a\":1,\"b\":\"two\",\"c\":null,\"d\":null,\"e\":[true,null,false],"
+                     "\"f\":{}}");
+    assert_evaluates(stage,
+                     "(c => ({ a: c, b: new Map([[c + 'x', 1]]) }))(String.fromCharCode(0xdfff))",
+                     "{\"a\":\"\xef\xbf\xbd\",\"b\":[[\"\xef\xbf\xbdx\",1]]}");
+    assert_evaluates(stage, "({ a: '\\ud800', b: new Map([['\\udfffx', 1]]) })", /* alone */
+                     "{\"a\":\"\xef\xbf\xbd\",\"b\":[[\"\xef\xbf\xbdx\",1]]}");
+}
+
+static void objects_are_read_as_their_json_says(void **state)
+{
+    on_stage(state, play_shapes);
+}
+
+static void play_bad_shapes(struct stage *stage)
+{
+    assert_evaluates(stage, "const o = { a: {} }; o.a.o = o; return o;",
+                     "JavaScriptException: circular reference");
+    assert_evaluates(stage, "({ get a() { throw new Error('no a') } })",
+                     "JavaScriptException: no a");
+    assert_evaluates(stage, "({ a: [{ b: 0 / 0 }] })",
+                     "JavaScriptException: The script's result contains NaN, which is no value "
+                     "outside of it.");
+    assert_evaluates(stage, "({ get a() { for (;;); } })",
+                     "StatementsCountOverflowException: The maximum number of statements executed "
+                     "have been reached.");
+    assert_evaluates(stage, "({ a: 1 })", "{\"a\":1}");
+}
+
+static void what_cannot_be_read_of_an_object_is_a_fault(void **state)
+{
+    on_stage(state, play_bad_shapes);
+}
+
 static void play_completion(struct stage *stage)
 {
     assert_evaluates(stage, "let t = 0; for (const x of [1, 2, 3]) t += x;", "6");
@@ -117,16 +210,72 @@ static void the_value_is_that_of_the_last_statement(void **state)
 
 static void play_numbers(struct stage *stage)
 {
-    assert_evaluates(
-        stage, "0 / 0",
-        "JavaScriptException: The script's result is NaN, which is no value outside of "
-        "it.");
+    assert_evaluates(stage, "echo(0 / 0)",
+                     "JavaScriptException: NaN and Infinity are no values outside of the script: "
+                     "give the function a number.");
     assert_evaluates(
         stage, "[1 / 0]",
         "JavaScriptException: The script's result contains Infinity, which is no value "
         "outside of it.");
     assert_evaluates(stage, "new Date('bad')",
                      "JavaScriptException: An invalid date has no value outside of the script.");
+}
+
+static void play_infinite(struct stage *stage)
+{
+    struct pawl_javascript_run run = {.source = pawl__str("-1 / 0")};
+    const char *why = "ArgumentException: Variable 'v-Obj' is infinite or not a number (NaN), "
+                      "which cannot be stored: check the calculation that it comes from.";
+    double number = 0;
+
+    assert_code(pawl__javascript_run(stage->context, &run), PAWL_OK);
+    assert_ptr_equal(run.result.type, &pawl__type_double);
+    assert_true(pawl__json_to_double(&run.result.json, &number));
+    assert_true(number < -1e308);
+    assert_evaluates(stage, "setVariable('Obj', 1 / 0); getObj() > 1", "true"); /* not stored */
+    assert_evaluates(stage, "setVariable('Obj', 1); getObj()", "1");
+    pawl__memory_find(stage->context, pawl__str("v-Obj"), NULL)->storage = PAWL_STORAGE_INSTANCE;
+    assert_evaluates(stage, "setVariable('Obj', 1 / 0); getObj() > 1", why);
+    assert_evaluates(stage, "variables.Obj = NaN", why);
+    assert_evaluates(stage, "setName(1 / 0); 1", "1"); /* a text has a way to say it */
+    assert_evaluates(stage, "getName()", "\"Infinity\"");
+    assert_code(pawl__effect(stage->context, PAWL_EFFECT_STIMULUS, run.result.json), ENGINE_RAISED);
+}
+
+static void an_infinite_number_leaves_a_script_and_is_refused_where_it_would_be_stored(void **state)
+{
+    on_stage(state, play_infinite);
+}
+
+static void play_singles(struct stage *stage)
+{
+    struct pawl_type list = {.kind = PAWL_TYPE_LIST, .element = &pawl__type_single};
+    struct pawl_value value = {.json = pawl__json_double(0.1), .type = &pawl__type_single};
+    struct pawl_json array = pawl__json_array();
+    const char *why = "JavaScriptException: The value contains NaN or Infinity, which a script "
+                      "sees only where it stands by itself.";
+
+    assert_code(pawl__memory_set(stage->context, pawl__str("v-Obj"), value), PAWL_OK);
+    assert_evaluates(stage, "getObj()", "0.10000000149011612");
+    assert_code(pawl__json_append(pawl__context_arena(stage->context), &array, value.json),
+                PAWL_OK);
+    value = (struct pawl_value){.json = array, .type = &list};
+    assert_code(pawl__memory_set(stage->context, pawl__str("v-Obj"), value), PAWL_OK);
+    assert_evaluates(stage, "getObj()", "[0.10000000149011612]");
+    assert_evaluates(stage, "variables.Obj[0] == Math.fround(0.1)", "true");
+    assert_code(pawl__json_append(pawl__context_arena(stage->context), &value.json,
+                                  pawl__json_double(1e300 * 1e300)),
+                PAWL_OK);
+    assert_code(pawl__memory_set(stage->context, pawl__str("v-Obj"), value), PAWL_OK);
+    assert_evaluates(stage, "getObj()", why);
+    assert_evaluates(stage, "variables.Obj", why);
+    value = pawl__value_null();
+    assert_code(pawl__memory_set(stage->context, pawl__str("v-Obj"), value), PAWL_OK);
+}
+
+static void a_script_sees_a_single_as_the_float_it_is(void **state)
+{
+    on_stage(state, play_singles);
 }
 
 static void what_json_cannot_say_is_a_fault(void **state)
@@ -455,12 +604,58 @@ static void a_syntax_error_is_found_before_a_script_runs(void **state)
     on_stage(state, play_check);
 }
 
+#define RUN_SCRIPT(id, type, script)                                                               \
+    "{'id':'" id "','type':'Elsa.RunJavaScript','script':{'typeName':'String','expression':{"      \
+    "'type':'" type "','value':'" script "'}}}"
+
+static void the_script_of_an_activity_is_looked_at_when_a_definition_is_validated(void **state)
+{
+    const struct theatre *theatre = *state;
+    struct rig rig;
+    struct pawl_json definition;
+    struct pawl_problems problems = {.most = 10};
+    struct pawl_graph *graph = NULL;
+    struct pawl_error err = PAWL_ERROR_INIT;
+
+    rig_init(&rig);
+    problems.arena = &rig.arena;
+    assert_code(pawl__engine_add_activity(&rig.engine, &pawl__activity_run_javascript), PAWL_OK);
+    assert_code(pawl__javascript_register(&rig.engine, theatre->js), PAWL_OK);
+    assert_code(
+        rig_parse(
+            &rig,
+            pawl__str(RIG_WORKFLOW(
+                "",
+                RIG_SEQUENCE(
+                    "q", RUN_SCRIPT("good", "Literal", "setOutcome(1); return 1;") "," RUN_SCRIPT(
+                             "bad", "Literal", "let x = ;") "," RUN_SCRIPT("made", "JavaScript",
+                                                                           "1 + 1")))),
+            &definition),
+        PAWL_OK);
+    assert_ok(
+        pawl__graph_load(&rig.engine, rig.alloc, &definition, NULL, NULL, &problems, &graph, &err),
+        &err);
+    assert_int_equal(problems.count, 1);
+    assert_string_equal(problems.items[0].activity_id, "bad");
+    assert_string_equal(problems.items[0].pointer, "/root/activities/1/script");
+    assert_string_equal(problems.items[0].message,
+                        "Could not prepare script: Unexpected token ';' (<anonymous>:1:9)");
+    pawl__graph_unref(graph);
+    rig_release(&rig);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(results_become_values),
+        cmocka_unit_test(objects_are_read_as_their_json_says),
+        cmocka_unit_test(what_cannot_be_read_of_an_object_is_a_fault),
         cmocka_unit_test(the_value_is_that_of_the_last_statement),
         cmocka_unit_test(what_json_cannot_say_is_a_fault),
+        cmocka_unit_test(a_secret_is_refused_by_name),
+        cmocka_unit_test(a_script_sees_a_single_as_the_float_it_is),
+        cmocka_unit_test(
+            an_infinite_number_leaves_a_script_and_is_refused_where_it_would_be_stored),
         cmocka_unit_test(what_is_thrown_is_raised),
         cmocka_unit_test(variables_are_read_and_written),
         cmocka_unit_test(values_keep_their_types_on_the_way_in),
@@ -474,6 +669,7 @@ int main(void)
         cmocka_unit_test(assignments_that_shadow_built_in_names_work),
         cmocka_unit_test(chance_and_time_come_from_the_burst),
         cmocka_unit_test(a_syntax_error_is_found_before_a_script_runs),
+        cmocka_unit_test(the_script_of_an_activity_is_looked_at_when_a_definition_is_validated),
     };
 
     return cmocka_run_group_tests(tests, open_theatre, close_theatre);

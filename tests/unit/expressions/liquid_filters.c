@@ -186,6 +186,12 @@ static void formats_dates(void **state)
         {"{{ Variables.When | time_zone: '+02:00' | date: '%F %T %z' }}",
          "2024-02-29 14:00:00 +0200"},
         {"{{ Variables.Offset | time_zone: 'UTC' | date: '%T' }}", "10:30:15"},
+        {"{{ Variables.When | time_zone: 'Europe/Berlin' | date: '%F %T %z' }}",
+         "2024-02-29 13:00:00 +0100"},
+        {"{{ '2024-07-01T23:30:00Z' | time_zone: 'Europe/Berlin' | date: '%F %T %z' }}",
+         "2024-07-02 01:30:00 +0200"},
+        {"{{ Variables.Offset | time_zone: 'Mars/Base' | date: '%F %T %z' }}",
+         "2024-02-29 12:30:15 +0200"},
         {"{{ Variables.Offset | format_date: 'yyyy-MM-dd HH:mm:ss.fff zzz' }}",
          "2024-02-29 12:30:15.123 +02:00"},
         {"{{ Variables.Offset | format_date: \"dddd d MMM yy h:m tt 'at' \" }}{{ nil | format_date "
@@ -195,8 +201,15 @@ static void formats_dates(void **state)
          "02/29/2024 2024-02-29T12:00:00.0000000+00:00"},
     };
 
+    static const struct example raises[] = {
+        {"{{ 'now' | time_zone: 'Broken/Zone' }}", "there is no time zone database"},
+        {"{% for i in (1..30000) %}{{ 'now' | time_zone: 'Europe/Berlin' }}{% endfor %}",
+         "too many"},
+    };
+
     (void)state;
     assert_renders(examples);
+    assert_raises(raises);
 }
 
 static void formats_numbers_and_texts(void **state)

@@ -6,6 +6,8 @@
 #include "expressions/liquid.h"
 #include "lib/test.h"
 
+#include <stdio.h>
+
 /* 2026-01-02T03:04:05Z */
 #define NOW_TICKS INT64_C(639029198450000000)
 
@@ -71,10 +73,24 @@ static inline bool fixture_root(void *ctx, struct pawl_str name, struct pawl_val
     return true;
 }
 
+static inline int fixture_timezone(const struct pawl_allocator *alloc, struct pawl_str name,
+                                   struct pawl_timezone **out, struct pawl_error *err)
+{
+    if (pawl__str_is(name, "Europe/Berlin"))
+        return pawl__timezone_new_posix(alloc, pawl__str("CET-1CEST,M3.5.0,M10.5.0/3"), out, err);
+    if (!pawl__str_is(name, "Broken/Zone"))
+        return PAWL_ENOTFOUND;
+    (void)snprintf(err->msg, sizeof err->msg, "there is no time zone database");
+    return err->code = PAWL_EMISSING;
+}
+
 static inline int fixture_render(struct fixture *fixture, struct pawl_str text)
 {
-    struct pawl_liquid_scope scope = {
-        .variable = fixture_variable, .root = fixture_root, .ctx = fixture, .now_ticks = NOW_TICKS};
+    struct pawl_liquid_scope scope = {.variable = fixture_variable,
+                                      .root = fixture_root,
+                                      .ctx = fixture,
+                                      .now_ticks = NOW_TICKS,
+                                      .timezone = fixture_timezone};
 
     return pawl__liquid_render(&fixture->arena, text, &scope, &fixture->out, &fixture->raised);
 }

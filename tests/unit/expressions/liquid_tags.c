@@ -263,9 +263,11 @@ static int render_all(struct test_allocator *alloc, void *arg)
     static const char text[] =
         "{% assign a = Variables.Items | sort: 'a' | map: 'b' | join: ',' | upcase %}{{ a }}"
         "{% for i in (1..3) %}{% capture c %}{{ i | append: 'x' }}{% endcapture %}{{ c }}"
-        "{% endfor %}{{ Variables.Item | json }}{{ 'a,b' | split: ',' | reverse }}";
+        "{% endfor %}{{ Variables.Item | json }}{{ 'a,b' | split: ',' | reverse }}"
+        "{{ Variables.When | time_zone: 'Europe/Berlin' }}";
     struct fixture fixture;
-    struct pawl_liquid_scope scope = {.variable = fixture_variable, .ctx = &fixture};
+    struct pawl_liquid_scope scope = {
+        .variable = fixture_variable, .ctx = &fixture, .timezone = fixture_timezone};
     int status;
 
     (void)arg;

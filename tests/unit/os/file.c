@@ -235,6 +235,50 @@ static void appends_and_syncs(void **state)
     assert_int_equal(alloc.live_count, 0);
 }
 
+static void is_read_piece_by_piece(void **state)
+{
+    struct folder *folder = *state;
+    struct test_allocator alloc;
+    struct pawl_error err = PAWL_ERROR_INIT;
+    struct pawl_file *file = NULL;
+    size_t count = 9;
+    char bytes[4];
+
+    test_allocator_init(&alloc);
+    write_file(folder, "f", "sixsix");
+    assert_ok(pawl__file_open_read(&alloc.base, in(folder, "f"), &file, &err), &err);
+    assert_ok(pawl__file_next(file, bytes, 4, &count, &err), &err);
+    assert_int_equal(count, 4);
+    assert_memory_equal(bytes, "sixs", 4);
+    assert_ok(pawl__file_next(file, bytes, 4, &count, &err), &err);
+    assert_int_equal(count, 2);
+    assert_memory_equal(bytes, "ix", 2);
+    assert_ok(pawl__file_next(file, bytes, 4, &count, &err), &err);
+    assert_int_equal(count, 0);
+    pawl__file_close(file);
+    assert_code(pawl__file_open_read(&alloc.base, folder->path, &file, &err), PAWL_EINVAL);
+    assert_code(pawl__file_open_read(&alloc.base, in(folder, "none"), &file, &err), PAWL_ENOTFOUND);
+    assert_int_equal(alloc.live_count, 0);
+}
+
+static void is_renamed_over_another(void **state)
+{
+    struct folder *folder = *state;
+    struct pawl_error err = PAWL_ERROR_INIT;
+    char from[128];
+    struct pawl_str text;
+
+    write_file(folder, "old", "old");
+    write_file(folder, "new", "new");
+    (void)snprintf(from, sizeof from, "%s/new", folder->path);
+    assert_ok(pawl__file_rename(from, in(folder, "old"), &err), &err);
+    assert_int_equal(count_names(folder), 1);
+    text = test_read_file(in(folder, "old"));
+    assert_str(text, "new");
+    free((void *)(uintptr_t)text.ptr);
+    assert_code(pawl__file_rename(from, in(folder, "old"), &err), PAWL_ENOTFOUND);
+}
+
 static void a_full_disk_is_said_to_be_full(void **state)
 {
     struct test_allocator alloc;
@@ -292,6 +336,8 @@ int main(void)
         in_folder(makes_folders_with_those_above),
         in_folder(lists_names_in_order),
         in_folder(appends_and_syncs),
+        in_folder(is_read_piece_by_piece),
+        in_folder(is_renamed_over_another),
         cmocka_unit_test(a_full_disk_is_said_to_be_full),
         in_folder(survives_refused_allocations),
     };

@@ -228,6 +228,43 @@ static void a_singleton_is_not_started_while_one_runs(void **state)
     assert_int_equal(instance_count(f), 2);
 }
 
+/* ---- requests ------------------------------------------------------------------------------ */
+
+#define SHORT_LIVED                                                                                \
+    "{\"id\":\"v\",\"name\":\"V\",\"typeName\":\"String\",\"value\":\"initial\","                  \
+    "\"storageDriverTypeName\":\"MemoryStorageDriver\"}"
+#define SET_AFTER(event, text)                                                                     \
+    EVENT(event, event)                                                                            \
+    ",{\"type\":\"Elsa.WriteLine\",\"text\":{\"typeName\":\"String\",\"expression\":"              \
+    "{\"type\":\"Variable\",\"value\":{\"id\":\"v\"}}}},"                                          \
+    "{\"type\":\"Elsa.SetVariable\",\"variable\":{\"id\":\"v\"},\"value\":" TEXT(text) "}"
+
+#define SHORT_LIVED_TWICE                                                                          \
+    "{\"id\":\"seq\",\"type\":\"Elsa.Sequence\",\"variables\":[" SHORT_LIVED                       \
+    "],\"activities\":[" SET_AFTER("A", "a") "," SET_AFTER("B", "b") "]}"
+
+static void a_variable_of_the_memory_driver_lives_as_long_as_the_request(void **state)
+{
+    struct fixture *f = *state;
+
+    start(f, define(f, "short",
+                    "{\"id\":\"seq\",\"type\":\"Elsa.Sequence\",\"variables\":[" SHORT_LIVED
+                    "],\"activities\":[" SET_AFTER("A", "a") "," SET_AFTER("B", "b") "," SET_AFTER(
+                        "C", "c") "," SET_AFTER("D", "d") "]}"));
+    pawl__memory_request_begin(&f->memory);
+    send(f, "A", "");
+    send(f, "B", "");
+    pawl__memory_request_end(&f->memory);
+    send(f, "C", "");
+    send(f, "D", "");
+    assert_int_equal(pawl__json_len(&f->memory.lines), 4);
+    assert_str(pawl__json_str(pawl__json_at(&f->memory.lines, 0)), "initial");
+    assert_str(pawl__json_str(pawl__json_at(&f->memory.lines, 1)), "a");
+    assert_str(pawl__json_str(pawl__json_at(&f->memory.lines, 2)), "initial");
+    assert_str(pawl__json_str(pawl__json_at(&f->memory.lines, 3)), "initial");
+    assert_str(sub_status(newest(f)), "Finished");
+}
+
 /* ---- ends ---------------------------------------------------------------------------------- */
 
 static void a_final_instance_stays_as_it_is(void **state)
@@ -519,6 +556,16 @@ static int run_everything(struct test_allocator *alloc, void *arg)
         status = pawl__memory_send_event(&f.memory, pawl__str("Go"), pawl__str(""), NULL, &f.err);
     if (status == PAWL_OK)
         assert_str(sub_status(instance), "Finished");
+    if (status == PAWL_OK)
+        status = publish(&f, "short", SHORT_LIVED_TWICE, "{}", &what.definition);
+    if (status == PAWL_OK)
+        status = pawl__memory_start(&f.memory, &what, &instance, &f.err);
+    pawl__memory_request_begin(&f.memory);
+    for (int i = 0; i < 2 && status == PAWL_OK; i++)
+        status = pawl__memory_send_event(&f.memory, pawl__str(i == 0 ? "A" : "B"), pawl__str(""),
+                                         NULL, &f.err);
+    if (status == PAWL_OK)
+        assert_str(sub_status(instance), "Finished");
     fixture_close(&f);
     return status;
 }
@@ -539,6 +586,7 @@ int main(void)
         TEST(what_an_event_starts_it_does_not_resume_as_well),
         TEST(an_event_with_a_correlation_id_reaches_only_its_own),
         TEST(a_singleton_is_not_started_while_one_runs),
+        TEST(a_variable_of_the_memory_driver_lives_as_long_as_the_request),
         TEST(a_final_instance_stays_as_it_is),
         TEST(cancelling_reaches_children),
         TEST(children_within_children_need_no_stack),

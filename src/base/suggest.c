@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* "Did you mean": the nearest name to a word that is none. */
-#include "cli/command.h"
+#include "base/suggest.h"
+
+#include "base/str.h"
 
 /* Longer words are not typing mistakes of our names. */
 #define WORD_MAX 32
@@ -51,7 +53,7 @@ static const char *only_completion(const char *word, const char *const *candidat
     return found;
 }
 
-const char *pawl__cli_suggest(const char *word, const char *const *candidates)
+const char *pawl__suggest(const char *word, const char *const *candidates)
 {
     /* Up to a third of the letters may be wrong, rounded down, and at least one in "jsno". */
     size_t best = min2(strlen(word), WORD_MAX) / 3 + 1;

@@ -1,0 +1,89 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The settings, as data. A setting has one name everywhere: `node.lease` in a file and in messages,
+ * PAWL_NODE_LEASE as a variable, `--set node.lease=…` on a command line (and an option of its own
+ * where people type it often). To add one, add a row; everything else is made from it.
+ */
+#ifndef PAWL_HOST_SETTINGS_H
+#define PAWL_HOST_SETTINGS_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+enum pawl_setting_type {
+    PAWL_SETTING_TEXT,
+    PAWL_SETTING_CHOICE,   /* one of `choices` */
+    PAWL_SETTING_INT,      /* from `min` to `max` */
+    PAWL_SETTING_BOOL,     /* true false yes no on off 1 0 */
+    PAWL_SETTING_DURATION, /* 500ms 10s 5m; the value is in nanoseconds */
+    PAWL_SETTING_SIZE,     /* 65536 64K 64KB 1M 2G, by 1024; the value is in bytes */
+    PAWL_SETTING_URI,      /* shown without its password */
+};
+
+/* X(NAME of enum, name, type, default, environment variable, option, min, max, help) */
+#define PAWL_SETTING_LIST(X)                                                                       \
+    X(STORE, "store", URI, "sqlite:pawl.db", "PAWL_STORE", "store", 0, 0,                          \
+      "Where instances are kept: memory:, sqlite:PATH or postgres://...")                          \
+    X(STORE_CONNECTIONS, "store.connections", INT, "8", "PAWL_STORE_CONNECTIONS", NULL, 1, 1000,   \
+      "Connections to a store that is a server, at the most")                                      \
+    X(STORE_TRACE, "store.trace", BOOL, "false", "PAWL_STORE_TRACE", NULL, 0, 0,                   \
+      "Count the calls to the store and its round trips")                                          \
+    X(LOCK, "lock", URI, "", "PAWL_LOCK", "lock", 0, 0,                                            \
+      "Lock service of a cluster; not set: the store's own")                                       \
+    X(DISTRIBUTED, "distributed", BOOL, "false", "PAWL_DISTRIBUTED", "distributed", 0, 0,          \
+      "Several nodes share the store")                                                             \
+    X(NODE_ID, "node.id", TEXT, "", "PAWL_NODE_ID", NULL, 0, 0,                                    \
+      "Name of this node, kept over restarts; not set: the machine's")                             \
+    X(NODE_LEASE, "node.lease", DURATION, "10s", "PAWL_NODE_LEASE", NULL, 100000000,               \
+      INT64_C(3600000000000), "How long a node's claims hold without renewal")                     \
+    X(LOG_LEVEL, "log.level", CHOICE, "warn", "PAWL_LOG_LEVEL", "log-level", 0, 0,                 \
+      "Log lines to write: off, error, warn, info, debug, trace")                                  \
+    X(LOG_FORMAT, "log.format", CHOICE, "text", "PAWL_LOG_FORMAT", "log-format", 0, 0,             \
+      "Log lines as text or json")                                                                 \
+    X(WORKERS, "workers", INT, "0", "PAWL_WORKERS", NULL, 0, 1024,                                 \
+      "Instances that run at a time; 0: one per core")                                             \
+    X(COMMIT_BATCH, "commit.batch", INT, "128", "PAWL_COMMIT_BATCH", NULL, 1, 256,                 \
+      "Commits that go to the store together, at the most")                                        \
+    X(DRAIN_DEADLINE, "drain.deadline", DURATION, "30s", "PAWL_DRAIN_DEADLINE", NULL, 0,           \
+      INT64_C(86400000000000), "How long a node that stops waits for what it is running")          \
+    X(ENGINE_YIELD_AFTER, "engine.yield_after", INT, "10000", "PAWL_ENGINE_YIELD_AFTER", NULL, 1,  \
+      INT64_C(1000000000), "Activities after which an instance lets others run")                   \
+    X(ENGINE_MEMORY, "engine.memory", SIZE, "256M", "PAWL_ENGINE_MEMORY", NULL, 1 << 20,           \
+      INT64_C(1) << 40, "Memory of one burst, at the most")                                        \
+    X(SCRIPT_FUEL, "script.fuel", INT, "8000", "PAWL_SCRIPT_FUEL", NULL, 1, INT64_C(4000000000),   \
+      "Steps of one script; 8000 are one or two seconds of computing")                             \
+    X(SCRIPT_TIME, "script.time", DURATION, "1s", "PAWL_SCRIPT_TIME", NULL, 1000000,               \
+      INT64_C(3600000000000), "Time of one script")                                                \
+    X(SCRIPT_MEMORY, "script.memory", SIZE, "64M", "PAWL_SCRIPT_MEMORY", NULL, 1 << 20, 96 << 20,  \
+      "Memory of one script")                                                                      \
+    X(SCRIPT_STACK, "script.stack", SIZE, "192K", "PAWL_SCRIPT_STACK", NULL, 16 << 10, 1 << 20,    \
+      "Stack of one script")
+
+enum pawl_setting_id {
+#define PAWL_SETTING_ENUM(id, name, type, fallback, variable, option, min, max, help)              \
+    PAWL_SETTING_ID_##id,
+    PAWL_SETTING_LIST(PAWL_SETTING_ENUM)
+#undef PAWL_SETTING_ENUM
+        PAWL_SETTING_COUNT
+};
+
+struct pawl_setting {
+    const char *name;
+    enum pawl_setting_type type;
+    const char *fallback; /* the default, as one would write it */
+    const char *variable;
+    const char *option; /* of the command line, without dashes; NULL: --set only */
+    int64_t min, max;   /* INT, DURATION (ns), SIZE (bytes) */
+    const char *help;
+    const char *const *choices; /* CHOICE, ended by NULL */
+    bool secret;                /* shown as *** */
+};
+
+/* By enum pawl_setting_id. */
+const struct pawl_setting *pawl__setting(enum pawl_setting_id id);
+/* PAWL_SETTING_COUNT when there is none of that name. */
+enum pawl_setting_id pawl__setting_find(const char *name);
+/* The name that was probably meant; NULL. */
+const char *pawl__setting_suggest(const char *name);
+
+#endif

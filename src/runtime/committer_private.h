@@ -1,0 +1,89 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The inside of the group committer, shared by committer.c (its users, its beginning and end) and
+ * committer_send.c (its threads).
+ *
+ * The life of one commit is that of its ticket:
+ *
+ *              picked by a thread            answered
+ *     QUEUED --------------------> SENT --------------------> ANSWERED
+ *       ^                            |  \-- its caller gave up --> (freed by the thread)
+ *       \-- to be sent again --------/
+ *       \-- its caller gave up --> (taken off, freed by the caller)
+ *
+ * Invariants, all under `mutex`:
+ *   1. A QUEUED ticket is in `queue` and has a caller that waits. `doubtful` says that an earlier
+ *      try may have taken effect; without it nothing has happened.
+ *   2. The keys of SENT tickets (their instance, their done rows) are in `busy`, each once: commits
+ *      of all batches on their way are about different things.
+ *   3. A thread that waits for `work` will be woken: whoever makes a ticket sendable, by queueing
+ *      it or by taking its keys out of `busy`, either signals or looks at the queue itself before
+ *      it waits.
+ *   4. The store is called, and looked up in, without the mutex.
+ * A ticket has a copy of its commit, so that a caller returns at its deadline or at a stop although
+ * an apply() is on its way with it.
+ */
+#ifndef PAWL_RUNTIME_COMMITTER_PRIVATE_H
+#define PAWL_RUNTIME_COMMITTER_PRIVATE_H
+
+#include "base/list.h"
+#include "base/map.h"
+#include "runtime/committer.h"
+
+enum ticket_state { TICKET_QUEUED, TICKET_SENT, TICKET_ANSWERED };
+
+struct ticket {
+    struct pawl_list_link link; /* committer.queue or committer.spare */
+    struct pawl_arena arena;    /* of `commit` */
+    struct pawl_commit commit;
+    struct pawl_cond *answered;
+    int64_t deadline_ns;
+    enum ticket_state state;
+    bool abandoned; /* SENT: the caller has left; the thread frees it */
+    bool doubtful;  /* a try may have taken effect */
+    bool again;     /* SENT, the thread's: to be queued once more */
+    bool applied;   /* the answer is the store's own, with all that goes with it */
+    int status;     /* the answer; before: why it was not sent successfully, if it was tried */
+    struct pawl_error error;
+};
+
+struct sender {
+    struct pawl_committer *committer;
+    struct pawl_thread *thread;
+    struct ticket **tickets; /* batch_max */
+    struct pawl_commit **commits;
+    size_t count;
+    struct pawl_arena arena; /* of lookups */
+};
+
+struct pawl_committer {
+    struct pawl_env *env;
+    struct pawl_store *store;
+    struct pawl_committer_options options;
+    struct sender *senders; /* options.threads */
+    uint32_t started;
+    struct pawl_mutex *mutex; /* guards all below, and tickets as said above */
+    struct pawl_cond *work;   /* something can be sent, or it ends */
+    struct pawl_cond *idle;   /* the last caller has left */
+    struct pawl_list queue;
+    struct pawl_list spare;
+    struct pawl_map busy; /* keys of what is SENT -> their ticket */
+    uint32_t spare_count;
+    uint32_t callers; /* in pawl__committer_commit(), each with one ticket */
+    size_t bytes;     /* that their tickets hold */
+    bool ending;
+    uint32_t failures;   /* in a row: how long to wait before the next try */
+    int64_t retry_at_ns; /* nothing is sent before */
+    struct pawl_committer_counts counts;
+};
+
+/* Holding the mutex: keeps it for reuse, or frees it. Nobody else knows of it any more. */
+void pawl__ticket_put_away(struct pawl_committer *c, struct ticket *ticket);
+
+/* What is told of one that is given up while it waits, because of `code`: the deadline, a stop. */
+int pawl__ticket_give_up(const struct ticket *ticket, int code, struct pawl_error *err);
+
+/* A thread of the committer; `arg` is its struct sender. */
+void pawl__sender_run(void *arg);
+
+#endif

@@ -1,0 +1,44 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The lease keeper: makes this process a node of the store and keeps its lease alive.
+ *
+ * A node lives while its lease in the store does. The keeper renews it after a third of its time.
+ * Whether the node may still think itself alive is judged by the local monotonic clock, from the
+ * moment before the last successful request was sent: never later than the store would judge it.
+ * A node whose lease is over may go on trying: the fence refuses what others have taken over.
+ */
+#ifndef PAWL_RUNTIME_KEEPER_H
+#define PAWL_RUNTIME_KEEPER_H
+
+#include "base/str.h"
+
+#include <pawl/ext/env.h>
+#include <pawl/ext/log.h>
+#include <pawl/ext/store.h>
+
+/* Ten seconds; and no less than one. */
+#define PAWL_LEASE_US_DEFAULT INT64_C(10000000)
+#define PAWL_LEASE_US_MIN INT64_C(1000000)
+
+struct pawl_keeper;
+
+/*
+ * Joins the store as `node_id` (copied) and starts the keeper's thread. `ttl_us` 0: the default.
+ * `log` NULL: none. PAWL_EINVAL: an id that is empty or a lease that is too short.
+ */
+PAWL_MUST_CHECK int pawl__keeper_open(struct pawl_env *env, struct pawl_store *store,
+                                      struct pawl_str node_id, int64_t ttl_us,
+                                      const struct pawl_log *log, struct pawl_keeper **out,
+                                      struct pawl_error *err);
+/* Ends the thread and leaves the store: what this node owned is free at once. NULL allowed. */
+void pawl__keeper_close(struct pawl_keeper *keeper);
+
+/* What claims and takes are made with. */
+int64_t pawl__keeper_incarnation(const struct pawl_keeper *keeper);
+/*
+ * Whether the lease holds by this node's own clock. A node for which it does not should start
+ * nothing new.
+ */
+bool pawl__keeper_is_alive(struct pawl_keeper *keeper);
+
+#endif

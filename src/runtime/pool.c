@@ -1,0 +1,280 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The worker pool. Its mutex guards the batch being shared out, who leads, the counts and the stop;
+ * it is never held during a call to the store or a burst.
+ */
+#include "runtime/pool.h"
+
+#include "base/alloc.h"
+#include "base/error.h"
+#include "base/log.h"
+#include "runtime/runtime_private.h"
+
+#define WORKERS_DEFAULT 4u
+#define TAKE_DEFAULT 64u
+#define IDLE_NS_DEFAULT INT64_C(1000000000)
+/* How long one piece of work may wait for the store, or for an instance. */
+#define WORK_NS_MAX INT64_C(30000000000)
+/* After a store that did not answer. */
+#define RETRY_NS INT64_C(500000000)
+
+/* What one take brought: parts of it are done by different threads; the last one frees it. */
+struct batch {
+    struct pawl_arena arena;
+    struct pawl_taken taken;
+    size_t next;   /* runnable instances first, then work */
+    size_t in_use; /* pieces given out and not finished */
+};
+
+struct pawl_pool {
+    struct pawl_env *env;
+    struct pawl_runtime *runtime;
+    struct pawl_pool_options options;
+    struct pawl_thread *threads[PAWL_POOL_WORKERS_MAX];
+    uint32_t thread_count;
+
+    struct pawl_mutex *mutex;
+    struct pawl_cond *cond;
+    struct batch *batch; /* with pieces not yet given out; NULL: none */
+    bool is_led;
+    bool stop;
+    struct pawl_pool_counts counts;
+};
+
+static size_t batch_count(const struct batch *batch)
+{
+    return batch->taken.runnable_count + batch->taken.work_count;
+}
+
+static void free_batch(struct pawl_pool *pool, struct batch *batch)
+{
+    pawl__arena_release(&batch->arena);
+    pawl__free(&pool->env->alloc, batch, sizeof *batch);
+}
+
+/* ---- leading ------------------------------------------------------------------------------- */
+
+static bool is_stopped(struct pawl_pool *pool)
+{
+    bool stop = true;
+
+    if (pawl_mutex_lock(pool->env, pool->mutex) == PAWL_OK) {
+        stop = pool->stop;
+        pawl_mutex_unlock(pool->env, pool->mutex);
+    }
+    return stop;
+}
+
+/* Until something is due or was committed, at most as long as an idle pool sleeps. */
+static void idle(struct pawl_pool *pool, struct pawl_wake *wake, const struct pawl_taken *taken)
+{
+    int64_t now_ns = pawl_env_monotonic_ns(pool->env), wait_ns = pool->options.idle_ns_max;
+
+    if (taken->next_due_us != PAWL_TIME_NEVER &&
+        (taken->next_due_us - taken->now_us) < wait_ns / 1000)
+        wait_ns = (taken->next_due_us - taken->now_us) * 1000;
+    if (wait_ns > 0)
+        (void)!pawl_store_wait(pool->runtime->store, wake, now_ns + wait_ns, NULL);
+}
+
+static void refused(struct pawl_pool *pool, const struct pawl_error *err)
+{
+    if (pool->runtime->log && err->code != PAWL_ESTOPPED)
+        pawl_log(pool->runtime->log, PAWL_LOG_WARN, "no work from the store",
+                 pawl_log_error("error", err));
+    if (pawl_mutex_lock(pool->env, pool->mutex) != PAWL_OK)
+        return;
+    pool->counts.refused++;
+    if (!pool->stop)
+        (void)!pawl_cond_wait(pool->env, pool->cond, pool->mutex,
+                              pawl_env_monotonic_ns(pool->env) + RETRY_NS);
+    pawl_mutex_unlock(pool->env, pool->mutex);
+}
+
+/* Looks until there is work; NULL when the pool is to stop. */
+static struct batch *lead(struct pawl_pool *pool)
+{
+    struct batch *batch = pawl__alloc_zeroed(&pool->env->alloc, sizeof *batch);
+    struct pawl_wake wake = {0};
+
+    if (!batch)
+        return NULL;
+    pawl__arena_init(&batch->arena, &pool->env->alloc, RUNTIME_BYTES_MAX);
+    while (!is_stopped(pool)) {
+        struct pawl_error err = PAWL_ERROR_INIT;
+        int status;
+
+        pawl__arena_reset(&batch->arena);
+        status =
+            pawl__runtime_take(pool->runtime, pool->options.take_max, &batch->arena, &batch->taken,
+                               pawl_env_monotonic_ns(pool->env) + WORK_NS_MAX, &err);
+        if (status == PAWL_OK && batch_count(batch) > 0)
+            return batch;
+        if (status == PAWL_ESTOPPED)
+            break;
+        if (status == PAWL_OK)
+            idle(pool, &wake, &batch->taken);
+        else
+            refused(pool, &err);
+    }
+    free_batch(pool, batch);
+    return NULL;
+}
+
+/* ---- working ------------------------------------------------------------------------------- */
+
+static int do_piece(struct pawl_pool *pool, const struct batch *batch, size_t piece)
+{
+    const struct pawl_taken *taken = &batch->taken;
+    int64_t deadline_ns = pawl_env_monotonic_ns(pool->env) + WORK_NS_MAX;
+
+    if (piece < taken->runnable_count)
+        return pawl__runtime_do_runnable(pool->runtime, taken->runnable[piece], deadline_ns);
+    return pawl__runtime_do_work(pool->runtime, &taken->work[piece - taken->runnable_count],
+                                 taken->now_us, deadline_ns);
+}
+
+/* With the mutex held, which it gives up for the time of the work. */
+static int work_on(struct pawl_pool *pool)
+{
+    struct batch *batch = pool->batch;
+    size_t piece = batch->next++;
+    bool last;
+    int status;
+
+    batch->in_use++;
+    if (batch->next == batch_count(batch))
+        pool->batch = NULL;
+    pawl_mutex_unlock(pool->env, pool->mutex);
+    (void)do_piece(pool, batch, piece);
+    status = pawl_mutex_lock(pool->env, pool->mutex);
+    if (status != PAWL_OK)
+        return status;
+    pool->counts.done++;
+    last = --batch->in_use == 0 && batch->next == batch_count(batch);
+    if (last) {
+        pawl_mutex_unlock(pool->env, pool->mutex);
+        free_batch(pool, batch);
+        pawl__runtime_flush_done(pool->runtime, pawl_env_monotonic_ns(pool->env) + WORK_NS_MAX);
+        status = pawl_mutex_lock(pool->env, pool->mutex);
+    }
+    return status;
+}
+
+/* With the mutex held. */
+static int look_for_work(struct pawl_pool *pool)
+{
+    struct batch *batch;
+    int status;
+
+    pool->is_led = true;
+    pool->counts.looks++;
+    pawl_mutex_unlock(pool->env, pool->mutex);
+    batch = lead(pool);
+    status = pawl_mutex_lock(pool->env, pool->mutex);
+    if (status != PAWL_OK) {
+        if (batch)
+            free_batch(pool, batch);
+        return status;
+    }
+    pool->is_led = false;
+    pool->batch = batch;
+    if (!batch)
+        pool->stop = true;
+    pawl_cond_broadcast(pool->env, pool->cond);
+    return PAWL_OK;
+}
+
+static void work(void *arg)
+{
+    struct pawl_pool *pool = arg;
+    int status = pawl_mutex_lock(pool->env, pool->mutex);
+
+    if (status != PAWL_OK)
+        return;
+    while (status == PAWL_OK && !pool->stop) {
+        if (pool->batch)
+            status = work_on(pool);
+        else if (!pool->is_led)
+            status = look_for_work(pool);
+        else if (pawl_cond_wait(pool->env, pool->cond, pool->mutex, PAWL_FOREVER) == PAWL_ESTOPPED)
+            break; /* the mutex is held all the same */
+    }
+    if (status == PAWL_OK)
+        pawl_mutex_unlock(pool->env, pool->mutex);
+}
+
+/* ---- life ---------------------------------------------------------------------------------- */
+
+static void set_options(struct pawl_pool *pool, const struct pawl_pool_options *options)
+{
+    if (options)
+        pool->options = *options;
+    if (pool->options.workers == 0)
+        pool->options.workers = WORKERS_DEFAULT;
+    if (pool->options.workers > PAWL_POOL_WORKERS_MAX)
+        pool->options.workers = PAWL_POOL_WORKERS_MAX;
+    if (pool->options.take_max == 0)
+        pool->options.take_max = TAKE_DEFAULT;
+    if (pool->options.idle_ns_max == 0)
+        pool->options.idle_ns_max = IDLE_NS_DEFAULT;
+}
+
+int pawl__pool_open(struct pawl_env *env, struct pawl_runtime *runtime,
+                    const struct pawl_pool_options *options, struct pawl_pool **out,
+                    struct pawl_error *err)
+{
+    struct pawl_pool *pool = pawl__alloc_zeroed(&env->alloc, sizeof *pool);
+    int status;
+
+    if (!pool)
+        return pawl__error_code(err, PAWL_ENOMEM);
+    pool->env = env;
+    pool->runtime = runtime;
+    set_options(pool, options);
+    status = pawl_mutex_new(env, "pool", &pool->mutex);
+    if (status == PAWL_OK)
+        status = pawl_cond_new(env, "pool", &pool->cond);
+    if (status != PAWL_OK)
+        (void)pawl__error_code(err, status);
+    while (status == PAWL_OK && pool->thread_count < pool->options.workers) {
+        status = pawl_thread_start(env, "pawl-worker", work, pool,
+                                   &pool->threads[pool->thread_count], err);
+        if (status == PAWL_OK)
+            pool->thread_count++;
+    }
+    if (status != PAWL_OK) {
+        pawl__pool_close(pool);
+        return status;
+    }
+    *out = pool;
+    return PAWL_OK;
+}
+
+void pawl__pool_close(struct pawl_pool *pool)
+{
+    if (!pool)
+        return;
+    if (pool->mutex && pawl_mutex_lock(pool->env, pool->mutex) == PAWL_OK) {
+        pool->stop = true;
+        pawl_mutex_unlock(pool->env, pool->mutex);
+    }
+    if (pool->cond)
+        pawl_cond_broadcast(pool->env, pool->cond);
+    for (uint32_t i = 0; i < pool->thread_count; i++)
+        pawl_thread_join(pool->env, pool->threads[i]);
+    if (pool->batch)
+        free_batch(pool, pool->batch);
+    pawl_cond_free(pool->env, pool->cond);
+    pawl_mutex_free(pool->env, pool->mutex);
+    pawl__free(&pool->env->alloc, pool, sizeof *pool);
+}
+
+void pawl__pool_counts(struct pawl_pool *pool, struct pawl_pool_counts *out)
+{
+    *out = (struct pawl_pool_counts){0};
+    if (pawl_mutex_lock(pool->env, pool->mutex) != PAWL_OK)
+        return;
+    *out = pool->counts;
+    pawl_mutex_unlock(pool->env, pool->mutex);
+}

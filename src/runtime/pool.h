@@ -1,0 +1,43 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The worker pool: threads that do the work that is due, as long as there is any, and wait for
+ * more.
+ *
+ * One thread at a time looks for work (the leader): it takes a batch, shares it out, and does its
+ * part; the next one that has nothing to do leads then. So an idle node asks its store once, not
+ * once per thread, and a burst that takes long holds up nobody.
+ */
+#ifndef PAWL_RUNTIME_POOL_H
+#define PAWL_RUNTIME_POOL_H
+
+#include "runtime/runtime.h"
+
+struct pawl_pool;
+
+struct pawl_pool_options {
+    uint32_t workers;    /* threads; 0: 4 */
+    uint32_t take_max;   /* pieces of work per look; 0: 64 */
+    int64_t idle_ns_max; /* between looks when nothing wakes the pool; 0: 1 s */
+};
+
+struct pawl_pool_counts {
+    uint64_t done;    /* pieces of work */
+    uint64_t looks;   /* for work */
+    uint64_t refused; /* looks that the store did not answer */
+};
+
+#define PAWL_POOL_WORKERS_MAX 256u
+
+/* Borrows env and runtime. Starts its threads. `options` NULL: the defaults. */
+PAWL_MUST_CHECK int pawl__pool_open(struct pawl_env *env, struct pawl_runtime *runtime,
+                                    const struct pawl_pool_options *options, struct pawl_pool **out,
+                                    struct pawl_error *err);
+/*
+ * Takes nothing more and waits until what is being done is done. What was taken and not begun is
+ * free when the node leaves. NULL allowed.
+ */
+void pawl__pool_close(struct pawl_pool *pool);
+
+void pawl__pool_counts(struct pawl_pool *pool, struct pawl_pool_counts *out);
+
+#endif

@@ -1,0 +1,372 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The runtime: opening and closing, ids and seeds, the bytes that a store keeps, and the tasks by
+ * which a call does what it must before it returns.
+ */
+#include "runtime/runtime_private.h"
+
+#include "base/alloc.h"
+#include "base/error.h"
+#include "base/log.h"
+
+#define STIMULUS_US_DEFAULT INT64_C(600000000)
+#define ATTEMPTS_DEFAULT 3u
+#define DEPTH_DEFAULT 100u
+/* How long one look at the store's clock is good for. */
+#define CLOCK_NS_MAX INT64_C(1000000000)
+
+/* ---- life ---------------------------------------------------------------------------------- */
+
+static int draw(void *ctx, void *out, size_t size_bytes, struct pawl_error *err)
+{
+    return pawl_env_entropy(ctx, out, size_bytes, err);
+}
+
+static void set_options(struct pawl_runtime *runtime, const struct pawl_runtime_options *options)
+{
+    if (options)
+        runtime->options = *options;
+    if (runtime->options.stimulus_us == 0)
+        runtime->options.stimulus_us = STIMULUS_US_DEFAULT;
+    if (runtime->options.attempts_max == 0)
+        runtime->options.attempts_max = ATTEMPTS_DEFAULT;
+    if (runtime->options.depth_max == 0)
+        runtime->options.depth_max = DEPTH_DEFAULT;
+    runtime->log = runtime->options.log;
+    runtime->seed = runtime->options.seed;
+    if (runtime->seed != 0)
+        pawl__id_source_init_seeded(&runtime->ids, 0, runtime->seed);
+    else
+        pawl__id_source_init(&runtime->ids, 0, (struct pawl_id_entropy){draw, runtime->env});
+}
+
+/* Without a name a node is one that nobody expects back: it gets a new one. */
+static int join(struct pawl_runtime *runtime, struct pawl_error *err)
+{
+    struct pawl_str node_id = runtime->options.node_id;
+    struct pawl_arena arena;
+    int status;
+
+    pawl__arena_init(&arena, &runtime->env->alloc, RUNTIME_BYTES_MAX);
+    if (node_id.len == 0)
+        node_id = pawl__runtime_new_id(runtime, &arena);
+    if (!node_id.ptr)
+        status = pawl__error_code(err, pawl__arena_status(&arena));
+    else
+        status = pawl__keeper_open(runtime->env, runtime->store, node_id, runtime->options.lease_us,
+                                   runtime->log, &runtime->keeper, err);
+    pawl__arena_release(&arena);
+    return status;
+}
+
+int pawl__runtime_open(struct pawl_env *env, const struct pawl_engine *engine,
+                       struct pawl_store *store, const struct pawl_runtime_options *options,
+                       struct pawl_runtime **out, struct pawl_error *err)
+{
+    struct pawl_runtime *runtime = pawl__alloc_zeroed(&env->alloc, sizeof *runtime);
+    struct pawl_committer_options committer = {0};
+    int status;
+
+    if (!runtime)
+        return pawl__error_code(err, PAWL_ENOMEM);
+    runtime->env = env;
+    runtime->engine = engine;
+    runtime->store = store;
+    pawl__list_init(&runtime->done_effects);
+    pawl__list_init(&runtime->running);
+    pawl__list_init(&runtime->packers);
+    set_options(runtime, options);
+    committer.threads = runtime->options.committers;
+    status = pawl_mutex_new(env, "runtime", &runtime->mutex);
+    if (status == PAWL_OK)
+        status = pawl_cond_new(env, "runtime", &runtime->left);
+    if (status != PAWL_OK)
+        (void)pawl__error_code(err, status);
+    if (status == PAWL_OK)
+        status = pawl__definitions_new(env, engine, store, &runtime->options.definitions,
+                                       &runtime->definitions, err);
+    if (status == PAWL_OK)
+        status = pawl__committer_new(env, store, &committer, &runtime->committer, err);
+    if (status == PAWL_OK)
+        status = join(runtime, err);
+    if (status != PAWL_OK) {
+        pawl__runtime_close(runtime);
+        return status;
+    }
+    *out = runtime;
+    return PAWL_OK;
+}
+
+static void forget_done(struct pawl_runtime *runtime)
+{
+    struct pawl_list_link *link;
+
+    while ((link = pawl__list_pop_front(&runtime->done_effects)) != NULL) {
+        struct runtime_done *done = PAWL_CONTAINER(link, struct runtime_done, link);
+
+        pawl__free(&runtime->env->alloc, done, sizeof *done + done->id.len);
+    }
+}
+
+void pawl__runtime_close(struct pawl_runtime *runtime)
+{
+    if (!runtime)
+        return;
+    if (runtime->keeper)
+        pawl__runtime_flush_done(runtime,
+                                 pawl_env_monotonic_ns(runtime->env) + INT64_C(5000000000));
+    pawl__committer_free(runtime->committer);
+    pawl__keeper_close(runtime->keeper);
+    pawl__definitions_free(runtime->definitions);
+    forget_done(runtime);
+    pawl__runtime_forget_packers(runtime);
+    pawl_cond_free(runtime->env, runtime->left);
+    pawl_mutex_free(runtime->env, runtime->mutex);
+    pawl__free(&runtime->env->alloc, runtime, sizeof *runtime);
+}
+
+struct pawl_definitions *pawl__runtime_definitions(struct pawl_runtime *runtime)
+{
+    return runtime->definitions;
+}
+
+struct pawl_store *pawl__runtime_store(struct pawl_runtime *runtime)
+{
+    return runtime->store;
+}
+
+/* ---- instances in hand --------------------------------------------------------------------- */
+
+bool pawl__runtime_enter(struct pawl_runtime *runtime, struct runtime_running *running,
+                         struct pawl_str instance_id)
+{
+    struct runtime_running *other;
+    bool entered = true;
+
+    *running = (struct runtime_running){.id = instance_id};
+    if (pawl_mutex_lock(runtime->env, runtime->mutex) != PAWL_OK)
+        return true; /* stopped: whatever comes next will say so */
+    PAWL_LIST_FOR_EACH (other, &runtime->running, link) {
+        if (pawl__str_equal(other->id, instance_id)) {
+            other->again = true;
+            entered = false;
+        }
+    }
+    if (entered)
+        pawl__list_push_back(&runtime->running, &running->link);
+    pawl_mutex_unlock(runtime->env, runtime->mutex);
+    return entered;
+}
+
+/* Also in a stopped environment: the entry is the caller's memory. */
+bool pawl__runtime_leave(struct pawl_runtime *runtime, struct runtime_running *running)
+{
+    bool locked = pawl_mutex_lock(runtime->env, runtime->mutex) == PAWL_OK;
+    bool again = locked && running->again;
+
+    running->again = false;
+    if (!again && pawl__list_linked(&running->link))
+        pawl__list_remove(&running->link);
+    if (locked)
+        pawl_mutex_unlock(runtime->env, runtime->mutex);
+    if (!again)
+        pawl_cond_broadcast(runtime->env, runtime->left);
+    return again;
+}
+
+int pawl__runtime_wait_left(struct pawl_runtime *runtime, int64_t deadline_ns)
+{
+    int status = pawl_mutex_lock(runtime->env, runtime->mutex);
+
+    if (status != PAWL_OK)
+        return status;
+    if (!pawl__list_empty(&runtime->running))
+        status = pawl_cond_wait(runtime->env, runtime->left, runtime->mutex, deadline_ns);
+    pawl_mutex_unlock(runtime->env, runtime->mutex);
+    return status;
+}
+
+/* ---- the store's clock --------------------------------------------------------------------- */
+
+void pawl__runtime_clock_seen(struct pawl_runtime *runtime, int64_t now_us, int64_t sent_ns)
+{
+    if (pawl_mutex_lock(runtime->env, runtime->mutex) != PAWL_OK)
+        return;
+    runtime->clock_us = now_us;
+    runtime->clock_ns = sent_ns;
+    pawl_mutex_unlock(runtime->env, runtime->mutex);
+}
+
+int pawl__runtime_clock(struct pawl_runtime *runtime, int64_t *now_us, int64_t deadline_ns,
+                        struct pawl_error *err)
+{
+    int64_t now_ns = pawl_env_monotonic_ns(runtime->env);
+    struct pawl_store_status seen;
+    bool known;
+    int status = pawl_mutex_lock(runtime->env, runtime->mutex);
+
+    if (status != PAWL_OK)
+        return pawl__error_code(err, status);
+    known = runtime->clock_ns != 0 && now_ns - runtime->clock_ns <= CLOCK_NS_MAX;
+    *now_us = runtime->clock_us + (now_ns - runtime->clock_ns) / 1000;
+    pawl_mutex_unlock(runtime->env, runtime->mutex);
+    if (known)
+        return PAWL_OK;
+    status = pawl_store_status(runtime->store, &seen, deadline_ns, err);
+    if (status != PAWL_OK)
+        return status;
+    *now_us = seen.now_us;
+    pawl__runtime_clock_seen(runtime, seen.now_us, now_ns);
+    return PAWL_OK;
+}
+
+/* ---- ids and seeds ------------------------------------------------------------------------- */
+
+struct pawl_str pawl__runtime_new_id(struct pawl_runtime *runtime, struct pawl_arena *arena)
+{
+    char text[PAWL_UUID_HEX_SIZE];
+    struct pawl_uuid uuid;
+    int status = pawl_mutex_lock(runtime->env, runtime->mutex);
+
+    if (status != PAWL_OK)
+        return pawl__str_make(NULL, 0);
+    status = pawl__id_uuid(&runtime->ids, pawl_env_wall_ns(runtime->env) / 1000000, &uuid, NULL);
+    pawl_mutex_unlock(runtime->env, runtime->mutex);
+    if (status != PAWL_OK)
+        return pawl__str_make(NULL, 0);
+    pawl__uuid_format_hex(&uuid, text);
+    return pawl__arena_str(arena, pawl__str(text));
+}
+
+uint64_t pawl__runtime_burst_seed(struct pawl_runtime *runtime, struct pawl_str instance_id,
+                                  int64_t revision)
+{
+    const struct pawl_hash_seed key = {(uint64_t)revision, runtime->seed};
+
+    return pawl__siphash(key, instance_id);
+}
+
+int64_t pawl__runtime_part(struct pawl_str text)
+{
+    static const struct pawl_hash_seed key = {0x7061776c, 0x70617274};
+
+    return (int64_t)(pawl__siphash(key, text) % RUNTIME_PARTS);
+}
+
+/* ---- commits ------------------------------------------------------------------------------- */
+
+int pawl__runtime_commit(struct pawl_runtime *runtime, struct pawl_commit *commit,
+                         int64_t deadline_ns, struct pawl_error *err)
+{
+    return pawl__committer_commit(runtime->committer, commit, deadline_ns, err);
+}
+
+void pawl__runtime_add_done(struct pawl_runtime *runtime, struct pawl_str work_id)
+{
+    struct runtime_done *done =
+        pawl__alloc_zeroed(&runtime->env->alloc, sizeof *done + work_id.len);
+
+    if (!done)
+        return; /* its row stays, and it is performed again: at least once */
+    memcpy(done + 1, work_id.ptr, work_id.len);
+    done->id = pawl__str_make((const char *)(done + 1), work_id.len);
+    if (pawl_mutex_lock(runtime->env, runtime->mutex) != PAWL_OK) {
+        pawl__free(&runtime->env->alloc, done, sizeof *done + work_id.len);
+        return;
+    }
+    pawl__list_push_back(&runtime->done_effects, &done->link);
+    runtime->done_count++;
+    pawl_mutex_unlock(runtime->env, runtime->mutex);
+}
+
+/* Moves up to `most` of them into `changes`; false when there is none. */
+static bool take_done(struct pawl_runtime *runtime, struct runtime_changes *changes, uint32_t most)
+{
+    bool any = false;
+
+    if (pawl_mutex_lock(runtime->env, runtime->mutex) != PAWL_OK)
+        return false;
+    for (; most > 0; most--) {
+        struct pawl_list_link *link = pawl__list_pop_front(&runtime->done_effects);
+        struct runtime_done *done;
+
+        if (!link)
+            break;
+        done = PAWL_CONTAINER(link, struct runtime_done, link);
+        pawl__runtime_delete_work(changes, pawl__arena_str(changes->arena, done->id));
+        pawl__free(&runtime->env->alloc, done, sizeof *done + done->id.len);
+        runtime->done_count--;
+        any = true;
+    }
+    pawl_mutex_unlock(runtime->env, runtime->mutex);
+    return any;
+}
+
+void pawl__runtime_flush_done(struct pawl_runtime *runtime, int64_t deadline_ns)
+{
+    struct pawl_arena arena;
+    int status = PAWL_OK;
+
+    pawl__arena_init(&arena, &runtime->env->alloc, RUNTIME_BYTES_MAX);
+    while (status == PAWL_OK) {
+        struct runtime_changes changes = {.arena = &arena};
+        struct pawl_commit commit = {.kind = PAWL_COMMIT_PLAIN};
+
+        pawl__arena_reset(&arena);
+        if (!take_done(runtime, &changes, RUNTIME_DONE_MAX))
+            break;
+        commit.changes = changes.items;
+        commit.change_count = changes.count;
+        status = changes.status;
+        if (status == PAWL_OK)
+            status = pawl__runtime_commit(runtime, &commit, deadline_ns, NULL);
+    }
+    pawl__arena_release(&arena);
+}
+
+/* ---- tasks --------------------------------------------------------------------------------- */
+
+void pawl__runtime_task_init(struct runtime_task *task, struct pawl_runtime *runtime,
+                             int64_t deadline_ns, struct pawl_error *err)
+{
+    *task = (struct runtime_task){.runtime = runtime, .deadline_ns = deadline_ns, .err = err};
+    pawl__arena_init(&task->arena, &runtime->env->alloc, RUNTIME_BYTES_MAX);
+    pawl__list_init(&task->urgent);
+}
+
+void pawl__runtime_task_release(struct runtime_task *task)
+{
+    pawl__arena_release(&task->arena);
+}
+
+int pawl__runtime_task_urge(struct runtime_task *task, const struct pawl_work_row *start,
+                            struct pawl_str instance_id)
+{
+    struct runtime_urgent *urgent = pawl__arena_alloc_zeroed(&task->arena, sizeof *urgent);
+
+    if (!urgent)
+        return pawl__error_code(task->err, pawl__arena_status(&task->arena));
+    urgent->start = start;
+    urgent->instance_id = instance_id;
+    pawl__list_push_front(&task->urgent, &urgent->link);
+    return PAWL_OK;
+}
+
+int pawl__runtime_task_finish(struct runtime_task *task)
+{
+    struct pawl_list_link *link;
+    int status = PAWL_OK;
+
+    while (status == PAWL_OK && (link = pawl__list_pop_front(&task->urgent)) != NULL) {
+        struct runtime_urgent *urgent = PAWL_CONTAINER(link, struct runtime_urgent, link);
+
+        if (urgent->start)
+            status = pawl__runtime_do_start(task, urgent->start);
+        else
+            status = pawl__runtime_run_instance(task, urgent->instance_id, NULL, NULL);
+        /* Somebody else has it, or it is gone: then it is that one's business. */
+        if (status == PAWL_EBUSY || status == PAWL_ECONFLICT || status == PAWL_ENOTFOUND)
+            status = PAWL_OK;
+    }
+    return status;
+}

@@ -1,0 +1,239 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The workflow runtime on a store: starts, resumes, cancels and deletes instances, delivers
+ * stimuli, fires timers, runs children, and makes each burst durable in one commit.
+ *
+ * Level-triggered. Whatever is to be done is a row of the table of work that is due until a commit
+ * deletes it: the commit that has its effect. So a crash at any point loses nothing and repeats
+ * nothing; whoever is free takes what is due. Signals only shorten waits.
+ *
+ *     stimulus   a happening to be matched; what matches nothing is parked until it expires
+ *     start      an instance to be created, by a stimulus, a parent or a caller who will not wait
+ *     tick       the same, by time: the next occurrence is inserted by the commit that starts it
+ *     mail       work of one instance: resume (a bookmark), timer, child (one has ended), feed (the
+ *                result of an effect that its burst awaits), cancel. Only its owner delivers it
+ *     effect     something outside, done after the commit that asked for it, at least once
+ *
+ * Every call may be made from any thread; each does its work on the caller's thread. A call that
+ * runs an instance also does what that instance's burst waits for (a child executed inline), and
+ * nothing else; pawl__runtime_work() does what is due. `deadline_ns` bounds how long a call waits
+ * for a busy instance and for the store, not how long a burst computes.
+ *
+ *     runtime.c            opening, ids, outcomes
+ *     runtime_run.c        one claimed instance: from mail to events to bursts to commits
+ *     runtime_mail.c       what a piece of mail means; cancelling
+ *     runtime_commit.c     what a step handed out as one commit
+ *     runtime_start.c      new instances: callers, triggers, ticks, activation strategies
+ *     runtime_stimulus.c   sending, matching, parking
+ *     runtime_work.c       what is due; failures, dead letters
+ *     runtime_client.c     run, cancel, delete, export, import of one instance
+ */
+#ifndef PAWL_RUNTIME_RUNTIME_H
+#define PAWL_RUNTIME_RUNTIME_H
+
+#include "engine/burst.h"
+#include "runtime/definitions.h"
+
+#include <pawl/ext/env.h>
+#include <pawl/ext/log.h>
+#include <pawl/ext/store.h>
+
+struct pawl_runtime;
+
+/* Bytes of an instance id that callers choose. */
+#define PAWL_INSTANCE_ID_MAX 127
+
+/* Kinds of work. */
+#define PAWL_WORK_STIMULUS "stimulus"
+#define PAWL_WORK_START "start"
+#define PAWL_WORK_RESUME "resume"
+#define PAWL_WORK_TIMER "timer"
+#define PAWL_WORK_CHILD "child"
+#define PAWL_WORK_FEED "feed"
+#define PAWL_WORK_RUN "run" /* go on where the state stands: after a failure */
+#define PAWL_WORK_CANCEL "cancel"
+#define PAWL_WORK_RECHECK "recheck"
+#define PAWL_WORK_CONSOLE "console"
+#define PAWL_WORK_TASK "task"
+#define PAWL_WORK_HTTP "http"
+
+/* What the host does for the runtime. Each may be NULL; called on whichever thread runs a burst. */
+struct pawl_runtime_hooks {
+    /* A line of WriteLine, after its commit. */
+    void (*line)(void *ctx, struct pawl_str instance_id, struct pawl_str text);
+    /* A task that somebody outside has to do; may come twice. */
+    void (*task)(void *ctx, struct pawl_str instance_id, const struct pawl_json *task);
+    /* Every log record of a burst, before its commit: for tracing. */
+    void (*logged)(void *ctx, struct pawl_str instance_id, const struct pawl_log_record *record);
+    /* Polled between activities: true ends the burst at the next boundary, committed as it is. */
+    bool (*stop)(void *ctx);
+    void *ctx;
+};
+
+struct pawl_runtime_options {
+    struct pawl_str node_id; /* "": made of the process */
+    int64_t lease_us;        /* 0: 10 s */
+    const struct pawl_log *log;
+    struct pawl_runtime_hooks hooks;
+    struct pawl_definitions_options definitions;
+    uint32_t committers;   /* threads; 0: 1 */
+    int64_t stimulus_us;   /* how long one that matches nothing waits; 0: 10 min */
+    uint32_t attempts_max; /* of a piece of work before it is a dead letter; 0: 3 */
+    uint32_t depth_max;    /* of children within children; 0: 100 */
+    uint64_t seed;         /* of ids; 0: from entropy */
+    bool step_commits;     /* commits and reopens after every step of a burst: for tests */
+};
+
+/* Joins the store as a node. Borrows env, engine, store and log. `options` NULL: the defaults. */
+PAWL_MUST_CHECK int pawl__runtime_open(struct pawl_env *env, const struct pawl_engine *engine,
+                                       struct pawl_store *store,
+                                       const struct pawl_runtime_options *options,
+                                       struct pawl_runtime **out, struct pawl_error *err);
+/* When no call is in progress. Leaves the store. NULL allowed. */
+void pawl__runtime_close(struct pawl_runtime *runtime);
+
+struct pawl_definitions *pawl__runtime_definitions(struct pawl_runtime *runtime);
+struct pawl_store *pawl__runtime_store(struct pawl_runtime *runtime);
+
+/* ---- starting ------------------------------------------------------------------------------ */
+
+/* Texts "" and values null when not given. Borrowed for the call. */
+struct pawl_start {
+    struct pawl_str definition_id; /* its published version; or */
+    struct pawl_str version_id;    /* exactly this version */
+    struct pawl_str instance_id;   /* "": a new one */
+    struct pawl_str correlation_id;
+    struct pawl_str name;
+    struct pawl_str parent_id;
+    struct pawl_str trigger_activity_id;
+    struct pawl_json input;
+    struct pawl_json properties;
+    /* A second start with the same key answers the instance that the first one made. */
+    struct pawl_str idempotency_key;
+};
+
+/* How a call left an instance. */
+struct pawl_outcome {
+    char instance_id[PAWL_INSTANCE_ID_MAX + 1];
+    enum pawl_sub_status sub_status;
+    int64_t incident_count;
+    int64_t bookmark_count;
+    bool existed; /* start: the idempotency key was known, nothing was started */
+};
+
+/*
+ * Creates an instance and runs its first burst: one transaction for a short workflow.
+ * PAWL_ENOTFOUND: no such definition, or none published. PAWL_EEXISTS: an instance with this id is
+ * there. PAWL_EPARSE: the definition cannot be loaded.
+ */
+PAWL_MUST_CHECK int pawl__runtime_start(struct pawl_runtime *runtime,
+                                        const struct pawl_start *start, struct pawl_outcome *out,
+                                        int64_t deadline_ns, struct pawl_error *err);
+/* Creates it, pending; it runs as soon as somebody does the work that is due. */
+PAWL_MUST_CHECK int pawl__runtime_create(struct pawl_runtime *runtime,
+                                         const struct pawl_start *start, struct pawl_outcome *out,
+                                         int64_t deadline_ns, struct pawl_error *err);
+
+/* ---- one instance -------------------------------------------------------------------------- */
+
+/* What to run; "" and null when not given. With none of the selectors it goes on where it stands.
+ */
+struct pawl_run {
+    struct pawl_str bookmark_id;
+    struct pawl_str activity_id;
+    struct pawl_str activity_instance_id;
+    struct pawl_json input;
+    struct pawl_json properties;
+    struct pawl_json variables;
+};
+
+/*
+ * Runs an instance now. A bookmark that is not there runs an empty burst; a finished instance is
+ * left as it is: both answer PAWL_OK. PAWL_ENOTFOUND; PAWL_ETIMEDOUT: another node had it until the
+ * deadline.
+ */
+PAWL_MUST_CHECK int pawl__runtime_run(struct pawl_runtime *runtime, struct pawl_str instance_id,
+                                      const struct pawl_run *run, struct pawl_outcome *out,
+                                      int64_t deadline_ns, struct pawl_error *err);
+/*
+ * Asks for the cancellation of an instance and of its children. It takes effect now if nobody runs
+ * the instance, else at the next activity boundary. PAWL_ENOTFOUND. A finished one stays as it is.
+ */
+PAWL_MUST_CHECK int pawl__runtime_cancel(struct pawl_runtime *runtime, struct pawl_str instance_id,
+                                         int64_t deadline_ns, struct pawl_error *err);
+/* With everything that belongs to it; nothing brings it back. PAWL_ENOTFOUND, PAWL_ETIMEDOUT. */
+PAWL_MUST_CHECK int pawl__runtime_delete(struct pawl_runtime *runtime, struct pawl_str instance_id,
+                                         int64_t deadline_ns, struct pawl_error *err);
+
+/* The row and its state as Elsa would show it, in `arena`; `state` NULL allowed. PAWL_ENOTFOUND. */
+PAWL_MUST_CHECK int pawl__runtime_show(struct pawl_runtime *runtime, struct pawl_str instance_id,
+                                       struct pawl_arena *arena, struct pawl_instance_row *row,
+                                       struct pawl_json *state, int64_t deadline_ns,
+                                       struct pawl_error *err);
+/* Log records and activity records, oldest first, as arrays. PAWL_ENOTFOUND. */
+PAWL_MUST_CHECK int pawl__runtime_journal(struct pawl_runtime *runtime, struct pawl_str instance_id,
+                                          struct pawl_arena *arena, struct pawl_json *log,
+                                          struct pawl_json *records, int64_t deadline_ns,
+                                          struct pawl_error *err);
+/*
+ * Takes over an instance that was exported: {"workflowState":…, "bookmarks":…, …} as Elsa or Pawl
+ * write it. Starts nothing; overdue timers are due at once. PAWL_EEXISTS, PAWL_EPARSE,
+ * PAWL_ENOTFOUND: the version of its definition is not here.
+ */
+PAWL_MUST_CHECK int pawl__runtime_import(struct pawl_runtime *runtime,
+                                         const struct pawl_json *exported, struct pawl_outcome *out,
+                                         int64_t deadline_ns, struct pawl_error *err);
+
+/* ---- stimuli ------------------------------------------------------------------------------- */
+
+/* Texts "" when not given. Borrowed for the call. */
+struct pawl_stimulus {
+    struct pawl_str hash;
+    struct pawl_str correlation_id; /* only instances with it; new ones get it */
+    struct pawl_str instance_id;    /* only this instance: starts nothing */
+    struct pawl_str activity_instance_id;
+    struct pawl_json input;
+    struct pawl_str idempotency_key; /* a second one with the same key does nothing */
+};
+
+struct pawl_sent {
+    uint32_t started; /* instances that will be started */
+    uint32_t resumed; /* bookmarks that will be resumed */
+    bool parked;      /* nothing matched: it waits */
+};
+
+/*
+ * Accepts a stimulus: when this answers PAWL_OK it is durable. Matched at once; what it starts and
+ * resumes is work that is due. `out` NULL allowed.
+ */
+PAWL_MUST_CHECK int pawl__runtime_send(struct pawl_runtime *runtime,
+                                       const struct pawl_stimulus *stimulus, struct pawl_sent *out,
+                                       int64_t deadline_ns, struct pawl_error *err);
+/* The stimulus of an event. `payload` NULL: none. The other members of `stimulus` count. */
+PAWL_MUST_CHECK int pawl__runtime_send_event(struct pawl_runtime *runtime, struct pawl_str name,
+                                             const struct pawl_json *payload,
+                                             const struct pawl_stimulus *stimulus,
+                                             struct pawl_sent *out, int64_t deadline_ns,
+                                             struct pawl_error *err);
+
+/* ---- work that is due ---------------------------------------------------------------------- */
+
+struct pawl_worked {
+    uint32_t done;       /* pieces of work that were taken */
+    int64_t now_us;      /* the store's clock */
+    int64_t next_due_us; /* PAWL_TIME_NEVER */
+};
+
+/*
+ * Takes up to `limit` pieces of work that are due and does them, one after the other. What fails is
+ * tried again later and then becomes a dead letter; an error here means that the store could not be
+ * asked.
+ */
+PAWL_MUST_CHECK int pawl__runtime_work(struct pawl_runtime *runtime, uint32_t limit,
+                                       struct pawl_worked *out, int64_t deadline_ns,
+                                       struct pawl_error *err);
+/* The same until nothing is due. */
+PAWL_MUST_CHECK int pawl__runtime_drain(struct pawl_runtime *runtime, struct pawl_worked *out,
+                                        int64_t deadline_ns, struct pawl_error *err);
+
+#endif

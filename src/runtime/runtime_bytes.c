@@ -1,0 +1,110 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The bytes that a store keeps: JSON text, packed when it is long, and back. */
+#include "runtime/runtime_private.h"
+
+#include "base/alloc.h"
+#include "base/error.h"
+
+/* Documents that a store kept nest no deeper than values do. */
+static const struct pawl_json_limits stored_limits = {RUNTIME_BYTES_MAX, PAWL_JSON_DEPTH_MAX};
+
+struct pawl_str pawl__runtime_json_text(struct pawl_arena *arena, const struct pawl_json *value)
+{
+    struct pawl_str text = {NULL, 0};
+    struct pawl_buf buf;
+
+    pawl__buf_init(&buf, arena->alloc, RUNTIME_BYTES_MAX);
+    pawl__json_write(&buf, value, PAWL_JSON_ESCAPE_MINIMAL);
+    if (buf.status == PAWL_OK)
+        text = pawl__arena_str(arena, pawl__buf_peek(&buf));
+    else if (arena->status == PAWL_OK)
+        arena->status = buf.status;
+    pawl__buf_release(&buf);
+    return text;
+}
+
+static struct runtime_packer *take_packer(struct pawl_runtime *runtime)
+{
+    struct runtime_packer *packer = NULL;
+
+    if (pawl_mutex_lock(runtime->env, runtime->mutex) == PAWL_OK) {
+        packer =
+            PAWL_CONTAINER(pawl__list_pop_front(&runtime->packers), struct runtime_packer, link);
+        pawl_mutex_unlock(runtime->env, runtime->mutex);
+    }
+    if (packer)
+        return packer;
+    packer = pawl__alloc_zeroed(&runtime->env->alloc, sizeof *packer);
+    if (packer)
+        pawl__packer_init(&packer->packer, &runtime->env->alloc);
+    return packer;
+}
+
+static void free_packer(struct pawl_runtime *runtime, struct runtime_packer *packer)
+{
+    pawl__packer_release(&packer->packer);
+    pawl__free(&runtime->env->alloc, packer, sizeof *packer);
+}
+
+static void return_packer(struct pawl_runtime *runtime, struct runtime_packer *packer)
+{
+    if (pawl_mutex_lock(runtime->env, runtime->mutex) != PAWL_OK) {
+        free_packer(runtime, packer);
+        return;
+    }
+    pawl__list_push_front(&runtime->packers, &packer->link);
+    pawl_mutex_unlock(runtime->env, runtime->mutex);
+}
+
+void pawl__runtime_forget_packers(struct pawl_runtime *runtime)
+{
+    struct pawl_list_link *link;
+
+    while ((link = pawl__list_pop_front(&runtime->packers)) != NULL)
+        free_packer(runtime, PAWL_CONTAINER(link, struct runtime_packer, link));
+}
+
+/* What stays as it is needs no copy. */
+static int settle(struct pawl_arena *arena, struct pawl_str given, struct pawl_str made,
+                  struct pawl_str *out)
+{
+    *out = made.ptr == given.ptr ? given : pawl__arena_str(arena, made);
+    return out->ptr || out->len == 0 ? PAWL_OK : pawl__arena_status(arena);
+}
+
+int pawl__runtime_pack(struct pawl_runtime *runtime, struct pawl_arena *arena, struct pawl_str text,
+                       struct pawl_str *out, struct pawl_error *err)
+{
+    struct runtime_packer *packer = take_packer(runtime);
+    struct pawl_str packed;
+    int status;
+
+    if (!packer)
+        return pawl__error_code(err, PAWL_ENOMEM);
+    status = pawl__pack(&packer->packer, text, &packed, err);
+    if (status == PAWL_OK && settle(arena, text, packed, out) != PAWL_OK)
+        status = pawl__error_code(err, pawl__arena_status(arena));
+    return_packer(runtime, packer);
+    return status;
+}
+
+int pawl__runtime_json_read(struct pawl_runtime *runtime, struct pawl_arena *arena,
+                            struct pawl_str bytes, struct pawl_json *out, struct pawl_error *err)
+{
+    struct runtime_packer *packer;
+    struct pawl_str text;
+    int status;
+
+    if (bytes.len == 0) {
+        *out = pawl__json_null();
+        return PAWL_OK;
+    }
+    packer = take_packer(runtime);
+    if (!packer)
+        return pawl__error_code(err, PAWL_ENOMEM);
+    status = pawl__unpack(&packer->packer, bytes, PAWL_PACK_BYTES_MAX, &text, err);
+    if (status == PAWL_OK)
+        status = pawl__json_parse(arena, text, &stored_limits, out, NULL, err);
+    return_packer(runtime, packer);
+    return status == PAWL_EPARSE ? pawl__error_prefix(err, PAWL_ECORRUPT, "stored JSON") : status;
+}

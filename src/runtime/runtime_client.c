@@ -1,0 +1,244 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What one does with one instance: run, cancel, delete, look at it, take it over. */
+#include "runtime/runtime_private.h"
+
+#include "base/datetime.h"
+#include "base/error.h"
+
+/* How often an instance that another node has is asked for again. */
+#define BUSY_NS INT64_C(20000000)
+/* Pages of a journal that are read at a time. */
+#define PAGES 1000u
+
+/* ---- running ------------------------------------------------------------------------------- */
+
+static struct pawl_event run_event(const struct pawl_run *run)
+{
+    struct pawl_event event = {
+        .kind = PAWL_EVENT_RUN,
+        .bookmark_id = run->bookmark_id,
+        .activity_id = run->activity_id,
+        .activity_instance_id = run->activity_instance_id,
+        .input = run->input,
+        .properties = run->properties,
+        .variables = run->variables,
+    };
+
+    if (run->bookmark_id.len > 0)
+        event.kind = PAWL_EVENT_RESUME;
+    else if (run->activity_id.len > 0 || run->activity_instance_id.len > 0)
+        event.kind = PAWL_EVENT_ACTIVITY;
+    return event;
+}
+
+/* Sleeps a little while another node has the instance. PAWL_ETIMEDOUT at the deadline. */
+static int wait_busy(struct runtime_task *task, struct pawl_str instance_id)
+{
+    int64_t until = pawl_env_monotonic_ns(task->runtime->env) + BUSY_NS;
+    int status;
+
+    if (until >= task->deadline_ns)
+        return pawl__error_set(task->err, PAWL_ETIMEDOUT,
+                               "instance %.*s was busy until the time was up: try again later",
+                               PAWL_STR_ARG(instance_id));
+    status = pawl_env_sleep_until(task->runtime->env, until);
+    return status == PAWL_OK ? PAWL_OK : pawl__error_code(task->err, status);
+}
+
+int pawl__runtime_run(struct pawl_runtime *runtime, struct pawl_str instance_id,
+                      const struct pawl_run *run, struct pawl_outcome *out, int64_t deadline_ns,
+                      struct pawl_error *err)
+{
+    struct pawl_event event = run_event(run);
+    struct runtime_task task;
+    int status;
+
+    pawl__runtime_task_init(&task, runtime, deadline_ns, err);
+    if (out)
+        *out = (struct pawl_outcome){0};
+    do {
+        status = pawl__runtime_run_instance(&task, instance_id, &event, out);
+        if (status == PAWL_EBUSY && wait_busy(&task, instance_id) != PAWL_OK)
+            status = PAWL_ETIMEDOUT;
+    } while (status == PAWL_EBUSY);
+    if (status == PAWL_OK)
+        status = pawl__runtime_task_finish(&task);
+    pawl__runtime_task_release(&task);
+    return status;
+}
+
+/* ---- cancelling and deleting --------------------------------------------------------------- */
+
+int pawl__runtime_cancel(struct pawl_runtime *runtime, struct pawl_str instance_id,
+                         int64_t deadline_ns, struct pawl_error *err)
+{
+    struct runtime_task task;
+    int status;
+
+    pawl__runtime_task_init(&task, runtime, deadline_ns, err);
+    status = pawl__runtime_request_cancel(&task, instance_id);
+    if (status == PAWL_ENOTFOUND)
+        (void)pawl__error_set(err, status, "there is no instance %.*s", PAWL_STR_ARG(instance_id));
+    if (status == PAWL_OK)
+        status = pawl__runtime_run_instance(&task, instance_id, NULL, NULL);
+    if (status == PAWL_EBUSY)
+        status = PAWL_OK; /* its owner sees the flag */
+    if (status == PAWL_OK)
+        status = pawl__runtime_task_finish(&task);
+    pawl__runtime_task_release(&task);
+    return status;
+}
+
+static int delete_claimed(struct runtime_task *task, struct pawl_str instance_id)
+{
+    struct runtime_run run;
+    int status;
+
+    pawl__runtime_run_init(&run, task);
+    status = pawl__runtime_claim(&run, instance_id);
+    if (status == PAWL_OK || status == PAWL_ECORRUPT) {
+        struct pawl_commit commit = {.kind = PAWL_COMMIT_DELETE, .instance = &run.row};
+
+        status = pawl__runtime_commit(task->runtime, &commit, pawl__runtime_commit_deadline(task),
+                                      task->err);
+    }
+    pawl__runtime_run_release(&run);
+    return status;
+}
+
+int pawl__runtime_delete(struct pawl_runtime *runtime, struct pawl_str instance_id,
+                         int64_t deadline_ns, struct pawl_error *err)
+{
+    struct runtime_running running;
+    struct runtime_task task;
+    int status = PAWL_EBUSY;
+
+    pawl__runtime_task_init(&task, runtime, deadline_ns, err);
+    while (status == PAWL_EBUSY) {
+        if (pawl__runtime_enter(runtime, &running, instance_id)) {
+            status = delete_claimed(&task, instance_id);
+            while (pawl__runtime_leave(runtime, &running))
+                continue; /* what others found for it is gone with it */
+        }
+        if (status == PAWL_EBUSY && wait_busy(&task, instance_id) != PAWL_OK)
+            status = PAWL_ETIMEDOUT;
+    }
+    pawl__runtime_task_release(&task);
+    return status;
+}
+
+/* ---- looking ------------------------------------------------------------------------------- */
+
+static int find_row(struct pawl_runtime *runtime, struct pawl_str instance_id, uint32_t flags,
+                    struct pawl_arena *arena, struct pawl_instance_row *row, int64_t deadline_ns,
+                    struct pawl_error *err)
+{
+    const struct pawl_condition condition = {
+        .column = pawl_table_column(PAWL_TABLE_INSTANCES, "id"), .value = {.text = instance_id}};
+    const struct pawl_query query = {.table = PAWL_TABLE_INSTANCES,
+                                     .flags = flags,
+                                     .conditions = &condition,
+                                     .condition_count = 1};
+    struct pawl_rows rows;
+    int status = pawl_store_find(runtime->store, &query, arena, &rows, deadline_ns, err);
+
+    if (status != PAWL_OK)
+        return status;
+    if (rows.count == 0)
+        return pawl__error_set(err, PAWL_ENOTFOUND, "there is no instance %.*s",
+                               PAWL_STR_ARG(instance_id));
+    *row = *(const struct pawl_instance_row *)rows.rows;
+    return PAWL_OK;
+}
+
+int pawl__runtime_show(struct pawl_runtime *runtime, struct pawl_str instance_id,
+                       struct pawl_arena *arena, struct pawl_instance_row *row,
+                       struct pawl_json *state, int64_t deadline_ns, struct pawl_error *err)
+{
+    int status =
+        find_row(runtime, instance_id, state ? 0 : PAWL_QUERY_BRIEF, arena, row, deadline_ns, err);
+
+    if (status != PAWL_OK || !state)
+        return status;
+    return pawl__runtime_json_read(runtime, arena, row->state, state, err);
+}
+
+/* The newest form of each record counts, in the place of its first. */
+static int merge_records(struct pawl_arena *arena, struct pawl_map *places,
+                         struct pawl_json *records, const struct pawl_json *page)
+{
+    int status = PAWL_OK;
+
+    for (uint32_t i = 0; i < pawl__json_len(page) && status == PAWL_OK; i++) {
+        struct pawl_json *record = pawl__json_at(page, i);
+        struct pawl_str id = runtime_text(record, "id");
+        uintptr_t place = (uintptr_t)pawl__map_get(places, id);
+
+        if (place > 0) {
+            *pawl__json_at(records, (uint32_t)(place - 1)) = *record;
+            continue;
+        }
+        status = pawl__json_append(arena, records, *record);
+        place = pawl__json_len(records);
+        if (status == PAWL_OK)
+            status = pawl__map_put(places, id,
+                                   (void *)place); // NOLINT(performance-no-int-to-ptr)
+    }
+    return status;
+}
+
+struct journal {
+    struct pawl_runtime *runtime;
+    struct pawl_arena *arena;
+    struct pawl_map places;
+    struct pawl_json *log;
+    struct pawl_json *records;
+};
+
+static int read_page(struct journal *journal, const struct pawl_journal_row *row,
+                     struct pawl_error *err)
+{
+    struct pawl_json page;
+    const struct pawl_json *log;
+    int status = pawl__runtime_json_read(journal->runtime, journal->arena, row->data, &page, err);
+
+    if (status != PAWL_OK)
+        return status;
+    log = pawl__json_get_text(&page, "log");
+    for (uint32_t i = 0; i < pawl__json_len(log) && status == PAWL_OK; i++)
+        status = pawl__json_append(journal->arena, journal->log, *pawl__json_at(log, i));
+    if (status == PAWL_OK)
+        status = merge_records(journal->arena, &journal->places, journal->records,
+                               pawl__json_get_text(&page, "records"));
+    return status == PAWL_OK ? PAWL_OK : pawl__error_code(err, status);
+}
+
+int pawl__runtime_journal(struct pawl_runtime *runtime, struct pawl_str instance_id,
+                          struct pawl_arena *arena, struct pawl_json *log,
+                          struct pawl_json *records, int64_t deadline_ns, struct pawl_error *err)
+{
+    const struct pawl_hash_seed seed = {1, 2};
+    const struct pawl_condition condition = {
+        .column = pawl_table_column(PAWL_TABLE_JOURNAL, "instance_id"),
+        .value = {.text = instance_id}};
+    struct pawl_query query = {.table = PAWL_TABLE_JOURNAL,
+                               .conditions = &condition,
+                               .condition_count = 1,
+                               .order = pawl_table_column(PAWL_TABLE_JOURNAL, "first_sequence"),
+                               .limit = PAGES};
+    struct journal journal = {.runtime = runtime, .arena = arena, .log = log, .records = records};
+    struct pawl_rows rows;
+    int status;
+
+    *log = *records = pawl__json_array();
+    pawl__map_init(&journal.places, arena->alloc, seed);
+    do {
+        status = pawl_store_find(runtime->store, &query, arena, &rows, deadline_ns, err);
+        for (size_t i = 0; status == PAWL_OK && i < rows.count; i++)
+            status = read_page(&journal, &((const struct pawl_journal_row *)rows.rows)[i], err);
+        if (status == PAWL_OK && rows.count > 0)
+            query.after = &((const struct pawl_journal_row *)rows.rows)[rows.count - 1];
+    } while (status == PAWL_OK && rows.count == PAGES);
+    pawl__map_release(&journal.places);
+    return status;
+}

@@ -1,0 +1,571 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * What a step of a burst handed out, as one commit: the instance's row with its state, bookmarks
+ * that came and went with their timers, the log as one journal row, effects as work that is due,
+ * and the end of the mail, start or tick that caused it all.
+ *
+ * Invariant: the bookmarks of run->state, which is the state as last stored, are the instance's
+ * rows in the table of bookmarks.
+ */
+#include "runtime/runtime_private.h"
+
+#include "base/datetime.h"
+#include "base/error.h"
+
+/* ---- changes ------------------------------------------------------------------------------- */
+
+void pawl__runtime_change(struct runtime_changes *changes, enum pawl_change_kind kind,
+                          enum pawl_table table, const void *row)
+{
+    size_t row_size = pawl_table_info(table)->row_size;
+    void *copy;
+
+    if (changes->status != PAWL_OK)
+        return;
+    if (changes->count == changes->cap) {
+        size_t cap = changes->cap ? changes->cap * 2 : 16;
+        struct pawl_change *grown =
+            pawl__arena_alloc_array(changes->arena, cap, sizeof *changes->items);
+
+        if (!grown) {
+            changes->status = pawl__arena_status(changes->arena);
+            return;
+        }
+        if (changes->count > 0)
+            memcpy(grown, changes->items, changes->count * sizeof *grown);
+        changes->items = grown;
+        changes->cap = cap;
+    }
+    copy = pawl__arena_alloc(changes->arena, row_size);
+    if (!copy) {
+        changes->status = pawl__arena_status(changes->arena);
+        return;
+    }
+    memcpy(copy, row, row_size);
+    changes->items[changes->count++] = (struct pawl_change){kind, table, copy};
+}
+
+void pawl__runtime_delete_work(struct runtime_changes *changes, struct pawl_str id)
+{
+    const struct pawl_work_row row = {.id = id};
+
+    if (!id.ptr && changes->status == PAWL_OK)
+        changes->status = pawl__arena_status(changes->arena);
+    pawl__runtime_change(changes, PAWL_CHANGE_DELETE, PAWL_TABLE_WORK, &row);
+}
+
+/* A commit in the making. */
+struct making {
+    struct runtime_run *run;
+    struct pawl_arena arena;
+    struct runtime_changes changes;
+    struct pawl_batch batch;
+    struct pawl_json state; /* with what a burst in progress needs, when it is in progress */
+    struct pawl_instance_row row;
+    struct pawl_work_row *effects; /* those that this node performs at once */
+    const struct pawl_json **effect_data;
+    size_t effect_count;
+    struct pawl_work_row *inline_start; /* a child that the burst awaits */
+    bool over;
+    int64_t now_us;
+};
+
+static void fail(struct making *m, int status)
+{
+    if (m->changes.status == PAWL_OK && status != PAWL_OK)
+        m->changes.status = status;
+}
+
+static struct pawl_str text_of(struct making *m, const struct pawl_json *value)
+{
+    struct pawl_str text = {"", 0};
+
+    if (pawl__json_is(value, PAWL_JSON_NULL))
+        return text;
+    text = pawl__runtime_json_text(&m->arena, value);
+    if (!text.ptr)
+        fail(m, pawl__arena_status(&m->arena));
+    return text;
+}
+
+/* ---- bookmarks ----------------------------------------------------------------------------- */
+
+/* The ids of the bookmarks as stored, so that telling new from old takes no time per pair. */
+static int stored_bookmarks(struct making *m, struct pawl_map *ids)
+{
+    const struct pawl_json *bookmarks = pawl__json_get_text(&m->run->state, "bookmarks");
+    int status = PAWL_OK;
+
+    for (uint32_t i = 0; i < pawl__json_len(bookmarks) && status == PAWL_OK; i++) {
+        struct pawl_json *bookmark = pawl__json_at(bookmarks, i);
+
+        status = pawl__map_put(ids, runtime_text(bookmark, "id"), bookmark);
+    }
+    return status;
+}
+
+struct pawl_work_row pawl__runtime_timer_row(struct pawl_str instance_id,
+                                             struct pawl_str bookmark_id, int64_t due,
+                                             int64_t now_us)
+{
+    return (struct pawl_work_row){
+        .id = bookmark_id,
+        .kind = pawl__str(PAWL_WORK_TIMER),
+        .instance_id = instance_id,
+        .bookmark_id = bookmark_id,
+        .part = pawl__runtime_part(instance_id),
+        .created_us = now_us,
+        .due_us = pawl__ticks_to_us(due),
+        .expires_us = PAWL_TIME_NEVER,
+    };
+}
+
+static void put_bookmark(struct making *m, const struct pawl_bookmark *bookmark)
+{
+    const struct pawl_bookmark_row row = {
+        .id = bookmark->id,
+        .instance_id = m->run->row.id,
+        .name = bookmark->name,
+        .hash = bookmark->hash,
+        .activity_id = bookmark->activity_id,
+        .activity_instance_id = bookmark->activity_instance_id,
+        .correlation_id = m->row.correlation_id,
+        .created_us = pawl__ticks_to_us(bookmark->created_at),
+        .payload = text_of(m, &bookmark->payload),
+        .metadata = text_of(m, &bookmark->metadata),
+    };
+    int64_t due = pawl__bookmark_due(bookmark->name, &bookmark->payload);
+
+    pawl__runtime_change(&m->changes, PAWL_CHANGE_PUT, PAWL_TABLE_BOOKMARKS, &row);
+    if (due != INT64_MAX) {
+        const struct pawl_work_row timer =
+            pawl__runtime_timer_row(m->run->row.id, bookmark->id, due, m->now_us);
+
+        pawl__runtime_change(&m->changes, PAWL_CHANGE_PUT, PAWL_TABLE_WORK, &timer);
+    }
+}
+
+static void drop_bookmark(struct making *m, const struct pawl_json *bookmark)
+{
+    const struct pawl_bookmark_row row = {.id = runtime_text(bookmark, "id")};
+    struct pawl_str name = runtime_text(bookmark, "name");
+
+    pawl__runtime_change(&m->changes, PAWL_CHANGE_DELETE, PAWL_TABLE_BOOKMARKS, &row);
+    if (pawl__bookmark_due(name, pawl__json_get_text(bookmark, "payload")) != INT64_MAX)
+        pawl__runtime_delete_work(&m->changes, row.id);
+}
+
+/* A correlation id that changed is that of all bookmarks. */
+static bool is_recorrelated(const struct making *m)
+{
+    return !pawl__str_equal(m->run->row.correlation_id, m->row.correlation_id);
+}
+
+static void change_bookmarks(struct making *m)
+{
+    const struct pawl_hash_seed seed = {(uint64_t)m->run->row.revision, 0x626f6f6b};
+    struct pawl_map_entry *entry;
+    struct pawl_map stored, present;
+    int status;
+
+    pawl__map_init(&stored, &m->run->runtime->env->alloc, seed);
+    pawl__map_init(&present, &m->run->runtime->env->alloc, seed);
+    status = stored_bookmarks(m, &stored);
+    for (uint32_t i = 0; i < m->batch.bookmark_count && status == PAWL_OK; i++) {
+        const struct pawl_bookmark *bookmark = &m->batch.bookmarks[i];
+
+        status = pawl__map_put(&present, bookmark->id, &m->changes);
+        if (!pawl__map_has(&stored, bookmark->id) || is_recorrelated(m))
+            put_bookmark(m, bookmark);
+    }
+    if (status == PAWL_OK) {
+        PAWL_MAP_FOR_EACH (entry, &stored) {
+            if (!pawl__map_has(&present, entry->key))
+                drop_bookmark(m, entry->value);
+        }
+    }
+    fail(m, status);
+    pawl__map_release(&present);
+    pawl__map_release(&stored);
+}
+
+/* ---- journal and counts -------------------------------------------------------------------- */
+
+static void count_event(struct making *m, const struct pawl_log_record *record)
+{
+    struct pawl_json *counts = &m->run->counts, *of;
+    int64_t before = 0;
+
+    if (record->activity_node_id.len == 0 || m->changes.status != PAWL_OK)
+        return;
+    of = pawl__json_get(counts, record->activity_node_id);
+    if (!of) {
+        fail(m,
+             pawl__json_set(&m->run->arena, counts, record->activity_node_id, pawl__json_object()));
+        of = pawl__json_get(counts, record->activity_node_id);
+    }
+    if (!of)
+        return;
+    (void)pawl__json_to_int(pawl__json_get(of, record->event), &before);
+    fail(m, pawl__json_set(&m->run->arena, of, record->event, pawl__json_int(before + 1)));
+}
+
+static void add_journal(struct making *m)
+{
+    struct pawl_json page = pawl__json_object(), log = pawl__json_array(),
+                     records = pawl__json_array(), one;
+    struct pawl_builder b = {.arena = &m->arena};
+    struct pawl_journal_row row = {.instance_id = m->run->row.id};
+    const struct pawl_runtime_hooks *hooks = &m->run->runtime->options.hooks;
+
+    if (m->batch.log_count == 0 && m->batch.record_count == 0)
+        return;
+    for (uint32_t i = 0; i < m->batch.log_count && b.status == PAWL_OK; i++) {
+        if (hooks->logged)
+            hooks->logged(hooks->ctx, m->run->row.id, &m->batch.log[i]);
+        count_event(m, &m->batch.log[i]);
+        b.status = pawl__log_record_json(m->run->burst, &m->batch.log[i], &m->arena, &one);
+        pawl__build_append(&b, &log, one);
+    }
+    for (uint32_t i = 0; i < m->batch.record_count && b.status == PAWL_OK; i++) {
+        b.status = pawl__activity_record_json(m->run->burst, m->batch.records[i], &m->arena, &one);
+        pawl__build_append(&b, &records, one);
+    }
+    pawl__build(&b, &page, "log", log);
+    pawl__build(&b, &page, "records", records);
+    fail(m, b.status);
+    row.count = m->batch.log_count;
+    if (row.count > 0) {
+        row.first_sequence = m->batch.log[0].sequence;
+        row.from_us = pawl__ticks_to_us(m->batch.log[0].timestamp);
+        row.to_us = pawl__ticks_to_us(m->batch.log[row.count - 1].timestamp);
+    } else {
+        int64_t next = 0;
+
+        /* Records without log: a page of its own, before the one that begins here. */
+        (void)pawl__json_to_int(pawl__json_get_text(&m->state, "executionLogSequence"), &next);
+        row.first_sequence = -next - 1;
+        row.from_us = row.to_us = m->now_us;
+    }
+    if (m->changes.status == PAWL_OK)
+        fail(m, pawl__runtime_pack(m->run->runtime, &m->arena, text_of(m, &page), &row.data,
+                                   m->run->task->err));
+    pawl__runtime_change(&m->changes, PAWL_CHANGE_PUT, PAWL_TABLE_JOURNAL, &row);
+}
+
+/* ---- effects ------------------------------------------------------------------------------- */
+
+static struct pawl_work_row effect_row(struct making *m, const char *kind,
+                                       const struct pawl_effect *effect)
+{
+    return (struct pawl_work_row){
+        .id = effect->id,
+        .kind = pawl__str(kind),
+        .part = pawl__runtime_part(effect->id),
+        .created_us = m->now_us,
+        .due_us = m->now_us,
+        .expires_us = PAWL_TIME_NEVER,
+        .payload = text_of(m, &effect->data),
+    };
+}
+
+/* What this node performs as soon as it is durable; should the node die first, another does. */
+static void add_own_effect(struct making *m, const char *kind, const struct pawl_effect *effect)
+{
+    struct pawl_work_row *row = &m->effects[m->effect_count];
+
+    *row = effect_row(m, kind, effect);
+    row->name = m->run->row.id; /* not mail: it does not wait for the instance */
+    row->owner = pawl__keeper_incarnation(m->run->runtime->keeper);
+    m->effect_data[m->effect_count++] = &effect->data;
+    pawl__runtime_change(&m->changes, PAWL_CHANGE_PUT, PAWL_TABLE_WORK, row);
+}
+
+static void add_effect(struct making *m, const struct pawl_effect *effect)
+{
+    struct pawl_work_row row;
+
+    switch (effect->kind) {
+    case PAWL_EFFECT_CONSOLE:
+        add_own_effect(m, PAWL_WORK_CONSOLE, effect);
+        return;
+    case PAWL_EFFECT_TASK:
+        add_own_effect(m, PAWL_WORK_TASK, effect);
+        return;
+    case PAWL_EFFECT_STIMULUS:
+        fail(m, pawl__runtime_event_row(m->run->runtime, &m->arena, &effect->data, &row));
+        row.id = effect->id;
+        row.created_us = row.due_us = m->now_us;
+        break;
+    case PAWL_EFFECT_CHILD:
+        row = effect_row(m, PAWL_WORK_START, effect);
+        break;
+    case PAWL_EFFECT_HTTP:
+    case PAWL_EFFECT_REPLY:
+    default:
+        fail(m, pawl__error_set(m->run->task->err, PAWL_EUNSUPPORTED,
+                                "instance %.*s asks for an effect that only a server performs",
+                                PAWL_STR_ARG(m->run->row.id)));
+        return;
+    }
+    pawl__runtime_change(&m->changes, PAWL_CHANGE_PUT, PAWL_TABLE_WORK, &row);
+}
+
+/* A child that is executed inline: this call starts it next. Other awaited effects are not rows. */
+static void add_awaited(struct making *m)
+{
+    const struct pawl_effect *awaited = m->batch.awaited;
+
+    if (!awaited || awaited->kind != PAWL_EFFECT_CHILD)
+        return;
+    m->inline_start = pawl__arena_alloc(&m->run->task->arena, sizeof *m->inline_start);
+    if (!m->inline_start) {
+        fail(m, pawl__arena_status(&m->run->task->arena));
+        return;
+    }
+    *m->inline_start = effect_row(m, PAWL_WORK_START, awaited);
+    m->inline_start->owner = pawl__keeper_incarnation(m->run->runtime->keeper);
+    pawl__runtime_change(&m->changes, PAWL_CHANGE_PUT, PAWL_TABLE_WORK, m->inline_start);
+}
+
+static void add_effects(struct making *m)
+{
+    size_t count = m->batch.effect_count;
+
+    m->effects = pawl__arena_alloc_array(&m->arena, count + 1, sizeof *m->effects);
+    m->effect_data = pawl__arena_alloc_array(&m->arena, count + 1, sizeof *m->effect_data);
+    if (!m->effects || !m->effect_data) {
+        fail(m, pawl__arena_status(&m->arena));
+        return;
+    }
+    for (size_t i = 0; i < count; i++)
+        add_effect(m, &m->batch.effects[i]);
+    add_awaited(m);
+}
+
+/* ---- what others are told ------------------------------------------------------------------ */
+
+/* {"workflowInstanceId", "status", "subStatus", "output"}: what a parent learns of its child. */
+static struct pawl_str child_payload(struct making *m)
+{
+    struct pawl_builder b = {.arena = &m->arena};
+    struct pawl_json told = pawl__json_object();
+
+    pawl__build_text(&b, &told, "workflowInstanceId", m->run->row.id);
+    pawl__build(&b, &told, "status", runtime_member(&m->state, "status"));
+    pawl__build(&b, &told, "subStatus", runtime_member(&m->state, "subStatus"));
+    pawl__build(&b, &told, "output", runtime_member(&m->state, "output"));
+    fail(m, b.status);
+    return text_of(m, &told);
+}
+
+static void add_mail(struct making *m, const char *kind, struct pawl_str to, const char *suffix)
+{
+    struct pawl_work_row row = {
+        .kind = pawl__str(kind),
+        .instance_id = to,
+        .part = pawl__runtime_part(to),
+        .created_us = m->now_us,
+        .due_us = m->now_us,
+        .expires_us = PAWL_TIME_NEVER,
+        .payload = child_payload(m),
+    };
+
+    row.id =
+        pawl__str(pawl__arena_printf(&m->arena, "%.*s/%s", PAWL_STR_ARG(m->run->row.id), suffix));
+    if (row.id.len == 0)
+        fail(m, pawl__arena_status(&m->arena));
+    pawl__runtime_change(&m->changes, PAWL_CHANGE_PUT, PAWL_TABLE_WORK, &row);
+}
+
+/*
+ * A parent that executes this instance inline gets the result of its first burst; one that waits
+ * for its end is told when it comes. Never both: the first tells of the end too.
+ */
+static void tell_parent(struct making *m)
+{
+    const struct pawl_json *properties = pawl__json_get_text(&m->state, "properties");
+    struct pawl_str parent = runtime_text(properties, "ParentInstanceId");
+    struct pawl_json started = pawl__json_null();
+
+    if (!m->over)
+        return;
+    if (m->run->started) {
+        fail(m, pawl__runtime_json_read(m->run->runtime, &m->arena, m->run->started->payload,
+                                        &started, m->run->task->err));
+        if (pawl__str_is(runtime_text(&started, "mode"), "execute")) {
+            add_mail(m, PAWL_WORK_FEED, runtime_text(&started, "parentInstanceId"), "feed");
+            return;
+        }
+    }
+    if (pawl__str_is(m->row.status, "Finished") && parent.len > 0 &&
+        pawl__json_true(pawl__json_get_text(properties, "WaitForCompletion")))
+        add_mail(m, PAWL_WORK_CHILD, parent, "end");
+}
+
+/* ---- the row ------------------------------------------------------------------------------- */
+
+static int64_t state_time(const struct pawl_json *state, const char *key)
+{
+    struct pawl_datetime at;
+
+    if (pawl__datetime_parse(runtime_text(state, key), &at, NULL) != PAWL_OK)
+        return 0;
+    return pawl__ticks_to_us(pawl__datetime_utc_ticks(at));
+}
+
+void pawl__runtime_fill_row(struct pawl_instance_row *row, const struct pawl_json *state,
+                            const struct pawl_workflow *workflow)
+{
+    row->definition_id = workflow->definition_id;
+    row->version_id = workflow->version_id;
+    row->version = workflow->version;
+    row->is_system = workflow->is_system;
+    row->parent_id = runtime_text(state, "parentWorkflowInstanceId");
+    row->status = runtime_text(state, "status");
+    row->sub_status = runtime_text(state, "subStatus");
+    row->correlation_id = runtime_text(state, "correlationId");
+    row->name = runtime_text(state, "name");
+    row->incident_count = pawl__json_len(pawl__json_get_text(state, "incidents"));
+    row->created_us = state_time(state, "createdAt");
+    row->finished_us = state_time(state, "finishedAt");
+}
+
+static void fill_row(struct making *m, enum pawl_step step)
+{
+    m->row = m->run->row;
+    pawl__runtime_fill_row(&m->row, &m->state, m->run->graph->workflow);
+    m->row.updated_us = m->now_us;
+    m->row.runnable = m->over ? 0 : step == PAWL_STEP_EFFECT ? 2 : 1;
+}
+
+static void pack_row(struct making *m)
+{
+    if (m->changes.status == PAWL_OK)
+        fail(m, pawl__runtime_pack(m->run->runtime, &m->arena, text_of(m, &m->state), &m->row.state,
+                                   m->run->task->err));
+    if (m->changes.status == PAWL_OK)
+        fail(m, pawl__runtime_pack(m->run->runtime, &m->arena, text_of(m, &m->run->counts),
+                                   &m->row.counts, m->run->task->err));
+}
+
+/* What caused the commit ends with it. */
+static void end_cause(struct making *m)
+{
+    const struct runtime_run *run = m->run;
+
+    if (run->consumed)
+        pawl__runtime_delete_work(&m->changes, run->consumed->id);
+    if (m->over && pawl__str_is(m->row.status, "Finished")) {
+        const struct pawl_reservation_row owned = {.instance_id = run->row.id};
+
+        pawl__runtime_change(&m->changes, PAWL_CHANGE_DELETE_OWNED, PAWL_TABLE_RESERVATIONS,
+                             &owned);
+    }
+    for (size_t i = 0; i < run->reservation_count; i++)
+        pawl__runtime_change(&m->changes, PAWL_CHANGE_INSERT, PAWL_TABLE_RESERVATIONS,
+                             &run->reservations[i]);
+    if (run->next_tick)
+        pawl__runtime_change(&m->changes, PAWL_CHANGE_PUT, PAWL_TABLE_WORK, run->next_tick);
+}
+
+/* ---- afterwards ---------------------------------------------------------------------------- */
+
+/* The stored state is what the next commit is compared with. */
+static int keep_state(struct making *m)
+{
+    struct runtime_run *run = m->run;
+    struct pawl_arena *arena = &run->state_arenas[run->state_turn ^= 1u];
+    int status;
+
+    pawl__arena_reset(arena);
+    status = pawl__json_copy(arena, &m->state, &run->state);
+    run->is_new = false;
+    run->consumed = NULL;
+    run->started = NULL;
+    run->reservation_count = 0;
+    run->next_tick = NULL;
+    run->row.status = runtime_text(&run->state, "status");
+    run->row.sub_status = runtime_text(&run->state, "subStatus");
+    run->row.correlation_id = runtime_text(&run->state, "correlationId");
+    run->row.incident_count = m->row.incident_count;
+    run->row.runnable = m->row.runnable;
+    return status == PAWL_OK ? PAWL_OK : pawl__error_code(run->task->err, status);
+}
+
+static int after_commit(struct making *m, const struct pawl_commit *commit)
+{
+    struct runtime_run *run = m->run;
+    int status;
+
+    if (run->is_new)
+        run->row.fence = run->row.revision = 1;
+    else
+        run->row.revision++;
+    if (commit->flags & PAWL_COMMIT_RELEASE)
+        run->row.owner = 0;
+    run->row.cancel_requested = commit->cancel_requested;
+    for (size_t i = 0; i < m->effect_count; i++)
+        pawl__runtime_perform(run->runtime, &m->effects[i], m->effect_data[i]);
+    status = keep_state(m);
+    if (status == PAWL_OK && m->inline_start) {
+        struct pawl_work_row *start = m->inline_start;
+
+        start->id = pawl__arena_str(&run->task->arena, start->id);
+        start->payload = pawl__arena_str(&run->task->arena, start->payload);
+        status = pawl__runtime_task_urge(run->task, start, pawl__str(""));
+    }
+    return status;
+}
+
+/* ---- the whole ----------------------------------------------------------------------------- */
+
+static int make(struct making *m, enum pawl_step step)
+{
+    int status = pawl__burst_state(m->run->burst, &m->arena, !m->over, &m->state);
+
+    if (status != PAWL_OK)
+        return pawl__error_code(m->run->task->err, status);
+    pawl__burst_batch(m->run->burst, &m->batch);
+    fill_row(m, step);
+    change_bookmarks(m);
+    add_journal(m);
+    add_effects(m);
+    tell_parent(m);
+    end_cause(m);
+    pack_row(m);
+    status = m->changes.status;
+    if (status != PAWL_OK && m->run->task->err && m->run->task->err->code != status)
+        (void)pawl__error_code(m->run->task->err, status);
+    return status;
+}
+
+int pawl__runtime_commit_step(struct runtime_run *run, enum pawl_step step, bool release)
+{
+    struct making m = {.run = run, .now_us = pawl__runtime_now_us(run)};
+    struct pawl_commit commit = {0};
+    int status;
+
+    m.over = step == PAWL_STEP_IDLE || step == PAWL_STEP_DONE;
+    pawl__arena_init(&m.arena, &run->runtime->env->alloc, RUNTIME_BYTES_MAX);
+    m.changes.arena = &m.arena;
+    status = make(&m, step);
+    if (status == PAWL_OK) {
+        commit.kind = run->is_new ? PAWL_COMMIT_CREATE : PAWL_COMMIT_ADVANCE;
+        commit.flags = release ? PAWL_COMMIT_RELEASE : 0;
+        commit.instance = &m.row;
+        commit.changes = m.changes.items;
+        commit.change_count = m.changes.count;
+        if (run->started) {
+            commit.done = &run->started->id;
+            commit.done_count = 1;
+            commit.done_owner = run->started->owner;
+        }
+        status = pawl__runtime_commit(run->runtime, &commit,
+                                      pawl__runtime_commit_deadline(run->task), run->task->err);
+    }
+    if (status == PAWL_OK)
+        status = after_commit(&m, &commit);
+    pawl__arena_release(&m.arena);
+    return status;
+}

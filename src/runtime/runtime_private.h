@@ -1,0 +1,309 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What the files of the runtime share; see runtime.h. */
+#ifndef PAWL_RUNTIME_RUNTIME_PRIVATE_H
+#define PAWL_RUNTIME_RUNTIME_PRIVATE_H
+
+#include "base/id.h"
+#include "base/list.h"
+#include "engine/builder.h"
+#include "runtime/committer.h"
+#include "runtime/keeper.h"
+#include "runtime/pack.h"
+#include "runtime/runtime.h"
+
+/* Of one state, one payload and all that a run holds at a time: far above what fits. */
+#define RUNTIME_BYTES_MAX ((size_t)1 << 30)
+/* Partitions of work. */
+#define RUNTIME_PARTS 1024u
+/* Effects that are done and not yet deleted: so many ride on another commit. */
+#define RUNTIME_DONE_MAX 64u
+
+struct pawl_runtime {
+    struct pawl_env *env;
+    const struct pawl_engine *engine;
+    struct pawl_store *store;
+    const struct pawl_log *log; /* NULL: none */
+    struct pawl_runtime_options options;
+    struct pawl_definitions *definitions;
+    struct pawl_keeper *keeper;
+    struct pawl_committer *committer;
+
+    struct pawl_mutex *mutex; /* guards what follows */
+    struct pawl_id_source ids;
+    uint64_t seed;                 /* of ids, when they come from a seed */
+    struct pawl_list done_effects; /* struct runtime_done */
+    uint32_t done_count;
+    struct pawl_list packers; /* struct runtime_packer, idle */
+    struct pawl_list running; /* struct runtime_running: instances that a thread here has in hand */
+    struct pawl_cond *left;   /* one of them was let go */
+    int64_t clock_us;         /* the store's clock, as of */
+    int64_t clock_ns;         /* this moment of ours; 0: not known */
+};
+
+/*
+ * An instance that a thread of this process has in hand. Another thread that finds work for it
+ * leaves a note and goes on: whoever has it looks again before letting go. So workers never wait
+ * for an instance, and nothing that was taken is forgotten.
+ */
+struct runtime_running {
+    struct pawl_list_link link;
+    struct pawl_str id;
+    bool again;
+};
+
+/* zstd's working memory takes long to set up: it waits here for the next who needs it. */
+struct runtime_packer {
+    struct pawl_list_link link;
+    struct pawl_packer packer;
+};
+
+/* An effect that was performed; its row is to be deleted. */
+struct runtime_done {
+    struct pawl_list_link link;
+    struct pawl_str id; /* behind the struct */
+};
+
+/*
+ * What one call, or one piece of work, has in hand. `urgent` is what must be done before the call
+ * returns, last in first out: a child that a burst awaits, then the burst itself.
+ */
+struct runtime_task {
+    struct pawl_runtime *runtime;
+    int64_t deadline_ns;
+    struct pawl_arena arena; /* of this task as a whole */
+    struct pawl_list urgent; /* struct runtime_urgent, in the arena */
+    struct pawl_error *err;
+};
+
+struct runtime_urgent {
+    struct pawl_list_link link;
+    const struct pawl_work_row *start; /* NULL: run the instance */
+    struct pawl_str instance_id;
+};
+
+void pawl__runtime_task_init(struct runtime_task *task, struct pawl_runtime *runtime,
+                             int64_t deadline_ns, struct pawl_error *err);
+void pawl__runtime_task_release(struct runtime_task *task);
+/* Does what is urgent, until nothing is. */
+PAWL_MUST_CHECK int pawl__runtime_task_finish(struct runtime_task *task);
+PAWL_MUST_CHECK int pawl__runtime_task_urge(struct runtime_task *task,
+                                            const struct pawl_work_row *start,
+                                            struct pawl_str instance_id);
+
+/* ---- runtime.c ----------------------------------------------------------------------------- */
+
+static inline struct pawl_str runtime_text(const struct pawl_json *object, const char *key)
+{
+    return pawl__json_str(pawl__json_get_text(object, key));
+}
+
+static inline struct pawl_json runtime_member(const struct pawl_json *object, const char *key)
+{
+    const struct pawl_json *value = pawl__json_get_text(object, key);
+
+    return value ? *value : pawl__json_null();
+}
+
+/*
+ * Takes an instance in hand: false when another thread has it, which is told to look again.
+ * `running` is the caller's until it left.
+ */
+bool pawl__runtime_enter(struct pawl_runtime *runtime, struct runtime_running *running,
+                         struct pawl_str instance_id);
+/* Lets go, or (true) keeps it because there is more to look at. */
+bool pawl__runtime_leave(struct pawl_runtime *runtime, struct runtime_running *running);
+/* Waits until some thread let go. PAWL_ETIMEDOUT, PAWL_ESTOPPED. */
+PAWL_MUST_CHECK int pawl__runtime_wait_left(struct pawl_runtime *runtime, int64_t deadline_ns);
+
+/* The store's clock, asked at most once a second. */
+PAWL_MUST_CHECK int pawl__runtime_clock(struct pawl_runtime *runtime, int64_t *now_us,
+                                        int64_t deadline_ns, struct pawl_error *err);
+/* What it showed when it was seen at a request sent at `sent_ns`. */
+void pawl__runtime_clock_seen(struct pawl_runtime *runtime, int64_t now_us, int64_t sent_ns);
+
+/* A fresh id that sorts by time, in the arena; ptr NULL: the arena's status, or no entropy. */
+struct pawl_str pawl__runtime_new_id(struct pawl_runtime *runtime, struct pawl_arena *arena);
+/* The seed of a burst: the same for the same revision, so that a burst done again makes the same
+ * ids, and effects and children of a try that a crash undid are the same ones. */
+uint64_t pawl__runtime_burst_seed(struct pawl_runtime *runtime, struct pawl_str instance_id,
+                                  int64_t revision);
+int64_t pawl__runtime_part(struct pawl_str text);
+/* The value as JSON text in the arena; ptr NULL: the arena's status. */
+struct pawl_str pawl__runtime_json_text(struct pawl_arena *arena, const struct pawl_json *value);
+/* Reads JSON that a store kept, perhaps packed. "" is null. PAWL_ECORRUPT, PAWL_ENOMEM. */
+PAWL_MUST_CHECK int pawl__runtime_json_read(struct pawl_runtime *runtime, struct pawl_arena *arena,
+                                            struct pawl_str bytes, struct pawl_json *out,
+                                            struct pawl_error *err);
+/* Text as a store keeps it, in the arena or `text` itself. */
+PAWL_MUST_CHECK int pawl__runtime_pack(struct pawl_runtime *runtime, struct pawl_arena *arena,
+                                       struct pawl_str text, struct pawl_str *out,
+                                       struct pawl_error *err);
+void pawl__runtime_forget_packers(struct pawl_runtime *runtime);
+/* Hands a commit to the committer. */
+PAWL_MUST_CHECK int pawl__runtime_commit(struct pawl_runtime *runtime, struct pawl_commit *commit,
+                                         int64_t deadline_ns, struct pawl_error *err);
+/* One commit that deletes the rows of effects that were performed. Failing to is no error. */
+void pawl__runtime_flush_done(struct pawl_runtime *runtime, int64_t deadline_ns);
+void pawl__runtime_add_done(struct pawl_runtime *runtime, struct pawl_str work_id);
+
+/* ---- runtime_commit.c ---------------------------------------------------------------------- */
+
+/* Changes that grow in an arena; the first failure sticks. */
+struct runtime_changes {
+    struct pawl_arena *arena;
+    struct pawl_change *items;
+    size_t count;
+    size_t cap;
+    int status;
+};
+
+/* Copies the row's struct, borrows what it points to. */
+void pawl__runtime_change(struct runtime_changes *changes, enum pawl_change_kind kind,
+                          enum pawl_table table, const void *row);
+void pawl__runtime_delete_work(struct runtime_changes *changes, struct pawl_str id);
+
+/* An instance in hand: claimed, or about to be created. */
+struct runtime_run {
+    struct runtime_task *task;
+    struct pawl_runtime *runtime;
+    struct pawl_arena arena; /* of what was loaded; reset when it is claimed again */
+    /* Of the state that was stored last, and of the one before: they take turns. */
+    struct pawl_arena state_arenas[2];
+    unsigned state_turn;
+    struct pawl_graph *graph;
+    struct pawl_burst *burst;
+    bool is_new;                  /* not in the store yet */
+    struct pawl_instance_row row; /* with owner, fence and revision as the store has them */
+    struct pawl_json state;       /* as stored; null when new */
+    struct pawl_json counts;
+    const struct pawl_work_row *mail; /* due mail, not looked at yet */
+    size_t mail_count;
+    int64_t now_us;     /* the store's clock at the claim */
+    int64_t claimed_ns; /* the node's at that moment */
+    /* For the next commit: */
+    const struct pawl_work_row *consumed; /* the mail that the event came from */
+    const struct pawl_work_row *started;  /* the start or tick that this instance comes from */
+    const struct pawl_reservation_row *reservations;
+    size_t reservation_count;
+    const struct pawl_work_row *next_tick;
+    struct pawl_outcome *outcome; /* NULL: nobody asks */
+    bool parked;                  /* its burst awaits something; the claim stays */
+};
+
+/* The store's time now, as far as this node can tell. */
+int64_t pawl__runtime_now_us(const struct runtime_run *run);
+
+/*
+ * Commits what the burst's last step handed out; with `release` the claim ends too.
+ * PAWL_ECONFLICT: the instance is not ours any more (or exists already, PAWL_EEXISTS), and nothing
+ * was written.
+ */
+PAWL_MUST_CHECK int pawl__runtime_commit_step(struct runtime_run *run, enum pawl_step step,
+                                              bool release);
+/* The columns of an instance that its state tells; borrowed from the state and the workflow. */
+void pawl__runtime_fill_row(struct pawl_instance_row *row, const struct pawl_json *state,
+                            const struct pawl_workflow *workflow);
+/* The timer of a bookmark that is due then, in ticks. */
+struct pawl_work_row pawl__runtime_timer_row(struct pawl_str instance_id,
+                                             struct pawl_str bookmark_id, int64_t due,
+                                             int64_t now_us);
+/* What run->outcome, when somebody asks, learns of the instance as it is now. */
+void pawl__runtime_tell_outcome(const struct runtime_run *run);
+
+/* ---- runtime_run.c ------------------------------------------------------------------------- */
+
+void pawl__runtime_run_init(struct runtime_run *run, struct runtime_task *task);
+void pawl__runtime_run_release(struct runtime_run *run);
+/* Stores a new instance before its first step: somebody else runs it. */
+PAWL_MUST_CHECK int pawl__runtime_commit_pending(struct runtime_run *run, struct pawl_event *event);
+/* Runs one event to the end of its burst, or until the burst awaits something. */
+PAWL_MUST_CHECK int pawl__runtime_run_event(struct runtime_run *run, struct pawl_event *event);
+/*
+ * Claims an instance, runs `event` (NULL: only what is due) and its mail, and releases it.
+ * PAWL_EBUSY: another node has it.
+ */
+PAWL_MUST_CHECK int pawl__runtime_run_instance(struct runtime_task *task,
+                                               struct pawl_str instance_id,
+                                               struct pawl_event *event,
+                                               struct pawl_outcome *outcome);
+/* Claims one instance; run->row, state, mail are set. */
+PAWL_MUST_CHECK int pawl__runtime_claim(struct runtime_run *run, struct pawl_str instance_id);
+/* What a commit in the middle of a burst may take, however long the burst computed. */
+int64_t pawl__runtime_commit_deadline(const struct runtime_task *task);
+
+/* ---- runtime_mail.c ------------------------------------------------------------------------ */
+
+/*
+ * The event that a piece of mail means. *means false: none, nothing waits for it any more; then
+ * *park says whether it may still find its bookmark later.
+ */
+PAWL_MUST_CHECK int pawl__runtime_mail_event(struct runtime_run *run,
+                                             const struct pawl_work_row *mail,
+                                             struct pawl_event *event, bool *means, bool *park);
+/* Asks for the cancellation of all running children of an instance. */
+PAWL_MUST_CHECK int pawl__runtime_cancel_children(struct runtime_task *task,
+                                                  struct pawl_str instance_id);
+/* The row of a cancellation, in the arena. */
+PAWL_MUST_CHECK int pawl__runtime_request_cancel(struct runtime_task *task,
+                                                 struct pawl_str instance_id);
+
+/* ---- runtime_start.c ----------------------------------------------------------------------- */
+
+/* Does a start or a tick that is this node's; the row is deleted by the commit that creates. */
+PAWL_MUST_CHECK int pawl__runtime_do_start(struct runtime_task *task,
+                                           const struct pawl_work_row *work);
+PAWL_MUST_CHECK int pawl__runtime_do_tick(struct runtime_task *task,
+                                          const struct pawl_work_row *work);
+
+/* Whether the activation strategy of a definition lets an instance start now. */
+PAWL_MUST_CHECK int pawl__runtime_may_start(struct runtime_task *task, struct pawl_graph *graph,
+                                            struct pawl_str correlation_id, bool *may);
+
+/* ---- runtime_stimulus.c -------------------------------------------------------------------- */
+
+/* Matches a stimulus that is this node's (`owner`), and parks what matches nothing. */
+PAWL_MUST_CHECK int pawl__runtime_match(struct runtime_task *task, const struct pawl_work_row *work,
+                                        struct pawl_sent *sent);
+/* The row of an event that a burst published: {"eventName", "payload", …}, see activities. */
+PAWL_MUST_CHECK int pawl__runtime_event_row(struct pawl_runtime *runtime, struct pawl_arena *arena,
+                                            const struct pawl_json *event,
+                                            struct pawl_work_row *row);
+/* A parked row is looked at once more: a bookmark may have been committed at the same moment. */
+PAWL_MUST_CHECK int pawl__runtime_recheck(struct runtime_task *task,
+                                          const struct pawl_work_row *work);
+
+/* ---- runtime_work.c ------------------------------------------------------------------------ */
+
+/* What is due becomes this node's; rows in `arena`. */
+PAWL_MUST_CHECK int pawl__runtime_take(struct pawl_runtime *runtime, uint32_t limit,
+                                       struct pawl_arena *arena, struct pawl_taken *taken,
+                                       int64_t deadline_ns, struct pawl_error *err);
+/*
+ * Does a piece of work that was taken. What fails is dealt with; only PAWL_ESTOPPED is worth
+ * looking at.
+ */
+int pawl__runtime_do_work(struct pawl_runtime *runtime, const struct pawl_work_row *work,
+                          int64_t now_us, int64_t deadline_ns);
+int pawl__runtime_do_runnable(struct pawl_runtime *runtime, struct pawl_str instance_id,
+                              int64_t deadline_ns);
+
+/*
+ * A piece of work failed: it is tried again later, or given up as a dead letter. Adds the changes
+ * that say so; deleting or guarding the row as it is now is the caller's part.
+ */
+void pawl__runtime_add_failure(struct runtime_changes *changes, struct pawl_runtime *runtime,
+                               const struct pawl_work_row *work, const struct pawl_error *why,
+                               int64_t now_us);
+/* It is given up at once. `reason` is "Expired" or "Failed". */
+void pawl__runtime_add_dead_letter(struct runtime_changes *changes,
+                                   const struct pawl_work_row *work, const char *reason,
+                                   struct pawl_str error, int64_t now_us);
+/* A commit that finishes `work`, which is this node's, with these changes. */
+PAWL_MUST_CHECK int pawl__runtime_finish_work(struct runtime_task *task,
+                                              const struct pawl_work_row *work,
+                                              const struct runtime_changes *changes);
+/* Performs an effect that is this node's and notes it as done. */
+void pawl__runtime_perform(struct pawl_runtime *runtime, const struct pawl_work_row *work,
+                           const struct pawl_json *data);
+
+#endif

@@ -1,0 +1,572 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * One claimed instance: its event and its mail, one after the other, each to the end of its burst.
+ *
+ *     claim -> [event -> burst: step, commit, step, commit …] -> … -> release
+ *
+ * The last commit of the last burst releases the claim: a resume is one claim and one commit. Mail
+ * that came meanwhile is told by that commit's answer, and the instance is claimed again. A burst
+ * that awaits a child keeps the claim, and nothing of it stays in memory.
+ */
+#include "runtime/runtime_private.h"
+
+#include "base/error.h"
+#include "base/log.h"
+
+void pawl__runtime_run_init(struct runtime_run *run, struct runtime_task *task)
+{
+    *run = (struct runtime_run){.task = task, .runtime = task->runtime};
+    pawl__arena_init(&run->arena, &task->runtime->env->alloc, RUNTIME_BYTES_MAX);
+    for (unsigned i = 0; i < 2; i++)
+        pawl__arena_init(&run->state_arenas[i], &task->runtime->env->alloc, RUNTIME_BYTES_MAX);
+    run->counts = pawl__json_object();
+}
+
+static void close_burst(struct runtime_run *run)
+{
+    pawl__burst_close(run->burst);
+    run->burst = NULL;
+}
+
+void pawl__runtime_run_release(struct runtime_run *run)
+{
+    close_burst(run);
+    pawl__graph_unref(run->graph);
+    run->graph = NULL;
+    for (unsigned i = 0; i < 2; i++)
+        pawl__arena_release(&run->state_arenas[i]);
+    pawl__arena_release(&run->arena);
+}
+
+int64_t pawl__runtime_now_us(const struct runtime_run *run)
+{
+    return run->now_us + (pawl_env_monotonic_ns(run->runtime->env) - run->claimed_ns) / 1000;
+}
+
+int64_t pawl__runtime_commit_deadline(const struct runtime_task *task)
+{
+    int64_t at_least = pawl_env_monotonic_ns(task->runtime->env) + INT64_C(10000000000);
+
+    return task->deadline_ns > at_least ? task->deadline_ns : at_least;
+}
+
+/* ---- claiming ------------------------------------------------------------------------------ */
+
+static int load(struct runtime_run *run, const struct pawl_claim *claim)
+{
+    struct runtime_task *task = run->task;
+    int status = pawl__runtime_json_read(run->runtime, &run->arena, claim->row.state, &run->state,
+                                         task->err);
+
+    if (status == PAWL_OK)
+        status = pawl__runtime_json_read(run->runtime, &run->arena, claim->row.counts, &run->counts,
+                                         task->err);
+    if (status == PAWL_OK && !pawl__json_is(&run->counts, PAWL_JSON_OBJECT))
+        run->counts = pawl__json_object();
+    if (status != PAWL_OK)
+        return pawl__error_prefix(task->err, status, "instance %.*s", PAWL_STR_ARG(claim->id));
+    return PAWL_OK;
+}
+
+int pawl__runtime_claim(struct runtime_run *run, struct pawl_str instance_id)
+{
+    struct runtime_task *task = run->task;
+    struct pawl_claim claim = {.id = pawl__arena_str(&task->arena, instance_id)};
+    int status;
+
+    if (!claim.id.ptr)
+        return pawl__error_code(task->err, pawl__arena_status(&task->arena));
+    pawl__arena_reset(&run->arena);
+    run->claimed_ns = pawl_env_monotonic_ns(run->runtime->env);
+    status = pawl_store_claim(run->runtime->store, pawl__keeper_incarnation(run->runtime->keeper),
+                              &claim, 1, &run->arena, &run->now_us, task->deadline_ns, task->err);
+    if (status != PAWL_OK)
+        return status;
+    if (claim.status == PAWL_ENOTFOUND)
+        return pawl__error_set(task->err, PAWL_ENOTFOUND, "there is no instance %.*s",
+                               PAWL_STR_ARG(instance_id));
+    if (claim.status == PAWL_EBUSY)
+        return pawl__error_set(task->err, PAWL_EBUSY, "instance %.*s is being run by another node",
+                               PAWL_STR_ARG(instance_id));
+    if (claim.status != PAWL_OK)
+        return pawl__error_set(task->err, claim.status, "instance %.*s cannot be claimed",
+                               PAWL_STR_ARG(instance_id));
+    run->row = claim.row;
+    run->row.id = claim.id; /* outlives what was loaded with it */
+    run->mail = claim.mail;
+    run->mail_count = claim.mail_count;
+    run->parked = false;
+    return load(run, &claim);
+}
+
+static bool is_final(const struct runtime_run *run)
+{
+    return pawl__str_is(run->row.status, "Finished");
+}
+
+/* ---- small commits ------------------------------------------------------------------------- */
+
+/* A commit that leaves the instance as it is but for the mail. */
+static int commit_mail(struct runtime_run *run, struct runtime_changes *changes, bool release)
+{
+    struct pawl_commit commit = {
+        .kind = PAWL_COMMIT_ADVANCE,
+        .flags = PAWL_COMMIT_KEEP | (release ? PAWL_COMMIT_RELEASE : 0),
+        .instance = &run->row,
+        .changes = changes->items,
+        .change_count = changes->count,
+    };
+    int status = changes->status;
+
+    if (status != PAWL_OK)
+        return pawl__error_code(run->task->err, status);
+    status = pawl__runtime_commit(run->runtime, &commit, pawl__runtime_commit_deadline(run->task),
+                                  run->task->err);
+    if (status == PAWL_OK) {
+        run->row.revision++;
+        if (release)
+            run->row.owner = 0;
+    }
+    return status;
+}
+
+/* Nothing reopens an instance that has ended. What was sent to it is visible as a dead letter. */
+static void absorb(struct runtime_run *run, struct runtime_changes *changes,
+                   const struct pawl_work_row *mail)
+{
+    pawl__runtime_delete_work(changes, mail->id);
+    if (mail->hash.len > 0)
+        pawl__runtime_add_dead_letter(changes, mail, "Failed", pawl__str("the instance has ended"),
+                                      pawl__runtime_now_us(run));
+}
+
+/* It may still find its bookmark: the row stays, and a bookmark with its hash makes it due. */
+static void park_mail(struct runtime_run *run, struct runtime_changes *changes,
+                      const struct pawl_work_row *mail)
+{
+    struct pawl_work_row row = *mail;
+
+    row.owner = 0;
+    row.due_us = PAWL_TIME_NEVER;
+    row.expires_us = row.created_us + run->runtime->options.stimulus_us;
+    row.bookmark_id = pawl__str("");
+    pawl__runtime_change(changes, PAWL_CHANGE_PUT, PAWL_TABLE_WORK, &row);
+}
+
+/* Without a burst: all mail of an ended instance goes, and the claim ends. */
+static int absorb_all(struct runtime_run *run)
+{
+    struct runtime_changes changes = {.arena = &run->arena};
+
+    for (; run->mail_count > 0; run->mail_count--, run->mail++)
+        absorb(run, &changes, run->mail);
+    return commit_mail(run, &changes, true);
+}
+
+/* ---- bursts -------------------------------------------------------------------------------- */
+
+static int open_burst(struct runtime_run *run, struct pawl_event *event)
+{
+    struct runtime_task *task = run->task;
+    bool fresh = pawl__json_is(&run->state, PAWL_JSON_NULL);
+    const struct pawl_runtime_hooks *hooks = &run->runtime->options.hooks;
+    int status = PAWL_OK;
+
+    if (!run->graph)
+        status = pawl__definitions_graph(run->runtime->definitions, run->row.version_id,
+                                         &run->graph, task->deadline_ns, task->err);
+    if (status != PAWL_OK)
+        return pawl__error_prefix(task->err, status, "instance %.*s", PAWL_STR_ARG(run->row.id));
+    event->now = pawl__us_to_ticks(pawl__runtime_now_us(run));
+    event->seed = pawl__runtime_burst_seed(run->runtime, run->row.id, run->row.revision);
+    event->instance_id = run->row.id;
+    status = pawl__burst_open(run->graph, &run->runtime->env->alloc, fresh ? NULL : &run->state,
+                              event, &run->burst, task->err);
+    if (status == PAWL_OK && hooks->stop)
+        pawl__burst_set_stop(run->burst, hooks->stop, hooks->ctx);
+    return status;
+}
+
+static int reopen_burst(struct runtime_run *run)
+{
+    struct pawl_event event = {.kind = PAWL_EVENT_RUN};
+
+    close_burst(run);
+    return open_burst(run, &event);
+}
+
+static int feed(struct runtime_run *run, const struct pawl_json *result)
+{
+    int64_t now = pawl__us_to_ticks(pawl__runtime_now_us(run));
+    int status = pawl__burst_feed(run->burst, result, now);
+
+    return status == PAWL_OK ? PAWL_OK : pawl__error_code(run->task->err, status);
+}
+
+/*
+ * What the burst awaits, when that is only a look: whether a definition is there. *answered false:
+ * it must be done outside, after a commit.
+ */
+static int answer(struct runtime_run *run, const struct pawl_effect *awaited, bool *answered)
+{
+    struct runtime_task *task = run->task;
+    struct pawl_graph *graph = NULL;
+    struct pawl_json result = pawl__json_object();
+    struct pawl_error why = PAWL_ERROR_INIT;
+    bool execute, found;
+    int status;
+
+    *answered = false;
+    if (awaited->kind != PAWL_EFFECT_CHILD)
+        return pawl__error_set(task->err, PAWL_EUNSUPPORTED,
+                               "instance %.*s asks for an effect that only a server performs",
+                               PAWL_STR_ARG(run->row.id));
+    execute = pawl__str_is(runtime_text(&awaited->data, "mode"), "execute");
+    status = pawl__definitions_published(run->runtime->definitions,
+                                         runtime_text(&awaited->data, "definitionId"), &graph,
+                                         task->deadline_ns, &why);
+    found = status == PAWL_OK;
+    pawl__graph_unref(graph);
+    if (!found && status != PAWL_ENOTFOUND && status != PAWL_EPARSE) {
+        if (task->err)
+            *task->err = why;
+        return status;
+    }
+    if (found && execute)
+        return PAWL_OK;
+    *answered = true;
+    status = pawl__json_set_text(&run->arena, &result, "found", pawl__json_bool(found));
+    if (status != PAWL_OK)
+        return pawl__error_code(task->err, status);
+    pawl__burst_keep_batch(run->burst);
+    return feed(run, &result);
+}
+
+static bool is_stopping(const struct runtime_run *run)
+{
+    const struct pawl_runtime_hooks *hooks = &run->runtime->options.hooks;
+
+    return hooks->stop && hooks->stop(hooks->ctx);
+}
+
+/* Whether nothing is left to do once this step is committed, as far as one knows. */
+static bool may_release(const struct runtime_run *run, enum pawl_step step)
+{
+    if (step == PAWL_STEP_IDLE || step == PAWL_STEP_DONE)
+        return run->mail_count == 0;
+    return step == PAWL_STEP_YIELD && is_stopping(run);
+}
+
+/* After a commit: *over when the burst is done with, here. */
+static int go_on(struct runtime_run *run, enum pawl_step step, bool *over)
+{
+    *over = true;
+    if (step == PAWL_STEP_IDLE || step == PAWL_STEP_DONE || run->row.owner == 0)
+        return PAWL_OK;
+    if (step == PAWL_STEP_EFFECT) {
+        run->parked = true;
+        return PAWL_OK;
+    }
+    *over = false;
+    if (run->row.cancel_requested)
+        pawl__burst_cancel(run->burst);
+    /* A burst that yields is reopened: that keeps an endless loop's memory small. */
+    if (step == PAWL_STEP_YIELD || run->runtime->options.step_commits)
+        return reopen_burst(run);
+    return PAWL_OK;
+}
+
+static int step_burst(struct runtime_run *run, bool *over)
+{
+    enum pawl_step step = PAWL_STEP_DONE;
+    struct pawl_batch batch;
+    int status = pawl__burst_step(run->burst, &step, run->task->err);
+
+    if (status == PAWL_OK && step == PAWL_STEP_EFFECT) {
+        bool answered;
+
+        pawl__burst_batch(run->burst, &batch);
+        status = answer(run, batch.awaited, &answered);
+        if (status == PAWL_OK && answered)
+            return PAWL_OK;
+    }
+    if (status == PAWL_OK)
+        status = pawl__runtime_commit_step(run, step, may_release(run, step));
+    return status == PAWL_OK ? go_on(run, step, over) : status;
+}
+
+/* A feed goes to the burst as it stands; everything else is an event that opens one. */
+static int begin(struct runtime_run *run, struct pawl_event *event, const struct pawl_json *fed)
+{
+    int status = open_burst(run, event);
+
+    return status == PAWL_OK && fed ? feed(run, fed) : status;
+}
+
+static int run_burst(struct runtime_run *run, struct pawl_event *event, const struct pawl_json *fed)
+{
+    bool over = false;
+    int status = begin(run, event, fed);
+
+    while (status == PAWL_OK && !over)
+        status = step_burst(run, &over);
+    close_burst(run);
+    return status;
+}
+
+void pawl__runtime_tell_outcome(const struct runtime_run *run)
+{
+    struct pawl_outcome *outcome = run->outcome;
+
+    if (!outcome)
+        return;
+    memcpy(outcome->instance_id, run->row.id.ptr, run->row.id.len);
+    outcome->instance_id[run->row.id.len] = '\0';
+    outcome->sub_status = PAWL_SUB_EXECUTING;
+    for (int sub = PAWL_SUB_PENDING; sub <= PAWL_SUB_INTERRUPTED; sub++) {
+        if (pawl__str_is(run->row.sub_status, pawl__sub_status_name((enum pawl_sub_status)sub)))
+            outcome->sub_status = (enum pawl_sub_status)sub;
+    }
+    outcome->incident_count = run->row.incident_count;
+    outcome->bookmark_count = pawl__json_len(pawl__json_get_text(&run->state, "bookmarks"));
+}
+
+int pawl__runtime_commit_pending(struct runtime_run *run, struct pawl_event *event)
+{
+    int status = open_burst(run, event);
+
+    if (status == PAWL_OK)
+        status = pawl__runtime_commit_step(run, PAWL_STEP_COMMIT, true);
+    close_burst(run);
+    return status;
+}
+
+int pawl__runtime_run_event(struct runtime_run *run, struct pawl_event *event)
+{
+    return run_burst(run, event, NULL);
+}
+
+/* ---- what comes next ----------------------------------------------------------------------- */
+
+static const struct pawl_work_row *pop_mail(struct runtime_run *run)
+{
+    run->mail_count--;
+    return run->mail++;
+}
+
+/* The awaited result, if it is there: other mail waits until the burst has ended. */
+static int resume_awaiting(struct runtime_run *run, bool *any)
+{
+    struct pawl_event event = {.kind = PAWL_EVENT_RUN};
+    struct pawl_json result;
+    int status;
+
+    for (size_t i = 0; i < run->mail_count; i++) {
+        if (!pawl__str_is(run->mail[i].kind, PAWL_WORK_FEED))
+            continue;
+        run->consumed = &run->mail[i];
+        *any = true;
+        status = pawl__runtime_json_read(run->runtime, &run->arena, run->mail[i].payload, &result,
+                                         run->task->err);
+        /* What else came is read again with the next claim. */
+        run->mail_count = 0;
+        return status == PAWL_OK ? run_burst(run, &event, &result) : status;
+    }
+    *any = false;
+    run->parked = true;
+    return PAWL_OK;
+}
+
+static int run_mail(struct runtime_run *run)
+{
+    const struct pawl_work_row *mail = pop_mail(run);
+    struct runtime_changes changes = {.arena = &run->arena};
+    struct pawl_event event = {0};
+    bool means, park;
+    int status;
+
+    run->consumed = mail;
+    status = pawl__runtime_mail_event(run, mail, &event, &means, &park);
+    if (status != PAWL_OK)
+        return status;
+    if (means)
+        return run_burst(run, &event, NULL);
+    if (park)
+        park_mail(run, &changes, mail);
+    else
+        pawl__runtime_delete_work(&changes, mail->id);
+    run->consumed = NULL;
+    return commit_mail(run, &changes, run->mail_count == 0);
+}
+
+/* One event: the caller's, what the state is in the middle of, a cancellation, mail. */
+static int run_next(struct runtime_run *run, struct pawl_event **event, bool *any)
+{
+    struct pawl_event own = {.kind = PAWL_EVENT_RUN};
+
+    *any = true;
+    if (is_final(run) && !(*event && (*event)->kind == PAWL_EVENT_ACTIVITY)) {
+        *event = NULL;
+        *any = false;
+        return run->row.owner ? absorb_all(run) : PAWL_OK;
+    }
+    if (run->row.runnable == 2)
+        return resume_awaiting(run, any);
+    if (run->row.cancel_requested) {
+        int status = pawl__runtime_cancel_children(run->task, run->row.id);
+
+        own.kind = PAWL_EVENT_CANCEL;
+        return status == PAWL_OK ? run_burst(run, &own, NULL) : status;
+    }
+    if (run->row.runnable)
+        return run_burst(run, &own, NULL);
+    if (*event) {
+        struct pawl_event *given = *event;
+
+        *event = NULL;
+        return run_burst(run, given, NULL);
+    }
+    if (run->mail_count > 0)
+        return run_mail(run);
+    *any = false;
+    return PAWL_OK;
+}
+
+/* ---- failures ------------------------------------------------------------------------------ */
+
+/* Whether trying again by itself could help, or the instance is not ours to write. */
+static bool is_passing(int status)
+{
+    enum pawl_error_class class = pawl_error_class(status);
+
+    return class == PAWL_CLASS_UNKNOWN || status == PAWL_ECONFLICT || status == PAWL_ESTOPPED ||
+           (class == PAWL_CLASS_TRANSIENT && status != PAWL_ENOMEM);
+}
+
+/*
+ * The event could not be run at all (its definition is gone, its state is damaged, it asks for more
+ * than there is). The instance stays as it was stored; what caused this is tried again later. One
+ * that stood in the middle of a burst is not due by itself any more: its work row is.
+ */
+static void give_back(struct runtime_run *run, const struct pawl_error *why)
+{
+    struct runtime_changes changes = {.arena = &run->task->arena};
+    int64_t now_us = pawl__runtime_now_us(run);
+    struct pawl_instance_row row = run->row;
+    struct pawl_commit commit = {.kind = PAWL_COMMIT_ADVANCE, .instance = &row};
+    struct pawl_work_row again = {
+        .kind = pawl__str(PAWL_WORK_RUN),
+        .instance_id = run->row.id,
+        .part = pawl__runtime_part(run->row.id),
+        .created_us = now_us,
+        .expires_us = PAWL_TIME_NEVER,
+    };
+    struct pawl_error err = PAWL_ERROR_INIT;
+    int status;
+
+    commit.flags = PAWL_COMMIT_RELEASE;
+    again.id =
+        pawl__str(pawl__arena_printf(&run->task->arena, "%.*s/run", PAWL_STR_ARG(run->row.id)));
+    if (run->consumed)
+        pawl__runtime_add_failure(&changes, run->runtime, run->consumed, why, now_us);
+    else if (run->row.runnable)
+        pawl__runtime_add_failure(&changes, run->runtime, &again, why, now_us);
+    if (run->row.runnable != 1)
+        commit.flags |= PAWL_COMMIT_KEEP;
+    row.runnable = 0;
+    commit.changes = changes.items;
+    commit.change_count = changes.count;
+    status = changes.status;
+    if (status == PAWL_OK)
+        status = pawl__runtime_commit(run->runtime, &commit,
+                                      pawl__runtime_commit_deadline(run->task), &err);
+    if (status != PAWL_OK && status != PAWL_ECONFLICT && run->runtime->log)
+        pawl_log(run->runtime->log, PAWL_LOG_ERROR, "claim not given back",
+                 pawl__log_str("instance", run->row.id), pawl_log_error("error", &err));
+}
+
+/* Lets others have it when this call could not finish with it. */
+static void let_go(struct runtime_run *run, int status)
+{
+    struct pawl_error why = PAWL_ERROR_INIT;
+    struct runtime_changes none = {.arena = &run->arena};
+
+    if (run->is_new || run->row.owner == 0 || run->row.revision == 0)
+        return;
+    if (run->task->err)
+        why = *run->task->err;
+    else
+        (void)pawl__error_code(&why, status);
+    if (is_passing(status)) {
+        struct pawl_error *err = run->task->err;
+
+        run->task->err = NULL;
+        if (status != PAWL_ECONFLICT && status != PAWL_ESTOPPED)
+            (void)!commit_mail(run, &none, true);
+        run->task->err = err;
+        return;
+    }
+    if (run->runtime->log)
+        pawl_log(run->runtime->log, PAWL_LOG_WARN, "burst failed",
+                 pawl__log_str("instance", run->row.id), pawl_log_error("error", &why));
+    give_back(run, &why);
+}
+
+/* ---- the whole ----------------------------------------------------------------------------- */
+
+/* With everything that is due for it; answers when it is released, parked or not ours. */
+static int run_claimed(struct runtime_run *run, struct pawl_event **event)
+{
+    struct runtime_changes none = {.arena = &run->arena};
+    bool any = true;
+    int status = PAWL_OK;
+
+    while (status == PAWL_OK && any && !run->parked && run->row.owner != 0)
+        status = run_next(run, event, &any);
+    if (status == PAWL_OK && !run->parked && run->row.owner != 0)
+        status = commit_mail(run, &none, true);
+    return status;
+}
+
+/* One claim, and all that is due then. */
+static int run_once(struct runtime_task *task, struct pawl_str instance_id,
+                    struct pawl_event **event, struct pawl_outcome *outcome)
+{
+    struct runtime_run run;
+    int status;
+
+    pawl__runtime_run_init(&run, task);
+    run.outcome = outcome;
+    status = pawl__runtime_claim(&run, instance_id);
+    if (status == PAWL_OK)
+        status = run_claimed(&run, event);
+    if (status == PAWL_OK && *event && run.parked)
+        status = pawl__error_set(task->err, PAWL_EBUSY, "instance %.*s is waiting for a child",
+                                 PAWL_STR_ARG(instance_id));
+    else if (status == PAWL_OK)
+        pawl__runtime_tell_outcome(&run);
+    else
+        let_go(&run, status);
+    pawl__runtime_run_release(&run);
+    return status;
+}
+
+int pawl__runtime_run_instance(struct runtime_task *task, struct pawl_str instance_id,
+                               struct pawl_event *event, struct pawl_outcome *outcome)
+{
+    struct runtime_running running;
+    int status = PAWL_OK;
+
+    while (!pawl__runtime_enter(task->runtime, &running, instance_id)) {
+        if (!event)
+            return PAWL_OK; /* whoever has it was told to look again */
+        status = pawl__runtime_wait_left(task->runtime, task->deadline_ns);
+        if (status != PAWL_OK)
+            return pawl__error_set(task->err, status, "instance %.*s is being run",
+                                   PAWL_STR_ARG(instance_id));
+    }
+    do {
+        status = run_once(task, instance_id, &event, outcome);
+    } while (pawl__runtime_leave(task->runtime, &running) && status == PAWL_OK);
+    return status;
+}

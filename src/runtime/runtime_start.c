@@ -1,0 +1,459 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * New instances: by a caller, by a row that a stimulus or a parent left, by time.
+ *
+ * An instance appears with the first commit of its first burst, in the same transaction that
+ * deletes the row that asked for it and inserts what may exist only once: the activation of a
+ * singleton, a caller's key. So each of these starts one instance, whoever does it, however often
+ * it is tried.
+ */
+#include "runtime/runtime_private.h"
+
+#include "base/error.h"
+#include "base/log.h"
+
+/* How long a caller's idempotency key is remembered: a day. */
+#define KEY_US INT64_C(86400000000)
+
+/* ---- what may exist once ------------------------------------------------------------------- */
+
+struct activation {
+    bool by_definition;
+    bool by_correlation;
+    struct pawl_str key; /* "": no strategy */
+};
+
+static int find_activation(struct runtime_task *task, const struct pawl_workflow *workflow,
+                           struct pawl_str correlation_id, struct activation *out)
+{
+    struct pawl_str strategy = workflow->activation_strategy;
+    const char *key = "";
+
+    *out = (struct activation){.key = pawl__str("")};
+    if (pawl__str_is(strategy, "SingletonStrategy")) {
+        out->by_definition = true;
+    } else if (pawl__str_is(strategy, "CorrelatedSingletonStrategy")) {
+        out->by_definition = true;
+        out->by_correlation = correlation_id.len > 0;
+    } else if (pawl__str_is(strategy, "CorrelationStrategy")) {
+        out->by_correlation = correlation_id.len > 0;
+    } else {
+        return PAWL_OK;
+    }
+    key = pawl__arena_printf(
+        &task->arena, "activation:%.*s:%.*s",
+        PAWL_STR_ARG(out->by_definition ? workflow->definition_id : pawl__str("")),
+        PAWL_STR_ARG(out->by_correlation ? correlation_id : pawl__str("")));
+    if (!key)
+        return pawl__error_code(task->err, pawl__arena_status(&task->arena));
+    out->key = pawl__str(key);
+    return PAWL_OK;
+}
+
+/* Instances that hold no reservation count too: those that a caller started. */
+static int is_active(struct runtime_task *task, const struct pawl_workflow *workflow,
+                     const struct activation *activation, struct pawl_str correlation_id,
+                     bool *active)
+{
+    struct pawl_condition conditions[3] = {
+        {.column = pawl_table_column(PAWL_TABLE_INSTANCES, "status"),
+         .value = {.text = pawl__str("Running")}},
+    };
+    struct pawl_query query = {.table = PAWL_TABLE_INSTANCES,
+                               .flags = PAWL_QUERY_COUNT,
+                               .conditions = conditions,
+                               .condition_count = 1};
+    struct pawl_rows rows;
+    int status;
+
+    if (activation->by_definition)
+        conditions[query.condition_count++] = (struct pawl_condition){
+            .column = pawl_table_column(PAWL_TABLE_INSTANCES, "definition_id"),
+            .value = {.text = workflow->definition_id}};
+    if (activation->by_correlation)
+        conditions[query.condition_count++] = (struct pawl_condition){
+            .column = pawl_table_column(PAWL_TABLE_INSTANCES, "correlation_id"),
+            .value = {.text = correlation_id}};
+    status = pawl_store_find(task->runtime->store, &query, &task->arena, &rows, task->deadline_ns,
+                             task->err);
+    *active = status == PAWL_OK && rows.total > 0;
+    return status;
+}
+
+int pawl__runtime_may_start(struct runtime_task *task, struct pawl_graph *graph,
+                            struct pawl_str correlation_id, bool *may)
+{
+    struct activation activation;
+    bool active = false;
+    int status = find_activation(task, graph->workflow, correlation_id, &activation);
+
+    if (status == PAWL_OK && activation.key.len > 0)
+        status = is_active(task, graph->workflow, &activation, correlation_id, &active);
+    *may = !active;
+    return status;
+}
+
+/* The instance that a key was used for; "" when it was not. */
+static int find_key(struct runtime_run *run, struct pawl_str key, struct pawl_str *value)
+{
+    const struct pawl_condition condition = {
+        .column = pawl_table_column(PAWL_TABLE_RESERVATIONS, "key"), .value = {.text = key}};
+    const struct pawl_query query = {
+        .table = PAWL_TABLE_RESERVATIONS, .conditions = &condition, .condition_count = 1};
+    struct pawl_rows rows;
+    int status = pawl_store_find(run->runtime->store, &query, &run->arena, &rows,
+                                 run->task->deadline_ns, run->task->err);
+
+    *value = pawl__str("");
+    if (status == PAWL_OK && rows.count > 0)
+        *value = ((const struct pawl_reservation_row *)rows.rows)->value;
+    return status;
+}
+
+static struct pawl_str caller_key(struct runtime_run *run, struct pawl_str key)
+{
+    return pawl__str(pawl__arena_printf(&run->arena, "start:%.*s", PAWL_STR_ARG(key)));
+}
+
+static int reserve(struct runtime_run *run, const struct pawl_start *start,
+                   const struct activation *activation)
+{
+    struct pawl_reservation_row *rows = pawl__arena_alloc_array(&run->arena, 2, sizeof *rows);
+
+    if (!rows)
+        return pawl__error_code(run->task->err, pawl__arena_status(&run->arena));
+    run->reservations = rows;
+    if (activation->key.len > 0)
+        rows[run->reservation_count++] = (struct pawl_reservation_row){
+            .key = activation->key,
+            .instance_id = run->row.id,
+            .value = run->row.id,
+            .expires_us = PAWL_TIME_NEVER,
+        };
+    if (start->idempotency_key.len > 0) {
+        rows[run->reservation_count] = (struct pawl_reservation_row){
+            .key = caller_key(run, start->idempotency_key),
+            .value = run->row.id,
+            .expires_us = run->now_us + KEY_US,
+        };
+        if (rows[run->reservation_count++].key.len == 0)
+            return pawl__error_code(run->task->err, pawl__arena_status(&run->arena));
+    }
+    return PAWL_OK;
+}
+
+/* ---- beginning ----------------------------------------------------------------------------- */
+
+static int find_graph(struct runtime_run *run, const struct pawl_start *start)
+{
+    struct runtime_task *task = run->task;
+
+    if (start->version_id.len > 0)
+        return pawl__definitions_graph(run->runtime->definitions, start->version_id, &run->graph,
+                                       task->deadline_ns, task->err);
+    return pawl__definitions_published(run->runtime->definitions, start->definition_id, &run->graph,
+                                       task->deadline_ns, task->err);
+}
+
+/* A chain of children that is too long is most likely endless. */
+static int check_depth(struct runtime_run *run, struct pawl_str parent_id)
+{
+    uint32_t depth = 0;
+
+    while (parent_id.len > 0) {
+        const struct pawl_condition condition = {
+            .column = pawl_table_column(PAWL_TABLE_INSTANCES, "id"), .value = {.text = parent_id}};
+        const struct pawl_query query = {.table = PAWL_TABLE_INSTANCES,
+                                         .flags = PAWL_QUERY_BRIEF,
+                                         .conditions = &condition,
+                                         .condition_count = 1};
+        struct pawl_rows rows;
+        int status = pawl_store_find(run->runtime->store, &query, &run->arena, &rows,
+                                     run->task->deadline_ns, run->task->err);
+
+        if (status != PAWL_OK)
+            return status;
+        if (++depth > run->runtime->options.depth_max)
+            return pawl__error_set(run->task->err, PAWL_ELIMIT,
+                                   "children within children end at a depth of %u",
+                                   run->runtime->options.depth_max);
+        parent_id = rows.count > 0 ? ((const struct pawl_instance_row *)rows.rows)->parent_id
+                                   : pawl__str("");
+    }
+    return PAWL_OK;
+}
+
+/* The row before its first commit. */
+static int new_row(struct runtime_run *run, const struct pawl_start *start)
+{
+    int status =
+        pawl__runtime_clock(run->runtime, &run->now_us, run->task->deadline_ns, run->task->err);
+
+    if (status != PAWL_OK)
+        return status;
+    run->is_new = true;
+    run->state = pawl__json_null();
+    run->claimed_ns = pawl_env_monotonic_ns(run->runtime->env);
+    run->row = (struct pawl_instance_row){
+        .id = start->instance_id.len > 0 ? pawl__arena_str(&run->arena, start->instance_id)
+                                         : pawl__runtime_new_id(run->runtime, &run->arena),
+        .version_id = run->graph->workflow->version_id,
+        .owner = pawl__keeper_incarnation(run->runtime->keeper),
+    };
+    if (!run->row.id.ptr)
+        return pawl__error_code(run->task->err, pawl__arena_status(&run->arena));
+    if (run->row.id.len > PAWL_INSTANCE_ID_MAX)
+        return pawl__error_set(run->task->err, PAWL_EINVAL, "an instance id has at most %d bytes",
+                               PAWL_INSTANCE_ID_MAX);
+    return PAWL_OK;
+}
+
+static struct pawl_event start_event(const struct pawl_start *start)
+{
+    return (struct pawl_event){
+        .kind = PAWL_EVENT_RUN,
+        .input = start->input,
+        .properties = start->properties,
+        .correlation_id = start->correlation_id,
+        .name = start->name,
+        .parent_instance_id = start->parent_id,
+        .trigger_activity_id = start->trigger_activity_id,
+    };
+}
+
+static int prepare(struct runtime_run *run, const struct pawl_start *start)
+{
+    int status = find_graph(run, start);
+
+    if (status == PAWL_OK)
+        status = check_depth(run, start->parent_id);
+    return status == PAWL_OK ? new_row(run, start) : status;
+}
+
+/* ---- for callers --------------------------------------------------------------------------- */
+
+/* EEXISTS is either the key, which is a success, or the id. */
+static int existed(struct runtime_run *run, const struct pawl_start *start)
+{
+    struct pawl_str value = pawl__str("");
+    int status = PAWL_OK;
+
+    if (start->idempotency_key.len > 0)
+        status = find_key(run, caller_key(run, start->idempotency_key), &value);
+    if (status != PAWL_OK)
+        return status;
+    if (value.len == 0 || value.len > PAWL_INSTANCE_ID_MAX)
+        return pawl__error_set(run->task->err, PAWL_EEXISTS, "there is an instance %.*s already",
+                               PAWL_STR_ARG(run->row.id));
+    if (run->outcome) {
+        memcpy(run->outcome->instance_id, value.ptr, value.len);
+        run->outcome->instance_id[value.len] = '\0';
+        run->outcome->existed = true;
+    }
+    return PAWL_OK;
+}
+
+int pawl__runtime_start(struct pawl_runtime *runtime, const struct pawl_start *start,
+                        struct pawl_outcome *out, int64_t deadline_ns, struct pawl_error *err)
+{
+    struct pawl_event event = start_event(start);
+    const struct activation none = {.key = pawl__str("")};
+    struct runtime_task task;
+    struct runtime_run run;
+    int status;
+
+    pawl__runtime_task_init(&task, runtime, deadline_ns, err);
+    pawl__runtime_run_init(&run, &task);
+    run.outcome = out;
+    if (out)
+        *out = (struct pawl_outcome){0};
+    status = prepare(&run, start);
+    if (status == PAWL_OK)
+        status = reserve(&run, start, &none);
+    if (status == PAWL_OK) {
+        status = pawl__runtime_run_event(&run, &event);
+        if (status == PAWL_EEXISTS)
+            status = existed(&run, start);
+        else if (status == PAWL_OK)
+            pawl__runtime_tell_outcome(&run);
+    }
+    pawl__runtime_run_release(&run);
+    if (status == PAWL_OK)
+        status = pawl__runtime_task_finish(&task);
+    pawl__runtime_task_release(&task);
+    return status;
+}
+
+int pawl__runtime_create(struct pawl_runtime *runtime, const struct pawl_start *start,
+                         struct pawl_outcome *out, int64_t deadline_ns, struct pawl_error *err)
+{
+    struct runtime_task task;
+    struct runtime_run run;
+    int status;
+
+    pawl__runtime_task_init(&task, runtime, deadline_ns, err);
+    pawl__runtime_run_init(&run, &task);
+    run.outcome = out;
+    if (out)
+        *out = (struct pawl_outcome){0};
+    status = prepare(&run, start);
+    if (status == PAWL_OK) {
+        struct pawl_event event = start_event(start);
+
+        status = pawl__runtime_commit_pending(&run, &event);
+        if (status == PAWL_EEXISTS)
+            status = existed(&run, start);
+        else if (status == PAWL_OK)
+            pawl__runtime_tell_outcome(&run);
+    }
+    pawl__runtime_run_release(&run);
+    pawl__runtime_task_release(&task);
+    return status;
+}
+
+/* ---- rows ---------------------------------------------------------------------------------- */
+
+/* The row that asked for an instance is done without one. */
+static int drop_start(struct runtime_task *task, const struct pawl_work_row *work,
+                      const struct pawl_work_row *next_tick, const char *why)
+{
+    struct runtime_changes changes = {.arena = &task->arena};
+
+    if (task->runtime->log)
+        pawl_log(task->runtime->log, PAWL_LOG_INFO, "nothing started",
+                 pawl__log_str("work", work->id), pawl_log_text("because", why));
+    if (next_tick)
+        pawl__runtime_change(&changes, PAWL_CHANGE_PUT, PAWL_TABLE_WORK, next_tick);
+    return pawl__runtime_finish_work(task, work, &changes);
+}
+
+/* Starts what `start` says for a row of work; `judged`: by the definition's activation strategy. */
+static int start_for(struct runtime_task *task, const struct pawl_work_row *work,
+                     const struct pawl_start *start, bool judged,
+                     const struct pawl_work_row *next_tick)
+{
+    struct pawl_event event = start_event(start);
+    struct activation activation = {.key = pawl__str("")};
+    struct runtime_run run;
+    bool active = false;
+    int status;
+
+    pawl__runtime_run_init(&run, task);
+    status = prepare(&run, start);
+    run.started = work;
+    run.next_tick = next_tick;
+    if (status == PAWL_OK && judged)
+        status = find_activation(task, run.graph->workflow, start->correlation_id, &activation);
+    if (status == PAWL_OK && activation.key.len > 0)
+        status = is_active(task, run.graph->workflow, &activation, start->correlation_id, &active);
+    if (status == PAWL_OK)
+        status = reserve(&run, start, &activation);
+    if (status == PAWL_OK && !active)
+        status = pawl__runtime_run_event(&run, &event);
+    pawl__runtime_run_release(&run);
+    if (active || status == PAWL_EEXISTS)
+        return drop_start(task, work, next_tick,
+                          active ? "the activation strategy says no" : "it is there already");
+    if (status == PAWL_ENOTFOUND)
+        return drop_start(task, work, next_tick, "its definition is not published any more");
+    return status;
+}
+
+int pawl__runtime_do_start(struct runtime_task *task, const struct pawl_work_row *work)
+{
+    struct pawl_json data;
+    struct pawl_start start;
+    struct pawl_str parent;
+    int status =
+        pawl__runtime_json_read(task->runtime, &task->arena, work->payload, &data, task->err);
+
+    if (status != PAWL_OK)
+        return status;
+    parent = runtime_text(&data, "parentInstanceId");
+    start = (struct pawl_start){
+        .definition_id = runtime_text(&data, "definitionId"),
+        .version_id = runtime_text(&data, "versionId"),
+        .instance_id = runtime_text(&data, "instanceId"),
+        .correlation_id = runtime_text(&data, "correlationId"),
+        .name = runtime_text(&data, "name"),
+        .parent_id = parent,
+        .trigger_activity_id = runtime_text(&data, "triggerActivityId"),
+        .input = runtime_member(&data, "input"),
+        .properties = runtime_member(&data, "properties"),
+    };
+    status = start_for(task, work, &start, start.trigger_activity_id.len > 0, NULL);
+    if (status == PAWL_OK && pawl__str_is(runtime_text(&data, "mode"), "execute"))
+        status = pawl__runtime_task_urge(task, NULL, parent);
+    return status;
+}
+
+/* ---- ticks --------------------------------------------------------------------------------- */
+
+static int find_trigger(struct runtime_task *task, struct pawl_str id,
+                        const struct pawl_trigger_row **out)
+{
+    const struct pawl_condition condition = {.column = pawl_table_column(PAWL_TABLE_TRIGGERS, "id"),
+                                             .value = {.text = id}};
+    const struct pawl_query query = {
+        .table = PAWL_TABLE_TRIGGERS, .conditions = &condition, .condition_count = 1};
+    struct pawl_rows rows;
+    int status = pawl_store_find(task->runtime->store, &query, &task->arena, &rows,
+                                 task->deadline_ns, task->err);
+
+    *out = status == PAWL_OK && rows.count > 0 ? rows.rows : NULL;
+    return status;
+}
+
+/* The next occurrence; *again false when there is none. Counted from the one that is due, so that
+ * being late does not move the rest; ones that were missed altogether are not made up for. */
+static int next_occurrence(struct runtime_task *task, const struct pawl_work_row *work,
+                           const struct pawl_trigger_row *trigger, const struct pawl_json *payload,
+                           int64_t now_us, struct pawl_work_row *next, bool *again)
+{
+    int64_t due = pawl__us_to_ticks(work->due_us), now = pawl__us_to_ticks(now_us);
+
+    due = pawl__trigger_due_again(trigger->name, payload, due);
+    if (due < now)
+        due = pawl__trigger_due_again(trigger->name, payload, now);
+    *again = due != INT64_MAX;
+    if (!*again)
+        return PAWL_OK;
+    *next = *work;
+    next->owner = 0;
+    next->attempts = 0;
+    next->created_us = now_us;
+    next->due_us = pawl__ticks_to_us(due);
+    next->id = pawl__str(pawl__arena_printf(&task->arena, "tick:%.*s:%lld",
+                                            PAWL_STR_ARG(trigger->id), (long long)next->due_us));
+    return next->id.len > 0 ? PAWL_OK
+                            : pawl__error_code(task->err, pawl__arena_status(&task->arena));
+}
+
+int pawl__runtime_do_tick(struct runtime_task *task, const struct pawl_work_row *work)
+{
+    const struct pawl_trigger_row *trigger;
+    int64_t now_us;
+    struct pawl_json payload;
+    struct pawl_work_row next;
+    struct pawl_start start;
+    bool again = false;
+    int status = find_trigger(task, work->name, &trigger);
+
+    if (status == PAWL_OK && !trigger)
+        return drop_start(task, work, NULL, "its trigger is gone");
+    if (status == PAWL_OK)
+        status = pawl__runtime_clock(task->runtime, &now_us, task->deadline_ns, task->err);
+    if (status == PAWL_OK)
+        status = pawl__runtime_json_read(task->runtime, &task->arena, trigger->payload, &payload,
+                                         task->err);
+    if (status == PAWL_OK)
+        status = next_occurrence(task, work, trigger, &payload, now_us, &next, &again);
+    if (status != PAWL_OK)
+        return status;
+    start = (struct pawl_start){
+        .version_id = trigger->version_id,
+        .trigger_activity_id = trigger->activity_id,
+        .input = payload,
+    };
+    return start_for(task, work, &start, true, again ? &next : NULL);
+}

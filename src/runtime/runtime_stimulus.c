@@ -1,0 +1,440 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Stimuli: accepted as a row, matched with triggers and bookmarks, expanded into a row per target,
+ * parked when nothing matches.
+ *
+ * A stimulus row goes in the commit that inserts what it became, so it acts once. Starts and
+ * resumptions are found together before any of them runs: what it starts is not also resumed by it.
+ * Many targets are expanded page by page; each page is one commit that leaves a row for the rest.
+ */
+#include "runtime/runtime_private.h"
+
+#include "base/error.h"
+#include "base/stimulus.h"
+
+#define EVENT_INPUT "__EventPayloadWorkflowInput"
+/* Bookmarks that one commit turns into mail. */
+#define TARGETS_PAGE 500u
+/* How long a caller's idempotency key is remembered: a day. */
+#define KEY_US INT64_C(86400000000)
+/* When a parked row is looked at again, where commits do not come one after the other. */
+#define RECHECK_US INT64_C(1000000)
+
+/* A stimulus as its row has it. `after` is the bookmark up to which it was expanded already. */
+struct parsed {
+    struct pawl_str instance_id;
+    struct pawl_str after;
+    struct pawl_json input;
+};
+
+static int parse(struct runtime_task *task, const struct pawl_work_row *work, struct parsed *out)
+{
+    struct pawl_json payload;
+    int status =
+        pawl__runtime_json_read(task->runtime, &task->arena, work->payload, &payload, task->err);
+
+    if (status != PAWL_OK)
+        return status;
+    out->instance_id = runtime_text(&payload, "instanceId");
+    out->after = runtime_text(&payload, "after");
+    out->input = runtime_member(&payload, "input");
+    return PAWL_OK;
+}
+
+static int payload_text(struct pawl_arena *arena, const struct parsed *parsed,
+                        struct pawl_str *text)
+{
+    struct pawl_builder b = {.arena = arena};
+    struct pawl_json payload = pawl__json_object();
+
+    pawl__build_text(&b, &payload, "instanceId", parsed->instance_id);
+    pawl__build_text(&b, &payload, "after", parsed->after);
+    if (!pawl__json_is(&parsed->input, PAWL_JSON_NULL))
+        pawl__build(&b, &payload, "input", parsed->input);
+    if (b.status != PAWL_OK)
+        return b.status;
+    *text = pawl__runtime_json_text(arena, &payload);
+    return text->ptr ? PAWL_OK : pawl__arena_status(arena);
+}
+
+/* ---- starting ------------------------------------------------------------------------------ */
+
+/* Rows that are due at the same time are taken in the order of their ids: starts come first. */
+static int start_row(struct runtime_task *task, const struct pawl_work_row *stimulus,
+                     const struct pawl_trigger_row *trigger, const struct parsed *parsed,
+                     struct pawl_work_row *out)
+{
+    struct pawl_builder b = {.arena = &task->arena};
+    struct pawl_json data = pawl__json_object();
+
+    pawl__build_text(&b, &data, "versionId", trigger->version_id);
+    pawl__build_text(&b, &data, "correlationId", stimulus->correlation_id);
+    pawl__build_text(&b, &data, "triggerActivityId", trigger->activity_id);
+    pawl__build(&b, &data, "input", parsed->input);
+    *out = (struct pawl_work_row){
+        .kind = pawl__str(PAWL_WORK_START),
+        .part = stimulus->part,
+        .created_us = stimulus->created_us,
+        .due_us = stimulus->created_us,
+        .expires_us = PAWL_TIME_NEVER,
+        .id = pawl__str(pawl__arena_printf(&task->arena, "%.*s/0%.*s", PAWL_STR_ARG(stimulus->name),
+                                           PAWL_STR_ARG(trigger->id))),
+    };
+    if (b.status == PAWL_OK)
+        out->payload = pawl__runtime_json_text(&task->arena, &data);
+    if (b.status == PAWL_OK && (!out->payload.ptr || out->id.len == 0))
+        b.status = pawl__arena_status(&task->arena);
+    return b.status == PAWL_OK ? PAWL_OK : pawl__error_code(task->err, b.status);
+}
+
+static int add_start(struct runtime_task *task, const struct pawl_work_row *stimulus,
+                     const struct pawl_trigger_row *trigger, const struct parsed *parsed,
+                     struct runtime_changes *changes, uint32_t *count)
+{
+    struct pawl_graph *graph = NULL;
+    struct pawl_work_row row;
+    bool may = false;
+    int status = pawl__definitions_graph(task->runtime->definitions, trigger->version_id, &graph,
+                                         task->deadline_ns, task->err);
+
+    if (status == PAWL_ENOTFOUND || status == PAWL_EPARSE)
+        return PAWL_OK;
+    if (status == PAWL_OK)
+        status = pawl__runtime_may_start(task, graph, stimulus->correlation_id, &may);
+    pawl__graph_unref(graph);
+    if (status != PAWL_OK || !may)
+        return status;
+    status = start_row(task, stimulus, trigger, parsed, &row);
+    if (status == PAWL_OK) {
+        pawl__runtime_change(changes, PAWL_CHANGE_ADD, PAWL_TABLE_WORK, &row);
+        ++*count;
+    }
+    return status;
+}
+
+static int match_triggers(struct runtime_task *task, const struct pawl_work_row *stimulus,
+                          const struct parsed *parsed, struct runtime_changes *changes,
+                          uint32_t *count)
+{
+    const struct pawl_condition condition = {.column =
+                                                 pawl_table_column(PAWL_TABLE_TRIGGERS, "hash"),
+                                             .value = {.text = stimulus->hash}};
+    const struct pawl_query query = {.table = PAWL_TABLE_TRIGGERS,
+                                     .conditions = &condition,
+                                     .condition_count = 1,
+                                     .limit = PAWL_STORE_ROWS_MAX};
+    struct pawl_rows rows = {0};
+    int status = pawl_store_find(task->runtime->store, &query, &task->arena, &rows,
+                                 task->deadline_ns, task->err);
+
+    for (size_t i = 0; status == PAWL_OK && i < rows.count; i++)
+        status = add_start(task, stimulus, &((const struct pawl_trigger_row *)rows.rows)[i], parsed,
+                           changes, count);
+    return status;
+}
+
+/* ---- resuming ------------------------------------------------------------------------------ */
+
+static void add_resume(struct runtime_task *task, const struct pawl_work_row *stimulus,
+                       const struct pawl_bookmark_row *bookmark, struct pawl_str payload,
+                       struct runtime_changes *changes)
+{
+    struct pawl_work_row row = {
+        .kind = pawl__str(PAWL_WORK_RESUME),
+        .instance_id = bookmark->instance_id,
+        .bookmark_id = bookmark->id,
+        .hash = stimulus->hash,
+        .activity_instance_id = stimulus->activity_instance_id,
+        .part = pawl__runtime_part(bookmark->instance_id),
+        .created_us = stimulus->created_us,
+        .due_us = stimulus->created_us,
+        .expires_us = PAWL_TIME_NEVER,
+        .payload = payload,
+    };
+
+    row.id = pawl__str(pawl__arena_printf(&task->arena, "%.*s/1%.*s", PAWL_STR_ARG(stimulus->name),
+                                          PAWL_STR_ARG(bookmark->id)));
+    if (row.id.len == 0)
+        changes->status = pawl__arena_status(&task->arena);
+    pawl__runtime_change(changes, PAWL_CHANGE_ADD, PAWL_TABLE_WORK, &row);
+}
+
+static void where(struct pawl_query *query, struct pawl_condition *conditions, const char *column,
+                  struct pawl_str value)
+{
+    if (value.len > 0)
+        conditions[query->condition_count++] = (struct pawl_condition){
+            .column = pawl_table_column(PAWL_TABLE_BOOKMARKS, column), .value = {.text = value}};
+}
+
+static int find_bookmarks(struct runtime_task *task, const struct pawl_work_row *stimulus,
+                          const struct parsed *parsed, struct pawl_rows *rows)
+{
+    const struct pawl_bookmark_row after = {.id = parsed->after};
+    struct pawl_condition conditions[4];
+    struct pawl_query query = {.table = PAWL_TABLE_BOOKMARKS,
+                               .flags = PAWL_QUERY_BRIEF,
+                               .conditions = conditions,
+                               .limit = TARGETS_PAGE,
+                               .after = parsed->after.len > 0 ? &after : NULL};
+
+    where(&query, conditions, "hash", stimulus->hash);
+    where(&query, conditions, "instance_id", parsed->instance_id);
+    where(&query, conditions, "correlation_id", stimulus->correlation_id);
+    where(&query, conditions, "activity_instance_id", stimulus->activity_instance_id);
+    return pawl_store_find(task->runtime->store, &query, &task->arena, rows, task->deadline_ns,
+                           task->err);
+}
+
+/* ---- what becomes of the row --------------------------------------------------------------- */
+
+/* The same stimulus under a new id, so that the old row's end and the new one's begin are one. */
+static int renew_row(struct runtime_task *task, const struct pawl_work_row *stimulus,
+                     const struct parsed *parsed, struct pawl_work_row *out)
+{
+    int status;
+
+    *out = *stimulus;
+    out->id = pawl__runtime_new_id(task->runtime, &task->arena);
+    if (!out->id.ptr)
+        return pawl__error_code(task->err, pawl__arena_status(&task->arena));
+    status = payload_text(&task->arena, parsed, &out->payload);
+    return status == PAWL_OK ? PAWL_OK : pawl__error_code(task->err, status);
+}
+
+static int add_rest(struct runtime_task *task, const struct pawl_work_row *stimulus,
+                    struct parsed *parsed, struct pawl_str after, struct runtime_changes *changes)
+{
+    struct pawl_work_row rest;
+    int status;
+
+    parsed->after = after;
+    status = renew_row(task, stimulus, parsed, &rest);
+    if (status == PAWL_OK) {
+        rest.owner = 0;
+        pawl__runtime_change(changes, PAWL_CHANGE_ADD, PAWL_TABLE_WORK, &rest);
+    }
+    return status;
+}
+
+static int park(struct runtime_task *task, const struct pawl_work_row *stimulus,
+                const struct parsed *parsed, struct runtime_changes *changes)
+{
+    struct pawl_runtime *runtime = task->runtime;
+    struct pawl_work_row row, again;
+    int status = renew_row(task, stimulus, parsed, &row);
+
+    if (status != PAWL_OK)
+        return status;
+    row.owner = 0;
+    row.due_us = PAWL_TIME_NEVER;
+    row.expires_us = row.created_us + runtime->options.stimulus_us;
+    pawl__runtime_change(changes, PAWL_CHANGE_ADD, PAWL_TABLE_WORK, &row);
+    if (!(runtime->store->caps & PAWL_STORE_CAP_MACHINES) || stimulus->attempts > 0)
+        return PAWL_OK;
+    /* Where transactions run side by side, a bookmark committed right now did not see this row and
+     * was not seen: it will be in a second. */
+    again = (struct pawl_work_row){
+        .kind = pawl__str(PAWL_WORK_RECHECK),
+        .name = row.id,
+        .part = row.part,
+        .created_us = row.created_us,
+        .due_us = row.created_us + RECHECK_US,
+        .expires_us = PAWL_TIME_NEVER,
+        .id = pawl__str(pawl__arena_printf(&task->arena, "recheck:%.*s", PAWL_STR_ARG(row.id))),
+    };
+    if (again.id.len == 0)
+        return pawl__error_code(task->err, pawl__arena_status(&task->arena));
+    pawl__runtime_change(changes, PAWL_CHANGE_ADD, PAWL_TABLE_WORK, &again);
+    return PAWL_OK;
+}
+
+int pawl__runtime_match(struct runtime_task *task, const struct pawl_work_row *work,
+                        struct pawl_sent *sent)
+{
+    struct runtime_changes changes = {.arena = &task->arena};
+    struct pawl_rows rows = {0};
+    struct parsed parsed;
+    struct pawl_str payload;
+    int status = parse(task, work, &parsed);
+
+    if (status == PAWL_OK && parsed.instance_id.len == 0 && parsed.after.len == 0)
+        status = match_triggers(task, work, &parsed, &changes, &sent->started);
+    if (status == PAWL_OK)
+        status = find_bookmarks(task, work, &parsed, &rows);
+    if (status == PAWL_OK)
+        status = payload_text(&task->arena, &(struct parsed){.input = parsed.input}, &payload);
+    for (size_t i = 0; status == PAWL_OK && i < rows.count; i++) {
+        add_resume(task, work, &((const struct pawl_bookmark_row *)rows.rows)[i], payload,
+                   &changes);
+        sent->resumed++;
+    }
+    if (status == PAWL_OK && rows.count == TARGETS_PAGE)
+        status =
+            add_rest(task, work, &parsed,
+                     ((const struct pawl_bookmark_row *)rows.rows)[rows.count - 1].id, &changes);
+    sent->parked = sent->started + sent->resumed == 0 && parsed.after.len == 0;
+    if (status == PAWL_OK && sent->parked)
+        status = park(task, work, &parsed, &changes);
+    return status == PAWL_OK ? pawl__runtime_finish_work(task, work, &changes) : status;
+}
+
+int pawl__runtime_recheck(struct runtime_task *task, const struct pawl_work_row *work)
+{
+    const struct pawl_condition condition = {.column = pawl_table_column(PAWL_TABLE_WORK, "id"),
+                                             .value = {.text = work->name}};
+    const struct pawl_query query = {
+        .table = PAWL_TABLE_WORK, .conditions = &condition, .condition_count = 1};
+    struct runtime_changes changes = {.arena = &task->arena};
+    struct pawl_work_row row;
+    struct parsed parsed;
+    struct pawl_rows rows = {0}, found = {0};
+    int status = pawl_store_find(task->runtime->store, &query, &task->arena, &rows,
+                                 task->deadline_ns, task->err);
+
+    if (status != PAWL_OK || rows.count == 0)
+        return status == PAWL_OK ? pawl__runtime_finish_work(task, work, &changes) : status;
+    row = *(const struct pawl_work_row *)rows.rows;
+    status = parse(task, &row, &parsed);
+    if (status == PAWL_OK)
+        status = find_bookmarks(task, &row, &parsed, &found);
+    if (status == PAWL_OK && found.count > 0 && row.due_us == PAWL_TIME_NEVER) {
+        /* Nobody else writes a parked row but to make it due, which this does too. */
+        row.due_us = work->due_us;
+        row.attempts = 1;
+        pawl__runtime_change(&changes, PAWL_CHANGE_PUT, PAWL_TABLE_WORK, &row);
+    }
+    return status == PAWL_OK ? pawl__runtime_finish_work(task, work, &changes) : status;
+}
+
+/* ---- sending ------------------------------------------------------------------------------- */
+
+int pawl__runtime_event_row(struct pawl_runtime *runtime, struct pawl_arena *arena,
+                            const struct pawl_json *event, struct pawl_work_row *row)
+{
+    struct pawl_builder b = {.arena = arena};
+    struct pawl_json name = pawl__json_object(), payload = runtime_member(event, "payload");
+    struct parsed parsed = {.instance_id = runtime_text(event, "instanceId"),
+                            .input = pawl__json_object()};
+    char hash[PAWL_SHA256_TEXT_SIZE];
+
+    pawl__build(&b, &name, "eventName", runtime_member(event, "eventName"));
+    pawl__build_name(&b, &name, "_type", "EventStimulus");
+    if (pawl__json_is(&payload, PAWL_JSON_NULL))
+        payload = pawl__json_object();
+    pawl__build(&b, &parsed.input, EVENT_INPUT, payload);
+    if (b.status == PAWL_OK)
+        b.status = pawl__stimulus_hash(&runtime->env->alloc, pawl__str("Elsa.Event"), &name,
+                                       pawl__str(""), hash);
+    if (b.status != PAWL_OK)
+        return b.status;
+    *row = (struct pawl_work_row){
+        .id = pawl__runtime_new_id(runtime, arena),
+        .kind = pawl__str(PAWL_WORK_STIMULUS),
+        .hash = pawl__arena_str(arena, pawl__str(hash)),
+        .correlation_id = runtime_text(event, "correlationId"),
+        .expires_us = PAWL_TIME_NEVER,
+    };
+    if (!row->id.ptr || !row->hash.ptr)
+        return pawl__arena_status(arena);
+    row->name = row->id;
+    row->part = pawl__runtime_part(row->hash);
+    return payload_text(arena, &parsed, &row->payload);
+}
+
+/* Makes the row durable, this node's, and then matches it. */
+static int accept(struct runtime_task *task, struct pawl_work_row *row, struct pawl_str key,
+                  struct pawl_sent *sent)
+{
+    struct pawl_runtime *runtime = task->runtime;
+    struct runtime_changes changes = {.arena = &task->arena};
+    struct pawl_commit commit = {.kind = PAWL_COMMIT_PLAIN};
+    int64_t now_us;
+    int status = pawl__runtime_clock(runtime, &now_us, task->deadline_ns, task->err);
+
+    if (status != PAWL_OK)
+        return status;
+    row->created_us = row->due_us = now_us;
+    row->owner = pawl__keeper_incarnation(runtime->keeper);
+    if (key.len > 0) {
+        const struct pawl_reservation_row reservation = {
+            .key = pawl__str(pawl__arena_printf(&task->arena, "stimulus:%.*s", PAWL_STR_ARG(key))),
+            .value = row->id,
+            .expires_us = now_us + KEY_US,
+        };
+
+        pawl__runtime_change(&changes, PAWL_CHANGE_INSERT, PAWL_TABLE_RESERVATIONS, &reservation);
+    }
+    pawl__runtime_change(&changes, PAWL_CHANGE_INSERT, PAWL_TABLE_WORK, row);
+    if (changes.status != PAWL_OK)
+        return pawl__error_code(task->err, changes.status);
+    commit.changes = changes.items;
+    commit.change_count = changes.count;
+    status = pawl__runtime_commit(runtime, &commit, task->deadline_ns, task->err);
+    if (status == PAWL_EEXISTS && key.len > 0)
+        return PAWL_OK; /* sent before */
+    return status == PAWL_OK ? pawl__runtime_match(task, row, sent) : status;
+}
+
+int pawl__runtime_send(struct pawl_runtime *runtime, const struct pawl_stimulus *stimulus,
+                       struct pawl_sent *out, int64_t deadline_ns, struct pawl_error *err)
+{
+    const struct parsed parsed = {.instance_id = stimulus->instance_id, .input = stimulus->input};
+    struct pawl_work_row row = {
+        .kind = pawl__str(PAWL_WORK_STIMULUS),
+        .hash = stimulus->hash,
+        .correlation_id = stimulus->correlation_id,
+        .activity_instance_id = stimulus->activity_instance_id,
+        .part = pawl__runtime_part(stimulus->hash),
+        .expires_us = PAWL_TIME_NEVER,
+    };
+    struct pawl_sent sent = {0};
+    struct runtime_task task;
+    int status;
+
+    pawl__runtime_task_init(&task, runtime, deadline_ns, err);
+    row.id = row.name = pawl__runtime_new_id(runtime, &task.arena);
+    status = row.id.ptr ? payload_text(&task.arena, &parsed, &row.payload)
+                        : pawl__arena_status(&task.arena);
+    if (status != PAWL_OK)
+        (void)pawl__error_code(err, status);
+    else
+        status = accept(&task, &row, stimulus->idempotency_key, &sent);
+    pawl__runtime_task_release(&task);
+    if (status == PAWL_OK && out)
+        *out = sent;
+    return status;
+}
+
+int pawl__runtime_send_event(struct pawl_runtime *runtime, struct pawl_str name,
+                             const struct pawl_json *payload, const struct pawl_stimulus *stimulus,
+                             struct pawl_sent *out, int64_t deadline_ns, struct pawl_error *err)
+{
+    struct pawl_json event = pawl__json_object();
+    struct pawl_sent sent = {0};
+    struct runtime_task task;
+    struct pawl_builder b;
+    struct pawl_work_row row;
+
+    pawl__runtime_task_init(&task, runtime, deadline_ns, err);
+    b = (struct pawl_builder){.arena = &task.arena};
+    pawl__build_text(&b, &event, "eventName", pawl__arena_str(&task.arena, name));
+    if (stimulus) {
+        pawl__build_text(&b, &event, "correlationId",
+                         pawl__arena_str(&task.arena, stimulus->correlation_id));
+        pawl__build_text(&b, &event, "instanceId",
+                         pawl__arena_str(&task.arena, stimulus->instance_id));
+    }
+    if (payload)
+        pawl__build(&b, &event, "payload", *payload);
+    if (b.status == PAWL_OK)
+        b.status = pawl__runtime_event_row(runtime, &task.arena, &event, &row);
+    if (b.status != PAWL_OK)
+        (void)pawl__error_code(err, b.status);
+    else
+        b.status = accept(&task, &row, stimulus ? stimulus->idempotency_key : pawl__str(""), &sent);
+    pawl__runtime_task_release(&task);
+    if (b.status == PAWL_OK && out)
+        *out = sent;
+    return b.status;
+}

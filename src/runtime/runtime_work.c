@@ -1,0 +1,292 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Work that is due: taking it, doing it, and what happens when that fails.
+ *
+ * A row that was taken is this node's until a commit ends it; if the node dies, others take it.
+ * What fails is put off, longer each time, and after a few attempts becomes a dead letter with the
+ * last error. A row is never rewritten in place without a guard: it ends, and its successor has a
+ * new id, in one commit; so that of two nodes that both believe to have it only one can.
+ */
+#include "runtime/runtime_private.h"
+
+#include "base/error.h"
+#include "base/log.h"
+
+/* Rows that one take asks for at the most. */
+#define TAKE_MAX 256u
+/* First pause after a failure; doubled each time. */
+#define BACKOFF_US INT64_C(1000000)
+#define BACKOFF_DOUBLINGS_MAX 10
+/* When another node has the instance just now. */
+#define BUSY_US INT64_C(200000)
+
+/* ---- failures ------------------------------------------------------------------------------ */
+
+void pawl__runtime_add_dead_letter(struct runtime_changes *changes,
+                                   const struct pawl_work_row *work, const char *reason,
+                                   struct pawl_str error, int64_t now_us)
+{
+    const struct pawl_dead_letter_row row = {
+        .id = work->id,
+        .work_id = work->id,
+        .kind = work->kind,
+        .instance_id = work->instance_id,
+        .bookmark_id = work->bookmark_id,
+        .hash = work->hash,
+        .correlation_id = work->correlation_id,
+        .activity_instance_id = work->activity_instance_id,
+        .name = work->name,
+        .reason = pawl__str(reason),
+        .created_us = work->created_us,
+        .dead_us = now_us,
+        .attempts = work->attempts,
+        .attempted_us = work->attempted_us,
+        .can_replay = 1,
+        .error = error,
+        .payload = work->payload,
+    };
+
+    pawl__runtime_change(changes, PAWL_CHANGE_ADD, PAWL_TABLE_DEAD_LETTERS, &row);
+}
+
+static int64_t backoff_us(int64_t attempts)
+{
+    return BACKOFF_US << (attempts < BACKOFF_DOUBLINGS_MAX ? attempts : BACKOFF_DOUBLINGS_MAX);
+}
+
+void pawl__runtime_add_failure(struct runtime_changes *changes, struct pawl_runtime *runtime,
+                               const struct pawl_work_row *work, const struct pawl_error *why,
+                               int64_t now_us)
+{
+    struct pawl_work_row row = *work;
+
+    row.owner = 0;
+    row.error = pawl__arena_str(changes->arena, pawl__str(why->msg));
+    row.attempted_us = now_us;
+    row.due_us = now_us + backoff_us(row.attempts++);
+    if (!row.error.ptr) {
+        changes->status = pawl__arena_status(changes->arena);
+        return;
+    }
+    if (row.attempts < runtime->options.attempts_max) {
+        pawl__runtime_change(changes, PAWL_CHANGE_PUT, PAWL_TABLE_WORK, &row);
+        return;
+    }
+    pawl__runtime_delete_work(changes, work->id);
+    pawl__runtime_add_dead_letter(changes, &row, "Failed", row.error, now_us);
+}
+
+int pawl__runtime_finish_work(struct runtime_task *task, const struct pawl_work_row *work,
+                              const struct runtime_changes *changes)
+{
+    struct pawl_commit commit = {
+        .kind = PAWL_COMMIT_PLAIN,
+        .done = &work->id,
+        .done_count = 1,
+        .done_owner = work->owner,
+        .changes = changes->items,
+        .change_count = changes->count,
+    };
+
+    if (changes->status != PAWL_OK)
+        return pawl__error_code(task->err, changes->status);
+    return pawl__runtime_commit(task->runtime, &commit, pawl__runtime_commit_deadline(task),
+                                task->err);
+}
+
+/* The row ends; its successor is nobody's and due later. */
+static int put_off(struct runtime_task *task, const struct pawl_work_row *work, int64_t due_us)
+{
+    struct runtime_changes changes = {.arena = &task->arena};
+    struct pawl_work_row row = *work;
+
+    row.id = pawl__runtime_new_id(task->runtime, &task->arena);
+    if (!row.id.ptr)
+        return pawl__error_code(task->err, pawl__arena_status(&task->arena));
+    row.owner = 0;
+    row.due_us = due_us;
+    pawl__runtime_change(&changes, PAWL_CHANGE_ADD, PAWL_TABLE_WORK, &row);
+    return pawl__runtime_finish_work(task, work, &changes);
+}
+
+static int fail_work(struct runtime_task *task, const struct pawl_work_row *work,
+                     const struct pawl_error *why, int64_t now_us)
+{
+    struct runtime_changes changes = {.arena = &task->arena};
+    struct pawl_work_row renamed = *work;
+
+    renamed.id = pawl__runtime_new_id(task->runtime, &task->arena);
+    if (!renamed.id.ptr)
+        return pawl__error_code(task->err, pawl__arena_status(&task->arena));
+    if (task->runtime->log)
+        pawl_log(task->runtime->log, PAWL_LOG_WARN, "work failed", pawl__log_str("work", work->id),
+                 pawl__log_str("kind", work->kind), pawl_log_int("attempt", work->attempts + 1),
+                 pawl_log_error("error", why));
+    pawl__runtime_add_failure(&changes, task->runtime, &renamed, why, now_us);
+    return pawl__runtime_finish_work(task, work, &changes);
+}
+
+static int expire(struct runtime_task *task, const struct pawl_work_row *work, int64_t now_us)
+{
+    struct runtime_changes changes = {.arena = &task->arena};
+
+    pawl__runtime_add_dead_letter(&changes, work, "Expired", work->error, now_us);
+    return pawl__runtime_finish_work(task, work, &changes);
+}
+
+/* ---- effects ------------------------------------------------------------------------------- */
+
+void pawl__runtime_perform(struct pawl_runtime *runtime, const struct pawl_work_row *work,
+                           const struct pawl_json *data)
+{
+    const struct pawl_runtime_hooks *hooks = &runtime->options.hooks;
+
+    if (pawl__str_is(work->kind, PAWL_WORK_CONSOLE) && hooks->line)
+        hooks->line(hooks->ctx, work->name, runtime_text(data, "text"));
+    if (pawl__str_is(work->kind, PAWL_WORK_TASK) && hooks->task)
+        hooks->task(hooks->ctx, work->name, data);
+    pawl__runtime_add_done(runtime, work->id);
+}
+
+/* One that another node left behind. */
+static int perform_taken(struct runtime_task *task, const struct pawl_work_row *work)
+{
+    struct pawl_json data;
+    int status =
+        pawl__runtime_json_read(task->runtime, &task->arena, work->payload, &data, task->err);
+
+    if (status == PAWL_OK)
+        pawl__runtime_perform(task->runtime, work, &data);
+    return status;
+}
+
+/* ---- doing --------------------------------------------------------------------------------- */
+
+static int do_mail(struct runtime_task *task, const struct pawl_work_row *work, int64_t now_us)
+{
+    struct runtime_changes none = {.arena = &task->arena};
+    int status = pawl__runtime_run_instance(task, work->instance_id, NULL, NULL);
+
+    if (status == PAWL_ENOTFOUND)
+        return pawl__runtime_finish_work(task, work, &none); /* it went with its instance */
+    if (status == PAWL_EBUSY)
+        return put_off(task, work, now_us + BUSY_US);
+    return status;
+}
+
+static int do_kind(struct runtime_task *task, const struct pawl_work_row *work, int64_t now_us)
+{
+    struct pawl_sent sent = {0};
+
+    if (work->instance_id.len > 0)
+        return do_mail(task, work, now_us);
+    if (work->expires_us <= now_us)
+        return expire(task, work, now_us);
+    if (pawl__str_is(work->kind, PAWL_WORK_STIMULUS))
+        return pawl__runtime_match(task, work, &sent);
+    if (pawl__str_is(work->kind, PAWL_WORK_START))
+        return pawl__runtime_do_start(task, work);
+    if (pawl__str_is(work->kind, PAWL_WORK_TICK))
+        return pawl__runtime_do_tick(task, work);
+    if (pawl__str_is(work->kind, PAWL_WORK_RECHECK))
+        return pawl__runtime_recheck(task, work);
+    if (pawl__str_is(work->kind, PAWL_WORK_CONSOLE) || pawl__str_is(work->kind, PAWL_WORK_TASK))
+        return perform_taken(task, work);
+    return pawl__error_set(task->err, PAWL_EUNSUPPORTED,
+                           "work of kind '%.*s' is not known to this version of Pawl",
+                           PAWL_STR_ARG(work->kind));
+}
+
+/*
+ * Mail that fails is dealt with where it is delivered. Of other work: what is not ours any more is
+ * somebody else's; what the store could not be asked for stays ours and is tried again.
+ */
+int pawl__runtime_do_work(struct pawl_runtime *runtime, const struct pawl_work_row *work,
+                          int64_t now_us, int64_t deadline_ns)
+{
+    struct pawl_error err = PAWL_ERROR_INIT;
+    struct runtime_task task;
+    int status;
+
+    pawl__runtime_task_init(&task, runtime, deadline_ns, &err);
+    status = do_kind(&task, work, now_us);
+    if (status == PAWL_OK)
+        status = pawl__runtime_task_finish(&task);
+    if (status != PAWL_OK && status != PAWL_ECONFLICT && status != PAWL_ESTOPPED &&
+        work->instance_id.len == 0) {
+        struct pawl_error why = err;
+
+        status = fail_work(&task, work, &why, now_us);
+    }
+    pawl__runtime_task_release(&task);
+    return status;
+}
+
+int pawl__runtime_do_runnable(struct pawl_runtime *runtime, struct pawl_str instance_id,
+                              int64_t deadline_ns)
+{
+    struct pawl_error err = PAWL_ERROR_INIT;
+    struct runtime_task task;
+    int status;
+
+    pawl__runtime_task_init(&task, runtime, deadline_ns, &err);
+    status = pawl__runtime_run_instance(&task, instance_id, NULL, NULL);
+    if (status == PAWL_OK)
+        status = pawl__runtime_task_finish(&task);
+    pawl__runtime_task_release(&task);
+    return status;
+}
+
+/* ---- taking -------------------------------------------------------------------------------- */
+
+int pawl__runtime_take(struct pawl_runtime *runtime, uint32_t limit, struct pawl_arena *arena,
+                       struct pawl_taken *taken, int64_t deadline_ns, struct pawl_error *err)
+{
+    const struct pawl_take take = {
+        .owner = pawl__keeper_incarnation(runtime->keeper),
+        .limit = limit > 0 && limit < TAKE_MAX ? limit : TAKE_MAX,
+    };
+    int64_t sent_ns = pawl_env_monotonic_ns(runtime->env);
+    int status = pawl_store_take(runtime->store, &take, arena, taken, deadline_ns, err);
+
+    if (status == PAWL_OK)
+        pawl__runtime_clock_seen(runtime, taken->now_us, sent_ns);
+    return status;
+}
+
+int pawl__runtime_work(struct pawl_runtime *runtime, uint32_t limit, struct pawl_worked *out,
+                       int64_t deadline_ns, struct pawl_error *err)
+{
+    struct pawl_taken taken;
+    struct pawl_arena arena;
+    int status;
+
+    pawl__arena_init(&arena, &runtime->env->alloc, RUNTIME_BYTES_MAX);
+    status = pawl__runtime_take(runtime, limit, &arena, &taken, deadline_ns, err);
+    if (status == PAWL_OK) {
+        *out = (struct pawl_worked){(uint32_t)(taken.work_count + taken.runnable_count),
+                                    taken.now_us, taken.next_due_us};
+        for (size_t i = 0; i < taken.runnable_count && status != PAWL_ESTOPPED; i++)
+            status = pawl__runtime_do_runnable(runtime, taken.runnable[i], deadline_ns);
+        for (size_t i = 0; i < taken.work_count && status != PAWL_ESTOPPED; i++)
+            status = pawl__runtime_do_work(runtime, &taken.work[i], taken.now_us, deadline_ns);
+        if (status == PAWL_ESTOPPED)
+            (void)pawl__error_code(err, status);
+        else
+            status = PAWL_OK;
+        pawl__runtime_flush_done(runtime, deadline_ns);
+    }
+    pawl__arena_release(&arena);
+    return status;
+}
+
+int pawl__runtime_drain(struct pawl_runtime *runtime, struct pawl_worked *out, int64_t deadline_ns,
+                        struct pawl_error *err)
+{
+    int status;
+
+    do {
+        status = pawl__runtime_work(runtime, 0, out, deadline_ns, err);
+    } while (status == PAWL_OK && out->done > 0);
+    return status;
+}

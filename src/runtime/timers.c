@@ -1,0 +1,91 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * When bookmarks and triggers are due that time alone resumes or fires; see definitions.h. Pure:
+ * the time is given, nothing is kept.
+ */
+#include "runtime/definitions.h"
+
+#include "base/cron.h"
+#include "base/datetime.h"
+#include "base/duration.h"
+
+/* The instant in a payload; INT64_MAX when there is none. */
+static int64_t instant(const struct pawl_json *payload, const char *key)
+{
+    const struct pawl_json *text = pawl__json_get_nocase(payload, pawl__str(key));
+    struct pawl_datetime at;
+
+    if (pawl__datetime_parse(pawl__json_str(text), &at, NULL) != PAWL_OK)
+        return INT64_MAX;
+    return pawl__datetime_utc_ticks(at);
+}
+
+static int64_t cron_next(const struct pawl_json *payload, int64_t now)
+{
+    struct pawl_str text =
+        pawl__json_str(pawl__json_get_nocase(payload, pawl__str("cronExpression")));
+    struct pawl_cron cron;
+    int64_t next;
+
+    if (pawl__cron_parse(text, &cron, NULL, NULL) != PAWL_OK ||
+        !pawl__cron_next(&cron, NULL, now, &next))
+        return INT64_MAX;
+    return next;
+}
+
+int64_t pawl__bookmark_due(struct pawl_str name, const struct pawl_json *payload)
+{
+    if (pawl__str_is(name, "Elsa.Delay") || pawl__str_is(name, "Elsa.Timer"))
+        return instant(payload, "resumeAt");
+    if (pawl__str_is(name, "Elsa.StartAt") || pawl__str_is(name, "Elsa.Cron"))
+        return instant(payload, "executeAt");
+    return INT64_MAX;
+}
+
+int64_t pawl__trigger_due(struct pawl_str name, const struct pawl_json *payload, int64_t now)
+{
+    if (pawl__str_is(name, "Elsa.Timer"))
+        return instant(payload, "startAt");
+    if (pawl__str_is(name, "Elsa.StartAt"))
+        return instant(payload, "executeAt");
+    if (pawl__str_is(name, "Elsa.Cron"))
+        return cron_next(payload, now);
+    return INT64_MAX;
+}
+
+int64_t pawl__trigger_due_again(struct pawl_str name, const struct pawl_json *payload, int64_t now)
+{
+    const struct pawl_json *text = pawl__json_get_nocase(payload, pawl__str("interval"));
+    int64_t interval;
+
+    if (pawl__str_is(name, "Elsa.Cron"))
+        return cron_next(payload, now);
+    if (!pawl__str_is(name, "Elsa.Timer") ||
+        pawl__duration_parse_constant(pawl__json_str(text), &interval, NULL) != PAWL_OK ||
+        interval <= 0 || now > PAWL_DATETIME_TICKS_MAX || interval > PAWL_DATETIME_TICKS_MAX - now)
+        return INT64_MAX;
+    return now + interval;
+}
+
+int64_t pawl__ticks_to_us(int64_t ticks)
+{
+    int64_t since, us;
+
+    if (ticks == INT64_MAX)
+        return PAWL_TIME_NEVER;
+    if (ticks < INT64_MIN + PAWL_DATETIME_UNIX_EPOCH_TICKS)
+        return INT64_MIN / PAWL_TICKS_PER_US;
+    since = ticks - PAWL_DATETIME_UNIX_EPOCH_TICKS;
+    us = since / PAWL_TICKS_PER_US;
+    /* Division goes towards zero: upwards already where the number is negative. */
+    return since > 0 && since % PAWL_TICKS_PER_US != 0 ? us + 1 : us;
+}
+
+int64_t pawl__us_to_ticks(int64_t us)
+{
+    if (us >= (INT64_MAX - PAWL_DATETIME_UNIX_EPOCH_TICKS) / PAWL_TICKS_PER_US)
+        return INT64_MAX;
+    if (us <= INT64_MIN / PAWL_TICKS_PER_US)
+        return INT64_MIN + PAWL_DATETIME_UNIX_EPOCH_TICKS;
+    return us * PAWL_TICKS_PER_US + PAWL_DATETIME_UNIX_EPOCH_TICKS;
+}

@@ -1,0 +1,247 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * What is between a node and the world: its clock, and its connection to the server.
+ *
+ * Everything a node sends takes a while to arrive, and so does the answer. A node that stands still
+ * holds back what it was about to send: it arrives when others have taken over. A node that has
+ * crashed neither sends nor hears; what had arrived takes effect all the same.
+ */
+#include "sim/sim_private.h"
+
+#include "base/alloc.h"
+#include "base/error.h"
+
+#define DELAY_NS_MAX (INT64_C(8) * MS_NS)
+
+/* ---- a clock that is wrong --------------------------------------------------------------- */
+
+static struct shifted_env *shifted(struct pawl_env *env)
+{
+    return (struct shifted_env *)(void *)env;
+}
+
+static int64_t shifted_monotonic_ns(struct pawl_env *env)
+{
+    return pawl_env_monotonic_ns(shifted(env)->inner);
+}
+
+static int64_t shifted_wall_ns(struct pawl_env *env)
+{
+    return pawl_env_wall_ns(shifted(env)->inner) + shifted(env)->wall_shift_ns;
+}
+
+static int shifted_entropy(struct pawl_env *env, void *out, size_t size_bytes,
+                           struct pawl_error *err)
+{
+    return pawl_env_entropy(shifted(env)->inner, out, size_bytes, err);
+}
+
+static int shifted_sleep_until(struct pawl_env *env, int64_t deadline_ns)
+{
+    return pawl_env_sleep_until(shifted(env)->inner, deadline_ns);
+}
+
+static int shifted_thread_start(struct pawl_env *env, const char *name, void (*run)(void *arg),
+                                void *arg, struct pawl_thread **out, struct pawl_error *err)
+{
+    return pawl_thread_start(shifted(env)->inner, name, run, arg, out, err);
+}
+
+static void shifted_thread_join(struct pawl_env *env, struct pawl_thread *thread)
+{
+    pawl_thread_join(shifted(env)->inner, thread);
+}
+
+static int shifted_mutex_new(struct pawl_env *env, const char *name, struct pawl_mutex **out)
+{
+    return pawl_mutex_new(shifted(env)->inner, name, out);
+}
+
+static void shifted_mutex_free(struct pawl_env *env, struct pawl_mutex *mutex)
+{
+    pawl_mutex_free(shifted(env)->inner, mutex);
+}
+
+static int shifted_mutex_lock(struct pawl_env *env, struct pawl_mutex *mutex)
+{
+    return pawl_mutex_lock(shifted(env)->inner, mutex);
+}
+
+static void shifted_mutex_unlock(struct pawl_env *env, struct pawl_mutex *mutex)
+{
+    pawl_mutex_unlock(shifted(env)->inner, mutex);
+}
+
+static int shifted_cond_new(struct pawl_env *env, const char *name, struct pawl_cond **out)
+{
+    return pawl_cond_new(shifted(env)->inner, name, out);
+}
+
+static void shifted_cond_free(struct pawl_env *env, struct pawl_cond *cond)
+{
+    pawl_cond_free(shifted(env)->inner, cond);
+}
+
+static int shifted_cond_wait(struct pawl_env *env, struct pawl_cond *cond, struct pawl_mutex *mutex,
+                             int64_t deadline_ns)
+{
+    return pawl_cond_wait(shifted(env)->inner, cond, mutex, deadline_ns);
+}
+
+static void shifted_cond_signal(struct pawl_env *env, struct pawl_cond *cond)
+{
+    pawl_cond_signal(shifted(env)->inner, cond);
+}
+
+static void shifted_cond_broadcast(struct pawl_env *env, struct pawl_cond *cond)
+{
+    pawl_cond_broadcast(shifted(env)->inner, cond);
+}
+
+static const struct pawl_env_ops shifted_ops = {
+    .version = PAWL_ENV_VERSION,
+    .caps = PAWL_ENV_CAP_SIMULATED,
+    .monotonic_ns = shifted_monotonic_ns,
+    .wall_ns = shifted_wall_ns,
+    .entropy = shifted_entropy,
+    .sleep_until = shifted_sleep_until,
+    .thread_start = shifted_thread_start,
+    .thread_join = shifted_thread_join,
+    .mutex_new = shifted_mutex_new,
+    .mutex_free = shifted_mutex_free,
+    .mutex_lock = shifted_mutex_lock,
+    .mutex_unlock = shifted_mutex_unlock,
+    .cond_new = shifted_cond_new,
+    .cond_free = shifted_cond_free,
+    .cond_wait = shifted_cond_wait,
+    .cond_signal = shifted_cond_signal,
+    .cond_broadcast = shifted_cond_broadcast,
+};
+
+void pawl__shifted_env_init(struct shifted_env *env, struct pawl_env *inner)
+{
+    *env =
+        (struct shifted_env){.base = {.ops = &shifted_ops, .alloc = inner->alloc}, .inner = inner};
+}
+
+/* ---- the connection ---------------------------------------------------------------------- */
+
+struct wire_store {
+    struct pawl_store base; /* first: a pawl_store is cast to this */
+    struct pawl_store_ops ops;
+    struct pawl_env *env;
+    struct chance *chance;
+    const int64_t *paused_until_ns;
+};
+
+static struct wire_store *cast(struct pawl_store *store)
+{
+    return (struct wire_store *)(void *)store;
+}
+
+/* PAWL_OK: it has arrived. PAWL_ESTOPPED: the node is no more. */
+static int travel(struct wire_store *wire, struct pawl_error *err)
+{
+    int64_t now_ns = pawl_env_monotonic_ns(wire->env);
+    int64_t delay_ns = (int64_t)pawl__sim_lot(wire->chance, (uint64_t)DELAY_NS_MAX);
+    int status = pawl_env_sleep_until(wire->env, now_ns + delay_ns);
+
+    while (status == PAWL_OK && pawl_env_monotonic_ns(wire->env) < *wire->paused_until_ns)
+        status = pawl_env_sleep_until(wire->env, *wire->paused_until_ns);
+    return status == PAWL_OK ? PAWL_OK : pawl__error_set(err, status, "the node has crashed");
+}
+
+/* The answer on its way back; without a node it is lost. */
+static int come_back(struct wire_store *wire, int status, struct pawl_error *err)
+{
+    int arrived = travel(wire, err);
+
+    return arrived == PAWL_OK ? status : arrived;
+}
+
+static int wire_status(struct pawl_store *store, struct pawl_store_status *out, int64_t deadline_ns,
+                       struct pawl_error *err)
+{
+    int status = travel(cast(store), err);
+
+    if (status != PAWL_OK)
+        return status;
+    return come_back(cast(store), pawl_store_status(store->inner, out, deadline_ns, err), err);
+}
+
+static int wire_lease(struct pawl_store *store, struct pawl_lease *lease, int64_t deadline_ns,
+                      struct pawl_error *err)
+{
+    int status = travel(cast(store), err);
+
+    if (status != PAWL_OK)
+        return status;
+    return come_back(cast(store), pawl_store_lease(store->inner, lease, deadline_ns, err), err);
+}
+
+static int wire_claim(struct pawl_store *store, int64_t owner, struct pawl_claim *claims,
+                      size_t count, struct pawl_arena *arena, int64_t *now_us, int64_t deadline_ns,
+                      struct pawl_error *err)
+{
+    int status = travel(cast(store), err);
+
+    if (status != PAWL_OK)
+        return status;
+    return come_back(
+        cast(store),
+        pawl_store_claim(store->inner, owner, claims, count, arena, now_us, deadline_ns, err), err);
+}
+
+static int wire_apply(struct pawl_store *store, struct pawl_commit *const *commits, size_t count,
+                      int64_t deadline_ns, struct pawl_error *err)
+{
+    int status = travel(cast(store), err);
+
+    if (status != PAWL_OK)
+        return status;
+    return come_back(cast(store), pawl_store_apply(store->inner, commits, count, deadline_ns, err),
+                     err);
+}
+
+static int wire_find(struct pawl_store *store, const struct pawl_query *query,
+                     struct pawl_arena *arena, struct pawl_rows *out, int64_t deadline_ns,
+                     struct pawl_error *err)
+{
+    int status = travel(cast(store), err);
+
+    if (status != PAWL_OK)
+        return status;
+    return come_back(cast(store),
+                     pawl_store_find(store->inner, query, arena, out, deadline_ns, err), err);
+}
+
+static void wire_close(struct pawl_store *store)
+{
+    struct pawl_env *env = cast(store)->env;
+
+    pawl__free(&env->alloc, cast(store), sizeof(struct wire_store));
+}
+
+int pawl__wire_store_new(struct pawl_env *env, struct pawl_store *server, struct chance *chance,
+                         const int64_t *paused_until_ns, struct pawl_store **out,
+                         struct pawl_error *err)
+{
+    struct wire_store *wire = pawl__alloc_zeroed(&env->alloc, sizeof *wire);
+
+    if (!wire)
+        return pawl__error_code(err, PAWL_ENOMEM);
+    pawl__sim_forward_init(&wire->ops);
+    wire->ops.close = wire_close;
+    wire->ops.status = wire_status;
+    wire->ops.lease = wire_lease;
+    wire->ops.claim = wire_claim;
+    wire->ops.apply = wire_apply;
+    wire->ops.find = wire_find;
+    wire->env = env;
+    wire->chance = chance;
+    wire->paused_until_ns = paused_until_ns;
+    wire->base = (struct pawl_store){
+        .ops = &wire->ops, .caps = server->caps, .inner = server, .name = "wire"};
+    *out = &wire->base;
+    return PAWL_OK;
+}

@@ -1,0 +1,296 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Claims, due work and leases in SQLite. They write without a sync: what a crash undoes of them was
+ * never acted upon, because every act is a commit, and a commit that is synced syncs them too.
+ */
+#include "base/error.h"
+#include "stores/sqlite_private.h"
+
+#include <stdlib.h>
+
+#define PARTS 1024
+
+static const struct pawl_sql_statement *named(const struct pawl_sqlite_session *session,
+                                              enum pawl_sql_name name)
+{
+    return pawl__sql_statement(session->store->sql, name);
+}
+
+/* ---- claims ------------------------------------------------------------------------------ */
+
+static int read_mail(struct pawl_sqlite_session *session, struct pawl_claim *claim,
+                     struct pawl_arena *arena, struct pawl_error *err)
+{
+    const struct pawl_sql_statement *mail = named(session, PAWL_SQL_CLAIM_MAIL);
+    struct pawl_sql_inputs inputs = {.id = claim->id, .limit = PAWL_CLAIM_MAIL_MAX};
+    struct pawl_sqlite_statement *statement = NULL;
+    void *rows = NULL;
+    bool row = false;
+    int status = pawl__sqlite_session_run(session, mail, &inputs, &statement, &row, err);
+
+    if (status == PAWL_OK)
+        status = pawl__sqlite_rows_read(statement, row, PAWL_TABLE_WORK, mail->columns, arena,
+                                        &rows, &claim->mail_count, err);
+    claim->mail = rows;
+    return status;
+}
+
+/* Runs CLAIM or CLAIM_LOOK and reads the instance, if it answers one. */
+static int read_instance(struct pawl_sqlite_session *session, enum pawl_sql_name name,
+                         int64_t owner, struct pawl_claim *claim, struct pawl_arena *arena,
+                         bool *found, struct pawl_error *err)
+{
+    struct pawl_sql_inputs inputs = {.id = claim->id, .owner = owner};
+    struct pawl_sqlite_statement *statement = NULL;
+    int status =
+        pawl__sqlite_session_run(session, named(session, name), &inputs, &statement, found, err);
+
+    if (status == PAWL_OK && *found)
+        status = pawl__sqlite_row_read(statement, PAWL_TABLE_INSTANCES,
+                                       named(session, name)->columns, arena, &claim->row, err);
+    pawl__sqlite_reset(statement);
+    return status;
+}
+
+static int claim_one(struct pawl_sqlite_session *session, int64_t owner, struct pawl_claim *claim,
+                     struct pawl_arena *arena, struct pawl_error *err)
+{
+    bool found = false;
+    int status = read_instance(session, PAWL_SQL_CLAIM, owner, claim, arena, &found, err);
+
+    if (status != PAWL_OK)
+        return status;
+    if (found) {
+        claim->status = PAWL_OK;
+        return read_mail(session, claim, arena, err);
+    }
+    status = read_instance(session, PAWL_SQL_CLAIM_LOOK, owner, claim, arena, &found, err);
+    claim->status = found ? PAWL_EBUSY : PAWL_ENOTFOUND;
+    return status;
+}
+
+int pawl__sqlite_store_claim(struct pawl_store *base, int64_t owner, struct pawl_claim *claims,
+                             size_t count, struct pawl_arena *arena, int64_t *now_us,
+                             int64_t deadline_ns, struct pawl_error *err)
+{
+    struct pawl_sqlite_store *store = pawl__sqlite_store_of(base);
+    struct pawl_sqlite_session session;
+    struct pawl_claim *made;
+    int status;
+
+    if (count > PAWL_STORE_BATCH_MAX)
+        return pawl__error_set(err, PAWL_ELIMIT, "%zu claims at once; at most %d", count,
+                               PAWL_STORE_BATCH_MAX);
+    status = pawl__sqlite_session_write(store, false, deadline_ns, &session, err);
+    if (status != PAWL_OK)
+        return status;
+    made = pawl__arena_alloc_array(&session.scratch, count + 1, sizeof *made);
+    if (!made)
+        status = pawl__error_code(err, pawl__arena_status(&session.scratch));
+    for (size_t i = 0; i < count && status == PAWL_OK; i++) {
+        made[i] = (struct pawl_claim){.id = claims[i].id, .ticket = claims[i].ticket};
+        status = claim_one(&session, owner, &made[i], arena, err);
+    }
+    if (status == PAWL_OK)
+        status = pawl__sqlite_session_commit(&session, err);
+    if (status == PAWL_OK) {
+        memcpy(claims, made, count * sizeof *made);
+        if (now_us)
+            *now_us = session.now_us;
+    }
+    pawl__sqlite_session_end(&session);
+    return status;
+}
+
+/* ---- due work ---------------------------------------------------------------------------- */
+
+static int compare_due(const void *a, const void *b)
+{
+    const struct pawl_work_row *x = a, *y = b;
+
+    if (x->due_us != y->due_us)
+        return x->due_us < y->due_us ? -1 : 1;
+    return pawl__str_compare(x->id, y->id);
+}
+
+static int take_work(struct pawl_sqlite_session *session, const struct pawl_take *take,
+                     struct pawl_sql_inputs *inputs, struct pawl_arena *arena,
+                     struct pawl_taken *out, struct pawl_error *err)
+{
+    const struct pawl_sql_statement *statement =
+        named(session, take->kind.len > 0 ? PAWL_SQL_TAKE_KIND : PAWL_SQL_TAKE);
+    struct pawl_sqlite_statement *prepared = NULL;
+    void *rows = NULL;
+    bool row = false;
+    int status = pawl__sqlite_session_run(session, statement, inputs, &prepared, &row, err);
+
+    if (status == PAWL_OK)
+        status = pawl__sqlite_rows_read(prepared, row, PAWL_TABLE_WORK, statement->columns, arena,
+                                        &rows, &out->work_count, err);
+    if (status == PAWL_OK && out->work_count > 0)
+        qsort(rows, out->work_count, sizeof(struct pawl_work_row), compare_due);
+    out->work = rows;
+    return status;
+}
+
+static int look_for_runnable(struct pawl_sqlite_session *session, struct pawl_sql_inputs *inputs,
+                             struct pawl_arena *arena, struct pawl_taken *out,
+                             struct pawl_error *err)
+{
+    struct pawl_sqlite_statement *prepared = NULL;
+    struct pawl_str *ids = NULL;
+    bool row = false;
+    int status = pawl__sqlite_session_run(session, named(session, PAWL_SQL_RUNNABLE), inputs,
+                                          &prepared, &row, err);
+
+    if (status == PAWL_OK && row) {
+        ids = pawl__arena_alloc_array(arena, (size_t)inputs->limit, sizeof *ids);
+        if (!ids)
+            status = pawl__error_code(err, pawl__arena_status(arena));
+    }
+    while (status == PAWL_OK && row && ids) {
+        ids[out->runnable_count] = pawl__arena_str(arena, pawl__sqlite_column_str(prepared, 0));
+        if (!ids[out->runnable_count++].ptr)
+            status = pawl__error_code(err, pawl__arena_status(arena));
+        else
+            status = pawl__sqlite_step(prepared, &row, err);
+    }
+    pawl__sqlite_reset(prepared);
+    out->runnable = ids;
+    return status;
+}
+
+static int look_for_next(struct pawl_sqlite_session *session, const struct pawl_take *take,
+                         struct pawl_sql_inputs *inputs, struct pawl_taken *out,
+                         struct pawl_error *err)
+{
+    struct pawl_sqlite_statement *prepared = NULL;
+    bool row = false;
+    int status = pawl__sqlite_session_run(
+        session, named(session, take->kind.len > 0 ? PAWL_SQL_NEXT_DUE_KIND : PAWL_SQL_NEXT_DUE),
+        inputs, &prepared, &row, err);
+
+    if (status == PAWL_OK && row)
+        out->next_due_us = pawl__sqlite_column_int(prepared, 0);
+    pawl__sqlite_reset(prepared);
+    return status;
+}
+
+int pawl__sqlite_store_take(struct pawl_store *base, const struct pawl_take *take,
+                            struct pawl_arena *arena, struct pawl_taken *out, int64_t deadline_ns,
+                            struct pawl_error *err)
+{
+    struct pawl_sqlite_store *store = pawl__sqlite_store_of(base);
+    struct pawl_sql_inputs inputs = {
+        .text = take->kind,
+        .owner = take->owner,
+        .limit = take->limit,
+        .part_from = take->part_from,
+        .part_to = take->part_from == 0 && take->part_to == 0 ? PARTS : take->part_to};
+    struct pawl_taken made = {.next_due_us = PAWL_TIME_NEVER};
+    struct pawl_sqlite_session session;
+    int status;
+
+    if (take->limit > PAWL_STORE_ROWS_MAX)
+        return pawl__error_set(err, PAWL_ELIMIT, "%u rows of work at once; at most %d",
+                               (unsigned)take->limit, PAWL_STORE_ROWS_MAX);
+    status = pawl__sqlite_session_write(store, false, deadline_ns, &session, err);
+    if (status != PAWL_OK)
+        return status;
+    made.now_us = session.now_us;
+    status = take_work(&session, take, &inputs, arena, &made, err);
+    if (status == PAWL_OK)
+        status = look_for_runnable(&session, &inputs, arena, &made, err);
+    if (status == PAWL_OK)
+        status = look_for_next(&session, take, &inputs, &made, err);
+    if (status == PAWL_OK)
+        status = pawl__sqlite_session_commit(&session, err);
+    if (status == PAWL_OK)
+        *out = made;
+    pawl__sqlite_session_end(&session);
+    return status;
+}
+
+/* ---- leases ------------------------------------------------------------------------------ */
+
+static int join(struct pawl_sqlite_session *session, struct pawl_sql_inputs *inputs,
+                struct pawl_lease *made, struct pawl_error *err)
+{
+    struct pawl_sqlite_statement *statement = NULL;
+    bool row = false;
+    int status = pawl__sqlite_session_run(session, named(session, PAWL_SQL_JOIN), inputs,
+                                          &statement, &row, err);
+
+    if (status != PAWL_OK)
+        return status;
+    PAWL_ASSERT(row);
+    made->incarnation = pawl__sqlite_column_int(statement, 0);
+    pawl__sqlite_reset(statement);
+    return PAWL_OK;
+}
+
+static int renew(struct pawl_sqlite_session *session, struct pawl_sql_inputs *inputs,
+                 struct pawl_lease *made, struct pawl_error *err)
+{
+    struct pawl_sqlite_statement *statement = NULL;
+    bool row = false;
+    int status = pawl__sqlite_session_run(session, named(session, PAWL_SQL_LEASE_LOOK), inputs,
+                                          &statement, &row, err);
+
+    if (status != PAWL_OK)
+        return status;
+    if (!row)
+        return pawl__error_set(err, PAWL_ECONFLICT,
+                               "node %.*s has joined again since, or never did; this incarnation "
+                               "(%lld) is over",
+                               PAWL_STR_ARG(made->node_id), (long long)made->incarnation);
+    made->lapsed = pawl__sqlite_column_int(statement, 0) <= session->now_us;
+    pawl__sqlite_reset(statement);
+    return pawl__sqlite_session_run(session, named(session, PAWL_SQL_RENEW), inputs, NULL, NULL,
+                                    err);
+}
+
+int pawl__sqlite_store_lease(struct pawl_store *base, struct pawl_lease *lease, int64_t deadline_ns,
+                             struct pawl_error *err)
+{
+    struct pawl_sqlite_store *store = pawl__sqlite_store_of(base);
+    struct pawl_sql_inputs inputs = {.id = lease->node_id,
+                                     .text = lease->info,
+                                     .owner = lease->incarnation,
+                                     .value = lease->ttl_us};
+    struct pawl_lease made = *lease;
+    struct pawl_sqlite_session session;
+    int status = pawl__sqlite_session_write(store, false, deadline_ns, &session, err);
+
+    if (status != PAWL_OK)
+        return status;
+    made.lapsed = false;
+    made.now_us = session.now_us;
+    if (inputs.value > PAWL_TIME_NEVER - session.now_us)
+        inputs.value = PAWL_TIME_NEVER - session.now_us;
+    switch (lease->kind) {
+    case PAWL_LEASE_JOIN:
+        status = join(&session, &inputs, &made, err);
+        break;
+    case PAWL_LEASE_RENEW:
+        status = renew(&session, &inputs, &made, err);
+        break;
+    case PAWL_LEASE_LEAVE:
+        status = pawl__sqlite_session_run(&session, named(&session, PAWL_SQL_LEAVE), &inputs, NULL,
+                                          NULL, err);
+        break;
+    default:
+        status = pawl__error_code(err, PAWL_EINVAL);
+        break;
+    }
+    if (status == PAWL_OK)
+        status = pawl__sqlite_session_commit(&session, err);
+    pawl__sqlite_session_end(&session);
+    if (status != PAWL_OK)
+        return status;
+    *lease = made;
+    /* What a node that has left owned is there to be taken. */
+    if (lease->kind != PAWL_LEASE_RENEW)
+        pawl__sqlite_store_notify(store);
+    return PAWL_OK;
+}

@@ -1,0 +1,569 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The runtime on the memory store: starts, stimuli, timers, children, cancelling, keys, takeover.
+ */
+#include "runtime/runtime.h"
+
+#include "activities/activities.h"
+#include "expressions/expressions.h"
+#include "lib/clock.h"
+#include "lib/rig.h"
+#include "stores/stores.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define SECOND INT64_C(1000000000)
+#define WALL (INT64_C(1767323045) * SECOND) /* 2026-01-02T03:04:05Z */
+
+#define TEXT(value) RIG_INPUT("String", "Literal", "'" value "'")
+#define TRIGGER(id, name)                                                                          \
+    "{'id':'" id "','type':'Elsa.Event','customProperties':{'canStartWorkflow':true},"             \
+    "'eventName':" TEXT(name) "}"
+#define DELAY(id, span)                                                                            \
+    "{'id':'" id                                                                                   \
+    "','type':'Elsa.Delay','timeSpan':" RIG_INPUT("TimeSpan", "Literal", "'" span "'") "}"
+#define CHILD(id, type, definition)                                                                \
+    "{'id':'" id "','type':'" type "','waitForCompletion':" RIG_INPUT(                             \
+        "Boolean", "Literal", "true") ",'workflowDefinitionId':" TEXT(definition) "}"
+#define PUBLISH(id, name) "{'id':'" id "','type':'Elsa.PublishEvent','eventName':" TEXT(name) "}"
+#define DEFINITION(id, more, activities)                                                           \
+    "{'definitionId':'" id "','id':'" id ":1','version':1,'name':'" id "'," more                   \
+    "'root':" RIG_SEQUENCE("seq", activities) "}"
+
+struct node {
+    struct pawl_store *store;
+    struct pawl_runtime *runtime;
+};
+
+struct fixture {
+    struct test_clock *clock;
+    struct pawl_env *env;
+    struct pawl_engine engine;
+    struct pawl_memory_database *database;
+    struct node a;
+    struct pawl_arena arena;
+    struct pawl_error err;
+    char lines[4096];
+};
+
+static void on_line(void *ctx, struct pawl_str instance_id, struct pawl_str text)
+{
+    struct fixture *f = ctx;
+    size_t len = strlen(f->lines);
+
+    (void)instance_id;
+    snprintf(f->lines + len, sizeof f->lines - len, "%.*s\n", PAWL_STR_ARG(text));
+}
+
+static int64_t later(struct fixture *f)
+{
+    return pawl_env_monotonic_ns(f->env) + 60 * SECOND;
+}
+
+static void node_open(struct fixture *f, struct node *node, const char *id)
+{
+    struct pawl_runtime_options options = {.node_id = pawl__str(id),
+                                           .hooks = {.line = on_line, .ctx = f}};
+
+    assert_ok(pawl__memory_store_open(f->database, f->env, &node->store, &f->err), &f->err);
+    assert_ok(
+        pawl__runtime_open(f->env, &f->engine, node->store, &options, &node->runtime, &f->err),
+        &f->err);
+}
+
+static void node_close(struct node *node)
+{
+    pawl__runtime_close(node->runtime);
+    pawl_store_close(node->store);
+}
+
+static int set_up(void **state)
+{
+    struct fixture *f = calloc(1, sizeof *f);
+
+    assert_non_null(f);
+    assert_int_equal(test_clock_open(NULL, WALL, &f->clock), PAWL_OK);
+    f->env = test_clock_env(f->clock);
+    pawl__arena_init(&f->arena, &f->env->alloc, (size_t)64 << 20);
+    pawl__engine_init(&f->engine, &f->env->alloc, (struct pawl_hash_seed){1, 2});
+    assert_int_equal(pawl__activities_register(&f->engine), PAWL_OK);
+    assert_int_equal(pawl__expressions_register(&f->engine), PAWL_OK);
+    assert_ok(pawl__memory_database_new(f->env, &f->database, &f->err), &f->err);
+    node_open(f, &f->a, "a");
+    *state = f;
+    return 0;
+}
+
+static int tear_down(void **state)
+{
+    struct fixture *f = *state;
+
+    node_close(&f->a);
+    pawl__memory_database_free(f->database);
+    pawl__engine_release(&f->engine);
+    pawl__arena_release(&f->arena);
+    test_clock_close(f->clock);
+    free(f);
+    return 0;
+}
+
+/* JSON written with ' in place of ". */
+static struct pawl_json json(struct fixture *f, const char *text)
+{
+    struct pawl_str copy = pawl__arena_str(&f->arena, pawl__str(text));
+    struct pawl_json value;
+
+    for (size_t i = 0; i < copy.len; i++) {
+        if (copy.ptr[i] == '\'')
+            ((char *)(uintptr_t)copy.ptr)[i] = '"';
+    }
+    assert_ok(pawl__json_parse(&f->arena, copy, NULL, &value, NULL, &f->err), &f->err);
+    return value;
+}
+
+static void publish(struct fixture *f, const char *text)
+{
+    struct pawl_definitions *definitions = pawl__runtime_definitions(f->a.runtime);
+    struct pawl_json definition = json(f, text);
+    struct pawl_publication said;
+    struct pawl_definition_row row;
+
+    assert_ok(
+        pawl__definitions_import(definitions, &definition, &f->arena, &row, later(f), &f->err),
+        &f->err);
+    assert_ok(pawl__definitions_publish(definitions, row.id, &f->arena, &said, later(f), &f->err),
+              &f->err);
+    assert_true(said.succeeded);
+}
+
+static struct pawl_outcome start(struct fixture *f, const char *definition_id)
+{
+    const struct pawl_start what = {.definition_id = pawl__str(definition_id)};
+    struct pawl_outcome outcome;
+
+    assert_ok(pawl__runtime_start(f->a.runtime, &what, &outcome, later(f), &f->err), &f->err);
+    return outcome;
+}
+
+static void drain_node(struct fixture *f, struct node *node)
+{
+    struct pawl_worked worked;
+
+    assert_ok(pawl__runtime_drain(node->runtime, &worked, later(f), &f->err), &f->err);
+}
+
+static void drain(struct fixture *f)
+{
+    drain_node(f, &f->a);
+}
+
+static struct pawl_sent send(struct fixture *f, const char *event)
+{
+    struct pawl_sent sent;
+
+    assert_ok(pawl__runtime_send_event(f->a.runtime, pawl__str(event), NULL, NULL, &sent, later(f),
+                                       &f->err),
+              &f->err);
+    return sent;
+}
+
+static const char *sub_status(struct fixture *f, const char *id)
+{
+    struct pawl_instance_row row;
+    int status =
+        pawl__runtime_show(f->a.runtime, pawl__str(id), &f->arena, &row, NULL, later(f), &f->err);
+
+    return status == PAWL_OK ? pawl__arena_str(&f->arena, row.sub_status).ptr : "gone";
+}
+
+static uint64_t count(struct fixture *f, enum pawl_table table)
+{
+    const struct pawl_query query = {.table = table, .flags = PAWL_QUERY_COUNT};
+    struct pawl_rows rows;
+
+    assert_ok(pawl_store_find(f->a.store, &query, &f->arena, &rows, later(f), &f->err), &f->err);
+    return rows.total;
+}
+
+/* ---- starting ------------------------------------------------------------------------------ */
+
+static void a_short_workflow_is_one_commit(void **state)
+{
+    struct fixture *f = *state;
+    struct pawl_json log, records;
+    struct pawl_outcome outcome;
+    struct pawl_instance_row row;
+
+    publish(f, DEFINITION("d", "", RIG_WRITE("w1", "one") "," RIG_WRITE("w2", "two")));
+    outcome = start(f, "d");
+    assert_int_equal(outcome.sub_status, PAWL_SUB_FINISHED);
+    assert_string_equal(f->lines, "one\ntwo\n");
+    assert_ok(pawl__runtime_show(f->a.runtime, pawl__str(outcome.instance_id), &f->arena, &row,
+                                 NULL, later(f), &f->err),
+              &f->err);
+    assert_int_equal(row.revision, 1);
+    assert_int_equal(row.owner, 0);
+    assert_str(row.status, "Finished");
+    assert_ok(
+        pawl__runtime_journal(f->a.runtime, row.id, &f->arena, &log, &records, later(f), &f->err),
+        &f->err);
+    assert_true(pawl__json_len(&log) >= 6);
+    assert_true(pawl__json_len(&records) >= 3);
+    drain(f);
+    assert_int_equal(count(f, PAWL_TABLE_WORK), 0);
+}
+
+static void an_unknown_definition_is_refused(void **state)
+{
+    struct fixture *f = *state;
+    const struct pawl_start what = {.definition_id = pawl__str("nowhere")};
+    struct pawl_outcome outcome;
+
+    assert_code(pawl__runtime_start(f->a.runtime, &what, &outcome, later(f), &f->err),
+                PAWL_ENOTFOUND);
+    assert_non_null(strstr(f->err.msg, "nowhere"));
+}
+
+static void a_start_with_a_known_key_answers_the_first_instance(void **state)
+{
+    struct fixture *f = *state;
+    const struct pawl_start what = {.definition_id = pawl__str("d"),
+                                    .idempotency_key = pawl__str("order-7")};
+    struct pawl_outcome first, second;
+
+    publish(f, DEFINITION("d", "", RIG_WRITE("w1", "one")));
+    assert_ok(pawl__runtime_start(f->a.runtime, &what, &first, later(f), &f->err), &f->err);
+    assert_ok(pawl__runtime_start(f->a.runtime, &what, &second, later(f), &f->err), &f->err);
+    assert_false(first.existed);
+    assert_true(second.existed);
+    assert_string_equal(second.instance_id, first.instance_id);
+    assert_int_equal(count(f, PAWL_TABLE_INSTANCES), 1);
+    assert_string_equal(f->lines, "one\n");
+}
+
+static void an_instance_id_is_used_once(void **state)
+{
+    struct fixture *f = *state;
+    const struct pawl_start what = {.definition_id = pawl__str("d"),
+                                    .instance_id = pawl__str("mine")};
+    struct pawl_outcome outcome;
+
+    publish(f, DEFINITION("d", "", RIG_WRITE("w1", "one")));
+    assert_ok(pawl__runtime_start(f->a.runtime, &what, &outcome, later(f), &f->err), &f->err);
+    assert_code(pawl__runtime_start(f->a.runtime, &what, &outcome, later(f), &f->err),
+                PAWL_EEXISTS);
+    assert_string_equal(f->lines, "one\n");
+}
+
+static void a_created_instance_runs_when_work_is_done(void **state)
+{
+    struct fixture *f = *state;
+    const struct pawl_start what = {.definition_id = pawl__str("d")};
+    struct pawl_outcome outcome;
+
+    publish(f, DEFINITION("d", "", RIG_WRITE("w1", "one")));
+    assert_ok(pawl__runtime_create(f->a.runtime, &what, &outcome, later(f), &f->err), &f->err);
+    assert_string_equal(sub_status(f, outcome.instance_id), "Pending");
+    assert_string_equal(f->lines, "");
+    drain(f);
+    assert_string_equal(sub_status(f, outcome.instance_id), "Finished");
+    assert_string_equal(f->lines, "one\n");
+}
+
+/* ---- stimuli ------------------------------------------------------------------------------- */
+
+static void an_event_resumes_what_waits_for_it(void **state)
+{
+    struct fixture *f = *state;
+    struct pawl_outcome outcome;
+
+    publish(f, DEFINITION("d", "", RIG_EVENT("e", "Go") "," RIG_WRITE("w", "went")));
+    outcome = start(f, "d");
+    assert_int_equal(outcome.sub_status, PAWL_SUB_SUSPENDED);
+    assert_int_equal(count(f, PAWL_TABLE_BOOKMARKS), 1);
+    assert_int_equal(send(f, "Go").resumed, 1);
+    drain(f);
+    assert_string_equal(f->lines, "went\n");
+    assert_string_equal(sub_status(f, outcome.instance_id), "Finished");
+    assert_int_equal(count(f, PAWL_TABLE_BOOKMARKS), 0);
+    assert_int_equal(count(f, PAWL_TABLE_WORK), 0);
+}
+
+static void an_event_that_nobody_waits_for_waits_itself(void **state)
+{
+    struct fixture *f = *state;
+
+    publish(f, DEFINITION("d", "", RIG_EVENT("e", "Go") "," RIG_WRITE("w", "went")));
+    assert_true(send(f, "Go").parked);
+    drain(f);
+    assert_int_equal(count(f, PAWL_TABLE_WORK), 1);
+    (void)start(f, "d");
+    drain(f);
+    assert_string_equal(f->lines, "went\n");
+    assert_int_equal(count(f, PAWL_TABLE_WORK), 0);
+}
+
+static void an_event_that_waited_too_long_is_a_dead_letter(void **state)
+{
+    struct fixture *f = *state;
+
+    (void)send(f, "Go");
+    test_clock_advance(f->clock, 601 * SECOND);
+    drain(f);
+    assert_int_equal(count(f, PAWL_TABLE_WORK), 0);
+    assert_int_equal(count(f, PAWL_TABLE_DEAD_LETTERS), 1);
+}
+
+static void an_event_with_a_known_key_acts_once(void **state)
+{
+    struct fixture *f = *state;
+    const struct pawl_stimulus stimulus = {.idempotency_key = pawl__str("k")};
+
+    publish(f, DEFINITION("d", "", TRIGGER("e", "Go") "," RIG_WRITE("w", "started")));
+    for (int i = 0; i < 2; i++) {
+        assert_ok(pawl__runtime_send_event(f->a.runtime, pawl__str("Go"), NULL, &stimulus, NULL,
+                                           later(f), &f->err),
+                  &f->err);
+        drain(f);
+    }
+    assert_string_equal(f->lines, "started\n");
+}
+
+static void a_trigger_starts_an_instance_that_is_not_resumed_too(void **state)
+{
+    struct fixture *f = *state;
+
+    publish(f, DEFINITION("d", "",
+                          TRIGGER("e", "Go") "," RIG_WRITE("w", "started") "," RIG_EVENT(
+                              "e2", "Go") "," RIG_WRITE("w2", "resumed")));
+    assert_int_equal(send(f, "Go").started, 1);
+    drain(f);
+    assert_string_equal(f->lines, "started\n");
+    assert_int_equal(send(f, "Go").resumed, 1);
+    drain(f);
+    assert_string_equal(f->lines, "started\nstarted\nresumed\n");
+}
+
+static void a_singleton_is_started_once(void **state)
+{
+    struct fixture *f = *state;
+
+    publish(f, DEFINITION("d", "'options':{'activationStrategyType':'SingletonStrategy'},",
+                          TRIGGER("e", "Go") "," RIG_EVENT("e2", "On")));
+    (void)send(f, "Go");
+    (void)send(f, "Go");
+    drain(f);
+    assert_int_equal(count(f, PAWL_TABLE_INSTANCES), 1);
+    (void)send(f, "On");
+    drain(f);
+    assert_int_equal(count(f, PAWL_TABLE_RESERVATIONS), 0);
+    (void)send(f, "Go");
+    drain(f);
+    assert_int_equal(count(f, PAWL_TABLE_INSTANCES), 2);
+}
+
+/* Every signal counts, also those that were matched with the same bookmark. */
+static void a_loop_gets_every_signal_once(void **state)
+{
+    struct fixture *f = *state;
+    char activities[4096] = "";
+    struct pawl_outcome outcome;
+
+    for (int i = 0; i < 20; i++)
+        snprintf(activities + strlen(activities), sizeof activities - strlen(activities),
+                 "%s{'id':'e%d','type':'Elsa.Event','eventName':" TEXT("Go") "}", i ? "," : "", i);
+    publish(f, pawl__arena_printf(&f->arena,
+                                  "{'definitionId':'d','id':'d:1','version':1,'name':'d','root':"
+                                  "{'id':'seq','type':'Elsa.Sequence','activities':[%s]}}",
+                                  activities));
+    outcome = start(f, "d");
+    for (int i = 0; i < 19; i++)
+        (void)send(f, "Go");
+    drain(f);
+    assert_string_equal(sub_status(f, outcome.instance_id), "Suspended");
+    (void)send(f, "Go");
+    drain(f);
+    assert_string_equal(sub_status(f, outcome.instance_id), "Finished");
+    assert_int_equal(count(f, PAWL_TABLE_WORK), 0);
+}
+
+/* ---- time ---------------------------------------------------------------------------------- */
+
+static void a_delay_is_a_row_that_becomes_due(void **state)
+{
+    struct fixture *f = *state;
+    struct pawl_outcome outcome;
+
+    publish(f, DEFINITION("d", "", DELAY("t", "00:05:00") "," RIG_WRITE("w", "later")));
+    outcome = start(f, "d");
+    drain(f);
+    assert_int_equal(count(f, PAWL_TABLE_WORK), 1);
+    test_clock_advance(f->clock, 299 * SECOND);
+    drain(f);
+    assert_string_equal(sub_status(f, outcome.instance_id), "Suspended");
+    test_clock_advance(f->clock, 2 * SECOND);
+    drain(f);
+    assert_string_equal(sub_status(f, outcome.instance_id), "Finished");
+    assert_int_equal(count(f, PAWL_TABLE_WORK), 0);
+}
+
+static void a_cron_tick_starts_one_instance(void **state)
+{
+    struct fixture *f = *state;
+
+    publish(f,
+            DEFINITION("d", "",
+                       "{'id':'c','type':'Elsa.Cron','customProperties':{'canStartWorkflow':"
+                       "true},'cronExpression':" TEXT("0 * * * * *") "}," RIG_WRITE("w", "tick")));
+    for (int i = 0; i < 3; i++) {
+        test_clock_advance(f->clock, 60 * SECOND);
+        drain(f);
+    }
+    assert_string_equal(f->lines, "tick\ntick\ntick\n");
+    assert_int_equal(count(f, PAWL_TABLE_INSTANCES), 3);
+    assert_int_equal(count(f, PAWL_TABLE_WORK), 1);
+}
+
+/* ---- children ------------------------------------------------------------------------------ */
+
+static void a_child_runs_inline(void **state)
+{
+    struct fixture *f = *state;
+    struct pawl_outcome outcome;
+
+    publish(f, DEFINITION("child", "", RIG_WRITE("c", "child")));
+    publish(f, DEFINITION("d", "",
+                          RIG_WRITE("w1", "before") "," CHILD(
+                              "x", "Elsa.ExecuteWorkflow", "child") "," RIG_WRITE("w2", "after")));
+    outcome = start(f, "d");
+    assert_string_equal(f->lines, "before\nchild\nafter\n");
+    assert_string_equal(sub_status(f, outcome.instance_id), "Finished");
+    drain(f);
+    assert_int_equal(count(f, PAWL_TABLE_WORK), 0);
+}
+
+static void a_parent_waits_for_a_dispatched_child(void **state)
+{
+    struct fixture *f = *state;
+    struct pawl_outcome outcome;
+
+    publish(f, DEFINITION("child", "", RIG_EVENT("ce", "Child") "," RIG_WRITE("c", "child")));
+    publish(f,
+            DEFINITION("d", "",
+                       CHILD("x", "Elsa.DispatchWorkflow", "child") "," RIG_WRITE("w2", "after")));
+    outcome = start(f, "d");
+    drain(f);
+    assert_string_equal(sub_status(f, outcome.instance_id), "Suspended");
+    assert_int_equal(count(f, PAWL_TABLE_INSTANCES), 2);
+    (void)send(f, "Child");
+    drain(f);
+    assert_string_equal(f->lines, "child\nafter\n");
+    assert_string_equal(sub_status(f, outcome.instance_id), "Finished");
+    assert_int_equal(count(f, PAWL_TABLE_WORK), 0);
+}
+
+static void a_published_event_reaches_others(void **state)
+{
+    struct fixture *f = *state;
+
+    publish(f, DEFINITION("waits", "", RIG_EVENT("e", "Ping") "," RIG_WRITE("w", "pong")));
+    publish(f, DEFINITION("sends", "", PUBLISH("p", "Ping")));
+    (void)start(f, "waits");
+    (void)start(f, "sends");
+    drain(f);
+    assert_string_equal(f->lines, "pong\n");
+}
+
+/* ---- cancelling, deleting ------------------------------------------------------------------ */
+
+static void cancelling_reaches_children(void **state)
+{
+    struct fixture *f = *state;
+    struct pawl_outcome outcome;
+
+    publish(f, DEFINITION("child", "", RIG_EVENT("ce", "Child")));
+    publish(f, DEFINITION("d", "", CHILD("x", "Elsa.DispatchWorkflow", "child")));
+    outcome = start(f, "d");
+    drain(f);
+    assert_ok(pawl__runtime_cancel(f->a.runtime, pawl__str(outcome.instance_id), later(f), &f->err),
+              &f->err);
+    drain(f);
+    assert_string_equal(sub_status(f, outcome.instance_id), "Cancelled");
+    assert_int_equal(count(f, PAWL_TABLE_BOOKMARKS), 0);
+    assert_int_equal(count(f, PAWL_TABLE_WORK), 0);
+}
+
+static void a_deleted_instance_leaves_nothing(void **state)
+{
+    struct fixture *f = *state;
+    struct pawl_outcome outcome;
+
+    publish(f, DEFINITION("d", "", DELAY("t", "01:00:00")));
+    outcome = start(f, "d");
+    assert_ok(pawl__runtime_delete(f->a.runtime, pawl__str(outcome.instance_id), later(f), &f->err),
+              &f->err);
+    assert_string_equal(sub_status(f, outcome.instance_id), "gone");
+    assert_int_equal(count(f, PAWL_TABLE_BOOKMARKS) + count(f, PAWL_TABLE_WORK) +
+                         count(f, PAWL_TABLE_JOURNAL),
+                     0);
+    assert_code(
+        pawl__runtime_delete(f->a.runtime, pawl__str(outcome.instance_id), later(f), &f->err),
+        PAWL_ENOTFOUND);
+}
+
+/* ---- other nodes --------------------------------------------------------------------------- */
+
+static void another_node_finishes_what_a_dead_one_began(void **state)
+{
+    struct fixture *f = *state;
+    struct pawl_outcome outcome;
+    struct pawl_claim claim = {0};
+    struct pawl_lease dead = {
+        .kind = PAWL_LEASE_JOIN, .node_id = pawl__str("dead"), .ttl_us = 10000000};
+    int64_t now_us;
+
+    publish(f, DEFINITION("d", "", RIG_EVENT("e", "Go") "," RIG_WRITE("w", "went")));
+    outcome = start(f, "d");
+    assert_ok(pawl_store_lease(f->a.store, &dead, later(f), &f->err), &f->err);
+    claim.id = pawl__str(outcome.instance_id);
+    assert_ok(pawl_store_claim(f->a.store, dead.incarnation, &claim, 1, &f->arena, &now_us,
+                               later(f), &f->err),
+              &f->err);
+    (void)send(f, "Go");
+    drain(f);
+    assert_string_equal(f->lines, ""); /* its owner lives */
+    test_clock_advance(f->clock, 11 * SECOND);
+    drain(f);
+    assert_string_equal(f->lines, "went\n");
+    assert_int_equal(count(f, PAWL_TABLE_WORK), 0);
+}
+
+int main(void)
+{
+#define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
+    const struct CMUnitTest tests[] = {
+        TEST(a_short_workflow_is_one_commit),
+        TEST(an_unknown_definition_is_refused),
+        TEST(a_start_with_a_known_key_answers_the_first_instance),
+        TEST(an_instance_id_is_used_once),
+        TEST(a_created_instance_runs_when_work_is_done),
+        TEST(an_event_resumes_what_waits_for_it),
+        TEST(an_event_that_nobody_waits_for_waits_itself),
+        TEST(an_event_that_waited_too_long_is_a_dead_letter),
+        TEST(an_event_with_a_known_key_acts_once),
+        TEST(a_trigger_starts_an_instance_that_is_not_resumed_too),
+        TEST(a_singleton_is_started_once),
+        TEST(a_loop_gets_every_signal_once),
+        TEST(a_delay_is_a_row_that_becomes_due),
+        TEST(a_cron_tick_starts_one_instance),
+        TEST(a_child_runs_inline),
+        TEST(a_parent_waits_for_a_dispatched_child),
+        TEST(a_published_event_reaches_others),
+        TEST(cancelling_reaches_children),
+        TEST(a_deleted_instance_leaves_nothing),
+        TEST(another_node_finishes_what_a_dead_one_began),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
