@@ -262,8 +262,9 @@ static int read_status(struct pawl_store *base, struct pawl_store_status *out, i
 
     if (status != PAWL_OK)
         return status;
-    status =
-        ask(session.db, pawl__sql_statement(store->sql, PAWL_SQL_NOW)->text, &made.now_us, err);
+    if (!pawl__sqlite_simulated_now(store, &made.now_us))
+        status =
+            ask(session.db, pawl__sql_statement(store->sql, PAWL_SQL_NOW)->text, &made.now_us, err);
     if (status == PAWL_OK)
         status = ask(session.db, "PRAGMA page_count", &pages, err);
     if (status == PAWL_OK)
