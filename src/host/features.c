@@ -124,5 +124,9 @@ int pawl__host_compose(struct pawl_host *host, struct pawl_error *err)
     if (status == PAWL_OK &&
         pawl__configuration_number(pawl__host_configuration(host), PAWL_SETTING_ID_STORE_TRACE))
         status = pawl__host_use(host, &pawl__feature_store_trace, err);
+    if (status == PAWL_OK)
+        status = pawl__host_use(host, &pawl__feature_engine, err);
+    if (status == PAWL_OK)
+        status = pawl__host_use(host, &pawl__feature_runtime, err);
     return status;
 }

@@ -20,6 +20,12 @@ extern const struct pawl_feature pawl__feature_store;
 /* Puts around `store` what counts its calls: the setting `store.trace`. */
 extern const struct pawl_feature pawl__feature_store_trace;
 
+/* Fills `engine` with all that is built in: a struct pawl_engine. */
+extern const struct pawl_feature pawl__feature_engine;
+
+/* Fills `runtime` with that of one node: a struct pawl_runtime. */
+extern const struct pawl_feature pawl__feature_runtime;
+
 /* Applies what the host's configuration asks for. On failure some features may be applied. */
 PAWL_MUST_CHECK int pawl__host_compose(struct pawl_host *host, struct pawl_error *err);
 

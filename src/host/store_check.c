@@ -158,7 +158,7 @@ static int see_journal(struct check *check, const struct pawl_journal_row *row)
         check->span_cap = cap;
     }
     PAWL_ASSERT(check->spans);
-    if (row->count < 1)
+    if (row->count < 0) /* 0: a page of activity records alone */
         finding(check, "journal row %jd of instance %.*s counts %jd records",
                 (intmax_t)row->first_sequence, PAWL_STR_ARG(id), (intmax_t)row->count);
     check->spans[check->span_count++] = (struct span){id, row->first_sequence, row->count};

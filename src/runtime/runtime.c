@@ -12,6 +12,8 @@
 #define STIMULUS_US_DEFAULT INT64_C(600000000)
 #define ATTEMPTS_DEFAULT 3u
 #define DEPTH_DEFAULT 100u
+/* Before a child that a burst awaits is tried again, after something that passes. */
+#define CHILD_PAUSE_US INT64_C(1000000)
 /* How long one look at the store's clock is good for. */
 #define CLOCK_NS_MAX INT64_C(1000000000)
 
@@ -352,6 +354,23 @@ int pawl__runtime_task_urge(struct runtime_task *task, const struct pawl_work_ro
     return PAWL_OK;
 }
 
+/* A child that could not be started now: the row is this node's, which nobody takes from it. */
+static int start_child(struct runtime_task *task, const struct pawl_work_row *start)
+{
+    struct pawl_error *err = task->err;
+    int status = pawl__runtime_do_start(task, start);
+    int64_t now_us;
+
+    if (status == PAWL_OK || status == PAWL_ECONFLICT || status == PAWL_ESTOPPED)
+        return status;
+    task->err = NULL;
+    if (pawl__runtime_clock(task->runtime, &now_us, task->deadline_ns, NULL) == PAWL_OK &&
+        pawl__runtime_put_off(task, start, now_us + CHILD_PAUSE_US) == PAWL_OK)
+        status = PAWL_OK;
+    task->err = err;
+    return status;
+}
+
 int pawl__runtime_task_finish(struct runtime_task *task)
 {
     struct pawl_list_link *link;
@@ -361,7 +380,7 @@ int pawl__runtime_task_finish(struct runtime_task *task)
         struct runtime_urgent *urgent = PAWL_CONTAINER(link, struct runtime_urgent, link);
 
         if (urgent->start)
-            status = pawl__runtime_do_start(task, urgent->start);
+            status = start_child(task, urgent->start);
         else
             status = pawl__runtime_run_instance(task, urgent->instance_id, NULL, NULL);
         /* Somebody else has it, or it is gone: then it is that one's business. */

@@ -31,6 +31,7 @@
 #ifndef PAWL_RUNTIME_RUNTIME_H
 #define PAWL_RUNTIME_RUNTIME_H
 
+#include "base/map.h"
 #include "engine/burst.h"
 #include "runtime/definitions.h"
 
@@ -50,8 +51,9 @@ struct pawl_runtime;
 #define PAWL_WORK_TIMER "timer"
 #define PAWL_WORK_CHILD "child"
 #define PAWL_WORK_FEED "feed"
-#define PAWL_WORK_RUN "run" /* go on where the state stands: after a failure */
-#define PAWL_WORK_CANCEL "cancel"
+#define PAWL_WORK_RUN "run"       /* go on where the state stands: after a failure */
+#define PAWL_WORK_CANCEL "cancel" /* with its children */
+#define PAWL_WORK_CANCEL_ONE "cancel-one"
 #define PAWL_WORK_RECHECK "recheck"
 #define PAWL_WORK_CONSOLE "console"
 #define PAWL_WORK_TASK "task"
@@ -136,6 +138,20 @@ PAWL_MUST_CHECK int pawl__runtime_create(struct pawl_runtime *runtime,
 
 /* ---- one instance -------------------------------------------------------------------------- */
 
+/*
+ * Calls that belong together. Variables of the Memory driver keep their values from one burst of an
+ * instance to its next in the same request, and have their defaults again in the next request; a
+ * burst that belongs to none is one of its own. Used by one call at a time.
+ */
+struct pawl_request {
+    struct pawl_arena arena;
+    struct pawl_map kept; /* struct pawl_json by instance id */
+};
+
+/* Borrows the allocator. Nothing fails until something is kept. */
+void pawl__request_init(struct pawl_request *request, const struct pawl_allocator *alloc);
+void pawl__request_release(struct pawl_request *request);
+
 /* What to run; "" and null when not given. With none of the selectors it goes on where it stands.
  */
 struct pawl_run {
@@ -145,6 +161,7 @@ struct pawl_run {
     struct pawl_json input;
     struct pawl_json properties;
     struct pawl_json variables;
+    struct pawl_request *request; /* NULL: none but this call */
 };
 
 /*
@@ -161,6 +178,10 @@ PAWL_MUST_CHECK int pawl__runtime_run(struct pawl_runtime *runtime, struct pawl_
  */
 PAWL_MUST_CHECK int pawl__runtime_cancel(struct pawl_runtime *runtime, struct pawl_str instance_id,
                                          int64_t deadline_ns, struct pawl_error *err);
+/* The same without its children, which go on. */
+PAWL_MUST_CHECK int pawl__runtime_cancel_one(struct pawl_runtime *runtime,
+                                             struct pawl_str instance_id, int64_t deadline_ns,
+                                             struct pawl_error *err);
 /* With everything that belongs to it; nothing brings it back. PAWL_ENOTFOUND, PAWL_ETIMEDOUT. */
 PAWL_MUST_CHECK int pawl__runtime_delete(struct pawl_runtime *runtime, struct pawl_str instance_id,
                                          int64_t deadline_ns, struct pawl_error *err);

@@ -120,7 +120,8 @@ struct pawl_work_row pawl__runtime_timer_row(struct pawl_str instance_id,
     };
 }
 
-static void put_bookmark(struct making *m, const struct pawl_bookmark *bookmark)
+/* Those of one moment count on by microseconds: a stimulus resumes them in their order. */
+static void put_bookmark(struct making *m, const struct pawl_bookmark *bookmark, uint32_t place)
 {
     const struct pawl_bookmark_row row = {
         .id = bookmark->id,
@@ -130,7 +131,7 @@ static void put_bookmark(struct making *m, const struct pawl_bookmark *bookmark)
         .activity_id = bookmark->activity_id,
         .activity_instance_id = bookmark->activity_instance_id,
         .correlation_id = m->row.correlation_id,
-        .created_us = pawl__ticks_to_us(bookmark->created_at),
+        .created_us = pawl__ticks_to_us(bookmark->created_at) + place,
         .payload = text_of(m, &bookmark->payload),
         .metadata = text_of(m, &bookmark->metadata),
     };
@@ -176,7 +177,7 @@ static void change_bookmarks(struct making *m)
 
         status = pawl__map_put(&present, bookmark->id, &m->changes);
         if (!pawl__map_has(&stored, bookmark->id) || is_recorrelated(m))
-            put_bookmark(m, bookmark);
+            put_bookmark(m, bookmark, i);
     }
     if (status == PAWL_OK) {
         PAWL_MAP_FOR_EACH (entry, &stored) {
@@ -233,20 +234,19 @@ static void add_journal(struct making *m)
     }
     pawl__build(&b, &page, "log", log);
     pawl__build(&b, &page, "records", records);
-    fail(m, b.status);
     row.count = m->batch.log_count;
     if (row.count > 0) {
         row.first_sequence = m->batch.log[0].sequence;
         row.from_us = pawl__ticks_to_us(m->batch.log[0].timestamp);
         row.to_us = pawl__ticks_to_us(m->batch.log[row.count - 1].timestamp);
     } else {
-        int64_t next = 0;
-
-        /* Records without log: a page of its own, before the one that begins here. */
-        (void)pawl__json_to_int(pawl__json_get_text(&m->state, "executionLogSequence"), &next);
-        row.first_sequence = -next - 1;
+        /* Records without log have a number by revision, below all sequences; the page says before
+         * which of those it comes. */
+        pawl__build(&b, &page, "before", runtime_member(&m->state, "executionLogSequence"));
+        row.first_sequence = -m->run->row.revision - 1;
         row.from_us = row.to_us = m->now_us;
     }
+    fail(m, b.status);
     if (m->changes.status == PAWL_OK)
         fail(m, pawl__runtime_pack(m->run->runtime, &m->arena, text_of(m, &page), &row.data,
                                    m->run->task->err));
@@ -281,6 +281,7 @@ static void add_own_effect(struct making *m, const char *kind, const struct pawl
     pawl__runtime_change(&m->changes, PAWL_CHANGE_PUT, PAWL_TABLE_WORK, row);
 }
 
+/* Stimuli and starts have ids that sort by time, so that they are done in their order. */
 static void add_effect(struct making *m, const struct pawl_effect *effect)
 {
     struct pawl_work_row row;
@@ -294,11 +295,13 @@ static void add_effect(struct making *m, const struct pawl_effect *effect)
         return;
     case PAWL_EFFECT_STIMULUS:
         fail(m, pawl__runtime_event_row(m->run->runtime, &m->arena, &effect->data, &row));
-        row.id = effect->id;
         row.created_us = row.due_us = m->now_us;
         break;
     case PAWL_EFFECT_CHILD:
         row = effect_row(m, PAWL_WORK_START, effect);
+        row.id = pawl__runtime_new_id(m->run->runtime, &m->arena);
+        if (!row.id.ptr)
+            fail(m, pawl__arena_status(&m->arena));
         break;
     case PAWL_EFFECT_HTTP:
     case PAWL_EFFECT_REPLY:
@@ -379,25 +382,26 @@ static void add_mail(struct making *m, const char *kind, struct pawl_str to, con
 }
 
 /*
- * A parent that executes this instance inline gets the result of its first burst; one that waits
- * for its end is told when it comes. Never both: the first tells of the end too.
+ * A parent that executes this instance inline gets the result of its first burst, however many
+ * commits that takes; one that waits for its end is told when it comes. Never both: the first tells
+ * of the end too.
  */
 static void tell_parent(struct making *m)
 {
     const struct pawl_json *properties = pawl__json_get_text(&m->state, "properties");
     struct pawl_str parent = runtime_text(properties, "ParentInstanceId");
-    struct pawl_json started = pawl__json_null();
+    struct pawl_json *section = pawl__json_get_text(&m->state, "pawl");
 
+    if (m->run->feeds.len > 0) {
+        if (m->over)
+            add_mail(m, PAWL_WORK_FEED, m->run->feeds, "feed");
+        else if (section)
+            fail(m, pawl__json_set_text(&m->arena, section, RUNTIME_FEEDS,
+                                        pawl__json_string(m->run->feeds)));
+        return;
+    }
     if (!m->over)
         return;
-    if (m->run->started) {
-        fail(m, pawl__runtime_json_read(m->run->runtime, &m->arena, m->run->started->payload,
-                                        &started, m->run->task->err));
-        if (pawl__str_is(runtime_text(&started, "mode"), "execute")) {
-            add_mail(m, PAWL_WORK_FEED, runtime_text(&started, "parentInstanceId"), "feed");
-            return;
-        }
-    }
     if (pawl__str_is(m->row.status, "Finished") && parent.len > 0 &&
         pawl__json_true(pawl__json_get_text(properties, "WaitForCompletion")))
         add_mail(m, PAWL_WORK_CHILD, parent, "end");
@@ -514,6 +518,10 @@ static int after_commit(struct making *m, const struct pawl_commit *commit)
         start->id = pawl__arena_str(&run->task->arena, start->id);
         start->payload = pawl__arena_str(&run->task->arena, start->payload);
         status = pawl__runtime_task_urge(run->task, start, pawl__str(""));
+    }
+    if (status == PAWL_OK && m->over && run->feeds.len > 0) {
+        status = pawl__runtime_task_urge(run->task, NULL, run->feeds);
+        run->feeds = pawl__str("");
     }
     return status;
 }

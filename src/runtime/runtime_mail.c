@@ -130,13 +130,14 @@ static int child_event(struct runtime_run *run, const struct pawl_work_row *mail
 
 /* ---- cancelling ---------------------------------------------------------------------------- */
 
-int pawl__runtime_request_cancel(struct runtime_task *task, struct pawl_str instance_id)
+int pawl__runtime_request_cancel(struct runtime_task *task, struct pawl_str instance_id,
+                                 const char *kind)
 {
     struct pawl_runtime *runtime = task->runtime;
     struct runtime_changes changes = {.arena = &task->arena};
     const struct pawl_instance_row instance = {.id = instance_id};
     struct pawl_work_row mail = {
-        .kind = pawl__str(PAWL_WORK_CANCEL),
+        .kind = pawl__str(kind),
         .instance_id = instance_id,
         .part = pawl__runtime_part(instance_id),
         .expires_us = PAWL_TIME_NEVER,
@@ -144,7 +145,8 @@ int pawl__runtime_request_cancel(struct runtime_task *task, struct pawl_str inst
     struct pawl_commit commit = {.kind = PAWL_COMMIT_CANCEL, .instance = &instance};
 
     /* Asking twice is asking once. Due since ever: the flag is what its owner looks at. */
-    mail.id = pawl__str(pawl__arena_printf(&task->arena, "%.*s/cancel", PAWL_STR_ARG(instance_id)));
+    mail.id =
+        pawl__str(pawl__arena_printf(&task->arena, "%.*s/%s", PAWL_STR_ARG(instance_id), kind));
     if (mail.id.len == 0)
         return pawl__error_code(task->err, pawl__arena_status(&task->arena));
     pawl__runtime_change(&changes, PAWL_CHANGE_ADD, PAWL_TABLE_WORK, &mail);
@@ -183,7 +185,7 @@ int pawl__runtime_cancel_children(struct runtime_task *task, struct pawl_str ins
             const struct pawl_instance_row *child =
                 &((const struct pawl_instance_row *)rows.rows)[i];
 
-            status = pawl__runtime_request_cancel(task, child->id);
+            status = pawl__runtime_request_cancel(task, child->id, PAWL_WORK_CANCEL);
             if (status == PAWL_ENOTFOUND)
                 status = PAWL_OK;
         }
@@ -209,11 +211,13 @@ int pawl__runtime_mail_event(struct runtime_run *run, const struct pawl_work_row
         return resume_event(run, mail, event, means);
     if (pawl__str_is(mail->kind, PAWL_WORK_CHILD))
         return child_event(run, mail, event, means);
-    if (pawl__str_is(mail->kind, PAWL_WORK_CANCEL)) {
-        status = pawl__runtime_cancel_children(run->task, run->row.id);
+    if (pawl__str_is(mail->kind, PAWL_WORK_CANCEL) ||
+        pawl__str_is(mail->kind, PAWL_WORK_CANCEL_ONE)) {
         event->kind = PAWL_EVENT_CANCEL;
         *means = true;
-        return status;
+        return pawl__str_is(mail->kind, PAWL_WORK_CANCEL)
+                   ? pawl__runtime_cancel_children(run->task, run->row.id)
+                   : PAWL_OK;
     }
     if (pawl__str_is(mail->kind, PAWL_WORK_RUN)) {
         event->kind = PAWL_EVENT_RUN;

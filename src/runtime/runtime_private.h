@@ -70,8 +70,9 @@ struct runtime_done {
 struct runtime_task {
     struct pawl_runtime *runtime;
     int64_t deadline_ns;
-    struct pawl_arena arena; /* of this task as a whole */
-    struct pawl_list urgent; /* struct runtime_urgent, in the arena */
+    struct pawl_arena arena;      /* of this task as a whole */
+    struct pawl_list urgent;      /* struct runtime_urgent, in the arena */
+    struct pawl_request *request; /* NULL: none */
     struct pawl_error *err;
 };
 
@@ -186,9 +187,15 @@ struct runtime_run {
     const struct pawl_reservation_row *reservations;
     size_t reservation_count;
     const struct pawl_work_row *next_tick;
+    /* The parent whose burst awaits the end of this one's first; "": none. While that is in
+     * progress the stored state says so too. Lives in the task's arena. */
+    struct pawl_str feeds;
     struct pawl_outcome *outcome; /* NULL: nobody asks */
     bool parked;                  /* its burst awaits something; the claim stays */
 };
+
+/* In the stored state's section of a burst in progress: see feeds. */
+#define RUNTIME_FEEDS "feeds"
 
 /* The store's time now, as far as this node can tell. */
 int64_t pawl__runtime_now_us(const struct runtime_run *run);
@@ -207,8 +214,16 @@ void pawl__runtime_fill_row(struct pawl_instance_row *row, const struct pawl_jso
 struct pawl_work_row pawl__runtime_timer_row(struct pawl_str instance_id,
                                              struct pawl_str bookmark_id, int64_t due,
                                              int64_t now_us);
+/* By name; one that nobody knows counts as executing. */
+enum pawl_sub_status pawl__runtime_sub_status(struct pawl_str name);
 /* What run->outcome, when somebody asks, learns of the instance as it is now. */
 void pawl__runtime_tell_outcome(const struct runtime_run *run);
+/*
+ * After pawl__runtime_task_finish(): one that awaited a child has gone on since. `outcome` NULL
+ * allowed.
+ */
+PAWL_MUST_CHECK int pawl__runtime_renew_outcome(struct runtime_task *task,
+                                                struct pawl_outcome *outcome);
 
 /* ---- runtime_run.c ------------------------------------------------------------------------- */
 
@@ -216,7 +231,8 @@ void pawl__runtime_run_init(struct runtime_run *run, struct runtime_task *task);
 void pawl__runtime_run_release(struct runtime_run *run);
 /* Stores a new instance before its first step: somebody else runs it. */
 PAWL_MUST_CHECK int pawl__runtime_commit_pending(struct runtime_run *run, struct pawl_event *event);
-/* Runs one event to the end of its burst, or until the burst awaits something. */
+/* Runs the first event of a new instance to the end of its burst, or until the burst awaits
+ * something. What fails after a first commit is dealt with as for any other instance. */
 PAWL_MUST_CHECK int pawl__runtime_run_event(struct runtime_run *run, struct pawl_event *event);
 /*
  * Claims an instance, runs `event` (NULL: only what is due) and its mail, and releases it.
@@ -243,9 +259,9 @@ PAWL_MUST_CHECK int pawl__runtime_mail_event(struct runtime_run *run,
 /* Asks for the cancellation of all running children of an instance. */
 PAWL_MUST_CHECK int pawl__runtime_cancel_children(struct runtime_task *task,
                                                   struct pawl_str instance_id);
-/* The row of a cancellation, in the arena. */
+/* Commits that an instance is to be cancelled: the flag, and mail of this kind that wakes it. */
 PAWL_MUST_CHECK int pawl__runtime_request_cancel(struct runtime_task *task,
-                                                 struct pawl_str instance_id);
+                                                 struct pawl_str instance_id, const char *kind);
 
 /* ---- runtime_start.c ----------------------------------------------------------------------- */
 
@@ -302,6 +318,9 @@ void pawl__runtime_add_dead_letter(struct runtime_changes *changes,
 PAWL_MUST_CHECK int pawl__runtime_finish_work(struct runtime_task *task,
                                               const struct pawl_work_row *work,
                                               const struct runtime_changes *changes);
+/* Work that is this node's ends; its successor is nobody's and due then. */
+PAWL_MUST_CHECK int pawl__runtime_put_off(struct runtime_task *task,
+                                          const struct pawl_work_row *work, int64_t due_us);
 /* Performs an effect that is this node's and notes it as done. */
 void pawl__runtime_perform(struct pawl_runtime *runtime, const struct pawl_work_row *work,
                            const struct pawl_json *data);

@@ -63,6 +63,12 @@ static int load(struct runtime_run *run, const struct pawl_claim *claim)
                                          task->err);
     if (status == PAWL_OK && !pawl__json_is(&run->counts, PAWL_JSON_OBJECT))
         run->counts = pawl__json_object();
+    if (status == PAWL_OK) {
+        run->feeds = pawl__arena_str(
+            &task->arena, runtime_text(pawl__json_get_text(&run->state, "pawl"), RUNTIME_FEEDS));
+        if (!run->feeds.ptr)
+            status = pawl__error_code(task->err, pawl__arena_status(&task->arena));
+    }
     if (status != PAWL_OK)
         return pawl__error_prefix(task->err, status, "instance %.*s", PAWL_STR_ARG(claim->id));
     return PAWL_OK;
@@ -130,14 +136,20 @@ static int commit_mail(struct runtime_run *run, struct runtime_changes *changes,
     return status;
 }
 
-/* Nothing reopens an instance that has ended. What was sent to it is visible as a dead letter. */
-static void absorb(struct runtime_run *run, struct runtime_changes *changes,
-                   const struct pawl_work_row *mail)
+/*
+ * Nothing reopens an instance that has ended. What was sent to it is visible as a dead letter; a
+ * cancellation is still one of its children, also when the flag has reached a burst before it.
+ */
+static int absorb(struct runtime_run *run, struct runtime_changes *changes,
+                  const struct pawl_work_row *mail)
 {
     pawl__runtime_delete_work(changes, mail->id);
     if (mail->hash.len > 0)
         pawl__runtime_add_dead_letter(changes, mail, "Failed", pawl__str("the instance has ended"),
                                       pawl__runtime_now_us(run));
+    return pawl__str_is(mail->kind, PAWL_WORK_CANCEL)
+               ? pawl__runtime_cancel_children(run->task, run->row.id)
+               : PAWL_OK;
 }
 
 /* It may still find its bookmark: the row stays, and a bookmark with its hash makes it due. */
@@ -157,10 +169,52 @@ static void park_mail(struct runtime_run *run, struct runtime_changes *changes,
 static int absorb_all(struct runtime_run *run)
 {
     struct runtime_changes changes = {.arena = &run->arena};
+    int status = PAWL_OK;
 
-    for (; run->mail_count > 0; run->mail_count--, run->mail++)
-        absorb(run, &changes, run->mail);
-    return commit_mail(run, &changes, true);
+    for (; run->mail_count > 0 && status == PAWL_OK; run->mail_count--, run->mail++)
+        status = absorb(run, &changes, run->mail);
+    return status == PAWL_OK ? commit_mail(run, &changes, true) : status;
+}
+
+/* ---- requests ------------------------------------------------------------------------------ */
+
+void pawl__request_init(struct pawl_request *request, const struct pawl_allocator *alloc)
+{
+    pawl__arena_init(&request->arena, alloc, RUNTIME_BYTES_MAX);
+    pawl__map_init(&request->kept, alloc, (struct pawl_hash_seed){3, 4});
+}
+
+void pawl__request_release(struct pawl_request *request)
+{
+    pawl__map_release(&request->kept);
+    pawl__arena_release(&request->arena);
+}
+
+static struct pawl_json kept(const struct pawl_request *request, struct pawl_str instance_id)
+{
+    const struct pawl_json *value = request ? pawl__map_get(&request->kept, instance_id) : NULL;
+
+    return value ? *value : pawl__json_null();
+}
+
+/* What the Memory driver has at the end of a burst, for the next one of the same request. */
+static int keep(struct runtime_run *run)
+{
+    struct pawl_request *request = run->task->request;
+    struct pawl_json *value;
+    struct pawl_str id;
+    int status;
+
+    if (!request)
+        return PAWL_OK;
+    value = pawl__arena_alloc(&request->arena, sizeof *value);
+    id = pawl__arena_str(&request->arena, run->row.id);
+    if (!value || !id.ptr)
+        return pawl__error_code(run->task->err, pawl__arena_status(&request->arena));
+    status = pawl__json_copy(&request->arena, pawl__burst_kept(run->burst), value);
+    if (status == PAWL_OK)
+        status = pawl__map_put(&request->kept, id, value);
+    return status == PAWL_OK ? PAWL_OK : pawl__error_code(run->task->err, status);
 }
 
 /* ---- bursts -------------------------------------------------------------------------------- */
@@ -180,6 +234,7 @@ static int open_burst(struct runtime_run *run, struct pawl_event *event)
     event->now = pawl__us_to_ticks(pawl__runtime_now_us(run));
     event->seed = pawl__runtime_burst_seed(run->runtime, run->row.id, run->row.revision);
     event->instance_id = run->row.id;
+    event->kept = kept(task->request, run->row.id);
     status = pawl__burst_open(run->graph, &run->runtime->env->alloc, fresh ? NULL : &run->state,
                               event, &run->burst, task->err);
     if (status == PAWL_OK && hooks->stop)
@@ -261,7 +316,9 @@ static bool may_release(const struct runtime_run *run, enum pawl_step step)
 static int go_on(struct runtime_run *run, enum pawl_step step, bool *over)
 {
     *over = true;
-    if (step == PAWL_STEP_IDLE || step == PAWL_STEP_DONE || run->row.owner == 0)
+    if (step == PAWL_STEP_IDLE || step == PAWL_STEP_DONE)
+        return keep(run);
+    if (run->row.owner == 0)
         return PAWL_OK;
     if (step == PAWL_STEP_EFFECT) {
         run->parked = true;
@@ -314,6 +371,15 @@ static int run_burst(struct runtime_run *run, struct pawl_event *event, const st
     return status;
 }
 
+enum pawl_sub_status pawl__runtime_sub_status(struct pawl_str name)
+{
+    for (int sub = PAWL_SUB_PENDING; sub <= PAWL_SUB_INTERRUPTED; sub++) {
+        if (pawl__str_is(name, pawl__sub_status_name((enum pawl_sub_status)sub)))
+            return (enum pawl_sub_status)sub;
+    }
+    return PAWL_SUB_EXECUTING;
+}
+
 void pawl__runtime_tell_outcome(const struct runtime_run *run)
 {
     struct pawl_outcome *outcome = run->outcome;
@@ -322,11 +388,7 @@ void pawl__runtime_tell_outcome(const struct runtime_run *run)
         return;
     memcpy(outcome->instance_id, run->row.id.ptr, run->row.id.len);
     outcome->instance_id[run->row.id.len] = '\0';
-    outcome->sub_status = PAWL_SUB_EXECUTING;
-    for (int sub = PAWL_SUB_PENDING; sub <= PAWL_SUB_INTERRUPTED; sub++) {
-        if (pawl__str_is(run->row.sub_status, pawl__sub_status_name((enum pawl_sub_status)sub)))
-            outcome->sub_status = (enum pawl_sub_status)sub;
-    }
+    outcome->sub_status = pawl__runtime_sub_status(run->row.sub_status);
     outcome->incident_count = run->row.incident_count;
     outcome->bookmark_count = pawl__json_len(pawl__json_get_text(&run->state, "bookmarks"));
 }
@@ -339,11 +401,6 @@ int pawl__runtime_commit_pending(struct runtime_run *run, struct pawl_event *eve
         status = pawl__runtime_commit_step(run, PAWL_STEP_COMMIT, true);
     close_burst(run);
     return status;
-}
-
-int pawl__runtime_run_event(struct runtime_run *run, struct pawl_event *event)
-{
-    return run_burst(run, event, NULL);
 }
 
 /* ---- what comes next ----------------------------------------------------------------------- */
@@ -413,10 +470,8 @@ static int run_next(struct runtime_run *run, struct pawl_event **event, bool *an
     if (run->row.runnable == 2)
         return resume_awaiting(run, any);
     if (run->row.cancel_requested) {
-        int status = pawl__runtime_cancel_children(run->task, run->row.id);
-
         own.kind = PAWL_EVENT_CANCEL;
-        return status == PAWL_OK ? run_burst(run, &own, NULL) : status;
+        return run_burst(run, &own, NULL);
     }
     if (run->row.runnable)
         return run_burst(run, &own, NULL);
@@ -424,7 +479,8 @@ static int run_next(struct runtime_run *run, struct pawl_event **event, bool *an
         struct pawl_event *given = *event;
 
         *event = NULL;
-        return run_burst(run, given, NULL);
+        /* "Go on": what stands in the middle of a burst did already; the root never runs twice. */
+        return given->kind == PAWL_EVENT_RUN ? PAWL_OK : run_burst(run, given, NULL);
     }
     if (run->mail_count > 0)
         return run_mail(run);
@@ -513,6 +569,15 @@ static void let_go(struct runtime_run *run, int status)
 }
 
 /* ---- the whole ----------------------------------------------------------------------------- */
+
+int pawl__runtime_run_event(struct runtime_run *run, struct pawl_event *event)
+{
+    int status = run_burst(run, event, NULL);
+
+    if (status != PAWL_OK)
+        let_go(run, status);
+    return status;
+}
 
 /* With everything that is due for it; answers when it is released, parked or not ours. */
 static int run_claimed(struct runtime_run *run, struct pawl_event **event)

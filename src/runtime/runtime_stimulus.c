@@ -152,8 +152,10 @@ static void add_resume(struct runtime_task *task, const struct pawl_work_row *st
         .payload = payload,
     };
 
-    row.id = pawl__str(pawl__arena_printf(&task->arena, "%.*s/1%.*s", PAWL_STR_ARG(stimulus->name),
-                                          PAWL_STR_ARG(bookmark->id)));
+    /* In the order in which they were made. */
+    row.id = pawl__str(
+        pawl__arena_printf(&task->arena, "%.*s/1%016llx%.*s", PAWL_STR_ARG(stimulus->name),
+                           (unsigned long long)bookmark->created_us, PAWL_STR_ARG(bookmark->id)));
     if (row.id.len == 0)
         changes->status = pawl__arena_status(&task->arena);
     pawl__runtime_change(changes, PAWL_CHANGE_ADD, PAWL_TABLE_WORK, &row);

@@ -94,8 +94,8 @@ int pawl__runtime_finish_work(struct runtime_task *task, const struct pawl_work_
                                 task->err);
 }
 
-/* The row ends; its successor is nobody's and due later. */
-static int put_off(struct runtime_task *task, const struct pawl_work_row *work, int64_t due_us)
+int pawl__runtime_put_off(struct runtime_task *task, const struct pawl_work_row *work,
+                          int64_t due_us)
 {
     struct runtime_changes changes = {.arena = &task->arena};
     struct pawl_work_row row = *work;
@@ -170,7 +170,7 @@ static int do_mail(struct runtime_task *task, const struct pawl_work_row *work, 
     if (status == PAWL_ENOTFOUND)
         return pawl__runtime_finish_work(task, work, &none); /* it went with its instance */
     if (status == PAWL_EBUSY)
-        return put_off(task, work, now_us + BUSY_US);
+        return pawl__runtime_put_off(task, work, now_us + BUSY_US);
     return status;
 }
 
