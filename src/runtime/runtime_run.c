@@ -479,7 +479,8 @@ static int run_next(struct runtime_run *run, struct pawl_event **event, bool *an
         struct pawl_event *given = *event;
 
         *event = NULL;
-        return run_burst(run, given, NULL);
+        /* "Go on": what stands in the middle of a burst did already; the root never runs twice. */
+        return given->kind == PAWL_EVENT_RUN ? PAWL_OK : run_burst(run, given, NULL);
     }
     if (run->mail_count > 0)
         return run_mail(run);

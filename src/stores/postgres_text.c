@@ -18,7 +18,8 @@
 #define WAKE(condition)                                                                            \
     "WITH woken AS (UPDATE pawl_work AS w SET due_us = " NOW                                       \
     " WHERE w.tenant_id = '' AND w.hash = ANY ($1) "                                               \
-    "AND w.due_us = " NEVER " AND " condition " RETURNING 1) SELECT pg_notify('pawl', '') FROM "   \
+    "AND w.hash <> '' AND w.due_us = " NEVER " AND " condition                                     \
+    " RETURNING 1) SELECT pg_notify('pawl', '') FROM "                                             \
     "(SELECT 1 FROM woken LIMIT 1) AS one"
 #define OK "current_setting('pawl.ok', true) = '1'"
 /* For statements that need the same moment twice. */
