@@ -244,6 +244,8 @@ PAWL_MUST_CHECK int pawl__runtime_run_instance(struct runtime_task *task,
                                                struct pawl_outcome *outcome);
 /* Claims one instance; run->row, state, mail are set. */
 PAWL_MUST_CHECK int pawl__runtime_claim(struct runtime_run *run, struct pawl_str instance_id);
+/* Whether the host wants bursts to end. */
+bool pawl__runtime_is_stopping(const struct pawl_runtime *runtime);
 /* What a commit in the middle of a burst may take, however long the burst computed. */
 int64_t pawl__runtime_commit_deadline(const struct runtime_task *task);
 
@@ -310,6 +312,9 @@ int pawl__runtime_do_runnable(struct pawl_runtime *runtime, struct pawl_str inst
 void pawl__runtime_add_failure(struct runtime_changes *changes, struct pawl_runtime *runtime,
                                const struct pawl_work_row *work, const struct pawl_error *why,
                                int64_t now_us);
+/* For the hook. */
+void pawl__runtime_tell_failure(struct pawl_runtime *runtime, struct pawl_str instance_id,
+                                const struct pawl_error *why);
 /* It is given up at once. `reason` is "Expired" or "Failed". */
 void pawl__runtime_add_dead_letter(struct runtime_changes *changes,
                                    const struct pawl_work_row *work, const char *reason,

@@ -297,9 +297,9 @@ static int answer(struct runtime_run *run, const struct pawl_effect *awaited, bo
     return feed(run, &result);
 }
 
-static bool is_stopping(const struct runtime_run *run)
+bool pawl__runtime_is_stopping(const struct pawl_runtime *runtime)
 {
-    const struct pawl_runtime_hooks *hooks = &run->runtime->options.hooks;
+    const struct pawl_runtime_hooks *hooks = &runtime->options.hooks;
 
     return hooks->stop && hooks->stop(hooks->ctx);
 }
@@ -309,7 +309,7 @@ static bool may_release(const struct runtime_run *run, enum pawl_step step)
 {
     if (step == PAWL_STEP_IDLE || step == PAWL_STEP_DONE)
         return run->mail_count == 0;
-    return step == PAWL_STEP_YIELD && is_stopping(run);
+    return step == PAWL_STEP_YIELD && pawl__runtime_is_stopping(run->runtime);
 }
 
 /* After a commit: *over when the burst is done with, here. */
@@ -467,12 +467,12 @@ static int run_next(struct runtime_run *run, struct pawl_event **event, bool *an
         *any = false;
         return run->row.owner ? absorb_all(run) : PAWL_OK;
     }
-    if (run->row.runnable == 2)
-        return resume_awaiting(run, any);
     if (run->row.cancel_requested) {
         own.kind = PAWL_EVENT_CANCEL;
         return run_burst(run, &own, NULL);
     }
+    if (run->row.runnable == 2)
+        return resume_awaiting(run, any);
     if (run->row.runnable)
         return run_burst(run, &own, NULL);
     if (*event) {
@@ -565,6 +565,7 @@ static void let_go(struct runtime_run *run, int status)
     if (run->runtime->log)
         pawl_log(run->runtime->log, PAWL_LOG_WARN, "burst failed",
                  pawl__log_str("instance", run->row.id), pawl_log_error("error", &why));
+    pawl__runtime_tell_failure(run->runtime, run->row.id, &why);
     give_back(run, &why);
 }
 

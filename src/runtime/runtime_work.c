@@ -49,6 +49,15 @@ void pawl__runtime_add_dead_letter(struct runtime_changes *changes,
     pawl__runtime_change(changes, PAWL_CHANGE_ADD, PAWL_TABLE_DEAD_LETTERS, &row);
 }
 
+void pawl__runtime_tell_failure(struct pawl_runtime *runtime, struct pawl_str instance_id,
+                                const struct pawl_error *why)
+{
+    const struct pawl_runtime_hooks *hooks = &runtime->options.hooks;
+
+    if (hooks->failed)
+        hooks->failed(hooks->ctx, instance_id, why);
+}
+
 static int64_t backoff_us(int64_t attempts)
 {
     return BACKOFF_US << (attempts < BACKOFF_DOUBLINGS_MAX ? attempts : BACKOFF_DOUBLINGS_MAX);
@@ -122,6 +131,7 @@ static int fail_work(struct runtime_task *task, const struct pawl_work_row *work
         pawl_log(task->runtime->log, PAWL_LOG_WARN, "work failed", pawl__log_str("work", work->id),
                  pawl__log_str("kind", work->kind), pawl_log_int("attempt", work->attempts + 1),
                  pawl_log_error("error", why));
+    pawl__runtime_tell_failure(task->runtime, work->instance_id, why);
     pawl__runtime_add_failure(&changes, task->runtime, &renamed, why, now_us);
     return pawl__runtime_finish_work(task, work, &changes);
 }
@@ -287,6 +297,6 @@ int pawl__runtime_drain(struct pawl_runtime *runtime, struct pawl_worked *out, i
 
     do {
         status = pawl__runtime_work(runtime, 0, out, deadline_ns, err);
-    } while (status == PAWL_OK && out->done > 0);
+    } while (status == PAWL_OK && out->done > 0 && !pawl__runtime_is_stopping(runtime));
     return status;
 }
