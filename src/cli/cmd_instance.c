@@ -67,7 +67,7 @@ static int resume(struct pawl_cli_session *session, struct pawl_error *err)
     session->as_json = pawl__cli_flag(&cli->args, "json");
     while (status == PAWL_OK && (text = pawl__cli_next(&cli->args, "input", &at)) != NULL)
         status = pawl__cli_add_value(cli, &what.input, text, err);
-    if (status == PAWL_OK && what.bookmark_id.len > 0)
+    if (status == PAWL_OK)
         status = pawl__runtime_run(session->runtime, instance_id(session), &what, &outcome,
                                    pawl__cli_session_deadline(session), err);
     if (status == PAWL_OK)
@@ -86,7 +86,7 @@ static const struct pawl_cli_option resume_options[] = {
      .letter = 'b',
      .kind = PAWL_CLI_TEXT,
      .arg = "ID",
-     .help = "The bookmark to resume; without it only what is due is done"},
+     .help = "The bookmark to resume; without it, it goes on where it stands"},
     {.name = "input",
      .letter = 'i',
      .kind = PAWL_CLI_TEXT,

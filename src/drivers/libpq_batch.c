@@ -185,7 +185,7 @@ static int send_prepare(struct pawl_pq_conn *conn, uint32_t number, const char *
 int pawl__pq_prepare(struct pawl_pq_conn *conn, uint32_t number, const char *text,
                      const struct pawl_pq_param *params, size_t param_count, struct pawl_error *err)
 {
-    struct arrays arrays;
+    struct arrays arrays = {0};
     int status;
 
     PAWL_ASSERT(number < PAWL_PQ_STATEMENTS_MAX);
@@ -200,7 +200,7 @@ int pawl__pq_queue(struct pawl_pq_conn *conn, uint32_t number, const char *text,
                    const struct pawl_pq_param *params, size_t param_count, struct pawl_error *err)
 {
     struct pq_functions *call = &conn->pq->call;
-    struct arrays a;
+    struct arrays a = {0};
     char name[NAME_SIZE];
     int status, sent;
 

@@ -66,8 +66,12 @@ struct pawl_runtime_hooks {
     /* A task that somebody outside has to do; may come twice. */
     void (*task)(void *ctx, struct pawl_str instance_id, const struct pawl_json *task);
     /* Every log record of a burst, before its commit: for tracing. */
-    void (*logged)(void *ctx, struct pawl_str instance_id, const struct pawl_log_record *record);
-    /* Polled between activities: true ends the burst at the next boundary, committed as it is. */
+    void (*logged)(void *ctx, struct pawl_str instance_id, const struct pawl_workflow *workflow,
+                   const struct pawl_log_record *record);
+    /* Work or a burst that failed: it will be tried again, or has become a dead letter. */
+    void (*failed)(void *ctx, struct pawl_str instance_id, const struct pawl_error *why);
+    /* Polled between activities: true ends the burst at the next boundary, committed as it is, and
+     * pawl__runtime_drain(). */
     bool (*stop)(void *ctx);
     void *ctx;
 };
@@ -83,6 +87,7 @@ struct pawl_runtime_options {
     uint32_t attempts_max; /* of a piece of work before it is a dead letter; 0: 3 */
     uint32_t depth_max;    /* of children within children; 0: 100 */
     uint64_t seed;         /* of ids; 0: from entropy */
+    bool no_journal;       /* log and records go to the hook only */
     bool step_commits;     /* commits and reopens after every step of a burst: for tests */
 };
 
@@ -253,7 +258,7 @@ struct pawl_worked {
 PAWL_MUST_CHECK int pawl__runtime_work(struct pawl_runtime *runtime, uint32_t limit,
                                        struct pawl_worked *out, int64_t deadline_ns,
                                        struct pawl_error *err);
-/* The same until nothing is due. */
+/* The same until nothing is due, or until the hook says stop. */
 PAWL_MUST_CHECK int pawl__runtime_drain(struct pawl_runtime *runtime, struct pawl_worked *out,
                                         int64_t deadline_ns, struct pawl_error *err);
 

@@ -223,11 +223,15 @@ static void add_journal(struct making *m)
         return;
     for (uint32_t i = 0; i < m->batch.log_count && b.status == PAWL_OK; i++) {
         if (hooks->logged)
-            hooks->logged(hooks->ctx, m->run->row.id, &m->batch.log[i]);
+            hooks->logged(hooks->ctx, m->run->row.id, m->run->graph->workflow, &m->batch.log[i]);
         count_event(m, &m->batch.log[i]);
+        if (m->run->runtime->options.no_journal)
+            continue;
         b.status = pawl__log_record_json(m->run->burst, &m->batch.log[i], &m->arena, &one);
         pawl__build_append(&b, &log, one);
     }
+    if (m->run->runtime->options.no_journal)
+        return;
     for (uint32_t i = 0; i < m->batch.record_count && b.status == PAWL_OK; i++) {
         b.status = pawl__activity_record_json(m->run->burst, m->batch.records[i], &m->arena, &one);
         pawl__build_append(&b, &records, one);
@@ -509,6 +513,7 @@ static int after_commit(struct making *m, const struct pawl_commit *commit)
     if (commit->flags & PAWL_COMMIT_RELEASE)
         run->row.owner = 0;
     run->row.cancel_requested = commit->cancel_requested;
+    run->has_mail = commit->has_mail;
     for (size_t i = 0; i < m->effect_count; i++)
         pawl__runtime_perform(run->runtime, &m->effects[i], m->effect_data[i]);
     status = keep_state(m);

@@ -132,6 +132,7 @@ static int commit_mail(struct runtime_run *run, struct runtime_changes *changes,
         run->row.revision++;
         if (release)
             run->row.owner = 0;
+        run->has_mail = commit.has_mail;
     }
     return status;
 }
@@ -297,9 +298,9 @@ static int answer(struct runtime_run *run, const struct pawl_effect *awaited, bo
     return feed(run, &result);
 }
 
-static bool is_stopping(const struct runtime_run *run)
+bool pawl__runtime_is_stopping(const struct pawl_runtime *runtime)
 {
-    const struct pawl_runtime_hooks *hooks = &run->runtime->options.hooks;
+    const struct pawl_runtime_hooks *hooks = &runtime->options.hooks;
 
     return hooks->stop && hooks->stop(hooks->ctx);
 }
@@ -309,7 +310,7 @@ static bool may_release(const struct runtime_run *run, enum pawl_step step)
 {
     if (step == PAWL_STEP_IDLE || step == PAWL_STEP_DONE)
         return run->mail_count == 0;
-    return step == PAWL_STEP_YIELD && is_stopping(run);
+    return step == PAWL_STEP_YIELD && pawl__runtime_is_stopping(run->runtime);
 }
 
 /* After a commit: *over when the burst is done with, here. */
@@ -467,19 +468,20 @@ static int run_next(struct runtime_run *run, struct pawl_event **event, bool *an
         *any = false;
         return run->row.owner ? absorb_all(run) : PAWL_OK;
     }
-    if (run->row.runnable == 2)
-        return resume_awaiting(run, any);
     if (run->row.cancel_requested) {
         own.kind = PAWL_EVENT_CANCEL;
         return run_burst(run, &own, NULL);
     }
+    if (run->row.runnable == 2)
+        return resume_awaiting(run, any);
     if (run->row.runnable)
         return run_burst(run, &own, NULL);
     if (*event) {
         struct pawl_event *given = *event;
 
         *event = NULL;
-        return run_burst(run, given, NULL);
+        /* "Go on": what stands in the middle of a burst did already; the root never runs twice. */
+        return given->kind == PAWL_EVENT_RUN ? PAWL_OK : run_burst(run, given, NULL);
     }
     if (run->mail_count > 0)
         return run_mail(run);
@@ -564,6 +566,7 @@ static void let_go(struct runtime_run *run, int status)
     if (run->runtime->log)
         pawl_log(run->runtime->log, PAWL_LOG_WARN, "burst failed",
                  pawl__log_str("instance", run->row.id), pawl_log_error("error", &why));
+    pawl__runtime_tell_failure(run->runtime, run->row.id, &why);
     give_back(run, &why);
 }
 
@@ -594,7 +597,7 @@ static int run_claimed(struct runtime_run *run, struct pawl_event **event)
 
 /* One claim, and all that is due then. */
 static int run_once(struct runtime_task *task, struct pawl_str instance_id,
-                    struct pawl_event **event, struct pawl_outcome *outcome)
+                    struct pawl_event **event, struct pawl_outcome *outcome, bool *more)
 {
     struct runtime_run run;
     int status;
@@ -611,7 +614,23 @@ static int run_once(struct runtime_task *task, struct pawl_str instance_id,
         pawl__runtime_tell_outcome(&run);
     else
         let_go(&run, status);
+    *more = run.has_mail && !run.parked;
     pawl__runtime_run_release(&run);
+    return status;
+}
+
+/* Until nothing is left to look at: mail may have come while it was run. */
+static int run_in_hand(struct runtime_task *task, struct runtime_running *running,
+                       struct pawl_event *event, struct pawl_outcome *outcome)
+{
+    bool more;
+    int status;
+
+    do {
+        more = false;
+        status = run_once(task, running->id, &event, outcome, &more);
+    } while ((status == PAWL_OK && more) ||
+             pawl__runtime_leave(task->runtime, running, status != PAWL_OK));
     return status;
 }
 
@@ -619,9 +638,10 @@ int pawl__runtime_run_instance(struct runtime_task *task, struct pawl_str instan
                                struct pawl_event *event, struct pawl_outcome *outcome)
 {
     struct runtime_running running;
-    int status = PAWL_OK;
 
-    while (!pawl__runtime_enter(task->runtime, &running, instance_id)) {
+    while (!pawl__runtime_enter(task->runtime, &running, instance_id, NULL)) {
+        int status;
+
         if (!event)
             return PAWL_OK; /* whoever has it was told to look again */
         status = pawl__runtime_wait_left(task->runtime, task->deadline_ns);
@@ -629,8 +649,14 @@ int pawl__runtime_run_instance(struct runtime_task *task, struct pawl_str instan
             return pawl__error_set(task->err, status, "instance %.*s is being run",
                                    PAWL_STR_ARG(instance_id));
     }
-    do {
-        status = run_once(task, instance_id, &event, outcome);
-    } while (pawl__runtime_leave(task->runtime, &running) && status == PAWL_OK);
-    return status;
+    return run_in_hand(task, &running, event, outcome);
+}
+
+int pawl__runtime_run_mail(struct runtime_task *task, const struct pawl_work_row *mail)
+{
+    struct runtime_running running;
+
+    if (!pawl__runtime_enter(task->runtime, &running, mail->instance_id, mail))
+        return PAWL_OK;
+    return run_in_hand(task, &running, NULL, NULL);
 }

@@ -49,6 +49,15 @@ void pawl__runtime_add_dead_letter(struct runtime_changes *changes,
     pawl__runtime_change(changes, PAWL_CHANGE_ADD, PAWL_TABLE_DEAD_LETTERS, &row);
 }
 
+void pawl__runtime_tell_failure(struct pawl_runtime *runtime, struct pawl_str instance_id,
+                                const struct pawl_error *why)
+{
+    const struct pawl_runtime_hooks *hooks = &runtime->options.hooks;
+
+    if (hooks->failed)
+        hooks->failed(hooks->ctx, instance_id, why);
+}
+
 static int64_t backoff_us(int64_t attempts)
 {
     return BACKOFF_US << (attempts < BACKOFF_DOUBLINGS_MAX ? attempts : BACKOFF_DOUBLINGS_MAX);
@@ -122,6 +131,7 @@ static int fail_work(struct runtime_task *task, const struct pawl_work_row *work
         pawl_log(task->runtime->log, PAWL_LOG_WARN, "work failed", pawl__log_str("work", work->id),
                  pawl__log_str("kind", work->kind), pawl_log_int("attempt", work->attempts + 1),
                  pawl_log_error("error", why));
+    pawl__runtime_tell_failure(task->runtime, work->instance_id, why);
     pawl__runtime_add_failure(&changes, task->runtime, &renamed, why, now_us);
     return pawl__runtime_finish_work(task, work, &changes);
 }
@@ -165,7 +175,7 @@ static int perform_taken(struct runtime_task *task, const struct pawl_work_row *
 static int do_mail(struct runtime_task *task, const struct pawl_work_row *work, int64_t now_us)
 {
     struct runtime_changes none = {.arena = &task->arena};
-    int status = pawl__runtime_run_instance(task, work->instance_id, NULL, NULL);
+    int status = pawl__runtime_run_mail(task, work);
 
     if (status == PAWL_ENOTFOUND)
         return pawl__runtime_finish_work(task, work, &none); /* it went with its instance */
@@ -197,9 +207,17 @@ static int do_kind(struct runtime_task *task, const struct pawl_work_row *work, 
                            PAWL_STR_ARG(work->kind));
 }
 
+/* What may work by itself the next time does not count as an attempt. */
+static bool is_passing(int status)
+{
+    enum pawl_error_class class = pawl_error_class(status);
+
+    return class == PAWL_CLASS_UNKNOWN || (class == PAWL_CLASS_TRANSIENT && status != PAWL_ENOMEM);
+}
+
 /*
- * Mail that fails is dealt with where it is delivered. Of other work: what is not ours any more is
- * somebody else's; what the store could not be asked for stays ours and is tried again.
+ * Mail that cannot be run is dealt with where it is delivered, under the instance's guard. What is
+ * not ours any more is somebody else's. What the store could not be asked for is stranded.
  */
 int pawl__runtime_do_work(struct pawl_runtime *runtime, const struct pawl_work_row *work,
                           int64_t now_us, int64_t deadline_ns)
@@ -212,11 +230,17 @@ int pawl__runtime_do_work(struct pawl_runtime *runtime, const struct pawl_work_r
     status = do_kind(&task, work, now_us);
     if (status == PAWL_OK)
         status = pawl__runtime_task_finish(&task);
-    if (status != PAWL_OK && status != PAWL_ECONFLICT && status != PAWL_ESTOPPED &&
-        work->instance_id.len == 0) {
+    if (status != PAWL_OK && status != PAWL_ECONFLICT && status != PAWL_ESTOPPED) {
         struct pawl_error why = err;
 
-        status = fail_work(&task, work, &why, now_us);
+        if (is_passing(status))
+            status = pawl__runtime_put_off(&task, work, now_us + BACKOFF_US);
+        else if (work->instance_id.len == 0)
+            status = fail_work(&task, work, &why, now_us);
+        else
+            status = PAWL_OK;
+        if (status != PAWL_OK && status != PAWL_ECONFLICT && status != PAWL_ESTOPPED)
+            pawl__runtime_strand(runtime, work);
     }
     pawl__runtime_task_release(&task);
     return status;
@@ -246,8 +270,12 @@ int pawl__runtime_take(struct pawl_runtime *runtime, uint32_t limit, struct pawl
         .owner = pawl__keeper_incarnation(runtime->keeper),
         .limit = limit > 0 && limit < TAKE_MAX ? limit : TAKE_MAX,
     };
-    int64_t sent_ns = pawl_env_monotonic_ns(runtime->env);
-    int status = pawl_store_take(runtime->store, &take, arena, taken, deadline_ns, err);
+    int64_t sent_ns;
+    int status;
+
+    pawl__runtime_retry_stranded(runtime, deadline_ns);
+    sent_ns = pawl_env_monotonic_ns(runtime->env);
+    status = pawl_store_take(runtime->store, &take, arena, taken, deadline_ns, err);
 
     if (status == PAWL_OK)
         pawl__runtime_clock_seen(runtime, taken->now_us, sent_ns);
@@ -287,6 +315,6 @@ int pawl__runtime_drain(struct pawl_runtime *runtime, struct pawl_worked *out, i
 
     do {
         status = pawl__runtime_work(runtime, 0, out, deadline_ns, err);
-    } while (status == PAWL_OK && out->done > 0);
+    } while (status == PAWL_OK && out->done > 0 && !pawl__runtime_is_stopping(runtime));
     return status;
 }

@@ -34,18 +34,20 @@ static int compare_claims(const void *a, const void *b)
     return pawl__str_compare(x->id, y->id);
 }
 
-static int sort_claims(struct pg_call *call, struct pawl_claim *claims, size_t count,
-                       struct sorted_claim **out)
+/* NULL: the arena says why. */
+static struct sorted_claim *sort_claims(struct pg_call *call, struct pawl_claim *claims,
+                                        size_t count)
 {
     struct sorted_claim *sorted = pawl__arena_alloc_array(&call->arena, count + 1, sizeof *sorted);
 
-    for (size_t i = 0; i < count && sorted; i++)
+    if (!sorted)
+        return NULL;
+    for (size_t i = 0; i < count; i++)
         sorted[i] = (struct sorted_claim){pawl__sql_clean(claims[i].id, &call->arena), &claims[i]};
     if (call->arena.status != PAWL_OK)
-        return pawl__error_code(call->err, call->arena.status);
+        return NULL;
     qsort(sorted, count, sizeof *sorted, compare_claims);
-    *out = sorted;
-    return PAWL_OK;
+    return sorted;
 }
 
 static struct pawl_claim *find_claim(const struct sorted_claim *sorted, size_t count,
@@ -150,7 +152,7 @@ int pawl__pg_claim(struct pawl_store *store, int64_t owner, struct pawl_claim *c
                    struct pawl_error *err)
 {
     struct claim_answers answers = {0};
-    struct sorted_claim *sorted = NULL;
+    struct sorted_claim *sorted;
     struct pg_call call;
     int status;
 
@@ -160,9 +162,9 @@ int pawl__pg_claim(struct pawl_store *store, int64_t owner, struct pawl_claim *c
     status = pawl__pg_call_begin(&call, store, PG_FAST, true, deadline_ns, err);
     if (status != PAWL_OK)
         return status;
-    status = sort_claims(&call, claims, count, &sorted);
-    if (status == PAWL_OK)
-        status = send_claims(&call, owner, sorted, count);
+    sorted = sort_claims(&call, claims, count);
+    status = sorted ? send_claims(&call, owner, sorted, count)
+                    : pawl__error_code(err, pawl__arena_status(&call.arena));
     if (status == PAWL_OK)
         status = pawl__pg_run(&call, true);
     if (status == PAWL_OK)
@@ -215,11 +217,13 @@ static int read_take(struct pg_call *call, struct pawl_arena *arena, struct pawl
     size_t count = pawl__pq_rows(call->conn, TAKE_AT_RUNNABLE), work_count = 0;
     struct pawl_str *ids = pawl__arena_alloc_array(arena, count + 1, sizeof *ids);
     void *work = NULL;
-    int status = ids ? pawl__pg_rows(call, TAKE_AT_TAKE, PAWL_TABLE_WORK,
-                                     pawl__sql_statement(call->pg->sql, PAWL_SQL_TAKE)->columns,
-                                     arena, &work, &work_count)
-                     : pawl__error_code(call->err, pawl__arena_status(arena));
+    int status;
 
+    if (!ids)
+        return pawl__error_code(call->err, pawl__arena_status(arena));
+    status = pawl__pg_rows(call, TAKE_AT_TAKE, PAWL_TABLE_WORK,
+                           pawl__sql_statement(call->pg->sql, PAWL_SQL_TAKE)->columns, arena, &work,
+                           &work_count);
     if (status != PAWL_OK)
         return status;
     for (size_t i = 0; i < count; i++) {
@@ -227,7 +231,8 @@ static int read_take(struct pg_call *call, struct pawl_arena *arena, struct pawl
         if (!ids[i].ptr)
             return pawl__error_code(call->err, pawl__arena_status(arena));
     }
-    qsort(work, work_count, sizeof(struct pawl_work_row), compare_due);
+    if (work_count > 1)
+        qsort(work, work_count, sizeof(struct pawl_work_row), compare_due);
     *out = (struct pawl_taken){
         .work = work,
         .work_count = work_count,
