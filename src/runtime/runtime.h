@@ -26,7 +26,11 @@
  *     runtime_start.c      new instances: callers, triggers, ticks, activation strategies
  *     runtime_stimulus.c   sending, matching, parking
  *     runtime_work.c       what is due; failures, dead letters
- *     runtime_client.c     run, cancel, delete, export, import of one instance
+ *     runtime_client.c     run, cancel, delete, look at one instance
+ *     runtime_import.c     taking over an instance, and
+ *     runtime_export.c     giving it away
+ *     runtime_letters.c    dead letters: replaying, removing
+ *     runtime_tasks.c      reports of tasks that were done outside
  */
 #ifndef PAWL_RUNTIME_RUNTIME_H
 #define PAWL_RUNTIME_RUNTIME_H
@@ -209,6 +213,15 @@ PAWL_MUST_CHECK int pawl__runtime_journal(struct pawl_runtime *runtime, struct p
 PAWL_MUST_CHECK int pawl__runtime_import(struct pawl_runtime *runtime,
                                          const struct pawl_json *exported, struct pawl_outcome *out,
                                          int64_t deadline_ns, struct pawl_error *err);
+/*
+ * The counterpart, in `arena`: {"WorkflowState", "Bookmarks", "ActivityExecutionRecords",
+ * "WorkflowExecutionLogRecords"} with Elsa's keys and nothing of Pawl's own. Timers are in it as
+ * bookmarks; mail that has not been delivered is not. The instance stays. PAWL_ENOTFOUND;
+ * PAWL_EBUSY: it is in the middle of a burst.
+ */
+PAWL_MUST_CHECK int pawl__runtime_export(struct pawl_runtime *runtime, struct pawl_str instance_id,
+                                         struct pawl_arena *arena, struct pawl_json *out,
+                                         int64_t deadline_ns, struct pawl_error *err);
 
 /* ---- stimuli ------------------------------------------------------------------------------- */
 
@@ -241,6 +254,27 @@ PAWL_MUST_CHECK int pawl__runtime_send_event(struct pawl_runtime *runtime, struc
                                              const struct pawl_stimulus *stimulus,
                                              struct pawl_sent *out, int64_t deadline_ns,
                                              struct pawl_error *err);
+/*
+ * A task of RunTask was done, with this result (NULL: none): durable when this answers PAWL_OK.
+ * PAWL_ENOTFOUND: no instance waits for it. `out` NULL allowed.
+ */
+PAWL_MUST_CHECK int pawl__runtime_report_task(struct pawl_runtime *runtime, struct pawl_str task_id,
+                                              const struct pawl_json *result, struct pawl_sent *out,
+                                              int64_t deadline_ns, struct pawl_error *err);
+
+/* ---- dead letters -------------------------------------------------------------------------- */
+
+/*
+ * Work that was given up becomes due again, with no attempts so far; its letter is marked. Once per
+ * letter, however many try: PAWL_ECONFLICT otherwise, and for mail of an instance that is gone.
+ * Should it fail again, that is another letter. PAWL_ENOTFOUND.
+ */
+PAWL_MUST_CHECK int pawl__runtime_replay(struct pawl_runtime *runtime, struct pawl_str letter_id,
+                                         int64_t deadline_ns, struct pawl_error *err);
+/* Nobody can replay it any more. PAWL_ENOTFOUND. */
+PAWL_MUST_CHECK int pawl__runtime_drop_letter(struct pawl_runtime *runtime,
+                                              struct pawl_str letter_id, int64_t deadline_ns,
+                                              struct pawl_error *err);
 
 /* ---- work that is due ---------------------------------------------------------------------- */
 
