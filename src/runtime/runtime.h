@@ -26,6 +26,7 @@
  *     runtime_start.c      new instances: callers, triggers, ticks, activation strategies
  *     runtime_stimulus.c   sending, matching, parking
  *     runtime_work.c       what is due; failures, dead letters
+ *     runtime_alter.c      alterations and retries
  *     runtime_client.c     run, cancel, delete, look at one instance
  *     runtime_import.c     taking over an instance, and
  *     runtime_export.c     giving it away
@@ -191,6 +192,29 @@ PAWL_MUST_CHECK int pawl__runtime_cancel(struct pawl_runtime *runtime, struct pa
 PAWL_MUST_CHECK int pawl__runtime_cancel_one(struct pawl_runtime *runtime,
                                              struct pawl_str instance_id, int64_t deadline_ns,
                                              struct pawl_error *err);
+/*
+ * An operator's alterations (engine/alter.h), all or none, by whoever has the claim; then what they
+ * scheduled runs. One commit says what was altered, before anything runs. `log` (NULL allowed) gets
+ * {"message", "logLevel", "timestamp", "eventName"} of each, in `arena`. With `dry_run` nothing is
+ * claimed or written: `log` says what they would do, `out` how the instance stands.
+ *
+ * PAWL_EINVAL: not alterations; PAWL_ENOTFOUND: no such instance, version, activity or variable;
+ * PAWL_ECONFLICT: not on an instance that stands where this one does; PAWL_ETIMEDOUT.
+ */
+PAWL_MUST_CHECK int pawl__runtime_alter(struct pawl_runtime *runtime, struct pawl_str instance_id,
+                                        const struct pawl_json *alterations, bool dry_run,
+                                        struct pawl_arena *arena, struct pawl_json *log,
+                                        struct pawl_outcome *out, int64_t deadline_ns,
+                                        struct pawl_error *err);
+/*
+ * Runs activities that have faulted once more: those with these ids (of the activity or of its
+ * execution), or all. What reopens a faulted instance; the journal says so. PAWL_ENOTFOUND;
+ * PAWL_ECONFLICT: nothing has faulted.
+ */
+PAWL_MUST_CHECK int pawl__runtime_retry(struct pawl_runtime *runtime, struct pawl_str instance_id,
+                                        const struct pawl_str *activity_ids, size_t count,
+                                        struct pawl_outcome *out, int64_t deadline_ns,
+                                        struct pawl_error *err);
 /* With everything that belongs to it; nothing brings it back. PAWL_ENOTFOUND, PAWL_ETIMEDOUT. */
 PAWL_MUST_CHECK int pawl__runtime_delete(struct pawl_runtime *runtime, struct pawl_str instance_id,
                                          int64_t deadline_ns, struct pawl_error *err);

@@ -162,6 +162,12 @@ static bool is_recorrelated(const struct making *m)
     return !pawl__str_equal(m->run->row.correlation_id, m->row.correlation_id);
 }
 
+/* What was sent to it while it had ended is gone, timers too: they come back with it. */
+static bool is_reopened(const struct making *m)
+{
+    return pawl__str_is(m->run->row.status, "Finished") && !pawl__str_is(m->row.status, "Finished");
+}
+
 static void change_bookmarks(struct making *m)
 {
     const struct pawl_hash_seed seed = {(uint64_t)m->run->row.revision, 0x626f6f6b};
@@ -176,7 +182,7 @@ static void change_bookmarks(struct making *m)
         const struct pawl_bookmark *bookmark = &m->batch.bookmarks[i];
 
         status = pawl__map_put(&present, bookmark->id, &m->changes);
-        if (!pawl__map_has(&stored, bookmark->id) || is_recorrelated(m))
+        if (!pawl__map_has(&stored, bookmark->id) || is_recorrelated(m) || is_reopened(m))
             put_bookmark(m, bookmark, i);
     }
     if (status == PAWL_OK) {
