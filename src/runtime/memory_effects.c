@@ -181,6 +181,7 @@ static int perform_one(struct pawl_memory *memory, const struct pawl_memory_run 
         return PAWL_OK;
     case PAWL_EFFECT_HTTP:
     case PAWL_EFFECT_REPLY:
+    case PAWL_EFFECT_CALL:
         break;
     }
     return pawl__error_set(err, PAWL_EUNSUPPORTED,

@@ -63,6 +63,7 @@ struct pawl_runtime;
 #define PAWL_WORK_CONSOLE "console"
 #define PAWL_WORK_TASK "task"
 #define PAWL_WORK_HTTP "http"
+#define PAWL_WORK_CALL "call"
 
 /* What the host does for the runtime. Each may be NULL; called on whichever thread runs a burst. */
 struct pawl_runtime_hooks {
@@ -70,6 +71,13 @@ struct pawl_runtime_hooks {
     void (*line)(void *ctx, struct pawl_str instance_id, struct pawl_str text);
     /* A task that somebody outside has to do; may come twice. */
     void (*task)(void *ctx, struct pawl_str instance_id, const struct pawl_json *task);
+    /*
+     * A function of the host's that an activity asked for: performs it and makes its result durable
+     * (pawl__runtime_send). Other answers than PAWL_OK: it is asked again later. May come twice.
+     * NULL: this node has no such functions, and says so.
+     */
+    int (*call)(void *ctx, struct pawl_str instance_id, const struct pawl_json *call,
+                struct pawl_error *err);
     /* Every log record of a burst, before its commit: for tracing. */
     void (*logged)(void *ctx, struct pawl_str instance_id, const struct pawl_workflow *workflow,
                    const struct pawl_log_record *record);

@@ -303,6 +303,9 @@ static void add_effect(struct making *m, const struct pawl_effect *effect)
     case PAWL_EFFECT_TASK:
         add_own_effect(m, PAWL_WORK_TASK, effect);
         return;
+    case PAWL_EFFECT_CALL:
+        add_own_effect(m, PAWL_WORK_CALL, effect);
+        return;
     case PAWL_EFFECT_STIMULUS:
         fail(m, pawl__runtime_event_row(m->run->runtime, &m->arena, &effect->data, &row));
         row.created_us = row.due_us = m->now_us;
@@ -521,7 +524,7 @@ static int after_commit(struct making *m, const struct pawl_commit *commit)
     run->row.cancel_requested = commit->cancel_requested;
     run->has_mail = commit->has_mail;
     for (size_t i = 0; i < m->effect_count; i++)
-        pawl__runtime_perform(run->runtime, &m->effects[i], m->effect_data[i]);
+        pawl__runtime_perform_own(run->task, &m->effects[i], m->effect_data[i], m->now_us);
     status = keep_state(m);
     if (status == PAWL_OK && m->inline_start) {
         struct pawl_work_row *start = m->inline_start;

@@ -376,8 +376,8 @@ PAWL_MUST_CHECK int pawl__runtime_finish_work(struct runtime_task *task,
 /* Work that is this node's ends; its successor is nobody's and due then. */
 PAWL_MUST_CHECK int pawl__runtime_put_off(struct runtime_task *task,
                                           const struct pawl_work_row *work, int64_t due_us);
-/* Performs an effect that is this node's and notes it as done. */
-void pawl__runtime_perform(struct pawl_runtime *runtime, const struct pawl_work_row *work,
-                           const struct pawl_json *data);
+/* Performs an effect that the commit just made brought, this node's, and notes it as done. */
+void pawl__runtime_perform_own(struct runtime_task *task, const struct pawl_work_row *work,
+                               const struct pawl_json *data, int64_t now_us);
 
 #endif
