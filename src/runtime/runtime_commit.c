@@ -531,6 +531,8 @@ static int after_commit(struct making *m, const struct pawl_commit *commit)
         start->id = pawl__arena_str(&run->task->arena, start->id);
         start->name = pawl__arena_str(&run->task->arena, start->name);
         start->payload = pawl__arena_str(&run->task->arena, start->payload);
+        if (!start->id.ptr || !start->name.ptr || !start->payload.ptr)
+            return pawl__error_code(run->task->err, pawl__arena_status(&run->task->arena));
         status = pawl__runtime_task_urge(run->task, start, pawl__str(""));
     }
     if (status == PAWL_OK && m->over && run->feeds.len > 0) {

@@ -244,8 +244,8 @@ static int open_burst(struct runtime_run *run, struct pawl_event *event)
 
 static int reopen_burst(struct runtime_run *run)
 {
-    struct pawl_event event = {.kind = run->row.cancel_requested ? PAWL_EVENT_CANCEL
-                                                                 : PAWL_EVENT_RUN};
+    struct pawl_event event = {.kind =
+                                   run->row.cancel_requested ? PAWL_EVENT_CANCEL : PAWL_EVENT_RUN};
 
     close_burst(run);
     return open_burst(run, &event);

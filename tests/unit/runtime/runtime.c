@@ -794,6 +794,42 @@ static void an_instance_goes_on_with_the_version_it_began_with(void **state)
     assert_string_equal(sub_status(f, outcome.instance_id), "Finished");
 }
 
+/* Not dropped as by the reference: the run would go on without the input. */
+static void an_expression_in_csharp_is_kept_reported_and_faults(void **state)
+{
+    struct fixture *f = *state;
+    struct pawl_definitions *definitions = pawl__runtime_definitions(f->a.runtime);
+    struct pawl_json definition =
+        json(f, ANY_VERSION("{'id':'w','type':'Elsa.WriteLine','text':" RIG_INPUT(
+                    "String", "CSharp", "'1 + 1'") "}"));
+    struct pawl_publication said;
+    struct pawl_definition_row row;
+    struct pawl_instance_row instance;
+    struct pawl_outcome outcome;
+    struct pawl_json shown;
+
+    assert_ok(
+        pawl__definitions_import(definitions, &definition, &f->arena, &row, later(f), &f->err),
+        &f->err);
+    assert_non_null(memmem(row.data.ptr, row.data.len, "CSharp", strlen("CSharp")));
+    assert_ok(pawl__definitions_publish(definitions, row.id, &f->arena, &said, later(f), &f->err),
+              &f->err);
+    assert_int_equal(said.problems.count, 1);
+    assert_int_equal(said.problems.items[0].level, PAWL_PROBLEM_ERROR);
+    assert_string_equal(said.problems.items[0].activity_id, "w");
+    assert_non_null(strstr(said.problems.items[0].message, "write it in JavaScript"));
+    outcome = start(f, "d");
+    assert_int_equal(outcome.sub_status, PAWL_SUB_FAULTED);
+    assert_string_equal(f->lines, "");
+    assert_ok(pawl__runtime_show(f->a.runtime, pawl__str(outcome.instance_id), &f->arena, &instance,
+                                 &shown, later(f), &f->err),
+              &f->err);
+    assert_str(pawl__json_str(pawl__json_get_text(
+                   pawl__json_find(&shown, pawl__str("/incidents/0/exception/innerException")),
+                   "message")),
+               "C# expressions are not supported: write it in JavaScript.");
+}
+
 static void an_older_version_no_longer_starts_by_trigger(void **state)
 {
     struct fixture *f = *state;
@@ -885,6 +921,7 @@ int main(void)
         TEST(a_finished_instance_stays_as_it_is),
         TEST(an_instance_goes_on_with_the_version_it_began_with),
         TEST(an_older_version_no_longer_starts_by_trigger),
+        TEST(an_expression_in_csharp_is_kept_reported_and_faults),
         TEST(an_event_with_a_correlation_id_reaches_only_its_own),
         TEST(a_deleted_instance_leaves_nothing),
         TEST(another_node_finishes_what_a_dead_one_began),
