@@ -279,6 +279,15 @@ static struct pawl_work_row effect_row(struct making *m, const char *kind,
     };
 }
 
+/* Its name is the parent's id: who cancels that finds it. */
+static struct pawl_work_row start_row(struct making *m, const struct pawl_effect *effect)
+{
+    struct pawl_work_row row = effect_row(m, PAWL_WORK_START, effect);
+
+    row.name = runtime_text(&effect->data, "parentInstanceId");
+    return row;
+}
+
 /* What this node performs as soon as it is durable; should the node die first, another does. */
 static void add_own_effect(struct making *m, const char *kind, const struct pawl_effect *effect)
 {
@@ -311,7 +320,7 @@ static void add_effect(struct making *m, const struct pawl_effect *effect)
         row.created_us = row.due_us = m->now_us;
         break;
     case PAWL_EFFECT_CHILD:
-        row = effect_row(m, PAWL_WORK_START, effect);
+        row = start_row(m, effect);
         row.id = pawl__runtime_new_id(m->run->runtime, &m->arena);
         if (!row.id.ptr)
             fail(m, pawl__arena_status(&m->arena));
@@ -339,7 +348,7 @@ static void add_awaited(struct making *m)
         fail(m, pawl__arena_status(&m->run->task->arena));
         return;
     }
-    *m->inline_start = effect_row(m, PAWL_WORK_START, awaited);
+    *m->inline_start = start_row(m, awaited);
     m->inline_start->owner = pawl__keeper_incarnation(m->run->runtime->keeper);
     pawl__runtime_change(&m->changes, PAWL_CHANGE_PUT, PAWL_TABLE_WORK, m->inline_start);
 }
@@ -530,7 +539,10 @@ static int after_commit(struct making *m, const struct pawl_commit *commit)
         struct pawl_work_row *start = m->inline_start;
 
         start->id = pawl__arena_str(&run->task->arena, start->id);
+        start->name = pawl__arena_str(&run->task->arena, start->name);
         start->payload = pawl__arena_str(&run->task->arena, start->payload);
+        if (!start->id.ptr || !start->name.ptr || !start->payload.ptr)
+            return pawl__error_code(run->task->err, pawl__arena_status(&run->task->arena));
         status = pawl__runtime_task_urge(run->task, start, pawl__str(""));
     }
     if (status == PAWL_OK && m->over && run->feeds.len > 0) {

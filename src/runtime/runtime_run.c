@@ -245,7 +245,8 @@ static int open_burst(struct runtime_run *run, struct pawl_event *event)
 
 static int reopen_burst(struct runtime_run *run)
 {
-    struct pawl_event event = {.kind = PAWL_EVENT_RUN};
+    struct pawl_event event = {.kind =
+                                   run->row.cancel_requested ? PAWL_EVENT_CANCEL : PAWL_EVENT_RUN};
 
     close_burst(run);
     return open_burst(run, &event);
@@ -326,11 +327,11 @@ static int go_on(struct runtime_run *run, enum pawl_step step, bool *over)
         return PAWL_OK;
     }
     *over = false;
-    if (run->row.cancel_requested)
-        pawl__burst_cancel(run->burst);
     /* A burst that yields is reopened: that keeps an endless loop's memory small. */
     if (step == PAWL_STEP_YIELD || run->runtime->options.step_commits)
         return reopen_burst(run);
+    if (run->row.cancel_requested)
+        pawl__burst_cancel(run->burst);
     return PAWL_OK;
 }
 
@@ -632,12 +633,27 @@ static void let_go(struct runtime_run *run, int status)
 
 /* ---- the whole ----------------------------------------------------------------------------- */
 
+/*
+ * Others of this node that find work for it between its commits leave a note, as for any other
+ * instance. Somebody who has the id in hand has made one under it, which the store will say.
+ */
 int pawl__runtime_run_event(struct runtime_run *run, struct pawl_event *event)
 {
+    struct runtime_running running;
+    bool entered = pawl__runtime_enter(run->runtime, &running, run->row.id);
+    bool again = false;
     int status = run_burst(run, event, NULL);
 
     if (status != PAWL_OK)
         let_go(run, status);
+    while (entered && pawl__runtime_leave(run->runtime, &running))
+        again = true;
+    if (again && status == PAWL_OK) {
+        struct pawl_str id = pawl__arena_str(&run->task->arena, run->row.id);
+
+        status = id.ptr ? pawl__runtime_task_urge(run->task, NULL, id)
+                        : pawl__error_code(run->task->err, pawl__arena_status(&run->task->arena));
+    }
     return status;
 }
 

@@ -393,7 +393,8 @@ static int refuse_child(struct runtime_task *task, const struct pawl_work_row *w
                      pawl__arena_str(&task->arena, pawl__str(task->err ? task->err->msg : "")));
     if (b.status == PAWL_OK)
         feed.payload = pawl__runtime_json_text(&task->arena, &told);
-    if (b.status != PAWL_OK || feed.id.len == 0 || !feed.payload.ptr)
+    if (b.status != PAWL_OK || feed.id.len == 0 || !feed.payload.ptr ||
+        task->arena.status != PAWL_OK)
         return pawl__error_code(task->err, pawl__arena_status(&task->arena));
     pawl__runtime_change(&changes, PAWL_CHANGE_PUT, PAWL_TABLE_WORK, &feed);
     status = pawl__runtime_finish_work(task, work, &changes);

@@ -430,6 +430,8 @@ int pawl__runtime_send_event(struct pawl_runtime *runtime, struct pawl_str name,
     if (payload)
         pawl__build(&b, &event, "payload", *payload);
     if (b.status == PAWL_OK)
+        b.status = task.arena.status; /* of the copies: an empty name is another event */
+    if (b.status == PAWL_OK)
         b.status = pawl__runtime_event_row(runtime, &task.arena, &event, &row);
     if (b.status != PAWL_OK)
         (void)pawl__error_code(err, b.status);

@@ -203,6 +203,10 @@ static int perform_taken(struct runtime_task *task, const struct pawl_work_row *
 
 /* ---- doing --------------------------------------------------------------------------------- */
 
+/*
+ * What could not be delivered at all is free again, later: a row that is this node's is nobody
+ * else's while it lives. One that was dealt with where it was delivered is not ours any more.
+ */
 static int do_mail(struct runtime_task *task, const struct pawl_work_row *work, int64_t now_us)
 {
     struct runtime_changes none = {.arena = &task->arena};
@@ -212,6 +216,8 @@ static int do_mail(struct runtime_task *task, const struct pawl_work_row *work, 
         return pawl__runtime_finish_work(task, work, &none); /* it went with its instance */
     if (status == PAWL_EBUSY)
         return pawl__runtime_put_off(task, work, now_us + BUSY_US);
+    if (status != PAWL_OK && status != PAWL_ESTOPPED)
+        return pawl__runtime_put_off(task, work, now_us + BACKOFF_US);
     return status;
 }
 
