@@ -77,7 +77,6 @@ int pawl__runtime_open(struct pawl_env *env, const struct pawl_engine *engine,
     pawl__list_init(&runtime->done_effects);
     pawl__list_init(&runtime->running);
     pawl__list_init(&runtime->packers);
-    pawl__list_init(&runtime->stranded);
     set_options(runtime, options);
     committer.threads = runtime->options.committers;
     status = pawl_mutex_new(env, "runtime", &runtime->mutex);
@@ -115,7 +114,7 @@ void pawl__runtime_close(struct pawl_runtime *runtime)
 {
     if (!runtime)
         return;
-    if (runtime->keeper && runtime->committer)
+    if (runtime->keeper)
         pawl__runtime_flush_done(runtime,
                                  pawl_env_monotonic_ns(runtime->env) + INT64_C(5000000000));
     pawl__committer_free(runtime->committer);
@@ -123,7 +122,6 @@ void pawl__runtime_close(struct pawl_runtime *runtime)
     pawl__definitions_free(runtime->definitions);
     forget_done(runtime);
     pawl__runtime_forget_packers(runtime);
-    pawl__runtime_forget_notes(runtime, &runtime->stranded);
     pawl_cond_free(runtime->env, runtime->left);
     pawl_mutex_free(runtime->env, runtime->mutex);
     pawl__free(&runtime->env->alloc, runtime, sizeof *runtime);
@@ -141,69 +139,38 @@ struct pawl_store *pawl__runtime_store(struct pawl_runtime *runtime)
 
 /* ---- instances in hand --------------------------------------------------------------------- */
 
-/* With the mutex held. */
-static struct runtime_running *find_running(struct pawl_runtime *runtime, struct pawl_str id)
-{
-    struct runtime_running *running;
-
-    PAWL_LIST_FOR_EACH (running, &runtime->running, link) {
-        if (pawl__str_equal(running->id, id))
-            return running;
-    }
-    return NULL;
-}
-
 bool pawl__runtime_enter(struct pawl_runtime *runtime, struct runtime_running *running,
-                         struct pawl_str instance_id, const struct pawl_work_row *mail)
+                         struct pawl_str instance_id)
 {
-    struct runtime_stranded *note = mail ? pawl__runtime_note(runtime, mail) : NULL;
     struct runtime_running *other;
-    struct pawl_list unused;
+    bool entered = true;
 
     *running = (struct runtime_running){.id = instance_id};
-    pawl__list_init(&running->notes);
-    pawl__list_init(&unused);
-    if (note)
-        pawl__list_push_back(&unused, &note->link);
-    if (pawl_mutex_lock(runtime->env, runtime->mutex) != PAWL_OK) {
-        pawl__runtime_forget_notes(runtime, &unused);
+    if (pawl_mutex_lock(runtime->env, runtime->mutex) != PAWL_OK)
         return true; /* stopped: whatever comes next will say so */
-    }
-    other = find_running(runtime, instance_id);
-    if (other) {
-        other->again = true;
-        if (note) {
-            pawl__list_remove(&note->link);
-            pawl__list_push_back(&other->notes, &note->link);
+    PAWL_LIST_FOR_EACH (other, &runtime->running, link) {
+        if (pawl__str_equal(other->id, instance_id)) {
+            other->again = true;
+            entered = false;
         }
-    } else {
-        pawl__list_push_back(&runtime->running, &running->link);
     }
+    if (entered)
+        pawl__list_push_back(&runtime->running, &running->link);
     pawl_mutex_unlock(runtime->env, runtime->mutex);
-    pawl__runtime_forget_notes(runtime, &unused);
-    return !other;
+    return entered;
 }
 
 /* Also in a stopped environment: the entry is the caller's memory. */
-bool pawl__runtime_leave(struct pawl_runtime *runtime, struct runtime_running *running, bool failed)
+bool pawl__runtime_leave(struct pawl_runtime *runtime, struct runtime_running *running)
 {
     bool locked = pawl_mutex_lock(runtime->env, runtime->mutex) == PAWL_OK;
-    bool again = locked && running->again && !failed;
-    struct pawl_list notes;
-    struct pawl_list_link *link;
+    bool again = locked && running->again;
 
-    /* What was noted so far has been looked at; what comes from now on has not. */
-    pawl__list_init(&notes);
-    while (!again && (link = pawl__list_pop_front(&running->notes)) != NULL)
-        pawl__list_push_back(&notes, link);
     running->again = false;
     if (!again && pawl__list_linked(&running->link))
         pawl__list_remove(&running->link);
     if (locked)
         pawl_mutex_unlock(runtime->env, runtime->mutex);
-    if (failed)
-        pawl__runtime_strand_notes(runtime, &notes);
-    pawl__runtime_forget_notes(runtime, &notes);
     if (!again)
         pawl_cond_broadcast(runtime->env, runtime->left);
     return again;

@@ -139,10 +139,10 @@ int pawl__runtime_delete(struct pawl_runtime *runtime, struct pawl_str instance_
 
     pawl__runtime_task_init(&task, runtime, deadline_ns, err);
     while (status == PAWL_EBUSY) {
-        if (pawl__runtime_enter(runtime, &running, instance_id, NULL)) {
+        if (pawl__runtime_enter(runtime, &running, instance_id)) {
             status = delete_claimed(&task, instance_id);
-            /* What others found for it is gone with it, or is looked at again. */
-            (void)pawl__runtime_leave(runtime, &running, true);
+            while (pawl__runtime_leave(runtime, &running))
+                continue; /* what others found for it is gone with it */
         }
         if (status == PAWL_EBUSY && wait_busy(&task, instance_id) != PAWL_OK)
             status = PAWL_ETIMEDOUT;

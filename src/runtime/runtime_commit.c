@@ -531,7 +531,6 @@ static int after_commit(struct making *m, const struct pawl_commit *commit)
     if (commit->flags & PAWL_COMMIT_RELEASE)
         run->row.owner = 0;
     run->row.cancel_requested = commit->cancel_requested;
-    run->has_mail = commit->has_mail;
     for (size_t i = 0; i < m->effect_count; i++)
         pawl__runtime_perform_own(run->task, &m->effects[i], m->effect_data[i], m->now_us);
     status = keep_state(m);

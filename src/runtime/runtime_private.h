@@ -36,9 +36,8 @@ struct pawl_runtime {
     struct pawl_list packers; /* struct runtime_packer, idle */
     struct pawl_list running; /* struct runtime_running: instances that a thread here has in hand */
     struct pawl_cond *left;   /* one of them was let go */
-    struct pawl_list stranded; /* struct runtime_stranded */
-    int64_t clock_us;          /* the store's clock, as of */
-    int64_t clock_ns;          /* this moment of ours; 0: not known */
+    int64_t clock_us;         /* the store's clock, as of */
+    int64_t clock_ns;         /* this moment of ours; 0: not known */
 };
 
 /*
@@ -50,14 +49,6 @@ struct runtime_running {
     struct pawl_list_link link;
     struct pawl_str id;
     bool again;
-    struct pawl_list notes; /* struct runtime_stranded: the mail that others found */
-};
-
-/* A row of work that this node has, and that must not be forgotten. */
-struct runtime_stranded {
-    struct pawl_list_link link;
-    struct pawl_arena arena;
-    struct pawl_work_row row;
 };
 
 /* zstd's working memory takes long to set up: it waits here for the next who needs it. */
@@ -117,18 +108,13 @@ static inline struct pawl_json runtime_member(const struct pawl_json *object, co
 }
 
 /*
- * Takes an instance in hand: false when another thread has it, which is told to look again. `mail`
- * (NULL allowed) is the row that the caller found for it: it is that thread's concern then.
+ * Takes an instance in hand: false when another thread has it, which is told to look again.
  * `running` is the caller's until it left.
  */
 bool pawl__runtime_enter(struct pawl_runtime *runtime, struct runtime_running *running,
-                         struct pawl_str instance_id, const struct pawl_work_row *mail);
-/*
- * Lets go, or (true) keeps it because there is more to look at. `failed`: it could not be looked
- * at; then it is let go in any case, and the mail that others found is stranded.
- */
-bool pawl__runtime_leave(struct pawl_runtime *runtime, struct runtime_running *running,
-                         bool failed);
+                         struct pawl_str instance_id);
+/* Lets go, or (true) keeps it because there is more to look at. */
+bool pawl__runtime_leave(struct pawl_runtime *runtime, struct runtime_running *running);
 /* Waits until some thread let go. PAWL_ETIMEDOUT, PAWL_ESTOPPED. */
 PAWL_MUST_CHECK int pawl__runtime_wait_left(struct pawl_runtime *runtime, int64_t deadline_ns);
 
@@ -208,7 +194,6 @@ struct runtime_run {
     struct pawl_str feeds;
     struct pawl_outcome *outcome; /* NULL: nobody asks */
     bool parked;                  /* its burst awaits something; the claim stays */
-    bool has_mail;                /* when it was released there was more */
 };
 
 /* In the stored state's section of a burst in progress: see feeds. */
@@ -259,9 +244,6 @@ PAWL_MUST_CHECK int pawl__runtime_run_instance(struct runtime_task *task,
                                                struct pawl_str instance_id,
                                                struct pawl_event *event,
                                                struct pawl_outcome *outcome);
-/* The same for a piece of mail that was taken. */
-PAWL_MUST_CHECK int pawl__runtime_run_mail(struct runtime_task *task,
-                                           const struct pawl_work_row *mail);
 /* Claims one instance; run->row, state, mail are set. */
 PAWL_MUST_CHECK int pawl__runtime_claim(struct runtime_run *run, struct pawl_str instance_id);
 /* Whether the host wants bursts to end. */
@@ -327,18 +309,6 @@ PAWL_MUST_CHECK int pawl__runtime_event_row(struct pawl_runtime *runtime, struct
 /* A parked row is looked at once more: a bookmark may have been committed at the same moment. */
 PAWL_MUST_CHECK int pawl__runtime_recheck(struct runtime_task *task,
                                           const struct pawl_work_row *work);
-
-/* ---- runtime_stranded.c -------------------------------------------------------------------- */
-
-/* A copy; NULL: out of memory. */
-struct runtime_stranded *pawl__runtime_note(struct pawl_runtime *runtime,
-                                            const struct pawl_work_row *work);
-void pawl__runtime_forget_notes(struct pawl_runtime *runtime, struct pawl_list *notes);
-void pawl__runtime_strand_notes(struct pawl_runtime *runtime, struct pawl_list *notes);
-/* Keeps the row until it can be given back. */
-void pawl__runtime_strand(struct pawl_runtime *runtime, const struct pawl_work_row *work);
-/* Gives back what can be. */
-void pawl__runtime_retry_stranded(struct pawl_runtime *runtime, int64_t deadline_ns);
 
 /* ---- runtime_work.c ------------------------------------------------------------------------ */
 

@@ -132,7 +132,6 @@ static int commit_mail(struct runtime_run *run, struct runtime_changes *changes,
         run->row.revision++;
         if (release)
             run->row.owner = 0;
-        run->has_mail = commit.has_mail;
     }
     return status;
 }
@@ -673,7 +672,7 @@ static int run_claimed(struct runtime_run *run, struct pawl_event **event)
 
 /* One claim, and all that is due then. */
 static int run_once(struct runtime_task *task, struct pawl_str instance_id,
-                    struct pawl_event **event, struct pawl_outcome *outcome, bool *more)
+                    struct pawl_event **event, struct pawl_outcome *outcome)
 {
     struct runtime_run run;
     int status;
@@ -690,23 +689,7 @@ static int run_once(struct runtime_task *task, struct pawl_str instance_id,
         pawl__runtime_tell_outcome(&run);
     else
         let_go(&run, status);
-    *more = run.has_mail && !run.parked;
     pawl__runtime_run_release(&run);
-    return status;
-}
-
-/* Until nothing is left to look at: mail may have come while it was run. */
-static int run_in_hand(struct runtime_task *task, struct runtime_running *running,
-                       struct pawl_event *event, struct pawl_outcome *outcome)
-{
-    bool more;
-    int status;
-
-    do {
-        more = false;
-        status = run_once(task, running->id, &event, outcome, &more);
-    } while ((status == PAWL_OK && more) ||
-             pawl__runtime_leave(task->runtime, running, status != PAWL_OK));
     return status;
 }
 
@@ -714,10 +697,9 @@ int pawl__runtime_run_instance(struct runtime_task *task, struct pawl_str instan
                                struct pawl_event *event, struct pawl_outcome *outcome)
 {
     struct runtime_running running;
+    int status = PAWL_OK;
 
-    while (!pawl__runtime_enter(task->runtime, &running, instance_id, NULL)) {
-        int status;
-
+    while (!pawl__runtime_enter(task->runtime, &running, instance_id)) {
         if (!event)
             return PAWL_OK; /* whoever has it was told to look again */
         status = pawl__runtime_wait_left(task->runtime, task->deadline_ns);
@@ -725,14 +707,8 @@ int pawl__runtime_run_instance(struct runtime_task *task, struct pawl_str instan
             return pawl__error_set(task->err, status, "instance %.*s is being run",
                                    PAWL_STR_ARG(instance_id));
     }
-    return run_in_hand(task, &running, event, outcome);
-}
-
-int pawl__runtime_run_mail(struct runtime_task *task, const struct pawl_work_row *mail)
-{
-    struct runtime_running running;
-
-    if (!pawl__runtime_enter(task->runtime, &running, mail->instance_id, mail))
-        return PAWL_OK;
-    return run_in_hand(task, &running, NULL, NULL);
+    do {
+        status = run_once(task, instance_id, &event, outcome);
+    } while (pawl__runtime_leave(task->runtime, &running) && status == PAWL_OK);
+    return status;
 }

@@ -210,7 +210,7 @@ static int perform_taken(struct runtime_task *task, const struct pawl_work_row *
 static int do_mail(struct runtime_task *task, const struct pawl_work_row *work, int64_t now_us)
 {
     struct runtime_changes none = {.arena = &task->arena};
-    int status = pawl__runtime_run_mail(task, work);
+    int status = pawl__runtime_run_instance(task, work->instance_id, NULL, NULL);
 
     if (status == PAWL_ENOTFOUND)
         return pawl__runtime_finish_work(task, work, &none); /* it went with its instance */
@@ -245,17 +245,9 @@ static int do_kind(struct runtime_task *task, const struct pawl_work_row *work, 
                            PAWL_STR_ARG(work->kind));
 }
 
-/* What may work by itself the next time does not count as an attempt. */
-static bool is_passing(int status)
-{
-    enum pawl_error_class class = pawl_error_class(status);
-
-    return class == PAWL_CLASS_UNKNOWN || (class == PAWL_CLASS_TRANSIENT && status != PAWL_ENOMEM);
-}
-
 /*
- * Mail that cannot be run is dealt with where it is delivered, under the instance's guard. What is
- * not ours any more is somebody else's. What the store could not be asked for is stranded.
+ * Mail that fails is dealt with where it is delivered. Of other work: what is not ours any more is
+ * somebody else's; what the store could not be asked for stays ours and is tried again.
  */
 int pawl__runtime_do_work(struct pawl_runtime *runtime, const struct pawl_work_row *work,
                           int64_t now_us, int64_t deadline_ns)
@@ -268,17 +260,11 @@ int pawl__runtime_do_work(struct pawl_runtime *runtime, const struct pawl_work_r
     status = do_kind(&task, work, now_us);
     if (status == PAWL_OK)
         status = pawl__runtime_task_finish(&task);
-    if (status != PAWL_OK && status != PAWL_ECONFLICT && status != PAWL_ESTOPPED) {
+    if (status != PAWL_OK && status != PAWL_ECONFLICT && status != PAWL_ESTOPPED &&
+        work->instance_id.len == 0) {
         struct pawl_error why = err;
 
-        if (is_passing(status))
-            status = pawl__runtime_put_off(&task, work, now_us + BACKOFF_US);
-        else if (work->instance_id.len == 0)
-            status = fail_work(&task, work, &why, now_us);
-        else
-            status = PAWL_OK;
-        if (status != PAWL_OK && status != PAWL_ECONFLICT && status != PAWL_ESTOPPED)
-            pawl__runtime_strand(runtime, work);
+        status = fail_work(&task, work, &why, now_us);
     }
     pawl__runtime_task_release(&task);
     return status;
@@ -308,12 +294,8 @@ int pawl__runtime_take(struct pawl_runtime *runtime, uint32_t limit, struct pawl
         .owner = pawl__keeper_incarnation(runtime->keeper),
         .limit = limit > 0 && limit < TAKE_MAX ? limit : TAKE_MAX,
     };
-    int64_t sent_ns;
-    int status;
-
-    pawl__runtime_retry_stranded(runtime, deadline_ns);
-    sent_ns = pawl_env_monotonic_ns(runtime->env);
-    status = pawl_store_take(runtime->store, &take, arena, taken, deadline_ns, err);
+    int64_t sent_ns = pawl_env_monotonic_ns(runtime->env);
+    int status = pawl_store_take(runtime->store, &take, arena, taken, deadline_ns, err);
 
     if (status == PAWL_OK)
         pawl__runtime_clock_seen(runtime, taken->now_us, sent_ns);
