@@ -63,7 +63,7 @@ int pawl__runtime_run(struct pawl_runtime *runtime, struct pawl_str instance_id,
     } while (status == PAWL_EBUSY);
     if (status == PAWL_OK)
         status = pawl__runtime_task_finish(&task);
-    pawl__runtime_task_release(&task);
+    pawl__runtime_task_release(&task, status);
     return status;
 }
 
@@ -85,7 +85,7 @@ int pawl__runtime_cancel(struct pawl_runtime *runtime, struct pawl_str instance_
         status = PAWL_OK; /* its owner sees the flag */
     if (status == PAWL_OK)
         status = pawl__runtime_task_finish(&task);
-    pawl__runtime_task_release(&task);
+    pawl__runtime_task_release(&task, status);
     return status;
 }
 
@@ -123,7 +123,7 @@ int pawl__runtime_delete(struct pawl_runtime *runtime, struct pawl_str instance_
         if (status == PAWL_EBUSY && wait_busy(&task, instance_id) != PAWL_OK)
             status = PAWL_ETIMEDOUT;
     }
-    pawl__runtime_task_release(&task);
+    pawl__runtime_task_release(&task, status);
     return status;
 }
 

@@ -341,11 +341,6 @@ int pawl__runtime_commit_pending(struct runtime_run *run, struct pawl_event *eve
     return status;
 }
 
-int pawl__runtime_run_event(struct runtime_run *run, struct pawl_event *event)
-{
-    return run_burst(run, event, NULL);
-}
-
 /* ---- what comes next ----------------------------------------------------------------------- */
 
 static const struct pawl_work_row *pop_mail(struct runtime_run *run)
@@ -434,15 +429,6 @@ static int run_next(struct runtime_run *run, struct pawl_event **event, bool *an
 
 /* ---- failures ------------------------------------------------------------------------------ */
 
-/* Whether trying again by itself could help, or the instance is not ours to write. */
-static bool is_passing(int status)
-{
-    enum pawl_error_class class = pawl_error_class(status);
-
-    return class == PAWL_CLASS_UNKNOWN || status == PAWL_ECONFLICT || status == PAWL_ESTOPPED ||
-           (class == PAWL_CLASS_TRANSIENT && status != PAWL_ENOMEM);
-}
-
 /*
  * The event could not be run at all (its definition is gone, its state is damaged, it asks for more
  * than there is). The instance stays as it was stored; what caused this is tried again later. One
@@ -497,7 +483,7 @@ static void let_go(struct runtime_run *run, int status)
         why = *run->task->err;
     else
         (void)pawl__error_code(&why, status);
-    if (is_passing(status)) {
+    if (pawl__runtime_is_passing(status)) {
         struct pawl_error *err = run->task->err;
 
         run->task->err = NULL;
@@ -513,6 +499,23 @@ static void let_go(struct runtime_run *run, int status)
 }
 
 /* ---- the whole ----------------------------------------------------------------------------- */
+
+int pawl__runtime_run_new(struct runtime_run *run, struct pawl_event *event)
+{
+    struct runtime_running running;
+    bool entered = pawl__runtime_enter(run->runtime, &running, run->row.id);
+    int status = run_burst(run, event, NULL);
+
+    if (status != PAWL_OK)
+        let_go(run, status);
+    /* Not entered: then it is there already, and the commit said so. */
+    while (entered && pawl__runtime_leave(run->runtime, &running)) {
+        if (status == PAWL_OK)
+            status = pawl__runtime_task_urge(run->task, NULL,
+                                             pawl__arena_str(&run->task->arena, run->row.id));
+    }
+    return status;
+}
 
 /* With everything that is due for it; answers when it is released, parked or not ours. */
 static int run_claimed(struct runtime_run *run, struct pawl_event **event)

@@ -45,7 +45,31 @@ struct fixture {
     struct pawl_arena arena;
     struct pawl_error err;
     char lines[4096];
+    enum pawl_store_call fail_call; /* the next one of this kind, */
+    unsigned fail_skip;             /* but for so many, fails */
+    enum pawl_store_fault fail_how; /* so, */
+    bool fail;                      /* if this is set */
 };
+
+/* The tests' own calls are made on one thread, and commits while that waits for them. */
+static bool decide(void *ctx, enum pawl_store_call call, enum pawl_store_fault *how)
+{
+    struct fixture *f = ctx;
+
+    if (!f->fail || call != f->fail_call || f->fail_skip-- > 0)
+        return false;
+    f->fail = false;
+    *how = f->fail_how;
+    return true;
+}
+
+static void fail_next(struct fixture *f, enum pawl_store_call call, enum pawl_store_fault how)
+{
+    f->fail_call = call;
+    f->fail_how = how;
+    f->fail_skip = 0;
+    f->fail = true;
+}
 
 static void on_line(void *ctx, struct pawl_str instance_id, struct pawl_str text)
 {
@@ -66,7 +90,11 @@ static void node_open(struct fixture *f, struct node *node, const char *id)
     struct pawl_runtime_options options = {.node_id = pawl__str(id),
                                            .hooks = {.line = on_line, .ctx = f}};
 
-    assert_ok(pawl__memory_store_open(f->database, f->env, &node->store, &f->err), &f->err);
+    const struct pawl_store_fault_hooks hooks = {.decide = decide, .ctx = f};
+    struct pawl_store *inner;
+
+    assert_ok(pawl__memory_store_open(f->database, f->env, &inner, &f->err), &f->err);
+    assert_ok(pawl__fault_store_new(f->env, inner, &hooks, &node->store, &f->err), &f->err);
     assert_ok(
         pawl__runtime_open(f->env, &f->engine, node->store, &options, &node->runtime, &f->err),
         &f->err);
@@ -271,6 +299,22 @@ static void a_created_instance_runs_when_work_is_done(void **state)
     assert_string_equal(f->lines, "one\n");
 }
 
+static void a_created_instance_remembers_its_key(void **state)
+{
+    struct fixture *f = *state;
+    const struct pawl_start what = {.definition_id = pawl__str("d"),
+                                    .idempotency_key = pawl__str("order-7")};
+    struct pawl_outcome first, second;
+
+    publish(f, DEFINITION("d", "", RIG_WRITE("w1", "one")));
+    assert_ok(pawl__runtime_create(f->a.runtime, &what, &first, later(f), &f->err), &f->err);
+    assert_ok(pawl__runtime_create(f->a.runtime, &what, &second, later(f), &f->err), &f->err);
+    assert_true(second.existed);
+    assert_string_equal(second.instance_id, first.instance_id);
+    drain(f);
+    assert_string_equal(f->lines, "one\n");
+}
+
 /* ---- stimuli ------------------------------------------------------------------------------- */
 
 static void an_event_resumes_what_waits_for_it(void **state)
@@ -361,6 +405,20 @@ static void a_singleton_is_started_once(void **state)
     (void)send(f, "Go");
     drain(f);
     assert_int_equal(count(f, PAWL_TABLE_INSTANCES), 2);
+}
+
+static void a_singleton_that_ends_with_its_first_burst_starts_again(void **state)
+{
+    struct fixture *f = *state;
+
+    publish(f, DEFINITION("d", "'options':{'activationStrategyType':'SingletonStrategy'},",
+                          TRIGGER("e", "Go") "," RIG_WRITE("w", "started")));
+    for (int i = 0; i < 2; i++) {
+        (void)send(f, "Go");
+        drain(f);
+        assert_int_equal(count(f, PAWL_TABLE_RESERVATIONS), 0);
+    }
+    assert_string_equal(f->lines, "started\nstarted\n");
 }
 
 /* Every signal counts, also those that were matched with the same bookmark. */
@@ -512,6 +570,105 @@ static void a_deleted_instance_leaves_nothing(void **state)
         PAWL_ENOTFOUND);
 }
 
+/* ---- failures ------------------------------------------------------------------------------ */
+
+/* Whatever a failed call has left in this node's hands, this node finds again. */
+static void drain_later(struct fixture *f)
+{
+    test_clock_advance(f->clock, SECOND);
+    drain(f);
+}
+
+static void an_event_that_was_accepted_is_matched_later(void **state)
+{
+    struct fixture *f = *state;
+    struct pawl_outcome outcome;
+
+    publish(f, DEFINITION("d", "", RIG_EVENT("e", "Go") "," RIG_WRITE("w", "went")));
+    outcome = start(f, "d");
+    fail_next(f, PAWL_STORE_CALL_FIND, PAWL_STORE_FAULT_BEFORE);
+    assert_int_equal(send(f, "Go").resumed, 0);
+    assert_false(f->fail);
+    drain_later(f);
+    assert_string_equal(sub_status(f, outcome.instance_id), "Finished");
+    assert_int_equal(count(f, PAWL_TABLE_WORK), 0);
+}
+
+static void work_whose_taking_was_not_answered_is_done_later(void **state)
+{
+    struct fixture *f = *state;
+    struct pawl_worked worked;
+    struct pawl_outcome outcome;
+
+    publish(f, DEFINITION("d", "", RIG_EVENT("e", "Go") "," RIG_WRITE("w", "went")));
+    outcome = start(f, "d");
+    (void)send(f, "Go");
+    fail_next(f, PAWL_STORE_CALL_TAKE, PAWL_STORE_FAULT_AFTER);
+    assert_code(pawl__runtime_work(f->a.runtime, 0, &worked, later(f), &f->err), PAWL_EUNKNOWN);
+    drain_later(f);
+    assert_string_equal(sub_status(f, outcome.instance_id), "Finished");
+    assert_string_equal(f->lines, "went\n");
+}
+
+static void an_instance_whose_claim_was_not_answered_goes_on(void **state)
+{
+    struct fixture *f = *state;
+    struct pawl_outcome outcome;
+
+    publish(f, DEFINITION("d", "", RIG_EVENT("e", "Go") "," RIG_WRITE("w", "went")));
+    outcome = start(f, "d");
+    (void)send(f, "Go");
+    fail_next(f, PAWL_STORE_CALL_CLAIM, PAWL_STORE_FAULT_AFTER);
+    drain(f);
+    assert_string_equal(f->lines, "");
+    drain_later(f);
+    assert_string_equal(sub_status(f, outcome.instance_id), "Finished");
+    assert_string_equal(f->lines, "went\n");
+}
+
+static void a_refused_claim_does_not_lose_mail(void **state)
+{
+    struct fixture *f = *state;
+    struct pawl_outcome outcome;
+
+    publish(f, DEFINITION("d", "", RIG_EVENT("e", "Go") "," RIG_WRITE("w", "went")));
+    outcome = start(f, "d");
+    (void)send(f, "Go");
+    fail_next(f, PAWL_STORE_CALL_CLAIM, PAWL_STORE_FAULT_BEFORE);
+    drain(f);
+    drain_later(f);
+    assert_string_equal(sub_status(f, outcome.instance_id), "Finished");
+    assert_int_equal(count(f, PAWL_TABLE_WORK), 0);
+}
+
+/* The parent is there and its child's start is this node's: neither is anybody else's business. */
+static void a_start_that_failed_in_its_child_goes_on(void **state)
+{
+    struct fixture *f = *state;
+    const struct pawl_start what = {.definition_id = pawl__str("d"),
+                                    .instance_id = pawl__str("mine")};
+    struct pawl_outcome outcome;
+    int status = PAWL_OK;
+
+    publish(f, DEFINITION("child", "", RIG_WRITE("c", "child")));
+    publish(f,
+            DEFINITION("d", "",
+                       CHILD("x", "Elsa.ExecuteWorkflow", "child") "," RIG_WRITE("w2", "after")));
+    /* The first looks are for definitions, and nothing has begun. */
+    for (unsigned skip = 0; status != PAWL_EUNKNOWN && skip < 20; skip++) {
+        fail_next(f, PAWL_STORE_CALL_FIND, PAWL_STORE_FAULT_BEFORE);
+        f->fail_skip = skip;
+        status = pawl__runtime_start(f->a.runtime, &what, &outcome, later(f), &f->err);
+        assert_true(status == PAWL_EUNAVAILABLE || status == PAWL_EUNKNOWN);
+    }
+    assert_code(status, PAWL_EUNKNOWN);
+    assert_non_null(strstr(f->err.msg, "mine has begun"));
+    drain_later(f);
+    assert_string_equal(f->lines, "child\nafter\n");
+    assert_string_equal(sub_status(f, "mine"), "Finished");
+    assert_int_equal(count(f, PAWL_TABLE_WORK), 0);
+}
+
 /* ---- other nodes --------------------------------------------------------------------------- */
 
 static void another_node_finishes_what_a_dead_one_began(void **state)
@@ -548,12 +705,14 @@ int main(void)
         TEST(a_start_with_a_known_key_answers_the_first_instance),
         TEST(an_instance_id_is_used_once),
         TEST(a_created_instance_runs_when_work_is_done),
+        TEST(a_created_instance_remembers_its_key),
         TEST(an_event_resumes_what_waits_for_it),
         TEST(an_event_that_nobody_waits_for_waits_itself),
         TEST(an_event_that_waited_too_long_is_a_dead_letter),
         TEST(an_event_with_a_known_key_acts_once),
         TEST(a_trigger_starts_an_instance_that_is_not_resumed_too),
         TEST(a_singleton_is_started_once),
+        TEST(a_singleton_that_ends_with_its_first_burst_starts_again),
         TEST(a_loop_gets_every_signal_once),
         TEST(a_delay_is_a_row_that_becomes_due),
         TEST(a_cron_tick_starts_one_instance),
@@ -562,6 +721,11 @@ int main(void)
         TEST(a_published_event_reaches_others),
         TEST(cancelling_reaches_children),
         TEST(a_deleted_instance_leaves_nothing),
+        TEST(an_event_that_was_accepted_is_matched_later),
+        TEST(work_whose_taking_was_not_answered_is_done_later),
+        TEST(an_instance_whose_claim_was_not_answered_goes_on),
+        TEST(a_refused_claim_does_not_lose_mail),
+        TEST(a_start_that_failed_in_its_child_goes_on),
         TEST(another_node_finishes_what_a_dead_one_began),
     };
 
