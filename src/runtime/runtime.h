@@ -20,6 +20,7 @@
  * for a busy instance and for the store, not how long a burst computes.
  *
  *     runtime.c            opening, ids, outcomes
+ *     runtime_held.c       what is this node's, and in nobody's hand after a failure
  *     runtime_run.c        one claimed instance: from mail to events to bursts to commits
  *     runtime_mail.c       what a piece of mail means; cancelling
  *     runtime_commit.c     what a step handed out as one commit
@@ -144,7 +145,8 @@ struct pawl_outcome {
 /*
  * Creates an instance and runs its first burst: one transaction for a short workflow.
  * PAWL_ENOTFOUND: no such definition, or none published. PAWL_EEXISTS: an instance with this id is
- * there. PAWL_EPARSE: the definition cannot be loaded.
+ * there. PAWL_EPARSE: the definition cannot be loaded. PAWL_EUNKNOWN: it may have begun, and then
+ * goes on with the work that is due. PAWL_ECONFLICT: it has begun, and another node has it now.
  */
 PAWL_MUST_CHECK int pawl__runtime_start(struct pawl_runtime *runtime,
                                         const struct pawl_start *start, struct pawl_outcome *out,
@@ -275,7 +277,8 @@ struct pawl_sent {
 
 /*
  * Accepts a stimulus: when this answers PAWL_OK it is durable. Matched at once; what it starts and
- * resumes is work that is due. `out` NULL allowed.
+ * resumes is work that is due. `out` NULL allowed; all 0 when it could not be matched yet, or was
+ * sent before.
  */
 PAWL_MUST_CHECK int pawl__runtime_send(struct pawl_runtime *runtime,
                                        const struct pawl_stimulus *stimulus, struct pawl_sent *out,

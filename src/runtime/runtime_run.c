@@ -531,15 +531,6 @@ static int run_next(struct runtime_run *run, struct pawl_event **event, bool *an
 
 /* ---- failures ------------------------------------------------------------------------------ */
 
-/* Whether trying again by itself could help, or the instance is not ours to write. */
-static bool is_passing(int status)
-{
-    enum pawl_error_class class = pawl_error_class(status);
-
-    return class == PAWL_CLASS_UNKNOWN || status == PAWL_ECONFLICT || status == PAWL_ESTOPPED ||
-           (class == PAWL_CLASS_TRANSIENT && status != PAWL_ENOMEM);
-}
-
 /* The row as the last commit wrote it: what was claimed may be older. */
 static int stored_row(struct runtime_run *run, struct pawl_instance_row *row)
 {
@@ -614,7 +605,7 @@ static void let_go(struct runtime_run *run, int status)
         why = *run->task->err;
     else
         (void)pawl__error_code(&why, status);
-    if (is_passing(status)) {
+    if (pawl__runtime_is_passing(status)) {
         struct pawl_error *err = run->task->err;
 
         run->task->err = NULL;
@@ -636,7 +627,7 @@ static void let_go(struct runtime_run *run, int status)
  * Others of this node that find work for it between its commits leave a note, as for any other
  * instance. Somebody who has the id in hand has made one under it, which the store will say.
  */
-int pawl__runtime_run_event(struct runtime_run *run, struct pawl_event *event)
+int pawl__runtime_run_new(struct runtime_run *run, struct pawl_event *event)
 {
     struct runtime_running running;
     bool entered = pawl__runtime_enter(run->runtime, &running, run->row.id);

@@ -22,6 +22,14 @@
 
 /* ---- failures ------------------------------------------------------------------------------ */
 
+bool pawl__runtime_is_passing(int status)
+{
+    enum pawl_error_class class = pawl_error_class(status);
+
+    return class == PAWL_CLASS_UNKNOWN || status == PAWL_ECONFLICT || status == PAWL_ESTOPPED ||
+           (class == PAWL_CLASS_TRANSIENT && status != PAWL_ENOMEM);
+}
+
 void pawl__runtime_add_dead_letter(struct runtime_changes *changes,
                                    const struct pawl_work_row *work, const char *reason,
                                    struct pawl_str error, int64_t now_us)
@@ -191,6 +199,12 @@ void pawl__runtime_perform_own(struct runtime_task *task, const struct pawl_work
     task->err = err;
 }
 
+static bool is_effect(const struct pawl_work_row *work)
+{
+    return pawl__str_is(work->kind, PAWL_WORK_CONSOLE) ||
+           pawl__str_is(work->kind, PAWL_WORK_TASK) || pawl__str_is(work->kind, PAWL_WORK_CALL);
+}
+
 /* One that another node left behind. */
 static int perform_taken(struct runtime_task *task, const struct pawl_work_row *work)
 {
@@ -237,8 +251,7 @@ static int do_kind(struct runtime_task *task, const struct pawl_work_row *work, 
         return pawl__runtime_do_tick(task, work);
     if (pawl__str_is(work->kind, PAWL_WORK_RECHECK))
         return pawl__runtime_recheck(task, work);
-    if (pawl__str_is(work->kind, PAWL_WORK_CONSOLE) || pawl__str_is(work->kind, PAWL_WORK_TASK) ||
-        pawl__str_is(work->kind, PAWL_WORK_CALL))
+    if (is_effect(work))
         return perform_taken(task, work);
     return pawl__error_set(task->err, PAWL_EUNSUPPORTED,
                            "work of kind '%.*s' is not known to this version of Pawl",
@@ -260,13 +273,15 @@ int pawl__runtime_do_work(struct pawl_runtime *runtime, const struct pawl_work_r
     status = do_kind(&task, work, now_us);
     if (status == PAWL_OK)
         status = pawl__runtime_task_finish(&task);
-    if (status != PAWL_OK && status != PAWL_ECONFLICT && status != PAWL_ESTOPPED &&
-        work->instance_id.len == 0) {
+    if (status != PAWL_OK && !pawl__runtime_is_passing(status) && work->instance_id.len == 0) {
         struct pawl_error why = err;
 
         status = fail_work(&task, work, &why, now_us);
     }
-    pawl__runtime_task_release(&task);
+    /* An effect that was performed is in hand until its row is deleted. */
+    if (status != PAWL_OK || !is_effect(work))
+        pawl__runtime_drop(runtime, work->id);
+    pawl__runtime_task_release(&task, status);
     return status;
 }
 
@@ -281,7 +296,7 @@ int pawl__runtime_do_runnable(struct pawl_runtime *runtime, struct pawl_str inst
     status = pawl__runtime_run_instance(&task, instance_id, NULL, NULL);
     if (status == PAWL_OK)
         status = pawl__runtime_task_finish(&task);
-    pawl__runtime_task_release(&task);
+    pawl__runtime_task_release(&task, status);
     return status;
 }
 
@@ -297,9 +312,14 @@ int pawl__runtime_take(struct pawl_runtime *runtime, uint32_t limit, struct pawl
     int64_t sent_ns = pawl_env_monotonic_ns(runtime->env);
     int status = pawl_store_take(runtime->store, &take, arena, taken, deadline_ns, err);
 
-    if (status == PAWL_OK)
-        pawl__runtime_clock_seen(runtime, taken->now_us, sent_ns);
-    return status;
+    pawl__runtime_note_failure(runtime, status);
+    if (status != PAWL_OK)
+        return status;
+    pawl__runtime_clock_seen(runtime, taken->now_us, sent_ns);
+    for (size_t i = 0; i < taken->work_count; i++)
+        (void)pawl__runtime_hold(runtime, taken->work[i].id);
+    pawl__runtime_add_strays(runtime, arena, taken, deadline_ns);
+    return PAWL_OK;
 }
 
 int pawl__runtime_work(struct pawl_runtime *runtime, uint32_t limit, struct pawl_worked *out,
