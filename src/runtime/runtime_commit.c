@@ -460,15 +460,18 @@ static void end_cause(struct making *m)
 
     if (run->consumed)
         pawl__runtime_delete_work(&m->changes, run->consumed->id);
-    if (m->over && pawl__str_is(m->row.status, "Finished")) {
+    for (size_t i = 0; i < run->reservation_count; i++)
+        pawl__runtime_change(&m->changes, PAWL_CHANGE_INSERT, PAWL_TABLE_RESERVATIONS,
+                             &run->reservations[i]);
+    /* Behind the inserts: one that ends in its first burst keeps nothing. One that is new and
+     * inserts none has none. */
+    if (m->over && pawl__str_is(m->row.status, "Finished") &&
+        (!run->is_new || run->reservation_count > 0)) {
         const struct pawl_reservation_row owned = {.instance_id = run->row.id};
 
         pawl__runtime_change(&m->changes, PAWL_CHANGE_DELETE_OWNED, PAWL_TABLE_RESERVATIONS,
                              &owned);
     }
-    for (size_t i = 0; i < run->reservation_count; i++)
-        pawl__runtime_change(&m->changes, PAWL_CHANGE_INSERT, PAWL_TABLE_RESERVATIONS,
-                             &run->reservations[i]);
     if (run->next_tick)
         pawl__runtime_change(&m->changes, PAWL_CHANGE_PUT, PAWL_TABLE_WORK, run->next_tick);
 }
