@@ -263,7 +263,7 @@ static struct pawl_work_row effect_row(struct making *m, const char *kind,
         .kind = pawl__str(kind),
         .part = pawl__runtime_part(effect->id),
         .created_us = m->now_us,
-        .due_us = m->now_us,
+        .due_us = runtime_at_once(m->now_us),
         .expires_us = PAWL_TIME_NEVER,
         .payload = text_of(m, &effect->data),
     };
@@ -295,7 +295,8 @@ static void add_effect(struct making *m, const struct pawl_effect *effect)
         return;
     case PAWL_EFFECT_STIMULUS:
         fail(m, pawl__runtime_event_row(m->run->runtime, &m->arena, &effect->data, &row));
-        row.created_us = row.due_us = m->now_us;
+        row.created_us = m->now_us;
+        row.due_us = runtime_at_once(m->now_us);
         break;
     case PAWL_EFFECT_CHILD:
         row = effect_row(m, PAWL_WORK_START, effect);
@@ -369,7 +370,7 @@ static void add_mail(struct making *m, const char *kind, struct pawl_str to, con
         .instance_id = to,
         .part = pawl__runtime_part(to),
         .created_us = m->now_us,
-        .due_us = m->now_us,
+        .due_us = runtime_at_once(m->now_us),
         .expires_us = PAWL_TIME_NEVER,
         .payload = child_payload(m),
     };

@@ -246,11 +246,10 @@ int pawl__runtime_take(struct pawl_runtime *runtime, uint32_t limit, struct pawl
         .owner = pawl__keeper_incarnation(runtime->keeper),
         .limit = limit > 0 && limit < TAKE_MAX ? limit : TAKE_MAX,
     };
-    int64_t sent_ns = pawl_env_monotonic_ns(runtime->env);
     int status = pawl_store_take(runtime->store, &take, arena, taken, deadline_ns, err);
 
     if (status == PAWL_OK)
-        pawl__runtime_clock_seen(runtime, taken->now_us, sent_ns);
+        pawl__runtime_clock_seen(runtime, taken->now_us);
     return status;
 }
 
