@@ -309,13 +309,12 @@ int pawl__runtime_take(struct pawl_runtime *runtime, uint32_t limit, struct pawl
         .owner = pawl__keeper_incarnation(runtime->keeper),
         .limit = limit > 0 && limit < TAKE_MAX ? limit : TAKE_MAX,
     };
-    int64_t sent_ns = pawl_env_monotonic_ns(runtime->env);
     int status = pawl_store_take(runtime->store, &take, arena, taken, deadline_ns, err);
 
     pawl__runtime_note_failure(runtime, status);
     if (status != PAWL_OK)
         return status;
-    pawl__runtime_clock_seen(runtime, taken->now_us, sent_ns);
+    pawl__runtime_clock_seen(runtime, taken->now_us);
     for (size_t i = 0; i < taken->work_count; i++)
         (void)pawl__runtime_hold(runtime, taken->work[i].id);
     pawl__runtime_add_strays(runtime, arena, taken, deadline_ns);
