@@ -75,6 +75,7 @@ int pawl__runtime_open(struct pawl_env *env, const struct pawl_engine *engine,
     runtime->engine = engine;
     runtime->store = store;
     pawl__list_init(&runtime->done_effects);
+    pawl__list_init(&runtime->owed);
     pawl__list_init(&runtime->running);
     pawl__list_init(&runtime->packers);
     set_options(runtime, options);
@@ -99,11 +100,11 @@ int pawl__runtime_open(struct pawl_env *env, const struct pawl_engine *engine,
     return PAWL_OK;
 }
 
-static void forget_done(struct pawl_runtime *runtime)
+static void forget(struct pawl_runtime *runtime, struct pawl_list *list)
 {
     struct pawl_list_link *link;
 
-    while ((link = pawl__list_pop_front(&runtime->done_effects)) != NULL) {
+    while ((link = pawl__list_pop_front(list)) != NULL) {
         struct runtime_done *done = PAWL_CONTAINER(link, struct runtime_done, link);
 
         pawl__free(&runtime->env->alloc, done, sizeof *done + done->id.len);
@@ -120,7 +121,8 @@ void pawl__runtime_close(struct pawl_runtime *runtime)
     pawl__committer_free(runtime->committer);
     pawl__keeper_close(runtime->keeper);
     pawl__definitions_free(runtime->definitions);
-    forget_done(runtime);
+    forget(runtime, &runtime->done_effects);
+    forget(runtime, &runtime->owed);
     pawl__runtime_forget_packers(runtime);
     pawl_cond_free(runtime->env, runtime->left);
     pawl_mutex_free(runtime->env, runtime->mutex);
@@ -263,22 +265,53 @@ int pawl__runtime_commit(struct pawl_runtime *runtime, struct pawl_commit *commi
     return pawl__committer_commit(runtime->committer, commit, deadline_ns, err);
 }
 
-void pawl__runtime_add_done(struct pawl_runtime *runtime, struct pawl_str work_id)
+/* Whether it was noted: not without memory. */
+static bool note(struct pawl_runtime *runtime, struct pawl_list *list, struct pawl_str work_id)
 {
     struct runtime_done *done =
         pawl__alloc_zeroed(&runtime->env->alloc, sizeof *done + work_id.len);
 
     if (!done)
-        return; /* its row stays, and it is performed again: at least once */
+        return false;
     memcpy(done + 1, work_id.ptr, work_id.len);
     done->id = pawl__str_make((const char *)(done + 1), work_id.len);
     if (pawl_mutex_lock(runtime->env, runtime->mutex) != PAWL_OK) {
         pawl__free(&runtime->env->alloc, done, sizeof *done + work_id.len);
-        return;
+        return false;
     }
-    pawl__list_push_back(&runtime->done_effects, &done->link);
-    runtime->done_count++;
+    pawl__list_push_back(list, &done->link);
     pawl_mutex_unlock(runtime->env, runtime->mutex);
+    return true;
+}
+
+/* If it is not noted its row stays, and it is performed again: at least once. */
+void pawl__runtime_add_done(struct pawl_runtime *runtime, struct pawl_str work_id)
+{
+    (void)note(runtime, &runtime->done_effects, work_id);
+}
+
+/* If it is not noted it is free again when this node leaves. */
+void pawl__runtime_add_owed(struct pawl_runtime *runtime, struct pawl_str work_id)
+{
+    (void)note(runtime, &runtime->owed, work_id);
+}
+
+struct pawl_str pawl__runtime_pop_owed(struct pawl_runtime *runtime, struct pawl_arena *arena)
+{
+    struct pawl_str id = {"", 0};
+    struct runtime_done *owed;
+
+    if (pawl_mutex_lock(runtime->env, runtime->mutex) != PAWL_OK)
+        return id;
+    owed = PAWL_CONTAINER(pawl__list_first(&runtime->owed), struct runtime_done, link);
+    if (owed)
+        id = pawl__arena_str(arena, owed->id);
+    if (id.len > 0) {
+        pawl__list_remove(&owed->link);
+        pawl__free(&runtime->env->alloc, owed, sizeof *owed + owed->id.len);
+    }
+    pawl_mutex_unlock(runtime->env, runtime->mutex);
+    return id;
 }
 
 /* Moves up to `most` of them into `changes`; false when there is none. */
@@ -297,7 +330,6 @@ static bool take_done(struct pawl_runtime *runtime, struct runtime_changes *chan
         done = PAWL_CONTAINER(link, struct runtime_done, link);
         pawl__runtime_delete_work(changes, pawl__arena_str(changes->arena, done->id));
         pawl__free(&runtime->env->alloc, done, sizeof *done + done->id.len);
-        runtime->done_count--;
         any = true;
     }
     pawl_mutex_unlock(runtime->env, runtime->mutex);

@@ -32,7 +32,7 @@ struct pawl_runtime {
     struct pawl_id_source ids;
     uint64_t seed;                 /* of ids, when they come from a seed */
     struct pawl_list done_effects; /* struct runtime_done */
-    uint32_t done_count;
+    struct pawl_list owed; /* struct runtime_done: work that is ours and could not be given back */
     struct pawl_list packers; /* struct runtime_packer, idle */
     struct pawl_list running; /* struct runtime_running: instances that a thread here has in hand */
     struct pawl_cond *left;   /* one of them was let go */
@@ -57,7 +57,7 @@ struct runtime_packer {
     struct pawl_packer packer;
 };
 
-/* An effect that was performed; its row is to be deleted. */
+/* An effect that was performed, its row is to be deleted; or work that was taken in vain. */
 struct runtime_done {
     struct pawl_list_link link;
     struct pawl_str id; /* behind the struct */
@@ -146,6 +146,10 @@ PAWL_MUST_CHECK int pawl__runtime_commit(struct pawl_runtime *runtime, struct pa
 /* One commit that deletes the rows of effects that were performed. Failing to is no error. */
 void pawl__runtime_flush_done(struct pawl_runtime *runtime, int64_t deadline_ns);
 void pawl__runtime_add_done(struct pawl_runtime *runtime, struct pawl_str work_id);
+/* Remembers work that this node has and could neither do nor give back. */
+void pawl__runtime_add_owed(struct pawl_runtime *runtime, struct pawl_str work_id);
+/* One of them, in the arena; len 0: there is none. */
+struct pawl_str pawl__runtime_pop_owed(struct pawl_runtime *runtime, struct pawl_arena *arena);
 
 /* ---- runtime_commit.c ---------------------------------------------------------------------- */
 

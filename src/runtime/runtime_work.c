@@ -215,7 +215,8 @@ static int do_kind(struct runtime_task *task, const struct pawl_work_row *work, 
 
 /*
  * Mail that fails is dealt with where it is delivered. Of other work: what is not ours any more is
- * somebody else's; what the store could not be asked for stays ours and is tried again.
+ * somebody else's. What stays ours because the store could not be asked is given back with the next
+ * take.
  */
 int pawl__runtime_do_work(struct pawl_runtime *runtime, const struct pawl_work_row *work,
                           int64_t now_us, int64_t deadline_ns)
@@ -234,6 +235,8 @@ int pawl__runtime_do_work(struct pawl_runtime *runtime, const struct pawl_work_r
 
         status = fail_work(&task, work, &why, now_us);
     }
+    if (status != PAWL_OK && status != PAWL_ECONFLICT && status != PAWL_ESTOPPED)
+        pawl__runtime_add_owed(runtime, work->id);
     pawl__runtime_task_release(&task);
     return status;
 }
@@ -255,6 +258,42 @@ int pawl__runtime_do_runnable(struct pawl_runtime *runtime, struct pawl_str inst
 
 /* ---- taking -------------------------------------------------------------------------------- */
 
+/* Gives back one row that is still ours. */
+static int give_back(struct runtime_task *task, struct pawl_str work_id)
+{
+    const struct pawl_condition condition = {.column = pawl_table_column(PAWL_TABLE_WORK, "id"),
+                                             .value = {.text = work_id}};
+    const struct pawl_query query = {
+        .table = PAWL_TABLE_WORK, .conditions = &condition, .condition_count = 1};
+    const struct pawl_work_row *row;
+    struct pawl_rows rows;
+    int status = pawl_store_find(task->runtime->store, &query, &task->arena, &rows,
+                                 task->deadline_ns, task->err);
+
+    if (status != PAWL_OK || rows.count == 0)
+        return status;
+    row = rows.rows;
+    if (row->owner != pawl__keeper_incarnation(task->runtime->keeper))
+        return PAWL_OK;
+    status = pawl__runtime_put_off(task, row, row->due_us);
+    return status == PAWL_ECONFLICT ? PAWL_OK : status;
+}
+
+static void give_back_owed(struct pawl_runtime *runtime, int64_t deadline_ns)
+{
+    struct runtime_task task;
+    struct pawl_str id;
+
+    pawl__runtime_task_init(&task, runtime, deadline_ns, NULL);
+    while ((id = pawl__runtime_pop_owed(runtime, &task.arena)).len > 0) {
+        if (give_back(&task, id) != PAWL_OK) {
+            pawl__runtime_add_owed(runtime, id);
+            break; /* it is not the time yet */
+        }
+    }
+    pawl__runtime_task_release(&task);
+}
+
 int pawl__runtime_take(struct pawl_runtime *runtime, uint32_t limit, struct pawl_arena *arena,
                        struct pawl_taken *taken, int64_t deadline_ns, struct pawl_error *err)
 {
@@ -262,9 +301,12 @@ int pawl__runtime_take(struct pawl_runtime *runtime, uint32_t limit, struct pawl
         .owner = pawl__keeper_incarnation(runtime->keeper),
         .limit = limit > 0 && limit < TAKE_MAX ? limit : TAKE_MAX,
     };
-    int64_t sent_ns = pawl_env_monotonic_ns(runtime->env);
-    int status = pawl_store_take(runtime->store, &take, arena, taken, deadline_ns, err);
+    int64_t sent_ns;
+    int status;
 
+    give_back_owed(runtime, deadline_ns);
+    sent_ns = pawl_env_monotonic_ns(runtime->env);
+    status = pawl_store_take(runtime->store, &take, arena, taken, deadline_ns, err);
     if (status == PAWL_OK)
         pawl__runtime_clock_seen(runtime, taken->now_us, sent_ns);
     return status;

@@ -886,6 +886,47 @@ static void another_node_finishes_what_a_dead_one_began(void **state)
     assert_int_equal(count(f, PAWL_TABLE_WORK), 0);
 }
 
+static bool is_down(void *ctx, enum pawl_store_call call, enum pawl_store_fault *how)
+{
+    *how = PAWL_STORE_FAULT_CRASH;
+    return *(const bool *)ctx && (call == PAWL_STORE_CALL_CLAIM || call == PAWL_STORE_CALL_APPLY);
+}
+
+static int broken(void *ctx, enum pawl_store_call call)
+{
+    (void)ctx;
+    (void)call;
+    return PAWL_EIO;
+}
+
+/* What it took it can neither deliver nor give back; when the store is well again it does. */
+static void work_taken_from_a_store_that_breaks_is_done_later(void **state)
+{
+    struct fixture *f = *state;
+    bool down = false;
+    const struct pawl_store_fault_hooks hooks = {.decide = is_down, .crash = broken, .ctx = &down};
+    const struct pawl_runtime_options options = {.node_id = pawl__str("b"),
+                                                 .hooks = {.line = on_line, .ctx = f}};
+    struct pawl_store *inner;
+    struct node b;
+
+    publish(f, DEFINITION("d", "", RIG_EVENT("e", "Go") "," RIG_WRITE("w", "went")));
+    (void)start(f, "d");
+    assert_ok(pawl__memory_store_open(f->database, f->env, &inner, &f->err), &f->err);
+    assert_ok(pawl__fault_store_new(f->env, inner, &hooks, &b.store, &f->err), &f->err);
+    assert_ok(pawl__runtime_open(f->env, &f->engine, b.store, &options, &b.runtime, &f->err),
+              &f->err);
+    (void)send(f, "Go");
+    down = true;
+    drain_node(f, &b);
+    assert_string_equal(f->lines, "");
+    down = false;
+    drain_node(f, &b);
+    assert_string_equal(f->lines, "went\n");
+    assert_int_equal(count(f, PAWL_TABLE_WORK), 0);
+    node_close(&b);
+}
+
 int main(void)
 {
 #define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
@@ -925,6 +966,7 @@ int main(void)
         TEST(an_event_with_a_correlation_id_reaches_only_its_own),
         TEST(a_deleted_instance_leaves_nothing),
         TEST(another_node_finishes_what_a_dead_one_began),
+        TEST(work_taken_from_a_store_that_breaks_is_done_later),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
