@@ -162,6 +162,12 @@ static bool is_recorrelated(const struct making *m)
     return !pawl__str_equal(m->run->row.correlation_id, m->row.correlation_id);
 }
 
+/* What was sent to it while it had ended is gone, timers too: they come back with it. */
+static bool is_reopened(const struct making *m)
+{
+    return pawl__str_is(m->run->row.status, "Finished") && !pawl__str_is(m->row.status, "Finished");
+}
+
 static void change_bookmarks(struct making *m)
 {
     const struct pawl_hash_seed seed = {(uint64_t)m->run->row.revision, 0x626f6f6b};
@@ -176,7 +182,7 @@ static void change_bookmarks(struct making *m)
         const struct pawl_bookmark *bookmark = &m->batch.bookmarks[i];
 
         status = pawl__map_put(&present, bookmark->id, &m->changes);
-        if (!pawl__map_has(&stored, bookmark->id) || is_recorrelated(m))
+        if (!pawl__map_has(&stored, bookmark->id) || is_recorrelated(m) || is_reopened(m))
             put_bookmark(m, bookmark, i);
     }
     if (status == PAWL_OK) {
@@ -305,6 +311,9 @@ static void add_effect(struct making *m, const struct pawl_effect *effect)
         return;
     case PAWL_EFFECT_TASK:
         add_own_effect(m, PAWL_WORK_TASK, effect);
+        return;
+    case PAWL_EFFECT_CALL:
+        add_own_effect(m, PAWL_WORK_CALL, effect);
         return;
     case PAWL_EFFECT_STIMULUS:
         fail(m, pawl__runtime_event_row(m->run->runtime, &m->arena, &effect->data, &row));
@@ -523,7 +532,7 @@ static int after_commit(struct making *m, const struct pawl_commit *commit)
         run->row.owner = 0;
     run->row.cancel_requested = commit->cancel_requested;
     for (size_t i = 0; i < m->effect_count; i++)
-        pawl__runtime_perform(run->runtime, &m->effects[i], m->effect_data[i]);
+        pawl__runtime_perform_own(run->task, &m->effects[i], m->effect_data[i], m->now_us);
     status = keep_state(m);
     if (status == PAWL_OK && m->inline_start) {
         struct pawl_work_row *start = m->inline_start;

@@ -73,6 +73,8 @@ struct runtime_task {
     struct pawl_arena arena;      /* of this task as a whole */
     struct pawl_list urgent;      /* struct runtime_urgent, in the arena */
     struct pawl_request *request; /* NULL: none */
+    struct pawl_json *altered;    /* where alterations are told; NULL: nobody asks */
+    struct pawl_arena *altered_arena;
     struct pawl_error *err;
 };
 
@@ -269,6 +271,24 @@ PAWL_MUST_CHECK int pawl__runtime_cancel_children(struct runtime_task *task,
 PAWL_MUST_CHECK int pawl__runtime_request_cancel(struct runtime_task *task,
                                                  struct pawl_str instance_id, const char *kind);
 
+/* ---- runtime_client.c ---------------------------------------------------------------------- */
+
+/* Runs `event` and what is urgent then; waits while another node has the instance. */
+PAWL_MUST_CHECK int pawl__runtime_run_waiting(struct runtime_task *task,
+                                              struct pawl_str instance_id, struct pawl_event *event,
+                                              struct pawl_outcome *out);
+
+/* ---- runtime_alter.c ----------------------------------------------------------------------- */
+
+/* The graph that alterations of an instance are applied on, with a reference for the caller. */
+PAWL_MUST_CHECK int pawl__runtime_altered_graph(struct pawl_runtime *runtime,
+                                                const struct pawl_instance_row *row,
+                                                const struct pawl_json *alterations,
+                                                struct pawl_graph **out, int64_t deadline_ns,
+                                                struct pawl_error *err);
+/* What a burst that was opened with alterations did, for whoever asks. */
+PAWL_MUST_CHECK int pawl__runtime_tell_altered(struct runtime_task *task, struct pawl_burst *burst);
+
 /* ---- runtime_start.c ----------------------------------------------------------------------- */
 
 /* Does a start or a tick that is this node's; the row is deleted by the commit that creates. */
@@ -330,8 +350,8 @@ PAWL_MUST_CHECK int pawl__runtime_finish_work(struct runtime_task *task,
 /* Work that is this node's ends; its successor is nobody's and due then. */
 PAWL_MUST_CHECK int pawl__runtime_put_off(struct runtime_task *task,
                                           const struct pawl_work_row *work, int64_t due_us);
-/* Performs an effect that is this node's and notes it as done. */
-void pawl__runtime_perform(struct pawl_runtime *runtime, const struct pawl_work_row *work,
-                           const struct pawl_json *data);
+/* Performs an effect that the commit just made brought, this node's, and notes it as done. */
+void pawl__runtime_perform_own(struct runtime_task *task, const struct pawl_work_row *work,
+                               const struct pawl_json *data, int64_t now_us);
 
 #endif

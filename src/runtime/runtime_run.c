@@ -457,18 +457,56 @@ static int run_mail(struct runtime_run *run)
     return commit_mail(run, &changes, run->mail_count == 0);
 }
 
+/*
+ * An operator's alterations, on the graph of the version that they migrate to. What is refused has
+ * changed nothing, and is no failure of the instance: the claim ends.
+ */
+static int alter(struct runtime_run *run, struct pawl_event *event)
+{
+    struct runtime_changes none = {.arena = &run->arena};
+    struct runtime_task *task = run->task;
+    struct pawl_graph *graph = NULL;
+    struct pawl_error *err = task->err;
+    bool over = false;
+    int status = pawl__runtime_altered_graph(run->runtime, &run->row, &event->alterations, &graph,
+                                             task->deadline_ns, err);
+
+    if (status == PAWL_OK) {
+        pawl__graph_unref(run->graph);
+        run->graph = graph;
+        status = open_burst(run, event);
+    }
+    if (status != PAWL_OK) {
+        task->err = NULL;
+        (void)!commit_mail(run, &none, true);
+        task->err = err;
+        return status;
+    }
+    status = pawl__runtime_tell_altered(task, run->burst);
+    while (status == PAWL_OK && !over)
+        status = step_burst(run, &over);
+    close_burst(run);
+    return status;
+}
+
+/* What reaches an instance that has ended: a person's word, which may reopen it. */
+static bool may_reopen(const struct pawl_event *event)
+{
+    return event && (event->kind == PAWL_EVENT_ACTIVITY || event->kind == PAWL_EVENT_ALTER);
+}
+
 /* One event: the caller's, what the state is in the middle of, a cancellation, mail. */
 static int run_next(struct runtime_run *run, struct pawl_event **event, bool *any)
 {
     struct pawl_event own = {.kind = PAWL_EVENT_RUN};
 
     *any = true;
-    if (is_final(run) && !(*event && (*event)->kind == PAWL_EVENT_ACTIVITY)) {
+    if (is_final(run) && !may_reopen(*event)) {
         *event = NULL;
         *any = false;
         return run->row.owner ? absorb_all(run) : PAWL_OK;
     }
-    if (run->row.cancel_requested) {
+    if (run->row.cancel_requested && !is_final(run)) {
         own.kind = PAWL_EVENT_CANCEL;
         return run_burst(run, &own, NULL);
     }
@@ -480,6 +518,8 @@ static int run_next(struct runtime_run *run, struct pawl_event **event, bool *an
         struct pawl_event *given = *event;
 
         *event = NULL;
+        if (given->kind == PAWL_EVENT_ALTER)
+            return alter(run, given);
         /* "Go on": what stands in the middle of a burst did already; the root never runs twice. */
         return given->kind == PAWL_EVENT_RUN ? PAWL_OK : run_burst(run, given, NULL);
     }
@@ -498,6 +538,24 @@ static bool is_passing(int status)
 
     return class == PAWL_CLASS_UNKNOWN || status == PAWL_ECONFLICT || status == PAWL_ESTOPPED ||
            (class == PAWL_CLASS_TRANSIENT && status != PAWL_ENOMEM);
+}
+
+/* The row as the last commit wrote it: what was claimed may be older. */
+static int stored_row(struct runtime_run *run, struct pawl_instance_row *row)
+{
+    struct pawl_arena *arena = &run->task->arena;
+    struct pawl_str state = pawl__runtime_json_text(arena, &run->state);
+    struct pawl_str counts = pawl__runtime_json_text(arena, &run->counts);
+    int status = PAWL_OK;
+
+    if (!state.ptr || !counts.ptr)
+        return pawl__arena_status(arena);
+    if (run->graph)
+        pawl__runtime_fill_row(row, &run->state, run->graph->workflow);
+    status = pawl__runtime_pack(run->runtime, arena, state, &row->state, NULL);
+    if (status == PAWL_OK)
+        status = pawl__runtime_pack(run->runtime, arena, counts, &row->counts, NULL);
+    return status;
 }
 
 /*
@@ -530,6 +588,8 @@ static void give_back(struct runtime_run *run, const struct pawl_error *why)
         pawl__runtime_add_failure(&changes, run->runtime, &again, why, now_us);
     if (run->row.runnable != 1)
         commit.flags |= PAWL_COMMIT_KEEP;
+    else if (changes.status == PAWL_OK)
+        changes.status = stored_row(run, &row);
     row.runnable = 0;
     commit.changes = changes.items;
     commit.change_count = changes.count;

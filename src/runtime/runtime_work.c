@@ -146,16 +146,49 @@ static int expire(struct runtime_task *task, const struct pawl_work_row *work, i
 
 /* ---- effects ------------------------------------------------------------------------------- */
 
-void pawl__runtime_perform(struct pawl_runtime *runtime, const struct pawl_work_row *work,
-                           const struct pawl_json *data)
+static int perform_call(const struct pawl_runtime_hooks *hooks, const struct pawl_work_row *work,
+                        const struct pawl_json *data, struct pawl_error *err)
+{
+    if (!hooks->call)
+        return pawl__error_set(err, PAWL_EUNSUPPORTED,
+                               "this node has no activity '%.*s', whose function instance %.*s "
+                               "calls: all nodes of a store need the same activities",
+                               PAWL_STR_ARG(runtime_text(data, "type")), PAWL_STR_ARG(work->name));
+    return hooks->call(hooks->ctx, work->name, data, err);
+}
+
+static int perform(struct pawl_runtime *runtime, const struct pawl_work_row *work,
+                   const struct pawl_json *data, struct pawl_error *err)
 {
     const struct pawl_runtime_hooks *hooks = &runtime->options.hooks;
+    int status = PAWL_OK;
 
     if (pawl__str_is(work->kind, PAWL_WORK_CONSOLE) && hooks->line)
         hooks->line(hooks->ctx, work->name, runtime_text(data, "text"));
     if (pawl__str_is(work->kind, PAWL_WORK_TASK) && hooks->task)
         hooks->task(hooks->ctx, work->name, data);
-    pawl__runtime_add_done(runtime, work->id);
+    if (pawl__str_is(work->kind, PAWL_WORK_CALL))
+        status = perform_call(hooks, work, data, err);
+    if (status == PAWL_OK)
+        pawl__runtime_add_done(runtime, work->id);
+    return status;
+}
+
+/* One that fails is put off; should that fail too, its row is free when this node leaves. */
+void pawl__runtime_perform_own(struct runtime_task *task, const struct pawl_work_row *work,
+                               const struct pawl_json *data, int64_t now_us)
+{
+    struct pawl_error why = PAWL_ERROR_INIT, *err = task->err;
+
+    if (perform(task->runtime, work, data, &why) == PAWL_OK)
+        return;
+    if (task->runtime->log)
+        pawl_log(task->runtime->log, PAWL_LOG_WARN, "effect put off",
+                 pawl__log_str("work", work->id), pawl__log_str("kind", work->kind),
+                 pawl_log_error("error", &why));
+    task->err = NULL;
+    (void)!pawl__runtime_put_off(task, work, now_us + BACKOFF_US);
+    task->err = err;
 }
 
 /* One that another node left behind. */
@@ -165,9 +198,7 @@ static int perform_taken(struct runtime_task *task, const struct pawl_work_row *
     int status =
         pawl__runtime_json_read(task->runtime, &task->arena, work->payload, &data, task->err);
 
-    if (status == PAWL_OK)
-        pawl__runtime_perform(task->runtime, work, &data);
-    return status;
+    return status == PAWL_OK ? perform(task->runtime, work, &data, task->err) : status;
 }
 
 /* ---- doing --------------------------------------------------------------------------------- */
@@ -206,7 +237,8 @@ static int do_kind(struct runtime_task *task, const struct pawl_work_row *work, 
         return pawl__runtime_do_tick(task, work);
     if (pawl__str_is(work->kind, PAWL_WORK_RECHECK))
         return pawl__runtime_recheck(task, work);
-    if (pawl__str_is(work->kind, PAWL_WORK_CONSOLE) || pawl__str_is(work->kind, PAWL_WORK_TASK))
+    if (pawl__str_is(work->kind, PAWL_WORK_CONSOLE) || pawl__str_is(work->kind, PAWL_WORK_TASK) ||
+        pawl__str_is(work->kind, PAWL_WORK_CALL))
         return perform_taken(task, work);
     return pawl__error_set(task->err, PAWL_EUNSUPPORTED,
                            "work of kind '%.*s' is not known to this version of Pawl",
