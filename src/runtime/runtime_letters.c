@@ -164,7 +164,7 @@ int pawl__runtime_replay(struct pawl_runtime *runtime, struct pawl_str letter_id
 
     pawl__runtime_task_init(&task, runtime, deadline_ns, err);
     status = replay(&task, letter_id);
-    pawl__runtime_task_release(&task);
+    pawl__runtime_task_release(&task, status);
     return status;
 }
 
@@ -202,6 +202,6 @@ int pawl__runtime_drop_letter(struct pawl_runtime *runtime, struct pawl_str lett
 
     pawl__runtime_task_init(&task, runtime, deadline_ns, err);
     status = drop(&task, letter_id);
-    pawl__runtime_task_release(&task);
+    pawl__runtime_task_release(&task, status);
     return status;
 }

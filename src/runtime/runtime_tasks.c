@@ -64,6 +64,6 @@ int pawl__runtime_report_task(struct pawl_runtime *runtime, struct pawl_str task
         stimulus.hash = pawl__str(hash);
         status = pawl__runtime_send(runtime, &stimulus, out, deadline_ns, err);
     }
-    pawl__runtime_task_release(&task);
+    pawl__runtime_task_release(&task, status);
     return status;
 }
