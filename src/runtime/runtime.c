@@ -137,6 +137,11 @@ struct pawl_store *pawl__runtime_store(struct pawl_runtime *runtime)
     return runtime->store;
 }
 
+int64_t pawl__runtime_incarnation(const struct pawl_runtime *runtime)
+{
+    return pawl__keeper_incarnation(runtime->keeper);
+}
+
 /* ---- instances in hand --------------------------------------------------------------------- */
 
 bool pawl__runtime_enter(struct pawl_runtime *runtime, struct runtime_running *running,

@@ -115,6 +115,8 @@ void pawl__runtime_close(struct pawl_runtime *runtime);
 
 struct pawl_definitions *pawl__runtime_definitions(struct pawl_runtime *runtime);
 struct pawl_store *pawl__runtime_store(struct pawl_runtime *runtime);
+/* Which of the store's nodes this is. */
+int64_t pawl__runtime_incarnation(const struct pawl_runtime *runtime);
 
 /* ---- starting ------------------------------------------------------------------------------ */
 
