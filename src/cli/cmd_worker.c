@@ -16,7 +16,11 @@ static int serve(struct pawl_cli_session *session, struct pawl_interrupt *interr
                                             &session->configuration, PAWL_SETTING_ID_WORKERS)};
     struct pawl_pool_counts counts;
     struct pawl_pool *pool;
-    int status = pawl__pool_open(cli->env, session->runtime, &options, &pool, err);
+    struct pawl_queue_worker *queue;
+    int status = pawl__local_queue_worker_new(cli->env, &queue, err);
+
+    if (status == PAWL_OK)
+        status = pawl__pool_open(cli->env, session->runtime, queue, &options, &pool, err);
 
     if (status != PAWL_OK)
         return pawl__cli_fail(cli, err, NULL);

@@ -22,6 +22,7 @@
 struct batch {
     struct pawl_arena arena;
     struct pawl_taken taken;
+    struct pawl_queue_turn turn;
     size_t next;   /* runnable instances first, then work */
     size_t in_use; /* pieces given out and not finished */
 };
@@ -29,6 +30,7 @@ struct batch {
 struct pawl_pool {
     struct pawl_env *env;
     struct pawl_runtime *runtime;
+    struct pawl_queue_worker *queue;
     struct pawl_pool_options options;
     struct pawl_thread *threads[PAWL_POOL_WORKERS_MAX];
     uint32_t thread_count;
@@ -38,6 +40,7 @@ struct pawl_pool {
     struct batch *batch; /* with pieces not yet given out; NULL: none */
     bool is_led;
     bool stop;
+    uint32_t ended; /* threads */
     struct pawl_pool_counts counts;
 };
 
@@ -50,6 +53,13 @@ static void free_batch(struct pawl_pool *pool, struct batch *batch)
 {
     pawl__arena_release(&batch->arena);
     pawl__free(&pool->env->alloc, batch, sizeof *batch);
+}
+
+/* One that has a turn. */
+static void end_batch(struct pawl_pool *pool, struct batch *batch)
+{
+    pawl__queue_worker_end(pool->queue, &batch->turn);
+    free_batch(pool, batch);
 }
 
 /* ---- leading ------------------------------------------------------------------------------- */
@@ -91,6 +101,24 @@ static void refused(struct pawl_pool *pool, const struct pawl_error *err)
     pawl_mutex_unlock(pool->env, pool->mutex);
 }
 
+/* With a turn for as long as it takes, or until what was found is done. PAWL_EBUSY: others have it.
+ */
+static int look(struct pawl_pool *pool, struct batch *batch, struct pawl_error *err)
+{
+    int64_t deadline_ns = pawl_env_monotonic_ns(pool->env) + WORK_NS_MAX;
+    int status = pawl__queue_worker_begin(pool->queue, &batch->turn, deadline_ns, err);
+
+    if (status != PAWL_OK)
+        return status;
+    status = pawl__runtime_take(pool->runtime, pool->options.take_max, &batch->turn, &batch->arena,
+                                &batch->taken, deadline_ns, err);
+    if (status == PAWL_EBUSY)
+        status = PAWL_EUNAVAILABLE; /* of the store, not of the queue */
+    if (status != PAWL_OK || batch_count(batch) == 0)
+        pawl__queue_worker_end(pool->queue, &batch->turn);
+    return status;
+}
+
 /* Looks until there is work; NULL when the pool is to stop. */
 static struct batch *lead(struct pawl_pool *pool)
 {
@@ -105,14 +133,13 @@ static struct batch *lead(struct pawl_pool *pool)
         int status;
 
         pawl__arena_reset(&batch->arena);
-        status =
-            pawl__runtime_take(pool->runtime, pool->options.take_max, &batch->arena, &batch->taken,
-                               pawl_env_monotonic_ns(pool->env) + WORK_NS_MAX, &err);
+        batch->taken = (struct pawl_taken){.next_due_us = PAWL_TIME_NEVER};
+        status = look(pool, batch, &err);
         if (status == PAWL_OK && batch_count(batch) > 0)
             return batch;
         if (status == PAWL_ESTOPPED)
             break;
-        if (status == PAWL_OK)
+        if (status == PAWL_OK || status == PAWL_EBUSY)
             idle(pool, &wake, &batch->taken);
         else
             refused(pool, &err);
@@ -154,7 +181,7 @@ static int work_on(struct pawl_pool *pool)
     last = --batch->in_use == 0 && batch->next == batch_count(batch);
     if (last) {
         pawl_mutex_unlock(pool->env, pool->mutex);
-        free_batch(pool, batch);
+        end_batch(pool, batch);
         pawl__runtime_flush_done(pool->runtime, pawl_env_monotonic_ns(pool->env) + WORK_NS_MAX);
         status = pawl_mutex_lock(pool->env, pool->mutex);
     }
@@ -174,7 +201,7 @@ static int look_for_work(struct pawl_pool *pool)
     status = pawl_mutex_lock(pool->env, pool->mutex);
     if (status != PAWL_OK) {
         if (batch)
-            free_batch(pool, batch);
+            end_batch(pool, batch);
         return status;
     }
     pool->is_led = false;
@@ -200,8 +227,11 @@ static void work(void *arg)
         else if (pawl_cond_wait(pool->env, pool->cond, pool->mutex, PAWL_FOREVER) == PAWL_ESTOPPED)
             break; /* the mutex is held all the same */
     }
-    if (status == PAWL_OK)
+    if (status == PAWL_OK) {
+        pool->ended++;
         pawl_mutex_unlock(pool->env, pool->mutex);
+    }
+    pawl_cond_broadcast(pool->env, pool->cond);
 }
 
 /* ---- life ---------------------------------------------------------------------------------- */
@@ -221,8 +251,8 @@ static void set_options(struct pawl_pool *pool, const struct pawl_pool_options *
 }
 
 int pawl__pool_open(struct pawl_env *env, struct pawl_runtime *runtime,
-                    const struct pawl_pool_options *options, struct pawl_pool **out,
-                    struct pawl_error *err)
+                    struct pawl_queue_worker *queue, const struct pawl_pool_options *options,
+                    struct pawl_pool **out, struct pawl_error *err)
 {
     struct pawl_pool *pool = pawl__alloc_zeroed(&env->alloc, sizeof *pool);
     int status;
@@ -231,6 +261,7 @@ int pawl__pool_open(struct pawl_env *env, struct pawl_runtime *runtime,
         return pawl__error_code(err, PAWL_ENOMEM);
     pool->env = env;
     pool->runtime = runtime;
+    pool->queue = queue;
     set_options(pool, options);
     status = pawl_mutex_new(env, "pool", &pool->mutex);
     if (status == PAWL_OK)
@@ -251,20 +282,37 @@ int pawl__pool_open(struct pawl_env *env, struct pawl_runtime *runtime,
     return PAWL_OK;
 }
 
-void pawl__pool_close(struct pawl_pool *pool)
+void pawl__pool_stop(struct pawl_pool *pool)
 {
-    if (!pool)
-        return;
     if (pool->mutex && pawl_mutex_lock(pool->env, pool->mutex) == PAWL_OK) {
         pool->stop = true;
         pawl_mutex_unlock(pool->env, pool->mutex);
     }
     if (pool->cond)
         pawl_cond_broadcast(pool->env, pool->cond);
+}
+
+int pawl__pool_wait(struct pawl_pool *pool, int64_t deadline_ns)
+{
+    int status = pawl_mutex_lock(pool->env, pool->mutex);
+
+    if (status != PAWL_OK)
+        return status;
+    while (status == PAWL_OK && pool->ended < pool->thread_count)
+        status = pawl_cond_wait(pool->env, pool->cond, pool->mutex, deadline_ns);
+    pawl_mutex_unlock(pool->env, pool->mutex);
+    return status;
+}
+
+void pawl__pool_close(struct pawl_pool *pool)
+{
+    if (!pool)
+        return;
+    pawl__pool_stop(pool);
     for (uint32_t i = 0; i < pool->thread_count; i++)
         pawl_thread_join(pool->env, pool->threads[i]);
     if (pool->batch)
-        free_batch(pool, pool->batch);
+        end_batch(pool, pool->batch);
     pawl_cond_free(pool->env, pool->cond);
     pawl_mutex_free(pool->env, pool->mutex);
     pawl__free(&pool->env->alloc, pool, sizeof *pool);
