@@ -16,16 +16,11 @@ static int serve(struct pawl_cli_session *session, struct pawl_interrupt *interr
                                             &session->configuration, PAWL_SETTING_ID_WORKERS)};
     struct pawl_pool_counts counts;
     struct pawl_pool *pool;
-    struct pawl_queue_worker *queue;
-    int status = pawl__local_queue_worker_new(cli->env, &queue, err);
-
-    if (status == PAWL_OK)
-        status = pawl__pool_open(cli->env, session->runtime, queue, &options, &pool, err);
+    int status = pawl__pool_open(cli->env, session->runtime, &options, &pool, err);
 
     if (status != PAWL_OK)
         return pawl__cli_fail(cli, err, NULL);
-    pawl_log(&cli->log, PAWL_LOG_INFO, "worker started",
-             pawl_log_uint("workers", options.workers));
+    pawl_log(&cli->log, PAWL_LOG_INFO, "worker started", pawl_log_uint("workers", options.workers));
     pawl__cli_print(&cli->err, "pawl worker: ready; Ctrl-C ends it\n");
     pawl__cli_flush(&cli->err);
     (void)!pawl__interrupt_wait(interrupt, PAWL_FOREVER);

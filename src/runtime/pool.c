@@ -30,7 +30,6 @@ struct batch {
 struct pawl_pool {
     struct pawl_env *env;
     struct pawl_runtime *runtime;
-    struct pawl_queue_worker *queue;
     struct pawl_pool_options options;
     struct pawl_thread *threads[PAWL_POOL_WORKERS_MAX];
     uint32_t thread_count;
@@ -49,16 +48,42 @@ static size_t batch_count(const struct batch *batch)
     return batch->taken.runnable_count + batch->taken.work_count;
 }
 
+/* What of it was not begun is this node's all the same, and in nobody's hand any more. */
 static void free_batch(struct pawl_pool *pool, struct batch *batch)
 {
+    const struct pawl_taken *taken = &batch->taken;
+
+    for (size_t i = batch->next; i < batch_count(batch); i++) {
+        if (i >= taken->runnable_count)
+            pawl__runtime_drop(pool->runtime, taken->work[i - taken->runnable_count].id);
+    }
+    if (batch->next < batch_count(batch))
+        pawl__runtime_note_failure(pool->runtime, PAWL_EUNAVAILABLE);
     pawl__arena_release(&batch->arena);
     pawl__free(&pool->env->alloc, batch, sizeof *batch);
+}
+
+/* ---- turns --------------------------------------------------------------------------------- */
+
+static int begin_turn(struct pawl_pool *pool, struct batch *batch, int64_t deadline_ns,
+                      struct pawl_error *err)
+{
+    struct pawl_queue_worker *queue = pool->options.queue;
+
+    batch->turn = (struct pawl_queue_turn){0};
+    return queue ? pawl__queue_worker_begin(queue, &batch->turn, deadline_ns, err) : PAWL_OK;
+}
+
+static void end_turn(struct pawl_pool *pool, struct batch *batch)
+{
+    if (pool->options.queue)
+        pawl__queue_worker_end(pool->options.queue, &batch->turn);
 }
 
 /* One that has a turn. */
 static void end_batch(struct pawl_pool *pool, struct batch *batch)
 {
-    pawl__queue_worker_end(pool->queue, &batch->turn);
+    end_turn(pool, batch);
     free_batch(pool, batch);
 }
 
@@ -106,7 +131,7 @@ static void refused(struct pawl_pool *pool, const struct pawl_error *err)
 static int look(struct pawl_pool *pool, struct batch *batch, struct pawl_error *err)
 {
     int64_t deadline_ns = pawl_env_monotonic_ns(pool->env) + WORK_NS_MAX;
-    int status = pawl__queue_worker_begin(pool->queue, &batch->turn, deadline_ns, err);
+    int status = begin_turn(pool, batch, deadline_ns, err);
 
     if (status != PAWL_OK)
         return status;
@@ -115,7 +140,7 @@ static int look(struct pawl_pool *pool, struct batch *batch, struct pawl_error *
     if (status == PAWL_EBUSY)
         status = PAWL_EUNAVAILABLE; /* of the store, not of the queue */
     if (status != PAWL_OK || batch_count(batch) == 0)
-        pawl__queue_worker_end(pool->queue, &batch->turn);
+        end_turn(pool, batch);
     return status;
 }
 
@@ -251,8 +276,8 @@ static void set_options(struct pawl_pool *pool, const struct pawl_pool_options *
 }
 
 int pawl__pool_open(struct pawl_env *env, struct pawl_runtime *runtime,
-                    struct pawl_queue_worker *queue, const struct pawl_pool_options *options,
-                    struct pawl_pool **out, struct pawl_error *err)
+                    const struct pawl_pool_options *options, struct pawl_pool **out,
+                    struct pawl_error *err)
 {
     struct pawl_pool *pool = pawl__alloc_zeroed(&env->alloc, sizeof *pool);
     int status;
@@ -261,7 +286,6 @@ int pawl__pool_open(struct pawl_env *env, struct pawl_runtime *runtime,
         return pawl__error_code(err, PAWL_ENOMEM);
     pool->env = env;
     pool->runtime = runtime;
-    pool->queue = queue;
     set_options(pool, options);
     status = pawl_mutex_new(env, "pool", &pool->mutex);
     if (status == PAWL_OK)

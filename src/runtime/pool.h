@@ -16,9 +16,10 @@
 struct pawl_pool;
 
 struct pawl_pool_options {
-    uint32_t workers;    /* threads; 0: 4 */
-    uint32_t take_max;   /* pieces of work per look; 0: 64 */
-    int64_t idle_ns_max; /* between looks when nothing wakes the pool; 0: 1 s */
+    uint32_t workers;                /* threads; 0: 4 */
+    uint32_t take_max;               /* pieces of work per look; 0: 64 */
+    int64_t idle_ns_max;             /* between looks when nothing wakes the pool; 0: 1 s */
+    struct pawl_queue_worker *queue; /* whom it asks for its turn; NULL: nobody */
 };
 
 struct pawl_pool_counts {
@@ -29,11 +30,8 @@ struct pawl_pool_counts {
 
 #define PAWL_POOL_WORKERS_MAX 256u
 
-/*
- * Borrows env, runtime and queue worker. Starts its threads. `options` NULL: the defaults.
- */
+/* Borrows env, runtime and queue worker. Starts its threads. `options` NULL: the defaults. */
 PAWL_MUST_CHECK int pawl__pool_open(struct pawl_env *env, struct pawl_runtime *runtime,
-                                    struct pawl_queue_worker *queue,
                                     const struct pawl_pool_options *options, struct pawl_pool **out,
                                     struct pawl_error *err);
 /*

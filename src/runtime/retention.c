@@ -73,7 +73,7 @@ static int drop_instance(struct retaining *r, struct pawl_str id, struct pawl_st
         status = pawl__runtime_commit(r->runtime, &commit, r->deadline_ns, r->err);
     }
     pawl__runtime_run_release(&run);
-    pawl__runtime_task_release(&task);
+    pawl__runtime_task_release(&task, status);
     while (pawl__runtime_leave(r->runtime, &running))
         continue;
     if (status == PAWL_OK && dropped)

@@ -135,7 +135,7 @@ int pawl__runtime_alter(struct pawl_runtime *runtime, struct pawl_str instance_i
         status = try_altering(&task, instance_id, alterations, out);
     else
         status = pawl__runtime_run_waiting(&task, instance_id, &event, out);
-    pawl__runtime_task_release(&task);
+    pawl__runtime_task_release(&task, status);
     return status;
 }
 

@@ -73,7 +73,7 @@ int pawl__runtime_run(struct pawl_runtime *runtime, struct pawl_str instance_id,
     if (out)
         *out = (struct pawl_outcome){0};
     status = pawl__runtime_run_waiting(&task, instance_id, &event, out);
-    pawl__runtime_task_release(&task);
+    pawl__runtime_task_release(&task, status);
     return status;
 }
 
@@ -95,7 +95,7 @@ static int cancel(struct pawl_runtime *runtime, struct pawl_str instance_id, con
         status = PAWL_OK; /* its owner sees the flag */
     if (status == PAWL_OK)
         status = pawl__runtime_task_finish(&task);
-    pawl__runtime_task_release(&task);
+    pawl__runtime_task_release(&task, status);
     return status;
 }
 
@@ -145,7 +145,7 @@ int pawl__runtime_delete(struct pawl_runtime *runtime, struct pawl_str instance_
         if (status == PAWL_EBUSY && wait_busy(&task, instance_id) != PAWL_OK)
             status = PAWL_ETIMEDOUT;
     }
-    pawl__runtime_task_release(&task);
+    pawl__runtime_task_release(&task, status);
     return status;
 }
 

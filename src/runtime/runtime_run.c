@@ -263,7 +263,8 @@ static int open_burst(struct runtime_run *run, struct pawl_event *event)
 
 static int reopen_burst(struct runtime_run *run)
 {
-    struct pawl_event event = {.kind = PAWL_EVENT_RUN};
+    struct pawl_event event = {.kind =
+                                   run->row.cancel_requested ? PAWL_EVENT_CANCEL : PAWL_EVENT_RUN};
 
     close_burst(run);
     return open_burst(run, &event);
@@ -337,11 +338,11 @@ static int go_on(struct runtime_run *run, enum pawl_step step, bool *over)
         return PAWL_OK;
     }
     *over = false;
-    if (run->row.cancel_requested)
-        pawl__burst_cancel(run->burst);
     /* A burst that yields is reopened: that keeps an endless loop's memory small. */
     if (step == PAWL_STEP_YIELD || run->runtime->options.step_commits)
         return reopen_burst(run);
+    if (run->row.cancel_requested)
+        pawl__burst_cancel(run->burst);
     return PAWL_OK;
 }
 
@@ -517,12 +518,12 @@ static int run_next(struct runtime_run *run, struct pawl_event **event, bool *an
         *any = false;
         return run->row.owner ? absorb_all(run) : PAWL_OK;
     }
-    if (run->row.runnable == 2)
-        return resume_awaiting(run, any);
     if (run->row.cancel_requested && !is_final(run)) {
         own.kind = PAWL_EVENT_CANCEL;
         return run_burst(run, &own, NULL);
     }
+    if (run->row.runnable == 2)
+        return resume_awaiting(run, any);
     if (run->row.runnable)
         return run_burst(run, &own, NULL);
     if (*event) {
@@ -541,15 +542,6 @@ static int run_next(struct runtime_run *run, struct pawl_event **event, bool *an
 }
 
 /* ---- failures ------------------------------------------------------------------------------ */
-
-/* Whether trying again by itself could help, or the instance is not ours to write. */
-static bool is_passing(int status)
-{
-    enum pawl_error_class class = pawl_error_class(status);
-
-    return class == PAWL_CLASS_UNKNOWN || status == PAWL_ECONFLICT || status == PAWL_ESTOPPED ||
-           (class == PAWL_CLASS_TRANSIENT && status != PAWL_ENOMEM);
-}
 
 /* The row as the last commit wrote it: what was claimed may be older. */
 static int stored_row(struct runtime_run *run, struct pawl_instance_row *row)
@@ -625,7 +617,7 @@ static void let_go(struct runtime_run *run, int status)
         why = *run->task->err;
     else
         (void)pawl__error_code(&why, status);
-    if (is_passing(status)) {
+    if (pawl__runtime_is_passing(status)) {
         struct pawl_error *err = run->task->err;
 
         run->task->err = NULL;
@@ -637,17 +629,33 @@ static void let_go(struct runtime_run *run, int status)
     if (run->runtime->log)
         pawl_log(run->runtime->log, PAWL_LOG_WARN, "burst failed",
                  pawl__log_str("instance", run->row.id), pawl_log_error("error", &why));
+    pawl__runtime_tell_failure(run->runtime, run->row.id, &why);
     give_back(run, &why);
 }
 
 /* ---- the whole ----------------------------------------------------------------------------- */
 
-int pawl__runtime_run_event(struct runtime_run *run, struct pawl_event *event)
+/*
+ * Others of this node that find work for it between its commits leave a note, as for any other
+ * instance. Somebody who has the id in hand has made one under it, which the store will say.
+ */
+int pawl__runtime_run_new(struct runtime_run *run, struct pawl_event *event)
 {
+    struct runtime_running running;
+    bool entered = pawl__runtime_enter(run->runtime, &running, run->row.id);
+    bool again = false;
     int status = run_burst(run, event, NULL);
 
     if (status != PAWL_OK)
         let_go(run, status);
+    while (entered && pawl__runtime_leave(run->runtime, &running))
+        again = true;
+    if (again && status == PAWL_OK) {
+        struct pawl_str id = pawl__arena_str(&run->task->arena, run->row.id);
+
+        status = id.ptr ? pawl__runtime_task_urge(run->task, NULL, id)
+                        : pawl__error_code(run->task->err, pawl__arena_status(&run->task->arena));
+    }
     return status;
 }
 

@@ -1,504 +1,472 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What operators and nodes do besides running instances: altering, retrying, draining, retaining.
- */
-#include "runtime/pool.h"
-#include "runtime/retention.h"
-#include "unit/runtime/nodes.h"
+/* What operators do: exporting, dead letters, reports of tasks. On the memory store. */
+#include "runtime/runtime.h"
 
-#define HOUR_US (INT64_C(3600) * 1000000)
-#define DAY_NS (24 * 3600 * SECOND)
-#define CRON_OF(id, variable)                                                                      \
-    "{'id':'" id "','type':'Elsa.Cron','cronExpression':" RIG_INPUT(                               \
-        "String", "Variable", "{'id':'" variable "','name':'" variable "'}") "}"
-#define VARIABLE(id, value)                                                                        \
-    "{'id':'" id "','name':'" id "','typeName':'String','value':'" value                           \
-    "','storageDriverTypeName':'WorkflowInstanceStorageDriver'}"
-/* Faults at `wait` until somebody mends the variable; `tick` waits beside it. */
-#define BROKEN                                                                                     \
-    "{'definitionId':'d','id':'d:1','version':1,'variables':[" VARIABLE(                           \
-        "when",                                                                                    \
-        "nonsense") "],'root':" RIG_PARALLEL("P",                                                  \
-                                             DELAY("tick", "00:10:00") "," RIG_SEQUENCE(           \
-                                                 "S", CRON_OF("wait", "when") "," RIG_WRITE(       \
-                                                          "w", "on"))) "}"
-#define MEND "{'type':'ModifyVariable','variableId':'when','value':'0 0 * * * *'}"
+#include "activities/activities.h"
+#include "expressions/expressions.h"
+#include "lib/clock.h"
+#include "lib/rig.h"
+#include "stores/stores.h"
 
-static int alter(struct fixture *f, const char *id, const char *alterations, bool dry_run,
-                 struct pawl_json *log)
-{
-    struct pawl_json what = json(f, alterations);
-    struct pawl_outcome outcome;
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
 
-    return pawl__runtime_alter(f->a.runtime, pawl__str(id), &what, dry_run, &f->arena, log,
-                               &outcome, later(f), &f->err);
-}
+#define SECOND INT64_C(1000000000)
+#define WALL (INT64_C(1767323045) * SECOND) /* 2026-01-02T03:04:05Z */
 
-static struct pawl_instance_row row_of(struct fixture *f, const char *id)
-{
-    struct pawl_instance_row row;
+#define TEXT(value) RIG_INPUT("String", "Literal", "'" value "'")
+#define TASK(id, name) "{'id':'" id "','type':'Elsa.RunTask','taskName':" TEXT(name) "}"
+#define DELAY(id, span)                                                                            \
+    "{'id':'" id                                                                                   \
+    "','type':'Elsa.Delay','timeSpan':" RIG_INPUT("TimeSpan", "Literal", "'" span "'") "}"
+#define DEFINITION(id, activities)                                                                 \
+    "{'definitionId':'" id "','id':'" id ":1','version':1,'name':'" id                             \
+    "','root':" RIG_SEQUENCE("seq", activities) "}"
 
-    assert_ok(
-        pawl__runtime_show(f->a.runtime, pawl__str(id), &f->arena, &row, NULL, later(f), &f->err),
-        &f->err);
-    return row;
-}
-
-static uint32_t log_count(struct fixture *f, const char *id, const char *event)
-{
-    struct pawl_json log, records;
-    uint32_t found = 0;
-
-    assert_ok(pawl__runtime_journal(f->a.runtime, pawl__str(id), &f->arena, &log, &records,
-                                    later(f), &f->err),
-              &f->err);
-    for (uint32_t i = 0; i < pawl__json_len(&log); i++)
-        found += pawl__str_is(
-            pawl__json_str(pawl__json_get_text(pawl__json_at(&log, i), "eventName")), event);
-    return found;
-}
-
-/* ---- altering and retrying ----------------------------------------------------------------- */
-
-static void a_faulted_instance_is_mended_and_retried(void **state)
-{
-    struct fixture *f = *state;
-    struct pawl_outcome outcome;
-    struct pawl_json log;
-
-    publish(f, BROKEN);
-    outcome = start(f, "d");
-    assert_int_equal(outcome.sub_status, PAWL_SUB_FAULTED);
-    drain(f);
-    assert_ok(alter(f, outcome.instance_id, "[" MEND ",{'type':'Retry'}]", false, &log), &f->err);
-    assert_int_equal(pawl__json_len(&log), 2);
-    assert_str(pawl__json_str(pawl__json_get_text(pawl__json_at(&log, 1), "eventName")), "Retry");
-    assert_string_equal(sub_status(f, outcome.instance_id), "Suspended");
-    assert_int_equal(log_count(f, outcome.instance_id, "Altered"), 2);
-    test_clock_advance(f->clock, 3600 * SECOND);
-    drain(f);
-    assert_string_equal(f->lines, "on\n");
-    assert_string_equal(sub_status(f, outcome.instance_id), "Finished");
-    assert_int_equal(count(f, PAWL_TABLE_WORK), 0);
-    assert_int_equal(count(f, PAWL_TABLE_BOOKMARKS), 0);
-}
-
-static void a_timer_that_fired_in_vain_fires_when_its_instance_is_reopened(void **state)
-{
-    struct fixture *f = *state;
-    struct pawl_outcome outcome;
-
-    publish(f, BROKEN);
-    outcome = start(f, "d");
-    test_clock_advance(f->clock, 900 * SECOND);
-    drain(f); /* nothing reopens it */
-    assert_string_equal(sub_status(f, outcome.instance_id), "Faulted");
-    assert_int_equal(count(f, PAWL_TABLE_WORK), 0);
-    assert_ok(alter(f, outcome.instance_id, "[" MEND ",{'type':'Retry'}]", false, NULL), &f->err);
-    assert_int_equal(count(f, PAWL_TABLE_WORK), 2); /* tick's and wait's */
-    test_clock_advance(f->clock, 3600 * SECOND);
-    drain(f);
-    assert_string_equal(sub_status(f, outcome.instance_id), "Finished");
-}
-
-static void a_retry_without_a_cure_faults_again(void **state)
-{
-    struct fixture *f = *state;
-    struct pawl_str ids[] = {pawl__str("wait")};
-    struct pawl_outcome outcome, again;
-
-    publish(f, BROKEN);
-    outcome = start(f, "d");
-    assert_ok(pawl__runtime_retry(f->a.runtime, pawl__str(outcome.instance_id), ids, 1, &again,
-                                  later(f), &f->err),
-              &f->err);
-    assert_int_equal(again.sub_status, PAWL_SUB_FAULTED);
-    assert_int_equal(again.incident_count, 2);
-    ids[0] = pawl__str("w");
-    assert_code(pawl__runtime_retry(f->a.runtime, pawl__str(outcome.instance_id), ids, 1, &again,
-                                    later(f), &f->err),
-                PAWL_ENOTFOUND);
-    assert_code(
-        pawl__runtime_retry(f->a.runtime, pawl__str("nobody"), NULL, 0, &again, later(f), &f->err),
-        PAWL_ENOTFOUND);
-}
-
-static void what_is_refused_leaves_no_trace_and_no_claim(void **state)
-{
-    struct fixture *f = *state;
-    struct pawl_instance_row before, after;
-    struct pawl_outcome outcome;
-
-    publish(f, DEFINITION("d", "", RIG_EVENT("e", "Go") "," RIG_WRITE("w", "went")));
-    outcome = start(f, "d");
-    before = row_of(f, outcome.instance_id);
-    assert_code(alter(f, outcome.instance_id,
-                      "[{'type':'CancelActivity','activityId':'e'},{'type':'Migrate',"
-                      "'targetVersion':7}]",
-                      false, NULL),
-                PAWL_ENOTFOUND);
-    assert_code(alter(f, outcome.instance_id,
-                      "[{'type':'CancelActivity','activityId':'e'},{'type':'Retry'}]", false, NULL),
-                PAWL_ECONFLICT);
-    assert_code(alter(f, outcome.instance_id, "[{'type':'Never'}]", false, NULL), PAWL_EINVAL);
-    after = row_of(f, outcome.instance_id);
-    assert_int_equal(after.owner, 0);
-    assert_int_equal(log_count(f, outcome.instance_id, "Altered"), 0);
-    assert_true(after.updated_us == before.updated_us);
-    (void)send(f, "Go");
-    drain(f);
-    assert_string_equal(f->lines, "went\n");
-}
-
-static void a_dry_run_says_what_would_happen(void **state)
-{
-    struct fixture *f = *state;
-    struct pawl_outcome outcome;
-    struct pawl_json log;
-    int64_t revision;
-
-    publish(f, BROKEN);
-    outcome = start(f, "d");
-    revision = row_of(f, outcome.instance_id).revision;
-    assert_ok(alter(f, outcome.instance_id, "[" MEND ",{'type':'Retry'}]", true, &log), &f->err);
-    assert_int_equal(pawl__json_len(&log), 2);
-    assert_int_equal(row_of(f, outcome.instance_id).revision, revision);
-    assert_string_equal(sub_status(f, outcome.instance_id), "Faulted");
-    assert_code(alter(f, outcome.instance_id, "[{'type':'Retry','activityIds':['w']}]", true, &log),
-                PAWL_ENOTFOUND);
-}
-
-static void an_instance_migrates_to_another_version(void **state)
-{
-    struct fixture *f = *state;
-    struct pawl_outcome outcome;
-
-    publish(f, DEFINITION("d", "", RIG_EVENT("e", "Go") "," RIG_WRITE("w", "first")));
-    outcome = start(f, "d");
-    publish(f, DEFINITION("d", "", RIG_EVENT("e", "Go") "," RIG_WRITE("w", "second")));
-    assert_ok(alter(f, outcome.instance_id, "[{'type':'Migrate','targetVersion':2}]", false, NULL),
-              &f->err);
-    assert_int_equal(row_of(f, outcome.instance_id).version, 2);
-    (void)send(f, "Go");
-    drain(f);
-    assert_string_equal(f->lines, "second\n");
-    /* One that has ended goes along too, and stays ended. */
-    assert_ok(alter(f, outcome.instance_id, "[{'type':'Migrate','targetVersion':1}]", false, NULL),
-              &f->err);
-    assert_int_equal(row_of(f, outcome.instance_id).version, 1);
-    assert_string_equal(sub_status(f, outcome.instance_id), "Finished");
-}
-
-/* ---- draining ------------------------------------------------------------------------------ */
-
-#define NUMBERS                                                                                    \
-    "{'definitionId':'d','id':'d:1','version':1,'root':{'id':'for','type':'Elsa.For','start'"      \
-    ":" RIG_INPUT("Int32", "Literal", "1") ",'end':" RIG_INPUT(                                    \
-        "Int32", "Literal", "40") ",'body':" RIG_WRITE("w", "x") "}}"
-
-struct stopping {
-    struct fixture *f;
-    int logged;
-    int stop_at;
+/* A database with one node on it. */
+struct place {
+    struct pawl_memory_database *database;
+    struct pawl_store *store;
     struct pawl_runtime *runtime;
 };
 
-static void stop_after(void *ctx, struct pawl_str instance_id, struct pawl_str text)
-{
-    struct stopping *s = ctx;
-
-    on_line(s->f, instance_id, text);
-}
-
-static bool count_down(void *ctx)
-{
-    struct stopping *s = ctx;
-
-    if (++s->logged == s->stop_at)
-        pawl__runtime_stop(s->runtime);
-    return false;
-}
-
-static void a_loop_that_is_drained_goes_on_elsewhere_without_a_step_lost_or_repeated(void **state)
-{
-    struct fixture *f = *state;
-
-    for (int at = 2; at < 40; at += 5) {
-        struct stopping s = {.f = f, .stop_at = at};
-        struct pawl_runtime_options options = {
-            .node_id = pawl__str("b"),
-            .hooks = {.line = stop_after, .stop = count_down, .ctx = &s}};
-        const struct pawl_start what = {.definition_id = pawl__str("d")};
-        struct pawl_outcome outcome;
-        struct pawl_worked worked;
-        struct node b;
-
-        publish(f, NUMBERS);
-        f->lines[0] = '\0';
-        assert_ok(pawl__memory_store_open(f->database, f->env, &b.store, &f->err), &f->err);
-        assert_ok(pawl__runtime_open(f->env, &f->engine, b.store, &options, &b.runtime, &f->err),
-                  &f->err);
-        s.runtime = b.runtime;
-        assert_ok(pawl__runtime_start(b.runtime, &what, &outcome, later(f), &f->err), &f->err);
-        assert_int_equal(outcome.sub_status, PAWL_SUB_EXECUTING);
-        assert_true(strlen(f->lines) < 80); /* two bytes a line */
-        assert_int_equal(row_of(f, outcome.instance_id).owner, 0);
-        assert_int_equal(row_of(f, outcome.instance_id).runnable, 1);
-        assert_code(pawl__runtime_work(b.runtime, 0, &worked, later(f), &f->err), PAWL_ESTOPPED);
-        assert_code(pawl__runtime_run(b.runtime, pawl__str(outcome.instance_id),
-                                      &(struct pawl_run){0}, NULL, later(f), &f->err),
-                    PAWL_ESTOPPED);
-        drain(f); /* while b is still there */
-        assert_string_equal(sub_status(f, outcome.instance_id), "Finished");
-        assert_int_equal(strlen(f->lines), 80);
-        assert_int_equal(log_count(f, outcome.instance_id, "Completed"), 42);
-        node_close(&b);
-        drain(f);
-        assert_int_equal(count(f, PAWL_TABLE_WORK), 0);
-    }
-}
-
-static void a_start_on_a_draining_node_is_kept_for_others(void **state)
-{
-    struct fixture *f = *state;
-    const struct pawl_start what = {.definition_id = pawl__str("d")};
-    struct pawl_outcome outcome;
-    struct node b;
-
-    publish(f, DEFINITION("d", "", RIG_WRITE("w", "went")));
-    node_open(f, &b, "b");
-    pawl__runtime_stop(b.runtime);
-    assert_ok(pawl__runtime_start(b.runtime, &what, &outcome, later(f), &f->err), &f->err);
-    assert_string_equal(f->lines, "");
-    node_close(&b);
-    drain(f);
-    assert_string_equal(f->lines, "went\n");
-}
-
-/* The clock goes on in the middle of a burst, as after a pause of the process. */
-static bool lose_lease(void *ctx)
-{
-    struct stopping *s = ctx;
-
-    if (++s->logged == s->stop_at)
-        test_clock_advance(s->f->clock, 20 * SECOND);
-    return false;
-}
-
-static void a_burst_whose_node_lost_its_lease_begins_nothing_more(void **state)
-{
-    struct fixture *f = *state;
-    struct stopping s = {.f = f, .stop_at = 5};
-    struct pawl_runtime_options options = {
-        .node_id = pawl__str("b"), .hooks = {.line = stop_after, .stop = lose_lease, .ctx = &s}};
-    const struct pawl_start what = {.definition_id = pawl__str("d")};
-    struct pawl_outcome outcome;
-    struct pawl_worked worked;
-    struct node b;
-
-    publish(f, NUMBERS);
-    assert_ok(pawl__memory_store_open(f->database, f->env, &b.store, &f->err), &f->err);
-    assert_ok(pawl__runtime_open(f->env, &f->engine, b.store, &options, &b.runtime, &f->err),
-              &f->err);
-    assert_ok(pawl__runtime_start(b.runtime, &what, &outcome, later(f), &f->err), &f->err);
-    assert_int_equal(outcome.sub_status, PAWL_SUB_EXECUTING);
-    assert_int_equal(row_of(f, outcome.instance_id).owner, 0);
-    /* It renews before it begins again. */
-    assert_ok(pawl__runtime_drain(b.runtime, &worked, later(f), &f->err), &f->err);
-    assert_string_equal(sub_status(f, outcome.instance_id), "Finished");
-    assert_int_equal(strlen(f->lines), 80);
-    node_close(&b);
-}
-
-/* ---- the pool ------------------------------------------------------------------------------ */
-
-struct turns {
-    struct pawl_queue_worker base;
-    int begun, ended, refuse;
+struct fixture {
+    struct test_clock *clock;
+    struct pawl_env *env;
+    struct pawl_engine engine;
+    struct place here, there;
+    struct pawl_arena arena;
+    struct pawl_error err;
+    char lines[4096];
 };
 
-static void close_turns(struct pawl_queue_worker *worker)
+static void on_line(void *ctx, struct pawl_str instance_id, struct pawl_str text)
 {
-    (void)worker;
+    struct fixture *f = ctx;
+    size_t len = strlen(f->lines);
+
+    (void)instance_id;
+    snprintf(f->lines + len, sizeof f->lines - len, "%.*s\n", PAWL_STR_ARG(text));
 }
 
-static int begin_turn(struct pawl_queue_worker *worker, struct pawl_queue_turn *turn,
-                      int64_t deadline_ns, struct pawl_error *err)
+static int64_t later(struct fixture *f)
 {
-    struct turns *turns = (struct turns *)(void *)worker;
+    return pawl_env_monotonic_ns(f->env) + 60 * SECOND;
+}
 
-    (void)deadline_ns;
-    (void)err;
-    if (turns->refuse > 0) {
-        turns->refuse--;
-        return PAWL_EBUSY;
+static void place_open(struct fixture *f, struct place *place)
+{
+    struct pawl_runtime_options options = {.node_id = pawl__str("a"),
+                                           .hooks = {.line = on_line, .ctx = f}};
+
+    assert_ok(pawl__memory_database_new(f->env, &place->database, &f->err), &f->err);
+    assert_ok(pawl__memory_store_open(place->database, f->env, &place->store, &f->err), &f->err);
+    assert_ok(
+        pawl__runtime_open(f->env, &f->engine, place->store, &options, &place->runtime, &f->err),
+        &f->err);
+}
+
+static void place_close(struct place *place)
+{
+    pawl__runtime_close(place->runtime);
+    pawl_store_close(place->store);
+    pawl__memory_database_free(place->database);
+}
+
+static int set_up(void **state)
+{
+    struct fixture *f = calloc(1, sizeof *f);
+
+    assert_non_null(f);
+    assert_int_equal(test_clock_open(NULL, WALL, &f->clock), PAWL_OK);
+    f->env = test_clock_env(f->clock);
+    pawl__arena_init(&f->arena, &f->env->alloc, (size_t)64 << 20);
+    pawl__engine_init(&f->engine, &f->env->alloc, (struct pawl_hash_seed){1, 2});
+    assert_int_equal(pawl__activities_register(&f->engine), PAWL_OK);
+    assert_int_equal(pawl__expressions_register(&f->engine), PAWL_OK);
+    place_open(f, &f->here);
+    place_open(f, &f->there);
+    *state = f;
+    return 0;
+}
+
+static int tear_down(void **state)
+{
+    struct fixture *f = *state;
+
+    place_close(&f->there);
+    place_close(&f->here);
+    pawl__engine_release(&f->engine);
+    pawl__arena_release(&f->arena);
+    test_clock_close(f->clock);
+    free(f);
+    return 0;
+}
+
+/* ---- what all of them do ------------------------------------------------------------------- */
+
+/* JSON written with ' in place of ". */
+static struct pawl_json json(struct fixture *f, const char *text)
+{
+    struct pawl_str copy = pawl__arena_str(&f->arena, pawl__str(text));
+    struct pawl_json value;
+
+    for (size_t i = 0; i < copy.len; i++) {
+        if (copy.ptr[i] == '\'')
+            ((char *)(uintptr_t)copy.ptr)[i] = '"';
     }
-    turns->begun++;
-    *turn = (struct pawl_queue_turn){.ticket = turns};
-    return PAWL_OK;
+    assert_ok(pawl__json_parse(&f->arena, copy, NULL, &value, NULL, &f->err), &f->err);
+    return value;
 }
 
-static void end_turn(struct pawl_queue_worker *worker, struct pawl_queue_turn *turn)
+static void publish(struct fixture *f, struct place *place, const char *text)
 {
-    struct turns *turns = (struct turns *)(void *)worker;
+    struct pawl_definitions *definitions = pawl__runtime_definitions(place->runtime);
+    struct pawl_json definition = json(f, text);
+    struct pawl_publication said;
+    struct pawl_definition_row row;
 
-    assert_ptr_equal(turn->ticket, turns);
-    turns->ended++;
-}
-
-static void the_pool_works_in_turns(void **state)
-{
-    static const struct pawl_queue_worker_ops ops = {PAWL_QUEUE_WORKER_VERSION, close_turns,
-                                                     begin_turn, end_turn};
-    const struct pawl_pool_options options = {.workers = 1, .idle_ns_max = SECOND / 100};
-    const struct pawl_start what = {.definition_id = pawl__str("d")};
-    struct fixture *f = *state;
-    struct turns turns = {.base = {&ops, "turns"}, .refuse = 3};
-    struct pawl_outcome outcome;
-    struct pawl_pool_counts counts = {0};
-    struct pawl_pool *pool;
-
-    publish(f, DEFINITION("d", "", RIG_WRITE("w", "went")));
-    assert_ok(pawl__runtime_create(f->a.runtime, &what, &outcome, later(f), &f->err), &f->err);
-    assert_ok(pawl__pool_open(f->env, f->a.runtime, &turns.base, &options, &pool, &f->err),
+    assert_ok(
+        pawl__definitions_import(definitions, &definition, &f->arena, &row, later(f), &f->err),
+        &f->err);
+    assert_ok(pawl__definitions_publish(definitions, row.id, &f->arena, &said, later(f), &f->err),
               &f->err);
-    while (counts.done == 0)
-        pawl__pool_counts(pool, &counts);
-    pawl__pool_stop(pool);
-    assert_ok(pawl__pool_wait(pool, PAWL_FOREVER), NULL);
-    pawl__pool_close(pool);
-    assert_string_equal(f->lines, "went\n");
-    assert_int_equal(turns.refuse, 0);
-    assert_int_equal(turns.begun, turns.ended);
+    assert_true(said.succeeded);
 }
 
-/* ---- retention ----------------------------------------------------------------------------- */
-
-static void what_has_ended_goes_when_it_is_old_enough(void **state)
+static struct pawl_str start(struct fixture *f, const char *definition_id)
 {
-    struct fixture *f = *state;
-    struct pawl_retention_policy policy = {.finished_us = HOUR_US, .dry_run = true};
-    struct pawl_outcome old, faulted, waits, young;
-    struct pawl_retained gone;
-
-    publish(f, DEFINITION("d", "", RIG_WRITE("w", "went")));
-    publish(f, DEFINITION("e", "", RIG_EVENT("e", "Go")));
-    publish(f, DEFINITION("x", "", RIG_FAULT("f", "bad")));
-    old = start(f, "d");
-    waits = start(f, "e");
-    faulted = start(f, "x");
-    test_clock_advance(f->clock, 2 * 3600 * SECOND);
-    young = start(f, "d");
-    assert_ok(pawl__runtime_retain(f->a.runtime, &policy, &gone, later(f), &f->err), &f->err);
-    assert_int_equal(gone.finished, 1);
-    assert_string_equal(sub_status(f, old.instance_id), "Finished");
-    policy.dry_run = false;
-    assert_ok(pawl__runtime_retain(f->a.runtime, &policy, &gone, later(f), &f->err), &f->err);
-    assert_int_equal(gone.finished, 1);
-    assert_int_equal(gone.faulted, 0);
-    assert_false(gone.more);
-    assert_string_equal(sub_status(f, old.instance_id), "gone");
-    assert_string_equal(sub_status(f, waits.instance_id), "Suspended");
-    assert_string_equal(sub_status(f, young.instance_id), "Finished");
-    assert_string_equal(sub_status(f, faulted.instance_id), "Faulted"); /* kept for ever */
-    policy.faulted_us = HOUR_US;
-    assert_ok(pawl__runtime_retain(f->a.runtime, &policy, &gone, later(f), &f->err), &f->err);
-    assert_int_equal(gone.faulted, 1);
-}
-
-static void retention_works_in_batches(void **state)
-{
-    struct fixture *f = *state;
-    const struct pawl_retention_policy policy = {.finished_us = HOUR_US, .batch = 2};
-    struct pawl_retained gone;
-
-    publish(f, DEFINITION("d", "", RIG_WRITE("w", "went")));
-    for (int i = 0; i < 3; i++)
-        (void)start(f, "d");
-    test_clock_advance(f->clock, 2 * 3600 * SECOND);
-    assert_ok(pawl__runtime_retain(f->a.runtime, &policy, &gone, later(f), &f->err), &f->err);
-    assert_int_equal(gone.finished, 2);
-    assert_true(gone.more);
-    assert_ok(pawl__runtime_retain(f->a.runtime, &policy, &gone, later(f), &f->err), &f->err);
-    assert_int_equal(gone.finished, 1);
-    assert_false(gone.more);
-    assert_int_equal(count(f, PAWL_TABLE_INSTANCES) + count(f, PAWL_TABLE_JOURNAL), 0);
-}
-
-static void dead_letters_and_expired_keys_go(void **state)
-{
-    struct fixture *f = *state;
-    const struct pawl_retention_policy policy = {.dead_letters_us = 7 * 24 * HOUR_US};
-    const struct pawl_stimulus keyed = {.idempotency_key = pawl__str("k")};
-    struct pawl_retained gone;
-
-    assert_ok(pawl__runtime_send_event(f->a.runtime, pawl__str("Go"), NULL, &keyed, NULL, later(f),
-                                       &f->err),
-              &f->err);
-    test_clock_advance(f->clock, 900 * SECOND);
-    drain(f);
-    assert_int_equal(count(f, PAWL_TABLE_DEAD_LETTERS), 1);
-    assert_int_equal(count(f, PAWL_TABLE_RESERVATIONS), 1);
-    assert_ok(pawl__runtime_retain(f->a.runtime, &policy, &gone, later(f), &f->err), &f->err);
-    assert_int_equal(gone.dead_letters + gone.reservations, 0);
-    test_clock_advance(f->clock, 8 * DAY_NS);
-    assert_ok(pawl__runtime_retain(f->a.runtime, &policy, &gone, later(f), &f->err), &f->err);
-    assert_int_equal(gone.dead_letters, 1);
-    assert_int_equal(gone.reservations, 1);
-    assert_int_equal(count(f, PAWL_TABLE_DEAD_LETTERS), 0);
-    assert_int_equal(count(f, PAWL_TABLE_RESERVATIONS), 0);
-}
-
-static void a_journal_keeps_its_newest_records_and_says_so(void **state)
-{
-    struct fixture *f = *state;
-    struct pawl_runtime_options options = {.node_id = pawl__str("b"), .journal_max = 20};
-    const struct pawl_start what = {.definition_id = pawl__str("d")};
-    struct pawl_json log, records, *first;
+    const struct pawl_start what = {.definition_id = pawl__str(definition_id)};
     struct pawl_outcome outcome;
+
+    assert_ok(pawl__runtime_start(f->here.runtime, &what, &outcome, later(f), &f->err), &f->err);
+    return pawl__arena_str(&f->arena, pawl__str(outcome.instance_id));
+}
+
+static void drain(struct fixture *f, struct place *place)
+{
     struct pawl_worked worked;
-    struct node b;
 
-    publish(f, DEFINITION("d", "",
-                          "{'id':'while','type':'Elsa.While','condition':" RIG_INPUT(
-                              "Boolean", "Literal", "true") ",'body':" RIG_EVENT("e", "Go") "}"));
-    assert_ok(pawl__memory_store_open(f->database, f->env, &b.store, &f->err), &f->err);
-    assert_ok(pawl__runtime_open(f->env, &f->engine, b.store, &options, &b.runtime, &f->err),
+    assert_ok(pawl__runtime_drain(place->runtime, &worked, later(f), &f->err), &f->err);
+}
+
+static struct pawl_sent send(struct fixture *f, struct place *place, const char *event)
+{
+    struct pawl_sent sent;
+
+    assert_ok(pawl__runtime_send_event(place->runtime, pawl__str(event), NULL, NULL, &sent,
+                                       later(f), &f->err),
               &f->err);
-    assert_ok(pawl__runtime_start(b.runtime, &what, &outcome, later(f), &f->err), &f->err);
-    for (int i = 0; i < 30; i++) {
-        (void)send(f, "Go");
-        assert_ok(pawl__runtime_drain(b.runtime, &worked, later(f), &f->err), &f->err);
-    }
-    assert_ok(pawl__runtime_journal(b.runtime, pawl__str(outcome.instance_id), &f->arena, &log,
-                                    &records, later(f), &f->err),
+    return sent;
+}
+
+static struct pawl_rows all(struct fixture *f, enum pawl_table table)
+{
+    const struct pawl_query query = {.table = table, .flags = PAWL_QUERY_TOTAL};
+    struct pawl_rows rows;
+
+    assert_ok(pawl_store_find(f->here.store, &query, &f->arena, &rows, later(f), &f->err), &f->err);
+    return rows;
+}
+
+static struct pawl_str sub_status(struct fixture *f, struct place *place, struct pawl_str id)
+{
+    struct pawl_instance_row row;
+
+    assert_ok(pawl__runtime_show(place->runtime, id, &f->arena, &row, NULL, later(f), &f->err),
               &f->err);
-    /* The marker, 20 records, and what is left of the page that begins before them. */
-    assert_in_range(pawl__json_len(&log), 21, 26);
-    first = pawl__json_at(&log, 0);
-    assert_str(pawl__json_str(pawl__json_get_text(first, "eventName")), "Truncated");
-    assert_int_equal(log_count(f, outcome.instance_id, "Truncated"), 1);
-    assert_true(pawl__json_len(&records) > 0);
-    node_close(&b);
+    return row.sub_status;
+}
+
+/* ---- exporting ----------------------------------------------------------------------------- */
+
+static struct pawl_json exported(struct fixture *f, struct place *place, struct pawl_str id)
+{
+    struct pawl_json out;
+
+    assert_ok(pawl__runtime_export(place->runtime, id, &f->arena, &out, later(f), &f->err),
+              &f->err);
+    return out;
+}
+
+/* As a file has it. */
+static struct pawl_str text_of(struct fixture *f, const struct pawl_json *value)
+{
+    struct pawl_str text;
+    struct pawl_buf buf;
+
+    pawl__buf_init(&buf, &f->env->alloc, (size_t)1 << 20);
+    pawl__json_write(&buf, value, PAWL_JSON_ESCAPE_MINIMAL);
+    assert_int_equal(buf.status, PAWL_OK);
+    text = pawl__arena_str(&f->arena, pawl__buf_peek(&buf));
+    pawl__buf_release(&buf);
+    return text;
+}
+
+static void take_over(struct fixture *f, struct place *place, struct pawl_str text)
+{
+    struct pawl_json value;
+
+    assert_ok(pawl__json_parse(&f->arena, text, NULL, &value, NULL, &f->err), &f->err);
+    assert_ok(pawl__runtime_import(place->runtime, &value, NULL, later(f), &f->err), &f->err);
+}
+
+static void an_export_goes_on_in_another_store(void **state)
+{
+    static const char definition[] =
+        DEFINITION("d", RIG_WRITE("w1", "one") "," RIG_EVENT("e", "go") "," RIG_WRITE(
+                            "w2", "two") "," DELAY("t", "00:01:00") "," RIG_WRITE("w3", "three"));
+    struct fixture *f = *state;
+    struct pawl_json first, second;
+    struct pawl_str id;
+
+    publish(f, &f->here, definition);
+    publish(f, &f->there, definition);
+    id = start(f, "d");
+    drain(f, &f->here);
+    first = exported(f, &f->here, id);
+    take_over(f, &f->there, text_of(f, &first));
+    assert_int_equal(send(f, &f->there, "go").resumed, 1);
+    drain(f, &f->there);
+    assert_string_equal(f->lines, "one\ntwo\n");
+    assert_str(sub_status(f, &f->here, id), "Suspended");
+
+    /* And back, with its timer. */
+    second = exported(f, &f->there, id);
+    assert_ok(pawl__runtime_delete(f->here.runtime, id, later(f), &f->err), &f->err);
+    take_over(f, &f->here, text_of(f, &second));
+    test_clock_advance(f->clock, 61 * SECOND);
+    drain(f, &f->here);
+    assert_string_equal(f->lines, "one\ntwo\nthree\n");
+    assert_str(sub_status(f, &f->here, id), "Finished");
+}
+
+static void an_export_of_an_import_is_the_same_text(void **state)
+{
+    static const char definition[] =
+        DEFINITION("d", RIG_WRITE("w1", "one") "," RIG_EVENT("e", "go"));
+    struct fixture *f = *state;
+    struct pawl_json value, again;
+    struct pawl_str id;
+
+    publish(f, &f->here, definition);
+    publish(f, &f->there, definition);
+    id = start(f, "d");
+    value = exported(f, &f->here, id);
+    take_over(f, &f->there, text_of(f, &value));
+    again = exported(f, &f->there, id);
+    assert_str(text_of(f, &again), text_of(f, &value).ptr);
+}
+
+static void an_export_has_elsas_members_alone(void **state)
+{
+    struct fixture *f = *state;
+    const struct pawl_json *bookmark;
+    struct pawl_json value;
+    struct pawl_str id;
+
+    publish(f, &f->here, DEFINITION("d", RIG_EVENT("e", "go")));
+    id = start(f, "d");
+    value = exported(f, &f->here, id);
+    assert_int_equal(pawl__json_len(&value), 4);
+    assert_int_equal(pawl__json_len(pawl__json_get_text(&value, "WorkflowExecutionLogRecords")), 4);
+    assert_int_equal(pawl__json_len(pawl__json_get_text(&value, "ActivityExecutionRecords")), 3);
+    assert_null(pawl__json_find(&value, pawl__str("/WorkflowState/pawl")));
+    assert_null(
+        pawl__json_find(&value, pawl__str("/WorkflowState/activityExecutionContexts/0/pawl")));
+    bookmark = pawl__json_find(&value, pawl__str("/Bookmarks/0"));
+    assert_str(pawl__json_str(pawl__json_get_text(bookmark, "activityTypeName")), "Elsa.Event");
+    assert_true(
+        pawl__str_equal(pawl__json_str(pawl__json_get_text(bookmark, "workflowInstanceId")), id));
+    assert_str(pawl__json_str(pawl__json_find(bookmark, pawl__str("/payload/eventName"))), "go");
+    assert_true(pawl__json_is(pawl__json_get_text(bookmark, "correlationId"), PAWL_JSON_NULL));
+}
+
+static void an_instance_in_the_middle_of_a_burst_is_not_exported(void **state)
+{
+    struct fixture *f = *state;
+    const struct pawl_start what = {.definition_id = pawl__str("d"), .instance_id = pawl__str("i")};
+    struct pawl_outcome outcome;
+    struct pawl_json value;
+
+    publish(f, &f->here, DEFINITION("d", RIG_WRITE("w", "one")));
+    assert_ok(pawl__runtime_create(f->here.runtime, &what, &outcome, later(f), &f->err), &f->err);
+    assert_code(
+        pawl__runtime_export(f->here.runtime, pawl__str("i"), &f->arena, &value, later(f), &f->err),
+        PAWL_EBUSY);
+    drain(f, &f->here);
+    (void)exported(f, &f->here, pawl__str("i"));
+    assert_code(pawl__runtime_export(f->here.runtime, pawl__str("nix"), &f->arena, &value, later(f),
+                                     &f->err),
+                PAWL_ENOTFOUND);
+}
+
+/* The store keeps its own allocator: only what the call itself needs is refused. */
+static int sweep_export(struct test_allocator *alloc, void *arg)
+{
+    struct fixture *f = arg;
+    struct pawl_arena arena;
+    struct pawl_json value;
+    int status;
+
+    pawl__arena_init(&arena, &alloc->base, (size_t)1 << 20);
+    status = pawl__runtime_export(f->here.runtime, pawl__str("i"), &arena, &value, later(f), NULL);
+    pawl__arena_release(&arena);
+    return status;
+}
+
+static void an_export_without_memory_says_so(void **state)
+{
+    struct fixture *f = *state;
+    const struct pawl_start what = {.definition_id = pawl__str("d"), .instance_id = pawl__str("i")};
+    struct pawl_outcome outcome;
+
+    publish(f, &f->here, DEFINITION("d", RIG_EVENT("e", "go")));
+    assert_ok(pawl__runtime_start(f->here.runtime, &what, &outcome, later(f), &f->err), &f->err);
+    test_sweep_allocations(sweep_export, f, 1000);
+}
+
+/* ---- dead letters -------------------------------------------------------------------------- */
+
+/* An event that nobody waited for in time. */
+static struct pawl_str make_letter(struct fixture *f)
+{
+    struct pawl_rows rows;
+
+    assert_true(send(f, &f->here, "go").parked);
+    test_clock_advance(f->clock, 601 * SECOND);
+    drain(f, &f->here);
+    rows = all(f, PAWL_TABLE_DEAD_LETTERS);
+    assert_int_equal(rows.total, 1);
+    return ((const struct pawl_dead_letter_row *)rows.rows)->id;
+}
+
+static void a_replayed_letter_acts_once(void **state)
+{
+    struct fixture *f = *state;
+    const struct pawl_dead_letter_row *letter;
+    struct pawl_str id, work;
+
+    id = make_letter(f);
+    publish(
+        f, &f->here,
+        DEFINITION("d", RIG_EVENT("e", "go") "," RIG_WRITE("w", "went") "," RIG_EVENT("e2", "go")));
+    (void)start(f, "d");
+    assert_ok(pawl__runtime_replay(f->here.runtime, id, later(f), &f->err), &f->err);
+    assert_code(pawl__runtime_replay(f->here.runtime, id, later(f), &f->err), PAWL_ECONFLICT);
+    assert_non_null(strstr(f->err.msg, "was replayed already"));
+    assert_int_equal(all(f, PAWL_TABLE_WORK).total, 1);
+    letter = all(f, PAWL_TABLE_DEAD_LETTERS).rows;
+    assert_true(letter->replayed_us > 0);
+    work = ((const struct pawl_work_row *)all(f, PAWL_TABLE_WORK).rows)->id;
+    assert_true(pawl__str_equal(letter->replayed_id, work));
+    drain(f, &f->here);
+    assert_string_equal(f->lines, "went\n");
+    assert_int_equal(all(f, PAWL_TABLE_WORK).total, 0);
+}
+
+/* As two processes would that both have read the letter. */
+static void of_two_replays_at_once_one_is_refused(void **state)
+{
+    struct fixture *f = *state;
+    struct pawl_str id = make_letter(f);
+    struct pawl_dead_letter_row letter =
+        *(const struct pawl_dead_letter_row *)all(f, PAWL_TABLE_DEAD_LETTERS).rows;
+    const struct pawl_change unmark = {PAWL_CHANGE_PUT, PAWL_TABLE_DEAD_LETTERS, &letter};
+    struct pawl_commit commit = {.kind = PAWL_COMMIT_PLAIN, .changes = &unmark, .change_count = 1};
+    struct pawl_commit *const commits[] = {&commit};
+
+    assert_ok(pawl__runtime_replay(f->here.runtime, id, later(f), &f->err), &f->err);
+    assert_ok(pawl_store_apply(f->here.store, commits, 1, later(f), &f->err), &f->err);
+    assert_code(pawl__runtime_replay(f->here.runtime, id, later(f), &f->err), PAWL_ECONFLICT);
+    assert_non_null(strstr(f->err.msg, "somebody else"));
+    assert_int_equal(all(f, PAWL_TABLE_WORK).total, 1);
+
+    /* Nor does removing it open the door again. */
+    assert_ok(pawl__runtime_drop_letter(f->here.runtime, id, later(f), &f->err), &f->err);
+    assert_int_equal(all(f, PAWL_TABLE_DEAD_LETTERS).total, 0);
+    commit.status = PAWL_OK;
+    assert_ok(pawl_store_apply(f->here.store, commits, 1, later(f), &f->err), &f->err);
+    assert_code(pawl__runtime_replay(f->here.runtime, id, later(f), &f->err), PAWL_ECONFLICT);
+}
+
+static void a_letter_that_is_not_there_is_refused(void **state)
+{
+    struct fixture *f = *state;
+
+    assert_code(pawl__runtime_replay(f->here.runtime, pawl__str("x"), later(f), &f->err),
+                PAWL_ENOTFOUND);
+    assert_code(pawl__runtime_drop_letter(f->here.runtime, pawl__str("x"), later(f), &f->err),
+                PAWL_ENOTFOUND);
+}
+
+static void mail_of_an_instance_that_is_gone_is_not_replayed(void **state)
+{
+    struct fixture *f = *state;
+    const struct pawl_dead_letter_row letter = {.id = pawl__str("l"),
+                                                .work_id = pawl__str("l"),
+                                                .kind = pawl__str(PAWL_WORK_RESUME),
+                                                .instance_id = pawl__str("gone"),
+                                                .can_replay = 1};
+    const struct pawl_change put = {PAWL_CHANGE_PUT, PAWL_TABLE_DEAD_LETTERS, &letter};
+    struct pawl_commit commit = {.kind = PAWL_COMMIT_PLAIN, .changes = &put, .change_count = 1};
+    struct pawl_commit *const commits[] = {&commit};
+
+    assert_ok(pawl_store_apply(f->here.store, commits, 1, later(f), &f->err), &f->err);
+    assert_code(pawl__runtime_replay(f->here.runtime, letter.id, later(f), &f->err),
+                PAWL_ECONFLICT);
+    assert_non_null(strstr(f->err.msg, "which is gone"));
+    assert_int_equal(all(f, PAWL_TABLE_WORK).total, 0);
+}
+
+/* ---- tasks --------------------------------------------------------------------------------- */
+
+static void a_report_ends_the_task(void **state)
+{
+    struct fixture *f = *state;
+    const struct pawl_bookmark_row *bookmark;
+    struct pawl_json payload, result = pawl__json_int(7);
+    struct pawl_str id, task;
+    struct pawl_sent sent;
+
+    publish(f, &f->here, DEFINITION("d", TASK("t", "Do it") "," RIG_WRITE("w", "done")));
+    id = start(f, "d");
+    drain(f, &f->here);
+    bookmark = all(f, PAWL_TABLE_BOOKMARKS).rows;
+    assert_ok(pawl__json_parse(&f->arena, bookmark->payload, NULL, &payload, NULL, &f->err),
+              &f->err);
+    task = pawl__json_str(pawl__json_get_text(&payload, "taskId"));
+    assert_code(pawl__runtime_report_task(f->here.runtime, pawl__str("other"), &result, &sent,
+                                          later(f), &f->err),
+                PAWL_ENOTFOUND);
+    assert_ok(pawl__runtime_report_task(f->here.runtime, task, &result, &sent, later(f), &f->err),
+              &f->err);
+    assert_int_equal(sent.resumed, 1);
+    drain(f, &f->here);
+    assert_string_equal(f->lines, "done\n");
+    assert_str(sub_status(f, &f->here, id), "Finished");
+    assert_code(pawl__runtime_report_task(f->here.runtime, task, NULL, NULL, later(f), &f->err),
+                PAWL_ENOTFOUND);
+    assert_non_null(strstr(f->err.msg, "was reported before"));
 }
 
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        TEST(a_faulted_instance_is_mended_and_retried),
-        TEST(a_timer_that_fired_in_vain_fires_when_its_instance_is_reopened),
-        TEST(a_retry_without_a_cure_faults_again),
-        TEST(what_is_refused_leaves_no_trace_and_no_claim),
-        TEST(a_dry_run_says_what_would_happen),
-        TEST(an_instance_migrates_to_another_version),
-        TEST(a_loop_that_is_drained_goes_on_elsewhere_without_a_step_lost_or_repeated),
-        TEST(a_start_on_a_draining_node_is_kept_for_others),
-        TEST(a_burst_whose_node_lost_its_lease_begins_nothing_more),
-        cmocka_unit_test_setup_teardown(the_pool_works_in_turns, set_up_running, tear_down),
-        TEST(what_has_ended_goes_when_it_is_old_enough),
-        TEST(retention_works_in_batches),
-        TEST(dead_letters_and_expired_keys_go),
-        TEST(a_journal_keeps_its_newest_records_and_says_so),
+        cmocka_unit_test_setup_teardown(an_export_goes_on_in_another_store, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(an_export_of_an_import_is_the_same_text, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(an_export_has_elsas_members_alone, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(an_instance_in_the_middle_of_a_burst_is_not_exported,
+                                        set_up, tear_down),
+        cmocka_unit_test_setup_teardown(an_export_without_memory_says_so, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(a_replayed_letter_acts_once, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(of_two_replays_at_once_one_is_refused, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(a_letter_that_is_not_there_is_refused, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(mail_of_an_instance_that_is_gone_is_not_replayed, set_up,
+                                        tear_down),
+        cmocka_unit_test_setup_teardown(a_report_ends_the_task, set_up, tear_down),
     };
 
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return cmocka_run_group_tests_name("runtime/operations", tests, NULL, NULL);
 }
