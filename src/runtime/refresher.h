@@ -91,6 +91,7 @@ struct pawl_definition_provider {
     /* All definitions, in an order that does not change by itself. */
     int (*visit)(struct pawl_definition_provider *provider, pawl_definition_visitor visit,
                  pawl_unreadable_visitor unreadable, void *ctx, struct pawl_error *err);
+    void (*close)(struct pawl_definition_provider *provider); /* NULL: nothing to do */
 };
 
 /* ---- reloader ------------------------------------------------------------------------------- */
@@ -98,8 +99,8 @@ struct pawl_definition_provider {
 struct pawl_reloader;
 
 struct pawl_reloaded {
-    uint32_t provided; /* definitions that the providers have */
-    uint32_t failed;   /* of them, and files that cannot be read: each is logged */
+    uint32_t provided; /* definitions that were stored, or were so already */
+    uint32_t failed;   /* that could not be read, stored or loaded: each is logged */
     bool in_progress;  /* another node is at it: nothing was done */
 };
 
@@ -118,7 +119,10 @@ struct pawl_reloader {
     const char *name;
 };
 
-/* Borrows all, the providers too. `provider` NULL: there is none to reload from. PAWL_ENOMEM. */
+/*
+ * Borrows all but the provider, which it takes on success and closes with itself. `provider` NULL:
+ * there is none to reload from. PAWL_ENOMEM.
+ */
 PAWL_MUST_CHECK int pawl__local_reloader_new(struct pawl_env *env,
                                              struct pawl_definitions *definitions,
                                              struct pawl_definition_provider *provider,

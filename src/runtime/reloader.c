@@ -73,9 +73,8 @@ static int provide(void *ctx, const char *place, const struct pawl_json *definit
     pawl__arena_init(&arena, &r->reloader->env->alloc, BYTES_MAX);
     status = pawl__definitions_provide(r->reloader->definitions, definition, &arena, &row,
                                        r->deadline_ns, &why);
-    if (r->second)
-        r->out->provided++;
     if (status == PAWL_OK) {
+        r->out->provided += r->second;
         status = index_triggers(r, place, &row);
     } else if (pawl_error_class(status) == PAWL_CLASS_CALLER) {
         tell(r, place, &why); /* its fault, and no other's */
@@ -113,6 +112,8 @@ static void close_local(struct pawl_reloader *base)
 {
     struct local_reloader *local = (struct local_reloader *)(void *)base;
 
+    if (local->provider && local->provider->close)
+        local->provider->close(local->provider);
     pawl_mutex_free(local->env, local->mutex);
     pawl__free(&local->env->alloc, local, sizeof *local);
 }

@@ -160,6 +160,11 @@ int pawl__runtime_may_begin(struct pawl_runtime *runtime, struct pawl_error *err
     return pawl__keeper_revive(runtime->keeper, err);
 }
 
+int64_t pawl__runtime_incarnation(const struct pawl_runtime *runtime)
+{
+    return pawl__keeper_incarnation(runtime->keeper);
+}
+
 /* ---- instances in hand --------------------------------------------------------------------- */
 
 bool pawl__runtime_enter(struct pawl_runtime *runtime, struct runtime_running *running,
@@ -213,12 +218,14 @@ int pawl__runtime_wait_left(struct pawl_runtime *runtime, int64_t deadline_ns)
 
 /* ---- the store's clock --------------------------------------------------------------------- */
 
-void pawl__runtime_clock_seen(struct pawl_runtime *runtime, int64_t now_us, int64_t sent_ns)
+void pawl__runtime_clock_seen(struct pawl_runtime *runtime, int64_t now_us)
 {
+    int64_t seen_ns = pawl_env_monotonic_ns(runtime->env);
+
     if (pawl_mutex_lock(runtime->env, runtime->mutex) != PAWL_OK)
         return;
     runtime->clock_us = now_us;
-    runtime->clock_ns = sent_ns;
+    runtime->clock_ns = seen_ns;
     pawl_mutex_unlock(runtime->env, runtime->mutex);
 }
 
@@ -241,7 +248,7 @@ int pawl__runtime_clock(struct pawl_runtime *runtime, int64_t *now_us, int64_t d
     if (status != PAWL_OK)
         return status;
     *now_us = seen.now_us;
-    pawl__runtime_clock_seen(runtime, seen.now_us, now_ns);
+    pawl__runtime_clock_seen(runtime, seen.now_us);
     return PAWL_OK;
 }
 

@@ -132,6 +132,8 @@ bool pawl__runtime_is_stopping(const struct pawl_runtime *runtime);
 
 struct pawl_definitions *pawl__runtime_definitions(struct pawl_runtime *runtime);
 struct pawl_store *pawl__runtime_store(struct pawl_runtime *runtime);
+/* Which of the store's nodes this is. */
+int64_t pawl__runtime_incarnation(const struct pawl_runtime *runtime);
 
 /* ---- starting ------------------------------------------------------------------------------ */
 

@@ -277,7 +277,7 @@ static struct pawl_work_row effect_row(struct making *m, const char *kind,
         .kind = pawl__str(kind),
         .part = pawl__runtime_part(effect->id),
         .created_us = m->now_us,
-        .due_us = m->now_us,
+        .due_us = runtime_at_once(m->now_us),
         .expires_us = PAWL_TIME_NEVER,
         .payload = text_of(m, &effect->data),
     };
@@ -321,7 +321,8 @@ static void add_effect(struct making *m, const struct pawl_effect *effect)
         return;
     case PAWL_EFFECT_STIMULUS:
         fail(m, pawl__runtime_event_row(m->run->runtime, &m->arena, &effect->data, &row));
-        row.created_us = row.due_us = m->now_us;
+        row.created_us = m->now_us;
+        row.due_us = runtime_at_once(m->now_us);
         break;
     case PAWL_EFFECT_CHILD:
         row = start_row(m, effect);
@@ -395,7 +396,7 @@ static void add_mail(struct making *m, const char *kind, struct pawl_str to, con
         .instance_id = to,
         .part = pawl__runtime_part(to),
         .created_us = m->now_us,
-        .due_us = m->now_us,
+        .due_us = runtime_at_once(m->now_us),
         .expires_us = PAWL_TIME_NEVER,
         .payload = child_payload(m),
     };
@@ -489,8 +490,10 @@ static void end_cause(struct making *m)
     for (size_t i = 0; i < run->reservation_count; i++)
         pawl__runtime_change(&m->changes, PAWL_CHANGE_INSERT, PAWL_TABLE_RESERVATIONS,
                              &run->reservations[i]);
-    /* Behind them: one that ends with its first commit has had its turn, and leaves none. */
-    if (m->over && pawl__str_is(m->row.status, "Finished")) {
+    /* Behind the inserts: one that ends in its first burst keeps nothing. One that is new and
+     * inserts none has none. */
+    if (m->over && pawl__str_is(m->row.status, "Finished") &&
+        (!run->is_new || run->reservation_count > 0)) {
         const struct pawl_reservation_row owned = {.instance_id = run->row.id};
 
         pawl__runtime_change(&m->changes, PAWL_CHANGE_DELETE_OWNED, PAWL_TABLE_RESERVATIONS,

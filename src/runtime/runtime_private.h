@@ -134,8 +134,16 @@ PAWL_MUST_CHECK int pawl__runtime_may_begin(struct pawl_runtime *runtime, struct
 /* The store's clock, asked at most once a second. */
 PAWL_MUST_CHECK int pawl__runtime_clock(struct pawl_runtime *runtime, int64_t *now_us,
                                         int64_t deadline_ns, struct pawl_error *err);
-/* What it showed when it was seen at a request sent at `sent_ns`. */
-void pawl__runtime_clock_seen(struct pawl_runtime *runtime, int64_t now_us, int64_t sent_ns);
+/* What it showed in an answer that has just come: what is reckoned from it is never ahead of it, so
+ * that what is made due now is. */
+void pawl__runtime_clock_seen(struct pawl_runtime *runtime, int64_t now_us);
+
+/* The due time of what is to be done at once: not ahead of a store whose clock knows milliseconds.
+ */
+static inline int64_t runtime_at_once(int64_t now_us)
+{
+    return now_us - now_us % 1000;
+}
 
 /* A fresh id that sorts by time, in the arena; ptr NULL: the arena's status, or no entropy. */
 struct pawl_str pawl__runtime_new_id(struct pawl_runtime *runtime, struct pawl_arena *arena);

@@ -86,9 +86,9 @@ int pawl__runtime_claim(struct runtime_run *run, struct pawl_str instance_id)
     if (!claim.id.ptr)
         return pawl__error_code(task->err, pawl__arena_status(&task->arena));
     pawl__arena_reset(&run->arena);
-    run->claimed_ns = pawl_env_monotonic_ns(run->runtime->env);
     status = pawl_store_claim(run->runtime->store, pawl__keeper_incarnation(run->runtime->keeper),
                               &claim, 1, &run->arena, &run->now_us, task->deadline_ns, task->err);
+    run->claimed_ns = pawl_env_monotonic_ns(run->runtime->env);
     if (status != PAWL_OK)
         return status;
     if (claim.status == PAWL_ENOTFOUND)

@@ -75,7 +75,7 @@ static int start_row(struct runtime_task *task, const struct pawl_work_row *stim
         .kind = pawl__str(PAWL_WORK_START),
         .part = stimulus->part,
         .created_us = stimulus->created_us,
-        .due_us = stimulus->created_us,
+        .due_us = runtime_at_once(stimulus->created_us),
         .expires_us = PAWL_TIME_NEVER,
         .id = pawl__str(pawl__arena_printf(&task->arena, "%.*s/0%.*s", PAWL_STR_ARG(stimulus->name),
                                            PAWL_STR_ARG(trigger->id))),
@@ -147,7 +147,7 @@ static void add_resume(struct runtime_task *task, const struct pawl_work_row *st
         .activity_instance_id = stimulus->activity_instance_id,
         .part = pawl__runtime_part(bookmark->instance_id),
         .created_us = stimulus->created_us,
-        .due_us = stimulus->created_us,
+        .due_us = runtime_at_once(stimulus->created_us),
         .expires_us = PAWL_TIME_NEVER,
         .payload = payload,
     };

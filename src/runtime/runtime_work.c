@@ -315,7 +315,6 @@ int pawl__runtime_take(struct pawl_runtime *runtime, uint32_t limit,
         .part_from = turn ? turn->part_from : 0,
         .part_to = turn ? turn->part_to : 0,
     };
-    int64_t sent_ns = pawl_env_monotonic_ns(runtime->env);
     int status = pawl__runtime_may_begin(runtime, err);
 
     if (status == PAWL_OK)
@@ -323,7 +322,7 @@ int pawl__runtime_take(struct pawl_runtime *runtime, uint32_t limit,
     pawl__runtime_note_failure(runtime, status);
     if (status != PAWL_OK)
         return status;
-    pawl__runtime_clock_seen(runtime, taken->now_us, sent_ns);
+    pawl__runtime_clock_seen(runtime, taken->now_us);
     for (size_t i = 0; i < taken->work_count; i++)
         (void)pawl__runtime_hold(runtime, taken->work[i].id);
     pawl__runtime_add_strays(runtime, arena, taken, deadline_ns);

@@ -375,6 +375,20 @@ static void a_singleton_is_started_once(void **state)
     assert_int_equal(count(f, PAWL_TABLE_INSTANCES), 2);
 }
 
+static void a_singleton_that_ends_at_once_may_be_started_again(void **state)
+{
+    struct fixture *f = *state;
+
+    publish(f, DEFINITION("d", "'options':{'activationStrategyType':'SingletonStrategy'},",
+                          TRIGGER("e", "Go") "," RIG_WRITE("w", "on")));
+    for (int64_t i = 1; i <= 2; i++) {
+        (void)send(f, "Go");
+        drain(f);
+        assert_int_equal(count(f, PAWL_TABLE_INSTANCES), i);
+        assert_int_equal(count(f, PAWL_TABLE_RESERVATIONS), 0);
+    }
+}
+
 /* Every signal counts, also those that were matched with the same bookmark. */
 static void a_loop_gets_every_signal_once(void **state)
 {
@@ -901,6 +915,7 @@ int main(void)
         TEST(an_event_with_a_known_key_acts_once),
         TEST(a_trigger_starts_an_instance_that_is_not_resumed_too),
         TEST(a_singleton_is_started_once),
+        TEST(a_singleton_that_ends_at_once_may_be_started_again),
         TEST(a_loop_gets_every_signal_once),
         TEST(a_delay_is_a_row_that_becomes_due),
         TEST(a_cron_tick_starts_one_instance),
