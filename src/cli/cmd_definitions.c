@@ -273,6 +273,8 @@ static const struct pawl_cli_command *const commands[] = {
     &show_command,
     &retract_command,
     &rm_command,
+    &pawl__cli_definitions_reload,
+    &pawl__cli_definitions_refresh,
     NULL,
 };
 

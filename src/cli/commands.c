@@ -39,6 +39,7 @@ static const struct pawl_cli_command *const commands[] = {
     &pawl__cli_publish,    &pawl__cli_definitions, &pawl__cli_start,
     &pawl__cli_send,       &pawl__cli_ps,          &pawl__cli_show,
     &pawl__cli_why,        &pawl__cli_journal,     &pawl__cli_resume,
+    &pawl__cli_retry,      &pawl__cli_alter,       &pawl__cli_retain,
     &pawl__cli_cancel,     &pawl__cli_rm,          &pawl__cli_tasks,
     &pawl__cli_timers,     &pawl__cli_deadletters, &pawl__cli_import,
     &pawl__cli_export,     &pawl__cli_worker,      &pawl__cli_top,

@@ -6,6 +6,11 @@
 #include "cli/command.h"
 
 extern const struct pawl_cli_command pawl__cli_activities;
+extern const struct pawl_cli_command pawl__cli_alter;
+extern const struct pawl_cli_command pawl__cli_definitions_refresh;
+extern const struct pawl_cli_command pawl__cli_definitions_reload;
+extern const struct pawl_cli_command pawl__cli_retain;
+extern const struct pawl_cli_command pawl__cli_retry;
 extern const struct pawl_cli_command pawl__cli_cancel;
 extern const struct pawl_cli_command pawl__cli_completion;
 extern const struct pawl_cli_command pawl__cli_config;
