@@ -19,7 +19,7 @@
  *     {
  *         struct pawl_error err = PAWL_ERROR_INIT;
  *         struct pawl_options options = {.store = "sqlite:hello.db", .line = print_line};
- *         struct pawl_instance_start start = {.definition_id = "hello"};
+ *         struct pawl_start_options start = {.definition_id = "hello"};
  *         struct pawl_instance_outcome outcome;
  *         struct pawl *pawl = NULL;
  *         int status = pawl_open(&options, &pawl, &err);
@@ -236,7 +236,7 @@ struct pawl_instance_outcome {
     int existed;            /* start: the key was known, nothing was started */
 };
 
-struct pawl_instance_start {
+struct pawl_start_options {
     const char *definition_id; /* the published version of it is started */
     const char *input;         /* a JSON object; NULL: {} */
     const char *instance_id;   /* NULL: a new one */
@@ -252,7 +252,7 @@ struct pawl_instance_start {
  * there. PAWL_EPARSE: the input is not JSON. `out` NULL allowed.
  */
 PAWL_API PAWL_MUST_CHECK int pawl_instance_start(struct pawl *pawl,
-                                                 const struct pawl_instance_start *start,
+                                                 const struct pawl_start_options *start,
                                                  struct pawl_instance_outcome *out,
                                                  struct pawl_error *err);
 /*

@@ -67,7 +67,7 @@ static void answer(const struct pawl_outcome *outcome, struct pawl_instance_outc
 
 /* ---- starting and resuming ----------------------------------------------------------------- */
 
-static int check_start(const struct pawl *pawl, const struct pawl_instance_start *start,
+static int check_start(const struct pawl *pawl, const struct pawl_start_options *start,
                        struct pawl_error *err)
 {
     int status = pawl__embed_check(pawl, err);
@@ -81,7 +81,7 @@ static int check_start(const struct pawl *pawl, const struct pawl_instance_start
     return status;
 }
 
-int pawl_instance_start(struct pawl *pawl, const struct pawl_instance_start *start,
+int pawl_instance_start(struct pawl *pawl, const struct pawl_start_options *start,
                         struct pawl_instance_outcome *out, struct pawl_error *err)
 {
     struct pawl_outcome outcome = {0};
