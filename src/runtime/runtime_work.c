@@ -22,6 +22,14 @@
 
 /* ---- failures ------------------------------------------------------------------------------ */
 
+bool pawl__runtime_is_passing(int status)
+{
+    enum pawl_error_class class = pawl_error_class(status);
+
+    return class == PAWL_CLASS_UNKNOWN || status == PAWL_ECONFLICT || status == PAWL_ESTOPPED ||
+           (class == PAWL_CLASS_TRANSIENT && status != PAWL_ENOMEM);
+}
+
 void pawl__runtime_add_dead_letter(struct runtime_changes *changes,
                                    const struct pawl_work_row *work, const char *reason,
                                    struct pawl_str error, int64_t now_us)
@@ -47,6 +55,15 @@ void pawl__runtime_add_dead_letter(struct runtime_changes *changes,
     };
 
     pawl__runtime_change(changes, PAWL_CHANGE_ADD, PAWL_TABLE_DEAD_LETTERS, &row);
+}
+
+void pawl__runtime_tell_failure(struct pawl_runtime *runtime, struct pawl_str instance_id,
+                                const struct pawl_error *why)
+{
+    const struct pawl_runtime_hooks *hooks = &runtime->options.hooks;
+
+    if (hooks->failed)
+        hooks->failed(hooks->ctx, instance_id, why);
 }
 
 static int64_t backoff_us(int64_t attempts)
@@ -122,6 +139,7 @@ static int fail_work(struct runtime_task *task, const struct pawl_work_row *work
         pawl_log(task->runtime->log, PAWL_LOG_WARN, "work failed", pawl__log_str("work", work->id),
                  pawl__log_str("kind", work->kind), pawl_log_int("attempt", work->attempts + 1),
                  pawl_log_error("error", why));
+    pawl__runtime_tell_failure(task->runtime, work->instance_id, why);
     pawl__runtime_add_failure(&changes, task->runtime, &renamed, why, now_us);
     return pawl__runtime_finish_work(task, work, &changes);
 }
@@ -181,6 +199,12 @@ void pawl__runtime_perform_own(struct runtime_task *task, const struct pawl_work
     task->err = err;
 }
 
+static bool is_effect(const struct pawl_work_row *work)
+{
+    return pawl__str_is(work->kind, PAWL_WORK_CONSOLE) ||
+           pawl__str_is(work->kind, PAWL_WORK_TASK) || pawl__str_is(work->kind, PAWL_WORK_CALL);
+}
+
 /* One that another node left behind. */
 static int perform_taken(struct runtime_task *task, const struct pawl_work_row *work)
 {
@@ -193,6 +217,10 @@ static int perform_taken(struct runtime_task *task, const struct pawl_work_row *
 
 /* ---- doing --------------------------------------------------------------------------------- */
 
+/*
+ * What could not be delivered at all is free again, later: a row that is this node's is nobody
+ * else's while it lives. One that was dealt with where it was delivered is not ours any more.
+ */
 static int do_mail(struct runtime_task *task, const struct pawl_work_row *work, int64_t now_us)
 {
     struct runtime_changes none = {.arena = &task->arena};
@@ -202,6 +230,8 @@ static int do_mail(struct runtime_task *task, const struct pawl_work_row *work, 
         return pawl__runtime_finish_work(task, work, &none); /* it went with its instance */
     if (status == PAWL_EBUSY)
         return pawl__runtime_put_off(task, work, now_us + BUSY_US);
+    if (status != PAWL_OK && status != PAWL_ESTOPPED)
+        return pawl__runtime_put_off(task, work, now_us + BACKOFF_US);
     return status;
 }
 
@@ -221,8 +251,7 @@ static int do_kind(struct runtime_task *task, const struct pawl_work_row *work, 
         return pawl__runtime_do_tick(task, work);
     if (pawl__str_is(work->kind, PAWL_WORK_RECHECK))
         return pawl__runtime_recheck(task, work);
-    if (pawl__str_is(work->kind, PAWL_WORK_CONSOLE) || pawl__str_is(work->kind, PAWL_WORK_TASK) ||
-        pawl__str_is(work->kind, PAWL_WORK_CALL))
+    if (is_effect(work))
         return perform_taken(task, work);
     return pawl__error_set(task->err, PAWL_EUNSUPPORTED,
                            "work of kind '%.*s' is not known to this version of Pawl",
@@ -244,13 +273,15 @@ int pawl__runtime_do_work(struct pawl_runtime *runtime, const struct pawl_work_r
     status = do_kind(&task, work, now_us);
     if (status == PAWL_OK)
         status = pawl__runtime_task_finish(&task);
-    if (status != PAWL_OK && status != PAWL_ECONFLICT && status != PAWL_ESTOPPED &&
-        work->instance_id.len == 0) {
+    if (status != PAWL_OK && !pawl__runtime_is_passing(status) && work->instance_id.len == 0) {
         struct pawl_error why = err;
 
         status = fail_work(&task, work, &why, now_us);
     }
-    pawl__runtime_task_release(&task);
+    /* An effect that was performed is in hand until its row is deleted. */
+    if (status != PAWL_OK || !is_effect(work))
+        pawl__runtime_drop(runtime, work->id);
+    pawl__runtime_task_release(&task, status);
     return status;
 }
 
@@ -265,7 +296,7 @@ int pawl__runtime_do_runnable(struct pawl_runtime *runtime, struct pawl_str inst
     status = pawl__runtime_run_instance(&task, instance_id, NULL, NULL);
     if (status == PAWL_OK)
         status = pawl__runtime_task_finish(&task);
-    pawl__runtime_task_release(&task);
+    pawl__runtime_task_release(&task, status);
     return status;
 }
 
@@ -278,12 +309,16 @@ int pawl__runtime_take(struct pawl_runtime *runtime, uint32_t limit, struct pawl
         .owner = pawl__keeper_incarnation(runtime->keeper),
         .limit = limit > 0 && limit < TAKE_MAX ? limit : TAKE_MAX,
     };
-    int64_t sent_ns = pawl_env_monotonic_ns(runtime->env);
     int status = pawl_store_take(runtime->store, &take, arena, taken, deadline_ns, err);
 
-    if (status == PAWL_OK)
-        pawl__runtime_clock_seen(runtime, taken->now_us, sent_ns);
-    return status;
+    pawl__runtime_note_failure(runtime, status);
+    if (status != PAWL_OK)
+        return status;
+    pawl__runtime_clock_seen(runtime, taken->now_us);
+    for (size_t i = 0; i < taken->work_count; i++)
+        (void)pawl__runtime_hold(runtime, taken->work[i].id);
+    pawl__runtime_add_strays(runtime, arena, taken, deadline_ns);
+    return PAWL_OK;
 }
 
 int pawl__runtime_work(struct pawl_runtime *runtime, uint32_t limit, struct pawl_worked *out,
@@ -319,6 +354,6 @@ int pawl__runtime_drain(struct pawl_runtime *runtime, struct pawl_worked *out, i
 
     do {
         status = pawl__runtime_work(runtime, 0, out, deadline_ns, err);
-    } while (status == PAWL_OK && out->done > 0);
+    } while (status == PAWL_OK && out->done > 0 && !pawl__runtime_is_stopping(runtime));
     return status;
 }
