@@ -23,6 +23,12 @@ extern const struct pawl_feature pawl__feature_store_trace;
 /* Fills `engine` with all that is built in: a struct pawl_engine. */
 extern const struct pawl_feature pawl__feature_engine;
 
+/*
+ * Fills `effect.http` with libcurl, within the limits of `http.timeout`, `http.response_max` and
+ * `http.deny`. The library is loaded by the first request.
+ */
+extern const struct pawl_feature pawl__feature_http;
+
 /* Fills `runtime` with that of one node: a struct pawl_runtime. */
 extern const struct pawl_feature pawl__feature_runtime;
 
