@@ -29,6 +29,7 @@
  *     runtime_stimulus.c   sending, matching, parking
  *     runtime_work.c       what is due; failures, dead letters
  *     runtime_http.c       requests that bursts await, and their answers
+ *     runtime_request.c    what is sent, and what an answer says
  *     runtime_client.c     run, cancel, delete, export, import of one instance
  */
 #ifndef PAWL_RUNTIME_RUNTIME_H

@@ -317,7 +317,7 @@ PAWL_MUST_CHECK int pawl__runtime_event_row(struct pawl_runtime *runtime, struct
 PAWL_MUST_CHECK int pawl__runtime_recheck(struct runtime_task *task,
                                           const struct pawl_work_row *work);
 
-/* ---- runtime_http.c ------------------------------------------------------------------------ */
+/* ---- runtime_http.c, runtime_request.c ------------------------------------------------------ */
 
 /* In the data of a request: the value of its Idempotency-Key, whatever becomes of the row's id. */
 #define RUNTIME_HTTP_KEY "key"
