@@ -76,12 +76,32 @@ static void write_form(struct pawl_buf *out, const struct pawl_json *form)
     }
 }
 
+/* What a form is made of: an object, also one that is written as text. */
+static bool is_form(struct pawl_builder *b, struct pawl_str content_type, struct pawl_json *content)
+{
+    struct pawl_str media =
+        pawl__str_trim(pawl__str_slice(content_type, 0, pawl__str_find(content_type, ';', 0)));
+    struct pawl_str text = pawl__str_trim(pawl__json_str(content));
+    struct pawl_json parsed;
+    int status;
+
+    if (!pawl__str_equal_nocase(media, pawl__str("application/x-www-form-urlencoded")))
+        return false;
+    if (text.len > 0 && text.ptr[0] == '{') {
+        status = pawl__json_parse(b->arena, text, NULL, &parsed, NULL, NULL);
+        if (status == PAWL_OK)
+            *content = parsed;
+        else if (status == PAWL_ENOMEM)
+            b->status = status;
+    }
+    return pawl__json_is(content, PAWL_JSON_OBJECT);
+}
+
 /* Text goes as it is, whatever it is said to be; objects as JSON, or as a form. */
 static void build_content(struct pawl_builder *b, struct pawl_json *data, struct pawl_value content,
                           struct pawl_str content_type)
 {
-    struct pawl_str media =
-        pawl__str_trim(pawl__str_slice(content_type, 0, pawl__str_find(content_type, ';', 0)));
+    bool form = is_form(b, content_type, &content.json);
     struct pawl_buf text;
 
     if (content.type && content.type->kind == PAWL_TYPE_BYTES) {
@@ -93,8 +113,7 @@ static void build_content(struct pawl_builder *b, struct pawl_json *data, struct
         return;
     }
     pawl__buf_init(&text, b->arena->alloc, CONTENT_BYTES_MAX);
-    if (pawl__json_is(&content.json, PAWL_JSON_OBJECT) &&
-        pawl__str_equal_nocase(media, pawl__str("application/x-www-form-urlencoded")))
+    if (form)
         write_form(&text, &content.json);
     else
         pawl__json_write(&text, &content.json, PAWL_JSON_ESCAPE_MINIMAL);

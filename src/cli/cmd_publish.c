@@ -70,7 +70,7 @@ static int body(struct pawl_cli_session *session, struct pawl_error *err)
 
     for (size_t i = 0; i < count && status == PAWL_OK; i++)
         status = import(session, cli->args.operands[i], &rows[i], err);
-    for (size_t i = count; i-- > 0 && status == PAWL_OK;)
+    for (size_t i = count; i-- > 0 && rows && status == PAWL_OK;)
         status = publish(session, cli->args.operands[i], &rows[i], &refused, err);
     if (status != PAWL_OK)
         return pawl__cli_fail(cli, err, pawl__cli_read_hint(status));

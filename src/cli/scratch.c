@@ -4,6 +4,7 @@
 
 #include "activities/activities.h"
 #include "base/error.h"
+#include "drivers/curl.h"
 #include "expressions/expressions.h"
 #include "os/tzdata.h"
 #include "stores/stores.h"
@@ -43,7 +44,7 @@ static int open_engine(struct pawl_cli_scratch *scratch,
 int pawl__cli_scratch_open(struct pawl_cli *cli, const struct pawl_cli_scratch_options *options,
                            struct pawl_cli_scratch *out, struct pawl_error *err)
 {
-    const struct pawl_runtime_options runtime = {
+    struct pawl_runtime_options runtime = {
         .lease_us = LEASE_US,
         .log = &cli->log,
         .hooks = options->hooks,
@@ -64,6 +65,9 @@ int pawl__cli_scratch_open(struct pawl_cli *cli, const struct pawl_cli_scratch_o
     if (status == PAWL_OK)
         status = pawl__memory_store_new(out->env, &out->store, err);
     if (status == PAWL_OK)
+        status = pawl__curl_open(cli->env, NULL, &out->http, err);
+    runtime.http = out->http;
+    if (status == PAWL_OK)
         status =
             pawl__runtime_open(out->env, &out->engine, out->store, &runtime, &out->runtime, err);
     return status;
@@ -72,6 +76,7 @@ int pawl__cli_scratch_open(struct pawl_cli *cli, const struct pawl_cli_scratch_o
 void pawl__cli_scratch_close(struct pawl_cli_scratch *scratch)
 {
     pawl__runtime_close(scratch->runtime);
+    pawl_http_close(scratch->http);
     pawl_store_close(scratch->store);
     pawl__engine_release(&scratch->engine);
     pawl__javascript_close(scratch->javascript);

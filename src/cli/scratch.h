@@ -18,6 +18,7 @@ struct pawl_cli_scratch {
     struct pawl_engine engine;
     struct pawl_javascript *javascript;
     struct pawl_store *store;
+    struct pawl_http_executor *http;
     struct pawl_runtime *runtime;
 };
 

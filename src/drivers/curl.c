@@ -23,19 +23,25 @@ static const struct pawl_library_need need = {
 
 /* ---- the thread -------------------------------------------------------------------------- */
 
-/* Takes a transfer from libcurl and from our lists. */
+/* After its end was told: whoever waits in cancel() may go on. */
+static void leave(struct curl_driver *driver, struct curl_transfer *transfer)
+{
+    /* In an environment that is stopped nobody else is left who would look. */
+    bool locked = pawl_mutex_lock(driver->env, driver->mutex) == PAWL_OK;
+
+    pawl__list_remove(&transfer->link);
+    driver->count--;
+    if (locked) {
+        pawl_cond_broadcast(driver->env, driver->ended);
+        pawl_mutex_unlock(driver->env, driver->mutex);
+    }
+    pawl__curl_transfer_free(transfer);
+}
+
 static void take_out(struct curl_driver *driver, struct curl_transfer *transfer)
 {
     if (transfer->easy)
         (void)driver->call.curl_multi_remove_handle(driver->multi, transfer->easy);
-    /* In an environment that is stopped nobody else is left who would look. */
-    if (pawl_mutex_lock(driver->env, driver->mutex) == PAWL_OK) {
-        pawl__list_remove(&transfer->link);
-        driver->count--;
-        pawl_mutex_unlock(driver->env, driver->mutex);
-    } else {
-        pawl__list_remove(&transfer->link);
-    }
 }
 
 /* What was handed in becomes libcurl's. false: it is time to stop. */
@@ -65,6 +71,7 @@ static bool accept_new(struct curl_driver *driver)
         if (code != CURLE_OK) {
             take_out(driver, transfer);
             pawl__curl_transfer_end(transfer, code);
+            leave(driver, transfer);
         }
     } while (link);
     return !stop;
@@ -86,6 +93,7 @@ static void end_finished(struct curl_driver *driver)
         transfer = (struct curl_transfer *)(void *)private;
         take_out(driver, transfer);
         pawl__curl_transfer_end(transfer, code);
+        leave(driver, transfer);
     }
 }
 
@@ -108,6 +116,7 @@ static void give_up(struct curl_driver *driver, struct curl_transfer *transfer)
 {
     take_out(driver, transfer);
     pawl__curl_transfer_give_up(transfer);
+    leave(driver, transfer);
 }
 
 static void give_up_list(struct curl_driver *driver, struct pawl_list *list)
@@ -227,17 +236,32 @@ static bool mark_cancelled(struct pawl_list *list, uint64_t ticket)
     return false;
 }
 
+/* Ends the thread; what is under way is given up by it. */
+static void join(struct curl_driver *driver)
+{
+    if (!driver->is_running)
+        return;
+    (void)driver->call.curl_multi_wakeup(driver->multi);
+    pawl_thread_join(driver->env, driver->thread);
+    driver->is_running = false;
+}
+
 static void cancel(struct pawl_http_executor *executor, uint64_t ticket)
 {
     struct curl_driver *driver = (struct curl_driver *)executor;
-    bool found;
+    int status = pawl_mutex_lock(driver->env, driver->mutex);
+    bool locked = status == PAWL_OK;
 
-    if (pawl_mutex_lock(driver->env, driver->mutex) != PAWL_OK)
-        return;
-    found = mark_cancelled(&driver->waiting, ticket) || mark_cancelled(&driver->under_way, ticket);
-    pawl_mutex_unlock(driver->env, driver->mutex);
-    if (found)
+    while (status == PAWL_OK && (mark_cancelled(&driver->waiting, ticket) ||
+                                 mark_cancelled(&driver->under_way, ticket))) {
         (void)driver->call.curl_multi_wakeup(driver->multi);
+        status = pawl_cond_wait(driver->env, driver->ended, driver->mutex, PAWL_FOREVER);
+    }
+    if (locked)
+        pawl_mutex_unlock(driver->env, driver->mutex);
+    /* A stopped environment: the thread ends by itself, and one can still wait for that. */
+    if (status == PAWL_ESTOPPED)
+        join(driver);
 }
 
 static void close_driver(struct pawl_http_executor *executor)
@@ -249,15 +273,13 @@ static void close_driver(struct pawl_http_executor *executor)
         driver->stop = true;
         pawl_mutex_unlock(driver->env, driver->mutex);
     }
-    if (driver->is_running) {
-        (void)driver->call.curl_multi_wakeup(driver->multi);
-        pawl_thread_join(driver->env, driver->thread);
-    }
+    join(driver);
     if (driver->multi) {
         (void)driver->call.curl_multi_cleanup(driver->multi);
         driver->call.curl_global_cleanup();
     }
     pawl__library_close(&driver->library);
+    pawl_cond_free(driver->env, driver->ended);
     pawl_mutex_free(driver->env, driver->mutex);
     pawl__free(alloc, (void *)(uintptr_t)driver->options.ca_file, driver->ca_file_size);
     pawl__free(alloc, driver, sizeof *driver);
@@ -307,6 +329,7 @@ int pawl__curl_open(struct pawl_env *env, const struct pawl_curl_options *option
     pawl__list_init(&driver->under_way);
     set_options(driver, options);
     if (pawl_mutex_new(env, "http", &driver->mutex) != PAWL_OK ||
+        pawl_cond_new(env, "http", &driver->ended) != PAWL_OK ||
         (options && options->ca_file && !copy_ca_file(driver, options->ca_file))) {
         close_driver(&driver->base);
         return pawl__error_code(err, PAWL_ENOMEM);

@@ -45,7 +45,8 @@ struct curl_driver {
     size_t ca_file_size;
 
     struct pawl_mutex *mutex; /* guards what follows, and `cancelled` of transfers */
-    bool is_running;          /* the library is loaded, the thread started */
+    struct pawl_cond *ended;  /* a request left the lists */
+    bool is_running;          /* the library is loaded, the thread started and not joined */
     bool stop;
     uint64_t last_ticket;
     uint32_t count;             /* in both lists */
@@ -94,7 +95,7 @@ PAWL_MUST_CHECK int pawl__curl_transfer_new(struct curl_driver *driver,
 void pawl__curl_transfer_free(struct curl_transfer *transfer);
 /* Makes libcurl's handle and gives it to the multi. */
 PAWL_MUST_CHECK CURLcode pawl__curl_transfer_begin(struct curl_transfer *transfer);
-/* Tells its end and frees it. */
+/* Tells its end. */
 void pawl__curl_transfer_end(struct curl_transfer *transfer, CURLcode code);
 void pawl__curl_transfer_give_up(struct curl_transfer *transfer);
 

@@ -396,7 +396,6 @@ void pawl__curl_transfer_end(struct curl_transfer *transfer, CURLcode code)
         describe(transfer, &answer, reason(transfer, answer.end, code));
     }
     transfer->done(transfer->ctx, &answer);
-    pawl__curl_transfer_free(transfer);
 }
 
 void pawl__curl_transfer_give_up(struct curl_transfer *transfer)
@@ -410,5 +409,4 @@ void pawl__curl_transfer_give_up(struct curl_transfer *transfer)
     answer.sent = sent_bytes > 0;
     describe(transfer, &answer, "given up");
     transfer->done(transfer->ctx, &answer);
-    pawl__curl_transfer_free(transfer);
 }

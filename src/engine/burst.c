@@ -413,7 +413,9 @@ static int run(struct pawl_burst *burst, enum pawl_step *step)
             burst->current = NULL;
             return status == PAWL_OK ? conclude(burst, step) : status;
         }
-        if (count >= burst->engine->yield_after || (burst->stop && burst->stop(burst->stop_ctx))) {
+        /* What was fed is delivered first: it is never stored, and must not be lost. */
+        if (burst->phase != PAWL_PHASE_DELIVER && (count >= burst->engine->yield_after ||
+                                                   (burst->stop && burst->stop(burst->stop_ctx)))) {
             *step = PAWL_STEP_YIELD;
             return PAWL_OK;
         }

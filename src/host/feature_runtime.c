@@ -10,6 +10,7 @@ static int build_runtime(struct pawl_host *host, void *ctx, void **service, stru
     struct pawl_runtime_options options = {
         .lease_us = pawl__configuration_number(configuration, PAWL_SETTING_ID_NODE_LEASE) / 1000,
         .log = around->log,
+        .http = pawl__host_get(host, PAWL_SLOT_HTTP),
         .journal_max =
             pawl__configuration_number(configuration, PAWL_SETTING_ID_JOURNAL_MAX_RECORDS),
         .hooks = {.line = around->line,

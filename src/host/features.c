@@ -127,6 +127,8 @@ int pawl__host_compose(struct pawl_host *host, struct pawl_error *err)
     if (status == PAWL_OK)
         status = pawl__host_use(host, &pawl__feature_engine, err);
     if (status == PAWL_OK)
+        status = pawl__host_use(host, &pawl__feature_http, err);
+    if (status == PAWL_OK)
         status = pawl__host_use(host, &pawl__feature_runtime, err);
     if (status == PAWL_OK)
         status = pawl__host_use(host, &pawl__feature_services, err);

@@ -25,6 +25,12 @@ extern const struct pawl_feature pawl__feature_store_trace;
 /* Fills `engine` with all that is built in: a struct pawl_engine. */
 extern const struct pawl_feature pawl__feature_engine;
 
+/*
+ * Fills `effect.http` with libcurl, within the limits of `http.timeout`, `http.response_max` and
+ * `http.deny`. The library is loaded by the first request.
+ */
+extern const struct pawl_feature pawl__feature_http;
+
 /* Fills `runtime` with that of one node: a struct pawl_workflow_runtime (runtime/client.h). */
 extern const struct pawl_feature pawl__feature_runtime;
 

@@ -70,7 +70,13 @@ enum pawl_setting_type {
     X(SCRIPT_MEMORY, "script.memory", SIZE, "64M", "PAWL_SCRIPT_MEMORY", NULL, 1 << 20, 96 << 20,  \
       "Memory of one script")                                                                      \
     X(SCRIPT_STACK, "script.stack", SIZE, "192K", "PAWL_SCRIPT_STACK", NULL, 16 << 10, 1 << 20,    \
-      "Stack of one script")
+      "Stack of one script")                                                                       \
+    X(HTTP_TIMEOUT, "http.timeout", DURATION, "100s", "PAWL_HTTP_TIMEOUT", NULL, 1000000,          \
+      INT64_C(3600000000000), "How long a request of a workflow may take as a whole")              \
+    X(HTTP_RESPONSE_MAX, "http.response_max", SIZE, "16M", "PAWL_HTTP_RESPONSE_MAX", NULL, 1,      \
+      INT64_C(1) << 30, "Bytes of an answer to a workflow's request, at the most")                 \
+    X(HTTP_DENY, "http.deny", TEXT, "", "PAWL_HTTP_DENY", NULL, 0, 0,                              \
+      "Addresses that requests may not go to: loopback private link-local multicast 192.0.2.0/24")
 
 enum pawl_setting_id {
 #define PAWL_SETTING_ENUM(id, name, type, fallback, variable, option, min, max, help)              \

@@ -79,6 +79,7 @@ int pawl__runtime_open(struct pawl_env *env, const struct pawl_engine *engine,
     pawl__list_init(&runtime->running);
     pawl__list_init(&runtime->packers);
     pawl__map_init(&runtime->held, &env->alloc, (struct pawl_hash_seed){0x68656c64, 0});
+    pawl__list_init(&runtime->requests);
     set_options(runtime, options);
     committer.threads = runtime->options.committers;
     status = pawl_mutex_new(env, "runtime", &runtime->mutex);
@@ -93,6 +94,8 @@ int pawl__runtime_open(struct pawl_env *env, const struct pawl_engine *engine,
         status = pawl__committer_new(env, store, &committer, &runtime->committer, err);
     if (status == PAWL_OK)
         status = join(runtime, err);
+    if (status == PAWL_OK)
+        status = pawl__runtime_http_open(runtime, err);
     if (status != PAWL_OK) {
         pawl__runtime_close(runtime);
         return status;
@@ -116,6 +119,7 @@ void pawl__runtime_close(struct pawl_runtime *runtime)
 {
     if (!runtime)
         return;
+    pawl__runtime_http_close(runtime);
     if (runtime->keeper)
         pawl__runtime_flush_done(runtime,
                                  pawl_env_monotonic_ns(runtime->env) + INT64_C(5000000000));
@@ -411,6 +415,19 @@ int pawl__runtime_task_urge(struct runtime_task *task, const struct pawl_work_ro
     return PAWL_OK;
 }
 
+int pawl__runtime_task_await(struct runtime_task *task, struct pawl_str instance_id)
+{
+    struct runtime_urgent *urgent = pawl__arena_alloc_zeroed(&task->arena, sizeof *urgent);
+
+    if (urgent)
+        urgent->instance_id = pawl__arena_str(&task->arena, instance_id);
+    if (!urgent || !urgent->instance_id.ptr)
+        return pawl__error_code(task->err, pawl__arena_status(&task->arena));
+    urgent->settles = true;
+    pawl__list_push_front(&task->urgent, &urgent->link);
+    return PAWL_OK;
+}
+
 int pawl__runtime_task_finish(struct runtime_task *task)
 {
     struct pawl_list_link *link;
@@ -422,6 +439,8 @@ int pawl__runtime_task_finish(struct runtime_task *task)
         if (urgent->start) {
             status = pawl__runtime_do_start(task, urgent->start);
             pawl__runtime_drop(task->runtime, urgent->start->id);
+        } else if (urgent->settles) {
+            status = pawl__runtime_settle(task, urgent->instance_id);
         } else {
             status = pawl__runtime_run_instance(task, urgent->instance_id, NULL, NULL);
         }

@@ -13,11 +13,13 @@
  *     mail       work of one instance: resume (a bookmark), timer, child (one has ended), feed (the
  *                result of an effect that its burst awaits), cancel. Only its owner delivers it
  *     effect     something outside, done after the commit that asked for it, at least once
+ *     http       the same for a request that a burst awaits: its answer becomes a feed
  *
  * Every call may be made from any thread; each does its work on the caller's thread. A call that
- * runs an instance also does what that instance's burst waits for (a child executed inline), and
- * nothing else; pawl__runtime_work() does what is due. `deadline_ns` bounds how long a call waits
- * for a busy instance and for the store, not how long a burst computes.
+ * runs an instance also does what that instance's burst waits for (a child executed inline), or
+ * waits for it (a request), and nothing else; pawl__runtime_work() does what is due. `deadline_ns`
+ * bounds how long a call waits for a busy instance and for the store, not how long a burst
+ * computes.
  *
  *     runtime.c            opening, ids, outcomes
  *     runtime_held.c       what is this node's, and in nobody's hand after a failure
@@ -27,6 +29,8 @@
  *     runtime_start.c      new instances: callers, triggers, ticks, activation strategies
  *     runtime_stimulus.c   sending, matching, parking
  *     runtime_work.c       what is due; failures, dead letters
+ *     runtime_http.c       requests that bursts await, and their answers
+ *     runtime_request.c    what is sent, and what an answer says
  *     runtime_alter.c      alterations and retries
  *     runtime_journal.c    the pages of a journal, and their limit
  *     runtime_client.c     run, cancel, delete, look at one instance
@@ -43,6 +47,7 @@
 #include "runtime/definitions.h"
 
 #include <pawl/ext/env.h>
+#include <pawl/ext/http.h>
 #include <pawl/ext/log.h>
 #include <pawl/ext/store.h>
 
@@ -99,6 +104,8 @@ struct pawl_runtime_options {
     int64_t lease_us;        /* 0: 10 s */
     const struct pawl_log *log;
     struct pawl_runtime_hooks hooks;
+    /* Sends what workflows ask for; borrowed. NULL: they learn that this host does not. */
+    struct pawl_http_executor *http;
     struct pawl_definitions_options definitions;
     uint32_t committers;   /* threads; 0: 1 */
     int64_t stimulus_us;   /* how long one that matches nothing waits; 0: 10 min */
@@ -165,7 +172,9 @@ struct pawl_outcome {
  * Creates an instance and runs its first burst: one transaction for a short workflow.
  * PAWL_ENOTFOUND: no such definition, or none published. PAWL_EEXISTS: an instance with this id is
  * there. PAWL_EPARSE: the definition cannot be loaded. PAWL_EUNKNOWN: it may have begun, and then
- * goes on with the work that is due. PAWL_ECONFLICT: it has begun, and another node has it now.
+ * goes on with the work that is due. PAWL_ECONFLICT: it has begun, and another node has it now. A
+ * request that the burst awaits is waited for until the deadline: then the instance goes on by
+ * itself and `out` shows it as executing.
  */
 PAWL_MUST_CHECK int pawl__runtime_start(struct pawl_runtime *runtime,
                                         const struct pawl_start *start, struct pawl_outcome *out,
@@ -346,7 +355,7 @@ struct pawl_worked {
 PAWL_MUST_CHECK int pawl__runtime_work(struct pawl_runtime *runtime, uint32_t limit,
                                        struct pawl_worked *out, int64_t deadline_ns,
                                        struct pawl_error *err);
-/* The same until nothing is due, or until the hook says stop. */
+/* The same until nothing is due and no request is under way, or until the hook says stop. */
 PAWL_MUST_CHECK int pawl__runtime_drain(struct pawl_runtime *runtime, struct pawl_worked *out,
                                         int64_t deadline_ns, struct pawl_error *err);
 

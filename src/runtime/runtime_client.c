@@ -70,6 +70,7 @@ int pawl__runtime_run(struct pawl_runtime *runtime, struct pawl_str instance_id,
 
     pawl__runtime_task_init(&task, runtime, deadline_ns, err);
     task.request = run->request;
+    task.waits = true;
     if (out)
         *out = (struct pawl_outcome){0};
     status = pawl__runtime_run_waiting(&task, instance_id, &event, out);

@@ -66,6 +66,7 @@ struct making {
     const struct pawl_json **effect_data;
     size_t effect_count;
     struct pawl_work_row *inline_start; /* a child that the burst awaits */
+    struct runtime_request *request;    /* likewise; sent when it is durable */
     bool over;
     int64_t now_us;
 };
@@ -341,11 +342,34 @@ static void add_effect(struct making *m, const struct pawl_effect *effect)
     pawl__runtime_change(&m->changes, PAWL_CHANGE_PUT, PAWL_TABLE_WORK, &row);
 }
 
+/* A request: this node sends it, with the key that stays the same however often it is sent. */
+static void add_request(struct making *m, const struct pawl_effect *awaited)
+{
+    struct pawl_effect effect = *awaited;
+    struct pawl_work_row row;
+
+    effect.data = pawl__json_null();
+    fail(m, pawl__json_copy(&m->arena, &awaited->data, &effect.data));
+    if (m->changes.status == PAWL_OK)
+        fail(m, pawl__json_set_text(&m->arena, &effect.data, RUNTIME_HTTP_KEY,
+                                    pawl__json_string(awaited->id)));
+    if (m->changes.status != PAWL_OK)
+        return;
+    row = effect_row(m, PAWL_WORK_HTTP, &effect);
+    row.name = m->run->row.id;
+    row.owner = pawl__keeper_incarnation(m->run->runtime->keeper);
+    fail(m, pawl__runtime_request_new(m->run->runtime, &row, &effect.data, &m->request,
+                                      m->run->task->err));
+    pawl__runtime_change(&m->changes, PAWL_CHANGE_PUT, PAWL_TABLE_WORK, &row);
+}
+
 /* A child that is executed inline: this call starts it next. Other awaited effects are not rows. */
 static void add_awaited(struct making *m)
 {
     const struct pawl_effect *awaited = m->batch.awaited;
 
+    if (awaited && awaited->kind == PAWL_EFFECT_HTTP)
+        add_request(m, awaited);
     if (!awaited || awaited->kind != PAWL_EFFECT_CHILD)
         return;
     m->inline_start = pawl__arena_alloc(&m->run->task->arena, sizeof *m->inline_start);
@@ -487,6 +511,12 @@ static void end_cause(struct making *m)
 
     if (run->consumed)
         pawl__runtime_delete_work(&m->changes, run->consumed->id);
+    /* Cancelled while it awaited a request: nobody wants the answer. */
+    if (m->over && run->row.runnable == 2 && run->row.cancel_requested)
+        pawl__runtime_delete_work(
+            &m->changes,
+            runtime_text(pawl__json_get_text(pawl__json_get_text(&run->state, "pawl"), "awaited"),
+                         "id"));
     for (size_t i = 0; i < run->reservation_count; i++)
         pawl__runtime_change(&m->changes, PAWL_CHANGE_INSERT, PAWL_TABLE_RESERVATIONS,
                              &run->reservations[i]);
@@ -561,6 +591,12 @@ static int after_commit(struct making *m, const struct pawl_commit *commit)
     for (size_t i = 0; i < m->effect_count; i++)
         pawl__runtime_perform_own(run->task, &m->effects[i], m->effect_data[i], m->now_us);
     status = keep_state(m);
+    if (m->request) {
+        pawl__runtime_request_begin(m->request);
+        m->request = NULL;
+        if (status == PAWL_OK && run->task->waits)
+            status = pawl__runtime_task_await(run->task, run->row.id);
+    }
     if (status == PAWL_OK && m->inline_start)
         status = urge_child(m, m->inline_start);
     else if (m->inline_start)
@@ -640,6 +676,7 @@ int pawl__runtime_commit_step(struct runtime_run *run, enum pawl_step step, bool
         else
             drop_rows(&m);
     }
+    pawl__runtime_request_free(m.request);
     pawl__arena_release(&m.arena);
     return status;
 }

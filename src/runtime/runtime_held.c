@@ -32,7 +32,7 @@ static bool note(struct pawl_runtime *runtime, struct pawl_str id)
     const struct pawl_allocator *alloc = &runtime->env->alloc;
     struct held *held;
 
-    if (pawl__map_has(&runtime->held, id))
+    if (pawl__map_has(&runtime->held, id) || pawl__runtime_is_requested(runtime, id))
         return false;
     held = pawl__alloc(alloc, sizeof *held + id.len);
     if (!held)

@@ -32,6 +32,7 @@ struct pawl_runtime {
     struct pawl_keeper *keeper;
     struct pawl_committer *committer;
     atomic_bool stopping;
+    struct pawl_thread *http_thread; /* NULL: there is no executor */
 
     struct pawl_mutex *mutex; /* guards what follows */
     struct pawl_id_source ids;
@@ -41,9 +42,12 @@ struct pawl_runtime {
     struct pawl_list running; /* struct runtime_running: instances that a thread here has in hand */
     struct pawl_cond *left;   /* one of them was let go */
     struct pawl_map held;     /* rows of work that are this node's and in somebody's hand */
-    int64_t stray_ns;         /* when to look for what is in nobody's; 0: no need */
-    int64_t clock_us;         /* the store's clock, as of */
-    int64_t clock_ns;         /* this moment of ours; 0: not known */
+    struct pawl_list requests;  /* struct runtime_request: under way */
+    struct pawl_cond *answered; /* one of them has something for the thread to do */
+    bool http_stop;
+    int64_t stray_ns; /* when to look for what is in nobody's hand; 0: no need */
+    int64_t clock_us; /* the store's clock, as of */
+    int64_t clock_ns; /* this moment of ours; 0: not known */
 };
 
 /*
@@ -81,6 +85,7 @@ struct runtime_task {
     struct pawl_request *request; /* NULL: none */
     struct pawl_json *altered;    /* where alterations are told; NULL: nobody asks */
     struct pawl_arena *altered_arena;
+    bool waits; /* somebody waits for it: it waits for requests too */
     struct pawl_error *err;
 };
 
@@ -88,6 +93,7 @@ struct runtime_urgent {
     struct pawl_list_link link;
     const struct pawl_work_row *start; /* NULL: run the instance */
     struct pawl_str instance_id;
+    bool settles; /* when what its burst awaits is there */
 };
 
 void pawl__runtime_task_init(struct runtime_task *task, struct pawl_runtime *runtime,
@@ -99,6 +105,9 @@ PAWL_MUST_CHECK int pawl__runtime_task_finish(struct runtime_task *task);
 PAWL_MUST_CHECK int pawl__runtime_task_urge(struct runtime_task *task,
                                             const struct pawl_work_row *start,
                                             struct pawl_str instance_id);
+/* The instance's burst awaits a request: its end is waited for. */
+PAWL_MUST_CHECK int pawl__runtime_task_await(struct runtime_task *task,
+                                             struct pawl_str instance_id);
 
 /* ---- runtime.c ----------------------------------------------------------------------------- */
 
@@ -356,6 +365,39 @@ PAWL_MUST_CHECK int pawl__runtime_event_row(struct pawl_runtime *runtime, struct
 /* A parked row is looked at once more: a bookmark may have been committed at the same moment. */
 PAWL_MUST_CHECK int pawl__runtime_recheck(struct runtime_task *task,
                                           const struct pawl_work_row *work);
+
+/* ---- runtime_http.c, runtime_request.c ------------------------------------------------------ */
+
+/* In the data of a request: the value of its Idempotency-Key, whatever becomes of the row's id. */
+#define RUNTIME_HTTP_KEY "key"
+/* How long a request is left to other nodes by one that sends none. */
+#define RUNTIME_HTTP_ELSEWHERE_US INT64_C(1000000)
+
+struct runtime_request;
+
+/* The thread for answers, if there is an executor. */
+PAWL_MUST_CHECK int pawl__runtime_http_open(struct pawl_runtime *runtime, struct pawl_error *err);
+void pawl__runtime_http_close(struct pawl_runtime *runtime);
+/* What a row of work asks for, which is `data`. Nothing happens yet. PAWL_ENOMEM. */
+PAWL_MUST_CHECK int pawl__runtime_request_new(struct pawl_runtime *runtime,
+                                              const struct pawl_work_row *row,
+                                              const struct pawl_json *data,
+                                              struct runtime_request **out, struct pawl_error *err);
+void pawl__runtime_request_free(struct runtime_request *request); /* NULL allowed */
+/* Sends it. Takes it. */
+void pawl__runtime_request_begin(struct runtime_request *request);
+/* Whether the request of this row is under way. With the mutex held. */
+bool pawl__runtime_is_requested(struct pawl_runtime *runtime, struct pawl_str work_id);
+/* A request that a node left behind. */
+PAWL_MUST_CHECK int pawl__runtime_do_http(struct runtime_task *task,
+                                          const struct pawl_work_row *work, int64_t now_us);
+/* Waits until no request of the instance is under way and nobody here has it in hand. */
+PAWL_MUST_CHECK int pawl__runtime_wait_answered(struct pawl_runtime *runtime,
+                                                struct pawl_str instance_id, int64_t deadline_ns);
+/* false: nothing is under way, or the deadline came. */
+bool pawl__runtime_wait_any_answer(struct pawl_runtime *runtime, int64_t deadline_ns);
+/* Waits for what the instance's burst awaits, and goes on with it until the burst has ended. */
+PAWL_MUST_CHECK int pawl__runtime_settle(struct runtime_task *task, struct pawl_str instance_id);
 
 /* ---- runtime_work.c ------------------------------------------------------------------------ */
 

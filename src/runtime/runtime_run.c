@@ -278,6 +278,21 @@ static int feed(struct runtime_run *run, const struct pawl_json *result)
     return status == PAWL_OK ? PAWL_OK : pawl__error_code(run->task->err, status);
 }
 
+/* Nobody here sends requests: the activity learns that at once. */
+static int refuse_request(struct runtime_run *run, bool *answered)
+{
+    struct pawl_builder b = {.arena = &run->arena};
+    struct pawl_json result = pawl__json_object();
+
+    pawl__build_name(&b, &result, "error", "this host sends no HTTP requests");
+    pawl__build_name(&b, &result, "reason", "none");
+    if (b.status != PAWL_OK)
+        return pawl__error_code(run->task->err, b.status);
+    *answered = true;
+    pawl__burst_keep_batch(run->burst);
+    return feed(run, &result);
+}
+
 /*
  * What the burst awaits, when that is only a look: whether a definition is there. *answered false:
  * it must be done outside, after a commit.
@@ -292,6 +307,8 @@ static int answer(struct runtime_run *run, const struct pawl_effect *awaited, bo
     int status;
 
     *answered = false;
+    if (awaited->kind == PAWL_EFFECT_HTTP)
+        return run->runtime->options.http ? PAWL_OK : refuse_request(run, answered);
     if (awaited->kind != PAWL_EFFECT_CHILD)
         return pawl__error_set(task->err, PAWL_EUNSUPPORTED,
                                "instance %.*s asks for an effect that only a server performs",
@@ -686,7 +703,7 @@ static int run_once(struct runtime_task *task, struct pawl_str instance_id,
     if (status == PAWL_OK)
         status = run_claimed(&run, event);
     if (status == PAWL_OK && *event && run.parked)
-        status = pawl__error_set(task->err, PAWL_EBUSY, "instance %.*s is waiting for a child",
+        status = pawl__error_set(task->err, PAWL_EBUSY, "instance %.*s awaits a child or a request",
                                  PAWL_STR_ARG(instance_id));
     else if (status == PAWL_OK && *event)
         status = pawl__error_set(task->err, PAWL_ESTOPPED,

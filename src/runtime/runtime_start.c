@@ -281,6 +281,7 @@ int pawl__runtime_start(struct pawl_runtime *runtime, const struct pawl_start *s
     int status;
 
     pawl__runtime_task_init(&task, runtime, deadline_ns, err);
+    task.waits = true;
     pawl__runtime_run_init(&run, &task);
     run.outcome = out;
     if (out)

@@ -219,31 +219,32 @@ static int add_rest(struct runtime_task *task, const struct pawl_work_row *stimu
     return status;
 }
 
+/*
+ * A bookmark that is committed between the look for it and the commit that parks did not see the
+ * parked row, and was not seen. So whoever parks looks once more; and should it die before it did,
+ * or the two transactions have run side by side, a row that is due in a second makes another look.
+ */
 static int park(struct runtime_task *task, const struct pawl_work_row *stimulus,
-                const struct parsed *parsed, struct runtime_changes *changes)
+                const struct parsed *parsed, struct runtime_changes *changes,
+                struct pawl_work_row *row)
 {
-    struct pawl_runtime *runtime = task->runtime;
-    struct pawl_work_row row, again;
-    int status = renew_row(task, stimulus, parsed, &row);
+    struct pawl_work_row again;
+    int status = renew_row(task, stimulus, parsed, row);
 
     if (status != PAWL_OK)
         return status;
-    row.owner = 0;
-    row.due_us = PAWL_TIME_NEVER;
-    row.expires_us = row.created_us + runtime->options.stimulus_us;
-    pawl__runtime_change(changes, PAWL_CHANGE_ADD, PAWL_TABLE_WORK, &row);
-    if (!(runtime->store->caps & PAWL_STORE_CAP_MACHINES) || stimulus->attempts > 0)
-        return PAWL_OK;
-    /* Where transactions run side by side, a bookmark committed right now did not see this row and
-     * was not seen: it will be in a second. */
+    row->owner = 0;
+    row->due_us = PAWL_TIME_NEVER;
+    row->expires_us = row->created_us + task->runtime->options.stimulus_us;
+    pawl__runtime_change(changes, PAWL_CHANGE_ADD, PAWL_TABLE_WORK, row);
     again = (struct pawl_work_row){
         .kind = pawl__str(PAWL_WORK_RECHECK),
-        .name = row.id,
-        .part = row.part,
-        .created_us = row.created_us,
-        .due_us = row.created_us + RECHECK_US,
+        .name = row->id,
+        .part = row->part,
+        .created_us = row->created_us,
+        .due_us = row->created_us + RECHECK_US,
         .expires_us = PAWL_TIME_NEVER,
-        .id = pawl__str(pawl__arena_printf(&task->arena, "recheck:%.*s", PAWL_STR_ARG(row.id))),
+        .id = pawl__str(pawl__arena_printf(&task->arena, "recheck:%.*s", PAWL_STR_ARG(row->id))),
     };
     if (again.id.len == 0)
         return pawl__error_code(task->err, pawl__arena_status(&task->arena));
@@ -251,13 +252,54 @@ static int park(struct runtime_task *task, const struct pawl_work_row *stimulus,
     return PAWL_OK;
 }
 
+/*
+ * Makes a parked row due if its bookmark is there: it ends, nobody's as it is, and its successor is
+ * due. If somebody has taken it meanwhile, or it is gone, that was done already.
+ */
+static int wake(struct runtime_task *task, const struct pawl_work_row *row,
+                const struct parsed *parsed, int64_t due_us)
+{
+    struct runtime_changes changes = {.arena = &task->arena};
+    struct pawl_commit commit = {.kind = PAWL_COMMIT_PLAIN, .done = &row->id, .done_count = 1};
+    struct pawl_work_row due;
+    struct pawl_rows found = {0};
+    int status = find_bookmarks(task, row, parsed, &found);
+
+    if (status != PAWL_OK || found.count == 0 || row->due_us != PAWL_TIME_NEVER)
+        return status;
+    status = renew_row(task, row, parsed, &due);
+    if (status != PAWL_OK)
+        return status;
+    due.due_us = due_us;
+    pawl__runtime_change(&changes, PAWL_CHANGE_ADD, PAWL_TABLE_WORK, &due);
+    if (changes.status != PAWL_OK)
+        return pawl__error_code(task->err, changes.status);
+    commit.changes = changes.items;
+    commit.change_count = changes.count;
+    status = pawl__runtime_commit(task->runtime, &commit, pawl__runtime_commit_deadline(task),
+                                  task->err);
+    return status == PAWL_ECONFLICT ? PAWL_OK : status;
+}
+
+/* What cannot be looked at now will be in a second. */
+static void look_again(struct runtime_task *task, const struct pawl_work_row *row,
+                       const struct parsed *parsed)
+{
+    struct pawl_error *err = task->err;
+
+    task->err = NULL;
+    (void)!wake(task, row, parsed, row->created_us);
+    task->err = err;
+}
+
 int pawl__runtime_match(struct runtime_task *task, const struct pawl_work_row *work,
                         struct pawl_sent *sent)
 {
     struct runtime_changes changes = {.arena = &task->arena};
+    struct parsed parsed = {.instance_id = pawl__str(""), .after = pawl__str("")};
     struct pawl_rows rows = {0};
-    struct parsed parsed;
-    struct pawl_str payload;
+    struct pawl_work_row parked;
+    struct pawl_str payload = pawl__str("");
     int status = parse(task, work, &parsed);
 
     if (status == PAWL_OK && parsed.instance_id.len == 0 && parsed.after.len == 0)
@@ -277,8 +319,12 @@ int pawl__runtime_match(struct runtime_task *task, const struct pawl_work_row *w
                      ((const struct pawl_bookmark_row *)rows.rows)[rows.count - 1].id, &changes);
     sent->parked = sent->started + sent->resumed == 0 && parsed.after.len == 0;
     if (status == PAWL_OK && sent->parked)
-        status = park(task, work, &parsed, &changes);
-    return status == PAWL_OK ? pawl__runtime_finish_work(task, work, &changes) : status;
+        status = park(task, work, &parsed, &changes, &parked);
+    if (status == PAWL_OK)
+        status = pawl__runtime_finish_work(task, work, &changes);
+    if (status == PAWL_OK && sent->parked)
+        look_again(task, &parked, &parsed);
+    return status;
 }
 
 int pawl__runtime_recheck(struct runtime_task *task, const struct pawl_work_row *work)
@@ -288,23 +334,17 @@ int pawl__runtime_recheck(struct runtime_task *task, const struct pawl_work_row 
     const struct pawl_query query = {
         .table = PAWL_TABLE_WORK, .conditions = &condition, .condition_count = 1};
     struct runtime_changes changes = {.arena = &task->arena};
-    struct pawl_work_row row;
-    struct parsed parsed;
-    struct pawl_rows rows = {0}, found = {0};
+    struct pawl_rows rows = {0};
     int status = pawl_store_find(task->runtime->store, &query, &task->arena, &rows,
                                  task->deadline_ns, task->err);
 
-    if (status != PAWL_OK || rows.count == 0)
-        return status == PAWL_OK ? pawl__runtime_finish_work(task, work, &changes) : status;
-    row = *(const struct pawl_work_row *)rows.rows;
-    status = parse(task, &row, &parsed);
-    if (status == PAWL_OK)
-        status = find_bookmarks(task, &row, &parsed, &found);
-    if (status == PAWL_OK && found.count > 0 && row.due_us == PAWL_TIME_NEVER) {
-        /* Nobody else writes a parked row but to make it due, which this does too. */
-        row.due_us = work->due_us;
-        row.attempts = 1;
-        pawl__runtime_change(&changes, PAWL_CHANGE_PUT, PAWL_TABLE_WORK, &row);
+    if (status == PAWL_OK && rows.count > 0) {
+        struct pawl_work_row row = *(const struct pawl_work_row *)rows.rows;
+        struct parsed parsed = {.instance_id = pawl__str(""), .after = pawl__str("")};
+
+        status = parse(task, &row, &parsed);
+        if (status == PAWL_OK)
+            status = wake(task, &row, &parsed, work->due_us);
     }
     return status == PAWL_OK ? pawl__runtime_finish_work(task, work, &changes) : status;
 }

@@ -253,6 +253,8 @@ static int do_kind(struct runtime_task *task, const struct pawl_work_row *work, 
         return pawl__runtime_recheck(task, work);
     if (is_effect(work))
         return perform_taken(task, work);
+    if (pawl__str_is(work->kind, PAWL_WORK_HTTP))
+        return pawl__runtime_do_http(task, work, now_us);
     return pawl__error_set(task->err, PAWL_EUNSUPPORTED,
                            "work of kind '%.*s' is not known to this version of Pawl",
                            PAWL_STR_ARG(work->kind));
@@ -362,6 +364,7 @@ int pawl__runtime_drain(struct pawl_runtime *runtime, struct pawl_worked *out, i
 
     do {
         status = pawl__runtime_work(runtime, 0, out, deadline_ns, err);
-    } while (status == PAWL_OK && out->done > 0 && !pawl__runtime_is_stopping(runtime));
+    } while (status == PAWL_OK && !pawl__runtime_is_stopping(runtime) &&
+             (out->done > 0 || pawl__runtime_wait_any_answer(runtime, deadline_ns)));
     return status;
 }

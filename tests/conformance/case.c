@@ -6,6 +6,7 @@
 #include "base/datetime.h"
 #include "base/error.h"
 #include "conformance/expect.h"
+#include "conformance/stub.h"
 #include "engine/builder.h"
 #include "expressions/expressions.h"
 #include "os/file.h"
@@ -33,6 +34,7 @@ static const struct feature features[] = {
     {"commit-strategies", NULL, false},
     {"dotnet-text", NULL, true},
     {"event", NULL, false},
+    {"http-client", NULL, false},
     {"js", "JavaScript", false},
     {"js-limits", "JavaScript", false},
     {"js-net-types", "JavaScript", false},
@@ -333,7 +335,7 @@ static bool start_entry(struct running *run)
     struct pawl_str entry = pawl__json_str(pawl__json_get_text(run->json, "entry"));
     struct pawl_json mode = member(run->json, "flowchartMode");
     struct pawl_start start = {
-        .input = member(run->json, "input"),
+        .input = stub_input(run),
         .properties = member(run->json, "properties"),
         .correlation_id = pawl__json_str(pawl__json_get_text(run->json, "correlationId")),
         .name = pawl__json_str(pawl__json_get_text(run->json, "name")),
@@ -413,7 +415,7 @@ static struct pawl_str text_of(const struct pawl_json *object, const char *key)
 static bool resume(struct running *run, struct pawl_str bookmark_id, struct pawl_request *request)
 {
     const struct pawl_run what = {.bookmark_id = pawl__arena_str(&run->arena, bookmark_id),
-                                  .input = member(run->json, "input"),
+                                  .input = stub_input(run),
                                   .request = request};
     struct pawl_error err = PAWL_ERROR_INIT;
 
@@ -691,12 +693,15 @@ static bool open_case(struct running *run)
     if (run->manner->reopen)
         run->engine.yield_after = 1;
     set_host(run, pawl__json_get_text(run->json, "host"));
-    return run->published ? node_open(run) : differs(run, "out of memory");
+    if (!run->published)
+        return differs(run, "out of memory");
+    return stub_open(run) && node_open(run);
 }
 
 static void close_case(struct running *run)
 {
     node_close(run);
+    stub_close(run);
     pawl__engine_release(&run->engine);
     pawl__javascript_close(run->javascript);
     pawl__buf_release(&run->why);

@@ -9,6 +9,7 @@
 #include "expressions/javascript.h"
 #include "lib/clock.h"
 #include "runtime/runtime.h"
+#include "servers/http.h"
 
 /* A folder with cases.json, definitions/ and perhaps journals.json. */
 struct suite {
@@ -64,6 +65,8 @@ struct running {
     struct pawl_memory_database *database; /* NULL: the store is a file */
     struct pawl_store *store;
     struct pawl_runtime *runtime;
+    struct pawl_http_executor *http; /* NULL: the case sends nothing */
+    struct test_http *stub;          /* NULL: none */
     uint64_t seed;
     bool keep_invalid;
     int64_t next_due_us;                     /* when time alone makes something happen */

@@ -4,6 +4,7 @@
 
 #include "base/datetime.h"
 #include "base/duration.h"
+#include "conformance/stub.h"
 #include "engine/base64.h"
 
 #include <stdarg.h>
@@ -627,6 +628,7 @@ static const struct {
     {"triggers", expect_triggers},
     {"registry", expect_registry},
     {"stateRoundTrip", expect_round_trip},
+    {"stubRequests", expect_stub_requests},
 };
 
 #define CHECK_COUNT (sizeof checks / sizeof *checks)

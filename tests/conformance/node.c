@@ -46,6 +46,7 @@ static int open_runtime(struct running *run, struct pawl_error *err)
         .node_id = pawl__str("conformance"),
         .lease_us = LEASE_US,
         .hooks = {.line = on_line, .ctx = run},
+        .http = run->http,
         .definitions = {.keep_invalid = run->keep_invalid},
         .seed = ++run->seed,
         .step_commits = run->manner->reopen,

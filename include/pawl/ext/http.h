@@ -85,7 +85,10 @@ struct pawl_http_executor_ops {
     int (*submit)(struct pawl_http_executor *executor, const struct pawl_http_request *request,
                   pawl_http_done done, void *ctx, uint64_t *ticket, struct pawl_error *err);
 
-    /* Gives up a request: `done` comes soon, if it did not come before. */
+    /*
+     * Gives up a request. When it returns `done` was called and has returned, now or before, also
+     * in an environment that was stopped. Not to be called from within `done`.
+     */
     void (*cancel)(struct pawl_http_executor *executor, uint64_t ticket);
 };
 

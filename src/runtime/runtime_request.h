@@ -1,0 +1,47 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* One HTTP request that a burst awaits: what runtime_http.c and runtime_request.c share. */
+#ifndef PAWL_RUNTIME_RUNTIME_REQUEST_H
+#define PAWL_RUNTIME_RUNTIME_REQUEST_H
+
+#include "runtime/runtime_private.h"
+
+enum runtime_request_state {
+    REQUEST_NEW, /* not begun: its commit is on its way */
+    REQUEST_SENDING,
+    REQUEST_ANSWERED,
+    REQUEST_PAUSING,
+    REQUEST_COMMITTING,
+};
+
+struct runtime_request {
+    struct pawl_list_link link;
+    struct pawl_runtime *runtime;
+    struct pawl_arena arena;
+    struct pawl_str id; /* of the row */
+    struct pawl_str instance_id;
+    int64_t owner;
+    struct pawl_json data;
+
+    struct pawl_http_request request;
+    uint64_t ticket;
+
+    enum runtime_request_state state; /* guarded by the runtime's mutex, as what follows */
+    int64_t again_ns;                 /* PAUSING */
+    int64_t attempts;                 /* that were answered */
+    enum pawl_http_end end;
+    bool sent;
+    int64_t status;
+    struct pawl_arena answer_arena;
+    struct pawl_str feed; /* what the instance gets */
+};
+
+/*
+ * What the instance gets: the answer, or an error with its reason (activities/http_client.h). Out
+ * of memory it says just that: the instance must not wait for ever.
+ */
+void pawl__runtime_request_set_answer(struct runtime_request *r,
+                                      const struct pawl_http_answer *answer);
+void pawl__runtime_request_set_failure(struct runtime_request *r, const char *reason,
+                                       const char *message);
+
+#endif
