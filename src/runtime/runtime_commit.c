@@ -12,6 +12,9 @@
 #include "base/datetime.h"
 #include "base/error.h"
 
+/* In the section of a burst in progress: the parent that awaits it. */
+#define AWAITED_BY "awaitedBy"
+
 /* ---- changes ------------------------------------------------------------------------------- */
 
 void pawl__runtime_change(struct runtime_changes *changes, enum pawl_change_kind kind,
@@ -66,6 +69,7 @@ struct making {
     const struct pawl_json **effect_data;
     size_t effect_count;
     struct pawl_work_row *inline_start; /* a child that the burst awaits */
+    struct pawl_str fed;                /* a parent whose burst gets its result; "" none */
     bool over;
     int64_t now_us;
 };
@@ -378,6 +382,22 @@ static void add_mail(struct making *m, const char *kind, struct pawl_str to, con
     pawl__runtime_change(&m->changes, PAWL_CHANGE_PUT, PAWL_TABLE_WORK, &row);
 }
 
+/* The parent that awaits the end of this burst, the instance's first; "" none. Known from the row
+ * that asked for the instance, and from then on kept with the burst. */
+static struct pawl_str awaiting_parent(struct making *m)
+{
+    const struct runtime_run *run = m->run;
+    struct pawl_json started = pawl__json_null();
+
+    if (!run->started)
+        return runtime_text(pawl__json_get_text(&run->state, "pawl"), AWAITED_BY);
+    fail(m, pawl__runtime_json_read(run->runtime, &m->arena, run->started->payload, &started,
+                                    run->task->err));
+    if (!pawl__str_is(runtime_text(&started, "mode"), "execute"))
+        return pawl__str("");
+    return runtime_text(&started, "parentInstanceId");
+}
+
 /*
  * A parent that executes this instance inline gets the result of its first burst; one that waits
  * for its end is told when it comes. Never both: the first tells of the end too.
@@ -386,17 +406,21 @@ static void tell_parent(struct making *m)
 {
     const struct pawl_json *properties = pawl__json_get_text(&m->state, "properties");
     struct pawl_str parent = runtime_text(properties, "ParentInstanceId");
-    struct pawl_json started = pawl__json_null();
+    struct pawl_str awaiting = awaiting_parent(m);
 
-    if (!m->over)
+    if (!m->over) {
+        struct pawl_builder b = {.arena = &m->arena};
+        struct pawl_json *section = pawl__json_get_text(&m->state, "pawl");
+
+        if (awaiting.len > 0 && section)
+            pawl__build_text(&b, section, AWAITED_BY, awaiting);
+        fail(m, b.status);
         return;
-    if (m->run->started) {
-        fail(m, pawl__runtime_json_read(m->run->runtime, &m->arena, m->run->started->payload,
-                                        &started, m->run->task->err));
-        if (pawl__str_is(runtime_text(&started, "mode"), "execute")) {
-            add_mail(m, PAWL_WORK_FEED, runtime_text(&started, "parentInstanceId"), "feed");
-            return;
-        }
+    }
+    if (awaiting.len > 0) {
+        m->fed = awaiting;
+        add_mail(m, PAWL_WORK_FEED, awaiting, "feed");
+        return;
     }
     if (pawl__str_is(m->row.status, "Finished") && parent.len > 0 &&
         pawl__json_true(pawl__json_get_text(properties, "WaitForCompletion")))
@@ -512,6 +536,17 @@ static int urge_child(struct making *m, struct pawl_work_row *start)
     return status;
 }
 
+/* The burst that awaited this one goes on next, wherever it was parked. */
+static int urge_parent(struct making *m)
+{
+    struct runtime_task *task = m->run->task;
+    struct pawl_str id = pawl__arena_str(&task->arena, m->fed);
+
+    if (!id.ptr)
+        return pawl__error_code(task->err, pawl__arena_status(&task->arena));
+    return pawl__runtime_task_urge(task, NULL, id);
+}
+
 static int after_commit(struct making *m, const struct pawl_commit *commit)
 {
     struct runtime_run *run = m->run;
@@ -531,6 +566,8 @@ static int after_commit(struct making *m, const struct pawl_commit *commit)
         status = urge_child(m, m->inline_start);
     else if (m->inline_start)
         pawl__runtime_drop(run->runtime, m->inline_start->id);
+    if (status == PAWL_OK && m->fed.len > 0)
+        status = urge_parent(m);
     return status;
 }
 

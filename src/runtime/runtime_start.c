@@ -384,28 +384,23 @@ int pawl__runtime_do_start(struct runtime_task *task, const struct pawl_work_row
 {
     struct pawl_json data;
     struct pawl_start start;
-    struct pawl_str parent;
     int status =
         pawl__runtime_json_read(task->runtime, &task->arena, work->payload, &data, task->err);
 
     if (status != PAWL_OK)
         return status;
-    parent = runtime_text(&data, "parentInstanceId");
     start = (struct pawl_start){
         .definition_id = runtime_text(&data, "definitionId"),
         .version_id = runtime_text(&data, "versionId"),
         .instance_id = runtime_text(&data, "instanceId"),
         .correlation_id = runtime_text(&data, "correlationId"),
         .name = runtime_text(&data, "name"),
-        .parent_id = parent,
+        .parent_id = runtime_text(&data, "parentInstanceId"),
         .trigger_activity_id = runtime_text(&data, "triggerActivityId"),
         .input = runtime_member(&data, "input"),
         .properties = runtime_member(&data, "properties"),
     };
-    status = start_for(task, work, &start, start.trigger_activity_id.len > 0, NULL);
-    if (status == PAWL_OK && pawl__str_is(runtime_text(&data, "mode"), "execute"))
-        status = pawl__runtime_task_urge(task, NULL, parent);
-    return status;
+    return start_for(task, work, &start, start.trigger_activity_id.len > 0, NULL);
 }
 
 /* ---- ticks --------------------------------------------------------------------------------- */
