@@ -27,7 +27,7 @@ SETUP := $(SAN_FLAGS_$(SAN))
 # Tests are configured only where their libraries are: `make` and `make demo` need none of them.
 WITH_TESTS = $(shell pkgconf --exists cmocka jansson 2>/dev/null && echo true || echo false)
 
-.PHONY: all demo test conformance bench fuzz lint format clean help
+.PHONY: all demo test conformance conformance-sqlite bench fuzz lint format clean help
 
 all: ## build the binary: build/pawl
 	@tools/install-packages build
@@ -43,10 +43,17 @@ test: ## install what the tests need, build, run all tests
 	@tools/build $(BUILD) CC=$(CC) -Dtests=true $(SETUP)
 	@tools/run-tests $(BUILD) $(SUITE)
 
-conformance: ## run the cases in the folder SUITE (../shared/conformance) on the engine
+conformance: ## run the cases in the folder SUITE (../shared/conformance) on the runtime
 	@tools/install-packages build test
 	@tools/build $(BUILD) CC=$(CC) -Dtests=true $(SETUP)
 	@tools/conformance --build $(BUILD) $(or $(SUITE),../shared/conformance)
+
+conformance-sqlite: ## all cases in SQLite, another node after every step
+	@tools/install-packages build test
+	@tools/build $(BUILD) CC=$(CC) -Dtests=true $(SETUP)
+	@set -e; for suite in $(or $(SUITE),tests/conformance/cases \
+	    $(wildcard $(addprefix ../shared/,conformance generated migration))); do \
+	    tools/conformance --build $(BUILD) $$suite --store sqlite; done
 
 lint: ## formatting, layers, banned calls, sizes, globals, clang-tidy
 	@tools/install-packages build test lint
@@ -73,5 +80,5 @@ clean: ## remove all build folders
 
 help: ## show this list
 	@echo 'Targets:'
-	@sed -n 's/^\([a-z]*\): ## \(.*\)/  make \1\t\2/p' Makefile | expand -t 16
+	@sed -n 's/^\([a-z-]*\): ## \(.*\)/  make \1\t\2/p' Makefile | expand -t 26
 	@sed -n 's/^#   /  /p' Makefile

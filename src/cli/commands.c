@@ -37,6 +37,12 @@ static const struct pawl_cli_command *const commands[] = {
     &pawl__cli_run,        &pawl__cli_eval,
     &pawl__cli_validate,   &pawl__cli_graph,
     &pawl__cli_activities, &pawl__cli_json,
+    &pawl__cli_publish,    &pawl__cli_start,
+    &pawl__cli_send,       &pawl__cli_ps,
+    &pawl__cli_show,       &pawl__cli_journal,
+    &pawl__cli_resume,     &pawl__cli_cancel,
+    &pawl__cli_rm,         &pawl__cli_worker,
+    &pawl__cli_store,      &pawl__cli_config,
     &pawl__cli_version,    &pawl__cli_completion,
     &pawl__cli_help,       NULL,
 };

@@ -2,6 +2,7 @@
 /* Help about what is not one command: `pawl help TOPIC`. */
 #include "cli/help.h"
 #include "cli/output.h"
+#include "host/settings.h"
 
 static void write_exit_codes(struct pawl_cli_stream *to)
 {
@@ -24,9 +25,36 @@ static void write_topics(struct pawl_cli_stream *to)
                     "\n'pawl help TOPIC' shows one, 'pawl help COMMAND' the help of a command.\n");
 }
 
+static void write_settings(struct pawl_cli_stream *to)
+{
+    pawl__cli_print(
+        to,
+        "Settings of commands that work with a store. 'pawl config' shows their values.\n"
+        "A value comes from the strongest of: an option ('--set NAME=VALUE', or the one below),\n"
+        "the environment variable, a file of 'NAME = VALUE' lines, the default.\n\n");
+    for (unsigned i = 0; i < PAWL_SETTING_COUNT; i++) {
+        const struct pawl_setting *setting = pawl__setting((enum pawl_setting_id)i);
+
+        pawl__cli_print(to, "  %-20s  %s\n", setting->name, setting->help);
+        pawl__cli_print(to, "  %20s  %s", "", setting->variable);
+        if (setting->option)
+            pawl__cli_print(to, ", --%s", setting->option);
+        if (setting->fallback[0] != '\0')
+            pawl__cli_print(to, "; default %s", setting->fallback);
+        pawl__cli_print(to, "\n");
+    }
+    pawl__cli_print(
+        to, "\n"
+            "The file is the one that --config or PAWL_CONFIG names, else ./pawl.conf, else\n"
+            "/etc/pawl/pawl.conf. '#' begins a comment line. Times have a unit (500ms, 10s, 5m),\n"
+            "sizes may have one (64K, 1M, 2G, by 1024).\n");
+}
+
 static const char environment[] =
     "Environment variables that pawl reads:\n"
     "\n"
+    "  PAWL_CONFIG     A file of settings; see 'pawl help settings'.\n"
+    "  PAWL_...        A setting; 'pawl help settings' lists them.\n"
     "  NO_COLOR        When set and not empty, '--color=auto' means never.\n"
     "  TERM            When unset or \"dumb\", '--color=auto' means never.\n"
     "\n"
@@ -61,6 +89,7 @@ const struct pawl_cli_topic pawl__cli_topics[] = {
     {"environment", "Environment variables that pawl reads", environment, NULL},
     {"exit-codes", "What the exit codes mean", NULL, write_exit_codes},
     {"output", "What goes where, JSON, log lines, colours", output, NULL},
+    {"settings", "Settings, their variables, options and defaults", NULL, write_settings},
     {"topics", "This list", NULL, write_topics},
     {"workflows", "What a definition is, and what can be run today", workflows, NULL},
     {NULL, NULL, NULL, NULL},

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What libpq.c and libpq_error.c share: libpq's functions, and a connection's insides. */
+/* What the files libpq*.c share: libpq's functions, and a connection's insides. */
 #ifndef PAWL_DRIVERS_LIBPQ_PRIVATE_H
 #define PAWL_DRIVERS_LIBPQ_PRIVATE_H
 

@@ -17,6 +17,8 @@
 #define BUSY_NS_MAX ((int64_t)10 * 1000 * 1000)
 /* Instructions of SQLite's machine between looks at the deadline: about a millisecond. */
 #define PROGRESS_STEPS 20000
+/* Statements found again by the address of their text, which is compared too. */
+#define RECENT 64
 
 struct pawl_sqlite {
     struct pawl_env *env;
@@ -24,6 +26,7 @@ struct pawl_sqlite {
     size_t path_size;
     sqlite3 *db;
     struct pawl_map statements; /* by text: struct pawl_sqlite_statement, which owns the text */
+    struct pawl_sqlite_statement *recent[RECENT]; /* of those in `statements` */
     int64_t deadline_ns;
     uint64_t jitter; /* state of a generator that only spreads sleeps */
     bool creates;
@@ -299,6 +302,7 @@ static void forget_statements(struct pawl_sqlite *db)
         free_statement(db, entry->value);
     }
     pawl__map_clear(&db->statements);
+    memset(db->recent, 0, sizeof db->recent);
 }
 
 void pawl__sqlite_close(struct pawl_sqlite *db)
@@ -317,18 +321,23 @@ void pawl__sqlite_close(struct pawl_sqlite *db)
 int pawl__sqlite_prepare(struct pawl_sqlite *db, const char *text,
                          struct pawl_sqlite_statement **out, struct pawl_error *err)
 {
-    struct pawl_sqlite_statement *statement = pawl__map_get(&db->statements, pawl__str(text));
+    struct pawl_sqlite_statement **recent = &db->recent[((uintptr_t)text >> 4) % RECENT];
+    struct pawl_sqlite_statement *statement = *recent;
     int result, status;
 
+    if (!statement || strcmp(sqlite3_sql(statement->handle), text) != 0)
+        statement = pawl__map_get(&db->statements, pawl__str(text));
     if (statement) {
-        *out = statement;
+        *out = *recent = statement;
         return PAWL_OK;
     }
     if (db->statements.live_count >= PAWL_SQLITE_STATEMENTS_MAX)
         forget_statements(db);
     statement = pawl__alloc_zeroed(&db->env->alloc, sizeof *statement);
-    if (!statement)
-        return pawl__error_code(err, PAWL_ENOMEM);
+    if (!statement) {
+        (void)pawl__error_code(err, PAWL_ENOMEM);
+        return PAWL_ENOMEM;
+    }
     statement->owner = db;
     result =
         sqlite3_prepare_v3(db->db, text, -1, SQLITE_PREPARE_PERSISTENT, &statement->handle, NULL);
@@ -339,7 +348,9 @@ int pawl__sqlite_prepare(struct pawl_sqlite *db, const char *text,
             pawl__map_put(&db->statements, pawl__str(sqlite3_sql(statement->handle)), statement);
     if (status != PAWL_OK) {
         free_statement(db, statement);
-        return result != SQLITE_OK ? status : pawl__error_code(err, status);
+        if (result == SQLITE_OK)
+            (void)pawl__error_code(err, status);
+        return status;
     }
     *out = statement;
     return PAWL_OK;

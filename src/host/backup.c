@@ -283,7 +283,9 @@ int pawl__backup_restore(struct pawl_env *env, struct pawl_store *store, const c
     status = read_file(env, path, &quiet, NULL, NULL, &seen, err);
     if (status != PAWL_OK)
         return pawl__error_prefix(err, status, "%s", path);
-    status = check_empty(env, store, err);
+    status = pawl__backup_check_complete(env, store, err);
+    if (status == PAWL_OK)
+        status = check_empty(env, store, err);
     if (status == PAWL_OK)
         status = change_mark(store, PAWL_CHANGE_INSERT, err);
     if (status != PAWL_OK)

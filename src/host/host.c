@@ -37,6 +37,7 @@ struct choice {
 struct pawl_host {
     struct pawl_env *env;
     const struct pawl_configuration *configuration;
+    struct pawl_surroundings surroundings;
     struct choice choices[PAWL_SLOT_COUNT];
     const struct pawl_feature *features[PAWL_FEATURES_MAX];
     size_t feature_count;
@@ -76,6 +77,18 @@ struct pawl_env *pawl__host_env(struct pawl_host *host)
 const struct pawl_configuration *pawl__host_configuration(struct pawl_host *host)
 {
     return host->configuration;
+}
+
+void pawl__host_set_surroundings(struct pawl_host *host,
+                                 const struct pawl_surroundings *surroundings)
+{
+    PAWL_ASSERT(!host->started);
+    host->surroundings = *surroundings;
+}
+
+const struct pawl_surroundings *pawl__host_surroundings(struct pawl_host *host)
+{
+    return &host->surroundings;
 }
 
 const char *pawl__slot_key(enum pawl_slot slot)

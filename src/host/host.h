@@ -19,18 +19,20 @@
 #include "host/configuration.h"
 
 #include <pawl/ext/env.h>
+#include <pawl/ext/log.h>
 
 /* X(NAME, key, mask of the slots it is built after, what it is) */
 #define PAWL_SLOT_LIST(X)                                                                          \
     X(ENV, "environment", 0, "clocks, chance, threads and waits")                                  \
     X(STORE, "store", PAWL_SLOT_BIT(ENV), "where instances are kept")                              \
+    X(ENGINE, "engine", PAWL_SLOT_BIT(ENV), "the activities and expressions that there are")       \
     X(LOCK, "lock", PAWL_SLOT_BIT(ENV) | PAWL_SLOT_BIT(STORE), "locks across nodes")               \
     X(CONSOLE, "effect.console", PAWL_SLOT_BIT(ENV), "lines that workflows write")                 \
     X(HTTP, "effect.http", PAWL_SLOT_BIT(ENV), "requests that workflows send")                     \
     X(TASK, "effect.task", PAWL_SLOT_BIT(ENV), "tasks that others do for workflows")               \
     X(RUNTIME, "runtime",                                                                          \
-      PAWL_SLOT_BIT(STORE) | PAWL_SLOT_BIT(LOCK) | PAWL_SLOT_BIT(CONSOLE) | PAWL_SLOT_BIT(HTTP) |  \
-          PAWL_SLOT_BIT(TASK),                                                                     \
+      PAWL_SLOT_BIT(STORE) | PAWL_SLOT_BIT(ENGINE) | PAWL_SLOT_BIT(LOCK) |                         \
+          PAWL_SLOT_BIT(CONSOLE) | PAWL_SLOT_BIT(HTTP) | PAWL_SLOT_BIT(TASK),                      \
       "runs instances")                                                                            \
     X(QUEUE_WORKER, "queue-worker", PAWL_SLOT_BIT(RUNTIME) | PAWL_SLOT_BIT(LOCK),                  \
       "delivers what waits in the bookmark queue")                                                 \
@@ -52,6 +54,8 @@ enum pawl_slot {
 #define PAWL_FEATURES_MAX 32
 
 struct pawl_host;
+struct pawl_json;
+struct pawl_engine;
 
 /* Makes a service. Borrowed, with what it points to, for the life of the host. */
 struct pawl_service_factory {
@@ -78,6 +82,25 @@ struct pawl_feature {
     int (*apply)(struct pawl_host *host, struct pawl_error *err);
 };
 
+/*
+ * What a host finds where it runs: a command or a program of somebody's. Copied; borrows what it
+ * points to for the life of the host.
+ */
+struct pawl_surroundings {
+    const struct pawl_log *log; /* NULL: none */
+    /* Where lines of workflows go; NULL: nowhere. This and what follows is called with `ctx`. */
+    void (*line)(void *ctx, struct pawl_str instance_id, struct pawl_str text);
+    /* As in struct pawl_runtime_hooks; NULL: nobody does them here. */
+    void (*task)(void *ctx, struct pawl_str instance_id, const struct pawl_json *task);
+    int (*call)(void *ctx, struct pawl_str instance_id, const struct pawl_json *call,
+                struct pawl_error *err);
+    /* Adds to the engine what the program brings, after all that is built in; NULL: nothing. */
+    int (*extend)(void *ctx, struct pawl_engine *engine, struct pawl_error *err);
+    void *ctx;
+    /* A node for the time of a command: it gets a name of its own, not the configured one. */
+    bool transient;
+};
+
 /* Borrows both for its life. PAWL_ENOMEM. */
 PAWL_MUST_CHECK int pawl__host_new(struct pawl_env *env,
                                    const struct pawl_configuration *configuration,
@@ -87,6 +110,10 @@ void pawl__host_free(struct pawl_host *host);
 
 struct pawl_env *pawl__host_env(struct pawl_host *host);
 const struct pawl_configuration *pawl__host_configuration(struct pawl_host *host);
+/* Before the start. Nothing is around a host until this says so. */
+void pawl__host_set_surroundings(struct pawl_host *host,
+                                 const struct pawl_surroundings *surroundings);
+const struct pawl_surroundings *pawl__host_surroundings(struct pawl_host *host);
 
 /* ---- composing --------------------------------------------------------------------------- */
 

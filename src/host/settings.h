@@ -26,12 +26,14 @@ enum pawl_setting_type {
       "Where instances are kept: memory:, sqlite:PATH or postgres://...")                          \
     X(STORE_CONNECTIONS, "store.connections", INT, "8", "PAWL_STORE_CONNECTIONS", NULL, 1, 1000,   \
       "Connections to a store that is a server, at the most")                                      \
+    X(STORE_TRACE, "store.trace", BOOL, "false", "PAWL_STORE_TRACE", NULL, 0, 0,                   \
+      "Count the calls to the store and its round trips")                                          \
     X(LOCK, "lock", URI, "", "PAWL_LOCK", "lock", 0, 0,                                            \
       "Lock service of a cluster; not set: the store's own")                                       \
     X(DISTRIBUTED, "distributed", BOOL, "false", "PAWL_DISTRIBUTED", "distributed", 0, 0,          \
       "Several nodes share the store")                                                             \
     X(NODE_ID, "node.id", TEXT, "", "PAWL_NODE_ID", NULL, 0, 0,                                    \
-      "Name of this node, the same after a restart; not set: the machine's")                       \
+      "Name of this node, kept over restarts; not set: the machine's")                             \
     X(NODE_LEASE, "node.lease", DURATION, "10s", "PAWL_NODE_LEASE", NULL, 100000000,               \
       INT64_C(3600000000000), "How long a node's claims hold without renewal")                     \
     X(LOG_LEVEL, "log.level", CHOICE, "warn", "PAWL_LOG_LEVEL", "log-level", 0, 0,                 \

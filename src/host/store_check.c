@@ -158,7 +158,7 @@ static int see_journal(struct check *check, const struct pawl_journal_row *row)
         check->span_cap = cap;
     }
     PAWL_ASSERT(check->spans);
-    if (row->count < 1)
+    if (row->count < 0) /* 0: a page of activity records alone */
         finding(check, "journal row %jd of instance %.*s counts %jd records",
                 (intmax_t)row->first_sequence, PAWL_STR_ARG(id), (intmax_t)row->count);
     check->spans[check->span_count++] = (struct span){id, row->first_sequence, row->count};
@@ -300,10 +300,13 @@ static int compare_spans(const void *a, const void *b)
 
 static void compare_journals(struct check *check)
 {
-    if (check->span_count > 0)
-        qsort(check->spans, check->span_count, sizeof *check->spans, compare_spans);
+    struct span *spans = check->spans;
+
+    if (!spans)
+        return;
+    qsort(spans, check->span_count, sizeof *spans, compare_spans);
     for (size_t i = 0; i < check->span_count; i++) {
-        const struct span *span = &check->spans[i], *last = i > 0 ? span - 1 : NULL;
+        const struct span *span = &spans[i], *last = i > 0 ? span - 1 : NULL;
 
         if (last && !pawl__str_equal(last->instance_id, span->instance_id))
             last = NULL;

@@ -29,7 +29,9 @@ static void *load(const struct pawl_library_need *need, struct pawl_error *err)
 
     PAWL_ASSERT(need->sonames[0]);
     for (size_t i = 0; i < PAWL_LIBRARY_SONAMES_MAX && need->sonames[i]; i++) {
-        void *handle = dlopen(need->sonames[i], RTLD_NOW | RTLD_LOCAL);
+        /* It stays in the process once it is loaded: client libraries and what they bring along
+         * keep tables and exit handlers of their own and leak them when they are unloaded. */
+        void *handle = dlopen(need->sonames[i], RTLD_NOW | RTLD_LOCAL | RTLD_NODELETE);
 
         if (handle)
             return handle;

@@ -337,20 +337,41 @@ static int resolve_by_instance(struct pawl_store *store, struct pawl_commit *com
     return PAWL_OK;
 }
 
-/* Work that is still there was not finished by this commit. */
+/* The row that the commit itself puts in place of work that it finishes; NULL. */
+static const struct pawl_work_row *find_put_back(const struct pawl_commit *commit,
+                                                 struct pawl_str id)
+{
+    for (size_t i = 0; i < commit->change_count; i++) {
+        const struct pawl_change *change = &commit->changes[i];
+        const struct pawl_work_row *row = change->row;
+
+        if (change->table == PAWL_TABLE_WORK && change->kind != PAWL_CHANGE_DELETE &&
+            change->kind != PAWL_CHANGE_DELETE_OWNED && pawl__str_equal(row->id, id))
+            return row;
+    }
+    return NULL;
+}
+
+/*
+ * Work that is still there was not finished by this commit; unless the commit put it back for
+ * another time: then it is there as given if it took.
+ */
 static int resolve_by_done(struct pawl_store *store, const struct pawl_commit *commit,
                            struct pawl_arena *arena, int64_t deadline_ns, int *outcome,
                            struct pawl_error *err)
 {
     for (size_t i = 0; i < commit->done_count; i++) {
+        const struct pawl_work_row *back = find_put_back(commit, commit->done[i]);
         const struct pawl_work_row key = {.id = commit->done[i]};
         const void *stored = NULL;
         int status = find_row(store, PAWL_TABLE_WORK, &key, arena, deadline_ns, &stored, err);
 
         if (status != PAWL_OK)
             return status;
-        if (stored) {
-            *outcome = commit->status;
+        if (!stored)
+            continue;
+        if (!back || row_is_stored_as(PAWL_TABLE_WORK, back, stored)) {
+            *outcome = back ? PAWL_OK : commit->status;
             return PAWL_OK;
         }
     }

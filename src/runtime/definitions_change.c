@@ -144,10 +144,17 @@ void pawl__definition_change_close(struct definition_change *change)
 int pawl__definition_copy(struct definition_change *change, const struct pawl_definition_row *row,
                           struct pawl_definition_row **out)
 {
-    *out = pawl__arena_alloc(&change->arena, sizeof **out);
-    if (!*out)
-        return pawl__error_code(change->call.err, pawl__arena_status(&change->arena));
-    **out = *row;
+    struct pawl_definition_row *copy = pawl__arena_alloc(&change->arena, sizeof *copy);
+
+    if (!copy) {
+        /* Spelt out, so that analyzers see that the answer is a failure. */
+        bool full = change->arena.status == PAWL_ELIMIT;
+
+        (void)pawl__error_code(change->call.err, full ? PAWL_ELIMIT : PAWL_ENOMEM);
+        return full ? PAWL_ELIMIT : PAWL_ENOMEM;
+    }
+    *copy = *row;
+    *out = copy;
     return PAWL_OK;
 }
 

@@ -274,8 +274,10 @@ static int new_catalog(const struct definition_call *call, int64_t stamp,
     const struct definition_call reading = {definitions, &arena, call->deadline_ns, call->err};
     int status;
 
-    if (!catalog)
-        return pawl__error_code(call->err, PAWL_ENOMEM);
+    if (!catalog) {
+        (void)pawl__error_code(call->err, PAWL_ENOMEM);
+        return PAWL_ENOMEM;
+    }
     pawl__arena_init(&catalog->arena, &definitions->env->alloc, DEFINITIONS_BYTES_MAX);
     pawl__arena_init(&arena, &definitions->env->alloc, DEFINITIONS_BYTES_MAX);
     pawl__catalog_init(&catalog->catalog, &catalog->arena);

@@ -190,12 +190,14 @@ int pawl__runtime_wait_left(struct pawl_runtime *runtime, int64_t deadline_ns)
 
 /* ---- the store's clock --------------------------------------------------------------------- */
 
-void pawl__runtime_clock_seen(struct pawl_runtime *runtime, int64_t now_us, int64_t sent_ns)
+void pawl__runtime_clock_seen(struct pawl_runtime *runtime, int64_t now_us)
 {
+    int64_t seen_ns = pawl_env_monotonic_ns(runtime->env);
+
     if (pawl_mutex_lock(runtime->env, runtime->mutex) != PAWL_OK)
         return;
     runtime->clock_us = now_us;
-    runtime->clock_ns = sent_ns;
+    runtime->clock_ns = seen_ns;
     pawl_mutex_unlock(runtime->env, runtime->mutex);
 }
 
@@ -218,7 +220,7 @@ int pawl__runtime_clock(struct pawl_runtime *runtime, int64_t *now_us, int64_t d
     if (status != PAWL_OK)
         return status;
     *now_us = seen.now_us;
-    pawl__runtime_clock_seen(runtime, seen.now_us, now_ns);
+    pawl__runtime_clock_seen(runtime, seen.now_us);
     return PAWL_OK;
 }
 

@@ -12,9 +12,6 @@
 #include "base/datetime.h"
 #include "base/error.h"
 
-/* In the section of a burst in progress: the parent that awaits it. */
-#define AWAITED_BY "awaitedBy"
-
 /* ---- changes ------------------------------------------------------------------------------- */
 
 void pawl__runtime_change(struct runtime_changes *changes, enum pawl_change_kind kind,
@@ -69,7 +66,6 @@ struct making {
     const struct pawl_json **effect_data;
     size_t effect_count;
     struct pawl_work_row *inline_start; /* a child that the burst awaits */
-    struct pawl_str fed;                /* a parent whose burst gets its result; "" none */
     bool over;
     int64_t now_us;
 };
@@ -124,7 +120,8 @@ struct pawl_work_row pawl__runtime_timer_row(struct pawl_str instance_id,
     };
 }
 
-static void put_bookmark(struct making *m, const struct pawl_bookmark *bookmark)
+/* Those of one moment count on by microseconds: a stimulus resumes them in their order. */
+static void put_bookmark(struct making *m, const struct pawl_bookmark *bookmark, uint32_t place)
 {
     const struct pawl_bookmark_row row = {
         .id = bookmark->id,
@@ -134,7 +131,7 @@ static void put_bookmark(struct making *m, const struct pawl_bookmark *bookmark)
         .activity_id = bookmark->activity_id,
         .activity_instance_id = bookmark->activity_instance_id,
         .correlation_id = m->row.correlation_id,
-        .created_us = pawl__ticks_to_us(bookmark->created_at),
+        .created_us = pawl__ticks_to_us(bookmark->created_at) + place,
         .payload = text_of(m, &bookmark->payload),
         .metadata = text_of(m, &bookmark->metadata),
     };
@@ -165,6 +162,12 @@ static bool is_recorrelated(const struct making *m)
     return !pawl__str_equal(m->run->row.correlation_id, m->row.correlation_id);
 }
 
+/* What was sent to it while it had ended is gone, timers too: they come back with it. */
+static bool is_reopened(const struct making *m)
+{
+    return pawl__str_is(m->run->row.status, "Finished") && !pawl__str_is(m->row.status, "Finished");
+}
+
 static void change_bookmarks(struct making *m)
 {
     const struct pawl_hash_seed seed = {(uint64_t)m->run->row.revision, 0x626f6f6b};
@@ -179,8 +182,8 @@ static void change_bookmarks(struct making *m)
         const struct pawl_bookmark *bookmark = &m->batch.bookmarks[i];
 
         status = pawl__map_put(&present, bookmark->id, &m->changes);
-        if (!pawl__map_has(&stored, bookmark->id) || is_recorrelated(m))
-            put_bookmark(m, bookmark);
+        if (!pawl__map_has(&stored, bookmark->id) || is_recorrelated(m) || is_reopened(m))
+            put_bookmark(m, bookmark, i);
     }
     if (status == PAWL_OK) {
         PAWL_MAP_FOR_EACH (entry, &stored) {
@@ -226,31 +229,34 @@ static void add_journal(struct making *m)
         return;
     for (uint32_t i = 0; i < m->batch.log_count && b.status == PAWL_OK; i++) {
         if (hooks->logged)
-            hooks->logged(hooks->ctx, m->run->row.id, &m->batch.log[i]);
+            hooks->logged(hooks->ctx, m->run->row.id, m->run->graph->workflow, &m->batch.log[i]);
         count_event(m, &m->batch.log[i]);
+        if (m->run->runtime->options.no_journal)
+            continue;
         b.status = pawl__log_record_json(m->run->burst, &m->batch.log[i], &m->arena, &one);
         pawl__build_append(&b, &log, one);
     }
+    if (m->run->runtime->options.no_journal)
+        return;
     for (uint32_t i = 0; i < m->batch.record_count && b.status == PAWL_OK; i++) {
         b.status = pawl__activity_record_json(m->run->burst, m->batch.records[i], &m->arena, &one);
         pawl__build_append(&b, &records, one);
     }
     pawl__build(&b, &page, "log", log);
     pawl__build(&b, &page, "records", records);
-    fail(m, b.status);
     row.count = m->batch.log_count;
     if (row.count > 0) {
         row.first_sequence = m->batch.log[0].sequence;
         row.from_us = pawl__ticks_to_us(m->batch.log[0].timestamp);
         row.to_us = pawl__ticks_to_us(m->batch.log[row.count - 1].timestamp);
     } else {
-        int64_t next = 0;
-
-        /* Records without log: a page of its own, before the one that begins here. */
-        (void)pawl__json_to_int(pawl__json_get_text(&m->state, "executionLogSequence"), &next);
-        row.first_sequence = -next - 1;
+        /* Records without log have a number by revision, below all sequences; the page says before
+         * which of those it comes. */
+        pawl__build(&b, &page, "before", runtime_member(&m->state, "executionLogSequence"));
+        row.first_sequence = -m->run->row.revision - 1;
         row.from_us = row.to_us = m->now_us;
     }
+    fail(m, b.status);
     if (m->changes.status == PAWL_OK)
         fail(m, pawl__runtime_pack(m->run->runtime, &m->arena, text_of(m, &page), &row.data,
                                    m->run->task->err));
@@ -267,10 +273,19 @@ static struct pawl_work_row effect_row(struct making *m, const char *kind,
         .kind = pawl__str(kind),
         .part = pawl__runtime_part(effect->id),
         .created_us = m->now_us,
-        .due_us = m->now_us,
+        .due_us = runtime_at_once(m->now_us),
         .expires_us = PAWL_TIME_NEVER,
         .payload = text_of(m, &effect->data),
     };
+}
+
+/* Its name is the parent's id: who cancels that finds it. */
+static struct pawl_work_row start_row(struct making *m, const struct pawl_effect *effect)
+{
+    struct pawl_work_row row = effect_row(m, PAWL_WORK_START, effect);
+
+    row.name = runtime_text(&effect->data, "parentInstanceId");
+    return row;
 }
 
 /* What this node performs as soon as it is durable; should the node die first, another does. */
@@ -285,6 +300,7 @@ static void add_own_effect(struct making *m, const char *kind, const struct pawl
     pawl__runtime_change(&m->changes, PAWL_CHANGE_PUT, PAWL_TABLE_WORK, row);
 }
 
+/* Stimuli and starts have ids that sort by time, so that they are done in their order. */
 static void add_effect(struct making *m, const struct pawl_effect *effect)
 {
     struct pawl_work_row row;
@@ -296,13 +312,19 @@ static void add_effect(struct making *m, const struct pawl_effect *effect)
     case PAWL_EFFECT_TASK:
         add_own_effect(m, PAWL_WORK_TASK, effect);
         return;
+    case PAWL_EFFECT_CALL:
+        add_own_effect(m, PAWL_WORK_CALL, effect);
+        return;
     case PAWL_EFFECT_STIMULUS:
         fail(m, pawl__runtime_event_row(m->run->runtime, &m->arena, &effect->data, &row));
-        row.id = effect->id;
-        row.created_us = row.due_us = m->now_us;
+        row.created_us = m->now_us;
+        row.due_us = runtime_at_once(m->now_us);
         break;
     case PAWL_EFFECT_CHILD:
-        row = effect_row(m, PAWL_WORK_START, effect);
+        row = start_row(m, effect);
+        row.id = pawl__runtime_new_id(m->run->runtime, &m->arena);
+        if (!row.id.ptr)
+            fail(m, pawl__arena_status(&m->arena));
         break;
     case PAWL_EFFECT_HTTP:
     case PAWL_EFFECT_REPLY:
@@ -327,7 +349,7 @@ static void add_awaited(struct making *m)
         fail(m, pawl__arena_status(&m->run->task->arena));
         return;
     }
-    *m->inline_start = effect_row(m, PAWL_WORK_START, awaited);
+    *m->inline_start = start_row(m, awaited);
     m->inline_start->owner = pawl__keeper_incarnation(m->run->runtime->keeper);
     pawl__runtime_change(&m->changes, PAWL_CHANGE_PUT, PAWL_TABLE_WORK, m->inline_start);
 }
@@ -370,7 +392,7 @@ static void add_mail(struct making *m, const char *kind, struct pawl_str to, con
         .instance_id = to,
         .part = pawl__runtime_part(to),
         .created_us = m->now_us,
-        .due_us = m->now_us,
+        .due_us = runtime_at_once(m->now_us),
         .expires_us = PAWL_TIME_NEVER,
         .payload = child_payload(m),
     };
@@ -382,46 +404,27 @@ static void add_mail(struct making *m, const char *kind, struct pawl_str to, con
     pawl__runtime_change(&m->changes, PAWL_CHANGE_PUT, PAWL_TABLE_WORK, &row);
 }
 
-/* The parent that awaits the end of this burst, the instance's first; "" none. Known from the row
- * that asked for the instance, and from then on kept with the burst. */
-static struct pawl_str awaiting_parent(struct making *m)
-{
-    const struct runtime_run *run = m->run;
-    struct pawl_json started = pawl__json_null();
-
-    if (!run->started)
-        return runtime_text(pawl__json_get_text(&run->state, "pawl"), AWAITED_BY);
-    fail(m, pawl__runtime_json_read(run->runtime, &m->arena, run->started->payload, &started,
-                                    run->task->err));
-    if (!pawl__str_is(runtime_text(&started, "mode"), "execute"))
-        return pawl__str("");
-    return runtime_text(&started, "parentInstanceId");
-}
-
 /*
- * A parent that executes this instance inline gets the result of its first burst; one that waits
- * for its end is told when it comes. Never both: the first tells of the end too.
+ * A parent that executes this instance inline gets the result of its first burst, however many
+ * commits that takes; one that waits for its end is told when it comes. Never both: the first tells
+ * of the end too.
  */
 static void tell_parent(struct making *m)
 {
     const struct pawl_json *properties = pawl__json_get_text(&m->state, "properties");
     struct pawl_str parent = runtime_text(properties, "ParentInstanceId");
-    struct pawl_str awaiting = awaiting_parent(m);
+    struct pawl_json *section = pawl__json_get_text(&m->state, "pawl");
 
-    if (!m->over) {
-        struct pawl_builder b = {.arena = &m->arena};
-        struct pawl_json *section = pawl__json_get_text(&m->state, "pawl");
-
-        if (awaiting.len > 0 && section)
-            pawl__build_text(&b, section, AWAITED_BY, awaiting);
-        fail(m, b.status);
+    if (m->run->feeds.len > 0) {
+        if (m->over)
+            add_mail(m, PAWL_WORK_FEED, m->run->feeds, "feed");
+        else if (section)
+            fail(m, pawl__json_set_text(&m->arena, section, RUNTIME_FEEDS,
+                                        pawl__json_string(m->run->feeds)));
         return;
     }
-    if (awaiting.len > 0) {
-        m->fed = awaiting;
-        add_mail(m, PAWL_WORK_FEED, awaiting, "feed");
+    if (!m->over)
         return;
-    }
     if (pawl__str_is(m->row.status, "Finished") && parent.len > 0 &&
         pawl__json_true(pawl__json_get_text(properties, "WaitForCompletion")))
         add_mail(m, PAWL_WORK_CHILD, parent, "end");
@@ -483,8 +486,10 @@ static void end_cause(struct making *m)
     for (size_t i = 0; i < run->reservation_count; i++)
         pawl__runtime_change(&m->changes, PAWL_CHANGE_INSERT, PAWL_TABLE_RESERVATIONS,
                              &run->reservations[i]);
-    /* Behind them: one that ends with its first commit has had its turn, and leaves none. */
-    if (m->over && pawl__str_is(m->row.status, "Finished")) {
+    /* Behind the inserts: one that ends in its first burst keeps nothing. One that is new and
+     * inserts none has none. */
+    if (m->over && pawl__str_is(m->row.status, "Finished") &&
+        (!run->is_new || run->reservation_count > 0)) {
         const struct pawl_reservation_row owned = {.instance_id = run->row.id};
 
         pawl__runtime_change(&m->changes, PAWL_CHANGE_DELETE_OWNED, PAWL_TABLE_RESERVATIONS,
@@ -526,25 +531,15 @@ static int urge_child(struct making *m, struct pawl_work_row *start)
     int status = PAWL_ENOMEM;
 
     start->id = pawl__arena_str(&task->arena, id);
+    start->name = pawl__arena_str(&task->arena, start->name);
     start->payload = pawl__arena_str(&task->arena, start->payload);
-    if (start->id.ptr && start->payload.ptr)
+    if (start->id.ptr && start->name.ptr && start->payload.ptr)
         status = pawl__runtime_task_urge(task, start, pawl__str(""));
     else
         (void)pawl__error_code(task->err, status);
     if (status != PAWL_OK)
         pawl__runtime_drop(m->run->runtime, id);
     return status;
-}
-
-/* The burst that awaited this one goes on next, wherever it was parked. */
-static int urge_parent(struct making *m)
-{
-    struct runtime_task *task = m->run->task;
-    struct pawl_str id = pawl__arena_str(&task->arena, m->fed);
-
-    if (!id.ptr)
-        return pawl__error_code(task->err, pawl__arena_status(&task->arena));
-    return pawl__runtime_task_urge(task, NULL, id);
 }
 
 static int after_commit(struct making *m, const struct pawl_commit *commit)
@@ -560,14 +555,16 @@ static int after_commit(struct making *m, const struct pawl_commit *commit)
         run->row.owner = 0;
     run->row.cancel_requested = commit->cancel_requested;
     for (size_t i = 0; i < m->effect_count; i++)
-        pawl__runtime_perform(run->runtime, &m->effects[i], m->effect_data[i]);
+        pawl__runtime_perform_own(run->task, &m->effects[i], m->effect_data[i], m->now_us);
     status = keep_state(m);
     if (status == PAWL_OK && m->inline_start)
         status = urge_child(m, m->inline_start);
     else if (m->inline_start)
         pawl__runtime_drop(run->runtime, m->inline_start->id);
-    if (status == PAWL_OK && m->fed.len > 0)
-        status = urge_parent(m);
+    if (status == PAWL_OK && m->over && run->feeds.len > 0) {
+        status = pawl__runtime_task_urge(run->task, NULL, run->feeds);
+        run->feeds = pawl__str("");
+    }
     return status;
 }
 

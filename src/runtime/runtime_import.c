@@ -71,7 +71,7 @@ static int find_graph(struct import *import)
     return status;
 }
 
-static void add_bookmark(struct import *import, const struct pawl_json *bookmark)
+static void add_bookmark(struct import *import, const struct pawl_json *bookmark, uint32_t place)
 {
     const struct pawl_json *payload = pawl__json_get_text(bookmark, "payload");
     const struct pawl_bookmark_row row = {
@@ -82,7 +82,7 @@ static void add_bookmark(struct import *import, const struct pawl_json *bookmark
         .activity_id = runtime_text(bookmark, "activityId"),
         .activity_instance_id = runtime_text(bookmark, "activityInstanceId"),
         .correlation_id = import->row.correlation_id,
-        .created_us = import->now_us,
+        .created_us = import->now_us + place,
         .payload = text_of(import, payload),
         .metadata = text_of(import, pawl__json_get_text(bookmark, "metadata")),
     };
@@ -138,7 +138,7 @@ static int prepare(struct import *import, const struct pawl_json *exported)
     import->row.updated_us = import->now_us;
     bookmarks = pawl__json_get_text(&import->state, "bookmarks");
     for (uint32_t i = 0; i < pawl__json_len(bookmarks); i++)
-        add_bookmark(import, pawl__json_at(bookmarks, i));
+        add_bookmark(import, pawl__json_at(bookmarks, i), i);
     status = pawl__runtime_pack(task->runtime, &task->arena, text_of(import, &import->state),
                                 &import->row.state, task->err);
     if (status == PAWL_OK)

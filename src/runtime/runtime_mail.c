@@ -130,13 +130,14 @@ static int child_event(struct runtime_run *run, const struct pawl_work_row *mail
 
 /* ---- cancelling ---------------------------------------------------------------------------- */
 
-int pawl__runtime_request_cancel(struct runtime_task *task, struct pawl_str instance_id)
+int pawl__runtime_request_cancel(struct runtime_task *task, struct pawl_str instance_id,
+                                 const char *kind)
 {
     struct pawl_runtime *runtime = task->runtime;
     struct runtime_changes changes = {.arena = &task->arena};
     const struct pawl_instance_row instance = {.id = instance_id};
     struct pawl_work_row mail = {
-        .kind = pawl__str(PAWL_WORK_CANCEL),
+        .kind = pawl__str(kind),
         .instance_id = instance_id,
         .part = pawl__runtime_part(instance_id),
         .expires_us = PAWL_TIME_NEVER,
@@ -144,7 +145,8 @@ int pawl__runtime_request_cancel(struct runtime_task *task, struct pawl_str inst
     struct pawl_commit commit = {.kind = PAWL_COMMIT_CANCEL, .instance = &instance};
 
     /* Asking twice is asking once. Due since ever: the flag is what its owner looks at. */
-    mail.id = pawl__str(pawl__arena_printf(&task->arena, "%.*s/cancel", PAWL_STR_ARG(instance_id)));
+    mail.id =
+        pawl__str(pawl__arena_printf(&task->arena, "%.*s/%s", PAWL_STR_ARG(instance_id), kind));
     if (mail.id.len == 0)
         return pawl__error_code(task->err, pawl__arena_status(&task->arena));
     pawl__runtime_change(&changes, PAWL_CHANGE_ADD, PAWL_TABLE_WORK, &mail);
@@ -153,6 +155,49 @@ int pawl__runtime_request_cancel(struct runtime_task *task, struct pawl_str inst
     commit.changes = changes.items;
     commit.change_count = changes.count;
     return pawl__runtime_commit(runtime, &commit, task->deadline_ns, task->err);
+}
+
+/*
+ * Children that were dispatched and are not there yet. Whoever starts one at this moment finds his
+ * row gone at his commit, or has committed: then the child is there when children are looked for.
+ */
+static int drop_starts(struct runtime_task *task, struct pawl_str parent_id)
+{
+    const struct pawl_condition conditions[] = {
+        {.column = pawl_table_column(PAWL_TABLE_WORK, "kind"),
+         .value = {.text = pawl__str(PAWL_WORK_START)}},
+        {.column = pawl_table_column(PAWL_TABLE_WORK, "due_us"),
+         .compare = PAWL_LT,
+         .value = {.integer = PAWL_TIME_NEVER}},
+        {.column = pawl_table_column(PAWL_TABLE_WORK, "name"), .value = {.text = parent_id}},
+    };
+    const struct pawl_query query = {
+        .table = PAWL_TABLE_WORK,
+        .flags = PAWL_QUERY_BRIEF,
+        .conditions = conditions,
+        .condition_count = sizeof conditions / sizeof conditions[0],
+        .limit = CHILDREN_PAGE,
+    };
+    struct pawl_rows rows = {0};
+    int status;
+
+    do {
+        struct runtime_changes changes = {.arena = &task->arena};
+        struct pawl_commit commit = {.kind = PAWL_COMMIT_PLAIN};
+
+        status = pawl_store_find(task->runtime->store, &query, &task->arena, &rows,
+                                 task->deadline_ns, task->err);
+        if (status != PAWL_OK || rows.count == 0)
+            break;
+        for (size_t i = 0; i < rows.count; i++)
+            pawl__runtime_delete_work(&changes, ((const struct pawl_work_row *)rows.rows)[i].id);
+        if (changes.status != PAWL_OK)
+            return pawl__error_code(task->err, changes.status);
+        commit.changes = changes.items;
+        commit.change_count = changes.count;
+        status = pawl__runtime_commit(task->runtime, &commit, task->deadline_ns, task->err);
+    } while (status == PAWL_OK && rows.count == CHILDREN_PAGE);
+    return status;
 }
 
 int pawl__runtime_cancel_children(struct runtime_task *task, struct pawl_str instance_id)
@@ -173,21 +218,23 @@ int pawl__runtime_cancel_children(struct runtime_task *task, struct pawl_str ins
         .limit = CHILDREN_PAGE,
     };
     struct pawl_rows rows = {0};
-    int status;
+    int status = drop_starts(task, instance_id);
 
     /* Those that were asked are not found again. */
-    do {
+    while (status == PAWL_OK) {
         status = pawl_store_find(task->runtime->store, &query, &task->arena, &rows,
                                  task->deadline_ns, task->err);
         for (size_t i = 0; status == PAWL_OK && i < rows.count; i++) {
             const struct pawl_instance_row *child =
                 &((const struct pawl_instance_row *)rows.rows)[i];
 
-            status = pawl__runtime_request_cancel(task, child->id);
+            status = pawl__runtime_request_cancel(task, child->id, PAWL_WORK_CANCEL);
             if (status == PAWL_ENOTFOUND)
                 status = PAWL_OK;
         }
-    } while (status == PAWL_OK && rows.count == CHILDREN_PAGE);
+        if (rows.count < CHILDREN_PAGE)
+            break;
+    }
     return status;
 }
 
@@ -209,11 +256,13 @@ int pawl__runtime_mail_event(struct runtime_run *run, const struct pawl_work_row
         return resume_event(run, mail, event, means);
     if (pawl__str_is(mail->kind, PAWL_WORK_CHILD))
         return child_event(run, mail, event, means);
-    if (pawl__str_is(mail->kind, PAWL_WORK_CANCEL)) {
-        status = pawl__runtime_cancel_children(run->task, run->row.id);
+    if (pawl__str_is(mail->kind, PAWL_WORK_CANCEL) ||
+        pawl__str_is(mail->kind, PAWL_WORK_CANCEL_ONE)) {
         event->kind = PAWL_EVENT_CANCEL;
         *means = true;
-        return status;
+        return pawl__str_is(mail->kind, PAWL_WORK_CANCEL)
+                   ? pawl__runtime_cancel_children(run->task, run->row.id)
+                   : PAWL_OK;
     }
     if (pawl__str_is(mail->kind, PAWL_WORK_RUN)) {
         event->kind = PAWL_EVENT_RUN;

@@ -72,8 +72,11 @@ struct runtime_done {
 struct runtime_task {
     struct pawl_runtime *runtime;
     int64_t deadline_ns;
-    struct pawl_arena arena; /* of this task as a whole */
-    struct pawl_list urgent; /* struct runtime_urgent, in the arena */
+    struct pawl_arena arena;      /* of this task as a whole */
+    struct pawl_list urgent;      /* struct runtime_urgent, in the arena */
+    struct pawl_request *request; /* NULL: none */
+    struct pawl_json *altered;    /* where alterations are told; NULL: nobody asks */
+    struct pawl_arena *altered_arena;
     struct pawl_error *err;
 };
 
@@ -121,8 +124,16 @@ PAWL_MUST_CHECK int pawl__runtime_wait_left(struct pawl_runtime *runtime, int64_
 /* The store's clock, asked at most once a second. */
 PAWL_MUST_CHECK int pawl__runtime_clock(struct pawl_runtime *runtime, int64_t *now_us,
                                         int64_t deadline_ns, struct pawl_error *err);
-/* What it showed when it was seen at a request sent at `sent_ns`. */
-void pawl__runtime_clock_seen(struct pawl_runtime *runtime, int64_t now_us, int64_t sent_ns);
+/* What it showed in an answer that has just come: what is reckoned from it is never ahead of it, so
+ * that what is made due now is. */
+void pawl__runtime_clock_seen(struct pawl_runtime *runtime, int64_t now_us);
+
+/* The due time of what is to be done at once: not ahead of a store whose clock knows milliseconds.
+ */
+static inline int64_t runtime_at_once(int64_t now_us)
+{
+    return now_us - now_us % 1000;
+}
 
 /* A fresh id that sorts by time, in the arena; ptr NULL: the arena's status, or no entropy. */
 struct pawl_str pawl__runtime_new_id(struct pawl_runtime *runtime, struct pawl_arena *arena);
@@ -202,9 +213,15 @@ struct runtime_run {
     const struct pawl_reservation_row *reservations;
     size_t reservation_count;
     const struct pawl_work_row *next_tick;
+    /* The parent whose burst awaits the end of this one's first; "": none. While that is in
+     * progress the stored state says so too. Lives in the task's arena. */
+    struct pawl_str feeds;
     struct pawl_outcome *outcome; /* NULL: nobody asks */
     bool parked;                  /* its burst awaits something; the claim stays */
 };
+
+/* In the stored state's section of a burst in progress: see feeds. */
+#define RUNTIME_FEEDS "feeds"
 
 /* The store's time now, as far as this node can tell. */
 int64_t pawl__runtime_now_us(const struct runtime_run *run);
@@ -223,8 +240,16 @@ void pawl__runtime_fill_row(struct pawl_instance_row *row, const struct pawl_jso
 struct pawl_work_row pawl__runtime_timer_row(struct pawl_str instance_id,
                                              struct pawl_str bookmark_id, int64_t due,
                                              int64_t now_us);
+/* By name; one that nobody knows counts as executing. */
+enum pawl_sub_status pawl__runtime_sub_status(struct pawl_str name);
 /* What run->outcome, when somebody asks, learns of the instance as it is now. */
 void pawl__runtime_tell_outcome(const struct runtime_run *run);
+/*
+ * After pawl__runtime_task_finish(): one that awaited a child has gone on since. `outcome` NULL
+ * allowed.
+ */
+PAWL_MUST_CHECK int pawl__runtime_renew_outcome(struct runtime_task *task,
+                                                struct pawl_outcome *outcome);
 
 /* ---- runtime_run.c ------------------------------------------------------------------------- */
 
@@ -248,6 +273,8 @@ PAWL_MUST_CHECK int pawl__runtime_run_instance(struct runtime_task *task,
                                                struct pawl_outcome *outcome);
 /* Claims one instance; run->row, state, mail are set. */
 PAWL_MUST_CHECK int pawl__runtime_claim(struct runtime_run *run, struct pawl_str instance_id);
+/* Whether the host wants bursts to end. */
+bool pawl__runtime_is_stopping(const struct pawl_runtime *runtime);
 /* What a commit in the middle of a burst may take, however long the burst computed. */
 int64_t pawl__runtime_commit_deadline(const struct runtime_task *task);
 
@@ -263,9 +290,27 @@ PAWL_MUST_CHECK int pawl__runtime_mail_event(struct runtime_run *run,
 /* Asks for the cancellation of all running children of an instance. */
 PAWL_MUST_CHECK int pawl__runtime_cancel_children(struct runtime_task *task,
                                                   struct pawl_str instance_id);
-/* The row of a cancellation, in the arena. */
+/* Commits that an instance is to be cancelled: the flag, and mail of this kind that wakes it. */
 PAWL_MUST_CHECK int pawl__runtime_request_cancel(struct runtime_task *task,
-                                                 struct pawl_str instance_id);
+                                                 struct pawl_str instance_id, const char *kind);
+
+/* ---- runtime_client.c ---------------------------------------------------------------------- */
+
+/* Runs `event` and what is urgent then; waits while another node has the instance. */
+PAWL_MUST_CHECK int pawl__runtime_run_waiting(struct runtime_task *task,
+                                              struct pawl_str instance_id, struct pawl_event *event,
+                                              struct pawl_outcome *out);
+
+/* ---- runtime_alter.c ----------------------------------------------------------------------- */
+
+/* The graph that alterations of an instance are applied on, with a reference for the caller. */
+PAWL_MUST_CHECK int pawl__runtime_altered_graph(struct pawl_runtime *runtime,
+                                                const struct pawl_instance_row *row,
+                                                const struct pawl_json *alterations,
+                                                struct pawl_graph **out, int64_t deadline_ns,
+                                                struct pawl_error *err);
+/* What a burst that was opened with alterations did, for whoever asks. */
+PAWL_MUST_CHECK int pawl__runtime_tell_altered(struct runtime_task *task, struct pawl_burst *burst);
 
 /* ---- runtime_start.c ----------------------------------------------------------------------- */
 
@@ -317,6 +362,9 @@ int pawl__runtime_do_runnable(struct pawl_runtime *runtime, struct pawl_str inst
 void pawl__runtime_add_failure(struct runtime_changes *changes, struct pawl_runtime *runtime,
                                const struct pawl_work_row *work, const struct pawl_error *why,
                                int64_t now_us);
+/* For the hook. */
+void pawl__runtime_tell_failure(struct pawl_runtime *runtime, struct pawl_str instance_id,
+                                const struct pawl_error *why);
 /* It is given up at once. `reason` is "Expired" or "Failed". */
 void pawl__runtime_add_dead_letter(struct runtime_changes *changes,
                                    const struct pawl_work_row *work, const char *reason,
@@ -325,8 +373,11 @@ void pawl__runtime_add_dead_letter(struct runtime_changes *changes,
 PAWL_MUST_CHECK int pawl__runtime_finish_work(struct runtime_task *task,
                                               const struct pawl_work_row *work,
                                               const struct runtime_changes *changes);
-/* Performs an effect that is this node's and notes it as done. */
-void pawl__runtime_perform(struct pawl_runtime *runtime, const struct pawl_work_row *work,
-                           const struct pawl_json *data);
+/* Work that is this node's ends; its successor is nobody's and due then. */
+PAWL_MUST_CHECK int pawl__runtime_put_off(struct runtime_task *task,
+                                          const struct pawl_work_row *work, int64_t due_us);
+/* Performs an effect that the commit just made brought, this node's, and notes it as done. */
+void pawl__runtime_perform_own(struct runtime_task *task, const struct pawl_work_row *work,
+                               const struct pawl_json *data, int64_t now_us);
 
 #endif

@@ -63,6 +63,12 @@ static int load(struct runtime_run *run, const struct pawl_claim *claim)
                                          task->err);
     if (status == PAWL_OK && !pawl__json_is(&run->counts, PAWL_JSON_OBJECT))
         run->counts = pawl__json_object();
+    if (status == PAWL_OK) {
+        run->feeds = pawl__arena_str(
+            &task->arena, runtime_text(pawl__json_get_text(&run->state, "pawl"), RUNTIME_FEEDS));
+        if (!run->feeds.ptr)
+            status = pawl__error_code(task->err, pawl__arena_status(&task->arena));
+    }
     if (status != PAWL_OK)
         return pawl__error_prefix(task->err, status, "instance %.*s", PAWL_STR_ARG(claim->id));
     return PAWL_OK;
@@ -77,9 +83,9 @@ int pawl__runtime_claim(struct runtime_run *run, struct pawl_str instance_id)
     if (!claim.id.ptr)
         return pawl__error_code(task->err, pawl__arena_status(&task->arena));
     pawl__arena_reset(&run->arena);
-    run->claimed_ns = pawl_env_monotonic_ns(run->runtime->env);
     status = pawl_store_claim(run->runtime->store, pawl__keeper_incarnation(run->runtime->keeper),
                               &claim, 1, &run->arena, &run->now_us, task->deadline_ns, task->err);
+    run->claimed_ns = pawl_env_monotonic_ns(run->runtime->env);
     if (status != PAWL_OK)
         return status;
     if (claim.status == PAWL_ENOTFOUND)
@@ -130,14 +136,20 @@ static int commit_mail(struct runtime_run *run, struct runtime_changes *changes,
     return status;
 }
 
-/* Nothing reopens an instance that has ended. What was sent to it is visible as a dead letter. */
-static void absorb(struct runtime_run *run, struct runtime_changes *changes,
-                   const struct pawl_work_row *mail)
+/*
+ * Nothing reopens an instance that has ended. What was sent to it is visible as a dead letter; a
+ * cancellation is still one of its children, also when the flag has reached a burst before it.
+ */
+static int absorb(struct runtime_run *run, struct runtime_changes *changes,
+                  const struct pawl_work_row *mail)
 {
     pawl__runtime_delete_work(changes, mail->id);
     if (mail->hash.len > 0)
         pawl__runtime_add_dead_letter(changes, mail, "Failed", pawl__str("the instance has ended"),
                                       pawl__runtime_now_us(run));
+    return pawl__str_is(mail->kind, PAWL_WORK_CANCEL)
+               ? pawl__runtime_cancel_children(run->task, run->row.id)
+               : PAWL_OK;
 }
 
 /* It may still find its bookmark: the row stays, and a bookmark with its hash makes it due. */
@@ -157,10 +169,52 @@ static void park_mail(struct runtime_run *run, struct runtime_changes *changes,
 static int absorb_all(struct runtime_run *run)
 {
     struct runtime_changes changes = {.arena = &run->arena};
+    int status = PAWL_OK;
 
-    for (; run->mail_count > 0; run->mail_count--, run->mail++)
-        absorb(run, &changes, run->mail);
-    return commit_mail(run, &changes, true);
+    for (; run->mail_count > 0 && status == PAWL_OK; run->mail_count--, run->mail++)
+        status = absorb(run, &changes, run->mail);
+    return status == PAWL_OK ? commit_mail(run, &changes, true) : status;
+}
+
+/* ---- requests ------------------------------------------------------------------------------ */
+
+void pawl__request_init(struct pawl_request *request, const struct pawl_allocator *alloc)
+{
+    pawl__arena_init(&request->arena, alloc, RUNTIME_BYTES_MAX);
+    pawl__map_init(&request->kept, alloc, (struct pawl_hash_seed){3, 4});
+}
+
+void pawl__request_release(struct pawl_request *request)
+{
+    pawl__map_release(&request->kept);
+    pawl__arena_release(&request->arena);
+}
+
+static struct pawl_json kept(const struct pawl_request *request, struct pawl_str instance_id)
+{
+    const struct pawl_json *value = request ? pawl__map_get(&request->kept, instance_id) : NULL;
+
+    return value ? *value : pawl__json_null();
+}
+
+/* What the Memory driver has at the end of a burst, for the next one of the same request. */
+static int keep(struct runtime_run *run)
+{
+    struct pawl_request *request = run->task->request;
+    struct pawl_json *value;
+    struct pawl_str id;
+    int status;
+
+    if (!request)
+        return PAWL_OK;
+    value = pawl__arena_alloc(&request->arena, sizeof *value);
+    id = pawl__arena_str(&request->arena, run->row.id);
+    if (!value || !id.ptr)
+        return pawl__error_code(run->task->err, pawl__arena_status(&request->arena));
+    status = pawl__json_copy(&request->arena, pawl__burst_kept(run->burst), value);
+    if (status == PAWL_OK)
+        status = pawl__map_put(&request->kept, id, value);
+    return status == PAWL_OK ? PAWL_OK : pawl__error_code(run->task->err, status);
 }
 
 /* ---- bursts -------------------------------------------------------------------------------- */
@@ -180,6 +234,7 @@ static int open_burst(struct runtime_run *run, struct pawl_event *event)
     event->now = pawl__us_to_ticks(pawl__runtime_now_us(run));
     event->seed = pawl__runtime_burst_seed(run->runtime, run->row.id, run->row.revision);
     event->instance_id = run->row.id;
+    event->kept = kept(task->request, run->row.id);
     status = pawl__burst_open(run->graph, &run->runtime->env->alloc, fresh ? NULL : &run->state,
                               event, &run->burst, task->err);
     if (status == PAWL_OK && hooks->stop)
@@ -189,7 +244,8 @@ static int open_burst(struct runtime_run *run, struct pawl_event *event)
 
 static int reopen_burst(struct runtime_run *run)
 {
-    struct pawl_event event = {.kind = PAWL_EVENT_RUN};
+    struct pawl_event event = {.kind =
+                                   run->row.cancel_requested ? PAWL_EVENT_CANCEL : PAWL_EVENT_RUN};
 
     close_burst(run);
     return open_burst(run, &event);
@@ -242,9 +298,9 @@ static int answer(struct runtime_run *run, const struct pawl_effect *awaited, bo
     return feed(run, &result);
 }
 
-static bool is_stopping(const struct runtime_run *run)
+bool pawl__runtime_is_stopping(const struct pawl_runtime *runtime)
 {
-    const struct pawl_runtime_hooks *hooks = &run->runtime->options.hooks;
+    const struct pawl_runtime_hooks *hooks = &runtime->options.hooks;
 
     return hooks->stop && hooks->stop(hooks->ctx);
 }
@@ -254,25 +310,27 @@ static bool may_release(const struct runtime_run *run, enum pawl_step step)
 {
     if (step == PAWL_STEP_IDLE || step == PAWL_STEP_DONE)
         return run->mail_count == 0;
-    return step == PAWL_STEP_YIELD && is_stopping(run);
+    return step == PAWL_STEP_YIELD && pawl__runtime_is_stopping(run->runtime);
 }
 
 /* After a commit: *over when the burst is done with, here. */
 static int go_on(struct runtime_run *run, enum pawl_step step, bool *over)
 {
     *over = true;
-    if (step == PAWL_STEP_IDLE || step == PAWL_STEP_DONE || run->row.owner == 0)
+    if (step == PAWL_STEP_IDLE || step == PAWL_STEP_DONE)
+        return keep(run);
+    if (run->row.owner == 0)
         return PAWL_OK;
     if (step == PAWL_STEP_EFFECT) {
         run->parked = true;
         return PAWL_OK;
     }
     *over = false;
-    if (run->row.cancel_requested)
-        pawl__burst_cancel(run->burst);
     /* A burst that yields is reopened: that keeps an endless loop's memory small. */
     if (step == PAWL_STEP_YIELD || run->runtime->options.step_commits)
         return reopen_burst(run);
+    if (run->row.cancel_requested)
+        pawl__burst_cancel(run->burst);
     return PAWL_OK;
 }
 
@@ -314,6 +372,15 @@ static int run_burst(struct runtime_run *run, struct pawl_event *event, const st
     return status;
 }
 
+enum pawl_sub_status pawl__runtime_sub_status(struct pawl_str name)
+{
+    for (int sub = PAWL_SUB_PENDING; sub <= PAWL_SUB_INTERRUPTED; sub++) {
+        if (pawl__str_is(name, pawl__sub_status_name((enum pawl_sub_status)sub)))
+            return (enum pawl_sub_status)sub;
+    }
+    return PAWL_SUB_EXECUTING;
+}
+
 void pawl__runtime_tell_outcome(const struct runtime_run *run)
 {
     struct pawl_outcome *outcome = run->outcome;
@@ -322,11 +389,7 @@ void pawl__runtime_tell_outcome(const struct runtime_run *run)
         return;
     memcpy(outcome->instance_id, run->row.id.ptr, run->row.id.len);
     outcome->instance_id[run->row.id.len] = '\0';
-    outcome->sub_status = PAWL_SUB_EXECUTING;
-    for (int sub = PAWL_SUB_PENDING; sub <= PAWL_SUB_INTERRUPTED; sub++) {
-        if (pawl__str_is(run->row.sub_status, pawl__sub_status_name((enum pawl_sub_status)sub)))
-            outcome->sub_status = (enum pawl_sub_status)sub;
-    }
+    outcome->sub_status = pawl__runtime_sub_status(run->row.sub_status);
     outcome->incident_count = run->row.incident_count;
     outcome->bookmark_count = pawl__json_len(pawl__json_get_text(&run->state, "bookmarks"));
 }
@@ -394,32 +457,71 @@ static int run_mail(struct runtime_run *run)
     return commit_mail(run, &changes, run->mail_count == 0);
 }
 
+/*
+ * An operator's alterations, on the graph of the version that they migrate to. What is refused has
+ * changed nothing, and is no failure of the instance: the claim ends.
+ */
+static int alter(struct runtime_run *run, struct pawl_event *event)
+{
+    struct runtime_changes none = {.arena = &run->arena};
+    struct runtime_task *task = run->task;
+    struct pawl_graph *graph = NULL;
+    struct pawl_error *err = task->err;
+    bool over = false;
+    int status = pawl__runtime_altered_graph(run->runtime, &run->row, &event->alterations, &graph,
+                                             task->deadline_ns, err);
+
+    if (status == PAWL_OK) {
+        pawl__graph_unref(run->graph);
+        run->graph = graph;
+        status = open_burst(run, event);
+    }
+    if (status != PAWL_OK) {
+        task->err = NULL;
+        (void)!commit_mail(run, &none, true);
+        task->err = err;
+        return status;
+    }
+    status = pawl__runtime_tell_altered(task, run->burst);
+    while (status == PAWL_OK && !over)
+        status = step_burst(run, &over);
+    close_burst(run);
+    return status;
+}
+
+/* What reaches an instance that has ended: a person's word, which may reopen it. */
+static bool may_reopen(const struct pawl_event *event)
+{
+    return event && (event->kind == PAWL_EVENT_ACTIVITY || event->kind == PAWL_EVENT_ALTER);
+}
+
 /* One event: the caller's, what the state is in the middle of, a cancellation, mail. */
 static int run_next(struct runtime_run *run, struct pawl_event **event, bool *any)
 {
     struct pawl_event own = {.kind = PAWL_EVENT_RUN};
 
     *any = true;
-    if (is_final(run) && !(*event && (*event)->kind == PAWL_EVENT_ACTIVITY)) {
+    if (is_final(run) && !may_reopen(*event)) {
         *event = NULL;
         *any = false;
         return run->row.owner ? absorb_all(run) : PAWL_OK;
     }
+    if (run->row.cancel_requested && !is_final(run)) {
+        own.kind = PAWL_EVENT_CANCEL;
+        return run_burst(run, &own, NULL);
+    }
     if (run->row.runnable == 2)
         return resume_awaiting(run, any);
-    if (run->row.cancel_requested) {
-        int status = pawl__runtime_cancel_children(run->task, run->row.id);
-
-        own.kind = PAWL_EVENT_CANCEL;
-        return status == PAWL_OK ? run_burst(run, &own, NULL) : status;
-    }
     if (run->row.runnable)
         return run_burst(run, &own, NULL);
     if (*event) {
         struct pawl_event *given = *event;
 
         *event = NULL;
-        return run_burst(run, given, NULL);
+        if (given->kind == PAWL_EVENT_ALTER)
+            return alter(run, given);
+        /* "Go on": what stands in the middle of a burst did already; the root never runs twice. */
+        return given->kind == PAWL_EVENT_RUN ? PAWL_OK : run_burst(run, given, NULL);
     }
     if (run->mail_count > 0)
         return run_mail(run);
@@ -428,6 +530,24 @@ static int run_next(struct runtime_run *run, struct pawl_event **event, bool *an
 }
 
 /* ---- failures ------------------------------------------------------------------------------ */
+
+/* The row as the last commit wrote it: what was claimed may be older. */
+static int stored_row(struct runtime_run *run, struct pawl_instance_row *row)
+{
+    struct pawl_arena *arena = &run->task->arena;
+    struct pawl_str state = pawl__runtime_json_text(arena, &run->state);
+    struct pawl_str counts = pawl__runtime_json_text(arena, &run->counts);
+    int status = PAWL_OK;
+
+    if (!state.ptr || !counts.ptr)
+        return pawl__arena_status(arena);
+    if (run->graph)
+        pawl__runtime_fill_row(row, &run->state, run->graph->workflow);
+    status = pawl__runtime_pack(run->runtime, arena, state, &row->state, NULL);
+    if (status == PAWL_OK)
+        status = pawl__runtime_pack(run->runtime, arena, counts, &row->counts, NULL);
+    return status;
+}
 
 /*
  * The event could not be run at all (its definition is gone, its state is damaged, it asks for more
@@ -459,6 +579,8 @@ static void give_back(struct runtime_run *run, const struct pawl_error *why)
         pawl__runtime_add_failure(&changes, run->runtime, &again, why, now_us);
     if (run->row.runnable != 1)
         commit.flags |= PAWL_COMMIT_KEEP;
+    else if (changes.status == PAWL_OK)
+        changes.status = stored_row(run, &row);
     row.runnable = 0;
     commit.changes = changes.items;
     commit.change_count = changes.count;
@@ -495,24 +617,32 @@ static void let_go(struct runtime_run *run, int status)
     if (run->runtime->log)
         pawl_log(run->runtime->log, PAWL_LOG_WARN, "burst failed",
                  pawl__log_str("instance", run->row.id), pawl_log_error("error", &why));
+    pawl__runtime_tell_failure(run->runtime, run->row.id, &why);
     give_back(run, &why);
 }
 
 /* ---- the whole ----------------------------------------------------------------------------- */
 
+/*
+ * Others of this node that find work for it between its commits leave a note, as for any other
+ * instance. Somebody who has the id in hand has made one under it, which the store will say.
+ */
 int pawl__runtime_run_new(struct runtime_run *run, struct pawl_event *event)
 {
     struct runtime_running running;
     bool entered = pawl__runtime_enter(run->runtime, &running, run->row.id);
+    bool again = false;
     int status = run_burst(run, event, NULL);
 
     if (status != PAWL_OK)
         let_go(run, status);
-    /* Not entered: then it is there already, and the commit said so. */
-    while (entered && pawl__runtime_leave(run->runtime, &running)) {
-        if (status == PAWL_OK)
-            status = pawl__runtime_task_urge(run->task, NULL,
-                                             pawl__arena_str(&run->task->arena, run->row.id));
+    while (entered && pawl__runtime_leave(run->runtime, &running))
+        again = true;
+    if (again && status == PAWL_OK) {
+        struct pawl_str id = pawl__arena_str(&run->task->arena, run->row.id);
+
+        status = id.ptr ? pawl__runtime_task_urge(run->task, NULL, id)
+                        : pawl__error_code(run->task->err, pawl__arena_status(&run->task->arena));
     }
     return status;
 }

@@ -298,6 +298,8 @@ int pawl__runtime_start(struct pawl_runtime *runtime, const struct pawl_start *s
     pawl__runtime_run_release(&run);
     if (status == PAWL_OK)
         status = pawl__runtime_task_finish(&task);
+    if (status == PAWL_OK)
+        status = pawl__runtime_renew_outcome(&task, out);
     pawl__runtime_task_release(&task, status);
     return begun[0] ? tell_begun(err, status, begun) : status;
 }
@@ -348,11 +350,19 @@ static int drop_start(struct runtime_task *task, const struct pawl_work_row *wor
     return pawl__runtime_finish_work(task, work, &changes);
 }
 
-/* Starts what `start` says for a row of work; `judged`: by the definition's activation strategy. */
+/* What a row of work asks for. */
+struct asked {
+    struct pawl_start start;
+    bool judged;                           /* by the definition's activation strategy */
+    struct pawl_str feeds;                 /* the parent that executes it inline; "": none */
+    const struct pawl_work_row *next_tick; /* NULL: none */
+};
+
 static int start_for(struct runtime_task *task, const struct pawl_work_row *work,
-                     const struct pawl_start *start, bool judged,
-                     const struct pawl_work_row *next_tick)
+                     const struct asked *asked)
 {
+    const struct pawl_start *start = &asked->start;
+    const struct pawl_work_row *next_tick = asked->next_tick;
     struct pawl_event event = start_event(start);
     struct activation activation = {.key = pawl__str("")};
     struct runtime_run run;
@@ -363,7 +373,8 @@ static int start_for(struct runtime_task *task, const struct pawl_work_row *work
     status = prepare(&run, start);
     run.started = work;
     run.next_tick = next_tick;
-    if (status == PAWL_OK && judged)
+    run.feeds = asked->feeds;
+    if (status == PAWL_OK && asked->judged)
         status = find_activation(task, run.graph->workflow, start->correlation_id, &activation);
     if (status == PAWL_OK && activation.key.len > 0)
         status = is_active(task, run.graph->workflow, &activation, start->correlation_id, &active);
@@ -375,32 +386,74 @@ static int start_for(struct runtime_task *task, const struct pawl_work_row *work
     if (active || status == PAWL_EEXISTS)
         return drop_start(task, work, next_tick,
                           active ? "the activation strategy says no" : "it is there already");
-    if (status == PAWL_ENOTFOUND)
+    if (status == PAWL_ENOTFOUND && asked->feeds.len == 0)
         return drop_start(task, work, next_tick, "its definition is not published any more");
     return status;
+}
+
+/* A parent that executes a child inline must learn that there will be none: it would wait for ever.
+ */
+static int refuse_child(struct runtime_task *task, const struct pawl_work_row *work,
+                        struct pawl_str parent)
+{
+    struct runtime_changes changes = {.arena = &task->arena};
+    struct pawl_builder b = {.arena = &task->arena};
+    struct pawl_json told = pawl__json_object();
+    struct pawl_work_row feed = {
+        .kind = pawl__str(PAWL_WORK_FEED),
+        .instance_id = parent,
+        .part = pawl__runtime_part(parent),
+        .created_us = work->created_us,
+        .due_us = work->created_us,
+        .expires_us = PAWL_TIME_NEVER,
+    };
+    int status;
+
+    feed.id = pawl__str(pawl__arena_printf(&task->arena, "%.*s/feed", PAWL_STR_ARG(work->id)));
+    pawl__build_text(&b, &told, "error",
+                     pawl__arena_str(&task->arena, pawl__str(task->err ? task->err->msg : "")));
+    if (b.status == PAWL_OK)
+        feed.payload = pawl__runtime_json_text(&task->arena, &told);
+    if (b.status != PAWL_OK || feed.id.len == 0 || !feed.payload.ptr ||
+        task->arena.status != PAWL_OK)
+        return pawl__error_code(task->err, pawl__arena_status(&task->arena));
+    pawl__runtime_change(&changes, PAWL_CHANGE_PUT, PAWL_TABLE_WORK, &feed);
+    status = pawl__runtime_finish_work(task, work, &changes);
+    return status == PAWL_OK ? pawl__runtime_task_urge(task, NULL, parent) : status;
 }
 
 int pawl__runtime_do_start(struct runtime_task *task, const struct pawl_work_row *work)
 {
     struct pawl_json data;
-    struct pawl_start start;
+    struct asked asked = {.feeds = pawl__str("")};
+    struct pawl_str parent;
+    enum pawl_error_class class;
     int status =
         pawl__runtime_json_read(task->runtime, &task->arena, work->payload, &data, task->err);
 
     if (status != PAWL_OK)
         return status;
-    start = (struct pawl_start){
+    parent = runtime_text(&data, "parentInstanceId");
+    asked.start = (struct pawl_start){
         .definition_id = runtime_text(&data, "definitionId"),
         .version_id = runtime_text(&data, "versionId"),
         .instance_id = runtime_text(&data, "instanceId"),
         .correlation_id = runtime_text(&data, "correlationId"),
         .name = runtime_text(&data, "name"),
-        .parent_id = runtime_text(&data, "parentInstanceId"),
+        .parent_id = parent,
         .trigger_activity_id = runtime_text(&data, "triggerActivityId"),
         .input = runtime_member(&data, "input"),
         .properties = runtime_member(&data, "properties"),
     };
-    return start_for(task, work, &start, start.trigger_activity_id.len > 0, NULL);
+    asked.judged = asked.start.trigger_activity_id.len > 0;
+    if (pawl__str_is(runtime_text(&data, "mode"), "execute"))
+        asked.feeds = parent;
+    status = start_for(task, work, &asked);
+    class = pawl_error_class(status);
+    if (status == PAWL_OK || status == PAWL_ECONFLICT || asked.feeds.len == 0 ||
+        class == PAWL_CLASS_TRANSIENT || class == PAWL_CLASS_UNKNOWN || class == PAWL_CLASS_FATAL)
+        return status;
+    return refuse_child(task, work, parent);
 }
 
 /* ---- ticks --------------------------------------------------------------------------------- */
@@ -451,7 +504,7 @@ int pawl__runtime_do_tick(struct runtime_task *task, const struct pawl_work_row 
     int64_t now_us;
     struct pawl_json payload;
     struct pawl_work_row next;
-    struct pawl_start start;
+    struct asked asked = {.judged = true, .feeds = pawl__str("")};
     bool again = false;
     int status = find_trigger(task, work->name, &trigger);
 
@@ -466,10 +519,11 @@ int pawl__runtime_do_tick(struct runtime_task *task, const struct pawl_work_row 
         status = next_occurrence(task, work, trigger, &payload, now_us, &next, &again);
     if (status != PAWL_OK)
         return status;
-    start = (struct pawl_start){
+    asked.start = (struct pawl_start){
         .version_id = trigger->version_id,
         .trigger_activity_id = trigger->activity_id,
         .input = payload,
     };
-    return start_for(task, work, &start, true, again ? &next : NULL);
+    asked.next_tick = again ? &next : NULL;
+    return start_for(task, work, &asked);
 }

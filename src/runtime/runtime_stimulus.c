@@ -75,7 +75,7 @@ static int start_row(struct runtime_task *task, const struct pawl_work_row *stim
         .kind = pawl__str(PAWL_WORK_START),
         .part = stimulus->part,
         .created_us = stimulus->created_us,
-        .due_us = stimulus->created_us,
+        .due_us = runtime_at_once(stimulus->created_us),
         .expires_us = PAWL_TIME_NEVER,
         .id = pawl__str(pawl__arena_printf(&task->arena, "%.*s/0%.*s", PAWL_STR_ARG(stimulus->name),
                                            PAWL_STR_ARG(trigger->id))),
@@ -147,13 +147,15 @@ static void add_resume(struct runtime_task *task, const struct pawl_work_row *st
         .activity_instance_id = stimulus->activity_instance_id,
         .part = pawl__runtime_part(bookmark->instance_id),
         .created_us = stimulus->created_us,
-        .due_us = stimulus->created_us,
+        .due_us = runtime_at_once(stimulus->created_us),
         .expires_us = PAWL_TIME_NEVER,
         .payload = payload,
     };
 
-    row.id = pawl__str(pawl__arena_printf(&task->arena, "%.*s/1%.*s", PAWL_STR_ARG(stimulus->name),
-                                          PAWL_STR_ARG(bookmark->id)));
+    /* In the order in which they were made. */
+    row.id = pawl__str(
+        pawl__arena_printf(&task->arena, "%.*s/1%016llx%.*s", PAWL_STR_ARG(stimulus->name),
+                           (unsigned long long)bookmark->created_us, PAWL_STR_ARG(bookmark->id)));
     if (row.id.len == 0)
         changes->status = pawl__arena_status(&task->arena);
     pawl__runtime_change(changes, PAWL_CHANGE_ADD, PAWL_TABLE_WORK, &row);
@@ -434,6 +436,8 @@ int pawl__runtime_send_event(struct pawl_runtime *runtime, struct pawl_str name,
     }
     if (payload)
         pawl__build(&b, &event, "payload", *payload);
+    if (b.status == PAWL_OK)
+        b.status = task.arena.status; /* of the copies: an empty name is another event */
     if (b.status == PAWL_OK)
         b.status = pawl__runtime_event_row(runtime, &task.arena, &event, &row);
     if (b.status != PAWL_OK)

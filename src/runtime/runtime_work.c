@@ -57,6 +57,15 @@ void pawl__runtime_add_dead_letter(struct runtime_changes *changes,
     pawl__runtime_change(changes, PAWL_CHANGE_ADD, PAWL_TABLE_DEAD_LETTERS, &row);
 }
 
+void pawl__runtime_tell_failure(struct pawl_runtime *runtime, struct pawl_str instance_id,
+                                const struct pawl_error *why)
+{
+    const struct pawl_runtime_hooks *hooks = &runtime->options.hooks;
+
+    if (hooks->failed)
+        hooks->failed(hooks->ctx, instance_id, why);
+}
+
 static int64_t backoff_us(int64_t attempts)
 {
     return BACKOFF_US << (attempts < BACKOFF_DOUBLINGS_MAX ? attempts : BACKOFF_DOUBLINGS_MAX);
@@ -102,8 +111,8 @@ int pawl__runtime_finish_work(struct runtime_task *task, const struct pawl_work_
                                 task->err);
 }
 
-/* The row ends; its successor is nobody's and due later. */
-static int put_off(struct runtime_task *task, const struct pawl_work_row *work, int64_t due_us)
+int pawl__runtime_put_off(struct runtime_task *task, const struct pawl_work_row *work,
+                          int64_t due_us)
 {
     struct runtime_changes changes = {.arena = &task->arena};
     struct pawl_work_row row = *work;
@@ -130,6 +139,7 @@ static int fail_work(struct runtime_task *task, const struct pawl_work_row *work
         pawl_log(task->runtime->log, PAWL_LOG_WARN, "work failed", pawl__log_str("work", work->id),
                  pawl__log_str("kind", work->kind), pawl_log_int("attempt", work->attempts + 1),
                  pawl_log_error("error", why));
+    pawl__runtime_tell_failure(task->runtime, work->instance_id, why);
     pawl__runtime_add_failure(&changes, task->runtime, &renamed, why, now_us);
     return pawl__runtime_finish_work(task, work, &changes);
 }
@@ -144,21 +154,55 @@ static int expire(struct runtime_task *task, const struct pawl_work_row *work, i
 
 /* ---- effects ------------------------------------------------------------------------------- */
 
-void pawl__runtime_perform(struct pawl_runtime *runtime, const struct pawl_work_row *work,
-                           const struct pawl_json *data)
+static int perform_call(const struct pawl_runtime_hooks *hooks, const struct pawl_work_row *work,
+                        const struct pawl_json *data, struct pawl_error *err)
+{
+    if (!hooks->call)
+        return pawl__error_set(err, PAWL_EUNSUPPORTED,
+                               "this node has no activity '%.*s', whose function instance %.*s "
+                               "calls: all nodes of a store need the same activities",
+                               PAWL_STR_ARG(runtime_text(data, "type")), PAWL_STR_ARG(work->name));
+    return hooks->call(hooks->ctx, work->name, data, err);
+}
+
+static int perform(struct pawl_runtime *runtime, const struct pawl_work_row *work,
+                   const struct pawl_json *data, struct pawl_error *err)
 {
     const struct pawl_runtime_hooks *hooks = &runtime->options.hooks;
+    int status = PAWL_OK;
 
     if (pawl__str_is(work->kind, PAWL_WORK_CONSOLE) && hooks->line)
         hooks->line(hooks->ctx, work->name, runtime_text(data, "text"));
     if (pawl__str_is(work->kind, PAWL_WORK_TASK) && hooks->task)
         hooks->task(hooks->ctx, work->name, data);
-    pawl__runtime_add_done(runtime, work->id);
+    if (pawl__str_is(work->kind, PAWL_WORK_CALL))
+        status = perform_call(hooks, work, data, err);
+    if (status == PAWL_OK)
+        pawl__runtime_add_done(runtime, work->id);
+    return status;
+}
+
+/* One that fails is put off; should that fail too, its row is free when this node leaves. */
+void pawl__runtime_perform_own(struct runtime_task *task, const struct pawl_work_row *work,
+                               const struct pawl_json *data, int64_t now_us)
+{
+    struct pawl_error why = PAWL_ERROR_INIT, *err = task->err;
+
+    if (perform(task->runtime, work, data, &why) == PAWL_OK)
+        return;
+    if (task->runtime->log)
+        pawl_log(task->runtime->log, PAWL_LOG_WARN, "effect put off",
+                 pawl__log_str("work", work->id), pawl__log_str("kind", work->kind),
+                 pawl_log_error("error", &why));
+    task->err = NULL;
+    (void)!pawl__runtime_put_off(task, work, now_us + BACKOFF_US);
+    task->err = err;
 }
 
 static bool is_effect(const struct pawl_work_row *work)
 {
-    return pawl__str_is(work->kind, PAWL_WORK_CONSOLE) || pawl__str_is(work->kind, PAWL_WORK_TASK);
+    return pawl__str_is(work->kind, PAWL_WORK_CONSOLE) ||
+           pawl__str_is(work->kind, PAWL_WORK_TASK) || pawl__str_is(work->kind, PAWL_WORK_CALL);
 }
 
 /* One that another node left behind. */
@@ -168,13 +212,15 @@ static int perform_taken(struct runtime_task *task, const struct pawl_work_row *
     int status =
         pawl__runtime_json_read(task->runtime, &task->arena, work->payload, &data, task->err);
 
-    if (status == PAWL_OK)
-        pawl__runtime_perform(task->runtime, work, &data);
-    return status;
+    return status == PAWL_OK ? perform(task->runtime, work, &data, task->err) : status;
 }
 
 /* ---- doing --------------------------------------------------------------------------------- */
 
+/*
+ * What could not be delivered at all is free again, later: a row that is this node's is nobody
+ * else's while it lives. One that was dealt with where it was delivered is not ours any more.
+ */
 static int do_mail(struct runtime_task *task, const struct pawl_work_row *work, int64_t now_us)
 {
     struct runtime_changes none = {.arena = &task->arena};
@@ -183,7 +229,9 @@ static int do_mail(struct runtime_task *task, const struct pawl_work_row *work, 
     if (status == PAWL_ENOTFOUND)
         return pawl__runtime_finish_work(task, work, &none); /* it went with its instance */
     if (status == PAWL_EBUSY)
-        return put_off(task, work, now_us + BUSY_US);
+        return pawl__runtime_put_off(task, work, now_us + BUSY_US);
+    if (status != PAWL_OK && status != PAWL_ESTOPPED)
+        return pawl__runtime_put_off(task, work, now_us + BACKOFF_US);
     return status;
 }
 
@@ -261,13 +309,12 @@ int pawl__runtime_take(struct pawl_runtime *runtime, uint32_t limit, struct pawl
         .owner = pawl__keeper_incarnation(runtime->keeper),
         .limit = limit > 0 && limit < TAKE_MAX ? limit : TAKE_MAX,
     };
-    int64_t sent_ns = pawl_env_monotonic_ns(runtime->env);
     int status = pawl_store_take(runtime->store, &take, arena, taken, deadline_ns, err);
 
     pawl__runtime_note_failure(runtime, status);
     if (status != PAWL_OK)
         return status;
-    pawl__runtime_clock_seen(runtime, taken->now_us, sent_ns);
+    pawl__runtime_clock_seen(runtime, taken->now_us);
     for (size_t i = 0; i < taken->work_count; i++)
         (void)pawl__runtime_hold(runtime, taken->work[i].id);
     pawl__runtime_add_strays(runtime, arena, taken, deadline_ns);
@@ -307,6 +354,6 @@ int pawl__runtime_drain(struct pawl_runtime *runtime, struct pawl_worked *out, i
 
     do {
         status = pawl__runtime_work(runtime, 0, out, deadline_ns, err);
-    } while (status == PAWL_OK && out->done > 0);
+    } while (status == PAWL_OK && out->done > 0 && !pawl__runtime_is_stopping(runtime));
     return status;
 }

@@ -90,8 +90,10 @@ static int apply_any_revision(struct pawl_store *store, struct pawl_commit *cons
 {
     struct buggy_store *buggy = cast(store);
     struct lie *lie = lie_new(buggy, commits, count);
-    int status = lie ? PAWL_OK : pawl__error_code(err, PAWL_ENOMEM);
+    int status = PAWL_OK;
 
+    if (!lie)
+        return pawl__error_code(err, PAWL_ENOMEM);
     for (size_t i = 0; i < count && status == PAWL_OK; i++)
         if (lie->commits[i].kind == PAWL_COMMIT_ADVANCE)
             status = set_stored_revision(store, &lie->rows[i], deadline_ns, err);
@@ -153,8 +155,10 @@ static int apply_of_thief(struct pawl_store *store, struct pawl_commit *const *c
 {
     struct buggy_store *buggy = cast(store);
     struct lie *lie = lie_new(buggy, commits, count);
-    int status = lie ? PAWL_OK : pawl__error_code(err, PAWL_ENOMEM);
+    int status = PAWL_OK;
 
+    if (!lie)
+        return pawl__error_code(err, PAWL_ENOMEM);
     for (size_t i = 0; i < count && status == PAWL_OK; i++) {
         struct theft *theft = find_theft(buggy, lie->rows[i].id);
 

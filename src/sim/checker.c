@@ -177,8 +177,9 @@ static struct checked_node *find_node(struct checker *checker, struct pawl_str i
     return &checker->nodes[checker->node_count++];
 }
 
-void pawl__checker_leased(struct checker *checker, const struct pawl_lease *lease)
+static void leased(void *ctx, const struct pawl_lease *lease)
 {
+    struct checker *checker = ctx;
     struct checked_node *node = find_node(checker, lease->node_id);
 
     switch (lease->kind) {
@@ -214,9 +215,9 @@ static bool lives(const struct checker *checker, int64_t incarnation, int64_t no
     return false;
 }
 
-void pawl__checker_claimed(struct checker *checker, int64_t owner, const struct pawl_claim *claim,
-                           int64_t now_us)
+static void claimed(void *ctx, int64_t owner, const struct pawl_claim *claim, int64_t now_us)
 {
+    struct checker *checker = ctx;
     struct checked_instance *instance = find_instance(checker, claim->id);
 
     PAWL_ASSERT(instance);
@@ -254,8 +255,9 @@ static void check_advance(struct checker *checker, const struct checked_instance
                                 (long long)instance->revision);
 }
 
-void pawl__checker_applied(struct checker *checker, const struct pawl_commit *commit)
+static void applied(void *ctx, const struct pawl_commit *commit)
 {
+    struct checker *checker = ctx;
     const struct pawl_instance_row *row = commit->instance;
     struct checked_instance *instance = find_instance(checker, row->id);
     struct write *write = last_write(checker, row->state);
@@ -283,6 +285,11 @@ void pawl__checker_applied(struct checker *checker, const struct pawl_commit *co
         pawl__checker_violation(checker, "write %u was applied after its writer was told it is not",
                                 (unsigned)(write - checker->writes));
     write->applied = true;
+}
+
+struct ledger_hooks pawl__checker_hooks(struct checker *checker)
+{
+    return (struct ledger_hooks){leased, claimed, applied, checker};
 }
 
 /* ---- what the database holds ------------------------------------------------------------- */

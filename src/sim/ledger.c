@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The ledger: stands next to the database and tells the checker what it does.
+ * The ledger: stands next to the database and tells a checker what it does.
  *
  * The mutex makes doing and telling one step, so that the checker hears of everything in the order
  * in which it happened. It is the server's: a node that crashes in the middle of a call leaves it
@@ -16,7 +16,7 @@ struct ledger_store {
     struct pawl_store_ops ops;
     struct pawl_env *env;
     struct pawl_mutex *mutex; /* makes doing and telling one step */
-    struct checker *checker;
+    struct ledger_hooks hooks;
 };
 
 static struct ledger_store *cast(struct pawl_store *store)
@@ -34,7 +34,7 @@ static int ledger_lease(struct pawl_store *store, struct pawl_lease *lease, int6
         return pawl__error_code(err, status);
     status = pawl_store_lease(store->inner, lease, deadline_ns, err);
     if (status == PAWL_OK)
-        pawl__checker_leased(ledger->checker, lease);
+        ledger->hooks.leased(ledger->hooks.ctx, lease);
     pawl_mutex_unlock(ledger->env, ledger->mutex);
     return status;
 }
@@ -51,7 +51,7 @@ static int ledger_claim(struct pawl_store *store, int64_t owner, struct pawl_cla
     status = pawl_store_claim(store->inner, owner, claims, count, arena, now_us, deadline_ns, err);
     for (size_t i = 0; i < count && status == PAWL_OK; i++)
         if (claims[i].status == PAWL_OK)
-            pawl__checker_claimed(ledger->checker, owner, &claims[i], *now_us);
+            ledger->hooks.claimed(ledger->hooks.ctx, owner, &claims[i], *now_us);
     pawl_mutex_unlock(ledger->env, ledger->mutex);
     return status;
 }
@@ -67,7 +67,7 @@ static int ledger_apply(struct pawl_store *store, struct pawl_commit *const *com
     status = pawl_store_apply(store->inner, commits, count, deadline_ns, err);
     for (size_t i = 0; i < count && status == PAWL_OK; i++)
         if (commits[i]->status == PAWL_OK)
-            pawl__checker_applied(ledger->checker, commits[i]);
+            ledger->hooks.applied(ledger->hooks.ctx, commits[i]);
     pawl_mutex_unlock(ledger->env, ledger->mutex);
     return status;
 }
@@ -83,7 +83,8 @@ static void ledger_close(struct pawl_store *store)
 }
 
 int pawl__ledger_store_new(struct pawl_env *server, struct pawl_store *inner,
-                           struct checker *checker, struct pawl_store **out, struct pawl_error *err)
+                           const struct ledger_hooks *hooks, struct pawl_store **out,
+                           struct pawl_error *err)
 {
     struct ledger_store *ledger = pawl__alloc_zeroed(&server->alloc, sizeof *ledger);
 
@@ -99,7 +100,7 @@ int pawl__ledger_store_new(struct pawl_env *server, struct pawl_store *inner,
     ledger->ops.claim = ledger_claim;
     ledger->ops.apply = ledger_apply;
     ledger->env = server;
-    ledger->checker = checker;
+    ledger->hooks = *hooks;
     ledger->base = (struct pawl_store){
         .ops = &ledger->ops, .caps = inner->caps, .inner = inner, .name = "ledger"};
     *out = &ledger->base;

@@ -269,6 +269,8 @@ static int connect(struct node *node, struct pawl_error *err)
 
 int pawl__node_start(struct node *node, struct pawl_error *err)
 {
+    const struct pawl_committer_options options = {.threads =
+                                                       1 + (uint32_t)(node->sim->options.seed % 2)};
     struct pawl_env *env = &node->env.base;
     int status = pawl__baton_env(node->sim->baton, node->id, &node->baton_env);
 
@@ -283,7 +285,7 @@ int pawl__node_start(struct node *node, struct pawl_error *err)
     if (status == PAWL_OK)
         status = join(node, err);
     if (status == PAWL_OK)
-        status = pawl__committer_new(env, node->store, NULL, &node->committer, err);
+        status = pawl__committer_new(env, node->store, &options, &node->committer, err);
     if (status == PAWL_OK)
         status = pawl_thread_start(env, "keeper", run_keeper, node, &node->keeper, err);
     for (uint32_t i = 0; i < node->worker_count && status == PAWL_OK && !node->passive; i++)

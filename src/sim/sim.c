@@ -211,6 +211,7 @@ static int complete(const struct pawl_sim_options *options, struct pawl_sim_opti
 
 static int build_server(struct sim *sim, struct pawl_error *err)
 {
+    const struct ledger_hooks hooks = pawl__checker_hooks(&sim->checker);
     enum pawl_sim_bug bug = sim->options.bug;
     int status = pawl__memory_database_new(sim->server, &sim->database, err);
 
@@ -221,7 +222,7 @@ static int build_server(struct sim *sim, struct pawl_error *err)
     if (status == PAWL_OK && (bug == PAWL_SIM_BUG_SKIP_REVISION || bug == PAWL_SIM_BUG_STEAL))
         status = pawl__buggy_store_new(sim->server, sim->ledger, bug, &sim->ledger, err);
     if (status == PAWL_OK)
-        status = pawl__ledger_store_new(sim->server, sim->ledger, &sim->checker, &sim->ledger, err);
+        status = pawl__ledger_store_new(sim->server, sim->ledger, &hooks, &sim->ledger, err);
     return status;
 }
 

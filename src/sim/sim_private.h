@@ -92,11 +92,9 @@ uint32_t pawl__checker_write(struct checker *checker, uint32_t instance, int64_t
 /* What its writer was told. */
 void pawl__checker_told(struct checker *checker, const char *who, uint32_t number, int status);
 
-/* What the server did: all of these under the ledger's mutex. */
-void pawl__checker_leased(struct checker *checker, const struct pawl_lease *lease);
-void pawl__checker_claimed(struct checker *checker, int64_t owner, const struct pawl_claim *claim,
-                           int64_t now_us);
-void pawl__checker_applied(struct checker *checker, const struct pawl_commit *commit);
+struct ledger_hooks;
+/* By which it hears what the server did. */
+struct ledger_hooks pawl__checker_hooks(struct checker *checker);
 
 /* Reads all instances by `store` and compares. */
 PAWL_MUST_CHECK int pawl__checker_look(struct checker *checker, struct pawl_store *store,
@@ -118,10 +116,18 @@ void pawl__write_list_print(const struct write_list *list, uint32_t last, struct
  * calls and have their table inside. */
 void pawl__sim_forward_init(struct pawl_store_ops *ops);
 
-/* Tells the checker what `inner` did, in the order in which it did it. Takes `inner`. */
+/* Who is told; all of these under the ledger's mutex. */
+struct ledger_hooks {
+    void (*leased)(void *ctx, const struct pawl_lease *lease);
+    void (*claimed)(void *ctx, int64_t owner, const struct pawl_claim *claim, int64_t now_us);
+    void (*applied)(void *ctx, const struct pawl_commit *commit);
+    void *ctx;
+};
+
+/* Tells what `inner` did, in the order in which it did it. Takes `inner`, copies the hooks. */
 PAWL_MUST_CHECK int pawl__ledger_store_new(struct pawl_env *server, struct pawl_store *inner,
-                                           struct checker *checker, struct pawl_store **out,
-                                           struct pawl_error *err);
+                                           const struct ledger_hooks *hooks,
+                                           struct pawl_store **out, struct pawl_error *err);
 
 /* A store that has the bug; takes `inner`. For the server: SKIP_REVISION, STEAL. For a node:
  * ACKNOWLEDGE_EARLY. */

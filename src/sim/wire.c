@@ -215,6 +215,29 @@ static int wire_find(struct pawl_store *store, const struct pawl_query *query,
                      pawl_store_find(store->inner, query, arena, out, deadline_ns, err), err);
 }
 
+static int wire_take(struct pawl_store *store, const struct pawl_take *take,
+                     struct pawl_arena *arena, struct pawl_taken *out, int64_t deadline_ns,
+                     struct pawl_error *err)
+{
+    int status = travel(cast(store), err);
+
+    if (status != PAWL_OK)
+        return status;
+    return come_back(cast(store), pawl_store_take(store->inner, take, arena, out, deadline_ns, err),
+                     err);
+}
+
+/* The wait is at the server, which does not notice that the node died: it ends at its deadline. */
+static int wire_wait(struct pawl_store *store, struct pawl_wake *wake, int64_t deadline_ns,
+                     struct pawl_error *err)
+{
+    int status = travel(cast(store), err);
+
+    if (status != PAWL_OK)
+        return status;
+    return come_back(cast(store), pawl_store_wait(store->inner, wake, deadline_ns, err), err);
+}
+
 static void wire_close(struct pawl_store *store)
 {
     struct pawl_env *env = cast(store)->env;
@@ -237,6 +260,8 @@ int pawl__wire_store_new(struct pawl_env *env, struct pawl_store *server, struct
     wire->ops.claim = wire_claim;
     wire->ops.apply = wire_apply;
     wire->ops.find = wire_find;
+    wire->ops.take = wire_take;
+    wire->ops.wait = wire_wait;
     wire->env = env;
     wire->chance = chance;
     wire->paused_until_ns = paused_until_ns;

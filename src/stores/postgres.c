@@ -25,10 +25,13 @@
 
 #include "base/alloc.h"
 #include "base/error.h"
+#include "stores/sql_text.h"
 
 #include <stdio.h>
 
 #define OPEN_NS_MAX INT64_C(30000000000)
+/* A lease longer than this never ends, and must not overflow when a time is added. */
+#define TTL_US_MAX (PAWL_TIME_NEVER / 2)
 #define TEXT_BYTES_MAX ((size_t)256 << 10)
 
 /* ---- status, leases ---------------------------------------------------------------------- */
@@ -74,27 +77,51 @@ static int status_of(struct pawl_store *store, struct pawl_store_status *out, in
 
 static int send_lease(struct pg_call *call, const struct pawl_lease *lease)
 {
-    const struct pawl_sql_inputs inputs = {.id = lease->node_id,
-                                           .owner = lease->incarnation,
-                                           .text = lease->info,
-                                           .value = lease->ttl_us};
-    enum pawl_sql_name first = PAWL_SQL_LEASE_LOOK, second = PAWL_SQL_RENEW;
+    const int64_t ttl_us = lease->ttl_us < TTL_US_MAX ? lease->ttl_us : TTL_US_MAX;
+    const struct pawl_sql_inputs inputs = {.id = lease->node_id, .owner = lease->incarnation};
+    struct pawl_pq_param params[4] = {
+        {PAWL_PQ_TEXT, pawl__sql_clean(lease->node_id, &call->arena), 0},
+        {PAWL_PQ_INT, {"", 0}, lease->incarnation},
+        {PAWL_PQ_TEXT, pawl__sql_clean(lease->info, &call->arena), 0},
+        {PAWL_PQ_INT, {"", 0}, ttl_us}};
     int status;
 
-    if (lease->kind == PAWL_LEASE_JOIN)
-        second = PAWL_SQL_JOIN;
-    else if (lease->kind == PAWL_LEASE_LEAVE) {
-        first = PAWL_SQL_LEAVE;
-        second = PAWL_SQL_NOW;
+    if (call->arena.status != PAWL_OK)
+        return pawl__error_code(call->err, call->arena.status);
+    switch (lease->kind) {
+    case PAWL_LEASE_JOIN:
+        params[1] = params[2];
+        params[2] = params[3];
+        status = pawl__pg_own(call, PG_JOIN_LOCK, NULL, 0);
+        return status == PAWL_OK ? pawl__pg_own(call, PG_JOIN, params, 3) : status;
+    case PAWL_LEASE_RENEW:
+        return pawl__pg_own(call, PG_RENEW, params, 4);
+    case PAWL_LEASE_LEAVE:
+        status = pawl__pg_named(call, PAWL_SQL_LEAVE, &inputs);
+        if (status == PAWL_OK)
+            status = pawl__pg_named(call, PAWL_SQL_NOW, &inputs);
+        /* What the node held is free: others need not wait for their next look. */
+        return status == PAWL_OK ? pawl__pg_own(call, PG_NOTIFY, NULL, 0) : status;
     }
-    status = lease->kind == PAWL_LEASE_JOIN ? pawl__pg_own(call, PG_JOIN_LOCK, NULL, 0)
-                                            : pawl__pg_named(call, first, &inputs);
-    if (status == PAWL_OK)
-        status = pawl__pg_named(call, second, &inputs);
-    /* What the node held is free: others need not wait for their next look. */
-    if (status == PAWL_OK && lease->kind == PAWL_LEASE_LEAVE)
-        status = pawl__pg_own(call, PG_NOTIFY, NULL, 0);
-    return status == PAWL_OK ? pawl__pg_sync(call) : status;
+    return pawl__error_code(call->err, PAWL_EINVAL);
+}
+
+static int answer_lease(struct pg_call *call, struct pawl_lease *lease)
+{
+    if (lease->kind == PAWL_LEASE_JOIN) {
+        lease->incarnation = pawl__pq_int(call->conn, 1, 0, 0);
+        lease->now_us = pawl__pq_int(call->conn, 1, 0, 1);
+    } else if (lease->kind == PAWL_LEASE_LEAVE) {
+        lease->now_us = pawl__pq_int(call->conn, 1, 0, 0);
+    } else if (pawl__pq_rows(call->conn, 0) == 0) {
+        return pawl__error_set(call->err, PAWL_ECONFLICT,
+                               "node %.*s has been joined again, by another process, since",
+                               PAWL_STR_ARG(lease->node_id));
+    } else {
+        lease->now_us = pawl__pq_int(call->conn, 0, 0, 1);
+        lease->lapsed = pawl__pq_int(call->conn, 0, 0, 0) <= lease->now_us;
+    }
+    return PAWL_OK;
 }
 
 static int lease_of(struct pawl_store *store, struct pawl_lease *lease, int64_t deadline_ns,
@@ -109,24 +136,13 @@ static int lease_of(struct pawl_store *store, struct pawl_lease *lease, int64_t 
         return status;
     status = send_lease(&call, lease);
     if (status == PAWL_OK)
+        status = pawl__pg_sync(&call);
+    if (status == PAWL_OK)
         status = pawl__pg_run(&call, true);
-    if (status != PAWL_OK)
-        goto out;
-    if (joins) {
+    if (status == PAWL_OK)
+        status = answer_lease(&call, lease);
+    if (status == PAWL_OK && joins)
         pawl__pg_count(call.pg, 0, 1);
-        lease->incarnation = pawl__pq_int(call.conn, 1, 0, 0);
-        lease->now_us = pawl__pq_int(call.conn, 1, 0, 1);
-    } else if (lease->kind == PAWL_LEASE_LEAVE) {
-        lease->now_us = pawl__pq_int(call.conn, 1, 0, 0);
-    } else if (pawl__pq_affected(call.conn, 1) == 0) {
-        status = pawl__error_set(err, PAWL_ECONFLICT,
-                                 "node %.*s has been joined again, by another process, since",
-                                 PAWL_STR_ARG(lease->node_id));
-    } else {
-        lease->now_us = pawl__pq_int(call.conn, 0, 0, 1);
-        lease->lapsed = pawl__pq_int(call.conn, 0, 0, 0) <= lease->now_us;
-    }
-out:
     pawl__pg_call_end(&call);
     return status;
 }

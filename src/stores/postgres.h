@@ -32,11 +32,16 @@ enum pg_role {
 enum pg_own {
     PG_LOCK_INSTANCES, /* [ids] in their order */
     PG_LOCK_WORK,      /* [ids] */
-    PG_LOCK_KEYS,      /* [keys of reservations]: until the end of the transaction */
+    PG_LOCK_KEYS,      /* [keys of reservations, names of stamps], until the transaction ends */
+    PG_STAMP_CHECK,    /* [name, value, first] guard; a stamp that is not there has the value 0 */
+    PG_STAMP,          /* [name, value] in a member */
     PG_WAKE,           /* [hashes] makes parked work due, in a member */
     PG_WAKE_LATE,      /* [hashes] the same for bookmarks that are committed */
     PG_NOTIFY,         /* wakes whoever waits */
+    PG_MAY_SCAN,       /* before a query: it may read a whole table, which others may not */
     PG_JOIN_LOCK,      /* one node joins at a time */
+    PG_JOIN,           /* [id, info, ttl] answers incarnation and now */
+    PG_RENEW,          /* [id, incarnation, info, ttl] answers the lease before and now */
     PG_CLAIM,          /* [ids, owner] answers instances */
     PG_CLAIM_BUSY,     /* [ids, owner] answers instances without state */
     PG_CLAIM_MAIL,     /* [ids, owner, limit] answers work */

@@ -20,6 +20,7 @@
  */
 #include "base/error.h"
 #include "stores/postgres.h"
+#include "stores/sql_text.h"
 
 /* Of a batch that met a deadlock or the like. */
 #define TRIES_MAX 4
@@ -144,43 +145,51 @@ static int lock_rows(struct batch *b, enum pg_own own, const struct pawl_str *id
     return status == PAWL_OK && count > 0 ? pawl__pg_own(&b->call, own, &param, 1) : status;
 }
 
+/* What the members [from, to) will want; ids, work and keys have room for all of it. */
+struct wanted {
+    struct pawl_str *ids, *work, *keys;
+    size_t id_count, work_count, key_count;
+};
+
+static void want(struct wanted *w, const struct pawl_commit *commit)
+{
+    if (commit->kind != PAWL_COMMIT_PLAIN && commit->kind != PAWL_COMMIT_CREATE)
+        w->ids[w->id_count++] = commit->instance->id;
+    for (size_t i = 0; i < commit->done_count; i++)
+        w->work[w->work_count++] = commit->done[i];
+    for (size_t i = 0; i < commit->change_count; i++)
+        /* Past the limit the insert finds out by itself, by an error. */
+        if (is_guarded_insert(&commit->changes[i]) && w->key_count < LOCKED_KEYS_MAX)
+            w->keys[w->key_count++] =
+                ((const struct pawl_reservation_row *)commit->changes[i].row)->key;
+    /* Stamps must be locked by name: one that is not there yet has no row to lock. */
+    if (commit->stamp.len > 0)
+        w->keys[w->key_count++] = commit->stamp;
+}
+
 /* A member alone locks its rows by using them: its instance is the last thing it waits for. */
-static int lock_all(struct batch *b)
+static int lock_rows_of(struct batch *b, size_t from, size_t to)
 {
     struct pawl_arena *arena = &b->call.arena;
-    size_t done = 0, reserved = 0, done_count = 0, key_count = 0, id_count = 0;
-    struct pawl_str *works, *keys, *ids;
+    struct wanted w = {0};
+    size_t work_count = 0;
     int status;
 
-    for (size_t i = 0; i < b->count; i++) {
-        done += b->members[i].commit->done_count;
-        for (size_t j = 0; j < b->members[i].commit->change_count; j++)
-            reserved += is_guarded_insert(&b->members[i].commit->changes[j]);
-    }
-    works = pawl__arena_alloc_array(arena, done + 1, sizeof *works);
-    keys = pawl__arena_alloc_array(arena, reserved + 1, sizeof *keys);
-    ids = pawl__arena_alloc_array(arena, b->count + 1, sizeof *ids);
-    if (!works || !keys || !ids)
+    for (size_t i = from; i < to; i++)
+        work_count += b->members[i].commit->done_count;
+    w.ids = pawl__arena_alloc_array(arena, to - from, sizeof *w.ids);
+    w.work = pawl__arena_alloc_array(arena, work_count + 1, sizeof *w.work);
+    w.keys = pawl__arena_alloc_array(arena, LOCKED_KEYS_MAX + to - from, sizeof *w.keys);
+    if (!w.ids || !w.work || !w.keys)
         return pawl__error_code(b->call.err, pawl__arena_status(arena));
-    for (size_t i = 0; i < b->count; i++) {
-        const struct pawl_commit *commit = b->members[i].commit;
-
-        if (!b->members[i].open)
-            continue;
-        if (commit->kind != PAWL_COMMIT_PLAIN && commit->kind != PAWL_COMMIT_CREATE)
-            ids[id_count++] = commit->instance->id;
-        for (size_t j = 0; j < commit->done_count; j++)
-            works[done_count++] = commit->done[j];
-        for (size_t j = 0; j < commit->change_count; j++)
-            if (is_guarded_insert(&commit->changes[j]))
-                keys[key_count++] =
-                    ((const struct pawl_reservation_row *)commit->changes[j].row)->key;
-    }
-    status = key_count <= LOCKED_KEYS_MAX ? lock_rows(b, PG_LOCK_KEYS, keys, key_count) : PAWL_OK;
-    if (status == PAWL_OK && b->count > 1)
-        status = lock_rows(b, PG_LOCK_INSTANCES, ids, id_count);
-    if (status == PAWL_OK && b->count > 1)
-        status = lock_rows(b, PG_LOCK_WORK, works, done_count);
+    for (size_t i = from; i < to; i++)
+        if (b->members[i].open)
+            want(&w, b->members[i].commit);
+    status = lock_rows(b, PG_LOCK_KEYS, w.keys, w.key_count);
+    if (status == PAWL_OK && to - from > 1)
+        status = lock_rows(b, PG_LOCK_INSTANCES, w.ids, w.id_count);
+    if (status == PAWL_OK && to - from > 1)
+        status = lock_rows(b, PG_LOCK_WORK, w.work, w.work_count);
     return status;
 }
 
@@ -217,21 +226,34 @@ static int send_instance_guard(struct batch *b, const struct member *m)
     return PAWL_OK;
 }
 
+/* Its name, its value, and whether it is the member's first guard. */
+static int send_stamp(struct batch *b, const struct member *m, enum pg_own own)
+{
+    const struct pawl_pq_param params[] = {
+        {PAWL_PQ_TEXT, pawl__sql_clean(m->commit->stamp, &b->call.arena), 0},
+        {PAWL_PQ_INT, {"", 0}, m->commit->stamp_value},
+        {PAWL_PQ_INT, {"", 0}, b->call.count == m->guard}};
+
+    if (m->commit->stamp.len == 0)
+        return PAWL_OK;
+    if (!params[0].bytes.ptr)
+        return pawl__error_code(b->call.err, pawl__arena_status(&b->call.arena));
+    return pawl__pg_own(&b->call, own, params, own == PG_STAMP_CHECK ? 3 : 2);
+}
+
 static int send_guards(struct batch *b, struct member *m)
 {
     const struct pawl_commit *commit = m->commit;
-    struct pawl_sql_inputs inputs = {
-        .owner = commit->done_owner, .text = commit->stamp, .value = commit->stamp_value};
-    int status =
-        commit->stamp.len > 0 ? pawl__pg_named(&b->call, PAWL_SQL_STAMP_ENSURE, &inputs) : PAWL_OK;
+    struct pawl_sql_inputs inputs = {.owner = commit->done_owner};
+    int status = PAWL_OK;
 
     m->guard = b->call.count;
     for (size_t i = 0; i < commit->done_count && status == PAWL_OK; i++) {
         inputs.id = commit->done[i];
         status = send_guard(b, m, PAWL_SQL_DONE_CHECK, &inputs);
     }
-    if (status == PAWL_OK && commit->stamp.len > 0)
-        status = send_guard(b, m, PAWL_SQL_STAMP_CHECK, &inputs);
+    if (status == PAWL_OK)
+        status = send_stamp(b, m, PG_STAMP_CHECK);
     for (size_t i = 0; i < commit->change_count && status == PAWL_OK; i++) {
         const struct pawl_change *change = &commit->changes[i];
 
@@ -310,8 +332,7 @@ static int send_mail_question(struct batch *b, struct member *m)
 static int send_member(struct batch *b, struct member *m)
 {
     const struct pawl_commit *commit = m->commit;
-    struct pawl_sql_inputs inputs = {
-        .owner = commit->done_owner, .text = commit->stamp, .value = commit->stamp_value};
+    struct pawl_sql_inputs inputs = {.owner = commit->done_owner};
     size_t first_hash = b->hash_count;
     int status;
 
@@ -321,8 +342,8 @@ static int send_member(struct batch *b, struct member *m)
         inputs.id = commit->done[i];
         status = pawl__pg_named(&b->call, PAWL_SQL_DONE, &inputs);
     }
-    if (status == PAWL_OK && commit->stamp.len > 0)
-        status = pawl__pg_named(&b->call, PAWL_SQL_STAMP, &inputs);
+    if (status == PAWL_OK)
+        status = send_stamp(b, m, PG_STAMP);
     if (status == PAWL_OK && commit->kind == PAWL_COMMIT_DELETE)
         status = send_removals(b, commit);
     for (size_t i = 0; i < commit->change_count && status == PAWL_OK; i++) {
@@ -382,7 +403,7 @@ static int guard_status(const struct batch *b, const struct member *m)
     return PAWL_OK;
 }
 
-static bool mail_is_left(const struct batch *b, const struct member *m)
+static bool mail_is_left(struct batch *b, const struct member *m)
 {
     const struct pawl_commit *commit = m->commit;
     size_t rows = pawl__pq_rows(b->call.conn, m->mail);
@@ -393,7 +414,8 @@ static bool mail_is_left(const struct batch *b, const struct member *m)
 
         for (size_t i = 0; i < commit->change_count && !own; i++)
             own = is_own_mail(commit, &commit->changes[i]) &&
-                  pawl__str_equal(new_work(&commit->changes[i])->id, id);
+                  pawl__str_equal(
+                      pawl__sql_clean(new_work(&commit->changes[i])->id, &b->call.arena), id);
         if (!own)
             return true;
     }
@@ -418,7 +440,7 @@ static void drop(struct pawl_commit *commit, int status, const struct pawl_error
 }
 
 /* Of a member whose statements all succeeded. */
-static void answer(const struct batch *b, struct member *m)
+static void answer(struct batch *b, struct member *m)
 {
     struct pawl_commit *commit = m->commit;
     int status = guard_status(b, m);
@@ -457,7 +479,7 @@ static int try_together(struct batch *b, bool *refused)
 
     *refused = false;
     if (status == PAWL_OK)
-        status = lock_all(b);
+        status = lock_rows_of(b, 0, b->count);
     for (size_t i = 0; i < b->count && status == PAWL_OK; i++)
         if (b->members[i].open)
             status = send_member(b, &b->members[i]);
@@ -489,9 +511,14 @@ static int send_apart(struct batch *b, bool prepare)
     b->call.prepare = prepare;
     b->call.count = b->hash_count = 0;
     for (size_t i = 0; i < b->count && status == PAWL_OK; i++) {
+        size_t first = b->call.count;
+
         if (!b->members[i].open)
             continue;
-        status = send_member(b, &b->members[i]);
+        status = lock_rows_of(b, i, i + 1);
+        if (status == PAWL_OK)
+            status = send_member(b, &b->members[i]);
+        b->members[i].from = first;
         if (status == PAWL_OK && !prepare)
             status = pawl__pg_sync(&b->call);
     }

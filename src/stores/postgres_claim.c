@@ -10,6 +10,7 @@
  */
 #include "base/error.h"
 #include "stores/postgres.h"
+#include "stores/sql_text.h"
 
 #include <stdlib.h>
 
@@ -20,20 +21,58 @@
 
 enum { CLAIM_AT_LOCK, CLAIM_AT_CLAIM, CLAIM_AT_BUSY, CLAIM_AT_MAIL, CLAIM_AT_NOW };
 
-static int send_claims(struct pg_call *call, int64_t owner, const struct pawl_claim *claims,
+/* A claim by its id as the database has it, which may not be the caller's: NULs. */
+struct sorted_claim {
+    struct pawl_str id;
+    struct pawl_claim *claim;
+};
+
+static int compare_claims(const void *a, const void *b)
+{
+    const struct sorted_claim *x = a, *y = b;
+
+    return pawl__str_compare(x->id, y->id);
+}
+
+/* NULL: the arena says why. */
+static struct sorted_claim *sort_claims(struct pg_call *call, struct pawl_claim *claims,
+                                        size_t count)
+{
+    struct sorted_claim *sorted = pawl__arena_alloc_array(&call->arena, count + 1, sizeof *sorted);
+
+    if (!sorted)
+        return NULL;
+    for (size_t i = 0; i < count; i++)
+        sorted[i] = (struct sorted_claim){pawl__sql_clean(claims[i].id, &call->arena), &claims[i]};
+    if (call->arena.status != PAWL_OK)
+        return NULL;
+    qsort(sorted, count, sizeof *sorted, compare_claims);
+    return sorted;
+}
+
+static struct pawl_claim *find_claim(const struct sorted_claim *sorted, size_t count,
+                                     struct pawl_str id)
+{
+    const struct sorted_claim key = {id, NULL};
+    const struct sorted_claim *found = bsearch(&key, sorted, count, sizeof key, compare_claims);
+
+    return found ? found->claim : NULL;
+}
+
+static int send_claims(struct pg_call *call, int64_t owner, const struct sorted_claim *sorted,
                        size_t count)
 {
     const struct pawl_sql_inputs none = {.row = NULL};
     struct pawl_pq_param params[] = {{PAWL_PQ_TEXT_ARRAY, {"", 0}, 0},
                                      {PAWL_PQ_INT, {"", 0}, owner},
                                      {PAWL_PQ_INT, {"", 0}, PAWL_CLAIM_MAIL_MAX}};
-    struct pawl_str *ids = pawl__arena_alloc_array(&call->arena, count, sizeof *ids);
+    struct pawl_str *ids = pawl__arena_alloc_array(&call->arena, count + 1, sizeof *ids);
     int status;
 
     if (!ids)
         return pawl__error_code(call->err, pawl__arena_status(&call->arena));
     for (size_t i = 0; i < count; i++)
-        ids[i] = claims[i].id;
+        ids[i] = sorted[i].id;
     status = pawl__pg_texts(call, ids, count, &params[0]);
     if (status == PAWL_OK)
         status = pawl__pg_own(call, PG_LOCK_INSTANCES, params, 1);
@@ -48,30 +87,6 @@ static int send_claims(struct pg_call *call, int64_t owner, const struct pawl_cl
     if (status == PAWL_OK)
         status = pawl__pg_sync(call);
     return status;
-}
-
-static int compare_claims(const void *a, const void *b)
-{
-    const struct pawl_claim *const *x = a, *const *y = b;
-
-    return pawl__str_compare((*x)->id, (*y)->id);
-}
-
-static int compare_to_claim(const void *key, const void *element)
-{
-    const struct pawl_str *id = key;
-    struct pawl_claim *const *claim = element;
-
-    return pawl__str_compare(*id, (*claim)->id);
-}
-
-/* By id; NULL: none, which is so when the id has a NUL that the database does not. */
-static struct pawl_claim *find_claim(struct pawl_claim **sorted, size_t count, struct pawl_str id)
-{
-    struct pawl_claim **found =
-        bsearch(&id, sorted, count, sizeof(struct pawl_claim *), compare_to_claim);
-
-    return found ? *found : NULL;
 }
 
 /* The rows that were answered, to the claims they belong to. */
@@ -100,15 +115,17 @@ static int read_claims(struct pg_call *call, struct pawl_arena *arena, struct cl
     return status;
 }
 
-static void answer_claims(const struct claim_answers *in, struct pawl_claim **sorted, size_t count)
+static void answer_claims(const struct claim_answers *in, const struct sorted_claim *sorted,
+                          size_t count)
 {
     struct pawl_claim *claim;
 
     for (size_t i = 0; i < count; i++) {
-        sorted[i]->status = PAWL_ENOTFOUND;
-        sorted[i]->row = (struct pawl_instance_row){.id = sorted[i]->id};
-        sorted[i]->mail = NULL;
-        sorted[i]->mail_count = 0;
+        claim = sorted[i].claim;
+        claim->status = PAWL_ENOTFOUND;
+        claim->row = (struct pawl_instance_row){.id = claim->id};
+        claim->mail = NULL;
+        claim->mail_count = 0;
     }
     for (size_t i = 0; i < in->granted_count; i++)
         if ((claim = find_claim(sorted, count, in->granted[i].id))) {
@@ -135,7 +152,7 @@ int pawl__pg_claim(struct pawl_store *store, int64_t owner, struct pawl_claim *c
                    struct pawl_error *err)
 {
     struct claim_answers answers = {0};
-    struct pawl_claim **sorted;
+    struct sorted_claim *sorted;
     struct pg_call call;
     int status;
 
@@ -145,15 +162,9 @@ int pawl__pg_claim(struct pawl_store *store, int64_t owner, struct pawl_claim *c
     status = pawl__pg_call_begin(&call, store, PG_FAST, true, deadline_ns, err);
     if (status != PAWL_OK)
         return status;
-    sorted = pawl__arena_alloc_array(&call.arena, count + 1, sizeof(struct pawl_claim *));
-    if (!sorted) {
-        status = pawl__error_code(err, pawl__arena_status(&call.arena));
-        goto out;
-    }
-    for (size_t i = 0; i < count; i++)
-        sorted[i] = &claims[i];
-    qsort(sorted, count, sizeof(struct pawl_claim *), compare_claims);
-    status = send_claims(&call, owner, claims, count);
+    sorted = sort_claims(&call, claims, count);
+    status = sorted ? send_claims(&call, owner, sorted, count)
+                    : pawl__error_code(err, pawl__arena_status(&call.arena));
     if (status == PAWL_OK)
         status = pawl__pg_run(&call, true);
     if (status == PAWL_OK)
@@ -206,11 +217,13 @@ static int read_take(struct pg_call *call, struct pawl_arena *arena, struct pawl
     size_t count = pawl__pq_rows(call->conn, TAKE_AT_RUNNABLE), work_count = 0;
     struct pawl_str *ids = pawl__arena_alloc_array(arena, count + 1, sizeof *ids);
     void *work = NULL;
-    int status = ids ? pawl__pg_rows(call, TAKE_AT_TAKE, PAWL_TABLE_WORK,
-                                     pawl__sql_statement(call->pg->sql, PAWL_SQL_TAKE)->columns,
-                                     arena, &work, &work_count)
-                     : pawl__error_code(call->err, pawl__arena_status(arena));
+    int status;
 
+    if (!ids)
+        return pawl__error_code(call->err, pawl__arena_status(arena));
+    status = pawl__pg_rows(call, TAKE_AT_TAKE, PAWL_TABLE_WORK,
+                           pawl__sql_statement(call->pg->sql, PAWL_SQL_TAKE)->columns, arena, &work,
+                           &work_count);
     if (status != PAWL_OK)
         return status;
     for (size_t i = 0; i < count; i++) {
@@ -218,7 +231,8 @@ static int read_take(struct pg_call *call, struct pawl_arena *arena, struct pawl
         if (!ids[i].ptr)
             return pawl__error_code(call->err, pawl__arena_status(arena));
     }
-    qsort(work, work_count, sizeof(struct pawl_work_row), compare_due);
+    if (work_count > 1)
+        qsort(work, work_count, sizeof(struct pawl_work_row), compare_due);
     *out = (struct pawl_taken){
         .work = work,
         .work_count = work_count,

@@ -18,8 +18,12 @@
 #define WAKE(condition)                                                                            \
     "WITH woken AS (UPDATE pawl_work AS w SET due_us = " NOW                                       \
     " WHERE w.tenant_id = '' AND w.hash = ANY ($1) "                                               \
-    "AND w.due_us = " NEVER " AND " condition " RETURNING 1) SELECT pg_notify('pawl', '') FROM "   \
+    "AND w.hash <> '' AND w.due_us = " NEVER " AND " condition                                     \
+    " RETURNING 1) SELECT pg_notify('pawl', '') FROM "                                             \
     "(SELECT 1 FROM woken LIMIT 1) AS one"
+#define OK "current_setting('pawl.ok', true) = '1'"
+/* For statements that need the same moment twice. */
+#define CLOCK "WITH c AS MATERIALIZED (SELECT " NOW " AS now) "
 #define ALIVE                                                                                      \
     "EXISTS (SELECT 1 FROM pawl_nodes AS n WHERE n.tenant_id = '' AND n.incarnation = i.owner "    \
     "AND n.lease_us > " NOW ")"
@@ -37,14 +41,37 @@ static const struct {
                       "SELECT count(pg_advisory_xact_lock(" LOCK_SPACE
                       ", k.h)) FROM (SELECT DISTINCT "
                       "hashtext(u) AS h FROM unnest($1) AS u ORDER BY 1) AS k"},
-    [PG_WAKE] = {PAWL_TABLE_WORK, 0, WAKE("current_setting('pawl.ok', true) = '1'")},
-    [PG_WAKE_LATE] = {PAWL_TABLE_WORK, 0,
-                      WAKE("EXISTS (SELECT 1 FROM pawl_bookmarks AS b WHERE b.tenant_id = '' AND "
-                           "b.hash = w.hash)")},
+    /* No row is made for a look at it: a commit that is dropped leaves nothing behind. */
+    [PG_STAMP_CHECK] = {PAWL_TABLE_STAMPS, 0,
+                        "SELECT set_config('pawl.ok', CASE WHEN ($3 = 1 OR " OK ") AND "
+                        "coalesce((SELECT value FROM pawl_stamps WHERE tenant_id = '' AND name = "
+                        "$1 FOR UPDATE), 0) = $2 THEN '1' ELSE '0' END, true)"},
+    [PG_STAMP] = {PAWL_TABLE_STAMPS, 0,
+                  "INSERT INTO pawl_stamps (tenant_id, name, value) SELECT '', $1, $2 + 1 WHERE " OK
+                  " ON CONFLICT (tenant_id, name) DO UPDATE SET value = excluded.value"},
+    [PG_WAKE] = {PAWL_TABLE_WORK, 0, WAKE(OK)},
+    [PG_WAKE_LATE] =
+        {PAWL_TABLE_WORK, 0,
+         WAKE("(SELECT true FROM pawl_bookmarks AS b WHERE b.tenant_id = '' AND b.hash = w.hash "
+              "LIMIT 1)")},
     [PG_NOTIFY] = {PAWL_TABLE_WORK, 0,
                    "SELECT set_config('synchronous_commit', 'off', true), pg_notify('pawl', '')"},
+    [PG_MAY_SCAN] = {PAWL_TABLE_WORK, 0, "SELECT set_config('enable_seqscan', 'on', true)"},
     /* Not LOCK TABLE, which no pipeline may begin with and which renewals would wait for. */
     [PG_JOIN_LOCK] = {PAWL_TABLE_NODES, 0, "SELECT pg_advisory_xact_lock(1885435757, 2)"},
+    [PG_JOIN] = {PAWL_TABLE_NODES, 0,
+                 CLOCK "INSERT INTO pawl_nodes (tenant_id, id, incarnation, joined_us, lease_us, "
+                       "info) SELECT '', $1, (SELECT coalesce(max(incarnation), 0) + 1 FROM "
+                       "pawl_nodes WHERE tenant_id = ''), c.now, c.now + $3, $2 FROM c ON CONFLICT "
+                       "(tenant_id, id) DO UPDATE SET incarnation = excluded.incarnation, "
+                       "joined_us = excluded.joined_us, lease_us = excluded.lease_us, info = "
+                       "excluded.info RETURNING incarnation, joined_us"},
+    [PG_RENEW] = {PAWL_TABLE_NODES, 0,
+                  CLOCK
+                  ", o AS MATERIALIZED (SELECT lease_us FROM pawl_nodes WHERE tenant_id = '' "
+                  "AND id = $1 AND incarnation = $2 FOR UPDATE) UPDATE pawl_nodes AS n SET "
+                  "lease_us = c.now + $4, info = $3 FROM c, o WHERE n.tenant_id = '' AND n.id "
+                  "= $1 AND n.incarnation = $2 RETURNING o.lease_us, c.now"},
     [PG_CLAIM] = {PAWL_TABLE_INSTANCES, 'i',
                   "UPDATE pawl_instances AS i SET owner = $2, fence = fence + 1 WHERE i.tenant_id "
                   "= '' AND i.id = ANY ($1) AND (i.owner = 0 OR i.owner = $2 OR NOT " ALIVE

@@ -12,8 +12,8 @@
  * How a commit is applied.
  *
  * In SQLite statements run in the order: the instance's (CREATE, ADVANCE, KEEP, REMOVE, CANCEL),
- * DONE (each), STAMP_ENSURE and STAMP, the changes, WAKE for each new bookmark, MAIL_LEFT. One that
- * should have met a row and did not ends the member: roll back to a savepoint.
+ * DONE (each), STAMP_ENSURE and STAMP, the changes, WAKE for each new bookmark, AFTERWARDS. One
+ * that should have met a row and did not ends the member: roll back to a savepoint.
  *
  * In PostgreSQL the whole batch is sent as one pipeline without waiting, so a member's later
  * statements must know by themselves whether its earlier ones held. They do by a verdict, a setting
@@ -97,13 +97,14 @@ enum pawl_sql_name {
     PAWL_SQL_STAMP,        /* text; value. Must change one row */
     /* [instances] Guards; in SQLite they must change one row. */
     PAWL_SQL_CREATE,  /* owner: the new one's */
-    PAWL_SQL_ADVANCE, /* owner: the next, 0 to release. The second column answered in PostgreSQL,
-                       * the only one in SQLite (a row: it held), is cancel_requested */
+    PAWL_SQL_ADVANCE, /* owner: the next, 0 to release. In PostgreSQL the second column answered is
+                       * cancel_requested; SQLite would pay for an answer with copies of pages */
     PAWL_SQL_KEEP,    /* as ADVANCE, with PAWL_COMMIT_KEEP */
     PAWL_SQL_REMOVE,  /* the instance alone; then DELETE_OWNED of four tables */
     PAWL_SQL_CANCEL,
-    PAWL_SQL_WAKE,      /* [bookmarks] makes parked work of its hash due */
-    PAWL_SQL_MAIL_LEFT, /* id: of the instance; limit. Answers ids of due work */
+    PAWL_SQL_WAKE,       /* [bookmarks] makes parked work of its hash due */
+    PAWL_SQL_MAIL_LEFT,  /* PostgreSQL. id: of the instance; limit. Answers ids of due work */
+    PAWL_SQL_AFTERWARDS, /* SQLite [instances]: answers cancel_requested, and whether work is due */
 
     PAWL_SQL_CLAIM,      /* id; owner. Answers the instance as claimed, or nothing */
     PAWL_SQL_CLAIM_LOOK, /* id. Answers the instance without its state */

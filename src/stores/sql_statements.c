@@ -24,7 +24,7 @@
     "AND revision = {.revision} AND owner <> 0"
 #define STEP "owner = {owner}, revision = revision + 1, revision_fence = fence"
 
-#define CREATE "INSERT INTO pawl_instances (tenant_id, {all}) SELECT '', {created} WHERE "
+#define CREATE "INSERT INTO pawl_instances (tenant_id, {all}) "
 #define CREATE_END " ON CONFLICT DO NOTHING"
 #define ADVANCE "UPDATE pawl_instances SET " STEP ", {advanced} WHERE " MINE
 #define KEEP "UPDATE pawl_instances SET " STEP " WHERE " MINE
@@ -123,18 +123,22 @@ static const struct pawl_sql_template templates[PAWL_SQL_NAME_COUNT] = {
         "EXISTS (SELECT 1 FROM pawl_stamps WHERE tenant_id = '' AND name = {text} "
         "AND value = {value} FOR UPDATE)")},
     [PAWL_SQL_STAMP] = {PAWL_TABLE_STAMPS, 0, STAMP, STAMP " AND " PAWL_SQL_OK},
-    [PAWL_SQL_CREATE] = {PAWL_TABLE_INSTANCES, 0, CREATE "true" CREATE_END,
-        GUARD_WITH(CREATE PAWL_SQL_HELD CREATE_END)},
-    [PAWL_SQL_ADVANCE] = {PAWL_TABLE_INSTANCES, 0, ADVANCE " RETURNING cancel_requested",
+    [PAWL_SQL_CREATE] = {PAWL_TABLE_INSTANCES, 0, CREATE "VALUES ('', {created})" CREATE_END,
+        GUARD_WITH(CREATE "SELECT '', {created} WHERE " PAWL_SQL_HELD CREATE_END)},
+    [PAWL_SQL_ADVANCE] = {PAWL_TABLE_INSTANCES, 0, ADVANCE,
         GUARD_WITH(ADVANCE " AND " PAWL_SQL_HELD)},
-    [PAWL_SQL_KEEP] = {PAWL_TABLE_INSTANCES, 0, KEEP " RETURNING cancel_requested",
+    [PAWL_SQL_KEEP] = {PAWL_TABLE_INSTANCES, 0, KEEP,
         GUARD_WITH(KEEP " AND " PAWL_SQL_HELD)},
     [PAWL_SQL_REMOVE] = {PAWL_TABLE_INSTANCES, 0, REMOVE,
         GUARD_WITH(REMOVE " AND " PAWL_SQL_HELD)},
     [PAWL_SQL_CANCEL] = {PAWL_TABLE_INSTANCES, 0, CANCEL,
         GUARD_WITH(CANCEL " AND " PAWL_SQL_HELD)},
     [PAWL_SQL_WAKE] = {PAWL_TABLE_BOOKMARKS, 0, WAKE, WAKE " AND " PAWL_SQL_OK},
-    [PAWL_SQL_MAIL_LEFT] = {PAWL_TABLE_WORK, 0, BOTH("SELECT id " MAIL)},
+    [PAWL_SQL_MAIL_LEFT] = {PAWL_TABLE_WORK, 0, NULL, "SELECT id " MAIL},
+    [PAWL_SQL_AFTERWARDS] = {PAWL_TABLE_INSTANCES, 0,
+        "SELECT cancel_requested, EXISTS (SELECT 1 FROM pawl_work AS w WHERE w.tenant_id = '' "
+        "AND w.instance_id = {.id} AND w.instance_id <> '' AND w.due_us <= {now}) "
+        "FROM pawl_instances WHERE tenant_id = '' AND id = {.id}", NULL},
 
     [PAWL_SQL_CLAIM] = {PAWL_TABLE_INSTANCES, ALL, BOTH(CLAIM)},
     [PAWL_SQL_CLAIM_LOOK] = {PAWL_TABLE_INSTANCES,

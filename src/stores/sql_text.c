@@ -166,7 +166,7 @@ static void add_word(struct maker *m, const char *word)
             add_list(m, (enum list)i);
             return;
         }
-    PAWL_ASSERT(!"no such word in a template");
+    PAWL_ASSERT(false && "no such word in a template");
 }
 
 static void expand(struct maker *m, const char *format)

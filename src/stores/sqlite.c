@@ -178,17 +178,15 @@ static int check_version(const struct pawl_sqlite_store *store, int64_t version,
                          struct pawl_error *err)
 {
     if (version == 0)
-        return pawl__error_set(
-            err, PAWL_ENOTFOUND,
-            "%s: there are no tables of Pawl in it; check the path, or have them "
-            "made by opening it for writing with leave to create",
-            store->path);
+        return pawl__error_set(err, PAWL_ENOTFOUND,
+                               "%s: there are no tables of Pawl in it; check the path, or start a "
+                               "node on it, which makes them",
+                               store->path);
     if (version < PAWL_STORE_SCHEMA)
-        return pawl__error_set(
-            err, PAWL_ECONFLICT,
-            "%s: its tables are of version %lld, older than %d; bring them up to "
-            "date first (pawl migrate)",
-            store->path, (long long)version, PAWL_STORE_SCHEMA);
+        return pawl__error_set(err, PAWL_ECONFLICT,
+                               "%s: its tables are of version %lld, older than %d; start a node on "
+                               "it, which brings them up to date",
+                               store->path, (long long)version, PAWL_STORE_SCHEMA);
     return PAWL_OK;
 }
 
@@ -262,8 +260,9 @@ static int read_status(struct pawl_store *base, struct pawl_store_status *out, i
 
     if (status != PAWL_OK)
         return status;
-    status =
-        ask(session.db, pawl__sql_statement(store->sql, PAWL_SQL_NOW)->text, &made.now_us, err);
+    if (!pawl__sqlite_simulated_now(store, &made.now_us))
+        status =
+            ask(session.db, pawl__sql_statement(store->sql, PAWL_SQL_NOW)->text, &made.now_us, err);
     if (status == PAWL_OK)
         status = ask(session.db, "PRAGMA page_count", &pages, err);
     if (status == PAWL_OK)

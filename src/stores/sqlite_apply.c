@@ -80,25 +80,6 @@ static int move_stamp(struct member *m, struct pawl_error *err)
     return change_one(m, PAWL_SQL_STAMP, &inputs, PAWL_ECONFLICT, err);
 }
 
-static int advance(struct member *m, struct pawl_sql_inputs *inputs, struct pawl_error *err)
-{
-    struct pawl_sqlite_statement *statement = NULL;
-    bool row = false;
-    int status = pawl__sqlite_session_run(
-        m->session,
-        named(m, m->commit->flags & PAWL_COMMIT_KEEP ? PAWL_SQL_KEEP : PAWL_SQL_ADVANCE), inputs,
-        &statement, &row, err);
-
-    if (status != PAWL_OK)
-        return status;
-    if (!row)
-        return pawl__error_code(err, PAWL_ECONFLICT);
-    m->wrote = true;
-    m->verdict->cancel_requested = pawl__sqlite_column_int(statement, 0) != 0;
-    pawl__sqlite_reset(statement);
-    return PAWL_OK;
-}
-
 /* A deleted instance takes along what is its own. */
 static int delete_owned(struct member *m, struct pawl_error *err)
 {
@@ -145,10 +126,10 @@ static int write_instance(struct member *m, struct pawl_error *err)
         if (status == PAWL_EEXISTS)
             (void)pawl__error_set(err, PAWL_EEXISTS, "there is an instance %.*s already",
                                   PAWL_STR_ARG(commit->instance->id));
-        m->verdict->cancel_requested = commit->instance->cancel_requested != 0;
         break;
     case PAWL_COMMIT_ADVANCE:
-        status = advance(m, &inputs, err);
+        status = change_one(m, commit->flags & PAWL_COMMIT_KEEP ? PAWL_SQL_KEEP : PAWL_SQL_ADVANCE,
+                            &inputs, PAWL_ECONFLICT, err);
         break;
     case PAWL_COMMIT_DELETE:
         status = change_one(m, PAWL_SQL_REMOVE, &inputs, PAWL_ECONFLICT, err);
@@ -210,17 +191,25 @@ static int wake_parked(struct member *m, const struct pawl_change *change, struc
     return status;
 }
 
-/* Whether there is due work for the instance, after what this commit has deleted. */
-static int look_for_mail(struct member *m, struct pawl_error *err)
+/* Whether somebody wants the instance cancelled, and whether there is due work for it. */
+static int look_afterwards(struct member *m, struct pawl_error *err)
 {
     const struct pawl_commit *commit = m->commit;
-    struct pawl_sql_inputs inputs = {.limit = 1};
+    struct pawl_sqlite_statement *statement = NULL;
+    struct pawl_sql_inputs inputs = {.row = commit->instance};
+    bool row = false;
+    int status;
 
     if (commit->kind != PAWL_COMMIT_CREATE && commit->kind != PAWL_COMMIT_ADVANCE)
         return PAWL_OK;
-    inputs.id = commit->instance->id;
-    return pawl__sqlite_session_run(m->session, named(m, PAWL_SQL_MAIL_LEFT), &inputs, NULL,
-                                    &m->verdict->has_mail, err);
+    status = pawl__sqlite_session_run(m->session, named(m, PAWL_SQL_AFTERWARDS), &inputs,
+                                      &statement, &row, err);
+    if (status == PAWL_OK && row) {
+        m->verdict->cancel_requested = pawl__sqlite_column_int(statement, 0) != 0;
+        m->verdict->has_mail = pawl__sqlite_column_int(statement, 1) != 0;
+        pawl__sqlite_reset(statement);
+    }
+    return status;
 }
 
 /* What an owner lets go of while there is something left to do is due for others. */
@@ -248,7 +237,7 @@ static int write_member(struct member *m, struct pawl_error *err)
     for (size_t i = 0; i < m->commit->change_count && status == PAWL_OK; i++)
         status = wake_parked(m, &m->commit->changes[i], err);
     if (status == PAWL_OK)
-        status = look_for_mail(m, err);
+        status = look_afterwards(m, err);
     if (status == PAWL_OK)
         m->verdict->wakes |= leaves_something(m);
     return status;

@@ -85,8 +85,10 @@ int pawl__sqlite_store_claim(struct pawl_store *base, int64_t owner, struct pawl
     if (status != PAWL_OK)
         return status;
     made = pawl__arena_alloc_array(&session.scratch, count + 1, sizeof *made);
-    if (!made)
+    if (!made) {
         status = pawl__error_code(err, pawl__arena_status(&session.scratch));
+        goto out;
+    }
     for (size_t i = 0; i < count && status == PAWL_OK; i++) {
         made[i] = (struct pawl_claim){.id = claims[i].id, .ticket = claims[i].ticket};
         status = claim_one(&session, owner, &made[i], arena, err);
@@ -98,6 +100,7 @@ int pawl__sqlite_store_claim(struct pawl_store *base, int64_t owner, struct pawl
         if (now_us)
             *now_us = session.now_us;
     }
+out:
     pawl__sqlite_session_end(&session);
     return status;
 }

@@ -56,15 +56,26 @@ static void leave(struct pawl_sqlite_store *store)
     pawl_cond_signal(store->env, store->writer_free);
 }
 
+bool pawl__sqlite_simulated_now(const struct pawl_sqlite_store *store, int64_t *now_us)
+{
+    if (!(store->env->ops->caps & PAWL_ENV_CAP_SIMULATED))
+        return false;
+    *now_us = pawl_env_wall_ns(store->env) / 1000;
+    return true;
+}
+
 static int read_clock(struct pawl_sqlite_session *session, struct pawl_error *err)
 {
     struct pawl_sqlite_statement *statement = NULL;
     struct pawl_sql_inputs inputs = {0};
     bool row = false;
-    int status =
+    int status;
+
+    if (pawl__sqlite_simulated_now(session->store, &session->now_us))
+        return PAWL_OK;
+    status =
         pawl__sqlite_session_run(session, pawl__sql_statement(session->store->sql, PAWL_SQL_NOW),
                                  &inputs, &statement, &row, err);
-
     if (status != PAWL_OK)
         return status;
     PAWL_ASSERT(row);

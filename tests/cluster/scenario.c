@@ -103,10 +103,12 @@ static void on_line(void *ctx, struct pawl_str instance_id, struct pawl_str text
         s->options.line(s->options.ctx, instance_id, text);
 }
 
-static void on_logged(void *ctx, struct pawl_str instance_id, const struct pawl_log_record *record)
+static void on_logged(void *ctx, struct pawl_str instance_id, const struct pawl_workflow *workflow,
+                      const struct pawl_log_record *record)
 {
     struct scenario *s = ctx;
 
+    (void)workflow;
     if (s->options.logged)
         s->options.logged(s->options.ctx, instance_id, record->activity_id, record->event);
 }

@@ -11,10 +11,9 @@
 #include "os/file.h"
 
 #include <stdio.h>
+#include <string.h>
 
 #define BYTES_MAX ((size_t)1 << 30)
-/* 2026-01-02T03:04:05Z: the case's clock stands still but for waiting. */
-#define START_TICKS INT64_C(639029342450000000)
 /* Rounds of resumeAll: more bookmarks than that in one case is a loop. */
 #define ROUNDS_MAX 1000
 
@@ -253,11 +252,37 @@ static void forget_untyped_inputs(struct pawl_json *json)
         forget_untyped_inputs(pawl__json_at(json, i));
 }
 
+/* As the file says. */
+static int provide(struct running *run, const struct pawl_json *json, struct pawl_error *err)
+{
+    struct pawl_definition_row row;
+    int status =
+        pawl__definitions_provide(definitions_of(run), json, &run->arena, &row, deadline(run), err);
+
+    if (status != PAWL_OK || !row.is_published)
+        return status;
+    /* Which says what providing keeps to itself: that it cannot be loaded. */
+    return pawl__definitions_index(definitions_of(run), row.definition_id, deadline(run), err);
+}
+
+/* As a draft, and with `publish` published. */
+static int import(struct running *run, const struct pawl_json *json,
+                  struct pawl_publication *publish, struct pawl_error *err)
+{
+    struct pawl_definition_row row;
+    int status =
+        pawl__definitions_import(definitions_of(run), json, &run->arena, &row, deadline(run), err);
+
+    if (status != PAWL_OK || !publish)
+        return status;
+    return pawl__definitions_publish(definitions_of(run), row.id, &run->arena, publish,
+                                     deadline(run), err);
+}
+
 /* Imports one definition in the way the case wants: published, as a draft, or as the file says. */
 static bool add_definition(struct running *run, uint32_t index, struct pawl_str name)
 {
     const struct pawl_json *publish = pawl__json_get_text(run->json, "publish");
-    struct pawl_memory_definition *definition;
     struct pawl_json json;
     struct pawl_error err = PAWL_ERROR_INIT;
     bool by_file = pawl__json_is(publish, PAWL_JSON_STRING);
@@ -265,13 +290,11 @@ static bool add_definition(struct running *run, uint32_t index, struct pawl_str 
 
     if (status == PAWL_OK && pawl__json_get_text(run->json, "export"))
         forget_untyped_inputs(&json);
-    if (status == PAWL_OK)
-        status = by_file ? pawl__memory_provide(&run->memory, &json, &definition, &err)
-                         : pawl__memory_import(&run->memory, &json, &definition, &err);
     if (status == PAWL_OK && by_file)
-        status = pawl__memory_index_triggers(&run->memory, definition, &err);
-    else if (status == PAWL_OK && (!publish || pawl__json_true(publish)))
-        status = pawl__memory_publish(&run->memory, definition, &run->published[index], &err);
+        status = provide(run, &json, &err);
+    else if (status == PAWL_OK)
+        status = import(run, &json,
+                        !publish || pawl__json_true(publish) ? &run->published[index] : NULL, &err);
     return status == PAWL_OK || differs(run, "definition %.*s: %s", PAWL_STR_ARG(name), err.msg);
 }
 
@@ -291,7 +314,7 @@ static void set_host(struct running *run, const struct pawl_json *host)
     const struct pawl_json *fail = pawl__json_get_text(host, "failOnValidationErrors");
 
     if (fail)
-        run->memory.refuse_invalid = pawl__json_true(fail);
+        run->keep_invalid = !pawl__json_true(fail);
     if (pawl__json_get_text(host, "commitStrategies"))
         run->engine.commit_strategies = true;
 }
@@ -309,28 +332,32 @@ static bool start_entry(struct running *run)
 {
     struct pawl_str entry = pawl__json_str(pawl__json_get_text(run->json, "entry"));
     struct pawl_json mode = member(run->json, "flowchartMode");
-    struct pawl_memory_start start = {
+    struct pawl_start start = {
         .input = member(run->json, "input"),
         .properties = member(run->json, "properties"),
         .correlation_id = pawl__json_str(pawl__json_get_text(run->json, "correlationId")),
         .name = pawl__json_str(pawl__json_get_text(run->json, "name")),
     };
     struct pawl_builder b = {.arena = &run->arena};
-    struct pawl_error err;
+    struct pawl_definition_row definition;
+    struct pawl_error err = PAWL_ERROR_INIT;
+    struct pawl_outcome outcome;
     int64_t version = 0;
 
     (void)pawl__json_to_int(pawl__json_get_text(run->json, "version"), &version);
-    start.definition = pawl__memory_definition(&run->memory, entry, PAWL_MEMORY_PUBLISHED, version);
-    if (!start.definition)
-        return differs(run, "no version of '%.*s' to start", PAWL_STR_ARG(entry));
+    if (pawl__definitions_find(definitions_of(run), entry, PAWL_DEFINITION_PUBLISHED, version,
+                               &run->arena, &definition, deadline(run), &err) != PAWL_OK)
+        return fail_with(run, "no version to start", &err);
+    start.version_id = definition.id;
     if (mode.type == PAWL_JSON_STRING) {
         if (start.properties.type != PAWL_JSON_OBJECT)
             start.properties = pawl__json_object();
         pawl__build(&b, &start.properties, "Flowchart:ExecutionMode", mode);
     }
-    if (pawl__memory_start(&run->memory, &start, &run->entry, &err) != PAWL_OK)
+    if (pawl__runtime_start(run->runtime, &start, &outcome, deadline(run), &err) != PAWL_OK)
         return fail_with(run, "start", &err);
-    return true;
+    memcpy(run->entry_id, outcome.instance_id, sizeof run->entry_id);
+    return node_drain(run);
 }
 
 /* ---- instances that another engine exported ------------------------------------------------ */
@@ -342,19 +369,18 @@ static void set_clock(struct running *run, const struct pawl_json *exported)
     struct pawl_datetime at;
 
     if (pawl__datetime_parse(pawl__json_str(pawl__json_get_text(state, "updatedAt")), &at, NULL) ==
-            PAWL_OK &&
-        pawl__datetime_utc_ticks(at) > run->memory.now)
-        run->memory.now = pawl__datetime_utc_ticks(at);
+        PAWL_OK)
+        set_now_us(run, pawl__ticks_to_us(pawl__datetime_utc_ticks(at)));
 }
 
-static bool take_over(struct running *run, struct pawl_str name, struct pawl_memory_instance **out)
+static bool take_over(struct running *run, struct pawl_str name, struct pawl_outcome *out)
 {
     struct pawl_error err = PAWL_ERROR_INIT;
     struct pawl_json exported;
     int status = read_json(run->suite, &run->arena, "exports/", name, &exported, &err);
 
     if (status == PAWL_OK)
-        status = pawl__memory_take_over(&run->memory, &exported, out, &err);
+        status = pawl__runtime_import(run->runtime, &exported, out, deadline(run), &err);
     if (status != PAWL_OK)
         return differs(run, "export %.*s: %s", PAWL_STR_ARG(name), err.msg);
     set_clock(run, &exported);
@@ -364,18 +390,16 @@ static bool take_over(struct running *run, struct pawl_str name, struct pawl_mem
 static bool take_over_all(struct running *run)
 {
     const struct pawl_json *others = pawl__json_get_text(run->json, "alsoImport");
-    struct pawl_memory_instance *other;
-    struct pawl_error err;
+    struct pawl_outcome entry, other;
 
-    if (!take_over(run, pawl__json_str(pawl__json_get_text(run->json, "export")), &run->entry))
+    if (!take_over(run, pawl__json_str(pawl__json_get_text(run->json, "export")), &entry))
         return false;
+    memcpy(run->entry_id, entry.instance_id, sizeof run->entry_id);
     for (uint32_t i = 0; i < pawl__json_len(others); i++) {
         if (!take_over(run, pawl__json_str(pawl__json_at(others, i)), &other))
             return false;
     }
-    if (pawl__memory_run_due(&run->memory, &err) != PAWL_OK)
-        return fail_with(run, "overdue timers", &err);
-    return true;
+    return node_drain(run);
 }
 
 /* ---- steps ------------------------------------------------------------------------------- */
@@ -385,98 +409,110 @@ static struct pawl_str text_of(const struct pawl_json *object, const char *key)
     return pawl__json_str(pawl__json_get_text(object, key));
 }
 
-static bool resume(struct running *run, struct pawl_str bookmark_id)
+/* `request` NULL: none but this one. */
+static bool resume(struct running *run, struct pawl_str bookmark_id, struct pawl_request *request)
 {
-    struct pawl_json input = member(run->json, "input");
-    struct pawl_error err;
-    struct pawl_str id = pawl__arena_str(&run->arena, bookmark_id);
+    const struct pawl_run what = {.bookmark_id = pawl__arena_str(&run->arena, bookmark_id),
+                                  .input = member(run->json, "input"),
+                                  .request = request};
+    struct pawl_error err = PAWL_ERROR_INIT;
 
-    if (!id.ptr || pawl__memory_resume(&run->memory, run->entry, id, &input, &err) != PAWL_OK)
+    if (!what.bookmark_id.ptr || pawl__runtime_run(run->runtime, pawl__str(run->entry_id), &what,
+                                                   NULL, deadline(run), &err) != PAWL_OK)
         return fail_with(run, "resume", &err);
-    return true;
+    return node_drain(run);
 }
 
-static const struct pawl_json *bookmarks_of(const struct pawl_memory_instance *instance)
+static const struct pawl_json *bookmarks_of(const struct seen *instance)
 {
-    return pawl__json_get_text(&instance->state, "bookmarks");
+    return instance ? pawl__json_get_text(&instance->state, "bookmarks") : NULL;
+}
+
+/* As recorded: one request resumes all that there are. */
+static bool resume_each(struct running *run, const struct pawl_json *bookmarks)
+{
+    struct pawl_request request;
+    bool fine = true;
+
+    pawl__request_init(&request, run->suite->alloc);
+    for (uint32_t i = 0; i < pawl__json_len(bookmarks) && fine; i++)
+        fine = resume(run, text_of(pawl__json_at(bookmarks, i), "id"), &request);
+    pawl__request_release(&request);
+    return fine;
 }
 
 static bool step_resume_all(struct running *run)
 {
-    for (int round = 0; !run->entry->is_final; round++) {
+    for (int round = 0; seen_entry(run) && !seen_entry(run)->is_final; round++) {
         struct pawl_json bookmarks;
 
-        if (pawl__json_len(bookmarks_of(run->entry)) == 0)
+        if (pawl__json_len(bookmarks_of(seen_entry(run))) == 0)
             return true;
         if (round == ROUNDS_MAX ||
-            pawl__json_copy(&run->arena, bookmarks_of(run->entry), &bookmarks) != PAWL_OK)
+            pawl__json_copy(&run->arena, bookmarks_of(seen_entry(run)), &bookmarks) != PAWL_OK)
             return differs(run, "resumeAll does not come to an end");
-        /* As recorded: one request resumes all that there are. */
-        pawl__memory_request_begin(&run->memory);
-        for (uint32_t i = 0; i < pawl__json_len(&bookmarks); i++) {
-            if (!resume(run, text_of(pawl__json_at(&bookmarks, i), "id")))
-                return false;
-        }
-        pawl__memory_request_end(&run->memory);
+        if (!resume_each(run, &bookmarks))
+            return false;
     }
-    return true;
+    return seen_entry(run) || differs(run, "there is nothing to resume");
 }
 
 static bool step_resume(struct running *run, const struct pawl_json *which)
 {
     struct pawl_str activity_id = text_of(which, "activityId");
-    const struct pawl_json *bookmarks = bookmarks_of(run->entry);
+    const struct pawl_json *bookmarks = bookmarks_of(seen_entry(run));
 
     if (pawl__json_get_text(which, "bookmarkId"))
-        return resume(run, text_of(which, "bookmarkId"));
+        return resume(run, text_of(which, "bookmarkId"), NULL);
     for (uint32_t i = 0; i < pawl__json_len(bookmarks); i++) {
         const struct pawl_json *bookmark = pawl__json_at(bookmarks, i);
 
         if (pawl__str_equal(text_of(bookmark, "activityId"), activity_id))
-            return resume(run, text_of(bookmark, "id"));
+            return resume(run, text_of(bookmark, "id"), NULL);
     }
     return differs(run, "no bookmark of activity '%.*s' to resume", PAWL_STR_ARG(activity_id));
 }
 
 static bool step_event(struct running *run, const struct pawl_json *step)
 {
-    struct pawl_error err;
+    const struct pawl_stimulus stimulus = {.correlation_id = text_of(step, "correlationId")};
+    struct pawl_error err = PAWL_ERROR_INIT;
 
-    if (pawl__memory_send_event(&run->memory, text_of(step, "event"),
-                                text_of(step, "correlationId"),
-                                pawl__json_get_text(step, "payload"), &err) != PAWL_OK)
+    if (pawl__runtime_send_event(run->runtime, text_of(step, "event"),
+                                 pawl__json_get_text(step, "payload"), &stimulus, NULL,
+                                 deadline(run), &err) != PAWL_OK)
         return fail_with(run, "event", &err);
-    return true;
+    return node_drain(run);
 }
 
 static bool step_cancel(struct running *run)
 {
-    struct pawl_error err;
+    struct pawl_error err = PAWL_ERROR_INIT;
 
-    if (pawl__memory_cancel(&run->memory, run->entry, false, &err) != PAWL_OK)
+    if (pawl__runtime_cancel_one(run->runtime, pawl__str(run->entry_id), deadline(run), &err) !=
+        PAWL_OK)
         return fail_with(run, "cancel", &err);
-    return true;
+    return node_drain(run);
 }
 
-static bool has_status(const struct pawl_memory_instance *instance, struct pawl_str status)
+static bool has_status(const struct seen *instance, struct pawl_str status)
 {
     return status.len == 0 || pawl__str_equal(text_of(&instance->state, "status"), status);
 }
 
-static bool wait_is_over(const struct running *run, const struct pawl_json *wait)
+static bool wait_is_over(struct running *run, const struct pawl_json *wait)
 {
     struct pawl_str definition_id = text_of(wait, "definitionId");
     struct pawl_str status = text_of(wait, "status");
-    const struct pawl_memory_instance *instance;
+    const struct seen *instance = seen_entry(run);
     int64_t count = 0, wanted = 1;
 
     if (definition_id.len == 0)
-        return run->entry && has_status(run->entry, status);
+        return instance && has_status(instance, status);
     (void)pawl__json_to_int(pawl__json_get_text(wait, "count"), &wanted);
-    PAWL_MEMORY_FOR_EACH_INSTANCE(instance, &run->memory)
+    FOR_EACH_SEEN(instance, run)
     {
-        if (pawl__str_equal(instance->definition->definition_id, definition_id) &&
-            has_status(instance, status))
+        if (pawl__str_equal(instance->definition_id, definition_id) && has_status(instance, status))
             count++;
     }
     return count >= wanted;
@@ -485,32 +521,52 @@ static bool wait_is_over(const struct running *run, const struct pawl_json *wait
 /* Instead of waiting, the clock is set to the next timer. */
 static bool step_wait(struct running *run, const struct pawl_json *wait)
 {
-    int64_t seconds = 30, until, due;
-    struct pawl_error err;
+    int64_t seconds = 30, until_us;
 
     (void)pawl__json_to_int(pawl__json_get_text(wait, "timeoutSeconds"), &seconds);
-    until = run->memory.now + seconds * PAWL_TICKS_PER_SECOND;
+    until_us = pawl__ticks_to_us(now_ticks(run)) + seconds * 1000000;
+    if (!node_drain(run))
+        return false;
     while (!wait_is_over(run, wait)) {
-        if (!pawl__memory_next_due(&run->memory, &due) || due > until)
+        if (run->next_due_us > until_us)
             return differs(run, "waited %lld s in vain for %s", (long long)seconds,
                            shown(run, wait));
-        if (due > run->memory.now)
-            run->memory.now = due;
-        if (pawl__memory_run_due(&run->memory, &err) != PAWL_OK)
-            return fail_with(run, "wait", &err);
+        set_now_us(run, run->next_due_us);
+        if (!node_drain(run))
+            return false;
     }
     return true;
 }
 
 static bool publish_draft(struct running *run, struct pawl_str definition_id)
 {
-    struct pawl_memory_definition *draft;
-    struct pawl_error err;
-    int status = pawl__memory_draft(&run->memory, definition_id, &draft, &err);
+    struct pawl_definition_row draft;
+    struct pawl_error err = PAWL_ERROR_INIT;
+    int status = pawl__definitions_draft(definitions_of(run), definition_id, &run->arena, &draft,
+                                         deadline(run), &err);
 
     if (status == PAWL_OK)
-        status = pawl__memory_publish(&run->memory, draft, NULL, &err);
+        status = pawl__definitions_publish(definitions_of(run), draft.id, &run->arena, NULL,
+                                           deadline(run), &err);
     return status == PAWL_OK || fail_with(run, "publish", &err);
+}
+
+/* With its instances, as the reference does. */
+static bool delete_definition(struct running *run, struct pawl_str definition_id)
+{
+    struct pawl_error err = PAWL_ERROR_INIT;
+    const struct seen *instance;
+    int status;
+
+    FOR_EACH_SEEN(instance, run)
+    {
+        if (pawl__str_equal(instance->definition_id, definition_id) &&
+            pawl__runtime_delete(run->runtime, instance->id, deadline(run), &err) != PAWL_OK)
+            return fail_with(run, "delete", &err);
+    }
+    run->stale = true;
+    status = pawl__definitions_delete(definitions_of(run), definition_id, deadline(run), &err);
+    return status == PAWL_OK || status == PAWL_ENOTFOUND || fail_with(run, "delete", &err);
 }
 
 static bool step_reload(struct running *run)
@@ -518,20 +574,19 @@ static bool step_reload(struct running *run)
     const struct pawl_json *names = pawl__json_get_text(run->json, "definitions");
 
     for (uint32_t i = 0; i < pawl__json_len(names); i++) {
-        struct pawl_memory_definition *definition;
+        struct pawl_definition_row definition;
         struct pawl_json json;
-        struct pawl_error err;
+        struct pawl_error err = PAWL_ERROR_INIT;
         int status = read_json(run->suite, &run->arena, "definitions/",
                                pawl__json_str(pawl__json_at(names, i)), &json, &err);
 
         if (status == PAWL_OK &&
-            pawl__memory_definition(&run->memory, text_of(&json, "definitionId"),
-                                    PAWL_MEMORY_LATEST, 0))
+            pawl__definitions_find(definitions_of(run), text_of(&json, "definitionId"),
+                                   PAWL_DEFINITION_LATEST, 0, &run->arena, &definition,
+                                   deadline(run), NULL) == PAWL_OK)
             continue; /* those that are there stay as they are */
         if (status == PAWL_OK)
-            status = pawl__memory_provide(&run->memory, &json, &definition, &err);
-        if (status == PAWL_OK)
-            status = pawl__memory_index_triggers(&run->memory, definition, &err);
+            status = provide(run, &json, &err);
         if (status != PAWL_OK)
             return fail_with(run, "reload", &err);
     }
@@ -541,11 +596,11 @@ static bool step_reload(struct running *run)
 static bool step_refresh(struct running *run, const struct pawl_json *ids)
 {
     for (uint32_t i = 0; i < pawl__json_len(ids); i++) {
-        struct pawl_memory_definition *definition = pawl__memory_definition(
-            &run->memory, pawl__json_str(pawl__json_at(ids, i)), PAWL_MEMORY_PUBLISHED, 0);
-        struct pawl_error err;
+        struct pawl_error err = PAWL_ERROR_INIT;
+        int status = pawl__definitions_index(
+            definitions_of(run), pawl__json_str(pawl__json_at(ids, i)), deadline(run), &err);
 
-        if (definition && pawl__memory_index_triggers(&run->memory, definition, &err) != PAWL_OK)
+        if (status != PAWL_OK && status != PAWL_ENOTFOUND)
             return fail_with(run, "refresh", &err);
     }
     return true;
@@ -560,7 +615,7 @@ static bool do_steps(struct running *run, const struct pawl_json *steps)
         const struct pawl_json *step = pawl__json_at(steps, i);
         const struct pawl_json *expect = pawl__json_get_text(step, "expect");
 
-        if (!do_step(run, step) || (expect && !expect_all(run, expect))) {
+        if (!node_between(run) || !do_step(run, step) || (expect && !expect_all(run, expect))) {
             pawl__buf_printf(&run->why, " (step %u)", i + 1);
             return false;
         }
@@ -589,16 +644,17 @@ static bool do_step(struct running *run, const struct pawl_json *step)
     if ((what = pawl__json_get_text(step, "publishNewVersion")) != NULL)
         return publish_draft(run, pawl__json_str(what));
     if ((what = pawl__json_get_text(step, "deleteDefinition")) != NULL)
-        pawl__memory_delete_definition(&run->memory, pawl__json_str(what));
-    else if (pawl__json_get_text(step, "reloadDefinitions"))
+        return delete_definition(run, pawl__json_str(what));
+    if (pawl__json_get_text(step, "reloadDefinitions"))
         return step_reload(run);
-    else if ((what = pawl__json_get_text(step, "refreshDefinitions")) != NULL)
+    if ((what = pawl__json_get_text(step, "refreshDefinitions")) != NULL)
         return step_refresh(run, what);
-    else if ((what = pawl__json_get_text(step, "host")) != NULL)
+    if ((what = pawl__json_get_text(step, "host")) != NULL) {
         set_host(run, what);
-    else if (!pawl__json_get_text(step, "expect"))
-        return differs(run, "a step that nobody knows: %s", shown(run, step));
-    return true;
+        return node_restart(run);
+    }
+    return pawl__json_get_text(step, "expect") ||
+           differs(run, "a step that nobody knows: %s", shown(run, step));
 }
 
 /* ---- a whole case ------------------------------------------------------------------------ */
@@ -625,22 +681,22 @@ static const struct pawl_json *journals_of(const struct running *run)
     return pawl__json_get(&run->suite->journals, text_of(run->json, "id"));
 }
 
-static void open_case(struct running *run, struct suite *suite, const struct manner *manner)
+static bool open_case(struct running *run)
 {
-    pawl__arena_init(&run->arena, suite->alloc, BYTES_MAX);
-    pawl__buf_init(&run->why, suite->alloc, BYTES_MAX);
-    pawl__memory_init(&run->memory, &run->engine, suite->alloc, 42);
-    run->memory.keep = true;
-    run->memory.now = START_TICKS;
-    run->memory.reopen = manner->reopen;
-    if (manner->reopen)
+    size_t definitions = pawl__json_len(pawl__json_get_text(run->json, "definitions"));
+
+    run->printed = pawl__json_array();
+    run->published =
+        pawl__arena_alloc_zeroed(&run->arena, (definitions + 1) * sizeof *run->published);
+    if (run->manner->reopen)
         run->engine.yield_after = 1;
     set_host(run, pawl__json_get_text(run->json, "host"));
+    return run->published ? node_open(run) : differs(run, "out of memory");
 }
 
 static void close_case(struct running *run)
 {
-    pawl__memory_release(&run->memory);
+    node_close(run);
     pawl__engine_release(&run->engine);
     pawl__javascript_close(run->javascript);
     pawl__buf_release(&run->why);
@@ -650,8 +706,7 @@ static void close_case(struct running *run)
 int case_run(struct suite *suite, const struct pawl_json *json, const struct manner *manner,
              enum verdict *verdict, const char **why)
 {
-    struct running run = {.suite = suite, .json = json};
-    size_t definitions = pawl__json_len(pawl__json_get_text(json, "definitions"));
+    struct running run = {.suite = suite, .json = json, .manner = manner, .seed = 42};
     int status = open_javascript(suite, json, &run.javascript);
     bool passed;
 
@@ -667,11 +722,11 @@ int case_run(struct suite *suite, const struct pawl_json *json, const struct man
         pawl__javascript_close(run.javascript);
         return PAWL_OK;
     }
-    open_case(&run, suite, manner);
-    run.published = pawl__arena_alloc_zeroed(&run.arena, (definitions + 1) * sizeof *run.published);
-    passed = run.published && run_all(&run) &&
-             (!journals_of(&run) || expect_journals(&run, journals_of(&run)));
-    if (manner->verbose)
+    pawl__arena_init(&run.arena, suite->alloc, BYTES_MAX);
+    pawl__buf_init(&run.why, suite->alloc, BYTES_MAX);
+    passed = open_case(&run) && run_all(&run) &&
+             (!journals_of(&run) || expect_journals(&run, journals_of(&run))) && run.why.len == 0;
+    if (manner->verbose && run.runtime)
         print_journal(&run, journals_of(&run));
     *verdict = passed ? CASE_PASSED : CASE_FAILED;
     *why = pawl__arena_str(&suite->arena, pawl__buf_peek(&run.why)).ptr;

@@ -7,7 +7,8 @@
 #define PAWL_TESTS_CONFORMANCE_CASE_H
 
 #include "expressions/javascript.h"
-#include "runtime/memory.h"
+#include "lib/clock.h"
+#include "runtime/runtime.h"
 
 /* A folder with cases.json, definitions/ and perhaps journals.json. */
 struct suite {
@@ -30,25 +31,53 @@ enum verdict {
     CASE_NOT_RUN,
 };
 
-/* A case while it runs. */
+/* How to run it. */
+struct manner {
+    bool reopen;      /* after every single activity, everything goes through its stored form */
+    bool reopen_node; /* and after every step, another node goes on */
+    bool verbose;     /* prints the journal beside the expected one */
+    const char *store_file; /* an SQLite file of its own for each case; NULL: a store in memory */
+};
+
+/* An instance as the store has it. */
+struct seen {
+    struct pawl_str id;
+    struct pawl_str definition_id;
+    struct pawl_str version_id;
+    struct pawl_json state;
+    bool is_final;
+    bool has_journal; /* what follows was read */
+    struct pawl_json log;
+    struct pawl_json records;
+};
+
+/* A case while it runs; what concerns the node is node.c's. */
 struct running {
     const struct suite *suite;
     const struct pawl_json *json;
     struct pawl_arena arena; /* definitions of the case, and what comparing needs */
     struct pawl_engine engine;
     struct pawl_javascript *javascript; /* with the case's own settings; NULL: the suite's */
-    struct pawl_memory memory;
-    struct pawl_memory_instance *entry;        /* NULL: none was started */
-    struct pawl_memory_publication *published; /* one per definition of the case */
-    struct pawl_json lines; /* what was printed, split into lines; see expect_lines.c */
-    uint32_t lines_from;    /* out of how many texts it was made */
-    struct pawl_buf why;    /* the first thing that is not as expected */
-};
-
-/* How to run it. */
-struct manner {
-    bool reopen;  /* after every single activity, everything goes through its stored form */
-    bool verbose; /* prints the journal beside the expected one */
+    const struct manner *manner;
+    struct test_clock *clock;
+    struct pawl_env *env;                  /* with that clock */
+    struct pawl_memory_database *database; /* NULL: the store is a file */
+    struct pawl_store *store;
+    struct pawl_runtime *runtime;
+    uint64_t seed;
+    bool keep_invalid;
+    int64_t next_due_us;                     /* when time alone makes something happen */
+    char entry_id[PAWL_INSTANCE_ID_MAX + 1]; /* "": none was started */
+    struct pawl_graph *entry_graph;          /* NULL: not looked at yet */
+    struct pawl_publication *published;      /* one per definition of the case */
+    struct pawl_arena seen_arena;            /* of the instances as last looked at */
+    struct seen *seen;
+    size_t seen_count;
+    bool stale;               /* something was done since */
+    struct pawl_json printed; /* array of texts */
+    struct pawl_json lines;   /* the same split into lines; see expect_lines.c */
+    uint32_t lines_from;      /* out of how many texts it was made */
+    struct pawl_buf why;      /* the first thing that is not as expected */
 };
 
 /*

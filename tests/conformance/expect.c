@@ -68,7 +68,7 @@ static bool near_now(const struct running *run, struct pawl_str after, const str
     if (pawl__duration_parse_constant(after, &span, NULL) != PAWL_OK ||
         pawl__datetime_parse(pawl__json_str(text), &at, NULL) != PAWL_OK)
         return false;
-    off = pawl__datetime_utc_ticks(at) - (run->memory.now + span);
+    off = pawl__datetime_utc_ticks(at) - (now_ticks(run) + span);
     return off <= NOW_SLACK_TICKS && off >= -NOW_SLACK_TICKS;
 }
 
@@ -87,7 +87,7 @@ bool same_or_special(struct running *run, const char *what, const struct pawl_js
     }
     if (!pawl__str_is(text, "$entryInstanceId"))
         return same(run, what, expected, actual);
-    id = pawl__json_string(run->entry ? run->entry->id : pawl__str(""));
+    id = pawl__json_string(pawl__str(run->entry_id));
     return same(run, what, &id, actual);
 }
 
@@ -111,9 +111,11 @@ struct pawl_json plain(struct running *run, const struct pawl_json *stored)
 
 /* ---- the entry instance ------------------------------------------------------------------ */
 
-static const struct pawl_json *entry_part(const struct running *run, const char *key)
+static const struct pawl_json *entry_part(struct running *run, const char *key)
 {
-    return run->entry ? pawl__json_get_text(&run->entry->state, key) : NULL;
+    const struct seen *entry = seen_entry(run);
+
+    return entry ? pawl__json_get_text(&entry->state, key) : NULL;
 }
 
 static bool expect_text(struct running *run, const char *key, const struct pawl_json *value)
@@ -281,12 +283,17 @@ static bool expect_payloads(struct running *run, const struct pawl_json *list)
 /* ---- variables and output ---------------------------------------------------------------- */
 
 /* The id of a workflow-level variable; the name when the definition gives none. */
-static struct pawl_str variable_id(const struct running *run, struct pawl_str name)
+static struct pawl_str variable_id(struct running *run, struct pawl_str name)
 {
-    const struct pawl_workflow *workflow = run->entry && run->entry->definition->graph
-                                               ? run->entry->definition->graph->workflow
-                                               : NULL;
+    const struct seen *entry = seen_entry(run);
+    const struct pawl_workflow *workflow = NULL;
 
+    if (entry && !run->entry_graph &&
+        pawl__definitions_graph(definitions_of(run), entry->version_id, &run->entry_graph,
+                                deadline(run), NULL) != PAWL_OK)
+        run->entry_graph = NULL;
+    if (run->entry_graph)
+        workflow = run->entry_graph->workflow;
     for (uint32_t i = 0; workflow && i < workflow->variable_count; i++) {
         if (pawl__str_equal(workflow->variables[i].name, name))
             return workflow->variables[i].id;
@@ -294,7 +301,7 @@ static struct pawl_str variable_id(const struct running *run, struct pawl_str na
     return name;
 }
 
-static const struct pawl_json *root_context(const struct running *run)
+static const struct pawl_json *root_context(struct running *run)
 {
     const struct pawl_json *contexts = entry_part(run, "activityExecutionContexts");
 
@@ -427,10 +434,11 @@ static bool expect_output_absent(struct running *run, const struct pawl_json *li
 /* ---- activities, log, records ------------------------------------------------------------ */
 
 /* The first record whose member `key` is `text`, and how many there are. */
-static const struct pawl_json *first_record(const struct running *run, const char *key,
+static const struct pawl_json *first_record(struct running *run, const char *key,
                                             struct pawl_str text, int64_t *count)
 {
-    const struct pawl_json *records = run->entry ? &run->entry->records : NULL;
+    const struct seen *entry = seen_entry(run);
+    const struct pawl_json *records = entry ? seen_records(run, entry) : NULL;
     const struct pawl_json *first = NULL;
 
     *count = 0;
@@ -495,7 +503,8 @@ static bool expect_activities(struct running *run, const struct pawl_json *objec
 
 static bool expect_log(struct running *run, const struct pawl_json *list)
 {
-    const struct pawl_json *log = run->entry ? &run->entry->log : NULL;
+    const struct seen *entry = seen_entry(run);
+    const struct pawl_json *log = entry ? seen_log(run, entry) : NULL;
 
     for (uint32_t i = 0; i < pawl__json_len(list); i++) {
         const struct pawl_json *expect = pawl__json_at(list, i);
@@ -570,7 +579,8 @@ static bool expect_records(struct running *run, const struct pawl_json *list)
 /* Every state went through its text already. */
 static bool expect_round_trip(struct running *run, const struct pawl_json *value)
 {
-    return pawl__json_true(value) == (run->entry != NULL) || differs(run, "no state was stored");
+    return pawl__json_true(value) == (run->entry_id[0] != '\0') ||
+           differs(run, "no state was stored");
 }
 
 /* ---- all keys ---------------------------------------------------------------------------- */

@@ -4,6 +4,7 @@
 #define PAWL_TESTS_CONFORMANCE_EXPECT_H
 
 #include "conformance/case.h"
+#include "conformance/node.h"
 
 /*
  * Compares every key of `expect`. false: the first difference is in run->why, one line. A key that
@@ -15,7 +16,7 @@ bool expect_all(struct running *run, const struct pawl_json *expect);
 bool expect_journals(struct running *run, const struct pawl_json *journals);
 
 /* Prints the journal of the entry instance beside the recorded one (NULL: alone). */
-void print_journal(const struct running *run, const struct pawl_json *journals);
+void print_journal(struct running *run, const struct pawl_json *journals);
 
 /* ---- shared by the files that compare ------------------------------------------------------ */
 

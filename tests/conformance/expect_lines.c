@@ -29,7 +29,7 @@ static int append_lines(struct running *run, struct pawl_json *lines, struct paw
 /* What was printed, line by line. */
 static const struct pawl_json *lines_of(struct running *run)
 {
-    const struct pawl_json *printed = &run->memory.lines;
+    const struct pawl_json *printed = &run->printed;
 
     if (run->lines_from == pawl__json_len(printed) && run->lines.type == PAWL_JSON_ARRAY)
         return &run->lines;

@@ -2,6 +2,9 @@
 /* Expectations about all instances, definitions, triggers and activity types. */
 #include "conformance/expect.h"
 
+#include "engine/catalog.h"
+#include "runtime/definitions_private.h"
+
 static struct pawl_str text_of(const struct pawl_json *object, const char *key)
 {
     return pawl__json_str(pawl__json_get_text(object, key));
@@ -9,8 +12,7 @@ static struct pawl_str text_of(const struct pawl_json *object, const char *key)
 
 /* ---- instances --------------------------------------------------------------------------- */
 
-static bool matches_status(const struct pawl_memory_instance *instance,
-                           const struct pawl_json *expect)
+static bool matches_status(const struct seen *instance, const struct pawl_json *expect)
 {
     struct pawl_str sub = text_of(expect, "subStatus");
 
@@ -76,9 +78,10 @@ static bool check_properties(struct running *run, const struct pawl_json *expect
 }
 
 static bool check_instance(struct running *run, const struct pawl_json *expect,
-                           const struct pawl_memory_instance *instance)
+                           const struct seen *instance)
 {
     const struct pawl_json *state = &instance->state;
+    const struct seen *entry = seen_entry(run);
     const struct pawl_json *parent = pawl__json_get_text(expect, "parent");
     const struct pawl_json *version = pawl__json_get_text(expect, "version");
     const struct pawl_json *path = pawl__json_get_text(expect, "outputPath");
@@ -99,8 +102,8 @@ static bool check_instance(struct running *run, const struct pawl_json *expect,
             return false;
     }
     if (pawl__json_true(pawl__json_get_text(expect, "finishedAfterEntry")) &&
-        pawl__str_compare(text_of(state, "finishedAt"), text_of(&run->entry->state, "finishedAt")) <
-            0)
+        (!entry ||
+         pawl__str_compare(text_of(state, "finishedAt"), text_of(&entry->state, "finishedAt")) < 0))
         return differs(run, "an instance finished before the entry instance");
     return check_properties(run, expect, pawl__json_get_text(state, "properties"));
 }
@@ -121,15 +124,15 @@ static bool expect_instance(struct running *run, const struct pawl_json *expect)
     struct pawl_str id = text_of(expect, "definitionId");
     const struct pawl_json *correlations = pawl__json_get_text(expect, "correlationIds");
     struct pawl_json found = pawl__json_array();
-    const struct pawl_memory_instance *instance;
+    const struct seen *instance;
     int64_t count = 0, all = 0, wanted;
 
-    PAWL_MEMORY_FOR_EACH_INSTANCE(instance, &run->memory)
+    FOR_EACH_SEEN(instance, run)
     {
         const struct pawl_json *correlation =
             pawl__json_get_text(&instance->state, "correlationId");
 
-        if (!pawl__str_equal(instance->definition->definition_id, id))
+        if (!pawl__str_equal(instance->definition_id, id))
             continue;
         all++;
         count += matches_status(instance, expect);
@@ -178,21 +181,34 @@ static const struct pawl_json *find_activity(const struct pawl_json *value, stru
     return NULL;
 }
 
+/* The definition as stored; null when there is none. */
+static struct pawl_json find_definition(struct running *run, struct pawl_str id,
+                                        enum pawl_definition_pick pick)
+{
+    struct pawl_definition_row row;
+    struct pawl_json json;
+
+    if (pawl__definitions_find(definitions_of(run), id, pick, 0, &run->arena, &row, deadline(run),
+                               NULL) != PAWL_OK ||
+        pawl__definition_read_into(&run->arena, &row, &json, NULL) != PAWL_OK)
+        return pawl__json_null();
+    return json;
+}
+
 bool expect_definitions(struct running *run, const struct pawl_json *list)
 {
     for (uint32_t i = 0; i < pawl__json_len(list); i++) {
         const struct pawl_json *expect = pawl__json_at(list, i);
         const struct pawl_json *keys = pawl__json_get_text(expect, "json");
-        enum pawl_memory_pick pick = pawl__str_is(text_of(expect, "version"), "Latest")
-                                         ? PAWL_MEMORY_LATEST
-                                         : PAWL_MEMORY_PUBLISHED;
-        const struct pawl_memory_definition *definition =
-            pawl__memory_definition(&run->memory, text_of(expect, "definitionId"), pick, 0);
-        const struct pawl_json *json = definition ? &definition->json : NULL;
+        bool latest = pawl__str_is(text_of(expect, "version"), "Latest");
+        const struct pawl_json definition =
+            find_definition(run, text_of(expect, "definitionId"),
+                            latest ? PAWL_DEFINITION_LATEST : PAWL_DEFINITION_PUBLISHED);
+        const struct pawl_json *json = &definition;
 
         if (pawl__json_get_text(expect, "activity"))
             json = find_activity(pawl__json_get_text(json, "root"), text_of(expect, "activity"));
-        if (!json)
+        if (!json || pawl__json_is(json, PAWL_JSON_NULL))
             return differs(run, "no such definition or activity: %s", shown(run, expect));
         for (uint32_t k = 0; k < pawl__json_len(keys); k++) {
             const struct pawl_json_member *member = pawl__json_member(keys, k);
@@ -211,7 +227,7 @@ bool expect_published(struct running *run, const struct pawl_json *list)
         const struct pawl_json *expect = pawl__json_at(list, i);
         const struct pawl_json *errors = pawl__json_get_text(expect, "errors");
         const struct pawl_json *contain = pawl__json_get_text(expect, "errorsContain");
-        const struct pawl_memory_publication *said;
+        const struct pawl_publication *said;
         struct pawl_json actual = pawl__json_array();
         int64_t index = 0;
 
@@ -244,15 +260,16 @@ bool expect_published(struct running *run, const struct pawl_json *list)
 /* ---- triggers and types ------------------------------------------------------------------ */
 
 static bool matches_payload(struct running *run, const struct pawl_json *expected,
-                            const struct pawl_trigger *trigger)
+                            const struct pawl_trigger_row *trigger)
 {
+    const struct pawl_json payload = parsed(run, trigger->payload);
     size_t before = run->why.len;
 
     for (uint32_t i = 0; i < pawl__json_len(expected); i++) {
         const struct pawl_json_member *member = pawl__json_member(expected, i);
 
         if (!same_or_special(run, "payload", &member->value,
-                             pawl__json_get_nocase(&trigger->payload, member->key))) {
+                             pawl__json_get_nocase(&payload, member->key))) {
             run->why.len = before;
             return false;
         }
@@ -260,16 +277,14 @@ static bool matches_payload(struct running *run, const struct pawl_json *expecte
     return true;
 }
 
-static bool wants_trigger(const struct pawl_json *expect,
-                          const struct pawl_memory_definition *definition,
-                          const struct pawl_trigger *trigger)
+static bool wants_trigger(const struct pawl_json *expect, const struct pawl_trigger_row *trigger)
 {
     struct pawl_str activity_id = text_of(expect, "activityId");
     struct pawl_str definition_id = text_of(expect, "definitionId");
     struct pawl_str name = text_of(expect, "name");
 
     return (activity_id.len == 0 || pawl__str_equal(activity_id, trigger->activity_id)) &&
-           (definition_id.len == 0 || pawl__str_equal(definition_id, definition->definition_id)) &&
+           (definition_id.len == 0 || pawl__str_equal(definition_id, trigger->definition_id)) &&
            (name.len == 0 || pawl__str_equal(name, trigger->name));
 }
 
@@ -277,17 +292,16 @@ static bool wants_trigger(const struct pawl_json *expect,
 static int64_t count_triggers(struct running *run, const struct pawl_json *expect,
                               const struct pawl_json *payload)
 {
-    const struct pawl_memory_definition *definition;
+    struct pawl_rows rows;
     int64_t count = 0;
 
-    PAWL_LIST_FOR_EACH (definition, &run->memory.definitions, link) {
-        for (uint32_t i = 0; i < definition->trigger_count; i++) {
-            const struct pawl_trigger *trigger = &definition->triggers[i].trigger;
+    if (!all_rows(run, PAWL_TABLE_TRIGGERS, &rows))
+        return -1;
+    for (size_t i = 0; i < rows.count; i++) {
+        const struct pawl_trigger_row *trigger = &((const struct pawl_trigger_row *)rows.rows)[i];
 
-            if (wants_trigger(expect, definition, trigger) &&
-                (!payload || matches_payload(run, payload, trigger)))
-                count++;
-        }
+        if (wants_trigger(expect, trigger) && (!payload || matches_payload(run, payload, trigger)))
+            count++;
     }
     return count;
 }
@@ -316,14 +330,20 @@ bool expect_triggers(struct running *run, const struct pawl_json *list)
 static bool find_type(struct running *run, struct pawl_str type, bool *browsable)
 {
     bool present = pawl__engine_activity(&run->engine, type) != NULL;
-    const struct pawl_memory_definition *definition;
     struct pawl_catalog catalog;
+    struct pawl_rows rows;
 
     *browsable = present;
     pawl__catalog_init(&catalog, &run->arena);
-    PAWL_LIST_FOR_EACH (definition, &run->memory.definitions, link) {
-        if (pawl__catalog_add(&catalog, &definition->json) != PAWL_OK)
-            return differs(run, "out of memory");
+    if (!all_rows(run, PAWL_TABLE_DEFINITIONS, &rows))
+        return false;
+    for (size_t i = 0; i < rows.count; i++) {
+        const struct pawl_definition_row *row = &((const struct pawl_definition_row *)rows.rows)[i];
+        struct pawl_json *json = pawl__arena_alloc(&run->arena, sizeof *json);
+
+        if (!json || pawl__definition_read_into(&run->arena, row, json, NULL) != PAWL_OK ||
+            pawl__catalog_add(&catalog, json) != PAWL_OK)
+            return differs(run, "definitions cannot be read");
     }
     for (uint32_t i = 0; i < catalog.count; i++) {
         if (pawl__str_equal(catalog.entries[i].type, type) && catalog.entries[i].published)

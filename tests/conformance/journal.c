@@ -45,15 +45,14 @@ static bool check(struct running *run, const char *whose, const struct pawl_json
 }
 
 /* The nth instance of a definition besides the entry instance; NULL when there are not as many. */
-static const struct pawl_memory_instance *nth_child(const struct running *run,
-                                                    struct pawl_str definition_id, uint32_t n)
+static const struct seen *nth_child(struct running *run, struct pawl_str definition_id, uint32_t n)
 {
-    const struct pawl_memory_instance *instance;
+    const struct seen *instance;
 
-    PAWL_MEMORY_FOR_EACH_INSTANCE(instance, &run->memory)
+    FOR_EACH_SEEN(instance, run)
     {
-        if (instance != run->entry &&
-            pawl__str_equal(instance->definition->definition_id, definition_id) && n-- == 0)
+        if (!pawl__str_is(instance->id, run->entry_id) &&
+            pawl__str_equal(instance->definition_id, definition_id) && n-- == 0)
             return instance;
     }
     return NULL;
@@ -76,23 +75,24 @@ static bool check_child(struct running *run, const struct pawl_json *children, u
     const struct pawl_json *child = pawl__json_at(children, n);
     const struct pawl_json *journal = pawl__json_get_text(child, "journal");
     struct pawl_str id = text_of(child, "definitionId");
-    const struct pawl_memory_instance *instance = nth_child(run, id, rank(children, n));
+    const struct seen *instance = nth_child(run, id, rank(children, n));
 
     if (!instance)
         return differs(run, "child %u of %.*s was not started", n + 1, PAWL_STR_ARG(id));
     for (uint32_t i = 0; nth_child(run, id, i); i++) {
-        if (compare(journal, &nth_child(run, id, i)->log) == UINT32_MAX)
+        if (compare(journal, seen_log(run, nth_child(run, id, i))) == UINT32_MAX)
             return true;
     }
-    return check(run, "a child", journal, &instance->log);
+    return check(run, "a child", journal, seen_log(run, instance));
 }
 
 bool expect_journals(struct running *run, const struct pawl_json *journals)
 {
     const struct pawl_json *children = pawl__json_get_text(journals, "children");
     const struct pawl_json *entry = pawl__json_get_text(journals, "entry");
+    const struct seen *instance = seen_entry(run);
 
-    if (entry && (!run->entry || !check(run, "the entry instance", entry, &run->entry->log)))
+    if (entry && (!instance || !check(run, "the entry instance", entry, seen_log(run, instance))))
         return false;
     for (uint32_t i = 0; i < pawl__json_len(children); i++) {
         if (!check_child(run, children, i))
@@ -101,10 +101,11 @@ bool expect_journals(struct running *run, const struct pawl_json *journals)
     return true;
 }
 
-void print_journal(const struct running *run, const struct pawl_json *journals)
+void print_journal(struct running *run, const struct pawl_json *journals)
 {
     const struct pawl_json *expected = pawl__json_get_text(journals, "entry");
-    const struct pawl_json *log = run->entry ? &run->entry->log : NULL;
+    const struct seen *entry = seen_entry(run);
+    const struct pawl_json *log = entry ? seen_log(run, entry) : NULL;
     uint32_t wanted = pawl__json_len(expected), got = pawl__json_len(log);
 
     for (uint32_t i = 0; i < wanted || i < got; i++) {

@@ -2,7 +2,11 @@
 /*
  * Runs a conformance suite and counts.
  *
- *     conformance FOLDER [--case ID]… [--area AREA] [--reopen] [--verbose] [--tap]
+ *     conformance FOLDER [--case ID]… [--area AREA] [--reopen] [--store memory|sqlite]
+ *                 [--verbose] [--tap]
+ *
+ * --reopen commits after every activity and goes on from what was stored. --store sqlite keeps each
+ * case in a file, and a new node goes on with it after every step.
  *
  * Prints `ok ID`, `not ok ID - why` or `not run ID - what is missing` for each case, then a table
  * by area, and ends with `N passed, N failed, N skipped`. Exits 1 when a case failed, 2 when the
@@ -13,7 +17,9 @@
 #include "os/file.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #define AREAS_MAX 256
 
@@ -28,6 +34,7 @@ struct options {
     size_t case_count;
     const char *area; /* NULL: all */
     struct manner manner;
+    bool sqlite;
     bool tap;
 };
 
@@ -36,6 +43,11 @@ struct tally {
     size_t area_count;
     unsigned number;
 };
+
+static bool is_store(const char *name)
+{
+    return strcmp(name, "memory") == 0 || strcmp(name, "sqlite") == 0;
+}
 
 static bool parse(int argc, char **argv, struct options *options)
 {
@@ -47,6 +59,8 @@ static bool parse(int argc, char **argv, struct options *options)
             options->area = argv[++i];
         else if (strcmp(argv[i], "--reopen") == 0)
             options->manner.reopen = true;
+        else if (strcmp(argv[i], "--store") == 0 && i + 1 < argc && is_store(argv[i + 1]))
+            options->sqlite = strcmp(argv[++i], "sqlite") == 0;
         else if (strcmp(argv[i], "--verbose") == 0)
             options->manner.verbose = true;
         else if (strcmp(argv[i], "--tap") == 0)
@@ -151,8 +165,23 @@ static int run_suite(const struct options *options, struct suite *suite, struct 
     return PAWL_OK;
 }
 
+/* A folder for the files of this run, in memory where there is such a thing. */
+static bool make_folder(char *folder, size_t size, struct manner *manner, char *file)
+{
+    const char *above = access("/dev/shm", W_OK) == 0 ? "/dev/shm" : "/tmp";
+
+    (void)snprintf(folder, size, "%s/pawl-conformance-XXXXXX", above);
+    if (!mkdtemp(folder))
+        return false;
+    (void)snprintf(file, size, "%s/case.db", folder);
+    manner->store_file = file;
+    manner->reopen_node = true;
+    return true;
+}
+
 int main(int argc, char **argv)
 {
+    char folder[64] = "", file[64];
     struct tally tally = {.area_count = 0};
     struct pawl_error err = PAWL_ERROR_INIT;
     struct test_allocator alloc;
@@ -163,14 +192,18 @@ int main(int argc, char **argv)
 
     if (!parse(argc, argv, &options)) {
         fprintf(stderr,
-                "usage: %s FOLDER [--case ID] [--area AREA] [--reopen] [--verbose] "
-                "[--tap]\n",
+                "usage: %s FOLDER [--case ID] [--area AREA] [--reopen] [--store memory|sqlite] "
+                "[--verbose] [--tap]\n",
                 argv[0]);
         return 2;
     }
     if (pawl__file_exists(options.folder, &there, &err) == PAWL_OK && !there) {
         printf(options.tap ? "1..0 # SKIP there is no %s\n" : "there is no %s\n", options.folder);
         return options.tap ? 0 : 77;
+    }
+    if (options.sqlite && !make_folder(folder, sizeof folder, &options.manner, file)) {
+        perror(folder);
+        return 2;
     }
     test_allocator_init(&alloc);
     status = suite_open(&suite, options.folder, &alloc.base, &err);
@@ -180,6 +213,8 @@ int main(int argc, char **argv)
             print_table(&options, &tally);
         suite_close(&suite);
     }
+    if (folder[0] != '\0')
+        (void)rmdir(folder);
     if (status != PAWL_OK) {
         fprintf(stderr, "%s: %s\n", options.folder, err.code ? err.msg : pawl_error_text(status));
         return 2;

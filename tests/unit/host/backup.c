@@ -499,6 +499,7 @@ static void a_restore_cut_short_stays_marked(void **state)
     assert_int_equal(findings, 1);
     assert_true(told);
     check_restore(&to, folder.file, PAWL_ECONFLICT);
+    assert_non_null(strstr(to.err.msg, "a restore into this store was not finished"));
     pawl__buf_release(&bytes);
     remove_folder(&folder);
     shelf_close(&to);

@@ -299,6 +299,38 @@ static void finished_work_is_known_by_what_is_left(void **state)
     desk_close(&desk);
 }
 
+/* Others have taken it since it was put back: it is there, and not as it was given. */
+static void take_what_was_put_back(struct desk *desk, int call)
+{
+    if (call == 2)
+        add_work(desk, "work", DESK_OWNER + 1);
+}
+
+static void work_that_was_put_back_is_not_taken_for_unfinished(void **state)
+{
+    static const struct pawl_str done = PAWL_STR_LIT("work");
+    struct pawl_work_row later = {
+        .id = done, .kind = pawl__str("test"), .due_us = PAWL_TIME_NEVER, .attempts = 1};
+    struct pawl_change change = {PAWL_CHANGE_PUT, PAWL_TABLE_WORK, &later};
+    struct request left = {.commit = {.done = &done,
+                                      .done_count = 1,
+                                      .done_owner = DESK_OWNER,
+                                      .changes = &change,
+                                      .change_count = 1}};
+    struct request taken = left;
+    struct desk desk;
+
+    (void)state;
+    desk_open(&desk, 1, NULL);
+    add_work(&desk, "work", DESK_OWNER);
+    assert_code(told_after(&desk, &left, NULL), PAWL_OK);
+    desk_close(&desk);
+    desk_open(&desk, 1, NULL);
+    add_work(&desk, "work", DESK_OWNER);
+    assert_code(told_after(&desk, &taken, take_what_was_put_back), PAWL_EUNKNOWN);
+    desk_close(&desk);
+}
+
 static void a_deletion_is_known_by_the_absence(void **state)
 {
     struct pawl_instance_row row = desk_row("a");
@@ -327,6 +359,7 @@ int main(void)
         cmocka_unit_test(a_creation_is_known_by_what_it_stored),
         cmocka_unit_test(an_insertion_is_known_by_its_row),
         cmocka_unit_test(finished_work_is_known_by_what_is_left),
+        cmocka_unit_test(work_that_was_put_back_is_not_taken_for_unfinished),
         cmocka_unit_test(a_deletion_is_known_by_the_absence),
     };
 

@@ -451,6 +451,36 @@ static void commits_are_synced_once_per_call_and_claims_not_at_all(void **state)
     pawl_store_close(store);
 }
 
+static void a_value_that_is_too_large_is_refused_alone(void **state)
+{
+    struct fixture *f = *state;
+    struct pawl_store *store = open_store(f, PAWL_STORE_OPEN_CREATE);
+    /* Nobody reads so much of it: SQLite refuses by the length. */
+    struct pawl_setting_row rows[3] = {
+        {pawl__str("a"), pawl__str("1")},
+        {pawl__str("b"), pawl__str_make("x", (size_t)3 << 30)},
+        {pawl__str("c"), pawl__str("3")},
+    };
+    struct pawl_setting_row first = {pawl__str("first"), pawl__str("of the same commit")};
+    struct pawl_change changes[3][2];
+    struct pawl_commit members[3], *commits[3];
+
+    for (int i = 0; i < 3; i++) {
+        changes[i][0] = (struct pawl_change){PAWL_CHANGE_ADD, PAWL_TABLE_SETTINGS, &first};
+        changes[i][1] = (struct pawl_change){PAWL_CHANGE_INSERT, PAWL_TABLE_SETTINGS, &rows[i]};
+        members[i] = (struct pawl_commit){.changes = i == 1 ? changes[i] : &changes[i][1],
+                                          .change_count = i == 1 ? 2 : 1};
+        commits[i] = &members[i];
+    }
+    assert_ok(pawl_store_apply(store, commits, 3, soon(f), &f->err), &f->err);
+    assert_code(members[0].status, PAWL_OK);
+    assert_code(members[1].status, PAWL_ELIMIT);
+    assert_code(members[1].error.code, PAWL_ELIMIT);
+    assert_code(members[2].status, PAWL_OK);
+    assert_int_equal(count_settings(f, store), 2);
+    pawl_store_close(store);
+}
+
 /* ---- plans ------------------------------------------------------------------------------- */
 
 struct planner {
@@ -578,6 +608,44 @@ static void the_usual_queries_use_an_index(void **state)
     pawl__sqlite_close(p.db);
 }
 
+/* Very many may wait for one event: neither a page of them nor one of them reads them all. */
+static void waiting_instances_are_found_among_many_of_the_same_event(void **state)
+{
+    struct fixture *f = *state;
+    struct planner p = {.f = f};
+    struct pawl_bookmark_row after = {.id = pawl__str("x")};
+    struct pawl_condition conditions[] = {
+        {.column = pawl_table_column(PAWL_TABLE_BOOKMARKS, "hash"),
+         .value = {.text = pawl__str("x")}},
+        {.column = pawl_table_column(PAWL_TABLE_BOOKMARKS, "correlation_id"),
+         .value = {.text = pawl__str("x")}},
+    };
+    struct pawl_query query = {.table = PAWL_TABLE_BOOKMARKS,
+                               .flags = PAWL_QUERY_BRIEF,
+                               .conditions = conditions,
+                               .condition_count = 1,
+                               .after = &after};
+    struct pawl_sql_select select;
+
+    pawl_store_close(open_store(f, PAWL_STORE_OPEN_CREATE));
+    assert_ok(pawl__sqlite_open(f->env, f->path, 0, &p.db, &f->err), &f->err);
+    assert_ok(pawl__sql_query(PAWL_SQL_SQLITE, &query, &f->arena, &select, &f->err), &f->err);
+    assert_non_null(
+        strstr(plan_of(&p, select.text), "pawl_bookmarks_hash (tenant_id=? AND hash=? AND id>?)"));
+    assert_null(strstr(p.plan, "TEMP B-TREE FOR ORDER BY"));
+    query.condition_count = 2;
+    query.after = NULL;
+    assert_ok(pawl__sql_query(PAWL_SQL_SQLITE, &query, &f->arena, &select, &f->err), &f->err);
+    assert_non_null(strstr(plan_of(&p, select.text),
+                           "pawl_bookmarks_correlation (tenant_id=? AND hash=? AND "
+                           "correlation_id=?)"));
+    assert_null(strstr(p.plan, "TEMP B-TREE FOR ORDER BY"));
+    conditions[1].column = pawl_table_column(PAWL_TABLE_BOOKMARKS, "instance_id");
+    assert_ok(pawl__sql_query(PAWL_SQL_SQLITE, &query, &f->arena, &select, &f->err), &f->err);
+    assert_non_null(strstr(plan_of(&p, select.text), "pawl_bookmarks_instance"));
+    pawl__sqlite_close(p.db);
+}
+
 static void lists_are_read_in_the_order_of_an_index(void **state)
 {
     struct fixture *f = *state;
@@ -678,9 +746,11 @@ int main(void)
         TEST(what_another_process_commits_wakes),
         TEST(processes_may_begin_and_write_at_the_same_time),
         TEST(commits_are_synced_once_per_call_and_claims_not_at_all),
+        TEST(a_value_that_is_too_large_is_refused_alone),
         TEST(no_statement_of_a_commit_claim_or_take_scans),
         TEST(the_usual_queries_use_an_index),
         TEST(lists_are_read_in_the_order_of_an_index),
+        TEST(waiting_instances_are_found_among_many_of_the_same_event),
         TEST(running_out_of_memory_is_an_error),
     };
 

@@ -1,0 +1,159 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* `pawl ps`: the instances of a store. */
+#include "cli/commands.h"
+
+#include "base/buf.h"
+#include "base/error.h"
+#include "cli/output.h"
+#include "cli/session.h"
+
+#define OUTPUT_MAX ((size_t)64 << 20)
+#define FILTERS_MAX 8
+
+struct listing {
+    struct pawl_query query;
+    struct pawl_condition conditions[FILTERS_MAX];
+};
+
+static void where(struct listing *listing, const char *column, const char *text)
+{
+    if (text)
+        listing->conditions[listing->query.condition_count++] =
+            (struct pawl_condition){.column = pawl_table_column(PAWL_TABLE_INSTANCES, column),
+                                    .value = {.text = pawl__str(text)}};
+}
+
+static void make_query(const struct pawl_cli_args *args, struct listing *listing)
+{
+    *listing = (struct listing){
+        .query = {.table = PAWL_TABLE_INSTANCES,
+                  .flags = PAWL_QUERY_BRIEF | PAWL_QUERY_TOTAL | PAWL_QUERY_DESCENDING,
+                  .order = pawl_table_column(PAWL_TABLE_INSTANCES, "created_us"),
+                  .limit = (uint32_t)pawl__cli_number(args, "limit", PAWL_STORE_ROWS_DEFAULT)}};
+    listing->query.conditions = listing->conditions;
+    where(listing, "definition_id", pawl__cli_text(args, "definition", NULL));
+    where(listing, "correlation_id", pawl__cli_text(args, "correlation-id", NULL));
+    where(listing, "sub_status", pawl__cli_text(args, "status", NULL));
+    if (!pawl__cli_flag(args, "all") && !pawl__cli_text(args, "status", NULL))
+        where(listing, "status", "Running");
+}
+
+static void write_member(struct pawl_json_writer *writer, const char *key, struct pawl_str text)
+{
+    pawl__json_write_key_text(writer, key);
+    pawl__json_write_string(writer, text);
+}
+
+static void write_row(struct pawl_json_writer *writer, const struct pawl_instance_row *row)
+{
+    char time[PAWL_CLI_TIME_TEXT];
+
+    pawl__json_write_begin_object(writer);
+    write_member(writer, "id", row->id);
+    write_member(writer, "definitionId", row->definition_id);
+    pawl__json_write_key_text(writer, "version");
+    pawl__json_write_int(writer, row->version);
+    write_member(writer, "status", row->status);
+    write_member(writer, "subStatus", row->sub_status);
+    write_member(writer, "correlationId", row->correlation_id);
+    write_member(writer, "name", row->name);
+    write_member(writer, "createdAt", pawl__str(pawl__cli_time_text(row->created_us, time)));
+    write_member(writer, "updatedAt", pawl__str(pawl__cli_time_text(row->updated_us, time)));
+    pawl__json_write_key_text(writer, "incidentCount");
+    pawl__json_write_int(writer, row->incident_count);
+    pawl__json_write_end_object(writer);
+}
+
+static int print_json(struct pawl_cli *cli, const struct pawl_rows *rows)
+{
+    struct pawl_json_writer writer;
+    struct pawl_buf json;
+
+    pawl__buf_init(&json, &cli->env->alloc, OUTPUT_MAX);
+    pawl__json_writer_init(&writer, &json, PAWL_JSON_ESCAPE_MINIMAL, 0);
+    pawl__json_write_begin_array(&writer);
+    for (size_t i = 0; i < rows->count; i++)
+        write_row(&writer, &((const struct pawl_instance_row *)rows->rows)[i]);
+    pawl__json_write_end_array(&writer);
+    return pawl__cli_write_json(cli, &json);
+}
+
+static void print_text(struct pawl_cli *cli, const struct pawl_rows *rows)
+{
+    char time[PAWL_CLI_TIME_TEXT];
+
+    if (rows->count > 0)
+        pawl__cli_print(&cli->out, "%-32s  %-10s  %-19s  %s\n", "INSTANCE", "STATUS", "UPDATED",
+                        "DEFINITION");
+    for (size_t i = 0; i < rows->count; i++) {
+        const struct pawl_instance_row *row = &((const struct pawl_instance_row *)rows->rows)[i];
+
+        pawl__cli_print(&cli->out, "%-32.*s  %-10.*s  %-19s  ", PAWL_STR_ARG(row->id),
+                        PAWL_STR_ARG(row->sub_status), pawl__cli_time_text(row->updated_us, time));
+        pawl__cli_write_safe(&cli->out, row->definition_id);
+        pawl__cli_print(&cli->out, " %lld\n", (long long)row->version);
+    }
+    if (rows->total > rows->count)
+        pawl__cli_print(&cli->err, "%zu of %llu shown; --limit shows more\n", rows->count,
+                        (unsigned long long)rows->total);
+}
+
+static int body(struct pawl_cli_session *session, struct pawl_error *err)
+{
+    struct pawl_cli *cli = session->cli;
+    struct listing listing;
+    struct pawl_rows rows;
+    int status;
+
+    make_query(&cli->args, &listing);
+    status = pawl_store_find(session->store, &listing.query, &cli->arena, &rows,
+                             pawl__cli_session_deadline(session), err);
+    if (status != PAWL_OK)
+        return pawl__cli_fail(cli, err, pawl__cli_session_hint(status));
+    if (pawl__cli_flag(&cli->args, "json"))
+        return print_json(cli, &rows);
+    print_text(cli, &rows);
+    return PAWL_CLI_EXIT_OK;
+}
+
+static int run(struct pawl_cli *cli)
+{
+    return pawl__cli_in_session(cli, body);
+}
+
+static const char *const status_choices[] = {"Pending",   "Executing", "Suspended", "Finished",
+                                             "Cancelled", "Faulted",   NULL};
+
+static const struct pawl_cli_option options[] = {
+    {.name = "all", .letter = 'a', .kind = PAWL_CLI_FLAG, .help = "Those that have ended too"},
+    {.name = "definition",
+     .kind = PAWL_CLI_TEXT,
+     .arg = "ID",
+     .help = "Only instances of this definition"},
+    {.name = "status",
+     .kind = PAWL_CLI_CHOICE,
+     .arg = "STATUS",
+     .help = "Only those: Pending, Executing, Suspended, Finished, Cancelled, Faulted",
+     .choices = status_choices},
+    {.name = "correlation-id",
+     .kind = PAWL_CLI_TEXT,
+     .arg = "ID",
+     .help = "Only those with this correlation id"},
+    {.name = "limit",
+     .letter = 'n',
+     .kind = PAWL_CLI_NUMBER,
+     .arg = "COUNT",
+     .help = "Show at most COUNT, the newest (default 100)",
+     .min = 1,
+     .max = PAWL_STORE_ROWS_MAX},
+    {.name = "json", .kind = PAWL_CLI_FLAG, .help = "Print a JSON array"},
+    PAWL_CLI_CONFIGURE_OPTIONS,
+    {.name = NULL},
+};
+
+const struct pawl_cli_command pawl__cli_ps = {
+    .name = "ps",
+    .summary = "List the instances of a store, the newest first",
+    .options = options,
+    .run = run,
+};

@@ -1,0 +1,91 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Instances as people and programs see them. */
+#include "cli/instances.h"
+
+#include "base/buf.h"
+#include "base/error.h"
+#include "cli/output.h"
+
+#define OUTPUT_MAX ((size_t)256 << 20)
+
+static struct pawl_str text_of(const struct pawl_json *object, const char *key)
+{
+    return pawl__json_str(pawl__json_get_text(object, key));
+}
+
+/* What a bookmark waits for, in few words. */
+static void show_bookmark(struct pawl_cli *cli, const struct pawl_json *bookmark)
+{
+    const struct pawl_json *payload = pawl__json_get_text(bookmark, "payload");
+    static const char *const telling[] = {"eventName", "resumeAt",        "executeAt",
+                                          "taskName",  "childInstanceId", "path"};
+
+    pawl__cli_print(&cli->out, "  waits for ");
+    pawl__cli_write_safe(&cli->out, text_of(bookmark, "name"));
+    for (size_t i = 0; i < sizeof telling / sizeof telling[0]; i++) {
+        struct pawl_str text = text_of(payload, telling[i]);
+
+        if (text.len == 0)
+            continue;
+        pawl__cli_print(&cli->out, " ");
+        pawl__cli_write_safe(&cli->out, text);
+    }
+    pawl__cli_print(&cli->out, " (activity ");
+    pawl__cli_write_safe(&cli->out, text_of(bookmark, "activityId"));
+    pawl__cli_print(&cli->out, ", bookmark ");
+    pawl__cli_write_safe(&cli->out, text_of(bookmark, "id"));
+    pawl__cli_print(&cli->out, ")\n");
+}
+
+static void show_incident(struct pawl_cli *cli, const struct pawl_json *incident)
+{
+    pawl__cli_print(&cli->out, "  incident at ");
+    pawl__cli_write_safe(&cli->out, text_of(incident, "activityId"));
+    pawl__cli_print(&cli->out, ": ");
+    pawl__cli_write_safe(&cli->out, text_of(incident, "message"));
+    pawl__cli_print(&cli->out, "\n");
+}
+
+static void show_text(struct pawl_cli *cli, const struct pawl_instance_row *row,
+                      const struct pawl_json *state)
+{
+    const struct pawl_json *bookmarks = pawl__json_get_text(state, "bookmarks");
+    const struct pawl_json *incidents = pawl__json_get_text(state, "incidents");
+
+    pawl__cli_write_safe(&cli->out, row->id);
+    pawl__cli_print(&cli->out, "  ");
+    pawl__cli_write_safe(&cli->out, row->sub_status);
+    pawl__cli_print(&cli->out, "  ");
+    pawl__cli_write_safe(&cli->out, row->definition_id);
+    pawl__cli_print(&cli->out, " version %lld\n", (long long)row->version);
+    for (uint32_t i = 0; i < pawl__json_len(bookmarks); i++)
+        show_bookmark(cli, pawl__json_at(bookmarks, i));
+    for (uint32_t i = 0; i < pawl__json_len(incidents); i++)
+        show_incident(cli, pawl__json_at(incidents, i));
+}
+
+int pawl__cli_show_instance(struct pawl_cli_session *session, struct pawl_str instance_id,
+                            struct pawl_error *err)
+{
+    struct pawl_cli *cli = session->cli;
+    struct pawl_instance_row row;
+    struct pawl_json state;
+    int status = pawl__runtime_show(session->runtime, instance_id, &cli->arena, &row, &state,
+                                    pawl__cli_session_deadline(session), err);
+
+    if (status != PAWL_OK)
+        return pawl__cli_fail(cli, err, pawl__cli_session_hint(status));
+    if (session->as_json) {
+        struct pawl_buf json;
+        int code;
+
+        pawl__buf_init(&json, &cli->env->alloc, OUTPUT_MAX);
+        pawl__json_write(&json, &state, PAWL_JSON_ESCAPE_MINIMAL);
+        code = pawl__cli_write_json(cli, &json);
+        if (code != PAWL_CLI_EXIT_OK)
+            return code;
+    } else {
+        show_text(cli, &row, &state);
+    }
+    return pawl__str_is(row.sub_status, "Faulted") ? PAWL_CLI_EXIT_FAILED : PAWL_CLI_EXIT_OK;
+}

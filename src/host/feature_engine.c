@@ -1,0 +1,112 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The engine as a feature: everything that is built in, with the limits of the configuration. */
+#include "activities/activities.h"
+#include "base/alloc.h"
+#include "base/error.h"
+#include "expressions/expressions.h"
+#include "expressions/javascript.h"
+#include "host/features.h"
+#include "os/tzdata.h"
+
+/* The service is `engine`; the rest is behind it. */
+struct built_in {
+    struct pawl_engine engine; /* first */
+    struct pawl_javascript *javascript;
+    struct pawl_env *env;
+};
+
+static void close_engine(void *ctx, void *service)
+{
+    struct built_in *built_in = service;
+
+    (void)ctx;
+    pawl__engine_release(&built_in->engine);
+    pawl__javascript_close(built_in->javascript);
+    pawl__free(&built_in->env->alloc, built_in, sizeof *built_in);
+}
+
+static int open_javascript(struct built_in *built_in,
+                           const struct pawl_configuration *configuration, struct pawl_error *err)
+{
+    struct pawl_javascript_options options = pawl__javascript_options_default;
+
+    options.fuel_max =
+        (uint32_t)pawl__configuration_number(configuration, PAWL_SETTING_ID_SCRIPT_FUEL);
+    options.time_ms_max =
+        pawl__configuration_number(configuration, PAWL_SETTING_ID_SCRIPT_TIME) / 1000000;
+    options.memory_bytes_max =
+        (uint32_t)pawl__configuration_number(configuration, PAWL_SETTING_ID_SCRIPT_MEMORY);
+    options.stack_bytes_max =
+        (uint32_t)pawl__configuration_number(configuration, PAWL_SETTING_ID_SCRIPT_STACK);
+    return pawl__javascript_open(built_in->env, &options, &built_in->javascript, err);
+}
+
+static int fill(struct built_in *built_in, const struct pawl_configuration *configuration)
+{
+    struct pawl_engine *engine = &built_in->engine;
+    int status = pawl__activities_register(engine);
+
+    if (status == PAWL_OK)
+        status = pawl__expressions_register(engine);
+    if (status == PAWL_OK)
+        status = pawl__javascript_register(engine, built_in->javascript);
+    engine->commit_strategies = true;
+    engine->timezone = pawl__tzdata_load;
+    engine->yield_after =
+        (uint32_t)pawl__configuration_number(configuration, PAWL_SETTING_ID_ENGINE_YIELD_AFTER);
+    engine->burst_bytes_max =
+        (size_t)pawl__configuration_number(configuration, PAWL_SETTING_ID_ENGINE_MEMORY);
+    return status;
+}
+
+/* What the program itself brings. */
+static int extend(struct pawl_host *host, struct pawl_engine *engine, struct pawl_error *err)
+{
+    const struct pawl_surroundings *around = pawl__host_surroundings(host);
+
+    return around->extend ? around->extend(around->ctx, engine, err) : PAWL_OK;
+}
+
+static int build_engine(struct pawl_host *host, void *ctx, void **service, struct pawl_error *err)
+{
+    struct pawl_env *env = pawl__host_env(host);
+    const struct pawl_configuration *configuration = pawl__host_configuration(host);
+    struct built_in *built_in = pawl__alloc_zeroed(&env->alloc, sizeof *built_in);
+    struct pawl_hash_seed seed;
+    int status;
+
+    (void)ctx;
+    if (!built_in)
+        return pawl__error_code(err, PAWL_ENOMEM);
+    built_in->env = env;
+    status = pawl_env_entropy(env, &seed, sizeof seed, err);
+    if (status != PAWL_OK) {
+        pawl__free(&env->alloc, built_in, sizeof *built_in);
+        return status;
+    }
+    pawl__engine_init(&built_in->engine, &env->alloc, seed);
+    status = open_javascript(built_in, configuration, err);
+    if (status == PAWL_OK) {
+        status = fill(built_in, configuration);
+        if (status != PAWL_OK)
+            (void)pawl__error_code(err, status);
+    }
+    if (status == PAWL_OK)
+        status = extend(host, &built_in->engine, err);
+    if (status != PAWL_OK) {
+        close_engine(NULL, built_in);
+        return status;
+    }
+    *service = built_in;
+    return PAWL_OK;
+}
+
+static const struct pawl_service_factory built_in_engine = {"built-in", build_engine, close_engine,
+                                                            NULL};
+
+static int apply_engine(struct pawl_host *host, struct pawl_error *err)
+{
+    return pawl__host_fill(host, PAWL_SLOT_ENGINE, &built_in_engine, err);
+}
+
+const struct pawl_feature pawl__feature_engine = {"engine", apply_engine};

@@ -1,0 +1,363 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * One run of the simulated cluster: the server, the nodes, the clients and what is done to them.
+ *
+ * Each node has a supervisor, a machine that never fails: it boots the node, lets it stand still or
+ * moves its clock, crashes or drains it, and boots it again. When the faults end, nodes that live
+ * go on living: what one of them has forgotten nobody else may do. A referee then waits until
+ * nothing is left to do and accounts for everything.
+ */
+#include "sim/cluster_private.h"
+
+#include "base/alloc.h"
+#include "base/error.h"
+
+#include <stdio.h>
+
+#define SECONDS_DEFAULT 100
+#define SECONDS_MAX 36000
+#define STEPS_DEFAULT 2000000
+#define LOOK_NS (INT64_C(5) * SECOND_NS)
+
+/* Of the baton: a thread stands still at any point, also in the middle of a call. */
+#define BATON_PAUSE_PPM 60
+
+/* In ten thousand seconds. */
+#define PAUSES 350
+#define SHIFTS 200
+
+void pawl__cluster_fail(struct cluster *cluster, int status, const struct pawl_error *err)
+{
+    if (cluster->status != PAWL_OK)
+        return;
+    cluster->status = status;
+    cluster->err = *err;
+    if (err->code == PAWL_OK)
+        (void)pawl__error_code(&cluster->err, status);
+}
+
+static int64_t now_ns(struct cluster *cluster)
+{
+    return pawl_env_monotonic_ns(cluster->server);
+}
+
+bool pawl__cluster_is_quiet(struct cluster *cluster)
+{
+    return now_ns(cluster) >= cluster->quiet_ns;
+}
+
+static int nap(struct cluster *cluster, int64_t most_ns)
+{
+    return pawl_env_sleep_until(cluster->server,
+                                now_ns(cluster) +
+                                    (int64_t)pawl__sim_lot(&cluster->chance, (uint64_t)most_ns));
+}
+
+/* ---- supervisors ------------------------------------------------------------------------- */
+
+static void trouble(struct cluster_node *node)
+{
+    struct cluster *cluster = node->cluster;
+
+    if (pawl__sim_happens(&cluster->chance, PAUSES)) {
+        int64_t pause_ns = CLUSTER_LEASE_NS / 4 +
+                           (int64_t)pawl__sim_lot(&cluster->chance, CLUSTER_LEASE_NS * 9 / 4);
+
+        node->paused_until_ns = now_ns(cluster) + pause_ns;
+        cluster->report->pauses++;
+        pawl__cluster_say(&cluster->checker, node->name, "stands still for %lld ms",
+                          (long long)(pause_ns / MS_NS));
+    }
+    if (pawl__sim_happens(&cluster->chance, SHIFTS)) {
+        int64_t hours = (int64_t)pawl__sim_lot(&cluster->chance, 49) - 24;
+
+        node->env.wall_shift_ns = hours * 3600 * SECOND_NS;
+        cluster->report->shifts++;
+        pawl__cluster_say(&cluster->checker, node->name, "has its clock off by %lld h",
+                          (long long)hours);
+    }
+}
+
+/* From boot to the end that is decided for it; one that the quiet finds alive stays. */
+static void watch_over(struct cluster_node *node)
+{
+    struct cluster *cluster = node->cluster;
+    int64_t end_ns = now_ns(cluster) + 5 * SECOND_NS +
+                     (int64_t)pawl__sim_lot(&cluster->chance, (uint64_t)(60 * SECOND_NS));
+
+    if (cluster->options.calm)
+        end_ns = INT64_MAX;
+    while (!cluster->over && node->is_up && now_ns(cluster) < end_ns &&
+           nap(cluster, 2 * SECOND_NS) == PAWL_OK) {
+        if (pawl__cluster_is_quiet(cluster))
+            end_ns = INT64_MAX;
+        else if (!cluster->options.calm)
+            trouble(node);
+    }
+    if (!node->is_up || cluster->over)
+        return;
+    if (pawl__sim_lot(&cluster->chance, 2) == 0) {
+        pawl__cluster_node_crash(node);
+    } else {
+        cluster->report->drains++;
+        pawl__cluster_say(&cluster->checker, node->name, "is drained");
+    }
+}
+
+static void run_supervisor(void *arg)
+{
+    struct cluster_node *node = arg;
+    struct cluster *cluster = node->cluster;
+    int stopped = PAWL_OK;
+
+    while (!cluster->over && stopped == PAWL_OK && cluster->status == PAWL_OK) {
+        struct pawl_error err = PAWL_ERROR_INIT;
+        int status = pawl__cluster_node_start(node, &err);
+
+        if (status == PAWL_OK)
+            watch_over(node);
+        else if (status == PAWL_ENOMEM || status == PAWL_EINVAL)
+            pawl__cluster_fail(cluster, status, &err);
+        if (status != PAWL_OK && node->baton_env)
+            pawl__baton_env_stop(node->baton_env);
+        pawl__cluster_node_end(node);
+        if (!cluster->over)
+            stopped = nap(cluster, pawl__cluster_is_quiet(cluster) ? SECOND_NS : 12 * SECOND_NS);
+    }
+}
+
+/* ---- the referee ------------------------------------------------------------------------- */
+
+static int look(struct cluster *cluster, struct pawl_error *err)
+{
+    return pawl__cluster_look(&cluster->checker, cluster->window, err);
+}
+
+/* Waits until there is nothing left to do. */
+static int settle(struct cluster *cluster, struct pawl_error *err)
+{
+    int64_t deadline_ns = cluster->quiet_ns + CLUSTER_SETTLE_NS;
+    bool settled = false;
+    char why[128] = "";
+    int status = PAWL_OK;
+
+    while (status == PAWL_OK && !settled && now_ns(cluster) < deadline_ns &&
+           cluster->checker.status == PAWL_OK) {
+        status = pawl_env_sleep_until(cluster->server, now_ns(cluster) + LOOK_NS);
+        if (status == PAWL_OK)
+            status = look(cluster, err);
+        if (status == PAWL_OK)
+            status = pawl__cluster_settled(&cluster->checker, cluster->window, why, &settled, err);
+    }
+    if (status == PAWL_OK && !settled)
+        pawl__cluster_violation(&cluster->checker, "long after the faults %s", why);
+    return status;
+}
+
+/* A node without faults publishes what there is, and leaves. */
+static int publish(struct cluster *cluster, struct pawl_error *err)
+{
+    const struct pawl_runtime_options options = {.node_id = pawl__str("setup"),
+                                                 .lease_us = CLUSTER_LEASE_NS / 1000};
+    struct pawl_runtime *runtime = NULL;
+    int status = pawl__runtime_open(cluster->server, cluster->options.engine, cluster->ledger,
+                                    &options, &runtime, err);
+
+    if (status == PAWL_OK)
+        status = pawl__flows_publish(runtime, cluster->server, err);
+    pawl__runtime_close(runtime);
+    return status;
+}
+
+/* Starts all that act; how many of each is answered, also when one could not be started. */
+struct cast {
+    struct pawl_thread *supervisors[PAWL_CLUSTER_NODES_MAX];
+    struct pawl_thread *clients[CLUSTER_CLIENTS];
+    uint32_t supervisor_count;
+    uint32_t client_count;
+};
+
+static int start_all(struct cluster *cluster, struct cast *cast, struct pawl_error *err)
+{
+    int status = PAWL_OK;
+
+    while (cast->supervisor_count < cluster->options.nodes && status == PAWL_OK) {
+        uint32_t i = cast->supervisor_count;
+
+        status = pawl_thread_start(cluster->server, "supervisor", run_supervisor,
+                                   &cluster->nodes[i], &cast->supervisors[i], err);
+        cast->supervisor_count += status == PAWL_OK;
+    }
+    while (cast->client_count < CLUSTER_CLIENTS && status == PAWL_OK) {
+        uint32_t i = cast->client_count;
+
+        status = pawl_thread_start(cluster->users, "client", pawl__cluster_client_run,
+                                   &cluster->clients[i], &cast->clients[i], err);
+        cast->client_count += status == PAWL_OK;
+    }
+    return status;
+}
+
+static int play(struct cluster *cluster, struct pawl_error *err)
+{
+    struct cast cast = {0};
+    int status = start_all(cluster, &cast, err);
+
+    while (status == PAWL_OK && !pawl__cluster_is_quiet(cluster) && cluster->status == PAWL_OK) {
+        status = pawl_env_sleep_until(cluster->server, now_ns(cluster) + LOOK_NS);
+        if (status == PAWL_OK)
+            status = look(cluster, err);
+    }
+    cluster->over = status != PAWL_OK || cluster->status != PAWL_OK;
+    for (uint32_t i = 0; i < cast.client_count; i++)
+        pawl_thread_join(cluster->users, cast.clients[i]);
+    if (!cluster->over)
+        status = settle(cluster, err);
+    cluster->over = true;
+    for (uint32_t i = 0; i < cast.supervisor_count; i++)
+        pawl_thread_join(cluster->server, cast.supervisors[i]);
+    /* Nobody writes any more. */
+    if (status == PAWL_OK && cluster->status == PAWL_OK)
+        status = pawl__cluster_account(&cluster->checker, cluster->window, err);
+    return status == PAWL_OK ? cluster->checker.status : status;
+}
+
+static void run_referee(void *arg)
+{
+    struct cluster *cluster = arg;
+    struct pawl_error err = PAWL_ERROR_INIT;
+    int status = publish(cluster, &err);
+
+    if (status == PAWL_OK)
+        status = play(cluster, &err);
+    if (status != PAWL_OK && status != PAWL_ESTOPPED)
+        pawl__cluster_fail(cluster, status, &err);
+}
+
+/* ---- beginning and end ------------------------------------------------------------------- */
+
+static int complete(const struct pawl_cluster_options *options, struct pawl_cluster_options *all,
+                    struct pawl_error *err)
+{
+    *all = *options;
+    if (all->nodes == 0)
+        all->nodes = all->seed % 3 == 2 ? 3 : 2;
+    if (all->seconds == 0)
+        all->seconds = SECONDS_DEFAULT;
+    if (all->steps_max == 0)
+        all->steps_max = STEPS_DEFAULT;
+    if (!all->engine)
+        return pawl__error_set(err, PAWL_EINVAL, "a simulated cluster needs an engine");
+    if (all->nodes > PAWL_CLUSTER_NODES_MAX || all->seconds > SECONDS_MAX)
+        return pawl__error_set(err, PAWL_EINVAL,
+                               "a simulated cluster has at most %d nodes and %d seconds",
+                               PAWL_CLUSTER_NODES_MAX, SECONDS_MAX);
+    return PAWL_OK;
+}
+
+static int build_server(struct cluster *cluster, struct pawl_error *err)
+{
+    const struct ledger_hooks hooks = pawl__cluster_checker_hooks(&cluster->checker);
+    enum pawl_cluster_bug bug = cluster->options.bug;
+    int status = pawl__memory_database_new(cluster->server, &cluster->database, err);
+
+    if (status == PAWL_OK)
+        status = pawl__memory_store_open(cluster->database, cluster->server, &cluster->window, err);
+    if (status == PAWL_OK)
+        status = pawl__memory_store_open(cluster->database, cluster->server, &cluster->ledger, err);
+    if (status == PAWL_OK && (bug == PAWL_CLUSTER_BUG_TWICE || bug == PAWL_CLUSTER_BUG_AGE))
+        status = pawl__cluster_buggy_store_new(cluster->server, cluster->ledger, bug,
+                                               &cluster->ledger, err);
+    if (status == PAWL_OK)
+        status =
+            pawl__ledger_store_new(cluster->server, cluster->ledger, &hooks, &cluster->ledger, err);
+    return status;
+}
+
+static void name_all(struct cluster *cluster)
+{
+    for (uint32_t i = 0; i < cluster->options.nodes; i++) {
+        cluster->nodes[i].cluster = cluster;
+        (void)snprintf(cluster->nodes[i].name, sizeof cluster->nodes[i].name, "node-%c",
+                       (char)('a' + i));
+    }
+    for (uint32_t i = 0; i < CLUSTER_CLIENTS; i++)
+        cluster->clients[i] = (struct cluster_client){.cluster = cluster, .number = i};
+}
+
+static int build(struct cluster *cluster, struct pawl_error *err)
+{
+    const struct pawl_baton_options options = {
+        .max_steps = cluster->options.steps_max,
+        .trace_bytes = 4096,
+        .pause_ppm = cluster->options.calm ? 0 : BATON_PAUSE_PPM,
+        .pause_ns_max = 2 * CLUSTER_LEASE_NS,
+    };
+    int status = pawl__baton_new(cluster->alloc, cluster->options.seed, &options, &cluster->baton);
+
+    if (status == PAWL_OK)
+        status = pawl__baton_env(cluster->baton, "server", &cluster->server);
+    if (status == PAWL_OK)
+        status = pawl__baton_env(cluster->baton, "users", &cluster->users);
+    if (status != PAWL_OK)
+        return pawl__error_code(err, status);
+    pawl__cluster_checker_init(&cluster->checker, cluster->server, &cluster->options,
+                               cluster->report);
+    cluster->chance.state = cluster->options.seed ^ UINT64_C(0x2545F4914F6CDD1D);
+    cluster->quiet_ns = now_ns(cluster) + (int64_t)cluster->options.seconds * SECOND_NS;
+    name_all(cluster);
+    return build_server(cluster, err);
+}
+
+static void tear_down(struct cluster *cluster)
+{
+    pawl_store_close(cluster->window);
+    pawl_store_close(cluster->ledger);
+    pawl__memory_database_free(cluster->database);
+    if (cluster->checker.env)
+        pawl__cluster_checker_release(&cluster->checker);
+    pawl__baton_free(cluster->baton);
+}
+
+static int run(struct cluster *cluster, struct pawl_error *err)
+{
+    struct pawl_thread *referee;
+    int status = pawl_thread_start(cluster->server, "referee", run_referee, cluster, &referee, err);
+
+    if (status != PAWL_OK)
+        return status;
+    status = pawl__baton_run(cluster->baton, err);
+    pawl_thread_join(cluster->server, referee);
+    cluster->report->step_count = pawl__baton_step_count(cluster->baton);
+    cluster->report->trace_hash = pawl__baton_trace_hash(cluster->baton);
+    if (status == PAWL_OK && cluster->status != PAWL_OK)
+        status = pawl__error_set(err, cluster->status, "%s", cluster->err.msg);
+    if (cluster->report->violations > 0)
+        status =
+            pawl__error_set(err, PAWL_ECORRUPT, "seed %llu: %s (%llu findings)",
+                            (unsigned long long)cluster->options.seed, cluster->report->violation,
+                            (unsigned long long)cluster->report->violations);
+    return status;
+}
+
+int pawl__cluster_run(const struct pawl_allocator *alloc,
+                      const struct pawl_cluster_options *options,
+                      struct pawl_cluster_report *report, struct pawl_error *err)
+{
+    struct cluster *cluster = pawl__alloc_zeroed(alloc, sizeof *cluster);
+    int status;
+
+    if (!cluster)
+        return pawl__error_code(err, PAWL_ENOMEM);
+    *report = (struct pawl_cluster_report){0};
+    cluster->alloc = alloc;
+    cluster->report = report;
+    status = complete(options, &cluster->options, err);
+    if (status == PAWL_OK)
+        status = build(cluster, err);
+    if (status == PAWL_OK)
+        status = run(cluster, err);
+    tear_down(cluster);
+    pawl__free(alloc, cluster, sizeof *cluster);
+    return status;
+}

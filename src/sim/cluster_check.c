@@ -1,0 +1,596 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The checker of the simulated cluster, as it hears of leases, claims and commits from the ledger
+ * and of answers from clients. It trusts neither runtime nor store:
+ *
+ *   1. Claims, fences and revisions: a claim is granted to nobody while the owner's lease lives,
+ *      each commit is the next revision by the owner under the newest fence.
+ *   2. What has ended stays ended, as it ended. What was deleted does not come back.
+ *   3. An event is noted by an instance at most once, and only if it was delivered to it.
+ *   4. Each tick of cron starts one instance, in order; what may be skipped is what was missed.
+ *   5. The singleton never runs twice at a time.
+ *   6. The end of a child is told to its parent once.
+ *   7. A key starts one instance, and every answer names that one.
+ * What must hold at the end is in cluster_look.c.
+ */
+#include "sim/cluster_private.h"
+
+#include "base/error.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#define CHECKER_BYTES_MAX ((size_t)64 << 20)
+/* A node may know the store's clock from a second ago. */
+#define CLOCK_SLACK_US INT64_C(1100000)
+
+void pawl__cluster_checker_init(struct cluster_checker *checker, struct pawl_env *env,
+                                const struct pawl_cluster_options *options,
+                                struct pawl_cluster_report *report)
+{
+    struct pawl_map *maps[] = {&checker->instances, &checker->events, &checker->deliveries,
+                               &checker->ticks,     &checker->keys,   &checker->nodes};
+
+    *checker = (struct cluster_checker){.env = env, .options = options, .report = report};
+    pawl__arena_init(&checker->arena, &env->alloc, CHECKER_BYTES_MAX);
+    pawl__packer_init(&checker->packer, &env->alloc);
+    for (size_t i = 0; i < sizeof maps / sizeof maps[0]; i++)
+        pawl__map_init(maps[i], &env->alloc, (struct pawl_hash_seed){i, 1});
+}
+
+void pawl__cluster_checker_release(struct cluster_checker *checker)
+{
+    pawl__map_release(&checker->instances);
+    pawl__map_release(&checker->events);
+    pawl__map_release(&checker->deliveries);
+    pawl__map_release(&checker->ticks);
+    pawl__map_release(&checker->keys);
+    pawl__map_release(&checker->nodes);
+    pawl__packer_release(&checker->packer);
+    pawl__arena_release(&checker->arena);
+}
+
+/* ---- saying ------------------------------------------------------------------------------ */
+
+static void say(struct cluster_checker *checker, const char *who, const char *text)
+{
+    int64_t now_ns = pawl_env_monotonic_ns(checker->env);
+    char line[640];
+
+    if (!checker->options->say)
+        return;
+    (void)snprintf(line, sizeof line, "%lld.%03lld %s %s", (long long)(now_ns / SECOND_NS),
+                   (long long)(now_ns % SECOND_NS / MS_NS), who, text);
+    checker->options->say(checker->options->say_ctx, line);
+}
+
+void pawl__cluster_say(struct cluster_checker *checker, const char *who, const char *format, ...)
+{
+    char text[512];
+    va_list args;
+
+    if (!checker->options->say)
+        return;
+    va_start(args, format);
+    (void)vsnprintf(text, sizeof text, format, args);
+    va_end(args);
+    say(checker, who, text);
+}
+
+void pawl__cluster_violation(struct cluster_checker *checker, const char *format, ...)
+{
+    char text[sizeof checker->report->violation];
+    va_list args;
+
+    va_start(args, format);
+    (void)vsnprintf(text, sizeof text, format, args);
+    va_end(args);
+    if (checker->report->violations++ == 0)
+        memcpy(checker->report->violation, text, sizeof text);
+    say(checker, "VIOLATION", text);
+}
+
+/* ---- what is known ----------------------------------------------------------------------- */
+
+static struct pawl_str keep(struct cluster_checker *checker, struct pawl_str text)
+{
+    struct pawl_str copy = pawl__arena_str(&checker->arena, text);
+
+    if (!copy.ptr) {
+        checker->status = PAWL_ENOMEM;
+        copy = pawl__str("");
+    }
+    return copy;
+}
+
+/* The value under a key, made of zeroes when there is none; NULL: no memory. */
+static void *learn(struct cluster_checker *checker, struct pawl_map *map, struct pawl_str key,
+                   size_t size_bytes, bool *is_new)
+{
+    void *value = pawl__map_get(map, key);
+
+    *is_new = !value;
+    if (value)
+        return value;
+    value = pawl__arena_alloc_zeroed(&checker->arena, size_bytes);
+    if (!value || pawl__map_put(map, keep(checker, key), value) != PAWL_OK) {
+        checker->status = PAWL_ENOMEM;
+        return NULL;
+    }
+    return value;
+}
+
+static struct known_event *learn_event(struct cluster_checker *checker, struct pawl_str key)
+{
+    bool is_new;
+    struct known_event *event =
+        learn(checker, &checker->events, key, sizeof(struct known_event), &is_new);
+
+    if (event && is_new)
+        event->key = keep(checker, key);
+    return event;
+}
+
+/* What stands behind `mark` up to the next quotation mark; ptr NULL: nothing. */
+static struct pawl_str behind(struct pawl_str text, const char *mark)
+{
+    size_t len = strlen(mark);
+
+    for (size_t at = pawl__str_find(text, mark[0], 0); at != SIZE_MAX && at + len <= text.len;
+         at = pawl__str_find(text, mark[0], at + 1)) {
+        if (memcmp(text.ptr + at, mark, len) == 0) {
+            size_t end = pawl__str_find(text, '"', at + len);
+
+            return end == SIZE_MAX ? pawl__str_make(NULL, 0) : pawl__str_slice(text, at + len, end);
+        }
+    }
+    return pawl__str_make(NULL, 0);
+}
+
+struct known_event *pawl__cluster_event(struct cluster_checker *checker, struct pawl_str payload)
+{
+    struct pawl_str key = behind(payload, "\"key\":\"");
+
+    return key.ptr ? pawl__map_get(&checker->events, key) : NULL;
+}
+
+static struct pawl_str delivery_key(char *out, size_t size, struct pawl_str instance_id,
+                                    const struct known_event *event)
+{
+    (void)snprintf(out, size, "%.*s %.*s", PAWL_STR_ARG(instance_id), PAWL_STR_ARG(event->key));
+    return pawl__str(out);
+}
+
+struct delivery *pawl__cluster_delivery(struct cluster_checker *checker,
+                                        struct pawl_str instance_id,
+                                        const struct known_event *event)
+{
+    char key[256];
+
+    return pawl__map_get(&checker->deliveries, delivery_key(key, sizeof key, instance_id, event));
+}
+
+uint32_t pawl__cluster_noted(struct pawl_str notes, struct pawl_str key)
+{
+    uint32_t count = 0;
+
+    for (size_t at = pawl__str_find(notes, '<', 0); at != SIZE_MAX;
+         at = pawl__str_find(notes, '<', at + 1)) {
+        size_t end = pawl__str_find(notes, '>', at);
+
+        count += end != SIZE_MAX && pawl__str_equal(pawl__str_slice(notes, at + 1, end), key);
+    }
+    return count;
+}
+
+/* ---- leases and claims ------------------------------------------------------------------- */
+
+static void leased(void *ctx, const struct pawl_lease *lease)
+{
+    struct cluster_checker *checker = ctx;
+    bool is_new;
+    int64_t *node = learn(checker, &checker->nodes, lease->node_id, 2 * sizeof(int64_t), &is_new);
+
+    if (!node)
+        return;
+    if (lease->kind == PAWL_LEASE_JOIN) {
+        if (lease->incarnation <= checker->newest_incarnation)
+            pawl__cluster_violation(checker, "%.*s joined as incarnation %lld after %lld",
+                                    PAWL_STR_ARG(lease->node_id), (long long)lease->incarnation,
+                                    (long long)checker->newest_incarnation);
+        checker->newest_incarnation = node[0] = lease->incarnation;
+        pawl__cluster_say(checker, "server", "lets %.*s in as incarnation %lld",
+                          PAWL_STR_ARG(lease->node_id), (long long)lease->incarnation);
+    }
+    if (lease->incarnation == node[0])
+        node[1] = lease->kind == PAWL_LEASE_LEAVE ? 0 : lease->now_us + lease->ttl_us;
+}
+
+static bool lives(const struct cluster_checker *checker, int64_t incarnation, int64_t now_us)
+{
+    struct pawl_map_entry *entry;
+
+    PAWL_MAP_FOR_EACH (entry, &checker->nodes) {
+        const int64_t *node = entry->value;
+
+        if (node[0] == incarnation)
+            return node[1] > now_us;
+    }
+    return false;
+}
+
+static void claimed(void *ctx, int64_t owner, const struct pawl_claim *claim, int64_t now_us)
+{
+    struct cluster_checker *checker = ctx;
+    struct known_instance *instance = pawl__map_get(&checker->instances, claim->id);
+
+    pawl__cluster_say(checker, "server", "grants %.*s to %lld, fence %lld, revision %lld",
+                      PAWL_STR_ARG(claim->id), (long long)owner, (long long)claim->row.fence,
+                      (long long)claim->row.revision);
+    if (!instance || instance->deleted) {
+        pawl__cluster_violation(checker, "%.*s was granted and is not there",
+                                PAWL_STR_ARG(claim->id));
+        return;
+    }
+    if (instance->owner != 0 && instance->owner != owner && lives(checker, instance->owner, now_us))
+        pawl__cluster_violation(checker, "%.*s was granted to %lld while its owner %lld lives",
+                                PAWL_STR_ARG(claim->id), (long long)owner,
+                                (long long)instance->owner);
+    if (claim->row.fence != instance->fence + 1 || claim->row.revision != instance->revision)
+        pawl__cluster_violation(checker,
+                                "%.*s was granted with fence %lld at revision %lld; it "
+                                "had %lld and %lld",
+                                PAWL_STR_ARG(claim->id), (long long)claim->row.fence,
+                                (long long)claim->row.revision, (long long)instance->fence,
+                                (long long)instance->revision);
+    instance->owner = owner;
+    instance->fence = claim->row.fence;
+}
+
+/* ---- commits: instances ------------------------------------------------------------------ */
+
+/* Each key once, and only what was delivered. */
+static void check_notes(struct cluster_checker *checker, const struct known_instance *instance)
+{
+    struct pawl_str notes = instance->notes;
+
+    for (size_t at = pawl__str_find(notes, '<', 0); at != SIZE_MAX;
+         at = pawl__str_find(notes, '<', at + 1)) {
+        size_t end = pawl__str_find(notes, '>', at);
+        struct pawl_str key = pawl__str_slice(notes, at + 1, end == SIZE_MAX ? notes.len : end);
+        const struct known_event *event = pawl__map_get(&checker->events, key);
+
+        if (!event || !pawl__cluster_delivery(checker, instance->id, event))
+            pawl__cluster_violation(checker, "%.*s noted event %.*s, which was not delivered to it",
+                                    PAWL_STR_ARG(instance->id), PAWL_STR_ARG(key));
+        if (pawl__cluster_noted(notes, key) > 1)
+            pawl__cluster_violation(checker, "%.*s noted event %.*s twice",
+                                    PAWL_STR_ARG(instance->id), PAWL_STR_ARG(key));
+    }
+}
+
+static void read_notes(struct cluster_checker *checker, struct known_instance *instance,
+                       struct pawl_str state)
+{
+    struct pawl_str text, notes;
+
+    if (pawl__unpack(&checker->packer, state, PAWL_PACK_BYTES_MAX, &text, NULL) != PAWL_OK) {
+        pawl__cluster_violation(checker, "%.*s has a state that cannot be read",
+                                PAWL_STR_ARG(instance->id));
+        return;
+    }
+    notes = behind(text, "\"notes\":\"");
+    if (!notes.ptr || pawl__str_equal(notes, instance->notes))
+        return;
+    if (!pawl__str_starts(notes, instance->notes))
+        pawl__cluster_violation(checker, "%.*s noted \"%.*s\" after \"%.*s\"",
+                                PAWL_STR_ARG(instance->id), PAWL_STR_ARG(notes),
+                                PAWL_STR_ARG(instance->notes));
+    instance->notes = keep(checker, notes);
+    if (instance->flow == FLOW_COUNTER)
+        check_notes(checker, instance);
+}
+
+static void check_single(struct cluster_checker *checker, struct known_instance *instance)
+{
+    bool runs = !instance->finished && !instance->deleted;
+
+    if (instance->flow != FLOW_SINGLE)
+        return;
+    if (runs && checker->single && checker->single != instance)
+        pawl__cluster_violation(checker, "the singleton runs as %.*s and as %.*s",
+                                PAWL_STR_ARG(checker->single->id), PAWL_STR_ARG(instance->id));
+    if (runs)
+        checker->single = instance;
+    else if (checker->single == instance)
+        checker->single = NULL;
+}
+
+/* What a commit made of an instance. */
+static void moved(struct cluster_checker *checker, struct known_instance *instance,
+                  const struct pawl_commit *commit)
+{
+    const struct pawl_instance_row *row = commit->instance;
+
+    if (commit->flags & PAWL_COMMIT_RELEASE)
+        instance->owner = 0;
+    if (commit->flags & PAWL_COMMIT_KEEP)
+        return;
+    if (instance->finished && !pawl__str_equal(row->sub_status, instance->sub_status))
+        pawl__cluster_violation(checker, "%.*s had ended as %.*s and became %.*s",
+                                PAWL_STR_ARG(instance->id), PAWL_STR_ARG(instance->sub_status),
+                                PAWL_STR_ARG(row->sub_status));
+    instance->finished = pawl__str_is(row->status, "Finished");
+    instance->cancelled |= pawl__str_is(row->sub_status, "Cancelled");
+    instance->sub_status = keep(checker, row->sub_status);
+    if (row->incident_count > 0)
+        pawl__cluster_violation(checker, "%.*s has an incident", PAWL_STR_ARG(instance->id));
+    read_notes(checker, instance, row->state);
+    check_single(checker, instance);
+}
+
+static struct known_instance *created(struct cluster_checker *checker,
+                                      const struct pawl_commit *commit)
+{
+    const struct pawl_instance_row *row = commit->instance;
+    bool is_new;
+    struct known_instance *instance =
+        learn(checker, &checker->instances, row->id, sizeof *instance, &is_new);
+
+    if (!instance)
+        return NULL;
+    if (!is_new)
+        pawl__cluster_violation(checker, "%.*s was created %s", PAWL_STR_ARG(row->id),
+                                instance->deleted ? "after it was deleted" : "twice");
+    checker->report->instances++;
+    instance->id = keep(checker, row->id);
+    instance->parent_id = keep(checker, row->parent_id);
+    instance->flow = pawl__flow_by_id(row->definition_id);
+    instance->notes = instance->sub_status = pawl__str("");
+    instance->created_us = row->created_us;
+    instance->owner = row->owner;
+    instance->fence = instance->revision = 1;
+    checker->report->singles += instance->flow == FLOW_SINGLE;
+    moved(checker, instance, commit);
+    return instance;
+}
+
+static void advanced(struct cluster_checker *checker, const struct pawl_commit *commit)
+{
+    const struct pawl_instance_row *row = commit->instance;
+    struct known_instance *instance = pawl__map_get(&checker->instances, row->id);
+
+    if (!instance || instance->deleted) {
+        pawl__cluster_violation(checker, "%.*s was written and is not there",
+                                PAWL_STR_ARG(row->id));
+        return;
+    }
+    if (row->owner != instance->owner || row->fence != instance->fence ||
+        row->revision != instance->revision)
+        pawl__cluster_violation(
+            checker,
+            "%.*s was written by %lld under fence %lld after revision %lld; it is %lld's "
+            "under %lld at %lld",
+            PAWL_STR_ARG(row->id), (long long)row->owner, (long long)row->fence,
+            (long long)row->revision, (long long)instance->owner, (long long)instance->fence,
+            (long long)instance->revision);
+    instance->revision++;
+    if (commit->kind == PAWL_COMMIT_DELETE) {
+        instance->deleted = true;
+        check_single(checker, instance);
+    } else {
+        moved(checker, instance, commit);
+    }
+}
+
+/* ---- commits: work ----------------------------------------------------------------------- */
+
+/* A tick that was put off stands for the same minute. */
+static void learn_tick(struct cluster_checker *checker, const struct pawl_work_row *row,
+                       int64_t tick_us)
+{
+    bool is_new;
+    struct known_work *work = learn(checker, &checker->ticks, row->id, sizeof *work, &is_new);
+
+    if (!work)
+        return;
+    work->id = keep(checker, row->id);
+    work->tick_us = tick_us;
+}
+
+static void check_next_tick(struct cluster_checker *checker, int64_t tick_us, int64_t next_us)
+{
+    int64_t now_us = pawl_env_wall_ns(checker->env) / 1000;
+    int64_t late_us = now_us - now_us % MINUTE_US + MINUTE_US;
+
+    if (next_us <= tick_us)
+        pawl__cluster_violation(checker, "the tick after %lld is %lld", (long long)tick_us,
+                                (long long)next_us);
+    if (next_us > tick_us + MINUTE_US && next_us > late_us + CLOCK_SLACK_US)
+        pawl__cluster_violation(checker, "the tick after %lld is %lld: it skips some",
+                                (long long)tick_us, (long long)next_us);
+}
+
+static const struct pawl_work_row *inserted_tick(const struct pawl_commit *commit)
+{
+    for (size_t i = 0; i < commit->change_count; i++) {
+        const struct pawl_change *change = &commit->changes[i];
+        const struct pawl_work_row *row = change->row;
+
+        if (change->table == PAWL_TABLE_WORK && change->kind != PAWL_CHANGE_DELETE &&
+            change->kind != PAWL_CHANGE_DELETE_OWNED && pawl__str_is(row->kind, "tick"))
+            return row;
+    }
+    return NULL;
+}
+
+/* A tick that a commit ends: it started an instance, or goes on under another id. */
+static void ticked(struct cluster_checker *checker, const struct pawl_commit *commit,
+                   struct pawl_str done_id)
+{
+    const struct known_work *tick = pawl__map_remove(&checker->ticks, done_id);
+    const struct pawl_work_row *next = inserted_tick(commit);
+
+    if (!tick)
+        return;
+    if (!next)
+        pawl__cluster_violation(checker, "a tick ended without a next one");
+    else if (commit->kind != PAWL_COMMIT_CREATE)
+        learn_tick(checker, next, tick->tick_us);
+    if (commit->kind != PAWL_COMMIT_CREATE || !next)
+        return;
+    checker->report->ticks++;
+    if (tick->tick_us <= checker->last_tick_us)
+        pawl__cluster_violation(checker, "the tick of %lld started an instance after that of %lld",
+                                (long long)tick->tick_us, (long long)checker->last_tick_us);
+    checker->last_tick_us = tick->tick_us;
+    check_next_tick(checker, tick->tick_us, next->due_us);
+    learn_tick(checker, next, next->due_us);
+}
+
+static void delivered(struct cluster_checker *checker, const struct pawl_work_row *row)
+{
+    struct known_event *event = pawl__cluster_event(checker, row->payload);
+    struct known_instance *instance = pawl__map_get(&checker->instances, row->instance_id);
+    struct delivery *delivery;
+    char key[256];
+    bool is_new;
+
+    if (!event || !instance)
+        return;
+    delivery =
+        learn(checker, &checker->deliveries, delivery_key(key, sizeof key, row->instance_id, event),
+              sizeof *delivery, &is_new);
+    if (!delivery || !is_new)
+        return;
+    *delivery = (struct delivery){.instance = instance, .event = event};
+    event->matched++;
+    checker->report->delivered++;
+}
+
+static void told_parent(struct cluster_checker *checker, const struct pawl_work_row *row)
+{
+    struct pawl_str child = pawl__str_slice(row->id, 0, pawl__str_find(row->id, '/', 0));
+    struct known_instance *instance = pawl__map_get(&checker->instances, child);
+
+    checker->report->children++;
+    if (!instance)
+        pawl__cluster_violation(checker, "a child that is not there has ended");
+    else if (instance->child_ends++ > 0)
+        pawl__cluster_violation(checker, "the end of %.*s was told twice", PAWL_STR_ARG(child));
+}
+
+static void reserved(struct cluster_checker *checker, const struct pawl_commit *commit,
+                     const struct pawl_reservation_row *row)
+{
+    struct known_event *event;
+    struct pawl_str key;
+
+    if (pawl__str_starts(row->key, pawl__str("stimulus:"))) {
+        event = learn_event(checker, pawl__str_slice(row->key, 9, row->key.len));
+        if (event)
+            event->reserved = true;
+    } else if (pawl__str_starts(row->key, pawl__str("start:"))) {
+        key = pawl__str_slice(row->key, 6, row->key.len);
+        if (pawl__map_has(&checker->keys, key))
+            pawl__cluster_violation(checker, "key %.*s started two instances", PAWL_STR_ARG(key));
+        else if (pawl__map_put(&checker->keys, keep(checker, key),
+                               pawl__map_get(&checker->instances, commit->instance->id)) != PAWL_OK)
+            checker->status = PAWL_ENOMEM;
+    }
+}
+
+static void changed(struct cluster_checker *checker, const struct pawl_commit *commit,
+                    const struct pawl_change *change)
+{
+    const struct pawl_work_row *work = change->row;
+
+    if (change->kind == PAWL_CHANGE_DELETE || change->kind == PAWL_CHANGE_DELETE_OWNED)
+        return;
+    if (change->table == PAWL_TABLE_RESERVATIONS) {
+        reserved(checker, commit, change->row);
+    } else if (change->table == PAWL_TABLE_DEAD_LETTERS) {
+        checker->report->dead++;
+    } else if (change->table == PAWL_TABLE_WORK) {
+        struct known_event *event;
+
+        pawl__cluster_say(checker, "server", "keeps %.*s %.*s for %.*s, due %lld, owner %lld",
+                          PAWL_STR_ARG(work->kind), PAWL_STR_ARG(work->id),
+                          PAWL_STR_ARG(work->instance_id), (long long)work->due_us,
+                          (long long)work->owner);
+        if (pawl__str_is(work->kind, "resume"))
+            delivered(checker, work);
+        else if (pawl__str_is(work->kind, "child"))
+            told_parent(checker, work);
+        else if (pawl__str_is(work->kind, "start") &&
+                 (event = pawl__cluster_event(checker, work->payload)) != NULL)
+            event->matched++;
+        else if (pawl__str_is(work->kind, "tick") && commit->done_count == 0)
+            learn_tick(checker, work, work->due_us); /* the first, by publishing */
+    }
+}
+
+static void applied(void *ctx, const struct pawl_commit *commit)
+{
+    struct cluster_checker *checker = ctx;
+    const struct pawl_instance_row *row = commit->instance;
+
+    checker->report->commits++;
+    if (row)
+        pawl__cluster_say(checker, "server", "applies %d to %.*s, fence %lld, after %lld: %.*s%s",
+                          (int)commit->kind, PAWL_STR_ARG(row->id), (long long)row->fence,
+                          (long long)row->revision, PAWL_STR_ARG(row->sub_status),
+                          commit->flags & PAWL_COMMIT_RELEASE ? ", released" : "");
+    /* Before what the instance notes: it may be of the same commit. */
+    for (size_t i = 0; i < commit->done_count; i++) {
+        pawl__cluster_say(checker, "server", "ends %.*s", PAWL_STR_ARG(commit->done[i]));
+        ticked(checker, commit, commit->done[i]);
+    }
+    if (commit->kind == PAWL_COMMIT_CREATE)
+        (void)created(checker, commit);
+    else if (commit->kind == PAWL_COMMIT_ADVANCE || commit->kind == PAWL_COMMIT_DELETE)
+        advanced(checker, commit);
+    else if (commit->kind == PAWL_COMMIT_CANCEL && pawl__map_has(&checker->instances, row->id))
+        ((struct known_instance *)pawl__map_get(&checker->instances, row->id))->cancelled = true;
+    for (size_t i = 0; i < commit->change_count; i++)
+        changed(checker, commit, &commit->changes[i]);
+}
+
+struct ledger_hooks pawl__cluster_checker_hooks(struct cluster_checker *checker)
+{
+    return (struct ledger_hooks){leased, claimed, applied, checker};
+}
+
+/* ---- what clients were told -------------------------------------------------------------- */
+
+void pawl__cluster_accepted(struct cluster_checker *checker, const char *key)
+{
+    struct known_event *event = learn_event(checker, pawl__str(key));
+
+    if (!event)
+        return;
+    event->accepted = true;
+    if (!event->reserved)
+        pawl__cluster_violation(checker, "event %s was accepted and is not in the database", key);
+}
+
+void pawl__cluster_started(struct cluster_checker *checker, const char *key,
+                           const char *instance_id)
+{
+    const struct known_instance *instance = pawl__map_get(&checker->keys, pawl__str(key));
+
+    if (!instance || !pawl__str_is(instance->id, instance_id))
+        pawl__cluster_violation(checker, "key %s started %.*s and its client was told %s", key,
+                                PAWL_STR_ARG(instance ? instance->id : pawl__str("nothing")),
+                                instance_id);
+}
+
+void pawl__cluster_deleted(struct cluster_checker *checker, const char *instance_id)
+{
+    const struct known_instance *instance =
+        pawl__map_get(&checker->instances, pawl__str(instance_id));
+
+    if (!instance || !instance->deleted)
+        pawl__cluster_violation(checker, "%s was said to be deleted and is there", instance_id);
+}

@@ -1,0 +1,136 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * A node of the simulated cluster: the real runtime and its pool, on a store behind trace, faults
+ * and a wire. Clients call it from their own threads, as requests would; what they wait for is the
+ * node's, so a crash lets them go, without an answer.
+ */
+#include "sim/cluster_private.h"
+
+#include "base/error.h"
+
+#include <stdio.h>
+
+/* In ten thousand calls. */
+#define FAILS 150
+#define LOSES 150
+#define CRASHES 8
+
+/* ---- faults ------------------------------------------------------------------------------ */
+
+static bool decide_fault(void *ctx, enum pawl_store_call call, enum pawl_store_fault *how)
+{
+    struct cluster_node *node = ctx;
+    struct cluster *cluster = node->cluster;
+    uint64_t lot;
+
+    if (cluster->options.calm || pawl__cluster_is_quiet(cluster))
+        return false;
+    lot = pawl__sim_lot(&cluster->chance, 10000);
+    if (lot < FAILS) {
+        *how = PAWL_STORE_FAULT_BEFORE;
+        cluster->report->failed++;
+    } else if (lot < FAILS + LOSES) {
+        *how = PAWL_STORE_FAULT_AFTER;
+        cluster->report->lost++;
+    } else if (lot < FAILS + LOSES + CRASHES) {
+        *how = lot % 2 ? PAWL_STORE_FAULT_CRASH : PAWL_STORE_FAULT_CRASH_AFTER;
+    } else {
+        return false;
+    }
+    pawl__cluster_say(&cluster->checker, node->name, "%s: fault %d", pawl__store_call_name(call),
+                      (int)*how);
+    return true;
+}
+
+static int crash_in_call(void *ctx, enum pawl_store_call call)
+{
+    (void)call;
+    pawl__cluster_node_crash(ctx);
+    return PAWL_ESTOPPED;
+}
+
+void pawl__cluster_node_crash(struct cluster_node *node)
+{
+    node->is_up = false;
+    node->cluster->report->crashes++;
+    pawl__cluster_say(&node->cluster->checker, node->name, "crashes");
+    pawl__baton_env_stop(node->baton_env);
+}
+
+/* ---- life -------------------------------------------------------------------------------- */
+
+static int connect(struct cluster_node *node, struct pawl_error *err)
+{
+    struct cluster *cluster = node->cluster;
+    enum pawl_cluster_bug bug = cluster->options.bug;
+    struct pawl_env *env = &node->env.base;
+    const struct pawl_store_fault_hooks hooks = {decide_fault, crash_in_call, node};
+    int status = pawl__wire_store_new(env, cluster->ledger, &cluster->chance,
+                                      &node->paused_until_ns, &node->store, err);
+
+    if (status == PAWL_OK)
+        status = pawl__fault_store_new(env, node->store, &hooks, &node->store, err);
+    if (status == PAWL_OK)
+        status = pawl__trace_store_new(env, node->store, &node->store, err);
+    if (status == PAWL_OK && (bug == PAWL_CLUSTER_BUG_EDGE_ONLY || bug == PAWL_CLUSTER_BUG_SPLIT))
+        status = pawl__cluster_buggy_store_new(env, node->store, bug, &node->store, err);
+    return status;
+}
+
+static int open_runtime(struct cluster_node *node, struct pawl_error *err)
+{
+    struct cluster *cluster = node->cluster;
+    const struct pawl_runtime_options options = {
+        .node_id = pawl__str(node->name),
+        .lease_us = CLUSTER_LEASE_NS / 1000,
+        .stimulus_us = CLUSTER_STIMULUS_US,
+        .committers = 1 + (uint32_t)(cluster->options.seed % 2),
+    };
+    const struct pawl_pool_options pool = {
+        .workers = CLUSTER_WORKERS, .take_max = 16, .idle_ns_max = 2 * SECOND_NS};
+    struct pawl_env *env = &node->env.base;
+    int status = pawl__runtime_open(env, cluster->options.engine, node->store, &options,
+                                    &node->runtime, err);
+
+    if (status == PAWL_OK)
+        status = pawl__pool_open(env, node->runtime, &pool, &node->pool, err);
+    return status;
+}
+
+int pawl__cluster_node_start(struct cluster_node *node, struct pawl_error *err)
+{
+    struct cluster *cluster = node->cluster;
+    int status;
+
+    /* Mostly it comes back under its name; sometimes as one that nobody knew. */
+    if (node->lives++ > 0 && pawl__sim_lot(&cluster->chance, 4) == 0)
+        (void)snprintf(node->name + 6, sizeof node->name - 6, "-%u", node->lives);
+    status = pawl__baton_env(cluster->baton, node->name, &node->baton_env);
+    if (status != PAWL_OK)
+        return pawl__error_code(err, status);
+    pawl__shifted_env_init(&node->env, node->baton_env);
+    node->paused_until_ns = 0;
+    status = connect(node, err);
+    if (status == PAWL_OK)
+        status = open_runtime(node, err);
+    node->is_up = status == PAWL_OK;
+    cluster->report->boots += node->is_up;
+    pawl__cluster_say(&cluster->checker, node->name, "%s", node->is_up ? "is up" : "did not start");
+    return status;
+}
+
+void pawl__cluster_node_end(struct cluster_node *node)
+{
+    struct pawl_env *server = node->cluster->server;
+
+    node->is_up = false;
+    while (node->callers > 0 &&
+           pawl_env_sleep_until(server, pawl_env_monotonic_ns(server) + 10 * MS_NS) == PAWL_OK)
+        continue;
+    pawl__pool_close(node->pool);
+    pawl__runtime_close(node->runtime);
+    pawl_store_close(node->store);
+    node->pool = NULL;
+    node->runtime = NULL;
+    node->store = NULL;
+}

@@ -1,0 +1,69 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The store's contract, kept by the SQLite store, on a file of its own per test. */
+#include "contract/store.h"
+#include "stores/stores.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+struct file {
+    char folder[64];
+    char path[96];
+};
+
+static void destroy(void *ctx, void *database)
+{
+    static const char *const suffixes[] = {"", "-wal", "-shm"};
+    struct file *file = database;
+    char name[128];
+
+    (void)ctx;
+    for (size_t i = 0; i < sizeof suffixes / sizeof suffixes[0]; i++) {
+        (void)snprintf(name, sizeof name, "%s%s", file->path, suffixes[i]);
+        (void)unlink(name);
+    }
+    (void)rmdir(file->folder);
+    free(file);
+}
+
+static int open_file(void *ctx, void *database, struct pawl_env *env, struct pawl_store **out,
+                     struct pawl_error *err)
+{
+    const struct file *file = database;
+    const struct pawl_store_options options = {.flags = PAWL_STORE_OPEN_CREATE};
+
+    (void)ctx;
+    return pawl__sqlite_store_open(env, pawl__str(file->path), &options, out, err);
+}
+
+static int create(void *ctx, struct pawl_env *env, void **database, struct pawl_error *err)
+{
+    struct file *file = calloc(1, sizeof *file);
+
+    (void)ctx;
+    (void)env;
+    (void)err;
+    if (!file)
+        return PAWL_ENOMEM;
+    (void)snprintf(file->folder, sizeof file->folder, "/tmp/pawl-contract-XXXXXX");
+    if (!mkdtemp(file->folder)) {
+        free(file);
+        return PAWL_EIO;
+    }
+    (void)snprintf(file->path, sizeof file->path, "%s/pawl.db", file->folder);
+    *database = file;
+    return PAWL_OK;
+}
+
+int main(void)
+{
+    static const struct contract_backend backend = {.name = "sqlite",
+                                                    .create = create,
+                                                    .open = open_file,
+                                                    .destroy = destroy,
+                                                    .durable = true,
+                                                    .rounds = 500};
+
+    return contract_store_run(&backend);
+}
