@@ -471,6 +471,28 @@ static void a_child_runs_inline(void **state)
     assert_int_equal(count(f, PAWL_TABLE_WORK), 0);
 }
 
+/* The child's burst is more than one commit: its parent waits for the last of them. */
+static void a_child_that_commits_on_its_way_runs_inline(void **state)
+{
+    struct fixture *f = *state;
+    struct pawl_outcome outcome;
+
+    f->engine.commit_strategies = true;
+    publish(f, DEFINITION("grandchild", "", RIG_WRITE("g", "grandchild")));
+    publish(
+        f, DEFINITION("child", "'options':{'commitStrategyName':'ActivityExecuted'},",
+                      RIG_WRITE("c1", "child") "," CHILD(
+                          "c2", "Elsa.ExecuteWorkflow", "grandchild") "," RIG_WRITE("c3", "ends")));
+    publish(f,
+            DEFINITION("d", "",
+                       CHILD("x", "Elsa.ExecuteWorkflow", "child") "," RIG_WRITE("w2", "after")));
+    outcome = start(f, "d");
+    assert_string_equal(f->lines, "child\ngrandchild\nends\nafter\n");
+    assert_string_equal(sub_status(f, outcome.instance_id), "Finished");
+    drain(f);
+    assert_int_equal(count(f, PAWL_TABLE_WORK), 0);
+}
+
 static void a_parent_waits_for_a_dispatched_child(void **state)
 {
     struct fixture *f = *state;
@@ -922,6 +944,7 @@ int main(void)
         TEST(a_delay_is_a_row_that_becomes_due),
         TEST(a_cron_tick_starts_one_instance),
         TEST(a_child_runs_inline),
+        TEST(a_child_that_commits_on_its_way_runs_inline),
         TEST(a_parent_waits_for_a_dispatched_child),
         TEST(a_published_event_reaches_others),
         TEST(an_inline_child_may_take_several_commits),

@@ -1,0 +1,39 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Where the scenario can be kept: in memory, in a file of SQLite, on a private PostgreSQL server,
+ * which is started when it is first asked for.
+ */
+#ifndef PAWL_TESTS_CLUSTER_PLACES_H
+#define PAWL_TESTS_CLUSTER_PLACES_H
+
+#include "servers/postgres.h"
+
+#define PLACE_URI_MAX 384
+
+enum place_kind { PLACE_MEMORY, PLACE_SQLITE, PLACE_POSTGRES };
+
+struct places;
+
+struct place {
+    enum place_kind kind;
+    const char *name;
+    struct places *places;
+};
+
+struct places {
+    char folder[64];
+    struct test_postgres server;
+    unsigned schemas; /* made so far; the last one is there */
+    struct place memory;
+    struct place sqlite;
+    struct place postgres;
+};
+
+/* For cmocka's groups: *state is the struct places. */
+int places_set_up(void **state);
+int places_tear_down(void **state);
+
+/* The URI of an empty store, in `out` of PLACE_URI_MAX bytes; what was there before is gone. */
+const char *place_fresh(const struct place *place, char *out);
+
+#endif

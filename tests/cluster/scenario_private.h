@@ -1,0 +1,25 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What the files of the scenario share; see scenario.h. */
+#ifndef PAWL_TESTS_CLUSTER_SCENARIO_PRIVATE_H
+#define PAWL_TESTS_CLUSTER_SCENARIO_PRIVATE_H
+
+#include "cluster/scenario.h"
+#include "runtime/runtime.h"
+
+struct scenario {
+    struct pawl_env *env;
+    struct scenario_options options;
+    struct pawl_engine engine;
+    struct pawl_store *store;
+    struct pawl_runtime *runtime;
+    struct pawl_arena arena; /* of one step */
+    int64_t give_up_ns;
+};
+
+int64_t scenario_later(const struct scenario *s);
+/* Whether a call that answered `status` is worth another try. */
+bool scenario_again(struct scenario *s, int status, unsigned *tries);
+/* Whether all instances have ended and nothing is left to do. */
+PAWL_MUST_CHECK int scenario_is_settled(struct scenario *s, bool *settled, struct pawl_error *err);
+
+#endif
