@@ -722,6 +722,7 @@ int pawl__runtime_run_instance(struct runtime_task *task, struct pawl_str instan
                                struct pawl_event *event, struct pawl_outcome *outcome)
 {
     struct runtime_running running;
+    bool again;
     int status = pawl__runtime_may_begin(task->runtime, task->err);
 
     if (status != PAWL_OK)
@@ -736,6 +737,12 @@ int pawl__runtime_run_instance(struct runtime_task *task, struct pawl_str instan
     }
     do {
         status = run_once(task, instance_id, &event, outcome);
-    } while (pawl__runtime_leave(task->runtime, &running) && status == PAWL_OK);
+        again = pawl__runtime_leave(task->runtime, &running);
+    } while (again && status == PAWL_OK);
+    /* What others found for it while this failed is looked for with what is this node's. */
+    if (again)
+        pawl__runtime_note_failure(task->runtime, PAWL_EUNAVAILABLE);
+    while (again)
+        again = pawl__runtime_leave(task->runtime, &running);
     return status;
 }

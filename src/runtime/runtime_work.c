@@ -117,7 +117,10 @@ int pawl__runtime_put_off(struct runtime_task *task, const struct pawl_work_row 
     struct runtime_changes changes = {.arena = &task->arena};
     struct pawl_work_row row = *work;
 
-    row.id = pawl__runtime_new_id(task->runtime, &task->arena);
+    /* Mail keeps its id: an owner who has read it, or a commit that is on its way, deletes it by
+     * that, and it must not come twice. */
+    if (work->instance_id.len == 0)
+        row.id = pawl__runtime_new_id(task->runtime, &task->arena);
     if (!row.id.ptr)
         return pawl__error_code(task->err, pawl__arena_status(&task->arena));
     row.owner = 0;
