@@ -391,7 +391,7 @@ static int start_child(struct runtime_task *task, const struct pawl_work_row *st
 {
     struct pawl_error *err = task->err;
     int status = pawl__runtime_do_start(task, start);
-    int64_t now_us;
+    int64_t now_us = 0;
 
     if (status == PAWL_OK || status == PAWL_ECONFLICT || status == PAWL_ESTOPPED)
         return status;

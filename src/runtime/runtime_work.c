@@ -174,7 +174,7 @@ static int perform(struct pawl_runtime *runtime, const struct pawl_work_row *wor
     return status;
 }
 
-/* One that fails is put off; should that fail too, its row is free when this node leaves. */
+/* One that fails is put off; should that fail too, it is given back later. */
 void pawl__runtime_perform_own(struct runtime_task *task, const struct pawl_work_row *work,
                                const struct pawl_json *data, int64_t now_us)
 {
@@ -187,7 +187,8 @@ void pawl__runtime_perform_own(struct runtime_task *task, const struct pawl_work
                  pawl__log_str("work", work->id), pawl__log_str("kind", work->kind),
                  pawl_log_error("error", &why));
     task->err = NULL;
-    (void)!pawl__runtime_put_off(task, work, now_us + BACKOFF_US);
+    if (pawl__runtime_put_off(task, work, now_us + BACKOFF_US) != PAWL_OK)
+        pawl__runtime_add_owed(task->runtime, work->id);
     task->err = err;
 }
 
