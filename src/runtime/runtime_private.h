@@ -73,7 +73,8 @@ struct runtime_task {
     struct pawl_arena arena;      /* of this task as a whole */
     struct pawl_list urgent;      /* struct runtime_urgent, in the arena */
     struct pawl_request *request; /* NULL: none */
-    struct pawl_json *altered;    /* where alterations are told; NULL: nobody asks */
+    bool noted; /* the instance is in another thread's hand, which was told to look again */
+    struct pawl_json *altered; /* where alterations are told; NULL: nobody asks */
     struct pawl_arena *altered_arena;
     struct pawl_error *err;
 };

@@ -697,9 +697,11 @@ int pawl__runtime_run_instance(struct runtime_task *task, struct pawl_str instan
                                struct pawl_event *event, struct pawl_outcome *outcome)
 {
     struct runtime_running running;
+    bool again;
     int status = PAWL_OK;
 
     while (!pawl__runtime_enter(task->runtime, &running, instance_id)) {
+        task->noted = !event;
         if (!event)
             return PAWL_OK; /* whoever has it was told to look again */
         status = pawl__runtime_wait_left(task->runtime, task->deadline_ns);
@@ -709,6 +711,10 @@ int pawl__runtime_run_instance(struct runtime_task *task, struct pawl_str instan
     }
     do {
         status = run_once(task, instance_id, &event, outcome);
-    } while (pawl__runtime_leave(task->runtime, &running) && status == PAWL_OK);
+        again = pawl__runtime_leave(task->runtime, &running);
+    } while (again && status == PAWL_OK);
+    /* Those who left a note while this failed have it noted as theirs to give back. */
+    while (again)
+        again = pawl__runtime_leave(task->runtime, &running);
     return status;
 }

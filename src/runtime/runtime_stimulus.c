@@ -375,7 +375,19 @@ static int accept(struct runtime_task *task, struct pawl_work_row *row, struct p
     status = pawl__runtime_commit(runtime, &commit, task->deadline_ns, task->err);
     if (status == PAWL_EEXISTS && key.len > 0)
         return PAWL_OK; /* sent before */
-    return status == PAWL_OK ? pawl__runtime_match(task, row, sent) : status;
+    if (pawl_error_class(status) == PAWL_CLASS_UNKNOWN)
+        pawl__runtime_add_owed(runtime, row->id); /* if it is there it is this node's */
+    if (status != PAWL_OK)
+        return status;
+    status = pawl__runtime_match(task, row, sent);
+    if (status == PAWL_OK || status == PAWL_ESTOPPED)
+        return status;
+    /* It is durable, which is what was promised: it is matched with the next take. */
+    *sent = (struct pawl_sent){0};
+    pawl__runtime_add_owed(runtime, row->id);
+    if (task->err)
+        *task->err = (struct pawl_error)PAWL_ERROR_INIT;
+    return PAWL_OK;
 }
 
 int pawl__runtime_send(struct pawl_runtime *runtime, const struct pawl_stimulus *stimulus,

@@ -109,7 +109,10 @@ int pawl__runtime_put_off(struct runtime_task *task, const struct pawl_work_row 
     struct runtime_changes changes = {.arena = &task->arena};
     struct pawl_work_row row = *work;
 
-    row.id = pawl__runtime_new_id(task->runtime, &task->arena);
+    /* Mail keeps its id: an owner who has read it, or a commit that is on its way, deletes it by
+     * that, and it must not come twice. */
+    if (work->instance_id.len == 0)
+        row.id = pawl__runtime_new_id(task->runtime, &task->arena);
     if (!row.id.ptr)
         return pawl__error_code(task->err, pawl__arena_status(&task->arena));
     row.owner = 0;
@@ -213,6 +216,9 @@ static int do_mail(struct runtime_task *task, const struct pawl_work_row *work, 
     struct runtime_changes none = {.arena = &task->arena};
     int status = pawl__runtime_run_instance(task, work->instance_id, NULL, NULL);
 
+    /* The other delivers it or, should he fail, it is free again with the next take. */
+    if (status == PAWL_OK && task->noted)
+        pawl__runtime_add_owed(task->runtime, work->id);
     if (status == PAWL_ENOTFOUND)
         return pawl__runtime_finish_work(task, work, &none); /* it went with its instance */
     if (status == PAWL_EBUSY)
@@ -268,7 +274,7 @@ int pawl__runtime_do_work(struct pawl_runtime *runtime, const struct pawl_work_r
 
         status = fail_work(&task, work, &why, now_us);
     }
-    if (status != PAWL_OK && status != PAWL_ECONFLICT && status != PAWL_ESTOPPED)
+    if (status != PAWL_OK && status != PAWL_ESTOPPED)
         pawl__runtime_add_owed(runtime, work->id);
     pawl__runtime_task_release(&task);
     return status;
