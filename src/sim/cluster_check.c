@@ -469,6 +469,16 @@ static void delivered(struct cluster_checker *checker, const struct pawl_work_ro
     checker->report->delivered++;
 }
 
+/* A row that ends and begins again in one commit is put off, not told anew. */
+static bool is_put_back(const struct pawl_commit *commit, struct pawl_str id)
+{
+    for (size_t i = 0; i < commit->done_count; i++) {
+        if (pawl__str_equal(commit->done[i], id))
+            return true;
+    }
+    return false;
+}
+
 static void told_parent(struct cluster_checker *checker, const struct pawl_work_row *row)
 {
     struct pawl_str child = pawl__str_slice(row->id, 0, pawl__str_find(row->id, '/', 0));
@@ -521,7 +531,7 @@ static void changed(struct cluster_checker *checker, const struct pawl_commit *c
                           (long long)work->owner);
         if (pawl__str_is(work->kind, "resume"))
             delivered(checker, work);
-        else if (pawl__str_is(work->kind, "child"))
+        else if (pawl__str_is(work->kind, "child") && !is_put_back(commit, work->id))
             told_parent(checker, work);
         else if (pawl__str_is(work->kind, "start") &&
                  (event = pawl__cluster_event(checker, work->payload)) != NULL)
