@@ -29,11 +29,13 @@ static void put_time(struct pawl_cli *cli, const char *before, const struct pawl
     pawl__cli_print(&cli->out, "%s%.10s %.8s", before, time.ptr, time.ptr + 11);
 }
 
-static void put_wait(struct pawl_cli *cli, const struct pawl_json *wait)
+/* A single one is in the summary already. */
+static void put_wait(struct pawl_cli *cli, const struct pawl_json *wait, bool single)
 {
     const struct pawl_json *children = pawl__json_get_text(wait, "children");
 
-    put(cli, "waits for ", text_of(wait, "text"), "\n");
+    if (!single)
+        put(cli, "for ", text_of(wait, "text"), "\n");
     put(cli, "    at activity ", text_of(wait, "activityId"), "");
     put_time(cli, ", since ", wait, "since");
     pawl__cli_print(&cli->out, " UTC\n");
@@ -86,6 +88,8 @@ static void show(struct pawl_cli *cli, const struct pawl_json *why)
     const struct pawl_json *waits = pawl__json_get_text(why, "waitsFor");
     const struct pawl_json *mail = pawl__json_get_text(why, "mail");
     const struct pawl_json *holder = pawl__json_get_text(why, "heldBy");
+    bool single = pawl__json_len(waits) == 1 &&
+                  pawl__str_starts(text_of(why, "summary"), pawl__str("it waits for "));
     int64_t version = 0;
 
     (void)pawl__json_to_int(pawl__json_get_text(why, "version"), &version);
@@ -98,7 +102,7 @@ static void show(struct pawl_cli *cli, const struct pawl_json *why)
         pawl__str_is(text_of(why, "status"), "Running"))
         pawl__cli_print(&cli->out, "its cancellation was asked for\n");
     for (uint32_t i = 0; i < pawl__json_len(waits); i++)
-        put_wait(cli, pawl__json_at(waits, i));
+        put_wait(cli, pawl__json_at(waits, i), single);
     for (uint32_t i = 0; i < pawl__json_len(mail); i++)
         put_mail(cli, pawl__json_at(mail, i));
     if (pawl__json_is(holder, PAWL_JSON_OBJECT))

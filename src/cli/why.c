@@ -250,7 +250,9 @@ static const char *summary(struct why *why, const struct pawl_json *waits,
         return pawl__arena_printf(why->b.arena, "it waits for any of %u things",
                                   pawl__json_len(waits));
     if (pawl__json_len(waits) == 1)
-        return "it waits";
+        return pawl__arena_printf(
+            why->b.arena, "it waits for %.*s",
+            PAWL_STR_ARG(pawl__json_str(pawl__json_get_text(pawl__json_at(waits, 0), "text"))));
     if (pawl__json_len(letters) > 0)
         return "it waits for its mail to be delivered";
     return "it waits for nothing, and nothing is under way that would wake it";
