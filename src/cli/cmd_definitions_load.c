@@ -12,9 +12,10 @@
 #define OUTPUT_MAX ((size_t)16 << 20)
 
 static int write_object(struct pawl_cli *cli, const struct pawl_builder *b,
-                        const struct pawl_json *object, struct pawl_error *err)
+                        const struct pawl_json *object, bool is_failed, struct pawl_error *err)
 {
     struct pawl_buf text;
+    int code;
 
     if (b->status != PAWL_OK) {
         (void)pawl__error_code(err, b->status);
@@ -22,7 +23,8 @@ static int write_object(struct pawl_cli *cli, const struct pawl_builder *b,
     }
     pawl__buf_init(&text, &cli->env->alloc, OUTPUT_MAX);
     pawl__json_write(&text, object, PAWL_JSON_ESCAPE_MINIMAL);
-    return pawl__cli_write_json(cli, &text);
+    code = pawl__cli_write_json(cli, &text);
+    return code == PAWL_CLI_EXIT_OK && is_failed ? PAWL_CLI_EXIT_FAILED : code;
 }
 
 /* ---- reload -------------------------------------------------------------------------------- */
@@ -45,7 +47,7 @@ static int reload(struct pawl_cli_session *session, struct pawl_error *err)
     pawl__build_int(&b, &object, "failed", told.failed);
     pawl__build_bool(&b, &object, "alreadyInProgress", told.in_progress);
     if (pawl__cli_flag(&cli->args, "json"))
-        return write_object(cli, &b, &object, err);
+        return write_object(cli, &b, &object, told.failed > 0, err);
     if (told.in_progress)
         pawl__cli_print(&cli->out, "another node is reloading already\n");
     else
@@ -82,7 +84,7 @@ static int show_refreshed(struct pawl_cli *cli, const struct pawl_refreshed *tol
         build_ids(&b, &object, "notFound", told->not_found, told->not_found_count);
         pawl__build_name(&b, &object, "status",
                          told->in_progress ? "AlreadyInProgress" : "Completed");
-        return write_object(cli, &b, &object, err);
+        return write_object(cli, &b, &object, told->not_found_count > 0, err);
     }
     for (size_t i = 0; i < told->refreshed_count; i++) {
         pawl__cli_print(&cli->out, "refreshed ");

@@ -260,13 +260,16 @@ static int compose(struct pawl *pawl, bool named, struct pawl_error *err)
     if (status != PAWL_OK)
         return status;
     pawl->store = pawl__host_get(pawl->host, PAWL_SLOT_STORE);
-    pawl->runtime = pawl__host_get(pawl->host, PAWL_SLOT_RUNTIME);
+    pawl->runtime = pawl__host_node(pawl->host);
     return PAWL_OK;
 }
 
 static int employ(struct pawl *pawl, struct pawl_error *err)
 {
-    const struct pawl_pool_options options = {.workers = pawl->options.workers};
+    const struct pawl_pool_options options = {
+        .workers = pawl->options.workers,
+        .queue = pawl__host_get(pawl->host, PAWL_SLOT_QUEUE_WORKER),
+    };
 
     if (options.workers == 0)
         return PAWL_OK;

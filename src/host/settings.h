@@ -47,7 +47,7 @@ enum pawl_setting_type {
     X(DRAIN_DEADLINE, "drain.deadline", DURATION, "30s", "PAWL_DRAIN_DEADLINE", NULL, 0,           \
       INT64_C(86400000000000), "How long a node that stops waits for what it is running")          \
     X(DEFINITIONS_FOLDER, "definitions.folder", TEXT, "", "PAWL_DEFINITIONS_FOLDER", NULL, 0, 0,   \
-      "Folder whose *.json are published when a worker starts, and on 'pawl definitions reload'")  \
+      "Folder whose *.json a worker loads when it starts")                                         \
     X(RETENTION_FINISHED, "retention.finished", DURATION, "0s", "PAWL_RETENTION_FINISHED", NULL,   \
       0, INT64_C(3153600000000000000), "How long instances that finished are kept; 0s: for ever")  \
     X(RETENTION_CANCELLED, "retention.cancelled", DURATION, "0s", "PAWL_RETENTION_CANCELLED",      \

@@ -158,7 +158,7 @@ bool pawl__runtime_is_stopping(const struct pawl_runtime *runtime)
 
 int pawl__runtime_may_begin(struct pawl_runtime *runtime, struct pawl_error *err)
 {
-    if (pawl__runtime_is_stopping(runtime))
+    if (atomic_load(&runtime->stopping))
         return pawl__error_set(err, PAWL_ESTOPPED,
                                "this node is ending: another one does what is left");
     return pawl__keeper_revive(runtime->keeper, err);
@@ -167,6 +167,11 @@ int pawl__runtime_may_begin(struct pawl_runtime *runtime, struct pawl_error *err
 int64_t pawl__runtime_incarnation(const struct pawl_runtime *runtime)
 {
     return pawl__keeper_incarnation(runtime->keeper);
+}
+
+bool pawl__runtime_may_go_on(struct pawl_runtime *runtime)
+{
+    return !atomic_load(&runtime->stopping) && pawl__keeper_is_alive(runtime->keeper);
 }
 
 /* ---- instances in hand --------------------------------------------------------------------- */

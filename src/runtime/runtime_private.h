@@ -140,6 +140,9 @@ PAWL_MUST_CHECK int pawl__runtime_wait_left(struct pawl_runtime *runtime, int64_
  */
 PAWL_MUST_CHECK int pawl__runtime_may_begin(struct pawl_runtime *runtime, struct pawl_error *err);
 
+/* The same in the middle of something: nothing is renewed. */
+bool pawl__runtime_may_go_on(struct pawl_runtime *runtime);
+
 /* The store's clock, asked at most once a second. */
 PAWL_MUST_CHECK int pawl__runtime_clock(struct pawl_runtime *runtime, int64_t *now_us,
                                         int64_t deadline_ns, struct pawl_error *err);

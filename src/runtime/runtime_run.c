@@ -683,7 +683,8 @@ static int run_claimed(struct runtime_run *run, struct pawl_event **event)
     bool any = true;
     int status = PAWL_OK;
 
-    while (status == PAWL_OK && any && !run->parked && run->row.owner != 0 && !must_stop(run))
+    while (status == PAWL_OK && any && !run->parked && run->row.owner != 0 &&
+           pawl__runtime_may_go_on(run->runtime))
         status = run_next(run, event, &any);
     if (status == PAWL_OK && !run->parked && run->row.owner != 0)
         status = commit_mail(run, &none, true);
