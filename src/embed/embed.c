@@ -260,7 +260,7 @@ static int compose(struct pawl *pawl, bool named, struct pawl_error *err)
     if (status != PAWL_OK)
         return status;
     pawl->store = pawl__host_get(pawl->host, PAWL_SLOT_STORE);
-    pawl->runtime = pawl__host_get(pawl->host, PAWL_SLOT_RUNTIME);
+    pawl->runtime = pawl__host_node(pawl->host);
     return PAWL_OK;
 }
 
