@@ -655,6 +655,8 @@ int pawl__runtime_run_new(struct runtime_run *run, struct pawl_event *event)
 
         status = id.ptr ? pawl__runtime_task_urge(run->task, NULL, id)
                         : pawl__error_code(run->task->err, pawl__arena_status(&run->task->arena));
+    } else if (again) {
+        pawl__runtime_note_left(run->runtime);
     }
     return status;
 }
@@ -705,6 +707,7 @@ int pawl__runtime_run_instance(struct runtime_task *task, struct pawl_str instan
                                struct pawl_event *event, struct pawl_outcome *outcome)
 {
     struct runtime_running running;
+    bool again;
     int status = pawl__runtime_may_begin(task->runtime, task->err);
 
     if (status != PAWL_OK)
@@ -719,6 +722,12 @@ int pawl__runtime_run_instance(struct runtime_task *task, struct pawl_str instan
     }
     do {
         status = run_once(task, instance_id, &event, outcome);
-    } while (pawl__runtime_leave(task->runtime, &running) && status == PAWL_OK);
+        again = pawl__runtime_leave(task->runtime, &running);
+    } while (again && status == PAWL_OK);
+    if (again) {
+        while (pawl__runtime_leave(task->runtime, &running))
+            continue;
+        pawl__runtime_note_left(task->runtime);
+    }
     return status;
 }
