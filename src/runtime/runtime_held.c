@@ -91,6 +91,11 @@ void pawl__runtime_note_failure(struct pawl_runtime *runtime, int status)
     pawl_mutex_unlock(runtime->env, runtime->mutex);
 }
 
+void pawl__runtime_note_left(struct pawl_runtime *runtime)
+{
+    pawl__runtime_note_failure(runtime, PAWL_EBUSY);
+}
+
 /* ---- in nobody's --------------------------------------------------------------------------- */
 
 struct strays {

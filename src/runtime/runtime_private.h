@@ -191,6 +191,9 @@ void pawl__runtime_drop(struct pawl_runtime *runtime, struct pawl_str work_id);
 void pawl__runtime_forget_held(struct pawl_runtime *runtime);
 /* A call ended with this status: it may have left something that is in nobody's hand. */
 void pawl__runtime_note_failure(struct pawl_runtime *runtime, int status);
+/* A note that was left with an instance in hand (see struct runtime_running) was not followed: the
+ * work of whoever left it is this node's and in nobody's hand. */
+void pawl__runtime_note_left(struct pawl_runtime *runtime);
 /* Adds what such failures left to what was taken, held. Failing to puts it off. */
 void pawl__runtime_add_strays(struct pawl_runtime *runtime, struct pawl_arena *arena,
                               struct pawl_taken *taken, int64_t deadline_ns);

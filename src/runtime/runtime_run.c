@@ -672,6 +672,8 @@ int pawl__runtime_run_new(struct runtime_run *run, struct pawl_event *event)
 
         status = id.ptr ? pawl__runtime_task_urge(run->task, NULL, id)
                         : pawl__error_code(run->task->err, pawl__arena_status(&run->task->arena));
+    } else if (again) {
+        pawl__runtime_note_left(run->runtime);
     }
     return status;
 }
@@ -740,10 +742,10 @@ int pawl__runtime_run_instance(struct runtime_task *task, struct pawl_str instan
         status = run_once(task, instance_id, &event, outcome);
         again = pawl__runtime_leave(task->runtime, &running);
     } while (again && status == PAWL_OK);
-    /* What others found for it while this failed is looked for with what is this node's. */
-    if (again)
-        pawl__runtime_note_failure(task->runtime, PAWL_EUNAVAILABLE);
-    while (again)
-        again = pawl__runtime_leave(task->runtime, &running);
+    if (again) {
+        while (pawl__runtime_leave(task->runtime, &running))
+            continue;
+        pawl__runtime_note_left(task->runtime);
+    }
     return status;
 }

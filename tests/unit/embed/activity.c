@@ -30,6 +30,7 @@ struct fixture {
     struct pawl_error err;
     struct seen seen;
     char lines[1024];
+    struct pawl_activity_type types[2];
 };
 
 static void note(struct seen *seen, const char *text)
@@ -103,20 +104,18 @@ static int open_at(struct fixture *f, const char *store)
                                             .resume = resume,
                                             .perform = perform,
                                             .ctx = f};
-    struct pawl_activity_type *types = calloc(2, sizeof *types);
     struct pawl_options options = {.store = store,
                                    .node_id = "n",
-                                   .activities = types,
+                                   .activities = f->types,
                                    .activity_count = 2,
                                    .line = on_line,
                                    .ctx = f};
 
-    assert_non_null(types);
-    types[0] = types[1] = type;
-    types[1].type = "Test.Bare";
-    types[1].resume = NULL;
-    types[1].perform = NULL;
     *f = (struct fixture){.err = PAWL_ERROR_INIT};
+    f->types[0] = f->types[1] = type;
+    f->types[1].type = "Test.Bare";
+    f->types[1].resume = NULL;
+    f->types[1].perform = NULL;
     return pawl_open(&options, &f->pawl, &f->err);
 }
 
@@ -167,7 +166,8 @@ static void publish(struct fixture *f, const char *text)
 
 static struct pawl_instance_outcome run(struct fixture *f)
 {
-    const struct pawl_start_options options = {.definition_id = "d", .correlation_id = "corr"};
+    const struct pawl_start_options options = {
+        .definition_id = "d", .correlation_id = "corr", .input = "{\"Thing\":[1,{\"a\":null}]}"};
     struct pawl_instance_outcome outcome;
 
     assert_ok(pawl_instance_start(f->pawl, &options, &outcome, &f->err), &f->err);
@@ -228,9 +228,8 @@ static void inputs_are_read_as_what_they_are(void **state)
         TRY(",'title':" RIG_INPUT("String", "Literal", "'A \\u00e9'") ",'rate':" RIG_INPUT(
                 "Double", "Literal",
                 "'0.5'") ",'ready':" RIG_INPUT("Boolean", "Literal",
-                                               "true") ",'anything':" RIG_INPUT("Object", "Object",
-                                                                                "'[1,{\\'a\\':null}"
-                                                                                "]'"),
+                                               "true") ",'anything':" RIG_INPUT("Object", "Input",
+                                                                                "{'name':'Thing'}"),
             ""));
     assert_int_equal(run(f).status, PAWL_INSTANCE_FINISHED);
     assert_string_equal(f->seen.text,
@@ -536,6 +535,7 @@ static void a_type_that_performs_nothing_cannot_call(void **state)
 /* A process dies in the middle of perform; the next one, under the same name, does it. */
 static void a_call_is_performed_again_after_a_crash(void **state)
 {
+    static const char *const files[] = {"db", "db-wal", "db-shm"};
     char folder[] = "/tmp/pawl-embed-XXXXXX", store[64];
     struct pawl_instance_outcome outcome;
     struct fixture f;
@@ -569,6 +569,11 @@ static void a_call_is_performed_again_after_a_crash(void **state)
     assert_string_equal(f.seen.text, "{\"to\":\"bank\"};");
     assert_string_equal(f.lines, "true\n");
     pawl_close(f.pawl);
+    for (size_t i = 0; i < sizeof files / sizeof files[0]; i++) {
+        snprintf(store, sizeof store, "%s/%s", folder, files[i]);
+        (void)remove(store);
+    }
+    (void)remove(folder);
 }
 
 int main(void)

@@ -595,6 +595,8 @@ static int whole_life(struct test_allocator *alloc, void *arg)
         status = try_publish(pawl, DEFINITION("d", "{'id':'n','type':'Test.Nothing'}"), &err);
     if (status == PAWL_OK)
         status = pawl_instance_start(pawl, &start_options, NULL, &err);
+    if (status == PAWL_EUNKNOWN)
+        status = PAWL_ENOMEM; /* it has begun: then "nothing happened" would not be true */
     if (status == PAWL_OK)
         status = pawl_drain(pawl, 1000, NULL, &err);
     if (status == PAWL_OK)
@@ -603,7 +605,7 @@ static int whole_life(struct test_allocator *alloc, void *arg)
         status = pawl_instance_state(pawl, "none", &json, &err) == PAWL_ENOTFOUND ? PAWL_OK
                                                                                   : PAWL_ENOMEM;
     if (status != PAWL_OK)
-        assert_true(err.code == status || status == PAWL_ENOMEM);
+        assert_int_not_equal(err.code, PAWL_OK);
     pawl_close(pawl);
     test_clock_close(clock);
     return status;
