@@ -112,6 +112,9 @@ static struct batch *lead(struct pawl_pool *pool)
             return batch;
         if (status == PAWL_ESTOPPED)
             break;
+        /* Effects of bursts that ran outside of the pool are done, too. */
+        if (status == PAWL_OK)
+            pawl__runtime_flush_done(pool->runtime, pawl_env_monotonic_ns(pool->env) + WORK_NS_MAX);
         if (status == PAWL_OK)
             idle(pool, &wake, &batch->taken);
         else

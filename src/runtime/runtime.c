@@ -304,6 +304,14 @@ static bool take_done(struct pawl_runtime *runtime, struct runtime_changes *chan
     return any;
 }
 
+/* They were performed all the same; deleting a row twice is deleting it once. */
+static void restore_done(struct pawl_runtime *runtime, const struct runtime_changes *changes)
+{
+    for (size_t i = 0; i < changes->count; i++)
+        pawl__runtime_add_done(runtime, ((const struct pawl_work_row *)changes->items[i].row)->id);
+    pawl__runtime_note_stray(runtime);
+}
+
 void pawl__runtime_flush_done(struct pawl_runtime *runtime, int64_t deadline_ns)
 {
     struct pawl_arena arena;
@@ -322,6 +330,8 @@ void pawl__runtime_flush_done(struct pawl_runtime *runtime, int64_t deadline_ns)
         status = changes.status;
         if (status == PAWL_OK)
             status = pawl__runtime_commit(runtime, &commit, deadline_ns, NULL);
+        if (status != PAWL_OK)
+            restore_done(runtime, &changes);
     }
     pawl__arena_release(&arena);
 }
@@ -387,5 +397,7 @@ int pawl__runtime_task_finish(struct runtime_task *task)
         if (status == PAWL_EBUSY || status == PAWL_ECONFLICT || status == PAWL_ENOTFOUND)
             status = PAWL_OK;
     }
+    if (status != PAWL_OK)
+        pawl__runtime_note_stray(task->runtime);
     return status;
 }

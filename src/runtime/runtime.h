@@ -26,6 +26,7 @@
  *     runtime_start.c      new instances: callers, triggers, ticks, activation strategies
  *     runtime_stimulus.c   sending, matching, parking
  *     runtime_work.c       what is due; failures, dead letters
+ *     runtime_stray.c      what stayed behind when an answer was lost
  *     runtime_client.c     run, cancel, delete, export, import of one instance
  */
 #ifndef PAWL_RUNTIME_RUNTIME_H
@@ -224,8 +225,8 @@ struct pawl_sent {
 };
 
 /*
- * Accepts a stimulus: when this answers PAWL_OK it is durable. Matched at once; what it starts and
- * resumes is work that is due. `out` NULL allowed.
+ * Accepts a stimulus: when this answers PAWL_OK it is durable. Matched at once, if the store lets
+ * it; what it starts and resumes is work that is due. `out` NULL allowed.
  */
 PAWL_MUST_CHECK int pawl__runtime_send(struct pawl_runtime *runtime,
                                        const struct pawl_stimulus *stimulus, struct pawl_sent *out,

@@ -36,6 +36,7 @@ struct pawl_runtime {
     struct pawl_list packers; /* struct runtime_packer, idle */
     struct pawl_list running; /* struct runtime_running: instances that a thread here has in hand */
     struct pawl_cond *left;   /* one of them was let go */
+    int64_t stray_ns;         /* when to look for strays; 0: there are none */
     int64_t clock_us;         /* the store's clock, as of */
     int64_t clock_ns;         /* this moment of ours; 0: not known */
 };
@@ -287,6 +288,15 @@ PAWL_MUST_CHECK int pawl__runtime_event_row(struct pawl_runtime *runtime, struct
 /* A parked row is looked at once more: a bookmark may have been committed at the same moment. */
 PAWL_MUST_CHECK int pawl__runtime_recheck(struct runtime_task *task,
                                           const struct pawl_work_row *work);
+
+/* ---- runtime_stray.c ---------------------------------------------------------------------- */
+
+/* Something of this node's may have stayed behind: it will be looked for. */
+void pawl__runtime_note_stray(struct pawl_runtime *runtime);
+/* If it is time to look: adds what was found, at most `limit` of each. */
+void pawl__runtime_add_strays(struct pawl_runtime *runtime, uint32_t limit,
+                              struct pawl_arena *arena, struct pawl_taken *taken,
+                              int64_t deadline_ns);
 
 /* ---- runtime_work.c ------------------------------------------------------------------------ */
 

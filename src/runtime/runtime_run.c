@@ -570,13 +570,42 @@ static void let_go(struct runtime_run *run, int status)
 
 /* ---- the whole ----------------------------------------------------------------------------- */
 
+/* It did not end as it should: the claim, or what it was for, may still be this node's. */
+static void note_failure(struct pawl_runtime *runtime, int status)
+{
+    if (status != PAWL_OK && status != PAWL_EBUSY && status != PAWL_ENOTFOUND)
+        pawl__runtime_note_stray(runtime);
+}
+
+/* Lets go for good; true when somebody asked to look again meanwhile. */
+static bool leave_all(struct pawl_runtime *runtime, struct runtime_running *running)
+{
+    bool again = false;
+
+    while (pawl__runtime_leave(runtime, running))
+        again = true;
+    return again;
+}
+
+/* In hand like any other from its first commit on: mail of a second thread must not take it away
+ * between two commits of the burst. */
 int pawl__runtime_run_event(struct runtime_run *run, struct pawl_event *event)
 {
-    int status = run_burst(run, event, NULL);
+    struct runtime_running running;
+    struct pawl_str id = pawl__arena_str(&run->task->arena, run->row.id);
+    bool entered;
+    int status;
 
+    if (!id.ptr)
+        return pawl__error_code(run->task->err, pawl__arena_status(&run->task->arena));
+    entered = pawl__runtime_enter(run->runtime, &running, id);
+    status = run_burst(run, event, NULL);
     if (status != PAWL_OK)
         let_go(run, status);
-    return status;
+    note_failure(run->runtime, status);
+    if (!entered || !leave_all(run->runtime, &running) || status != PAWL_OK)
+        return status;
+    return pawl__runtime_task_urge(run->task, NULL, id);
 }
 
 /* With everything that is due for it; answers when it is released, parked or not ours. */
@@ -632,6 +661,10 @@ int pawl__runtime_run_instance(struct runtime_task *task, struct pawl_str instan
     }
     do {
         status = run_once(task, instance_id, &event, outcome);
-    } while (pawl__runtime_leave(task->runtime, &running) && status == PAWL_OK);
+    } while (status == PAWL_OK && pawl__runtime_leave(task->runtime, &running));
+    /* What others found for it while it failed is looked for, with what this one leaves. */
+    if (status != PAWL_OK && leave_all(task->runtime, &running))
+        pawl__runtime_note_stray(task->runtime);
+    note_failure(task->runtime, status);
     return status;
 }

@@ -375,7 +375,18 @@ static int accept(struct runtime_task *task, struct pawl_work_row *row, struct p
     status = pawl__runtime_commit(runtime, &commit, task->deadline_ns, task->err);
     if (status == PAWL_EEXISTS && key.len > 0)
         return PAWL_OK; /* sent before */
-    return status == PAWL_OK ? pawl__runtime_match(task, row, sent) : status;
+    if (status != PAWL_OK) {
+        if (pawl_error_class(status) == PAWL_CLASS_UNKNOWN)
+            pawl__runtime_note_stray(runtime);
+        return status;
+    }
+    status = pawl__runtime_match(task, row, sent);
+    if (status == PAWL_OK || status == PAWL_ESTOPPED)
+        return status;
+    /* It is durable, which is what the sender asks for: it is matched later, or by another node. */
+    *sent = (struct pawl_sent){0};
+    pawl__runtime_note_stray(runtime);
+    return PAWL_OK;
 }
 
 int pawl__runtime_send(struct pawl_runtime *runtime, const struct pawl_stimulus *stimulus,

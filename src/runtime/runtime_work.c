@@ -5,7 +5,8 @@
  * A row that was taken is this node's until a commit ends it; if the node dies, others take it.
  * What fails is put off, longer each time, and after a few attempts becomes a dead letter with the
  * last error. A row is never rewritten in place without a guard: it ends, and its successor has a
- * new id, in one commit; so that of two nodes that both believe to have it only one can.
+ * new id, in one commit; so that of two nodes that both believe to have it only one can. Mail is
+ * put off under its own id, since the instance's owner may be about to deliver it.
  */
 #include "runtime/runtime_private.h"
 
@@ -100,7 +101,10 @@ int pawl__runtime_put_off(struct runtime_task *task, const struct pawl_work_row 
     struct runtime_changes changes = {.arena = &task->arena};
     struct pawl_work_row row = *work;
 
-    row.id = pawl__runtime_new_id(task->runtime, &task->arena);
+    /* Mail keeps its id: whoever runs the instance meanwhile has read it, and deletes it by that.
+     */
+    if (work->instance_id.len == 0)
+        row.id = pawl__runtime_new_id(task->runtime, &task->arena);
     if (!row.id.ptr)
         return pawl__error_code(task->err, pawl__arena_status(&task->arena));
     row.owner = 0;
@@ -109,19 +113,29 @@ int pawl__runtime_put_off(struct runtime_task *task, const struct pawl_work_row 
     return pawl__runtime_finish_work(task, work, &changes);
 }
 
+static bool is_passing(int status)
+{
+    enum pawl_error_class class = pawl_error_class(status);
+
+    return class == PAWL_CLASS_UNKNOWN || (class == PAWL_CLASS_TRANSIENT && status != PAWL_ENOMEM);
+}
+
 static int fail_work(struct runtime_task *task, const struct pawl_work_row *work,
                      const struct pawl_error *why, int64_t now_us)
 {
     struct runtime_changes changes = {.arena = &task->arena};
     struct pawl_work_row renamed = *work;
 
-    renamed.id = pawl__runtime_new_id(task->runtime, &task->arena);
-    if (!renamed.id.ptr)
-        return pawl__error_code(task->err, pawl__arena_status(&task->arena));
     if (task->runtime->log)
         pawl_log(task->runtime->log, PAWL_LOG_WARN, "work failed", pawl__log_str("work", work->id),
                  pawl__log_str("kind", work->kind), pawl_log_int("attempt", work->attempts + 1),
                  pawl_log_error("error", why));
+    /* A store that cannot be asked says nothing about the work: it is no attempt. */
+    if (is_passing(why->code))
+        return pawl__runtime_put_off(task, work, now_us + BACKOFF_US);
+    renamed.id = pawl__runtime_new_id(task->runtime, &task->arena);
+    if (!renamed.id.ptr)
+        return pawl__error_code(task->err, pawl__arena_status(&task->arena));
     pawl__runtime_add_failure(&changes, task->runtime, &renamed, why, now_us);
     return pawl__runtime_finish_work(task, work, &changes);
 }
@@ -199,7 +213,7 @@ static int do_kind(struct runtime_task *task, const struct pawl_work_row *work, 
 
 /*
  * Mail that fails is dealt with where it is delivered. Of other work: what is not ours any more is
- * somebody else's; what the store could not be asked for stays ours and is tried again.
+ * somebody else's. What the store could not be asked for stays ours: it is a stray.
  */
 int pawl__runtime_do_work(struct pawl_runtime *runtime, const struct pawl_work_row *work,
                           int64_t now_us, int64_t deadline_ns)
@@ -218,6 +232,8 @@ int pawl__runtime_do_work(struct pawl_runtime *runtime, const struct pawl_work_r
 
         status = fail_work(&task, work, &why, now_us);
     }
+    if (status != PAWL_OK)
+        pawl__runtime_note_stray(runtime);
     pawl__runtime_task_release(&task);
     return status;
 }
@@ -249,9 +265,13 @@ int pawl__runtime_take(struct pawl_runtime *runtime, uint32_t limit, struct pawl
     int64_t sent_ns = pawl_env_monotonic_ns(runtime->env);
     int status = pawl_store_take(runtime->store, &take, arena, taken, deadline_ns, err);
 
-    if (status == PAWL_OK)
-        pawl__runtime_clock_seen(runtime, taken->now_us, sent_ns);
-    return status;
+    if (status != PAWL_OK) {
+        pawl__runtime_note_stray(runtime);
+        return status;
+    }
+    pawl__runtime_clock_seen(runtime, taken->now_us, sent_ns);
+    pawl__runtime_add_strays(runtime, take.limit, arena, taken, deadline_ns);
+    return PAWL_OK;
 }
 
 int pawl__runtime_work(struct pawl_runtime *runtime, uint32_t limit, struct pawl_worked *out,
