@@ -48,6 +48,7 @@ struct fixture {
     char id[PAWL_INSTANCE_ID_MAX + 1];
     bool entered;
     uint64_t work_left;
+    struct pawl_env *machine; /* goes on when `env` ends */
 };
 
 static bool decide(void *ctx, enum pawl_store_call call, enum pawl_store_fault *how)
@@ -427,6 +428,52 @@ static void an_idle_pool_deletes_effects_that_callers_performed(void **state)
     pawl__baton_free(baton);
 }
 
+static void crash(struct fixture *f)
+{
+    pawl__baton_env_stop(f->env);
+}
+
+/* The node's environment ends in the middle of a piece of work, with more pieces waiting. */
+static void run_crash(void *arg)
+{
+    struct fixture *f = arg;
+    const struct pawl_start what = {.definition_id = pawl__str("d")};
+    struct pawl_outcome outcome;
+    struct pawl_pool *pool;
+
+    open_node(f);
+    publish(f, DEFINITION("", RIG_WRITE("w", "one")));
+    for (int i = 0; i < 3; i++)
+        assert_ok(pawl__runtime_create(f->runtime, &what, &outcome, later(f), &f->err), &f->err);
+    f->meanwhile = crash;
+    assert_ok(pawl__pool_open(f->env, f->runtime, NULL, &pool, &f->err), &f->err);
+    (void)!pawl_env_sleep_until(f->machine, pawl_env_monotonic_ns(f->machine) + 5 * SECOND);
+    pawl__pool_close(pool);
+    close_node(f);
+}
+
+static void a_pool_that_is_stopped_gives_its_memory_back(void **state)
+{
+    struct fixture *f = *state, own = {0};
+    struct test_allocator alloc;
+    struct pawl_thread *thread;
+    struct pawl_baton *baton;
+
+    own.engine = f->engine;
+    test_allocator_init(&alloc);
+    assert_int_equal(pawl__baton_new(&alloc.base, 1, NULL, &baton), PAWL_OK);
+    assert_int_equal(pawl__baton_env(baton, "machine", &own.machine), PAWL_OK);
+    assert_int_equal(pawl__baton_env(baton, "node", &own.env), PAWL_OK);
+    pawl__arena_init(&own.arena, &alloc.base, (size_t)64 << 20);
+    assert_ok(pawl_thread_start(own.machine, "root", run_crash, &own, &thread, &f->err), &f->err);
+    assert_ok(pawl__baton_run(baton, &f->err), &f->err);
+    pawl_thread_join(own.machine, thread);
+    assert_null(own.meanwhile);
+    pawl__arena_release(&own.arena);
+    pawl__baton_free(baton);
+    assert_int_equal(alloc.live_count, 0);
+}
+
 int main(void)
 {
 #define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
@@ -441,6 +488,7 @@ int main(void)
         TEST(a_store_that_cannot_be_asked_makes_no_dead_letters),
         TEST(a_run_that_fails_lets_go_of_the_instance),
         TEST(an_idle_pool_deletes_effects_that_callers_performed),
+        TEST(a_pool_that_is_stopped_gives_its_memory_back),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
