@@ -8,6 +8,7 @@
 #include "activities/descriptor.h"
 #include "activities/events.h"
 #include "activities/flowchart.h"
+#include "activities/http_client.h"
 #include "activities/javascript.h"
 #include "activities/looping.h"
 #include "activities/primitives.h"
@@ -62,6 +63,9 @@ static const struct pawl_activity *const built_in[] = {
     &pawl__activity_execute_workflow,
     &pawl__activity_bulk_dispatch_workflows,
     &pawl__activity_state_machine,
+    &pawl__activity_send_http_request,
+    &pawl__activity_flow_send_http_request,
+    &pawl__activity_download_http_file,
 };
 
 int pawl__activities_register(struct pawl_engine *engine)

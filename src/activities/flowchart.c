@@ -257,6 +257,18 @@ static int child_completed(struct pawl_context *context, const struct pawl_compl
 
 static int receive(struct pawl_context *context, struct pawl_signal *signal)
 {
+    if (signal->kind == PAWL_SIGNAL_SCHEDULE_CHILD) {
+        const struct pawl_schedule schedule = {
+            .node = signal->child,
+            .existing = signal->existing,
+            .callback = pawl__flow_mode(context) == PAWL_FLOW_TOKEN
+                            ? PAWL_FLOWCHART_CHILD_COMPLETED_TOKEN
+                            : PAWL_FLOWCHART_CHILD_COMPLETED,
+        };
+
+        signal->stop = true;
+        return pawl__schedule(context, &schedule);
+    }
     if (signal->kind != PAWL_SIGNAL_CANCEL)
         return PAWL_OK;
     if (pawl__flow_mode(context) == PAWL_FLOW_TOKEN)

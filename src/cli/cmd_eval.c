@@ -8,26 +8,20 @@
  */
 #include "cli/commands.h"
 
-#include "activities/activities.h"
 #include "activities/descriptor.h"
-#include "base/datetime.h"
 #include "base/error.h"
 #include "cli/output.h"
+#include "cli/scratch.h"
 #include "cli/values.h"
 #include "engine/builder.h"
 #include "engine/context.h"
 #include "engine/engine.h"
-#include "expressions/expressions.h"
-#include "expressions/javascript.h"
-#include "os/tzdata.h"
-#include "runtime/memory.h"
 
 #define JSON_MAX ((size_t)512 << 20)
 
 struct eval {
     struct pawl_cli *cli;
-    struct pawl_engine engine;
-    struct pawl_memory memory;
+    struct pawl_cli_scratch scratch;
     const char *language;
     struct pawl_json source;
     struct pawl_json variables; /* name -> value */
@@ -256,22 +250,37 @@ static int read_values(struct eval *eval, const char *option, struct pawl_json *
     return status;
 }
 
-static int start(struct eval *eval, struct pawl_memory_instance **out, struct pawl_error *err)
+/* As a draft: an expression that does not validate is evaluated, too. */
+static int start(struct eval *eval, struct pawl_json *state, struct pawl_error *err)
 {
-    struct pawl_memory_start what = {.input = eval->inputs};
+    struct pawl_runtime *runtime = eval->scratch.runtime;
+    struct pawl_arena *arena = &eval->cli->arena;
+    int64_t deadline_ns = pawl__cli_scratch_deadline(&eval->scratch);
+    struct pawl_start what = {.input = eval->inputs};
+    struct pawl_definition_row draft;
+    struct pawl_instance_row row;
+    struct pawl_outcome outcome;
     struct pawl_json definition;
     int status = make_definition(eval, &definition);
 
     if (status != PAWL_OK)
         return pawl__error_code(err, status);
-    status = pawl__memory_import(&eval->memory, &definition, &what.definition, err);
-    return status == PAWL_OK ? pawl__memory_start(&eval->memory, &what, out, err) : status;
+    status = pawl__definitions_import(pawl__runtime_definitions(runtime), &definition, arena,
+                                      &draft, deadline_ns, err);
+    if (status != PAWL_OK)
+        return status;
+    what.version_id = draft.id;
+    status = pawl__runtime_start(runtime, &what, &outcome, deadline_ns, err);
+    if (status != PAWL_OK)
+        return status;
+    return pawl__runtime_show(runtime, pawl__str(outcome.instance_id), arena, &row, state,
+                              deadline_ns, err);
 }
 
 static int eval_in(struct eval *eval)
 {
-    struct pawl_memory_instance *instance = NULL;
     struct pawl_error err = PAWL_ERROR_INIT;
+    struct pawl_json state;
     int status = read_source(eval, &err);
 
     eval->language = pawl__cli_flag(&eval->cli->args, "liquid") ? "Liquid" : "JavaScript";
@@ -282,56 +291,28 @@ static int eval_in(struct eval *eval)
     if (status != PAWL_OK)
         return pawl__cli_fail(eval->cli, &err,
                               err.code == PAWL_EINVAL ? NULL : pawl__cli_read_hint(err.code));
-    status = start(eval, &instance, &err);
+    status = start(eval, &state, &err);
     if (status != PAWL_OK)
         return pawl__cli_fail(eval->cli, &err, NULL);
-    if (pawl__json_len(pawl__json_get_text(&instance->state, "incidents")) > 0)
-        return show_exception(eval, &instance->state);
-    return show_result(eval, &instance->state);
+    if (pawl__json_len(pawl__json_get_text(&state, "incidents")) > 0)
+        return show_exception(eval, &state);
+    return show_result(eval, &state);
 }
 
-static int add_vocabulary(struct pawl_engine *engine, struct pawl_javascript *javascript)
-{
-    int status = pawl__activities_register(engine);
-
-    if (status == PAWL_OK)
-        status = pawl__engine_add_activity(engine, &evaluate);
-    if (status == PAWL_OK)
-        status = pawl__expressions_register(engine);
-    return status == PAWL_OK ? pawl__javascript_register(engine, javascript) : status;
-}
-
-/* The vocabulary and the driver around it. */
 static int run(struct pawl_cli *cli)
 {
+    const struct pawl_cli_scratch_options options = {.activity = &evaluate};
     struct eval eval = {.cli = cli};
-    struct pawl_javascript *javascript = NULL;
     struct pawl_error err = PAWL_ERROR_INIT;
-    uint64_t seeds[3];
     int code, status;
 
     if (pawl__cli_flag(&cli->args, "js") && pawl__cli_flag(&cli->args, "liquid")) {
         (void)pawl__error_set(&err, PAWL_EINVAL, "--js and --liquid exclude each other");
         return pawl__cli_fail_usage(cli, &err);
     }
-    status = pawl_env_entropy(cli->env, seeds, sizeof seeds, &err);
-    if (status == PAWL_OK)
-        status = pawl__javascript_open(cli->env, NULL, &javascript, &err);
-    if (status != PAWL_OK)
-        return pawl__cli_fail(cli, &err, NULL);
-    pawl__engine_init(&eval.engine, &cli->env->alloc, (struct pawl_hash_seed){seeds[0], seeds[1]});
-    eval.engine.timezone = pawl__tzdata_load;
-    pawl__memory_init(&eval.memory, &eval.engine, &cli->env->alloc, seeds[2]);
-    eval.memory.now =
-        pawl__datetime_utc_ticks(pawl__datetime_from_unix_ns(pawl_env_wall_ns(cli->env)));
-    status = add_vocabulary(&eval.engine, javascript);
-    if (status == PAWL_OK)
-        code = eval_in(&eval);
-    else
-        code = pawl__cli_fail(cli, (pawl__error_code(&err, status), &err), NULL);
-    pawl__memory_release(&eval.memory);
-    pawl__engine_release(&eval.engine);
-    pawl__javascript_close(javascript);
+    status = pawl__cli_scratch_open(cli, &options, &eval.scratch, &err);
+    code = status == PAWL_OK ? eval_in(&eval) : pawl__cli_fail(cli, &err, NULL);
+    pawl__cli_scratch_close(&eval.scratch);
     return code;
 }
 

@@ -1,48 +1,44 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * `pawl run FILE...`: runs a definition in memory, to its end or until it waits for something that
- * this command cannot give. Running is runtime/memory.h; what is said about it is run_report.c.
+ * this command cannot give. It runs on the runtime and a store that ends with the command
+ * (scratch.h); what is said about it is run_report.c.
  */
 #include "cli/run.h"
 
-#include "activities/activities.h"
 #include "base/datetime.h"
 #include "base/error.h"
 #include "cli/commands.h"
 #include "cli/values.h"
-#include "expressions/expressions.h"
-#include "expressions/javascript.h"
-#include "os/tzdata.h"
+
+#include <string.h>
 
 /* What all activities of a run with --trace may hold together. */
 #define ARENA_MAX ((size_t)256 << 20)
+/* Of a stored state. */
+#define STATE_MAX ((size_t)1 << 30)
 
 /* ---- hooks ------------------------------------------------------------------------------- */
 
-static int64_t wall_ticks(struct pawl_env *env)
+static bool is_interrupted(const struct run *run)
 {
-    return pawl__datetime_utc_ticks(pawl__datetime_from_unix_ns(pawl_env_wall_ns(env)));
+    return pawl__interrupt_pending(run->interrupt);
 }
 
-static int64_t present(void *ctx)
-{
-    struct run *run = ctx;
-
-    return run->simulated ? run->memory.now : wall_ticks(run->cli->env);
-}
-
+/* Once it is being cancelled, that runs to its end. */
 static bool is_stopped(void *ctx)
 {
     const struct run *run = ctx;
 
-    return pawl__interrupt_pending(run->interrupt);
+    return !run->cancelling && is_interrupted(run);
 }
 
-static void on_line(void *ctx, struct pawl_str text)
+static void on_line(void *ctx, struct pawl_str instance_id, struct pawl_str text)
 {
     struct run *run = ctx;
     struct pawl_json line;
 
+    (void)instance_id;
     if (!run->as_json) {
         pawl__cli_write(&run->cli->out, text);
         pawl__cli_print(&run->cli->out, "\n");
@@ -54,27 +50,54 @@ static void on_line(void *ctx, struct pawl_str text)
         run->lines_lost = true;
 }
 
-static void on_log(void *ctx, const struct pawl_memory_instance *instance,
+static void on_log(void *ctx, struct pawl_str instance_id, const struct pawl_workflow *workflow,
                    const struct pawl_log_record *record)
 {
     struct run *run = ctx;
 
+    /* The first that does anything is the one that was started. */
+    if (run->entry_id[0] == '\0')
+        memcpy(run->entry_id, instance_id.ptr, instance_id.len);
     if (pawl__str_is(record->event, "Started"))
         run->activity_count++;
     pawl_log(&run->cli->log, PAWL_LOG_TRACE, "activity", pawl__log_str("event", record->event),
              pawl__log_str("type", record->activity_type), pawl__log_str("id", record->activity_id),
-             pawl__log_str("instance", instance->id));
+             pawl__log_str("instance", instance_id));
     if (run->trace)
-        pawl__run_trace(run, instance, record);
+        pawl__run_trace(run, instance_id, workflow, record);
+}
+
+static void on_failure(void *ctx, struct pawl_str instance_id, const struct pawl_error *why)
+{
+    struct run *run = ctx;
+
+    (void)instance_id;
+    if (run->failure.code == PAWL_OK)
+        run->failure = *why;
 }
 
 /* ---- what it is given ---------------------------------------------------------------------- */
 
+static int read_now(struct run *run, struct pawl_error *err)
+{
+    const char *now = pawl__cli_text(&run->cli->args, "now", NULL);
+    struct pawl_datetime at;
+    int status;
+
+    if (!now)
+        return PAWL_OK;
+    status = pawl__datetime_parse(pawl__str(now), &at, err);
+    if (status == PAWL_OK)
+        status = pawl__datetime_to_unix_ns(at, &run->now_ns, err);
+    if (status != PAWL_OK)
+        return pawl__error_prefix(err, status, "--now");
+    run->simulated = true;
+    return PAWL_OK;
+}
+
 static int read_options(struct run *run, struct pawl_error *err)
 {
     const struct pawl_cli_args *args = &run->cli->args;
-    const char *now = pawl__cli_text(args, "now", NULL);
-    struct pawl_datetime at;
     const char *text;
     size_t from = 0;
     int status = PAWL_OK;
@@ -84,17 +107,20 @@ static int read_options(struct run *run, struct pawl_error *err)
     run->input = pawl__json_object();
     while (status == PAWL_OK && (text = pawl__cli_next(args, "input", &from)) != NULL)
         status = pawl__cli_add_value(run->cli, &run->input, text, err);
-    if (status == PAWL_OK && now) {
-        status = pawl__datetime_parse(pawl__str(now), &at, err);
-        if (status != PAWL_OK)
-            return pawl__error_prefix(err, status, "--now");
-        run->simulated = true;
-        run->memory.now = pawl__datetime_utc_ticks(at);
-    }
-    return status;
+    return status == PAWL_OK ? read_now(run, err) : status;
 }
 
 /* ---- definitions --------------------------------------------------------------------------- */
+
+static int64_t deadline(const struct run *run)
+{
+    return pawl__cli_scratch_deadline(&run->scratch);
+}
+
+static struct pawl_definitions *definitions(const struct run *run)
+{
+    return pawl__runtime_definitions(run->scratch.runtime);
+}
 
 static int read_definition(struct run *run, struct run_file *to, struct pawl_error *err)
 {
@@ -106,17 +132,39 @@ static int read_definition(struct run *run, struct run_file *to, struct pawl_err
         return status;
     status = pawl__json_parse(arena, file->text, NULL, &file->json, NULL, err);
     if (status == PAWL_OK)
-        status = pawl__memory_import(&run->memory, &file->json, &to->definition, err);
+        status = pawl__definitions_import(definitions(run), &file->json, arena, &to->row,
+                                          deadline(run), err);
     return status == PAWL_OK
                ? PAWL_OK
                : pawl__error_prefix(err, status, "%s", pawl__cli_file_name(file->path));
 }
 
 /* Time starts nothing here but what was asked for. */
-static void disarm(struct pawl_memory_definition *definition)
+static int disarm(struct run *run, struct pawl_error *err)
 {
-    for (uint32_t i = 0; i < definition->trigger_count; i++)
-        definition->triggers[i].due = INT64_MAX;
+    const struct pawl_condition condition = {.column = pawl_table_column(PAWL_TABLE_WORK, "kind"),
+                                             .value = {.text = pawl__str(PAWL_WORK_TICK)}};
+    const struct pawl_query query = {.table = PAWL_TABLE_WORK,
+                                     .flags = PAWL_QUERY_BRIEF,
+                                     .conditions = &condition,
+                                     .condition_count = 1};
+    struct pawl_store *store = run->scratch.store;
+    struct pawl_rows rows = {0};
+    int status;
+
+    do {
+        status = pawl_store_find(store, &query, &run->cli->arena, &rows, deadline(run), err);
+        for (size_t i = 0; status == PAWL_OK && i < rows.count; i++) {
+            const struct pawl_change change = {PAWL_CHANGE_DELETE, PAWL_TABLE_WORK,
+                                               &((const struct pawl_work_row *)rows.rows)[i]};
+            struct pawl_commit commit = {
+                .kind = PAWL_COMMIT_PLAIN, .changes = &change, .change_count = 1};
+            struct pawl_commit *const commits[] = {&commit};
+
+            status = pawl_store_apply(store, commits, 1, deadline(run), err);
+        }
+    } while (status == PAWL_OK && rows.count > 0);
+    return status;
 }
 
 /* Reads all files before the first is published: they may use each other in any order. */
@@ -134,58 +182,76 @@ static int load_files(struct run *run, struct pawl_error *err)
         status = read_definition(run, &run->files[i], err);
     }
     for (size_t i = args->operand_count; i-- > 0 && status == PAWL_OK;) {
-        struct pawl_memory_publication said;
+        struct pawl_publication said;
 
-        status = pawl__memory_publish(&run->memory, run->files[i].definition, &said, err);
+        status = pawl__definitions_publish(definitions(run), run->files[i].row.id, &run->cli->arena,
+                                           &said, deadline(run), err);
         if (status != PAWL_OK)
             return pawl__error_prefix(err, status, "%s",
                                       pawl__cli_file_name(run->files[i].file.path));
         pawl__run_show_problems(run, &run->files[i].file, &said.problems);
-        disarm(run->files[i].definition);
     }
-    return status;
+    return status == PAWL_OK ? disarm(run, err) : status;
 }
 
 /* ---- running ------------------------------------------------------------------------------- */
 
+/* Does what is due, and looks what has become of it. */
+static int settle(struct run *run, struct pawl_error *err)
+{
+    struct pawl_worked worked = {.next_due_us = PAWL_TIME_NEVER};
+    struct pawl_instance_row row;
+    int status = pawl__runtime_drain(run->scratch.runtime, &worked, deadline(run), err);
+
+    if (status == PAWL_OK && run->failure.code != PAWL_OK) {
+        *err = run->failure;
+        return err->code;
+    }
+    run->next_due_us = worked.next_due_us;
+    pawl__arena_reset(&run->entry_arena);
+    if (status == PAWL_OK)
+        status = pawl__runtime_show(run->scratch.runtime, pawl__str(run->entry_id),
+                                    &run->entry_arena, &row, &run->entry_state, deadline(run), err);
+    run->entry_is_final = status == PAWL_OK && pawl__str_is(row.status, "Finished");
+    return status;
+}
+
 /* Until the instant or until Ctrl-C; with --now the clock jumps there. */
-static int wait_until(struct run *run, int64_t due)
+static int wait_until(struct run *run, int64_t due_us)
 {
     struct pawl_env *env = run->cli->env;
-    int64_t ticks, deadline;
+    int64_t us = due_us - pawl_env_wall_ns(run->scratch.env) / 1000, deadline_ns;
 
+    if (us <= 0)
+        return PAWL_OK;
     if (run->simulated) {
-        if (due > run->memory.now)
-            run->memory.now = due;
+        pawl__clock_env_advance(run->scratch.clock,
+                                due_us * 1000 - pawl_env_wall_ns(run->scratch.env));
         return PAWL_OK;
     }
-    ticks = due - wall_ticks(env);
-    if (ticks <= 0)
-        return PAWL_OK;
-    if (ticks > PAWL_TICKS_PER_DAY)
-        ticks = PAWL_TICKS_PER_DAY; /* then look at the clock again */
-    deadline = pawl_env_monotonic_ns(env) + ticks * 100;
-    return run->interrupt ? pawl__interrupt_wait(run->interrupt, deadline)
-                          : pawl_env_sleep_until(env, deadline);
+    if (us > PAWL_TICKS_PER_DAY / PAWL_TICKS_PER_US)
+        us = PAWL_TICKS_PER_DAY / PAWL_TICKS_PER_US; /* then look at the clock again */
+    deadline_ns = pawl_env_monotonic_ns(env) + us * 1000;
+    return run->interrupt ? pawl__interrupt_wait(run->interrupt, deadline_ns)
+                          : pawl_env_sleep_until(env, deadline_ns);
 }
 
 /* Whether an instance waits for the event. */
-static bool is_awaited(const struct run *run, struct pawl_str event)
+static bool is_awaited(struct run *run, struct pawl_str event)
 {
-    const struct pawl_memory_instance *instance;
+    const struct pawl_query query = {.table = PAWL_TABLE_BOOKMARKS, .limit = PAWL_STORE_ROWS_MAX};
+    struct pawl_arena *arena = &run->entry_arena;
+    struct pawl_rows rows = {0};
 
-    PAWL_MEMORY_FOR_EACH_INSTANCE(instance, &run->memory)
-    {
-        const struct pawl_json *bookmarks = pawl__json_get_text(&instance->state, "bookmarks");
+    if (pawl_store_find(run->scratch.store, &query, arena, &rows, deadline(run), NULL) != PAWL_OK)
+        return false;
+    for (size_t i = 0; i < rows.count; i++) {
+        const struct pawl_bookmark_row *row = &((const struct pawl_bookmark_row *)rows.rows)[i];
+        struct pawl_json payload;
 
-        for (uint32_t i = 0; !instance->is_final && i < pawl__json_len(bookmarks); i++) {
-            const struct pawl_json *payload =
-                pawl__json_get_text(pawl__json_at(bookmarks, i), "payload");
-            struct pawl_str name = pawl__json_str(pawl__json_get_text(payload, "eventName"));
-
-            if (pawl__str_equal(name, event))
-                return true;
-        }
+        if (pawl__json_parse(arena, row->payload, NULL, &payload, NULL, NULL) == PAWL_OK &&
+            pawl__str_equal(pawl__json_str(pawl__json_get_text(&payload, "eventName")), event))
+            return true;
     }
     return false;
 }
@@ -216,20 +282,34 @@ static int send_next_event(struct run *run, bool nothing_else, bool *sent, struc
         return pawl__error_code(err, PAWL_ENOMEM);
     *sent = true;
     run->next_event = at;
-    return pawl__memory_send_event(&run->memory, name, pawl__str(""), &payload, err);
+    status = pawl__runtime_send_event(run->scratch.runtime, name, &payload, NULL, NULL,
+                                      deadline(run), err);
+    return status == PAWL_OK ? settle(run, err) : status;
+}
+
+static int cancel(struct run *run, struct pawl_error *err)
+{
+    int status;
+
+    run->cancelling = true;
+    status =
+        pawl__runtime_cancel(run->scratch.runtime, pawl__str(run->entry_id), deadline(run), err);
+    return status == PAWL_OK ? settle(run, err) : status;
 }
 
 /* Goes on while there is something to wait for that comes by itself. */
 static int drive(struct run *run, struct pawl_error *err)
 {
-    int status = PAWL_OK;
+    int status = settle(run, err);
 
-    while (status == PAWL_OK && !run->entry->is_final) {
-        int64_t due = 0;
-        bool sent, timed = pawl__memory_next_due(&run->memory, &due);
+    while (status == PAWL_OK && !run->entry_is_final) {
+        /* Further than that a clock of 64 bits does not go. */
+        bool sent, timed = run->next_due_us < INT64_MAX / 1000;
 
-        if (is_stopped(run)) {
-            status = pawl__memory_cancel(&run->memory, run->entry, true, err);
+        if (is_interrupted(run)) {
+            if (run->cancelling)
+                break;
+            status = cancel(run, err);
             continue;
         }
         status = send_next_event(run, !timed, &sent, err);
@@ -237,11 +317,11 @@ static int drive(struct run *run, struct pawl_error *err)
             continue;
         if (!timed)
             break;
-        pawl__run_show_wait(run, due);
-        status = wait_until(run, due);
+        pawl__run_show_wait(run, run->next_due_us);
+        status = wait_until(run, run->next_due_us);
         if (status != PAWL_OK)
             return pawl__error_code(err, status);
-        status = pawl__memory_run_due(&run->memory, err);
+        status = settle(run, err);
     }
     return status;
 }
@@ -249,71 +329,64 @@ static int drive(struct run *run, struct pawl_error *err)
 static int start(struct run *run, struct pawl_error *err)
 {
     const struct pawl_cli_args *args = &run->cli->args;
-    struct pawl_memory_start what = {
-        .definition = run->files[0].definition,
+    const struct pawl_start what = {
+        .version_id = run->files[0].row.id,
         .correlation_id = pawl__str(pawl__cli_text(args, "correlation-id", "")),
         .input = run->input,
     };
-    int status = pawl__memory_start(&run->memory, &what, &run->entry, err);
+    struct pawl_outcome outcome;
+    int status = pawl__runtime_start(run->scratch.runtime, &what, &outcome, deadline(run), err);
 
-    return status == PAWL_OK ? drive(run, err) : status;
+    if (status != PAWL_OK)
+        return status;
+    memcpy(run->entry_id, outcome.instance_id, sizeof run->entry_id);
+    return drive(run, err);
 }
 
 static int run_in(struct run *run)
 {
     struct pawl_error err = PAWL_ERROR_INIT;
-    int status = read_options(run, &err);
+    int status = load_files(run, &err);
 
-    if (status == PAWL_OK)
-        status = load_files(run, &err);
     if (status != PAWL_OK)
         return pawl__cli_fail(run->cli, &err, pawl__cli_read_hint(err.code));
     /* Steps of one activity each, so that lines appear between the steps that print them. */
     if (run->trace)
-        run->engine.yield_after = 1;
+        run->scratch.engine.yield_after = 1;
     status = start(run, &err);
     if (status != PAWL_OK)
         return pawl__cli_fail(run->cli, &err, NULL);
     return pawl__run_report(run);
 }
 
-/* The vocabulary and the driver around a run. */
 static int run(struct pawl_cli *cli)
 {
-    struct run run = {.cli = cli, .lines = pawl__json_array()};
+    struct run run = {.cli = cli, .lines = pawl__json_array(), .failure = PAWL_ERROR_INIT};
+    struct pawl_cli_scratch_options options = {
+        .hooks = {.line = on_line,
+                  .logged = on_log,
+                  .failed = on_failure,
+                  .stop = is_stopped,
+                  .ctx = &run},
+    };
     struct pawl_error err = PAWL_ERROR_INIT;
-    struct pawl_javascript *javascript = NULL;
-    uint64_t seeds[3];
-    int code, status = pawl_env_entropy(cli->env, seeds, sizeof seeds, &err);
+    int code, status = read_options(&run, &err);
 
     if (status != PAWL_OK)
-        return pawl__cli_fail(cli, &err, NULL);
-    pawl__engine_init(&run.engine, &cli->env->alloc, (struct pawl_hash_seed){seeds[0], seeds[1]});
-    run.engine.timezone = pawl__tzdata_load;
-    status = pawl__activities_register(&run.engine);
-    if (status == PAWL_OK)
-        status = pawl__expressions_register(&run.engine);
-    if (status == PAWL_OK)
-        status = pawl__javascript_open(cli->env, NULL, &javascript, &err);
-    if (status == PAWL_OK)
-        status = pawl__javascript_register(&run.engine, javascript);
+        return pawl__cli_fail(cli, &err, pawl__cli_read_hint(err.code));
+    if (run.simulated)
+        options.now_ns = &run.now_ns;
     pawl__arena_init(&run.lines_arena, &cli->env->alloc, ARENA_MAX);
-    pawl__memory_init(&run.memory, &run.engine, &cli->env->alloc, seeds[2]);
-    run.memory.hooks = (struct pawl_memory_hooks){
-        .line = on_line, .logged = on_log, .now = present, .stop = is_stopped, .ctx = &run};
-    run.memory.refuse_invalid = false;
+    pawl__arena_init(&run.entry_arena, &cli->env->alloc, STATE_MAX);
+    status = pawl__cli_scratch_open(cli, &options, &run.scratch, &err);
     /* Without it Ctrl-C ends the process, which loses nothing: nothing is stored. */
     if (status == PAWL_OK && pawl__interrupt_open(cli->env, &run.interrupt, NULL) != PAWL_OK)
         run.interrupt = NULL;
-    if (status == PAWL_OK)
-        code = run_in(&run);
-    else
-        code = pawl__cli_fail(cli, (pawl__error_code(&err, status), &err), NULL);
+    code = status == PAWL_OK ? run_in(&run) : pawl__cli_fail(cli, &err, NULL);
     pawl__interrupt_close(run.interrupt);
-    pawl__memory_release(&run.memory);
+    pawl__cli_scratch_close(&run.scratch);
+    pawl__arena_release(&run.entry_arena);
     pawl__arena_release(&run.lines_arena);
-    pawl__engine_release(&run.engine);
-    pawl__javascript_close(javascript);
     return code;
 }
 

@@ -45,8 +45,10 @@ int pawl__cli_open_store(struct pawl_cli *cli, size_t operand, uint32_t flags,
         status = pawl__host_open_store(cli->env, uri, &options, out, err);
     else
         status = pawl__error_code(err, PAWL_ENOMEM);
-    if (status == PAWL_OK)
+    if (status == PAWL_OK) {
+        PAWL_ASSERT(*out);
         *shown = copy.ptr;
+    }
     pawl__buf_release(&masked);
     pawl__configuration_release(&configuration);
     return status;

@@ -20,8 +20,7 @@ static int serve(struct pawl_cli_session *session, struct pawl_interrupt *interr
 
     if (status != PAWL_OK)
         return pawl__cli_fail(cli, err, NULL);
-    pawl_log(&cli->log, PAWL_LOG_INFO, "worker started",
-             pawl_log_uint("workers", options.workers));
+    pawl_log(&cli->log, PAWL_LOG_INFO, "worker started", pawl_log_uint("workers", options.workers));
     pawl__cli_print(&cli->err, "pawl worker: ready; Ctrl-C ends it\n");
     pawl__cli_flush(&cli->err);
     (void)!pawl__interrupt_wait(interrupt, PAWL_FOREVER);

@@ -16,8 +16,8 @@ static struct pawl_str text_of(const struct pawl_json *object, const char *key)
 
 /* ---- while it runs ------------------------------------------------------------------------- */
 
-void pawl__run_trace(struct run *run, const struct pawl_memory_instance *instance,
-                     const struct pawl_log_record *record)
+void pawl__run_trace(struct run *run, struct pawl_str instance_id,
+                     const struct pawl_workflow *workflow, const struct pawl_log_record *record)
 {
     struct pawl_cli_stream *to = &run->cli->err;
 
@@ -27,9 +27,9 @@ void pawl__run_trace(struct run *run, const struct pawl_memory_instance *instanc
     pawl__cli_write_safe(to, record->activity_type);
     pawl__cli_print(to, "  ");
     pawl__cli_write_safe(to, record->activity_id);
-    if (run->entry && instance != run->entry) {
+    if (!pawl__str_is(instance_id, run->entry_id)) {
         pawl__cli_print(to, "  of ");
-        pawl__cli_write_safe(to, instance->definition->definition_id);
+        pawl__cli_write_safe(to, workflow->definition_id);
     }
     if (record->message.len > 0) {
         pawl__cli_print(to, ": ");
@@ -38,13 +38,14 @@ void pawl__run_trace(struct run *run, const struct pawl_memory_instance *instanc
     pawl__cli_print(to, "%s\n", pawl__cli_style(to, PAWL_CLI_PLAIN));
 }
 
-void pawl__run_show_wait(struct run *run, int64_t due)
+void pawl__run_show_wait(struct run *run, int64_t due_us)
 {
     struct pawl_cli_stream *to = &run->cli->err;
     char text[PAWL_DATETIME_TEXT_SIZE];
     struct pawl_datetime at;
 
-    if (!run->trace || pawl__datetime_from_utc_ticks(due, &at, NULL) != PAWL_OK)
+    if (!run->trace ||
+        pawl__datetime_from_utc_ticks(pawl__us_to_ticks(due_us), &at, NULL) != PAWL_OK)
         return;
     (void)pawl__datetime_format(at, text);
     pawl__cli_print(to, "%s> waiting until %s%s\n", pawl__cli_style(to, PAWL_CLI_DIM), text,
@@ -102,28 +103,59 @@ static void say_bookmark(struct pawl_cli_stream *to, const struct pawl_json *boo
         say(to, "", name, "\n");
 }
 
-static void say_waits(struct run *run)
+static uint32_t say_bookmarks(struct run *run, const struct pawl_json *state)
 {
-    struct pawl_cli_stream *to = &run->cli->err;
-    const struct pawl_memory_instance *instance;
+    const struct pawl_json *bookmarks = pawl__json_get_text(state, "bookmarks");
+
+    for (uint32_t i = 0; i < pawl__json_len(bookmarks); i++)
+        say_bookmark(&run->cli->err, pawl__json_at(bookmarks, i));
+    return pawl__json_len(bookmarks);
+}
+
+/* What instances besides the first wait for. */
+static uint32_t say_waits_of_others(struct run *run)
+{
+    const struct pawl_condition condition = {.column =
+                                                 pawl_table_column(PAWL_TABLE_INSTANCES, "status"),
+                                             .value = {.text = pawl__str("Running")}};
+    const struct pawl_query query = {.table = PAWL_TABLE_INSTANCES,
+                                     .flags = PAWL_QUERY_BRIEF,
+                                     .conditions = &condition,
+                                     .condition_count = 1,
+                                     .order = pawl_table_column(PAWL_TABLE_INSTANCES, "created_us"),
+                                     .limit = PAWL_STORE_ROWS_MAX};
+    const struct pawl_cli_scratch *scratch = &run->scratch;
+    struct pawl_rows rows = {0};
     uint32_t count = 0;
 
-    PAWL_MEMORY_FOR_EACH_INSTANCE(instance, &run->memory)
-    {
-        const struct pawl_json *bookmarks = pawl__json_get_text(&instance->state, "bookmarks");
+    if (pawl_store_find(scratch->store, &query, &run->entry_arena, &rows,
+                        pawl__cli_scratch_deadline(scratch), NULL) != PAWL_OK)
+        return 0;
+    for (size_t i = 0; i < rows.count; i++) {
+        struct pawl_str id = ((const struct pawl_instance_row *)rows.rows)[i].id;
+        struct pawl_instance_row row;
+        struct pawl_json state;
 
-        for (uint32_t i = 0; !instance->is_final && i < pawl__json_len(bookmarks); i++) {
-            say_bookmark(to, pawl__json_at(bookmarks, i));
-            count++;
-        }
+        if (!pawl__str_is(id, run->entry_id) &&
+            pawl__runtime_show(scratch->runtime, id, &run->entry_arena, &row, &state,
+                               pawl__cli_scratch_deadline(scratch), NULL) == PAWL_OK)
+            count += say_bookmarks(run, &state);
     }
-    if (count == 0)
-        pawl__cli_print(to, "  it waits for nothing: no branch that is left can go on\n");
+    return count;
+}
+
+static void say_waits(struct run *run)
+{
+    uint32_t count = say_bookmarks(run, &run->entry_state);
+
+    if (say_waits_of_others(run) + count == 0)
+        pawl__cli_print(&run->cli->err,
+                        "  it waits for nothing: no branch that is left can go on\n");
 }
 
 static void say_incidents(struct run *run)
 {
-    const struct pawl_json *incidents = pawl__json_get_text(&run->entry->state, "incidents");
+    const struct pawl_json *incidents = pawl__json_get_text(&run->entry_state, "incidents");
     struct pawl_cli_stream *to = &run->cli->err;
 
     for (uint32_t i = 0; i < pawl__json_len(incidents); i++) {
@@ -143,12 +175,12 @@ static void say_incidents(struct run *run)
 /* ---- the end --------------------------------------------------------------------------------- */
 
 /* The name people gave it, else its id. */
-static struct pawl_str title_of(const struct pawl_memory_definition *definition)
+static struct pawl_str title_of(const struct run_file *file)
 {
     struct pawl_str name =
-        pawl__json_str(pawl__json_get_nocase(&definition->json, pawl__str("name")));
+        pawl__json_str(pawl__json_get_nocase(&file->file.json, pawl__str("name")));
 
-    return name.len > 0 ? name : definition->definition_id;
+    return name.len > 0 ? name : file->row.definition_id;
 }
 
 static void show_summary(struct run *run, struct pawl_str sub_status, bool finished)
@@ -158,17 +190,17 @@ static void show_summary(struct run *run, struct pawl_str sub_status, bool finis
     pawl__cli_flush(&run->cli->out);
     pawl__cli_print(to, "%s%.*s%s  ", pawl__cli_style(to, finished ? PAWL_CLI_GREEN : PAWL_CLI_RED),
                     PAWL_STR_ARG(sub_status), pawl__cli_style(to, PAWL_CLI_PLAIN));
-    pawl__cli_write_safe(to, title_of(run->entry->definition));
+    pawl__cli_write_safe(to, title_of(&run->files[0]));
     pawl__cli_print(to, "  (%zu %s)\n", run->activity_count,
                     run->activity_count == 1 ? "activity" : "activities");
     say_incidents(run);
-    if (!run->entry->is_final)
+    if (!run->entry_is_final)
         say_waits(run);
 }
 
 static int write_json(struct run *run)
 {
-    const struct pawl_json *state = &run->entry->state;
+    const struct pawl_json *state = &run->entry_state;
     struct pawl_json_writer json;
     struct pawl_error err;
     struct pawl_buf buf;
@@ -183,9 +215,9 @@ static int write_json(struct run *run)
     pawl__json_write_key_text(&json, "status");
     pawl__json_write_string(&json, text_of(state, "subStatus"));
     pawl__json_write_key_text(&json, "definitionId");
-    pawl__json_write_string(&json, run->entry->definition->definition_id);
+    pawl__json_write_string(&json, run->files[0].row.definition_id);
     pawl__json_write_key_text(&json, "name");
-    pawl__json_write_string(&json, title_of(run->entry->definition));
+    pawl__json_write_string(&json, title_of(&run->files[0]));
     pawl__json_write_key_text(&json, "activities");
     pawl__json_write_int(&json, (int64_t)run->activity_count);
     pawl__json_write_key_text(&json, "lines");
@@ -198,7 +230,7 @@ static int write_json(struct run *run)
 
 int pawl__run_report(struct run *run)
 {
-    struct pawl_str sub_status = text_of(&run->entry->state, "subStatus");
+    struct pawl_str sub_status = text_of(&run->entry_state, "subStatus");
     bool finished = pawl__str_is(sub_status, "Finished");
     int code = PAWL_CLI_EXIT_OK;
 

@@ -29,10 +29,9 @@ int pawl__cli_session_open(struct pawl_cli *cli, bool named, struct pawl_cli_ses
         return status;
     status = pawl__host_new(cli->env, &out->configuration, &out->host, err);
     if (status == PAWL_OK) {
-        pawl__host_set_surroundings(out->host, &(struct pawl_surroundings){.log = &cli->log,
-                                                                           .line = write_line,
-                                                                           .line_ctx = out,
-                                                                           .transient = !named});
+        pawl__host_set_surroundings(
+            out->host, &(struct pawl_surroundings){
+                           .log = &cli->log, .line = write_line, .ctx = out, .transient = !named});
         status = pawl__host_compose(out->host, err);
     }
     if (status == PAWL_OK)

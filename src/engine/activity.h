@@ -56,7 +56,8 @@ enum pawl_input_flags {
 };
 
 struct pawl_input_descriptor {
-    const char *name; /* PascalCase; the JSON key is its camelCase form */
+    const char *name; /* PascalCase */
+    const char *key;  /* in JSON; NULL: the name's camelCase form */
     const struct pawl_type *type;
     const char *default_json; /* JSON text, NULL: none */
     const char *display_name; /* NULL: the name with spaces */

@@ -10,8 +10,15 @@
 void pawl__build(struct pawl_builder *b, struct pawl_json *object, const char *key,
                  struct pawl_json value)
 {
-    if (b->status == PAWL_OK)
-        b->status = pawl__json_set_text(b->arena, object, key, value);
+    struct pawl_str name = pawl__str(key);
+    struct pawl_json *there = pawl__json_get(object, name);
+
+    if (b->status != PAWL_OK)
+        return;
+    if (there)
+        *there = value;
+    else
+        b->status = pawl__json_add(b->arena, object, name, value);
 }
 
 void pawl__build_text(struct pawl_builder *b, struct pawl_json *object, const char *key,

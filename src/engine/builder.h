@@ -13,6 +13,7 @@ struct pawl_builder {
     int status;
 };
 
+/* Borrows the key, as all of these do: a string literal, or a name that lives as long as one. */
 void pawl__build(struct pawl_builder *b, struct pawl_json *object, const char *key,
                  struct pawl_json value);
 /* Borrows the text; left out when "". */

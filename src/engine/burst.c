@@ -5,6 +5,7 @@
 #include "base/alloc.h"
 #include "base/assert.h"
 #include "base/error.h"
+#include "engine/alter.h"
 #include "engine/instance.h"
 
 /* ---- opening ----------------------------------------------------------------------------- */
@@ -155,8 +156,21 @@ static int enqueue_rest(struct pawl_burst *burst, const struct pawl_event *event
     return status;
 }
 
-static int enqueue_event(struct pawl_burst *burst, const struct pawl_event *event,
-                         struct pawl_error *err)
+/* An operator's word is kept whatever comes of what it set off. */
+static int apply_alterations(struct pawl_burst *burst, const struct pawl_json *state,
+                             const struct pawl_event *event, struct pawl_error *err)
+{
+    int status;
+
+    if (!state)
+        return pawl__error_set(err, PAWL_EINVAL, "a new instance cannot be altered");
+    status = pawl__alter(burst, state, &event->alterations, err);
+    burst->commit_first = burst->queue.count > burst->queue_head;
+    return status;
+}
+
+static int enqueue_event(struct pawl_burst *burst, const struct pawl_json *state,
+                         const struct pawl_event *event, struct pawl_error *err)
 {
     switch (event->kind) {
     case PAWL_EVENT_RUN:
@@ -168,6 +182,8 @@ static int enqueue_event(struct pawl_burst *burst, const struct pawl_event *even
     case PAWL_EVENT_CANCEL:
         burst->cancel_requested = true;
         break;
+    case PAWL_EVENT_ALTER:
+        return apply_alterations(burst, state, event, err);
     }
     return PAWL_OK;
 }
@@ -176,7 +192,7 @@ static int enqueue_event(struct pawl_burst *burst, const struct pawl_event *even
 static int check_open(struct pawl_burst *burst, const struct pawl_event *event,
                       struct pawl_error *err)
 {
-    if (!pawl__sub_status_is_final(burst->sub_status))
+    if (!pawl__sub_status_is_final(burst->sub_status) || event->kind == PAWL_EVENT_ALTER)
         return PAWL_OK;
     if (event->kind == PAWL_EVENT_ACTIVITY && burst->sub_status == PAWL_SUB_FAULTED) {
         burst->sub_status = PAWL_SUB_SUSPENDED;
@@ -187,8 +203,8 @@ static int check_open(struct pawl_burst *burst, const struct pawl_event *event,
                            PAWL_STR_ARG(burst->id), pawl__sub_status_name(burst->sub_status));
 }
 
-static int apply_event(struct pawl_burst *burst, const struct pawl_event *event,
-                       struct pawl_error *err)
+static int apply_event(struct pawl_burst *burst, const struct pawl_json *state,
+                       const struct pawl_event *event, struct pawl_error *err)
 {
     struct pawl_json given;
     int status = check_open(burst, event, err);
@@ -204,7 +220,7 @@ static int apply_event(struct pawl_burst *burst, const struct pawl_event *event,
     if (status == PAWL_OK)
         status = copy_text(burst, event->trigger_activity_id, &burst->trigger_activity_id);
     if (status == PAWL_OK)
-        status = enqueue_event(burst, event, err);
+        status = enqueue_event(burst, state, event, err);
     return status;
 }
 
@@ -237,9 +253,13 @@ static int fill(struct pawl_burst *burst, const struct pawl_json *state,
     if (burst->phase != PAWL_PHASE_NEXT || burst->in_progress) {
         /* A burst that was interrupted goes on; the event adds nothing but time, chance, cancel. */
         burst->cancel_requested = event->kind == PAWL_EVENT_CANCEL;
+        if (event->kind == PAWL_EVENT_ALTER)
+            return pawl__error_set(err, PAWL_ECONFLICT,
+                                   "instance %.*s is in the middle of a burst: run it first",
+                                   PAWL_STR_ARG(burst->id));
         return PAWL_OK;
     }
-    return apply_event(burst, event, err);
+    return apply_event(burst, state, event, err);
 }
 
 int pawl__burst_open(struct pawl_graph *graph, const struct pawl_allocator *alloc,
@@ -413,6 +433,8 @@ static bool wants_start_commit(struct pawl_burst *burst)
 {
     if (burst->in_progress)
         return false;
+    if (burst->commit_first)
+        return true;
     return burst->engine->commit_strategies &&
            pawl__str_is(burst->graph->workflow->commit_strategy, "WorkflowExecuting");
 }

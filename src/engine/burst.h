@@ -38,6 +38,8 @@ enum pawl_event_kind {
     /* Schedule one activity: an operator's retry, by context id or by activity id. */
     PAWL_EVENT_ACTIVITY,
     PAWL_EVENT_CANCEL,
+    /* Apply `alterations` (alter.h), then run what they scheduled. */
+    PAWL_EVENT_ALTER,
 };
 
 struct pawl_event {
@@ -51,6 +53,7 @@ struct pawl_event {
     struct pawl_json input;              /* objects, or null */
     struct pawl_json properties;
     struct pawl_json variables;
+    struct pawl_json alterations; /* ALTER */
     /* What the Memory driver has, from pawl__burst_kept() of an earlier burst of the instance in
      * the same request; null: nothing. */
     struct pawl_json kept;
@@ -112,7 +115,7 @@ struct pawl_batch {
  * Opens a burst. `state` is the stored form (state.h) or NULL for a new instance. Takes a
  * reference on the graph; copies what it keeps of event and state.
  * PAWL_EPARSE: the state cannot be read; PAWL_ECONFLICT: the instance is finished already and the
- * event does not reopen it; PAWL_ELIMIT, PAWL_ENOMEM.
+ * event does not reopen it; PAWL_ELIMIT, PAWL_ENOMEM; of ALTER, what pawl__alter() answers.
  */
 PAWL_MUST_CHECK int pawl__burst_open(struct pawl_graph *graph, const struct pawl_allocator *alloc,
                                      const struct pawl_json *state, const struct pawl_event *event,

@@ -220,9 +220,10 @@ struct pawl_schedule {
     struct pawl_value tag;        /* null: none */
     const struct pawl_schedule_variable *variables;
     uint32_t variable_count;
-    struct pawl_json input;       /* an object, or null */
-    struct pawl_str scheduled_by; /* context id for the call stack; "": `context` */
-    bool prevent_duplicates;      /* keep one queued item per node and owner */
+    struct pawl_json input;        /* an object, or null */
+    struct pawl_str scheduled_by;  /* context id for the call stack; "": `context` */
+    struct pawl_context *existing; /* to run again; NULL: a new one */
+    bool prevent_duplicates;       /* keep one queued item per node and owner */
 };
 
 /* Queues a child of `context`. */
@@ -282,13 +283,15 @@ enum pawl_signal_kind {
     PAWL_SIGNAL_BREAK,
     PAWL_SIGNAL_COMPLETE_COMPOSITE,
     PAWL_SIGNAL_FAULT,
-    PAWL_SIGNAL_SCHEDULE_CHILD,
+    PAWL_SIGNAL_SCHEDULE_CHILD, /* an operator's; to the parent alone, which stops it if it did */
 };
 
 struct pawl_signal {
     enum pawl_signal_kind kind;
     struct pawl_context *sender;
     const struct pawl_outcomes *outcomes; /* COMPLETED, COMPLETE_COMPOSITE */
+    const struct pawl_node *child;        /* SCHEDULE_CHILD: whom */
+    struct pawl_context *existing;        /* SCHEDULE_CHILD: again in this context; NULL: anew */
     bool stop;                            /* set by a receiver: go no further */
 };
 
@@ -390,6 +393,7 @@ enum pawl_effect_kind {
     PAWL_EFFECT_TASK,     /* RunTask */
     PAWL_EFFECT_HTTP,
     PAWL_EFFECT_REPLY,
+    PAWL_EFFECT_CALL, /* a function of the host's: {"callId", "type", "data"}; never awaited */
 };
 
 /* Something that happens outside once the commit that carries it is durable. */

@@ -137,7 +137,8 @@ static int make_shape(struct pawl_loader *loader, const struct pawl_activity *ac
 
         if (status != PAWL_OK)
             return status;
-        *key++ = pawl__loader_camel(loader, activity->inputs[i].name);
+        *key++ = activity->inputs[i].key ? activity->inputs[i].key
+                                         : pawl__loader_camel(loader, activity->inputs[i].name);
     }
     shape->output_keys = key;
     for (uint32_t i = 0; i < activity->output_count; i++)

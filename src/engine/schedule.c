@@ -261,8 +261,11 @@ static void set_caller(struct pawl_context *context, const struct pawl_schedule 
 
 int pawl__schedule(struct pawl_context *context, const struct pawl_schedule *schedule)
 {
-    struct pawl_work_item item = {
-        .node = schedule->node, .owner = context, .tag = schedule->tag, .input = schedule->input};
+    struct pawl_work_item item = {.node = schedule->node,
+                                  .owner = context,
+                                  .existing = schedule->existing,
+                                  .tag = schedule->tag,
+                                  .input = schedule->input};
     int status;
 
     if (!schedule->node)

@@ -549,7 +549,7 @@ static int load_resumed(struct loading *l, const struct pawl_json *section)
     return PAWL_OK;
 }
 
-/* PAWL_EFFECT_REPLY + 1: none that there is. */
+/* PAWL_EFFECT_REPLY + 1: none that is awaited. */
 static enum pawl_effect_kind effect_kind_of(const struct pawl_json *json)
 {
     int64_t kind = int_of(json, "kind");

@@ -209,6 +209,7 @@ static bool take_byte(struct decoder *d, char *out)
 {
     if (d->records.len == 0)
         return false;
+    PAWL_ASSERT(d->records.ptr);
     *out = d->records.ptr[0];
     d->records = pawl__str_slice(d->records, 1, SIZE_MAX);
     return true;

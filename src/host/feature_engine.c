@@ -59,6 +59,14 @@ static int fill(struct built_in *built_in, const struct pawl_configuration *conf
     return status;
 }
 
+/* What the program itself brings. */
+static int extend(struct pawl_host *host, struct pawl_engine *engine, struct pawl_error *err)
+{
+    const struct pawl_surroundings *around = pawl__host_surroundings(host);
+
+    return around->extend ? around->extend(around->ctx, engine, err) : PAWL_OK;
+}
+
 static int build_engine(struct pawl_host *host, void *ctx, void **service, struct pawl_error *err)
 {
     struct pawl_env *env = pawl__host_env(host);
@@ -83,6 +91,8 @@ static int build_engine(struct pawl_host *host, void *ctx, void **service, struc
         if (status != PAWL_OK)
             (void)pawl__error_code(err, status);
     }
+    if (status == PAWL_OK)
+        status = extend(host, &built_in->engine, err);
     if (status != PAWL_OK) {
         close_engine(NULL, built_in);
         return status;

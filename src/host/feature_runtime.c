@@ -10,7 +10,10 @@ static int build_runtime(struct pawl_host *host, void *ctx, void **service, stru
     struct pawl_runtime_options options = {
         .lease_us = pawl__configuration_number(configuration, PAWL_SETTING_ID_NODE_LEASE) / 1000,
         .log = around->log,
-        .hooks = {.line = around->line, .ctx = around->line_ctx},
+        .hooks = {.line = around->line,
+                  .task = around->task,
+                  .call = around->call,
+                  .ctx = around->ctx},
     };
     struct pawl_runtime *runtime = NULL;
     int status;

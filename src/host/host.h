@@ -54,6 +54,8 @@ enum pawl_slot {
 #define PAWL_FEATURES_MAX 32
 
 struct pawl_host;
+struct pawl_json;
+struct pawl_engine;
 
 /* Makes a service. Borrowed, with what it points to, for the life of the host. */
 struct pawl_service_factory {
@@ -86,9 +88,15 @@ struct pawl_feature {
  */
 struct pawl_surroundings {
     const struct pawl_log *log; /* NULL: none */
-    /* Where lines of workflows go; NULL: nowhere. */
+    /* Where lines of workflows go; NULL: nowhere. This and what follows is called with `ctx`. */
     void (*line)(void *ctx, struct pawl_str instance_id, struct pawl_str text);
-    void *line_ctx;
+    /* As in struct pawl_runtime_hooks; NULL: nobody does them here. */
+    void (*task)(void *ctx, struct pawl_str instance_id, const struct pawl_json *task);
+    int (*call)(void *ctx, struct pawl_str instance_id, const struct pawl_json *call,
+                struct pawl_error *err);
+    /* Adds to the engine what the program brings, after all that is built in; NULL: nothing. */
+    int (*extend)(void *ctx, struct pawl_engine *engine, struct pawl_error *err);
+    void *ctx;
     /* A node for the time of a command: it gets a name of its own, not the configured one. */
     bool transient;
 };

@@ -300,10 +300,13 @@ static int compare_spans(const void *a, const void *b)
 
 static void compare_journals(struct check *check)
 {
-    if (check->span_count > 0)
-        qsort(check->spans, check->span_count, sizeof *check->spans, compare_spans);
+    struct span *spans = check->spans;
+
+    if (!spans)
+        return;
+    qsort(spans, check->span_count, sizeof *spans, compare_spans);
     for (size_t i = 0; i < check->span_count; i++) {
-        const struct span *span = &check->spans[i], *last = i > 0 ? span - 1 : NULL;
+        const struct span *span = &spans[i], *last = i > 0 ? span - 1 : NULL;
 
         if (last && !pawl__str_equal(last->instance_id, span->instance_id))
             last = NULL;

@@ -129,7 +129,7 @@ static int fill(struct pawl_committer *c, const struct pawl_commit *commit, int6
     if (!t)
         return pawl__error_code(err, PAWL_ENOMEM);
     t->state = TICKET_QUEUED;
-    t->abandoned = t->doubtful = t->again = t->applied = false;
+    t->abandoned = t->doubtful = t->again = t->applied = t->lent = t->left = false;
     t->deadline_ns = deadline_ns;
     t->status = PAWL_OK;
     t->error = (struct pawl_error)PAWL_ERROR_INIT;
@@ -178,7 +178,10 @@ static int await_answer(struct pawl_committer *c, struct ticket *ticket, struct 
         status = pawl__ticket_give_up(ticket, status, err);
     }
     c->bytes -= ticket->arena.held_bytes;
-    pawl__ticket_put_away(c, ticket);
+    if (ticket->lent)
+        ticket->left = true;
+    else
+        pawl__ticket_put_away(c, ticket);
     return status;
 }
 

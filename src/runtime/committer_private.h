@@ -20,6 +20,8 @@
  *      it or by taking its keys out of `busy`, either signals or looks at the queue itself before
  *      it waits.
  *   4. The store is called, and looked up in, without the mutex.
+ *   5. Callers are woken without the mutex, which each of them needs first. A ticket that is about
+ *      to be signalled is `lent` to the thread meanwhile; a caller that is faster leaves it to it.
  * A ticket has a copy of its commit, so that a caller returns at its deadline or at a stop although
  * an apply() is on its way with it.
  */
@@ -43,6 +45,8 @@ struct ticket {
     bool doubtful;  /* a try may have taken effect */
     bool again;     /* SENT, the thread's: to be queued once more */
     bool applied;   /* the answer is the store's own, with all that goes with it */
+    bool lent;      /* ANSWERED: a thread is about to signal it */
+    bool left;      /* lent: the caller is done with it; the thread puts it away */
     int status;     /* the answer; before: why it was not sent successfully, if it was tried */
     struct pawl_error error;
 };

@@ -8,6 +8,8 @@
 #include "base/error.h"
 #include "runtime/commit.h"
 
+#include <string.h>
+
 /* Between tries, while the store answers that it cannot: doubled up to the second. */
 #define RETRY_NS_MIN (INT64_C(5) * 1000000)
 #define RETRY_NS_MAX (INT64_C(1000) * 1000000)
@@ -53,15 +55,36 @@ static int lock_keys(struct pawl_committer *c, struct ticket *ticket)
 
 /* ---- answers, holding the mutex ---------------------------------------------------------- */
 
-static void answer(struct pawl_committer *c, struct ticket *ticket)
+/* Whether there is a caller to be told. */
+static bool answer(struct pawl_committer *c, struct ticket *ticket)
 {
     if (ticket->abandoned) {
         c->bytes -= ticket->arena.held_bytes;
         pawl__ticket_put_away(c, ticket);
-        return;
+        return false;
     }
     ticket->state = TICKET_ANSWERED;
-    pawl_cond_signal(c->env, ticket->answered);
+    return true;
+}
+
+/* Wakes the callers of the tickets that settle() has left in the batch. False: stopped. */
+static bool tell(struct sender *sender)
+{
+    struct pawl_committer *c = sender->committer;
+    size_t count = sender->count;
+
+    pawl_mutex_unlock(c->env, c->mutex);
+    for (size_t i = 0; i < count; i++)
+        pawl_cond_signal(c->env, sender->tickets[i]->answered);
+    if (pawl_mutex_lock(c->env, c->mutex) != PAWL_OK)
+        return false;
+    sender->count = 0;
+    for (size_t i = 0; i < count; i++) {
+        sender->tickets[i]->lent = false;
+        if (sender->tickets[i]->left)
+            pawl__ticket_put_away(c, sender->tickets[i]);
+    }
+    return true;
 }
 
 /* ---- the threads: what to send ----------------------------------------------------------- */
@@ -91,7 +114,8 @@ static void pick(struct sender *sender)
             ticket->status = pawl__error_code(&ticket->error, PAWL_ENOMEM);
             if (ticket->doubtful)
                 ticket->status = pawl__ticket_give_up(ticket, PAWL_ENOMEM, &ticket->error);
-            answer(c, ticket);
+            if (answer(c, ticket))
+                pawl_cond_signal(c->env, ticket->answered);
             continue;
         }
         pawl__list_remove(&ticket->link);
@@ -245,10 +269,14 @@ static int64_t backoff_ns(struct pawl_committer *c)
     return most_ns / 2 + (int64_t)(lot % (uint32_t)(most_ns / 2));
 }
 
-/* Holding the mutex: gives the answers out, and queues the rest again, in front and in order. */
+/*
+ * Holding the mutex: gives the answers out, and queues the rest again, in front and in order. What
+ * stays in the batch are tickets whose callers are still to be told.
+ */
 static void settle(struct sender *sender, int status)
 {
     struct pawl_committer *c = sender->committer;
+    size_t first = sender->count; /* of those to be told, which gather at the end */
     bool again = false;
 
     c->counts.applies++;
@@ -267,9 +295,13 @@ static void settle(struct sender *sender, int status)
         }
         c->counts.commits += !ticket->again && ticket->status == PAWL_OK;
         c->counts.dropped += ticket->applied && ticket->status != PAWL_OK;
-        answer(c, ticket);
+        if (answer(c, ticket)) {
+            ticket->lent = true;
+            sender->tickets[--first] = ticket;
+        }
     }
-    sender->count = 0;
+    sender->count -= first;
+    memmove(sender->tickets, sender->tickets + first, sender->count * sizeof(struct ticket *));
     if (again) {
         c->retry_at_ns = pawl_env_monotonic_ns(c->env) + backoff_ns(c);
         c->failures++;
@@ -303,6 +335,8 @@ void pawl__sender_run(void *arg)
         if (pawl_mutex_lock(c->env, c->mutex) != PAWL_OK)
             return;
         settle(sender, status);
+        if (!tell(sender))
+            return;
     }
     pawl_mutex_unlock(c->env, c->mutex);
 }

@@ -7,6 +7,9 @@
 /* What zstd adds at the most to bytes that do not compress, with room to spare. */
 #define FRAME_OVERHEAD_MAX (PAWL_PACK_BYTES_MAX / 128 + 1024)
 
+/* The next levels take longer and save a hundredth of a journal. */
+#define LEVEL PAWL_ZSTD_LEVEL_MIN
+
 void pawl__packer_init(struct pawl_packer *packer, const struct pawl_allocator *alloc)
 {
     packer->alloc = alloc;
@@ -27,6 +30,11 @@ static int prepare(struct pawl_packer *packer, struct pawl_error *err)
     return packer->zstd ? PAWL_OK : pawl__zstd_new(packer->alloc, &packer->zstd, err);
 }
 
+bool pawl__pack_is_plain(struct pawl_str bytes)
+{
+    return bytes.len <= PAWL_PACK_PLAIN_MAX && !pawl__zstd_is_frame(bytes);
+}
+
 int pawl__pack(struct pawl_packer *packer, struct pawl_str plain, struct pawl_str *out,
                struct pawl_error *err)
 {
@@ -36,14 +44,13 @@ int pawl__pack(struct pawl_packer *packer, struct pawl_str plain, struct pawl_st
         return pawl__error_set(err, PAWL_ELIMIT,
                                "%zu bytes are too many to be stored; %zu is the limit", plain.len,
                                PAWL_PACK_BYTES_MAX);
-    if (plain.len <= PAWL_PACK_PLAIN_MAX && !pawl__zstd_is_frame(plain)) {
+    if (pawl__pack_is_plain(plain)) {
         *out = plain;
         return PAWL_OK;
     }
     status = prepare(packer, err);
     if (status == PAWL_OK)
-        status =
-            pawl__zstd_compress(packer->zstd, plain, PAWL_ZSTD_LEVEL_DEFAULT, &packer->buf, err);
+        status = pawl__zstd_compress(packer->zstd, plain, LEVEL, &packer->buf, err);
     if (status == PAWL_OK)
         *out = pawl__buf_peek(&packer->buf);
     return status;

@@ -30,6 +30,9 @@ struct pawl_packer {
 void pawl__packer_init(struct pawl_packer *packer, const struct pawl_allocator *alloc);
 void pawl__packer_release(struct pawl_packer *packer);
 
+/* Whether the bytes are packed as they are, and unpack to themselves: short, and no frame. */
+bool pawl__pack_is_plain(struct pawl_str bytes);
+
 /*
  * `out` borrows `plain` itself or the packer's memory, until the packer is used again. PAWL_ELIMIT
  * past PAWL_PACK_BYTES_MAX, PAWL_ENOMEM.

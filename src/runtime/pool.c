@@ -48,8 +48,17 @@ static size_t batch_count(const struct batch *batch)
     return batch->taken.runnable_count + batch->taken.work_count;
 }
 
+/* What of it was not begun is this node's all the same, and in nobody's hand any more. */
 static void free_batch(struct pawl_pool *pool, struct batch *batch)
 {
+    const struct pawl_taken *taken = &batch->taken;
+
+    for (size_t i = batch->next; i < batch_count(batch); i++) {
+        if (i >= taken->runnable_count)
+            pawl__runtime_drop(pool->runtime, taken->work[i - taken->runnable_count].id);
+    }
+    if (batch->next < batch_count(batch))
+        pawl__runtime_note_failure(pool->runtime, PAWL_EUNAVAILABLE);
     pawl__arena_release(&batch->arena);
     pawl__free(&pool->env->alloc, batch, sizeof *batch);
 }

@@ -12,8 +12,6 @@
 #define STIMULUS_US_DEFAULT INT64_C(600000000)
 #define ATTEMPTS_DEFAULT 3u
 #define DEPTH_DEFAULT 100u
-/* Before a child that a burst awaits is tried again, after something that passes. */
-#define CHILD_PAUSE_US INT64_C(1000000)
 /* How long one look at the store's clock is good for. */
 #define CLOCK_NS_MAX INT64_C(1000000000)
 
@@ -77,6 +75,7 @@ int pawl__runtime_open(struct pawl_env *env, const struct pawl_engine *engine,
     pawl__list_init(&runtime->done_effects);
     pawl__list_init(&runtime->running);
     pawl__list_init(&runtime->packers);
+    pawl__map_init(&runtime->held, &env->alloc, (struct pawl_hash_seed){0x68656c64, 0});
     set_options(runtime, options);
     committer.threads = runtime->options.committers;
     status = pawl_mutex_new(env, "runtime", &runtime->mutex);
@@ -121,6 +120,7 @@ void pawl__runtime_close(struct pawl_runtime *runtime)
     pawl__keeper_close(runtime->keeper);
     pawl__definitions_free(runtime->definitions);
     forget_done(runtime);
+    pawl__runtime_forget_held(runtime);
     pawl__runtime_forget_packers(runtime);
     pawl_cond_free(runtime->env, runtime->left);
     pawl_mutex_free(runtime->env, runtime->mutex);
@@ -190,12 +190,14 @@ int pawl__runtime_wait_left(struct pawl_runtime *runtime, int64_t deadline_ns)
 
 /* ---- the store's clock --------------------------------------------------------------------- */
 
-void pawl__runtime_clock_seen(struct pawl_runtime *runtime, int64_t now_us, int64_t sent_ns)
+void pawl__runtime_clock_seen(struct pawl_runtime *runtime, int64_t now_us)
 {
+    int64_t seen_ns = pawl_env_monotonic_ns(runtime->env);
+
     if (pawl_mutex_lock(runtime->env, runtime->mutex) != PAWL_OK)
         return;
     runtime->clock_us = now_us;
-    runtime->clock_ns = sent_ns;
+    runtime->clock_ns = seen_ns;
     pawl_mutex_unlock(runtime->env, runtime->mutex);
 }
 
@@ -218,7 +220,7 @@ int pawl__runtime_clock(struct pawl_runtime *runtime, int64_t *now_us, int64_t d
     if (status != PAWL_OK)
         return status;
     *now_us = seen.now_us;
-    pawl__runtime_clock_seen(runtime, seen.now_us, now_ns);
+    pawl__runtime_clock_seen(runtime, seen.now_us);
     return PAWL_OK;
 }
 
@@ -263,13 +265,16 @@ int pawl__runtime_commit(struct pawl_runtime *runtime, struct pawl_commit *commi
     return pawl__committer_commit(runtime->committer, commit, deadline_ns, err);
 }
 
+/* Its row stays in hand until it is deleted, so that nobody performs it again. */
 void pawl__runtime_add_done(struct pawl_runtime *runtime, struct pawl_str work_id)
 {
     struct runtime_done *done =
         pawl__alloc_zeroed(&runtime->env->alloc, sizeof *done + work_id.len);
 
-    if (!done)
+    if (!done) {
+        pawl__runtime_drop(runtime, work_id);
         return; /* its row stays, and it is performed again: at least once */
+    }
     memcpy(done + 1, work_id.ptr, work_id.len);
     done->id = pawl__str_make((const char *)(done + 1), work_id.len);
     if (pawl_mutex_lock(runtime->env, runtime->mutex) != PAWL_OK) {
@@ -277,61 +282,68 @@ void pawl__runtime_add_done(struct pawl_runtime *runtime, struct pawl_str work_i
         return;
     }
     pawl__list_push_back(&runtime->done_effects, &done->link);
-    runtime->done_count++;
     pawl_mutex_unlock(runtime->env, runtime->mutex);
 }
 
-/* Moves up to `most` of them into `changes`; false when there is none. */
-static bool take_done(struct pawl_runtime *runtime, struct runtime_changes *changes, uint32_t most)
+/* Moves the first of them into `batch` and `changes`; false when there is none. */
+static bool take_done(struct pawl_runtime *runtime, struct pawl_list *batch,
+                      struct runtime_changes *changes)
 {
-    bool any = false;
-
     if (pawl_mutex_lock(runtime->env, runtime->mutex) != PAWL_OK)
         return false;
-    for (; most > 0; most--) {
+    for (uint32_t most = RUNTIME_DONE_MAX; most > 0; most--) {
         struct pawl_list_link *link = pawl__list_pop_front(&runtime->done_effects);
-        struct runtime_done *done;
 
         if (!link)
             break;
-        done = PAWL_CONTAINER(link, struct runtime_done, link);
-        pawl__runtime_delete_work(changes, pawl__arena_str(changes->arena, done->id));
-        pawl__free(&runtime->env->alloc, done, sizeof *done + done->id.len);
-        runtime->done_count--;
-        any = true;
+        pawl__list_push_back(batch, link);
+        pawl__runtime_delete_work(changes, PAWL_CONTAINER(link, struct runtime_done, link)->id);
     }
     pawl_mutex_unlock(runtime->env, runtime->mutex);
-    return any;
+    return !pawl__list_empty(batch);
 }
 
-/* They were performed all the same; deleting a row twice is deleting it once. */
-static void restore_done(struct pawl_runtime *runtime, const struct runtime_changes *changes)
+/* They are deleted, or (false) wait for the next try. */
+static void settle_done(struct pawl_runtime *runtime, struct pawl_list *batch, bool deleted)
 {
-    for (size_t i = 0; i < changes->count; i++)
-        pawl__runtime_add_done(runtime, ((const struct pawl_work_row *)changes->items[i].row)->id);
-    pawl__runtime_note_stray(runtime);
+    struct pawl_list_link *link;
+    bool locked = !deleted && pawl_mutex_lock(runtime->env, runtime->mutex) == PAWL_OK;
+
+    while ((link = pawl__list_pop_front(batch)) != NULL) {
+        struct runtime_done *done = PAWL_CONTAINER(link, struct runtime_done, link);
+
+        if (locked) {
+            pawl__list_push_back(&runtime->done_effects, link);
+            continue;
+        }
+        pawl__runtime_drop(runtime, done->id);
+        pawl__free(&runtime->env->alloc, done, sizeof *done + done->id.len);
+    }
+    if (locked)
+        pawl_mutex_unlock(runtime->env, runtime->mutex);
 }
 
 void pawl__runtime_flush_done(struct pawl_runtime *runtime, int64_t deadline_ns)
 {
     struct pawl_arena arena;
+    struct pawl_list batch;
     int status = PAWL_OK;
 
     pawl__arena_init(&arena, &runtime->env->alloc, RUNTIME_BYTES_MAX);
+    pawl__list_init(&batch);
     while (status == PAWL_OK) {
         struct runtime_changes changes = {.arena = &arena};
         struct pawl_commit commit = {.kind = PAWL_COMMIT_PLAIN};
 
         pawl__arena_reset(&arena);
-        if (!take_done(runtime, &changes, RUNTIME_DONE_MAX))
+        if (!take_done(runtime, &batch, &changes))
             break;
         commit.changes = changes.items;
         commit.change_count = changes.count;
         status = changes.status;
         if (status == PAWL_OK)
             status = pawl__runtime_commit(runtime, &commit, deadline_ns, NULL);
-        if (status != PAWL_OK)
-            restore_done(runtime, &changes);
+        settle_done(runtime, &batch, status == PAWL_OK);
     }
     pawl__arena_release(&arena);
 }
@@ -346,8 +358,15 @@ void pawl__runtime_task_init(struct runtime_task *task, struct pawl_runtime *run
     pawl__list_init(&task->urgent);
 }
 
-void pawl__runtime_task_release(struct runtime_task *task)
+void pawl__runtime_task_release(struct runtime_task *task, int status)
 {
+    struct runtime_urgent *urgent;
+
+    PAWL_LIST_FOR_EACH (urgent, &task->urgent, link) {
+        if (urgent->start)
+            pawl__runtime_drop(task->runtime, urgent->start->id);
+    }
+    pawl__runtime_note_failure(task->runtime, status);
     pawl__arena_release(&task->arena);
 }
 
@@ -364,23 +383,6 @@ int pawl__runtime_task_urge(struct runtime_task *task, const struct pawl_work_ro
     return PAWL_OK;
 }
 
-/* A child that could not be started now: the row is this node's, which nobody takes from it. */
-static int start_child(struct runtime_task *task, const struct pawl_work_row *start)
-{
-    struct pawl_error *err = task->err;
-    int status = pawl__runtime_do_start(task, start);
-    int64_t now_us;
-
-    if (status == PAWL_OK || status == PAWL_ECONFLICT || status == PAWL_ESTOPPED)
-        return status;
-    task->err = NULL;
-    if (pawl__runtime_clock(task->runtime, &now_us, task->deadline_ns, NULL) == PAWL_OK &&
-        pawl__runtime_put_off(task, start, now_us + CHILD_PAUSE_US) == PAWL_OK)
-        status = PAWL_OK;
-    task->err = err;
-    return status;
-}
-
 int pawl__runtime_task_finish(struct runtime_task *task)
 {
     struct pawl_list_link *link;
@@ -389,15 +391,15 @@ int pawl__runtime_task_finish(struct runtime_task *task)
     while (status == PAWL_OK && (link = pawl__list_pop_front(&task->urgent)) != NULL) {
         struct runtime_urgent *urgent = PAWL_CONTAINER(link, struct runtime_urgent, link);
 
-        if (urgent->start)
-            status = start_child(task, urgent->start);
-        else
+        if (urgent->start) {
+            status = pawl__runtime_do_start(task, urgent->start);
+            pawl__runtime_drop(task->runtime, urgent->start->id);
+        } else {
             status = pawl__runtime_run_instance(task, urgent->instance_id, NULL, NULL);
+        }
         /* Somebody else has it, or it is gone: then it is that one's business. */
         if (status == PAWL_EBUSY || status == PAWL_ECONFLICT || status == PAWL_ENOTFOUND)
             status = PAWL_OK;
     }
-    if (status != PAWL_OK)
-        pawl__runtime_note_stray(task->runtime);
     return status;
 }

@@ -20,14 +20,19 @@
  * for a busy instance and for the store, not how long a burst computes.
  *
  *     runtime.c            opening, ids, outcomes
+ *     runtime_held.c       what is this node's, and in nobody's hand after a failure
  *     runtime_run.c        one claimed instance: from mail to events to bursts to commits
  *     runtime_mail.c       what a piece of mail means; cancelling
  *     runtime_commit.c     what a step handed out as one commit
  *     runtime_start.c      new instances: callers, triggers, ticks, activation strategies
  *     runtime_stimulus.c   sending, matching, parking
  *     runtime_work.c       what is due; failures, dead letters
- *     runtime_stray.c      what stayed behind when an answer was lost
- *     runtime_client.c     run, cancel, delete, export, import of one instance
+ *     runtime_alter.c      alterations and retries
+ *     runtime_client.c     run, cancel, delete, look at one instance
+ *     runtime_import.c     taking over an instance, and
+ *     runtime_export.c     giving it away
+ *     runtime_letters.c    dead letters: replaying, removing
+ *     runtime_tasks.c      reports of tasks that were done outside
  */
 #ifndef PAWL_RUNTIME_RUNTIME_H
 #define PAWL_RUNTIME_RUNTIME_H
@@ -59,6 +64,7 @@ struct pawl_runtime;
 #define PAWL_WORK_CONSOLE "console"
 #define PAWL_WORK_TASK "task"
 #define PAWL_WORK_HTTP "http"
+#define PAWL_WORK_CALL "call"
 
 /* What the host does for the runtime. Each may be NULL; called on whichever thread runs a burst. */
 struct pawl_runtime_hooks {
@@ -66,9 +72,20 @@ struct pawl_runtime_hooks {
     void (*line)(void *ctx, struct pawl_str instance_id, struct pawl_str text);
     /* A task that somebody outside has to do; may come twice. */
     void (*task)(void *ctx, struct pawl_str instance_id, const struct pawl_json *task);
+    /*
+     * A function of the host's that an activity asked for: performs it and makes its result durable
+     * (pawl__runtime_send). Other answers than PAWL_OK: it is asked again later. May come twice.
+     * NULL: this node has no such functions, and says so.
+     */
+    int (*call)(void *ctx, struct pawl_str instance_id, const struct pawl_json *call,
+                struct pawl_error *err);
     /* Every log record of a burst, before its commit: for tracing. */
-    void (*logged)(void *ctx, struct pawl_str instance_id, const struct pawl_log_record *record);
-    /* Polled between activities: true ends the burst at the next boundary, committed as it is. */
+    void (*logged)(void *ctx, struct pawl_str instance_id, const struct pawl_workflow *workflow,
+                   const struct pawl_log_record *record);
+    /* Work or a burst that failed: it will be tried again, or has become a dead letter. */
+    void (*failed)(void *ctx, struct pawl_str instance_id, const struct pawl_error *why);
+    /* Polled between activities: true ends the burst at the next boundary, committed as it is, and
+     * pawl__runtime_drain(). */
     bool (*stop)(void *ctx);
     void *ctx;
 };
@@ -84,6 +101,7 @@ struct pawl_runtime_options {
     uint32_t attempts_max; /* of a piece of work before it is a dead letter; 0: 3 */
     uint32_t depth_max;    /* of children within children; 0: 100 */
     uint64_t seed;         /* of ids; 0: from entropy */
+    bool no_journal;       /* log and records go to the hook only */
     bool step_commits;     /* commits and reopens after every step of a burst: for tests */
 };
 
@@ -127,7 +145,8 @@ struct pawl_outcome {
 /*
  * Creates an instance and runs its first burst: one transaction for a short workflow.
  * PAWL_ENOTFOUND: no such definition, or none published. PAWL_EEXISTS: an instance with this id is
- * there. PAWL_EPARSE: the definition cannot be loaded.
+ * there. PAWL_EPARSE: the definition cannot be loaded. PAWL_EUNKNOWN: it may have begun, and then
+ * goes on with the work that is due. PAWL_ECONFLICT: it has begun, and another node has it now.
  */
 PAWL_MUST_CHECK int pawl__runtime_start(struct pawl_runtime *runtime,
                                         const struct pawl_start *start, struct pawl_outcome *out,
@@ -183,6 +202,29 @@ PAWL_MUST_CHECK int pawl__runtime_cancel(struct pawl_runtime *runtime, struct pa
 PAWL_MUST_CHECK int pawl__runtime_cancel_one(struct pawl_runtime *runtime,
                                              struct pawl_str instance_id, int64_t deadline_ns,
                                              struct pawl_error *err);
+/*
+ * An operator's alterations (engine/alter.h), all or none, by whoever has the claim; then what they
+ * scheduled runs. One commit says what was altered, before anything runs. `log` (NULL allowed) gets
+ * {"message", "logLevel", "timestamp", "eventName"} of each, in `arena`. With `dry_run` nothing is
+ * claimed or written: `log` says what they would do, `out` how the instance stands.
+ *
+ * PAWL_EINVAL: not alterations; PAWL_ENOTFOUND: no such instance, version, activity or variable;
+ * PAWL_ECONFLICT: not on an instance that stands where this one does; PAWL_ETIMEDOUT.
+ */
+PAWL_MUST_CHECK int pawl__runtime_alter(struct pawl_runtime *runtime, struct pawl_str instance_id,
+                                        const struct pawl_json *alterations, bool dry_run,
+                                        struct pawl_arena *arena, struct pawl_json *log,
+                                        struct pawl_outcome *out, int64_t deadline_ns,
+                                        struct pawl_error *err);
+/*
+ * Runs activities that have faulted once more: those with these ids (of the activity or of its
+ * execution), or all. What reopens a faulted instance; the journal says so. PAWL_ENOTFOUND;
+ * PAWL_ECONFLICT: nothing has faulted.
+ */
+PAWL_MUST_CHECK int pawl__runtime_retry(struct pawl_runtime *runtime, struct pawl_str instance_id,
+                                        const struct pawl_str *activity_ids, size_t count,
+                                        struct pawl_outcome *out, int64_t deadline_ns,
+                                        struct pawl_error *err);
 /* With everything that belongs to it; nothing brings it back. PAWL_ENOTFOUND, PAWL_ETIMEDOUT. */
 PAWL_MUST_CHECK int pawl__runtime_delete(struct pawl_runtime *runtime, struct pawl_str instance_id,
                                          int64_t deadline_ns, struct pawl_error *err);
@@ -205,6 +247,15 @@ PAWL_MUST_CHECK int pawl__runtime_journal(struct pawl_runtime *runtime, struct p
 PAWL_MUST_CHECK int pawl__runtime_import(struct pawl_runtime *runtime,
                                          const struct pawl_json *exported, struct pawl_outcome *out,
                                          int64_t deadline_ns, struct pawl_error *err);
+/*
+ * The counterpart, in `arena`: {"WorkflowState", "Bookmarks", "ActivityExecutionRecords",
+ * "WorkflowExecutionLogRecords"} with Elsa's keys and nothing of Pawl's own. Timers are in it as
+ * bookmarks; mail that has not been delivered is not. The instance stays. PAWL_ENOTFOUND;
+ * PAWL_EBUSY: it is in the middle of a burst.
+ */
+PAWL_MUST_CHECK int pawl__runtime_export(struct pawl_runtime *runtime, struct pawl_str instance_id,
+                                         struct pawl_arena *arena, struct pawl_json *out,
+                                         int64_t deadline_ns, struct pawl_error *err);
 
 /* ---- stimuli ------------------------------------------------------------------------------- */
 
@@ -225,8 +276,9 @@ struct pawl_sent {
 };
 
 /*
- * Accepts a stimulus: when this answers PAWL_OK it is durable. Matched at once, if the store lets
- * it; what it starts and resumes is work that is due. `out` NULL allowed.
+ * Accepts a stimulus: when this answers PAWL_OK it is durable. Matched at once; what it starts and
+ * resumes is work that is due. `out` NULL allowed; all 0 when it could not be matched yet, or was
+ * sent before.
  */
 PAWL_MUST_CHECK int pawl__runtime_send(struct pawl_runtime *runtime,
                                        const struct pawl_stimulus *stimulus, struct pawl_sent *out,
@@ -237,6 +289,27 @@ PAWL_MUST_CHECK int pawl__runtime_send_event(struct pawl_runtime *runtime, struc
                                              const struct pawl_stimulus *stimulus,
                                              struct pawl_sent *out, int64_t deadline_ns,
                                              struct pawl_error *err);
+/*
+ * A task of RunTask was done, with this result (NULL: none): durable when this answers PAWL_OK.
+ * PAWL_ENOTFOUND: no instance waits for it. `out` NULL allowed.
+ */
+PAWL_MUST_CHECK int pawl__runtime_report_task(struct pawl_runtime *runtime, struct pawl_str task_id,
+                                              const struct pawl_json *result, struct pawl_sent *out,
+                                              int64_t deadline_ns, struct pawl_error *err);
+
+/* ---- dead letters -------------------------------------------------------------------------- */
+
+/*
+ * Work that was given up becomes due again, with no attempts so far; its letter is marked. Once per
+ * letter, however many try: PAWL_ECONFLICT otherwise, and for mail of an instance that is gone.
+ * Should it fail again, that is another letter. PAWL_ENOTFOUND.
+ */
+PAWL_MUST_CHECK int pawl__runtime_replay(struct pawl_runtime *runtime, struct pawl_str letter_id,
+                                         int64_t deadline_ns, struct pawl_error *err);
+/* Nobody can replay it any more. PAWL_ENOTFOUND. */
+PAWL_MUST_CHECK int pawl__runtime_drop_letter(struct pawl_runtime *runtime,
+                                              struct pawl_str letter_id, int64_t deadline_ns,
+                                              struct pawl_error *err);
 
 /* ---- work that is due ---------------------------------------------------------------------- */
 
@@ -254,7 +327,7 @@ struct pawl_worked {
 PAWL_MUST_CHECK int pawl__runtime_work(struct pawl_runtime *runtime, uint32_t limit,
                                        struct pawl_worked *out, int64_t deadline_ns,
                                        struct pawl_error *err);
-/* The same until nothing is due. */
+/* The same until nothing is due, or until the hook says stop. */
 PAWL_MUST_CHECK int pawl__runtime_drain(struct pawl_runtime *runtime, struct pawl_worked *out,
                                         int64_t deadline_ns, struct pawl_error *err);
 

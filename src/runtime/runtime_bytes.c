@@ -8,12 +8,16 @@
 /* Documents that a store kept nest no deeper than values do. */
 static const struct pawl_json_limits stored_limits = {RUNTIME_BYTES_MAX, PAWL_JSON_DEPTH_MAX};
 
+/* Most texts fit: larger ones grow. */
+#define TEXT_BYTES_USUAL ((size_t)4000)
+
 struct pawl_str pawl__runtime_json_text(struct pawl_arena *arena, const struct pawl_json *value)
 {
     struct pawl_str text = {NULL, 0};
     struct pawl_buf buf;
 
     pawl__buf_init(&buf, arena->alloc, RUNTIME_BYTES_MAX);
+    (void)pawl__buf_reserve(&buf, TEXT_BYTES_USUAL);
     pawl__json_write(&buf, value, PAWL_JSON_ESCAPE_MINIMAL);
     if (buf.status == PAWL_OK)
         text = pawl__arena_str(arena, pawl__buf_peek(&buf));
@@ -64,26 +68,28 @@ void pawl__runtime_forget_packers(struct pawl_runtime *runtime)
         free_packer(runtime, PAWL_CONTAINER(link, struct runtime_packer, link));
 }
 
-/* What stays as it is needs no copy. */
-static int settle(struct pawl_arena *arena, struct pawl_str given, struct pawl_str made,
-                  struct pawl_str *out)
-{
-    *out = made.ptr == given.ptr ? given : pawl__arena_str(arena, made);
-    return out->ptr || out->len == 0 ? PAWL_OK : pawl__arena_status(arena);
-}
-
 int pawl__runtime_pack(struct pawl_runtime *runtime, struct pawl_arena *arena, struct pawl_str text,
                        struct pawl_str *out, struct pawl_error *err)
 {
-    struct runtime_packer *packer = take_packer(runtime);
+    struct runtime_packer *packer;
     struct pawl_str packed;
     int status;
 
+    if (pawl__pack_is_plain(text)) {
+        *out = text;
+        return PAWL_OK;
+    }
+    packer = take_packer(runtime);
     if (!packer)
         return pawl__error_code(err, PAWL_ENOMEM);
     status = pawl__pack(&packer->packer, text, &packed, err);
-    if (status == PAWL_OK && settle(arena, text, packed, out) != PAWL_OK)
-        status = pawl__error_code(err, pawl__arena_status(arena));
+    if (status == PAWL_OK) {
+        packed = pawl__arena_str(arena, packed);
+        if (packed.ptr)
+            *out = packed;
+        else
+            status = pawl__error_code(err, pawl__arena_status(arena));
+    }
     return_packer(runtime, packer);
     return status;
 }
@@ -99,12 +105,16 @@ int pawl__runtime_json_read(struct pawl_runtime *runtime, struct pawl_arena *are
         *out = pawl__json_null();
         return PAWL_OK;
     }
-    packer = take_packer(runtime);
-    if (!packer)
-        return pawl__error_code(err, PAWL_ENOMEM);
-    status = pawl__unpack(&packer->packer, bytes, PAWL_PACK_BYTES_MAX, &text, err);
-    if (status == PAWL_OK)
-        status = pawl__json_parse(arena, text, &stored_limits, out, NULL, err);
-    return_packer(runtime, packer);
+    if (pawl__pack_is_plain(bytes)) {
+        status = pawl__json_parse(arena, bytes, &stored_limits, out, NULL, err);
+    } else {
+        packer = take_packer(runtime);
+        if (!packer)
+            return pawl__error_code(err, PAWL_ENOMEM);
+        status = pawl__unpack(&packer->packer, bytes, PAWL_PACK_BYTES_MAX, &text, err);
+        if (status == PAWL_OK)
+            status = pawl__json_parse(arena, text, &stored_limits, out, NULL, err);
+        return_packer(runtime, packer);
+    }
     return status == PAWL_EPARSE ? pawl__error_prefix(err, PAWL_ECORRUPT, "stored JSON") : status;
 }

@@ -45,6 +45,23 @@ static int wait_busy(struct runtime_task *task, struct pawl_str instance_id)
     return status == PAWL_OK ? PAWL_OK : pawl__error_code(task->err, status);
 }
 
+int pawl__runtime_run_waiting(struct runtime_task *task, struct pawl_str instance_id,
+                              struct pawl_event *event, struct pawl_outcome *out)
+{
+    int status;
+
+    do {
+        status = pawl__runtime_run_instance(task, instance_id, event, out);
+        if (status == PAWL_EBUSY && wait_busy(task, instance_id) != PAWL_OK)
+            status = PAWL_ETIMEDOUT;
+    } while (status == PAWL_EBUSY);
+    if (status == PAWL_OK)
+        status = pawl__runtime_task_finish(task);
+    if (status == PAWL_OK)
+        status = pawl__runtime_renew_outcome(task, out);
+    return status;
+}
+
 int pawl__runtime_run(struct pawl_runtime *runtime, struct pawl_str instance_id,
                       const struct pawl_run *run, struct pawl_outcome *out, int64_t deadline_ns,
                       struct pawl_error *err)
@@ -57,16 +74,8 @@ int pawl__runtime_run(struct pawl_runtime *runtime, struct pawl_str instance_id,
     task.request = run->request;
     if (out)
         *out = (struct pawl_outcome){0};
-    do {
-        status = pawl__runtime_run_instance(&task, instance_id, &event, out);
-        if (status == PAWL_EBUSY && wait_busy(&task, instance_id) != PAWL_OK)
-            status = PAWL_ETIMEDOUT;
-    } while (status == PAWL_EBUSY);
-    if (status == PAWL_OK)
-        status = pawl__runtime_task_finish(&task);
-    if (status == PAWL_OK)
-        status = pawl__runtime_renew_outcome(&task, out);
-    pawl__runtime_task_release(&task);
+    status = pawl__runtime_run_waiting(&task, instance_id, &event, out);
+    pawl__runtime_task_release(&task, status);
     return status;
 }
 
@@ -88,7 +97,7 @@ static int cancel(struct pawl_runtime *runtime, struct pawl_str instance_id, con
         status = PAWL_OK; /* its owner sees the flag */
     if (status == PAWL_OK)
         status = pawl__runtime_task_finish(&task);
-    pawl__runtime_task_release(&task);
+    pawl__runtime_task_release(&task, status);
     return status;
 }
 
@@ -138,7 +147,7 @@ int pawl__runtime_delete(struct pawl_runtime *runtime, struct pawl_str instance_
         if (status == PAWL_EBUSY && wait_busy(&task, instance_id) != PAWL_OK)
             status = PAWL_ETIMEDOUT;
     }
-    pawl__runtime_task_release(&task);
+    pawl__runtime_task_release(&task, status);
     return status;
 }
 

@@ -162,6 +162,12 @@ static bool is_recorrelated(const struct making *m)
     return !pawl__str_equal(m->run->row.correlation_id, m->row.correlation_id);
 }
 
+/* What was sent to it while it had ended is gone, timers too: they come back with it. */
+static bool is_reopened(const struct making *m)
+{
+    return pawl__str_is(m->run->row.status, "Finished") && !pawl__str_is(m->row.status, "Finished");
+}
+
 static void change_bookmarks(struct making *m)
 {
     const struct pawl_hash_seed seed = {(uint64_t)m->run->row.revision, 0x626f6f6b};
@@ -176,7 +182,7 @@ static void change_bookmarks(struct making *m)
         const struct pawl_bookmark *bookmark = &m->batch.bookmarks[i];
 
         status = pawl__map_put(&present, bookmark->id, &m->changes);
-        if (!pawl__map_has(&stored, bookmark->id) || is_recorrelated(m))
+        if (!pawl__map_has(&stored, bookmark->id) || is_recorrelated(m) || is_reopened(m))
             put_bookmark(m, bookmark, i);
     }
     if (status == PAWL_OK) {
@@ -223,11 +229,15 @@ static void add_journal(struct making *m)
         return;
     for (uint32_t i = 0; i < m->batch.log_count && b.status == PAWL_OK; i++) {
         if (hooks->logged)
-            hooks->logged(hooks->ctx, m->run->row.id, &m->batch.log[i]);
+            hooks->logged(hooks->ctx, m->run->row.id, m->run->graph->workflow, &m->batch.log[i]);
         count_event(m, &m->batch.log[i]);
+        if (m->run->runtime->options.no_journal)
+            continue;
         b.status = pawl__log_record_json(m->run->burst, &m->batch.log[i], &m->arena, &one);
         pawl__build_append(&b, &log, one);
     }
+    if (m->run->runtime->options.no_journal)
+        return;
     for (uint32_t i = 0; i < m->batch.record_count && b.status == PAWL_OK; i++) {
         b.status = pawl__activity_record_json(m->run->burst, m->batch.records[i], &m->arena, &one);
         pawl__build_append(&b, &records, one);
@@ -263,10 +273,19 @@ static struct pawl_work_row effect_row(struct making *m, const char *kind,
         .kind = pawl__str(kind),
         .part = pawl__runtime_part(effect->id),
         .created_us = m->now_us,
-        .due_us = m->now_us,
+        .due_us = runtime_at_once(m->now_us),
         .expires_us = PAWL_TIME_NEVER,
         .payload = text_of(m, &effect->data),
     };
+}
+
+/* Its name is the parent's id: who cancels that finds it. */
+static struct pawl_work_row start_row(struct making *m, const struct pawl_effect *effect)
+{
+    struct pawl_work_row row = effect_row(m, PAWL_WORK_START, effect);
+
+    row.name = runtime_text(&effect->data, "parentInstanceId");
+    return row;
 }
 
 /* What this node performs as soon as it is durable; should the node die first, another does. */
@@ -293,12 +312,16 @@ static void add_effect(struct making *m, const struct pawl_effect *effect)
     case PAWL_EFFECT_TASK:
         add_own_effect(m, PAWL_WORK_TASK, effect);
         return;
+    case PAWL_EFFECT_CALL:
+        add_own_effect(m, PAWL_WORK_CALL, effect);
+        return;
     case PAWL_EFFECT_STIMULUS:
         fail(m, pawl__runtime_event_row(m->run->runtime, &m->arena, &effect->data, &row));
-        row.created_us = row.due_us = m->now_us;
+        row.created_us = m->now_us;
+        row.due_us = runtime_at_once(m->now_us);
         break;
     case PAWL_EFFECT_CHILD:
-        row = effect_row(m, PAWL_WORK_START, effect);
+        row = start_row(m, effect);
         row.id = pawl__runtime_new_id(m->run->runtime, &m->arena);
         if (!row.id.ptr)
             fail(m, pawl__arena_status(&m->arena));
@@ -326,7 +349,7 @@ static void add_awaited(struct making *m)
         fail(m, pawl__arena_status(&m->run->task->arena));
         return;
     }
-    *m->inline_start = effect_row(m, PAWL_WORK_START, awaited);
+    *m->inline_start = start_row(m, awaited);
     m->inline_start->owner = pawl__keeper_incarnation(m->run->runtime->keeper);
     pawl__runtime_change(&m->changes, PAWL_CHANGE_PUT, PAWL_TABLE_WORK, m->inline_start);
 }
@@ -369,7 +392,7 @@ static void add_mail(struct making *m, const char *kind, struct pawl_str to, con
         .instance_id = to,
         .part = pawl__runtime_part(to),
         .created_us = m->now_us,
-        .due_us = m->now_us,
+        .due_us = runtime_at_once(m->now_us),
         .expires_us = PAWL_TIME_NEVER,
         .payload = child_payload(m),
     };
@@ -460,15 +483,18 @@ static void end_cause(struct making *m)
 
     if (run->consumed)
         pawl__runtime_delete_work(&m->changes, run->consumed->id);
-    if (m->over && pawl__str_is(m->row.status, "Finished")) {
+    for (size_t i = 0; i < run->reservation_count; i++)
+        pawl__runtime_change(&m->changes, PAWL_CHANGE_INSERT, PAWL_TABLE_RESERVATIONS,
+                             &run->reservations[i]);
+    /* Behind the inserts: one that ends in its first burst keeps nothing. One that is new and
+     * inserts none has none. */
+    if (m->over && pawl__str_is(m->row.status, "Finished") &&
+        (!run->is_new || run->reservation_count > 0)) {
         const struct pawl_reservation_row owned = {.instance_id = run->row.id};
 
         pawl__runtime_change(&m->changes, PAWL_CHANGE_DELETE_OWNED, PAWL_TABLE_RESERVATIONS,
                              &owned);
     }
-    for (size_t i = 0; i < run->reservation_count; i++)
-        pawl__runtime_change(&m->changes, PAWL_CHANGE_INSERT, PAWL_TABLE_RESERVATIONS,
-                             &run->reservations[i]);
     if (run->next_tick)
         pawl__runtime_change(&m->changes, PAWL_CHANGE_PUT, PAWL_TABLE_WORK, run->next_tick);
 }
@@ -497,6 +523,25 @@ static int keep_state(struct making *m)
     return status == PAWL_OK ? PAWL_OK : pawl__error_code(run->task->err, status);
 }
 
+/* The child that the burst awaits is started next; should that fail, by whoever finds its row. */
+static int urge_child(struct making *m, struct pawl_work_row *start)
+{
+    struct runtime_task *task = m->run->task;
+    struct pawl_str id = start->id;
+    int status = PAWL_ENOMEM;
+
+    start->id = pawl__arena_str(&task->arena, id);
+    start->name = pawl__arena_str(&task->arena, start->name);
+    start->payload = pawl__arena_str(&task->arena, start->payload);
+    if (start->id.ptr && start->name.ptr && start->payload.ptr)
+        status = pawl__runtime_task_urge(task, start, pawl__str(""));
+    else
+        (void)pawl__error_code(task->err, status);
+    if (status != PAWL_OK)
+        pawl__runtime_drop(m->run->runtime, id);
+    return status;
+}
+
 static int after_commit(struct making *m, const struct pawl_commit *commit)
 {
     struct runtime_run *run = m->run;
@@ -510,20 +555,34 @@ static int after_commit(struct making *m, const struct pawl_commit *commit)
         run->row.owner = 0;
     run->row.cancel_requested = commit->cancel_requested;
     for (size_t i = 0; i < m->effect_count; i++)
-        pawl__runtime_perform(run->runtime, &m->effects[i], m->effect_data[i]);
+        pawl__runtime_perform_own(run->task, &m->effects[i], m->effect_data[i], m->now_us);
     status = keep_state(m);
-    if (status == PAWL_OK && m->inline_start) {
-        struct pawl_work_row *start = m->inline_start;
-
-        start->id = pawl__arena_str(&run->task->arena, start->id);
-        start->payload = pawl__arena_str(&run->task->arena, start->payload);
-        status = pawl__runtime_task_urge(run->task, start, pawl__str(""));
-    }
+    if (status == PAWL_OK && m->inline_start)
+        status = urge_child(m, m->inline_start);
+    else if (m->inline_start)
+        pawl__runtime_drop(run->runtime, m->inline_start->id);
     if (status == PAWL_OK && m->over && run->feeds.len > 0) {
         status = pawl__runtime_task_urge(run->task, NULL, run->feeds);
         run->feeds = pawl__str("");
     }
     return status;
+}
+
+/* The rows of the commit that are this node's are in this thread's hand. */
+static void hold_rows(struct making *m)
+{
+    for (size_t i = 0; i < m->effect_count; i++)
+        (void)pawl__runtime_hold(m->run->runtime, m->effects[i].id);
+    if (m->inline_start)
+        (void)pawl__runtime_hold(m->run->runtime, m->inline_start->id);
+}
+
+static void drop_rows(struct making *m)
+{
+    for (size_t i = 0; i < m->effect_count; i++)
+        pawl__runtime_drop(m->run->runtime, m->effects[i].id);
+    if (m->inline_start)
+        pawl__runtime_drop(m->run->runtime, m->inline_start->id);
 }
 
 /* ---- the whole ----------------------------------------------------------------------------- */
@@ -569,11 +628,14 @@ int pawl__runtime_commit_step(struct runtime_run *run, enum pawl_step step, bool
             commit.done_count = 1;
             commit.done_owner = run->started->owner;
         }
+        hold_rows(&m);
         status = pawl__runtime_commit(run->runtime, &commit,
                                       pawl__runtime_commit_deadline(run->task), run->task->err);
+        if (status == PAWL_OK)
+            status = after_commit(&m, &commit);
+        else
+            drop_rows(&m);
     }
-    if (status == PAWL_OK)
-        status = after_commit(&m, &commit);
     pawl__arena_release(&m.arena);
     return status;
 }

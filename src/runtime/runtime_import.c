@@ -182,6 +182,6 @@ int pawl__runtime_import(struct pawl_runtime *runtime, const struct pawl_json *e
     if (status == PAWL_OK && out)
         tell(&import, out);
     pawl__graph_unref(import.graph);
-    pawl__runtime_task_release(&import.task);
+    pawl__runtime_task_release(&import.task, status);
     return status;
 }

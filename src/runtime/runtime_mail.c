@@ -157,6 +157,49 @@ int pawl__runtime_request_cancel(struct runtime_task *task, struct pawl_str inst
     return pawl__runtime_commit(runtime, &commit, task->deadline_ns, task->err);
 }
 
+/*
+ * Children that were dispatched and are not there yet. Whoever starts one at this moment finds his
+ * row gone at his commit, or has committed: then the child is there when children are looked for.
+ */
+static int drop_starts(struct runtime_task *task, struct pawl_str parent_id)
+{
+    const struct pawl_condition conditions[] = {
+        {.column = pawl_table_column(PAWL_TABLE_WORK, "kind"),
+         .value = {.text = pawl__str(PAWL_WORK_START)}},
+        {.column = pawl_table_column(PAWL_TABLE_WORK, "due_us"),
+         .compare = PAWL_LT,
+         .value = {.integer = PAWL_TIME_NEVER}},
+        {.column = pawl_table_column(PAWL_TABLE_WORK, "name"), .value = {.text = parent_id}},
+    };
+    const struct pawl_query query = {
+        .table = PAWL_TABLE_WORK,
+        .flags = PAWL_QUERY_BRIEF,
+        .conditions = conditions,
+        .condition_count = sizeof conditions / sizeof conditions[0],
+        .limit = CHILDREN_PAGE,
+    };
+    struct pawl_rows rows = {0};
+    int status;
+
+    do {
+        struct runtime_changes changes = {.arena = &task->arena};
+        struct pawl_commit commit = {.kind = PAWL_COMMIT_PLAIN};
+
+        status = pawl_store_find(task->runtime->store, &query, &task->arena, &rows,
+                                 task->deadline_ns, task->err);
+        if (status != PAWL_OK || rows.count == 0)
+            break;
+        for (size_t i = 0; i < rows.count; i++)
+            pawl__runtime_delete_work(&changes, ((const struct pawl_work_row *)rows.rows)[i].id);
+        if (changes.status != PAWL_OK)
+            return pawl__error_code(task->err, changes.status);
+        commit.changes = changes.items;
+        commit.change_count = changes.count;
+        status = pawl__runtime_commit(task->runtime, &commit, task->deadline_ns, task->err);
+    } while (status == PAWL_OK && rows.count == CHILDREN_PAGE);
+    return status;
+}
+
 int pawl__runtime_cancel_children(struct runtime_task *task, struct pawl_str instance_id)
 {
     const struct pawl_condition conditions[] = {
@@ -175,10 +218,10 @@ int pawl__runtime_cancel_children(struct runtime_task *task, struct pawl_str ins
         .limit = CHILDREN_PAGE,
     };
     struct pawl_rows rows = {0};
-    int status;
+    int status = drop_starts(task, instance_id);
 
     /* Those that were asked are not found again. */
-    do {
+    while (status == PAWL_OK) {
         status = pawl_store_find(task->runtime->store, &query, &task->arena, &rows,
                                  task->deadline_ns, task->err);
         for (size_t i = 0; status == PAWL_OK && i < rows.count; i++) {
@@ -189,7 +232,9 @@ int pawl__runtime_cancel_children(struct runtime_task *task, struct pawl_str ins
             if (status == PAWL_ENOTFOUND)
                 status = PAWL_OK;
         }
-    } while (status == PAWL_OK && rows.count == CHILDREN_PAGE);
+        if (rows.count < CHILDREN_PAGE)
+            break;
+    }
     return status;
 }
 

@@ -5,6 +5,7 @@
 
 #include "base/id.h"
 #include "base/list.h"
+#include "base/map.h"
 #include "engine/builder.h"
 #include "runtime/committer.h"
 #include "runtime/keeper.h"
@@ -15,7 +16,7 @@
 #define RUNTIME_BYTES_MAX ((size_t)1 << 30)
 /* Partitions of work. */
 #define RUNTIME_PARTS 1024u
-/* Effects that are done and not yet deleted: so many ride on another commit. */
+/* Effects that are done and not yet deleted: so many go in one commit. */
 #define RUNTIME_DONE_MAX 64u
 
 struct pawl_runtime {
@@ -32,11 +33,11 @@ struct pawl_runtime {
     struct pawl_id_source ids;
     uint64_t seed;                 /* of ids, when they come from a seed */
     struct pawl_list done_effects; /* struct runtime_done */
-    uint32_t done_count;
-    struct pawl_list packers; /* struct runtime_packer, idle */
+    struct pawl_list packers;      /* struct runtime_packer, idle */
     struct pawl_list running; /* struct runtime_running: instances that a thread here has in hand */
     struct pawl_cond *left;   /* one of them was let go */
-    int64_t stray_ns;         /* when to look for strays; 0: there are none */
+    struct pawl_map held;     /* rows of work that are this node's and in somebody's hand */
+    int64_t stray_ns;         /* when to look for what is in nobody's; 0: no need */
     int64_t clock_us;         /* the store's clock, as of */
     int64_t clock_ns;         /* this moment of ours; 0: not known */
 };
@@ -74,6 +75,8 @@ struct runtime_task {
     struct pawl_arena arena;      /* of this task as a whole */
     struct pawl_list urgent;      /* struct runtime_urgent, in the arena */
     struct pawl_request *request; /* NULL: none */
+    struct pawl_json *altered;    /* where alterations are told; NULL: nobody asks */
+    struct pawl_arena *altered_arena;
     struct pawl_error *err;
 };
 
@@ -85,7 +88,8 @@ struct runtime_urgent {
 
 void pawl__runtime_task_init(struct runtime_task *task, struct pawl_runtime *runtime,
                              int64_t deadline_ns, struct pawl_error *err);
-void pawl__runtime_task_release(struct runtime_task *task);
+/* `status` is what the task ended with. */
+void pawl__runtime_task_release(struct runtime_task *task, int status);
 /* Does what is urgent, until nothing is. */
 PAWL_MUST_CHECK int pawl__runtime_task_finish(struct runtime_task *task);
 PAWL_MUST_CHECK int pawl__runtime_task_urge(struct runtime_task *task,
@@ -120,8 +124,16 @@ PAWL_MUST_CHECK int pawl__runtime_wait_left(struct pawl_runtime *runtime, int64_
 /* The store's clock, asked at most once a second. */
 PAWL_MUST_CHECK int pawl__runtime_clock(struct pawl_runtime *runtime, int64_t *now_us,
                                         int64_t deadline_ns, struct pawl_error *err);
-/* What it showed when it was seen at a request sent at `sent_ns`. */
-void pawl__runtime_clock_seen(struct pawl_runtime *runtime, int64_t now_us, int64_t sent_ns);
+/* What it showed in an answer that has just come: what is reckoned from it is never ahead of it, so
+ * that what is made due now is. */
+void pawl__runtime_clock_seen(struct pawl_runtime *runtime, int64_t now_us);
+
+/* The due time of what is to be done at once: not ahead of a store whose clock knows milliseconds.
+ */
+static inline int64_t runtime_at_once(int64_t now_us)
+{
+    return now_us - now_us % 1000;
+}
 
 /* A fresh id that sorts by time, in the arena; ptr NULL: the arena's status, or no entropy. */
 struct pawl_str pawl__runtime_new_id(struct pawl_runtime *runtime, struct pawl_arena *arena);
@@ -147,6 +159,19 @@ PAWL_MUST_CHECK int pawl__runtime_commit(struct pawl_runtime *runtime, struct pa
 /* One commit that deletes the rows of effects that were performed. Failing to is no error. */
 void pawl__runtime_flush_done(struct pawl_runtime *runtime, int64_t deadline_ns);
 void pawl__runtime_add_done(struct pawl_runtime *runtime, struct pawl_str work_id);
+
+/* ---- runtime_held.c ------------------------------------------------------------------------ */
+
+/* A row of work that is this node's, or is about to be, is in the caller's hand until it is
+ * dropped. False: it is in another's already. */
+bool pawl__runtime_hold(struct pawl_runtime *runtime, struct pawl_str work_id);
+void pawl__runtime_drop(struct pawl_runtime *runtime, struct pawl_str work_id);
+void pawl__runtime_forget_held(struct pawl_runtime *runtime);
+/* A call ended with this status: it may have left something that is in nobody's hand. */
+void pawl__runtime_note_failure(struct pawl_runtime *runtime, int status);
+/* Adds what such failures left to what was taken, held. Failing to puts it off. */
+void pawl__runtime_add_strays(struct pawl_runtime *runtime, struct pawl_arena *arena,
+                              struct pawl_taken *taken, int64_t deadline_ns);
 
 /* ---- runtime_commit.c ---------------------------------------------------------------------- */
 
@@ -232,9 +257,12 @@ void pawl__runtime_run_init(struct runtime_run *run, struct runtime_task *task);
 void pawl__runtime_run_release(struct runtime_run *run);
 /* Stores a new instance before its first step: somebody else runs it. */
 PAWL_MUST_CHECK int pawl__runtime_commit_pending(struct runtime_run *run, struct pawl_event *event);
-/* Runs the first event of a new instance to the end of its burst, or until the burst awaits
- * something. What fails after a first commit is dealt with as for any other instance. */
-PAWL_MUST_CHECK int pawl__runtime_run_event(struct runtime_run *run, struct pawl_event *event);
+/*
+ * Runs the first event of an instance that the store does not have yet, to the end of its burst or
+ * until the burst awaits something. What fails after its first commit is let go of: it goes on
+ * later.
+ */
+PAWL_MUST_CHECK int pawl__runtime_run_new(struct runtime_run *run, struct pawl_event *event);
 /*
  * Claims an instance, runs `event` (NULL: only what is due) and its mail, and releases it.
  * PAWL_EBUSY: another node has it.
@@ -245,6 +273,8 @@ PAWL_MUST_CHECK int pawl__runtime_run_instance(struct runtime_task *task,
                                                struct pawl_outcome *outcome);
 /* Claims one instance; run->row, state, mail are set. */
 PAWL_MUST_CHECK int pawl__runtime_claim(struct runtime_run *run, struct pawl_str instance_id);
+/* Whether the host wants bursts to end. */
+bool pawl__runtime_is_stopping(const struct pawl_runtime *runtime);
 /* What a commit in the middle of a burst may take, however long the burst computed. */
 int64_t pawl__runtime_commit_deadline(const struct runtime_task *task);
 
@@ -263,6 +293,24 @@ PAWL_MUST_CHECK int pawl__runtime_cancel_children(struct runtime_task *task,
 /* Commits that an instance is to be cancelled: the flag, and mail of this kind that wakes it. */
 PAWL_MUST_CHECK int pawl__runtime_request_cancel(struct runtime_task *task,
                                                  struct pawl_str instance_id, const char *kind);
+
+/* ---- runtime_client.c ---------------------------------------------------------------------- */
+
+/* Runs `event` and what is urgent then; waits while another node has the instance. */
+PAWL_MUST_CHECK int pawl__runtime_run_waiting(struct runtime_task *task,
+                                              struct pawl_str instance_id, struct pawl_event *event,
+                                              struct pawl_outcome *out);
+
+/* ---- runtime_alter.c ----------------------------------------------------------------------- */
+
+/* The graph that alterations of an instance are applied on, with a reference for the caller. */
+PAWL_MUST_CHECK int pawl__runtime_altered_graph(struct pawl_runtime *runtime,
+                                                const struct pawl_instance_row *row,
+                                                const struct pawl_json *alterations,
+                                                struct pawl_graph **out, int64_t deadline_ns,
+                                                struct pawl_error *err);
+/* What a burst that was opened with alterations did, for whoever asks. */
+PAWL_MUST_CHECK int pawl__runtime_tell_altered(struct runtime_task *task, struct pawl_burst *burst);
 
 /* ---- runtime_start.c ----------------------------------------------------------------------- */
 
@@ -289,16 +337,10 @@ PAWL_MUST_CHECK int pawl__runtime_event_row(struct pawl_runtime *runtime, struct
 PAWL_MUST_CHECK int pawl__runtime_recheck(struct runtime_task *task,
                                           const struct pawl_work_row *work);
 
-/* ---- runtime_stray.c ---------------------------------------------------------------------- */
-
-/* Something of this node's may have stayed behind: it will be looked for. */
-void pawl__runtime_note_stray(struct pawl_runtime *runtime);
-/* If it is time to look: adds what was found, at most `limit` of each. */
-void pawl__runtime_add_strays(struct pawl_runtime *runtime, uint32_t limit,
-                              struct pawl_arena *arena, struct pawl_taken *taken,
-                              int64_t deadline_ns);
-
 /* ---- runtime_work.c ------------------------------------------------------------------------ */
+
+/* Whether trying again by itself could help, or what it was about is not ours to write. */
+bool pawl__runtime_is_passing(int status);
 
 /* What is due becomes this node's; rows in `arena`. */
 PAWL_MUST_CHECK int pawl__runtime_take(struct pawl_runtime *runtime, uint32_t limit,
@@ -320,6 +362,9 @@ int pawl__runtime_do_runnable(struct pawl_runtime *runtime, struct pawl_str inst
 void pawl__runtime_add_failure(struct runtime_changes *changes, struct pawl_runtime *runtime,
                                const struct pawl_work_row *work, const struct pawl_error *why,
                                int64_t now_us);
+/* For the hook. */
+void pawl__runtime_tell_failure(struct pawl_runtime *runtime, struct pawl_str instance_id,
+                                const struct pawl_error *why);
 /* It is given up at once. `reason` is "Expired" or "Failed". */
 void pawl__runtime_add_dead_letter(struct runtime_changes *changes,
                                    const struct pawl_work_row *work, const char *reason,
@@ -331,8 +376,8 @@ PAWL_MUST_CHECK int pawl__runtime_finish_work(struct runtime_task *task,
 /* Work that is this node's ends; its successor is nobody's and due then. */
 PAWL_MUST_CHECK int pawl__runtime_put_off(struct runtime_task *task,
                                           const struct pawl_work_row *work, int64_t due_us);
-/* Performs an effect that is this node's and notes it as done. */
-void pawl__runtime_perform(struct pawl_runtime *runtime, const struct pawl_work_row *work,
-                           const struct pawl_json *data);
+/* Performs an effect that the commit just made brought, this node's, and notes it as done. */
+void pawl__runtime_perform_own(struct runtime_task *task, const struct pawl_work_row *work,
+                               const struct pawl_json *data, int64_t now_us);
 
 #endif

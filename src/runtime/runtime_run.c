@@ -83,9 +83,9 @@ int pawl__runtime_claim(struct runtime_run *run, struct pawl_str instance_id)
     if (!claim.id.ptr)
         return pawl__error_code(task->err, pawl__arena_status(&task->arena));
     pawl__arena_reset(&run->arena);
-    run->claimed_ns = pawl_env_monotonic_ns(run->runtime->env);
     status = pawl_store_claim(run->runtime->store, pawl__keeper_incarnation(run->runtime->keeper),
                               &claim, 1, &run->arena, &run->now_us, task->deadline_ns, task->err);
+    run->claimed_ns = pawl_env_monotonic_ns(run->runtime->env);
     if (status != PAWL_OK)
         return status;
     if (claim.status == PAWL_ENOTFOUND)
@@ -244,7 +244,8 @@ static int open_burst(struct runtime_run *run, struct pawl_event *event)
 
 static int reopen_burst(struct runtime_run *run)
 {
-    struct pawl_event event = {.kind = PAWL_EVENT_RUN};
+    struct pawl_event event = {.kind =
+                                   run->row.cancel_requested ? PAWL_EVENT_CANCEL : PAWL_EVENT_RUN};
 
     close_burst(run);
     return open_burst(run, &event);
@@ -297,9 +298,9 @@ static int answer(struct runtime_run *run, const struct pawl_effect *awaited, bo
     return feed(run, &result);
 }
 
-static bool is_stopping(const struct runtime_run *run)
+bool pawl__runtime_is_stopping(const struct pawl_runtime *runtime)
 {
-    const struct pawl_runtime_hooks *hooks = &run->runtime->options.hooks;
+    const struct pawl_runtime_hooks *hooks = &runtime->options.hooks;
 
     return hooks->stop && hooks->stop(hooks->ctx);
 }
@@ -309,7 +310,7 @@ static bool may_release(const struct runtime_run *run, enum pawl_step step)
 {
     if (step == PAWL_STEP_IDLE || step == PAWL_STEP_DONE)
         return run->mail_count == 0;
-    return step == PAWL_STEP_YIELD && is_stopping(run);
+    return step == PAWL_STEP_YIELD && pawl__runtime_is_stopping(run->runtime);
 }
 
 /* After a commit: *over when the burst is done with, here. */
@@ -325,11 +326,11 @@ static int go_on(struct runtime_run *run, enum pawl_step step, bool *over)
         return PAWL_OK;
     }
     *over = false;
-    if (run->row.cancel_requested)
-        pawl__burst_cancel(run->burst);
     /* A burst that yields is reopened: that keeps an endless loop's memory small. */
     if (step == PAWL_STEP_YIELD || run->runtime->options.step_commits)
         return reopen_burst(run);
+    if (run->row.cancel_requested)
+        pawl__burst_cancel(run->burst);
     return PAWL_OK;
 }
 
@@ -456,29 +457,69 @@ static int run_mail(struct runtime_run *run)
     return commit_mail(run, &changes, run->mail_count == 0);
 }
 
+/*
+ * An operator's alterations, on the graph of the version that they migrate to. What is refused has
+ * changed nothing, and is no failure of the instance: the claim ends.
+ */
+static int alter(struct runtime_run *run, struct pawl_event *event)
+{
+    struct runtime_changes none = {.arena = &run->arena};
+    struct runtime_task *task = run->task;
+    struct pawl_graph *graph = NULL;
+    struct pawl_error *err = task->err;
+    bool over = false;
+    int status = pawl__runtime_altered_graph(run->runtime, &run->row, &event->alterations, &graph,
+                                             task->deadline_ns, err);
+
+    if (status == PAWL_OK) {
+        pawl__graph_unref(run->graph);
+        run->graph = graph;
+        status = open_burst(run, event);
+    }
+    if (status != PAWL_OK) {
+        task->err = NULL;
+        (void)!commit_mail(run, &none, true);
+        task->err = err;
+        return status;
+    }
+    status = pawl__runtime_tell_altered(task, run->burst);
+    while (status == PAWL_OK && !over)
+        status = step_burst(run, &over);
+    close_burst(run);
+    return status;
+}
+
+/* What reaches an instance that has ended: a person's word, which may reopen it. */
+static bool may_reopen(const struct pawl_event *event)
+{
+    return event && (event->kind == PAWL_EVENT_ACTIVITY || event->kind == PAWL_EVENT_ALTER);
+}
+
 /* One event: the caller's, what the state is in the middle of, a cancellation, mail. */
 static int run_next(struct runtime_run *run, struct pawl_event **event, bool *any)
 {
     struct pawl_event own = {.kind = PAWL_EVENT_RUN};
 
     *any = true;
-    if (is_final(run) && !(*event && (*event)->kind == PAWL_EVENT_ACTIVITY)) {
+    if (is_final(run) && !may_reopen(*event)) {
         *event = NULL;
         *any = false;
         return run->row.owner ? absorb_all(run) : PAWL_OK;
     }
-    if (run->row.runnable == 2)
-        return resume_awaiting(run, any);
-    if (run->row.cancel_requested) {
+    if (run->row.cancel_requested && !is_final(run)) {
         own.kind = PAWL_EVENT_CANCEL;
         return run_burst(run, &own, NULL);
     }
+    if (run->row.runnable == 2)
+        return resume_awaiting(run, any);
     if (run->row.runnable)
         return run_burst(run, &own, NULL);
     if (*event) {
         struct pawl_event *given = *event;
 
         *event = NULL;
+        if (given->kind == PAWL_EVENT_ALTER)
+            return alter(run, given);
         /* "Go on": what stands in the middle of a burst did already; the root never runs twice. */
         return given->kind == PAWL_EVENT_RUN ? PAWL_OK : run_burst(run, given, NULL);
     }
@@ -490,13 +531,22 @@ static int run_next(struct runtime_run *run, struct pawl_event **event, bool *an
 
 /* ---- failures ------------------------------------------------------------------------------ */
 
-/* Whether trying again by itself could help, or the instance is not ours to write. */
-static bool is_passing(int status)
+/* The row as the last commit wrote it: what was claimed may be older. */
+static int stored_row(struct runtime_run *run, struct pawl_instance_row *row)
 {
-    enum pawl_error_class class = pawl_error_class(status);
+    struct pawl_arena *arena = &run->task->arena;
+    struct pawl_str state = pawl__runtime_json_text(arena, &run->state);
+    struct pawl_str counts = pawl__runtime_json_text(arena, &run->counts);
+    int status = PAWL_OK;
 
-    return class == PAWL_CLASS_UNKNOWN || status == PAWL_ECONFLICT || status == PAWL_ESTOPPED ||
-           (class == PAWL_CLASS_TRANSIENT && status != PAWL_ENOMEM);
+    if (!state.ptr || !counts.ptr)
+        return pawl__arena_status(arena);
+    if (run->graph)
+        pawl__runtime_fill_row(row, &run->state, run->graph->workflow);
+    status = pawl__runtime_pack(run->runtime, arena, state, &row->state, NULL);
+    if (status == PAWL_OK)
+        status = pawl__runtime_pack(run->runtime, arena, counts, &row->counts, NULL);
+    return status;
 }
 
 /*
@@ -529,6 +579,8 @@ static void give_back(struct runtime_run *run, const struct pawl_error *why)
         pawl__runtime_add_failure(&changes, run->runtime, &again, why, now_us);
     if (run->row.runnable != 1)
         commit.flags |= PAWL_COMMIT_KEEP;
+    else if (changes.status == PAWL_OK)
+        changes.status = stored_row(run, &row);
     row.runnable = 0;
     commit.changes = changes.items;
     commit.change_count = changes.count;
@@ -553,7 +605,7 @@ static void let_go(struct runtime_run *run, int status)
         why = *run->task->err;
     else
         (void)pawl__error_code(&why, status);
-    if (is_passing(status)) {
+    if (pawl__runtime_is_passing(status)) {
         struct pawl_error *err = run->task->err;
 
         run->task->err = NULL;
@@ -565,47 +617,34 @@ static void let_go(struct runtime_run *run, int status)
     if (run->runtime->log)
         pawl_log(run->runtime->log, PAWL_LOG_WARN, "burst failed",
                  pawl__log_str("instance", run->row.id), pawl_log_error("error", &why));
+    pawl__runtime_tell_failure(run->runtime, run->row.id, &why);
     give_back(run, &why);
 }
 
 /* ---- the whole ----------------------------------------------------------------------------- */
 
-/* It did not end as it should: the claim, or what it was for, may still be this node's. */
-static void note_failure(struct pawl_runtime *runtime, int status)
-{
-    if (status != PAWL_OK && status != PAWL_EBUSY && status != PAWL_ENOTFOUND)
-        pawl__runtime_note_stray(runtime);
-}
-
-/* Lets go for good; true when somebody asked to look again meanwhile. */
-static bool leave_all(struct pawl_runtime *runtime, struct runtime_running *running)
-{
-    bool again = false;
-
-    while (pawl__runtime_leave(runtime, running))
-        again = true;
-    return again;
-}
-
-/* In hand like any other from its first commit on: mail of a second thread must not take it away
- * between two commits of the burst. */
-int pawl__runtime_run_event(struct runtime_run *run, struct pawl_event *event)
+/*
+ * Others of this node that find work for it between its commits leave a note, as for any other
+ * instance. Somebody who has the id in hand has made one under it, which the store will say.
+ */
+int pawl__runtime_run_new(struct runtime_run *run, struct pawl_event *event)
 {
     struct runtime_running running;
-    struct pawl_str id = pawl__arena_str(&run->task->arena, run->row.id);
-    bool entered;
-    int status;
+    bool entered = pawl__runtime_enter(run->runtime, &running, run->row.id);
+    bool again = false;
+    int status = run_burst(run, event, NULL);
 
-    if (!id.ptr)
-        return pawl__error_code(run->task->err, pawl__arena_status(&run->task->arena));
-    entered = pawl__runtime_enter(run->runtime, &running, id);
-    status = run_burst(run, event, NULL);
     if (status != PAWL_OK)
         let_go(run, status);
-    note_failure(run->runtime, status);
-    if (!entered || !leave_all(run->runtime, &running) || status != PAWL_OK)
-        return status;
-    return pawl__runtime_task_urge(run->task, NULL, id);
+    while (entered && pawl__runtime_leave(run->runtime, &running))
+        again = true;
+    if (again && status == PAWL_OK) {
+        struct pawl_str id = pawl__arena_str(&run->task->arena, run->row.id);
+
+        status = id.ptr ? pawl__runtime_task_urge(run->task, NULL, id)
+                        : pawl__error_code(run->task->err, pawl__arena_status(&run->task->arena));
+    }
+    return status;
 }
 
 /* With everything that is due for it; answers when it is released, parked or not ours. */
@@ -662,9 +701,9 @@ int pawl__runtime_run_instance(struct runtime_task *task, struct pawl_str instan
     do {
         status = run_once(task, instance_id, &event, outcome);
     } while (status == PAWL_OK && pawl__runtime_leave(task->runtime, &running));
-    /* What others found for it while it failed is looked for, with what this one leaves. */
-    if (status != PAWL_OK && leave_all(task->runtime, &running))
-        pawl__runtime_note_stray(task->runtime);
-    note_failure(task->runtime, status);
+    /* Others went on because this one was to look again, and it cannot: what they found is this
+     * node's and in nobody's hand. */
+    while (status != PAWL_OK && pawl__runtime_leave(task->runtime, &running))
+        pawl__runtime_note_failure(task->runtime, PAWL_EUNKNOWN);
     return status;
 }

@@ -253,10 +253,60 @@ static int existed(struct runtime_run *run, const struct pawl_start *start)
     return PAWL_OK;
 }
 
+/* What is there and goes on later is not what the class of a passing failure says: nothing. */
+static int tell_begun(struct pawl_error *err, int status, const char *instance_id)
+{
+    char why[sizeof err->msg] = "";
+
+    if (pawl_error_class(status) != PAWL_CLASS_TRANSIENT)
+        return status;
+    if (err)
+        memcpy(why, err->msg, sizeof why);
+    return pawl__error_set(err, PAWL_EUNKNOWN,
+                           "instance %s has begun and will go on by itself; look at it before "
+                           "starting again (%.200s)",
+                           instance_id, why);
+}
+
 int pawl__runtime_start(struct pawl_runtime *runtime, const struct pawl_start *start,
                         struct pawl_outcome *out, int64_t deadline_ns, struct pawl_error *err)
 {
     struct pawl_event event = start_event(start);
+    const struct activation none = {.key = pawl__str("")};
+    struct runtime_task task;
+    struct runtime_run run;
+    char begun[PAWL_INSTANCE_ID_MAX + 1] = "";
+    int status;
+
+    pawl__runtime_task_init(&task, runtime, deadline_ns, err);
+    pawl__runtime_run_init(&run, &task);
+    run.outcome = out;
+    if (out)
+        *out = (struct pawl_outcome){0};
+    status = prepare(&run, start);
+    if (status == PAWL_OK)
+        status = reserve(&run, start, &none);
+    if (status == PAWL_OK) {
+        status = pawl__runtime_run_new(&run, &event);
+        if (status == PAWL_EEXISTS)
+            status = existed(&run, start);
+        else if (status == PAWL_OK)
+            pawl__runtime_tell_outcome(&run);
+    }
+    if (run.row.revision > 0)
+        memcpy(begun, run.row.id.ptr, run.row.id.len);
+    pawl__runtime_run_release(&run);
+    if (status == PAWL_OK)
+        status = pawl__runtime_task_finish(&task);
+    if (status == PAWL_OK)
+        status = pawl__runtime_renew_outcome(&task, out);
+    pawl__runtime_task_release(&task, status);
+    return begun[0] ? tell_begun(err, status, begun) : status;
+}
+
+int pawl__runtime_create(struct pawl_runtime *runtime, const struct pawl_start *start,
+                         struct pawl_outcome *out, int64_t deadline_ns, struct pawl_error *err)
+{
     const struct activation none = {.key = pawl__str("")};
     struct runtime_task task;
     struct runtime_run run;
@@ -271,35 +321,6 @@ int pawl__runtime_start(struct pawl_runtime *runtime, const struct pawl_start *s
     if (status == PAWL_OK)
         status = reserve(&run, start, &none);
     if (status == PAWL_OK) {
-        status = pawl__runtime_run_event(&run, &event);
-        if (status == PAWL_EEXISTS)
-            status = existed(&run, start);
-        else if (status == PAWL_OK)
-            pawl__runtime_tell_outcome(&run);
-    }
-    pawl__runtime_run_release(&run);
-    if (status == PAWL_OK)
-        status = pawl__runtime_task_finish(&task);
-    if (status == PAWL_OK)
-        status = pawl__runtime_renew_outcome(&task, out);
-    pawl__runtime_task_release(&task);
-    return status;
-}
-
-int pawl__runtime_create(struct pawl_runtime *runtime, const struct pawl_start *start,
-                         struct pawl_outcome *out, int64_t deadline_ns, struct pawl_error *err)
-{
-    struct runtime_task task;
-    struct runtime_run run;
-    int status;
-
-    pawl__runtime_task_init(&task, runtime, deadline_ns, err);
-    pawl__runtime_run_init(&run, &task);
-    run.outcome = out;
-    if (out)
-        *out = (struct pawl_outcome){0};
-    status = prepare(&run, start);
-    if (status == PAWL_OK) {
         struct pawl_event event = start_event(start);
 
         status = pawl__runtime_commit_pending(&run, &event);
@@ -309,7 +330,7 @@ int pawl__runtime_create(struct pawl_runtime *runtime, const struct pawl_start *
             pawl__runtime_tell_outcome(&run);
     }
     pawl__runtime_run_release(&run);
-    pawl__runtime_task_release(&task);
+    pawl__runtime_task_release(&task, status);
     return status;
 }
 
@@ -360,7 +381,7 @@ static int start_for(struct runtime_task *task, const struct pawl_work_row *work
     if (status == PAWL_OK)
         status = reserve(&run, start, &activation);
     if (status == PAWL_OK && !active)
-        status = pawl__runtime_run_event(&run, &event);
+        status = pawl__runtime_run_new(&run, &event);
     pawl__runtime_run_release(&run);
     if (active || status == PAWL_EEXISTS)
         return drop_start(task, work, next_tick,
@@ -393,7 +414,8 @@ static int refuse_child(struct runtime_task *task, const struct pawl_work_row *w
                      pawl__arena_str(&task->arena, pawl__str(task->err ? task->err->msg : "")));
     if (b.status == PAWL_OK)
         feed.payload = pawl__runtime_json_text(&task->arena, &told);
-    if (b.status != PAWL_OK || feed.id.len == 0 || !feed.payload.ptr)
+    if (b.status != PAWL_OK || feed.id.len == 0 || !feed.payload.ptr ||
+        task->arena.status != PAWL_OK)
         return pawl__error_code(task->err, pawl__arena_status(&task->arena));
     pawl__runtime_change(&changes, PAWL_CHANGE_PUT, PAWL_TABLE_WORK, &feed);
     status = pawl__runtime_finish_work(task, work, &changes);

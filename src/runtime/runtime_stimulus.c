@@ -75,7 +75,7 @@ static int start_row(struct runtime_task *task, const struct pawl_work_row *stim
         .kind = pawl__str(PAWL_WORK_START),
         .part = stimulus->part,
         .created_us = stimulus->created_us,
-        .due_us = stimulus->created_us,
+        .due_us = runtime_at_once(stimulus->created_us),
         .expires_us = PAWL_TIME_NEVER,
         .id = pawl__str(pawl__arena_printf(&task->arena, "%.*s/0%.*s", PAWL_STR_ARG(stimulus->name),
                                            PAWL_STR_ARG(trigger->id))),
@@ -147,7 +147,7 @@ static void add_resume(struct runtime_task *task, const struct pawl_work_row *st
         .activity_instance_id = stimulus->activity_instance_id,
         .part = pawl__runtime_part(bookmark->instance_id),
         .created_us = stimulus->created_us,
-        .due_us = stimulus->created_us,
+        .due_us = runtime_at_once(stimulus->created_us),
         .expires_us = PAWL_TIME_NEVER,
         .payload = payload,
     };
@@ -372,21 +372,17 @@ static int accept(struct runtime_task *task, struct pawl_work_row *row, struct p
         return pawl__error_code(task->err, changes.status);
     commit.changes = changes.items;
     commit.change_count = changes.count;
+    (void)pawl__runtime_hold(runtime, row->id);
     status = pawl__runtime_commit(runtime, &commit, task->deadline_ns, task->err);
-    if (status == PAWL_EEXISTS && key.len > 0)
-        return PAWL_OK; /* sent before */
-    if (status != PAWL_OK) {
-        if (pawl_error_class(status) == PAWL_CLASS_UNKNOWN)
-            pawl__runtime_note_stray(runtime);
-        return status;
+    if (status == PAWL_OK && pawl__runtime_match(task, row, sent) != PAWL_OK) {
+        /* It is accepted all the same: whoever does what is due matches it. */
+        *sent = (struct pawl_sent){0};
+        pawl__runtime_note_failure(runtime, PAWL_EUNAVAILABLE);
+    } else if (status == PAWL_EEXISTS && key.len > 0) {
+        status = PAWL_OK; /* sent before */
     }
-    status = pawl__runtime_match(task, row, sent);
-    if (status == PAWL_OK || status == PAWL_ESTOPPED)
-        return status;
-    /* It is durable, which is what the sender asks for: it is matched later, or by another node. */
-    *sent = (struct pawl_sent){0};
-    pawl__runtime_note_stray(runtime);
-    return PAWL_OK;
+    pawl__runtime_drop(runtime, row->id);
+    return status;
 }
 
 int pawl__runtime_send(struct pawl_runtime *runtime, const struct pawl_stimulus *stimulus,
@@ -413,7 +409,7 @@ int pawl__runtime_send(struct pawl_runtime *runtime, const struct pawl_stimulus 
         (void)pawl__error_code(err, status);
     else
         status = accept(&task, &row, stimulus->idempotency_key, &sent);
-    pawl__runtime_task_release(&task);
+    pawl__runtime_task_release(&task, status);
     if (status == PAWL_OK && out)
         *out = sent;
     return status;
@@ -441,12 +437,14 @@ int pawl__runtime_send_event(struct pawl_runtime *runtime, struct pawl_str name,
     if (payload)
         pawl__build(&b, &event, "payload", *payload);
     if (b.status == PAWL_OK)
+        b.status = task.arena.status; /* of the copies: an empty name is another event */
+    if (b.status == PAWL_OK)
         b.status = pawl__runtime_event_row(runtime, &task.arena, &event, &row);
     if (b.status != PAWL_OK)
         (void)pawl__error_code(err, b.status);
     else
         b.status = accept(&task, &row, stimulus ? stimulus->idempotency_key : pawl__str(""), &sent);
-    pawl__runtime_task_release(&task);
+    pawl__runtime_task_release(&task, b.status);
     if (b.status == PAWL_OK && out)
         *out = sent;
     return b.status;

@@ -5,8 +5,7 @@
  * A row that was taken is this node's until a commit ends it; if the node dies, others take it.
  * What fails is put off, longer each time, and after a few attempts becomes a dead letter with the
  * last error. A row is never rewritten in place without a guard: it ends, and its successor has a
- * new id, in one commit; so that of two nodes that both believe to have it only one can. Mail is
- * put off under its own id, since the instance's owner may be about to deliver it.
+ * new id, in one commit; so that of two nodes that both believe to have it only one can.
  */
 #include "runtime/runtime_private.h"
 
@@ -22,6 +21,14 @@
 #define BUSY_US INT64_C(200000)
 
 /* ---- failures ------------------------------------------------------------------------------ */
+
+bool pawl__runtime_is_passing(int status)
+{
+    enum pawl_error_class class = pawl_error_class(status);
+
+    return class == PAWL_CLASS_UNKNOWN || status == PAWL_ECONFLICT || status == PAWL_ESTOPPED ||
+           (class == PAWL_CLASS_TRANSIENT && status != PAWL_ENOMEM);
+}
 
 void pawl__runtime_add_dead_letter(struct runtime_changes *changes,
                                    const struct pawl_work_row *work, const char *reason,
@@ -48,6 +55,15 @@ void pawl__runtime_add_dead_letter(struct runtime_changes *changes,
     };
 
     pawl__runtime_change(changes, PAWL_CHANGE_ADD, PAWL_TABLE_DEAD_LETTERS, &row);
+}
+
+void pawl__runtime_tell_failure(struct pawl_runtime *runtime, struct pawl_str instance_id,
+                                const struct pawl_error *why)
+{
+    const struct pawl_runtime_hooks *hooks = &runtime->options.hooks;
+
+    if (hooks->failed)
+        hooks->failed(hooks->ctx, instance_id, why);
 }
 
 static int64_t backoff_us(int64_t attempts)
@@ -113,29 +129,20 @@ int pawl__runtime_put_off(struct runtime_task *task, const struct pawl_work_row 
     return pawl__runtime_finish_work(task, work, &changes);
 }
 
-static bool is_passing(int status)
-{
-    enum pawl_error_class class = pawl_error_class(status);
-
-    return class == PAWL_CLASS_UNKNOWN || (class == PAWL_CLASS_TRANSIENT && status != PAWL_ENOMEM);
-}
-
 static int fail_work(struct runtime_task *task, const struct pawl_work_row *work,
                      const struct pawl_error *why, int64_t now_us)
 {
     struct runtime_changes changes = {.arena = &task->arena};
     struct pawl_work_row renamed = *work;
 
+    renamed.id = pawl__runtime_new_id(task->runtime, &task->arena);
+    if (!renamed.id.ptr)
+        return pawl__error_code(task->err, pawl__arena_status(&task->arena));
     if (task->runtime->log)
         pawl_log(task->runtime->log, PAWL_LOG_WARN, "work failed", pawl__log_str("work", work->id),
                  pawl__log_str("kind", work->kind), pawl_log_int("attempt", work->attempts + 1),
                  pawl_log_error("error", why));
-    /* A store that cannot be asked says nothing about the work: it is no attempt. */
-    if (is_passing(why->code))
-        return pawl__runtime_put_off(task, work, now_us + BACKOFF_US);
-    renamed.id = pawl__runtime_new_id(task->runtime, &task->arena);
-    if (!renamed.id.ptr)
-        return pawl__error_code(task->err, pawl__arena_status(&task->arena));
+    pawl__runtime_tell_failure(task->runtime, work->instance_id, why);
     pawl__runtime_add_failure(&changes, task->runtime, &renamed, why, now_us);
     return pawl__runtime_finish_work(task, work, &changes);
 }
@@ -150,16 +157,55 @@ static int expire(struct runtime_task *task, const struct pawl_work_row *work, i
 
 /* ---- effects ------------------------------------------------------------------------------- */
 
-void pawl__runtime_perform(struct pawl_runtime *runtime, const struct pawl_work_row *work,
-                           const struct pawl_json *data)
+static int perform_call(const struct pawl_runtime_hooks *hooks, const struct pawl_work_row *work,
+                        const struct pawl_json *data, struct pawl_error *err)
+{
+    if (!hooks->call)
+        return pawl__error_set(err, PAWL_EUNSUPPORTED,
+                               "this node has no activity '%.*s', whose function instance %.*s "
+                               "calls: all nodes of a store need the same activities",
+                               PAWL_STR_ARG(runtime_text(data, "type")), PAWL_STR_ARG(work->name));
+    return hooks->call(hooks->ctx, work->name, data, err);
+}
+
+static int perform(struct pawl_runtime *runtime, const struct pawl_work_row *work,
+                   const struct pawl_json *data, struct pawl_error *err)
 {
     const struct pawl_runtime_hooks *hooks = &runtime->options.hooks;
+    int status = PAWL_OK;
 
     if (pawl__str_is(work->kind, PAWL_WORK_CONSOLE) && hooks->line)
         hooks->line(hooks->ctx, work->name, runtime_text(data, "text"));
     if (pawl__str_is(work->kind, PAWL_WORK_TASK) && hooks->task)
         hooks->task(hooks->ctx, work->name, data);
-    pawl__runtime_add_done(runtime, work->id);
+    if (pawl__str_is(work->kind, PAWL_WORK_CALL))
+        status = perform_call(hooks, work, data, err);
+    if (status == PAWL_OK)
+        pawl__runtime_add_done(runtime, work->id);
+    return status;
+}
+
+/* One that fails is put off; should that fail too, its row is free when this node leaves. */
+void pawl__runtime_perform_own(struct runtime_task *task, const struct pawl_work_row *work,
+                               const struct pawl_json *data, int64_t now_us)
+{
+    struct pawl_error why = PAWL_ERROR_INIT, *err = task->err;
+
+    if (perform(task->runtime, work, data, &why) == PAWL_OK)
+        return;
+    if (task->runtime->log)
+        pawl_log(task->runtime->log, PAWL_LOG_WARN, "effect put off",
+                 pawl__log_str("work", work->id), pawl__log_str("kind", work->kind),
+                 pawl_log_error("error", &why));
+    task->err = NULL;
+    (void)!pawl__runtime_put_off(task, work, now_us + BACKOFF_US);
+    task->err = err;
+}
+
+static bool is_effect(const struct pawl_work_row *work)
+{
+    return pawl__str_is(work->kind, PAWL_WORK_CONSOLE) ||
+           pawl__str_is(work->kind, PAWL_WORK_TASK) || pawl__str_is(work->kind, PAWL_WORK_CALL);
 }
 
 /* One that another node left behind. */
@@ -169,13 +215,15 @@ static int perform_taken(struct runtime_task *task, const struct pawl_work_row *
     int status =
         pawl__runtime_json_read(task->runtime, &task->arena, work->payload, &data, task->err);
 
-    if (status == PAWL_OK)
-        pawl__runtime_perform(task->runtime, work, &data);
-    return status;
+    return status == PAWL_OK ? perform(task->runtime, work, &data, task->err) : status;
 }
 
 /* ---- doing --------------------------------------------------------------------------------- */
 
+/*
+ * What could not be delivered at all is free again, later: a row that is this node's is nobody
+ * else's while it lives. One that was dealt with where it was delivered is not ours any more.
+ */
 static int do_mail(struct runtime_task *task, const struct pawl_work_row *work, int64_t now_us)
 {
     struct runtime_changes none = {.arena = &task->arena};
@@ -185,6 +233,8 @@ static int do_mail(struct runtime_task *task, const struct pawl_work_row *work, 
         return pawl__runtime_finish_work(task, work, &none); /* it went with its instance */
     if (status == PAWL_EBUSY)
         return pawl__runtime_put_off(task, work, now_us + BUSY_US);
+    if (status != PAWL_OK && status != PAWL_ESTOPPED)
+        return pawl__runtime_put_off(task, work, now_us + BACKOFF_US);
     return status;
 }
 
@@ -204,7 +254,7 @@ static int do_kind(struct runtime_task *task, const struct pawl_work_row *work, 
         return pawl__runtime_do_tick(task, work);
     if (pawl__str_is(work->kind, PAWL_WORK_RECHECK))
         return pawl__runtime_recheck(task, work);
-    if (pawl__str_is(work->kind, PAWL_WORK_CONSOLE) || pawl__str_is(work->kind, PAWL_WORK_TASK))
+    if (is_effect(work))
         return perform_taken(task, work);
     return pawl__error_set(task->err, PAWL_EUNSUPPORTED,
                            "work of kind '%.*s' is not known to this version of Pawl",
@@ -213,7 +263,7 @@ static int do_kind(struct runtime_task *task, const struct pawl_work_row *work, 
 
 /*
  * Mail that fails is dealt with where it is delivered. Of other work: what is not ours any more is
- * somebody else's. What the store could not be asked for stays ours: it is a stray.
+ * somebody else's; what the store could not be asked for stays ours and is tried again.
  */
 int pawl__runtime_do_work(struct pawl_runtime *runtime, const struct pawl_work_row *work,
                           int64_t now_us, int64_t deadline_ns)
@@ -226,15 +276,15 @@ int pawl__runtime_do_work(struct pawl_runtime *runtime, const struct pawl_work_r
     status = do_kind(&task, work, now_us);
     if (status == PAWL_OK)
         status = pawl__runtime_task_finish(&task);
-    if (status != PAWL_OK && status != PAWL_ECONFLICT && status != PAWL_ESTOPPED &&
-        work->instance_id.len == 0) {
+    if (status != PAWL_OK && !pawl__runtime_is_passing(status) && work->instance_id.len == 0) {
         struct pawl_error why = err;
 
         status = fail_work(&task, work, &why, now_us);
     }
-    if (status != PAWL_OK)
-        pawl__runtime_note_stray(runtime);
-    pawl__runtime_task_release(&task);
+    /* An effect that was performed is in hand until its row is deleted. */
+    if (status != PAWL_OK || !is_effect(work))
+        pawl__runtime_drop(runtime, work->id);
+    pawl__runtime_task_release(&task, status);
     return status;
 }
 
@@ -249,7 +299,7 @@ int pawl__runtime_do_runnable(struct pawl_runtime *runtime, struct pawl_str inst
     status = pawl__runtime_run_instance(&task, instance_id, NULL, NULL);
     if (status == PAWL_OK)
         status = pawl__runtime_task_finish(&task);
-    pawl__runtime_task_release(&task);
+    pawl__runtime_task_release(&task, status);
     return status;
 }
 
@@ -262,15 +312,15 @@ int pawl__runtime_take(struct pawl_runtime *runtime, uint32_t limit, struct pawl
         .owner = pawl__keeper_incarnation(runtime->keeper),
         .limit = limit > 0 && limit < TAKE_MAX ? limit : TAKE_MAX,
     };
-    int64_t sent_ns = pawl_env_monotonic_ns(runtime->env);
     int status = pawl_store_take(runtime->store, &take, arena, taken, deadline_ns, err);
 
-    if (status != PAWL_OK) {
-        pawl__runtime_note_stray(runtime);
+    pawl__runtime_note_failure(runtime, status);
+    if (status != PAWL_OK)
         return status;
-    }
-    pawl__runtime_clock_seen(runtime, taken->now_us, sent_ns);
-    pawl__runtime_add_strays(runtime, take.limit, arena, taken, deadline_ns);
+    pawl__runtime_clock_seen(runtime, taken->now_us);
+    for (size_t i = 0; i < taken->work_count; i++)
+        (void)pawl__runtime_hold(runtime, taken->work[i].id);
+    pawl__runtime_add_strays(runtime, arena, taken, deadline_ns);
     return PAWL_OK;
 }
 
@@ -307,6 +357,6 @@ int pawl__runtime_drain(struct pawl_runtime *runtime, struct pawl_worked *out, i
 
     do {
         status = pawl__runtime_work(runtime, 0, out, deadline_ns, err);
-    } while (status == PAWL_OK && out->done > 0);
+    } while (status == PAWL_OK && out->done > 0 && !pawl__runtime_is_stopping(runtime));
     return status;
 }

@@ -42,6 +42,8 @@ int pawl__pg_find(struct pawl_store *store, const struct pawl_query *query,
     if (status != PAWL_OK)
         return status;
     status = pawl__sql_query(PAWL_SQL_POSTGRES, query, &call.arena, &select, err);
+    if (status == PAWL_OK)
+        status = pawl__pg_own(&call, PG_MAY_SCAN, NULL, 0);
     if (status == PAWL_OK && select.text)
         status = send_select(&call, select.text, select.values, select.value_count);
     if (status == PAWL_OK && select.count_text)
@@ -51,11 +53,11 @@ int pawl__pg_find(struct pawl_store *store, const struct pawl_query *query,
     if (status == PAWL_OK)
         status = pawl__pg_run(&call, false);
     if (status == PAWL_OK && select.text)
-        status = pawl__pg_rows(&call, 0, select.table, select.columns, arena, &found, &rows.count);
+        status = pawl__pg_rows(&call, 1, select.table, select.columns, arena, &found, &rows.count);
     if (status == PAWL_OK) {
         rows.rows = found;
         if (select.count_text)
-            rows.total = (uint64_t)pawl__pq_int(call.conn, select.text ? 1 : 0, 0, 0);
+            rows.total = (uint64_t)pawl__pq_int(call.conn, select.text ? 2 : 1, 0, 0);
         *out = rows;
     }
     pawl__pg_call_end(&call);

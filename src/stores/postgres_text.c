@@ -18,7 +18,8 @@
 #define WAKE(condition)                                                                            \
     "WITH woken AS (UPDATE pawl_work AS w SET due_us = " NOW                                       \
     " WHERE w.tenant_id = '' AND w.hash = ANY ($1) "                                               \
-    "AND w.due_us = " NEVER " AND " condition " RETURNING 1) SELECT pg_notify('pawl', '') FROM "   \
+    "AND w.hash <> '' AND w.due_us = " NEVER " AND " condition                                     \
+    " RETURNING 1) SELECT pg_notify('pawl', '') FROM "                                             \
     "(SELECT 1 FROM woken LIMIT 1) AS one"
 #define OK "current_setting('pawl.ok', true) = '1'"
 /* For statements that need the same moment twice. */
@@ -49,11 +50,13 @@ static const struct {
                   "INSERT INTO pawl_stamps (tenant_id, name, value) SELECT '', $1, $2 + 1 WHERE " OK
                   " ON CONFLICT (tenant_id, name) DO UPDATE SET value = excluded.value"},
     [PG_WAKE] = {PAWL_TABLE_WORK, 0, WAKE(OK)},
-    [PG_WAKE_LATE] = {PAWL_TABLE_WORK, 0,
-                      WAKE("EXISTS (SELECT 1 FROM pawl_bookmarks AS b WHERE b.tenant_id = '' AND "
-                           "b.hash = w.hash)")},
+    [PG_WAKE_LATE] =
+        {PAWL_TABLE_WORK, 0,
+         WAKE("(SELECT true FROM pawl_bookmarks AS b WHERE b.tenant_id = '' AND b.hash = w.hash "
+              "LIMIT 1)")},
     [PG_NOTIFY] = {PAWL_TABLE_WORK, 0,
                    "SELECT set_config('synchronous_commit', 'off', true), pg_notify('pawl', '')"},
+    [PG_MAY_SCAN] = {PAWL_TABLE_WORK, 0, "SELECT set_config('enable_seqscan', 'on', true)"},
     /* Not LOCK TABLE, which no pipeline may begin with and which renewals would wait for. */
     [PG_JOIN_LOCK] = {PAWL_TABLE_NODES, 0, "SELECT pg_advisory_xact_lock(1885435757, 2)"},
     [PG_JOIN] = {PAWL_TABLE_NODES, 0,

@@ -61,7 +61,11 @@ static const struct index indexes[] = {
     {PAWL_TABLE_INSTANCES, false, "updated", "updated_us", NULL, "1000000 1000000 2"},
     {PAWL_TABLE_INSTANCES, false, "owned", "owner", "owner <> 0", "1000 1000 100"},
     {PAWL_TABLE_INSTANCES, false, "runnable", "owner", "runnable <> 0", "1000 1000 100"},
-    {PAWL_TABLE_BOOKMARKS, false, "hash", "hash", NULL, "1000000 1000000 10"},
+    /* Very many may wait for the same event: those of a page, and the one that an order number
+     * means, are found without reading the others. */
+    {PAWL_TABLE_BOOKMARKS, false, "hash", "hash, id", NULL, "1000000 1000000 1000 1"},
+    {PAWL_TABLE_BOOKMARKS, false, "correlation", "hash, correlation_id, id", "correlation_id <> ''",
+     "1000000 1000000 1000 10 1"},
     {PAWL_TABLE_BOOKMARKS, false, "instance", "instance_id", NULL, "1000000 1000000 10"},
     {PAWL_TABLE_WORK, false, "due", "due_us", "due_us < " PAWL_SQL_NEVER, "1000000 1000000 10"},
     {PAWL_TABLE_WORK, false, "kind", "kind, due_us", "due_us < " PAWL_SQL_NEVER,

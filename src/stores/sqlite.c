@@ -178,17 +178,15 @@ static int check_version(const struct pawl_sqlite_store *store, int64_t version,
                          struct pawl_error *err)
 {
     if (version == 0)
-        return pawl__error_set(
-            err, PAWL_ENOTFOUND,
-            "%s: there are no tables of Pawl in it; check the path, or have them "
-            "made by opening it for writing with leave to create",
-            store->path);
+        return pawl__error_set(err, PAWL_ENOTFOUND,
+                               "%s: there are no tables of Pawl in it; check the path, or start a "
+                               "node on it, which makes them",
+                               store->path);
     if (version < PAWL_STORE_SCHEMA)
-        return pawl__error_set(
-            err, PAWL_ECONFLICT,
-            "%s: its tables are of version %lld, older than %d; bring them up to "
-            "date first (pawl migrate)",
-            store->path, (long long)version, PAWL_STORE_SCHEMA);
+        return pawl__error_set(err, PAWL_ECONFLICT,
+                               "%s: its tables are of version %lld, older than %d; start a node on "
+                               "it, which brings them up to date",
+                               store->path, (long long)version, PAWL_STORE_SCHEMA);
     return PAWL_OK;
 }
 

@@ -1,9 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * An environment whose clocks stand where a test puts them. Threads, mutexes and conditions are the
- * system's; a wait until a time that has not come takes as long as the difference really is, and
- * sleeping sets the clocks to the time that was slept for instead.
- */
+/* An environment over the system's whose clocks stand where a test puts them: os/clock_env.h. */
 #ifndef PAWL_TESTS_LIB_CLOCK_H
 #define PAWL_TESTS_LIB_CLOCK_H
 

@@ -8,11 +8,11 @@
 
 static int refuse(struct test_allocator *alloc)
 {
-    alloc->request_count++;
+    size_t number = ++alloc->request_count;
+
     if (alloc->fail_at == 0)
         return 0;
-    return alloc->request_count == alloc->fail_at ||
-           (alloc->fail_on && alloc->request_count > alloc->fail_at);
+    return number == alloc->fail_at || (alloc->fail_on && number > alloc->fail_at);
 }
 
 static void *resize(void *ctx, void *ptr, size_t old_size, size_t new_size)

@@ -25,10 +25,10 @@
  */
 struct test_allocator {
     struct pawl_allocator base;
-    size_t live_bytes;
-    size_t live_count;
-    size_t request_count; /* allocations and growths so far */
-    size_t fail_at;       /* in terms of request_count */
+    _Atomic size_t live_bytes;
+    _Atomic size_t live_count;
+    _Atomic size_t request_count; /* allocations and growths so far */
+    size_t fail_at;               /* in terms of request_count */
     int fail_on;
 };
 

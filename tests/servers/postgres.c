@@ -225,7 +225,7 @@ static bool launch_server(struct test_postgres *server)
                                "-c",
                                "fsync=on",
                                "-c",
-                               "max_connections=60",
+                               "max_connections=100",
                                NULL};
 
     (void)snprintf(program, sizeof program, "%s/postgres", server->bin);

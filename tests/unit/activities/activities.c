@@ -87,7 +87,7 @@ static void every_descriptor_is_well_formed(void **state)
         for (uint32_t i = 0; i < activity->output_count; i++)
             assert_non_null(activity->outputs[i].type);
     }
-    assert_int_equal(registry->engine.activities.live_count, 44);
+    assert_int_equal(registry->engine.activities.live_count, 47);
 }
 
 /* ---- as recorded ------------------------------------------------------------------------- */
@@ -190,12 +190,13 @@ static void descriptors_are_as_a_live_elsa_shows_them(void **state)
 
         /* Flowcharts differ where only code can say something: the port of their start. */
         if (!pawl__engine_activity(&registry->engine, type) ||
-            pawl__str_starts(type, pawl__str("Elsa.Flow")))
+            (pawl__str_starts(type, pawl__str("Elsa.Flow")) &&
+             !pawl__str_is(type, "Elsa.FlowSendHttpRequest")))
             continue;
         check_descriptor(registry, wanted);
         checked++;
     }
-    assert_int_equal(checked, 36);
+    assert_int_equal(checked, 39);
 }
 
 int main(void)

@@ -197,9 +197,10 @@ static void journals_that_overlap_are_found(void **state)
     load_journal(&f, "a", 3, 2);
     load_journal(&f, "b", 1, 100);
     load_journal(&f, "a", 1, 3);
-    load_journal(&f, "b", 101, 0);
+    load_journal(&f, "b", 101, 0); /* activity records alone */
+    load_journal(&f, "b", 102, -1);
     expect(&f, 2,
-           "journal row 101 of instance b counts 0 records\n"
+           "journal row 102 of instance b counts -1 records\n"
            "the journal of instance a overlaps: 3 records from 1, and others from 3\n");
     close_fixture(&f);
 }

@@ -45,6 +45,8 @@ struct fixture {
     struct pawl_arena arena;
     struct pawl_error err;
     char lines[4096];
+    int stop_after; /* so many times the hook says no; 0: always */
+    bool stopped;
 };
 
 static void on_line(void *ctx, struct pawl_str instance_id, struct pawl_str text)
@@ -52,8 +54,18 @@ static void on_line(void *ctx, struct pawl_str instance_id, struct pawl_str text
     struct fixture *f = ctx;
     size_t len = strlen(f->lines);
 
-    (void)instance_id;
     snprintf(f->lines + len, sizeof f->lines - len, "%.*s\n", PAWL_STR_ARG(text));
+    if (pawl__str_is(text, "cancel me"))
+        assert_ok(pawl__runtime_cancel(f->a.runtime, instance_id, PAWL_FOREVER, &f->err), &f->err);
+}
+
+static bool is_stopped(void *ctx)
+{
+    struct fixture *f = ctx;
+
+    if (f->stop_after > 0 && --f->stop_after == 0)
+        f->stopped = true;
+    return f->stopped;
 }
 
 static int64_t later(struct fixture *f)
@@ -63,8 +75,8 @@ static int64_t later(struct fixture *f)
 
 static void node_open(struct fixture *f, struct node *node, const char *id)
 {
-    struct pawl_runtime_options options = {.node_id = pawl__str(id),
-                                           .hooks = {.line = on_line, .ctx = f}};
+    struct pawl_runtime_options options = {
+        .node_id = pawl__str(id), .hooks = {.line = on_line, .stop = is_stopped, .ctx = f}};
 
     assert_ok(pawl__memory_store_open(f->database, f->env, &node->store, &f->err), &f->err);
     assert_ok(
@@ -363,6 +375,20 @@ static void a_singleton_is_started_once(void **state)
     assert_int_equal(count(f, PAWL_TABLE_INSTANCES), 2);
 }
 
+static void a_singleton_that_ends_at_once_may_be_started_again(void **state)
+{
+    struct fixture *f = *state;
+
+    publish(f, DEFINITION("d", "'options':{'activationStrategyType':'SingletonStrategy'},",
+                          TRIGGER("e", "Go") "," RIG_WRITE("w", "on")));
+    for (int64_t i = 1; i <= 2; i++) {
+        (void)send(f, "Go");
+        drain(f);
+        assert_int_equal(count(f, PAWL_TABLE_INSTANCES), i);
+        assert_int_equal(count(f, PAWL_TABLE_RESERVATIONS), 0);
+    }
+}
+
 /* Every signal counts, also those that were matched with the same bookmark. */
 static void a_loop_gets_every_signal_once(void **state)
 {
@@ -475,7 +501,259 @@ static void a_published_event_reaches_others(void **state)
     assert_string_equal(f->lines, "pong\n");
 }
 
+/* Its first burst is not over with its first commit. */
+static void an_inline_child_may_take_several_commits(void **state)
+{
+    struct fixture *f = *state;
+    struct pawl_outcome outcome;
+
+    f->engine.yield_after = 1;
+    publish(f, DEFINITION("child", "", RIG_WRITE("c1", "child") "," RIG_WRITE("c2", "still")));
+    publish(f, DEFINITION("d", "",
+                          CHILD("x", "Elsa.ExecuteWorkflow", "child") "," RIG_WRITE("w", "after")));
+    outcome = start(f, "d");
+    assert_int_equal(outcome.sub_status, PAWL_SUB_FINISHED);
+    assert_string_equal(f->lines, "child\nstill\nafter\n");
+    drain(f);
+    assert_int_equal(count(f, PAWL_TABLE_WORK), 0);
+}
+
+static void inline_children_have_inline_children(void **state)
+{
+    struct fixture *f = *state;
+    struct pawl_outcome outcome;
+
+    publish(f, DEFINITION("level-0", "", RIG_WRITE("w", "the bottom")));
+    for (int i = 1; i <= 50; i++)
+        publish(f, pawl__arena_printf(
+                       &f->arena,
+                       DEFINITION("level-%d", "", CHILD("x", "Elsa.ExecuteWorkflow", "level-%d")),
+                       i, i, i, i - 1));
+    outcome = start(f, "level-50");
+    assert_int_equal(outcome.sub_status, PAWL_SUB_FINISHED);
+    assert_string_equal(f->lines, "the bottom\n");
+    assert_int_equal(count(f, PAWL_TABLE_INSTANCES), 51);
+    drain(f);
+    assert_int_equal(count(f, PAWL_TABLE_WORK), 0);
+}
+
+/* One that executes itself ends where children within children may not go deeper. */
+static void a_parent_learns_that_its_inline_child_cannot_be_started(void **state)
+{
+    struct fixture *f = *state;
+    const struct pawl_condition running = {.column =
+                                               pawl_table_column(PAWL_TABLE_INSTANCES, "status"),
+                                           .value = {.text = pawl__str("Running")}};
+    const struct pawl_query query = {.table = PAWL_TABLE_INSTANCES,
+                                     .flags = PAWL_QUERY_COUNT,
+                                     .conditions = &running,
+                                     .condition_count = 1};
+    struct pawl_rows rows;
+    struct pawl_outcome outcome;
+
+    publish(f, DEFINITION("d", "", CHILD("x", "Elsa.ExecuteWorkflow", "d")));
+    outcome = start(f, "d");
+    assert_int_not_equal(outcome.sub_status, PAWL_SUB_EXECUTING);
+    assert_int_equal(count(f, PAWL_TABLE_INSTANCES), 101);
+    assert_ok(pawl_store_find(f->a.store, &query, &f->arena, &rows, later(f), &f->err), &f->err);
+    assert_int_equal(rows.total, 0);
+    drain(f);
+    assert_int_equal(count(f, PAWL_TABLE_WORK), 0);
+}
+
+static void dispatched_children_start_in_their_order(void **state)
+{
+    struct fixture *f = *state;
+
+    publish(f, DEFINITION("one", "", RIG_WRITE("w", "one")));
+    publish(f, DEFINITION("two", "", RIG_WRITE("w", "two")));
+    publish(f, DEFINITION("three", "", RIG_WRITE("w", "three")));
+    publish(f, DEFINITION("listener", "", TRIGGER("e", "Ping") "," RIG_WRITE("w", "ping")));
+    publish(f,
+            "{'definitionId':'d','id':'d:1','version':1,'name':'d','root':" RIG_PARALLEL(
+                "p", CHILD("x1", "Elsa.DispatchWorkflow", "one") "," CHILD(
+                         "x2", "Elsa.DispatchWorkflow",
+                         "two") "," PUBLISH("pe", "Ping") "," CHILD("x3", "Elsa.DispatchWorkflow",
+                                                                    "three")) "}");
+    (void)start(f, "d");
+    drain(f);
+    assert_string_equal(f->lines, "one\ntwo\nthree\nping\n");
+}
+
+static void an_event_resumes_bookmarks_in_the_order_they_were_made(void **state)
+{
+    struct fixture *f = *state;
+
+#define BRANCH(n) RIG_SEQUENCE("s" n, RIG_EVENT("e" n, "Go") "," RIG_WRITE("w" n, n))
+    publish(f, "{'definitionId':'d','id':'d:1','version':1,'name':'d','root':" RIG_PARALLEL(
+                   "p", BRANCH("1") "," BRANCH("2") "," BRANCH("3") "," BRANCH("4") "," BRANCH(
+                            "5")) "}");
+    (void)start(f, "d");
+    (void)send(f, "Go");
+    drain(f);
+    assert_string_equal(f->lines, "1\n2\n3\n4\n5\n");
+}
+
+/* ---- requests, journals -------------------------------------------------------------------- */
+
+#define SHORT_LIVED                                                                                \
+    "{'id':'v','name':'V','typeName':'String','value':'initial',"                                  \
+    "'storageDriverTypeName':'MemoryStorageDriver'}"
+#define SET_AFTER(event)                                                                           \
+    RIG_EVENT(event, event)                                                                        \
+    ",{'type':'Elsa.WriteLine','text':" RIG_INPUT(                                                 \
+        "String", "Variable", "{'id':'v'}") "},{'type':'Elsa.SetVariable','variable':{'id':'v'},'" \
+                                            "value':" TEXT(event) "}"
+
+static void resume_first(struct fixture *f, struct pawl_str id, struct pawl_request *request)
+{
+    struct pawl_instance_row row;
+    struct pawl_json instance;
+    struct pawl_run run = {.request = request};
+
+    assert_ok(pawl__runtime_show(f->a.runtime, id, &f->arena, &row, &instance, later(f), &f->err),
+              &f->err);
+    run.bookmark_id = pawl__json_str(
+        pawl__json_get_text(pawl__json_at(pawl__json_get_text(&instance, "bookmarks"), 0), "id"));
+    assert_ok(pawl__runtime_run(f->a.runtime, id, &run, NULL, later(f), &f->err), &f->err);
+}
+
+static void a_variable_of_the_memory_driver_lives_as_long_as_the_request(void **state)
+{
+    struct fixture *f = *state;
+    struct pawl_outcome outcome;
+    struct pawl_request request;
+    struct pawl_str id;
+
+    publish(f, "{'definitionId':'d','id':'d:1','version':1,'name':'d','root':{'id':'seq','type':"
+               "'Elsa.Sequence','variables':[" SHORT_LIVED "],'activities':[" SET_AFTER(
+                   "a") "," SET_AFTER("b") "," SET_AFTER("c") "," SET_AFTER("d") "]}}");
+    outcome = start(f, "d");
+    id = pawl__str(outcome.instance_id);
+    pawl__request_init(&request, &f->env->alloc);
+    resume_first(f, id, &request);
+    resume_first(f, id, &request);
+    pawl__request_release(&request);
+    resume_first(f, id, NULL);
+    resume_first(f, id, NULL);
+    assert_string_equal(f->lines, "initial\na\ninitial\ninitial\n");
+    assert_string_equal(sub_status(f, outcome.instance_id), "Finished");
+}
+
+/* Commits before an activity executes have its record and nothing in the log. */
+static void activity_records_are_in_the_order_of_execution(void **state)
+{
+    struct fixture *f = *state;
+    struct pawl_json log, records;
+    struct pawl_outcome outcome;
+
+#define EARLY(id)                                                                                  \
+    "{'id':'" id "','type':'Elsa.WriteLine','text':" TEXT("x") ",'customProperties':"              \
+                                                               "{'commitStrategyName':'Executing'" \
+                                                               "}}"
+    f->engine.commit_strategies = true;
+    publish(f, DEFINITION("d", "", EARLY("w1") "," EARLY("w2") "," EARLY("w3")));
+    outcome = start(f, "d");
+    assert_ok(pawl__runtime_journal(f->a.runtime, pawl__str(outcome.instance_id), &f->arena, &log,
+                                    &records, later(f), &f->err),
+              &f->err);
+    assert_true(count(f, PAWL_TABLE_JOURNAL) >= 4);
+    assert_int_equal(pawl__json_len(&records), 5);
+    for (uint32_t i = 0; i < 5; i++) {
+        static const char *const ids[] = {"Workflow1", "seq", "w1", "w2", "w3"};
+        const struct pawl_json *record = pawl__json_at(&records, i);
+
+        assert_str(pawl__json_str(pawl__json_get_text(record, "activityId")), ids[i]);
+        assert_str(pawl__json_str(pawl__json_get_text(record, "status")), "Completed");
+    }
+}
+
 /* ---- cancelling, deleting ------------------------------------------------------------------ */
+
+static void cancelling_alone_leaves_children(void **state)
+{
+    struct fixture *f = *state;
+    struct pawl_outcome outcome;
+
+    publish(f, DEFINITION("child", "", RIG_EVENT("ce", "Child") "," RIG_WRITE("c", "child")));
+    publish(f, DEFINITION("d", "", CHILD("x", "Elsa.DispatchWorkflow", "child")));
+    outcome = start(f, "d");
+    drain(f);
+    assert_ok(
+        pawl__runtime_cancel_one(f->a.runtime, pawl__str(outcome.instance_id), later(f), &f->err),
+        &f->err);
+    drain(f);
+    assert_string_equal(sub_status(f, outcome.instance_id), "Cancelled");
+    (void)send(f, "Child");
+    drain(f);
+    assert_string_equal(f->lines, "child\n");
+    assert_int_equal(count(f, PAWL_TABLE_WORK), 0);
+}
+
+/* The child is a row that waits to be started when its parent is cancelled. */
+static void cancelling_reaches_a_burst_and_children_that_are_not_there_yet(void **state)
+{
+    struct fixture *f = *state;
+
+    f->engine.yield_after = 1;
+    publish(f, DEFINITION("child", "", RIG_WRITE("c", "child")));
+    publish(
+        f,
+        "{'definitionId':'d','id':'d:1','version':1,'name':'d','root':" RIG_PARALLEL(
+            "p", CHILD("x", "Elsa.DispatchWorkflow", "child") "," RIG_WRITE(
+                     "w1",
+                     "cancel me") "," RIG_WRITE("w2",
+                                                "told at this commit") "," RIG_WRITE("w3",
+                                                                                     "never")) "}");
+    assert_int_equal(start(f, "d").sub_status, PAWL_SUB_CANCELLED);
+    drain(f);
+    assert_string_equal(f->lines, "cancel me\ntold at this commit\n");
+    assert_int_equal(count(f, PAWL_TABLE_INSTANCES), 1);
+    assert_int_equal(count(f, PAWL_TABLE_WORK), 0);
+}
+
+/* Also one that is in the middle of a child: the child goes with it. */
+static void cancelling_reaches_a_parent_that_awaits_its_child(void **state)
+{
+    struct fixture *f = *state;
+    struct pawl_outcome outcome;
+
+    publish(f, DEFINITION("child", "",
+                          "{'id':'l','type':'Elsa.While','condition':" RIG_INPUT(
+                              "Boolean", "Literal", "true") ",'body':" RIG_WRITE("w", "") "}"));
+    publish(f, DEFINITION("d", "", CHILD("x", "Elsa.ExecuteWorkflow", "child")));
+    f->stop_after = 20;
+    outcome = start(f, "d");
+    assert_int_equal(outcome.sub_status, PAWL_SUB_EXECUTING);
+    f->stopped = false;
+    assert_ok(pawl__runtime_cancel(f->a.runtime, pawl__str(outcome.instance_id), later(f), &f->err),
+              &f->err);
+    drain(f);
+    assert_string_equal(sub_status(f, outcome.instance_id), "Cancelled");
+    assert_int_equal(count(f, PAWL_TABLE_INSTANCES), 2);
+    assert_int_equal(count(f, PAWL_TABLE_WORK), 0);
+}
+
+static void a_finished_instance_stays_as_it_is(void **state)
+{
+    struct fixture *f = *state;
+    const struct pawl_run run = {.bookmark_id = pawl__str("no-such-bookmark")};
+    struct pawl_outcome outcome;
+    uint64_t pages;
+
+    publish(f, DEFINITION("d", "", RIG_WRITE("w", "once")));
+    outcome = start(f, "d");
+    pages = count(f, PAWL_TABLE_JOURNAL);
+    assert_ok(pawl__runtime_run(f->a.runtime, pawl__str(outcome.instance_id), &run, NULL, later(f),
+                                &f->err),
+              &f->err);
+    assert_ok(pawl__runtime_cancel(f->a.runtime, pawl__str(outcome.instance_id), later(f), &f->err),
+              &f->err);
+    drain(f);
+    assert_string_equal(sub_status(f, outcome.instance_id), "Finished");
+    assert_string_equal(f->lines, "once\n");
+    assert_int_equal(count(f, PAWL_TABLE_JOURNAL), pages);
+}
 
 static void cancelling_reaches_children(void **state)
 {
@@ -510,6 +788,89 @@ static void a_deleted_instance_leaves_nothing(void **state)
     assert_code(
         pawl__runtime_delete(f->a.runtime, pawl__str(outcome.instance_id), later(f), &f->err),
         PAWL_ENOTFOUND);
+}
+
+/* ---- versions ------------------------------------------------------------------------------ */
+
+static void an_instance_goes_on_with_the_version_it_began_with(void **state)
+{
+    struct fixture *f = *state;
+    struct pawl_outcome outcome;
+
+#define ANY_VERSION(activities)                                                                    \
+    "{'definitionId':'d','name':'d','root':" RIG_SEQUENCE("seq", activities) "}"
+    publish(f, ANY_VERSION(RIG_EVENT("e", "Go") "," RIG_WRITE("w", "old")));
+    outcome = start(f, "d");
+    publish(f, ANY_VERSION(RIG_EVENT("e", "Go") "," RIG_WRITE("w", "new")));
+    (void)send(f, "Go");
+    drain(f);
+    assert_string_equal(f->lines, "old\n");
+    assert_string_equal(sub_status(f, outcome.instance_id), "Finished");
+}
+
+/* Not dropped as by the reference: the run would go on without the input. */
+static void an_expression_in_csharp_is_kept_reported_and_faults(void **state)
+{
+    struct fixture *f = *state;
+    struct pawl_definitions *definitions = pawl__runtime_definitions(f->a.runtime);
+    struct pawl_json definition =
+        json(f, ANY_VERSION("{'id':'w','type':'Elsa.WriteLine','text':" RIG_INPUT(
+                    "String", "CSharp", "'1 + 1'") "}"));
+    struct pawl_publication said;
+    struct pawl_definition_row row;
+    struct pawl_instance_row instance;
+    struct pawl_outcome outcome;
+    struct pawl_json shown;
+
+    assert_ok(
+        pawl__definitions_import(definitions, &definition, &f->arena, &row, later(f), &f->err),
+        &f->err);
+    assert_non_null(memmem(row.data.ptr, row.data.len, "CSharp", strlen("CSharp")));
+    assert_ok(pawl__definitions_publish(definitions, row.id, &f->arena, &said, later(f), &f->err),
+              &f->err);
+    assert_int_equal(said.problems.count, 1);
+    assert_int_equal(said.problems.items[0].level, PAWL_PROBLEM_ERROR);
+    assert_string_equal(said.problems.items[0].activity_id, "w");
+    assert_non_null(strstr(said.problems.items[0].message, "write it in JavaScript"));
+    outcome = start(f, "d");
+    assert_int_equal(outcome.sub_status, PAWL_SUB_FAULTED);
+    assert_string_equal(f->lines, "");
+    assert_ok(pawl__runtime_show(f->a.runtime, pawl__str(outcome.instance_id), &f->arena, &instance,
+                                 &shown, later(f), &f->err),
+              &f->err);
+    assert_str(pawl__json_str(pawl__json_get_text(
+                   pawl__json_find(&shown, pawl__str("/incidents/0/exception/innerException")),
+                   "message")),
+               "C# expressions are not supported: write it in JavaScript.");
+}
+
+static void an_older_version_no_longer_starts_by_trigger(void **state)
+{
+    struct fixture *f = *state;
+
+    publish(f, ANY_VERSION(TRIGGER("e", "Old")));
+    publish(f, ANY_VERSION(TRIGGER("e", "New")));
+    assert_int_equal(send(f, "Old").started, 0);
+    assert_int_equal(send(f, "New").started, 1);
+}
+
+static void an_event_with_a_correlation_id_reaches_only_its_own(void **state)
+{
+    struct fixture *f = *state;
+    const struct pawl_stimulus theirs = {.correlation_id = pawl__str("b")};
+    struct pawl_start what = {.definition_id = pawl__str("d"), .correlation_id = pawl__str("a")};
+    struct pawl_outcome a, b;
+
+    publish(f, DEFINITION("d", "", RIG_EVENT("e", "Go")));
+    assert_ok(pawl__runtime_start(f->a.runtime, &what, &a, later(f), &f->err), &f->err);
+    what.correlation_id = pawl__str("b");
+    assert_ok(pawl__runtime_start(f->a.runtime, &what, &b, later(f), &f->err), &f->err);
+    assert_ok(pawl__runtime_send_event(f->a.runtime, pawl__str("Go"), NULL, &theirs, NULL, later(f),
+                                       &f->err),
+              &f->err);
+    drain(f);
+    assert_string_equal(sub_status(f, a.instance_id), "Suspended");
+    assert_string_equal(sub_status(f, b.instance_id), "Finished");
 }
 
 /* ---- other nodes --------------------------------------------------------------------------- */
@@ -554,13 +915,29 @@ int main(void)
         TEST(an_event_with_a_known_key_acts_once),
         TEST(a_trigger_starts_an_instance_that_is_not_resumed_too),
         TEST(a_singleton_is_started_once),
+        TEST(a_singleton_that_ends_at_once_may_be_started_again),
         TEST(a_loop_gets_every_signal_once),
         TEST(a_delay_is_a_row_that_becomes_due),
         TEST(a_cron_tick_starts_one_instance),
         TEST(a_child_runs_inline),
         TEST(a_parent_waits_for_a_dispatched_child),
         TEST(a_published_event_reaches_others),
+        TEST(an_inline_child_may_take_several_commits),
+        TEST(inline_children_have_inline_children),
+        TEST(a_parent_learns_that_its_inline_child_cannot_be_started),
+        TEST(dispatched_children_start_in_their_order),
+        TEST(an_event_resumes_bookmarks_in_the_order_they_were_made),
+        TEST(a_variable_of_the_memory_driver_lives_as_long_as_the_request),
+        TEST(activity_records_are_in_the_order_of_execution),
         TEST(cancelling_reaches_children),
+        TEST(cancelling_alone_leaves_children),
+        TEST(cancelling_reaches_a_burst_and_children_that_are_not_there_yet),
+        TEST(cancelling_reaches_a_parent_that_awaits_its_child),
+        TEST(a_finished_instance_stays_as_it_is),
+        TEST(an_instance_goes_on_with_the_version_it_began_with),
+        TEST(an_older_version_no_longer_starts_by_trigger),
+        TEST(an_expression_in_csharp_is_kept_reported_and_faults),
+        TEST(an_event_with_a_correlation_id_reaches_only_its_own),
         TEST(a_deleted_instance_leaves_nothing),
         TEST(another_node_finishes_what_a_dead_one_began),
     };

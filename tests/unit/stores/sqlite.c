@@ -608,6 +608,44 @@ static void the_usual_queries_use_an_index(void **state)
     pawl__sqlite_close(p.db);
 }
 
+/* Very many may wait for one event: neither a page of them nor one of them reads them all. */
+static void waiting_instances_are_found_among_many_of_the_same_event(void **state)
+{
+    struct fixture *f = *state;
+    struct planner p = {.f = f};
+    struct pawl_bookmark_row after = {.id = pawl__str("x")};
+    struct pawl_condition conditions[] = {
+        {.column = pawl_table_column(PAWL_TABLE_BOOKMARKS, "hash"),
+         .value = {.text = pawl__str("x")}},
+        {.column = pawl_table_column(PAWL_TABLE_BOOKMARKS, "correlation_id"),
+         .value = {.text = pawl__str("x")}},
+    };
+    struct pawl_query query = {.table = PAWL_TABLE_BOOKMARKS,
+                               .flags = PAWL_QUERY_BRIEF,
+                               .conditions = conditions,
+                               .condition_count = 1,
+                               .after = &after};
+    struct pawl_sql_select select;
+
+    pawl_store_close(open_store(f, PAWL_STORE_OPEN_CREATE));
+    assert_ok(pawl__sqlite_open(f->env, f->path, 0, &p.db, &f->err), &f->err);
+    assert_ok(pawl__sql_query(PAWL_SQL_SQLITE, &query, &f->arena, &select, &f->err), &f->err);
+    assert_non_null(
+        strstr(plan_of(&p, select.text), "pawl_bookmarks_hash (tenant_id=? AND hash=? AND id>?)"));
+    assert_null(strstr(p.plan, "TEMP B-TREE FOR ORDER BY"));
+    query.condition_count = 2;
+    query.after = NULL;
+    assert_ok(pawl__sql_query(PAWL_SQL_SQLITE, &query, &f->arena, &select, &f->err), &f->err);
+    assert_non_null(strstr(plan_of(&p, select.text),
+                           "pawl_bookmarks_correlation (tenant_id=? AND hash=? AND "
+                           "correlation_id=?)"));
+    assert_null(strstr(p.plan, "TEMP B-TREE FOR ORDER BY"));
+    conditions[1].column = pawl_table_column(PAWL_TABLE_BOOKMARKS, "instance_id");
+    assert_ok(pawl__sql_query(PAWL_SQL_SQLITE, &query, &f->arena, &select, &f->err), &f->err);
+    assert_non_null(strstr(plan_of(&p, select.text), "pawl_bookmarks_instance"));
+    pawl__sqlite_close(p.db);
+}
+
 static void lists_are_read_in_the_order_of_an_index(void **state)
 {
     struct fixture *f = *state;
@@ -712,6 +750,7 @@ int main(void)
         TEST(no_statement_of_a_commit_claim_or_take_scans),
         TEST(the_usual_queries_use_an_index),
         TEST(lists_are_read_in_the_order_of_an_index),
+        TEST(waiting_instances_are_found_among_many_of_the_same_event),
         TEST(running_out_of_memory_is_an_error),
     };
 

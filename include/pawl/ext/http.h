@@ -1,0 +1,119 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * An executor of HTTP requests: how what workflows ask for leaves the process.
+ *
+ * The runtime hands over a request once the commit that asks for it is durable, and hears of its
+ * end by a callback. An executor keeps nothing: a request that a crash cut off is handed to another
+ * node's executor, so a server may see it twice, with the same Idempotency-Key.
+ *
+ * Three outcomes, not two: `sent` of an answer without a status says whether the server may have
+ * got the request. Calls may be made from any thread.
+ */
+#ifndef PAWL_EXT_HTTP_H
+#define PAWL_EXT_HTTP_H
+
+#include <pawl/error.h>
+#include <pawl/str.h>
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+#define PAWL_HTTP_VERSION 1u
+
+struct pawl_http_header {
+    struct pawl_str name;
+    struct pawl_str value;
+};
+
+/* Borrowed for the call of submit(). Nothing is added but what HTTP itself demands. */
+struct pawl_http_request {
+    struct pawl_str method;
+    struct pawl_str url; /* http: or https: */
+    const struct pawl_http_header *headers;
+    size_t header_count;
+    struct pawl_str body;
+    bool has_body;
+};
+
+enum pawl_http_end {
+    PAWL_HTTP_ANSWERED,  /* with a status, whichever */
+    PAWL_HTTP_CONNECT,   /* no connection: unknown host, refused, TLS not trusted */
+    PAWL_HTTP_LOST,      /* the connection ended before the answer did */
+    PAWL_HTTP_TIMED_OUT, /* no answer in time */
+    PAWL_HTTP_TOO_LARGE, /* the answer passes the limit, or there are too many redirects */
+    PAWL_HTTP_DENIED,    /* an address that the configuration forbids; nothing was sent there */
+    PAWL_HTTP_INVALID,   /* not a request that can be sent: its URL, method or a header */
+    PAWL_HTTP_CANCELLED, /* by cancel(), or the executor is closing */
+};
+
+/* Borrowed for the call of done(). */
+struct pawl_http_answer {
+    enum pawl_http_end end;
+    bool sent; /* the server may have got it, or all of it */
+    /* ANSWERED: */
+    int status;
+    struct pawl_str url; /* of the last redirect */
+    const struct pawl_http_header *headers;
+    size_t header_count;
+    struct pawl_str body;
+    /* Otherwise: what happened, for people. */
+    struct pawl_error error;
+};
+
+typedef void (*pawl_http_done)(void *ctx, const struct pawl_http_answer *answer);
+
+struct pawl_http_executor;
+
+struct pawl_http_executor_ops {
+    uint32_t version; /* PAWL_HTTP_VERSION the table was written for */
+
+    /* Cancels what is under way, calls back for all of it, ends. No other call is in progress. */
+    void (*close)(struct pawl_http_executor *executor);
+
+    /*
+     * Begins a request. After PAWL_OK `done` is called exactly once, on a thread of the executor's,
+     * perhaps before this returns; it must not wait for long. *ticket is for cancel(), and is
+     * written before `done` can be called. Otherwise nothing was begun: PAWL_EINVAL, its method,
+     * URL or a header cannot be sent; PAWL_EBUSY, too many are under way; PAWL_ENOMEM;
+     * PAWL_EMISSING; PAWL_ESTOPPED.
+     */
+    int (*submit)(struct pawl_http_executor *executor, const struct pawl_http_request *request,
+                  pawl_http_done done, void *ctx, uint64_t *ticket, struct pawl_error *err);
+
+    /* Gives up a request: `done` comes soon, if it did not come before. */
+    void (*cancel)(struct pawl_http_executor *executor, uint64_t ticket);
+};
+
+/* An executor embeds this as its first member. */
+struct pawl_http_executor {
+    const struct pawl_http_executor_ops *ops;
+};
+
+static inline void pawl_http_close(struct pawl_http_executor *executor)
+{
+    if (executor)
+        executor->ops->close(executor);
+}
+
+PAWL_MUST_CHECK static inline int pawl_http_submit(struct pawl_http_executor *executor,
+                                                   const struct pawl_http_request *request,
+                                                   pawl_http_done done, void *ctx, uint64_t *ticket,
+                                                   struct pawl_error *err)
+{
+    return executor->ops->submit(executor, request, done, ctx, ticket, err);
+}
+
+static inline void pawl_http_cancel(struct pawl_http_executor *executor, uint64_t ticket)
+{
+    executor->ops->cancel(executor, ticket);
+}
+
+#ifdef __cplusplus
+}
+#endif
+#endif

@@ -1,0 +1,280 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * What is this node's in the store: rows of work that it took or made as its own, instances that it
+ * claimed. Everybody else leaves them alone while this node lives.
+ *
+ * So what no thread here has in hand any more, because a call failed behind the one that got it, or
+ * because the answer that gave it was lost, would wait until the node dies. Rows are therefore
+ * noted while they are in hand (instances are, in runtime->running), and after a failure what is
+ * this node's and in nobody's hand is looked up and given out with the work that is taken next.
+ * Doing a row twice is prevented by the store, not by these notes: where memory is short they may
+ * be lacking.
+ */
+#include "runtime/runtime_private.h"
+
+#include "base/alloc.h"
+#include "base/error.h"
+
+/* Between a failure and the look for what it left. */
+#define LOOK_NS INT64_C(50000000)
+/* Rows that one look at the store answers. */
+#define PAGE 256u
+
+struct held {
+    struct pawl_str id; /* behind the struct */
+};
+
+/* ---- in hand ------------------------------------------------------------------------------- */
+
+/* With the mutex held. False: somebody has it. */
+static bool note(struct pawl_runtime *runtime, struct pawl_str id)
+{
+    const struct pawl_allocator *alloc = &runtime->env->alloc;
+    struct held *held;
+
+    if (pawl__map_has(&runtime->held, id))
+        return false;
+    held = pawl__alloc(alloc, sizeof *held + id.len);
+    if (!held)
+        return true;
+    memcpy(held + 1, id.ptr, id.len);
+    held->id = pawl__str_make((const char *)(held + 1), id.len);
+    if (pawl__map_put(&runtime->held, held->id, held) != PAWL_OK)
+        pawl__free(alloc, held, sizeof *held + id.len);
+    return true;
+}
+
+bool pawl__runtime_hold(struct pawl_runtime *runtime, struct pawl_str work_id)
+{
+    bool noted;
+
+    if (pawl_mutex_lock(runtime->env, runtime->mutex) != PAWL_OK)
+        return true; /* stopped: whatever comes next will say so */
+    noted = note(runtime, work_id);
+    pawl_mutex_unlock(runtime->env, runtime->mutex);
+    return noted;
+}
+
+void pawl__runtime_drop(struct pawl_runtime *runtime, struct pawl_str work_id)
+{
+    struct held *held;
+
+    if (pawl_mutex_lock(runtime->env, runtime->mutex) != PAWL_OK)
+        return;
+    held = pawl__map_remove(&runtime->held, work_id);
+    pawl_mutex_unlock(runtime->env, runtime->mutex);
+    if (held)
+        pawl__free(&runtime->env->alloc, held, sizeof *held + held->id.len);
+}
+
+void pawl__runtime_forget_held(struct pawl_runtime *runtime)
+{
+    struct pawl_map_entry *entry;
+
+    PAWL_MAP_FOR_EACH (entry, &runtime->held) {
+        struct held *held = entry->value;
+
+        pawl__free(&runtime->env->alloc, held, sizeof *held + held->id.len);
+    }
+    pawl__map_release(&runtime->held);
+}
+
+void pawl__runtime_note_failure(struct pawl_runtime *runtime, int status)
+{
+    enum pawl_error_class class = pawl_error_class(status);
+
+    if (status == PAWL_OK || (class != PAWL_CLASS_TRANSIENT && class != PAWL_CLASS_UNKNOWN) ||
+        pawl_mutex_lock(runtime->env, runtime->mutex) != PAWL_OK)
+        return;
+    if (runtime->stray_ns == 0)
+        runtime->stray_ns = pawl_env_monotonic_ns(runtime->env) + LOOK_NS;
+    pawl_mutex_unlock(runtime->env, runtime->mutex);
+}
+
+/* ---- in nobody's --------------------------------------------------------------------------- */
+
+struct strays {
+    struct pawl_runtime *runtime;
+    struct pawl_arena *arena;
+    const struct pawl_taken *taken;
+    struct pawl_work_row *work;
+    size_t work_count;
+    size_t work_cap;
+    struct pawl_str *ids;
+    size_t id_count;
+    size_t id_cap;
+    int64_t deadline_ns;
+};
+
+/* Room for one more in an array of the arena; NULL: none. */
+static void *grow(struct pawl_arena *arena, void *items, size_t count, size_t *cap, size_t size)
+{
+    size_t more = *cap ? *cap * 2 : 16;
+    void *grown;
+
+    if (count < *cap)
+        return items;
+    grown = pawl__arena_alloc_array(arena, more, size);
+    if (grown && count > 0)
+        memcpy(grown, items, count * size);
+    if (grown)
+        *cap = more;
+    return grown;
+}
+
+static int add_work(struct strays *strays, const struct pawl_work_row *row)
+{
+    struct pawl_work_row *grown = grow(strays->arena, strays->work, strays->work_count,
+                                       &strays->work_cap, sizeof *strays->work);
+
+    if (!grown)
+        return pawl__arena_status(strays->arena);
+    strays->work = grown;
+    if (pawl__runtime_hold(strays->runtime, row->id))
+        strays->work[strays->work_count++] = *row;
+    return PAWL_OK;
+}
+
+static bool is_running(struct pawl_runtime *runtime, struct pawl_str id)
+{
+    const struct runtime_running *running;
+    bool found = false;
+
+    if (pawl_mutex_lock(runtime->env, runtime->mutex) != PAWL_OK)
+        return true;
+    PAWL_LIST_FOR_EACH (running, &runtime->running, link)
+        found = found || pawl__str_equal(running->id, id);
+    pawl_mutex_unlock(runtime->env, runtime->mutex);
+    return found;
+}
+
+static int add_instance(struct strays *strays, const struct pawl_instance_row *row)
+{
+    struct pawl_str *grown =
+        grow(strays->arena, strays->ids, strays->id_count, &strays->id_cap, sizeof *strays->ids);
+
+    if (!grown)
+        return pawl__arena_status(strays->arena);
+    strays->ids = grown;
+    if (!is_running(strays->runtime, row->id))
+        strays->ids[strays->id_count++] = row->id;
+    return PAWL_OK;
+}
+
+/* All pages of a query on work or instances. */
+static int add_found(struct strays *strays, struct pawl_query *query)
+{
+    struct pawl_rows rows;
+    int status;
+
+    do {
+        status = pawl_store_find(strays->runtime->store, query, strays->arena, &rows,
+                                 strays->deadline_ns, NULL);
+        for (size_t i = 0; status == PAWL_OK && i < rows.count; i++) {
+            if (query->table == PAWL_TABLE_WORK) {
+                query->after = &((const struct pawl_work_row *)rows.rows)[i];
+                status = add_work(strays, query->after);
+            } else {
+                query->after = &((const struct pawl_instance_row *)rows.rows)[i];
+                status = add_instance(strays, query->after);
+            }
+        }
+    } while (status == PAWL_OK && rows.count == PAGE);
+    return status;
+}
+
+/* Work is this node's only while it is due by this column. */
+static int find_work(struct strays *strays, const char *column)
+{
+    const uint32_t late = pawl_table_column(PAWL_TABLE_WORK, column);
+    const struct pawl_condition conditions[] = {
+        {.column = pawl_table_column(PAWL_TABLE_WORK, "owner"),
+         .value = {.integer = pawl__keeper_incarnation(strays->runtime->keeper)}},
+        {.column = late, .compare = PAWL_LE, .value = {.integer = strays->taken->now_us}},
+        {.column = late, .compare = PAWL_LT, .value = {.integer = PAWL_TIME_NEVER}},
+    };
+    struct pawl_query query = {.table = PAWL_TABLE_WORK,
+                               .conditions = conditions,
+                               .condition_count = sizeof conditions / sizeof conditions[0],
+                               .limit = PAGE};
+
+    return add_found(strays, &query);
+}
+
+static int find_instances(struct strays *strays)
+{
+    const uint32_t owner = pawl_table_column(PAWL_TABLE_INSTANCES, "owner");
+    const struct pawl_condition conditions[] = {
+        {.column = owner, .value = {.integer = pawl__keeper_incarnation(strays->runtime->keeper)}},
+        {.column = owner, .compare = PAWL_NE, .value = {.integer = 0}},
+    };
+    struct pawl_query query = {.table = PAWL_TABLE_INSTANCES,
+                               .flags = PAWL_QUERY_BRIEF,
+                               .conditions = conditions,
+                               .condition_count = sizeof conditions / sizeof conditions[0],
+                               .limit = PAGE};
+
+    return add_found(strays, &query);
+}
+
+/* Behind what was taken, in arrays of their own. */
+static int give_out(struct strays *strays, struct pawl_taken *taken)
+{
+    size_t work_count = taken->work_count + strays->work_count,
+           id_count = taken->runnable_count + strays->id_count;
+    struct pawl_work_row *work =
+        pawl__arena_alloc_array(strays->arena, work_count + 1, sizeof *work);
+    struct pawl_str *ids = pawl__arena_alloc_array(strays->arena, id_count + 1, sizeof *ids);
+
+    if (!work || !ids)
+        return pawl__arena_status(strays->arena);
+    if (taken->work_count > 0)
+        memcpy(work, taken->work, taken->work_count * sizeof *work);
+    if (strays->work_count > 0)
+        memcpy(work + taken->work_count, strays->work, strays->work_count * sizeof *work);
+    if (taken->runnable_count > 0)
+        memcpy(ids, taken->runnable, taken->runnable_count * sizeof *ids);
+    if (strays->id_count > 0)
+        memcpy(ids + taken->runnable_count, strays->ids, strays->id_count * sizeof *ids);
+    taken->work = work;
+    taken->work_count = work_count;
+    taken->runnable = ids;
+    taken->runnable_count = id_count;
+    return PAWL_OK;
+}
+
+static bool is_time_to_look(struct pawl_runtime *runtime)
+{
+    bool look;
+
+    if (pawl_mutex_lock(runtime->env, runtime->mutex) != PAWL_OK)
+        return false;
+    look = runtime->stray_ns != 0 && pawl_env_monotonic_ns(runtime->env) >= runtime->stray_ns;
+    if (look)
+        runtime->stray_ns = 0;
+    pawl_mutex_unlock(runtime->env, runtime->mutex);
+    return look;
+}
+
+void pawl__runtime_add_strays(struct pawl_runtime *runtime, struct pawl_arena *arena,
+                              struct pawl_taken *taken, int64_t deadline_ns)
+{
+    struct strays strays = {
+        .runtime = runtime, .arena = arena, .taken = taken, .deadline_ns = deadline_ns};
+    int status;
+
+    if (!is_time_to_look(runtime))
+        return;
+    status = find_work(&strays, "due_us");
+    if (status == PAWL_OK)
+        status = find_work(&strays, "expires_us");
+    if (status == PAWL_OK)
+        status = find_instances(&strays);
+    if (status == PAWL_OK)
+        status = give_out(&strays, taken);
+    if (status == PAWL_OK)
+        return;
+    for (size_t i = 0; i < strays.work_count; i++)
+        pawl__runtime_drop(runtime, strays.work[i].id);
+    pawl__runtime_note_failure(runtime, status);
+}

@@ -1,0 +1,441 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The HTTP driver against a server on loopback that answers and misbehaves. */
+#include "drivers/curl.h"
+#include "lib/test.h"
+#include "os/socket.h"
+#include "servers/http.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+#define S(text) PAWL_STR_LIT(text)
+#define MINUTE_NS INT64_C(60000000000)
+#define BODY_BYTES 1024
+
+struct fixture {
+    struct pawl_env *env;
+    struct pawl_http_executor *executor;
+    struct test_http *server;
+    struct pawl_mutex *mutex; /* guards what follows */
+    struct pawl_cond *cond;
+    uint32_t ended;
+    struct pawl_http_answer answer; /* the last, without what is borrowed */
+    char body[8192];
+    char header[128]; /* X-Seen of the last answer */
+    char url[256];
+    struct pawl_error err;
+};
+
+static char filler[BODY_BYTES];
+
+static const struct test_http_route routes[] = {
+    {.path = S("/ok"),
+     .status = 200,
+     .content_type = S("text/plain"),
+     .body = S("hello"),
+     .headers = S("X-Seen: first\r\n")},
+    {.path = S("/missing"), .status = 404, .body = S("no")},
+    {.path = S("/once"),
+     .status = 302,
+     .headers = S("Location: /ok\r\nX-Seen: redirect\r\n"),
+     .body = S("not this")},
+    {.path = S("/round"), .status = 302, .headers = S("Location: /round\r\n")},
+    {.path = S("/file"), .status = 302, .headers = S("Location: file:///etc/passwd\r\n")},
+    {.path = S("/close"), .manner = TEST_HTTP_CLOSE},
+    {.path = S("/hold"), .status = 200, .manner = TEST_HTTP_HOLD, .body = S("late")},
+    {.path = S("/stall"), .status = 200, .manner = TEST_HTTP_STALL, .body = S("half and half")},
+    {.path = S("/huge"),
+     .status = 200,
+     .manner = TEST_HTTP_HUGE,
+     .body = {filler, BODY_BYTES},
+     .repeat = 64},
+};
+
+static int open_fixture(void **state)
+{
+    struct fixture *f = calloc(1, sizeof *f);
+
+    if (!f)
+        return -1;
+    *state = f;
+    assert_ok(pawl_system_env_open(&f->env, &f->err), &f->err);
+    assert_ok(pawl_mutex_new(f->env, "test", &f->mutex), NULL);
+    assert_ok(pawl_cond_new(f->env, "test", &f->cond), NULL);
+    f->server = test_http_start(routes, sizeof routes / sizeof routes[0]);
+    return 0;
+}
+
+static int close_fixture(void **state)
+{
+    struct fixture *f = *state;
+
+    pawl_http_close(f->executor);
+    test_http_stop(f->server);
+    pawl_cond_free(f->env, f->cond);
+    pawl_mutex_free(f->env, f->mutex);
+    pawl_system_env_close(f->env);
+    free(f);
+    return 0;
+}
+
+static void open_with(struct fixture *f, const struct pawl_curl_options *options)
+{
+    assert_ok(pawl__curl_open(f->env, options, &f->executor, &f->err), &f->err);
+}
+
+static void on_done(void *ctx, const struct pawl_http_answer *answer)
+{
+    struct fixture *f = ctx;
+
+    if (pawl_mutex_lock(f->env, f->mutex) != PAWL_OK)
+        return;
+    f->answer = *answer;
+    f->header[0] = 0;
+    for (size_t i = 0; i < answer->header_count; i++)
+        if (pawl__str_is(answer->headers[i].name, "X-Seen"))
+            (void)snprintf(f->header, sizeof f->header, "%.*s",
+                           PAWL_STR_ARG(answer->headers[i].value));
+    (void)snprintf(f->body, sizeof f->body, "%.*s", PAWL_STR_ARG(answer->body));
+    (void)snprintf(f->url, sizeof f->url, "%.*s", PAWL_STR_ARG(answer->url));
+    f->ended++;
+    pawl_cond_broadcast(f->env, f->cond);
+    pawl_mutex_unlock(f->env, f->mutex);
+}
+
+static void wait_ended(struct fixture *f, uint32_t count)
+{
+    int64_t deadline_ns = pawl_env_monotonic_ns(f->env) + MINUTE_NS;
+    int status = pawl_mutex_lock(f->env, f->mutex);
+
+    assert_ok(status, NULL);
+    while (f->ended < count && status == PAWL_OK)
+        status = pawl_cond_wait(f->env, f->cond, f->mutex, deadline_ns);
+    pawl_mutex_unlock(f->env, f->mutex);
+    assert_ok(status, NULL);
+}
+
+static uint64_t begin(struct fixture *f, const char *method, const char *path, const char *body)
+{
+    static const struct pawl_http_header headers[] = {{S("X-Test"), S("yes")},
+                                                      {S("X-Empty"), S("")}};
+    char url[512];
+    struct pawl_http_request request = {.method = pawl__str(method),
+                                        .headers = headers,
+                                        .header_count = 2,
+                                        .body = pawl__str(body),
+                                        .has_body = body != NULL};
+    uint64_t ticket = 0;
+
+    (void)snprintf(url, sizeof url, "%s%s", path[0] == '/' ? test_http_url(f->server) : "", path);
+    request.url = pawl__str(url);
+    assert_ok(pawl_http_submit(f->executor, &request, on_done, f, &ticket, &f->err), &f->err);
+    return ticket;
+}
+
+static void fetch(struct fixture *f, const char *method, const char *path, const char *body)
+{
+    uint32_t before = f->ended;
+
+    (void)begin(f, method, path, body);
+    wait_ended(f, before + 1);
+}
+
+static void an_answer_has_status_headers_and_body(void **state)
+{
+    struct fixture *f = *state;
+
+    open_with(f, NULL);
+    fetch(f, "GET", "/ok?a=b", NULL);
+    assert_int_equal(f->answer.end, PAWL_HTTP_ANSWERED);
+    assert_int_equal(f->answer.status, 200);
+    assert_string_equal(f->body, "hello");
+    assert_string_equal(f->header, "first");
+    assert_str(test_http_path(f->server, 0), "/ok?a=b");
+    assert_str(test_http_header(f->server, 0, "X-Test"), "yes");
+    assert_str(test_http_header(f->server, 0, "Expect"), "");
+    fetch(f, "GET", "/missing", NULL);
+    assert_int_equal(f->answer.end, PAWL_HTTP_ANSWERED);
+    assert_int_equal(f->answer.status, 404);
+}
+
+static void a_body_goes_out_as_it_is(void **state)
+{
+    static const char *const methods[] = {"POST", "PUT", "PATCH", "DELETE", "GET"};
+    struct fixture *f = *state;
+
+    open_with(f, NULL);
+    for (size_t i = 0; i < 5; i++) {
+        fetch(f, methods[i], "/ok", "a=1\n");
+        assert_int_equal(f->answer.status, 200);
+        assert_str(test_http_method(f->server, i), methods[i]);
+        assert_str(test_http_body(f->server, i), "a=1\n");
+        assert_str(test_http_header(f->server, i, "Content-Length"), "4");
+        assert_str(test_http_header(f->server, i, "Content-Type"), "");
+    }
+}
+
+static void methods_without_a_body_are_sent(void **state)
+{
+    struct fixture *f = *state;
+
+    open_with(f, NULL);
+    fetch(f, "POST", "/ok", NULL);
+    assert_str(test_http_header(f->server, 0, "Content-Length"), "0");
+    assert_str(test_http_header(f->server, 0, "Content-Type"), "");
+    fetch(f, "HEAD", "/ok", NULL);
+    assert_str(test_http_method(f->server, 1), "HEAD");
+    assert_int_equal(f->answer.status, 200);
+    assert_string_equal(f->body, "");
+    fetch(f, "OPTIONS", "/ok", NULL);
+    assert_str(test_http_method(f->server, 2), "OPTIONS");
+}
+
+static void a_redirect_is_followed(void **state)
+{
+    struct fixture *f = *state;
+
+    open_with(f, NULL);
+    fetch(f, "POST", "/once", "x");
+    assert_int_equal(f->answer.status, 200);
+    assert_string_equal(f->body, "hello");
+    assert_string_equal(f->header, "first");
+    assert_non_null(strstr(f->url, "/ok"));
+    assert_str(test_http_method(f->server, 1), "GET");
+}
+
+static void redirects_end(void **state)
+{
+    struct fixture *f = *state;
+
+    open_with(f, NULL);
+    fetch(f, "GET", "/round", NULL);
+    assert_int_equal(f->answer.end, PAWL_HTTP_TOO_LARGE);
+    assert_int_equal(f->answer.error.code, PAWL_ELIMIT);
+    assert_int_equal(test_http_count(f->server), PAWL_CURL_REDIRECTS + 1);
+}
+
+static void a_redirect_does_not_lead_to_files(void **state)
+{
+    struct fixture *f = *state;
+
+    open_with(f, NULL);
+    fetch(f, "GET", "/file", NULL);
+    assert_int_equal(f->answer.end, PAWL_HTTP_DENIED);
+}
+
+static void only_http_is_spoken(void **state)
+{
+    struct fixture *f = *state;
+
+    open_with(f, NULL);
+    fetch(f, "GET", "file:///etc/passwd", NULL);
+    assert_int_equal(f->answer.end, PAWL_HTTP_INVALID);
+    assert_false(f->answer.sent);
+    fetch(f, "GET", "http://[not-an-address/", NULL);
+    assert_int_equal(f->answer.end, PAWL_HTTP_INVALID);
+}
+
+static void nobody_there_is_told_from_nothing_heard(void **state)
+{
+    struct fixture *f = *state;
+
+    open_with(f, NULL);
+    fetch(f, "GET", "http://127.0.0.1:1/secret?password=x", NULL);
+    assert_int_equal(f->answer.end, PAWL_HTTP_CONNECT);
+    assert_int_equal(f->answer.error.code, PAWL_EUNAVAILABLE);
+    assert_false(f->answer.sent);
+    assert_non_null(strstr(f->answer.error.msg, "GET http://127.0.0.1:1/secret: "));
+    assert_null(strstr(f->answer.error.msg, "password"));
+    fetch(f, "POST", "/close", "x");
+    assert_int_equal(f->answer.end, PAWL_HTTP_LOST);
+    assert_int_equal(f->answer.error.code, PAWL_EUNKNOWN);
+    assert_true(f->answer.sent);
+}
+
+static void time_runs_out_before_and_within_an_answer(void **state)
+{
+    const struct pawl_curl_options options = {.timeout_ns = 200000000};
+    struct fixture *f = *state;
+
+    open_with(f, &options);
+    fetch(f, "GET", "/hold", NULL);
+    assert_int_equal(f->answer.end, PAWL_HTTP_TIMED_OUT);
+    assert_int_equal(f->answer.error.code, PAWL_EUNKNOWN);
+    assert_true(f->answer.sent);
+    fetch(f, "GET", "/stall", NULL);
+    assert_int_equal(f->answer.end, PAWL_HTTP_TIMED_OUT);
+}
+
+static void a_large_answer_is_refused(void **state)
+{
+    const struct pawl_curl_options options = {.response_bytes_max = 64 * BODY_BYTES - 1};
+    const struct pawl_curl_options enough = {.response_bytes_max = 64 * BODY_BYTES};
+    struct fixture *f = *state;
+
+    open_with(f, &options);
+    fetch(f, "GET", "/huge", NULL);
+    assert_int_equal(f->answer.end, PAWL_HTTP_TOO_LARGE);
+    assert_int_equal(f->answer.error.code, PAWL_ELIMIT);
+    pawl_http_close(f->executor);
+    open_with(f, &enough);
+    fetch(f, "GET", "/huge", NULL);
+    assert_int_equal(f->answer.end, PAWL_HTTP_ANSWERED);
+    assert_int_equal(f->answer.body.len, 64 * BODY_BYTES);
+}
+
+static void a_denied_address_is_not_connected_to(void **state)
+{
+    struct pawl_curl_options options = {0};
+    struct fixture *f = *state;
+
+    assert_ok(pawl__addresses_parse(pawl__str("loopback"), &options.deny, &f->err), &f->err);
+    open_with(f, &options);
+    fetch(f, "GET", "/ok", NULL);
+    assert_int_equal(f->answer.end, PAWL_HTTP_DENIED);
+    assert_int_equal(f->answer.error.code, PAWL_EPERM);
+    assert_false(f->answer.sent);
+    fetch(f, "GET", "http://localhost:9/", NULL);
+    assert_int_equal(f->answer.end, PAWL_HTTP_DENIED);
+    assert_int_equal(test_http_count(f->server), 0);
+}
+
+/* The stub speaks no TLS at all: whoever does not say what https demands is not talked to. */
+static void https_needs_tls(void **state)
+{
+    struct fixture *f = *state;
+    char url[128];
+
+    open_with(f, NULL);
+    (void)snprintf(url, sizeof url, "https%s/ok", test_http_url(f->server) + 4);
+    (void)begin(f, "GET", url, NULL);
+    test_http_release(f->server);
+    pawl_http_close(f->executor);
+    f->executor = NULL;
+    assert_int_equal(f->ended, 1);
+    assert_int_not_equal(f->answer.end, PAWL_HTTP_ANSWERED);
+    assert_int_equal(test_http_count(f->server), 0);
+}
+
+static void a_request_can_be_given_up(void **state)
+{
+    struct fixture *f = *state;
+    uint64_t ticket;
+
+    open_with(f, NULL);
+    ticket = begin(f, "GET", "/hold", NULL);
+    test_http_wait(f->server, 1);
+    pawl_http_cancel(f->executor, ticket);
+    wait_ended(f, 1);
+    assert_int_equal(f->answer.end, PAWL_HTTP_CANCELLED);
+    assert_true(f->answer.sent);
+    pawl_http_cancel(f->executor, ticket);
+}
+
+static void many_are_under_way_at_a_time(void **state)
+{
+    struct fixture *f = *state;
+
+    open_with(f, NULL);
+    for (int i = 0; i < 32; i++)
+        (void)begin(f, "GET", "/hold", NULL);
+    test_http_wait(f->server, 32);
+    assert_int_equal(f->ended, 0);
+    test_http_release(f->server);
+    wait_ended(f, 32);
+    assert_string_equal(f->body, "late");
+}
+
+static void too_many_are_refused(void **state)
+{
+    const struct pawl_curl_options options = {.requests_max = 1};
+    const struct pawl_http_request request = {.method = S("GET"), .url = S("http://127.0.0.1:1")};
+    struct fixture *f = *state;
+    uint64_t ticket = 7;
+
+    open_with(f, &options);
+    (void)begin(f, "GET", "/hold", NULL);
+    assert_code(pawl_http_submit(f->executor, &request, on_done, f, &ticket, &f->err), PAWL_EBUSY);
+    assert_int_equal(ticket, 7);
+}
+
+static void closing_ends_what_is_under_way(void **state)
+{
+    struct fixture *f = *state;
+
+    open_with(f, NULL);
+    (void)begin(f, "GET", "/hold", NULL);
+    test_http_wait(f->server, 1);
+    pawl_http_close(f->executor);
+    f->executor = NULL;
+    assert_int_equal(f->ended, 1);
+    assert_int_equal(f->answer.end, PAWL_HTTP_CANCELLED);
+}
+
+static void a_header_cannot_bring_another(void **state)
+{
+    const struct pawl_http_header header = {S("X"), S("a\r\nEvil: b")};
+    const struct pawl_http_header name = {S("X Y"), S("a")};
+    struct pawl_http_request request = {
+        .method = S("GET"), .url = S("http://127.0.0.1:1"), .headers = &header, .header_count = 1};
+    struct fixture *f = *state;
+    uint64_t ticket;
+
+    open_with(f, NULL);
+    assert_code(pawl_http_submit(f->executor, &request, on_done, f, &ticket, &f->err), PAWL_EINVAL);
+    request.headers = &name;
+    assert_code(pawl_http_submit(f->executor, &request, on_done, f, &ticket, &f->err), PAWL_EINVAL);
+    request.headers = NULL;
+    request.header_count = 0;
+    request.method = pawl__str("GE T");
+    assert_code(pawl_http_submit(f->executor, &request, on_done, f, &ticket, &f->err), PAWL_EINVAL);
+}
+
+/* An environment with the system's threads and an allocator that refuses. */
+static int open_and_close(struct test_allocator *alloc, void *arg)
+{
+    struct fixture *f = arg;
+    struct pawl_env env = *f->env;
+    struct pawl_curl_options options = {.ca_file = "/nowhere"};
+    struct pawl_http_executor *executor = NULL;
+    int status;
+
+    (void)env;
+    f->env->alloc = alloc->base;
+    status = pawl__curl_open(f->env, &options, &executor, NULL);
+    pawl_http_close(executor);
+    f->env->alloc = env.alloc;
+    return status;
+}
+
+static void memory_may_run_out_while_opening(void **state)
+{
+    test_sweep_allocations(open_and_close, *state, 100);
+}
+
+#define TEST(name) cmocka_unit_test_setup_teardown(name, open_fixture, close_fixture)
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        TEST(an_answer_has_status_headers_and_body),
+        TEST(a_body_goes_out_as_it_is),
+        TEST(methods_without_a_body_are_sent),
+        TEST(a_redirect_is_followed),
+        TEST(redirects_end),
+        TEST(a_redirect_does_not_lead_to_files),
+        TEST(only_http_is_spoken),
+        TEST(nobody_there_is_told_from_nothing_heard),
+        TEST(time_runs_out_before_and_within_an_answer),
+        TEST(a_large_answer_is_refused),
+        TEST(a_denied_address_is_not_connected_to),
+        TEST(https_needs_tls),
+        TEST(a_request_can_be_given_up),
+        TEST(many_are_under_way_at_a_time),
+        TEST(too_many_are_refused),
+        TEST(closing_ends_what_is_under_way),
+        TEST(a_header_cannot_bring_another),
+        TEST(memory_may_run_out_while_opening),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,194 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The runtime where memory is short, and where a workflow would take all of it. */
+#include "runtime/runtime.h"
+
+#include "activities/activities.h"
+#include "expressions/expressions.h"
+#include "lib/clock.h"
+#include "lib/rig.h"
+#include "stores/stores.h"
+
+#define SECOND INT64_C(1000000000)
+#define WALL (INT64_C(1767323045) * SECOND) /* 2026-01-02T03:04:05Z */
+#define TEXT(value) RIG_INPUT("String", "Literal", "'" value "'")
+#define TRUE_VALUE RIG_INPUT("Boolean", "Literal", "true")
+
+static const char child[] =
+    "{'definitionId':'child','root':" RIG_SEQUENCE("seq", RIG_EVENT("e", "Go")) "}";
+static const char parent[] = "{'definitionId':'parent','root':" RIG_SEQUENCE(
+    "seq", "{'id':'x','type':'Elsa.ExecuteWorkflow','waitForCompletion':" TRUE_VALUE
+           ",'workflowDefinitionId':" TEXT("child") "}," RIG_WRITE("w", "end")) "}";
+static const char loop[] =
+    "{'definitionId':'loop','root':{'id':'w','type':'Elsa.While','condition':" TRUE_VALUE
+    ",'body':{'id':'b','type':'Elsa.SetName','value':" TEXT("round") "}}}";
+
+struct fixture {
+    struct test_allocator *alloc;
+    struct test_clock *clock;
+    struct pawl_env *env;
+    struct pawl_engine engine;
+    struct pawl_arena arena;
+    struct pawl_store *store;
+    struct pawl_runtime *runtime;
+    struct pawl_error err;
+    int left; /* polls until the hook says stop */
+};
+
+static bool stop_soon(void *ctx)
+{
+    struct fixture *f = ctx;
+
+    return f->left < 0 || --f->left < 0;
+}
+
+static int fixture_open(struct fixture *f, struct test_allocator *alloc)
+{
+    const struct pawl_runtime_options options = {
+        .node_id = pawl__str("a"),
+        .lease_us = INT64_C(86400000000),
+        .no_journal = true,
+        .hooks = {.stop = stop_soon, .ctx = f},
+    };
+    int status;
+
+    *f = (struct fixture){.alloc = alloc, .left = INT32_MAX, .err = PAWL_ERROR_INIT};
+    assert_int_equal(test_clock_open(&alloc->base, WALL, &f->clock), PAWL_OK);
+    f->env = test_clock_env(f->clock);
+    pawl__arena_init(&f->arena, &f->env->alloc, (size_t)64 << 20);
+    pawl__engine_init(&f->engine, &f->env->alloc, (struct pawl_hash_seed){1, 2});
+    status = pawl__activities_register(&f->engine);
+    if (status == PAWL_OK)
+        status = pawl__expressions_register(&f->engine);
+    if (status == PAWL_OK)
+        status = pawl__memory_store_new(f->env, &f->store, &f->err);
+    if (status == PAWL_OK)
+        status = pawl__runtime_open(f->env, &f->engine, f->store, &options, &f->runtime, &f->err);
+    return status;
+}
+
+static void fixture_close(struct fixture *f)
+{
+    pawl__runtime_close(f->runtime);
+    pawl_store_close(f->store);
+    pawl__engine_release(&f->engine);
+    pawl__arena_release(&f->arena);
+    test_clock_close(f->clock);
+}
+
+static int64_t later(struct fixture *f)
+{
+    return pawl_env_monotonic_ns(f->env) + 60 * SECOND;
+}
+
+/* `text` is JSON with ' in place of ". */
+static int publish(struct fixture *f, const char *text)
+{
+    struct pawl_definitions *definitions = pawl__runtime_definitions(f->runtime);
+    struct pawl_str copy = pawl__arena_str(&f->arena, pawl__str(text));
+    struct pawl_definition_row row;
+    struct pawl_json json;
+    int status;
+
+    if (!copy.ptr)
+        return PAWL_ENOMEM;
+    for (size_t i = 0; i < copy.len; i++) {
+        if (copy.ptr[i] == '\'')
+            ((char *)(uintptr_t)copy.ptr)[i] = '"';
+    }
+    status = pawl__json_parse(&f->arena, copy, NULL, &json, NULL, &f->err);
+    if (status == PAWL_OK)
+        status = pawl__definitions_import(definitions, &json, &f->arena, &row, later(f), &f->err);
+    if (status == PAWL_OK)
+        status = pawl__definitions_publish(definitions, row.id, &f->arena, NULL, later(f), &f->err);
+    return status;
+}
+
+/* Each time what was put off is due again. */
+static int drain(struct fixture *f)
+{
+    int status = PAWL_OK;
+
+    for (int i = 0; i < 5 && status == PAWL_OK; i++) {
+        struct pawl_worked worked;
+
+        status = pawl__runtime_drain(f->runtime, &worked, later(f), &f->err);
+        test_clock_advance(f->clock, 60 * SECOND);
+    }
+    return status;
+}
+
+static int run_everything(struct test_allocator *alloc, void *arg)
+{
+    const struct pawl_start what = {.definition_id = pawl__str("parent")};
+    struct pawl_instance_row row;
+    struct pawl_outcome outcome;
+    struct fixture f;
+    int status = fixture_open(&f, alloc);
+
+    (void)arg;
+    if (status == PAWL_OK)
+        status = publish(&f, child);
+    if (status == PAWL_OK)
+        status = publish(&f, parent);
+    if (status == PAWL_OK)
+        status = pawl__runtime_start(f.runtime, &what, &outcome, later(&f), &f.err);
+    /* Out of memory behind its first commit: it has begun, and the answer says so. */
+    if (status == PAWL_EUNKNOWN && strstr(f.err.msg, "has begun"))
+        status = PAWL_ENOMEM;
+    if (status == PAWL_OK)
+        status = pawl__runtime_send_event(f.runtime, pawl__str("Go"), NULL, NULL, NULL, later(&f),
+                                          &f.err);
+    if (status == PAWL_OK)
+        status = drain(&f);
+    if (status == PAWL_OK)
+        status = pawl__runtime_show(f.runtime, pawl__str(outcome.instance_id), &f.arena, &row, NULL,
+                                    later(&f), &f.err);
+    if (status == PAWL_OK)
+        assert_str(row.sub_status, "Finished");
+    fixture_close(&f);
+    return status;
+}
+
+static void running_out_of_memory_is_an_answer_and_what_was_stored_goes_on(void **state)
+{
+    (void)state;
+    test_sweep_allocations(run_everything, NULL, 5000);
+}
+
+static void an_endless_loop_can_be_stopped_and_stays_small(void **state)
+{
+    const struct pawl_start what = {.definition_id = pawl__str("loop")};
+    struct pawl_instance_row row;
+    struct pawl_outcome outcome;
+    struct test_allocator alloc;
+    struct fixture f;
+
+    (void)state;
+    test_allocator_init(&alloc);
+    assert_int_equal(fixture_open(&f, &alloc), PAWL_OK);
+    f.left = 200000;
+    assert_ok(publish(&f, loop), &f.err);
+    assert_ok(pawl__runtime_start(f.runtime, &what, &outcome, later(&f), &f.err), &f.err);
+    assert_int_equal(outcome.sub_status, PAWL_SUB_EXECUTING);
+    assert_true(alloc.live_bytes < (size_t)4 << 20);
+    /* Nobody has it now, and it is as it was: it can be cancelled. */
+    f.left = INT32_MAX;
+    assert_ok(pawl__runtime_cancel(f.runtime, pawl__str(outcome.instance_id), later(&f), &f.err),
+              &f.err);
+    assert_ok(pawl__runtime_show(f.runtime, pawl__str(outcome.instance_id), &f.arena, &row, NULL,
+                                 later(&f), &f.err),
+              &f.err);
+    assert_str(row.sub_status, "Cancelled");
+    fixture_close(&f);
+    assert_int_equal(alloc.live_count, 0);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(running_out_of_memory_is_an_answer_and_what_was_stored_goes_on),
+        cmocka_unit_test(an_endless_loop_can_be_stopped_and_stays_small),
+    };
+
+    return cmocka_run_group_tests_name("runtime/runtime_memory", tests, NULL, NULL);
+}
