@@ -10,6 +10,7 @@ SAN ?=
 SUITE ?=
 FUZZ_SECONDS ?= 60
 SEEDS ?= 1000
+INSTANCES ?= 1000000
 
 ifeq ($(origin CC),default)
 CC := gcc
@@ -28,7 +29,8 @@ SETUP := $(SAN_FLAGS_$(SAN))
 # Tests are configured only where their libraries are: `make` and `make demo` need none of them.
 WITH_TESTS = $(shell pkgconf --exists cmocka jansson 2>/dev/null && echo true || echo false)
 
-.PHONY: all demo test conformance conformance-sqlite sim bench fuzz lint format clean help
+.PHONY: all demo test conformance conformance-sqlite sim bench bench-million fuzz lint format \
+    clean help
 
 all: ## build the binary: build/pawl
 	@tools/install-packages build
@@ -76,6 +78,11 @@ bench: ## measure against the floor and against peers, as ratios in one run
 	@tools/install-packages build bench test
 	@tools/build build-bench CC=gcc --buildtype=release -Dtests=false -Dbench=true
 	@tools/run-bench build-bench
+
+bench-million: ## ready, memory and resumes with INSTANCES (1,000,000) suspended instances; minutes
+	@tools/install-packages build bench test
+	@tools/build build-bench CC=gcc --buildtype=release -Dtests=false -Dbench=true
+	@build-bench/bench/bench-million $(INSTANCES)
 
 fuzz: ## run every fuzz target for FUZZ_SECONDS (60) each, from the saved corpus
 	@tools/install-packages build test

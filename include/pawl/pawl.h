@@ -6,7 +6,9 @@
 #ifndef PAWL_PAWL_H
 #define PAWL_PAWL_H
 
+#include <pawl/activity.h>
 #include <pawl/error.h>
+#include <pawl/runtime.h>
 #include <pawl/version.h>
 
 #endif

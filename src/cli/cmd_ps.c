@@ -1,14 +1,17 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* `pawl ps`: the instances of a store. */
+/* `pawl ps`: the instances of a store, once or as they change. */
 #include "cli/commands.h"
 
 #include "base/buf.h"
 #include "base/error.h"
 #include "cli/output.h"
 #include "cli/session.h"
+#include "cli/watch.h"
 
 #define OUTPUT_MAX ((size_t)64 << 20)
 #define FILTERS_MAX 8
+/* What one look of --watch may hold. */
+#define LOOK_MAX ((size_t)1 << 30)
 
 struct listing {
     struct pawl_query query;
@@ -116,9 +119,123 @@ static int body(struct pawl_cli_session *session, struct pawl_error *err)
     return PAWL_CLI_EXIT_OK;
 }
 
+/* ---- watching ------------------------------------------------------------------------------ */
+
+/* The rows of the last look and of this one take turns. */
+struct watching {
+    struct pawl_arena arenas[2];
+    struct pawl_map seen[2]; /* struct pawl_instance_row by id */
+    unsigned turn;
+};
+
+/* One line: a JSON object, or the columns of the list. */
+static int print_change(struct pawl_cli *cli, const struct pawl_instance_row *row)
+{
+    char time[PAWL_CLI_TIME_TEXT];
+    struct pawl_json_writer writer;
+    struct pawl_buf json;
+
+    if (pawl__cli_flag(&cli->args, "json")) {
+        pawl__buf_init(&json, &cli->env->alloc, OUTPUT_MAX);
+        pawl__json_writer_init(&writer, &json, PAWL_JSON_ESCAPE_MINIMAL, 0);
+        write_row(&writer, row);
+        return pawl__cli_write_json(cli, &json) == PAWL_CLI_EXIT_OK ? PAWL_OK : PAWL_ENOMEM;
+    }
+    pawl__cli_print(&cli->out, "%-19s  %-32.*s  %-10.*s  ",
+                    pawl__cli_time_text(row->updated_us, time), PAWL_STR_ARG(row->id),
+                    PAWL_STR_ARG(row->sub_status));
+    pawl__cli_write_safe(&cli->out, row->definition_id);
+    pawl__cli_print(&cli->out, " %lld\n", (long long)row->version);
+    return PAWL_OK;
+}
+
+/* One that is not listed any more: it has ended, was deleted, or others are newer. */
+static int print_left(struct pawl_cli_session *session, struct pawl_arena *arena,
+                      const struct pawl_instance_row *before, struct pawl_error *err)
+{
+    struct pawl_instance_row row;
+    int status = pawl__runtime_show(session->runtime, before->id, arena, &row, NULL,
+                                    pawl__cli_session_deadline(session), err);
+
+    if (status == PAWL_ENOTFOUND) {
+        row = *before;
+        row.status = row.sub_status = pawl__str("Deleted");
+        return print_change(session->cli, &row);
+    }
+    if (status == PAWL_OK && row.revision != before->revision)
+        status = print_change(session->cli, &row);
+    return status;
+}
+
+static int print_changes(struct pawl_cli_session *session, struct watching *watching,
+                         const struct pawl_rows *rows, struct pawl_error *err)
+{
+    struct pawl_map *now = &watching->seen[watching->turn];
+    const struct pawl_map *before = &watching->seen[watching->turn ^ 1u];
+    struct pawl_map_entry *entry;
+    int status = PAWL_OK;
+
+    pawl__map_clear(now);
+    for (size_t i = 0; i < rows->count && status == PAWL_OK; i++) {
+        const struct pawl_instance_row *row = &((const struct pawl_instance_row *)rows->rows)[i];
+        const struct pawl_instance_row *old = pawl__map_get(before, row->id);
+
+        status = pawl__map_put(now, row->id, (void *)(uintptr_t)row);
+        if (status == PAWL_OK && (!old || old->revision != row->revision))
+            status = print_change(session->cli, row);
+    }
+    PAWL_MAP_FOR_EACH (entry, before) {
+        if (status == PAWL_OK && !pawl__map_has(now, entry->key))
+            status = print_left(session, &watching->arenas[watching->turn], entry->value, err);
+    }
+    return status;
+}
+
+static int look(struct pawl_cli_session *session, void *ctx, struct pawl_error *err)
+{
+    struct pawl_cli *cli = session->cli;
+    struct watching *watching = ctx;
+    struct pawl_arena *arena = &watching->arenas[watching->turn];
+    struct listing listing;
+    struct pawl_rows rows;
+    int status;
+
+    pawl__arena_reset(arena);
+    make_query(&cli->args, &listing);
+    status = pawl_store_find(session->store, &listing.query, arena, &rows,
+                             pawl__cli_session_deadline(session), err);
+    if (status != PAWL_OK)
+        return status;
+    if (pawl__cli_watch_in_place(cli) && !pawl__cli_flag(&cli->args, "json")) {
+        pawl__cli_watch_clear(cli);
+        print_text(cli, &rows);
+        return PAWL_OK;
+    }
+    status = print_changes(session, watching, &rows, err);
+    watching->turn ^= 1u;
+    return status == PAWL_OK || err->code == status ? status : pawl__error_code(err, status);
+}
+
+static int watch(struct pawl_cli *cli)
+{
+    struct watching watching = {.turn = 0};
+    int code;
+
+    for (unsigned i = 0; i < 2; i++) {
+        pawl__arena_init(&watching.arenas[i], &cli->env->alloc, LOOK_MAX);
+        pawl__map_init(&watching.seen[i], &cli->env->alloc, (struct pawl_hash_seed){1, 2});
+    }
+    code = pawl__cli_watch(cli, false, look, &watching);
+    for (unsigned i = 0; i < 2; i++) {
+        pawl__map_release(&watching.seen[i]);
+        pawl__arena_release(&watching.arenas[i]);
+    }
+    return code;
+}
+
 static int run(struct pawl_cli *cli)
 {
-    return pawl__cli_in_session(cli, body);
+    return pawl__cli_flag(&cli->args, "watch") ? watch(cli) : pawl__cli_in_session(cli, body);
 }
 
 static const char *const status_choices[] = {"Pending",   "Executing", "Suspended", "Finished",
@@ -146,7 +263,14 @@ static const struct pawl_cli_option options[] = {
      .help = "Show at most COUNT, the newest (default 100)",
      .min = 1,
      .max = PAWL_STORE_ROWS_MAX},
-    {.name = "json", .kind = PAWL_CLI_FLAG, .help = "Print a JSON array"},
+    {.name = "watch",
+     .letter = 'w',
+     .kind = PAWL_CLI_FLAG,
+     .help = "Until Ctrl-C: in place on a terminal, else a line for each change"},
+    PAWL_CLI_INTERVAL_OPTION,
+    {.name = "json",
+     .kind = PAWL_CLI_FLAG,
+     .help = "Print a JSON array; with --watch, an object per change"},
     PAWL_CLI_CONFIGURE_OPTIONS,
     {.name = NULL},
 };

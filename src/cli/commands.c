@@ -34,17 +34,17 @@ static const struct pawl_cli_option options[] = {
 };
 
 static const struct pawl_cli_command *const commands[] = {
-    &pawl__cli_run,        &pawl__cli_eval,
-    &pawl__cli_validate,   &pawl__cli_graph,
-    &pawl__cli_activities, &pawl__cli_json,
-    &pawl__cli_publish,    &pawl__cli_start,
-    &pawl__cli_send,       &pawl__cli_ps,
-    &pawl__cli_show,       &pawl__cli_journal,
-    &pawl__cli_resume,     &pawl__cli_cancel,
-    &pawl__cli_rm,         &pawl__cli_worker,
-    &pawl__cli_store,      &pawl__cli_config,
-    &pawl__cli_version,    &pawl__cli_completion,
-    &pawl__cli_help,       NULL,
+    &pawl__cli_run,        &pawl__cli_eval,        &pawl__cli_validate,
+    &pawl__cli_graph,      &pawl__cli_activities,  &pawl__cli_json,
+    &pawl__cli_publish,    &pawl__cli_definitions, &pawl__cli_start,
+    &pawl__cli_send,       &pawl__cli_ps,          &pawl__cli_show,
+    &pawl__cli_why,        &pawl__cli_journal,     &pawl__cli_resume,
+    &pawl__cli_retry,      &pawl__cli_alter,       &pawl__cli_retain,
+    &pawl__cli_cancel,     &pawl__cli_rm,          &pawl__cli_tasks,
+    &pawl__cli_timers,     &pawl__cli_deadletters, &pawl__cli_import,
+    &pawl__cli_export,     &pawl__cli_worker,      &pawl__cli_top,
+    &pawl__cli_store,      &pawl__cli_config,      &pawl__cli_version,
+    &pawl__cli_completion, &pawl__cli_help,        NULL,
 };
 
 /* `pawl` without a command: the help, where a usage error goes. */
@@ -75,6 +75,18 @@ static void start_log(struct pawl_cli *cli)
     pawl_log_init(&cli->log, &config);
 }
 
+/* The root's flag, not an option of that name that a command has. */
+static bool asks_version(const struct pawl_cli_args *args)
+{
+    for (size_t i = 0; i < args->given_count; i++) {
+        const struct pawl_cli_option *option = args->given[i].option;
+
+        if (option->kind == PAWL_CLI_FLAG && strcmp(option->name, "version") == 0)
+            return true;
+    }
+    return false;
+}
+
 static int run_named(struct pawl_cli *cli)
 {
     const struct pawl_cli_command *command = pawl__cli_named(&cli->args);
@@ -83,7 +95,7 @@ static int run_named(struct pawl_cli *cli)
         pawl__cli_help_command(cli, &cli->out, cli->args.path, cli->args.path_len);
         return PAWL_CLI_EXIT_OK;
     }
-    if (pawl__cli_flag(&cli->args, "version"))
+    if (asks_version(&cli->args))
         command = &pawl__cli_version;
     return command->run(cli);
 }

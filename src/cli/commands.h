@@ -6,25 +6,38 @@
 #include "cli/command.h"
 
 extern const struct pawl_cli_command pawl__cli_activities;
+extern const struct pawl_cli_command pawl__cli_alter;
+extern const struct pawl_cli_command pawl__cli_definitions_refresh;
+extern const struct pawl_cli_command pawl__cli_definitions_reload;
+extern const struct pawl_cli_command pawl__cli_retain;
+extern const struct pawl_cli_command pawl__cli_retry;
+extern const struct pawl_cli_command pawl__cli_cancel;
 extern const struct pawl_cli_command pawl__cli_completion;
 extern const struct pawl_cli_command pawl__cli_config;
+extern const struct pawl_cli_command pawl__cli_deadletters;
+extern const struct pawl_cli_command pawl__cli_definitions;
 extern const struct pawl_cli_command pawl__cli_eval;
+extern const struct pawl_cli_command pawl__cli_export;
 extern const struct pawl_cli_command pawl__cli_graph;
 extern const struct pawl_cli_command pawl__cli_help;
-extern const struct pawl_cli_command pawl__cli_json;
-extern const struct pawl_cli_command pawl__cli_run;
-extern const struct pawl_cli_command pawl__cli_store;
-extern const struct pawl_cli_command pawl__cli_validate;
-extern const struct pawl_cli_command pawl__cli_cancel;
+extern const struct pawl_cli_command pawl__cli_import;
 extern const struct pawl_cli_command pawl__cli_journal;
+extern const struct pawl_cli_command pawl__cli_json;
 extern const struct pawl_cli_command pawl__cli_ps;
 extern const struct pawl_cli_command pawl__cli_publish;
 extern const struct pawl_cli_command pawl__cli_resume;
 extern const struct pawl_cli_command pawl__cli_rm;
+extern const struct pawl_cli_command pawl__cli_run;
 extern const struct pawl_cli_command pawl__cli_send;
 extern const struct pawl_cli_command pawl__cli_show;
 extern const struct pawl_cli_command pawl__cli_start;
+extern const struct pawl_cli_command pawl__cli_store;
+extern const struct pawl_cli_command pawl__cli_tasks;
+extern const struct pawl_cli_command pawl__cli_timers;
+extern const struct pawl_cli_command pawl__cli_top;
+extern const struct pawl_cli_command pawl__cli_validate;
 extern const struct pawl_cli_command pawl__cli_version;
+extern const struct pawl_cli_command pawl__cli_why;
 extern const struct pawl_cli_command pawl__cli_worker;
 
 #endif

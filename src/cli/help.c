@@ -60,7 +60,7 @@ void pawl__cli_help_usage(struct pawl_cli *cli, struct pawl_cli_stream *stream,
         pawl__cli_print(stream, " %s", path[i]->name);
     pawl__cli_print(stream, " [OPTIONS]");
     if (command->commands)
-        pawl__cli_print(stream, " COMMAND ...");
+        pawl__cli_print(stream, command->run && path_len > 1 ? " [COMMAND ...]" : " COMMAND ...");
     if (command->operands)
         pawl__cli_print(stream, " %s", command->operands);
     pawl__cli_print(stream, "\n");

@@ -41,7 +41,7 @@ int pawl__cli_session_open(struct pawl_cli *cli, bool named, struct pawl_cli_ses
         return status;
     }
     out->store = pawl__host_get(out->host, PAWL_SLOT_STORE);
-    out->runtime = pawl__host_get(out->host, PAWL_SLOT_RUNTIME);
+    out->runtime = pawl__host_node(out->host);
     out->definitions = pawl__runtime_definitions(out->runtime);
     return PAWL_OK;
 }

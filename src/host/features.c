@@ -128,5 +128,7 @@ int pawl__host_compose(struct pawl_host *host, struct pawl_error *err)
         status = pawl__host_use(host, &pawl__feature_engine, err);
     if (status == PAWL_OK)
         status = pawl__host_use(host, &pawl__feature_runtime, err);
+    if (status == PAWL_OK)
+        status = pawl__host_use(host, &pawl__feature_services, err);
     return status;
 }

@@ -8,6 +8,8 @@
 
 #include "host/host.h"
 
+struct pawl_runtime;
+
 /* Fills `environment` with the host's own. */
 extern const struct pawl_feature pawl__feature_environment;
 
@@ -23,8 +25,18 @@ extern const struct pawl_feature pawl__feature_store_trace;
 /* Fills `engine` with all that is built in: a struct pawl_engine. */
 extern const struct pawl_feature pawl__feature_engine;
 
-/* Fills `runtime` with that of one node: a struct pawl_runtime. */
+/* Fills `runtime` with that of one node: a struct pawl_workflow_runtime (runtime/client.h). */
 extern const struct pawl_feature pawl__feature_runtime;
+
+/*
+ * Fills `queue-worker`, `definitions-refresher` and `definitions-reloader` with those of one node:
+ * struct pawl_queue_worker, pawl_refresher and pawl_reloader. The reloader's provider is the folder
+ * of the setting `definitions.folder`.
+ */
+extern const struct pawl_feature pawl__feature_services;
+
+/* The node below a started host's `runtime`; NULL: there is none. Borrowed until the stop. */
+struct pawl_runtime *pawl__host_node(struct pawl_host *host);
 
 /* Applies what the host's configuration asks for. On failure some features may be applied. */
 PAWL_MUST_CHECK int pawl__host_compose(struct pawl_host *host, struct pawl_error *err);

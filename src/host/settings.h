@@ -46,6 +46,19 @@ enum pawl_setting_type {
       "Commits that go to the store together, at the most")                                        \
     X(DRAIN_DEADLINE, "drain.deadline", DURATION, "30s", "PAWL_DRAIN_DEADLINE", NULL, 0,           \
       INT64_C(86400000000000), "How long a node that stops waits for what it is running")          \
+    X(DEFINITIONS_FOLDER, "definitions.folder", TEXT, "", "PAWL_DEFINITIONS_FOLDER", NULL, 0, 0,   \
+      "Folder whose *.json are published when a worker starts, and on 'pawl definitions reload'")  \
+    X(RETENTION_FINISHED, "retention.finished", DURATION, "0s", "PAWL_RETENTION_FINISHED", NULL,   \
+      0, INT64_C(3153600000000000000), "How long instances that finished are kept; 0s: for ever")  \
+    X(RETENTION_CANCELLED, "retention.cancelled", DURATION, "0s", "PAWL_RETENTION_CANCELLED",      \
+      NULL, 0, INT64_C(3153600000000000000), "The same of those that were cancelled")              \
+    X(RETENTION_FAULTED, "retention.faulted", DURATION, "0s", "PAWL_RETENTION_FAULTED", NULL, 0,   \
+      INT64_C(3153600000000000000), "The same of those that faulted")                              \
+    X(RETENTION_DEAD_LETTERS, "retention.dead_letters", DURATION, "7d",                            \
+      "PAWL_RETENTION_DEAD_LETTERS", NULL, 0, INT64_C(3153600000000000000),                        \
+      "How long dead letters are kept; 0s: for ever")                                              \
+    X(JOURNAL_MAX_RECORDS, "journal.max_records", INT, "100000", "PAWL_JOURNAL_MAX_RECORDS", NULL, \
+      1, INT64_C(1000000000), "Log records of one instance that are kept; the oldest go first")    \
     X(ENGINE_YIELD_AFTER, "engine.yield_after", INT, "10000", "PAWL_ENGINE_YIELD_AFTER", NULL, 1,  \
       INT64_C(1000000000), "Activities after which an instance lets others run")                   \
     X(ENGINE_MEMORY, "engine.memory", SIZE, "256M", "PAWL_ENGINE_MEMORY", NULL, 1 << 20,           \

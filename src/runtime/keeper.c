@@ -49,34 +49,36 @@ static void renewed(struct pawl_keeper *keeper, int64_t sent_ns)
     pawl_mutex_unlock(keeper->env, keeper->mutex);
 }
 
-/* Answers whether to go on. */
-static bool renew(struct pawl_keeper *keeper)
+static int renew_once(struct pawl_keeper *keeper, struct pawl_error *err)
 {
-    struct pawl_error err = PAWL_ERROR_INIT;
     struct pawl_lease lease;
     int64_t sent_ns;
-    int status = ask(keeper, PAWL_LEASE_RENEW, &lease, &sent_ns, &err);
+    int status = ask(keeper, PAWL_LEASE_RENEW, &lease, &sent_ns, err);
 
     if (status == PAWL_OK) {
         if (lease.lapsed && keeper->log)
             pawl_log(keeper->log, PAWL_LOG_WARN, "lease had lapsed",
                      pawl_log_text("node", keeper->node_id));
         renewed(keeper, sent_ns);
-        return true;
     }
-    if (status == PAWL_ESTOPPED)
-        return false;
-    if (keeper->log)
-        pawl_log(keeper->log, status == PAWL_ECONFLICT ? PAWL_LOG_ERROR : PAWL_LOG_WARN,
-                 "lease not renewed", pawl_log_text("node", keeper->node_id),
-                 pawl_log_error("error", &err));
-    if (status != PAWL_ECONFLICT)
-        return true;
-    if (pawl_mutex_lock(keeper->env, keeper->mutex) == PAWL_OK) {
+    if (status == PAWL_ECONFLICT && pawl_mutex_lock(keeper->env, keeper->mutex) == PAWL_OK) {
         keeper->superseded = true;
         pawl_mutex_unlock(keeper->env, keeper->mutex);
     }
-    return false;
+    return status;
+}
+
+/* Answers whether to go on. */
+static bool renew(struct pawl_keeper *keeper)
+{
+    struct pawl_error err = PAWL_ERROR_INIT;
+    int status = renew_once(keeper, &err);
+
+    if (status != PAWL_OK && status != PAWL_ESTOPPED && keeper->log)
+        pawl_log(keeper->log, status == PAWL_ECONFLICT ? PAWL_LOG_ERROR : PAWL_LOG_WARN,
+                 "lease not renewed", pawl_log_text("node", keeper->node_id),
+                 pawl_log_error("error", &err));
+    return status != PAWL_ESTOPPED && status != PAWL_ECONFLICT;
 }
 
 /* Sleeps for a third of the lease; false when it is time to end. */
@@ -192,4 +194,9 @@ bool pawl__keeper_is_alive(struct pawl_keeper *keeper)
     alive = !keeper->superseded && pawl_env_monotonic_ns(keeper->env) < keeper->lease_end_ns;
     pawl_mutex_unlock(keeper->env, keeper->mutex);
     return alive;
+}
+
+int pawl__keeper_revive(struct pawl_keeper *keeper, struct pawl_error *err)
+{
+    return pawl__keeper_is_alive(keeper) ? PAWL_OK : renew_once(keeper, err);
 }

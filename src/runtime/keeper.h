@@ -40,5 +40,10 @@ int64_t pawl__keeper_incarnation(const struct pawl_keeper *keeper);
  * nothing new.
  */
 bool pawl__keeper_is_alive(struct pawl_keeper *keeper);
+/*
+ * Renews the lease now if it is over by this node's own clock: a process that was paused need not
+ * wait for its keeper's next round. PAWL_ECONFLICT: another process has this node's name now.
+ */
+PAWL_MUST_CHECK int pawl__keeper_revive(struct pawl_keeper *keeper, struct pawl_error *err);
 
 #endif

@@ -23,6 +23,7 @@ struct batch {
     struct pawl_list_link link; /* in the pool's, until it is done */
     struct pawl_arena arena;
     struct pawl_taken taken;
+    struct pawl_queue_turn turn;
     size_t next;   /* runnable instances first, then work */
     size_t in_use; /* pieces given out and not finished */
 };
@@ -40,6 +41,7 @@ struct pawl_pool {
     struct pawl_list batches; /* not done yet: a thread that is stopped leaves its part to close */
     bool is_led;
     bool stop;
+    uint32_t ended; /* threads */
     struct pawl_pool_counts counts;
 };
 
@@ -61,6 +63,30 @@ static void free_batch(struct pawl_pool *pool, struct batch *batch)
         pawl__runtime_note_failure(pool->runtime, PAWL_EUNAVAILABLE);
     pawl__arena_release(&batch->arena);
     pawl__free(&pool->env->alloc, batch, sizeof *batch);
+}
+
+/* ---- turns --------------------------------------------------------------------------------- */
+
+static int begin_turn(struct pawl_pool *pool, struct batch *batch, int64_t deadline_ns,
+                      struct pawl_error *err)
+{
+    struct pawl_queue_worker *queue = pool->options.queue;
+
+    batch->turn = (struct pawl_queue_turn){0};
+    return queue ? pawl__queue_worker_begin(queue, &batch->turn, deadline_ns, err) : PAWL_OK;
+}
+
+static void end_turn(struct pawl_pool *pool, struct batch *batch)
+{
+    if (pool->options.queue)
+        pawl__queue_worker_end(pool->options.queue, &batch->turn);
+}
+
+/* One that has a turn. */
+static void end_batch(struct pawl_pool *pool, struct batch *batch)
+{
+    end_turn(pool, batch);
+    free_batch(pool, batch);
 }
 
 /* ---- leading ------------------------------------------------------------------------------- */
@@ -102,6 +128,24 @@ static void refused(struct pawl_pool *pool, const struct pawl_error *err)
     pawl_mutex_unlock(pool->env, pool->mutex);
 }
 
+/* With a turn for as long as it takes, or until what was found is done. PAWL_EBUSY: others have it.
+ */
+static int look(struct pawl_pool *pool, struct batch *batch, struct pawl_error *err)
+{
+    int64_t deadline_ns = pawl_env_monotonic_ns(pool->env) + WORK_NS_MAX;
+    int status = begin_turn(pool, batch, deadline_ns, err);
+
+    if (status != PAWL_OK)
+        return status;
+    status = pawl__runtime_take(pool->runtime, pool->options.take_max, &batch->turn, &batch->arena,
+                                &batch->taken, deadline_ns, err);
+    if (status == PAWL_EBUSY)
+        status = PAWL_EUNAVAILABLE; /* of the store, not of the queue */
+    if (status != PAWL_OK || batch_count(batch) == 0)
+        end_turn(pool, batch);
+    return status;
+}
+
 /* Looks until there is work; NULL when the pool is to stop. */
 static struct batch *lead(struct pawl_pool *pool)
 {
@@ -116,9 +160,8 @@ static struct batch *lead(struct pawl_pool *pool)
         int status;
 
         pawl__arena_reset(&batch->arena);
-        status =
-            pawl__runtime_take(pool->runtime, pool->options.take_max, &batch->arena, &batch->taken,
-                               pawl_env_monotonic_ns(pool->env) + WORK_NS_MAX, &err);
+        batch->taken = (struct pawl_taken){.next_due_us = PAWL_TIME_NEVER};
+        status = look(pool, batch, &err);
         if (status == PAWL_OK && batch_count(batch) > 0)
             return batch;
         if (status == PAWL_ESTOPPED)
@@ -126,7 +169,7 @@ static struct batch *lead(struct pawl_pool *pool)
         /* Effects of bursts that ran outside of the pool are done, too. */
         if (status == PAWL_OK)
             pawl__runtime_flush_done(pool->runtime, pawl_env_monotonic_ns(pool->env) + WORK_NS_MAX);
-        if (status == PAWL_OK)
+        if (status == PAWL_OK || status == PAWL_EBUSY)
             idle(pool, &wake, &batch->taken);
         else
             refused(pool, &err);
@@ -169,7 +212,7 @@ static int work_on(struct pawl_pool *pool)
     if (last) {
         pawl__list_remove(&batch->link);
         pawl_mutex_unlock(pool->env, pool->mutex);
-        free_batch(pool, batch);
+        end_batch(pool, batch);
         pawl__runtime_flush_done(pool->runtime, pawl_env_monotonic_ns(pool->env) + WORK_NS_MAX);
         status = pawl_mutex_lock(pool->env, pool->mutex);
     }
@@ -189,7 +232,7 @@ static int look_for_work(struct pawl_pool *pool)
     status = pawl_mutex_lock(pool->env, pool->mutex);
     if (status != PAWL_OK) {
         if (batch)
-            free_batch(pool, batch);
+            end_batch(pool, batch);
         return status;
     }
     pool->is_led = false;
@@ -217,8 +260,11 @@ static void work(void *arg)
         else if (pawl_cond_wait(pool->env, pool->cond, pool->mutex, PAWL_FOREVER) == PAWL_ESTOPPED)
             break; /* the mutex is held all the same */
     }
-    if (status == PAWL_OK)
+    if (status == PAWL_OK) {
+        pool->ended++;
         pawl_mutex_unlock(pool->env, pool->mutex);
+    }
+    pawl_cond_broadcast(pool->env, pool->cond);
 }
 
 /* ---- life ---------------------------------------------------------------------------------- */
@@ -269,22 +315,39 @@ int pawl__pool_open(struct pawl_env *env, struct pawl_runtime *runtime,
     return PAWL_OK;
 }
 
-void pawl__pool_close(struct pawl_pool *pool)
+void pawl__pool_stop(struct pawl_pool *pool)
 {
-    struct pawl_list_link *link;
-
-    if (!pool)
-        return;
     if (pool->mutex && pawl_mutex_lock(pool->env, pool->mutex) == PAWL_OK) {
         pool->stop = true;
         pawl_mutex_unlock(pool->env, pool->mutex);
     }
     if (pool->cond)
         pawl_cond_broadcast(pool->env, pool->cond);
+}
+
+int pawl__pool_wait(struct pawl_pool *pool, int64_t deadline_ns)
+{
+    int status = pawl_mutex_lock(pool->env, pool->mutex);
+
+    if (status != PAWL_OK)
+        return status;
+    while (status == PAWL_OK && pool->ended < pool->thread_count)
+        status = pawl_cond_wait(pool->env, pool->cond, pool->mutex, deadline_ns);
+    pawl_mutex_unlock(pool->env, pool->mutex);
+    return status;
+}
+
+void pawl__pool_close(struct pawl_pool *pool)
+{
+    struct pawl_list_link *link;
+
+    if (!pool)
+        return;
+    pawl__pool_stop(pool);
     for (uint32_t i = 0; i < pool->thread_count; i++)
         pawl_thread_join(pool->env, pool->threads[i]);
     while ((link = pawl__list_pop_front(&pool->batches)) != NULL)
-        free_batch(pool, PAWL_CONTAINER(link, struct batch, link));
+        end_batch(pool, PAWL_CONTAINER(link, struct batch, link));
     pawl_cond_free(pool->env, pool->cond);
     pawl_mutex_free(pool->env, pool->mutex);
     pawl__free(&pool->env->alloc, pool, sizeof *pool);

@@ -10,14 +10,16 @@
 #ifndef PAWL_RUNTIME_POOL_H
 #define PAWL_RUNTIME_POOL_H
 
+#include "runtime/queue_worker.h"
 #include "runtime/runtime.h"
 
 struct pawl_pool;
 
 struct pawl_pool_options {
-    uint32_t workers;    /* threads; 0: 4 */
-    uint32_t take_max;   /* pieces of work per look; 0: 64 */
-    int64_t idle_ns_max; /* between looks when nothing wakes the pool; 0: 1 s */
+    uint32_t workers;                /* threads; 0: 4 */
+    uint32_t take_max;               /* pieces of work per look; 0: 64 */
+    int64_t idle_ns_max;             /* between looks when nothing wakes the pool; 0: 1 s */
+    struct pawl_queue_worker *queue; /* whom it asks for its turn; NULL: nobody */
 };
 
 struct pawl_pool_counts {
@@ -28,7 +30,7 @@ struct pawl_pool_counts {
 
 #define PAWL_POOL_WORKERS_MAX 256u
 
-/* Borrows env and runtime. Starts its threads. `options` NULL: the defaults. */
+/* Borrows env, runtime and queue worker. Starts its threads. `options` NULL: the defaults. */
 PAWL_MUST_CHECK int pawl__pool_open(struct pawl_env *env, struct pawl_runtime *runtime,
                                     const struct pawl_pool_options *options, struct pawl_pool **out,
                                     struct pawl_error *err);
@@ -37,6 +39,11 @@ PAWL_MUST_CHECK int pawl__pool_open(struct pawl_env *env, struct pawl_runtime *r
  * free when the node leaves. NULL allowed.
  */
 void pawl__pool_close(struct pawl_pool *pool);
+
+/* Takes nothing more; does not wait. To be followed by pawl__pool_close(). */
+void pawl__pool_stop(struct pawl_pool *pool);
+/* After that: until what is being done is done. PAWL_ETIMEDOUT, PAWL_ESTOPPED. */
+PAWL_MUST_CHECK int pawl__pool_wait(struct pawl_pool *pool, int64_t deadline_ns);
 
 void pawl__pool_counts(struct pawl_pool *pool, struct pawl_pool_counts *out);
 

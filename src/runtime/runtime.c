@@ -12,6 +12,7 @@
 #define STIMULUS_US_DEFAULT INT64_C(600000000)
 #define ATTEMPTS_DEFAULT 3u
 #define DEPTH_DEFAULT 100u
+#define JOURNAL_DEFAULT INT64_C(100000)
 /* How long one look at the store's clock is good for. */
 #define CLOCK_NS_MAX INT64_C(1000000000)
 
@@ -32,6 +33,8 @@ static void set_options(struct pawl_runtime *runtime, const struct pawl_runtime_
         runtime->options.attempts_max = ATTEMPTS_DEFAULT;
     if (runtime->options.depth_max == 0)
         runtime->options.depth_max = DEPTH_DEFAULT;
+    if (runtime->options.journal_max <= 0)
+        runtime->options.journal_max = JOURNAL_DEFAULT;
     runtime->log = runtime->options.log;
     runtime->seed = runtime->options.seed;
     if (runtime->seed != 0)
@@ -135,6 +138,31 @@ struct pawl_definitions *pawl__runtime_definitions(struct pawl_runtime *runtime)
 struct pawl_store *pawl__runtime_store(struct pawl_runtime *runtime)
 {
     return runtime->store;
+}
+
+void pawl__runtime_stop(struct pawl_runtime *runtime)
+{
+    atomic_store(&runtime->stopping, true);
+}
+
+bool pawl__runtime_is_stopping(const struct pawl_runtime *runtime)
+{
+    const struct pawl_runtime_hooks *hooks = &runtime->options.hooks;
+
+    return atomic_load(&runtime->stopping) || (hooks->stop && hooks->stop(hooks->ctx));
+}
+
+int pawl__runtime_may_begin(struct pawl_runtime *runtime, struct pawl_error *err)
+{
+    if (pawl__runtime_is_stopping(runtime))
+        return pawl__error_set(err, PAWL_ESTOPPED,
+                               "this node is ending: another one does what is left");
+    return pawl__keeper_revive(runtime->keeper, err);
+}
+
+int64_t pawl__runtime_incarnation(const struct pawl_runtime *runtime)
+{
+    return pawl__keeper_incarnation(runtime->keeper);
 }
 
 /* ---- instances in hand --------------------------------------------------------------------- */

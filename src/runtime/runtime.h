@@ -28,6 +28,7 @@
  *     runtime_stimulus.c   sending, matching, parking
  *     runtime_work.c       what is due; failures, dead letters
  *     runtime_alter.c      alterations and retries
+ *     runtime_journal.c    the pages of a journal, and their limit
  *     runtime_client.c     run, cancel, delete, look at one instance
  *     runtime_import.c     taking over an instance, and
  *     runtime_export.c     giving it away
@@ -46,6 +47,9 @@
 #include <pawl/ext/store.h>
 
 struct pawl_runtime;
+
+/* The event of the log record that stands for records that were dropped. */
+#define PAWL_LOG_TRUNCATED "Truncated"
 
 /* Bytes of an instance id that callers choose. */
 #define PAWL_INSTANCE_ID_MAX 127
@@ -100,9 +104,12 @@ struct pawl_runtime_options {
     int64_t stimulus_us;   /* how long one that matches nothing waits; 0: 10 min */
     uint32_t attempts_max; /* of a piece of work before it is a dead letter; 0: 3 */
     uint32_t depth_max;    /* of children within children; 0: 100 */
-    uint64_t seed;         /* of ids; 0: from entropy */
-    bool no_journal;       /* log and records go to the hook only */
-    bool step_commits;     /* commits and reopens after every step of a burst: for tests */
+    /* Log records of an instance that are kept; 0: 100,000. When there are more the oldest pages
+     * go, and the record "Truncated" stands in their place. */
+    int64_t journal_max;
+    uint64_t seed;     /* of ids; 0: from entropy */
+    bool no_journal;   /* log and records go to the hook only */
+    bool step_commits; /* commits and reopens after every step of a burst: for tests */
 };
 
 /* Joins the store as a node. Borrows env, engine, store and log. `options` NULL: the defaults. */
@@ -113,8 +120,20 @@ PAWL_MUST_CHECK int pawl__runtime_open(struct pawl_env *env, const struct pawl_e
 /* When no call is in progress. Leaves the store. NULL allowed. */
 void pawl__runtime_close(struct pawl_runtime *runtime);
 
+/*
+ * Drains: for good, from any thread. Bursts end at their next activity boundary, committed as they
+ * are and released, so that another node goes on with them; nothing is begun any more, calls that
+ * would run an instance answer PAWL_ESTOPPED. What is started meanwhile is stored and left to
+ * others. The same happens by itself, for as long as it lasts, to a node whose lease is over by its
+ * own clock.
+ */
+void pawl__runtime_stop(struct pawl_runtime *runtime);
+bool pawl__runtime_is_stopping(const struct pawl_runtime *runtime);
+
 struct pawl_definitions *pawl__runtime_definitions(struct pawl_runtime *runtime);
 struct pawl_store *pawl__runtime_store(struct pawl_runtime *runtime);
+/* Which of the store's nodes this is. */
+int64_t pawl__runtime_incarnation(const struct pawl_runtime *runtime);
 
 /* ---- starting ------------------------------------------------------------------------------ */
 

@@ -261,6 +261,10 @@ static void add_journal(struct making *m)
         fail(m, pawl__runtime_pack(m->run->runtime, &m->arena, text_of(m, &page), &row.data,
                                    m->run->task->err));
     pawl__runtime_change(&m->changes, PAWL_CHANGE_PUT, PAWL_TABLE_JOURNAL, &row);
+    if (row.count > 0 && m->changes.status == PAWL_OK)
+        fail(m, pawl__runtime_trim_journal(m->run->task, &m->changes, row.instance_id,
+                                           row.first_sequence, row.first_sequence + row.count,
+                                           m->now_us));
 }
 
 /* ---- effects ------------------------------------------------------------------------------- */

@@ -10,7 +10,10 @@
 #include "runtime/committer.h"
 #include "runtime/keeper.h"
 #include "runtime/pack.h"
+#include "runtime/queue_worker.h"
 #include "runtime/runtime.h"
+
+#include <stdatomic.h>
 
 /* Of one state, one payload and all that a run holds at a time: far above what fits. */
 #define RUNTIME_BYTES_MAX ((size_t)1 << 30)
@@ -28,6 +31,7 @@ struct pawl_runtime {
     struct pawl_definitions *definitions;
     struct pawl_keeper *keeper;
     struct pawl_committer *committer;
+    atomic_bool stopping;
 
     struct pawl_mutex *mutex; /* guards what follows */
     struct pawl_id_source ids;
@@ -120,6 +124,12 @@ bool pawl__runtime_enter(struct pawl_runtime *runtime, struct runtime_running *r
 bool pawl__runtime_leave(struct pawl_runtime *runtime, struct runtime_running *running);
 /* Waits until some thread let go. PAWL_ETIMEDOUT, PAWL_ESTOPPED. */
 PAWL_MUST_CHECK int pawl__runtime_wait_left(struct pawl_runtime *runtime, int64_t deadline_ns);
+
+/*
+ * Before something is begun: PAWL_ESTOPPED when the node drains; an error of the store, or
+ * PAWL_ECONFLICT, when its lease is over and cannot be renewed.
+ */
+PAWL_MUST_CHECK int pawl__runtime_may_begin(struct pawl_runtime *runtime, struct pawl_error *err);
 
 /* The store's clock, asked at most once a second. */
 PAWL_MUST_CHECK int pawl__runtime_clock(struct pawl_runtime *runtime, int64_t *now_us,
@@ -218,6 +228,7 @@ struct runtime_run {
     struct pawl_str feeds;
     struct pawl_outcome *outcome; /* NULL: nobody asks */
     bool parked;                  /* its burst awaits something; the claim stays */
+    uint32_t polls;               /* of the stop flag */
 };
 
 /* In the stored state's section of a burst in progress: see feeds. */
@@ -273,8 +284,6 @@ PAWL_MUST_CHECK int pawl__runtime_run_instance(struct runtime_task *task,
                                                struct pawl_outcome *outcome);
 /* Claims one instance; run->row, state, mail are set. */
 PAWL_MUST_CHECK int pawl__runtime_claim(struct runtime_run *run, struct pawl_str instance_id);
-/* Whether the host wants bursts to end. */
-bool pawl__runtime_is_stopping(const struct pawl_runtime *runtime);
 /* What a commit in the middle of a burst may take, however long the burst computed. */
 int64_t pawl__runtime_commit_deadline(const struct runtime_task *task);
 
@@ -300,6 +309,17 @@ PAWL_MUST_CHECK int pawl__runtime_request_cancel(struct runtime_task *task,
 PAWL_MUST_CHECK int pawl__runtime_run_waiting(struct runtime_task *task,
                                               struct pawl_str instance_id, struct pawl_event *event,
                                               struct pawl_outcome *out);
+
+/* ---- runtime_journal.c --------------------------------------------------------------------- */
+
+/*
+ * Adds the changes that keep an instance's journal within its limit, when its next record has the
+ * number `after` and had `before` until now: old pages go, a marker says so.
+ */
+PAWL_MUST_CHECK int pawl__runtime_trim_journal(struct runtime_task *task,
+                                               struct runtime_changes *changes,
+                                               struct pawl_str instance_id, int64_t before,
+                                               int64_t after, int64_t now_us);
 
 /* ---- runtime_alter.c ----------------------------------------------------------------------- */
 
@@ -342,10 +362,11 @@ PAWL_MUST_CHECK int pawl__runtime_recheck(struct runtime_task *task,
 /* Whether trying again by itself could help, or what it was about is not ours to write. */
 bool pawl__runtime_is_passing(int status);
 
-/* What is due becomes this node's; rows in `arena`. */
+/* What is due becomes this node's; rows in `arena`. `turn` NULL: of all parts. */
 PAWL_MUST_CHECK int pawl__runtime_take(struct pawl_runtime *runtime, uint32_t limit,
-                                       struct pawl_arena *arena, struct pawl_taken *taken,
-                                       int64_t deadline_ns, struct pawl_error *err);
+                                       const struct pawl_queue_turn *turn, struct pawl_arena *arena,
+                                       struct pawl_taken *taken, int64_t deadline_ns,
+                                       struct pawl_error *err);
 /*
  * Does a piece of work that was taken. What fails is dealt with; only PAWL_ESTOPPED is worth
  * looking at.

@@ -13,6 +13,9 @@
 #include "base/error.h"
 #include "base/log.h"
 
+/* A look at the lease takes a lock: once in so many activities. */
+#define LEASE_POLLS 32u
+
 void pawl__runtime_run_init(struct runtime_run *run, struct runtime_task *task)
 {
     *run = (struct runtime_run){.task = task, .runtime = task->runtime};
@@ -219,11 +222,27 @@ static int keep(struct runtime_run *run)
 
 /* ---- bursts -------------------------------------------------------------------------------- */
 
+/* The node drains, or has lost its lease: others may go on with what it has. */
+static bool is_stopping(void *ctx)
+{
+    struct runtime_run *run = ctx;
+
+    if (pawl__runtime_is_stopping(run->runtime))
+        return true;
+    return run->polls++ % LEASE_POLLS == 0 && !pawl__keeper_is_alive(run->runtime->keeper);
+}
+
+/* The same without leaving out a look. */
+static bool must_stop(struct runtime_run *run)
+{
+    run->polls = 0;
+    return is_stopping(run);
+}
+
 static int open_burst(struct runtime_run *run, struct pawl_event *event)
 {
     struct runtime_task *task = run->task;
     bool fresh = pawl__json_is(&run->state, PAWL_JSON_NULL);
-    const struct pawl_runtime_hooks *hooks = &run->runtime->options.hooks;
     int status = PAWL_OK;
 
     if (!run->graph)
@@ -237,8 +256,8 @@ static int open_burst(struct runtime_run *run, struct pawl_event *event)
     event->kept = kept(task->request, run->row.id);
     status = pawl__burst_open(run->graph, &run->runtime->env->alloc, fresh ? NULL : &run->state,
                               event, &run->burst, task->err);
-    if (status == PAWL_OK && hooks->stop)
-        pawl__burst_set_stop(run->burst, hooks->stop, hooks->ctx);
+    if (status == PAWL_OK)
+        pawl__burst_set_stop(run->burst, is_stopping, run);
     return status;
 }
 
@@ -298,19 +317,12 @@ static int answer(struct runtime_run *run, const struct pawl_effect *awaited, bo
     return feed(run, &result);
 }
 
-bool pawl__runtime_is_stopping(const struct pawl_runtime *runtime)
-{
-    const struct pawl_runtime_hooks *hooks = &runtime->options.hooks;
-
-    return hooks->stop && hooks->stop(hooks->ctx);
-}
-
 /* Whether nothing is left to do once this step is committed, as far as one knows. */
-static bool may_release(const struct runtime_run *run, enum pawl_step step)
+static bool may_release(struct runtime_run *run, enum pawl_step step)
 {
     if (step == PAWL_STEP_IDLE || step == PAWL_STEP_DONE)
         return run->mail_count == 0;
-    return step == PAWL_STEP_YIELD && pawl__runtime_is_stopping(run->runtime);
+    return step == PAWL_STEP_YIELD && must_stop(run);
 }
 
 /* After a commit: *over when the burst is done with, here. */
@@ -654,7 +666,7 @@ static int run_claimed(struct runtime_run *run, struct pawl_event **event)
     bool any = true;
     int status = PAWL_OK;
 
-    while (status == PAWL_OK && any && !run->parked && run->row.owner != 0)
+    while (status == PAWL_OK && any && !run->parked && run->row.owner != 0 && !must_stop(run))
         status = run_next(run, event, &any);
     if (status == PAWL_OK && !run->parked && run->row.owner != 0)
         status = commit_mail(run, &none, true);
@@ -676,6 +688,11 @@ static int run_once(struct runtime_task *task, struct pawl_str instance_id,
     if (status == PAWL_OK && *event && run.parked)
         status = pawl__error_set(task->err, PAWL_EBUSY, "instance %.*s is waiting for a child",
                                  PAWL_STR_ARG(instance_id));
+    else if (status == PAWL_OK && *event)
+        status = pawl__error_set(task->err, PAWL_ESTOPPED,
+                                 "this node is ending, or has lost its lease; instance %.*s is as "
+                                 "it was",
+                                 PAWL_STR_ARG(instance_id));
     else if (status == PAWL_OK)
         pawl__runtime_tell_outcome(&run);
     else
@@ -688,8 +705,10 @@ int pawl__runtime_run_instance(struct runtime_task *task, struct pawl_str instan
                                struct pawl_event *event, struct pawl_outcome *outcome)
 {
     struct runtime_running running;
-    int status = PAWL_OK;
+    int status = pawl__runtime_may_begin(task->runtime, task->err);
 
+    if (status != PAWL_OK)
+        return status;
     while (!pawl__runtime_enter(task->runtime, &running, instance_id)) {
         if (!event)
             return PAWL_OK; /* whoever has it was told to look again */

@@ -223,8 +223,10 @@ static struct pawl_event start_event(const struct pawl_start *start)
 
 static int prepare(struct runtime_run *run, const struct pawl_start *start)
 {
-    int status = find_graph(run, start);
+    int status = pawl__keeper_revive(run->runtime->keeper, run->task->err);
 
+    if (status == PAWL_OK)
+        status = find_graph(run, start);
     if (status == PAWL_OK)
         status = check_depth(run, start->parent_id);
     return status == PAWL_OK ? new_row(run, start) : status;

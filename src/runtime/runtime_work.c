@@ -262,7 +262,8 @@ static int do_kind(struct runtime_task *task, const struct pawl_work_row *work, 
 }
 
 /*
- * Mail that fails is dealt with where it is delivered. Of other work: what is not ours any more is
+ * Mail that fails is dealt with where it is delivered. Of other work: what a node that drains has
+ * not begun is free when it has left; what is not ours any more is
  * somebody else's; what the store could not be asked for stays ours and is tried again.
  */
 int pawl__runtime_do_work(struct pawl_runtime *runtime, const struct pawl_work_row *work,
@@ -273,7 +274,9 @@ int pawl__runtime_do_work(struct pawl_runtime *runtime, const struct pawl_work_r
     int status;
 
     pawl__runtime_task_init(&task, runtime, deadline_ns, &err);
-    status = do_kind(&task, work, now_us);
+    status = pawl__runtime_may_begin(runtime, &err);
+    if (status == PAWL_OK)
+        status = do_kind(&task, work, now_us);
     if (status == PAWL_OK)
         status = pawl__runtime_task_finish(&task);
     if (status != PAWL_OK && !pawl__runtime_is_passing(status) && work->instance_id.len == 0) {
@@ -305,15 +308,20 @@ int pawl__runtime_do_runnable(struct pawl_runtime *runtime, struct pawl_str inst
 
 /* ---- taking -------------------------------------------------------------------------------- */
 
-int pawl__runtime_take(struct pawl_runtime *runtime, uint32_t limit, struct pawl_arena *arena,
+int pawl__runtime_take(struct pawl_runtime *runtime, uint32_t limit,
+                       const struct pawl_queue_turn *turn, struct pawl_arena *arena,
                        struct pawl_taken *taken, int64_t deadline_ns, struct pawl_error *err)
 {
     const struct pawl_take take = {
         .owner = pawl__keeper_incarnation(runtime->keeper),
         .limit = limit > 0 && limit < TAKE_MAX ? limit : TAKE_MAX,
+        .part_from = turn ? turn->part_from : 0,
+        .part_to = turn ? turn->part_to : 0,
     };
-    int status = pawl_store_take(runtime->store, &take, arena, taken, deadline_ns, err);
+    int status = pawl__runtime_may_begin(runtime, err);
 
+    if (status == PAWL_OK)
+        status = pawl_store_take(runtime->store, &take, arena, taken, deadline_ns, err);
     pawl__runtime_note_failure(runtime, status);
     if (status != PAWL_OK)
         return status;
@@ -332,7 +340,7 @@ int pawl__runtime_work(struct pawl_runtime *runtime, uint32_t limit, struct pawl
     int status;
 
     pawl__arena_init(&arena, &runtime->env->alloc, RUNTIME_BYTES_MAX);
-    status = pawl__runtime_take(runtime, limit, &arena, &taken, deadline_ns, err);
+    status = pawl__runtime_take(runtime, limit, NULL, &arena, &taken, deadline_ns, err);
     if (status == PAWL_OK) {
         *out = (struct pawl_worked){(uint32_t)(taken.work_count + taken.runnable_count),
                                     taken.now_us, taken.next_due_us};

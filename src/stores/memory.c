@@ -106,6 +106,23 @@ static int64_t lease_end(int64_t now_us, int64_t ttl_us)
     return ttl_us > PAWL_TIME_NEVER - now_us ? PAWL_TIME_NEVER : now_us + ttl_us;
 }
 
+static void forget_nodes(struct pawl_memory_database *db, const struct pawl_node_row *but,
+                         int64_t before_us)
+{
+    struct memdb_changes changes = {.db = db};
+    struct pawl_list_link *link = pawl__list_first(&db->tables[PAWL_TABLE_NODES].rows);
+
+    while (link) {
+        struct memdb_row *row = PAWL_CONTAINER(link, struct memdb_row, link);
+        const struct pawl_node_row *node = row->data;
+
+        link = link->next == &db->tables[PAWL_TABLE_NODES].rows.head ? NULL : link->next;
+        if (node->lease_us < before_us && !pawl__str_equal(node->id, but->id))
+            pawl__memdb_remove(&changes, row);
+    }
+    pawl__memdb_keep_changes(&changes);
+}
+
 static int join(struct pawl_memory_database *db, struct pawl_lease *lease, struct memdb_row *old,
                 struct pawl_node_row *node, struct pawl_error *err)
 {
@@ -119,6 +136,7 @@ static int join(struct pawl_memory_database *db, struct pawl_lease *lease, struc
     if (status != PAWL_OK)
         return status;
     lease->incarnation = ++db->incarnations;
+    forget_nodes(db, node, lease->now_us - PAWL_NODE_FORGET_US);
     return PAWL_OK;
 }
 

@@ -78,7 +78,8 @@ static int status_of(struct pawl_store *store, struct pawl_store_status *out, in
 static int send_lease(struct pg_call *call, const struct pawl_lease *lease)
 {
     const int64_t ttl_us = lease->ttl_us < TTL_US_MAX ? lease->ttl_us : TTL_US_MAX;
-    const struct pawl_sql_inputs inputs = {.id = lease->node_id, .owner = lease->incarnation};
+    const struct pawl_sql_inputs inputs = {
+        .id = lease->node_id, .owner = lease->incarnation, .value = PAWL_NODE_FORGET_US};
     struct pawl_pq_param params[4] = {
         {PAWL_PQ_TEXT, pawl__sql_clean(lease->node_id, &call->arena), 0},
         {PAWL_PQ_INT, {"", 0}, lease->incarnation},
@@ -93,7 +94,10 @@ static int send_lease(struct pg_call *call, const struct pawl_lease *lease)
         params[1] = params[2];
         params[2] = params[3];
         status = pawl__pg_own(call, PG_JOIN_LOCK, NULL, 0);
-        return status == PAWL_OK ? pawl__pg_own(call, PG_JOIN, params, 3) : status;
+        if (status == PAWL_OK)
+            status = pawl__pg_own(call, PG_JOIN, params, 3);
+        /* The newest incarnation is this one, and stays: the next is greater. */
+        return status == PAWL_OK ? pawl__pg_named(call, PAWL_SQL_FORGET, &inputs) : status;
     case PAWL_LEASE_RENEW:
         return pawl__pg_own(call, PG_RENEW, params, 4);
     case PAWL_LEASE_LEAVE:

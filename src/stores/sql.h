@@ -121,8 +121,9 @@ enum pawl_sql_name {
     PAWL_SQL_JOIN,       /* id; text: info; value: ttl, at most PAWL_TIME_NEVER / 2. Answers
                           * incarnation and now */
     PAWL_SQL_LEASE_LOOK, /* id; owner: incarnation. Answers lease_us and now; nothing: another's */
-    PAWL_SQL_RENEW, /* id; owner: incarnation; text: info; value: ttl, likewise. Changes one row */
-    PAWL_SQL_LEAVE, /* id; owner: incarnation. Changes one row or none */
+    PAWL_SQL_RENEW,  /* id; owner: incarnation; text: info; value: ttl, likewise. Changes one row */
+    PAWL_SQL_FORGET, /* id: the node that stays; value: how long others are kept */
+    PAWL_SQL_LEAVE,  /* id; owner: incarnation. Changes one row or none */
     PAWL_SQL_NAME_COUNT
 };
 

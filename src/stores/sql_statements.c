@@ -94,6 +94,8 @@
     "lease_us = excluded.lease_us, info = excluded.info RETURNING incarnation, joined_us"
 #define THIS_NODE "WHERE tenant_id = '' AND id = {id} AND incarnation = {owner}"
 #define RENEW "UPDATE pawl_nodes SET lease_us = {now} + {value}, info = {text} " THIS_NODE
+#define FORGET                                                                                     \
+    "DELETE FROM pawl_nodes WHERE tenant_id = '' AND id <> {id} AND lease_us < {now} - {value}"
 #define LEAVE "UPDATE pawl_nodes SET lease_us = {now} " THIS_NODE
 
 /* Milliseconds are what SQLite's clock has; one reading serves a whole transaction. */
@@ -158,6 +160,7 @@ static const struct pawl_sql_template templates[PAWL_SQL_NAME_COUNT] = {
     [PAWL_SQL_LEASE_LOOK] = {PAWL_TABLE_NODES, 0,
         BOTH("SELECT lease_us, {now} FROM pawl_nodes " THIS_NODE)},
     [PAWL_SQL_RENEW] = {PAWL_TABLE_NODES, 0, BOTH(RENEW)},
+    [PAWL_SQL_FORGET] = {PAWL_TABLE_NODES, 0, BOTH(FORGET)},
     [PAWL_SQL_LEAVE] = {PAWL_TABLE_NODES, 0, BOTH(LEAVE)},
 };
 /* clang-format on */

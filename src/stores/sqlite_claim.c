@@ -229,7 +229,10 @@ static int join(struct pawl_sqlite_session *session, struct pawl_sql_inputs *inp
     PAWL_ASSERT(row);
     made->incarnation = pawl__sqlite_column_int(statement, 0);
     pawl__sqlite_reset(statement);
-    return PAWL_OK;
+    /* The newest incarnation is this one, and stays: the next is greater. */
+    inputs->value = PAWL_NODE_FORGET_US;
+    return pawl__sqlite_session_run(session, named(session, PAWL_SQL_FORGET), inputs, NULL, NULL,
+                                    err);
 }
 
 static int renew(struct pawl_sqlite_session *session, struct pawl_sql_inputs *inputs,

@@ -50,6 +50,34 @@ static void incarnations_are_unique_and_grow(struct contract *t)
     assert_int_equal(count_all(t, PAWL_TABLE_NODES), 4); /* one row per id */
 }
 
+static void
+nodes_that_are_long_dead_are_forgotten_but_no_incarnation_comes_again(struct contract *t)
+{
+    int64_t day = PAWL_NODE_FORGET_US, now = now_us(t), last, next;
+    const struct pawl_node_row old[] = {
+        {.id = pawl__str("long-dead"),
+         .incarnation = 1000001,
+         .lease_us = now - day - HOUR_US,
+         .info = pawl__str("")},
+        {.id = pawl__str("the-newest"),
+         .incarnation = 1000002,
+         .lease_us = now - 2 * day,
+         .info = pawl__str("")},
+        {.id = pawl__str("dead"),
+         .incarnation = 1000000,
+         .lease_us = now - day + HOUR_US,
+         .info = pawl__str("")},
+    };
+
+    assert_ok(pawl_store_load(t->a, PAWL_TABLE_NODES, old, 3, soon_ns(t), &t->err), &t->err);
+    last = join(t, t->a, "n", HOUR_US);
+    assert_true(last > 1000002);
+    assert_int_equal(count_all(t, PAWL_TABLE_NODES), 4); /* two of the suite, dead, n */
+    assert_int_equal(find_where(t, PAWL_TABLE_NODES, "id", pawl__str("dead")).count, 1);
+    next = join(t, t->b, "m", HOUR_US);
+    assert_true(next > last);
+}
+
 static void renewing_moves_the_end_of_the_lease(struct contract *t)
 {
     struct pawl_lease lease = {.node_id = pawl__str("node-a"),
@@ -357,6 +385,7 @@ static void a_thread_that_waits_is_woken_by_a_commit(struct contract *t)
 const struct contract_test contract_nodes[] = {
     CONTRACT_TEST(a_node_that_joins_is_in_the_table_with_its_lease),
     CONTRACT_TEST(incarnations_are_unique_and_grow),
+    CONTRACT_TEST(nodes_that_are_long_dead_are_forgotten_but_no_incarnation_comes_again),
     CONTRACT_TEST(renewing_moves_the_end_of_the_lease),
     CONTRACT_TEST(renewing_tells_that_the_lease_had_been_over),
     CONTRACT_TEST(a_superseded_node_cannot_renew_nor_end_its_successors_lease),

@@ -432,8 +432,13 @@ struct pawl_rows {
 
 /* ---- nodes, state of the store ----------------------------------------------------------- */
 
+/* Rows of nodes whose lease has been over for so long go when another node joins. */
+#define PAWL_NODE_FORGET_US INT64_C(86400000000)
+
 enum pawl_lease_kind {
-    PAWL_LEASE_JOIN,  /* by id: a new incarnation, also of a node that is there */
+    /* By id: a new incarnation, also of a node that is there. No incarnation is given twice, also
+     * when the rows of old ones are gone. */
+    PAWL_LEASE_JOIN,
     PAWL_LEASE_RENEW, /* PAWL_ECONFLICT: another incarnation of this node has joined since */
     /* The lease ends now; what the node owned is free. Nothing happens to a later incarnation. */
     PAWL_LEASE_LEAVE,

@@ -221,7 +221,8 @@ static void mail_that_is_put_off_is_deleted_by_who_delivers_it(void **state)
     publish(f, DEFINITION("", RIG_EVENT("e", "Go") "," RIG_EVENT("e2", "Go")));
     outcome = start(f);
     assert_ok(try_send(f), &f->err);
-    assert_ok(pawl__runtime_take(f->runtime, 0, &f->arena, &taken, later(f), &f->err), &f->err);
+    assert_ok(pawl__runtime_take(f->runtime, 0, NULL, &f->arena, &taken, later(f), &f->err),
+              &f->err);
     assert_int_equal(taken.work_count, 1);
     assert_ok(pawl_store_lease(f->window, &other, later(f), &f->err), &f->err);
     claim.id = pawl__str(outcome.instance_id);

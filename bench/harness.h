@@ -1,0 +1,76 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * What the benchmarks of stores share: threads that repeat something for a while, times of each
+ * repetition, temporary folders, and a node (store, runtime, definitions) to be measured.
+ *
+ * Everything that goes wrong ends the program with a message: a figure is never made of failures.
+ */
+#ifndef PAWL_BENCH_HARNESS_H
+#define PAWL_BENCH_HARNESS_H
+
+#include "runtime/runtime.h"
+
+#include <pawl/ext/env.h>
+#include <pawl/ext/store.h>
+
+#define BENCH_THREADS_MAX 64u
+
+double bench_seconds(void);
+/* Of this process, all threads, user and system. */
+double bench_cpu_seconds(void);
+/* Resident memory of this process, without files that are merely mapped. */
+double bench_anonymous_mb(void);
+
+void bench_need(int status, const struct pawl_error *err, const char *what);
+_Noreturn void bench_fail(const char *what, const char *why);
+
+/* A new folder under TMPDIR, removed with all that is in it by bench_folder_remove(). */
+struct bench_folder {
+    char path[256];
+};
+void bench_folder_make(struct bench_folder *folder);
+void bench_folder_remove(const struct bench_folder *folder);
+/* Of all files in it. */
+double bench_folder_mb(const struct bench_folder *folder);
+
+/* ---- repeating ----------------------------------------------------------------------------- */
+
+/* One repetition, on thread `thread`; `round` counts its own from 0. */
+typedef void (*bench_once)(void *ctx, unsigned thread, uint64_t round);
+
+struct bench_rate {
+    uint64_t count;
+    double seconds;
+    double per_second;
+    double p10_us, p50_us, p99_us; /* of one repetition */
+    double cpu_us;                 /* of this process, per repetition */
+};
+
+/* Repeats `once` on so many threads until `seconds` are over. */
+void bench_repeat(struct pawl_env *env, unsigned threads, double seconds, bench_once once,
+                  void *ctx, struct bench_rate *out);
+
+/* Sorts the values and answers the one in the middle. */
+double bench_median(double *values, size_t count);
+/* The greatest. */
+double bench_best(const double *values, size_t count);
+
+/* ---- a node -------------------------------------------------------------------------------- */
+
+struct bench_node {
+    struct pawl_env *env;
+    struct pawl_engine engine;
+    struct pawl_store *store;
+    struct pawl_runtime *runtime;
+};
+
+/* Takes the store. */
+void bench_node_open(struct bench_node *node, struct pawl_env *env, struct pawl_store *store,
+                     uint32_t committers);
+void bench_node_close(struct bench_node *node);
+/* JSON written with ' in place of ". */
+void bench_publish(struct bench_node *node, const char *definition);
+
+int64_t bench_later(struct pawl_env *env);
+
+#endif

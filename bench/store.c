@@ -1,0 +1,329 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Stores and commits against their floors: what the database alone does, what goes through
+ * committer and store, and what whole workflows cost, on SQLite and on a PostgreSQL server that
+ * this program starts. Everything is measured in turn, in several short rounds, and the best round
+ * counts: the one in which others disturbed the least.
+ *
+ * A single client sleeps through every sync, and on a busy machine wakes up late: its rate falls
+ * far more than that of many who share syncs, and a ratio to it flatters. So there are two. "most"
+ * is the ratio to the rate that the single client had; "least" that to the rate it would have had
+ * if all its commits had been as quick as the quickest tenth, while what is compared with it had to
+ * do with what the machine left. On a quiet machine they meet.
+ *
+ *     bench-store                          all, short
+ *     bench-store SECONDS [ROUNDS]         all, SECONDS for each figure
+ *     bench-store SECONDS ROUNDS sqlite    one store; "postgres"; behind it, how many committers
+ *     bench-store SECONDS w1 THREADS       W1 on SQLite and nothing else, for profilers
+ */
+#include "floor.h"
+#include "servers/postgres.h"
+#include "stores/stores.h"
+#include "workloads.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define SECONDS_DEFAULT 0.2
+#define ROUNDS_DEFAULT 7u
+#define ROUNDS_MAX 31u
+
+enum kind { FLOOR, COMMITS, W1, W1S, W2 };
+
+struct measure {
+    enum kind kind;
+    const char *name;
+    unsigned threads;
+    unsigned batch;   /* FLOOR */
+    double ratio_min; /* to the first floor, what is aimed at; 0: nothing */
+};
+
+/* Of one measure, by round. */
+struct figures {
+    double rates[ROUNDS_MAX], quick[ROUNDS_MAX], p50s[ROUNDS_MAX], p99s[ROUNDS_MAX];
+    double cpus[ROUNDS_MAX], syncs[ROUNDS_MAX], folded[ROUNDS_MAX], trips[ROUNDS_MAX];
+};
+
+struct bed {
+    const char *name;
+    struct pawl_env *env;
+    struct bench_folder folder;
+    struct test_postgres server;
+    struct floor_sqlite *sqlite;
+    struct floor_postgres *postgres;
+    struct bench_node node;
+    char uri[256]; /* of the store: a path or a URI */
+    uint32_t committers;
+};
+
+/* ---- beds ---------------------------------------------------------------------------------- */
+
+static struct pawl_store *open_store(struct bed *bed)
+{
+    const struct pawl_store_options options = {.flags = PAWL_STORE_OPEN_CREATE};
+    struct pawl_error err = PAWL_ERROR_INIT;
+    struct pawl_store *store = NULL;
+
+    if (bed->postgres)
+        bench_need(pawl__postgres_store_open(bed->env, pawl__str(bed->uri), &options, &store, &err),
+                   &err, bed->uri);
+    else
+        bench_need(pawl__sqlite_store_open(bed->env, pawl__str(bed->uri), &options, &store, &err),
+                   &err, bed->uri);
+    return store;
+}
+
+static void bed_open(struct bed *bed, struct pawl_env *env, bool postgres, uint32_t committers)
+{
+    char path[300];
+
+    *bed = (struct bed){.name = postgres ? "PostgreSQL" : "SQLite", .env = env};
+    bed->committers = committers;
+    bench_folder_make(&bed->folder);
+    if (postgres) {
+        test_postgres_start(&bed->server, NULL);
+        (void)test_postgres_uri(&bed->server, "postgres", bed->uri, sizeof bed->uri);
+        bed->postgres = floor_postgres_open(bed->uri, BENCH_THREADS_MAX);
+    } else {
+        (void)snprintf(path, sizeof path, "%s/floor.db", bed->folder.path);
+        bed->sqlite = floor_sqlite_open(path);
+        if (snprintf(bed->uri, sizeof bed->uri, "%s/pawl.db", bed->folder.path) >=
+            (int)sizeof bed->uri)
+            bench_fail(bed->folder.path, "too long");
+    }
+    bench_node_open(&bed->node, env, open_store(bed), bed->committers);
+    workloads_publish(&bed->node);
+}
+
+static void bed_close(struct bed *bed)
+{
+    bench_node_close(&bed->node);
+    if (bed->sqlite)
+        floor_sqlite_close(bed->sqlite);
+    if (bed->postgres)
+        floor_postgres_close(bed->postgres);
+    test_postgres_stop(&bed->server);
+    bench_folder_remove(&bed->folder);
+}
+
+/* ---- measuring ----------------------------------------------------------------------------- */
+
+static void measure_one(struct bed *bed, const struct measure *m, double seconds,
+                        struct bench_rate *rate, struct workload_cost *cost)
+{
+    *cost = (struct workload_cost){0};
+    switch (m->kind) {
+    case FLOOR:
+        if (bed->sqlite)
+            floor_sqlite_measure(bed->sqlite, bed->env, m->batch, seconds, rate);
+        else
+            floor_postgres_measure(bed->postgres, bed->env, m->threads, m->batch, seconds, rate);
+        break;
+    case COMMITS:
+        workload_commits(&bed->node, m->threads, bed->committers, seconds, rate, cost);
+        break;
+    case W1:
+        workload_start(&bed->node, "w1", m->threads, seconds, rate, cost);
+        break;
+    case W1S:
+        workload_start(&bed->node, "w1s", m->threads, seconds, rate, cost);
+        break;
+    case W2:
+        workload_signal(&bed->node, m->threads, seconds, rate, cost);
+        break;
+    }
+}
+
+static void measure_round(struct bed *bed, const struct measure *all, size_t count, double seconds,
+                          unsigned round, struct figures *figures)
+{
+    double alone = 0; /* commits per repetition */
+
+    for (size_t i = 0; i < count; i++) {
+        struct figures *f = &figures[i];
+        struct workload_cost cost;
+        struct bench_rate rate;
+
+        measure_one(bed, &all[i], seconds, &rate, &cost);
+        if (all[i].kind == FLOOR)
+            rate.per_second *= all[i].batch; /* rows */
+        f->rates[round] = rate.per_second;
+        f->quick[round] = rate.p10_us > 0 ? 1e6 / rate.p10_us : 0;
+        f->p50s[round] = rate.p50_us;
+        f->p99s[round] = rate.p99_us;
+        f->cpus[round] = rate.cpu_us;
+        f->syncs[round] = cost.syncs;
+        /* A repetition makes as many commits on one thread, which has nobody to share with. */
+        if (all[i].threads == 1)
+            alone = cost.syncs;
+        f->folded[round] = cost.syncs > 0 ? alone / cost.syncs : 0;
+        f->trips[round] = cost.round_trips;
+    }
+}
+
+/* Shown by both ratios, or by neither, or nothing can be said on a machine as busy as this one. */
+static const char *verdict(double least, double most, double wanted)
+{
+    return least >= wanted ? "met" : most < wanted ? "MISSED" : "open";
+}
+
+/* false: missed. */
+static bool show_one(const struct measure *m, struct figures *f, const struct figures *floor,
+                     unsigned rounds)
+{
+    double best = bench_best(f->rates, rounds);
+    double a = best / bench_best(floor->quick, rounds), b = best / bench_best(floor->rates, rounds);
+    double least = a < b ? a : b, most = a < b ? b : a;
+
+    (void)printf("%-25s %6.2f %6.2f %7.0f %7.0f %7.0f %7.0f %6.0f %6.2f %6.1f %6.2f", m->name,
+                 least, most, best, bench_median(f->rates, rounds), bench_median(f->p50s, rounds),
+                 bench_median(f->p99s, rounds), bench_median(f->cpus, rounds),
+                 bench_median(f->syncs, rounds), bench_median(f->folded, rounds),
+                 bench_median(f->trips, rounds));
+    if (m->ratio_min > 0)
+        (void)printf("  >= %.0f %s", m->ratio_min, verdict(least, most, m->ratio_min));
+    (void)printf("\n");
+    return most >= m->ratio_min;
+}
+
+static bool show(const char *store, const struct measure *all, size_t count,
+                 struct figures *figures, unsigned rounds)
+{
+    bool met = true;
+
+    (void)printf("\n%-25s %6s %6s %7s %7s %7s %7s %6s %6s %6s %6s  %s\n", store, "least", "most",
+                 "per s", "middle", "p50 us", "p99 us", "cpu us", "syncs", "folded", "trips",
+                 "aim");
+    for (size_t i = 0; i < count; i++)
+        met &= show_one(&all[i], &figures[i], &figures[0], rounds);
+    return met;
+}
+
+/* ---- round trips --------------------------------------------------------------------------- */
+
+/* Of W2, one thread, by call. */
+static void show_round_trips(struct bed *bed)
+{
+    struct bed traced = *bed;
+    struct pawl_error err = PAWL_ERROR_INIT;
+    struct pawl_store_counts counts;
+    struct pawl_store *store = open_store(bed);
+    struct workload_cost cost;
+    struct bench_rate rate;
+
+    bench_need(pawl__trace_store_new(bed->env, store, &store, &err), &err, "trace");
+    bench_node_open(&traced.node, bed->env, store, 1);
+    workload_signal(&traced.node, 1, 0.05, &rate, &cost); /* connections, statements */
+    pawl__trace_store_reset(store);
+    workload_signal(&traced.node, 1, 0.3, &rate, &cost);
+    pawl__trace_store_counts(store, &counts);
+    (void)printf("\n%s, W2 on one thread, per cycle: call x round trips of one\n ", bed->name);
+    for (int call = 0; call < PAWL_STORE_CALL_COUNT; call++)
+        if (counts.calls[call] > 0)
+            (void)printf(" %s %.2f x %.2f;", pawl__store_call_name((enum pawl_store_call)call),
+                         (double)counts.calls[call] / (double)rate.count,
+                         (double)counts.round_trips[call] / (double)counts.calls[call]);
+    (void)printf("\n  per commit %.2f, per claim %.2f\n",
+                 (double)counts.round_trips[PAWL_STORE_CALL_APPLY] / (double)counts.commits,
+                 (double)counts.round_trips[PAWL_STORE_CALL_CLAIM] / (double)counts.claims);
+    bench_node_close(&traced.node);
+}
+
+/* ---- the whole ----------------------------------------------------------------------------- */
+
+#define SAME                                                                                       \
+    {COMMITS, "commits, 1 thread", 1, 0, 0}, {COMMITS, "commits, 16 threads", 16, 0, 0},           \
+        {COMMITS, "commits, 64 threads", 64, 0, 0}, {W1, "W1, 1 thread", 1, 0, 0},                 \
+    {                                                                                              \
+        W1, "W1, 16 threads", 16, 0, 0                                                             \
+    }
+#define REST                                                                                       \
+    {W1S, "W1s, 1 thread", 1, 0, 0}, {W1S, "W1s, 16 threads", 16, 0, 0},                           \
+        {W1S, "W1s, 64 threads", 64, 0, 0}, {W2, "W2, 1 thread", 1, 0, 0},                         \
+        {W2, "W2, 16 threads", 16, 0, 0},                                                          \
+    {                                                                                              \
+        W2, "W2, 64 threads", 64, 0, 0                                                             \
+    }
+
+static bool run_bed(struct pawl_env *env, bool postgres, double seconds, unsigned rounds,
+                    uint32_t committers)
+{
+    static const struct measure sqlite[] = {
+        {FLOOR, "floor: rows, one by one", 1, 1, 0},
+        {FLOOR, "floor: rows, 64 a commit", 1, 64, 0},
+        SAME,
+        {W1, "W1, 64 threads", 64, 0, 4},
+        REST,
+    };
+    static const struct measure server[] = {
+        {FLOOR, "floor: rows, 1 client", 1, 1, 0},
+        {FLOOR, "floor: rows, 16 clients", 16, 1, 0},
+        {FLOOR, "floor: rows, 64 clients", 64, 1, 0},
+        {FLOOR, "floor: rows, 64 a commit", 1, 64, 0},
+        SAME,
+        {W1, "W1, 64 threads", 64, 0, 3},
+        REST,
+    };
+    const struct measure *all = postgres ? server : sqlite;
+    size_t count = (postgres ? sizeof server : sizeof sqlite) / sizeof *all;
+    struct figures *figures = calloc(count, sizeof *figures);
+    struct bed bed;
+    bool met;
+
+    if (!figures)
+        bench_fail("figures", "no memory");
+    bed_open(&bed, env, postgres, committers);
+    for (unsigned round = 0; round < rounds; round++)
+        measure_round(&bed, all, count, seconds, round, figures);
+    met = show(bed.name, all, count, figures, rounds);
+    if (postgres)
+        show_round_trips(&bed);
+    bed_close(&bed);
+    free(figures);
+    return met;
+}
+
+static void run_w1(struct pawl_env *env, double seconds, unsigned threads)
+{
+    struct workload_cost cost;
+    struct bench_rate rate;
+    struct bed bed;
+
+    bed_open(&bed, env, false, 1);
+    workload_start(&bed.node, "w1", threads, seconds, &rate, &cost);
+    (void)printf("W1 on SQLite, %u threads: %" PRIu64
+                 ", %.0f per second, p50 %.0f us, p99 %.0f us, %.1f us of "
+                 "processor, %.1f commits per sync\n",
+                 threads, rate.count, rate.per_second, rate.p50_us, rate.p99_us, rate.cpu_us,
+                 cost.folded);
+    bed_close(&bed);
+}
+
+int main(int argc, char **argv)
+{
+    double seconds = argc > 1 ? strtod(argv[1], NULL) : SECONDS_DEFAULT;
+    unsigned number = argc > 3 ? (unsigned)strtoul(argv[3], NULL, 10) : 0;
+    unsigned rounds = argc > 2 ? (unsigned)strtoul(argv[2], NULL, 10) : ROUNDS_DEFAULT;
+    uint32_t committers = argc > 4 ? (uint32_t)strtoul(argv[4], NULL, 10) : 1;
+    bool met = true;
+    struct pawl_env *env = NULL;
+    struct pawl_error err = PAWL_ERROR_INIT;
+
+    bench_need(pawl_system_env_open(&env, &err), &err, "environment");
+    if (argc > 3 && strcmp(argv[2], "w1") == 0) {
+        if (number == 0 || number > BENCH_THREADS_MAX)
+            bench_fail(argv[3], "so many threads cannot be had");
+        run_w1(env, seconds, number);
+    } else {
+        if (seconds <= 0 || rounds == 0 || rounds > ROUNDS_MAX)
+            bench_fail("usage", "bench-store [SECONDS [ROUNDS [sqlite|postgres [COMMITTERS]]]]");
+        if (argc < 4 || strcmp(argv[3], "sqlite") == 0)
+            met &= run_bed(env, false, seconds, rounds, committers);
+        if (argc < 4 || strcmp(argv[3], "postgres") == 0)
+            met &= run_bed(env, true, seconds, rounds, committers);
+    }
+    pawl_system_env_close(env);
+    return met ? 0 : 1;
+}

@@ -1,0 +1,301 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* See workloads.h. */
+#include "workloads.h"
+
+#include "runtime/committer.h"
+#include "runtime/pool.h"
+
+#include <stdatomic.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define STATE_BYTES 1024
+#define POOL_WORKERS 16u
+/* Not the incarnation of a node: nobody but the measured committer has to do with these. */
+#define OWNER INT64_C(4611686018427387904)
+
+#define TEXT(value) "{'typeName':'String','expression':{'type':'Literal','value':'" value "'}}"
+#define SET(number)                                                                                \
+    "{'id':'set" number "','type':'Elsa.SetVariable','variable':{'id':'v','name':'V'},"            \
+    "'value':" TEXT("value " number) "}"
+#define W1(id, options)                                                                            \
+    "{'definitionId':'" id "','id':'" id ":1','version':1,'name':'" id "'," options                \
+    "'variables':[{'id':'v','name':'V','typeName':'String',"                                       \
+    "'storageDriverTypeName':'WorkflowInstanceStorageDriver'}],"                                   \
+    "'root':{'id':'seq','type':'Elsa.Sequence','activities':[" SET("1") "," SET("2") "," SET(      \
+        "3") "]}}"
+#define W2                                                                                         \
+    "{'definitionId':'w2','id':'w2:1','version':1,'name':'w2',"                                    \
+    "'root':{'id':'seq','type':'Elsa.Sequence','activities':["                                     \
+    "{'id':'wait','type':'Elsa.Event','eventName':" TEXT("go") "}]}}"
+
+void workloads_publish(struct bench_node *node)
+{
+    bench_publish(node, W1("w1", ""));
+    bench_publish(node, W1("w1s", "'options':{'commitStrategyName':'ActivityExecuted'},"));
+    bench_publish(node, W2);
+}
+
+/* ---- what it costs ------------------------------------------------------------------------- */
+
+static struct pawl_store_status look(struct bench_node *node)
+{
+    struct pawl_store_status status;
+    struct pawl_error err = PAWL_ERROR_INIT;
+
+    bench_need(pawl_store_status(node->store, &status, bench_later(node->env), &err), &err,
+               "status");
+    return status;
+}
+
+static void tell_cost(struct bench_node *node, const struct pawl_store_status *before,
+                      uint64_t count, double commits, struct workload_cost *cost)
+{
+    struct pawl_store_status after = look(node);
+    double repetitions = count ? (double)count : 1;
+    double syncs = (double)(after.syncs - before->syncs);
+
+    cost->commits = commits / repetitions;
+    cost->syncs = syncs / repetitions;
+    cost->folded = syncs > 0 ? commits / syncs : 0;
+    cost->round_trips = (double)(after.round_trips - before->round_trips) / repetitions;
+}
+
+/* ---- commits ------------------------------------------------------------------------------- */
+
+struct committing {
+    struct bench_node *node;
+    struct pawl_committer *committer;
+    struct pawl_instance_row rows[BENCH_THREADS_MAX];
+    char ids[BENCH_THREADS_MAX][40];
+    char state[STATE_BYTES];
+};
+
+static void commit(struct committing *c, enum pawl_commit_kind kind, unsigned thread)
+{
+    struct pawl_commit what = {.kind = kind, .instance = &c->rows[thread]};
+    struct pawl_error err = PAWL_ERROR_INIT;
+
+    bench_need(pawl__committer_commit(c->committer, &what, bench_later(c->node->env), &err), &err,
+               "commit");
+}
+
+static void advance(void *ctx, unsigned thread, uint64_t round)
+{
+    struct committing *c = ctx;
+
+    c->rows[thread].updated_us += 1000;
+    commit(c, PAWL_COMMIT_ADVANCE, thread);
+    c->rows[thread].revision++;
+    (void)round;
+}
+
+void workload_commits(struct bench_node *node, unsigned threads, uint32_t committers,
+                      double seconds, struct bench_rate *out, struct workload_cost *cost)
+{
+    const struct pawl_committer_options options = {.threads = committers};
+    struct committing c = {.node = node};
+    struct pawl_store_status before;
+    struct pawl_error err = PAWL_ERROR_INIT;
+
+    memset(c.state, 'x', sizeof c.state);
+    bench_need(pawl__committer_new(node->env, node->store, &options, &c.committer, &err), &err,
+               "committer");
+    before = look(node);
+    for (unsigned i = 0; i < threads; i++) {
+        (void)snprintf(c.ids[i], sizeof c.ids[i], "committed-%u", i);
+        c.rows[i] = (struct pawl_instance_row){
+            .id = pawl__str(c.ids[i]),
+            .definition_id = pawl__str("w1"),
+            .version_id = pawl__str("w1:1"),
+            .status = pawl__str("Running"),
+            .sub_status = pawl__str("Executing"),
+            .created_us = before.now_us,
+            .updated_us = before.now_us,
+            .owner = OWNER,
+            .fence = 1,
+            .revision = 1,
+            .state = pawl__str_make(c.state, sizeof c.state),
+        };
+        commit(&c, PAWL_COMMIT_CREATE, i);
+    }
+    before = look(node);
+    bench_repeat(node->env, threads, seconds, advance, &c, out);
+    tell_cost(node, &before, out->count, (double)out->count, cost);
+    for (unsigned i = 0; i < threads; i++)
+        commit(&c, PAWL_COMMIT_DELETE, i);
+    pawl__committer_free(c.committer);
+}
+
+/* ---- W1 ------------------------------------------------------------------------------------ */
+
+struct starting {
+    struct bench_node *node;
+    struct pawl_str definition_id;
+};
+
+static struct pawl_outcome start(struct bench_node *node, struct pawl_str definition_id,
+                                 enum pawl_sub_status expected)
+{
+    const struct pawl_start what = {.definition_id = definition_id};
+    struct pawl_error err = PAWL_ERROR_INIT;
+    struct pawl_outcome outcome;
+
+    bench_need(pawl__runtime_start(node->runtime, &what, &outcome, bench_later(node->env), &err),
+               &err, "start");
+    if (outcome.sub_status != expected)
+        bench_fail("start", "the instance did not end as it should");
+    return outcome;
+}
+
+static void start_one(void *ctx, unsigned thread, uint64_t round)
+{
+    struct starting *s = ctx;
+
+    (void)thread;
+    (void)round;
+    (void)start(s->node, s->definition_id, PAWL_SUB_FINISHED);
+}
+
+void workload_start(struct bench_node *node, const char *definition_id, unsigned threads,
+                    double seconds, struct bench_rate *out, struct workload_cost *cost)
+{
+    struct starting s = {node, pawl__str(definition_id)};
+    struct pawl_store_status before = look(node);
+
+    bench_repeat(node->env, threads, seconds, start_one, &s, out);
+    tell_cost(node, &before, out->count, (double)out->count, cost);
+}
+
+/* ---- W2 ------------------------------------------------------------------------------------ */
+
+struct signalling {
+    struct bench_node *node;
+    struct pawl_outcome *started; /* count_max */
+    atomic_size_t count, next;
+    size_t count_max;
+    uint64_t looks; /* for work, by the one thread */
+};
+
+static void send(struct bench_node *node, const char *instance_id)
+{
+    const struct pawl_stimulus to = {.instance_id = pawl__str(instance_id)};
+    struct pawl_error err = PAWL_ERROR_INIT;
+    struct pawl_sent sent;
+
+    bench_need(pawl__runtime_send_event(node->runtime, pawl__str("go"), NULL, &to, &sent,
+                                        bench_later(node->env), &err),
+               &err, "event");
+    if (sent.resumed != 1)
+        bench_fail("event", "it met no bookmark, or several");
+}
+
+static void cycle(void *ctx, unsigned thread, uint64_t round)
+{
+    struct signalling *s = ctx;
+    struct pawl_outcome outcome = start(s->node, pawl__str("w2"), PAWL_SUB_SUSPENDED);
+    struct pawl_error err = PAWL_ERROR_INIT;
+    struct pawl_worked worked = {0};
+
+    (void)thread;
+    (void)round;
+    send(s->node, outcome.instance_id);
+    /* What is due at once by the node's clock may be due a moment later by the store's. */
+    while (worked.done == 0) {
+        bench_need(
+            pawl__runtime_work(s->node->runtime, 1, &worked, bench_later(s->node->env), &err), &err,
+            "work");
+        s->looks++;
+    }
+}
+
+static void start_waiting(void *ctx, unsigned thread, uint64_t round)
+{
+    struct signalling *s = ctx;
+    size_t at = atomic_fetch_add(&s->count, 1);
+
+    (void)thread;
+    (void)round;
+    if (at >= s->count_max)
+        bench_fail("W2", "more instances than expected");
+    s->started[at] = start(s->node, pawl__str("w2"), PAWL_SUB_SUSPENDED);
+}
+
+static void send_all(void *arg)
+{
+    struct signalling *s = arg;
+    size_t at;
+
+    while ((at = atomic_fetch_add(&s->next, 1)) < s->count)
+        send(s->node, s->started[at].instance_id);
+}
+
+static void check_all_finished(struct signalling *s)
+{
+    struct pawl_error err = PAWL_ERROR_INIT;
+    struct pawl_arena arena;
+
+    pawl__arena_init(&arena, &s->node->env->alloc, (size_t)64 << 20);
+    for (size_t i = 0; i < s->count; i += 1 + s->count / 100) {
+        struct pawl_instance_row row;
+
+        bench_need(pawl__runtime_show(s->node->runtime, pawl__str(s->started[i].instance_id),
+                                      &arena, &row, NULL, bench_later(s->node->env), &err),
+                   &err, "show");
+        if (!pawl__str_is(row.status, "Finished"))
+            bench_fail("W2", "an instance has not finished");
+    }
+    pawl__arena_release(&arena);
+}
+
+/* Sends to all that were started while a pool resumes them; returns when all have been. */
+static void send_and_resume(struct signalling *s, unsigned threads)
+{
+    const struct pawl_pool_options options = {.workers = POOL_WORKERS};
+    struct pawl_thread *senders[BENCH_THREADS_MAX];
+    struct pawl_env *env = s->node->env;
+    struct pawl_error err = PAWL_ERROR_INIT;
+    struct pawl_pool_counts counts = {0};
+    struct pawl_pool *pool = NULL;
+
+    bench_need(pawl__pool_open(env, s->node->runtime, &options, &pool, &err), &err, "pool");
+    for (unsigned i = 0; i < threads; i++)
+        bench_need(pawl_thread_start(env, "sender", send_all, s, &senders[i], &err), &err,
+                   "thread");
+    for (unsigned i = 0; i < threads; i++)
+        pawl_thread_join(env, senders[i]);
+    while (counts.done < s->count) {
+        bench_need(pawl_env_sleep_until(env, pawl_env_monotonic_ns(env) + 1000000), NULL, "sleep");
+        pawl__pool_counts(pool, &counts);
+    }
+    pawl__pool_close(pool);
+}
+
+void workload_signal(struct bench_node *node, unsigned threads, double seconds,
+                     struct bench_rate *out, struct workload_cost *cost)
+{
+    struct signalling s = {.node = node, .count_max = (size_t)(seconds * 200000) + 1000};
+    struct pawl_store_status before = look(node);
+    double begin, cpu;
+
+    if (threads == 1) {
+        bench_repeat(node->env, 1, seconds, cycle, &s, out);
+        tell_cost(node, &before, out->count, 0, cost);
+        cost->looks = (double)s.looks / (double)out->count;
+        return;
+    }
+    s.started = calloc(s.count_max, sizeof *s.started);
+    if (!s.started)
+        bench_fail("W2", "no memory");
+    begin = bench_seconds();
+    cpu = bench_cpu_seconds();
+    bench_repeat(node->env, threads, seconds / 3, start_waiting, &s, out);
+    send_and_resume(&s, threads);
+    *out = (struct bench_rate){.count = s.count, .seconds = bench_seconds() - begin};
+    out->per_second = (double)s.count / out->seconds;
+    out->cpu_us = (bench_cpu_seconds() - cpu) * 1e6 / (double)s.count;
+    tell_cost(node, &before, out->count, 0, cost);
+    check_all_finished(&s);
+    free(s.started);
+}

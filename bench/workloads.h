@@ -1,0 +1,40 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * What a node is made to do, by so many threads for so long:
+ *
+ *     commits   the next revision of an instance with 1 KB of state, through a committer
+ *     W1        three SetVariable, created and run: one commit
+ *     W1s       the same with each step durable before the next (ActivityExecuted)
+ *     W2        an instance that waits for an event, started; the event, sent to it; its end
+ */
+#ifndef PAWL_BENCH_WORKLOADS_H
+#define PAWL_BENCH_WORKLOADS_H
+
+#include "harness.h"
+
+/* What a measurement cost the store besides time. */
+struct workload_cost {
+    double commits;     /* per repetition */
+    double syncs;       /* per repetition; */
+    double folded;      /* commits per sync */
+    double round_trips; /* per repetition */
+    double looks;       /* W2 on one thread: for work, until there was some */
+};
+
+/* Publishes what the others start. */
+void workloads_publish(struct bench_node *node);
+
+/* `committers`: threads of the committer that is measured. */
+void workload_commits(struct bench_node *node, unsigned threads, uint32_t committers,
+                      double seconds, struct bench_rate *out, struct workload_cost *cost);
+/* "w1" or "w1s". */
+void workload_start(struct bench_node *node, const char *definition_id, unsigned threads,
+                    double seconds, struct bench_rate *out, struct workload_cost *cost);
+/*
+ * One thread: start, event, work, one after the other. More: all are started, then all events sent
+ * while a pool does what is due; the times of single ones are not known then.
+ */
+void workload_signal(struct bench_node *node, unsigned threads, double seconds,
+                     struct bench_rate *out, struct workload_cost *cost);
+
+#endif

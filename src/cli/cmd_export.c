@@ -1,0 +1,97 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* `pawl export INSTANCE`: an instance in the form in which Elsa exports one. */
+#include "cli/commands.h"
+
+#include "base/error.h"
+#include "cli/listing.h"
+#include "cli/output.h"
+#include "os/file.h"
+
+#define OUTPUT_MAX ((size_t)256 << 20)
+#define FILE_MODE 0644
+
+/* What waits to be delivered stays behind: whoever moves an instance should know. */
+static int warn_of_mail(struct pawl_cli_session *session, struct pawl_error *err)
+{
+    struct pawl_cli *cli = session->cli;
+    struct pawl_cli_list list;
+    uint64_t count = 0;
+    int status;
+
+    pawl__cli_list_all(&list, PAWL_TABLE_WORK, NULL, PAWL_QUERY_BRIEF);
+    pawl__cli_list_text(&list, "instance_id", cli->args.operands[0]);
+    pawl__cli_list_text(&list, "kind", PAWL_WORK_TIMER);
+    list.conditions[1].compare = PAWL_NE;
+    status = pawl__cli_list_count(session, &list, &cli->arena, &count, err);
+    if (status == PAWL_OK && count > 0)
+        pawl__cli_print(&cli->err,
+                        "warning: %ju piece%s of mail for %s %s not delivered and not in the "
+                        "export; 'pawl why' shows them\n",
+                        (uintmax_t)count, count == 1 ? "" : "s", cli->args.operands[0],
+                        count == 1 ? "is" : "are");
+    return status;
+}
+
+static int write_file(const char *path, struct pawl_buf *json, struct pawl_error *err)
+{
+    pawl__buf_byte(json, '\n');
+    if (json->status != PAWL_OK)
+        return pawl__error_code(err, json->status);
+    return pawl__file_write(path, pawl__buf_peek(json), FILE_MODE, err);
+}
+
+static int body(struct pawl_cli_session *session, struct pawl_error *err)
+{
+    struct pawl_cli *cli = session->cli;
+    const char *path = pawl__cli_text(&cli->args, "output", "-");
+    struct pawl_json exported;
+    struct pawl_buf json;
+    int status =
+        pawl__runtime_export(session->runtime, pawl__str(cli->args.operands[0]), &cli->arena,
+                             &exported, pawl__cli_session_deadline(session), err);
+
+    if (status == PAWL_OK)
+        status = warn_of_mail(session, err);
+    if (status != PAWL_OK)
+        return pawl__cli_fail(cli, err,
+                              status == PAWL_ENOTFOUND ? "'pawl ps --all' lists the instances"
+                              : status == PAWL_EBUSY   ? "'pawl why' says what it is doing"
+                                                       : pawl__cli_session_hint(status));
+    if (strcmp(path, "-") == 0)
+        return pawl__cli_print_json(cli, &exported, 0);
+    pawl__buf_init(&json, &cli->env->alloc, OUTPUT_MAX);
+    pawl__json_write(&json, &exported, PAWL_JSON_ESCAPE_MINIMAL);
+    status = write_file(path, &json, err);
+    pawl__buf_release(&json);
+    if (status != PAWL_OK)
+        return pawl__cli_fail(cli, err, pawl__cli_read_hint(status));
+    pawl__cli_print(&cli->err, "exported %s to %s\n", cli->args.operands[0], path);
+    return PAWL_CLI_EXIT_OK;
+}
+
+static int run(struct pawl_cli *cli)
+{
+    return pawl__cli_in_session(cli, body);
+}
+
+static const struct pawl_cli_option options[] = {
+    {.name = "output",
+     .letter = 'o',
+     .kind = PAWL_CLI_TEXT,
+     .arg = "FILE",
+     .help = "Write it to FILE, all of it or nothing; '-' is standard output, the default"},
+    PAWL_CLI_CONFIGURE_OPTIONS,
+    {.name = NULL},
+};
+
+const struct pawl_cli_command pawl__cli_export = {
+    .name = "export",
+    .summary = "Print an instance in Elsa's export format",
+    .operands = "INSTANCE",
+    .help =
+        "JSON with its state, bookmarks, activity records and log, for 'pawl import' or Elsa's\n"
+        "own import. The instance stays as it is: of one that is to go on elsewhere, cancel\n"
+        "or delete this one. Its definition is needed there too: 'pawl definitions show'.\n",
+    .options = options,
+    .run = run,
+};

@@ -1,0 +1,351 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Opening and closing, checks of arguments, texts in and out; lines and tasks on their way to the
+ * program. What opens is taken down in reverse by pawl_close(), which copes with half of it.
+ */
+#include "embed/embed.h"
+
+#include "base/alloc.h"
+#include "base/error.h"
+#include "host/features.h"
+#include "os/process.h"
+
+#include <stdio.h>
+
+#define WAIT_NS_DEFAULT INT64_C(30000000000)
+#define NS_PER_MS INT64_C(1000000)
+/* Of a text that is answered: in front of it stands how large its block is. */
+#define TEXT_HEAD 16u
+
+/* ---- checks -------------------------------------------------------------------------------- */
+
+int pawl__embed_check(const struct pawl *pawl, struct pawl_error *err)
+{
+    if (!pawl)
+        return pawl__error_set(err, PAWL_EINVAL, "no struct pawl was given: open one first");
+    return PAWL_OK;
+}
+
+int pawl__embed_check_text(const struct pawl *pawl, const char *text, const char *what,
+                           struct pawl_error *err)
+{
+    int status = pawl__embed_check(pawl, err);
+
+    if (status == PAWL_OK && (!text || !*text))
+        status = pawl__error_set(err, PAWL_EINVAL, "%s was not given", what);
+    return status;
+}
+
+int64_t pawl__embed_deadline(const struct pawl *pawl)
+{
+    int64_t now_ns = pawl_env_monotonic_ns(pawl->env);
+
+    return now_ns > PAWL_FOREVER - pawl->wait_ns ? PAWL_FOREVER : now_ns + pawl->wait_ns;
+}
+
+int64_t pawl__embed_after_ms(const struct pawl *pawl, int64_t timeout_ms)
+{
+    int64_t now_ns = pawl_env_monotonic_ns(pawl->env);
+
+    if (timeout_ms <= 0)
+        return now_ns;
+    return timeout_ms > (PAWL_FOREVER - now_ns) / NS_PER_MS ? PAWL_FOREVER
+                                                            : now_ns + timeout_ms * NS_PER_MS;
+}
+
+/* ---- texts --------------------------------------------------------------------------------- */
+
+int pawl__embed_parse(struct pawl_arena *arena, const char *json, const char *what,
+                      struct pawl_json *out, struct pawl_error *err)
+{
+    int status;
+
+    if (!json || !*json) {
+        *out = pawl__json_null();
+        return PAWL_OK;
+    }
+    status = pawl__json_parse(arena, pawl__str(json), NULL, out, NULL, err);
+    return status == PAWL_OK ? PAWL_OK : pawl__error_prefix(err, status, "%s", what);
+}
+
+int pawl__embed_parse_object(struct pawl_arena *arena, const char *json, const char *what,
+                             struct pawl_json *out, struct pawl_error *err)
+{
+    struct pawl_json value;
+    int status = pawl__embed_parse(arena, json && *json ? json : "{}", what, &value, err);
+
+    if (status != PAWL_OK)
+        return status;
+    if (!pawl__json_is(&value, PAWL_JSON_OBJECT))
+        return pawl__error_set(err, PAWL_EINVAL, "%s is not a JSON object but %s: write {…}", what,
+                               pawl__json_type_name(&value));
+    *out = value;
+    return PAWL_OK;
+}
+
+int pawl__embed_write(struct pawl_arena *arena, const struct pawl_json *value, const char **out)
+{
+    struct pawl_str text = {NULL, 0};
+    struct pawl_buf buf;
+    int status;
+
+    pawl__buf_init(&buf, arena->alloc, EMBED_BYTES_MAX);
+    pawl__json_write(&buf, value, PAWL_JSON_ESCAPE_MINIMAL);
+    status = buf.status;
+    if (status == PAWL_OK) {
+        text = pawl__arena_str(arena, pawl__buf_peek(&buf));
+        status = text.ptr ? PAWL_OK : pawl__arena_status(arena);
+    }
+    pawl__buf_release(&buf);
+    if (status == PAWL_OK)
+        *out = text.ptr;
+    return status;
+}
+
+int pawl__embed_text(struct pawl *pawl, const struct pawl_json *value, char **out,
+                     struct pawl_error *err)
+{
+    static const char head[TEXT_HEAD] = {0};
+    struct pawl_buf buf;
+
+    pawl__buf_init(&buf, &pawl->env->alloc, EMBED_BYTES_MAX);
+    pawl__buf_append(&buf, head, sizeof head);
+    pawl__json_write(&buf, value, PAWL_JSON_ESCAPE_MINIMAL);
+    (void)pawl__buf_cstr(&buf);
+    if (buf.status != PAWL_OK) {
+        int status = pawl__error_code(err, buf.status);
+
+        pawl__buf_release(&buf);
+        return status;
+    }
+    memcpy(buf.ptr, &buf.cap, sizeof buf.cap);
+    *out = buf.ptr + TEXT_HEAD;
+    return PAWL_OK;
+}
+
+void pawl_text_free(struct pawl *pawl, char *text)
+{
+    size_t size;
+
+    if (!pawl || !text)
+        return;
+    memcpy(&size, text - TEXT_HEAD, sizeof size);
+    pawl__free(&pawl->env->alloc, text - TEXT_HEAD, size);
+}
+
+/* ---- callbacks ----------------------------------------------------------------------------- */
+
+/* NUL-terminated in the arena; "" when there is no memory for it. */
+static const char *text_of(struct pawl_arena *arena, struct pawl_str text)
+{
+    struct pawl_str copy = pawl__arena_str(arena, text);
+
+    return copy.ptr ? copy.ptr : "";
+}
+
+static void lose(const struct pawl *pawl, const char *message, struct pawl_str instance_id)
+{
+    if (pawl->options.log)
+        pawl_log(pawl->options.log, PAWL_LOG_ERROR, message,
+                 pawl_log_str("instance", instance_id.ptr, instance_id.len));
+}
+
+static void pass_line(void *ctx, struct pawl_str instance_id, struct pawl_str text)
+{
+    struct pawl *pawl = ctx;
+    struct pawl_arena arena;
+    const char *id, *line;
+
+    pawl__arena_init(&arena, &pawl->env->alloc, EMBED_BYTES_MAX);
+    id = text_of(&arena, instance_id);
+    line = text_of(&arena, text);
+    if (arena.status == PAWL_OK)
+        pawl->options.line(pawl->options.ctx, id, line);
+    else
+        lose(pawl, "no memory for a line", instance_id);
+    pawl__arena_release(&arena);
+}
+
+static void pass_task(void *ctx, struct pawl_str instance_id, const struct pawl_json *task)
+{
+    struct pawl *pawl = ctx;
+    struct pawl_json none = pawl__json_null();
+    const struct pawl_json *payload = pawl__json_get_text(task, "payload");
+    const char *id, *task_id, *name, *text = "null";
+    struct pawl_arena arena;
+
+    pawl__arena_init(&arena, &pawl->env->alloc, EMBED_BYTES_MAX);
+    id = text_of(&arena, instance_id);
+    task_id = text_of(&arena, pawl__json_str(pawl__json_get_text(task, "taskId")));
+    name = text_of(&arena, pawl__json_str(pawl__json_get_text(task, "taskName")));
+    if (pawl__embed_write(&arena, payload ? payload : &none, &text) == PAWL_OK &&
+        arena.status == PAWL_OK)
+        pawl->options.task(pawl->options.ctx, id, task_id, name, text);
+    else
+        lose(pawl, "no memory for a task", instance_id);
+    pawl__arena_release(&arena);
+}
+
+/* ---- configuring --------------------------------------------------------------------------- */
+
+static int set(struct pawl *pawl, enum pawl_setting_id id, const char *text, struct pawl_error *err)
+{
+    if (!text || !*text)
+        return PAWL_OK;
+    return pawl__configuration_set(&pawl->configuration, id, pawl__str(text), PAWL_ORIGIN_OPTION,
+                                   "struct pawl_options", err);
+}
+
+static int configure(struct pawl *pawl, const struct pawl_options *options, struct pawl_error *err)
+{
+    const struct pawl_configuration_sources sources = {.file = options->config_file,
+                                                       .no_search = true};
+    char lease[32] = "";
+    int status = PAWL_OK;
+
+    if (options->config_file && *options->config_file)
+        status = pawl__configuration_read(&pawl->configuration, &sources, err);
+    for (size_t i = 0; i < options->setting_count && status == PAWL_OK; i++) {
+        if (!options->settings || !options->settings[i])
+            return pawl__error_set(err, PAWL_EINVAL, "setting %zu of the options is NULL", i);
+        status = pawl__configuration_set_pair(&pawl->configuration, options->settings[i],
+                                              "settings", err);
+    }
+    if (options->lease_ms != 0)
+        (void)snprintf(lease, sizeof lease, "%lldms", (long long)options->lease_ms);
+    if (status == PAWL_OK)
+        status = set(pawl, PAWL_SETTING_ID_STORE, options->store, err);
+    if (status == PAWL_OK)
+        status = set(pawl, PAWL_SETTING_ID_NODE_ID, options->node_id, err);
+    if (status == PAWL_OK)
+        status = set(pawl, PAWL_SETTING_ID_NODE_LEASE, lease, err);
+    return status;
+}
+
+static int check_options(const struct pawl_options *options, struct pawl_error *err)
+{
+    if (options->workers > PAWL_WORKER_COUNT_MAX)
+        return pawl__error_set(err, PAWL_EINVAL, "%u workers are too many: %d are the most",
+                               options->workers, PAWL_WORKER_COUNT_MAX);
+    if (options->timeout_ms < 0 || options->lease_ms < 0)
+        return pawl__error_set(err, PAWL_EINVAL, "timeout_ms and lease_ms are not negative");
+    if (options->activity_count > 0 && !options->activities)
+        return pawl__error_set(err, PAWL_EINVAL,
+                               "the options announce %zu activities and have none",
+                               options->activity_count);
+    return PAWL_OK;
+}
+
+/* ---- opening ------------------------------------------------------------------------------- */
+
+static int compose(struct pawl *pawl, bool named, struct pawl_error *err)
+{
+    const struct pawl_surroundings around = {
+        .log = pawl->options.log,
+        .line = pawl->options.line ? pass_line : NULL,
+        .task = pawl->options.task ? pass_task : NULL,
+        .call = pawl__embed_call,
+        .extend = pawl__embed_extend,
+        .ctx = pawl,
+        .transient = !named,
+    };
+    int status = pawl__host_new(pawl->env, &pawl->configuration, &pawl->host, err);
+
+    if (status != PAWL_OK)
+        return status;
+    pawl__host_set_surroundings(pawl->host, &around);
+    status = pawl__host_compose(pawl->host, err);
+    if (status == PAWL_OK)
+        status = pawl__host_start(pawl->host, err);
+    if (status != PAWL_OK)
+        return status;
+    pawl->store = pawl__host_get(pawl->host, PAWL_SLOT_STORE);
+    pawl->runtime = pawl__host_get(pawl->host, PAWL_SLOT_RUNTIME);
+    return PAWL_OK;
+}
+
+static int employ(struct pawl *pawl, struct pawl_error *err)
+{
+    const struct pawl_pool_options options = {.workers = pawl->options.workers};
+
+    if (options.workers == 0)
+        return PAWL_OK;
+    return pawl__pool_open(pawl->env, pawl->runtime, &options, &pawl->pool, err);
+}
+
+static int make(const struct pawl_options *options, struct pawl **out, struct pawl_error *err)
+{
+    struct pawl_env *env = options->env;
+    struct pawl *pawl;
+    int status = PAWL_OK;
+
+    if (!env)
+        status = pawl_system_env_open(&env, err);
+    if (status != PAWL_OK)
+        return status;
+    pawl = pawl__alloc_zeroed(&env->alloc, sizeof *pawl);
+    if (!pawl) {
+        if (!options->env)
+            pawl_system_env_close(env);
+        return pawl__error_code(err, PAWL_ENOMEM);
+    }
+    pawl->env = env;
+    pawl->owns_env = !options->env;
+    pawl->options = *options;
+    pawl->wait_ns = options->timeout_ms == 0                      ? WAIT_NS_DEFAULT
+                    : options->timeout_ms > INT64_MAX / NS_PER_MS ? INT64_MAX
+                                                                  : options->timeout_ms * NS_PER_MS;
+    pawl__process_host_name(pawl->node_name, sizeof pawl->node_name);
+    pawl__configuration_init(&pawl->configuration, &env->alloc, pawl->node_name);
+    pawl__arena_init(&pawl->arena, &env->alloc, EMBED_BYTES_MAX);
+    *out = pawl;
+    return PAWL_OK;
+}
+
+int pawl_open(const struct pawl_options *options, struct pawl **out, struct pawl_error *err)
+{
+    static const struct pawl_options defaults = {0};
+    struct pawl *pawl = NULL;
+    int status;
+
+    if (!out)
+        return pawl__error_set(err, PAWL_EINVAL, "pawl_open has nowhere to put the answer");
+    if (!options)
+        options = &defaults;
+    status = check_options(options, err);
+    if (status == PAWL_OK)
+        status = make(options, &pawl, err);
+    if (status == PAWL_OK)
+        status = configure(pawl, options, err);
+    if (status == PAWL_OK)
+        status = compose(pawl, options->node_id && *options->node_id, err);
+    if (status == PAWL_OK)
+        status = employ(pawl, err);
+    if (status != PAWL_OK) {
+        pawl_close(pawl);
+        return status;
+    }
+    /* They were the caller's for the time of the opening. */
+    pawl->options.settings = NULL;
+    pawl->options.store = pawl->options.node_id = pawl->options.config_file = NULL;
+    *out = pawl;
+    return PAWL_OK;
+}
+
+void pawl_close(struct pawl *pawl)
+{
+    struct pawl_env *env;
+    bool owns_env;
+
+    if (!pawl)
+        return;
+    env = pawl->env;
+    owns_env = pawl->owns_env;
+    pawl__pool_close(pawl->pool);
+    pawl__host_free(pawl->host);
+    pawl__arena_release(&pawl->arena);
+    pawl__configuration_release(&pawl->configuration);
+    pawl__free(&env->alloc, pawl, sizeof *pawl);
+    if (owns_env)
+        pawl_system_env_close(env);
+}

@@ -1,0 +1,90 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Work on the caller's threads. Everything durable about it is the runtime's. */
+#include "embed/embed.h"
+
+#include "base/error.h"
+
+#define US_PER_MS 1000
+#define NS_PER_MS INT64_C(1000000)
+
+static int64_t due_ms(const struct pawl_worked *worked)
+{
+    int64_t left_us;
+
+    if (worked->next_due_us == PAWL_TIME_NEVER)
+        return INT64_MAX;
+    left_us = worked->next_due_us - worked->now_us;
+    return left_us <= 0 ? 0 : (left_us - 1) / US_PER_MS + 1;
+}
+
+static void answer(struct pawl_work_done *out, uint32_t count, const struct pawl_worked *worked)
+{
+    if (!out)
+        return;
+    out->count = count;
+    out->next_due_ms = due_ms(worked);
+}
+
+int pawl_work(struct pawl *pawl, uint32_t limit, struct pawl_work_done *out, struct pawl_error *err)
+{
+    struct pawl_worked worked = {0};
+    int status = pawl__embed_check(pawl, err);
+
+    if (status == PAWL_OK)
+        status = pawl__runtime_work(pawl->runtime, limit, &worked, pawl__embed_deadline(pawl), err);
+    if (status == PAWL_OK)
+        answer(out, worked.done, &worked);
+    return status;
+}
+
+int pawl_drain(struct pawl *pawl, int64_t timeout_ms, struct pawl_work_done *out,
+               struct pawl_error *err)
+{
+    struct pawl_worked worked = {0};
+    int64_t until_ns;
+    uint32_t count = 0;
+    int status = pawl__embed_check(pawl, err);
+
+    if (status != PAWL_OK)
+        return status;
+    until_ns = pawl__embed_after_ms(pawl, timeout_ms);
+    do {
+        status = pawl__runtime_work(pawl->runtime, 0, &worked, pawl__embed_deadline(pawl), err);
+        if (status != PAWL_OK)
+            return status;
+        count += worked.done;
+        if (worked.done > 0 && pawl_env_monotonic_ns(pawl->env) > until_ns)
+            return pawl__error_set(err, PAWL_ETIMEDOUT,
+                                   "there was still work after %lld ms: drain again",
+                                   (long long)timeout_ms);
+    } while (worked.done > 0);
+    answer(out, count, &worked);
+    return PAWL_OK;
+}
+
+int pawl_work_wait(struct pawl *pawl, struct pawl_work_done *last, int64_t timeout_ms,
+                   struct pawl_error *err)
+{
+    struct pawl_wake wake;
+    bool is_due_first;
+    int status = pawl__embed_check(pawl, err);
+
+    if (status == PAWL_OK && !last)
+        status =
+            pawl__error_set(err, PAWL_EINVAL, "pawl_work_wait needs what pawl_work answered last");
+    if (status != PAWL_OK)
+        return status;
+    is_due_first = last->next_due_ms < timeout_ms;
+    wake.seen = last->seen;
+    status = pawl_store_wait(
+        pawl->store, &wake,
+        pawl__embed_after_ms(pawl, is_due_first ? last->next_due_ms : timeout_ms), err);
+    if (status == PAWL_ETIMEDOUT && is_due_first)
+        status = PAWL_OK;
+    if (status == PAWL_ETIMEDOUT)
+        return pawl__error_set(err, PAWL_ETIMEDOUT, "nothing became due within %lld ms",
+                               (long long)timeout_ms);
+    if (status == PAWL_OK)
+        last->seen = wake.seen;
+    return status;
+}

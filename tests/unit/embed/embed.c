@@ -1,0 +1,639 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The public API on the memory store: what it does, what it refuses, and with little memory. */
+#include <pawl/pawl.h>
+
+#include "lib/clock.h"
+#include "lib/rig.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define SECOND INT64_C(1000000000)
+#define WALL (INT64_C(1767323045) * SECOND) /* 2026-01-02T03:04:05Z */
+
+#define TEXT(value) RIG_INPUT("String", "Literal", "'" value "'")
+#define DEFINITION(id, activities)                                                                 \
+    "{'definitionId':'" id "','root':" RIG_SEQUENCE("seq", activities) "}"
+#define TASK(id, name)                                                                             \
+    "{'id':'" id "','type':'Elsa.RunTask','taskName':" TEXT(name) ",'payload':" RIG_INPUT(         \
+        "ObjectDictionary", "Object", "'{\\'n\\': 1}'") "}"
+
+struct fixture {
+    struct pawl *pawl;
+    struct pawl_error err;
+    char lines[1024];
+    char task[512]; /* "instance name payload" of the last */
+    char task_id[128];
+    int task_count;
+};
+
+static void on_line(void *ctx, const char *instance_id, const char *text)
+{
+    struct fixture *f = ctx;
+    size_t len = strlen(f->lines);
+
+    assert_true(strlen(instance_id) > 0);
+    snprintf(f->lines + len, sizeof f->lines - len, "%s\n", text);
+}
+
+static void on_task(void *ctx, const char *instance_id, const char *task_id, const char *task_name,
+                    const char *payload)
+{
+    struct fixture *f = ctx;
+
+    snprintf(f->task, sizeof f->task, "%s %s %s", instance_id, task_name, payload);
+    snprintf(f->task_id, sizeof f->task_id, "%s", task_id);
+    f->task_count++;
+}
+
+static void open_with(struct fixture *f, struct pawl_options options)
+{
+    *f = (struct fixture){.err = PAWL_ERROR_INIT};
+    if (!options.store)
+        options.store = "memory:";
+    options.line = on_line;
+    options.task = on_task;
+    options.ctx = f;
+    assert_ok(pawl_open(&options, &f->pawl, &f->err), &f->err);
+}
+
+static void open_fixture(struct fixture *f)
+{
+    open_with(f, (struct pawl_options){0});
+}
+
+/* JSON written with ' in place of "; the caller frees it. */
+static char *quoted(const char *text)
+{
+    char *copy = strdup(text);
+
+    assert_non_null(copy);
+    for (char *c = copy; *c; c++) {
+        if (*c == '\'')
+            *c = '"';
+    }
+    return copy;
+}
+
+static int try_publish(struct pawl *pawl, const char *text, struct pawl_error *err)
+{
+    char *json = quoted(text);
+    int status = pawl_definition_publish(pawl, json, NULL, NULL, NULL, err);
+
+    free(json);
+    return status;
+}
+
+static void publish(struct fixture *f, const char *text)
+{
+    assert_ok(try_publish(f->pawl, text, &f->err), &f->err);
+}
+
+static struct pawl_instance_outcome start(struct fixture *f, const char *definition_id)
+{
+    const struct pawl_start_options options = {.definition_id = definition_id};
+    struct pawl_instance_outcome outcome;
+
+    assert_ok(pawl_instance_start(f->pawl, &options, &outcome, &f->err), &f->err);
+    return outcome;
+}
+
+static void drain(struct fixture *f)
+{
+    assert_ok(pawl_drain(f->pawl, 60000, NULL, &f->err), &f->err);
+}
+
+/* The JSON of the state has this in it. */
+static void assert_state_has(struct fixture *f, const char *instance_id, const char *text)
+{
+    char *json = NULL, *wanted = quoted(text);
+
+    assert_ok(pawl_instance_state(f->pawl, instance_id, &json, &f->err), &f->err);
+    if (!strstr(json, wanted))
+        fail_msg("no %s in %s", wanted, json);
+    pawl_text_free(f->pawl, json);
+    free(wanted);
+}
+
+/* ---- definitions and instances ------------------------------------------------------------- */
+
+static void an_instance_runs_waits_and_finishes_by_an_event(void **state)
+{
+    struct pawl_send_outcome sent;
+    struct pawl_instance_outcome outcome;
+    struct fixture f;
+
+    (void)state;
+    open_fixture(&f);
+    publish(&f, DEFINITION(
+                    "d", RIG_WRITE("a", "one") "," RIG_EVENT("e", "Go") "," RIG_WRITE("b", "two")));
+    outcome = start(&f, "d");
+    assert_int_equal(outcome.status, PAWL_INSTANCE_SUSPENDED);
+    assert_int_equal(outcome.bookmark_count, 1);
+    assert_string_equal(f.lines, "one\n");
+    assert_ok(pawl_event_send(f.pawl, "Go", "{\"x\":1}", NULL, &sent, &f.err), &f.err);
+    assert_int_equal(sent.resumed, 1);
+    assert_int_equal(sent.parked, 0);
+    drain(&f);
+    assert_string_equal(f.lines, "one\ntwo\n");
+    assert_ok(pawl_instance_wait(f.pawl, outcome.instance_id, 0, &outcome, &f.err), &f.err);
+    assert_int_equal(outcome.status, PAWL_INSTANCE_FINISHED);
+    assert_int_equal(pawl_instance_status_is_final(outcome.status), 1);
+    pawl_close(f.pawl);
+}
+
+struct told {
+    int count;
+    enum pawl_definition_problem_level worst;
+    char last[256];
+};
+
+static void on_problem(void *ctx, const struct pawl_definition_problem *problem)
+{
+    struct told *told = ctx;
+
+    told->count++;
+    if (problem->level > told->worst)
+        told->worst = problem->level;
+    snprintf(told->last, sizeof told->last, "%s %s", problem->activity_id, problem->pointer);
+    assert_true(strlen(problem->message) > 0);
+}
+
+static void publishing_tells_problems_and_refuses_what_is_invalid(void **state)
+{
+    char *missing = quoted(DEFINITION("m", "{'id':'x','type':'Acme.NotThere'}"));
+    char *cron =
+        quoted(DEFINITION("c", "{'id':'y','type':'Elsa.Cron','customProperties':"
+                               "{'canStartWorkflow':true},'cronExpression':" TEXT("nonsense") "}"));
+    struct pawl_published out = {.version = -1};
+    struct told told = {0};
+    struct fixture f;
+
+    (void)state;
+    open_fixture(&f);
+    assert_ok(pawl_definition_publish(f.pawl, missing, on_problem, &told, &out, &f.err), &f.err);
+    assert_int_equal(told.count, 1);
+    assert_int_equal(told.worst, PAWL_DEFINITION_ERROR);
+    assert_string_equal(told.last, "x /root/activities/0");
+    assert_string_equal(out.definition_id, "m");
+    assert_int_equal(out.version, 1);
+    assert_ok(pawl_definition_publish(f.pawl, missing, NULL, NULL, &out, &f.err), &f.err);
+    assert_int_equal(out.version, 2);
+    assert_code(pawl_definition_publish(f.pawl, cron, on_problem, &told, &out, &f.err),
+                PAWL_EINVAL);
+    assert_int_equal(told.worst, PAWL_DEFINITION_INVALID);
+    assert_non_null(strstr(f.err.msg, "kept as a draft"));
+    assert_string_equal(out.definition_id, "m");
+    assert_code(pawl_definition_publish(f.pawl, "{", NULL, NULL, NULL, &f.err), PAWL_EPARSE);
+    pawl_close(f.pawl);
+    free(missing);
+    free(cron);
+}
+
+static void starting_twice_with_a_key_answers_the_first(void **state)
+{
+    struct pawl_start_options options = {.definition_id = "d",
+                                         .instance_id = "mine",
+                                         .name = "n",
+                                         .correlation_id = "c",
+                                         .idempotency_key = "k"};
+    struct pawl_instance_outcome outcome;
+    struct fixture f;
+
+    (void)state;
+    open_fixture(&f);
+    publish(&f, DEFINITION("d", RIG_WRITE("a", "one")));
+    assert_ok(pawl_instance_start(f.pawl, &options, &outcome, &f.err), &f.err);
+    assert_string_equal(outcome.instance_id, "mine");
+    assert_int_equal(outcome.existed, 0);
+    options.instance_id = NULL;
+    assert_ok(pawl_instance_start(f.pawl, &options, &outcome, &f.err), &f.err);
+    assert_string_equal(outcome.instance_id, "mine");
+    assert_int_equal(outcome.existed, 1);
+    options.instance_id = "mine";
+    options.idempotency_key = NULL;
+    assert_code(pawl_instance_start(f.pawl, &options, &outcome, &f.err), PAWL_EEXISTS);
+    assert_string_equal(f.lines, "one\n");
+    pawl_close(f.pawl);
+}
+
+static void a_detached_start_runs_when_work_is_done(void **state)
+{
+    const struct pawl_start_options options = {.definition_id = "d", .detached = 1};
+    struct pawl_instance_outcome outcome;
+    struct pawl_work_done done = {0, 0, 0};
+    struct fixture f;
+
+    (void)state;
+    open_fixture(&f);
+    publish(&f, DEFINITION("d", RIG_WRITE("a", "one")));
+    assert_ok(pawl_instance_start(f.pawl, &options, &outcome, &f.err), &f.err);
+    assert_int_equal(outcome.status, PAWL_INSTANCE_PENDING);
+    assert_string_equal(f.lines, "");
+    assert_ok(pawl_work(f.pawl, 0, &done, &f.err), &f.err);
+    assert_int_equal(done.count, 1);
+    assert_string_equal(f.lines, "one\n");
+    assert_ok(pawl_work(f.pawl, 0, &done, &f.err), &f.err);
+    assert_int_equal(done.count, 0);
+    assert_true(done.next_due_ms == INT64_MAX);
+    pawl_close(f.pawl);
+}
+
+static void waiting_for_work_ends_when_some_is_due(void **state)
+{
+    const struct pawl_start_options options = {.definition_id = "d", .detached = 1};
+    struct pawl_work_done done = {0, 0, 0};
+    struct fixture f;
+    int status;
+
+    (void)state;
+    open_fixture(&f);
+    publish(&f, DEFINITION("d", RIG_WRITE("a", "one")));
+    /* Until nothing new is to be seen. */
+    do {
+        assert_ok(pawl_work(f.pawl, 0, &done, &f.err), &f.err);
+        status = pawl_work_wait(f.pawl, &done, 1, &f.err);
+    } while (status == PAWL_OK);
+    assert_code(status, PAWL_ETIMEDOUT);
+    assert_ok(pawl_instance_start(f.pawl, &options, NULL, &f.err), &f.err);
+    assert_ok(pawl_work_wait(f.pawl, &done, 600000, &f.err), &f.err);
+    assert_ok(pawl_work(f.pawl, 0, &done, &f.err), &f.err);
+    assert_int_equal(done.count, 1);
+    pawl_close(f.pawl);
+}
+
+static void bookmarks_are_resumed_by_id(void **state)
+{
+    struct pawl_instance_outcome outcome;
+    char *json = NULL, id[64] = "";
+    const char *at;
+    struct fixture f;
+
+    (void)state;
+    open_fixture(&f);
+    publish(&f, DEFINITION("d", RIG_EVENT("e", "Go") "," RIG_WRITE("b", "two")));
+    outcome = start(&f, "d");
+    assert_ok(pawl_instance_state(f.pawl, outcome.instance_id, &json, &f.err), &f.err);
+    at = strstr(json, "\"bookmarks\":[{\"id\":\"");
+    assert_non_null(at);
+    assert_int_equal(sscanf(at, "\"bookmarks\":[{\"id\":\"%63[^\"]", id), 1);
+    pawl_text_free(f.pawl, json);
+    assert_ok(pawl_instance_resume(f.pawl, outcome.instance_id, "none", NULL, &outcome, &f.err),
+              &f.err);
+    assert_int_equal(outcome.status, PAWL_INSTANCE_SUSPENDED);
+    assert_ok(pawl_instance_resume(f.pawl, outcome.instance_id, id, "{\"a\":1}", &outcome, &f.err),
+              &f.err);
+    assert_int_equal(outcome.status, PAWL_INSTANCE_FINISHED);
+    assert_string_equal(f.lines, "two\n");
+    pawl_close(f.pawl);
+}
+
+static void instances_are_cancelled_and_deleted(void **state)
+{
+    struct pawl_instance_outcome outcome;
+    char *json = NULL;
+    struct fixture f;
+
+    (void)state;
+    open_fixture(&f);
+    publish(&f, DEFINITION("d", RIG_EVENT("e", "Go")));
+    outcome = start(&f, "d");
+    assert_ok(pawl_instance_cancel(f.pawl, outcome.instance_id, &f.err), &f.err);
+    assert_ok(pawl_instance_wait(f.pawl, outcome.instance_id, 0, &outcome, &f.err), &f.err);
+    assert_int_equal(outcome.status, PAWL_INSTANCE_CANCELLED);
+    assert_ok(pawl_instance_journal(f.pawl, outcome.instance_id, PAWL_JOURNAL_LOG, &json, &f.err),
+              &f.err);
+    assert_non_null(strstr(json, "\"eventName\":\"Started\""));
+    pawl_text_free(f.pawl, json);
+    assert_ok(
+        pawl_instance_journal(f.pawl, outcome.instance_id, PAWL_JOURNAL_ACTIVITIES, &json, &f.err),
+        &f.err);
+    assert_non_null(strstr(json, "\"activityId\":\"e\""));
+    pawl_text_free(f.pawl, json);
+    assert_ok(pawl_instance_delete(f.pawl, outcome.instance_id, &f.err), &f.err);
+    assert_code(pawl_instance_delete(f.pawl, outcome.instance_id, &f.err), PAWL_ENOTFOUND);
+    assert_code(pawl_instance_cancel(f.pawl, outcome.instance_id, &f.err), PAWL_ENOTFOUND);
+    assert_code(pawl_instance_state(f.pawl, outcome.instance_id, &json, &f.err), PAWL_ENOTFOUND);
+    assert_code(pawl_instance_wait(f.pawl, outcome.instance_id, 0, NULL, &f.err), PAWL_ENOTFOUND);
+    pawl_close(f.pawl);
+}
+
+static void waiting_for_an_end_that_does_not_come_times_out(void **state)
+{
+    struct pawl_instance_outcome outcome;
+    struct fixture f;
+
+    (void)state;
+    open_fixture(&f);
+    publish(&f, DEFINITION("d", RIG_EVENT("e", "Go")));
+    outcome = start(&f, "d");
+    assert_code(pawl_instance_wait(f.pawl, outcome.instance_id, 2, NULL, &f.err), PAWL_ETIMEDOUT);
+    assert_non_null(strstr(f.err.msg, "still Suspended"));
+    pawl_close(f.pawl);
+}
+
+static void waiting_does_the_work_that_is_due(void **state)
+{
+    struct pawl_instance_outcome outcome;
+    struct fixture f;
+
+    (void)state;
+    open_fixture(&f);
+    publish(&f, DEFINITION("d", "{'id':'w','type':'Elsa.Delay','timeSpan':" RIG_INPUT(
+                                    "TimeSpan", "Literal", "'00:00:00.02'") "}"));
+    outcome = start(&f, "d");
+    assert_int_equal(outcome.status, PAWL_INSTANCE_SUSPENDED);
+    assert_ok(pawl_instance_wait(f.pawl, outcome.instance_id, 600000, &outcome, &f.err), &f.err);
+    assert_int_equal(outcome.status, PAWL_INSTANCE_FINISHED);
+    pawl_close(f.pawl);
+}
+
+/* ---- lists --------------------------------------------------------------------------------- */
+
+struct page {
+    char ids[16][PAWL_INSTANCE_ID_SIZE];
+    int64_t created_us[16];
+    int count;
+    int stop_after;
+};
+
+static int on_row(void *ctx, const struct pawl_instance_info *instance)
+{
+    struct page *page = ctx;
+
+    assert_true(page->count < 16);
+    snprintf(page->ids[page->count], PAWL_INSTANCE_ID_SIZE, "%s", instance->id);
+    page->created_us[page->count++] = instance->created_us;
+    return page->count == page->stop_after;
+}
+
+static void lists_are_filtered_and_paged(void **state)
+{
+    const enum pawl_instance_status over[] = {PAWL_INSTANCE_FINISHED, PAWL_INSTANCE_FAULTED};
+    struct pawl_instance_filter filter = {.definition_id = "w", .limit = 3};
+    struct pawl_instance_info last = {0};
+    struct page page = {0};
+    uint64_t total = 0;
+    struct fixture f;
+
+    (void)state;
+    open_fixture(&f);
+    publish(&f, DEFINITION("w", RIG_EVENT("e", "Go")));
+    publish(&f, DEFINITION("q", RIG_WRITE("a", "one")));
+    for (int i = 0; i < 5; i++)
+        (void)start(&f, "w");
+    (void)start(&f, "q");
+    assert_ok(pawl_instances_list(f.pawl, NULL, NULL, NULL, &total, &f.err), &f.err);
+    assert_int_equal(total, 6);
+    assert_ok(pawl_instances_list(f.pawl, &filter, on_row, &page, &total, &f.err), &f.err);
+    assert_int_equal(total, 5);
+    assert_int_equal(page.count, 3);
+    last.id = page.ids[2];
+    last.created_us = page.created_us[2];
+    filter.after = &last;
+    assert_ok(pawl_instances_list(f.pawl, &filter, on_row, &page, NULL, &f.err), &f.err);
+    assert_int_equal(page.count, 5);
+    for (int i = 0; i < 5; i++)
+        for (int j = 0; j < i; j++)
+            assert_string_not_equal(page.ids[i], page.ids[j]);
+    page = (struct page){.stop_after = 1};
+    filter = (struct pawl_instance_filter){.statuses = over, .status_count = 2};
+    assert_ok(pawl_instances_list(f.pawl, &filter, on_row, &page, &total, &f.err), &f.err);
+    assert_int_equal(total, 1);
+    assert_int_equal(page.count, 1);
+    page = (struct page){.stop_after = 2};
+    assert_ok(pawl_instances_list(f.pawl, NULL, on_row, &page, NULL, &f.err), &f.err);
+    assert_int_equal(page.count, 2);
+    pawl_close(f.pawl);
+}
+
+/* ---- tasks --------------------------------------------------------------------------------- */
+
+static void a_task_is_told_and_its_report_goes_on(void **state)
+{
+    struct pawl_send_outcome sent;
+    struct pawl_instance_outcome outcome;
+    char expected[512];
+    struct fixture f;
+
+    (void)state;
+    open_fixture(&f);
+    publish(&f, DEFINITION("d", TASK("t", "paint") "," RIG_WRITE("b", "painted")));
+    outcome = start(&f, "d");
+    snprintf(expected, sizeof expected, "%s paint {\"n\":1}", outcome.instance_id);
+    assert_string_equal(f.task, expected);
+    assert_ok(pawl_task_report(f.pawl, f.task_id, "{\"colour\":\"red\"}", &sent, &f.err), &f.err);
+    assert_int_equal(sent.resumed, 1);
+    assert_ok(pawl_task_report(f.pawl, f.task_id, NULL, &sent, &f.err), &f.err);
+    assert_int_equal(sent.resumed, 0);
+    assert_int_equal(sent.parked, 0);
+    drain(&f);
+    assert_string_equal(f.lines, "painted\n");
+    assert_int_equal(f.task_count, 1);
+    pawl_close(f.pawl);
+}
+
+/* ---- misuse -------------------------------------------------------------------------------- */
+
+#define assert_refused(call)                                                                       \
+    do {                                                                                           \
+        f.err = (struct pawl_error)PAWL_ERROR_INIT;                                                \
+        assert_code((call), PAWL_EINVAL);                                                          \
+        assert_int_equal(f.err.code, PAWL_EINVAL);                                                 \
+        assert_true(strlen(f.err.msg) > 10);                                                       \
+    } while (0)
+
+static void misuse_is_invalid_with_a_message(void **state)
+{
+    const struct pawl_start_options nothing = {0};
+    const struct pawl_start_options bad_input = {.definition_id = "d", .input = "[1]"};
+    const struct pawl_instance_filter many = {.limit = 10001}, none = {.status_count = 1};
+    char id[200], *json = NULL;
+    struct fixture f;
+
+    (void)state;
+    open_fixture(&f);
+    memset(id, 'x', sizeof id - 1);
+    id[sizeof id - 1] = '\0';
+    assert_refused(pawl_open(NULL, NULL, &f.err));
+    assert_refused(pawl_work(NULL, 0, NULL, &f.err));
+    assert_refused(pawl_drain(NULL, 0, NULL, &f.err));
+    assert_refused(pawl_work_wait(f.pawl, NULL, 0, &f.err));
+    assert_refused(pawl_definition_publish(f.pawl, NULL, NULL, NULL, NULL, &f.err));
+    assert_refused(pawl_definition_publish(f.pawl, "[]", NULL, NULL, NULL, &f.err));
+    assert_refused(pawl_instance_start(f.pawl, NULL, NULL, &f.err));
+    assert_refused(pawl_instance_start(f.pawl, &nothing, NULL, &f.err));
+    assert_refused(pawl_instance_start(f.pawl, &bad_input, NULL, &f.err));
+    assert_refused(pawl_instance_start(NULL, &bad_input, NULL, &f.err));
+    assert_refused(pawl_instance_resume(f.pawl, NULL, NULL, NULL, NULL, &f.err));
+    assert_refused(pawl_instance_cancel(f.pawl, "", &f.err));
+    assert_refused(pawl_instance_delete(f.pawl, id, &f.err));
+    assert_refused(pawl_instance_wait(f.pawl, NULL, 0, NULL, &f.err));
+    assert_refused(pawl_instance_state(f.pawl, "i", NULL, &f.err));
+    assert_refused(
+        pawl_instance_journal(f.pawl, "i", (enum pawl_instance_journal_kind)7, &json, &f.err));
+    assert_refused(pawl_instances_list(f.pawl, &many, on_row, NULL, NULL, &f.err));
+    assert_refused(pawl_instances_list(f.pawl, &none, on_row, NULL, NULL, &f.err));
+    assert_refused(pawl_event_send(f.pawl, NULL, NULL, NULL, NULL, &f.err));
+    assert_refused(pawl_stimulus_send(f.pawl, "", NULL, NULL, NULL, NULL, &f.err));
+    assert_refused(pawl_stimulus_send(f.pawl, "n", NULL, "3", NULL, NULL, &f.err));
+    assert_refused(pawl_task_report(f.pawl, NULL, NULL, NULL, &f.err));
+    assert_code(pawl_event_send(f.pawl, "n", "{", NULL, NULL, &f.err), PAWL_EPARSE);
+    /* Nobody need ask for a message. */
+    assert_code(pawl_instance_cancel(f.pawl, NULL, NULL), PAWL_EINVAL);
+    pawl_text_free(f.pawl, NULL);
+    pawl_text_free(NULL, NULL);
+    pawl_close(NULL);
+    pawl_close(f.pawl);
+}
+
+static int execute_nothing(void *ctx, struct pawl_context *context)
+{
+    (void)ctx;
+    (void)context;
+    return PAWL_OK;
+}
+
+static void options_that_do_not_hang_together_are_refused(void **state)
+{
+    static const struct pawl_activity_input bad_input[] = {{"A", "Nothing", NULL, NULL}},
+                                            bad_default[] = {{"A", NULL, NULL, "{"}},
+                                            unnamed[] = {{NULL, NULL, NULL, NULL}};
+    static const char *const settings[] = {"script.fuel=0"}, *const unknown[] = {"sky=blue"};
+    const struct pawl_activity_type types[] = {
+        {.type = NULL, .execute = execute_nothing},
+        {.type = "Two Words", .execute = execute_nothing},
+        {.type = "A..B", .execute = execute_nothing},
+        {.type = "A.B"},
+        {.type = "A.B", .execute = execute_nothing, .input_count = 1},
+        {.type = "A.B", .execute = execute_nothing, .inputs = bad_input, .input_count = 1},
+        {.type = "A.B", .execute = execute_nothing, .inputs = bad_default, .input_count = 1},
+        {.type = "A.B", .execute = execute_nothing, .inputs = unnamed, .input_count = 1},
+    };
+    const struct pawl_activity_type taken = {.type = "Elsa.WriteLine", .execute = execute_nothing};
+    struct pawl_options options[] = {
+        {.store = "ftp://x"},
+        {.store = "memory:", .workers = 100000},
+        {.store = "memory:", .lease_ms = 1},
+        {.store = "memory:", .lease_ms = -1},
+        {.store = "memory:", .settings = settings, .setting_count = 1},
+        {.store = "memory:", .settings = unknown, .setting_count = 1},
+        {.store = "memory:", .setting_count = 1},
+        {.store = "memory:", .activity_count = 1},
+    };
+    struct pawl_options with = {.store = "memory:", .activity_count = 1};
+    struct pawl *pawl = NULL;
+    struct fixture f;
+
+    (void)state;
+    for (size_t i = 0; i < sizeof options / sizeof options[0]; i++)
+        assert_refused(pawl_open(&options[i], &pawl, &f.err));
+    for (size_t i = 0; i < sizeof types / sizeof types[0]; i++) {
+        with.activities = &types[i];
+        assert_refused(pawl_open(&with, &pawl, &f.err));
+    }
+    with.activities = &taken;
+    assert_code(pawl_open(&with, &pawl, &f.err), PAWL_EEXISTS);
+    assert_null(pawl);
+}
+
+/* ---- two of them --------------------------------------------------------------------------- */
+
+static void two_in_one_process_do_not_meet(void **state)
+{
+    struct pawl_send_outcome sent;
+    struct pawl_instance_outcome outcome;
+    struct fixture a, b;
+    uint64_t total;
+
+    (void)state;
+    open_fixture(&a);
+    open_fixture(&b);
+    publish(&a, DEFINITION("d", RIG_EVENT("e", "Go") "," RIG_WRITE("w", "a")));
+    outcome = start(&a, "d");
+    assert_code(pawl_instance_start(b.pawl, &(struct pawl_start_options){.definition_id = "d"},
+                                    NULL, &b.err),
+                PAWL_ENOTFOUND);
+    assert_ok(pawl_event_send(b.pawl, "Go", NULL, NULL, &sent, &b.err), &b.err);
+    assert_int_equal(sent.parked, 1);
+    drain(&b);
+    assert_ok(pawl_instances_list(b.pawl, NULL, NULL, NULL, &total, &b.err), &b.err);
+    assert_int_equal(total, 0);
+    assert_string_equal(a.lines, "");
+    pawl_close(b.pawl);
+    assert_state_has(&a, outcome.instance_id, "'subStatus':'Suspended'");
+    pawl_close(a.pawl);
+}
+
+/* ---- little memory ------------------------------------------------------------------------- */
+
+static int whole_life(struct test_allocator *alloc, void *arg)
+{
+    static const struct pawl_activity_input inputs[] = {{"A", "Int64", NULL, "1"}};
+    const struct pawl_activity_type type = {
+        .type = "Test.Nothing", .inputs = inputs, .input_count = 1, .execute = execute_nothing};
+    struct pawl_options options = {.store = "memory:",
+                                   .node_id = "n",
+                                   .timeout_ms = 1000,
+                                   .activities = &type,
+                                   .activity_count = 1};
+    const struct pawl_start_options start_options = {.definition_id = "d", .input = "{\"a\":1}"};
+    struct pawl_error err = PAWL_ERROR_INIT;
+    struct pawl *pawl = NULL;
+    struct test_clock *clock;
+    char *json = NULL;
+    int status;
+
+    (void)arg;
+    /* Threads use the allocator too: those of the runtime, which rest while nothing is asked. */
+    if (test_clock_open(&alloc->base, WALL, &clock) != PAWL_OK)
+        return PAWL_ENOMEM;
+    options.env = test_clock_env(clock);
+    status = pawl_open(&options, &pawl, &err);
+    if (status == PAWL_OK)
+        status = try_publish(pawl, DEFINITION("d", "{'id':'n','type':'Test.Nothing'}"), &err);
+    if (status == PAWL_OK)
+        status = pawl_instance_start(pawl, &start_options, NULL, &err);
+    if (status == PAWL_OK)
+        status = pawl_drain(pawl, 1000, NULL, &err);
+    if (status == PAWL_OK)
+        status = pawl_instances_list(pawl, NULL, on_row, &(struct page){0}, NULL, &err);
+    if (status == PAWL_OK)
+        status = pawl_instance_state(pawl, "none", &json, &err) == PAWL_ENOTFOUND ? PAWL_OK
+                                                                                  : PAWL_ENOMEM;
+    if (status != PAWL_OK)
+        assert_true(err.code == status || status == PAWL_ENOMEM);
+    pawl_close(pawl);
+    test_clock_close(clock);
+    return status;
+}
+
+static void a_life_survives_the_lack_of_memory_at_any_point(void **state)
+{
+    (void)state;
+    test_sweep_allocations(whole_life, NULL, 5000);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(an_instance_runs_waits_and_finishes_by_an_event),
+        cmocka_unit_test(publishing_tells_problems_and_refuses_what_is_invalid),
+        cmocka_unit_test(starting_twice_with_a_key_answers_the_first),
+        cmocka_unit_test(a_detached_start_runs_when_work_is_done),
+        cmocka_unit_test(waiting_for_work_ends_when_some_is_due),
+        cmocka_unit_test(bookmarks_are_resumed_by_id),
+        cmocka_unit_test(instances_are_cancelled_and_deleted),
+        cmocka_unit_test(waiting_for_an_end_that_does_not_come_times_out),
+        cmocka_unit_test(waiting_does_the_work_that_is_due),
+        cmocka_unit_test(lists_are_filtered_and_paged),
+        cmocka_unit_test(a_task_is_told_and_its_report_goes_on),
+        cmocka_unit_test(misuse_is_invalid_with_a_message),
+        cmocka_unit_test(options_that_do_not_hang_together_are_refused),
+        cmocka_unit_test(two_in_one_process_do_not_meet),
+        cmocka_unit_test(a_life_survives_the_lack_of_memory_at_any_point),
+    };
+
+    return cmocka_run_group_tests_name("embed/embed", tests, NULL, NULL);
+}

@@ -1,0 +1,214 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Nodes on one memory database under a clock that the test moves, and what tests say to them.
+ */
+#ifndef PAWL_TESTS_UNIT_RUNTIME_NODES_H
+#define PAWL_TESTS_UNIT_RUNTIME_NODES_H
+
+#include "activities/activities.h"
+#include "expressions/expressions.h"
+#include "lib/clock.h"
+#include "lib/rig.h"
+#include "runtime/runtime.h"
+#include "stores/stores.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define SECOND INT64_C(1000000000)
+#define WALL (INT64_C(1767323045) * SECOND) /* 2026-01-02T03:04:05Z */
+
+#define TEXT(value) RIG_INPUT("String", "Literal", "'" value "'")
+#define TRIGGER(id, name)                                                                          \
+    "{'id':'" id "','type':'Elsa.Event','customProperties':{'canStartWorkflow':true},"             \
+    "'eventName':" TEXT(name) "}"
+#define DELAY(id, span)                                                                            \
+    "{'id':'" id                                                                                   \
+    "','type':'Elsa.Delay','timeSpan':" RIG_INPUT("TimeSpan", "Literal", "'" span "'") "}"
+#define CHILD(id, type, definition)                                                                \
+    "{'id':'" id "','type':'" type "','waitForCompletion':" RIG_INPUT(                             \
+        "Boolean", "Literal", "true") ",'workflowDefinitionId':" TEXT(definition) "}"
+#define PUBLISH(id, name) "{'id':'" id "','type':'Elsa.PublishEvent','eventName':" TEXT(name) "}"
+#define DEFINITION(id, more, activities)                                                           \
+    "{'definitionId':'" id "','id':'" id ":1','version':1,'name':'" id "'," more                   \
+    "'root':" RIG_SEQUENCE("seq", activities) "}"
+
+struct node {
+    struct pawl_store *store;
+    struct pawl_runtime *runtime;
+};
+
+struct fixture {
+    struct test_clock *clock; /* NULL: the system's */
+    struct pawl_env *env;
+    struct pawl_engine engine;
+    struct pawl_memory_database *database;
+    struct node a;
+    struct pawl_arena arena;
+    struct pawl_error err;
+    char lines[4096];
+};
+
+static inline void on_line(void *ctx, struct pawl_str instance_id, struct pawl_str text)
+{
+    struct fixture *f = ctx;
+    size_t len = strlen(f->lines);
+
+    (void)instance_id;
+    snprintf(f->lines + len, sizeof f->lines - len, "%.*s\n", PAWL_STR_ARG(text));
+}
+
+static inline int64_t later(struct fixture *f)
+{
+    return pawl_env_monotonic_ns(f->env) + 60 * SECOND;
+}
+
+static inline void node_open(struct fixture *f, struct node *node, const char *id)
+{
+    struct pawl_runtime_options options = {.node_id = pawl__str(id),
+                                           .hooks = {.line = on_line, .ctx = f}};
+
+    assert_ok(pawl__memory_store_open(f->database, f->env, &node->store, &f->err), &f->err);
+    assert_ok(
+        pawl__runtime_open(f->env, &f->engine, node->store, &options, &node->runtime, &f->err),
+        &f->err);
+}
+
+static inline void node_close(struct node *node)
+{
+    pawl__runtime_close(node->runtime);
+    pawl_store_close(node->store);
+}
+
+static inline void open_all(struct fixture *f)
+{
+    pawl__arena_init(&f->arena, &f->env->alloc, (size_t)64 << 20);
+    pawl__engine_init(&f->engine, &f->env->alloc, (struct pawl_hash_seed){1, 2});
+    assert_int_equal(pawl__activities_register(&f->engine), PAWL_OK);
+    assert_int_equal(pawl__expressions_register(&f->engine), PAWL_OK);
+    assert_ok(pawl__memory_database_new(f->env, &f->database, &f->err), &f->err);
+    node_open(f, &f->a, "a");
+}
+
+static inline int set_up(void **state)
+{
+    struct fixture *f = calloc(1, sizeof *f);
+
+    assert_non_null(f);
+    assert_int_equal(test_clock_open(NULL, WALL, &f->clock), PAWL_OK);
+    f->env = test_clock_env(f->clock);
+    open_all(f);
+    *state = f;
+    return 0;
+}
+
+/* With clocks that go on by themselves: for threads that wait. */
+static inline int set_up_running(void **state)
+{
+    struct fixture *f = calloc(1, sizeof *f);
+
+    assert_non_null(f);
+    assert_ok(pawl_system_env_open(&f->env, &f->err), &f->err);
+    open_all(f);
+    *state = f;
+    return 0;
+}
+
+static inline int tear_down(void **state)
+{
+    struct fixture *f = *state;
+
+    node_close(&f->a);
+    pawl__memory_database_free(f->database);
+    pawl__engine_release(&f->engine);
+    pawl__arena_release(&f->arena);
+    if (f->clock)
+        test_clock_close(f->clock);
+    else
+        pawl_system_env_close(f->env);
+    free(f);
+    return 0;
+}
+
+/* JSON written with ' in place of ". */
+static inline struct pawl_json json(struct fixture *f, const char *text)
+{
+    struct pawl_str copy = pawl__arena_str(&f->arena, pawl__str(text));
+    struct pawl_json value;
+
+    for (size_t i = 0; i < copy.len; i++) {
+        if (copy.ptr[i] == '\'')
+            ((char *)(uintptr_t)copy.ptr)[i] = '"';
+    }
+    assert_ok(pawl__json_parse(&f->arena, copy, NULL, &value, NULL, &f->err), &f->err);
+    return value;
+}
+
+static inline void publish(struct fixture *f, const char *text)
+{
+    struct pawl_definitions *definitions = pawl__runtime_definitions(f->a.runtime);
+    struct pawl_json definition = json(f, text);
+    struct pawl_publication said;
+    struct pawl_definition_row row;
+
+    assert_ok(
+        pawl__definitions_import(definitions, &definition, &f->arena, &row, later(f), &f->err),
+        &f->err);
+    assert_ok(pawl__definitions_publish(definitions, row.id, &f->arena, &said, later(f), &f->err),
+              &f->err);
+    assert_true(said.succeeded);
+}
+
+static inline struct pawl_outcome start(struct fixture *f, const char *definition_id)
+{
+    const struct pawl_start what = {.definition_id = pawl__str(definition_id)};
+    struct pawl_outcome outcome;
+
+    assert_ok(pawl__runtime_start(f->a.runtime, &what, &outcome, later(f), &f->err), &f->err);
+    return outcome;
+}
+
+static inline void drain_node(struct fixture *f, struct node *node)
+{
+    struct pawl_worked worked;
+
+    assert_ok(pawl__runtime_drain(node->runtime, &worked, later(f), &f->err), &f->err);
+}
+
+static inline void drain(struct fixture *f)
+{
+    drain_node(f, &f->a);
+}
+
+static inline struct pawl_sent send(struct fixture *f, const char *event)
+{
+    struct pawl_sent sent;
+
+    assert_ok(pawl__runtime_send_event(f->a.runtime, pawl__str(event), NULL, NULL, &sent, later(f),
+                                       &f->err),
+              &f->err);
+    return sent;
+}
+
+static inline const char *sub_status(struct fixture *f, const char *id)
+{
+    struct pawl_instance_row row;
+    int status =
+        pawl__runtime_show(f->a.runtime, pawl__str(id), &f->arena, &row, NULL, later(f), &f->err);
+
+    return status == PAWL_OK ? pawl__arena_str(&f->arena, row.sub_status).ptr : "gone";
+}
+
+static inline uint64_t count(struct fixture *f, enum pawl_table table)
+{
+    const struct pawl_query query = {.table = table, .flags = PAWL_QUERY_COUNT};
+    struct pawl_rows rows;
+
+    assert_ok(pawl_store_find(f->a.store, &query, &f->arena, &rows, later(f), &f->err), &f->err);
+    return rows.total;
+}
+
+#define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
+
+#endif
