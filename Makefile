@@ -9,6 +9,7 @@
 SAN ?=
 SUITE ?=
 FUZZ_SECONDS ?= 60
+SEEDS ?= 1000
 INSTANCES ?= 1000000
 
 ifeq ($(origin CC),default)
@@ -28,7 +29,8 @@ SETUP := $(SAN_FLAGS_$(SAN))
 # Tests are configured only where their libraries are: `make` and `make demo` need none of them.
 WITH_TESTS = $(shell pkgconf --exists cmocka jansson 2>/dev/null && echo true || echo false)
 
-.PHONY: all demo test conformance conformance-sqlite bench bench-million fuzz lint format clean help
+.PHONY: all demo test conformance conformance-sqlite sim bench bench-million fuzz lint format \
+    clean help
 
 all: ## build the binary: build/pawl
 	@tools/install-packages build
@@ -55,6 +57,12 @@ conformance-sqlite: ## all cases in SQLite, another node after every step
 	@set -e; for suite in $(or $(SUITE),tests/conformance/cases \
 	    $(wildcard $(addprefix ../shared/,conformance generated migration))); do \
 	    tools/conformance --build $(BUILD) $$suite --store sqlite; done
+
+sim: ## simulate SEEDS=1000 clusters from seed FROM=0, and ten times as many stores
+	@tools/install-packages build test
+	@tools/build $(BUILD) CC=$(CC) -Dtests=true $(SETUP)
+	@SIM_FROM=$(FROM) SIM_CLUSTER_SEEDS=$(SEEDS) $(BUILD)/tests/sim/test-sim-cluster
+	@SIM_FROM=$(FROM) SIM_SEEDS=$(SEEDS)0 $(BUILD)/tests/sim/test-sim-seeds
 
 lint: ## formatting, layers, banned calls, sizes, globals, clang-tidy
 	@tools/install-packages build test lint

@@ -20,6 +20,7 @@
 
 /* What one take brought: parts of it are done by different threads; the last one frees it. */
 struct batch {
+    struct pawl_list_link link; /* in the pool's, until it is done */
     struct pawl_arena arena;
     struct pawl_taken taken;
     struct pawl_queue_turn turn;
@@ -36,7 +37,8 @@ struct pawl_pool {
 
     struct pawl_mutex *mutex;
     struct pawl_cond *cond;
-    struct batch *batch; /* with pieces not yet given out; NULL: none */
+    struct batch *batch;      /* with pieces not yet given out; NULL: none */
+    struct pawl_list batches; /* not done yet: a thread that is stopped leaves its part to close */
     bool is_led;
     bool stop;
     uint32_t ended; /* threads */
@@ -164,6 +166,9 @@ static struct batch *lead(struct pawl_pool *pool)
             return batch;
         if (status == PAWL_ESTOPPED)
             break;
+        /* Effects of bursts that ran outside of the pool are done, too. */
+        if (status == PAWL_OK)
+            pawl__runtime_flush_done(pool->runtime, pawl_env_monotonic_ns(pool->env) + WORK_NS_MAX);
         if (status == PAWL_OK || status == PAWL_EBUSY)
             idle(pool, &wake, &batch->taken);
         else
@@ -205,6 +210,7 @@ static int work_on(struct pawl_pool *pool)
     pool->counts.done++;
     last = --batch->in_use == 0 && batch->next == batch_count(batch);
     if (last) {
+        pawl__list_remove(&batch->link);
         pawl_mutex_unlock(pool->env, pool->mutex);
         end_batch(pool, batch);
         pawl__runtime_flush_done(pool->runtime, pawl_env_monotonic_ns(pool->env) + WORK_NS_MAX);
@@ -231,7 +237,9 @@ static int look_for_work(struct pawl_pool *pool)
     }
     pool->is_led = false;
     pool->batch = batch;
-    if (!batch)
+    if (batch)
+        pawl__list_push_back(&pool->batches, &batch->link);
+    else
         pool->stop = true;
     pawl_cond_broadcast(pool->env, pool->cond);
     return PAWL_OK;
@@ -286,6 +294,7 @@ int pawl__pool_open(struct pawl_env *env, struct pawl_runtime *runtime,
         return pawl__error_code(err, PAWL_ENOMEM);
     pool->env = env;
     pool->runtime = runtime;
+    pawl__list_init(&pool->batches);
     set_options(pool, options);
     status = pawl_mutex_new(env, "pool", &pool->mutex);
     if (status == PAWL_OK)
@@ -330,13 +339,15 @@ int pawl__pool_wait(struct pawl_pool *pool, int64_t deadline_ns)
 
 void pawl__pool_close(struct pawl_pool *pool)
 {
+    struct pawl_list_link *link;
+
     if (!pool)
         return;
     pawl__pool_stop(pool);
     for (uint32_t i = 0; i < pool->thread_count; i++)
         pawl_thread_join(pool->env, pool->threads[i]);
-    if (pool->batch)
-        end_batch(pool, pool->batch);
+    while ((link = pawl__list_pop_front(&pool->batches)) != NULL)
+        end_batch(pool, PAWL_CONTAINER(link, struct batch, link));
     pawl_cond_free(pool->env, pool->cond);
     pawl_mutex_free(pool->env, pool->mutex);
     pawl__free(&pool->env->alloc, pool, sizeof *pool);

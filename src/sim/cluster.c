@@ -14,7 +14,7 @@
 
 #include <stdio.h>
 
-#define SECONDS_DEFAULT 100
+#define SECONDS_DEFAULT 150
 #define SECONDS_MAX 36000
 #define STEPS_DEFAULT 2000000
 #define LOOK_NS (INT64_C(5) * SECOND_NS)

@@ -31,7 +31,7 @@ struct pawl_cluster_options {
     const struct pawl_engine *engine;
     uint64_t seed;
     uint32_t nodes;     /* 0: 2, or 3 for some seeds */
-    uint32_t seconds;   /* simulated, before the faults end; 0: 100 */
+    uint32_t seconds;   /* simulated, before the faults end; 0: 150 */
     uint64_t steps_max; /* of the baton; 0: 2,000,000. More is PAWL_ELIMIT: a livelock */
     bool calm;          /* no faults at all */
     enum pawl_cluster_bug bug;

@@ -426,20 +426,20 @@ static const struct pawl_work_row *inserted_tick(const struct pawl_commit *commi
 }
 
 /* A tick that a commit ends: it started an instance, or goes on under another id. */
-static void ticked(struct cluster_checker *checker, const struct pawl_commit *commit,
+static bool ticked(struct cluster_checker *checker, const struct pawl_commit *commit,
                    struct pawl_str done_id)
 {
     const struct known_work *tick = pawl__map_remove(&checker->ticks, done_id);
     const struct pawl_work_row *next = inserted_tick(commit);
 
     if (!tick)
-        return;
+        return false;
     if (!next)
         pawl__cluster_violation(checker, "a tick ended without a next one");
     else if (commit->kind != PAWL_COMMIT_CREATE)
         learn_tick(checker, next, tick->tick_us);
     if (commit->kind != PAWL_COMMIT_CREATE || !next)
-        return;
+        return true;
     checker->report->ticks++;
     if (tick->tick_us <= checker->last_tick_us)
         pawl__cluster_violation(checker, "the tick of %lld started an instance after that of %lld",
@@ -447,6 +447,7 @@ static void ticked(struct cluster_checker *checker, const struct pawl_commit *co
     checker->last_tick_us = tick->tick_us;
     check_next_tick(checker, tick->tick_us, next->due_us);
     learn_tick(checker, next, next->due_us);
+    return true;
 }
 
 static void delivered(struct cluster_checker *checker, const struct pawl_work_row *row)
@@ -469,10 +470,15 @@ static void delivered(struct cluster_checker *checker, const struct pawl_work_ro
     checker->report->delivered++;
 }
 
-static void told_parent(struct cluster_checker *checker, const struct pawl_work_row *row)
+static void told_parent(struct cluster_checker *checker, const struct pawl_commit *commit,
+                        const struct pawl_work_row *row)
 {
     struct pawl_str child = pawl__str_slice(row->id, 0, pawl__str_find(row->id, '/', 0));
     struct known_instance *instance = pawl__map_get(&checker->instances, child);
+
+    /* Others put it off, or try again. */
+    if (!commit->instance || !pawl__str_equal(commit->instance->id, child))
+        return;
 
     checker->report->children++;
     if (!instance)
@@ -522,7 +528,7 @@ static void changed(struct cluster_checker *checker, const struct pawl_commit *c
         if (pawl__str_is(work->kind, "resume"))
             delivered(checker, work);
         else if (pawl__str_is(work->kind, "child"))
-            told_parent(checker, work);
+            told_parent(checker, commit, work);
         else if (pawl__str_is(work->kind, "start") &&
                  (event = pawl__cluster_event(checker, work->payload)) != NULL)
             event->matched++;
@@ -535,6 +541,7 @@ static void applied(void *ctx, const struct pawl_commit *commit)
 {
     struct cluster_checker *checker = ctx;
     const struct pawl_instance_row *row = commit->instance;
+    bool is_tick = false;
 
     checker->report->commits++;
     if (row)
@@ -545,8 +552,12 @@ static void applied(void *ctx, const struct pawl_commit *commit)
     /* Before what the instance notes: it may be of the same commit. */
     for (size_t i = 0; i < commit->done_count; i++) {
         pawl__cluster_say(checker, "server", "ends %.*s", PAWL_STR_ARG(commit->done[i]));
-        ticked(checker, commit, commit->done[i]);
+        is_tick |= ticked(checker, commit, commit->done[i]);
     }
+    if (commit->kind == PAWL_COMMIT_CREATE && !is_tick &&
+        pawl__flow_by_id(row->definition_id) == FLOW_CRON)
+        pawl__cluster_violation(checker, "%.*s was started by a tick that had started one",
+                                PAWL_STR_ARG(row->id));
     if (commit->kind == PAWL_COMMIT_CREATE)
         (void)created(checker, commit);
     else if (commit->kind == PAWL_COMMIT_ADVANCE || commit->kind == PAWL_COMMIT_DELETE)

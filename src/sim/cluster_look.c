@@ -35,7 +35,7 @@ static void look_at(struct cluster_checker *checker, const struct pawl_instance_
     /* Not known yet: the ledger is about to tell. */
     if (!instance)
         return;
-    if (instance->deleted)
+    if (instance->deleted_before)
         pawl__cluster_violation(checker, "%.*s is there and was deleted", PAWL_STR_ARG(row->id));
     if (row->revision < instance->seen_revision)
         pawl__cluster_violation(checker, "%.*s went back from revision %lld to %lld",
@@ -47,10 +47,17 @@ static void look_at(struct cluster_checker *checker, const struct pawl_instance_
 int pawl__cluster_look(struct cluster_checker *checker, struct pawl_store *window,
                        struct pawl_error *err)
 {
+    struct pawl_map_entry *entry;
     struct pawl_arena arena;
     struct pawl_rows rows = {0};
     int status;
 
+    /* What is deleted while the rows are read may be among them. */
+    PAWL_MAP_FOR_EACH (entry, &checker->instances) {
+        struct known_instance *instance = entry->value;
+
+        instance->deleted_before = instance->deleted;
+    }
     pawl__arena_init(&arena, &checker->env->alloc, ARENA_BYTES_MAX);
     status = read_table(checker, window, PAWL_TABLE_INSTANCES, &arena, &rows, err);
     for (size_t i = 0; status == PAWL_OK && i < rows.count; i++)

@@ -10,10 +10,11 @@
 
 #include <stdio.h>
 
-/* In ten thousand calls. */
-#define FAILS 150
-#define LOSES 150
+/* In ten thousand calls, of a quiet seed; others have more. */
+#define FAILS 100
+#define LOSES 100
 #define CRASHES 8
+#define LEVELS 4
 
 /* ---- faults ------------------------------------------------------------------------------ */
 
@@ -21,18 +22,19 @@ static bool decide_fault(void *ctx, enum pawl_store_call call, enum pawl_store_f
 {
     struct cluster_node *node = ctx;
     struct cluster *cluster = node->cluster;
+    uint64_t level = 1 + cluster->options.seed / 3 % LEVELS;
     uint64_t lot;
 
     if (cluster->options.calm || pawl__cluster_is_quiet(cluster))
         return false;
     lot = pawl__sim_lot(&cluster->chance, 10000);
-    if (lot < FAILS) {
+    if (lot < FAILS * level) {
         *how = PAWL_STORE_FAULT_BEFORE;
         cluster->report->failed++;
-    } else if (lot < FAILS + LOSES) {
+    } else if (lot < (FAILS + LOSES) * level) {
         *how = PAWL_STORE_FAULT_AFTER;
         cluster->report->lost++;
-    } else if (lot < FAILS + LOSES + CRASHES) {
+    } else if (lot < (FAILS + LOSES) * level + CRASHES) {
         *how = lot % 2 ? PAWL_STORE_FAULT_CRASH : PAWL_STORE_FAULT_CRASH_AFTER;
     } else {
         return false;

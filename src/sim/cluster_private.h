@@ -64,6 +64,7 @@ struct known_instance {
     struct pawl_str parent_id;
     enum flow flow;
     bool deleted;
+    bool deleted_before; /* the present look */
     bool finished;
     bool cancelled; /* or asked to be */
     struct pawl_str sub_status;

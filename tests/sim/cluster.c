@@ -103,6 +103,7 @@ static uint64_t read_options(int argc, char **argv, struct pawl_cluster_options 
             exit(2);
     }
     options->say_ctx = stdout;
+    (void)setvbuf(stdout, NULL, _IOLBF, 0);
     return count;
 }
 

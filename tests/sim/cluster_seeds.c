@@ -1,0 +1,204 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Many simulated clusters: none may break a promise, the same seed is the same run, and bugs that
+ * are planted are found. SIM_CLUSTER_SEEDS says how many seeds (300), SIM_FROM which is the first.
+ */
+#include "activities/activities.h"
+#include "expressions/expressions.h"
+#include "lib/test.h"
+#include "sim/cluster.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+#define SEEDS_DEFAULT 300
+/* Within which a planted bug must be found. */
+#define BUG_SEEDS_MAX 300
+
+#define N(value) ((unsigned long long)(value))
+
+struct fixture {
+    struct test_allocator alloc;
+    struct pawl_engine engine;
+};
+
+static int set_up(void **state)
+{
+    struct fixture *f = calloc(1, sizeof *f);
+
+    assert_non_null(f);
+    test_allocator_init(&f->alloc);
+    pawl__engine_init(&f->engine, &f->alloc.base, (struct pawl_hash_seed){1, 2});
+    assert_int_equal(pawl__activities_register(&f->engine), PAWL_OK);
+    assert_int_equal(pawl__expressions_register(&f->engine), PAWL_OK);
+    *state = f;
+    return 0;
+}
+
+static int tear_down(void **state)
+{
+    struct fixture *f = *state;
+
+    pawl__engine_release(&f->engine);
+    assert_int_equal(f->alloc.live_count, 0);
+    free(f);
+    return 0;
+}
+
+static uint64_t from_environment(const char *name, uint64_t otherwise)
+{
+    const char *text = getenv(name);
+
+    return text && *text ? strtoull(text, NULL, 10) : otherwise;
+}
+
+/* Also demands that all memory came back. */
+static int run(struct fixture *f, const struct pawl_cluster_options *options,
+               struct pawl_cluster_report *report, struct pawl_error *err)
+{
+    struct pawl_cluster_options all = *options;
+    struct test_allocator alloc;
+    int status;
+
+    all.engine = &f->engine;
+    test_allocator_init(&alloc);
+    status = pawl__cluster_run(&alloc.base, &all, report, err);
+    assert_int_equal(alloc.live_count, 0);
+    return status;
+}
+
+static void add(struct pawl_cluster_report *sum, const struct pawl_cluster_report *report)
+{
+    sum->step_count += report->step_count;
+    sum->started += report->started;
+    sum->cancelled += report->cancelled;
+    sum->deleted += report->deleted;
+    sum->retried += report->retried;
+    sum->delivered += report->delivered;
+    sum->applied += report->applied;
+    sum->ticks += report->ticks;
+    sum->singles += report->singles;
+    sum->children += report->children;
+    sum->dead += report->dead;
+    sum->crashes += report->crashes;
+    sum->drains += report->drains;
+    sum->pauses += report->pauses;
+    sum->shifts += report->shifts;
+    sum->failed += report->failed;
+    sum->lost += report->lost;
+}
+
+static void no_seed_breaks_a_promise(void **state)
+{
+    uint64_t seeds = from_environment("SIM_CLUSTER_SEEDS", SEEDS_DEFAULT);
+    struct pawl_cluster_options options = {.seed = from_environment("SIM_FROM", 0)};
+    struct pawl_cluster_report report, sum = {0};
+    struct pawl_error err = PAWL_ERROR_INIT;
+
+    for (uint64_t i = 0; i < seeds; i++, options.seed++) {
+        assert_ok(run(*state, &options, &report, &err), &err);
+        add(&sum, &report);
+    }
+    print_message("# %llu seeds, %llu steps: %llu started, %llu events delivered, %llu applied, "
+                  "%llu ticks, %llu singletons, %llu children, %llu dead letters, %llu retries; "
+                  "%llu crashes, %llu drains, %llu pauses, %llu calls failed, %llu answers lost\n",
+                  N(seeds), N(sum.step_count), N(sum.started), N(sum.delivered), N(sum.applied),
+                  N(sum.ticks), N(sum.singles), N(sum.children), N(sum.dead), N(sum.retried),
+                  N(sum.crashes), N(sum.drains), N(sum.pauses), N(sum.failed), N(sum.lost));
+    /* A simulation in which nothing goes wrong, or nothing happens, shows nothing. */
+    assert_true(sum.started > 10 * seeds && sum.applied > 20 * seeds && sum.retried > seeds);
+    assert_true(sum.ticks > seeds && sum.singles > seeds && sum.children > seeds);
+    assert_true(sum.dead > seeds / 10 && sum.cancelled > seeds / 10 && sum.deleted > seeds / 10);
+    assert_true(sum.crashes > seeds && sum.drains > seeds / 4 && sum.pauses > seeds);
+    assert_true(sum.failed > 5 * seeds && sum.lost > 5 * seeds && sum.shifts > seeds / 2);
+}
+
+static void the_same_seed_is_the_same_run(void **state)
+{
+    struct pawl_cluster_report first, second;
+    struct pawl_error err = PAWL_ERROR_INIT;
+    uint64_t before = 0;
+
+    for (uint64_t seed = 0; seed < 10; seed++) {
+        const struct pawl_cluster_options options = {.seed = seed};
+
+        assert_ok(run(*state, &options, &first, &err), &err);
+        assert_ok(run(*state, &options, &second, &err), &err);
+        assert_memory_equal(&first, &second, sizeof first);
+        assert_true(first.trace_hash != before);
+        before = first.trace_hash;
+    }
+}
+
+static void without_faults_nobody_asks_twice(void **state)
+{
+    struct pawl_cluster_report report;
+    struct pawl_error err = PAWL_ERROR_INIT;
+
+    for (uint64_t seed = 0; seed < 20; seed++) {
+        const struct pawl_cluster_options options = {.seed = seed, .calm = true};
+
+        assert_ok(run(*state, &options, &report, &err), &err);
+        assert_int_equal(report.crashes + report.failed + report.lost + report.pauses, 0);
+        assert_true(report.started > 0 && report.applied > 0);
+    }
+}
+
+static void find_bug(struct fixture *f, enum pawl_cluster_bug bug, const char *name)
+{
+    struct pawl_cluster_options options = {.bug = bug};
+    struct pawl_cluster_report report = {0};
+    struct pawl_error err = PAWL_ERROR_INIT;
+    int status = PAWL_OK;
+
+    for (; options.seed < BUG_SEEDS_MAX && status == PAWL_OK; options.seed++)
+        status = run(f, &options, &report, &err);
+    assert_code(status, PAWL_ECORRUPT);
+    assert_true(report.violations > 0);
+    print_message("# %s is found after %llu seeds: %s\n", name, N(options.seed), report.violation);
+}
+
+static void work_that_waits_for_signals_only_is_found(void **state)
+{
+    find_bug(*state, PAWL_CLUSTER_BUG_EDGE_ONLY, "waking by signals only");
+}
+
+static void mail_that_is_deleted_apart_is_found(void **state)
+{
+    find_bug(*state, PAWL_CLUSTER_BUG_SPLIT, "deleting outside of the commit");
+}
+
+static void work_that_is_taken_twice_is_found(void **state)
+{
+    find_bug(*state, PAWL_CLUSTER_BUG_TWICE, "taking without marking");
+}
+
+static void recovery_by_age_is_found(void **state)
+{
+    find_bug(*state, PAWL_CLUSTER_BUG_AGE, "recovery by age");
+}
+
+static void sizes_out_of_range_are_refused(void **state)
+{
+    const struct pawl_cluster_options options = {.nodes = PAWL_CLUSTER_NODES_MAX + 1};
+    struct pawl_cluster_report report;
+    struct pawl_error err = PAWL_ERROR_INIT;
+
+    assert_code(run(*state, &options, &report, &err), PAWL_EINVAL);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(the_same_seed_is_the_same_run),
+        cmocka_unit_test(without_faults_nobody_asks_twice),
+        cmocka_unit_test(work_that_waits_for_signals_only_is_found),
+        cmocka_unit_test(mail_that_is_deleted_apart_is_found),
+        cmocka_unit_test(work_that_is_taken_twice_is_found),
+        cmocka_unit_test(recovery_by_age_is_found),
+        cmocka_unit_test(sizes_out_of_range_are_refused),
+        cmocka_unit_test(no_seed_breaks_a_promise),
+    };
+
+    return cmocka_run_group_tests(tests, set_up, tear_down);
+}
