@@ -366,7 +366,8 @@ static bool is_under_way(struct pawl_runtime *runtime, const struct pawl_work_ro
     if (pawl_mutex_lock(runtime->env, runtime->mutex) != PAWL_OK)
         return true;
     PAWL_LIST_FOR_EACH (r, &runtime->requests, link) {
-        if (r->state == REQUEST_COMMITTING || !pawl__str_equal(r->id, work->id))
+        if (!pawl__str_equal(r->id, work->id) ||
+            (r->state == REQUEST_COMMITTING && r->owner != work->owner))
             continue;
         r->owner = work->owner;
         found = true;

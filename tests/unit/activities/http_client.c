@@ -16,20 +16,13 @@
 #define FLOW(more)                                                                                 \
     "{'id':'r','type':'Elsa.FlowSendHttpRequest','url':" LITERAL("'http://h/a'") more "}"
 #define WRITE(id, text) "{'id':'" id "','type':'Elsa.WriteLine','text':" LITERAL("'" text "'") "}"
-#define SEND                                                                                                                                             \
-    "{'id':'r','type':'Elsa.SendHttpRequest','url':" LITERAL("'http://h/a'") ",'"                                                                        \
-                                                                             "expectedStatusCodes"                                                       \
-                                                                             "':[{'statusCode':"                                                         \
-                                                                             "200,'activity'"                                                            \
-                                                                             ":" WRITE("w1", "ok") "},{'statusCode':204}],'unmatchedStatusCode':" WRITE( \
-                                                                                 "w2",                                                                   \
-                                                                                 "other") ",'"                                                           \
-                                                                                          "failed"                                                       \
-                                                                                          "ToConn"                                                       \
-                                                                                          "ect'"                                                         \
-                                                                                          ":" WRITE("w3",                                                \
-                                                                                                    "failed") ",'timeout':" WRITE("w4",                  \
-                                                                                                                                  "late") "}"
+/* clang-format off */
+#define SEND                                                                                       \
+    "{'id':'r','type':'Elsa.SendHttpRequest','url':" LITERAL("'http://h/a'")                       \
+    ",'expectedStatusCodes':[{'statusCode':200,'activity':" WRITE("w1", "ok")                      \
+    "},{'statusCode':204}],'unmatchedStatusCode':" WRITE("w2", "other")                            \
+    ",'failedToConnect':" WRITE("w3", "failed") ",'timeout':" WRITE("w4", "late") "}"
+/* clang-format on */
 
 static const char *asked(struct running *running, const char *root)
 {
@@ -39,36 +32,32 @@ static const char *asked(struct running *running, const char *root)
 
 static void a_request_is_what_the_inputs_say(void **state)
 {
+    /* clang-format off */
     static const struct {
         const char *root, *data;
-    } cases[] =
-        {
-            {FLOW(""), "{'method':'GET','url':'http://h/a'}"},
-            {FLOW(",'method':" LITERAL("'PUT'") ",'content':" LITERAL("'x'")),
-             "{'method':'PUT','url':'http://h/a'}"},
-            {FLOW(",'contentType':" LITERAL("'application/json'") ",'content':" LITERAL(
-                 "{'a':[1]}")),
-             "{'method':'GET','url':'http://h/a','content':'{\\'a\\':[1]}','contentType':"
-             "'application/json'}"},
-            {FLOW(",'contentType':" LITERAL(
-                 "'application/x-www-form-urlencoded'") ",'content':" LITERAL("{'a "
-                                                                              "b':'c&d','n':1}")),
-             "{'method':'GET','url':'http://h/a','content':'a+b=c%26d&n=1','contentType':"
-             "'application/x-www-form-urlencoded'}"},
-            {FLOW(",'authorization':" LITERAL("'Bearer t'") ",'requestHeaders':" LITERAL(
-                 "{'A':'1','B':['2','3']}")),
-             "{'method':'GET','url':'http://h/"
-             "a','headers':{'A':['1'],'B':['2','3']},'authorization':"
-             "'Bearer t'}"},
-            {FLOW(",'customProperties':{'onUnknown':'Fault','resilienceStrategy':{'strategyId':'x'}"
-                  "}"),
-             "{'method':'GET','url':'http://h/a','onUnknown':'fault','retry':{'count':3,'delayMs':"
-             "1000}}"},
-            {"{'type':'Elsa.DownloadHttpFile','url':" LITERAL(
-                 "'http://h/f'") ",'requestContent':" LITERAL("'q'") ",'requestContentType'"
-                                                                     ":" LITERAL("'text/plain'") "}",
-             "{'method':'GET','url':'http://h/f','content':'q','contentType':'text/plain'}"},
-        };
+    } cases[] = {
+        {FLOW(""), "{'method':'GET','url':'http://h/a'}"},
+        {FLOW(",'method':" LITERAL("'PUT'") ",'content':" LITERAL("'x'")),
+         "{'method':'PUT','url':'http://h/a'}"},
+        {FLOW(",'contentType':" LITERAL("'application/json'") ",'content':" LITERAL("{'a':[1]}")),
+         "{'method':'GET','url':'http://h/a','content':'{\\'a\\':[1]}','contentType':"
+         "'application/json'}"},
+        {FLOW(",'contentType':" LITERAL("'application/x-www-form-urlencoded'")
+              ",'content':" LITERAL("{'a b':'c&d','n':1}")),
+         "{'method':'GET','url':'http://h/a','content':'a+b=c%26d&n=1','contentType':"
+         "'application/x-www-form-urlencoded'}"},
+        {FLOW(",'authorization':" LITERAL("'Bearer t'")
+              ",'requestHeaders':" LITERAL("{'A':'1','B':['2','3']}")),
+         "{'method':'GET','url':'http://h/a','headers':{'A':['1'],'B':['2','3']},'authorization':"
+         "'Bearer t'}"},
+        {FLOW(",'customProperties':{'onUnknown':'Fault','resilienceStrategy':{'strategyId':'x'}}"),
+         "{'method':'GET','url':'http://h/a','onUnknown':'fault','retry':{'count':3,'delayMs':"
+         "1000}}"},
+        {"{'type':'Elsa.DownloadHttpFile','url':" LITERAL("'http://h/f'")
+         ",'requestContent':" LITERAL("'q'") ",'requestContentType':" LITERAL("'text/plain'") "}",
+         "{'method':'GET','url':'http://h/f','content':'q','contentType':'text/plain'}"},
+    };
+    /* clang-format on */
 
     (void)state;
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {

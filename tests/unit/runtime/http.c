@@ -10,7 +10,7 @@
 #include "lib/clock.h"
 #include "lib/rig.h"
 #include "runtime/pool.h"
-#include "runtime/runtime.h"
+#include "runtime/runtime_private.h"
 #include "stores/stores.h"
 
 #include <stdatomic.h>
@@ -583,14 +583,17 @@ static void another_node_sends_again_what_a_dead_one_had_sent(void **state)
 static void a_node_does_not_send_twice_what_it_is_sending(void **state)
 {
     struct fixture *f = *state;
+    struct pawl_outcome outcome;
     struct pawl_worked worked;
 
     publish(f, DEFINITION("d", SEND("s") "," RIG_WRITE("w", "after")));
-    (void)begin(f, "d");
+    outcome = begin(f, "d");
     test_clock_advance(f->clock, 11 * SECOND);
     assert_ok(pawl__runtime_work(f->a.runtime, 0, &worked, later(f), &f->err), &f->err);
     assert_int_equal(f->a.script.count, 1);
     script_answer(&f->a.script, 0, &ok);
+    assert_ok(pawl__runtime_wait_answered(f->a.runtime, pawl__str(outcome.instance_id), later(f)),
+              NULL);
     drain(f, &f->a);
     assert_string_equal(f->lines, "after\n");
 }
