@@ -127,7 +127,7 @@ struct pawl_burst {
     bool composite_default; /* it came without outcomes */
     bool cancel_requested;
     bool commit_first; /* what the event changed is committed before anything runs */
-    bool in_progress; /* between the first step and the last: a state saved now goes on here */
+    bool in_progress;  /* between the first step and the last: a state saved now goes on here */
 
     enum pawl_phase phase;
     struct pawl_context *current;

@@ -28,6 +28,7 @@ struct feature {
 
 /* Cases that require anything else are not run. */
 static const struct feature features[] = {
+    {"alterations", NULL, false},
     {"background", NULL, true},
     {"bookmark-queue", NULL, false},
     {"child", NULL, false},
@@ -497,6 +498,20 @@ static bool step_cancel(struct running *run)
     return node_drain(run);
 }
 
+/* What was refused is for the case to judge. */
+static bool step_alter(struct running *run, const struct pawl_json *alterations)
+{
+    struct pawl_error err = PAWL_ERROR_INIT;
+    int status = pawl__runtime_alter(run->runtime, pawl__str(run->entry_id), alterations, false,
+                                     NULL, NULL, NULL, deadline(run), &err);
+    enum pawl_error_class class = pawl_error_class(status);
+
+    if (status != PAWL_OK && class != PAWL_CLASS_CALLER && class != PAWL_CLASS_DEFINITE)
+        return fail_with(run, "alter", &err);
+    run->alter_succeeded = status == PAWL_OK;
+    return node_drain(run);
+}
+
 static bool has_status(const struct seen *instance, struct pawl_str status)
 {
     return status.len == 0 || pawl__str_equal(text_of(&instance->state, "status"), status);
@@ -637,6 +652,8 @@ static bool do_step(struct running *run, const struct pawl_json *step)
         return step_event(run, step);
     if (pawl__json_get_text(step, "cancel"))
         return step_cancel(run);
+    if ((what = pawl__json_get_text(step, "alter")) != NULL)
+        return step_alter(run, what);
     if ((what = pawl__json_get_text(step, "wait")) != NULL)
         return step_wait(run, what);
     if ((what = pawl__json_get_text(step, "parallel")) != NULL)

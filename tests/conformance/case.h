@@ -71,6 +71,7 @@ struct running {
     bool keep_invalid;
     int64_t next_due_us;                     /* when time alone makes something happen */
     char entry_id[PAWL_INSTANCE_ID_MAX + 1]; /* "": none was started */
+    bool alter_succeeded;                    /* the last alteration */
     struct pawl_graph *entry_graph;          /* NULL: not looked at yet */
     struct pawl_publication *published;      /* one per definition of the case */
     struct pawl_arena seen_arena;            /* of the instances as last looked at */
