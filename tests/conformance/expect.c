@@ -634,11 +634,8 @@ static const struct {
     {"triggers", expect_triggers},
     {"registry", expect_registry},
     {"stateRoundTrip", expect_round_trip},
-<<<<<<< HEAD
     {"stubRequests", expect_stub_requests},
-=======
     {"alterSucceeded", expect_altered},
->>>>>>> ops2
 };
 
 #define CHECK_COUNT (sizeof checks / sizeof *checks)
