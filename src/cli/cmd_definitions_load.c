@@ -107,15 +107,17 @@ static int refresh(struct pawl_cli_session *session, struct pawl_error *err)
     size_t count = cli->args.operand_count;
     struct pawl_str *ids = pawl__arena_alloc_array(&cli->arena, count + 1, sizeof *ids);
     struct pawl_refreshed told = {0};
-    int status = ids ? PAWL_OK : pawl__error_code(err, pawl__arena_status(&cli->arena));
+    int status;
 
-    for (size_t i = 0; i < count && status == PAWL_OK; i++)
+    if (!ids) {
+        (void)pawl__error_code(err, pawl__arena_status(&cli->arena));
+        return pawl__cli_fail(cli, err, NULL);
+    }
+    for (size_t i = 0; i < count; i++)
         ids[i] = pawl__str(cli->args.operands[i]);
-    if (status == PAWL_OK)
-        status =
-            pawl__refresher_refresh(pawl__host_get(session->host, PAWL_SLOT_REFRESHER),
-                                    &(struct pawl_refresh){.ids = ids, .count = count}, &cli->arena,
-                                    &told, pawl__cli_session_deadline(session), err);
+    status = pawl__refresher_refresh(pawl__host_get(session->host, PAWL_SLOT_REFRESHER),
+                                     &(struct pawl_refresh){.ids = ids, .count = count},
+                                     &cli->arena, &told, pawl__cli_session_deadline(session), err);
     if (status != PAWL_OK)
         return pawl__cli_fail(cli, err, pawl__cli_session_hint(status));
     return show_refreshed(cli, &told, err);

@@ -33,7 +33,7 @@ static void tend(struct pawl_cli_session *session, struct pawl_interrupt *interr
 {
     struct pawl_cli *cli = session->cli;
     const struct pawl_retention_policy policy = pawl__cli_retention_policy(session);
-    int64_t next_ns = pawl_env_monotonic_ns(cli->env);
+    int64_t next_ns;
     struct pawl_error err = PAWL_ERROR_INIT;
     struct pawl_retained gone = {0};
 
