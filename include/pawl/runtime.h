@@ -46,7 +46,8 @@
  *
  * Threads. Any call may be made from any thread at any time, but for pawl_close(), which comes
  * last. Callbacks come on whichever thread runs an instance; they may call what is declared here,
- * but pawl_close(), and see to their own locking.
+ * but pawl_close(), and see to their own locking. The instance that a callback is for is in hand
+ * meanwhile: running or deleting it from there would wait for itself, and times out.
  *
  * Text is UTF-8 and NUL-terminated, JSON is text. Arguments are borrowed for the call; NULL is "not
  * given" where that makes sense, "" is the same. What a callback is given is borrowed from the

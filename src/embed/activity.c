@@ -90,8 +90,10 @@ static int describe_inputs(struct pawl *pawl, const struct pawl_activity_type *t
 {
     struct pawl_input_descriptor *inputs =
         pawl__arena_alloc_array(&pawl->arena, type->input_count + 1, sizeof *inputs);
-    int status = inputs ? PAWL_OK : pawl__error_code(err, pawl__arena_status(&pawl->arena));
+    int status = PAWL_OK;
 
+    if (!inputs)
+        return pawl__error_code(err, pawl__arena_status(&pawl->arena));
     for (size_t i = 0; i < type->input_count && status == PAWL_OK; i++) {
         const struct pawl_activity_input *input = &type->inputs[i];
 
@@ -122,9 +124,10 @@ static int describe_outputs(struct pawl *pawl, const struct pawl_activity_type *
         pawl__arena_alloc_array(&pawl->arena, type->output_count + 1, sizeof *outputs);
     struct pawl_port_descriptor *ports =
         pawl__arena_alloc_array(&pawl->arena, type->outcome_count + 1, sizeof *ports);
-    int status =
-        outputs && ports ? PAWL_OK : pawl__error_code(err, pawl__arena_status(&pawl->arena));
+    int status = PAWL_OK;
 
+    if (!outputs || !ports)
+        return pawl__error_code(err, pawl__arena_status(&pawl->arena));
     for (size_t i = 0; i < type->output_count && status == PAWL_OK; i++) {
         outputs[i] = (struct pawl_output_descriptor){.name = type->outputs[i].name,
                                                      .description = type->outputs[i].description};

@@ -118,7 +118,7 @@ static int find_input(struct pawl_context *context, const char *name, const void
 static int read_input(struct pawl_context *context, const char *name, const void *out,
                       const struct pawl_type *type, struct pawl_value *value)
 {
-    struct pawl_value raw;
+    struct pawl_value raw = pawl__value_null();
     int status = find_input(context, name, out, &raw);
 
     return status == PAWL_OK ? told(context, convert(context, raw, type, value)) : status;
@@ -126,7 +126,7 @@ static int read_input(struct pawl_context *context, const char *name, const void
 
 int pawl_context_input(struct pawl_context *context, const char *name, const char **json)
 {
-    struct pawl_value value;
+    struct pawl_value value = pawl__value_null();
     int status = find_input(context, name, json, &value);
 
     return status == PAWL_OK ? told(context, write(context, "input", name, &value.json, json))
@@ -135,7 +135,7 @@ int pawl_context_input(struct pawl_context *context, const char *name, const cha
 
 int pawl_context_input_text(struct pawl_context *context, const char *name, const char **text)
 {
-    struct pawl_value value;
+    struct pawl_value value = pawl__value_null();
     int status = read_input(context, name, text, &pawl__type_string, &value);
 
     if (status == PAWL_OK) /* strings of a DOM end in NUL */
@@ -145,7 +145,7 @@ int pawl_context_input_text(struct pawl_context *context, const char *name, cons
 
 int pawl_context_input_int(struct pawl_context *context, const char *name, int64_t *value)
 {
-    struct pawl_value found;
+    struct pawl_value found = pawl__value_null();
     int status = read_input(context, name, value, &pawl__type_int64, &found);
 
     if (status == PAWL_OK && !pawl__json_to_int(&found.json, value))
@@ -155,7 +155,7 @@ int pawl_context_input_int(struct pawl_context *context, const char *name, int64
 
 int pawl_context_input_double(struct pawl_context *context, const char *name, double *value)
 {
-    struct pawl_value found;
+    struct pawl_value found = pawl__value_null();
     int status = read_input(context, name, value, &pawl__type_double, &found);
 
     if (status == PAWL_OK && !pawl__json_to_double(&found.json, value))
@@ -165,7 +165,7 @@ int pawl_context_input_double(struct pawl_context *context, const char *name, do
 
 int pawl_context_input_bool(struct pawl_context *context, const char *name, int *value)
 {
-    struct pawl_value found;
+    struct pawl_value found = pawl__value_null();
     int status = read_input(context, name, value, &pawl__type_boolean, &found);
 
     if (status == PAWL_OK)
@@ -205,7 +205,7 @@ static int set_output(struct pawl_context *context, const char *name, const stru
 
 int pawl_context_output(struct pawl_context *context, const char *name, const char *json)
 {
-    const struct pawl_type *type;
+    const struct pawl_type *type = NULL;
     struct pawl_json parsed;
     int status = find_output(context, name, &type);
 
@@ -220,7 +220,7 @@ int pawl_context_output(struct pawl_context *context, const char *name, const ch
 
 int pawl_context_output_text(struct pawl_context *context, const char *name, const char *text)
 {
-    const struct pawl_type *type;
+    const struct pawl_type *type = NULL;
     struct pawl_json copy;
     int status = find_output(context, name, &type);
 
@@ -238,7 +238,7 @@ int pawl_context_output_text(struct pawl_context *context, const char *name, con
 
 int pawl_context_output_int(struct pawl_context *context, const char *name, int64_t value)
 {
-    const struct pawl_type *type;
+    const struct pawl_type *type = NULL;
     int status = find_output(context, name, &type);
 
     if (status == PAWL_EINVAL)
@@ -250,7 +250,7 @@ int pawl_context_output_int(struct pawl_context *context, const char *name, int6
 
 int pawl_context_output_double(struct pawl_context *context, const char *name, double value)
 {
-    const struct pawl_type *type;
+    const struct pawl_type *type = NULL;
     int status = find_output(context, name, &type);
 
     if (status == PAWL_EINVAL)

@@ -290,7 +290,8 @@ static int make(const struct pawl_options *options, struct pawl **out, struct pa
     if (!pawl) {
         if (!options->env)
             pawl_system_env_close(env);
-        return pawl__error_code(err, PAWL_ENOMEM);
+        (void)pawl__error_code(err, PAWL_ENOMEM);
+        return PAWL_ENOMEM;
     }
     pawl->env = env;
     pawl->owns_env = !options->env;

@@ -55,9 +55,10 @@ int pawl_event_send(struct pawl *pawl, const char *name, const char *payload,
 
 /* Sends what matches this name and payload. */
 static int send_hashed(struct pawl *pawl, const char *name, const struct pawl_json *payload,
-                       struct pawl_stimulus *stimulus, struct pawl_send_outcome *out,
+                       const struct pawl_stimulus *stimulus, struct pawl_send_outcome *out,
                        struct pawl_error *err)
 {
+    struct pawl_stimulus hashed = *stimulus;
     char hash[PAWL_SHA256_TEXT_SIZE];
     struct pawl_sent sent = {0};
     int status =
@@ -65,8 +66,8 @@ static int send_hashed(struct pawl *pawl, const char *name, const struct pawl_js
 
     if (status != PAWL_OK)
         return pawl__error_code(err, status);
-    stimulus->hash = pawl__str(hash);
-    status = pawl__runtime_send(pawl->runtime, stimulus, &sent, pawl__embed_deadline(pawl), err);
+    hashed.hash = pawl__str(hash);
+    status = pawl__runtime_send(pawl->runtime, &hashed, &sent, pawl__embed_deadline(pawl), err);
     if (status == PAWL_OK)
         answer(&sent, out);
     return status;
