@@ -83,7 +83,10 @@ void pawl__runtime_note_failure(struct pawl_runtime *runtime, int status)
 {
     enum pawl_error_class class = pawl_error_class(status);
 
-    if (status == PAWL_OK || (class != PAWL_CLASS_TRANSIENT && class != PAWL_CLASS_UNKNOWN) ||
+    /* A conflict, too: what was lost to another node may be in its hand, and the row still ours. */
+    if (status == PAWL_OK ||
+        (class != PAWL_CLASS_TRANSIENT && class != PAWL_CLASS_UNKNOWN &&
+         status != PAWL_ECONFLICT) ||
         pawl_mutex_lock(runtime->env, runtime->mutex) != PAWL_OK)
         return;
     if (runtime->stray_ns == 0)
@@ -99,9 +102,9 @@ void pawl__runtime_note_left(struct pawl_runtime *runtime)
 /* ---- in nobody's --------------------------------------------------------------------------- */
 
 struct strays {
+    int64_t now_us; /* the store's clock, after the failure */
     struct pawl_runtime *runtime;
     struct pawl_arena *arena;
-    const struct pawl_taken *taken;
     struct pawl_work_row *work;
     size_t work_count;
     size_t work_cap;
@@ -195,7 +198,7 @@ static int find_work(struct strays *strays, const char *column)
     const struct pawl_condition conditions[] = {
         {.column = pawl_table_column(PAWL_TABLE_WORK, "owner"),
          .value = {.integer = pawl__keeper_incarnation(strays->runtime->keeper)}},
-        {.column = late, .compare = PAWL_LE, .value = {.integer = strays->taken->now_us}},
+        {.column = late, .compare = PAWL_LE, .value = {.integer = strays->now_us}},
         {.column = late, .compare = PAWL_LT, .value = {.integer = PAWL_TIME_NEVER}},
     };
     struct pawl_query query = {.table = PAWL_TABLE_WORK,
@@ -264,13 +267,18 @@ static bool is_time_to_look(struct pawl_runtime *runtime)
 void pawl__runtime_add_strays(struct pawl_runtime *runtime, struct pawl_arena *arena,
                               struct pawl_taken *taken, int64_t deadline_ns)
 {
-    struct strays strays = {
-        .runtime = runtime, .arena = arena, .taken = taken, .deadline_ns = deadline_ns};
+    struct strays strays = {.runtime = runtime, .arena = arena, .deadline_ns = deadline_ns};
+    struct pawl_store_status seen;
     int status;
 
     if (!is_time_to_look(runtime))
         return;
-    status = find_work(&strays, "due_us");
+    /* The take may have been answered long before this node heard of it. */
+    status = pawl_store_status(runtime->store, &seen, deadline_ns, NULL);
+    if (status == PAWL_OK) {
+        strays.now_us = seen.now_us;
+        status = find_work(&strays, "due_us");
+    }
     if (status == PAWL_OK)
         status = find_work(&strays, "expires_us");
     if (status == PAWL_OK)

@@ -392,6 +392,7 @@ static int accept(struct runtime_task *task, struct pawl_work_row *row, struct p
     struct runtime_changes changes = {.arena = &task->arena};
     struct pawl_commit commit = {.kind = PAWL_COMMIT_PLAIN};
     int64_t now_us;
+    int matched = PAWL_OK;
     int status = pawl__runtime_clock(runtime, &now_us, task->deadline_ns, task->err);
 
     if (status != PAWL_OK)
@@ -414,14 +415,17 @@ static int accept(struct runtime_task *task, struct pawl_work_row *row, struct p
     commit.change_count = changes.count;
     (void)pawl__runtime_hold(runtime, row->id);
     status = pawl__runtime_commit(runtime, &commit, task->deadline_ns, task->err);
-    if (status == PAWL_OK && pawl__runtime_match(task, row, sent) != PAWL_OK) {
+    if (status == PAWL_OK)
+        matched = pawl__runtime_match(task, row, sent);
+    else if (status == PAWL_EEXISTS && key.len > 0)
+        status = PAWL_OK; /* sent before */
+    /* Before it is noted: who looks for strays in between would find it in hand, and not again. */
+    pawl__runtime_drop(runtime, row->id);
+    if (matched != PAWL_OK) {
         /* It is accepted all the same: whoever does what is due matches it. */
         *sent = (struct pawl_sent){0};
         pawl__runtime_note_failure(runtime, PAWL_EUNAVAILABLE);
-    } else if (status == PAWL_EEXISTS && key.len > 0) {
-        status = PAWL_OK; /* sent before */
     }
-    pawl__runtime_drop(runtime, row->id);
     return status;
 }
 
