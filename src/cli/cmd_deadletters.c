@@ -137,7 +137,7 @@ struct acting {
 static int act_on(struct acting *acting, struct pawl_str id, struct pawl_error *err)
 {
     struct pawl_cli *cli = acting->session->cli;
-    struct pawl_json text;
+    struct pawl_json text = pawl__json_null();
     int status =
         acting->act(acting->session->runtime, id, pawl__cli_session_deadline(acting->session), err);
 

@@ -2,6 +2,7 @@
 /* `pawl top`: how a store and its nodes are doing, again and again. */
 #include "cli/commands.h"
 
+#include "base/buf.h"
 #include "base/error.h"
 #include "cli/listing.h"
 #include "cli/output.h"
@@ -176,7 +177,7 @@ static void put_rate(struct pawl_cli *cli, const struct pawl_json *rates)
                     changed);
 }
 
-static void show(struct pawl_cli *cli, const struct pawl_json *seen)
+static int show(struct pawl_cli *cli, const struct pawl_json *seen)
 {
     static const struct pawl_cli_column columns[] = {
         {.title = "NODE", .key = "id"},
@@ -202,10 +203,28 @@ static void show(struct pawl_cli *cli, const struct pawl_json *seen)
                     (long long)number(todo, "later"), (long long)number(todo, "parked"),
                     (long long)number(todo, "deadLetters"));
     put_rate(cli, pawl__json_get_text(seen, "rates"));
-    if (pawl__json_len(pawl__json_get_text(seen, "nodes")) == 0)
-        pawl__cli_print(&cli->out, "nodes       none: 'pawl worker' starts one\n");
-    else
-        (void)pawl__cli_table(cli, pawl__json_get_text(seen, "nodes"), columns);
+    if (pawl__json_len(pawl__json_get_text(seen, "nodes")) > 0)
+        return pawl__cli_table(cli, pawl__json_get_text(seen, "nodes"), columns) == PAWL_CLI_EXIT_OK
+                   ? PAWL_OK
+                   : PAWL_ENOMEM;
+    pawl__cli_print(&cli->out, "nodes       none: 'pawl worker' starts one\n");
+    return PAWL_OK;
+}
+
+/* One line. */
+static int show_json(struct pawl_cli *cli, const struct pawl_json *seen)
+{
+    struct pawl_buf json;
+    int status;
+
+    pawl__buf_init(&json, &cli->env->alloc, LOOK_MAX);
+    pawl__json_write(&json, seen, PAWL_JSON_ESCAPE_MINIMAL);
+    pawl__buf_byte(&json, '\n');
+    status = json.status;
+    if (status == PAWL_OK)
+        pawl__cli_write(&cli->out, pawl__buf_peek(&json));
+    pawl__buf_release(&json);
+    return status;
 }
 
 static int look_once(struct pawl_cli_session *session, void *ctx, struct pawl_error *err)
@@ -229,16 +248,16 @@ static int look_once(struct pawl_cli_session *session, void *ctx, struct pawl_er
     if (look.status != PAWL_OK)
         return look.status;
     if (pawl__cli_flag(&cli->args, "json")) {
-        (void)pawl__cli_print_json(cli, &seen, 0);
+        look.status = show_json(cli, &seen);
     } else {
         if (pawl__cli_watch_in_place(cli) && !pawl__cli_flag(&cli->args, "once"))
             pawl__cli_watch_clear(cli);
         else if (top->last_us != 0)
             pawl__cli_print(&cli->out, "\n");
-        show(cli, &seen);
+        look.status = show(cli, &seen);
     }
     top->last_us = look.now_us;
-    return PAWL_OK;
+    return look.status == PAWL_OK ? PAWL_OK : pawl__error_code(err, look.status);
 }
 
 static int run(struct pawl_cli *cli)

@@ -136,12 +136,12 @@ static int replay(struct runtime_task *task, struct pawl_str letter_id)
         status = check_letter(task, &letter);
     if (status == PAWL_OK)
         status = pawl__runtime_clock(task->runtime, &now_us, task->deadline_ns, task->err);
-    if (status == PAWL_OK && !work_id.ptr)
-        status = pawl__error_code(task->err, pawl__arena_status(&task->arena));
     if (status == PAWL_OK)
         status = make_reservation(task, letter_id, work_id, now_us, &reservation);
     if (status != PAWL_OK)
         return status;
+    if (!work_id.ptr)
+        return pawl__error_code(task->err, pawl__arena_status(&task->arena));
     work = work_of(&letter, work_id, now_us);
     letter.replayed_us = now_us;
     letter.replayed_id = work_id;

@@ -62,10 +62,15 @@ static void data_goes_to_one_stream_and_talk_to_the_other(void **state)
 
 static const char *const config[] = {"pawl", "config", "--set", "workers=3", NULL};
 static const char *const config_json[] = {"pawl", "config", "--json", "--store", "memory:", NULL};
+static const char *const top[] = {"pawl", "top", "--once", "--store", "memory:", NULL};
+static const char *const top_json[] = {"pawl",    "top",     "--once", "--json",
+                                       "--store", "memory:", NULL};
 
 /* What is printed last; only a run that succeeds comes to it. */
 static const char *last_words(const char *const *words)
 {
+    if (strcmp(words[1], "top") == 0)
+        return strcmp(words[3], "--json") == 0 ? "\"nodes\":[]}" : "'pawl worker' starts one";
     return strcmp(words[1], "config") == 0 ? "definitions-reloader" : "Goodbye.";
 }
 
@@ -102,11 +107,24 @@ static void a_run_without_memory_says_so_and_prints_nothing_by_half(void **state
         test_sweep_allocations(run_sweep, all[i].arg, 1000);
 }
 
+static void a_look_at_a_store_without_memory_says_so(void **state)
+{
+    union {
+        const char *const *words;
+        void *arg;
+    } all[] = {{.words = top}, {.words = top_json}};
+
+    (void)state;
+    for (size_t i = 0; i < sizeof all / sizeof all[0]; i++)
+        test_sweep_allocations(run_sweep, all[i].arg, 1000);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(data_goes_to_one_stream_and_talk_to_the_other),
         cmocka_unit_test(a_run_without_memory_says_so_and_prints_nothing_by_half),
+        cmocka_unit_test(a_look_at_a_store_without_memory_says_so),
     };
 
     return cmocka_run_group_tests_name("cli/main", tests, NULL, NULL);
