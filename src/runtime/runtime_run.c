@@ -688,6 +688,9 @@ static int run_claimed(struct runtime_run *run, struct pawl_event **event)
     while (status == PAWL_OK && any && !run->parked && run->row.owner != 0 &&
            pawl__runtime_may_go_on(run->runtime))
         status = run_next(run, event, &any);
+    /* What it was claimed for is still this node's, and in nobody's hand now. */
+    if (status == PAWL_OK && any && !run->parked && run->row.owner != 0)
+        pawl__runtime_note_left(run->runtime);
     if (status == PAWL_OK && !run->parked && run->row.owner != 0)
         status = commit_mail(run, &none, true);
     return status;

@@ -82,7 +82,10 @@ static int run_sweep(struct test_allocator *alloc, void *arg)
     bool complete = out && strstr(out, last_words(arg)) != NULL;
 
     if (code != PAWL_CLI_EXIT_OK) {
-        assert_int_equal(code, PAWL_CLI_EXIT_RETRY);
+        /* Behind its first commit an instance has begun: then the answer is not "nothing happened".
+         */
+        assert_true(code == PAWL_CLI_EXIT_RETRY ||
+                    (code == PAWL_CLI_EXIT_UNKNOWN && strstr(err, "has begun")));
         assert_non_null(strstr(err, "out of memory"));
         /* Lines are printed as they come, and memory may run out behind the last of them. */
         assert_true(!complete || out[0] != '{');

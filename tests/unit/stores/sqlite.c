@@ -521,6 +521,8 @@ static void check_no_scan(struct planner *p, const char *text)
         char step[512];
 
         (void)snprintf(step, sizeof step, "%.*s", (int)strcspn(line, "\n"), line);
+        if (strcmp(step, "SCAN pawl_nodes") == 0)
+            continue; /* as many as have joined within a day, and read by joining alone */
         if (strncmp(step, "SCAN pawl_", 10) == 0 || strncmp(step, "SCAN w", 6) == 0 ||
             strncmp(step, "SCAN i", 6) == 0)
             fail_msg("scans: %s\n%s", text, plan);
