@@ -76,7 +76,7 @@ enum pawl_setting_type {
     X(HTTP_RESPONSE_MAX, "http.response_max", SIZE, "16M", "PAWL_HTTP_RESPONSE_MAX", NULL, 1,      \
       INT64_C(1) << 30, "Bytes of an answer to a workflow's request, at the most")                 \
     X(HTTP_DENY, "http.deny", TEXT, "", "PAWL_HTTP_DENY", NULL, 0, 0,                              \
-      "Where requests may not go: loopback private link-local 192.0.2.0/24")
+      "Where requests may not go: loopback private 192.0.2.0/24")
 
 enum pawl_setting_id {
 #define PAWL_SETTING_ENUM(id, name, type, fallback, variable, option, min, max, help)              \
