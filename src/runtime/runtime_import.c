@@ -104,14 +104,17 @@ static int add_history(struct import *import, const struct pawl_json *exported)
     struct pawl_builder b = {.arena = &import->task.arena};
     struct pawl_json page = pawl__json_object();
     struct pawl_journal_row row = {.instance_id = import->row.id,
-                                   .first_sequence = INT64_MIN, /* before all that comes */
                                    .count = pawl__json_len(log),
                                    .from_us = import->row.created_us,
                                    .to_us = import->now_us};
+    int64_t next = 0;
     int status;
 
     if (pawl__json_len(log) + pawl__json_len(records) == 0)
         return PAWL_OK;
+    /* Right before what comes; a log that is longer than its count says, before everything. */
+    (void)pawl__json_to_int(pawl__json_get_text(&import->state, "executionLogSequence"), &next);
+    row.first_sequence = next >= row.count ? next - row.count : INT64_MIN;
     pawl__build(&b, &page, "log", log ? *log : pawl__json_array());
     pawl__build(&b, &page, "records", records ? *records : pawl__json_array());
     if (b.status != PAWL_OK)
