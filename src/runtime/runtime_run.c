@@ -696,9 +696,12 @@ static int run_claimed(struct runtime_run *run, struct pawl_event **event)
     return status;
 }
 
-/* One claim, and all that is due then. */
+/*
+ * One claim, and the mail that came with it. *more: as much as a claim answers, and all of it was
+ * delivered, so that there may be more; left as it is when the claim fails.
+ */
 static int run_once(struct runtime_task *task, struct pawl_str instance_id,
-                    struct pawl_event **event, struct pawl_outcome *outcome)
+                    struct pawl_event **event, struct pawl_outcome *outcome, bool *more)
 {
     struct runtime_run run;
     int status;
@@ -706,8 +709,12 @@ static int run_once(struct runtime_task *task, struct pawl_str instance_id,
     pawl__runtime_run_init(&run, task);
     run.outcome = outcome;
     status = pawl__runtime_claim(&run, instance_id);
-    if (status == PAWL_OK)
+    if (status == PAWL_OK) {
+        *more = run.mail_count == PAWL_CLAIM_MAIL_MAX;
         status = run_claimed(&run, event);
+    }
+    if (status == PAWL_OK && (run.parked || run.mail_count > 0))
+        *more = false;
     if (status == PAWL_OK && *event && run.parked)
         status = pawl__error_set(task->err, PAWL_EBUSY, "instance %.*s awaits a child or a request",
                                  PAWL_STR_ARG(instance_id));
@@ -728,7 +735,7 @@ int pawl__runtime_run_instance(struct runtime_task *task, struct pawl_str instan
                                struct pawl_event *event, struct pawl_outcome *outcome)
 {
     struct runtime_running running;
-    bool again;
+    bool again, more = false;
     int status = pawl__runtime_may_begin(task->runtime, task->err);
 
     if (status != PAWL_OK)
@@ -741,14 +748,14 @@ int pawl__runtime_run_instance(struct runtime_task *task, struct pawl_str instan
             return pawl__error_set(task->err, status, "instance %.*s is being run",
                                    PAWL_STR_ARG(instance_id));
     }
+    /* What others were told is seen to here may be more than one claim answers. */
     do {
-        status = run_once(task, instance_id, &event, outcome);
-        again = pawl__runtime_leave(task->runtime, &running);
+        status = run_once(task, instance_id, &event, outcome, &more);
+        again = (more && status == PAWL_OK) || pawl__runtime_leave(task->runtime, &running);
     } while (again && status == PAWL_OK);
-    if (again) {
-        while (pawl__runtime_leave(task->runtime, &running))
-            continue;
+    while (again && pawl__runtime_leave(task->runtime, &running))
+        continue;
+    if (again || more)
         pawl__runtime_note_left(task->runtime);
-    }
     return status;
 }

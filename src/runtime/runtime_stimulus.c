@@ -393,8 +393,15 @@ static int accept(struct runtime_task *task, struct pawl_work_row *row, struct p
     struct pawl_commit commit = {.kind = PAWL_COMMIT_PLAIN};
     int64_t now_us;
     int matched = PAWL_OK;
-    int status = pawl__runtime_clock(runtime, &now_us, task->deadline_ns, task->err);
+    int status;
 
+    /* Nobody could read it again. */
+    if (row->payload.len > PAWL_PACK_BYTES_MAX)
+        return pawl__error_set(task->err, PAWL_ELIMIT,
+                               "an event with %zu bytes of payload cannot be accepted; %zu is the "
+                               "limit: send where the data is instead",
+                               row->payload.len, PAWL_PACK_BYTES_MAX);
+    status = pawl__runtime_clock(runtime, &now_us, task->deadline_ns, task->err);
     if (status != PAWL_OK)
         return status;
     row->created_us = row->due_us = now_us;

@@ -47,6 +47,7 @@ struct fixture {
     void (*meanwhile)(struct fixture *f);
     char id[PAWL_INSTANCE_ID_MAX + 1];
     bool entered;
+    struct pawl_taken taken;
     uint64_t work_left;
     struct pawl_env *machine; /* goes on when `env` ends */
 };
@@ -249,6 +250,41 @@ static void try_to_enter(struct fixture *f)
     f->entered = pawl__runtime_enter(f->runtime, &running, pawl__str(f->id));
     while (f->entered && pawl__runtime_leave(f->runtime, &running))
         continue;
+}
+
+/* As other workers do while one has the instance: each finds it in hand, and leaves it to that one.
+ */
+static void leave_to_the_first(struct fixture *f)
+{
+    for (size_t i = 1; i < f->taken.work_count; i++)
+        assert_int_equal(
+            pawl__runtime_do_work(f->runtime, &f->taken.work[i], f->taken.now_us, later(f)),
+            PAWL_OK);
+}
+
+static void mail_that_is_left_to_who_has_the_instance_is_delivered_however_much(void **state)
+{
+    const unsigned count = 2 * PAWL_CLAIM_MAIL_MAX + 20;
+    struct fixture *f = *state;
+
+    publish(f,
+            DEFINITION("", "{'id':'l','type':'Elsa.While','condition':" RIG_INPUT(
+                               "Boolean", "Literal",
+                               "true") ",'body':" RIG_SEQUENCE("b",
+                                                               RIG_EVENT("e", "Go") "," RIG_WRITE(
+                                                                   "w", "")) "}"));
+    (void)start(f);
+    for (unsigned i = 0; i < count; i++)
+        assert_ok(try_send(f), &f->err);
+    assert_ok(pawl__runtime_take(f->runtime, count, NULL, &f->arena, &f->taken, later(f), &f->err),
+              &f->err);
+    assert_int_equal(f->taken.work_count, count);
+    f->meanwhile = leave_to_the_first;
+    assert_int_equal(pawl__runtime_do_work(f->runtime, f->taken.work, f->taken.now_us, later(f)),
+                     PAWL_OK);
+    drain(f);
+    assert_int_equal(strlen(f->lines), count);
+    (void)read_table(f, PAWL_TABLE_WORK, 0);
 }
 
 static void an_instance_is_in_hand_between_the_commits_of_its_first_burst(void **state)
@@ -480,6 +516,7 @@ int main(void)
 #define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
     const struct CMUnitTest tests[] = {
         TEST(mail_that_is_put_off_is_deleted_by_who_delivers_it),
+        TEST(mail_that_is_left_to_who_has_the_instance_is_delivered_however_much),
         TEST(an_instance_is_in_hand_between_the_commits_of_its_first_burst),
         TEST(effects_whose_rows_could_not_be_deleted_are_not_performed_again),
         TEST(work_is_done_although_the_answer_to_its_taking_was_lost),
