@@ -174,6 +174,13 @@ static void a_correlated_singleton_is_one_each_in_a_storm_of_processes(void **st
     storm_on(&places->sqlite, true);
 }
 
+static void a_singleton_is_one_in_a_storm_of_processes_on_postgres(void **state)
+{
+    const struct places *places = *state;
+
+    storm_on(&places->postgres, false);
+}
+
 /* ---- one bookmark -------------------------------------------------------------------------- */
 
 struct resume {
@@ -382,6 +389,94 @@ static void cancelling_on_another_node_wins_within_one_activity(void **state)
     end(&f);
 }
 
+static void a_version_published_on_one_node_is_served_by_the_others_within_a_second(void **state)
+{
+    struct fixture f;
+    struct stage *b = &f.nodes[1];
+    struct pawl_instance_row row = {0};
+    char id[32];
+
+    (void)state;
+    begin(&f);
+    stage_publish(&f.nodes[0], DEFINITION("d", "", RIG_WRITE("w", "1")));
+    stage_start(b, "d", "old");
+    stage_publish(
+        &f.nodes[0],
+        "{'definitionId':'d','id':'d:2','version':2,'name':'d','root':" RIG_WRITE("w", "2") "}");
+    /* It is asked for all the time: that must not keep the old one alive. */
+    for (unsigned i = 0; i <= 10; i++) {
+        (void)snprintf(id, sizeof id, "i%u", i);
+        stage_start(b, "d", id);
+        test_clock_advance(f.clock, SECOND / 10 + 1);
+    }
+    stage_start(b, "d", "new");
+    assert_ok(pawl__runtime_show(b->runtime, pawl__str("new"), &b->arena, &row, NULL,
+                                 stage_later(b), &b->err),
+              &b->err);
+    assert_int_equal(row.version, 2);
+    end(&f);
+}
+
+/* ---- a long burst -------------------------------------------------------------------------- */
+
+#define OTHERS 50u
+
+struct holding {
+    pthread_mutex_t mutex;
+    pthread_cond_t cond;
+    unsigned others; /* lines of the others so far */
+    bool is_over;    /* the long one has gone on */
+};
+
+/* The long one stands in its burst until all others are through. */
+static void hold(void *ctx, struct pawl_str instance_id, struct pawl_str text)
+{
+    struct holding *holding = ctx;
+
+    (void)instance_id;
+    (void)pthread_mutex_lock(&holding->mutex);
+    if (!pawl__str_is(text, "long"))
+        holding->others++;
+    while (pawl__str_is(text, "long") && holding->others < OTHERS)
+        (void)pthread_cond_wait(&holding->cond, &holding->mutex);
+    holding->is_over = holding->is_over || pawl__str_is(text, "long");
+    (void)pthread_cond_broadcast(&holding->cond);
+    (void)pthread_mutex_unlock(&holding->mutex);
+}
+
+/* Fails by the program's time limit: the long one would wait for ever. */
+static void a_burst_that_takes_long_holds_up_nobody(void **state)
+{
+    struct holding holding = {.mutex = PTHREAD_MUTEX_INITIALIZER, .cond = PTHREAD_COND_INITIALIZER};
+    const struct stage_options options = {.hooks = {.line = hold, .ctx = &holding}};
+    const struct pawl_pool_options threads = {.workers = 2};
+    struct pawl_outcome outcome;
+    struct pawl_pool *pool;
+    struct stage stage;
+
+    (void)state;
+    stage_open(&stage, &options);
+    stage_publish(&stage, DEFINITION("long", "", RIG_WRITE("w", "long")));
+    stage_publish(&stage, DEFINITION("short", "", RIG_WRITE("w", "short")));
+    for (unsigned i = 0; i <= OTHERS; i++) {
+        const struct pawl_start what = {.definition_id = pawl__str(i == 0 ? "long" : "short")};
+
+        assert_ok(
+            pawl__runtime_create(stage.runtime, &what, &outcome, stage_later(&stage), &stage.err),
+            &stage.err);
+    }
+    assert_ok(pawl__pool_open(stage.env, stage.runtime, &threads, &pool, &stage.err), &stage.err);
+    assert_int_equal(pthread_mutex_lock(&holding.mutex), 0);
+    while (holding.others < OTHERS || !holding.is_over)
+        assert_int_equal(pthread_cond_wait(&holding.cond, &holding.mutex), 0);
+    assert_int_equal(pthread_mutex_unlock(&holding.mutex), 0);
+    pawl__pool_close(pool);
+    assert_int_equal(stage_count(&stage, PAWL_TABLE_INSTANCES), OTHERS + 1);
+    assert_int_equal(holding.others, OTHERS);
+    assert_int_equal(stage_count(&stage, PAWL_TABLE_DEAD_LETTERS), 0);
+    stage_close(&stage);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -389,10 +484,13 @@ int main(void)
         cmocka_unit_test(a_correlated_singleton_is_one_each_in_a_storm_of_threads),
         cmocka_unit_test(a_singleton_is_one_in_a_storm_of_processes),
         cmocka_unit_test(a_correlated_singleton_is_one_each_in_a_storm_of_processes),
+        cmocka_unit_test(a_singleton_is_one_in_a_storm_of_processes_on_postgres),
+        cmocka_unit_test(a_burst_that_takes_long_holds_up_nobody),
         cmocka_unit_test(a_bookmark_that_two_nodes_resume_at_once_is_resumed_once),
         cmocka_unit_test(a_tick_on_three_nodes_starts_one_instance),
         cmocka_unit_test(a_tick_that_a_dying_node_took_starts_one_instance_elsewhere),
         cmocka_unit_test(cancelling_on_another_node_wins_within_one_activity),
+        cmocka_unit_test(a_version_published_on_one_node_is_served_by_the_others_within_a_second),
     };
 
     return cmocka_run_group_tests(tests, places_set_up, places_tear_down);
