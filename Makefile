@@ -29,8 +29,8 @@ SETUP := $(SAN_FLAGS_$(SAN))
 # Tests are configured only where their libraries are: `make` and `make demo` need none of them.
 WITH_TESTS = $(shell pkgconf --exists cmocka jansson 2>/dev/null && echo true || echo false)
 
-.PHONY: all demo test conformance conformance-sqlite sim bench bench-million fuzz lint format \
-    clean help
+.PHONY: all demo test conformance conformance-sqlite sim soak bench bench-million fuzz lint \
+    format clean help
 
 all: ## build the binary: build/pawl
 	@tools/install-packages build
@@ -63,6 +63,11 @@ sim: ## simulate SEEDS=1000 clusters from seed FROM=0, and ten times as many sto
 	@tools/build $(BUILD) CC=$(CC) -Dtests=true $(SETUP)
 	@SIM_FROM=$(FROM) SIM_CLUSTER_SEEDS=$(SEEDS) $(BUILD)/tests/sim/test-sim-cluster
 	@SIM_FROM=$(FROM) SIM_SEEDS=$(SEEDS)0 $(BUILD)/tests/sim/test-sim-seeds
+
+soak: ## what users suffer from, in the long form: hours
+	@tools/install-packages build test
+	@tools/build $(BUILD) CC=$(CC) -Dtests=true $(SETUP)
+	@PAINS_LONG=1 meson test -C $(BUILD) --suite pains --timeout-multiplier 0 --print-errorlogs
 
 lint: ## formatting, layers, banned calls, sizes, globals, clang-tidy
 	@tools/install-packages build test lint

@@ -93,6 +93,7 @@ struct pawl_store_counts {
     uint64_t commits;                            /* members of apply() that were applied */
     uint64_t dropped;                            /* members of apply() that were not */
     uint64_t claims;                             /* members of claim() that were granted */
+    uint64_t rows;                               /* answered by find(), take() and claim() */
 };
 
 PAWL_MUST_CHECK int pawl__trace_store_new(struct pawl_env *env, struct pawl_store *inner,

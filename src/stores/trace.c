@@ -30,7 +30,7 @@ struct span {
     enum pawl_store_call call;
     bool sampled;
     int64_t trips; /* before it */
-    uint64_t commits, dropped, claims;
+    uint64_t commits, dropped, claims, rows;
 };
 
 static struct trace_store *cast(struct pawl_store *store)
@@ -122,6 +122,7 @@ static int end(struct trace_store *trace, const struct span *span, int status, i
     counts->commits += span->commits;
     counts->dropped += span->dropped;
     counts->claims += span->claims;
+    counts->rows += span->rows;
     pawl_mutex_unlock(trace->env, trace->mutex);
     return status;
 }
@@ -154,8 +155,10 @@ static int trace_claim(struct pawl_store *store, int64_t owner, struct pawl_clai
     int status =
         pawl_store_claim(store->inner, owner, claims, count, arena, now_us, deadline_ns, err);
 
-    for (size_t i = 0; i < count && status == PAWL_OK; i++)
+    for (size_t i = 0; i < count && status == PAWL_OK; i++) {
         span.claims += claims[i].status == PAWL_OK;
+        span.rows += (claims[i].status != PAWL_ENOTFOUND) + claims[i].mail_count;
+    }
     return end(cast(store), &span, status, deadline_ns);
 }
 
@@ -179,6 +182,8 @@ static int trace_take(struct pawl_store *store, const struct pawl_take *take,
     struct span span = begin(cast(store), PAWL_STORE_CALL_TAKE, deadline_ns);
     int status = pawl_store_take(store->inner, take, arena, out, deadline_ns, err);
 
+    if (status == PAWL_OK)
+        span.rows = out->work_count + out->runnable_count;
     return end(cast(store), &span, status, deadline_ns);
 }
 
@@ -189,6 +194,8 @@ static int trace_find(struct pawl_store *store, const struct pawl_query *query,
     struct span span = begin(cast(store), PAWL_STORE_CALL_FIND, deadline_ns);
     int status = pawl_store_find(store->inner, query, arena, out, deadline_ns, err);
 
+    if (status == PAWL_OK)
+        span.rows = out->count;
     return end(cast(store), &span, status, deadline_ns);
 }
 

@@ -150,6 +150,13 @@ static void no_signal_of_sixteen_senders_is_lost_on_sqlite(void **state)
     storm(&places->sqlite);
 }
 
+static void no_signal_of_sixteen_senders_is_lost_on_postgres(void **state)
+{
+    const struct places *places = *state;
+
+    storm(&places->postgres);
+}
+
 /* ---- a store that is slow, refuses, and loses answers --------------------------------------- */
 
 struct weather {
@@ -302,6 +309,7 @@ int main(void)
         cmocka_unit_test(events_that_a_killed_node_accepted_are_applied_once_on_postgres),
         cmocka_unit_test(no_signal_of_sixteen_senders_is_lost_in_memory),
         cmocka_unit_test(no_signal_of_sixteen_senders_is_lost_on_sqlite),
+        cmocka_unit_test(no_signal_of_sixteen_senders_is_lost_on_postgres),
         cmocka_unit_test(triggers_in_bad_weather_leave_nothing_stuck_and_nothing_double),
         cmocka_unit_test(resumes_that_were_answered_are_done_in_memory),
         cmocka_unit_test(resumes_that_were_answered_are_done_on_sqlite),

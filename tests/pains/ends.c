@@ -370,6 +370,38 @@ static void an_instance_id_runs_once(void **state)
     assert_int_equal(stage_count(&f->a, PAWL_TABLE_INSTANCES), 1);
 }
 
+/* ---- restarts ------------------------------------------------------------------------------ */
+
+static void restarts_leave_nothing_behind(void **state)
+{
+    const unsigned count = stage_size(200, 10000);
+    struct fixture *f = *state;
+    struct stage_options options = f->options;
+    char node[32];
+
+    stage_publish(&f->a, COUNTING("d"));
+    stage_start(&f->a, "d", "counts");
+    for (unsigned i = 0; i < count; i++) {
+        stage_close(&f->a);
+        stage_open(&f->a, &options);
+        stage_drain(&f->a);
+    }
+    assert_int_equal(stage_count(&f->a, PAWL_TABLE_NODES), 1);
+    /* Under a new name each time: the old ones are forgotten after a day. */
+    for (unsigned i = 0; i < count; i++) {
+        stage_close(&f->a);
+        test_clock_advance(f->clock, 3600 * SECOND);
+        (void)snprintf(node, sizeof node, "node-%u", i);
+        options.node = node;
+        stage_open(&f->a, &options);
+        stage_drain(&f->a);
+        assert_in_range(stage_count(&f->a, PAWL_TABLE_NODES), 1, 26);
+    }
+    assert_int_equal(stage_count(&f->a, PAWL_TABLE_WORK), 0);
+    assert_int_equal(stage_count(&f->a, PAWL_TABLE_BOOKMARKS), 1);
+    assert_int_equal(stage_count(&f->a, PAWL_TABLE_RESERVATIONS), 0);
+}
+
 int main(void)
 {
 #define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
@@ -384,6 +416,7 @@ int main(void)
         TEST(an_instance_whose_definition_was_deleted_is_kept_and_can_be_cancelled),
         TEST(what_is_not_published_is_not_started),
         TEST(an_instance_id_runs_once),
+        TEST(restarts_leave_nothing_behind),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

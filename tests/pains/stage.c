@@ -10,7 +10,7 @@
 
 /* Between looks when nothing is due yet. */
 #define LOOK_NS INT64_C(20000000)
-#define PATIENCE_NS (60 * SECOND)
+#define PATIENCE_NS ((int64_t)stage_size(60, 3600) * SECOND)
 #define ARENA_BYTES_MAX ((size_t)1 << 30)
 
 static int open_inner(struct stage *s, const struct stage_options *options)

@@ -60,6 +60,7 @@ static void counts_calls_and_their_members(void **state)
     assert_int_equal(counts.dropped, 1);
     assert_int_equal(counts.calls[PAWL_STORE_CALL_CLAIM], 1);
     assert_int_equal(counts.claims, 1);
+    assert_int_equal(counts.rows, 1);
     assert_int_equal(counts.calls[PAWL_STORE_CALL_FIND], 0);
     assert_int_equal(counts.round_trips[PAWL_STORE_CALL_APPLY], 0);
     pawl__trace_store_reset(shelf.store);
