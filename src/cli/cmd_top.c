@@ -192,9 +192,10 @@ static int show(struct pawl_cli *cli, const struct pawl_json *seen)
     struct pawl_str oldest = pawl__json_str(pawl__json_get_text(todo, "oldestDueAt"));
     struct pawl_str now = pawl__json_str(pawl__json_get_text(seen, "now"));
 
-    if (now.len < 19)
-        return PAWL_ENOMEM; /* it was built without */
-    pawl__cli_print(&cli->out, "now         %.10s %.8s UTC\ninstances   ", now.ptr, now.ptr + 11);
+    /* A clock that stands at its beginning has no text. */
+    if (now.len >= 19)
+        pawl__cli_print(&cli->out, "now         %.10s %.8s UTC\n", now.ptr, now.ptr + 11);
+    pawl__cli_print(&cli->out, "instances   ");
     for (size_t i = 0; i < STATUS_COUNT; i++)
         pawl__cli_print(&cli->out, "%s%lld %s", i > 0 ? ", " : "",
                         (long long)number(counts, statuses[i]), statuses[i]);
