@@ -120,7 +120,7 @@ struct pawl_value pawl__http_bytes(struct pawl_builder *b, const struct pawl_jso
 {
     struct pawl_str text = pawl__json_str(pawl__json_get_text(result, "content"));
     const struct pawl_json *bytes = pawl__json_get_text(result, "contentBase64");
-    struct pawl_json value = pawl__json_null();
+    struct pawl_json value;
     size_t len = pawl__base64_len(text.len);
     char *encoded;
 
