@@ -334,9 +334,11 @@ static struct known_instance *created(struct cluster_checker *checker,
                                       const struct pawl_commit *commit)
 {
     const struct pawl_instance_row *row = commit->instance;
+    struct known_instance *instance;
     bool is_new;
-    struct known_instance *instance =
-        learn(checker, &checker->instances, row->id, sizeof *instance, &is_new);
+
+    PAWL_ASSERT(row);
+    instance = learn(checker, &checker->instances, row->id, sizeof *instance, &is_new);
 
     if (!instance)
         return NULL;
@@ -359,7 +361,10 @@ static struct known_instance *created(struct cluster_checker *checker,
 static void advanced(struct cluster_checker *checker, const struct pawl_commit *commit)
 {
     const struct pawl_instance_row *row = commit->instance;
-    struct known_instance *instance = pawl__map_get(&checker->instances, row->id);
+    struct known_instance *instance;
+
+    PAWL_ASSERT(row);
+    instance = pawl__map_get(&checker->instances, row->id);
 
     if (!instance || instance->deleted) {
         pawl__cluster_violation(checker, "%.*s was written and is not there",
@@ -499,6 +504,7 @@ static void reserved(struct cluster_checker *checker, const struct pawl_commit *
             event->reserved = true;
     } else if (pawl__str_starts(row->key, pawl__str("start:"))) {
         key = pawl__str_slice(row->key, 6, row->key.len);
+        PAWL_ASSERT(commit->instance);
         if (pawl__map_has(&checker->keys, key))
             pawl__cluster_violation(checker, "key %.*s started two instances", PAWL_STR_ARG(key));
         else if (pawl__map_put(&checker->keys, keep(checker, key),
@@ -554,7 +560,8 @@ static void applied(void *ctx, const struct pawl_commit *commit)
         pawl__cluster_say(checker, "server", "ends %.*s", PAWL_STR_ARG(commit->done[i]));
         is_tick |= ticked(checker, commit, commit->done[i]);
     }
-    if (commit->kind == PAWL_COMMIT_CREATE && !is_tick &&
+    PAWL_ASSERT(row || commit->kind == PAWL_COMMIT_PLAIN);
+    if (commit->kind == PAWL_COMMIT_CREATE && row && !is_tick &&
         pawl__flow_by_id(row->definition_id) == FLOW_CRON)
         pawl__cluster_violation(checker, "%.*s was started by a tick that had started one",
                                 PAWL_STR_ARG(row->id));
@@ -562,7 +569,8 @@ static void applied(void *ctx, const struct pawl_commit *commit)
         (void)created(checker, commit);
     else if (commit->kind == PAWL_COMMIT_ADVANCE || commit->kind == PAWL_COMMIT_DELETE)
         advanced(checker, commit);
-    else if (commit->kind == PAWL_COMMIT_CANCEL && pawl__map_has(&checker->instances, row->id))
+    else if (commit->kind == PAWL_COMMIT_CANCEL && row &&
+             pawl__map_has(&checker->instances, row->id))
         ((struct known_instance *)pawl__map_get(&checker->instances, row->id))->cancelled = true;
     for (size_t i = 0; i < commit->change_count; i++)
         changed(checker, commit, &commit->changes[i]);

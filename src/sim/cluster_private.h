@@ -205,8 +205,8 @@ struct cluster_client {
     uint32_t instance_count;
 };
 
-/* The body of a client's thread: until the faults end. */
-void pawl__cluster_client_run(void *client);
+/* The body of a client's thread, which is `arg`: until the faults end. */
+void pawl__cluster_client_run(void *arg);
 
 /* ---- cluster.c --------------------------------------------------------------------------- */
 
