@@ -177,7 +177,7 @@ struct cluster_node {
     char name[24];
     uint32_t lives;
     struct pawl_env *baton_env; /* of this life; NULL: none yet */
-    struct shifted_env env;
+    struct pawl_shifted_env env;
     struct pawl_store *store;
     struct pawl_runtime *runtime; /* NULL: down */
     struct pawl_pool *pool;

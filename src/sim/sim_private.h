@@ -13,6 +13,7 @@
 #include "base/arena.h"
 #include "base/buf.h"
 #include "os/baton.h"
+#include "os/shifted_env.h"
 #include "runtime/committer.h"
 #include "sim/sim.h"
 #include "stores/stores.h"
@@ -137,14 +138,6 @@ PAWL_MUST_CHECK int pawl__buggy_store_new(struct pawl_env *env, struct pawl_stor
 
 /* ---- wire.c ------------------------------------------------------------------------------ */
 
-/* A node's environment: the baton's, with a wall clock that is wrong. */
-struct shifted_env {
-    struct pawl_env base; /* first: a pawl_env is cast to this */
-    struct pawl_env *inner;
-    int64_t wall_shift_ns;
-};
-void pawl__shifted_env_init(struct shifted_env *env, struct pawl_env *inner);
-
 /* Between a node and the server: takes time, stands still while the node does, is dead when it is.
  * Borrows `server`, which other nodes use too. */
 PAWL_MUST_CHECK int pawl__wire_store_new(struct pawl_env *env, struct pawl_store *server,
@@ -167,9 +160,9 @@ struct worker {
 struct node {
     struct sim *sim;
     char id[24];
-    struct pawl_env *baton_env; /* of this life; NULL: none yet */
-    struct shifted_env env;
-    struct pawl_store *store; /* NULL: down */
+    struct pawl_env *baton_env;  /* of this life; NULL: none yet */
+    struct pawl_shifted_env env; /* the baton's, with a wall clock that is wrong */
+    struct pawl_store *store;    /* NULL: down */
     struct pawl_committer *committer;
     int64_t incarnation;
     int64_t paused_until_ns;
