@@ -48,15 +48,52 @@ struct fixture {
     struct pawl_arena arena;
     struct pawl_error err;
     char lines[4096];
+    int stop_after; /* so many times the hook says no; 0: always */
+    bool stopped;
+    enum pawl_store_call fail_call; /* the next one of this kind, */
+    unsigned fail_skip;             /* but for so many, fails */
+    enum pawl_store_fault fail_how; /* so, */
+    bool fail;                      /* if this is set */
 };
+
+/* The tests' own calls are made on one thread, and commits while that waits for them. */
+static inline bool decide(void *ctx, enum pawl_store_call call, enum pawl_store_fault *how)
+{
+    struct fixture *f = ctx;
+
+    if (!f->fail || call != f->fail_call || f->fail_skip-- > 0)
+        return false;
+    f->fail = false;
+    *how = f->fail_how;
+    return true;
+}
+
+static inline void fail_next(struct fixture *f, enum pawl_store_call call,
+                             enum pawl_store_fault how)
+{
+    f->fail_call = call;
+    f->fail_how = how;
+    f->fail_skip = 0;
+    f->fail = true;
+}
 
 static inline void on_line(void *ctx, struct pawl_str instance_id, struct pawl_str text)
 {
     struct fixture *f = ctx;
     size_t len = strlen(f->lines);
 
-    (void)instance_id;
     snprintf(f->lines + len, sizeof f->lines - len, "%.*s\n", PAWL_STR_ARG(text));
+    if (pawl__str_is(text, "cancel me"))
+        assert_ok(pawl__runtime_cancel(f->a.runtime, instance_id, PAWL_FOREVER, &f->err), &f->err);
+}
+
+static inline bool is_stopped(void *ctx)
+{
+    struct fixture *f = ctx;
+
+    if (f->stop_after > 0 && --f->stop_after == 0)
+        f->stopped = true;
+    return f->stopped;
 }
 
 static inline int64_t later(struct fixture *f)
@@ -66,10 +103,13 @@ static inline int64_t later(struct fixture *f)
 
 static inline void node_open(struct fixture *f, struct node *node, const char *id)
 {
-    struct pawl_runtime_options options = {.node_id = pawl__str(id),
-                                           .hooks = {.line = on_line, .ctx = f}};
+    struct pawl_runtime_options options = {
+        .node_id = pawl__str(id), .hooks = {.line = on_line, .stop = is_stopped, .ctx = f}};
+    const struct pawl_store_fault_hooks hooks = {.decide = decide, .ctx = f};
+    struct pawl_store *inner;
 
-    assert_ok(pawl__memory_store_open(f->database, f->env, &node->store, &f->err), &f->err);
+    assert_ok(pawl__memory_store_open(f->database, f->env, &inner, &f->err), &f->err);
+    assert_ok(pawl__fault_store_new(f->env, inner, &hooks, &node->store, &f->err), &f->err);
     assert_ok(
         pawl__runtime_open(f->env, &f->engine, node->store, &options, &node->runtime, &f->err),
         &f->err);
