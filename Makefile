@@ -36,7 +36,7 @@ all: ## build the binary: build/pawl
 	@tools/install-packages build
 	@tools/build $(BUILD) CC=$(CC) -Dtests=$(WITH_TESTS) $(SETUP)
 
-demo: ## install what is missing, build, and run a sample workflow
+demo: ## install what is missing, build, kill a workflow and finish it in another process
 	@tools/install-packages build
 	@tools/build build CC=gcc -Dtests=$(WITH_TESTS)
 	@tools/demo build/pawl
