@@ -14,7 +14,8 @@
  *     bench-store                          all, short
  *     bench-store SECONDS [ROUNDS]         all, SECONDS for each figure
  *     bench-store SECONDS ROUNDS sqlite    one store; "postgres"; behind it, how many committers
- *     bench-store SECONDS w1 THREADS       W1 on SQLite and nothing else, for profilers
+ *     bench-store SECONDS w1|w1s|w2 THREADS [URI]   one of them and nothing else, for profilers,
+ *                                          on SQLite or in an empty PostgreSQL database that is there
  */
 #include "floor.h"
 #include "servers/postgres.h"
@@ -54,6 +55,7 @@ struct bed {
     struct floor_sqlite *sqlite;
     struct floor_postgres *postgres;
     struct bench_node node;
+    bool is_server;
     char uri[256]; /* of the store: a path or a URI */
     uint32_t committers;
 };
@@ -66,7 +68,7 @@ static struct pawl_store *open_store(struct bed *bed)
     struct pawl_error err = PAWL_ERROR_INIT;
     struct pawl_store *store = NULL;
 
-    if (bed->postgres)
+    if (bed->is_server)
         bench_need(pawl__postgres_store_open(bed->env, pawl__str(bed->uri), &options, &store, &err),
                    &err, bed->uri);
     else
@@ -81,6 +83,7 @@ static void bed_open(struct bed *bed, struct pawl_env *env, bool postgres, uint3
 
     *bed = (struct bed){.name = postgres ? "PostgreSQL" : "SQLite", .env = env};
     bed->committers = committers;
+    bed->is_server = postgres;
     bench_folder_make(&bed->folder);
     if (postgres) {
         test_postgres_start(&bed->server, NULL);
@@ -285,20 +288,34 @@ static bool run_bed(struct pawl_env *env, bool postgres, double seconds, unsigne
     return met;
 }
 
-static void run_w1(struct pawl_env *env, double seconds, unsigned threads)
+static void run_one(struct pawl_env *env, const char *name, double seconds, unsigned threads,
+                    const char *uri)
 {
+    struct bed bed = {.name = uri ? "PostgreSQL" : "SQLite", .env = env};
     struct workload_cost cost;
     struct bench_rate rate;
-    struct bed bed;
 
-    bed_open(&bed, env, false, 1);
-    workload_start(&bed.node, "w1", threads, seconds, &rate, &cost);
-    (void)printf("W1 on SQLite, %u threads: %" PRIu64
+    if (uri) {
+        bed.is_server = true;
+        (void)snprintf(bed.uri, sizeof bed.uri, "%s", uri);
+        bench_node_open(&bed.node, env, open_store(&bed), 1);
+        workloads_publish(&bed.node);
+    } else {
+        bed_open(&bed, env, false, 1);
+    }
+    if (strcmp(name, "w2") == 0)
+        workload_signal(&bed.node, threads, seconds, &rate, &cost);
+    else
+        workload_start(&bed.node, name, threads, seconds, &rate, &cost);
+    (void)printf("%s on %s, %u threads: %" PRIu64
                  ", %.0f per second, p50 %.0f us, p99 %.0f us, %.1f us of "
-                 "processor, %.1f commits per sync\n",
-                 threads, rate.count, rate.per_second, rate.p50_us, rate.p99_us, rate.cpu_us,
-                 cost.folded);
-    bed_close(&bed);
+                 "processor, %.2f syncs, %.2f round trips\n",
+                 name, bed.name, threads, rate.count, rate.per_second, rate.p50_us, rate.p99_us,
+                 rate.cpu_us, cost.syncs, cost.round_trips);
+    if (uri)
+        bench_node_close(&bed.node);
+    else
+        bed_close(&bed);
 }
 
 int main(int argc, char **argv)
@@ -312,10 +329,10 @@ int main(int argc, char **argv)
     struct pawl_error err = PAWL_ERROR_INIT;
 
     bench_need(pawl_system_env_open(&env, &err), &err, "environment");
-    if (argc > 3 && strcmp(argv[2], "w1") == 0) {
+    if (argc > 3 && argv[2][0] == 'w') {
         if (number == 0 || number > BENCH_THREADS_MAX)
             bench_fail(argv[3], "so many threads cannot be had");
-        run_w1(env, seconds, number);
+        run_one(env, argv[2], seconds, number, argc > 4 ? argv[4] : NULL);
     } else {
         if (seconds <= 0 || rounds == 0 || rounds > ROUNDS_MAX)
             bench_fail("usage", "bench-store [SECONDS [ROUNDS [sqlite|postgres [COMMITTERS]]]]");
