@@ -14,8 +14,9 @@
  *     bench-store                          all, short
  *     bench-store SECONDS [ROUNDS]         all, SECONDS for each figure
  *     bench-store SECONDS ROUNDS sqlite    one store; "postgres"; behind it, how many committers
- *     bench-store SECONDS w1|w1s|w2 THREADS [URI]   one of them and nothing else, for profilers,
- *                                          on SQLite or in an empty PostgreSQL database that is there
+ *     bench-store SECONDS w1|w1s|w2|w3 THREADS [URI]   one of them and nothing else, for profilers,
+ *                                          on SQLite or in an empty PostgreSQL database that is
+ * there
  */
 #include "floor.h"
 #include "servers/postgres.h"
@@ -31,7 +32,7 @@
 #define ROUNDS_DEFAULT 7u
 #define ROUNDS_MAX 31u
 
-enum kind { FLOOR, COMMITS, W1, W1S, W2 };
+enum kind { FLOOR, COMMITS, W1, W1S, W2, W3 };
 
 struct measure {
     enum kind kind;
@@ -135,6 +136,9 @@ static void measure_one(struct bed *bed, const struct measure *m, double seconds
         break;
     case W2:
         workload_signal(&bed->node, m->threads, seconds, rate, cost);
+        break;
+    case W3:
+        workload_fan_in(&bed->node, m->threads, rate, cost);
         break;
     }
 }
@@ -305,6 +309,8 @@ static void run_one(struct pawl_env *env, const char *name, double seconds, unsi
     }
     if (strcmp(name, "w2") == 0)
         workload_signal(&bed.node, threads, seconds, &rate, &cost);
+    else if (strcmp(name, "w3") == 0)
+        workload_fan_in(&bed.node, threads, &rate, &cost);
     else
         workload_start(&bed.node, name, threads, seconds, &rate, &cost);
     (void)printf("%s on %s, %u threads: %" PRIu64

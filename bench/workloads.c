@@ -35,11 +35,12 @@ void workloads_publish(struct bench_node *node)
     bench_publish(node, W1("w1", ""));
     bench_publish(node, W1("w1s", "'options':{'commitStrategyName':'ActivityExecuted'},"));
     bench_publish(node, W2);
+    workload_fan_in_publish(node);
 }
 
 /* ---- what it costs ------------------------------------------------------------------------- */
 
-static struct pawl_store_status look(struct bench_node *node)
+struct pawl_store_status workload_look(struct bench_node *node)
 {
     struct pawl_store_status status;
     struct pawl_error err = PAWL_ERROR_INIT;
@@ -49,10 +50,10 @@ static struct pawl_store_status look(struct bench_node *node)
     return status;
 }
 
-static void tell_cost(struct bench_node *node, const struct pawl_store_status *before,
-                      uint64_t count, double commits, struct workload_cost *cost)
+void workload_tell_cost(struct bench_node *node, const struct pawl_store_status *before,
+                        uint64_t count, double commits, struct workload_cost *cost)
 {
-    struct pawl_store_status after = look(node);
+    struct pawl_store_status after = workload_look(node);
     double repetitions = count ? (double)count : 1;
     double syncs = (double)(after.syncs - before->syncs);
 
@@ -102,7 +103,7 @@ void workload_commits(struct bench_node *node, unsigned threads, uint32_t commit
     memset(c.state, 'x', sizeof c.state);
     bench_need(pawl__committer_new(node->env, node->store, &options, &c.committer, &err), &err,
                "committer");
-    before = look(node);
+    before = workload_look(node);
     for (unsigned i = 0; i < threads; i++) {
         (void)snprintf(c.ids[i], sizeof c.ids[i], "committed-%u", i);
         c.rows[i] = (struct pawl_instance_row){
@@ -120,9 +121,9 @@ void workload_commits(struct bench_node *node, unsigned threads, uint32_t commit
         };
         commit(&c, PAWL_COMMIT_CREATE, i);
     }
-    before = look(node);
+    before = workload_look(node);
     bench_repeat(node->env, threads, seconds, advance, &c, out);
-    tell_cost(node, &before, out->count, (double)out->count, cost);
+    workload_tell_cost(node, &before, out->count, (double)out->count, cost);
     for (unsigned i = 0; i < threads; i++)
         commit(&c, PAWL_COMMIT_DELETE, i);
     pawl__committer_free(c.committer);
@@ -162,10 +163,10 @@ void workload_start(struct bench_node *node, const char *definition_id, unsigned
                     double seconds, struct bench_rate *out, struct workload_cost *cost)
 {
     struct starting s = {node, pawl__str(definition_id)};
-    struct pawl_store_status before = look(node);
+    struct pawl_store_status before = workload_look(node);
 
     bench_repeat(node->env, threads, seconds, start_one, &s, out);
-    tell_cost(node, &before, out->count, (double)out->count, cost);
+    workload_tell_cost(node, &before, out->count, (double)out->count, cost);
 }
 
 /* ---- W2 ------------------------------------------------------------------------------------ */
@@ -276,12 +277,12 @@ void workload_signal(struct bench_node *node, unsigned threads, double seconds,
                      struct bench_rate *out, struct workload_cost *cost)
 {
     struct signalling s = {.node = node, .count_max = (size_t)(seconds * 200000) + 1000};
-    struct pawl_store_status before = look(node);
+    struct pawl_store_status before = workload_look(node);
     double begin, cpu;
 
     if (threads == 1) {
         bench_repeat(node->env, 1, seconds, cycle, &s, out);
-        tell_cost(node, &before, out->count, 0, cost);
+        workload_tell_cost(node, &before, out->count, 0, cost);
         cost->looks = (double)s.looks / (double)out->count;
         return;
     }
@@ -295,7 +296,7 @@ void workload_signal(struct bench_node *node, unsigned threads, double seconds,
     *out = (struct bench_rate){.count = s.count, .seconds = bench_seconds() - begin};
     out->per_second = (double)s.count / out->seconds;
     out->cpu_us = (bench_cpu_seconds() - cpu) * 1e6 / (double)s.count;
-    tell_cost(node, &before, out->count, 0, cost);
+    workload_tell_cost(node, &before, out->count, 0, cost);
     check_all_finished(&s);
     free(s.started);
 }

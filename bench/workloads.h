@@ -6,6 +6,7 @@
  *     W1        three SetVariable, created and run: one commit
  *     W1s       the same with each step durable before the next (ActivityExecuted)
  *     W2        an instance that waits for an event, started; the event, sent to it; its end
+ *     W3        one instance, 1,000 events to it from so many senders: none lost, none twice
  */
 #ifndef PAWL_BENCH_WORKLOADS_H
 #define PAWL_BENCH_WORKLOADS_H
@@ -36,5 +37,15 @@ void workload_start(struct bench_node *node, const char *definition_id, unsigned
  */
 void workload_signal(struct bench_node *node, unsigned threads, double seconds,
                      struct bench_rate *out, struct workload_cost *cost);
+/* From the first event sent until the instance has finished; p50 and p99 are of sending, until the
+ * event is durable. (fan_in.c) */
+void workload_fan_in(struct bench_node *node, unsigned senders, struct bench_rate *out,
+                     struct workload_cost *cost);
+void workload_fan_in_publish(struct bench_node *node);
+
+/* For those who measure: what the store had done before, and what it did since. */
+struct pawl_store_status workload_look(struct bench_node *node);
+void workload_tell_cost(struct bench_node *node, const struct pawl_store_status *before,
+                        uint64_t count, double commits, struct workload_cost *cost);
 
 #endif
