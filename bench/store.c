@@ -222,9 +222,9 @@ static void show_round_trips(struct bed *bed)
 
     bench_need(pawl__trace_store_new(bed->env, store, &store, &err), &err, "trace");
     bench_node_open(&traced.node, bed->env, store, 1);
-    workload_signal(&traced.node, 1, 0.05, &rate, &cost); /* connections, statements */
+    workload_signal_alone(&traced.node, 0.05, &rate, &cost); /* connections, statements */
     pawl__trace_store_reset(store);
-    workload_signal(&traced.node, 1, 0.3, &rate, &cost);
+    workload_signal_alone(&traced.node, 0.3, &rate, &cost);
     pawl__trace_store_counts(store, &counts);
     (void)printf("\n%s, W2 on one thread, per cycle: call x round trips of one\n ", bed->name);
     for (int call = 0; call < PAWL_STORE_CALL_COUNT; call++)
