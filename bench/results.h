@@ -16,6 +16,7 @@
 #define RESULTS_WORKLOADS 4 /* W1, W1s, W2, W3 */
 #define RESULTS_LEVELS 3    /* 1, 16, 64 at a time */
 
+/* All of them the middle one of several rounds. */
 struct result {
     double per_s;
     double floor_per_s; /* rows that the database alone commits one by one, in the same run */

@@ -11,6 +11,8 @@
  * if all its commits had been as quick as the quickest tenth, while what is compared with it had to
  * do with what the machine left. On a quiet machine they meet.
  *
+ * With BENCH_RESULTS in the environment the figures of a whole run are written there as JSON.
+ *
  *     bench-store                          all, short
  *     bench-store SECONDS [ROUNDS]         all, SECONDS for each figure
  *     bench-store SECONDS ROUNDS sqlite    one store; "postgres"; behind it, how many committers
@@ -19,6 +21,7 @@
  * there
  */
 #include "floor.h"
+#include "results.h"
 #include "servers/postgres.h"
 #include "stores/stores.h"
 #include "workloads.h"
@@ -31,6 +34,11 @@
 #define SECONDS_DEFAULT 0.2
 #define ROUNDS_DEFAULT 7u
 #define ROUNDS_MAX 31u
+/* A thousand events each: more rounds would take the whole time. */
+#define ROUNDS_FAN_IN 3u
+/* Of a worker on SQLite that has nothing to do. */
+#define IDLE_KB_MAX (8.0 * 1024)
+#define READY_MS_MAX 50.0
 
 enum kind { FLOOR, COMMITS, W1, W1S, W2, W3 };
 
@@ -44,6 +52,7 @@ struct measure {
 
 /* Of one measure, by round. */
 struct figures {
+    unsigned rounds;
     double rates[ROUNDS_MAX], quick[ROUNDS_MAX], p50s[ROUNDS_MAX], p99s[ROUNDS_MAX];
     double cpus[ROUNDS_MAX], syncs[ROUNDS_MAX], folded[ROUNDS_MAX], trips[ROUNDS_MAX];
 };
@@ -118,6 +127,7 @@ static void measure_one(struct bed *bed, const struct measure *m, double seconds
                         struct bench_rate *rate, struct workload_cost *cost)
 {
     *cost = (struct workload_cost){0};
+    *rate = (struct bench_rate){0};
     switch (m->kind) {
     case FLOOR:
         if (bed->sqlite)
@@ -153,7 +163,10 @@ static void measure_round(struct bed *bed, const struct measure *all, size_t cou
         struct workload_cost cost;
         struct bench_rate rate;
 
+        if (all[i].kind == W3 && round >= ROUNDS_FAN_IN)
+            continue;
         measure_one(bed, &all[i], seconds, &rate, &cost);
+        f->rounds = round + 1;
         if (all[i].kind == FLOOR)
             rate.per_second *= all[i].batch; /* rows */
         f->rates[round] = rate.per_second;
@@ -177,11 +190,12 @@ static const char *verdict(double least, double most, double wanted)
 }
 
 /* false: missed. */
-static bool show_one(const struct measure *m, struct figures *f, const struct figures *floor,
-                     unsigned rounds)
+static bool show_one(const struct measure *m, struct figures *f, const struct figures *floor)
 {
+    unsigned rounds = f->rounds;
     double best = bench_best(f->rates, rounds);
-    double a = best / bench_best(floor->quick, rounds), b = best / bench_best(floor->rates, rounds);
+    double a = best / bench_best(floor->quick, floor->rounds);
+    double b = best / bench_best(floor->rates, floor->rounds);
     double least = a < b ? a : b, most = a < b ? b : a;
 
     (void)printf("%-25s %6.2f %6.2f %7.0f %7.0f %7.0f %7.0f %6.0f %6.2f %6.1f %6.2f", m->name,
@@ -196,7 +210,7 @@ static bool show_one(const struct measure *m, struct figures *f, const struct fi
 }
 
 static bool show(const char *store, const struct measure *all, size_t count,
-                 struct figures *figures, unsigned rounds)
+                 struct figures *figures)
 {
     bool met = true;
 
@@ -204,8 +218,48 @@ static bool show(const char *store, const struct measure *all, size_t count,
                  "per s", "middle", "p50 us", "p99 us", "cpu us", "syncs", "folded", "trips",
                  "aim");
     for (size_t i = 0; i < count; i++)
-        met &= show_one(&all[i], &figures[i], &figures[0], rounds);
+        met &= show_one(&all[i], &figures[i], &figures[0]);
     return met;
+}
+
+/* The middle of the rounds, of both. */
+static void keep(const struct measure *all, size_t count, struct figures *figures, bool postgres,
+                 struct results *results)
+{
+    double floor = bench_median(figures[0].rates, figures[0].rounds);
+
+    for (size_t i = 0; i < count; i++) {
+        struct figures *f = &figures[i];
+        int level = results_level(all[i].threads);
+
+        if (all[i].kind < W1 || level < 0)
+            continue;
+        results->of[all[i].kind - W1][postgres][level] =
+            (struct result){.per_s = bench_median(f->rates, f->rounds),
+                            .floor_per_s = floor,
+                            .p50_us = bench_median(f->p50s, f->rounds),
+                            .p99_us = bench_median(f->p99s, f->rounds)};
+    }
+}
+
+/* ---- W4 ------------------------------------------------------------------------------------ */
+
+static bool run_footprint(struct bed *bed, struct footprint *out)
+{
+    char uri[300];
+    bool small, ready;
+
+    (void)snprintf(uri, sizeof uri, "%s%s", bed->is_server ? "" : "sqlite:", bed->uri);
+    footprint_measure(&bed->node, uri, out);
+    small = bed->is_server || out->idle_rss_kb <= IDLE_KB_MAX;
+    ready = out->ready_ms <= READY_MS_MAX;
+    (void)printf("\n%s, W4: a worker has %.0f KB when idle", bed->name, out->idle_rss_kb);
+    if (!bed->is_server)
+        (void)printf(" (<= %.0f %s)", IDLE_KB_MAX, small ? "met" : "MISSED");
+    (void)printf(", %.0f KB after it has started %u that wait; ready in %.1f ms (<= %.0f %s)\n",
+                 out->suspended_rss_kb, FOOTPRINT_INSTANCES, out->ready_ms, READY_MS_MAX,
+                 ready ? "met" : "MISSED");
+    return small && ready;
 }
 
 /* ---- round trips --------------------------------------------------------------------------- */
@@ -249,13 +303,14 @@ static void show_round_trips(struct bed *bed)
 #define REST                                                                                       \
     {W1S, "W1s, 1 thread", 1, 0, 0}, {W1S, "W1s, 16 threads", 16, 0, 0},                           \
         {W1S, "W1s, 64 threads", 64, 0, 0}, {W2, "W2, 1 thread", 1, 0, 0},                         \
-        {W2, "W2, 16 threads", 16, 0, 0},                                                          \
+        {W2, "W2, 16 threads", 16, 0, 0}, {W2, "W2, 64 threads", 64, 0, 0},                        \
+        {W3, "W3, 1 sender", 1, 0, 0}, {W3, "W3, 16 senders", 16, 0, 0},                           \
     {                                                                                              \
-        W2, "W2, 64 threads", 64, 0, 0                                                             \
+        W3, "W3, 64 senders", 64, 0, 0                                                             \
     }
 
 static bool run_bed(struct pawl_env *env, bool postgres, double seconds, unsigned rounds,
-                    uint32_t committers)
+                    uint32_t committers, struct results *results)
 {
     static const struct measure sqlite[] = {
         {FLOOR, "floor: rows, one by one", 1, 1, 0},
@@ -284,9 +339,11 @@ static bool run_bed(struct pawl_env *env, bool postgres, double seconds, unsigne
     bed_open(&bed, env, postgres, committers);
     for (unsigned round = 0; round < rounds; round++)
         measure_round(&bed, all, count, seconds, round, figures);
-    met = show(bed.name, all, count, figures, rounds);
+    met = show(bed.name, all, count, figures);
+    keep(all, count, figures, postgres, results);
     if (postgres)
         show_round_trips(&bed);
+    met &= run_footprint(&bed, &results->footprint[postgres]);
     bed_close(&bed);
     free(figures);
     return met;
@@ -330,6 +387,8 @@ int main(int argc, char **argv)
     unsigned number = argc > 3 ? (unsigned)strtoul(argv[3], NULL, 10) : 0;
     unsigned rounds = argc > 2 ? (unsigned)strtoul(argv[2], NULL, 10) : ROUNDS_DEFAULT;
     uint32_t committers = argc > 4 ? (uint32_t)strtoul(argv[4], NULL, 10) : 1;
+    const char *path = getenv("BENCH_RESULTS");
+    struct results results = {0};
     bool met = true;
     struct pawl_env *env = NULL;
     struct pawl_error err = PAWL_ERROR_INIT;
@@ -343,9 +402,11 @@ int main(int argc, char **argv)
         if (seconds <= 0 || rounds == 0 || rounds > ROUNDS_MAX)
             bench_fail("usage", "bench-store [SECONDS [ROUNDS [sqlite|postgres [COMMITTERS]]]]");
         if (argc < 4 || strcmp(argv[3], "sqlite") == 0)
-            met &= run_bed(env, false, seconds, rounds, committers);
+            met &= run_bed(env, false, seconds, rounds, committers, &results);
         if (argc < 4 || strcmp(argv[3], "postgres") == 0)
-            met &= run_bed(env, true, seconds, rounds, committers);
+            met &= run_bed(env, true, seconds, rounds, committers, &results);
+        if (argc < 4 && path)
+            results_write(&results, path);
     }
     pawl_system_env_close(env);
     return met ? 0 : 1;
