@@ -85,7 +85,7 @@ static const struct {
                       "= 0 OR pg_try_advisory_lock(u.key))::text, true)"},
     [PG_CLAIM_LOCKED] =
         {PAWL_TABLE_INSTANCES, 'i',
-         "UPDATE pawl_instances AS i SET owner = $2, fence = fence + 1 WHERE i.tenant_id = '' AND "
+         "UPDATE pawl_instances AS i SET owner = $2, fence = fence + 1 WHERE i." TENANT " AND "
          "i.id = ANY ($1) AND (i.owner = $2 OR CASE WHEN i.owner = 0 THEN array_position($1, i.id) "
          "= ANY (current_setting('pawl.locked')::bigint[]) ELSE NOT " ALIVE " END) RETURNING {}"},
     [PG_UNLOCK] = {PAWL_TABLE_INSTANCES, 0,
