@@ -60,7 +60,8 @@ static const struct {
                    "SELECT set_config('synchronous_commit', 'off', true), pg_notify('pawl', '')"},
     [PG_MAY_SCAN] = {PAWL_TABLE_WORK, 0,
                      "SELECT set_config('enable_seqscan', 'on', true), "
-                     "set_config('enable_bitmapscan', 'on', true)"},
+                     "set_config('enable_bitmapscan', 'on', true), "
+                     "set_config('plan_cache_mode', 'auto', true)"},
     /* Not LOCK TABLE, which no pipeline may begin with and which renewals would wait for. */
     [PG_JOIN_LOCK] = {PAWL_TABLE_NODES, 0, "SELECT pg_advisory_xact_lock(1885435757, 2)"},
     [PG_JOIN] = {PAWL_TABLE_NODES, 0,
