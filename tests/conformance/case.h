@@ -38,7 +38,7 @@ struct manner {
     bool reopen;      /* after every single activity, everything goes through its stored form */
     bool reopen_node; /* and after every step, another node goes on */
     bool verbose;     /* prints the journal beside the expected one */
-    const char *store_file; /* an SQLite file of its own for each case; NULL: no file */
+    const char *store_file;         /* an SQLite file of its own for each case; NULL: no file */
     struct case_postgres *postgres; /* NULL, and no file: a store in memory */
 };
 

@@ -17,7 +17,8 @@ static int run_all(struct case_postgres *postgres, const char *const *statements
     int status = pawl__pq_begin(postgres->conn, err);
 
     for (size_t i = 0; i < count && status == PAWL_OK; i++)
-        status = pawl__pq_queue(postgres->conn, PAWL_PQ_STATEMENT_NONE, statements[i], NULL, 0, err);
+        status =
+            pawl__pq_queue(postgres->conn, PAWL_PQ_STATEMENT_NONE, statements[i], NULL, 0, err);
     if (status == PAWL_OK)
         status = pawl__pq_sync(postgres->conn, err);
     if (status == PAWL_OK)
@@ -35,11 +36,11 @@ static int make_schema(struct case_postgres *postgres, struct pawl_error *err)
         "SET client_min_messages = warning",
         "DROP SCHEMA IF EXISTS " SCHEMA " CASCADE",
         "CREATE SCHEMA " SCHEMA,
-        "CREATE TABLE " SCHEMA ".case_clock (now_us bigint NOT NULL)",
-        "INSERT INTO " SCHEMA ".case_clock VALUES (0)",
+        "CREATE TABLE " SCHEMA ".case_clock (id int PRIMARY KEY, now_us bigint NOT NULL)",
+        "INSERT INTO " SCHEMA ".case_clock VALUES (1, 0)",
         "CREATE FUNCTION " SCHEMA ".clock_timestamp() RETURNS timestamptz LANGUAGE sql VOLATILE AS "
         "$$SELECT to_timestamp(0) + now_us * interval '1 microsecond' FROM " SCHEMA
-        ".case_clock$$",
+        ".case_clock WHERE id = 1$$",
     };
     int status = run_all(postgres, statements, sizeof statements / sizeof *statements, err);
 
@@ -111,7 +112,7 @@ int case_postgres_tell(struct case_postgres *postgres, int64_t now_us, struct pa
     char text[96];
     const char *statements[] = {text};
 
-    (void)snprintf(text, sizeof text, "UPDATE " SCHEMA ".case_clock SET now_us = %lld",
+    (void)snprintf(text, sizeof text, "UPDATE " SCHEMA ".case_clock SET now_us = %lld WHERE id = 1",
                    (long long)now_us);
     return run_all(postgres, statements, 1, err);
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The PostgreSQL that cases are kept in: one server, one schema whose tables are emptied before each
- * case, and a clock that stands where the case's stands. The store reads the server's clock by
+ * The PostgreSQL that cases are kept in: one server, one schema whose tables are emptied before
+ * each case, and a clock that stands where the case's stands. The store reads the server's clock by
  * clock_timestamp(); a function of that name in the schema, found before the server's own, answers
  * what the case says.
  */
