@@ -66,7 +66,8 @@ struct pawl_runtime;
 #define PAWL_WORK_TIMER "timer"
 #define PAWL_WORK_CHILD "child"
 #define PAWL_WORK_FEED "feed"
-#define PAWL_WORK_RUN "run"       /* go on where the state stands: after a failure */
+#define PAWL_WORK_JOB "job" /* of an activity in the background; with what its effect came to */
+#define PAWL_WORK_RUN "run" /* go on where the state stands: after a failure */
 #define PAWL_WORK_CANCEL "cancel" /* with its children */
 #define PAWL_WORK_CANCEL_ONE "cancel-one"
 #define PAWL_WORK_RECHECK "recheck"
