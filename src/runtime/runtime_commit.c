@@ -740,6 +740,9 @@ int pawl__runtime_commit_step(struct runtime_run *run, enum pawl_step step, bool
     if (status == PAWL_OK) {
         commit.kind = run->is_new ? PAWL_COMMIT_CREATE : PAWL_COMMIT_ADVANCE;
         commit.flags = release ? PAWL_COMMIT_RELEASE : 0;
+        /* A cancellation that came since has its mail, too. */
+        if (is_reopened(&m))
+            commit.flags |= PAWL_COMMIT_REOPEN;
         commit.instance = &m.row;
         commit.changes = m.changes.items;
         commit.change_count = m.changes.count;

@@ -100,6 +100,25 @@ static void a_timer_that_fired_in_vain_fires_when_its_instance_is_reopened(void 
     assert_string_equal(sub_status(f, outcome.instance_id), "Finished");
 }
 
+/* Cancelling what has ended changes nothing; nor does it when that goes on. */
+static void a_cancellation_of_what_had_faulted_does_not_end_its_retry(void **state)
+{
+    struct fixture *f = *state;
+    struct pawl_outcome outcome;
+
+    publish(f, BROKEN);
+    outcome = start(f, "d");
+    drain(f);
+    (void)!pawl__runtime_cancel(f->a.runtime, pawl__str(outcome.instance_id), later(f), &f->err);
+    drain(f);
+    assert_string_equal(sub_status(f, outcome.instance_id), "Faulted");
+    assert_ok(alter(f, outcome.instance_id, "[" MEND ",{'type':'Retry'}]", false, NULL), &f->err);
+    test_clock_advance(f->clock, 3600 * SECOND);
+    drain(f);
+    assert_string_equal(f->lines, "on\n");
+    assert_string_equal(sub_status(f, outcome.instance_id), "Finished");
+}
+
 static void a_retry_without_a_cure_faults_again(void **state)
 {
     struct fixture *f = *state;
@@ -486,6 +505,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         TEST(a_faulted_instance_is_mended_and_retried),
         TEST(a_timer_that_fired_in_vain_fires_when_its_instance_is_reopened),
+        TEST(a_cancellation_of_what_had_faulted_does_not_end_its_retry),
         TEST(a_retry_without_a_cure_faults_again),
         TEST(what_is_refused_leaves_no_trace_and_no_claim),
         TEST(a_dry_run_says_what_would_happen),
