@@ -59,6 +59,13 @@ struct pawl_runtime;
 /* Bytes of an instance id that callers choose. */
 #define PAWL_INSTANCE_ID_MAX 127
 
+/*
+ * Bytes, about those of its JSON text, of what a start, a resume or a stimulus brings along: a
+ * quarter of what the state of an instance, which keeps it, may have. More is PAWL_ELIMIT, and
+ * nothing happened.
+ */
+#define PAWL_INPUT_BYTES_MAX ((size_t)16 << 20)
+
 /* Kinds of work. */
 #define PAWL_WORK_STIMULUS "stimulus"
 #define PAWL_WORK_START "start"

@@ -327,6 +327,14 @@ PAWL_MUST_CHECK int pawl__runtime_cancel_children(struct runtime_task *task,
 PAWL_MUST_CHECK int pawl__runtime_request_cancel(struct runtime_task *task,
                                                  struct pawl_str instance_id, const char *kind);
 
+/* ---- runtime_bytes.c ----------------------------------------------------------------------- */
+
+/* Whether what somebody brings along is within PAWL_INPUT_BYTES_MAX; `what` is "a start", … */
+PAWL_MUST_CHECK int pawl__runtime_check_input(struct runtime_task *task, const char *what,
+                                              const struct pawl_json *input);
+PAWL_MUST_CHECK int pawl__runtime_check_bytes(struct runtime_task *task, const char *what,
+                                              size_t bytes);
+
 /* ---- runtime_client.c ---------------------------------------------------------------------- */
 
 /* Runs `event` and what is urgent then; waits while another node has the instance. */

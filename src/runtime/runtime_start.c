@@ -226,6 +226,10 @@ static int prepare(struct runtime_run *run, const struct pawl_start *start)
     int status = pawl__keeper_revive(run->runtime->keeper, run->task->err);
 
     if (status == PAWL_OK)
+        status = pawl__runtime_check_input(run->task, "a start", &start->input);
+    if (status == PAWL_OK)
+        status = pawl__runtime_check_input(run->task, "a start", &start->properties);
+    if (status == PAWL_OK)
         status = find_graph(run, start);
     if (status == PAWL_OK)
         status = check_depth(run, start->parent_id);
