@@ -32,8 +32,8 @@ SETUP := $(SAN_FLAGS_$(SAN))
 # Tests are configured only where their libraries are: `make` and `make demo` need none of them.
 WITH_TESTS = $(shell pkgconf --exists cmocka jansson 2>/dev/null && echo true || echo false)
 
-.PHONY: all demo test conformance conformance-sqlite sim soak bench bench-million fuzz lint \
-    format clean help
+.PHONY: all demo test conformance conformance-sqlite conformance-postgres sim soak \
+    bench bench-million fuzz lint format clean help
 
 all: ## build the binary: build/pawl
 	@tools/install-packages build
@@ -60,6 +60,13 @@ conformance-sqlite: ## all cases in SQLite, another node after every step
 	@set -e; for suite in $(or $(SUITE),tests/conformance/cases \
 	    $(wildcard $(addprefix ../shared/,conformance generated migration))); do \
 	    tools/conformance --build $(BUILD) $$suite --store sqlite; done
+
+conformance-postgres: ## all cases in PostgreSQL, another node after every step
+	@tools/install-packages build test
+	@tools/build $(BUILD) CC=$(CC) -Dtests=true $(SETUP)
+	@set -e; for suite in $(or $(SUITE),tests/conformance/cases \
+	    $(wildcard $(addprefix ../shared/,conformance generated migration))); do \
+	    tools/conformance --build $(BUILD) $$suite --store postgres; done
 
 sim: ## simulate SEEDS=1000 clusters from seed FROM=0, and ten times as many stores
 	@tools/install-packages build test
@@ -102,5 +109,5 @@ clean: ## remove all build folders
 
 help: ## show this list
 	@echo 'Targets:'
-	@sed -n 's/^\([a-z-]*\): ## \(.*\)/  make \1\t\2/p' Makefile | expand -t 26
+	@sed -n 's/^\([a-z-]*\): ## \(.*\)/  make \1\t\2/p' Makefile | expand -t 30
 	@sed -n 's/^#   /  /p' Makefile

@@ -39,6 +39,9 @@ struct pawl_pool {
     struct pawl_cond *cond;
     struct batch *batch;      /* with pieces not yet given out; NULL: none */
     struct pawl_list batches; /* not done yet: a thread that is stopped leaves its part to close */
+    /* The leader's, without the mutex. What an earlier one saw of the store's news is no reason for
+     * the next to look once more. */
+    struct pawl_wake wake;
     bool is_led;
     bool stop;
     uint32_t ended; /* threads */
@@ -103,7 +106,7 @@ static bool is_stopped(struct pawl_pool *pool)
 }
 
 /* Until something is due or was committed, at most as long as an idle pool sleeps. */
-static void idle(struct pawl_pool *pool, struct pawl_wake *wake, const struct pawl_taken *taken)
+static void idle(struct pawl_pool *pool, const struct pawl_taken *taken)
 {
     int64_t now_ns = pawl_env_monotonic_ns(pool->env), wait_ns = pool->options.idle_ns_max;
 
@@ -111,7 +114,7 @@ static void idle(struct pawl_pool *pool, struct pawl_wake *wake, const struct pa
         (taken->next_due_us - taken->now_us) < wait_ns / 1000)
         wait_ns = (taken->next_due_us - taken->now_us) * 1000;
     if (wait_ns > 0)
-        (void)!pawl_store_wait(pool->runtime->store, wake, now_ns + wait_ns, NULL);
+        (void)!pawl_store_wait(pool->runtime->store, &pool->wake, now_ns + wait_ns, NULL);
 }
 
 static void refused(struct pawl_pool *pool, const struct pawl_error *err)
@@ -146,15 +149,29 @@ static int look(struct pawl_pool *pool, struct batch *batch, struct pawl_error *
     return status;
 }
 
+/* Waits for memory as for a store that does not answer; NULL when the pool is to stop. */
+static struct batch *new_batch(struct pawl_pool *pool)
+{
+    struct batch *batch = NULL;
+
+    while (!is_stopped(pool) && !(batch = pawl__alloc_zeroed(&pool->env->alloc, sizeof *batch))) {
+        struct pawl_error err = PAWL_ERROR_INIT;
+
+        (void)pawl__error_code(&err, PAWL_ENOMEM);
+        refused(pool, &err);
+    }
+    if (batch)
+        pawl__arena_init(&batch->arena, &pool->env->alloc, RUNTIME_BYTES_MAX);
+    return batch;
+}
+
 /* Looks until there is work; NULL when the pool is to stop. */
 static struct batch *lead(struct pawl_pool *pool)
 {
-    struct batch *batch = pawl__alloc_zeroed(&pool->env->alloc, sizeof *batch);
-    struct pawl_wake wake = {0};
+    struct batch *batch = new_batch(pool);
 
     if (!batch)
         return NULL;
-    pawl__arena_init(&batch->arena, &pool->env->alloc, RUNTIME_BYTES_MAX);
     while (!is_stopped(pool)) {
         struct pawl_error err = PAWL_ERROR_INIT;
         int status;
@@ -170,7 +187,7 @@ static struct batch *lead(struct pawl_pool *pool)
         if (status == PAWL_OK)
             pawl__runtime_flush_done(pool->runtime, pawl_env_monotonic_ns(pool->env) + WORK_NS_MAX);
         if (status == PAWL_OK || status == PAWL_EBUSY)
-            idle(pool, &wake, &batch->taken);
+            idle(pool, &batch->taken);
         else
             refused(pool, &err);
     }
