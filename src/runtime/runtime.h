@@ -52,6 +52,7 @@
 #include <pawl/ext/store.h>
 
 struct pawl_runtime;
+struct pawl_guard; /* runtime/guard.h */
 
 /* The event of the log record that stands for records that were dropped. */
 #define PAWL_LOG_TRUNCATED "Truncated"
@@ -106,6 +107,8 @@ struct pawl_runtime_options {
     struct pawl_runtime_hooks hooks;
     /* Sends what workflows ask for; borrowed. NULL: they learn that this host does not. */
     struct pawl_http_executor *http;
+    /* Who is asked before an instance is touched; borrowed. NULL: nobody, this is one node. */
+    struct pawl_guard *guard;
     struct pawl_definitions_options definitions;
     uint32_t committers;   /* threads; 0: 1 */
     int64_t stimulus_us;   /* how long one that matches nothing waits; 0: 10 min */

@@ -114,9 +114,12 @@ int pawl__runtime_cancel_one(struct pawl_runtime *runtime, struct pawl_str insta
 
 static int delete_claimed(struct runtime_task *task, struct pawl_str instance_id)
 {
+    struct pawl_guard_pass pass;
     struct runtime_run run;
-    int status;
+    int status = pawl__runtime_pass(task, instance_id, PAWL_GUARD_WAIT, &pass);
 
+    if (status != PAWL_OK)
+        return status;
     pawl__runtime_run_init(&run, task);
     status = pawl__runtime_claim(&run, instance_id);
     if (status == PAWL_OK || status == PAWL_ECORRUPT) {
@@ -126,6 +129,7 @@ static int delete_claimed(struct runtime_task *task, struct pawl_str instance_id
                                       task->err);
     }
     pawl__runtime_run_release(&run);
+    pawl__runtime_unpass(task, pass);
     return status;
 }
 
