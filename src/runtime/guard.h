@@ -47,7 +47,8 @@ struct pawl_guard_ops {
     /* Polled between activities. False: the pass is lost; what is being done ends soon. */
     bool (*is_valid)(struct pawl_guard *guard, struct pawl_guard_pass pass);
     /* Cannot fail: what cannot be given back ends by itself. */
-    void (*leave)(struct pawl_guard *guard, struct pawl_guard_pass pass);
+    void (*leave)(struct pawl_guard *guard, struct pawl_str instance_id,
+                  struct pawl_guard_pass pass);
 };
 
 /* An implementation embeds this as its first member. All calls from any thread. */
@@ -70,10 +71,11 @@ static inline bool pawl__guard_is_valid(struct pawl_guard *guard, struct pawl_gu
     return !guard || guard->ops->is_valid(guard, pass);
 }
 
-static inline void pawl__guard_leave(struct pawl_guard *guard, struct pawl_guard_pass pass)
+static inline void pawl__guard_leave(struct pawl_guard *guard, struct pawl_str instance_id,
+                                     struct pawl_guard_pass pass)
 {
     if (guard)
-        guard->ops->leave(guard, pass);
+        guard->ops->leave(guard, instance_id, pass);
 }
 
 #endif

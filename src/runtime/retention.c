@@ -70,7 +70,7 @@ static int drop_claimed(struct retaining *r, struct runtime_task *task, struct p
         status = pawl__runtime_commit(r->runtime, &commit, r->deadline_ns, r->err);
     }
     pawl__runtime_run_release(&run);
-    pawl__runtime_unpass(task, pass);
+    pawl__runtime_unpass(task, id, pass);
     return status;
 }
 

@@ -291,7 +291,7 @@ int64_t pawl__runtime_part(struct pawl_str text)
 {
     static const struct pawl_hash_seed key = {0x7061776c, 0x70617274};
 
-    return (int64_t)(pawl__siphash(key, text) % RUNTIME_PARTS);
+    return (int64_t)(pawl__siphash(key, text) % PAWL_QUEUE_PARTS);
 }
 
 /* ---- commits ------------------------------------------------------------------------------- */

@@ -129,7 +129,7 @@ static int delete_claimed(struct runtime_task *task, struct pawl_str instance_id
                                       task->err);
     }
     pawl__runtime_run_release(&run);
-    pawl__runtime_unpass(task, pass);
+    pawl__runtime_unpass(task, instance_id, pass);
     return status;
 }
 

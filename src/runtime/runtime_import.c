@@ -178,7 +178,7 @@ static int commit_import(struct import *import)
     if (status == PAWL_EEXISTS)
         (void)pawl__error_set(task->err, status, "instance %.*s is here already",
                               PAWL_STR_ARG(import->row.id));
-    pawl__runtime_unpass(task, pass);
+    pawl__runtime_unpass(task, import->row.id, pass);
     return status;
 }
 

@@ -18,8 +18,6 @@
 
 /* Of one state, one payload and all that a run holds at a time: far above what fits. */
 #define RUNTIME_BYTES_MAX ((size_t)1 << 30)
-/* Partitions of work. */
-#define RUNTIME_PARTS 1024u
 /* Effects that are done and not yet deleted: so many go in one commit. */
 #define RUNTIME_DONE_MAX 64u
 
@@ -288,7 +286,8 @@ PAWL_MUST_CHECK int pawl__runtime_renew_outcome(struct runtime_task *task,
  */
 PAWL_MUST_CHECK int pawl__runtime_pass(struct runtime_task *task, struct pawl_str instance_id,
                                        enum pawl_guard_how how, struct pawl_guard_pass *out);
-void pawl__runtime_unpass(struct runtime_task *task, struct pawl_guard_pass pass);
+void pawl__runtime_unpass(struct runtime_task *task, struct pawl_str instance_id,
+                          struct pawl_guard_pass pass);
 void pawl__runtime_run_init(struct runtime_run *run, struct runtime_task *task);
 void pawl__runtime_run_release(struct runtime_run *run);
 /* Stores a new instance before its first step: somebody else runs it. */

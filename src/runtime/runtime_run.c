@@ -67,9 +67,10 @@ int pawl__runtime_pass(struct runtime_task *task, struct pawl_str instance_id,
     return status;
 }
 
-void pawl__runtime_unpass(struct runtime_task *task, struct pawl_guard_pass pass)
+void pawl__runtime_unpass(struct runtime_task *task, struct pawl_str instance_id,
+                          struct pawl_guard_pass pass)
 {
-    pawl__guard_leave(task->runtime->options.guard, pass);
+    pawl__guard_leave(task->runtime->options.guard, instance_id, pass);
 }
 
 /* ---- claiming ------------------------------------------------------------------------------ */
@@ -697,7 +698,7 @@ int pawl__runtime_run_new(struct runtime_run *run, struct pawl_event *event)
         if (status != PAWL_OK)
             let_go(run, status);
         if (run->is_known)
-            pawl__runtime_unpass(run->task, run->pass);
+            pawl__runtime_unpass(run->task, run->row.id, run->pass);
     }
     while (entered && pawl__runtime_leave(run->runtime, &running))
         again = true;
@@ -770,7 +771,7 @@ static int run_once(struct runtime_task *task, struct pawl_str instance_id,
     else
         let_go(&run, status);
     pawl__runtime_run_release(&run);
-    pawl__runtime_unpass(task, pass);
+    pawl__runtime_unpass(task, instance_id, pass);
     return status;
 }
 

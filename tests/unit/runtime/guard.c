@@ -56,10 +56,11 @@ static bool is_valid(struct pawl_guard *guard, struct pawl_guard_pass pass)
     return !watch->lost && (watch->polls_max == 0 || watch->polls <= watch->polls_max);
 }
 
-static void leave(struct pawl_guard *guard, struct pawl_guard_pass pass)
+static void leave(struct pawl_guard *guard, struct pawl_str id, struct pawl_guard_pass pass)
 {
     struct watch *watch = (struct watch *)guard;
 
+    (void)id;
     assert_int_equal(pass.number, 7);
     assert_true(watch->inside > 0);
     watch->inside--;
