@@ -23,6 +23,7 @@ extern const struct pawl_cli_command pawl__cli_help;
 extern const struct pawl_cli_command pawl__cli_import;
 extern const struct pawl_cli_command pawl__cli_journal;
 extern const struct pawl_cli_command pawl__cli_json;
+extern const struct pawl_cli_command pawl__cli_nodes;
 extern const struct pawl_cli_command pawl__cli_ps;
 extern const struct pawl_cli_command pawl__cli_publish;
 extern const struct pawl_cli_command pawl__cli_resume;

@@ -8,7 +8,9 @@
 
 #include "host/host.h"
 
+struct pawl_guard;
 struct pawl_runtime;
+struct pawl_workflow_runtime;
 
 /* Fills `environment` with the host's own. */
 extern const struct pawl_feature pawl__feature_environment;
@@ -40,6 +42,15 @@ extern const struct pawl_feature pawl__feature_runtime;
  * of the setting `definitions.folder`.
  */
 extern const struct pawl_feature pawl__feature_services;
+
+/*
+ * The local runtime as the host's settings want it, with a guard (NULL: none) and what it tells
+ * people of itself: which runtime it is, and whose locks it has.
+ */
+PAWL_MUST_CHECK int pawl__host_open_runtime(struct pawl_host *host, const char *kind,
+                                            const char *locks, struct pawl_guard *guard,
+                                            struct pawl_workflow_runtime **out,
+                                            struct pawl_error *err);
 
 /* The node below a started host's `runtime`; NULL: there is none. Borrowed until the stop. */
 struct pawl_runtime *pawl__host_node(struct pawl_host *host);

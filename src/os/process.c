@@ -22,3 +22,8 @@ bool pawl__fd_is_terminal(int fd)
 {
     return isatty(fd) == 1;
 }
+
+int64_t pawl__process_id(void)
+{
+    return getpid();
+}

@@ -102,6 +102,7 @@ struct pawl_runtime_hooks {
 
 struct pawl_runtime_options {
     struct pawl_str node_id; /* "": made of the process */
+    struct pawl_str info;    /* JSON for people who look at nodes; "": none */
     int64_t lease_us;        /* 0: 10 s */
     const struct pawl_log *log;
     struct pawl_runtime_hooks hooks;
