@@ -5,7 +5,6 @@
 
 #include <stdbool.h>
 #include <stddef.h>
-#include <stdint.h>
 
 /*
  * From now on a write to a pipe whose reader went away fails with EPIPE instead of ending the
@@ -17,8 +16,8 @@ void pawl__process_ignore_sigpipe(void);
  */
 void pawl__process_host_name(char *out, size_t size_bytes);
 
-/* The number by which the system knows this process. */
-int64_t pawl__process_id(void);
+/* The number the system knows this process by. */
+long pawl__process_id(void);
 
 /* Whether a person may be looking: false also for a descriptor that is none. */
 bool pawl__fd_is_terminal(int fd);
