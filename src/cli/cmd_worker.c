@@ -28,12 +28,13 @@ static int load_definitions(struct pawl_cli_session *session, struct pawl_error 
     return status;
 }
 
-/* Until it is told to end. */
+/* Until it is told to end, or the environment stops. */
 static void tend(struct pawl_cli_session *session, struct pawl_interrupt *interrupt)
 {
     struct pawl_cli *cli = session->cli;
     const struct pawl_retention_policy policy = pawl__cli_retention_policy(session);
     int64_t next_ns;
+    int status;
     struct pawl_error err = PAWL_ERROR_INIT;
     struct pawl_retained gone = {0};
 
@@ -42,7 +43,8 @@ static void tend(struct pawl_cli_session *session, struct pawl_interrupt *interr
                                  pawl__cli_session_deadline(session), &err) != PAWL_OK)
             pawl_log(&cli->log, PAWL_LOG_WARN, "retention failed", pawl_log_error("error", &err));
         next_ns = pawl_env_monotonic_ns(cli->env) + (gone.more ? 0 : RETENTION_NS);
-    } while (pawl__interrupt_wait(interrupt, next_ns) == PAWL_ETIMEDOUT);
+        status = pawl__interrupt_wait(interrupt, next_ns);
+    } while (status == PAWL_OK && !pawl__interrupt_pending(interrupt));
 }
 
 /*
