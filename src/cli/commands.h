@@ -37,6 +37,7 @@ extern const struct pawl_cli_command pawl__cli_tasks;
 extern const struct pawl_cli_command pawl__cli_timers;
 extern const struct pawl_cli_command pawl__cli_top;
 extern const struct pawl_cli_command pawl__cli_validate;
+extern const struct pawl_cli_command pawl__cli_verify_cluster;
 extern const struct pawl_cli_command pawl__cli_version;
 extern const struct pawl_cli_command pawl__cli_why;
 extern const struct pawl_cli_command pawl__cli_worker;
