@@ -17,6 +17,7 @@
 
 #include <pawl/error.h>
 #include <pawl/ext/env.h>
+#include <pawl/ext/store.h>
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -25,9 +26,12 @@ struct pawl_guard;
 
 #define PAWL_GUARD_VERSION 1u
 
-/* What enter() gave, the guard's own to read. All zero: nothing that could be lost. */
+/* What enter() gave. All zero: nothing that could be lost. */
 struct pawl_guard_pass {
-    uint64_t number;
+    uint64_t number; /* the guard's own to read */
+    /* Not 0: nothing is locked yet, the claim does that with this as its ticket (docs/design/0005).
+     */
+    struct pawl_lock_ticket ticket;
 };
 
 enum pawl_guard_how {
@@ -46,6 +50,8 @@ struct pawl_guard_ops {
                  int64_t deadline_ns, struct pawl_guard_pass *out, struct pawl_error *err);
     /* Polled between activities. False: the pass is lost; what is being done ends soon. */
     bool (*is_valid)(struct pawl_guard *guard, struct pawl_guard_pass pass);
+    /* With a ticket: what the claim answered. PAWL_EBUSY: somebody else has the ticket's lock. */
+    void (*claimed)(struct pawl_guard *guard, struct pawl_str instance_id, int status);
     /* Cannot fail: what cannot be given back ends by itself. */
     void (*leave)(struct pawl_guard *guard, struct pawl_str instance_id,
                   struct pawl_guard_pass pass);
@@ -69,6 +75,13 @@ pawl__guard_enter(struct pawl_guard *guard, struct pawl_str instance_id, enum pa
 static inline bool pawl__guard_is_valid(struct pawl_guard *guard, struct pawl_guard_pass pass)
 {
     return !guard || guard->ops->is_valid(guard, pass);
+}
+
+static inline void pawl__guard_claimed(struct pawl_guard *guard, struct pawl_str instance_id,
+                                       struct pawl_guard_pass pass, int status)
+{
+    if (guard && pass.ticket.key != 0)
+        guard->ops->claimed(guard, instance_id, status);
 }
 
 static inline void pawl__guard_leave(struct pawl_guard *guard, struct pawl_str instance_id,

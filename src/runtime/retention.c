@@ -57,6 +57,7 @@ static int drop_claimed(struct retaining *r, struct runtime_task *task, struct p
     if (status != PAWL_OK)
         return status;
     pawl__runtime_run_init(&run, task);
+    run.pass = pass;
     status = pawl__runtime_claim(&run, id);
     if (status == PAWL_OK || status == PAWL_ECORRUPT) {
         struct pawl_commit commit = {.kind = PAWL_COMMIT_DELETE, .instance = &run.row};

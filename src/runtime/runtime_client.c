@@ -121,6 +121,7 @@ static int delete_claimed(struct runtime_task *task, struct pawl_str instance_id
     if (status != PAWL_OK)
         return status;
     pawl__runtime_run_init(&run, task);
+    run.pass = pass;
     status = pawl__runtime_claim(&run, instance_id);
     if (status == PAWL_OK || status == PAWL_ECORRUPT) {
         struct pawl_commit commit = {.kind = PAWL_COMMIT_DELETE, .instance = &run.row};

@@ -70,6 +70,8 @@ int pawl__runtime_pass(struct runtime_task *task, struct pawl_str instance_id,
 void pawl__runtime_unpass(struct runtime_task *task, struct pawl_str instance_id,
                           struct pawl_guard_pass pass)
 {
+    if (pass.ticket.key != 0)
+        pawl_store_unlock(task->runtime->store, &pass.ticket);
     pawl__guard_leave(task->runtime->options.guard, instance_id, pass);
 }
 
@@ -106,11 +108,15 @@ int pawl__runtime_claim(struct runtime_run *run, struct pawl_str instance_id)
     if (!claim.id.ptr)
         return pawl__error_code(task->err, pawl__arena_status(&task->arena));
     pawl__arena_reset(&run->arena);
+    if (run->pass.ticket.key != 0)
+        claim.ticket = &run->pass.ticket;
     status = pawl_store_claim(run->runtime->store, pawl__keeper_incarnation(run->runtime->keeper),
                               &claim, 1, &run->arena, &run->now_us, task->deadline_ns, task->err);
     run->claimed_ns = pawl_env_monotonic_ns(run->runtime->env);
     if (status != PAWL_OK)
         return status;
+    if (claim.status == PAWL_OK || (claim.status == PAWL_EBUSY && claim.row.owner == 0))
+        pawl__guard_claimed(run->runtime->options.guard, instance_id, run->pass, claim.status);
     if (claim.status == PAWL_ENOTFOUND)
         return pawl__error_set(task->err, PAWL_ENOTFOUND, "there is no instance %.*s",
                                PAWL_STR_ARG(instance_id));

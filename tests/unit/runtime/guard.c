@@ -67,7 +67,8 @@ static void leave(struct pawl_guard *guard, struct pawl_str id, struct pawl_guar
     write_down(watch, "-", pawl__str(""));
 }
 
-static const struct pawl_guard_ops ops = {PAWL_GUARD_VERSION, enter, is_valid, leave};
+static const struct pawl_guard_ops ops = {
+    .version = PAWL_GUARD_VERSION, .enter = enter, .is_valid = is_valid, .leave = leave};
 
 static struct watch *watch_over(struct fixture *f, struct watch *watch)
 {
