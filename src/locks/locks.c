@@ -254,6 +254,7 @@ int pawl__locks_new(struct pawl_env *env, struct pawl_lock_provider *provider,
         (options->poll_ms_max ? options->poll_ms_max : POLL_MS_MAX_DEFAULT) * PAWL_LOCK_MS;
     locks->call_ns = (options->call_ms ? options->call_ms : CALL_MS_DEFAULT) * PAWL_LOCK_MS;
     locks->held_max = options->held_max ? options->held_max : HELD_MAX_DEFAULT;
+    locks->borrowed = options->borrow;
     status = make_parts(locks, err);
     if (status == PAWL_OK)
         status = pawl_thread_start(env, "lock-keeper", pawl__lock_keep, locks, &locks->keeper, err);
@@ -320,6 +321,7 @@ void pawl__locks_free(struct pawl_locks *locks)
         return;
     stop_threads(locks);
     give_back(locks, pawl_env_monotonic_ns(locks->env) + locks->call_ns);
-    locks->provider->ops->close(locks->provider);
+    if (!locks->borrowed)
+        locks->provider->ops->close(locks->provider);
     discard(locks);
 }

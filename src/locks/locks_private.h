@@ -131,6 +131,7 @@ struct pawl_locks {
     const struct pawl_log *log;
     int64_t poll_ns_max, call_ns;
     size_t held_max;
+    bool borrowed;                    /* the provider */
     char owner[PAWL_LOCK_OWNER_SIZE]; /* HOST_PID_ */
     uint64_t owner_base;              /* random: the first half of what is unique */
     size_t chunk_max;

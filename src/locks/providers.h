@@ -65,4 +65,65 @@ PAWL_MUST_CHECK int pawl__file_locks_open(struct pawl_env *env, struct pawl_str 
                                           const struct pawl_lock_provider_options *options,
                                           struct pawl_lock_provider **out, struct pawl_error *err);
 
+/* The file at `path`, which is copied, is made when it is not there; other tables may be in it. */
+PAWL_MUST_CHECK int pawl__sqlite_locks_open(struct pawl_env *env, struct pawl_str path,
+                                            const struct pawl_lock_provider_options *options,
+                                            struct pawl_lock_provider **out,
+                                            struct pawl_error *err);
+
+/* ---- decorators: each takes the inner provider, and closes it with itself ------------------- */
+
+enum pawl_lock_call {
+    PAWL_LOCK_CALL_STATUS,
+    PAWL_LOCK_CALL_TRY,
+    PAWL_LOCK_CALL_WAIT,
+    PAWL_LOCK_CALL_RENEW,
+    PAWL_LOCK_CALL_RELEASE,
+    PAWL_LOCK_CALL_INSPECT,
+    PAWL_LOCK_CALL_LIST,
+    PAWL_LOCK_CALL_TICKET,
+    PAWL_LOCK_CALL_COUNT
+};
+
+/* "status", "try", … */
+const char *pawl__lock_call_name(enum pawl_lock_call call);
+
+/* Counted by calls that have returned. */
+struct pawl_lock_counts {
+    uint64_t calls[PAWL_LOCK_CALL_COUNT];
+    uint64_t refused;                        /* try and wait: PAWL_EBUSY, PAWL_ETIMEDOUT */
+    uint64_t failures[PAWL_LOCK_CALL_COUNT]; /* all other answers that are not PAWL_OK */
+    uint64_t renewed;                        /* grants of renew() that were */
+    uint64_t wakes, losses;                  /* what the provider said by itself */
+};
+
+PAWL_MUST_CHECK int pawl__trace_locks_new(struct pawl_env *env, struct pawl_lock_provider *inner,
+                                          struct pawl_lock_provider **out, struct pawl_error *err);
+/* `provider` is one that pawl__trace_locks_new() made. */
+void pawl__trace_locks_counts(struct pawl_lock_provider *provider, struct pawl_lock_counts *out);
+
+enum pawl_lock_fault {
+    PAWL_LOCK_FAULT_NONE,
+    PAWL_LOCK_FAULT_BEFORE, /* `code`, and nothing was done */
+    PAWL_LOCK_FAULT_AFTER,  /* done, but the answer is PAWL_EUNKNOWN */
+    PAWL_LOCK_FAULT_GRANT,  /* try: granted although somebody else holds it */
+    PAWL_LOCK_FAULT_LOSE,   /* renew: each grant is answered as PAWL_ENOTFOUND, and still held */
+};
+
+struct pawl_lock_fault_order {
+    enum pawl_lock_fault kind;
+    int code;         /* of BEFORE; 0: PAWL_EUNAVAILABLE */
+    int64_t delay_ns; /* before the call; the answer comes so much later, whatever the deadline */
+};
+
+/* Asked before every call. Must be safe to call from any thread. */
+struct pawl_lock_fault_hooks {
+    void (*decide)(void *ctx, enum pawl_lock_call call, struct pawl_lock_fault_order *order);
+    void *ctx;
+};
+
+PAWL_MUST_CHECK int pawl__fault_locks_new(struct pawl_env *env, struct pawl_lock_provider *inner,
+                                          const struct pawl_lock_fault_hooks *hooks,
+                                          struct pawl_lock_provider **out, struct pawl_error *err);
+
 #endif
