@@ -174,18 +174,19 @@ const struct verify_check verify_restart = {"rolling restart", check_restart};
 
 /* ---- pause ----------------------------------------------------------------------------------- */
 
-struct revisions {
-    uint64_t sum; /* of revisions and fences */
+/* A node may look at what has ended, claim it even; what it says must stay. */
+struct states {
+    uint64_t sum; /* of the times at which they were made */
 };
 
-static int add_revision(struct verify *verify, void *ctx, const struct pawl_instance_row *row,
-                        struct pawl_error *err)
+static int add_state(struct verify *verify, void *ctx, const struct pawl_instance_row *row,
+                     struct pawl_error *err)
 {
-    struct revisions *revisions = ctx;
+    struct states *states = ctx;
 
     (void)verify;
     (void)err;
-    revisions->sum += (uint64_t)row->revision + (uint64_t)row->fence;
+    states->sum += (uint64_t)row->updated_us + (uint64_t)row->finished_us;
     return PAWL_OK;
 }
 
@@ -216,7 +217,8 @@ static int stand_still(struct verify *verify, struct verify_node *node, struct p
     for (int i = 0; i < PAUSES_MAX && status == PAWL_ETIMEDOUT; i++) {
         struct pawl_lease lease = nothing;
 
-        pawl__child_signal(&node->child, PAWL_CHILD_PAUSE);
+        if (!pawl__child_pause(&node->child))
+            return pawl__error_set(err, PAWL_ESTOPPED, "node %s ended", node->id);
         if (store->caps & PAWL_STORE_CAP_MACHINES)
             return PAWL_OK;
         status = pawl_store_lease(store, &lease, now_ns(verify) + WRITE_NS, err);
@@ -230,7 +232,7 @@ static int check_pause(struct verify *verify, struct verify_finding *finding,
                        struct pawl_error *err)
 {
     uint32_t count = 4 * verify->node_count;
-    struct revisions before = {0}, after = {0};
+    struct states before = {0}, after = {0};
     struct verify_node *node = NULL;
     int64_t span_ns = 0;
     uint64_t wrong = 0;
@@ -245,7 +247,7 @@ static int check_pause(struct verify *verify, struct verify_finding *finding,
     if (status == PAWL_OK)
         status = verify_await(verify, "pause", "Finished", count, err);
     if (status == PAWL_OK)
-        status = verify_each(verify, "pause", add_revision, &before, err);
+        status = verify_each(verify, "pause", add_state, &before, err);
     if (node) {
         struct pawl_error own = PAWL_ERROR_INIT;
         int back = go_on(verify, node, status == PAWL_OK ? err : &own);
@@ -255,7 +257,7 @@ static int check_pause(struct verify *verify, struct verify_finding *finding,
     if (status == PAWL_OK)
         status = verify_wrong(verify, "pause", STEPS, &wrong, err);
     if (status == PAWL_OK)
-        status = verify_each(verify, "pause", add_revision, &after, err);
+        status = verify_each(verify, "pause", add_state, &after, err);
     verify_say(finding, wrong == 0 && before.sum == after.sum,
                "a node stood still past its lease: its instances went on elsewhere after %.1f s, "
                "%.1f leases; when it went on it changed %s; %llu of %u did not take each of %u "

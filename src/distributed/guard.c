@@ -104,8 +104,13 @@ static int give_ticket(struct distributed_guard *guard, struct pawl_str name,
     struct pawl_lock_provider *provider = pawl__locks_provider(guard->distribution.locks);
     int64_t now_ns = pawl_env_monotonic_ns(guard->distribution.env);
 
-    if (pawl__refusals_until(&guard->refusals, name, now_ns) <= now_ns)
+    bool first;
+
+    if (pawl__refusals_until(&guard->refusals, name, now_ns) <= now_ns) {
+        if (pawl__refusals_note(&guard->refusals, name, now_ns, &first) && first)
+            tell_overruled(guard, name);
         return PAWL_OK;
+    }
     return provider->ops->ticket(provider, name, &out->ticket, err);
 }
 

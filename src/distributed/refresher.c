@@ -69,7 +69,7 @@ static int in_progress(const struct pawl_refresh *what, struct pawl_arena *arena
 
     for (size_t i = 0; ids && i < what->count; i++)
         ids[i] = pawl__arena_str(arena, what->ids[i]);
-    if (pawl__arena_status(arena) != PAWL_OK)
+    if (arena->status != PAWL_OK)
         return pawl__error_code(err, pawl__arena_status(arena));
     *out = (struct pawl_refreshed){
         .not_found = ids, .not_found_count = what->count, .in_progress = true};

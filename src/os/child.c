@@ -68,12 +68,27 @@ int pawl__child_start(const char *const *argv, const char *output, struct pawl_c
     return PAWL_OK;
 }
 
+bool pawl__child_pause(struct pawl_child *child)
+{
+    int status = 0;
+    pid_t pid;
+
+    if (child->pid <= 0 || kill((pid_t)child->pid, SIGSTOP) != 0)
+        return false;
+    do {
+        pid = waitpid((pid_t)child->pid, &status, WUNTRACED);
+    } while (pid < 0 && errno == EINTR);
+    if (pid > 0 && WIFSTOPPED(status))
+        return true;
+    child->pid = 0;
+    return false;
+}
+
 void pawl__child_signal(const struct pawl_child *child, enum pawl_child_signal which)
 {
     static const int numbers[] = {
         [PAWL_CHILD_TERMINATE] = SIGTERM,
         [PAWL_CHILD_KILL] = SIGKILL,
-        [PAWL_CHILD_PAUSE] = SIGSTOP,
         [PAWL_CHILD_CONTINUE] = SIGCONT,
     };
 

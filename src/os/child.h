@@ -18,7 +18,6 @@ struct pawl_child {
 enum pawl_child_signal {
     PAWL_CHILD_TERMINATE, /* SIGTERM: to end in order */
     PAWL_CHILD_KILL,      /* SIGKILL */
-    PAWL_CHILD_PAUSE,     /* SIGSTOP */
     PAWL_CHILD_CONTINUE,  /* SIGCONT */
 };
 
@@ -32,6 +31,8 @@ PAWL_MUST_CHECK int pawl__child_own_path(char *out, size_t size, struct pawl_err
  */
 PAWL_MUST_CHECK int pawl__child_start(const char *const *argv, const char *output,
                                       struct pawl_child *out, struct pawl_error *err);
+/* SIGSTOP, and waits until it stands still. False: it has ended. */
+bool pawl__child_pause(struct pawl_child *child);
 /* Nothing when it has ended. */
 void pawl__child_signal(const struct pawl_child *child, enum pawl_child_signal which);
 /*

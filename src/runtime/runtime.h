@@ -23,6 +23,7 @@
  *
  *     runtime.c            opening, ids, outcomes
  *     runtime_held.c       what is this node's, and in nobody's hand after a failure
+ *     runtime_guard.c      who else is asked before an instance is touched
  *     runtime_run.c        one claimed instance: from mail to events to bursts to commits
  *     runtime_mail.c       what a piece of mail means; cancelling
  *     runtime_commit.c     what a step handed out as one commit

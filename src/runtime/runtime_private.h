@@ -278,7 +278,7 @@ void pawl__runtime_tell_outcome(const struct runtime_run *run);
 PAWL_MUST_CHECK int pawl__runtime_renew_outcome(struct runtime_task *task,
                                                 struct pawl_outcome *outcome);
 
-/* ---- runtime_run.c ------------------------------------------------------------------------- */
+/* ---- runtime_guard.c ----------------------------------------------------------------------- */
 
 /*
  * Asks the guard, before the claim. What is refused to a task for which nobody waits is looked at
@@ -288,6 +288,9 @@ PAWL_MUST_CHECK int pawl__runtime_pass(struct runtime_task *task, struct pawl_st
                                        enum pawl_guard_how how, struct pawl_guard_pass *out);
 void pawl__runtime_unpass(struct runtime_task *task, struct pawl_str instance_id,
                           struct pawl_guard_pass pass);
+
+/* ---- runtime_run.c ------------------------------------------------------------------------- */
+
 void pawl__runtime_run_init(struct runtime_run *run, struct runtime_task *task);
 void pawl__runtime_run_release(struct runtime_run *run);
 /* Stores a new instance before its first step: somebody else runs it. */

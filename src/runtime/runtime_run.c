@@ -53,28 +53,6 @@ int64_t pawl__runtime_commit_deadline(const struct runtime_task *task)
     return task->deadline_ns > at_least ? task->deadline_ns : at_least;
 }
 
-/* ---- the guard ----------------------------------------------------------------------------- */
-
-int pawl__runtime_pass(struct runtime_task *task, struct pawl_str instance_id,
-                       enum pawl_guard_how how, struct pawl_guard_pass *out)
-{
-    struct pawl_runtime *runtime = task->runtime;
-    int status = pawl__guard_enter(runtime->options.guard, instance_id, how, task->deadline_ns, out,
-                                   task->err);
-
-    if (status != PAWL_OK && how == PAWL_GUARD_TRY)
-        pawl__runtime_note_left(runtime);
-    return status;
-}
-
-void pawl__runtime_unpass(struct runtime_task *task, struct pawl_str instance_id,
-                          struct pawl_guard_pass pass)
-{
-    if (pass.ticket.key != 0)
-        pawl_store_unlock(task->runtime->store, &pass.ticket);
-    pawl__guard_leave(task->runtime->options.guard, instance_id, pass);
-}
-
 /* ---- claiming ------------------------------------------------------------------------------ */
 
 static int load(struct runtime_run *run, const struct pawl_claim *claim)

@@ -90,15 +90,16 @@ static void signals_reach_it(void **state)
 {
     struct pawl_child child = start("while :; do sleep 1; done", NULL);
 
-    pawl__child_signal(&child, PAWL_CHILD_PAUSE);
+    assert_true(pawl__child_pause(&child));
     assert_false(pawl__child_has_ended(&child, NULL));
     pawl__child_signal(&child, PAWL_CHILD_CONTINUE);
     pawl__child_signal(&child, PAWL_CHILD_TERMINATE);
     assert_int_equal(wait_for(*state, &child), 128 + 15);
     child = start("while :; do sleep 1; done", NULL);
-    pawl__child_signal(&child, PAWL_CHILD_PAUSE);
+    assert_true(pawl__child_pause(&child));
     pawl__child_signal(&child, PAWL_CHILD_KILL);
     assert_int_equal(wait_for(*state, &child), 128 + 9);
+    assert_false(pawl__child_pause(&child));
 }
 
 static void it_knows_its_own_path(void **state)
