@@ -43,8 +43,7 @@ enum pawl_setting_type {
     X(LOCK_TRY_WAIT, "lock.try_wait", DURATION, "50ms", "PAWL_LOCK_TRY_WAIT", NULL, 0,             \
       INT64_C(10000000000), "How long a worker does, before it does something else")               \
     X(LOCK_PATIENCE, "lock.patience", DURATION, "0s", "PAWL_LOCK_PATIENCE", NULL, 0,               \
-      INT64_C(3600000000000),                                                                      \
-      "How long a refused lock counts until the store decides; 0s: node.lease")                    \
+      INT64_C(3600000000000), "How long a lock that is refused counts; 0s: node.lease")            \
     X(LOCK_ALLOW_LOCAL, "lock.allow_local", BOOL, "false", "PAWL_LOCK_ALLOW_LOCAL", NULL, 0, 0,    \
       "Allow locks that do not reach all nodes of the store")                                      \
     X(QUEUE_PARTITIONS, "queue.partitions", INT, "1", "PAWL_QUEUE_PARTITIONS", NULL, 1, 1024,      \

@@ -3,10 +3,13 @@
  * Runs a conformance suite and counts.
  *
  *     conformance FOLDER [--case ID]… [--area AREA] [--reopen] [--store memory|sqlite]
- *                 [--verbose] [--tap]
+ *                 [--distributed] [--verbose] [--tap]
  *
  * --reopen commits after every activity and goes on from what was stored. --store sqlite keeps each
  * case in a file, and a new node goes on with it after every step.
+ *
+ * --distributed runs each case on the runtime of a cluster, and then on that of one node: what the
+ * instances of a case are exported as must be the same to the byte, with their journals.
  *
  * Prints `ok ID`, `not ok ID - why` or `not run ID - what is missing` for each case, then a table
  * by area, and ends with `N passed, N failed, N skipped`. Exits 1 when a case failed, 2 when the
@@ -22,6 +25,7 @@
 #include <unistd.h>
 
 #define AREAS_MAX 256
+#define STATES_MAX ((size_t)1 << 30)
 
 struct area {
     struct pawl_str name;
@@ -35,6 +39,7 @@ struct options {
     const char *area; /* NULL: all */
     struct manner manner;
     bool sqlite;
+    bool distributed;
     bool tap;
 };
 
@@ -61,6 +66,8 @@ static bool parse(int argc, char **argv, struct options *options)
             options->manner.reopen = true;
         else if (strcmp(argv[i], "--store") == 0 && i + 1 < argc && is_store(argv[i + 1]))
             options->sqlite = strcmp(argv[++i], "sqlite") == 0;
+        else if (strcmp(argv[i], "--distributed") == 0)
+            options->distributed = true;
         else if (strcmp(argv[i], "--verbose") == 0)
             options->manner.verbose = true;
         else if (strcmp(argv[i], "--tap") == 0)
@@ -147,6 +154,36 @@ static void print_table(const struct options *options, const struct tally *tally
            total(tally, CASE_FAILED), total(tally, CASE_NOT_RUN));
 }
 
+/* On the cluster's runtime, then on one node's: the states must be the same. */
+static int run_both(const struct options *options, struct suite *suite,
+                    const struct pawl_json *json, enum verdict *verdict, const char **why)
+{
+    struct manner manner = options->manner;
+    enum verdict alone;
+    struct pawl_buf cluster, node;
+    const char *ignored;
+    int status;
+
+    pawl__buf_init(&cluster, suite->alloc, STATES_MAX);
+    pawl__buf_init(&node, suite->alloc, STATES_MAX);
+    manner.distributed = true;
+    manner.states = &cluster;
+    status = case_run(suite, json, &manner, verdict, why);
+    manner.distributed = false;
+    manner.states = &node;
+    if (status == PAWL_OK && *verdict == CASE_PASSED)
+        status = case_run(suite, json, &manner, &alone, &ignored);
+    if (status == PAWL_OK && *verdict == CASE_PASSED &&
+        (cluster.status != PAWL_OK || node.status != PAWL_OK ||
+         !pawl__str_equal(pawl__buf_peek(&cluster), pawl__buf_peek(&node)))) {
+        *verdict = CASE_FAILED;
+        *why = "the instances differ from those of one node";
+    }
+    pawl__buf_release(&cluster);
+    pawl__buf_release(&node);
+    return status;
+}
+
 static int run_suite(const struct options *options, struct suite *suite, struct tally *tally)
 {
     for (uint32_t i = 0; i < pawl__json_len(&suite->cases); i++) {
@@ -157,7 +194,8 @@ static int run_suite(const struct options *options, struct suite *suite, struct 
 
         if (!is_wanted(options, json))
             continue;
-        status = case_run(suite, json, &options->manner, &verdict, &why);
+        status = options->distributed ? run_both(options, suite, json, &verdict, &why)
+                                      : case_run(suite, json, &options->manner, &verdict, &why);
         if (status != PAWL_OK)
             return status;
         report(options, tally, json, verdict, why);
@@ -193,7 +231,7 @@ int main(int argc, char **argv)
     if (!parse(argc, argv, &options)) {
         fprintf(stderr,
                 "usage: %s FOLDER [--case ID] [--area AREA] [--reopen] [--store memory|sqlite] "
-                "[--verbose] [--tap]\n",
+                "[--distributed] [--verbose] [--tap]\n",
                 argv[0]);
         return 2;
     }
