@@ -97,6 +97,27 @@ PAWL_MUST_CHECK int pawl__redis_locks_open(struct pawl_env *env, struct pawl_str
                                            const struct pawl_lock_provider_options *options,
                                            struct pawl_lock_provider **out, struct pawl_error *err);
 
+/* ---- postgres ---------------------------------------------------------------------------- */
+
+/*
+ * `uri` as libpq has it: postgres://user:password@host:port/database?option=value. Reads it, does
+ * not connect. PAWL_EINVAL: not readable; PAWL_EMISSING: the client library. What else is wrong
+ * shows at the first call: a pooler that gives each transaction another session is
+ * PAWL_EUNSUPPORTED.
+ *
+ * A lock is an advisory lock of a session, with the key that .NET's library derives from the name.
+ * It has no lease: it ends with its connection, and whoever holds it is told then. So that one who
+ * is cut off knows, too, a grant is valid for 15 s after the last answer of the server; the server
+ * gives up a client that is cut off after 30 s. One connection holds what was free when it was
+ * asked for; up to 8 others wait at the server, each for one lock, and whoever finds no connection
+ * to wait on polls. Tokens come from the sequence pawl_lock_token, which is made when the first is
+ * wanted; they never repeat, also past a restart of the server.
+ */
+PAWL_MUST_CHECK int pawl__postgres_locks_open(struct pawl_env *env, struct pawl_str uri,
+                                              const struct pawl_lock_provider_options *options,
+                                              struct pawl_lock_provider **out,
+                                              struct pawl_error *err);
+
 /* ---- decorators: each takes the inner provider, and closes it with itself ------------------- */
 
 enum pawl_lock_call {
