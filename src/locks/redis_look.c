@@ -89,7 +89,7 @@ static int look_at(const struct redis_node *node, struct pawl_str info,
                        "%s port %u may drop locks when its memory is full: set maxmemory-policy to "
                        "noeviction",
                        host, port);
-    else if (pawl__str_is(info_field(info, "aof_enabled"), "0"))
+    else if (node->redis->node_count == 1 && pawl__str_is(info_field(info, "aof_enabled"), "0"))
         (void)snprintf(out->warning, sizeof out->warning,
                        "%s port %u forgets locks when it is restarted: set appendonly to yes and "
                        "appendfsync to always, or name three servers",
