@@ -149,14 +149,29 @@ static int look(struct pawl_pool *pool, struct batch *batch, struct pawl_error *
     return status;
 }
 
+/* Waits for memory as for a store that does not answer; NULL when the pool is to stop. */
+static struct batch *new_batch(struct pawl_pool *pool)
+{
+    struct batch *batch = NULL;
+
+    while (!is_stopped(pool) && !(batch = pawl__alloc_zeroed(&pool->env->alloc, sizeof *batch))) {
+        struct pawl_error err = PAWL_ERROR_INIT;
+
+        (void)pawl__error_code(&err, PAWL_ENOMEM);
+        refused(pool, &err);
+    }
+    if (batch)
+        pawl__arena_init(&batch->arena, &pool->env->alloc, RUNTIME_BYTES_MAX);
+    return batch;
+}
+
 /* Looks until there is work; NULL when the pool is to stop. */
 static struct batch *lead(struct pawl_pool *pool)
 {
-    struct batch *batch = pawl__alloc_zeroed(&pool->env->alloc, sizeof *batch);
+    struct batch *batch = new_batch(pool);
 
     if (!batch)
         return NULL;
-    pawl__arena_init(&batch->arena, &pool->env->alloc, RUNTIME_BYTES_MAX);
     while (!is_stopped(pool)) {
         struct pawl_error err = PAWL_ERROR_INIT;
         int status;

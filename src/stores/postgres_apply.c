@@ -214,8 +214,7 @@ static int send_instance_guard(struct batch *b, const struct member *m)
     case PAWL_COMMIT_CREATE:
         return send_guard(b, m, PAWL_SQL_CREATE, &inputs);
     case PAWL_COMMIT_ADVANCE:
-        return send_guard(b, m, commit->flags & PAWL_COMMIT_KEEP ? PAWL_SQL_KEEP : PAWL_SQL_ADVANCE,
-                          &inputs);
+        return send_guard(b, m, pawl__sql_advance(commit), &inputs);
     case PAWL_COMMIT_DELETE:
         return send_guard(b, m, PAWL_SQL_REMOVE, &inputs);
     case PAWL_COMMIT_CANCEL:

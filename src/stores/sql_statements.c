@@ -27,6 +27,8 @@
 #define CREATE "INSERT INTO pawl_instances (tenant_id, {all}) "
 #define CREATE_END " ON CONFLICT DO NOTHING"
 #define ADVANCE "UPDATE pawl_instances SET " STEP ", {advanced} WHERE " MINE
+#define REOPEN                                                                                     \
+    "UPDATE pawl_instances SET " STEP ", cancel_requested = 0, {advanced} WHERE " MINE
 #define KEEP "UPDATE pawl_instances SET " STEP " WHERE " MINE
 #define REMOVE "DELETE FROM pawl_instances WHERE " MINE
 #define CANCEL "UPDATE pawl_instances SET cancel_requested = 1 WHERE {tenant} AND id = {.id}"
@@ -131,6 +133,8 @@ static const struct pawl_sql_template templates[PAWL_SQL_NAME_COUNT] = {
         GUARD_WITH(ADVANCE " AND " PAWL_SQL_HELD)},
     [PAWL_SQL_KEEP] = {PAWL_TABLE_INSTANCES, 0, KEEP,
         GUARD_WITH(KEEP " AND " PAWL_SQL_HELD)},
+    [PAWL_SQL_REOPEN] = {PAWL_TABLE_INSTANCES, 0, REOPEN,
+        GUARD_WITH(REOPEN " AND " PAWL_SQL_HELD)},
     [PAWL_SQL_REMOVE] = {PAWL_TABLE_INSTANCES, 0, REMOVE,
         GUARD_WITH(REMOVE " AND " PAWL_SQL_HELD)},
     [PAWL_SQL_CANCEL] = {PAWL_TABLE_INSTANCES, 0, CANCEL,
