@@ -462,8 +462,8 @@ int pawl__memory_locks_open(struct pawl_lock_space *space, struct pawl_env *env,
 int pawl__memory_locks_new(struct pawl_env *env, int64_t ttl_ms, struct pawl_lock_provider **out,
                            struct pawl_error *err)
 {
-    struct pawl_lock_provider *provider;
-    struct pawl_lock_space *space;
+    struct pawl_lock_provider *provider = NULL;
+    struct pawl_lock_space *space = NULL;
     int status = pawl__lock_space_new(env, &space, err);
 
     if (status != PAWL_OK)
