@@ -6,6 +6,7 @@
  * provider keeps close() from returning meanwhile.
  */
 #include "base/alloc.h"
+#include "base/assert.h"
 #include "base/error.h"
 #include "base/map.h"
 #include "locks/providers.h"
@@ -462,8 +463,8 @@ int pawl__memory_locks_open(struct pawl_lock_space *space, struct pawl_env *env,
 int pawl__memory_locks_new(struct pawl_env *env, int64_t ttl_ms, struct pawl_lock_provider **out,
                            struct pawl_error *err)
 {
-    struct pawl_lock_provider *provider;
-    struct pawl_lock_space *space;
+    struct pawl_lock_provider *provider = NULL;
+    struct pawl_lock_space *space = NULL;
     int status = pawl__lock_space_new(env, &space, err);
 
     if (status != PAWL_OK)
@@ -473,6 +474,7 @@ int pawl__memory_locks_new(struct pawl_env *env, int64_t ttl_ms, struct pawl_loc
         pawl__lock_space_free(space);
         return status;
     }
+    PAWL_ASSERT(provider);
     cast(provider)->own_space = true;
     *out = provider;
     return PAWL_OK;
