@@ -32,7 +32,7 @@ SETUP := $(SAN_FLAGS_$(SAN))
 # Tests are configured only where their libraries are: `make` and `make demo` need none of them.
 WITH_TESTS = $(shell pkgconf --exists cmocka jansson 2>/dev/null && echo true || echo false)
 
-.PHONY: all demo test conformance conformance-sqlite conformance-postgres sim soak \
+.PHONY: all demo test conformance conformance-sqlite conformance-postgres sim soak chaos \
     bench bench-million fuzz lint format clean help
 
 all: ## build the binary: build/pawl
@@ -78,6 +78,12 @@ soak: ## what users suffer from, in the long form: hours
 	@tools/install-packages build test
 	@tools/build $(BUILD) CC=$(CC) -Dtests=true $(SETUP)
 	@PAINS_LONG=1 meson test -C $(BUILD) --suite pains --timeout-multiplier 0 --print-errorlogs
+
+chaos: ## torment three nodes: CHAOS_ORDERS=10000 orders, CHAOS_SECONDS=120 at least, on each ground
+	@tools/install-packages build test
+	@tools/build $(BUILD) CC=$(CC) -Dtests=true $(SETUP)
+	@CHAOS_ORDERS=$(or $(CHAOS_ORDERS),10000) CHAOS_SECONDS=$(or $(CHAOS_SECONDS),120) \
+	    meson test -C $(BUILD) --suite chaos --timeout-multiplier 0 --print-errorlogs -v
 
 lint: ## formatting, layers, banned calls, sizes, globals, clang-tidy
 	@tools/install-packages build test lint

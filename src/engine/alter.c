@@ -2,7 +2,6 @@
 /* Alterations; see alter.h. Nothing here runs an activity: it queues, and the burst's steps run. */
 #include "engine/alter.h"
 
-#include "base/assert.h"
 #include "base/error.h"
 #include "engine/instance.h"
 
@@ -532,7 +531,7 @@ int pawl__alter(struct pawl_burst *burst, const struct pawl_json *state,
         a.one = pawl__json_at(&copy, i);
         a.number = i + 1;
         type = type_of(a.one);
-        PAWL_ASSERT(type); /* looked at above, all of them */
+        PAWL_ASSERT(type); /* all were checked above */
         status = type->apply(&a);
         if (status != PAWL_OK)
             return pawl__error_prefix(err, status, "alteration %u (%s)", a.number, type->name);

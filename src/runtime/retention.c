@@ -51,7 +51,9 @@ static int find(struct retaining *r, enum pawl_table table, const struct pawl_co
 
 /* What is dropped together: one claim, one apply(). Small, so that others are not held up. */
 struct group {
+    struct runtime_task task;
     struct pawl_str ids[GROUP_MAX];
+    struct pawl_guard_pass passes[GROUP_MAX];
     struct runtime_running running[GROUP_MAX];
     struct pawl_claim claims[GROUP_MAX];
     struct pawl_commit commits[GROUP_MAX];
@@ -116,6 +118,39 @@ static int leave_room(struct retaining *r, int64_t begun_ns)
     return pawl_env_sleep_until(r->runtime->env, now_ns + pause_ns);
 }
 
+static void leave(struct retaining *r, struct runtime_running *running)
+{
+    while (pawl__runtime_leave(r->runtime, running))
+        continue;
+}
+
+static void disband(struct retaining *r, struct group *group)
+{
+    for (size_t i = 0; i < group->count; i++) {
+        pawl__runtime_unpass(&group->task, group->ids[i], group->passes[i]);
+        leave(r, &group->running[i]);
+    }
+    group->count = 0;
+}
+
+/* What somebody has in hand, here or elsewhere, is left. */
+static int add_to_group(struct retaining *r, struct group *group, struct pawl_str id)
+{
+    size_t at = group->count;
+    int status;
+
+    if (!pawl__runtime_enter(r->runtime, &group->running[at], id))
+        return PAWL_OK;
+    status = pawl__runtime_pass(&group->task, id, PAWL_GUARD_TRY, &group->passes[at]);
+    if (status == PAWL_OK) {
+        group->ids[at] = id;
+        group->count++;
+        return PAWL_OK;
+    }
+    leave(r, &group->running[at]);
+    return status == PAWL_EBUSY || status == PAWL_ENOTFOUND ? PAWL_OK : status;
+}
+
 static int drop_group(struct retaining *r, struct group *group, struct pawl_str sub_status,
                       int64_t before_us, uint64_t *count)
 {
@@ -127,18 +162,20 @@ static int drop_group(struct retaining *r, struct group *group, struct pawl_str 
     if (group->count == 0)
         return PAWL_OK;
     pawl__arena_init(&arena, &r->runtime->env->alloc, RUNTIME_BYTES_MAX);
-    for (size_t i = 0; i < group->count; i++)
+    for (size_t i = 0; i < group->count; i++) {
         group->claims[i] = (struct pawl_claim){.id = group->ids[i]};
+        if (group->passes[i].ticket.key != 0)
+            group->claims[i].ticket = &group->passes[i].ticket;
+    }
     status = pawl_store_claim(r->runtime->store, pawl__keeper_incarnation(r->runtime->keeper),
                               group->claims, group->count, &arena, &now_us, r->deadline_ns, r->err);
+    for (size_t i = 0; i < group->count && status == PAWL_OK; i++)
+        pawl__guard_claimed(r->runtime->options.guard, group->ids[i], group->passes[i],
+                            group->claims[i].status);
     if (status == PAWL_OK)
         status = drop_claimed(r, group, sub_status, before_us, count);
     pawl__arena_release(&arena);
-    for (size_t i = 0; i < group->count; i++) {
-        while (pawl__runtime_leave(r->runtime, &group->running[i]))
-            continue;
-    }
-    group->count = 0;
+    disband(r, group);
     if (status == PAWL_OK)
         status = leave_room(r, begun_ns);
     return status;
@@ -169,6 +206,8 @@ static int find_ended(struct retaining *r, const char *sub_status, int64_t befor
 static int drop_instances(struct retaining *r, const char *sub_status, int64_t age_us,
                           uint64_t *count)
 {
+    /* With locks, one at a time: a node must not hold many for this. */
+    const size_t most = r->runtime->options.guard ? 1 : GROUP_MAX;
     int64_t before_us = r->now_us - age_us;
     struct group group = {.count = 0};
     struct pawl_rows rows;
@@ -176,21 +215,21 @@ static int drop_instances(struct retaining *r, const char *sub_status, int64_t a
 
     if (age_us == 0)
         return PAWL_OK;
+    pawl__runtime_task_init(&group.task, r->runtime, r->deadline_ns, r->err);
     status = find_ended(r, sub_status, before_us, &rows);
     if (status == PAWL_OK && r->policy->dry_run)
         *count = rows.total;
     for (size_t i = 0; status == PAWL_OK && i < rows.count; i++) {
-        struct pawl_str id = ((const struct pawl_instance_row *)rows.rows)[i].id;
-
-        /* What somebody here has in hand is left. */
-        group.ids[group.count] = id;
-        if (pawl__runtime_enter(r->runtime, &group.running[group.count], id))
-            group.count++;
-        if (group.count == GROUP_MAX)
+        status = add_to_group(r, &group, ((const struct pawl_instance_row *)rows.rows)[i].id);
+        if (status == PAWL_OK && group.count == most)
             status = drop_group(r, &group, pawl__str(sub_status), before_us, count);
     }
-    return status == PAWL_OK ? drop_group(r, &group, pawl__str(sub_status), before_us, count)
-                             : status;
+    if (status == PAWL_OK)
+        status = drop_group(r, &group, pawl__str(sub_status), before_us, count);
+    else
+        disband(r, &group);
+    pawl__runtime_task_release(&group.task, status);
+    return status;
 }
 
 /* ---- rows ---------------------------------------------------------------------------------- */

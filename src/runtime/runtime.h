@@ -23,6 +23,7 @@
  *
  *     runtime.c            opening, ids, outcomes
  *     runtime_held.c       what is this node's, and in nobody's hand after a failure
+ *     runtime_guard.c      who else is asked before an instance is touched
  *     runtime_run.c        one claimed instance: from mail to events to bursts to commits
  *     runtime_mail.c       what a piece of mail means; cancelling
  *     runtime_commit.c     what a step handed out as one commit
@@ -52,6 +53,7 @@
 #include <pawl/ext/store.h>
 
 struct pawl_runtime;
+struct pawl_guard; /* runtime/guard.h */
 
 /* The event of the log record that stands for records that were dropped. */
 #define PAWL_LOG_TRUNCATED "Truncated"
@@ -109,11 +111,14 @@ struct pawl_runtime_hooks {
 
 struct pawl_runtime_options {
     struct pawl_str node_id; /* "": made of the process */
+    struct pawl_str info;    /* JSON for people who look at nodes; "": none */
     int64_t lease_us;        /* 0: 10 s */
     const struct pawl_log *log;
     struct pawl_runtime_hooks hooks;
     /* Sends what workflows ask for; borrowed. NULL: they learn that this host does not. */
     struct pawl_http_executor *http;
+    /* Who is asked before an instance is touched; borrowed. NULL: nobody, this is one node. */
+    struct pawl_guard *guard;
     struct pawl_definitions_options definitions;
     uint32_t committers;   /* threads; 0: 1 */
     int64_t stimulus_us;   /* how long one that matches nothing waits; 0: 10 min */

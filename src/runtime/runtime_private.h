@@ -8,6 +8,7 @@
 #include "base/map.h"
 #include "engine/builder.h"
 #include "runtime/committer.h"
+#include "runtime/guard.h"
 #include "runtime/keeper.h"
 #include "runtime/pack.h"
 #include "runtime/queue_worker.h"
@@ -17,8 +18,6 @@
 
 /* Of one state, one payload and all that a run holds at a time: far above what fits. */
 #define RUNTIME_BYTES_MAX ((size_t)1 << 30)
-/* Partitions of work. */
-#define RUNTIME_PARTS 1024u
 /* Effects that are done and not yet deleted: so many go in one commit. */
 #define RUNTIME_DONE_MAX 64u
 
@@ -225,6 +224,7 @@ struct runtime_run {
     struct pawl_graph *graph;
     struct pawl_burst *burst;
     bool is_new;                  /* not in the store yet */
+    bool is_known;                /* new, under an id that others may know */
     struct pawl_instance_row row; /* with owner, fence and revision as the store has them */
     struct pawl_json state;       /* as stored; null when new */
     struct pawl_json counts;
@@ -245,6 +245,7 @@ struct runtime_run {
     struct pawl_outcome *outcome; /* NULL: nobody asks */
     bool parked;                  /* its burst awaits something; the claim stays */
     uint32_t polls;               /* of the stop flag */
+    struct pawl_guard_pass pass;  /* under which it runs */
 };
 
 /* In the stored state's section of a burst in progress: see feeds. */
@@ -283,6 +284,17 @@ void pawl__runtime_tell_outcome(const struct runtime_run *run);
  */
 PAWL_MUST_CHECK int pawl__runtime_renew_outcome(struct runtime_task *task,
                                                 struct pawl_outcome *outcome);
+
+/* ---- runtime_guard.c ----------------------------------------------------------------------- */
+
+/*
+ * Asks the guard, before the claim. What is refused to a task for which nobody waits is looked at
+ * again later: its work may be this node's, and in nobody's hand then.
+ */
+PAWL_MUST_CHECK int pawl__runtime_pass(struct runtime_task *task, struct pawl_str instance_id,
+                                       enum pawl_guard_how how, struct pawl_guard_pass *out);
+void pawl__runtime_unpass(struct runtime_task *task, struct pawl_str instance_id,
+                          struct pawl_guard_pass pass);
 
 /* ---- runtime_run.c ------------------------------------------------------------------------- */
 

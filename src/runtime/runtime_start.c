@@ -192,6 +192,7 @@ static int new_row(struct runtime_run *run, const struct pawl_start *start)
     if (status != PAWL_OK)
         return status;
     run->is_new = true;
+    run->is_known = start->instance_id.len > 0;
     run->state = pawl__json_null();
     run->claimed_ns = pawl_env_monotonic_ns(run->runtime->env);
     run->row = (struct pawl_instance_row){

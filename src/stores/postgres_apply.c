@@ -85,7 +85,8 @@ static bool makes_due(const struct pawl_commit *commit)
     for (size_t i = 0; i < commit->change_count; i++) {
         const struct pawl_work_row *work = new_work(&commit->changes[i]);
 
-        if (work && work->due_us != PAWL_TIME_NEVER)
+        /* What has an owner is in its hand; should that die, the end of its lease tells nobody. */
+        if (work && work->due_us != PAWL_TIME_NEVER && work->owner == 0)
             return true;
     }
     return false;

@@ -749,6 +749,8 @@ int case_run(struct suite *suite, const struct pawl_json *json, const struct man
     pawl__buf_init(&run.why, suite->alloc, BYTES_MAX);
     passed = open_case(&run) && run_all(&run) &&
              (!journals_of(&run) || expect_journals(&run, journals_of(&run))) && run.why.len == 0;
+    if (manner->states && run.runtime)
+        node_write_states(&run, manner->states);
     if (manner->verbose && run.runtime)
         print_journal(&run, journals_of(&run));
     *verdict = passed ? CASE_PASSED : CASE_FAILED;

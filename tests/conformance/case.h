@@ -38,6 +38,8 @@ struct manner {
     bool reopen;      /* after every single activity, everything goes through its stored form */
     bool reopen_node; /* and after every step, another node goes on */
     bool verbose;     /* prints the journal beside the expected one */
+    bool distributed; /* whatever touches an instance does so under its lock */
+    struct pawl_buf *states;        /* where all instances are written at the end; NULL: nowhere */
     const char *store_file;         /* an SQLite file of its own for each case; NULL: no file */
     struct case_postgres *postgres; /* NULL, and no file: a store in memory */
 };
@@ -67,6 +69,8 @@ struct running {
     struct pawl_memory_database *database; /* NULL: the store is another */
     struct pawl_store *store;
     struct pawl_runtime *runtime;
+    struct pawl_locks *locks; /* NULL: one node */
+    struct pawl_guard *guard;
     struct pawl_http_executor *http; /* NULL: the case sends nothing */
     struct test_http *stub;          /* NULL: none */
     uint64_t seed;

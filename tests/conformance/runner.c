@@ -3,11 +3,14 @@
  * Runs a conformance suite and counts.
  *
  *     conformance FOLDER [--case ID]… [--area AREA] [--reopen] [--every N]
- *                 [--store memory|sqlite|postgres|postgres://…] [--verbose] [--tap]
+ *                 [--store memory|sqlite|postgres|postgres://…] [--distributed] [--verbose] [--tap]
  *
  * --reopen commits after every activity and goes on from what was stored. --store sqlite keeps each
  * case in a file, --store postgres in a server that it starts (or at that address, in a schema that
  * it makes and removes); there a new node goes on after every step. --every N runs each Nth case.
+ *
+ * --distributed runs each case on the runtime of a cluster, and then on that of one node: what the
+ * instances of a case are exported as must be the same to the byte, with their journals.
  *
  * Prints `ok ID`, `not ok ID - why` or `not run ID - what is missing` for each case, then a table
  * by area, and ends with `N passed, N failed, N skipped`. Exits 1 when a case failed, 2 when the
@@ -24,6 +27,7 @@
 #include <unistd.h>
 
 #define AREAS_MAX 256
+#define STATES_MAX ((size_t)1 << 30)
 
 struct area {
     struct pawl_str name;
@@ -38,6 +42,7 @@ struct options {
     struct manner manner;
     const char *store;
     unsigned every;
+    bool distributed;
     bool tap;
 };
 
@@ -67,6 +72,8 @@ static bool parse(int argc, char **argv, struct options *options)
             options->store = argv[++i];
         else if (strcmp(argv[i], "--every") == 0 && i + 1 < argc && atoi(argv[i + 1]) > 0)
             options->every = (unsigned)atoi(argv[++i]);
+        else if (strcmp(argv[i], "--distributed") == 0)
+            options->distributed = true;
         else if (strcmp(argv[i], "--verbose") == 0)
             options->manner.verbose = true;
         else if (strcmp(argv[i], "--tap") == 0)
@@ -153,6 +160,36 @@ static void print_table(const struct options *options, const struct tally *tally
            total(tally, CASE_FAILED), total(tally, CASE_NOT_RUN));
 }
 
+/* On the cluster's runtime, then on one node's: the states must be the same. */
+static int run_both(const struct options *options, struct suite *suite,
+                    const struct pawl_json *json, enum verdict *verdict, const char **why)
+{
+    struct manner manner = options->manner;
+    enum verdict alone;
+    struct pawl_buf cluster, node;
+    const char *ignored;
+    int status;
+
+    pawl__buf_init(&cluster, suite->alloc, STATES_MAX);
+    pawl__buf_init(&node, suite->alloc, STATES_MAX);
+    manner.distributed = true;
+    manner.states = &cluster;
+    status = case_run(suite, json, &manner, verdict, why);
+    manner.distributed = false;
+    manner.states = &node;
+    if (status == PAWL_OK && *verdict == CASE_PASSED)
+        status = case_run(suite, json, &manner, &alone, &ignored);
+    if (status == PAWL_OK && *verdict == CASE_PASSED &&
+        (cluster.status != PAWL_OK || node.status != PAWL_OK ||
+         !pawl__str_equal(pawl__buf_peek(&cluster), pawl__buf_peek(&node)))) {
+        *verdict = CASE_FAILED;
+        *why = "the instances differ from those of one node";
+    }
+    pawl__buf_release(&cluster);
+    pawl__buf_release(&node);
+    return status;
+}
+
 static int run_suite(const struct options *options, struct suite *suite, struct tally *tally)
 {
     unsigned seen = 0;
@@ -165,7 +202,8 @@ static int run_suite(const struct options *options, struct suite *suite, struct 
 
         if (!is_wanted(options, json) || seen++ % options->every != 0)
             continue;
-        status = case_run(suite, json, &options->manner, &verdict, &why);
+        status = options->distributed ? run_both(options, suite, json, &verdict, &why)
+                                      : case_run(suite, json, &options->manner, &verdict, &why);
         if (status != PAWL_OK)
             return status;
         report(options, tally, json, verdict, why);
@@ -256,7 +294,8 @@ int main(int argc, char **argv)
     if (!parse(argc, argv, &options)) {
         fprintf(stderr,
                 "usage: %s FOLDER [--case ID] [--area AREA] [--reopen] [--every N] "
-                "[--store memory|sqlite|postgres|postgres://...] [--verbose] [--tap]\n",
+                "[--store memory|sqlite|postgres|postgres://...] [--distributed] [--verbose] "
+                "[--tap]\n",
                 argv[0]);
         return 2;
     }

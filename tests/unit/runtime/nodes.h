@@ -54,6 +54,7 @@ struct fixture {
     unsigned fail_skip;             /* but for so many, fails */
     enum pawl_store_fault fail_how; /* so, */
     bool fail;                      /* if this is set */
+    struct pawl_guard *guard;       /* of nodes that are opened then */
 };
 
 /* The tests' own calls are made on one thread, and commits while that waits for them. */
@@ -104,7 +105,9 @@ static inline int64_t later(struct fixture *f)
 static inline void node_open(struct fixture *f, struct node *node, const char *id)
 {
     struct pawl_runtime_options options = {
-        .node_id = pawl__str(id), .hooks = {.line = on_line, .stop = is_stopped, .ctx = f}};
+        .node_id = pawl__str(id),
+        .guard = f->guard,
+        .hooks = {.line = on_line, .stop = is_stopped, .ctx = f}};
     const struct pawl_store_fault_hooks hooks = {.decide = decide, .ctx = f};
     struct pawl_store *inner;
 
