@@ -236,9 +236,10 @@ static int work_on(struct stage *stage)
     struct pawl_pool *pool;
     int status = pawl__pool_open(stage->env, stage->runtime, &threads, &pool, &stage->err);
 
-    while (status == PAWL_OK)
+    if (status != PAWL_OK)
+        return status;
+    for (;;)
         (void)poll(NULL, 0, -1);
-    return status;
 }
 
 static pid_t start_node(const char *uri, unsigned number)
