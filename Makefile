@@ -74,7 +74,7 @@ sim: ## simulate SEEDS=1000 clusters from seed FROM=0, and ten times as many sto
 	@SIM_FROM=$(FROM) SIM_CLUSTER_SEEDS=$(SEEDS) $(BUILD)/tests/sim/test-sim-cluster
 	@SIM_FROM=$(FROM) SIM_SEEDS=$(SEEDS)0 $(BUILD)/tests/sim/test-sim-seeds
 
-soak: ## what users suffer from, in the long form: hours
+soak: ## what users suffer from, in the long form: half an hour
 	@tools/install-packages build test
 	@tools/build $(BUILD) CC=$(CC) -Dtests=true $(SETUP)
 	@PAINS_LONG=1 meson test -C $(BUILD) --suite pains --timeout-multiplier 0 --print-errorlogs
