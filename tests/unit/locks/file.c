@@ -6,8 +6,13 @@
 #include "locks/providers.h"
 
 #include <fcntl.h>
+#include <sched.h>
+#include <signal.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <sys/file.h>
+#include <sys/mman.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -109,6 +114,30 @@ static void a_file_that_was_unlinked_while_it_was_locked_is_not_a_lock(void **st
     assert_ok(give(f, f->a, &first), &f->err);
     assert_code(take(f, f->a, &third), PAWL_EBUSY);
     assert_ok(give(f, f->b, &second), &f->err);
+}
+
+/* A backup by hard links keeps the file alive after its name is gone. */
+static void a_file_that_has_another_name_is_not_the_lock_either(void **state)
+{
+    struct fixture *f = *state;
+    struct pawl_lock_grant first = grant_for("x", 0), second = grant_for("x", 0);
+    char path[256], copy[300];
+    int stray;
+
+    assert_ok(take(f, f->a, &first), &f->err);
+    assert_ok(give(f, f->a, &first), &f->err);
+    (void)snprintf(copy, sizeof copy, "%s.copy", path_for(f, "x", path));
+    assert_int_equal(link(path, copy), 0);
+    assert_ok(take(f, f->a, &first), &f->err); /* two names, and one is the right one */
+    assert_code(take(f, f->b, &second), PAWL_EBUSY);
+    assert_ok(give(f, f->a, &first), &f->err);
+    assert_int_equal(unlink(path), 0);
+    stray = open(copy, O_RDWR | O_CLOEXEC);
+    assert_int_equal(flock(stray, LOCK_EX | LOCK_NB), 0); /* who has locked the old one */
+    assert_ok(take(f, f->a, &first), &f->err);            /* is not in the way */
+    assert_ok(give(f, f->a, &first), &f->err);
+    assert_int_equal(close(stray), 0);
+    assert_int_equal(unlink(copy), 0);
 }
 
 static void tokens_grow_over_releases_and_reopening(void **state)
@@ -269,6 +298,66 @@ static void a_forked_child_does_not_keep_what_its_parent_released(void **state)
     assert_int_equal(status, 0);
 }
 
+/* ---- unlinking by others ------------------------------------------------------------------- */
+
+#define RACERS 8
+#define RACES 4000
+
+struct track {
+    _Atomic(int) inside, violations, done;
+};
+
+static int race(struct fixture *f, struct track *track)
+{
+    char path[256];
+
+    (void)path_for(f, "race", path);
+    for (int i = 0; i < RACES;) {
+        struct pawl_lock_grant grant = grant_for("race", 0);
+        int status = f->a->ops->try_(f->a, &grant, PAWL_FOREVER, NULL);
+
+        if (status == PAWL_EBUSY) {
+            (void)sched_yield();
+            continue;
+        }
+        if (status != PAWL_OK)
+            return 1;
+        if (atomic_fetch_add(&track->inside, 1) != 0)
+            atomic_fetch_add(&track->violations, 1);
+        if (i % 16 == 0)
+            (void)sched_yield(); /* others get a chance to do it wrong */
+        atomic_fetch_sub(&track->inside, 1);
+        if (i % 8) /* as .NET's library does when it releases */
+            (void)unlink(path);
+        if (f->a->ops->release(f->a, &grant, PAWL_FOREVER, NULL) != PAWL_OK)
+            return 1;
+        i++;
+    }
+    atomic_fetch_add(&track->done, 1);
+    return 0;
+}
+
+static void unlinking_lets_nobody_in_beside_the_holder(void **state)
+{
+    struct fixture *f = *state;
+    struct track *track =
+        mmap(NULL, sizeof *track, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+    pid_t pids[RACERS];
+
+    assert_true(track != MAP_FAILED);
+    for (int i = 0; i < RACERS; i++) {
+        pids[i] = fork();
+        assert_true(pids[i] >= 0);
+        if (pids[i] == 0)
+            _exit(race(f, track));
+    }
+    for (int i = 0; i < RACERS; i++)
+        assert_int_equal(waitpid(pids[i], NULL, 0), pids[i]);
+    assert_int_equal(atomic_load(&track->done), RACERS);
+    assert_int_equal(atomic_load(&track->violations), 0);
+    (void)munmap(track, sizeof *track);
+}
+
 /* ---- errors are neither busy nor granted --------------------------------------------------- */
 
 static void what_cannot_be_opened_is_an_error(void **state)
@@ -370,10 +459,10 @@ static void reads_only_what_it_writes(void **state)
                                         "pawl-lock 1 1 a 9223372036854775808"};
     struct pawl_lock_text text = {.token = 42, .owner = "me", .since_us = 7}, back;
     char bytes[PAWL_LOCK_TEXT_SIZE];
-    size_t len = pawl__lock_text_write(&text, bytes);
 
     (void)state;
-    assert_code(pawl__lock_text_parse(pawl__str_make(bytes, len), &back), PAWL_OK);
+    pawl__lock_text_write(&text, bytes);
+    assert_code(pawl__lock_text_parse(pawl__str_make(bytes, sizeof bytes), &back), PAWL_OK);
     assert_true(back.token == 42 && back.since_us == 7);
     assert_string_equal(back.owner, "me");
     assert_code(pawl__lock_text_parse(pawl__str(""), &back), PAWL_OK);
@@ -389,11 +478,13 @@ int main(void)
     const struct CMUnitTest tests[] = {
         CASE(one_provider_keeps_the_other_out),
         CASE(a_file_that_was_unlinked_while_it_was_locked_is_not_a_lock),
+        CASE(a_file_that_has_another_name_is_not_the_lock_either),
         CASE(tokens_grow_over_releases_and_reopening),
         CASE(a_file_with_something_else_in_it_gives_no_token),
         CASE(a_release_wakes_who_was_refused),
         CASE(the_death_of_a_holder_wakes_who_was_refused),
         CASE(a_forked_child_does_not_keep_what_its_parent_released),
+        CASE(unlinking_lets_nobody_in_beside_the_holder),
         CASE(what_cannot_be_opened_is_an_error),
         CASE(no_more_descriptors_is_not_busy),
         CASE(a_folder_that_goes_away_is_made_again),
