@@ -62,6 +62,7 @@ static const struct pawl_cli_command *const commands[] = {
     &pawl__cli_worker,
     &pawl__cli_nodes,
     &pawl__cli_top,
+    &pawl__cli_lock,
     &pawl__cli_store,
     &pawl__cli_verify_cluster,
     &pawl__cli_config,
