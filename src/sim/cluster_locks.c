@@ -45,17 +45,24 @@ static void decide_fault(void *ctx, enum pawl_lock_call call, struct pawl_lock_f
     }
 }
 
-/* Leases for some seeds; for others a lock is held until its node is gone for good. */
+/* Long and short leases, and for some seeds none: a lock is held until its node is gone for good.
+ */
+static int64_t ttl_ms(const struct cluster *cluster)
+{
+    static const int64_t all[] = {0, CLUSTER_LEASE_NS / MS_NS, 300};
+
+    if (cluster->options.bug == PAWL_CLUSTER_BUG_LOCKED)
+        return 24 * 3600 * 1000;
+    return all[cluster->options.seed / 2 % 3];
+}
+
 static int open_locks(struct cluster_node *node, struct pawl_error *err)
 {
     struct cluster *cluster = node->cluster;
     const struct pawl_lock_fault_hooks hooks = {decide_fault, node};
-    int64_t ttl_ms = cluster->options.bug != PAWL_CLUSTER_BUG_LOCKED && cluster->options.seed % 2
-                         ? CLUSTER_LEASE_NS / MS_NS
-                         : 0;
     struct pawl_env *env = &node->env.base;
     struct pawl_lock_provider *inner = NULL, *provider = NULL;
-    int status = pawl__memory_locks_open(cluster->space, env, ttl_ms, &inner, err);
+    int status = pawl__memory_locks_open(cluster->space, env, ttl_ms(cluster), &inner, err);
 
     if (status != PAWL_OK)
         return status;
@@ -85,7 +92,7 @@ int pawl__cluster_locks_open(struct cluster_node *node, struct pawl_error *err)
     distribution.acquire_ns = 5 * SECOND_NS;
     distribution.patience_ns =
         cluster->options.bug == PAWL_CLUSTER_BUG_LOCKED ? PAWL_FOREVER : CLUSTER_LEASE_NS;
-    distribution.partitions = 1 + (uint32_t)(cluster->options.seed / 2 % 3);
+    distribution.partitions = 1 + (uint32_t)(cluster->options.seed % 3);
     status = pawl__distributed_guard_new(&distribution, &node->guard, err);
     if (status == PAWL_OK)
         status = pawl__distributed_queue_worker_new(&distribution, &node->queue, err);
