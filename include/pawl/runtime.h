@@ -41,7 +41,9 @@
  *
  * Who does the work. What is to be done later (an event that was delivered, a timer, a child) is a
  * row of the store that is due until somebody has done it. With `workers` in the options, threads
- * of the library do it; without, the program does, on its own threads: pawl_work(), pawl_drain().
+ * of the library do it, after they have loaded what is in the folder of the setting
+ * `definitions.folder`, and drop what the settings `retention.*` do not keep; without, the program
+ * does what is due, on its own threads: pawl_work(), pawl_drain().
  * Starting and resuming run the instance on the caller's thread until it waits or ends.
  *
  * Threads. Any call may be made from any thread at any time, but for pawl_close(), which comes

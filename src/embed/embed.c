@@ -309,14 +309,9 @@ static int compose(struct pawl *pawl, bool named, struct pawl_error *err)
 
 static int employ(struct pawl *pawl, struct pawl_error *err)
 {
-    const struct pawl_pool_options options = {
-        .workers = pawl->options.workers,
-        .queue = pawl__host_get(pawl->host, PAWL_SLOT_QUEUE_WORKER),
-    };
-
-    if (options.workers == 0)
+    if (pawl->options.workers == 0)
         return PAWL_OK;
-    return pawl__pool_open(pawl->env, pawl->runtime, &options, &pawl->pool, err);
+    return pawl__duty_open(pawl->host, pawl->options.workers, NULL, &pawl->duty, err);
 }
 
 static int make(const struct pawl_options *options, struct pawl **out, struct pawl_error *err)
@@ -389,7 +384,7 @@ void pawl_close(struct pawl *pawl)
         return;
     env = pawl->env;
     owns_env = pawl->owns_env;
-    pawl__pool_close(pawl->pool);
+    pawl__duty_close(pawl->duty);
     pawl__host_free(pawl->host);
     pawl__arena_release(&pawl->arena);
     pawl__configuration_release(&pawl->configuration);

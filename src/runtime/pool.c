@@ -40,6 +40,9 @@ struct pawl_pool {
     struct pawl_cond *cond;
     struct batch *batch;      /* with pieces not yet given out; NULL: none */
     struct pawl_list batches; /* not done yet: a thread that is stopped leaves its part to close */
+    /* The leader's, without the mutex. What an earlier one saw of the store's news is no reason for
+     * the next to look once more. */
+    struct pawl_wake wake;
     bool is_led;
     bool stop;
     uint32_t ended; /* threads */
@@ -98,8 +101,7 @@ static bool is_stopped(struct pawl_pool *pool)
 
 /* Until something is due or was committed, at most as long as an idle pool sleeps. Who was refused
  * its turn knows nothing of what is due, and asks again soon. */
-static void idle(struct pawl_pool *pool, struct pawl_wake *wake, const struct pawl_taken *taken,
-                 bool was_refused)
+static void idle(struct pawl_pool *pool, const struct pawl_taken *taken, bool was_refused)
 {
     int64_t now_ns = pawl_env_monotonic_ns(pool->env), wait_ns = pool->options.idle_ns_max;
 
@@ -109,7 +111,7 @@ static void idle(struct pawl_pool *pool, struct pawl_wake *wake, const struct pa
         (taken->next_due_us - taken->now_us) < wait_ns / 1000)
         wait_ns = (taken->next_due_us - taken->now_us) * 1000;
     if (wait_ns > 0)
-        (void)!pawl_store_wait(pool->runtime->store, wake, now_ns + wait_ns, NULL);
+        (void)!pawl_store_wait(pool->runtime->store, &pool->wake, now_ns + wait_ns, NULL);
 }
 
 static void refused(struct pawl_pool *pool, const struct pawl_error *err)
@@ -142,16 +144,30 @@ static int look(struct pawl_pool *pool, struct batch *batch, bool *more, struct 
     return status == PAWL_EBUSY ? PAWL_EUNAVAILABLE : status; /* of the store, not of the queue */
 }
 
+/* Waits for memory as for a store that does not answer; NULL when the pool is to stop. */
+static struct batch *new_batch(struct pawl_pool *pool)
+{
+    struct batch *batch = NULL;
+
+    while (!is_stopped(pool) && !(batch = pawl__alloc_zeroed(&pool->env->alloc, sizeof *batch))) {
+        struct pawl_error err = PAWL_ERROR_INIT;
+
+        (void)pawl__error_code(&err, PAWL_ENOMEM);
+        refused(pool, &err);
+    }
+    if (batch)
+        pawl__arena_init(&batch->arena, &pool->env->alloc, RUNTIME_BYTES_MAX);
+    return batch;
+}
+
 /* Looks until there is work; NULL when the pool is to stop. */
 static struct batch *lead(struct pawl_pool *pool)
 {
-    struct batch *batch = pawl__alloc_zeroed(&pool->env->alloc, sizeof *batch);
-    struct pawl_wake wake = {0};
+    struct batch *batch = new_batch(pool);
     int64_t due_us = PAWL_TIME_NEVER; /* of all parts since it waited */
 
     if (!batch)
         return NULL;
-    pawl__arena_init(&batch->arena, &pool->env->alloc, RUNTIME_BYTES_MAX);
     while (!is_stopped(pool)) {
         struct pawl_error err = PAWL_ERROR_INIT;
         bool more = false;
@@ -174,7 +190,7 @@ static struct batch *lead(struct pawl_pool *pool)
         batch->taken.next_due_us = due_us;
         due_us = PAWL_TIME_NEVER;
         if (status == PAWL_OK || status == PAWL_EBUSY)
-            idle(pool, &wake, &batch->taken, status == PAWL_EBUSY);
+            idle(pool, &batch->taken, status == PAWL_EBUSY);
         else
             refused(pool, &err);
     }

@@ -61,6 +61,13 @@ struct pawl_guard; /* runtime/guard.h */
 /* Bytes of an instance id that callers choose. */
 #define PAWL_INSTANCE_ID_MAX 127
 
+/*
+ * Bytes, about those of its JSON text, of what a start, a resume or a stimulus brings along: a
+ * quarter of what the state of an instance, which keeps it, may have. More is PAWL_ELIMIT, and
+ * nothing happened.
+ */
+#define PAWL_INPUT_BYTES_MAX ((size_t)16 << 20)
+
 /* Kinds of work. */
 #define PAWL_WORK_STIMULUS "stimulus"
 #define PAWL_WORK_START "start"
@@ -68,7 +75,8 @@ struct pawl_guard; /* runtime/guard.h */
 #define PAWL_WORK_TIMER "timer"
 #define PAWL_WORK_CHILD "child"
 #define PAWL_WORK_FEED "feed"
-#define PAWL_WORK_RUN "run"       /* go on where the state stands: after a failure */
+#define PAWL_WORK_JOB "job" /* of an activity in the background; with what its effect came to */
+#define PAWL_WORK_RUN "run" /* go on where the state stands: after a failure */
 #define PAWL_WORK_CANCEL "cancel" /* with its children */
 #define PAWL_WORK_CANCEL_ONE "cancel-one"
 #define PAWL_WORK_RECHECK "recheck"

@@ -73,7 +73,13 @@ int pawl__runtime_run(struct pawl_runtime *runtime, struct pawl_str instance_id,
     task.waits = true;
     if (out)
         *out = (struct pawl_outcome){0};
-    status = pawl__runtime_run_waiting(&task, instance_id, &event, out);
+    status = pawl__runtime_check_input(&task, "a resume", &run->input);
+    if (status == PAWL_OK)
+        status = pawl__runtime_check_input(&task, "a resume", &run->properties);
+    if (status == PAWL_OK)
+        status = pawl__runtime_check_input(&task, "a resume", &run->variables);
+    if (status == PAWL_OK)
+        status = pawl__runtime_run_waiting(&task, instance_id, &event, out);
     pawl__runtime_task_release(&task, status);
     return status;
 }

@@ -86,15 +86,10 @@ static void add_bookmark(struct import *import, const struct pawl_json *bookmark
         .payload = text_of(import, payload),
         .metadata = text_of(import, pawl__json_get_text(bookmark, "metadata")),
     };
-    int64_t due = pawl__bookmark_due(row.name, payload);
 
     pawl__runtime_change(&import->changes, PAWL_CHANGE_PUT, PAWL_TABLE_BOOKMARKS, &row);
-    if (due != INT64_MAX) {
-        const struct pawl_work_row timer =
-            pawl__runtime_timer_row(import->row.id, row.id, due, import->now_us);
-
-        pawl__runtime_change(&import->changes, PAWL_CHANGE_PUT, PAWL_TABLE_WORK, &timer);
-    }
+    pawl__runtime_put_waker(&import->changes, import->row.id, row.id, row.name, payload,
+                            import->now_us);
 }
 
 static int add_history(struct import *import, const struct pawl_json *exported)

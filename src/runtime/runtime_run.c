@@ -23,6 +23,7 @@ void pawl__runtime_run_init(struct runtime_run *run, struct runtime_task *task)
     for (unsigned i = 0; i < 2; i++)
         pawl__arena_init(&run->state_arenas[i], &task->runtime->env->alloc, RUNTIME_BYTES_MAX);
     run->counts = pawl__json_object();
+    run->feeds = run->feeds_job = pawl__str("");
 }
 
 static void close_burst(struct runtime_run *run)
@@ -67,9 +68,11 @@ static int load(struct runtime_run *run, const struct pawl_claim *claim)
     if (status == PAWL_OK && !pawl__json_is(&run->counts, PAWL_JSON_OBJECT))
         run->counts = pawl__json_object();
     if (status == PAWL_OK) {
-        run->feeds = pawl__arena_str(
-            &task->arena, runtime_text(pawl__json_get_text(&run->state, "pawl"), RUNTIME_FEEDS));
-        if (!run->feeds.ptr)
+        const struct pawl_json *section = pawl__json_get_text(&run->state, "pawl");
+
+        run->feeds = pawl__arena_str(&task->arena, runtime_text(section, RUNTIME_FEEDS));
+        run->feeds_job = pawl__arena_str(&task->arena, runtime_text(section, RUNTIME_FEEDS_JOB));
+        if (!run->feeds.ptr || !run->feeds_job.ptr)
             status = pawl__error_code(task->err, pawl__arena_status(&task->arena));
     }
     if (status != PAWL_OK)
@@ -287,14 +290,19 @@ static int feed(struct runtime_run *run, const struct pawl_json *result)
     return status == PAWL_OK ? PAWL_OK : pawl__error_code(run->task->err, status);
 }
 
+void pawl__runtime_refusal(struct pawl_builder *b, struct pawl_json *result)
+{
+    pawl__build_name(b, result, "error", "this host sends no HTTP requests");
+    pawl__build_name(b, result, "reason", "none");
+}
+
 /* Nobody here sends requests: the activity learns that at once. */
 static int refuse_request(struct runtime_run *run, bool *answered)
 {
     struct pawl_builder b = {.arena = &run->arena};
     struct pawl_json result = pawl__json_object();
 
-    pawl__build_name(&b, &result, "error", "this host sends no HTTP requests");
-    pawl__build_name(&b, &result, "reason", "none");
+    pawl__runtime_refusal(&b, &result);
     if (b.status != PAWL_OK)
         return pawl__error_code(run->task->err, b.status);
     *answered = true;

@@ -39,6 +39,11 @@ static int open_store(struct running *run, struct pawl_error *err)
     if (run->manner->store_file)
         return pawl__sqlite_store_open(run->env, pawl__str(run->manner->store_file), &options,
                                        &run->store, err);
+    if (run->manner->postgres) {
+        run->manner->postgres->has_tables = true;
+        return pawl__postgres_store_open(run->env, pawl__str(run->manner->postgres->uri), &options,
+                                         &run->store, err);
+    }
     return pawl__memory_store_open(run->database, run->env, &run->store, err);
 }
 
@@ -113,6 +118,28 @@ static void remove_file(struct running *run)
     }
 }
 
+/* A server has a clock of its own. */
+static int tell_time(struct running *run, struct pawl_error *err)
+{
+    if (!run->manner->postgres)
+        return PAWL_OK;
+    return case_postgres_tell(run->manner->postgres, pawl_env_wall_ns(run->env) / 1000, err);
+}
+
+static int make_database(struct running *run, struct pawl_error *err)
+{
+    int status;
+
+    if (run->manner->store_file) {
+        remove_file(run);
+        return PAWL_OK;
+    }
+    if (!run->manner->postgres)
+        return pawl__memory_database_new(run->env, &run->database, err);
+    status = case_postgres_clear(run->manner->postgres, err);
+    return status == PAWL_OK ? tell_time(run, err) : status;
+}
+
 bool node_open(struct running *run)
 {
     struct pawl_error err = PAWL_ERROR_INIT;
@@ -124,10 +151,7 @@ bool node_open(struct running *run)
     run->next_due_us = PAWL_TIME_NEVER;
     pawl__arena_init(&run->seen_arena, run->suite->alloc, BYTES_MAX);
     run->stale = true;
-    if (run->manner->store_file)
-        remove_file(run);
-    else
-        status = pawl__memory_database_new(run->env, &run->database, &err);
+    status = make_database(run, &err);
     if (status != PAWL_OK)
         return differs(run, "no database: %s", err.msg);
     return open_both(run);
@@ -189,8 +213,13 @@ void set_now_us(struct running *run, int64_t now_us)
 {
     int64_t ns = now_us * 1000 - pawl_env_wall_ns(run->env);
 
-    if (ns > 0)
-        test_clock_advance(run->clock, ns);
+    struct pawl_error err = PAWL_ERROR_INIT;
+
+    if (ns <= 0)
+        return;
+    test_clock_advance(run->clock, ns);
+    if (tell_time(run, &err) != PAWL_OK)
+        (void)differs(run, "the clock of the store: %s", err.msg);
 }
 
 /* ---- what the store has ------------------------------------------------------------------ */

@@ -126,7 +126,7 @@ static inline void node_close(struct node *node)
 
 static inline void open_all(struct fixture *f)
 {
-    pawl__arena_init(&f->arena, &f->env->alloc, (size_t)64 << 20);
+    pawl__arena_init(&f->arena, &f->env->alloc, (size_t)256 << 20);
     pawl__engine_init(&f->engine, &f->env->alloc, (struct pawl_hash_seed){1, 2});
     assert_int_equal(pawl__activities_register(&f->engine), PAWL_OK);
     assert_int_equal(pawl__expressions_register(&f->engine), PAWL_OK);
