@@ -5,7 +5,7 @@
  */
 #include "activities/children.h"
 #include "activities/http_client.h"
-#include "engine/base64.h"
+#include "base/base64.h"
 
 static const struct pawl_type headers_type = {.kind = PAWL_TYPE_NAMED, .alias = "HttpHeaders"};
 static const struct pawl_type message_type = {.kind = PAWL_TYPE_NAMED,

@@ -3,8 +3,8 @@
  * Into arrays, lists and sets, element by element. Text is one element of a collection of strings,
  * and is taken apart into UTF-16 units for any other.
  */
+#include "base/base64.h"
 #include "base/map.h"
-#include "engine/base64.h"
 #include "engine/convert_rules.h"
 #include "engine/type_names.h"
 

@@ -3,9 +3,9 @@
  * Into dates, time spans, Guids and bytes. The engine's local time zone is UTC: a date that says
  * where it is becomes a local one, written with +00:00.
  */
+#include "base/base64.h"
 #include "base/duration.h"
 #include "base/id.h"
-#include "engine/base64.h"
 #include "engine/convert_rules.h"
 #include "engine/net_date.h"
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The functions of the host, as scripts call them. What is pure script is in javascript_boot.js. */
+#include "base/base64.h"
 #include "base/duration.h"
 #include "base/id.h"
-#include "engine/base64.h"
 #include "expressions/javascript_private.h"
 
 /* What is longer is cut in messages. */

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Values of workflows as scripts see them, and what becomes of what scripts answer. */
+#include "base/base64.h"
 #include "base/datetime.h"
 #include "base/duration.h"
-#include "engine/base64.h"
 #include "expressions/javascript_private.h"
 
 #include <math.h>

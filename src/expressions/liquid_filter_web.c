@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Filters for HTML, addresses and base64. */
-#include "engine/base64.h"
+#include "base/base64.h"
 #include "expressions/liquid_filters.h"
 
 /* ---- HTML -------------------------------------------------------------------------------- */

@@ -2,8 +2,8 @@
 /* What a workflow's values are in a template, what they have as members, and how they compare. */
 #include "expressions/liquid_value.h"
 
+#include "base/base64.h"
 #include "base/duration.h"
-#include "engine/base64.h"
 #include "engine/net_date.h"
 #include "expressions/liquid_run.h"
 

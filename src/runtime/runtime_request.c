@@ -6,8 +6,8 @@
 #include "runtime/runtime_request.h"
 
 #include "base/alloc.h"
+#include "base/base64.h"
 #include "base/error.h"
-#include "engine/base64.h"
 
 /* ---- from the effect to the request -------------------------------------------------------- */
 

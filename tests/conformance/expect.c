@@ -2,10 +2,10 @@
 /* Expectations about the entry instance, journals, and the table of all keys. */
 #include "conformance/expect.h"
 
+#include "base/base64.h"
 #include "base/datetime.h"
 #include "base/duration.h"
 #include "conformance/stub.h"
-#include "engine/base64.h"
 
 #include <stdarg.h>
 #include <stdio.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Base64 both ways, four characters at a time; see base64.h. */
-#include "engine/base64.h"
+#include "base/base64.h"
 
 static int sextet(char c)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Base64 (RFC 4648, with padding): how bytes stand in JSON. */
-#ifndef PAWL_ENGINE_BASE64_H
-#define PAWL_ENGINE_BASE64_H
+#ifndef PAWL_BASE_BASE64_H
+#define PAWL_BASE_BASE64_H
 
 #include "base/str.h"
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "engine/base64.h"
+#include "base/base64.h"
 
 #include "lib/test.h"
 
@@ -52,5 +52,5 @@ int main(void)
         cmocka_unit_test(white_space_is_passed_over_and_the_rest_refused),
     };
 
-    return cmocka_run_group_tests_name("engine/base64", tests, NULL, NULL);
+    return cmocka_run_group_tests_name("base/base64", tests, NULL, NULL);
 }
