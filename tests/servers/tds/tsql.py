@@ -154,6 +154,11 @@ class Sql:
         if wanted:
             self.session.create_sequence(name)
 
+    def is_column(self):
+        return (self.at < len(self.tokens) and self.tokens[self.at][0] == "word"
+                and self.peek(1) in (",", "from")
+                and not self.peek().startswith("@") and self.peek() != "null")
+
     def select(self, wanted):
         self.at += 1
         names, values = [], []
@@ -161,7 +166,7 @@ class Sql:
             self.primary()
         while True:
             start = self.at
-            if self.peek(1) in (",", "from") and not self.peek().startswith("@"):
+            if self.is_column():
                 values.append(None)
                 names.append(self.next()[1])
             else:
