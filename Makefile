@@ -5,9 +5,12 @@
 #   CC=clang        build and test with clang, in a folder of its own
 #   SUITE=name      run one suite of tests only (unit, threads, cli, conformance, fuzz-corpus, …);
 #                   for 'make conformance' a folder with cases
+#   TIDY=30         lint: clang-tidy only for what the last 30 commits touched
 
 SAN ?=
 SUITE ?=
+TIDY ?=
+LINT_BUILD ?= build-clang
 FUZZ_SECONDS ?= 60
 SEEDS ?= 1000
 INSTANCES ?= 1000000
@@ -72,8 +75,8 @@ soak: ## what users suffer from, in the long form: hours
 lint: ## formatting, layers, banned calls, sizes, globals, clang-tidy
 	@tools/install-packages build test lint
 	@tools/build build CC=gcc -Dtests=true
-	@tools/build build-clang CC=clang -Dtests=true
-	@tools/lint build build-clang
+	@[ -f $(LINT_BUILD)/build.ninja ] || tools/build build-clang CC=clang -Dtests=true
+	@tools/lint build $(LINT_BUILD) $(TIDY)
 
 format: ## put all sources into the one style
 	@tools/install-packages lint

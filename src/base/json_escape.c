@@ -122,6 +122,8 @@ static inline size_t copy_plain(char *to, const char *p, size_t len, bool html)
 {
     size_t done = 0;
 
+    if (len == 0)
+        return 0; /* an empty string may have no bytes at all: nothing is added to NULL */
     while (len - done >= 16) {
         __m128i bytes = load16(p + done);
 

@@ -103,6 +103,19 @@ PAWL_MUST_CHECK int pawl__pq_sync(struct pawl_pq_conn *conn, struct pawl_error *
 PAWL_MUST_CHECK int pawl__pq_run(struct pawl_pq_conn *conn, bool writes,
                                  const struct pawl_socket_wait *wait, struct pawl_error *err);
 
+/*
+ * Sends one statement and does not wait: its answer is read with those of the next batch and
+ * forgotten. For what should happen soon and whose failure changes nothing. Between batches.
+ * `number` and the rest as above. On failure the connection is broken.
+ */
+PAWL_MUST_CHECK int pawl__pq_post(struct pawl_pq_conn *conn, uint32_t number, const char *text,
+                                  const struct pawl_pq_param *params, size_t param_count,
+                                  struct pawl_error *err);
+/* How many posted statements are unanswered: past some hundreds, run a batch. */
+size_t pawl__pq_posted(const struct pawl_pq_conn *conn);
+/* Nobody uses it again. */
+void pawl__pq_break(struct pawl_pq_conn *conn);
+
 /* Of the batch that was run last, also when that failed: how many syncs were answered. What stands
  * before these is known: pawl__pq_status() tells. */
 size_t pawl__pq_synced(const struct pawl_pq_conn *conn);

@@ -3,8 +3,8 @@
  * Batches of statements in libpq's pipeline mode, see libpq.h.
  *
  * Invariants: a connection is non-blocking and in pipeline mode from its first batch to its end;
- * between batches nothing is unanswered. Whatever spoils that (a lost connection, a deadline in the
- * middle, memory) marks it broken, and nobody uses it again.
+ * between batches nothing is unanswered but what was posted. Whatever spoils that (a lost
+ * connection, a deadline in the middle, memory) marks it broken, and nobody uses it again.
  */
 #include "drivers/libpq_private.h"
 
@@ -31,7 +31,8 @@ static void forget_answers(struct pawl_pq_conn *conn)
 {
     for (size_t i = 0; i < conn->entry_count; i++)
         conn->pq->call.PQclear(conn->entries[i].result); /* NULL allowed */
-    conn->entry_count = conn->query_count = 0;
+    conn->entry_count = conn->posted_entries;            /* those have no answers yet */
+    conn->query_count = 0;
 }
 
 /* Nothing may be sent on it any more; what was sent without a sync is taken back by the server. */
@@ -243,6 +244,36 @@ int pawl__pq_sync(struct pawl_pq_conn *conn, struct pawl_error *err)
     return PAWL_OK;
 }
 
+int pawl__pq_post(struct pawl_pq_conn *conn, uint32_t number, const char *text,
+                  const struct pawl_pq_param *params, size_t param_count, struct pawl_error *err)
+{
+    int status = pawl__pq_begin(conn, err);
+
+    if (status == PAWL_OK)
+        status = pawl__pq_queue(conn, number, text, params, param_count, err);
+    if (status == PAWL_OK)
+        status = pawl__pq_sync(conn, err);
+    if (status != PAWL_OK)
+        return status;
+    if (conn->pq->call.PQflush(conn->conn) < 0)
+        return spoil(conn, PAWL_EUNAVAILABLE, err);
+    conn->posted_entries = conn->entry_count;
+    conn->posted_count++;
+    conn->query_count = 0;
+    conn->is_pending = false;
+    return PAWL_OK;
+}
+
+size_t pawl__pq_posted(const struct pawl_pq_conn *conn)
+{
+    return conn->posted_count;
+}
+
+void pawl__pq_break(struct pawl_pq_conn *conn)
+{
+    conn->broken = true;
+}
+
 /* ---- running ----------------------------------------------------------------------------- */
 
 /* Sends what is left, then waits until the next answer is complete. */
@@ -366,9 +397,10 @@ int pawl__pq_run(struct pawl_pq_conn *conn, bool writes, const struct pawl_socke
             note_prepared(conn, &conn->entries[i]);
         if (conn->entries[i].kind == PQ_SYNC) {
             fail_transaction(conn, i);
-            conn->synced_count++;
+            conn->synced_count += i >= conn->posted_entries;
         }
     }
+    conn->posted_entries = conn->posted_count = 0;
     conn->is_pending = false;
     return PAWL_OK;
 }

@@ -60,8 +60,10 @@ struct pawl_pq_conn {
     struct pq_entry *entries; /* of this batch, in the order of the pipeline */
     uint32_t *queries;        /* which of them are queries */
     size_t entry_count, query_count, entry_capacity;
-    size_t synced_count;                            /* syncs of this batch that were answered */
-    size_t empty_count;                             /* answers without content in a row */
+    size_t posted_entries; /* the first so many were posted and are not answered yet */
+    size_t posted_count;   /* statements among them */
+    size_t synced_count;   /* syncs of this batch that were answered */
+    size_t empty_count;    /* answers without content in a row */
     unsigned char prepared[PAWL_PQ_STATEMENTS_MAX]; /* PQ_IS_… by number */
 };
 

@@ -126,6 +126,9 @@ int pawl__host_compose(struct pawl_host *host, struct pawl_error *err)
         status = pawl__host_use(host, &pawl__feature_store_trace, err);
     if (status == PAWL_OK)
         status = pawl__host_use(host, &pawl__feature_engine, err);
+    if (status == PAWL_OK &&
+        pawl__configuration_text(pawl__host_configuration(host), PAWL_SETTING_ID_LOCK)[0])
+        status = pawl__host_use(host, &pawl__feature_lock, err);
     if (status == PAWL_OK)
         status = pawl__host_use(host, &pawl__feature_http, err);
     if (status == PAWL_OK)

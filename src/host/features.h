@@ -22,6 +22,12 @@ extern const struct pawl_feature pawl__feature_store;
 /* Puts around `store` what counts its calls: the setting `store.trace`. */
 extern const struct pawl_feature pawl__feature_store_trace;
 
+/*
+ * Fills `lock-provider` with what the setting `lock` names, a struct pawl_lock_provider, and `lock`
+ * with a struct pawl_locks on it (locks/locks.h).
+ */
+extern const struct pawl_feature pawl__feature_lock;
+
 /* Fills `engine` with all that is built in: a struct pawl_engine. */
 extern const struct pawl_feature pawl__feature_engine;
 

@@ -26,7 +26,9 @@
     X(ENV, "environment", 0, "clocks, chance, threads and waits")                                  \
     X(STORE, "store", PAWL_SLOT_BIT(ENV), "where instances are kept")                              \
     X(ENGINE, "engine", PAWL_SLOT_BIT(ENV), "the activities and expressions that there are")       \
-    X(LOCK, "lock", PAWL_SLOT_BIT(ENV) | PAWL_SLOT_BIT(STORE), "locks across nodes")               \
+    X(LOCK_PROVIDER, "lock-provider", PAWL_SLOT_BIT(ENV) | PAWL_SLOT_BIT(STORE),                   \
+      "the service that locks are had from")                                                       \
+    X(LOCK, "lock", PAWL_SLOT_BIT(ENV) | PAWL_SLOT_BIT(LOCK_PROVIDER), "locks across nodes")       \
     X(CONSOLE, "effect.console", PAWL_SLOT_BIT(ENV), "lines that workflows write")                 \
     X(HTTP, "effect.http", PAWL_SLOT_BIT(ENV), "requests that workflows send")                     \
     X(TASK, "effect.task", PAWL_SLOT_BIT(ENV), "tasks that others do for workflows")               \

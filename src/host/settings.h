@@ -29,7 +29,11 @@ enum pawl_setting_type {
     X(STORE_TRACE, "store.trace", BOOL, "false", "PAWL_STORE_TRACE", NULL, 0, 0,                   \
       "Count the calls to the store and its round trips")                                          \
     X(LOCK, "lock", URI, "", "PAWL_LOCK", "lock", 0, 0,                                            \
-      "Lock service of a cluster; not set: the store's own")                                       \
+      "Lock service: file:DIR, sqlite:FILE, ...; not set: the store's own")                        \
+    X(LOCK_TTL, "lock.ttl", DURATION, "30s", "PAWL_LOCK_TTL", NULL, 100000000,                     \
+      INT64_C(86400000000000), "How long a lock holds without renewal, where it is a lease")       \
+    X(LOCK_POLL_MAX, "lock.poll_max", DURATION, "800ms", "PAWL_LOCK_POLL_MAX", NULL, 1000000,      \
+      INT64_C(3600000000000), "Longest pause between two questions whether a lock is free")        \
     X(DISTRIBUTED, "distributed", BOOL, "false", "PAWL_DISTRIBUTED", "distributed", 0, 0,          \
       "Several nodes share the store")                                                             \
     X(NODE_ID, "node.id", TEXT, "", "PAWL_NODE_ID", NULL, 0, 0,                                    \

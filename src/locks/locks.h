@@ -45,6 +45,7 @@ struct pawl_locks_options {
     int64_t poll_ms_max;        /* 0: 800 */
     int64_t call_ms;            /* for one call to the service; 0: 5000 */
     size_t held_max;            /* locks held and waited for at a time; 0: 100,000 */
+    bool borrow;                /* the provider stays the caller's, who closes it afterwards */
 };
 
 /* Lets a thread that waits be told to give up. Zeroed by the caller; one acquire at a time. */
@@ -52,7 +53,7 @@ struct pawl_lock_cancel {
     _Atomic(uint32_t) asked;
 };
 
-/* Takes `provider` on success. PAWL_ENOMEM; what listen() answers. */
+/* Takes `provider` on success, unless told to borrow it. PAWL_ENOMEM; what listen() answers. */
 PAWL_MUST_CHECK int pawl__locks_new(struct pawl_env *env, struct pawl_lock_provider *provider,
                                     const struct pawl_locks_options *options,
                                     struct pawl_locks **out, struct pawl_error *err);

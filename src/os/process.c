@@ -18,6 +18,11 @@ void pawl__process_host_name(char *out, size_t size_bytes)
         (void)snprintf(out, size_bytes, "localhost");
 }
 
+long pawl__process_id(void)
+{
+    return (long)getpid();
+}
+
 bool pawl__fd_is_terminal(int fd)
 {
     return isatty(fd) == 1;

@@ -16,6 +16,9 @@ void pawl__process_ignore_sigpipe(void);
  */
 void pawl__process_host_name(char *out, size_t size_bytes);
 
+/* The number the system knows this process by. */
+long pawl__process_id(void);
+
 /* Whether a person may be looking: false also for a descriptor that is none. */
 bool pawl__fd_is_terminal(int fd);
 

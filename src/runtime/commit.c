@@ -104,16 +104,6 @@ static struct pawl_change *copy_changes(const struct pawl_commit *commit, struct
     return changes;
 }
 
-static const struct pawl_lock_ticket *copy_ticket(const struct pawl_lock_ticket *ticket,
-                                                  struct pawl_arena *arena)
-{
-    struct pawl_lock_ticket *copy = ticket ? pawl__arena_alloc(arena, sizeof *copy) : NULL;
-
-    if (copy)
-        *copy = *ticket;
-    return copy;
-}
-
 int pawl__commit_copy(const struct pawl_commit *commit, struct pawl_arena *arena,
                       struct pawl_commit *out)
 {
@@ -133,7 +123,6 @@ int pawl__commit_copy(const struct pawl_commit *commit, struct pawl_arena *arena
         copy.done = copy_done(commit, arena);
     if (commit->change_count > 0)
         copy.changes = copy_changes(commit, arena);
-    copy.ticket = copy_ticket(commit->ticket, arena);
     if (arena->status != PAWL_OK)
         return arena->status;
     *out = copy;

@@ -204,6 +204,7 @@ static void close_store(struct pawl_store *store)
     struct pawl_env *env = pg->env;
 
     pawl__pg_pools_release(pg);
+    pawl__pg_tickets_release(pg);
     pawl__pq_close(pg->pq);
     pawl__sql_free(pg->sql);
     pawl__arena_release(&pg->texts);
@@ -224,6 +225,7 @@ static const struct pawl_store_ops ops = {
     .snapshot = pawl__pg_snapshot,
     .load = pawl__pg_load,
     .check = check,
+    .unlock = pawl__pg_unlock,
 };
 
 static int copy_uri(struct pawl_postgres *pg, struct pawl_str uri)
@@ -248,13 +250,16 @@ int pawl__postgres_store_open(struct pawl_env *env, struct pawl_str uri,
 
     if (!pg)
         return pawl__error_code(err, PAWL_ENOMEM);
-    pg->base = (struct pawl_store){
-        &ops, PAWL_STORE_CAP_DURABLE | PAWL_STORE_CAP_PROCESSES | PAWL_STORE_CAP_MACHINES, NULL,
-        "postgres"};
+    pg->base = (struct pawl_store){&ops,
+                                   PAWL_STORE_CAP_DURABLE | PAWL_STORE_CAP_PROCESSES |
+                                       PAWL_STORE_CAP_MACHINES | PAWL_STORE_CAP_TICKETS,
+                                   NULL, "postgres"};
     pg->env = env;
     pg->flags = options ? options->flags : 0;
     pawl__arena_init(&pg->texts, &env->alloc, TEXT_BYTES_MAX);
-    status = copy_uri(pg, uri);
+    status = pawl__pg_tickets_init(pg);
+    if (status == PAWL_OK)
+        status = copy_uri(pg, uri);
     if (status == PAWL_OK)
         status = pawl__pg_pools_init(pg, options ? options->connections : 0);
     if (status == PAWL_OK)

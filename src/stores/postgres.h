@@ -7,6 +7,8 @@
 #define PAWL_STORES_POSTGRES_H
 
 #include "base/arena.h"
+#include "base/list.h"
+#include "base/map.h"
 #include "drivers/libpq.h"
 #include "stores/sql.h"
 #include "stores/stores.h"
@@ -43,6 +45,9 @@ enum pg_own {
     PG_JOIN,           /* [id, info, ttl] answers incarnation and now */
     PG_RENEW,          /* [id, incarnation, info, ttl] answers the lease before and now */
     PG_CLAIM,          /* [ids, owner] answers instances */
+    PG_TRY_LOCKS,      /* [keys] takes what is free; answers which, "{1,3}"; 0 is always free */
+    PG_CLAIM_LOCKED,   /* [ids, owner] as PG_CLAIM, of those without an owner only the locked */
+    PG_UNLOCK,         /* [keys] */
     PG_CLAIM_BUSY,     /* [ids, owner] answers instances without state */
     PG_CLAIM_MAIL,     /* [ids, owner, limit] answers work */
     PG_OWN_COUNT
@@ -86,6 +91,9 @@ struct pawl_postgres {
     struct pawl_cond *woken;
     bool is_led;
     uint64_t wakes;
+    /* Locks that came with claims (postgres_tickets.c). */
+    struct pawl_map held;     /* struct pg_held by key */
+    struct pawl_list leaving; /* to be unlocked when their connection is free */
 };
 
 /* ---- connections (postgres_pool.c) ------------------------------------------------------- */
@@ -100,6 +108,24 @@ void pawl__pg_count(struct pawl_postgres *pg, int64_t round_trips, int64_t syncs
 int pawl__pg_wait(struct pawl_store *store, struct pawl_wake *wake, int64_t deadline_ns,
                   struct pawl_error *err);
 
+/* ---- locks that come with claims (postgres_tickets.c) ------------------------------------- */
+
+PAWL_MUST_CHECK int pawl__pg_tickets_init(struct pawl_postgres *pg);
+void pawl__pg_tickets_release(struct pawl_postgres *pg);
+void pawl__pg_unlock(struct pawl_store *store, const struct pawl_lock_ticket *ticket);
+/* Whether one of our connections has it, which then keeps it until the next unlock(). */
+bool pawl__pg_holds(struct pawl_postgres *pg, int64_t key);
+/* `conn` has taken it. PAWL_ENOMEM: whoever called gives it back. */
+PAWL_MUST_CHECK int pawl__pg_note_held(struct pawl_postgres *pg, int64_t key,
+                                       struct pawl_pq_conn *conn);
+/* Sends the unlocking of `keys` on a connection that is the caller's; a failure breaks it. */
+void pawl__pg_post_unlock(struct pawl_postgres *pg, struct pawl_pq_conn *conn, const int64_t *keys,
+                          size_t count);
+/* Under the lock: the next key that waits for this connection; false: none. */
+bool pawl__pg_next_leaving(struct pawl_postgres *pg, struct pawl_pq_conn *conn, int64_t *key);
+/* Under the lock: the connection ends, and with it its locks. */
+void pawl__pg_forget_held(struct pawl_postgres *pg, const struct pawl_pq_conn *conn);
+
 /* ---- one call on one connection (postgres_call.c) ---------------------------------------- */
 
 struct pg_call {
@@ -109,8 +135,9 @@ struct pg_call {
     struct pawl_arena arena; /* until the end of the call */
     struct pawl_socket_wait wait;
     struct pawl_error *err;
-    size_t count; /* statements queued: the next one's number in the batch */
-    bool prepare; /* nothing is queued: what would be is prepared */
+    size_t count;     /* statements queued: the next one's number in the batch */
+    bool prepare;     /* nothing is queued: what would be is prepared */
+    bool has_tickets; /* of a claim */
 };
 
 /* Takes a connection and begins a batch; `writes` is refused on a store that only reads. */
@@ -138,7 +165,9 @@ PAWL_MUST_CHECK int pawl__pg_run(struct pg_call *call, bool writes);
 PAWL_MUST_CHECK int pawl__pg_first_error(struct pg_call *call, size_t from, size_t to,
                                          struct pawl_error *err);
 
-/* An array parameter of texts, cleaned of NULs, in the call's arena. */
+/* Array parameters, in the call's arena; texts are cleaned of NULs. */
+PAWL_MUST_CHECK int pawl__pg_ints(struct pg_call *call, const int64_t *integers, size_t count,
+                                  struct pawl_pq_param *out);
 PAWL_MUST_CHECK int pawl__pg_texts(struct pg_call *call, const struct pawl_str *texts, size_t count,
                                    struct pawl_pq_param *out);
 /* A row of an answer into a table's struct; what it points to is in `arena`. */

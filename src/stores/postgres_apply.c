@@ -14,9 +14,6 @@
  * A statement that fails takes the whole transaction back. If that may pass (a deadlock), the batch
  * is tried again; else its members are sent once more, each in a transaction of its own but still
  * in one flush, and the one that the database refuses fails alone.
- *
- * Tickets are ignored: to unlock an advisory lock with the commit, the instance must be pinned to
- * the connection that took it, which connections of a pool are not.
  */
 #include "base/error.h"
 #include "stores/postgres.h"

@@ -144,6 +144,27 @@ int pawl__pg_texts(struct pg_call *call, const struct pawl_str *texts, size_t co
     return PAWL_OK;
 }
 
+int pawl__pg_ints(struct pg_call *call, const int64_t *integers, size_t count,
+                  struct pawl_pq_param *out)
+{
+    struct pawl_buf buf;
+    struct pawl_str bytes = {NULL, 0};
+    int status;
+
+    pawl__buf_init(&buf, &call->pg->env->alloc, PG_CALL_BYTES_MAX);
+    pawl__pq_array_begin(&buf, PAWL_PQ_INT_ARRAY, count);
+    for (size_t i = 0; i < count; i++)
+        pawl__pq_array_int(&buf, integers[i]);
+    if (buf.status == PAWL_OK)
+        bytes = pawl__arena_str(&call->arena, pawl__buf_peek(&buf));
+    status = buf.status != PAWL_OK ? buf.status : call->arena.status;
+    pawl__buf_release(&buf);
+    if (status != PAWL_OK)
+        return pawl__error_code(call->err, status);
+    *out = (struct pawl_pq_param){PAWL_PQ_INT_ARRAY, bytes, 0};
+    return PAWL_OK;
+}
+
 int pawl__pg_row(const struct pg_call *call, size_t at, size_t row, enum pawl_table table,
                  uint64_t columns, struct pawl_arena *arena, void *out)
 {

@@ -6,7 +6,8 @@
  * commit of the same instance that is on its way; whether its owner lives is looked at afterwards.
  * Takes pass over what others are taking at this moment.
  *
- * Tickets are ignored, see postgres_apply.c.
+ * Tickets: before the claim, in the same batch, the locks that are free are taken; what has no
+ * owner is claimed only with its lock. Locks whose claim came to nothing are given back at once.
  */
 #include "base/error.h"
 #include "stores/postgres.h"
@@ -19,19 +20,34 @@
 
 /* ---- claims ------------------------------------------------------------------------------ */
 
-enum { CLAIM_AT_LOCK, CLAIM_AT_CLAIM, CLAIM_AT_BUSY, CLAIM_AT_MAIL, CLAIM_AT_NOW };
+enum { CLAIM_AT_TRY, CLAIM_AT_LOCK, CLAIM_AT_CLAIM, CLAIM_AT_BUSY, CLAIM_AT_MAIL, CLAIM_AT_NOW };
 
 /* A claim by its id as the database has it, which may not be the caller's: NULs. */
 struct sorted_claim {
     struct pawl_str id;
     struct pawl_claim *claim;
+    int64_t key; /* of the lock to take; 0: none, or it is ours already */
 };
+
+/* Where an answer is: without tickets there is nothing to try. */
+static size_t at(const struct pg_call *call, size_t answer)
+{
+    return call->has_tickets ? answer : answer - 1;
+}
 
 static int compare_claims(const void *a, const void *b)
 {
     const struct sorted_claim *x = a, *y = b;
 
     return pawl__str_compare(x->id, y->id);
+}
+
+static int64_t key_to_take(struct pg_call *call, const struct pawl_lock_ticket *ticket)
+{
+    if (!ticket || ticket->key == 0)
+        return 0;
+    call->has_tickets = true;
+    return pawl__pg_holds(call->pg, ticket->key) ? 0 : ticket->key;
 }
 
 /* NULL: the arena says why. */
@@ -43,7 +59,9 @@ static struct sorted_claim *sort_claims(struct pg_call *call, struct pawl_claim 
     if (!sorted)
         return NULL;
     for (size_t i = 0; i < count; i++)
-        sorted[i] = (struct sorted_claim){pawl__sql_clean(claims[i].id, &call->arena), &claims[i]};
+        sorted[i] = (struct sorted_claim){.id = pawl__sql_clean(claims[i].id, &call->arena),
+                                          .claim = &claims[i],
+                                          .key = key_to_take(call, claims[i].ticket)};
     if (call->arena.status != PAWL_OK)
         return NULL;
     qsort(sorted, count, sizeof *sorted, compare_claims);
@@ -53,10 +71,24 @@ static struct sorted_claim *sort_claims(struct pg_call *call, struct pawl_claim 
 static struct pawl_claim *find_claim(const struct sorted_claim *sorted, size_t count,
                                      struct pawl_str id)
 {
-    const struct sorted_claim key = {id, NULL};
+    const struct sorted_claim key = {.id = id};
     const struct sorted_claim *found = bsearch(&key, sorted, count, sizeof key, compare_claims);
 
     return found ? found->claim : NULL;
+}
+
+static int send_tries(struct pg_call *call, const struct sorted_claim *sorted, size_t count)
+{
+    int64_t *keys = pawl__arena_alloc_array(&call->arena, count + 1, sizeof *keys);
+    struct pawl_pq_param param;
+    int status;
+
+    if (!keys)
+        return pawl__error_code(call->err, pawl__arena_status(&call->arena));
+    for (size_t i = 0; i < count; i++)
+        keys[i] = sorted[i].key;
+    status = pawl__pg_ints(call, keys, count, &param);
+    return status == PAWL_OK ? pawl__pg_own(call, PG_TRY_LOCKS, &param, 1) : status;
 }
 
 static int send_claims(struct pg_call *call, int64_t owner, const struct sorted_claim *sorted,
@@ -74,10 +106,12 @@ static int send_claims(struct pg_call *call, int64_t owner, const struct sorted_
     for (size_t i = 0; i < count; i++)
         ids[i] = sorted[i].id;
     status = pawl__pg_texts(call, ids, count, &params[0]);
+    if (status == PAWL_OK && call->has_tickets)
+        status = send_tries(call, sorted, count);
     if (status == PAWL_OK)
         status = pawl__pg_own(call, PG_LOCK_INSTANCES, params, 1);
     if (status == PAWL_OK)
-        status = pawl__pg_own(call, PG_CLAIM, params, 2);
+        status = pawl__pg_own(call, call->has_tickets ? PG_CLAIM_LOCKED : PG_CLAIM, params, 2);
     if (status == PAWL_OK)
         status = pawl__pg_own(call, PG_CLAIM_BUSY, params, 2);
     if (status == PAWL_OK)
@@ -100,15 +134,15 @@ static int read_claims(struct pg_call *call, struct pawl_arena *arena, struct cl
 {
     const uint64_t *columns = call->pg->own_columns;
     void *granted = NULL, *busy = NULL, *mail = NULL;
-    int status = pawl__pg_rows(call, CLAIM_AT_CLAIM, PAWL_TABLE_INSTANCES, columns[PG_CLAIM], arena,
-                               &granted, &out->granted_count);
+    int status = pawl__pg_rows(call, at(call, CLAIM_AT_CLAIM), PAWL_TABLE_INSTANCES,
+                               columns[PG_CLAIM], arena, &granted, &out->granted_count);
 
     if (status == PAWL_OK)
-        status = pawl__pg_rows(call, CLAIM_AT_BUSY, PAWL_TABLE_INSTANCES, columns[PG_CLAIM_BUSY],
-                               arena, &busy, &out->busy_count);
+        status = pawl__pg_rows(call, at(call, CLAIM_AT_BUSY), PAWL_TABLE_INSTANCES,
+                               columns[PG_CLAIM_BUSY], arena, &busy, &out->busy_count);
     if (status == PAWL_OK)
-        status = pawl__pg_rows(call, CLAIM_AT_MAIL, PAWL_TABLE_WORK, columns[PG_CLAIM_MAIL], arena,
-                               &mail, &out->mail_count);
+        status = pawl__pg_rows(call, at(call, CLAIM_AT_MAIL), PAWL_TABLE_WORK,
+                               columns[PG_CLAIM_MAIL], arena, &mail, &out->mail_count);
     out->granted = granted;
     out->busy = busy;
     out->mail = mail;
@@ -147,6 +181,43 @@ static void answer_claims(const struct claim_answers *in, const struct sorted_cl
     }
 }
 
+/* "{1,3}": the locks of the first and the third were taken; others lose their key here. */
+static void read_tries(const struct pg_call *call, struct sorted_claim *sorted, size_t count)
+{
+    struct pawl_str text = pawl__pq_bytes(call->conn, CLAIM_AT_TRY, 0, 0);
+    size_t number = 0, next = 0; /* they come in their order */
+
+    for (size_t i = 0; i < text.len; i++) {
+        if (text.ptr[i] >= '0' && text.ptr[i] <= '9') {
+            number = number * 10 + (size_t)(text.ptr[i] - '0');
+            continue;
+        }
+        for (; number > 0 && next < count && next + 1 < number; next++)
+            sorted[next].key = 0;
+        next = number > 0 ? number : next;
+        number = 0;
+    }
+    for (; next < count; next++)
+        sorted[next].key = 0;
+}
+
+/* What was locked and claimed is noted, what was locked in vain is given back. */
+static void settle_locks(struct pg_call *call, struct sorted_claim *sorted, size_t count)
+{
+    int64_t *back = pawl__arena_alloc_array(&call->arena, count + 1, sizeof *back);
+    size_t back_count = 0;
+
+    for (size_t i = 0; i < count && back; i++)
+        if (sorted[i].key != 0 &&
+            (sorted[i].claim->status != PAWL_OK ||
+             pawl__pg_note_held(call->pg, sorted[i].key, call->conn) != PAWL_OK))
+            back[back_count++] = sorted[i].key;
+    if (!back)
+        pawl__pq_break(call->conn); /* its locks go with it */
+    else if (back_count > 0)
+        pawl__pg_post_unlock(call->pg, call->conn, back, back_count);
+}
+
 int pawl__pg_claim(struct pawl_store *store, int64_t owner, struct pawl_claim *claims, size_t count,
                    struct pawl_arena *arena, int64_t *now_us, int64_t deadline_ns,
                    struct pawl_error *err)
@@ -172,8 +243,15 @@ int pawl__pg_claim(struct pawl_store *store, int64_t owner, struct pawl_claim *c
     if (status != PAWL_OK)
         goto out;
     answer_claims(&answers, sorted, count);
-    *now_us = pawl__pq_int(call.conn, CLAIM_AT_NOW, 0, 0);
+    *now_us = pawl__pq_int(call.conn, at(&call, CLAIM_AT_NOW), 0, 0);
+    if (call.has_tickets) {
+        read_tries(&call, sorted, count);
+        settle_locks(&call, sorted, count);
+    }
 out:
+    /* Locks of the session stay when a transaction is taken back. */
+    if (status != PAWL_OK && call.has_tickets)
+        pawl__pq_break(call.conn);
     pawl__pg_call_end(&call);
     return status;
 }

@@ -164,8 +164,15 @@ static int await_free(struct pawl_postgres *pg, struct pg_pool *pool, int64_t de
 
 static void drop(struct pawl_postgres *pg, struct pg_pool *pool, struct pawl_pq_conn *conn)
 {
+    bool locked = pawl_mutex_lock(pg->env, pg->lock) == PAWL_OK;
+
+    /* Before it goes: another one may get its address. */
+    if (conn)
+        pawl__pg_forget_held(pg, conn);
+    if (locked)
+        pawl_mutex_unlock(pg->env, pg->lock);
     pawl__pq_disconnect(conn);
-    if (pawl_mutex_lock(pg->env, pg->lock) != PAWL_OK)
+    if (!locked || pawl_mutex_lock(pg->env, pg->lock) != PAWL_OK)
         return;
     pool->open_count--;
     pawl_cond_signal(pg->env, pool->freed);
@@ -211,10 +218,17 @@ int pawl__pg_acquire(struct pawl_postgres *pg, enum pg_role role, int64_t deadli
 void pawl__pg_give_back(struct pawl_postgres *pg, enum pg_role role, struct pawl_pq_conn *conn)
 {
     struct pg_pool *pool = &pg->pools[role];
+    int64_t key;
 
-    if (pawl__pq_is_broken(conn) || pawl_mutex_lock(pg->env, pg->lock) != PAWL_OK) {
-        drop(pg, pool, conn);
-        return;
+    for (;;) {
+        if (pawl__pq_is_broken(conn) || pawl_mutex_lock(pg->env, pg->lock) != PAWL_OK) {
+            drop(pg, pool, conn);
+            return;
+        }
+        if (!pawl__pg_next_leaving(pg, conn, &key))
+            break;
+        pawl_mutex_unlock(pg->env, pg->lock);
+        pawl__pg_post_unlock(pg, conn, &key, 1);
     }
     pool->idle[pool->idle_count++] = conn;
     pawl_cond_signal(pg->env, pool->freed);

@@ -76,6 +76,17 @@ static const struct {
                   "UPDATE pawl_instances AS i SET owner = $2, fence = fence + 1 WHERE i.tenant_id "
                   "= '' AND i.id = ANY ($1) AND (i.owner = 0 OR i.owner = $2 OR NOT " ALIVE
                   ") RETURNING {}"},
+    [PG_TRY_LOCKS] = {PAWL_TABLE_INSTANCES, 0,
+                      "SELECT set_config('pawl.locked', (SELECT coalesce(array_agg(u.n), "
+                      "ARRAY[]::bigint[]) FROM unnest($1) WITH ORDINALITY AS u(key, n) WHERE u.key "
+                      "= 0 OR pg_try_advisory_lock(u.key))::text, true)"},
+    [PG_CLAIM_LOCKED] =
+        {PAWL_TABLE_INSTANCES, 'i',
+         "UPDATE pawl_instances AS i SET owner = $2, fence = fence + 1 WHERE i.tenant_id = '' AND "
+         "i.id = ANY ($1) AND (i.owner = $2 OR CASE WHEN i.owner = 0 THEN array_position($1, i.id) "
+         "= ANY (current_setting('pawl.locked')::bigint[]) ELSE NOT " ALIVE " END) RETURNING {}"},
+    [PG_UNLOCK] = {PAWL_TABLE_INSTANCES, 0,
+                   "SELECT count(pg_advisory_unlock(k)) FROM unnest($1) AS k"},
     [PG_CLAIM_BUSY] = {PAWL_TABLE_INSTANCES, 'i',
                        "SELECT {} FROM pawl_instances AS i WHERE i.tenant_id = '' AND i.id = ANY "
                        "($1) AND i.owner <> $2"},

@@ -194,7 +194,7 @@ static void answer(struct connection *c, const struct test_http_route *route, bo
         send_head(c, route);
     if (route->manner == TEST_HTTP_HUGE)
         send_chunks(c, route);
-    else if (!is_head)
+    else if (!is_head && route->body.len > half)
         send_bytes(c, route->body.ptr + half, route->body.len - half);
 }
 

@@ -120,7 +120,8 @@ struct pawl_lock_provider;
  * its calls takes. Neither may wait for long. Calls come until close() returns.
  */
 struct pawl_lock_listener {
-    /* This grant is not held any more: its connection broke. */
+    /* This grant is not held any more: its connection broke. Not once release() or abandon() has
+     * returned for it. */
     void (*lost)(void *ctx, struct pawl_lock_grant *grant);
     /* A lock may be free. `name` is "" when any may be. */
     void (*wake)(void *ctx, struct pawl_str name);
@@ -154,7 +155,8 @@ struct pawl_lock_provider_ops {
      * held. valid_until_ns is counted from before the request was sent, less a margin for clocks
      * that run at different speeds: ttl/100 + 2 ms. A grant that came too late to be of use is
      * given back and answered as PAWL_EUNAVAILABLE. WANT_TOKEN without CAP_TOKEN:
-     * PAWL_EUNSUPPORTED.
+     * PAWL_EUNSUPPORTED. On PAWL_EUNKNOWN valid_until_ns is when it ends at the latest unless it is
+     * renewed, or 0 when that is not known.
      */
     int (*try_)(struct pawl_lock_provider *provider, struct pawl_lock_grant *grant,
                 int64_t deadline_ns, struct pawl_error *err);

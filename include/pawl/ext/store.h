@@ -64,6 +64,7 @@ extern "C" {
 #define PAWL_STORE_CAP_DURABLE 1u   /* outlives the process */
 #define PAWL_STORE_CAP_PROCESSES 2u /* several processes may open it */
 #define PAWL_STORE_CAP_MACHINES 4u  /* processes on several machines */
+#define PAWL_STORE_CAP_TICKETS 8u   /* takes locks of its server together with claims */
 
 struct pawl_arena;
 
@@ -269,16 +270,23 @@ PAWL_API uint32_t pawl_table_column(enum pawl_table table, const char *name);
 
 /* ---- claims ------------------------------------------------------------------------------ */
 
-/* An advisory lock to be taken together with the claim, by stores that are the lock service too. */
+/*
+ * An advisory lock to be taken together with the claim, by a store whose server is the lock service
+ * too: no round trip of its own. It is not needed for what such a store's claim is for, so it never
+ * stands in the way of a takeover: an instance whose owner's node is dead is granted although the
+ * dead node's connection still has the lock. Held until unlock(), or until the store's connection
+ * breaks, which nobody is told.
+ */
 struct pawl_lock_ticket {
-    int64_t key;
+    int64_t key; /* not 0 */
 };
 
 struct pawl_claim {
     struct pawl_str id;
-    const struct pawl_lock_ticket *ticket; /* NULL: none. Ignored by stores that cannot */
+    const struct pawl_lock_ticket *ticket; /* NULL: none. Ignored without PAWL_STORE_CAP_TICKETS */
     /* Answers: */
-    int status; /* PAWL_OK; PAWL_EBUSY: a living owner (in row.owner) has it; PAWL_ENOTFOUND */
+    int status; /* PAWL_OK; PAWL_EBUSY: a living owner (in row.owner) has it, or, with owner 0,
+                 * somebody else has the ticket's lock; PAWL_ENOTFOUND */
     struct pawl_instance_row row;     /* as claimed; of a busy one everything but state */
     const struct pawl_work_row *mail; /* its due work, oldest first, at most PAWL_CLAIM_MAIL_MAX */
     size_t mail_count;
@@ -347,7 +355,6 @@ struct pawl_commit {
     int64_t stamp_value;
     const struct pawl_change *changes; /* in this order */
     size_t change_count;
-    const struct pawl_lock_ticket *ticket; /* RELEASE, DELETE: unlocked in the same flush */
     /* Answers: */
     int status;            /* PAWL_OK, or why this commit alone was dropped */
     bool cancel_requested; /* CREATE, ADVANCE: somebody wants the instance cancelled */
@@ -536,6 +543,12 @@ struct pawl_store_ops {
     /* Checks what the backend itself can check (damaged pages, indexes); tells each finding. */
     int (*check)(struct pawl_store *store, pawl_finding_visitor visit, void *ctx,
                  int64_t deadline_ns, struct pawl_error *err);
+
+    /*
+     * With PAWL_STORE_CAP_TICKETS only, and never called on decorators: gives back what claims with
+     * this ticket took. Sends, does not wait for an answer. Nothing was taken: fine.
+     */
+    void (*unlock)(struct pawl_store *store, const struct pawl_lock_ticket *ticket);
 };
 
 /* A backend embeds this as its first member. */
@@ -547,6 +560,22 @@ struct pawl_store {
 };
 
 /* ---- fronts ------------------------------------------------------------------------------ */
+
+/* The backend below all decorators. */
+static inline struct pawl_store *pawl_store_backend(struct pawl_store *store)
+{
+    while (store->inner)
+        store = store->inner;
+    return store;
+}
+
+static inline void pawl_store_unlock(struct pawl_store *store,
+                                     const struct pawl_lock_ticket *ticket)
+{
+    store = pawl_store_backend(store);
+    if (store->caps & PAWL_STORE_CAP_TICKETS)
+        store->ops->unlock(store, ticket);
+}
 
 static inline void pawl_store_close(struct pawl_store *store)
 {

@@ -18,7 +18,6 @@ static void a_copy_has_all_that_is_read_and_nothing_else(void **state)
         {PAWL_CHANGE_DELETE_OWNED, PAWL_TABLE_JOURNAL, &owned},
     };
     struct pawl_str done[] = {PAWL_STR_LIT("one"), PAWL_STR_LIT("two")};
-    struct pawl_lock_ticket ticket = {.key = 5};
     struct pawl_commit commit = {.kind = PAWL_COMMIT_ADVANCE,
                                  .flags = PAWL_COMMIT_RELEASE,
                                  .instance = &row,
@@ -29,7 +28,6 @@ static void a_copy_has_all_that_is_read_and_nothing_else(void **state)
                                  .stamp_value = 4,
                                  .changes = changes,
                                  .change_count = 3,
-                                 .ticket = &ticket,
                                  .status = 77};
     struct test_allocator alloc;
     struct pawl_arena arena;
@@ -46,7 +44,6 @@ static void a_copy_has_all_that_is_read_and_nothing_else(void **state)
     owned = (struct pawl_journal_row){0};
     memset(changes, 0, sizeof changes);
     memset(done, 0, sizeof done);
-    ticket.key = 0;
     assert_int_equal(copy.kind, PAWL_COMMIT_ADVANCE);
     assert_int_equal(copy.flags, PAWL_COMMIT_RELEASE);
     assert_int_equal(copy.status, PAWL_OK);
@@ -58,7 +55,6 @@ static void a_copy_has_all_that_is_read_and_nothing_else(void **state)
     assert_int_equal(copy.done_owner, 3);
     assert_str(copy.stamp, "definitions");
     assert_int_equal(copy.stamp_value, 4);
-    assert_int_equal(copy.ticket->key, 5);
     assert_int_equal(copy.change_count, 3);
     assert_str(((const struct pawl_bookmark_row *)copy.changes[0].row)->payload, "{}");
     assert_str(((const struct pawl_work_row *)copy.changes[1].row)->id, "w");

@@ -3,6 +3,7 @@
  */
 #include "servers/postgres.h"
 #include "base/arena.h"
+#include "drivers/libpq.h"
 #include "lib/test.h"
 #include "stores/stores.h"
 
@@ -208,6 +209,256 @@ static void taking_and_finding_are_one_round_trip(void **state)
     before = round_trips(f, store);
     assert_int_equal(count_rows(f, store, PAWL_TABLE_WORK), 0);
     assert_int_equal(round_trips(f, store) - before, 2);
+    pawl_store_close(store);
+}
+
+/* ---- tickets ----------------------------------------------------------------------------- */
+
+/* How many advisory locks by one number there are on the server, as another client sees it. */
+static int64_t locks_held(struct fixture *f)
+{
+    const struct pawl_socket_wait wait = {f->env, NULL, soon(f)};
+    struct pawl_pq_conn *conn = NULL;
+    struct pawl_pq *pq = NULL;
+    int64_t count;
+
+    assert_ok(pawl__pq_open(&f->env->alloc, &pq, &f->err), &f->err);
+    assert_ok(pawl__pq_connect(pq, f->uri, &wait, &conn, &f->err), &f->err);
+    assert_ok(pawl__pq_begin(conn, &f->err), &f->err);
+    assert_ok(pawl__pq_queue(conn, PAWL_PQ_STATEMENT_NONE,
+                             "SELECT count(*) FROM pg_locks WHERE locktype = 'advisory' AND "
+                             "objsubid = 1 AND granted",
+                             NULL, 0, &f->err),
+              &f->err);
+    assert_ok(pawl__pq_sync(conn, &f->err), &f->err);
+    assert_ok(pawl__pq_run(conn, false, &wait, &f->err), &f->err);
+    assert_ok(pawl__pq_status(conn, 0, &f->err), &f->err);
+    count = pawl__pq_int(conn, 0, 0, 0);
+    pawl__pq_disconnect(conn);
+    pawl__pq_close(pq);
+    return count;
+}
+
+/* Posted statements are on their way: their end is waited for. */
+static void await_locks(struct fixture *f, int64_t count)
+{
+    while (locks_held(f) != count)
+        ;
+}
+
+static struct pawl_claim claim_with(struct fixture *f, struct pawl_store *store, int64_t owner,
+                                    struct pawl_str id, const struct pawl_lock_ticket *ticket)
+{
+    struct pawl_claim claim = {.id = id, .ticket = ticket};
+    int64_t now_us = 0;
+
+    assert_ok(pawl_store_claim(store, owner, &claim, 1, &f->arena, &now_us, soon(f), &f->err),
+              &f->err);
+    return claim;
+}
+
+static void release_claim(struct fixture *f, struct pawl_store *store,
+                          const struct pawl_claim *claim)
+{
+    struct pawl_commit commit = {.kind = PAWL_COMMIT_ADVANCE,
+                                 .flags = PAWL_COMMIT_RELEASE | PAWL_COMMIT_KEEP,
+                                 .instance = &claim->row},
+                       *list = &commit;
+
+    assert_ok(pawl_store_apply(store, &list, 1, soon(f), &f->err), &f->err);
+    assert_ok(commit.status, &commit.error);
+}
+
+static void a_claim_with_a_ticket_takes_the_lock_in_the_same_round_trip(void **state)
+{
+    struct fixture *f = *state;
+    struct pawl_store *store = open_store(f);
+    const struct pawl_lock_ticket ticket = {-77};
+    int64_t me = join(f, store, "a"), before;
+    struct group *g = make_group(f, "g");
+
+    apply_group(f, store, g);
+    for (int i = 0; i < 3; i++) { /* the first one prepares */
+        struct pawl_claim claim;
+
+        before = round_trips(f, store);
+        claim = claim_with(f, store, me, g->claims[i].id, &ticket);
+        assert_code(claim.status, PAWL_OK);
+        assert_int_equal(locks_held(f), 1);
+        release_claim(f, store, &claim);
+        pawl_store_unlock(store, &ticket);
+        assert_int_equal(round_trips(f, store) - before, 3); /* claim, commit, the status */
+        await_locks(f, 0);
+    }
+    pawl_store_unlock(store, &ticket); /* nothing to give back */
+    pawl_store_close(store);
+}
+
+static void a_lock_that_somebody_else_has_makes_a_claim_busy(void **state)
+{
+    struct fixture *f = *state;
+    struct pawl_store *a = open_store(f), *b = open_store(f);
+    const struct pawl_lock_ticket tickets[MEMBERS] = {{5}, {6}, {7}};
+    int64_t node_a = join(f, a, "a"), node_b = join(f, b, "b"), now_us;
+    struct group *g = make_group(f, "g");
+    struct pawl_claim first, claims[3];
+
+    apply_group(f, a, g);
+    first = claim_with(f, a, node_a, g->claims[9].id, &tickets[1]);
+    assert_code(first.status, PAWL_OK);
+    for (int i = 0; i < 3; i++)
+        claims[i] = (struct pawl_claim){.id = g->claims[i].id, .ticket = &tickets[i]};
+    assert_ok(pawl_store_claim(b, node_b, claims, 3, &f->arena, &now_us, soon(f), &f->err),
+              &f->err);
+    assert_code(claims[0].status, PAWL_OK);
+    assert_code(claims[1].status, PAWL_EBUSY);
+    assert_int_equal(claims[1].row.owner, 0);
+    assert_code(claims[2].status, PAWL_OK);
+    assert_int_equal(locks_held(f), 3);
+    pawl_store_unlock(a, &tickets[1]);
+    await_locks(f, 2);
+    assert_code(claim_with(f, b, node_b, g->claims[1].id, &tickets[1]).status, PAWL_OK);
+    pawl_store_close(b);
+    pawl_store_close(a);
+    await_locks(f, 0);
+}
+
+static void a_lock_taken_for_a_claim_that_was_refused_is_given_back(void **state)
+{
+    struct fixture *f = *state;
+    struct pawl_store *a = open_store(f), *b = open_store(f);
+    const struct pawl_lock_ticket ticket = {9};
+    int64_t node_a = join(f, a, "a"), node_b = join(f, b, "b");
+    struct group *g = make_group(f, "g");
+
+    apply_group(f, a, g);
+    assert_code(claim_with(f, a, node_a, g->claims[0].id, NULL).status, PAWL_OK);
+    assert_code(claim_with(f, b, node_b, g->claims[0].id, &ticket).status, PAWL_EBUSY);
+    await_locks(f, 0);
+    assert_code(claim_with(f, b, node_b, pawl__str("nobody"), &ticket).status, PAWL_ENOTFOUND);
+    await_locks(f, 0);
+    pawl_store_close(b);
+    pawl_store_close(a);
+}
+
+static void the_same_store_may_claim_again_with_a_ticket_it_has(void **state)
+{
+    struct fixture *f = *state;
+    struct pawl_store *store = open_store(f);
+    const struct pawl_lock_ticket ticket = {10};
+    int64_t me = join(f, store, "a");
+    struct group *g = make_group(f, "g");
+
+    apply_group(f, store, g);
+    for (int i = 0; i < 5; i++)
+        assert_code(claim_with(f, store, me, g->claims[0].id, &ticket).status, PAWL_OK);
+    assert_int_equal(locks_held(f), 1);
+    pawl_store_unlock(store, &ticket);
+    await_locks(f, 0);
+    pawl_store_close(store);
+}
+
+static void a_dead_owners_lock_does_not_keep_anybody_from_taking_over(void **state)
+{
+    struct fixture *f = *state;
+    struct pawl_store *a = open_store(f), *b = open_store(f);
+    const struct pawl_lock_ticket ticket = {11};
+    struct pawl_lease lease = {
+        .kind = PAWL_LEASE_JOIN, .node_id = pawl__str("paused"), .ttl_us = 1};
+    int64_t node_b = join(f, b, "b");
+    struct group *g = make_group(f, "g");
+    struct pawl_claim claim;
+
+    apply_group(f, a, g);
+    assert_ok(pawl_store_lease(a, &lease, soon(f), &f->err), &f->err);
+    assert_code(claim_with(f, a, lease.incarnation, g->claims[0].id, &ticket).status, PAWL_OK);
+    do /* until the lease of a microsecond is over; the connection of `a` has the lock all the time
+        */
+        claim = claim_with(f, b, node_b, g->claims[0].id, &ticket);
+    while (claim.status == PAWL_EBUSY && claim.row.owner != 0);
+    assert_code(claim.status, PAWL_OK);
+    assert_int_equal(locks_held(f), 1);
+    pawl_store_unlock(b, &ticket);
+    pawl_store_unlock(a, &ticket);
+    await_locks(f, 0);
+    pawl_store_close(b);
+    pawl_store_close(a);
+}
+
+static void locks_end_with_the_connection_and_can_be_taken_again(void **state)
+{
+    struct fixture *f = *state;
+    struct pawl_store *store = open_store(f);
+    const struct pawl_lock_ticket ticket = {12};
+    int64_t me = join(f, store, "a");
+    struct group *g = make_group(f, "g");
+
+    apply_group(f, store, g);
+    assert_code(claim_with(f, store, me, g->claims[0].id, &ticket).status, PAWL_OK);
+    test_postgres_crash(&f->server);
+    test_postgres_restart(&f->server);
+    assert_code(claim_with(f, store, me, g->claims[0].id, &ticket).status, PAWL_OK);
+    assert_int_equal(locks_held(f), 1);
+    pawl_store_unlock(store, &ticket);
+    await_locks(f, 0);
+    pawl_store_close(store);
+}
+
+struct churner {
+    struct fixture *f;
+    struct pawl_store *store;
+    int64_t me;
+    struct pawl_str id;
+    struct pawl_lock_ticket ticket;
+};
+
+static void churn(void *arg)
+{
+    struct churner *c = arg;
+    struct pawl_arena arena;
+
+    pawl__arena_init(&arena, &c->f->env->alloc, (size_t)1 << 20);
+    for (int i = 0; i < 300; i++) {
+        struct pawl_claim claim = {.id = c->id, .ticket = &c->ticket};
+        struct pawl_commit commit = {.kind = PAWL_COMMIT_ADVANCE,
+                                     .flags = PAWL_COMMIT_RELEASE | PAWL_COMMIT_KEEP,
+                                     .instance = &claim.row},
+                           *list = &commit;
+        int64_t now_us;
+
+        assert_ok(pawl_store_claim(c->store, c->me, &claim, 1, &arena, &now_us, soon(c->f), NULL),
+                  NULL);
+        /* Its own unlocking may still be on its way, by another connection. */
+        assert_true(claim.status == PAWL_OK ||
+                    (claim.status == PAWL_EBUSY && claim.row.owner == 0));
+        if (claim.status == PAWL_OK) {
+            assert_ok(pawl_store_apply(c->store, &list, 1, soon(c->f), NULL), NULL);
+            assert_ok(commit.status, &commit.error);
+        }
+        pawl_store_unlock(c->store, &c->ticket);
+        pawl__arena_reset(&arena);
+    }
+    pawl__arena_release(&arena);
+}
+
+static void many_threads_leave_no_lock_behind(void **state)
+{
+    struct fixture *f = *state;
+    struct pawl_store *store = open_store(f);
+    int64_t me = join(f, store, "a");
+    struct group *g = make_group(f, "g");
+    struct churner churners[8];
+    struct pawl_thread *threads[8];
+
+    apply_group(f, store, g);
+    for (int i = 0; i < 8; i++) {
+        churners[i] = (struct churner){f, store, me, g->claims[i].id, {100 + i}};
+        assert_ok(pawl_thread_start(f->env, "churn", churn, &churners[i], &threads[i], &f->err),
+                  &f->err);
+    }
+    for (int i = 0; i < 8; i++)
+        pawl_thread_join(f->env, threads[i]);
+    await_locks(f, 0);
     pawl_store_close(store);
 }
 
@@ -571,6 +822,13 @@ int main(void)
     const struct CMUnitTest tests[] = {
         with_schema(claims_and_commits_of_many_are_one_round_trip),
         with_schema(taking_and_finding_are_one_round_trip),
+        with_schema(a_claim_with_a_ticket_takes_the_lock_in_the_same_round_trip),
+        with_schema(a_lock_that_somebody_else_has_makes_a_claim_busy),
+        with_schema(a_lock_taken_for_a_claim_that_was_refused_is_given_back),
+        with_schema(the_same_store_may_claim_again_with_a_ticket_it_has),
+        with_schema(a_dead_owners_lock_does_not_keep_anybody_from_taking_over),
+        with_schema(locks_end_with_the_connection_and_can_be_taken_again),
+        with_schema(many_threads_leave_no_lock_behind),
         with_schema(opening_says_what_is_wrong),
         with_schema(a_newer_schema_is_refused),
         with_schema(a_store_opened_for_reading_writes_nothing),

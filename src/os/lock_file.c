@@ -1,0 +1,213 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* flock(), and who else has one; see lock_file.h. */
+#include "os/lock_file.h"
+
+#include "base/error.h"
+#include "os/errno.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <sys/sysmacros.h>
+#include <sys/vfs.h>
+#include <unistd.h>
+
+/* How often a file may be taken away under us before we say that something is wrong. */
+#define TRIES_MAX 1000
+
+static int open_file(const char *path, uint32_t flags, int *fd, struct pawl_error *err)
+{
+    int mode = flags & PAWL_LOCK_FILE_QUIET ? O_RDONLY : O_RDWR;
+
+    do
+        *fd = open(path, mode | O_CREAT | O_CLOEXEC | O_NOCTTY, 0666);
+    while (*fd < 0 && errno == EINTR);
+    if (*fd < 0 && (errno == EACCES || errno == EROFS)) /* another user's: locking it is enough */
+        *fd = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY);
+    return *fd >= 0 ? PAWL_OK : pawl__os_error(err, errno, "cannot open the lock file %s", path);
+}
+
+/* Whether the name still leads to what is locked. */
+static int is_there(const char *path, int fd, bool *there, struct pawl_error *err)
+{
+    struct stat ours, named;
+
+    if (fstat(fd, &ours) != 0)
+        return pawl__os_error(err, errno, "cannot look at the lock file %s", path);
+    if (stat(path, &named) != 0 && errno != ENOENT)
+        return pawl__os_error(err, errno, "cannot look at the lock file %s", path);
+    *there = ours.st_nlink > 0 && named.st_ino == ours.st_ino && named.st_dev == ours.st_dev;
+    return PAWL_OK;
+}
+
+int pawl__lock_file_take(const char *path, uint32_t flags, int *fd, struct pawl_error *err)
+{
+    for (int tries = 0; tries < TRIES_MAX; tries++) {
+        bool there = false;
+        int file, rc;
+        int status = open_file(path, flags, &file, err);
+
+        if (status != PAWL_OK)
+            return status;
+        do
+            rc = flock(file, LOCK_EX | LOCK_NB);
+        while (rc != 0 && errno == EINTR);
+        if (rc != 0) {
+            int errnum = errno;
+
+            (void)close(file);
+            return errnum == EWOULDBLOCK
+                       ? PAWL_EBUSY
+                       : pawl__os_error(err, errnum, "cannot lock the file %s", path);
+        }
+        status = is_there(path, file, &there, err);
+        if (status == PAWL_OK && there) {
+            *fd = file;
+            return PAWL_OK;
+        }
+        pawl__lock_file_give(file);
+        if (status != PAWL_OK)
+            return status;
+    }
+    return pawl__error_set(err, PAWL_EUNAVAILABLE,
+                           "the lock file %s is taken away as often as it is made: who removes it?",
+                           path);
+}
+
+int pawl__lock_file_open(const char *path, int *fd, struct pawl_error *err)
+{
+    return open_file(path, 0, fd, err);
+}
+
+void pawl__lock_file_give(int fd)
+{
+    if (fd < 0)
+        return;
+    (void)flock(fd, LOCK_UN);
+    (void)close(fd);
+}
+
+void pawl__lock_file_close(int fd)
+{
+    if (fd >= 0)
+        (void)close(fd);
+}
+
+int pawl__lock_file_read(int fd, char *out, size_t size, size_t *len, struct pawl_error *err)
+{
+    ssize_t got;
+
+    do
+        got = pread(fd, out, size, 0);
+    while (got < 0 && errno == EINTR);
+    if (got < 0)
+        return pawl__os_error(err, errno, "cannot read a lock file");
+    *len = (size_t)got;
+    return PAWL_OK;
+}
+
+int pawl__lock_file_write(int fd, struct pawl_str bytes, struct pawl_error *err)
+{
+    size_t done = 0;
+
+    while (done < bytes.len) {
+        ssize_t put = pwrite(fd, bytes.ptr + done, bytes.len - done, (off_t)done);
+
+        if (put < 0 && errno == EINTR)
+            continue;
+        if (put <= 0)
+            return pawl__os_error(err, put < 0 ? errno : EIO, "cannot write a lock file");
+        done += (size_t)put;
+    }
+    if (ftruncate(fd, (off_t)bytes.len) != 0 || fdatasync(fd) != 0)
+        return pawl__os_error(err, errno, "cannot write a lock file");
+    return PAWL_OK;
+}
+
+/* ---- from outside ------------------------------------------------------------------------ */
+
+/* The holder according to one line of /proc/locks:
+ * "1: FLOCK  ADVISORY  WRITE 1234 08:02:5678 0 EOF". Lines of waiters have "->" second. */
+static bool read_line(const char *line, const struct stat *file, bool *same_device, long *pid)
+{
+    unsigned long major_id, minor_id, inode;
+    const char *at = strstr(line, "FLOCK");
+    char *end;
+
+    if (!at || strstr(line, "->"))
+        return false;
+    at = strstr(at, "WRITE");
+    if (!at)
+        return false;
+    *pid = strtol(at + strlen("WRITE"), &end, 10);
+    major_id = strtoul(end, &end, 16);
+    minor_id = *end == ':' ? strtoul(end + 1, &end, 16) : 0;
+    inode = *end == ':' ? strtoul(end + 1, &end, 10) : 0;
+    *same_device = major(file->st_dev) == major_id && minor(file->st_dev) == minor_id;
+    return inode == file->st_ino;
+}
+
+/* A device of another number counts when none has the right one: overlays show theirs. */
+static void find_holder(const struct stat *file, struct pawl_lock_file_view *out)
+{
+    FILE *locks = fopen("/proc/locks", "re");
+    char line[256];
+
+    if (!locks)
+        return;
+    while (fgets(line, sizeof line, locks)) {
+        bool same_device;
+        long pid;
+
+        if (!read_line(line, file, &same_device, &pid))
+            continue;
+        out->held = true;
+        out->pid = pid > 0 ? pid : 0;
+        if (same_device)
+            break;
+    }
+    (void)fclose(locks);
+}
+
+int pawl__lock_file_view(const char *path, struct pawl_lock_file_view *out, struct pawl_error *err)
+{
+    int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
+    struct stat file;
+    int status;
+
+    if (fd < 0)
+        return pawl__os_error(err, errno, "cannot open the lock file %s", path);
+    *out = (struct pawl_lock_file_view){.pid = 0};
+    if (fstat(fd, &file) != 0) {
+        (void)close(fd);
+        return pawl__os_error(err, errno, "cannot look at the lock file %s", path);
+    }
+    status = pawl__lock_file_read(fd, out->text, sizeof out->text - 1, &out->text_len, err);
+    (void)close(fd);
+    if (status == PAWL_OK)
+        find_holder(&file, out);
+    return status;
+}
+
+const char *pawl__folder_network(const char *path)
+{
+    static const struct {
+        unsigned long type;
+        const char *name;
+    } kinds[] = {
+        {0x6969, "nfs"},        {0xff534d42, "cifs"}, {0xfe534d42, "smb2"},  {0x517b, "smb"},
+        {0x00c36400, "ceph"},   {0x01021997, "9p"},   {0x65735546, "fuse"},  {0x5346414f, "afs"},
+        {0x0bd00bd0, "lustre"}, {0x01161970, "gfs2"}, {0x7461636f, "ocfs2"},
+    };
+    struct statfs info;
+
+    if (statfs(path, &info) != 0)
+        return NULL;
+    for (size_t i = 0; i < sizeof kinds / sizeof kinds[0]; i++)
+        if ((unsigned long)(uint32_t)info.f_type == kinds[i].type)
+            return kinds[i].name;
+    return NULL;
+}
