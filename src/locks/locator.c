@@ -3,17 +3,9 @@
 #include "locks/locator.h"
 
 #include "base/error.h"
+#include "base/hex.h"
 
 #include <inttypes.h>
-
-static int hex_digit(char c)
-{
-    if (c >= '0' && c <= '9')
-        return c - '0';
-    if (c >= 'a' && c <= 'f')
-        return c - 'a' + 10;
-    return c >= 'A' && c <= 'F' ? c - 'A' + 10 : -1;
-}
 
 /* A copy with %XX decoded. NULL: no memory, or (*bad) not decodable, or a NUL in it. */
 static const char *decode(struct pawl_str text, struct pawl_arena *arena, bool *bad)
@@ -25,8 +17,8 @@ static const char *decode(struct pawl_str text, struct pawl_arena *arena, bool *
         char c = text.ptr[i];
 
         if (c == '%') {
-            int high = i + 2 < text.len ? hex_digit(text.ptr[i + 1]) : -1;
-            int low = high >= 0 ? hex_digit(text.ptr[i + 2]) : -1;
+            int high = i + 2 < text.len ? pawl__hex_value(text.ptr[i + 1]) : -1;
+            int low = high >= 0 ? pawl__hex_value(text.ptr[i + 2]) : -1;
 
             if (low < 0) {
                 *bad = true;
