@@ -34,17 +34,23 @@ static const struct pawl_cli_option options[] = {
 };
 
 static const struct pawl_cli_command *const commands[] = {
-    &pawl__cli_run,        &pawl__cli_eval,        &pawl__cli_validate,
-    &pawl__cli_graph,      &pawl__cli_activities,  &pawl__cli_json,
-    &pawl__cli_publish,    &pawl__cli_definitions, &pawl__cli_start,
-    &pawl__cli_send,       &pawl__cli_ps,          &pawl__cli_show,
-    &pawl__cli_why,        &pawl__cli_journal,     &pawl__cli_resume,
-    &pawl__cli_retry,      &pawl__cli_alter,       &pawl__cli_retain,
-    &pawl__cli_cancel,     &pawl__cli_rm,          &pawl__cli_tasks,
-    &pawl__cli_timers,     &pawl__cli_deadletters, &pawl__cli_import,
-    &pawl__cli_export,     &pawl__cli_worker,      &pawl__cli_top,
-    &pawl__cli_store,      &pawl__cli_config,      &pawl__cli_version,
-    &pawl__cli_completion, &pawl__cli_help,        NULL,
+    &pawl__cli_run,         &pawl__cli_eval,
+    &pawl__cli_validate,    &pawl__cli_graph,
+    &pawl__cli_activities,  &pawl__cli_json,
+    &pawl__cli_publish,     &pawl__cli_definitions,
+    &pawl__cli_start,       &pawl__cli_send,
+    &pawl__cli_ps,          &pawl__cli_show,
+    &pawl__cli_why,         &pawl__cli_journal,
+    &pawl__cli_resume,      &pawl__cli_retry,
+    &pawl__cli_alter,       &pawl__cli_retain,
+    &pawl__cli_cancel,      &pawl__cli_rm,
+    &pawl__cli_tasks,       &pawl__cli_timers,
+    &pawl__cli_deadletters, &pawl__cli_import,
+    &pawl__cli_export,      &pawl__cli_worker,
+    &pawl__cli_top,         &pawl__cli_lock,
+    &pawl__cli_store,       &pawl__cli_config,
+    &pawl__cli_version,     &pawl__cli_completion,
+    &pawl__cli_help,        NULL,
 };
 
 /* `pawl` without a command: the help, where a usage error goes. */

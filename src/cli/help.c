@@ -59,7 +59,7 @@ void pawl__cli_help_usage(struct pawl_cli *cli, struct pawl_cli_stream *stream,
     for (size_t i = 0; i < path_len; i++)
         pawl__cli_print(stream, " %s", path[i]->name);
     pawl__cli_print(stream, " [OPTIONS]");
-    if (command->commands)
+    if (command->commands && !command->operands)
         pawl__cli_print(stream, command->run && path_len > 1 ? " [COMMAND ...]" : " COMMAND ...");
     if (command->operands)
         pawl__cli_print(stream, " %s", command->operands);

@@ -189,13 +189,15 @@ static int read_short(struct parser *p, const char *word)
     return PAWL_OK;
 }
 
-/* A word that is no option: a subcommand where there are any, else an operand. */
-static int read_plain(struct parser *p, const char *word)
+/* A word that is no option: a subcommand where there are any, else an operand. A command that has
+ * both takes as its first operand what is no subcommand, or stands behind "--". */
+static int read_plain(struct parser *p, const char *word, bool only_operands)
 {
     const struct pawl_cli_command *command = pawl__cli_named(p->args);
     const char *near;
 
-    if (!command->commands) {
+    if (!command->commands ||
+        (command->operands && (only_operands || p->args->operand_count > 0))) {
         p->args->operands[p->args->operand_count++] = word;
         return PAWL_OK;
     }
@@ -205,6 +207,10 @@ static int read_plain(struct parser *p, const char *word)
             p->args->path[p->args->path_len++] = command->commands[i];
             return PAWL_OK;
         }
+    }
+    if (command->operands) {
+        p->args->operands[p->args->operand_count++] = word;
+        return PAWL_OK;
     }
     near = suggest_command(command, word);
     if (near)
@@ -218,7 +224,7 @@ static int read_word(struct parser *p, bool *only_operands)
     const char *word = p->argv[p->at];
 
     if (*only_operands || word[0] != '-' || word[1] == '\0')
-        return read_plain(p, word);
+        return read_plain(p, word, *only_operands);
     if (strcmp(word, "--") == 0) {
         *only_operands = true;
         return PAWL_OK;
@@ -265,7 +271,7 @@ static int check_complete(struct parser *p)
     const char *names[CANDIDATES_MAX] = {NULL};
     char all[160];
 
-    if (p->args->help || !command->commands)
+    if (p->args->help || !command->commands || command->operands)
         return p->args->help ? PAWL_OK : check_operands(p);
     if (command->run)
         return PAWL_OK;
