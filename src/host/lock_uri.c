@@ -4,6 +4,8 @@
 
 #include "base/error.h"
 #include "host/uri.h"
+#include "locks/azure.h"
+#include "locks/sqlserver.h"
 
 #include <stdio.h>
 
@@ -75,10 +77,42 @@ static int open_sqlite(struct pawl_env *env, struct pawl_str uri, struct pawl_st
     return pawl__sqlite_locks_open(env, path_of(rest), options, out, err);
 }
 
+/* ---- servers ----------------------------------------------------------------------------- */
+
+static int check_server(struct pawl_str rest, struct pawl_error *err)
+{
+    if (!pawl__str_starts(rest, pawl__str("//")))
+        return pawl__error_set(err, PAWL_EINVAL,
+                               "the lock URI has no '//' behind its colon: write "
+                               "sqlserver://user:password@host/database or "
+                               "azure://ACCOUNT/CONTAINER");
+    return PAWL_OK;
+}
+
+static int open_sqlserver(struct pawl_env *env, struct pawl_str uri, struct pawl_str rest,
+                          const struct pawl_lock_provider_options *options,
+                          struct pawl_lock_provider **out, struct pawl_error *err)
+{
+    (void)rest;
+    (void)options;
+    return pawl__sqlserver_locks_open(env, uri, out, err);
+}
+
+static int open_azure(struct pawl_env *env, struct pawl_str uri, struct pawl_str rest,
+                      const struct pawl_lock_provider_options *options,
+                      struct pawl_lock_provider **out, struct pawl_error *err)
+{
+    (void)rest;
+    return pawl__azure_locks_open(env, uri, options, out, err);
+}
+
 static const struct scheme schemes[] = {
     {"file", "file", "file:DIR (a DIR alone is the same)", check_path, open_file},
     {"memory", "memory", "memory:", check_nothing, open_memory},
     {"sqlite", "sqlite", "sqlite:FILE", check_path, open_sqlite},
+    {"sqlserver", "sqlserver", "sqlserver://user:password@host/database", check_server,
+     open_sqlserver},
+    {"azure", "azure", "azure://ACCOUNT/CONTAINER", check_server, open_azure},
 };
 #define SCHEME_COUNT (sizeof schemes / sizeof schemes[0])
 #define BARE_PATH (&schemes[0])
