@@ -12,6 +12,8 @@
  * sqlite:FILE        rows of a database file
  * sqlserver://…      application locks of SQL Server; locks/sqlserver.h has its options
  * azure://…          leases of Azure blobs; locks/azure.h has its options
+ * postgres://…       advisory locks of a server's database
+ * redis://…          keys of a server, or of the majority of several
  *
  * PAWL_EINVAL: no such kind, or what is behind the colon is not what it takes; else what opening
  * answers. `options` NULL: the usual.

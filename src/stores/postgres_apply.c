@@ -85,7 +85,8 @@ static bool makes_due(const struct pawl_commit *commit)
     for (size_t i = 0; i < commit->change_count; i++) {
         const struct pawl_work_row *work = new_work(&commit->changes[i]);
 
-        if (work && work->due_us != PAWL_TIME_NEVER)
+        /* What has an owner is in its hand; should that die, the end of its lease tells nobody. */
+        if (work && work->due_us != PAWL_TIME_NEVER && work->owner == 0)
             return true;
     }
     return false;
@@ -213,8 +214,7 @@ static int send_instance_guard(struct batch *b, const struct member *m)
     case PAWL_COMMIT_CREATE:
         return send_guard(b, m, PAWL_SQL_CREATE, &inputs);
     case PAWL_COMMIT_ADVANCE:
-        return send_guard(b, m, commit->flags & PAWL_COMMIT_KEEP ? PAWL_SQL_KEEP : PAWL_SQL_ADVANCE,
-                          &inputs);
+        return send_guard(b, m, pawl__sql_advance(commit), &inputs);
     case PAWL_COMMIT_DELETE:
         return send_guard(b, m, PAWL_SQL_REMOVE, &inputs);
     case PAWL_COMMIT_CANCEL:

@@ -34,8 +34,8 @@ static void launch(struct test_azurite *server)
     const char *found;
 
     (void)snprintf(port, sizeof port, "%u", (unsigned)server->port);
-    (void)snprintf(location, sizeof location, "%s/data", server->program.folder);
-    (void)snprintf(key, sizeof key, "%s/key.pem", server->program.folder);
+    (void)snprintf(location, sizeof location, "%s/data", server->program.daemon.folder);
+    (void)snprintf(key, sizeof key, "%s/key.pem", server->program.daemon.folder);
     if (server->tls) {
         arguments[10] = "--cert";
         arguments[11] = server->cert;
@@ -57,8 +57,9 @@ void test_azurite_start(struct test_azurite *server, bool tls)
     test_program_folder(&server->program, "azurite");
     server->tls = tls;
     if (tls) {
-        test_make_certificate(server->program.folder, "DNS:localhost,IP:127.0.0.1");
-        (void)snprintf(server->cert, sizeof server->cert, "%s/cert.pem", server->program.folder);
+        test_make_certificate(server->program.daemon.folder, "DNS:localhost,IP:127.0.0.1");
+        (void)snprintf(server->cert, sizeof server->cert, "%s/cert.pem",
+                       server->program.daemon.folder);
     }
     launch(server);
 }

@@ -4,86 +4,26 @@
 
 #include "lib/test.h"
 
-#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
-#include <ftw.h>
-#include <netinet/in.h>
 #include <poll.h>
 #include <signal.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <sys/prctl.h>
-#include <sys/socket.h>
-#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #define MINUTE_MS 60000
 #define NOT_FOUND 127
 
-/* ---- folders ----------------------------------------------------------------------------- */
-
-static int remove_one(const char *path, const struct stat *stat, int type, struct FTW *at)
-{
-    (void)stat;
-    (void)type;
-    (void)at;
-    return remove(path);
-}
-
-static void remove_folder(const char *path)
-{
-    (void)nftw(path, remove_one, 16, FTW_DEPTH | FTW_PHYS);
-}
-
-/* What tests left that were killed: their folder's name has their pid. */
-static void remove_leftovers(const char *prefix)
-{
-    DIR *folder = opendir("/tmp");
-    struct dirent *entry;
-
-    while (folder && (entry = readdir(folder))) {
-        char path[300];
-        pid_t pid;
-
-        if (strncmp(entry->d_name, prefix, strlen(prefix)) != 0)
-            continue;
-        pid = (pid_t)strtol(entry->d_name + strlen(prefix), NULL, 10);
-        if (pid <= 0 || kill(pid, 0) == 0 || errno != ESRCH)
-            continue;
-        (void)snprintf(path, sizeof path, "/tmp/%s", entry->d_name);
-        remove_folder(path);
-    }
-    if (folder)
-        (void)closedir(folder);
-}
-
 void test_program_folder(struct test_program *program, const char *name)
 {
     char prefix[40];
 
-    memset(program, 0, sizeof *program);
+    (void)snprintf(prefix, sizeof prefix, "pawl-%s", name);
+    test_daemon_init(&program->daemon, prefix);
     program->in = program->out = -1;
-    (void)snprintf(prefix, sizeof prefix, "pawl-%s-", name);
-    remove_leftovers(prefix);
-    (void)snprintf(program->folder, sizeof program->folder, "/tmp/%s%d-XXXXXX", prefix,
-                   (int)getpid());
-    assert_non_null(mkdtemp(program->folder));
-}
-
-void test_program_show_log(const struct test_program *program)
-{
-    char path[96], line[512];
-    FILE *log;
-
-    (void)snprintf(path, sizeof path, "%s/log", program->folder);
-    log = fopen(path, "r");
-    while (log && fgets(line, sizeof line, log))
-        print_error("  %s", line);
-    if (log)
-        (void)fclose(log);
 }
 
 /* ---- processes --------------------------------------------------------------------------- */
@@ -107,12 +47,12 @@ void test_program_start(struct test_program *program, const char *const *argumen
     char path[96];
     int in[2], out[2], log;
 
-    (void)snprintf(path, sizeof path, "%s/log", program->folder);
+    (void)snprintf(path, sizeof path, "%s/log", program->daemon.folder);
     log = open(path, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0600);
     assert_true(log >= 0 && pipe2(in, O_CLOEXEC) == 0 && pipe2(out, O_CLOEXEC) == 0);
-    program->pid = fork();
-    assert_true(program->pid >= 0);
-    if (program->pid == 0)
+    program->daemon.pid = fork();
+    assert_true(program->daemon.pid >= 0);
+    if (program->daemon.pid == 0)
         become(arguments, in[0], out[1], log);
     (void)close(in[0]);
     (void)close(out[1]);
@@ -123,12 +63,12 @@ void test_program_start(struct test_program *program, const char *const *argumen
     for (int i = 0; i < 20; i++) {
         int status;
 
-        if (waitpid(program->pid, &status, WNOHANG) != program->pid) {
+        if (waitpid(program->daemon.pid, &status, WNOHANG) != program->daemon.pid) {
             (void)poll(NULL, 0, 1);
             continue;
         }
-        program->pid = 0;
-        test_program_show_log(program);
+        program->daemon.pid = 0;
+        test_daemon_show_log(&program->daemon);
         fail_msg("%s does not start: %s", arguments[0], missing);
     }
 }
@@ -142,8 +82,8 @@ void test_program_line(struct test_program *program, char *out, size_t size)
         ssize_t got;
 
         if (poll(&fd, 1, MINUTE_MS) <= 0 || (got = read(program->out, out + length, 1)) <= 0) {
-            test_program_show_log(program);
-            fail_msg("the program in %s says nothing", program->folder);
+            test_daemon_show_log(&program->daemon);
+            fail_msg("the program in %s says nothing", program->daemon.folder);
             return;
         }
         if (out[length] == '\n')
@@ -161,33 +101,27 @@ void test_program_kill(struct test_program *program)
     if (program->out >= 0)
         (void)close(program->out);
     program->in = program->out = -1;
-    if (program->pid <= 0)
-        return;
-    (void)kill(program->pid, SIGKILL);
-    while (waitpid(program->pid, NULL, 0) < 0 && errno == EINTR)
-        continue;
-    program->pid = 0;
+    test_daemon_end(&program->daemon, SIGKILL);
 }
 
 void test_program_stop(struct test_program *program)
 {
-    if (!*program->folder)
+    if (!*program->daemon.folder)
         return;
     test_program_kill(program);
-    remove_folder(program->folder);
-    *program->folder = 0;
+    test_daemon_release(&program->daemon);
 }
 
 void test_program_pause(const struct test_program *program)
 {
-    assert_true(program->pid > 0);
-    assert_int_equal(kill(program->pid, SIGSTOP), 0);
+    assert_true(program->daemon.pid > 0);
+    assert_int_equal(kill(program->daemon.pid, SIGSTOP), 0);
 }
 
 void test_program_continue(const struct test_program *program)
 {
-    if (program->pid > 0)
-        (void)kill(program->pid, SIGCONT);
+    if (program->daemon.pid > 0)
+        (void)kill(program->daemon.pid, SIGCONT);
 }
 
 int test_program_run(const char *const *arguments, const char *input, char *out, size_t size)
@@ -214,17 +148,4 @@ int test_program_run(const char *const *arguments, const char *input, char *out,
     while (waitpid(pid, &status, 0) < 0 && errno == EINTR)
         continue;
     return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
-}
-
-uint16_t test_free_port(void)
-{
-    struct sockaddr_in address = {.sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
-    socklen_t length = sizeof address;
-    int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
-
-    assert_true(fd >= 0);
-    assert_int_equal(bind(fd, (struct sockaddr *)&address, sizeof address), 0);
-    assert_int_equal(getsockname(fd, (struct sockaddr *)&address, &length), 0);
-    (void)close(fd);
-    return ntohs(address.sin_port);
 }

@@ -1,19 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A program that serves a test: a folder of its own below /tmp, its messages in a log there, its
- * standard input and output held by the test. It ends with test_program_stop(), or with the test's
- * process, however that ends. Whatever goes wrong here fails the test.
+ * A private server (servers/daemon.h) whose standard input and output are held by the test. It ends
+ * with test_program_stop(), or with the test's process, however that ends. Whatever goes wrong here
+ * fails the test.
  */
 #ifndef PAWL_TESTS_SERVERS_PROGRAM_H
 #define PAWL_TESTS_SERVERS_PROGRAM_H
 
-#include <stddef.h>
-#include <stdint.h>
-#include <sys/types.h>
+#include "servers/daemon.h"
 
 struct test_program {
-    char folder[64];
-    pid_t pid; /* 0: it does not run */
+    struct test_daemon daemon;
     int in, out;
 };
 
@@ -31,13 +28,8 @@ void test_program_kill(struct test_program *program);
 void test_program_stop(struct test_program *program);
 void test_program_pause(const struct test_program *program);
 void test_program_continue(const struct test_program *program);
-/* Prints its log. */
-void test_program_show_log(const struct test_program *program);
 
 /* Runs `arguments` to its end, output into `out`. Answers its exit code. */
 int test_program_run(const char *const *arguments, const char *input, char *out, size_t size);
-
-/* A port on loopback that nobody has at the moment. */
-uint16_t test_free_port(void);
 
 #endif

@@ -50,11 +50,12 @@ void test_tds_start(struct test_tds *server, enum test_tds_tls tls)
     memset(server, 0, sizeof *server);
     test_program_folder(&server->program, "tds");
     if (tls != TEST_TDS_PLAIN) {
-        test_make_certificate(server->program.folder, tls == TEST_TDS_TLS
-                                                          ? "DNS:localhost,IP:127.0.0.1"
-                                                          : "DNS:elsewhere.example");
-        (void)snprintf(server->cert, sizeof server->cert, "%s/cert.pem", server->program.folder);
-        (void)snprintf(key, sizeof key, "%s/key.pem", server->program.folder);
+        test_make_certificate(server->program.daemon.folder, tls == TEST_TDS_TLS
+                                                                 ? "DNS:localhost,IP:127.0.0.1"
+                                                                 : "DNS:elsewhere.example");
+        (void)snprintf(server->cert, sizeof server->cert, "%s/cert.pem",
+                       server->program.daemon.folder);
+        (void)snprintf(key, sizeof key, "%s/key.pem", server->program.daemon.folder);
         arguments[7] = "--tls";
         arguments[8] = server->cert;
         arguments[9] = key;
@@ -74,7 +75,7 @@ void test_tds_start(struct test_tds *server, enum test_tds_tls tls)
 
 void test_tds_stop(struct test_tds *server)
 {
-    if (*server->program.folder)
+    if (*server->program.daemon.folder)
         (void)close(server->control);
     test_program_stop(&server->program);
 }
@@ -97,7 +98,7 @@ const char *test_tds_tell(struct test_tds *server, const char *format, ...)
         assert_true(length < sizeof server->answer);
         if (poll(&fd, 1, PATIENCE_MS) != 1 ||
             recv(server->control, server->answer + length, 1, 0) != 1) {
-            test_program_show_log(&server->program);
+            test_daemon_show_log(&server->program.daemon);
             fail_msg("the double of SQL Server does not answer: %s", command);
         }
         if (server->answer[length] == '\n')

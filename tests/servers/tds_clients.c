@@ -45,7 +45,8 @@ static void run_tsql(enum test_tds_tls tls)
 
     test_tds_start(&server, tls);
     (void)snprintf(port, sizeof port, "%u", (unsigned)server.port);
-    (void)snprintf(configuration, sizeof configuration, "%s/freetds.conf", server.program.folder);
+    (void)snprintf(configuration, sizeof configuration, "%s/freetds.conf",
+                   server.program.daemon.folder);
     file = fopen(configuration, "w");
     assert_non_null(file);
     (void)fprintf(file, "[double]\nhost = 127.0.0.1\nport = %s\ntds version = 7.4\n%s%s\n", port,

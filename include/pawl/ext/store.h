@@ -323,6 +323,9 @@ enum pawl_commit_kind {
 #define PAWL_COMMIT_RELEASE 1u
 /* ADVANCE: the row's state, counts and everything else but owner and revision stay as they are. */
 #define PAWL_COMMIT_KEEP 2u
+/* ADVANCE without KEEP: what was asked for before does not count any more; cancel_requested is
+ * cleared. Of an instance that had ended and goes on. */
+#define PAWL_COMMIT_REOPEN 4u
 
 /*
  * One commit: everything in it or nothing. Borrowed until apply() returns.
