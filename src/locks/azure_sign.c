@@ -50,7 +50,9 @@ bool pawl__azure_date_parse(struct pawl_str text, int64_t *out_s)
 {
     int day, year, hour, minute, second, month = 0;
 
-    if (text.len != AZURE_DATE_SIZE - 1 || memcmp(text.ptr + 25, " GMT", 4) != 0)
+    if (text.len != AZURE_DATE_SIZE - 1 || memcmp(text.ptr + 25, " GMT", 4) != 0 ||
+        text.ptr[4] != ' ' || text.ptr[7] != ' ' || text.ptr[11] != ' ' || text.ptr[16] != ' ' ||
+        text.ptr[19] != ':' || text.ptr[22] != ':')
         return false;
     day = digits_at(text, 5, 2);
     year = digits_at(text, 12, 4);
@@ -61,7 +63,7 @@ bool pawl__azure_date_parse(struct pawl_str text, int64_t *out_s)
         if (memcmp(text.ptr + 8, months[i], 3) == 0)
             month = i + 1;
     if (month == 0 || year < 1970 || day < 1 || day > pawl__month_days(year, month) || hour < 0 ||
-        minute < 0 || second < 0)
+        hour > 23 || minute < 0 || minute > 59 || second < 0 || second > 59)
         return false;
     *out_s = (pawl__days_from_civil(year, month, day) - EPOCH_DAYS) * S_PER_DAY + hour * 3600 +
              minute * 60 + second;

@@ -21,12 +21,12 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     at = 0;
     while (pawl__azure_xml_next(xml, "Message", &at, text, sizeof text))
         PAWL_ASSERT(at <= size && strlen(text) < sizeof text);
-    if (pawl__azure_date_parse(xml, &seconds)) {
+    /* What fits into nanoseconds is written again; the day of the week is not looked at. */
+    if (pawl__azure_date_parse(xml, &seconds) && seconds < INT64_MAX / 1000000000) {
         char again[AZURE_DATE_SIZE];
 
-        /* The day of the week is not looked at. */
         pawl__azure_date_format(seconds * 1000000000, again);
-        PAWL_ASSERT(seconds > INT64_MAX / 1000000000 || strlen(again) == AZURE_DATE_SIZE - 1);
+        PAWL_ASSERT(memcmp(again + 4, xml.ptr + 4, 25) == 0);
     }
     return 0;
 }
