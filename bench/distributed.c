@@ -21,7 +21,7 @@
 #define ROUNDS_DEFAULT 7u
 #define ROUNDS_MAX 31u
 /* Instances that a client hands in. */
-#define HANDED 1500u
+#define HANDED 1000u
 #define KILLS 7u
 
 static bool wants(const char *only, const char *part)

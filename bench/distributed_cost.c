@@ -19,7 +19,8 @@
 
 #define COST_MAX 1.25
 #define ROUNDS_MAX 31u
-#define ROUNDS_FAN_IN 5u
+/* A thousand events each: no more rounds of them when they have taken so long on a store. */
+#define FAN_IN_SECONDS_MAX 40.0
 #define MEMBERS_MAX 3u
 
 enum kind { W1, W2, W3 };
@@ -53,6 +54,7 @@ struct bed {
     struct member members[MEMBERS_MAX];
     struct figures figures[MEMBERS_MAX][COUNT];
     bool is_server;
+    double fan_in_seconds;
 };
 
 /* ---- beds ---------------------------------------------------------------------------------- */
@@ -153,13 +155,23 @@ static void measure_one(struct bed *bed, unsigned who, size_t what, double secon
 }
 
 /* Who begins changes from round to round. */
+static void measure_turns(struct bed *bed, size_t what, unsigned round, double seconds)
+{
+    double begin = bench_seconds();
+
+    if (measures[what].kind == W3 && round > 0 && bed->fan_in_seconds > FAN_IN_SECONDS_MAX)
+        return;
+    for (unsigned i = 0; i < bed->member_count; i++)
+        measure_one(bed, (i + round) % bed->member_count, what, seconds);
+    if (measures[what].kind == W3)
+        bed->fan_in_seconds += bench_seconds() - begin;
+}
+
 static void measure_all(struct bed *bed, double seconds, unsigned rounds)
 {
     for (unsigned round = 0; round < rounds; round++)
         for (size_t what = 0; what < COUNT; what++)
-            for (unsigned i = 0; i < bed->member_count; i++)
-                if (measures[what].kind != W3 || round < ROUNDS_FAN_IN)
-                    measure_one(bed, (i + round) % bed->member_count, what, seconds);
+            measure_turns(bed, what, round, seconds);
 }
 
 /* ---- showing ------------------------------------------------------------------------------- */
