@@ -67,10 +67,11 @@ static const char definition_text[] =
                                                                                "\"runAsynchronously"
                                                                                "\":true},"
                                                                                "\"workflowDefinitio"
-                                                                               "nId\":" LITERAL("\""
-                                                                                                "c"
-                                                                                                "\"") "}"
-                                                                                                      "]}}";
+                                                                               "nId\":" LITERAL(
+                                                                                   "\""
+                                                                                   "c"
+                                                                                   "\"") "}"
+                                                                                         "]}}";
 
 struct world {
     struct pawl_allocator alloc;
