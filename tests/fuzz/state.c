@@ -28,6 +28,11 @@
 #define LINK(from, to)                                                                             \
     "{\"source\":{\"activity\":\"" from "\"},\"target\":{\"activity\":\"" to "\"}}"
 
+#define ASIDE(id)                                                                                  \
+    NODE(id, "ExecuteWorkflow")                                                                    \
+    ",\"customProperties\":{\"runAsynchronously\":true},"                                          \
+    "\"workflowDefinitionId\":" LITERAL("\"c\"") "}"
+
 /* One of each kind of activity that keeps something in the state. */
 static const char definition_text[] =
     "{\"definitionId\":\"d\",\"id\":\"d:1\",\"version\":1,"
@@ -60,18 +65,8 @@ static const char definition_text[] =
     NODE("while", "While") ",\"condition\":" LITERAL("true") ",\"body\":" NODE(
         "name", "SetName") ",\"value\":" LITERAL("\"n\"") "}}," /**/
     NODE("call", "ExecuteWorkflow") ",\"workflowDefinitionId\":" LITERAL("\"c\"") "}," NODE(
-        "fault",
-        "Fault") ",\"message\":" LITERAL("\"m\"") "}," NODE("aside",
-                                                            "ExecuteWorkflow") ",\"customProperties"
-                                                                               "\":{"
-                                                                               "\"runAsynchronously"
-                                                                               "\":true},"
-                                                                               "\"workflowDefinitio"
-                                                                               "nId\":" LITERAL(
-                                                                                   "\""
-                                                                                   "c"
-                                                                                   "\"") "}"
-                                                                                         "]}}";
+        "fault", "Fault") ",\"message\":" LITERAL("\"m\"") "}," ASIDE("aside") /**/
+    "]}}";
 
 struct world {
     struct pawl_allocator alloc;
