@@ -68,7 +68,7 @@ static int start_connecting(struct pawl_pq *pq, const char *uri, PGconn **out,
     /* Its own words would quote the URI, and with it a password. */
     if (!options)
         return pawl__error_set(err, PAWL_EINVAL,
-                               "the URI of the PostgreSQL store is not readable; expected "
+                               "the PostgreSQL URI is not readable; expected "
                                "postgres://user:password@host:port/database?option=value");
     pq->call.PQconninfoFree(options);
     conn = pq->call.PQconnectStartParams(keywords, values, 1);
@@ -186,6 +186,16 @@ void pawl__pq_location(struct pawl_pq *pq, const char *uri, char *out, size_t si
     }
     (void)snprintf(out, size, "%s:%s/%s", *host ? host : "local socket", port, database);
     pq->call.PQconninfoFree(options);
+}
+
+int pawl__pq_fd(const struct pawl_pq_conn *conn)
+{
+    return conn->pq->call.PQsocket(conn->conn);
+}
+
+int pawl__pq_backend_pid(const struct pawl_pq_conn *conn)
+{
+    return conn->pq->call.PQbackendPID(conn->conn);
 }
 
 const char *pawl__pq_server_text(const struct pawl_pq_conn *conn)

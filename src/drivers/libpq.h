@@ -51,6 +51,11 @@ bool pawl__pq_is_alive(struct pawl_pq_conn *conn, struct pawl_env *env);
 
 /* "host:port/database", for people. Works without a server. "" when `uri` is not readable. */
 void pawl__pq_location(struct pawl_pq *pq, const char *uri, char *out, size_t size);
+/* For pawl__socket_wait_many(), also while another thread uses the connection. */
+int pawl__pq_fd(const struct pawl_pq_conn *conn);
+/* Of the server's process as it said when the connection came up; a pooler says something else than
+ * pg_backend_pid() does. */
+int pawl__pq_backend_pid(const struct pawl_pq_conn *conn);
 /* "15.4", and 150004. */
 const char *pawl__pq_server_text(const struct pawl_pq_conn *conn);
 int pawl__pq_server_number(const struct pawl_pq_conn *conn);
@@ -115,6 +120,14 @@ PAWL_MUST_CHECK int pawl__pq_post(struct pawl_pq_conn *conn, uint32_t number, co
 size_t pawl__pq_posted(const struct pawl_pq_conn *conn);
 /* Nobody uses it again. */
 void pawl__pq_break(struct pawl_pq_conn *conn);
+
+/*
+ * As pawl__pq_run() without `writes`, but a wait that ends early (PAWL_ETIMEDOUT, PAWL_ECANCELLED,
+ * PAWL_ESTOPPED) breaks nothing: the batch is still under way, and the next call of this goes on
+ * with it. For connections whose end would cost more than one answer.
+ */
+PAWL_MUST_CHECK int pawl__pq_await(struct pawl_pq_conn *conn, const struct pawl_socket_wait *wait,
+                                   struct pawl_error *err);
 
 /* Of the batch that was run last, also when that failed: how many syncs were answered. What stands
  * before these is known: pawl__pq_status() tells. */

@@ -32,6 +32,7 @@ static void forget_answers(struct pawl_pq_conn *conn)
     for (size_t i = 0; i < conn->entry_count; i++)
         conn->pq->call.PQclear(conn->entries[i].result); /* NULL allowed */
     conn->entry_count = conn->posted_entries;            /* those have no answers yet */
+    conn->received_count = 0;
     conn->query_count = 0;
 }
 
@@ -377,22 +378,19 @@ static bool is_last_transaction(const struct pawl_pq_conn *conn, size_t at)
     return syncs == 1;
 }
 
-int pawl__pq_run(struct pawl_pq_conn *conn, bool writes, const struct pawl_socket_wait *wait,
-                 struct pawl_error *err)
+/* Takes what is still to come of the batch. What fails may be gone on with. */
+static int receive_rest(struct pawl_pq_conn *conn, const struct pawl_socket_wait *wait)
 {
     PAWL_ASSERT(conn->entry_count > 0 && conn->entries[conn->entry_count - 1].kind == PQ_SYNC);
-    if (conn->broken)
-        return pawl__error_set(err, PAWL_EUNAVAILABLE, "the connection to PostgreSQL is broken");
-    conn->empty_count = conn->synced_count = 0;
-    for (size_t i = 0; i < conn->entry_count; i++) {
+    if (conn->received_count == 0)
+        conn->empty_count = conn->synced_count = 0;
+    while (conn->received_count < conn->entry_count) {
+        size_t i = conn->received_count;
         int status = receive_entry(conn, &conn->entries[i], wait);
 
-        if (status != PAWL_OK) {
-            conn->broken = true;
-            if (writes && !(is_refused(conn, i) && is_last_transaction(conn, i)))
-                return pawl__pq_lost_error(conn, PAWL_EUNKNOWN, err);
-            return pawl__pq_lost_error(conn, status, err);
-        }
+        if (status != PAWL_OK)
+            return status;
+        conn->received_count++;
         if (conn->entries[i].kind == PQ_PREPARE)
             note_prepared(conn, &conn->entries[i]);
         if (conn->entries[i].kind == PQ_SYNC) {
@@ -403,6 +401,38 @@ int pawl__pq_run(struct pawl_pq_conn *conn, bool writes, const struct pawl_socke
     conn->posted_entries = conn->posted_count = 0;
     conn->is_pending = false;
     return PAWL_OK;
+}
+
+int pawl__pq_run(struct pawl_pq_conn *conn, bool writes, const struct pawl_socket_wait *wait,
+                 struct pawl_error *err)
+{
+    size_t at;
+    int status;
+
+    if (conn->broken)
+        return pawl__error_set(err, PAWL_EUNAVAILABLE, "the connection to PostgreSQL is broken");
+    status = receive_rest(conn, wait);
+    if (status == PAWL_OK)
+        return PAWL_OK;
+    conn->broken = true;
+    at = conn->received_count;
+    if (writes && !(is_refused(conn, at) && is_last_transaction(conn, at)))
+        return pawl__pq_lost_error(conn, PAWL_EUNKNOWN, err);
+    return pawl__pq_lost_error(conn, status, err);
+}
+
+int pawl__pq_await(struct pawl_pq_conn *conn, const struct pawl_socket_wait *wait,
+                   struct pawl_error *err)
+{
+    int status;
+
+    if (conn->broken)
+        return pawl__error_set(err, PAWL_EUNAVAILABLE, "the connection to PostgreSQL is broken");
+    status = receive_rest(conn, wait);
+    if (status == PAWL_OK)
+        return PAWL_OK;
+    conn->broken = status != PAWL_ETIMEDOUT && status != PAWL_ECANCELLED && status != PAWL_ESTOPPED;
+    return pawl__pq_lost_error(conn, status, err);
 }
 
 size_t pawl__pq_synced(const struct pawl_pq_conn *conn)

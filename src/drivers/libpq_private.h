@@ -10,7 +10,8 @@
 
 /* clang-format off */
 #define PQ_FUNCTIONS(X)                                                                            \
-    X(PQclear) X(PQcmdTuples) X(PQconnectPoll) X(PQconnectStartParams) X(PQconninfoFree)           \
+    X(PQbackendPID) X(PQclear) X(PQcmdTuples) X(PQconnectPoll) X(PQconnectStartParams)             \
+    X(PQconninfoFree)                                                                              \
     X(PQconninfoParse) X(PQconsumeInput) X(PQenterPipelineMode) X(PQerrorMessage) X(PQfinish)      \
     X(PQflush) X(PQfreemem) X(PQgetResult) X(PQgetlength) X(PQgetvalue) X(PQhost) X(PQisBusy)      \
     X(PQnfields) X(PQnotifies) X(PQntuples) X(PQparameterStatus) X(PQpipelineSync) X(PQport)       \
@@ -62,6 +63,7 @@ struct pawl_pq_conn {
     size_t entry_count, query_count, entry_capacity;
     size_t posted_entries; /* the first so many were posted and are not answered yet */
     size_t posted_count;   /* statements among them */
+    size_t received_count; /* entries of this batch that were answered */
     size_t synced_count;   /* syncs of this batch that were answered */
     size_t empty_count;    /* answers without content in a row */
     unsigned char prepared[PAWL_PQ_STATEMENTS_MAX]; /* PQ_IS_… by number */

@@ -75,10 +75,42 @@ static int open_sqlite(struct pawl_env *env, struct pawl_str uri, struct pawl_st
     return pawl__sqlite_locks_open(env, path_of(rest), options, out, err);
 }
 
+/* ---- servers ----------------------------------------------------------------------------- */
+
+static int check_server(struct pawl_str rest, struct pawl_error *err)
+{
+    if (!pawl__str_starts(rest, pawl__str("//")))
+        return pawl__error_set(err, PAWL_EINVAL,
+                               "the lock URI has no host: write redis://host:port or "
+                               "postgres://user:password@host:port/database");
+    return PAWL_OK;
+}
+
+static int open_postgres(struct pawl_env *env, struct pawl_str uri, struct pawl_str rest,
+                         const struct pawl_lock_provider_options *options,
+                         struct pawl_lock_provider **out, struct pawl_error *err)
+{
+    (void)rest;
+    return pawl__postgres_locks_open(env, uri, options, out, err);
+}
+
+static int open_redis(struct pawl_env *env, struct pawl_str uri, struct pawl_str rest,
+                      const struct pawl_lock_provider_options *options,
+                      struct pawl_lock_provider **out, struct pawl_error *err)
+{
+    (void)rest;
+    return pawl__redis_locks_open(env, uri, options, out, err);
+}
+
 static const struct scheme schemes[] = {
     {"file", "file", "file:DIR (a DIR alone is the same)", check_path, open_file},
     {"memory", "memory", "memory:", check_nothing, open_memory},
     {"sqlite", "sqlite", "sqlite:FILE", check_path, open_sqlite},
+    {"postgres", "postgres", "postgres://user:password@host:port/database", check_server,
+     open_postgres},
+    {"postgresql", "postgres", NULL, check_server, open_postgres},
+    {"rediss", "redis", NULL, check_server, open_redis}, /* says why not */
+    {"redis", "redis", "redis://user:password@host:port,host:port,…", check_server, open_redis},
 };
 #define SCHEME_COUNT (sizeof schemes / sizeof schemes[0])
 #define BARE_PATH (&schemes[0])
@@ -91,11 +123,12 @@ static int refuse(struct pawl_str name, struct pawl_error *err)
     size_t len = 0;
 
     for (size_t i = 0; i < SCHEME_COUNT && len < sizeof all; i++)
-        len += (size_t)snprintf(all + len, sizeof all - len, "%s%s",
-                                i == 0                  ? ""
-                                : i == SCHEME_COUNT - 1 ? " or "
-                                                        : ", ",
-                                schemes[i].form);
+        if (schemes[i].form)
+            len += (size_t)snprintf(all + len, sizeof all - len, "%s%s",
+                                    len == 0                ? ""
+                                    : i == SCHEME_COUNT - 1 ? " or "
+                                                            : ", ",
+                                    schemes[i].form);
     return pawl__error_set(err, PAWL_EINVAL, "there is no lock service '%.*s:'; use %s",
                            (int)(name.len < 32 ? name.len : 32), name.ptr, all);
 }

@@ -10,6 +10,8 @@
  * memory:            in this process
  * file:DIR           files of a folder; a DIR alone is the same
  * sqlite:FILE        rows of a database file
+ * postgres://…       advisory locks of a server's database
+ * redis://…          keys of a server, or of the majority of several
  *
  * PAWL_EINVAL: no such kind, or what is behind the colon is not what it takes; else what opening
  * answers. `options` NULL: the usual.

@@ -7,6 +7,8 @@
  *                a space
  *     file       flock() on a file per name, between processes of one host
  *     sqlite     a row per name with a lease, between processes of one host
+ *     redis      a key with an expiry on one server, or on the majority of several
+ *     postgres   an advisory lock of a session
  *     trace      decorator: counts calls
  *     fault      decorator: lets calls fail, also after they took effect
  */
@@ -70,6 +72,51 @@ PAWL_MUST_CHECK int pawl__sqlite_locks_open(struct pawl_env *env, struct pawl_st
                                             const struct pawl_lock_provider_options *options,
                                             struct pawl_lock_provider **out,
                                             struct pawl_error *err);
+
+/* ---- redis ------------------------------------------------------------------------------- */
+
+/*
+ *     redis://[user:password@]host[:port][/database][,host[:port]…]
+ *
+ * On one server, or by the majority of several (15 at the most) that know nothing of each other.
+ * Reads the URI, does not connect. PAWL_EINVAL: the URI or the lease; PAWL_EUNSUPPORTED: rediss://,
+ * for there is no TLS; PAWL_EMISSING: the client library. A Redis Cluster is refused by status()
+ * and when it answers MOVED.
+ *
+ * A lock is a key with the name's bytes, its value HOST_PID_GUID and an expiry, as .NET's library
+ * has it. Tokens count in the key {NAME}:fence; a counter that is missing begins at the server's
+ * time in microseconds, so that a server that came back empty goes on above what it gave before as
+ * long as its clock was not set back. Releases are published on pawl:released:NAME, which those
+ * listen to who were refused.
+ *
+ * Several servers are asked at the same time. A majority grants, within a tenth of the lease;
+ * otherwise what was granted is given back. A renewal sets the key again on servers that lost it,
+ * so that one that came back empty counts at the next one; what a majority has lost is lost.
+ */
+PAWL_MUST_CHECK int pawl__redis_locks_open(struct pawl_env *env, struct pawl_str uri,
+                                           const struct pawl_lock_provider_options *options,
+                                           struct pawl_lock_provider **out, struct pawl_error *err);
+
+/* ---- postgres ---------------------------------------------------------------------------- */
+
+/*
+ * `uri` as libpq has it: postgres://user:password@host:port/database?option=value. Reads it, does
+ * not connect. PAWL_EINVAL: not readable; PAWL_EMISSING: the client library. What else is wrong
+ * shows at the first call: a pooler that gives each transaction another session is
+ * PAWL_EUNSUPPORTED.
+ *
+ * A lock is an advisory lock of a session, with the key that .NET's library derives from the name.
+ * It has no lease: it ends with its connection, and whoever holds it is told then. So that one who
+ * is cut off knows, too, a grant is valid for 15 s after the last answer of the server; the server
+ * gives up a client that is cut off after 30 s. One connection holds what was free when it was
+ * asked for; up to 8 others wait at the server, each for one lock, and whoever finds no connection
+ * to wait on polls. Tokens come from the sequence pawl_lock_token, which is made when the first is
+ * wanted; they never repeat, also past a restart of the server.
+ */
+PAWL_MUST_CHECK int pawl__postgres_locks_open(struct pawl_env *env, struct pawl_str uri,
+                                              const struct pawl_lock_provider_options *options,
+                                              struct pawl_lock_provider **out,
+                                              struct pawl_error *err);
 
 /* ---- decorators: each takes the inner provider, and closes it with itself ------------------- */
 

@@ -90,21 +90,20 @@ static int slice_ms(int64_t left_ns)
     return (int)(left_ms < SLICE_MS ? left_ms + 1 : SLICE_MS);
 }
 
-/* PAWL_OK when `fd` may be ready for `events` (POLLIN, POLLOUT), or why the waiting ended. */
-static int wait_for(int fd, short events, const struct pawl_socket_wait *wait)
+/* PAWL_OK when one of `fds` may be ready, or why the waiting ended. fds[count] is the waker's. */
+static int wait_for_any(struct pollfd *fds, size_t count, const struct pawl_socket_wait *wait)
 {
+    fds[count] = (struct pollfd){.fd = wait->waker ? wait->waker->fd : -1, .events = POLLIN};
     for (;;) {
-        struct pollfd fds[2] = {{.fd = fd, .events = events},
-                                {.fd = wait->waker ? wait->waker->fd : -1, .events = POLLIN}};
         int64_t now_ns = pawl_env_monotonic_ns(wait->env);
         int timeout_ms = now_ns < wait->deadline_ns ? slice_ms(wait->deadline_ns - now_ns) : 0;
-        int ready = poll(fds, 2, timeout_ms);
+        int ready = poll(fds, (nfds_t)count + 1, timeout_ms);
 
         if (ready < 0 && errno != EINTR)
             return pawl__os_code(errno);
         if (is_stopped(wait->env))
             return PAWL_ESTOPPED;
-        if (ready > 0 && fds[1].revents)
+        if (ready > 0 && fds[count].revents)
             return PAWL_ECANCELLED;
         if (ready > 0)
             return PAWL_OK;
@@ -113,12 +112,39 @@ static int wait_for(int fd, short events, const struct pawl_socket_wait *wait)
     }
 }
 
+/* PAWL_OK when `fd` may be ready for `events` (POLLIN, POLLOUT), or why the waiting ended. */
+static int wait_for(int fd, short events, const struct pawl_socket_wait *wait)
+{
+    struct pollfd fds[2] = {{.fd = fd, .events = events}};
+
+    return wait_for_any(fds, 1, wait);
+}
+
+static short poll_events(uint32_t events)
+{
+    return (short)((events & PAWL_SOCKET_READABLE ? POLLIN : 0) |
+                   (events & PAWL_SOCKET_WRITABLE ? POLLOUT : 0) |
+                   (events & PAWL_SOCKET_CLOSED ? POLLRDHUP : 0));
+}
+
 int pawl__socket_wait_foreign(int fd, uint32_t events, const struct pawl_socket_wait *wait)
 {
-    return wait_for(fd,
-                    (short)((events & PAWL_SOCKET_READABLE ? POLLIN : 0) |
-                            (events & PAWL_SOCKET_WRITABLE ? POLLOUT : 0)),
-                    wait);
+    return wait_for(fd, poll_events(events), wait);
+}
+
+int pawl__socket_wait_many(struct pawl_socket_poll *polls, size_t count,
+                           const struct pawl_socket_wait *wait)
+{
+    struct pollfd fds[PAWL_SOCKET_MANY_MAX + 1];
+    int status;
+
+    PAWL_ASSERT(count <= PAWL_SOCKET_MANY_MAX);
+    for (size_t i = 0; i < count; i++)
+        fds[i] = (struct pollfd){.fd = polls[i].fd, .events = poll_events(polls[i].events)};
+    status = wait_for_any(fds, count, wait);
+    for (size_t i = 0; i < count; i++)
+        polls[i].ready = status == PAWL_OK && fds[i].revents != 0;
+    return status;
 }
 
 static int wait_failed(struct pawl_error *err, int status, const char *what)
@@ -433,6 +459,21 @@ int pawl__socket_write(const struct pawl_socket *socket, const void *from, size_
             return wait_failed(err, status, "writing to a connection");
     }
     return PAWL_OK;
+}
+
+void pawl__socket_keepalive(const struct pawl_socket *socket, int64_t silent_ms)
+{
+    /* Half of the time without a word, then three questions in the other half. */
+    const int on = 1, count = 3, user_ms = (int)silent_ms;
+    const int idle_s = silent_ms >= 2000 ? (int)(silent_ms / 2000) : 1;
+    const int interval_s = silent_ms >= 6000 ? (int)(silent_ms / 6000) : 1;
+
+    if (setsockopt(socket->fd, SOL_SOCKET, SO_KEEPALIVE, &on, sizeof on) != 0)
+        return;
+    (void)setsockopt(socket->fd, IPPROTO_TCP, TCP_KEEPIDLE, &idle_s, sizeof idle_s);
+    (void)setsockopt(socket->fd, IPPROTO_TCP, TCP_KEEPINTVL, &interval_s, sizeof interval_s);
+    (void)setsockopt(socket->fd, IPPROTO_TCP, TCP_KEEPCNT, &count, sizeof count);
+    (void)setsockopt(socket->fd, IPPROTO_TCP, TCP_USER_TIMEOUT, &user_ms, sizeof user_ms);
 }
 
 void pawl__socket_shutdown(const struct pawl_socket *socket)

@@ -15,6 +15,8 @@
 
 #include <pawl/ext/env.h>
 
+#include <stdbool.h>
+
 /* ---- waker ------------------------------------------------------------------------------- */
 
 struct pawl_waker {
@@ -100,6 +102,24 @@ PAWL_MUST_CHECK int pawl__socket_write(const struct pawl_socket *socket, const v
 #define PAWL_SOCKET_WRITABLE 2u
 PAWL_MUST_CHECK int pawl__socket_wait_foreign(int fd, uint32_t events,
                                               const struct pawl_socket_wait *wait);
+
+/*
+ * The same for several descriptors, at most PAWL_SOCKET_MANY_MAX: PAWL_OK when one of them may be
+ * ready; those have `ready` set. A descriptor of -1 is never ready.
+ */
+#define PAWL_SOCKET_CLOSED 4u /* the other side has ended; what it sent before may be unread */
+#define PAWL_SOCKET_MANY_MAX 64
+struct pawl_socket_poll {
+    int fd;
+    uint32_t events; /* PAWL_SOCKET_… */
+    bool ready;
+};
+PAWL_MUST_CHECK int pawl__socket_wait_many(struct pawl_socket_poll *polls, size_t count,
+                                           const struct pawl_socket_wait *wait);
+
+/* Lets the system notice within about `silent_ms` that the other side is cut off. No-op for
+ * Unix-domain sockets. */
+void pawl__socket_keepalive(const struct pawl_socket *socket, int64_t silent_ms);
 
 /* The other side reads an end after what was written; reading goes on. */
 void pawl__socket_shutdown(const struct pawl_socket *socket);

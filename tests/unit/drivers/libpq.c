@@ -343,6 +343,35 @@ static void codes_follow_the_class_of_the_sqlstate(void **state)
         assert_code(pawl__pq_code(cases[i].sqlstate), cases[i].code);
 }
 
+static void a_batch_goes_on_after_a_wait_that_ended_early(void **state)
+{
+    struct fixture *f = *state;
+    struct pawl_pq_conn *conn = connect_to(f);
+    struct pawl_socket_wait soon = {f->env, NULL, 0};
+
+    assert_true(pawl__pq_fd(conn) >= 0);
+    queue(f, conn, "SELECT pg_backend_pid()");
+    queue(f, conn, "SELECT pg_sleep(0.1)");
+    queue(f, conn, "SELECT 7");
+    assert_ok(pawl__pq_sync(conn, &f->err), &f->err);
+    assert_code(pawl__pq_await(conn, &soon, &f->err), PAWL_ETIMEDOUT);
+    assert_false(pawl__pq_is_broken(conn));
+    soon.deadline_ns = pawl_env_monotonic_ns(f->env) + 10000000;
+    assert_code(pawl__pq_await(conn, &soon, &f->err), PAWL_ETIMEDOUT);
+    assert_ok(pawl__pq_await(conn, &f->wait, &f->err), &f->err);
+    assert_ok(pawl__pq_status(conn, 2, &f->err), &f->err);
+    assert_int_equal(pawl__pq_int(conn, 0, 0, 0), pawl__pq_backend_pid(conn));
+    assert_int_equal(pawl__pq_int(conn, 2, 0, 0), 7);
+    assert_int_equal(pawl__pq_synced(conn), 1);
+    /* And the connection is as good as before. */
+    assert_ok(pawl__pq_begin(conn, &f->err), &f->err);
+    queue(f, conn, "SELECT 8");
+    assert_ok(pawl__pq_sync(conn, &f->err), &f->err);
+    assert_ok(pawl__pq_await(conn, &f->wait, &f->err), &f->err);
+    assert_int_equal(pawl__pq_int(conn, 0, 0, 0), 8);
+    pawl__pq_disconnect(conn);
+}
+
 struct sweep {
     struct fixture *f;
 };
@@ -389,6 +418,7 @@ int main(void)
         cmocka_unit_test(a_deadline_ends_a_batch_and_a_commit_is_then_unknown),
         cmocka_unit_test(a_server_that_is_ended_is_unavailable_where_it_says_so),
         cmocka_unit_test(a_server_that_crashes_leaves_a_commit_unknown),
+        cmocka_unit_test(a_batch_goes_on_after_a_wait_that_ended_early),
         cmocka_unit_test(notifications_arrive),
         cmocka_unit_test(refusals_say_what_to_do_and_no_secrets),
         cmocka_unit_test(a_silent_server_ends_at_the_deadline),

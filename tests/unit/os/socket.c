@@ -189,6 +189,32 @@ static void a_foreign_descriptor_is_waited_for(void **state)
                 PAWL_ECANCELLED);
 }
 
+static void several_descriptors_are_waited_for_at_once(void **state)
+{
+    struct fixture *f = *state;
+    struct pawl_socket_wait past = f->wait;
+    struct pawl_socket_poll polls[3] = {{-1, PAWL_SOCKET_READABLE, true}};
+    size_t count;
+
+    past.deadline_ns = 0;
+    connect_tcp(f);
+    pawl__socket_keepalive(&f->client, 10000);
+    polls[1] = (struct pawl_socket_poll){f->server.fd, PAWL_SOCKET_CLOSED, true};
+    polls[2] = (struct pawl_socket_poll){f->server.fd, PAWL_SOCKET_READABLE, true};
+    assert_code(pawl__socket_wait_many(polls, 3, &past), PAWL_ETIMEDOUT);
+    assert_false(polls[0].ready || polls[1].ready || polls[2].ready);
+    assert_ok(pawl__socket_write(&f->client, "x", 1, &f->wait, &count, &f->err), &f->err);
+    assert_code(pawl__socket_wait_many(polls, 3, &f->wait), PAWL_OK);
+    assert_true(!polls[0].ready && !polls[1].ready && polls[2].ready);
+    /* The end is seen by who does not read. */
+    pawl__socket_shutdown(&f->client);
+    assert_code(pawl__socket_wait_many(polls, 2, &f->wait), PAWL_OK);
+    assert_true(!polls[0].ready && polls[1].ready);
+    pawl__waker_wake(&f->waker);
+    assert_code(pawl__socket_wait_many(polls, 3, &f->wait), PAWL_ECANCELLED);
+    assert_false(polls[1].ready || polls[2].ready);
+}
+
 /* ---- being woken from another thread ----------------------------------------------------- */
 
 struct reader {
@@ -255,6 +281,7 @@ int main(void)
         with_fixture(a_port_in_use_and_a_port_nobody_listens_at),
         with_fixture(a_deadline_ends_each_wait),
         with_fixture(a_foreign_descriptor_is_waited_for),
+        with_fixture(several_descriptors_are_waited_for_at_once),
         with_fixture(a_waker_ends_waits_until_it_is_reset),
         with_fixture(a_stopped_environment_ends_waits),
     };
