@@ -14,7 +14,6 @@ LINT_BUILD ?= build-clang
 FUZZ_SECONDS ?= 60
 SEEDS ?= 1000
 INSTANCES ?= 1000000
-CHAOS_SECONDS ?= 60
 
 ifeq ($(origin CC),default)
 CC := gcc
@@ -33,8 +32,8 @@ SETUP := $(SAN_FLAGS_$(SAN))
 # Tests are configured only where their libraries are: `make` and `make demo` need none of them.
 WITH_TESTS = $(shell pkgconf --exists cmocka jansson 2>/dev/null && echo true || echo false)
 
-.PHONY: all demo test conformance conformance-sqlite sim chaos-locks soak bench bench-million fuzz lint \
-    format clean help
+.PHONY: all demo test conformance conformance-sqlite conformance-postgres sim soak chaos chaos-locks \
+    bench bench-million fuzz lint format clean help
 
 all: ## build the binary: build/pawl
 	@tools/install-packages build
@@ -62,6 +61,13 @@ conformance-sqlite: ## all cases in SQLite, another node after every step
 	    $(wildcard $(addprefix ../shared/,conformance generated migration))); do \
 	    tools/conformance --build $(BUILD) $$suite --store sqlite; done
 
+conformance-postgres: ## all cases in PostgreSQL, another node after every step
+	@tools/install-packages build test
+	@tools/build $(BUILD) CC=$(CC) -Dtests=true $(SETUP)
+	@set -e; for suite in $(or $(SUITE),tests/conformance/cases \
+	    $(wildcard $(addprefix ../shared/,conformance generated migration))); do \
+	    tools/conformance --build $(BUILD) $$suite --store postgres; done
+
 sim: ## simulate SEEDS=1000 clusters from seed FROM=0, and ten times as many stores
 	@tools/install-packages build test
 	@tools/build $(BUILD) CC=$(CC) -Dtests=true $(SETUP)
@@ -71,12 +77,18 @@ sim: ## simulate SEEDS=1000 clusters from seed FROM=0, and ten times as many sto
 chaos-locks: ## kill and stop processes that hold locks, CHAOS_SECONDS=60 for each service
 	@tools/install-packages build test
 	@tools/build $(BUILD) CC=$(CC) -Dtests=true $(SETUP)
-	@tools/chaos-locks $(BUILD) $(CHAOS_SECONDS)
+	@tools/chaos-locks $(BUILD) $(or $(CHAOS_SECONDS),60)
 
 soak: ## what users suffer from, in the long form: hours
 	@tools/install-packages build test
 	@tools/build $(BUILD) CC=$(CC) -Dtests=true $(SETUP)
 	@PAINS_LONG=1 meson test -C $(BUILD) --suite pains --timeout-multiplier 0 --print-errorlogs
+
+chaos: ## torment three nodes: CHAOS_ORDERS=10000 orders, CHAOS_SECONDS=120 at least, on each ground
+	@tools/install-packages build test
+	@tools/build $(BUILD) CC=$(CC) -Dtests=true $(SETUP)
+	@CHAOS_ORDERS=$(or $(CHAOS_ORDERS),10000) CHAOS_SECONDS=$(or $(CHAOS_SECONDS),120) \
+	    meson test -C $(BUILD) --suite chaos --timeout-multiplier 0 --print-errorlogs -v
 
 lint: ## formatting, layers, banned calls, sizes, globals, clang-tidy
 	@tools/install-packages build test lint
@@ -108,5 +120,5 @@ clean: ## remove all build folders
 
 help: ## show this list
 	@echo 'Targets:'
-	@sed -n 's/^\([a-z-]*\): ## \(.*\)/  make \1\t\2/p' Makefile | expand -t 26
+	@sed -n 's/^\([a-z-]*\): ## \(.*\)/  make \1\t\2/p' Makefile | expand -t 30
 	@sed -n 's/^#   /  /p' Makefile

@@ -2,6 +2,8 @@
 /* See harness.h. */
 #include "harness.h"
 
+#include "watch.h"
+
 #include "activities/activities.h"
 #include "expressions/expressions.h"
 
@@ -221,19 +223,36 @@ int64_t bench_later(struct pawl_env *env)
     return pawl_env_monotonic_ns(env) + CALL_NS_MAX;
 }
 
+static void tell_line(void *ctx, struct pawl_str instance_id, struct pawl_str text)
+{
+    const struct bench_node *node = ctx;
+
+    (void)instance_id;
+    if (node->line)
+        node->line(node->line_ctx, text);
+}
+
+void bench_node_listen(struct bench_node *node, void (*line)(void *ctx, struct pawl_str text),
+                       void *ctx)
+{
+    node->line = line;
+    node->line_ctx = ctx;
+}
+
 void bench_node_open(struct bench_node *node, struct pawl_env *env, struct pawl_store *store,
                      uint32_t committers)
 {
-    const struct pawl_runtime_options options = {.committers = committers};
+    const struct pawl_runtime_options options = {.committers = committers,
+                                                 .hooks = {.line = tell_line, .ctx = node}};
     struct pawl_error err = PAWL_ERROR_INIT;
 
-    *node = (struct bench_node){.env = env, .store = store};
+    *node = (struct bench_node){.env = env, .store = watch_new(env, store)};
     pawl__engine_init(&node->engine, &env->alloc, (struct pawl_hash_seed){1, 2});
     node->engine.commit_strategies = true;
     bench_need(pawl__activities_register(&node->engine), NULL, "activities");
     bench_need(pawl__expressions_register(&node->engine), NULL, "expressions");
-    bench_need(pawl__runtime_open(env, &node->engine, store, &options, &node->runtime, &err), &err,
-               "runtime");
+    bench_need(pawl__runtime_open(env, &node->engine, node->store, &options, &node->runtime, &err),
+               &err, "runtime");
 }
 
 void bench_node_close(struct bench_node *node)

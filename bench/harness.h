@@ -62,6 +62,8 @@ struct bench_node {
     struct pawl_engine engine;
     struct pawl_store *store;
     struct pawl_runtime *runtime;
+    void (*line)(void *ctx, struct pawl_str text); /* NULL: lines of WriteLine are dropped */
+    void *line_ctx;
 };
 
 /* Takes the store. */
@@ -70,6 +72,10 @@ void bench_node_open(struct bench_node *node, struct pawl_env *env, struct pawl_
 void bench_node_close(struct bench_node *node);
 /* JSON written with ' in place of ". */
 void bench_publish(struct bench_node *node, const char *definition);
+
+/* While nothing runs: who is told what workflows write, from now on. */
+void bench_node_listen(struct bench_node *node, void (*line)(void *ctx, struct pawl_str text),
+                       void *ctx);
 
 int64_t bench_later(struct pawl_env *env);
 

@@ -9,7 +9,8 @@
  * other half wait for a time ten years away. They are copies of two that were really run, loaded
  * with load(). Each figure is taken in a process of its own, which this program starts: a node has
  * just begun then, and its memory holds nothing else. The files were just written, so that they are
- * in the system's cache as far as that has room.
+ * in the system's cache as far as that has room. Few and many take turns, a few times, and of times
+ * the least counts: the one in which others disturbed the least.
  */
 #include "harness.h"
 #include "servers/postgres.h"
@@ -25,6 +26,7 @@
 #define COUNT_SMALL 100u
 #define PAGE 1000u
 #define RESUMES 100u
+#define TURNS 3u
 #define READY_MS_MAX 50.0
 #define SLOWER_MAX 1.3
 /* What memory may differ by without being the instances' doing, in a process of a few MB. */
@@ -250,14 +252,15 @@ static void resume(struct bench_node *node, unsigned number, bool by_order)
                    &err, "work");
 }
 
-/* The middle of the times of some resumes, spread over all instances. */
-static double time_resumes(struct bench_node *node, unsigned count, bool by_order)
+/* The middle of the times of some resumes, spread over all instances; each turn has its own. */
+static double time_resumes(struct bench_node *node, unsigned count, unsigned turn, bool by_order)
 {
-    unsigned resumes = count / 4 < RESUMES ? count / 4 : RESUMES;
+    unsigned groups = count / 4 / TURNS, resumes = groups < RESUMES ? groups : RESUMES;
     double times[RESUMES];
 
     for (unsigned i = 0; i < resumes; i++) {
-        unsigned number = (unsigned)((uint64_t)i * (count / 4) / resumes) * 4 + (by_order ? 2 : 0);
+        unsigned group = (unsigned)((uint64_t)i * groups / resumes) * TURNS + turn;
+        unsigned number = group * 4 + (by_order ? 2 : 0);
         double begin = bench_seconds();
 
         resume(node, number, by_order);
@@ -282,7 +285,7 @@ static double time_looks(struct bench_node *node)
     return bench_median(times, RESUMES);
 }
 
-static int be_node(const char *uri, unsigned count)
+static int be_node(const char *uri, unsigned count, unsigned turn)
 {
     struct pawl_error err = PAWL_ERROR_INIT;
     struct pawl_env *env = NULL;
@@ -297,8 +300,8 @@ static int be_node(const char *uri, unsigned count)
     f.ready_ms = (bench_seconds() - begin) * 1e3;
     f.ready_mb = bench_anonymous_mb();
     f.look_us = time_looks(&node);
-    f.instance_us = time_resumes(&node, count, false);
-    f.order_us = time_resumes(&node, count, true);
+    f.instance_us = time_resumes(&node, count, turn, false);
+    f.order_us = time_resumes(&node, count, turn, true);
     f.resumed_mb = bench_anonymous_mb();
     (void)printf("%f %f %f %f %f %f %f\n", f.ready_ms, f.begun_mb, f.ready_mb, f.resumed_mb,
                  f.look_us, f.instance_us, f.order_us);
@@ -307,7 +310,7 @@ static int be_node(const char *uri, unsigned count)
     return 0;
 }
 
-static struct found ask_node(const char *uri, unsigned count)
+static struct found ask_node(const char *uri, unsigned count, unsigned turn)
 {
     struct found f = {0};
     char command[700], self[300];
@@ -317,7 +320,7 @@ static struct found ask_node(const char *uri, unsigned count)
     if (length <= 0)
         bench_fail("/proc/self/exe", "cannot be read");
     self[length] = '\0';
-    (void)snprintf(command, sizeof command, "'%s' --node '%s' %u", self, uri, count);
+    (void)snprintf(command, sizeof command, "'%s' --node '%s' %u %u", self, uri, count, turn);
     pipe = popen(command, "r"); // NOLINT(cert-env33-c): our own path and our own words
     if (!pipe || fscanf(pipe, "%lf %lf %lf %lf %lf %lf %lf", &f.ready_ms, &f.begun_mb, &f.ready_mb,
                         &f.resumed_mb, &f.look_us, &f.instance_us, &f.order_us) != 7)
@@ -325,6 +328,23 @@ static struct found ask_node(const char *uri, unsigned count)
     if (pclose(pipe) != 0)
         bench_fail("node", "it did not end well");
     return f;
+}
+
+static double less(double a, double b)
+{
+    return a < b ? a : b;
+}
+
+/* Times are the least of both, memory the newer. */
+static void merge(struct found *best, const struct found *next)
+{
+    struct found f = *next;
+
+    f.ready_ms = less(best->ready_ms, next->ready_ms);
+    f.instance_us = less(best->instance_us, next->instance_us);
+    f.order_us = less(best->order_us, next->order_us);
+    f.look_us = less(best->look_us, next->look_us);
+    *best = f;
 }
 
 /* ---- the whole ----------------------------------------------------------------------------- */
@@ -358,8 +378,15 @@ static bool compare(struct pawl_env *env, const char *few_uri, const char *many_
 
     fill(env, few_uri, COUNT_SMALL);
     fill(env, many_uri, count);
-    few = ask_node(few_uri, COUNT_SMALL);
-    many = ask_node(many_uri, count);
+    few = ask_node(few_uri, COUNT_SMALL, 0);
+    many = ask_node(many_uri, count, 0);
+    for (unsigned turn = 1; turn < TURNS; turn++) {
+        struct found next = ask_node(few_uri, COUNT_SMALL, turn);
+
+        merge(&few, &next);
+        next = ask_node(many_uri, count, turn);
+        merge(&many, &next);
+    }
     (void)printf("  %-34s %10u %10u\n", "instances", COUNT_SMALL, count);
     met = told("store and runtime ready", "ms", few.ready_ms, many.ready_ms, READY_MS_MAX);
     (void)told("memory before", "MB", few.begun_mb, many.begun_mb, 0);
@@ -413,8 +440,9 @@ int main(int argc, char **argv)
     struct pawl_env *env = NULL;
     bool met = true;
 
-    if (argc == 4 && strcmp(argv[1], "--node") == 0)
-        return be_node(argv[2], (unsigned)strtoul(argv[3], NULL, 10));
+    if (argc == 5 && strcmp(argv[1], "--node") == 0)
+        return be_node(argv[2], (unsigned)strtoul(argv[3], NULL, 10),
+                       (unsigned)strtoul(argv[4], NULL, 10));
     if (count < COUNT_SMALL)
         bench_fail("usage", "bench-million [COUNT [sqlite|postgres]], at least 100");
     (void)setvbuf(stdout, NULL, _IOLBF, 0);

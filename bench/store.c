@@ -11,12 +11,17 @@
  * if all its commits had been as quick as the quickest tenth, while what is compared with it had to
  * do with what the machine left. On a quiet machine they meet.
  *
+ * With BENCH_RESULTS in the environment the figures of a whole run are written there as JSON.
+ *
  *     bench-store                          all, short
  *     bench-store SECONDS [ROUNDS]         all, SECONDS for each figure
  *     bench-store SECONDS ROUNDS sqlite    one store; "postgres"; behind it, how many committers
- *     bench-store SECONDS w1 THREADS       W1 on SQLite and nothing else, for profilers
+ *     bench-store SECONDS WORKLOAD THREADS [URI [COMMITTERS]]
+ *                                          w1, w1s, w2 or w3 and nothing else, for profilers: on
+ *                                          SQLite, or in an empty PostgreSQL database that is there
  */
 #include "floor.h"
+#include "results.h"
 #include "servers/postgres.h"
 #include "stores/stores.h"
 #include "workloads.h"
@@ -29,8 +34,13 @@
 #define SECONDS_DEFAULT 0.2
 #define ROUNDS_DEFAULT 7u
 #define ROUNDS_MAX 31u
+/* A thousand events each: more rounds would take the whole time. */
+#define ROUNDS_FAN_IN 3u
+/* Of a worker on SQLite that has nothing to do. */
+#define IDLE_KB_MAX (8.0 * 1024)
+#define READY_MS_MAX 50.0
 
-enum kind { FLOOR, COMMITS, W1, W1S, W2 };
+enum kind { FLOOR, COMMITS, W1, W1S, W2, W3 };
 
 struct measure {
     enum kind kind;
@@ -42,6 +52,7 @@ struct measure {
 
 /* Of one measure, by round. */
 struct figures {
+    unsigned rounds;
     double rates[ROUNDS_MAX], quick[ROUNDS_MAX], p50s[ROUNDS_MAX], p99s[ROUNDS_MAX];
     double cpus[ROUNDS_MAX], syncs[ROUNDS_MAX], folded[ROUNDS_MAX], trips[ROUNDS_MAX];
 };
@@ -54,6 +65,7 @@ struct bed {
     struct floor_sqlite *sqlite;
     struct floor_postgres *postgres;
     struct bench_node node;
+    bool is_server;
     char uri[256]; /* of the store: a path or a URI */
     uint32_t committers;
 };
@@ -66,7 +78,7 @@ static struct pawl_store *open_store(struct bed *bed)
     struct pawl_error err = PAWL_ERROR_INIT;
     struct pawl_store *store = NULL;
 
-    if (bed->postgres)
+    if (bed->is_server)
         bench_need(pawl__postgres_store_open(bed->env, pawl__str(bed->uri), &options, &store, &err),
                    &err, bed->uri);
     else
@@ -81,6 +93,7 @@ static void bed_open(struct bed *bed, struct pawl_env *env, bool postgres, uint3
 
     *bed = (struct bed){.name = postgres ? "PostgreSQL" : "SQLite", .env = env};
     bed->committers = committers;
+    bed->is_server = postgres;
     bench_folder_make(&bed->folder);
     if (postgres) {
         test_postgres_start(&bed->server, NULL);
@@ -114,6 +127,7 @@ static void measure_one(struct bed *bed, const struct measure *m, double seconds
                         struct bench_rate *rate, struct workload_cost *cost)
 {
     *cost = (struct workload_cost){0};
+    *rate = (struct bench_rate){0};
     switch (m->kind) {
     case FLOOR:
         if (bed->sqlite)
@@ -133,6 +147,9 @@ static void measure_one(struct bed *bed, const struct measure *m, double seconds
     case W2:
         workload_signal(&bed->node, m->threads, seconds, rate, cost);
         break;
+    case W3:
+        workload_fan_in(&bed->node, m->threads, rate, cost);
+        break;
     }
 }
 
@@ -146,7 +163,10 @@ static void measure_round(struct bed *bed, const struct measure *all, size_t cou
         struct workload_cost cost;
         struct bench_rate rate;
 
+        if (all[i].kind == W3 && round >= ROUNDS_FAN_IN)
+            continue;
         measure_one(bed, &all[i], seconds, &rate, &cost);
+        f->rounds = round + 1;
         if (all[i].kind == FLOOR)
             rate.per_second *= all[i].batch; /* rows */
         f->rates[round] = rate.per_second;
@@ -170,11 +190,12 @@ static const char *verdict(double least, double most, double wanted)
 }
 
 /* false: missed. */
-static bool show_one(const struct measure *m, struct figures *f, const struct figures *floor,
-                     unsigned rounds)
+static bool show_one(const struct measure *m, struct figures *f, const struct figures *floor)
 {
+    unsigned rounds = f->rounds;
     double best = bench_best(f->rates, rounds);
-    double a = best / bench_best(floor->quick, rounds), b = best / bench_best(floor->rates, rounds);
+    double a = best / bench_best(floor->quick, floor->rounds);
+    double b = best / bench_best(floor->rates, floor->rounds);
     double least = a < b ? a : b, most = a < b ? b : a;
 
     (void)printf("%-25s %6.2f %6.2f %7.0f %7.0f %7.0f %7.0f %6.0f %6.2f %6.1f %6.2f", m->name,
@@ -189,7 +210,7 @@ static bool show_one(const struct measure *m, struct figures *f, const struct fi
 }
 
 static bool show(const char *store, const struct measure *all, size_t count,
-                 struct figures *figures, unsigned rounds)
+                 struct figures *figures)
 {
     bool met = true;
 
@@ -197,8 +218,48 @@ static bool show(const char *store, const struct measure *all, size_t count,
                  "per s", "middle", "p50 us", "p99 us", "cpu us", "syncs", "folded", "trips",
                  "aim");
     for (size_t i = 0; i < count; i++)
-        met &= show_one(&all[i], &figures[i], &figures[0], rounds);
+        met &= show_one(&all[i], &figures[i], &figures[0]);
     return met;
+}
+
+/* The middle of the rounds, of both. */
+static void keep(const struct measure *all, size_t count, struct figures *figures, bool postgres,
+                 struct results *results)
+{
+    double floor = bench_median(figures[0].rates, figures[0].rounds);
+
+    for (size_t i = 0; i < count; i++) {
+        struct figures *f = &figures[i];
+        int level = results_level(all[i].threads);
+
+        if (all[i].kind < W1 || level < 0)
+            continue;
+        results->of[all[i].kind - W1][postgres][level] =
+            (struct result){.per_s = bench_median(f->rates, f->rounds),
+                            .floor_per_s = floor,
+                            .p50_us = bench_median(f->p50s, f->rounds),
+                            .p99_us = bench_median(f->p99s, f->rounds)};
+    }
+}
+
+/* ---- W4 ------------------------------------------------------------------------------------ */
+
+static bool run_footprint(struct bed *bed, struct footprint *out)
+{
+    char uri[300];
+    bool small, ready;
+
+    (void)snprintf(uri, sizeof uri, "%s%s", bed->is_server ? "" : "sqlite:", bed->uri);
+    footprint_measure(&bed->node, uri, out);
+    small = bed->is_server || out->idle_rss_kb <= IDLE_KB_MAX;
+    ready = out->ready_ms <= READY_MS_MAX;
+    (void)printf("\n%s, W4: a worker has %.0f KB when idle", bed->name, out->idle_rss_kb);
+    if (!bed->is_server)
+        (void)printf(" (<= %.0f %s)", IDLE_KB_MAX, small ? "met" : "MISSED");
+    (void)printf(", %.0f KB after it has started %u that wait; ready in %.1f ms (<= %.0f %s)\n",
+                 out->suspended_rss_kb, FOOTPRINT_INSTANCES, out->ready_ms, READY_MS_MAX,
+                 ready ? "met" : "MISSED");
+    return small && ready;
 }
 
 /* ---- round trips --------------------------------------------------------------------------- */
@@ -215,9 +276,9 @@ static void show_round_trips(struct bed *bed)
 
     bench_need(pawl__trace_store_new(bed->env, store, &store, &err), &err, "trace");
     bench_node_open(&traced.node, bed->env, store, 1);
-    workload_signal(&traced.node, 1, 0.05, &rate, &cost); /* connections, statements */
+    workload_signal_alone(&traced.node, 0.05, &rate, &cost); /* connections, statements */
     pawl__trace_store_reset(store);
-    workload_signal(&traced.node, 1, 0.3, &rate, &cost);
+    workload_signal_alone(&traced.node, 0.3, &rate, &cost);
     pawl__trace_store_counts(store, &counts);
     (void)printf("\n%s, W2 on one thread, per cycle: call x round trips of one\n ", bed->name);
     for (int call = 0; call < PAWL_STORE_CALL_COUNT; call++)
@@ -242,13 +303,14 @@ static void show_round_trips(struct bed *bed)
 #define REST                                                                                       \
     {W1S, "W1s, 1 thread", 1, 0, 0}, {W1S, "W1s, 16 threads", 16, 0, 0},                           \
         {W1S, "W1s, 64 threads", 64, 0, 0}, {W2, "W2, 1 thread", 1, 0, 0},                         \
-        {W2, "W2, 16 threads", 16, 0, 0},                                                          \
+        {W2, "W2, 16 threads", 16, 0, 0}, {W2, "W2, 64 threads", 64, 0, 0},                        \
+        {W3, "W3, 1 sender", 1, 0, 0}, {W3, "W3, 16 senders", 16, 0, 0},                           \
     {                                                                                              \
-        W2, "W2, 64 threads", 64, 0, 0                                                             \
+        W3, "W3, 64 senders", 64, 0, 0                                                             \
     }
 
 static bool run_bed(struct pawl_env *env, bool postgres, double seconds, unsigned rounds,
-                    uint32_t committers)
+                    uint32_t committers, struct results *results)
 {
     static const struct measure sqlite[] = {
         {FLOOR, "floor: rows, one by one", 1, 1, 0},
@@ -277,28 +339,46 @@ static bool run_bed(struct pawl_env *env, bool postgres, double seconds, unsigne
     bed_open(&bed, env, postgres, committers);
     for (unsigned round = 0; round < rounds; round++)
         measure_round(&bed, all, count, seconds, round, figures);
-    met = show(bed.name, all, count, figures, rounds);
+    met = show(bed.name, all, count, figures);
+    keep(all, count, figures, postgres, results);
     if (postgres)
         show_round_trips(&bed);
+    met &= run_footprint(&bed, &results->footprint[postgres]);
     bed_close(&bed);
     free(figures);
     return met;
 }
 
-static void run_w1(struct pawl_env *env, double seconds, unsigned threads)
+static void run_one(struct pawl_env *env, const char *name, double seconds, unsigned threads,
+                    const char *uri, uint32_t committers)
 {
+    struct bed bed = {.name = uri ? "PostgreSQL" : "SQLite", .env = env};
     struct workload_cost cost;
     struct bench_rate rate;
-    struct bed bed;
 
-    bed_open(&bed, env, false, 1);
-    workload_start(&bed.node, "w1", threads, seconds, &rate, &cost);
-    (void)printf("W1 on SQLite, %u threads: %" PRIu64
+    if (uri) {
+        bed.is_server = true;
+        (void)snprintf(bed.uri, sizeof bed.uri, "%s", uri);
+        bench_node_open(&bed.node, env, open_store(&bed), committers);
+        workloads_publish(&bed.node);
+    } else {
+        bed_open(&bed, env, false, 1);
+    }
+    if (strcmp(name, "w2") == 0)
+        workload_signal(&bed.node, threads, seconds, &rate, &cost);
+    else if (strcmp(name, "w3") == 0)
+        workload_fan_in(&bed.node, threads, &rate, &cost);
+    else
+        workload_start(&bed.node, name, threads, seconds, &rate, &cost);
+    (void)printf("%s on %s, %u threads: %" PRIu64
                  ", %.0f per second, p50 %.0f us, p99 %.0f us, %.1f us of "
-                 "processor, %.1f commits per sync\n",
-                 threads, rate.count, rate.per_second, rate.p50_us, rate.p99_us, rate.cpu_us,
-                 cost.folded);
-    bed_close(&bed);
+                 "processor, %.2f syncs, %.2f round trips\n",
+                 name, bed.name, threads, rate.count, rate.per_second, rate.p50_us, rate.p99_us,
+                 rate.cpu_us, cost.syncs, cost.round_trips);
+    if (uri)
+        bench_node_close(&bed.node);
+    else
+        bed_close(&bed);
 }
 
 int main(int argc, char **argv)
@@ -307,22 +387,27 @@ int main(int argc, char **argv)
     unsigned number = argc > 3 ? (unsigned)strtoul(argv[3], NULL, 10) : 0;
     unsigned rounds = argc > 2 ? (unsigned)strtoul(argv[2], NULL, 10) : ROUNDS_DEFAULT;
     uint32_t committers = argc > 4 ? (uint32_t)strtoul(argv[4], NULL, 10) : 1;
+    const char *path = getenv("BENCH_RESULTS");
+    struct results results = {0};
     bool met = true;
     struct pawl_env *env = NULL;
     struct pawl_error err = PAWL_ERROR_INIT;
 
     bench_need(pawl_system_env_open(&env, &err), &err, "environment");
-    if (argc > 3 && strcmp(argv[2], "w1") == 0) {
+    if (argc > 3 && argv[2][0] == 'w') {
         if (number == 0 || number > BENCH_THREADS_MAX)
             bench_fail(argv[3], "so many threads cannot be had");
-        run_w1(env, seconds, number);
+        run_one(env, argv[2], seconds, number, argc > 4 ? argv[4] : NULL,
+                argc > 5 ? (uint32_t)strtoul(argv[5], NULL, 10) : 1);
     } else {
         if (seconds <= 0 || rounds == 0 || rounds > ROUNDS_MAX)
             bench_fail("usage", "bench-store [SECONDS [ROUNDS [sqlite|postgres [COMMITTERS]]]]");
         if (argc < 4 || strcmp(argv[3], "sqlite") == 0)
-            met &= run_bed(env, false, seconds, rounds, committers);
+            met &= run_bed(env, false, seconds, rounds, committers, &results);
         if (argc < 4 || strcmp(argv[3], "postgres") == 0)
-            met &= run_bed(env, true, seconds, rounds, committers);
+            met &= run_bed(env, true, seconds, rounds, committers, &results);
+        if (argc < 4 && path)
+            results_write(&results, path);
     }
     pawl_system_env_close(env);
     return met ? 0 : 1;

@@ -4,14 +4,15 @@
 
 #include "runtime/committer.h"
 #include "runtime/pool.h"
+#include "watch.h"
 
-#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #define STATE_BYTES 1024
 #define POOL_WORKERS 16u
+#define RESUMES_MAX 20000u
 /* Not the incarnation of a node: nobody but the measured committer has to do with these. */
 #define OWNER INT64_C(4611686018427387904)
 
@@ -35,11 +36,12 @@ void workloads_publish(struct bench_node *node)
     bench_publish(node, W1("w1", ""));
     bench_publish(node, W1("w1s", "'options':{'commitStrategyName':'ActivityExecuted'},"));
     bench_publish(node, W2);
+    workload_fan_in_publish(node);
 }
 
 /* ---- what it costs ------------------------------------------------------------------------- */
 
-static struct pawl_store_status look(struct bench_node *node)
+struct pawl_store_status workload_look(struct bench_node *node)
 {
     struct pawl_store_status status;
     struct pawl_error err = PAWL_ERROR_INIT;
@@ -49,10 +51,10 @@ static struct pawl_store_status look(struct bench_node *node)
     return status;
 }
 
-static void tell_cost(struct bench_node *node, const struct pawl_store_status *before,
-                      uint64_t count, double commits, struct workload_cost *cost)
+void workload_tell_cost(struct bench_node *node, const struct pawl_store_status *before,
+                        uint64_t count, double commits, struct workload_cost *cost)
 {
-    struct pawl_store_status after = look(node);
+    struct pawl_store_status after = workload_look(node);
     double repetitions = count ? (double)count : 1;
     double syncs = (double)(after.syncs - before->syncs);
 
@@ -102,7 +104,7 @@ void workload_commits(struct bench_node *node, unsigned threads, uint32_t commit
     memset(c.state, 'x', sizeof c.state);
     bench_need(pawl__committer_new(node->env, node->store, &options, &c.committer, &err), &err,
                "committer");
-    before = look(node);
+    before = workload_look(node);
     for (unsigned i = 0; i < threads; i++) {
         (void)snprintf(c.ids[i], sizeof c.ids[i], "committed-%u", i);
         c.rows[i] = (struct pawl_instance_row){
@@ -120,9 +122,9 @@ void workload_commits(struct bench_node *node, unsigned threads, uint32_t commit
         };
         commit(&c, PAWL_COMMIT_CREATE, i);
     }
-    before = look(node);
+    before = workload_look(node);
     bench_repeat(node->env, threads, seconds, advance, &c, out);
-    tell_cost(node, &before, out->count, (double)out->count, cost);
+    workload_tell_cost(node, &before, out->count, (double)out->count, cost);
     for (unsigned i = 0; i < threads; i++)
         commit(&c, PAWL_COMMIT_DELETE, i);
     pawl__committer_free(c.committer);
@@ -162,19 +164,19 @@ void workload_start(struct bench_node *node, const char *definition_id, unsigned
                     double seconds, struct bench_rate *out, struct workload_cost *cost)
 {
     struct starting s = {node, pawl__str(definition_id)};
-    struct pawl_store_status before = look(node);
+    struct pawl_store_status before = workload_look(node);
 
     bench_repeat(node->env, threads, seconds, start_one, &s, out);
-    tell_cost(node, &before, out->count, (double)out->count, cost);
+    workload_tell_cost(node, &before, out->count, (double)out->count, cost);
 }
 
 /* ---- W2 ------------------------------------------------------------------------------------ */
 
 struct signalling {
     struct bench_node *node;
-    struct pawl_outcome *started; /* count_max */
-    atomic_size_t count, next;
-    size_t count_max;
+    struct pawl_outcome started[BENCH_THREADS_MAX];
+    double *resumes[BENCH_THREADS_MAX]; /* from the event sent to the end, in us */
+    size_t resume_counts[BENCH_THREADS_MAX];
     uint64_t looks; /* for work, by the one thread */
 };
 
@@ -191,7 +193,7 @@ static void send(struct bench_node *node, const char *instance_id)
         bench_fail("event", "it met no bookmark, or several");
 }
 
-static void cycle(void *ctx, unsigned thread, uint64_t round)
+static void cycle_alone(void *ctx, unsigned thread, uint64_t round)
 {
     struct signalling *s = ctx;
     struct pawl_outcome outcome = start(s->node, pawl__str("w2"), PAWL_SUB_SUSPENDED);
@@ -210,92 +212,76 @@ static void cycle(void *ctx, unsigned thread, uint64_t round)
     }
 }
 
-static void start_waiting(void *ctx, unsigned thread, uint64_t round)
+void workload_signal_alone(struct bench_node *node, double seconds, struct bench_rate *out,
+                           struct workload_cost *cost)
+{
+    struct signalling s = {.node = node};
+    struct pawl_store_status before = workload_look(node);
+
+    bench_repeat(node->env, 1, seconds, cycle_alone, &s, out);
+    workload_tell_cost(node, &before, out->count, 0, cost);
+    cost->looks = (double)s.looks / (double)out->count;
+}
+
+static void cycle(void *ctx, unsigned thread, uint64_t round)
 {
     struct signalling *s = ctx;
-    size_t at = atomic_fetch_add(&s->count, 1);
+    double begin;
 
-    (void)thread;
     (void)round;
-    if (at >= s->count_max)
-        bench_fail("W2", "more instances than expected");
-    s->started[at] = start(s->node, pawl__str("w2"), PAWL_SUB_SUSPENDED);
+    s->started[thread] = start(s->node, pawl__str("w2"), PAWL_SUB_SUSPENDED);
+    watch_expect(s->node->store, thread, pawl__str(s->started[thread].instance_id));
+    begin = bench_seconds();
+    send(s->node, s->started[thread].instance_id);
+    watch_await(s->node->store, thread, bench_later(s->node->env));
+    if (s->resume_counts[thread] < RESUMES_MAX)
+        s->resumes[thread][s->resume_counts[thread]++] = (bench_seconds() - begin) * 1e6;
 }
 
-static void send_all(void *arg)
+/* p50 and p99 of the resumes of all threads. */
+static void tell_resumes(const struct signalling *s, unsigned threads, struct bench_rate *out)
 {
-    struct signalling *s = arg;
-    size_t at;
+    size_t total = 0, at = 0;
+    double *all;
 
-    while ((at = atomic_fetch_add(&s->next, 1)) < s->count)
-        send(s->node, s->started[at].instance_id);
-}
-
-static void check_all_finished(struct signalling *s)
-{
-    struct pawl_error err = PAWL_ERROR_INIT;
-    struct pawl_arena arena;
-
-    pawl__arena_init(&arena, &s->node->env->alloc, (size_t)64 << 20);
-    for (size_t i = 0; i < s->count; i += 1 + s->count / 100) {
-        struct pawl_instance_row row;
-
-        bench_need(pawl__runtime_show(s->node->runtime, pawl__str(s->started[i].instance_id),
-                                      &arena, &row, NULL, bench_later(s->node->env), &err),
-                   &err, "show");
-        if (!pawl__str_is(row.status, "Finished"))
-            bench_fail("W2", "an instance has not finished");
-    }
-    pawl__arena_release(&arena);
-}
-
-/* Sends to all that were started while a pool resumes them; returns when all have been. */
-static void send_and_resume(struct signalling *s, unsigned threads)
-{
-    const struct pawl_pool_options options = {.workers = POOL_WORKERS};
-    struct pawl_thread *senders[BENCH_THREADS_MAX];
-    struct pawl_env *env = s->node->env;
-    struct pawl_error err = PAWL_ERROR_INIT;
-    struct pawl_pool_counts counts = {0};
-    struct pawl_pool *pool = NULL;
-
-    bench_need(pawl__pool_open(env, s->node->runtime, &options, &pool, &err), &err, "pool");
     for (unsigned i = 0; i < threads; i++)
-        bench_need(pawl_thread_start(env, "sender", send_all, s, &senders[i], &err), &err,
-                   "thread");
-    for (unsigned i = 0; i < threads; i++)
-        pawl_thread_join(env, senders[i]);
-    while (counts.done < s->count) {
-        bench_need(pawl_env_sleep_until(env, pawl_env_monotonic_ns(env) + 1000000), NULL, "sleep");
-        pawl__pool_counts(pool, &counts);
+        total += s->resume_counts[i];
+    all = calloc(total + 1, sizeof *all);
+    if (!all)
+        bench_fail("W2", "no memory");
+    for (unsigned i = 0; i < threads; i++) {
+        memcpy(all + at, s->resumes[i], s->resume_counts[i] * sizeof *all);
+        at += s->resume_counts[i];
     }
-    pawl__pool_close(pool);
+    out->p50_us = bench_median(all, total); /* sorts */
+    out->p99_us = total > 0 ? all[total * 99 / 100] : 0;
+    free(all);
 }
 
 void workload_signal(struct bench_node *node, unsigned threads, double seconds,
                      struct bench_rate *out, struct workload_cost *cost)
 {
-    struct signalling s = {.node = node, .count_max = (size_t)(seconds * 200000) + 1000};
-    struct pawl_store_status before = look(node);
-    double begin, cpu;
+    const struct pawl_pool_options options = {.workers = POOL_WORKERS};
+    struct signalling *s = calloc(1, sizeof *s);
+    struct pawl_error err = PAWL_ERROR_INIT;
+    struct pawl_pool *pool = NULL;
+    struct pawl_store_status before;
 
-    if (threads == 1) {
-        bench_repeat(node->env, 1, seconds, cycle, &s, out);
-        tell_cost(node, &before, out->count, 0, cost);
-        cost->looks = (double)s.looks / (double)out->count;
-        return;
-    }
-    s.started = calloc(s.count_max, sizeof *s.started);
-    if (!s.started)
+    if (!s)
         bench_fail("W2", "no memory");
-    begin = bench_seconds();
-    cpu = bench_cpu_seconds();
-    bench_repeat(node->env, threads, seconds / 3, start_waiting, &s, out);
-    send_and_resume(&s, threads);
-    *out = (struct bench_rate){.count = s.count, .seconds = bench_seconds() - begin};
-    out->per_second = (double)s.count / out->seconds;
-    out->cpu_us = (bench_cpu_seconds() - cpu) * 1e6 / (double)s.count;
-    tell_cost(node, &before, out->count, 0, cost);
-    check_all_finished(&s);
-    free(s.started);
+    s->node = node;
+    for (unsigned i = 0; i < threads; i++) {
+        s->resumes[i] = calloc(RESUMES_MAX, sizeof(double));
+        if (!s->resumes[i])
+            bench_fail("W2", "no memory");
+    }
+    bench_need(pawl__pool_open(node->env, node->runtime, &options, &pool, &err), &err, "pool");
+    before = workload_look(node);
+    bench_repeat(node->env, threads, seconds, cycle, s, out);
+    workload_tell_cost(node, &before, out->count, 0, cost);
+    pawl__pool_close(pool);
+    tell_resumes(s, threads, out);
+    for (unsigned i = 0; i < threads; i++)
+        free(s->resumes[i]);
+    free(s);
 }

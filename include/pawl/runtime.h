@@ -41,7 +41,9 @@
  *
  * Who does the work. What is to be done later (an event that was delivered, a timer, a child) is a
  * row of the store that is due until somebody has done it. With `workers` in the options, threads
- * of the library do it; without, the program does, on its own threads: pawl_work(), pawl_drain().
+ * of the library do it, after they have loaded what is in the folder of the setting
+ * `definitions.folder`, and drop what the settings `retention.*` do not keep; without, the program
+ * does what is due, on its own threads: pawl_work(), pawl_drain().
  * Starting and resuming run the instance on the caller's thread until it waits or ends.
  *
  * Threads. Any call may be made from any thread at any time, but for pawl_close(), which comes
@@ -76,8 +78,9 @@ extern "C" {
 
 struct pawl;
 struct pawl_activity_type; /* <pawl/activity.h> */
-struct pawl_env;           /* <pawl/ext/env.h> */
-struct pawl_log;           /* <pawl/ext/log.h> */
+struct pawl_distributed_options;
+struct pawl_env; /* <pawl/ext/env.h> */
+struct pawl_log; /* <pawl/ext/log.h> */
 
 /* Bytes of an instance id, its NUL included; of the id of a definition or a version. */
 #define PAWL_INSTANCE_ID_SIZE 128
@@ -123,7 +126,29 @@ struct pawl_options {
     /* Both borrowed until pawl_close(). */
     struct pawl_env *env;       /* clocks, memory, threads; NULL: the operating system's */
     const struct pawl_log *log; /* NULL: no log */
+
+    /* Several nodes share the store; see pawl_use_distributed_runtime(). NULL: as settings say. */
+    const struct pawl_distributed_options *distributed;
 };
+
+/* All zero: the defaults. Each is a setting too, in brackets. */
+struct pawl_distributed_options {
+    const char *lock;           /* URI of the lock service; NULL: the store's own [lock] */
+    int64_t acquire_timeout_ms; /* for an instance's lock; 0: 10,000 [lock.acquire_timeout] */
+    int64_t retry_delay_ms;     /* doubled each time; 0: 500 [lock.retry_delay] */
+    int retry_count;            /* 0: 3; negative: none [lock.retries] */
+    uint32_t partitions;        /* of the work that is due; 0: 1 [queue.partitions] */
+    int allow_local;            /* 1: locks need not reach all nodes [lock.allow_local] */
+};
+
+/*
+ * Makes a node of a cluster of what is opened with these options: whatever touches an instance does
+ * so under its lock, and nodes take turns where one is enough. What is safe without that stays so;
+ * what the workflows do stays the same. `distributed` is borrowed until pawl_open() returns; NULL:
+ * the defaults. Nothing is opened here.
+ */
+PAWL_API void pawl_use_distributed_runtime(struct pawl_options *options,
+                                           const struct pawl_distributed_options *distributed);
 
 /*
  * Joins the store as a node. `options` NULL: the defaults. PAWL_EINVAL: an option that is none, or

@@ -8,7 +8,7 @@
 #include "cli/output.h"
 #include "host/lock_uri.h"
 #include "locks/locks.h"
-#include "os/child.h"
+#include "os/wrapped.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -105,33 +105,33 @@ static int acquire(struct lock_run *run, struct pawl_error *err)
 
 static void wake_child(void *ctx)
 {
-    pawl__child_wake(ctx);
+    pawl__wrapped_wake(ctx);
 }
 
 /* Until the command has ended; when the lock is lost before, it is ended. */
-static int attend(struct lock_run *run, struct pawl_child *child, struct pawl_error *err)
+static int attend(struct lock_run *run, struct pawl_wrapped *child, struct pawl_error *err)
 {
     struct pawl_cli *cli = run->cli;
     int64_t deadline_ns = PAWL_FOREVER;
-    enum pawl_child_event event;
+    enum pawl_wrapped_event event;
     bool lost = false;
     int code = 0;
     int status = pawl__lock_on_lost(run->locks, run->lock, wake_child, child, err);
 
     while (status == PAWL_OK) {
-        status = pawl__child_wait(child, deadline_ns, &event, &code, err);
-        if (status != PAWL_OK || event == PAWL_CHILD_ENDED)
+        status = pawl__wrapped_wait(child, deadline_ns, &event, &code, err);
+        if (status != PAWL_OK || event == PAWL_WRAPPED_ENDED)
             break;
-        if (event == PAWL_CHILD_WOKEN && !lost) {
+        if (event == PAWL_WRAPPED_WOKEN && !lost) {
             lost = true;
             pawl__cli_print(&cli->err, "pawl lock: the lock '");
             pawl__cli_write_safe(&cli->err, pawl__str(run->name));
             pawl__cli_print(&cli->err, "' is lost; stopping the command\n");
             pawl__cli_flush(&cli->err);
-            pawl__child_stop(child, false);
+            pawl__wrapped_stop(child, false);
             deadline_ns = pawl_env_monotonic_ns(cli->env) + run->grace_ns;
-        } else if (event == PAWL_CHILD_LATE) {
-            pawl__child_stop(child, true);
+        } else if (event == PAWL_WRAPPED_LATE) {
+            pawl__wrapped_stop(child, true);
             deadline_ns = PAWL_FOREVER;
         }
     }
@@ -140,7 +140,7 @@ static int attend(struct lock_run *run, struct pawl_child *child, struct pawl_er
     return lost ? LOST : code;
 }
 
-static int start_child(struct lock_run *run, struct pawl_child **out, struct pawl_error *err)
+static int start_child(struct lock_run *run, struct pawl_wrapped **out, struct pawl_error *err)
 {
     struct pawl_cli *cli = run->cli;
     const char *extra[4] = {
@@ -161,19 +161,19 @@ static int start_child(struct lock_run *run, struct pawl_child **out, struct paw
     if (pawl__lock_token(run->locks, run->lock) == 0)
         extra[2] = NULL;
     pawl__cli_flush(&cli->out);
-    return pawl__child_start(cli->env, argv, extra, out, err);
+    return pawl__wrapped_start(cli->env, argv, extra, out, err);
 }
 
 /* With the lock in hand. */
 static int run_command(struct lock_run *run, struct pawl_error *err)
 {
-    struct pawl_child *child = NULL;
+    struct pawl_wrapped *child = NULL;
     int code, status = start_child(run, &child, err);
 
     if (status == PAWL_OK) {
         code = attend(run, child, err);
         status = pawl__locks_release(run->locks, run->lock, err);
-        pawl__child_close(child);
+        pawl__wrapped_close(child);
         if (status == PAWL_ENOTFOUND && code != LOST) {
             (void)pawl__cli_fail(run->cli, err, NULL);
             code = LOST;

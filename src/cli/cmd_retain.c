@@ -5,25 +5,11 @@
 #include "base/buf.h"
 #include "base/error.h"
 #include "cli/output.h"
-#include "cli/retention.h"
+#include "cli/session.h"
 #include "engine/builder.h"
+#include "host/duty.h"
 
 #define OUTPUT_MAX ((size_t)1 << 20)
-
-static int64_t age_us(const struct pawl_cli_session *session, enum pawl_setting_id id)
-{
-    return pawl__configuration_number(&session->configuration, id) / 1000;
-}
-
-struct pawl_retention_policy pawl__cli_retention_policy(const struct pawl_cli_session *session)
-{
-    return (struct pawl_retention_policy){
-        .finished_us = age_us(session, PAWL_SETTING_ID_RETENTION_FINISHED),
-        .cancelled_us = age_us(session, PAWL_SETTING_ID_RETENTION_CANCELLED),
-        .faulted_us = age_us(session, PAWL_SETTING_ID_RETENTION_FAULTED),
-        .dead_letters_us = age_us(session, PAWL_SETTING_ID_RETENTION_DEAD_LETTERS),
-    };
-}
 
 static void add(struct pawl_retained *sum, const struct pawl_retained *more)
 {
@@ -66,7 +52,7 @@ static int show(struct pawl_cli *cli, const struct pawl_retained *gone, struct p
 
 static int body(struct pawl_cli_session *session, struct pawl_error *err)
 {
-    struct pawl_retention_policy policy = pawl__cli_retention_policy(session);
+    struct pawl_retention_policy policy = pawl__retention_policy(&session->configuration);
     struct pawl_retained sum = {0}, gone;
     int status;
 

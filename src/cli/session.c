@@ -25,9 +25,14 @@ int pawl__cli_session_open(struct pawl_cli *cli, bool named, struct pawl_cli_ses
 
     *out = (struct pawl_cli_session){.cli = cli};
     status = pawl__cli_configure(cli, &out->configuration, err);
-    if (status != PAWL_OK)
-        return status;
-    status = pawl__host_new(cli->env, &out->configuration, &out->host, err);
+    return status == PAWL_OK ? pawl__cli_session_start(out, named, err) : status;
+}
+
+int pawl__cli_session_start(struct pawl_cli_session *out, bool named, struct pawl_error *err)
+{
+    struct pawl_cli *cli = out->cli;
+    int status = pawl__host_new(cli->env, &out->configuration, &out->host, err);
+
     if (status == PAWL_OK) {
         pawl__host_set_surroundings(
             out->host, &(struct pawl_surroundings){

@@ -29,6 +29,9 @@ struct pawl_cli_session {
  */
 PAWL_MUST_CHECK int pawl__cli_session_open(struct pawl_cli *cli, bool named,
                                            struct pawl_cli_session *out, struct pawl_error *err);
+/* The second half, for one that sets more: `cli` and `configuration` of it are filled. */
+PAWL_MUST_CHECK int pawl__cli_session_start(struct pawl_cli_session *out, bool named,
+                                            struct pawl_error *err);
 void pawl__cli_session_close(struct pawl_cli_session *session);
 
 /* The time by which what is asked now must be answered. */

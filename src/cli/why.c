@@ -113,6 +113,7 @@ static const char *kind_text(struct pawl_str kind)
         {PAWL_WORK_TIMER, "a timer"},
         {PAWL_WORK_CHILD, "the end of a child"},
         {PAWL_WORK_FEED, "a result that it awaits"},
+        {PAWL_WORK_JOB, "an activity in the background"},
         {PAWL_WORK_RUN, "another try, after a failure"},
         {PAWL_WORK_CANCEL, "its cancellation, with its children"},
         {PAWL_WORK_CANCEL_ONE, "its cancellation"},

@@ -196,6 +196,47 @@ static int set(struct pawl *pawl, enum pawl_setting_id id, const char *text, str
                                    "struct pawl_options", err);
 }
 
+static int set_number(struct pawl *pawl, enum pawl_setting_id id, int64_t value, const char *unit,
+                      struct pawl_error *err)
+{
+    char text[32];
+
+    (void)snprintf(text, sizeof text, "%lld%s", (long long)value, unit);
+    return set(pawl, id, text, err);
+}
+
+void pawl_use_distributed_runtime(struct pawl_options *options,
+                                  const struct pawl_distributed_options *distributed)
+{
+    static const struct pawl_distributed_options defaults = {0};
+
+    if (options)
+        options->distributed = distributed ? distributed : &defaults;
+}
+
+static int configure_distributed(struct pawl *pawl, const struct pawl_distributed_options *options,
+                                 struct pawl_error *err)
+{
+    int status = set(pawl, PAWL_SETTING_ID_DISTRIBUTED, "true", err);
+
+    if (status == PAWL_OK)
+        status = set(pawl, PAWL_SETTING_ID_LOCK, options->lock, err);
+    if (status == PAWL_OK && options->acquire_timeout_ms != 0)
+        status = set_number(pawl, PAWL_SETTING_ID_LOCK_ACQUIRE_TIMEOUT, options->acquire_timeout_ms,
+                            "ms", err);
+    if (status == PAWL_OK && options->retry_delay_ms != 0)
+        status =
+            set_number(pawl, PAWL_SETTING_ID_LOCK_RETRY_DELAY, options->retry_delay_ms, "ms", err);
+    if (status == PAWL_OK && options->retry_count != 0)
+        status = set_number(pawl, PAWL_SETTING_ID_LOCK_RETRIES,
+                            options->retry_count > 0 ? options->retry_count : 0, "", err);
+    if (status == PAWL_OK && options->partitions != 0)
+        status = set_number(pawl, PAWL_SETTING_ID_QUEUE_PARTITIONS, options->partitions, "", err);
+    if (status == PAWL_OK && options->allow_local)
+        status = set(pawl, PAWL_SETTING_ID_LOCK_ALLOW_LOCAL, "true", err);
+    return status;
+}
+
 static int configure(struct pawl *pawl, const struct pawl_options *options, struct pawl_error *err)
 {
     const struct pawl_configuration_sources sources = {.file = options->config_file,
@@ -219,6 +260,8 @@ static int configure(struct pawl *pawl, const struct pawl_options *options, stru
         status = set(pawl, PAWL_SETTING_ID_NODE_ID, options->node_id, err);
     if (status == PAWL_OK)
         status = set(pawl, PAWL_SETTING_ID_NODE_LEASE, lease, err);
+    if (status == PAWL_OK && options->distributed)
+        status = configure_distributed(pawl, options->distributed, err);
     return status;
 }
 
@@ -266,14 +309,9 @@ static int compose(struct pawl *pawl, bool named, struct pawl_error *err)
 
 static int employ(struct pawl *pawl, struct pawl_error *err)
 {
-    const struct pawl_pool_options options = {
-        .workers = pawl->options.workers,
-        .queue = pawl__host_get(pawl->host, PAWL_SLOT_QUEUE_WORKER),
-    };
-
-    if (options.workers == 0)
+    if (pawl->options.workers == 0)
         return PAWL_OK;
-    return pawl__pool_open(pawl->env, pawl->runtime, &options, &pawl->pool, err);
+    return pawl__duty_open(pawl->host, pawl->options.workers, NULL, &pawl->duty, err);
 }
 
 static int make(const struct pawl_options *options, struct pawl **out, struct pawl_error *err)
@@ -332,6 +370,7 @@ int pawl_open(const struct pawl_options *options, struct pawl **out, struct pawl
     /* They were the caller's for the time of the opening. */
     pawl->options.settings = NULL;
     pawl->options.store = pawl->options.node_id = pawl->options.config_file = NULL;
+    pawl->options.distributed = NULL;
     *out = pawl;
     return PAWL_OK;
 }
@@ -345,7 +384,7 @@ void pawl_close(struct pawl *pawl)
         return;
     env = pawl->env;
     owns_env = pawl->owns_env;
-    pawl__pool_close(pawl->pool);
+    pawl__duty_close(pawl->duty);
     pawl__host_free(pawl->host);
     pawl__arena_release(&pawl->arena);
     pawl__configuration_release(&pawl->configuration);

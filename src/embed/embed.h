@@ -20,8 +20,7 @@
 #include "base/json.h"
 #include "engine/activity.h"
 #include "engine/engine.h"
-#include "host/host.h"
-#include "runtime/pool.h"
+#include "host/duty.h"
 #include "runtime/runtime.h"
 
 #include <pawl/activity.h>
@@ -49,7 +48,7 @@ struct pawl {
     struct pawl_host *host;
     struct pawl_store *store;
     struct pawl_runtime *runtime;
-    struct pawl_pool *pool; /* NULL: the program does the work */
+    struct pawl_duty *duty; /* NULL: the program does the work */
 };
 
 /* ---- embed.c ------------------------------------------------------------------------------- */

@@ -199,7 +199,7 @@ static int pass_time(struct pawl *pawl, struct pawl_work_done *done, int64_t *pa
 
     done->count = 0;
     done->next_due_ms = INT64_MAX;
-    if (!pawl->pool)
+    if (!pawl->duty)
         status = pawl_work(pawl, 0, done, err);
     if (status != PAWL_OK || done->count > 0) {
         *pause_ms = LOOK_MS_MIN;

@@ -531,7 +531,7 @@ int pawl__alter(struct pawl_burst *burst, const struct pawl_json *state,
         a.one = pawl__json_at(&copy, i);
         a.number = i + 1;
         type = type_of(a.one);
-        PAWL_ASSERT(type); /* pawl__alterations_target() has looked at all of them */
+        PAWL_ASSERT(type); /* all were checked above */
         status = type->apply(&a);
         if (status != PAWL_OK)
             return pawl__error_prefix(err, status, "alteration %u (%s)", a.number, type->name);

@@ -107,7 +107,9 @@ static int enqueue_bookmark(struct pawl_burst *burst, struct pawl_str id)
         if (!pawl__str_equal(burst->bookmarks.items[i].id, id))
             continue;
         context = burst->bookmarks.items[i].context;
-        if (!context)
+        /* Of one in the background only the job knows when it is over. */
+        if (!context ||
+            (!burst->job && pawl__str_is(burst->bookmarks.items[i].name, PAWL_BOOKMARK_BACKGROUND)))
             return PAWL_OK;
         resumed = pawl__arena_alloc(&burst->arena, sizeof *resumed);
         if (!resumed)
@@ -118,6 +120,15 @@ static int enqueue_bookmark(struct pawl_burst *burst, struct pawl_str id)
         return enqueue_existing(burst, context);
     }
     return PAWL_OK; /* not there: an empty burst */
+}
+
+static int enqueue_job(struct pawl_burst *burst, const struct pawl_event *event)
+{
+    burst->job = true;
+    burst->job_answered = !pawl__json_is(&event->result, PAWL_JSON_NULL);
+    if (pawl__json_copy(&burst->arena, &event->result, &burst->fed) != PAWL_OK)
+        return pawl__arena_status(&burst->arena);
+    return enqueue_bookmark(burst, event->bookmark_id);
 }
 
 static int enqueue_activity(struct pawl_burst *burst, const struct pawl_event *event,
@@ -184,6 +195,8 @@ static int enqueue_event(struct pawl_burst *burst, const struct pawl_json *state
         break;
     case PAWL_EVENT_ALTER:
         return apply_alterations(burst, state, event, err);
+    case PAWL_EVENT_JOB:
+        return enqueue_job(burst, event);
     }
     return PAWL_OK;
 }

@@ -40,6 +40,9 @@ enum pawl_event_kind {
     PAWL_EVENT_CANCEL,
     /* Apply `alterations` (alter.h), then run what they scheduled. */
     PAWL_EVENT_ALTER,
+    /* The job of an activity that runs in the background: begin it or, with `result`, go on with
+     * what the effect came to that it had asked for. */
+    PAWL_EVENT_JOB,
 };
 
 struct pawl_event {
@@ -54,6 +57,7 @@ struct pawl_event {
     struct pawl_json properties;
     struct pawl_json variables;
     struct pawl_json alterations; /* ALTER */
+    struct pawl_json result;      /* JOB; null: begin it */
     /* What the Memory driver has, from pawl__burst_kept() of an earlier burst of the instance in
      * the same request; null: nothing. */
     struct pawl_json kept;
@@ -77,6 +81,9 @@ struct pawl_effect {
     struct pawl_str id; /* idempotency key: instance / context / number */
     struct pawl_str context_id;
     struct pawl_json data;
+    /* Of a job: nothing stands still for it, and its result comes as an event PAWL_EVENT_JOB for
+     * this bookmark. "": not of a job. */
+    struct pawl_str job_id;
 };
 
 /* One entry of the execution log. */

@@ -306,6 +306,9 @@ bool pawl__composite_signal_take(struct pawl_context *context,
 
 /* ---- bookmarks --------------------------------------------------------------------------- */
 
+/* Of an activity that runs in the background: its job resumes it, and nobody else. */
+#define PAWL_BOOKMARK_BACKGROUND "BackgroundActivity"
+
 struct pawl_bookmark {
     struct pawl_str id;
     struct pawl_str name;

@@ -122,6 +122,9 @@ struct pawl_burst {
     const struct pawl_exception *exception; /* raised, on its way up */
     const struct pawl_bookmark *resumed;    /* the bookmark this burst resumes; NULL */
     bool resume_pending;                    /* its delegate runs at the next activity */
+    bool job;                               /* ... or the job of an activity in the background */
+    bool job_answered;                      /* with `fed`, what its effect came to */
+    uint32_t job_logged;                    /* number + 1 of its "Resumed" in `log`; 0: none */
     struct pawl_outcomes composite;         /* remembered CompleteComposite signal */
     bool composite_set;
     bool composite_default; /* it came without outcomes */
@@ -218,6 +221,16 @@ void pawl__bookmark_burn(struct pawl_burst *burst, struct pawl_str id);
 bool pawl__node_has_bookmark(const struct pawl_burst *burst, const struct pawl_node *node);
 bool pawl__context_has_bookmark(const struct pawl_context *context);
 PAWL_MUST_CHECK int pawl__resume_run(struct pawl_context *context);
+
+/* background.c */
+bool pawl__is_background(const struct pawl_node *node);
+/* In the foreground: waits for the job, which the driver begins when this is durable. */
+PAWL_MUST_CHECK int pawl__background_wait(struct pawl_context *context);
+/* The job itself: begins it, or gives it the result that it asked for. */
+PAWL_MUST_CHECK int pawl__background_run(struct pawl_context *context);
+/* Whether the effect that the job awaits is one that takes time; then nothing stands still. */
+bool pawl__background_detaches(const struct pawl_context *context);
+PAWL_MUST_CHECK int pawl__background_detach(struct pawl_context *context);
 
 /* fault.c */
 PAWL_MUST_CHECK int pawl__fault(struct pawl_context *context);

@@ -105,6 +105,11 @@ static int executed(struct pawl_context *context, enum pawl_step *step, bool *st
 
     if (status != PAWL_OK)
         return status;
+    if (burst->awaiting && pawl__background_detaches(context)) {
+        status = pawl__background_detach(context);
+        end_invocation(context);
+        return status;
+    }
     if (burst->awaiting)
         return stop_at(burst, PAWL_PHASE_AWAIT, PAWL_STEP_EFFECT, step, stopped);
     if (burst->resumed && burst->resumed->auto_burn)
@@ -128,12 +133,19 @@ static int run_body(struct pawl_context *context)
     const struct pawl_activity *activity = context->node->activity;
     int status = PAWL_OK;
 
-    if (burst->resume_pending) {
+    if (burst->resume_pending && !burst->job) {
         burst->resume_pending = false;
         burst->current_resumed = true;
         return pawl__resume_run(context);
     }
     burst->current_resumed = false;
+    if (burst->resume_pending) {
+        burst->resume_pending = false;
+        status = pawl__background_run(context);
+        return status == PAWL_OK ? auto_complete(context) : status;
+    }
+    if (pawl__is_background(context->node))
+        return pawl__background_wait(context);
     if (activity->flags & PAWL_ACTIVITY_CONTAINER)
         status = pawl__variables_declare(context);
     if (status == PAWL_OK && activity->execute)
@@ -161,6 +173,7 @@ static int begin(struct pawl_context *context)
     bool waits = pawl__node_has_bookmark(burst, context->node);
     int status = pawl__log_entry(context, waits ? "Resumed" : "Started", pawl__str(""), NULL);
 
+    burst->job_logged = burst->job && burst->resume_pending ? burst->log.count : 0;
     if (status == PAWL_OK)
         status = pawl__composite_inputs_evaluate(context);
     if (status == PAWL_OK)
@@ -239,7 +252,8 @@ int pawl__invoke(struct pawl_burst *burst, const struct pawl_work_item *item, en
     burst->current = context;
     pawl__context_touch(context);
     status = begin(context);
-    if (status == PAWL_OK && wants_commit(context, EXECUTING))
+    /* Of a job that begins it is not known yet whether its log says so: see background.c. */
+    if (status == PAWL_OK && burst->job_logged == 0 && wants_commit(context, EXECUTING))
         return stop_at(burst, PAWL_PHASE_EXECUTE, PAWL_STEP_COMMIT, step, stopped);
     if (status == PAWL_OK)
         status = execute(context, step, stopped);

@@ -546,6 +546,10 @@ static int load_resumed(struct loading *l, const struct pawl_json *section)
     read_bookmark(json, resumed);
     l->burst->resumed = resumed;
     l->burst->resume_pending = true_of(section, "resumePending");
+    l->burst->job = true_of(section, "job");
+    l->burst->job_answered = l->burst->job && pawl__json_get_text(section, "jobResult");
+    if (l->burst->job_answered)
+        l->burst->fed = *pawl__json_get_text(section, "jobResult");
     return PAWL_OK;
 }
 

@@ -245,6 +245,10 @@ static struct pawl_json burst_section(struct pawl_builder *b, const struct pawl_
         pawl__build(b, &out, "resumed", bookmark_json(b, burst->resumed));
     if (burst->resume_pending)
         pawl__build_bool(b, &out, "resumePending", true);
+    if (burst->job)
+        pawl__build_bool(b, &out, "job", true);
+    if (burst->job_answered)
+        pawl__build(b, &out, "jobResult", burst->fed);
     if (burst->composite_set)
         pawl__build(b, &out, "composite",
                     burst->composite_default ? pawl__json_null()

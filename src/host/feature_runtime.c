@@ -1,9 +1,47 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The runtime of one node as a feature. */
 #include "host/features.h"
+
+#include "base/error.h"
+#include "base/json.h"
+#include "os/process.h"
 #include "runtime/client.h"
 
-static int build_runtime(struct pawl_host *host, void *ctx, void **service, struct pawl_error *err)
+#include <pawl/version.h>
+
+#define HOST_NAME_SIZE 256
+/* A name of nothing but quotes still fits. */
+#define INFO_BYTES_MAX ((size_t)4096)
+
+/* What a node tells of itself, for `pawl nodes`. */
+static void write_info(struct pawl_host *host, const char *kind, const char *locks,
+                       struct pawl_buf *out)
+{
+    const struct pawl_surroundings *around = pawl__host_surroundings(host);
+    struct pawl_json_writer json;
+    char name[HOST_NAME_SIZE];
+
+    pawl__process_host_name(name, sizeof name);
+    pawl__json_writer_init(&json, out, PAWL_JSON_ESCAPE_MINIMAL, 0);
+    pawl__json_write_begin_object(&json);
+    pawl__json_write_key_text(&json, "host");
+    pawl__json_write_string_text(&json, name);
+    pawl__json_write_key_text(&json, "pid");
+    pawl__json_write_int(&json, pawl__process_id());
+    pawl__json_write_key_text(&json, "version");
+    pawl__json_write_string_text(&json, pawl_version());
+    pawl__json_write_key_text(&json, "runtime");
+    pawl__json_write_string_text(&json, kind);
+    pawl__json_write_key_text(&json, "locks");
+    pawl__json_write_string_text(&json, locks);
+    pawl__json_write_key_text(&json, "stays");
+    pawl__json_write_bool(&json, !around->transient);
+    pawl__json_write_end_object(&json);
+}
+
+int pawl__host_open_runtime(struct pawl_host *host, const char *kind, const char *locks,
+                            struct pawl_guard *guard, struct pawl_workflow_runtime **out,
+                            struct pawl_error *err)
 {
     const struct pawl_configuration *configuration = pawl__host_configuration(host);
     const struct pawl_surroundings *around = pawl__host_surroundings(host);
@@ -11,6 +49,7 @@ static int build_runtime(struct pawl_host *host, void *ctx, void **service, stru
         .lease_us = pawl__configuration_number(configuration, PAWL_SETTING_ID_NODE_LEASE) / 1000,
         .log = around->log,
         .http = pawl__host_get(host, PAWL_SLOT_HTTP),
+        .guard = guard,
         .journal_max =
             pawl__configuration_number(configuration, PAWL_SETTING_ID_JOURNAL_MAX_RECORDS),
         .hooks = {.line = around->line,
@@ -18,25 +57,38 @@ static int build_runtime(struct pawl_host *host, void *ctx, void **service, stru
                   .call = around->call,
                   .ctx = around->ctx},
     };
-    struct pawl_workflow_runtime *runtime = NULL;
     struct pawl_runtime *node = NULL;
+    struct pawl_buf info;
     int status;
 
-    (void)ctx;
+    pawl__buf_init(&info, &pawl__host_env(host)->alloc, INFO_BYTES_MAX);
+    write_info(host, kind, locks, &info);
+    options.info = pawl__buf_peek(&info);
     if (!around->transient)
         options.node_id =
             pawl__str(pawl__configuration_text(configuration, PAWL_SETTING_ID_NODE_ID));
-    status = pawl__runtime_open(pawl__host_env(host), pawl__host_get(host, PAWL_SLOT_ENGINE),
-                                pawl__host_get(host, PAWL_SLOT_STORE), &options, &node, err);
+    status = info.status == PAWL_OK
+                 ? pawl__runtime_open(pawl__host_env(host), pawl__host_get(host, PAWL_SLOT_ENGINE),
+                                      pawl__host_get(host, PAWL_SLOT_STORE), &options, &node, err)
+                 : pawl__error_code(err, info.status);
+    pawl__buf_release(&info);
     if (status != PAWL_OK)
         return status;
-    status = pawl__local_workflow_runtime_new(pawl__host_env(host), node, &runtime, err);
-    if (status != PAWL_OK) {
+    status = pawl__local_workflow_runtime_new(pawl__host_env(host), node, out, err);
+    if (status != PAWL_OK)
         pawl__runtime_close(node);
-        return status;
-    }
-    *service = runtime;
-    return PAWL_OK;
+    return status;
+}
+
+static int build_runtime(struct pawl_host *host, void *ctx, void **service, struct pawl_error *err)
+{
+    struct pawl_workflow_runtime *runtime;
+    int status = pawl__host_open_runtime(host, "local", "", NULL, &runtime, err);
+
+    (void)ctx;
+    if (status == PAWL_OK)
+        *service = runtime;
+    return status;
 }
 
 static void close_runtime(void *ctx, void *service)

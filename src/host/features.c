@@ -117,17 +117,18 @@ const struct pawl_feature pawl__feature_store_trace = {"store-trace", apply_trac
 
 int pawl__host_compose(struct pawl_host *host, struct pawl_error *err)
 {
+    const struct pawl_configuration *configuration = pawl__host_configuration(host);
+    bool distributed = pawl__configuration_number(configuration, PAWL_SETTING_ID_DISTRIBUTED);
     int status = pawl__host_use(host, &pawl__feature_environment, err);
 
     if (status == PAWL_OK)
         status = pawl__host_use(host, &pawl__feature_store, err);
-    if (status == PAWL_OK &&
-        pawl__configuration_number(pawl__host_configuration(host), PAWL_SETTING_ID_STORE_TRACE))
+    if (status == PAWL_OK && pawl__configuration_number(configuration, PAWL_SETTING_ID_STORE_TRACE))
         status = pawl__host_use(host, &pawl__feature_store_trace, err);
     if (status == PAWL_OK)
         status = pawl__host_use(host, &pawl__feature_engine, err);
     if (status == PAWL_OK &&
-        pawl__configuration_text(pawl__host_configuration(host), PAWL_SETTING_ID_LOCK)[0])
+        (distributed || pawl__configuration_text(configuration, PAWL_SETTING_ID_LOCK)[0]))
         status = pawl__host_use(host, &pawl__feature_lock, err);
     if (status == PAWL_OK)
         status = pawl__host_use(host, &pawl__feature_http, err);
@@ -135,5 +136,7 @@ int pawl__host_compose(struct pawl_host *host, struct pawl_error *err)
         status = pawl__host_use(host, &pawl__feature_runtime, err);
     if (status == PAWL_OK)
         status = pawl__host_use(host, &pawl__feature_services, err);
+    if (status == PAWL_OK && distributed)
+        status = pawl__host_use(host, &pawl__feature_distributed, err);
     return status;
 }

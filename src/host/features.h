@@ -8,7 +8,9 @@
 
 #include "host/host.h"
 
+struct pawl_guard;
 struct pawl_runtime;
+struct pawl_workflow_runtime;
 
 /* Fills `environment` with the host's own. */
 extern const struct pawl_feature pawl__feature_environment;
@@ -22,9 +24,19 @@ extern const struct pawl_feature pawl__feature_store;
 /* Puts around `store` what counts its calls: the setting `store.trace`. */
 extern const struct pawl_feature pawl__feature_store_trace;
 
+/* Of a URI with its NUL. */
+#define PAWL_LOCK_URI_SIZE 8192
+
 /*
- * Fills `lock-provider` with what the setting `lock` names, a struct pawl_lock_provider, and `lock`
- * with a struct pawl_locks on it (locks/locks.h).
+ * The lock service that a configuration means: the setting `lock`, and where that is not set the
+ * store's own: its server, or a file beside the store's. PAWL_EINVAL, PAWL_ELIMIT.
+ */
+PAWL_MUST_CHECK int pawl__host_lock_uri(const struct pawl_configuration *configuration,
+                                        char out[PAWL_LOCK_URI_SIZE], struct pawl_error *err);
+
+/*
+ * Fills `lock-provider` with what pawl__host_lock_uri() names, a struct pawl_lock_provider, and
+ * `lock` with a struct pawl_locks on it (locks/locks.h).
  */
 extern const struct pawl_feature pawl__feature_lock;
 
@@ -46,6 +58,22 @@ extern const struct pawl_feature pawl__feature_runtime;
  * of the setting `definitions.folder`.
  */
 extern const struct pawl_feature pawl__feature_services;
+
+/*
+ * Several nodes share the store (distributed/distributed.h): replaces `runtime` and `queue-worker`,
+ * decorates `definitions-refresher` and `definitions-reloader`, and touches nothing else. Wants
+ * `lock`. The start fails when locks do not reach as far as the store.
+ */
+extern const struct pawl_feature pawl__feature_distributed;
+
+/*
+ * The local runtime as the host's settings want it, with a guard (NULL: none) and what it tells
+ * people of itself: which runtime it is, and whose locks it has.
+ */
+PAWL_MUST_CHECK int pawl__host_open_runtime(struct pawl_host *host, const char *kind,
+                                            const char *locks, struct pawl_guard *guard,
+                                            struct pawl_workflow_runtime **out,
+                                            struct pawl_error *err);
 
 /* The node below a started host's `runtime`; NULL: there is none. Borrowed until the stop. */
 struct pawl_runtime *pawl__host_node(struct pawl_host *host);

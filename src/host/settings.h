@@ -31,9 +31,23 @@ enum pawl_setting_type {
     X(LOCK, "lock", URI, "", "PAWL_LOCK", "lock", 0, 0,                                            \
       "Lock service: file:DIR, sqlite:FILE, ...; not set: the store's own")                        \
     X(LOCK_TTL, "lock.ttl", DURATION, "30s", "PAWL_LOCK_TTL", NULL, 100000000,                     \
-      INT64_C(86400000000000), "How long a lock holds without renewal, where it is a lease")       \
+      INT64_C(86400000000000), "How long a lock holds without renewal; in a cluster: node.lease")  \
     X(LOCK_POLL_MAX, "lock.poll_max", DURATION, "800ms", "PAWL_LOCK_POLL_MAX", NULL, 1000000,      \
       INT64_C(3600000000000), "Longest pause between two questions whether a lock is free")        \
+    X(LOCK_RETRIES, "lock.retries", INT, "3", "PAWL_LOCK_RETRIES", NULL, 0, 100,                   \
+      "How often a lock service that fails is asked again for a caller")                           \
+    X(LOCK_RETRY_DELAY, "lock.retry_delay", DURATION, "500ms", "PAWL_LOCK_RETRY_DELAY", NULL, 0,   \
+      INT64_C(60000000000), "Before the first of these; each further one waits twice as long")     \
+    X(LOCK_ACQUIRE_TIMEOUT, "lock.acquire_timeout", DURATION, "10s", "PAWL_LOCK_ACQUIRE_TIMEOUT",  \
+      NULL, 1000000, INT64_C(3600000000000), "How long a caller waits for an instance's lock")     \
+    X(LOCK_TRY_WAIT, "lock.try_wait", DURATION, "50ms", "PAWL_LOCK_TRY_WAIT", NULL, 0,             \
+      INT64_C(10000000000), "How long a worker does, before it does something else")               \
+    X(LOCK_PATIENCE, "lock.patience", DURATION, "0s", "PAWL_LOCK_PATIENCE", NULL, 0,               \
+      INT64_C(3600000000000), "How long a lock that is refused counts; 0s: node.lease")            \
+    X(LOCK_ALLOW_LOCAL, "lock.allow_local", BOOL, "false", "PAWL_LOCK_ALLOW_LOCAL", NULL, 0, 0,    \
+      "Allow locks that do not reach all nodes of the store")                                      \
+    X(QUEUE_PARTITIONS, "queue.partitions", INT, "1", "PAWL_QUEUE_PARTITIONS", NULL, 1, 1024,      \
+      "Parts of the work that nodes look through at the same time")                                \
     X(DISTRIBUTED, "distributed", BOOL, "false", "PAWL_DISTRIBUTED", "distributed", 0, 0,          \
       "Several nodes share the store")                                                             \
     X(NODE_ID, "node.id", TEXT, "", "PAWL_NODE_ID", NULL, 0, 0,                                    \

@@ -137,3 +137,13 @@ int pawl__host_store_backend(struct pawl_str uri, const char **out, struct pawl_
         *out = scheme->backend;
     return status;
 }
+
+struct pawl_str pawl__host_store_path(struct pawl_str uri)
+{
+    const struct scheme *scheme;
+    struct pawl_str rest;
+
+    if (choose(uri, &scheme, &rest, NULL) != PAWL_OK || scheme->open != open_sqlite)
+        return pawl__str("");
+    return file_path(rest);
+}

@@ -24,4 +24,7 @@ PAWL_MUST_CHECK int pawl__host_open_store(struct pawl_env *env, struct pawl_str 
 PAWL_MUST_CHECK int pawl__host_store_backend(struct pawl_str uri, const char **out,
                                              struct pawl_error *err);
 
+/* The file of a store that is one; "": it is none. Borrowed from `uri`. */
+struct pawl_str pawl__host_store_path(struct pawl_str uri);
+
 #endif

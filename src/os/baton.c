@@ -5,9 +5,9 @@
  * Invariants:
  *   1. Exactly one thread runs: `running`, or the caller outside when it is NULL. All others stand
  *      in pawl__baton_await() or in pawl__baton_step(), in a real wait on their own `turn`.
- *   2. Everything in the baton is touched only by who runs, so it needs no lock of its own: the
- *      hand-over, which goes through `lock`, orders what one thread did before what the next does.
- *      `lock` guards only `running` and `abandoned`, which those who stand still look at.
+ *   2. Everything in the baton is touched only by who runs, so it needs no lock: the hand-over, by
+ *      the semaphore of whoever is next, orders what one thread did before what the next does. That
+ *      is all a step does with the system, as there are very many.
  *   3. Whether a thread can run is never stored but computed from what it waits for
  *      (pawl__baton_runnable). So the baton itself cannot lose a wake-up.
  *   4. Choices depend on the seed, the threads' order of creation and their states; on nothing
@@ -228,11 +228,16 @@ static void begin_step(struct pawl_baton *baton, struct pawl_thread *self)
 
 /* ---- handing over ------------------------------------------------------------------------ */
 
-/* `baton->lock` is held. */
 static void give(struct pawl_baton *baton, struct pawl_thread *next)
 {
     baton->running = next;
-    (void)pthread_cond_signal(next ? &next->turn : &baton->idle);
+    (void)sem_post(next ? &next->turn : &baton->idle);
+}
+
+static void take(sem_t *turn)
+{
+    while (sem_wait(turn) != 0)
+        continue; /* a signal came */
 }
 
 static struct pawl_thread *decide(struct pawl_baton *baton, struct pawl_thread *self,
@@ -255,11 +260,8 @@ void pawl__baton_step(struct pawl_baton *baton, const char *op, const char *obje
         return;
     next = decide(baton, self, op, object);
     if (next != self) {
-        (void)pthread_mutex_lock(&baton->lock);
         give(baton, next);
-        while (baton->running != self)
-            (void)pthread_cond_wait(&self->turn, &baton->lock);
-        (void)pthread_mutex_unlock(&baton->lock);
+        take(&self->turn);
     }
     self->state = BATON_READY;
     self->wake_ns = 0;
@@ -267,15 +269,8 @@ void pawl__baton_step(struct pawl_baton *baton, const char *op, const char *obje
 
 bool pawl__baton_await(struct pawl_thread *self)
 {
-    struct pawl_baton *baton = self->env->baton;
-    bool abandoned;
-
-    (void)pthread_mutex_lock(&baton->lock);
-    while (baton->running != self && !self->abandoned)
-        (void)pthread_cond_wait(&self->turn, &baton->lock);
-    abandoned = self->abandoned;
-    (void)pthread_mutex_unlock(&baton->lock);
-    return !abandoned;
+    take(&self->turn);
+    return !self->abandoned;
 }
 
 void pawl__baton_leave(struct pawl_thread *self)
@@ -285,9 +280,7 @@ void pawl__baton_leave(struct pawl_thread *self)
 
     self->state = BATON_FINISHED;
     next = decide(baton, self, "end", "-");
-    (void)pthread_mutex_lock(&baton->lock);
     give(baton, next);
-    (void)pthread_mutex_unlock(&baton->lock);
 }
 
 int pawl__baton_run(struct pawl_baton *baton, struct pawl_error *err)
@@ -297,11 +290,8 @@ int pawl__baton_run(struct pawl_baton *baton, struct pawl_error *err)
     PAWL_ASSERT(!baton->running);
     first = choose(baton);
     if (first) {
-        (void)pthread_mutex_lock(&baton->lock);
         give(baton, first);
-        while (baton->running)
-            (void)pthread_cond_wait(&baton->idle, &baton->lock);
-        (void)pthread_mutex_unlock(&baton->lock);
+        take(&baton->idle);
     }
     if (!baton->doomed)
         return PAWL_OK;
@@ -336,10 +326,8 @@ int pawl__baton_new(const struct pawl_allocator *alloc, uint64_t seed,
     baton->trace = pawl__alloc(alloc, baton->options.trace_bytes);
     if (!baton->trace)
         goto free_baton;
-    if (pthread_mutex_init(&baton->lock, NULL) != 0)
+    if (sem_init(&baton->idle, 0, 0) != 0)
         goto free_trace;
-    if (pthread_cond_init(&baton->idle, NULL) != 0)
-        goto destroy_lock;
     baton->seed = baton->schedule_random = seed;
     baton->entropy_random = pawl__baton_splitmix(&seed);
     baton->outside.state = BATON_READY;
@@ -351,8 +339,6 @@ int pawl__baton_new(const struct pawl_allocator *alloc, uint64_t seed,
     *out = baton;
     return PAWL_OK;
 
-destroy_lock:
-    (void)pthread_mutex_destroy(&baton->lock);
 free_trace:
     pawl__free(alloc, baton->trace, baton->options.trace_bytes);
 free_baton:
@@ -365,12 +351,10 @@ static void abandon_threads(struct pawl_baton *baton)
 {
     struct pawl_thread *thread;
 
-    (void)pthread_mutex_lock(&baton->lock);
     PAWL_LIST_FOR_EACH (thread, &baton->threads, link) {
         thread->abandoned = true;
-        (void)pthread_cond_signal(&thread->turn);
+        (void)sem_post(&thread->turn);
     }
-    (void)pthread_mutex_unlock(&baton->lock);
 }
 
 void pawl__baton_free(struct pawl_baton *baton)
@@ -390,8 +374,7 @@ void pawl__baton_free(struct pawl_baton *baton)
         PAWL_ASSERT(env->object_count == 0);
         pawl__free(&baton->alloc, env, sizeof *env);
     }
-    (void)pthread_cond_destroy(&baton->idle);
-    (void)pthread_mutex_destroy(&baton->lock);
+    (void)sem_destroy(&baton->idle);
     pawl__buf_release(&baton->report);
     pawl__free(&baton->alloc, baton->trace, baton->options.trace_bytes);
     alloc = baton->alloc;

@@ -11,6 +11,7 @@
 #include "os/baton.h"
 
 #include <pthread.h>
+#include <semaphore.h>
 
 #define BATON_ENV_NAME_SIZE 32
 #define BATON_LABEL_SIZE 72 /* of a thread: environment, slash, name */
@@ -50,8 +51,8 @@ struct pawl_thread {
     void (*run)(void *arg);
     void *arg;
     pthread_t pthread;
-    pthread_cond_t turn; /* signalled when pawl_baton.running becomes this thread */
-    bool abandoned;      /* guarded by pawl_baton.lock: ends without having run */
+    sem_t turn;     /* raised when pawl_baton.running has become this thread, or it is abandoned */
+    bool abandoned; /* ends without having run */
     enum baton_state state;
     struct baton_env *wait_env; /* whose wait it is: the one that may be stopped */
     struct pawl_mutex *mutex;
@@ -79,8 +80,7 @@ struct pawl_baton {
     uint64_t schedule_random; /* two streams, so that entropy drawn does not shift the schedule */
     uint64_t entropy_random;
 
-    pthread_mutex_t lock; /* guards `running` and pawl_thread.abandoned; see baton.c */
-    pthread_cond_t idle;  /* signalled when `running` becomes NULL */
+    sem_t idle; /* raised when `running` has become NULL */
     struct pawl_thread *running;
     struct pawl_thread outside; /* stands for the caller while no thread runs */
 

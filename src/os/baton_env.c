@@ -254,7 +254,7 @@ static int baton_thread_start(struct pawl_env *env, const char *name, void (*run
     thread->run = run;
     thread->arg = arg;
     set_label(thread, name);
-    if (pthread_cond_init(&thread->turn, NULL) != 0) {
+    if (sem_init(&thread->turn, 0, 0) != 0) {
         status = pawl__error_code(err, PAWL_ENOMEM);
         goto free_thread;
     }
@@ -267,7 +267,7 @@ static int baton_thread_start(struct pawl_env *env, const char *name, void (*run
     return PAWL_OK;
 
 destroy_turn:
-    (void)pthread_cond_destroy(&thread->turn);
+    (void)sem_destroy(&thread->turn);
 free_thread:
     pawl__free(&baton->alloc, thread, sizeof *thread);
     return status;
@@ -280,7 +280,7 @@ void pawl__baton_thread_free(struct pawl_thread *thread)
 
     PAWL_ASSERT(rc == 0);
     pawl__list_remove(&thread->link);
-    (void)pthread_cond_destroy(&thread->turn);
+    (void)sem_destroy(&thread->turn);
     pawl__free(&baton->alloc, thread, sizeof *thread);
 }
 

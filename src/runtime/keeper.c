@@ -16,6 +16,7 @@ struct pawl_keeper {
     struct pawl_store *store;
     const struct pawl_log *log;
     char node_id[NODE_ID_MAX + 1];
+    char info[PAWL_NODE_INFO_MAX + 1];
     int64_t ttl_us;
     int64_t incarnation;
     struct pawl_thread *thread;
@@ -35,7 +36,7 @@ static int ask(struct pawl_keeper *keeper, enum pawl_lease_kind kind, struct paw
         .node_id = pawl__str(keeper->node_id),
         .incarnation = keeper->incarnation,
         .ttl_us = keeper->ttl_us,
-        .info = pawl__str("{}"),
+        .info = pawl__str(keeper->info),
     };
     *sent_ns = pawl_env_monotonic_ns(keeper->env);
     return pawl_store_lease(keeper->store, lease, *sent_ns + keeper->ttl_us * 1000, err);
@@ -113,8 +114,8 @@ static void discard(struct pawl_keeper *keeper)
 }
 
 int pawl__keeper_open(struct pawl_env *env, struct pawl_store *store, struct pawl_str node_id,
-                      int64_t ttl_us, const struct pawl_log *log, struct pawl_keeper **out,
-                      struct pawl_error *err)
+                      struct pawl_str info, int64_t ttl_us, const struct pawl_log *log,
+                      struct pawl_keeper **out, struct pawl_error *err)
 {
     struct pawl_keeper *keeper;
     struct pawl_lease lease;
@@ -126,6 +127,11 @@ int pawl__keeper_open(struct pawl_env *env, struct pawl_store *store, struct paw
                                NODE_ID_MAX, node_id.len);
     if (ttl_us != 0 && ttl_us < PAWL_LEASE_US_MIN)
         return pawl__error_set(err, PAWL_EINVAL, "a node's lease is at least 1 s");
+    if (info.len > PAWL_NODE_INFO_MAX)
+        return pawl__error_set(err, PAWL_EINVAL, "a node tells at most %d bytes of itself",
+                               PAWL_NODE_INFO_MAX);
+    if (info.len == 0)
+        info = pawl__str("{}");
     keeper = pawl__alloc_zeroed(&env->alloc, sizeof *keeper);
     if (!keeper)
         return pawl__error_code(err, PAWL_ENOMEM);
@@ -134,6 +140,7 @@ int pawl__keeper_open(struct pawl_env *env, struct pawl_store *store, struct paw
     keeper->log = log;
     keeper->ttl_us = ttl_us ? ttl_us : PAWL_LEASE_US_DEFAULT;
     memcpy(keeper->node_id, node_id.ptr, node_id.len);
+    memcpy(keeper->info, info.ptr, info.len);
     status = pawl_mutex_new(env, "keeper", &keeper->mutex);
     if (status == PAWL_OK)
         status = pawl_cond_new(env, "keeper", &keeper->cond);

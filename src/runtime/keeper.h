@@ -22,12 +22,16 @@
 
 struct pawl_keeper;
 
+/* What a node tells of itself, at the most. */
+#define PAWL_NODE_INFO_MAX 1024
+
 /*
- * Joins the store as `node_id` (copied) and starts the keeper's thread. `ttl_us` 0: the default.
- * `log` NULL: none. PAWL_EINVAL: an id that is empty or a lease that is too short.
+ * Joins the store as `node_id` (copied) and starts the keeper's thread. `info` (copied) is JSON
+ * that tells people of this node; "": nothing. `ttl_us` 0: the default. `log` NULL: none.
+ * PAWL_EINVAL: an id that is empty, a lease that is too short, too much to tell.
  */
 PAWL_MUST_CHECK int pawl__keeper_open(struct pawl_env *env, struct pawl_store *store,
-                                      struct pawl_str node_id, int64_t ttl_us,
+                                      struct pawl_str node_id, struct pawl_str info, int64_t ttl_us,
                                       const struct pawl_log *log, struct pawl_keeper **out,
                                       struct pawl_error *err);
 /* Ends the thread and leaves the store: what this node owned is free at once. NULL allowed. */

@@ -15,6 +15,8 @@
 #define IDLE_NS_DEFAULT INT64_C(1000000000)
 /* How long one piece of work may wait for the store, or for an instance. */
 #define WORK_NS_MAX INT64_C(30000000000)
+/* After a turn that others had: a turn is short. */
+#define REFUSED_NS INT64_C(100000000)
 /* After a store that did not answer. */
 #define RETRY_NS INT64_C(500000000)
 
@@ -23,7 +25,6 @@ struct batch {
     struct pawl_list_link link; /* in the pool's, until it is done */
     struct pawl_arena arena;
     struct pawl_taken taken;
-    struct pawl_queue_turn turn;
     size_t next;   /* runnable instances first, then work */
     size_t in_use; /* pieces given out and not finished */
 };
@@ -39,6 +40,9 @@ struct pawl_pool {
     struct pawl_cond *cond;
     struct batch *batch;      /* with pieces not yet given out; NULL: none */
     struct pawl_list batches; /* not done yet: a thread that is stopped leaves its part to close */
+    /* The leader's, without the mutex. What an earlier one saw of the store's news is no reason for
+     * the next to look once more. */
+    struct pawl_wake wake;
     bool is_led;
     bool stop;
     uint32_t ended; /* threads */
@@ -67,26 +71,19 @@ static void free_batch(struct pawl_pool *pool, struct batch *batch)
 
 /* ---- turns --------------------------------------------------------------------------------- */
 
-static int begin_turn(struct pawl_pool *pool, struct batch *batch, int64_t deadline_ns,
+static int begin_turn(struct pawl_pool *pool, struct pawl_queue_turn *turn, int64_t deadline_ns,
                       struct pawl_error *err)
 {
     struct pawl_queue_worker *queue = pool->options.queue;
 
-    batch->turn = (struct pawl_queue_turn){0};
-    return queue ? pawl__queue_worker_begin(queue, &batch->turn, deadline_ns, err) : PAWL_OK;
+    *turn = (struct pawl_queue_turn){0};
+    return queue ? pawl__queue_worker_begin(queue, turn, deadline_ns, err) : PAWL_OK;
 }
 
-static void end_turn(struct pawl_pool *pool, struct batch *batch)
+static void end_turn(struct pawl_pool *pool, struct pawl_queue_turn *turn)
 {
     if (pool->options.queue)
-        pawl__queue_worker_end(pool->options.queue, &batch->turn);
-}
-
-/* One that has a turn. */
-static void end_batch(struct pawl_pool *pool, struct batch *batch)
-{
-    end_turn(pool, batch);
-    free_batch(pool, batch);
+        pawl__queue_worker_end(pool->options.queue, turn);
 }
 
 /* ---- leading ------------------------------------------------------------------------------- */
@@ -102,16 +99,19 @@ static bool is_stopped(struct pawl_pool *pool)
     return stop;
 }
 
-/* Until something is due or was committed, at most as long as an idle pool sleeps. */
-static void idle(struct pawl_pool *pool, struct pawl_wake *wake, const struct pawl_taken *taken)
+/* Until something is due or was committed, at most as long as an idle pool sleeps. Who was refused
+ * its turn knows nothing of what is due, and asks again soon. */
+static void idle(struct pawl_pool *pool, const struct pawl_taken *taken, bool was_refused)
 {
     int64_t now_ns = pawl_env_monotonic_ns(pool->env), wait_ns = pool->options.idle_ns_max;
 
+    if (was_refused && wait_ns > REFUSED_NS)
+        wait_ns = REFUSED_NS;
     if (taken->next_due_us != PAWL_TIME_NEVER &&
         (taken->next_due_us - taken->now_us) < wait_ns / 1000)
         wait_ns = (taken->next_due_us - taken->now_us) * 1000;
     if (wait_ns > 0)
-        (void)!pawl_store_wait(pool->runtime->store, wake, now_ns + wait_ns, NULL);
+        (void)!pawl_store_wait(pool->runtime->store, &pool->wake, now_ns + wait_ns, NULL);
 }
 
 static void refused(struct pawl_pool *pool, const struct pawl_error *err)
@@ -128,49 +128,69 @@ static void refused(struct pawl_pool *pool, const struct pawl_error *err)
     pawl_mutex_unlock(pool->env, pool->mutex);
 }
 
-/* With a turn for as long as it takes, or until what was found is done. PAWL_EBUSY: others have it.
- */
-static int look(struct pawl_pool *pool, struct batch *batch, struct pawl_error *err)
+/* With a turn for as long as it takes. PAWL_EBUSY: others have it. */
+static int look(struct pawl_pool *pool, struct batch *batch, bool *more, struct pawl_error *err)
 {
     int64_t deadline_ns = pawl_env_monotonic_ns(pool->env) + WORK_NS_MAX;
-    int status = begin_turn(pool, batch, deadline_ns, err);
+    struct pawl_queue_turn turn;
+    int status = begin_turn(pool, &turn, deadline_ns, err);
 
     if (status != PAWL_OK)
         return status;
-    status = pawl__runtime_take(pool->runtime, pool->options.take_max, &batch->turn, &batch->arena,
+    status = pawl__runtime_take(pool->runtime, pool->options.take_max, &turn, &batch->arena,
                                 &batch->taken, deadline_ns, err);
-    if (status == PAWL_EBUSY)
-        status = PAWL_EUNAVAILABLE; /* of the store, not of the queue */
-    if (status != PAWL_OK || batch_count(batch) == 0)
-        end_turn(pool, batch);
-    return status;
+    *more = turn.more;
+    end_turn(pool, &turn);
+    return status == PAWL_EBUSY ? PAWL_EUNAVAILABLE : status; /* of the store, not of the queue */
+}
+
+/* Waits for memory as for a store that does not answer; NULL when the pool is to stop. */
+static struct batch *new_batch(struct pawl_pool *pool)
+{
+    struct batch *batch = NULL;
+
+    while (!is_stopped(pool) && !(batch = pawl__alloc_zeroed(&pool->env->alloc, sizeof *batch))) {
+        struct pawl_error err = PAWL_ERROR_INIT;
+
+        (void)pawl__error_code(&err, PAWL_ENOMEM);
+        refused(pool, &err);
+    }
+    if (batch)
+        pawl__arena_init(&batch->arena, &pool->env->alloc, RUNTIME_BYTES_MAX);
+    return batch;
 }
 
 /* Looks until there is work; NULL when the pool is to stop. */
 static struct batch *lead(struct pawl_pool *pool)
 {
-    struct batch *batch = pawl__alloc_zeroed(&pool->env->alloc, sizeof *batch);
-    struct pawl_wake wake = {0};
+    struct batch *batch = new_batch(pool);
+    int64_t due_us = PAWL_TIME_NEVER; /* of all parts since it waited */
 
     if (!batch)
         return NULL;
-    pawl__arena_init(&batch->arena, &pool->env->alloc, RUNTIME_BYTES_MAX);
     while (!is_stopped(pool)) {
         struct pawl_error err = PAWL_ERROR_INIT;
+        bool more = false;
         int status;
 
         pawl__arena_reset(&batch->arena);
         batch->taken = (struct pawl_taken){.next_due_us = PAWL_TIME_NEVER};
-        status = look(pool, batch, &err);
+        status = look(pool, batch, &more, &err);
         if (status == PAWL_OK && batch_count(batch) > 0)
             return batch;
         if (status == PAWL_ESTOPPED)
             break;
+        if (batch->taken.next_due_us < due_us)
+            due_us = batch->taken.next_due_us;
+        if (status == PAWL_OK && more)
+            continue;
         /* Effects of bursts that ran outside of the pool are done, too. */
         if (status == PAWL_OK)
             pawl__runtime_flush_done(pool->runtime, pawl_env_monotonic_ns(pool->env) + WORK_NS_MAX);
+        batch->taken.next_due_us = due_us;
+        due_us = PAWL_TIME_NEVER;
         if (status == PAWL_OK || status == PAWL_EBUSY)
-            idle(pool, &wake, &batch->taken);
+            idle(pool, &batch->taken, status == PAWL_EBUSY);
         else
             refused(pool, &err);
     }
@@ -212,7 +232,7 @@ static int work_on(struct pawl_pool *pool)
     if (last) {
         pawl__list_remove(&batch->link);
         pawl_mutex_unlock(pool->env, pool->mutex);
-        end_batch(pool, batch);
+        free_batch(pool, batch);
         pawl__runtime_flush_done(pool->runtime, pawl_env_monotonic_ns(pool->env) + WORK_NS_MAX);
         status = pawl_mutex_lock(pool->env, pool->mutex);
     }
@@ -232,7 +252,7 @@ static int look_for_work(struct pawl_pool *pool)
     status = pawl_mutex_lock(pool->env, pool->mutex);
     if (status != PAWL_OK) {
         if (batch)
-            end_batch(pool, batch);
+            free_batch(pool, batch);
         return status;
     }
     pool->is_led = false;
@@ -347,7 +367,7 @@ void pawl__pool_close(struct pawl_pool *pool)
     for (uint32_t i = 0; i < pool->thread_count; i++)
         pawl_thread_join(pool->env, pool->threads[i]);
     while ((link = pawl__list_pop_front(&pool->batches)) != NULL)
-        end_batch(pool, PAWL_CONTAINER(link, struct batch, link));
+        free_batch(pool, PAWL_CONTAINER(link, struct batch, link));
     pawl_cond_free(pool->env, pool->cond);
     pawl_mutex_free(pool->env, pool->mutex);
     pawl__free(&pool->env->alloc, pool, sizeof *pool);

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The queue worker: who may deliver what is due. The pool asks it for a turn before it looks for
- * work, and gives the turn back when what it found is done.
+ * The queue worker: who may take what is due. The pool asks it for a turn before it looks for work,
+ * and gives the turn back as soon as what it found is this node's: a burst that takes long holds up
+ * nobody, here or elsewhere.
  *
  * On one node the turn is always ours and covers everything. A distributed one takes a lock for a
- * partition: whoever has it delivers that partition, others skip it without waiting. That saves
+ * partition: whoever has it takes from that partition, others skip it without waiting. That saves
  * work and is no guard: what is taken twice is committed once.
  */
 #ifndef PAWL_RUNTIME_QUEUE_WORKER_H
@@ -13,11 +14,17 @@
 #include <pawl/error.h>
 #include <pawl/ext/env.h>
 
+#include <stdbool.h>
+
+/* Parts of work: rows have a number below this. */
+#define PAWL_QUEUE_PARTS 1024u
+
 struct pawl_queue_worker;
 
 struct pawl_queue_turn {
     uint32_t part_from; /* parts of work [from, to) of 1024; 0 and 0: all */
     uint32_t part_to;
+    bool more;    /* there are parts that the next turn covers: look there too before waiting */
     void *ticket; /* the worker's own */
 };
 

@@ -47,19 +47,17 @@ static int find(struct retaining *r, enum pawl_table table, const struct pawl_co
 /* ---- instances ----------------------------------------------------------------------------- */
 
 /* Under the claim: whether it still is what was found. */
-static int drop_instance(struct retaining *r, struct pawl_str id, struct pawl_str sub_status,
-                         int64_t before_us, uint64_t *count)
+static int drop_claimed(struct retaining *r, struct runtime_task *task, struct pawl_str id,
+                        struct pawl_str sub_status, int64_t before_us, bool *dropped)
 {
-    struct runtime_running running;
-    struct runtime_task task;
+    struct pawl_guard_pass pass;
     struct runtime_run run;
-    bool dropped = false;
-    int status;
+    int status = pawl__runtime_pass(task, id, PAWL_GUARD_TRY, &pass);
 
-    if (!pawl__runtime_enter(r->runtime, &running, id))
-        return PAWL_OK; /* somebody here has it in hand */
-    pawl__runtime_task_init(&task, r->runtime, r->deadline_ns, r->err);
-    pawl__runtime_run_init(&run, &task);
+    if (status != PAWL_OK)
+        return status;
+    pawl__runtime_run_init(&run, task);
+    run.pass = pass;
     status = pawl__runtime_claim(&run, id);
     if (status == PAWL_OK || status == PAWL_ECORRUPT) {
         struct pawl_commit commit = {.kind = PAWL_COMMIT_DELETE, .instance = &run.row};
@@ -69,10 +67,26 @@ static int drop_instance(struct retaining *r, struct pawl_str id, struct pawl_st
             commit = (struct pawl_commit){.kind = PAWL_COMMIT_ADVANCE,
                                           .flags = PAWL_COMMIT_KEEP | PAWL_COMMIT_RELEASE,
                                           .instance = &run.row};
-        dropped = commit.kind == PAWL_COMMIT_DELETE;
+        *dropped = commit.kind == PAWL_COMMIT_DELETE;
         status = pawl__runtime_commit(r->runtime, &commit, r->deadline_ns, r->err);
     }
     pawl__runtime_run_release(&run);
+    pawl__runtime_unpass(task, id, pass);
+    return status;
+}
+
+static int drop_instance(struct retaining *r, struct pawl_str id, struct pawl_str sub_status,
+                         int64_t before_us, uint64_t *count)
+{
+    struct runtime_running running;
+    struct runtime_task task;
+    bool dropped = false;
+    int status;
+
+    if (!pawl__runtime_enter(r->runtime, &running, id))
+        return PAWL_OK; /* somebody here has it in hand */
+    pawl__runtime_task_init(&task, r->runtime, r->deadline_ns, r->err);
+    status = drop_claimed(r, &task, id, sub_status, before_us, &dropped);
     pawl__runtime_task_release(&task, status);
     while (pawl__runtime_leave(r->runtime, &running))
         continue;

@@ -56,8 +56,8 @@ static int join(struct pawl_runtime *runtime, struct pawl_error *err)
     if (!node_id.ptr)
         status = pawl__error_code(err, pawl__arena_status(&arena));
     else
-        status = pawl__keeper_open(runtime->env, runtime->store, node_id, runtime->options.lease_us,
-                                   runtime->log, &runtime->keeper, err);
+        status = pawl__keeper_open(runtime->env, runtime->store, node_id, runtime->options.info,
+                                   runtime->options.lease_us, runtime->log, &runtime->keeper, err);
     pawl__arena_release(&arena);
     return status;
 }
@@ -291,7 +291,7 @@ int64_t pawl__runtime_part(struct pawl_str text)
 {
     static const struct pawl_hash_seed key = {0x7061776c, 0x70617274};
 
-    return (int64_t)(pawl__siphash(key, text) % RUNTIME_PARTS);
+    return (int64_t)(pawl__siphash(key, text) % PAWL_QUEUE_PARTS);
 }
 
 /* ---- commits ------------------------------------------------------------------------------- */

@@ -23,6 +23,7 @@
  *
  *     runtime.c            opening, ids, outcomes
  *     runtime_held.c       what is this node's, and in nobody's hand after a failure
+ *     runtime_guard.c      who else is asked before an instance is touched
  *     runtime_run.c        one claimed instance: from mail to events to bursts to commits
  *     runtime_mail.c       what a piece of mail means; cancelling
  *     runtime_commit.c     what a step handed out as one commit
@@ -52,12 +53,20 @@
 #include <pawl/ext/store.h>
 
 struct pawl_runtime;
+struct pawl_guard; /* runtime/guard.h */
 
 /* The event of the log record that stands for records that were dropped. */
 #define PAWL_LOG_TRUNCATED "Truncated"
 
 /* Bytes of an instance id that callers choose. */
 #define PAWL_INSTANCE_ID_MAX 127
+
+/*
+ * Bytes, about those of its JSON text, of what a start, a resume or a stimulus brings along: a
+ * quarter of what the state of an instance, which keeps it, may have. More is PAWL_ELIMIT, and
+ * nothing happened.
+ */
+#define PAWL_INPUT_BYTES_MAX ((size_t)16 << 20)
 
 /* Kinds of work. */
 #define PAWL_WORK_STIMULUS "stimulus"
@@ -66,7 +75,8 @@ struct pawl_runtime;
 #define PAWL_WORK_TIMER "timer"
 #define PAWL_WORK_CHILD "child"
 #define PAWL_WORK_FEED "feed"
-#define PAWL_WORK_RUN "run"       /* go on where the state stands: after a failure */
+#define PAWL_WORK_JOB "job" /* of an activity in the background; with what its effect came to */
+#define PAWL_WORK_RUN "run" /* go on where the state stands: after a failure */
 #define PAWL_WORK_CANCEL "cancel" /* with its children */
 #define PAWL_WORK_CANCEL_ONE "cancel-one"
 #define PAWL_WORK_RECHECK "recheck"
@@ -101,11 +111,14 @@ struct pawl_runtime_hooks {
 
 struct pawl_runtime_options {
     struct pawl_str node_id; /* "": made of the process */
+    struct pawl_str info;    /* JSON for people who look at nodes; "": none */
     int64_t lease_us;        /* 0: 10 s */
     const struct pawl_log *log;
     struct pawl_runtime_hooks hooks;
     /* Sends what workflows ask for; borrowed. NULL: they learn that this host does not. */
     struct pawl_http_executor *http;
+    /* Who is asked before an instance is touched; borrowed. NULL: nobody, this is one node. */
+    struct pawl_guard *guard;
     struct pawl_definitions_options definitions;
     uint32_t committers;   /* threads; 0: 1 */
     int64_t stimulus_us;   /* how long one that matches nothing waits; 0: 10 min */

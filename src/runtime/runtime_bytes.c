@@ -27,6 +27,39 @@ struct pawl_str pawl__runtime_json_text(struct pawl_arena *arena, const struct p
     return text;
 }
 
+/* ---- how much ------------------------------------------------------------------------------ */
+
+/* At least so many bytes of text; stops counting past the limit. */
+static size_t count_bytes(const struct pawl_json *value)
+{
+    size_t bytes = 1 + pawl__json_str(value).len;
+
+    for (uint32_t i = 0; i < pawl__json_len(value) && bytes <= PAWL_INPUT_BYTES_MAX; i++) {
+        if (pawl__json_is(value, PAWL_JSON_OBJECT))
+            bytes += pawl__json_member(value, i)->key.len + 3;
+        bytes += count_bytes(pawl__json_at(value, i)) + 1;
+    }
+    return bytes;
+}
+
+int pawl__runtime_check_bytes(struct runtime_task *task, const char *what, size_t bytes)
+{
+    if (bytes <= PAWL_INPUT_BYTES_MAX)
+        return PAWL_OK;
+    return pawl__error_set(task->err, PAWL_ELIMIT,
+                           "%s with more than %zu bytes cannot be accepted: send where the data is "
+                           "instead",
+                           what, PAWL_INPUT_BYTES_MAX);
+}
+
+int pawl__runtime_check_input(struct runtime_task *task, const char *what,
+                              const struct pawl_json *input)
+{
+    return pawl__runtime_check_bytes(task, what, count_bytes(input));
+}
+
+/* ---- packing ------------------------------------------------------------------------------- */
+
 static struct runtime_packer *take_packer(struct pawl_runtime *runtime)
 {
     struct runtime_packer *packer = NULL;

@@ -73,7 +73,13 @@ int pawl__runtime_run(struct pawl_runtime *runtime, struct pawl_str instance_id,
     task.waits = true;
     if (out)
         *out = (struct pawl_outcome){0};
-    status = pawl__runtime_run_waiting(&task, instance_id, &event, out);
+    status = pawl__runtime_check_input(&task, "a resume", &run->input);
+    if (status == PAWL_OK)
+        status = pawl__runtime_check_input(&task, "a resume", &run->properties);
+    if (status == PAWL_OK)
+        status = pawl__runtime_check_input(&task, "a resume", &run->variables);
+    if (status == PAWL_OK)
+        status = pawl__runtime_run_waiting(&task, instance_id, &event, out);
     pawl__runtime_task_release(&task, status);
     return status;
 }
@@ -114,10 +120,14 @@ int pawl__runtime_cancel_one(struct pawl_runtime *runtime, struct pawl_str insta
 
 static int delete_claimed(struct runtime_task *task, struct pawl_str instance_id)
 {
+    struct pawl_guard_pass pass;
     struct runtime_run run;
-    int status;
+    int status = pawl__runtime_pass(task, instance_id, PAWL_GUARD_WAIT, &pass);
 
+    if (status != PAWL_OK)
+        return status;
     pawl__runtime_run_init(&run, task);
+    run.pass = pass;
     status = pawl__runtime_claim(&run, instance_id);
     if (status == PAWL_OK || status == PAWL_ECORRUPT) {
         struct pawl_commit commit = {.kind = PAWL_COMMIT_DELETE, .instance = &run.row};
@@ -126,6 +136,7 @@ static int delete_claimed(struct runtime_task *task, struct pawl_str instance_id
                                       task->err);
     }
     pawl__runtime_run_release(&run);
+    pawl__runtime_unpass(task, instance_id, pass);
     return status;
 }
 

@@ -105,20 +105,35 @@ static int stored_bookmarks(struct making *m, struct pawl_map *ids)
     return status;
 }
 
-struct pawl_work_row pawl__runtime_timer_row(struct pawl_str instance_id,
-                                             struct pawl_str bookmark_id, int64_t due,
-                                             int64_t now_us)
+void pawl__runtime_put_waker(struct runtime_changes *changes, struct pawl_str instance_id,
+                             struct pawl_str bookmark_id, struct pawl_str name,
+                             const struct pawl_json *payload, int64_t now_us)
 {
-    return (struct pawl_work_row){
+    bool job = pawl__str_is(name, PAWL_BOOKMARK_BACKGROUND);
+    int64_t due = pawl__bookmark_due(name, payload);
+    const struct pawl_work_row row = {
         .id = bookmark_id,
-        .kind = pawl__str(PAWL_WORK_TIMER),
+        .kind = pawl__str(job ? PAWL_WORK_JOB : PAWL_WORK_TIMER),
         .instance_id = instance_id,
         .bookmark_id = bookmark_id,
         .part = pawl__runtime_part(instance_id),
         .created_us = now_us,
-        .due_us = pawl__ticks_to_us(due),
+        .due_us = job ? runtime_at_once(now_us) : pawl__ticks_to_us(due),
         .expires_us = PAWL_TIME_NEVER,
     };
+
+    if (job || due != INT64_MAX)
+        pawl__runtime_change(changes, PAWL_CHANGE_PUT, PAWL_TABLE_WORK, &row);
+}
+
+/* The request of a job: it goes with its bookmark. */
+static struct pawl_str job_request_id(struct making *m, struct pawl_str bookmark_id)
+{
+    const char *id = pawl__arena_printf(&m->arena, "%.*s/request", PAWL_STR_ARG(bookmark_id));
+
+    if (!id)
+        fail(m, pawl__arena_status(&m->arena));
+    return pawl__str(id);
 }
 
 /* Those of one moment count on by microseconds: a stimulus resumes them in their order. */
@@ -136,24 +151,20 @@ static void put_bookmark(struct making *m, const struct pawl_bookmark *bookmark,
         .payload = text_of(m, &bookmark->payload),
         .metadata = text_of(m, &bookmark->metadata),
     };
-    int64_t due = pawl__bookmark_due(bookmark->name, &bookmark->payload);
 
     pawl__runtime_change(&m->changes, PAWL_CHANGE_PUT, PAWL_TABLE_BOOKMARKS, &row);
-    if (due != INT64_MAX) {
-        const struct pawl_work_row timer =
-            pawl__runtime_timer_row(m->run->row.id, bookmark->id, due, m->now_us);
-
-        pawl__runtime_change(&m->changes, PAWL_CHANGE_PUT, PAWL_TABLE_WORK, &timer);
-    }
 }
 
 static void drop_bookmark(struct making *m, const struct pawl_json *bookmark)
 {
     const struct pawl_bookmark_row row = {.id = runtime_text(bookmark, "id")};
     struct pawl_str name = runtime_text(bookmark, "name");
+    bool job = pawl__str_is(name, PAWL_BOOKMARK_BACKGROUND);
 
     pawl__runtime_change(&m->changes, PAWL_CHANGE_DELETE, PAWL_TABLE_BOOKMARKS, &row);
-    if (pawl__bookmark_due(name, pawl__json_get_text(bookmark, "payload")) != INT64_MAX)
+    if (job)
+        pawl__runtime_delete_work(&m->changes, job_request_id(m, row.id));
+    if (job || pawl__bookmark_due(name, pawl__json_get_text(bookmark, "payload")) != INT64_MAX)
         pawl__runtime_delete_work(&m->changes, row.id);
 }
 
@@ -185,6 +196,9 @@ static void change_bookmarks(struct making *m)
         status = pawl__map_put(&present, bookmark->id, &m->changes);
         if (!pawl__map_has(&stored, bookmark->id) || is_recorrelated(m) || is_reopened(m))
             put_bookmark(m, bookmark, i);
+        if (!pawl__map_has(&stored, bookmark->id) || is_reopened(m))
+            pawl__runtime_put_waker(&m->changes, m->run->row.id, bookmark->id, bookmark->name,
+                                    &bookmark->payload, m->now_us);
     }
     if (status == PAWL_OK) {
         PAWL_MAP_FOR_EACH (entry, &stored) {
@@ -305,11 +319,86 @@ static void add_own_effect(struct making *m, const char *kind, const struct pawl
     pawl__runtime_change(&m->changes, PAWL_CHANGE_PUT, PAWL_TABLE_WORK, row);
 }
 
+/* A request: this node sends it, with the key that stays the same however often it is sent. */
+static void add_request(struct making *m, const struct pawl_effect *asked)
+{
+    struct pawl_effect effect = *asked;
+    struct pawl_work_row row;
+
+    effect.data = pawl__json_null();
+    fail(m, pawl__json_copy(&m->arena, &asked->data, &effect.data));
+    if (m->changes.status == PAWL_OK)
+        fail(m, pawl__json_set_text(&m->arena, &effect.data, RUNTIME_HTTP_KEY,
+                                    pawl__json_string(asked->id)));
+    if (m->changes.status != PAWL_OK)
+        return;
+    row = effect_row(m, PAWL_WORK_HTTP, &effect);
+    row.name = m->run->row.id;
+    row.owner = pawl__keeper_incarnation(m->run->runtime->keeper);
+    if (asked->job_id.len > 0) {
+        row.id = job_request_id(m, asked->job_id);
+        row.bookmark_id = asked->job_id;
+    }
+    fail(m, pawl__runtime_request_new(m->run->runtime, &row, &effect.data, &m->request,
+                                      m->run->task->err));
+    pawl__runtime_change(&m->changes, PAWL_CHANGE_PUT, PAWL_TABLE_WORK, &row);
+}
+
+/* Nobody here sends requests: the job learns that at once. */
+static void refuse_job(struct making *m, struct pawl_str job_id)
+{
+    struct pawl_builder b = {.arena = &m->arena};
+    struct pawl_json result = pawl__json_object();
+    struct pawl_work_row row = {
+        .kind = pawl__str(PAWL_WORK_JOB),
+        .instance_id = m->run->row.id,
+        .bookmark_id = job_id,
+        .part = pawl__runtime_part(m->run->row.id),
+        .created_us = m->now_us,
+        .due_us = runtime_at_once(m->now_us),
+        .expires_us = PAWL_TIME_NEVER,
+    };
+
+    pawl__runtime_refusal(&b, &result);
+    fail(m, b.status);
+    row.id = pawl__str(pawl__arena_printf(&m->arena, "%.*s/feed", PAWL_STR_ARG(job_id)));
+    row.payload = text_of(m, &result);
+    if (row.id.len == 0)
+        fail(m, pawl__arena_status(&m->arena));
+    pawl__runtime_change(&m->changes, PAWL_CHANGE_PUT, PAWL_TABLE_WORK, &row);
+}
+
+/* What a job asks for and the instance does not stand still for. */
+static void add_job_effect(struct making *m, const struct pawl_effect *effect)
+{
+    struct pawl_effect start = *effect;
+    struct pawl_work_row row;
+
+    if (effect->kind == PAWL_EFFECT_HTTP && m->run->runtime->options.http) {
+        add_request(m, effect);
+        return;
+    }
+    if (effect->kind == PAWL_EFFECT_HTTP) {
+        refuse_job(m, effect->job_id);
+        return;
+    }
+    fail(m, pawl__json_copy(&m->arena, &effect->data, &start.data));
+    if (m->changes.status == PAWL_OK)
+        fail(m, pawl__json_set_text(&m->arena, &start.data, RUNTIME_JOB,
+                                    pawl__json_string(effect->job_id)));
+    row = start_row(m, &start);
+    pawl__runtime_change(&m->changes, PAWL_CHANGE_PUT, PAWL_TABLE_WORK, &row);
+}
+
 /* Stimuli and starts have ids that sort by time, so that they are done in their order. */
 static void add_effect(struct making *m, const struct pawl_effect *effect)
 {
     struct pawl_work_row row;
 
+    if (effect->job_id.len > 0) {
+        add_job_effect(m, effect);
+        return;
+    }
     switch (effect->kind) {
     case PAWL_EFFECT_CONSOLE:
         add_own_effect(m, PAWL_WORK_CONSOLE, effect);
@@ -339,27 +428,6 @@ static void add_effect(struct making *m, const struct pawl_effect *effect)
                                 PAWL_STR_ARG(m->run->row.id)));
         return;
     }
-    pawl__runtime_change(&m->changes, PAWL_CHANGE_PUT, PAWL_TABLE_WORK, &row);
-}
-
-/* A request: this node sends it, with the key that stays the same however often it is sent. */
-static void add_request(struct making *m, const struct pawl_effect *awaited)
-{
-    struct pawl_effect effect = *awaited;
-    struct pawl_work_row row;
-
-    effect.data = pawl__json_null();
-    fail(m, pawl__json_copy(&m->arena, &awaited->data, &effect.data));
-    if (m->changes.status == PAWL_OK)
-        fail(m, pawl__json_set_text(&m->arena, &effect.data, RUNTIME_HTTP_KEY,
-                                    pawl__json_string(awaited->id)));
-    if (m->changes.status != PAWL_OK)
-        return;
-    row = effect_row(m, PAWL_WORK_HTTP, &effect);
-    row.name = m->run->row.id;
-    row.owner = pawl__keeper_incarnation(m->run->runtime->keeper);
-    fail(m, pawl__runtime_request_new(m->run->runtime, &row, &effect.data, &m->request,
-                                      m->run->task->err));
     pawl__runtime_change(&m->changes, PAWL_CHANGE_PUT, PAWL_TABLE_WORK, &row);
 }
 
@@ -413,11 +481,14 @@ static struct pawl_str child_payload(struct making *m)
     return text_of(m, &told);
 }
 
-static void add_mail(struct making *m, const char *kind, struct pawl_str to, const char *suffix)
+/* `job`: of the receiver, "" none. */
+static void add_mail(struct making *m, const char *kind, struct pawl_str to, struct pawl_str job,
+                     const char *suffix)
 {
     struct pawl_work_row row = {
         .kind = pawl__str(kind),
         .instance_id = to,
+        .bookmark_id = job,
         .part = pawl__runtime_part(to),
         .created_us = m->now_us,
         .due_us = runtime_at_once(m->now_us),
@@ -430,6 +501,15 @@ static void add_mail(struct making *m, const char *kind, struct pawl_str to, con
     if (row.id.len == 0)
         fail(m, pawl__arena_status(&m->arena));
     pawl__runtime_change(&m->changes, PAWL_CHANGE_PUT, PAWL_TABLE_WORK, &row);
+}
+
+static void remember_feeds(struct making *m, struct pawl_json *section)
+{
+    fail(m,
+         pawl__json_set_text(&m->arena, section, RUNTIME_FEEDS, pawl__json_string(m->run->feeds)));
+    if (m->run->feeds_job.len > 0 && m->changes.status == PAWL_OK)
+        fail(m, pawl__json_set_text(&m->arena, section, RUNTIME_FEEDS_JOB,
+                                    pawl__json_string(m->run->feeds_job)));
 }
 
 /*
@@ -445,17 +525,17 @@ static void tell_parent(struct making *m)
 
     if (m->run->feeds.len > 0) {
         if (m->over)
-            add_mail(m, PAWL_WORK_FEED, m->run->feeds, "feed");
+            add_mail(m, m->run->feeds_job.len > 0 ? PAWL_WORK_JOB : PAWL_WORK_FEED, m->run->feeds,
+                     m->run->feeds_job, "feed");
         else if (section)
-            fail(m, pawl__json_set_text(&m->arena, section, RUNTIME_FEEDS,
-                                        pawl__json_string(m->run->feeds)));
+            remember_feeds(m, section);
         return;
     }
     if (!m->over)
         return;
     if (pawl__str_is(m->row.status, "Finished") && parent.len > 0 &&
         pawl__json_true(pawl__json_get_text(properties, "WaitForCompletion")))
-        add_mail(m, PAWL_WORK_CHILD, parent, "end");
+        add_mail(m, PAWL_WORK_CHILD, parent, pawl__str(""), "end");
 }
 
 /* ---- the row ------------------------------------------------------------------------------- */
@@ -594,7 +674,7 @@ static int after_commit(struct making *m, const struct pawl_commit *commit)
     if (m->request) {
         pawl__runtime_request_begin(m->request);
         m->request = NULL;
-        if (status == PAWL_OK && run->task->waits)
+        if (status == PAWL_OK && run->task->waits && m->batch.awaited)
             status = pawl__runtime_task_await(run->task, run->row.id);
     }
     if (status == PAWL_OK && m->inline_start)
@@ -603,7 +683,7 @@ static int after_commit(struct making *m, const struct pawl_commit *commit)
         pawl__runtime_drop(run->runtime, m->inline_start->id);
     if (status == PAWL_OK && m->over && run->feeds.len > 0) {
         status = pawl__runtime_task_urge(run->task, NULL, run->feeds);
-        run->feeds = pawl__str("");
+        run->feeds = run->feeds_job = pawl__str("");
     }
     return status;
 }
@@ -659,7 +739,11 @@ int pawl__runtime_commit_step(struct runtime_run *run, enum pawl_step step, bool
     status = make(&m, step);
     if (status == PAWL_OK) {
         commit.kind = run->is_new ? PAWL_COMMIT_CREATE : PAWL_COMMIT_ADVANCE;
-        commit.flags = release ? PAWL_COMMIT_RELEASE : 0;
+        /* What comes meanwhile is found by those who look for work. */
+        commit.flags = PAWL_COMMIT_UNASKED | (release ? PAWL_COMMIT_RELEASE : 0);
+        /* A cancellation that came since has its mail, too. */
+        if (is_reopened(&m))
+            commit.flags |= PAWL_COMMIT_REOPEN;
         commit.instance = &m.row;
         commit.changes = m.changes.items;
         commit.change_count = m.changes.count;

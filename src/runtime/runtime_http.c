@@ -150,8 +150,9 @@ static bool try_again(struct runtime_request *r)
 static void add_feed(struct runtime_changes *changes, struct runtime_request *r, int64_t now_us)
 {
     struct pawl_work_row row = {
-        .kind = pawl__str(PAWL_WORK_FEED),
+        .kind = pawl__str(r->job_id.len > 0 ? PAWL_WORK_JOB : PAWL_WORK_FEED),
         .instance_id = r->instance_id,
+        .bookmark_id = r->job_id,
         .part = pawl__runtime_part(r->instance_id),
         .created_us = now_us,
         .due_us = now_us,
@@ -416,7 +417,9 @@ static bool is_busy(struct pawl_runtime *runtime, struct pawl_str instance_id)
     struct runtime_request *r;
 
     PAWL_LIST_FOR_EACH (r, &runtime->requests, link) {
-        if (instance_id.len == 0 || pawl__str_equal(r->instance_id, instance_id))
+        /* No burst waits for what a job asked for. */
+        if (instance_id.len == 0 ||
+            (r->job_id.len == 0 && pawl__str_equal(r->instance_id, instance_id)))
             return true;
     }
     PAWL_LIST_FOR_EACH (running, &runtime->running, link) {

@@ -86,15 +86,10 @@ static void add_bookmark(struct import *import, const struct pawl_json *bookmark
         .payload = text_of(import, payload),
         .metadata = text_of(import, pawl__json_get_text(bookmark, "metadata")),
     };
-    int64_t due = pawl__bookmark_due(row.name, payload);
 
     pawl__runtime_change(&import->changes, PAWL_CHANGE_PUT, PAWL_TABLE_BOOKMARKS, &row);
-    if (due != INT64_MAX) {
-        const struct pawl_work_row timer =
-            pawl__runtime_timer_row(import->row.id, row.id, due, import->now_us);
-
-        pawl__runtime_change(&import->changes, PAWL_CHANGE_PUT, PAWL_TABLE_WORK, &timer);
-    }
+    pawl__runtime_put_waker(&import->changes, import->row.id, row.id, row.name, payload,
+                            import->now_us);
 }
 
 static int add_history(struct import *import, const struct pawl_json *exported)
@@ -161,6 +156,27 @@ static void tell(const struct import *import, struct pawl_outcome *out)
     memcpy(out->instance_id, import->row.id.ptr, import->row.id.len);
 }
 
+static int commit_import(struct import *import)
+{
+    struct runtime_task *task = &import->task;
+    struct pawl_commit commit = {.kind = PAWL_COMMIT_CREATE,
+                                 .flags = PAWL_COMMIT_RELEASE,
+                                 .instance = &import->row,
+                                 .changes = import->changes.items,
+                                 .change_count = import->changes.count};
+    struct pawl_guard_pass pass;
+    int status = pawl__runtime_pass(task, import->row.id, PAWL_GUARD_WAIT, &pass);
+
+    if (status != PAWL_OK)
+        return status;
+    status = pawl__runtime_commit(task->runtime, &commit, task->deadline_ns, task->err);
+    if (status == PAWL_EEXISTS)
+        (void)pawl__error_set(task->err, status, "instance %.*s is here already",
+                              PAWL_STR_ARG(import->row.id));
+    pawl__runtime_unpass(task, import->row.id, pass);
+    return status;
+}
+
 int pawl__runtime_import(struct pawl_runtime *runtime, const struct pawl_json *exported,
                          struct pawl_outcome *out, int64_t deadline_ns, struct pawl_error *err)
 {
@@ -170,18 +186,8 @@ int pawl__runtime_import(struct pawl_runtime *runtime, const struct pawl_json *e
     pawl__runtime_task_init(&import.task, runtime, deadline_ns, err);
     import.changes.arena = &import.task.arena;
     status = prepare(&import, exported);
-    if (status == PAWL_OK) {
-        struct pawl_commit commit = {.kind = PAWL_COMMIT_CREATE,
-                                     .flags = PAWL_COMMIT_RELEASE,
-                                     .instance = &import.row,
-                                     .changes = import.changes.items,
-                                     .change_count = import.changes.count};
-
-        status = pawl__runtime_commit(runtime, &commit, deadline_ns, err);
-        if (status == PAWL_EEXISTS)
-            (void)pawl__error_set(err, status, "instance %.*s is here already",
-                                  PAWL_STR_ARG(import.row.id));
-    }
+    if (status == PAWL_OK)
+        status = commit_import(&import);
     if (status == PAWL_OK && out)
         tell(&import, out);
     pawl__graph_unref(import.graph);

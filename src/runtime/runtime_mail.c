@@ -63,6 +63,22 @@ static int resume_event(struct runtime_run *run, const struct pawl_work_row *mai
     return PAWL_OK;
 }
 
+/* The job of an activity in the background: it begins or, when there is something in the mail, its
+ * effect has come to that. */
+static int job_event(struct runtime_run *run, const struct pawl_work_row *mail,
+                     struct pawl_event *event, bool *means)
+{
+    const struct pawl_json *bookmark = bookmark_with(run, "id", mail->bookmark_id);
+
+    if (!bookmark)
+        return PAWL_OK;
+    *means = true;
+    event->kind = PAWL_EVENT_JOB;
+    event->bookmark_id = runtime_text(bookmark, "id");
+    return pawl__runtime_json_read(run->runtime, &run->arena, mail->payload, &event->result,
+                                   run->task->err);
+}
+
 /* ---- children ------------------------------------------------------------------------------ */
 
 /* The bookmark of this name that waits for the child or, of a list of them, for any. */
@@ -254,6 +270,8 @@ int pawl__runtime_mail_event(struct runtime_run *run, const struct pawl_work_row
     }
     if (pawl__str_is(mail->kind, PAWL_WORK_TIMER))
         return resume_event(run, mail, event, means);
+    if (pawl__str_is(mail->kind, PAWL_WORK_JOB))
+        return job_event(run, mail, event, means);
     if (pawl__str_is(mail->kind, PAWL_WORK_CHILD))
         return child_event(run, mail, event, means);
     if (pawl__str_is(mail->kind, PAWL_WORK_CANCEL) ||

@@ -8,6 +8,7 @@
 #include "base/map.h"
 #include "engine/builder.h"
 #include "runtime/committer.h"
+#include "runtime/guard.h"
 #include "runtime/keeper.h"
 #include "runtime/pack.h"
 #include "runtime/queue_worker.h"
@@ -17,8 +18,6 @@
 
 /* Of one state, one payload and all that a run holds at a time: far above what fits. */
 #define RUNTIME_BYTES_MAX ((size_t)1 << 30)
-/* Partitions of work. */
-#define RUNTIME_PARTS 1024u
 /* Effects that are done and not yet deleted: so many go in one commit. */
 #define RUNTIME_DONE_MAX 64u
 
@@ -225,6 +224,7 @@ struct runtime_run {
     struct pawl_graph *graph;
     struct pawl_burst *burst;
     bool is_new;                  /* not in the store yet */
+    bool is_known;                /* new, under an id that others may know */
     struct pawl_instance_row row; /* with owner, fence and revision as the store has them */
     struct pawl_json state;       /* as stored; null when new */
     struct pawl_json counts;
@@ -241,13 +241,18 @@ struct runtime_run {
     /* The parent whose burst awaits the end of this one's first; "": none. While that is in
      * progress the stored state says so too. Lives in the task's arena. */
     struct pawl_str feeds;
+    struct pawl_str feeds_job;    /* what it feeds is a job: its bookmark; "": the burst itself */
     struct pawl_outcome *outcome; /* NULL: nobody asks */
     bool parked;                  /* its burst awaits something; the claim stays */
     uint32_t polls;               /* of the stop flag */
+    struct pawl_guard_pass pass;  /* under which it runs */
 };
 
 /* In the stored state's section of a burst in progress: see feeds. */
 #define RUNTIME_FEEDS "feeds"
+#define RUNTIME_FEEDS_JOB "feedsJob"
+/* In the data of a start: the bookmark of the parent's job that the start's result is for. */
+#define RUNTIME_JOB "jobBookmarkId"
 
 /* The store's time now, as far as this node can tell. */
 int64_t pawl__runtime_now_us(const struct runtime_run *run);
@@ -262,10 +267,13 @@ PAWL_MUST_CHECK int pawl__runtime_commit_step(struct runtime_run *run, enum pawl
 /* The columns of an instance that its state tells; borrowed from the state and the workflow. */
 void pawl__runtime_fill_row(struct pawl_instance_row *row, const struct pawl_json *state,
                             const struct pawl_workflow *workflow);
-/* The timer of a bookmark that is due then, in ticks. */
-struct pawl_work_row pawl__runtime_timer_row(struct pawl_str instance_id,
-                                             struct pawl_str bookmark_id, int64_t due,
-                                             int64_t now_us);
+/*
+ * The rows of work that come with a bookmark and go with it: the timer of one that is due, the job
+ * of one in the background.
+ */
+void pawl__runtime_put_waker(struct runtime_changes *changes, struct pawl_str instance_id,
+                             struct pawl_str bookmark_id, struct pawl_str name,
+                             const struct pawl_json *payload, int64_t now_us);
 /* By name; one that nobody knows counts as executing. */
 enum pawl_sub_status pawl__runtime_sub_status(struct pawl_str name);
 /* What run->outcome, when somebody asks, learns of the instance as it is now. */
@@ -276,6 +284,17 @@ void pawl__runtime_tell_outcome(const struct runtime_run *run);
  */
 PAWL_MUST_CHECK int pawl__runtime_renew_outcome(struct runtime_task *task,
                                                 struct pawl_outcome *outcome);
+
+/* ---- runtime_guard.c ----------------------------------------------------------------------- */
+
+/*
+ * Asks the guard, before the claim. What is refused to a task for which nobody waits is looked at
+ * again later: its work may be this node's, and in nobody's hand then.
+ */
+PAWL_MUST_CHECK int pawl__runtime_pass(struct runtime_task *task, struct pawl_str instance_id,
+                                       enum pawl_guard_how how, struct pawl_guard_pass *out);
+void pawl__runtime_unpass(struct runtime_task *task, struct pawl_str instance_id,
+                          struct pawl_guard_pass pass);
 
 /* ---- runtime_run.c ------------------------------------------------------------------------- */
 
@@ -299,6 +318,8 @@ PAWL_MUST_CHECK int pawl__runtime_run_instance(struct runtime_task *task,
                                                struct pawl_outcome *outcome);
 /* Claims one instance; run->row, state, mail are set. */
 PAWL_MUST_CHECK int pawl__runtime_claim(struct runtime_run *run, struct pawl_str instance_id);
+/* The result of a request where nobody sends any. */
+void pawl__runtime_refusal(struct pawl_builder *b, struct pawl_json *result);
 /* What a commit in the middle of a burst may take, however long the burst computed. */
 int64_t pawl__runtime_commit_deadline(const struct runtime_task *task);
 
@@ -317,6 +338,14 @@ PAWL_MUST_CHECK int pawl__runtime_cancel_children(struct runtime_task *task,
 /* Commits that an instance is to be cancelled: the flag, and mail of this kind that wakes it. */
 PAWL_MUST_CHECK int pawl__runtime_request_cancel(struct runtime_task *task,
                                                  struct pawl_str instance_id, const char *kind);
+
+/* ---- runtime_bytes.c ----------------------------------------------------------------------- */
+
+/* Whether what somebody brings along is within PAWL_INPUT_BYTES_MAX; `what` is "a start", … */
+PAWL_MUST_CHECK int pawl__runtime_check_input(struct runtime_task *task, const char *what,
+                                              const struct pawl_json *input);
+PAWL_MUST_CHECK int pawl__runtime_check_bytes(struct runtime_task *task, const char *what,
+                                              size_t bytes);
 
 /* ---- runtime_client.c ---------------------------------------------------------------------- */
 

@@ -133,7 +133,9 @@ int pawl__runtime_request_new(struct pawl_runtime *runtime, const struct pawl_wo
     pawl__arena_init(&r->answer_arena, alloc, RUNTIME_BYTES_MAX);
     r->id = pawl__arena_str(&r->arena, row->id);
     r->instance_id = pawl__arena_str(&r->arena, row->name);
-    if (r->id.ptr && r->instance_id.ptr && pawl__json_copy(&r->arena, data, &r->data) == PAWL_OK) {
+    r->job_id = pawl__arena_str(&r->arena, row->bookmark_id);
+    if (r->id.ptr && r->instance_id.ptr && r->job_id.ptr &&
+        pawl__json_copy(&r->arena, data, &r->data) == PAWL_OK) {
         r->request.method = runtime_text(&r->data, "method");
         r->request.url = runtime_text(&r->data, "url");
         key = runtime_text(&r->data, RUNTIME_HTTP_KEY);

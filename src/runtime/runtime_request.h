@@ -19,6 +19,7 @@ struct runtime_request {
     struct pawl_arena arena;
     struct pawl_str id; /* of the row */
     struct pawl_str instance_id;
+    struct pawl_str job_id; /* the bookmark of the job that asked for it; "": the burst did */
     int64_t owner;
     struct pawl_json data;
 

@@ -23,6 +23,7 @@ void pawl__runtime_run_init(struct runtime_run *run, struct runtime_task *task)
     for (unsigned i = 0; i < 2; i++)
         pawl__arena_init(&run->state_arenas[i], &task->runtime->env->alloc, RUNTIME_BYTES_MAX);
     run->counts = pawl__json_object();
+    run->feeds = run->feeds_job = pawl__str("");
 }
 
 static void close_burst(struct runtime_run *run)
@@ -67,9 +68,11 @@ static int load(struct runtime_run *run, const struct pawl_claim *claim)
     if (status == PAWL_OK && !pawl__json_is(&run->counts, PAWL_JSON_OBJECT))
         run->counts = pawl__json_object();
     if (status == PAWL_OK) {
-        run->feeds = pawl__arena_str(
-            &task->arena, runtime_text(pawl__json_get_text(&run->state, "pawl"), RUNTIME_FEEDS));
-        if (!run->feeds.ptr)
+        const struct pawl_json *section = pawl__json_get_text(&run->state, "pawl");
+
+        run->feeds = pawl__arena_str(&task->arena, runtime_text(section, RUNTIME_FEEDS));
+        run->feeds_job = pawl__arena_str(&task->arena, runtime_text(section, RUNTIME_FEEDS_JOB));
+        if (!run->feeds.ptr || !run->feeds_job.ptr)
             status = pawl__error_code(task->err, pawl__arena_status(&task->arena));
     }
     if (status != PAWL_OK)
@@ -86,11 +89,15 @@ int pawl__runtime_claim(struct runtime_run *run, struct pawl_str instance_id)
     if (!claim.id.ptr)
         return pawl__error_code(task->err, pawl__arena_status(&task->arena));
     pawl__arena_reset(&run->arena);
+    if (run->pass.ticket.key != 0)
+        claim.ticket = &run->pass.ticket;
     status = pawl_store_claim(run->runtime->store, pawl__keeper_incarnation(run->runtime->keeper),
                               &claim, 1, &run->arena, &run->now_us, task->deadline_ns, task->err);
     run->claimed_ns = pawl_env_monotonic_ns(run->runtime->env);
     if (status != PAWL_OK)
         return status;
+    if (claim.status == PAWL_OK || (claim.status == PAWL_EBUSY && claim.row.owner == 0))
+        pawl__guard_claimed(run->runtime->options.guard, instance_id, run->pass, claim.status);
     if (claim.status == PAWL_ENOTFOUND)
         return pawl__error_set(task->err, PAWL_ENOTFOUND, "there is no instance %.*s",
                                PAWL_STR_ARG(instance_id));
@@ -120,7 +127,7 @@ static int commit_mail(struct runtime_run *run, struct runtime_changes *changes,
 {
     struct pawl_commit commit = {
         .kind = PAWL_COMMIT_ADVANCE,
-        .flags = PAWL_COMMIT_KEEP | (release ? PAWL_COMMIT_RELEASE : 0),
+        .flags = PAWL_COMMIT_KEEP | PAWL_COMMIT_UNASKED | (release ? PAWL_COMMIT_RELEASE : 0),
         .instance = &run->row,
         .changes = changes->items,
         .change_count = changes->count,
@@ -222,12 +229,17 @@ static int keep(struct runtime_run *run)
 
 /* ---- bursts -------------------------------------------------------------------------------- */
 
-/* The node drains, or has lost its lease: others may go on with what it has. */
+static bool has_lost_pass(const struct runtime_run *run)
+{
+    return !pawl__guard_is_valid(run->runtime->options.guard, run->pass);
+}
+
+/* The node drains, or has lost its lease or its pass: others may go on with what it has. */
 static bool is_stopping(void *ctx)
 {
     struct runtime_run *run = ctx;
 
-    if (pawl__runtime_is_stopping(run->runtime))
+    if (pawl__runtime_is_stopping(run->runtime) || has_lost_pass(run))
         return true;
     return run->polls++ % LEASE_POLLS == 0 && !pawl__keeper_is_alive(run->runtime->keeper);
 }
@@ -278,14 +290,19 @@ static int feed(struct runtime_run *run, const struct pawl_json *result)
     return status == PAWL_OK ? PAWL_OK : pawl__error_code(run->task->err, status);
 }
 
+void pawl__runtime_refusal(struct pawl_builder *b, struct pawl_json *result)
+{
+    pawl__build_name(b, result, "error", "this host sends no HTTP requests");
+    pawl__build_name(b, result, "reason", "none");
+}
+
 /* Nobody here sends requests: the activity learns that at once. */
 static int refuse_request(struct runtime_run *run, bool *answered)
 {
     struct pawl_builder b = {.arena = &run->arena};
     struct pawl_json result = pawl__json_object();
 
-    pawl__build_name(&b, &result, "error", "this host sends no HTTP requests");
-    pawl__build_name(&b, &result, "reason", "none");
+    pawl__runtime_refusal(&b, &result);
     if (b.status != PAWL_OK)
         return pawl__error_code(run->task->err, b.status);
     *answered = true;
@@ -654,17 +671,27 @@ static void let_go(struct runtime_run *run, int status)
 
 /*
  * Others of this node that find work for it between its commits leave a note, as for any other
- * instance. Somebody who has the id in hand has made one under it, which the store will say.
+ * instance. Somebody who has the id in hand has made one under it, which the store will say. Of an
+ * id that was just made nobody else can know: no guard is asked.
  */
 int pawl__runtime_run_new(struct runtime_run *run, struct pawl_event *event)
 {
     struct runtime_running running;
     bool entered = pawl__runtime_enter(run->runtime, &running, run->row.id);
     bool again = false;
-    int status = run_burst(run, event, NULL);
+    int status = PAWL_OK;
 
-    if (status != PAWL_OK)
-        let_go(run, status);
+    if (run->is_known)
+        status =
+            pawl__runtime_pass(run->task, run->row.id,
+                               run->task->waits ? PAWL_GUARD_WAIT : PAWL_GUARD_TRY, &run->pass);
+    if (status == PAWL_OK) {
+        status = run_burst(run, event, NULL);
+        if (status != PAWL_OK)
+            let_go(run, status);
+        if (run->is_known)
+            pawl__runtime_unpass(run->task, run->row.id, run->pass);
+    }
     while (entered && pawl__runtime_leave(run->runtime, &running))
         again = true;
     if (again && status == PAWL_OK) {
@@ -686,7 +713,7 @@ static int run_claimed(struct runtime_run *run, struct pawl_event **event)
     int status = PAWL_OK;
 
     while (status == PAWL_OK && any && !run->parked && run->row.owner != 0 &&
-           pawl__runtime_may_go_on(run->runtime))
+           pawl__runtime_may_go_on(run->runtime) && !has_lost_pass(run))
         status = run_next(run, event, &any);
     /* What it was claimed for is still this node's, and in nobody's hand now. */
     if (status == PAWL_OK && any && !run->parked && run->row.owner != 0)
@@ -704,10 +731,15 @@ static int run_once(struct runtime_task *task, struct pawl_str instance_id,
                     struct pawl_event **event, struct pawl_outcome *outcome, bool *more)
 {
     struct runtime_run run;
-    int status;
+    struct pawl_guard_pass pass;
+    int status = pawl__runtime_pass(
+        task, instance_id, *event || task->waits ? PAWL_GUARD_WAIT : PAWL_GUARD_TRY, &pass);
 
+    if (status != PAWL_OK)
+        return status;
     pawl__runtime_run_init(&run, task);
     run.outcome = outcome;
+    run.pass = pass;
     status = pawl__runtime_claim(&run, instance_id);
     if (status == PAWL_OK) {
         *more = run.mail_count == PAWL_CLAIM_MAIL_MAX;
@@ -717,6 +749,9 @@ static int run_once(struct runtime_task *task, struct pawl_str instance_id,
         *more = false;
     if (status == PAWL_OK && *event && run.parked)
         status = pawl__error_set(task->err, PAWL_EBUSY, "instance %.*s awaits a child or a request",
+                                 PAWL_STR_ARG(instance_id));
+    else if (status == PAWL_OK && *event && has_lost_pass(&run))
+        status = pawl__error_set(task->err, PAWL_EBUSY, "the lock of instance %.*s was lost",
                                  PAWL_STR_ARG(instance_id));
     else if (status == PAWL_OK && *event)
         status = pawl__error_set(task->err, PAWL_ESTOPPED,
@@ -728,6 +763,7 @@ static int run_once(struct runtime_task *task, struct pawl_str instance_id,
     else
         let_go(&run, status);
     pawl__runtime_run_release(&run);
+    pawl__runtime_unpass(task, instance_id, pass);
     return status;
 }
 

@@ -192,6 +192,7 @@ static int new_row(struct runtime_run *run, const struct pawl_start *start)
     if (status != PAWL_OK)
         return status;
     run->is_new = true;
+    run->is_known = start->instance_id.len > 0;
     run->state = pawl__json_null();
     run->claimed_ns = pawl_env_monotonic_ns(run->runtime->env);
     run->row = (struct pawl_instance_row){
@@ -225,6 +226,10 @@ static int prepare(struct runtime_run *run, const struct pawl_start *start)
 {
     int status = pawl__keeper_revive(run->runtime->keeper, run->task->err);
 
+    if (status == PAWL_OK)
+        status = pawl__runtime_check_input(run->task, "a start", &start->input);
+    if (status == PAWL_OK)
+        status = pawl__runtime_check_input(run->task, "a start", &start->properties);
     if (status == PAWL_OK)
         status = find_graph(run, start);
     if (status == PAWL_OK)
@@ -358,6 +363,7 @@ struct asked {
     struct pawl_start start;
     bool judged;                           /* by the definition's activation strategy */
     struct pawl_str feeds;                 /* the parent that executes it inline; "": none */
+    struct pawl_str feeds_job;             /* a job of that parent's does; "": its burst */
     const struct pawl_work_row *next_tick; /* NULL: none */
 };
 
@@ -377,6 +383,7 @@ static int start_for(struct runtime_task *task, const struct pawl_work_row *work
     run.started = work;
     run.next_tick = next_tick;
     run.feeds = asked->feeds;
+    run.feeds_job = asked->feeds_job;
     if (status == PAWL_OK && asked->judged)
         status = find_activation(task, run.graph->workflow, start->correlation_id, &activation);
     if (status == PAWL_OK && activation.key.len > 0)
@@ -397,15 +404,16 @@ static int start_for(struct runtime_task *task, const struct pawl_work_row *work
 /* A parent that executes a child inline must learn that there will be none: it would wait for ever.
  */
 static int refuse_child(struct runtime_task *task, const struct pawl_work_row *work,
-                        struct pawl_str parent)
+                        const struct asked *asked)
 {
     struct runtime_changes changes = {.arena = &task->arena};
     struct pawl_builder b = {.arena = &task->arena};
     struct pawl_json told = pawl__json_object();
     struct pawl_work_row feed = {
-        .kind = pawl__str(PAWL_WORK_FEED),
-        .instance_id = parent,
-        .part = pawl__runtime_part(parent),
+        .kind = pawl__str(asked->feeds_job.len > 0 ? PAWL_WORK_JOB : PAWL_WORK_FEED),
+        .instance_id = asked->feeds,
+        .bookmark_id = asked->feeds_job,
+        .part = pawl__runtime_part(asked->feeds),
         .created_us = work->created_us,
         .due_us = work->created_us,
         .expires_us = PAWL_TIME_NEVER,
@@ -422,13 +430,13 @@ static int refuse_child(struct runtime_task *task, const struct pawl_work_row *w
         return pawl__error_code(task->err, pawl__arena_status(&task->arena));
     pawl__runtime_change(&changes, PAWL_CHANGE_PUT, PAWL_TABLE_WORK, &feed);
     status = pawl__runtime_finish_work(task, work, &changes);
-    return status == PAWL_OK ? pawl__runtime_task_urge(task, NULL, parent) : status;
+    return status == PAWL_OK ? pawl__runtime_task_urge(task, NULL, asked->feeds) : status;
 }
 
 int pawl__runtime_do_start(struct runtime_task *task, const struct pawl_work_row *work)
 {
     struct pawl_json data;
-    struct asked asked = {.feeds = pawl__str("")};
+    struct asked asked = {.feeds = pawl__str(""), .feeds_job = pawl__str("")};
     struct pawl_str parent;
     enum pawl_error_class class;
     int status =
@@ -449,14 +457,16 @@ int pawl__runtime_do_start(struct runtime_task *task, const struct pawl_work_row
         .properties = runtime_member(&data, "properties"),
     };
     asked.judged = asked.start.trigger_activity_id.len > 0;
-    if (pawl__str_is(runtime_text(&data, "mode"), "execute"))
+    if (pawl__str_is(runtime_text(&data, "mode"), "execute")) {
         asked.feeds = parent;
+        asked.feeds_job = runtime_text(&data, RUNTIME_JOB);
+    }
     status = start_for(task, work, &asked);
     class = pawl_error_class(status);
     if (status == PAWL_OK || status == PAWL_ECONFLICT || asked.feeds.len == 0 ||
         class == PAWL_CLASS_TRANSIENT || class == PAWL_CLASS_UNKNOWN || class == PAWL_CLASS_FATAL)
         return status;
-    return refuse_child(task, work, parent);
+    return refuse_child(task, work, &asked);
 }
 
 /* ---- ticks --------------------------------------------------------------------------------- */
@@ -507,7 +517,7 @@ int pawl__runtime_do_tick(struct runtime_task *task, const struct pawl_work_row 
     int64_t now_us;
     struct pawl_json payload;
     struct pawl_work_row next;
-    struct asked asked = {.judged = true, .feeds = pawl__str("")};
+    struct asked asked = {.judged = true, .feeds = pawl__str(""), .feeds_job = pawl__str("")};
     bool again = false;
     int status = find_trigger(task, work->name, &trigger);
 

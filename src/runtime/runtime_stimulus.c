@@ -395,13 +395,9 @@ static int accept(struct runtime_task *task, struct pawl_work_row *row, struct p
     int matched = PAWL_OK;
     int status;
 
-    /* Nobody could read it again. */
-    if (row->payload.len > PAWL_PACK_BYTES_MAX)
-        return pawl__error_set(task->err, PAWL_ELIMIT,
-                               "an event with %zu bytes of payload cannot be accepted; %zu is the "
-                               "limit: send where the data is instead",
-                               row->payload.len, PAWL_PACK_BYTES_MAX);
-    status = pawl__runtime_clock(runtime, &now_us, task->deadline_ns, task->err);
+    status = pawl__runtime_check_bytes(task, "an event", row->payload.len);
+    if (status == PAWL_OK)
+        status = pawl__runtime_clock(runtime, &now_us, task->deadline_ns, task->err);
     if (status != PAWL_OK)
         return status;
     row->created_us = row->due_us = now_us;

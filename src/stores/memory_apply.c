@@ -157,11 +157,13 @@ static int advance(struct applying *a)
 {
     const struct pawl_instance_row *old = memdb_instance_data(a->instance);
     struct pawl_instance_row row = *a->commit->instance;
+    bool reopens = (a->commit->flags & (PAWL_COMMIT_KEEP | PAWL_COMMIT_REOPEN)) == //
+                   PAWL_COMMIT_REOPEN;
 
     if (a->commit->flags & PAWL_COMMIT_KEEP)
         row = *old;
     row.created_us = old->created_us;
-    row.cancel_requested = old->cancel_requested;
+    row.cancel_requested = reopens ? 0 : old->cancel_requested;
     row.parent_id = old->parent_id;
     row.revision_fence = old->fence;
     row.revision = old->revision + 1;

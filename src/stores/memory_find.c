@@ -170,42 +170,79 @@ static void offer(struct finding *f, const struct memdb_row *row)
 
 /* ---- which rows to look at ---------------------------------------------------------------- */
 
-/* A condition that must hold and that an index answers; NULL. */
-static const struct pawl_condition *indexed_condition(const struct finding *f, uint32_t *index)
-{
-    for (size_t i = 0; i < f->query->condition_count; i++) {
-        const struct pawl_condition *condition = &f->conditions[i];
+/* The rows that one index has for one condition. */
+struct candidate {
+    uint32_t index;
+    const void *probe;
+    const struct memdb_row *at;
+};
 
-        if (condition->any != 0 || condition->compare != PAWL_EQ ||
-            condition->value.text.len == 0 ||
-            f->table->info->columns[condition->column].type != PAWL_COLUMN_TEXT)
-            continue;
-        *index = pawl__memdb_index_of(f->table, condition->column);
-        if (*index < f->table->index_count)
-            return condition;
-    }
-    return NULL;
+/* Whether the condition must hold and an index answers it. */
+static bool is_indexed(const struct finding *f, const struct pawl_condition *condition,
+                       uint32_t *index)
+{
+    if (condition->any != 0 || condition->compare != PAWL_EQ || condition->value.text.len == 0 ||
+        f->table->info->columns[condition->column].type != PAWL_COLUMN_TEXT)
+        return false;
+    *index = pawl__memdb_index_of(f->table, condition->column);
+    return *index < f->table->index_count;
 }
 
-static int look(struct finding *f, struct pawl_arena *scratch)
+static int add_candidate(const struct finding *f, const struct pawl_condition *condition,
+                         uint32_t index, struct pawl_arena *scratch, struct candidate *out)
 {
-    uint32_t index = 0;
-    const struct pawl_condition *condition = indexed_condition(f, &index);
-    const struct memdb_row *row;
-    void *probe;
+    void *probe = pawl__arena_alloc_zeroed(scratch, f->table->info->row_size);
 
-    if (!condition) {
-        PAWL_LIST_FOR_EACH (row, &f->table->rows, link)
-            offer(f, row);
-        return PAWL_OK;
-    }
-    probe = pawl__arena_alloc_zeroed(scratch, f->table->info->row_size);
     if (!probe)
         return pawl__arena_status(scratch);
     memcpy((char *)probe + f->table->info->columns[condition->column].offset,
            &condition->value.text, sizeof condition->value.text);
-    for (row = pawl__memdb_first(f->db, f->query->table, index, probe); row;
-         row = pawl__memdb_next(f->db, row, index, probe))
+    *out =
+        (struct candidate){index, probe, pawl__memdb_first(f->db, f->query->table, index, probe)};
+    return PAWL_OK;
+}
+
+/*
+ * The one with the fewest rows: all are walked in step, and the first to end has them. A hash that
+ * very many wait for must not be what one of them is looked up by.
+ */
+static const struct candidate *shortest(const struct finding *f, struct candidate *list,
+                                        size_t count)
+{
+    size_t i = 0;
+
+    while (count > 1 && list[i].at) {
+        list[i].at = pawl__memdb_next(f->db, list[i].at, list[i].index, list[i].probe);
+        i = (i + 1) % count;
+    }
+    return &list[i];
+}
+
+static int look(struct finding *f, struct pawl_arena *scratch)
+{
+    struct candidate list[PAWL_STORE_CONDITIONS_MAX];
+    const struct candidate *from;
+    const struct memdb_row *row;
+    size_t count = 0;
+
+    for (size_t i = 0; i < f->query->condition_count; i++) {
+        uint32_t index;
+        int status;
+
+        if (!is_indexed(f, &f->conditions[i], &index))
+            continue;
+        status = add_candidate(f, &f->conditions[i], index, scratch, &list[count++]);
+        if (status != PAWL_OK)
+            return status;
+    }
+    if (count == 0) {
+        PAWL_LIST_FOR_EACH (row, &f->table->rows, link)
+            offer(f, row);
+        return PAWL_OK;
+    }
+    from = shortest(f, list, count);
+    for (row = pawl__memdb_first(f->db, f->query->table, from->index, from->probe); row;
+         row = pawl__memdb_next(f->db, row, from->index, from->probe))
         offer(f, row);
     return PAWL_OK;
 }

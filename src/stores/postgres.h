@@ -40,7 +40,8 @@ enum pg_own {
     PG_WAKE,           /* [hashes] makes parked work due, in a member */
     PG_WAKE_LATE,      /* [hashes] the same for bookmarks that are committed */
     PG_NOTIFY,         /* wakes whoever waits */
-    PG_MAY_SCAN,       /* before a query: it may read a whole table, which others may not */
+    PG_MAY_SCAN,       /* before a query: it may read a whole table, which others may not, and is
+                        * planned for the values it has */
     PG_JOIN_LOCK,      /* one node joins at a time */
     PG_JOIN,           /* [id, info, ttl] answers incarnation and now */
     PG_RENEW,          /* [id, incarnation, info, ttl] answers the lease before and now */

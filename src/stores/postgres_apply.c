@@ -85,7 +85,8 @@ static bool makes_due(const struct pawl_commit *commit)
     for (size_t i = 0; i < commit->change_count; i++) {
         const struct pawl_work_row *work = new_work(&commit->changes[i]);
 
-        if (work && work->due_us != PAWL_TIME_NEVER)
+        /* What has an owner is in its hand; should that die, the end of its lease tells nobody. */
+        if (work && work->due_us != PAWL_TIME_NEVER && work->owner == 0)
             return true;
     }
     return false;
@@ -213,8 +214,7 @@ static int send_instance_guard(struct batch *b, const struct member *m)
     case PAWL_COMMIT_CREATE:
         return send_guard(b, m, PAWL_SQL_CREATE, &inputs);
     case PAWL_COMMIT_ADVANCE:
-        return send_guard(b, m, commit->flags & PAWL_COMMIT_KEEP ? PAWL_SQL_KEEP : PAWL_SQL_ADVANCE,
-                          &inputs);
+        return send_guard(b, m, pawl__sql_advance(commit), &inputs);
     case PAWL_COMMIT_DELETE:
         return send_guard(b, m, PAWL_SQL_REMOVE, &inputs);
     case PAWL_COMMIT_CANCEL:
@@ -317,7 +317,8 @@ static int send_mail_question(struct batch *b, struct member *m)
     struct pawl_sql_inputs inputs = {.limit = 1};
 
     m->mail = SIZE_MAX;
-    if (commit->kind != PAWL_COMMIT_CREATE && commit->kind != PAWL_COMMIT_ADVANCE)
+    if ((commit->kind != PAWL_COMMIT_CREATE && commit->kind != PAWL_COMMIT_ADVANCE) ||
+        (commit->flags & PAWL_COMMIT_UNASKED))
         return PAWL_OK;
     inputs.id = commit->instance->id;
     for (size_t i = 0; i < commit->change_count; i++)
@@ -453,7 +454,7 @@ static void answer(struct batch *b, struct member *m)
         last += is_guarded_insert(&commit->changes[i]);
     commit->status = PAWL_OK;
     commit->cancel_requested = has_row && pawl__pq_int(b->call.conn, last, 0, 1) != 0;
-    commit->has_mail = has_row && mail_is_left(b, m);
+    commit->has_mail = m->mail != SIZE_MAX && mail_is_left(b, m);
 }
 
 /* ---- batches ----------------------------------------------------------------------------- */

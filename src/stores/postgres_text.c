@@ -5,19 +5,21 @@
  */
 #include "base/buf.h"
 #include "stores/postgres.h"
+#include "stores/sql_text.h"
 
 #define NOW "(SELECT floor(extract(epoch FROM clock_timestamp()) * 1000000)::bigint)"
+#define TENANT PAWL_SQL_TENANT_POSTGRES
 #define NEVER "9223372036854775807"
 /* Locks of our own: 'pawl' in the first of two numbers, which no lock by one number meets. */
 #define LOCK_SPACE "1885435756"
 
 #define LOCK(table)                                                                                \
-    "SELECT 1 FROM " table " WHERE tenant_id = '' AND id = ANY ($1) ORDER BY id FOR UPDATE"
+    "SELECT 1 FROM " table " WHERE " TENANT " AND id = ANY ($1) ORDER BY id FOR UPDATE"
 /* Most of the time nothing is parked. When something is, whoever waits is told by the same
  * transaction. */
 #define WAKE(condition)                                                                            \
-    "WITH woken AS (UPDATE pawl_work AS w SET due_us = " NOW                                       \
-    " WHERE w.tenant_id = '' AND w.hash = ANY ($1) "                                               \
+    "WITH woken AS (UPDATE pawl_work AS w SET due_us = " NOW " WHERE w." TENANT                    \
+    " AND w.hash = ANY ($1) "                                                                      \
     "AND w.hash <> '' AND w.due_us = " NEVER " AND " condition                                     \
     " RETURNING 1) SELECT pg_notify('pawl', '') FROM "                                             \
     "(SELECT 1 FROM woken LIMIT 1) AS one"
@@ -25,7 +27,7 @@
 /* For statements that need the same moment twice. */
 #define CLOCK "WITH c AS MATERIALIZED (SELECT " NOW " AS now) "
 #define ALIVE                                                                                      \
-    "EXISTS (SELECT 1 FROM pawl_nodes AS n WHERE n.tenant_id = '' AND n.incarnation = i.owner "    \
+    "EXISTS (SELECT 1 FROM pawl_nodes AS n WHERE n." TENANT " AND n.incarnation = i.owner "        \
     "AND n.lease_us > " NOW ")"
 
 /* {} stands for the columns, each with its table's letter. */
@@ -44,37 +46,39 @@ static const struct {
     /* No row is made for a look at it: a commit that is dropped leaves nothing behind. */
     [PG_STAMP_CHECK] = {PAWL_TABLE_STAMPS, 0,
                         "SELECT set_config('pawl.ok', CASE WHEN ($3 = 1 OR " OK ") AND "
-                        "coalesce((SELECT value FROM pawl_stamps WHERE tenant_id = '' AND name = "
+                        "coalesce((SELECT value FROM pawl_stamps WHERE " TENANT " AND name = "
                         "$1 FOR UPDATE), 0) = $2 THEN '1' ELSE '0' END, true)"},
     [PG_STAMP] = {PAWL_TABLE_STAMPS, 0,
                   "INSERT INTO pawl_stamps (tenant_id, name, value) SELECT '', $1, $2 + 1 WHERE " OK
                   " ON CONFLICT (tenant_id, name) DO UPDATE SET value = excluded.value"},
     [PG_WAKE] = {PAWL_TABLE_WORK, 0, WAKE(OK)},
-    [PG_WAKE_LATE] =
-        {PAWL_TABLE_WORK, 0,
-         WAKE("(SELECT true FROM pawl_bookmarks AS b WHERE b.tenant_id = '' AND b.hash = w.hash "
-              "LIMIT 1)")},
+    [PG_WAKE_LATE] = {PAWL_TABLE_WORK, 0,
+                      WAKE("(SELECT true FROM pawl_bookmarks AS b WHERE b." TENANT
+                           " AND b.hash = w.hash "
+                           "LIMIT 1)")},
     [PG_NOTIFY] = {PAWL_TABLE_WORK, 0,
                    "SELECT set_config('synchronous_commit', 'off', true), pg_notify('pawl', '')"},
-    [PG_MAY_SCAN] = {PAWL_TABLE_WORK, 0, "SELECT set_config('enable_seqscan', 'on', true)"},
+    [PG_MAY_SCAN] = {PAWL_TABLE_WORK, 0,
+                     "SELECT set_config('enable_seqscan', 'on', true), "
+                     "set_config('enable_bitmapscan', 'on', true), "
+                     "set_config('plan_cache_mode', 'auto', true)"},
     /* Not LOCK TABLE, which no pipeline may begin with and which renewals would wait for. */
     [PG_JOIN_LOCK] = {PAWL_TABLE_NODES, 0, "SELECT pg_advisory_xact_lock(1885435757, 2)"},
     [PG_JOIN] = {PAWL_TABLE_NODES, 0,
                  CLOCK "INSERT INTO pawl_nodes (tenant_id, id, incarnation, joined_us, lease_us, "
                        "info) SELECT '', $1, (SELECT coalesce(max(incarnation), 0) + 1 FROM "
-                       "pawl_nodes WHERE tenant_id = ''), c.now, c.now + $3, $2 FROM c ON CONFLICT "
+                       "pawl_nodes WHERE " TENANT "), c.now, c.now + $3, $2 FROM c ON CONFLICT "
                        "(tenant_id, id) DO UPDATE SET incarnation = excluded.incarnation, "
                        "joined_us = excluded.joined_us, lease_us = excluded.lease_us, info = "
                        "excluded.info RETURNING incarnation, joined_us"},
     [PG_RENEW] = {PAWL_TABLE_NODES, 0,
-                  CLOCK
-                  ", o AS MATERIALIZED (SELECT lease_us FROM pawl_nodes WHERE tenant_id = '' "
-                  "AND id = $1 AND incarnation = $2 FOR UPDATE) UPDATE pawl_nodes AS n SET "
-                  "lease_us = c.now + $4, info = $3 FROM c, o WHERE n.tenant_id = '' AND n.id "
-                  "= $1 AND n.incarnation = $2 RETURNING o.lease_us, c.now"},
+                  CLOCK ", o AS MATERIALIZED (SELECT lease_us FROM pawl_nodes WHERE " TENANT " "
+                        "AND id = $1 AND incarnation = $2 FOR UPDATE) UPDATE pawl_nodes AS n SET "
+                        "lease_us = c.now + $4, info = $3 FROM c, o WHERE n." TENANT " AND n.id "
+                        "= $1 AND n.incarnation = $2 RETURNING o.lease_us, c.now"},
     [PG_CLAIM] = {PAWL_TABLE_INSTANCES, 'i',
-                  "UPDATE pawl_instances AS i SET owner = $2, fence = fence + 1 WHERE i.tenant_id "
-                  "= '' AND i.id = ANY ($1) AND (i.owner = 0 OR i.owner = $2 OR NOT " ALIVE
+                  "UPDATE pawl_instances AS i SET owner = $2, fence = fence + 1 WHERE i." TENANT
+                  " AND i.id = ANY ($1) AND (i.owner = 0 OR i.owner = $2 OR NOT " ALIVE
                   ") RETURNING {}"},
     [PG_TRY_LOCKS] = {PAWL_TABLE_INSTANCES, 0,
                       "SELECT set_config('pawl.locked', (SELECT coalesce(array_agg(u.n), "
@@ -82,19 +86,19 @@ static const struct {
                       "= 0 OR pg_try_advisory_lock(u.key))::text, true)"},
     [PG_CLAIM_LOCKED] =
         {PAWL_TABLE_INSTANCES, 'i',
-         "UPDATE pawl_instances AS i SET owner = $2, fence = fence + 1 WHERE i.tenant_id = '' AND "
+         "UPDATE pawl_instances AS i SET owner = $2, fence = fence + 1 WHERE i." TENANT " AND "
          "i.id = ANY ($1) AND (i.owner = $2 OR CASE WHEN i.owner = 0 THEN array_position($1, i.id) "
          "= ANY (current_setting('pawl.locked')::bigint[]) ELSE NOT " ALIVE " END) RETURNING {}"},
     [PG_UNLOCK] = {PAWL_TABLE_INSTANCES, 0,
                    "SELECT count(pg_advisory_unlock(k)) FROM unnest($1) AS k"},
     [PG_CLAIM_BUSY] = {PAWL_TABLE_INSTANCES, 'i',
-                       "SELECT {} FROM pawl_instances AS i WHERE i.tenant_id = '' AND i.id = ANY "
+                       "SELECT {} FROM pawl_instances AS i WHERE i." TENANT " AND i.id = ANY "
                        "($1) AND i.owner <> $2"},
     [PG_CLAIM_MAIL] = {PAWL_TABLE_WORK, 'w',
                        "SELECT {} FROM pawl_instances AS i CROSS JOIN LATERAL (SELECT * FROM "
-                       "pawl_work AS m WHERE m.tenant_id = '' AND m.instance_id = i.id AND "
+                       "pawl_work AS m WHERE m." TENANT " AND m.instance_id = i.id AND "
                        "m.instance_id <> '' AND m.due_us <= " NOW " ORDER BY m.due_us, m.id LIMIT "
-                       "$3) AS w WHERE i.tenant_id = '' AND i.id = ANY ($1) AND i.owner = $2 "
+                       "$3) AS w WHERE i." TENANT " AND i.id = ANY ($1) AND i.owner = $2 "
                        "ORDER BY w.instance_id, w.due_us, w.id"},
 };
 

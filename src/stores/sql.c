@@ -27,9 +27,9 @@ struct pawl_sql {
 #define INSERT_POSTGRES                                                                            \
     "INSERT INTO {table} (tenant_id, {all}) SELECT '', {values} WHERE " PAWL_SQL_OK
 #define PUT_END " ON CONFLICT (tenant_id, {key}) DO UPDATE SET {replaced}"
-#define DELETE "DELETE FROM {table} WHERE tenant_id = '' AND {keyed}"
+#define DELETE "DELETE FROM {table} WHERE {tenant} AND {keyed}"
 #define DELETE_OWNED                                                                               \
-    "DELETE FROM {table} WHERE tenant_id = '' AND instance_id = {.instance_id} "                   \
+    "DELETE FROM {table} WHERE {tenant} AND instance_id = {.instance_id} "                         \
     "AND instance_id <> ''"
 
 static const char *const change_templates[CHANGE_KINDS][2] = {
@@ -63,13 +63,13 @@ static int make_table(struct pawl_sql *sql, enum pawl_sql_dialect dialect, enum 
 
     if (status == PAWL_OK)
         status = pawl__sql_expand(dialect,
-                                  "SELECT {columns} FROM {table} WHERE tenant_id = '' "
+                                  "SELECT {columns} FROM {table} WHERE {tenant} "
                                   "ORDER BY {key}",
                                   table, PAWL_SQL_COLUMNS_ALL, &sql->arena, &sql->all[table]);
     if (status == PAWL_OK && postgres)
         status = pawl__sql_expand(dialect,
                                   PAWL_SQL_GUARD("NOT EXISTS (SELECT 1 FROM {table} "
-                                                 "WHERE tenant_id = '' AND {keyed})"),
+                                                 "WHERE {tenant} AND {keyed})"),
                                   table, 0, &sql->arena, &sql->absent[table]);
     for (size_t kind = 0; kind < CHANGE_KINDS && can_change(table) && status == PAWL_OK; kind++)
         if (kind != PAWL_CHANGE_DELETE_OWNED || has_column(table, "instance_id"))

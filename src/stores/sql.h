@@ -100,6 +100,7 @@ enum pawl_sql_name {
     PAWL_SQL_ADVANCE, /* owner: the next, 0 to release. In PostgreSQL the second column answered is
                        * cancel_requested; SQLite would pay for an answer with copies of pages */
     PAWL_SQL_KEEP,    /* as ADVANCE, with PAWL_COMMIT_KEEP */
+    PAWL_SQL_REOPEN,  /* as ADVANCE, with PAWL_COMMIT_REOPEN */
     PAWL_SQL_REMOVE,  /* the instance alone; then DELETE_OWNED of four tables */
     PAWL_SQL_CANCEL,
     PAWL_SQL_WAKE,       /* [bookmarks] makes parked work of its hash due */
@@ -126,6 +127,14 @@ enum pawl_sql_name {
     PAWL_SQL_LEAVE,  /* id; owner: incarnation. Changes one row or none */
     PAWL_SQL_NAME_COUNT
 };
+
+/* Of a commit of kind ADVANCE. */
+static inline enum pawl_sql_name pawl__sql_advance(const struct pawl_commit *commit)
+{
+    if (commit->flags & PAWL_COMMIT_KEEP)
+        return PAWL_SQL_KEEP;
+    return commit->flags & PAWL_COMMIT_REOPEN ? PAWL_SQL_REOPEN : PAWL_SQL_ADVANCE;
+}
 
 struct pawl_sql;
 

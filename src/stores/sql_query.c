@@ -135,6 +135,34 @@ static const char *implied(const struct writer *w, const struct pawl_condition *
     return NULL;
 }
 
+/*
+ * An instance has few rows in any table, and its name says the most; what else must be equal (the
+ * hash of an event that a million wait for) is then not what PostgreSQL may look rows up by. It
+ * does not know that by itself before it has statistics.
+ */
+static bool names_instance(const struct writer *w)
+{
+    for (size_t i = 0; i < w->query->condition_count; i++) {
+        const struct pawl_condition *c = &w->query->conditions[i];
+
+        if (c->compare == PAWL_EQ && c->any == 0 && c->value.text.len > 0 &&
+            strcmp(w->info->columns[c->column].name, "instance_id") == 0)
+            return true;
+    }
+    return false;
+}
+
+static const char *operator_of(const struct writer *w, const struct pawl_condition *condition)
+{
+    const char *name = w->info->columns[condition->column].name;
+    bool finds = condition->column < w->info->key_count || strcmp(name, "instance_id") == 0;
+
+    if (w->dialect == PAWL_SQL_POSTGRES && condition->compare == PAWL_EQ && !finds &&
+        names_instance(w))
+        return " " PAWL_SQL_IS_POSTGRES " ";
+    return operators[condition->compare];
+}
+
 static void write_condition(struct writer *w, const struct pawl_condition *condition)
 {
     const char *also = implied(w, condition);
@@ -145,7 +173,7 @@ static void write_condition(struct writer *w, const struct pawl_condition *condi
         write_contains(w, condition);
     } else {
         pawl__buf_text(&w->text, w->info->columns[condition->column].name);
-        pawl__buf_text(&w->text, operators[condition->compare]);
+        pawl__buf_text(&w->text, operator_of(w, condition));
         add_datum(w, condition->column, &condition->value);
     }
     if (also)
@@ -157,8 +185,9 @@ static void write_where(struct writer *w)
     const struct pawl_condition *c = w->query->conditions;
     size_t count = w->query->condition_count;
 
-    pawl__buf_printf(&w->text, " FROM %s WHERE tenant_id = ''",
-                     pawl__sql_table_name(w->query->table));
+    pawl__buf_printf(&w->text, " FROM %s WHERE %s", pawl__sql_table_name(w->query->table),
+                     w->dialect == PAWL_SQL_SQLITE ? PAWL_SQL_TENANT_SQLITE
+                                                   : PAWL_SQL_TENANT_POSTGRES);
     for (size_t i = 0; i < count; i++) {
         bool open = c[i].any != 0 && (i == 0 || c[i - 1].any != c[i].any);
         bool further = c[i].any != 0 && !open;

@@ -5,10 +5,18 @@
  * Version 1 is made from pawl_table_info(). Once a version is released, what it made stays as it
  * was: a column that comes later is left out of version 1 and added by its own.
  *
- * Every table begins with tenant_id, '' for now, and so does every key and index: with it first an
- * index answers "this tenant's, in this order", and SQLite, which keeps no statistics of ours,
- * takes the index that matches the most columns. Partial indexes hold what is due, owned or parked,
- * so that looking for it costs the same beside a million rows that are not.
+ * Every table begins with tenant_id, '' for now. In SQLite so does every key and index: with it
+ * first an index answers "this tenant's, in this order", and SQLite, which is told what to expect
+ * (below), takes the index that matches the most columns.
+ *
+ * PostgreSQL chooses by what it knows of the rows that are there, keeps a plan while they become
+ * many, and knows nothing of a table that was empty a moment ago: an index that merely begins with
+ * the tenant then looks as good as the right one, and reads every row. So the tenant stands last in
+ * keys, in no other index, and is compared in a way that no index can be chosen by. What is left
+ * are statements for which one index alone will do.
+ *
+ * Partial indexes hold what is due, owned or parked, so that looking for it costs the same beside a
+ * million rows that are not.
  */
 #include "base/error.h"
 #include "stores/sql.h"
@@ -42,7 +50,7 @@ struct index {
     enum pawl_table table;
     bool unique;
     const char *name;    /* behind the table's */
-    const char *columns; /* behind tenant_id */
+    const char *columns; /* besides tenant_id */
     const char *where;   /* NULL: all rows */
     /* For SQLite: how many rows it has, and how many of them share tenant_id, and the first column
      * behind it, and the second … */
@@ -110,8 +118,10 @@ static const char *type_name(const struct types *types, enum pawl_column_type ty
     return type == PAWL_COLUMN_BYTES ? types->bytes : types->integer;
 }
 
-static void write_table(struct pawl_buf *buf, const struct types *types, enum pawl_table table)
+static void write_table(struct pawl_buf *buf, enum pawl_sql_dialect dialect, enum pawl_table table)
 {
+    const struct types *types = &types_of[dialect];
+    bool tenant_first = dialect == PAWL_SQL_SQLITE;
     const struct pawl_table_info *info = pawl_table_info(table);
 
     pawl__buf_printf(buf, "CREATE TABLE %s (tenant_id %s NOT NULL", table_names[table],
@@ -119,18 +129,21 @@ static void write_table(struct pawl_buf *buf, const struct types *types, enum pa
     for (uint32_t i = 0; i < info->column_count; i++)
         pawl__buf_printf(buf, ", %s %s NOT NULL", info->columns[i].name,
                          type_name(types, info->columns[i].type));
-    pawl__buf_text(buf, ", PRIMARY KEY (tenant_id");
+    pawl__buf_printf(buf, ", PRIMARY KEY (%s", tenant_first ? "tenant_id, " : "");
     for (uint32_t i = 0; i < info->key_count; i++)
-        pawl__buf_printf(buf, ", %s", info->columns[i].name);
-    pawl__buf_printf(buf, "))%s", types->end);
+        pawl__buf_printf(buf, "%s%s", i > 0 ? ", " : "", info->columns[i].name);
+    pawl__buf_printf(buf, "%s))%s", tenant_first ? "" : ", tenant_id", types->end);
 }
 
-static void write_index(struct pawl_buf *buf, const struct index *index)
+static void write_index(struct pawl_buf *buf, enum pawl_sql_dialect dialect,
+                        const struct index *index)
 {
     const char *table = table_names[index->table];
+    bool tenant_first = dialect == PAWL_SQL_SQLITE;
 
-    pawl__buf_printf(buf, "CREATE %sINDEX %s_%s ON %s (tenant_id, %s)",
-                     index->unique ? "UNIQUE " : "", table, index->name, table, index->columns);
+    pawl__buf_printf(buf, "CREATE %sINDEX %s_%s ON %s (%s%s%s)", index->unique ? "UNIQUE " : "",
+                     table, index->name, table, tenant_first ? "tenant_id, " : "", index->columns,
+                     !tenant_first && index->unique ? ", tenant_id" : "");
     if (index->where)
         pawl__buf_printf(buf, " WHERE %s", index->where);
 }
@@ -200,11 +213,11 @@ static int make_first(enum pawl_sql_dialect dialect, struct pawl_buf *buf, struc
                      types->integer, types->integer, types->text, types->integer, types->end);
     status = keep(buf, arena, list, count);
     for (int table = 0; table < PAWL_TABLE_COUNT && status == PAWL_OK; table++) {
-        write_table(buf, types, (enum pawl_table)table);
+        write_table(buf, dialect, (enum pawl_table)table);
         status = keep(buf, arena, list, count);
     }
     for (size_t i = 0; i < sizeof indexes / sizeof indexes[0] && status == PAWL_OK; i++) {
-        write_index(buf, &indexes[i]);
+        write_index(buf, dialect, &indexes[i]);
         status = keep(buf, arena, list, count);
     }
     if (status == PAWL_OK && dialect == PAWL_SQL_SQLITE)

@@ -10,7 +10,7 @@
 
 /* clang-format off */
 #define ALIVE(incarnation)                                                                         \
-    "EXISTS (SELECT 1 FROM pawl_nodes AS n WHERE n.tenant_id = '' AND n.incarnation "              \
+    "EXISTS (SELECT 1 FROM pawl_nodes AS n WHERE n.{tenant} AND n.incarnation "              \
     "= " incarnation " AND n.lease_us > {now})"
 
 /* The last guard of a member: writes the instance, and so locks it. */
@@ -20,50 +20,52 @@
     ", coalesce((SELECT cancel_requested FROM m), 0)"
 
 #define MINE                                                                                       \
-    "tenant_id = '' AND id = {.id} AND owner = {.owner} AND fence = {.fence} "                     \
-    "AND revision = {.revision} AND owner <> 0"
+    "{tenant} AND id = {.id} AND owner {is} {.owner} AND fence = {.fence} "                     \
+    "AND revision = {.revision} AND {.owner} <> 0"
 #define STEP "owner = {owner}, revision = revision + 1, revision_fence = fence"
 
 #define CREATE "INSERT INTO pawl_instances (tenant_id, {all}) "
 #define CREATE_END " ON CONFLICT DO NOTHING"
 #define ADVANCE "UPDATE pawl_instances SET " STEP ", {advanced} WHERE " MINE
+#define REOPEN                                                                                     \
+    "UPDATE pawl_instances SET " STEP ", cancel_requested = 0, {advanced} WHERE " MINE
 #define KEEP "UPDATE pawl_instances SET " STEP " WHERE " MINE
 #define REMOVE "DELETE FROM pawl_instances WHERE " MINE
-#define CANCEL "UPDATE pawl_instances SET cancel_requested = 1 WHERE tenant_id = '' AND id = {.id}"
+#define CANCEL "UPDATE pawl_instances SET cancel_requested = 1 WHERE {tenant} AND id = {.id}"
 
-#define DONE "DELETE FROM pawl_work WHERE tenant_id = '' AND id = {id} AND owner = {owner}"
+#define DONE "DELETE FROM pawl_work WHERE {tenant} AND id = {id} AND owner = {owner}"
 #define STAMP                                                                                      \
-    "UPDATE pawl_stamps SET value = value + 1 WHERE tenant_id = '' AND name = {text} "             \
+    "UPDATE pawl_stamps SET value = value + 1 WHERE {tenant} AND name = {text} "             \
     "AND value = {value}"
 #define STAMP_ENSURE                                                                               \
     "INSERT INTO pawl_stamps (tenant_id, name, value) VALUES ('', {text}, 0) ON CONFLICT DO "      \
     "NOTHING"
 #define WAKE                                                                                       \
-    "UPDATE pawl_work SET due_us = {now} WHERE tenant_id = '' AND hash = {.hash} "                 \
+    "UPDATE pawl_work SET due_us = {now} WHERE {tenant} AND hash = {.hash} "                 \
     "AND hash <> '' AND due_us = {never}"
 #define MAIL                                                                                       \
-    "FROM pawl_work WHERE tenant_id = '' AND instance_id = {id} AND instance_id <> '' "            \
+    "FROM pawl_work WHERE {tenant} AND instance_id = {id} AND instance_id <> '' "            \
     "AND due_us <= {now} ORDER BY due_us, id LIMIT {limit}"
 
 #define CLAIM                                                                                      \
-    "UPDATE pawl_instances SET owner = {owner}, fence = fence + 1 WHERE tenant_id = '' "           \
+    "UPDATE pawl_instances SET owner = {owner}, fence = fence + 1 WHERE {tenant} "           \
     "AND id = {id} AND (owner = 0 OR owner = {owner} OR NOT " ALIVE("pawl_instances.owner")        \
     ") RETURNING {columns}"
-#define CLAIM_LOOK "SELECT {columns} FROM pawl_instances WHERE tenant_id = '' AND id = {id}"
+#define CLAIM_LOOK "SELECT {columns} FROM pawl_instances WHERE {tenant} AND id = {id}"
 
 /* Work of these parts that nobody living has, and that no living owner of its instance finds. */
 #define FREE_WORK                                                                                  \
     "w.part >= {from} AND w.part < {to} AND (w.owner = 0 OR NOT " ALIVE("w.owner")                 \
-    ") AND (w.instance_id = '' OR NOT EXISTS (SELECT 1 FROM pawl_instances AS i "                  \
-    "WHERE i.tenant_id = '' AND i.id = w.instance_id AND i.owner <> {owner} AND " \
-    ALIVE("i.owner") "))"
+    ") AND (w.instance_id = '' OR (SELECT 1 FROM pawl_instances AS i "                  \
+    "WHERE i.{tenant} AND i.id = w.instance_id AND i.owner <> {owner} AND " \
+    ALIVE("i.owner") " LIMIT 1) IS NULL)"
 #define LATE_WORK(column, kind)                                                                    \
-    "SELECT w.id, w.due_us FROM pawl_work AS w WHERE w.tenant_id = '' " kind "AND w." column       \
+    "SELECT w.id, w.due_us FROM pawl_work AS w WHERE w.{tenant} " kind "AND w." column       \
     " <= {now} AND w." column " < {never} AND " FREE_WORK " ORDER BY w." column " LIMIT {limit}"
 #define OF_KIND "AND w.kind = {text} "
 
 #define TAKE_SQLITE(kind)                                                                          \
-    "UPDATE pawl_work SET owner = {owner} WHERE tenant_id = '' AND id IN (SELECT id FROM ("        \
+    "UPDATE pawl_work SET owner = {owner} WHERE {tenant} AND id IN (SELECT id FROM ("        \
     "SELECT * FROM (" LATE_WORK("due_us", kind) ") UNION "                                         \
     "SELECT * FROM (" LATE_WORK("expires_us", kind) ")) ORDER BY due_us, id LIMIT {limit}) "       \
     "RETURNING {columns}"
@@ -71,31 +73,31 @@
 #define TAKE_POSTGRES(kind)                                                                        \
     "WITH d AS MATERIALIZED (" LATE_WORK("due_us", kind) " FOR UPDATE OF w SKIP LOCKED), "         \
     "e AS MATERIALIZED (" LATE_WORK("expires_us", kind) " FOR UPDATE OF w SKIP LOCKED) "           \
-    "UPDATE pawl_work SET owner = {owner} WHERE tenant_id = '' AND id = ANY (ARRAY("               \
+    "UPDATE pawl_work SET owner = {owner} WHERE {tenant} AND id = ANY (ARRAY("               \
     "SELECT u.id FROM (SELECT * FROM d UNION SELECT * FROM e) AS u "                               \
     "ORDER BY u.due_us, u.id LIMIT {limit})) RETURNING {columns}"
 
 #define LEFT_ALONE(partial)                                                                        \
-    "SELECT i.id FROM pawl_instances AS i WHERE i.tenant_id = '' AND i." partial                   \
+    "SELECT i.id FROM pawl_instances AS i WHERE i.{tenant} AND i." partial                   \
     " <> 0 AND (i.owner = 0 OR NOT " ALIVE("i.owner") ") LIMIT {limit}"
 #define RUNNABLE                                                                                   \
     "SELECT u.id FROM (SELECT * FROM (" LEFT_ALONE("runnable") ") AS a UNION SELECT * FROM ("      \
     LEFT_ALONE("owner") ") AS b) AS u ORDER BY u.id LIMIT {limit}"
 
 #define NEXT_DUE(kind)                                                                             \
-    "SELECT w.due_us FROM pawl_work AS w WHERE w.tenant_id = '' " kind "AND w.due_us > {now} "     \
+    "SELECT w.due_us FROM pawl_work AS w WHERE w.{tenant} " kind "AND w.due_us > {now} "     \
     "AND w.due_us < {never} AND w.part >= {from} AND w.part < {to} ORDER BY w.due_us LIMIT 1"
 
 #define JOIN                                                                                       \
     "INSERT INTO pawl_nodes (tenant_id, id, incarnation, joined_us, lease_us, info) "              \
     "SELECT '', {id}, coalesce(max(incarnation), 0) + 1, {now}, {now} + {value}, {text} "          \
-    "FROM pawl_nodes WHERE tenant_id = '' ON CONFLICT (tenant_id, id) DO UPDATE SET "              \
+    "FROM pawl_nodes WHERE {tenant} ON CONFLICT (tenant_id, id) DO UPDATE SET "              \
     "incarnation = excluded.incarnation, joined_us = excluded.joined_us, "                         \
     "lease_us = excluded.lease_us, info = excluded.info RETURNING incarnation, joined_us"
-#define THIS_NODE "WHERE tenant_id = '' AND id = {id} AND incarnation = {owner}"
+#define THIS_NODE "WHERE {tenant} AND id = {id} AND incarnation = {owner}"
 #define RENEW "UPDATE pawl_nodes SET lease_us = {now} + {value}, info = {text} " THIS_NODE
 #define FORGET                                                                                     \
-    "DELETE FROM pawl_nodes WHERE tenant_id = '' AND id <> {id} AND lease_us < {now} - {value}"
+    "DELETE FROM pawl_nodes WHERE {tenant} AND id <> {id} AND lease_us < {now} - {value}"
 #define LEAVE "UPDATE pawl_nodes SET lease_us = {now} " THIS_NODE
 
 /* Milliseconds are what SQLite's clock has; one reading serves a whole transaction. */
@@ -117,12 +119,12 @@ static const struct pawl_sql_template templates[PAWL_SQL_NAME_COUNT] = {
     [PAWL_SQL_MEMBER] = {PAWL_TABLE_INSTANCES, 0, NULL,
         "SELECT set_config('pawl.ok', '1', true)"},
     [PAWL_SQL_DONE_CHECK] = {PAWL_TABLE_WORK, 0, NULL, PAWL_SQL_GUARD(
-        "EXISTS (SELECT 1 FROM pawl_work WHERE tenant_id = '' AND id = {id} AND owner = {owner} "
+        "EXISTS (SELECT 1 FROM pawl_work WHERE {tenant} AND id = {id} AND owner = {owner} "
         "FOR UPDATE)")},
     [PAWL_SQL_DONE] = {PAWL_TABLE_WORK, 0, DONE, DONE " AND " PAWL_SQL_OK},
     [PAWL_SQL_STAMP_ENSURE] = {PAWL_TABLE_STAMPS, 0, BOTH(STAMP_ENSURE)},
     [PAWL_SQL_STAMP_CHECK] = {PAWL_TABLE_STAMPS, 0, NULL, PAWL_SQL_GUARD(
-        "EXISTS (SELECT 1 FROM pawl_stamps WHERE tenant_id = '' AND name = {text} "
+        "EXISTS (SELECT 1 FROM pawl_stamps WHERE {tenant} AND name = {text} "
         "AND value = {value} FOR UPDATE)")},
     [PAWL_SQL_STAMP] = {PAWL_TABLE_STAMPS, 0, STAMP, STAMP " AND " PAWL_SQL_OK},
     [PAWL_SQL_CREATE] = {PAWL_TABLE_INSTANCES, 0, CREATE "VALUES ('', {created})" CREATE_END,
@@ -131,6 +133,8 @@ static const struct pawl_sql_template templates[PAWL_SQL_NAME_COUNT] = {
         GUARD_WITH(ADVANCE " AND " PAWL_SQL_HELD)},
     [PAWL_SQL_KEEP] = {PAWL_TABLE_INSTANCES, 0, KEEP,
         GUARD_WITH(KEEP " AND " PAWL_SQL_HELD)},
+    [PAWL_SQL_REOPEN] = {PAWL_TABLE_INSTANCES, 0, REOPEN,
+        GUARD_WITH(REOPEN " AND " PAWL_SQL_HELD)},
     [PAWL_SQL_REMOVE] = {PAWL_TABLE_INSTANCES, 0, REMOVE,
         GUARD_WITH(REMOVE " AND " PAWL_SQL_HELD)},
     [PAWL_SQL_CANCEL] = {PAWL_TABLE_INSTANCES, 0, CANCEL,
@@ -138,9 +142,9 @@ static const struct pawl_sql_template templates[PAWL_SQL_NAME_COUNT] = {
     [PAWL_SQL_WAKE] = {PAWL_TABLE_BOOKMARKS, 0, WAKE, WAKE " AND " PAWL_SQL_OK},
     [PAWL_SQL_MAIL_LEFT] = {PAWL_TABLE_WORK, 0, NULL, "SELECT id " MAIL},
     [PAWL_SQL_AFTERWARDS] = {PAWL_TABLE_INSTANCES, 0,
-        "SELECT cancel_requested, EXISTS (SELECT 1 FROM pawl_work AS w WHERE w.tenant_id = '' "
+        "SELECT cancel_requested, EXISTS (SELECT 1 FROM pawl_work AS w WHERE w.{tenant} "
         "AND w.instance_id = {.id} AND w.instance_id <> '' AND w.due_us <= {now}) "
-        "FROM pawl_instances WHERE tenant_id = '' AND id = {.id}", NULL},
+        "FROM pawl_instances WHERE {tenant} AND id = {.id}", NULL},
 
     [PAWL_SQL_CLAIM] = {PAWL_TABLE_INSTANCES, ALL, BOTH(CLAIM)},
     [PAWL_SQL_CLAIM_LOOK] = {PAWL_TABLE_INSTANCES,

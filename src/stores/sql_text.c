@@ -152,6 +152,15 @@ static void add_word(struct maker *m, const char *word)
         pawl__buf_text(&m->text, PAWL_SQL_NEVER);
         return;
     }
+    if (strcmp(word, "tenant") == 0) {
+        pawl__buf_text(&m->text, m->dialect == PAWL_SQL_SQLITE ? PAWL_SQL_TENANT_SQLITE
+                                                               : PAWL_SQL_TENANT_POSTGRES);
+        return;
+    }
+    if (strcmp(word, "is") == 0) {
+        pawl__buf_text(&m->text, m->dialect == PAWL_SQL_SQLITE ? "=" : PAWL_SQL_IS_POSTGRES);
+        return;
+    }
     if (strcmp(word, "table") == 0) {
         pawl__buf_text(&m->text, pawl__sql_table_name(m->table));
         return;

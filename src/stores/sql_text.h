@@ -4,6 +4,9 @@
  *
  * A template is SQL with these in braces:
  *     {now} {never}                 the clock; the largest time
+ *     {tenant}                      the row is this tenant's, which never chooses an index of
+ *                                   PostgreSQL (sql_schema.c)
+ *     {is}                          equals, which never chooses an index of PostgreSQL
  *     {id} {text} {first} {owner} {value} {limit} {from} {to}
  *                                   parameters from struct pawl_sql_inputs
  *     {.column}                     a parameter from the row
@@ -42,6 +45,10 @@ const struct pawl_sql_template *pawl__sql_template(enum pawl_sql_name name);
 /* NULs as U+FFFD; the same string when there is none. ptr is NULL when the arena is full. */
 struct pawl_str pawl__sql_clean(struct pawl_str text, struct pawl_arena *arena);
 
+/* Neither may an index be chosen by. */
+#define PAWL_SQL_IS_POSTGRES "IS NOT DISTINCT FROM"
+#define PAWL_SQL_TENANT_POSTGRES "tenant_id " PAWL_SQL_IS_POSTGRES " ''"
+#define PAWL_SQL_TENANT_SQLITE "tenant_id = ''"
 #define PAWL_SQL_NEVER "9223372036854775807"
 /* In PostgreSQL: all guards of the member so far have held. */
 #define PAWL_SQL_OK "current_setting('pawl.ok', true) = '1'"

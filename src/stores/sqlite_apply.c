@@ -128,8 +128,7 @@ static int write_instance(struct member *m, struct pawl_error *err)
                                   PAWL_STR_ARG(commit->instance->id));
         break;
     case PAWL_COMMIT_ADVANCE:
-        status = change_one(m, commit->flags & PAWL_COMMIT_KEEP ? PAWL_SQL_KEEP : PAWL_SQL_ADVANCE,
-                            &inputs, PAWL_ECONFLICT, err);
+        status = change_one(m, pawl__sql_advance(commit), &inputs, PAWL_ECONFLICT, err);
         break;
     case PAWL_COMMIT_DELETE:
         status = change_one(m, PAWL_SQL_REMOVE, &inputs, PAWL_ECONFLICT, err);

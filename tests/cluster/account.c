@@ -36,6 +36,35 @@ static int count(struct scenario *s, enum pawl_table table, const struct pawl_co
     return status;
 }
 
+/* One that was cancelled before somebody died is not cancelled from elsewhere. */
+static bool is_idle(const struct pawl_instance_row *row)
+{
+    return pawl__str_is(row->sub_status, "Cancelled") ||
+           (pawl__str_is(row->sub_status, "Suspended") && row->owner == 0);
+}
+
+int scenario_is_doomed(struct scenario *s, bool *doomed, struct pawl_error *err)
+{
+    const struct pawl_query query = {.table = PAWL_TABLE_INSTANCES};
+    struct pawl_rows rows = {0};
+    unsigned ready = 0;
+    int status;
+
+    pawl__arena_reset(&s->arena);
+    status = find(s, &query, &rows, err);
+    for (size_t i = 0; status == PAWL_OK && i < rows.count; i++) {
+        const struct pawl_instance_row *row = &((const struct pawl_instance_row *)rows.rows)[i];
+
+        if (pawl__str_is(row->definition_id, "doomed") ||
+            pawl__str_is(row->definition_id, "patient"))
+            ready += is_idle(row);
+        else if (pawl__str_is(row->definition_id, "held"))
+            ready += is_idle(row) || row->runnable == 2;
+    }
+    *doomed = ready == 3;
+    return status;
+}
+
 int scenario_is_settled(struct scenario *s, bool *settled, struct pawl_error *err)
 {
     const struct pawl_condition finished = {.column =
@@ -47,7 +76,7 @@ int scenario_is_settled(struct scenario *s, bool *settled, struct pawl_error *er
     const struct pawl_condition left = {.column = pawl_table_column(PAWL_TABLE_WORK, "kind"),
                                         .compare = PAWL_NE,
                                         .value = {.text = pawl__str(PAWL_WORK_RECHECK)}};
-    uint64_t all = 0, ended = 0, held = 0, work = 0;
+    uint64_t all = 0, ended = 0, held = 0, work = 0, expected = SCENARIO_INSTANCES;
     int status;
 
     pawl__arena_reset(&s->arena);
@@ -58,8 +87,9 @@ int scenario_is_settled(struct scenario *s, bool *settled, struct pawl_error *er
         status = count(s, PAWL_TABLE_INSTANCES, &owned, &held, err);
     if (status == PAWL_OK)
         status = count(s, PAWL_TABLE_WORK, &left, &work, err);
-    *settled =
-        status == PAWL_OK && all >= SCENARIO_INSTANCES && ended == all && held == 0 && work == 0;
+    if (s->options.url)
+        expected += SCENARIO_INSTANCES_OUTSIDE;
+    *settled = status == PAWL_OK && all >= expected && ended == all && held == 0 && work == 0;
     return status;
 }
 

@@ -11,6 +11,7 @@
  *     CRASHES_EVERY   how many calls apart, with a server and with leases; 1: all
  */
 #include "cluster/child.h"
+#include "cluster/outside.h"
 #include "cluster/places.h"
 #include "cluster/scenario.h"
 #include "lib/test.h"
@@ -59,9 +60,11 @@ static const char *account_in(char *output)
 }
 
 /* A run that must end well; its account is in `output`. Answers how many lines it wrote. */
-static unsigned run_to_end(const char *store, const char *node, const char *what, char *output)
+static unsigned run_to_end(const char *store, const char *url, const char *node, const char *what,
+                           char *output)
 {
-    const char *const arguments[] = {store, "--node", node, "--patience", "30", "--account", NULL};
+    const char *const arguments[] = {store,        "--node", node,        "--url", url,
+                                     "--patience", "30",     "--account", NULL};
     struct child child;
     int status;
 
@@ -74,11 +77,12 @@ static unsigned run_to_end(const char *store, const char *node, const char *what
 }
 
 /* False: it ended before the nth call. */
-static bool run_to_crash(const struct sweep *sweep, const char *store, unsigned n, unsigned *lines)
+static bool run_to_crash(const struct sweep *sweep, const char *store, const char *url, unsigned n,
+                         unsigned *lines)
 {
     char number[16], output[CHILD_OUTPUT_MAX];
-    const char *const arguments[] = {store,        "--node",    "a",    "--lease",
-                                     sweep->lease, sweep->when, number, NULL};
+    const char *const arguments[] = {store,     "--node",     "a",         "--url", url,
+                                     "--lease", sweep->lease, sweep->when, number,  NULL};
     struct child child;
     int status;
 
@@ -99,27 +103,32 @@ static void sweep_calls(const struct sweep *sweep)
 {
     char store[PLACE_URI_MAX], expected[CHILD_OUTPUT_MAX], output[CHILD_OUTPUT_MAX], what[64];
     const char *account;
-    unsigned n, crashes = 0, repeated = 0, lines = 0;
+    struct test_http *server = outside_start();
+    unsigned n, crashes = 0, repeated = 0, resent = 0, lines = 0;
     bool crashed = true;
 
-    lines = run_to_end(place_fresh(sweep->place, store), "a", "undisturbed", expected);
+    lines = run_to_end(place_fresh(sweep->place, store), test_http_url(server), "a", "undisturbed",
+                       expected);
     assert_int_equal(lines, SCENARIO_LINES);
+    assert_int_equal(outside_end(server, "undisturbed"), 0);
     account = account_in(expected);
     for (n = 1; crashed && n < CALLS_MAX; n += sweep->every) {
         (void)place_fresh(sweep->place, store);
-        crashed = run_to_crash(sweep, store, n, &lines);
+        server = outside_start();
+        crashed = run_to_crash(sweep, store, test_http_url(server), n, &lines);
         (void)snprintf(what, sizeof what, "killed %s call %u", sweep->when + 2, n);
-        lines += run_to_end(store, sweep->other, what, output);
+        lines += run_to_end(store, test_http_url(server), sweep->other, what, output);
         if (strcmp(account_in(output), account) != 0)
             fail_msg("%s, the account is\n%s\nnot\n%s", what, account_in(output), account);
         /* Effects are done at least once, and no more often than there were deaths. */
         assert_in_range(lines, SCENARIO_LINES, 2 * SCENARIO_LINES);
         repeated += lines - SCENARIO_LINES;
+        resent += outside_end(server, what);
         crashes += crashed;
     }
     assert_false(crashed);
-    print_message("# %s, %s: %u crashes, %u lines repeated\n", sweep->place->name, sweep->when + 2,
-                  crashes, repeated);
+    print_message("# %s, %s: %u crashes, %u lines repeated, %u requests\n", sweep->place->name,
+                  sweep->when + 2, crashes, repeated, resent);
 }
 
 /* Both before and after the calls. `another`: under another id than that of the node that died. */

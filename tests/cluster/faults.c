@@ -4,9 +4,10 @@
  * refused once, and then with each done and its answer lost once. The node lives on and its caller
  * tries again, and the account must be that of a run without faults.
  *
- *     FAULTS_STORE   postgres: on a server; else in memory and on SQLite
+ *     FAULTS_STORE   postgres: on a server; sqlite; else in memory
  *     FAULTS_EVERY   with a server, every so many-th call; 1: all
  */
+#include "cluster/outside.h"
 #include "cluster/places.h"
 #include "cluster/scenario.h"
 #include "lib/test.h"
@@ -30,6 +31,7 @@ struct sweep {
     enum pawl_store_fault how;
     enum pawl_store_call hit; /* the call that had the fault */
     unsigned lines;
+    unsigned resent;
 };
 
 static bool decide(void *ctx, enum pawl_store_call call, enum pawl_store_fault *how)
@@ -64,9 +66,11 @@ static void on_line(void *ctx, struct pawl_str instance_id, struct pawl_str text
 static bool run(struct sweep *sweep, const char *store, unsigned fault_at,
                 enum pawl_store_fault how, struct pawl_buf *account)
 {
+    struct test_http *server = outside_start();
     const struct scenario_options options = {
         .store = store,
         .node = "a",
+        .url = test_http_url(server),
         .faults = {.decide = decide, .ctx = sweep},
         .line = on_line,
         .ctx = sweep,
@@ -92,6 +96,7 @@ static bool run(struct sweep *sweep, const char *store, unsigned fault_at,
         fail_msg("call %u (%s) %s: %s\n%s", fault_at, pawl__store_call_name(sweep->hit),
                  how == PAWL_STORE_FAULT_BEFORE ? "refused" : "lost", err.msg,
                  pawl__buf_cstr(account));
+    sweep->resent += outside_end(server, "a run with a fault");
     return hit;
 }
 
@@ -122,8 +127,8 @@ static void sweep_store(const struct place *place, enum pawl_store_fault how, un
             most_lines = sweep.lines;
     }
     assert_false(hit);
-    print_message("# %s: %u faults, at most %u lines instead of %u\n", place->name, faults,
-                  most_lines, SCENARIO_LINES);
+    print_message("# %s: %u faults, at most %u lines instead of %u, %u requests repeated\n",
+                  place->name, faults, most_lines, SCENARIO_LINES, sweep.resent);
     pawl__buf_release(&expected);
     pawl__buf_release(&account);
 }
@@ -179,9 +184,12 @@ static void a_lost_answer_changes_nothing_on_postgres(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest local[] = {
+    const char *store = getenv("FAULTS_STORE");
+    const struct CMUnitTest memory[] = {
         cmocka_unit_test(a_refused_call_changes_nothing_in_memory),
         cmocka_unit_test(a_lost_answer_changes_nothing_in_memory),
+    };
+    const struct CMUnitTest sqlite[] = {
         cmocka_unit_test(a_refused_call_changes_nothing_on_sqlite),
         cmocka_unit_test(a_lost_answer_changes_nothing_on_sqlite),
     };
@@ -190,7 +198,9 @@ int main(void)
         cmocka_unit_test(a_lost_answer_changes_nothing_on_postgres),
     };
 
-    if (getenv("FAULTS_STORE") && strcmp(getenv("FAULTS_STORE"), "postgres") == 0)
+    if (store && strcmp(store, "postgres") == 0)
         return cmocka_run_group_tests(server, places_set_up, places_tear_down);
-    return cmocka_run_group_tests(local, places_set_up, places_tear_down);
+    if (store && strcmp(store, "sqlite") == 0)
+        return cmocka_run_group_tests(sqlite, places_set_up, places_tear_down);
+    return cmocka_run_group_tests(memory, places_set_up, places_tear_down);
 }

@@ -3,7 +3,7 @@
  * The scenario as a program: a node of its own, which can kill itself at a chosen call.
  *
  *     node STORE [--node ID] [--lease MS] [--before N | --after N] [--start | --finish]
- *                [--account] [--hold ACTIVITY] [--patience S]
+ *                [--account] [--hold ACTIVITY] [--patience S] [--url URL]
  *
  *     --before N    SIGKILL right before the Nth durable call (apply, claim, take, lease)
  *     --after N     SIGKILL right after it took effect
@@ -12,6 +12,8 @@
  *     --account     print the account at the end, after a line "--"
  *     --hold ID     stop before the commit in which this activity of main completes: writes
  *                   "held\n", waits for a byte on standard input
+ *
+ *     --url URL     of the server outside; without it nothing is sent and nothing cancelled
  *
  * Lines that workflows write are printed as "line TEXT", and at the end "calls N". The exit code is
  * 0, or the error's code as a positive number, or 100 for wrong arguments.
@@ -115,6 +117,8 @@ static bool read_option(struct node *node, const char *option, const char *value
 {
     if (strcmp(option, "--node") == 0) {
         node->options.node = value;
+    } else if (strcmp(option, "--url") == 0) {
+        node->options.url = value;
     } else if (strcmp(option, "--hold") == 0) {
         node->hold = value;
     } else if (strcmp(option, "--lease") == 0) {

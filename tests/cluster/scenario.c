@@ -5,6 +5,7 @@
 #include "activities/activities.h"
 #include "base/alloc.h"
 #include "base/error.h"
+#include "drivers/curl.h"
 #include "expressions/expressions.h"
 #include "lib/rig.h"
 
@@ -36,6 +37,11 @@
     "{'id':'" id "','type':'" type "','waitForCompletion':" RIG_INPUT(                             \
         "Boolean", "Literal", "true") ",'workflowDefinitionId':" TEXT(definition) "}"
 #define PUBLISH(id, name) "{'id':'" id "','type':'Elsa.PublishEvent','eventName':" TEXT(name) "}"
+#define SEND(id, path, more)                                                                       \
+    "{'id':'" id "','type':'Elsa.FlowSendHttpRequest'," more                                       \
+    "'method':" TEXT("POST") ",'url':" TEXT("@" path) ",'expectedStatusCodes':" RIG_INPUT(         \
+        "Int32[]", "Object", "'[200]'") "}"
+#define ASIDE "'customProperties':{'runAsynchronously':true},"
 #define AT(id, when)                                                                               \
     "{'id':'" id "','type':'Elsa.StartAt','customProperties':{'canStartWorkflow':true},"           \
     "'dateTime':" RIG_INPUT("DateTimeOffset", "Literal", "'" when "'") "}"
@@ -73,6 +79,21 @@ static const struct definition definitions[] = {
                 CHILD("m12", "Elsa.ExecuteWorkflow", "slow") "," COUNT("m13") ","  //
                 PUBLISH("m14", "Ping") "," COUNT("m15") ","                        //
                 RIG_EVENT("m16", "Go") "," COUNT("m17") "," RIG_WRITE("m18", "main ends"))},
+};
+
+/* With a server; its URL is where there is an @. */
+static const struct definition outside[] = {
+    {"caller", DEFINITION("caller", "",
+                          COUNT("a1") "," SEND("a2", SCENARIO_PLAIN_PATH, "") "," COUNT("a3") "," //
+                          SEND("a4", SCENARIO_ASIDE_PATH, ASIDE) "," COUNT("a5") ","              //
+                          RIG_WRITE("a6", "caller"))},
+    {"patient", DEFINITION("patient", STEPWISE, COUNT("p1") "," RIG_EVENT("p2", "Never"))},
+    {"doomed", DEFINITION("doomed", "",
+                          COUNT("d1") "," CHILD("d2", "Elsa.ExecuteWorkflow", "patient") "," //
+                          RIG_WRITE("d3", "doomed"))},
+    {"held", DEFINITION("held", "",
+                        COUNT("h1") "," SEND("h2", SCENARIO_HELD_PATH, "") "," //
+                        RIG_WRITE("h3", "held"))},
 };
 
 /* ---- trying again -------------------------------------------------------------------------- */
@@ -144,6 +165,7 @@ static int open_runtime(struct scenario *s, struct pawl_error *err)
         .node_id = pawl__str(s->options.node),
         .lease_us = s->options.lease_us,
         .hooks = {.line = on_line, .logged = on_logged, .ctx = s},
+        .http = s->http,
     };
     unsigned tries = 0;
     int status;
@@ -182,6 +204,8 @@ int scenario_open(const struct scenario_options *options, struct scenario **out,
         (void)pawl__error_code(err, status);
     if (status == PAWL_OK)
         status = open_store(s, err);
+    if (status == PAWL_OK && options->url)
+        status = pawl__curl_open(env, NULL, &s->http, err);
     if (status == PAWL_OK)
         status = open_runtime(s, err);
     if (status != PAWL_OK) {
@@ -201,6 +225,7 @@ void scenario_close(struct scenario *scenario)
         return;
     env = s->env;
     pawl__runtime_close(s->runtime);
+    pawl_http_close(s->http);
     pawl_store_close(s->store);
     pawl__engine_release(&s->engine);
     pawl__arena_release(&s->arena);
@@ -213,15 +238,20 @@ void scenario_close(struct scenario *scenario)
 static int read_definition(struct scenario *s, const char *text, struct pawl_json *out,
                            struct pawl_error *err)
 {
-    struct pawl_str copy = pawl__arena_str(&s->arena, pawl__str(text));
-    char *bytes = (char *)(uintptr_t)copy.ptr;
+    struct pawl_buf buf;
+    struct pawl_str copy;
 
-    if (!bytes)
-        return pawl__error_code(err, pawl__arena_status(&s->arena));
-    for (size_t i = 0; i < copy.len; i++) {
-        if (bytes[i] == '\'')
-            bytes[i] = '"';
+    pawl__buf_init(&buf, &s->env->alloc, ARENA_BYTES_MAX);
+    for (; *text; text++) {
+        if (*text == '@')
+            pawl__buf_text(&buf, s->options.url);
+        else
+            pawl__buf_byte(&buf, *text == '\'' ? '"' : *text);
     }
+    copy = pawl__arena_str(&s->arena, pawl__buf_peek(&buf));
+    pawl__buf_release(&buf);
+    if (!copy.ptr)
+        return pawl__error_code(err, pawl__arena_status(&s->arena));
     return pawl__json_parse(&s->arena, copy, NULL, out, NULL, err);
 }
 
@@ -247,19 +277,29 @@ static int publish_one(struct scenario *s, const struct definition *definition,
     return status;
 }
 
-int scenario_publish(struct scenario *scenario, struct pawl_error *err)
+static int publish_all(struct scenario *s, const struct definition *list, size_t count,
+                       struct pawl_error *err)
 {
-    struct scenario *s = scenario;
     int status = PAWL_OK;
 
-    for (size_t i = 0; i < sizeof definitions / sizeof definitions[0] && status == PAWL_OK; i++) {
+    for (size_t i = 0; i < count && status == PAWL_OK; i++) {
         unsigned tries = 0;
 
         do {
             pawl__arena_reset(&s->arena);
-            status = publish_one(s, &definitions[i], err);
+            status = publish_one(s, &list[i], err);
         } while (scenario_again(s, status, &tries));
     }
+    return status;
+}
+
+int scenario_publish(struct scenario *scenario, struct pawl_error *err)
+{
+    int status =
+        publish_all(scenario, definitions, sizeof definitions / sizeof definitions[0], err);
+
+    if (status == PAWL_OK && scenario->options.url)
+        status = publish_all(scenario, outside, sizeof outside / sizeof outside[0], err);
     return status;
 }
 
@@ -319,9 +359,11 @@ static void wait_for_more(struct scenario *s, struct pawl_wake *wake,
     (void)!pawl_store_wait(s->store, wake, pawl_env_monotonic_ns(s->env) + wait_ns, NULL);
 }
 
-int scenario_finish(struct scenario *scenario, struct pawl_error *err)
+/* Does what is due until `test` says so. */
+static int work_until(struct scenario *s,
+                      int (*test)(struct scenario *s, bool *out, struct pawl_error *err),
+                      struct pawl_error *err)
 {
-    struct scenario *s = scenario;
     struct pawl_wake wake = {0};
     bool settled = false;
     int status = PAWL_OK;
@@ -335,13 +377,59 @@ int scenario_finish(struct scenario *scenario, struct pawl_error *err)
         } while (scenario_again(s, status, &tries));
         if (status != PAWL_OK || worked.done > 0)
             continue;
-        status = scenario_is_settled(s, &settled, err);
+        status = test(s, &settled, err);
         if (status == PAWL_OK && !settled && pawl_env_monotonic_ns(s->env) > s->give_up_ns)
             return pawl__error_set(err, PAWL_ETIMEDOUT, "not everything has ended");
         if (!settled)
             wait_for_more(s, &wake, &worked);
     }
     return status;
+}
+
+int scenario_finish(struct scenario *scenario, struct pawl_error *err)
+{
+    return work_until(scenario, scenario_is_settled, err);
+}
+
+/* Somebody runs it later: a call that runs it would wait for an answer that never comes. */
+static int create_held(struct scenario *s, struct pawl_error *err)
+{
+    const struct pawl_start start = {.definition_id = pawl__str("held"),
+                                     .instance_id = pawl__str(SCENARIO_HELD_ID),
+                                     .idempotency_key = pawl__str(SCENARIO_HELD_ID)};
+    unsigned tries = 0;
+    int status;
+
+    do {
+        status = pawl__runtime_create(s->runtime, &start, NULL, scenario_later(s), err);
+    } while (scenario_again(s, status, &tries));
+    return status;
+}
+
+static int cancel(struct scenario *s, const char *id, struct pawl_error *err)
+{
+    unsigned tries = 0;
+    int status;
+
+    do {
+        status = pawl__runtime_cancel(s->runtime, pawl__str(id), scenario_later(s), err);
+    } while (scenario_again(s, status, &tries));
+    return status;
+}
+
+static int drive_outside(struct scenario *s, struct pawl_error *err)
+{
+    int status = start(s, "caller", "caller-1", err);
+
+    if (status == PAWL_OK)
+        status = start(s, "doomed", SCENARIO_DOOMED_ID, err);
+    if (status == PAWL_OK)
+        status = create_held(s, err);
+    if (status == PAWL_OK)
+        status = work_until(s, scenario_is_doomed, err);
+    if (status == PAWL_OK)
+        status = cancel(s, SCENARIO_DOOMED_ID, err);
+    return status == PAWL_OK ? cancel(s, SCENARIO_HELD_ID, err) : status;
 }
 
 int scenario_drive(struct scenario *scenario, struct pawl_error *err)
@@ -355,6 +443,8 @@ int scenario_drive(struct scenario *scenario, struct pawl_error *err)
         status = start(s, "listener", "listener-1", err);
     if (status == PAWL_OK)
         status = start(s, SCENARIO_MAIN, SCENARIO_MAIN_ID, err);
+    if (status == PAWL_OK && s->options.url)
+        status = drive_outside(s, err);
     if (status == PAWL_OK)
         status = send(s, "Fire", err);
     if (status == PAWL_OK)

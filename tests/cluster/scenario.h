@@ -12,6 +12,12 @@
  *     quick     a child that does not
  *     fired     started by an event, one at a time
  *     timed     started by time, once
+ *
+ * With a server outside, also:
+ *
+ *     caller    sends a request and waits for its answer, and another in the background
+ *     doomed    executes a child, patient, that waits for what never comes; both are cancelled
+ *     held      sends a request that is never answered, and is cancelled
  */
 #ifndef PAWL_TESTS_CLUSTER_SCENARIO_H
 #define PAWL_TESTS_CLUSTER_SCENARIO_H
@@ -19,10 +25,16 @@
 #include "base/buf.h"
 #include "stores/stores.h"
 
-/* When all of them have ended there are so many instances. */
+/* When all of them have ended there are so many instances, and so many more with a server. */
 #define SCENARIO_INSTANCES 7u
-/* Lines that an undisturbed run writes. */
-#define SCENARIO_LINES 7u
+#define SCENARIO_INSTANCES_OUTSIDE 4u
+/* Lines that an undisturbed run with a server writes. */
+#define SCENARIO_LINES 8u
+
+/* What is asked for of the server. */
+#define SCENARIO_PLAIN_PATH "/plain"
+#define SCENARIO_ASIDE_PATH "/aside"
+#define SCENARIO_HELD_PATH "/held"
 
 /* The definition with the most commits, and the instance of it that callers start. */
 #define SCENARIO_MAIN "main"
@@ -34,6 +46,7 @@ struct scenario_options {
     /* "memory:", "sqlite:PATH" or what libpq calls a URI. Made when it is not there. */
     const char *store;
     const char *node;
+    const char *url;  /* of the server outside; NULL: none */
     int64_t lease_us; /* 0: the runtime's default */
     /* Around the store; `decide` NULL: none. Leaves the opening of the store alone. */
     struct pawl_store_fault_hooks faults;

@@ -6,6 +6,7 @@
 #ifndef PAWL_TESTS_CONFORMANCE_CASE_H
 #define PAWL_TESTS_CONFORMANCE_CASE_H
 
+#include "conformance/postgres.h"
 #include "expressions/javascript.h"
 #include "lib/clock.h"
 #include "runtime/runtime.h"
@@ -37,7 +38,10 @@ struct manner {
     bool reopen;      /* after every single activity, everything goes through its stored form */
     bool reopen_node; /* and after every step, another node goes on */
     bool verbose;     /* prints the journal beside the expected one */
-    const char *store_file; /* an SQLite file of its own for each case; NULL: a store in memory */
+    bool distributed; /* whatever touches an instance does so under its lock */
+    struct pawl_buf *states;        /* where all instances are written at the end; NULL: nowhere */
+    const char *store_file;         /* an SQLite file of its own for each case; NULL: no file */
+    struct case_postgres *postgres; /* NULL, and no file: a store in memory */
 };
 
 /* An instance as the store has it. */
@@ -62,9 +66,11 @@ struct running {
     const struct manner *manner;
     struct test_clock *clock;
     struct pawl_env *env;                  /* with that clock */
-    struct pawl_memory_database *database; /* NULL: the store is a file */
+    struct pawl_memory_database *database; /* NULL: the store is another */
     struct pawl_store *store;
     struct pawl_runtime *runtime;
+    struct pawl_locks *locks; /* NULL: one node */
+    struct pawl_guard *guard;
     struct pawl_http_executor *http; /* NULL: the case sends nothing */
     struct test_http *stub;          /* NULL: none */
     uint64_t seed;

@@ -4,6 +4,8 @@
 
 #include "base/datetime.h"
 #include "conformance/expect.h"
+#include "distributed/distributed.h"
+#include "locks/providers.h"
 #include "os/file.h"
 #include "stores/stores.h"
 
@@ -37,6 +39,11 @@ static int open_store(struct running *run, struct pawl_error *err)
     if (run->manner->store_file)
         return pawl__sqlite_store_open(run->env, pawl__str(run->manner->store_file), &options,
                                        &run->store, err);
+    if (run->manner->postgres) {
+        run->manner->postgres->has_tables = true;
+        return pawl__postgres_store_open(run->env, pawl__str(run->manner->postgres->uri), &options,
+                                         &run->store, err);
+    }
     return pawl__memory_store_open(run->database, run->env, &run->store, err);
 }
 
@@ -46,6 +53,7 @@ static int open_runtime(struct running *run, struct pawl_error *err)
         .node_id = pawl__str("conformance"),
         .lease_us = LEASE_US,
         .hooks = {.line = on_line, .ctx = run},
+        .guard = run->guard,
         .http = run->http,
         .definitions = {.keep_invalid = run->keep_invalid},
         .seed = ++run->seed,
@@ -55,11 +63,30 @@ static int open_runtime(struct running *run, struct pawl_error *err)
     return pawl__runtime_open(run->env, &run->engine, run->store, &options, &run->runtime, err);
 }
 
+static int open_guard(struct running *run, struct pawl_error *err)
+{
+    struct pawl_lock_provider *provider = NULL;
+    struct pawl_distribution distribution;
+    int status = pawl__memory_locks_new(run->env, 0, &provider, err);
+
+    if (status == PAWL_OK) {
+        status = pawl__locks_new(run->env, provider, NULL, &run->locks, err);
+        if (status != PAWL_OK)
+            provider->ops->close(provider);
+    }
+    if (status != PAWL_OK)
+        return status;
+    pawl__distribution_init(&distribution, run->env, run->locks);
+    return pawl__distributed_guard_new(&distribution, &run->guard, err);
+}
+
 static bool open_both(struct running *run)
 {
     struct pawl_error err = PAWL_ERROR_INIT;
     int status = open_store(run, &err);
 
+    if (status == PAWL_OK && run->manner->distributed)
+        status = open_guard(run, &err);
     if (status == PAWL_OK)
         status = open_runtime(run, &err);
     return status == PAWL_OK || differs(run, "the node does not open: %s", err.msg);
@@ -71,6 +98,10 @@ static void close_both(struct running *run)
     run->runtime = NULL;
     pawl_store_close(run->store);
     run->store = NULL;
+    pawl__distributed_guard_free(run->guard);
+    run->guard = NULL;
+    pawl__locks_free(run->locks);
+    run->locks = NULL;
 }
 
 /* A file of an earlier case goes, with what SQLite keeps beside it. */
@@ -87,6 +118,28 @@ static void remove_file(struct running *run)
     }
 }
 
+/* A server has a clock of its own. */
+static int tell_time(struct running *run, struct pawl_error *err)
+{
+    if (!run->manner->postgres)
+        return PAWL_OK;
+    return case_postgres_tell(run->manner->postgres, pawl_env_wall_ns(run->env) / 1000, err);
+}
+
+static int make_database(struct running *run, struct pawl_error *err)
+{
+    int status;
+
+    if (run->manner->store_file) {
+        remove_file(run);
+        return PAWL_OK;
+    }
+    if (!run->manner->postgres)
+        return pawl__memory_database_new(run->env, &run->database, err);
+    status = case_postgres_clear(run->manner->postgres, err);
+    return status == PAWL_OK ? tell_time(run, err) : status;
+}
+
 bool node_open(struct running *run)
 {
     struct pawl_error err = PAWL_ERROR_INIT;
@@ -98,10 +151,7 @@ bool node_open(struct running *run)
     run->next_due_us = PAWL_TIME_NEVER;
     pawl__arena_init(&run->seen_arena, run->suite->alloc, BYTES_MAX);
     run->stale = true;
-    if (run->manner->store_file)
-        remove_file(run);
-    else
-        status = pawl__memory_database_new(run->env, &run->database, &err);
+    status = make_database(run, &err);
     if (status != PAWL_OK)
         return differs(run, "no database: %s", err.msg);
     return open_both(run);
@@ -163,8 +213,13 @@ void set_now_us(struct running *run, int64_t now_us)
 {
     int64_t ns = now_us * 1000 - pawl_env_wall_ns(run->env);
 
-    if (ns > 0)
-        test_clock_advance(run->clock, ns);
+    struct pawl_error err = PAWL_ERROR_INIT;
+
+    if (ns <= 0)
+        return;
+    test_clock_advance(run->clock, ns);
+    if (tell_time(run, &err) != PAWL_OK)
+        (void)differs(run, "the clock of the store: %s", err.msg);
 }
 
 /* ---- what the store has ------------------------------------------------------------------ */
@@ -253,6 +308,26 @@ const struct seen *seen_entry(struct running *run)
             return instance;
     }
     return NULL;
+}
+
+void node_write_states(struct running *run, struct pawl_buf *out)
+{
+    const struct seen *instance;
+
+    FOR_EACH_SEEN(instance, run)
+    {
+        struct pawl_json exported;
+
+        pawl__buf_str(out, instance->id);
+        pawl__buf_byte(out, '\n');
+        if (pawl__runtime_export(run->runtime, instance->id, &run->seen_arena, &exported,
+                                 deadline(run), NULL) != PAWL_OK)
+            exported = instance->state; /* in the middle of a burst */
+        pawl__json_write(out, &exported, PAWL_JSON_ESCAPE_MINIMAL);
+        pawl__buf_byte(out, '\n');
+        pawl__json_write(out, seen_log(run, instance), PAWL_JSON_ESCAPE_MINIMAL);
+        pawl__buf_byte(out, '\n');
+    }
 }
 
 /* Journals are read when somebody looks at one. */

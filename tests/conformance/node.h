@@ -17,6 +17,9 @@ bool node_between(struct running *run);
 /* A new runtime with the options as they are now. */
 bool node_restart(struct running *run);
 
+/* All instances as they are exported, with their journals, behind what is in `out`. */
+void node_write_states(struct running *run, struct pawl_buf *out);
+
 /* Of a call on the runtime. */
 int64_t deadline(const struct running *run);
 struct pawl_definitions *definitions_of(const struct running *run);

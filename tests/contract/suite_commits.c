@@ -102,6 +102,32 @@ static void an_advance_that_keeps_writes_the_revision_alone(struct contract *t)
     assert_same_row(PAWL_TABLE_INSTANCES, instance_row(t, row.id), &expected);
 }
 
+static void reopening_clears_a_cancellation_and_nothing_else_does(struct contract *t)
+{
+    struct pawl_instance_row row = claimed_instance(t, "i");
+    struct pawl_commit cancel = {.kind = PAWL_COMMIT_CANCEL, .instance = &row};
+    struct pawl_commit commit = {.kind = PAWL_COMMIT_ADVANCE, .instance = &row};
+
+    assert_code(apply_one(t, t->a, &cancel), PAWL_OK);
+    assert_code(apply_one(t, t->a, &commit), PAWL_OK);
+    assert_true(commit.cancel_requested);
+    row.revision++;
+    commit.flags = PAWL_COMMIT_KEEP | PAWL_COMMIT_REOPEN;
+    assert_code(apply_one(t, t->a, &commit), PAWL_OK);
+    assert_true(commit.cancel_requested);
+    row.revision++;
+    commit.flags = PAWL_COMMIT_REOPEN;
+    assert_code(apply_one(t, t->a, &commit), PAWL_OK);
+    assert_false(commit.cancel_requested);
+    row.revision++;
+    commit.flags = PAWL_COMMIT_REOPEN;
+    row.fence++;
+    assert_code(apply_one(t, t->a, &commit), PAWL_ECONFLICT);
+    row.fence--;
+    assert_code(apply_one(t, t->a, &cancel), PAWL_OK);
+    assert_true(instance_row(t, row.id)->cancel_requested != 0);
+}
+
 static void a_released_instance_must_be_claimed_before_it_is_written_again(struct contract *t)
 {
     struct pawl_instance_row row = claimed_instance(t, "i");
@@ -262,6 +288,7 @@ const struct contract_test contract_commits[] = {
     CONTRACT_TEST(the_creator_may_advance_without_a_claim),
     CONTRACT_TEST(an_advance_writes_everything_but_what_stays),
     CONTRACT_TEST(an_advance_that_keeps_writes_the_revision_alone),
+    CONTRACT_TEST(reopening_clears_a_cancellation_and_nothing_else_does),
     CONTRACT_TEST(a_released_instance_must_be_claimed_before_it_is_written_again),
     CONTRACT_TEST(what_nobody_owns_cannot_be_advanced_by_nobody),
     CONTRACT_TEST(an_instance_that_is_not_there_cannot_be_advanced),

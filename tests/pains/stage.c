@@ -147,8 +147,7 @@ void stage_drain(struct stage *stage)
               &stage->err);
 }
 
-/* What hangs, and why: the first few. */
-static void show_work(struct stage *stage)
+void stage_show_work(struct stage *stage)
 {
     const struct pawl_query query = {.table = PAWL_TABLE_WORK, .limit = 5};
     const struct pawl_work_row *work;
@@ -184,7 +183,7 @@ void stage_settle(struct stage *stage, bool work)
         if (left == 0)
             return;
         if (pawl_env_monotonic_ns(stage->env) > give_up_ns)
-            show_work(stage);
+            stage_show_work(stage);
         if (pawl_env_monotonic_ns(stage->env) > give_up_ns)
             fail_msg("%llu pieces of work are left", (unsigned long long)left);
         (void)!pawl_store_wait(stage->store, &wake, pawl_env_monotonic_ns(stage->env) + LOOK_NS,

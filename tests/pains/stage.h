@@ -98,6 +98,9 @@ void stage_drain(struct stage *stage);
  * test when that takes a minute. */
 void stage_settle(struct stage *stage, bool work);
 
+/* Prints what hangs, and why: the first few. */
+void stage_show_work(struct stage *stage);
+
 /* "gone" when it is not there. In the stage's arena, as is everything that is answered. */
 const char *stage_sub_status(struct stage *stage, const char *instance_id);
 const char *stage_name(struct stage *stage, const char *instance_id);

@@ -8,6 +8,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #define SECOND INT64_C(1000000000)
 #define WALL (INT64_C(1767323045) * SECOND) /* 2026-01-02T03:04:05Z */
@@ -444,6 +445,59 @@ static void a_task_is_told_and_its_report_goes_on(void **state)
         assert_true(strlen(f.err.msg) > 10);                                                       \
     } while (0)
 
+/* ---- clusters ------------------------------------------------------------------------------- */
+
+static void a_distributed_runtime_does_the_same_under_locks(void **state)
+{
+    const struct pawl_distributed_options distributed = {
+        .acquire_timeout_ms = 100, .retry_delay_ms = 1, .retry_count = -1, .partitions = 4};
+    struct pawl_start_options start = {.definition_id = "d", .instance_id = "i"};
+    struct pawl_options options = {0};
+    struct fixture f;
+
+    (void)state;
+    pawl_use_distributed_runtime(&options, NULL);
+    assert_non_null(options.distributed);
+    pawl_use_distributed_runtime(&options, &distributed);
+    assert_ptr_equal(options.distributed, &distributed);
+    pawl_use_distributed_runtime(NULL, NULL);
+    open_with(&f, options);
+    publish(&f, DEFINITION("d", RIG_EVENT("e", "Go") "," RIG_WRITE("w", "went")));
+    assert_ok(pawl_instance_start(f.pawl, &start, NULL, &f.err), &f.err);
+    assert_ok(pawl_event_send(f.pawl, "Go", NULL, NULL, NULL, &f.err), &f.err);
+    drain(&f);
+    assert_string_equal(f.lines, "went\n");
+    pawl_close(f.pawl);
+}
+
+static void locks_that_do_not_reach_other_processes_are_refused_unless_allowed(void **state)
+{
+    struct pawl_distributed_options distributed = {.lock = "memory:"};
+    struct pawl_options options = {.distributed = &distributed};
+    char path[] = "/tmp/pawl-embed-XXXXXX", store[64], wal[64];
+    struct fixture f = {.err = PAWL_ERROR_INIT};
+    int fd = mkstemp(path);
+
+    (void)state;
+    assert_true(fd >= 0);
+    (void)close(fd);
+    snprintf(store, sizeof store, "sqlite:%s", path);
+    options.store = store;
+    assert_code(pawl_open(&options, &f.pawl, &f.err), PAWL_EINVAL);
+    assert_non_null(strstr(f.err.msg, "locks of kind 'memory' do not reach the other processes"));
+    distributed.allow_local = 1;
+    open_with(&f, options);
+    pawl_close(f.pawl);
+    distributed.partitions = 2000;
+    assert_code(pawl_open(&options, &f.pawl, &f.err), PAWL_EINVAL);
+    assert_non_null(strstr(f.err.msg, "queue.partitions"));
+    (void)unlink(path);
+    snprintf(wal, sizeof wal, "%s-wal", path);
+    (void)unlink(wal);
+    snprintf(wal, sizeof wal, "%s-shm", path);
+    (void)unlink(wal);
+}
+
 static void misuse_is_invalid_with_a_message(void **state)
 {
     const struct pawl_start_options nothing = {0};
@@ -631,6 +685,8 @@ int main(void)
         cmocka_unit_test(waiting_does_the_work_that_is_due),
         cmocka_unit_test(lists_are_filtered_and_paged),
         cmocka_unit_test(a_task_is_told_and_its_report_goes_on),
+        cmocka_unit_test(a_distributed_runtime_does_the_same_under_locks),
+        cmocka_unit_test(locks_that_do_not_reach_other_processes_are_refused_unless_allowed),
         cmocka_unit_test(misuse_is_invalid_with_a_message),
         cmocka_unit_test(options_that_do_not_hang_together_are_refused),
         cmocka_unit_test(two_in_one_process_do_not_meet),

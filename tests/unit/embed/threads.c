@@ -181,9 +181,76 @@ static void everything_is_applied_once(void **state)
     }
 }
 
+/* ---- what workers see to besides ------------------------------------------------------------ */
+
+static void write_definition(const struct fixture *f)
+{
+    char path[128], text[] = "{'definitionId':'from-folder','id':'from-folder:1','version':1,"
+                             "'isLatest':true,'isPublished':true,'root':" RIG_WRITE("w", "x") "}";
+    FILE *file;
+
+    for (char *c = text; *c; c++) {
+        if (*c == '\'')
+            *c = '"';
+    }
+    (void)snprintf(path, sizeof path, "%s/definition.json", f->folder);
+    file = fopen(path, "w");
+    assert_non_null(file);
+    assert_true(fputs(text, file) >= 0);
+    assert_int_equal(fclose(file), 0);
+}
+
+/* Until the instance is not there any more; fails the test after a minute. */
+static void await_gone(struct fixture *f, const char *id)
+{
+    int64_t give_up_ns = pawl_env_monotonic_ns(f->env) + INT64_C(60000000000);
+    struct pawl_error err = PAWL_ERROR_INIT;
+    char *state;
+
+    while (pawl_instance_state(f->pawl, id, &state, &err) != PAWL_ENOTFOUND) {
+        pawl_text_free(f->pawl, state);
+        if (pawl_env_monotonic_ns(f->env) > give_up_ns)
+            fail_msg("instance %s is still there", id);
+        assert_ok(pawl_env_sleep_until(f->env, pawl_env_monotonic_ns(f->env) + 1000000), NULL);
+    }
+}
+
+static void workers_load_a_folder_and_drop_what_is_old(void **state)
+{
+    struct fixture *f = *state;
+    char store[128], folder[128], path[160];
+    const char *const settings[] = {folder, "retention.finished=1ms"};
+    const struct pawl_options plain = {.store = store};
+    const struct pawl_options working = {
+        .store = store, .workers = 1, .settings = settings, .setting_count = 2};
+    const struct pawl_start_options first = {.definition_id = "d", .instance_id = "old"};
+    const struct pawl_start_options second = {.definition_id = "from-folder"};
+    struct pawl_error err = PAWL_ERROR_INIT;
+
+    (void)snprintf(store, sizeof store, "sqlite:%s/db", f->folder);
+    (void)snprintf(folder, sizeof folder, "definitions.folder=%s", f->folder);
+    assert_ok(pawl_open(&plain, &f->pawl, &err), &err);
+    assert_ok(pawl_definition_publish(f->pawl,
+                                      "{\"definitionId\":\"d\",\"root\":{\"id\":\"s\","
+                                      "\"type\":\"Elsa.Sequence\"}}",
+                                      NULL, NULL, NULL, &err),
+              &err);
+    assert_ok(pawl_instance_start(f->pawl, &first, NULL, &err), &err);
+    pawl_close(f->pawl);
+    f->pawl = NULL;
+    write_definition(f);
+    assert_ok(pawl_open(&working, &f->pawl, &err), &err);
+    assert_ok(pawl_instance_start(f->pawl, &second, NULL, &err), &err);
+    await_gone(f, "old");
+    (void)snprintf(path, sizeof path, "%s/definition.json", f->folder);
+    assert_int_equal(remove(path), 0);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test_setup_teardown(workers_load_a_folder_and_drop_what_is_old, set_up,
+                                        tear_down),
         cmocka_unit_test_setup_teardown(everything_is_applied_once, set_up, tear_down),
     };
 

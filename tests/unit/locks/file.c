@@ -5,6 +5,7 @@
 #include "locks/names.h"
 #include "locks/providers.h"
 
+#include <errno.h>
 #include <fcntl.h>
 #include <sched.h>
 #include <signal.h>
@@ -14,6 +15,7 @@
 #include <sys/file.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -23,6 +25,18 @@ struct fixture {
     struct pawl_lock_provider *a, *b;
     struct pawl_error err;
 };
+
+/* Takes the place of the C library's: fails as a file system would that has no locks. */
+static int flock_errno;
+
+int flock(int fd, int operation)
+{
+    if (flock_errno && operation != LOCK_UN) {
+        errno = flock_errno;
+        return -1;
+    }
+    return (int)syscall(SYS_flock, fd, operation);
+}
 
 static int open_fixture(void **state)
 {
@@ -397,6 +411,95 @@ static void no_more_descriptors_is_not_busy(void **state)
     assert_ok(give(f, f->a, &grant), &f->err);
 }
 
+static void a_file_system_that_cannot_lock_grants_nothing(void **state)
+{
+    static const struct {
+        int errnum, code;
+    } cases[] = {
+        {ENOLCK, PAWL_EIO},    {EIO, PAWL_EIO},         {EOPNOTSUPP, PAWL_EUNSUPPORTED},
+        {ENOMEM, PAWL_ENOMEM}, {EBADF, PAWL_EINTERNAL}, {ENOSPC, PAWL_EUNAVAILABLE},
+        {EINVAL, PAWL_EINVAL},
+    };
+    struct fixture *f = *state;
+
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        struct pawl_lock_grant grant = grant_for("x", 0);
+        int status;
+
+        flock_errno = cases[i].errnum;
+        status = take(f, f->a, &grant);
+        flock_errno = 0;
+        assert_true(status != PAWL_OK && status != PAWL_EBUSY);
+        assert_code(status, cases[i].code);
+        assert_non_null(strstr(f->err.msg, "cannot lock"));
+    }
+}
+
+/* Reserved, blank, dotted and longest names are all files of their own. */
+static void any_name_is_a_file_of_its_own(void **state)
+{
+    static char longest[PAWL_LOCK_NAME_MAX];
+    static const char *const names[] = {"",     ".",   "..", " ",   "  ",  "\t",  "a.",
+                                        "a",    "A",   "a ", "CON", "con", "nul", "a/b",
+                                        "a\\b", "a:b", "~",  "-",   "*",   "a\n", "LPT1.lock"};
+    enum { COUNT = sizeof names / sizeof names[0] };
+    struct pawl_lock_grant grants[COUNT + 1];
+    struct fixture *f = *state;
+
+    memset(longest, 'n', sizeof longest);
+    for (size_t i = 0; i <= COUNT; i++) {
+        grants[i] = grant_for(i < COUNT ? names[i] : "", 0);
+        if (i == COUNT)
+            grants[i].name = pawl__str_make(longest, sizeof longest);
+        assert_ok(take(f, f->a, &grants[i]), &f->err);
+    }
+    for (size_t i = 0; i <= COUNT; i++)
+        assert_ok(give(f, f->a, &grants[i]), &f->err);
+}
+
+#define TIDIERS 6
+
+struct tidying {
+    struct fixture *f;
+    _Atomic(unsigned) next;
+    _Atomic(int) wrong, ended;
+};
+
+static void take_own(void *arg)
+{
+    struct tidying *tidying = arg;
+    struct pawl_lock_provider *provider = tidying->f->a;
+    char name[16];
+
+    (void)snprintf(name, sizeof name, "t%u", atomic_fetch_add(&tidying->next, 1));
+    for (int i = 0; i < 100; i++) {
+        struct pawl_lock_grant grant = grant_for(name, 0);
+
+        if (provider->ops->try_(provider, &grant, PAWL_FOREVER, NULL) != PAWL_OK ||
+            provider->ops->release(provider, &grant, PAWL_FOREVER, NULL) != PAWL_OK)
+            atomic_fetch_add(&tidying->wrong, 1);
+    }
+    atomic_fetch_add(&tidying->ended, 1);
+}
+
+static void a_folder_that_is_removed_all_the_time_is_no_error(void **state)
+{
+    struct fixture *f = *state;
+    struct tidying tidying = {.f = f};
+    struct pawl_thread *threads[TIDIERS];
+    char command[160];
+
+    (void)snprintf(command, sizeof command, "rm -rf '%s' 2>/dev/null; true", f->folder);
+    for (int i = 0; i < TIDIERS; i++)
+        assert_ok(pawl_thread_start(f->env, "tidier", take_own, &tidying, &threads[i], &f->err),
+                  &f->err);
+    while (atomic_load(&tidying.ended) < TIDIERS)
+        assert_int_equal(system(command), 0);
+    for (int i = 0; i < TIDIERS; i++)
+        pawl_thread_join(f->env, threads[i]);
+    assert_int_equal(atomic_load(&tidying.wrong), 0);
+}
+
 static void a_folder_that_goes_away_is_made_again(void **state)
 {
     struct fixture *f = *state;
@@ -487,7 +590,10 @@ int main(void)
         CASE(unlinking_lets_nobody_in_beside_the_holder),
         CASE(what_cannot_be_opened_is_an_error),
         CASE(no_more_descriptors_is_not_busy),
+        CASE(a_file_system_that_cannot_lock_grants_nothing),
+        CASE(any_name_is_a_file_of_its_own),
         CASE(a_folder_that_goes_away_is_made_again),
+        CASE(a_folder_that_is_removed_all_the_time_is_no_error),
         CASE(shows_who_holds_a_lock),
         cmocka_unit_test(reads_only_what_it_writes),
     };

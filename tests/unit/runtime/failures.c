@@ -21,6 +21,53 @@ static void a_created_instance_remembers_its_key(void **state)
     assert_string_equal(f->lines, "one\n");
 }
 
+/* An object with one member of so many bytes. */
+static struct pawl_json object_of(struct fixture *f, size_t bytes)
+{
+    char *text = pawl__arena_alloc(&f->arena, bytes);
+    struct pawl_json object = pawl__json_object();
+
+    assert_non_null(text);
+    memset(text, 'x', bytes);
+    assert_ok(pawl__json_set_text(&f->arena, &object, "k",
+                                  pawl__json_string(pawl__str_make(text, bytes))),
+              NULL);
+    return object;
+}
+
+static void what_is_too_large_is_refused_and_nothing_has_happened(void **state)
+{
+    struct fixture *f = *state;
+    const struct pawl_start usual = {.definition_id = pawl__str("d"),
+                                     .instance_id = pawl__str("i")};
+    struct pawl_start much = usual;
+    struct pawl_run run = {.bookmark_id = pawl__str("any")};
+    struct pawl_json payload = object_of(f, PAWL_INPUT_BYTES_MAX);
+
+    publish(f, DEFINITION("d", "", RIG_EVENT("e", "Go")));
+    much.input = run.input = payload;
+    assert_code(pawl__runtime_start(f->a.runtime, &much, NULL, later(f), &f->err), PAWL_ELIMIT);
+    assert_non_null(strstr(f->err.msg, "send where the data is instead"));
+    assert_code(pawl__runtime_create(f->a.runtime, &much, NULL, later(f), &f->err), PAWL_ELIMIT);
+    assert_int_equal(count(f, PAWL_TABLE_INSTANCES), 0);
+    assert_ok(pawl__runtime_start(f->a.runtime, &usual, NULL, later(f), &f->err), &f->err);
+    assert_code(pawl__runtime_run(f->a.runtime, pawl__str("i"), &run, NULL, later(f), &f->err),
+                PAWL_ELIMIT);
+    assert_code(pawl__runtime_send_event(f->a.runtime, pawl__str("Go"), &payload, NULL, NULL,
+                                         later(f), &f->err),
+                PAWL_ELIMIT);
+    drain(f);
+    assert_string_equal(sub_status(f, "i"), "Suspended");
+    assert_int_equal(count(f, PAWL_TABLE_WORK), 0);
+    /* What is just below goes in, and comes out. */
+    much.input = object_of(f, PAWL_INPUT_BYTES_MAX - 100);
+    much.instance_id = pawl__str("j");
+    assert_ok(pawl__runtime_start(f->a.runtime, &much, NULL, later(f), &f->err), &f->err);
+    assert_int_equal(send(f, "Go").resumed, 2);
+    drain(f);
+    assert_string_equal(sub_status(f, "j"), "Finished");
+}
+
 /* ---- stimuli ------------------------------------------------------------------------------- */
 
 static void a_singleton_that_ends_with_its_first_burst_starts_again(void **state)
@@ -170,6 +217,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         TEST(a_created_instance_remembers_its_key),
+        TEST(what_is_too_large_is_refused_and_nothing_has_happened),
         TEST(a_singleton_that_ends_with_its_first_burst_starts_again),
         TEST(a_child_that_commits_on_its_way_runs_inline),
         TEST(an_event_that_was_accepted_is_matched_later),

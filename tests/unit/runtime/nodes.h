@@ -54,6 +54,7 @@ struct fixture {
     unsigned fail_skip;             /* but for so many, fails */
     enum pawl_store_fault fail_how; /* so, */
     bool fail;                      /* if this is set */
+    struct pawl_guard *guard;       /* of nodes that are opened then */
 };
 
 /* The tests' own calls are made on one thread, and commits while that waits for them. */
@@ -104,7 +105,9 @@ static inline int64_t later(struct fixture *f)
 static inline void node_open(struct fixture *f, struct node *node, const char *id)
 {
     struct pawl_runtime_options options = {
-        .node_id = pawl__str(id), .hooks = {.line = on_line, .stop = is_stopped, .ctx = f}};
+        .node_id = pawl__str(id),
+        .guard = f->guard,
+        .hooks = {.line = on_line, .stop = is_stopped, .ctx = f}};
     const struct pawl_store_fault_hooks hooks = {.decide = decide, .ctx = f};
     struct pawl_store *inner;
 
@@ -123,7 +126,7 @@ static inline void node_close(struct node *node)
 
 static inline void open_all(struct fixture *f)
 {
-    pawl__arena_init(&f->arena, &f->env->alloc, (size_t)64 << 20);
+    pawl__arena_init(&f->arena, &f->env->alloc, (size_t)256 << 20);
     pawl__engine_init(&f->engine, &f->env->alloc, (struct pawl_hash_seed){1, 2});
     assert_int_equal(pawl__activities_register(&f->engine), PAWL_OK);
     assert_int_equal(pawl__expressions_register(&f->engine), PAWL_OK);

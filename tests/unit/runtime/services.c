@@ -5,6 +5,9 @@
 #include "runtime/retention.h"
 #include "unit/runtime/nodes.h"
 
+#include <pthread.h>
+#include <stdatomic.h>
+
 #define HOUR_US (INT64_C(3600) * 1000000)
 #define DAY_NS (24 * 3600 * SECOND)
 #define CRON_OF(id, variable)                                                                      \
@@ -97,6 +100,25 @@ static void a_timer_that_fired_in_vain_fires_when_its_instance_is_reopened(void 
     assert_int_equal(count(f, PAWL_TABLE_WORK), 2); /* tick's and wait's */
     test_clock_advance(f->clock, 3600 * SECOND);
     drain(f);
+    assert_string_equal(sub_status(f, outcome.instance_id), "Finished");
+}
+
+/* Cancelling what has ended changes nothing; nor does it when that goes on. */
+static void a_cancellation_of_what_had_faulted_does_not_end_its_retry(void **state)
+{
+    struct fixture *f = *state;
+    struct pawl_outcome outcome;
+
+    publish(f, BROKEN);
+    outcome = start(f, "d");
+    drain(f);
+    (void)!pawl__runtime_cancel(f->a.runtime, pawl__str(outcome.instance_id), later(f), &f->err);
+    drain(f);
+    assert_string_equal(sub_status(f, outcome.instance_id), "Faulted");
+    assert_ok(alter(f, outcome.instance_id, "[" MEND ",{'type':'Retry'}]", false, NULL), &f->err);
+    test_clock_advance(f->clock, 3600 * SECOND);
+    drain(f);
+    assert_string_equal(f->lines, "on\n");
     assert_string_equal(sub_status(f, outcome.instance_id), "Finished");
 }
 
@@ -371,6 +393,86 @@ static void the_pool_works_in_turns(void **state)
     assert_int_equal(turns.begun, turns.ended);
 }
 
+/* Memory that there is none of for threads but this one, while the test says so. */
+struct scarce {
+    struct pawl_allocator inner;
+    pthread_t main;
+    atomic_bool failing;
+};
+
+static void *scarce_resize(void *ctx, void *ptr, size_t old_size, size_t new_size)
+{
+    struct scarce *scarce = ctx;
+
+    if (new_size > old_size && atomic_load(&scarce->failing) &&
+        !pthread_equal(pthread_self(), scarce->main))
+        return NULL;
+    return scarce->inner.resize(scarce->inner.ctx, ptr, old_size, new_size);
+}
+
+/* Before anything is made in the environment. */
+static int set_up_scarce(void **state)
+{
+    struct fixture *f = calloc(1, sizeof *f);
+    struct scarce *scarce = calloc(1, sizeof *scarce);
+
+    assert_non_null(f);
+    assert_non_null(scarce);
+    assert_ok(pawl_system_env_open(&f->env, &f->err), &f->err);
+    scarce->inner = f->env->alloc;
+    scarce->main = pthread_self();
+    f->env->alloc = (struct pawl_allocator){scarce_resize, scarce};
+    open_all(f);
+    *state = f;
+    return 0;
+}
+
+static int tear_down_scarce(void **state)
+{
+    struct fixture *f = *state;
+    struct scarce *scarce = f->env->alloc.ctx;
+
+    tear_down(state);
+    free(scarce);
+    return 0;
+}
+
+static struct pawl_pool_counts await_counts(struct fixture *f, struct pawl_pool *pool,
+                                            uint64_t refused, uint64_t done)
+{
+    int64_t give_up_ns = pawl_env_monotonic_ns(f->env) + 60 * SECOND;
+    struct pawl_pool_counts counts;
+
+    for (;;) {
+        pawl__pool_counts(pool, &counts);
+        if (counts.refused >= refused && counts.done >= done)
+            return counts;
+        if (pawl_env_monotonic_ns(f->env) > give_up_ns)
+            fail_msg("the pool has stopped");
+        assert_ok(pawl_env_sleep_until(f->env, pawl_env_monotonic_ns(f->env) + 1000000), NULL);
+    }
+}
+
+static void a_pool_without_memory_tries_again(void **state)
+{
+    const struct pawl_pool_options options = {.workers = 2, .idle_ns_max = SECOND / 100};
+    const struct pawl_start what = {.definition_id = pawl__str("d")};
+    struct fixture *f = *state;
+    struct scarce *scarce = f->env->alloc.ctx;
+    struct pawl_outcome outcome;
+    struct pawl_pool *pool;
+
+    publish(f, DEFINITION("d", "", RIG_WRITE("w", "done")));
+    atomic_store(&scarce->failing, true);
+    assert_ok(pawl__pool_open(f->env, f->a.runtime, &options, &pool, &f->err), &f->err);
+    (void)await_counts(f, pool, 1, 0);
+    atomic_store(&scarce->failing, false);
+    assert_ok(pawl__runtime_create(f->a.runtime, &what, &outcome, later(f), &f->err), &f->err);
+    (void)await_counts(f, pool, 1, 1);
+    pawl__pool_close(pool);
+    assert_string_equal(f->lines, "done\n");
+}
+
 /* ---- retention ----------------------------------------------------------------------------- */
 
 static void what_has_ended_goes_when_it_is_old_enough(void **state)
@@ -486,6 +588,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         TEST(a_faulted_instance_is_mended_and_retried),
         TEST(a_timer_that_fired_in_vain_fires_when_its_instance_is_reopened),
+        TEST(a_cancellation_of_what_had_faulted_does_not_end_its_retry),
         TEST(a_retry_without_a_cure_faults_again),
         TEST(what_is_refused_leaves_no_trace_and_no_claim),
         TEST(a_dry_run_says_what_would_happen),
@@ -494,6 +597,8 @@ int main(void)
         TEST(a_start_on_a_draining_node_is_kept_for_others),
         TEST(a_burst_whose_node_lost_its_lease_begins_nothing_more),
         cmocka_unit_test_setup_teardown(the_pool_works_in_turns, set_up_running, tear_down),
+        cmocka_unit_test_setup_teardown(a_pool_without_memory_tries_again, set_up_scarce,
+                                        tear_down_scarce),
         TEST(what_has_ended_goes_when_it_is_old_enough),
         TEST(retention_works_in_batches),
         TEST(dead_letters_and_expired_keys_go),

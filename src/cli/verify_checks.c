@@ -1,0 +1,203 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Checks of `pawl verify-cluster` on nodes that are left alone; see verify.h. */
+#include "cli/verify.h"
+
+#include "base/error.h"
+#include "cli/verify_text.h"
+
+#include <stdio.h>
+
+#define RESUMES 40u
+#define TIMERS 40u
+/* A published version is used everywhere within this. */
+#define SEEN_NS INT64_C(1000000000)
+#define TRAFFIC_NS INT64_C(30000000)
+
+/* ---- concurrent resume ----------------------------------------------------------------------- */
+
+struct resuming {
+    uint64_t raced; /* instances whose bookmark this process asked for too */
+};
+
+/* The bookmark of an event, by the event and by name: nodes and this process want it at once. */
+static int resume_twice(struct verify *verify, void *ctx, const struct pawl_instance_row *row,
+                        struct pawl_error *err)
+{
+    struct pawl_cli_session *session = &verify->session;
+    struct resuming *resuming = ctx;
+    const struct pawl_stimulus only = {.instance_id = row->id};
+    struct pawl_run run = {.input = pawl__json_null()};
+    struct pawl_outcome outcome;
+    struct pawl_cli_list list;
+    struct pawl_rows rows;
+    char event[VERIFY_ID_SIZE];
+    int status;
+
+    (void)snprintf(event, sizeof event, "%s-Go", verify->prefix);
+    pawl__cli_list_all(&list, PAWL_TABLE_BOOKMARKS, NULL, PAWL_QUERY_BRIEF);
+    pawl__cli_list_str(&list, "instance_id", row->id);
+    status = pawl__cli_list_find(session, &list, &verify->arena, &rows, err);
+    if (status == PAWL_OK)
+        status = pawl__runtime_send_event(session->runtime, pawl__str(event), NULL, &only, NULL,
+                                          pawl__cli_session_deadline(session), err);
+    if (status != PAWL_OK || rows.count == 0)
+        return status;
+    run.bookmark_id = ((const struct pawl_bookmark_row *)rows.rows)->id;
+    resuming->raced++;
+    return pawl__runtime_run(session->runtime, row->id, &run, &outcome,
+                             pawl__cli_session_deadline(session), err);
+}
+
+static int check_resume(struct verify *verify, struct verify_finding *finding,
+                        struct pawl_error *err)
+{
+    struct resuming resuming = {0};
+    uint64_t wrong = 0;
+    int status = verify_define(
+        verify, VERIFY_DEFINITION("resume", "", VERIFY_EVENT("e", "@-Go") "," VERIFY_BODY), err);
+
+    for (uint32_t i = 0; i < RESUMES && status == PAWL_OK; i++)
+        status = verify_create(verify, "resume", NULL, err);
+    if (status == PAWL_OK)
+        status = verify_await(verify, "resume", "Suspended", RESUMES, err);
+    if (status == PAWL_OK)
+        status = verify_each(verify, "resume", resume_twice, &resuming, err);
+    if (status == PAWL_OK)
+        status = verify_await(verify, "resume", "Finished", RESUMES, err);
+    if (status == PAWL_OK)
+        status = verify_wrong(verify, "resume", 1, &wrong, err);
+    verify_say(finding, wrong == 0,
+               "%u instances, each resumed by an event and by a call at once: %llu did not run "
+               "exactly once",
+               RESUMES, (unsigned long long)wrong);
+    return status;
+}
+
+const struct verify_check verify_resume = {"concurrent resume", check_resume};
+
+/* ---- timers ---------------------------------------------------------------------------------- */
+
+struct lateness {
+    int64_t most_us;
+};
+
+static int note_lateness(struct verify *verify, void *ctx, const struct pawl_instance_row *row,
+                         struct pawl_error *err)
+{
+    struct lateness *late = ctx;
+    int64_t us = row->finished_us - row->created_us - VERIFY_SLEEP_US;
+
+    (void)verify;
+    (void)err;
+    if (us > late->most_us)
+        late->most_us = us;
+    return PAWL_OK;
+}
+
+static int check_timer(struct verify *verify, struct verify_finding *finding,
+                       struct pawl_error *err)
+{
+    struct lateness late = {0};
+    uint64_t wrong = 0;
+    int status = verify_define(
+        verify, VERIFY_DEFINITION("timer", "", VERIFY_SLEEP("d") "," VERIFY_BODY), err);
+
+    for (uint32_t i = 0; i < TIMERS && status == PAWL_OK; i++)
+        status = verify_create(verify, "timer", NULL, err);
+    if (status == PAWL_OK)
+        status = verify_await(verify, "timer", "Finished", TIMERS, err);
+    if (status == PAWL_OK)
+        status = verify_wrong(verify, "timer", 1, &wrong, err);
+    if (status == PAWL_OK)
+        status = verify_each(verify, "timer", note_lateness, &late, err);
+    verify_say(finding, wrong == 0,
+               "%u timers: %llu did not fire exactly once, the latest ended %lld ms after its time",
+               TIMERS, (unsigned long long)wrong, (long long)(late.most_us / 1000));
+    return status;
+}
+
+const struct verify_check verify_timer = {"timers fire once", check_timer};
+
+/* ---- publishing ------------------------------------------------------------------------------ */
+
+/* Which version of a child is executed is up to what the node that runs its parent knows. */
+static int start_parent(struct verify *verify, struct pawl_error *err)
+{
+    verify->meanwhile_ns = pawl_env_monotonic_ns(verify->session.cli->env) + TRAFFIC_NS;
+    return verify_create(verify, "parent", NULL, err);
+}
+
+static int is_past(struct verify *verify, void *ctx, bool *done, struct pawl_error *err)
+{
+    (void)err;
+    *done = pawl_env_monotonic_ns(verify->session.cli->env) >= *(const int64_t *)ctx;
+    return PAWL_OK;
+}
+
+static int keep_starting(struct verify *verify, int64_t span_ns, struct pawl_error *err)
+{
+    int64_t until_ns = pawl_env_monotonic_ns(verify->session.cli->env) + span_ns;
+    int status;
+
+    verify->meanwhile = start_parent;
+    status = verify_wait(verify, "time", VERIFY_PATIENCE_NS, is_past, &until_ns, err);
+    verify->meanwhile = NULL;
+    return status;
+}
+
+struct versions {
+    int64_t published_us;
+    uint64_t old, new;
+    int64_t last_old_us; /* after publishing; 0: none */
+};
+
+static int note_version(struct verify *verify, void *ctx, const struct pawl_instance_row *row,
+                        struct pawl_error *err)
+{
+    struct versions *seen = ctx;
+
+    (void)verify;
+    (void)err;
+    if (row->created_us <= seen->published_us)
+        return PAWL_OK;
+    seen->old += row->version == 1;
+    seen->new += row->version == 2;
+    if (row->version == 1 && row->created_us - seen->published_us > seen->last_old_us)
+        seen->last_old_us = row->created_us - seen->published_us;
+    return PAWL_OK;
+}
+
+static int check_publish(struct verify *verify, struct verify_finding *finding,
+                         struct pawl_error *err)
+{
+    struct versions seen = {0};
+    uint64_t parents = 0;
+    int status = verify_define(verify, VERIFY_DEFINITION("child", "", VERIFY_BODY), err);
+
+    if (status == PAWL_OK)
+        status = verify_define(verify,
+                               VERIFY_DEFINITION("parent", "", VERIFY_CHILD("c", "@-child")), err);
+    if (status == PAWL_OK)
+        status = keep_starting(verify, SEEN_NS, err);
+    if (status == PAWL_OK)
+        status =
+            verify_define(verify, VERIFY_DEFINITION("child", "", VERIFY_BODY "," VERIFY_MORE), err);
+    if (status == PAWL_OK)
+        status = pawl__cli_store_now(&verify->session, &seen.published_us, err);
+    if (status == PAWL_OK)
+        status = keep_starting(verify, 3 * SEEN_NS, err);
+    if (status == PAWL_OK)
+        status = verify_count(verify, "parent", NULL, &parents, err);
+    if (status == PAWL_OK)
+        status = verify_await(verify, "parent", "Finished", parents, err);
+    if (status == PAWL_OK)
+        status = verify_each(verify, "child", note_version, &seen, err);
+    verify_say(finding, seen.new > 0 && seen.last_old_us * 1000 <= SEEN_NS,
+               "%llu children started after a new version was published, %llu of the old one, the "
+               "last of those %lld ms after",
+               (unsigned long long)(seen.old + seen.new), (unsigned long long)seen.old,
+               (long long)(seen.last_old_us / 1000));
+    return status;
+}
+
+const struct verify_check verify_publish = {"publish seen everywhere", check_publish};

@@ -1,0 +1,178 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * A node on duty; see duty.h. The mutex guards the stop of the thread that tends, and is not held
+ * while that calls the store.
+ */
+#include "host/duty.h"
+
+#include "base/alloc.h"
+#include "base/error.h"
+#include "base/log.h"
+#include "host/features.h"
+#include "runtime/refresher.h"
+
+/* Between two looks at what is old enough to go. */
+#define RETENTION_NS INT64_C(60000000000)
+/* What loading definitions, or one batch of what goes, may take. */
+#define CALL_NS INT64_C(30000000000)
+
+struct pawl_duty {
+    struct pawl_env *env;
+    struct pawl_host *host;
+    const struct pawl_log *log; /* NULL: none */
+    struct pawl_pool *pool;
+    struct pawl_thread *thread;
+    struct pawl_mutex *mutex;
+    struct pawl_cond *cond;
+    bool stop;
+};
+
+static int64_t age_us(const struct pawl_configuration *configuration, enum pawl_setting_id id)
+{
+    return pawl__configuration_number(configuration, id) / 1000;
+}
+
+struct pawl_retention_policy pawl__retention_policy(const struct pawl_configuration *configuration)
+{
+    return (struct pawl_retention_policy){
+        .finished_us = age_us(configuration, PAWL_SETTING_ID_RETENTION_FINISHED),
+        .cancelled_us = age_us(configuration, PAWL_SETTING_ID_RETENTION_CANCELLED),
+        .faulted_us = age_us(configuration, PAWL_SETTING_ID_RETENTION_FAULTED),
+        .dead_letters_us = age_us(configuration, PAWL_SETTING_ID_RETENTION_DEAD_LETTERS),
+    };
+}
+
+static int64_t deadline(const struct pawl_duty *duty)
+{
+    return pawl_env_monotonic_ns(duty->env) + CALL_NS;
+}
+
+/* ---- tending ------------------------------------------------------------------------------- */
+
+/* Whether it was told to stop by then. */
+static bool stopped_by(struct pawl_duty *duty, int64_t until_ns)
+{
+    int status = pawl_mutex_lock(duty->env, duty->mutex);
+    bool stop;
+
+    if (status != PAWL_OK)
+        return true;
+    while (!duty->stop && status == PAWL_OK && until_ns > pawl_env_monotonic_ns(duty->env))
+        status = pawl_cond_wait(duty->env, duty->cond, duty->mutex, until_ns);
+    stop = duty->stop || status == PAWL_ESTOPPED;
+    pawl_mutex_unlock(duty->env, duty->mutex);
+    return stop;
+}
+
+static void tend(void *arg)
+{
+    struct pawl_duty *duty = arg;
+    const struct pawl_retention_policy policy =
+        pawl__retention_policy(pawl__host_configuration(duty->host));
+    int64_t next_ns;
+
+    do {
+        struct pawl_error err = PAWL_ERROR_INIT;
+        struct pawl_retained gone = {0};
+        int status =
+            pawl__runtime_retain(pawl__host_node(duty->host), &policy, &gone, deadline(duty), &err);
+
+        if (status != PAWL_OK && status != PAWL_ESTOPPED && duty->log)
+            pawl_log(duty->log, PAWL_LOG_WARN, "retention failed", pawl_log_error("error", &err));
+        next_ns = pawl_env_monotonic_ns(duty->env);
+        if (status != PAWL_OK || !gone.more)
+            next_ns += RETENTION_NS;
+    } while (!stopped_by(duty, next_ns));
+}
+
+/* ---- life ---------------------------------------------------------------------------------- */
+
+static int load_definitions(struct pawl_duty *duty, uint32_t *failed, struct pawl_error *err)
+{
+    struct pawl_reloader *reloader = pawl__host_get(duty->host, PAWL_SLOT_RELOADER);
+    struct pawl_reloaded told = {0};
+    int status = PAWL_OK;
+
+    if (reloader)
+        status = pawl__reloader_reload(reloader, &told, deadline(duty), err);
+    if (status == PAWL_OK && failed)
+        *failed = told.failed;
+    return status;
+}
+
+static int begin(struct pawl_duty *duty, uint32_t workers, struct pawl_error *err)
+{
+    const struct pawl_pool_options options = {
+        .workers = workers, .queue = pawl__host_get(duty->host, PAWL_SLOT_QUEUE_WORKER)};
+    int status = pawl_mutex_new(duty->env, "duty", &duty->mutex);
+
+    if (status == PAWL_OK)
+        status = pawl_cond_new(duty->env, "duty", &duty->cond);
+    if (status != PAWL_OK)
+        return pawl__error_code(err, status);
+    status = pawl__pool_open(duty->env, pawl__host_node(duty->host), &options, &duty->pool, err);
+    if (status == PAWL_OK)
+        status = pawl_thread_start(duty->env, "pawl-tend", tend, duty, &duty->thread, err);
+    return status;
+}
+
+int pawl__duty_open(struct pawl_host *host, uint32_t workers, uint32_t *failed,
+                    struct pawl_duty **out, struct pawl_error *err)
+{
+    struct pawl_env *env = pawl__host_env(host);
+    struct pawl_duty *duty = pawl__alloc_zeroed(&env->alloc, sizeof *duty);
+    int status;
+
+    if (!duty)
+        return pawl__error_code(err, PAWL_ENOMEM);
+    duty->env = env;
+    duty->host = host;
+    duty->log = pawl__host_surroundings(host)->log;
+    status = load_definitions(duty, failed, err);
+    if (status == PAWL_OK)
+        status = begin(duty, workers, err);
+    if (status != PAWL_OK) {
+        pawl__duty_close(duty);
+        return status;
+    }
+    *out = duty;
+    return PAWL_OK;
+}
+
+static void stop_tending(struct pawl_duty *duty)
+{
+    if (!duty->mutex || !duty->cond || pawl_mutex_lock(duty->env, duty->mutex) != PAWL_OK)
+        return;
+    duty->stop = true;
+    pawl_cond_broadcast(duty->env, duty->cond);
+    pawl_mutex_unlock(duty->env, duty->mutex);
+}
+
+int pawl__duty_wind_up(struct pawl_duty *duty, int64_t deadline_ns)
+{
+    pawl__runtime_stop(pawl__host_node(duty->host));
+    stop_tending(duty);
+    pawl__pool_stop(duty->pool);
+    return pawl__pool_wait(duty->pool, deadline_ns);
+}
+
+void pawl__duty_close(struct pawl_duty *duty)
+{
+    struct pawl_env *env;
+
+    if (!duty)
+        return;
+    env = duty->env;
+    stop_tending(duty);
+    if (duty->thread)
+        pawl_thread_join(env, duty->thread);
+    pawl__pool_close(duty->pool);
+    pawl_cond_free(env, duty->cond);
+    pawl_mutex_free(env, duty->mutex);
+    pawl__free(&env->alloc, duty, sizeof *duty);
+}
+
+void pawl__duty_counts(struct pawl_duty *duty, struct pawl_pool_counts *out)
+{
+    pawl__pool_counts(duty->pool, out);
+}

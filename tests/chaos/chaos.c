@@ -1,0 +1,275 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Three nodes, as an operator runs them, that are killed, paused, cut off and lied to about the
+ * time while they do a few hundred orders; database and lock service are restarted under them.
+ * Afterwards the store must say that everything was done once (workload.h).
+ *
+ * CHAOS_ORDERS and CHAOS_SECONDS make it longer (`make chaos`), CHAOS_SEED repeats a run, as far as
+ * real processes can be repeated.
+ */
+#include "chaos/monkey.h"
+#include "chaos/workload.h"
+#include "cluster/places.h"
+#include "lib/proxy.h"
+#include "lib/test.h"
+#include "servers/redis.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#define LEASE "1s"
+#define LEASE_NS SECOND
+#define PATIENCE_S 60
+
+struct ground {
+    struct places *places;
+    struct test_redis redis;
+    /* Nodes reach servers through these; NULL: there is none, and they are not cut off. */
+    struct test_proxy *store_proxies[NODES];
+    struct test_proxy *lock_proxies[NODES];
+    bool own_clocks; /* nodes are on machines of their own; a file of SQLite has one machine's */
+    char store[PLACE_URI_MAX];
+    char lock[NODE_URI_MAX];
+};
+
+static unsigned setting(const char *name, unsigned otherwise)
+{
+    const char *text = getenv(name);
+
+    return text && *text ? (unsigned)strtoul(text, NULL, 10) : otherwise;
+}
+
+static void restart_postgres(void *ctx)
+{
+    struct ground *ground = ctx;
+
+    test_postgres_crash(&ground->places->server);
+    test_postgres_restart(&ground->places->server);
+}
+
+static void restart_redis(void *ctx)
+{
+    struct ground *ground = ctx;
+
+    test_redis_crash(&ground->redis);
+    test_redis_restart(&ground->redis);
+}
+
+static void set_proxies(struct ground *ground, unsigned node, enum test_proxy_manner manner)
+{
+    if (ground->store_proxies[node])
+        test_proxy_set(ground->store_proxies[node], manner);
+    if (ground->lock_proxies[node])
+        test_proxy_set(ground->lock_proxies[node], manner);
+}
+
+/* As by a firewall that drops what it sees: nobody is told that the other one is gone. */
+static void cut(void *ctx, unsigned node)
+{
+    set_proxies(ctx, node, TEST_PROXY_HANG);
+}
+
+/* What was on its way arrives now, late: the other side must know that it is void. */
+static void mend(void *ctx, unsigned node)
+{
+    set_proxies(ctx, node, TEST_PROXY_PASS);
+}
+
+static void open_proxies(struct test_proxy **proxies, uint16_t port)
+{
+    for (unsigned i = 0; i < NODES; i++)
+        proxies[i] = test_proxy_start(port);
+}
+
+static void close_proxies(struct ground *ground)
+{
+    for (unsigned i = 0; i < NODES; i++) {
+        test_proxy_stop(ground->store_proxies[i]);
+        test_proxy_stop(ground->lock_proxies[i]);
+    }
+}
+
+/* `uri` with the port of the proxy in place of the server's. */
+static void through(const struct test_proxy *proxy, const char *uri, uint16_t port, char *out,
+                    size_t size)
+{
+    char from[16];
+    const char *at;
+    int len;
+
+    (void)snprintf(from, sizeof from, ":%u", (unsigned)port);
+    at = proxy ? strstr(uri, from) : NULL;
+    if (at)
+        len = snprintf(out, size, "%.*s:%u%s", (int)(at - uri), uri,
+                       (unsigned)test_proxy_port(proxy), at + strlen(from));
+    else
+        len = snprintf(out, size, "%s", uri);
+    assert_true(len > 0 && (size_t)len < size);
+}
+
+static void name_nodes(const struct ground *ground, struct node *nodes)
+{
+    for (unsigned i = 0; i < NODES; i++) {
+        struct node *node = &nodes[i];
+
+        *node = (struct node){.lease = LEASE};
+        (void)snprintf(node->name, sizeof node->name, "node-%u", i);
+        through(ground->store_proxies[i], ground->store, ground->places->server.port, node->store,
+                sizeof node->store);
+        through(ground->lock_proxies[i] ? ground->lock_proxies[i] : ground->store_proxies[i],
+                ground->lock,
+                ground->lock_proxies[i] ? ground->redis.port : ground->places->server.port,
+                node->lock, sizeof node->lock);
+        (void)snprintf(node->log, sizeof node->log, "%s/node-%u.log", ground->places->folder, i);
+        (void)snprintf(node->clock, sizeof node->clock, "%s/node-%u.clock", ground->places->folder,
+                       i);
+        (void)unlink(node->log);
+        if (!ground->own_clocks) {
+            node->clock[0] = '\0';
+            continue;
+        }
+        assert_true(node_set_clock(node, 0));
+    }
+}
+
+struct sending {
+    struct workload *load;
+    struct monkey *monkey;
+    int64_t until_ns;
+};
+
+/* Hands in the work; then, when it has lasted long enough, the torment ends. */
+static void send_all(void *arg)
+{
+    struct sending *sending = arg;
+
+    workload_send(sending->load);
+    (void)!pawl_env_sleep_until(sending->monkey->env, sending->until_ns);
+    sending->monkey->enough = true;
+}
+
+/*
+ * The torment is this thread's: a process that was made by a thread which ends, and asked to end
+ * with its parent, ends with the thread.
+ */
+static void torment(struct ground *ground, struct monkey *monkey)
+{
+    const struct stage_options client_options = {.uri = ground->store, .node = "client"};
+    const struct stage_options witness_options = {.uri = ground->store, .node = "witness"};
+    struct workload load = {.orders = setting("CHAOS_ORDERS", 150)};
+    int64_t least_ns = (int64_t)setting("CHAOS_SECONDS", 12) * SECOND;
+    struct sending sending = {.load = &load, .monkey = monkey};
+    struct pawl_thread *sender, *watcher;
+    struct stage client, looker;
+    struct witness witness = {.load = &load};
+    struct node nodes[NODES];
+
+    print_message("# seed %llu, %u orders\n", (unsigned long long)monkey->random, load.orders);
+    stage_open(&client, &client_options);
+    stage_open(&looker, &witness_options);
+    load.client = &client;
+    witness.stage = &looker;
+    witness.revisions = calloc(load.orders, sizeof *witness.revisions);
+    assert_non_null(witness.revisions);
+    workload_publish(&load);
+    name_nodes(ground, nodes);
+    for (unsigned i = 0; i < NODES; i++)
+        assert_true(node_start(&nodes[i]));
+    monkey->env = client.env;
+    monkey->nodes = nodes;
+    monkey->lease_ns = LEASE_NS;
+    sending.until_ns = pawl_env_monotonic_ns(client.env) + least_ns;
+    assert_ok(pawl_thread_start(client.env, "watch", witness_watch, &witness, &watcher, NULL),
+              NULL);
+    assert_ok(pawl_thread_start(client.env, "send", send_all, &sending, &sender, NULL), NULL);
+    monkey_run(monkey);
+    pawl_thread_join(client.env, sender);
+    monkey_report(monkey);
+    assert_ok(load.failure.code, &load.failure);
+    workload_await_end(&load, PATIENCE_S);
+    witness.enough = true;
+    pawl_thread_join(client.env, watcher);
+    for (unsigned i = 0; i < NODES; i++)
+        node_stop(&nodes[i]);
+    if (getenv("CHAOS_LOGS"))
+        for (unsigned i = 0; i < NODES; i++)
+            node_show_log(&nodes[i]);
+    print_message("# all ended; handing in was repeated %u times; %u looks at all revisions\n",
+                  load.retries, witness.looks);
+    assert_true(witness.looks > 0);
+    assert_int_equal(witness.gone_back, 0);
+    workload_check(&load);
+    stage_close(&looker);
+    stage_close(&client);
+    free(witness.revisions);
+}
+
+static void a_cluster_on_sqlite_with_file_locks_loses_and_repeats_nothing(void **state)
+{
+    struct ground ground = {.places = *state};
+    struct monkey monkey = {.random = setting("CHAOS_SEED", 1), .ctx = &ground};
+
+    (void)place_fresh(&ground.places->sqlite, ground.store);
+    (void)snprintf(ground.lock, sizeof ground.lock, "file:%s/locks", ground.places->folder);
+    torment(&ground, &monkey);
+}
+
+static void a_cluster_on_postgres_with_its_locks_loses_and_repeats_nothing(void **state)
+{
+    struct ground ground = {.places = *state, .own_clocks = true};
+    struct monkey monkey = {.random = setting("CHAOS_SEED", 2),
+                            .ctx = &ground,
+                            .cut = cut,
+                            .mend = mend,
+                            .restart_store = restart_postgres};
+
+    (void)place_fresh(&ground.places->postgres, ground.store);
+    (void)snprintf(ground.lock, sizeof ground.lock, "%s", ground.store);
+    open_proxies(ground.store_proxies, ground.places->server.port);
+    torment(&ground, &monkey);
+    close_proxies(&ground);
+}
+
+static void a_cluster_on_postgres_with_redis_locks_loses_and_repeats_nothing(void **state)
+{
+    struct ground ground = {.places = *state, .own_clocks = true};
+    struct monkey monkey = {.random = setting("CHAOS_SEED", 3),
+                            .ctx = &ground,
+                            .cut = cut,
+                            .mend = mend,
+                            .restart_store = restart_postgres,
+                            .restart_locks = restart_redis};
+
+    (void)place_fresh(&ground.places->postgres, ground.store);
+    test_redis_start(&ground.redis, NULL, 0); /* it forgets everything when it is restarted */
+    (void)test_redis_uri(&ground.redis, 1, NULL, ground.lock, sizeof ground.lock);
+    open_proxies(ground.store_proxies, ground.places->server.port);
+    open_proxies(ground.lock_proxies, ground.redis.port);
+    torment(&ground, &monkey);
+    close_proxies(&ground);
+    test_redis_stop(&ground.redis);
+}
+
+int main(int argc, char **argv)
+{
+    static const struct {
+        const char *name;
+        struct CMUnitTest test;
+    } grounds[] = {
+        {"sqlite", cmocka_unit_test(a_cluster_on_sqlite_with_file_locks_loses_and_repeats_nothing)},
+        {"postgres",
+         cmocka_unit_test(a_cluster_on_postgres_with_its_locks_loses_and_repeats_nothing)},
+        {"redis",
+         cmocka_unit_test(a_cluster_on_postgres_with_redis_locks_loses_and_repeats_nothing)},
+    };
+
+    for (size_t i = 0; argc > 1 && i < sizeof grounds / sizeof *grounds; i++) {
+        const struct CMUnitTest tests[] = {grounds[i].test};
+
+        if (strcmp(argv[1], grounds[i].name) == 0)
+            return cmocka_run_group_tests_name("chaos", tests, places_set_up, places_tear_down);
+    }
+    (void)fprintf(stderr, "usage: %s sqlite|postgres|redis\n", argv[0]);
+    return 2;
+}

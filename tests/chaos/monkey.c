@@ -1,0 +1,133 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What goes wrong, see monkey.h. */
+#include "chaos/monkey.h"
+
+#include "lib/test.h"
+
+#define MS INT64_C(1000000)
+
+static const char *const names[MISCHIEF_COUNT] = {
+    [MISCHIEF_KILL] = "killed",
+    [MISCHIEF_STOP] = "stopped and started",
+    [MISCHIEF_PAUSE] = "paused past the lease",
+    [MISCHIEF_CUT] = "cut off",
+    [MISCHIEF_CLOCK] = "clock set",
+    [MISCHIEF_STORE] = "database restarted",
+    [MISCHIEF_LOCKS] = "lock service restarted",
+};
+
+static int64_t between(struct monkey *m, int64_t least, int64_t most)
+{
+    return least + (int64_t)(test_random(&m->random) % (uint64_t)(most - least + 1));
+}
+
+static void rest(struct monkey *m, int64_t span_ns)
+{
+    (void)!pawl_env_sleep_until(m->env, pawl_env_monotonic_ns(m->env) + span_ns);
+}
+
+static void start(struct monkey *m, struct node *node)
+{
+    if (!node_runs(node) && !node_start(node))
+        m->failed_starts++;
+}
+
+static void set_clock(struct monkey *m, struct node *node)
+{
+    static const int64_t shifts_s[] = {3600, -3600, 0, 86400 * 400};
+
+    if (node_set_clock(node, shifts_s[between(m, 0, 3)]))
+        m->done[MISCHIEF_CLOCK]++;
+}
+
+/* Something that lasts and ends within the call. */
+static void torment(struct monkey *m, enum mischief what, unsigned number)
+{
+    struct node *node = &m->nodes[number];
+
+    switch (what) {
+    case MISCHIEF_KILL:
+        node_kill(node);
+        rest(m, between(m, 0, 400 * MS));
+        start(m, node);
+        break;
+    case MISCHIEF_STOP:
+        node_stop(node);
+        start(m, node);
+        break;
+    case MISCHIEF_PAUSE:
+        node_pause(node);
+        rest(m, m->lease_ns + between(m, 200 * MS, 1000 * MS));
+        node_continue(node);
+        break;
+    case MISCHIEF_CUT:
+        m->cut(m->ctx, number);
+        rest(m, m->lease_ns + between(m, 200 * MS, 1000 * MS));
+        m->mend(m->ctx, number);
+        break;
+    case MISCHIEF_CLOCK:
+        set_clock(m, node);
+        return;
+    case MISCHIEF_STORE:
+        m->restart_store(m->ctx);
+        break;
+    case MISCHIEF_LOCKS:
+        m->restart_locks(m->ctx);
+        break;
+    case MISCHIEF_COUNT:
+        return;
+    }
+    m->done[what]++;
+}
+
+static bool can(const struct monkey *m, enum mischief what)
+{
+    switch (what) {
+    case MISCHIEF_CUT:
+        return m->cut != NULL;
+    case MISCHIEF_STORE:
+        return m->restart_store != NULL;
+    case MISCHIEF_LOCKS:
+        return m->restart_locks != NULL;
+    case MISCHIEF_CLOCK:
+        return m->nodes[0].clock[0] != '\0';
+    case MISCHIEF_KILL:
+    case MISCHIEF_STOP:
+    case MISCHIEF_PAUSE:
+    case MISCHIEF_COUNT:
+        return true;
+    }
+    return true;
+}
+
+void monkey_run(struct monkey *m)
+{
+    for (unsigned i = 0; !m->enough; i++) {
+        /* All kinds in turn, so that a short run has every one of them. */
+        enum mischief what = (enum mischief)(i % MISCHIEF_COUNT);
+        unsigned number = (unsigned)between(m, 0, NODES - 1);
+        unsigned second = (number + 1) % NODES;
+        bool both = between(m, 0, 2) == 0;
+
+        if (!can(m, what))
+            continue;
+        if (both) /* another one dies at the same time */
+            node_kill(&m->nodes[second]);
+        torment(m, what, number);
+        for (unsigned n = 0; n < NODES; n++)
+            start(m, &m->nodes[n]);
+        rest(m, between(m, 50 * MS, 600 * MS));
+    }
+    for (unsigned n = 0; n < NODES; n++) {
+        node_continue(&m->nodes[n]);
+        start(m, &m->nodes[n]);
+    }
+}
+
+void monkey_report(const struct monkey *m)
+{
+    for (int what = 0; what < MISCHIEF_COUNT; what++)
+        if (m->done[what] > 0)
+            print_message("# %s: %u times\n", names[what], m->done[what]);
+    assert_int_equal(m->failed_starts, 0);
+}

@@ -1,0 +1,50 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * What goes wrong, one thing after the other, by a seed: nodes are killed and come back, are paused
+ * past their lease, are cut off, have their clock set; the database and the lock service are
+ * restarted. Two nodes at the most are away at a time, and in the end everything is well again.
+ */
+#ifndef PAWL_TESTS_CHAOS_MONKEY_H
+#define PAWL_TESTS_CHAOS_MONKEY_H
+
+#include "chaos/nodes.h"
+
+#include <pawl/ext/env.h>
+
+#include <stdatomic.h>
+#include <stdint.h>
+
+#define NODES 3
+
+enum mischief {
+    MISCHIEF_KILL,  /* kill -9; it starts again a little later */
+    MISCHIEF_STOP,  /* SIGTERM; it starts again at once: a rolling restart */
+    MISCHIEF_PAUSE, /* SIGSTOP for longer than its lease */
+    MISCHIEF_CUT,   /* off its servers for longer than its lease */
+    MISCHIEF_CLOCK, /* an hour forwards, or back, or right again */
+    MISCHIEF_STORE, /* the database crashes and is started again */
+    MISCHIEF_LOCKS, /* the lock service likewise */
+    MISCHIEF_COUNT
+};
+
+struct monkey {
+    struct pawl_env *env;
+    struct node *nodes; /* NODES of them */
+    uint64_t random;
+    int64_t lease_ns;
+    void *ctx; /* of the calls below; those that are NULL do not happen */
+    void (*cut)(void *ctx, unsigned node);
+    void (*mend)(void *ctx, unsigned node);
+    void (*restart_store)(void *ctx);
+    void (*restart_locks)(void *ctx);
+    _Atomic(bool) enough;
+    /* What was done, for the report. */
+    unsigned done[MISCHIEF_COUNT];
+    unsigned failed_starts;
+};
+
+/* Until `enough`; then all nodes run and everything is mended. */
+void monkey_run(struct monkey *monkey);
+void monkey_report(const struct monkey *monkey);
+
+#endif

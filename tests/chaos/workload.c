@@ -1,0 +1,365 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The work, handing it in, and what must be true of the store afterwards; see workload.h. */
+#include "chaos/workload.h"
+
+#include "base/error.h"
+#include "lib/test.h"
+
+#include <stdlib.h>
+
+#define TRIES_MAX 400
+#define RETRY_NS INT64_C(100000000)
+#define LOOK_NS INT64_C(200000000)
+#define TICKER_PERIOD_US INT64_C(1000000)
+
+#define AWAIT(n) RIG_EVENT("e" n, "Paid") "," COUNT("c" n)
+#define CHILD                                                                                      \
+    "{'id':'child','type':'Elsa.DispatchWorkflow','waitForCompletion':" RIG_INPUT(                 \
+        "Boolean", "Literal", "true") ",'workflowDefinitionId':" TEXT("parcel") "}"
+#define CRON                                                                                       \
+    "{'id':'tick','type':'Elsa.Cron','customProperties':{'canStartWorkflow':true},"                \
+    "'cronExpression':" TEXT("* * * * * *") "}"
+
+static const char *const definitions[] = {
+    DEFINITION("parcel", COUNTER, COUNT("p1") "," DELAY("p2", "00:00:00.0100000")),
+    DEFINITION("order", COUNTER,
+               AWAIT("1") "," AWAIT("2") "," AWAIT("3") "," DELAY("t", "00:00:00.3000000") "," //
+               COUNT("c4") "," CHILD "," COUNT("c5")),
+    DEFINITION("ticker", COUNTER, CRON "," COUNT("k")),
+};
+
+void workload_publish(struct workload *load)
+{
+    struct stage *client = load->client;
+    struct pawl_store_status status;
+
+    assert_ok(pawl_store_status(client->store, &status, stage_later(client), &client->err),
+              &client->err);
+    for (size_t i = 0; i < sizeof definitions / sizeof *definitions; i++)
+        stage_publish(client, definitions[i]);
+    load->published_us = status.now_us;
+}
+
+/* ---- handing in ---------------------------------------------------------------------------- */
+
+/* Whether to try once more: everything but a definite refusal may pass. */
+static bool again(struct workload *load, int status, unsigned *tries, const struct pawl_error *err)
+{
+    struct pawl_env *env = load->client->env;
+    enum pawl_error_class class = pawl_error_class(status);
+
+    if (status == PAWL_OK)
+        return false;
+    load->retries++;
+    if ((class == PAWL_CLASS_TRANSIENT || class == PAWL_CLASS_UNKNOWN) && ++*tries < TRIES_MAX &&
+        pawl_env_sleep_until(env, pawl_env_monotonic_ns(env) + RETRY_NS) == PAWL_OK)
+        return true;
+    if (load->failure.code == 0)
+        load->failure = *err;
+    load->failure.code = status;
+    return false;
+}
+
+static void name_order(unsigned number, char *out, size_t size)
+{
+    (void)snprintf(out, size, "order-%u", number);
+}
+
+static void start_order(struct workload *load, unsigned number)
+{
+    struct pawl_error err = PAWL_ERROR_INIT;
+    unsigned tries = 0;
+    char id[32];
+    int status;
+
+    name_order(number, id, sizeof id);
+    do {
+        const struct pawl_start what = {.definition_id = pawl__str("order"),
+                                        .instance_id = pawl__str(id),
+                                        .idempotency_key = pawl__str(id)};
+        struct pawl_outcome outcome;
+
+        status = pawl__runtime_create(load->client->runtime, &what, &outcome,
+                                      stage_later(load->client), &err);
+    } while (again(load, status, &tries, &err));
+}
+
+static void pay_order(struct workload *load, unsigned number, unsigned event)
+{
+    struct pawl_error err = PAWL_ERROR_INIT;
+    char id[32], key[48];
+    unsigned tries = 0;
+    int status;
+
+    name_order(number, id, sizeof id);
+    (void)snprintf(key, sizeof key, "%s-%u", id, event);
+    do {
+        const struct pawl_stimulus stimulus = {.instance_id = pawl__str(id),
+                                               .idempotency_key = pawl__str(key)};
+
+        status = pawl__runtime_send_event(load->client->runtime, pawl__str("Paid"), NULL, &stimulus,
+                                          NULL, stage_later(load->client), &err);
+    } while (again(load, status, &tries, &err));
+}
+
+void workload_send(void *arg)
+{
+    struct workload *load = arg;
+
+    for (unsigned i = 0; i < load->orders && load->failure.code == 0; i++)
+        start_order(load, i);
+    for (unsigned event = 0; event < ORDER_EVENTS; event++)
+        for (unsigned i = 0; i < load->orders && load->failure.code == 0; i++)
+            pay_order(load, i, event);
+}
+
+/* ---- looking ------------------------------------------------------------------------------- */
+
+/* Calls `each` for every row of the instances of a definition; stops when it answers false. */
+static int for_each(struct stage *stage, const char *definition,
+                    bool (*each)(void *ctx, const struct pawl_instance_row *row), void *ctx)
+{
+    const struct pawl_condition condition = {
+        .column = pawl_table_column(PAWL_TABLE_INSTANCES, "definition_id"),
+        .compare = PAWL_EQ,
+        .value = {.text = pawl__str(definition)}};
+    struct pawl_query query = {.table = PAWL_TABLE_INSTANCES,
+                               .flags = PAWL_QUERY_BRIEF,
+                               .conditions = &condition,
+                               .condition_count = 1,
+                               .limit = 1000};
+    struct pawl_instance_row last;
+    char last_id[128];
+    struct pawl_rows rows;
+
+    do {
+        const struct pawl_instance_row *row;
+        int status;
+
+        pawl__arena_reset(&stage->arena);
+        status = pawl_store_find(stage->store, &query, &stage->arena, &rows, stage_later(stage),
+                                 &stage->err);
+        if (status != PAWL_OK)
+            return status;
+        row = rows.rows;
+        for (size_t i = 0; i < rows.count; i++)
+            if (!each(ctx, &row[i]))
+                return PAWL_OK;
+        if (rows.count > 0) {
+            (void)snprintf(last_id, sizeof last_id, "%.*s", PAWL_STR_ARG(row[rows.count - 1].id));
+            last = (struct pawl_instance_row){.id = pawl__str(last_id)};
+            query.after = &last;
+        }
+    } while (rows.count == query.limit);
+    return PAWL_OK;
+}
+
+static unsigned number_of(struct pawl_str id)
+{
+    unsigned number = 0;
+
+    for (size_t i = sizeof "order-" - 1; i < id.len; i++)
+        number = number * 10 + (unsigned)(id.ptr[i] - '0');
+    return number;
+}
+
+static bool witness_row(void *ctx, const struct pawl_instance_row *row)
+{
+    struct witness *w = ctx;
+    unsigned number = number_of(row->id);
+
+    if (number >= w->load->orders)
+        return true;
+    if (row->revision < w->revisions[number])
+        w->gone_back++;
+    w->revisions[number] = row->revision;
+    return true;
+}
+
+void witness_watch(void *arg)
+{
+    struct witness *w = arg;
+    struct pawl_env *env = w->stage->env;
+
+    while (!w->enough) {
+        /* A store that is down says nothing about revisions. */
+        if (for_each(w->stage, "order", witness_row, w) == PAWL_OK)
+            w->looks++;
+        if (pawl_env_sleep_until(env, pawl_env_monotonic_ns(env) + LOOK_NS) != PAWL_OK)
+            return;
+    }
+}
+
+struct tally {
+    unsigned count, ended, wrong;
+    unsigned shown;
+    const char *name; /* that an ended one must have */
+};
+
+static bool tally_row(void *ctx, const struct pawl_instance_row *row)
+{
+    struct tally *t = ctx;
+    bool ended = pawl__str_is(row->sub_status, "Finished") && row->owner == 0;
+
+    t->count++;
+    t->ended += ended;
+    if (ended && pawl__str_is(row->name, t->name) && row->incident_count == 0)
+        return true;
+    t->wrong++;
+    if (t->shown++ < 5)
+        print_message("# %.*s: %.*s, counted %.*s (wanted %s), owner %lld, revision %lld, "
+                      "%lld incidents\n",
+                      PAWL_STR_ARG(row->id), PAWL_STR_ARG(row->sub_status), PAWL_STR_ARG(row->name),
+                      t->name, (long long)row->owner, (long long)row->revision,
+                      (long long)row->incident_count);
+    return true;
+}
+
+static struct tally tally_of(struct workload *load, const char *definition, const char *name,
+                             bool quiet)
+{
+    struct tally tally;
+    int status = PAWL_EUNAVAILABLE;
+
+    /* The database was restarted a moment ago, perhaps. */
+    for (int tries = 0; status != PAWL_OK && tries < 20; tries++) {
+        tally = (struct tally){.name = name, .shown = quiet ? 1000000 : 0};
+        status = for_each(load->client, definition, tally_row, &tally);
+    }
+    assert_ok(status, &load->client->err);
+    return tally;
+}
+
+void workload_await_end(struct workload *load, unsigned patience_s)
+{
+    struct pawl_env *env = load->client->env;
+    int64_t give_up_ns = pawl_env_monotonic_ns(env) + (int64_t)patience_s * SECOND;
+
+    for (;;) {
+        struct tally orders = tally_of(load, "order", ORDER_COUNT, true);
+
+        if (orders.ended >= load->orders)
+            return;
+        if (pawl_env_monotonic_ns(env) > give_up_ns) {
+            (void)tally_of(load, "order", ORDER_COUNT, false);
+            (void)tally_of(load, "parcel", "1", false);
+            stage_show_work(load->client);
+            fail_msg("%u of %u orders have ended; the others hang", orders.ended, load->orders);
+        }
+        if (pawl_env_sleep_until(env, pawl_env_monotonic_ns(env) + LOOK_NS) != PAWL_OK)
+            return;
+    }
+}
+
+/* ---- checking ------------------------------------------------------------------------------ */
+
+/* Records of an order's journal stand one behind the other: none is missing, none is there twice.
+ */
+static void check_journal(struct workload *load, unsigned number)
+{
+    struct stage *client = load->client;
+    const struct pawl_journal_row *row;
+    struct pawl_condition condition = {
+        .column = pawl_table_column(PAWL_TABLE_JOURNAL, "instance_id"), .compare = PAWL_EQ};
+    const struct pawl_query query = {.table = PAWL_TABLE_JOURNAL,
+                                     .flags = PAWL_QUERY_BRIEF,
+                                     .conditions = &condition,
+                                     .condition_count = 1,
+                                     .limit = 1000};
+    struct pawl_rows rows;
+    int64_t next;
+    char id[32];
+
+    name_order(number, id, sizeof id);
+    condition.value.text = pawl__str(id);
+    pawl__arena_reset(&client->arena);
+    assert_ok(pawl_store_find(client->store, &query, &client->arena, &rows, stage_later(client),
+                              &client->err),
+              &client->err);
+    row = rows.rows;
+    assert_true(rows.count > 0);
+    next = row[0].first_sequence;
+    for (size_t i = 0; i < rows.count; i++) {
+        if (row[i].first_sequence != next)
+            fail_msg("the journal of %s has records %lld where %lld should be", id,
+                     (long long)row[i].first_sequence, (long long)next);
+        next += row[i].count;
+    }
+}
+
+struct ticks {
+    int64_t *created_us;
+    size_t count, max;
+};
+
+static bool note_tick(void *ctx, const struct pawl_instance_row *row)
+{
+    struct ticks *ticks = ctx;
+
+    if (ticks->count < ticks->max)
+        ticks->created_us[ticks->count++] = row->created_us;
+    return true;
+}
+
+static int compare_us(const void *a, const void *b)
+{
+    const int64_t *x = a, *y = b;
+
+    return (*x > *y) - (*x < *y);
+}
+
+/* At no moment have more been started than there were ticks. */
+static void check_ticks(struct workload *load)
+{
+    struct ticks ticks = {.max = 100000};
+    int64_t first = load->published_us / TICKER_PERIOD_US;
+
+    ticks.created_us = calloc(ticks.max, sizeof *ticks.created_us);
+    assert_non_null(ticks.created_us);
+    assert_ok(for_each(load->client, "ticker", note_tick, &ticks), NULL);
+    qsort(ticks.created_us, ticks.count, sizeof *ticks.created_us, compare_us);
+    assert_true(ticks.count > 0);
+    for (size_t i = 0; i < ticks.count; i++)
+        if ((int64_t)i + 1 > ticks.created_us[i] / TICKER_PERIOD_US - first)
+            fail_msg("%zu instances of the ticker after %lld ticks", i + 1,
+                     (long long)(ticks.created_us[i] / TICKER_PERIOD_US - first));
+    print_message("# %zu instances by cron, %lld ticks\n", ticks.count,
+                  (long long)(ticks.created_us[ticks.count - 1] / TICKER_PERIOD_US - first));
+    free(ticks.created_us);
+}
+
+/* Nothing may be given up: all of it can be done. */
+static void check_letters(struct workload *load)
+{
+    struct stage *client = load->client;
+    const struct pawl_query query = {.table = PAWL_TABLE_DEAD_LETTERS, .limit = 5};
+    const struct pawl_dead_letter_row *letter;
+    struct pawl_rows rows;
+
+    pawl__arena_reset(&client->arena);
+    assert_ok(pawl_store_find(client->store, &query, &client->arena, &rows, stage_later(client),
+                              &client->err),
+              &client->err);
+    letter = rows.rows;
+    for (size_t i = 0; i < rows.count; i++)
+        print_message("# given up: %.*s of '%.*s', %.*s after %lld attempts: %.*s\n",
+                      PAWL_STR_ARG(letter[i].kind), PAWL_STR_ARG(letter[i].instance_id),
+                      PAWL_STR_ARG(letter[i].reason), (long long)letter[i].attempts,
+                      PAWL_STR_ARG(letter[i].error));
+    assert_int_equal(rows.count, 0);
+}
+
+void workload_check(struct workload *load)
+{
+    struct tally orders = tally_of(load, "order", ORDER_COUNT, false);
+    struct tally parcels = tally_of(load, "parcel", "1", false);
+
+    assert_int_equal(orders.count, load->orders);
+    assert_int_equal(orders.wrong, 0);
+    assert_int_equal(parcels.count, load->orders); /* one child each, however often it was asked */
+    assert_int_equal(parcels.wrong, 0);
+    for (unsigned i = 0; i < load->orders; i++)
+        check_journal(load, i);
+    check_ticks(load);
+    check_letters(load);
+}

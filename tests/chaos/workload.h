@@ -1,0 +1,52 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * What a cluster has to do while it is tormented, and how to tell afterwards whether it did.
+ *
+ * Orders: each waits for three events, one after the other, counts them, waits for a timer, has a
+ * child do something and counts again; its name is the count. A ticker is started by cron every
+ * second. The client accepts nothing on its own: it hands in starts and events with keys until the
+ * store has said yes, as a caller would that retries.
+ *
+ * The check reads rows of the store and nothing else: it does not ask the runtime.
+ */
+#ifndef PAWL_TESTS_CHAOS_WORKLOAD_H
+#define PAWL_TESTS_CHAOS_WORKLOAD_H
+
+#include "pains/stage.h"
+
+#define ORDER_EVENTS 3
+/* Three events, the timer, the child. */
+#define ORDER_COUNT "5"
+
+struct workload {
+    struct stage *client;
+    unsigned orders;
+    int64_t published_us; /* the store's clock when the ticker was published */
+    /* Counted by the sender, read by others when it has ended. */
+    unsigned retries;
+    struct pawl_error failure; /* the first that no retry can mend */
+};
+
+void workload_publish(struct workload *load);
+/* Starts all orders and sends all events. For a thread: failures are left in `failure`. */
+void workload_send(void *arg);
+
+/* Rows seen so far, to notice a revision that goes back. */
+struct witness {
+    struct workload *load;
+    struct stage *stage; /* a connection of its own */
+    int64_t *revisions;  /* by order; 0: not seen */
+    unsigned looks;
+    unsigned gone_back;
+    _Atomic(bool) enough;
+};
+
+/* For a thread: looks at all orders again and again. */
+void witness_watch(void *arg);
+
+/* Waits until every order has ended; fails the test after `patience_s`, showing what hangs. */
+void workload_await_end(struct workload *load, unsigned patience_s);
+/* Fails the test when something was lost, done twice, or is left. */
+void workload_check(struct workload *load);
+
+#endif
