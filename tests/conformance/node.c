@@ -7,6 +7,7 @@
 #include "distributed/distributed.h"
 #include "locks/providers.h"
 #include "os/file.h"
+#include "servers/http.h"
 #include "stores/stores.h"
 
 #include <stdlib.h>
@@ -310,9 +311,22 @@ const struct seen *seen_entry(struct running *run)
     return NULL;
 }
 
+/* The stub has another port each time: the digits of its address become as many zeros. */
+static void hide_port(struct running *run, struct pawl_buf *out, size_t from)
+{
+    const char *url = run->stub ? test_http_url(run->stub) : "", *port = strrchr(url, ':');
+    size_t len = port ? strlen(port + 1) : 0;
+
+    for (size_t at = from; len > 0 && out->status == PAWL_OK && at + len <= out->len; at++) {
+        if (memcmp(out->ptr + at, port + 1, len) == 0)
+            memset(out->ptr + at, '0', len);
+    }
+}
+
 void node_write_states(struct running *run, struct pawl_buf *out)
 {
     const struct seen *instance;
+    size_t from = out->len;
 
     FOR_EACH_SEEN(instance, run)
     {
@@ -328,6 +342,7 @@ void node_write_states(struct running *run, struct pawl_buf *out)
         pawl__json_write(out, seen_log(run, instance), PAWL_JSON_ESCAPE_MINIMAL);
         pawl__buf_byte(out, '\n');
     }
+    hide_port(run, out, from);
 }
 
 /* Journals are read when somebody looks at one. */
