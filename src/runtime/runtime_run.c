@@ -136,7 +136,7 @@ static int commit_mail(struct runtime_run *run, struct runtime_changes *changes,
 {
     struct pawl_commit commit = {
         .kind = PAWL_COMMIT_ADVANCE,
-        .flags = PAWL_COMMIT_KEEP | (release ? PAWL_COMMIT_RELEASE : 0),
+        .flags = PAWL_COMMIT_KEEP | PAWL_COMMIT_UNASKED | (release ? PAWL_COMMIT_RELEASE : 0),
         .instance = &run->row,
         .changes = changes->items,
         .change_count = changes->count,
