@@ -14,6 +14,7 @@ LINT_BUILD ?= build-clang
 FUZZ_SECONDS ?= 60
 SEEDS ?= 1000
 INSTANCES ?= 1000000
+CHAOS_SECONDS ?= 60
 
 ifeq ($(origin CC),default)
 CC := gcc
@@ -32,7 +33,7 @@ SETUP := $(SAN_FLAGS_$(SAN))
 # Tests are configured only where their libraries are: `make` and `make demo` need none of them.
 WITH_TESTS = $(shell pkgconf --exists cmocka jansson 2>/dev/null && echo true || echo false)
 
-.PHONY: all demo test conformance conformance-sqlite conformance-postgres sim soak chaos \
+.PHONY: all demo test conformance conformance-sqlite conformance-postgres sim soak chaos chaos-locks \
     bench bench-million fuzz lint format clean help
 
 all: ## build the binary: build/pawl
@@ -74,7 +75,12 @@ sim: ## simulate SEEDS=1000 clusters from seed FROM=0, and ten times as many sto
 	@SIM_FROM=$(FROM) SIM_CLUSTER_SEEDS=$(SEEDS) $(BUILD)/tests/sim/test-sim-cluster
 	@SIM_FROM=$(FROM) SIM_SEEDS=$(SEEDS)0 $(BUILD)/tests/sim/test-sim-seeds
 
-soak: ## what users suffer from, in the long form: hours
+chaos-locks: ## kill and stop processes that hold locks, CHAOS_SECONDS=60 for each service
+	@tools/install-packages build test
+	@tools/build $(BUILD) CC=$(CC) -Dtests=true $(SETUP)
+	@tools/chaos-locks $(BUILD) $(CHAOS_SECONDS)
+
+soak: ## what users suffer from, in the long form: half an hour
 	@tools/install-packages build test
 	@tools/build $(BUILD) CC=$(CC) -Dtests=true $(SETUP)
 	@PAINS_LONG=1 meson test -C $(BUILD) --suite pains --timeout-multiplier 0 --print-errorlogs

@@ -16,9 +16,9 @@
  *     bench-store                          all, short
  *     bench-store SECONDS [ROUNDS]         all, SECONDS for each figure
  *     bench-store SECONDS ROUNDS sqlite    one store; "postgres"; behind it, how many committers
- *     bench-store SECONDS w1|w1s|w2|w3 THREADS [URI]   one of them and nothing else, for profilers,
- *                                          on SQLite or in an empty PostgreSQL database that is
- * there
+ *     bench-store SECONDS WORKLOAD THREADS [URI [COMMITTERS]]
+ *                                          w1, w1s, w2 or w3 and nothing else, for profilers: on
+ *                                          SQLite, or in an empty PostgreSQL database that is there
  */
 #include "floor.h"
 #include "results.h"
@@ -350,7 +350,7 @@ static bool run_bed(struct pawl_env *env, bool postgres, double seconds, unsigne
 }
 
 static void run_one(struct pawl_env *env, const char *name, double seconds, unsigned threads,
-                    const char *uri)
+                    const char *uri, uint32_t committers)
 {
     struct bed bed = {.name = uri ? "PostgreSQL" : "SQLite", .env = env};
     struct workload_cost cost;
@@ -359,7 +359,7 @@ static void run_one(struct pawl_env *env, const char *name, double seconds, unsi
     if (uri) {
         bed.is_server = true;
         (void)snprintf(bed.uri, sizeof bed.uri, "%s", uri);
-        bench_node_open(&bed.node, env, open_store(&bed), 1);
+        bench_node_open(&bed.node, env, open_store(&bed), committers);
         workloads_publish(&bed.node);
     } else {
         bed_open(&bed, env, false, 1);
@@ -397,7 +397,8 @@ int main(int argc, char **argv)
     if (argc > 3 && argv[2][0] == 'w') {
         if (number == 0 || number > BENCH_THREADS_MAX)
             bench_fail(argv[3], "so many threads cannot be had");
-        run_one(env, argv[2], seconds, number, argc > 4 ? argv[4] : NULL);
+        run_one(env, argv[2], seconds, number, argc > 4 ? argv[4] : NULL,
+                argc > 5 ? (uint32_t)strtoul(argv[5], NULL, 10) : 1);
     } else {
         if (seconds <= 0 || rounds == 0 || rounds > ROUNDS_MAX)
             bench_fail("usage", "bench-store [SECONDS [ROUNDS [sqlite|postgres [COMMITTERS]]]]");

@@ -37,9 +37,11 @@ static uint64_t rotate(uint64_t x, unsigned bits)
 static void expand(uint64_t w[80], const unsigned char *block)
 {
     for (size_t t = 0; t < 16; t++) {
-        w[t] = 0;
-        for (size_t i = 0; i < 8; i++)
-            w[t] = w[t] << 8 | block[8 * t + i];
+        const unsigned char *p = block + 8 * t;
+
+        w[t] = (uint64_t)p[0] << 56 | (uint64_t)p[1] << 48 | (uint64_t)p[2] << 40 |
+               (uint64_t)p[3] << 32 | (uint64_t)p[4] << 24 | (uint64_t)p[5] << 16 |
+               (uint64_t)p[6] << 8 | p[7];
     }
     for (size_t t = 16; t < 80; t++) {
         uint64_t s0 = rotate(w[t - 15], 1) ^ rotate(w[t - 15], 8) ^ w[t - 15] >> 7;
@@ -49,25 +51,46 @@ static void expand(uint64_t w[80], const unsigned char *block)
     }
 }
 
-/* 6.4.2 steps 2 to 4; v is a to h. */
+/* 6.4.2 step 3, with the names moved on by the caller and not the values. */
+static inline void round_of(uint64_t a, uint64_t b, uint64_t c, uint64_t *d, uint64_t e, uint64_t f,
+                            uint64_t g, uint64_t *h, uint64_t k_and_w)
+{
+    uint64_t big1 = rotate(e, 14) ^ rotate(e, 18) ^ rotate(e, 41);
+    uint64_t t1 = *h + big1 + (g ^ (e & (f ^ g))) + k_and_w;
+    uint64_t big0 = rotate(a, 28) ^ rotate(a, 34) ^ rotate(a, 39);
+
+    *d += t1;
+    *h = t1 + big0 + ((a & b) | (c & (a | b)));
+}
+
+/* 6.4.2 steps 2 to 4. */
 static void compress(uint64_t state[8], const unsigned char *block)
 {
-    uint64_t w[80], v[8];
+    uint64_t w[80];
+    uint64_t a = state[0], b = state[1], c = state[2], d = state[3];
+    uint64_t e = state[4], f = state[5], g = state[6], h = state[7];
 
     expand(w, block);
-    memcpy(v, state, sizeof v);
-    for (size_t t = 0; t < 80; t++) {
-        uint64_t big1 = rotate(v[4], 14) ^ rotate(v[4], 18) ^ rotate(v[4], 41);
-        uint64_t t1 = v[7] + big1 + (v[6] ^ (v[4] & (v[5] ^ v[6]))) + round_constants[t] + w[t];
-        uint64_t big0 = rotate(v[0], 28) ^ rotate(v[0], 34) ^ rotate(v[0], 39);
-        uint64_t t2 = big0 + ((v[0] & v[1]) | (v[2] & (v[0] | v[1])));
+    for (size_t t = 0; t < 80; t += 8) {
+        const uint64_t *k = round_constants + t, *x = w + t;
 
-        memmove(v + 1, v, 7 * sizeof v[0]);
-        v[4] += t1;
-        v[0] = t1 + t2;
+        round_of(a, b, c, &d, e, f, g, &h, k[0] + x[0]);
+        round_of(h, a, b, &c, d, e, f, &g, k[1] + x[1]);
+        round_of(g, h, a, &b, c, d, e, &f, k[2] + x[2]);
+        round_of(f, g, h, &a, b, c, d, &e, k[3] + x[3]);
+        round_of(e, f, g, &h, a, b, c, &d, k[4] + x[4]);
+        round_of(d, e, f, &g, h, a, b, &c, k[5] + x[5]);
+        round_of(c, d, e, &f, g, h, a, &b, k[6] + x[6]);
+        round_of(b, c, d, &e, f, g, h, &a, k[7] + x[7]);
     }
-    for (size_t i = 0; i < 8; i++)
-        state[i] += v[i];
+    state[0] += a;
+    state[1] += b;
+    state[2] += c;
+    state[3] += d;
+    state[4] += e;
+    state[5] += f;
+    state[6] += g;
+    state[7] += h;
 }
 
 /* 5.1.2: a one bit, zeros, and the length in bits as the last sixteen bytes of a block. */

@@ -68,7 +68,7 @@ static int print_settings(struct pawl_cli *cli, const struct pawl_configuration 
         enum pawl_setting_id id = (enum pawl_setting_id)i;
         bool usual = configuration->values[id].origin == PAWL_ORIGIN_DEFAULT;
 
-        pawl__cli_print(to, "  %-22s", pawl__setting(id)->name);
+        pawl__cli_print(to, "  %-24s", pawl__setting(id)->name);
         put_cell(to, values[i], width + 2);
         pawl__cli_print(to, "%s", usual ? pawl__cli_style(to, PAWL_CLI_DIM) : "");
         pawl__cli_write_safe(to, pawl__str(pawl__configuration_place(configuration, id)));
@@ -87,7 +87,7 @@ static void print_services(struct pawl_cli *cli, const struct pawl_host *host)
         struct pawl_slot_view view;
 
         pawl__host_view(host, (enum pawl_slot)i, &view);
-        pawl__cli_print(to, "  %-22s", pawl__slot_key((enum pawl_slot)i));
+        pawl__cli_print(to, "  %-24s", pawl__slot_key((enum pawl_slot)i));
         if (view.service.name)
             pawl__cli_print(to, "%s  by feature %s", view.service.name, view.service.feature);
         else

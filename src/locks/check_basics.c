@@ -116,6 +116,7 @@ static void a_wait_ends_at_its_deadline(struct pawl_lock_check_case *c)
 struct canceller {
     struct pawl_lock_check_case *c;
     struct pawl_lock_cancel cancel;
+    _Atomic(bool) over; /* nobody waits any more */
 };
 
 static void cancel_soon(void *arg)
@@ -129,7 +130,7 @@ static void cancel_soon(void *arg)
         if (pawl_env_sleep_until(c->env, in_ms(c, 1)) != PAWL_OK)
             break;
         pawl__locks_counts(c->b, &counts);
-    } while (counts.waiting == 0);
+    } while (counts.waiting == 0 && !atomic_load(&canceller->over));
     (void)!pawl_env_sleep_until(c->env, in_ms(c, 50));
     pawl__locks_cancel(c->b, &canceller->cancel);
 }
@@ -149,7 +150,9 @@ static void a_wait_can_be_cancelled(struct pawl_lock_check_case *c)
             c, "a wait that is cancelled",
             pawl__locks_acquire(c->b, name, 0, PAWL_FOREVER, &canceller.cancel, &second, &c->err),
             PAWL_ECANCELLED);
+        atomic_store(&canceller.over, true);
         pawl_thread_join(c->env, thread);
+        (void)!pawl__locks_release(c->b, second, NULL); /* of a service that granted it */
     }
     (void)give_is(c, c->a, first, PAWL_OK);
     (void)pawl__lock_check_is(

@@ -220,9 +220,9 @@ static void uncontended(struct pawl_lock_check_case *c)
 struct baton {
     struct pawl_lock_check_case *c;
     _Atomic(int64_t) released_ns;
+    _Atomic(bool) over, failed; /* the taker has ended; it could not take or give back */
     int64_t *times;
     uint32_t count, rounds;
-    bool failed;
 };
 
 static void take_over(void *arg)
@@ -231,20 +231,21 @@ static void take_over(void *arg)
     struct pawl_lock_check_case *c = baton->c;
     struct pawl_error err = PAWL_ERROR_INIT;
 
-    for (uint32_t i = 0; i < baton->rounds && !baton->failed; i++) {
+    for (uint32_t i = 0; i < baton->rounds && !atomic_load(&baton->failed); i++) {
         struct pawl_lock lock = {0};
         char suffix[16], text[64];
 
         (void)snprintf(suffix, sizeof suffix, "-%u", i);
         if (pawl__locks_acquire(c->b, pawl__lock_check_name(c, suffix, text), 0,
                                 now_of(c) + 30000 * MS, NULL, &lock, &err) != PAWL_OK) {
-            baton->failed = true;
+            atomic_store(&baton->failed, true);
             break;
         }
         baton->times[baton->count++] = now_of(c) - atomic_load(&baton->released_ns);
         if (pawl__locks_release(c->b, lock, &err) != PAWL_OK)
-            baton->failed = true;
+            atomic_store(&baton->failed, true);
     }
+    atomic_store(&baton->over, true);
 }
 
 static bool hand_over_once(struct pawl_lock_check_case *c, struct baton *baton,
@@ -257,8 +258,8 @@ static bool hand_over_once(struct pawl_lock_check_case *c, struct baton *baton,
         if (!wait_ms(c, 1))
             return false;
         pawl__locks_counts(c->b, &counts);
-    } while (counts.waiting == 0 && !baton->failed);
-    if (!wait_ms(c, 30))
+    } while (counts.waiting == 0 && !atomic_load(&baton->over));
+    if (atomic_load(&baton->over) || !wait_ms(c, 30))
         return false;
     if (next < baton->rounds) { /* its next one is to be held before it asks for it */
         struct pawl_lock held = {0};
@@ -286,6 +287,7 @@ static void hands_over_to_who_waits(struct pawl_lock_check_case *c)
     struct baton baton = {.c = c, .times = times, .rounds = ROUNDS};
     struct pawl_lock lock = {0};
     struct pawl_thread *thread;
+    uint32_t handed = 0;
     char text[64];
 
     if (!pawl__lock_check_is(
@@ -296,11 +298,11 @@ static void hands_over_to_who_waits(struct pawl_lock_check_case *c)
             c, "a thread", pawl_thread_start(c->env, "taker", take_over, &baton, &thread, &c->err),
             PAWL_OK))
         return;
-    for (uint32_t i = 0; i < ROUNDS && hand_over_once(c, &baton, &lock, i + 1); i++)
-        continue;
+    while (handed < ROUNDS && hand_over_once(c, &baton, &lock, handed + 1))
+        handed++;
     (void)!pawl__locks_release(c->a, lock, NULL);
     pawl_thread_join(c->env, thread);
-    if (baton.failed || baton.count < ROUNDS) {
+    if (handed < ROUNDS || atomic_load(&baton.failed) || baton.count < ROUNDS) {
         (void)pawl__lock_check_fail(c, "the waiting node got the lock %u times of %d", baton.count,
                                     (int)ROUNDS);
         return;

@@ -161,7 +161,11 @@ struct second {
 static int take_file(struct file_locks *locks, const char *path, uint32_t flags, int *fd,
                      struct pawl_error *err)
 {
-    int status = pawl__lock_file_take(path, flags, fd, err);
+    int status;
+
+    if (locks->network)
+        flags |= PAWL_LOCK_FILE_THOROUGH;
+    status = pawl__lock_file_take(path, flags, fd, err);
 
     for (int tries = 0; status == PAWL_ENOTFOUND && tries < 1000; tries++) {
         status = pawl__folder_make(locks->folder, 0777, err);
@@ -233,8 +237,8 @@ static int next_token(struct file_locks *locks, const char *path, struct pawl_lo
     text.since_us = pawl_env_wall_ns(locks->env) / 1000;
     text.token = text.token ? text.token + 1 : (uint64_t)text.since_us;
     (void)snprintf(text.owner, sizeof text.owner, "%s", grant->owner);
-    len = pawl__lock_text_write(&text, bytes);
-    status = pawl__lock_file_write(fd, pawl__str_make(bytes, len), err);
+    pawl__lock_text_write(&text, bytes);
+    status = pawl__lock_file_write(fd, pawl__str_make(bytes, sizeof bytes), err);
     if (status == PAWL_OK)
         grant->token = text.token;
     return status;
@@ -306,7 +310,6 @@ static int file_status(struct pawl_lock_provider *provider, struct pawl_lock_sta
         return status;
     *out = (struct pawl_lock_status){.ttl_ms = 0};
     (void)snprintf(out->server, sizeof out->server, "files of this host");
-    locks->network = pawl__folder_network(locks->folder);
     if (locks->network)
         (void)snprintf(out->warning, sizeof out->warning,
                        "the folder is on %s: whether other hosts see its locks depends on the "
@@ -476,6 +479,7 @@ int pawl__file_locks_open(struct pawl_env *env, struct pawl_str folder,
     else
         status = pawl__folder_make(locks->folder, 0777, err);
     if (status == PAWL_OK) {
+        locks->network = pawl__folder_network(locks->folder);
         *out = &locks->base;
         return PAWL_OK;
     }

@@ -2,6 +2,8 @@
 /* The line in a lock file; see file_text.h. */
 #include "locks/file_text.h"
 
+#include "base/assert.h"
+
 #include <inttypes.h>
 #include <stdio.h>
 
@@ -53,8 +55,11 @@ int pawl__lock_text_parse(struct pawl_str bytes, struct pawl_lock_text *out)
     return PAWL_OK;
 }
 
-size_t pawl__lock_text_write(const struct pawl_lock_text *text, char out[PAWL_LOCK_TEXT_SIZE])
+void pawl__lock_text_write(const struct pawl_lock_text *text, char out[PAWL_LOCK_TEXT_SIZE])
 {
-    return (size_t)snprintf(out, PAWL_LOCK_TEXT_SIZE, "pawl-lock 1 %020" PRIu64 " %s %" PRId64 "\n",
-                            text->token, text->owner, text->since_us);
+    int len = snprintf(out, PAWL_LOCK_TEXT_SIZE, "pawl-lock 1 %020" PRIu64 " %s %" PRId64 "\n",
+                       text->token, text->owner, text->since_us);
+
+    PAWL_ASSERT(len > 0 && len < PAWL_LOCK_TEXT_SIZE);
+    memset(out + len, ' ', PAWL_LOCK_TEXT_SIZE - (size_t)len);
 }

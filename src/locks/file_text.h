@@ -4,7 +4,8 @@
  *
  *     pawl-lock 1 00000000000000000042 HOST_PID_… 1763286715000000
  *
- * the last token, who got it, and when (microseconds since 1970). An empty file is what others,
+ * the last token, who got it, and when (microseconds since 1970). Blanks follow up to a constant
+ * length: a file whose length does not change is synced much faster. An empty file is what others,
  * and we without tokens, leave.
  */
 #ifndef PAWL_LOCKS_FILE_TEXT_H
@@ -24,7 +25,7 @@ struct pawl_lock_text {
 
 /* The empty text is one without a token. PAWL_ECORRUPT: it is something else. */
 PAWL_MUST_CHECK int pawl__lock_text_parse(struct pawl_str bytes, struct pawl_lock_text *out);
-/* Answers its length. */
-size_t pawl__lock_text_write(const struct pawl_lock_text *text, char out[PAWL_LOCK_TEXT_SIZE]);
+/* All of `out`, without a NUL. */
+void pawl__lock_text_write(const struct pawl_lock_text *text, char out[PAWL_LOCK_TEXT_SIZE]);
 
 #endif

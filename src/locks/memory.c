@@ -6,6 +6,7 @@
  * provider keeps close() from returning meanwhile.
  */
 #include "base/alloc.h"
+#include "base/assert.h"
 #include "base/error.h"
 #include "base/map.h"
 #include "locks/providers.h"
@@ -443,18 +444,29 @@ bool pawl__lock_space_break(struct pawl_lock_space *space, struct pawl_str name)
     return record != NULL;
 }
 
-int pawl__memory_locks_open(struct pawl_lock_space *space, struct pawl_env *env, int64_t ttl_ms,
-                            struct pawl_lock_provider **out, struct pawl_error *err)
+static struct memory_locks *make(struct pawl_lock_space *space, struct pawl_env *env,
+                                 int64_t ttl_ms, bool own_space)
 {
     struct memory_locks *locks = pawl__alloc_zeroed(&env->alloc, sizeof *locks);
 
     if (!locks)
-        return pawl__error_code(err, PAWL_ENOMEM);
+        return NULL;
     locks->env = env;
     locks->space = space;
+    locks->own_space = own_space;
     locks->ttl_ms = ttl_ms;
     locks->base =
         (struct pawl_lock_provider){.ops = ttl_ms ? &lease_ops : &bound_ops, .kind = "memory"};
+    return locks;
+}
+
+int pawl__memory_locks_open(struct pawl_lock_space *space, struct pawl_env *env, int64_t ttl_ms,
+                            struct pawl_lock_provider **out, struct pawl_error *err)
+{
+    struct memory_locks *locks = make(space, env, ttl_ms, false);
+
+    if (!locks)
+        return pawl__error_code(err, PAWL_ENOMEM);
     *out = &locks->base;
     return PAWL_OK;
 }
@@ -462,18 +474,17 @@ int pawl__memory_locks_open(struct pawl_lock_space *space, struct pawl_env *env,
 int pawl__memory_locks_new(struct pawl_env *env, int64_t ttl_ms, struct pawl_lock_provider **out,
                            struct pawl_error *err)
 {
-    struct pawl_lock_provider *provider;
-    struct pawl_lock_space *space;
+    struct pawl_lock_space *space = NULL;
+    struct memory_locks *locks;
     int status = pawl__lock_space_new(env, &space, err);
 
     if (status != PAWL_OK)
         return status;
-    status = pawl__memory_locks_open(space, env, ttl_ms, &provider, err);
-    if (status != PAWL_OK) {
+    locks = make(space, env, ttl_ms, true);
+    if (!locks) {
         pawl__lock_space_free(space);
-        return status;
+        return pawl__error_code(err, PAWL_ENOMEM);
     }
-    cast(provider)->own_space = true;
-    *out = provider;
+    *out = &locks->base;
     return PAWL_OK;
 }

@@ -30,16 +30,24 @@ static int open_file(const char *path, uint32_t flags, int *fd, struct pawl_erro
     return *fd >= 0 ? PAWL_OK : pawl__os_error(err, errno, "cannot open the lock file %s", path);
 }
 
-/* Whether the name still leads to what is locked. */
-static int is_there(const char *path, int fd, bool *there, struct pawl_error *err)
+/*
+ * Whether the name still leads to what is locked. A file with one name was not unlinked, unless it
+ * was renamed, which no holder of locks does; one with none was; with more the name is looked up.
+ */
+static int is_there(const char *path, int fd, uint32_t flags, bool *there, struct pawl_error *err)
 {
     struct stat ours, named;
 
     if (fstat(fd, &ours) != 0)
         return pawl__os_error(err, errno, "cannot look at the lock file %s", path);
-    if (stat(path, &named) != 0 && errno != ENOENT)
+    *there = ours.st_nlink == 1;
+    if (ours.st_nlink == 0 || (*there && !(flags & PAWL_LOCK_FILE_THOROUGH)))
+        return PAWL_OK;
+    *there = false;
+    if (stat(path, &named) == 0)
+        *there = named.st_ino == ours.st_ino && named.st_dev == ours.st_dev;
+    else if (errno != ENOENT)
         return pawl__os_error(err, errno, "cannot look at the lock file %s", path);
-    *there = ours.st_nlink > 0 && named.st_ino == ours.st_ino && named.st_dev == ours.st_dev;
     return PAWL_OK;
 }
 
@@ -63,7 +71,7 @@ int pawl__lock_file_take(const char *path, uint32_t flags, int *fd, struct pawl_
                        ? PAWL_EBUSY
                        : pawl__os_error(err, errnum, "cannot lock the file %s", path);
         }
-        status = is_there(path, file, &there, err);
+        status = is_there(path, file, flags, &there, err);
         if (status == PAWL_OK && there) {
             *fd = file;
             return PAWL_OK;
@@ -122,7 +130,7 @@ int pawl__lock_file_write(int fd, struct pawl_str bytes, struct pawl_error *err)
             return pawl__os_error(err, put < 0 ? errno : EIO, "cannot write a lock file");
         done += (size_t)put;
     }
-    if (ftruncate(fd, (off_t)bytes.len) != 0 || fdatasync(fd) != 0)
+    if (fdatasync(fd) != 0)
         return pawl__os_error(err, errno, "cannot write a lock file");
     return PAWL_OK;
 }

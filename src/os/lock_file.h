@@ -17,6 +17,9 @@
 
 /* Read only, without signs of life for those who watch: for asking again after a refusal. */
 #define PAWL_LOCK_FILE_QUIET 1u
+/* Looks the name up again even if the file seems to have it still: on file systems where what was
+ * unlinked elsewhere goes on counting its names. */
+#define PAWL_LOCK_FILE_THOROUGH 2u
 
 /*
  * Opens, or makes, and locks it. PAWL_EBUSY: somebody else has it. Every other failure of opening
@@ -35,7 +38,7 @@ void pawl__lock_file_close(int fd);
 /* Up to `size` bytes from its start; *len is how many there were. */
 PAWL_MUST_CHECK int pawl__lock_file_read(int fd, char *out, size_t size, size_t *len,
                                          struct pawl_error *err);
-/* From its start, and on the disk when it returns. */
+/* Over what is at its start, and on the disk when it returns. */
 PAWL_MUST_CHECK int pawl__lock_file_write(int fd, struct pawl_str bytes, struct pawl_error *err);
 
 /* What can be seen from outside. */

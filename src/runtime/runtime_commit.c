@@ -739,7 +739,8 @@ int pawl__runtime_commit_step(struct runtime_run *run, enum pawl_step step, bool
     status = make(&m, step);
     if (status == PAWL_OK) {
         commit.kind = run->is_new ? PAWL_COMMIT_CREATE : PAWL_COMMIT_ADVANCE;
-        commit.flags = release ? PAWL_COMMIT_RELEASE : 0;
+        /* What comes meanwhile is found by those who look for work. */
+        commit.flags = PAWL_COMMIT_UNASKED | (release ? PAWL_COMMIT_RELEASE : 0);
         /* A cancellation that came since has its mail, too. */
         if (is_reopened(&m))
             commit.flags |= PAWL_COMMIT_REOPEN;

@@ -317,7 +317,8 @@ static int send_mail_question(struct batch *b, struct member *m)
     struct pawl_sql_inputs inputs = {.limit = 1};
 
     m->mail = SIZE_MAX;
-    if (commit->kind != PAWL_COMMIT_CREATE && commit->kind != PAWL_COMMIT_ADVANCE)
+    if ((commit->kind != PAWL_COMMIT_CREATE && commit->kind != PAWL_COMMIT_ADVANCE) ||
+        (commit->flags & PAWL_COMMIT_UNASKED))
         return PAWL_OK;
     inputs.id = commit->instance->id;
     for (size_t i = 0; i < commit->change_count; i++)
@@ -453,7 +454,7 @@ static void answer(struct batch *b, struct member *m)
         last += is_guarded_insert(&commit->changes[i]);
     commit->status = PAWL_OK;
     commit->cancel_requested = has_row && pawl__pq_int(b->call.conn, last, 0, 1) != 0;
-    commit->has_mail = has_row && mail_is_left(b, m);
+    commit->has_mail = m->mail != SIZE_MAX && mail_is_left(b, m);
 }
 
 /* ---- batches ----------------------------------------------------------------------------- */

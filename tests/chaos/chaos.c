@@ -10,7 +10,9 @@
 #include "chaos/monkey.h"
 #include "chaos/workload.h"
 #include "cluster/places.h"
+#include "lib/proxy.h"
 #include "lib/test.h"
+#include "servers/redis.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -22,6 +24,10 @@
 
 struct ground {
     struct places *places;
+    struct test_redis redis;
+    /* Nodes reach servers through these; NULL: there is none, and they are not cut off. */
+    struct test_proxy *store_proxies[NODES];
+    struct test_proxy *lock_proxies[NODES];
     bool own_clocks; /* nodes are on machines of their own; a file of SQLite has one machine's */
     char store[PLACE_URI_MAX];
     char lock[NODE_URI_MAX];
@@ -42,6 +48,66 @@ static void restart_postgres(void *ctx)
     test_postgres_restart(&ground->places->server);
 }
 
+static void restart_redis(void *ctx)
+{
+    struct ground *ground = ctx;
+
+    test_redis_crash(&ground->redis);
+    test_redis_restart(&ground->redis);
+}
+
+static void set_proxies(struct ground *ground, unsigned node, enum test_proxy_manner manner)
+{
+    if (ground->store_proxies[node])
+        test_proxy_set(ground->store_proxies[node], manner);
+    if (ground->lock_proxies[node])
+        test_proxy_set(ground->lock_proxies[node], manner);
+}
+
+/* As by a firewall that drops what it sees: nobody is told that the other one is gone. */
+static void cut(void *ctx, unsigned node)
+{
+    set_proxies(ctx, node, TEST_PROXY_HANG);
+}
+
+/* What was on its way arrives now, late: the other side must know that it is void. */
+static void mend(void *ctx, unsigned node)
+{
+    set_proxies(ctx, node, TEST_PROXY_PASS);
+}
+
+static void open_proxies(struct test_proxy **proxies, uint16_t port)
+{
+    for (unsigned i = 0; i < NODES; i++)
+        proxies[i] = test_proxy_start(port);
+}
+
+static void close_proxies(struct ground *ground)
+{
+    for (unsigned i = 0; i < NODES; i++) {
+        test_proxy_stop(ground->store_proxies[i]);
+        test_proxy_stop(ground->lock_proxies[i]);
+    }
+}
+
+/* `uri` with the port of the proxy in place of the server's. */
+static void through(const struct test_proxy *proxy, const char *uri, uint16_t port, char *out,
+                    size_t size)
+{
+    char from[16];
+    const char *at;
+    int len;
+
+    (void)snprintf(from, sizeof from, ":%u", (unsigned)port);
+    at = proxy ? strstr(uri, from) : NULL;
+    if (at)
+        len = snprintf(out, size, "%.*s:%u%s", (int)(at - uri), uri,
+                       (unsigned)test_proxy_port(proxy), at + strlen(from));
+    else
+        len = snprintf(out, size, "%s", uri);
+    assert_true(len > 0 && (size_t)len < size);
+}
+
 static void name_nodes(const struct ground *ground, struct node *nodes)
 {
     for (unsigned i = 0; i < NODES; i++) {
@@ -49,8 +115,12 @@ static void name_nodes(const struct ground *ground, struct node *nodes)
 
         *node = (struct node){.lease = LEASE};
         (void)snprintf(node->name, sizeof node->name, "node-%u", i);
-        (void)snprintf(node->store, sizeof node->store, "%s", ground->store);
-        (void)snprintf(node->lock, sizeof node->lock, "%s", ground->lock);
+        through(ground->store_proxies[i], ground->store, ground->places->server.port, node->store,
+                sizeof node->store);
+        through(ground->lock_proxies[i] ? ground->lock_proxies[i] : ground->store_proxies[i],
+                ground->lock,
+                ground->lock_proxies[i] ? ground->redis.port : ground->places->server.port,
+                node->lock, sizeof node->lock);
         (void)snprintf(node->log, sizeof node->log, "%s/node-%u.log", ground->places->folder, i);
         (void)snprintf(node->clock, sizeof node->clock, "%s/node-%u.clock", ground->places->folder,
                        i);
@@ -147,29 +217,59 @@ static void a_cluster_on_sqlite_with_file_locks_loses_and_repeats_nothing(void *
 
 static void a_cluster_on_postgres_with_its_locks_loses_and_repeats_nothing(void **state)
 {
-    struct ground ground = {.places = *state};
-    struct monkey monkey = {
-        .random = setting("CHAOS_SEED", 2), .ctx = &ground, .restart_store = restart_postgres};
+    struct ground ground = {.places = *state, .own_clocks = true};
+    struct monkey monkey = {.random = setting("CHAOS_SEED", 2),
+                            .ctx = &ground,
+                            .cut = cut,
+                            .mend = mend,
+                            .restart_store = restart_postgres};
 
-    ground.own_clocks = true;
     (void)place_fresh(&ground.places->postgres, ground.store);
     (void)snprintf(ground.lock, sizeof ground.lock, "%s", ground.store);
+    open_proxies(ground.store_proxies, ground.places->server.port);
     torment(&ground, &monkey);
+    close_proxies(&ground);
+}
+
+static void a_cluster_on_postgres_with_redis_locks_loses_and_repeats_nothing(void **state)
+{
+    struct ground ground = {.places = *state, .own_clocks = true};
+    struct monkey monkey = {.random = setting("CHAOS_SEED", 3),
+                            .ctx = &ground,
+                            .cut = cut,
+                            .mend = mend,
+                            .restart_store = restart_postgres,
+                            .restart_locks = restart_redis};
+
+    (void)place_fresh(&ground.places->postgres, ground.store);
+    test_redis_start(&ground.redis, NULL, 0); /* it forgets everything when it is restarted */
+    (void)test_redis_uri(&ground.redis, 1, NULL, ground.lock, sizeof ground.lock);
+    open_proxies(ground.store_proxies, ground.places->server.port);
+    open_proxies(ground.lock_proxies, ground.redis.port);
+    torment(&ground, &monkey);
+    close_proxies(&ground);
+    test_redis_stop(&ground.redis);
 }
 
 int main(int argc, char **argv)
 {
-    const struct CMUnitTest sqlite[] = {
-        cmocka_unit_test(a_cluster_on_sqlite_with_file_locks_loses_and_repeats_nothing)};
-    const struct CMUnitTest postgres[] = {
-        cmocka_unit_test(a_cluster_on_postgres_with_its_locks_loses_and_repeats_nothing)};
-    const char *where = argc > 1 ? argv[1] : "";
+    static const struct {
+        const char *name;
+        struct CMUnitTest test;
+    } grounds[] = {
+        {"sqlite", cmocka_unit_test(a_cluster_on_sqlite_with_file_locks_loses_and_repeats_nothing)},
+        {"postgres",
+         cmocka_unit_test(a_cluster_on_postgres_with_its_locks_loses_and_repeats_nothing)},
+        {"redis",
+         cmocka_unit_test(a_cluster_on_postgres_with_redis_locks_loses_and_repeats_nothing)},
+    };
 
-    if (strcmp(where, "sqlite") == 0)
-        return cmocka_run_group_tests_name("chaos/sqlite", sqlite, places_set_up, places_tear_down);
-    if (strcmp(where, "postgres") == 0)
-        return cmocka_run_group_tests_name("chaos/postgres", postgres, places_set_up,
-                                           places_tear_down);
-    (void)fprintf(stderr, "usage: %s sqlite|postgres\n", argv[0]);
+    for (size_t i = 0; argc > 1 && i < sizeof grounds / sizeof *grounds; i++) {
+        const struct CMUnitTest tests[] = {grounds[i].test};
+
+        if (strcmp(argv[1], grounds[i].name) == 0)
+            return cmocka_run_group_tests_name("chaos", tests, places_set_up, places_tear_down);
+    }
+    (void)fprintf(stderr, "usage: %s sqlite|postgres|redis\n", argv[0]);
     return 2;
 }

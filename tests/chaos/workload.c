@@ -33,10 +33,10 @@ void workload_publish(struct workload *load)
     struct stage *client = load->client;
     struct pawl_store_status status;
 
-    for (size_t i = 0; i < sizeof definitions / sizeof *definitions; i++)
-        stage_publish(client, definitions[i]);
     assert_ok(pawl_store_status(client->store, &status, stage_later(client), &client->err),
               &client->err);
+    for (size_t i = 0; i < sizeof definitions / sizeof *definitions; i++)
+        stage_publish(client, definitions[i]);
     load->published_us = status.now_us;
 }
 

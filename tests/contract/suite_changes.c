@@ -554,6 +554,26 @@ static void an_advance_says_whether_mail_has_come(struct contract *t)
     assert_false(commit.has_mail);
 }
 
+static void an_advance_that_is_not_asked_for_mail_answers_the_rest(struct contract *t)
+{
+    struct pawl_instance_row row = claimed_instance(t, "i");
+    struct pawl_work_row mail = some_work(t, pawl__str("w"), now_us(t));
+    struct pawl_commit commit = {
+        .kind = PAWL_COMMIT_ADVANCE, .flags = PAWL_COMMIT_UNASKED, .instance = &row};
+    struct pawl_commit cancel = {.kind = PAWL_COMMIT_CANCEL, .instance = &row};
+
+    mail.instance_id = row.id;
+    insert(t, PAWL_TABLE_WORK, &mail);
+    assert_code(apply_one(t, t->a, &cancel), PAWL_OK);
+    assert_code(apply_one(t, t->a, &commit), PAWL_OK);
+    assert_true(commit.cancel_requested);
+    assert_code(apply_one(t, t->a, &commit), PAWL_ECONFLICT); /* its revision has passed */
+    row.revision++;
+    commit.flags = 0;
+    assert_code(apply_one(t, t->a, &commit), PAWL_OK);
+    assert_true(commit.has_mail);
+}
+
 static void a_new_bookmark_makes_parked_work_due(struct contract *t)
 {
     const enum pawl_change_kind kinds[] = {PAWL_CHANGE_INSERT, PAWL_CHANGE_ADD, PAWL_CHANGE_PUT};
@@ -687,6 +707,7 @@ const struct contract_test contract_changes[] = {
     CONTRACT_TEST(a_cancel_needs_no_claim_and_is_seen_by_the_next_advance),
     CONTRACT_TEST(a_cancel_of_what_is_not_there_is_not_found),
     CONTRACT_TEST(an_advance_says_whether_mail_has_come),
+    CONTRACT_TEST(an_advance_that_is_not_asked_for_mail_answers_the_rest),
     CONTRACT_TEST(a_new_bookmark_makes_parked_work_due),
     CONTRACT_TEST(a_bookmark_changes_no_due_time_of_work_that_is_not_parked),
     CONTRACT_TEST(a_bookmark_without_a_hash_wakes_nothing),

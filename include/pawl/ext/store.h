@@ -326,6 +326,9 @@ enum pawl_commit_kind {
 /* ADVANCE without KEEP: what was asked for before does not count any more; cancel_requested is
  * cleared. Of an instance that had ended and goes on. */
 #define PAWL_COMMIT_REOPEN 4u
+/* CREATE, ADVANCE: nobody will look at has_mail, which may then be false for no reason; a server
+ * need not be asked. */
+#define PAWL_COMMIT_UNASKED 8u
 
 /*
  * One commit: everything in it or nothing. Borrowed until apply() returns.
@@ -361,7 +364,8 @@ struct pawl_commit {
     /* Answers: */
     int status;            /* PAWL_OK, or why this commit alone was dropped */
     bool cancel_requested; /* CREATE, ADVANCE: somebody wants the instance cancelled */
-    bool has_mail; /* CREATE, ADVANCE: due work for the instance that is not in this commit */
+    bool has_mail; /* CREATE, ADVANCE, not UNASKED: due work for the instance that is not in this
+                    * commit */
     struct pawl_error error; /* of a status that is neither PAWL_OK nor PAWL_ECONFLICT */
 };
 

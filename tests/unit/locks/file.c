@@ -5,10 +5,17 @@
 #include "locks/names.h"
 #include "locks/providers.h"
 
+#include <errno.h>
 #include <fcntl.h>
+#include <sched.h>
+#include <signal.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <sys/file.h>
+#include <sys/mman.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -18,6 +25,18 @@ struct fixture {
     struct pawl_lock_provider *a, *b;
     struct pawl_error err;
 };
+
+/* Takes the place of the C library's: fails as a file system would that has no locks. */
+static int flock_errno;
+
+int flock(int fd, int operation)
+{
+    if (flock_errno && operation != LOCK_UN) {
+        errno = flock_errno;
+        return -1;
+    }
+    return (int)syscall(SYS_flock, fd, operation);
+}
 
 static int open_fixture(void **state)
 {
@@ -109,6 +128,30 @@ static void a_file_that_was_unlinked_while_it_was_locked_is_not_a_lock(void **st
     assert_ok(give(f, f->a, &first), &f->err);
     assert_code(take(f, f->a, &third), PAWL_EBUSY);
     assert_ok(give(f, f->b, &second), &f->err);
+}
+
+/* A backup by hard links keeps the file alive after its name is gone. */
+static void a_file_that_has_another_name_is_not_the_lock_either(void **state)
+{
+    struct fixture *f = *state;
+    struct pawl_lock_grant first = grant_for("x", 0), second = grant_for("x", 0);
+    char path[256], copy[300];
+    int stray;
+
+    assert_ok(take(f, f->a, &first), &f->err);
+    assert_ok(give(f, f->a, &first), &f->err);
+    (void)snprintf(copy, sizeof copy, "%s.copy", path_for(f, "x", path));
+    assert_int_equal(link(path, copy), 0);
+    assert_ok(take(f, f->a, &first), &f->err); /* two names, and one is the right one */
+    assert_code(take(f, f->b, &second), PAWL_EBUSY);
+    assert_ok(give(f, f->a, &first), &f->err);
+    assert_int_equal(unlink(path), 0);
+    stray = open(copy, O_RDWR | O_CLOEXEC);
+    assert_int_equal(flock(stray, LOCK_EX | LOCK_NB), 0); /* who has locked the old one */
+    assert_ok(take(f, f->a, &first), &f->err);            /* is not in the way */
+    assert_ok(give(f, f->a, &first), &f->err);
+    assert_int_equal(close(stray), 0);
+    assert_int_equal(unlink(copy), 0);
 }
 
 static void tokens_grow_over_releases_and_reopening(void **state)
@@ -269,6 +312,66 @@ static void a_forked_child_does_not_keep_what_its_parent_released(void **state)
     assert_int_equal(status, 0);
 }
 
+/* ---- unlinking by others ------------------------------------------------------------------- */
+
+#define RACERS 8
+#define RACES 4000
+
+struct track {
+    _Atomic(int) inside, violations, done;
+};
+
+static int race(struct fixture *f, struct track *track)
+{
+    char path[256];
+
+    (void)path_for(f, "race", path);
+    for (int i = 0; i < RACES;) {
+        struct pawl_lock_grant grant = grant_for("race", 0);
+        int status = f->a->ops->try_(f->a, &grant, PAWL_FOREVER, NULL);
+
+        if (status == PAWL_EBUSY) {
+            (void)sched_yield();
+            continue;
+        }
+        if (status != PAWL_OK)
+            return 1;
+        if (atomic_fetch_add(&track->inside, 1) != 0)
+            atomic_fetch_add(&track->violations, 1);
+        if (i % 16 == 0)
+            (void)sched_yield(); /* others get a chance to do it wrong */
+        atomic_fetch_sub(&track->inside, 1);
+        if (i % 8) /* as .NET's library does when it releases */
+            (void)unlink(path);
+        if (f->a->ops->release(f->a, &grant, PAWL_FOREVER, NULL) != PAWL_OK)
+            return 1;
+        i++;
+    }
+    atomic_fetch_add(&track->done, 1);
+    return 0;
+}
+
+static void unlinking_lets_nobody_in_beside_the_holder(void **state)
+{
+    struct fixture *f = *state;
+    struct track *track =
+        mmap(NULL, sizeof *track, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+    pid_t pids[RACERS];
+
+    assert_true(track != MAP_FAILED);
+    for (int i = 0; i < RACERS; i++) {
+        pids[i] = fork();
+        assert_true(pids[i] >= 0);
+        if (pids[i] == 0)
+            _exit(race(f, track));
+    }
+    for (int i = 0; i < RACERS; i++)
+        assert_int_equal(waitpid(pids[i], NULL, 0), pids[i]);
+    assert_int_equal(atomic_load(&track->done), RACERS);
+    assert_int_equal(atomic_load(&track->violations), 0);
+    (void)munmap(track, sizeof *track);
+}
+
 /* ---- errors are neither busy nor granted --------------------------------------------------- */
 
 static void what_cannot_be_opened_is_an_error(void **state)
@@ -306,6 +409,95 @@ static void no_more_descriptors_is_not_busy(void **state)
         (void)close(fds[--count]);
     assert_ok(take(f, f->a, &grant), &f->err);
     assert_ok(give(f, f->a, &grant), &f->err);
+}
+
+static void a_file_system_that_cannot_lock_grants_nothing(void **state)
+{
+    static const struct {
+        int errnum, code;
+    } cases[] = {
+        {ENOLCK, PAWL_EIO},    {EIO, PAWL_EIO},         {EOPNOTSUPP, PAWL_EUNSUPPORTED},
+        {ENOMEM, PAWL_ENOMEM}, {EBADF, PAWL_EINTERNAL}, {ENOSPC, PAWL_EUNAVAILABLE},
+        {EINVAL, PAWL_EINVAL},
+    };
+    struct fixture *f = *state;
+
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        struct pawl_lock_grant grant = grant_for("x", 0);
+        int status;
+
+        flock_errno = cases[i].errnum;
+        status = take(f, f->a, &grant);
+        flock_errno = 0;
+        assert_true(status != PAWL_OK && status != PAWL_EBUSY);
+        assert_code(status, cases[i].code);
+        assert_non_null(strstr(f->err.msg, "cannot lock"));
+    }
+}
+
+/* Reserved, blank, dotted and longest names are all files of their own. */
+static void any_name_is_a_file_of_its_own(void **state)
+{
+    static char longest[PAWL_LOCK_NAME_MAX];
+    static const char *const names[] = {"",     ".",   "..", " ",   "  ",  "\t",  "a.",
+                                        "a",    "A",   "a ", "CON", "con", "nul", "a/b",
+                                        "a\\b", "a:b", "~",  "-",   "*",   "a\n", "LPT1.lock"};
+    enum { COUNT = sizeof names / sizeof names[0] };
+    struct pawl_lock_grant grants[COUNT + 1];
+    struct fixture *f = *state;
+
+    memset(longest, 'n', sizeof longest);
+    for (size_t i = 0; i <= COUNT; i++) {
+        grants[i] = grant_for(i < COUNT ? names[i] : "", 0);
+        if (i == COUNT)
+            grants[i].name = pawl__str_make(longest, sizeof longest);
+        assert_ok(take(f, f->a, &grants[i]), &f->err);
+    }
+    for (size_t i = 0; i <= COUNT; i++)
+        assert_ok(give(f, f->a, &grants[i]), &f->err);
+}
+
+#define TIDIERS 6
+
+struct tidying {
+    struct fixture *f;
+    _Atomic(unsigned) next;
+    _Atomic(int) wrong, ended;
+};
+
+static void take_own(void *arg)
+{
+    struct tidying *tidying = arg;
+    struct pawl_lock_provider *provider = tidying->f->a;
+    char name[16];
+
+    (void)snprintf(name, sizeof name, "t%u", atomic_fetch_add(&tidying->next, 1));
+    for (int i = 0; i < 100; i++) {
+        struct pawl_lock_grant grant = grant_for(name, 0);
+
+        if (provider->ops->try_(provider, &grant, PAWL_FOREVER, NULL) != PAWL_OK ||
+            provider->ops->release(provider, &grant, PAWL_FOREVER, NULL) != PAWL_OK)
+            atomic_fetch_add(&tidying->wrong, 1);
+    }
+    atomic_fetch_add(&tidying->ended, 1);
+}
+
+static void a_folder_that_is_removed_all_the_time_is_no_error(void **state)
+{
+    struct fixture *f = *state;
+    struct tidying tidying = {.f = f};
+    struct pawl_thread *threads[TIDIERS];
+    char command[160];
+
+    (void)snprintf(command, sizeof command, "rm -rf '%s' 2>/dev/null; true", f->folder);
+    for (int i = 0; i < TIDIERS; i++)
+        assert_ok(pawl_thread_start(f->env, "tidier", take_own, &tidying, &threads[i], &f->err),
+                  &f->err);
+    while (atomic_load(&tidying.ended) < TIDIERS)
+        assert_int_equal(system(command), 0);
+    for (int i = 0; i < TIDIERS; i++)
+        pawl_thread_join(f->env, threads[i]);
+    assert_int_equal(atomic_load(&tidying.wrong), 0);
 }
 
 static void a_folder_that_goes_away_is_made_again(void **state)
@@ -370,10 +562,10 @@ static void reads_only_what_it_writes(void **state)
                                         "pawl-lock 1 1 a 9223372036854775808"};
     struct pawl_lock_text text = {.token = 42, .owner = "me", .since_us = 7}, back;
     char bytes[PAWL_LOCK_TEXT_SIZE];
-    size_t len = pawl__lock_text_write(&text, bytes);
 
     (void)state;
-    assert_code(pawl__lock_text_parse(pawl__str_make(bytes, len), &back), PAWL_OK);
+    pawl__lock_text_write(&text, bytes);
+    assert_code(pawl__lock_text_parse(pawl__str_make(bytes, sizeof bytes), &back), PAWL_OK);
     assert_true(back.token == 42 && back.since_us == 7);
     assert_string_equal(back.owner, "me");
     assert_code(pawl__lock_text_parse(pawl__str(""), &back), PAWL_OK);
@@ -389,14 +581,19 @@ int main(void)
     const struct CMUnitTest tests[] = {
         CASE(one_provider_keeps_the_other_out),
         CASE(a_file_that_was_unlinked_while_it_was_locked_is_not_a_lock),
+        CASE(a_file_that_has_another_name_is_not_the_lock_either),
         CASE(tokens_grow_over_releases_and_reopening),
         CASE(a_file_with_something_else_in_it_gives_no_token),
         CASE(a_release_wakes_who_was_refused),
         CASE(the_death_of_a_holder_wakes_who_was_refused),
         CASE(a_forked_child_does_not_keep_what_its_parent_released),
+        CASE(unlinking_lets_nobody_in_beside_the_holder),
         CASE(what_cannot_be_opened_is_an_error),
         CASE(no_more_descriptors_is_not_busy),
+        CASE(a_file_system_that_cannot_lock_grants_nothing),
+        CASE(any_name_is_a_file_of_its_own),
         CASE(a_folder_that_goes_away_is_made_again),
+        CASE(a_folder_that_is_removed_all_the_time_is_no_error),
         CASE(shows_who_holds_a_lock),
         cmocka_unit_test(reads_only_what_it_writes),
     };
