@@ -102,6 +102,7 @@ int pawl__runtime_open(struct pawl_env *env, const struct pawl_engine *engine,
         pawl__runtime_close(runtime);
         return status;
     }
+    pawl__keeper_set_duty(runtime->keeper, pawl__runtime_return_strays, runtime);
     *out = runtime;
     return PAWL_OK;
 }
