@@ -85,7 +85,7 @@ static int check_failover(struct verify *verify, struct verify_finding *finding,
     if (status == PAWL_OK)
         status = verify_node_busiest(verify, "kill", &node, err);
     if (status == PAWL_OK)
-        status = verify_node_end(verify, node, PAWL_CHILD_KILL, err);
+        status = verify_node_end(verify, node, PAWL_PROGRAM_KILL, err);
     if (status == PAWL_OK)
         status = await_takeover(verify, node, &span_ns, err);
     if (status == PAWL_OK)
@@ -133,7 +133,7 @@ static int restart_all(struct verify *verify, int64_t *most_ns, struct pawl_erro
     for (uint32_t i = 0; i < verify->node_count && status == PAWL_OK; i++) {
         int64_t since_ns = now_ns(verify), span_ns;
 
-        status = verify_node_end(verify, &verify->nodes[i], PAWL_CHILD_TERMINATE, err);
+        status = verify_node_end(verify, &verify->nodes[i], PAWL_PROGRAM_TERMINATE, err);
         if (status == PAWL_OK)
             status = verify_nodes_start(verify, err);
         span_ns = now_ns(verify) - since_ns;
@@ -198,7 +198,7 @@ static int is_back(struct verify *verify, void *ctx, bool *done, struct pawl_err
 /* Behind the pause it goes on where it stood: with commits that nobody may accept. */
 static int go_on(struct verify *verify, struct verify_node *node, struct pawl_error *err)
 {
-    pawl__child_signal(&node->child, PAWL_CHILD_CONTINUE);
+    pawl__program_signal(&node->child, PAWL_PROGRAM_CONTINUE);
     return verify_wait(verify, "the return of a paused node",
                        VERIFY_PATIENCE_NS + 2 * verify->lease_ns, is_back, node, err);
 }
@@ -217,13 +217,13 @@ static int stand_still(struct verify *verify, struct verify_node *node, struct p
     for (int i = 0; i < PAUSES_MAX && status == PAWL_ETIMEDOUT; i++) {
         struct pawl_lease lease = nothing;
 
-        if (!pawl__child_pause(&node->child))
+        if (!pawl__program_pause(&node->child))
             return pawl__error_set(err, PAWL_ESTOPPED, "node %s ended", node->id);
         if (store->caps & PAWL_STORE_CAP_MACHINES)
             return PAWL_OK;
         status = pawl_store_lease(store, &lease, now_ns(verify) + WRITE_NS, err);
         if (status != PAWL_OK)
-            pawl__child_signal(&node->child, PAWL_CHILD_CONTINUE);
+            pawl__program_signal(&node->child, PAWL_PROGRAM_CONTINUE);
     }
     return status;
 }

@@ -51,7 +51,7 @@ bool pawl__pq_is_alive(struct pawl_pq_conn *conn, struct pawl_env *env);
 
 /* "host:port/database", for people. Works without a server. "" when `uri` is not readable. */
 void pawl__pq_location(struct pawl_pq *pq, const char *uri, char *out, size_t size);
-/* For pawl__socket_wait_many(), also while another thread uses the connection. */
+/* For pawl__socket_wait_many(). */
 int pawl__pq_fd(const struct pawl_pq_conn *conn);
 /* Of the server's process as it said when the connection came up; a pooler says something else than
  * pg_backend_pid() does. */

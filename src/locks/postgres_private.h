@@ -43,6 +43,7 @@ struct advisory_session {
     struct advisory_locks *pg;
     /* By the user; set and cleared under the lock: */
     struct pawl_pq_conn *conn;
+    int fd; /* its socket */
     int backend_pid;
     bool is_pooled;
     enum advisory_left left;

@@ -241,6 +241,7 @@ static int open_session(struct advisory_session *session, int64_t deadline_ns,
     }
     if (status == PAWL_OK) {
         session->conn = conn;
+        session->fd = pawl__pq_fd(conn);
         session->left = ADVISORY_LEFT_NOTHING;
         pg->is_pooled = session->is_pooled;
         pg->backoff_ns = pg->retry_ns = 0;

@@ -12,9 +12,6 @@
  * for up to three times the lease. In the end no two grants of a name may overlap, and fences must
  * grow with the time of the grant.
  *
- * Instead of a URI, "redis", "redis-3" (a majority of three) and "postgres" start servers of their
- * own, which stay in peace.
- *
  * --broken: the processes do not ask whether they still hold what they hold; the check must fail
  * then, or it would find nothing at all. Speaks TAP.
  */
@@ -22,8 +19,6 @@
 #include "base/str.h"
 #include "host/lock_uri.h"
 #include "lib/test.h"
-#include "servers/postgres.h"
-#include "servers/redis.h"
 
 #include <fcntl.h>
 #include <inttypes.h>
@@ -319,44 +314,8 @@ static int report(struct chaos *c, int seconds)
     return (overlaps == 0) == !c->broken && (fences == 0 || c->broken) && each >= 3 ? 0 : 1;
 }
 
-/* ---- servers ------------------------------------------------------------------------------- */
-
-#define REDIS_MAX 3
-
-struct ground {
-    struct test_redis redis[REDIS_MAX];
-    size_t redis_count;
-    struct test_postgres postgres;
-    char uri[512];
-};
-
-/* What the word stands for, or the word itself: a URI. */
-static const char *prepare(struct ground *ground, const char *word)
-{
-    if (strcmp(word, "redis") == 0 || strcmp(word, "redis-3") == 0) {
-        ground->redis_count = strcmp(word, "redis") == 0 ? 1 : 3;
-        for (size_t i = 0; i < ground->redis_count; i++)
-            test_redis_start(&ground->redis[i], NULL, 0);
-        return test_redis_uri(ground->redis, ground->redis_count, NULL, ground->uri,
-                              sizeof ground->uri);
-    }
-    if (strcmp(word, "postgres") == 0) {
-        test_postgres_start(&ground->postgres, NULL);
-        return test_postgres_uri(&ground->postgres, "postgres", ground->uri, sizeof ground->uri);
-    }
-    return word;
-}
-
-static void tidy(struct ground *ground)
-{
-    for (size_t i = 0; i < ground->redis_count; i++)
-        test_redis_stop(&ground->redis[i]);
-    test_postgres_stop(&ground->postgres);
-}
-
 int main(int argc, char **argv)
 {
-    static struct ground ground;
     struct pawl_error err = PAWL_ERROR_INIT;
     struct chaos c = {.program = "/proc/self/exe", .random = (uint64_t)getpid()};
     int seconds, failed;
@@ -370,7 +329,7 @@ int main(int argc, char **argv)
         return 2;
     }
     seconds = (int)strtol(argv[2], NULL, 10);
-    c.uri = prepare(&ground, argv[1]);
+    c.uri = argv[1];
     c.ttl_ms = argc > 3 ? strtol(argv[3], NULL, 10) : 500;
     c.processes = argc > 4 ? (unsigned)strtoul(argv[4], NULL, 10) : 16;
     c.broken = argc > 5;
@@ -381,7 +340,6 @@ int main(int argc, char **argv)
     rage(&c, seconds);
     failed = report(&c, seconds);
     pawl_system_env_close(c.env);
-    tidy(&ground);
     (void)snprintf(command, sizeof command, "rm -rf '%s'", c.folder);
     return system(command) == 0 ? failed : 1;
 }
