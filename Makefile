@@ -79,7 +79,7 @@ chaos-locks: ## kill and stop processes that hold locks, CHAOS_SECONDS=60 for ea
 	@tools/build $(BUILD) CC=$(CC) -Dtests=true $(SETUP)
 	@tools/chaos-locks $(BUILD) $(or $(CHAOS_SECONDS),60)
 
-soak: ## what users suffer from, in the long form: hours
+soak: ## what users suffer from, in the long form: half an hour
 	@tools/install-packages build test
 	@tools/build $(BUILD) CC=$(CC) -Dtests=true $(SETUP)
 	@PAINS_LONG=1 meson test -C $(BUILD) --suite pains --timeout-multiplier 0 --print-errorlogs

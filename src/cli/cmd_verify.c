@@ -218,7 +218,7 @@ static int run(struct pawl_cli *cli)
         return pawl__cli_fail(cli, &err, NULL);
     verify->session.cli = cli;
     verify->node_count = (uint32_t)pawl__cli_number(&cli->args, "nodes", NODES_DEFAULT);
-    status = pawl__child_own_path(verify->program, sizeof verify->program, &err);
+    status = pawl__program_own_path(verify->program, sizeof verify->program, &err);
     if (status == PAWL_OK)
         status = name_it(verify, &err);
     if (status == PAWL_OK)

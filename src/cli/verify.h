@@ -16,8 +16,8 @@
 
 #include "cli/listing.h"
 #include "cli/session.h"
-#include "os/child.h"
 #include "os/interrupt.h"
+#include "os/program.h"
 
 #define VERIFY_NODES_MAX 16u
 #define VERIFY_PREFIX_SIZE 48
@@ -29,7 +29,7 @@
 
 struct verify_node {
     char id[VERIFY_ID_SIZE];
-    struct pawl_child child;
+    struct pawl_program child;
     int64_t incarnation; /* of its present life; 0: not seen yet */
     bool paused;
 };
@@ -84,7 +84,7 @@ PAWL_MUST_CHECK int verify_nodes_start(struct verify *verify, struct pawl_error 
 void verify_nodes_end(struct verify *verify);
 /* Waits for its end. */
 PAWL_MUST_CHECK int verify_node_end(struct verify *verify, struct verify_node *node,
-                                    enum pawl_child_signal how, struct pawl_error *err);
+                                    enum pawl_program_signal how, struct pawl_error *err);
 /* The one that has most instances in hand; waits until one has any. */
 PAWL_MUST_CHECK int verify_node_busiest(struct verify *verify, const char *flow,
                                         struct verify_node **out, struct pawl_error *err);

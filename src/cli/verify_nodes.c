@@ -89,7 +89,7 @@ static int start_node(struct verify *verify, struct verify_node *node, struct pa
     argv[count] = NULL;
     node->incarnation = 0;
     node->paused = false;
-    return pawl__child_start(argv, output, &node->child, err);
+    return pawl__program_start(argv, output, &node->child, err);
 }
 
 /* ---- alive ---------------------------------------------------------------------------------- */
@@ -132,7 +132,7 @@ static int has_joined(struct verify *verify, void *ctx, bool *done, struct pawl_
     int64_t now_us = 0;
     int code, status;
 
-    if (pawl__child_has_ended(&starting->node->child, &code))
+    if (pawl__program_has_ended(&starting->node->child, &code))
         return pawl__error_set(err, PAWL_EUNAVAILABLE,
                                "node %s ended with exit code %d when it was started: --logs FOLDER "
                                "keeps what nodes write",
@@ -153,7 +153,7 @@ int verify_nodes_start(struct verify *verify, struct pawl_error *err)
     for (uint32_t i = 0; i < verify->node_count && status == PAWL_OK; i++) {
         struct verify_node *node = &verify->nodes[i];
 
-        if (!pawl__child_has_ended(&node->child, NULL))
+        if (!pawl__program_has_ended(&node->child, NULL))
             continue;
         started[count++] = (struct starting){node, node->incarnation};
         status = start_node(verify, node, err);
@@ -172,14 +172,14 @@ static int has_ended(struct verify *verify, void *ctx, bool *done, struct pawl_e
 
     (void)verify;
     (void)err;
-    *done = pawl__child_has_ended(&node->child, NULL);
+    *done = pawl__program_has_ended(&node->child, NULL);
     return PAWL_OK;
 }
 
-int verify_node_end(struct verify *verify, struct verify_node *node, enum pawl_child_signal how,
+int verify_node_end(struct verify *verify, struct verify_node *node, enum pawl_program_signal how,
                     struct pawl_error *err)
 {
-    pawl__child_signal(&node->child, how);
+    pawl__program_signal(&node->child, how);
     return verify_wait(verify, "the end of a node", VERIFY_PATIENCE_NS, has_ended, node, err);
 }
 
@@ -189,15 +189,15 @@ void verify_nodes_end(struct verify *verify)
     int64_t until_ns = pawl_env_monotonic_ns(env) + VERIFY_PATIENCE_NS / 4;
 
     for (uint32_t i = 0; i < verify->node_count; i++) {
-        pawl__child_signal(&verify->nodes[i].child, PAWL_CHILD_CONTINUE);
-        pawl__child_signal(&verify->nodes[i].child, PAWL_CHILD_TERMINATE);
+        pawl__program_signal(&verify->nodes[i].child, PAWL_PROGRAM_CONTINUE);
+        pawl__program_signal(&verify->nodes[i].child, PAWL_PROGRAM_TERMINATE);
     }
     for (uint32_t i = 0; i < verify->node_count; i++) {
-        struct pawl_child *child = &verify->nodes[i].child;
+        struct pawl_program *child = &verify->nodes[i].child;
 
-        while (!pawl__child_has_ended(child, NULL)) {
+        while (!pawl__program_has_ended(child, NULL)) {
             if (pawl_env_monotonic_ns(env) >= until_ns)
-                pawl__child_signal(child, PAWL_CHILD_KILL);
+                pawl__program_signal(child, PAWL_PROGRAM_KILL);
             if (pawl_env_sleep_until(env, pawl_env_monotonic_ns(env) + POLL_NS) != PAWL_OK)
                 return;
         }

@@ -183,4 +183,16 @@ PAWL_MUST_CHECK int pawl__activity_record_json(const struct pawl_burst *burst,
                                                const struct pawl_context *context,
                                                struct pawl_arena *arena, struct pawl_json *out);
 
+/* ---- stored states ------------------------------------------------------------------------ */
+
+/* Of what a stored state has besides Elsa's members. One with a higher number is not read. */
+#ifdef PAWL_NEXT_VERSION /* the version after this one, for tests of nodes of both */
+#define PAWL_STATE_FORMAT 2
+#else
+#define PAWL_STATE_FORMAT 1
+#endif
+
+/* Whether a newer Pawl has written it: it is for a newer one to run. */
+bool pawl__state_is_newer(const struct pawl_json *state);
+
 #endif

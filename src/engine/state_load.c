@@ -12,8 +12,6 @@
 #include "base/datetime.h"
 #include "base/error.h"
 
-#define STATE_FORMAT_KNOWN 1
-
 struct loading {
     struct pawl_burst *burst;
     const struct pawl_json *state; /* copied, without references */
@@ -585,6 +583,11 @@ static bool awaits_well(const struct pawl_burst *burst)
            burst->awaited.kind <= PAWL_EFFECT_REPLY;
 }
 
+bool pawl__state_is_newer(const struct pawl_json *state)
+{
+    return int_of(pawl__json_get_text(state, "pawl"), "format") > PAWL_STATE_FORMAT;
+}
+
 static int load_section(struct loading *l)
 {
     const struct pawl_json *section = pawl__json_get_text(l->state, "pawl");
@@ -594,11 +597,11 @@ static int load_section(struct loading *l)
 
     if (!section)
         return PAWL_OK;
-    if (int_of(section, "format") > STATE_FORMAT_KNOWN)
+    if (int_of(section, "format") > PAWL_STATE_FORMAT)
         return pawl__error_set(
             l->err, PAWL_EUNSUPPORTED,
             "instance state has format %lld, this pawl knows %d: use a newer one",
-            (long long)int_of(section, "format"), STATE_FORMAT_KNOWN);
+            (long long)int_of(section, "format"), PAWL_STATE_FORMAT);
     burst->effect_number = (uint64_t)int_of(section, "effectNumber");
     burst->context_order = (uint64_t)int_of(section, "contextOrder");
     burst->in_progress = true_of(section, "inProgress");

@@ -6,9 +6,6 @@
 #include "engine/builder.h"
 #include "engine/instance.h"
 
-/* Of the "pawl" members. A reader refuses a higher one. */
-#define STATE_FORMAT 1
-
 /* ---- parts in Elsa's form ---------------------------------------------------------------- */
 
 int pawl__incident_json(const struct pawl_burst *burst, const struct pawl_incident *incident,
@@ -230,7 +227,7 @@ static struct pawl_json burst_section(struct pawl_builder *b, const struct pawl_
     bool awaits = burst->phase == PAWL_PHASE_AWAIT || burst->phase == PAWL_PHASE_DELIVER;
     struct pawl_json out = pawl__json_object();
 
-    pawl__build_int(b, &out, "format", STATE_FORMAT);
+    pawl__build_int(b, &out, "format", PAWL_STATE_FORMAT);
     pawl__build_int(b, &out, "effectNumber", (int64_t)burst->effect_number);
     pawl__build_int(b, &out, "contextOrder", (int64_t)burst->context_order);
     if (!burst->in_progress)

@@ -4,6 +4,8 @@
 
 #include "base/error.h"
 #include "host/uri.h"
+#include "locks/azure.h"
+#include "locks/sqlserver.h"
 
 #include <stdio.h>
 
@@ -81,8 +83,10 @@ static int check_server(struct pawl_str rest, struct pawl_error *err)
 {
     if (!pawl__str_starts(rest, pawl__str("//")))
         return pawl__error_set(err, PAWL_EINVAL,
-                               "the lock URI has no host: write redis://host:port or "
-                               "postgres://user:password@host:port/database");
+                               "the lock URI has no host: write redis://host:port, "
+                               "postgres://user:password@host:port/database, "
+                               "sqlserver://user:password@host/database or "
+                               "azure://ACCOUNT/CONTAINER");
     return PAWL_OK;
 }
 
@@ -102,6 +106,23 @@ static int open_redis(struct pawl_env *env, struct pawl_str uri, struct pawl_str
     return pawl__redis_locks_open(env, uri, options, out, err);
 }
 
+static int open_sqlserver(struct pawl_env *env, struct pawl_str uri, struct pawl_str rest,
+                          const struct pawl_lock_provider_options *options,
+                          struct pawl_lock_provider **out, struct pawl_error *err)
+{
+    (void)rest;
+    (void)options; /* no leases */
+    return pawl__sqlserver_locks_open(env, uri, out, err);
+}
+
+static int open_azure(struct pawl_env *env, struct pawl_str uri, struct pawl_str rest,
+                      const struct pawl_lock_provider_options *options,
+                      struct pawl_lock_provider **out, struct pawl_error *err)
+{
+    (void)rest;
+    return pawl__azure_locks_open(env, uri, options, out, err);
+}
+
 static const struct scheme schemes[] = {
     {"file", "file", "file:DIR (a DIR alone is the same)", check_path, open_file},
     {"memory", "memory", "memory:", check_nothing, open_memory},
@@ -111,6 +132,9 @@ static const struct scheme schemes[] = {
     {"postgresql", "postgres", NULL, check_server, open_postgres},
     {"rediss", "redis", NULL, check_server, open_redis}, /* says why not */
     {"redis", "redis", "redis://user:password@host:port,host:port,…", check_server, open_redis},
+    {"sqlserver", "sqlserver", "sqlserver://user:password@host/database", check_server,
+     open_sqlserver},
+    {"azure", "azure", "azure://ACCOUNT/CONTAINER", check_server, open_azure},
 };
 #define SCHEME_COUNT (sizeof schemes / sizeof schemes[0])
 #define BARE_PATH (&schemes[0])

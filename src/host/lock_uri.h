@@ -10,6 +10,8 @@
  * memory:            in this process
  * file:DIR           files of a folder; a DIR alone is the same
  * sqlite:FILE        rows of a database file
+ * sqlserver://…      application locks of SQL Server; locks/sqlserver.h has its options
+ * azure://…          leases of Azure blobs; locks/azure.h has its options
  * postgres://…       advisory locks of a server's database
  * redis://…          keys of a server, or of the majority of several
  *

@@ -38,7 +38,8 @@ static bool contains(struct pawl_str s, const char *word)
 static bool is_secret(struct pawl_str name)
 {
     return contains(name, "password") || contains(name, "secret") || contains(name, "token") ||
-           contains(name, "key");
+           contains(name, "key") || pawl__str_is(name, "sig") || pawl__str_is(name, "sas") ||
+           pawl__str_is(name, "connection");
 }
 
 /* a=b&c=d, with the secret ones masked. */

@@ -13,7 +13,8 @@ struct pawl_str pawl__uri_scheme(struct pawl_str uri);
 
 /*
  * Appends the URI with *** in place of each password: of user:password@host, and of query
- * parameters whose name has "password", "secret", "token" or "key" in it.
+ * parameters whose name has "password", "secret", "token" or "key" in it or is "sig", "sas" or
+ * "connection".
  */
 void pawl__uri_mask(struct pawl_buf *out, struct pawl_str uri);
 

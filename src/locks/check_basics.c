@@ -248,7 +248,7 @@ static void take_all(struct pawl_lock_check_case *c, const struct pawl_str *name
 static void any_name_is_a_name(struct pawl_lock_check_case *c)
 {
     static const char *const suffixes[] = {
-        "", "/x", "\\x", " x ", "x.", "\xc3\xa9", "'\"", "%s%n", "\xf0\x9f\x98\x80"};
+        "", "/x", "\\y", " x ", "x.", "\xc3\xa9", "'\"", "%s%n", "\xf0\x9f\x98\x80"};
     enum { COUNT = sizeof suffixes / sizeof suffixes[0] };
     struct pawl_str names[COUNT + 1];
     char texts[COUNT][64], longest[1000];

@@ -4,6 +4,7 @@
 
 #include <signal.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <unistd.h>
 
 void pawl__process_ignore_sigpipe(void)
@@ -21,6 +22,11 @@ void pawl__process_host_name(char *out, size_t size_bytes)
 long pawl__process_id(void)
 {
     return (long)getpid();
+}
+
+const char *pawl__process_variable(const char *name)
+{
+    return getenv(name);
 }
 
 bool pawl__fd_is_terminal(int fd)

@@ -19,6 +19,9 @@ void pawl__process_host_name(char *out, size_t size_bytes);
 /* The number the system knows this process by. */
 long pawl__process_id(void);
 
+/* A variable of the environment; NULL: not set. Borrowed for as long as nobody sets it. */
+const char *pawl__process_variable(const char *name);
+
 /* Whether a person may be looking: false also for a descriptor that is none. */
 bool pawl__fd_is_terminal(int fd);
 

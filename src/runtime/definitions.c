@@ -38,7 +38,10 @@ int pawl__definitions_new(struct pawl_env *env, const struct pawl_engine *engine
     if (definitions->options.stale_ns_max <= 0)
         definitions->options.stale_ns_max = STALE_NS_DEFAULT;
     definitions->seen_ns = INT64_MIN;
-    pawl__id_source_init(&definitions->ids, 0, (struct pawl_id_entropy){draw, env});
+    if (definitions->options.seed != 0)
+        pawl__id_source_init_seeded(&definitions->ids, 1, definitions->options.seed);
+    else
+        pawl__id_source_init(&definitions->ids, 0, (struct pawl_id_entropy){draw, env});
     status = pawl_env_entropy(env, &seed, sizeof seed, err);
     if (status == PAWL_OK) {
         status = pawl_mutex_new(env, "definitions", &definitions->lock);

@@ -37,6 +37,7 @@ struct pawl_definitions_options {
     bool keep_invalid;    /* what does not validate is published all the same */
     uint32_t graphs_max;  /* kept in the cache, the least recently used goes; 0: 1,000 */
     int64_t stale_ns_max; /* how old the look at the stamp may be; 0: 1 s */
+    uint64_t seed;        /* of ids of versions; 0: from entropy */
 };
 
 /* What publishing said. */

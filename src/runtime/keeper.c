@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The lease keeper. Its mutex guards lease_end_ns, superseded and stop; it is never held during a
- * call to the store.
+ * The lease keeper. Its mutex guards lease_end_ns, superseded, stop and the duty; it is never held
+ * during a call to the store.
  */
 #include "runtime/keeper.h"
 
@@ -26,6 +26,8 @@ struct pawl_keeper {
     int64_t lease_end_ns;
     bool superseded; /* another incarnation of this node has joined */
     bool stop;
+    void (*duty)(void *ctx, int64_t deadline_ns); /* NULL: none */
+    void *duty_ctx;
 };
 
 static int ask(struct pawl_keeper *keeper, enum pawl_lease_kind kind, struct pawl_lease *lease,
@@ -98,12 +100,40 @@ static bool pause_for_next(struct pawl_keeper *keeper)
     return !stop;
 }
 
+/* Done before the next renewal is due. */
+static void do_duty(struct pawl_keeper *keeper)
+{
+    int64_t deadline_ns = pawl_env_monotonic_ns(keeper->env) + keeper->ttl_us * 1000 / 3;
+    void (*duty)(void *ctx, int64_t until_ns) = NULL;
+    void *ctx = NULL;
+
+    if (pawl_mutex_lock(keeper->env, keeper->mutex) != PAWL_OK)
+        return;
+    if (!keeper->stop) {
+        duty = keeper->duty;
+        ctx = keeper->duty_ctx;
+    }
+    pawl_mutex_unlock(keeper->env, keeper->mutex);
+    if (duty)
+        duty(ctx, deadline_ns);
+}
+
 static void keep(void *arg)
 {
     struct pawl_keeper *keeper = arg;
 
     while (pause_for_next(keeper) && renew(keeper))
-        continue;
+        do_duty(keeper);
+}
+
+void pawl__keeper_set_duty(struct pawl_keeper *keeper, void (*duty)(void *ctx, int64_t deadline_ns),
+                           void *ctx)
+{
+    if (pawl_mutex_lock(keeper->env, keeper->mutex) != PAWL_OK)
+        return;
+    keeper->duty = duty;
+    keeper->duty_ctx = ctx;
+    pawl_mutex_unlock(keeper->env, keeper->mutex);
 }
 
 static void discard(struct pawl_keeper *keeper)

@@ -37,6 +37,13 @@ PAWL_MUST_CHECK int pawl__keeper_open(struct pawl_env *env, struct pawl_store *s
 /* Ends the thread and leaves the store: what this node owned is free at once. NULL allowed. */
 void pawl__keeper_close(struct pawl_keeper *keeper);
 
+/*
+ * `duty` is called on the keeper's thread after each renewal from now on, until the keeper is
+ * closed; it must be back by the deadline it is given.
+ */
+void pawl__keeper_set_duty(struct pawl_keeper *keeper, void (*duty)(void *ctx, int64_t deadline_ns),
+                           void *ctx);
+
 /* What claims and takes are made with. */
 int64_t pawl__keeper_incarnation(const struct pawl_keeper *keeper);
 /*

@@ -7,8 +7,11 @@
 #include "runtime/runtime_private.h"
 
 #define BATCH_DEFAULT 1000u
-/* Rows of one commit. */
+/* Rows of one commit, and instances of one apply(). */
 #define ROWS_PER_COMMIT 100u
+#define GROUP_MAX 32u
+/* Between two of those. */
+#define PAUSE_NS_MAX INT64_C(20000000)
 /* Every pass that deletes reservations moves it: of two that found the same row, one acts. */
 #define STAMP_RETENTION "retention"
 
@@ -46,84 +49,186 @@ static int find(struct retaining *r, enum pawl_table table, const struct pawl_co
 
 /* ---- instances ----------------------------------------------------------------------------- */
 
-/* Under the claim: whether it still is what was found. */
-static int drop_claimed(struct retaining *r, struct runtime_task *task, struct pawl_str id,
-                        struct pawl_str sub_status, int64_t before_us, bool *dropped)
+/* What is dropped together: one claim, one apply(). Small, so that others are not held up. */
+struct group {
+    struct runtime_task task;
+    struct pawl_str ids[GROUP_MAX];
+    struct pawl_guard_pass passes[GROUP_MAX];
+    struct runtime_running running[GROUP_MAX];
+    struct pawl_claim claims[GROUP_MAX];
+    struct pawl_commit commits[GROUP_MAX];
+    struct pawl_commit *list[GROUP_MAX];
+    size_t count;
+};
+
+/* Under the claim: whether it still is what was found. Else it is let go of. */
+static void judge(const struct pawl_claim *claim, struct pawl_str sub_status, int64_t before_us,
+                  struct pawl_commit *commit)
 {
-    struct pawl_guard_pass pass;
-    struct runtime_run run;
-    int status = pawl__runtime_pass(task, id, PAWL_GUARD_TRY, &pass);
+    const struct pawl_instance_row *row = &claim->row;
+    bool goes = pawl__str_equal(row->sub_status, sub_status) && row->finished_us > 0 &&
+                row->finished_us < before_us;
 
-    if (status != PAWL_OK)
-        return status;
-    pawl__runtime_run_init(&run, task);
-    run.pass = pass;
-    status = pawl__runtime_claim(&run, id);
-    if (status == PAWL_OK || status == PAWL_ECORRUPT) {
-        struct pawl_commit commit = {.kind = PAWL_COMMIT_DELETE, .instance = &run.row};
+    *commit = (struct pawl_commit){
+        .kind = goes ? PAWL_COMMIT_DELETE : PAWL_COMMIT_ADVANCE,
+        .flags = goes ? 0 : PAWL_COMMIT_KEEP | PAWL_COMMIT_RELEASE,
+        .instance = row,
+    };
+}
 
-        if (!pawl__str_equal(run.row.sub_status, sub_status) || run.row.finished_us == 0 ||
-            run.row.finished_us >= before_us)
-            commit = (struct pawl_commit){.kind = PAWL_COMMIT_ADVANCE,
-                                          .flags = PAWL_COMMIT_KEEP | PAWL_COMMIT_RELEASE,
-                                          .instance = &run.row};
-        *dropped = commit.kind == PAWL_COMMIT_DELETE;
-        status = pawl__runtime_commit(r->runtime, &commit, r->deadline_ns, r->err);
+/* Those that are gone already, or another node's, are left; also when that shows only now. */
+static int drop_claimed(struct retaining *r, struct group *group, struct pawl_str sub_status,
+                        int64_t before_us, uint64_t *count)
+{
+    size_t claimed = 0;
+    int status;
+
+    for (size_t i = 0; i < group->count; i++) {
+        if (group->claims[i].status != PAWL_OK)
+            continue;
+        judge(&group->claims[i], sub_status, before_us, &group->commits[claimed]);
+        group->list[claimed] = &group->commits[claimed];
+        claimed++;
     }
-    pawl__runtime_run_release(&run);
-    pawl__runtime_unpass(task, id, pass);
+    if (claimed == 0)
+        return PAWL_OK;
+    status = pawl_store_apply(r->runtime->store, group->list, claimed, r->deadline_ns, r->err);
+    for (size_t i = 0; i < claimed && status == PAWL_OK; i++) {
+        const struct pawl_commit *commit = &group->commits[i];
+
+        if (commit->status == PAWL_OK)
+            *count += commit->kind == PAWL_COMMIT_DELETE;
+        else if (commit->status != PAWL_ECONFLICT && commit->status != PAWL_ENOTFOUND)
+            status = commit->error.code
+                         ? pawl__error_set(r->err, commit->status, "%s", commit->error.msg)
+                         : pawl__error_code(r->err, commit->status);
+    }
     return status;
 }
 
-static int drop_instance(struct retaining *r, struct pawl_str id, struct pawl_str sub_status,
-                         int64_t before_us, uint64_t *count)
+/* As long as that took: a file has one writer at a time, and those who wait must find a gap. */
+static int leave_room(struct retaining *r, int64_t begun_ns)
 {
-    struct runtime_running running;
-    struct runtime_task task;
-    bool dropped = false;
+    int64_t now_ns = pawl_env_monotonic_ns(r->runtime->env), pause_ns = now_ns - begun_ns;
+
+    if (pause_ns > PAUSE_NS_MAX)
+        pause_ns = PAUSE_NS_MAX;
+    if (pause_ns <= 0)
+        return PAWL_OK;
+    return pawl_env_sleep_until(r->runtime->env, now_ns + pause_ns);
+}
+
+static void leave(struct retaining *r, struct runtime_running *running)
+{
+    while (pawl__runtime_leave(r->runtime, running))
+        continue;
+}
+
+static void disband(struct retaining *r, struct group *group)
+{
+    for (size_t i = 0; i < group->count; i++) {
+        pawl__runtime_unpass(&group->task, group->ids[i], group->passes[i]);
+        leave(r, &group->running[i]);
+    }
+    group->count = 0;
+}
+
+/* What somebody has in hand, here or elsewhere, is left. */
+static int add_to_group(struct retaining *r, struct group *group, struct pawl_str id)
+{
+    size_t at = group->count;
     int status;
 
-    if (!pawl__runtime_enter(r->runtime, &running, id))
-        return PAWL_OK; /* somebody here has it in hand */
-    pawl__runtime_task_init(&task, r->runtime, r->deadline_ns, r->err);
-    status = drop_claimed(r, &task, id, sub_status, before_us, &dropped);
-    pawl__runtime_task_release(&task, status);
-    while (pawl__runtime_leave(r->runtime, &running))
-        continue;
-    if (status == PAWL_OK && dropped)
-        (*count)++;
-    /* Gone already, or another node's. */
-    return status == PAWL_ENOTFOUND || status == PAWL_EBUSY || status == PAWL_ECONFLICT ? PAWL_OK
-                                                                                        : status;
+    if (!pawl__runtime_enter(r->runtime, &group->running[at], id))
+        return PAWL_OK;
+    status = pawl__runtime_pass(&group->task, id, PAWL_GUARD_TRY, &group->passes[at]);
+    if (status == PAWL_OK) {
+        group->ids[at] = id;
+        group->count++;
+        return PAWL_OK;
+    }
+    leave(r, &group->running[at]);
+    return status == PAWL_EBUSY || status == PAWL_ENOTFOUND ? PAWL_OK : status;
+}
+
+static int drop_group(struct retaining *r, struct group *group, struct pawl_str sub_status,
+                      int64_t before_us, uint64_t *count)
+{
+    int64_t begun_ns = pawl_env_monotonic_ns(r->runtime->env);
+    struct pawl_arena arena;
+    int64_t now_us;
+    int status = PAWL_OK;
+
+    if (group->count == 0)
+        return PAWL_OK;
+    pawl__arena_init(&arena, &r->runtime->env->alloc, RUNTIME_BYTES_MAX);
+    for (size_t i = 0; i < group->count; i++) {
+        group->claims[i] = (struct pawl_claim){.id = group->ids[i]};
+        if (group->passes[i].ticket.key != 0)
+            group->claims[i].ticket = &group->passes[i].ticket;
+    }
+    status = pawl_store_claim(r->runtime->store, pawl__keeper_incarnation(r->runtime->keeper),
+                              group->claims, group->count, &arena, &now_us, r->deadline_ns, r->err);
+    for (size_t i = 0; i < group->count && status == PAWL_OK; i++)
+        pawl__guard_claimed(r->runtime->options.guard, group->ids[i], group->passes[i],
+                            group->claims[i].status);
+    if (status == PAWL_OK)
+        status = drop_claimed(r, group, sub_status, before_us, count);
+    pawl__arena_release(&arena);
+    disband(r, group);
+    if (status == PAWL_OK)
+        status = leave_room(r, begun_ns);
+    return status;
+}
+
+/* In the order of their beginning, which an index has; none that began later can be old enough. */
+static int find_ended(struct retaining *r, const char *sub_status, int64_t before_us,
+                      struct pawl_rows *rows)
+{
+    const struct pawl_condition conditions[] = {
+        {.column = pawl_table_column(PAWL_TABLE_INSTANCES, "sub_status"),
+         .value = {.text = pawl__str(sub_status)}},
+        {.column = pawl_table_column(PAWL_TABLE_INSTANCES, "created_us"),
+         .compare = PAWL_LT,
+         .value = {.integer = before_us}},
+        {.column = pawl_table_column(PAWL_TABLE_INSTANCES, "finished_us"),
+         .compare = PAWL_LT,
+         .value = {.integer = before_us}},
+        {.column = pawl_table_column(PAWL_TABLE_INSTANCES, "finished_us"),
+         .compare = PAWL_GT,
+         .value = {.integer = 0}},
+    };
+
+    return find(r, PAWL_TABLE_INSTANCES, conditions, sizeof conditions / sizeof conditions[0],
+                "created_us", rows);
 }
 
 static int drop_instances(struct retaining *r, const char *sub_status, int64_t age_us,
                           uint64_t *count)
 {
-    const struct pawl_condition conditions[] = {
-        {.column = pawl_table_column(PAWL_TABLE_INSTANCES, "status"),
-         .value = {.text = pawl__str("Finished")}},
-        {.column = pawl_table_column(PAWL_TABLE_INSTANCES, "sub_status"),
-         .value = {.text = pawl__str(sub_status)}},
-        {.column = pawl_table_column(PAWL_TABLE_INSTANCES, "finished_us"),
-         .compare = PAWL_LT,
-         .value = {.integer = r->now_us - age_us}},
-        {.column = pawl_table_column(PAWL_TABLE_INSTANCES, "finished_us"),
-         .compare = PAWL_GT,
-         .value = {.integer = 0}},
-    };
+    /* With locks, one at a time: a node must not hold many for this. */
+    const size_t most = r->runtime->options.guard ? 1 : GROUP_MAX;
+    int64_t before_us = r->now_us - age_us;
+    struct group group = {.count = 0};
     struct pawl_rows rows;
     int status;
 
     if (age_us == 0)
         return PAWL_OK;
-    status = find(r, PAWL_TABLE_INSTANCES, conditions, sizeof conditions / sizeof conditions[0],
-                  "finished_us", &rows);
+    pawl__runtime_task_init(&group.task, r->runtime, r->deadline_ns, r->err);
+    status = find_ended(r, sub_status, before_us, &rows);
     if (status == PAWL_OK && r->policy->dry_run)
         *count = rows.total;
-    for (size_t i = 0; status == PAWL_OK && i < rows.count; i++)
-        status = drop_instance(r, ((const struct pawl_instance_row *)rows.rows)[i].id,
-                               pawl__str(sub_status), r->now_us - age_us, count);
+    for (size_t i = 0; status == PAWL_OK && i < rows.count; i++) {
+        status = add_to_group(r, &group, ((const struct pawl_instance_row *)rows.rows)[i].id);
+        if (status == PAWL_OK && group.count == most)
+            status = drop_group(r, &group, pawl__str(sub_status), before_us, count);
+    }
+    if (status == PAWL_OK)
+        status = drop_group(r, &group, pawl__str(sub_status), before_us, count);
+    else
+        disband(r, &group);
+    pawl__runtime_task_release(&group.task, status);
     return status;
 }
 

@@ -37,6 +37,8 @@ static void set_options(struct pawl_runtime *runtime, const struct pawl_runtime_
         runtime->options.journal_max = JOURNAL_DEFAULT;
     runtime->log = runtime->options.log;
     runtime->seed = runtime->options.seed;
+    if (runtime->options.definitions.seed == 0)
+        runtime->options.definitions.seed = runtime->seed;
     if (runtime->seed != 0)
         pawl__id_source_init_seeded(&runtime->ids, 0, runtime->seed);
     else
@@ -100,6 +102,7 @@ int pawl__runtime_open(struct pawl_env *env, const struct pawl_engine *engine,
         pawl__runtime_close(runtime);
         return status;
     }
+    pawl__keeper_set_duty(runtime->keeper, pawl__runtime_return_strays, runtime);
     *out = runtime;
     return PAWL_OK;
 }

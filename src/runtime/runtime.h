@@ -127,7 +127,7 @@ struct pawl_runtime_options {
     /* Log records of an instance that are kept; 0: 100,000. When there are more the oldest pages
      * go, and the record "Truncated" stands in their place. */
     int64_t journal_max;
-    uint64_t seed;     /* of ids; 0: from entropy */
+    uint64_t seed;     /* of ids, also of definitions; 0: from entropy */
     bool no_journal;   /* log and records go to the hook only */
     bool step_commits; /* commits and reopens after every step of a burst: for tests */
 };

@@ -46,10 +46,11 @@ int pawl__runtime_check_bytes(struct runtime_task *task, const char *what, size_
 {
     if (bytes <= PAWL_INPUT_BYTES_MAX)
         return PAWL_OK;
-    return pawl__error_set(task->err, PAWL_ELIMIT,
-                           "%s with more than %zu bytes cannot be accepted: send where the data is "
-                           "instead",
-                           what, PAWL_INPUT_BYTES_MAX);
+    return pawl__error_set(
+        task->err, PAWL_ELIMIT,
+        "%s with more than %zu bytes cannot be accepted, that is the limit: send "
+        "where the data is instead",
+        what, PAWL_INPUT_BYTES_MAX);
 }
 
 int pawl__runtime_check_input(struct runtime_task *task, const char *what,

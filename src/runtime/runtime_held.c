@@ -6,7 +6,8 @@
  * So what no thread here has in hand any more, because a call failed behind the one that got it, or
  * because the answer that gave it was lost, would wait until the node dies. Rows are therefore
  * noted while they are in hand (instances are, in runtime->running), and after a failure what is
- * this node's and in nobody's hand is looked up and given out with the work that is taken next.
+ * this node's and in nobody's hand is looked up and given out with the work that is taken next. A
+ * node that takes none (a program that only sends) gives it back for others to take.
  * Doing a row twice is prevented by the store, not by these notes: where memory is short they may
  * be lacking.
  */
@@ -17,6 +18,8 @@
 
 /* Between a failure and the look for what it left. */
 #define LOOK_NS INT64_C(50000000)
+/* After which nobody here seems to take work. */
+#define NOBODY_NS INT64_C(2000000000)
 /* Rows that one look at the store answers. */
 #define PAGE 256u
 
@@ -290,4 +293,79 @@ void pawl__runtime_add_strays(struct pawl_runtime *runtime, struct pawl_arena *a
     for (size_t i = 0; i < strays.work_count; i++)
         pawl__runtime_drop(runtime, strays.work[i].id);
     pawl__runtime_note_failure(runtime, status);
+}
+
+/* ---- given back ---------------------------------------------------------------------------- */
+
+static bool does_nobody_look(struct pawl_runtime *runtime)
+{
+    bool nobody;
+
+    if (pawl_mutex_lock(runtime->env, runtime->mutex) != PAWL_OK)
+        return false;
+    nobody = runtime->stray_ns != 0 &&
+             pawl_env_monotonic_ns(runtime->env) >= runtime->stray_ns + NOBODY_NS;
+    pawl_mutex_unlock(runtime->env, runtime->mutex);
+    return nobody;
+}
+
+/* The row as it is, but nobody's. */
+static int return_work(struct pawl_runtime *runtime, const struct pawl_work_row *work,
+                       int64_t deadline_ns)
+{
+    struct pawl_work_row row = *work;
+    const struct pawl_change change = {PAWL_CHANGE_PUT, PAWL_TABLE_WORK, &row};
+    struct pawl_commit commit = {.kind = PAWL_COMMIT_PLAIN,
+                                 .done = &work->id,
+                                 .done_count = 1,
+                                 .done_owner = work->owner,
+                                 .changes = &change,
+                                 .change_count = 1};
+    struct pawl_commit *list = &commit;
+    int status;
+
+    row.owner = 0;
+    status = pawl_store_apply(runtime->store, &list, 1, deadline_ns, NULL);
+    return status == PAWL_OK ? commit.status : status;
+}
+
+/* Claimed once more, in case it is in the middle of something, and let go as it is. */
+static int return_instance(struct pawl_runtime *runtime, struct pawl_arena *arena,
+                           struct pawl_str id, int64_t deadline_ns)
+{
+    struct pawl_claim claim = {.id = id};
+    struct pawl_commit commit = {.kind = PAWL_COMMIT_ADVANCE,
+                                 .flags = PAWL_COMMIT_KEEP | PAWL_COMMIT_RELEASE,
+                                 .instance = &claim.row};
+    struct pawl_commit *list = &commit;
+    int64_t now_us;
+    int status = pawl_store_claim(runtime->store, pawl__keeper_incarnation(runtime->keeper), &claim,
+                                  1, arena, &now_us, deadline_ns, NULL);
+
+    if (status != PAWL_OK || claim.status != PAWL_OK)
+        return status;
+    status = pawl_store_apply(runtime->store, &list, 1, deadline_ns, NULL);
+    return status == PAWL_OK ? commit.status : status;
+}
+
+void pawl__runtime_return_strays(void *ctx, int64_t deadline_ns)
+{
+    struct pawl_runtime *runtime = ctx;
+    struct pawl_taken strays = {0};
+    struct pawl_arena arena;
+
+    if (!does_nobody_look(runtime))
+        return;
+    pawl__arena_init(&arena, &runtime->env->alloc, RUNTIME_BYTES_MAX);
+    pawl__runtime_add_strays(runtime, &arena, &strays, deadline_ns);
+    for (size_t i = 0; i < strays.work_count; i++) {
+        int status = return_work(runtime, &strays.work[i], deadline_ns);
+
+        pawl__runtime_drop(runtime, strays.work[i].id);
+        pawl__runtime_note_failure(runtime, status);
+    }
+    for (size_t i = 0; i < strays.runnable_count; i++)
+        pawl__runtime_note_failure(
+            runtime, return_instance(runtime, &arena, strays.runnable[i], deadline_ns));
+    pawl__arena_release(&arena);
 }

@@ -196,6 +196,8 @@ void pawl__runtime_note_left(struct pawl_runtime *runtime);
 /* Adds what such failures left to what was taken, held. Failing to puts it off. */
 void pawl__runtime_add_strays(struct pawl_runtime *runtime, struct pawl_arena *arena,
                               struct pawl_taken *taken, int64_t deadline_ns);
+/* The keeper's duty: where nobody takes work, what failures left is given back to all nodes. */
+void pawl__runtime_return_strays(void *runtime, int64_t deadline_ns);
 
 /* ---- runtime_commit.c ---------------------------------------------------------------------- */
 

@@ -67,6 +67,15 @@ static int load(struct runtime_run *run, const struct pawl_claim *claim)
                                          task->err);
     if (status == PAWL_OK && !pawl__json_is(&run->counts, PAWL_JSON_OBJECT))
         run->counts = pawl__json_object();
+    /* In a cluster of two versions: nothing is wrong with it, a newer node goes on with it. */
+    if (status == PAWL_OK && pawl__state_is_newer(&run->state)) {
+        if (run->runtime->log)
+            pawl_log(run->runtime->log, PAWL_LOG_DEBUG, "state of a newer version left to others",
+                     pawl__log_str("instance", claim->id));
+        status = pawl__error_set(task->err, PAWL_EBUSY,
+                                 "its state was written by a newer Pawl: a node of that version "
+                                 "goes on with it");
+    }
     if (status == PAWL_OK) {
         const struct pawl_json *section = pawl__json_get_text(&run->state, "pawl");
 

@@ -17,6 +17,8 @@
 /* First pause after a failure; doubled each time. */
 #define BACKOFF_US INT64_C(1000000)
 #define BACKOFF_DOUBLINGS_MAX 10
+/* After a refusal of what no row of work puts off. */
+#define REFUSED_NS INT64_C(50000000)
 /* When another node has the instance just now. */
 #define BUSY_US INT64_C(200000)
 
@@ -304,6 +306,9 @@ int pawl__runtime_do_runnable(struct pawl_runtime *runtime, struct pawl_str inst
     status = pawl__runtime_run_instance(&task, instance_id, NULL, NULL);
     if (status == PAWL_OK)
         status = pawl__runtime_task_finish(&task);
+    /* The store goes on to name it: whoever was refused is not to ask for it all the time. */
+    if (status == PAWL_EBUSY)
+        (void)!pawl_env_sleep_until(runtime->env, pawl_env_monotonic_ns(runtime->env) + REFUSED_NS);
     pawl__runtime_task_release(&task, status);
     return status;
 }

@@ -25,6 +25,7 @@
 /* In ten thousand seconds. */
 #define PAUSES 350
 #define SHIFTS 200
+#define OUTAGES 600
 
 void pawl__cluster_fail(struct cluster *cluster, int status, const struct pawl_error *err)
 {
@@ -78,6 +79,18 @@ static void trouble(struct cluster_node *node)
     }
 }
 
+/* The lock service as a whole. */
+static void trouble_locks(struct cluster *cluster)
+{
+    if (!cluster->options.distributed || !pawl__sim_happens(&cluster->chance, OUTAGES))
+        return;
+    cluster->locks_away_ns =
+        now_ns(cluster) + (int64_t)pawl__sim_lot(&cluster->chance, 2 * CLUSTER_LEASE_NS);
+    cluster->report->lock_outages++;
+    pawl__cluster_say(&cluster->checker, "locks", "are out of reach for %lld ms",
+                      (long long)((cluster->locks_away_ns - now_ns(cluster)) / MS_NS));
+}
+
 /* From boot to the end that is decided for it; one that the quiet finds alive stays. */
 static void watch_over(struct cluster_node *node)
 {
@@ -91,8 +104,10 @@ static void watch_over(struct cluster_node *node)
            nap(cluster, 2 * SECOND_NS) == PAWL_OK) {
         if (pawl__cluster_is_quiet(cluster))
             end_ns = INT64_MAX;
-        else if (!cluster->options.calm)
+        else if (!cluster->options.calm) {
             trouble(node);
+            trouble_locks(cluster);
+        }
     }
     if (!node->is_up || cluster->over)
         return;
@@ -262,6 +277,8 @@ static int build_server(struct cluster *cluster, struct pawl_error *err)
     int status = pawl__memory_database_new(cluster->server, &cluster->database, err);
 
     if (status == PAWL_OK)
+        status = pawl__lock_space_new(cluster->server, &cluster->space, err);
+    if (status == PAWL_OK)
         status = pawl__memory_store_open(cluster->database, cluster->server, &cluster->window, err);
     if (status == PAWL_OK)
         status = pawl__memory_store_open(cluster->database, cluster->server, &cluster->ledger, err);
@@ -313,6 +330,7 @@ static void tear_down(struct cluster *cluster)
 {
     pawl_store_close(cluster->window);
     pawl_store_close(cluster->ledger);
+    pawl__lock_space_free(cluster->space);
     pawl__memory_database_free(cluster->database);
     if (cluster->checker.env)
         pawl__cluster_checker_release(&cluster->checker);

@@ -24,6 +24,7 @@ enum pawl_cluster_bug {
     PAWL_CLUSTER_BUG_SPLIT,     /* mail is deleted in a transaction of its own */
     PAWL_CLUSTER_BUG_TWICE,     /* work that was taken is not marked as somebody's */
     PAWL_CLUSTER_BUG_AGE,       /* instances that were claimed some time ago may be claimed again */
+    PAWL_CLUSTER_BUG_LOCKED,    /* distributed: a lock that a dead node left stands for ever */
 };
 
 struct pawl_cluster_options {
@@ -34,6 +35,7 @@ struct pawl_cluster_options {
     uint32_t seconds;   /* simulated, before the faults end; 0: 150 */
     uint64_t steps_max; /* of the baton; 0: 2,000,000. More is PAWL_ELIMIT: a livelock */
     bool calm;          /* no faults at all */
+    bool distributed;   /* nodes lock instances, at a service that cannot be relied on */
     enum pawl_cluster_bug bug;
     /* What happens, one line at a time, "seconds who what"; NULL: nobody listens. */
     void (*say)(void *ctx, const char *line);
@@ -66,6 +68,11 @@ struct pawl_cluster_report {
     uint64_t shifts; /* of clocks */
     uint64_t failed; /* calls that were not made */
     uint64_t lost;   /* calls that were made and whose answer was lost */
+    /* And to their lock service: */
+    uint64_t lock_failed; /* calls that it did not get, or whose answer was lost */
+    uint64_t lock_twice;  /* attempts that are granted whoever holds the lock */
+    uint64_t lock_lost;   /* renewals that are answered with the loss of all locks */
+    uint64_t lock_outages;
     /* What is wrong: */
     uint64_t violations;
     char violation[256]; /* the first */

@@ -87,9 +87,12 @@ static int open_runtime(struct cluster_node *node, struct pawl_error *err)
         .lease_us = CLUSTER_LEASE_NS / 1000,
         .stimulus_us = CLUSTER_STIMULUS_US,
         .committers = 1 + (uint32_t)(cluster->options.seed % 2),
+        .guard = node->guard,
     };
-    const struct pawl_pool_options pool = {
-        .workers = CLUSTER_WORKERS, .take_max = 16, .idle_ns_max = 2 * SECOND_NS};
+    const struct pawl_pool_options pool = {.workers = CLUSTER_WORKERS,
+                                           .take_max = 16,
+                                           .idle_ns_max = 2 * SECOND_NS,
+                                           .queue = node->queue};
     struct pawl_env *env = &node->env.base;
     int status = pawl__runtime_open(env, cluster->options.engine, node->store, &options,
                                     &node->runtime, err);
@@ -114,6 +117,8 @@ int pawl__cluster_node_start(struct cluster_node *node, struct pawl_error *err)
     node->paused_until_ns = 0;
     status = connect(node, err);
     if (status == PAWL_OK)
+        status = pawl__cluster_locks_open(node, err);
+    if (status == PAWL_OK)
         status = open_runtime(node, err);
     node->is_up = status == PAWL_OK;
     cluster->report->boots += node->is_up;
@@ -131,6 +136,7 @@ void pawl__cluster_node_end(struct cluster_node *node)
         continue;
     pawl__pool_close(node->pool);
     pawl__runtime_close(node->runtime);
+    pawl__cluster_locks_close(node);
     pawl_store_close(node->store);
     node->pool = NULL;
     node->runtime = NULL;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The parts of the workload of whole runtimes: cluster.c is the run, cluster_node.c a node,
- * cluster_client.c its users, cluster_workflows.c what they run, cluster_bugs.c what may be
- * planted, cluster_check.c and cluster_look.c know what is right.
+ * cluster_locks.c its locks, cluster_client.c its users, cluster_workflows.c what they run,
+ * cluster_bugs.c what may be planted, cluster_check.c and cluster_look.c know what is right.
  *
  * One thread runs at a time (the baton), so what has no scheduling point inside needs no lock: the
  * checker, the stream of chance, the count of those who call a node.
@@ -11,6 +11,8 @@
 #define PAWL_SIM_CLUSTER_PRIVATE_H
 
 #include "base/map.h"
+#include "distributed/distributed.h"
+#include "locks/providers.h"
 #include "runtime/pack.h"
 #include "runtime/pool.h"
 #include "sim/cluster.h"
@@ -179,6 +181,9 @@ struct cluster_node {
     struct pawl_env *baton_env; /* of this life; NULL: none yet */
     struct pawl_shifted_env env;
     struct pawl_store *store;
+    struct pawl_locks *locks; /* this and what stands on it: NULL when not distributed */
+    struct pawl_guard *guard;
+    struct pawl_queue_worker *queue;
     struct pawl_runtime *runtime; /* NULL: down */
     struct pawl_pool *pool;
     bool is_up;       /* takes calls */
@@ -191,6 +196,12 @@ PAWL_MUST_CHECK int pawl__cluster_node_start(struct cluster_node *node, struct p
 void pawl__cluster_node_crash(struct cluster_node *node);
 /* Waits for its callers and threads, after a crash or in order, and frees what it had. */
 void pawl__cluster_node_end(struct cluster_node *node);
+
+/* ---- cluster_locks.c --------------------------------------------------------------------- */
+
+/* Nothing when the cluster is not distributed. After a failure they are closed all the same. */
+PAWL_MUST_CHECK int pawl__cluster_locks_open(struct cluster_node *node, struct pawl_error *err);
+void pawl__cluster_locks_close(struct cluster_node *node);
 
 /* ---- cluster_client.c -------------------------------------------------------------------- */
 
@@ -220,6 +231,8 @@ struct cluster {
     struct pawl_memory_database *database;
     struct pawl_store *ledger; /* the server's front */
     struct pawl_store *window; /* the checker's own handle on the database */
+    struct pawl_lock_space *space;
+    int64_t locks_away_ns; /* until then nobody reaches the lock service */
     struct cluster_checker checker;
     struct chance chance;
     int64_t quiet_ns; /* faults end then */

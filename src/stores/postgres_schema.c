@@ -42,6 +42,9 @@ static int read_version(struct pg_call *call, int64_t *version, struct pawl_str 
     if (status != PAWL_OK || pawl__pq_rows(call->conn, 0) == 0)
         return status;
     *version = pawl__pq_int(call->conn, 0, 0, 0);
+    /* One that says that this one may go on with it counts as this one. */
+    if (*version > PAWL_STORE_SCHEMA && pawl__pq_int(call->conn, 0, 0, 1) <= PAWL_STORE_SCHEMA)
+        *version = PAWL_STORE_SCHEMA;
     *written_by = pawl__arena_str(&call->arena, pawl__pq_bytes(call->conn, 0, 0, 2));
     return written_by->ptr ? PAWL_OK
                            : pawl__error_code(call->err, pawl__arena_status(&call->arena));

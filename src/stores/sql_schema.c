@@ -225,6 +225,19 @@ static int make_first(enum pawl_sql_dialect dialect, struct pawl_buf *buf, struc
     return status;
 }
 
+#ifdef PAWL_NEXT_VERSION
+/* What a version that only adds does: those before it go on without what was added. */
+static int make_next(enum pawl_sql_dialect dialect, struct pawl_buf *buf, struct pawl_arena *arena,
+                     const char **list, size_t *count)
+{
+    const struct types *types = &types_of[dialect];
+
+    pawl__buf_printf(buf, "CREATE TABLE pawl_next (id %s NOT NULL, PRIMARY KEY (id))%s",
+                     types->text, types->end);
+    return keep(buf, arena, list, count);
+}
+#endif
+
 /* By version; [0] is not used. */
 static const struct {
     int minimum_reader;
@@ -232,6 +245,9 @@ static const struct {
                 const char **list, size_t *count);
 } versions[PAWL_STORE_SCHEMA + 1] = {
     [1] = {1, make_first},
+#ifdef PAWL_NEXT_VERSION
+    [2] = {1, make_next},
+#endif
 };
 
 int pawl__sql_migration(enum pawl_sql_dialect dialect, int version, struct pawl_arena *arena,

@@ -7,6 +7,7 @@
  */
 #include "base/alloc.h"
 #include "base/error.h"
+#include "os/lock_file.h"
 #include "stores/sqlite_private.h"
 
 #include <pawl/version.h>
@@ -72,7 +73,10 @@ static int ask(struct pawl_sqlite *db, const char *text, int64_t *out, struct pa
 
 /* ---- schema ------------------------------------------------------------------------------ */
 
-/* The version of the tables in the file, 0 when there are none. A newer one is refused. */
+/*
+ * The version of the tables in the file, 0 when there are none. A newer one is refused unless it
+ * says that this one may go on with it.
+ */
 static int read_schema(struct pawl_sqlite_store *store, struct pawl_sqlite *db, int64_t *version,
                        struct pawl_error *err)
 {
@@ -88,7 +92,8 @@ static int read_schema(struct pawl_sqlite_store *store, struct pawl_sqlite *db, 
     if (status == PAWL_OK && statement)
         status = pawl__sqlite_step(statement, &row, err);
     found = row ? pawl__sqlite_column_int(statement, 0) : 0;
-    if (status == PAWL_OK && found > PAWL_STORE_SCHEMA)
+    if (status == PAWL_OK && found > PAWL_STORE_SCHEMA &&
+        pawl__sqlite_column_int(statement, 1) > PAWL_STORE_SCHEMA)
         status = pawl__error_set(
             err, PAWL_EUNSUPPORTED,
             "%s: its tables are of version %lld, written by Pawl %.*s; this is "
@@ -209,12 +214,33 @@ static int open_to_write(struct pawl_sqlite_store *store, bool create, struct pa
     return status;
 }
 
+/*
+ * Between hosts neither SQLite's locks nor the shared memory of its write-ahead log work: what two
+ * of them write is lost, silently.
+ */
+static int check_place(const struct pawl_sqlite_store *store, struct pawl_error *err)
+{
+    const char *slash = strrchr(store->path, '/'), *kind;
+    char folder[4096] = ".";
+
+    if (slash && (size_t)(slash - store->path) < sizeof folder - 1)
+        (void)snprintf(folder, sizeof folder, "%.*s", (int)(slash - store->path) + 1, store->path);
+    kind = pawl__folder_network(folder);
+    /* These may be local disks, too. */
+    if (!kind || strcmp(kind, "fuse") == 0 || strcmp(kind, "9p") == 0)
+        return PAWL_OK;
+    return pawl__error_set(err, PAWL_EUNSUPPORTED,
+                           "%s: it is on a network file system (%s), where SQLite loses data; "
+                           "choose a local disk, or postgres:// for several machines",
+                           store->path, kind);
+}
+
 static int open_file(struct pawl_sqlite_store *store, uint32_t flags, struct pawl_error *err)
 {
     int64_t version = 0;
-    int status = PAWL_OK;
+    int status = check_place(store, err);
 
-    if (!store->read_only)
+    if (status == PAWL_OK && !store->read_only)
         status = open_to_write(store, (flags & PAWL_STORE_OPEN_CREATE) != 0, err);
     if (status == PAWL_OK)
         status = pawl__sqlite_store_connect(store, PAWL_SQLITE_READ, "NORMAL", &store->watch, err);

@@ -19,7 +19,11 @@
 #include <pawl/ext/store.h>
 
 /* The newest version of the tables that this library writes. */
+#ifdef PAWL_NEXT_VERSION /* the version after this one, for tests of nodes of both */
+#define PAWL_STORE_SCHEMA 2
+#else
 #define PAWL_STORE_SCHEMA 1
+#endif
 
 /* Make the tables when there are none, and bring older ones up to date. Without it a store that is
  * not as it should be is PAWL_ENOTFOUND (nothing there) or PAWL_ECONFLICT (older). A newer one is

@@ -177,6 +177,7 @@ static void another_node_takes_over_on_postgres(void **state)
 
 int main(void)
 {
+    const char *store = getenv("CRASHES_STORE");
     const struct CMUnitTest sqlite[] = {
         cmocka_unit_test(a_node_that_comes_back_goes_on_on_sqlite),
         cmocka_unit_test(another_node_takes_over_on_sqlite),
@@ -186,7 +187,7 @@ int main(void)
         cmocka_unit_test(another_node_takes_over_on_postgres),
     };
 
-    if (getenv("CRASHES_STORE") && strcmp(getenv("CRASHES_STORE"), "postgres") == 0)
+    if (store && strcmp(store, "postgres") == 0)
         return cmocka_run_group_tests(postgres, places_set_up, places_tear_down);
     return cmocka_run_group_tests(sqlite, places_set_up, places_tear_down);
 }

@@ -45,13 +45,15 @@ static unsigned count_path(struct test_http *server, const char *path, const cha
 
 unsigned outside_end(struct test_http *server, const char *what)
 {
-    struct pawl_str keys[PATHS] = {{0}};
+    struct pawl_str keys[PATHS];
     unsigned repeated = 0;
 
     for (size_t i = 0; i < PATHS; i++) {
-        unsigned count = count_path(server, paths[i], what, &keys[i]);
+        unsigned count;
         bool held = strcmp(paths[i], SCENARIO_HELD_PATH) == 0;
 
+        keys[i] = pawl__str("");
+        count = count_path(server, paths[i], what, &keys[i]);
         if ((count == 0 && !held) || count > 2)
             fail_msg("%s: %s was asked for %u times", what, paths[i], count);
         repeated += count > 1;

@@ -41,6 +41,9 @@
     "{'id':'" id "','type':'Elsa.FlowSendHttpRequest'," more                                       \
     "'method':" TEXT("POST") ",'url':" TEXT("@" path) ",'expectedStatusCodes':" RIG_INPUT(         \
         "Int32[]", "Object", "'[200]'") "}"
+#define BRANCH(id)                                                                                 \
+    RIG_SEQUENCE(id, RIG_WRITE(id "1", "branch") "," DELAY(                                        \
+                         id "2", "00:00:00.0050000") "," RIG_WRITE(id "3", "branch ends"))
 #define ASIDE "'customProperties':{'runAsynchronously':true},"
 #define AT(id, when)                                                                               \
     "{'id':'" id "','type':'Elsa.StartAt','customProperties':{'canStartWorkflow':true},"           \
@@ -91,6 +94,7 @@ static const struct definition outside[] = {
     {"doomed", DEFINITION("doomed", "",
                           COUNT("d1") "," CHILD("d2", "Elsa.ExecuteWorkflow", "patient") "," //
                           RIG_WRITE("d3", "doomed"))},
+    {"forked", DEFINITION("forked", STEPWISE, RIG_PARALLEL("f", BRANCH("l") "," BRANCH("r")))},
     {"held", DEFINITION("held", "",
                         COUNT("h1") "," SEND("h2", SCENARIO_HELD_PATH, "") "," //
                         RIG_WRITE("h3", "held"))},
@@ -421,6 +425,8 @@ static int drive_outside(struct scenario *s, struct pawl_error *err)
 {
     int status = start(s, "caller", "caller-1", err);
 
+    if (status == PAWL_OK)
+        status = start(s, "forked", "forked-1", err);
     if (status == PAWL_OK)
         status = start(s, "doomed", SCENARIO_DOOMED_ID, err);
     if (status == PAWL_OK)

@@ -16,6 +16,7 @@
  * With a server outside, also:
  *
  *     caller    sends a request and waits for its answer, and another in the background
+ *     forked    two branches that each wait for some milliseconds
  *     doomed    executes a child, patient, that waits for what never comes; both are cancelled
  *     held      sends a request that is never answered, and is cancelled
  */
@@ -27,9 +28,9 @@
 
 /* When all of them have ended there are so many instances, and so many more with a server. */
 #define SCENARIO_INSTANCES 7u
-#define SCENARIO_INSTANCES_OUTSIDE 4u
+#define SCENARIO_INSTANCES_OUTSIDE 5u
 /* Lines that an undisturbed run with a server writes. */
-#define SCENARIO_LINES 8u
+#define SCENARIO_LINES 12u
 
 /* What is asked for of the server. */
 #define SCENARIO_PLAIN_PATH "/plain"

@@ -253,12 +253,14 @@ static int place_open(struct place *place, struct options *options,
     return status;
 }
 
-static void place_close(struct place *place, const struct options *options)
+static void place_close(struct place *place, struct options *options)
 {
     if (place->folder[0] != '\0')
         (void)rmdir(place->folder);
     if (options->manner.postgres)
         case_postgres_close(&place->postgres);
+    options->manner.postgres = NULL;
+    options->manner.store_file = NULL;
 }
 
 /* ---- main -------------------------------------------------------------------------------- */

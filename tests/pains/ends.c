@@ -161,7 +161,7 @@ static void what_is_not_a_number_is_a_fault_that_is_saved(void **state)
 static void a_payload_over_the_limit_is_refused_and_nothing_is_lost(void **state)
 {
     struct fixture *f = *state;
-    const size_t len = (size_t)65 << 20;
+    const size_t len = PAWL_INPUT_BYTES_MAX + 1;
     char *text = malloc(len);
     struct pawl_json payload;
     int status;

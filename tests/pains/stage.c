@@ -166,6 +166,23 @@ void stage_show_work(struct stage *stage)
                       (long long)(work[i].due_us - now.now_us), PAWL_STR_ARG(work[i].error));
 }
 
+/* In the middle of a burst: somebody has it, or its node is gone and the lease is not over yet. */
+static uint64_t count_runnable(struct stage *stage)
+{
+    const struct pawl_condition condition = {
+        .column = pawl_table_column(PAWL_TABLE_INSTANCES, "runnable"), .compare = PAWL_NE};
+    const struct pawl_query query = {.table = PAWL_TABLE_INSTANCES,
+                                     .flags = PAWL_QUERY_COUNT,
+                                     .conditions = &condition,
+                                     .condition_count = 1};
+    struct pawl_rows rows;
+
+    assert_ok(pawl_store_find(stage->store, &query, &stage->arena, &rows, stage_later(stage),
+                              &stage->err),
+              &stage->err);
+    return rows.total;
+}
+
 void stage_settle(struct stage *stage, bool work)
 {
     int64_t give_up_ns = pawl_env_monotonic_ns(stage->env) + PATIENCE_NS;
@@ -180,6 +197,8 @@ void stage_settle(struct stage *stage, bool work)
             (void)!pawl__runtime_drain(stage->runtime, &worked, stage_later(stage), NULL);
         pawl__arena_reset(&stage->arena);
         left = stage_count(stage, PAWL_TABLE_WORK);
+        if (left == 0)
+            left = count_runnable(stage);
         if (left == 0)
             return;
         if (pawl_env_monotonic_ns(stage->env) > give_up_ns)

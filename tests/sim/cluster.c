@@ -4,8 +4,8 @@
  *
  *     cluster --seed N [--verbose]          one run, and all that happened in it
  *     cluster --seeds N [--from M] [--go-on]    many, until one fails, or to the end
- *     --bug edge-only|split|twice|age       plants one
- *     --nodes N --seconds N --calm
+ *     --bug edge-only|split|twice|age|locked    plants one
+ *     --nodes N --seconds N --calm --distributed
  */
 #include "sim/cluster.h"
 #include "activities/activities.h"
@@ -33,13 +33,13 @@ static void print_line(void *ctx, const char *line)
 
 static enum pawl_cluster_bug bug_by_name(const char *name)
 {
-    static const char *const names[] = {"none", "edge-only", "split", "twice", "age"};
+    static const char *const names[] = {"none", "edge-only", "split", "twice", "age", "locked"};
 
     for (int i = 0; i < (int)(sizeof names / sizeof names[0]); i++) {
         if (strcmp(name, names[i]) == 0)
             return (enum pawl_cluster_bug)i;
     }
-    (void)fprintf(stderr, "cluster: no bug \"%s\": edge-only, split, twice, age\n", name);
+    (void)fprintf(stderr, "cluster: no bug \"%s\": edge-only, split, twice, age, locked\n", name);
     exit(2);
 }
 
@@ -62,6 +62,11 @@ static void print_report(const struct pawl_cluster_options *options,
                  "%llu calls failed, %llu answers lost\n",
                  N(report->boots), N(report->crashes), N(report->drains), N(report->pauses),
                  N(report->shifts), N(report->failed), N(report->lost));
+    if (options->distributed)
+        (void)printf(
+            "  locks: %llu calls failed, %llu granted to anybody, %llu lost, %llu outages\n",
+            N(report->lock_failed), N(report->lock_twice), N(report->lock_lost),
+            N(report->lock_outages));
 }
 
 static uint64_t number(const char *text)
@@ -73,11 +78,17 @@ static uint64_t read_options(int argc, char **argv, struct pawl_cluster_options 
                              bool *go_on)
 {
     static const struct option names[] = {
-        {"seed", required_argument, NULL, 's'},  {"seeds", required_argument, NULL, 'c'},
-        {"from", required_argument, NULL, 's'},  {"bug", required_argument, NULL, 'b'},
-        {"nodes", required_argument, NULL, 'n'}, {"seconds", required_argument, NULL, 't'},
-        {"calm", no_argument, NULL, 'q'},        {"verbose", no_argument, NULL, 'v'},
-        {"go-on", no_argument, NULL, 'g'},       {NULL, 0, NULL, 0},
+        {"seed", required_argument, NULL, 's'},
+        {"seeds", required_argument, NULL, 'c'},
+        {"from", required_argument, NULL, 's'},
+        {"bug", required_argument, NULL, 'b'},
+        {"nodes", required_argument, NULL, 'n'},
+        {"seconds", required_argument, NULL, 't'},
+        {"calm", no_argument, NULL, 'q'},
+        {"verbose", no_argument, NULL, 'v'},
+        {"go-on", no_argument, NULL, 'g'},
+        {"distributed", no_argument, NULL, 'd'},
+        {NULL, 0, NULL, 0},
     };
     uint64_t count = 1;
     int option;
@@ -95,6 +106,8 @@ static uint64_t read_options(int argc, char **argv, struct pawl_cluster_options 
             options->seconds = (uint32_t)number(optarg);
         else if (option == 'q')
             options->calm = true;
+        else if (option == 'd')
+            options->distributed = true;
         else if (option == 'g')
             *go_on = true;
         else if (option == 'v')

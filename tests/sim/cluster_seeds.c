@@ -14,6 +14,7 @@
 #include <string.h>
 
 #define SEEDS_DEFAULT 300
+#define DISTRIBUTED_DEFAULT 150
 /* Within which a planted bug must be found. */
 #define BUG_SEEDS_MAX 300
 
@@ -88,19 +89,23 @@ static void add(struct pawl_cluster_report *sum, const struct pawl_cluster_repor
     sum->shifts += report->shifts;
     sum->failed += report->failed;
     sum->lost += report->lost;
+    sum->lock_failed += report->lock_failed;
+    sum->lock_twice += report->lock_twice;
+    sum->lock_lost += report->lock_lost;
+    sum->lock_outages += report->lock_outages;
 }
 
-static void no_seed_breaks_a_promise(void **state)
+static void run_seeds(struct fixture *f, uint64_t seeds, struct pawl_cluster_options options,
+                      struct pawl_cluster_report *out)
 {
-    uint64_t seeds = from_environment("SIM_CLUSTER_SEEDS", SEEDS_DEFAULT);
-    struct pawl_cluster_options options = {.seed = from_environment("SIM_FROM", 0)};
     struct pawl_cluster_report report, sum = {0};
     struct pawl_error err = PAWL_ERROR_INIT;
 
     for (uint64_t i = 0; i < seeds; i++, options.seed++) {
-        assert_ok(run(*state, &options, &report, &err), &err);
+        assert_ok(run(f, &options, &report, &err), &err);
         add(&sum, &report);
     }
+    *out = sum;
     print_message("# %llu seeds, %llu steps: %llu started, %llu events delivered, %llu applied, "
                   "%llu ticks, %llu singletons, %llu children, %llu dead letters, %llu retries; "
                   "%llu crashes, %llu drains, %llu pauses, %llu calls failed, %llu answers lost\n",
@@ -115,6 +120,29 @@ static void no_seed_breaks_a_promise(void **state)
     assert_true(sum.failed > 5 * seeds && sum.lost > 5 * seeds && sum.shifts > seeds / 2);
 }
 
+static void no_seed_breaks_a_promise(void **state)
+{
+    const struct pawl_cluster_options options = {.seed = from_environment("SIM_FROM", 0)};
+    struct pawl_cluster_report sum;
+
+    run_seeds(*state, from_environment("SIM_CLUSTER_SEEDS", SEEDS_DEFAULT), options, &sum);
+}
+
+/* Whatever the lock service does: it loses, grants twice, cannot be reached. */
+static void no_seed_of_distributed_nodes_breaks_a_promise(void **state)
+{
+    const struct pawl_cluster_options options = {.seed = from_environment("SIM_FROM", 0),
+                                                 .distributed = true};
+    uint64_t seeds = from_environment("SIM_CLUSTER_SEEDS", DISTRIBUTED_DEFAULT);
+    struct pawl_cluster_report sum;
+
+    run_seeds(*state, seeds, options, &sum);
+    print_message("# locks: %llu calls failed, %llu granted to anybody, %llu lost, %llu outages\n",
+                  N(sum.lock_failed), N(sum.lock_twice), N(sum.lock_lost), N(sum.lock_outages));
+    assert_true(sum.lock_failed > 10 * seeds && sum.lock_twice > seeds);
+    assert_true(sum.lock_outages > seeds && sum.lock_lost > 0);
+}
+
 static void the_same_seed_is_the_same_run(void **state)
 {
     struct pawl_cluster_report first, second;
@@ -122,8 +150,9 @@ static void the_same_seed_is_the_same_run(void **state)
     uint64_t before = 0;
 
     for (uint64_t seed = 0; seed < 10; seed++) {
-        const struct pawl_cluster_options options = {.seed = seed};
+        struct pawl_cluster_options options = {.seed = seed};
 
+        options.distributed = seed % 2 == 1;
         assert_ok(run(*state, &options, &first, &err), &err);
         assert_ok(run(*state, &options, &second, &err), &err);
         assert_memory_equal(&first, &second, sizeof first);
@@ -148,7 +177,8 @@ static void without_faults_nobody_asks_twice(void **state)
 
 static void find_bug(struct fixture *f, enum pawl_cluster_bug bug, const char *name)
 {
-    struct pawl_cluster_options options = {.bug = bug};
+    struct pawl_cluster_options options = {.bug = bug,
+                                           .distributed = bug == PAWL_CLUSTER_BUG_LOCKED};
     struct pawl_cluster_report report = {0};
     struct pawl_error err = PAWL_ERROR_INIT;
     int status = PAWL_OK;
@@ -180,6 +210,11 @@ static void recovery_by_age_is_found(void **state)
     find_bug(*state, PAWL_CLUSTER_BUG_AGE, "recovery by age");
 }
 
+static void locks_that_stand_for_ever_are_found(void **state)
+{
+    find_bug(*state, PAWL_CLUSTER_BUG_LOCKED, "trusting locks for ever");
+}
+
 static void sizes_out_of_range_are_refused(void **state)
 {
     const struct pawl_cluster_options options = {.nodes = PAWL_CLUSTER_NODES_MAX + 1};
@@ -199,8 +234,10 @@ int main(int argc, char **argv)
         cmocka_unit_test(mail_that_is_deleted_apart_is_found),
         cmocka_unit_test(work_that_is_taken_twice_is_found),
         cmocka_unit_test(recovery_by_age_is_found),
+        cmocka_unit_test(locks_that_stand_for_ever_are_found),
         cmocka_unit_test(sizes_out_of_range_are_refused),
         cmocka_unit_test(no_seed_breaks_a_promise),
+        cmocka_unit_test(no_seed_of_distributed_nodes_breaks_a_promise),
     };
 
     if (argc > 1 && strcmp(argv[1], "--seeds-only") == 0)

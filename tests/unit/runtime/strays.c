@@ -401,6 +401,55 @@ static void a_store_that_cannot_be_asked_makes_no_dead_letters(void **state)
     assert_string_equal(f->lines, "went\n");
 }
 
+/* As a program that only sends: nobody here takes work. */
+static void an_event_that_its_sender_could_not_match_is_given_back_to_all_nodes(void **state)
+{
+    struct fixture *f = *state;
+    const struct pawl_work_row *row;
+    int64_t me = pawl__runtime_incarnation(f->runtime);
+
+    publish(f, DEFINITION("", TRIGGER "," RIG_WRITE("w", "went")));
+    let_fail(f, PAWL_STORE_CALL_FIND, PAWL_STORE_FAULT_BEFORE, 0, 1);
+    assert_ok(try_send(f), &f->err);
+    row = read_table(f, PAWL_TABLE_WORK, 1);
+    assert_int_equal(row->owner, me);
+    pawl__runtime_return_strays(f->runtime, later(f)); /* somebody may still take it */
+    row = read_table(f, PAWL_TABLE_WORK, 1);
+    assert_int_equal(row->owner, me);
+    test_clock_advance(f->clock, 5 * SECOND / 2);
+    pawl__runtime_return_strays(f->runtime, later(f));
+    row = read_table(f, PAWL_TABLE_WORK, 1);
+    assert_int_equal(row->owner, 0);
+    drain(f);
+    assert_string_equal(f->lines, "went\n");
+}
+
+static void an_instance_that_its_caller_lost_sight_of_is_given_back_to_all_nodes(void **state)
+{
+    struct fixture *f = *state;
+    const struct pawl_start what = {.definition_id = pawl__str("d")};
+    const struct pawl_instance_row *row;
+    struct pawl_outcome outcome;
+    struct pawl_claim claim;
+    int64_t now_us;
+
+    publish(f, DEFINITION("", RIG_WRITE("w", "went")));
+    assert_ok(pawl__runtime_create(f->runtime, &what, &outcome, later(f), &f->err), &f->err);
+    /* A claim whose answer never came. */
+    claim = (struct pawl_claim){.id = pawl__str(outcome.instance_id)};
+    assert_ok(pawl_store_claim(f->window, pawl__runtime_incarnation(f->runtime), &claim, 1,
+                               &f->arena, &now_us, later(f), &f->err),
+              &f->err);
+    assert_code(claim.status, PAWL_OK);
+    pawl__runtime_note_failure(f->runtime, PAWL_EUNKNOWN);
+    test_clock_advance(f->clock, 5 * SECOND / 2);
+    pawl__runtime_return_strays(f->runtime, later(f));
+    row = read_table(f, PAWL_TABLE_INSTANCES, 1);
+    assert_int_equal(row->owner, 0);
+    drain(f);
+    assert_string_equal(f->lines, "went\n");
+}
+
 /* Another thread finds mail for an instance whose claim is about to fail. */
 static void a_run_that_fails_lets_go_of_the_instance(void **state)
 {
@@ -524,6 +573,8 @@ int main(void)
         TEST(an_expired_event_ends_although_the_answer_to_its_taking_was_lost),
         TEST(an_event_that_cannot_be_matched_now_is_accepted_and_matched_later),
         TEST(a_store_that_cannot_be_asked_makes_no_dead_letters),
+        TEST(an_event_that_its_sender_could_not_match_is_given_back_to_all_nodes),
+        TEST(an_instance_that_its_caller_lost_sight_of_is_given_back_to_all_nodes),
         TEST(a_run_that_fails_lets_go_of_the_instance),
         TEST(an_idle_pool_deletes_effects_that_callers_performed),
         TEST(a_pool_that_is_stopped_gives_its_memory_back),
