@@ -37,6 +37,7 @@ static int ask(struct redis_locks *redis, struct pawl_redis_conn *conn,
     const struct pawl_socket_wait wait = {redis->env, NULL, deadline_ns};
     int status = pawl__redis_queue(conn, words, count);
 
+    *out = (struct pawl_redis_reply){.type = PAWL_REDIS_NIL, .text = pawl__str("")};
     if (status != PAWL_OK)
         return pawl__error_code(err, status);
     status = pawl__redis_flush(conn, &wait, err);
@@ -110,7 +111,7 @@ int pawl__redis_status(struct pawl_lock_provider *provider, struct pawl_lock_sta
     *out = (struct pawl_lock_status){.ttl_ms = redis->ttl_ms};
     for (size_t i = 0; i < redis->node_count; i++) {
         struct pawl_redis_conn *conn = NULL;
-        struct pawl_redis_reply reply;
+        struct pawl_redis_reply reply = {.type = PAWL_REDIS_NIL};
         struct pawl_error one = PAWL_ERROR_INIT;
         int status = connect_one(redis, i, deadline_ns, &conn, &one);
 

@@ -115,7 +115,7 @@ int main(int argc, char **argv)
     char uri[256] = "";
     int answer;
 
-    if (argc < 3) {
+    if (argc < 3 || !argv[2]) {
         (void)fprintf(stderr, "usage: chaos-servers redis|redis-majority|postgres|sqlserver|azure "
                               "PROGRAM …\n");
         return 2;
