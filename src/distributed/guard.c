@@ -223,12 +223,12 @@ int pawl__distributed_guard_new(const struct pawl_distribution *distribution,
     return PAWL_OK;
 }
 
-void pawl__distributed_guard_free(struct pawl_guard *base)
+void pawl__distributed_guard_free(struct pawl_guard *guard)
 {
-    struct distributed_guard *guard = base ? cast(base) : NULL;
+    struct distributed_guard *own = guard ? cast(guard) : NULL;
 
-    if (!guard)
+    if (!own)
         return;
-    pawl__refusals_release(&guard->refusals);
-    pawl__free(&guard->distribution.env->alloc, guard, sizeof *guard);
+    pawl__refusals_release(&own->refusals);
+    pawl__free(&own->distribution.env->alloc, own, sizeof *own);
 }

@@ -354,15 +354,16 @@ static void locks_must_reach_as_far_as_the_store(void **state)
 static int make_all(struct test_allocator *alloc, void *arg)
 {
     struct cluster *c = arg;
-    struct pawl_env env = *c->f->env;
     struct pawl_distribution distribution = c->a.distribution;
+    struct test_clock *clock;
     struct pawl_queue_worker *worker = NULL;
     struct pawl_guard *guard = NULL;
     struct pawl_queue_turn turn;
-    int status;
+    int status = test_clock_open(&alloc->base, WALL, &clock);
 
-    env.alloc = alloc->base;
-    distribution.env = &env;
+    if (status != PAWL_OK)
+        return status;
+    distribution.env = test_clock_env(clock);
     status = pawl__distributed_guard_new(&distribution, &guard, NULL);
     if (status == PAWL_OK)
         status = pawl__distributed_queue_worker_new(&distribution, &worker, NULL);
@@ -372,6 +373,7 @@ static int make_all(struct test_allocator *alloc, void *arg)
         pawl__queue_worker_end(worker, &turn);
     pawl__queue_worker_close(worker);
     pawl__distributed_guard_free(guard);
+    test_clock_close(clock);
     return status;
 }
 
