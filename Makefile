@@ -46,6 +46,7 @@ demo: ## install what is missing, build, kill a workflow and finish it in anothe
 
 test: ## install what the tests need, build, run all tests
 	@tools/install-packages build test
+	-@tests/servers/npm/fetch build-npm
 	@tools/build $(BUILD) CC=$(CC) -Dtests=true $(SETUP)
 	@tools/run-tests $(BUILD) $(SUITE)
 
