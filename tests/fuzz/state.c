@@ -5,7 +5,7 @@
  * byte chooses the event, the rest is the state of an instance of one fixed definition.
  */
 #include "activities/activities.h"
-#include "engine/burst.h"
+#include "engine/page.h"
 #include "expressions/expressions.h"
 #include "fuzz/fuzz.h"
 
@@ -131,18 +131,51 @@ static void check_stored(struct world *world, struct pawl_burst *burst, bool int
     pawl__arena_release(&arena);
 }
 
+/* The records of a batch, as they are shown. */
+static void show_batch(struct pawl_burst *burst, const struct pawl_batch *batch,
+                       struct pawl_arena *arena, struct pawl_json *log, struct pawl_json *records)
+{
+    const struct pawl_record_owner owner = pawl__record_owner(burst);
+    struct pawl_activity_record record;
+    struct pawl_json json;
+
+    *log = *records = pawl__json_array();
+    for (uint32_t i = 0; i < batch->log_count; i++) {
+        FUZZ_DEMAND(pawl__log_record_json(&owner, &batch->log[i], arena, &json) == PAWL_OK);
+        FUZZ_DEMAND(pawl__json_append(arena, log, json) == PAWL_OK);
+    }
+    for (uint32_t i = 0; i < batch->record_count; i++) {
+        FUZZ_DEMAND(pawl__activity_record_take(batch->records[i], arena, &record) == PAWL_OK);
+        FUZZ_DEMAND(pawl__activity_record_json(&owner, &record, arena, &json) == PAWL_OK);
+        FUZZ_DEMAND(pawl__json_append(arena, records, json) == PAWL_OK);
+    }
+}
+
+/* Written as a page and read again they are the same. */
 static void check_batch(struct world *world, struct pawl_burst *burst)
 {
+    const struct pawl_json_limits limits = {BYTES_MAX, PAWL_JSON_DEPTH_MAX};
+    struct pawl_json log, records, page, log_read, records_read;
+    struct pawl_error err = PAWL_ERROR_INIT;
     struct pawl_batch batch;
-    struct pawl_json json;
     struct pawl_arena arena;
+    struct pawl_buf text;
 
     pawl__arena_init(&arena, &world->alloc, BYTES_MAX);
+    pawl__buf_init(&text, &world->alloc, BYTES_MAX);
     pawl__burst_batch(burst, &batch);
-    for (uint32_t i = 0; i < batch.log_count; i++)
-        FUZZ_DEMAND(pawl__log_record_json(burst, &batch.log[i], &arena, &json) == PAWL_OK);
-    for (uint32_t i = 0; i < batch.record_count; i++)
-        FUZZ_DEMAND(pawl__activity_record_json(burst, batch.records[i], &arena, &json) == PAWL_OK);
+    show_batch(burst, &batch, &arena, &log, &records);
+    pawl__page_write(burst, &batch, NULL, &arena, &text);
+    if (text.status == PAWL_OK) {
+        FUZZ_DEMAND(pawl__json_parse(&arena, pawl__buf_peek(&text), &limits, &page, NULL, &err) ==
+                    PAWL_OK);
+        FUZZ_DEMAND(pawl__page_read(&arena, &page, &log_read, &records_read) == PAWL_OK);
+        FUZZ_DEMAND(pawl__json_equal(&log, &log_read));
+        FUZZ_DEMAND(pawl__json_equal(&records, &records_read));
+    } else {
+        FUZZ_DEMAND(text.status == PAWL_ELIMIT);
+    }
+    pawl__buf_release(&text);
     pawl__arena_release(&arena);
 }
 
