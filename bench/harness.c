@@ -171,6 +171,7 @@ double bench_folder_mb(const struct bench_folder *folder)
 struct crew {
     bench_once once;
     void *ctx;
+    uint64_t count_max; /* of each hand */
     atomic_bool over;
 };
 
@@ -187,7 +188,8 @@ static void work(void *arg)
     struct hand *hand = arg;
     double before = bench_seconds();
 
-    while (!atomic_load_explicit(&hand->crew->over, memory_order_relaxed)) {
+    while (!atomic_load_explicit(&hand->crew->over, memory_order_relaxed) &&
+           hand->count < hand->crew->count_max) {
         double now;
 
         hand->crew->once(hand->crew->ctx, hand->number, hand->count);
@@ -248,11 +250,13 @@ void bench_repeat(struct pawl_env *env, unsigned threads, double seconds, bench_
                   void *ctx, struct bench_rate *out)
 {
     struct hand hands[BENCH_THREADS_MAX] = {0};
-    struct crew crew = {.once = once, .ctx = ctx};
+    struct crew crew = {.once = once, .ctx = ctx, .count_max = UINT64_MAX};
     struct pawl_error err = PAWL_ERROR_INIT;
     double begin = bench_seconds(), cpu = bench_cpu_seconds();
 
     *out = (struct bench_rate){0};
+    if (seconds < 0)
+        crew.count_max = (uint64_t)-seconds;
     for (unsigned i = 0; i < threads; i++) {
         hands[i] = (struct hand){.crew = &crew, .number = i};
         hands[i].samples = malloc(SAMPLES_MAX * sizeof(double));
@@ -261,9 +265,11 @@ void bench_repeat(struct pawl_env *env, unsigned threads, double seconds, bench_
         bench_need(pawl_thread_start(env, "bench", work, &hands[i], &hands[i].thread, &err), &err,
                    "thread");
     }
-    bench_need(pawl_env_sleep_until(env, pawl_env_monotonic_ns(env) + (int64_t)(seconds * 1e9)),
-               NULL, "sleep");
-    atomic_store(&crew.over, true);
+    if (seconds >= 0) {
+        bench_need(pawl_env_sleep_until(env, pawl_env_monotonic_ns(env) + (int64_t)(seconds * 1e9)),
+                   NULL, "sleep");
+        atomic_store(&crew.over, true);
+    }
     for (unsigned i = 0; i < threads; i++) {
         pawl_thread_join(env, hands[i].thread);
         out->count += hands[i].count;

@@ -48,7 +48,7 @@ struct bench_rate {
     double cpu_us;                 /* of this process, per repetition */
 };
 
-/* Repeats `once` on so many threads until `seconds` are over. */
+/* Repeats `once` on so many threads until `seconds` are over; below 0: so often on each. */
 void bench_repeat(struct pawl_env *env, unsigned threads, double seconds, bench_once once,
                   void *ctx, struct bench_rate *out);
 

@@ -18,7 +18,8 @@
  *     bench-store SECONDS ROUNDS sqlite    one store; "postgres"; behind it, how many committers
  *     bench-store SECONDS WORKLOAD THREADS [URI [COMMITTERS]]
  *                                          w1, w1s, w2 or w3 and nothing else, for profilers: on
- *                                          SQLite, or in an empty PostgreSQL database that is there
+ *                                          SQLite, or in an empty PostgreSQL database that is
+ * there. SECONDS below 0: so many on each thread
  */
 #include "floor.h"
 #include "results.h"

@@ -293,6 +293,9 @@ void pawl__json_write_raw(struct pawl_json_writer *writer, struct pawl_str json)
 /* A whole value, compact. Failures are the buffer's status. */
 void pawl__json_write(struct pawl_buf *out, const struct pawl_json *value,
                       enum pawl_json_escape escape);
+/* The same for a value within so many levels that the caller writes. */
+void pawl__json_write_within(struct pawl_buf *out, const struct pawl_json *value,
+                             enum pawl_json_escape escape, uint32_t depth);
 
 /* ---- pulling ---------------------------------------------------------------------------- */
 

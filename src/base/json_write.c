@@ -139,6 +139,12 @@ void pawl__json_write(struct pawl_buf *out, const struct pawl_json *value,
     put_value(out, value, escape, 0);
 }
 
+void pawl__json_write_within(struct pawl_buf *out, const struct pawl_json *value,
+                             enum pawl_json_escape escape, uint32_t depth)
+{
+    put_value(out, value, escape, depth);
+}
+
 /* ---- the writer ------------------------------------------------------------------------- */
 
 void pawl__json_writer_init(struct pawl_json_writer *writer, struct pawl_buf *out,

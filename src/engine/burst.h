@@ -175,14 +175,6 @@ const char *pawl__activity_status_name(enum pawl_activity_status status);
 PAWL_MUST_CHECK int pawl__burst_state(struct pawl_burst *burst, struct pawl_arena *arena,
                                       bool internal, struct pawl_json *out);
 
-/* A log record and an activity record as JSON objects with Elsa's keys. */
-PAWL_MUST_CHECK int pawl__log_record_json(const struct pawl_burst *burst,
-                                          const struct pawl_log_record *record,
-                                          struct pawl_arena *arena, struct pawl_json *out);
-PAWL_MUST_CHECK int pawl__activity_record_json(const struct pawl_burst *burst,
-                                               const struct pawl_context *context,
-                                               struct pawl_arena *arena, struct pawl_json *out);
-
 /* ---- stored states ------------------------------------------------------------------------ */
 
 /* Of what a stored state has besides Elsa's members. One with a higher number is not read. */

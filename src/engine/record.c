@@ -1,19 +1,27 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Log records and activity records as JSON with Elsa's keys. */
+/* Log records and activity records: taken from a burst, and as JSON with Elsa's keys. */
 #include "engine/builder.h"
 #include "engine/instance.h"
+#include "engine/page.h"
 
-int pawl__log_record_json(const struct pawl_burst *burst, const struct pawl_log_record *record,
-                          struct pawl_arena *arena, struct pawl_json *out)
+struct pawl_record_owner pawl__record_owner(const struct pawl_burst *burst)
+{
+    return (struct pawl_record_owner){burst->definition_id, burst->definition_version_id, burst->id,
+                                      burst->definition_version};
+}
+
+int pawl__log_record_json(const struct pawl_record_owner *owner,
+                          const struct pawl_log_record *record, struct pawl_arena *arena,
+                          struct pawl_json *out)
 {
     struct pawl_builder b = {.arena = arena};
 
     *out = pawl__json_object();
     pawl__build_text(&b, out, "id", record->id);
-    pawl__build_text(&b, out, "workflowDefinitionId", burst->definition_id);
-    pawl__build_text(&b, out, "workflowDefinitionVersionId", burst->definition_version_id);
-    pawl__build_text(&b, out, "workflowInstanceId", burst->id);
-    pawl__build_int(&b, out, "workflowVersion", burst->definition_version);
+    pawl__build_text(&b, out, "workflowDefinitionId", owner->definition_id);
+    pawl__build_text(&b, out, "workflowDefinitionVersionId", owner->version_id);
+    pawl__build_text(&b, out, "workflowInstanceId", owner->instance_id);
+    pawl__build_int(&b, out, "workflowVersion", owner->version);
     pawl__build_text(&b, out, "activityInstanceId", record->activity_instance_id);
     pawl__build_text(&b, out, "parentActivityInstanceId", record->parent_activity_instance_id);
     pawl__build_text(&b, out, "activityId", record->activity_id);
@@ -63,48 +71,72 @@ static struct pawl_json inputs_json(struct pawl_builder *b, const struct pawl_co
     return out;
 }
 
-/* Journal and properties. */
-static void build_internal(struct pawl_builder *b, struct pawl_json *out,
-                           const struct pawl_context *context)
-{
-    if (pawl__log_is_excluded(context, "internal", pawl__str("")))
-        return;
-    pawl__build(b, out, "payload", context->journal);
-    pawl__build(b, out, "properties",
-                context->record_taken ? context->record_properties : context->properties);
-}
-
-int pawl__activity_record_json(const struct pawl_burst *burst, const struct pawl_context *context,
-                               struct pawl_arena *arena, struct pawl_json *out)
+int pawl__activity_record_take(const struct pawl_context *context, struct pawl_arena *arena,
+                               struct pawl_activity_record *out)
 {
     struct pawl_builder b = {.arena = arena};
     const struct pawl_node *node = context->node;
-    struct pawl_json exception;
+
+    *out = (struct pawl_activity_record){
+        .id = context->id,
+        .activity_id = node->id,
+        .activity_type = node->type,
+        .activity_name = node->name,
+        .activity_node_id = node->node_id,
+        .activity_version = node->version,
+        .state = inputs_json(&b, context),
+        .outputs = outputs_json(&b, context),
+        .metadata = context->metadata,
+        .has_internal = !pawl__log_is_excluded(context, "internal", pawl__str("")),
+        .payload = context->journal,
+        .properties = context->record_taken ? context->record_properties : context->properties,
+        .has_exception = context->exception != NULL,
+        .has_bookmarks = pawl__context_has_bookmark(context),
+        .status = pawl__str(pawl__activity_status_name(context->status)),
+        .started_at = context->started_at,
+        .completed_at = context->completed_at,
+        .fault_count = context->fault_count,
+        .depth = context->depth,
+        .scheduled_by = context->scheduled_by,
+        .scheduled_by_activity = context->scheduled_by_activity,
+        .scheduled_by_instance = context->scheduled_by_instance,
+    };
+    if (context->exception && b.status == PAWL_OK)
+        b.status = pawl__exception_json(context->exception, arena, &out->exception);
+    return b.status;
+}
+
+int pawl__activity_record_json(const struct pawl_record_owner *owner,
+                               const struct pawl_activity_record *record, struct pawl_arena *arena,
+                               struct pawl_json *out)
+{
+    struct pawl_builder b = {.arena = arena};
 
     *out = pawl__json_object();
-    pawl__build_text(&b, out, "id", context->id);
-    pawl__build_text(&b, out, "workflowInstanceId", burst->id);
-    pawl__build_text(&b, out, "activityId", node->id);
-    pawl__build_text(&b, out, "activityNodeId", node->node_id);
-    pawl__build_text(&b, out, "activityType", node->type);
-    pawl__build_int(&b, out, "activityTypeVersion", node->version);
-    pawl__build_text(&b, out, "activityName", node->name);
-    pawl__build(&b, out, "activityState", inputs_json(&b, context));
-    pawl__build(&b, out, "outputs", outputs_json(&b, context));
-    build_internal(&b, out, context);
-    pawl__build(&b, out, "metadata", context->metadata);
-    if (context->exception && b.status == PAWL_OK) {
-        b.status = pawl__exception_json(context->exception, arena, &exception);
-        pawl__build(&b, out, "exception", exception);
+    pawl__build_text(&b, out, "id", record->id);
+    pawl__build_text(&b, out, "workflowInstanceId", owner->instance_id);
+    pawl__build_text(&b, out, "activityId", record->activity_id);
+    pawl__build_text(&b, out, "activityNodeId", record->activity_node_id);
+    pawl__build_text(&b, out, "activityType", record->activity_type);
+    pawl__build_int(&b, out, "activityTypeVersion", record->activity_version);
+    pawl__build_text(&b, out, "activityName", record->activity_name);
+    pawl__build(&b, out, "activityState", record->state);
+    pawl__build(&b, out, "outputs", record->outputs);
+    if (record->has_internal) {
+        pawl__build(&b, out, "payload", record->payload);
+        pawl__build(&b, out, "properties", record->properties);
     }
-    pawl__build_time(&b, out, "startedAt", context->started_at);
-    pawl__build_bool(&b, out, "hasBookmarks", pawl__context_has_bookmark(context));
-    pawl__build_name(&b, out, "status", pawl__activity_status_name(context->status));
-    pawl__build_int(&b, out, "aggregateFaultCount", context->fault_count);
-    pawl__build_time(&b, out, "completedAt", context->completed_at);
-    pawl__build_text(&b, out, "schedulingActivityExecutionId", context->scheduled_by);
-    pawl__build_text(&b, out, "schedulingActivityId", context->scheduled_by_activity);
-    pawl__build_text(&b, out, "schedulingWorkflowInstanceId", context->scheduled_by_instance);
-    pawl__build_int(&b, out, "callStackDepth", context->depth);
+    pawl__build(&b, out, "metadata", record->metadata);
+    if (record->has_exception)
+        pawl__build(&b, out, "exception", record->exception);
+    pawl__build_time(&b, out, "startedAt", record->started_at);
+    pawl__build_bool(&b, out, "hasBookmarks", record->has_bookmarks);
+    pawl__build_text(&b, out, "status", record->status);
+    pawl__build_int(&b, out, "aggregateFaultCount", record->fault_count);
+    pawl__build_time(&b, out, "completedAt", record->completed_at);
+    pawl__build_text(&b, out, "schedulingActivityExecutionId", record->scheduled_by);
+    pawl__build_text(&b, out, "schedulingActivityId", record->scheduled_by_activity);
+    pawl__build_text(&b, out, "schedulingWorkflowInstanceId", record->scheduled_by_instance);
+    pawl__build_int(&b, out, "callStackDepth", record->depth);
     return b.status;
 }

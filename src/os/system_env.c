@@ -3,20 +3,24 @@
  * The operating system's environment: struct pawl_env_ops over POSIX threads, CLOCK_BOOTTIME,
  * getrandom and malloc. It owns no thread of its own.
  *
- * Stopping without a lost wake-up. pawl_system_env_stop() knows no user's mutex, so it could not
- * signal a plain pthread condition without the risk of doing so between a waiter's look at the flag
- * and its falling asleep. Therefore each pawl_cond has an inner mutex of its own: a waiter looks at
- * the flag and sleeps under it, and stop sets the flag first and then broadcasts under it. Sleepers
- * do the same under the environment's lock. Blocked lockers need no wake-up: holders unwind and
- * unlock, and a locker looks at the flag once more when it has the mutex.
+ * Waiting. POSIX conditions take their mutex again as if somebody else waited for it, so that every
+ * wake-up costs a system call to wake nobody; and one would need an inner mutex for
+ * pawl_system_env_stop(), which knows no user's mutex. So a pawl_cond is a word that threads wait
+ * on directly (futex(2)): how often it was signalled, and how many wait. A waiter counts itself in
+ * and notes the signals so far while it holds the user's mutex, and falls asleep only if there were
+ * none since, which the kernel checks. Stop sets its flag first and then signals everything, so
+ * nobody falls asleep in between. Blocked lockers need no wake-up: holders unwind and unlock, and a
+ * locker looks at the flag once more when it has the mutex.
  *
- * Lock order: users' mutexes, then system_env.lock, then pawl_cond.inner. A waiter releases the
- * inner mutex before it takes the user's again. Nothing is called back under the latter two.
+ * Whoever signals touches the word once, and afterwards only names its address: the waiter may be
+ * up already and have freed it.
+ *
+ * Lock order: users' mutexes, then system_env.lock. Nothing is called back under the latter.
  *
  * Invariants:
  *   1. `stopped` goes from false to true once.
  *   2. A pawl_cond is in `conds` exactly from its creation to its freeing.
- *   3. pawl_cond.sequence changes with each signal; a waiter that sees another value than at its
+ *   3. The signals of a word change with each signal; a waiter that sees another number than at its
  *      entry was signalled or may say so (the contract allows waking for no reason).
  */
 #include "base/alloc.h"
@@ -28,29 +32,37 @@
 #include <pawl/ext/env.h>
 
 #include <errno.h>
+#include <limits.h>
+#include <linux/futex.h>
 #include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/random.h>
+#include <sys/syscall.h>
 #include <time.h>
+#include <unistd.h>
 
 #define NS_PER_S INT64_C(1000000000)
 
 /*
- * The longest single wait. POSIX conditions wait on CLOCK_MONOTONIC, which stands still while the
- * machine is suspended; our deadlines are of CLOCK_BOOTTIME, which does not. So a wait is cut into
- * slices, and after each the right clock is read: a deadline that passed during a suspension is
- * seen at most this long after the resume. Waits without a deadline are sliced too: glibc before
- * 2.41 can lose a pthread_cond_signal (its bug 25847), and `sequence` then shows it.
+ * The longest single wait. Futexes wait on CLOCK_MONOTONIC, which stands still while the machine is
+ * suspended; our deadlines are of CLOCK_BOOTTIME, which does not. So a wait is cut into slices, and
+ * after each the right clock is read: a deadline that passed during a suspension is seen at most
+ * this long after the resume.
  */
 #define SLICE_NS NS_PER_S
+
+/* What is waited on: signals in the upper half, waiters in the lower. */
+struct word {
+    _Atomic uint64_t both;
+};
 
 struct system_env {
     struct pawl_env base; /* first: a pawl_env is cast to this */
     atomic_bool stopped;
     atomic_size_t live_count; /* threads, mutexes and conditions: none may be left at close */
-    pthread_mutex_t lock;     /* guards `conds`; sleepers wait under it */
-    pthread_cond_t stopping;
+    struct word stopping;     /* sleepers wait on it */
+    pthread_mutex_t lock;     /* guards `conds` */
     struct pawl_list conds;
 };
 
@@ -68,9 +80,7 @@ struct pawl_mutex {
 
 struct pawl_cond {
     struct pawl_list_link link; /* system_env.conds */
-    pthread_mutex_t inner;      /* guards `sequence`; see the file head */
-    pthread_cond_t changed;
-    uint64_t sequence;
+    struct word word;
     const char *name; /* for debuggers */
 };
 
@@ -179,29 +189,53 @@ static void destroy_mutex(pthread_mutex_t *mutex)
     PAWL_ASSERT(!still_held);
 }
 
-static int init_cond(pthread_cond_t *cond)
-{
-    pthread_condattr_t attr;
-    int rc = pthread_condattr_init(&attr);
+/* ---- words ------------------------------------------------------------------------------- */
 
-    if (rc != 0)
-        return PAWL_ENOMEM;
-    (void)pthread_condattr_setclock(&attr, CLOCK_MONOTONIC);
-    rc = pthread_cond_init(cond, &attr);
-    (void)pthread_condattr_destroy(&attr);
-    return rc == 0 ? PAWL_OK : PAWL_ENOMEM;
+#define ONE_SIGNAL (UINT64_C(1) << 32)
+
+static uint32_t *signals_of(struct word *word)
+{
+#if __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__
+    return (uint32_t *)(void *)word + 1;
+#else
+    return (uint32_t *)(void *)word;
+#endif
+}
+
+static uint32_t read_signals(struct word *word)
+{
+    return (uint32_t)(atomic_load(&word->both) >> 32);
+}
+
+static void signal_word(struct word *word, int waiters_max)
+{
+    uint32_t *address = signals_of(word);
+
+    if ((uint32_t)atomic_fetch_add(&word->both, ONE_SIGNAL) > 0)
+        (void)syscall(SYS_futex, address, FUTEX_WAKE_PRIVATE, waiters_max, NULL, NULL, 0);
+}
+
+/* Counts this thread in; answers the signals so far. */
+static uint32_t enter_word(struct word *word)
+{
+    return (uint32_t)(atomic_fetch_add(&word->both, 1) >> 32);
+}
+
+static void leave_word(struct word *word)
+{
+    (void)atomic_fetch_sub(&word->both, 1);
 }
 
 /*
  * Waits for at most one slice. PAWL_ETIMEDOUT when the deadline had come before; PAWL_OK otherwise:
  * look at what was waited for and call again.
  */
-static int wait_slice(pthread_cond_t *cond, pthread_mutex_t *held, int64_t deadline_ns)
+static int wait_slice(struct word *word, uint32_t signals, int64_t deadline_ns)
 {
     int64_t now_ns = read_clock(CLOCK_BOOTTIME);
     int64_t until_ns;
     struct timespec until;
-    int rc;
+    long rc;
 
     if (now_ns >= deadline_ns)
         return PAWL_ETIMEDOUT;
@@ -209,8 +243,9 @@ static int wait_slice(pthread_cond_t *cond, pthread_mutex_t *held, int64_t deadl
     until_ns += read_clock(CLOCK_MONOTONIC);
     until.tv_sec = (time_t)(until_ns / NS_PER_S);
     until.tv_nsec = (long)(until_ns % NS_PER_S);
-    rc = pthread_cond_timedwait(cond, held, &until);
-    PAWL_ASSERT(rc == 0 || rc == ETIMEDOUT);
+    rc = syscall(SYS_futex, signals_of(word), FUTEX_WAIT_BITSET_PRIVATE, signals, &until, NULL,
+                 FUTEX_BITSET_MATCH_ANY);
+    PAWL_ASSERT(rc == 0 || errno == EAGAIN || errno == EINTR || errno == ETIMEDOUT);
     return PAWL_OK;
 }
 
@@ -220,15 +255,16 @@ static int system_sleep_until(struct pawl_env *env, int64_t deadline_ns)
 {
     struct system_env *system = cast(env);
     int status = PAWL_OK;
+    uint32_t signals;
 
     if (is_stopped(env))
         return PAWL_ESTOPPED;
     if (read_clock(CLOCK_BOOTTIME) >= deadline_ns)
         return PAWL_OK;
-    lock(&system->lock);
+    signals = enter_word(&system->stopping);
     while (!is_stopped(env) && status == PAWL_OK)
-        status = wait_slice(&system->stopping, &system->lock, deadline_ns);
-    unlock(&system->lock);
+        status = wait_slice(&system->stopping, signals, deadline_ns);
+    leave_word(&system->stopping);
     return is_stopped(env) ? PAWL_ESTOPPED : PAWL_OK;
 }
 
@@ -328,22 +364,12 @@ static int system_cond_new(struct pawl_env *env, const char *name, struct pawl_c
     if (!cond)
         return PAWL_ENOMEM;
     cond->name = name;
-    if (init_mutex(&cond->inner) != PAWL_OK)
-        goto free_cond;
-    if (init_cond(&cond->changed) != PAWL_OK)
-        goto destroy_inner;
     lock(&system->lock);
     pawl__list_push_back(&system->conds, &cond->link);
     unlock(&system->lock);
     atomic_fetch_add(&system->live_count, 1);
     *out = cond;
     return PAWL_OK;
-
-destroy_inner:
-    destroy_mutex(&cond->inner);
-free_cond:
-    pawl__free(&env->alloc, cond, sizeof *cond);
-    return PAWL_ENOMEM;
 }
 
 static void system_cond_free(struct pawl_env *env, struct pawl_cond *cond)
@@ -355,8 +381,6 @@ static void system_cond_free(struct pawl_env *env, struct pawl_cond *cond)
     lock(&system->lock);
     pawl__list_remove(&cond->link);
     unlock(&system->lock);
-    (void)pthread_cond_destroy(&cond->changed);
-    destroy_mutex(&cond->inner);
     pawl__free(&env->alloc, cond, sizeof *cond);
     atomic_fetch_sub(&system->live_count, 1);
 }
@@ -364,20 +388,18 @@ static void system_cond_free(struct pawl_env *env, struct pawl_cond *cond)
 static int system_cond_wait(struct pawl_env *env, struct pawl_cond *cond, struct pawl_mutex *mutex,
                             int64_t deadline_ns)
 {
+    uint32_t signals = enter_word(&cond->word);
     int status = PAWL_OK;
-    uint64_t sequence;
 
-    lock(&cond->inner);
-    sequence = cond->sequence;
     unlock(&mutex->pthread);
-    while (!is_stopped(env) && cond->sequence == sequence && status == PAWL_OK)
-        status = wait_slice(&cond->changed, &cond->inner, deadline_ns);
+    while (!is_stopped(env) && read_signals(&cond->word) == signals && status == PAWL_OK)
+        status = wait_slice(&cond->word, signals, deadline_ns);
     /* A signal that came together with the deadline was meant for this waiter: it is not lost. */
-    if (cond->sequence != sequence)
+    if (read_signals(&cond->word) != signals)
         status = PAWL_OK;
     if (is_stopped(env))
         status = PAWL_ESTOPPED;
-    unlock(&cond->inner);
+    leave_word(&cond->word);
     lock(&mutex->pthread);
     return status;
 }
@@ -385,19 +407,13 @@ static int system_cond_wait(struct pawl_env *env, struct pawl_cond *cond, struct
 static void system_cond_signal(struct pawl_env *env, struct pawl_cond *cond)
 {
     (void)env;
-    lock(&cond->inner);
-    cond->sequence++;
-    (void)pthread_cond_signal(&cond->changed);
-    unlock(&cond->inner);
+    signal_word(&cond->word, 1);
 }
 
 static void system_cond_broadcast(struct pawl_env *env, struct pawl_cond *cond)
 {
     (void)env;
-    lock(&cond->inner);
-    cond->sequence++;
-    (void)pthread_cond_broadcast(&cond->changed);
-    unlock(&cond->inner);
+    signal_word(&cond->word, INT_MAX);
 }
 
 /* ---- the environment itself -------------------------------------------------------------- */
@@ -440,13 +456,9 @@ int pawl_system_env_open(struct pawl_env **out, struct pawl_error *err)
     pawl__list_init(&system->conds);
     if (init_mutex(&system->lock) != PAWL_OK)
         goto free_system;
-    if (init_cond(&system->stopping) != PAWL_OK)
-        goto destroy_lock;
     *out = &system->base;
     return PAWL_OK;
 
-destroy_lock:
-    destroy_mutex(&system->lock);
 free_system:
     pawl__free(&alloc, system, sizeof *system);
     return pawl__error_code(err, PAWL_ENOMEM);
@@ -459,12 +471,9 @@ void pawl_system_env_stop(struct pawl_env *env)
 
     lock(&system->lock);
     atomic_store(&system->stopped, true);
-    (void)pthread_cond_broadcast(&system->stopping);
-    PAWL_LIST_FOR_EACH (cond, &system->conds, link) {
-        lock(&cond->inner);
-        (void)pthread_cond_broadcast(&cond->changed);
-        unlock(&cond->inner);
-    }
+    signal_word(&system->stopping, INT_MAX);
+    PAWL_LIST_FOR_EACH (cond, &system->conds, link)
+        signal_word(&cond->word, INT_MAX);
     unlock(&system->lock);
 }
 
@@ -477,7 +486,6 @@ void pawl_system_env_close(struct pawl_env *env)
         return;
     alloc = env->alloc;
     PAWL_ASSERT(atomic_load(&system->live_count) == 0);
-    (void)pthread_cond_destroy(&system->stopping);
     destroy_mutex(&system->lock);
     pawl__free(&alloc, system, sizeof *system);
 }

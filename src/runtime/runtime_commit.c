@@ -11,6 +11,10 @@
 
 #include "base/datetime.h"
 #include "base/error.h"
+#include "engine/page.h"
+
+/* Most pages of the journal fit: larger ones grow. */
+#define PAGE_BYTES_USUAL ((size_t)4000)
 
 /* ---- changes ------------------------------------------------------------------------------- */
 
@@ -232,34 +236,45 @@ static void count_event(struct making *m, const struct pawl_log_record *record)
     fail(m, pawl__json_set(&m->run->arena, of, record->event, pawl__json_int(before + 1)));
 }
 
-static void add_journal(struct making *m)
+static void count_events(struct making *m)
 {
-    struct pawl_json page = pawl__json_object(), log = pawl__json_array(),
-                     records = pawl__json_array(), one;
-    struct pawl_builder b = {.arena = &m->arena};
-    struct pawl_journal_row row = {.instance_id = m->run->row.id};
     const struct pawl_runtime_hooks *hooks = &m->run->runtime->options.hooks;
 
-    if (m->batch.log_count == 0 && m->batch.record_count == 0)
-        return;
-    for (uint32_t i = 0; i < m->batch.log_count && b.status == PAWL_OK; i++) {
+    for (uint32_t i = 0; i < m->batch.log_count && m->changes.status == PAWL_OK; i++) {
         if (hooks->logged)
             hooks->logged(hooks->ctx, m->run->row.id, m->run->graph->workflow, &m->batch.log[i]);
         count_event(m, &m->batch.log[i]);
-        if (m->run->runtime->options.no_journal)
-            continue;
-        b.status = pawl__log_record_json(m->run->burst, &m->batch.log[i], &m->arena, &one);
-        pawl__build_append(&b, &log, one);
     }
-    if (m->run->runtime->options.no_journal)
+}
+
+static void write_page(struct making *m, const int64_t *before, struct pawl_str *out)
+{
+    struct pawl_buf text;
+
+    pawl__buf_init(&text, m->arena.alloc, RUNTIME_BYTES_MAX);
+    (void)pawl__buf_reserve(&text, PAGE_BYTES_USUAL);
+    pawl__page_write(m->run->burst, &m->batch, before, &m->arena, &text);
+    fail(m, text.status);
+    if (m->changes.status == PAWL_OK)
+        fail(m, pawl__runtime_pack(m->run->runtime, &m->arena, pawl__buf_peek(&text), out,
+                                   m->run->task->err));
+    if (m->changes.status == PAWL_OK && out->ptr == pawl__buf_peek(&text).ptr) {
+        *out = pawl__arena_str(&m->arena, *out);
+        if (!out->ptr)
+            fail(m, pawl__arena_status(&m->arena));
+    }
+    pawl__buf_release(&text);
+}
+
+static void add_journal(struct making *m)
+{
+    struct pawl_journal_row row = {.instance_id = m->run->row.id, .count = m->batch.log_count};
+    int64_t before = 0;
+
+    count_events(m);
+    if ((m->batch.log_count == 0 && m->batch.record_count == 0) ||
+        m->run->runtime->options.no_journal || m->changes.status != PAWL_OK)
         return;
-    for (uint32_t i = 0; i < m->batch.record_count && b.status == PAWL_OK; i++) {
-        b.status = pawl__activity_record_json(m->run->burst, m->batch.records[i], &m->arena, &one);
-        pawl__build_append(&b, &records, one);
-    }
-    pawl__build(&b, &page, "log", log);
-    pawl__build(&b, &page, "records", records);
-    row.count = m->batch.log_count;
     if (row.count > 0) {
         row.first_sequence = m->batch.log[0].sequence;
         row.from_us = pawl__ticks_to_us(m->batch.log[0].timestamp);
@@ -267,14 +282,11 @@ static void add_journal(struct making *m)
     } else {
         /* Records without log have a number by revision, below all sequences; the page says before
          * which of those it comes. */
-        pawl__build(&b, &page, "before", runtime_member(&m->state, "executionLogSequence"));
+        (void)pawl__json_to_int(pawl__json_get_text(&m->state, "executionLogSequence"), &before);
         row.first_sequence = -m->run->row.revision - 1;
         row.from_us = row.to_us = m->now_us;
     }
-    fail(m, b.status);
-    if (m->changes.status == PAWL_OK)
-        fail(m, pawl__runtime_pack(m->run->runtime, &m->arena, text_of(m, &page), &row.data,
-                                   m->run->task->err));
+    write_page(m, row.count > 0 ? NULL : &before, &row.data);
     pawl__runtime_change(&m->changes, PAWL_CHANGE_PUT, PAWL_TABLE_JOURNAL, &row);
     if (row.count > 0 && m->changes.status == PAWL_OK)
         fail(m, pawl__runtime_trim_journal(m->run->task, &m->changes, row.instance_id,

@@ -6,6 +6,7 @@
 #include "runtime/runtime_private.h"
 
 #include "base/error.h"
+#include "engine/page.h"
 
 /* Pages that are read at a time. */
 #define PAGES 1000u
@@ -57,14 +58,13 @@ struct journal {
 
 static int add_page(struct journal *journal, const struct pawl_json *page)
 {
-    const struct pawl_json *log = pawl__json_get_text(page, "log");
-    int status = PAWL_OK;
+    struct pawl_json log, records;
+    int status = pawl__page_read(journal->arena, page, &log, &records);
 
-    for (uint32_t i = 0; i < pawl__json_len(log) && status == PAWL_OK; i++)
-        status = pawl__json_append(journal->arena, journal->log, *pawl__json_at(log, i));
+    for (uint32_t i = 0; status == PAWL_OK && i < pawl__json_len(&log); i++)
+        status = pawl__json_append(journal->arena, journal->log, *pawl__json_at(&log, i));
     if (status == PAWL_OK)
-        status = merge_records(journal->arena, &journal->places, journal->records,
-                               pawl__json_get_text(page, "records"));
+        status = merge_records(journal->arena, &journal->places, journal->records, &records);
     return status;
 }
 

@@ -117,9 +117,11 @@ static const char *implied(const struct writer *w, const struct pawl_condition *
         return NULL;
     if (strcmp(c->name, "instance_id") == 0 && compare == PAWL_EQ && condition->value.text.len > 0)
         return "instance_id <> ''";
-    if (w->query->table == PAWL_TABLE_BOOKMARKS && strcmp(c->name, "correlation_id") == 0 &&
-        compare == PAWL_EQ && condition->value.text.len > 0)
+    if (strcmp(c->name, "correlation_id") == 0 && compare == PAWL_EQ &&
+        condition->value.text.len > 0)
         return "correlation_id <> ''";
+    if (strcmp(c->name, "parent_id") == 0 && compare == PAWL_EQ && condition->value.text.len > 0)
+        return "parent_id <> ''";
     if (strcmp(c->name, "due_us") == 0 && until)
         return "due_us < " PAWL_SQL_NEVER;
     if (strcmp(c->name, "due_us") == 0 && compare == PAWL_EQ)

@@ -60,8 +60,9 @@ struct index {
 static const struct index indexes[] = {
     {PAWL_TABLE_INSTANCES, false, "definition", "definition_id, created_us", NULL,
      "1000000 1000000 1000 2"},
-    {PAWL_TABLE_INSTANCES, false, "correlation", "correlation_id", NULL, "1000000 1000000 10"},
-    {PAWL_TABLE_INSTANCES, false, "parent", "parent_id", NULL, "1000000 1000000 10"},
+    {PAWL_TABLE_INSTANCES, false, "correlation", "correlation_id", "correlation_id <> ''",
+     "1000000 1000000 10"},
+    {PAWL_TABLE_INSTANCES, false, "parent", "parent_id", "parent_id <> ''", "1000000 1000000 10"},
     {PAWL_TABLE_INSTANCES, false, "status", "status, created_us", NULL, "1000000 1000000 400000 2"},
     {PAWL_TABLE_INSTANCES, false, "sub_status", "sub_status, created_us", NULL,
      "1000000 1000000 200000 2"},

@@ -201,6 +201,11 @@ static int look_afterwards(struct member *m, struct pawl_error *err)
 
     if (commit->kind != PAWL_COMMIT_CREATE && commit->kind != PAWL_COMMIT_ADVANCE)
         return PAWL_OK;
+    /* Nobody could ask for the end of what appears only now. */
+    if (commit->kind == PAWL_COMMIT_CREATE && (commit->flags & PAWL_COMMIT_UNASKED)) {
+        m->verdict->cancel_requested = commit->instance->cancel_requested != 0;
+        return PAWL_OK;
+    }
     status = pawl__sqlite_session_run(m->session, named(m, PAWL_SQL_AFTERWARDS), &inputs,
                                       &statement, &row, err);
     if (status == PAWL_OK && row) {

@@ -5,7 +5,7 @@
  * byte chooses the event, the rest is the state of an instance of one fixed definition.
  */
 #include "activities/activities.h"
-#include "engine/burst.h"
+#include "engine/page.h"
 #include "expressions/expressions.h"
 #include "fuzz/fuzz.h"
 
@@ -13,6 +13,8 @@
 #define YIELD_AFTER 8
 /* Not those of saved inputs: a burst that is given the seed of an earlier one repeats its ids. */
 #define SEEDS (UINT64_C(1) << 40)
+/* From here on the first byte means a job. */
+#define JOBS 128u
 #define NOW INT64_C(639029342450000000)
 #define BYTES_MAX ((size_t)64 << 20)
 
@@ -25,6 +27,11 @@
 #define WRITE(id) NODE(id, "WriteLine") ",\"text\":" VARIABLE("{\"id\":\"v\",\"name\":\"V\"}") "}"
 #define LINK(from, to)                                                                             \
     "{\"source\":{\"activity\":\"" from "\"},\"target\":{\"activity\":\"" to "\"}}"
+
+#define ASIDE(id)                                                                                  \
+    NODE(id, "ExecuteWorkflow")                                                                    \
+    ",\"customProperties\":{\"runAsynchronously\":true},"                                          \
+    "\"workflowDefinitionId\":" LITERAL("\"c\"") "}"
 
 /* One of each kind of activity that keeps something in the state. */
 static const char definition_text[] =
@@ -58,8 +65,8 @@ static const char definition_text[] =
     NODE("while", "While") ",\"condition\":" LITERAL("true") ",\"body\":" NODE(
         "name", "SetName") ",\"value\":" LITERAL("\"n\"") "}}," /**/
     NODE("call", "ExecuteWorkflow") ",\"workflowDefinitionId\":" LITERAL("\"c\"") "}," NODE(
-        "fault", "Fault") ",\"message\":" LITERAL("\"m\"") "}"
-                                                           "]}}";
+        "fault", "Fault") ",\"message\":" LITERAL("\"m\"") "}," ASIDE("aside") /**/
+    "]}}";
 
 struct world {
     struct pawl_allocator alloc;
@@ -124,18 +131,51 @@ static void check_stored(struct world *world, struct pawl_burst *burst, bool int
     pawl__arena_release(&arena);
 }
 
+/* The records of a batch, as they are shown. */
+static void show_batch(struct pawl_burst *burst, const struct pawl_batch *batch,
+                       struct pawl_arena *arena, struct pawl_json *log, struct pawl_json *records)
+{
+    const struct pawl_record_owner owner = pawl__record_owner(burst);
+    struct pawl_activity_record record;
+    struct pawl_json json;
+
+    *log = *records = pawl__json_array();
+    for (uint32_t i = 0; i < batch->log_count; i++) {
+        FUZZ_DEMAND(pawl__log_record_json(&owner, &batch->log[i], arena, &json) == PAWL_OK);
+        FUZZ_DEMAND(pawl__json_append(arena, log, json) == PAWL_OK);
+    }
+    for (uint32_t i = 0; i < batch->record_count; i++) {
+        FUZZ_DEMAND(pawl__activity_record_take(batch->records[i], arena, &record) == PAWL_OK);
+        FUZZ_DEMAND(pawl__activity_record_json(&owner, &record, arena, &json) == PAWL_OK);
+        FUZZ_DEMAND(pawl__json_append(arena, records, json) == PAWL_OK);
+    }
+}
+
+/* Written as a page and read again they are the same. */
 static void check_batch(struct world *world, struct pawl_burst *burst)
 {
+    const struct pawl_json_limits limits = {BYTES_MAX, PAWL_JSON_DEPTH_MAX};
+    struct pawl_json log, records, page, log_read, records_read;
+    struct pawl_error err = PAWL_ERROR_INIT;
     struct pawl_batch batch;
-    struct pawl_json json;
     struct pawl_arena arena;
+    struct pawl_buf text;
 
     pawl__arena_init(&arena, &world->alloc, BYTES_MAX);
+    pawl__buf_init(&text, &world->alloc, BYTES_MAX);
     pawl__burst_batch(burst, &batch);
-    for (uint32_t i = 0; i < batch.log_count; i++)
-        FUZZ_DEMAND(pawl__log_record_json(burst, &batch.log[i], &arena, &json) == PAWL_OK);
-    for (uint32_t i = 0; i < batch.record_count; i++)
-        FUZZ_DEMAND(pawl__activity_record_json(burst, batch.records[i], &arena, &json) == PAWL_OK);
+    show_batch(burst, &batch, &arena, &log, &records);
+    pawl__page_write(burst, &batch, NULL, &arena, &text);
+    if (text.status == PAWL_OK) {
+        FUZZ_DEMAND(pawl__json_parse(&arena, pawl__buf_peek(&text), &limits, &page, NULL, &err) ==
+                    PAWL_OK);
+        FUZZ_DEMAND(pawl__page_read(&arena, &page, &log_read, &records_read) == PAWL_OK);
+        FUZZ_DEMAND(pawl__json_equal(&log, &log_read));
+        FUZZ_DEMAND(pawl__json_equal(&records, &records_read));
+    } else {
+        FUZZ_DEMAND(text.status == PAWL_ELIMIT);
+    }
+    pawl__buf_release(&text);
     pawl__arena_release(&arena);
 }
 
@@ -165,16 +205,21 @@ static void run(struct world *world, struct pawl_burst *burst)
     FUZZ_DEMAND(step == PAWL_STEP_DONE);
 }
 
-/* Resumes the bookmark that the byte chooses, retries the context, runs on, or cancels. */
+/* Resumes the bookmark that the byte chooses, retries the context, runs on, or cancels; or goes on
+ * with a job, with a result or without. */
 static struct pawl_event make_event(uint8_t choice, const struct pawl_json *state)
 {
     struct pawl_event event = {
         .kind = (enum pawl_event_kind)(choice % 4), .now = NOW, .seed = SEEDS + choice};
     const struct pawl_json *bookmark =
-        pawl__json_at(pawl__json_get_text(state, "bookmarks"), choice / 4);
+        pawl__json_at(pawl__json_get_text(state, "bookmarks"), choice % JOBS / 4);
     const struct pawl_json *context =
         pawl__json_at(pawl__json_get_text(state, "activityExecutionContexts"), choice / 4);
 
+    if (choice >= JOBS) {
+        event.kind = PAWL_EVENT_JOB;
+        event.result = choice % 2 ? pawl__json_object() : pawl__json_null();
+    }
     event.bookmark_id = pawl__json_str(pawl__json_get_text(bookmark, "id"));
     event.activity_instance_id = pawl__json_str(pawl__json_get_text(context, "id"));
     return event;
