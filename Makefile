@@ -14,7 +14,6 @@ LINT_BUILD ?= build-clang
 FUZZ_SECONDS ?= 60
 SEEDS ?= 1000
 INSTANCES ?= 1000000
-CHAOS_SECONDS ?= 60
 
 ifeq ($(origin CC),default)
 CC := gcc
@@ -47,6 +46,7 @@ demo: ## install what is missing, build, kill a workflow and finish it in anothe
 
 test: ## install what the tests need, build, run all tests
 	@tools/install-packages build test
+	-@tests/servers/npm/fetch build-npm
 	@tools/build $(BUILD) CC=$(CC) -Dtests=true $(SETUP)
 	@tools/run-tests $(BUILD) $(SUITE)
 
@@ -78,7 +78,7 @@ sim: ## simulate SEEDS=1000 clusters from seed FROM=0, and ten times as many sto
 chaos-locks: ## kill and stop processes that hold locks, CHAOS_SECONDS=60 for each service
 	@tools/install-packages build test
 	@tools/build $(BUILD) CC=$(CC) -Dtests=true $(SETUP)
-	@tools/chaos-locks $(BUILD) $(CHAOS_SECONDS)
+	@tools/chaos-locks $(BUILD) $(or $(CHAOS_SECONDS),60)
 
 soak: ## what users suffer from, in the long form: half an hour
 	@tools/install-packages build test

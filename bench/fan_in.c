@@ -157,7 +157,7 @@ static void start_instance(struct fan_in *f)
 void workload_fan_in(struct bench_node *node, unsigned senders, struct bench_rate *out,
                      struct workload_cost *cost)
 {
-    const struct pawl_pool_options options = {.workers = POOL_WORKERS};
+    const struct pawl_pool_options options = {.workers = POOL_WORKERS, .queue = node->queue};
     struct pawl_thread *threads[BENCH_THREADS_MAX];
     struct fan_in *f = calloc(1, sizeof *f);
     struct pawl_error err = PAWL_ERROR_INIT;

@@ -18,6 +18,8 @@
 double bench_seconds(void);
 /* Of this process, all threads, user and system. */
 double bench_cpu_seconds(void);
+/* Of another one and of those it has started: a server. 0 for pid 0. */
+double bench_cpu_seconds_of(long pid);
 /* Resident memory of this process, without files that are merely mapped. */
 double bench_anonymous_mb(void);
 
@@ -57,11 +59,15 @@ double bench_best(const double *values, size_t count);
 
 /* ---- a node -------------------------------------------------------------------------------- */
 
+struct pawl_guard;
+struct pawl_queue_worker;
+
 struct bench_node {
     struct pawl_env *env;
     struct pawl_engine engine;
     struct pawl_store *store;
     struct pawl_runtime *runtime;
+    struct pawl_queue_worker *queue; /* whom its pools ask for their turn; NULL: nobody. Borrowed */
     void (*line)(void *ctx, struct pawl_str text); /* NULL: lines of WriteLine are dropped */
     void *line_ctx;
 };
@@ -69,6 +75,10 @@ struct bench_node {
 /* Takes the store. */
 void bench_node_open(struct bench_node *node, struct pawl_env *env, struct pawl_store *store,
                      uint32_t committers);
+/* The same as a member of a cluster. Borrows guard and queue worker. */
+void bench_node_open_guarded(struct bench_node *node, struct pawl_env *env,
+                             struct pawl_store *store, uint32_t committers,
+                             struct pawl_guard *guard, struct pawl_queue_worker *queue);
 void bench_node_close(struct bench_node *node);
 /* JSON written with ' in place of ". */
 void bench_publish(struct bench_node *node, const char *definition);

@@ -4,12 +4,13 @@
  * system asks for the bare minimum of the same, in turns in one run; and how long a lock takes from
  * who releases it to who waits for it, pushed and by asking.
  *
- *     bench-locks [SECONDS [ROUNDS]]
+ *     bench-locks [SECONDS [ROUNDS [URI...]]]      further services, without a floor
  */
 #include "locks/locks.h"
 #include "base/str.h"
 #include "drivers/sqlite.h"
 #include "harness.h"
+#include "host/lock_uri.h"
 #include "locks/providers.h"
 
 #include <fcntl.h>
@@ -30,7 +31,7 @@ struct bed {
     struct bench_folder folder;
     char bare[300];
     struct pawl_sqlite *db;
-    struct pawl_locks *memory, *file, *sqlite;
+    struct pawl_locks *memory, *file, *sqlite, *other;
 };
 
 /* ---- one repetition each ------------------------------------------------------------------- */
@@ -110,6 +111,13 @@ static void lock_sqlite_token(void *ctx, unsigned thread, uint64_t round)
     (void)thread;
     (void)round;
     lock_once(((struct bed *)ctx)->sqlite, PAWL_LOCK_WANT_TOKEN);
+}
+
+static void lock_other(void *ctx, unsigned thread, uint64_t round)
+{
+    (void)thread;
+    (void)round;
+    lock_once(((struct bed *)ctx)->other, 0);
 }
 
 static const struct measure {
@@ -258,6 +266,25 @@ static void close_bed(struct bed *bed)
     pawl_system_env_close(bed->env);
 }
 
+/* A service that somebody runs. */
+static void measure_uri(struct bed *bed, const char *uri, double seconds, unsigned rounds)
+{
+    struct pawl_error err = PAWL_ERROR_INIT;
+    struct pawl_lock_provider *provider = NULL;
+    double p50s[ROUNDS_MAX];
+
+    bench_need(pawl__lock_open_uri(bed->env, pawl__str(uri), NULL, &provider, &err), &err, uri);
+    bench_need(pawl__locks_new(bed->env, provider, NULL, &bed->other, &err), &err, uri);
+    for (unsigned round = 0; round < rounds; round++) {
+        struct bench_rate rate;
+
+        bench_repeat(bed->env, 1, seconds, lock_other, bed, &rate);
+        p50s[round] = rate.p50_us;
+    }
+    printf("%-36.36s %10.2f\n", provider->kind, bench_median(p50s, rounds));
+    pawl__locks_free(bed->other);
+}
+
 int main(int argc, char **argv)
 {
     double seconds = argc > 1 ? strtod(argv[1], NULL) : 0.2;
@@ -294,6 +321,8 @@ int main(int argc, char **argv)
         }
         printf("\n");
     }
+    for (int i = 3; i < argc; i++)
+        measure_uri(&bed, argv[i], seconds, rounds);
     measure_hands(&bed);
     close_bed(&bed);
     return failed;

@@ -4,6 +4,7 @@
 
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 static const unsigned levels[RESULTS_LEVELS] = {1, 16, 64};
 static const char *const stores[2] = {"sqlite", "postgres"};
@@ -60,24 +61,76 @@ static void write_footprint(FILE *file, const struct results *results)
         write_number(file, "suspended_rss_kb", f->suspended_rss_kb, ", ");
         write_number(file, "ready_ms", f->ready_ms, store == 0 ? "},\n" : "}\n");
     }
-    (void)fprintf(file, "  }\n");
+    (void)fprintf(file, "  }");
 }
 
-void results_write(const struct results *results, const char *path)
+/* ---- the file ------------------------------------------------------------------------------ */
+
+#define MEMBER ",\n  \"distributed\": "
+#define FILE_BYTES_MAX 65536
+
+/* What the file has, "" when there is none. */
+static void read_file(const char *path, char text[FILE_BYTES_MAX])
 {
-    char temporary[400];
+    FILE *file = fopen(path, "r");
+    size_t length = file ? fread(text, 1, FILE_BYTES_MAX - 1, file) : 0;
+
+    text[length] = '\0';
+    if (file)
+        (void)fclose(file);
+}
+
+static FILE *begin_file(const char *path, char *temporary, size_t size)
+{
     FILE *file;
 
-    if (snprintf(temporary, sizeof temporary, "%s.new", path) >= (int)sizeof temporary)
+    if (snprintf(temporary, size, "%s.new", path) >= (int)size)
         bench_fail(path, "too long");
     file = fopen(temporary, "w");
     if (!file)
         bench_fail(temporary, "cannot be written");
+    return file;
+}
+
+static void end_file(FILE *file, const char *temporary, const char *path)
+{
+    if (fclose(file) != 0 || rename(temporary, path) != 0)
+        bench_fail(path, "cannot be written");
+}
+
+/* It comes last, and another program writes it. */
+void results_write(const struct results *results, const char *path)
+{
+    static char before[FILE_BYTES_MAX];
+    char temporary[400];
+    const char *member;
+    FILE *file;
+
+    read_file(path, before);
+    member = strstr(before, MEMBER);
+    file = begin_file(path, temporary, sizeof temporary);
     (void)fprintf(file, "{\n");
     for (int workload = 0; workload < RESULTS_WORKLOADS; workload++)
         write_workload(file, results, workload);
     write_footprint(file, results);
-    (void)fprintf(file, "}\n");
-    if (fclose(file) != 0 || rename(temporary, path) != 0)
-        bench_fail(path, "cannot be written");
+    (void)fprintf(file, "%s", member ? member : "\n}\n");
+    end_file(file, temporary, path);
+}
+
+void results_write_distributed(const char *json, const char *path)
+{
+    static char before[FILE_BYTES_MAX];
+    char temporary[400], *end;
+    FILE *file;
+
+    read_file(path, before);
+    end = strstr(before, MEMBER);
+    if (!end)
+        end = strstr(before, "\n}\n");
+    if (!end)
+        bench_fail(path, "is not what bench-store writes: run that first");
+    *end = '\0';
+    file = begin_file(path, temporary, sizeof temporary);
+    (void)fprintf(file, "%s" MEMBER "%s\n}\n", before, json);
+    end_file(file, temporary, path);
 }

@@ -4,7 +4,11 @@
  *
  *     {"w1":{"sqlite":{"c1":{"per_s":…,"floor_per_s":…,"p50_us":…,"p99_us":…},"c16":…,"c64":…},
  *      "postgres":…},"w1s":…,"w2":…,"w3":…,
- *      "w4":{"sqlite":{"idle_rss_kb":…,"suspended_rss_kb":…,"ready_ms":…},"postgres":…}}
+ *      "w4":{"sqlite":{"idle_rss_kb":…,"suspended_rss_kb":…,"ready_ms":…},"postgres":…},
+ *      "distributed":…}
+ *
+ * The last member is bench-distributed's (distributed.c), the others are bench-store's; each
+ * program leaves the other's as they are.
  *
  * A figure that was not measured is null.
  */
@@ -30,7 +34,9 @@ struct results {
 
 /* Which of RESULTS_LEVELS; -1: none. */
 int results_level(unsigned threads);
-/* Replaces the file as a whole. */
+/* Replaces all but the member "distributed". */
 void results_write(const struct results *results, const char *path);
+/* Replaces that one with a JSON text. */
+void results_write_distributed(const char *json, const char *path);
 
 #endif

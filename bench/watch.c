@@ -15,7 +15,8 @@ struct slot {
 struct watch {
     struct pawl_store base;
     struct pawl_env *env;
-    struct pawl_mutex *mutex; /* guards the slots */
+    struct pawl_mutex *mutex; /* guards the slots and the counts */
+    struct watch_refusals refused;
     struct slot slots[BENCH_THREADS_MAX];
 };
 
@@ -110,7 +111,31 @@ static int claim(struct pawl_store *store, int64_t owner, struct pawl_claim *cla
                  struct pawl_arena *arena, int64_t *now_us, int64_t deadline_ns,
                  struct pawl_error *err)
 {
-    return pawl_store_claim(store->inner, owner, claims, count, arena, now_us, deadline_ns, err);
+    struct watch *watch = cast(store);
+    int status =
+        pawl_store_claim(store->inner, owner, claims, count, arena, now_us, deadline_ns, err);
+
+    if (status != PAWL_OK)
+        return status;
+    lock(watch);
+    watch->refused.claims += count;
+    for (size_t i = 0; i < count; i++) {
+        watch->refused.by_owner += claims[i].status == PAWL_EBUSY && claims[i].row.owner != 0;
+        watch->refused.by_lock += claims[i].status == PAWL_EBUSY && claims[i].row.owner == 0;
+    }
+    pawl_mutex_unlock(watch->env, watch->mutex);
+    return status;
+}
+
+struct watch_refusals watch_refused(struct pawl_store *store)
+{
+    struct watch *watch = cast(store);
+    struct watch_refusals refused;
+
+    lock(watch);
+    refused = watch->refused;
+    pawl_mutex_unlock(watch->env, watch->mutex);
+    return refused;
 }
 
 static int take(struct pawl_store *store, const struct pawl_take *what, struct pawl_arena *arena,

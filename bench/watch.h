@@ -18,4 +18,11 @@ void watch_expect(struct pawl_store *store, unsigned slot, struct pawl_str insta
 /* Until the instance has finished, cancelled or faulted. */
 void watch_await(struct pawl_store *store, unsigned slot, int64_t deadline_ns);
 
+/* Claims so far that were refused because an owner lives, and because somebody else, or this very
+ * node a moment ago, has the lock. */
+struct watch_refusals {
+    uint64_t claims, by_owner, by_lock;
+};
+struct watch_refusals watch_refused(struct pawl_store *store);
+
 #endif

@@ -261,7 +261,7 @@ static void tell_resumes(const struct signalling *s, unsigned threads, struct be
 void workload_signal(struct bench_node *node, unsigned threads, double seconds,
                      struct bench_rate *out, struct workload_cost *cost)
 {
-    const struct pawl_pool_options options = {.workers = POOL_WORKERS};
+    const struct pawl_pool_options options = {.workers = POOL_WORKERS, .queue = node->queue};
     struct signalling *s = calloc(1, sizeof *s);
     struct pawl_error err = PAWL_ERROR_INIT;
     struct pawl_pool *pool = NULL;

@@ -212,10 +212,12 @@ static int run(struct pawl_cli *cli)
 {
     struct pawl_error err = PAWL_ERROR_INIT;
     struct verify *verify = pawl__arena_alloc_zeroed(&cli->arena, sizeof *verify);
-    int code, status = verify ? PAWL_OK : pawl__error_code(&err, pawl__arena_status(&cli->arena));
+    int code, status;
 
-    if (status != PAWL_OK)
+    if (!verify) {
+        (void)pawl__error_code(&err, pawl__arena_status(&cli->arena));
         return pawl__cli_fail(cli, &err, NULL);
+    }
     verify->session.cli = cli;
     verify->node_count = (uint32_t)pawl__cli_number(&cli->args, "nodes", NODES_DEFAULT);
     status = pawl__program_own_path(verify->program, sizeof verify->program, &err);

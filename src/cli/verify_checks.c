@@ -195,8 +195,8 @@ static int check_publish(struct verify *verify, struct verify_finding *finding,
     verify_say(finding, seen.new > 0 && seen.last_old_us * 1000 <= SEEN_NS,
                "%llu children started after a new version was published, %llu of the old one, the "
                "last of those %lld ms after",
-               (unsigned long long)(seen.old + seen.new), (unsigned long long)seen.old,
-               (long long)(seen.last_old_us / 1000));
+               (unsigned long long)seen.old + (unsigned long long)seen.new,
+               (unsigned long long)seen.old, (long long)(seen.last_old_us / 1000));
     return status;
 }
 

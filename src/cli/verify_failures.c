@@ -4,12 +4,13 @@
 
 #include "base/error.h"
 #include "cli/verify_text.h"
+#include "locks/locks.h"
 
 #include <stdio.h>
 
 /* Steps of an instance, each a commit of its own: bursts that last. */
-#define STEPS 200u
-#define STEPS_TEXT "200"
+#define STEPS 400u
+#define STEPS_TEXT "400"
 #define TRAFFIC_NS INT64_C(20000000)
 /* Under load, between two restarts. */
 #define BETWEEN_NS INT64_C(500000000)
@@ -24,11 +25,12 @@ static int64_t now_ns(struct verify *verify)
 
 /* ---- long bursts ----------------------------------------------------------------------------- */
 
+/* No more than one for each node: takeover is to be seen, not waiting for a free worker. */
 static int start_steps(struct verify *verify, const char *flow, struct pawl_error *err)
 {
     const char *text =
         VERIFY_DEFINITION("kill", VERIFY_STEPS, VERIFY_TIMES("loop", STEPS_TEXT, VERIFY_BODY));
-    uint32_t count = 4 * verify->node_count;
+    uint32_t count = verify->node_count;
     int status;
 
     if (flow[0] == 'p')
@@ -76,7 +78,7 @@ static int await_takeover(struct verify *verify, const struct verify_node *node,
 static int check_failover(struct verify *verify, struct verify_finding *finding,
                           struct pawl_error *err)
 {
-    uint32_t count = 4 * verify->node_count;
+    uint32_t count = verify->node_count;
     struct verify_node *node = NULL;
     int64_t span_ns = 0;
     uint64_t wrong = 0;
@@ -203,25 +205,34 @@ static int go_on(struct verify *verify, struct verify_node *node, struct pawl_er
                        VERIFY_PATIENCE_NS + 2 * verify->lease_ns, is_back, node, err);
 }
 
+static int can_write(struct verify *verify, struct pawl_error *err)
+{
+    struct pawl_locks *locks = pawl__host_get(verify->session.host, PAWL_SLOT_LOCK);
+    struct pawl_lease lease = {.kind = PAWL_LEASE_LEAVE, .node_id = pawl__str("nobody")};
+    struct pawl_lock lock;
+    int status = pawl_store_lease(verify->session.store, &lease, now_ns(verify) + WRITE_NS, err);
+
+    if (status == PAWL_OK)
+        status = pawl__locks_acquire(locks, pawl__str(verify->prefix), 0, now_ns(verify) + WRITE_NS,
+                                     NULL, &lock, err);
+    return status == PAWL_OK ? pawl__locks_release(locks, lock, err) : status;
+}
+
 /*
- * A process that stands still within a transaction keeps everybody from writing to a store that is
- * a file: nothing can be done about that, and it is not what is looked for here. So it is paused
- * between two of them.
+ * A process that stands still within a transaction keeps everybody from writing to a store, or to
+ * locks, that are a file: nothing can be done about that, and it is not what is looked for here. So
+ * it is paused between two of them.
  */
 static int stand_still(struct verify *verify, struct verify_node *node, struct pawl_error *err)
 {
-    const struct pawl_lease nothing = {.kind = PAWL_LEASE_LEAVE, .node_id = pawl__str("nobody")};
-    struct pawl_store *store = verify->session.store;
     int status = PAWL_ETIMEDOUT;
 
-    for (int i = 0; i < PAUSES_MAX && status == PAWL_ETIMEDOUT; i++) {
-        struct pawl_lease lease = nothing;
-
+    for (int i = 0; i < PAUSES_MAX && status != PAWL_OK; i++) {
         if (!pawl__program_pause(&node->child))
             return pawl__error_set(err, PAWL_ESTOPPED, "node %s ended", node->id);
-        if (store->caps & PAWL_STORE_CAP_MACHINES)
+        if (verify->session.store->caps & PAWL_STORE_CAP_MACHINES)
             return PAWL_OK;
-        status = pawl_store_lease(store, &lease, now_ns(verify) + WRITE_NS, err);
+        status = can_write(verify, err);
         if (status != PAWL_OK)
             pawl__program_signal(&node->child, PAWL_PROGRAM_CONTINUE);
     }
@@ -231,7 +242,7 @@ static int stand_still(struct verify *verify, struct verify_node *node, struct p
 static int check_pause(struct verify *verify, struct verify_finding *finding,
                        struct pawl_error *err)
 {
-    uint32_t count = 4 * verify->node_count;
+    uint32_t count = verify->node_count;
     struct states before = {0}, after = {0};
     struct verify_node *node = NULL;
     int64_t span_ns = 0;

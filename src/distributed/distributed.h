@@ -12,8 +12,8 @@
  * Locks save work: nodes do not try what another one is at. What makes it safe is the store, which
  * checks owner, fence and revision of every commit. So a lock that is lost, granted twice or never
  * given back costs time and nothing else, and where a lock stands in the way for longer than a
- * node's lease (its holder is paused, cut off, or has forgotten it) the store's claim decides
- * without it: `patience_ns`.
+ * node's lease (its holder is paused, cut off, or has forgotten it; its service is away) the
+ * store's claim decides without it: `patience_ns`. Callers are told of a service that is away.
  *
  * The names of locks are those of Elsa's distributed runtime.
  */

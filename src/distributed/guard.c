@@ -92,6 +92,20 @@ static int refused(struct distributed_guard *guard, struct pawl_str instance_id,
                            PAWL_STR_ARG(instance_id));
 }
 
+/* Callers are told. Work goes on without locks once their service has been away for too long. */
+static int unavailable(struct distributed_guard *guard, int status, const struct pawl_error *err)
+{
+    const struct pawl_log *log = guard->distribution.log;
+    bool first;
+
+    if (!pawl__refusals_note_outage(&guard->refusals, status, &first))
+        return status;
+    if (first && log)
+        pawl_log(log, PAWL_LOG_ERROR, "lock service is away, work goes on without locks",
+                 pawl_log_error("error", err));
+    return PAWL_OK;
+}
+
 /* ---- tickets: the claim takes the lock ------------------------------------------------------- */
 
 /*
@@ -158,6 +172,8 @@ static int enter(struct pawl_guard *base, struct pawl_str instance_id, enum pawl
         out->number = lock.number;
     } else if (status == PAWL_ETIMEDOUT) {
         status = refused(guard, instance_id, name, how, now_ns, err);
+    } else if (how == PAWL_GUARD_TRY) {
+        status = unavailable(guard, status, err);
     }
     return status;
 }
@@ -207,12 +223,12 @@ int pawl__distributed_guard_new(const struct pawl_distribution *distribution,
     return PAWL_OK;
 }
 
-void pawl__distributed_guard_free(struct pawl_guard *base)
+void pawl__distributed_guard_free(struct pawl_guard *guard)
 {
-    struct distributed_guard *guard = base ? cast(base) : NULL;
+    struct distributed_guard *own = guard ? cast(guard) : NULL;
 
-    if (!guard)
+    if (!own)
         return;
-    pawl__refusals_release(&guard->refusals);
-    pawl__free(&guard->distribution.env->alloc, guard, sizeof *guard);
+    pawl__refusals_release(&own->refusals);
+    pawl__free(&own->distribution.env->alloc, own, sizeof *own);
 }

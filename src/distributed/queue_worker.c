@@ -3,9 +3,9 @@
  * The queue worker of a cluster: a turn is the lock of a partition, for as long as taking from it
  * takes. Partitions come round one after the other; those that another node is at are skipped.
  *
- * A holder that is paused would keep everybody from all work: when a partition has been refused for
- * longer than it may be, it is looked at without its lock. Two nodes that look at once take
- * different rows, or one of them does: the store sees to that.
+ * A holder that is paused would keep everybody from all work, and so would a lock service that is
+ * away: when that has lasted longer than it may, partitions are looked at without locks. Two nodes
+ * that look at once take different rows, or one of them does: the store sees to that.
  */
 #include "distributed/distributed.h"
 
@@ -58,11 +58,17 @@ static int take_partition(struct distributed_worker *worker, uint32_t partition,
 
     if (status == PAWL_OK)
         pawl__refusals_forget(&worker->refusals, name);
-    if (status == PAWL_EUNKNOWN)
+    else if (status == PAWL_EUNKNOWN)
         status = pawl__error_set(err, PAWL_EUNAVAILABLE, "the lock service did not answer");
-    if (status != PAWL_EBUSY || !pawl__refusals_note(&worker->refusals, name, now_ns, &first))
+    if (status == PAWL_OK)
         return status;
-    if (first && d->log)
+    if (status == PAWL_EBUSY ? !pawl__refusals_note(&worker->refusals, name, now_ns, &first)
+                             : !pawl__refusals_note_outage(&worker->refusals, status, &first))
+        return status;
+    if (first && d->log && status != PAWL_EBUSY)
+        pawl_log(d->log, PAWL_LOG_ERROR, "lock service is away, going on without",
+                 pawl__log_str("lock", name), pawl_log_error("error", err));
+    else if (first && d->log)
         pawl_log(d->log, PAWL_LOG_WARN, "lock is held for too long, going on without",
                  pawl__log_str("lock", name), pawl_log_duration_ns("patience", d->patience_ns));
     *out = (struct pawl_lock){0};

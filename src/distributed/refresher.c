@@ -83,7 +83,7 @@ static int refresh(struct pawl_refresher *base, const struct pawl_refresh *what,
     struct distributed_refresher *refresher = (struct distributed_refresher *)(void *)base;
     const struct pawl_distribution *d = &refresher->distribution;
     struct pawl_lock lock;
-    struct pawl_str name;
+    struct pawl_str name = pawl__str("");
     int status = name_of(what, arena, &name, err);
 
     if (status == PAWL_OK)

@@ -4,6 +4,11 @@
 
 #include "base/alloc.h"
 
+/* Work that was refused comes back within this, at the latest. */
+#define AGAIN_NS INT64_C(3000000000)
+/* In the place of a name; no lock is called so. */
+#define OUTAGE ""
+
 struct refusal {
     int64_t since_ns;
     int64_t last_ns;
@@ -38,7 +43,7 @@ void pawl__refusals_release(struct pawl_refusals *refusals)
 static bool is_over(const struct pawl_refusals *refusals, const struct refusal *refusal,
                     int64_t now_ns)
 {
-    return now_ns - refusal->last_ns > refusals->patience_ns;
+    return now_ns - refusal->last_ns - AGAIN_NS > refusals->patience_ns;
 }
 
 static int64_t after(int64_t since_ns, int64_t span_ns)
@@ -117,13 +122,25 @@ bool pawl__refusals_note(struct pawl_refusals *refusals, struct pawl_str name, i
     return too_long;
 }
 
+bool pawl__refusals_note_outage(struct pawl_refusals *refusals, int status, bool *first)
+{
+    *first = false;
+    return pawl_error_class(status) == PAWL_CLASS_TRANSIENT && status != PAWL_ENOMEM &&
+           pawl__refusals_note(refusals, pawl__str(OUTAGE), pawl_env_monotonic_ns(refusals->env),
+                               first);
+}
+
 void pawl__refusals_forget(struct pawl_refusals *refusals, struct pawl_str name)
 {
-    struct refusal *refusal;
+    struct refusal *refusal = NULL, *outage = NULL;
 
     if (pawl_mutex_lock(refusals->env, refusals->mutex) != PAWL_OK)
         return;
-    refusal = refusals->map.live_count > 0 ? pawl__map_remove(&refusals->map, name) : NULL;
+    if (refusals->map.live_count > 0) {
+        refusal = pawl__map_remove(&refusals->map, name);
+        outage = pawl__map_remove(&refusals->map, pawl__str(OUTAGE));
+    }
     pawl_mutex_unlock(refusals->env, refusals->mutex);
     drop(refusals, refusal);
+    drop(refusals, outage);
 }

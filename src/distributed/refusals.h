@@ -32,7 +32,9 @@ int64_t pawl__refusals_until(struct pawl_refusals *refusals, struct pawl_str nam
  */
 bool pawl__refusals_note(struct pawl_refusals *refusals, struct pawl_str name, int64_t since_ns,
                          bool *first);
-/* It was granted. */
+/* The same of the lock service as a whole: `status` is what it answered, an error that passes. */
+bool pawl__refusals_note_outage(struct pawl_refusals *refusals, int status, bool *first);
+/* It was granted, so that there is no outage either. */
 void pawl__refusals_forget(struct pawl_refusals *refusals, struct pawl_str name);
 
 #endif

@@ -95,11 +95,10 @@ static void show_row(struct pawl_tds_conn *conn, struct reading *reading)
 static bool read_answer(struct pawl_tds_conn *conn, struct reading *reading)
 {
     const struct tds_functions *call = &conn->tds->call;
-    RETCODE more;
 
     conn->heard.until_ns = pawl_env_monotonic_ns(conn->tds->env) + conn->tds->patience_ns;
     (void)call->dbsqlok(conn->process);
-    while ((more = call->dbresults(conn->process)) == SUCCEED) {
+    while (call->dbresults(conn->process) == SUCCEED) {
         STATUS got;
 
         while ((got = call->dbnextrow(conn->process)) != NO_MORE_ROWS && got != FAIL)

@@ -15,6 +15,8 @@
 #define RETENTION_NS INT64_C(60000000000)
 /* What loading definitions, or one batch of what goes, may take. */
 #define CALL_NS INT64_C(30000000000)
+#define SECOND_NS INT64_C(1000000000)
+#define LOOKS_PER_LEASE 5
 
 struct pawl_duty {
     struct pawl_env *env;
@@ -100,10 +102,24 @@ static int load_definitions(struct pawl_duty *duty, uint32_t *failed, struct paw
     return status;
 }
 
+/*
+ * Nobody tells that a node has died: it shows in a look after the end of its lease. With a short
+ * lease the usual second between looks would be as long again.
+ */
+static int64_t idle_ns(const struct pawl_duty *duty)
+{
+    int64_t lease_ns = pawl__configuration_number(pawl__host_configuration(duty->host),
+                                                  PAWL_SETTING_ID_NODE_LEASE);
+
+    return lease_ns / LOOKS_PER_LEASE < SECOND_NS ? lease_ns / LOOKS_PER_LEASE : SECOND_NS;
+}
+
 static int begin(struct pawl_duty *duty, uint32_t workers, struct pawl_error *err)
 {
     const struct pawl_pool_options options = {
-        .workers = workers, .queue = pawl__host_get(duty->host, PAWL_SLOT_QUEUE_WORKER)};
+        .workers = workers,
+        .idle_ns_max = idle_ns(duty),
+        .queue = pawl__host_get(duty->host, PAWL_SLOT_QUEUE_WORKER)};
     int status = pawl_mutex_new(duty->env, "duty", &duty->mutex);
 
     if (status == PAWL_OK)

@@ -283,7 +283,7 @@ static bool hand_over_once(struct pawl_lock_check_case *c, struct baton *baton,
 static void hands_over_to_who_waits(struct pawl_lock_check_case *c)
 {
     enum { ROUNDS = 20 };
-    int64_t times[ROUNDS];
+    int64_t times[ROUNDS], middle, late;
     struct baton baton = {.c = c, .times = times, .rounds = ROUNDS};
     struct pawl_lock lock = {0};
     struct pawl_thread *thread;
@@ -308,8 +308,10 @@ static void hands_over_to_who_waits(struct pawl_lock_check_case *c)
         return;
     }
     qsort(times, baton.count, sizeof times[0], compare_times);
-    pawl__lock_check_say(c, "p50 %.2f ms, p95 %.2f ms%s", (double)times[ROUNDS / 2] / (double)MS,
-                         (double)times[ROUNDS * 95 / 100] / (double)MS,
+    middle = times[ROUNDS / 2];
+    late = times[ROUNDS * 95 / 100];
+    pawl__lock_check_say(c, "p50 %.2f ms, p95 %.2f ms%s", (double)middle / (double)MS,
+                         (double)late / (double)MS,
                          c->caps & (PAWL_LOCK_CAP_WAKE | PAWL_LOCK_CAP_WAIT) ? "" : ", by asking");
 }
 

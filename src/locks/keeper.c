@@ -55,13 +55,32 @@ void pawl__lock_hold_detach(struct pawl_locks *locks, struct pawl_lock_hold *hol
     pawl__lock_entry_leave(locks, hold);
 }
 
-/* Puts it into a heap and wakes the thread that sleeps until the earliest. */
+/*
+ * Puts it into a heap and wakes the thread that looks after it, if that would sleep past it. What
+ * was released meanwhile may let it wake for nothing, once; waking it for every lock that is taken
+ * and soon given back would cost more than many a service does.
+ */
 static void schedule(struct pawl_locks *locks, struct pawl_lock_heap *heap,
                      struct pawl_lock_due *due, int64_t at_ns, struct pawl_cond *cond)
 {
+    int64_t until_ns =
+        cond == locks->keeper_cond ? locks->keeper_until_ns : locks->watcher_until_ns;
+
     pawl__lock_heap_set(heap, due, at_ns);
-    if (pawl__lock_heap_top(heap) == due)
+    if (at_ns < until_ns)
         pawl_cond_signal(locks->env, cond);
+}
+
+/* Sleeps until something is due or somebody signals. */
+static int sleep_until(struct pawl_locks *locks, struct pawl_cond *cond, int64_t *until_ns,
+                       int64_t due_ns)
+{
+    int status;
+
+    *until_ns = due_ns;
+    status = pawl_cond_wait(locks->env, cond, locks->mutex, due_ns);
+    *until_ns = INT64_MIN; /* awake: it looks at the heaps before it sleeps */
+    return status;
 }
 
 static int64_t lease_of(struct pawl_locks *locks, const struct pawl_lock_hold *hold)
@@ -194,8 +213,8 @@ void pawl__lock_watch(void *arg)
         if (hold)
             continue;
         due = pawl__lock_heap_top(&locks->ends);
-        if (pawl_cond_wait(locks->env, locks->watcher_cond, locks->mutex,
-                           due ? due->at_ns : PAWL_FOREVER) == PAWL_ESTOPPED)
+        if (sleep_until(locks, locks->watcher_cond, &locks->watcher_until_ns,
+                        due ? due->at_ns : PAWL_FOREVER) == PAWL_ESTOPPED)
             break;
     }
     pawl_mutex_unlock(locks->env, locks->mutex);
@@ -350,7 +369,8 @@ void pawl__lock_keep(void *arg)
         if (debt)
             until_ns = least(until_ns, debt->at_ns);
         if (until_ns > now_of(locks) && !locks->stop &&
-            pawl_cond_wait(locks->env, locks->keeper_cond, locks->mutex, until_ns) == PAWL_ESTOPPED)
+            sleep_until(locks, locks->keeper_cond, &locks->keeper_until_ns, until_ns) ==
+                PAWL_ESTOPPED)
             break;
     }
     pawl_mutex_unlock(locks->env, locks->mutex);

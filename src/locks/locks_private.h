@@ -151,7 +151,8 @@ struct pawl_locks {
     struct pawl_list cancellable; /* those in acquire() that have a `cancel` */
     struct pawl_lock_spot *spots; /* unused */
     struct pawl_cond *keeper_cond, *watcher_cond;
-    struct pawl_cond *calmed; /* in_call or telling ended */
+    int64_t keeper_until_ns, watcher_until_ns; /* what they sleep until; INT64_MIN: awake */
+    struct pawl_cond *calmed;                  /* in_call or telling ended */
     bool stop;
     struct pawl_locks_counts counts;
 };

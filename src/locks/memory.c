@@ -6,7 +6,6 @@
  * provider keeps close() from returning meanwhile.
  */
 #include "base/alloc.h"
-#include "base/assert.h"
 #include "base/error.h"
 #include "base/map.h"
 #include "locks/providers.h"

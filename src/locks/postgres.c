@@ -28,8 +28,10 @@ int pawl__advisory_held_new(struct advisory_session *session, struct pawl_lock_g
 {
     struct advisory_held *held = pawl__alloc_zeroed(&session->pg->env->alloc, sizeof *held);
 
-    if (!held)
-        return pawl__error_code(err, PAWL_ENOMEM);
+    if (!held) {
+        (void)pawl__error_code(err, PAWL_ENOMEM);
+        return PAWL_ENOMEM;
+    }
     held->session = session;
     held->grant = grant;
     held->key = *key;

@@ -141,6 +141,10 @@ static int check_pooler(struct advisory_locks *pg, struct pawl_pq_conn *conn, in
             status = pawl__pq_connect(pg->pq, pg->uri, &wait, &other, err);
         if (status == PAWL_OK)
             status = ask_conn(pg, other, "BEGIN", until_ns, err);
+        /* Refused by something that is there: it runs single statements only. */
+        if (status != PAWL_OK && other && pawl__pq_is_alive(conn, pg->env) &&
+            ask_conn(pg, conn, "SELECT 1", until_ns, NULL) == PAWL_OK)
+            status = refuse_pooler(err);
         if (status == PAWL_OK)
             status = ask_conn(pg, other, "SELECT pg_backend_pid()", until_ns, err);
         if (status == PAWL_OK)
@@ -149,7 +153,7 @@ static int check_pooler(struct advisory_locks *pg, struct pawl_pq_conn *conn, in
             status = ask_conn(pg, conn, "SELECT pg_backend_pid()", until_ns, err);
         if (status == PAWL_OK)
             after = pawl__pq_int(conn, 0, 0, 0);
-        /* No answer: all its connections are lent, or it runs single statements only. */
+        /* No answer: all its connections are lent. */
         if (status == PAWL_ETIMEDOUT || (status == PAWL_OK && (before != after || lent == before)))
             status = refuse_pooler(err);
         pawl__pq_disconnect(other);

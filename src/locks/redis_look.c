@@ -3,6 +3,7 @@
  * Looking at Redis: status, who holds a lock, which are held. Rare, and on connections of their
  * own, so that a long list never stands before a renewal.
  */
+#include "base/arena.h"
 #include "base/error.h"
 #include "base/hex.h"
 #include "locks/redis_private.h"
@@ -12,6 +13,7 @@
 #define SCAN_COUNT "500"
 /* Rounds of a SCAN at the most: a server may have many other keys. */
 #define SCAN_ROUNDS_MAX 20000
+#define LISTED_BYTES_MAX ((size_t)64 << 20)
 
 static struct redis_locks *self(struct pawl_lock_provider *provider)
 {
@@ -35,6 +37,7 @@ static int ask(struct redis_locks *redis, struct pawl_redis_conn *conn,
     const struct pawl_socket_wait wait = {redis->env, NULL, deadline_ns};
     int status = pawl__redis_queue(conn, words, count);
 
+    *out = (struct pawl_redis_reply){.type = PAWL_REDIS_NIL, .text = pawl__str("")};
     if (status != PAWL_OK)
         return pawl__error_code(err, status);
     status = pawl__redis_flush(conn, &wait, err);
@@ -108,7 +111,7 @@ int pawl__redis_status(struct pawl_lock_provider *provider, struct pawl_lock_sta
     *out = (struct pawl_lock_status){.ttl_ms = redis->ttl_ms};
     for (size_t i = 0; i < redis->node_count; i++) {
         struct pawl_redis_conn *conn = NULL;
-        struct pawl_redis_reply reply;
+        struct pawl_redis_reply reply = {.type = PAWL_REDIS_NIL};
         struct pawl_error one = PAWL_ERROR_INIT;
         int status = connect_one(redis, i, deadline_ns, &conn, &one);
 
@@ -268,34 +271,79 @@ static bool is_owner(struct pawl_str value)
 
 struct listing {
     struct redis_locks *redis;
-    struct pawl_redis_conn *scan, *look;
+    struct pawl_redis_conn *scan;
+    struct pawl_redis_conn *looks[REDIS_NODES_MAX]; /* NULL: it cannot be asked */
+    struct pawl_map seen;                           /* keys that were told of, of several servers */
+    struct pawl_arena arena;                        /* for them */
     size_t left;
     int (*each)(void *ctx, const struct pawl_lock_holder *holder);
     void *ctx;
     int64_t deadline_ns;
 };
 
+/* Who holds `key` as server `node` says, and whether a majority says the same. */
+static int look_around(struct listing *l, size_t node, struct pawl_str key,
+                       struct pawl_lock_holder *out, bool *is_held, struct pawl_error *err)
+{
+    size_t same = 1;
+    int status = look_up(l->redis, l->looks[node], key, out, l->deadline_ns, err);
+
+    *is_held = false;
+    if (status != PAWL_OK || !out->held || !is_owner(pawl__str(out->owner)))
+        return status;
+    for (size_t i = 0; i < l->redis->node_count && same < l->redis->quorum; i++) {
+        struct pawl_lock_holder other;
+
+        if (i == node || !l->looks[i])
+            continue;
+        status = look_up(l->redis, l->looks[i], key, &other, l->deadline_ns, err);
+        if (status != PAWL_OK)
+            return status;
+        same += other.held && strcmp(other.owner, out->owner) == 0;
+        out->token = other.token > out->token ? other.token : out->token;
+    }
+    *is_held = same >= l->redis->quorum;
+    return PAWL_OK;
+}
+
+/* Whether it is the first time, on several servers. */
+static int note_seen(struct listing *l, struct pawl_str key, bool *is_new)
+{
+    char *copied;
+
+    *is_new = l->redis->node_count == 1 || !pawl__map_has(&l->seen, key);
+    if (!*is_new || l->redis->node_count == 1)
+        return PAWL_OK;
+    copied = pawl__arena_alloc(&l->arena, key.len + 1);
+    if (!copied)
+        return PAWL_ENOMEM;
+    memcpy(copied, key.ptr, key.len);
+    return pawl__map_put(&l->seen, pawl__str_make(copied, key.len), copied);
+}
+
 /* PAWL_ECANCELLED: enough. */
-static int list_keys(struct listing *l, const struct pawl_redis_reply *keys, struct pawl_error *err)
+static int list_keys(struct listing *l, size_t node, const struct pawl_redis_reply *keys,
+                     struct pawl_error *err)
 {
     for (size_t i = 0; i < keys->count; i++) {
         struct pawl_redis_reply key = pawl__redis_element(keys, i);
         struct pawl_lock_holder holder;
-        int status = look_up(l->redis, l->look, key.text, &holder, l->deadline_ns, err);
+        bool is_held, is_new = false;
+        int status = look_around(l, node, key.text, &holder, &is_held, err);
 
         if (status == PAWL_EINVAL) /* it has become something else */
             continue;
+        if (status == PAWL_OK && is_held)
+            status = note_seen(l, key.text, &is_new);
         if (status != PAWL_OK)
-            return status;
-        if (!holder.held || !is_owner(pawl__str(holder.owner)))
-            continue;
-        if (l->left-- == 0 || l->each(l->ctx, &holder) != 0)
+            return pawl__error_prefix(err, status, "listing locks");
+        if (is_new && (l->left-- == 0 || l->each(l->ctx, &holder) != 0))
             return PAWL_ECANCELLED;
     }
     return PAWL_OK;
 }
 
-static int list_all(struct listing *l, struct pawl_error *err)
+static int list_node(struct listing *l, size_t node, struct pawl_error *err)
 {
     char cursor[32] = "0";
 
@@ -311,9 +359,7 @@ static int list_all(struct listing *l, struct pawl_error *err)
         keys = pawl__redis_element(&reply, 1);
         (void)snprintf(cursor, sizeof cursor, "%.*s",
                        PAWL_STR_ARG(pawl__redis_element(&reply, 0).text));
-        status = list_keys(l, &keys, err);
-        if (status == PAWL_ECANCELLED)
-            return PAWL_OK;
+        status = list_keys(l, node, &keys, err);
         if (status != PAWL_OK)
             return status;
         if (strcmp(cursor, "0") == 0)
@@ -322,26 +368,50 @@ static int list_all(struct listing *l, struct pawl_error *err)
     return pawl__error_set(err, PAWL_ELIMIT, "the server has too many keys to look through");
 }
 
+/* A majority shares a server with every other: the first n - quorum + 1 know all that is held, but
+ * one may be behind. All are looked through. */
+static int list_all(struct listing *l, struct pawl_error *err)
+{
+    size_t good = 0;
+    int status = PAWL_OK;
+
+    for (size_t i = 0; i < l->redis->node_count; i++) {
+        status = connect_one(l->redis, i, l->deadline_ns, &l->looks[i], err);
+        if (status == PAWL_ESTOPPED)
+            return status;
+        good += status == PAWL_OK;
+    }
+    if (good < l->redis->quorum)
+        return status != PAWL_OK ? status : PAWL_EUNAVAILABLE;
+    for (size_t i = 0; i < l->redis->node_count; i++) {
+        if (!l->looks[i])
+            continue;
+        status = connect_one(l->redis, i, l->deadline_ns, &l->scan, err);
+        if (status == PAWL_OK)
+            status = list_node(l, i, err);
+        pawl__redis_disconnect(l->scan);
+        l->scan = NULL;
+        if (status != PAWL_OK)
+            return status == PAWL_ECANCELLED ? PAWL_OK : status;
+    }
+    return PAWL_OK;
+}
+
 int pawl__redis_list(struct pawl_lock_provider *provider, size_t limit,
                      int (*each)(void *ctx, const struct pawl_lock_holder *holder), void *ctx,
                      int64_t deadline_ns, struct pawl_error *err)
 {
-    struct listing l = {self(provider), NULL, NULL, limit, each, ctx, deadline_ns};
-    int status = PAWL_OK;
+    struct redis_locks *redis = self(provider);
+    struct listing l = {
+        .redis = redis, .left = limit, .each = each, .ctx = ctx, .deadline_ns = deadline_ns};
+    int status;
 
-    /* As the first server that answers knows them. */
-    for (size_t i = 0; i < l.redis->node_count; i++) {
-        status = connect_one(l.redis, i, deadline_ns, &l.scan, err);
-        if (status == PAWL_OK)
-            status = connect_one(l.redis, i, deadline_ns, &l.look, err);
-        if (status == PAWL_OK || status == PAWL_ESTOPPED)
-            break;
-        pawl__redis_disconnect(l.scan);
-        l.scan = NULL;
-    }
-    if (status == PAWL_OK)
-        status = list_all(&l, err);
-    pawl__redis_disconnect(l.scan);
-    pawl__redis_disconnect(l.look);
+    pawl__map_init(&l.seen, &redis->env->alloc, redis->watches.seed);
+    pawl__arena_init(&l.arena, &redis->env->alloc, LISTED_BYTES_MAX);
+    status = list_all(&l, err);
+    for (size_t i = 0; i < redis->node_count; i++)
+        pawl__redis_disconnect(l.looks[i]);
+    pawl__map_release(&l.seen);
+    pawl__arena_release(&l.arena);
     return status;
 }

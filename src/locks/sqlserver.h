@@ -16,7 +16,8 @@
  * is idle; who must wait does so on a session that holds nothing, so that no release stands behind
  * a waiter. All but two sessions may wait at a time; whoever finds none is told BUSY and asks
  * again. Locks end with their session: the server releases them, a thread here notices and says
- * that they are lost.
+ * that they are lost. Who is cut off trusts a lock for 15 s after the last answer; a server lets go
+ * of it after 30 s, unless its own keepalive is set to less.
  *
  * A wait that is given up is taken back by an Attention, and what it may have got by a release that
  * looks first. Tokens come from the sequence dbo.pawl_lock_token, which is made when it is missing

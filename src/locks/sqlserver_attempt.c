@@ -67,9 +67,10 @@ static int is_ours(struct sqlserver_locks *locks, struct pawl_str key, bool *out
     return PAWL_OK;
 }
 
-/* The session got it: from here on it is held. */
+/* The session got it: from here on it is held. `sent_ns`: before the question was sent whose answer
+ * shows that. */
 static void enter(struct sqlserver_locks *locks, struct sqlserver_session *session,
-                  struct sqlserver_held *held)
+                  struct sqlserver_held *held, int64_t sent_ns)
 {
     bool locked = pawl_mutex_lock(locks->env, locks->mutex) == PAWL_OK;
 
@@ -77,7 +78,7 @@ static void enter(struct sqlserver_locks *locks, struct sqlserver_session *sessi
     pawl__list_push_back(&session->held, &held->link);
     pawl__list_push_back(&locks->held, &held->among_link);
     held->grant->bound = held;
-    held->grant->valid_until_ns = PAWL_FOREVER;
+    held->grant->valid_until_ns = sent_ns + SQLSERVER_VALID_NS;
     pawl_cond_signal(locks->env, locks->watch);
     if (locked)
         pawl_mutex_unlock(locks->env, locks->mutex);
@@ -153,17 +154,23 @@ static int judge(struct sqlserver_session *session, struct pawl_str key, int32_t
                            shown, key.ptr, (int)code);
 }
 
-/* The session has it; now the token. */
+/* The session has it; now the token. After a wait of any length a question says until when it can
+ * be trusted. */
 static int complete(struct sqlserver_locks *locks, struct sqlserver_session *session,
-                    struct sqlserver_held *held, const struct pawl_socket_wait *wait,
-                    struct pawl_error *err)
+                    struct sqlserver_held *held, int64_t sent_ns, bool waited,
+                    const struct pawl_socket_wait *wait, struct pawl_error *err)
 {
+    bool wants_token = held->grant->flags & PAWL_LOCK_WANT_TOKEN;
     int status = PAWL_OK;
 
-    if (held->grant->flags & PAWL_LOCK_WANT_TOKEN)
+    if (wants_token || waited)
+        sent_ns = pawl_env_monotonic_ns(locks->env);
+    if (wants_token)
         status = pawl__sqlserver_token(session, wait, &held->grant->token, err);
+    else if (waited)
+        status = pawl__sqlserver_ping(session, wait, err);
     if (status == PAWL_OK) {
-        enter(locks, session, held);
+        enter(locks, session, held, sent_ns);
         return PAWL_OK;
     }
     make_amends(locks, session, key_of(held));
@@ -177,6 +184,7 @@ static int attempt(struct sqlserver_locks *locks, struct sqlserver_session *sess
     const struct pawl_socket_wait after = {locks->env, NULL,
                                            pawl_env_monotonic_ns(locks->env) + locks->patience_ns};
     const struct pawl_socket_wait *rest = timeout_ms == 0 ? wait : &after;
+    int64_t sent_ns = pawl_env_monotonic_ns(locks->env);
     int32_t code = FAILED;
     int status;
 
@@ -188,7 +196,7 @@ static int attempt(struct sqlserver_locks *locks, struct sqlserver_session *sess
     else
         return status;
     if (status == PAWL_OK)
-        return complete(locks, session, held, rest, err);
+        return complete(locks, session, held, sent_ns, timeout_ms != 0, rest, err);
     /* A server that is silent is not the holder of a lock. */
     if (status == PAWL_ETIMEDOUT && timeout_ms == 0)
         return PAWL_EUNAVAILABLE;
@@ -328,10 +336,17 @@ static int renew_one(struct sqlserver_locks *locks, struct pawl_lock_grant *gran
     status = pawl__sqlserver_take_holder(locks, held, deadline_ns, &session, err);
     if (status != PAWL_OK)
         return status;
-    if (session->checked != check)
+    if (session->checked != check) { /* once for all that it holds */
+        int64_t sent_ns = pawl_env_monotonic_ns(locks->env);
+
         status = pawl__sqlserver_ping(session, &wait, err);
+        if (status == PAWL_OK) {
+            session->checked = check;
+            session->asked_ns = sent_ns;
+        }
+    }
     if (status == PAWL_OK)
-        session->checked = check;
+        grant->valid_until_ns = session->asked_ns + SQLSERVER_VALID_NS;
     pawl__sqlserver_give(locks, session);
     return status == PAWL_EUNKNOWN ? PAWL_ENOTFOUND : status;
 }

@@ -8,6 +8,10 @@
 #include "locks/names.h"
 #include "locks/sqlserver.h"
 
+/* How long a holder trusts the last answer. A server lets go of one that is cut off when its own
+ * keepalive fails, by default after 30 s. */
+#define SQLSERVER_VALID_NS INT64_C(15000000000)
+
 /* One session. `conn` is used by whoever set `in_use`, without the mutex; the rest is under it. */
 struct sqlserver_session {
     struct pawl_list_link link;
@@ -17,6 +21,7 @@ struct sqlserver_session {
     bool broken;           /* its locks are to be reported, then it goes */
     uint32_t checked;      /* number of the renew() that last asked it */
     int64_t used_ns;       /* when it was last used */
+    int64_t asked_ns;      /* when renew() sent the last question that was answered */
     struct pawl_list held; /* struct sqlserver_held */
 };
 

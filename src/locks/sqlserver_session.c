@@ -50,25 +50,24 @@ static void free_session(struct sqlserver_locks *locks, struct sqlserver_session
     pawl__free(&locks->env->alloc, session, sizeof *session);
 }
 
-/* Without the mutex; it was counted by the caller. */
-static int make(struct sqlserver_locks *locks, int64_t deadline_ns, struct sqlserver_session **out,
-                struct pawl_error *err)
+/* Without the mutex; it was counted by the caller. NULL: *status says why. */
+static struct sqlserver_session *make(struct sqlserver_locks *locks, int64_t deadline_ns,
+                                      int *status, struct pawl_error *err)
 {
     const struct pawl_socket_wait wait = {locks->env, NULL, deadline_ns};
     struct sqlserver_session *session = pawl__alloc_zeroed(&locks->env->alloc, sizeof *session);
-    int status;
 
-    if (!session)
-        return pawl__error_code(err, PAWL_ENOMEM);
+    if (!session) {
+        *status = pawl__error_code(err, PAWL_ENOMEM);
+        return NULL;
+    }
     pawl__list_init(&session->held);
     session->in_use = true;
-    status = pawl__tds_connect(locks->tds, &wait, &session->conn, err);
-    if (status != PAWL_OK) {
-        pawl__free(&locks->env->alloc, session, sizeof *session);
-        return status;
-    }
-    *out = session;
-    return PAWL_OK;
+    *status = pawl__tds_connect(locks->tds, &wait, &session->conn, err);
+    if (*status == PAWL_OK)
+        return session;
+    pawl__free(&locks->env->alloc, session, sizeof *session);
+    return NULL;
 }
 
 /* ---- taking and giving ------------------------------------------------------------------- */
@@ -85,79 +84,83 @@ static struct sqlserver_session *find_idle(struct sqlserver_locks *locks, bool h
     return NULL;
 }
 
-/* With the mutex, which is not held meanwhile. PAWL_ESTOPPED: it is not held afterwards. */
-static int make_counted(struct sqlserver_locks *locks, int64_t deadline_ns,
-                        struct sqlserver_session **out, struct pawl_error *err)
+/* With the mutex, which is not held meanwhile, nor afterwards when *locked is false. */
+static struct sqlserver_session *make_counted(struct sqlserver_locks *locks, int64_t deadline_ns,
+                                              bool *locked, int *status, struct pawl_error *err)
 {
-    int status;
+    struct sqlserver_session *session;
 
     locks->session_count++;
     pawl_mutex_unlock(locks->env, locks->mutex);
-    status = make(locks, deadline_ns, out, err);
-    if (pawl_mutex_lock(locks->env, locks->mutex) != PAWL_OK) {
-        if (status == PAWL_OK)
-            free_session(locks, *out);
-        return pawl__error_code(err, PAWL_ESTOPPED);
+    session = make(locks, deadline_ns, status, err);
+    *locked = pawl_mutex_lock(locks->env, locks->mutex) == PAWL_OK;
+    if (!*locked) {
+        if (session)
+            free_session(locks, session);
+        *status = pawl__error_code(err, PAWL_ESTOPPED);
+        return NULL;
     }
-    if (status == PAWL_OK) {
-        pawl__list_push_back(&locks->sessions, &(*out)->link);
-        return PAWL_OK;
+    if (session) {
+        pawl__list_push_back(&locks->sessions, &session->link);
+        return session;
     }
     locks->session_count--;
     pawl_cond_broadcast(locks->env, locks->changed);
-    return status;
+    return NULL;
 }
 
-/* With the mutex. PAWL_ESTOPPED: it is not held afterwards. */
-static int choose(struct sqlserver_locks *locks, bool to_wait, int64_t deadline_ns,
-                  struct sqlserver_session **out, struct pawl_error *err)
+/* With the mutex, which is not held afterwards when *locked is false. NULL: *status says why. */
+static struct sqlserver_session *choose(struct sqlserver_locks *locks, bool to_wait,
+                                        int64_t deadline_ns, bool *locked, int *status,
+                                        struct pawl_error *err)
 {
-    for (;;) {
-        int status = PAWL_OK;
+    *status = PAWL_OK;
+    while (*status == PAWL_OK) {
+        struct sqlserver_session *session = find_idle(locks, to_wait);
 
-        *out = find_idle(locks, to_wait);
-        if (*out)
-            return PAWL_OK;
+        if (session)
+            return session;
         if (locks->session_count < locks->session_max)
-            return make_counted(locks, deadline_ns, out, err);
-        if (to_wait)
-            return PAWL_EBUSY;
-        status = pawl_cond_wait(locks->env, locks->changed, locks->mutex, deadline_ns);
-        if (status == PAWL_ETIMEDOUT)
-            return pawl__error_set(err, PAWL_EUNAVAILABLE,
-                                   "all %zu sessions with SQL Server were in use all the time; "
-                                   "raise ?connections=",
-                                   locks->session_max);
-        if (status != PAWL_OK) {
-            pawl_mutex_unlock(locks->env, locks->mutex);
-            return pawl__error_code(err, status);
-        }
+            return make_counted(locks, deadline_ns, locked, status, err);
+        *status = to_wait ? PAWL_EBUSY
+                          : pawl_cond_wait(locks->env, locks->changed, locks->mutex, deadline_ns);
     }
+    if (*status == PAWL_ETIMEDOUT)
+        *status =
+            pawl__error_set(err, PAWL_EUNAVAILABLE,
+                            "all %zu sessions with SQL Server were in use all the time; raise "
+                            "?connections=",
+                            locks->session_max);
+    else if (*status != PAWL_EBUSY)
+        (void)pawl__error_code(err, *status);
+    return NULL;
 }
 
 int pawl__sqlserver_take(struct sqlserver_locks *locks, bool to_wait, int64_t deadline_ns,
                          struct sqlserver_session **out, struct pawl_error *err)
 {
+    struct sqlserver_session *session;
     int status = pawl_mutex_lock(locks->env, locks->mutex);
+    bool locked = status == PAWL_OK;
 
-    if (status != PAWL_OK)
+    if (!locked)
         return pawl__error_code(err, status);
     if (to_wait && locks->waiting_count + NOT_WAITING >= locks->session_max) {
         pawl_mutex_unlock(locks->env, locks->mutex);
         return PAWL_EBUSY;
     }
     locks->waiting_count += to_wait ? 1 : 0;
-    status = choose(locks, to_wait, deadline_ns, out, err);
-    if (status == PAWL_ESTOPPED)
-        return status;
-    if (status == PAWL_OK) {
-        (*out)->in_use = true;
-        (*out)->is_waiting = to_wait;
+    session = choose(locks, to_wait, deadline_ns, &locked, &status, err);
+    if (session) {
+        session->in_use = true;
+        session->is_waiting = to_wait;
+        *out = session;
     } else {
         locks->waiting_count -= to_wait ? 1 : 0;
     }
-    pawl_mutex_unlock(locks->env, locks->mutex);
-    return status;
+    if (locked)
+        pawl_mutex_unlock(locks->env, locks->mutex);
+    return session ? PAWL_OK : status;
 }
 
 int pawl__sqlserver_take_holder(struct sqlserver_locks *locks, const struct sqlserver_held *held,

@@ -393,6 +393,7 @@ static int acquire(struct pawl_locks *locks, const struct request *request, stru
         pawl_mutex_unlock(locks->env, locks->mutex);
         return explain(request, status, err);
     }
+    PAWL_ASSERT(hold);
     status = wait_for_turn(locks, hold, request->deadline_ns);
     if (status == PAWL_OK)
         status = compete(locks, hold, request, &stopped, err);

@@ -299,8 +299,13 @@ static void set_options(struct pawl_pool *pool, const struct pawl_pool_options *
         pool->options.workers = PAWL_POOL_WORKERS_MAX;
     if (pool->options.take_max == 0)
         pool->options.take_max = TAKE_DEFAULT;
-    if (pool->options.idle_ns_max == 0)
+    if (pool->options.idle_ns_max == 0) {
+        int64_t lease_us = pool->runtime->options.lease_us;
+
         pool->options.idle_ns_max = IDLE_NS_DEFAULT;
+        if (lease_us > 0 && lease_us * 1000 / 4 < IDLE_NS_DEFAULT)
+            pool->options.idle_ns_max = lease_us * 1000 / 4;
+    }
 }
 
 int pawl__pool_open(struct pawl_env *env, struct pawl_runtime *runtime,

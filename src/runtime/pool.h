@@ -16,9 +16,11 @@
 struct pawl_pool;
 
 struct pawl_pool_options {
-    uint32_t workers;                /* threads; 0: 4 */
-    uint32_t take_max;               /* pieces of work per look; 0: 64 */
-    int64_t idle_ns_max;             /* between looks when nothing wakes the pool; 0: 1 s */
+    uint32_t workers;  /* threads; 0: 4 */
+    uint32_t take_max; /* pieces of work per look; 0: 64 */
+    /* Between looks when nothing wakes the pool; 0: 1 s, or a quarter of the node's lease when that
+     * is shorter: nothing wakes anybody when a node dies. */
+    int64_t idle_ns_max;
     struct pawl_queue_worker *queue; /* whom it asks for its turn; NULL: nobody */
 };
 

@@ -90,16 +90,19 @@ static int cancel(struct pawl_runtime *runtime, struct pawl_str instance_id, con
                   int64_t deadline_ns, struct pawl_error *err)
 {
     struct runtime_task task;
+    bool asked;
     int status;
 
     pawl__runtime_task_init(&task, runtime, deadline_ns, err);
     status = pawl__runtime_request_cancel(&task, instance_id, kind);
     if (status == PAWL_ENOTFOUND)
         (void)pawl__error_set(err, status, "there is no instance %.*s", PAWL_STR_ARG(instance_id));
-    if (status == PAWL_OK)
+    asked = status == PAWL_OK;
+    if (asked)
         status = pawl__runtime_run_instance(&task, instance_id, NULL, NULL);
-    if (status == PAWL_EBUSY)
-        status = PAWL_OK; /* its owner sees the flag */
+    /* Its owner sees the flag, or whoever does the work that is due. */
+    if (asked && pawl_error_class(status) == PAWL_CLASS_TRANSIENT)
+        status = PAWL_OK;
     if (status == PAWL_OK)
         status = pawl__runtime_task_finish(&task);
     pawl__runtime_task_release(&task, status);

@@ -85,6 +85,7 @@ struct runtime_task {
     struct pawl_json *altered;    /* where alterations are told; NULL: nobody asks */
     struct pawl_arena *altered_arena;
     bool waits; /* somebody waits for it: it waits for requests too */
+    bool owned; /* the last claim was refused because a living node has the instance */
     struct pawl_error *err;
 };
 

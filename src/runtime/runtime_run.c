@@ -110,6 +110,7 @@ int pawl__runtime_claim(struct runtime_run *run, struct pawl_str instance_id)
     if (claim.status == PAWL_ENOTFOUND)
         return pawl__error_set(task->err, PAWL_ENOTFOUND, "there is no instance %.*s",
                                PAWL_STR_ARG(instance_id));
+    task->owned = claim.status == PAWL_EBUSY && claim.row.owner != 0;
     if (claim.status == PAWL_EBUSY)
         return pawl__error_set(task->err, PAWL_EBUSY, "instance %.*s is being run by another node",
                                PAWL_STR_ARG(instance_id));

@@ -306,14 +306,38 @@ int pawl__runtime_do_runnable(struct pawl_runtime *runtime, struct pawl_str inst
     status = pawl__runtime_run_instance(&task, instance_id, NULL, NULL);
     if (status == PAWL_OK)
         status = pawl__runtime_task_finish(&task);
-    /* The store goes on to name it: whoever was refused is not to ask for it all the time. */
-    if (status == PAWL_EBUSY)
+    /* The store goes on to name what has no owner: whoever was refused is not to ask for it all the
+     * time. What another node has just taken is not named again. */
+    if (status == PAWL_EBUSY && !task.owned)
         (void)!pawl_env_sleep_until(runtime->env, pawl_env_monotonic_ns(runtime->env) + REFUSED_NS);
     pawl__runtime_task_release(&task, status);
     return status;
 }
 
 /* ---- taking -------------------------------------------------------------------------------- */
+
+/*
+ * Instances that want running are named to every node that looks. Nodes of a cluster begin at
+ * different places, so that they meet late; by the golden ratio, which spreads any few numbers in
+ * a row.
+ */
+static void spread(const struct pawl_runtime *runtime, struct pawl_arena *arena,
+                   struct pawl_taken *taken)
+{
+    uint32_t place =
+        (uint32_t)pawl__keeper_incarnation(runtime->keeper) * UINT32_C(2654435769); /* of 2^32 */
+    size_t count = taken->runnable_count;
+    size_t from = (size_t)((uint64_t)place * count >> 32);
+    struct pawl_str *ids;
+
+    if (!runtime->options.guard || from == 0)
+        return;
+    ids = pawl__arena_alloc_array(arena, count, sizeof *ids);
+    for (size_t i = 0; ids && i < count; i++)
+        ids[i] = taken->runnable[(from + i) % count];
+    if (ids)
+        taken->runnable = ids;
+}
 
 int pawl__runtime_take(struct pawl_runtime *runtime, uint32_t limit,
                        const struct pawl_queue_turn *turn, struct pawl_arena *arena,
@@ -336,6 +360,7 @@ int pawl__runtime_take(struct pawl_runtime *runtime, uint32_t limit,
     for (size_t i = 0; i < taken->work_count; i++)
         (void)pawl__runtime_hold(runtime, taken->work[i].id);
     pawl__runtime_add_strays(runtime, arena, taken, deadline_ns);
+    spread(runtime, arena, taken);
     return PAWL_OK;
 }
 

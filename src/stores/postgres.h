@@ -95,13 +95,16 @@ struct pawl_postgres {
     /* Locks that came with claims (postgres_tickets.c). */
     struct pawl_map held;     /* struct pg_held by key */
     struct pawl_list leaving; /* to be unlocked when their connection is free */
+    struct pawl_list posted;  /* unlocking was sent, and nothing was read since */
+    size_t unlocked_waiters;  /* for one certain connection */
 };
 
 /* ---- connections (postgres_pool.c) ------------------------------------------------------- */
 
 PAWL_MUST_CHECK int pawl__pg_pools_init(struct pawl_postgres *pg, uint32_t connections);
 void pawl__pg_pools_release(struct pawl_postgres *pg);
-PAWL_MUST_CHECK int pawl__pg_acquire(struct pawl_postgres *pg, enum pg_role role,
+/* `key` not 0: of a lock to be taken, which one of our connections may be about to give back. */
+PAWL_MUST_CHECK int pawl__pg_acquire(struct pawl_postgres *pg, enum pg_role role, int64_t key,
                                      int64_t deadline_ns, struct pawl_pq_conn **out,
                                      struct pawl_error *err);
 void pawl__pg_give_back(struct pawl_postgres *pg, enum pg_role role, struct pawl_pq_conn *conn);
@@ -124,6 +127,12 @@ void pawl__pg_post_unlock(struct pawl_postgres *pg, struct pawl_pq_conn *conn, c
                           size_t count);
 /* Under the lock: the next key that waits for this connection; false: none. */
 bool pawl__pg_next_leaving(struct pawl_postgres *pg, struct pawl_pq_conn *conn, int64_t *key);
+/* Under the lock: whether everything that was posted on it is answered now is looked at. */
+void pawl__pg_note_answered(struct pawl_postgres *pg, const struct pawl_pq_conn *conn);
+/* Under the lock, which it gives up while it waits: takes the connection that is to unlock the key
+ * first. NULL: there is none, or it is in use for long. A lock that is still ours is kept. */
+struct pawl_pq_conn *pawl__pg_await_unlocked(struct pawl_postgres *pg, int64_t key,
+                                             int64_t deadline_ns);
 /* Under the lock: the connection ends, and with it its locks. */
 void pawl__pg_forget_held(struct pawl_postgres *pg, const struct pawl_pq_conn *conn);
 
@@ -145,6 +154,10 @@ struct pg_call {
 PAWL_MUST_CHECK int pawl__pg_call_begin(struct pg_call *call, struct pawl_store *store,
                                         enum pg_role role, bool writes, int64_t deadline_ns,
                                         struct pawl_error *err);
+/* The same for a call that takes the lock `key`, see pawl__pg_acquire(). */
+PAWL_MUST_CHECK int pawl__pg_call_begin_lock(struct pg_call *call, struct pawl_store *store,
+                                             enum pg_role role, bool writes, int64_t key,
+                                             int64_t deadline_ns, struct pawl_error *err);
 void pawl__pg_call_end(struct pg_call *call);
 /* The next batch on the same connection. */
 PAWL_MUST_CHECK int pawl__pg_again(struct pg_call *call);

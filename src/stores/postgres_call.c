@@ -7,13 +7,19 @@
 int pawl__pg_call_begin(struct pg_call *call, struct pawl_store *store, enum pg_role role,
                         bool writes, int64_t deadline_ns, struct pawl_error *err)
 {
+    return pawl__pg_call_begin_lock(call, store, role, writes, 0, deadline_ns, err);
+}
+
+int pawl__pg_call_begin_lock(struct pg_call *call, struct pawl_store *store, enum pg_role role,
+                             bool writes, int64_t key, int64_t deadline_ns, struct pawl_error *err)
+{
     struct pawl_postgres *pg = (struct pawl_postgres *)store;
     struct pawl_pq_conn *conn = NULL;
     int status;
 
     if (writes && (pg->flags & PAWL_STORE_OPEN_READ))
         return pawl__error_set(err, PAWL_EPERM, "the PostgreSQL store was opened for reading only");
-    status = pawl__pg_acquire(pg, role, deadline_ns, &conn, err);
+    status = pawl__pg_acquire(pg, role, key, deadline_ns, &conn, err);
     if (status != PAWL_OK)
         return status;
     *call = (struct pg_call){

@@ -218,6 +218,12 @@ static void settle_locks(struct pg_call *call, struct sorted_claim *sorted, size
         pawl__pg_post_unlock(call->pg, call->conn, back, back_count);
 }
 
+/* Which connection is best for several would be a compromise: they go by any. */
+static int64_t one_key(const struct pawl_claim *claims, size_t count)
+{
+    return count == 1 && claims[0].ticket ? claims[0].ticket->key : 0;
+}
+
 int pawl__pg_claim(struct pawl_store *store, int64_t owner, struct pawl_claim *claims, size_t count,
                    struct pawl_arena *arena, int64_t *now_us, int64_t deadline_ns,
                    struct pawl_error *err)
@@ -230,7 +236,8 @@ int pawl__pg_claim(struct pawl_store *store, int64_t owner, struct pawl_claim *c
     if (count > PAWL_STORE_BATCH_MAX)
         return pawl__error_set(err, PAWL_ELIMIT, "%zu claims at once; %d at the most", count,
                                PAWL_STORE_BATCH_MAX);
-    status = pawl__pg_call_begin(&call, store, PG_FAST, true, deadline_ns, err);
+    status = pawl__pg_call_begin_lock(&call, store, PG_FAST, true, one_key(claims, count),
+                                      deadline_ns, err);
     if (status != PAWL_OK)
         return status;
     sorted = sort_claims(&call, claims, count);

@@ -168,6 +168,15 @@ static int await_free(struct pawl_postgres *pg, struct pg_pool *pool, int64_t de
     return PAWL_OK;
 }
 
+/* Under the lock. Who waits for one certain connection must not take the place of another. */
+static void tell_freed(struct pawl_postgres *pg, struct pg_pool *pool)
+{
+    if (pg->unlocked_waiters > 0)
+        pawl_cond_broadcast(pg->env, pool->freed);
+    else
+        pawl_cond_signal(pg->env, pool->freed);
+}
+
 static void drop(struct pawl_postgres *pg, struct pg_pool *pool, struct pawl_pq_conn *conn)
 {
     bool locked = pawl_mutex_lock(pg->env, pg->lock) == PAWL_OK;
@@ -181,11 +190,11 @@ static void drop(struct pawl_postgres *pg, struct pg_pool *pool, struct pawl_pq_
     if (!locked || pawl_mutex_lock(pg->env, pg->lock) != PAWL_OK)
         return;
     pool->open_count--;
-    pawl_cond_signal(pg->env, pool->freed);
+    tell_freed(pg, pool);
     pawl_mutex_unlock(pg->env, pg->lock);
 }
 
-int pawl__pg_acquire(struct pawl_postgres *pg, enum pg_role role, int64_t deadline_ns,
+int pawl__pg_acquire(struct pawl_postgres *pg, enum pg_role role, int64_t key, int64_t deadline_ns,
                      struct pawl_pq_conn **out, struct pawl_error *err)
 {
     struct pg_pool *pool = &pg->pools[role];
@@ -197,11 +206,14 @@ int pawl__pg_acquire(struct pawl_postgres *pg, enum pg_role role, int64_t deadli
 
         if (status != PAWL_OK)
             return pawl__error_code(err, status);
-        status = await_free(pg, pool, deadline_ns, err);
+        if (key != 0)
+            conn = pawl__pg_await_unlocked(pg, key, deadline_ns);
+        if (!conn)
+            status = await_free(pg, pool, deadline_ns, err);
         retry_ns = pg->retry_ns;
-        if (status == PAWL_OK && pool->idle_count > 0)
+        if (!conn && status == PAWL_OK && pool->idle_count > 0)
             conn = pool->idle[--pool->idle_count];
-        else if (status == PAWL_OK)
+        else if (!conn && status == PAWL_OK)
             pool->open_count++;
         pawl_mutex_unlock(pg->env, pg->lock);
         if (status != PAWL_OK)
@@ -231,13 +243,14 @@ void pawl__pg_give_back(struct pawl_postgres *pg, enum pg_role role, struct pawl
             drop(pg, pool, conn);
             return;
         }
+        pawl__pg_note_answered(pg, conn);
         if (!pawl__pg_next_leaving(pg, conn, &key))
             break;
         pawl_mutex_unlock(pg->env, pg->lock);
         pawl__pg_post_unlock(pg, conn, &key, 1);
     }
     pool->idle[pool->idle_count++] = conn;
-    pawl_cond_signal(pg->env, pool->freed);
+    tell_freed(pg, pool);
     pawl_mutex_unlock(pg->env, pg->lock);
 }
 

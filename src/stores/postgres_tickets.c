@@ -7,6 +7,10 @@
  * whoever uses it now when it gives it back. Nobody waits for an answer, and a commit needs to
  * know nothing of locks. A key that is held already is not asked for again: the server would give
  * it to the same connection twice, and would refuse it to another of ours.
+ *
+ * Until something was read from a connection after an unlocking was posted on it, another one of
+ * ours may be quicker at the server and be refused. So a claim of the same key goes by the
+ * connection that is to unlock it, and waits a little for it when somebody else uses it.
  */
 #include "base/alloc.h"
 #include "stores/postgres.h"
@@ -14,11 +18,13 @@
 /* Posted statements on one connection before somebody waits for the answers. */
 #define POSTED_MAX 200
 #define CATCH_UP_NS INT64_C(5000000000)
+/* A call is short; after that the unlocking, which was sent before it, has long been done. */
+#define UNLOCKED_NS_MAX INT64_C(500000000)
 
 struct pg_held {
     int64_t key;
     struct pawl_pq_conn *conn;
-    struct pawl_list_link link; /* of `leaving` */
+    struct pawl_list_link link; /* of `leaving` or `posted` */
 };
 
 static struct pawl_str key_of(const int64_t *key)
@@ -33,6 +39,7 @@ int pawl__pg_tickets_init(struct pawl_postgres *pg)
 
     pawl__map_init(&pg->held, &pg->env->alloc, seed);
     pawl__list_init(&pg->leaving);
+    pawl__list_init(&pg->posted);
     return status;
 }
 
@@ -57,13 +64,19 @@ static bool call_back(struct pawl_postgres *pg, int64_t key)
     return false;
 }
 
+/* Under the lock. */
+static bool is_ours(struct pawl_postgres *pg, int64_t key)
+{
+    return pawl__map_has(&pg->held, key_of(&key)) || call_back(pg, key);
+}
+
 bool pawl__pg_holds(struct pawl_postgres *pg, int64_t key)
 {
     bool held;
 
     if (pawl_mutex_lock(pg->env, pg->lock) != PAWL_OK)
         return false;
-    held = pawl__map_has(&pg->held, key_of(&key)) || call_back(pg, key);
+    held = is_ours(pg, key);
     pawl_mutex_unlock(pg->env, pg->lock);
     return held;
 }
@@ -147,14 +160,12 @@ void pawl__pg_unlock(struct pawl_store *store, const struct pawl_lock_ticket *ti
         return; /* the environment ends, and so do the connections */
     held = pawl__map_remove(&pg->held, key_of(&ticket->key));
     conn = held ? held->conn : NULL;
-    if (held && take_idle(pg, conn))
-        mine = true;
-    else if (held)
-        pawl__list_push_back(&pg->leaving, &held->link);
+    mine = held && take_idle(pg, conn);
+    if (held)
+        pawl__list_push_back(mine ? &pg->posted : &pg->leaving, &held->link);
     pawl_mutex_unlock(pg->env, pg->lock);
     if (!mine)
         return;
-    pawl__free(&pg->env->alloc, held, sizeof *held);
     pawl__pg_post_unlock(pg, conn, &ticket->key, 1);
     pawl__pg_give_back(pg, PG_FAST, conn);
 }
@@ -167,17 +178,75 @@ bool pawl__pg_next_leaving(struct pawl_postgres *pg, struct pawl_pq_conn *conn, 
         if (held->conn == conn) {
             *key = held->key;
             pawl__list_remove(&held->link);
-            pawl__free(&pg->env->alloc, held, sizeof *held);
+            pawl__list_push_back(&pg->posted, &held->link);
             return true;
         }
     return false;
 }
 
+/* ---- unlockings that are on their way ------------------------------------------------------ */
+
+static void forget_listed(struct pawl_postgres *pg, struct pawl_list *list,
+                          const struct pawl_pq_conn *conn)
+{
+    struct pawl_list kept;
+    struct pawl_list_link *link;
+
+    pawl__list_init(&kept);
+    while ((link = pawl__list_pop_front(list))) {
+        struct pg_held *held = PAWL_CONTAINER(link, struct pg_held, link);
+
+        if (conn && held->conn != conn)
+            pawl__list_push_back(&kept, link);
+        else
+            pawl__free(&pg->env->alloc, held, sizeof *held);
+    }
+    while ((link = pawl__list_pop_front(&kept)))
+        pawl__list_push_back(list, link);
+}
+
+void pawl__pg_note_answered(struct pawl_postgres *pg, const struct pawl_pq_conn *conn)
+{
+    if (pawl__pq_posted(conn) == 0 && !pawl__list_empty(&pg->posted))
+        forget_listed(pg, &pg->posted, conn);
+}
+
+static struct pawl_pq_conn *find_posted(struct pawl_postgres *pg, int64_t key)
+{
+    struct pg_held *held;
+
+    PAWL_LIST_FOR_EACH (held, &pg->posted, link)
+        if (held->key == key)
+            return held->conn;
+    return NULL;
+}
+
+struct pawl_pq_conn *pawl__pg_await_unlocked(struct pawl_postgres *pg, int64_t key,
+                                             int64_t deadline_ns)
+{
+    int64_t until_ns = pawl_env_monotonic_ns(pg->env) + UNLOCKED_NS_MAX;
+    struct pawl_pq_conn *conn;
+    int status = PAWL_OK;
+
+    if (is_ours(pg, key))
+        return NULL; /* and stays so: by any connection */
+    if (until_ns > deadline_ns)
+        until_ns = deadline_ns;
+    while ((conn = find_posted(pg, key)) && !take_idle(pg, conn)) {
+        if (status != PAWL_OK)
+            return NULL;
+        pg->unlocked_waiters++;
+        status = pawl_cond_wait(pg->env, pg->pools[PG_FAST].freed, pg->lock, until_ns);
+        pg->unlocked_waiters--;
+    }
+    return conn;
+}
+
+/* ---- connections that are gone ------------------------------------------------------------- */
+
 void pawl__pg_forget_held(struct pawl_postgres *pg, const struct pawl_pq_conn *conn)
 {
     struct pawl_map_entry *entry;
-    struct pawl_list kept;
-    struct pawl_list_link *link;
 
     PAWL_MAP_FOR_EACH (entry, &pg->held) {
         struct pg_held *held = entry->value;
@@ -187,15 +256,6 @@ void pawl__pg_forget_held(struct pawl_postgres *pg, const struct pawl_pq_conn *c
         (void)pawl__map_remove(&pg->held, entry->key);
         pawl__free(&pg->env->alloc, held, sizeof *held);
     }
-    pawl__list_init(&kept);
-    while ((link = pawl__list_pop_front(&pg->leaving))) {
-        struct pg_held *held = PAWL_CONTAINER(link, struct pg_held, link);
-
-        if (conn && held->conn != conn)
-            pawl__list_push_back(&kept, link);
-        else
-            pawl__free(&pg->env->alloc, held, sizeof *held);
-    }
-    while ((link = pawl__list_pop_front(&kept)))
-        pawl__list_push_back(&pg->leaving, link);
+    forget_listed(pg, &pg->leaving, conn);
+    forget_listed(pg, &pg->posted, conn);
 }

@@ -372,6 +372,30 @@ static void nothing_leaks(void **state)
     assert_entries(stage, THREADS, stage->threads);
 }
 
+static void do_nothing(void *arg)
+{
+    (void)arg;
+}
+
+/* Entries of THREADS when nothing of ours runs. A sanitizer starts a thread with the first one. */
+static size_t count_threads(struct pawl_env *env)
+{
+    struct pawl_error err = PAWL_ERROR_INIT;
+    struct pawl_thread *thread;
+    size_t least = SIZE_MAX;
+
+    if (pawl_thread_start(env, "first", do_nothing, NULL, &thread, &err) != PAWL_OK)
+        return 0;
+    pawl_thread_join(env, thread);
+    for (int i = 0; i < 50; i++) {
+        size_t count = count_entries(THREADS);
+
+        least = count < least ? count : least;
+        (void)!pawl_env_sleep_until(env, pawl_env_monotonic_ns(env) + MS);
+    }
+    return least;
+}
+
 /* ---- all ----------------------------------------------------------------------------------- */
 
 #define CASES_MAX 64
@@ -395,7 +419,7 @@ int lock_contract_main(struct lock_contract *contract)
         {"nothing leaks in 10,000 times", nothing_leaks},
     };
     struct CMUnitTest tests[CASES_MAX] = {{0}};
-    size_t count = 0, library = pawl__lock_check_count(), threads = count_entries(THREADS);
+    size_t count = 0, library = pawl__lock_check_count(), threads;
     struct pawl_error err = PAWL_ERROR_INIT;
     struct pawl_env *env;
     int failed;
@@ -403,6 +427,7 @@ int lock_contract_main(struct lock_contract *contract)
     if (pawl_system_env_open(&env, &err) != PAWL_OK)
         return 1;
     (void)signal(SIGPIPE, SIG_IGN);
+    threads = count_threads(env);
     for (; count < library + sizeof more / sizeof more[0] && count < CASES_MAX; count++) {
         bool ours = count < library;
 

@@ -13,6 +13,8 @@
 #define YIELD_AFTER 8
 /* Not those of saved inputs: a burst that is given the seed of an earlier one repeats its ids. */
 #define SEEDS (UINT64_C(1) << 40)
+/* From here on the first byte means a job. */
+#define JOBS 128u
 #define NOW INT64_C(639029342450000000)
 #define BYTES_MAX ((size_t)64 << 20)
 
@@ -25,6 +27,11 @@
 #define WRITE(id) NODE(id, "WriteLine") ",\"text\":" VARIABLE("{\"id\":\"v\",\"name\":\"V\"}") "}"
 #define LINK(from, to)                                                                             \
     "{\"source\":{\"activity\":\"" from "\"},\"target\":{\"activity\":\"" to "\"}}"
+
+#define ASIDE(id)                                                                                  \
+    NODE(id, "ExecuteWorkflow")                                                                    \
+    ",\"customProperties\":{\"runAsynchronously\":true},"                                          \
+    "\"workflowDefinitionId\":" LITERAL("\"c\"") "}"
 
 /* One of each kind of activity that keeps something in the state. */
 static const char definition_text[] =
@@ -58,8 +65,8 @@ static const char definition_text[] =
     NODE("while", "While") ",\"condition\":" LITERAL("true") ",\"body\":" NODE(
         "name", "SetName") ",\"value\":" LITERAL("\"n\"") "}}," /**/
     NODE("call", "ExecuteWorkflow") ",\"workflowDefinitionId\":" LITERAL("\"c\"") "}," NODE(
-        "fault", "Fault") ",\"message\":" LITERAL("\"m\"") "}"
-                                                           "]}}";
+        "fault", "Fault") ",\"message\":" LITERAL("\"m\"") "}," ASIDE("aside") /**/
+    "]}}";
 
 struct world {
     struct pawl_allocator alloc;
@@ -198,16 +205,21 @@ static void run(struct world *world, struct pawl_burst *burst)
     FUZZ_DEMAND(step == PAWL_STEP_DONE);
 }
 
-/* Resumes the bookmark that the byte chooses, retries the context, runs on, or cancels. */
+/* Resumes the bookmark that the byte chooses, retries the context, runs on, or cancels; or goes on
+ * with a job, with a result or without. */
 static struct pawl_event make_event(uint8_t choice, const struct pawl_json *state)
 {
     struct pawl_event event = {
         .kind = (enum pawl_event_kind)(choice % 4), .now = NOW, .seed = SEEDS + choice};
     const struct pawl_json *bookmark =
-        pawl__json_at(pawl__json_get_text(state, "bookmarks"), choice / 4);
+        pawl__json_at(pawl__json_get_text(state, "bookmarks"), choice % JOBS / 4);
     const struct pawl_json *context =
         pawl__json_at(pawl__json_get_text(state, "activityExecutionContexts"), choice / 4);
 
+    if (choice >= JOBS) {
+        event.kind = PAWL_EVENT_JOB;
+        event.result = choice % 2 ? pawl__json_object() : pawl__json_null();
+    }
     event.bookmark_id = pawl__json_str(pawl__json_get_text(bookmark, "id"));
     event.activity_instance_id = pawl__json_str(pawl__json_get_text(context, "id"));
     return event;

@@ -11,8 +11,8 @@
 
 static void fetch(void)
 {
-    static const char *const arguments[] = {"sh", TEST_SERVERS_DIR "/npm/fetch", TEST_NPM_DIR,
-                                            NULL};
+    static const char script[] = TEST_SERVERS_DIR "/npm/fetch";
+    static const char *const arguments[] = {"sh", script, TEST_NPM_DIR, NULL};
     char out[4096];
 
     if (test_program_run(arguments, NULL, out, sizeof out) != 0)
@@ -21,16 +21,12 @@ static void fetch(void)
 
 static void launch(struct test_azurite *server)
 {
+    static const char script[] = TEST_NPM_DIR "/node_modules/azurite/dist/src/blob/main.js";
     char port[8], location[96], key[96], line[256];
     const char *arguments[] = {
-        "node",       TEST_NPM_DIR "/node_modules/azurite/dist/src/blob/main.js",
-        "--location", location,
-        "--blobHost", "127.0.0.1",
-        "--blobPort", port,
-        "--silent",   "--disableTelemetry",
-        NULL,         NULL,
-        NULL,         NULL,
-        NULL};
+        "node",      script,       "--location", location,   "--blobHost",
+        "127.0.0.1", "--blobPort", port,         "--silent", "--disableTelemetry",
+        NULL,        NULL,         NULL,         NULL,       NULL};
     const char *found;
 
     (void)snprintf(port, sizeof port, "%u", (unsigned)server->port);

@@ -45,7 +45,7 @@ void test_program_start(struct test_program *program, const char *const *argumen
                         const char *missing)
 {
     char path[96];
-    int in[2], out[2], log;
+    int in[2] = {-1, -1}, out[2] = {-1, -1}, log;
 
     (void)snprintf(path, sizeof path, "%s/log", program->daemon.folder);
     log = open(path, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0600);
@@ -79,9 +79,8 @@ void test_program_line(struct test_program *program, char *out, size_t size)
 
     for (;;) {
         struct pollfd fd = {.fd = program->out, .events = POLLIN};
-        ssize_t got;
 
-        if (poll(&fd, 1, MINUTE_MS) <= 0 || (got = read(program->out, out + length, 1)) <= 0) {
+        if (poll(&fd, 1, MINUTE_MS) <= 0 || read(program->out, out + length, 1) <= 0) {
             test_daemon_show_log(&program->daemon);
             fail_msg("the program in %s says nothing", program->daemon.folder);
             return;
@@ -127,7 +126,7 @@ void test_program_continue(const struct test_program *program)
 int test_program_run(const char *const *arguments, const char *input, char *out, size_t size)
 {
     size_t length = 0;
-    int in[2], result[2], status = -1;
+    int in[2] = {-1, -1}, result[2] = {-1, -1}, status = -1;
     ssize_t got;
     pid_t pid;
 

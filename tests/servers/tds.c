@@ -42,10 +42,10 @@ static void open_control(struct test_tds *server)
 
 void test_tds_start(struct test_tds *server, enum test_tds_tls tls)
 {
+    static const char script[] = TEST_SERVERS_DIR "/tds/server.py";
     char line[64], key[96], *end;
-    const char *arguments[10] = {"python3",        "-B",          TEST_SERVERS_DIR "/tds/server.py",
-                                 "--user",         TEST_TDS_USER, "--password",
-                                 TEST_TDS_PASSWORD};
+    const char *arguments[10] = {"python3",     "-B",         script,           "--user",
+                                 TEST_TDS_USER, "--password", TEST_TDS_PASSWORD};
 
     memset(server, 0, sizeof *server);
     test_program_folder(&server->program, "tds");

@@ -19,7 +19,8 @@ static void expect(const char *out, const char *const *lines, size_t count)
 
         if (!found)
             fail_msg("'%s' is not where it should be in:\n%s", lines[i], out);
-        at = found;
+        else
+            at = found;
     }
 }
 
@@ -74,22 +75,17 @@ static void freetds_finds_it_behind_tls(void **state)
 
 static void run_tedious(enum test_tds_tls tls, const char *knob)
 {
-    static const char *const fetch[] = {"sh", TEST_SERVERS_DIR "/npm/fetch", TEST_NPM_DIR, NULL};
+    static const char script[] = TEST_SERVERS_DIR "/npm/fetch";
+    static const char client[] = TEST_SERVERS_DIR "/clients/tedious.js";
+    static const char *const fetch[] = {"sh", script, TEST_NPM_DIR, NULL};
     static const char *const lines[] = {"take 0",        "busy -1",
                                         "timed out -1",  "cancelled ECANCEL",
                                         "released 0",    "granted later 1",
                                         "not held 1223", "mode Exclusive",
                                         "test 0",        "after the other left "};
     char port[8], control[8], out[8192];
-    const char *arguments[] = {"node",
-                               TEST_SERVERS_DIR "/clients/tedious.js",
-                               TEST_NPM_DIR,
-                               port,
-                               control,
-                               TEST_TDS_USER,
-                               TEST_TDS_PASSWORD,
-                               NULL,
-                               NULL};
+    const char *arguments[] = {
+        "node", client, TEST_NPM_DIR, port, control, TEST_TDS_USER, TEST_TDS_PASSWORD, NULL, NULL};
     struct test_tds server;
 
     if (test_program_run(fetch, NULL, out, sizeof out) != 0)

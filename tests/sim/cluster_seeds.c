@@ -14,7 +14,7 @@
 #include <string.h>
 
 #define SEEDS_DEFAULT 300
-#define DISTRIBUTED_DEFAULT 150
+#define DISTRIBUTED_DEFAULT 100
 /* Within which a planted bug must be found. */
 #define BUG_SEEDS_MAX 300
 

@@ -335,6 +335,26 @@ static void a_lock_that_is_never_given_back_holds_up_nothing_for_ever(void **sta
     assert_int_equal(said_count(&c->a.said, "lock is held for too long, the store decides"), 1);
 }
 
+static void a_lock_service_that_is_away_stops_workers_for_a_while_and_callers_are_told(void **state)
+{
+    struct cluster *c = *state;
+
+    publish(c->f, GO);
+    start_on(c, &c->a, "i");
+    c->a.distribution.patience_ns = 300 * MS;
+    c->a.distribution.retry.retries_max = 0;
+    member_reguard(c->f, &c->a, "one");
+    plan_failures(&c->a.plan, PAWL_LOCK_CALL_TRY, UINT32_MAX, PAWL_LOCK_FAULT_BEFORE, 0);
+    assert_code(run_on(c, &c->a, "i"), PAWL_EUNAVAILABLE);
+    (void)send(c->f, "Go");
+    drain_node(c->f, &c->a.node);
+    assert_false(is_finished(c, "i"));
+    while (!is_finished(c, "i"))
+        drain_node(c->f, &c->a.node);
+    assert_int_equal(said_count(&c->a.said, "lock service is away, work goes on"), 1);
+    assert_code(run_on(c, &c->a, "i"), PAWL_EUNAVAILABLE);
+}
+
 static void nor_does_it_hold_up_callers(void **state)
 {
     struct cluster *c = *state;
@@ -426,6 +446,7 @@ int main(void)
         CLUSTER_TEST(mail_of_a_locked_instance_is_put_off_and_others_are_not),
         CLUSTER_TEST(a_lock_that_is_never_given_back_holds_up_nothing_for_ever),
         CLUSTER_TEST(nor_does_it_hold_up_callers),
+        CLUSTER_TEST(a_lock_service_that_is_away_stops_workers_for_a_while_and_callers_are_told),
         CLUSTER_TEST(a_ticket_is_given_until_its_lock_has_been_refused_for_too_long),
     };
 

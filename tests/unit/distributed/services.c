@@ -126,6 +126,25 @@ static void a_lock_service_that_fails_is_told(void **state)
     pawl__queue_worker_close(worker);
 }
 
+static void work_is_looked_for_without_a_lock_service_that_stays_away(void **state)
+{
+    struct cluster *c = *state;
+    struct pawl_queue_worker *worker;
+    struct pawl_queue_turn turn;
+    int status;
+
+    c->a.distribution.patience_ns = 20 * MS;
+    worker = open_worker(c, &c->a);
+    plan_failures(&c->a.plan, PAWL_LOCK_CALL_TRY, UINT32_MAX, PAWL_LOCK_FAULT_BEFORE, 0);
+    do {
+        status = pawl__queue_worker_begin(worker, &turn, 0, &c->f->err);
+    } while (status == PAWL_EUNAVAILABLE);
+    assert_ok(status, &c->f->err);
+    pawl__queue_worker_end(worker, &turn);
+    assert_int_equal(said_count(&c->a.said, "lock service is away, going on without"), 1);
+    pawl__queue_worker_close(worker);
+}
+
 /* ---- refresher ------------------------------------------------------------------------------ */
 
 static struct pawl_refresher *open_refresher(struct cluster *c, struct member *member)
@@ -335,15 +354,16 @@ static void locks_must_reach_as_far_as_the_store(void **state)
 static int make_all(struct test_allocator *alloc, void *arg)
 {
     struct cluster *c = arg;
-    struct pawl_env env = *c->f->env;
     struct pawl_distribution distribution = c->a.distribution;
+    struct test_clock *clock;
     struct pawl_queue_worker *worker = NULL;
     struct pawl_guard *guard = NULL;
     struct pawl_queue_turn turn;
-    int status;
+    int status = test_clock_open(&alloc->base, WALL, &clock);
 
-    env.alloc = alloc->base;
-    distribution.env = &env;
+    if (status != PAWL_OK)
+        return status;
+    distribution.env = test_clock_env(clock);
     status = pawl__distributed_guard_new(&distribution, &guard, NULL);
     if (status == PAWL_OK)
         status = pawl__distributed_queue_worker_new(&distribution, &worker, NULL);
@@ -353,6 +373,7 @@ static int make_all(struct test_allocator *alloc, void *arg)
         pawl__queue_worker_end(worker, &turn);
     pawl__queue_worker_close(worker);
     pawl__distributed_guard_free(guard);
+    test_clock_close(clock);
     return status;
 }
 
@@ -369,6 +390,7 @@ int main(void)
         CLUSTER_TEST(a_partition_that_another_node_is_at_is_skipped),
         CLUSTER_TEST(a_holder_that_is_paused_keeps_nobody_from_work_for_ever),
         CLUSTER_TEST(a_lock_service_that_fails_is_told),
+        CLUSTER_TEST(work_is_looked_for_without_a_lock_service_that_stays_away),
         CLUSTER_TEST(a_refresh_that_is_in_progress_elsewhere_says_so_with_the_ids),
         CLUSTER_TEST(three_nodes_that_index_at_once_make_one_trigger),
         CLUSTER_TEST(a_reload_that_is_in_progress_elsewhere_is_left_to_it),

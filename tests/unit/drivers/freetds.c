@@ -158,8 +158,8 @@ static void refusals_say_what_to_do_and_no_secrets(void **state)
 {
     struct fixture *f = *state;
     struct pawl_tds_options options = options_for(&f->server);
-    struct pawl_tds_conn *conn;
-    struct pawl_tds *tds;
+    struct pawl_tds_conn *conn = NULL;
+    struct pawl_tds *tds = NULL;
 
     options.password = "wrong-horse";
     assert_code(connect_with(f, &options, &tds, &conn), PAWL_EPERM);
@@ -292,8 +292,8 @@ static void a_certificate_is_verified_and_can_be_trusted_by_name(void **state)
     struct fixture *f = *state;
     struct test_tds secure;
     struct pawl_tds_options options;
-    struct pawl_tds_conn *conn;
-    struct pawl_tds *tds;
+    struct pawl_tds_conn *conn = NULL;
+    struct pawl_tds *tds = NULL;
     int32_t answer = -7;
 
     test_tds_start(&secure, TEST_TDS_TLS);
@@ -319,8 +319,8 @@ static void a_certificate_for_another_name_is_refused_unless_told(void **state)
     struct fixture *f = *state;
     struct test_tds secure;
     struct pawl_tds_options options;
-    struct pawl_tds_conn *conn;
-    struct pawl_tds *tds;
+    struct pawl_tds_conn *conn = NULL;
+    struct pawl_tds *tds = NULL;
 
     test_tds_start(&secure, TEST_TDS_TLS_OTHER_NAME);
     options = options_for(&secure);
@@ -337,8 +337,8 @@ static void a_server_without_tls_gets_no_password(void **state)
 {
     struct fixture *f = *state;
     struct pawl_tds_options options = options_for(&f->server);
-    struct pawl_tds_conn *conn;
-    struct pawl_tds *tds;
+    struct pawl_tds_conn *conn = NULL;
+    struct pawl_tds *tds = NULL;
 
     options.tls = PAWL_TDS_TLS_FULL;
     assert_code(connect_with(f, &options, &tds, &conn), PAWL_EPERM);

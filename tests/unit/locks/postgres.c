@@ -609,6 +609,7 @@ static void a_pooler_of_transactions_is_refused_and_one_of_sessions_is_not(void 
         int size, code;
     } cases[] = {{"transaction", 20, PAWL_EUNSUPPORTED},
                  {"transaction", 1, PAWL_EUNSUPPORTED},
+                 {"statement", 20, PAWL_EUNSUPPORTED},
                  {"session", 20, PAWL_OK}};
     struct fixture *f = *state;
 

@@ -180,7 +180,8 @@ static void many_locks_share_a_session_and_others_are_refused(void **state)
         (void)snprintf(names[i], sizeof names[i], "lock %d", i);
         grants[i] = grant_for(f, names[i], 0);
         assert_ok(try_lock(f, f->a, grants[i]), &f->err);
-        assert_true(grants[i]->valid_until_ns == PAWL_FOREVER);
+        assert_true(grants[i]->valid_until_ns > pawl_env_monotonic_ns(f->env));
+        assert_true(grants[i]->valid_until_ns < pawl_env_monotonic_ns(f->env) + 15000 * MS);
     }
     assert_string_equal(test_tds_tell(&f->server, "sessions"), "1");
     assert_code(try_lock(f, f->b, other), PAWL_EBUSY);
@@ -462,6 +463,28 @@ static void a_silent_server_is_unavailable_and_takes_nothing(void **state)
     (void)release(f, f->a, first);
 }
 
+static void who_is_cut_off_trusts_a_lock_only_for_a_while(void **state)
+{
+    struct fixture *f = *state;
+    struct pawl_lock_grant *mine = grant_for(f, "mine", 0);
+    struct pawl_lock_grant *const grants[] = {mine};
+    int64_t until_ns;
+
+    assert_ok(try_lock(f, f->b, mine), &f->err);
+    until_ns = mine->valid_until_ns;
+    assert_ok(f->b->ops->renew(f->b, grants, 1, soon(f), &f->err), &f->err);
+    assert_int_equal(mine->status, PAWL_OK);
+    assert_true(mine->valid_until_ns > until_ns);
+    until_ns = mine->valid_until_ns;
+    (void)test_tds_tell(&f->server, "mute on");
+    assert_ok(f->b->ops->renew(f->b, grants, 1, pawl_env_monotonic_ns(f->env) + 30 * MS, &f->err),
+              &f->err);
+    assert_int_not_equal(mine->status, PAWL_OK);
+    assert_true(mine->valid_until_ns == until_ns);
+    (void)test_tds_tell(&f->server, "mute off");
+    (void)release(f, f->b, mine);
+}
+
 static void tokens_grow_across_sessions_and_processes(void **state)
 {
     struct fixture *f = *state;
@@ -646,6 +669,7 @@ int main(void)
         ON_TWO(a_release_finds_out_that_the_connection_was_reset),
         ON_TWO(an_attempt_that_is_cut_off_is_unknown_and_can_be_released),
         ON_TWO(a_silent_server_is_unavailable_and_takes_nothing),
+        ON_TWO(who_is_cut_off_trusts_a_lock_only_for_a_while),
         ON_TWO(tokens_grow_across_sessions_and_processes),
         ON_TWO(a_user_who_may_not_make_the_sequence_is_told_the_statement),
         ON_TWO(the_keepalive_asks_only_sessions_that_hold_something),

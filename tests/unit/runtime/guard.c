@@ -198,7 +198,7 @@ static void creating_and_asking_for_a_cancellation_are_not(void **state)
     struct watch own, *watch = watch_over(f, &own);
 
     publish(f, GO);
-    watch->refuse_with = PAWL_EBUSY;
+    watch->refuse_with = PAWL_EUNAVAILABLE;
     assert_ok(pawl__runtime_create(f->a.runtime, &what, &outcome, later(f), &f->err), &f->err);
     assert_int_equal(watch->refusals, 0);
     assert_ok(pawl__runtime_cancel(f->a.runtime, pawl__str("i"), later(f), &f->err), &f->err);
