@@ -22,6 +22,7 @@
 #define ROUNDS_MAX 31u
 /* Instances that a client hands in. */
 #define HANDED 1000u
+#define NODES_ROUNDS 2u
 #define KILLS 7u
 
 static bool wants(const char *only, const char *part)
@@ -39,7 +40,7 @@ static bool run(struct ground *ground, const char *only, double seconds, unsigne
     if (wants(only, "cost"))
         met &= distributed_cost(ground, seconds, rounds);
     if (wants(only, "nodes"))
-        distributed_throughput(ground, HANDED, rounds < 3 ? rounds : 3);
+        distributed_throughput(ground, HANDED, rounds < NODES_ROUNDS ? rounds : NODES_ROUNDS);
     if (wants(only, "takeover"))
         met &= distributed_takeover(ground, rounds < KILLS ? rounds : KILLS);
     (void)fprintf(ground->json, "\n    \"complete\": %s\n  }", only ? "false" : "true");

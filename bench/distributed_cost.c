@@ -20,7 +20,9 @@
 #define COST_MAX 1.25
 #define ROUNDS_MAX 31u
 /* A thousand events each: no more rounds of them when they have taken so long on a store. */
-#define FAN_IN_SECONDS_MAX 40.0
+#define FAN_IN_SECONDS_MAX 20.0
+/* W2 takes several times as long as W1, and is measured for as much longer. */
+#define SIGNAL_TIMES 4
 #define MEMBERS_MAX 3u
 
 enum kind { W1, W2, W3 };
@@ -33,8 +35,7 @@ static const struct measure {
     {W1, "W1, 1 thread", "w1.c1", 1},     {W1, "W1, 16 threads", "w1.c16", 16},
     {W1, "W1, 64 threads", "w1.c64", 64}, {W2, "W2, 1 thread", "w2.c1", 1},
     {W2, "W2, 16 threads", "w2.c16", 16}, {W2, "W2, 64 threads", "w2.c64", 64},
-    {W3, "W3, 1 sender", "w3.c1", 1},     {W3, "W3, 16 senders", "w3.c16", 16},
-    {W3, "W3, 64 senders", "w3.c64", 64},
+    {W3, "W3, 16 senders", "w3.c16", 16},
 };
 #define COUNT (sizeof measures / sizeof measures[0])
 
@@ -77,7 +78,7 @@ static void add_member(struct bed *bed, const char *name, const char *key, enum 
         &err, bed->name);
     bed->names[at] = name;
     bed->keys[at] = key;
-    member_open(&bed->members[at], env, store, how, uri);
+    member_open(&bed->members[at], env, store, false, how, uri);
     if (at == 0)
         workloads_publish(&bed->members[0].node);
 }
@@ -129,7 +130,7 @@ static void measure_one(struct bed *bed, unsigned who, size_t what, double secon
     if (m->kind == W1)
         workload_start(&member->node, "w1", m->threads, seconds, &rate, &cost);
     else if (m->kind == W2)
-        workload_signal(&member->node, m->threads, seconds, &rate, &cost);
+        workload_signal(&member->node, m->threads, SIGNAL_TIMES * seconds, &rate, &cost);
     else
         workload_fan_in(&member->node, m->threads, &rate, &cost);
     member_look(member, &after);

@@ -221,7 +221,7 @@ bool distributed_trips(struct ground *ground)
         bench_need(pawl__postgres_store_open(ground->env, pawl__str(ground->store), &options,
                                              &store, &err),
                    &err, "store");
-        member_open(&member, ground->env, store, (enum member_locks)who, uris[who]);
+        member_open(&member, ground->env, store, true, (enum member_locks)who, uris[who]);
         if (who == 0)
             workloads_publish(&member.node);
         (void)printf("%s\n", how[who]);

@@ -56,10 +56,13 @@ static double cpu_of_one(const char *pid)
     return ns * 1e-9;
 }
 
-static long parent_of(const char *pid)
+/* Its parent; and what those took that it has started and that have ended, in seconds. */
+static long parent_of(const char *pid, double *ended)
 {
-    char path[64], text[256];
+    char path[64], text[512];
     const char *behind = NULL; /* the name, which may have blanks and brackets in it */
+    long parent = 0;
+    double user = 0, system = 0;
     size_t length = 0;
     FILE *file;
 
@@ -71,19 +74,26 @@ static long parent_of(const char *pid)
     }
     text[length] = '\0';
     behind = strrchr(text, ')');
-    return behind && strlen(behind) > 4 ? strtol(behind + 4, NULL, 10) : 0;
+    if (behind && sscanf(behind, ") %*c %ld %*d %*d %*d %*d %*u %*u %*u %*u %*u %*u %*u %lf %lf",
+                         &parent, &user, &system) == 3)
+        *ended = (user + system) / (double)sysconf(_SC_CLK_TCK);
+    return parent;
 }
 
 double bench_cpu_seconds_of(long pid)
 {
     DIR *folder = pid ? opendir("/proc") : NULL;
     const struct dirent *entry;
-    double seconds = 0;
+    double seconds = 0, ended = 0;
 
-    while (folder && (entry = readdir(folder)))
-        if (entry->d_name[0] >= '1' && entry->d_name[0] <= '9' &&
-            (strtol(entry->d_name, NULL, 10) == pid || parent_of(entry->d_name) == pid))
-            seconds += cpu_of_one(entry->d_name);
+    while (folder && (entry = readdir(folder))) {
+        bool is_it = strtol(entry->d_name, NULL, 10) == pid;
+
+        if (entry->d_name[0] < '1' || entry->d_name[0] > '9')
+            continue;
+        if (parent_of(entry->d_name, &ended) == pid || is_it)
+            seconds += cpu_of_one(entry->d_name) + (is_it ? ended : 0);
+    }
     if (folder)
         (void)closedir(folder);
     return seconds;

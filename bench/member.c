@@ -34,16 +34,19 @@ static void open_locks(struct member *member, struct pawl_env *env, const char *
                "queue worker");
 }
 
-void member_open(struct member *member, struct pawl_env *env, struct pawl_store *store,
+void member_open(struct member *member, struct pawl_env *env, struct pawl_store *store, bool trace,
                  enum member_locks how, const char *uri)
 {
     struct pawl_error err = PAWL_ERROR_INIT;
 
     *member = (struct member){.how = how};
-    bench_need(pawl__trace_store_new(env, store, &member->traced, &err), &err, "trace");
+    if (trace) {
+        bench_need(pawl__trace_store_new(env, store, &member->traced, &err), &err, "trace");
+        store = member->traced;
+    }
     if (how != MEMBER_LOCAL)
         open_locks(member, env, uri);
-    bench_node_open_guarded(&member->node, env, member->traced, 1, member->guard, member->queue);
+    bench_node_open_guarded(&member->node, env, store, 1, member->guard, member->queue);
 }
 
 void member_close(struct member *member)
@@ -57,7 +60,8 @@ void member_close(struct member *member)
 void member_look(struct member *member, struct member_counts *out)
 {
     *out = (struct member_counts){0};
-    pawl__trace_store_counts(member->traced, &out->store);
+    if (member->traced)
+        pawl__trace_store_counts(member->traced, &out->store);
     if (member->provider)
         pawl__trace_locks_counts(member->provider, &out->locks);
 }

@@ -2,7 +2,8 @@
 /*
  * A node as a member of a cluster, in this process: locks of some service, the guard and the queue
  * worker of src/distributed, composed as src/host does it; and the same node without, to compare.
- * What goes to store and lock service is counted.
+ * What goes to the lock service is counted; what goes to the store on demand, since the decorator
+ * asks the server for its counts with each call.
  */
 #ifndef PAWL_BENCH_MEMBER_H
 #define PAWL_BENCH_MEMBER_H
@@ -23,7 +24,7 @@ enum member_locks {
 struct member {
     enum member_locks how;
     struct bench_node node;
-    struct pawl_store *traced;
+    struct pawl_store *traced;           /* NULL: it is not */
     struct pawl_lock_provider *provider; /* traced */
     struct pawl_locks *locks;
     struct pawl_guard *guard;
@@ -31,7 +32,7 @@ struct member {
 };
 
 /* Takes the store. `uri`: of the locks, a folder for files. */
-void member_open(struct member *member, struct pawl_env *env, struct pawl_store *store,
+void member_open(struct member *member, struct pawl_env *env, struct pawl_store *store, bool trace,
                  enum member_locks how, const char *uri);
 void member_close(struct member *member);
 
