@@ -21,6 +21,7 @@ struct ground {
     struct test_redis redis;
     char store[256]; /* the URI of each */
     char lock[256];
+    unsigned serial; /* of nodes: each has a name that the store has not seen */
     FILE *json;
 };
 

@@ -43,7 +43,6 @@ struct crowd {
     struct bench_node client;
     unsigned lease_ms;
     const char *lock; /* NULL: the store's own */
-    unsigned serial;  /* of nodes: each has a name of its own */
     unsigned partitions;
 };
 
@@ -54,7 +53,7 @@ static void pause_for(struct pawl_env *env, int64_t ns)
     bench_need(pawl_env_sleep_until(env, pawl_env_monotonic_ns(env) + ns), NULL, "sleep");
 }
 
-/* Its incarnation while its lease lives, else 0. */
+/* Its incarnation; 0: it has not joined. */
 static int64_t incarnation_of(struct crowd *crowd, const char *id)
 {
     const struct pawl_condition condition = {.column = pawl_table_column(PAWL_TABLE_NODES, "id"),
@@ -137,7 +136,7 @@ static void start_node(struct crowd *crowd, struct node *node)
     double begin = bench_seconds();
 
     find_program(program, sizeof program);
-    (void)snprintf(node->id, sizeof node->id, "bench-%u", crowd->serial++);
+    (void)snprintf(node->id, sizeof node->id, "bench-%u", crowd->ground->serial++);
     (void)snprintf(id, sizeof id, "node.id=%s", node->id);
     (void)snprintf(lease, sizeof lease, "node.lease=%ums", crowd->lease_ms);
     (void)snprintf(partitions, sizeof partitions, "queue.partitions=%u", crowd->partitions);
