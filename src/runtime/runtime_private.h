@@ -198,7 +198,7 @@ void pawl__runtime_note_left(struct pawl_runtime *runtime);
 void pawl__runtime_add_strays(struct pawl_runtime *runtime, struct pawl_arena *arena,
                               struct pawl_taken *taken, int64_t deadline_ns);
 /* The keeper's duty: where nobody takes work, what failures left is given back to all nodes. */
-void pawl__runtime_return_strays(void *runtime, int64_t deadline_ns);
+void pawl__runtime_return_strays(void *ctx, int64_t deadline_ns);
 
 /* ---- runtime_commit.c ---------------------------------------------------------------------- */
 

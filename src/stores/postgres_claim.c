@@ -9,6 +9,7 @@
  * Tickets: before the claim, in the same batch, the locks that are free are taken; what has no
  * owner is claimed only with its lock. Locks whose claim came to nothing are given back at once.
  */
+#include "base/assert.h"
 #include "base/error.h"
 #include "stores/postgres.h"
 #include "stores/sql_text.h"
@@ -252,6 +253,7 @@ int pawl__pg_claim(struct pawl_store *store, int64_t owner, struct pawl_claim *c
     answer_claims(&answers, sorted, count);
     *now_us = pawl__pq_int(call.conn, at(&call, CLAIM_AT_NOW), 0, 0);
     if (call.has_tickets) {
+        PAWL_ASSERT(sorted); /* or nothing was sent */
         read_tries(&call, sorted, count);
         settle_locks(&call, sorted, count);
     }
