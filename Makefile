@@ -5,7 +5,7 @@
 #   CC=clang        build and test with clang, in a folder of its own
 #   SUITE=name      run one suite of tests only (unit, threads, cli, conformance, fuzz-corpus, …);
 #                   for 'make conformance' a folder with cases
-#   TIDY=30         lint: clang-tidy only for what the last 30 commits touched
+#   TIDY=30         lint: clang-tidy only for what the last 30 commits touched; none: not at all
 
 SAN ?=
 SUITE ?=
@@ -94,7 +94,8 @@ chaos: ## torment three nodes: CHAOS_ORDERS=10000 orders, CHAOS_SECONDS=120 at l
 lint: ## formatting, layers, banned calls, sizes, globals, clang-tidy
 	@tools/install-packages build test lint
 	@tools/build build CC=gcc -Dtests=true
-	@[ -f $(LINT_BUILD)/build.ninja ] || tools/build build-clang CC=clang -Dtests=true
+	@[ "$(TIDY)" = none ] || [ -f $(LINT_BUILD)/build.ninja ] || \
+	    tools/build build-clang CC=clang -Dtests=true
 	@tools/lint build $(LINT_BUILD) $(TIDY)
 
 format: ## put all sources into the one style
