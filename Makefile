@@ -32,7 +32,8 @@ SETUP := $(SAN_FLAGS_$(SAN))
 # Tests are configured only where their libraries are: `make` and `make demo` need none of them.
 WITH_TESTS = $(shell pkgconf --exists cmocka jansson 2>/dev/null && echo true || echo false)
 
-.PHONY: all demo test conformance conformance-sqlite conformance-postgres sim soak chaos chaos-locks \
+.PHONY: all demo test test-loaded test-fast conformance conformance-sqlite conformance-postgres sim \
+    model soak chaos chaos-locks \
     bench bench-million fuzz lint format clean help
 
 all: ## build the binary: build/pawl
@@ -49,6 +50,18 @@ test: ## install what the tests need, build, run all tests
 	-@tests/servers/npm/fetch build-npm
 	@tools/build $(BUILD) CC=$(CC) -Dtests=true $(SETUP)
 	@tools/run-tests $(BUILD) $(SUITE)
+
+test-loaded: ## the same beside four busy loops
+	@tools/install-packages build test
+	-@tests/servers/npm/fetch build-npm
+	@tools/build $(BUILD) CC=$(CC) -Dtests=true $(SETUP)
+	@tools/test-loaded $(BUILD) $(SUITE)
+
+test-fast: ## every program with threads 20 times (TIMES=20), for what fails now and then
+	@tools/install-packages build test
+	-@tests/servers/npm/fetch build-npm
+	@tools/build $(BUILD) CC=$(CC) -Dtests=true $(SETUP)
+	@TIMES=$(or $(TIMES),20) tools/run-tests $(BUILD) threads
 
 conformance: ## run the cases in the folder SUITE (../shared/conformance) on the runtime
 	@tools/install-packages build test
@@ -75,6 +88,10 @@ sim: ## simulate SEEDS=1000 clusters from seed FROM=0, and ten times as many sto
 	@SIM_FROM=$(FROM) SIM_CLUSTER_SEEDS=$(SEEDS) $(BUILD)/tests/sim/test-sim-cluster
 	@SIM_FROM=$(FROM) SIM_SEEDS=$(SEEDS)0 $(BUILD)/tests/sim/test-sim-seeds
 
+model: ## check the models of the core with Spin, to the end; SMALL=1: in a minute
+	@tools/install-packages build test
+	@tools/run-model $(if $(SMALL),--small)
+
 chaos-locks: ## kill and stop processes that hold locks, CHAOS_SECONDS=60 for each service
 	@tools/install-packages build test
 	@tools/build $(BUILD) CC=$(CC) -Dtests=true $(SETUP)
@@ -88,7 +105,7 @@ soak: ## what users suffer from, in the long form: half an hour
 chaos: ## torment three nodes: CHAOS_ORDERS=10000 orders, CHAOS_SECONDS=120 at least, on each ground
 	@tools/install-packages build test
 	@tools/build $(BUILD) CC=$(CC) -Dtests=true $(SETUP)
-	@CHAOS_ORDERS=$(or $(CHAOS_ORDERS),10000) CHAOS_SECONDS=$(or $(CHAOS_SECONDS),120) \
+	@CHAOS_LEASES=1 CHAOS_ORDERS=$(or $(CHAOS_ORDERS),10000) CHAOS_SECONDS=$(or $(CHAOS_SECONDS),120) \
 	    meson test -C $(BUILD) --suite chaos --timeout-multiplier 0 --print-errorlogs -v
 
 lint: ## formatting, layers, banned calls, sizes, globals, clang-tidy

@@ -109,7 +109,7 @@ static void bed_close(struct bed *bed)
 
 static double cpu_now(const struct bed *bed)
 {
-    return bench_cpu_seconds() + bench_cpu_seconds_of((long)bed->ground->postgres.pid) +
+    return bench_cpu_seconds() + bench_cpu_seconds_of((long)bed->ground->postgres.daemon.pid) +
            bench_cpu_seconds_of((long)bed->ground->redis.daemon.pid);
 }
 

@@ -11,7 +11,7 @@
 #include "base/base64.h"
 #include "base/hmac.h"
 #include "base/str.h"
-#include "harness.h"
+#include "lock_bench.h"
 #include "locks/azure_private.h"
 #include "locks/locks.h"
 #include "locks/sqlserver.h"
@@ -26,10 +26,6 @@
 #include <sybfront.h>
 
 #include <sybdb.h>
-
-#define ROUNDS_MAX 31u
-/* What is promised: at most so many times the floor. */
-#define RATIO_MAX 1.5
 
 struct bed {
     struct pawl_env *env;
@@ -100,44 +96,18 @@ static void bare_azure(void *ctx, unsigned thread, uint64_t round)
 
 /* ---- ours ---------------------------------------------------------------------------------- */
 
-static void lock_once(struct pawl_locks *locks, uint32_t flags)
-{
-    struct pawl_error err = PAWL_ERROR_INIT;
-    struct pawl_lock lock;
+LOCK_BENCH_ONCE(lock_sqlserver, sqlserver, 0)
+LOCK_BENCH_ONCE(lock_sqlserver_token, sqlserver, PAWL_LOCK_WANT_TOKEN)
+LOCK_BENCH_ONCE(lock_azure, azure, 0)
+LOCK_BENCH_ONCE(lock_azure_token, azure, PAWL_LOCK_WANT_TOKEN)
 
-    bench_need(pawl__locks_try(locks, pawl__str("bench"), flags, &lock, &err), &err, "acquire");
-    bench_need(pawl__locks_release(locks, lock, &err), &err, "release");
-}
-
-#define LOCK(name, member, flags)                                                                  \
-    static void name(void *ctx, unsigned thread, uint64_t round)                                   \
-    {                                                                                              \
-        (void)thread;                                                                              \
-        (void)round;                                                                               \
-        lock_once(((struct bed *)ctx)->member, flags);                                             \
-    }
-LOCK(lock_sqlserver, sqlserver, 0)
-LOCK(lock_sqlserver_token, sqlserver, PAWL_LOCK_WANT_TOKEN)
-LOCK(lock_azure, azure, 0)
-LOCK(lock_azure_token, azure, PAWL_LOCK_WANT_TOKEN)
-
-static const struct measure {
-    const char *name;
-    bench_once once;
-    int floor;        /* number of the row it is compared with; -1: none */
-    double ratio_max; /* 0: nothing is promised */
-} measures[] = {
+static const struct lock_bench_row rows[] = {
     {"double: get and release, db-lib", bare_sqlserver, -1, 0},
-    {"sqlserver", lock_sqlserver, 0, RATIO_MAX},
+    {"sqlserver", lock_sqlserver, 0, LOCK_BENCH_RATIO_MAX},
     {"sqlserver, with a token", lock_sqlserver_token, 0, 0},
     {"Azurite: acquire and release, libcurl", bare_azure, -1, 0},
-    {"azure", lock_azure, 3, RATIO_MAX},
+    {"azure", lock_azure, 3, LOCK_BENCH_RATIO_MAX},
     {"azure, with a token", lock_azure_token, 3, 0},
-};
-#define COUNT (sizeof measures / sizeof measures[0])
-
-struct figures {
-    double p10[COUNT][ROUNDS_MAX], p50[COUNT][ROUNDS_MAX];
 };
 
 /* ---- bed ----------------------------------------------------------------------------------- */
@@ -165,7 +135,7 @@ static void open_sqlserver(struct bed *bed)
                                           pawl__str(test_tds_uri(&bed->tds, "", uri, sizeof uri)),
                                           &provider, &err),
                &err, "sqlserver");
-    bench_need(pawl__locks_new(bed->env, provider, NULL, &bed->sqlserver, &err), &err, "locks");
+    bed->sqlserver = lock_bench_open(bed->env, provider, NULL);
 }
 
 /* A shared access signature for the account, as Azure's documents say. */
@@ -223,7 +193,7 @@ static void open_azure(struct bed *bed)
     (void)snprintf(header, sizeof header, "x-ms-lease-id: %s", id);
     bed->release = curl_slist_append(NULL, "x-ms-lease-action: release");
     bed->release = curl_slist_append(bed->release, header);
-    bench_need(pawl__locks_new(bed->env, provider, NULL, &bed->azure, &err), &err, "locks");
+    bed->azure = lock_bench_open(bed->env, provider, NULL);
 }
 
 static void close_bed(struct bed *bed)
@@ -239,55 +209,18 @@ static void close_bed(struct bed *bed)
     pawl_system_env_close(bed->env);
 }
 
-/* Ratios are of the quickest tenth: there what else runs on the machine is not in it. */
-static int show(struct figures *figures, unsigned rounds)
-{
-    double medians[COUNT];
-    int failed = 0;
-
-    printf("%-38s %10s %10s %8s\n", "acquire and release, one thread", "p50 us", "p10 us", "ratio");
-    for (size_t i = 0; i < COUNT; i++) {
-        medians[i] = bench_median(figures->p10[i], rounds);
-        printf("%-38s %10.1f %10.1f", measures[i].name, bench_median(figures->p50[i], rounds),
-               medians[i]);
-        if (measures[i].floor >= 0) {
-            double ratio = medians[i] / medians[measures[i].floor];
-
-            printf(" %8.2f", ratio);
-            if (measures[i].ratio_max > 0 && ratio > measures[i].ratio_max) {
-                printf("   MISSED: at most %.1f", measures[i].ratio_max);
-                failed = 1;
-            }
-        }
-        printf("\n");
-    }
-    return failed;
-}
-
 int main(int argc, char **argv)
 {
     double seconds = argc > 1 ? strtod(argv[1], NULL) : 0.3;
     unsigned rounds = argc > 2 ? (unsigned)strtoul(argv[2], NULL, 10) : 7;
     struct pawl_error err = PAWL_ERROR_INIT;
-    static struct figures figures;
     struct bed bed = {.env = NULL};
     int failed;
 
-    if (rounds == 0 || rounds > ROUNDS_MAX)
-        rounds = ROUNDS_MAX;
     bench_need(pawl_system_env_open(&bed.env, &err), &err, "environment");
     open_sqlserver(&bed);
     open_azure(&bed);
-    for (unsigned round = 0; round < rounds; round++) {
-        for (size_t i = 0; i < COUNT; i++) {
-            struct bench_rate rate;
-
-            bench_repeat(bed.env, 1, seconds, measures[i].once, &bed, &rate);
-            figures.p10[i][round] = rate.p10_us;
-            figures.p50[i][round] = rate.p50_us;
-        }
-    }
-    failed = show(&figures, rounds);
+    failed = lock_bench_run(bed.env, rows, sizeof rows / sizeof rows[0], &bed, seconds, rounds);
     close_bed(&bed);
     return failed;
 }

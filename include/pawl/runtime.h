@@ -94,7 +94,9 @@ struct pawl_options {
     /* Where instances are kept: "memory:", "sqlite:PATH" (or PATH), "postgres://…". NULL: what the
      * setting `store` says, "sqlite:pawl.db" by default. Tables are made when there are none. */
     const char *store;
-    /* Name of this node, kept over restarts, unlike any other at the same time. NULL: a new one. */
+    /* Name of this node, kept over restarts, unlike any other at the same time. NULL: a new one.
+     * Of two processes that have the same name the later one stays: calls of the earlier one that
+     * run something fail with PAWL_ECONFLICT, and its workers end. */
     const char *node_id;
     uint32_t workers;   /* threads that do what is due; 0: none, the program does it */
     int64_t lease_ms;   /* how long others wait for a node that died; 0: 10,000; at least 1,000 */
@@ -290,7 +292,11 @@ PAWL_API PAWL_MUST_CHECK int pawl_instance_resume(struct pawl *pawl, const char 
                                                   const char *bookmark_id, const char *input,
                                                   struct pawl_instance_outcome *out,
                                                   struct pawl_error *err);
-/* With its children; takes effect now, or at the next activity if it is running. PAWL_ENOTFOUND. */
+/*
+ * With its children. PAWL_OK: the request is durable. It takes effect now if nobody runs the
+ * instance, else at its next activity, wherever it runs; pawl_instance_wait() waits for that. One
+ * that has ended stays as it is. PAWL_ENOTFOUND.
+ */
 PAWL_API PAWL_MUST_CHECK int pawl_instance_cancel(struct pawl *pawl, const char *instance_id,
                                                   struct pawl_error *err);
 /* With its journal and everything else that belongs to it. PAWL_ENOTFOUND. */

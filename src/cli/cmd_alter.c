@@ -71,10 +71,13 @@ static const struct pawl_cli_option retry_options[] = {
 
 const struct pawl_cli_command pawl__cli_retry = {
     .name = "retry",
-    .summary = "Run activities that have faulted once more",
+    .summary = "Run activities that have faulted once more, or an instance that was set aside",
     .operands = "INSTANCE",
-    .help = "Reopens a faulted instance; its journal says so. What went wrong stays among its\n"
-            "incidents. 'pawl alter' mends a variable first, or moves it to another version.\n",
+    .help =
+        "An instance that could not be loaded or run goes on where it stands ('pawl ps --aside'\n"
+        "lists them, 'pawl why' tells the reason).\n\n"
+        "Reopens a faulted instance; its journal says so. What went wrong stays among its\n"
+        "incidents. 'pawl alter' mends a variable first, or moves it to another version.\n",
     .options = retry_options,
     .run = run_retry,
 };

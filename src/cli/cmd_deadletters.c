@@ -79,7 +79,7 @@ static int list(struct pawl_cli_session *session, struct pawl_error *err)
 
 static int run_list(struct pawl_cli *cli)
 {
-    return pawl__cli_in_session(cli, list);
+    return pawl__cli_in_look(cli, list);
 }
 
 /* ---- show ---------------------------------------------------------------------------------- */
@@ -113,7 +113,7 @@ static int show(struct pawl_cli_session *session, struct pawl_error *err)
 
 static int run_show(struct pawl_cli *cli)
 {
-    return pawl__cli_in_session(cli, show);
+    return pawl__cli_in_look(cli, show);
 }
 
 static const struct pawl_cli_command show_command = {

@@ -71,7 +71,7 @@ static int body(struct pawl_cli_session *session, struct pawl_error *err)
 
 static int run(struct pawl_cli *cli)
 {
-    return pawl__cli_in_session(cli, body);
+    return pawl__cli_in_look(cli, body);
 }
 
 static const struct pawl_cli_option options[] = {

@@ -9,6 +9,8 @@
 #include "cli/values.h"
 
 #define OUTPUT_MAX ((size_t)256 << 20)
+/* Between looks at what is waited for. */
+#define LOOK_NS INT64_C(50000000)
 
 static struct pawl_str instance_id(const struct pawl_cli_session *session)
 {
@@ -33,7 +35,7 @@ static int show(struct pawl_cli_session *session, struct pawl_error *err)
 
 static int run_show(struct pawl_cli *cli)
 {
-    return pawl__cli_in_session(cli, show);
+    return pawl__cli_in_look(cli, show);
 }
 
 static const struct pawl_cli_option show_options[] = {
@@ -128,9 +130,62 @@ static int each_operand(struct pawl_cli_session *session, struct pawl_error *err
     return status == PAWL_OK ? PAWL_CLI_EXIT_OK : failed(session, err);
 }
 
+/* How the instance stands; with `wait` when it has ended, or at the deadline (PAWL_ETIMEDOUT). */
+static int look_whether_ended(struct pawl_cli_session *session, struct pawl_str id, bool wait,
+                              struct pawl_instance_row *row, struct pawl_error *err)
+{
+    struct pawl_cli *cli = session->cli;
+    int64_t deadline_ns = pawl__cli_session_deadline(session);
+    int status;
+
+    for (;;) {
+        int64_t next_ns = pawl_env_monotonic_ns(cli->env) + LOOK_NS;
+
+        status = pawl__runtime_show(session->runtime, id, &cli->arena, row, NULL, deadline_ns, err);
+        if (status != PAWL_OK || !wait || pawl__str_is(row->status, "Finished"))
+            return status;
+        if (next_ns > deadline_ns)
+            return pawl__error_set(err, PAWL_ETIMEDOUT,
+                                   "the cancellation of %.*s was requested, and it still runs",
+                                   PAWL_STR_ARG(id));
+        status = pawl_env_sleep_until(cli->env, next_ns);
+        if (status != PAWL_OK)
+            return pawl__error_code(err, status);
+    }
+}
+
+static int cancel_one(struct pawl_cli_session *session, const char *id, struct pawl_error *err)
+{
+    struct pawl_cli *cli = session->cli;
+    struct pawl_instance_row row;
+    int status = pawl__runtime_cancel(session->runtime, pawl__str(id),
+                                      pawl__cli_session_deadline(session), err);
+
+    if (status == PAWL_OK)
+        status = look_whether_ended(session, pawl__str(id), pawl__cli_flag(&cli->args, "wait"),
+                                    &row, err);
+    if (status != PAWL_OK)
+        return status;
+    if (pawl__str_is(row.sub_status, "Cancelled"))
+        pawl__cli_print(&cli->out, "cancelled %s\n", id);
+    else if (pawl__str_is(row.status, "Finished"))
+        pawl__cli_print(&cli->out, "%s had ended: %.*s\n", id, PAWL_STR_ARG(row.sub_status));
+    else
+        pawl__cli_print(&cli->out, "requested %s\n", id);
+    pawl__cli_flush(&cli->out);
+    return PAWL_OK;
+}
+
 static int cancel(struct pawl_cli_session *session, struct pawl_error *err)
 {
-    return each_operand(session, err, "cancelled", pawl__runtime_cancel);
+    const struct pawl_cli_args *args = &session->cli->args;
+    int status = PAWL_OK;
+
+    for (size_t i = 0; i < args->operand_count && status == PAWL_OK; i++)
+        status = cancel_one(session, args->operands[i], err);
+    if (status == PAWL_OK)
+        status = pawl__cli_session_drain(session, err);
+    return status == PAWL_OK ? PAWL_CLI_EXIT_OK : failed(session, err);
 }
 
 static int run_cancel(struct pawl_cli *cli)
@@ -153,13 +208,24 @@ static const struct pawl_cli_option store_options[] = {
     {.name = NULL},
 };
 
+static const struct pawl_cli_option cancel_options[] = {
+    {.name = "wait",
+     .letter = 'w',
+     .kind = PAWL_CLI_FLAG,
+     .help = "Wait until it is so, at most 30 seconds for each"},
+    PAWL_CLI_CONFIGURE_OPTIONS,
+    {.name = NULL},
+};
+
 const struct pawl_cli_command pawl__cli_cancel = {
     .name = "cancel",
     .summary = "Cancel instances and their children",
     .operands = "INSTANCE...",
-    .help = "One that another node is running is cancelled at its next activity. One that has\n"
-            "ended stays as it is.\n",
-    .options = store_options,
+    .help =
+        "Prints 'cancelled' when it is so. One that another node is running is cancelled at its\n"
+        "next activity: then it prints 'requested', or waits (--wait). One that has ended stays\n"
+        "as it is.\n",
+    .options = cancel_options,
     .run = run_cancel,
 };
 
@@ -219,7 +285,7 @@ static int journal(struct pawl_cli_session *session, struct pawl_error *err)
 
 static int run_journal(struct pawl_cli *cli)
 {
-    return pawl__cli_in_session(cli, journal);
+    return pawl__cli_in_look(cli, journal);
 }
 
 static const struct pawl_cli_option journal_options[] = {

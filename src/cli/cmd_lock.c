@@ -32,6 +32,8 @@ int pawl__cli_lock_open(struct pawl_cli *cli, const char *uri, struct pawl_cli_l
     out->uri = uri ? uri : pawl__configuration_text(&out->configuration, PAWL_SETTING_ID_LOCK);
     options.ttl_ms =
         pawl__configuration_number(&out->configuration, PAWL_SETTING_ID_LOCK_TTL) / 1000000;
+    options.is_shared =
+        pawl__configuration_number(&out->configuration, PAWL_SETTING_ID_LOCK_SHARED);
     out->options = options;
     if (!out->uri[0])
         status = pawl__error_set(err, PAWL_EINVAL,
@@ -269,8 +271,9 @@ const struct pawl_cli_command pawl__cli_lock = {
         "    pawl lock --lock file:/var/lib/pawl/locks --wait 5s nightly -- backup.sh --full\n\n"
         "The command has PAWL_LOCK_NAME, PAWL_LOCK (the URI) and, where the service gives tokens,\n"
         "PAWL_FENCE: a number greater than every earlier holder's, for whatever is written to\n"
-        "under the lock to compare. If the lock is lost while the command runs, it gets SIGTERM\n"
-        "and later SIGKILL. Signals sent to pawl are passed on.\n\n"
+        "under the lock to compare. The command and what it starts are a process group: if the\n"
+        "lock is lost, all of it gets SIGTERM and what is left after --grace gets SIGKILL.\n"
+        "Signals sent to pawl are passed on to the group.\n\n"
         "Exit codes: the command's own, 128 and the number of the signal that ended it;\n"
         "75 the lock was not had in time; 76 it was lost; 126 the command cannot be run;\n"
         "127 there is none; else as 'pawl help exit-codes' says.\n",

@@ -71,7 +71,7 @@ static int add_told(struct nodes *nodes, const struct pawl_node_row *node, struc
 {
     static const char *const texts[] = {"host", "version", "runtime", "locks"};
     struct pawl_json told;
-    int64_t pid = 0;
+    int64_t pid = 0, stuck = 0;
 
     if (pawl__json_parse(nodes->b.arena, node->info, NULL, &told, NULL, NULL) != PAWL_OK)
         told = pawl__json_object();
@@ -80,6 +80,10 @@ static int add_told(struct nodes *nodes, const struct pawl_node_row *node, struc
                       pawl__json_str(pawl__json_get_text(&told, texts[i])));
     (void)pawl__json_to_int(pawl__json_get_text(&told, "pid"), &pid);
     pawl__build(&nodes->b, one, "pid", pid > 0 ? pawl__json_int(pid) : pawl__json_null());
+    (void)pawl__json_to_int(pawl__json_get_text(&told, "stuck"), &stuck);
+    pawl__build_int(&nodes->b, one, "stuck", stuck);
+    if (stuck > 0 && node->lease_us > nodes->now_us)
+        pawl__build_name(&nodes->b, one, "state", "stuck");
     return nodes->b.status;
 }
 
@@ -113,13 +117,11 @@ static int add_node(struct nodes *nodes, const struct pawl_node_row *node, struc
 
 static int find(struct nodes *nodes, struct pawl_json *out)
 {
-    int64_t own = pawl__runtime_incarnation(nodes->session->runtime);
     struct pawl_cli_list list;
     struct pawl_rows rows = {.count = 0};
     int status = pawl__cli_store_now(nodes->session, &nodes->now_us, nodes->err);
 
     pawl__cli_list_all(&list, PAWL_TABLE_NODES, NULL, 0);
-    pawl__cli_list_int(&list, "incarnation", PAWL_NE, own);
     if (status == PAWL_OK)
         status = pawl__cli_list_find(nodes->session, &list, nodes->b.arena, &rows, nodes->err);
     for (size_t i = 0; status == PAWL_OK && i < rows.count; i++)
@@ -196,7 +198,7 @@ static int body(struct pawl_cli_session *session, struct pawl_error *err)
 
 static int run(struct pawl_cli *cli)
 {
-    return pawl__cli_in_session(cli, body);
+    return pawl__cli_in_look(cli, body);
 }
 
 static const struct pawl_cli_option options[] = {
@@ -216,7 +218,9 @@ const struct pawl_cli_command pawl__cli_nodes = {
     .help =
         "RUNS are instances that the node has claimed, WORK is what it has taken and not done. A\n"
         "node whose lease is over is gone: what it had is taken over by the others, and it is\n"
-        "shown only while something is left. This command itself is not.\n",
+        "shown only while something is left. One whose state is 'stuck'\n"
+        "has threads whose step does not come back ('step.deadline'): it works on with others,\n"
+        "and needs a restart.\n",
     .options = options,
     .run = run,
 };

@@ -4,6 +4,7 @@
 
 #include "base/buf.h"
 #include "base/error.h"
+#include "cli/instances.h"
 #include "cli/output.h"
 #include "cli/session.h"
 #include "cli/watch.h"
@@ -37,6 +38,9 @@ static void make_query(const struct pawl_cli_args *args, struct listing *listing
     where(listing, "definition_id", pawl__cli_text(args, "definition", NULL));
     where(listing, "correlation_id", pawl__cli_text(args, "correlation-id", NULL));
     where(listing, "sub_status", pawl__cli_text(args, "status", NULL));
+    if (pawl__cli_flag(args, "aside"))
+        listing->conditions[listing->query.condition_count++] = (struct pawl_condition){
+            .column = pawl_table_column(PAWL_TABLE_INSTANCES, "retry_us"), .compare = PAWL_GT};
     if (!pawl__cli_flag(args, "all") && !pawl__cli_text(args, "status", NULL))
         where(listing, "status", "Running");
 }
@@ -64,6 +68,9 @@ static void write_row(struct pawl_json_writer *writer, const struct pawl_instanc
     write_member(writer, "updatedAt", pawl__str(pawl__cli_time_text(row->updated_us, time)));
     pawl__json_write_key_text(writer, "incidentCount");
     pawl__json_write_int(writer, row->incident_count);
+    pawl__json_write_key_text(writer, "isSetAside");
+    pawl__json_write_bool(writer, row->retry_us == PAWL_TIME_NEVER);
+    write_member(writer, "trouble", row->trouble);
     pawl__json_write_end_object(writer);
 }
 
@@ -94,7 +101,9 @@ static void print_text(struct pawl_cli *cli, const struct pawl_rows *rows)
         pawl__cli_print(&cli->out, "%-32.*s  %-10.*s  %-19s  ", PAWL_STR_ARG(row->id),
                         PAWL_STR_ARG(row->sub_status), pawl__cli_time_text(row->updated_us, time));
         pawl__cli_write_safe(&cli->out, row->definition_id);
-        pawl__cli_print(&cli->out, " %lld\n", (long long)row->version);
+        pawl__cli_print(&cli->out, " %lld", (long long)row->version);
+        pawl__cli_show_trouble(cli, "  ", row);
+        pawl__cli_print(&cli->out, "\n");
     }
     if (rows->total > rows->count)
         pawl__cli_print(&cli->err, "%zu of %llu shown; --limit shows more\n", rows->count,
@@ -145,7 +154,9 @@ static int print_change(struct pawl_cli *cli, const struct pawl_instance_row *ro
                     pawl__cli_time_text(row->updated_us, time), PAWL_STR_ARG(row->id),
                     PAWL_STR_ARG(row->sub_status));
     pawl__cli_write_safe(&cli->out, row->definition_id);
-    pawl__cli_print(&cli->out, " %lld\n", (long long)row->version);
+    pawl__cli_print(&cli->out, " %lld", (long long)row->version);
+    pawl__cli_show_trouble(cli, "  ", row);
+    pawl__cli_print(&cli->out, "\n");
     return PAWL_OK;
 }
 
@@ -235,7 +246,7 @@ static int watch(struct pawl_cli *cli)
 
 static int run(struct pawl_cli *cli)
 {
-    return pawl__cli_flag(&cli->args, "watch") ? watch(cli) : pawl__cli_in_session(cli, body);
+    return pawl__cli_flag(&cli->args, "watch") ? watch(cli) : pawl__cli_in_look(cli, body);
 }
 
 static const char *const status_choices[] = {"Pending",   "Executing", "Suspended", "Finished",
@@ -252,6 +263,9 @@ static const struct pawl_cli_option options[] = {
      .arg = "STATUS",
      .help = "Only those: Pending, Executing, Suspended, Finished, Cancelled, Faulted",
      .choices = status_choices},
+    {.name = "aside",
+     .kind = PAWL_CLI_FLAG,
+     .help = "Only those that cannot be run: set aside for an operator, or tried again later"},
     {.name = "correlation-id",
      .kind = PAWL_CLI_TEXT,
      .arg = "ID",

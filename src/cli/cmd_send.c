@@ -36,7 +36,9 @@ static int body(struct pawl_cli_session *session, struct pawl_error *err)
         pawl__cli_print(&cli->out, "{\"started\":%u,\"resumed\":%u,\"parked\":%s}\n", sent.started,
                         sent.resumed, sent.parked ? "true" : "false");
     else if (sent.parked)
-        pawl__cli_print(&cli->out, "nobody waits for it yet: it waits itself, for ten minutes\n");
+        pawl__cli_print(
+            &cli->out, "nobody waits for it yet: it waits itself, for %s\n",
+            pawl__configuration_text(&session->configuration, PAWL_SETTING_ID_STIMULUS_TTL));
     else
         pawl__cli_print(&cli->out, "started %u, resumed %u\n", sent.started, sent.resumed);
     return PAWL_CLI_EXIT_OK;

@@ -99,7 +99,7 @@ static int list(struct pawl_cli_session *session, struct pawl_error *err)
 
 static int run_list(struct pawl_cli *cli)
 {
-    return pawl__cli_in_session(cli, list);
+    return pawl__cli_in_look(cli, list);
 }
 
 /* ---- complete ------------------------------------------------------------------------------ */

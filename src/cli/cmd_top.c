@@ -103,13 +103,11 @@ static struct pawl_json work(struct look *look)
 
 static struct pawl_json nodes(struct look *look)
 {
-    int64_t own = pawl__runtime_incarnation(look->session->runtime);
     struct pawl_json out = pawl__json_array();
     struct pawl_cli_list list;
     struct pawl_rows rows = {.count = 0};
 
     pawl__cli_list_all(&list, PAWL_TABLE_NODES, NULL, 0);
-    pawl__cli_list_int(&list, "incarnation", PAWL_NE, own);
     pawl__cli_list_int(&list, "lease_us", PAWL_GT, look->now_us);
     if (look->status == PAWL_OK)
         look->status = pawl__cli_list_find(look->session, &list, look->b.arena, &rows, look->err);

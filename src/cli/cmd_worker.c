@@ -33,7 +33,7 @@ static int serve(struct pawl_cli_session *session, struct pawl_interrupt *interr
                                                                         PAWL_SETTING_ID_WORKERS);
     struct pawl_pool_counts counts;
     struct pawl_duty *duty;
-    int status = pawl__duty_open(session->host, workers, &failed, &duty, err);
+    int over, status = pawl__duty_open(session->host, workers, &failed, &duty, err);
 
     if (status != PAWL_OK)
         return pawl__cli_fail(cli, err, NULL);
@@ -44,26 +44,29 @@ static int serve(struct pawl_cli_session *session, struct pawl_interrupt *interr
     pawl_log(&cli->log, PAWL_LOG_INFO, "worker started", pawl_log_uint("workers", workers));
     pawl__cli_print(&cli->err, "pawl worker: ready; Ctrl-C ends it\n");
     pawl__cli_flush(&cli->err);
-    while (pawl__interrupt_wait(interrupt, PAWL_FOREVER) == PAWL_ETIMEDOUT)
-        continue;
+    (void)!pawl__interrupt_wait(interrupt, PAWL_FOREVER);
+    over = pawl__runtime_check(session->runtime, err);
     pawl__duty_counts(duty, &counts);
     wind_up(session, duty);
     pawl__duty_close(duty);
     pawl__cli_print(&cli->err, "pawl worker: ended; %llu pieces of work done\n",
                     (unsigned long long)counts.done);
-    return PAWL_CLI_EXIT_OK;
+    return over == PAWL_OK ? PAWL_CLI_EXIT_OK : pawl__cli_fail(cli, err, NULL);
 }
 
 static int run(struct pawl_cli *cli)
 {
-    struct pawl_cli_session session;
+    struct pawl_cli_session session = {.cli = cli};
     struct pawl_interrupt *interrupt;
     struct pawl_error err = PAWL_ERROR_INIT;
     int code, status = pawl__interrupt_open(cli->env, &interrupt, &err);
 
     if (status != PAWL_OK)
         return pawl__cli_fail(cli, &err, NULL);
-    status = pawl__cli_session_open(cli, true, &session, &err);
+    session.interrupt = interrupt;
+    status = pawl__cli_configure(cli, &session.configuration, &err);
+    if (status == PAWL_OK)
+        status = pawl__cli_session_start(&session, true, &err);
     if (status != PAWL_OK) {
         code = pawl__cli_fail(cli, &err, pawl__cli_session_hint(status));
     } else {
@@ -84,8 +87,10 @@ const struct pawl_cli_command pawl__cli_worker = {
     .summary = "Do the work of a store: timers, events, children",
     .help =
         "Runs until Ctrl-C or SIGTERM; then what it runs ends at the next activity, and another\n"
-        "worker goes on with it (--set drain.deadline=30s). Any number of workers\n"
-        "may share a store; each is a node with a name of its own (--set node.id=NAME).\n",
+        "worker goes on with it (--set drain.deadline=30s). Any number of workers may share a\n"
+        "store, each as a node of its own. One that is started again with the same name (--set\n"
+        "node.id=NAME) takes over at once what it had before; a process that still has the name\n"
+        "then ends, with an error. Without a name, others take over after the lease.\n",
     .options = options,
     .run = run,
 };

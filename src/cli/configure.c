@@ -3,11 +3,8 @@
 #include "cli/configure.h"
 
 #include "base/error.h"
-#include "os/process.h"
 
 #include <stdlib.h>
-
-#define HOST_NAME_SIZE 256
 
 static const char *variable(void *ctx, const char *name)
 {
@@ -66,13 +63,9 @@ int pawl__cli_configure(struct pawl_cli *cli, struct pawl_configuration *out,
         .file = pawl__cli_text(&cli->args, "config", NULL),
         .variable = variable,
     };
-    char *name = pawl__arena_alloc(&cli->arena, HOST_NAME_SIZE);
     int status;
 
-    if (!name)
-        return pawl__error_code(err, pawl__arena_status(&cli->arena));
-    pawl__process_host_name(name, HOST_NAME_SIZE);
-    pawl__configuration_init(out, &cli->env->alloc, name);
+    pawl__configuration_init(out, &cli->env->alloc);
     status = read_options(cli, out, err);
     if (status == PAWL_OK)
         status = pawl__configuration_read(out, &sources, err);

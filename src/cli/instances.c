@@ -46,6 +46,21 @@ static void show_incident(struct pawl_cli *cli, const struct pawl_json *incident
     pawl__cli_print(&cli->out, "\n");
 }
 
+void pawl__cli_show_trouble(struct pawl_cli *cli, const char *before,
+                            const struct pawl_instance_row *row)
+{
+    char time[PAWL_CLI_TIME_TEXT];
+
+    if (row->retry_us == 0)
+        return;
+    if (row->retry_us == PAWL_TIME_NEVER)
+        pawl__cli_print(&cli->out, "%sset aside: ", before);
+    else
+        pawl__cli_print(&cli->out, "%stried again at %s: ", before,
+                        pawl__cli_time_text(row->retry_us, time));
+    pawl__cli_write_safe(&cli->out, row->trouble);
+}
+
 static void show_text(struct pawl_cli *cli, const struct pawl_instance_row *row,
                       const struct pawl_json *state)
 {
@@ -58,6 +73,10 @@ static void show_text(struct pawl_cli *cli, const struct pawl_instance_row *row,
     pawl__cli_print(&cli->out, "  ");
     pawl__cli_write_safe(&cli->out, row->definition_id);
     pawl__cli_print(&cli->out, " version %lld\n", (long long)row->version);
+    if (row->retry_us != 0) {
+        pawl__cli_show_trouble(cli, "  ", row);
+        pawl__cli_print(&cli->out, "\n");
+    }
     for (uint32_t i = 0; i < pawl__json_len(bookmarks); i++)
         show_bookmark(cli, pawl__json_at(bookmarks, i));
     for (uint32_t i = 0; i < pawl__json_len(incidents); i++)
@@ -73,6 +92,15 @@ int pawl__cli_show_instance(struct pawl_cli_session *session, struct pawl_str in
     int status = pawl__runtime_show(session->runtime, instance_id, &cli->arena, &row, &state,
                                     pawl__cli_session_deadline(session), err);
 
+    /* Of one whose state cannot be read the row still tells. */
+    if (status != PAWL_OK && status != PAWL_ENOTFOUND && !session->as_json &&
+        pawl__runtime_show(session->runtime, instance_id, &cli->arena, &row, NULL,
+                           pawl__cli_session_deadline(session), NULL) == PAWL_OK) {
+        pawl__cli_print(&cli->err, "its state cannot be read: %s\n", err->msg);
+        *err = (struct pawl_error)PAWL_ERROR_INIT;
+        state = pawl__json_null();
+        status = PAWL_OK;
+    }
     if (status != PAWL_OK)
         return pawl__cli_fail(cli, err, pawl__cli_session_hint(status));
     if (session->as_json) {

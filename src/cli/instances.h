@@ -12,4 +12,9 @@
 int pawl__cli_show_instance(struct pawl_cli_session *session, struct pawl_str instance_id,
                             struct pawl_error *err);
 
+/* Of one that cannot be run: whether it is set aside or tried again, and why; after `before`.
+ * Nothing of others. */
+void pawl__cli_show_trouble(struct pawl_cli *cli, const char *before,
+                            const struct pawl_instance_row *row);
+
 #endif

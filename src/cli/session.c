@@ -6,6 +6,7 @@
 #include "base/error.h"
 #include "cli/output.h"
 #include "host/features.h"
+#include "os/interrupt.h"
 
 static void write_line(void *ctx, struct pawl_str instance_id, struct pawl_str text)
 {
@@ -18,6 +19,14 @@ static void write_line(void *ctx, struct pawl_str instance_id, struct pawl_str t
     pawl__cli_flush(stream);
 }
 
+static void note_end(void *ctx)
+{
+    struct pawl_cli_session *session = ctx;
+
+    if (session->interrupt)
+        pawl__interrupt_raise(session->interrupt);
+}
+
 int pawl__cli_session_open(struct pawl_cli *cli, bool named, struct pawl_cli_session *out,
                            struct pawl_error *err)
 {
@@ -28,15 +37,29 @@ int pawl__cli_session_open(struct pawl_cli *cli, bool named, struct pawl_cli_ses
     return status == PAWL_OK ? pawl__cli_session_start(out, named, err) : status;
 }
 
+int pawl__cli_session_look(struct pawl_cli *cli, struct pawl_cli_session *out,
+                           struct pawl_error *err)
+{
+    int status;
+
+    *out = (struct pawl_cli_session){.cli = cli, .looks_only = true};
+    status = pawl__cli_configure(cli, &out->configuration, err);
+    return status == PAWL_OK ? pawl__cli_session_start(out, false, err) : status;
+}
+
 int pawl__cli_session_start(struct pawl_cli_session *out, bool named, struct pawl_error *err)
 {
     struct pawl_cli *cli = out->cli;
     int status = pawl__host_new(cli->env, &out->configuration, &out->host, err);
 
     if (status == PAWL_OK) {
-        pawl__host_set_surroundings(
-            out->host, &(struct pawl_surroundings){
-                           .log = &cli->log, .line = write_line, .ctx = out, .transient = !named});
+        pawl__host_set_surroundings(out->host,
+                                    &(struct pawl_surroundings){.log = &cli->log,
+                                                                .line = write_line,
+                                                                .ended = note_end,
+                                                                .ctx = out,
+                                                                .transient = !named,
+                                                                .looks_only = out->looks_only});
         status = pawl__host_compose(out->host, err);
     }
     if (status == PAWL_OK)
@@ -82,18 +105,31 @@ const char *pawl__cli_session_hint(int code)
     }
 }
 
-int pawl__cli_in_session(struct pawl_cli *cli,
-                         int (*body)(struct pawl_cli_session *session, struct pawl_error *err))
+static int run_body(struct pawl_cli *cli, bool looks_only,
+                    int (*body)(struct pawl_cli_session *session, struct pawl_error *err))
 {
     struct pawl_cli_session session;
     struct pawl_error err = PAWL_ERROR_INIT;
-    int code, status = pawl__cli_session_open(cli, false, &session, &err);
+    int code, status = looks_only ? pawl__cli_session_look(cli, &session, &err)
+                                  : pawl__cli_session_open(cli, false, &session, &err);
 
     if (status != PAWL_OK)
         return pawl__cli_fail(cli, &err, pawl__cli_session_hint(status));
     code = body(&session, &err);
     pawl__cli_session_close(&session);
     return code;
+}
+
+int pawl__cli_in_session(struct pawl_cli *cli,
+                         int (*body)(struct pawl_cli_session *session, struct pawl_error *err))
+{
+    return run_body(cli, false, body);
+}
+
+int pawl__cli_in_look(struct pawl_cli *cli,
+                      int (*body)(struct pawl_cli_session *session, struct pawl_error *err))
+{
+    return run_body(cli, true, body);
 }
 
 const char *pawl__cli_time_text(int64_t us, char out[PAWL_CLI_TIME_TEXT])

@@ -10,6 +10,8 @@
 #include "host/host.h"
 #include "runtime/runtime.h"
 
+struct pawl_interrupt;
+
 struct pawl_cli_session {
     struct pawl_cli *cli;
     struct pawl_configuration configuration;
@@ -17,7 +19,10 @@ struct pawl_cli_session {
     struct pawl_store *store;
     struct pawl_runtime *runtime;
     struct pawl_definitions *definitions;
-    bool as_json; /* lines of workflows go to standard error then */
+    /* Raised when the node is over for good; NULL: nobody waits for that. */
+    struct pawl_interrupt *interrupt;
+    bool looks_only; /* it reads: it joins no store as a node */
+    bool as_json;    /* lines of workflows go to standard error then */
 };
 
 /* How long a command waits for the store, or for an instance that is busy. */
@@ -29,7 +34,11 @@ struct pawl_cli_session {
  */
 PAWL_MUST_CHECK int pawl__cli_session_open(struct pawl_cli *cli, bool named,
                                            struct pawl_cli_session *out, struct pawl_error *err);
-/* The second half, for one that sets more: `cli` and `configuration` of it are filled. */
+/* The same for a command that only reads: it is no node, and leaves nothing in the store. */
+PAWL_MUST_CHECK int pawl__cli_session_look(struct pawl_cli *cli, struct pawl_cli_session *out,
+                                           struct pawl_error *err);
+/* The second half, for one that sets more: `cli`, `configuration` and, where it is wanted,
+ * `interrupt` of it are filled. */
 PAWL_MUST_CHECK int pawl__cli_session_start(struct pawl_cli_session *out, bool named,
                                             struct pawl_error *err);
 void pawl__cli_session_close(struct pawl_cli_session *session);
@@ -45,10 +54,13 @@ PAWL_MUST_CHECK int pawl__cli_session_drain(struct pawl_cli_session *session,
 const char *pawl__cli_session_hint(int code);
 
 /*
- * Opens, runs `body`, closes. An error of any of them is reported; `body` answers the exit code.
+ * Opens, runs `body`, closes. An error of any of them is reported; `body` returns the exit code.
  */
 int pawl__cli_in_session(struct pawl_cli *cli,
                          int (*body)(struct pawl_cli_session *session, struct pawl_error *err));
+/* For one that only reads. */
+int pawl__cli_in_look(struct pawl_cli *cli,
+                      int (*body)(struct pawl_cli_session *session, struct pawl_error *err));
 
 /* "2026-11-16 07:12:03" of a store time, UTC; "-" of 0. */
 #define PAWL_CLI_TIME_TEXT 32

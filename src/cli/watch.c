@@ -81,7 +81,7 @@ int pawl__cli_watch(struct pawl_cli *cli, bool once,
     if (status == PAWL_OK && !once)
         status = pawl__interrupt_open(cli->env, &watching.interrupt, &err);
     if (status == PAWL_OK) {
-        status = pawl__cli_session_open(cli, false, &watching.session, &err);
+        status = pawl__cli_session_look(cli, &watching.session, &err);
         if (status == PAWL_OK) {
             status = loop(&watching, look, ctx, &err);
             pawl__cli_session_close(&watching.session);

@@ -25,6 +25,12 @@ static int read_all(struct why *why, struct pawl_str instance_id, struct pawl_er
     int status = pawl__runtime_show(session->runtime, instance_id, why->b.arena, &why->row,
                                     &why->state, pawl__cli_session_deadline(session), err);
 
+    /* Of one whose state cannot be read the rest still tells. */
+    if (status != PAWL_OK && status != PAWL_ENOTFOUND) {
+        why->state = pawl__json_null();
+        status = pawl__runtime_show(session->runtime, instance_id, why->b.arena, &why->row, NULL,
+                                    pawl__cli_session_deadline(session), err);
+    }
     if (status == PAWL_OK)
         status =
             find_owned(why, PAWL_TABLE_BOOKMARKS, "created_us", WHY_ROWS_MAX, &why->bookmarks, err);
@@ -132,6 +138,8 @@ static const char *because_due(const struct why *why, const struct pawl_work_row
 
     if (pawl__str_is(why->row.status, "Finished"))
         return "the instance has ended: it is dropped when a node looks at it";
+    if (why->row.retry_us > why->now_us)
+        return "the instance cannot be run now: it is delivered when that is over";
     if (is_alive(why, why->row.owner))
         return "the node that runs the instance delivers it when its burst is over";
     if (work->owner != 0 && is_alive(why, work->owner))
@@ -236,6 +244,23 @@ static const char *ended(struct why *why)
         pawl__cli_span_text(at_us - why->row.created_us, (char[PAWL_CLI_SPAN_TEXT]){0}));
 }
 
+static const char *put_off(struct why *why)
+{
+    char span[PAWL_CLI_SPAN_TEXT];
+
+    if (why->row.retry_us == PAWL_TIME_NEVER)
+        return pawl__arena_printf(
+            why->b.arena, "it is set aside until somebody decides, after %lld failure%s: %.*s",
+            (long long)why->row.failures, why->row.failures == 1 ? "" : "s",
+            PAWL_STR_ARG(why->row.trouble));
+    return pawl__arena_printf(why->b.arena, "it could not be run; the next try is %s%s: %.*s",
+                              why->row.retry_us > why->now_us ? "in " : "due",
+                              why->row.retry_us > why->now_us
+                                  ? pawl__cli_span_text(why->row.retry_us - why->now_us, span)
+                                  : "",
+                              PAWL_STR_ARG(why->row.trouble));
+}
+
 static const char *summary(struct why *why, const struct pawl_json *waits,
                            const struct pawl_json *letters)
 {
@@ -243,6 +268,8 @@ static const char *summary(struct why *why, const struct pawl_json *waits,
         return ended(why);
     if (is_alive(why, why->row.owner))
         return "it is running right now";
+    if (why->row.retry_us != 0)
+        return put_off(why);
     if (why->row.runnable != 0)
         return others_alive(why) > 0
                    ? "it stands in the middle of a burst; the next free node goes on with it"
@@ -270,11 +297,15 @@ static struct pawl_json commands(struct why *why, const struct pawl_json *waits)
                               "pawl deadletters --instance");
     if (pawl__str_is(why->row.sub_status, "Faulted"))
         pawl__cli_why_command(why, &out, "see what it did", "pawl journal");
-    if (running && !is_alive(why, why->row.owner) &&
-        (why->row.runnable != 0 || pawl__json_len(waits) == 0))
+    if (running && why->row.retry_us != 0)
+        pawl__cli_why_command(why, &out, "try it again, once the reason is gone", "pawl retry");
+    else if (running && !is_alive(why, why->row.owner) &&
+             (why->row.runnable != 0 || pawl__json_len(waits) == 0))
         pawl__cli_why_command(why, &out, "go on with it here", "pawl resume");
     if (running && !why->row.cancel_requested)
         pawl__cli_why_command(why, &out, "end it", "pawl cancel");
+    if (running && why->row.retry_us == PAWL_TIME_NEVER)
+        pawl__cli_why_command(why, &out, "end it although its state is damaged", "pawl rm");
     return out;
 }
 
@@ -292,6 +323,8 @@ static void build(struct why *why, struct pawl_json *out)
     pawl__cli_put_time(b, out, "updatedAt", why->row.updated_us);
     pawl__cli_put_time(b, out, "finishedAt", why->row.finished_us);
     pawl__build_bool(b, out, "cancelRequested", why->row.cancel_requested != 0);
+    pawl__build_bool(b, out, "isSetAside", why->row.retry_us == PAWL_TIME_NEVER);
+    pawl__cli_put(b, out, "trouble", why->row.trouble);
     why_put(why, out, "summary", summary(why, &waits, &letters));
     pawl__build(b, out, "waitsFor", waits);
     pawl__build(b, out, "mail", letters);

@@ -35,6 +35,23 @@ static bool is_line(struct pawl_str text)
                              !memchr(text.ptr, '\n', text.len) && !memchr(text.ptr, 0, text.len));
 }
 
+/*
+ * What says where a message ends, and what becomes of its connection, is the driver's alone. With
+ * one of these a request could hide another in its body, whose answer the next user of the
+ * connection would get.
+ */
+static bool is_framing(struct pawl_str name)
+{
+    static const char *const names[] = {
+        "Connection", "Content-Length", "Keep-Alive",        "Proxy-Connection",
+        "TE",         "Trailer",        "Transfer-Encoding", "Upgrade"};
+
+    for (size_t i = 0; i < sizeof names / sizeof names[0]; i++)
+        if (pawl__str_equal_nocase(name, pawl__str(names[i])))
+            return true;
+    return false;
+}
+
 static int check(const struct pawl_http_request *request, struct pawl_error *err)
 {
     if (!is_token(request->method))
@@ -47,6 +64,11 @@ static int check(const struct pawl_http_request *request, struct pawl_error *err
             return pawl__error_set(err, PAWL_EINVAL,
                                    "the header '%.*s' has a name or a value that HTTP does not "
                                    "allow",
+                                   PAWL_STR_ARG(request->headers[i].name));
+        if (is_framing(request->headers[i].name))
+            return pawl__error_set(err, PAWL_EINVAL,
+                                   "the header '%.*s' cannot be set: it follows from the body and "
+                                   "the connection; leave it out",
                                    PAWL_STR_ARG(request->headers[i].name));
     }
     return PAWL_OK;

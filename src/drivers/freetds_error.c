@@ -11,24 +11,68 @@ struct number_code {
     const char *hint;
 };
 
+#define GRANT "grant it to the user of the URI"
+#define NO_SERVER_LOGIN "the server takes no logins of its own: allow SQL Server authentication"
+
+/*
+ * What is not here is decided by its severity. Numbers of a server that moves, recovers or lacks
+ * something for now are TRANSIENT, also those that a wrong setting causes too (4060).
+ */
 static const struct number_code number_codes[] = {
     {208, PAWL_ENOTFOUND, NULL},
-    {229, PAWL_EPERM, "grant it to the user of the URI"},
-    {262, PAWL_EPERM, "grant it to the user of the URI"},
-    {300, PAWL_EPERM, "grant it to the user of the URI"},
+    {229, PAWL_EPERM, GRANT},
+    {262, PAWL_EPERM, GRANT},
+    {297, PAWL_EPERM, GRANT},
+    {300, PAWL_EPERM, GRANT},
+    {547, PAWL_ECONFLICT, NULL},    /* foreign key, check */
+    {615, PAWL_EUNAVAILABLE, NULL}, /* the database is being moved */
+    {701, PAWL_EUNAVAILABLE, NULL}, /* memory */
+    {802, PAWL_EUNAVAILABLE, NULL}, /* memory of the buffer pool */
+    {823, PAWL_EIO, NULL},          /* a page could not be read or written */
+    {824, PAWL_ECORRUPT, NULL},     /* a page is damaged */
+    {911, PAWL_ENOTFOUND, "check the database of the URI"},
+    {916, PAWL_EPERM, GRANT},        /* no access to the database */
+    {921, PAWL_EUNAVAILABLE, NULL},  /* the database is not recovered yet */
+    {922, PAWL_EUNAVAILABLE, NULL},  /* it is being recovered */
+    {926, PAWL_ECORRUPT, NULL},      /* it is suspect */
+    {983, PAWL_EUNAVAILABLE, NULL},  /* its availability group resolves who leads */
+    {1105, PAWL_EUNAVAILABLE, NULL}, /* disk full */
     {1204, PAWL_EUNAVAILABLE, NULL}, /* no lock left */
     {1205, PAWL_EUNAVAILABLE, NULL}, /* deadlock victim */
     {1222, PAWL_EBUSY, NULL},
     {1223, PAWL_ENOTFOUND, NULL},
+    {2601, PAWL_EEXISTS, NULL}, /* unique index */
+    {2627, PAWL_EEXISTS, NULL}, /* unique constraint */
+    {2628, PAWL_ELIMIT, NULL},  /* text too long */
     {2714, PAWL_EEXISTS, NULL},
     {2812, PAWL_EUNSUPPORTED, "this is no SQL Server, or one without it"},
-    {4060, PAWL_ENOTFOUND, "check the database of the URI"},
+    {3906, PAWL_EUNAVAILABLE, NULL}, /* read-only: a secondary */
+    {3960, PAWL_EBUSY, NULL},        /* snapshot: another transaction was first */
+    {4060, PAWL_EUNAVAILABLE, "check the database of the URI, unless it is being moved"},
     {4064, PAWL_ENOTFOUND, "give the database in the URI"},
+    {4221, PAWL_EUNAVAILABLE, NULL},  /* login to a secondary waits for versions */
+    {6005, PAWL_EUNAVAILABLE, NULL},  /* shutting down */
+    {8152, PAWL_ELIMIT, NULL},        /* text too long, before 2019 */
+    {8645, PAWL_EUNAVAILABLE, NULL},  /* waited for memory in vain */
+    {8651, PAWL_EUNAVAILABLE, NULL},  /* not enough memory */
+    {9002, PAWL_EUNAVAILABLE, NULL},  /* the log is full */
+    {10928, PAWL_EUNAVAILABLE, NULL}, /* resource limits of Azure SQL */
+    {10929, PAWL_EUNAVAILABLE, NULL},
+    {10936, PAWL_EUNAVAILABLE, NULL},
+    {14906, PAWL_EUNAVAILABLE, NULL}, /* moving */
+    {17142, PAWL_EUNAVAILABLE, NULL}, /* paused */
+    {18401, PAWL_EUNAVAILABLE, NULL}, /* upgrading */
+    {18452, PAWL_EPERM, NO_SERVER_LOGIN},
     {18456, PAWL_EPERM, "check user and password of the URI"},
-    {18452, PAWL_EPERM, "the server takes no logins of its own: allow SQL Server authentication"},
-    {40613, PAWL_EUNAVAILABLE, NULL}, /* of Azure SQL: not now */
+    {18486, PAWL_EPERM, "the account is locked"},
+    {40143, PAWL_EUNAVAILABLE, NULL}, /* of Azure SQL: not now */
     {40197, PAWL_EUNAVAILABLE, NULL},
     {40501, PAWL_EUNAVAILABLE, NULL},
+    {40540, PAWL_EUNAVAILABLE, NULL},
+    {40544, PAWL_EUNAVAILABLE, NULL}, /* size quota */
+    {40549, PAWL_EUNAVAILABLE, NULL}, /* long transaction ended */
+    {40550, PAWL_EUNAVAILABLE, NULL}, /* too many locks */
+    {40613, PAWL_EUNAVAILABLE, NULL},
     {49918, PAWL_EUNAVAILABLE, NULL},
     {49919, PAWL_EUNAVAILABLE, NULL},
     {49920, PAWL_EUNAVAILABLE, NULL},

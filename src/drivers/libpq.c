@@ -154,6 +154,16 @@ bool pawl__pq_is_broken(const struct pawl_pq_conn *conn)
     return conn->broken;
 }
 
+void pawl__pq_set_mark(struct pawl_pq_conn *conn, uint64_t mark)
+{
+    conn->mark = mark;
+}
+
+uint64_t pawl__pq_mark(const struct pawl_pq_conn *conn)
+{
+    return conn->mark;
+}
+
 bool pawl__pq_is_alive(struct pawl_pq_conn *conn, struct pawl_env *env)
 {
     const struct pawl_socket_wait now = {env, NULL, INT64_MIN};

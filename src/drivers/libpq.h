@@ -49,6 +49,13 @@ bool pawl__pq_is_broken(const struct pawl_pq_conn *conn);
 /* Whether one that was idle still stands: its end is noticed before anything is sent on it. */
 bool pawl__pq_is_alive(struct pawl_pq_conn *conn, struct pawl_env *env);
 
+/* The error of one that leads to a standby, and that its user does not want for that reason. */
+int pawl__pq_refuse_standby(const struct pawl_pq_conn *conn, struct pawl_error *err);
+
+/* A number of its user's own; 0 at first. */
+void pawl__pq_set_mark(struct pawl_pq_conn *conn, uint64_t mark);
+uint64_t pawl__pq_mark(const struct pawl_pq_conn *conn);
+
 /* "host:port/database", for people. Works without a server. "" when `uri` is not readable. */
 void pawl__pq_location(struct pawl_pq *pq, const char *uri, char *out, size_t size);
 /* For pawl__socket_wait_many(). */
@@ -103,7 +110,8 @@ PAWL_MUST_CHECK int pawl__pq_sync(struct pawl_pq_conn *conn, struct pawl_error *
  * Sends, waits, keeps the answers. PAWL_OK: there are answers to every statement, of which some may
  * be errors. Any other answer breaks the connection: PAWL_EUNAVAILABLE, PAWL_ETIMEDOUT,
  * PAWL_ESTOPPED (none of the transactions whose sync is unanswered can have happened, or with
- * `writes`: PAWL_EUNKNOWN, they may have).
+ * `writes`: PAWL_EUNKNOWN, they may have). A server that says that it only reads (a standby) breaks
+ * the connection after PAWL_OK: the next one may lead to the server that writes.
  */
 PAWL_MUST_CHECK int pawl__pq_run(struct pawl_pq_conn *conn, bool writes,
                                  const struct pawl_socket_wait *wait, struct pawl_error *err);
@@ -171,7 +179,12 @@ void pawl__pq_array_begin(struct pawl_buf *buf, enum pawl_pq_type type, size_t c
 void pawl__pq_array_bytes(struct pawl_buf *buf, struct pawl_str element);
 void pawl__pq_array_int(struct pawl_buf *buf, int64_t element);
 
-/* The code for a SQLSTATE; exposed for its test. "" is a connection's failure. */
+/*
+ * The code for a SQLSTATE of a statement, by the one table there is (libpq_error.c); exposed for
+ * its test. "" is a connection's failure. An error of a statement means that its transaction was
+ * taken back, also when the server ends the session (57P01): what may have happened nevertheless is
+ * PAWL_EUNKNOWN by where in the batch the answers ended, which pawl__pq_run() decides.
+ */
 int pawl__pq_code(const char *sqlstate);
 
 #endif

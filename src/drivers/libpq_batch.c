@@ -29,9 +29,12 @@
 
 static void forget_answers(struct pawl_pq_conn *conn)
 {
-    for (size_t i = 0; i < conn->entry_count; i++)
+    for (size_t i = 0; i < conn->entry_count; i++) {
         conn->pq->call.PQclear(conn->entries[i].result); /* NULL allowed */
-    conn->entry_count = conn->posted_entries;            /* those have no answers yet */
+        conn->entries[i].result = NULL;
+    }
+    /* Those have no answers yet, or the connection broke behind them. */
+    conn->entry_count = conn->posted_entries;
     conn->received_count = 0;
     conn->query_count = 0;
 }
@@ -302,6 +305,14 @@ static int await_answer(struct pawl_pq_conn *conn, const struct pawl_socket_wait
     }
 }
 
+static void note_standby(struct pawl_pq_conn *conn, const PGresult *result)
+{
+    const char *state = conn->pq->call.PQresultErrorField(result, PG_DIAG_SQLSTATE);
+
+    if (state && strcmp(state, "25006") == 0)
+        conn->is_standby = true;
+}
+
 /* All results of one entry; the first that says something is kept. */
 static int receive_entry(struct pawl_pq_conn *conn, struct pq_entry *entry,
                          const struct pawl_socket_wait *wait)
@@ -324,6 +335,8 @@ static int receive_entry(struct pawl_pq_conn *conn, struct pq_entry *entry,
         }
         conn->empty_count = 0;
         kind = call->PQresultStatus(result);
+        if (kind == PGRES_FATAL_ERROR)
+            note_standby(conn, result);
         if (kind == PGRES_PIPELINE_SYNC) {
             call->PQclear(result);
             return entry->kind == PQ_SYNC ? PAWL_OK : PAWL_EINTERNAL;
@@ -412,6 +425,8 @@ int pawl__pq_run(struct pawl_pq_conn *conn, bool writes, const struct pawl_socke
     if (conn->broken)
         return pawl__error_set(err, PAWL_EUNAVAILABLE, "the connection to PostgreSQL is broken");
     status = receive_rest(conn, wait);
+    if (conn->is_standby)
+        conn->broken = true;
     if (status == PAWL_OK)
         return PAWL_OK;
     conn->broken = true;

@@ -13,30 +13,44 @@ struct state_code {
     const char *hint;
 };
 
+#define STANDBY                                                                                    \
+    "this server only reads, as a standby does; give the primary's address, or all of them: "      \
+    "postgres://a,b/?target_session_attrs=read-write"
+
 /* The first that fits. */
 static const struct state_code state_codes[] = {
+    {"08007", PAWL_EUNKNOWN, NULL}, /* nobody knows how the transaction ended */
+    {"08P01", PAWL_EINTERNAL, NULL},
     {"08", PAWL_EUNAVAILABLE, NULL},
     {"0A", PAWL_EUNSUPPORTED, NULL},
+    {"21", PAWL_EINVAL, NULL},
+    {"22001", PAWL_ELIMIT, NULL}, /* too long */
     {"22", PAWL_EINVAL, NULL},
     {"23505", PAWL_EEXISTS, NULL},
     {"23", PAWL_ECONFLICT, NULL},
-    {"25006", PAWL_EPERM, "this is a standby or a read-only server; give the primary's address"},
+    {"25006", PAWL_EUNAVAILABLE, STANDBY}, /* until a failover is over */
+    {"25P03", PAWL_EUNAVAILABLE, NULL},    /* idle in a transaction for too long: taken back */
+    {"25P04", PAWL_EUNAVAILABLE, NULL},    /* transaction_timeout: taken back */
     {"28P01", PAWL_EPERM, "check user and password of the URI"},
     {"28", PAWL_EPERM, "check the user of the URI and the server's pg_hba.conf"},
     {"3D000", PAWL_ENOTFOUND, "make it: createdb NAME"},
     {"3F000", PAWL_ENOTFOUND, "make it: CREATE SCHEMA NAME"},
+    {"40002", PAWL_ECONFLICT, NULL}, /* a constraint that is checked at the end */
     {"40003", PAWL_EUNKNOWN, NULL},
     {"40", PAWL_EBUSY, NULL},
     {"42501", PAWL_EPERM, "grant it to the user of the URI"},
     {"42P01", PAWL_ENOTFOUND, "the tables are missing: let pawl create them"},
+    {"42P07", PAWL_EEXISTS, NULL},
     {"53100", PAWL_EUNAVAILABLE, "the server's disk is full"},
     {"53300", PAWL_EUNAVAILABLE, "raise max_connections or give each node fewer connections"},
     {"53", PAWL_EUNAVAILABLE, NULL},
     {"54", PAWL_ELIMIT, NULL},
-    {"55P03", PAWL_EBUSY, NULL},
+    {"55006", PAWL_EBUSY, NULL}, /* in use */
+    {"55P03", PAWL_EBUSY, NULL}, /* lock_timeout, NOWAIT */
     {"57014", PAWL_ETIMEDOUT, NULL},
-    {"57P", PAWL_EUNAVAILABLE, NULL},
+    {"57P", PAWL_EUNAVAILABLE, NULL}, /* the server or the session is being ended, or starts */
     {"58", PAWL_EIO, "look into the server's log"},
+    {"72000", PAWL_EBUSY, NULL}, /* snapshot too old */
     {"XX001", PAWL_ECORRUPT, "look into the server's log"},
     {"XX002", PAWL_ECORRUPT, "REINDEX, and look into the server's log"},
 };
@@ -147,6 +161,14 @@ int pawl__pq_lost_error(struct pawl_pq_conn *conn, int code, struct pawl_error *
         return pawl__error_set(err, code, "PostgreSQL at %s port %s: %.*s", host ? host : "?",
                                port ? port : "?", PAWL_STR_ARG(why));
     return pawl__error_code(err, code);
+}
+
+int pawl__pq_refuse_standby(const struct pawl_pq_conn *conn, struct pawl_error *err)
+{
+    const char *host = conn->pq->call.PQhost(conn->conn), *port = conn->pq->call.PQport(conn->conn);
+
+    return pawl__error_set(err, pawl__pq_code("25006"), "PostgreSQL at %s port %s: " STANDBY,
+                           host && *host ? host : "local socket", port ? port : "?");
 }
 
 static int result_error(const struct pawl_pq_conn *conn, const PGresult *result,

@@ -57,6 +57,8 @@ struct pawl_pq_conn {
     PGconn *conn;
     bool broken;
     bool is_pending; /* something was queued and not answered */
+    bool is_standby; /* it has refused to write */
+    uint64_t mark;
     struct pawl_buf scratch;
     struct pq_entry *entries; /* of this batch, in the order of the pipeline */
     uint32_t *queries;        /* which of them are queries */

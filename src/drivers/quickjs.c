@@ -13,6 +13,13 @@
 #define KEEP_PAGES (8u * 1024 * 1024 / WASM_RT_PAGE_BYTES)
 /* What the engine needs besides the objects it counts. */
 #define OVERHEAD_PAGES (16u * 1024 * 1024 / WASM_RT_PAGE_BYTES)
+/* More than a context has. */
+#define CONTEXT_BYTES 2048u
+/* Work between two looks at the clock and at whether to stop: less than a millisecond. */
+#define WORK_SLICE 100000
+/* Work after which a stay that is to stop is interrupted, which undoes the step that it is part of:
+ * some ten milliseconds. What is done sooner is waited for, and its step is kept. */
+#define WORK_BEFORE_STOP 10000000
 
 /*
  * The translated module keeps one table of signature numbers. It is filled here, before main and
@@ -59,10 +66,64 @@ static uint32_t add_host_function(struct pawl_quickjs *js)
     return index;
 }
 
+/* Outside of a stay: starting the engine and making it ready. */
+static void grant_all(struct pawl_quickjs *js)
+{
+    js->work_granted = INT64_MAX;
+    js->module.w2c_memory.work = INT64_MAX;
+}
+
+/* Why the stay must end now; DONE: it may go on. */
+static enum pawl_quickjs_end end_of_slice(struct pawl_quickjs *js)
+{
+    const struct pawl_quickjs_host *host = js->host;
+
+    if (js->work_left <= 0)
+        return PAWL_QUICKJS_FUEL;
+    if (js->work_given - js->work_left >= WORK_BEFORE_STOP && host->stop && host->stop(host->ctx))
+        return PAWL_QUICKJS_STOPPED;
+    if (!host->processor_ns || js->time_ns <= 0)
+        return PAWL_QUICKJS_DONE;
+    /* Asking costs more than most scripts: the first slice is not counted. */
+    if (js->deadline_ns == 0)
+        js->deadline_ns = host->processor_ns(host->ctx) + js->time_ns;
+    else if (host->processor_ns(host->ctx) >= js->deadline_ns)
+        return PAWL_QUICKJS_TIME;
+    return PAWL_QUICKJS_DONE;
+}
+
+static void grant_slice(struct pawl_quickjs *js)
+{
+    js->work_granted = js->work_left < WORK_SLICE ? js->work_left : WORK_SLICE;
+    js->work_left -= js->work_granted;
+    js->module.w2c_memory.work = js->work_granted;
+}
+
+/* The translated code has used up what it was granted. */
+static void spend(void *ctx)
+{
+    struct pawl_quickjs *js = ctx;
+
+    if (!js->host) {
+        grant_all(js);
+        return;
+    }
+    /* What was copied at once may be more than was left. */
+    js->work_left += js->module.w2c_memory.work;
+    if (js->end == PAWL_QUICKJS_DONE)
+        js->end = end_of_slice(js);
+    if (js->end != PAWL_QUICKJS_DONE)
+        wasm_rt_trap(WASM_RT_TRAP_SPENT);
+    grant_slice(js);
+}
+
 static void instantiate(void *arg)
 {
     struct pawl_quickjs *js = arg;
 
+    js->module.w2c_memory.spent = spend;
+    js->module.w2c_memory.spent_ctx = js;
+    grant_all(js);
     js->module.w2c_memory.alloc = js->alloc;
     js->module.w2c_memory.page_limit = WASM_RT_PAGES_MAX;
     js->module.w2c___indirect_function_table.alloc = js->alloc;
@@ -70,6 +131,25 @@ static void instantiate(void *arg)
     Z_quickjs_instantiate(&js->module, (struct Z_env_instance_t *)(void *)js,
                           (struct Z_wasi_snapshot_preview1_instance_t *)(void *)js);
     js->roots.host_function = add_host_function(js);
+}
+
+/*
+ * The context keeps the object with the global let and const behind the global object; nothing that
+ * it exports leads there. Traps when it is not found, so that no engine starts without.
+ */
+static uint64_t find_lexical(struct pawl_quickjs *js)
+{
+    uint64_t global = Z_quickjsZ_JS_GetGlobalObject(&js->module, js->roots.context);
+
+    Z_quickjsZ_JS_FreeValue(&js->module, js->roots.context, global);
+    for (uint32_t at = js->roots.context; at < js->roots.context + CONTEXT_BYTES; at += 8) {
+        uint64_t bits[2];
+
+        memcpy(bits, pawl__quickjs_at(js, at), sizeof bits);
+        if (bits[0] == global && bits[1] >> 32 == global >> 32 && bits[1] != global)
+            return bits[1];
+    }
+    wasm_rt_trap(WASM_RT_TRAP_UNREACHABLE);
 }
 
 static void start(void *arg)
@@ -85,6 +165,7 @@ static void start(void *arg)
     js->roots.args = Z_quickjsZ_wasm_malloc(&js->module, QUICKJS_ARGS * 8);
     if (js->roots.scratch == 0 || js->roots.args == 0)
         wasm_rt_trap(WASM_RT_TRAP_UNREACHABLE);
+    js->roots.lexical = find_lexical(js);
     Z_quickjsZ_qjs_set_interrupt_handler(&js->module, 1);
 }
 
@@ -206,17 +287,18 @@ enum pawl_quickjs_end pawl__quickjs_enter(struct pawl_quickjs *js,
 
     PAWL_ASSERT(!js->host && limits->memory_bytes <= PAWL_QUICKJS_MEMORY_MAX);
     js->host = host;
-    js->fuel_left = limits->fuel;
-    js->deadline_ns = PAWL_FOREVER;
-    if (host->monotonic_ns && limits->time_ns > 0)
-        js->deadline_ns = host->monotonic_ns(host->ctx) + limits->time_ns;
+    js->work_given = js->work_left = (int64_t)limits->fuel * PAWL_QUICKJS_WORK_PER_FUEL;
+    js->time_ns = limits->time_ns;
+    js->deadline_ns = 0;
     js->end = PAWL_QUICKJS_DONE;
+    grant_slice(js);
     js->args_used = 0;
     js->module.w2c_memory.page_limit = limits->memory_bytes / WASM_RT_PAGE_BYTES + OVERHEAD_PAGES;
     js->trap = wasm_rt_run(run_stay, &stay);
-    if (js->trap != WASM_RT_TRAP_NONE)
+    if (js->trap != WASM_RT_TRAP_NONE && js->trap != WASM_RT_TRAP_SPENT)
         js->end = PAWL_QUICKJS_TRAPPED;
     js->host = NULL;
+    grant_all(js);
     return js->end;
 }
 

@@ -8,9 +8,12 @@
  * put into it, or into another engine, at any time, at the cost of copying them (about 1.5 MB).
  *
  * Everything that enters the engine happens inside pawl__quickjs_enter(), which bounds it: by fuel
- * (how often the engine asks whether to go on, which depends on the script alone), by time, by
- * memory and by stack. A limit that is hit ends the script whether it catches exceptions or not;
- * afterwards put an image into the engine before using it again. pawl__js_… functions below are
+ * (work counted inside the translated code, loop turn by loop turn, also of built-in functions; it
+ * depends on the script alone), by processor time of the thread, by memory and by stack. The host
+ * can stop it at any time. A limit that is hit leaves the engine at once, whatever it is doing: the
+ * frames of C functions in between are gone without a return, so that a function which calls the
+ * engine holds nothing that only its end would release (memory is the arena's or the owner's).
+ * Afterwards put an image into the engine before using it again. pawl__js_… functions below are
  * called only inside, from the function entered or from a host function.
  */
 #ifndef PAWL_DRIVERS_QUICKJS_H
@@ -46,17 +49,20 @@ enum pawl_quickjs_end {
     PAWL_QUICKJS_DONE,
     PAWL_QUICKJS_FUEL,
     PAWL_QUICKJS_TIME,
+    PAWL_QUICKJS_STOPPED, /* by the host's `stop` */
     PAWL_QUICKJS_ABORTED, /* pawl__js_abort() */
     PAWL_QUICKJS_TRAPPED, /* the engine itself failed; the message says how */
 };
 
 struct pawl_quickjs_limits {
-    uint32_t fuel;         /* questions; one for about 10,000 loop turns or calls */
-    int64_t time_ns;       /* 0: none */
+    uint32_t fuel;         /* each PAWL_QUICKJS_WORK_PER_FUEL units of work */
+    int64_t time_ns;       /* of the thread's processor time; 0: none */
     uint32_t memory_bytes; /* of the script's objects; at most PAWL_QUICKJS_MEMORY_MAX */
     uint32_t stack_bytes;  /* of the engine's own stack, see PAWL_QUICKJS_STACK_DEFAULT */
 };
 
+/* A unit is a turn of a loop in the engine's own code: 1 to 13 ns. */
+#define PAWL_QUICKJS_WORK_PER_FUEL 30000
 #define PAWL_QUICKJS_MEMORY_MAX (96u << 20)
 /*
  * The engine counts the stack that it manages itself. For each byte of it up to about 11 bytes of
@@ -72,8 +78,10 @@ struct pawl_quickjs_host {
      */
     struct pawl_js (*call)(void *ctx, struct pawl_quickjs *js, uint32_t number,
                            const struct pawl_js *args, uint32_t count);
-    /* A clock for the time limit; NULL: no time limit. */
-    int64_t (*monotonic_ns)(void *ctx);
+    /* The thread's processor time, for the time limit; NULL: no time limit. */
+    int64_t (*processor_ns)(void *ctx);
+    /* Asked about every tenth of a millisecond: true ends the stay as STOPPED. NULL: never. */
+    bool (*stop)(void *ctx);
     int64_t now_unix_ns; /* what Date sees; it stands still */
     void *ctx;
 };
@@ -109,12 +117,15 @@ const char *pawl__quickjs_trap_text(const struct pawl_quickjs *js);
 
 /* ---- inside: running --------------------------------------------------------------------- */
 
+/* Counts work that a host function does by itself: `bytes` that it reads or writes. */
+void pawl__js_work(struct pawl_quickjs *js, size_t bytes);
+
 /* Runs a script in the global scope; its completion value, or EXCEPTION. */
 struct pawl_js pawl__js_evaluate(struct pawl_quickjs *js, struct pawl_str source, const char *name);
 /* Whether the text is a script; nothing runs. EXCEPTION or undefined. */
 struct pawl_js pawl__js_check(struct pawl_quickjs *js, struct pawl_str source, const char *name);
 
-#define PAWL_JS_ARGS_MAX 32
+#define PAWL_JS_ARGS_MAX 40
 /* Calls a function with borrowed arguments; `this` is undefined. */
 struct pawl_js pawl__js_call(struct pawl_quickjs *js, struct pawl_js function,
                              const struct pawl_js *args, uint32_t count);
@@ -124,6 +135,9 @@ struct pawl_js pawl__js_call(struct pawl_quickjs *js, struct pawl_js function,
  * answers what it was fulfilled with. EXCEPTION when it was rejected, or can never be settled.
  */
 struct pawl_js pawl__js_settle(struct pawl_quickjs *js, struct pawl_js value);
+
+/* Whether promises have queued something that has not run: it would run in a later stay. */
+bool pawl__js_has_jobs(struct pawl_quickjs *js);
 
 /* The value that was thrown. The engine has then forgotten it. */
 struct pawl_js pawl__js_caught(struct pawl_quickjs *js);
@@ -214,6 +228,8 @@ void pawl__js_collect(struct pawl_quickjs *js);
 struct pawl_js pawl__js_global(struct pawl_quickjs *js);
 /* How many properties the global object has itself. */
 uint32_t pawl__js_global_own(struct pawl_quickjs *js);
+/* How many names `let`, `const` and `class` of scripts have declared in the global scope. */
+uint32_t pawl__js_lexical_own(struct pawl_quickjs *js);
 /*
  * Whether the global object is as new: extensible, with this prototype, and with no property of its
  * own besides the `own` it had at first. Those that came later are deleted where that is possible.
@@ -226,8 +242,10 @@ bool pawl__js_global_is_clean(struct pawl_quickjs *js, struct pawl_js prototype,
  */
 bool pawl__js_text(struct pawl_quickjs *js, struct pawl_js value, struct pawl_arena *arena,
                    struct pawl_str *out);
-/* The bytes of an ArrayBuffer or of a view on one, borrowed until the engine runs; false: it is
- * neither. */
+/*
+ * The bytes of an ArrayBuffer, a Uint8Array or a Uint8ClampedArray, borrowed until the engine runs.
+ * false: it is none of these.
+ */
 bool pawl__js_peek_bytes(struct pawl_quickjs *js, struct pawl_js value, struct pawl_str *out);
 
 #endif

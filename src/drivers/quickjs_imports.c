@@ -18,21 +18,10 @@ static struct pawl_quickjs *from_wasi(struct Z_wasi_snapshot_preview1_instance_t
     return (struct pawl_quickjs *)(void *)wasi;
 }
 
-/* Answers 1 to stop the script. Depends on the script alone as long as fuel is the limit. */
+/* Returns 1 to end a script that the host has aborted. Limits are counted elsewhere (spend()). */
 u32 Z_envZ_host_interrupt(struct Z_env_instance_t *env)
 {
-    struct pawl_quickjs *js = from_env(env);
-
-    if (js->end != PAWL_QUICKJS_DONE)
-        return 1;
-    if (js->fuel_left == 0)
-        js->end = PAWL_QUICKJS_FUEL;
-    else
-        js->fuel_left--;
-    if (js->end == PAWL_QUICKJS_DONE && js->deadline_ns != PAWL_FOREVER &&
-        js->host->monotonic_ns(js->host->ctx) >= js->deadline_ns)
-        js->end = PAWL_QUICKJS_TIME;
-    return js->end != PAWL_QUICKJS_DONE;
+    return from_env(env)->end != PAWL_QUICKJS_DONE;
 }
 
 u32 Z_envZ_host_get_timezone_offset(struct Z_env_instance_t *env, u32 high, u32 low)

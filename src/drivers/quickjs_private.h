@@ -26,6 +26,9 @@
 
 #define JS_CLASS_OBJECT 1u
 
+#define JS_TYPED_ARRAY_UINT8C 0u
+#define JS_TYPED_ARRAY_UINT8 2u
+
 #define JS_MAKE(tag, value) ((uint64_t)(uint32_t)(tag) << 32 | (uint32_t)(value))
 
 #define QUICKJS_SCRATCH_BYTES 4096u
@@ -39,6 +42,7 @@ struct pawl_quickjs_roots {
     uint32_t args;    /* QUICKJS_ARGS values */
     uint32_t host_function;
     uint32_t stack_pointer;
+    uint64_t lexical; /* the object that holds global let, const and class */
 };
 
 struct pawl_quickjs {
@@ -48,8 +52,11 @@ struct pawl_quickjs {
 
     /* The stay. */
     const struct pawl_quickjs_host *host;
-    uint32_t fuel_left;
-    int64_t deadline_ns;
+    int64_t work_given;   /* to this stay in all */
+    int64_t work_left;    /* without what is granted */
+    int64_t work_granted; /* what the translated code is using up now */
+    int64_t time_ns;      /* the limit */
+    int64_t deadline_ns;  /* of the thread's processor time; 0: not known before the first slice */
     uint32_t args_used;
     enum pawl_quickjs_end end; /* once set, every question is answered with: stop */
     wasm_rt_trap_t trap;

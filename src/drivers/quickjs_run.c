@@ -6,7 +6,6 @@
 
 #define CONTEXT(js) (&(js)->module), (js)->roots.context
 
-#define JOBS_PER_QUESTION 128u
 #define EVAL_GLOBAL 0u
 #define EVAL_COMPILE_ONLY (1u << 5)
 
@@ -72,12 +71,21 @@ struct pawl_js pawl__js_call(struct pawl_quickjs *js, struct pawl_js function,
     return value;
 }
 
+void pawl__js_work(struct pawl_quickjs *js, size_t bytes)
+{
+    WASM_RT_BULK(&js->module.w2c_memory, bytes);
+}
+
+bool pawl__js_has_jobs(struct pawl_quickjs *js)
+{
+    return Z_quickjsZ_JS_IsJobPending(&js->module, js->roots.runtime) == 1;
+}
+
 static bool run_jobs(struct pawl_quickjs *js)
 {
     uint32_t context_at = js->roots.scratch;
-    uint32_t count = 0;
 
-    while (Z_quickjsZ_JS_IsJobPending(&js->module, js->roots.runtime) == 1) {
+    while (pawl__js_has_jobs(js)) {
         int32_t done =
             (int32_t)Z_quickjsZ_JS_ExecutePendingJob(&js->module, js->roots.runtime, context_at);
 
@@ -87,10 +95,6 @@ static bool run_jobs(struct pawl_quickjs *js)
                 return false;
             pawl__js_free(js, pawl__js_caught(js));
         }
-        /* Each job is short, so the engine may never ask; a queue without end is stopped here. */
-        if (++count % JOBS_PER_QUESTION == 0 &&
-            Z_envZ_host_interrupt((struct Z_env_instance_t *)(void *)js) != 0)
-            return false;
     }
     return true;
 }

@@ -122,6 +122,7 @@ static struct lent lend(struct pawl_quickjs *js, struct pawl_str text)
 {
     struct lent lent = {.address = js->roots.scratch};
 
+    pawl__js_work(js, text.len);
     if (text.len >= QUICKJS_SCRATCH_BYTES) {
         lent.owned = true;
         lent.address = text.len < WASM_RT_BLOCK_BYTES
@@ -361,6 +362,7 @@ bool pawl__quickjs_take_text(struct pawl_quickjs *js, uint32_t address, uint32_t
         return false;
     if (!pawl__quickjs_holds(js, address, size))
         wasm_rt_trap(WASM_RT_TRAP_OOB);
+    pawl__js_work(js, size);
     done = copy_text(arena, pawl__str_make((const char *)pawl__quickjs_at(js, address), size), out);
     Z_quickjsZ_JS_FreeCString(CONTEXT(js), address);
     return done;
@@ -375,24 +377,55 @@ bool pawl__js_text(struct pawl_quickjs *js, struct pawl_js value, struct pawl_ar
     return pawl__quickjs_take_text(js, address, pawl__quickjs_load(js, size_at), arena, out);
 }
 
-bool pawl__js_peek_bytes(struct pawl_quickjs *js, struct pawl_js value, struct pawl_str *out)
+/* The bytes of an ArrayBuffer; one that was detached has none. */
+static struct pawl_str buffer_bytes(struct pawl_quickjs *js, struct pawl_js buffer)
 {
     uint32_t size_at = js->roots.scratch;
-    uint32_t address;
-    uint32_t size;
+    uint32_t address = Z_quickjsZ_JS_GetArrayBuffer(CONTEXT(js), size_at, buffer.bits);
+    uint32_t size = pawl__quickjs_load(js, size_at);
 
-    if (Z_quickjsZ_JS_IsArrayBuffer(&js->module, value.bits) == 1)
-        address = Z_quickjsZ_JS_GetArrayBuffer(CONTEXT(js), size_at, value.bits);
-    else if (Z_quickjsZ_JS_GetTypedArrayType(&js->module, value.bits) == 1) /* Uint8Array */
-        address = Z_quickjsZ_JS_GetUint8Array(CONTEXT(js), size_at, value.bits);
-    else
-        return false;
-    size = pawl__quickjs_load(js, size_at);
-    if (address == 0)
+    if (address == 0) {
+        pawl__js_free(js, pawl__js_caught(js));
         size = 0;
+    }
     if (!pawl__quickjs_holds(js, address, size))
         wasm_rt_trap(WASM_RT_TRAP_OOB);
-    *out = pawl__str_make((const char *)pawl__quickjs_at(js, address), size);
+    return pawl__str_make((const char *)pawl__quickjs_at(js, address), size);
+}
+
+/* The part of its buffer that an array of bytes shows. */
+static struct pawl_str array_bytes(struct pawl_quickjs *js, struct pawl_js array)
+{
+    uint32_t at = js->roots.scratch;
+    struct pawl_js buffer =
+        make(Z_quickjsZ_JS_GetTypedArrayBuffer(CONTEXT(js), array.bits, at, at + 4, at + 8));
+    uint32_t offset = pawl__quickjs_load(js, at);
+    uint32_t size = pawl__quickjs_load(js, at + 4);
+    struct pawl_str bytes;
+
+    if (pawl__js_kind(buffer) == PAWL_JS_EXCEPTION) {
+        pawl__js_free(js, pawl__js_caught(js));
+        return pawl__str("");
+    }
+    bytes = buffer_bytes(js, buffer);
+    pawl__js_free(js, buffer); /* the array holds it too */
+    if (offset > bytes.len || size > bytes.len - offset)
+        return pawl__str("");
+    return pawl__str_slice(bytes, offset, (size_t)offset + size);
+}
+
+bool pawl__js_peek_bytes(struct pawl_quickjs *js, struct pawl_js value, struct pawl_str *out)
+{
+    uint32_t type;
+
+    if (Z_quickjsZ_JS_IsArrayBuffer(&js->module, value.bits) == 1) {
+        *out = buffer_bytes(js, value);
+        return true;
+    }
+    type = Z_quickjsZ_JS_GetTypedArrayType(&js->module, value.bits);
+    if (type != JS_TYPED_ARRAY_UINT8C && type != JS_TYPED_ARRAY_UINT8)
+        return false;
+    *out = array_bytes(js, value);
     return true;
 }
 
@@ -414,19 +447,31 @@ static bool delete_further(struct pawl_quickjs *js, struct pawl_js global, uint3
     return clean;
 }
 
+static uint32_t count_own(struct pawl_quickjs *js, uint64_t object)
+{
+    uint32_t at = js->roots.scratch;
+    uint32_t count;
+
+    if ((int32_t)Z_quickjsZ_JS_GetOwnPropertyNames(CONTEXT(js), at, at + 4, object,
+                                                   STRINGS_AND_SYMBOLS) < 0)
+        return UINT32_MAX;
+    count = pawl__quickjs_load(js, at + 4);
+    Z_quickjsZ_JS_FreePropertyEnum(CONTEXT(js), pawl__quickjs_load(js, at), count);
+    return count;
+}
+
 uint32_t pawl__js_global_own(struct pawl_quickjs *js)
 {
     struct pawl_js global = pawl__js_global(js);
-    uint32_t at = js->roots.scratch;
-    uint32_t count = 0;
+    uint32_t count = count_own(js, global.bits);
 
-    if ((int32_t)Z_quickjsZ_JS_GetOwnPropertyNames(CONTEXT(js), at, at + 4, global.bits,
-                                                   STRINGS_AND_SYMBOLS) >= 0) {
-        count = pawl__quickjs_load(js, at + 4);
-        Z_quickjsZ_JS_FreePropertyEnum(CONTEXT(js), pawl__quickjs_load(js, at), count);
-    }
     pawl__js_free(js, global);
     return count;
+}
+
+uint32_t pawl__js_lexical_own(struct pawl_quickjs *js)
+{
+    return count_own(js, js->roots.lexical);
 }
 
 bool pawl__js_global_is_clean(struct pawl_quickjs *js, struct pawl_js prototype, uint32_t own)

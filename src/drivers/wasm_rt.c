@@ -56,6 +56,8 @@ const char *wasm_rt_strerror(wasm_rt_trap_t trap)
         return "uncaught exception";
     case WASM_RT_TRAP_EXHAUSTION:
         return "call stack exhausted";
+    case WASM_RT_TRAP_SPENT:
+        return "no work left";
     }
     return "unknown trap";
 }

@@ -48,6 +48,7 @@ typedef enum {
     WASM_RT_TRAP_CALL_INDIRECT,
     WASM_RT_TRAP_UNCAUGHT_EXCEPTION,
     WASM_RT_TRAP_EXHAUSTION,
+    WASM_RT_TRAP_SPENT, /* ours: no work is left */
 } wasm_rt_trap_t;
 
 typedef enum {
@@ -79,7 +80,25 @@ typedef struct {
     uint32_t size;                      /* bytes in use */
     const struct pawl_allocator *alloc; /* set by the creator */
     uint32_t page_limit;                /* set by the creator: growing past it is refused */
+    int64_t work;                       /* units left until `spent` is called */
+    /* Set by the creator: gives more work (`work` >= 0), or leaves by wasm_rt_trap(). */
+    void (*spent)(void *ctx);
+    void *spent_ctx;
 } wasm_rt_memory_t;
+
+/*
+ * Work. Each time that the translated code comes to the head of a loop is one unit, each 32 bytes
+ * that it copies or fills at once another. Its calls nest only so deep, and what calls itself more
+ * than once has a loop; so whoever counts units bounds it (docs/design/0009-work-of-scripts.md).
+ */
+#define WASM_RT_BYTES_PER_UNIT_LOG2 5
+#define WASM_RT_TURN(memory)                                                                       \
+    do {                                                                                           \
+        if (UNLIKELY(--(memory)->work < 0))                                                        \
+            (memory)->spent((memory)->spent_ctx);                                                  \
+    } while (0)
+#define WASM_RT_BULK(memory, bytes)                                                                \
+    ((memory)->work -= (int64_t)((bytes) >> WASM_RT_BYTES_PER_UNIT_LOG2))
 
 typedef struct {
     wasm_rt_funcref_t *data;

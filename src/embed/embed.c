@@ -8,7 +8,6 @@
 #include "base/alloc.h"
 #include "base/error.h"
 #include "host/features.h"
-#include "os/process.h"
 
 #include <stdio.h>
 
@@ -337,8 +336,7 @@ static int make(const struct pawl_options *options, struct pawl **out, struct pa
     pawl->wait_ns = options->timeout_ms == 0                      ? WAIT_NS_DEFAULT
                     : options->timeout_ms > INT64_MAX / NS_PER_MS ? INT64_MAX
                                                                   : options->timeout_ms * NS_PER_MS;
-    pawl__process_host_name(pawl->node_name, sizeof pawl->node_name);
-    pawl__configuration_init(&pawl->configuration, &env->alloc, pawl->node_name);
+    pawl__configuration_init(&pawl->configuration, &env->alloc);
     pawl__arena_init(&pawl->arena, &env->alloc, EMBED_BYTES_MAX);
     *out = pawl;
     return PAWL_OK;

@@ -28,7 +28,6 @@
 
 /* Of one call: parsed arguments, rows, a state. Far above what fits. */
 #define EMBED_BYTES_MAX ((size_t)1 << 30)
-#define EMBED_NODE_NAME_SIZE 256
 
 /* A type of the program's. The engine hands out `activity`, which is the whole. */
 struct embed_activity {
@@ -41,7 +40,6 @@ struct pawl {
     bool owns_env;
     struct pawl_options options; /* members that outlive the opening */
     int64_t wait_ns;             /* of calls */
-    char node_name[EMBED_NODE_NAME_SIZE];
     struct pawl_configuration configuration;
     struct pawl_arena arena; /* descriptors of activities */
     struct embed_activity *activities;

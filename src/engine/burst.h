@@ -131,7 +131,8 @@ PAWL_MUST_CHECK int pawl__burst_open(struct pawl_graph *graph, const struct pawl
 /*
  * Runs to the next point. After a negative answer (memory, limits) the burst can only be closed;
  * what was committed before stands. `stop` (NULL allowed) is polled at every activity boundary:
- * when it answers true the step ends with YIELD.
+ * when it returns true the step ends with YIELD. It is polled inside scripts and templates too:
+ * then the step fails with PAWL_EBUSY, and nothing of it has happened.
  */
 PAWL_MUST_CHECK int pawl__burst_step(struct pawl_burst *burst, enum pawl_step *step,
                                      struct pawl_error *err);

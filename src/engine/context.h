@@ -372,6 +372,11 @@ enum pawl_flow_mode pawl__flow_mode(const struct pawl_context *context);
 /* ---- time, chance, memory ---------------------------------------------------------------- */
 
 int64_t pawl__now(const struct pawl_context *context); /* ticks, UTC */
+/*
+ * Whether the driver wants the burst to end now (pawl__burst_set_stop()). What takes long asks now
+ * and then, and returns PAWL_EBUSY: the burst ends as if its step had never begun.
+ */
+bool pawl__context_must_stop(const struct pawl_context *context);
 /* A fresh id, from the burst's seed. "" with the arena's status set when out of memory. */
 struct pawl_str pawl__new_id(struct pawl_context *context);
 struct pawl_str pawl__new_guid(struct pawl_context *context);

@@ -14,6 +14,15 @@
 
 #define ENGINE_RAISED 1
 
+/*
+ * Bytes of a message at the most; longer ones are cut. A message is stored with the context, the
+ * incident and the journal, and is often made of data: a fault must always be small enough to be
+ * stored, or its instance would never be.
+ */
+#define PAWL_EXCEPTION_MESSAGE_MAX ((size_t)16 << 10)
+/* Exceptions inside one at the most; those further in are left out. */
+#define PAWL_EXCEPTION_INNER_MAX 16
+
 struct pawl_exception {
     struct pawl_str type; /* alias: "FaultException", "InvalidOperationException", … */
     struct pawl_str message;

@@ -7,6 +7,19 @@
 #include <stdarg.h>
 #include <stdio.h>
 
+/* Not in the middle of a character. */
+static struct pawl_str cut_message(struct pawl_str message)
+{
+    size_t len = message.len;
+
+    if (len <= PAWL_EXCEPTION_MESSAGE_MAX)
+        return message;
+    len = PAWL_EXCEPTION_MESSAGE_MAX;
+    while (len > 0 && ((unsigned char)message.ptr[len] & 0xC0) == 0x80)
+        len--;
+    return pawl__str_make(message.ptr, len);
+}
+
 PAWL_PRINTF(4, 0)
 static int raise_formatted(struct pawl_context *context, const char *type,
                            const struct pawl_exception *inner, const char *format, va_list args)
@@ -25,7 +38,10 @@ static int raise_formatted(struct pawl_context *context, const char *type,
         return pawl__arena_status(&burst->arena);
     (void)vsnprintf(text, (size_t)length + 1, format, args);
     *exception = (struct pawl_exception){
-        .type = pawl__str(type), .message = pawl__str_make(text, (size_t)length), .inner = inner};
+        .type = pawl__str(type),
+        .message = cut_message(pawl__str_make(text, (size_t)length)),
+        .inner = inner,
+    };
     burst->exception = exception;
     return ENGINE_RAISED;
 }
@@ -54,12 +70,19 @@ int pawl__raise_around(struct pawl_context *context, const char *type, const cha
 
 int pawl__raise_exception(struct pawl_context *context, const struct pawl_exception *exception)
 {
-    struct pawl_exception *kept = pawl__arena_alloc(&context->burst->arena, sizeof *kept);
+    const struct pawl_exception **to = &context->burst->exception;
 
-    if (!kept)
-        return pawl__arena_status(&context->burst->arena);
-    *kept = *exception;
-    context->burst->exception = kept;
+    for (int depth = 0; exception && depth <= PAWL_EXCEPTION_INNER_MAX; depth++) {
+        struct pawl_exception *kept = pawl__arena_alloc(&context->burst->arena, sizeof *kept);
+
+        if (!kept)
+            return pawl__arena_status(&context->burst->arena);
+        *kept = (struct pawl_exception){.type = exception->type,
+                                        .message = cut_message(exception->message)};
+        *to = kept;
+        to = &kept->inner;
+        exception = exception->inner;
+    }
     return ENGINE_RAISED;
 }
 

@@ -161,6 +161,13 @@ enum pawl_flow_mode pawl__flow_mode(const struct pawl_context *context)
     return mode == PAWL_FLOW_DEFAULT ? PAWL_FLOW_COUNTER : mode;
 }
 
+bool pawl__context_must_stop(const struct pawl_context *context)
+{
+    const struct pawl_burst *burst = context->burst;
+
+    return burst->stop && burst->stop(burst->stop_ctx);
+}
+
 int64_t pawl__now(const struct pawl_context *context)
 {
     return context->burst->now;

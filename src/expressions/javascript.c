@@ -153,6 +153,7 @@ struct look {
     struct pawl_javascript_realm *realm;
     struct pawl_str source;
     const struct pawl_javascript_script *script;
+    bool is_clean;
 };
 
 static void look_at(struct pawl_quickjs *engine, void *arg)
@@ -161,14 +162,23 @@ static void look_at(struct pawl_quickjs *engine, void *arg)
 
     (void)engine;
     look->script = pawl__javascript_script(look->realm, look->source);
+    look->is_clean = pawl__javascript_realm_is_clean(look->realm);
+}
+
+static int64_t read_clock(void *ctx)
+{
+    const struct pawl_javascript *js = ctx;
+
+    return pawl_env_processor_ns(js->env);
 }
 
 static bool check(const struct pawl_engine *engine, const struct pawl_expression *expression,
                   char *message, size_t size)
 {
-    static const struct pawl_quickjs_host host = {.call = NULL};
     struct pawl_javascript *js = (struct pawl_javascript *)(uintptr_t)(const void *)expression->ops;
+    const struct pawl_quickjs_host host = {.processor_ns = read_clock, .ctx = js};
     struct pawl_quickjs_limits limits = {.fuel = js->options.fuel_max,
+                                         .time_ns = js->options.time_ms_max * 1000000,
                                          .memory_bytes = js->options.memory_bytes_max,
                                          .stack_bytes = js->options.stack_bytes_max};
     struct look look = {.source = pawl__json_str(&expression->value)};
@@ -179,8 +189,11 @@ static bool check(const struct pawl_engine *engine, const struct pawl_expression
     if (take_realm(js, true, &look.realm, NULL) != PAWL_OK)
         return true; /* nothing is known of it */
     end = pawl__quickjs_enter(look.realm->engine, &host, &limits, look_at, &look);
-    look.realm->spoilt = end != PAWL_QUICKJS_DONE;
-    if (end == PAWL_QUICKJS_DONE && look.script && look.script->syntax_error.ptr) {
+    pawl__javascript_realm_leave(look.realm, end == PAWL_QUICKJS_DONE && look.is_clean);
+    if (end != PAWL_QUICKJS_DONE) {
+        (void)snprintf(message, size, "The script cannot be read within the limits of a script.");
+        fine = false;
+    } else if (look.script && look.script->syntax_error.ptr) {
         (void)snprintf(message, size, "%.*s", PAWL_STR_ARG(look.script->syntax_error));
         fine = false;
     }

@@ -6,7 +6,12 @@
  * Evaluations do not see each other. Most run on an engine that others use too, whose built-in
  * objects are frozen and whose global object is made empty after each; those whose text mentions
  * what could get around that (eval, globalThis, prototype, …) or assigns to a built-in name run on
- * an engine put back to its first state before. One that hits a limit costs its engine the same.
+ * an engine put back to its first state before. One that hits a limit costs its engine the same,
+ * and so does one that leaves a promise's job behind. A text is compiled by itself before it runs,
+ * so that none reaches outside of the function that is made of it; checking a text runs nothing of
+ * it.
+ *
+ * A script ends with PAWL_EBUSY when the burst must stop (pawl__context_must_stop()).
  *
  * An engine serves one thread at a time; idle ones wait in a pool. Each keeps the functions it
  * compiled, by their text, until it is put back because its memory passed 8 MB.
@@ -25,8 +30,8 @@ struct pawl_javascript;
 
 struct pawl_javascript_options {
     /* Per evaluation; 0 means the default. */
-    uint32_t fuel_max;         /* 8,000: one or two seconds of computing */
-    int64_t time_ms_max;       /* 1,000 */
+    uint32_t fuel_max;         /* 8,000: 240 million loop turns, about a second of computing */
+    int64_t time_ms_max;       /* 1,000, of the thread's processor time */
     uint32_t memory_bytes_max; /* 64 MB; 96 MB at the most */
     uint32_t stack_bytes_max;  /* 192 KB of the engine's own stack */
     /*

@@ -16,7 +16,7 @@
     const { parse, stringify } = JSON;
     const { isArray } = Array;
     const { create, defineProperty, freeze, getOwnPropertyDescriptor, getPrototypeOf, setPrototypeOf } = Object;
-    const { ownKeys } = Reflect;
+    const { apply, ownKeys } = Reflect;
     const isFinite = Number.isFinite;
     const plainProto = Object.prototype;
     const toIso = Date.prototype.toISOString;
@@ -111,6 +111,30 @@
 
     // ---- results -------------------------------------------------------------------------
 
+    // Arrays of bytes are bytes to the host, other typed arrays are arrays of numbers.
+    const { isView } = ArrayBuffer;
+    const getter = (proto, key) => {
+        const { get } = getOwnPropertyDescriptor(proto, key);
+        return value => apply(get, value, []);
+    };
+    const typedProto = getPrototypeOf(Uint8Array.prototype);
+    const typedTag = getter(typedProto, Symbol.toStringTag);
+    const typedLength = getter(typedProto, 'length');
+    const viewBuffer = getter(DataView.prototype, 'buffer');
+    const viewOffset = getter(DataView.prototype, 'byteOffset');
+    const viewLength = getter(DataView.prototype, 'byteLength');
+    const Bytes = Uint8Array;
+    // A DataView shows bytes too.
+    const asBytes = value =>
+        isView(value) && typedTag(value) === undefined
+            ? new Bytes(viewBuffer(value), viewOffset(value), viewLength(value)) : value;
+    const numbers = value => {
+        const list = [];
+        for (let i = 0, n = typedLength(value); i < n; i++)
+            defineProperty(list, i, { value: value[i], writable: true, enumerable: true, configurable: true });
+        return list;
+    };
+
     const isDate = value => value instanceof Date;
     // As the host writes a date: no fraction when there is none, no trailing zeros in it.
     const dateText = value => {
@@ -132,7 +156,10 @@
                 const own = this[key];
                 return own !== value && own !== null && typeof own === 'object' && (Guid.is(own) || TimeSpan.is(own)) ? String(own) : value;
             }
-            if (native.isBytes(value)) return native.bytesToBase64(value);
+            if (isView(value) || native.isBytes(value)) {
+                const bytes = asBytes(value);
+                return native.isBytes(bytes) ? native.bytesToBase64(bytes) : numbers(value);
+            }
             if (value instanceof Map || value instanceof Set) return [...value];
             return value;
         }
@@ -158,7 +185,10 @@
             if (isArray(value)) return 'a' + stringify(value, plain);
             if (getPrototypeOf(value) === plainProto) return 'o' + (stringify(value, plain) ?? 'null');
             if (isDate(value)) return 'd' + dateText(value);
-            if (native.isBytes(value)) return 'b' + native.bytesToBase64(value);
+            if (isView(value) || native.isBytes(value)) {
+                const bytes = asBytes(value);
+                return native.isBytes(bytes) ? 'b' + native.bytesToBase64(bytes) : 'a' + stringify(numbers(value), plain);
+            }
             if (Guid.is(value)) return 'g' + value;
             if (TimeSpan.is(value)) return 't' + value;
             if (value instanceof Map || value instanceof Set) return 'a' + stringify([...value], plain);
@@ -256,14 +286,14 @@
         getGuidString: () => native.newGuid(),
         newShortGuid: () => native.newShortGuid(),
         getShortGuid: () => native.newShortGuid(),
-        bytesToString: value => native.bytesToString(value),
+        bytesToString: value => native.bytesToString(asBytes(value)),
         bytesFromString: value => native.bytesFromString(text(value)),
-        bytesToBase64: value => native.bytesToBase64(value),
+        bytesToBase64: value => native.bytesToBase64(asBytes(value)),
         bytesFromBase64: value => native.bytesFromBase64(text(value)),
         stringToBase64: value => native.bytesToBase64(native.bytesFromString(text(value))),
         stringFromBase64: value => native.bytesToString(native.bytesFromBase64(text(value))),
         streamToBytes: value => value,
-        streamToBase64: value => native.bytesToBase64(value),
+        streamToBase64: value => native.bytesToBase64(asBytes(value)),
         setOutcomes: value => { for (const name of isArray(value) ? value : [value]) native.addOutcome(String(name)); },
         setOutcome: value => native.addOutcome(String(value)),
     };
@@ -279,11 +309,14 @@
 
     // ---- a realm to share ----------------------------------------------------------------
 
+    // What getters return, which no property shows.
+    const yielded = [];
     // Assigning to a property that a frozen object would hand down must make an own one.
     function yieldToOwn(proto, key) {
         const old = getOwnPropertyDescriptor(proto, key);
         if (!old || !('value' in old) || !old.configurable) return;
         const { value } = old;
+        yielded.push(value);
         defineProperty(proto, key, {
             get: () => value,
             set(next) {
@@ -314,6 +347,7 @@
             expandoProto, dictionaryProto, stringDictionaryProto])
             add(getPrototypeOf(Object(root))), add(Object(root));
         add(globalThis);
+        yielded.forEach(add);
         for (let next = queue.pop(); next !== undefined; next = queue.pop()) {
             add(getPrototypeOf(next));
             for (const key of ownKeys(next)) {

@@ -7,6 +7,8 @@
 
 /* What is longer is cut in messages. */
 #define SECRET_NAME_MAX 100
+/* A step through a list costs as much as reading so many bytes: one unit of work. */
+#define BYTES_PER_STEP 32
 
 typedef struct pawl_js native_function(struct pawl_javascript_evaluation *e,
                                        const struct pawl_js *args, uint32_t count);
@@ -139,6 +141,7 @@ bool pawl__javascript_variable(struct pawl_javascript_evaluation *e, struct pawl
                                struct pawl_value *out)
 {
     for (const struct pawl_javascript_change *c = e->changes; c; c = c->next) {
+        pawl__js_work(e->realm->engine, BYTES_PER_STEP);
         if (pawl__str_equal(c->name, name)) {
             *out = c->value;
             return true;
@@ -161,8 +164,10 @@ bool pawl__javascript_change(struct pawl_javascript_evaluation *e, struct pawl_s
 {
     struct pawl_javascript_change **at = &e->changes;
 
-    while (*at && !pawl__str_equal((*at)->name, name))
+    while (*at && !pawl__str_equal((*at)->name, name)) {
+        pawl__js_work(e->realm->engine, BYTES_PER_STEP);
         at = &(*at)->next;
+    }
     if (!*at) {
         struct pawl_javascript_change *change = pawl__arena_alloc(e->arena, sizeof *change);
 
@@ -184,14 +189,12 @@ static bool show_array(struct pawl_javascript_evaluation *e, struct pawl_str nam
     struct pawl_quickjs *engine = e->realm->engine;
     struct pawl_js args[3] = {e->variables, pawl__js_string(engine, name), pawl__js_undefined()};
     struct pawl_js done = pawl__js_exception();
-    struct pawl_buf text;
+    struct pawl_buf *text = pawl__javascript_text(e->realm);
 
-    pawl__buf_init(&text, e->arena->alloc, (size_t)64 << 20);
-    if (pawl__javascript_write(e, value, &text)) {
-        args[2] = pawl__js_string(engine, pawl__buf_peek(&text));
+    if (pawl__javascript_write(e, value, text)) {
+        args[2] = pawl__js_string(engine, pawl__buf_peek(text));
         done = pawl__js_call(engine, e->js->roots.copied, args, 3);
     }
-    pawl__buf_release(&text);
     pawl__js_free(engine, args[1]);
     pawl__js_free(engine, args[2]);
     return pawl__js_kind(done) != PAWL_JS_EXCEPTION;
@@ -583,8 +586,7 @@ static struct pawl_js to_json(struct pawl_javascript_evaluation *e, const struct
 {
     struct pawl_json parsed;
     struct pawl_str text;
-    struct pawl_buf out;
-    struct pawl_js result;
+    struct pawl_buf *out;
     int status;
 
     if (!text_argument(e, args, count, 0, &text))
@@ -592,12 +594,10 @@ static struct pawl_js to_json(struct pawl_javascript_evaluation *e, const struct
     status = pawl__json_parse(e->arena, text, NULL, &parsed, NULL, NULL);
     if (status != PAWL_OK)
         return pawl__js_throw(e->realm->engine, "The value has no JSON form.");
-    pawl__buf_init(&out, e->arena->alloc, (size_t)64 << 20);
-    pawl__json_write(&out, pawl__json_get_text(&parsed, "v"), PAWL_JSON_ESCAPE_HTML);
-    result = out.status == PAWL_OK ? text_result(e, pawl__buf_peek(&out))
-                                   : pawl__javascript_fail(e, out.status);
-    pawl__buf_release(&out);
-    return result;
+    out = pawl__javascript_text(e->realm);
+    pawl__json_write(out, pawl__json_get_text(&parsed, "v"), PAWL_JSON_ESCAPE_HTML);
+    return out->status == PAWL_OK ? text_result(e, pawl__buf_peek(out))
+                                  : pawl__javascript_fail(e, out->status);
 }
 
 static struct pawl_js time_span_text(struct pawl_javascript_evaluation *e,

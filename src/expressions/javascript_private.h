@@ -45,6 +45,7 @@ struct pawl_javascript_roots {
     struct pawl_js json_array;
     struct pawl_js shared; /* the global object's prototype in a sealed realm */
     uint32_t global_own;   /* properties that the global object of a sealed realm keeps */
+    uint32_t lexical_own;  /* the same of names declared with let, const and class */
 };
 
 enum pawl_javascript_mode {
@@ -60,9 +61,11 @@ struct pawl_javascript_script {
     enum pawl_javascript_mode mode;
     bool needs_own_engine;
     struct pawl_str syntax_error; /* ptr NULL: none */
-    /* Compiled for a set of accessors that exist, one bit each. */
+    /* Compiled for a set of accessors that exist, one bit each, which are its first arguments. */
     uint32_t bound;
-    struct pawl_js function; /* undefined: not yet */
+    uint32_t bound_count;
+    struct pawl_js *bound_functions; /* borrowed from the realm */
+    struct pawl_js function;         /* undefined: not yet */
 };
 
 /* An engine for scripts. In the pool, or used by one thread. */
@@ -71,13 +74,16 @@ struct pawl_javascript_realm {
     struct pawl_javascript *owner;
     struct pawl_quickjs *engine;
     bool sealed;
-    bool spoilt; /* must be restored before it is used */
+    bool spoilt;    /* must be restored before it is used */
+    bool evaluated; /* text was run in the global scope, which may have declared names there */
     struct pawl_arena arena;
     struct pawl_map scripts;   /* text -> struct pawl_javascript_script */
     struct pawl_map accessors; /* name -> struct accessor_function */
     struct pawl_str *accessor_names;
     uint32_t accessor_count;
     uint32_t accessor_cap;
+    /* Texts on their way into the engine, which may be left in the middle of any call. */
+    struct pawl_buf text;
 };
 
 struct pawl_javascript {
@@ -135,13 +141,22 @@ PAWL_MUST_CHECK int pawl__javascript_realm_new(struct pawl_javascript *js, bool 
                                                struct pawl_error *err);
 void pawl__javascript_realm_free(struct pawl_javascript_realm *realm); /* NULL allowed */
 PAWL_MUST_CHECK int pawl__javascript_realm_restore(struct pawl_javascript_realm *realm);
+/* Empty; its bytes are used before the next call of this function. */
+struct pawl_buf *pawl__javascript_text(struct pawl_javascript_realm *realm);
+/* After a stay: whether the realm can be used as it is, or must begin anew before its next use. */
+void pawl__javascript_realm_leave(struct pawl_javascript_realm *realm, bool is_clean);
+/* Inside a sealed realm: nothing that ran has left anything that a later script could notice. */
+bool pawl__javascript_realm_is_clean(struct pawl_javascript_realm *realm);
 /* Inside: the script for a text, looked at now or before. NULL: no memory. */
 struct pawl_javascript_script *pawl__javascript_script(struct pawl_javascript_realm *realm,
                                                        struct pawl_str text);
 /* Inside: the accessor function of that name, borrowed. EXCEPTION: it threw. */
 struct pawl_js pawl__javascript_accessor_function(struct pawl_javascript_realm *realm,
                                                   struct pawl_str name);
-/* Inside: compiles for these accessors (bits of script->source.accessors). false: it threw. */
+/*
+ * Inside: compiles for these accessors (bits of script->source.accessors); they are arguments, so
+ * that what a script assigns to them ends with its call. false: it threw.
+ */
 bool pawl__javascript_bind(struct pawl_javascript_realm *realm,
                            struct pawl_javascript_script *script, uint32_t bound);
 

@@ -14,6 +14,11 @@
 /* Of texts and names that a realm keeps; the engine's own memory is full long before. */
 #define REALM_BYTES_MAX ((size_t)64 << 20)
 
+/* A realm whose memory has grown past this is put back: what it compiled may be of no more use. */
+#define REALM_MEMORY_MAX ((size_t)8 << 20)
+/* A buffer for texts that has grown past this is given back before its next use. */
+#define TEXT_KEPT_MAX ((size_t)1 << 20)
+
 static const struct pawl_quickjs_limits boot_limits = {
     .fuel = UINT32_MAX,
     .memory_bytes = 32u << 20,
@@ -116,6 +121,7 @@ static void seal_realm(struct pawl_quickjs *engine, void *arg)
         return;
     }
     roots->global_own = pawl__js_global_own(engine);
+    roots->lexical_own = pawl__js_lexical_own(engine);
     pawl__js_collect(engine);
 }
 
@@ -175,6 +181,7 @@ int pawl__javascript_realm_restore(struct pawl_javascript_realm *realm)
 {
     forget(realm);
     realm->spoilt = false;
+    realm->evaluated = false;
     return pawl__quickjs_restore(realm->engine,
                                  realm->sealed ? realm->owner->sealed : realm->owner->plain);
 }
@@ -193,6 +200,7 @@ int pawl__javascript_realm_new(struct pawl_javascript *js, bool sealed,
     pawl__arena_init(&realm->arena, alloc, REALM_BYTES_MAX);
     pawl__map_init(&realm->scripts, alloc, js->seed);
     pawl__map_init(&realm->accessors, alloc, js->seed);
+    pawl__buf_init(&realm->text, alloc, REALM_BYTES_MAX);
     status = pawl__quickjs_open(alloc, &realm->engine, err);
     if (status == PAWL_OK)
         status = pawl__javascript_realm_restore(realm);
@@ -211,7 +219,42 @@ void pawl__javascript_realm_free(struct pawl_javascript_realm *realm)
     pawl__map_release(&realm->scripts);
     pawl__map_release(&realm->accessors);
     pawl__arena_release(&realm->arena);
+    pawl__buf_release(&realm->text);
     pawl__free(&realm->owner->env->alloc, realm, sizeof *realm);
+}
+
+struct pawl_buf *pawl__javascript_text(struct pawl_javascript_realm *realm)
+{
+    if (realm->text.cap > TEXT_KEPT_MAX)
+        pawl__buf_release(&realm->text);
+    pawl__buf_clear(&realm->text);
+    return &realm->text;
+}
+
+bool pawl__javascript_realm_is_clean(struct pawl_javascript_realm *realm)
+{
+    const struct pawl_javascript_roots *roots = &realm->owner->roots;
+    struct pawl_quickjs *engine = realm->engine;
+
+    if (realm->evaluated && pawl__js_lexical_own(engine) != roots->lexical_own)
+        return false;
+    realm->evaluated = false;
+    return !pawl__js_has_jobs(engine) &&
+           pawl__js_global_is_clean(engine, roots->shared, roots->global_own);
+}
+
+/* Whether a realm is to begin anew: after each script of its own, or when it holds too much. */
+static bool is_worn(const struct pawl_javascript_realm *realm)
+{
+    return !realm->sealed || realm->accessor_count > JAVASCRIPT_ACCESSORS_MAX / 2 ||
+           realm->arena.held_bytes > REALM_MEMORY_MAX ||
+           pawl__quickjs_memory_bytes(realm->engine) > REALM_MEMORY_MAX;
+}
+
+void pawl__javascript_realm_leave(struct pawl_javascript_realm *realm, bool is_clean)
+{
+    if (!is_clean || is_worn(realm))
+        realm->spoilt = true;
 }
 
 /* ---- accessors --------------------------------------------------------------------------- */
@@ -325,22 +368,18 @@ static void keep_syntax_error(struct pawl_javascript_realm *realm,
         &realm->arena, "Could not prepare script: %s (<anonymous>:%u:%u)", what, line, column));
 }
 
-/* The text that makes the function: a function of the accessors that makes one of the rest. */
-static bool write_wrapper(struct pawl_buf *out, const struct pawl_javascript_script *script,
+/* The text that makes the function: its arguments are what the script may see. */
+static void write_wrapper(struct pawl_buf *out, const struct pawl_javascript_script *script,
                           uint32_t bound)
 {
-    bool first = true;
-
     pawl__buf_text(out, "((");
     for (uint32_t i = 0; i < script->source.accessors.count; i++) {
         if (!(bound & (uint32_t)1 << i))
             continue;
-        if (!first)
-            pawl__buf_byte(out, ',');
         pawl__buf_str(out, script->source.accessors.items[i]);
-        first = false;
+        pawl__buf_byte(out, ',');
     }
-    pawl__buf_text(out, ")=>(variables,args,$source");
+    pawl__buf_text(out, "variables,args,$source");
     if (script->source.inputs.count > 0)
         pawl__buf_text(out, ",input");
     pawl__buf_text(out, ")=>");
@@ -359,47 +398,73 @@ static bool write_wrapper(struct pawl_buf *out, const struct pawl_javascript_scr
         pawl__buf_text(out, "eval($source))");
         break;
     }
-    return out->status == PAWL_OK;
 }
 
-static struct pawl_js compile(struct pawl_javascript_realm *realm,
-                              const struct pawl_javascript_script *script, uint32_t bound)
+/* Whether a text compiles; nothing runs. false: it threw. */
+static bool compiles(struct pawl_javascript_realm *realm, const struct pawl_buf *text)
 {
-    struct pawl_js made;
-    struct pawl_buf text;
+    struct pawl_quickjs *engine = realm->engine;
 
-    pawl__buf_init(&text, &realm->owner->env->alloc, REALM_BYTES_MAX);
-    made = write_wrapper(&text, script, bound)
-               ? pawl__js_evaluate(realm->engine, pawl__buf_peek(&text), "<anonymous>")
-               : pawl__js_abort(realm->engine);
-    pawl__buf_release(&text);
-    return made;
+    return pawl__js_kind(text->status == PAWL_OK
+                             ? pawl__js_check(engine, pawl__buf_peek(text), "<anonymous>")
+                             : pawl__js_abort(engine)) != PAWL_JS_EXCEPTION;
 }
 
-static bool compiles(struct pawl_javascript_realm *realm, struct pawl_javascript_script *script,
-                     enum pawl_javascript_mode mode)
+static bool compiles_between(struct pawl_javascript_realm *realm, const char *before,
+                             struct pawl_str inner, const char *after)
 {
-    struct pawl_js made;
+    struct pawl_buf *text = pawl__javascript_text(realm);
+
+    pawl__buf_text(text, before);
+    pawl__buf_str(text, inner);
+    pawl__buf_text(text, after);
+    return compiles(realm, text);
+}
+
+static bool compiles_wrapped(struct pawl_javascript_realm *realm,
+                             struct pawl_javascript_script *script, enum pawl_javascript_mode mode)
+{
+    struct pawl_buf *text = pawl__javascript_text(realm);
 
     script->mode = mode;
-    made = compile(realm, script, 0);
-    if (pawl__js_kind(made) == PAWL_JS_EXCEPTION)
-        return false;
-    pawl__js_free(realm->engine, made);
-    return true;
+    write_wrapper(text, script, 0);
+    return compiles(realm, text);
+}
+
+/*
+ * A text that closes what is around it could go on outside, where it would be of all scripts. No
+ * text can do that in two surroundings of which none lets follow what the other lets follow:
+ * an expression would have to close with ')' here and with ']' there; behind a function's '}'
+ * stands a statement, which begins neither with ',' nor with '}', behind that of a method only
+ * these.
+ */
+static bool is_expression(struct pawl_javascript_realm *realm,
+                          struct pawl_javascript_script *script)
+{
+    return compiles_wrapped(realm, script, PAWL_JAVASCRIPT_EXPRESSION) &&
+           compiles_between(realm, "[\n", script->source.expression, "\n]");
+}
+
+static bool is_body(struct pawl_javascript_realm *realm, struct pawl_javascript_script *script)
+{
+    /* The ';' keeps a text that begins with "use strict" as it is in a block. */
+    return compiles_wrapped(realm, script, PAWL_JAVASCRIPT_BODY) &&
+           compiles_between(realm, "function f(){;\n", script->text, "\n}") &&
+           compiles_between(realm, "({m(){;\n", script->text, "\n}})");
 }
 
 /* Finds out what kind of text it is by having it parsed. */
 static void classify(struct pawl_javascript_realm *realm, struct pawl_javascript_script *script)
 {
     struct pawl_quickjs *engine = realm->engine;
-    struct pawl_js checked = pawl__js_check(engine, script->text, "<anonymous>");
 
-    if (pawl__js_kind(checked) != PAWL_JS_EXCEPTION) {
-        if (!script->source.begins_statement && script->source.expression.len > 0 &&
-            compiles(realm, script, PAWL_JAVASCRIPT_EXPRESSION))
+    if (compiles_between(realm, "", script->text, "")) {
+        bool may_be_expression =
+            !script->source.begins_statement && script->source.expression.len > 0;
+
+        if (may_be_expression && is_expression(realm, script))
             return;
-        if (!script->source.begins_statement && script->source.expression.len > 0)
+        if (may_be_expression)
             pawl__js_free(engine, pawl__js_caught(engine));
         script->mode = PAWL_JAVASCRIPT_STATEMENTS;
         return;
@@ -407,9 +472,8 @@ static void classify(struct pawl_javascript_realm *realm, struct pawl_javascript
     /* Not a script by itself; with `return` it is the body of a function. */
     if (pawl__javascript_mentions(script->text, "return")) {
         pawl__js_free(engine, pawl__js_caught(engine));
-        if (compiles(realm, script, PAWL_JAVASCRIPT_BODY))
-            return;
-        keep_syntax_error(realm, script, 1);
+        if (!is_body(realm, script))
+            keep_syntax_error(realm, script, 1);
         return;
     }
     keep_syntax_error(realm, script, 0);
@@ -444,31 +508,38 @@ struct pawl_javascript_script *pawl__javascript_script(struct pawl_javascript_re
 bool pawl__javascript_bind(struct pawl_javascript_realm *realm,
                            struct pawl_javascript_script *script, uint32_t bound)
 {
-    struct pawl_js args[PAWL_JAVASCRIPT_NAMES_MAX];
     struct pawl_quickjs *engine = realm->engine;
-    struct pawl_js outer;
-    struct pawl_js function;
+    struct pawl_js *functions;
+    struct pawl_js made;
+    struct pawl_buf *text;
     uint32_t count = 0;
 
     if (script->bound == bound && pawl__js_kind(script->function) == PAWL_JS_OBJECT)
         return true;
+    functions =
+        pawl__arena_alloc_array(&realm->arena, PAWL_JAVASCRIPT_NAMES_MAX, sizeof *functions);
+    if (!functions)
+        return pawl__js_kind(pawl__js_abort(engine)) != PAWL_JS_EXCEPTION;
     for (uint32_t i = 0; i < script->source.accessors.count; i++) {
         if (!(bound & (uint32_t)1 << i))
             continue;
-        args[count] = pawl__javascript_accessor_function(realm, script->source.accessors.items[i]);
-        if (pawl__js_kind(args[count++]) != PAWL_JS_OBJECT)
+        functions[count] =
+            pawl__javascript_accessor_function(realm, script->source.accessors.items[i]);
+        if (pawl__js_kind(functions[count++]) != PAWL_JS_OBJECT)
             return false;
     }
-    outer = compile(realm, script, bound);
-    if (pawl__js_kind(outer) != PAWL_JS_OBJECT)
+    text = pawl__javascript_text(realm);
+    write_wrapper(text, script, bound);
+    realm->evaluated = true;
+    made = text->status == PAWL_OK ? pawl__js_evaluate(engine, pawl__buf_peek(text), "<anonymous>")
+                                   : pawl__js_abort(engine);
+    if (!pawl__js_is_function(engine, made))
         return false;
-    function = pawl__js_call(engine, outer, args, count);
-    pawl__js_free(engine, outer);
-    if (pawl__js_kind(function) != PAWL_JS_OBJECT)
-        return false;
-    pawl__js_freeze(engine, function);
+    pawl__js_freeze(engine, made);
     pawl__js_free(engine, script->function);
-    script->function = function;
+    script->function = made;
     script->bound = bound;
+    script->bound_functions = functions;
+    script->bound_count = count;
     return true;
 }

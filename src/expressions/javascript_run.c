@@ -9,9 +9,6 @@
 
 #include <stdio.h>
 
-/* A realm whose memory has grown past this is put back: what it compiled may be of no more use. */
-#define REALM_MEMORY_MAX ((size_t)8 << 20)
-
 #define HIDDEN (PAWL_JS_CONFIGURABLE | PAWL_JS_WRITABLE)
 
 /* What happens inside the engine, on its way out. */
@@ -19,6 +16,7 @@ struct inside {
     struct pawl_javascript_evaluation *e;
     bool needs_own_engine;
     bool threw;
+    bool no_memory;
     bool is_clean;
     struct pawl_str error; /* name, place and message of what was thrown, one line each */
 };
@@ -148,18 +146,25 @@ static struct pawl_js run_shared(struct pawl_javascript_evaluation *e,
                                  struct pawl_javascript_script *script)
 {
     struct pawl_quickjs *engine = e->realm->engine;
-    struct pawl_js args[4] = {e->variables, make_args(e), pawl__js_undefined(), make_input(e)};
+    struct pawl_js args[PAWL_JAVASCRIPT_NAMES_MAX + 4];
+    struct pawl_js given[4] = {e->variables, make_args(e), pawl__js_undefined(), make_input(e)};
     struct pawl_js result = pawl__js_exception();
+    uint32_t given_count = script->source.inputs.count ? 4 : 3;
 
-    if (pawl__js_kind(args[1]) == PAWL_JS_EXCEPTION || pawl__js_kind(args[3]) == PAWL_JS_EXCEPTION)
+    if (pawl__js_kind(given[1]) == PAWL_JS_EXCEPTION ||
+        pawl__js_kind(given[3]) == PAWL_JS_EXCEPTION)
         goto out;
     if (script->mode == PAWL_JAVASCRIPT_STATEMENTS)
-        args[2] = pawl__js_string(engine, script->text);
-    if (pawl__javascript_bind(e->realm, script, existing_accessors(e)))
-        result = pawl__js_call(engine, script->function, args, script->source.inputs.count ? 4 : 3);
+        given[2] = pawl__js_string(engine, script->text);
+    if (pawl__javascript_bind(e->realm, script, existing_accessors(e))) {
+        if (script->bound_count > 0)
+            memcpy(args, script->bound_functions, script->bound_count * sizeof *args);
+        memcpy(args + script->bound_count, given, given_count * sizeof *args);
+        result = pawl__js_call(engine, script->function, args, script->bound_count + given_count);
+    }
 out:
     for (size_t i = 1; i < 4; i++)
-        pawl__js_free(engine, args[i]);
+        pawl__js_free(engine, given[i]);
     return result;
 }
 
@@ -186,8 +191,7 @@ static struct pawl_js run_alone(struct pawl_javascript_evaluation *e,
 {
     struct pawl_quickjs *engine = e->realm->engine;
     struct definer definer = {.e = e, .global = pawl__js_global(engine)};
-    struct pawl_js result;
-    struct pawl_buf body;
+    struct pawl_buf *body;
 
     if (pawl__javascript_accessors_visit(e, define_accessor, &definer) != PAWL_OK)
         return pawl__javascript_fail(e, PAWL_ENOMEM);
@@ -200,15 +204,12 @@ static struct pawl_js run_alone(struct pawl_javascript_evaluation *e,
     pawl__js_free(engine, definer.global);
     if (script->mode != PAWL_JAVASCRIPT_BODY)
         return pawl__js_evaluate(engine, script->text, "<anonymous>");
-    pawl__buf_init(&body, e->arena->alloc, (size_t)64 << 20);
-    pawl__buf_text(&body, "(() => {{\n");
-    pawl__buf_str(&body, script->text);
-    pawl__buf_text(&body, "\n}})()");
-    result = body.status == PAWL_OK
-                 ? pawl__js_evaluate(engine, pawl__buf_peek(&body), "<anonymous>")
-                 : pawl__javascript_fail(e, body.status);
-    pawl__buf_release(&body);
-    return result;
+    body = pawl__javascript_text(e->realm);
+    pawl__buf_text(body, "(() => {{\n");
+    pawl__buf_str(body, script->text);
+    pawl__buf_text(body, "\n}})()");
+    return body->status == PAWL_OK ? pawl__js_evaluate(engine, pawl__buf_peek(body), "<anonymous>")
+                                   : pawl__javascript_fail(e, body->status);
 }
 
 /* ---- after ------------------------------------------------------------------------------- */
@@ -284,6 +285,9 @@ static void tell_error(struct inside *inside)
     struct pawl_js told = pawl__js_call(engine, e->js->roots.describe, &error, 1);
 
     inside->threw = true;
+    /* What the engine throws when there is no memory even for an error. */
+    inside->no_memory = pawl__js_kind(error) == PAWL_JS_NULL &&
+                        pawl__quickjs_memory_bytes(engine) >= e->js->options.memory_bytes_max;
     inside->error = pawl__str("\n\nThe script threw something that has no text.");
     if (pawl__js_kind(told) == PAWL_JS_STRING)
         (void)pawl__js_text(engine, told, e->arena, &inside->error);
@@ -323,8 +327,7 @@ static void run_inside(struct pawl_quickjs *engine, void *arg)
     pawl__js_free(engine, result);
     pawl__js_free(engine, e->variables);
     if (e->realm->sealed)
-        inside->is_clean =
-            pawl__js_global_is_clean(engine, e->js->roots.shared, e->js->roots.global_own);
+        inside->is_clean = pawl__javascript_realm_is_clean(e->realm);
 }
 
 /* ---- outside ----------------------------------------------------------------------------- */
@@ -337,6 +340,8 @@ static int raise_limit(struct pawl_javascript_evaluation *e, enum pawl_quickjs_e
                            "The maximum number of statements executed have been reached.");
     case PAWL_QUICKJS_TIME:
         return pawl__raise(e->context, "TimeoutException", "The operation has timed out.");
+    case PAWL_QUICKJS_STOPPED:
+        return PAWL_EBUSY;
     case PAWL_QUICKJS_TRAPPED:
         return pawl__raise(e->context, "JavaScriptException",
                            "The JavaScript engine failed (%s); the script was ended.",
@@ -346,6 +351,13 @@ static int raise_limit(struct pawl_javascript_evaluation *e, enum pawl_quickjs_e
         break;
     }
     return e->status != PAWL_OK ? e->status : PAWL_ENOMEM;
+}
+
+static int raise_no_memory(struct pawl_javascript_evaluation *e)
+{
+    return pawl__raise(e->context, "MemoryLimitExceededException",
+                       "The script needs more memory than the %u bytes it may have.",
+                       e->js->options.memory_bytes_max);
 }
 
 static int raise_thrown(struct pawl_javascript_evaluation *e, struct pawl_str told)
@@ -360,9 +372,7 @@ static int raise_thrown(struct pawl_javascript_evaluation *e, struct pawl_str to
         return pawl__raise(e->context, "RecursionDepthOverflowException",
                            "The recursion is forbidden by script host.");
     if (pawl__str_is(name, "InternalError") && pawl__str_is(message, "out of memory"))
-        return pawl__raise(e->context, "MemoryLimitExceededException",
-                           "The script needs more memory than the %u bytes it may have.",
-                           e->js->options.memory_bytes_max);
+        return raise_no_memory(e);
     return pawl__raise(e->context, "JavaScriptException", "%.*s", PAWL_STR_ARG(message));
 }
 
@@ -380,15 +390,14 @@ static int64_t read_clock(void *ctx)
 {
     const struct pawl_javascript_evaluation *e = ctx;
 
-    return pawl_env_monotonic_ns(e->js->env);
+    return pawl_env_processor_ns(e->js->env);
 }
 
-/* Whether a realm is to begin anew: after each script of its own, or when it holds too much. */
-static bool is_worn(const struct pawl_javascript_realm *realm)
+static bool must_stop(void *ctx)
 {
-    return !realm->sealed || realm->accessor_count > JAVASCRIPT_ACCESSORS_MAX / 2 ||
-           realm->arena.held_bytes > REALM_MEMORY_MAX ||
-           pawl__quickjs_memory_bytes(realm->engine) > REALM_MEMORY_MAX;
+    const struct pawl_javascript_evaluation *e = ctx;
+
+    return pawl__context_must_stop(e->context);
 }
 
 int pawl__javascript_evaluate(struct pawl_javascript_evaluation *e, bool *needs_own_engine)
@@ -402,7 +411,8 @@ int pawl__javascript_evaluate(struct pawl_javascript_evaluation *e, bool *needs_
     };
     struct pawl_quickjs_host host = {
         .call = pawl__javascript_host_call,
-        .monotonic_ns = read_clock,
+        .processor_ns = read_clock,
+        .stop = must_stop,
         .now_unix_ns = (pawl__now(e->context) - PAWL_DATETIME_UNIX_EPOCH_TICKS) * 100,
         .ctx = e,
     };
@@ -412,8 +422,7 @@ int pawl__javascript_evaluate(struct pawl_javascript_evaluation *e, bool *needs_
 
     e->variables = pawl__js_undefined();
     end = pawl__quickjs_enter(e->realm->engine, &host, &limits, run_inside, &inside);
-    if (end != PAWL_QUICKJS_DONE || !inside.is_clean || is_worn(e->realm))
-        e->realm->spoilt = true;
+    pawl__javascript_realm_leave(e->realm, end == PAWL_QUICKJS_DONE && inside.is_clean);
     *needs_own_engine = inside.needs_own_engine;
     if (end != PAWL_QUICKJS_DONE)
         return raise_limit(e, end);
@@ -426,6 +435,6 @@ int pawl__javascript_evaluate(struct pawl_javascript_evaluation *e, bool *needs_
         return PAWL_OK;
     status = write_changes(e);
     if (status == PAWL_OK && inside.threw)
-        status = raise_thrown(e, inside.error);
+        status = inside.no_memory ? raise_no_memory(e) : raise_thrown(e, inside.error);
     return status;
 }

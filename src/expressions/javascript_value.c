@@ -202,15 +202,12 @@ bool pawl__javascript_write(struct pawl_javascript_evaluation *e, struct pawl_va
 static struct pawl_js container_to_js(struct pawl_javascript_evaluation *e, struct pawl_value value,
                                       bool native)
 {
-    struct pawl_js made = pawl__js_exception();
-    struct pawl_buf text;
+    struct pawl_buf *text = pawl__javascript_text(e->realm);
 
-    pawl__buf_init(&text, e->arena->alloc, TEXT_BYTES_MAX);
-    if (pawl__javascript_write(e, value, &text))
-        made = native ? pawl__js_parse(e->realm->engine, pawl__buf_peek(&text))
-                      : parse(e, value, pawl__buf_peek(&text));
-    pawl__buf_release(&text);
-    return made;
+    if (!pawl__javascript_write(e, value, text))
+        return pawl__js_exception();
+    return native ? pawl__js_parse(e->realm->engine, pawl__buf_peek(text))
+                  : parse(e, value, pawl__buf_peek(text));
 }
 
 struct pawl_js pawl__javascript_to_js(struct pawl_javascript_evaluation *e, struct pawl_value value,

@@ -65,6 +65,11 @@ static bool find_root(void *ctx, struct pawl_str name, struct pawl_value *out)
     return true;
 }
 
+static bool must_stop(void *ctx)
+{
+    return pawl__context_must_stop(ctx);
+}
+
 /* ---- evaluating -------------------------------------------------------------------------- */
 
 /* The exception's texts live in the rendering's arena, which goes. */
@@ -84,6 +89,7 @@ static int render(struct pawl_context *context, struct pawl_str text, struct paw
     struct pawl_liquid_scope scope = {.variable = find_variable,
                                       .input = find_input,
                                       .root = find_root,
+                                      .stop = must_stop,
                                       .ctx = context,
                                       .now_ticks = pawl__now(context),
                                       .timezone = pawl__context_engine(context)->timezone};

@@ -32,7 +32,12 @@
 #define LIQUID_OUTPUT_BYTES_MAX ((size_t)16 << 20)
 #define LIQUID_ARENA_BYTES_MAX ((size_t)64 << 20) /* parsed template and intermediate values */
 #define LIQUID_DEPTH_MAX 64                       /* of nested tags */
-#define LIQUID_STEPS_MAX 1000000                  /* statements run, items looked at */
+/*
+ * Statements run, items and members looked at, and LIQUID_BYTES_PER_STEP bytes compared, searched,
+ * copied or printed: half a second of computing at the most.
+ */
+#define LIQUID_STEPS_MAX 1000000
+#define LIQUID_BYTES_PER_STEP 128
 
 /* Where a template's names come from. */
 struct pawl_liquid_scope {
@@ -43,6 +48,8 @@ struct pawl_liquid_scope {
     bool (*variable)(void *ctx, struct pawl_str name, struct pawl_value *out);
     bool (*input)(void *ctx, struct pawl_str name, struct pawl_value *out);
     bool (*root)(void *ctx, struct pawl_str name, struct pawl_value *out);
+    /* Asked now and then: true ends the rendering with PAWL_EBUSY. NULL: never. */
+    bool (*stop)(void *ctx);
     void *ctx;
     int64_t now_ticks; /* UTC: what "now" is */
     /* A time zone by its name, which is freed here; NULL: only UTC and plain offsets are known. */
@@ -53,7 +60,8 @@ struct pawl_liquid_scope {
 /*
  * Appends what the template renders to. ENGINE_RAISED with *raised filled in (in `arena`) for
  * templates that do not parse, for what the reference's filters throw (division by zero), and past
- * the limits above; PAWL_ENOMEM. After a failure the buffer holds what was rendered so far.
+ * the limits above; PAWL_EBUSY when `stop` said so; PAWL_ENOMEM. After a failure the buffer holds
+ * what was rendered so far.
  */
 PAWL_MUST_CHECK int pawl__liquid_render(struct pawl_arena *arena, struct pawl_str template_text,
                                         const struct pawl_liquid_scope *scope, struct pawl_buf *out,

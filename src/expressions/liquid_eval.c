@@ -6,6 +6,14 @@
 #include <stdarg.h>
 #include <stdio.h>
 
+/* Steps between two questions whether to stop: less than a millisecond. */
+#define STEPS_PER_POLL 1000
+/* Steps after which a rendering that is to stop is interrupted, which undoes the step of the burst
+ * that it is part of. What is done sooner is waited for. */
+#define STEPS_BEFORE_STOP (LIQUID_STEPS_MAX / 20)
+/* What looking at one more name costs. */
+#define BYTES_PER_NAME 8
+
 /* ---- failing ----------------------------------------------------------------------------- */
 
 int pawl__liquid_raise(struct liquid_run *run, const char *type, const char *format, ...)
@@ -51,12 +59,36 @@ int pawl__liquid_buf_refused(struct liquid_run *run, const struct pawl_buf *buf)
     return ENGINE_RAISED;
 }
 
+/* Adds steps; false: there were too many, or the rendering must stop. */
+static bool add_steps(struct liquid_run *run, size_t count)
+{
+    if (run->steps > LIQUID_STEPS_MAX || count > LIQUID_STEPS_MAX - run->steps) {
+        run->steps = LIQUID_STEPS_MAX + 1;
+        return false;
+    }
+    run->steps += (uint32_t)count;
+    if (run->steps - run->polled >= STEPS_PER_POLL) {
+        run->polled = run->steps;
+        if (run->steps >= STEPS_BEFORE_STOP && run->scope && run->scope->stop &&
+            run->scope->stop(run->scope->ctx))
+            run->is_stopped = true;
+    }
+    return !run->is_stopped;
+}
+
+bool pawl__liquid_charge(struct liquid_run *run, size_t bytes)
+{
+    bytes += run->bytes;
+    run->bytes = (uint32_t)(bytes % LIQUID_BYTES_PER_STEP);
+    return !add_steps(run, bytes / LIQUID_BYTES_PER_STEP);
+}
+
 int pawl__liquid_step(struct liquid_run *run, uint32_t count)
 {
-    if (count <= LIQUID_STEPS_MAX - run->steps) {
-        run->steps += count;
+    if (add_steps(run, count))
         return PAWL_OK;
-    }
+    if (run->is_stopped)
+        return PAWL_EBUSY;
     return pawl__liquid_raise(
         run, "InvalidOperationException",
         "The Liquid template takes too many steps: it may have %d. Is a range or "
@@ -66,10 +98,11 @@ int pawl__liquid_step(struct liquid_run *run, uint32_t count)
 
 /* ---- names ------------------------------------------------------------------------------- */
 
-struct liquid_binding *pawl__liquid_find(struct liquid_binding *list, char space,
-                                         struct pawl_str name)
+struct liquid_binding *pawl__liquid_find(struct liquid_run *run, struct liquid_binding *list,
+                                         char space, struct pawl_str name)
 {
     for (; list; list = list->next) {
+        (void)pawl__liquid_charge(run, BYTES_PER_NAME);
         if (list->space == space && pawl__str_equal(list->name, name))
             return list;
     }
@@ -79,7 +112,7 @@ struct liquid_binding *pawl__liquid_find(struct liquid_binding *list, char space
 int pawl__liquid_bind(struct liquid_run *run, char space, struct pawl_str name,
                       struct liquid_value value)
 {
-    struct liquid_binding *binding = pawl__liquid_find(run->bindings, space, name);
+    struct liquid_binding *binding = pawl__liquid_find(run, run->bindings, space, name);
 
     if (!binding) {
         binding = pawl__arena_alloc_aligned(run->arena, sizeof *binding, 16);
@@ -189,7 +222,7 @@ static int execute_assign(struct liquid_run *run, const struct liquid_node *node
 static int execute_count(struct liquid_run *run, const struct liquid_node *node)
 {
     bool up = node->kind == LIQUID_NODE_INCREMENT;
-    const struct liquid_binding *binding = pawl__liquid_find(run->bindings, 'c', node->text);
+    const struct liquid_binding *binding = pawl__liquid_find(run, run->bindings, 'c', node->text);
     struct liquid_value value = binding ? binding->value : pawl__liquid_int(up ? -1 : 0);
     int status;
 
@@ -214,7 +247,7 @@ static int execute_cycle(struct liquid_run *run, const struct liquid_node *node)
         status = pawl__liquid_to_text(run, &value, &group);
     if (status != PAWL_OK)
         return status;
-    binding = pawl__liquid_find(run->bindings, 'y', group);
+    binding = pawl__liquid_find(run, run->bindings, 'y', group);
     turn = binding ? binding->value.u.number.digits : 0;
     for (unsigned __int128 i = 0; i < turn && argument; i++)
         argument = argument->next;
@@ -265,7 +298,7 @@ static int find_extent(struct liquid_run *run, const struct liquid_node *node, u
     int status = PAWL_OK;
 
     if (node->offset_continue)
-        stopped = pawl__liquid_find(run->bindings, 'o', source_name(node->expr));
+        stopped = pawl__liquid_find(run, run->bindings, 'o', source_name(node->expr));
     if (stopped)
         start = (int32_t)stopped->value.u.number.digits;
     if (node->offset)
@@ -393,7 +426,10 @@ int pawl__liquid_render(struct pawl_arena *arena, struct pawl_str template_text,
 
     if (status == PAWL_ELIMIT)
         return pawl__liquid_refused(&run);
-    return status == PAWL_OK ? pawl__liquid_execute(&run, template, &stop) : status;
+    if (status == PAWL_OK)
+        status = pawl__liquid_execute(&run, template, &stop);
+    /* What was charged last. */
+    return status == PAWL_OK ? pawl__liquid_step(&run, 0) : status;
 }
 
 int pawl__liquid_check(struct pawl_arena *arena, struct pawl_str template_text,

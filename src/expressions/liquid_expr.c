@@ -6,16 +6,17 @@
 /* Long texts take more steps than short ones, so that no loop over them is endless. */
 static uint32_t text_steps(const struct liquid_value *value)
 {
-    return value->kind == LIQUID_STRING ? 1 + (uint32_t)(value->u.text.len / 256) : 1;
+    return value->kind == LIQUID_STRING ? 1 + (uint32_t)(value->u.text.len / LIQUID_BYTES_PER_STEP)
+                                        : 1;
 }
 
 static int evaluate_name(struct liquid_run *run, struct pawl_str name, struct liquid_value *out)
 {
     const struct liquid_value root = {.kind = LIQUID_ROOT};
-    const struct liquid_binding *binding = pawl__liquid_find(run->locals, 'v', name);
+    const struct liquid_binding *binding = pawl__liquid_find(run, run->locals, 'v', name);
 
     if (!binding)
-        binding = pawl__liquid_find(run->bindings, 'v', name);
+        binding = pawl__liquid_find(run, run->bindings, 'v', name);
     if (binding) {
         *out = binding->value;
         return PAWL_OK;
@@ -69,6 +70,11 @@ static int evaluate_range(struct liquid_run *run, const struct liquid_expr *expr
 
 /* ---- comparing --------------------------------------------------------------------------- */
 
+static size_t shorter(struct pawl_str a, struct pawl_str b)
+{
+    return a.len < b.len ? a.len : b.len;
+}
+
 /* Numbers with what counts as one, texts with texts; of other things none is less. */
 static int order(struct liquid_run *run, const struct liquid_value *a, const struct liquid_value *b,
                  int *out, bool *known)
@@ -80,6 +86,8 @@ static int order(struct liquid_run *run, const struct liquid_value *a, const str
     *known = false;
     if (a->kind == LIQUID_STRING && b->kind == LIQUID_STRING) {
         *known = true;
+        if (pawl__liquid_charge(run, shorter(a->u.text, b->u.text)))
+            return pawl__liquid_step(run, 0);
         *out = pawl__str_compare(a->u.text, b->u.text);
         return PAWL_OK;
     }
@@ -156,6 +164,8 @@ static int search(struct liquid_run *run, enum liquid_operator op, const struct 
     status = pawl__liquid_to_text(run, b, &what);
     if (status == PAWL_OK)
         status = pawl__liquid_step(run, text_steps(a));
+    if (status == PAWL_OK && pawl__liquid_charge(run, what.len))
+        status = pawl__liquid_step(run, 0);
     if (status != PAWL_OK)
         return status;
     if (op == LIQUID_OP_CONTAINS)
@@ -170,6 +180,10 @@ static int search(struct liquid_run *run, enum liquid_operator op, const struct 
 static int operate(struct liquid_run *run, enum liquid_operator op, const struct liquid_value *a,
                    const struct liquid_value *b, bool *out)
 {
+    int status = pawl__liquid_step(run, 1);
+
+    if (status != PAWL_OK)
+        return status;
     if (op == LIQUID_OP_EQUAL || op == LIQUID_OP_NOT_EQUAL)
         *out = pawl__liquid_equal(run, a, b) == (op == LIQUID_OP_EQUAL);
     else if (op >= LIQUID_OP_LESS && op <= LIQUID_OP_GREATER_EQUAL)
@@ -248,6 +262,8 @@ static int evaluate_filter(struct liquid_run *run, const struct liquid_expr *exp
     for (const struct liquid_argument *argument = expr->arguments; argument && status == PAWL_OK;
          argument = argument->next) {
         status = pawl__liquid_evaluate(run, argument->expr, &values[args.count]);
+        if (status == PAWL_OK)
+            status = pawl__liquid_step(run, text_steps(&values[args.count]));
         names[args.count++] = argument->name;
     }
     if (status == PAWL_OK)

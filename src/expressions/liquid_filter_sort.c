@@ -2,6 +2,9 @@
 /* sort and sort_natural. Both are stable. */
 #include "expressions/liquid_filters.h"
 
+/* What a comparison costs besides the texts. */
+#define ENTRY_BYTES 16
+
 struct entry {
     struct liquid_value value;
     struct liquid_value key;
@@ -24,34 +27,40 @@ static int compare_nocase(struct pawl_str a, struct pawl_str b)
 }
 
 /* Nothing first; numbers by value; everything else by its text. */
-static int compare(const struct entry *a, const struct entry *b, bool natural)
+static int compare(struct liquid_run *run, const struct entry *a, const struct entry *b,
+                   bool natural)
 {
+    if (pawl__liquid_charge(run, ENTRY_BYTES))
+        return 0;
     if (pawl__liquid_is_nil(&a->key) || pawl__liquid_is_nil(&b->key))
         return pawl__liquid_is_nil(&b->key) - pawl__liquid_is_nil(&a->key);
     if (a->key.kind == LIQUID_NUMBER && b->key.kind == LIQUID_NUMBER)
         return pawl__liquid_compare_numbers(a->key.u.number, b->key.u.number);
     if (a->key.kind == LIQUID_DATE && b->key.kind == LIQUID_DATE)
         return pawl__datetime_compare(a->key.u.date, b->key.u.date);
+    if (pawl__liquid_charge(run, a->text.len < b->text.len ? a->text.len : b->text.len))
+        return 0;
     return natural ? compare_nocase(a->text, b->text) : pawl__str_compare(a->text, b->text);
 }
 
 /* Merges from[start, middle) and from[middle, end). */
-static void merge(const struct entry *from, struct entry *to, size_t start, size_t middle,
-                  size_t end, bool natural)
+static void merge(struct liquid_run *run, const struct entry *from, struct entry *to, size_t start,
+                  size_t middle, size_t end, bool natural)
 {
     size_t left = start;
     size_t right = middle;
 
     for (size_t i = start; i < end; i++) {
-        bool take_left =
-            left < middle && (right >= end || compare(&from[left], &from[right], natural) <= 0);
+        bool take_left = left < middle &&
+                         (right >= end || compare(run, &from[left], &from[right], natural) <= 0);
 
         to[i] = take_left ? from[left++] : from[right++];
     }
 }
 
 /* From runs of one up to runs of all; answers where the result is. */
-static struct entry *merge_sort(struct entry *from, struct entry *to, size_t count, bool natural)
+static struct entry *merge_sort(struct liquid_run *run, struct entry *from, struct entry *to,
+                                size_t count, bool natural)
 {
     for (size_t width = 1; width < count; width *= 2) {
         struct entry *done = to;
@@ -60,7 +69,7 @@ static struct entry *merge_sort(struct entry *from, struct entry *to, size_t cou
             size_t middle = start + width < count ? start + width : count;
             size_t end = start + 2 * width < count ? start + 2 * width : count;
 
-            merge(from, to, start, middle, end, natural);
+            merge(run, from, to, start, middle, end, natural);
         }
         to = from;
         from = done;
@@ -103,7 +112,10 @@ static int sort(struct liquid_run *run, struct liquid_value *io, const struct li
     status = read_entries(run, io, args, entries);
     if (status != PAWL_OK)
         return status;
-    entries = merge_sort(entries, entries + count, count, natural);
+    entries = merge_sort(run, entries, entries + count, count, natural);
+    status = pawl__liquid_step(run, 0);
+    if (status != PAWL_OK)
+        return status;
     for (uint32_t i = 0; i < count; i++)
         items[i] = entries[i].value;
     *io = (struct liquid_value){.kind = LIQUID_ARRAY, .u.array = {.items = items, .count = count}};

@@ -192,8 +192,11 @@ static int replace(struct liquid_run *run, struct liquid_value *io, const struct
         *io = pawl__liquid_string(text);
         return PAWL_OK;
     }
-    at = which == FIRST ? pawl__liquid_text_find(text, what, 0)
-                        : pawl__liquid_text_find_last(text, what);
+    at = pawl__liquid_text_find(text, what, 0);
+    if (which == LAST)
+        status = pawl__liquid_text_find_last(run, text, what, &at);
+    if (status != PAWL_OK)
+        return status;
     return at == SIZE_MAX ? PAWL_OK : replace_one(run, text, what, with, at, io);
 }
 

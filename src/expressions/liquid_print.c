@@ -3,6 +3,7 @@
 #include "expressions/liquid_run.h"
 
 /* Arrays in arrays print and compare as deep as data may be nested. */
+#define BYTES_PER_ITEM 32 /* what looking at one more item costs */
 #define DEPTH_MAX 256
 
 /* ---- truth and equality ------------------------------------------------------------------ */
@@ -32,6 +33,25 @@ static bool is_blank(const struct liquid_value *value)
     return pawl__liquid_is_nil(value) || !pawl__liquid_truth(value);
 }
 
+/* Counts what comparing it costs. */
+static bool charge_json(struct liquid_run *run, const struct pawl_json *json)
+{
+    bool spent = pawl__liquid_charge(run, BYTES_PER_ITEM);
+
+    if (json->type == PAWL_JSON_STRING)
+        spent = pawl__liquid_charge(run, pawl__json_str(json).len);
+    for (uint32_t i = 0; !spent && json->type == PAWL_JSON_ARRAY && i < pawl__json_len(json); i++)
+        spent = charge_json(run, pawl__json_at(json, i));
+    for (uint32_t i = 0; !spent && json->type == PAWL_JSON_OBJECT && i < pawl__json_len(json); i++)
+        spent = charge_json(run, &pawl__json_member(json, i)->value);
+    return spent;
+}
+
+static bool charge_text(struct liquid_run *run, const struct liquid_value *value)
+{
+    return value->kind == LIQUID_STRING && pawl__liquid_charge(run, value->u.text.len);
+}
+
 static bool equal(struct liquid_run *run, const struct liquid_value *a,
                   const struct liquid_value *b, unsigned depth);
 
@@ -46,7 +66,8 @@ static bool arrays_equal(struct liquid_run *run, const struct liquid_value *a,
         struct liquid_value left;
         struct liquid_value right;
 
-        if (pawl__liquid_item(run, a, i, &left) != PAWL_OK ||
+        if (pawl__liquid_charge(run, BYTES_PER_ITEM) ||
+            pawl__liquid_item(run, a, i, &left) != PAWL_OK ||
             pawl__liquid_item(run, b, i, &right) != PAWL_OK ||
             !equal(run, &left, &right, depth + 1))
             return false;
@@ -64,11 +85,13 @@ static bool same_kind_equal(struct liquid_run *run, const struct liquid_value *a
     if (a->kind == LIQUID_NUMBER)
         return pawl__liquid_compare_numbers(a->u.number, b->u.number) == 0;
     if (a->kind == LIQUID_STRING || a->kind == LIQUID_OPAQUE)
-        return pawl__str_equal(a->u.text, b->u.text);
+        return a->u.text.len == b->u.text.len && !pawl__liquid_charge(run, a->u.text.len) &&
+               pawl__str_equal(a->u.text, b->u.text);
     if (a->kind == LIQUID_DATE)
         return pawl__datetime_compare(a->u.date, b->u.date) == 0;
     if (a->kind == LIQUID_JSON_OBJECT)
-        return pawl__json_equal(a->u.json.json, b->u.json.json);
+        return !charge_json(run, a->u.json.json) && !charge_json(run, b->u.json.json) &&
+               pawl__json_equal(a->u.json.json, b->u.json.json);
     return a->kind != LIQUID_LOOP || a->u.loop == b->u.loop;
 }
 
@@ -76,7 +99,8 @@ static bool equal(struct liquid_run *run, const struct liquid_value *a,
                   const struct liquid_value *b, unsigned depth)
 {
     if (a->kind == LIQUID_BLANK || b->kind == LIQUID_BLANK)
-        return is_blank(a->kind == LIQUID_BLANK ? b : a);
+        return !charge_text(run, a) && !charge_text(run, b) &&
+               is_blank(a->kind == LIQUID_BLANK ? b : a);
     if (a->kind == LIQUID_EMPTY || b->kind == LIQUID_EMPTY)
         return is_empty(a->kind == LIQUID_EMPTY ? b : a);
     if (a->kind == LIQUID_BOOL || b->kind == LIQUID_BOOL) {
@@ -119,7 +143,7 @@ int pawl__liquid_to_number(struct liquid_run *run, const struct liquid_value *va
                                   "'System.IConvertible'.");
     if (value->kind == LIQUID_NUMBER)
         *out = value->u.number;
-    else if (value->kind == LIQUID_STRING)
+    else if (value->kind == LIQUID_STRING && !charge_text(run, value))
         *out = read_number(value->u.text);
     else if (value->kind == LIQUID_BOOL)
         out->digits = value->u.boolean;

@@ -31,6 +31,9 @@ struct liquid_run {
     struct liquid_binding *locals; /* of loops, innermost first */
     const struct liquid_loop *loop;
     uint32_t steps;
+    uint32_t bytes;  /* that make no whole step yet */
+    uint32_t polled; /* steps when `stop` was asked last */
+    bool is_stopped;
 };
 
 /* Values that a filter was given, in order; `names` are "" for those by position. */
@@ -54,6 +57,11 @@ int pawl__liquid_refused(struct liquid_run *run);
 int pawl__liquid_buf_refused(struct liquid_run *run, const struct pawl_buf *buf);
 /* Counts `count` steps; raises when there were too many. */
 PAWL_MUST_CHECK int pawl__liquid_step(struct liquid_run *run, uint32_t count);
+/*
+ * Counts bytes that are looked at or written. true: there were too many steps, so that what the
+ * caller does is of no use any more; the next pawl__liquid_step() says so.
+ */
+bool pawl__liquid_charge(struct liquid_run *run, size_t bytes);
 
 PAWL_MUST_CHECK int pawl__liquid_evaluate(struct liquid_run *run, const struct liquid_expr *expr,
                                           struct liquid_value *out);
@@ -61,8 +69,8 @@ PAWL_MUST_CHECK int pawl__liquid_evaluate(struct liquid_run *run, const struct l
 PAWL_MUST_CHECK int pawl__liquid_execute(struct liquid_run *run, const struct liquid_node *node,
                                          const struct liquid_node **stop);
 
-struct liquid_binding *pawl__liquid_find(struct liquid_binding *list, char space,
-                                         struct pawl_str name);
+struct liquid_binding *pawl__liquid_find(struct liquid_run *run, struct liquid_binding *list,
+                                         char space, struct pawl_str name);
 PAWL_MUST_CHECK int pawl__liquid_bind(struct liquid_run *run, char space, struct pawl_str name,
                                       struct liquid_value value);
 
@@ -86,7 +94,9 @@ struct pawl_str pawl__liquid_text_trim_start(struct pawl_str text);
 struct pawl_str pawl__liquid_text_trim_end(struct pawl_str text);
 /* Index of the first, or last, `what` in text; SIZE_MAX. An empty one is at the start, or end. */
 size_t pawl__liquid_text_find(struct pawl_str text, struct pawl_str what, size_t from);
-size_t pawl__liquid_text_find_last(struct pawl_str text, struct pawl_str what);
+/* PAWL_OK with the index in *at. */
+PAWL_MUST_CHECK int pawl__liquid_text_find_last(struct liquid_run *run, struct pawl_str text,
+                                                struct pawl_str what, size_t *at);
 void pawl__liquid_text_append_char(struct pawl_buf *out, uint32_t c);
 
 #endif

@@ -12,6 +12,8 @@ int pawl__liquid_text_end(struct liquid_run *run, struct pawl_buf *buf, struct l
     struct pawl_str text = {"", 0};
     int status = buf->status == PAWL_OK ? PAWL_OK : pawl__liquid_buf_refused(run, buf);
 
+    if (status == PAWL_OK && pawl__liquid_charge(run, buf->len))
+        status = pawl__liquid_step(run, 0);
     if (status == PAWL_OK && buf->len > 0) {
         text = pawl__arena_str(run->arena, pawl__buf_peek(buf));
         if (!text.ptr)
@@ -86,15 +88,49 @@ size_t pawl__liquid_text_find(struct pawl_str text, struct pawl_str what, size_t
     return found ? (size_t)(found - text.ptr) : SIZE_MAX;
 }
 
-size_t pawl__liquid_text_find_last(struct pawl_str text, struct pawl_str what)
+/* Read backwards. */
+static char from_end(struct pawl_str text, size_t index)
 {
-    if (what.len > text.len)
-        return SIZE_MAX;
-    for (size_t at = text.len - what.len + 1; at-- > 0;) {
-        if (what.len == 0 || memcmp(text.ptr + at, what.ptr, what.len) == 0)
-            return at;
+    return text.ptr[text.len - 1 - index];
+}
+
+/* How much of the end of `what` ends its last i characters, for each i: Knuth, Morris, Pratt. */
+static void fill_borders(struct pawl_str what, uint32_t *borders)
+{
+    uint32_t length = 0;
+
+    borders[0] = 0;
+    for (size_t i = 1; i < what.len; i++) {
+        while (length > 0 && from_end(what, i) != from_end(what, length))
+            length = borders[length - 1];
+        length += from_end(what, i) == from_end(what, length);
+        borders[i] = length;
     }
-    return SIZE_MAX;
+}
+
+int pawl__liquid_text_find_last(struct liquid_run *run, struct pawl_str text, struct pawl_str what,
+                                size_t *at)
+{
+    uint32_t *borders;
+    uint32_t length = 0;
+
+    *at = what.len == 0 ? text.len : SIZE_MAX;
+    if (what.len == 0 || what.len > text.len)
+        return PAWL_OK;
+    borders = pawl__arena_alloc_array(run->arena, what.len, sizeof *borders);
+    if (!borders)
+        return pawl__liquid_refused(run);
+    fill_borders(what, borders);
+    for (size_t i = 0; i < text.len; i++) {
+        while (length > 0 && from_end(text, i) != from_end(what, length))
+            length = borders[length - 1];
+        length += from_end(text, i) == from_end(what, length);
+        if (length == what.len) {
+            *at = text.len - 1 - i;
+            return PAWL_OK;
+        }
+    }
+    return PAWL_OK;
 }
 
 void pawl__liquid_text_append_char(struct pawl_buf *out, uint32_t c)

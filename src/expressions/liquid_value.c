@@ -7,6 +7,9 @@
 #include "engine/net_date.h"
 #include "expressions/liquid_run.h"
 
+/* What looking at one more member costs. */
+#define BYTES_PER_MEMBER 8
+
 /* ---- making ------------------------------------------------------------------------------ */
 
 struct liquid_value pawl__liquid_int(int64_t value)
@@ -239,8 +242,11 @@ static int from_scope(struct liquid_run *run,
                       struct pawl_str name, struct liquid_value *out)
 {
     struct pawl_value value;
+    int status = pawl__liquid_step(run, 1);
 
     *out = pawl__liquid_nil();
+    if (status != PAWL_OK)
+        return status;
     if (!find || !find(run->scope->ctx, name, &value))
         return PAWL_OK;
     return pawl__liquid_from_value(run, value, out);
@@ -316,9 +322,12 @@ static struct liquid_value text_member(struct pawl_str text, struct pawl_str nam
 static int object_member(struct liquid_run *run, const struct liquid_value *value,
                          struct pawl_str name, bool by_index, struct liquid_value *out)
 {
-    const struct pawl_json *member = pawl__json_get(value->u.json.json, name);
+    const struct pawl_json *member;
 
     *out = pawl__liquid_nil();
+    if (pawl__liquid_charge(run, (size_t)pawl__json_len(value->u.json.json) * BYTES_PER_MEMBER))
+        return pawl__liquid_step(run, 0);
+    member = pawl__json_get(value->u.json.json, name);
     if (!by_index && pawl__str_is(name, "size"))
         *out = pawl__liquid_int(pawl__json_len(value->u.json.json));
     else if (member)
@@ -345,6 +354,8 @@ int pawl__liquid_member(struct liquid_run *run, const struct liquid_value *value
         *out = loop_member(value->u.loop, name);
         return PAWL_OK;
     case LIQUID_STRING:
+        if (pawl__liquid_charge(run, value->u.text.len))
+            return pawl__liquid_step(run, 0);
         *out = text_member(value->u.text, name);
         return PAWL_OK;
     case LIQUID_NIL:

@@ -199,7 +199,7 @@ static int refuse(struct pawl_configuration *configuration, const struct pawl_se
 }
 
 void pawl__configuration_init(struct pawl_configuration *configuration,
-                              const struct pawl_allocator *alloc, const char *node_id)
+                              const struct pawl_allocator *alloc)
 {
     *configuration = (struct pawl_configuration){.file = NULL};
     pawl__arena_init(&configuration->arena, alloc, PAWL_CONFIGURATION_BYTES_MAX);
@@ -210,8 +210,6 @@ void pawl__configuration_init(struct pawl_configuration *configuration,
         *value = (struct pawl_setting_value){.text = setting->fallback, .place = ""};
         PAWL_ASSERT(read_value(setting, pawl__str(setting->fallback), &value->number));
     }
-    if (node_id)
-        configuration->values[PAWL_SETTING_ID_NODE_ID].text = node_id;
 }
 
 void pawl__configuration_release(struct pawl_configuration *configuration)

@@ -51,9 +51,9 @@ struct pawl_configuration {
     const char *file; /* that was read; NULL: none */
 };
 
-/* All defaults; node.id is `node_id` (borrowed). Allocates nothing. */
+/* All defaults. Allocates nothing. */
 void pawl__configuration_init(struct pawl_configuration *configuration,
-                              const struct pawl_allocator *alloc, const char *node_id);
+                              const struct pawl_allocator *alloc);
 void pawl__configuration_release(struct pawl_configuration *configuration);
 
 /*

@@ -70,6 +70,7 @@ static int build_provider(struct pawl_host *host, void *ctx, void **service, str
     const struct pawl_configuration *configuration = pawl__host_configuration(host);
     struct pawl_lock_provider_options options = {
         .log = pawl__host_surroundings(host)->log,
+        .is_shared = pawl__configuration_number(configuration, PAWL_SETTING_ID_LOCK_SHARED),
     };
     struct pawl_lock_provider *provider = NULL;
     char uri[PAWL_LOCK_URI_SIZE];

@@ -50,23 +50,32 @@ int pawl__host_open_runtime(struct pawl_host *host, const char *kind, const char
         .log = around->log,
         .http = pawl__host_get(host, PAWL_SLOT_HTTP),
         .guard = guard,
+        .looks_only = around->looks_only,
+        .stimulus_us =
+            pawl__configuration_number(configuration, PAWL_SETTING_ID_STIMULUS_TTL) / 1000,
         .journal_max =
             pawl__configuration_number(configuration, PAWL_SETTING_ID_JOURNAL_MAX_RECORDS),
+        .step_us = pawl__configuration_number(configuration, PAWL_SETTING_ID_STEP_DEADLINE) / 1000,
         .hooks = {.line = around->line,
                   .task = around->task,
                   .call = around->call,
+                  .ended = around->ended,
                   .ctx = around->ctx},
     };
     struct pawl_runtime *node = NULL;
+    char name[HOST_NAME_SIZE];
     struct pawl_buf info;
     int status;
 
     pawl__buf_init(&info, &pawl__host_env(host)->alloc, INFO_BYTES_MAX);
     write_info(host, kind, locks, &info);
     options.info = pawl__buf_peek(&info);
-    if (!around->transient)
+    if (!around->transient) {
+        pawl__process_host_name(name, sizeof name);
         options.node_id =
             pawl__str(pawl__configuration_text(configuration, PAWL_SETTING_ID_NODE_ID));
+        options.node_prefix = pawl__str(name);
+    }
     status = info.status == PAWL_OK
                  ? pawl__runtime_open(pawl__host_env(host), pawl__host_get(host, PAWL_SLOT_ENGINE),
                                       pawl__host_get(host, PAWL_SLOT_STORE), &options, &node, err)

@@ -40,8 +40,9 @@ static int build_store(struct pawl_host *host, void *ctx, void **service, struct
 {
     const struct pawl_configuration *configuration = pawl__host_configuration(host);
     struct pawl_str uri = pawl__str(pawl__configuration_text(configuration, PAWL_SETTING_ID_STORE));
+    bool looks_only = pawl__host_surroundings(host)->looks_only;
     struct pawl_store_options options = {
-        .flags = PAWL_STORE_OPEN_CREATE,
+        .flags = looks_only ? 0 : PAWL_STORE_OPEN_CREATE,
         .connections =
             (uint32_t)pawl__configuration_number(configuration, PAWL_SETTING_ID_STORE_CONNECTIONS),
     };
@@ -49,6 +50,12 @@ static int build_store(struct pawl_host *host, void *ctx, void **service, struct
     int status = pawl__host_open_store(pawl__host_env(host), uri, &options, &store, err);
 
     (void)ctx;
+    /* A look makes a store where there is none, but brings no older one up to date: the program
+     * that it belongs to could not open it any more. */
+    if (looks_only && status == PAWL_ENOTFOUND) {
+        options.flags = PAWL_STORE_OPEN_CREATE;
+        status = pawl__host_open_store(pawl__host_env(host), uri, &options, &store, err);
+    }
     if (status != PAWL_OK)
         return status;
     status = pawl__backup_check_complete(pawl__host_env(host), store, err);

@@ -98,9 +98,13 @@ struct pawl_surroundings {
                 struct pawl_error *err);
     /* Adds to the engine what the program brings, after all that is built in; NULL: nothing. */
     int (*extend)(void *ctx, struct pawl_engine *engine, struct pawl_error *err);
+    /* The node is over for good (struct pawl_runtime_hooks); NULL: nobody is told. */
+    void (*ended)(void *ctx);
     void *ctx;
     /* A node for the time of a command: it gets a name of its own, not the configured one. */
     bool transient;
+    /* Reads the store and is no node of it (struct pawl_runtime_options). */
+    bool looks_only;
 };
 
 /* Borrows both for its life. PAWL_ENOMEM. */

@@ -46,12 +46,14 @@ enum pawl_setting_type {
       INT64_C(3600000000000), "How long a lock that is refused counts; 0s: node.lease")            \
     X(LOCK_ALLOW_LOCAL, "lock.allow_local", BOOL, "false", "PAWL_LOCK_ALLOW_LOCAL", NULL, 0, 0,    \
       "Allow locks that do not reach all nodes of the store")                                      \
+    X(LOCK_SHARED, "lock.shared", BOOL, "false", "PAWL_LOCK_SHARED", NULL, 0, 0,                   \
+      "Lock files are shared by all users who may write to their folder")                          \
     X(QUEUE_PARTITIONS, "queue.partitions", INT, "1", "PAWL_QUEUE_PARTITIONS", NULL, 1, 1024,      \
       "Parts of the work that nodes look through at the same time")                                \
     X(DISTRIBUTED, "distributed", BOOL, "false", "PAWL_DISTRIBUTED", "distributed", 0, 0,          \
       "Several nodes share the store")                                                             \
     X(NODE_ID, "node.id", TEXT, "", "PAWL_NODE_ID", NULL, 0, 0,                                    \
-      "Name of this node, kept over restarts; not set: the machine's")                             \
+      "Name of this node, kept over restarts; not set: a new one")                                 \
     X(NODE_LEASE, "node.lease", DURATION, "10s", "PAWL_NODE_LEASE", NULL, 100000000,               \
       INT64_C(3600000000000), "How long a node's claims hold without renewal")                     \
     X(LOG_LEVEL, "log.level", CHOICE, "warn", "PAWL_LOG_LEVEL", "log-level", 0, 0,                 \
@@ -64,6 +66,9 @@ enum pawl_setting_type {
       "Commits that go to the store together, at the most")                                        \
     X(DRAIN_DEADLINE, "drain.deadline", DURATION, "30s", "PAWL_DRAIN_DEADLINE", NULL, 0,           \
       INT64_C(86400000000000), "How long a node that stops waits for what it is running")          \
+    X(STEP_DEADLINE, "step.deadline", DURATION, "5m", "PAWL_STEP_DEADLINE", NULL,                  \
+      INT64_C(1000000000), INT64_C(86400000000000),                                                \
+      "How long an activity may take; then its instance is set aside")                             \
     X(DEFINITIONS_FOLDER, "definitions.folder", TEXT, "", "PAWL_DEFINITIONS_FOLDER", NULL, 0, 0,   \
       "Folder whose *.json a worker loads when it starts")                                         \
     X(RETENTION_FINISHED, "retention.finished", DURATION, "0s", "PAWL_RETENTION_FINISHED", NULL,   \
@@ -75,6 +80,8 @@ enum pawl_setting_type {
     X(RETENTION_DEAD_LETTERS, "retention.dead_letters", DURATION, "7d",                            \
       "PAWL_RETENTION_DEAD_LETTERS", NULL, 0, INT64_C(3153600000000000000),                        \
       "How long dead letters are kept; 0s: for ever")                                              \
+    X(STIMULUS_TTL, "stimulus.ttl", DURATION, "10m", "PAWL_STIMULUS_TTL", NULL, 1000000000,        \
+      INT64_C(3153600000000000000), "How long an event that nothing waits for yet is kept")        \
     X(JOURNAL_MAX_RECORDS, "journal.max_records", INT, "100000", "PAWL_JOURNAL_MAX_RECORDS", NULL, \
       1, INT64_C(1000000000), "Log records of one instance that are kept; the oldest go first")    \
     X(ENGINE_YIELD_AFTER, "engine.yield_after", INT, "10000", "PAWL_ENGINE_YIELD_AFTER", NULL, 1,  \
@@ -82,9 +89,9 @@ enum pawl_setting_type {
     X(ENGINE_MEMORY, "engine.memory", SIZE, "256M", "PAWL_ENGINE_MEMORY", NULL, 1 << 20,           \
       INT64_C(1) << 40, "Memory of one burst, at the most")                                        \
     X(SCRIPT_FUEL, "script.fuel", INT, "8000", "PAWL_SCRIPT_FUEL", NULL, 1, INT64_C(4000000000),   \
-      "Steps of one script; 8000 are one or two seconds of computing")                             \
+      "Work of one script, in 30,000 loop turns; 8000 are about a second")                         \
     X(SCRIPT_TIME, "script.time", DURATION, "1s", "PAWL_SCRIPT_TIME", NULL, 1000000,               \
-      INT64_C(3600000000000), "Time of one script")                                                \
+      INT64_C(3600000000000), "Processor time of one script")                                      \
     X(SCRIPT_MEMORY, "script.memory", SIZE, "64M", "PAWL_SCRIPT_MEMORY", NULL, 1 << 20, 96 << 20,  \
       "Memory of one script")                                                                      \
     X(SCRIPT_STACK, "script.stack", SIZE, "192K", "PAWL_SCRIPT_STACK", NULL, 16 << 10, 1 << 20,    \

@@ -9,6 +9,7 @@
 #include "base/error.h"
 #include "base/map.h"
 #include "host/backup.h"
+#include "stores/stores.h"
 
 #include <stdarg.h>
 #include <stdio.h>
@@ -109,6 +110,11 @@ static int see_instance(struct check *check, const struct pawl_instance_row *row
                 PAWL_STR_ARG(id), (intmax_t)row->revision_fence, (intmax_t)row->fence);
     if (row->owner < 0)
         finding(check, "instance %.*s has owner %jd", PAWL_STR_ARG(id), (intmax_t)row->owner);
+    if (row->retry_us == PAWL_TIME_NEVER)
+        finding(check,
+                "instance %.*s is set aside: %.*s; 'pawl why' says what waits for it, 'pawl retry' "
+                "runs it again",
+                PAWL_STR_ARG(id), PAWL_STR_ARG(row->trouble));
     if (row->owner > check->owner_max) {
         check->owner_max = row->owner;
         check->owner_max_of = id;
@@ -221,6 +227,12 @@ static void see_node(struct check *check, const struct pawl_node_row *row)
         check->incarnation_max = row->incarnation;
 }
 
+static void see_stamp(struct check *check, const struct pawl_stamp_row *row)
+{
+    if (pawl__str_is(row->name, PAWL_STAMP_INCARNATIONS) && row->value > check->incarnation_max)
+        check->incarnation_max = row->value;
+}
+
 static int see(struct check *check, enum pawl_table table, const void *row)
 {
     const struct pawl_bookmark_row *bookmark = row;
@@ -247,8 +259,10 @@ static int see(struct check *check, enum pawl_table table, const void *row)
         if (pawl__str_is(((const struct pawl_setting_row *)row)->key, PAWL_RESTORE_MARK))
             finding(check, "a restore into this store was not finished: its content is incomplete");
         return PAWL_OK;
-    case PAWL_TABLE_DEAD_LETTERS:
     case PAWL_TABLE_STAMPS:
+        see_stamp(check, row);
+        return PAWL_OK;
+    case PAWL_TABLE_DEAD_LETTERS:
     case PAWL_TABLE_COUNT:
         break;
     }

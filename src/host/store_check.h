@@ -3,7 +3,7 @@
  * Checks what must hold between the rows of a store, whatever its backend:
  *
  *     instances      revision and fence are 1 or more; the owner is 0 or an incarnation that was
- *                    given to a node
+ *                    given to a node; none is set aside for an operator
  *     bookmarks      their instance is there and is not final
  *     work           its instance, if it names one, is there; its part is 0 to 1023
  *     journal        its instance is there; the sequences of an instance do not overlap

@@ -232,7 +232,7 @@ static int transport_error(const struct azure_call *call, bool late, struct pawl
     const char *what = call->error.msg;
 
     if (late)
-        return pawl__error_set(err, call->sent ? PAWL_EUNKNOWN : PAWL_EUNAVAILABLE,
+        return pawl__error_set(err, call->sent ? PAWL_EUNKNOWN : PAWL_ETIMEDOUT,
                                "Azure Storage at %s: no answer in time", call->locks->place.origin);
     if (!call->sent && (mentions(what, "certificate") || mentions(what, "SSL")))
         return pawl__error_set(

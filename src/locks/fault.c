@@ -58,6 +58,11 @@ static int fault_listen(struct pawl_lock_provider *provider,
     return provider->inner->ops->listen(provider->inner, listener, err);
 }
 
+static void fault_unlisten(struct pawl_lock_provider *provider)
+{
+    provider->inner->ops->unlisten(provider->inner);
+}
+
 static int fault_status(struct pawl_lock_provider *provider, struct pawl_lock_status *out,
                         int64_t deadline_ns, struct pawl_error *err)
 {
@@ -190,6 +195,7 @@ static const struct pawl_lock_provider_ops fault_ops = {
     .version = PAWL_LOCK_VERSION,
     .close = fault_close,
     .listen = fault_listen,
+    .unlisten = fault_unlisten,
     .status = fault_status,
     .map = fault_map,
     .try_ = fault_try,

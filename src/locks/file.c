@@ -2,10 +2,12 @@
 /*
  * Locks by flock(): one file per name in one folder, named as .NET's library names it.
  *
- * A lock ends with the process that holds it; there is no lease and nothing to renew. Files are not
- * unlinked, so that tokens keep growing; others may unlink them (.NET does, at every release),
- * which locking notices. A new file's first token is the time in microseconds: greater than any
- * that a file of the same name gave before it was unlinked, as long as the clock is not set back.
+ * A lock ends with the process that holds it; there is no lease. It is also lost when its file or
+ * folder is removed or moved, since the next one locks another file: renewals look for that, and so
+ * does the release. Files are not unlinked by us, so that tokens keep growing; others may unlink
+ * them (.NET does, at every release), which locking notices. A new file's first token is the time
+ * in microseconds: greater than any that a file of the same name gave before it was unlinked, as
+ * long as the clock is not set back.
  *
  * Who was refused is woken by inotify when the holder's descriptor is closed, by release or by
  * death. Asking must not look like that: what is opened after a first refusal is opened for reading
@@ -20,6 +22,7 @@
 #include "base/log.h"
 #include "locks/file_text.h"
 #include "locks/names.h"
+#include "locks/notifier.h"
 #include "locks/providers.h"
 #include "os/lock_file.h"
 
@@ -45,8 +48,10 @@ struct file_locks {
     const struct pawl_log *log;
     size_t folder_len;
     char folder[FOLDER_MAX + 1];
-    struct pawl_lock_listener listener; /* wake NULL: nobody listens */
-    const char *network;                /* the file system is one; NULL: it is not */
+    struct pawl_lock_notifier notifier;
+    bool is_listened;    /* listen() was called; set before the first attempt */
+    const char *network; /* the file system is one; NULL: it is not */
+    uint32_t flags;      /* of every lock file: PAWL_LOCK_FILE_SHARED, _THOROUGH */
 
     struct pawl_mutex *mutex; /* guards all below */
     struct pawl_file_watch *watch;
@@ -101,9 +106,10 @@ static void changed(void *ctx, uint64_t id)
         watched = take_watched(locks, id);
     pawl_mutex_unlock(locks->env, locks->mutex);
     if (watched)
-        locks->listener.wake(locks->listener.ctx, pawl__str_make(watched->name, watched->name_len));
+        pawl__lock_notifier_wake(&locks->notifier,
+                                 pawl__str_make(watched->name, watched->name_len));
     else if (id == PAWL_FILE_WATCH_ANY)
-        locks->listener.wake(locks->listener.ctx, pawl__str(""));
+        pawl__lock_notifier_wake(&locks->notifier, pawl__str(""));
     if (watched)
         free_watched(locks, watched);
 }
@@ -145,9 +151,15 @@ static void watch_file(struct file_locks *locks, const char *path, struct pawl_s
 static int file_listen(struct pawl_lock_provider *provider,
                        const struct pawl_lock_listener *listener, struct pawl_error *err)
 {
-    (void)err;
-    cast(provider)->listener = *listener;
-    return PAWL_OK;
+    struct file_locks *locks = cast(provider);
+
+    locks->is_listened = true;
+    return pawl__lock_notifier_open(&locks->notifier, listener, err);
+}
+
+static void file_unlisten(struct pawl_lock_provider *provider)
+{
+    pawl__lock_notifier_close(&cast(provider)->notifier);
 }
 
 /* ---- attempts ---------------------------------------------------------------------------- */
@@ -157,18 +169,22 @@ struct second {
     int fd;
 };
 
+static int make_folder(struct file_locks *locks, struct pawl_error *err)
+{
+    return pawl__folder_make(locks->folder, locks->flags & PAWL_LOCK_FILE_SHARED ? 0777 : 0700,
+                             err);
+}
+
 /* The folder may have gone meanwhile: somebody tidies up. */
 static int take_file(struct file_locks *locks, const char *path, uint32_t flags, int *fd,
                      struct pawl_error *err)
 {
     int status;
 
-    if (locks->network)
-        flags |= PAWL_LOCK_FILE_THOROUGH;
+    flags |= locks->flags;
     status = pawl__lock_file_take(path, flags, fd, err);
-
     for (int tries = 0; status == PAWL_ENOTFOUND && tries < 1000; tries++) {
-        status = pawl__folder_make(locks->folder, 0777, err);
+        status = make_folder(locks, err);
         if (status == PAWL_OK || status == PAWL_ENOTFOUND)
             status = pawl__lock_file_take(path, flags, fd, err);
     }
@@ -191,8 +207,8 @@ static int take_quietly(struct file_locks *locks, const char *path, struct pawl_
     if (status != PAWL_OK)
         return status;
     second = pawl__alloc_zeroed(&locks->env->alloc, sizeof *second);
-    status =
-        second ? pawl__lock_file_open(path, &second->fd, err) : pawl__error_code(err, PAWL_ENOMEM);
+    status = second ? pawl__lock_file_open(path, locks->flags, *fd, &second->fd, err)
+                    : pawl__error_code(err, PAWL_ENOMEM);
     if (status != PAWL_OK) {
         pawl__free(&locks->env->alloc, second, sizeof *second);
         pawl__lock_file_give(*fd);
@@ -254,10 +270,10 @@ static int file_try(struct pawl_lock_provider *provider, struct pawl_lock_grant 
     (void)deadline_ns;
     path_of(locks, grant->name, path);
     status = grant->place == REFUSED ? PAWL_EBUSY : take_file(locks, path, 0, &fd, err);
-    if (status == PAWL_EBUSY && locks->listener.wake)
+    if (status == PAWL_EBUSY && locks->is_listened)
         status = take_quietly(locks, path, grant, &fd, err);
     if (status == PAWL_EBUSY) {
-        grant->place = locks->listener.wake ? REFUSED : 0;
+        grant->place = locks->is_listened ? REFUSED : 0;
         return pawl__error_set(err, PAWL_EBUSY, "another process holds the lock");
     }
     if (status != PAWL_OK)
@@ -271,25 +287,41 @@ static int file_try(struct pawl_lock_provider *provider, struct pawl_lock_grant 
     return status;
 }
 
+/* PAWL_OK, PAWL_ENOTFOUND, or why it cannot be said. */
+static int check_held(struct file_locks *locks, const struct pawl_lock_grant *grant)
+{
+    char path[PATH_SIZE];
+    bool there = false;
+    int status;
+
+    path_of(locks, grant->name, path);
+    status = pawl__lock_file_is_there(path, (int)grant->place - 1, &there, NULL);
+    return status == PAWL_OK && !there ? PAWL_ENOTFOUND : status;
+}
+
 static int file_renew(struct pawl_lock_provider *provider, struct pawl_lock_grant *const *grants,
                       size_t count, int64_t deadline_ns, struct pawl_error *err)
 {
-    (void)provider;
     (void)deadline_ns;
     (void)err;
     for (size_t i = 0; i < count; i++)
-        grants[i]->status = PAWL_OK; /* as long as this process lives */
+        grants[i]->status = check_held(cast(provider), grants[i]);
     return PAWL_OK;
 }
 
 static int file_release(struct pawl_lock_provider *provider, struct pawl_lock_grant *grant,
                         int64_t deadline_ns, struct pawl_error *err)
 {
+    int status;
+
     (void)deadline_ns;
     if (!grant->place || grant->place == REFUSED)
         return pawl__error_set(err, PAWL_ENOTFOUND, "the lock is not held");
+    status = check_held(cast(provider), grant);
     give(cast(provider), grant);
-    return PAWL_OK;
+    return status == PAWL_ENOTFOUND
+               ? pawl__error_set(err, PAWL_ENOTFOUND, "the lock file was removed or moved")
+               : PAWL_OK;
 }
 
 static void file_abandon(struct pawl_lock_provider *provider, struct pawl_lock_grant *grant)
@@ -303,7 +335,7 @@ static int file_status(struct pawl_lock_provider *provider, struct pawl_lock_sta
                        int64_t deadline_ns, struct pawl_error *err)
 {
     struct file_locks *locks = cast(provider);
-    int status = pawl__folder_make(locks->folder, 0777, err);
+    int status = make_folder(locks, err);
 
     (void)deadline_ns;
     if (status != PAWL_OK)
@@ -426,6 +458,7 @@ static void file_close(struct pawl_lock_provider *provider)
     struct file_locks *locks = cast(provider);
 
     pawl__file_watch_close(locks->watch);
+    pawl__lock_notifier_release(&locks->notifier);
     while (locks->watched) {
         struct watched *watched = locks->watched;
 
@@ -439,9 +472,10 @@ static void file_close(struct pawl_lock_provider *provider)
 static const struct pawl_lock_provider_ops file_ops = {
     .version = PAWL_LOCK_VERSION,
     .caps = PAWL_LOCK_CAP_HOST | PAWL_LOCK_CAP_WAKE | PAWL_LOCK_CAP_TOKEN |
-            PAWL_LOCK_CAP_TOKEN_DURABLE | PAWL_LOCK_CAP_INSPECT,
+            PAWL_LOCK_CAP_TOKEN_DURABLE | PAWL_LOCK_CAP_INSPECT | PAWL_LOCK_CAP_PROBE,
     .close = file_close,
     .listen = file_listen,
+    .unlisten = file_unlisten,
     .status = file_status,
     .map = file_map,
     .try_ = file_try,
@@ -470,6 +504,7 @@ int pawl__file_locks_open(struct pawl_env *env, struct pawl_str folder,
         return pawl__error_code(err, PAWL_ENOMEM);
     locks->env = env;
     locks->log = options ? options->log : NULL;
+    locks->flags = options && options->is_shared ? PAWL_LOCK_FILE_SHARED : 0;
     locks->base = (struct pawl_lock_provider){.ops = &file_ops, .kind = "file"};
     memcpy(locks->folder, folder.ptr, folder.len);
     locks->folder_len = folder.len;
@@ -477,12 +512,17 @@ int pawl__file_locks_open(struct pawl_env *env, struct pawl_str folder,
     if (status != PAWL_OK)
         (void)pawl__error_code(err, status);
     else
-        status = pawl__folder_make(locks->folder, 0777, err);
+        status = pawl__lock_notifier_init(&locks->notifier, env, err);
+    if (status == PAWL_OK)
+        status = make_folder(locks, err);
     if (status == PAWL_OK) {
         locks->network = pawl__folder_network(locks->folder);
+        if (locks->network)
+            locks->flags |= PAWL_LOCK_FILE_THOROUGH;
         *out = &locks->base;
         return PAWL_OK;
     }
+    pawl__lock_notifier_release(&locks->notifier);
     pawl_mutex_free(env, locks->mutex);
     pawl__free(&env->alloc, locks, sizeof *locks);
     return status;

@@ -7,8 +7,9 @@
 #include "base/error.h"
 #include "locks/locks_private.h"
 
-/* How often a connection without leases is asked whether it lives. */
+/* How often a connection without leases is asked whether it lives, and what costs less. */
 #define PROBE_NS (10000 * PAWL_LOCK_MS)
+#define CHEAP_PROBE_NS (1000 * PAWL_LOCK_MS)
 /* A lease that failed to be renewed is tried again after a tenth of it, at most this. */
 #define AGAIN_NS_MAX (1000 * PAWL_LOCK_MS)
 /* What is owed: first wait, longest wait, longest call, and for how long when the end is not known.
@@ -88,6 +89,12 @@ static int64_t lease_of(struct pawl_locks *locks, const struct pawl_lock_hold *h
     return atomic_load(&pawl__lock_slot_at(locks, hold->slot)->lease_ns);
 }
 
+/* Of what has no lease. */
+static int64_t probe_ns(const struct pawl_locks *locks)
+{
+    return locks->caps & PAWL_LOCK_CAP_PROBE ? CHEAP_PROBE_NS : PROBE_NS;
+}
+
 static void note_lease(struct pawl_locks *locks, struct pawl_lock_hold *hold, int64_t now_ns)
 {
     struct pawl_lock_slot *slot = pawl__lock_slot_at(locks, hold->slot);
@@ -99,13 +106,13 @@ static void note_lease(struct pawl_locks *locks, struct pawl_lock_hold *hold, in
 
 void pawl__lock_hold_keep(struct pawl_locks *locks, struct pawl_lock_hold *hold, int64_t now_ns)
 {
-    int64_t period_ns = PROBE_NS;
+    int64_t period_ns = probe_ns(locks);
 
     note_lease(locks, hold, now_ns);
     if (hold->grant.valid_until_ns != PAWL_FOREVER) {
         period_ns = lease_of(locks, hold) / 3;
         schedule(locks, &locks->ends, &hold->end, hold->grant.valid_until_ns, locks->watcher_cond);
-    } else if (!(locks->caps & PAWL_LOCK_CAP_LOST)) {
+    } else if (!(locks->caps & (PAWL_LOCK_CAP_LOST | PAWL_LOCK_CAP_PROBE))) {
         return; /* bound to this process, or to something nobody can ask about */
     }
     schedule(locks, &locks->renewals, &hold->renewal,
@@ -266,7 +273,7 @@ static void settle_one(struct pawl_locks *locks, struct pawl_lock_hold *hold, in
         if (hold->grant.valid_until_ns != PAWL_FOREVER)
             pawl__lock_heap_set(&locks->ends, &hold->end, hold->grant.valid_until_ns);
         period_ns = lease_of(locks, hold);
-        period_ns = pawl__lock_jitter(locks, period_ns > 0 ? period_ns / 3 : PROBE_NS, 10);
+        period_ns = pawl__lock_jitter(locks, period_ns > 0 ? period_ns / 3 : probe_ns(locks), 10);
         pawl__lock_heap_set(&locks->renewals, &hold->renewal, sent_ns + period_ns);
         return;
     }

@@ -321,7 +321,10 @@ void pawl__locks_free(struct pawl_locks *locks)
         return;
     stop_threads(locks);
     give_back(locks, pawl_env_monotonic_ns(locks->env) + locks->call_ns);
+    /* Either way no thread of the provider calls into what is freed next. */
     if (!locks->borrowed)
         locks->provider->ops->close(locks->provider);
+    else if (locks->caps & (PAWL_LOCK_CAP_WAKE | PAWL_LOCK_CAP_LOST))
+        locks->provider->ops->unlisten(locks->provider);
     discard(locks);
 }

@@ -168,6 +168,29 @@ static int memory_listen(struct pawl_lock_provider *provider,
                                                LISTENERS_MAX);
 }
 
+/* With the mutex, unless stopped. Its listener is not called afterwards. */
+static void stop_listening(struct memory_locks *locks, bool locked)
+{
+    struct pawl_lock_space *space = locks->space;
+
+    for (size_t i = 0; i < LISTENERS_MAX; i++)
+        if (space->listeners[i] == locks)
+            space->listeners[i] = NULL;
+    while (locked && locks->calling > 0)
+        if (pawl_cond_wait(space->env, space->called, space->mutex, PAWL_FOREVER) == PAWL_ESTOPPED)
+            break;
+}
+
+static void memory_unlisten(struct pawl_lock_provider *provider)
+{
+    struct memory_locks *locks = cast(provider);
+
+    if (pawl_mutex_lock(locks->space->env, locks->space->mutex) != PAWL_OK)
+        return;
+    stop_listening(locks, true);
+    unlock(locks->space);
+}
+
 /* ---- the interface ----------------------------------------------------------------------- */
 
 static int memory_status(struct pawl_lock_provider *provider, struct pawl_lock_status *out,
@@ -364,12 +387,7 @@ static void memory_close(struct pawl_lock_provider *provider)
     struct pawl_lock_space *space = locks->space;
     bool locked = pawl_mutex_lock(space->env, space->mutex) == PAWL_OK;
 
-    for (size_t i = 0; i < LISTENERS_MAX; i++)
-        if (space->listeners[i] == locks)
-            space->listeners[i] = NULL;
-    while (locked && locks->calling > 0)
-        if (pawl_cond_wait(space->env, space->called, space->mutex, PAWL_FOREVER) == PAWL_ESTOPPED)
-            break;
+    stop_listening(locks, locked);
     forget(locks);
     if (locked)
         unlock(space);
@@ -380,9 +398,9 @@ static void memory_close(struct pawl_lock_provider *provider)
 
 #define MEMORY_OPS                                                                                 \
     .version = PAWL_LOCK_VERSION, .close = memory_close, .listen = memory_listen,                  \
-    .status = memory_status, .map = memory_map, .try_ = memory_try, .renew = memory_renew,         \
-    .release = memory_release, .abandon = memory_abandon, .inspect = memory_inspect,               \
-    .list = memory_list
+    .unlisten = memory_unlisten, .status = memory_status, .map = memory_map, .try_ = memory_try,   \
+    .renew = memory_renew, .release = memory_release, .abandon = memory_abandon,                   \
+    .inspect = memory_inspect, .list = memory_list
 
 static const struct pawl_lock_provider_ops bound_ops = {.caps = SPACE_CAPS, MEMORY_OPS};
 static const struct pawl_lock_provider_ops lease_ops = {.caps = SPACE_CAPS | PAWL_LOCK_CAP_LEASE,

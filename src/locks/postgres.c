@@ -400,9 +400,16 @@ static int listen(struct pawl_lock_provider *provider, const struct pawl_lock_li
 {
     struct advisory_locks *pg = pawl__advisory_self(provider);
 
+    int status;
+
     PAWL_ASSERT(!pg->is_started);
-    pg->listener = *listener;
-    return pawl__advisory_start(pg, err);
+    status = pawl__lock_notifier_open(&pg->notifier, listener, err);
+    return status == PAWL_OK ? pawl__advisory_start(pg, err) : status;
+}
+
+static void unlisten(struct pawl_lock_provider *provider)
+{
+    pawl__lock_notifier_close(&pawl__advisory_self(provider)->notifier);
 }
 
 static void close_provider(struct pawl_lock_provider *provider)
@@ -411,6 +418,7 @@ static void close_provider(struct pawl_lock_provider *provider)
     struct pawl_env *env = pg->env;
 
     pawl__advisory_stop(pg);
+    pawl__lock_notifier_release(&pg->notifier);
     pawl__map_release(&pg->keys);
     pawl__waker_release(&pg->waker);
     pawl_cond_free(env, pg->changed);
@@ -427,6 +435,7 @@ static const struct pawl_lock_provider_ops ops = {
             PAWL_LOCK_CAP_TICKET,
     .close = close_provider,
     .listen = listen,
+    .unlisten = unlisten,
     .status = pawl__advisory_status,
     .map = map_name,
     .try_ = pawl__advisory_try,
@@ -461,7 +470,9 @@ static int make(struct advisory_locks *pg, struct pawl_str uri, struct pawl_erro
     if (status != PAWL_OK)
         return pawl__error_code(err, status);
     memcpy(pg->uri, uri.ptr, uri.len);
-    status = pawl__waker_init(&pg->waker, err);
+    status = pawl__lock_notifier_init(&pg->notifier, pg->env, err);
+    if (status == PAWL_OK)
+        status = pawl__waker_init(&pg->waker, err);
     for (size_t i = 0; i < ADVISORY_SESSIONS && status == PAWL_OK; i++)
         status = pawl__waker_init(&pg->sessions[i].waker, err);
     if (status != PAWL_OK)

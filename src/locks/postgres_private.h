@@ -21,6 +21,7 @@
 #include "base/map.h"
 #include "drivers/libpq.h"
 #include "locks/names.h"
+#include "locks/notifier.h"
 #include "locks/providers.h"
 
 #define ADVISORY_WAITERS 8
@@ -81,7 +82,7 @@ struct advisory_locks {
     char *uri; /* NUL-terminated */
     size_t uri_size;
     char application[64];
-    struct pawl_lock_listener listener;
+    struct pawl_lock_notifier notifier;
 
     struct pawl_mutex *lock; /* guards what says so */
     struct pawl_cond *changed;
@@ -89,7 +90,8 @@ struct advisory_locks {
     bool is_started, is_stopping;
     bool has_sequence;
     bool is_pooled; /* by a pooler that leaves sessions alone */
-    int64_t backoff_ns, retry_ns;
+    int64_t retry_ns;
+    uint32_t failures;    /* of opening a session, in a row */
     struct pawl_map keys; /* of session 0, by id: a session is granted again what it has */
     struct pawl_thread *watcher;
     struct pawl_waker waker; /* the watcher's */

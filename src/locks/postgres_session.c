@@ -3,6 +3,7 @@
 #include "base/alloc.h"
 #include "base/error.h"
 #include "locks/postgres_private.h"
+#include "resilience/backoff.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -209,16 +210,6 @@ static int set_up(struct advisory_session *session, struct pawl_pq_conn *conn, i
     return check_pooler(pg, conn, deadline_ns, err);
 }
 
-/* Half of it is chance, so that a cluster does not come back all at once. */
-static int64_t jittered(struct pawl_env *env, int64_t span_ns)
-{
-    uint32_t chance = 0;
-
-    if (pawl_env_entropy(env, &chance, sizeof chance, NULL) != PAWL_OK)
-        chance = 0;
-    return span_ns / 2 + (int64_t)((uint64_t)span_ns / 2 * chance / UINT32_MAX);
-}
-
 /* By its user. While the server cannot be reached tries are spaced out. */
 static int open_session(struct advisory_session *session, int64_t deadline_ns,
                         struct pawl_error *err)
@@ -248,14 +239,14 @@ static int open_session(struct advisory_session *session, int64_t deadline_ns,
         session->fd = pawl__pq_fd(conn);
         session->left = ADVISORY_LEFT_NOTHING;
         pg->is_pooled = session->is_pooled;
-        pg->backoff_ns = pg->retry_ns = 0;
+        pg->retry_ns = 0;
+        pg->failures = 0;
         conn = NULL;
         pawl__waker_wake(&pg->waker); /* one more to watch */
     } else {
-        pg->backoff_ns = pg->backoff_ns == 0                   ? BACKOFF_NS_MIN
-                         : pg->backoff_ns * 2 < BACKOFF_NS_MAX ? pg->backoff_ns * 2
-                                                               : BACKOFF_NS_MAX;
-        pg->retry_ns = pawl_env_monotonic_ns(pg->env) + jittered(pg->env, pg->backoff_ns);
+        pg->retry_ns = pawl_env_monotonic_ns(pg->env) +
+                       pawl__backoff_ns(pg->env, BACKOFF_NS_MIN, BACKOFF_NS_MAX, pg->failures);
+        pg->failures += pg->failures < UINT32_MAX;
     }
     pawl_mutex_unlock(pg->env, pg->lock);
     pawl__pq_disconnect(conn);
@@ -400,12 +391,10 @@ static bool tell_lost(struct advisory_session *session)
         return true;
     }
     pawl__advisory_unhold(held, ADVISORY_TELLING);
-    if (pg->listener.lost) {
-        pawl_mutex_unlock(pg->env, pg->lock);
-        pg->listener.lost(pg->listener.ctx, held->grant);
-        if (pawl_mutex_lock(pg->env, pg->lock) != PAWL_OK)
-            return false;
-    }
+    pawl_mutex_unlock(pg->env, pg->lock);
+    pawl__lock_notifier_lost(&pg->notifier, held->grant);
+    if (pawl_mutex_lock(pg->env, pg->lock) != PAWL_OK)
+        return false;
     held->state = ADVISORY_LOST;
     pawl__advisory_changed(pg);
     return true;

@@ -26,6 +26,7 @@
 struct pawl_lock_provider_options {
     int64_t ttl_ms;             /* of leases; 0: PAWL_LOCK_TTL_MS_DEFAULT */
     const struct pawl_log *log; /* NULL: none. Borrowed */
+    bool is_shared;             /* lock files: of several users, see os/lock_file.h */
 };
 
 /* valid_until_ns of a lease that was asked for at `sent_ns`: less a margin for clocks that run at
@@ -62,7 +63,10 @@ PAWL_MUST_CHECK int pawl__memory_locks_new(struct pawl_env *env, int64_t ttl_ms,
 
 /* ---- files ------------------------------------------------------------------------------- */
 
-/* `folder` is copied, and made when it is not there. */
+/*
+ * `folder` is copied, and made when it is not there. Lock files are this user's alone unless
+ * options->is_shared. A file or folder that is removed or moved while a lock is held loses it.
+ */
 PAWL_MUST_CHECK int pawl__file_locks_open(struct pawl_env *env, struct pawl_str folder,
                                           const struct pawl_lock_provider_options *options,
                                           struct pawl_lock_provider **out, struct pawl_error *err);

@@ -507,10 +507,17 @@ static int listen(struct pawl_lock_provider *provider, const struct pawl_lock_li
     if (status != PAWL_OK)
         return status;
     PAWL_ASSERT(!redis->is_started);
-    redis->listener = *listener;
-    status = pawl__redis_nodes_start(redis, err);
+    redis->is_listened = true;
+    status = pawl__lock_notifier_open(&redis->notifier, listener, err);
+    if (status == PAWL_OK)
+        status = pawl__redis_nodes_start(redis, err);
     pawl__redis_unlock(redis);
     return status;
+}
+
+static void unlisten(struct pawl_lock_provider *provider)
+{
+    pawl__lock_notifier_close(&self(provider)->notifier);
 }
 
 static void close_provider(struct pawl_lock_provider *provider)
@@ -519,6 +526,7 @@ static void close_provider(struct pawl_lock_provider *provider)
     struct pawl_env *env = redis->env;
 
     pawl__redis_nodes_stop(redis);
+    pawl__lock_notifier_release(&redis->notifier);
     pawl__redis_requests_free(redis);
     pawl__map_release(&redis->watches);
     pawl__waker_release(&redis->kick);
@@ -534,6 +542,7 @@ static const struct pawl_lock_provider_ops ops = {
             PAWL_LOCK_CAP_TOKEN | PAWL_LOCK_CAP_INSPECT,
     .close = close_provider,
     .listen = listen,
+    .unlisten = unlisten,
     .status = pawl__redis_status,
     .map = map_name,
     .try_ = try_grant,
@@ -562,7 +571,9 @@ static int make(struct redis_locks *redis, struct pawl_error *err)
         status = pawl_cond_new(redis->env, "redis changed", &redis->changed);
     if (status != PAWL_OK)
         return pawl__error_code(err, status);
-    status = pawl__waker_init(&redis->kick, err);
+    status = pawl__lock_notifier_init(&redis->notifier, redis->env, err);
+    if (status == PAWL_OK)
+        status = pawl__waker_init(&redis->kick, err);
     for (size_t i = 0; i < redis->node_count && status == PAWL_OK; i++)
         status = pawl__waker_init(&redis->nodes[i].waker, err);
     pawl__process_host_name(host, sizeof host);

@@ -10,6 +10,7 @@
 #include "base/alloc.h"
 #include "base/error.h"
 #include "locks/redis_private.h"
+#include "resilience/backoff.h"
 
 #include <stdio.h>
 
@@ -47,15 +48,6 @@ static bool is_stopping(struct redis_locks *redis)
     stopping = redis->is_stopping;
     pawl__redis_unlock(redis);
     return stopping;
-}
-
-static int64_t jittered(struct pawl_env *env, int64_t span_ns)
-{
-    uint32_t chance = 0;
-
-    if (pawl_env_entropy(env, &chance, sizeof chance, NULL) != PAWL_OK)
-        chance = 0;
-    return span_ns / 2 + (int64_t)((uint64_t)span_ns / 2 * chance / UINT32_MAX);
 }
 
 /* ---- commands ---------------------------------------------------------------------------- */
@@ -154,7 +146,7 @@ void pawl__redis_watch(struct redis_locks *redis, struct pawl_str name)
     struct redis_watch *watch = pawl__map_get(&redis->watches, name);
     bool is_new = !watch;
 
-    if (!redis->listener.wake)
+    if (!redis->is_listened)
         return;
     if (is_new && redis->watches.live_count < WATCHES_MAX) {
         watch = pawl__alloc_zeroed(&redis->env->alloc, sizeof *watch + name.len);
@@ -245,8 +237,8 @@ static void hear(struct redis_node *node, const struct pawl_redis_reply *reply)
         return;
     if (!pawl__str_starts(channel.text, pawl__str(REDIS_CHANNEL)))
         return;
-    node->redis->listener.wake(
-        node->redis->listener.ctx,
+    pawl__lock_notifier_wake(
+        &node->redis->notifier,
         pawl__str_slice(channel.text, strlen(REDIS_CHANNEL), channel.text.len));
 }
 
@@ -330,7 +322,7 @@ static void listen_while_connected(struct redis_node *node)
     while (is_connected(node)) {
         int status = PAWL_OK;
 
-        if (!node->subscriber && node->redis->listener.wake) {
+        if (!node->subscriber && node->redis->is_listened) {
             const struct pawl_socket_wait wait = {
                 node->redis->env, NULL, pawl_env_monotonic_ns(node->redis->env) + CONNECT_NS};
             struct pawl_redis_target target;
@@ -359,22 +351,24 @@ static void run_node(void *arg)
 {
     struct redis_node *node = arg;
     struct pawl_env *env = node->redis->env;
-    int64_t backoff_ns = BACKOFF_NS_MIN;
+    uint32_t failures = 0;
 
     while (!is_stopping(node->redis)) {
         pawl__waker_reset(&node->waker);
         if (is_stopping(node->redis)) /* its wake may have been before the reset */
             break;
         if (connect_node(node) == PAWL_OK) {
-            backoff_ns = BACKOFF_NS_MIN;
+            failures = 0;
             listen_while_connected(node);
         } else {
             const struct pawl_socket_wait wait = {
-                env, &node->waker, pawl_env_monotonic_ns(env) + jittered(env, backoff_ns)};
+                env, &node->waker,
+                pawl_env_monotonic_ns(env) +
+                    pawl__backoff_ns(env, BACKOFF_NS_MIN, BACKOFF_NS_MAX, failures)};
 
             if (pawl__socket_wait_foreign(-1, PAWL_SOCKET_READABLE, &wait) == PAWL_ESTOPPED)
                 break;
-            backoff_ns = backoff_ns * 2 < BACKOFF_NS_MAX ? backoff_ns * 2 : BACKOFF_NS_MAX;
+            failures += failures < UINT32_MAX;
         }
     }
 }

@@ -19,6 +19,7 @@
 #include "base/list.h"
 #include "base/map.h"
 #include "drivers/hiredis.h"
+#include "locks/notifier.h"
 #include "locks/providers.h"
 
 #define REDIS_NODES_MAX 15
@@ -102,7 +103,8 @@ struct redis_locks {
     int64_t ttl_ms;
     size_t quorum;
     char client_name[64];
-    struct pawl_lock_listener listener;
+    struct pawl_lock_notifier notifier;
+    bool is_listened; /* listen() was called; set before the threads start */
 
     struct pawl_mutex *lock; /* guards all below */
     struct pawl_cond *changed;

@@ -8,6 +8,9 @@
  * compared by the wall clock. A row goes with its release unless it has given tokens: those stay,
  * so that they never repeat.
  *
+ * A file that was removed or replaced is opened anew: what was held in the old one is not found in
+ * the new one, and so is lost, before somebody else can be granted it there for long.
+ *
  * One connection; its mutex is held during a call. Grants keep nothing of their own.
  */
 #include "drivers/sqlite.h"
@@ -28,7 +31,8 @@ struct sqlite_locks {
     char boot[BOOT_SIZE];
     char path[4096];
     struct pawl_mutex *mutex; /* guards the connection */
-    struct pawl_sqlite *db;
+    struct pawl_sqlite *db;   /* NULL: it could not be opened anew */
+    struct pawl_file_identity file;
     bool durable; /* what `synchronous` is set to: FULL */
 };
 
@@ -79,6 +83,42 @@ static int translate(int status, struct pawl_error *err)
     return status;
 }
 
+static int open_file(struct sqlite_locks *locks, struct pawl_error *err)
+{
+    int status = pawl__sqlite_open(locks->env, locks->path, PAWL_SQLITE_CREATE, &locks->db, err);
+
+    if (status != PAWL_OK)
+        return status;
+    pawl__sqlite_set_deadline(locks->db, pawl_env_monotonic_ns(locks->env) + INT64_C(10000000000));
+    status = pawl__sqlite_run(locks->db, "PRAGMA journal_mode = WAL", err);
+    if (status == PAWL_OK)
+        status = pawl__sqlite_run(locks->db, "PRAGMA synchronous = NORMAL", err);
+    if (status == PAWL_OK)
+        status = pawl__sqlite_run(locks->db, schema, err);
+    locks->durable = false;
+    pawl__file_identify(locks->path, &locks->file);
+    return translate(status, err);
+}
+
+/* With the mutex. */
+static int open_anew_if_replaced(struct sqlite_locks *locks, struct pawl_error *err)
+{
+    struct pawl_file_identity now;
+    int status;
+
+    pawl__file_identify(locks->path, &now);
+    if (locks->db && now.inode == locks->file.inode && now.device == locks->file.device)
+        return PAWL_OK;
+    pawl__sqlite_close(locks->db);
+    locks->db = NULL;
+    status = open_file(locks, err);
+    if (status != PAWL_OK) {
+        pawl__sqlite_close(locks->db);
+        locks->db = NULL;
+    }
+    return status;
+}
+
 /* Takes the connection; with `write` in a transaction. */
 static int begin(struct sqlite_locks *locks, bool write, bool durable, int64_t deadline_ns,
                  struct pawl_error *err)
@@ -87,6 +127,11 @@ static int begin(struct sqlite_locks *locks, bool write, bool durable, int64_t d
 
     if (status != PAWL_OK)
         return pawl__error_code(err, status);
+    status = open_anew_if_replaced(locks, err);
+    if (status != PAWL_OK) {
+        pawl_mutex_unlock(locks->env, locks->mutex);
+        return status;
+    }
     pawl__sqlite_set_deadline(locks->db, deadline_ns);
     if (write && durable != locks->durable) {
         status = pawl__sqlite_run(
@@ -369,21 +414,6 @@ static void read_boot(struct sqlite_locks *locks)
     if (pawl__file_read("/proc/sys/kernel/random/boot_id", &text, NULL) == PAWL_OK)
         (void)snprintf(locks->boot, sizeof locks->boot, "%.36s", pawl__buf_cstr(&text));
     pawl__buf_release(&text);
-}
-
-static int open_file(struct sqlite_locks *locks, struct pawl_error *err)
-{
-    int status = pawl__sqlite_open(locks->env, locks->path, PAWL_SQLITE_CREATE, &locks->db, err);
-
-    if (status != PAWL_OK)
-        return status;
-    pawl__sqlite_set_deadline(locks->db, pawl_env_monotonic_ns(locks->env) + INT64_C(10000000000));
-    status = pawl__sqlite_run(locks->db, "PRAGMA journal_mode = WAL", err);
-    if (status == PAWL_OK)
-        status = pawl__sqlite_run(locks->db, "PRAGMA synchronous = NORMAL", err);
-    if (status == PAWL_OK)
-        status = pawl__sqlite_run(locks->db, schema, err);
-    return translate(status, err);
 }
 
 int pawl__sqlite_locks_open(struct pawl_env *env, struct pawl_str path,

@@ -101,6 +101,7 @@ static void close_locks(struct pawl_lock_provider *provider)
     struct pawl_env *env = locks->env;
 
     pawl__sqlserver_end(locks);
+    pawl__lock_notifier_release(&locks->notifier);
     pawl__tds_close(locks->tds);
     pawl_cond_free(env, locks->watch);
     pawl_cond_free(env, locks->changed);
@@ -113,8 +114,14 @@ static int listen_to(struct pawl_lock_provider *provider, const struct pawl_lock
 {
     struct sqlserver_locks *locks = locks_of(provider);
 
-    locks->listener = *listener;
-    return pawl__sqlserver_watch_start(locks, err);
+    int status = pawl__lock_notifier_open(&locks->notifier, listener, err);
+
+    return status == PAWL_OK ? pawl__sqlserver_watch_start(locks, err) : status;
+}
+
+static void unlisten(struct pawl_lock_provider *provider)
+{
+    pawl__lock_notifier_close(&locks_of(provider)->notifier);
 }
 
 static int keep_version(void *ctx, const struct pawl_str *columns, size_t count)
@@ -166,6 +173,7 @@ static const struct pawl_lock_provider_ops ops = {
             PAWL_LOCK_CAP_TOKEN_DURABLE | PAWL_LOCK_CAP_LOST | PAWL_LOCK_CAP_INSPECT,
     .close = close_locks,
     .listen = listen_to,
+    .unlisten = unlisten,
     .status = look_at_server,
     .map = map_name,
     .try_ = pawl__sqlserver_try_op,
@@ -189,7 +197,8 @@ static int make_parts(struct sqlserver_locks *locks, const struct pawl_tds_optio
         status = pawl_cond_new(locks->env, "sqlserver watch", &locks->watch);
     if (status != PAWL_OK)
         return pawl__error_code(err, status);
-    return pawl__tds_open(locks->env, options, &locks->tds, err);
+    status = pawl__lock_notifier_init(&locks->notifier, locks->env, err);
+    return status == PAWL_OK ? pawl__tds_open(locks->env, options, &locks->tds, err) : status;
 }
 
 int pawl__sqlserver_locks_open(struct pawl_env *env, struct pawl_str uri,
@@ -215,6 +224,7 @@ int pawl__sqlserver_locks_open(struct pawl_env *env, struct pawl_str uri,
     pawl__arena_release(&arena);
     if (status != PAWL_OK) {
         pawl__tds_close(locks->tds);
+        pawl__lock_notifier_release(&locks->notifier);
         pawl_cond_free(env, locks->watch);
         pawl_cond_free(env, locks->changed);
         pawl_mutex_free(env, locks->mutex);

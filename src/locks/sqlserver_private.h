@@ -6,6 +6,7 @@
 #include "base/list.h"
 #include "drivers/freetds.h"
 #include "locks/names.h"
+#include "locks/notifier.h"
 #include "locks/sqlserver.h"
 
 /* How long a holder trusts the last answer. A server lets go of one that is cut off when its own
@@ -46,7 +47,7 @@ struct sqlserver_locks {
     struct pawl_lock_provider base; /* first */
     struct pawl_env *env;
     struct pawl_tds *tds;
-    struct pawl_lock_listener listener;
+    struct pawl_lock_notifier notifier;
     char warning[160];
     size_t session_max;
     int64_t keepalive_ns, patience_ns;

@@ -222,8 +222,7 @@ static void report(struct sqlserver_locks *locks, struct sqlserver_held *held)
     pawl__list_remove(&held->link);
     locks->reporting = held;
     pawl_mutex_unlock(locks->env, locks->mutex);
-    if (locks->listener.lost)
-        locks->listener.lost(locks->listener.ctx, grant);
+    pawl__lock_notifier_lost(&locks->notifier, grant);
     if (pawl_mutex_lock(locks->env, locks->mutex) == PAWL_OK) {
         locks->reporting = NULL;
         pawl_cond_broadcast(locks->env, locks->changed);

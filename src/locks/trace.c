@@ -85,6 +85,11 @@ static int trace_listen(struct pawl_lock_provider *provider,
     return provider->inner->ops->listen(provider->inner, &ours, err);
 }
 
+static void trace_unlisten(struct pawl_lock_provider *provider)
+{
+    provider->inner->ops->unlisten(provider->inner);
+}
+
 static int trace_status(struct pawl_lock_provider *provider, struct pawl_lock_status *out,
                         int64_t deadline_ns, struct pawl_error *err)
 {
@@ -177,6 +182,7 @@ static const struct pawl_lock_provider_ops trace_ops = {
     .version = PAWL_LOCK_VERSION,
     .close = trace_close,
     .listen = trace_listen,
+    .unlisten = trace_unlisten,
     .status = trace_status,
     .map = trace_map,
     .try_ = trace_try,

@@ -30,6 +30,11 @@ static int64_t monotonic(struct pawl_env *env)
     return atomic_load(&clock_of(env)->monotonic_ns);
 }
 
+static int64_t processor(struct pawl_env *env)
+{
+    return pawl_env_processor_ns(inner_of(env));
+}
+
 static int64_t wall(struct pawl_env *env)
 {
     return atomic_load(&clock_of(env)->wall_ns);
@@ -122,6 +127,7 @@ static const struct pawl_env_ops ops = {
     .version = PAWL_ENV_VERSION,
     .caps = PAWL_ENV_CAP_SIMULATED,
     .monotonic_ns = monotonic,
+    .processor_ns = processor,
     .wall_ns = wall,
     .entropy = entropy,
     .sleep_until = sleep_until,

@@ -191,6 +191,15 @@ bool pawl__file_is_regular(const char *path)
     return stat(path, &info) == 0 && S_ISREG(info.st_mode);
 }
 
+void pawl__file_identify(const char *path, struct pawl_file_identity *out)
+{
+    struct stat info;
+
+    *out = (struct pawl_file_identity){0, 0};
+    if (stat(path, &info) == 0)
+        *out = (struct pawl_file_identity){info.st_dev, info.st_ino};
+}
+
 int pawl__file_exists(const char *path, bool *out, struct pawl_error *err)
 {
     struct stat info;

@@ -35,6 +35,12 @@ PAWL_MUST_CHECK int pawl__file_exists(const char *path, bool *out, struct pawl_e
 /* Whether it is, or links to, a regular file: reading it will not wait for somebody to write. */
 bool pawl__file_is_regular(const char *path);
 
+/* Tells a file from any other that is there at the same time. All zero: there is none. */
+struct pawl_file_identity {
+    uint64_t device, inode;
+};
+void pawl__file_identify(const char *path, struct pawl_file_identity *out);
+
 /* Removes a file. PAWL_ENOTFOUND; PAWL_EINVAL: it is a folder. */
 PAWL_MUST_CHECK int pawl__file_remove(const char *path, struct pawl_error *err);
 

@@ -22,8 +22,9 @@ struct pawl_interrupt {
     struct pawl_cond *cond;
     struct pawl_thread *thread;
     atomic_bool pending;
-    sigset_t mask;   /* what it reads */
-    sigset_t before; /* what was blocked when it was opened */
+    atomic_bool raised; /* by the program itself */
+    sigset_t mask;      /* what it reads */
+    sigset_t before;    /* what was blocked when it was opened */
     int signal_fd;
     int end_fd;
 };
@@ -36,14 +37,25 @@ static void give_in(const struct pawl_interrupt *interrupt, int signal_number)
     (void)raise(signal_number);
 }
 
-static void note(struct pawl_interrupt *interrupt, int signal_number)
+static void wake(struct pawl_interrupt *interrupt)
 {
-    if (atomic_exchange(&interrupt->pending, true))
-        give_in(interrupt, signal_number);
     if (pawl_mutex_lock(interrupt->env, interrupt->mutex) != PAWL_OK)
         return;
     pawl_cond_broadcast(interrupt->env, interrupt->cond);
     pawl_mutex_unlock(interrupt->env, interrupt->mutex);
+}
+
+static void note(struct pawl_interrupt *interrupt, int signal_number)
+{
+    if (atomic_exchange(&interrupt->pending, true))
+        give_in(interrupt, signal_number);
+    wake(interrupt);
+}
+
+void pawl__interrupt_raise(struct pawl_interrupt *interrupt)
+{
+    atomic_store(&interrupt->raised, true);
+    wake(interrupt);
 }
 
 static void listen_for_signals(void *arg)
@@ -134,7 +146,8 @@ void pawl__interrupt_close(struct pawl_interrupt *interrupt)
 
 bool pawl__interrupt_pending(const struct pawl_interrupt *interrupt)
 {
-    return interrupt && atomic_load_explicit(&interrupt->pending, memory_order_relaxed);
+    return interrupt && (atomic_load_explicit(&interrupt->pending, memory_order_relaxed) ||
+                         atomic_load_explicit(&interrupt->raised, memory_order_relaxed));
 }
 
 int pawl__interrupt_wait(struct pawl_interrupt *interrupt, int64_t deadline_ns)

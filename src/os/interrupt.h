@@ -23,6 +23,9 @@ void pawl__interrupt_close(struct pawl_interrupt *interrupt);
 /* Whether a signal has come. NULL: never. From any thread, cheap. */
 bool pawl__interrupt_pending(const struct pawl_interrupt *interrupt);
 
+/* As if a signal had come, but a signal that comes afterwards is still the first. Any thread. */
+void pawl__interrupt_raise(struct pawl_interrupt *interrupt);
+
 /*
  * Waits until the deadline (monotonic) or until a signal has come. PAWL_OK in both cases;
  * PAWL_ESTOPPED.

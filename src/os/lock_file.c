@@ -9,6 +9,7 @@
 #include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/file.h>
 #include <sys/stat.h>
 #include <sys/sysmacros.h>
@@ -18,37 +19,92 @@
 /* How often a file may be taken away under us before we say that something is wrong. */
 #define TRIES_MAX 1000
 
+/* Whether `owner` may have made a lock file of ours at `path`. */
+static bool is_trusted(const char *path, uid_t owner)
+{
+    const char *slash = strrchr(path, '/');
+    char folder[4096];
+    struct stat info;
+
+    if (owner == geteuid() || owner == 0)
+        return true;
+    if (!slash || (size_t)(slash - path) + 1 >= sizeof folder)
+        return false;
+    (void)snprintf(folder, sizeof folder, "%.*s", slash == path ? 1 : (int)(slash - path), path);
+    return stat(folder, &info) == 0 && info.st_uid == owner;
+}
+
+static int check_file(const char *path, int fd, uint32_t flags, struct pawl_error *err)
+{
+    struct stat info;
+
+    if (fstat(fd, &info) != 0)
+        return pawl__os_error(err, errno, "cannot look at the lock file %s", path);
+    if (!S_ISREG(info.st_mode))
+        return pawl__error_set(err, PAWL_EINVAL, "the lock file %s is not a regular file", path);
+    if (!(flags & PAWL_LOCK_FILE_SHARED) && !is_trusted(path, info.st_uid))
+        return pawl__error_set(err, PAWL_EPERM,
+                               "the lock file %s belongs to another user (%lu): set lock.shared if "
+                               "several users are to use these locks",
+                               path, (unsigned long)info.st_uid);
+    return PAWL_OK;
+}
+
 static int open_file(const char *path, uint32_t flags, int *fd, struct pawl_error *err)
 {
+    const int always = O_CLOEXEC | O_NOCTTY | O_NOFOLLOW | O_NONBLOCK; /* a pipe must not block */
     int mode = flags & PAWL_LOCK_FILE_QUIET ? O_RDONLY : O_RDWR;
+    int status;
 
     do
-        *fd = open(path, mode | O_CREAT | O_CLOEXEC | O_NOCTTY, 0666);
+        *fd = open(path, mode | O_CREAT | always, flags & PAWL_LOCK_FILE_SHARED ? 0666 : 0600);
     while (*fd < 0 && errno == EINTR);
     if (*fd < 0 && (errno == EACCES || errno == EROFS)) /* another user's: locking it is enough */
-        *fd = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY);
-    return *fd >= 0 ? PAWL_OK : pawl__os_error(err, errno, "cannot open the lock file %s", path);
+        *fd = open(path, O_RDONLY | always);
+    if (*fd < 0 && errno == ELOOP)
+        return pawl__error_set(err, PAWL_EPERM,
+                               "the lock file %s is a symbolic link, which is not followed: remove "
+                               "it, and see who may write to the folder",
+                               path);
+    if (*fd < 0)
+        return pawl__os_error(err, errno, "cannot open the lock file %s", path);
+    status = check_file(path, *fd, flags, err);
+    if (status != PAWL_OK)
+        (void)close(*fd);
+    return status;
+}
+
+int pawl__lock_file_is_there(const char *path, int locked, bool *there, struct pawl_error *err)
+{
+    struct stat ours, named;
+
+    if (fstat(locked, &ours) != 0)
+        return pawl__os_error(err, errno, "cannot look at the lock file %s", path);
+    *there = false;
+    if (ours.st_nlink == 0)
+        return PAWL_OK;
+    if (lstat(path, &named) == 0)
+        *there = named.st_ino == ours.st_ino && named.st_dev == ours.st_dev;
+    else if (errno != ENOENT && errno != ENOTDIR && errno != ELOOP)
+        return pawl__os_error(err, errno, "cannot look at the lock file %s", path);
+    return PAWL_OK;
 }
 
 /*
- * Whether the name still leads to what is locked. A file with one name was not unlinked, unless it
- * was renamed, which no holder of locks does; one with none was; with more the name is looked up.
+ * The same, just after it was opened: a file with one name was not unlinked since, unless it was
+ * renamed, which no holder of locks does.
  */
-static int is_there(const char *path, int fd, uint32_t flags, bool *there, struct pawl_error *err)
+static int is_there_still(const char *path, int fd, uint32_t flags, bool *there,
+                          struct pawl_error *err)
 {
-    struct stat ours, named;
+    struct stat ours;
 
     if (fstat(fd, &ours) != 0)
         return pawl__os_error(err, errno, "cannot look at the lock file %s", path);
     *there = ours.st_nlink == 1;
-    if (ours.st_nlink == 0 || (*there && !(flags & PAWL_LOCK_FILE_THOROUGH)))
+    if (*there && !(flags & PAWL_LOCK_FILE_THOROUGH))
         return PAWL_OK;
-    *there = false;
-    if (stat(path, &named) == 0)
-        *there = named.st_ino == ours.st_ino && named.st_dev == ours.st_dev;
-    else if (errno != ENOENT)
-        return pawl__os_error(err, errno, "cannot look at the lock file %s", path);
-    return PAWL_OK;
+    return pawl__lock_file_is_there(path, fd, there, err);
 }
 
 int pawl__lock_file_take(const char *path, uint32_t flags, int *fd, struct pawl_error *err)
@@ -71,7 +127,7 @@ int pawl__lock_file_take(const char *path, uint32_t flags, int *fd, struct pawl_
                        ? PAWL_EBUSY
                        : pawl__os_error(err, errnum, "cannot lock the file %s", path);
         }
-        status = is_there(path, file, flags, &there, err);
+        status = is_there_still(path, file, flags, &there, err);
         if (status == PAWL_OK && there) {
             *fd = file;
             return PAWL_OK;
@@ -85,9 +141,19 @@ int pawl__lock_file_take(const char *path, uint32_t flags, int *fd, struct pawl_
                            path);
 }
 
-int pawl__lock_file_open(const char *path, int *fd, struct pawl_error *err)
+int pawl__lock_file_open(const char *path, uint32_t flags, int locked, int *fd,
+                         struct pawl_error *err)
 {
-    return open_file(path, 0, fd, err);
+    struct stat ours, theirs;
+    int status = open_file(path, flags, fd, err);
+
+    if (status != PAWL_OK)
+        return status;
+    if (fstat(locked, &ours) == 0 && fstat(*fd, &theirs) == 0 && ours.st_ino == theirs.st_ino &&
+        ours.st_dev == theirs.st_dev)
+        return PAWL_OK;
+    (void)close(*fd);
+    return pawl__error_set(err, PAWL_EUNAVAILABLE, "the lock file %s was taken away", path);
 }
 
 void pawl__lock_file_give(int fd)
@@ -182,7 +248,7 @@ static void find_holder(const struct stat *file, struct pawl_lock_file_view *out
 
 int pawl__lock_file_view(const char *path, struct pawl_lock_file_view *out, struct pawl_error *err)
 {
-    int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
+    int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK | O_NOFOLLOW);
     struct stat file;
     int status;
 

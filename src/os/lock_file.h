@@ -4,8 +4,10 @@
  *
  * A lock is on the open file, not on its name: whoever opened a file that was then unlinked holds
  * something nobody else can find. So after locking it is checked that the name still leads to what
- * was locked. Descriptors are not inherited by programs that are executed; a process that was only
- * forked has them too, which is why unlocking is done explicitly and not by closing.
+ * was locked. Nor is the name trusted: a symbolic link is not followed, and what is not a regular
+ * file, or belongs to a stranger, is refused. Descriptors are not inherited by programs that are
+ * executed; a process that was only forked has them too, which is why unlocking is done explicitly
+ * and not by closing.
  */
 #ifndef PAWL_OS_LOCK_FILE_H
 #define PAWL_OS_LOCK_FILE_H
@@ -20,16 +22,29 @@
 /* Looks the name up again even if the file seems to have it still: on file systems where what was
  * unlinked elsewhere goes on counting its names. */
 #define PAWL_LOCK_FILE_THOROUGH 2u
+/*
+ * For several users: made with 0666 less the umask, and whoever owns it is fine. Otherwise it is
+ * made with 0600 and must belong to this user, to root or to the owner of its folder.
+ */
+#define PAWL_LOCK_FILE_SHARED 4u
 
 /*
  * Opens, or makes, and locks it. PAWL_EBUSY: somebody else has it. Every other failure of opening
- * and locking is an error: PAWL_ENOTFOUND (its folder is not there), PAWL_EPERM, PAWL_EINVAL (it is
- * a folder), PAWL_EIO, … `err` is not written on PAWL_EBUSY: a path costs time.
+ * and locking is an error: PAWL_ENOTFOUND (its folder is not there), PAWL_EPERM (a symbolic link, a
+ * stranger's), PAWL_EINVAL (not a regular file), PAWL_EIO, … `err` is not written on PAWL_EBUSY: a
+ * path costs time.
  */
 PAWL_MUST_CHECK int pawl__lock_file_take(const char *path, uint32_t flags, int *fd,
                                          struct pawl_error *err);
-/* Opens another descriptor of it for writing, so that closing it is noticed by those who watch. */
-PAWL_MUST_CHECK int pawl__lock_file_open(const char *path, int *fd, struct pawl_error *err);
+/*
+ * Opens another descriptor of `locked` for writing, so that closing it is noticed by those who
+ * watch. PAWL_EUNAVAILABLE: the name leads elsewhere by now.
+ */
+PAWL_MUST_CHECK int pawl__lock_file_open(const char *path, uint32_t flags, int locked, int *fd,
+                                         struct pawl_error *err);
+/* Whether the name still leads to `locked`: otherwise somebody else may lock what it leads to. */
+PAWL_MUST_CHECK int pawl__lock_file_is_there(const char *path, int locked, bool *there,
+                                             struct pawl_error *err);
 /* Unlocks and closes it; fd < 0 is allowed. */
 void pawl__lock_file_give(int fd);
 /* Closes without unlocking. */

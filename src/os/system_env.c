@@ -111,6 +111,12 @@ static int64_t system_monotonic_ns(struct pawl_env *env)
     return read_clock(CLOCK_BOOTTIME);
 }
 
+static int64_t system_processor_ns(struct pawl_env *env)
+{
+    (void)env;
+    return read_clock(CLOCK_THREAD_CPUTIME_ID);
+}
+
 static int64_t system_wall_ns(struct pawl_env *env)
 {
     (void)env;
@@ -422,6 +428,7 @@ static const struct pawl_env_ops system_ops = {
     .version = PAWL_ENV_VERSION,
     .caps = 0,
     .monotonic_ns = system_monotonic_ns,
+    .processor_ns = system_processor_ns,
     .wall_ns = system_wall_ns,
     .entropy = system_entropy,
     .sleep_until = system_sleep_until,

@@ -3,9 +3,12 @@
  * One program run by this one and waited for, with signals passed on: what a wrapper does such as
  * `pawl lock`. For programs, on their main thread; one at a time.
  *
- * While it runs, SIGINT, SIGTERM, SIGHUP and SIGQUIT do not end this process: those that were sent
- * to it alone are passed on, those of the terminal reach the child by themselves. When this process
- * is killed, the child gets SIGTERM.
+ * The program and all that it starts are a process group of their own, which can be stopped as a
+ * whole. While it runs, SIGINT, SIGTERM, SIGHUP, SIGQUIT and SIGTSTP do not end or stop this
+ * process but are passed on to that group. The terminal, if there is one, is the group's while it
+ * uses it: when its keys stop the group, this process and its own group stop, too; SIGCONT
+ * continues both. When this process is killed, the first process of the group gets SIGTERM; others
+ * do not.
  */
 #ifndef PAWL_OS_WRAPPED_H
 #define PAWL_OS_WRAPPED_H
@@ -17,7 +20,7 @@
 struct pawl_wrapped;
 
 enum pawl_wrapped_event {
-    PAWL_WRAPPED_ENDED,
+    PAWL_WRAPPED_ENDED, /* its first process; after pawl__wrapped_stop() all of its group */
     PAWL_WRAPPED_WOKEN, /* pawl__wrapped_wake() was called */
     PAWL_WRAPPED_LATE,  /* the deadline came */
 };
@@ -36,7 +39,7 @@ PAWL_MUST_CHECK int pawl__wrapped_wait(struct pawl_wrapped *child, int64_t deadl
                                        struct pawl_error *err);
 /* From any thread: the wait that is under way, or the next, ends. */
 void pawl__wrapped_wake(struct pawl_wrapped *child);
-/* Asks it to end, or ends it. */
+/* Asks all of its group to end, or ends them. */
 void pawl__wrapped_stop(struct pawl_wrapped *child, bool kill_it);
 /* Once it ended; signals are as they were. NULL allowed. */
 void pawl__wrapped_close(struct pawl_wrapped *child);

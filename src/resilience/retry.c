@@ -4,6 +4,7 @@
 
 #include "base/assert.h"
 #include "base/error.h"
+#include "resilience/backoff.h"
 
 #define MS ((int64_t)1000000)
 #define TRANSIENT PAWL_RETRY_CLASS(PAWL_CLASS_TRANSIENT)
@@ -36,32 +37,6 @@ static uint64_t draw(struct pawl_retry *retry)
     return mixed ^ (mixed >> 31);
 }
 
-/* The base delay doubled `retry_count` times, up to the cap. */
-static int64_t backoff(const struct pawl_retry *retry)
-{
-    int64_t delay_ns = retry->policy.delay_ns;
-
-    for (uint32_t i = 0; i < retry->retry_count && delay_ns < retry->policy.delay_ns_max; i++)
-        delay_ns = delay_ns > INT64_MAX / 2 ? INT64_MAX : delay_ns * 2;
-    return delay_ns < retry->policy.delay_ns_max ? delay_ns : retry->policy.delay_ns_max;
-}
-
-static int64_t jittered(struct pawl_retry *retry, int64_t delay_ns)
-{
-    /* Divided first: a delay of centuries must not overflow. */
-    int64_t spread_ns = delay_ns / 100 * (int64_t)retry->policy.jitter_percent;
-    uint64_t width, offset;
-
-    if (spread_ns <= 0)
-        return delay_ns;
-    width = (uint64_t)spread_ns * 2 + 1;
-    offset = draw(retry) % width;
-    delay_ns -= spread_ns; /* at least 0: the spread is 100 % at the most */
-    if ((uint64_t)(retry->policy.delay_ns_max - delay_ns) < offset)
-        return retry->policy.delay_ns_max;
-    return delay_ns + (int64_t)offset;
-}
-
 bool pawl__retry_next(struct pawl_retry *retry, int code, int64_t now_ns, int64_t *delay_ns)
 {
     int64_t wait_ns;
@@ -70,7 +45,11 @@ bool pawl__retry_next(struct pawl_retry *retry, int code, int64_t now_ns, int64_
         return false;
     if (!(retry->policy.classes & PAWL_RETRY_CLASS(pawl_error_class(code))))
         return false;
-    wait_ns = jittered(retry, backoff(retry));
+    wait_ns = pawl__backoff_span_ns(retry->policy.delay_ns, retry->policy.delay_ns_max,
+                                    retry->retry_count);
+    if (retry->policy.jitter_percent > 0)
+        wait_ns = pawl__backoff_spread_ns(wait_ns, retry->policy.jitter_percent,
+                                          retry->policy.delay_ns_max, draw(retry));
     if (retry->deadline_ns != PAWL_FOREVER &&
         (now_ns >= retry->deadline_ns || wait_ns >= retry->deadline_ns - now_ns))
         return false;

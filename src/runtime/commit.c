@@ -3,9 +3,10 @@
  * Copying commits, and resolving those of which nobody knows whether they took effect.
  *
  * Resolution rests on what only one try can have written:
- *   - a revision, and the fence under which it was written: under one fence only the one who holds
- *     it writes, one commit at a time;
- *   - rows that the commit inserts: all or none of them are there.
+ *   - a revision, and the fence and the incarnation by which it was written: under one fence an
+ *     incarnation writes one commit at a time;
+ *   - rows that the commit inserts: all or none of them are there. Work may be done and gone; so a
+ *     commit that adds some, and has nothing else to be known by, inserts a reservation.
  * What others have overwritten since proves nothing; the outcome is then PAWL_EUNKNOWN, never a
  * guess.
  */
@@ -80,6 +81,9 @@ static struct pawl_instance_row *copy_instance(const struct pawl_commit *commit,
     row->fence = commit->instance->fence;
     row->revision = commit->instance->revision;
     row->updated_us = commit->instance->updated_us;
+    row->failures = commit->instance->failures;
+    row->retry_us = commit->instance->retry_us;
+    row->trouble = pawl__arena_str(arena, commit->instance->trouble);
     return row;
 }
 
@@ -126,6 +130,50 @@ int pawl__commit_copy(const struct pawl_commit *commit, struct pawl_arena *arena
     if (arena->status != PAWL_OK)
         return arena->status;
     *out = copy;
+    return PAWL_OK;
+}
+
+/* ---- guarding ---------------------------------------------------------------------------- */
+
+static bool adds_row(const struct pawl_change *change)
+{
+    return change->kind == PAWL_CHANGE_INSERT || change->kind == PAWL_CHANGE_ADD ||
+           change->kind == PAWL_CHANGE_PUT;
+}
+
+bool pawl__commit_may_repeat(const struct pawl_commit *commit)
+{
+    bool adds_work = false;
+
+    /* An instance's own commits are known by its revision; asking for a cancellation is not one. */
+    if ((commit->kind != PAWL_COMMIT_PLAIN && commit->kind != PAWL_COMMIT_CANCEL) ||
+        commit->done_count > 0 || commit->stamp.len > 0)
+        return false;
+    for (size_t i = 0; i < commit->change_count; i++) {
+        const struct pawl_change *change = &commit->changes[i];
+
+        if (change->table == PAWL_TABLE_RESERVATIONS && change->kind == PAWL_CHANGE_INSERT)
+            return false;
+        adds_work |= change->table == PAWL_TABLE_WORK && adds_row(change);
+    }
+    return adds_work;
+}
+
+int pawl__commit_guard(const struct pawl_commit *commit, struct pawl_str key, int64_t expires_us,
+                       struct pawl_arena *arena, struct pawl_commit_guard *guard)
+{
+    struct pawl_change *changes =
+        pawl__arena_alloc_array(arena, commit->change_count + 1, sizeof *changes);
+
+    if (!changes)
+        return pawl__arena_status(arena);
+    guard->reservation = (struct pawl_reservation_row){.key = key, .expires_us = expires_us};
+    changes[0] =
+        (struct pawl_change){PAWL_CHANGE_INSERT, PAWL_TABLE_RESERVATIONS, &guard->reservation};
+    memcpy(changes + 1, commit->changes, commit->change_count * sizeof *changes);
+    guard->commit = *commit;
+    guard->commit.changes = changes;
+    guard->commit.change_count = commit->change_count + 1;
     return PAWL_OK;
 }
 
@@ -250,8 +298,10 @@ static int resolve_advance(struct pawl_commit *commit, const struct pawl_instanc
     /* Nobody wrote it: then not we either, and its owner or fence is no longer ours. */
     if (stored->revision <= given->revision)
         return commit->status;
-    /* Fences grow: all revisions since ours were written under it, and so by us. */
-    if (stored->revision_fence == given->fence) {
+    /* Fences grow: all revisions since ours were written under it. By us, if the incarnation says
+     * so too: a server that crashed forgets a claim that was not synced, and issues its fence
+     * again. */
+    if (stored->revision_fence == given->fence && stored->revision_owner == given->owner) {
         commit->cancel_requested = stored->cancel_requested != 0;
         commit->has_mail = true; /* perhaps: looking for nothing costs less than not looking */
         return PAWL_OK;
@@ -278,6 +328,8 @@ static int resolve_create(struct pawl_commit *commit, const struct pawl_instance
     given.fence = stored->fence;
     given.revision = stored->revision;
     given.revision_fence = stored->revision_fence;
+    given.revision_owner = stored->revision_owner;
+    given.takeovers = stored->takeovers;
     given.cancel_requested = stored->cancel_requested;
     if (!row_is_stored_as(PAWL_TABLE_INSTANCES, &given, stored))
         return commit->status;
@@ -316,8 +368,8 @@ static int resolve_by_instance(struct pawl_store *store, struct pawl_commit *com
     case PAWL_COMMIT_DELETE:
         *outcome = resolve_delete(commit, stored);
         break;
-    case PAWL_COMMIT_CANCEL: /* asking twice is asking once; not there now is the answer now */
-        *outcome = commit->status;
+    case PAWL_COMMIT_CANCEL: /* not there now is the answer now; else its reservation tells */
+        *outcome = commit->status == PAWL_ENOTFOUND ? commit->status : UNDECIDED;
         break;
     case PAWL_COMMIT_PLAIN:
         *outcome = UNDECIDED;

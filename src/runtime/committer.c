@@ -128,9 +128,10 @@ static int fill(struct pawl_committer *c, const struct pawl_commit *commit, int6
     *ticket = t;
     if (!t)
         return pawl__error_code(err, PAWL_ENOMEM);
-    t->state = TICKET_QUEUED;
-    t->abandoned = t->doubtful = t->again = t->applied = t->lent = t->left = false;
+    t->doubtful = t->again = t->applied = t->lent = t->left = false;
     t->deadline_ns = deadline_ns;
+    t->retry_ns = 0;
+    t->busy_count = 0;
     t->status = PAWL_OK;
     t->error = (struct pawl_error)PAWL_ERROR_INIT;
     status = pawl__commit_copy(commit, &t->arena, &t->commit);
@@ -168,7 +169,7 @@ static int await_answer(struct pawl_committer *c, struct ticket *ticket, struct 
     if (ticket->state == TICKET_ANSWERED) {
         status = collect(ticket, commit, err);
     } else if (ticket->state == TICKET_SENT) {
-        ticket->abandoned = true;
+        pawl__ticket_move(ticket, TICKET_ABANDONED);
         return pawl__error_set(err, PAWL_EUNKNOWN,
                                "the commit was sent and not answered until %s: read before going "
                                "on",
@@ -178,6 +179,7 @@ static int await_answer(struct pawl_committer *c, struct ticket *ticket, struct 
         status = pawl__ticket_give_up(ticket, status, err);
     }
     c->bytes -= ticket->arena.held_bytes;
+    pawl__ticket_move(ticket, TICKET_SPARE);
     if (ticket->lent)
         ticket->left = true;
     else
@@ -205,6 +207,7 @@ int pawl__committer_commit(struct pawl_committer *committer, struct pawl_commit 
     }
     if (filled == PAWL_OK) {
         c->bytes += ticket->arena.held_bytes;
+        pawl__ticket_move(ticket, TICKET_QUEUED);
         pawl__list_push_back(&c->queue, &ticket->link);
         pawl_cond_signal(c->env, c->work);
         filled = await_answer(c, ticket, commit, err);

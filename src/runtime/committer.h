@@ -9,8 +9,12 @@
  *
  * It also turns UNKNOWN into an answer: after a lost reply it applies the same commits again. The
  * guards make that safe: owner, fence and revision, the done rows, the keys of inserted rows let
- * each take effect once. A commit that is then found not to match is looked up: the row's revision
- * and the fence it was written under say whether the first try was the one that took.
+ * each take effect once; what has none of these is given a reservation (pawl__commit_may_repeat). A
+ * commit that is then found not to match is looked up: the row's revision and the fence it was
+ * written under say whether the first try was the one that took.
+ *
+ * A commit that the store cannot apply for now, alone of its batch (PAWL_EBUSY: somebody else has
+ * its row locked), is applied again by itself until its deadline, with growing waits.
  *
  * States are compressed by the caller's thread (see pawl__pack), not by the committer's.
  */
@@ -29,6 +33,13 @@ struct pawl_committer_options {
     uint32_t batch_max;   /* commits per apply(); 0: 128; at most PAWL_STORE_BATCH_MAX */
     uint32_t queue_max;   /* commits that wait; 0: 4096; more are PAWL_EBUSY */
     int64_t apply_ns_max; /* deadline of one apply(); 0: 10 s */
+    /*
+     * A commit that was given up as unknown has come to its end, and may have taken effect only
+     * now: what it made is in nobody's hand. Called on a thread of the committer without its mutex.
+     * NULL: nobody asks.
+     */
+    void (*landed)(void *ctx);
+    void *landed_ctx;
 };
 
 struct pawl_committer_counts {
@@ -54,7 +65,7 @@ void pawl__committer_free(struct pawl_committer *committer);
  * Hands in a commit and waits for its answer: that of `commit->status`, or
  *   PAWL_EBUSY         too many wait already; nothing happened
  *   PAWL_ETIMEDOUT     the deadline came while it was still waiting; nothing happened
- *   PAWL_EUNAVAILABLE  the store cannot be reached; nothing happened
+ *   PAWL_EUNAVAILABLE  the store cannot be reached, or is busy with it; nothing happened
  *   PAWL_ENOMEM, PAWL_ELIMIT  it cannot be copied; nothing happened
  *   PAWL_EUNKNOWN      it was sent, and until the deadline nobody could be asked what became of it;
  *                      or others have written since, and what is stored no longer tells
@@ -67,6 +78,12 @@ void pawl__committer_free(struct pawl_committer *committer);
 PAWL_MUST_CHECK int pawl__committer_commit(struct pawl_committer *committer,
                                            struct pawl_commit *commit, int64_t deadline_ns,
                                            struct pawl_error *err);
+
+/*
+ * Whether all tickets are as they must be, by committer_ticket.c; if not, `why` says what is wrong.
+ * For simulations and tests: it takes the mutex and looks at everything.
+ */
+bool pawl__committer_check_invariants(struct pawl_committer *committer, char *why, size_t size);
 
 void pawl__committer_counts(struct pawl_committer *committer, struct pawl_committer_counts *out);
 

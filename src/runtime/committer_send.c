@@ -6,6 +6,7 @@
 #include "runtime/committer_private.h"
 
 #include "base/error.h"
+#include "resilience/backoff.h"
 #include "runtime/commit.h"
 
 #include <string.h>
@@ -16,34 +17,24 @@
 
 /* ---- keys: what batches may not share ---------------------------------------------------- */
 
-static size_t key_count(const struct ticket *ticket)
-{
-    return ticket->commit.done_count + (ticket->commit.instance ? 1 : 0);
-}
-
-static struct pawl_str key_at(const struct ticket *ticket, size_t i)
-{
-    return i < ticket->commit.done_count ? ticket->commit.done[i] : ticket->commit.instance->id;
-}
-
 static bool collides(const struct pawl_committer *c, const struct ticket *ticket)
 {
-    for (size_t i = 0; i < key_count(ticket); i++)
-        if (pawl__map_has(&c->busy, key_at(ticket, i)))
+    for (size_t i = 0; i < pawl__ticket_key_count(ticket); i++)
+        if (pawl__map_has(&c->busy, pawl__ticket_key(ticket, i)))
             return true;
     return false;
 }
 
 static void unlock_keys(struct pawl_committer *c, const struct ticket *ticket)
 {
-    for (size_t i = 0; i < key_count(ticket); i++)
-        (void)pawl__map_remove(&c->busy, key_at(ticket, i));
+    for (size_t i = 0; i < pawl__ticket_key_count(ticket); i++)
+        (void)pawl__map_remove(&c->busy, pawl__ticket_key(ticket, i));
 }
 
 static int lock_keys(struct pawl_committer *c, struct ticket *ticket)
 {
-    for (size_t i = 0; i < key_count(ticket); i++) {
-        int status = pawl__map_put(&c->busy, key_at(ticket, i), ticket);
+    for (size_t i = 0; i < pawl__ticket_key_count(ticket); i++) {
+        int status = pawl__map_put(&c->busy, pawl__ticket_key(ticket, i), ticket);
 
         if (status != PAWL_OK) {
             unlock_keys(c, ticket);
@@ -58,12 +49,13 @@ static int lock_keys(struct pawl_committer *c, struct ticket *ticket)
 /* Whether there is a caller to be told. */
 static bool answer(struct pawl_committer *c, struct ticket *ticket)
 {
-    if (ticket->abandoned) {
+    if (ticket->state == TICKET_ABANDONED) {
         c->bytes -= ticket->arena.held_bytes;
+        pawl__ticket_move(ticket, TICKET_SPARE);
         pawl__ticket_put_away(c, ticket);
         return false;
     }
-    ticket->state = TICKET_ANSWERED;
+    pawl__ticket_move(ticket, TICKET_ANSWERED);
     return true;
 }
 
@@ -76,6 +68,9 @@ static bool tell(struct sender *sender)
     pawl_mutex_unlock(c->env, c->mutex);
     for (size_t i = 0; i < count; i++)
         pawl_cond_signal(c->env, sender->tickets[i]->answered);
+    if (sender->landed && c->options.landed)
+        c->options.landed(c->options.landed_ctx);
+    sender->landed = false;
     if (pawl_mutex_lock(c->env, c->mutex) != PAWL_OK)
         return false;
     sender->count = 0;
@@ -89,6 +84,19 @@ static bool tell(struct sender *sender)
 
 /* ---- the threads: what to send ----------------------------------------------------------- */
 
+/* Whether it may join the batch as it is now. */
+static bool may_join(struct sender *sender, const struct ticket *ticket, int64_t now_ns)
+{
+    /* Too late: its caller is about to take it off. */
+    if (ticket->deadline_ns <= now_ns || collides(sender->committer, ticket))
+        return false;
+    if (ticket->retry_ns <= now_ns)
+        return true;
+    if (ticket->retry_ns < sender->wake_ns)
+        sender->wake_ns = ticket->retry_ns;
+    return false;
+}
+
 /* Holding the mutex. Fills the batch with all that can be sent now. */
 static void pick(struct sender *sender)
 {
@@ -98,14 +106,16 @@ static void pick(struct sender *sender)
     bool more = false;
 
     sender->count = 0;
+    sender->wake_ns = PAWL_FOREVER;
     while (link != &c->queue.head && !more) {
         struct ticket *ticket = PAWL_CONTAINER(link, struct ticket, link);
 
         link = link->next;
-        /* Too late: its caller is about to take it off. */
-        if (ticket->deadline_ns <= now_ns || collides(c, ticket))
+        if (!may_join(sender, ticket, now_ns))
             continue;
-        if (sender->count == c->options.batch_max) {
+        /* What is busy goes by itself. */
+        if (sender->count == c->options.batch_max ||
+            (sender->count > 0 && (ticket->busy_count > 0 || sender->tickets[0]->busy_count > 0))) {
             more = true;
             continue;
         }
@@ -119,7 +129,7 @@ static void pick(struct sender *sender)
             continue;
         }
         pawl__list_remove(&ticket->link);
-        ticket->state = TICKET_SENT;
+        pawl__ticket_move(ticket, TICKET_SENT);
         sender->commits[sender->count] = &ticket->commit;
         sender->tickets[sender->count++] = ticket;
     }
@@ -140,6 +150,7 @@ static bool await_batch(struct sender *sender)
                 pick(sender);
                 if (sender->count > 0)
                     return true;
+                wake_ns = sender->wake_ns;
             } else {
                 wake_ns = c->retry_at_ns;
             }
@@ -179,6 +190,7 @@ static void set_answer(struct ticket *ticket, int status, const struct pawl_erro
 static void set_again(struct ticket *ticket, int status, const struct pawl_error *error)
 {
     ticket->again = true;
+    ticket->retry_ns = 0;
     ticket->status = status;
     ticket->error = *error;
 }
@@ -216,7 +228,8 @@ static void judge_refused(struct sender *sender, struct ticket *ticket, int64_t 
     }
 }
 
-/* The apply() went well: the answer is each one's own. */
+/* The apply() went well: the answer is each one's own. Memory is not waited for: whoever gives some
+ * back may be waiting for this. */
 static void judge_one(struct sender *sender, struct ticket *ticket, int64_t deadline_ns)
 {
     int status = ticket->commit.status;
@@ -224,9 +237,15 @@ static void judge_one(struct sender *sender, struct ticket *ticket, int64_t dead
 
     if (error_class == PAWL_CLASS_UNKNOWN)
         ticket->doubtful = true;
-    if (error_class == PAWL_CLASS_UNKNOWN ||
-        (ticket->doubtful && error_class == PAWL_CLASS_TRANSIENT)) {
+    if (error_class == PAWL_CLASS_UNKNOWN) {
         set_again(ticket, status, &ticket->commit.error);
+    } else if (error_class == PAWL_CLASS_TRANSIENT && status != PAWL_ENOMEM) {
+        struct pawl_env *env = sender->committer->env;
+
+        set_again(ticket, status, &ticket->commit.error);
+        ticket->retry_ns = pawl_env_monotonic_ns(env) +
+                           pawl__backoff_ns(env, RETRY_NS_MIN, RETRY_NS_MAX, ticket->busy_count);
+        ticket->busy_count++;
     } else if (status != PAWL_OK && ticket->doubtful) {
         judge_refused(sender, ticket, deadline_ns);
     } else {
@@ -256,19 +275,6 @@ static void judge_failed(struct ticket *ticket, int status, const struct pawl_er
     }
 }
 
-static int64_t backoff_ns(struct pawl_committer *c)
-{
-    uint32_t doublings = c->failures < 8 ? c->failures : 8;
-    int64_t most_ns = RETRY_NS_MIN << doublings;
-    uint32_t lot = 0;
-
-    if (most_ns > RETRY_NS_MAX)
-        most_ns = RETRY_NS_MAX;
-    /* Without chance it is merely not spread. */
-    (void)!pawl_env_entropy(c->env, &lot, sizeof lot, NULL);
-    return most_ns / 2 + (int64_t)(lot % (uint32_t)(most_ns / 2));
-}
-
 /*
  * Holding the mutex: gives the answers out, and queues the rest again, in front and in order. What
  * stays in the batch are tickets whose callers are still to be told.
@@ -277,7 +283,7 @@ static void settle(struct sender *sender, int status)
 {
     struct pawl_committer *c = sender->committer;
     size_t first = sender->count; /* of those to be told, which gather at the end */
-    bool again = false;
+    bool again = false, later = false;
 
     c->counts.applies++;
     c->counts.unknown += pawl_error_class(status) == PAWL_CLASS_UNKNOWN;
@@ -287,10 +293,11 @@ static void settle(struct sender *sender, int status)
         struct ticket *ticket = sender->tickets[i];
 
         unlock_keys(c, ticket);
-        if (ticket->again && !ticket->abandoned) {
-            ticket->state = TICKET_QUEUED;
+        if (ticket->again && ticket->state != TICKET_ABANDONED) {
+            pawl__ticket_move(ticket, TICKET_QUEUED);
             pawl__list_push_front(&c->queue, &ticket->link);
-            again = true;
+            again = again || ticket->retry_ns == 0;
+            later = later || ticket->retry_ns != 0;
             continue;
         }
         c->counts.commits += !ticket->again && ticket->status == PAWL_OK;
@@ -298,16 +305,22 @@ static void settle(struct sender *sender, int status)
         if (answer(c, ticket)) {
             ticket->lent = true;
             sender->tickets[--first] = ticket;
+        } else {
+            sender->landed = true;
         }
     }
     sender->count -= first;
     memmove(sender->tickets, sender->tickets + first, sender->count * sizeof(struct ticket *));
     if (again) {
-        c->retry_at_ns = pawl_env_monotonic_ns(c->env) + backoff_ns(c);
+        c->retry_at_ns = pawl_env_monotonic_ns(c->env) +
+                         pawl__backoff_ns(c->env, RETRY_NS_MIN, RETRY_NS_MAX, c->failures);
         c->failures++;
     } else {
         c->failures = 0;
     }
+    /* Another thread may have nothing to wait for but this. */
+    if (later && c->options.threads > 1)
+        pawl_cond_signal(c->env, c->work);
     /* Keys that are free now: this thread looks at the queue itself before it waits. */
 }
 

@@ -9,7 +9,8 @@
  *
  * Of a trigger that time fires there is one work row of kind PAWL_WORK_TICK. Whoever does that work
  * deletes it and inserts the next in one commit; one whose trigger is gone, because it was set
- * again while a definition changed, is dropped by whoever takes it.
+ * again while a definition changed, is dropped by whoever takes it. Where earlier versions left
+ * none, or two, there is one again after this.
  */
 #include "runtime/definitions_private.h"
 
@@ -22,7 +23,7 @@ struct present {
     const struct pawl_trigger_row *rows;
     size_t count;
     bool *kept;
-    bool *ticking;                      /* it has a timer */
+    const struct pawl_work_row **next;  /* its timer, the first that is due; NULL: none */
     const struct pawl_work_row **ticks; /* pages of them */
     size_t *tick_counts;
     size_t page_count;
@@ -71,11 +72,12 @@ static int read_ticks(struct definition_change *change, struct present *present)
     return status;
 }
 
-static void note_ticking(struct present *present, struct pawl_str trigger_id)
+static void note_tick(struct present *present, const struct pawl_work_row *tick)
 {
     for (size_t i = 0; i < present->count; i++) {
-        if (pawl__str_equal(present->rows[i].id, trigger_id))
-            present->ticking[i] = true;
+        if (pawl__str_equal(present->rows[i].id, tick->name) &&
+            (!present->next[i] || tick->due_us < present->next[i]->due_us))
+            present->next[i] = tick;
     }
 }
 
@@ -97,13 +99,13 @@ static int read_present(struct definition_change *change, struct pawl_str defini
         return status;
     *out = (struct present){.rows = rows.rows, .count = rows.count};
     out->kept = pawl__arena_alloc_zeroed(&change->arena, rows.count + 1);
-    out->ticking = pawl__arena_alloc_zeroed(&change->arena, rows.count + 1);
-    if (!out->kept || !out->ticking)
+    out->next = pawl__arena_alloc_zeroed(&change->arena, (rows.count + 1) * sizeof(void *));
+    if (!out->kept || !out->next)
         return pawl__error_code(change->call.err, pawl__arena_status(&change->arena));
     status = read_ticks(change, out);
     for (size_t page = 0; status == PAWL_OK && page < out->page_count; page++) {
         for (size_t i = 0; i < out->tick_counts[page]; i++)
-            note_ticking(out, out->ticks[page][i].name);
+            note_tick(out, &out->ticks[page][i]);
     }
     return status;
 }
@@ -196,6 +198,23 @@ static int plan_tick(struct definition_change *change, struct pawl_str trigger_i
     return pawl__definition_plan(change, PAWL_CHANGE_PUT, PAWL_TABLE_WORK, row);
 }
 
+/* All timers of a row but this one, which may be NULL. */
+static int plan_no_ticks(struct definition_change *change, const struct present *present,
+                         size_t index, const struct pawl_work_row *but)
+{
+    int status = PAWL_OK;
+
+    for (size_t page = 0; page < present->page_count; page++) {
+        for (size_t i = 0; i < present->tick_counts[page] && status == PAWL_OK; i++) {
+            const struct pawl_work_row *tick = &present->ticks[page][i];
+
+            if (tick != but && pawl__str_equal(tick->name, present->rows[index].id))
+                status = pawl__definition_plan(change, PAWL_CHANGE_DELETE, PAWL_TABLE_WORK, tick);
+        }
+    }
+    return status;
+}
+
 static int plan_new(struct definition_change *change, struct pawl_str definition_id,
                     struct pawl_str version_id, const struct pawl_trigger *wanted)
 {
@@ -224,8 +243,8 @@ static int plan_new(struct definition_change *change, struct pawl_str definition
 }
 
 /*
- * A row that stays gets the version that has it now. A timer that repeats and was lost, by work
- * that was given up, is set again; one that fires once and has no row has fired.
+ * A row that stays gets the version that has it now. A timer that repeats and was lost is set
+ * again; one that fires once and has no row has fired. A second one goes.
  */
 static int plan_kept(struct definition_change *change, const struct present *present, size_t index,
                      struct pawl_str version_id, const struct pawl_trigger *wanted)
@@ -242,7 +261,9 @@ static int plan_kept(struct definition_change *change, const struct present *pre
         row->version_id = version_id;
         status = pawl__definition_plan(change, PAWL_CHANGE_PUT, PAWL_TABLE_TRIGGERS, row);
     }
-    if (status == PAWL_OK && !present->ticking[index])
+    if (status == PAWL_OK && present->next[index])
+        status = plan_no_ticks(change, present, index, present->next[index]);
+    else if (status == PAWL_OK)
         status = plan_tick(change, there->id,
                            pawl__trigger_due_again(wanted->name, &wanted->payload,
                                                    pawl__us_to_ticks(change->now_us)));
@@ -254,15 +275,7 @@ static int plan_gone(struct definition_change *change, const struct present *pre
     const struct pawl_trigger_row *row = &present->rows[index];
     int status = pawl__definition_plan(change, PAWL_CHANGE_DELETE, PAWL_TABLE_TRIGGERS, row);
 
-    for (size_t page = 0; page < present->page_count; page++) {
-        for (size_t i = 0; i < present->tick_counts[page] && status == PAWL_OK; i++) {
-            const struct pawl_work_row *tick = &present->ticks[page][i];
-
-            if (pawl__str_equal(tick->name, row->id))
-                status = pawl__definition_plan(change, PAWL_CHANGE_DELETE, PAWL_TABLE_WORK, tick);
-        }
-    }
-    return status;
+    return status == PAWL_OK ? plan_no_ticks(change, present, index, NULL) : status;
 }
 
 int pawl__definition_plan_triggers(struct definition_change *change, struct pawl_str definition_id,

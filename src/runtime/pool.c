@@ -25,7 +25,9 @@ struct batch {
     struct pawl_list_link link; /* in the pool's, until it is done */
     struct pawl_arena arena;
     struct pawl_taken taken;
-    size_t next;   /* runnable instances first, then work */
+    struct pawl_list yielded; /* struct runtime_yielded: this node's, whose turn it is again */
+    size_t yielded_count;
+    size_t next;   /* runnable instances first, then work, then those that yielded */
     size_t in_use; /* pieces given out and not finished */
 };
 
@@ -45,13 +47,21 @@ struct pawl_pool {
     struct pawl_wake wake;
     bool is_led;
     bool stop;
+    uint32_t busy;  /* threads that do a piece */
     uint32_t ended; /* threads */
     struct pawl_pool_counts counts;
 };
 
 static size_t batch_count(const struct batch *batch)
 {
-    return batch->taken.runnable_count + batch->taken.work_count;
+    return batch->taken.runnable_count + batch->taken.work_count + batch->yielded_count;
+}
+
+/* With the mutex held. Whether whatever becomes due finds a thread: a burst that yields then need
+ * not give up its own. */
+static void tell_spare(struct pawl_pool *pool)
+{
+    pawl__runtime_set_spare(pool->runtime, !pool->batch && pool->busy < pool->thread_count);
 }
 
 /* What of it was not begun is this node's all the same, and in nobody's hand any more. */
@@ -60,11 +70,12 @@ static void free_batch(struct pawl_pool *pool, struct batch *batch)
     const struct pawl_taken *taken = &batch->taken;
 
     for (size_t i = batch->next; i < batch_count(batch); i++) {
-        if (i >= taken->runnable_count)
+        if (i >= taken->runnable_count && i - taken->runnable_count < taken->work_count)
             pawl__runtime_drop(pool->runtime, taken->work[i - taken->runnable_count].id);
     }
     if (batch->next < batch_count(batch))
         pawl__runtime_note_failure(pool->runtime, PAWL_EUNAVAILABLE);
+    pawl__runtime_forget_yielded(pool->runtime, &batch->yielded);
     pawl__arena_release(&batch->arena);
     pawl__free(&pool->env->alloc, batch, sizeof *batch);
 }
@@ -155,8 +166,10 @@ static struct batch *new_batch(struct pawl_pool *pool)
         (void)pawl__error_code(&err, PAWL_ENOMEM);
         refused(pool, &err);
     }
-    if (batch)
+    if (batch) {
         pawl__arena_init(&batch->arena, &pool->env->alloc, RUNTIME_BYTES_MAX);
+        pawl__list_init(&batch->yielded);
+    }
     return batch;
 }
 
@@ -176,9 +189,12 @@ static struct batch *lead(struct pawl_pool *pool)
         pawl__arena_reset(&batch->arena);
         batch->taken = (struct pawl_taken){.next_due_us = PAWL_TIME_NEVER};
         status = look(pool, batch, &more, &err);
-        if (status == PAWL_OK && batch_count(batch) > 0)
+        if (status == PAWL_OK || status == PAWL_EBUSY)
+            batch->yielded_count =
+                pawl__runtime_take_yielded(pool->runtime, &batch->yielded, pool->options.take_max);
+        if (batch_count(batch) > 0)
             return batch;
-        if (status == PAWL_ESTOPPED)
+        if (status == PAWL_ESTOPPED || atomic_load(&pool->runtime->stopping))
             break;
         if (batch->taken.next_due_us < due_us)
             due_us = batch->taken.next_due_us;
@@ -200,13 +216,16 @@ static struct batch *lead(struct pawl_pool *pool)
 
 /* ---- working ------------------------------------------------------------------------------- */
 
-static int do_piece(struct pawl_pool *pool, const struct batch *batch, size_t piece)
+static int do_piece(struct pawl_pool *pool, const struct batch *batch, size_t piece,
+                    struct runtime_yielded *yielded)
 {
     const struct pawl_taken *taken = &batch->taken;
     int64_t deadline_ns = pawl_env_monotonic_ns(pool->env) + WORK_NS_MAX;
 
     if (piece < taken->runnable_count)
         return pawl__runtime_do_runnable(pool->runtime, taken->runnable[piece], deadline_ns);
+    if (yielded)
+        return pawl__runtime_do_yielded(pool->runtime, yielded, deadline_ns);
     return pawl__runtime_do_work(pool->runtime, &taken->work[piece - taken->runnable_count],
                                  taken->now_us, deadline_ns);
 }
@@ -216,18 +235,27 @@ static int work_on(struct pawl_pool *pool)
 {
     struct batch *batch = pool->batch;
     size_t piece = batch->next++;
+    struct runtime_yielded *yielded = NULL;
     bool last;
     int status;
 
+    if (piece >= batch->taken.runnable_count + batch->taken.work_count)
+        yielded =
+            PAWL_CONTAINER(pawl__list_pop_front(&batch->yielded), struct runtime_yielded, link);
     batch->in_use++;
+    pool->busy++;
     if (batch->next == batch_count(batch))
         pool->batch = NULL;
+    tell_spare(pool);
     pawl_mutex_unlock(pool->env, pool->mutex);
-    (void)do_piece(pool, batch, piece);
+    (void)do_piece(pool, batch, piece, yielded);
     status = pawl_mutex_lock(pool->env, pool->mutex);
     if (status != PAWL_OK)
         return status;
-    pool->counts.done++;
+    if (!yielded)
+        pool->counts.done++;
+    pool->busy--;
+    tell_spare(pool);
     last = --batch->in_use == 0 && batch->next == batch_count(batch);
     if (last) {
         pawl__list_remove(&batch->link);
@@ -257,12 +285,41 @@ static int look_for_work(struct pawl_pool *pool)
     }
     pool->is_led = false;
     pool->batch = batch;
+    tell_spare(pool);
     if (batch)
         pawl__list_push_back(&pool->batches, &batch->link);
     else
         pool->stop = true;
     pawl_cond_broadcast(pool->env, pool->cond);
     return PAWL_OK;
+}
+
+/*
+ * While another thread looks for work: the next turn of an instance that yielded. False: there is
+ * none. With the mutex held, which it gives up for the time of the turn.
+ */
+static bool take_turn(struct pawl_pool *pool, int *status)
+{
+    struct pawl_list turns;
+    struct pawl_list_link *link;
+
+    if (!pawl__runtime_has_turns(pool->runtime))
+        return false;
+    pawl__list_init(&turns);
+    pool->busy++;
+    tell_spare(pool);
+    pawl_mutex_unlock(pool->env, pool->mutex);
+    (void)pawl__runtime_take_yielded(pool->runtime, &turns, 1);
+    if ((link = pawl__list_pop_front(&turns)) != NULL)
+        (void)pawl__runtime_do_yielded(pool->runtime,
+                                       PAWL_CONTAINER(link, struct runtime_yielded, link),
+                                       pawl_env_monotonic_ns(pool->env) + WORK_NS_MAX);
+    *status = pawl_mutex_lock(pool->env, pool->mutex);
+    if (*status == PAWL_OK) {
+        pool->busy--;
+        tell_spare(pool);
+    }
+    return true;
 }
 
 static void work(void *arg)
@@ -277,6 +334,8 @@ static void work(void *arg)
             status = work_on(pool);
         else if (!pool->is_led)
             status = look_for_work(pool);
+        else if (take_turn(pool, &status))
+            continue;
         else if (pawl_cond_wait(pool->env, pool->cond, pool->mutex, PAWL_FOREVER) == PAWL_ESTOPPED)
             break; /* the mutex is held all the same */
     }
@@ -285,6 +344,40 @@ static void work(void *arg)
         pawl_mutex_unlock(pool->env, pool->mutex);
     }
     pawl_cond_broadcast(pool->env, pool->cond);
+}
+
+/* ---- replacing ----------------------------------------------------------------------------- */
+
+/* With the mutex held. Threads that hang cannot be ended; so many more than usual there may be. */
+static bool needs_another(const struct pawl_pool *pool, uint32_t stuck)
+{
+    uint32_t most = 2 * pool->options.workers;
+
+    if (most > PAWL_POOL_WORKERS_MAX)
+        most = PAWL_POOL_WORKERS_MAX;
+    return !pool->stop && pool->thread_count < most &&
+           pool->thread_count < pool->options.workers + stuck;
+}
+
+/*
+ * Whether or not they are threads of this pool. When all that there may be hang, nobody is left to
+ * do what was taken, and nobody else may while this incarnation lives.
+ */
+static void replace(void *ctx, uint32_t stuck)
+{
+    struct pawl_pool *pool = ctx;
+    bool all_hang;
+
+    if (pawl_mutex_lock(pool->env, pool->mutex) != PAWL_OK)
+        return;
+    while (needs_another(pool, stuck) &&
+           pawl_thread_start(pool->env, "pawl-worker", work, pool,
+                             &pool->threads[pool->thread_count], NULL) == PAWL_OK)
+        pool->thread_count++;
+    all_hang = !pool->stop && stuck >= pool->thread_count;
+    pawl_mutex_unlock(pool->env, pool->mutex);
+    if (all_hang)
+        pawl__runtime_renounce(pool->runtime);
 }
 
 /* ---- life ---------------------------------------------------------------------------------- */
@@ -308,6 +401,23 @@ static void set_options(struct pawl_pool *pool, const struct pawl_pool_options *
     }
 }
 
+/* The first of them begin, and look at how many there are, before the last has started. */
+static int start_workers(struct pawl_pool *pool, struct pawl_error *err)
+{
+    int status = pawl_mutex_lock(pool->env, pool->mutex);
+
+    if (status != PAWL_OK)
+        return pawl__error_code(err, status);
+    while (status == PAWL_OK && pool->thread_count < pool->options.workers) {
+        status = pawl_thread_start(pool->env, "pawl-worker", work, pool,
+                                   &pool->threads[pool->thread_count], err);
+        if (status == PAWL_OK)
+            pool->thread_count++;
+    }
+    pawl_mutex_unlock(pool->env, pool->mutex);
+    return status;
+}
+
 int pawl__pool_open(struct pawl_env *env, struct pawl_runtime *runtime,
                     const struct pawl_pool_options *options, struct pawl_pool **out,
                     struct pawl_error *err)
@@ -326,12 +436,10 @@ int pawl__pool_open(struct pawl_env *env, struct pawl_runtime *runtime,
         status = pawl_cond_new(env, "pool", &pool->cond);
     if (status != PAWL_OK)
         (void)pawl__error_code(err, status);
-    while (status == PAWL_OK && pool->thread_count < pool->options.workers) {
-        status = pawl_thread_start(env, "pawl-worker", work, pool,
-                                   &pool->threads[pool->thread_count], err);
-        if (status == PAWL_OK)
-            pool->thread_count++;
-    }
+    if (status == PAWL_OK)
+        status = start_workers(pool, err);
+    if (status == PAWL_OK)
+        pawl__runtime_set_replace(runtime, replace, pool);
     if (status != PAWL_OK) {
         pawl__pool_close(pool);
         return status;
@@ -368,6 +476,7 @@ void pawl__pool_close(struct pawl_pool *pool)
 
     if (!pool)
         return;
+    pawl__runtime_set_replace(pool->runtime, NULL, NULL);
     pawl__pool_stop(pool);
     for (uint32_t i = 0; i < pool->thread_count; i++)
         pawl_thread_join(pool->env, pool->threads[i]);

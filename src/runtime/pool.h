@@ -5,7 +5,10 @@
  *
  * One thread at a time looks for work (the leader): it takes a batch, shares it out, and does its
  * part; the next one that has nothing to do leads then. So an idle node asks its store once, not
- * once per thread, and a burst that takes long holds up nobody.
+ * once per thread, and a burst that takes long holds up nobody. When all threads are busy, a burst
+ * that yields gives up its thread and goes behind what is due; otherwise it goes on. A thread whose
+ * step does not come back (runtime_watch.c) is replaced, until there are twice as many as asked
+ * for.
  */
 #ifndef PAWL_RUNTIME_POOL_H
 #define PAWL_RUNTIME_POOL_H

@@ -167,8 +167,9 @@ static int drop_group(struct retaining *r, struct group *group, struct pawl_str 
         if (group->passes[i].ticket.key != 0)
             group->claims[i].ticket = &group->passes[i].ticket;
     }
-    status = pawl_store_claim(r->runtime->store, pawl__keeper_incarnation(r->runtime->keeper),
-                              group->claims, group->count, &arena, &now_us, r->deadline_ns, r->err);
+    status = pawl__runtime_store_claim(r->runtime, pawl__keeper_incarnation(r->runtime->keeper),
+                                       group->claims, group->count, &arena, &now_us, r->deadline_ns,
+                                       r->err);
     for (size_t i = 0; i < group->count && status == PAWL_OK; i++)
         pawl__guard_claimed(r->runtime->options.guard, group->ids[i], group->passes[i],
                             group->claims[i].status);

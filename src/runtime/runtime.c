@@ -8,13 +8,22 @@
 #include "base/alloc.h"
 #include "base/error.h"
 #include "base/log.h"
+#include "runtime/commit.h"
 
 #define STIMULUS_US_DEFAULT INT64_C(600000000)
 #define ATTEMPTS_DEFAULT 3u
 #define DEPTH_DEFAULT 100u
 #define JOURNAL_DEFAULT INT64_C(100000)
+#define STEP_US_DEFAULT INT64_C(300000000)
 /* How long one look at the store's clock is good for. */
 #define CLOCK_NS_MAX INT64_C(1000000000)
+/* How long a commit that adds work may be tried again, at the most, and how much longer that it was
+ * is remembered. */
+#define TRIES_US_MAX INT64_C(3600000000)
+#define TRIES_US_MARGIN INT64_C(60000000)
+/* Of a node's id that is made: bytes of what it begins with, and digits behind that. */
+#define NODE_PREFIX_MAX 64u
+#define NODE_CHANCE_DIGITS 12u
 
 /* ---- life ---------------------------------------------------------------------------------- */
 
@@ -33,6 +42,8 @@ static void set_options(struct pawl_runtime *runtime, const struct pawl_runtime_
         runtime->options.attempts_max = ATTEMPTS_DEFAULT;
     if (runtime->options.depth_max == 0)
         runtime->options.depth_max = DEPTH_DEFAULT;
+    if (runtime->options.step_us <= 0)
+        runtime->options.step_us = STEP_US_DEFAULT;
     if (runtime->options.journal_max <= 0)
         runtime->options.journal_max = JOURNAL_DEFAULT;
     runtime->log = runtime->options.log;
@@ -45,23 +56,89 @@ static void set_options(struct pawl_runtime *runtime, const struct pawl_runtime_
         pawl__id_source_init(&runtime->ids, 0, (struct pawl_id_entropy){draw, runtime->env});
 }
 
-/* Without a name a node is one that nobody expects back: it gets a new one. */
+/* The keeper's: another process has this node's id. */
+static void end_for_good(void *ctx)
+{
+    struct pawl_runtime *runtime = ctx;
+    const struct pawl_runtime_hooks *hooks = &runtime->options.hooks;
+
+    pawl__runtime_stop(runtime);
+    if (hooks->ended)
+        hooks->ended(hooks->ctx);
+}
+
+/* One that nobody expects back. The last digits of a new id are those that chance made. */
+static struct pawl_str make_node_id(struct pawl_runtime *runtime, struct pawl_arena *arena)
+{
+    struct pawl_str id = pawl__runtime_new_id(runtime, arena),
+                    prefix = runtime->options.node_prefix;
+
+    if (!id.ptr || prefix.len == 0)
+        return id;
+    if (prefix.len > NODE_PREFIX_MAX)
+        prefix.len = NODE_PREFIX_MAX;
+    return pawl__str(pawl__arena_printf(arena, "%.*s-%s", PAWL_STR_ARG(prefix),
+                                        id.ptr + id.len - NODE_CHANCE_DIGITS));
+}
+
 static int join(struct pawl_runtime *runtime, struct pawl_error *err)
 {
     struct pawl_str node_id = runtime->options.node_id;
+    bool named = node_id.len > 0;
     struct pawl_arena arena;
     int status;
 
     pawl__arena_init(&arena, &runtime->env->alloc, RUNTIME_BYTES_MAX);
-    if (node_id.len == 0)
-        node_id = pawl__runtime_new_id(runtime, &arena);
-    if (!node_id.ptr)
-        status = pawl__error_code(err, pawl__arena_status(&arena));
+    if (!named)
+        node_id = make_node_id(runtime, &arena);
+    if (!node_id.ptr || node_id.len == 0)
+        status = pawl__error_code(err, pawl__arena_status(&arena) == PAWL_OK
+                                           ? PAWL_ESTOPPED
+                                           : pawl__arena_status(&arena));
     else
         status = pawl__keeper_open(runtime->env, runtime->store, node_id, runtime->options.info,
                                    runtime->options.lease_us, runtime->log, &runtime->keeper, err);
+    if (status == PAWL_OK && named)
+        pawl__keeper_set_named(runtime->keeper, end_for_good, runtime);
     pawl__arena_release(&arena);
     return status;
+}
+
+/* What the commit made is this node's, and whoever asked for it has left. */
+static void note_landed(void *ctx)
+{
+    pawl__runtime_note_left(ctx);
+}
+
+/* What the keeper does after each renewal. */
+static void do_duties(void *ctx, int64_t deadline_ns)
+{
+    pawl__runtime_watch(ctx, deadline_ns);
+    pawl__runtime_return_strays(ctx, deadline_ns);
+}
+
+static int open_node(struct pawl_runtime *runtime, struct pawl_error *err)
+{
+    const struct pawl_committer_options committer = {
+        .threads = runtime->options.committers, .landed = note_landed, .landed_ctx = runtime};
+    int status =
+        pawl__committer_new(runtime->env, runtime->store, &committer, &runtime->committer, err);
+
+    if (status == PAWL_OK)
+        status = join(runtime, err);
+    if (status == PAWL_OK)
+        status = pawl__runtime_http_open(runtime, err);
+    if (status == PAWL_OK)
+        status = pawl__runtime_cancels_open(runtime, err);
+    if (status == PAWL_OK)
+        pawl__keeper_set_duty(runtime->keeper, do_duties, runtime);
+    return status;
+}
+
+/* Of one that only looks. */
+static int refuse(struct pawl_error *err)
+{
+    return pawl__error_set(err, PAWL_EINVAL, "this runtime only looks: it has joined no store");
 }
 
 int pawl__runtime_open(struct pawl_env *env, const struct pawl_engine *engine,
@@ -69,7 +146,6 @@ int pawl__runtime_open(struct pawl_env *env, const struct pawl_engine *engine,
                        struct pawl_runtime **out, struct pawl_error *err)
 {
     struct pawl_runtime *runtime = pawl__alloc_zeroed(&env->alloc, sizeof *runtime);
-    struct pawl_committer_options committer = {0};
     int status;
 
     if (!runtime)
@@ -79,30 +155,27 @@ int pawl__runtime_open(struct pawl_env *env, const struct pawl_engine *engine,
     runtime->store = store;
     pawl__list_init(&runtime->done_effects);
     pawl__list_init(&runtime->running);
+    pawl__list_init(&runtime->yielded);
     pawl__list_init(&runtime->packers);
     pawl__map_init(&runtime->held, &env->alloc, (struct pawl_hash_seed){0x68656c64, 0});
     pawl__list_init(&runtime->requests);
     set_options(runtime, options);
-    committer.threads = runtime->options.committers;
     status = pawl_mutex_new(env, "runtime", &runtime->mutex);
     if (status == PAWL_OK)
         status = pawl_cond_new(env, "runtime", &runtime->left);
+    if (status == PAWL_OK)
+        status = pawl_cond_new(env, "runtime cancels", &runtime->cancels);
     if (status != PAWL_OK)
         (void)pawl__error_code(err, status);
     if (status == PAWL_OK)
         status = pawl__definitions_new(env, engine, store, &runtime->options.definitions,
                                        &runtime->definitions, err);
-    if (status == PAWL_OK)
-        status = pawl__committer_new(env, store, &committer, &runtime->committer, err);
-    if (status == PAWL_OK)
-        status = join(runtime, err);
-    if (status == PAWL_OK)
-        status = pawl__runtime_http_open(runtime, err);
+    if (status == PAWL_OK && !runtime->options.looks_only)
+        status = open_node(runtime, err);
     if (status != PAWL_OK) {
         pawl__runtime_close(runtime);
         return status;
     }
-    pawl__keeper_set_duty(runtime->keeper, pawl__runtime_return_strays, runtime);
     *out = runtime;
     return PAWL_OK;
 }
@@ -123,15 +196,20 @@ void pawl__runtime_close(struct pawl_runtime *runtime)
     if (!runtime)
         return;
     pawl__runtime_http_close(runtime);
-    if (runtime->keeper)
+    pawl__runtime_cancels_close(runtime);
+    if (runtime->keeper) {
         pawl__runtime_flush_done(runtime,
                                  pawl_env_monotonic_ns(runtime->env) + INT64_C(5000000000));
+        pawl__keeper_set_duty(runtime->keeper, NULL, NULL); /* which commits */
+    }
     pawl__committer_free(runtime->committer);
     pawl__keeper_close(runtime->keeper);
     pawl__definitions_free(runtime->definitions);
     forget_done(runtime);
     pawl__runtime_forget_held(runtime);
+    pawl__runtime_forget_yielded(runtime, &runtime->yielded);
     pawl__runtime_forget_packers(runtime);
+    pawl_cond_free(runtime->env, runtime->cancels);
     pawl_cond_free(runtime->env, runtime->left);
     pawl_mutex_free(runtime->env, runtime->mutex);
     pawl__free(&runtime->env->alloc, runtime, sizeof *runtime);
@@ -159,9 +237,20 @@ bool pawl__runtime_is_stopping(const struct pawl_runtime *runtime)
     return atomic_load(&runtime->stopping) || (hooks->stop && hooks->stop(hooks->ctx));
 }
 
+int pawl__runtime_check(struct pawl_runtime *runtime, struct pawl_error *err)
+{
+    return runtime->keeper ? pawl__keeper_check(runtime->keeper, err) : PAWL_OK;
+}
+
 int pawl__runtime_may_begin(struct pawl_runtime *runtime, struct pawl_error *err)
 {
-    if (atomic_load(&runtime->stopping))
+    bool stopping = atomic_load(&runtime->stopping);
+
+    if (!runtime->keeper)
+        return refuse(err);
+    if (stopping && pawl__runtime_check(runtime, err) != PAWL_OK)
+        return PAWL_ECONFLICT;
+    if (stopping)
         return pawl__error_set(err, PAWL_ESTOPPED,
                                "this node is ending: another one does what is left");
     return pawl__keeper_revive(runtime->keeper, err);
@@ -169,7 +258,7 @@ int pawl__runtime_may_begin(struct pawl_runtime *runtime, struct pawl_error *err
 
 int64_t pawl__runtime_incarnation(const struct pawl_runtime *runtime)
 {
-    return pawl__keeper_incarnation(runtime->keeper);
+    return runtime->keeper ? pawl__keeper_incarnation(runtime->keeper) : 0;
 }
 
 bool pawl__runtime_may_go_on(struct pawl_runtime *runtime)
@@ -185,17 +274,23 @@ bool pawl__runtime_enter(struct pawl_runtime *runtime, struct runtime_running *r
     struct runtime_running *other;
     bool entered = true;
 
-    *running = (struct runtime_running){.id = instance_id};
+    *running = (struct runtime_running){.id = instance_id, .work_id = pawl__str("")};
     if (pawl_mutex_lock(runtime->env, runtime->mutex) != PAWL_OK)
         return true; /* stopped: whatever comes next will say so */
-    PAWL_LIST_FOR_EACH (other, &runtime->running, link) {
-        if (pawl__str_equal(other->id, instance_id)) {
-            other->again = true;
-            entered = false;
+    do {
+        PAWL_LIST_FOR_EACH (other, &runtime->running, link) {
+            if (pawl__str_equal(other->id, instance_id)) {
+                other->again = true;
+                entered = false;
+            }
         }
-    }
-    if (entered)
+    } while (entered && pawl__runtime_is_reserved(runtime) &&
+             pawl_cond_wait(runtime->env, runtime->left, runtime->mutex, runtime->alone_until_ns) !=
+                 PAWL_ESTOPPED);
+    if (entered) {
         pawl__list_push_back(&runtime->running, &running->link);
+        pawl__runtime_cancels_entered(runtime);
+    }
     pawl_mutex_unlock(runtime->env, runtime->mutex);
     return entered;
 }
@@ -205,12 +300,19 @@ bool pawl__runtime_leave(struct pawl_runtime *runtime, struct runtime_running *r
 {
     bool locked = pawl_mutex_lock(runtime->env, runtime->mutex) == PAWL_OK;
     bool again = locked && running->again;
+    bool has_returned = locked && running->is_given_up;
 
-    running->again = false;
+    running->again = running->is_given_up = false;
+    if (has_returned) {
+        again = false;
+        runtime->stuck--;
+    }
     if (!again && pawl__list_linked(&running->link))
         pawl__list_remove(&running->link);
     if (locked)
         pawl_mutex_unlock(runtime->env, runtime->mutex);
+    if (has_returned)
+        pawl__runtime_tell_stuck(runtime);
     if (!again)
         pawl_cond_broadcast(runtime->env, runtime->left);
     return again;
@@ -257,6 +359,9 @@ int pawl__runtime_clock(struct pawl_runtime *runtime, int64_t *now_us, int64_t d
     if (known)
         return PAWL_OK;
     status = pawl_store_status(runtime->store, &seen, deadline_ns, err);
+    /* Who only looked at the clock has done nothing, whatever became of the answer. */
+    if (pawl_error_class(status) == PAWL_CLASS_UNKNOWN)
+        status = pawl__error_set(err, PAWL_EUNAVAILABLE, "the store did not tell the time");
     if (status != PAWL_OK)
         return status;
     *now_us = seen.now_us;
@@ -299,9 +404,56 @@ int64_t pawl__runtime_part(struct pawl_str text)
 
 /* ---- commits ------------------------------------------------------------------------------- */
 
+/* Until when a commit may be tried: its own deadline, within an hour; and a minute for clocks that
+ * are set. */
+static int64_t last_try_us(struct pawl_runtime *runtime, int64_t now_us, int64_t deadline_ns)
+{
+    int64_t now_ns = pawl_env_monotonic_ns(runtime->env);
+    int64_t left_us = deadline_ns <= now_ns ? 0 : (deadline_ns - now_ns) / 1000;
+
+    return now_us + TRIES_US_MARGIN + (left_us < TRIES_US_MAX ? left_us : TRIES_US_MAX);
+}
+
+/* With a reservation: however often it is sent, and whatever became of the work meanwhile, it takes
+ * effect once. */
+static int commit_once(struct pawl_runtime *runtime, struct pawl_commit *commit,
+                       int64_t deadline_ns, struct pawl_error *err)
+{
+    struct pawl_commit_guard guard;
+    struct pawl_arena arena;
+    struct pawl_str id;
+    const char *key;
+    int64_t now_us;
+    int status = pawl__runtime_clock(runtime, &now_us, deadline_ns, err);
+
+    if (status != PAWL_OK)
+        return status;
+    pawl__arena_init(&arena, &runtime->env->alloc, RUNTIME_BYTES_MAX);
+    id = pawl__runtime_new_id(runtime, &arena);
+    key = id.ptr ? pawl__arena_printf(&arena, "commit:%.*s", PAWL_STR_ARG(id)) : NULL;
+    status = key ? pawl__commit_guard(commit, pawl__str(key),
+                                      last_try_us(runtime, now_us, deadline_ns), &arena, &guard)
+                 : pawl__arena_status(&arena);
+    if (status != PAWL_OK) {
+        (void)pawl__error_code(err, status);
+    } else {
+        status = pawl__committer_commit(runtime->committer, &guard.commit, deadline_ns, err);
+        commit->status = guard.commit.status;
+        commit->cancel_requested = guard.commit.cancel_requested;
+        commit->has_mail = guard.commit.has_mail;
+        commit->error = guard.commit.error;
+    }
+    pawl__arena_release(&arena);
+    return status;
+}
+
 int pawl__runtime_commit(struct pawl_runtime *runtime, struct pawl_commit *commit,
                          int64_t deadline_ns, struct pawl_error *err)
 {
+    if (!runtime->committer)
+        return refuse(err);
+    if (pawl__commit_may_repeat(commit))
+        return commit_once(runtime, commit, deadline_ns, err);
     return pawl__committer_commit(runtime->committer, commit, deadline_ns, err);
 }
 
@@ -406,6 +558,9 @@ void pawl__runtime_task_release(struct runtime_task *task, int status)
         if (urgent->start)
             pawl__runtime_drop(task->runtime, urgent->start->id);
     }
+    /* Whatever the task failed with, what it did not come to do is this node's. */
+    if (!pawl__list_empty(&task->urgent))
+        pawl__runtime_note_left(task->runtime);
     pawl__runtime_note_failure(task->runtime, status);
     pawl__arena_release(&task->arena);
 }

@@ -22,7 +22,12 @@
  * computes.
  *
  *     runtime.c            opening, ids, outcomes
+ *     runtime_trouble.c    what cannot be loaded or run: put off, set aside
+ *     runtime_alone.c      what kills its nodes: tried alone, then set aside
+ *     runtime_watch.c      steps that do not come back
  *     runtime_held.c       what is this node's, and in nobody's hand after a failure
+ *     runtime_turns.c      bursts that yield, and their next turns
+ *     runtime_cancels.c    cancellations of bursts that take long
  *     runtime_guard.c      who else is asked before an instance is touched
  *     runtime_run.c        one claimed instance: from mail to events to bursts to commits
  *     runtime_mail.c       what a piece of mail means; cancelling
@@ -37,6 +42,7 @@
  *     runtime_client.c     run, cancel, delete, look at one instance
  *     runtime_import.c     taking over an instance, and
  *     runtime_export.c     giving it away
+ *     runtime_invariants.c what must hold in between, for simulations
  *     runtime_letters.c    dead letters: replaying, removing
  *     runtime_tasks.c      reports of tasks that were done outside
  */
@@ -106,13 +112,19 @@ struct pawl_runtime_hooks {
     /* Polled between activities: true ends the burst at the next boundary, committed as it is, and
      * pawl__runtime_drain(). */
     bool (*stop)(void *ctx);
+    /* This node is over for good: pawl__runtime_check() says why. Called once, on a thread of the
+     * runtime, which has begun to drain. */
+    void (*ended)(void *ctx);
     void *ctx;
 };
 
 struct pawl_runtime_options {
-    struct pawl_str node_id; /* "": made of the process */
-    struct pawl_str info;    /* JSON for people who look at nodes; "": none */
-    int64_t lease_us;        /* 0: 10 s */
+    /* What other processes and later ones know this node by: one that joins with it takes over what
+     * the one before had, at once. "": none, it gets an id that nobody else has. */
+    struct pawl_str node_id;
+    struct pawl_str node_prefix; /* what an id that is made begins with; "": nothing */
+    struct pawl_str info;        /* JSON for people who look at nodes; "": none */
+    int64_t lease_us;            /* 0: 10 s */
     const struct pawl_log *log;
     struct pawl_runtime_hooks hooks;
     /* Sends what workflows ask for; borrowed. NULL: they learn that this host does not. */
@@ -124,15 +136,22 @@ struct pawl_runtime_options {
     int64_t stimulus_us;   /* how long one that matches nothing waits; 0: 10 min */
     uint32_t attempts_max; /* of a piece of work before it is a dead letter; 0: 3 */
     uint32_t depth_max;    /* of children within children; 0: 100 */
+    /* One activity, or one function of the host, that has not come back after this is given up: its
+     * instance is set aside, its thread is left to itself (it cannot be ended). 0: 5 min. */
+    int64_t step_us;
     /* Log records of an instance that are kept; 0: 100,000. When there are more the oldest pages
      * go, and the record "Truncated" stands in their place. */
     int64_t journal_max;
+    /* It reads, and is no node: nothing is joined, and calls that write or run something fail with
+     * PAWL_EINVAL. */
+    bool looks_only;
     uint64_t seed;     /* of ids, also of definitions; 0: from entropy */
     bool no_journal;   /* log and records go to the hook only */
     bool step_commits; /* commits and reopens after every step of a burst: for tests */
 };
 
-/* Joins the store as a node. Borrows env, engine, store and log. `options` NULL: the defaults. */
+/* Joins the store as a node, unless it only looks. Borrows env, engine, store and log. `options`
+ * NULL: the defaults. */
 PAWL_MUST_CHECK int pawl__runtime_open(struct pawl_env *env, const struct pawl_engine *engine,
                                        struct pawl_store *store,
                                        const struct pawl_runtime_options *options,
@@ -150,9 +169,22 @@ void pawl__runtime_close(struct pawl_runtime *runtime);
 void pawl__runtime_stop(struct pawl_runtime *runtime);
 bool pawl__runtime_is_stopping(const struct pawl_runtime *runtime);
 
+/*
+ * Whether all that the node has in memory fits together (runtime_invariants.c); if not, `why` says
+ * what does not. For simulations and tests: it takes mutexes and looks at everything. On a thread
+ * that holds none, while the runtime is open.
+ */
+bool pawl__runtime_check_invariants(struct pawl_runtime *runtime, char *why, size_t size);
+
+/*
+ * PAWL_OK while this node may work, now or after its next lease. PAWL_ECONFLICT: another process
+ * has joined under its `node_id` and lives; this one drains, and begins nothing more.
+ */
+PAWL_MUST_CHECK int pawl__runtime_check(struct pawl_runtime *runtime, struct pawl_error *err);
+
 struct pawl_definitions *pawl__runtime_definitions(struct pawl_runtime *runtime);
 struct pawl_store *pawl__runtime_store(struct pawl_runtime *runtime);
-/* Which of the store's nodes this is. */
+/* Which of the store's nodes this is; 0: none. */
 int64_t pawl__runtime_incarnation(const struct pawl_runtime *runtime);
 
 /* ---- starting ------------------------------------------------------------------------------ */

@@ -127,6 +127,7 @@ int pawl__runtime_alter(struct pawl_runtime *runtime, struct pawl_str instance_i
     if (status != PAWL_OK)
         return status;
     pawl__runtime_task_init(&task, runtime, deadline_ns, err);
+    task.by_operator = true;
     task.altered = log;
     task.altered_arena = arena;
     if (out)
@@ -139,6 +140,36 @@ int pawl__runtime_alter(struct pawl_runtime *runtime, struct pawl_str instance_i
     return status;
 }
 
+/* ---- retrying ------------------------------------------------------------------------------ */
+
+/* One that could not be run (see runtime_trouble.c) has nothing that faulted: it goes on. */
+static int retry_put_off(struct pawl_runtime *runtime, struct pawl_str instance_id,
+                         struct pawl_outcome *out, bool *was_put_off, int64_t deadline_ns,
+                         struct pawl_error *err)
+{
+    struct pawl_event event = {.kind = PAWL_EVENT_RUN};
+    struct pawl_instance_row row;
+    struct runtime_task task;
+    int status;
+
+    pawl__runtime_task_init(&task, runtime, deadline_ns, err);
+    status =
+        pawl__runtime_show(runtime, instance_id, &task.arena, &row, NULL, task.deadline_ns, err);
+    *was_put_off = status == PAWL_OK && row.retry_us != 0;
+    if (*was_put_off) {
+        if (out)
+            *out = (struct pawl_outcome){0};
+        task.by_operator = task.waits = true;
+        status = pawl__runtime_clear_trouble(&task, instance_id);
+        task.by_operator = false;
+        if (status == PAWL_OK)
+            status =
+                pawl__runtime_run_waiting(&task, instance_id, row.runnable ? NULL : &event, out);
+    }
+    pawl__runtime_task_release(&task, status);
+    return status;
+}
+
 int pawl__runtime_retry(struct pawl_runtime *runtime, struct pawl_str instance_id,
                         const struct pawl_str *activity_ids, size_t count, struct pawl_outcome *out,
                         int64_t deadline_ns, struct pawl_error *err)
@@ -147,8 +178,11 @@ int pawl__runtime_retry(struct pawl_runtime *runtime, struct pawl_str instance_i
                      ids = pawl__json_array();
     struct pawl_arena arena;
     struct pawl_builder b = {.arena = &arena};
-    int status;
+    bool was_put_off;
+    int status = retry_put_off(runtime, instance_id, out, &was_put_off, deadline_ns, err);
 
+    if (status != PAWL_OK || was_put_off)
+        return status;
     pawl__arena_init(&arena, &runtime->env->alloc, RUNTIME_BYTES_MAX);
     for (size_t i = 0; i < count; i++)
         pawl__build_append(&b, &ids, pawl__json_string(activity_ids[i]));

@@ -29,8 +29,7 @@ static struct pawl_event run_event(const struct pawl_run *run)
     return event;
 }
 
-/* Sleeps a little while another node has the instance. PAWL_ETIMEDOUT at the deadline. */
-static int wait_busy(struct runtime_task *task, struct pawl_str instance_id)
+int pawl__runtime_wait_busy(struct runtime_task *task, struct pawl_str instance_id)
 {
     int64_t until = pawl_env_monotonic_ns(task->runtime->env) + BUSY_NS;
     int status;
@@ -50,7 +49,7 @@ int pawl__runtime_run_waiting(struct runtime_task *task, struct pawl_str instanc
 
     do {
         status = pawl__runtime_run_instance(task, instance_id, event, out);
-        if (status == PAWL_EBUSY && wait_busy(task, instance_id) != PAWL_OK)
+        if (status == PAWL_EBUSY && pawl__runtime_wait_busy(task, instance_id) != PAWL_OK)
             status = PAWL_ETIMEDOUT;
     } while (status == PAWL_EBUSY);
     if (status == PAWL_OK)
@@ -94,6 +93,7 @@ static int cancel(struct pawl_runtime *runtime, struct pawl_str instance_id, con
     int status;
 
     pawl__runtime_task_init(&task, runtime, deadline_ns, err);
+    task.by_operator = true;
     status = pawl__runtime_request_cancel(&task, instance_id, kind);
     if (status == PAWL_ENOTFOUND)
         (void)pawl__error_set(err, status, "there is no instance %.*s", PAWL_STR_ARG(instance_id));
@@ -132,7 +132,7 @@ static int delete_claimed(struct runtime_task *task, struct pawl_str instance_id
     pawl__runtime_run_init(&run, task);
     run.pass = pass;
     status = pawl__runtime_claim(&run, instance_id);
-    if (status == PAWL_OK || status == PAWL_ECORRUPT) {
+    if (status == PAWL_OK) {
         struct pawl_commit commit = {.kind = PAWL_COMMIT_DELETE, .instance = &run.row};
 
         status = pawl__runtime_commit(task->runtime, &commit, pawl__runtime_commit_deadline(task),
@@ -151,13 +151,14 @@ int pawl__runtime_delete(struct pawl_runtime *runtime, struct pawl_str instance_
     int status = PAWL_EBUSY;
 
     pawl__runtime_task_init(&task, runtime, deadline_ns, err);
+    task.by_operator = true;
     while (status == PAWL_EBUSY) {
         if (pawl__runtime_enter(runtime, &running, instance_id)) {
             status = delete_claimed(&task, instance_id);
             while (pawl__runtime_leave(runtime, &running))
                 continue; /* what others found for it is gone with it */
         }
-        if (status == PAWL_EBUSY && wait_busy(&task, instance_id) != PAWL_OK)
+        if (status == PAWL_EBUSY && pawl__runtime_wait_busy(&task, instance_id) != PAWL_OK)
             status = PAWL_ETIMEDOUT;
     }
     pawl__runtime_task_release(&task, status);

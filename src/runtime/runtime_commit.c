@@ -621,8 +621,6 @@ static void end_cause(struct making *m)
         pawl__runtime_change(&m->changes, PAWL_CHANGE_DELETE_OWNED, PAWL_TABLE_RESERVATIONS,
                              &owned);
     }
-    if (run->next_tick)
-        pawl__runtime_change(&m->changes, PAWL_CHANGE_PUT, PAWL_TABLE_WORK, run->next_tick);
 }
 
 /* ---- afterwards ---------------------------------------------------------------------------- */
@@ -636,11 +634,11 @@ static int keep_state(struct making *m)
 
     pawl__arena_reset(arena);
     status = pawl__json_copy(arena, &m->state, &run->state);
+    run->loaded = status == PAWL_OK;
     run->is_new = false;
     run->consumed = NULL;
     run->started = NULL;
     run->reservation_count = 0;
-    run->next_tick = NULL;
     run->row.status = runtime_text(&run->state, "status");
     run->row.sub_status = runtime_text(&run->state, "subStatus");
     run->row.correlation_id = runtime_text(&run->state, "correlationId");
@@ -681,7 +679,8 @@ static int after_commit(struct making *m, const struct pawl_commit *commit)
         run->row.owner = 0;
     run->row.cancel_requested = commit->cancel_requested;
     for (size_t i = 0; i < m->effect_count; i++)
-        pawl__runtime_perform_own(run->task, &m->effects[i], m->effect_data[i], m->now_us);
+        pawl__runtime_perform_own(run->task, run->task->running, &m->effects[i], m->effect_data[i],
+                                  m->now_us);
     status = keep_state(m);
     if (m->request) {
         pawl__runtime_request_begin(m->request);
@@ -745,6 +744,7 @@ int pawl__runtime_commit_step(struct runtime_run *run, enum pawl_step step, bool
     struct pawl_commit commit = {0};
     int status;
 
+    PAWL_ASSERT(run->is_new || run->loaded); /* what was not loaded is never written */
     m.over = step == PAWL_STEP_IDLE || step == PAWL_STEP_DONE;
     pawl__arena_init(&m.arena, &run->runtime->env->alloc, RUNTIME_BYTES_MAX);
     m.changes.arena = &m.arena;

@@ -8,6 +8,10 @@
  * noted while they are in hand (instances are, in runtime->running), and after a failure what is
  * this node's and in nobody's hand is looked up and given out with the work that is taken next. A
  * node that takes none (a program that only sends) gives it back for others to take.
+ *
+ * From then on it is looked up once per lease. What a failure left may come into the store after
+ * the first look: a commit whose caller has gone arrives late, or a server that crashed forgets
+ * that another node took over what this one had. To a node that never failed neither can happen.
  * Doing a row twice is prevented by the store, not by these notes: where memory is short they may
  * be lacking.
  */
@@ -85,6 +89,7 @@ void pawl__runtime_forget_held(struct pawl_runtime *runtime)
 void pawl__runtime_note_failure(struct pawl_runtime *runtime, int status)
 {
     enum pawl_error_class class = pawl_error_class(status);
+    int64_t soon_ns;
 
     /* A conflict, too: what was lost to another node may be in its hand, and the row still ours. */
     if (status == PAWL_OK ||
@@ -92,8 +97,9 @@ void pawl__runtime_note_failure(struct pawl_runtime *runtime, int status)
          status != PAWL_ECONFLICT) ||
         pawl_mutex_lock(runtime->env, runtime->mutex) != PAWL_OK)
         return;
-    if (runtime->stray_ns == 0)
-        runtime->stray_ns = pawl_env_monotonic_ns(runtime->env) + LOOK_NS;
+    soon_ns = pawl_env_monotonic_ns(runtime->env) + LOOK_NS;
+    if (runtime->stray_ns == 0 || runtime->stray_ns > soon_ns)
+        runtime->stray_ns = soon_ns;
     pawl_mutex_unlock(runtime->env, runtime->mutex);
 }
 
@@ -153,6 +159,7 @@ static bool is_running(struct pawl_runtime *runtime, struct pawl_str id)
 
     if (pawl_mutex_lock(runtime->env, runtime->mutex) != PAWL_OK)
         return true;
+    found = pawl__runtime_has_yielded(runtime, id);
     PAWL_LIST_FOR_EACH (running, &runtime->running, link)
         found = found || pawl__str_equal(running->id, id);
     pawl_mutex_unlock(runtime->env, runtime->mutex);
@@ -256,13 +263,14 @@ static int give_out(struct strays *strays, struct pawl_taken *taken)
 
 static bool is_time_to_look(struct pawl_runtime *runtime)
 {
+    int64_t now_ns = pawl_env_monotonic_ns(runtime->env);
     bool look;
 
     if (pawl_mutex_lock(runtime->env, runtime->mutex) != PAWL_OK)
         return false;
-    look = runtime->stray_ns != 0 && pawl_env_monotonic_ns(runtime->env) >= runtime->stray_ns;
+    look = runtime->stray_ns != 0 && now_ns >= runtime->stray_ns;
     if (look)
-        runtime->stray_ns = 0;
+        runtime->stray_ns = now_ns + pawl__runtime_lease_us(runtime) * 1000;
     pawl_mutex_unlock(runtime->env, runtime->mutex);
     return look;
 }
@@ -339,8 +347,8 @@ static int return_instance(struct pawl_runtime *runtime, struct pawl_arena *aren
                                  .instance = &claim.row};
     struct pawl_commit *list = &commit;
     int64_t now_us;
-    int status = pawl_store_claim(runtime->store, pawl__keeper_incarnation(runtime->keeper), &claim,
-                                  1, arena, &now_us, deadline_ns, NULL);
+    int status = pawl__runtime_store_claim(runtime, pawl__keeper_incarnation(runtime->keeper),
+                                           &claim, 1, arena, &now_us, deadline_ns, NULL);
 
     if (status != PAWL_OK || claim.status != PAWL_OK)
         return status;

@@ -15,12 +15,14 @@
  */
 #include "base/error.h"
 #include "base/log.h"
+#include "resilience/backoff.h"
 #include "runtime/runtime_request.h"
 
 /* Answers that one commit takes. */
 #define ANSWERS_MAX 64u
-/* When the executor has no room, or the store does not answer. */
+/* When the executor has no room, or the store does not take the answer: doubled up to the most. */
 #define PAUSE_NS INT64_C(500000000)
+#define PAUSE_NS_MAX INT64_C(5000000000)
 /* Of a definition that says: what is lost may be sent again. */
 #define LOST_RETRIES 2
 #define LOST_DELAY_MS 1000
@@ -72,18 +74,45 @@ static void send_request(struct runtime_request *r)
     move(r, REQUEST_ANSWERED);
 }
 
+/*
+ * With the mutex held. Whether a row's request is under way: it has the row's owner from now on,
+ * unless its answer is being committed for another one, which the store will refuse.
+ */
+static bool adopt(struct pawl_runtime *runtime, struct pawl_str work_id, int64_t owner)
+{
+    struct runtime_request *r;
+    bool found = false;
+
+    PAWL_LIST_FOR_EACH (r, &runtime->requests, link) {
+        if (!pawl__str_equal(r->id, work_id) ||
+            (r->state == REQUEST_COMMITTING && r->owner != owner))
+            continue;
+        r->owner = owner;
+        found = true;
+    }
+    return found;
+}
+
+/*
+ * The commit that asks for a request may have taken effect long before this thread learned of it;
+ * meanwhile its row was found without anybody who holds it, and the request was begun for that.
+ */
 void pawl__runtime_request_begin(struct runtime_request *r)
 {
     struct pawl_runtime *runtime = r->runtime;
+    int status = pawl_mutex_lock(runtime->env, runtime->mutex);
+    bool is_new = status == PAWL_OK && !adopt(runtime, r->id, r->owner);
 
-    if (pawl_mutex_lock(runtime->env, runtime->mutex) != PAWL_OK) {
-        pawl__runtime_request_free(r); /* stopped: its row waits for another node */
-        return;
+    if (is_new) {
+        r->state = REQUEST_SENDING;
+        pawl__list_push_back(&runtime->requests, &r->link);
     }
-    r->state = REQUEST_SENDING;
-    pawl__list_push_back(&runtime->requests, &r->link);
-    pawl_mutex_unlock(runtime->env, runtime->mutex);
-    send_request(r);
+    if (status == PAWL_OK)
+        pawl_mutex_unlock(runtime->env, runtime->mutex);
+    if (is_new)
+        send_request(r);
+    else
+        pawl__runtime_request_free(r); /* stopped: its row waits for another node */
 }
 
 /* Between its commit and its beginning the row is in hand by its id; see runtime_held.c. */
@@ -197,18 +226,38 @@ static int commit_answers(struct pawl_runtime *runtime, struct runtime_request *
     return status;
 }
 
-/* Done with, or (what passes) later again. */
-static void settle_answer(struct pawl_runtime *runtime, struct runtime_request *r, int status)
+/*
+ * Whether nothing is left to do: the answer is stored, its row is another node's now, or this node
+ * stops and leaves its rows to others. No other error says anything about the commit (a standby
+ * that cannot write yet, a right that was taken away, a full disk): the instance waits for the
+ * answer as long as this node lives.
+ */
+static bool is_settled(int status)
 {
-    enum pawl_error_class class = pawl_error_class(status);
-    bool again = class == PAWL_CLASS_TRANSIENT || class == PAWL_CLASS_UNKNOWN;
+    return status == PAWL_OK || status == PAWL_ECONFLICT || status == PAWL_ESTOPPED;
+}
 
+/* Done with, or later again. */
+static void settle_answer(struct pawl_runtime *runtime, struct runtime_request *r, int status,
+                          const struct pawl_error *err)
+{
+    bool again = !is_settled(status);
+    struct pawl_error said = PAWL_ERROR_INIT;
+
+    /* What cannot be stored at all is replaced by that news. */
+    if (again && pawl_error_class(status) == PAWL_CLASS_CALLER) {
+        (void)pawl__error_set(&said, status, "the answer cannot be stored: %s", err->msg);
+        pawl__runtime_request_set_failure(r, "unknown", said.msg);
+    }
     if (pawl_mutex_lock(runtime->env, runtime->mutex) != PAWL_OK)
         return;
-    if (again)
-        r->again_ns = pawl_env_monotonic_ns(runtime->env) + PAUSE_NS;
-    else
+    if (again) {
+        r->again_ns = pawl_env_monotonic_ns(runtime->env) +
+                      pawl__backoff_ns(runtime->env, PAUSE_NS, PAUSE_NS_MAX, r->failures);
+        r->failures += r->failures < UINT32_MAX;
+    } else {
         pawl__list_remove(&r->link);
+    }
     r->state = REQUEST_ANSWERED;
     pawl_cond_broadcast(runtime->env, runtime->left);
     pawl_mutex_unlock(runtime->env, runtime->mutex);
@@ -230,7 +279,7 @@ static void deliver(struct pawl_runtime *runtime, struct runtime_request **list,
             pawl_log(runtime->log, own == PAWL_ECONFLICT ? PAWL_LOG_INFO : PAWL_LOG_WARN,
                      "answer not delivered", pawl__log_str("instance", list[i]->instance_id),
                      pawl_log_error("error", &err));
-        settle_answer(runtime, list[i], own);
+        settle_answer(runtime, list[i], own, &err);
     }
 }
 
@@ -355,24 +404,14 @@ void pawl__runtime_http_close(struct pawl_runtime *runtime)
 
 /* ---- work that was taken ------------------------------------------------------------------- */
 
-/*
- * A lease that was over for a while lets a node take its own rows: what is under way has the row's
- * new owner then, unless its answer is being committed for the old one.
- */
+/* A lease that was over for a while lets a node take its own rows. */
 static bool is_under_way(struct pawl_runtime *runtime, const struct pawl_work_row *work)
 {
-    struct runtime_request *r;
-    bool found = false;
+    bool found;
 
     if (pawl_mutex_lock(runtime->env, runtime->mutex) != PAWL_OK)
         return true;
-    PAWL_LIST_FOR_EACH (r, &runtime->requests, link) {
-        if (!pawl__str_equal(r->id, work->id) ||
-            (r->state == REQUEST_COMMITTING && r->owner != work->owner))
-            continue;
-        r->owner = work->owner;
-        found = true;
-    }
+    found = adopt(runtime, work->id, work->owner);
     pawl_mutex_unlock(runtime->env, runtime->mutex);
     return found;
 }

@@ -99,6 +99,22 @@ static struct pawl_work_row work_of(const struct pawl_dead_letter_row *letter, s
     };
 }
 
+/*
+ * Of a tick that an earlier version gave up: the start that it would have made. Ticks are made by
+ * ticks, and where a definition is indexed, so that a trigger has one at a time.
+ */
+static int start_of_tick(struct runtime_task *task, const struct pawl_dead_letter_row *letter,
+                         int64_t now_us, struct pawl_work_row *out)
+{
+    int status = pawl__runtime_start_of_tick(task, letter->name, now_us, out);
+
+    if (status == PAWL_ENOTFOUND)
+        return pawl__error_set(task->err, PAWL_ECONFLICT,
+                               "dead letter %.*s is of a trigger that is gone: remove it",
+                               PAWL_STR_ARG(letter->id));
+    return status;
+}
+
 /* The reservation is there: by this very call, whose first answer was lost, or by another. */
 static int was_reserved(struct runtime_task *task, struct pawl_str id,
                         const struct pawl_reservation_row *ours)
@@ -142,7 +158,14 @@ static int replay(struct runtime_task *task, struct pawl_str letter_id)
         return status;
     if (!work_id.ptr)
         return pawl__error_code(task->err, pawl__arena_status(&task->arena));
-    work = work_of(&letter, work_id, now_us);
+    if (pawl__str_is(letter.kind, PAWL_WORK_TICK)) {
+        status = start_of_tick(task, &letter, now_us, &work);
+        if (status != PAWL_OK)
+            return status;
+        work.id = work_id;
+    } else {
+        work = work_of(&letter, work_id, now_us);
+    }
     letter.replayed_us = now_us;
     letter.replayed_id = work_id;
     pawl__runtime_change(&changes, PAWL_CHANGE_INSERT, PAWL_TABLE_RESERVATIONS, &reservation);

@@ -39,6 +39,9 @@ static const struct pawl_json *wanted_bookmark(const struct runtime_run *run,
     if (bookmark && mail->activity_instance_id.len > 0 &&
         !pawl__str_equal(runtime_text(bookmark, "activityInstanceId"), mail->activity_instance_id))
         return NULL;
+    if (mail->correlation_id.len > 0 &&
+        !pawl__str_equal(run->row.correlation_id, mail->correlation_id))
+        return NULL;
     return bookmark;
 }
 
@@ -159,6 +162,7 @@ int pawl__runtime_request_cancel(struct runtime_task *task, struct pawl_str inst
         .expires_us = PAWL_TIME_NEVER,
     };
     struct pawl_commit commit = {.kind = PAWL_COMMIT_CANCEL, .instance = &instance};
+    int status;
 
     /* Asking twice is asking once. Due since ever: the flag is what its owner looks at. */
     mail.id =
@@ -170,7 +174,10 @@ int pawl__runtime_request_cancel(struct runtime_task *task, struct pawl_str inst
         return pawl__error_code(task->err, changes.status);
     commit.changes = changes.items;
     commit.change_count = changes.count;
-    return pawl__runtime_commit(runtime, &commit, task->deadline_ns, task->err);
+    status = pawl__runtime_commit(runtime, &commit, task->deadline_ns, task->err);
+    if (status == PAWL_OK)
+        pawl__runtime_flag_cancelled(runtime, instance_id);
+    return status;
 }
 
 /*

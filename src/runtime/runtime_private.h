@@ -31,22 +31,40 @@ struct pawl_runtime {
     struct pawl_keeper *keeper;
     struct pawl_committer *committer;
     atomic_bool stopping;
-    struct pawl_thread *http_thread; /* NULL: there is no executor */
+    /* A pool with a worker to spare says so: then a burst that yields goes on at once. */
+    atomic_bool has_spare;
+    atomic_size_t yielded_count;        /* of `yielded` below */
+    struct pawl_thread *http_thread;    /* NULL: there is no executor */
+    struct pawl_thread *cancels_thread; /* NULL: not yet, or a runtime that only looks */
 
-    struct pawl_mutex *mutex; /* guards what follows */
+    _Atomic int64_t seen_fence; /* the greatest that this node was granted */
+    struct pawl_mutex *mutex;   /* guards what follows */
     struct pawl_id_source ids;
     uint64_t seed;                 /* of ids, when they come from a seed */
     struct pawl_list done_effects; /* struct runtime_done */
     struct pawl_list packers;      /* struct runtime_packer, idle */
     struct pawl_list running; /* struct runtime_running: instances that a thread here has in hand */
     struct pawl_cond *left;   /* one of them was let go */
-    struct pawl_map held;     /* rows of work that are this node's and in somebody's hand */
+    const struct runtime_running *alone; /* runs with nothing beside it; NULL: none */
+    int64_t alone_until_ns;
+    uint32_t stuck;                             /* threads whose step was given up */
+    void (*replace)(void *ctx, uint32_t stuck); /* the pool's; NULL: none */
+    void *replace_ctx;
+    uint32_t replacing;        /* calls of it under way */
+    struct pawl_list yielded;  /* struct runtime_yielded, in the order of their turns */
+    struct pawl_cond *cancels; /* wakes the thread that looks for cancellations */
+    bool cancels_sleep;        /* that thread waits until an instance is in hand */
+    bool cancels_stop;
+    struct pawl_map held;       /* rows of work that are this node's and in somebody's hand */
     struct pawl_list requests;  /* struct runtime_request: under way */
     struct pawl_cond *answered; /* one of them has something for the thread to do */
     bool http_stop;
-    int64_t stray_ns; /* when to look for what is in nobody's hand; 0: no need */
-    int64_t clock_us; /* the store's clock, as of */
-    int64_t clock_ns; /* this moment of ours; 0: not known */
+    uint32_t runnable_skip; /* instances that are named first, and that this node may not run */
+    uint32_t refused;       /* of those that were named last */
+    bool was_full;          /* as many were named as may be */
+    int64_t stray_ns;       /* when to look for what is in nobody's hand; 0: nothing ever failed */
+    int64_t clock_us;       /* the store's clock, as of */
+    int64_t clock_ns;       /* this moment of ours; 0: not known */
 };
 
 /*
@@ -58,6 +76,20 @@ struct runtime_running {
     struct pawl_list_link link;
     struct pawl_str id;
     bool again;
+    /* Of the step that it is in (runtime_watch.c): when it last showed that it goes on; 0: it is in
+     * none. The work that the step is about, with the mutex; "": the instance itself. */
+    _Atomic int64_t since_ns;
+    struct pawl_str work_id;
+    int64_t look_ns;  /* with the mutex: when the watchdog last tried to give it up */
+    bool is_given_up; /* with the mutex: it is not in the list any more, and its thread hangs */
+    bool was_seen;    /* in hand at the last look for cancellations */
+    atomic_bool cancelled; /* somebody asked for its cancellation; its burst looks at this */
+};
+
+/* An instance whose burst has yielded: this node's, runnable, and nobody runs it now. */
+struct runtime_yielded {
+    struct pawl_list_link link;
+    struct pawl_str id; /* behind the struct */
 };
 
 /* zstd's working memory takes long to set up: it waits here for the next who needs it. */
@@ -84,8 +116,14 @@ struct runtime_task {
     struct pawl_request *request; /* NULL: none */
     struct pawl_json *altered;    /* where alterations are told; NULL: nobody asks */
     struct pawl_arena *altered_arena;
-    bool waits; /* somebody waits for it: it waits for requests too */
+    bool waits;  /* somebody waits for it: it waits for requests too */
+    bool yields; /* a worker's: a burst that yields ends it, and goes on in its turn */
+    struct runtime_running *running; /* what is in hand; NULL: nothing */
     bool owned; /* the last claim was refused because a living node has the instance */
+    bool gone;  /* the last claim found no such instance */
+    /* An operator's command: also of an instance that is set aside. */
+    bool by_operator;
+    bool is_duty; /* of the keeper, which must renew its lease: no commit exceeds the deadline */
     struct pawl_error *err;
 };
 
@@ -124,7 +162,8 @@ static inline struct pawl_json runtime_member(const struct pawl_json *object, co
 }
 
 /*
- * Takes an instance in hand: false when another thread has it, which is told to look again.
+ * Takes an instance in hand: false when another thread has it, which is told to look again. Waits
+ * while another instance is run alone.
  * `running` is the caller's until it left.
  */
 bool pawl__runtime_enter(struct pawl_runtime *runtime, struct runtime_running *running,
@@ -142,6 +181,11 @@ PAWL_MUST_CHECK int pawl__runtime_may_begin(struct pawl_runtime *runtime, struct
 
 /* The same in the middle of something: nothing is renewed. */
 bool pawl__runtime_may_go_on(struct pawl_runtime *runtime);
+
+static inline int64_t pawl__runtime_lease_us(const struct pawl_runtime *runtime)
+{
+    return runtime->options.lease_us > 0 ? runtime->options.lease_us : PAWL_LEASE_US_DEFAULT;
+}
 
 /* The store's clock, asked at most once a second. */
 PAWL_MUST_CHECK int pawl__runtime_clock(struct pawl_runtime *runtime, int64_t *now_us,
@@ -200,6 +244,36 @@ void pawl__runtime_add_strays(struct pawl_runtime *runtime, struct pawl_arena *a
 /* The keeper's duty: where nobody takes work, what failures left is given back to all nodes. */
 void pawl__runtime_return_strays(void *ctx, int64_t deadline_ns);
 
+/* ---- runtime_turns.c ----------------------------------------------------------------------- */
+
+/* Whether other work waits for a worker, as far as one knows. */
+bool pawl__runtime_is_crowded(struct pawl_runtime *runtime);
+void pawl__runtime_set_spare(struct pawl_runtime *runtime, bool spare);
+/* The instance, which is claimed and in nobody's hand, goes behind all others that wait. */
+void pawl__runtime_add_yielded(struct pawl_runtime *runtime, struct pawl_str instance_id);
+/* Whether there are any; nothing is locked. */
+bool pawl__runtime_has_turns(struct pawl_runtime *runtime);
+/* Moves the first of them, `most` at the most, to the end of `out`; returns how many. */
+size_t pawl__runtime_take_yielded(struct pawl_runtime *runtime, struct pawl_list *out, size_t most);
+/* Runs the next turn of one of them and frees it. */
+int pawl__runtime_do_yielded(struct pawl_runtime *runtime, struct runtime_yielded *yielded,
+                             int64_t deadline_ns);
+/* Those that were taken and not run: they are this node's, and in nobody's hand. */
+void pawl__runtime_forget_yielded(struct pawl_runtime *runtime, struct pawl_list *list);
+/* With the mutex held. */
+bool pawl__runtime_has_yielded(struct pawl_runtime *runtime, struct pawl_str instance_id);
+
+/* ---- runtime_cancels.c --------------------------------------------------------------------- */
+
+/* The thread that looks for cancellations of bursts that take long. */
+PAWL_MUST_CHECK int pawl__runtime_cancels_open(struct pawl_runtime *runtime,
+                                               struct pawl_error *err);
+void pawl__runtime_cancels_close(struct pawl_runtime *runtime);
+/* With the mutex held: an instance was taken in hand. */
+void pawl__runtime_cancels_entered(struct pawl_runtime *runtime);
+/* The cancellation of this instance was committed: a burst of it that runs here is told. */
+void pawl__runtime_flag_cancelled(struct pawl_runtime *runtime, struct pawl_str instance_id);
+
 /* ---- runtime_commit.c ---------------------------------------------------------------------- */
 
 /* Changes that grow in an arena; the first failure sticks. */
@@ -230,6 +304,10 @@ struct runtime_run {
     bool is_known;                /* new, under an id that others may know */
     struct pawl_instance_row row; /* with owner, fence and revision as the store has them */
     struct pawl_json state;       /* as stored; null when new */
+    /* `state` is all of what the store has. Until it was loaded, and after a copy that failed, no
+     * commit may write it. */
+    bool loaded;
+    bool hindered; /* it cannot be run whatever comes for it: there is no graph */
     struct pawl_json counts;
     const struct pawl_work_row *mail; /* due mail, not looked at yet */
     size_t mail_count;
@@ -237,16 +315,18 @@ struct runtime_run {
     int64_t claimed_ns; /* the node's at that moment */
     /* For the next commit: */
     const struct pawl_work_row *consumed; /* the mail that the event came from */
-    const struct pawl_work_row *started;  /* the start or tick that this instance comes from */
+    const struct pawl_work_row *started;  /* the start that this instance comes from */
     const struct pawl_reservation_row *reservations;
     size_t reservation_count;
-    const struct pawl_work_row *next_tick;
     /* The parent whose burst awaits the end of this one's first; "": none. While that is in
      * progress the stored state says so too. Lives in the task's arena. */
     struct pawl_str feeds;
     struct pawl_str feeds_job;    /* what it feeds is a job: its bookmark; "": the burst itself */
     struct pawl_outcome *outcome; /* NULL: nobody asks */
     bool parked;                  /* its burst awaits something; the claim stays */
+    bool yielded;                 /* the same: its burst awaits its next turn */
+    struct pawl_event **event;    /* the caller's, NULL behind it once it ran; NULL: no caller */
+    int64_t incarnation;          /* of this node when the claim was made */
     uint32_t polls;               /* of the stop flag */
     struct pawl_guard_pass pass;  /* under which it runs */
 };
@@ -319,8 +399,23 @@ PAWL_MUST_CHECK int pawl__runtime_run_instance(struct runtime_task *task,
                                                struct pawl_str instance_id,
                                                struct pawl_event *event,
                                                struct pawl_outcome *outcome);
-/* Claims one instance; run->row, state, mail are set. */
+/*
+ * pawl_store_claim() with the greatest fence that this node was ever granted: what is granted now
+ * is greater, so that what was sent under an earlier claim of this node is never taken for its own.
+ * The node claims in no other way.
+ */
+PAWL_MUST_CHECK int pawl__runtime_store_claim(struct pawl_runtime *runtime, int64_t incarnation,
+                                              struct pawl_claim *claims, size_t count,
+                                              struct pawl_arena *arena, int64_t *now_us,
+                                              int64_t deadline_ns, struct pawl_error *err);
+/*
+ * Claims one instance; run->row and mail are set. PAWL_ECONFLICT: it is put off or set aside, and
+ * nobody's again.
+ */
 PAWL_MUST_CHECK int pawl__runtime_claim(struct runtime_run *run, struct pawl_str instance_id);
+/* A commit that leaves the instance as it is but for changes of its mail. */
+PAWL_MUST_CHECK int pawl__runtime_commit_kept(struct runtime_run *run,
+                                              struct runtime_changes *changes, bool release);
 /* The result of a request where nobody sends any. */
 void pawl__runtime_refusal(struct pawl_builder *b, struct pawl_json *result);
 /* What a commit in the middle of a burst may take, however long the burst computed. */
@@ -357,6 +452,72 @@ PAWL_MUST_CHECK int pawl__runtime_run_waiting(struct runtime_task *task,
                                               struct pawl_str instance_id, struct pawl_event *event,
                                               struct pawl_outcome *out);
 
+/* Sleeps a little while another node has the instance. PAWL_ETIMEDOUT at the deadline. */
+PAWL_MUST_CHECK int pawl__runtime_wait_busy(struct runtime_task *task, struct pawl_str instance_id);
+
+/* ---- runtime_trouble.c --------------------------------------------------------------------- */
+
+/* Whether trying again by itself could help, or what it was about is not ours to write. */
+bool pawl__runtime_is_passing(int status);
+/* Whether it says something of this node (memory, input and output) rather than of the work. */
+bool pawl__runtime_is_of_node(int status);
+/* The pause after so many failures in a row, 0 and more. */
+int64_t pawl__runtime_backoff_us(int64_t failures);
+
+/* What the row says of an instance that cannot be run. */
+struct runtime_trouble {
+    int64_t failures;
+    int64_t retry_us;
+    struct pawl_str why; /* borrowed: lives as long as the task */
+};
+
+/* Writes this and nothing else of the instance; with `release` the claim ends. */
+PAWL_MUST_CHECK int pawl__runtime_commit_trouble(struct runtime_run *run,
+                                                 const struct runtime_trouble *trouble,
+                                                 bool release, struct pawl_error *err);
+/* Whether a claimed instance is not to be run by itself now. */
+bool pawl__runtime_is_put_off(const struct runtime_run *run);
+/* Ends the claim of such a one; returns PAWL_ECONFLICT and says why. */
+PAWL_MUST_CHECK int pawl__runtime_refuse_put_off(struct runtime_run *run);
+/* A call could not finish with a claimed instance, for this reason: others may have it, at once,
+ * later or when an operator says so. */
+void pawl__runtime_let_go(struct runtime_run *run, int status);
+/* An operator's decision: what stood in its way counts no more. Waits while another node has it. */
+PAWL_MUST_CHECK int pawl__runtime_clear_trouble(struct runtime_task *task,
+                                                struct pawl_str instance_id);
+
+/* ---- runtime_alone.c ----------------------------------------------------------------------- */
+
+/* Whether its node has marked it as one that is run alone; `failures` counts takeovers then. */
+bool pawl__runtime_is_tried_alone(const struct runtime_run *run);
+/*
+ * Before a claimed instance is run: what may have killed its nodes is run alone or set aside.
+ * PAWL_ECONFLICT, PAWL_EBUSY: not now, and it is nobody's again.
+ */
+PAWL_MUST_CHECK int pawl__runtime_suspect(struct runtime_run *run, struct runtime_running *running);
+/* Others may begin again, if this one was alone. */
+void pawl__runtime_end_alone(struct pawl_runtime *runtime, const struct runtime_running *running);
+/* Whether nothing may be begun now. With the mutex held. */
+bool pawl__runtime_is_reserved(struct pawl_runtime *runtime);
+
+/* ---- runtime_watch.c ----------------------------------------------------------------------- */
+
+/* Around what may not come back: a step, or with `work_id` an effect. `running` NULL: nothing. */
+void pawl__runtime_step_begin(struct pawl_runtime *runtime, struct runtime_running *running,
+                              struct pawl_str work_id);
+void pawl__runtime_step_goes_on(struct pawl_runtime *runtime, struct runtime_running *running);
+void pawl__runtime_step_end(struct pawl_runtime *runtime, struct runtime_running *running);
+/* Gives up the steps that are overdue. On the keeper's thread. */
+void pawl__runtime_watch(struct pawl_runtime *runtime, int64_t deadline_ns);
+/* The number of threads that hang has changed. */
+void pawl__runtime_tell_stuck(struct pawl_runtime *runtime);
+/* Who replaces threads that hang. NULL: nobody; whoever was asked before is not being called any
+ * more when this returns. */
+void pawl__runtime_set_replace(struct pawl_runtime *runtime,
+                               void (*replace)(void *ctx, uint32_t stuck), void *ctx);
+/* No thread is left: the node's incarnation ends, so that others do what it has taken. */
+void pawl__runtime_renounce(struct pawl_runtime *runtime);
+
 /* ---- runtime_journal.c --------------------------------------------------------------------- */
 
 /*
@@ -381,11 +542,16 @@ PAWL_MUST_CHECK int pawl__runtime_tell_altered(struct runtime_task *task, struct
 
 /* ---- runtime_start.c ----------------------------------------------------------------------- */
 
-/* Does a start or a tick that is this node's; the row is deleted by the commit that creates. */
+/* Does a start that is this node's; the row is deleted by the commit that creates. */
 PAWL_MUST_CHECK int pawl__runtime_do_start(struct runtime_task *task,
                                            const struct pawl_work_row *work);
+/* Does a tick that is this node's: it becomes a start, and the next tick. */
 PAWL_MUST_CHECK int pawl__runtime_do_tick(struct runtime_task *task,
                                           const struct pawl_work_row *work);
+/* The start that a tick of this trigger means, to be inserted. PAWL_ENOTFOUND: it is gone. */
+PAWL_MUST_CHECK int pawl__runtime_start_of_tick(struct runtime_task *task,
+                                                struct pawl_str trigger_id, int64_t now_us,
+                                                struct pawl_work_row *out);
 
 /* Whether the activation strategy of a definition lets an instance start now. */
 PAWL_MUST_CHECK int pawl__runtime_may_start(struct runtime_task *task, struct pawl_graph *graph,
@@ -439,9 +605,6 @@ PAWL_MUST_CHECK int pawl__runtime_settle(struct runtime_task *task, struct pawl_
 
 /* ---- runtime_work.c ------------------------------------------------------------------------ */
 
-/* Whether trying again by itself could help, or what it was about is not ours to write. */
-bool pawl__runtime_is_passing(int status);
-
 /* What is due becomes this node's; rows in `arena`. `turn` NULL: of all parts. */
 PAWL_MUST_CHECK int pawl__runtime_take(struct pawl_runtime *runtime, uint32_t limit,
                                        const struct pawl_queue_turn *turn, struct pawl_arena *arena,
@@ -478,7 +641,8 @@ PAWL_MUST_CHECK int pawl__runtime_finish_work(struct runtime_task *task,
 PAWL_MUST_CHECK int pawl__runtime_put_off(struct runtime_task *task,
                                           const struct pawl_work_row *work, int64_t due_us);
 /* Performs an effect that the commit just made brought, this node's, and notes it as done. */
-void pawl__runtime_perform_own(struct runtime_task *task, const struct pawl_work_row *work,
-                               const struct pawl_json *data, int64_t now_us);
+void pawl__runtime_perform_own(struct runtime_task *task, struct runtime_running *running,
+                               const struct pawl_work_row *work, const struct pawl_json *data,
+                               int64_t now_us);
 
 #endif

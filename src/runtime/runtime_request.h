@@ -27,7 +27,8 @@ struct runtime_request {
     uint64_t ticket;
 
     enum runtime_request_state state; /* guarded by the runtime's mutex, as what follows */
-    int64_t again_ns;                 /* PAUSING */
+    int64_t again_ns;                 /* PAUSING; ANSWERED: not committed before */
+    uint32_t failures;                /* of committing the answer, in a row */
     int64_t attempts;                 /* that were answered */
     enum pawl_http_end end;
     bool sent;

@@ -24,6 +24,7 @@ void pawl__runtime_run_init(struct runtime_run *run, struct runtime_task *task)
         pawl__arena_init(&run->state_arenas[i], &task->runtime->env->alloc, RUNTIME_BYTES_MAX);
     run->counts = pawl__json_object();
     run->feeds = run->feeds_job = pawl__str("");
+    run->incarnation = pawl__runtime_incarnation(task->runtime);
 }
 
 static void close_burst(struct runtime_run *run)
@@ -51,19 +52,54 @@ int64_t pawl__runtime_commit_deadline(const struct runtime_task *task)
 {
     int64_t at_least = pawl_env_monotonic_ns(task->runtime->env) + INT64_C(10000000000);
 
-    return task->deadline_ns > at_least ? task->deadline_ns : at_least;
+    return task->is_duty || task->deadline_ns > at_least ? task->deadline_ns : at_least;
 }
 
 /* ---- claiming ------------------------------------------------------------------------------ */
 
-static int load(struct runtime_run *run, const struct pawl_claim *claim)
+/* What is stored is the state of this instance, also of one that has not begun. Anything else would
+ * pass for a state without bookmarks, whose timers nobody awaits. */
+static bool is_own_state(const struct runtime_run *run)
+{
+    return pawl__json_is(&run->state, PAWL_JSON_OBJECT) &&
+           pawl__str_equal(runtime_text(&run->state, "id"), run->row.id);
+}
+
+static void note_fence(struct pawl_runtime *runtime, int64_t fence)
+{
+    int64_t seen = atomic_load(&runtime->seen_fence);
+
+    while (fence > seen && !atomic_compare_exchange_weak(&runtime->seen_fence, &seen, fence))
+        continue;
+}
+
+int pawl__runtime_store_claim(struct pawl_runtime *runtime, int64_t incarnation,
+                              struct pawl_claim *claims, size_t count, struct pawl_arena *arena,
+                              int64_t *now_us, int64_t deadline_ns, struct pawl_error *err)
+{
+    int status;
+
+    for (size_t i = 0; i < count; i++)
+        claims[i].seen_fence = atomic_load(&runtime->seen_fence);
+    status = pawl_store_claim(runtime->store, incarnation, claims, count, arena, now_us,
+                              deadline_ns, err);
+    for (size_t i = 0; i < count && status == PAWL_OK; i++)
+        if (claims[i].status == PAWL_OK)
+            note_fence(runtime, claims[i].row.fence);
+    return status;
+}
+
+static int load(struct runtime_run *run)
 {
     struct runtime_task *task = run->task;
-    int status = pawl__runtime_json_read(run->runtime, &run->arena, claim->row.state, &run->state,
-                                         task->err);
+    int status =
+        pawl__runtime_json_read(run->runtime, &run->arena, run->row.state, &run->state, task->err);
 
+    if (status == PAWL_OK && !is_own_state(run))
+        status = pawl__error_set(task->err, PAWL_ECORRUPT,
+                                 "what is stored as its state is not the state of this instance");
     if (status == PAWL_OK)
-        status = pawl__runtime_json_read(run->runtime, &run->arena, claim->row.counts, &run->counts,
+        status = pawl__runtime_json_read(run->runtime, &run->arena, run->row.counts, &run->counts,
                                          task->err);
     if (status == PAWL_OK && !pawl__json_is(&run->counts, PAWL_JSON_OBJECT))
         run->counts = pawl__json_object();
@@ -71,7 +107,7 @@ static int load(struct runtime_run *run, const struct pawl_claim *claim)
     if (status == PAWL_OK && pawl__state_is_newer(&run->state)) {
         if (run->runtime->log)
             pawl_log(run->runtime->log, PAWL_LOG_DEBUG, "state of a newer version left to others",
-                     pawl__log_str("instance", claim->id));
+                     pawl__log_str("instance", run->row.id));
         status = pawl__error_set(task->err, PAWL_EBUSY,
                                  "its state was written by a newer Pawl: a node of that version "
                                  "goes on with it");
@@ -85,8 +121,17 @@ static int load(struct runtime_run *run, const struct pawl_claim *claim)
             status = pawl__error_code(task->err, pawl__arena_status(&task->arena));
     }
     if (status != PAWL_OK)
-        return pawl__error_prefix(task->err, status, "instance %.*s", PAWL_STR_ARG(claim->id));
+        return pawl__error_prefix(task->err, status, "instance %.*s", PAWL_STR_ARG(run->row.id));
+    run->loaded = true;
     return PAWL_OK;
+}
+
+/* An operator may have any; a caller who waits for the answer, one that is merely put off. */
+static bool may_have(const struct runtime_run *run)
+{
+    if (!pawl__runtime_is_put_off(run) || run->task->by_operator)
+        return true;
+    return run->task->waits && run->row.retry_us != PAWL_TIME_NEVER;
 }
 
 int pawl__runtime_claim(struct runtime_run *run, struct pawl_str instance_id)
@@ -95,19 +140,23 @@ int pawl__runtime_claim(struct runtime_run *run, struct pawl_str instance_id)
     struct pawl_claim claim = {.id = pawl__arena_str(&task->arena, instance_id)};
     int status;
 
+    if (!run->runtime->keeper)
+        return pawl__runtime_may_begin(run->runtime, task->err); /* which it may not */
     if (!claim.id.ptr)
         return pawl__error_code(task->err, pawl__arena_status(&task->arena));
     pawl__arena_reset(&run->arena);
     if (run->pass.ticket.key != 0)
         claim.ticket = &run->pass.ticket;
-    status = pawl_store_claim(run->runtime->store, pawl__keeper_incarnation(run->runtime->keeper),
-                              &claim, 1, &run->arena, &run->now_us, task->deadline_ns, task->err);
+    run->incarnation = pawl__keeper_incarnation(run->runtime->keeper);
+    status = pawl__runtime_store_claim(run->runtime, run->incarnation, &claim, 1, &run->arena,
+                                       &run->now_us, task->deadline_ns, task->err);
     run->claimed_ns = pawl_env_monotonic_ns(run->runtime->env);
     if (status != PAWL_OK)
         return status;
     if (claim.status == PAWL_OK || (claim.status == PAWL_EBUSY && claim.row.owner == 0))
         pawl__guard_claimed(run->runtime->options.guard, instance_id, run->pass, claim.status);
-    if (claim.status == PAWL_ENOTFOUND)
+    task->gone = claim.status == PAWL_ENOTFOUND;
+    if (task->gone)
         return pawl__error_set(task->err, PAWL_ENOTFOUND, "there is no instance %.*s",
                                PAWL_STR_ARG(instance_id));
     task->owned = claim.status == PAWL_EBUSY && claim.row.owner != 0;
@@ -121,8 +170,8 @@ int pawl__runtime_claim(struct runtime_run *run, struct pawl_str instance_id)
     run->row.id = claim.id; /* outlives what was loaded with it */
     run->mail = claim.mail;
     run->mail_count = claim.mail_count;
-    run->parked = false;
-    return load(run, &claim);
+    run->parked = run->loaded = run->hindered = false;
+    return may_have(run) ? PAWL_OK : pawl__runtime_refuse_put_off(run);
 }
 
 static bool is_final(const struct runtime_run *run)
@@ -132,8 +181,8 @@ static bool is_final(const struct runtime_run *run)
 
 /* ---- small commits ------------------------------------------------------------------------- */
 
-/* A commit that leaves the instance as it is but for the mail. */
-static int commit_mail(struct runtime_run *run, struct runtime_changes *changes, bool release)
+int pawl__runtime_commit_kept(struct runtime_run *run, struct runtime_changes *changes,
+                              bool release)
 {
     struct pawl_commit commit = {
         .kind = PAWL_COMMIT_ADVANCE,
@@ -185,6 +234,16 @@ static void park_mail(struct runtime_run *run, struct runtime_changes *changes,
     pawl__runtime_change(changes, PAWL_CHANGE_PUT, PAWL_TABLE_WORK, &row);
 }
 
+/* Nothing waits for it. What somebody sent is not thrown away without a word. */
+static void drop_mail(struct runtime_run *run, struct runtime_changes *changes,
+                      const struct pawl_work_row *mail)
+{
+    pawl__runtime_delete_work(changes, mail->id);
+    if (mail->hash.len > 0)
+        pawl__runtime_add_dead_letter(changes, mail, "Expired", mail->error,
+                                      pawl__runtime_now_us(run));
+}
+
 /* Without a burst: all mail of an ended instance goes, and the claim ends. */
 static int absorb_all(struct runtime_run *run)
 {
@@ -193,7 +252,7 @@ static int absorb_all(struct runtime_run *run)
 
     for (; run->mail_count > 0 && status == PAWL_OK; run->mail_count--, run->mail++)
         status = absorb(run, &changes, run->mail);
-    return status == PAWL_OK ? commit_mail(run, &changes, true) : status;
+    return status == PAWL_OK ? pawl__runtime_commit_kept(run, &changes, true) : status;
 }
 
 /* ---- requests ------------------------------------------------------------------------------ */
@@ -244,21 +303,34 @@ static bool has_lost_pass(const struct runtime_run *run)
     return !pawl__guard_is_valid(run->runtime->options.guard, run->pass);
 }
 
+/* The node's lease is over, or the claim was made by an earlier incarnation of it. */
+static bool has_lost_lease(const struct runtime_run *run)
+{
+    return run->incarnation != pawl__keeper_incarnation(run->runtime->keeper) ||
+           !pawl__keeper_is_alive(run->runtime->keeper);
+}
+
 /* The node drains, or has lost its lease or its pass: others may go on with what it has. */
+static bool must_stop(const struct runtime_run *run)
+{
+    return pawl__runtime_is_stopping(run->runtime) || has_lost_pass(run) || has_lost_lease(run);
+}
+
+/* Between activities: whether the burst is to commit what it did, because it must stop or because
+ * somebody seems to want it cancelled, which that commit then tells. */
 static bool is_stopping(void *ctx)
 {
     struct runtime_run *run = ctx;
+    struct runtime_running *running = run->task->running;
 
+    if (running && atomic_load_explicit(&running->cancelled, memory_order_relaxed)) {
+        atomic_store(&running->cancelled, false);
+        return true;
+    }
     if (pawl__runtime_is_stopping(run->runtime) || has_lost_pass(run))
         return true;
-    return run->polls++ % LEASE_POLLS == 0 && !pawl__keeper_is_alive(run->runtime->keeper);
-}
-
-/* The same without leaving out a look. */
-static bool must_stop(struct runtime_run *run)
-{
-    run->polls = 0;
-    return is_stopping(run);
+    pawl__runtime_step_goes_on(run->runtime, running);
+    return run->polls++ % LEASE_POLLS == 0 && has_lost_lease(run);
 }
 
 static int open_burst(struct runtime_run *run, struct pawl_event *event)
@@ -270,8 +342,10 @@ static int open_burst(struct runtime_run *run, struct pawl_event *event)
     if (!run->graph)
         status = pawl__definitions_graph(run->runtime->definitions, run->row.version_id,
                                          &run->graph, task->deadline_ns, task->err);
-    if (status != PAWL_OK)
+    if (status != PAWL_OK) {
+        run->hindered = true;
         return pawl__error_prefix(task->err, status, "instance %.*s", PAWL_STR_ARG(run->row.id));
+    }
     event->now = pawl__us_to_ticks(pawl__runtime_now_us(run));
     event->seed = pawl__runtime_burst_seed(run->runtime, run->row.id, run->row.revision);
     event->instance_id = run->row.id;
@@ -365,7 +439,7 @@ static int answer(struct runtime_run *run, const struct pawl_effect *awaited, bo
 static bool may_release(struct runtime_run *run, enum pawl_step step)
 {
     if (step == PAWL_STEP_IDLE || step == PAWL_STEP_DONE)
-        return run->mail_count == 0;
+        return run->mail_count == 0 && !(run->event && *run->event);
     return step == PAWL_STEP_YIELD && must_stop(run);
 }
 
@@ -381,6 +455,11 @@ static int go_on(struct runtime_run *run, enum pawl_step step, bool *over)
         run->parked = true;
         return PAWL_OK;
     }
+    if (step == PAWL_STEP_YIELD && run->task->yields && !run->row.cancel_requested &&
+        pawl__runtime_is_crowded(run->runtime)) {
+        run->parked = run->yielded = true;
+        return PAWL_OK;
+    }
     *over = false;
     /* A burst that yields is reopened: that keeps an endless loop's memory small. */
     if (step == PAWL_STEP_YIELD || run->runtime->options.step_commits)
@@ -390,12 +469,21 @@ static int go_on(struct runtime_run *run, enum pawl_step step, bool *over)
     return PAWL_OK;
 }
 
+/* The row that a first step comes from: there is nothing else yet by which to give it up. */
+static struct pawl_str first_work(const struct runtime_run *run)
+{
+    return run->is_new && run->started ? run->started->id : pawl__str("");
+}
+
 static int step_burst(struct runtime_run *run, bool *over)
 {
     enum pawl_step step = PAWL_STEP_DONE;
     struct pawl_batch batch;
-    int status = pawl__burst_step(run->burst, &step, run->task->err);
+    int status;
 
+    pawl__runtime_step_begin(run->runtime, run->task->running, first_work(run));
+    status = pawl__burst_step(run->burst, &step, run->task->err);
+    pawl__runtime_step_end(run->runtime, run->task->running);
     if (status == PAWL_OK && step == PAWL_STEP_EFFECT) {
         bool answered;
 
@@ -508,9 +596,9 @@ static int run_mail(struct runtime_run *run)
     if (park)
         park_mail(run, &changes, mail);
     else
-        pawl__runtime_delete_work(&changes, mail->id);
+        drop_mail(run, &changes, mail);
     run->consumed = NULL;
-    return commit_mail(run, &changes, run->mail_count == 0);
+    return pawl__runtime_commit_kept(run, &changes, run->mail_count == 0);
 }
 
 /*
@@ -534,7 +622,7 @@ static int alter(struct runtime_run *run, struct pawl_event *event)
     }
     if (status != PAWL_OK) {
         task->err = NULL;
-        (void)!commit_mail(run, &none, true);
+        (void)!pawl__runtime_commit_kept(run, &none, true);
         task->err = err;
         return status;
     }
@@ -557,7 +645,9 @@ static int run_next(struct runtime_run *run, struct pawl_event **event, bool *an
     struct pawl_event own = {.kind = PAWL_EVENT_RUN};
 
     *any = true;
-    if (is_final(run) && !may_reopen(*event)) {
+    /* One that has faulted in the middle of a burst still drains its queue: that burst ends first.
+     */
+    if (is_final(run) && !run->row.runnable && !may_reopen(*event)) {
         *event = NULL;
         *any = false;
         return run->row.owner ? absorb_all(run) : PAWL_OK;
@@ -568,113 +658,25 @@ static int run_next(struct runtime_run *run, struct pawl_event **event, bool *an
     }
     if (run->row.runnable == 2)
         return resume_awaiting(run, any);
-    if (run->row.runnable)
+    if (run->row.runnable) {
+        /* "Go on" asks for no more than this. */
+        if (*event && (*event)->kind == PAWL_EVENT_RUN)
+            *event = NULL;
         return run_burst(run, &own, NULL);
+    }
     if (*event) {
         struct pawl_event *given = *event;
 
         *event = NULL;
         if (given->kind == PAWL_EVENT_ALTER)
             return alter(run, given);
-        /* "Go on": what stands in the middle of a burst did already; the root never runs twice. */
+        /* "Go on": it stands in the middle of nothing; the root never runs twice. */
         return given->kind == PAWL_EVENT_RUN ? PAWL_OK : run_burst(run, given, NULL);
     }
     if (run->mail_count > 0)
         return run_mail(run);
     *any = false;
     return PAWL_OK;
-}
-
-/* ---- failures ------------------------------------------------------------------------------ */
-
-/* The row as the last commit wrote it: what was claimed may be older. */
-static int stored_row(struct runtime_run *run, struct pawl_instance_row *row)
-{
-    struct pawl_arena *arena = &run->task->arena;
-    struct pawl_str state = pawl__runtime_json_text(arena, &run->state);
-    struct pawl_str counts = pawl__runtime_json_text(arena, &run->counts);
-    int status = PAWL_OK;
-
-    if (!state.ptr || !counts.ptr)
-        return pawl__arena_status(arena);
-    if (run->graph)
-        pawl__runtime_fill_row(row, &run->state, run->graph->workflow);
-    status = pawl__runtime_pack(run->runtime, arena, state, &row->state, NULL);
-    if (status == PAWL_OK)
-        status = pawl__runtime_pack(run->runtime, arena, counts, &row->counts, NULL);
-    return status;
-}
-
-/*
- * The event could not be run at all (its definition is gone, its state is damaged, it asks for more
- * than there is). The instance stays as it was stored; what caused this is tried again later. One
- * that stood in the middle of a burst is not due by itself any more: its work row is.
- */
-static void give_back(struct runtime_run *run, const struct pawl_error *why)
-{
-    struct runtime_changes changes = {.arena = &run->task->arena};
-    int64_t now_us = pawl__runtime_now_us(run);
-    struct pawl_instance_row row = run->row;
-    struct pawl_commit commit = {.kind = PAWL_COMMIT_ADVANCE, .instance = &row};
-    struct pawl_work_row again = {
-        .kind = pawl__str(PAWL_WORK_RUN),
-        .instance_id = run->row.id,
-        .part = pawl__runtime_part(run->row.id),
-        .created_us = now_us,
-        .expires_us = PAWL_TIME_NEVER,
-    };
-    struct pawl_error err = PAWL_ERROR_INIT;
-    int status;
-
-    commit.flags = PAWL_COMMIT_RELEASE;
-    again.id =
-        pawl__str(pawl__arena_printf(&run->task->arena, "%.*s/run", PAWL_STR_ARG(run->row.id)));
-    if (run->consumed)
-        pawl__runtime_add_failure(&changes, run->runtime, run->consumed, why, now_us);
-    else if (run->row.runnable)
-        pawl__runtime_add_failure(&changes, run->runtime, &again, why, now_us);
-    if (run->row.runnable != 1)
-        commit.flags |= PAWL_COMMIT_KEEP;
-    else if (changes.status == PAWL_OK)
-        changes.status = stored_row(run, &row);
-    row.runnable = 0;
-    commit.changes = changes.items;
-    commit.change_count = changes.count;
-    status = changes.status;
-    if (status == PAWL_OK)
-        status = pawl__runtime_commit(run->runtime, &commit,
-                                      pawl__runtime_commit_deadline(run->task), &err);
-    if (status != PAWL_OK && status != PAWL_ECONFLICT && run->runtime->log)
-        pawl_log(run->runtime->log, PAWL_LOG_ERROR, "claim not given back",
-                 pawl__log_str("instance", run->row.id), pawl_log_error("error", &err));
-}
-
-/* Lets others have it when this call could not finish with it. */
-static void let_go(struct runtime_run *run, int status)
-{
-    struct pawl_error why = PAWL_ERROR_INIT;
-    struct runtime_changes none = {.arena = &run->arena};
-
-    if (run->is_new || run->row.owner == 0 || run->row.revision == 0)
-        return;
-    if (run->task->err)
-        why = *run->task->err;
-    else
-        (void)pawl__error_code(&why, status);
-    if (pawl__runtime_is_passing(status)) {
-        struct pawl_error *err = run->task->err;
-
-        run->task->err = NULL;
-        if (status != PAWL_ECONFLICT && status != PAWL_ESTOPPED)
-            (void)!commit_mail(run, &none, true);
-        run->task->err = err;
-        return;
-    }
-    if (run->runtime->log)
-        pawl_log(run->runtime->log, PAWL_LOG_WARN, "burst failed",
-                 pawl__log_str("instance", run->row.id), pawl_log_error("error", &why));
-    pawl__runtime_tell_failure(run->runtime, run->row.id, &why);
-    give_back(run, &why);
 }
 
 /* ---- the whole ----------------------------------------------------------------------------- */
@@ -691,6 +693,7 @@ int pawl__runtime_run_new(struct runtime_run *run, struct pawl_event *event)
     bool again = false;
     int status = PAWL_OK;
 
+    run->task->running = entered ? &running : NULL;
     if (run->is_known)
         status =
             pawl__runtime_pass(run->task, run->row.id,
@@ -698,13 +701,16 @@ int pawl__runtime_run_new(struct runtime_run *run, struct pawl_event *event)
     if (status == PAWL_OK) {
         status = run_burst(run, event, NULL);
         if (status != PAWL_OK)
-            let_go(run, status);
+            pawl__runtime_let_go(run, status);
         if (run->is_known)
             pawl__runtime_unpass(run->task, run->row.id, run->pass);
     }
+    run->task->running = NULL;
     while (entered && pawl__runtime_leave(run->runtime, &running))
         again = true;
-    if (again && status == PAWL_OK) {
+    if (run->yielded) {
+        pawl__runtime_add_yielded(run->runtime, run->row.id);
+    } else if (again && status == PAWL_OK) {
         struct pawl_str id = pawl__arena_str(&run->task->arena, run->row.id);
 
         status = id.ptr ? pawl__runtime_task_urge(run->task, NULL, id)
@@ -722,23 +728,26 @@ static int run_claimed(struct runtime_run *run, struct pawl_event **event)
     bool any = true;
     int status = PAWL_OK;
 
+    run->event = event;
     while (status == PAWL_OK && any && !run->parked && run->row.owner != 0 &&
-           pawl__runtime_may_go_on(run->runtime) && !has_lost_pass(run))
+           pawl__runtime_may_go_on(run->runtime) && !has_lost_pass(run) && !has_lost_lease(run))
         status = run_next(run, event, &any);
     /* What it was claimed for is still this node's, and in nobody's hand now. */
     if (status == PAWL_OK && any && !run->parked && run->row.owner != 0)
         pawl__runtime_note_left(run->runtime);
     if (status == PAWL_OK && !run->parked && run->row.owner != 0)
-        status = commit_mail(run, &none, true);
+        status = pawl__runtime_commit_kept(run, &none, true);
     return status;
 }
 
 /*
  * One claim, and the mail that came with it. *more: as much as a claim answers, and all of it was
- * delivered, so that there may be more; left as it is when the claim fails.
+ * delivered, so that there may be more; left as it is when the claim fails. *yielded: it is still
+ * this node's, and waits for its next turn.
  */
 static int run_once(struct runtime_task *task, struct pawl_str instance_id,
-                    struct pawl_event **event, struct pawl_outcome *outcome, bool *more)
+                    struct pawl_event **event, struct pawl_outcome *outcome, bool *more,
+                    bool *yielded)
 {
     struct runtime_run run;
     struct pawl_guard_pass pass;
@@ -751,6 +760,10 @@ static int run_once(struct runtime_task *task, struct pawl_str instance_id,
     run.outcome = outcome;
     run.pass = pass;
     status = pawl__runtime_claim(&run, instance_id);
+    if (status == PAWL_OK)
+        status = pawl__runtime_suspect(&run, task->running);
+    if (status == PAWL_OK)
+        status = load(&run);
     if (status == PAWL_OK) {
         *more = run.mail_count == PAWL_CLAIM_MAIL_MAX;
         status = run_claimed(&run, event);
@@ -771,7 +784,9 @@ static int run_once(struct runtime_task *task, struct pawl_str instance_id,
     else if (status == PAWL_OK)
         pawl__runtime_tell_outcome(&run);
     else
-        let_go(&run, status);
+        pawl__runtime_let_go(&run, status);
+    pawl__runtime_end_alone(task->runtime, task->running);
+    *yielded = run.yielded;
     pawl__runtime_run_release(&run);
     pawl__runtime_unpass(task, instance_id, pass);
     return status;
@@ -781,7 +796,7 @@ int pawl__runtime_run_instance(struct runtime_task *task, struct pawl_str instan
                                struct pawl_event *event, struct pawl_outcome *outcome)
 {
     struct runtime_running running;
-    bool again, more = false;
+    bool again, more = false, yielded = false;
     int status = pawl__runtime_may_begin(task->runtime, task->err);
 
     if (status != PAWL_OK)
@@ -795,13 +810,18 @@ int pawl__runtime_run_instance(struct runtime_task *task, struct pawl_str instan
                                    PAWL_STR_ARG(instance_id));
     }
     /* What others were told is seen to here may be more than one claim answers. */
+    task->running = &running;
     do {
-        status = run_once(task, instance_id, &event, outcome, &more);
+        status = run_once(task, instance_id, &event, outcome, &more, &yielded);
         again = (more && status == PAWL_OK) || pawl__runtime_leave(task->runtime, &running);
-    } while (again && status == PAWL_OK);
+    } while (again && status == PAWL_OK && !yielded);
+    task->running = NULL;
     while (again && pawl__runtime_leave(task->runtime, &running))
         continue;
-    if (again || more)
+    /* What others found for it is read by the claim of its next turn. */
+    if (yielded)
+        pawl__runtime_add_yielded(task->runtime, instance_id);
+    else if (again || more)
         pawl__runtime_note_left(task->runtime);
     return status;
 }

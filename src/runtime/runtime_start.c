@@ -23,11 +23,42 @@ struct activation {
     struct pawl_str key; /* "": no strategy */
 };
 
+/*
+ * The key of an activation: the definition's id, with ':' and '%' escaped so that the correlation
+ * begins behind the first ':' of it, whatever either holds. Of most ids that is the id itself, and
+ * so the key that earlier versions wrote.
+ */
+static struct pawl_str activation_key(struct pawl_arena *arena, struct pawl_str definition_id,
+                                      struct pawl_str correlation_id)
+{
+    static const char prefix[] = "activation:";
+    size_t most = sizeof prefix + 3 * definition_id.len + 1 + correlation_id.len, len;
+    char *key = pawl__arena_alloc_aligned(arena, most, 1);
+
+    if (!key)
+        return pawl__str_make(NULL, 0);
+    len = sizeof prefix - 1;
+    memcpy(key, prefix, len);
+    for (size_t i = 0; i < definition_id.len; i++) {
+        char c = definition_id.ptr[i];
+
+        if (c == ':' || c == '%') {
+            memcpy(key + len, c == ':' ? "%3A" : "%25", 3);
+            len += 3;
+        } else {
+            key[len++] = c;
+        }
+    }
+    key[len++] = ':';
+    if (correlation_id.len > 0)
+        memcpy(key + len, correlation_id.ptr, correlation_id.len);
+    return pawl__str_make(key, len + correlation_id.len);
+}
+
 static int find_activation(struct runtime_task *task, const struct pawl_workflow *workflow,
                            struct pawl_str correlation_id, struct activation *out)
 {
     struct pawl_str strategy = workflow->activation_strategy;
-    const char *key = "";
 
     *out = (struct activation){.key = pawl__str("")};
     if (pawl__str_is(strategy, "SingletonStrategy")) {
@@ -40,14 +71,10 @@ static int find_activation(struct runtime_task *task, const struct pawl_workflow
     } else {
         return PAWL_OK;
     }
-    key = pawl__arena_printf(
-        &task->arena, "activation:%.*s:%.*s",
-        PAWL_STR_ARG(out->by_definition ? workflow->definition_id : pawl__str("")),
-        PAWL_STR_ARG(out->by_correlation ? correlation_id : pawl__str("")));
-    if (!key)
-        return pawl__error_code(task->err, pawl__arena_status(&task->arena));
-    out->key = pawl__str(key);
-    return PAWL_OK;
+    out->key =
+        activation_key(&task->arena, out->by_definition ? workflow->definition_id : pawl__str(""),
+                       out->by_correlation ? correlation_id : pawl__str(""));
+    return out->key.ptr ? PAWL_OK : pawl__error_code(task->err, pawl__arena_status(&task->arena));
 }
 
 /* Instances that hold no reservation count too: those that a caller started. */
@@ -345,33 +372,28 @@ int pawl__runtime_create(struct pawl_runtime *runtime, const struct pawl_start *
 /* ---- rows ---------------------------------------------------------------------------------- */
 
 /* The row that asked for an instance is done without one. */
-static int drop_start(struct runtime_task *task, const struct pawl_work_row *work,
-                      const struct pawl_work_row *next_tick, const char *why)
+static int drop_start(struct runtime_task *task, const struct pawl_work_row *work, const char *why)
 {
     struct runtime_changes changes = {.arena = &task->arena};
 
     if (task->runtime->log)
         pawl_log(task->runtime->log, PAWL_LOG_INFO, "nothing started",
                  pawl__log_str("work", work->id), pawl_log_text("because", why));
-    if (next_tick)
-        pawl__runtime_change(&changes, PAWL_CHANGE_PUT, PAWL_TABLE_WORK, next_tick);
     return pawl__runtime_finish_work(task, work, &changes);
 }
 
 /* What a row of work asks for. */
 struct asked {
     struct pawl_start start;
-    bool judged;                           /* by the definition's activation strategy */
-    struct pawl_str feeds;                 /* the parent that executes it inline; "": none */
-    struct pawl_str feeds_job;             /* a job of that parent's does; "": its burst */
-    const struct pawl_work_row *next_tick; /* NULL: none */
+    bool judged;               /* by the definition's activation strategy */
+    struct pawl_str feeds;     /* the parent that executes it inline; "": none */
+    struct pawl_str feeds_job; /* a job of that parent's does; "": its burst */
 };
 
 static int start_for(struct runtime_task *task, const struct pawl_work_row *work,
                      const struct asked *asked)
 {
     const struct pawl_start *start = &asked->start;
-    const struct pawl_work_row *next_tick = asked->next_tick;
     struct pawl_event event = start_event(start);
     struct activation activation = {.key = pawl__str("")};
     struct runtime_run run;
@@ -381,7 +403,6 @@ static int start_for(struct runtime_task *task, const struct pawl_work_row *work
     pawl__runtime_run_init(&run, task);
     status = prepare(&run, start);
     run.started = work;
-    run.next_tick = next_tick;
     run.feeds = asked->feeds;
     run.feeds_job = asked->feeds_job;
     if (status == PAWL_OK && asked->judged)
@@ -394,10 +415,10 @@ static int start_for(struct runtime_task *task, const struct pawl_work_row *work
         status = pawl__runtime_run_new(&run, &event);
     pawl__runtime_run_release(&run);
     if (active || status == PAWL_EEXISTS)
-        return drop_start(task, work, next_tick,
+        return drop_start(task, work,
                           active ? "the activation strategy says no" : "it is there already");
     if (status == PAWL_ENOTFOUND && asked->feeds.len == 0)
-        return drop_start(task, work, next_tick, "its definition is not published any more");
+        return drop_start(task, work, "its definition is not published any more");
     return status;
 }
 
@@ -471,6 +492,13 @@ int pawl__runtime_do_start(struct runtime_task *task, const struct pawl_work_row
 
 /* ---- ticks --------------------------------------------------------------------------------- */
 
+/*
+ * A trigger that time fires has one row, its next tick. Whoever does a tick commits the next one
+ * and the start of an instance, as a row of its own that is tried again and given up by itself:
+ * what becomes of the start is no matter of the trigger's. Only a tick makes the next, so there is
+ * one; a tick itself is never given up (runtime_work.c). One whose trigger is gone is the last.
+ */
+
 static int find_trigger(struct runtime_task *task, struct pawl_str id,
                         const struct pawl_trigger_row **out)
 {
@@ -503,6 +531,8 @@ static int next_occurrence(struct runtime_task *task, const struct pawl_work_row
     *next = *work;
     next->owner = 0;
     next->attempts = 0;
+    next->attempted_us = 0;
+    next->error = pawl__str("");
     next->created_us = now_us;
     next->due_us = pawl__ticks_to_us(due);
     next->id = pawl__str(pawl__arena_printf(&task->arena, "tick:%.*s:%lld",
@@ -511,18 +541,61 @@ static int next_occurrence(struct runtime_task *task, const struct pawl_work_row
                             : pawl__error_code(task->err, pawl__arena_status(&task->arena));
 }
 
+/* The start that a tick means. */
+static int start_of(struct runtime_task *task, const struct pawl_trigger_row *trigger,
+                    const struct pawl_json *payload, int64_t now_us, struct pawl_work_row *out)
+{
+    struct pawl_builder b = {.arena = &task->arena};
+    struct pawl_json data = pawl__json_object();
+
+    pawl__build_text(&b, &data, "versionId", trigger->version_id);
+    pawl__build_text(&b, &data, "triggerActivityId", trigger->activity_id);
+    pawl__build(&b, &data, "input", *payload);
+    *out = (struct pawl_work_row){
+        .id = pawl__runtime_new_id(task->runtime, &task->arena),
+        .kind = pawl__str(PAWL_WORK_START),
+        .created_us = now_us,
+        .due_us = runtime_at_once(now_us),
+        .expires_us = PAWL_TIME_NEVER,
+    };
+    if (b.status == PAWL_OK)
+        out->payload = pawl__runtime_json_text(&task->arena, &data);
+    if (b.status == PAWL_OK && (!out->id.ptr || !out->payload.ptr))
+        b.status = pawl__arena_status(&task->arena);
+    if (b.status != PAWL_OK)
+        return pawl__error_code(task->err, b.status);
+    out->part = pawl__runtime_part(out->id);
+    return PAWL_OK;
+}
+
+int pawl__runtime_start_of_tick(struct runtime_task *task, struct pawl_str trigger_id,
+                                int64_t now_us, struct pawl_work_row *out)
+{
+    const struct pawl_trigger_row *trigger;
+    struct pawl_json payload;
+    int status = find_trigger(task, trigger_id, &trigger);
+
+    if (status == PAWL_OK && !trigger)
+        return pawl__error_set(task->err, PAWL_ENOTFOUND, "there is no trigger %.*s",
+                               PAWL_STR_ARG(trigger_id));
+    if (status == PAWL_OK)
+        status = pawl__runtime_json_read(task->runtime, &task->arena, trigger->payload, &payload,
+                                         task->err);
+    return status == PAWL_OK ? start_of(task, trigger, &payload, now_us, out) : status;
+}
+
 int pawl__runtime_do_tick(struct runtime_task *task, const struct pawl_work_row *work)
 {
+    struct runtime_changes changes = {.arena = &task->arena};
     const struct pawl_trigger_row *trigger;
     int64_t now_us;
     struct pawl_json payload;
-    struct pawl_work_row next;
-    struct asked asked = {.judged = true, .feeds = pawl__str(""), .feeds_job = pawl__str("")};
+    struct pawl_work_row next, start;
     bool again = false;
     int status = find_trigger(task, work->name, &trigger);
 
     if (status == PAWL_OK && !trigger)
-        return drop_start(task, work, NULL, "its trigger is gone");
+        return drop_start(task, work, "its trigger is gone");
     if (status == PAWL_OK)
         status = pawl__runtime_clock(task->runtime, &now_us, task->deadline_ns, task->err);
     if (status == PAWL_OK)
@@ -530,13 +603,12 @@ int pawl__runtime_do_tick(struct runtime_task *task, const struct pawl_work_row 
                                          task->err);
     if (status == PAWL_OK)
         status = next_occurrence(task, work, trigger, &payload, now_us, &next, &again);
+    if (status == PAWL_OK)
+        status = start_of(task, trigger, &payload, now_us, &start);
     if (status != PAWL_OK)
         return status;
-    asked.start = (struct pawl_start){
-        .version_id = trigger->version_id,
-        .trigger_activity_id = trigger->activity_id,
-        .input = payload,
-    };
-    asked.next_tick = again ? &next : NULL;
-    return start_for(task, work, &asked);
+    pawl__runtime_change(&changes, PAWL_CHANGE_INSERT, PAWL_TABLE_WORK, &start);
+    if (again)
+        pawl__runtime_change(&changes, PAWL_CHANGE_ADD, PAWL_TABLE_WORK, &next);
+    return pawl__runtime_finish_work(task, work, &changes);
 }

@@ -17,8 +17,10 @@
 #define TARGETS_PAGE 500u
 /* How long a caller's idempotency key is remembered: a day. */
 #define KEY_US INT64_C(86400000000)
-/* When a parked row is looked at again, where commits do not come one after the other. */
+/* When a parked row is looked at again for the first time. */
 #define RECHECK_US INT64_C(1000000)
+/* And for the last, in leases: one until a node is dead, one for others to end its transactions. */
+#define LAST_LEASES 2
 
 /* A stimulus as its row has it. `after` is the bookmark up to which it was expanded already. */
 struct parsed {
@@ -219,33 +221,21 @@ static int add_rest(struct runtime_task *task, const struct pawl_work_row *stimu
     return status;
 }
 
-/*
- * A bookmark that is committed between the look for it and the commit that parks did not see the
- * parked row, and was not seen. So whoever parks looks once more; and should it die before it did,
- * or the two transactions have run side by side, a row that is due in a second makes another look.
- */
-static int park(struct runtime_task *task, const struct pawl_work_row *stimulus,
-                const struct parsed *parsed, struct runtime_changes *changes,
-                struct pawl_work_row *row)
+/* Another look at what was parked at that time. */
+static int add_recheck(struct runtime_task *task, struct runtime_changes *changes,
+                       const struct pawl_work_row *parked, int64_t parked_us, int64_t due_us)
 {
-    struct pawl_work_row again;
-    int status = renew_row(task, stimulus, parsed, row);
-
-    if (status != PAWL_OK)
-        return status;
-    row->owner = 0;
-    row->due_us = PAWL_TIME_NEVER;
-    row->expires_us = row->created_us + task->runtime->options.stimulus_us;
-    pawl__runtime_change(changes, PAWL_CHANGE_ADD, PAWL_TABLE_WORK, row);
-    again = (struct pawl_work_row){
+    const struct pawl_work_row again = {
         .kind = pawl__str(PAWL_WORK_RECHECK),
-        .name = row->id,
-        .part = row->part,
-        .created_us = row->created_us,
-        .due_us = row->created_us + RECHECK_US,
+        .name = parked->id,
+        .part = parked->part,
+        .created_us = parked_us,
+        .due_us = due_us,
         .expires_us = PAWL_TIME_NEVER,
-        .id = pawl__str(pawl__arena_printf(&task->arena, "recheck:%.*s", PAWL_STR_ARG(row->id))),
+        .id = pawl__str(pawl__arena_printf(&task->arena, "recheck:%lld:%.*s", (long long)due_us,
+                                           PAWL_STR_ARG(parked->id))),
     };
+
     if (again.id.len == 0)
         return pawl__error_code(task->err, pawl__arena_status(&task->arena));
     pawl__runtime_change(changes, PAWL_CHANGE_ADD, PAWL_TABLE_WORK, &again);
@@ -253,8 +243,41 @@ static int park(struct runtime_task *task, const struct pawl_work_row *stimulus,
 }
 
 /*
+ * One that is for a certain instance is parked as mail of that instance: the bookmarks of others do
+ * not wake it, and what was delivered by mail is delivered by the instance's owner alone.
+ *
+ * A bookmark that is committed between the look for it and the commit that parks did not see the
+ * parked row, and was not seen. So whoever parks looks once more; and should it die before it did,
+ * or the two transactions have run side by side, a row that is due a second after the parking makes
+ * another look. The last one is made when no transaction that was open at the parking can still be.
+ */
+static int park(struct runtime_task *task, const struct pawl_work_row *stimulus,
+                const struct parsed *parsed, struct runtime_changes *changes,
+                struct pawl_work_row *row)
+{
+    int64_t now_us;
+    int status = renew_row(task, stimulus, parsed, row);
+
+    if (status == PAWL_OK)
+        status = pawl__runtime_clock(task->runtime, &now_us, task->deadline_ns, task->err);
+    if (status != PAWL_OK)
+        return status;
+    row->owner = 0;
+    row->due_us = PAWL_TIME_NEVER;
+    row->expires_us = row->created_us + task->runtime->options.stimulus_us;
+    if (parsed->instance_id.len > 0) {
+        row->kind = pawl__str(PAWL_WORK_RESUME);
+        row->instance_id = parsed->instance_id;
+        row->part = pawl__runtime_part(parsed->instance_id);
+    }
+    pawl__runtime_change(changes, PAWL_CHANGE_ADD, PAWL_TABLE_WORK, row);
+    return add_recheck(task, changes, row, now_us, now_us + RECHECK_US);
+}
+
+/*
  * Makes a parked row due if its bookmark is there: it ends, nobody's as it is, and its successor is
- * due. If somebody has taken it meanwhile, or it is gone, that was done already.
+ * due. If somebody has taken it meanwhile, or it is gone, that was done already. Mail keeps its id:
+ * an owner who has read it since deletes it by that.
  */
 static int wake(struct runtime_task *task, const struct pawl_work_row *row,
                 const struct parsed *parsed, int64_t due_us)
@@ -270,6 +293,8 @@ static int wake(struct runtime_task *task, const struct pawl_work_row *row,
     status = renew_row(task, row, parsed, &due);
     if (status != PAWL_OK)
         return status;
+    if (row->instance_id.len > 0)
+        due.id = row->id;
     due.due_us = due_us;
     pawl__runtime_change(&changes, PAWL_CHANGE_ADD, PAWL_TABLE_WORK, &due);
     if (changes.status != PAWL_OK)
@@ -333,6 +358,7 @@ int pawl__runtime_recheck(struct runtime_task *task, const struct pawl_work_row 
                                              .value = {.text = work->name}};
     const struct pawl_query query = {
         .table = PAWL_TABLE_WORK, .conditions = &condition, .condition_count = 1};
+    const int64_t last_us = work->created_us + LAST_LEASES * pawl__runtime_lease_us(task->runtime);
     struct runtime_changes changes = {.arena = &task->arena};
     struct pawl_rows rows = {0};
     int status = pawl_store_find(task->runtime->store, &query, &task->arena, &rows,
@@ -345,6 +371,9 @@ int pawl__runtime_recheck(struct runtime_task *task, const struct pawl_work_row 
         status = parse(task, &row, &parsed);
         if (status == PAWL_OK)
             status = wake(task, &row, &parsed, work->due_us);
+        if (status == PAWL_OK && row.due_us == PAWL_TIME_NEVER && work->due_us < last_us &&
+            last_us < row.expires_us)
+            status = add_recheck(task, &changes, &row, work->created_us, last_us);
     }
     return status == PAWL_OK ? pawl__runtime_finish_work(task, work, &changes) : status;
 }

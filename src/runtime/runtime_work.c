@@ -4,8 +4,9 @@
  *
  * A row that was taken is this node's until a commit ends it; if the node dies, others take it.
  * What fails is put off, longer each time, and after a few attempts becomes a dead letter with the
- * last error. A row is never rewritten in place without a guard: it ends, and its successor has a
- * new id, in one commit; so that of two nodes that both believe to have it only one can.
+ * last error; but for ticks, which are tried for ever. A row is never rewritten in place without a
+ * guard: it ends, and its successor has a new id, in one commit; so that of two nodes that both
+ * believe to have it only one can.
  */
 #include "runtime/runtime_private.h"
 
@@ -14,23 +15,16 @@
 
 /* Rows that one take asks for at the most. */
 #define TAKE_MAX 256u
-/* First pause after a failure; doubled each time. */
-#define BACKOFF_US INT64_C(1000000)
-#define BACKOFF_DOUBLINGS_MAX 10
+/* Before what failed for a reason of its own is tried again. */
+#define AGAIN_US INT64_C(1000000)
+/* Attempts beyond the usual that our own errors have: they may be of the work. */
+#define INTERNAL_ATTEMPTS 8u
 /* After a refusal of what no row of work puts off. */
 #define REFUSED_NS INT64_C(50000000)
 /* When another node has the instance just now. */
 #define BUSY_US INT64_C(200000)
 
 /* ---- failures ------------------------------------------------------------------------------ */
-
-bool pawl__runtime_is_passing(int status)
-{
-    enum pawl_error_class class = pawl_error_class(status);
-
-    return class == PAWL_CLASS_UNKNOWN || status == PAWL_ECONFLICT || status == PAWL_ESTOPPED ||
-           (class == PAWL_CLASS_TRANSIENT && status != PAWL_ENOMEM);
-}
 
 void pawl__runtime_add_dead_letter(struct runtime_changes *changes,
                                    const struct pawl_work_row *work, const char *reason,
@@ -68,9 +62,13 @@ void pawl__runtime_tell_failure(struct pawl_runtime *runtime, struct pawl_str in
         hooks->failed(hooks->ctx, instance_id, why);
 }
 
-static int64_t backoff_us(int64_t attempts)
+/* What a spell of pressure on this node lets fail is no reason to give up work. */
+static bool may_be_tried_again(const struct pawl_runtime *runtime, int status, int64_t attempts)
 {
-    return BACKOFF_US << (attempts < BACKOFF_DOUBLINGS_MAX ? attempts : BACKOFF_DOUBLINGS_MAX);
+    if (pawl__runtime_is_of_node(status) && status != PAWL_EINTERNAL)
+        return true;
+    return attempts <
+           runtime->options.attempts_max + (status == PAWL_EINTERNAL ? INTERNAL_ATTEMPTS : 0);
 }
 
 void pawl__runtime_add_failure(struct runtime_changes *changes, struct pawl_runtime *runtime,
@@ -82,12 +80,14 @@ void pawl__runtime_add_failure(struct runtime_changes *changes, struct pawl_runt
     row.owner = 0;
     row.error = pawl__arena_str(changes->arena, pawl__str(why->msg));
     row.attempted_us = now_us;
-    row.due_us = now_us + backoff_us(row.attempts++);
+    row.due_us = now_us + pawl__runtime_backoff_us(row.attempts++);
     if (!row.error.ptr) {
         changes->status = pawl__arena_status(changes->arena);
         return;
     }
-    if (row.attempts < runtime->options.attempts_max) {
+    /* A tick that were given up would end its trigger for good. */
+    if (may_be_tried_again(runtime, why->code, row.attempts) ||
+        pawl__str_is(row.kind, PAWL_WORK_TICK)) {
         pawl__runtime_change(changes, PAWL_CHANGE_PUT, PAWL_TABLE_WORK, &row);
         return;
     }
@@ -188,19 +188,24 @@ static int perform(struct pawl_runtime *runtime, const struct pawl_work_row *wor
 }
 
 /* One that fails is put off; should that fail too, its row is free when this node leaves. */
-void pawl__runtime_perform_own(struct runtime_task *task, const struct pawl_work_row *work,
-                               const struct pawl_json *data, int64_t now_us)
+void pawl__runtime_perform_own(struct runtime_task *task, struct runtime_running *running,
+                               const struct pawl_work_row *work, const struct pawl_json *data,
+                               int64_t now_us)
 {
     struct pawl_error why = PAWL_ERROR_INIT, *err = task->err;
+    int status;
 
-    if (perform(task->runtime, work, data, &why) == PAWL_OK)
+    pawl__runtime_step_begin(task->runtime, running, work->id);
+    status = perform(task->runtime, work, data, &why);
+    pawl__runtime_step_end(task->runtime, running);
+    if (status == PAWL_OK)
         return;
     if (task->runtime->log)
         pawl_log(task->runtime->log, PAWL_LOG_WARN, "effect put off",
                  pawl__log_str("work", work->id), pawl__log_str("kind", work->kind),
                  pawl_log_error("error", &why));
     task->err = NULL;
-    (void)!pawl__runtime_put_off(task, work, now_us + BACKOFF_US);
+    (void)!pawl__runtime_put_off(task, work, now_us + AGAIN_US);
     task->err = err;
 }
 
@@ -213,11 +218,22 @@ static bool is_effect(const struct pawl_work_row *work)
 /* One that another node left behind. */
 static int perform_taken(struct runtime_task *task, const struct pawl_work_row *work)
 {
+    struct runtime_running running;
     struct pawl_json data;
     int status =
         pawl__runtime_json_read(task->runtime, &task->arena, work->payload, &data, task->err);
 
-    return status == PAWL_OK ? perform(task->runtime, work, &data, task->err) : status;
+    if (status != PAWL_OK)
+        return status;
+    /* By its own id: the instance is not in hand, and may run meanwhile. */
+    if (!pawl__runtime_enter(task->runtime, &running, work->id))
+        return pawl__error_code(task->err, PAWL_EBUSY);
+    pawl__runtime_step_begin(task->runtime, &running, work->id);
+    status = perform(task->runtime, work, &data, task->err);
+    pawl__runtime_step_end(task->runtime, &running);
+    while (pawl__runtime_leave(task->runtime, &running))
+        continue;
+    return status;
 }
 
 /* ---- doing --------------------------------------------------------------------------------- */
@@ -231,12 +247,12 @@ static int do_mail(struct runtime_task *task, const struct pawl_work_row *work, 
     struct runtime_changes none = {.arena = &task->arena};
     int status = pawl__runtime_run_instance(task, work->instance_id, NULL, NULL);
 
-    if (status == PAWL_ENOTFOUND)
+    if (status == PAWL_ENOTFOUND && task->gone)
         return pawl__runtime_finish_work(task, work, &none); /* it went with its instance */
     if (status == PAWL_EBUSY)
         return pawl__runtime_put_off(task, work, now_us + BUSY_US);
     if (status != PAWL_OK && status != PAWL_ESTOPPED)
-        return pawl__runtime_put_off(task, work, now_us + BACKOFF_US);
+        return pawl__runtime_put_off(task, work, now_us + AGAIN_US);
     return status;
 }
 
@@ -244,10 +260,11 @@ static int do_kind(struct runtime_task *task, const struct pawl_work_row *work, 
 {
     struct pawl_sent sent = {0};
 
+    /* Parked work is taken because it has expired, and no bookmark makes it due any more. */
+    if (work->due_us == PAWL_TIME_NEVER)
+        return expire(task, work, now_us);
     if (work->instance_id.len > 0)
         return do_mail(task, work, now_us);
-    if (work->expires_us <= now_us)
-        return expire(task, work, now_us);
     if (pawl__str_is(work->kind, PAWL_WORK_STIMULUS))
         return pawl__runtime_match(task, work, &sent);
     if (pawl__str_is(work->kind, PAWL_WORK_START))
@@ -267,8 +284,8 @@ static int do_kind(struct runtime_task *task, const struct pawl_work_row *work, 
 
 /*
  * Mail that fails is dealt with where it is delivered. Of other work: what a node that drains has
- * not begun is free when it has left; what is not ours any more is
- * somebody else's; what the store could not be asked for stays ours and is tried again.
+ * not begun is free when it has left; what is not ours any more is somebody else's; what the store
+ * could not be asked for stays ours and is tried again.
  */
 int pawl__runtime_do_work(struct pawl_runtime *runtime, const struct pawl_work_row *work,
                           int64_t now_us, int64_t deadline_ns)
@@ -278,6 +295,7 @@ int pawl__runtime_do_work(struct pawl_runtime *runtime, const struct pawl_work_r
     int status;
 
     pawl__runtime_task_init(&task, runtime, deadline_ns, &err);
+    task.yields = true;
     status = pawl__runtime_may_begin(runtime, &err);
     if (status == PAWL_OK)
         status = do_kind(&task, work, now_us);
@@ -295,6 +313,14 @@ int pawl__runtime_do_work(struct pawl_runtime *runtime, const struct pawl_work_r
     return status;
 }
 
+static void note_refused(struct pawl_runtime *runtime)
+{
+    if (pawl_mutex_lock(runtime->env, runtime->mutex) != PAWL_OK)
+        return;
+    runtime->refused++;
+    pawl_mutex_unlock(runtime->env, runtime->mutex);
+}
+
 int pawl__runtime_do_runnable(struct pawl_runtime *runtime, struct pawl_str instance_id,
                               int64_t deadline_ns)
 {
@@ -303,13 +329,16 @@ int pawl__runtime_do_runnable(struct pawl_runtime *runtime, struct pawl_str inst
     int status;
 
     pawl__runtime_task_init(&task, runtime, deadline_ns, &err);
+    task.yields = true;
     status = pawl__runtime_run_instance(&task, instance_id, NULL, NULL);
     if (status == PAWL_OK)
         status = pawl__runtime_task_finish(&task);
     /* The store goes on to name what has no owner: whoever was refused is not to ask for it all the
      * time. What another node has just taken is not named again. */
-    if (status == PAWL_EBUSY && !task.owned)
+    if (status == PAWL_EBUSY && !task.owned) {
+        note_refused(runtime);
         (void)!pawl_env_sleep_until(runtime->env, pawl_env_monotonic_ns(runtime->env) + REFUSED_NS);
+    }
     pawl__runtime_task_release(&task, status);
     return status;
 }
@@ -339,6 +368,32 @@ static void spread(const struct pawl_runtime *runtime, struct pawl_arena *arena,
         taken->runnable = ids;
 }
 
+/*
+ * What this node may not run (another's lock, a state of a newer version) is named again and again.
+ * When it fills all that a take may name, the next one looks behind it; and begins anew when there
+ * was less than that.
+ */
+static uint32_t skip_refused(struct pawl_runtime *runtime)
+{
+    uint32_t skip;
+
+    if (pawl_mutex_lock(runtime->env, runtime->mutex) != PAWL_OK)
+        return 0;
+    skip = runtime->was_full ? runtime->runnable_skip + runtime->refused : 0;
+    runtime->runnable_skip = skip;
+    runtime->refused = 0;
+    pawl_mutex_unlock(runtime->env, runtime->mutex);
+    return skip;
+}
+
+static void note_full(struct pawl_runtime *runtime, bool full)
+{
+    if (pawl_mutex_lock(runtime->env, runtime->mutex) != PAWL_OK)
+        return;
+    runtime->was_full = full;
+    pawl_mutex_unlock(runtime->env, runtime->mutex);
+}
+
 int pawl__runtime_take(struct pawl_runtime *runtime, uint32_t limit,
                        const struct pawl_queue_turn *turn, struct pawl_arena *arena,
                        struct pawl_taken *taken, int64_t deadline_ns, struct pawl_error *err)
@@ -348,6 +403,7 @@ int pawl__runtime_take(struct pawl_runtime *runtime, uint32_t limit,
         .limit = limit > 0 && limit < TAKE_MAX ? limit : TAKE_MAX,
         .part_from = turn ? turn->part_from : 0,
         .part_to = turn ? turn->part_to : 0,
+        .runnable_skip = skip_refused(runtime),
     };
     int status = pawl__runtime_may_begin(runtime, err);
 
@@ -357,6 +413,7 @@ int pawl__runtime_take(struct pawl_runtime *runtime, uint32_t limit,
     if (status != PAWL_OK)
         return status;
     pawl__runtime_clock_seen(runtime, taken->now_us);
+    note_full(runtime, taken->runnable_count == take.limit);
     for (size_t i = 0; i < taken->work_count; i++)
         (void)pawl__runtime_hold(runtime, taken->work[i].id);
     pawl__runtime_add_strays(runtime, arena, taken, deadline_ns);
@@ -368,18 +425,27 @@ int pawl__runtime_work(struct pawl_runtime *runtime, uint32_t limit, struct pawl
                        int64_t deadline_ns, struct pawl_error *err)
 {
     struct pawl_taken taken;
+    struct pawl_list yielded;
+    struct pawl_list_link *link;
     struct pawl_arena arena;
+    size_t turns;
     int status;
 
+    pawl__list_init(&yielded);
     pawl__arena_init(&arena, &runtime->env->alloc, RUNTIME_BYTES_MAX);
     status = pawl__runtime_take(runtime, limit, NULL, &arena, &taken, deadline_ns, err);
     if (status == PAWL_OK) {
-        *out = (struct pawl_worked){(uint32_t)(taken.work_count + taken.runnable_count),
+        turns = pawl__runtime_take_yielded(runtime, &yielded, limit > 0 ? limit : TAKE_MAX);
+        *out = (struct pawl_worked){(uint32_t)(taken.work_count + taken.runnable_count + turns),
                                     taken.now_us, taken.next_due_us};
         for (size_t i = 0; i < taken.runnable_count && status != PAWL_ESTOPPED; i++)
             status = pawl__runtime_do_runnable(runtime, taken.runnable[i], deadline_ns);
         for (size_t i = 0; i < taken.work_count && status != PAWL_ESTOPPED; i++)
             status = pawl__runtime_do_work(runtime, &taken.work[i], taken.now_us, deadline_ns);
+        while (status != PAWL_ESTOPPED && (link = pawl__list_pop_front(&yielded)) != NULL)
+            status = pawl__runtime_do_yielded(
+                runtime, PAWL_CONTAINER(link, struct runtime_yielded, link), deadline_ns);
+        pawl__runtime_forget_yielded(runtime, &yielded);
         if (status == PAWL_ESTOPPED)
             (void)pawl__error_code(err, status);
         else

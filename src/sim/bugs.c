@@ -22,6 +22,7 @@ struct buggy_store {
     struct pawl_env *env;
     struct theft thefts[PAWL_SIM_INSTANCES_MAX]; /* the newest of each instance */
     uint32_t theft_count;
+    int64_t incarnation; /* FENCE_ALONE: of who claims */
 };
 
 /* Copies of commits, with instances that can be changed. */
@@ -192,6 +193,36 @@ static int apply_unseen(struct pawl_store *store, struct pawl_commit *const *com
     return PAWL_OK;
 }
 
+/* ---- who wrote a revision is not looked at ------------------------------------------------ */
+
+static int claim_and_note(struct pawl_store *store, int64_t owner, struct pawl_claim *claims,
+                          size_t count, struct pawl_arena *arena, int64_t *now_us,
+                          int64_t deadline_ns, struct pawl_error *err)
+{
+    cast(store)->incarnation = owner;
+    return pawl_store_claim(store->inner, owner, claims, count, arena, now_us, deadline_ns, err);
+}
+
+/* Every revision was written by whoever asks. */
+static int find_as_mine(struct pawl_store *store, const struct pawl_query *query,
+                        struct pawl_arena *arena, struct pawl_rows *out, int64_t deadline_ns,
+                        struct pawl_error *err)
+{
+    struct pawl_instance_row *rows;
+    int status = pawl_store_find(store->inner, query, arena, out, deadline_ns, err);
+
+    if (status != PAWL_OK || query->table != PAWL_TABLE_INSTANCES || out->count == 0)
+        return status;
+    rows = pawl__arena_alloc_array(arena, out->count, sizeof *rows);
+    if (!rows)
+        return pawl__error_code(err, PAWL_ENOMEM);
+    memcpy(rows, out->rows, out->count * sizeof *rows);
+    for (size_t i = 0; i < out->count; i++)
+        rows[i].revision_owner = cast(store)->incarnation;
+    out->rows = rows;
+    return PAWL_OK;
+}
+
 /* ------------------------------------------------------------------------------------------ */
 
 static void buggy_close(struct pawl_store *store)
@@ -224,6 +255,10 @@ int pawl__buggy_store_new(struct pawl_env *env, struct pawl_store *inner, enum p
         break;
     case PAWL_SIM_BUG_ACKNOWLEDGE_EARLY:
         buggy->ops.apply = apply_unseen;
+        break;
+    case PAWL_SIM_BUG_FENCE_ALONE:
+        buggy->ops.claim = claim_and_note;
+        buggy->ops.find = find_as_mine;
         break;
     }
     buggy->env = env;

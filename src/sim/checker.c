@@ -230,7 +230,7 @@ static void claimed(void *ctx, int64_t owner, const struct pawl_claim *claim, in
     if (instance->owner != 0 && instance->owner != owner && lives(checker, instance->owner, now_us))
         pawl__checker_violation(checker, "%s was granted to %lld while its owner %lld lives",
                                 instance->id, (long long)owner, (long long)instance->owner);
-    if (claim->row.fence != instance->fence + 1)
+    if (claim->row.fence <= instance->fence)
         pawl__checker_violation(checker, "%s was granted with fence %lld after %lld", instance->id,
                                 (long long)claim->row.fence, (long long)instance->fence);
     if (claim->row.revision != instance->revision)
@@ -287,9 +287,26 @@ static void applied(void *ctx, const struct pawl_commit *commit)
     write->applied = true;
 }
 
+/* A claim that no commit had followed. Its fence may be granted again, to anybody. */
+static void forgotten(void *ctx, enum pawl_table table, struct pawl_str id, int64_t owner,
+                      int64_t fence)
+{
+    struct checker *checker = ctx;
+    struct checked_instance *instance =
+        table == PAWL_TABLE_INSTANCES ? find_instance(checker, id) : NULL;
+
+    if (!instance)
+        return;
+    checker->report->forgotten++;
+    pawl__checker_say(checker, "server", "forgets that %s was granted: %lld's, fence %lld",
+                      instance->id, (long long)owner, (long long)fence);
+    instance->owner = owner;
+    instance->fence = fence;
+}
+
 struct ledger_hooks pawl__checker_hooks(struct checker *checker)
 {
-    return (struct ledger_hooks){leased, claimed, applied, checker};
+    return (struct ledger_hooks){leased, claimed, applied, forgotten, checker};
 }
 
 /* ---- what the database holds ------------------------------------------------------------- */

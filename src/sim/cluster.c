@@ -18,6 +18,8 @@
 #define SECONDS_MAX 36000
 #define STEPS_DEFAULT 2000000
 #define LOOK_NS (INT64_C(5) * SECOND_NS)
+/* In which a node that stood still has its lease again. */
+#define NODES_NS_MAX (INT64_C(10) * CLUSTER_LEASE_NS)
 
 /* Of the baton: a thread stands still at any point, also in the middle of a call. */
 #define BATON_PAUSE_PPM 60
@@ -26,6 +28,32 @@
 #define PAUSES 350
 #define SHIFTS 200
 #define OUTAGES 600
+#define SERVER_CRASHES 250
+#define FAILOVERS 150
+#define START_FAILURES 120
+/* Activities until a burst yields, where there are loops: soon, or long after a cancellation must
+ * have reached it. */
+#define YIELDS_SOON 40u
+#define YIELDS_LATE 1000u
+
+uint32_t pawl__cluster_features(uint64_t seed)
+{
+    /* One in so many seeds has it. */
+    static const struct {
+        uint32_t feature;
+        uint32_t one_in;
+    } all[] = {{PAWL_CLUSTER_OUTAGES, 2},   {PAWL_CLUSTER_FORGETS, 3}, {PAWL_CLUSTER_FAILOVERS, 4},
+               {PAWL_CLUSTER_HALF_SENT, 4}, {PAWL_CLUSTER_LOADS, 4},   {PAWL_CLUSTER_OPERATOR, 3},
+               {PAWL_CLUSTER_STARTS, 4},    {PAWL_CLUSTER_LOOPS, 12},  {PAWL_CLUSTER_PARKED, 12},
+               {PAWL_CLUSTER_NAMESAKES, 10}};
+    struct chance chance = {seed ^ UINT64_C(0x1D872B41A5)};
+    uint32_t features = 0;
+
+    for (size_t i = 0; i < sizeof all / sizeof all[0]; i++)
+        if (pawl__sim_lot(&chance, all[i].one_in) == 0)
+            features |= all[i].feature;
+    return features;
+}
 
 void pawl__cluster_fail(struct cluster *cluster, int status, const struct pawl_error *err)
 {
@@ -65,6 +93,7 @@ static void trouble(struct cluster_node *node)
                            (int64_t)pawl__sim_lot(&cluster->chance, CLUSTER_LEASE_NS * 9 / 4);
 
         node->paused_until_ns = now_ns(cluster) + pause_ns;
+        pawl__cluster_trouble(node, node->paused_until_ns);
         cluster->report->pauses++;
         pawl__cluster_say(&cluster->checker, node->name, "stands still for %lld ms",
                           (long long)(pause_ns / MS_NS));
@@ -91,6 +120,48 @@ static void trouble_locks(struct cluster *cluster)
                       (long long)((cluster->locks_away_ns - now_ns(cluster)) / MS_NS));
 }
 
+/* Whoever is connected to the server hears of it. */
+static void mark_troubled(struct cluster *cluster, int64_t until_ns)
+{
+    for (uint32_t i = 0; i < cluster->options.nodes; i++)
+        pawl__cluster_trouble(&cluster->nodes[i], until_ns);
+}
+
+/* The server as a whole. */
+static void trouble_server(struct cluster *cluster)
+{
+    struct chance *chance = &cluster->chance;
+    struct server_health *health = &cluster->health;
+
+    if ((cluster->features & PAWL_CLUSTER_FORGETS) && pawl__sim_happens(chance, SERVER_CRASHES)) {
+        health->crashes++;
+        health->away_until_ns = now_ns(cluster) + (int64_t)pawl__sim_lot(chance, 2 * SECOND_NS);
+        if (health->away_until_ns > cluster->quiet_ns)
+            health->away_until_ns = cluster->quiet_ns;
+        mark_troubled(cluster, health->away_until_ns);
+        cluster->report->server_crashes++;
+        pawl__cluster_say(&cluster->checker, "server", "crashes");
+        (void)!pawl__ledger_crash(cluster->ledger, cluster->database,
+                                  (uint32_t)pawl__sim_lot(chance, 4));
+    }
+    if ((cluster->features & PAWL_CLUSTER_FAILOVERS) && pawl__sim_happens(chance, FAILOVERS)) {
+        health->crashes++;
+        health->read_only_until_ns =
+            now_ns(cluster) + SECOND_NS + (int64_t)pawl__sim_lot(chance, 2 * CLUSTER_LEASE_NS);
+        if (health->read_only_until_ns > cluster->quiet_ns)
+            health->read_only_until_ns = cluster->quiet_ns;
+        mark_troubled(cluster, health->read_only_until_ns);
+        cluster->report->failovers++;
+        pawl__cluster_say(&cluster->checker, "server", "fails over and is read-only for %lld ms",
+                          (long long)((health->read_only_until_ns - now_ns(cluster)) / MS_NS));
+    }
+    if ((cluster->features & PAWL_CLUSTER_STARTS) && pawl__sim_happens(chance, START_FAILURES)) {
+        cluster->starts_fail_until_ns =
+            now_ns(cluster) + 60 * SECOND_NS + (int64_t)pawl__sim_lot(chance, 20 * SECOND_NS);
+        pawl__cluster_say(&cluster->checker, "server", "lets no start of cron succeed for a while");
+    }
+}
+
 /* From boot to the end that is decided for it; one that the quiet finds alive stays. */
 static void watch_over(struct cluster_node *node)
 {
@@ -107,6 +178,7 @@ static void watch_over(struct cluster_node *node)
         else if (!cluster->options.calm) {
             trouble(node);
             trouble_locks(cluster);
+            trouble_server(cluster);
         }
     }
     if (!node->is_up || cluster->over)
@@ -136,7 +208,7 @@ static void run_supervisor(void *arg)
         if (status != PAWL_OK && node->baton_env)
             pawl__baton_env_stop(node->baton_env);
         pawl__cluster_node_end(node);
-        if (!cluster->over)
+        if (!cluster->over) /* or the baton has stopped all */
             stopped = nap(cluster, pawl__cluster_is_quiet(cluster) ? SECOND_NS : 12 * SECOND_NS);
     }
 }
@@ -148,12 +220,12 @@ static int look(struct cluster *cluster, struct pawl_error *err)
     return pawl__cluster_look(&cluster->checker, cluster->window, err);
 }
 
-/* Waits until there is nothing left to do. */
-static int settle(struct cluster *cluster, struct pawl_error *err)
+/* Waits until there is nothing left to do, beside loops that run; or after their end. */
+static int settle(struct cluster *cluster, bool loops_run, struct pawl_error *err)
 {
-    int64_t deadline_ns = cluster->quiet_ns + CLUSTER_SETTLE_NS;
+    int64_t deadline_ns = (loops_run ? cluster->quiet_ns : now_ns(cluster)) + CLUSTER_SETTLE_NS;
     bool settled = false;
-    char why[128] = "";
+    char why[CLUSTER_WHY_BYTES] = "";
     int status = PAWL_OK;
 
     while (status == PAWL_OK && !settled && now_ns(cluster) < deadline_ns &&
@@ -162,7 +234,10 @@ static int settle(struct cluster *cluster, struct pawl_error *err)
         if (status == PAWL_OK)
             status = look(cluster, err);
         if (status == PAWL_OK)
-            status = pawl__cluster_settled(&cluster->checker, cluster->window, why, &settled, err);
+            status = pawl__cluster_retry_set_aside(cluster);
+        if (status == PAWL_OK)
+            status = pawl__cluster_settled(&cluster->checker, cluster->window, loops_run, why,
+                                           &settled, err);
     }
     if (status == PAWL_OK && !settled)
         pawl__cluster_violation(&cluster->checker, "long after the faults %s", why);
@@ -175,8 +250,8 @@ static int publish(struct cluster *cluster, struct pawl_error *err)
     const struct pawl_runtime_options options = {.node_id = pawl__str("setup"),
                                                  .lease_us = CLUSTER_LEASE_NS / 1000};
     struct pawl_runtime *runtime = NULL;
-    int status = pawl__runtime_open(cluster->server, cluster->options.engine, cluster->ledger,
-                                    &options, &runtime, err);
+    int status = pawl__runtime_open(cluster->server, &cluster->engine, cluster->ledger, &options,
+                                    &runtime, err);
 
     if (status == PAWL_OK)
         status = pawl__flows_publish(runtime, cluster->server, err);
@@ -188,6 +263,7 @@ static int publish(struct cluster *cluster, struct pawl_error *err)
 struct cast {
     struct pawl_thread *supervisors[PAWL_CLUSTER_NODES_MAX];
     struct pawl_thread *clients[CLUSTER_CLIENTS];
+    struct pawl_thread *person; /* the operator; NULL: none */
     uint32_t supervisor_count;
     uint32_t client_count;
 };
@@ -210,7 +286,35 @@ static int start_all(struct cluster *cluster, struct cast *cast, struct pawl_err
                                    &cluster->clients[i], &cast->clients[i], err);
         cast->client_count += status == PAWL_OK;
     }
+    if (status == PAWL_OK && (cluster->features & PAWL_CLUSTER_OPERATOR))
+        status = pawl_thread_start(cluster->users, "operator", pawl__cluster_operator_run, cluster,
+                                   &cast->person, err);
     return status;
+}
+
+/* A node that is up works: its lease lives, or will soon. */
+static bool is_at_work(const struct cluster *cluster, const struct cluster_node *node)
+{
+    return !node->is_up ||
+           pawl__cluster_lives(&cluster->checker, pawl__runtime_incarnation(node->runtime));
+}
+
+static void check_nodes(struct cluster *cluster)
+{
+    int64_t deadline_ns = now_ns(cluster) + NODES_NS_MAX;
+
+    for (uint32_t i = 0; i < cluster->options.nodes; i++) {
+        const struct cluster_node *node = &cluster->nodes[i];
+        int status = PAWL_OK;
+
+        while (status == PAWL_OK && !is_at_work(cluster, node) && now_ns(cluster) < deadline_ns)
+            status = pawl_env_sleep_until(cluster->server, now_ns(cluster) + SECOND_NS);
+        if (!is_at_work(cluster, node))
+            pawl__cluster_violation(&cluster->checker,
+                                    "%s is up and has no lease long after the faults: nobody "
+                                    "knows, and it works for nobody",
+                                    node->name);
+    }
 }
 
 static int play(struct cluster *cluster, struct pawl_error *err)
@@ -226,8 +330,17 @@ static int play(struct cluster *cluster, struct pawl_error *err)
     cluster->over = status != PAWL_OK || cluster->status != PAWL_OK;
     for (uint32_t i = 0; i < cast.client_count; i++)
         pawl_thread_join(cluster->users, cast.clients[i]);
+    if (cast.person)
+        pawl_thread_join(cluster->users, cast.person);
     if (!cluster->over)
-        status = settle(cluster, err);
+        status = settle(cluster, true, err);
+    if (!cluster->over && status == PAWL_OK && (cluster->features & PAWL_CLUSTER_LOOPS)) {
+        status = pawl__cluster_cancel_loops(cluster);
+        if (status == PAWL_OK)
+            status = settle(cluster, false, err);
+    }
+    if (!cluster->over && status == PAWL_OK)
+        check_nodes(cluster);
     cluster->over = true;
     for (uint32_t i = 0; i < cast.supervisor_count; i++)
         pawl_thread_join(cluster->server, cast.supervisors[i]);
@@ -261,6 +374,8 @@ static int complete(const struct pawl_cluster_options *options, struct pawl_clus
         all->seconds = SECONDS_DEFAULT;
     if (all->steps_max == 0)
         all->steps_max = STEPS_DEFAULT;
+    if (all->features == 0 && !all->calm)
+        all->features = pawl__cluster_features(all->seed);
     if (!all->engine)
         return pawl__error_set(err, PAWL_EINVAL, "a simulated cluster needs an engine");
     if (all->nodes > PAWL_CLUSTER_NODES_MAX || all->seconds > SECONDS_MAX)
@@ -278,8 +393,10 @@ static int build_server(struct cluster *cluster, struct pawl_error *err)
 
     if (status == PAWL_OK)
         status = pawl__lock_space_new(cluster->server, &cluster->space, err);
-    if (status == PAWL_OK)
+    if (status == PAWL_OK) {
+        pawl__memory_database_set_forgetful(cluster->database);
         status = pawl__memory_store_open(cluster->database, cluster->server, &cluster->window, err);
+    }
     if (status == PAWL_OK)
         status = pawl__memory_store_open(cluster->database, cluster->server, &cluster->ledger, err);
     if (status == PAWL_OK && (bug == PAWL_CLUSTER_BUG_TWICE || bug == PAWL_CLUSTER_BUG_AGE))
@@ -295,11 +412,19 @@ static void name_all(struct cluster *cluster)
 {
     for (uint32_t i = 0; i < cluster->options.nodes; i++) {
         cluster->nodes[i].cluster = cluster;
+        cluster->nodes[i].number = i;
         (void)snprintf(cluster->nodes[i].name, sizeof cluster->nodes[i].name, "node-%c",
-                       (char)('a' + i));
+                       (char)(cluster->features & PAWL_CLUSTER_NAMESAKES && i < 2 ? 'a' : 'a' + i));
     }
     for (uint32_t i = 0; i < CLUSTER_CLIENTS; i++)
         cluster->clients[i] = (struct cluster_client){.cluster = cluster, .number = i};
+}
+
+/* Where it is looked at what nodes do in time, threads do not stand still by chance. */
+static bool has_pauses(const struct pawl_cluster_options *options)
+{
+    return !options->calm && options->seed % 4 != 0 &&
+           !(options->features & (PAWL_CLUSTER_HALF_SENT | PAWL_CLUSTER_LOOPS));
 }
 
 static int build(struct cluster *cluster, struct pawl_error *err)
@@ -307,7 +432,7 @@ static int build(struct cluster *cluster, struct pawl_error *err)
     const struct pawl_baton_options options = {
         .max_steps = cluster->options.steps_max,
         .trace_bytes = 4096,
-        .pause_ppm = cluster->options.calm ? 0 : BATON_PAUSE_PPM,
+        .pause_ppm = has_pauses(&cluster->options) ? BATON_PAUSE_PPM : 0,
         .pause_ns_max = 2 * CLUSTER_LEASE_NS,
     };
     int status = pawl__baton_new(cluster->alloc, cluster->options.seed, &options, &cluster->baton);
@@ -320,6 +445,16 @@ static int build(struct cluster *cluster, struct pawl_error *err)
         return pawl__error_code(err, status);
     pawl__cluster_checker_init(&cluster->checker, cluster->server, &cluster->options,
                                cluster->report);
+    cluster->checker.cluster = cluster;
+    cluster->features = cluster->options.features;
+    cluster->engine = *cluster->options.engine;
+    if (cluster->features & PAWL_CLUSTER_LOOPS)
+        cluster->engine.yield_after = cluster->options.seed % 2 ? YIELDS_SOON : YIELDS_LATE;
+    cluster->stalls_are_told = !has_pauses(&cluster->options);
+    if (cluster->options.bug == PAWL_CLUSTER_BUG_NEVER_YIELDS)
+        cluster->engine.yield_after = UINT32_MAX;
+    cluster->health.read_only_code =
+        cluster->options.bug == PAWL_CLUSTER_BUG_READ_ONLY ? PAWL_ECONFLICT : PAWL_EUNAVAILABLE;
     cluster->chance.state = cluster->options.seed ^ UINT64_C(0x2545F4914F6CDD1D);
     cluster->quiet_ns = now_ns(cluster) + (int64_t)cluster->options.seconds * SECOND_NS;
     name_all(cluster);

@@ -25,7 +25,35 @@ enum pawl_cluster_bug {
     PAWL_CLUSTER_BUG_TWICE,     /* work that was taken is not marked as somebody's */
     PAWL_CLUSTER_BUG_AGE,       /* instances that were claimed some time ago may be claimed again */
     PAWL_CLUSTER_BUG_LOCKED,    /* distributed: a lock that a dead node left stands for ever */
+    /* Defects that Pawl had: */
+    PAWL_CLUSTER_BUG_LOCK_WAITS,    /* leases wait behind claims, and claims for locked rows */
+    PAWL_CLUSTER_BUG_LOST_STATE,    /* a state that could not be loaded is overwritten */
+    PAWL_CLUSTER_BUG_READ_ONLY,     /* a server that fails over is taken for one that refuses */
+    PAWL_CLUSTER_BUG_WAKES_ALL,     /* a bookmark wakes all that is parked under its hash */
+    PAWL_CLUSTER_BUG_MAIL_STAYS,    /* parked mail that expires is taken and not done */
+    PAWL_CLUSTER_BUG_UNTOLD,        /* a node is not told that its incarnation is over */
+    PAWL_CLUSTER_BUG_NEVER_YIELDS,  /* a loop keeps its worker */
+    PAWL_CLUSTER_BUG_CANCEL_UNSEEN, /* a burst sees that it is to be cancelled only at a commit */
+    PAWL_CLUSTER_BUG_SENT_TWICE,    /* what was sent without a key takes effect as often as sent */
+    PAWL_CLUSTER_BUG_TICKS_END,     /* a start that is given up takes the next tick with it */
+    PAWL_CLUSTER_BUG_COUNT
 };
+
+/*
+ * What goes on in a run beside the crashes, pauses and lost answers that are in all of them. By
+ * seed, so that each is in many and no run has all.
+ */
+#define PAWL_CLUSTER_OUTAGES 1u     /* a node's network is away for longer than its lease */
+#define PAWL_CLUSTER_FORGETS 2u     /* the server crashes and forgets what was not synced */
+#define PAWL_CLUSTER_FAILOVERS 4u   /* the server refuses to write for a while */
+#define PAWL_CLUSTER_HALF_SENT 8u   /* nodes stand still in the middle of a batch: locked rows */
+#define PAWL_CLUSTER_LOADS 16u      /* what was claimed cannot be loaded */
+#define PAWL_CLUSTER_OPERATOR 32u   /* replays dead letters and refreshes definitions */
+#define PAWL_CLUSTER_STARTS 64u     /* starts of the recurring trigger fail for a while */
+#define PAWL_CLUSTER_LOOPS 128u     /* workflows that never end, until they are cancelled */
+#define PAWL_CLUSTER_PARKED 256u    /* events by the hundred that nobody waits for */
+#define PAWL_CLUSTER_NAMESAKES 512u /* two nodes have the same id */
+#define PAWL_CLUSTER_PLAIN 1024u    /* nothing of the above */
 
 struct pawl_cluster_options {
     /* With activities and plain expressions; borrowed, shared by all runs. */
@@ -37,6 +65,7 @@ struct pawl_cluster_options {
     bool calm;          /* no faults at all */
     bool distributed;   /* nodes lock instances, at a service that cannot be relied on */
     enum pawl_cluster_bug bug;
+    uint32_t features; /* PAWL_CLUSTER_…: what else goes on; 0: by seed */
     /* What happens, one line at a time, "seconds who what"; NULL: nobody listens. */
     void (*say)(void *ctx, const char *line);
     void *say_ctx;
@@ -50,24 +79,46 @@ struct pawl_cluster_report {
     uint64_t sent;
     uint64_t cancelled;
     uint64_t deleted;
-    uint64_t retried; /* asked again with the same key */
+    uint64_t retried;  /* asked again with the same key */
+    uint64_t keyless;  /* asked once, without one */
+    uint64_t unsure;   /* of those: what was not answered */
+    uint64_t ran;      /* instances that were told to go on */
+    uint64_t replayed; /* dead letters, by the operator */
+    uint64_t refreshed;
+    uint64_t retried_aside; /* instances that had been set aside */
     /* What the server saw: */
     uint64_t instances;
     uint64_t commits;
-    uint64_t delivered; /* events to instances */
-    uint64_t applied;   /* of those, by the instance */
-    uint64_t ticks;     /* of cron */
-    uint64_t singles;   /* instances of the singleton, one after the other */
-    uint64_t children;  /* ends that were told to parents */
-    uint64_t dead;      /* letters */
+    uint64_t delivered;   /* events to instances */
+    uint64_t applied;     /* of those, by the instance */
+    uint64_t ticks;       /* of cron */
+    uint64_t tick_starts; /* instances of those */
+    uint64_t singles;     /* instances of the singleton, one after the other */
+    uint64_t children;    /* ends that were told to parents */
+    uint64_t dead;        /* letters */
+    uint64_t answers;     /* to requests that were noted */
+    uint64_t births;      /* instances that events started */
+    uint64_t orders;      /* events that were noted by the one for which they were */
+    uint64_t loops;       /* cancelled in the end */
     /* What was done to the nodes: */
     uint64_t boots;
     uint64_t crashes;
     uint64_t drains;
     uint64_t pauses;
-    uint64_t shifts; /* of clocks */
-    uint64_t failed; /* calls that were not made */
-    uint64_t lost;   /* calls that were made and whose answer was lost */
+    uint64_t shifts;     /* of clocks */
+    uint64_t failed;     /* calls that were not made */
+    uint64_t lost;       /* calls that were made and whose answer was lost */
+    uint64_t outages;    /* of one node's network, longer than a lease */
+    uint64_t damaged;    /* loads that a node could not read, or had no memory for */
+    uint64_t superseded; /* by another one of the same id */
+    uint64_t half_sent;  /* batches whose sender stood still in the middle */
+    uint64_t locked;     /* calls that waited for rows of such a batch */
+    uint64_t broken;     /* batches whose session was ended by others */
+    /* To their server: */
+    uint64_t server_crashes;
+    uint64_t forgotten; /* claims and takes */
+    uint64_t failovers;
+    uint64_t start_failures; /* of the recurring trigger */
     /* And to their lock service: */
     uint64_t lock_failed; /* calls that it did not get, or whose answer was lost */
     uint64_t lock_twice;  /* attempts that are granted whoever holds the lock */
@@ -75,7 +126,7 @@ struct pawl_cluster_report {
     uint64_t lock_outages;
     /* What is wrong: */
     uint64_t violations;
-    char violation[256]; /* the first */
+    char violation[400]; /* the first; ids are long */
 };
 
 /*

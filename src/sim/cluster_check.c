@@ -7,10 +7,15 @@
  *      each commit is the next revision by the owner under the newest fence.
  *   2. What has ended stays ended, as it ended. What was deleted does not come back.
  *   3. An event is noted by an instance at most once, and only if it was delivered to it.
- *   4. Each tick of cron starts one instance, in order; what may be skipped is what was missed.
+ *   4. Each tick of cron makes the next one and one start, in order; what may be skipped is what
+ * was missed. Each of these starts is one instance, or waits, or is a dead letter.
  *   5. The singleton never runs twice at a time.
  *   6. The end of a child is told to its parent once.
  *   7. A key starts one instance, and every answer names that one.
+ *   8. An event starts one instance, with a key or without. No state is written that is none.
+ *   9. Work is bounded: an instance is not claimed again and again, an event for one correlation id
+ *      is not put aside again and again, a cancelled loop stops soon.
+ *  10. A node to which nothing was done keeps its lease.
  * What must hold at the end is in cluster_look.c.
  */
 #include "sim/cluster_private.h"
@@ -24,13 +29,21 @@
 #define CHECKER_BYTES_MAX ((size_t)64 << 20)
 /* A node may know the store's clock from a second ago. */
 #define CLOCK_SLACK_US INT64_C(1100000)
+/* Claims of one instance within ten seconds. */
+#define WINDOW_US INT64_C(10000000)
+#define CLAIMS_MAX 250u
+/* Of an event for one correlation id. */
+#define PARKED_MAX 5u
+/* How long a loop may run after its cancellation was asked for, when nothing else goes wrong. */
+#define CANCEL_US_MAX INT64_C(2000000)
 
 void pawl__cluster_checker_init(struct cluster_checker *checker, struct pawl_env *env,
                                 const struct pawl_cluster_options *options,
                                 struct pawl_cluster_report *report)
 {
     struct pawl_map *maps[] = {&checker->instances, &checker->events, &checker->deliveries,
-                               &checker->ticks,     &checker->keys,   &checker->nodes};
+                               &checker->ticks,     &checker->starts, &checker->dead_starts,
+                               &checker->keys,      &checker->nodes};
 
     *checker = (struct cluster_checker){.env = env, .options = options, .report = report};
     pawl__arena_init(&checker->arena, &env->alloc, CHECKER_BYTES_MAX);
@@ -45,6 +58,8 @@ void pawl__cluster_checker_release(struct cluster_checker *checker)
     pawl__map_release(&checker->events);
     pawl__map_release(&checker->deliveries);
     pawl__map_release(&checker->ticks);
+    pawl__map_release(&checker->starts);
+    pawl__map_release(&checker->dead_starts);
     pawl__map_release(&checker->keys);
     pawl__map_release(&checker->nodes);
     pawl__packer_release(&checker->packer);
@@ -186,6 +201,25 @@ uint32_t pawl__cluster_noted(struct pawl_str notes, struct pawl_str key)
 
 /* ---- leases and claims ------------------------------------------------------------------- */
 
+/* Rows that others lock are looked for here: these runs have no other pauses than known ones. */
+static void lapsed(struct cluster_checker *checker, const struct pawl_lease *lease)
+{
+    const struct cluster *cluster = checker->cluster;
+    int64_t now_ns = pawl_env_monotonic_ns(checker->env);
+
+    if (!(cluster->features & PAWL_CLUSTER_HALF_SENT) ||
+        (cluster->features & PAWL_CLUSTER_NAMESAKES))
+        return;
+    for (uint32_t i = 0; i < cluster->options.nodes; i++) {
+        const struct cluster_node *node = &cluster->nodes[i];
+
+        if (pawl__str_is(lease->node_id, node->name) &&
+            node->troubled_ns < now_ns - 2 * CLUSTER_LEASE_NS)
+            pawl__cluster_violation(checker, "%s lost its lease though nothing was done to it",
+                                    node->name);
+    }
+}
+
 static void leased(void *ctx, const struct pawl_lease *lease)
 {
     struct cluster_checker *checker = ctx;
@@ -203,6 +237,8 @@ static void leased(void *ctx, const struct pawl_lease *lease)
         pawl__cluster_say(checker, "server", "lets %.*s in as incarnation %lld",
                           PAWL_STR_ARG(lease->node_id), (long long)lease->incarnation);
     }
+    if (lease->kind == PAWL_LEASE_RENEW && lease->lapsed)
+        lapsed(checker, lease);
     if (lease->incarnation == node[0])
         node[1] = lease->kind == PAWL_LEASE_LEAVE ? 0 : lease->now_us + lease->ttl_us;
 }
@@ -218,6 +254,23 @@ static bool lives(const struct cluster_checker *checker, int64_t incarnation, in
             return node[1] > now_us;
     }
     return false;
+}
+
+bool pawl__cluster_lives(const struct cluster_checker *checker, int64_t incarnation)
+{
+    return lives(checker, incarnation, pawl_env_wall_ns(checker->env) / 1000);
+}
+
+static void count_claim(struct cluster_checker *checker, struct known_instance *instance,
+                        int64_t now_us)
+{
+    if (now_us - instance->window_us > WINDOW_US) {
+        instance->window_us = now_us;
+        instance->claims = 0;
+    }
+    if (++instance->claims == CLAIMS_MAX && instance->flow != FLOW_LOOP)
+        pawl__cluster_violation(checker, "%.*s was claimed %u times within ten seconds",
+                                PAWL_STR_ARG(instance->id), instance->claims);
 }
 
 static void claimed(void *ctx, int64_t owner, const struct pawl_claim *claim, int64_t now_us)
@@ -237,7 +290,7 @@ static void claimed(void *ctx, int64_t owner, const struct pawl_claim *claim, in
         pawl__cluster_violation(checker, "%.*s was granted to %lld while its owner %lld lives",
                                 PAWL_STR_ARG(claim->id), (long long)owner,
                                 (long long)instance->owner);
-    if (claim->row.fence != instance->fence + 1 || claim->row.revision != instance->revision)
+    if (claim->row.fence <= instance->fence || claim->row.revision != instance->revision)
         pawl__cluster_violation(checker,
                                 "%.*s was granted with fence %lld at revision %lld; it "
                                 "had %lld and %lld",
@@ -246,6 +299,7 @@ static void claimed(void *ctx, int64_t owner, const struct pawl_claim *claim, in
                                 (long long)instance->revision);
     instance->owner = owner;
     instance->fence = claim->row.fence;
+    count_claim(checker, instance, now_us);
 }
 
 /* ---- commits: instances ------------------------------------------------------------------ */
@@ -270,6 +324,24 @@ static void check_notes(struct cluster_checker *checker, const struct known_inst
     }
 }
 
+/* An event that starts instances starts one. */
+static void check_birth(struct cluster_checker *checker, struct known_instance *instance)
+{
+    struct pawl_str key = pawl__str_slice(instance->notes, 1, instance->notes.len - 1);
+    struct known_event *event = pawl__map_get(&checker->events, key);
+
+    if (!event) {
+        pawl__cluster_violation(checker, "%.*s was started by %.*s, which nobody sent",
+                                PAWL_STR_ARG(instance->id), PAWL_STR_ARG(key));
+        return;
+    }
+    checker->report->births += !event->birth;
+    if (event->birth && event->birth != instance)
+        pawl__cluster_violation(checker, "event %.*s started %.*s and %.*s", PAWL_STR_ARG(key),
+                                PAWL_STR_ARG(event->birth->id), PAWL_STR_ARG(instance->id));
+    event->birth = instance;
+}
+
 static void read_notes(struct cluster_checker *checker, struct known_instance *instance,
                        struct pawl_str state)
 {
@@ -280,6 +352,9 @@ static void read_notes(struct cluster_checker *checker, struct known_instance *i
                                 PAWL_STR_ARG(instance->id));
         return;
     }
+    if (pawl__str_is(text, "null"))
+        pawl__cluster_violation(checker, "%.*s was written without a state",
+                                PAWL_STR_ARG(instance->id));
     notes = behind(text, "\"notes\":\"");
     if (!notes.ptr || pawl__str_equal(notes, instance->notes))
         return;
@@ -288,8 +363,13 @@ static void read_notes(struct cluster_checker *checker, struct known_instance *i
                                 PAWL_STR_ARG(instance->id), PAWL_STR_ARG(notes),
                                 PAWL_STR_ARG(instance->notes));
     instance->notes = keep(checker, notes);
-    if (instance->flow == FLOW_COUNTER)
+    if (instance->flow == FLOW_COUNTER || instance->flow == FLOW_ONCE ||
+        instance->flow == FLOW_ORDER)
         check_notes(checker, instance);
+    if (instance->flow == FLOW_BIRTH)
+        check_birth(checker, instance);
+    checker->report->orders += instance->flow == FLOW_ORDER;
+    checker->report->answers += instance->flow == FLOW_HTTP;
 }
 
 static void check_single(struct cluster_checker *checker, struct known_instance *instance)
@@ -305,6 +385,26 @@ static void check_single(struct cluster_checker *checker, struct known_instance 
         checker->single = instance;
     else if (checker->single == instance)
         checker->single = NULL;
+}
+
+static void asked_to_end(struct cluster_checker *checker, struct known_instance *instance)
+{
+    instance->cancelled = true;
+    if (instance->cancel_us == 0)
+        instance->cancel_us = pawl_env_wall_ns(checker->env) / 1000;
+}
+
+/* Loops are cancelled when nothing else goes wrong any more. */
+static void check_cancel(struct cluster_checker *checker, const struct known_instance *instance)
+{
+    int64_t late_us = pawl_env_wall_ns(checker->env) / 1000 - instance->cancel_us;
+
+    if (instance->flow != FLOW_LOOP || instance->cancel_us == 0)
+        return;
+    checker->report->loops += instance->finished;
+    if (late_us > CANCEL_US_MAX)
+        pawl__cluster_violation(checker, "%.*s ran for %lld ms after it was to be cancelled",
+                                PAWL_STR_ARG(instance->id), (long long)(late_us / 1000));
 }
 
 /* What a commit made of an instance. */
@@ -328,6 +428,7 @@ static void moved(struct cluster_checker *checker, struct known_instance *instan
         pawl__cluster_violation(checker, "%.*s has an incident", PAWL_STR_ARG(instance->id));
     read_notes(checker, instance, row->state);
     check_single(checker, instance);
+    check_cancel(checker, instance);
 }
 
 static struct known_instance *created(struct cluster_checker *checker,
@@ -417,42 +518,103 @@ static void check_next_tick(struct cluster_checker *checker, int64_t tick_us, in
                                 (long long)tick_us, (long long)next_us);
 }
 
-static const struct pawl_work_row *inserted_tick(const struct pawl_commit *commit)
+/* The row of this kind that a commit keeps; NULL: none. */
+static const struct pawl_work_row *kept_work(const struct pawl_commit *commit, const char *kind)
 {
     for (size_t i = 0; i < commit->change_count; i++) {
         const struct pawl_change *change = &commit->changes[i];
         const struct pawl_work_row *row = change->row;
 
         if (change->table == PAWL_TABLE_WORK && change->kind != PAWL_CHANGE_DELETE &&
-            change->kind != PAWL_CHANGE_DELETE_OWNED && pawl__str_is(row->kind, "tick"))
+            change->kind != PAWL_CHANGE_DELETE_OWNED && pawl__str_is(row->kind, kind))
             return row;
     }
     return NULL;
 }
 
-/* A tick that a commit ends: it started an instance, or goes on under another id. */
-static bool ticked(struct cluster_checker *checker, const struct pawl_commit *commit,
+static const struct pawl_dead_letter_row *kept_letter(const struct pawl_commit *commit)
+{
+    for (size_t i = 0; i < commit->change_count; i++) {
+        const struct pawl_change *change = &commit->changes[i];
+
+        if (change->table == PAWL_TABLE_DEAD_LETTERS && change->kind != PAWL_CHANGE_DELETE)
+            return change->row;
+    }
+    return NULL;
+}
+
+static void learn_start(struct cluster_checker *checker, struct pawl_map *map, struct pawl_str id)
+{
+    bool is_new;
+    struct known_work *work = learn(checker, map, id, sizeof *work, &is_new);
+
+    if (work)
+        work->id = keep(checker, id);
+}
+
+/* A tick that a commit ends makes the next one and a start, or goes on under another id. */
+static void ticked(struct cluster_checker *checker, const struct pawl_commit *commit,
                    struct pawl_str done_id)
 {
     const struct known_work *tick = pawl__map_remove(&checker->ticks, done_id);
-    const struct pawl_work_row *next = inserted_tick(commit);
+    const struct pawl_work_row *next = kept_work(commit, "tick");
+    const struct pawl_work_row *start = kept_work(commit, "start");
 
     if (!tick)
-        return false;
-    if (!next)
+        return;
+    if (!next) {
         pawl__cluster_violation(checker, "a tick ended without a next one");
-    else if (commit->kind != PAWL_COMMIT_CREATE)
+    } else if (!start) {
         learn_tick(checker, next, tick->tick_us);
-    if (commit->kind != PAWL_COMMIT_CREATE || !next)
-        return true;
-    checker->report->ticks++;
-    if (tick->tick_us <= checker->last_tick_us)
-        pawl__cluster_violation(checker, "the tick of %lld started an instance after that of %lld",
-                                (long long)tick->tick_us, (long long)checker->last_tick_us);
-    checker->last_tick_us = tick->tick_us;
-    check_next_tick(checker, tick->tick_us, next->due_us);
-    learn_tick(checker, next, next->due_us);
-    return true;
+    } else {
+        checker->report->ticks++;
+        if (tick->tick_us <= checker->last_tick_us)
+            pawl__cluster_violation(checker, "the tick of %lld came after that of %lld",
+                                    (long long)tick->tick_us, (long long)checker->last_tick_us);
+        checker->last_tick_us = tick->tick_us;
+        check_next_tick(checker, tick->tick_us, next->due_us);
+        learn_tick(checker, next, next->due_us);
+        learn_start(checker, &checker->starts, start->id);
+    }
+}
+
+/* The start that a tick made: an instance, the same start later, or a dead letter. */
+static void started(struct cluster_checker *checker, const struct pawl_commit *commit,
+                    struct pawl_str done_id)
+{
+    const struct pawl_dead_letter_row *letter = kept_letter(commit);
+    const struct pawl_work_row *again = kept_work(commit, "start");
+
+    if (!pawl__map_remove(&checker->starts, done_id))
+        return;
+    if (commit->kind == PAWL_COMMIT_CREATE)
+        checker->report->tick_starts++;
+    else if (again)
+        learn_start(checker, &checker->starts, again->id);
+    else if (letter)
+        learn_start(checker, &checker->dead_starts, letter->id);
+    else
+        pawl__cluster_violation(checker, "the start %.*s of a tick ended without an instance",
+                                PAWL_STR_ARG(done_id));
+}
+
+/* A dead letter that an operator makes work again. */
+static void replayed(struct cluster_checker *checker, const struct pawl_commit *commit)
+{
+    const struct pawl_dead_letter_row *letter = kept_letter(commit);
+    const struct pawl_work_row *again = kept_work(commit, "start");
+
+    if (commit->done_count == 0 && letter && letter->replayed_us != 0 && again &&
+        pawl__map_remove(&checker->dead_starts, letter->id))
+        learn_start(checker, &checker->starts, again->id);
+}
+
+static bool ends_start(const struct cluster_checker *checker, const struct pawl_commit *commit)
+{
+    for (size_t i = 0; i < commit->done_count; i++)
+        if (pawl__map_has(&checker->starts, commit->done[i]))
+            return true;
+    return false;
 }
 
 static void delivered(struct cluster_checker *checker, const struct pawl_work_row *row)
@@ -473,6 +635,19 @@ static void delivered(struct cluster_checker *checker, const struct pawl_work_ro
     *delivery = (struct delivery){.instance = instance, .event = event};
     event->matched++;
     checker->report->delivered++;
+}
+
+static void stored(struct cluster_checker *checker, const struct pawl_work_row *row)
+{
+    struct known_event *event = pawl__cluster_event(checker, row->payload);
+
+    if (!event)
+        return;
+    event->reserved = true;
+    if (row->due_us == PAWL_TIME_NEVER && ++event->parked == PARKED_MAX + 1 &&
+        row->correlation_id.len > 0)
+        pawl__cluster_violation(checker, "event %.*s was put aside %u times",
+                                PAWL_STR_ARG(event->key), event->parked);
 }
 
 static void told_parent(struct cluster_checker *checker, const struct pawl_commit *commit,
@@ -513,6 +688,19 @@ static void reserved(struct cluster_checker *checker, const struct pawl_commit *
     }
 }
 
+/* What is replayed later is put aside anew. */
+static void died(struct cluster_checker *checker, const struct pawl_dead_letter_row *row)
+{
+    struct known_event *event = pawl__cluster_event(checker, row->payload);
+
+    checker->report->dead++;
+    if (event)
+        event->parked = 0;
+    pawl__cluster_say(checker, "server", "keeps the dead letter %.*s %.*s of %.*s: %.*s",
+                      PAWL_STR_ARG(row->kind), PAWL_STR_ARG(row->id),
+                      PAWL_STR_ARG(row->instance_id), PAWL_STR_ARG(row->error));
+}
+
 static void changed(struct cluster_checker *checker, const struct pawl_commit *commit,
                     const struct pawl_change *change)
 {
@@ -523,7 +711,7 @@ static void changed(struct cluster_checker *checker, const struct pawl_commit *c
     if (change->table == PAWL_TABLE_RESERVATIONS) {
         reserved(checker, commit, change->row);
     } else if (change->table == PAWL_TABLE_DEAD_LETTERS) {
-        checker->report->dead++;
+        died(checker, change->row);
     } else if (change->table == PAWL_TABLE_WORK) {
         struct known_event *event;
 
@@ -531,7 +719,9 @@ static void changed(struct cluster_checker *checker, const struct pawl_commit *c
                           PAWL_STR_ARG(work->kind), PAWL_STR_ARG(work->id),
                           PAWL_STR_ARG(work->instance_id), (long long)work->due_us,
                           (long long)work->owner);
-        if (pawl__str_is(work->kind, "resume"))
+        if (pawl__str_is(work->kind, "stimulus"))
+            stored(checker, work);
+        else if (pawl__str_is(work->kind, "resume"))
             delivered(checker, work);
         else if (pawl__str_is(work->kind, "child"))
             told_parent(checker, commit, work);
@@ -547,7 +737,7 @@ static void applied(void *ctx, const struct pawl_commit *commit)
 {
     struct cluster_checker *checker = ctx;
     const struct pawl_instance_row *row = commit->instance;
-    bool is_tick = false;
+    bool is_tick = ends_start(checker, commit);
 
     checker->report->commits++;
     if (row)
@@ -558,8 +748,10 @@ static void applied(void *ctx, const struct pawl_commit *commit)
     /* Before what the instance notes: it may be of the same commit. */
     for (size_t i = 0; i < commit->done_count; i++) {
         pawl__cluster_say(checker, "server", "ends %.*s", PAWL_STR_ARG(commit->done[i]));
-        is_tick |= ticked(checker, commit, commit->done[i]);
+        ticked(checker, commit, commit->done[i]);
+        started(checker, commit, commit->done[i]);
     }
+    replayed(checker, commit);
     PAWL_ASSERT(row || commit->kind == PAWL_COMMIT_PLAIN);
     if (commit->kind == PAWL_COMMIT_CREATE && row && !is_tick &&
         pawl__flow_by_id(row->definition_id) == FLOW_CRON)
@@ -571,14 +763,31 @@ static void applied(void *ctx, const struct pawl_commit *commit)
         advanced(checker, commit);
     else if (commit->kind == PAWL_COMMIT_CANCEL && row &&
              pawl__map_has(&checker->instances, row->id))
-        ((struct known_instance *)pawl__map_get(&checker->instances, row->id))->cancelled = true;
+        asked_to_end(checker, pawl__map_get(&checker->instances, row->id));
     for (size_t i = 0; i < commit->change_count; i++)
         changed(checker, commit, &commit->changes[i]);
 }
 
+/* A claim or a take that no commit had followed. Its fence may be granted again, to anybody. */
+static void forgotten(void *ctx, enum pawl_table table, struct pawl_str id, int64_t owner,
+                      int64_t fence)
+{
+    struct cluster_checker *checker = ctx;
+    struct known_instance *instance =
+        table == PAWL_TABLE_INSTANCES ? pawl__map_get(&checker->instances, id) : NULL;
+
+    checker->report->forgotten++;
+    pawl__cluster_say(checker, "server", "forgets who has %.*s: %lld has it, fence %lld",
+                      PAWL_STR_ARG(id), (long long)owner, (long long)fence);
+    if (!instance)
+        return;
+    instance->owner = owner;
+    instance->fence = fence;
+}
+
 struct ledger_hooks pawl__cluster_checker_hooks(struct cluster_checker *checker)
 {
-    return (struct ledger_hooks){leased, claimed, applied, checker};
+    return (struct ledger_hooks){leased, claimed, applied, forgotten, checker};
 }
 
 /* ---- what clients were told -------------------------------------------------------------- */
@@ -592,6 +801,20 @@ void pawl__cluster_accepted(struct cluster_checker *checker, const char *key)
     event->accepted = true;
     if (!event->reserved)
         pawl__cluster_violation(checker, "event %s was accepted and is not in the database", key);
+}
+
+void pawl__cluster_sending(struct cluster_checker *checker, const char *key, bool is_order)
+{
+    struct known_event *event = learn_event(checker, pawl__str(key));
+
+    if (event)
+        event->is_order = is_order;
+}
+
+void pawl__cluster_started_plain(struct cluster_checker *checker, const char *instance_id)
+{
+    if (!pawl__map_has(&checker->instances, pawl__str(instance_id)))
+        pawl__cluster_violation(checker, "%s was said to be started and never was", instance_id);
 }
 
 void pawl__cluster_started(struct cluster_checker *checker, const char *key,

@@ -28,6 +28,12 @@
 #define DELAY(id, span)                                                                            \
     "{'id':'" id "','type':'Elsa.Delay','timeSpan':" INPUT("TimeSpan", "Literal", "'" span "'") "}"
 #define WRITE(id, text) "{'id':'" id "','type':'Elsa.WriteLine','text':" TEXT(text) "}"
+#define REQUEST(id)                                                                                \
+    "{'id':'" id                                                                                   \
+    "','type':'Elsa.SendHttpRequest','url':" INPUT("Uri", "Literal", "'http://there/'") "}"
+#define SET(id, value)                                                                             \
+    "{'id':'" id "','type':'Elsa.SetVariable','variable':{'id':'got','name':'Got','typeName':"     \
+    "'Object'},'value':" TEXT(value) "}"
 #define CHILD(id, type, definition)                                                                \
     "{'id':'" id "','type':'" type "','waitForCompletion':" TRUE                                   \
     ",'workflowDefinitionId':" TEXT(definition) "}"
@@ -95,6 +101,33 @@ static const struct {
              NOTE("a", "a") "," WRITE("w", "step") "," NOTE("b", "b") "," NOTE("c", "c") "," DELAY(
                  "d", "00:00:02") "," NOTE("z", "z") "," DELAY("d2", "00:00:01")),
          "<a><b><c><z>"},
+    [FLOW_ONCE] = {"once",
+                   DEFINITION("once", NOTES,
+                              EVENT("e", "", "Signal") "," NOTE(
+                                  "n", "{{ Variables.Got.key }}") "," DELAY("d", "00:01:10")),
+                   NULL},
+    [FLOW_BIRTH] = {"birth",
+                    DEFINITION("birth", NOTES,
+                               EVENT("e", TRIGGER, "Birth") "," NOTE(
+                                   "n", "{{ Variables.Got.key }}") "," DELAY("d", "00:00:01")),
+                    NULL},
+    [FLOW_ORDER] = {"order",
+                    DEFINITION("order", NOTES,
+                               EVENT("e", "", "Order") "," NOTE(
+                                   "n", "{{ Variables.Got.key }}") "," DELAY("d", "00:00:01")),
+                    NULL},
+    [FLOW_HTTP] = {"http",
+                   DEFINITION(
+                       "http", NOTES,
+                       TIMES("loop", "2",
+                             SEQUENCE("body", REQUEST("r") "," NOTE(
+                                                  "n", "answer"))) "," DELAY("d", "00:00:01")),
+                   "<answer><answer>"},
+    [FLOW_LOOP] = {"loop",
+                   DEFINITION("loop", NOTES,
+                              "{'id':'w','type':'Elsa.While','condition':" TRUE
+                              ",'body':" SET("s", "round") "}"),
+                   NULL},
 };
 
 const char *pawl__flow_id(enum flow flow)

@@ -72,6 +72,22 @@ static int ledger_apply(struct pawl_store *store, struct pawl_commit *const *com
     return status;
 }
 
+/* ---- a crash of the server --------------------------------------------------------------- */
+
+int pawl__ledger_crash(struct pawl_store *store, struct pawl_memory_database *database,
+                       uint32_t keep)
+{
+    struct ledger_store *ledger = cast(store);
+    int status = pawl_mutex_lock(ledger->env, ledger->mutex);
+
+    if (status != PAWL_OK)
+        return status;
+    status =
+        pawl__memory_database_crash(database, keep, ledger->hooks.forgotten, ledger->hooks.ctx);
+    pawl_mutex_unlock(ledger->env, ledger->mutex);
+    return status;
+}
+
 static void ledger_close(struct pawl_store *store)
 {
     struct ledger_store *ledger = cast(store);

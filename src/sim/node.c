@@ -256,13 +256,14 @@ static int connect(struct node *node, struct pawl_error *err)
     struct pawl_env *env = &node->env.base;
     const struct pawl_store_fault_hooks hooks = {decide_fault, crash_in_call, node};
     int status = pawl__wire_store_new(env, sim->ledger, &sim->chance, &node->paused_until_ns,
-                                      &node->store, err);
+                                      &sim->health, &node->store, err);
 
     if (status == PAWL_OK)
         status = pawl__fault_store_new(env, node->store, &hooks, &node->store, err);
     if (status == PAWL_OK)
         status = pawl__trace_store_new(env, node->store, &node->store, err);
-    if (status == PAWL_OK && sim->options.bug == PAWL_SIM_BUG_ACKNOWLEDGE_EARLY)
+    if (status == PAWL_OK && (sim->options.bug == PAWL_SIM_BUG_ACKNOWLEDGE_EARLY ||
+                              sim->options.bug == PAWL_SIM_BUG_FENCE_ALONE))
         status = pawl__buggy_store_new(env, node->store, sim->options.bug, &node->store, err);
     return status;
 }

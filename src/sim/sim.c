@@ -27,6 +27,10 @@
 /* In ten thousand half seconds. */
 #define PAUSES 1200
 #define SHIFTS 1000
+/* In ten thousand looks, each soon after a claim. */
+#define SERVER_CRASHES 400
+#define CRASH_LOOK_NS (INT64_C(25) * MS_NS)
+#define LOOKS 20u
 
 /* ---- chance ------------------------------------------------------------------------------ */
 
@@ -126,14 +130,39 @@ static void run_supervisor(void *arg)
     }
 }
 
+/* The server loses what was not synced, and all who wait for an answer do not get it. When there is
+ * something to lose: a claim is followed by a commit, which syncs it, before long. */
+static int crash_server(struct sim *sim, uint64_t *granted)
+{
+    bool claimed = sim->report->granted != *granted;
+
+    *granted = sim->report->granted;
+    if (sim->options.calm || !claimed || now_ns(sim) >= sim->quiet_ns ||
+        !pawl__sim_happens(&sim->chance, SERVER_CRASHES))
+        return PAWL_OK;
+    sim->report->server_crashes++;
+    sim->health.crashes++;
+    sim->health.away_until_ns =
+        now_ns(sim) + (int64_t)pawl__sim_lot(&sim->chance, (uint64_t)(LEASE_NS / 2));
+    if (sim->health.away_until_ns > sim->quiet_ns)
+        sim->health.away_until_ns = sim->quiet_ns;
+    pawl__checker_say(&sim->checker, "server", "crashes");
+    return pawl__ledger_crash(sim->ledger, sim->database, (uint32_t)pawl__sim_lot(&sim->chance, 2));
+}
+
 static void run_watcher(void *arg)
 {
     struct sim *sim = arg;
     struct pawl_error err = PAWL_ERROR_INIT;
+    uint64_t granted = 0;
     int status = PAWL_OK;
 
     while (now_ns(sim) < sim->quiet_ns && status == PAWL_OK) {
-        status = pawl_env_sleep_until(sim->server, now_ns(sim) + SECOND_NS / 2);
+        for (uint32_t i = 0; i < LOOKS && status == PAWL_OK; i++) {
+            status = pawl_env_sleep_until(sim->server, now_ns(sim) + CRASH_LOOK_NS);
+            if (status == PAWL_OK)
+                status = crash_server(sim, &granted);
+        }
         if (status == PAWL_OK)
             status = pawl__checker_look(&sim->checker, sim->window, &err);
     }
@@ -215,8 +244,10 @@ static int build_server(struct sim *sim, struct pawl_error *err)
     enum pawl_sim_bug bug = sim->options.bug;
     int status = pawl__memory_database_new(sim->server, &sim->database, err);
 
-    if (status == PAWL_OK)
+    if (status == PAWL_OK) {
+        pawl__memory_database_set_forgetful(sim->database);
         status = pawl__memory_store_open(sim->database, sim->server, &sim->window, err);
+    }
     if (status == PAWL_OK)
         status = pawl__memory_store_open(sim->database, sim->server, &sim->ledger, err);
     if (status == PAWL_OK && (bug == PAWL_SIM_BUG_SKIP_REVISION || bug == PAWL_SIM_BUG_STEAL))

@@ -26,6 +26,7 @@ enum pawl_sim_bug {
     PAWL_SIM_BUG_SKIP_REVISION,     /* the store does not look at a commit's revision */
     PAWL_SIM_BUG_STEAL,             /* a claim is granted although the owner lives */
     PAWL_SIM_BUG_ACKNOWLEDGE_EARLY, /* a commit is answered without waiting for the store */
+    PAWL_SIM_BUG_FENCE_ALONE,       /* a fence is taken as proof of who wrote: Pawl did so once */
 };
 
 struct pawl_sim_options {
@@ -58,6 +59,9 @@ struct pawl_sim_report {
     uint64_t shifts; /* of clocks */
     uint64_t failed; /* calls that were not made */
     uint64_t lost;   /* calls that were made and whose answer was lost */
+    /* And to the server: */
+    uint64_t server_crashes;
+    uint64_t forgotten; /* claims */
     /* What is wrong: */
     uint64_t violations;
     char violation[256]; /* the first */

@@ -122,6 +122,9 @@ struct ledger_hooks {
     void (*leased)(void *ctx, const struct pawl_lease *lease);
     void (*claimed)(void *ctx, int64_t owner, const struct pawl_claim *claim, int64_t now_us);
     void (*applied)(void *ctx, const struct pawl_commit *commit);
+    /* By a crash of the server: owner and fence (of instances) are what they were before. */
+    void (*forgotten)(void *ctx, enum pawl_table table, struct pawl_str id, int64_t owner,
+                      int64_t fence);
     void *ctx;
 };
 
@@ -129,19 +132,32 @@ struct ledger_hooks {
 PAWL_MUST_CHECK int pawl__ledger_store_new(struct pawl_env *server, struct pawl_store *inner,
                                            const struct ledger_hooks *hooks,
                                            struct pawl_store **out, struct pawl_error *err);
+/* The server behind the ledger crashes and forgets all claims and takes that no commit has
+ * followed, but for the oldest `keep`. */
+PAWL_MUST_CHECK int pawl__ledger_crash(struct pawl_store *store,
+                                       struct pawl_memory_database *database, uint32_t keep);
 
 /* A store that has the bug; takes `inner`. For the server: SKIP_REVISION, STEAL. For a node:
- * ACKNOWLEDGE_EARLY. */
+ * ACKNOWLEDGE_EARLY, FENCE_ALONE. */
 PAWL_MUST_CHECK int pawl__buggy_store_new(struct pawl_env *env, struct pawl_store *inner,
                                           enum pawl_sim_bug bug, struct pawl_store **out,
                                           struct pawl_error *err);
 
 /* ---- wire.c ------------------------------------------------------------------------------ */
 
+/* How the server is, for all that are connected to it. */
+struct server_health {
+    uint64_t crashes;           /* a call that began before one gets no answer */
+    int64_t away_until_ns;      /* nobody reaches it */
+    int64_t read_only_until_ns; /* after a failover: whatever writes is refused */
+    int read_only_code;         /* with this */
+};
+
 /* Between a node and the server: takes time, stands still while the node does, is dead when it is.
- * Borrows `server`, which other nodes use too. */
+ * Borrows `server`, which other nodes use too, and the rest. */
 PAWL_MUST_CHECK int pawl__wire_store_new(struct pawl_env *env, struct pawl_store *server,
                                          struct chance *chance, const int64_t *paused_until_ns,
+                                         const struct server_health *health,
                                          struct pawl_store **out, struct pawl_error *err);
 
 /* ---- node.c ------------------------------------------------------------------------------ */
@@ -184,6 +200,7 @@ struct sim {
     struct pawl_store *window; /* the checker's own handle on the database */
     struct checker checker;
     struct chance chance;
+    struct server_health health;
     int64_t quiet_ns; /* faults end then, and nodes too */
     struct node nodes[PAWL_SIM_NODES_MAX];
     struct node probe;

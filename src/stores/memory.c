@@ -79,12 +79,12 @@ static int memory_status(struct pawl_store *base, struct pawl_store_status *out,
 
 /* ---- leases ------------------------------------------------------------------------------- */
 
-/* Replaces a node's row, or adds it. */
-static int put_node(struct pawl_memory_database *db, struct memdb_row *old,
-                    const struct pawl_node_row *node, struct pawl_error *err)
+/* Replaces a row, or adds it. */
+static int put_row(struct pawl_memory_database *db, enum pawl_table table, struct memdb_row *old,
+                   const void *data, struct pawl_error *err)
 {
     struct memdb_changes changes = {.db = db};
-    struct memdb_row *row = pawl__memdb_row_new(db, PAWL_TABLE_NODES, node);
+    struct memdb_row *row = pawl__memdb_row_new(db, table, data);
     int status;
 
     if (!row)
@@ -99,6 +99,16 @@ static int put_node(struct pawl_memory_database *db, struct memdb_row *old,
     }
     pawl__memdb_keep_changes(&changes);
     return PAWL_OK;
+}
+
+/* The stamp of the newest incarnation. */
+static int put_newest(struct pawl_memory_database *db, int64_t incarnation, struct pawl_error *err)
+{
+    const struct pawl_stamp_row stamp = {.name = pawl__str(PAWL_STAMP_INCARNATIONS),
+                                         .value = incarnation};
+    struct memdb_row *old = pawl__memdb_first(db, PAWL_TABLE_STAMPS, 0, &stamp);
+
+    return put_row(db, PAWL_TABLE_STAMPS, old, &stamp, err);
 }
 
 static int64_t lease_end(int64_t now_us, int64_t ttl_us)
@@ -132,12 +142,35 @@ static int join(struct pawl_memory_database *db, struct pawl_lease *lease, struc
     node->joined_us = lease->now_us;
     node->lease_us = lease_end(lease->now_us, lease->ttl_us);
     node->info = lease->info;
-    status = put_node(db, old, node, err);
+    /* One that was counted and not given is left out. */
+    status = put_newest(db, node->incarnation, err);
     if (status != PAWL_OK)
         return status;
     lease->incarnation = ++db->incarnations;
+    status = put_row(db, PAWL_TABLE_NODES, old, node, err);
+    if (status != PAWL_OK)
+        return status;
     forget_nodes(db, node, lease->now_us - PAWL_NODE_FORGET_US);
     return PAWL_OK;
+}
+
+static bool owns_any(const struct pawl_memory_database *db, int64_t incarnation)
+{
+    const struct memdb_row *row;
+
+    PAWL_LIST_FOR_EACH (row, &db->active, active) {
+        if (memdb_instance_data(row)->owner == incarnation)
+            return true;
+    }
+    return false;
+}
+
+static void remove_row(struct pawl_memory_database *db, struct memdb_row *row)
+{
+    struct memdb_changes changes = {.db = db};
+
+    pawl__memdb_remove(&changes, row);
+    pawl__memdb_keep_changes(&changes);
 }
 
 static int renew_or_leave(struct pawl_memory_database *db, struct pawl_lease *lease,
@@ -154,13 +187,15 @@ static int renew_or_leave(struct pawl_memory_database *db, struct pawl_lease *le
                                PAWL_STR_ARG(lease->node_id), (long long)lease->incarnation);
     if (lease->kind == PAWL_LEASE_LEAVE) {
         ((struct pawl_node_row *)old->data)->lease_us = lease->now_us;
+        if (!owns_any(db, lease->incarnation))
+            remove_row(db, old);
         pawl__memdb_signal(db);
         return PAWL_OK;
     }
     lease->lapsed = node->lease_us <= lease->now_us;
     node->lease_us = lease_end(lease->now_us, lease->ttl_us);
     node->info = lease->info;
-    return put_node(db, old, node, err);
+    return put_row(db, PAWL_TABLE_NODES, old, node, err);
 }
 
 static int memory_lease(struct pawl_store *base, struct pawl_lease *lease, int64_t deadline_ns,
@@ -334,6 +369,12 @@ static int memory_load(struct pawl_store *base, enum pawl_table table, const voi
     for (size_t i = 0; table == PAWL_TABLE_NODES && i < count; i++)
         if (((const struct pawl_node_row *)rows)[i].incarnation > db->incarnations)
             db->incarnations = ((const struct pawl_node_row *)rows)[i].incarnation;
+    for (size_t i = 0; table == PAWL_TABLE_STAMPS && i < count; i++) {
+        const struct pawl_stamp_row *stamp = &((const struct pawl_stamp_row *)rows)[i];
+
+        if (pawl__str_is(stamp->name, PAWL_STAMP_INCARNATIONS) && stamp->value > db->incarnations)
+            db->incarnations = stamp->value;
+    }
     pawl__memdb_keep_changes(&changes);
     pawl__memdb_signal(db);
     return pawl__memdb_leave(store, PAWL_OK, err);
@@ -363,6 +404,7 @@ int pawl__memory_database_new(struct pawl_env *env, struct pawl_memory_database 
     if (!db)
         return pawl__error_code(err, PAWL_ENOMEM);
     db->env = env;
+    pawl__list_init(&db->unsynced);
     pawl__memdb_tables_init(db);
     status = pawl_env_entropy(env, &db->seed, sizeof db->seed, err);
     if (status == PAWL_OK) {
@@ -387,6 +429,7 @@ void pawl__memory_database_free(struct pawl_memory_database *database)
     if (!database)
         return;
     env = database->env;
+    pawl__memdb_synced(database);
     pawl__memdb_tables_release(database);
     pawl_cond_free(env, database->changed);
     pawl_mutex_free(env, database->mutex);

@@ -148,6 +148,7 @@ static int create(struct applying *a)
     struct pawl_instance_row row = *a->commit->instance;
 
     row.fence = row.revision = row.revision_fence = 1;
+    row.revision_owner = row.owner;
     if (a->commit->flags & PAWL_COMMIT_RELEASE)
         row.owner = 0;
     return replace(a, NULL, PAWL_TABLE_INSTANCES, &row);
@@ -159,13 +160,22 @@ static int advance(struct applying *a)
     struct pawl_instance_row row = *a->commit->instance;
     bool reopens = (a->commit->flags & (PAWL_COMMIT_KEEP | PAWL_COMMIT_REOPEN)) == //
                    PAWL_COMMIT_REOPEN;
+    bool sets_aside = (~a->commit->flags & (PAWL_COMMIT_KEEP | PAWL_COMMIT_SET_ASIDE)) == 0;
 
+    row.takeovers = row.failures = row.retry_us = 0; /* a step was taken: that is over */
+    row.trouble = pawl__str("");
     if (a->commit->flags & PAWL_COMMIT_KEEP)
         row = *old;
+    if (sets_aside) {
+        row.failures = a->commit->instance->failures;
+        row.retry_us = a->commit->instance->retry_us;
+        row.trouble = a->commit->instance->trouble;
+    }
     row.created_us = old->created_us;
     row.cancel_requested = reopens ? 0 : old->cancel_requested;
     row.parent_id = old->parent_id;
     row.revision_fence = old->fence;
+    row.revision_owner = old->owner;
     row.revision = old->revision + 1;
     if (a->commit->flags & PAWL_COMMIT_RELEASE)
         row.owner = 0;
@@ -281,9 +291,13 @@ static int delete_owned(struct applying *a, const struct pawl_change *change)
 
 static int put_row(struct applying *a, const struct pawl_change *change)
 {
-    struct memdb_row *row = pawl__memdb_row_new(a->db, change->table, change->row), *old = NULL;
+    struct memdb_row *row, *old = NULL;
     int status;
 
+    if (change->kind == PAWL_CHANGE_INSERT && change->table == PAWL_TABLE_RESERVATIONS &&
+        ((const struct pawl_reservation_row *)change->row)->expires_us <= a->now_us)
+        return PAWL_ECONFLICT;
+    row = pawl__memdb_row_new(a->db, change->table, change->row);
     if (row && change->kind != PAWL_CHANGE_INSERT)
         old = pawl__memdb_first(a->db, change->table, 0, row->data);
     if (old && change->kind == PAWL_CHANGE_PUT)
@@ -319,21 +333,39 @@ static int make_change(struct applying *a, const struct pawl_change *change)
 
 /* ---- what cannot fail --------------------------------------------------------------------- */
 
-static void wake_parked(struct applying *a, struct pawl_str hash)
+/* Parked work of exactly this hash, correlation and instance. */
+static void wake_exactly(struct applying *a, const struct pawl_work_row *probe,
+                         struct pawl_str activity_instance_id)
 {
-    const struct pawl_work_row probe = {.hash = hash};
-    uint32_t index = pawl__memdb_index_of(&a->db->tables[PAWL_TABLE_WORK],
-                                          pawl_table_column(PAWL_TABLE_WORK, "hash"));
     struct memdb_row *row;
 
-    if (hash.len == 0)
-        return;
-    for (row = pawl__memdb_first(a->db, PAWL_TABLE_WORK, index, &probe); row;
-         row = pawl__memdb_next(a->db, row, index, &probe)) {
-        if (memdb_work_data(row)->due_us != PAWL_TIME_NEVER)
+    for (row = pawl__memdb_first(a->db, PAWL_TABLE_WORK, MEMDB_WORK_WAITING, probe); row;
+         row = pawl__memdb_next(a->db, row, MEMDB_WORK_WAITING, probe)) {
+        const struct pawl_work_row *work = memdb_work_data(row);
+
+        if (work->due_us != PAWL_TIME_NEVER || work->owner != 0 ||
+            (work->activity_instance_id.len > 0 &&
+             !pawl__str_equal(work->activity_instance_id, activity_instance_id)))
             continue;
         pawl__memdb_set_due(a->db, row, a->now_us);
         a->signal = true;
+    }
+}
+
+static void wake_parked(struct applying *a, const struct pawl_bookmark_row *bookmark)
+{
+    struct pawl_work_row probe = {.hash = bookmark->hash};
+
+    if (bookmark->hash.len == 0)
+        return;
+    /* Of any correlation and instance, of one of both, of this one. */
+    for (int which = 0; which < 4; which++) {
+        if (((which & 1) && bookmark->correlation_id.len == 0) ||
+            ((which & 2) && bookmark->instance_id.len == 0))
+            continue;
+        probe.correlation_id = which & 1 ? bookmark->correlation_id : pawl__str("");
+        probe.instance_id = which & 2 ? bookmark->instance_id : pawl__str("");
+        wake_exactly(a, &probe, bookmark->activity_instance_id);
     }
 }
 
@@ -371,7 +403,7 @@ static void finish(struct applying *a)
         if (row->log == MEMDB_LOG_REMOVED)
             continue;
         if (row->table == PAWL_TABLE_BOOKMARKS)
-            wake_parked(a, ((const struct pawl_bookmark_row *)row->data)->hash);
+            wake_parked(a, row->data);
         else if (row->table == PAWL_TABLE_WORK && memdb_work_data(row)->due_us != PAWL_TIME_NEVER)
             a->signal = true;
     }
@@ -410,7 +442,7 @@ int pawl__memdb_apply(struct pawl_store *base, struct pawl_commit *const *commit
 {
     struct memdb_store *store = memdb_cast(base);
     struct pawl_memory_database *db = store->database;
-    bool signal = false;
+    bool signal = false, applied = false;
     int status;
 
     (void)deadline_ns;
@@ -428,9 +460,12 @@ int pawl__memdb_apply(struct pawl_store *base, struct pawl_commit *const *commit
         commits[i]->cancel_requested = commits[i]->has_mail = false;
         commits[i]->error = (struct pawl_error)PAWL_ERROR_INIT;
         commits[i]->status = apply_one(&a);
+        applied = applied || commits[i]->status == PAWL_OK;
         signal = signal || (a.signal && commits[i]->status == PAWL_OK);
         pawl__arena_release(&a.scratch);
     }
+    if (applied)
+        pawl__memdb_synced(db);
     if (signal)
         pawl__memdb_signal(db);
     return pawl__memdb_leave(store, PAWL_OK, err);

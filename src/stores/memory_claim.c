@@ -60,6 +60,7 @@ static int collect_mail(const struct pawl_memory_database *db, int64_t now_us,
 static int answer_claim(const struct pawl_memory_database *db, int64_t owner, int64_t now_us,
                         struct pawl_arena *arena, struct pawl_claim *claim, struct memdb_row **row)
 {
+    const int64_t seen_fence = claim->seen_fence;
     struct pawl_str id = pawl__memdb_clean(arena, claim->id);
     struct pawl_instance_row *held;
     int status;
@@ -86,8 +87,9 @@ static int answer_claim(const struct pawl_memory_database *db, int64_t owner, in
         *row = NULL;
         return PAWL_OK;
     }
+    claim->row.takeovers += held->owner != 0 && held->owner != owner;
     claim->row.owner = owner;
-    claim->row.fence++;
+    claim->row.fence = (held->fence > seen_fence ? held->fence : seen_fence) + 1;
     return collect_mail(db, now_us, arena, claim);
 }
 
@@ -120,8 +122,10 @@ int pawl__memdb_claim(struct pawl_store *base, int64_t owner, struct pawl_claim 
     for (size_t i = 0; i < count && status == PAWL_OK; i++) {
         if (!rows[i])
             continue;
+        pawl__memdb_note_unsynced(db, rows[i]);
+        memdb_instance_data(rows[i])->takeovers = answers[i].row.takeovers;
         memdb_instance_data(rows[i])->owner = owner;
-        memdb_instance_data(rows[i])->fence++;
+        memdb_instance_data(rows[i])->fence = answers[i].row.fence;
         pawl__memdb_instance_moved(db, rows[i]);
     }
     if (status != PAWL_OK)
@@ -153,7 +157,8 @@ static bool is_wanted(const struct taking *t, const struct pawl_work_row *work)
            (work->part >= t->take->part_from && work->part < t->take->part_to);
 }
 
-/* No living node has it, and no other one will find it as mail of an instance that it has. */
+/* No living node has it, no other one will find it as mail of an instance that it has, and its
+ * instance is not put off. */
 static bool is_free(const struct taking *t, const struct pawl_work_row *work)
 {
     const struct memdb_row *instance;
@@ -161,14 +166,17 @@ static bool is_free(const struct taking *t, const struct pawl_work_row *work)
 
     if (pawl__memdb_is_alive(t->db, work->owner, t->now_us))
         return false;
-    if (work->instance_id.len == 0)
+    /* Nobody finds what is parked. */
+    if (work->instance_id.len == 0 || work->due_us == PAWL_TIME_NEVER)
         return true;
     instance = pawl__memdb_instance(t->db, work->instance_id);
+    if (instance && memdb_instance_data(instance)->retry_us > t->now_us)
+        return false;
     owner = instance ? memdb_instance_data(instance)->owner : 0;
     return owner == t->take->owner || !pawl__memdb_is_alive(t->db, owner, t->now_us);
 }
 
-/* Due ones in their order, then the expired ones that are not due, in theirs: soonest due first. */
+/* Due ones in their order, then the parked ones that have expired, in theirs. */
 static int choose_work(struct taking *t, struct pawl_arena *scratch)
 {
     struct memdb_firsts expired = {.compare = compare_due};
@@ -185,7 +193,7 @@ static int choose_work(struct taking *t, struct pawl_arena *scratch)
     for (row = pawl__memdb_ordered_first(t->db, MEMDB_BY_EXPIRY);
          row && expired.room > 0 && memdb_work_data(row)->expires_us <= t->now_us;
          row = memdb_ordered_next(row, MEMDB_BY_EXPIRY))
-        if (memdb_work_data(row)->due_us > t->now_us && is_wanted(t, memdb_work_data(row)) &&
+        if (memdb_work_data(row)->due_us == PAWL_TIME_NEVER && is_wanted(t, memdb_work_data(row)) &&
             is_free(t, memdb_work_data(row)))
             pawl__memdb_firsts_offer(&expired, row);
     pawl__memdb_firsts_sort(&expired);
@@ -210,6 +218,7 @@ static int collect_runnable(const struct taking *t, struct pawl_arena *arena,
 {
     struct pawl_str *ids = pawl__arena_alloc_array(arena, t->take->limit, sizeof *ids);
     const struct memdb_row *row;
+    uint32_t skip = t->take->runnable_skip;
 
     if (!ids)
         return pawl__arena_status(arena);
@@ -217,7 +226,10 @@ static int collect_runnable(const struct taking *t, struct pawl_arena *arena,
     PAWL_LIST_FOR_EACH (row, &t->db->active, active) {
         if (out->runnable_count == t->take->limit)
             break;
-        if (pawl__memdb_is_alive(t->db, memdb_instance_data(row)->owner, t->now_us))
+        if (memdb_instance_data(row)->retry_us > t->now_us ||
+            pawl__memdb_is_alive(t->db, memdb_instance_data(row)->owner, t->now_us))
+            continue;
+        if (skip > 0 && skip--)
             continue;
         ids[out->runnable_count] = pawl__arena_str(arena, memdb_instance_data(row)->id);
         if (!ids[out->runnable_count++].ptr)
@@ -273,8 +285,10 @@ int pawl__memdb_take(struct pawl_store *base, const struct pawl_take *take,
         return status;
     t.now_us = pawl__memdb_now_us(store->database);
     status = answer_take(&t, arena, &answer);
-    for (size_t i = 0; i < t.count && status == PAWL_OK; i++)
+    for (size_t i = 0; i < t.count && status == PAWL_OK; i++) {
+        pawl__memdb_note_unsynced(store->database, t.rows[i]);
         memdb_work_data(t.rows[i])->owner = take->owner;
+    }
     if (status != PAWL_OK)
         (void)pawl__error_code(err, status);
     status = pawl__memdb_leave(store, status, err);

@@ -19,6 +19,8 @@
 
 #define MEMDB_INDEXES_MAX 4
 #define MEMDB_INDEX_COLUMNS_MAX 3
+/* The index of work by all that a new bookmark is compared with. */
+#define MEMDB_WORK_WAITING 1u
 /* Levels of the skip lists: each has a quarter of the rows of the one below. */
 #define MEMDB_LEVELS_MAX 12
 /* Rows per table: chains have 32-bit counts, and memory ends earlier. */
@@ -67,6 +69,16 @@ struct memdb_table {
     uint32_t index_count;
 };
 
+/* A claim or a take, as the row was before it. */
+struct memdb_unsynced {
+    struct pawl_list_link link;
+    enum pawl_table table; /* of instances or of work */
+    int64_t owner;
+    int64_t fence; /* of instances, as what follows */
+    int64_t takeovers;
+    struct pawl_str id; /* behind the struct */
+};
+
 struct pawl_memory_database {
     struct pawl_env *env;
     struct pawl_mutex *mutex; /* guards everything below */
@@ -77,6 +89,8 @@ struct pawl_memory_database {
     struct pawl_list active;
     int64_t incarnations; /* the newest that was given */
     uint64_t signals;     /* counts what wait() waits for */
+    bool forgetful;
+    struct pawl_list unsynced; /* struct memdb_unsynced, oldest first, since the last commit */
 };
 
 /* One connection. */
@@ -105,6 +119,14 @@ PAWL_MUST_CHECK int pawl__memdb_leave(struct memdb_store *store, int status,
 int64_t pawl__memdb_now_us(const struct pawl_memory_database *db);
 /* Wakes those in wait(). */
 void pawl__memdb_signal(struct pawl_memory_database *db);
+
+/* ---- what a crash forgets (memory_sync.c) -------------------------------------------------- */
+
+/* Before owner and fence of an instance, or the owner of work, change without a commit. Where
+ * memory is short, nothing is noted: that one is not forgotten. */
+void pawl__memdb_note_unsynced(struct pawl_memory_database *db, const struct memdb_row *row);
+/* A commit was made durable, and everything before it. */
+void pawl__memdb_synced(struct pawl_memory_database *db);
 
 /* ---- tables (memory_tables.c) -------------------------------------------------------------- */
 

@@ -26,6 +26,7 @@ static const struct {
 } definitions[] = {
     {PAWL_TABLE_BOOKMARKS, false, {"hash"}},
     {PAWL_TABLE_BOOKMARKS, false, {"instance_id"}},
+    {PAWL_TABLE_WORK, false, {"hash", "correlation_id", "instance_id"}}, /* MEMDB_WORK_WAITING */
     {PAWL_TABLE_WORK, false, {"hash"}},
     {PAWL_TABLE_WORK, false, {"instance_id"}},
     {PAWL_TABLE_RESERVATIONS, false, {"instance_id"}},

@@ -9,6 +9,11 @@
  * but by a commit, which then finds that it does not hold. Joining is synced: a number that was
  * given to a node must never be given to another.
  *
+ * Row locks of others: nobody waits for one longer than LOCK_TIMEOUT (postgres_pool.c), and then it
+ * is PAWL_EBUSY. Leases have a connection of their own and touch one row that is the node's alone.
+ * A node that stands still in the middle of a batch keeps its locks for as long as it lives, and
+ * then until another one's renewal ends its session (PG_END_DEAD).
+ *
  *     postgres.c         opening, status, leases, checks
  *     postgres_pool.c    connections; waiting for news
  *     postgres_call.c    one call on one connection
@@ -93,10 +98,11 @@ static int send_lease(struct pg_call *call, const struct pawl_lease *lease)
     case PAWL_LEASE_JOIN:
         params[1] = params[2];
         params[2] = params[3];
-        status = pawl__pg_own(call, PG_JOIN_LOCK, NULL, 0);
+        status = pawl__pg_own(call, PG_PATIENT, NULL, 0);
+        if (status == PAWL_OK)
+            status = pawl__pg_own(call, PG_JOIN_LOCK, NULL, 0);
         if (status == PAWL_OK)
             status = pawl__pg_own(call, PG_JOIN, params, 3);
-        /* The newest incarnation is this one, and stays: the next is greater. */
         return status == PAWL_OK ? pawl__pg_named(call, PAWL_SQL_FORGET, &inputs) : status;
     case PAWL_LEASE_RENEW:
         return pawl__pg_own(call, PG_RENEW, params, 4);
@@ -104,6 +110,8 @@ static int send_lease(struct pg_call *call, const struct pawl_lease *lease)
         status = pawl__pg_named(call, PAWL_SQL_LEAVE, &inputs);
         if (status == PAWL_OK)
             status = pawl__pg_named(call, PAWL_SQL_NOW, &inputs);
+        if (status == PAWL_OK)
+            status = pawl__pg_named(call, PAWL_SQL_LEAVE_ROW, &inputs);
         /* What the node held is free: others need not wait for their next look. */
         return status == PAWL_OK ? pawl__pg_own(call, PG_NOTIFY, NULL, 0) : status;
     }
@@ -113,10 +121,12 @@ static int send_lease(struct pg_call *call, const struct pawl_lease *lease)
 static int answer_lease(struct pg_call *call, struct pawl_lease *lease)
 {
     if (lease->kind == PAWL_LEASE_JOIN) {
-        lease->incarnation = pawl__pq_int(call->conn, 1, 0, 0);
-        lease->now_us = pawl__pq_int(call->conn, 1, 0, 1);
+        lease->incarnation = pawl__pq_int(call->conn, 2, 0, 0);
+        lease->now_us = pawl__pq_int(call->conn, 2, 0, 1);
+        pawl__pg_note_joined(call->pg, lease->node_id, lease->incarnation);
     } else if (lease->kind == PAWL_LEASE_LEAVE) {
         lease->now_us = pawl__pq_int(call->conn, 1, 0, 0);
+        pawl__pg_note_left(call->pg, lease->incarnation);
     } else if (pawl__pq_rows(call->conn, 0) == 0) {
         return pawl__error_set(call->err, PAWL_ECONFLICT,
                                "node %.*s has been joined again, by another process, since",
@@ -128,21 +138,51 @@ static int answer_lease(struct pg_call *call, struct pawl_lease *lease)
     return PAWL_OK;
 }
 
+/*
+ * Whoever lives ends the sessions of the dead, with each renewal: in a transaction of its own
+ * behind it in the same flush, and whatever becomes of that. So nobody's locks outlast the lease of
+ * the node that has them by more than a few renewals of another.
+ */
+static int send_end_dead(struct pg_call *call, const struct pawl_lease *lease)
+{
+    const struct pawl_pq_param age = {PAWL_PQ_INT, {"", 0}, lease->ttl_us / 3};
+    int status;
+
+    if (lease->kind != PAWL_LEASE_RENEW)
+        return PAWL_OK;
+    status = pawl__pg_own(call, PG_END_DEAD, &age, 1);
+    return status == PAWL_OK ? pawl__pg_sync(call) : status;
+}
+
+static int run_lease(struct pg_call *call, const struct pawl_lease *lease)
+{
+    int status = send_lease(call, lease);
+    size_t count = call->count;
+
+    if (status == PAWL_OK)
+        status = pawl__pg_sync(call);
+    if (status == PAWL_OK)
+        status = send_end_dead(call, lease);
+    if (status != PAWL_OK)
+        return status;
+    status = pawl__pq_run(call->conn, true, &call->wait, call->err);
+    pawl__pg_count(call->pg, 1, 0);
+    if (status != PAWL_OK && pawl__pq_synced(call->conn) == 0)
+        return status;
+    return pawl__pg_first_error(call, 0, count, call->err);
+}
+
 static int lease_of(struct pawl_store *store, struct pawl_lease *lease, int64_t deadline_ns,
                     struct pawl_error *err)
 {
     bool joins = lease->kind == PAWL_LEASE_JOIN;
     struct pg_call call;
     int status =
-        pawl__pg_call_begin(&call, store, joins ? PG_COMMIT : PG_FAST, true, deadline_ns, err);
+        pawl__pg_call_begin(&call, store, joins ? PG_COMMIT : PG_LEASE, true, deadline_ns, err);
 
     if (status != PAWL_OK)
         return status;
-    status = send_lease(&call, lease);
-    if (status == PAWL_OK)
-        status = pawl__pg_sync(&call);
-    if (status == PAWL_OK)
-        status = pawl__pg_run(&call, true);
+    status = run_lease(&call, lease);
     if (status == PAWL_OK)
         status = answer_lease(&call, lease);
     if (status == PAWL_OK && joins)

@@ -16,13 +16,19 @@
 /* What connections are for. */
 enum pg_role {
     PG_COMMIT, /* synchronous_commit on: apply, load, joining */
-    PG_FAST,   /* off: claims, takes, leases; and reading */
+    PG_FAST,   /* off: claims, takes; and reading */
+    PG_LEASE,  /* off: renewing and leaving alone, which nothing else may hold up */
     PG_ROLE_COUNT
 };
 
 #define PG_CONNECTIONS_MAX 256
-#define PG_CONNECTIONS_DEFAULT 8
-#define PG_CONNECTIONS_MIN 3 /* one of each role, and the listener */
+#define PG_CONNECTIONS_DEFAULT 9
+#define PG_CONNECTIONS_MIN 4 /* one of each role, and the listener */
+
+/* Nodes that join by one store: one in a program, a few in tests. */
+#define PG_JOINED_MAX 4
+/* Their incarnations, as a session is named by them; a session's name has 63 bytes. */
+#define PG_JOINED_TEXT_MAX 40
 
 /* Bytes of one row at the most; the server's own limit for a value is 1 GB. */
 #define PG_ROW_BYTES_MAX ((size_t)256 << 20)
@@ -37,11 +43,15 @@ enum pg_own {
     PG_LOCK_KEYS,      /* [keys of reservations, names of stamps], until the transaction ends */
     PG_STAMP_CHECK,    /* [name, value, first] guard; a stamp that is not there has the value 0 */
     PG_STAMP,          /* [name, value] in a member */
-    PG_WAKE,           /* [hashes] makes parked work due, in a member */
-    PG_WAKE_LATE,      /* [hashes] the same for bookmarks that are committed */
+    PG_WAKE,           /* [ids, hashes, correlations, instances, activity instances of bookmarks]
+                        * makes parked work due that they match, in a member */
+    PG_WAKE_LATE,      /* the same for bookmarks that are committed */
     PG_NOTIFY,         /* wakes whoever waits */
     PG_MAY_SCAN,       /* before a query: it may read a whole table, which others may not, and is
                         * planned for the values it has */
+    PG_PATIENT,        /* waits for locks until the deadline, in this transaction */
+    PG_NAME_SESSION,   /* [incarnations] for which the session works; see PG_END_DEAD */
+    PG_END_DEAD,       /* [age] ends sessions in a transaction of that age whose nodes are dead */
     PG_JOIN_LOCK,      /* one node joins at a time */
     PG_JOIN,           /* [id, info, ttl] answers incarnation and now */
     PG_RENEW,          /* [id, incarnation, info, ttl] answers the lease before and now */
@@ -85,8 +95,17 @@ struct pawl_postgres {
     struct pg_pool pools[PG_ROLE_COUNT];
     int64_t round_trips;
     int64_t syncs;
-    int64_t retry_ns;   /* no connection is tried before */
-    int64_t backoff_ns; /* 0: the last try succeeded */
+    int64_t retry_ns;  /* no connection is tried before, but for leases */
+    uint32_t failures; /* of connecting, in a row */
+    /* Nodes that have joined and not left, and how their sessions are named. */
+    struct {
+        uint64_t id_hash;
+        int64_t incarnation;
+    } joined[PG_JOINED_MAX];
+    size_t joined_count;
+    bool is_crowded;      /* more have joined: their sessions are nobody's */
+    uint64_t joined_mark; /* counts the changes: of a connection that is named by the last one */
+    char joined_text[PG_JOINED_TEXT_MAX];
     /* One of those who wait reads the listening connection, the others wait for it. */
     struct pawl_pq_conn *listener;
     struct pawl_cond *woken;
@@ -109,6 +128,9 @@ PAWL_MUST_CHECK int pawl__pg_acquire(struct pawl_postgres *pg, enum pg_role role
                                      struct pawl_error *err);
 void pawl__pg_give_back(struct pawl_postgres *pg, enum pg_role role, struct pawl_pq_conn *conn);
 void pawl__pg_count(struct pawl_postgres *pg, int64_t round_trips, int64_t syncs);
+/* Sessions are named by the nodes that joined: who ends dead ones' knows them by that. */
+void pawl__pg_note_joined(struct pawl_postgres *pg, struct pawl_str node_id, int64_t incarnation);
+void pawl__pg_note_left(struct pawl_postgres *pg, int64_t incarnation);
 int pawl__pg_wait(struct pawl_store *store, struct pawl_wake *wake, int64_t deadline_ns,
                   struct pawl_error *err);
 
@@ -148,6 +170,7 @@ struct pg_call {
     size_t count;     /* statements queued: the next one's number in the batch */
     bool prepare;     /* nothing is queued: what would be is prepared */
     bool has_tickets; /* of a claim */
+    bool is_answered; /* there are answers to the last batch that was run */
 };
 
 /* Takes a connection and begins a batch; `writes` is refused on a store that only reads. */

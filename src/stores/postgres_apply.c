@@ -11,16 +11,17 @@
  * transaction which this one could not see and which could not see this one. Who parks work looks
  * for bookmarks once more when it is parked; so one of both sees the other.
  *
- * A statement that fails takes the whole transaction back. If that may pass (a deadlock), the batch
- * is tried again; else its members are sent once more, each in a transaction of its own but still
- * in one flush, and the one that the database refuses fails alone.
+ * A statement that fails takes the whole transaction back. Then its members are sent once more,
+ * each in a transaction of its own but still in one flush, and the one that the database refuses
+ * fails alone: PAWL_EBUSY when somebody else has locked a row of it for longer than a commit takes.
+ * A request to cancel does not wait at all for the row, which is another node's.
  */
 #include "base/error.h"
 #include "stores/postgres.h"
 #include "stores/sql_text.h"
 
-/* Of a batch that met a deadlock or the like. */
-#define TRIES_MAX 4
+/* Of members one by one that met a deadlock or the like. */
+#define TRIES_MAX 2
 /* Advisory locks that one batch takes: the server's table of locks is shared by all. */
 #define LOCKED_KEYS_MAX 256
 
@@ -37,8 +38,8 @@ struct batch {
     struct pg_call call;
     struct member *members;
     size_t count;
-    struct pawl_str *hashes; /* of all new bookmarks, member by member */
-    size_t hash_count;
+    const struct pawl_bookmark_row **bookmarks; /* all new ones, member by member */
+    size_t bookmark_count;
     bool notify;
 };
 
@@ -151,7 +152,7 @@ struct wanted {
 
 static void want(struct wanted *w, const struct pawl_commit *commit)
 {
-    if (commit->kind != PAWL_COMMIT_PLAIN && commit->kind != PAWL_COMMIT_CREATE)
+    if (commit->kind == PAWL_COMMIT_ADVANCE || commit->kind == PAWL_COMMIT_DELETE)
         w->ids[w->id_count++] = commit->instance->id;
     for (size_t i = 0; i < commit->done_count; i++)
         w->work[w->work_count++] = commit->done[i];
@@ -264,6 +265,26 @@ static int send_guards(struct batch *b, struct member *m)
     return status == PAWL_OK ? send_instance_guard(b, m) : status;
 }
 
+/* Whether a change of the commit puts this row of work back, which it also finishes. */
+static bool is_put_back(const struct pawl_commit *commit, struct pawl_str work_id)
+{
+    for (size_t i = 0; i < commit->change_count; i++) {
+        const struct pawl_work_row *work = new_work(&commit->changes[i]);
+
+        if (work && pawl__str_equal(work->id, work_id))
+            return true;
+    }
+    return false;
+}
+
+static bool is_done(const struct pawl_commit *commit, struct pawl_str work_id)
+{
+    for (size_t i = 0; i < commit->done_count; i++)
+        if (pawl__str_equal(commit->done[i], work_id))
+            return true;
+    return false;
+}
+
 static int send_change(struct batch *b, const struct pawl_change *change)
 {
     const struct pawl_sql_inputs inputs = {.row = change->row};
@@ -273,6 +294,21 @@ static int send_change(struct batch *b, const struct pawl_change *change)
         PG_NUMBER_CHANGE + (uint32_t)change->table * (PAWL_CHANGE_DELETE_OWNED + 1u) +
             (uint32_t)change->kind,
         pawl__sql_change(b->call.pg->sql, change->kind, change->table), &inputs);
+}
+
+/*
+ * Work that the commit finishes and puts back is replaced, not deleted and inserted: who waits for
+ * its row meanwhile, to delete it, follows the row to its new version, but does not see a new one.
+ */
+static int send_change_of(struct batch *b, const struct pawl_commit *commit,
+                          const struct pawl_change *change)
+{
+    const struct pawl_work_row *work = new_work(change);
+    struct pawl_change put = *change;
+
+    if (work && is_done(commit, work->id))
+        put.kind = PAWL_CHANGE_PUT;
+    return send_change(b, &put);
 }
 
 /* What goes with an instance. */
@@ -295,12 +331,32 @@ static int send_removals(struct batch *b, const struct pawl_commit *commit)
     return status;
 }
 
-static int send_wake(struct batch *b, enum pg_own own, const struct pawl_str *hashes, size_t count)
+static int send_wake(struct batch *b, enum pg_own own,
+                     const struct pawl_bookmark_row *const *bookmarks, size_t count)
 {
-    struct pawl_pq_param param;
-    int status = count > 0 ? pawl__pg_texts(&b->call, hashes, count, &param) : PAWL_OK;
+    static const char *const columns[] = {"id", "hash", "correlation_id", "instance_id",
+                                          "activity_instance_id"};
+    struct pawl_pq_param params[sizeof columns / sizeof columns[0]];
+    const struct pawl_table_info *info = pawl_table_info(PAWL_TABLE_BOOKMARKS);
+    struct pawl_str *texts;
 
-    return status == PAWL_OK && count > 0 ? pawl__pg_own(&b->call, own, &param, 1) : status;
+    if (count == 0)
+        return PAWL_OK;
+    texts = pawl__arena_alloc_array(&b->call.arena, count, sizeof *texts);
+    if (!texts)
+        return pawl__error_code(b->call.err, pawl__arena_status(&b->call.arena));
+    for (size_t column = 0; column < sizeof columns / sizeof columns[0]; column++) {
+        size_t offset =
+            info->columns[pawl_table_column(PAWL_TABLE_BOOKMARKS, columns[column])].offset;
+        int status;
+
+        for (size_t i = 0; i < count; i++)
+            memcpy(&texts[i], (const char *)bookmarks[i] + offset, sizeof texts[i]);
+        status = pawl__pg_texts(&b->call, texts, count, &params[column]);
+        if (status != PAWL_OK)
+            return status;
+    }
+    return pawl__pg_own(&b->call, own, params, sizeof params / sizeof params[0]);
 }
 
 /* Work that the commit itself adds for its instance does not count as mail that is left. */
@@ -331,14 +387,15 @@ static int send_member(struct batch *b, struct member *m)
 {
     const struct pawl_commit *commit = m->commit;
     struct pawl_sql_inputs inputs = {.owner = commit->done_owner};
-    size_t first_hash = b->hash_count;
+    size_t first_bookmark = b->bookmark_count;
     int status;
 
     m->from = b->call.count;
     status = send_guards(b, m);
     for (size_t i = 0; i < commit->done_count && status == PAWL_OK; i++) {
         inputs.id = commit->done[i];
-        status = pawl__pg_named(&b->call, PAWL_SQL_DONE, &inputs);
+        if (!is_put_back(commit, commit->done[i]))
+            status = pawl__pg_named(&b->call, PAWL_SQL_DONE, &inputs);
     }
     if (status == PAWL_OK)
         status = send_stamp(b, m, PG_STAMP);
@@ -346,12 +403,12 @@ static int send_member(struct batch *b, struct member *m)
         status = send_removals(b, commit);
     for (size_t i = 0; i < commit->change_count && status == PAWL_OK; i++) {
         if (is_bookmark(&commit->changes[i]))
-            b->hashes[b->hash_count++] =
-                ((const struct pawl_bookmark_row *)commit->changes[i].row)->hash;
-        status = send_change(b, &commit->changes[i]);
+            b->bookmarks[b->bookmark_count++] = commit->changes[i].row;
+        status = send_change_of(b, commit, &commit->changes[i]);
     }
     if (status == PAWL_OK)
-        status = send_wake(b, PG_WAKE, b->hashes + first_hash, b->hash_count - first_hash);
+        status = send_wake(b, PG_WAKE, b->bookmarks + first_bookmark,
+                           b->bookmark_count - first_bookmark);
     if (status == PAWL_OK)
         status = send_mail_question(b, m);
     m->to = b->call.count;
@@ -364,10 +421,10 @@ static int send_signals(struct batch *b)
 {
     int status = PAWL_OK;
 
-    if (!b->notify && b->hash_count == 0)
+    if (!b->notify && b->bookmark_count == 0)
         return PAWL_OK;
-    if (b->hash_count > 0)
-        status = send_wake(b, PG_WAKE_LATE, b->hashes, b->hash_count);
+    if (b->bookmark_count > 0)
+        status = send_wake(b, PG_WAKE_LATE, b->bookmarks, b->bookmark_count);
     if (status == PAWL_OK && b->notify)
         status = pawl__pg_own(&b->call, PG_NOTIFY, NULL, 0);
     return status == PAWL_OK ? pawl__pg_sync(&b->call) : status;
@@ -375,11 +432,15 @@ static int send_signals(struct batch *b)
 
 /* ---- answers ----------------------------------------------------------------------------- */
 
-static int instance_status(const struct pawl_commit *commit)
+/* `at`: of the guard that did not hold. */
+static int instance_status(const struct batch *b, const struct pawl_commit *commit, size_t at)
 {
     if (commit->kind == PAWL_COMMIT_CREATE)
         return PAWL_EEXISTS;
-    return commit->kind == PAWL_COMMIT_CANCEL ? PAWL_ENOTFOUND : PAWL_ECONFLICT;
+    if (commit->kind != PAWL_COMMIT_CANCEL)
+        return PAWL_ECONFLICT;
+    /* It is there: then somebody has its row locked. */
+    return pawl__pq_int(b->call.conn, at, 0, 1) != 0 ? PAWL_EBUSY : PAWL_ENOTFOUND;
 }
 
 /* The first guard that did not hold says why; they are in the order of send_guards(). */
@@ -392,11 +453,13 @@ static int guard_status(const struct batch *b, const struct member *m)
         reserved += is_guarded_insert(&commit->changes[i]);
     count = held + reserved + (commit->kind != PAWL_COMMIT_PLAIN);
     for (size_t i = 0; i < count; i++, at++) {
-        if (pawl__str_is(pawl__pq_bytes(b->call.conn, at, 0, 0), "1"))
+        struct pawl_str said = pawl__pq_bytes(b->call.conn, at, 0, 0);
+
+        if (pawl__str_is(said, "1"))
             continue;
-        return i < held              ? PAWL_ECONFLICT
-               : i < held + reserved ? PAWL_EEXISTS
-                                     : instance_status(commit);
+        return i < held || pawl__str_is(said, "2") ? PAWL_ECONFLICT
+               : i < held + reserved               ? PAWL_EEXISTS
+                                                   : instance_status(b, commit, at);
     }
     return PAWL_OK;
 }
@@ -430,6 +493,10 @@ static void drop(struct pawl_commit *commit, int status, const struct pawl_error
         (void)pawl__error_set(&commit->error, status,
                               "instance %.*s or a row that goes with it is there already",
                               PAWL_STR_ARG(commit->instance->id));
+    else if (status == PAWL_EBUSY)
+        (void)pawl__error_set(&commit->error, status,
+                              "instance %.*s is being written by somebody else; try again",
+                              PAWL_STR_ARG(commit->instance->id));
     else if (status == PAWL_ENOTFOUND)
         (void)pawl__error_set(&commit->error, status, "there is no instance %.*s",
                               PAWL_STR_ARG(commit->instance->id));
@@ -461,7 +528,7 @@ static void answer(struct batch *b, struct member *m)
 
 static int begin_batch(struct batch *b)
 {
-    b->hash_count = 0;
+    b->bookmark_count = 0;
     b->notify = false;
     return pawl__pg_again(&b->call);
 }
@@ -507,7 +574,7 @@ static int send_apart(struct batch *b, bool prepare)
     int status = PAWL_OK;
 
     b->call.prepare = prepare;
-    b->call.count = b->hash_count = 0;
+    b->call.count = b->bookmark_count = 0;
     for (size_t i = 0; i < b->count && status == PAWL_OK; i++) {
         size_t first = b->call.count;
 
@@ -572,15 +639,11 @@ static size_t open_count(const struct batch *b)
 static int apply_batch(struct batch *b)
 {
     bool refused = true;
-    int status = PAWL_OK;
+    int status = try_together(b, &refused);
 
-    for (int tries = 1; tries <= TRIES_MAX; tries++) {
-        status = try_together(b, &refused);
-        if (status == PAWL_OK || !refused)
-            return status;
-        if (pawl_error_class(status) != PAWL_CLASS_TRANSIENT)
-            break;
-    }
+    /* A server that ends the session, or only reads, says the same to every member. */
+    if (status == PAWL_OK || !refused || pawl__pq_is_broken(b->call.conn))
+        return status;
     status = PAWL_OK;
     for (int tries = 1; open_count(b) > 0 && status == PAWL_OK; tries++)
         status = try_apart(b, tries == TRIES_MAX);
@@ -605,8 +668,8 @@ int pawl__pg_apply(struct pawl_store *store, struct pawl_commit *const *commits,
     for (size_t i = 0; i < count; i++)
         changes += commits[i]->change_count;
     b.members = pawl__arena_alloc_zeroed(&b.call.arena, count * sizeof *b.members);
-    b.hashes = pawl__arena_alloc_array(&b.call.arena, changes + 1, sizeof *b.hashes);
-    if (!b.members || !b.hashes) {
+    b.bookmarks = pawl__arena_alloc_array(&b.call.arena, changes + 1, sizeof(void *));
+    if (!b.members || !b.bookmarks) {
         status = pawl__error_code(err, pawl__arena_status(&b.call.arena));
         goto out;
     }

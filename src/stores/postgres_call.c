@@ -120,6 +120,7 @@ int pawl__pg_run(struct pg_call *call, bool writes)
 {
     int status = pawl__pq_run(call->conn, writes, &call->wait, call->err);
 
+    call->is_answered = status == PAWL_OK;
     pawl__pg_count(call->pg, 1, 0);
     return status == PAWL_OK ? pawl__pg_first_error(call, 0, call->count, call->err) : status;
 }

@@ -2,8 +2,9 @@
 /*
  * Claiming instances and taking due work: one transaction, one round trip each, not synced.
  *
- * Claims lock their instances in the order of the ids first, as commits do. A claim waits for a
- * commit of the same instance that is on its way; whether its owner lives is looked at afterwards.
+ * Claims lock their instances in the order of the ids first, as commits do. A claim waits a little
+ * for a commit of the same instance that is on its way; whether its owner lives is looked at
+ * afterwards. A row that stays locked makes the whole call PAWL_EBUSY.
  * Takes pass over what others are taking at this moment.
  *
  * Tickets: before the claim, in the same batch, the locks that are free are taken; what has no
@@ -96,25 +97,28 @@ static int send_claims(struct pg_call *call, int64_t owner, const struct sorted_
                        size_t count)
 {
     const struct pawl_sql_inputs none = {.row = NULL};
-    struct pawl_pq_param params[] = {{PAWL_PQ_TEXT_ARRAY, {"", 0}, 0},
-                                     {PAWL_PQ_INT, {"", 0}, owner},
-                                     {PAWL_PQ_INT, {"", 0}, PAWL_CLAIM_MAIL_MAX}};
+    struct pawl_pq_param params[] = {
+        {PAWL_PQ_TEXT_ARRAY, {"", 0}, 0}, {PAWL_PQ_INT, {"", 0}, owner}, {PAWL_PQ_INT, {"", 0}, 0}};
     struct pawl_str *ids = pawl__arena_alloc_array(&call->arena, count + 1, sizeof *ids);
     int status;
 
     if (!ids)
         return pawl__error_code(call->err, pawl__arena_status(&call->arena));
-    for (size_t i = 0; i < count; i++)
+    for (size_t i = 0; i < count; i++) {
         ids[i] = sorted[i].id;
+        if (sorted[i].claim->seen_fence > params[2].integer)
+            params[2].integer = sorted[i].claim->seen_fence;
+    }
     status = pawl__pg_texts(call, ids, count, &params[0]);
     if (status == PAWL_OK && call->has_tickets)
         status = send_tries(call, sorted, count);
     if (status == PAWL_OK)
         status = pawl__pg_own(call, PG_LOCK_INSTANCES, params, 1);
     if (status == PAWL_OK)
-        status = pawl__pg_own(call, call->has_tickets ? PG_CLAIM_LOCKED : PG_CLAIM, params, 2);
+        status = pawl__pg_own(call, call->has_tickets ? PG_CLAIM_LOCKED : PG_CLAIM, params, 3);
     if (status == PAWL_OK)
         status = pawl__pg_own(call, PG_CLAIM_BUSY, params, 2);
+    params[2].integer = PAWL_CLAIM_MAIL_MAX;
     if (status == PAWL_OK)
         status = pawl__pg_own(call, PG_CLAIM_MAIL, params, 3);
     if (status == PAWL_OK)
@@ -219,6 +223,25 @@ static void settle_locks(struct pg_call *call, struct sorted_claim *sorted, size
         pawl__pg_post_unlock(call->pg, call->conn, back, back_count);
 }
 
+/* Of a claim that failed: locks of the session stay when a transaction is taken back. */
+static void return_locks(struct pg_call *call, struct sorted_claim *sorted, size_t count)
+{
+    int64_t *back = pawl__arena_alloc_array(&call->arena, count + 1, sizeof *back);
+    size_t back_count = 0;
+
+    if (!back || !sorted || pawl__pq_is_broken(call->conn) || !call->is_answered ||
+        pawl__pq_status(call->conn, CLAIM_AT_TRY, NULL) != PAWL_OK) {
+        pawl__pq_break(call->conn);
+        return;
+    }
+    read_tries(call, sorted, count);
+    for (size_t i = 0; i < count; i++)
+        if (sorted[i].key != 0)
+            back[back_count++] = sorted[i].key;
+    if (back_count > 0)
+        pawl__pg_post_unlock(call->pg, call->conn, back, back_count);
+}
+
 /* Which connection is best for several would be a compromise: they go by any. */
 static int64_t one_key(const struct pawl_claim *claims, size_t count)
 {
@@ -258,9 +281,8 @@ int pawl__pg_claim(struct pawl_store *store, int64_t owner, struct pawl_claim *c
         settle_locks(&call, sorted, count);
     }
 out:
-    /* Locks of the session stay when a transaction is taken back. */
     if (status != PAWL_OK && call.has_tickets)
-        pawl__pq_break(call.conn);
+        return_locks(&call, sorted, count);
     pawl__pg_call_end(&call);
     return status;
 }
@@ -278,6 +300,7 @@ static int send_take(struct pg_call *call, const struct pawl_take *take)
         .part_from = take->part_from,
         .part_to = all ? 1024 : take->part_to,
         .text = take->kind,
+        .value = take->runnable_skip,
     };
     int status = pawl__pg_named(call, any ? PAWL_SQL_TAKE : PAWL_SQL_TAKE_KIND, &inputs);
 

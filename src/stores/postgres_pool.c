@@ -1,21 +1,26 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The connections of a PostgreSQL store: two pools by role, opened when they are needed, and one
- * that listens.
+ * The connections of a PostgreSQL store: pools by role, opened when they are needed, and one that
+ * listens.
  *
  * A connection that fails is dropped, and the next call opens another. While the server cannot be
  * reached tries are spaced out: a call waits until the next one is allowed, tries once, and answers
  * what came of it. Connections that died while idle are noticed before anything is sent on them, so
- * that a restarted server costs no call an unknown outcome.
+ * that a restarted server costs no call an unknown outcome. A server that only reads, as a standby
+ * does, counts as one that cannot be reached: with several hosts in the URI libpq looks further.
  *
  * Connecting never happens under the lock.
  */
 #include "base/error.h"
+#include "base/siphash.h"
+#include "resilience/backoff.h"
 #include "stores/postgres.h"
+
+#include <inttypes.h>
+#include <stdio.h>
 
 #define BACKOFF_NS_MIN INT64_C(20000000)
 #define BACKOFF_NS_MAX INT64_C(1000000000)
-/* Looking for the listener's news costs nothing; being stopped is noticed by the wait itself. */
 
 int pawl__pg_pools_init(struct pawl_postgres *pg, uint32_t connections)
 {
@@ -26,8 +31,9 @@ int pawl__pg_pools_init(struct pawl_postgres *pg, uint32_t connections)
         count = PG_CONNECTIONS_MIN;
     if (count > PG_CONNECTIONS_MAX)
         count = PG_CONNECTIONS_MAX;
-    pg->pools[PG_COMMIT].max_count = (count - 1) / 2;
-    pg->pools[PG_FAST].max_count = count - 1 - pg->pools[PG_COMMIT].max_count;
+    pg->pools[PG_LEASE].max_count = 1;
+    pg->pools[PG_COMMIT].max_count = (count - 2) / 2;
+    pg->pools[PG_FAST].max_count = count - 2 - pg->pools[PG_COMMIT].max_count;
     for (int role = 0; role < PG_ROLE_COUNT && status == PAWL_OK; role++)
         status = pawl_cond_new(pg->env, "postgres freed", &pg->pools[role].freed);
     if (status == PAWL_OK)
@@ -58,9 +64,14 @@ void pawl__pg_count(struct pawl_postgres *pg, int64_t round_trips, int64_t syncs
 
 /* ---- opening ----------------------------------------------------------------------------- */
 
+/* A commit holds its row locks for one sync to disk. Whoever waits longer is told that it is busy
+ * and comes again: somebody stands still. */
+#define LOCK_TIMEOUT "500ms"
+
 /*
  * How every session is, whatever the database's defaults are. The server looks now and then whether
  * the client is still there, so that one whose deadline has passed holds no locks; only Linux can.
+ * One that is cut off is given up after half a minute.
  * Whole tables are not read, nor all rows of an index before the first is answered: a plan that was
  * made while a table was empty is kept while it grows.
  * There is one index for each statement (sql_schema.c), so that a plan is good for all values: it
@@ -77,8 +88,13 @@ static const char *session_text(const struct pawl_postgres *pg, enum pg_role rol
     "set_config('plan_cache_mode', 'force_generic_plan', false), "                                 \
     "set_config('jit', 'off', false), "                                                            \
     "set_config('idle_in_transaction_session_timeout', '60s', false), "                            \
+    "set_config('lock_timeout', '" LOCK_TIMEOUT "', false), "                                      \
+    "set_config('tcp_keepalives_idle', '15', false), "                                             \
+    "set_config('tcp_keepalives_interval', '5', false), "                                          \
+    "set_config('tcp_keepalives_count', '3', false), "                                             \
+    "set_config('tcp_user_timeout', '30000', false), "                                             \
     "CASE WHEN version() LIKE '%linux%' THEN "                                                     \
-    "set_config('client_connection_check_interval', '2s', false) END"
+    "set_config('client_connection_check_interval', '2s', false) END, pg_is_in_recovery()"
     if (pg->flags & PAWL_STORE_OPEN_READ)
         return SESSION("off", "on");
     return role == PG_COMMIT ? SESSION("on", "off") : SESSION("off", "off");
@@ -99,17 +115,12 @@ static int set_up(struct pawl_postgres *pg, struct pawl_pq_conn *conn, const cha
     if (status == PAWL_OK)
         status = pawl__pq_status(conn, 0, err);
     pawl__pg_count(pg, 1, 0);
-    return status;
-}
-
-/* Half of it is chance, so that a cluster does not come back all at once. */
-static int64_t jittered(struct pawl_env *env, int64_t span_ns)
-{
-    uint32_t chance = 0;
-
-    if (pawl_env_entropy(env, &chance, sizeof chance, NULL) != PAWL_OK)
-        chance = 0;
-    return span_ns / 2 + (int64_t)((uint64_t)span_ns / 2 * chance / UINT32_MAX);
+    if (status != PAWL_OK || (pg->flags & PAWL_STORE_OPEN_READ))
+        return status;
+    if (pawl__pq_columns(conn, 0) > 0 &&
+        pawl__pq_int(conn, 0, 0, pawl__pq_columns(conn, 0) - 1) != 0)
+        return pawl__pq_refuse_standby(conn, err);
+    return PAWL_OK;
 }
 
 static void note_try(struct pawl_postgres *pg, int status)
@@ -117,12 +128,12 @@ static void note_try(struct pawl_postgres *pg, int status)
     if (pawl_mutex_lock(pg->env, pg->lock) != PAWL_OK)
         return;
     if (status == PAWL_OK) {
-        pg->backoff_ns = pg->retry_ns = 0;
+        pg->retry_ns = 0;
+        pg->failures = 0;
     } else {
-        pg->backoff_ns = pg->backoff_ns == 0                   ? BACKOFF_NS_MIN
-                         : pg->backoff_ns * 2 < BACKOFF_NS_MAX ? pg->backoff_ns * 2
-                                                               : BACKOFF_NS_MAX;
-        pg->retry_ns = pawl_env_monotonic_ns(pg->env) + jittered(pg->env, pg->backoff_ns);
+        pg->retry_ns = pawl_env_monotonic_ns(pg->env) +
+                       pawl__backoff_ns(pg->env, BACKOFF_NS_MIN, BACKOFF_NS_MAX, pg->failures);
+        pg->failures += pg->failures < UINT32_MAX;
     }
     pawl_mutex_unlock(pg->env, pg->lock);
 }
@@ -146,6 +157,83 @@ static int open_connection(struct pawl_postgres *pg, const char *session, int64_
     else
         pawl__pq_disconnect(conn);
     return status;
+}
+
+/* ---- names of sessions -------------------------------------------------------------------- */
+
+/* Under the lock. */
+static void name_joined(struct pawl_postgres *pg)
+{
+    size_t length = 0;
+
+    pg->joined_text[0] = 0;
+    for (size_t i = 0; i < pg->joined_count && !pg->is_crowded; i++) {
+        int more = snprintf(pg->joined_text + length, sizeof pg->joined_text - length, "%s%" PRId64,
+                            i > 0 ? "," : "", pg->joined[i].incarnation);
+
+        length += more > 0 ? (size_t)more : 0;
+        if (length >= sizeof pg->joined_text)
+            pg->joined_text[0] = 0; /* nobody's: rather than one node's alone */
+        if (length >= sizeof pg->joined_text)
+            break;
+    }
+    pg->joined_mark++;
+}
+
+void pawl__pg_note_joined(struct pawl_postgres *pg, struct pawl_str node_id, int64_t incarnation)
+{
+    const struct pawl_hash_seed seed = {0x6a6f696e, 0};
+    uint64_t hash = pawl__siphash(seed, node_id);
+    size_t at = 0;
+
+    if (pawl_mutex_lock(pg->env, pg->lock) != PAWL_OK)
+        return;
+    /* A node that joins again takes the place of its earlier life. */
+    while (at < pg->joined_count && pg->joined[at].id_hash != hash)
+        at++;
+    if (at < PG_JOINED_MAX) {
+        pg->joined[at].id_hash = hash;
+        pg->joined[at].incarnation = incarnation;
+        pg->joined_count += at == pg->joined_count;
+    } else {
+        pg->is_crowded = true;
+    }
+    name_joined(pg);
+    pawl_mutex_unlock(pg->env, pg->lock);
+}
+
+void pawl__pg_note_left(struct pawl_postgres *pg, int64_t incarnation)
+{
+    if (pawl_mutex_lock(pg->env, pg->lock) != PAWL_OK)
+        return;
+    for (size_t i = 0; i < pg->joined_count; i++)
+        if (pg->joined[i].incarnation == incarnation) {
+            pg->joined[i] = pg->joined[--pg->joined_count];
+            name_joined(pg);
+            break;
+        }
+    pawl_mutex_unlock(pg->env, pg->lock);
+}
+
+/* Sent ahead of whatever comes next, not waited for. */
+static int name_session(struct pawl_postgres *pg, struct pawl_pq_conn *conn, struct pawl_error *err)
+{
+    char text[PG_JOINED_TEXT_MAX];
+    struct pawl_pq_param param = {PAWL_PQ_TEXT, {"", 0}, 0};
+    uint64_t mark;
+    int status = pawl_mutex_lock(pg->env, pg->lock);
+
+    if (status != PAWL_OK)
+        return pawl__error_code(err, status);
+    mark = pg->joined_mark;
+    memcpy(text, pg->joined_text, sizeof text);
+    pawl_mutex_unlock(pg->env, pg->lock);
+    if (pawl__pq_mark(conn) == mark)
+        return PAWL_OK;
+    param.bytes = pawl__str(text);
+    pawl__pq_set_mark(conn, mark);
+    return pawl__pq_post(conn, PG_NUMBER_OWN + PG_NAME_SESSION, pg->own[PG_NAME_SESSION], &param, 1,
+                         err);
 }
 
 /* ---- taking and giving back --------------------------------------------------------------- */
@@ -219,15 +307,21 @@ int pawl__pg_acquire(struct pawl_postgres *pg, enum pg_role role, int64_t key, i
         if (status != PAWL_OK)
             return status;
         if (!conn) {
-            status = open_connection(pg, session_text(pg, role), retry_ns, deadline_ns, &conn, err);
+            /* Who keeps a lease has waits of its own. */
+            status = open_connection(pg, session_text(pg, role), role == PG_LEASE ? 0 : retry_ns,
+                                     deadline_ns, &conn, err);
             if (status != PAWL_OK) {
                 drop(pg, pool, NULL);
                 return status;
             }
         }
         if (pawl__pq_is_alive(conn, pg->env)) {
-            *out = conn;
-            return PAWL_OK;
+            status = name_session(pg, conn, err);
+            if (status == PAWL_OK)
+                *out = conn;
+            else
+                drop(pg, pool, conn);
+            return status;
         }
         drop(pg, pool, conn);
     }

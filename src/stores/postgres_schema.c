@@ -71,6 +71,31 @@ static int judge(struct pg_call *call, int64_t version, struct pawl_str written_
                            (long long)version, PAWL_STORE_SCHEMA);
 }
 
+/* Nodes that run now would go on with tables that they do not know. */
+static int check_nodes(struct pg_call *call, int64_t version)
+{
+    const struct pawl_sql_inputs none = {.row = NULL};
+    char location[256];
+    int status;
+
+    if (!pawl__sql_locks_out(version))
+        return PAWL_OK;
+    status = pawl__pg_again(call);
+    if (status == PAWL_OK)
+        status = pawl__pg_named(call, PAWL_SQL_LIVING, &none);
+    if (status == PAWL_OK)
+        status = end_batch(call, false);
+    if (status != PAWL_OK || pawl__pq_rows(call->conn, 0) == 0)
+        return status;
+    pawl__pq_location(call->pg->pq, call->pg->uri, location, sizeof location);
+    return pawl__error_set(call->err, PAWL_EBUSY,
+                           "the store %s must be brought from schema %lld to %d, and node '%.*s' "
+                           "of an earlier Pawl is running: stop the nodes of the earlier version "
+                           "first (one that was killed counts until its lease is over)",
+                           location, (long long)version, PAWL_STORE_SCHEMA,
+                           PAWL_STR_ARG(pawl__pq_bytes(call->conn, 0, 0, 0)));
+}
+
 /* Queues one version's statements. */
 static int send_migration(struct pg_call *call, int version, struct pawl_arena *arena)
 {
@@ -97,11 +122,15 @@ static int migrate(struct pg_call *call, struct pawl_arena *arena)
     if (status == PAWL_OK)
         status = pawl__pg_text(call, "BEGIN");
     if (status == PAWL_OK)
+        status = pawl__pg_own(call, PG_PATIENT, NULL, 0);
+    if (status == PAWL_OK)
         status = pawl__pg_text(call, LOCK_SCHEMA);
     if (status == PAWL_OK)
         status = read_version(call, &version, &written_by);
     if (status == PAWL_OK)
         status = judge(call, version, written_by);
+    if (status == PAWL_OK)
+        status = check_nodes(call, version);
     if (status == PAWL_OK)
         status = pawl__pg_again(call);
     for (int next = (int)version + 1; next <= PAWL_STORE_SCHEMA && status == PAWL_OK; next++)

@@ -15,13 +15,23 @@
 
 #define LOCK(table)                                                                                \
     "SELECT 1 FROM " table " WHERE " TENANT " AND id = ANY ($1) ORDER BY id FOR UPDATE"
-/* Most of the time nothing is parked. When something is, whoever waits is told by the same
- * transaction. */
+/*
+ * Most of the time nothing is parked. When something is, whoever waits is told by the same
+ * transaction. Each bookmark is looked up by itself, which OFFSET 0 sees to, with and without its
+ * correlation and its instance: by the index of what waits, of which only the rows that match are
+ * read. (Of a comparison with = ANY only the first column of the index would be used.)
+ */
 #define WAKE(condition)                                                                            \
     "WITH woken AS (UPDATE pawl_work AS w SET due_us = " NOW " WHERE w." TENANT                    \
-    " AND w.hash = ANY ($1) "                                                                      \
-    "AND w.hash <> '' AND w.due_us = " NEVER " AND " condition                                     \
-    " RETURNING 1) SELECT pg_notify('pawl', '') FROM "                                             \
+    " AND w.id = ANY (ARRAY(SELECT p.id FROM unnest($1, $2, $3, $4, $5) AS b(id, hash, "           \
+    "correlation, instance, activity) CROSS JOIN LATERAL unnest(ARRAY['', b.correlation]) AS "     \
+    "c(correlation) CROSS JOIN LATERAL unnest(ARRAY['', b.instance]) AS i(instance) CROSS JOIN "   \
+    "LATERAL (SELECT q.id FROM pawl_work AS q WHERE q." TENANT " AND q.hash = b.hash AND q.hash "  \
+    "<> '' AND q.correlation_id = c.correlation AND q.instance_id = i.instance AND "               \
+    "q.activity_instance_id IN ('', b.activity) AND q.due_us = " NEVER                             \
+    " OFFSET 0) AS p WHERE " condition ")) "                                                       \
+    "AND w.due_us " PAWL_SQL_IS_POSTGRES " " NEVER " AND w.owner = 0 RETURNING 1) SELECT "         \
+    "pg_notify('pawl', '') FROM "                                                                  \
     "(SELECT 1 FROM woken LIMIT 1) AS one"
 #define OK "current_setting('pawl.ok', true) = '1'"
 /* For statements that need the same moment twice. */
@@ -29,6 +39,10 @@
 #define ALIVE                                                                                      \
     "EXISTS (SELECT 1 FROM pawl_nodes AS n WHERE n." TENANT " AND n.incarnation = i.owner "        \
     "AND n.lease_us > " NOW ")"
+#define CLAIMED                                                                                    \
+    "UPDATE pawl_instances AS i SET owner = $2, fence = greatest(fence, $3) + 1, "                 \
+    "takeovers = takeovers + "                                                                     \
+    "(CASE WHEN owner IN (0, $2) THEN 0 ELSE 1 END) "
 
 /* {} stands for the columns, each with its table's letter. */
 static const struct {
@@ -53,21 +67,46 @@ static const struct {
                   " ON CONFLICT (tenant_id, name) DO UPDATE SET value = excluded.value"},
     [PG_WAKE] = {PAWL_TABLE_WORK, 0, WAKE(OK)},
     [PG_WAKE_LATE] = {PAWL_TABLE_WORK, 0,
-                      WAKE("(SELECT true FROM pawl_bookmarks AS b WHERE b." TENANT
-                           " AND b.hash = w.hash "
-                           "LIMIT 1)")},
+                      WAKE("EXISTS (SELECT 1 FROM pawl_bookmarks AS k WHERE k." TENANT
+                           " AND k.id = b.id)")},
     [PG_NOTIFY] = {PAWL_TABLE_WORK, 0,
                    "SELECT set_config('synchronous_commit', 'off', true), pg_notify('pawl', '')"},
     [PG_MAY_SCAN] = {PAWL_TABLE_WORK, 0,
                      "SELECT set_config('enable_seqscan', 'on', true), "
                      "set_config('enable_bitmapscan', 'on', true), "
                      "set_config('plan_cache_mode', 'auto', true)"},
+    [PG_PATIENT] = {PAWL_TABLE_NODES, 0, "SELECT set_config('lock_timeout', '0', true)"},
+    /* Behind what the user calls it: the tables, since a database may have several stores, and the
+     * nodes. Set once per session. */
+    [PG_NAME_SESSION] = {PAWL_TABLE_NODES, 0,
+                         "SELECT set_config('application_name', left(regexp_replace("
+                         "current_setting('application_name'), '/[0-9]+:[0-9,]+$', ''), "
+                         "63 - octet_length(t.t)) || t.t, false) FROM (SELECT CASE WHEN $1 = '' "
+                         "THEN '' ELSE '/' || 'pawl_nodes'::regclass::oid || ':' || $1 END AS t) "
+                         "AS t"},
+    /*
+     * A session whose client stands still with half of a batch sent counts as active and waits for
+     * its client: no timeout of the server ends it before PostgreSQL 17, and it keeps its locks.
+     * One that is in no transaction holds up nobody. Who is not allowed to end it leaves it.
+     */
+    [PG_END_DEAD] =
+        {PAWL_TABLE_NODES, 0,
+         "SELECT count(pg_terminate_backend(a.pid)) FROM pg_stat_activity AS a WHERE "
+         "a.datname = current_database() AND a.pid <> pg_backend_pid() AND a.xact_start "
+         "< clock_timestamp() - $1 * interval '1 microsecond' AND a.application_name ~ "
+         "('/' || 'pawl_nodes'::regclass::oid || ':[0-9,]+$') AND "
+         "pg_has_role(a.usesysid, 'USAGE') AND NOT EXISTS (SELECT 1 FROM pawl_nodes AS "
+         "n WHERE n." TENANT " AND n.lease_us > " NOW " AND n.incarnation::text = ANY "
+         "(string_to_array(substring(a.application_name FROM '[0-9,]+$'), ',')))"},
     /* Not LOCK TABLE, which no pipeline may begin with and which renewals would wait for. */
     [PG_JOIN_LOCK] = {PAWL_TABLE_NODES, 0, "SELECT pg_advisory_xact_lock(1885435757, 2)"},
     [PG_JOIN] = {PAWL_TABLE_NODES, 0,
-                 CLOCK "INSERT INTO pawl_nodes (tenant_id, id, incarnation, joined_us, lease_us, "
-                       "info) SELECT '', $1, (SELECT coalesce(max(incarnation), 0) + 1 FROM "
-                       "pawl_nodes WHERE " TENANT "), c.now, c.now + $3, $2 FROM c ON CONFLICT "
+                 CLOCK ", s AS (INSERT INTO pawl_stamps (tenant_id, name, value) SELECT '', "
+                       "'" PAWL_STAMP_INCARNATIONS "', coalesce(max(incarnation), 0) + 1 FROM "
+                       "pawl_nodes WHERE " TENANT " ON CONFLICT (tenant_id, name) DO UPDATE SET "
+                       "value = greatest(pawl_stamps.value + 1, excluded.value) RETURNING value) "
+                       "INSERT INTO pawl_nodes (tenant_id, id, incarnation, joined_us, lease_us, "
+                       "info) SELECT '', $1, s.value, c.now, c.now + $3, $2 FROM c, s ON CONFLICT "
                        "(tenant_id, id) DO UPDATE SET incarnation = excluded.incarnation, "
                        "joined_us = excluded.joined_us, lease_us = excluded.lease_us, info = "
                        "excluded.info RETURNING incarnation, joined_us"},
@@ -77,18 +116,18 @@ static const struct {
                         "lease_us = c.now + $4, info = $3 FROM c, o WHERE n." TENANT " AND n.id "
                         "= $1 AND n.incarnation = $2 RETURNING o.lease_us, c.now"},
     [PG_CLAIM] = {PAWL_TABLE_INSTANCES, 'i',
-                  "UPDATE pawl_instances AS i SET owner = $2, fence = fence + 1 WHERE i." TENANT
-                  " AND i.id = ANY ($1) AND (i.owner = 0 OR i.owner = $2 OR NOT " ALIVE
-                  ") RETURNING {}"},
+                  CLAIMED "WHERE i." TENANT
+                          " AND i.id = ANY ($1) AND (i.owner = 0 OR i.owner = $2 OR NOT " ALIVE
+                          ") RETURNING {}"},
     [PG_TRY_LOCKS] = {PAWL_TABLE_INSTANCES, 0,
                       "SELECT set_config('pawl.locked', (SELECT coalesce(array_agg(u.n), "
                       "ARRAY[]::bigint[]) FROM unnest($1) WITH ORDINALITY AS u(key, n) WHERE u.key "
                       "= 0 OR pg_try_advisory_lock(u.key))::text, true)"},
-    [PG_CLAIM_LOCKED] =
-        {PAWL_TABLE_INSTANCES, 'i',
-         "UPDATE pawl_instances AS i SET owner = $2, fence = fence + 1 WHERE i." TENANT " AND "
-         "i.id = ANY ($1) AND (i.owner = $2 OR CASE WHEN i.owner = 0 THEN array_position($1, i.id) "
-         "= ANY (current_setting('pawl.locked')::bigint[]) ELSE NOT " ALIVE " END) RETURNING {}"},
+    [PG_CLAIM_LOCKED] = {PAWL_TABLE_INSTANCES, 'i',
+                         CLAIMED "WHERE i." TENANT " AND i.id = ANY ($1) AND (i.owner = $2 OR CASE "
+                                 "WHEN i.owner = 0 THEN array_position($1, i.id) "
+                                 "= ANY (current_setting('pawl.locked')::bigint[]) ELSE NOT " ALIVE
+                                 " END) RETURNING {}"},
     [PG_UNLOCK] = {PAWL_TABLE_INSTANCES, 0,
                    "SELECT count(pg_advisory_unlock(k)) FROM unnest($1) AS k"},
     [PG_CLAIM_BUSY] = {PAWL_TABLE_INSTANCES, 'i',

@@ -41,6 +41,13 @@ static const char *const change_templates[CHANGE_KINDS][2] = {
     [PAWL_CHANGE_DELETE_OWNED] = {DELETE_OWNED, DELETE_OWNED " AND " PAWL_SQL_OK},
 };
 
+#define PRESENT "EXISTS (SELECT 1 FROM {table} WHERE {tenant} AND {keyed})"
+#define ABSENT PAWL_SQL_GUARD("NOT " PRESENT)
+/* '2': it has expired, and what it would have met may be gone. */
+#define ABSENT_RESERVATION                                                                         \
+    "SELECT set_config('pawl.ok', CASE WHEN NOT " PAWL_SQL_HELD " OR " PRESENT                     \
+    " THEN '0' WHEN {.expires_us} <= {now} THEN '2' ELSE '1' END, true)"
+
 static bool can_change(enum pawl_table table)
 {
     return table != PAWL_TABLE_INSTANCES && table != PAWL_TABLE_NODES && table != PAWL_TABLE_STAMPS;
@@ -68,8 +75,7 @@ static int make_table(struct pawl_sql *sql, enum pawl_sql_dialect dialect, enum 
                                   table, PAWL_SQL_COLUMNS_ALL, &sql->arena, &sql->all[table]);
     if (status == PAWL_OK && postgres)
         status = pawl__sql_expand(dialect,
-                                  PAWL_SQL_GUARD("NOT EXISTS (SELECT 1 FROM {table} "
-                                                 "WHERE {tenant} AND {keyed})"),
+                                  table == PAWL_TABLE_RESERVATIONS ? ABSENT_RESERVATION : ABSENT,
                                   table, 0, &sql->arena, &sql->absent[table]);
     for (size_t kind = 0; kind < CHANGE_KINDS && can_change(table) && status == PAWL_OK; kind++)
         if (kind != PAWL_CHANGE_DELETE_OWNED || has_column(table, "instance_id"))

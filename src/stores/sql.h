@@ -22,13 +22,15 @@
  *     guards     MEMBER (a member without another guard), DONE_CHECK (each), STAMP_ENSURE and
  *                STAMP_CHECK, ABSENT of the table (each PAWL_CHANGE_INSERT), and last the
  *                instance's (CREATE, ADVANCE, KEEP, REMOVE, CANCEL). Each answers one row whose
- *                first column is '1' (held, as did all before) or '0'. The first guard of a member
- *                has `first` 1, the others 0.
- *     the rest   DONE (each), STAMP, the changes, WAKE, MAIL_LEFT: they do nothing after a '0'.
+ *                first column is '1' (held, as did all before) or '0'; ABSENT of a reservation
+ *                that has expired answers '2'. The first guard of a member has `first` 1, the
+ *                others 0.
+ *     the rest   DONE (each), STAMP, the changes, WAKE, MAIL_LEFT: they do nothing after another.
  *
- * The first guard that answers '0' says why the member was dropped. Guards lock the rows they look
- * at. What they cannot see, such as a row with the same key that another transaction inserts at the
- * same time, is an error of the statement: roll back and apply the members one by one.
+ * The first guard that does not answer '1' says why the member was dropped. Guards lock the rows
+ * they look at. What they cannot see, such as a row with the same key that another transaction
+ * inserts at the same time, is an error of the statement: roll back and apply the members one by
+ * one.
  */
 #ifndef PAWL_STORES_SQL_H
 #define PAWL_STORES_SQL_H
@@ -40,7 +42,7 @@
 enum pawl_sql_dialect { PAWL_SQL_SQLITE, PAWL_SQL_POSTGRES };
 
 /* Parameters of one fixed statement at the most: the widest table and what guards it. */
-#define PAWL_SQL_PARAMS_MAX 40
+#define PAWL_SQL_PARAMS_MAX 48
 
 enum pawl_sql_source {
     PAWL_SQL_ROW,    /* `offset` is in the row */
@@ -87,6 +89,7 @@ struct pawl_sql_value {
 enum pawl_sql_name {
     PAWL_SQL_NOW,        /* answers the clock in microseconds */
     PAWL_SQL_SCHEMA,     /* answers version, minimum_reader, written_by of the newest; maybe none */
+    PAWL_SQL_LIVING,     /* answers the id of a node whose lease is not over; maybe none */
     PAWL_SQL_SCHEMA_ADD, /* value: version; limit: minimum_reader; text: written_by */
 
     PAWL_SQL_MEMBER,       /* PostgreSQL: guard that always holds */
@@ -100,31 +103,34 @@ enum pawl_sql_name {
     PAWL_SQL_ADVANCE, /* owner: the next, 0 to release. In PostgreSQL the second column answered is
                        * cancel_requested; SQLite would pay for an answer with copies of pages */
     PAWL_SQL_KEEP,    /* as ADVANCE, with PAWL_COMMIT_KEEP */
-    PAWL_SQL_REOPEN,  /* as ADVANCE, with PAWL_COMMIT_REOPEN */
-    PAWL_SQL_REMOVE,  /* the instance alone; then DELETE_OWNED of four tables */
+    PAWL_SQL_SET_ASIDE, /* as ADVANCE, with PAWL_COMMIT_KEEP and PAWL_COMMIT_SET_ASIDE */
+    PAWL_SQL_REOPEN,    /* as ADVANCE, with PAWL_COMMIT_REOPEN */
+    PAWL_SQL_REMOVE,    /* the instance alone; then DELETE_OWNED of four tables */
     PAWL_SQL_CANCEL,
-    PAWL_SQL_WAKE,       /* [bookmarks] makes parked work of its hash due */
+    PAWL_SQL_WAKE,       /* [bookmarks] makes parked work due that it matches */
     PAWL_SQL_MAIL_LEFT,  /* PostgreSQL. id: of the instance; limit. Answers ids of due work */
     PAWL_SQL_AFTERWARDS, /* SQLite [instances]: answers cancel_requested, and whether work is due */
 
-    PAWL_SQL_CLAIM,      /* id; owner. Answers the instance as claimed, or nothing */
+    PAWL_SQL_CLAIM, /* id; owner; value: seen_fence. Returns the instance as claimed, or nothing */
     PAWL_SQL_CLAIM_LOOK, /* id. Answers the instance without its state */
     PAWL_SQL_CLAIM_MAIL, /* id; limit. Answers due work, oldest first */
 
     /* id is not used; owner; limit; part_from and part_to: 0 and 1024 for all; text: the kind. */
     PAWL_SQL_TAKE,          /* of any kind; answers work in no order */
     PAWL_SQL_TAKE_KIND,     /* of one */
-    PAWL_SQL_RUNNABLE,      /* limit; answers ids of instances */
+    PAWL_SQL_RUNNABLE,      /* limit; value: how many are skipped. Answers ids of instances */
     PAWL_SQL_NEXT_DUE,      /* part_from, part_to; answers due_us, or nothing */
     PAWL_SQL_NEXT_DUE_KIND, /* and text */
 
-    PAWL_SQL_JOIN_LOCK,  /* PostgreSQL: before JOIN in its transaction */
-    PAWL_SQL_JOIN,       /* id; text: info; value: ttl, at most PAWL_TIME_NEVER / 2. Answers
+    PAWL_SQL_JOIN_LOCK,  /* PostgreSQL: before joining, in its transaction */
+    PAWL_SQL_INCARNATE,  /* SQLite: counts the next incarnation; before JOIN in its transaction */
+    PAWL_SQL_JOIN,       /* SQLite: id; text: info; value: ttl, at most PAWL_TIME_NEVER / 2. Returns
                           * incarnation and now */
     PAWL_SQL_LEASE_LOOK, /* id; owner: incarnation. Answers lease_us and now; nothing: another's */
     PAWL_SQL_RENEW,  /* id; owner: incarnation; text: info; value: ttl, likewise. Changes one row */
     PAWL_SQL_FORGET, /* id: the node that stays; value: how long others are kept */
     PAWL_SQL_LEAVE,  /* id; owner: incarnation. Changes one row or none */
+    PAWL_SQL_LEAVE_ROW, /* likewise: deletes it if no instance is its own */
     PAWL_SQL_NAME_COUNT
 };
 
@@ -132,7 +138,7 @@ enum pawl_sql_name {
 static inline enum pawl_sql_name pawl__sql_advance(const struct pawl_commit *commit)
 {
     if (commit->flags & PAWL_COMMIT_KEEP)
-        return PAWL_SQL_KEEP;
+        return commit->flags & PAWL_COMMIT_SET_ASIDE ? PAWL_SQL_SET_ASIDE : PAWL_SQL_KEEP;
     return commit->flags & PAWL_COMMIT_REOPEN ? PAWL_SQL_REOPEN : PAWL_SQL_ADVANCE;
 }
 
@@ -175,6 +181,12 @@ void pawl__sql_row_set(enum pawl_table table, void *row, uint32_t column,
                        const struct pawl_sql_value *value);
 
 /* ---- schema ------------------------------------------------------------------------------ */
+
+/*
+ * Whether bringing a schema from `version` up to date keeps out nodes of that version: then none
+ * may be running. They look at the version only when they open the store.
+ */
+bool pawl__sql_locks_out(int64_t version);
 
 /*
  * What brings a schema from `version` - 1 to `version`, 1 to PAWL_STORE_SCHEMA, to be run in order

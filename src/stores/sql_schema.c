@@ -2,8 +2,9 @@
 /*
  * The schema and its migrations.
  *
- * Version 1 is made from pawl_table_info(). Once a version is released, what it made stays as it
- * was: a column that comes later is left out of version 1 and added by its own.
+ * Version 1 is a text (sql_schema_1.c). Later ones are made from what says that it came with them:
+ * columns of pawl_table_info() and the indexes below. Once a version is released, what it made
+ * stays as it was: what comes later has a later `since`.
  *
  * Every table begins with tenant_id, '' for now. In SQLite so does every key and index: with it
  * first an index answers "this tenant's, in this order", and SQLite, which is told what to expect
@@ -49,57 +50,69 @@ const char *pawl__sql_table_name(enum pawl_table table)
 struct index {
     enum pawl_table table;
     bool unique;
-    const char *name;    /* behind the table's */
-    const char *columns; /* besides tenant_id */
-    const char *where;   /* NULL: all rows */
+    const char *name;      /* behind the table's */
+    const char *columns;   /* besides tenant_id */
+    const char *where;     /* NULL: all rows */
+    uint32_t since, until; /* the version that makes it; that drops it (0: none) */
     /* For SQLite: how many rows it has, and how many of them share tenant_id, and the first column
      * behind it, and the second … */
     const char *statistics;
 };
 
 static const struct index indexes[] = {
-    {PAWL_TABLE_INSTANCES, false, "definition", "definition_id, created_us", NULL,
+    {PAWL_TABLE_INSTANCES, false, "definition", "definition_id, created_us", NULL, 1, 0,
      "1000000 1000000 1000 2"},
-    {PAWL_TABLE_INSTANCES, false, "correlation", "correlation_id", "correlation_id <> ''",
+    {PAWL_TABLE_INSTANCES, false, "correlation", "correlation_id", "correlation_id <> ''", 1, 0,
      "1000000 1000000 10"},
-    {PAWL_TABLE_INSTANCES, false, "parent", "parent_id", "parent_id <> ''", "1000000 1000000 10"},
-    {PAWL_TABLE_INSTANCES, false, "status", "status, created_us", NULL, "1000000 1000000 400000 2"},
-    {PAWL_TABLE_INSTANCES, false, "sub_status", "sub_status, created_us", NULL,
+    {PAWL_TABLE_INSTANCES, false, "parent", "parent_id", "parent_id <> ''", 1, 0,
+     "1000000 1000000 10"},
+    {PAWL_TABLE_INSTANCES, false, "status", "status, created_us", NULL, 1, 0,
+     "1000000 1000000 400000 2"},
+    {PAWL_TABLE_INSTANCES, false, "sub_status", "sub_status, created_us", NULL, 1, 0,
      "1000000 1000000 200000 2"},
-    {PAWL_TABLE_INSTANCES, false, "created", "created_us", NULL, "1000000 1000000 2"},
-    {PAWL_TABLE_INSTANCES, false, "updated", "updated_us", NULL, "1000000 1000000 2"},
-    {PAWL_TABLE_INSTANCES, false, "owned", "owner", "owner <> 0", "1000 1000 100"},
-    {PAWL_TABLE_INSTANCES, false, "runnable", "owner", "runnable <> 0", "1000 1000 100"},
+    {PAWL_TABLE_INSTANCES, false, "created", "created_us", NULL, 1, 0, "1000000 1000000 2"},
+    {PAWL_TABLE_INSTANCES, false, "updated", "updated_us", NULL, 1, 0, "1000000 1000000 2"},
+    {PAWL_TABLE_INSTANCES, false, "owned", "owner", "owner <> 0", 1, 0, "1000 1000 100"},
+    {PAWL_TABLE_INSTANCES, false, "runnable", "owner", "runnable <> 0", 1, 2, "1000 1000 100"},
+    /* With what is set aside in it: many of those do not stand in the way of the few to be run. */
+    {PAWL_TABLE_INSTANCES, false, "ready", "owner, retry_us", "runnable <> 0", 2, 0,
+     "1000 1000 100 1"},
     /* Very many may wait for the same event: those of a page, and the one that an order number
      * means, are found without reading the others. */
-    {PAWL_TABLE_BOOKMARKS, false, "hash", "hash, id", NULL, "1000000 1000000 1000 1"},
+    {PAWL_TABLE_BOOKMARKS, false, "hash", "hash, id", NULL, 1, 0, "1000000 1000000 1000 1"},
     {PAWL_TABLE_BOOKMARKS, false, "correlation", "hash, correlation_id, id", "correlation_id <> ''",
-     "1000000 1000000 1000 10 1"},
-    {PAWL_TABLE_BOOKMARKS, false, "instance", "instance_id", NULL, "1000000 1000000 10"},
-    {PAWL_TABLE_WORK, false, "due", "due_us", "due_us < " PAWL_SQL_NEVER, "1000000 1000000 10"},
-    {PAWL_TABLE_WORK, false, "kind", "kind, due_us", "due_us < " PAWL_SQL_NEVER,
+     1, 0, "1000000 1000000 1000 10 1"},
+    {PAWL_TABLE_BOOKMARKS, false, "instance", "instance_id", NULL, 1, 0, "1000000 1000000 10"},
+    {PAWL_TABLE_WORK, false, "due", "due_us", "due_us < " PAWL_SQL_NEVER, 1, 0,
+     "1000000 1000000 10"},
+    {PAWL_TABLE_WORK, false, "kind", "kind, due_us", "due_us < " PAWL_SQL_NEVER, 1, 0,
      "1000000 1000000 100000 2"},
-    {PAWL_TABLE_WORK, false, "expires", "expires_us", "expires_us < " PAWL_SQL_NEVER,
+    {PAWL_TABLE_WORK, false, "expires", "expires_us", "expires_us < " PAWL_SQL_NEVER, 1, 0,
      "1000000 1000000 10"},
-    {PAWL_TABLE_WORK, false, "instance", "instance_id, due_us", "instance_id <> ''",
+    {PAWL_TABLE_WORK, false, "instance", "instance_id, due_us", "instance_id <> ''", 1, 0,
      "1000000 1000000 10 2"},
-    {PAWL_TABLE_WORK, false, "parked", "hash", "due_us = " PAWL_SQL_NEVER, "1000000 1000000 10"},
-    {PAWL_TABLE_RESERVATIONS, false, "instance", "instance_id", "instance_id <> ''",
+    {PAWL_TABLE_WORK, false, "parked", "hash", "due_us = " PAWL_SQL_NEVER, 1, 2,
      "1000000 1000000 10"},
-    {PAWL_TABLE_RESERVATIONS, false, "expires", "expires_us", "expires_us < " PAWL_SQL_NEVER,
+    /* All that a new bookmark is compared with: what waits for another order is not read. */
+    {PAWL_TABLE_WORK, false, "waiting", "hash, correlation_id, instance_id",
+     "due_us = " PAWL_SQL_NEVER, 2, 0, "1000000 1000000 100000 10000 1"},
+    {PAWL_TABLE_RESERVATIONS, false, "instance", "instance_id", "instance_id <> ''", 1, 0,
      "1000000 1000000 10"},
-    {PAWL_TABLE_DEFINITIONS, true, "version", "definition_id, version", NULL,
+    {PAWL_TABLE_RESERVATIONS, false, "expires", "expires_us", "expires_us < " PAWL_SQL_NEVER, 1, 0,
+     "1000000 1000000 10"},
+    {PAWL_TABLE_DEFINITIONS, true, "version", "definition_id, version", NULL, 1, 0,
      "1000000 1000000 10 1"},
-    {PAWL_TABLE_DEFINITIONS, false, "published", "definition_id, is_published", NULL,
+    {PAWL_TABLE_DEFINITIONS, false, "published", "definition_id, is_published", NULL, 1, 0,
      "1000000 1000000 10 5"},
-    {PAWL_TABLE_TRIGGERS, true, "activity", "definition_id, hash, activity_id", NULL,
+    {PAWL_TABLE_TRIGGERS, true, "activity", "definition_id, hash, activity_id", NULL, 1, 0,
      "1000000 1000000 10 2 1"},
-    {PAWL_TABLE_TRIGGERS, false, "hash", "hash", NULL, "1000000 1000000 10"},
-    {PAWL_TABLE_DEAD_LETTERS, true, "work", "work_id", NULL, "1000000 1000000 1"},
-    {PAWL_TABLE_DEAD_LETTERS, false, "dead", "dead_us", NULL, "1000000 1000000 10"},
-    {PAWL_TABLE_DEAD_LETTERS, false, "instance", "instance_id", "instance_id <> ''",
+    {PAWL_TABLE_TRIGGERS, false, "hash", "hash", NULL, 1, 0, "1000000 1000000 10"},
+    {PAWL_TABLE_DEAD_LETTERS, true, "work", "work_id", NULL, 1, 0, "1000000 1000000 1"},
+    {PAWL_TABLE_DEAD_LETTERS, false, "dead", "dead_us", NULL, 1, 0, "1000000 1000000 10"},
+    {PAWL_TABLE_DEAD_LETTERS, false, "instance", "instance_id", "instance_id <> ''", 1, 0,
      "1000000 1000000 10"},
-    {PAWL_TABLE_NODES, true, "incarnation", "incarnation", NULL, "1000000 1000000 1"},
+    {PAWL_TABLE_NODES, true, "incarnation", "incarnation", NULL, 1, 0, "1000000 1000000 1"},
+    {PAWL_TABLE_NODES, false, "lease", "lease_us", NULL, 2, 0, "1000000 1000000 1"},
 };
 
 struct types {
@@ -119,21 +132,13 @@ static const char *type_name(const struct types *types, enum pawl_column_type ty
     return type == PAWL_COLUMN_BYTES ? types->bytes : types->integer;
 }
 
-static void write_table(struct pawl_buf *buf, enum pawl_sql_dialect dialect, enum pawl_table table)
+static void write_column(struct pawl_buf *buf, enum pawl_sql_dialect dialect, enum pawl_table table,
+                         const struct pawl_column *column)
 {
-    const struct types *types = &types_of[dialect];
-    bool tenant_first = dialect == PAWL_SQL_SQLITE;
-    const struct pawl_table_info *info = pawl_table_info(table);
+    const char *none = column->type == PAWL_COLUMN_INT ? "0" : "''";
 
-    pawl__buf_printf(buf, "CREATE TABLE %s (tenant_id %s NOT NULL", table_names[table],
-                     types->text);
-    for (uint32_t i = 0; i < info->column_count; i++)
-        pawl__buf_printf(buf, ", %s %s NOT NULL", info->columns[i].name,
-                         type_name(types, info->columns[i].type));
-    pawl__buf_printf(buf, ", PRIMARY KEY (%s", tenant_first ? "tenant_id, " : "");
-    for (uint32_t i = 0; i < info->key_count; i++)
-        pawl__buf_printf(buf, "%s%s", i > 0 ? ", " : "", info->columns[i].name);
-    pawl__buf_printf(buf, "%s))%s", tenant_first ? "" : ", tenant_id", types->end);
+    pawl__buf_printf(buf, "ALTER TABLE %s ADD COLUMN %s %s NOT NULL DEFAULT %s", table_names[table],
+                     column->name, type_name(&types_of[dialect], column->type), none);
 }
 
 static void write_index(struct pawl_buf *buf, enum pawl_sql_dialect dialect,
@@ -165,36 +170,59 @@ static int keep(struct pawl_buf *buf, struct pawl_arena *arena, const char **lis
     return PAWL_OK;
 }
 
+static int make_columns(enum pawl_sql_dialect dialect, uint32_t version, struct pawl_buf *buf,
+                        struct pawl_arena *arena, const char **list, size_t *count)
+{
+    int status = PAWL_OK;
+
+    for (int table = 0; table < PAWL_TABLE_COUNT; table++) {
+        const struct pawl_table_info *info = pawl_table_info((enum pawl_table)table);
+
+        for (uint32_t i = 0; i < info->column_count && status == PAWL_OK; i++)
+            if (info->columns[i].since == version) {
+                write_column(buf, dialect, (enum pawl_table)table, &info->columns[i]);
+                status = keep(buf, arena, list, count);
+            }
+    }
+    return status;
+}
+
+static int make_indexes(enum pawl_sql_dialect dialect, uint32_t version, struct pawl_buf *buf,
+                        struct pawl_arena *arena, const char **list, size_t *count)
+{
+    int status = PAWL_OK;
+
+    for (size_t i = 0; i < sizeof indexes / sizeof indexes[0] && status == PAWL_OK; i++) {
+        if (indexes[i].until == version)
+            pawl__buf_printf(buf, "DROP INDEX %s_%s", table_names[indexes[i].table],
+                             indexes[i].name);
+        else if (indexes[i].since == version)
+            write_index(buf, dialect, &indexes[i]);
+        else
+            continue;
+        status = keep(buf, arena, list, count);
+    }
+    return status;
+}
+
 /*
  * SQLite has no statistics unless somebody makes some, and then takes it that a tenant has ten
  * rows: it would rather read all of them in the wanted order than look up the few that match. The
- * truth is as good as known beforehand, so the schema says it.
+ * truth is as good as known beforehand, so the schema says it. Statistics of an index that is
+ * dropped go with it.
  */
-static void write_statistics(struct pawl_buf *buf)
+static int make_statistics(uint32_t version, struct pawl_buf *buf, struct pawl_arena *arena,
+                           const char **list, size_t *count)
 {
     const char *between = "INSERT INTO sqlite_stat1 (tbl, idx, stat) VALUES ";
-
-    for (int table = 0; table < PAWL_TABLE_COUNT; table++) {
-        pawl__buf_printf(buf, "%s('%s', 'sqlite_autoindex_%s_1', '1000000 1000000 %s1')", between,
-                         table_names[table], table_names[table],
-                         pawl_table_info((enum pawl_table)table)->key_count > 1 ? "10 " : "");
-        between = ", ";
-    }
-    for (size_t i = 0; i < sizeof indexes / sizeof indexes[0]; i++)
-        pawl__buf_printf(buf, "%s('%s', '%s_%s', '%s')", between, table_names[indexes[i].table],
-                         table_names[indexes[i].table], indexes[i].name, indexes[i].statistics);
-}
-
-static int make_statistics(struct pawl_buf *buf, struct pawl_arena *arena, const char **list,
-                           size_t *count)
-{
     int status;
 
-    pawl__buf_text(buf, "ANALYZE sqlite_schema"); /* makes the table */
-    status = keep(buf, arena, list, count);
-    if (status != PAWL_OK)
-        return status;
-    write_statistics(buf);
+    for (size_t i = 0; i < sizeof indexes / sizeof indexes[0]; i++)
+        if (indexes[i].since == version) {
+            pawl__buf_printf(buf, "%s('%s', '%s_%s', '%s')", between, table_names[indexes[i].table],
+                             table_names[indexes[i].table], indexes[i].name, indexes[i].statistics);
+            between = ", ";
+        }
     status = keep(buf, arena, list, count);
     if (status != PAWL_OK)
         return status;
@@ -202,28 +230,49 @@ static int make_statistics(struct pawl_buf *buf, struct pawl_arena *arena, const
     return keep(buf, arena, list, count);
 }
 
+/* What came with `version`, by what the tables and indexes say of it. */
+static int make_additions(enum pawl_sql_dialect dialect, uint32_t version, struct pawl_buf *buf,
+                          struct pawl_arena *arena, const char **list, size_t *count)
+{
+    int status = make_columns(dialect, version, buf, arena, list, count);
+
+    if (status == PAWL_OK)
+        status = make_indexes(dialect, version, buf, arena, list, count);
+    if (status == PAWL_OK && dialect == PAWL_SQL_SQLITE)
+        status = make_statistics(version, buf, arena, list, count);
+    return status;
+}
+
 static int make_first(enum pawl_sql_dialect dialect, struct pawl_buf *buf, struct pawl_arena *arena,
                       const char **list, size_t *count)
 {
-    const struct types *types = &types_of[dialect];
-    int status;
+    const char *const *texts = pawl__sql_first_schema(dialect, count);
 
-    pawl__buf_printf(buf,
-                     "CREATE TABLE pawl_schema (version %s NOT NULL, minimum_reader %s NOT NULL, "
-                     "written_by %s NOT NULL, applied_us %s NOT NULL, PRIMARY KEY (version))%s",
-                     types->integer, types->integer, types->text, types->integer, types->end);
-    status = keep(buf, arena, list, count);
-    for (int table = 0; table < PAWL_TABLE_COUNT && status == PAWL_OK; table++) {
-        write_table(buf, dialect, (enum pawl_table)table);
-        status = keep(buf, arena, list, count);
-    }
-    for (size_t i = 0; i < sizeof indexes / sizeof indexes[0] && status == PAWL_OK; i++) {
-        write_index(buf, dialect, &indexes[i]);
-        status = keep(buf, arena, list, count);
-    }
-    if (status == PAWL_OK && dialect == PAWL_SQL_SQLITE)
-        status = make_statistics(buf, arena, list, count);
-    return status;
+    (void)buf;
+    (void)arena;
+    PAWL_ASSERT(*count <= STATEMENTS_MAX);
+    memcpy(list, texts, *count * sizeof *texts);
+    return PAWL_OK;
+}
+
+/*
+ * Nodes of version 1 have no living lease now, but one that merely stood still would renew it and
+ * go on as if nothing had happened. Under another name its row is none that it can renew, and still
+ * says whose the claims of its incarnation were.
+ */
+static int end_nodes(struct pawl_buf *buf, struct pawl_arena *arena, const char **list,
+                     size_t *count)
+{
+    pawl__buf_text(buf, "UPDATE pawl_nodes SET id = id || ' (schema 1)'");
+    return keep(buf, arena, list, count);
+}
+
+static int make_second(enum pawl_sql_dialect dialect, struct pawl_buf *buf,
+                       struct pawl_arena *arena, const char **list, size_t *count)
+{
+    int status = make_additions(dialect, 2, buf, arena, list, count);
+
+    return status == PAWL_OK ? end_nodes(buf, arena, list, count) : status;
 }
 
 #ifdef PAWL_NEXT_VERSION
@@ -246,10 +295,18 @@ static const struct {
                 const char **list, size_t *count);
 } versions[PAWL_STORE_SCHEMA + 1] = {
     [1] = {1, make_first},
+    /* Nodes of version 1 would not write revision_owner, and run what was set aside. */
+    [2] = {2, make_second},
 #ifdef PAWL_NEXT_VERSION
-    [2] = {1, make_next},
+    [3] = {2, make_next},
 #endif
 };
+
+bool pawl__sql_locks_out(int64_t version)
+{
+    return version > 0 && version < PAWL_STORE_SCHEMA &&
+           versions[PAWL_STORE_SCHEMA].minimum_reader > version;
+}
 
 int pawl__sql_migration(enum pawl_sql_dialect dialect, int version, struct pawl_arena *arena,
                         const char *const **statements, size_t *count, int *minimum_reader,

@@ -7,6 +7,7 @@
  * the partial indexes: neither database uses such an index unless the query says it too.
  */
 #include "stores/sql_text.h"
+#include "stores/stores.h"
 
 /* clang-format off */
 #define ALIVE(incarnation)                                                                         \
@@ -22,16 +23,29 @@
 #define MINE                                                                                       \
     "{tenant} AND id = {.id} AND owner {is} {.owner} AND fence = {.fence} "                     \
     "AND revision = {.revision} AND {.owner} <> 0"
-#define STEP "owner = {owner}, revision = revision + 1, revision_fence = fence"
+#define STEP                                                                                       \
+    "owner = {owner}, revision = revision + 1, revision_fence = fence, revision_owner = {.owner}"
+/* A step was taken: whatever stood in its way before is over. */
+#define PROGRESS "takeovers = 0, failures = 0, retry_us = 0, trouble = ''"
 
 #define CREATE "INSERT INTO pawl_instances (tenant_id, {all}) "
 #define CREATE_END " ON CONFLICT DO NOTHING"
-#define ADVANCE "UPDATE pawl_instances SET " STEP ", {advanced} WHERE " MINE
+#define ADVANCE "UPDATE pawl_instances SET " STEP ", " PROGRESS ", {advanced} WHERE " MINE
 #define REOPEN                                                                                     \
-    "UPDATE pawl_instances SET " STEP ", cancel_requested = 0, {advanced} WHERE " MINE
+    "UPDATE pawl_instances SET " STEP ", " PROGRESS ", cancel_requested = 0, {advanced} WHERE " MINE
 #define KEEP "UPDATE pawl_instances SET " STEP " WHERE " MINE
+#define SET_ASIDE                                                                                  \
+    "UPDATE pawl_instances SET " STEP ", failures = {.failures}, retry_us = {.retry_us}, "         \
+    "trouble = {.trouble} WHERE " MINE
 #define REMOVE "DELETE FROM pawl_instances WHERE " MINE
 #define CANCEL "UPDATE pawl_instances SET cancel_requested = 1 WHERE {tenant} AND id = {.id}"
+/* The row is another node's, which may hold it for long: it is not waited for. Answers whether
+ * there is such an instance, too. */
+#define CANCEL_POSTGRES                                                                            \
+    "WITH l AS MATERIALIZED (SELECT 1 FROM pawl_instances WHERE {tenant} AND id = {.id} FOR UPDATE " \
+    "SKIP LOCKED), m AS (" CANCEL " AND EXISTS (SELECT 1 FROM l) AND " PAWL_SQL_HELD               \
+    " RETURNING 1) SELECT set_config('pawl.ok', CASE WHEN EXISTS (SELECT 1 FROM m) THEN '1' ELSE " \
+    "'0' END, true), (SELECT count(*) FROM pawl_instances WHERE {tenant} AND id = {.id})"
 
 #define DONE "DELETE FROM pawl_work WHERE {tenant} AND id = {id} AND owner = {owner}"
 #define STAMP                                                                                      \
@@ -42,56 +56,80 @@
     "NOTHING"
 #define WAKE                                                                                       \
     "UPDATE pawl_work SET due_us = {now} WHERE {tenant} AND hash = {.hash} "                 \
-    "AND hash <> '' AND due_us = {never}"
+    "AND hash <> '' AND correlation_id IN ('', {.correlation_id}) "                                \
+    "AND instance_id IN ('', {.instance_id}) "                                                     \
+    "AND activity_instance_id IN ('', {.activity_instance_id}) "                                   \
+    "AND owner = 0 AND due_us = {never}"
 #define MAIL                                                                                       \
     "FROM pawl_work WHERE {tenant} AND instance_id = {id} AND instance_id <> '' "            \
     "AND due_us <= {now} ORDER BY due_us, id LIMIT {limit}"
 
 #define CLAIM                                                                                      \
-    "UPDATE pawl_instances SET owner = {owner}, fence = fence + 1 WHERE {tenant} "           \
+    "UPDATE pawl_instances SET owner = {owner}, "                                                  \
+    "fence = (CASE WHEN fence > {value} THEN fence ELSE {value} END) + 1, "                        \
+    "takeovers = takeovers + (CASE WHEN owner IN (0, {owner}) THEN 0 ELSE 1 END) WHERE {tenant} "  \
     "AND id = {id} AND (owner = 0 OR owner = {owner} OR NOT " ALIVE("pawl_instances.owner")        \
     ") RETURNING {columns}"
 #define CLAIM_LOOK "SELECT {columns} FROM pawl_instances WHERE {tenant} AND id = {id}"
 
-/* Work of these parts that nobody living has, and that no living owner of its instance finds. */
+/* Work of these parts that nobody living has. */
 #define FREE_WORK                                                                                  \
-    "w.part >= {from} AND w.part < {to} AND (w.owner = 0 OR NOT " ALIVE("w.owner")                 \
-    ") AND (w.instance_id = '' OR (SELECT 1 FROM pawl_instances AS i "                  \
-    "WHERE i.{tenant} AND i.id = w.instance_id AND i.owner <> {owner} AND " \
-    ALIVE("i.owner") " LIMIT 1) IS NULL)"
-#define LATE_WORK(column, kind)                                                                    \
+    "w.part >= {from} AND w.part < {to} AND (w.owner = 0 OR NOT " ALIVE("w.owner") ")"
+/* Of what is due: that no living owner of its instance finds, and whose instance is not put off. */
+#define NOT_FOUND_BY_OWNER                                                                         \
+    " AND (w.instance_id = '' OR (SELECT 1 FROM pawl_instances AS i "                              \
+    "WHERE i.{tenant} AND i.id = w.instance_id AND (i.retry_us > {now} OR (i.owner <> {owner} "    \
+    "AND " ALIVE("i.owner") ")) LIMIT 1) IS NULL)"
+/* Of what has expired: that is parked. Written so that no index is chosen by it: the one of parked
+ * work would be read from end to end. */
+#define PARKED " AND +w.due_us {is} {never}"
+#define LATE_WORK(column, kind, more)                                                              \
     "SELECT w.id, w.due_us FROM pawl_work AS w WHERE w.{tenant} " kind "AND w." column       \
-    " <= {now} AND w." column " < {never} AND " FREE_WORK " ORDER BY w." column " LIMIT {limit}"
+    " <= {now} AND w." column " < {never} AND " FREE_WORK more " ORDER BY w." column               \
+    " LIMIT {limit}"
+#define DUE_WORK(kind) LATE_WORK("due_us", kind, NOT_FOUND_BY_OWNER)
+#define EXPIRED_WORK(kind) LATE_WORK("expires_us", kind, PARKED)
 #define OF_KIND "AND w.kind = {text} "
 
 #define TAKE_SQLITE(kind)                                                                          \
     "UPDATE pawl_work SET owner = {owner} WHERE {tenant} AND id IN (SELECT id FROM ("        \
-    "SELECT * FROM (" LATE_WORK("due_us", kind) ") UNION "                                         \
-    "SELECT * FROM (" LATE_WORK("expires_us", kind) ")) ORDER BY due_us, id LIMIT {limit}) "       \
+    "SELECT * FROM (" DUE_WORK(kind) ") UNION "                                                    \
+    "SELECT * FROM (" EXPIRED_WORK(kind) ")) ORDER BY due_us, id LIMIT {limit}) "                  \
     "RETURNING {columns}"
 /* What another take holds at this moment is passed over, not waited for. */
 #define TAKE_POSTGRES(kind)                                                                        \
-    "WITH d AS MATERIALIZED (" LATE_WORK("due_us", kind) " FOR UPDATE OF w SKIP LOCKED), "         \
-    "e AS MATERIALIZED (" LATE_WORK("expires_us", kind) " FOR UPDATE OF w SKIP LOCKED) "           \
+    "WITH d AS MATERIALIZED (" DUE_WORK(kind) " FOR UPDATE OF w SKIP LOCKED), "                    \
+    "e AS MATERIALIZED (" EXPIRED_WORK(kind) " FOR UPDATE OF w SKIP LOCKED) "                      \
     "UPDATE pawl_work SET owner = {owner} WHERE {tenant} AND id = ANY (ARRAY("               \
     "SELECT u.id FROM (SELECT * FROM d UNION SELECT * FROM e) AS u "                               \
     "ORDER BY u.due_us, u.id LIMIT {limit})) RETURNING {columns}"
 
-#define LEFT_ALONE(partial)                                                                        \
-    "SELECT i.id FROM pawl_instances AS i WHERE i.{tenant} AND i." partial                   \
-    " <> 0 AND (i.owner = 0 OR NOT " ALIVE("i.owner") ") LIMIT {limit}"
-#define RUNNABLE                                                                                   \
-    "SELECT u.id FROM (SELECT * FROM (" LEFT_ALONE("runnable") ") AS a UNION SELECT * FROM ("      \
-    LEFT_ALONE("owner") ") AS b) AS u ORDER BY u.id LIMIT {limit}"
+/* Nobody's, by the index of those that are ready; and whatever a dead node has. */
+#define READY                                                                                      \
+    "SELECT i.id FROM pawl_instances AS i WHERE i.{tenant} AND i.runnable <> 0 AND i.owner = 0 "   \
+    "AND i.retry_us <= {now}"
+#define LEFT_ALONE                                                                                 \
+    "SELECT i.id FROM pawl_instances AS i WHERE i.{tenant} AND i.owner <> 0 "                      \
+    "AND i.retry_us <= {now} AND NOT " ALIVE("i.owner")
+/* In the order of the indexes, so that what a node skips is the same each time. */
+#define RUNNABLE READY " UNION ALL " LEFT_ALONE " LIMIT {limit} OFFSET {value}"
 
 #define NEXT_DUE(kind)                                                                             \
     "SELECT w.due_us FROM pawl_work AS w WHERE w.{tenant} " kind "AND w.due_us > {now} "     \
     "AND w.due_us < {never} AND w.part >= {from} AND w.part < {to} ORDER BY w.due_us LIMIT 1"
 
+/* The newest incarnation is kept apart from the nodes' rows, which go. Rows that are newer were
+ * loaded, or written before there was this stamp. */
+#define NEWEST "(SELECT coalesce(max(incarnation), 0) FROM pawl_nodes WHERE {tenant})"
+#define INCARNATE                                                                                  \
+    "INSERT INTO pawl_stamps (tenant_id, name, value) SELECT '', '" PAWL_STAMP_INCARNATIONS "', "  \
+    NEWEST " + 1 WHERE true ON CONFLICT (tenant_id, name) DO UPDATE SET value = "                   \
+    "max(pawl_stamps.value + 1, excluded.value)"
 #define JOIN                                                                                       \
     "INSERT INTO pawl_nodes (tenant_id, id, incarnation, joined_us, lease_us, info) "              \
-    "SELECT '', {id}, coalesce(max(incarnation), 0) + 1, {now}, {now} + {value}, {text} "          \
-    "FROM pawl_nodes WHERE {tenant} ON CONFLICT (tenant_id, id) DO UPDATE SET "              \
+    "SELECT '', {id}, value, {now}, {now} + {value}, {text} "                                      \
+    "FROM pawl_stamps WHERE {tenant} AND name = '" PAWL_STAMP_INCARNATIONS "' "                    \
+    "ON CONFLICT (tenant_id, id) DO UPDATE SET "                                                   \
     "incarnation = excluded.incarnation, joined_us = excluded.joined_us, "                         \
     "lease_us = excluded.lease_us, info = excluded.info RETURNING incarnation, joined_us"
 #define THIS_NODE "WHERE {tenant} AND id = {id} AND incarnation = {owner}"
@@ -99,6 +137,9 @@
 #define FORGET                                                                                     \
     "DELETE FROM pawl_nodes WHERE {tenant} AND id <> {id} AND lease_us < {now} - {value}"
 #define LEAVE "UPDATE pawl_nodes SET lease_us = {now} " THIS_NODE
+#define LEAVE_ROW                                                                                  \
+    "DELETE FROM pawl_nodes " THIS_NODE " AND NOT EXISTS (SELECT 1 FROM pawl_instances AS i "      \
+    "WHERE i.{tenant} AND i.owner = {owner} AND i.owner <> 0)"
 
 /* Milliseconds are what SQLite's clock has; one reading serves a whole transaction. */
 #define NOW_SQLITE                                                                                 \
@@ -112,6 +153,8 @@ static const struct pawl_sql_template templates[PAWL_SQL_NAME_COUNT] = {
     [PAWL_SQL_NOW] = {PAWL_TABLE_NODES, 0, NOW_SQLITE, "SELECT {now}"},
     [PAWL_SQL_SCHEMA] = {PAWL_TABLE_NODES, 0, BOTH(
         "SELECT version, minimum_reader, written_by FROM pawl_schema ORDER BY version DESC LIMIT 1")},
+    [PAWL_SQL_LIVING] = {PAWL_TABLE_NODES, 0, BOTH(
+        "SELECT id FROM pawl_nodes WHERE {tenant} AND lease_us > {now} LIMIT 1")},
     [PAWL_SQL_SCHEMA_ADD] = {PAWL_TABLE_NODES, 0, BOTH(
         "INSERT INTO pawl_schema (version, minimum_reader, written_by, applied_us) "
         "VALUES ({value}, {limit}, {text}, {now})")},
@@ -133,12 +176,13 @@ static const struct pawl_sql_template templates[PAWL_SQL_NAME_COUNT] = {
         GUARD_WITH(ADVANCE " AND " PAWL_SQL_HELD)},
     [PAWL_SQL_KEEP] = {PAWL_TABLE_INSTANCES, 0, KEEP,
         GUARD_WITH(KEEP " AND " PAWL_SQL_HELD)},
+    [PAWL_SQL_SET_ASIDE] = {PAWL_TABLE_INSTANCES, 0, SET_ASIDE,
+        GUARD_WITH(SET_ASIDE " AND " PAWL_SQL_HELD)},
     [PAWL_SQL_REOPEN] = {PAWL_TABLE_INSTANCES, 0, REOPEN,
         GUARD_WITH(REOPEN " AND " PAWL_SQL_HELD)},
     [PAWL_SQL_REMOVE] = {PAWL_TABLE_INSTANCES, 0, REMOVE,
         GUARD_WITH(REMOVE " AND " PAWL_SQL_HELD)},
-    [PAWL_SQL_CANCEL] = {PAWL_TABLE_INSTANCES, 0, CANCEL,
-        GUARD_WITH(CANCEL " AND " PAWL_SQL_HELD)},
+    [PAWL_SQL_CANCEL] = {PAWL_TABLE_INSTANCES, 0, CANCEL, CANCEL_POSTGRES},
     [PAWL_SQL_WAKE] = {PAWL_TABLE_BOOKMARKS, 0, WAKE, WAKE " AND " PAWL_SQL_OK},
     [PAWL_SQL_MAIL_LEFT] = {PAWL_TABLE_WORK, 0, NULL, "SELECT id " MAIL},
     [PAWL_SQL_AFTERWARDS] = {PAWL_TABLE_INSTANCES, 0,
@@ -148,8 +192,7 @@ static const struct pawl_sql_template templates[PAWL_SQL_NAME_COUNT] = {
 
     [PAWL_SQL_CLAIM] = {PAWL_TABLE_INSTANCES, ALL, BOTH(CLAIM)},
     [PAWL_SQL_CLAIM_LOOK] = {PAWL_TABLE_INSTANCES,
-        /* all but the state, which stands before the last */
-        ~((uint64_t)1 << 20), BOTH(CLAIM_LOOK)},
+        ~((uint64_t)1 << 20) /* all but the state */, BOTH(CLAIM_LOOK)},
     [PAWL_SQL_CLAIM_MAIL] = {PAWL_TABLE_WORK, ALL, BOTH("SELECT {columns} " MAIL)},
 
     [PAWL_SQL_TAKE] = {PAWL_TABLE_WORK, ALL, TAKE_SQLITE(""), TAKE_POSTGRES("")},
@@ -158,14 +201,16 @@ static const struct pawl_sql_template templates[PAWL_SQL_NAME_COUNT] = {
     [PAWL_SQL_NEXT_DUE] = {PAWL_TABLE_WORK, 0, BOTH(NEXT_DUE(""))},
     [PAWL_SQL_NEXT_DUE_KIND] = {PAWL_TABLE_WORK, 0, BOTH(NEXT_DUE(OF_KIND))},
 
+    [PAWL_SQL_INCARNATE] = {PAWL_TABLE_STAMPS, 0, INCARNATE, NULL},
     [PAWL_SQL_JOIN_LOCK] = {PAWL_TABLE_NODES, 0, NULL,
         "LOCK TABLE pawl_nodes IN SHARE ROW EXCLUSIVE MODE"},
-    [PAWL_SQL_JOIN] = {PAWL_TABLE_NODES, 0, BOTH(JOIN)},
+    [PAWL_SQL_JOIN] = {PAWL_TABLE_NODES, 0, JOIN, NULL},
     [PAWL_SQL_LEASE_LOOK] = {PAWL_TABLE_NODES, 0,
         BOTH("SELECT lease_us, {now} FROM pawl_nodes " THIS_NODE)},
     [PAWL_SQL_RENEW] = {PAWL_TABLE_NODES, 0, BOTH(RENEW)},
     [PAWL_SQL_FORGET] = {PAWL_TABLE_NODES, 0, BOTH(FORGET)},
     [PAWL_SQL_LEAVE] = {PAWL_TABLE_NODES, 0, BOTH(LEAVE)},
+    [PAWL_SQL_LEAVE_ROW] = {PAWL_TABLE_NODES, 0, BOTH(LEAVE_ROW)},
 };
 /* clang-format on */
 

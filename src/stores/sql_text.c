@@ -48,7 +48,9 @@ static void add_created(struct maker *m, uint32_t column)
     static const char *const ones[] = {"fence", "revision", "revision_fence"};
     const char *name = m->info->columns[column].name;
 
-    if (strcmp(name, "owner") == 0)
+    if (strcmp(name, "revision_owner") == 0) /* whoever creates it, also when nobody owns it then */
+        add_column(m, pawl_table_column(m->table, "owner"));
+    else if (strcmp(name, "owner") == 0)
         add_param(m, PAWL_SQL_INPUTS, PAWL_COLUMN_INT, offsetof(struct pawl_sql_inputs, owner));
     else if (is_one_of(name, ones, sizeof ones / sizeof ones[0]))
         pawl__buf_byte(&m->text, '1');
@@ -58,8 +60,11 @@ static void add_created(struct maker *m, uint32_t column)
 
 static bool is_advanced(const char *name)
 {
-    static const char *const kept[] = {"id",    "parent_id", "created_us",     "cancel_requested",
-                                       "owner", "fence",     "revision_fence", "revision"};
+    static const char *const kept[] = {
+        "id",       "parent_id", "created_us",     "cancel_requested", "owner",
+        "fence",    "revision",  "revision_fence", "revision_owner",   "takeovers",
+        "failures", "retry_us",  "trouble",
+    };
 
     return !is_one_of(name, kept, sizeof kept / sizeof kept[0]);
 }

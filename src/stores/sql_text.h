@@ -42,6 +42,9 @@ struct pawl_sql_template {
 };
 const struct pawl_sql_template *pawl__sql_template(enum pawl_sql_name name);
 
+/* The statements of version 1 (sql_schema_1.c). */
+const char *const *pawl__sql_first_schema(enum pawl_sql_dialect dialect, size_t *count);
+
 /* NULs as U+FFFD; the same string when there is none. ptr is NULL when the arena is full. */
 struct pawl_str pawl__sql_clean(struct pawl_str text, struct pawl_arena *arena);
 

@@ -128,6 +128,37 @@ static int run_migration(struct pawl_sqlite_session *session, int version, struc
     return status;
 }
 
+/* Nodes that run now would go on with tables that they do not know. */
+static int check_nodes(struct pawl_sqlite_store *store, struct pawl_sqlite *db, int64_t version,
+                       struct pawl_error *err)
+{
+    struct pawl_sqlite_statement *statement = NULL;
+    int64_t now_us = 0;
+    bool row = false;
+    int status = PAWL_OK;
+
+    if (!pawl__sql_locks_out(version))
+        return PAWL_OK;
+    status = ask(db, pawl__sql_statement(store->sql, PAWL_SQL_NOW)->text, &now_us, err);
+    if (status == PAWL_OK)
+        status = pawl__sqlite_prepare(db, pawl__sql_statement(store->sql, PAWL_SQL_LIVING)->text,
+                                      &statement, err);
+    if (status == PAWL_OK)
+        status = pawl__sqlite_bind_int(statement, 1, now_us, err);
+    if (status == PAWL_OK)
+        status = pawl__sqlite_step(statement, &row, err);
+    if (status == PAWL_OK && row)
+        status = pawl__error_set(err, PAWL_EBUSY,
+                                 "%s: its tables must be brought from version %lld to %d, and node "
+                                 "'%.*s' of an earlier Pawl is running: stop the nodes of the "
+                                 "earlier version first (one that was killed counts until its "
+                                 "lease is over)",
+                                 store->path, (long long)version, PAWL_STORE_SCHEMA,
+                                 PAWL_STR_ARG(pawl__sqlite_column_str(statement, 0)));
+    pawl__sqlite_reset(statement);
+    return status;
+}
+
 static int migrate(struct pawl_sqlite_store *store, struct pawl_error *err)
 {
     struct pawl_sqlite_session session;
@@ -138,6 +169,8 @@ static int migrate(struct pawl_sqlite_store *store, struct pawl_error *err)
         return status;
     /* Once more under the lock: another process may have been faster. */
     status = read_schema(store, session.db, &version, err);
+    if (status == PAWL_OK)
+        status = check_nodes(store, session.db, version, err);
     while (status == PAWL_OK && version < PAWL_STORE_SCHEMA)
         status = run_migration(&session, (int)++version, err);
     if (status == PAWL_OK)

@@ -166,6 +166,9 @@ static int write_change(struct member *m, const struct pawl_change *change, stru
     if (!statement)
         return pawl__error_set(err, PAWL_EINVAL, "a commit cannot make change %d of table %d",
                                (int)change->kind, (int)change->table);
+    if (change->kind == PAWL_CHANGE_INSERT && change->table == PAWL_TABLE_RESERVATIONS &&
+        ((const struct pawl_reservation_row *)change->row)->expires_us <= m->session->now_us)
+        return pawl__error_code(err, PAWL_ECONFLICT);
     status = pawl__sqlite_session_run(m->session, statement, &inputs, NULL, NULL, err);
     if (status != PAWL_OK)
         return status;

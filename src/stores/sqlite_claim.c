@@ -40,7 +40,7 @@ static int read_instance(struct pawl_sqlite_session *session, enum pawl_sql_name
                          int64_t owner, struct pawl_claim *claim, struct pawl_arena *arena,
                          bool *found, struct pawl_error *err)
 {
-    struct pawl_sql_inputs inputs = {.id = claim->id, .owner = owner};
+    struct pawl_sql_inputs inputs = {.id = claim->id, .owner = owner, .value = claim->seen_fence};
     struct pawl_sqlite_statement *statement = NULL;
     int status =
         pawl__sqlite_session_run(session, named(session, name), &inputs, &statement, found, err);
@@ -90,7 +90,8 @@ int pawl__sqlite_store_claim(struct pawl_store *base, int64_t owner, struct pawl
         goto out;
     }
     for (size_t i = 0; i < count && status == PAWL_OK; i++) {
-        made[i] = (struct pawl_claim){.id = claims[i].id, .ticket = claims[i].ticket};
+        made[i] = (struct pawl_claim){
+            .id = claims[i].id, .ticket = claims[i].ticket, .seen_fence = claims[i].seen_fence};
         status = claim_one(&session, owner, &made[i], arena, err);
     }
     if (status == PAWL_OK)
@@ -188,6 +189,7 @@ int pawl__sqlite_store_take(struct pawl_store *base, const struct pawl_take *tak
         .text = take->kind,
         .owner = take->owner,
         .limit = take->limit,
+        .value = take->runnable_skip,
         .part_from = take->part_from,
         .part_to = take->part_from == 0 && take->part_to == 0 ? PARTS : take->part_to};
     struct pawl_taken made = {.next_due_us = PAWL_TIME_NEVER};
@@ -221,15 +223,17 @@ static int join(struct pawl_sqlite_session *session, struct pawl_sql_inputs *inp
 {
     struct pawl_sqlite_statement *statement = NULL;
     bool row = false;
-    int status = pawl__sqlite_session_run(session, named(session, PAWL_SQL_JOIN), inputs,
-                                          &statement, &row, err);
+    int status = pawl__sqlite_session_run(session, named(session, PAWL_SQL_INCARNATE), inputs, NULL,
+                                          NULL, err);
 
+    if (status == PAWL_OK)
+        status = pawl__sqlite_session_run(session, named(session, PAWL_SQL_JOIN), inputs,
+                                          &statement, &row, err);
     if (status != PAWL_OK)
         return status;
     PAWL_ASSERT(row);
     made->incarnation = pawl__sqlite_column_int(statement, 0);
     pawl__sqlite_reset(statement);
-    /* The newest incarnation is this one, and stays: the next is greater. */
     inputs->value = PAWL_NODE_FORGET_US;
     return pawl__sqlite_session_run(session, named(session, PAWL_SQL_FORGET), inputs, NULL, NULL,
                                     err);
@@ -284,6 +288,9 @@ int pawl__sqlite_store_lease(struct pawl_store *base, struct pawl_lease *lease, 
     case PAWL_LEASE_LEAVE:
         status = pawl__sqlite_session_run(&session, named(&session, PAWL_SQL_LEAVE), &inputs, NULL,
                                           NULL, err);
+        if (status == PAWL_OK)
+            status = pawl__sqlite_session_run(&session, named(&session, PAWL_SQL_LEAVE_ROW),
+                                              &inputs, NULL, NULL, err);
         break;
     default:
         status = pawl__error_code(err, PAWL_EINVAL);

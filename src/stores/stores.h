@@ -18,11 +18,14 @@
 #include <pawl/ext/env.h>
 #include <pawl/ext/store.h>
 
+/* The stamp that counts incarnations: none is given twice, also when no node has a row. */
+#define PAWL_STAMP_INCARNATIONS "incarnations"
+
 /* The newest version of the tables that this library writes. */
 #ifdef PAWL_NEXT_VERSION /* the version after this one, for tests of nodes of both */
-#define PAWL_STORE_SCHEMA 2
+#define PAWL_STORE_SCHEMA 3
 #else
-#define PAWL_STORE_SCHEMA 1
+#define PAWL_STORE_SCHEMA 2
 #endif
 
 /* Make the tables when there are none, and bring older ones up to date. Without it a store that is
@@ -34,7 +37,7 @@
 
 struct pawl_store_options {
     uint32_t flags;       /* PAWL_STORE_OPEN_… */
-    uint32_t connections; /* to a server, at the most; 0: 8 */
+    uint32_t connections; /* to a server, at the most; 0: 9 */
 };
 
 /* ---- memory ------------------------------------------------------------------------------ */
@@ -49,6 +52,19 @@ PAWL_MUST_CHECK int pawl__memory_database_new(struct pawl_env *env,
                                               struct pawl_memory_database **out,
                                               struct pawl_error *err);
 void pawl__memory_database_free(struct pawl_memory_database *database); /* NULL allowed */
+
+/* From now on a crash forgets. */
+void pawl__memory_database_set_forgetful(struct pawl_memory_database *database);
+/* Of a claim or take that was forgotten: what owner and fence (of instances) are again. */
+typedef void (*pawl_forgotten_visitor)(void *ctx, enum pawl_table table, struct pawl_str id,
+                                       int64_t owner, int64_t fence);
+/*
+ * The server crashes and starts again: the claims and takes that no commit has followed are undone,
+ * the newest first, but for the oldest `keep` of them. PAWL_ESTOPPED: nothing happened.
+ */
+PAWL_MUST_CHECK int pawl__memory_database_crash(struct pawl_memory_database *database,
+                                                uint32_t keep, pawl_forgotten_visitor visit,
+                                                void *ctx);
 
 /* A connection to it, for a node whose environment is `env`. Close all before the database goes. */
 PAWL_MUST_CHECK int pawl__memory_store_open(struct pawl_memory_database *database,

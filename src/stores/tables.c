@@ -1,16 +1,19 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The tables of a store, as data: what the structs of <pawl/ext/store.h> hold, column by column.
- * Schemas, statements and queries are made from this, so that a new column is added in one place.
+ * Schemas, statements and queries are made from this, so that a new column is added in one place:
+ * at the end of its table, with the version of the schema that adds it.
  */
 #include "base/arena.h"
 
 #include <pawl/ext/store.h>
 
 /* clang-format off */
-#define TEXT(row, column) {#column, PAWL_COLUMN_TEXT, offsetof(struct row, column)}
-#define BYTES(row, column) {#column, PAWL_COLUMN_BYTES, offsetof(struct row, column)}
-#define INT(row, column) {#column, PAWL_COLUMN_INT, offsetof(struct row, column)}
+#define SINCE(version, type, row, column)                                                          \
+    {#column, PAWL_COLUMN_##type, offsetof(struct row, column), version}
+#define TEXT(row, column) SINCE(1, TEXT, row, column)
+#define BYTES(row, column) SINCE(1, BYTES, row, column)
+#define INT(row, column) SINCE(1, INT, row, column)
 /* clang-format on */
 
 static const struct pawl_column instance_columns[] = {
@@ -36,6 +39,11 @@ static const struct pawl_column instance_columns[] = {
     INT(pawl_instance_row, runnable),
     BYTES(pawl_instance_row, state),
     BYTES(pawl_instance_row, counts),
+    SINCE(2, INT, pawl_instance_row, revision_owner),
+    SINCE(2, INT, pawl_instance_row, takeovers),
+    SINCE(2, INT, pawl_instance_row, failures),
+    SINCE(2, INT, pawl_instance_row, retry_us),
+    SINCE(2, TEXT, pawl_instance_row, trouble),
 };
 
 static const struct pawl_column bookmark_columns[] = {

@@ -10,10 +10,13 @@ static const char *const names[MISCHIEF_COUNT] = {
     [MISCHIEF_KILL] = "killed",
     [MISCHIEF_STOP] = "stopped and started",
     [MISCHIEF_PAUSE] = "paused past the lease",
+    [MISCHIEF_HALF] = "paused with half of a request sent",
+    [MISCHIEF_MUTE] = "answers to the sender without keys lost",
     [MISCHIEF_CUT] = "cut off",
     [MISCHIEF_CLOCK] = "clock set",
     [MISCHIEF_STORE] = "database restarted",
     [MISCHIEF_LOCKS] = "lock service restarted",
+    [MISCHIEF_FAILOVER] = "database failed over to its standby",
 };
 
 static int64_t between(struct monkey *m, int64_t least, int64_t most)
@@ -40,6 +43,31 @@ static void set_clock(struct monkey *m, struct node *node)
         m->done[MISCHIEF_CLOCK]++;
 }
 
+/* Counted only when it hit: the node had something to send, and stands still in the middle of it.
+ */
+static void halve(struct monkey *m, unsigned number)
+{
+    struct node *node = &m->nodes[number];
+    bool hit = m->halve(m->ctx, number, (size_t)between(m, 200, 12000));
+
+    if (hit) {
+        node_pause(node);
+        rest(m, m->lease_ns + between(m, 200 * MS, 1000 * MS));
+        node_continue(node);
+        m->done[MISCHIEF_HALF]++;
+    }
+    m->mend(m->ctx, number);
+}
+
+/* Until the promotion nodes meet a standby that only reads; afterwards commits go on at once. */
+static void fail_over(struct monkey *m)
+{
+    m->crash_primary(m->ctx);
+    rest(m, between(m, 0, 800 * MS));
+    m->promote_standby(m->ctx);
+    m->add_standby(m->ctx);
+}
+
 /* Something that lasts and ends within the call. */
 static void torment(struct monkey *m, enum mischief what, unsigned number)
 {
@@ -60,6 +88,14 @@ static void torment(struct monkey *m, enum mischief what, unsigned number)
         rest(m, m->lease_ns + between(m, 200 * MS, 1000 * MS));
         node_continue(node);
         break;
+    case MISCHIEF_HALF:
+        halve(m, number);
+        return;
+    case MISCHIEF_MUTE:
+        m->mute(m->ctx, true);
+        rest(m, m->lease_ns + between(m, 200 * MS, 1000 * MS));
+        m->mute(m->ctx, false);
+        break;
     case MISCHIEF_CUT:
         m->cut(m->ctx, number);
         rest(m, m->lease_ns + between(m, 200 * MS, 1000 * MS));
@@ -74,6 +110,9 @@ static void torment(struct monkey *m, enum mischief what, unsigned number)
     case MISCHIEF_LOCKS:
         m->restart_locks(m->ctx);
         break;
+    case MISCHIEF_FAILOVER:
+        fail_over(m);
+        break;
     case MISCHIEF_COUNT:
         return;
     }
@@ -83,12 +122,18 @@ static void torment(struct monkey *m, enum mischief what, unsigned number)
 static bool can(const struct monkey *m, enum mischief what)
 {
     switch (what) {
+    case MISCHIEF_HALF:
+        return m->halve != NULL;
+    case MISCHIEF_MUTE:
+        return m->mute != NULL;
     case MISCHIEF_CUT:
         return m->cut != NULL;
     case MISCHIEF_STORE:
         return m->restart_store != NULL;
     case MISCHIEF_LOCKS:
         return m->restart_locks != NULL;
+    case MISCHIEF_FAILOVER:
+        return m->crash_primary != NULL;
     case MISCHIEF_CLOCK:
         return m->nodes[0].clock[0] != '\0';
     case MISCHIEF_KILL:
@@ -100,9 +145,27 @@ static bool can(const struct monkey *m, enum mischief what)
     return true;
 }
 
+/* From here on it is not the node's fault; and from the end of it on it is again. */
+static void disturb(struct monkey *m, enum mischief what, unsigned number, bool both, bool begins)
+{
+    bool all = what == MISCHIEF_STORE || what == MISCHIEF_FAILOVER;
+    int64_t since_ns = begins ? INT64_MAX : pawl_env_monotonic_ns(m->env);
+
+    for (unsigned n = 0; n < NODES; n++)
+        if (all || n == number || (both && n == (number + 1) % NODES))
+            m->calm_since_ns[n] = since_ns;
+}
+
+bool monkey_left_alone(const struct monkey *m, unsigned node, int64_t span_ns)
+{
+    int64_t since_ns = m->calm_since_ns[node];
+
+    return since_ns != INT64_MAX && pawl_env_monotonic_ns(m->env) - since_ns > span_ns;
+}
+
 void monkey_run(struct monkey *m)
 {
-    for (unsigned i = 0; !m->enough; i++) {
+    for (unsigned i = 0; !m->enough || m->done[MISCHIEF_FAILOVER] < m->failovers_least; i++) {
         /* All kinds in turn, so that a short run has every one of them. */
         enum mischief what = (enum mischief)(i % MISCHIEF_COUNT);
         unsigned number = (unsigned)between(m, 0, NODES - 1);
@@ -111,11 +174,13 @@ void monkey_run(struct monkey *m)
 
         if (!can(m, what))
             continue;
+        disturb(m, what, number, both, true);
         if (both) /* another one dies at the same time */
             node_kill(&m->nodes[second]);
         torment(m, what, number);
         for (unsigned n = 0; n < NODES; n++)
             start(m, &m->nodes[n]);
+        disturb(m, what, number, both, false);
         rest(m, between(m, 50 * MS, 600 * MS));
     }
     for (unsigned n = 0; n < NODES; n++) {

@@ -2,7 +2,8 @@
 /*
  * What goes wrong, one thing after the other, by a seed: nodes are killed and come back, are paused
  * past their lease, are cut off, have their clock set; the database and the lock service are
- * restarted. Two nodes at the most are away at a time, and in the end everything is well again.
+ * restarted, the database fails over to its standby. Two nodes at the most are away at a time, and
+ * in the end everything is well again.
  */
 #ifndef PAWL_TESTS_CHAOS_MONKEY_H
 #define PAWL_TESTS_CHAOS_MONKEY_H
@@ -17,13 +18,16 @@
 #define NODES 3
 
 enum mischief {
-    MISCHIEF_KILL,  /* kill -9; it starts again a little later */
-    MISCHIEF_STOP,  /* SIGTERM; it starts again at once: a rolling restart */
-    MISCHIEF_PAUSE, /* SIGSTOP for longer than its lease */
-    MISCHIEF_CUT,   /* off its servers for longer than its lease */
-    MISCHIEF_CLOCK, /* an hour forwards, or back, or right again */
-    MISCHIEF_STORE, /* the database crashes and is started again */
-    MISCHIEF_LOCKS, /* the lock service likewise */
+    MISCHIEF_KILL,     /* kill -9; it starts again a little later */
+    MISCHIEF_STOP,     /* SIGTERM; it starts again at once: a rolling restart */
+    MISCHIEF_PAUSE,    /* SIGSTOP for longer than its lease */
+    MISCHIEF_HALF,     /* SIGSTOP with half of a request sent: what it has locked stays locked */
+    MISCHIEF_MUTE,     /* answers to the sender without keys get lost, for longer than its lease */
+    MISCHIEF_CUT,      /* off its servers for longer than its lease */
+    MISCHIEF_CLOCK,    /* an hour forwards, or back, or right again */
+    MISCHIEF_STORE,    /* the database crashes and is started again */
+    MISCHIEF_LOCKS,    /* the lock service likewise */
+    MISCHIEF_FAILOVER, /* the primary crashes, its standby is promoted and gets a new standby */
     MISCHIEF_COUNT
 };
 
@@ -35,16 +39,30 @@ struct monkey {
     void *ctx; /* of the calls below; those that are NULL do not happen */
     void (*cut)(void *ctx, unsigned node);
     void (*mend)(void *ctx, unsigned node);
+    /* Passes `bytes` more of what each connection of a node sends; returns whether one had more. */
+    bool (*halve)(void *ctx, unsigned node, size_t bytes);
+    void (*mute)(void *ctx, bool muted);
     void (*restart_store)(void *ctx);
     void (*restart_locks)(void *ctx);
+    /* A failover; between its steps nobody writes, and after them there is a standby again. */
+    void (*crash_primary)(void *ctx);
+    void (*promote_standby)(void *ctx);
+    void (*add_standby)(void *ctx);
+    unsigned failovers_least; /* `enough` or not */
     _Atomic(bool) enough;
+    /* Since when a node has been left in peace, and what all of them depend on; INT64_MAX: it is
+     * not. */
+    _Atomic(int64_t) calm_since_ns[NODES];
     /* What was done, for the report. */
     unsigned done[MISCHIEF_COUNT];
     unsigned failed_starts;
 };
 
-/* Until `enough`; then all nodes run and everything is mended. */
+/* Until `enough`, and all failovers that were asked for; then all nodes run and everything is
+ * mended. */
 void monkey_run(struct monkey *monkey);
 void monkey_report(const struct monkey *monkey);
+/* Whether nothing has been done to the node for so long, so that all is to be well with it. */
+bool monkey_left_alone(const struct monkey *monkey, unsigned node, int64_t span_ns);
 
 #endif

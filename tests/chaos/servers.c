@@ -110,7 +110,7 @@ static int run_on(const char *service, char **argv, const char *postgres)
 
 int main(int argc, char **argv)
 {
-    struct test_postgres postgres = {.pid = 0};
+    struct test_postgres postgres = {.port = 0};
     bool is_postgres, needs_postgres;
     char uri[256] = "";
     int answer;

@@ -28,6 +28,22 @@ static const char *const definitions[] = {
     DEFINITION("ticker", COUNTER, CRON "," COUNT("k")),
 };
 
+/* Counts when it was answered with 200, and not when it was given up. */
+#define CALLER                                                                                     \
+    DEFINITION("caller", COUNTER,                                                                  \
+               "{'id':'call','type':'Elsa.SendHttpRequest','url':{'typeName':'Uri','expression':"  \
+               "{'type':'Literal','value':'%s" CALLERS_PATH "'}},'expectedStatusCodes':"           \
+               "[{'statusCode':200,'activity':" RIG_SEQUENCE("ok", COUNT("a")) "}]}")
+
+static void publish_caller(struct workload *load)
+{
+    char text[2048];
+    int len = snprintf(text, sizeof text, CALLER, test_http_url(load->target));
+
+    assert_true(len > 0 && (size_t)len < sizeof text);
+    stage_publish(load->client, text);
+}
+
 void workload_publish(struct workload *load)
 {
     struct stage *client = load->client;
@@ -37,6 +53,8 @@ void workload_publish(struct workload *load)
               &client->err);
     for (size_t i = 0; i < sizeof definitions / sizeof *definitions; i++)
         stage_publish(client, definitions[i]);
+    if (load->target)
+        publish_caller(load);
     load->published_us = status.now_us;
 }
 
@@ -65,16 +83,14 @@ static void name_order(unsigned number, char *out, size_t size)
     (void)snprintf(out, size, "order-%u", number);
 }
 
-static void start_order(struct workload *load, unsigned number)
+static void start_one(struct workload *load, const char *definition, const char *id)
 {
     struct pawl_error err = PAWL_ERROR_INIT;
     unsigned tries = 0;
-    char id[32];
     int status;
 
-    name_order(number, id, sizeof id);
     do {
-        const struct pawl_start what = {.definition_id = pawl__str("order"),
+        const struct pawl_start what = {.definition_id = pawl__str(definition),
                                         .instance_id = pawl__str(id),
                                         .idempotency_key = pawl__str(id)};
         struct pawl_outcome outcome;
@@ -82,6 +98,27 @@ static void start_order(struct workload *load, unsigned number)
         status = pawl__runtime_create(load->client->runtime, &what, &outcome,
                                       stage_later(load->client), &err);
     } while (again(load, status, &tries, &err));
+}
+
+static void start_order(struct workload *load, unsigned number)
+{
+    char id[32];
+
+    name_order(number, id, sizeof id);
+    start_one(load, "order", id);
+}
+
+/* CALLERS of them or, where there are fewer events, as many: spread over all `sent`. */
+static void start_callers(struct workload *load, unsigned sent)
+{
+    unsigned all = load->orders * ORDER_EVENTS;
+    uint64_t due = all < CALLERS ? sent : (uint64_t)sent * CALLERS / all;
+    char id[32];
+
+    for (; load->target && load->callers < due && load->failure.code == 0; load->callers++) {
+        (void)snprintf(id, sizeof id, "caller-%u", load->callers);
+        start_one(load, "caller", id);
+    }
 }
 
 static void pay_order(struct workload *load, unsigned number, unsigned event)
@@ -109,8 +146,10 @@ void workload_send(void *arg)
     for (unsigned i = 0; i < load->orders && load->failure.code == 0; i++)
         start_order(load, i);
     for (unsigned event = 0; event < ORDER_EVENTS; event++)
-        for (unsigned i = 0; i < load->orders && load->failure.code == 0; i++)
+        for (unsigned i = 0; i < load->orders && load->failure.code == 0; i++) {
             pay_order(load, i, event);
+            start_callers(load, event * load->orders + i + 1);
+        }
 }
 
 /* ---- looking ------------------------------------------------------------------------------- */
@@ -176,6 +215,37 @@ static bool witness_row(void *ctx, const struct pawl_instance_row *row)
     return true;
 }
 
+/* A node that nobody touches keeps its lease, whatever is done to others. */
+static void witness_leases(struct witness *w)
+{
+    static const char prefix[] = "node-";
+    const struct pawl_query query = {.table = PAWL_TABLE_NODES, .limit = 1000};
+    struct stage *stage = w->stage;
+    struct pawl_store_status status;
+    const struct pawl_node_row *row;
+    struct pawl_rows rows;
+    bool alone[10];
+
+    for (unsigned n = 0; n < 10; n++)
+        alone[n] = n < 3 && w->left_alone(w->ctx, n);
+    pawl__arena_reset(&stage->arena);
+    if (pawl_store_find(stage->store, &query, &stage->arena, &rows, stage_later(stage), NULL) !=
+            PAWL_OK ||
+        pawl_store_status(stage->store, &status, stage_later(stage), NULL) != PAWL_OK)
+        return;
+    row = rows.rows;
+    for (size_t i = 0; i < rows.count; i++) {
+        unsigned n = (unsigned)(row[i].id.ptr[row[i].id.len - 1] - '0') % 10;
+
+        if (row[i].id.len != sizeof prefix || memcmp(row[i].id.ptr, prefix, sizeof prefix - 1) != 0)
+            continue;
+        if (!alone[n] || !w->left_alone(w->ctx, n))
+            continue;
+        w->lease_looks++;
+        w->lapsed += row[i].lease_us < status.now_us;
+    }
+}
+
 void witness_watch(void *arg)
 {
     struct witness *w = arg;
@@ -185,6 +255,7 @@ void witness_watch(void *arg)
         /* A store that is down says nothing about revisions. */
         if (for_each(w->stage, "order", witness_row, w) == PAWL_OK)
             w->looks++;
+        witness_leases(w);
         if (pawl_env_sleep_until(env, pawl_env_monotonic_ns(env) + LOOK_NS) != PAWL_OK)
             return;
     }
@@ -238,13 +309,17 @@ void workload_await_end(struct workload *load, unsigned patience_s)
     for (;;) {
         struct tally orders = tally_of(load, "order", ORDER_COUNT, true);
 
-        if (orders.ended >= load->orders)
+        struct tally callers = tally_of(load, "caller", "1", true);
+
+        if (orders.ended >= load->orders && callers.ended >= load->callers)
             return;
         if (pawl_env_monotonic_ns(env) > give_up_ns) {
             (void)tally_of(load, "order", ORDER_COUNT, false);
             (void)tally_of(load, "parcel", "1", false);
+            (void)tally_of(load, "caller", "1", false);
             stage_show_work(load->client);
-            fail_msg("%u of %u orders have ended; the others hang", orders.ended, load->orders);
+            fail_msg("%u of %u orders and %u of %u callers have ended; the others hang",
+                     orders.ended, load->orders, callers.ended, load->callers);
         }
         if (pawl_env_sleep_until(env, pawl_env_monotonic_ns(env) + LOOK_NS) != PAWL_OK)
             return;
@@ -349,6 +424,36 @@ static void check_letters(struct workload *load)
     assert_int_equal(rows.count, 0);
 }
 
+/* A request that is sent again has the key that it had: so its server can tell. */
+static void check_requests(struct workload *load)
+{
+    size_t count = test_http_count(load->target);
+    unsigned keys = 0;
+
+    for (size_t i = 0; i < count; i++) {
+        struct pawl_str key = test_http_header(load->target, i, "Idempotency-Key");
+        size_t before = 0;
+
+        assert_true(key.len > 0);
+        while (before < i &&
+               !pawl__str_equal(test_http_header(load->target, before, "Idempotency-Key"), key))
+            before++;
+        keys += before == i;
+    }
+    print_message("# %u callers sent %zu requests\n", load->callers, count);
+    assert_int_equal(keys, load->callers);
+}
+
+static void check_callers(struct workload *load)
+{
+    struct tally callers = tally_of(load, "caller", "1", false);
+
+    assert_int_equal(callers.count, load->callers);
+    assert_int_equal(callers.wrong, 0);
+    if (load->target)
+        check_requests(load);
+}
+
 void workload_check(struct workload *load)
 {
     struct tally orders = tally_of(load, "order", ORDER_COUNT, false);
@@ -358,6 +463,7 @@ void workload_check(struct workload *load)
     assert_int_equal(orders.wrong, 0);
     assert_int_equal(parcels.count, load->orders); /* one child each, however often it was asked */
     assert_int_equal(parcels.wrong, 0);
+    check_callers(load);
     for (unsigned i = 0; i < load->orders; i++)
         check_journal(load, i);
     check_ticks(load);

@@ -4,8 +4,10 @@
  *
  * Orders: each waits for three events, one after the other, counts them, waits for a timer, has a
  * child do something and counts again; its name is the count. A ticker is started by cron every
- * second. The client accepts nothing on its own: it hands in starts and events with keys until the
- * store has said yes, as a caller would that retries.
+ * second. Callers, where there is a server for them, send one HTTP request each and count its
+ * answer; they are started one by one while events are sent. The client accepts nothing on its own:
+ * it hands in starts and events with keys until the store has said yes, as a caller would that
+ * retries.
  *
  * The check reads rows of the store and nothing else: it does not ask the runtime.
  */
@@ -13,15 +15,21 @@
 #define PAWL_TESTS_CHAOS_WORKLOAD_H
 
 #include "pains/stage.h"
+#include "servers/http.h"
 
 #define ORDER_EVENTS 3
 /* Three events, the timer, the child. */
 #define ORDER_COUNT "5"
+/* Far less than what the server of the test takes: whoever dies has its requests sent again. */
+#define CALLERS 100
+#define CALLERS_PATH "/call"
 
 struct workload {
     struct stage *client;
     unsigned orders;
-    int64_t published_us; /* the store's clock when the ticker was published */
+    struct test_http *target; /* of callers; NULL: there are none */
+    unsigned callers;         /* started so far */
+    int64_t published_us;     /* the store's clock when the ticker was published */
     /* Counted by the sender, read by others when it has ended. */
     unsigned retries;
     struct pawl_error failure; /* the first that no retry can mend */
@@ -38,6 +46,12 @@ struct witness {
     int64_t *revisions;  /* by order; 0: not seen */
     unsigned looks;
     unsigned gone_back;
+    /* Whether node-N has been left alone for a while; leases of those that have not are not looked
+     * at. */
+    bool (*left_alone)(void *ctx, unsigned node);
+    void *ctx;
+    unsigned lease_looks;
+    unsigned lapsed; /* leases that were over although the node was left alone */
     _Atomic(bool) enough;
 };
 

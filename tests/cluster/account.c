@@ -218,10 +218,28 @@ static int add_work(struct scenario *s, struct pawl_buf *out, struct pawl_error 
     return status;
 }
 
+/* Those of commits, of which one that is asked for again makes another, go by themselves. */
+static int add_reservations(struct scenario *s, struct pawl_buf *out, struct pawl_error *err)
+{
+    const struct pawl_condition before = {.column =
+                                              pawl_table_column(PAWL_TABLE_RESERVATIONS, "key"),
+                                          .compare = PAWL_LT,
+                                          .value = {.text = pawl__str("commit:")}};
+    const struct pawl_condition behind = {
+        .column = before.column, .compare = PAWL_GE, .value = {.text = pawl__str("commit;")}};
+    uint64_t first = 0, second = 0;
+    int status = count(s, PAWL_TABLE_RESERVATIONS, &before, &first, err);
+
+    if (status == PAWL_OK)
+        status = count(s, PAWL_TABLE_RESERVATIONS, &behind, &second, err);
+    pawl__buf_printf(out, "reservations %llu\n", (unsigned long long)(first + second));
+    return status;
+}
+
 int scenario_account(struct scenario *scenario, struct pawl_buf *out, struct pawl_error *err)
 {
-    static const enum pawl_table counted[] = {PAWL_TABLE_BOOKMARKS, PAWL_TABLE_RESERVATIONS,
-                                              PAWL_TABLE_DEFINITIONS, PAWL_TABLE_TRIGGERS};
+    static const enum pawl_table counted[] = {PAWL_TABLE_BOOKMARKS, PAWL_TABLE_DEFINITIONS,
+                                              PAWL_TABLE_TRIGGERS};
     struct scenario *s = scenario;
     int status;
 
@@ -231,6 +249,8 @@ int scenario_account(struct scenario *scenario, struct pawl_buf *out, struct paw
         status = add_work(s, out, err);
     if (status == PAWL_OK)
         status = add_dead_letters(s, out, err);
+    if (status == PAWL_OK)
+        status = add_reservations(s, out, err);
     for (size_t i = 0; i < sizeof counted / sizeof counted[0] && status == PAWL_OK; i++) {
         uint64_t total = 0;
 

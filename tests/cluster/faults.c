@@ -2,7 +2,8 @@
 /*
  * The fault sweep: the scenario in this process, with its first, second, … call to the store
  * refused once, and then with each done and its answer lost once. The node lives on and its caller
- * tries again, and the account must be that of a run without faults.
+ * tries again, and the account must be that of a run without faults. Where answers are lost, events
+ * have no keys: who sends one sends it once.
  *
  *     FAULTS_STORE   postgres: on a server; sqlite; else in memory
  *     FAULTS_EVERY   with a server, every so many-th call; 1: all
@@ -71,6 +72,7 @@ static bool run(struct sweep *sweep, const char *store, unsigned fault_at,
         .store = store,
         .node = "a",
         .url = test_http_url(server),
+        .keyless = how == PAWL_STORE_FAULT_AFTER,
         .faults = {.decide = decide, .ctx = sweep},
         .line = on_line,
         .ctx = sweep,

@@ -56,7 +56,7 @@ static void fresh_schema(struct places *places, char *out)
 {
     char uri[256], sql[128];
 
-    if (places->server.pid == 0)
+    if (places->server.daemon.pid == 0)
         test_postgres_start(&places->server, NULL);
     places->schemas++;
     (void)snprintf(sql, sizeof sql, "DROP SCHEMA IF EXISTS s%u CASCADE; CREATE SCHEMA s%u",

@@ -49,6 +49,7 @@ struct scenario_options {
     const char *node;
     const char *url;  /* of the server outside; NULL: none */
     int64_t lease_us; /* 0: the runtime's default */
+    bool keyless;     /* events have no keys: each is sent once, unless nothing happened */
     /* Around the store; `decide` NULL: none. Leaves the opening of the store alone. */
     struct pawl_store_fault_hooks faults;
     /* A line of a workflow. NULL: nobody listens. */

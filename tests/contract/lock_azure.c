@@ -30,7 +30,8 @@ int main(void)
     struct lock_contract contract = {.title = "leases of Azure blobs",
                                      .ttl_ms = PAWL_AZURE_LEASE_MS_MIN,
                                      .take_away = take_away,
-                                     .workers = 8};
+                                     .workers = 8,
+                                     .repeats = 300};
     struct test_azurite server;
     int failed;
 

@@ -26,10 +26,13 @@ static void take(const char *name, bool wait)
     uint32_t flags = tokens ? PAWL_LOCK_WANT_TOKEN : 0;
     struct pawl_error err = PAWL_ERROR_INIT;
     char text[32];
-    int status =
-        wait ? pawl__locks_acquire(locks, pawl__str(name), flags, PAWL_FOREVER, NULL, &lock, &err)
-             : pawl__locks_try(locks, pawl__str(name), flags, &lock, &err);
+    int status;
 
+    do /* what a busy machine does not answer in time is asked again */
+        status = wait ? pawl__locks_acquire(locks, pawl__str(name), flags, PAWL_FOREVER, NULL,
+                                            &lock, &err)
+                      : pawl__locks_try(locks, pawl__str(name), flags, &lock, &err);
+    while (status == PAWL_EUNKNOWN || status == PAWL_EUNAVAILABLE);
     if (status == PAWL_OK) {
         (void)snprintf(text, sizeof text, "held %" PRIu64, pawl__lock_token(locks, lock));
         answer(text);

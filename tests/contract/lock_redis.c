@@ -44,7 +44,7 @@ int main(int argc, char **argv)
     struct nodes nodes = {.count = argc > 1 ? strtoul(argv[1], NULL, 10) : 1};
     struct lock_contract contract = {.title = nodes.count == 1 ? "locks in Redis"
                                                                : "locks by a majority of Redis",
-                                     .ttl_ms = 1000,
+                                     .ttl_ms = 3000, /* a tenth of it is what an attempt may take */
                                      .take_away = take_away,
                                      .ctx = &nodes,
                                      .workers = 32};

@@ -27,6 +27,7 @@ struct lock_contract {
      */
     void (*take_away)(void *ctx, struct pawl_env *env, struct pawl_str name);
     uint32_t workers; /* as in struct pawl_lock_check */
+    int repeats;      /* of what must not leak; 0: 10,000, fewer where each takes long */
 };
 
 /* Runs all of them; answers what main() answers. */

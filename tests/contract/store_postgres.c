@@ -27,7 +27,7 @@ static int create(void *ctx, struct pawl_env *env, void **database, struct pawl_
     (void)err;
     if (!made)
         return PAWL_ENOMEM;
-    if (context->server.pid == 0)
+    if (context->server.daemon.pid == 0)
         test_postgres_start(&context->server, NULL);
     made->number = context->schemas++;
     (void)snprintf(sql, sizeof sql, "CREATE SCHEMA t%u", made->number);

@@ -23,7 +23,8 @@ static void same_reservation(struct contract *t, struct pawl_commit *commit,
     static struct pawl_reservation_row reservation;
 
     (void)row;
-    reservation = (struct pawl_reservation_row){.key = pawl__str("once"), .expires_us = 5};
+    reservation =
+        (struct pawl_reservation_row){.key = pawl__str("once"), .expires_us = PAWL_TIME_NEVER};
     insert(t, PAWL_TABLE_RESERVATIONS, &reservation);
     also_insert(commit, PAWL_TABLE_RESERVATIONS, &reservation);
 }
@@ -99,7 +100,8 @@ static void a_bookmark_with_an_id_that_is_there_is_dropped(struct contract *t)
 
 static void of_two_members_that_insert_one_key_one_wins(struct contract *t)
 {
-    const struct pawl_reservation_row reservation = {.key = pawl__str("once")};
+    const struct pawl_reservation_row reservation = {.key = pawl__str("once"),
+                                                     .expires_us = PAWL_TIME_NEVER};
     const struct pawl_change change = {PAWL_CHANGE_INSERT, PAWL_TABLE_RESERVATIONS, &reservation};
     struct pawl_instance_row rows[] = {some_instance(t, pawl__str("i1")),
                                        some_instance(t, pawl__str("i2"))};
@@ -123,7 +125,8 @@ static void poison(struct contract *t, struct pawl_commit *commit, struct pawl_i
     static struct pawl_reservation_row reservation;
 
     (void)row;
-    reservation = (struct pawl_reservation_row){.key = pawl__str("poison")};
+    reservation =
+        (struct pawl_reservation_row){.key = pawl__str("poison"), .expires_us = PAWL_TIME_NEVER};
     reservation.value = t->backend->poison;
     also_insert(commit, PAWL_TABLE_RESERVATIONS, &reservation);
 }
@@ -366,8 +369,9 @@ static void check_nothing_is_left(struct contract *t,
     struct pawl_setting_row setting = {.key = pawl__str("k"), .value = pawl__str("old")};
     struct pawl_setting_row next = {.key = pawl__str("k"), .value = pawl__str("new")};
     struct pawl_dead_letter_row letter = some_dead_letter(t, "l", "w");
-    struct pawl_reservation_row reservation = {.key = pawl__str("free")};
-    struct pawl_reservation_row taken = {.key = pawl__str("taken")};
+    struct pawl_reservation_row reservation = {.key = pawl__str("free"),
+                                               .expires_us = PAWL_TIME_NEVER};
+    struct pawl_reservation_row taken = {.key = pawl__str("taken"), .expires_us = PAWL_TIME_NEVER};
     struct pawl_str done = pawl__str("done");
     struct pawl_change changes[] = {
         {PAWL_CHANGE_INSERT, PAWL_TABLE_BOOKMARKS, &bookmark},
@@ -472,7 +476,8 @@ static void deleting_an_instance_takes_everything_of_it(struct contract *t)
         struct pawl_bookmark_row bookmark = some_bookmark(t, text(t, "b%d", i), ids[i], "h");
         struct pawl_work_row work = some_work(t, text(t, "w%d", i), now_us(t) + HOUR_US);
         struct pawl_journal_row journal = some_journal(t, ids[i], 1);
-        struct pawl_reservation_row reservation = {.key = text(t, "r%d", i), .instance_id = ids[i]};
+        struct pawl_reservation_row reservation = {
+            .key = text(t, "r%d", i), .instance_id = ids[i], .expires_us = PAWL_TIME_NEVER};
 
         work.instance_id = ids[i];
         insert(t, PAWL_TABLE_BOOKMARKS, &bookmark);
@@ -493,6 +498,29 @@ static void deleting_an_instance_takes_everything_of_it(struct contract *t)
     assert_int_equal(count_all(t, PAWL_TABLE_INSTANCES), 1);
     assert_int_equal(count_all(t, PAWL_TABLE_DEAD_LETTERS), 1);
     assert_code(apply_one(t, t->a, &commit), PAWL_ECONFLICT);
+}
+
+/* It may have been there and be gone: who comes so late does not learn whether he was here. */
+static void a_reservation_that_has_expired_is_not_inserted(struct contract *t)
+{
+    struct pawl_reservation_row late = {.key = pawl__str("late"), .expires_us = now_us(t) - 1};
+    struct pawl_work_row work = some_work(t, pawl__str("w"), now_us(t));
+    const struct pawl_change changes[] = {
+        {PAWL_CHANGE_INSERT, PAWL_TABLE_RESERVATIONS, &late},
+        {PAWL_CHANGE_INSERT, PAWL_TABLE_WORK, &work},
+    };
+    struct pawl_commit commit = {.kind = PAWL_COMMIT_PLAIN, .changes = changes, .change_count = 2};
+
+    assert_code(apply_one(t, t->a, &commit), PAWL_ECONFLICT);
+    assert_int_equal(count_all(t, PAWL_TABLE_RESERVATIONS), 0);
+    assert_int_equal(count_all(t, PAWL_TABLE_WORK), 0);
+    late.expires_us = now_us(t) + HOUR_US;
+    assert_code(apply_one(t, t->a, &commit), PAWL_OK);
+    /* One that is there is there, also when it has expired. */
+    assert_code(apply_one(t, t->a, &commit), PAWL_EEXISTS);
+    late.expires_us = now_us(t) - 1;
+    assert_true(apply_one(t, t->a, &commit) != PAWL_OK);
+    assert_int_equal(count_all(t, PAWL_TABLE_WORK), 1);
 }
 
 /* ---- cancel, mail, parked work ------------------------------------------------------------- */
@@ -597,6 +625,90 @@ static void a_new_bookmark_makes_parked_work_due(struct contract *t)
         assert_same_str(taken.work[0].id, parked.id);
         assert_true(taken.work[0].due_us <= taken.now_us);
     }
+}
+
+/* Parked for another order, instance or activity: it is not for this bookmark. */
+static void a_new_bookmark_wakes_nothing_that_does_not_match_it(struct contract *t)
+{
+    static const struct {
+        const char *hash, *correlation, *instance, *activity;
+        bool wakes;
+    } cases[] = {
+        {"h", "", "", "", true},        {"h", "c", "", "", true},
+        {"h", "", "i", "", true},       {"h", "c", "i", "", true},
+        {"h", "c", "i", "a", true},     {"h", "", "", "a", true},
+        {"other", "", "", "", false},   {"h", "other", "", "", false},
+        {"h", "", "other", "", false},  {"h", "", "", "other", false},
+        {"h", "c", "other", "", false}, {"h", "other", "i", "", false},
+        {"", "", "", "", false},        {"", "c", "i", "a", false},
+    };
+    const size_t case_count = sizeof cases / sizeof cases[0];
+    struct pawl_bookmark_row bookmark =
+        some_bookmark(t, pawl__str("b"), create_instance(t, "i"), "h");
+    struct pawl_rows rows;
+
+    for (size_t i = 0; i < case_count; i++) {
+        struct pawl_work_row parked = some_work(t, text(t, "w%02zu", i), PAWL_TIME_NEVER);
+
+        parked.hash = pawl__str(cases[i].hash);
+        parked.correlation_id = pawl__str(cases[i].correlation);
+        parked.instance_id = pawl__str(cases[i].instance);
+        parked.activity_instance_id = pawl__str(cases[i].activity);
+        insert(t, PAWL_TABLE_WORK, &parked);
+    }
+    bookmark.correlation_id = pawl__str("c");
+    bookmark.activity_instance_id = pawl__str("a");
+    insert(t, PAWL_TABLE_BOOKMARKS, &bookmark);
+    rows = find_where(t, PAWL_TABLE_WORK, "", pawl__str(""));
+    assert_int_equal(rows.count, case_count);
+    for (size_t i = 0; i < case_count; i++) {
+        const struct pawl_work_row *row = &((const struct pawl_work_row *)rows.rows)[i];
+
+        if ((row->due_us != PAWL_TIME_NEVER) != cases[i].wakes)
+            fail_msg("case %zu: work of hash '%s', correlation '%s', instance '%s', activity '%s' "
+                     "must %sbe due",
+                     i, cases[i].hash, cases[i].correlation, cases[i].instance, cases[i].activity,
+                     cases[i].wakes ? "" : "not ");
+    }
+}
+
+/* Of a bookmark without a correlation: "" is that of any. */
+static void a_bookmark_without_correlation_wakes_no_work_of_an_order(struct contract *t)
+{
+    struct pawl_bookmark_row bookmark =
+        some_bookmark(t, pawl__str("b"), create_instance(t, "i"), "h");
+    struct pawl_work_row parked = some_work(t, pawl__str("order"), PAWL_TIME_NEVER);
+
+    parked.hash = pawl__str("h");
+    parked.correlation_id = pawl__str("c");
+    parked.activity_instance_id = pawl__str("");
+    insert(t, PAWL_TABLE_WORK, &parked);
+    parked.id = pawl__str("any");
+    parked.correlation_id = pawl__str("");
+    insert(t, PAWL_TABLE_WORK, &parked);
+    bookmark.correlation_id = pawl__str("");
+    insert(t, PAWL_TABLE_BOOKMARKS, &bookmark);
+    assert_int_equal(take_some(t, t->a, t->node_a, 10).work_count, 1);
+}
+
+/* Whoever has taken it because its time is over says so; nobody delivers it beside that. */
+static void a_new_bookmark_leaves_expired_work_to_whom_took_it(struct contract *t)
+{
+    struct pawl_bookmark_row bookmark =
+        some_bookmark(t, pawl__str("b"), create_instance(t, "i"), "h");
+    struct pawl_work_row parked = some_work(t, pawl__str("w"), PAWL_TIME_NEVER);
+    struct pawl_claim claim;
+
+    parked.hash = pawl__str("h");
+    parked.correlation_id = parked.activity_instance_id = pawl__str("");
+    parked.instance_id = pawl__str("i");
+    parked.expires_us = now_us(t) - 1;
+    insert(t, PAWL_TABLE_WORK, &parked);
+    assert_int_equal(take_some(t, t->a, t->node_a, 10).work_count, 1);
+    insert(t, PAWL_TABLE_BOOKMARKS, &bookmark);
+    claim = claim_one(t, t->b, t->node_b, pawl__str("i"));
+    assert_code(claim.status, PAWL_OK);
+    assert_int_equal(claim.mail_count, 0);
 }
 
 static void a_bookmark_changes_no_due_time_of_work_that_is_not_parked(struct contract *t)
@@ -709,6 +821,10 @@ const struct contract_test contract_changes[] = {
     CONTRACT_TEST(an_advance_says_whether_mail_has_come),
     CONTRACT_TEST(an_advance_that_is_not_asked_for_mail_answers_the_rest),
     CONTRACT_TEST(a_new_bookmark_makes_parked_work_due),
+    CONTRACT_TEST(a_new_bookmark_wakes_nothing_that_does_not_match_it),
+    CONTRACT_TEST(a_bookmark_without_correlation_wakes_no_work_of_an_order),
+    CONTRACT_TEST(a_new_bookmark_leaves_expired_work_to_whom_took_it),
+    CONTRACT_TEST(a_reservation_that_has_expired_is_not_inserted),
     CONTRACT_TEST(a_bookmark_changes_no_due_time_of_work_that_is_not_parked),
     CONTRACT_TEST(a_bookmark_without_a_hash_wakes_nothing),
     CONTRACT_TEST(an_empty_batch_is_fine_and_one_too_large_is_refused),

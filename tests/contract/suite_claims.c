@@ -47,6 +47,44 @@ static void an_owner_may_claim_again_and_gets_a_new_fence(struct contract *t)
     assert_code(apply_one(t, t->a, &commit), PAWL_OK);
 }
 
+/* A server that crashed may have forgotten the claim that a commit on its way was made under. */
+static void a_claim_gets_a_greater_fence_than_its_owner_has_seen(struct contract *t)
+{
+    struct pawl_claim claims[2] = {{.id = create_instance(t, "i"), .seen_fence = 7},
+                                   {.id = create_instance(t, "j"), .seen_fence = 5}};
+    const struct pawl_lock_ticket ticket = {.key = 4711};
+    struct pawl_instance_row late = *instance_row(t, claims[0].id);
+    struct pawl_commit commit = {.kind = PAWL_COMMIT_ADVANCE, .instance = &late};
+    int64_t now;
+
+    late.owner = t->node_a;
+    late.fence = 7;
+    assert_ok(pawl_store_claim(t->a, t->node_a, claims, 2, &t->arena, &now, soon_ns(t), &t->err),
+              &t->err);
+    for (int i = 0; i < 2; i++) {
+        assert_code(claims[i].status, PAWL_OK);
+        assert_true(claims[i].row.fence > claims[i].seen_fence);
+        assert_same_row(PAWL_TABLE_INSTANCES, instance_row(t, claims[i].id), &claims[i].row);
+    }
+    assert_code(apply_one(t, t->a, &commit), PAWL_ECONFLICT);
+    commit.instance = &claims[0].row;
+    assert_code(apply_one(t, t->a, &commit), PAWL_OK);
+    /* Together with a lock, and where the instance has the greater one. */
+    claims[0].ticket = &ticket;
+    claims[0].seen_fence = claims[0].row.fence + 3;
+    late.fence = claims[0].row.fence;
+    assert_ok(pawl_store_claim(t->a, t->node_a, claims, 1, &t->arena, &now, soon_ns(t), &t->err),
+              &t->err);
+    assert_true(claims[0].row.fence > late.fence + 3);
+    pawl_store_unlock(t->a, &ticket);
+    claims[0].ticket = NULL;
+    claims[0].seen_fence = 1;
+    late.fence = claims[0].row.fence;
+    assert_ok(pawl_store_claim(t->a, t->node_a, claims, 1, &t->arena, &now, soon_ns(t), &t->err),
+              &t->err);
+    assert_true(claims[0].row.fence > late.fence);
+}
+
 static void an_instance_is_free_when_its_owner_has_left(struct contract *t)
 {
     struct pawl_instance_row held = claimed_instance(t, "i");
@@ -81,6 +119,30 @@ static void a_node_that_joined_anew_has_at_once_what_it_held_before(struct contr
 
     assert_code(claim.status, PAWL_OK);
     assert_int_equal(claim.row.owner, again);
+}
+
+/* What kills its nodes shows; who gives back, or claims again, does not count. */
+static void claims_from_a_dead_owner_are_counted_until_a_step_is_taken(struct contract *t)
+{
+    struct pawl_instance_row held = claimed_instance(t, "i");
+    struct pawl_commit commit = {.kind = PAWL_COMMIT_ADVANCE, .instance = &held};
+    int64_t again = t->node_a;
+
+    held = claim_one(t, t->a, again, held.id).row;
+    assert_int_equal(held.takeovers, 0);
+    for (int i = 1; i <= 3; i++) {
+        again = join(t, t->a, "node-a", HOUR_US);
+        held = claim_one(t, t->a, again, held.id).row;
+        assert_int_equal(held.takeovers, i);
+        assert_int_equal(instance_row(t, held.id)->takeovers, i);
+    }
+    commit.flags = PAWL_COMMIT_KEEP | PAWL_COMMIT_RELEASE;
+    assert_code(apply_one(t, t->a, &commit), PAWL_OK);
+    held = claim_one(t, t->a, again, held.id).row;
+    assert_int_equal(held.takeovers, 3);
+    commit.flags = 0;
+    assert_code(apply_one(t, t->a, &commit), PAWL_OK);
+    assert_int_equal(instance_row(t, held.id)->takeovers, 0);
 }
 
 static void an_unknown_owner_is_not_alive(struct contract *t)
@@ -178,9 +240,11 @@ const struct contract_test contract_claims[] = {
     CONTRACT_TEST(a_claim_of_what_is_not_there_is_not_found),
     CONTRACT_TEST(a_claim_does_not_steal_from_a_living_owner),
     CONTRACT_TEST(an_owner_may_claim_again_and_gets_a_new_fence),
+    CONTRACT_TEST(a_claim_gets_a_greater_fence_than_its_owner_has_seen),
     CONTRACT_TEST(an_instance_is_free_when_its_owner_has_left),
     CONTRACT_TEST(an_instance_is_free_when_its_owners_lease_is_over),
     CONTRACT_TEST(a_node_that_joined_anew_has_at_once_what_it_held_before),
+    CONTRACT_TEST(claims_from_a_dead_owner_are_counted_until_a_step_is_taken),
     CONTRACT_TEST(an_unknown_owner_is_not_alive),
     CONTRACT_TEST(many_are_claimed_in_one_call_each_with_its_answer),
     CONTRACT_TEST(no_claims_are_fine_and_too_many_are_refused),

@@ -19,6 +19,7 @@ static void a_created_instance_begins_with_fence_and_revision_one(struct contrac
     assert_false(commit.has_mail);
     expected = row;
     expected.fence = expected.revision = expected.revision_fence = 1;
+    expected.revision_owner = row.owner;
     assert_same_row(PAWL_TABLE_INSTANCES, instance_row(t, row.id), &expected);
 }
 
@@ -69,7 +70,15 @@ static void an_advance_writes_everything_but_what_stays(struct contract *t)
     row.runnable = 1;
     row.state = pawl__str("state-2");
     row.counts = pawl__str("counts-2");
+    row.revision_owner = 91;
+    row.takeovers = 92;
+    row.failures = 93;
+    row.retry_us = 94;
+    row.trouble = pawl__str("trouble-2");
     expected = row;
+    expected.revision_owner = old.owner;
+    expected.takeovers = expected.failures = expected.retry_us = 0;
+    expected.trouble = pawl__str("");
     expected.parent_id = old.parent_id;
     expected.created_us = old.created_us;
     expected.cancel_requested = 0;
@@ -92,6 +101,7 @@ static void an_advance_that_keeps_writes_the_revision_alone(struct contract *t)
     assert_code(apply_one(t, t->a, &commit), PAWL_OK);
     expected.revision++;
     expected.revision_fence = old.fence;
+    expected.revision_owner = old.owner;
     assert_same_row(PAWL_TABLE_INSTANCES, instance_row(t, row.id), &expected);
 
     row.revision++;
@@ -99,6 +109,45 @@ static void an_advance_that_keeps_writes_the_revision_alone(struct contract *t)
     assert_code(apply_one(t, t->a, &commit), PAWL_OK);
     expected.revision++;
     expected.owner = 0;
+    assert_same_row(PAWL_TABLE_INSTANCES, instance_row(t, row.id), &expected);
+}
+
+static void setting_aside_keeps_the_state_and_says_why_until_a_step_is_taken(struct contract *t)
+{
+    struct pawl_instance_row old = claimed_instance(t, "i"), row = {0}, expected = old;
+    struct pawl_commit commit = {.kind = PAWL_COMMIT_ADVANCE,
+                                 .flags = PAWL_COMMIT_KEEP | PAWL_COMMIT_SET_ASIDE,
+                                 .instance = &row};
+
+    row.id = old.id;
+    row.owner = old.owner;
+    row.fence = old.fence;
+    row.revision = old.revision;
+    row.failures = 3;
+    row.retry_us = PAWL_TIME_NEVER;
+    row.trouble = pawl__str("a damaged byte");
+    assert_code(apply_one(t, t->a, &commit), PAWL_OK);
+    expected.revision++;
+    expected.revision_fence = old.fence;
+    expected.revision_owner = old.owner;
+    expected.failures = 3;
+    expected.retry_us = PAWL_TIME_NEVER;
+    expected.trouble = row.trouble;
+    assert_same_row(PAWL_TABLE_INSTANCES, instance_row(t, row.id), &expected);
+
+    row.revision++;
+    commit.flags = PAWL_COMMIT_KEEP;
+    row.failures = row.retry_us = 0;
+    assert_code(apply_one(t, t->a, &commit), PAWL_OK);
+    expected.revision++;
+    assert_same_row(PAWL_TABLE_INSTANCES, instance_row(t, row.id), &expected);
+
+    row = expected;
+    commit.flags = 0;
+    assert_code(apply_one(t, t->a, &commit), PAWL_OK);
+    expected.revision++;
+    expected.failures = expected.retry_us = 0;
+    expected.trouble = pawl__str("");
     assert_same_row(PAWL_TABLE_INSTANCES, instance_row(t, row.id), &expected);
 }
 
@@ -288,6 +337,7 @@ const struct contract_test contract_commits[] = {
     CONTRACT_TEST(the_creator_may_advance_without_a_claim),
     CONTRACT_TEST(an_advance_writes_everything_but_what_stays),
     CONTRACT_TEST(an_advance_that_keeps_writes_the_revision_alone),
+    CONTRACT_TEST(setting_aside_keeps_the_state_and_says_why_until_a_step_is_taken),
     CONTRACT_TEST(reopening_clears_a_cancellation_and_nothing_else_does),
     CONTRACT_TEST(a_released_instance_must_be_claimed_before_it_is_written_again),
     CONTRACT_TEST(what_nobody_owns_cannot_be_advanced_by_nobody),

@@ -80,6 +80,36 @@ nodes_that_are_long_dead_are_forgotten_but_no_incarnation_comes_again(struct con
     assert_true(next > last);
 }
 
+static void no_incarnation_comes_again_when_all_rows_are_gone(struct contract *t)
+{
+    int64_t last = 0, next;
+
+    leave(t, t->a, "node-a", t->node_a);
+    leave(t, t->b, "node-b", t->node_b);
+    for (int i = 0; i < 5; i++) {
+        assert_int_equal(count_all(t, PAWL_TABLE_NODES), 0);
+        next = join(t, i % 2 ? t->a : t->b, i % 3 ? "n" : "m", HOUR_US);
+        assert_true(next > last && next > t->node_a && next > t->node_b);
+        leave(t, i % 2 ? t->b : t->a, i % 3 ? "n" : "m", next);
+        last = next;
+    }
+    t->node_a = join(t, t->a, "node-a", HOUR_US);
+    t->node_b = join(t, t->b, "node-b", HOUR_US);
+    assert_true(t->node_a > last && t->node_b > t->node_a);
+}
+
+static void a_node_that_leaves_keeps_its_row_while_an_instance_is_its_own(struct contract *t)
+{
+    int64_t node = join(t, t->a, "n", HOUR_US);
+    struct pawl_str id = create_instance(t, "i");
+
+    assert_code(claim_one(t, t->a, node, id).status, PAWL_OK);
+    leave(t, t->a, "n", node);
+    assert_int_equal(node_row(t, "n")->incarnation, node);
+    assert_true(node_row(t, "n")->lease_us <= now_us(t));
+    assert_code(claim_one(t, t->b, t->node_b, id).status, PAWL_OK);
+}
+
 static void renewing_moves_the_end_of_the_lease(struct contract *t)
 {
     struct pawl_lease lease = {.node_id = pawl__str("node-a"),
@@ -281,6 +311,8 @@ const struct contract_test contract_nodes[] = {
     CONTRACT_TEST(a_node_that_joins_is_in_the_table_with_its_lease),
     CONTRACT_TEST(incarnations_are_unique_and_grow),
     CONTRACT_TEST(nodes_that_are_long_dead_are_forgotten_but_no_incarnation_comes_again),
+    CONTRACT_TEST(no_incarnation_comes_again_when_all_rows_are_gone),
+    CONTRACT_TEST(a_node_that_leaves_keeps_its_row_while_an_instance_is_its_own),
     CONTRACT_TEST(renewing_moves_the_end_of_the_lease),
     CONTRACT_TEST(renewing_tells_that_the_lease_had_been_over),
     CONTRACT_TEST(a_superseded_node_cannot_renew_nor_end_its_successors_lease),

@@ -186,6 +186,28 @@ static void expired_work_is_taken_though_it_is_not_due(struct contract *t)
     assert_string_equal(taken_ids(t, 10), "");
 }
 
+/* Its owner does not find it: claims tell of due mail. */
+static void expired_mail_is_taken_though_another_node_owns_its_instance(struct contract *t)
+{
+    struct pawl_work_row mail = some_work(t, pawl__str("mail"), PAWL_TIME_NEVER);
+
+    mail.instance_id = create_instance(t, "i");
+    mail.expires_us = now_us(t) - 1;
+    assert_code(claim_one(t, t->b, t->node_b, mail.instance_id).status, PAWL_OK);
+    insert(t, PAWL_TABLE_WORK, &mail);
+    assert_string_equal(taken_ids(t, 10), "mail");
+}
+
+/* What was made due has its turn then, and is not given up before. */
+static void work_that_is_due_later_does_not_expire(struct contract *t)
+{
+    struct pawl_work_row later = some_work(t, pawl__str("later"), now_us(t) + HOUR_US);
+
+    later.expires_us = now_us(t) - 1;
+    insert(t, PAWL_TABLE_WORK, &later);
+    assert_string_equal(taken_ids(t, 10), "");
+}
+
 /* "i1,i2", sorted: their order is not promised. */
 static const char *runnable_ids(struct contract *t, uint32_t limit)
 {
@@ -204,6 +226,77 @@ static const char *runnable_ids(struct contract *t, uint32_t limit)
         ids = pawl__arena_printf(&t->arena, "%s%s%.*s", ids, i ? "," : "", PAWL_STR_ARG(next));
     }
     return ids;
+}
+
+static void what_is_set_aside_is_not_told(struct contract *t)
+{
+    const struct {
+        const char *id;
+        int64_t retry_us;
+    } rows[] = {{"before", 1}, {"never", PAWL_TIME_NEVER}, {"later", now_us(t) + HOUR_US}};
+
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        struct pawl_instance_row row = some_instance(t, pawl__str(rows[i].id));
+        struct pawl_commit commit = {
+            .kind = PAWL_COMMIT_CREATE, .flags = PAWL_COMMIT_RELEASE, .instance = &row};
+
+        row.runnable = 1;
+        row.retry_us = rows[i].retry_us;
+        assert_code(apply_one(t, t->a, &commit), PAWL_OK);
+    }
+    assert_string_equal(runnable_ids(t, 10), "before");
+    assert_code(claim_one(t, t->b, t->node_b, pawl__str("never")).status, PAWL_OK);
+}
+
+static void mail_of_what_is_set_aside_is_not_taken(struct contract *t)
+{
+    const struct {
+        const char *id;
+        int64_t retry_us;
+    } rows[] = {{"before", 1}, {"never", PAWL_TIME_NEVER}, {"later", now_us(t) + HOUR_US}};
+    struct pawl_taken taken;
+
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        struct pawl_instance_row row = some_instance(t, pawl__str(rows[i].id));
+        struct pawl_work_row mail = some_work(t, text(t, "mail-%s", rows[i].id), 1);
+        struct pawl_commit commit = {
+            .kind = PAWL_COMMIT_CREATE, .flags = PAWL_COMMIT_RELEASE, .instance = &row};
+
+        row.retry_us = rows[i].retry_us;
+        mail.instance_id = row.id;
+        assert_code(apply_one(t, t->a, &commit), PAWL_OK);
+        insert(t, PAWL_TABLE_WORK, &mail);
+    }
+    taken = take_some(t, t->a, t->node_a, 10);
+    assert_int_equal(taken.work_count, 1);
+    assert_str(taken.work[0].id, "mail-before");
+    assert_int_equal(claim_one(t, t->b, t->node_b, pawl__str("never")).mail_count, 1);
+}
+
+/* One that a node may not run hides no other one from it. */
+static void runnable_instances_can_be_skipped(struct contract *t)
+{
+    struct pawl_take take = {.owner = t->node_a, .limit = 2};
+    bool seen[5] = {false};
+
+    for (int i = 0; i < 5; i++) {
+        struct pawl_instance_row row = some_instance(t, text(t, "%d", i));
+        struct pawl_commit commit = {.kind = PAWL_COMMIT_CREATE, .instance = &row};
+
+        row.runnable = i < 3;
+        row.owner = i < 3 ? 0 : join(t, t->a, "dead", 0);
+        assert_code(apply_one(t, t->a, &commit), PAWL_OK);
+    }
+    for (; take.runnable_skip < 6; take.runnable_skip += 2) {
+        struct pawl_taken taken;
+
+        assert_ok(pawl_store_take(t->a, &take, &t->arena, &taken, soon_ns(t), &t->err), &t->err);
+        assert_int_equal(taken.runnable_count, take.runnable_skip < 4 ? 2 : 1);
+        for (size_t i = 0; i < taken.runnable_count; i++) {
+            assert_false(seen[taken.runnable[i].ptr[0] - '0']);
+            seen[taken.runnable[i].ptr[0] - '0'] = true;
+        }
+    }
 }
 
 static void runnable_instances_without_a_living_owner_are_told(struct contract *t)
@@ -278,6 +371,11 @@ const struct contract_test contract_takes[] = {
     CONTRACT_TEST(mail_of_an_instance_whose_owner_died_is_taken),
     CONTRACT_TEST(parts_and_kinds_are_taken_by_those_who_ask_for_them),
     CONTRACT_TEST(expired_work_is_taken_though_it_is_not_due),
+    CONTRACT_TEST(expired_mail_is_taken_though_another_node_owns_its_instance),
+    CONTRACT_TEST(work_that_is_due_later_does_not_expire),
+    CONTRACT_TEST(what_is_set_aside_is_not_told),
+    CONTRACT_TEST(mail_of_what_is_set_aside_is_not_taken),
+    CONTRACT_TEST(runnable_instances_can_be_skipped),
     CONTRACT_TEST(runnable_instances_without_a_living_owner_are_told),
     CONTRACT_TEST(the_next_due_time_is_told_of_the_same_part_and_kind),
     {0},

@@ -62,7 +62,7 @@ static void text_of_all_of_unicode_is_kept(struct contract *t)
     static const char *const words[] = {"it's \"quoted\" \\ % _ $1 ?1 :name; --",
                                         "\xC3\xBC\xE4\xB8\xAD\xF0\x9F\x98\x80",
                                         "line\nline\r\ttab\x01\x7F", " spaces ", "NULL"};
-    struct pawl_reservation_row row = {0};
+    struct pawl_reservation_row row = {.expires_us = PAWL_TIME_NEVER};
 
     for (size_t i = 0; i < sizeof words / sizeof words[0]; i++) {
         row.key = row.value = pawl__str(words[i]);
@@ -116,7 +116,8 @@ static void fill(struct contract *t)
     for (int i = 0; i < 5; i++) {
         struct pawl_bookmark_row bookmark = some_bookmark(t, text(t, "b%d", i), id, "h");
         struct pawl_work_row work = some_work(t, text(t, "w%d", i), now_us(t) + i * HOUR_US);
-        struct pawl_reservation_row reservation = {.key = text(t, "r%d", i), .instance_id = id};
+        struct pawl_reservation_row reservation = {
+            .key = text(t, "r%d", i), .instance_id = id, .expires_us = PAWL_TIME_NEVER};
         struct pawl_journal_row journal = some_journal(t, id, i);
         struct pawl_definition_row definition =
             some_definition(t, text(t, "d%d", i).ptr, "order", i);

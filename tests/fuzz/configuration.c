@@ -11,7 +11,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     struct pawl_configuration configuration;
     int status;
 
-    pawl__configuration_init(&configuration, &alloc, "box");
+    pawl__configuration_init(&configuration, &alloc);
     status = pawl__configuration_parse(&configuration, text, "f", &err);
     FUZZ_DEMAND(status == PAWL_OK || status == PAWL_EPARSE || status == PAWL_ELIMIT);
     FUZZ_DEMAND(status != PAWL_EPARSE || (err.code == status && strncmp(err.msg, "f:", 2) == 0));

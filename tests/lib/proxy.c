@@ -35,6 +35,7 @@ struct flow {
 struct link {
     int client, server; /* -1: free */
     struct flow up, down;
+    size_t up_left; /* bytes that may still pass from the client */
 };
 
 struct test_proxy {
@@ -49,6 +50,9 @@ struct test_proxy {
     bool stop, cut_now;
     uint64_t asked, done;
     size_t count;
+    size_t limit;      /* of bytes from a client; SIZE_MAX: none */
+    bool is_limit_new; /* the connections do not know of it yet */
+    bool is_held;      /* one has reached it */
     /* The thread's: */
     struct link links[LINKS_MAX];
 };
@@ -104,6 +108,7 @@ static void accept_one(struct test_proxy *proxy, bool cut)
     link->up.count = link->down.count = 0;
     link->up.ended = link->down.ended = false;
     (void)pthread_mutex_lock(&proxy->mutex);
+    link->up_left = proxy->limit;
     proxy->count++;
     (void)pthread_mutex_unlock(&proxy->mutex);
 }
@@ -124,14 +129,17 @@ static void fill(struct flow *flow, int from, int delay_ms)
     }
 }
 
-static void drain(struct flow *flow, int to)
+/* At most `*left` bytes, which it counts down; SIZE_MAX is no limit. */
+static void drain(struct flow *flow, int to, size_t *left)
 {
+    size_t count = flow->count < *left ? flow->count : *left;
     ssize_t sent;
 
-    if (flow->count == 0 || now_ms() < flow->due_ms)
+    if (count == 0 || now_ms() < flow->due_ms)
         return;
-    sent = send(to, flow->bytes, flow->count, MSG_NOSIGNAL);
+    sent = send(to, flow->bytes, count, MSG_NOSIGNAL);
     if (sent > 0) {
+        *left -= *left != SIZE_MAX ? (size_t)sent : 0;
         memmove(flow->bytes, flow->bytes + sent, flow->count - (size_t)sent);
         flow->count -= (size_t)sent;
     } else if (sent < 0 && errno != EAGAIN && errno != EINTR) {
@@ -142,16 +150,17 @@ static void drain(struct flow *flow, int to)
 
 static void move(struct link *link, enum test_proxy_manner manner, int delay_ms)
 {
+    size_t unlimited = SIZE_MAX;
     bool up = manner == TEST_PROXY_PASS || manner == TEST_PROXY_MUTE;
     bool down = manner == TEST_PROXY_PASS;
 
     if (up) {
         fill(&link->up, link->client, 0);
-        drain(&link->up, link->server);
+        drain(&link->up, link->server, &link->up_left);
     }
     if (down) {
         fill(&link->down, link->server, delay_ms);
-        drain(&link->down, link->client);
+        drain(&link->down, link->client, &unlimited);
     }
     if ((link->up.ended && link->up.count == 0) || (link->down.ended && link->down.count == 0))
         close_link(link);
@@ -181,7 +190,7 @@ static void wait_for_work(struct test_proxy *proxy, enum test_proxy_manner manne
     for (size_t i = 0; i < LINKS_MAX; i++) {
         struct link *link = &proxy->links[i];
         short client = wanted(&link->up, &link->down, up, down);
-        short server = wanted(&link->down, &link->up, down, up);
+        short server = wanted(&link->down, &link->up, down, up && link->up_left > 0);
 
         /* Without events poll would still report the end of a side, again and again. */
         fds[2 + 2 * i] = (struct pollfd){.fd = client ? link->client : -1, .events = client};
@@ -198,6 +207,20 @@ static void wait_for_work(struct test_proxy *proxy, enum test_proxy_manner manne
         (void)!read(proxy->kick, &count, sizeof count);
     if (fds[1].revents)
         accept_one(proxy, manner == TEST_PROXY_CUT);
+}
+
+static void note_held(struct test_proxy *proxy)
+{
+    for (size_t i = 0; i < LINKS_MAX; i++) {
+        const struct link *link = &proxy->links[i];
+
+        if (link->client < 0 || link->up_left > 0 || link->up.count == 0)
+            continue;
+        (void)pthread_mutex_lock(&proxy->mutex);
+        proxy->is_held = true;
+        (void)pthread_cond_broadcast(&proxy->told);
+        (void)pthread_mutex_unlock(&proxy->mutex);
+    }
 }
 
 static void *run(void *arg)
@@ -220,12 +243,16 @@ static void *run(void *arg)
         }
         for (size_t i = 0; i < LINKS_MAX && cut; i++)
             close_link(&proxy->links[i]);
+        for (size_t i = 0; i < LINKS_MAX && proxy->is_limit_new; i++)
+            proxy->links[i].up_left = proxy->limit;
+        proxy->is_limit_new = false;
         proxy->done = proxy->asked;
         (void)pthread_cond_broadcast(&proxy->told);
         (void)pthread_mutex_unlock(&proxy->mutex);
         for (size_t i = 0; i < LINKS_MAX; i++)
             if (proxy->links[i].client >= 0)
                 move(&proxy->links[i], manner, delay_ms);
+        note_held(proxy);
         wait_for_work(proxy, manner);
     }
 }
@@ -240,6 +267,7 @@ struct test_proxy *test_proxy_start(uint16_t port)
     for (size_t i = 0; i < LINKS_MAX; i++)
         proxy->links[i].client = proxy->links[i].server = -1;
     proxy->server_port = port;
+    proxy->limit = SIZE_MAX;
     proxy->listener = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
     proxy->kick = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
     assert_true(proxy->listener >= 0 && proxy->kick >= 0);
@@ -306,6 +334,38 @@ void test_proxy_delay(struct test_proxy *proxy, int delay_ms)
     (void)pthread_mutex_lock(&proxy->mutex);
     proxy->delay_ms = delay_ms;
     tell(proxy);
+}
+
+void test_proxy_limit(struct test_proxy *proxy, size_t bytes)
+{
+    (void)pthread_mutex_lock(&proxy->mutex);
+    proxy->limit = bytes;
+    proxy->is_limit_new = true;
+    proxy->is_held = false;
+    tell(proxy);
+}
+
+bool test_proxy_holds_within(struct test_proxy *proxy, int timeout_ms)
+{
+    struct timespec until;
+    bool is_held;
+
+    (void)clock_gettime(CLOCK_REALTIME, &until);
+    until.tv_nsec += (long)(timeout_ms % 1000) * 1000000;
+    until.tv_sec += timeout_ms / 1000 + until.tv_nsec / 1000000000;
+    until.tv_nsec %= 1000000000;
+    (void)pthread_mutex_lock(&proxy->mutex);
+    while (!proxy->is_held &&
+           pthread_cond_timedwait(&proxy->told, &proxy->mutex, &until) != ETIMEDOUT)
+        continue;
+    is_held = proxy->is_held;
+    (void)pthread_mutex_unlock(&proxy->mutex);
+    return is_held;
+}
+
+void test_proxy_await_held(struct test_proxy *proxy)
+{
+    assert_true(test_proxy_holds_within(proxy, 30000));
 }
 
 void test_proxy_cut_now(struct test_proxy *proxy)

@@ -14,6 +14,7 @@
 #ifndef PAWL_TESTS_LIB_PROXY_H
 #define PAWL_TESTS_LIB_PROXY_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -32,6 +33,16 @@ uint16_t test_proxy_port(const struct test_proxy *proxy);
 void test_proxy_set(struct test_proxy *proxy, enum test_proxy_manner manner);
 /* What the server says arrives so much later. */
 void test_proxy_delay(struct test_proxy *proxy, int delay_ms);
+/*
+ * From now on each connection passes so many bytes more from its client and holds the rest, as a
+ * client does that stands still in the middle of a request. What the server says passes.
+ * SIZE_MAX: no limit; what was held goes on.
+ */
+void test_proxy_limit(struct test_proxy *proxy, size_t bytes);
+/* Waits until a connection holds something because of the limit; fails the test after 30 s. */
+void test_proxy_await_held(struct test_proxy *proxy);
+/* The same for so long at the most; returns whether one does. */
+bool test_proxy_holds_within(struct test_proxy *proxy, int timeout_ms);
 /* Ends all connections there are now; new ones pass. */
 void test_proxy_cut_now(struct test_proxy *proxy);
 

@@ -6,6 +6,12 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* What was said before an abort must be seen: the first failure is often the cause of it. */
+__attribute__((constructor)) static void write_lines_at_once(void)
+{
+    (void)setvbuf(stdout, NULL, _IOLBF, 0);
+}
+
 static int refuse(struct test_allocator *alloc)
 {
     size_t number = ++alloc->request_count;
@@ -25,6 +31,7 @@ static void *resize(void *ctx, void *ptr, size_t old_size, size_t new_size)
         assert_non_null(ptr);
         alloc->live_bytes -= old_size;
         alloc->live_count--;
+        memset(ptr, 0xa5, old_size); /* whoever still reads it notices */
         free(ptr);
         return NULL;
     }

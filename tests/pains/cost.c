@@ -5,7 +5,9 @@
  */
 #include "lib/clock.h"
 #include "pains/stage.h"
+#include "runtime/retention.h"
 
+#include <poll.h>
 #include <stdlib.h>
 
 #define WALL (INT64_C(1767323045) * SECOND) /* 2026-01-02T03:04:05Z */
@@ -202,6 +204,36 @@ static void run_and_delete(struct fixture *f, unsigned count)
     }
 }
 
+/* What keeps a send that is tried again from acting twice has an end. */
+static void forget_sends(struct fixture *f)
+{
+    const struct pawl_retention_policy policy = {0};
+    struct pawl_retained gone = {.more = true};
+
+    test_clock_advance(f->clock, 7200 * SECOND);
+    while (gone.more)
+        assert_ok(pawl__runtime_retain(f->stage.runtime, &policy, &gone, stage_later(&f->stage),
+                                       &f->stage.err),
+                  &f->stage.err);
+    assert_int_equal(stage_count(&f->stage, PAWL_TABLE_RESERVATIONS), 0);
+}
+
+/* Blocks of arenas that threads keep. */
+#define KEPT_BYTES_MAX ((size_t)4 * 4096)
+
+/* What stays: threads that go by the clock have some for a moment now and then. */
+static size_t least_bytes(const struct fixture *f)
+{
+    size_t least = SIZE_MAX;
+
+    for (int i = 0; i < 100; i++) {
+        if (f->alloc.live_bytes < least)
+            least = f->alloc.live_bytes;
+        (void)poll(NULL, 0, 2);
+    }
+    return least;
+}
+
 static void many_runs_keep_no_memory(void **state)
 {
     const unsigned count = stage_size(1000, 500000);
@@ -211,10 +243,17 @@ static void many_runs_keep_no_memory(void **state)
     (void)state;
     begin(&f);
     stage_publish(&f.stage, DEFINITION("d", "", RIG_EVENT("e", "Go") "," RIG_WRITE("w", "went")));
+    /* Twice: tables of a size to be expected have grown then. */
+    for (int i = 0; i < 2; i++) {
+        run_and_delete(&f, count);
+        forget_sends(&f);
+    }
+    bytes = least_bytes(&f);
     run_and_delete(&f, count);
-    bytes = f.alloc.live_bytes;
-    run_and_delete(&f, count);
-    assert_int_equal(f.alloc.live_bytes, bytes);
+    forget_sends(&f);
+    /* A thread that keeps a block from its first use on may have had that just now: a few in all.
+     * What leaks with every run is more. */
+    assert_in_range(least_bytes(&f), 0, bytes + KEPT_BYTES_MAX);
     end(&f);
 }
 

@@ -318,9 +318,11 @@ static void an_instance_whose_definition_was_deleted_is_kept_and_can_be_cancelle
         test_clock_advance(f->clock, 60 * SECOND);
         stage_drain(&f->a);
     }
-    /* The event is not lost either: somebody can look at it and send it again. */
+    /* It is set aside, and the event is not lost either: it waits for what an operator decides. */
     assert_string_equal(stage_sub_status(&f->a, "orphan"), "Suspended");
-    assert_int_equal(stage_count(&f->a, PAWL_TABLE_DEAD_LETTERS), 1);
+    assert_true(row_of(f, "orphan").retry_us == PAWL_TIME_NEVER);
+    assert_int_equal(stage_count(&f->a, PAWL_TABLE_DEAD_LETTERS), 0);
+    assert_int_equal(stage_count(&f->a, PAWL_TABLE_WORK), 1);
     assert_int_equal(row_of(f, "orphan").owner, 0);
     assert_ok(
         pawl__runtime_delete(f->a.runtime, pawl__str("orphan"), stage_later(&f->a), &f->a.err),

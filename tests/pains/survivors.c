@@ -12,6 +12,10 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+/* Of nodes that die: long enough to get as far as that on a busy machine. Those who look on have
+ * the usual one. */
+#define VICTIM_LEASE_US INT64_C(4000000)
+/* Of nodes that lose theirs again and again. */
 #define LEASE_US INT64_C(1000000)
 #define MS_PER_LEASE 1000
 
@@ -102,9 +106,8 @@ static int end_child(struct stage *stage)
 static void wake_parent(const struct place *place, int signal_number)
 {
     char uri[PLACE_URI_MAX];
-    const struct stage_options options = {
-        .uri = place_fresh(place, uri), .node = "b", .lease_us = LEASE_US};
-    struct victim victim = {.options = {.uri = uri, .lease_us = LEASE_US},
+    const struct stage_options options = {.uri = place_fresh(place, uri), .node = "b"};
+    struct victim victim = {.options = {.uri = uri, .lease_us = VICTIM_LEASE_US},
                             .line = "child ends",
                             .signal_number = signal_number};
     struct stage stage;
@@ -170,10 +173,10 @@ static int create_and_run(struct stage *stage)
 static void begin_again(const struct place *place)
 {
     char uri[PLACE_URI_MAX];
-    const struct stage_options options = {
-        .uri = place_fresh(place, uri), .node = "b", .lease_us = LEASE_US};
-    struct victim victim = {
-        .options = {.uri = uri, .lease_us = LEASE_US}, .activity = "n", .signal_number = SIGKILL};
+    const struct stage_options options = {.uri = place_fresh(place, uri), .node = "b"};
+    struct victim victim = {.options = {.uri = uri, .lease_us = VICTIM_LEASE_US},
+                            .activity = "n",
+                            .signal_number = SIGKILL};
     struct stage stage;
 
     stage_open(&stage, &options);

@@ -125,7 +125,7 @@ static void become(const struct test_daemon *daemon, const char *const *argument
         _exit(125);
     (void)sigemptyset(&none);
     (void)sigprocmask(SIG_SETMASK, &none, NULL);
-    (void)prctl(PR_SET_PDEATHSIG, SIGKILL);
+    (void)prctl(PR_SET_PDEATHSIG, daemon->death_signal ? daemon->death_signal : SIGKILL);
     if (chdir(daemon->folder) != 0)
         _exit(124);
     (void)execv(arguments[0], (char *const *)(uintptr_t)arguments);

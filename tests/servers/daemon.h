@@ -16,6 +16,7 @@ struct test_daemon {
     pid_t pid; /* 0: it does not run */
     uid_t uid; /* a test that is root gives it to this user; 0: to nobody */
     gid_t gid;
+    int death_signal; /* that it gets when the test dies; 0: SIGKILL */
 };
 
 /* Makes the folder /tmp/PREFIX-PID-XXXXXX and removes those of programs that were killed. */

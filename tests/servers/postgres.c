@@ -6,24 +6,15 @@
 
 #include <dirent.h>
 #include <errno.h>
-#include <fcntl.h>
-#include <ftw.h>
-#include <grp.h>
-#include <netinet/in.h>
 #include <poll.h>
-#include <pwd.h>
 #include <signal.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/prctl.h>
-#include <sys/socket.h>
-#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
-#define PREFIX "pawl-postgres-"
 /* How often somebody looks whether the server has come up or gone, and for how long. */
 #define LOOK_MS 5
 #define LOOKS_MAX 12000
@@ -51,129 +42,20 @@ static void find_programs(struct test_postgres *server)
         fail_msg("no PostgreSQL server (14 or newer): apt-get install postgresql");
 }
 
-static void find_user(struct test_postgres *server)
-{
-    struct passwd *user = getpwnam("postgres");
-
-    if (!user)
-        user = getpwnam("nobody");
-    if (!user) {
-        fail_msg("neither a user postgres nor nobody, and PostgreSQL does not run as root");
-        return;
-    }
-    server->uid = user->pw_uid;
-    server->gid = user->pw_gid;
-}
-
-static uint16_t free_port(void)
-{
-    struct sockaddr_in address = {.sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
-    socklen_t length = sizeof address;
-    int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
-
-    assert_true(fd >= 0);
-    assert_int_equal(bind(fd, (struct sockaddr *)&address, sizeof address), 0);
-    assert_int_equal(getsockname(fd, (struct sockaddr *)&address, &length), 0);
-    (void)close(fd);
-    return ntohs(address.sin_port);
-}
-
-/* ---- folders ----------------------------------------------------------------------------- */
-
-static int remove_one(const char *path, const struct stat *stat, int type, struct FTW *at)
-{
-    (void)stat;
-    (void)type;
-    (void)at;
-    return remove(path);
-}
-
-static void remove_folder(const char *path)
-{
-    (void)nftw(path, remove_one, 16, FTW_DEPTH | FTW_PHYS);
-}
-
-/* What programs left that were killed: their folder's name has their pid. */
-static void remove_leftovers(void)
-{
-    DIR *folder = opendir("/tmp");
-    struct dirent *entry;
-
-    while (folder && (entry = readdir(folder))) {
-        char path[300];
-        pid_t pid;
-
-        if (strncmp(entry->d_name, PREFIX, strlen(PREFIX)) != 0)
-            continue;
-        pid = (pid_t)strtol(entry->d_name + strlen(PREFIX), NULL, 10);
-        if (pid <= 0 || kill(pid, 0) == 0 || errno != ESRCH)
-            continue;
-        (void)snprintf(path, sizeof path, "/tmp/%s", entry->d_name);
-        remove_folder(path);
-    }
-    if (folder)
-        (void)closedir(folder);
-}
-
-/* The server's log, shown when it does not come up. */
-static void show_log(const struct test_postgres *server)
-{
-    char path[96], line[512];
-    FILE *log;
-
-    (void)snprintf(path, sizeof path, "%s/log", server->folder);
-    log = fopen(path, "r");
-    while (log && fgets(line, sizeof line, log))
-        print_error("  %s", line);
-    if (log)
-        (void)fclose(log);
-}
-
 /* ---- processes --------------------------------------------------------------------------- */
 
-/* In the child: becomes the server's user, writes to its log, dies with the test. */
-static void become(const struct test_postgres *server, const char *const *arguments)
-{
-    char path[96];
-    sigset_t none;
-    int fd;
-
-    (void)snprintf(path, sizeof path, "%s/log", server->folder);
-    if (geteuid() == 0 &&
-        (setgroups(0, NULL) != 0 || setgid(server->gid) != 0 || setuid(server->uid) != 0))
-        _exit(126);
-    fd = open(path, O_WRONLY | O_CREAT | O_APPEND, 0600);
-    if (fd < 0 || dup2(fd, 1) < 0 || dup2(fd, 2) < 0)
-        _exit(125);
-    (void)sigemptyset(&none);
-    (void)sigprocmask(SIG_SETMASK, &none, NULL);
-    (void)prctl(PR_SET_PDEATHSIG, SIGQUIT);
-    if (chdir(server->folder) != 0)
-        _exit(124);
-    (void)execv(arguments[0], (char *const *)(uintptr_t)arguments);
-    _exit(127);
-}
-
-static pid_t launch(const struct test_postgres *server, const char *const *arguments)
-{
-    pid_t pid = fork();
-
-    assert_true(pid >= 0);
-    if (pid == 0)
-        become(server, arguments);
-    return pid;
-}
-
+/* A tool of the server's, beside it. */
 static void run(const struct test_postgres *server, const char *const *arguments)
 {
-    pid_t pid = launch(server, arguments);
+    struct test_daemon tool = server->daemon;
     int status = -1;
 
-    while (waitpid(pid, &status, 0) < 0 && errno == EINTR)
+    test_daemon_launch(&tool, arguments);
+    while (waitpid(tool.pid, &status, 0) < 0 && errno == EINTR)
         continue;
     if (status == 0)
         return;
-    show_log(server);
+    test_daemon_show_log(&server->daemon);
     fail_msg("%s failed (status %#x)", arguments[0], (unsigned)status);
 }
 
@@ -184,7 +66,7 @@ static bool is_ready(const struct test_postgres *server)
     bool ready = false;
     FILE *file;
 
-    (void)snprintf(path, sizeof path, "%s/data/postmaster.pid", server->folder);
+    (void)snprintf(path, sizeof path, "%s/data/postmaster.pid", server->daemon.folder);
     file = fopen(path, "r");
     if (!file)
         return false;
@@ -201,8 +83,8 @@ static bool comes_up(struct test_postgres *server)
     for (int looks = 0; looks < LOOKS_MAX; looks++) {
         if (is_ready(server))
             return true;
-        if (waitpid(server->pid, NULL, WNOHANG) == server->pid) {
-            server->pid = 0;
+        if (waitpid(server->daemon.pid, NULL, WNOHANG) == server->daemon.pid) {
+            server->daemon.pid = 0;
             return false;
         }
         (void)poll(NULL, 0, LOOK_MS);
@@ -229,14 +111,14 @@ static bool launch_server(struct test_postgres *server)
                                NULL};
 
     (void)snprintf(program, sizeof program, "%s/postgres", server->bin);
-    (void)snprintf(data, sizeof data, "%s/data", server->folder);
+    (void)snprintf(data, sizeof data, "%s/data", server->daemon.folder);
     (void)snprintf(port, sizeof port, "%u", (unsigned)server->port);
-    (void)snprintf(socket_folder, sizeof socket_folder, "%s", server->folder);
+    (void)snprintf(socket_folder, sizeof socket_folder, "%s", server->daemon.folder);
     /* One that crashed has left it, and it may say "ready". */
-    (void)snprintf(program, sizeof program, "%s/data/postmaster.pid", server->folder);
+    (void)snprintf(program, sizeof program, "%s/data/postmaster.pid", server->daemon.folder);
     (void)unlink(program);
     (void)snprintf(program, sizeof program, "%s/postgres", server->bin);
-    server->pid = launch(server, arguments);
+    test_daemon_launch(&server->daemon, arguments);
     return comes_up(server);
 }
 
@@ -250,8 +132,8 @@ static void make_cluster(struct test_postgres *server)
     FILE *file;
 
     (void)snprintf(program, sizeof program, "%s/initdb", server->bin);
-    (void)snprintf(data, sizeof data, "%s/data", server->folder);
-    (void)snprintf(secret, sizeof secret, "%s/secret", server->folder);
+    (void)snprintf(data, sizeof data, "%s/data", server->daemon.folder);
+    (void)snprintf(secret, sizeof secret, "%s/secret", server->daemon.folder);
     (void)snprintf(secret_option, sizeof secret_option, "--pwfile=%s", secret);
     if (*server->password) {
         file = fopen(secret, "w");
@@ -259,7 +141,7 @@ static void make_cluster(struct test_postgres *server)
         (void)fprintf(file, "%s\n", server->password);
         (void)fclose(file);
         if (geteuid() == 0)
-            assert_int_equal(chown(secret, server->uid, server->gid), 0);
+            assert_int_equal(chown(secret, server->daemon.uid, server->daemon.gid), 0);
         arguments[count++] = "--auth=scram-sha-256";
         arguments[count++] = secret_option;
     } else {
@@ -270,61 +152,128 @@ static void make_cluster(struct test_postgres *server)
 
 /* ---- its life ---------------------------------------------------------------------------- */
 
-void test_postgres_start(struct test_postgres *server, const char *password)
+static void launch_anywhere(struct test_postgres *server)
 {
-    memset(server, 0, sizeof *server);
-    find_programs(server);
-    if (geteuid() == 0)
-        find_user(server);
-    remove_leftovers();
-    (void)snprintf(server->password, sizeof server->password, "%s", password ? password : "");
-    (void)snprintf(server->folder, sizeof server->folder, "/tmp/" PREFIX "%d-XXXXXX",
-                   (int)getpid());
-    assert_non_null(mkdtemp(server->folder));
-    if (geteuid() == 0)
-        assert_int_equal(chown(server->folder, server->uid, server->gid), 0);
-    make_cluster(server);
     for (int tries = 0; tries < 5; tries++) {
-        server->port = free_port();
+        server->port = test_daemon_port();
         if (launch_server(server))
             return;
     }
-    show_log(server);
+    test_daemon_show_log(&server->daemon);
     test_postgres_stop(server);
     fail_msg("the PostgreSQL server does not come up");
 }
 
-static void end_by(struct test_postgres *server, int signal_number)
+static void prepare(struct test_postgres *server, const char *password)
 {
-    if (server->pid <= 0)
-        return;
-    (void)kill(server->pid, SIGCONT);
-    (void)kill(server->pid, signal_number);
-    while (waitpid(server->pid, NULL, 0) < 0 && errno == EINTR)
-        continue;
-    server->pid = 0;
+    memset(server, 0, sizeof *server);
+    find_programs(server);
+    (void)snprintf(server->password, sizeof server->password, "%s", password ? password : "");
+    test_daemon_init(&server->daemon, "pawl-postgres");
+    test_daemon_drop_root(&server->daemon);
+    server->daemon.death_signal = SIGQUIT; /* with which its processes end, too */
+}
+
+void test_postgres_start(struct test_postgres *server, const char *password)
+{
+    prepare(server, password);
+    make_cluster(server);
+    launch_anywhere(server);
+}
+
+static void copy_cluster(struct test_postgres *standby, const struct test_postgres *primary)
+{
+    char program[160], data[96], port[16];
+    const char *arguments[] = {program,
+                               "-h",
+                               "127.0.0.1",
+                               "-p",
+                               port,
+                               "-U",
+                               TEST_POSTGRES_USER,
+                               "-D",
+                               data,
+                               "-R",
+                               "-X",
+                               "stream",
+                               "--checkpoint=fast",
+                               "--no-sync",
+                               NULL};
+
+    (void)snprintf(program, sizeof program, "%s/pg_basebackup", standby->bin);
+    (void)snprintf(data, sizeof data, "%s/data", standby->daemon.folder);
+    (void)snprintf(port, sizeof port, "%u", (unsigned)primary->port);
+    run(standby, arguments);
+}
+
+void test_postgres_start_standby(struct test_postgres *standby, const struct test_postgres *primary)
+{
+    assert_string_equal(primary->password, "");
+    prepare(standby, NULL);
+    copy_cluster(standby, primary);
+    launch_anywhere(standby);
+}
+
+void test_postgres_replace_by_standby(struct test_postgres *server,
+                                      const struct test_postgres *primary)
+{
+    uint16_t port = server->port;
+
+    assert_int_equal(server->daemon.pid, 0);
+    test_daemon_release(&server->daemon);
+    prepare(server, NULL);
+    server->port = port;
+    copy_cluster(server, primary);
+    test_postgres_restart(server);
+}
+
+/*
+ * Commits look at a flag that the checkpointer sets when it reads its settings again. A connection
+ * that is opened after the request to do so is accepted after that was passed on, and a checkpoint
+ * that it asks for begins with it.
+ */
+void test_postgres_require_standbys(const struct test_postgres *primary, bool required)
+{
+    test_postgres_sql(primary, required ? "ALTER SYSTEM SET synchronous_standby_names = '*'"
+                                        : "ALTER SYSTEM RESET synchronous_standby_names");
+    test_postgres_sql(primary, "SELECT pg_reload_conf()");
+    test_postgres_sql(primary, "CHECKPOINT");
+}
+
+void test_postgres_catch_up(const struct test_postgres *primary)
+{
+    test_postgres_sql(primary,
+                      "DO $$ DECLARE lsn pg_lsn := pg_current_wal_lsn(); BEGIN WHILE EXISTS "
+                      "(SELECT 1 FROM pg_stat_replication WHERE replay_lsn IS NULL OR "
+                      "replay_lsn < lsn) OR NOT EXISTS (SELECT 1 FROM pg_stat_replication) "
+                      "LOOP PERFORM pg_sleep(0.02); END LOOP; END $$");
+}
+
+void test_postgres_promote(const struct test_postgres *standby)
+{
+    test_postgres_sql(standby, "DO $$ BEGIN IF NOT pg_promote(true, 60) THEN RAISE 'not promoted'; "
+                               "END IF; END $$");
 }
 
 void test_postgres_stop(struct test_postgres *server)
 {
-    if (!*server->folder)
+    if (!*server->daemon.folder)
         return;
     test_postgres_continue(server);
-    end_by(server, SIGQUIT); /* the folder goes: nobody needs a checkpoint */
-    remove_folder(server->folder);
-    *server->folder = 0;
+    test_daemon_end(&server->daemon, SIGQUIT); /* the folder goes: nobody needs a checkpoint */
+    test_daemon_release(&server->daemon);
 }
 
 void test_postgres_crash(struct test_postgres *server)
 {
-    end_by(server, SIGQUIT);
+    test_daemon_end(&server->daemon, SIGQUIT);
 }
 
 void test_postgres_restart(struct test_postgres *server)
 {
-    assert_int_equal(server->pid, 0);
+    assert_int_equal(server->daemon.pid, 0);
     if (!launch_server(server)) {
-        show_log(server);
+        test_daemon_show_log(&server->daemon);
         fail_msg("the PostgreSQL server does not come up again at port %u", (unsigned)server->port);
     }
 }
@@ -353,23 +302,23 @@ static void tell_all(const struct test_postgres *server, int signal_number)
     struct dirent *entry;
 
     assert_non_null(folder);
-    (void)kill(server->pid, signal_number);
+    (void)kill(server->daemon.pid, signal_number);
     while ((entry = readdir(folder)))
         if (entry->d_name[0] >= '1' && entry->d_name[0] <= '9' &&
-            parent_of(entry->d_name) == server->pid)
+            parent_of(entry->d_name) == server->daemon.pid)
             (void)kill((pid_t)strtol(entry->d_name, NULL, 10), signal_number);
     (void)closedir(folder);
 }
 
 void test_postgres_pause(const struct test_postgres *server)
 {
-    assert_true(server->pid > 0);
+    assert_true(server->daemon.pid > 0);
     tell_all(server, SIGSTOP);
 }
 
 void test_postgres_continue(const struct test_postgres *server)
 {
-    if (server->pid > 0)
+    if (server->daemon.pid > 0)
         tell_all(server, SIGCONT);
 }
 

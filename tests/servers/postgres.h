@@ -10,23 +10,41 @@
 #ifndef PAWL_TESTS_SERVERS_POSTGRES_H
 #define PAWL_TESTS_SERVERS_POSTGRES_H
 
-#include <stdint.h>
-#include <sys/types.h>
+#include "servers/daemon.h"
 
 #define TEST_POSTGRES_USER "pawl"
 
 struct test_postgres {
-    char folder[64];
+    struct test_daemon daemon;
     char bin[128];     /* folder of the server's programs */
     char password[32]; /* "": everybody is trusted */
     uint16_t port;
-    pid_t pid; /* 0: it does not run */
-    uid_t uid; /* of the server; only used by root */
-    gid_t gid;
 };
 
 /* `password` NULL: everybody is trusted. Returns when it answers. */
 void test_postgres_start(struct test_postgres *server, const char *password);
+/*
+ * A hot standby of a running `primary`, which trusts everybody: it reads, and refuses to write
+ * until it is promoted. Returns when it answers.
+ */
+void test_postgres_start_standby(struct test_postgres *standby,
+                                 const struct test_postgres *primary);
+/*
+ * Makes a server that crashed a standby of a running `primary`: a fresh folder, the same port, and
+ * nothing is left of what it had. Returns when it answers.
+ */
+void test_postgres_replace_by_standby(struct test_postgres *server,
+                                      const struct test_postgres *primary);
+/*
+ * Whether a commit with synchronous_commit=on is to return only when a standby has it on its disk.
+ * Without a standby such commits wait for ever. A copy that was made before does not have this
+ * setting, and so waits for nobody when it is promoted.
+ */
+void test_postgres_require_standbys(const struct test_postgres *primary, bool required);
+/* Waits until all standbys of a running primary have what it has committed. */
+void test_postgres_catch_up(const struct test_postgres *primary);
+/* Makes a standby a primary. Returns when it writes. */
+void test_postgres_promote(const struct test_postgres *standby);
 /* Ends it and removes its folder. Does nothing to one that was never started or is stopped. */
 void test_postgres_stop(struct test_postgres *server);
 

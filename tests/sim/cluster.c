@@ -4,8 +4,9 @@
  *
  *     cluster --seed N [--verbose]          one run, and all that happened in it
  *     cluster --seeds N [--from M] [--go-on]    many, until one fails, or to the end
- *     --bug edge-only|split|twice|age|locked    plants one
+ *     --bug NAME                                plants one; a wrong name lists them
  *     --nodes N --seconds N --calm --distributed
+ *     --features N    what else goes on, bits as src/sim/cluster.h has them; by seed if not given
  */
 #include "sim/cluster.h"
 #include "activities/activities.h"
@@ -33,13 +34,19 @@ static void print_line(void *ctx, const char *line)
 
 static enum pawl_cluster_bug bug_by_name(const char *name)
 {
-    static const char *const names[] = {"none", "edge-only", "split", "twice", "age", "locked"};
+    static const char *const names[PAWL_CLUSTER_BUG_COUNT] = {
+        "none",         "edge-only",     "split",      "twice",     "age",        "locked",
+        "lock-waits",   "lost-state",    "read-only",  "wakes-all", "mail-stays", "untold",
+        "never-yields", "cancel-unseen", "sent-twice", "ticks-end"};
 
     for (int i = 0; i < (int)(sizeof names / sizeof names[0]); i++) {
         if (strcmp(name, names[i]) == 0)
             return (enum pawl_cluster_bug)i;
     }
-    (void)fprintf(stderr, "cluster: no bug \"%s\": edge-only, split, twice, age, locked\n", name);
+    (void)fprintf(stderr, "cluster: no bug \"%s\"; there are:", name);
+    for (int i = 1; i < PAWL_CLUSTER_BUG_COUNT; i++)
+        (void)fprintf(stderr, " %s", names[i]);
+    (void)fprintf(stderr, "\n");
     exit(2);
 }
 
@@ -78,17 +85,12 @@ static uint64_t read_options(int argc, char **argv, struct pawl_cluster_options 
                              bool *go_on)
 {
     static const struct option names[] = {
-        {"seed", required_argument, NULL, 's'},
-        {"seeds", required_argument, NULL, 'c'},
-        {"from", required_argument, NULL, 's'},
-        {"bug", required_argument, NULL, 'b'},
-        {"nodes", required_argument, NULL, 'n'},
-        {"seconds", required_argument, NULL, 't'},
-        {"calm", no_argument, NULL, 'q'},
-        {"verbose", no_argument, NULL, 'v'},
-        {"go-on", no_argument, NULL, 'g'},
-        {"distributed", no_argument, NULL, 'd'},
-        {NULL, 0, NULL, 0},
+        {"seed", required_argument, NULL, 's'},     {"seeds", required_argument, NULL, 'c'},
+        {"from", required_argument, NULL, 's'},     {"bug", required_argument, NULL, 'b'},
+        {"nodes", required_argument, NULL, 'n'},    {"seconds", required_argument, NULL, 't'},
+        {"calm", no_argument, NULL, 'q'},           {"verbose", no_argument, NULL, 'v'},
+        {"go-on", no_argument, NULL, 'g'},          {"distributed", no_argument, NULL, 'd'},
+        {"features", required_argument, NULL, 'f'}, {NULL, 0, NULL, 0},
     };
     uint64_t count = 1;
     int option;
@@ -108,6 +110,8 @@ static uint64_t read_options(int argc, char **argv, struct pawl_cluster_options 
             options->calm = true;
         else if (option == 'd')
             options->distributed = true;
+        else if (option == 'f')
+            options->features = (uint32_t)number(optarg);
         else if (option == 'g')
             *go_on = true;
         else if (option == 'v')

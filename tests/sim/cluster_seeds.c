@@ -93,6 +93,56 @@ static void add(struct pawl_cluster_report *sum, const struct pawl_cluster_repor
     sum->lock_twice += report->lock_twice;
     sum->lock_lost += report->lock_lost;
     sum->lock_outages += report->lock_outages;
+    sum->keyless += report->keyless;
+    sum->unsure += report->unsure;
+    sum->ran += report->ran;
+    sum->replayed += report->replayed;
+    sum->refreshed += report->refreshed;
+    sum->retried_aside += report->retried_aside;
+    sum->answers += report->answers;
+    sum->births += report->births;
+    sum->orders += report->orders;
+    sum->loops += report->loops;
+    sum->outages += report->outages;
+    sum->superseded += report->superseded;
+    sum->damaged += report->damaged;
+    sum->half_sent += report->half_sent;
+    sum->locked += report->locked;
+    sum->broken += report->broken;
+    sum->server_crashes += report->server_crashes;
+    sum->forgotten += report->forgotten;
+    sum->failovers += report->failovers;
+    sum->start_failures += report->start_failures;
+}
+
+static void print_more(const struct pawl_cluster_report *sum)
+{
+    print_message("# without a key: %llu, unsure %llu; %llu told to run, %llu answers to requests, "
+                  "%llu births, %llu orders, %llu loops; operators: %llu letters replayed, %llu "
+                  "refreshes, %llu set aside and run again\n",
+                  N(sum->keyless), N(sum->unsure), N(sum->ran), N(sum->answers), N(sum->births),
+                  N(sum->orders), N(sum->loops), N(sum->replayed), N(sum->refreshed),
+                  N(sum->retried_aside));
+    print_message("# %llu outages, %llu superseded, %llu loads failed, %llu half-sent batches, "
+                  "%llu calls that "
+                  "waited for their rows, %llu sessions ended; server: %llu crashes, %llu claims "
+                  "and takes forgotten, %llu failovers; %llu starts failed\n",
+                  N(sum->outages), N(sum->superseded), N(sum->damaged), N(sum->half_sent),
+                  N(sum->locked), N(sum->broken), N(sum->server_crashes), N(sum->forgotten),
+                  N(sum->failovers), N(sum->start_failures));
+}
+
+/* Of many seeds: each feature has something to show. */
+static void assert_all_happened(const struct pawl_cluster_report *sum, uint64_t seeds)
+{
+    assert_true(sum->keyless > seeds && sum->unsure > seeds / 20 && sum->ran > seeds / 10);
+    assert_true(sum->answers > seeds && sum->births > seeds && sum->orders > seeds / 10);
+    assert_true(sum->outages > seeds / 10 && sum->damaged > seeds / 10 && sum->loops > seeds / 20);
+    assert_true(sum->superseded > seeds / 100);
+    assert_true(sum->half_sent > seeds / 10 && sum->locked > 0 && sum->broken > 0);
+    assert_true(sum->server_crashes > seeds / 10 && sum->forgotten > seeds / 50);
+    assert_true(sum->failovers > seeds / 10 && sum->start_failures > seeds / 50);
+    assert_true(sum->replayed > seeds / 10 && sum->refreshed > seeds / 10);
 }
 
 static void run_seeds(struct fixture *f, uint64_t seeds, struct pawl_cluster_options options,
@@ -118,6 +168,9 @@ static void run_seeds(struct fixture *f, uint64_t seeds, struct pawl_cluster_opt
     assert_true(sum.dead > seeds / 10 && sum.cancelled > seeds / 10 && sum.deleted > seeds / 10);
     assert_true(sum.crashes > seeds && sum.drains > seeds / 4 && sum.pauses > seeds);
     assert_true(sum.failed > 5 * seeds && sum.lost > 5 * seeds && sum.shifts > seeds / 2);
+    print_more(&sum);
+    if (seeds >= 100)
+        assert_all_happened(&sum, seeds);
 }
 
 static void no_seed_breaks_a_promise(void **state)
@@ -175,10 +228,12 @@ static void without_faults_nobody_asks_twice(void **state)
     }
 }
 
-static void find_bug(struct fixture *f, enum pawl_cluster_bug bug, const char *name)
+/* With `features` alone beside what all runs have: what it takes to find it. */
+static void find_bug(struct fixture *f, enum pawl_cluster_bug bug, uint32_t features,
+                     const char *name, const char *finding)
 {
-    struct pawl_cluster_options options = {.bug = bug,
-                                           .distributed = bug == PAWL_CLUSTER_BUG_LOCKED};
+    struct pawl_cluster_options options = {
+        .bug = bug, .features = features, .distributed = bug == PAWL_CLUSTER_BUG_LOCKED};
     struct pawl_cluster_report report = {0};
     struct pawl_error err = PAWL_ERROR_INIT;
     int status = PAWL_OK;
@@ -188,31 +243,92 @@ static void find_bug(struct fixture *f, enum pawl_cluster_bug bug, const char *n
     assert_code(status, PAWL_ECORRUPT);
     assert_true(report.violations > 0);
     print_message("# %s is found after %llu seeds: %s\n", name, N(options.seed), report.violation);
+    assert_non_null(strstr(report.violation, finding));
 }
 
 static void work_that_waits_for_signals_only_is_found(void **state)
 {
-    find_bug(*state, PAWL_CLUSTER_BUG_EDGE_ONLY, "waking by signals only");
+    find_bug(*state, PAWL_CLUSTER_BUG_EDGE_ONLY, PAWL_CLUSTER_PLAIN, "waking by signals only", "");
 }
 
 static void mail_that_is_deleted_apart_is_found(void **state)
 {
-    find_bug(*state, PAWL_CLUSTER_BUG_SPLIT, "deleting outside of the commit");
+    find_bug(*state, PAWL_CLUSTER_BUG_SPLIT, PAWL_CLUSTER_PLAIN, "deleting outside of the commit",
+             "");
 }
 
 static void work_that_is_taken_twice_is_found(void **state)
 {
-    find_bug(*state, PAWL_CLUSTER_BUG_TWICE, "taking without marking");
+    find_bug(*state, PAWL_CLUSTER_BUG_TWICE, PAWL_CLUSTER_PLAIN, "taking without marking", "");
 }
 
 static void recovery_by_age_is_found(void **state)
 {
-    find_bug(*state, PAWL_CLUSTER_BUG_AGE, "recovery by age");
+    find_bug(*state, PAWL_CLUSTER_BUG_AGE, PAWL_CLUSTER_PLAIN, "recovery by age", "");
 }
 
 static void locks_that_stand_for_ever_are_found(void **state)
 {
-    find_bug(*state, PAWL_CLUSTER_BUG_LOCKED, "trusting locks for ever");
+    find_bug(*state, PAWL_CLUSTER_BUG_LOCKED, PAWL_CLUSTER_PLAIN, "trusting locks for ever", "");
+}
+
+static void leases_that_wait_for_locked_rows_are_found(void **state)
+{
+    find_bug(*state, PAWL_CLUSTER_BUG_LOCK_WAITS, PAWL_CLUSTER_HALF_SENT,
+             "leases behind locked rows", "lost its lease though nothing was done to it");
+}
+
+static void a_state_that_was_not_loaded_and_is_written_is_found(void **state)
+{
+    find_bug(*state, PAWL_CLUSTER_BUG_LOST_STATE, PAWL_CLUSTER_LOADS, "writing what was not loaded",
+             "was written without a state");
+}
+
+static void a_failover_that_is_taken_for_a_refusal_is_found(void **state)
+{
+    find_bug(*state, PAWL_CLUSTER_BUG_READ_ONLY, PAWL_CLUSTER_FAILOVERS, "a failover as a refusal",
+             "");
+}
+
+static void a_bookmark_that_wakes_what_does_not_match_it_is_found(void **state)
+{
+    find_bug(*state, PAWL_CLUSTER_BUG_WAKES_ALL, PAWL_CLUSTER_PARKED, "waking by hash alone",
+             "was put aside");
+}
+
+static void parked_mail_that_never_expires_is_found(void **state)
+{
+    find_bug(*state, PAWL_CLUSTER_BUG_MAIL_STAYS, PAWL_CLUSTER_PLAIN, "mail that never expires",
+             "is due and was not done");
+}
+
+static void a_node_that_does_not_know_that_it_was_superseded_is_found(void **state)
+{
+    find_bug(*state, PAWL_CLUSTER_BUG_UNTOLD, PAWL_CLUSTER_NAMESAKES, "a superseded node",
+             "is up and has no lease");
+}
+
+static void a_loop_that_keeps_its_worker_is_found(void **state)
+{
+    find_bug(*state, PAWL_CLUSTER_BUG_NEVER_YIELDS, PAWL_CLUSTER_LOOPS, "a loop without a yield",
+             "");
+}
+
+static void a_cancellation_that_does_not_reach_its_burst_is_found(void **state)
+{
+    find_bug(*state, PAWL_CLUSTER_BUG_CANCEL_UNSEEN, PAWL_CLUSTER_LOOPS, "an unseen cancellation",
+             "after it was to be cancelled");
+}
+
+static void an_event_without_a_key_that_takes_effect_twice_is_found(void **state)
+{
+    find_bug(*state, PAWL_CLUSTER_BUG_SENT_TWICE, PAWL_CLUSTER_OUTAGES, "effects without a guard",
+             "");
+}
+
+static void a_trigger_that_ends_with_its_starts_is_found(void **state)
+{
+    find_bug(*state, PAWL_CLUSTER_BUG_TICKS_END, PAWL_CLUSTER_STARTS, "ticks that end", "");
 }
 
 static void sizes_out_of_range_are_refused(void **state)
@@ -235,6 +351,16 @@ int main(int argc, char **argv)
         cmocka_unit_test(work_that_is_taken_twice_is_found),
         cmocka_unit_test(recovery_by_age_is_found),
         cmocka_unit_test(locks_that_stand_for_ever_are_found),
+        cmocka_unit_test(leases_that_wait_for_locked_rows_are_found),
+        cmocka_unit_test(a_state_that_was_not_loaded_and_is_written_is_found),
+        cmocka_unit_test(a_failover_that_is_taken_for_a_refusal_is_found),
+        cmocka_unit_test(a_bookmark_that_wakes_what_does_not_match_it_is_found),
+        cmocka_unit_test(parked_mail_that_never_expires_is_found),
+        cmocka_unit_test(a_node_that_does_not_know_that_it_was_superseded_is_found),
+        cmocka_unit_test(a_loop_that_keeps_its_worker_is_found),
+        cmocka_unit_test(a_cancellation_that_does_not_reach_its_burst_is_found),
+        cmocka_unit_test(an_event_without_a_key_that_takes_effect_twice_is_found),
+        cmocka_unit_test(a_trigger_that_ends_with_its_starts_is_found),
         cmocka_unit_test(sizes_out_of_range_are_refused),
         cmocka_unit_test(no_seed_breaks_a_promise),
         cmocka_unit_test(no_seed_of_distributed_nodes_breaks_a_promise),

@@ -43,6 +43,8 @@ static void add(struct pawl_sim_report *sum, const struct pawl_sim_report *repor
     sum->shifts += report->shifts;
     sum->failed += report->failed;
     sum->lost += report->lost;
+    sum->server_crashes += report->server_crashes;
+    sum->forgotten += report->forgotten;
 }
 
 static void no_seed_breaks_a_promise(void **state)
@@ -61,16 +63,19 @@ static void no_seed_breaks_a_promise(void **state)
         add(&sum, &report);
     }
     print_message("# %llu seeds, %llu steps: %llu acknowledged, %llu refused, %llu unknown; %llu "
-                  "crashes, %llu pauses, %llu calls failed, %llu answers lost\n",
+                  "crashes, %llu pauses, %llu calls failed, %llu answers lost, %llu crashes of the "
+                  "server, %llu claims forgotten\n",
                   (unsigned long long)seeds, (unsigned long long)sum.step_count,
                   (unsigned long long)sum.acknowledged, (unsigned long long)sum.refused,
                   (unsigned long long)sum.unknown, (unsigned long long)sum.crashes,
                   (unsigned long long)sum.pauses, (unsigned long long)sum.failed,
-                  (unsigned long long)sum.lost);
+                  (unsigned long long)sum.lost, (unsigned long long)sum.server_crashes,
+                  (unsigned long long)sum.forgotten);
     /* A simulation in which nothing goes wrong shows nothing. */
     assert_true(sum.acknowledged > 10 * seeds && sum.refused > seeds / 2);
     assert_true(sum.unknown > seeds / 10 && sum.crashes > seeds && sum.pauses > seeds / 2);
     assert_true(sum.failed > seeds && sum.lost > seeds && sum.shifts > seeds / 2);
+    assert_true(sum.server_crashes > seeds / 2 && sum.forgotten > seeds / 10);
 }
 
 static void the_same_seed_is_the_same_run(void **state)
@@ -141,6 +146,12 @@ static void an_early_acknowledgement_is_found(void **state)
     find_bug(PAWL_SIM_BUG_ACKNOWLEDGE_EARLY, "early acknowledgement", "was acknowledged");
 }
 
+static void trust_in_a_fence_that_a_server_forgot_is_found(void **state)
+{
+    (void)state;
+    find_bug(PAWL_SIM_BUG_FENCE_ALONE, "trust in a fence alone", "acknowledged and never applied");
+}
+
 static void sizes_out_of_range_are_refused(void **state)
 {
     const struct pawl_sim_options options = {.nodes = PAWL_SIM_NODES_MAX + 1};
@@ -159,6 +170,7 @@ int main(void)
         cmocka_unit_test(a_store_that_skips_the_revision_is_found),
         cmocka_unit_test(a_claim_that_steals_is_found),
         cmocka_unit_test(an_early_acknowledgement_is_found),
+        cmocka_unit_test(trust_in_a_fence_that_a_server_forgot_is_found),
         cmocka_unit_test(sizes_out_of_range_are_refused),
         cmocka_unit_test(no_seed_breaks_a_promise),
     };

@@ -4,7 +4,7 @@
  *
  *     sim --seed N [--verbose]          one run, and all that happened in it
  *     sim --seeds N [--from M]          many, until one fails
- *     --bug skip-revision|steal|acknowledge-early    plants one
+ *     --bug skip-revision|steal|acknowledge-early|fence-alone    plants one
  *     --nodes N --workers N --instances N --seconds N --calm
  */
 #include "sim/sim.h"
@@ -36,7 +36,10 @@ static enum pawl_sim_bug bug_by_name(const char *name)
         return PAWL_SIM_BUG_STEAL;
     if (strcmp(name, "acknowledge-early") == 0)
         return PAWL_SIM_BUG_ACKNOWLEDGE_EARLY;
-    (void)fprintf(stderr, "sim: no bug \"%s\": skip-revision, steal, acknowledge-early\n", name);
+    if (strcmp(name, "fence-alone") == 0)
+        return PAWL_SIM_BUG_FENCE_ALONE;
+    (void)fprintf(
+        stderr, "sim: no bug \"%s\": skip-revision, steal, acknowledge-early, fence-alone\n", name);
     exit(2);
 }
 

@@ -16,7 +16,8 @@
  * Time. `monotonic_ns` counts nanoseconds from an unspecified point and never runs backwards; it
  * includes time that the machine was suspended, so that a lease is never judged alive by a node
  * that slept through it. Deadlines are absolute values of that clock; PAWL_FOREVER never comes.
- * `wall_ns` is nanoseconds since 1970-01-01 UTC and may jump.
+ * `wall_ns` is nanoseconds since 1970-01-01 UTC and may jump. `processor_ns` is what the calling
+ * thread has computed, however long it waited for a processor.
  *
  * Callers use the inline fronts at the end, not the table.
  */
@@ -33,7 +34,7 @@ extern "C" {
 #endif
 
 #define PAWL_FOREVER INT64_MAX
-#define PAWL_ENV_VERSION 1u
+#define PAWL_ENV_VERSION 2u
 
 /* The environment is simulated: its time and its randomness are not the world's. */
 #define PAWL_ENV_CAP_SIMULATED 1u
@@ -103,6 +104,12 @@ struct pawl_env_ops {
     /* With or without the mutex held. A signal with nobody waiting is forgotten. */
     void (*cond_signal)(struct pawl_env *env, struct pawl_cond *cond);
     void (*cond_broadcast)(struct pawl_env *env, struct pawl_cond *cond);
+
+    /*
+     * Since version 2. Processor time that the calling thread has used, in nanoseconds. NULL: it is
+     * not known (a simulation), and what is limited by it is limited by work alone.
+     */
+    int64_t (*processor_ns)(struct pawl_env *env);
 };
 
 /* An implementation embeds this as its first member. */
@@ -129,6 +136,12 @@ static inline int64_t pawl_env_monotonic_ns(struct pawl_env *env)
 static inline int64_t pawl_env_wall_ns(struct pawl_env *env)
 {
     return env->ops->wall_ns(env);
+}
+
+/* 0 when it is not known. */
+static inline int64_t pawl_env_processor_ns(struct pawl_env *env)
+{
+    return env->ops->version >= 2 && env->ops->processor_ns ? env->ops->processor_ns(env) : 0;
 }
 
 PAWL_MUST_CHECK static inline int pawl_env_entropy(struct pawl_env *env, void *out,

@@ -38,7 +38,7 @@
 extern "C" {
 #endif
 
-#define PAWL_LOCK_VERSION 1u
+#define PAWL_LOCK_VERSION 2u
 
 /* Bytes of a name at the most, and of the text of what a server is asked for. */
 #define PAWL_LOCK_NAME_MAX 65535
@@ -69,6 +69,9 @@ extern "C" {
 #define PAWL_LOCK_CAP_INSPECT 256u
 /* ticket() makes tickets that a store on the same server takes with its claim. */
 #define PAWL_LOCK_CAP_TICKET 512u
+/* A grant without a lease can be taken away, and renew() finds out at little cost: it is called
+ * every second. */
+#define PAWL_LOCK_CAP_PROBE 1024u
 
 /* ---- grants ------------------------------------------------------------------------------- */
 
@@ -117,7 +120,7 @@ struct pawl_lock_provider;
 
 /*
  * Called by a provider from threads of its own, never while it holds a lock of its own that one of
- * its calls takes. Neither may wait for long. Calls come until close() returns.
+ * its calls takes. Neither may wait for long. Calls come until unlisten() or close() returns.
  */
 struct pawl_lock_listener {
     /* This grant is not held any more: its connection broke. Not once release() or abandon() has
@@ -138,6 +141,12 @@ struct pawl_lock_provider_ops {
     /* Called once before the first attempt, by providers with WAKE or LOST only. Copied. */
     int (*listen)(struct pawl_lock_provider *provider, const struct pawl_lock_listener *listener,
                   struct pawl_error *err);
+    /*
+     * Given by whoever gives listen(), and called after it at most once, for a listener that goes
+     * before the provider is closed. No call to the listener is under way when it returns, and none
+     * comes afterwards. Nothing is held and nobody is in a call; no attempt follows.
+     */
+    void (*unlisten)(struct pawl_lock_provider *provider);
 
     /* Connects if need be and looks at the service: is it there, is it fit for locks? */
     int (*status)(struct pawl_lock_provider *provider, struct pawl_lock_status *out,

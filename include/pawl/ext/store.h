@@ -9,7 +9,7 @@
  *
  * The life of an instance in it:
  *
- *     claim   owner = my incarnation, fence + 1; answers the row with its state, and its mail
+ *     claim   owner = my incarnation, a greater fence; returns the row with its state, and its mail
  *     apply   ADVANCE, where owner, fence and revision are mine; revision + 1
  *     apply   the last one of a burst has PAWL_COMMIT_RELEASE: the owner is cleared
  *
@@ -112,6 +112,15 @@ struct pawl_instance_row {
     int64_t runnable;         /* the stored state stands in the middle of a burst */
     struct pawl_str state;    /* bytes: the stored state, perhaps compressed; opaque here */
     struct pawl_str counts;   /* bytes: counts per activity; opaque here */
+    int64_t revision_owner;   /* incarnation that wrote the last revision: with revision and fence
+                               * it proves whose commit that was. A fence alone does not: a server
+                               * that crashed may have forgotten a claim and issue it again. */
+    int64_t takeovers; /* claims from a dead owner since the last ADVANCE without KEEP: the claim
+                        * counts them. What kills its nodes again and again shows here. */
+    int64_t failures;  /* runs in a row that ended without a step */
+    int64_t retry_us;  /* take() does not name it before; PAWL_TIME_NEVER: set aside until an
+                        * operator decides */
+    struct pawl_str trouble; /* why; "": none */
 };
 
 /* What an instance waits for. */
@@ -155,7 +164,9 @@ struct pawl_work_row {
 
 /*
  * Something that exists once: an activation ("only one instance of this definition"), a caller's
- * idempotency key. Inserting one that is there drops the commit.
+ * idempotency key, a commit that may be sent again. Inserting one that is there drops the commit.
+ * So does inserting one that has expired by the store's clock, with PAWL_ECONFLICT: whoever comes
+ * so late can no longer be told whether he was here before, since expired ones are deleted.
  */
 struct pawl_reservation_row {
     struct pawl_str key;
@@ -243,7 +254,7 @@ struct pawl_node_row {
 
 /* A number that changes whenever something does, so that caches need only look at it. */
 struct pawl_stamp_row {
-    struct pawl_str name; /* "definitions", "triggers" */
+    struct pawl_str name; /* "definitions", "triggers"; "incarnations" counts those of nodes */
     int64_t value;
 };
 
@@ -253,6 +264,7 @@ struct pawl_column {
     const char *name;
     enum pawl_column_type type;
     uint32_t offset; /* in the row's struct */
+    uint32_t since;  /* the version of the schema that added it; older rows have 0 or "" */
 };
 
 struct pawl_table_info {
@@ -284,6 +296,7 @@ struct pawl_lock_ticket {
 struct pawl_claim {
     struct pawl_str id;
     const struct pawl_lock_ticket *ticket; /* NULL: none. Ignored without PAWL_STORE_CAP_TICKETS */
+    int64_t seen_fence; /* the greatest that `owner` was granted before, of any instance; 0: none */
     /* Answers: */
     int status; /* PAWL_OK; PAWL_EBUSY: a living owner (in row.owner) has it, or, with owner 0,
                  * somebody else has the ticket's lock; PAWL_ENOTFOUND */
@@ -316,7 +329,9 @@ enum pawl_commit_kind {
     PAWL_COMMIT_CREATE,  /* a new instance; there already: dropped, PAWL_EEXISTS */
     PAWL_COMMIT_ADVANCE, /* the next revision of a claimed one */
     PAWL_COMMIT_DELETE,  /* a claimed one goes, with its bookmarks, work, journal, reservations */
-    PAWL_COMMIT_CANCEL,  /* asks for its cancellation: no claim needed; PAWL_ENOTFOUND */
+    /* Asks for its cancellation: no claim needed. PAWL_ENOTFOUND; PAWL_EBUSY: somebody writes the
+     * instance at this moment. */
+    PAWL_COMMIT_CANCEL,
 };
 
 /* ADVANCE: the owner is cleared. CREATE: it is never set. */
@@ -326,6 +341,9 @@ enum pawl_commit_kind {
 /* ADVANCE without KEEP: what was asked for before does not count any more; cancel_requested is
  * cleared. Of an instance that had ended and goes on. */
 #define PAWL_COMMIT_REOPEN 4u
+/* ADVANCE with KEEP: of the row, failures, retry_us and trouble are written all the same. Of an
+ * instance that cannot be run now: its state is not touched. */
+#define PAWL_COMMIT_SET_ASIDE 16u
 /* CREATE, ADVANCE: nobody will look at has_mail, which may then be false for no reason; a server
  * need not be asked. */
 #define PAWL_COMMIT_UNASKED 8u
@@ -348,7 +366,9 @@ enum pawl_commit_kind {
  * `stamp` is a guard and a signal: with a name, the stamp must have `stamp_value` (else
  * PAWL_ECONFLICT) and becomes one more. A stamp that is not there yet has the value 0.
  *
- * New bookmarks make parked work with their hash due in the same transaction; "" is no hash.
+ * New bookmarks make parked work that they match due in the same transaction: work of their hash
+ * ("" is no hash) whose correlation_id, instance_id and activity_instance_id are "" or theirs, and
+ * that no node has taken. What does not match them costs nothing.
  */
 struct pawl_commit {
     enum pawl_commit_kind kind;
@@ -362,7 +382,8 @@ struct pawl_commit {
     const struct pawl_change *changes; /* in this order */
     size_t change_count;
     /* Answers: */
-    int status;            /* PAWL_OK, or why this commit alone was dropped */
+    int status;            /* PAWL_OK, or why this commit alone was dropped; TRANSIENT: for now,
+                            * apply it again */
     bool cancel_requested; /* CREATE, ADVANCE: somebody wants the instance cancelled */
     bool has_mail; /* CREATE, ADVANCE, not UNASKED: due work for the instance that is not in this
                     * commit */
@@ -377,12 +398,16 @@ struct pawl_take {
     uint32_t part_from; /* parts [from, to) of 1024; 0 and 0: all */
     uint32_t part_to;
     struct pawl_str kind; /* "": any */
+    /* So many of the instances that are runnable are left out, always the same ones while nothing
+     * changes: who was refused those that were named sees others behind them. */
+    uint32_t runnable_skip;
 };
 
 struct pawl_taken {
     const struct pawl_work_row *work; /* due, oldest due first, now owned; or expired: see below */
     size_t work_count;
-    /* Instances that want running and have no living owner, at most `limit`: not claimed yet. */
+    /* Instances that are runnable, not put off (retry_us) and have no living owner, at most
+     * `limit`: not claimed yet. */
     const struct pawl_str *runnable;
     size_t runnable_count;
     int64_t now_us;
@@ -446,7 +471,8 @@ struct pawl_rows {
 
 /* ---- nodes, state of the store ----------------------------------------------------------- */
 
-/* Rows of nodes whose lease has been over for so long go when another node joins. */
+/* Rows of nodes that did not leave, and whose lease has been over for so long, go when another node
+ * joins. */
 #define PAWL_NODE_FORGET_US INT64_C(86400000000)
 
 enum pawl_lease_kind {
@@ -454,7 +480,8 @@ enum pawl_lease_kind {
      * when the rows of old ones are gone. */
     PAWL_LEASE_JOIN,
     PAWL_LEASE_RENEW, /* PAWL_ECONFLICT: another incarnation of this node has joined since */
-    /* The lease ends now; what the node owned is free. Nothing happens to a later incarnation. */
+    /* The lease ends now; what the node owned is free. Its row goes, unless an instance still has
+     * its incarnation as owner. Nothing happens to a later incarnation. */
     PAWL_LEASE_LEAVE,
 };
 
@@ -509,6 +536,11 @@ struct pawl_store_ops {
      * Claims each id for the incarnation `owner`; ids are different. Answers per claim. What was
      * claimed need not be synced: a claim that a crash undoes was never acted upon, because every
      * act is a commit. An instance that `owner` has already is claimed again, with a new fence.
+     * A fence that is granted is greater than the instance's and than the greatest `seen_fence` of
+     * the call: so no two claims of an incarnation have the same one, also when a crash undid the
+     * first, and a commit of the first that arrives late does not pass for one of the second.
+     * PAWL_EBUSY for all of them: somebody has one of the rows locked for longer than a commit
+     * takes; nothing was claimed.
      */
     int (*claim)(struct pawl_store *store, int64_t owner, struct pawl_claim *claims, size_t count,
                  struct pawl_arena *arena, int64_t *now_us, int64_t deadline_ns,
@@ -524,8 +556,10 @@ struct pawl_store_ops {
                  int64_t deadline_ns, struct pawl_error *err);
 
     /*
-     * Takes due work: rows with due_us <= now or expires_us <= now that no living node has, and not
-     * mail of an instance that another living node owns (that one finds its mail itself).
+     * Takes due work: rows with due_us <= now that no living node has, and not mail of an instance
+     * that another living node owns (that one finds its mail itself) or that is put off (retry_us).
+     * And parked work with expires_us <= now that no living node has, whoever owns the instance
+     * that it is for: claims do not return it.
      */
     int (*take)(struct pawl_store *store, const struct pawl_take *take, struct pawl_arena *arena,
                 struct pawl_taken *out, int64_t deadline_ns, struct pawl_error *err);

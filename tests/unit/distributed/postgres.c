@@ -45,7 +45,7 @@ static int set_up(void **state)
     (void)test_postgres_uri(&f->server, "postgres", f->uri, sizeof f->uri);
     assert_ok(pawl_system_env_open(&f->env, &f->err), &f->err);
     pawl__arena_init(&f->arena, &f->env->alloc, (size_t)16 << 20);
-    pawl__configuration_init(&f->configuration, &f->env->alloc, "box");
+    pawl__configuration_init(&f->configuration, &f->env->alloc);
     set(f, PAWL_SETTING_ID_STORE, f->uri);
     set(f, PAWL_SETTING_ID_DISTRIBUTED, "true");
     assert_ok(pawl__host_new(f->env, &f->configuration, &f->host, &f->err), &f->err);

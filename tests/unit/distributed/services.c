@@ -104,9 +104,8 @@ static void a_holder_that_is_paused_keeps_nobody_from_work_for_ever(void **state
     worker = open_worker(c, &c->a);
     (void)hold(c, "DistributedBookmarkQueueWorker");
     assert_code(pawl__queue_worker_begin(worker, &turn, 0, &c->f->err), PAWL_EBUSY);
-    do {
-        status = pawl__queue_worker_begin(worker, &turn, 0, &c->f->err);
-    } while (status == PAWL_EBUSY);
+    while ((status = pawl__queue_worker_begin(worker, &turn, 0, &c->f->err)) == PAWL_EBUSY)
+        assert_ok(pawl_env_sleep_until(c->f->env, pawl_env_monotonic_ns(c->f->env) + MS), NULL);
     assert_ok(status, &c->f->err);
     pawl__queue_worker_end(worker, &turn);
     assert_int_equal(said_count(&c->a.said, "lock is held for too long, going on without"), 1);
@@ -136,9 +135,8 @@ static void work_is_looked_for_without_a_lock_service_that_stays_away(void **sta
     c->a.distribution.patience_ns = 20 * MS;
     worker = open_worker(c, &c->a);
     plan_failures(&c->a.plan, PAWL_LOCK_CALL_TRY, UINT32_MAX, PAWL_LOCK_FAULT_BEFORE, 0);
-    do {
-        status = pawl__queue_worker_begin(worker, &turn, 0, &c->f->err);
-    } while (status == PAWL_EUNAVAILABLE);
+    while ((status = pawl__queue_worker_begin(worker, &turn, 0, &c->f->err)) == PAWL_EUNAVAILABLE)
+        assert_ok(pawl_env_sleep_until(c->f->env, pawl_env_monotonic_ns(c->f->env) + MS), NULL);
     assert_ok(status, &c->f->err);
     pawl__queue_worker_end(worker, &turn);
     assert_int_equal(said_count(&c->a.said, "lock service is away, going on without"), 1);

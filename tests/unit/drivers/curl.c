@@ -390,6 +390,29 @@ static void a_header_cannot_bring_another(void **state)
     assert_code(pawl_http_submit(f->executor, &request, on_done, f, &ticket, &f->err), PAWL_EINVAL);
 }
 
+/* Another's answer could be had by a request hidden in a body. */
+static void headers_that_frame_a_message_are_refused(void **state)
+{
+    static const char *const names[] = {
+        "Content-Length", "content-length", "Transfer-Encoding", "Connection",      "TE",
+        "Upgrade",        "Keep-Alive",     "Trailer",           "Proxy-Connection"};
+    struct fixture *f = *state;
+    uint64_t ticket;
+
+    open_with(f, NULL);
+    for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
+        const struct pawl_http_header header = {pawl__str(names[i]), S("0")};
+        const struct pawl_http_request request = {.method = S("POST"),
+                                                  .url = S("http://127.0.0.1:1"),
+                                                  .headers = &header,
+                                                  .header_count = 1};
+
+        assert_code(pawl_http_submit(f->executor, &request, on_done, f, &ticket, &f->err),
+                    PAWL_EINVAL);
+        assert_non_null(strstr(f->err.msg, names[i]));
+    }
+}
+
 /* An environment with the system's threads and an allocator that refuses. */
 static int open_and_close(struct test_allocator *alloc, void *arg)
 {
@@ -434,6 +457,7 @@ int main(void)
         TEST(too_many_are_refused),
         TEST(closing_ends_what_is_under_way),
         TEST(a_header_cannot_bring_another),
+        TEST(headers_that_frame_a_message_are_refused),
         TEST(memory_may_run_out_while_opening),
     };
 

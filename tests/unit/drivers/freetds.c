@@ -167,7 +167,8 @@ static void refusals_say_what_to_do_and_no_secrets(void **state)
     assert_null(strstr(f->err.msg, "horse"));
     options = options_for(&f->server);
     options.database = "missing";
-    assert_code(connect_with(f, &options, &tds, &conn), PAWL_ENOTFOUND);
+    /* While a database moves to another server it looks the same: to be tried again. */
+    assert_code(connect_with(f, &options, &tds, &conn), PAWL_EUNAVAILABLE);
     assert_non_null(strstr(f->err.msg, "check the database"));
     options = options_for(&f->server);
     options.port = 1;
@@ -277,12 +278,45 @@ static void the_end_of_an_idle_session_is_seen(void **state)
 
 static void codes_follow_numbers_then_severity(void **state)
 {
+    static const struct {
+        int number, severity, code;
+    } cases[] = {
+        {18456, 14, PAWL_EPERM},
+        {1205, 13, PAWL_EUNAVAILABLE},
+        {40613, 14, PAWL_EUNAVAILABLE},
+        {102, 15, PAWL_EINVAL},
+        {596, 21, PAWL_EUNAVAILABLE},
+        {4060, 11, PAWL_EUNAVAILABLE},
+        {4064, 11, PAWL_ENOTFOUND},
+        {911, 16, PAWL_ENOTFOUND},
+        {208, 16, PAWL_ENOTFOUND},
+        {229, 14, PAWL_EPERM},
+        {916, 14, PAWL_EPERM},
+        {18452, 14, PAWL_EPERM},
+        {547, 16, PAWL_ECONFLICT},
+        {2627, 14, PAWL_EEXISTS},
+        {2601, 14, PAWL_EEXISTS},
+        {2628, 16, PAWL_ELIMIT},
+        {8152, 16, PAWL_ELIMIT},
+        {1222, 16, PAWL_EBUSY},
+        {3960, 16, PAWL_EBUSY},
+        {1204, 19, PAWL_EUNAVAILABLE},
+        {3906, 16, PAWL_EUNAVAILABLE},
+        {9002, 17, PAWL_EUNAVAILABLE},
+        {983, 14, PAWL_EUNAVAILABLE},
+        {6005, 14, PAWL_EUNAVAILABLE},
+        {823, 24, PAWL_EIO},
+        {824, 24, PAWL_ECORRUPT},
+        {2812, 16, PAWL_EUNSUPPORTED},
+        {10928, 16, PAWL_EUNAVAILABLE},
+        {49918, 16, PAWL_EUNAVAILABLE},
+        {40197, 17, PAWL_EUNAVAILABLE},
+    };
+
     (void)state;
-    assert_int_equal(pawl__tds_code(18456, 14), PAWL_EPERM);
-    assert_int_equal(pawl__tds_code(1205, 13), PAWL_EUNAVAILABLE);
-    assert_int_equal(pawl__tds_code(40613, 14), PAWL_EUNAVAILABLE);
-    assert_int_equal(pawl__tds_code(102, 15), PAWL_EINVAL);
-    assert_int_equal(pawl__tds_code(596, 21), PAWL_EUNAVAILABLE);
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++)
+        if (pawl__tds_code(cases[i].number, cases[i].severity) != cases[i].code)
+            fail_msg("error %d is not %s", cases[i].number, pawl_error_name(cases[i].code));
 }
 
 /* ---- TLS --------------------------------------------------------------------------------- */

@@ -8,7 +8,7 @@
 #include <stdio.h>
 
 static const struct pawl_quickjs_limits limits = {
-    .fuel = 100, .memory_bytes = 16u << 20, .stack_bytes = PAWL_QUICKJS_STACK_DEFAULT};
+    .fuel = 1000, .memory_bytes = 16u << 20, .stack_bytes = PAWL_QUICKJS_STACK_DEFAULT};
 static const struct pawl_quickjs_host no_host = {.call = NULL};
 
 struct scene {
@@ -210,14 +210,48 @@ static void an_image_brings_everything_back(void **state)
     close_scene(&scene);
 }
 
-static void limits_end_scripts(void **state)
+static void count_names(struct pawl_quickjs *js, void *arg)
 {
+    uint32_t *count = arg;
+
+    *count = pawl__js_lexical_own(js);
+}
+
+static void names_declared_in_the_global_scope_are_counted(void **state)
+{
+    uint32_t before = 0;
+    uint32_t after = 0;
     struct scene scene;
 
     (void)state;
     open_scene(&scene);
+    assert_int_equal(pawl__quickjs_enter(scene.js, &no_host, &limits, count_names, &before),
+                     PAWL_QUICKJS_DONE);
+    check(&scene, "var a = 1; this.b = 2; (0, eval)('let c = 3'); 1", "1");
+    assert_int_equal(pawl__quickjs_enter(scene.js, &no_host, &limits, count_names, &after),
+                     PAWL_QUICKJS_DONE);
+    assert_int_equal(after, before);
+    check(&scene, "let d = 1; const e = 2; class f {}; 1", "1");
+    assert_int_equal(pawl__quickjs_enter(scene.js, &no_host, &limits, count_names, &after),
+                     PAWL_QUICKJS_DONE);
+    assert_int_equal(after, before + 3);
+    close_scene(&scene);
+}
+
+static void limits_end_scripts(void **state)
+{
+    struct pawl_quickjs_image *image;
+    struct scene scene;
+
+    (void)state;
+    open_scene(&scene);
+    assert_code(pawl__quickjs_image_take(scene.js, &scene.alloc.base, &image), PAWL_OK);
     assert_int_equal(run(&scene, "for (;;) try { for (;;); } catch { }"), PAWL_QUICKJS_FUEL);
+    assert_code(pawl__quickjs_restore(scene.js, image), PAWL_OK);
     check(&scene, "1 + 1", "2");
+    assert_int_equal(run(&scene, "[].reverse.call({ length: 2 ** 53 - 1 })"), PAWL_QUICKJS_FUEL);
+    assert_code(pawl__quickjs_restore(scene.js, image), PAWL_OK);
+    pawl__quickjs_image_free(image);
     check(&scene, "'x'.repeat(2 ** 29)", "threw InternalError: out of memory");
     check(&scene, "(function f() { f() })()", "threw RangeError: Maximum call stack size exceeded");
     check(&scene, "1 + 1", "2");
@@ -275,6 +309,7 @@ int main(void)
         cmocka_unit_test(values_go_in_and_out),
         cmocka_unit_test(the_host_is_called),
         cmocka_unit_test(an_image_brings_everything_back),
+        cmocka_unit_test(names_declared_in_the_global_scope_are_counted),
         cmocka_unit_test(limits_end_scripts),
         cmocka_unit_test(the_same_script_needs_the_same_fuel),
         cmocka_unit_test(a_lack_of_memory_is_reported),

@@ -3,6 +3,9 @@
 #include "lib/rig.h"
 
 #include "engine/context.h"
+#include "engine/exception.h"
+
+#include <stdio.h>
 
 /* ---- running ----------------------------------------------------------------------------- */
 
@@ -133,6 +136,28 @@ static void a_fault_ends_the_instance_after_the_queue_is_drained(void **state)
     assert_int_equal(pawl__json_get_text(rig_context(&rig, "P"), "faultCount")->u.integer, 1);
     assert_str(pawl__json_str(pawl__json_get_text(rig_context(&rig, "P"), "status")), "Running");
     assert_str(pawl__json_str(pawl__json_get_text(rig_context(&rig, "f"), "status")), "Faulted");
+    rig_release(&rig);
+}
+
+static void a_fault_with_a_huge_message_is_small_enough_to_be_stored(void **state)
+{
+    static char definition[1 << 20];
+    size_t len = (size_t)snprintf(definition, sizeof definition, "%s",
+                                  "{'root':{'id':'f','type':'Elsa.Fault','message':{'typeName':"
+                                  "'String','expression':{'type':'Literal','value':'");
+    struct pawl_str message;
+    struct rig rig;
+
+    (void)state;
+    while (len < sizeof definition / 2)
+        len += (size_t)snprintf(definition + len, sizeof definition - len, "%s", "\xE2\x82\xAC");
+    (void)snprintf(definition + len, sizeof definition - len, "%s", "'}}}}");
+    rig_init(&rig);
+    rig_load(&rig, definition);
+    assert_int_equal(rig_run(&rig), PAWL_STEP_DONE);
+    message = pawl__json_str(rig_at(&rig, "incidents/0/message"));
+    assert_in_range(message.len, PAWL_EXCEPTION_MESSAGE_MAX - 3, PAWL_EXCEPTION_MESSAGE_MAX);
+    assert_true(pawl__utf8_valid(message));
     rig_release(&rig);
 }
 
@@ -551,6 +576,7 @@ int main(void)
         cmocka_unit_test(a_finished_instance_is_not_reopened),
         cmocka_unit_test(cancelling_clears_what_it_waits_for),
         cmocka_unit_test(a_fault_ends_the_instance_after_the_queue_is_drained),
+        cmocka_unit_test(a_fault_with_a_huge_message_is_small_enough_to_be_stored),
         cmocka_unit_test(with_the_other_strategy_it_goes_on_with_an_incident),
         cmocka_unit_test(finish_after_a_fault_faults_itself),
         cmocka_unit_test(finish_ends_the_instance_and_what_it_waits_for),

@@ -101,6 +101,35 @@ static void play_results(struct stage *stage)
                      "{\"a\":1,\"b\":null,\"c\":{\"d\":\"1970-01-01T00:00:00Z\"}}");
     assert_evaluates(stage, "new Date(1500)", "\"1970-01-01T00:00:01.5Z\"");
     assert_evaluates(stage, "bytesFromString('hi')", "\"aGk=\"");
+    /* Bytes are base64, as in the reference's JSON; other typed arrays are arrays of numbers. */
+    assert_evaluates(stage, "new Uint8Array([104, 105])", "\"aGk=\"");
+    assert_evaluates(stage, "new Uint8ClampedArray([104, 300])", "\"aP8=\"");
+    assert_evaluates(stage, "new Uint8Array([1, 104, 105, 2]).subarray(1, 3)", "\"aGk=\"");
+    assert_evaluates(stage, "new DataView(new Uint8Array([1, 104, 105, 2]).buffer, 1, 2)",
+                     "\"aGk=\"");
+    assert_evaluates(stage, "new ArrayBuffer(0)", "\"\"");
+    assert_evaluates(stage, "new Int8Array([104, -1])", "[104,-1]");
+    assert_evaluates(stage, "new Uint16Array([104, 65535])", "[104,65535]");
+    assert_evaluates(stage, "new Float64Array([0.5, -2])", "[0.5,-2]");
+    assert_evaluates(stage, "new BigInt64Array([7n])", "[7]");
+    assert_evaluates(
+        stage,
+        "({ a: new Uint8Array([104, 105]), b: [new Int16Array([300])], c: new DataView(new "
+        "ArrayBuffer(1)) })",
+        "{\"a\":\"aGk=\",\"b\":[[300]],\"c\":\"AA==\"}");
+    assert_evaluates(stage, "bytesToString(new Uint8Array([104, 105]))", "\"hi\"");
+    assert_evaluates(stage, "bytesToString(new DataView(new Uint8Array([104, 105]).buffer))",
+                     "\"hi\"");
+    assert_evaluates(stage, "setVariable('Data', new Uint8Array([104, 105])); getData().byteLength",
+                     "2");
+    assert_evaluates(stage, "bytesToBase64(new Uint16Array([1]))",
+                     "JavaScriptException: An array of bytes was expected.");
+    assert_evaluates(stage, "const b = new ArrayBuffer(8); b.transfer(); return b;", "\"\"");
+    assert_evaluates(stage, "const u = new Uint8Array(8); u.buffer.transfer(); return [u];",
+                     "[\"\"]");
+    assert_evaluates(stage, "new Float32Array([0 / 0])",
+                     "JavaScriptException: The script's result contains NaN, which is no value "
+                     "outside of it.");
     assert_evaluates(stage, "new Map([['k', 1]])", "[[\"k\",1]]");
     assert_evaluates(stage, "10n ** 20n", "100000000000000000000");
     assert_evaluates(stage, "() => 1", "null");

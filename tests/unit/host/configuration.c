@@ -16,7 +16,7 @@ struct fixture {
 static void open_fixture(struct fixture *f)
 {
     test_allocator_init(&f->alloc);
-    pawl__configuration_init(&f->configuration, &f->alloc.base, "box");
+    pawl__configuration_init(&f->configuration, &f->alloc.base);
     f->err = (struct pawl_error)PAWL_ERROR_INIT;
 }
 
@@ -59,7 +59,7 @@ static void defaults_are_there_without_any_source(void **state)
     open_fixture(&f);
     assert_string_equal(pawl__configuration_text(&f.configuration, PAWL_SETTING_ID_STORE),
                         "sqlite:pawl.db");
-    assert_string_equal(pawl__configuration_text(&f.configuration, PAWL_SETTING_ID_NODE_ID), "box");
+    assert_string_equal(pawl__configuration_text(&f.configuration, PAWL_SETTING_ID_NODE_ID), "");
     assert_int_equal(pawl__configuration_number(&f.configuration, PAWL_SETTING_ID_NODE_LEASE),
                      INT64_C(10000000000));
     assert_int_equal(pawl__configuration_number(&f.configuration, PAWL_SETTING_ID_ENGINE_MEMORY),
@@ -294,7 +294,7 @@ static int sweep(struct test_allocator *alloc, void *arg)
     int status;
 
     (void)arg;
-    pawl__configuration_init(&configuration, &alloc->base, "box");
+    pawl__configuration_init(&configuration, &alloc->base);
     status = pawl__configuration_parse(&configuration, pawl__str("store = memory:\nworkers = 3"),
                                        "a.conf", NULL);
     if (status != PAWL_OK)

@@ -24,7 +24,7 @@ static void open_fixture(struct fixture *f, const char *store, bool distributed)
 {
     *f = (struct fixture){.err = PAWL_ERROR_INIT};
     assert_ok(pawl_system_env_open(&f->env, &f->err), &f->err);
-    pawl__configuration_init(&f->configuration, &f->env->alloc, "box");
+    pawl__configuration_init(&f->configuration, &f->env->alloc);
     set(f, PAWL_SETTING_ID_STORE, store);
     set(f, PAWL_SETTING_ID_DISTRIBUTED, distributed ? "true" : "false");
 }

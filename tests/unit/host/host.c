@@ -29,7 +29,7 @@ static void open_fixture(struct fixture *f)
     *f = (struct fixture){.err = PAWL_ERROR_INIT};
     test_allocator_init(&f->alloc);
     f->env = (struct pawl_env){&no_ops, f->alloc.base};
-    pawl__configuration_init(&f->configuration, &f->alloc.base, "box");
+    pawl__configuration_init(&f->configuration, &f->alloc.base);
     assert_ok(pawl__host_new(&f->env, &f->configuration, &f->host, &f->err), &f->err);
     trace[0] = '\0';
 }

@@ -60,7 +60,7 @@ static void open_fixture(struct fixture *f, const char *before, const char *behi
     assert_ok(pawl_system_env_open(&f->env, &f->err), &f->err);
     (void)snprintf(f->folder, sizeof f->folder, "/tmp/pawl-lock-uri-XXXXXX");
     assert_non_null(mkdtemp(f->folder));
-    pawl__configuration_init(&f->configuration, &f->env->alloc, "box");
+    pawl__configuration_init(&f->configuration, &f->env->alloc);
     (void)snprintf(uri, sizeof uri, "%s%s%s", before, f->folder, behind);
     assert_ok(pawl__configuration_set(&f->configuration, PAWL_SETTING_ID_LOCK, pawl__str(uri),
                                       PAWL_ORIGIN_OPTION, "--lock", &f->err),

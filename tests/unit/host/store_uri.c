@@ -23,7 +23,7 @@ static void open_fixture(struct fixture *f)
 {
     *f = (struct fixture){.env = NULL};
     assert_ok(pawl_system_env_open(&f->env, &f->err), &f->err);
-    pawl__configuration_init(&f->configuration, &f->env->alloc, "box");
+    pawl__configuration_init(&f->configuration, &f->env->alloc);
     assert_ok(pawl__host_new(f->env, &f->configuration, &f->host, &f->err), &f->err);
     (void)snprintf(f->folder, sizeof f->folder, "/tmp/pawl-uri-XXXXXX");
     assert_non_null(mkdtemp(f->folder));

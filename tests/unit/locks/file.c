@@ -125,7 +125,7 @@ static void a_file_that_was_unlinked_while_it_was_locked_is_not_a_lock(void **st
     assert_int_equal(unlink(path_for(f, "x", path)), 0);
     assert_ok(take(f, f->b, &second), &f->err);
     assert_true(second.token > first.token);
-    assert_ok(give(f, f->a, &first), &f->err);
+    assert_code(give(f, f->a, &first), PAWL_ENOTFOUND); /* it was lost */
     assert_code(take(f, f->a, &third), PAWL_EBUSY);
     assert_ok(give(f, f->b, &second), &f->err);
 }
@@ -353,7 +353,8 @@ static int race(struct fixture *f, struct track *track)
         atomic_fetch_sub(&track->inside, 1);
         if (i % 8) /* as .NET's library does when it releases */
             (void)unlink(path);
-        if (f->a->ops->release(f->a, &grant, PAWL_FOREVER, NULL) != PAWL_OK)
+        if (f->a->ops->release(f->a, &grant, PAWL_FOREVER, NULL) !=
+            (i % 8 ? PAWL_ENOTFOUND : PAWL_OK))
             return 1;
         i++;
     }
@@ -484,9 +485,11 @@ static void take_own(void *arg)
     (void)snprintf(name, sizeof name, "t%u", atomic_fetch_add(&tidying->next, 1));
     for (int i = 0; i < 100; i++) {
         struct pawl_lock_grant grant = grant_for(name, 0);
+        int status = provider->ops->try_(provider, &grant, PAWL_FOREVER, NULL);
 
-        if (provider->ops->try_(provider, &grant, PAWL_FOREVER, NULL) != PAWL_OK ||
-            provider->ops->release(provider, &grant, PAWL_FOREVER, NULL) != PAWL_OK)
+        if (status == PAWL_OK)
+            status = provider->ops->release(provider, &grant, PAWL_FOREVER, NULL);
+        if (status != PAWL_OK && status != PAWL_ENOTFOUND) /* removed while it was held */
             atomic_fetch_add(&tidying->wrong, 1);
     }
     atomic_fetch_add(&tidying->ended, 1);
@@ -522,6 +525,137 @@ static void a_folder_that_goes_away_is_made_again(void **state)
     assert_int_equal(rmdir(f->folder), 0);
     assert_ok(take(f, f->a, &grant), &f->err);
     assert_ok(give(f, f->a, &grant), &f->err);
+}
+
+/* ---- losing ------------------------------------------------------------------------------ */
+
+static int look_at(struct fixture *f, struct pawl_lock_provider *provider,
+                   struct pawl_lock_grant *grant)
+{
+    struct pawl_lock_grant *grants[] = {grant};
+
+    assert_ok(provider->ops->renew(provider, grants, 1, PAWL_FOREVER, &f->err), &f->err);
+    return grant->status;
+}
+
+static void a_folder_that_is_removed_loses_what_is_held(void **state)
+{
+    struct fixture *f = *state;
+    struct pawl_lock_grant first = grant_for("x", 0), second = grant_for("x", 0);
+    char path[256];
+
+    assert_ok(take(f, f->a, &first), &f->err);
+    assert_code(look_at(f, f->a, &first), PAWL_OK);
+    assert_int_equal(unlink(path_for(f, "x", path)), 0);
+    assert_int_equal(rmdir(f->folder), 0);
+    assert_code(look_at(f, f->a, &first), PAWL_ENOTFOUND);
+    assert_ok(take(f, f->b, &second), &f->err);
+    assert_code(look_at(f, f->a, &first), PAWL_ENOTFOUND); /* also when there is another one */
+    assert_code(look_at(f, f->b, &second), PAWL_OK);
+    assert_code(give(f, f->a, &first), PAWL_ENOTFOUND);
+    assert_ok(give(f, f->b, &second), &f->err);
+}
+
+static void a_folder_that_is_moved_loses_what_is_held(void **state)
+{
+    struct fixture *f = *state;
+    struct pawl_lock_grant grant = grant_for("x", 0);
+    char away[80];
+
+    (void)snprintf(away, sizeof away, "%s.away", f->folder);
+    assert_ok(take(f, f->a, &grant), &f->err);
+    assert_int_equal(rename(f->folder, away), 0);
+    assert_code(look_at(f, f->a, &grant), PAWL_ENOTFOUND);
+    assert_int_equal(rename(away, f->folder), 0); /* nobody was let in meanwhile */
+    assert_code(look_at(f, f->a, &grant), PAWL_OK);
+    assert_ok(give(f, f->a, &grant), &f->err);
+}
+
+/* ---- what others may have put there -------------------------------------------------------- */
+
+static void a_planted_symbolic_link_is_not_followed(void **state)
+{
+    struct fixture *f = *state;
+    struct pawl_lock_grant grant = grant_for("x", PAWL_LOCK_WANT_TOKEN);
+    char path[256], victim[128];
+
+    (void)snprintf(victim, sizeof victim, "%s/victim", f->folder);
+    assert_int_equal(symlink(victim, path_for(f, "x", path)), 0);
+    assert_code(take(f, f->a, &grant), PAWL_EPERM);
+    assert_non_null(strstr(f->err.msg, "symbolic link"));
+    assert_int_equal(access(victim, F_OK), -1); /* nothing was made or written elsewhere */
+    assert_int_equal(unlink(path), 0);
+}
+
+static void a_planted_pipe_is_refused_and_blocks_nobody(void **state)
+{
+    struct fixture *f = *state;
+    struct pawl_lock_grant grant = grant_for("x", 0);
+    char path[256];
+
+    assert_int_equal(mkfifo(path_for(f, "x", path), 0600), 0);
+    assert_code(take(f, f->a, &grant), PAWL_EINVAL);
+    assert_int_equal(unlink(path), 0);
+}
+
+static void a_file_of_a_stranger_is_refused_unless_locks_are_shared(void **state)
+{
+    const struct pawl_lock_provider_options options = {.is_shared = true};
+    struct fixture *f = *state;
+    struct pawl_lock_grant grant = grant_for("x", 0);
+    struct pawl_lock_provider *shared;
+    char path[256];
+
+    if (geteuid() != 0)
+        skip(); /* only root can make one */
+    assert_ok(take(f, f->a, &grant), &f->err);
+    assert_ok(give(f, f->a, &grant), &f->err);
+    assert_int_equal(chown(path_for(f, "x", path), 12345, 12345), 0);
+    assert_code(take(f, f->a, &grant), PAWL_EPERM);
+    assert_non_null(strstr(f->err.msg, "lock.shared"));
+    assert_ok(pawl__file_locks_open(f->env, pawl__str(f->folder), &options, &shared, &f->err),
+              &f->err);
+    assert_ok(take(f, shared, &grant), &f->err);
+    assert_ok(give(f, shared, &grant), &f->err);
+    shared->ops->close(shared);
+    assert_int_equal(chown(f->folder, 12345, 12345), 0); /* the folder's owner is no stranger */
+    assert_ok(take(f, f->a, &grant), &f->err);
+    assert_ok(give(f, f->a, &grant), &f->err);
+}
+
+static unsigned mode_of(const char *path)
+{
+    struct stat info;
+
+    assert_int_equal(stat(path, &info), 0);
+    return info.st_mode & 0777u;
+}
+
+static void lock_files_are_private_unless_they_are_shared(void **state)
+{
+    const struct pawl_lock_provider_options options = {.is_shared = true};
+    struct fixture *f = *state;
+    struct pawl_lock_grant grant = grant_for("x", 0);
+    mode_t mask = umask(022);
+    struct pawl_lock_provider *shared;
+    char path[256];
+
+    assert_ok(take(f, f->a, &grant), &f->err);
+    assert_int_equal(mode_of(path_for(f, "x", path)), 0600);
+    assert_ok(give(f, f->a, &grant), &f->err);
+    assert_int_equal(unlink(path), 0);
+    assert_int_equal(rmdir(f->folder), 0);
+    assert_ok(take(f, f->a, &grant), &f->err);
+    assert_int_equal(mode_of(f->folder), 0700);
+    assert_ok(give(f, f->a, &grant), &f->err);
+    assert_int_equal(unlink(path), 0);
+    assert_ok(pawl__file_locks_open(f->env, pawl__str(f->folder), &options, &shared, &f->err),
+              &f->err);
+    assert_ok(take(f, shared, &grant), &f->err);
+    assert_int_equal(mode_of(path), 0644);
+    assert_ok(give(f, shared, &grant), &f->err);
+    shared->ops->close(shared);
+    (void)umask(mask);
 }
 
 /* ---- looking ----------------------------------------------------------------------------- */
@@ -604,6 +738,12 @@ int main(void)
         CASE(any_name_is_a_file_of_its_own),
         CASE(a_folder_that_goes_away_is_made_again),
         CASE(a_folder_that_is_removed_all_the_time_is_no_error),
+        CASE(a_folder_that_is_removed_loses_what_is_held),
+        CASE(a_folder_that_is_moved_loses_what_is_held),
+        CASE(a_planted_symbolic_link_is_not_followed),
+        CASE(a_planted_pipe_is_refused_and_blocks_nobody),
+        CASE(a_file_of_a_stranger_is_refused_unless_locks_are_shared),
+        CASE(lock_files_are_private_unless_they_are_shared),
         CASE(shows_who_holds_a_lock),
         cmocka_unit_test(reads_only_what_it_writes),
     };

@@ -618,6 +618,51 @@ static void the_earliest_is_always_on_top(void **state)
     assert_int_equal(alloc.live_count, 0);
 }
 
+/* ---- a provider that outlives its listener ------------------------------------------------ */
+
+/* What is released after somebody was refused wakes all that listen. */
+static void wake_everybody_often(void *arg)
+{
+    struct stage *stage = arg;
+    struct pawl_lock lock, other;
+
+    for (int i = 0; i < 20; i++) {
+        struct pawl_error err = PAWL_ERROR_INIT;
+
+        assert_code(pawl__locks_try(stage->b, pawl__str("y"), 0, &lock, &err), PAWL_OK);
+        assert_code(pawl__locks_try(stage->a, pawl__str("y"), 0, &other, &err), PAWL_EBUSY);
+        assert_code(pawl__locks_release(stage->b, lock, &err), PAWL_OK);
+        pass(stage, 1);
+    }
+}
+
+static void free_before_the_provider(struct stage *stage)
+{
+    const struct pawl_locks_options options = {.borrow = true};
+    struct pawl_lock_provider *memory, *trace;
+    struct pawl_thread *thread;
+    struct pawl_locks *short_lived;
+    struct pawl_lock lock;
+
+    assert_code(pawl__memory_locks_open(stage->space, stage->env, TTL, &memory, NULL), PAWL_OK);
+    assert_code(pawl__trace_locks_new(stage->env, memory, &trace, NULL), PAWL_OK);
+    assert_code(pawl__locks_new(stage->env, trace, &options, &short_lived, NULL), PAWL_OK);
+    assert_code(pawl_thread_start(stage->env, "waking", wake_everybody_often, stage, &thread, NULL),
+                PAWL_OK);
+    assert_code(pawl__locks_try(short_lived, pawl__str("x"), 0, &lock, NULL), PAWL_OK);
+    pass(stage, 1);
+    assert_code(pawl__locks_release(short_lived, lock, NULL), PAWL_OK);
+    pawl__locks_free(short_lived);
+    pawl_thread_join(stage->env, thread);
+    trace->ops->close(trace);
+}
+
+static void a_borrowed_provider_calls_no_listener_that_was_freed(void **state)
+{
+    (void)state;
+    run(free_before_the_provider);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -636,6 +681,7 @@ int main(void)
         cmocka_unit_test(a_crash_ends_waits_and_leaves_nothing),
         cmocka_unit_test(running_out_of_memory_is_an_error_like_any_other),
         cmocka_unit_test(the_earliest_is_always_on_top),
+        cmocka_unit_test(a_borrowed_provider_calls_no_listener_that_was_freed),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -194,6 +194,33 @@ static void running_out_of_memory_is_an_error_like_any_other(void **state)
     test_sweep_allocations(live_with_little, &file, 200);
 }
 
+/* Somebody tidies up: the next one makes a new file, and the first must learn of it. */
+static void a_file_that_is_removed_loses_what_is_held(void **state)
+{
+    struct fixture *f = *state;
+    struct pawl_lock_provider *other;
+    struct pawl_lock_grant grant, *grants[] = {&grant};
+    struct pawl_lock_grant theirs = {.name = pawl__str("x"), .owner = "other_2_y"};
+    char command[128];
+
+    assert_ok(take(f, &grant, 0, 1000), &f->err);
+    assert_ok(f->provider->ops->renew(f->provider, grants, 1, PAWL_FOREVER, &f->err), &f->err);
+    assert_code(grant.status, PAWL_OK);
+    (void)snprintf(command, sizeof command, "rm -f '%s'*", f->path);
+    assert_int_equal(system(command), 0);
+    assert_ok(pawl__sqlite_locks_open(f->env, pawl__str(f->path), NULL, &other, &f->err), &f->err);
+    assert_ok(other->ops->try_(other, &theirs, PAWL_FOREVER, &f->err), &f->err);
+    assert_ok(f->provider->ops->renew(f->provider, grants, 1, PAWL_FOREVER, &f->err), &f->err);
+    assert_code(grant.status, PAWL_ENOTFOUND);
+    assert_code(f->provider->ops->release(f->provider, &grant, PAWL_FOREVER, &f->err),
+                PAWL_ENOTFOUND);
+    assert_code(take(f, &grant, 0, 1000), PAWL_EBUSY);
+    assert_ok(other->ops->release(other, &theirs, PAWL_FOREVER, &f->err), &f->err);
+    assert_ok(take(f, &grant, 0, 1000), &f->err);
+    give(f, &grant);
+    other->ops->close(other);
+}
+
 #define CASE(name) cmocka_unit_test_setup_teardown(name, open_fixture, close_fixture)
 
 int main(void)
@@ -202,6 +229,7 @@ int main(void)
         CASE(a_row_from_before_a_restart_ends_by_the_wall_clock),
         CASE(a_file_that_others_write_is_not_a_lock_that_others_hold),
         CASE(a_row_stays_only_for_its_token),
+        CASE(a_file_that_is_removed_loses_what_is_held),
         CASE(running_out_of_memory_is_an_error_like_any_other),
     };
 

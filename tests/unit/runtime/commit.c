@@ -75,6 +75,9 @@ static void what_keeps_the_row_copies_its_guard_alone(void **state)
 
     (void)state;
     row.updated_us = 9;
+    row.failures = 2;
+    row.retry_us = PAWL_TIME_NEVER;
+    row.trouble = pawl__str("damaged");
     row.state = (struct pawl_str){NULL, 99};
     test_allocator_init(&alloc);
     pawl__arena_init(&arena, &alloc.base, (size_t)1 << 20);
@@ -83,6 +86,9 @@ static void what_keeps_the_row_copies_its_guard_alone(void **state)
     assert_int_equal(copy.instance->fence, 1);
     assert_int_equal(copy.instance->revision, 1);
     assert_int_equal(copy.instance->updated_us, 9);
+    assert_int_equal(copy.instance->failures, 2);
+    assert_true(copy.instance->retry_us == PAWL_TIME_NEVER);
+    assert_str(copy.instance->trouble, "damaged");
     pawl__arena_release(&arena);
 }
 
@@ -156,6 +162,26 @@ static void write_twice_before(struct desk *desk, int call)
         write_elsewhere(desk, 2);
 }
 
+/*
+ * The server crashes and has forgotten the claim, which was not synced: it gives the same fence to
+ * another node, which writes.
+ */
+static void forget_the_claim_and_write_elsewhere(struct desk *desk, int call)
+{
+    struct pawl_instance_row row = desk_instance(desk, "a");
+    struct pawl_commit commit = {.kind = PAWL_COMMIT_DELETE, .instance = &row};
+    struct pawl_commit *commits[] = {&commit};
+
+    if (call != 1)
+        return;
+    note(desk, pawl_store_apply(desk->plain, commits, 1, PAWL_FOREVER, NULL));
+    note(desk, commit.status);
+    row.owner = 0;
+    row.fence--;
+    note(desk, pawl_store_load(desk->plain, PAWL_TABLE_INSTANCES, &row, 1, PAWL_FOREVER, NULL));
+    write_elsewhere(desk, 1);
+}
+
 static int advance_and_meddle(void (*meddle)(struct desk *desk, int call), int64_t *revision)
 {
     struct pawl_instance_row row = desk_row("a");
@@ -194,6 +220,16 @@ static void an_advance_is_known_by_its_fence_and_revision(void **state)
     assert_int_equal(revision, 3);
 }
 
+static void a_fence_that_was_issued_twice_proves_nothing(void **state)
+{
+    int64_t revision;
+
+    (void)state;
+    assert_code(advance_and_meddle(forget_the_claim_and_write_elsewhere, &revision),
+                PAWL_ECONFLICT);
+    assert_int_equal(revision, 2);
+}
+
 static void create_another(struct desk *desk, int call)
 {
     struct pawl_instance_row row = desk_row("a");
@@ -226,7 +262,8 @@ static void a_creation_is_known_by_what_it_stored(void **state)
 
 static void reserve_another(struct desk *desk, int call)
 {
-    struct pawl_reservation_row row = {.key = pawl__str("key"), .value = pawl__str("theirs")};
+    struct pawl_reservation_row row = {
+        .key = pawl__str("key"), .value = pawl__str("theirs"), .expires_us = PAWL_TIME_NEVER};
     struct pawl_change change = {PAWL_CHANGE_INSERT, PAWL_TABLE_RESERVATIONS, &row};
     struct pawl_commit commit = {.changes = &change, .change_count = 1};
     struct pawl_commit *commits[] = {&commit};
@@ -237,7 +274,8 @@ static void reserve_another(struct desk *desk, int call)
 
 static void an_insertion_is_known_by_its_row(void **state)
 {
-    struct pawl_reservation_row row = {.key = pawl__str("key"), .value = pawl__str("mine")};
+    struct pawl_reservation_row row = {
+        .key = pawl__str("key"), .value = pawl__str("mine"), .expires_us = PAWL_TIME_NEVER};
     struct pawl_change change = {PAWL_CHANGE_INSERT, PAWL_TABLE_RESERVATIONS, &row};
     struct request mine = {.commit = {.changes = &change, .change_count = 1}}, theirs = mine;
     struct desk desk;
@@ -352,6 +390,7 @@ int main(void)
         cmocka_unit_test(a_copy_has_all_that_is_read_and_nothing_else),
         cmocka_unit_test(what_keeps_the_row_copies_its_guard_alone),
         cmocka_unit_test(an_advance_is_known_by_its_fence_and_revision),
+        cmocka_unit_test(a_fence_that_was_issued_twice_proves_nothing),
         cmocka_unit_test(a_creation_is_known_by_what_it_stored),
         cmocka_unit_test(an_insertion_is_known_by_its_row),
         cmocka_unit_test(finished_work_is_known_by_what_is_left),

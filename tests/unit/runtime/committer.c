@@ -4,6 +4,8 @@
 #include "base/alloc.h"
 #include "unit/runtime/desk.h"
 
+#include <limits.h>
+
 #define SECOND_NS (INT64_C(1000) * DESK_MS_NS)
 
 /* ---- nobody waits for ever --------------------------------------------------------------- */
@@ -211,7 +213,139 @@ static void too_many_are_refused_at_once(void **state)
     }
 }
 
+/* ---- what is busy alone ------------------------------------------------------------------ */
+
+/* A store that has one instance locked until all other commits were applied, or for ever. */
+struct lockbox {
+    struct pawl_store base;
+    struct desk *desk;
+    int others, others_needed;
+    int refusals;
+    bool refused_others; /* a commit was sent together with the one that had been refused */
+};
+
+static bool is_locked(const struct pawl_commit *commit)
+{
+    return commit->instance && pawl__str_is(commit->instance->id, "instance-0");
+}
+
+static int lockbox_apply(struct pawl_store *store, struct pawl_commit *const *commits, size_t count,
+                         int64_t deadline_ns, struct pawl_error *err)
+{
+    struct lockbox *box = (struct lockbox *)(void *)store;
+    struct pawl_commit *free_ones[PAWL_STORE_BATCH_MAX];
+    size_t free_count = 0;
+
+    for (size_t i = 0; i < count; i++) {
+        if (!is_locked(commits[i]) || box->others >= box->others_needed) {
+            free_ones[free_count++] = commits[i];
+            continue;
+        }
+        box->refused_others = box->refused_others || (box->refusals > 0 && count > 1);
+        box->refusals++;
+        commits[i]->status = PAWL_EBUSY;
+        commits[i]->error = (struct pawl_error){.code = PAWL_EBUSY, .msg = "locked"};
+    }
+    for (size_t i = 0; i < free_count; i++)
+        box->others += !is_locked(free_ones[i]);
+    return free_count > 0
+               ? pawl_store_apply(box->desk->store, free_ones, free_count, deadline_ns, err)
+               : PAWL_OK;
+}
+
+static int lockbox_find(struct pawl_store *store, const struct pawl_query *query,
+                        struct pawl_arena *arena, struct pawl_rows *out, int64_t deadline_ns,
+                        struct pawl_error *err)
+{
+    return pawl_store_find(((struct lockbox *)(void *)store)->desk->store, query, arena, out,
+                           deadline_ns, err);
+}
+
+static const struct pawl_store_ops lockbox_ops = {
+    .version = PAWL_STORE_VERSION, .apply = lockbox_apply, .find = lockbox_find};
+
+static void open_lockbox(struct desk *desk, struct lockbox *box, uint64_t seed, int others_needed)
+{
+    const struct pawl_committer_options options = {.threads = 1 + (uint32_t)(seed % 2)};
+
+    *desk = (struct desk){0};
+    *box = (struct lockbox){.base = {.ops = &lockbox_ops, .name = "lockbox"},
+                            .desk = desk,
+                            .others_needed = others_needed};
+    test_allocator_init(&desk->alloc);
+    assert_ok(pawl__baton_new(&desk->alloc.base, seed, NULL, &desk->baton), NULL);
+    assert_ok(pawl__baton_env(desk->baton, "node", &desk->env), NULL);
+    desk_open_store(desk);
+    assert_ok(pawl__committer_new(desk->env, &box->base, &options, &desk->committer, &desk->err),
+              &desk->err);
+}
+
+static void a_commit_that_is_busy_is_applied_again_by_itself_and_holds_up_no_other(void **state)
+{
+    (void)state;
+    for (uint64_t seed = 0; seed < 50; seed++) {
+        struct lockbox box;
+        struct desk desk;
+
+        open_lockbox(&desk, &box, seed, 5 * 8);
+        for (int i = 0; i < 6; i++)
+            (void)desk_add_writer(&desk, i == 0 ? 1 : 8, PAWL_FOREVER);
+        desk_run(&desk);
+        for (int i = 0; i < 6; i++) {
+            assert_int_equal(desk.writers[i].answer_count, i == 0 ? 1 : 8);
+            assert_code(desk.writers[i].answers[0], PAWL_OK);
+            desk_check_writer(&desk, &desk.writers[i]);
+        }
+        assert_true(box.refusals >= 1);
+        assert_false(box.refused_others);
+        desk_close(&desk);
+    }
+}
+
+static void a_commit_that_stays_busy_is_unavailable_at_its_deadline(void **state)
+{
+    struct lockbox box;
+    struct desk desk;
+
+    (void)state;
+    open_lockbox(&desk, &box, 1, INT_MAX);
+    (void)desk_add_writer(&desk, 1, 10 * SECOND_NS);
+    desk_run(&desk);
+    assert_code(desk.writers[0].answers[0], PAWL_EUNAVAILABLE);
+    desk_check_writer(&desk, &desk.writers[0]);
+    /* Spaced out: not all the time. */
+    assert_true(box.refusals > 5 && box.refusals < 100);
+    desk_close(&desk);
+}
+
 /* ---- deadlines and ends ------------------------------------------------------------------ */
+
+static void count_landed(void *ctx)
+{
+    ++*(unsigned *)ctx;
+}
+
+static void a_commit_that_lands_after_its_caller_left_is_told(void **state)
+{
+    unsigned landed = 0;
+    const struct pawl_committer_options options = {.landed = count_landed, .landed_ctx = &landed};
+    bool unknown = false;
+
+    (void)state;
+    for (uint64_t seed = 0; seed < 20; seed++) {
+        struct gate gate;
+        struct desk desk;
+
+        open_gated(&desk, &gate, seed, &options);
+        (void)desk_add_writer(&desk, 1, SECOND_NS / 4);
+        landed = 0;
+        desk_run(&desk);
+        desk_close(&desk);
+        unknown = unknown || desk.writers[0].answers[0] == PAWL_EUNKNOWN;
+        assert_int_equal(landed, desk.writers[0].answers[0] == PAWL_EUNKNOWN ? 1 : 0);
+    }
+    assert_true(unknown);
+}
 
 static void a_deadline_is_kept_while_others_are_applied(void **state)
 {
@@ -561,6 +695,9 @@ int main(void)
         cmocka_unit_test(what_comes_in_meanwhile_goes_out_together),
         cmocka_unit_test(commits_of_one_batch_are_about_different_things),
         cmocka_unit_test(too_many_are_refused_at_once),
+        cmocka_unit_test(a_commit_that_lands_after_its_caller_left_is_told),
+        cmocka_unit_test(a_commit_that_is_busy_is_applied_again_by_itself_and_holds_up_no_other),
+        cmocka_unit_test(a_commit_that_stays_busy_is_unavailable_at_its_deadline),
         cmocka_unit_test(a_deadline_is_kept_while_others_are_applied),
         cmocka_unit_test(a_deadline_that_is_past_sends_nothing),
         cmocka_unit_test(the_end_lets_those_who_wait_have_their_answers),

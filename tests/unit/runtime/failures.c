@@ -79,7 +79,7 @@ static void a_singleton_that_ends_with_its_first_burst_starts_again(void **state
     for (int i = 0; i < 2; i++) {
         (void)send(f, "Go");
         drain(f);
-        assert_int_equal(count(f, PAWL_TABLE_RESERVATIONS), 0);
+        assert_int_equal(reserved(f), 0);
     }
     assert_string_equal(f->lines, "started\nstarted\n");
 }

@@ -383,9 +383,79 @@ static void a_burst_that_waits_has_no_worker(void **state)
     test_http_stop(server);
 }
 
+/* ---- a store that refuses ------------------------------------------------------------------ */
+
+/* Of commits that finish work, the first so many fail with this. */
+static const struct pawl_store_ops *real_ops;
+static atomic_int refusals_left, refusal_code;
+
+static int refusing_apply(struct pawl_store *store, struct pawl_commit *const *commits,
+                          size_t count, int64_t deadline_ns, struct pawl_error *err)
+{
+    bool finishes = false;
+
+    for (size_t i = 0; i < count; i++)
+        finishes = finishes || commits[i]->done_count > 0;
+    if (!finishes || atomic_load(&refusals_left) == 0)
+        return real_ops->apply(store, commits, count, deadline_ns, err);
+    atomic_fetch_sub(&refusals_left, 1);
+    if (err)
+        *err = (struct pawl_error){.code = atomic_load(&refusal_code), .msg = "refused"};
+    return atomic_load(&refusal_code);
+}
+
+/* The answer is delivered whatever the store said before, as long as it did not judge the commit.
+ */
+static void check_refusals(struct fixture *f, int code, const char *expected)
+{
+    static struct pawl_store_ops ops;
+    struct pawl_outcome outcome;
+
+    real_ops = f->a.store->ops;
+    ops = *real_ops;
+    ops.apply = refusing_apply;
+    f->a.store->ops = &ops;
+    publish(f, DEFINITION("d", SEND("s") "," RIG_WRITE("w", "after")));
+    outcome = begin(f, "d");
+    atomic_store(&refusal_code, code);
+    atomic_store(&refusals_left, 2);
+    script_answer(&f->a.script, 0, &ok);
+    drain(f, &f->a);
+    assert_int_equal(atomic_load(&refusals_left), 0);
+    assert_string_equal(f->lines, expected);
+    assert_int_equal(f->a.script.count, 1);
+    if (*expected)
+        assert_string_equal(sub_status(f, outcome.instance_id), "Finished");
+    else
+        assert_non_null(strstr(incident(f, outcome.instance_id), "refused"));
+    assert_int_equal(count(f, PAWL_TABLE_WORK), 0);
+    f->a.store->ops = real_ops;
+}
+
+static void an_answer_outlives_a_store_that_may_not_write(void **state)
+{
+    check_refusals(*state, PAWL_EPERM, "after\n");
+}
+
+static void an_answer_outlives_a_store_whose_disk_fails(void **state)
+{
+    check_refusals(*state, PAWL_EIO, "after\n");
+}
+
+/* It would be refused again and again: the burst is told instead, and does not hang. */
+static void an_answer_that_cannot_be_stored_is_a_failed_request(void **state)
+{
+    check_refusals(*state, PAWL_ELIMIT, "");
+}
+
+#define REAL(name) cmocka_unit_test_setup_teardown(name, set_up_real, tear_down)
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        REAL(an_answer_outlives_a_store_that_may_not_write),
+        REAL(an_answer_outlives_a_store_whose_disk_fails),
+        REAL(an_answer_that_cannot_be_stored_is_a_failed_request),
         TEST(a_start_returns_when_the_answer_was_dealt_with),
         TEST(everything_that_was_asked_for_is_sent),
         TEST(a_definition_may_have_its_own_key),

@@ -237,19 +237,46 @@ static inline struct pawl_sent send(struct fixture *f, const char *event)
 static inline const char *sub_status(struct fixture *f, const char *id)
 {
     struct pawl_instance_row row;
-    int status =
-        pawl__runtime_show(f->a.runtime, pawl__str(id), &f->arena, &row, NULL, later(f), &f->err);
+    struct pawl_arena scratch; /* those who wait for a state ask often */
+    const char *text = "gone";
+    int status;
 
-    return status == PAWL_OK ? pawl__arena_str(&f->arena, row.sub_status).ptr : "gone";
+    pawl__arena_init(&scratch, &f->env->alloc, (size_t)64 << 20);
+    status =
+        pawl__runtime_show(f->a.runtime, pawl__str(id), &scratch, &row, NULL, later(f), &f->err);
+    if (status != PAWL_ENOTFOUND) {
+        assert_ok(status, &f->err);
+        text = pawl__arena_str(&f->arena, row.sub_status).ptr;
+        assert_non_null(text);
+    }
+    pawl__arena_release(&scratch);
+    return text;
 }
 
 static inline uint64_t count(struct fixture *f, enum pawl_table table)
 {
     const struct pawl_query query = {.table = table, .flags = PAWL_QUERY_COUNT};
+    struct pawl_arena scratch;
     struct pawl_rows rows;
 
-    assert_ok(pawl_store_find(f->a.store, &query, &f->arena, &rows, later(f), &f->err), &f->err);
+    pawl__arena_init(&scratch, &f->env->alloc, (size_t)64 << 20);
+    assert_ok(pawl_store_find(f->a.store, &query, &scratch, &rows, later(f), &f->err), &f->err);
+    pawl__arena_release(&scratch);
     return rows.total;
+}
+
+/* Reservations that last: of activations and callers' keys. */
+static inline size_t reserved(struct fixture *f)
+{
+    const struct pawl_query query = {.table = PAWL_TABLE_RESERVATIONS, .limit = 1000};
+    struct pawl_rows rows = {0};
+    size_t found = 0;
+
+    assert_ok(pawl_store_find(f->a.store, &query, &f->arena, &rows, later(f), &f->err), &f->err);
+    for (size_t i = 0; i < rows.count; i++)
+        found += !pawl__str_starts(((const struct pawl_reservation_row *)rows.rows)[i].key,
+                                   pawl__str("commit:"));
+    return found;
 }
 
 #define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)

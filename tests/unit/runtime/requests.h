@@ -300,7 +300,7 @@ static inline void drain(struct fixture *f, struct node *node)
     assert_ok(pawl__runtime_drain(node->runtime, &worked, later(f), &f->err), &f->err);
 }
 
-static const char *sub_status(struct fixture *f, const char *id)
+static inline const char *sub_status(struct fixture *f, const char *id)
 {
     struct pawl_instance_row row;
 
@@ -311,7 +311,7 @@ static const char *sub_status(struct fixture *f, const char *id)
 }
 
 /* The message of the first incident. */
-static const char *incident(struct fixture *f, const char *id)
+static inline const char *incident(struct fixture *f, const char *id)
 {
     struct pawl_instance_row row;
     struct pawl_json state;

@@ -383,8 +383,11 @@ static void the_pool_works_in_turns(void **state)
     publish(f, DEFINITION("d", "", RIG_WRITE("w", "went")));
     assert_ok(pawl__runtime_create(f->a.runtime, &what, &outcome, later(f), &f->err), &f->err);
     assert_ok(pawl__pool_open(f->env, f->a.runtime, &options, &pool, &f->err), &f->err);
-    while (counts.done == 0)
+    while (counts.done == 0) {
+        assert_ok(pawl_env_sleep_until(f->env, pawl_env_monotonic_ns(f->env) + SECOND / 1000),
+                  NULL);
         pawl__pool_counts(pool, &counts);
+    }
     pawl__pool_stop(pool);
     assert_ok(pawl__pool_wait(pool, PAWL_FOREVER), NULL);
     pawl__pool_close(pool);

@@ -43,6 +43,7 @@ struct fixture {
     enum pawl_store_fault how;
     uint32_t skip;
     uint32_t faults;
+    bool is_spared; /* they do not fail: `meanwhile` is all */
     /* Called once, with the first of these. */
     void (*meanwhile)(struct fixture *f);
     char id[PAWL_INSTANCE_ID_MAX + 1];
@@ -50,11 +51,16 @@ struct fixture {
     struct pawl_taken taken;
     uint64_t work_left;
     struct pawl_env *machine; /* goes on when `env` ends */
+    /* The instance under a claim that was forgotten, and what the last call of a test's own said.
+     */
+    struct pawl_instance_row late;
+    int told;
 };
 
 static bool decide(void *ctx, enum pawl_store_call call, enum pawl_store_fault *how)
 {
     struct fixture *f = ctx;
+    void (*meanwhile)(struct fixture * f) = f->meanwhile;
 
     if (f->faults == 0 || call != f->call)
         return false;
@@ -63,11 +69,11 @@ static bool decide(void *ctx, enum pawl_store_call call, enum pawl_store_fault *
         return false;
     }
     f->faults--;
-    if (f->meanwhile)
-        f->meanwhile(f);
     f->meanwhile = NULL;
+    if (meanwhile)
+        meanwhile(f);
     *how = f->how;
-    return true;
+    return !f->is_spared;
 }
 
 static void let_fail(struct fixture *f, enum pawl_store_call call, enum pawl_store_fault how,
@@ -316,6 +322,55 @@ static void effects_whose_rows_could_not_be_deleted_are_not_performed_again(void
     assert_string_equal(f->lines, "one\n");
 }
 
+/* What was sent under the forgotten claim arrives now. */
+static void let_the_late_commit_arrive(struct fixture *f)
+{
+    struct pawl_commit commit = {
+        .kind = PAWL_COMMIT_ADVANCE, .flags = PAWL_COMMIT_KEEP, .instance = &f->late};
+    struct pawl_commit *member = &commit;
+    int status = pawl_store_apply(f->window, &member, 1, later(f), NULL);
+
+    f->told = status == PAWL_OK ? commit.status : status;
+}
+
+/* A crash of the server undoes what was claimed and not synced: the row is as it was before. */
+static void forget_the_claim(struct fixture *f)
+{
+    struct pawl_instance_row row =
+        *(const struct pawl_instance_row *)read_table(f, PAWL_TABLE_INSTANCES, 1);
+    struct pawl_commit commit = {.kind = PAWL_COMMIT_DELETE, .instance = &row};
+    struct pawl_commit *member = &commit;
+
+    f->late = row;
+    f->told = pawl_store_apply(f->window, &member, 1, later(f), NULL);
+    row.owner = 0;
+    row.fence--;
+    if (f->told == PAWL_OK)
+        f->told = commit.status;
+    if (f->told == PAWL_OK)
+        f->told = pawl_store_load(f->window, PAWL_TABLE_INSTANCES, &row, 1, later(f), NULL);
+    if (f->told == PAWL_OK)
+        f->meanwhile = let_the_late_commit_arrive; /* once it has claimed again */
+}
+
+static void a_late_commit_of_a_forgotten_claim_is_not_taken_for_one_of_the_next(void **state)
+{
+    struct fixture *f = *state;
+    const struct pawl_start what = {.definition_id = pawl__str("d")};
+    struct pawl_outcome outcome;
+
+    publish(f, DEFINITION("", RIG_WRITE("w", "went")));
+    assert_ok(pawl__runtime_create(f->runtime, &what, &outcome, later(f), &f->err), &f->err);
+    f->is_spared = true;
+    f->meanwhile = forget_the_claim;
+    let_fail(f, PAWL_STORE_CALL_APPLY, PAWL_STORE_FAULT_BEFORE, 0, 2);
+    drain(f);
+    assert_int_equal(f->faults, 0);
+    assert_true(f->late.fence > 0);
+    assert_code(f->told, PAWL_ECONFLICT);
+    assert_string_equal(f->lines, "went\n");
+}
+
 /* ---- never --------------------------------------------------------------------------------- */
 
 static void work_is_done_although_the_answer_to_its_taking_was_lost(void **state)
@@ -450,6 +505,93 @@ static void an_instance_that_its_caller_lost_sight_of_is_given_back_to_all_nodes
     assert_string_equal(f->lines, "went\n");
 }
 
+/* Another node took it over, and the server forgot that: it is this node's again, which lives. */
+static void an_instance_that_comes_back_to_its_former_owner_goes_on(void **state)
+{
+    struct fixture *f = *state;
+    const struct pawl_start what = {.definition_id = pawl__str("d")};
+    struct pawl_claim claim = {0};
+    struct pawl_outcome outcome;
+    int64_t now_us;
+
+    publish(f, DEFINITION("", RIG_WRITE("w", "went")));
+    /* What it was refused is another's, for now: it looks, and finds nothing. */
+    pawl__runtime_note_failure(f->runtime, PAWL_ECONFLICT);
+    test_clock_advance(f->clock, SECOND);
+    drain(f);
+    assert_ok(pawl__runtime_create(f->runtime, &what, &outcome, later(f), &f->err), &f->err);
+    claim.id = pawl__str(outcome.instance_id);
+    assert_ok(pawl_store_claim(f->window, pawl__runtime_incarnation(f->runtime), &claim, 1,
+                               &f->arena, &now_us, later(f), &f->err),
+              &f->err);
+    drain(f);
+    assert_string_equal(f->lines, "");
+    for (int i = 0; i < 4; i++) { /* a lease, during which it is renewed */
+        test_clock_advance(f->clock, 3 * SECOND);
+        drain(f);
+    }
+    assert_string_equal(f->lines, "went\n");
+}
+
+/* Its sender was told that nobody knows, and has looked for what it left. */
+static void an_event_that_reaches_the_store_after_its_sender_has_gone_is_matched(void **state)
+{
+    struct fixture *f = *state;
+    struct pawl_change change = {PAWL_CHANGE_DELETE, PAWL_TABLE_WORK, NULL};
+    struct pawl_commit commit = {.kind = PAWL_COMMIT_PLAIN, .changes = &change, .change_count = 1};
+    struct pawl_commit *member = &commit;
+    struct pawl_work_row late;
+
+    publish(f, DEFINITION("", TRIGGER "," RIG_WRITE("w", "went")));
+    let_fail(f, PAWL_STORE_CALL_FIND, PAWL_STORE_FAULT_BEFORE, 0, 1);
+    assert_ok(try_send(f), &f->err);
+    late = *(const struct pawl_work_row *)read_table(f, PAWL_TABLE_WORK, 1);
+    assert_int_equal(late.owner, pawl__runtime_incarnation(f->runtime));
+    change.row = &late;
+    assert_ok(pawl_store_apply(f->window, &member, 1, later(f), &f->err), &f->err);
+    test_clock_advance(f->clock, SECOND);
+    drain(f);
+    assert_ok(pawl_store_load(f->window, PAWL_TABLE_WORK, &late, 1, later(f), &f->err), &f->err);
+    drain(f);
+    assert_string_equal(f->lines, "");
+    for (int i = 0; i < 4; i++) {
+        test_clock_advance(f->clock, 3 * SECOND);
+        drain(f);
+    }
+    assert_string_equal(f->lines, "went\n");
+    (void)read_table(f, PAWL_TABLE_WORK, 0);
+}
+
+/* Two commits under one fence could not be told from each other. */
+static void after_an_unknown_outcome_nothing_is_written_under_the_claim(void **state)
+{
+    struct fixture *f = *state;
+    const struct pawl_start what = {.definition_id = pawl__str("d")};
+    const struct pawl_instance_row *row;
+    struct pawl_outcome outcome;
+    struct runtime_task task;
+    struct runtime_run run;
+    int64_t revision;
+
+    publish(f, DEFINITION("", RIG_WRITE("w", "went")));
+    assert_ok(pawl__runtime_create(f->runtime, &what, &outcome, later(f), &f->err), &f->err);
+    pawl__runtime_task_init(&task, f->runtime, later(f), &f->err);
+    pawl__runtime_run_init(&run, &task);
+    assert_ok(pawl__runtime_claim(&run, pawl__str(outcome.instance_id)), &f->err);
+    revision = run.row.revision;
+    pawl__runtime_let_go(&run, PAWL_EUNKNOWN);
+    row = read_table(f, PAWL_TABLE_INSTANCES, 1);
+    assert_int_equal(row->revision, revision);
+    assert_int_equal(row->fence, run.row.fence);
+    assert_int_equal(row->owner, pawl__runtime_incarnation(f->runtime));
+    pawl__runtime_run_release(&run);
+    pawl__runtime_task_release(&task, PAWL_EUNKNOWN);
+    /* It is found, and claimed again. */
+    test_clock_advance(f->clock, SECOND);
+    drain(f);
+    assert_string_equal(f->lines, "went\n");
+}
+
 /* Another thread finds mail for an instance whose claim is about to fail. */
 static void a_run_that_fails_lets_go_of_the_instance(void **state)
 {
@@ -568,6 +710,7 @@ int main(void)
         TEST(mail_that_is_left_to_who_has_the_instance_is_delivered_however_much),
         TEST(an_instance_is_in_hand_between_the_commits_of_its_first_burst),
         TEST(effects_whose_rows_could_not_be_deleted_are_not_performed_again),
+        TEST(a_late_commit_of_a_forgotten_claim_is_not_taken_for_one_of_the_next),
         TEST(work_is_done_although_the_answer_to_its_taking_was_lost),
         TEST(an_instance_goes_on_although_the_answer_to_its_claim_was_lost),
         TEST(an_expired_event_ends_although_the_answer_to_its_taking_was_lost),
@@ -575,6 +718,9 @@ int main(void)
         TEST(a_store_that_cannot_be_asked_makes_no_dead_letters),
         TEST(an_event_that_its_sender_could_not_match_is_given_back_to_all_nodes),
         TEST(an_instance_that_its_caller_lost_sight_of_is_given_back_to_all_nodes),
+        TEST(an_instance_that_comes_back_to_its_former_owner_goes_on),
+        TEST(an_event_that_reaches_the_store_after_its_sender_has_gone_is_matched),
+        TEST(after_an_unknown_outcome_nothing_is_written_under_the_claim),
         TEST(a_run_that_fails_lets_go_of_the_instance),
         TEST(an_idle_pool_deletes_effects_that_callers_performed),
         TEST(a_pool_that_is_stopped_gives_its_memory_back),

@@ -86,6 +86,44 @@ static struct pawl_str name(struct fixture *f, const char *what, int number)
     return pawl__str(pawl__arena_printf(&f->arena, "%s-%05d", what, number));
 }
 
+/* Events of one kind that are parked: half of them for orders, half for instances. */
+static void fill_parked(struct fixture *f)
+{
+    struct pawl_work_row *work = calloc(ROWS, sizeof *work);
+
+    assert_non_null(work);
+    for (int i = 0; i < ROWS; i++) {
+        work[i] = (struct pawl_work_row){.id = name(f, "p", i),
+                                         .kind = pawl__str(i % 2 ? "stimulus" : "resume"),
+                                         .hash = pawl__str("shipped"),
+                                         .due_us = PAWL_TIME_NEVER,
+                                         .expires_us = PAWL_TIME_NEVER / 2};
+        if (i % 2)
+            work[i].correlation_id = name(f, "order", i);
+        else
+            work[i].instance_id = name(f, "parked", i);
+    }
+    assert_ok(pawl_store_load(f->store, PAWL_TABLE_WORK, work, ROWS, soon(f), &f->err), &f->err);
+    free(work);
+}
+
+/* A new bookmark of an order for which nothing is parked. */
+static void add_bookmark(struct fixture *f, int number)
+{
+    const struct pawl_bookmark_row bookmark = {.id = name(f, "new", number),
+                                               .instance_id = name(f, "i", number),
+                                               .hash = pawl__str("shipped"),
+                                               .correlation_id = name(f, "mine", number)};
+    const struct pawl_change changes[] = {
+        {PAWL_CHANGE_PUT, PAWL_TABLE_BOOKMARKS, &bookmark},
+    };
+    struct pawl_commit commit = {.kind = PAWL_COMMIT_PLAIN, .changes = changes, .change_count = 1};
+    struct pawl_commit *list[] = {&commit};
+
+    assert_ok(pawl_store_apply(f->store, list, 1, soon(f), &f->err), &f->err);
+    assert_int_equal(commit.status, PAWL_OK);
+}
+
 /* Instances that all wait for the same event and for a time that is far away. */
 static void fill(struct fixture *f)
 {
@@ -181,9 +219,12 @@ static void plans_made_for_empty_tables_read_few_rows_of_full_ones(void **state)
             find(f, "instance_id", name(f, "i", number), (size_t)full);
             find(f, "correlation_id", name(f, "order", number), (size_t)full);
             claim_and_commit(f, number);
+            add_bookmark(f, number);
         }
-        if (!full)
+        if (!full) {
             fill(f);
+            fill_parked(f);
+        }
     }
     pawl_store_close(f->store);
     f->store = NULL;

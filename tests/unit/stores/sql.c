@@ -3,6 +3,7 @@
  */
 #include "stores/sql.h"
 #include "base/arena.h"
+#include "base/sha256.h"
 #include "lib/test.h"
 #include "stores/stores.h"
 
@@ -61,7 +62,7 @@ static void a_parameter_that_occurs_twice_is_one(void **state)
     struct fixture *f = *state;
     const struct pawl_sql_statement *claim = pawl__sql_statement(f->sqlite, PAWL_SQL_CLAIM);
 
-    assert_int_equal(claim->param_count, 3); /* owner, id, now */
+    assert_int_equal(claim->param_count, 4); /* owner, value, id, now */
     assert_non_null(strstr(claim->text, "SET owner = ?1"));
     assert_non_null(strstr(claim->text, "OR owner = ?1"));
 }
@@ -172,8 +173,8 @@ static void values_come_from_the_row_and_the_inputs(void **state)
     assert_ok(pawl__sql_bind(keep, &inputs, &f->arena, values, &f->err), &f->err);
     assert_int_equal(keep->param_count, 5);
     assert_int_equal(values[0].integer, 5);
-    assert_str(values[1].text, "i");
-    assert_int_equal(values[2].integer, 7);
+    assert_int_equal(values[1].integer, 7); /* also the revision's owner */
+    assert_str(values[2].text, "i");
     assert_int_equal(values[3].integer, 8);
     assert_int_equal(values[4].integer, 9);
 }
@@ -199,6 +200,36 @@ static void a_nul_in_text_becomes_a_replacement_character_and_stays_in_bytes(voi
 }
 
 /* ---- schema ------------------------------------------------------------------------------ */
+
+/* Stores of that version exist: whoever edits it makes tables that no store has. */
+static void the_first_version_never_changes(void **state)
+{
+    static const char *const known[] = {
+        [PAWL_SQL_SQLITE] = "1af12fc057af2c14193150dd9169fb5bfd6cfc443b19171817a2a3f738783936",
+        [PAWL_SQL_POSTGRES] = "6967a930cc4162440701165683b885a20f8c32074b24145a5375ebabb8d5f23d",
+    };
+    struct fixture *f = *state;
+
+    for (int dialect = 0; dialect < 2; dialect++) {
+        const char *const *statements = NULL;
+        unsigned char digest[PAWL_SHA256_BYTES];
+        char text[PAWL_SHA256_TEXT_SIZE] = "";
+        struct pawl_sha256 sha;
+        size_t count = 0;
+        int reader = 0;
+
+        assert_ok(pawl__sql_migration((enum pawl_sql_dialect)dialect, 1, &f->arena, &statements,
+                                      &count, &reader, &f->err),
+                  &f->err);
+        pawl__sha256_init(&sha);
+        for (size_t i = 0; i < count; i++)
+            pawl__sha256_update(&sha, statements[i], strlen(statements[i]) + 1);
+        pawl__sha256_final(&sha, digest);
+        pawl__hex_encode(digest, sizeof digest, PAWL_HEX_LOWER, text);
+        assert_string_equal(text, known[dialect]);
+        assert_int_equal(reader, 1);
+    }
+}
 
 /* What keeps a row unique has the tenant: in SQLite in front, in PostgreSQL behind, where no other
  * index has it and it cannot choose one. */
@@ -452,6 +483,7 @@ int main(void)
         cmocka_unit_test(in_postgres_everything_behind_the_guards_asks_for_the_verdict),
         cmocka_unit_test(values_come_from_the_row_and_the_inputs),
         cmocka_unit_test(a_nul_in_text_becomes_a_replacement_character_and_stays_in_bytes),
+        cmocka_unit_test(the_first_version_never_changes),
         cmocka_unit_test(every_key_has_the_tenant),
         cmocka_unit_test(text_in_postgres_sorts_by_bytes),
         cmocka_unit_test(conditions_are_joined_and_groups_are_alternatives),
