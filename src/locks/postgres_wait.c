@@ -92,15 +92,25 @@ static int run_surely(struct advisory_session *session, enum advisory_statement 
     return status;
 }
 
+/* A caller who has time is not turned away by a slow server, as long as the lock is of use then. */
+static int64_t answer_deadline(int64_t sent_ns, int64_t deadline_ns)
+{
+    int64_t least_ns = sent_ns + ANSWER_NS, most_ns = sent_ns + ADVISORY_VALID_NS;
+
+    if (deadline_ns < least_ns)
+        return least_ns;
+    return deadline_ns < most_ns ? deadline_ns : most_ns;
+}
+
 /* It is granted: also says until when that can be trusted, for the wait may have been long. */
-static int keep(struct advisory_session *session, struct advisory_held *held,
+static int keep(struct advisory_session *session, struct advisory_held *held, int64_t deadline_ns,
                 struct pawl_error *err)
 {
     struct advisory_locks *pg = session->pg;
     bool wants_token = held->grant->flags & PAWL_LOCK_WANT_TOKEN;
     int64_t sent_ns = pawl_env_monotonic_ns(pg->env);
     int status = run_surely(session, wants_token ? ADVISORY_TOKEN : ADVISORY_PROBE, NULL,
-                            sent_ns + ANSWER_NS, err);
+                            answer_deadline(sent_ns, deadline_ns), err);
 
     if (status == PAWL_OK) {
         held->grant->token = wants_token ? (uint64_t)pawl__pq_int(session->conn, 0, 0, 0) : 0;
@@ -126,7 +136,7 @@ static int after_timeout(struct advisory_session *session, struct advisory_held 
     }
     if (pawl__pq_int(session->conn, 0, 0, 0) == 0)
         return pawl__error_code(err, PAWL_ETIMEDOUT);
-    return keep(session, held, err);
+    return keep(session, held, until_ns, err);
 }
 
 /* After a cancel: it is not wanted any more, whether it was granted or not. */
@@ -199,7 +209,8 @@ static int wait_on(struct advisory_session *session, struct advisory_held *held,
     if (status == PAWL_OK)
         status = pawl__pq_status(session->conn, 1, err);
     if (status == PAWL_OK)
-        return is_interrupted ? after_cancel(session, held, true, err) : keep(session, held, err);
+        return is_interrupted ? after_cancel(session, held, true, err)
+                              : keep(session, held, deadline_ns, err);
     if (status == PAWL_ETIMEDOUT || is_interrupted)
         return after_cancel(session, held, is_interrupted, err);
     if (status == PAWL_EBUSY)

@@ -240,13 +240,14 @@ void test_postgres_require_standbys(const struct test_postgres *primary, bool re
     test_postgres_sql(primary, "CHECKPOINT");
 }
 
+/* A transaction sees one state of the sessions, hence of the standbys, until it forgets that. */
 void test_postgres_catch_up(const struct test_postgres *primary)
 {
     test_postgres_sql(primary,
                       "DO $$ DECLARE lsn pg_lsn := pg_current_wal_lsn(); BEGIN WHILE EXISTS "
                       "(SELECT 1 FROM pg_stat_replication WHERE replay_lsn IS NULL OR "
                       "replay_lsn < lsn) OR NOT EXISTS (SELECT 1 FROM pg_stat_replication) "
-                      "LOOP PERFORM pg_sleep(0.02); END LOOP; END $$");
+                      "LOOP PERFORM pg_sleep(0.02), pg_stat_clear_snapshot(); END LOOP; END $$");
 }
 
 void test_postgres_promote(const struct test_postgres *standby)

@@ -404,6 +404,9 @@ static void race_once(struct race *r, bool after)
         r->granted++;
         assert_code(try_it(f, r->a, &one), PAWL_EBUSY);
         assert_ok(release_it(f, r->b, &w.grant), &f->err);
+    } else if (w.status == PAWL_EUNAVAILABLE) {
+        await_count(f, HELD, 0); /* a server without a processor: the session was given up */
+        return;
     } else {
         r->refused++;
         assert_code(w.status, r->aim.by_interrupt ? PAWL_ECANCELLED : PAWL_ETIMEDOUT);
@@ -514,7 +517,7 @@ static void the_end_of_a_connection_is_told_to_all_who_held_by_it(void **state)
         assert_ok(try_it(f, p, &grants[i]), &f->err);
     assert_ok(release_it(f, p, &grants[1]), &f->err); /* a release is no loss */
     assert_ok(p->ops->wait(p, &waited, PAWL_FOREVER, &f->err), &f->err);
-    assert_int_equal(ask(f, SESSIONS), 2);
+    await_count(f, SESSIONS, 2); /* those of earlier tests end a little later */
     (void)ask(f, "SELECT count(pg_terminate_backend(pid)) FROM pg_stat_activity WHERE "
                  "application_name LIKE 'pawl locks%'");
     await_lost(f, &ear, 3);
@@ -629,20 +632,29 @@ static void one_who_is_cut_off_stops_to_trust_its_lock(void **state)
 
 static void what_a_provider_held_at_its_end_is_free_at_once(void **state)
 {
+    enum { ROUNDS = 100 };
     struct fixture *f = *state;
     struct pawl_lock_provider *q = provider_of(f);
+    int at_once = 0;
 
-    for (int i = 0; i < 100; i++) {
+    for (int i = 0; i < ROUNDS; i++) {
         struct pawl_lock_provider *p = provider_of(f);
         struct pawl_lock_grant left = grant_of("n"), next = grant_of("n");
+        int status;
 
         assert_ok(try_it(f, p, &left), &f->err);
         p->ops->abandon(p, &left);
         assert_code(try_it(f, p, &next), PAWL_EBUSY); /* the session has it still */
         shut(f, p);
-        assert_ok(try_it(f, q, &next), &f->err);
+        status = try_it(f, q, &next);
+        at_once += status == PAWL_OK;
+        /* Who closes does not wait for ever: then the lock is free when the server notices. */
+        if (status == PAWL_EBUSY)
+            status = q->ops->wait(q, &next, PAWL_FOREVER, &f->err);
+        assert_ok(status, &f->err);
         assert_ok(release_it(f, q, &next), &f->err);
     }
+    assert_true(at_once > ROUNDS * 9 / 10);
     shut(f, q);
 }
 
@@ -803,7 +815,7 @@ static void many_cycles_use_one_session_and_leak_none(void **state)
         assert_ok(try_it(f, p, &grant), &f->err);
         assert_ok(release_it(f, p, &grant), &f->err);
     }
-    assert_int_equal(ask(f, SESSIONS), 1);
+    await_count(f, SESSIONS, 1);
     shut(f, p);
     await_count(f, SESSIONS, 0);
 }
@@ -851,7 +863,8 @@ static void contend(void *arg)
             status = r->waits
                          ? r->provider->ops->wait(r->provider, &grant, in_ms(r->f, 60000), &err)
                          : r->provider->ops->try_(r->provider, &grant, in_ms(r->f, 60000), &err);
-        } while (status == PAWL_EBUSY);
+            /* A server that gets no processor for seconds is unavailable, and nothing is held. */
+        } while (status == PAWL_EBUSY || status == PAWL_EUNAVAILABLE);
         assert_ok(status, &err);
         assert_int_equal(atomic_fetch_add(r->inside, 1), 0);
         assert_int_equal(atomic_fetch_sub(r->inside, 1), 1);
