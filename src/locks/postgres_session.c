@@ -170,7 +170,8 @@ static int check_pooler(struct advisory_locks *pg, struct pawl_pq_conn *conn, in
  * to trust its locks.
  */
 #define SESSION_TEXT                                                                               \
-    "SELECT pg_backend_pid(), set_config('application_name', $1, false), "                         \
+    "SELECT pg_backend_pid(), pg_is_in_recovery()::int, "                                          \
+    "set_config('application_name', $1, false), "                                                  \
     "set_config('statement_timeout', '0', false), set_config('lock_timeout', '0', false), "        \
     "set_config('idle_in_transaction_session_timeout', '0', false), "                              \
     "set_config('default_transaction_read_only', 'off', false), "                                  \
@@ -203,6 +204,9 @@ static int set_up(struct advisory_session *session, struct pawl_pq_conn *conn, i
         status = pawl__pq_status(conn, 0, err);
     if (status != PAWL_OK)
         return status;
+    /* Whoever asks the primary knows nothing of the locks of a standby. */
+    if (pawl__pq_int(conn, 0, 0, 1) != 0)
+        return pawl__pq_refuse_standby(conn, err);
     session->backend_pid = (int)pawl__pq_int(conn, 0, 0, 0);
     if (session->backend_pid == pawl__pq_backend_pid(conn))
         return PAWL_OK;
