@@ -118,6 +118,11 @@ static bool closes_circle(const struct pawl_baton *baton, const struct pawl_thre
     return thread == self;
 }
 
+bool pawl__baton_mutex_is_free(const struct pawl_mutex *mutex)
+{
+    return !mutex->owner;
+}
+
 /* ---- choosing ---------------------------------------------------------------------------- */
 
 static void doom(struct pawl_baton *baton, int code, const char *headline)
@@ -245,6 +250,8 @@ static struct pawl_thread *decide(struct pawl_baton *baton, struct pawl_thread *
 {
     struct pawl_thread *next;
 
+    if (baton->options.look && !baton->doomed)
+        baton->options.look(baton->options.look_ctx);
     begin_step(baton, self);
     next = choose(baton);
     pawl__baton_trace_step(baton, self->label, op, object, next ? next->label : "-");

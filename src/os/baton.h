@@ -40,6 +40,10 @@ struct pawl_baton_options {
      * others and the clock go on, as one does that the system does not schedule. 0: never. */
     uint32_t pause_ppm;
     int64_t pause_ns_max;
+    /* Called at every scheduling point, before it is decided who goes on, while nobody else runs:
+     * it looks at anything, and waits for nothing. NULL: nobody looks. */
+    void (*look)(void *ctx);
+    void *look_ctx;
 };
 
 /* What the clocks show at the start: 1 s, and 2025-01-01 00:00:00 UTC plus that second. */
@@ -74,6 +78,9 @@ PAWL_MUST_CHECK int pawl__baton_env(struct pawl_baton *baton, const char *name,
  * and from outside.
  */
 void pawl__baton_env_stop(struct pawl_env *env);
+
+/* For pawl_baton_options.look: whether no thread holds this mutex, which is one of a baton's. */
+bool pawl__baton_mutex_is_free(const struct pawl_mutex *mutex);
 
 /*
  * Lets the threads run until all have ended. May be called again after new ones were started.

@@ -702,6 +702,64 @@ static void survives_refused_allocations(void **state)
     test_sweep_allocations(whole_life, NULL, 100);
 }
 
+/* ---- looking ----------------------------------------------------------------------------- */
+
+struct looker {
+    struct pawl_mutex *mutex;
+    uint64_t count;
+    uint64_t held;
+};
+
+static void look(void *ctx)
+{
+    struct looker *looker = ctx;
+
+    looker->count++;
+    looker->held += looker->mutex && !pawl__baton_mutex_is_free(looker->mutex);
+}
+
+static void who_looks_sees_every_step_and_changes_none(void **state)
+{
+    struct looker looker = {0};
+    const struct pawl_baton_options options = {.look = look, .look_ctx = &looker};
+    struct outcome unseen = run_queue(5, NULL), seen = run_queue(5, &options);
+
+    (void)state;
+    assert_true(seen.hash == unseen.hash);
+    assert_int_equal(looker.count, seen.step_count);
+    free(unseen.trace);
+    free(seen.trace);
+}
+
+static void hold_for_a_while(void *arg)
+{
+    struct node *n = arg;
+
+    assert_int_equal(pawl_mutex_lock(n->env, n->mutex), PAWL_OK);
+    (void)!pawl_env_sleep_until(n->env, pawl_env_monotonic_ns(n->env) + 1);
+    pawl_mutex_unlock(n->env, n->mutex);
+}
+
+static void who_looks_sees_whether_a_mutex_is_free(void **state)
+{
+    struct looker looker = {0};
+    const struct pawl_baton_options options = {.look = look, .look_ctx = &looker};
+    struct fixture f;
+    struct node n = {0};
+
+    (void)state;
+    open_fixture(&f, 1, &options);
+    n.env = f.env;
+    assert_int_equal(pawl_mutex_new(f.env, "m", &n.mutex), PAWL_OK);
+    looker.mutex = n.mutex;
+    (void)start(f.env, "holder", hold_for_a_while, &n);
+    assert_ok(pawl__baton_run(f.baton, NULL), NULL);
+    assert_int_equal(looker.held, 1); /* the sleep */
+    assert_true(looker.count > looker.held);
+    pawl_mutex_free(f.env, n.mutex);
+    close_fixture(&f);
+}
+
 /* ---- misuse ------------------------------------------------------------------------------ */
 
 static void unlock_what_is_not_held(void *arg)
@@ -799,6 +857,8 @@ int main(void)
         cmocka_unit_test(a_livelock_ends_after_the_steps_allowed),
         cmocka_unit_test(two_batons_at_the_same_time_do_not_disturb_each_other),
         cmocka_unit_test(survives_refused_allocations),
+        cmocka_unit_test(who_looks_sees_every_step_and_changes_none),
+        cmocka_unit_test(who_looks_sees_whether_a_mutex_is_free),
         cmocka_unit_test(misuse_is_noticed),
     };
 
