@@ -91,6 +91,7 @@ int pawl__ticket_give_up(const struct ticket *ticket, int code, struct pawl_erro
 /* Holding the mutex: the caller leaves, with or without a ticket that was counted. */
 static void leave(struct pawl_committer *c)
 {
+    PAWL_ASSERT(c->callers > 0);
     if (--c->callers == 0 && c->ending) {
         pawl_cond_broadcast(c->env, c->idle);
         pawl_cond_broadcast(c->env, c->work);
@@ -178,6 +179,7 @@ static int await_answer(struct pawl_committer *c, struct ticket *ticket, struct 
         pawl__list_remove(&ticket->link);
         status = pawl__ticket_give_up(ticket, status, err);
     }
+    PAWL_ASSERT(c->bytes >= ticket->arena.held_bytes);
     c->bytes -= ticket->arena.held_bytes;
     pawl__ticket_move(ticket, TICKET_SPARE);
     if (ticket->lent)

@@ -97,6 +97,7 @@ struct pawl_committer {
 
 /* Asserts that `to` may follow. */
 void pawl__ticket_move(struct ticket *ticket, enum ticket_state to);
+bool pawl__ticket_may_move(enum ticket_state from, enum ticket_state to);
 /* What batches may not share: the instance of its commit, and its done rows. */
 size_t pawl__ticket_key_count(const struct ticket *ticket);
 struct pawl_str pawl__ticket_key(const struct ticket *ticket, size_t i);

@@ -27,8 +27,11 @@ static bool collides(const struct pawl_committer *c, const struct ticket *ticket
 
 static void unlock_keys(struct pawl_committer *c, const struct ticket *ticket)
 {
-    for (size_t i = 0; i < pawl__ticket_key_count(ticket); i++)
-        (void)pawl__map_remove(&c->busy, pawl__ticket_key(ticket, i));
+    for (size_t i = 0; i < pawl__ticket_key_count(ticket); i++) {
+        const struct ticket *other = pawl__map_remove(&c->busy, pawl__ticket_key(ticket, i));
+
+        PAWL_ASSERT(!other || other == ticket); /* NULL: there was no memory for it */
+    }
 }
 
 static int lock_keys(struct pawl_committer *c, struct ticket *ticket)
@@ -50,6 +53,7 @@ static int lock_keys(struct pawl_committer *c, struct ticket *ticket)
 static bool answer(struct pawl_committer *c, struct ticket *ticket)
 {
     if (ticket->state == TICKET_ABANDONED) {
+        PAWL_ASSERT(c->bytes >= ticket->arena.held_bytes);
         c->bytes -= ticket->arena.held_bytes;
         pawl__ticket_move(ticket, TICKET_SPARE);
         pawl__ticket_put_away(c, ticket);
@@ -75,6 +79,7 @@ static bool tell(struct sender *sender)
         return false;
     sender->count = 0;
     for (size_t i = 0; i < count; i++) {
+        PAWL_ASSERT(sender->tickets[i]->lent);
         sender->tickets[i]->lent = false;
         if (sender->tickets[i]->left)
             pawl__ticket_put_away(c, sender->tickets[i]);

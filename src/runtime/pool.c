@@ -234,11 +234,12 @@ static int do_piece(struct pawl_pool *pool, const struct batch *batch, size_t pi
 static int work_on(struct pawl_pool *pool)
 {
     struct batch *batch = pool->batch;
-    size_t piece = batch->next++;
+    size_t piece = batch->next++; /* there is one: who gives out the last forgets the batch */
     struct runtime_yielded *yielded = NULL;
     bool last;
     int status;
 
+    PAWL_ASSERT(piece < batch_count(batch));
     if (piece >= batch->taken.runnable_count + batch->taken.work_count)
         yielded =
             PAWL_CONTAINER(pawl__list_pop_front(&batch->yielded), struct runtime_yielded, link);
@@ -254,6 +255,7 @@ static int work_on(struct pawl_pool *pool)
         return status;
     if (!yielded)
         pool->counts.done++;
+    PAWL_ASSERT(pool->busy > 0 && batch->in_use > 0);
     pool->busy--;
     tell_spare(pool);
     last = --batch->in_use == 0 && batch->next == batch_count(batch);
@@ -283,6 +285,7 @@ static int look_for_work(struct pawl_pool *pool)
             free_batch(pool, batch);
         return status;
     }
+    PAWL_ASSERT(pool->is_led && !pool->batch); /* one thread leads, when nothing is left to do */
     pool->is_led = false;
     pool->batch = batch;
     tell_spare(pool);

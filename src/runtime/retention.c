@@ -139,6 +139,7 @@ static int add_to_group(struct retaining *r, struct group *group, struct pawl_st
     size_t at = group->count;
     int status;
 
+    PAWL_ASSERT(at < GROUP_MAX);
     if (!pawl__runtime_enter(r->runtime, &group->running[at], id))
         return PAWL_OK;
     status = pawl__runtime_pass(&group->task, id, PAWL_GUARD_TRY, &group->passes[at]);

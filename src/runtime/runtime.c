@@ -155,6 +155,7 @@ int pawl__runtime_open(struct pawl_env *env, const struct pawl_engine *engine,
     runtime->store = store;
     pawl__list_init(&runtime->done_effects);
     pawl__list_init(&runtime->running);
+    pawl__list_init(&runtime->given_up);
     pawl__list_init(&runtime->yielded);
     pawl__list_init(&runtime->packers);
     pawl__map_init(&runtime->held, &env->alloc, (struct pawl_hash_seed){0x68656c64, 0});
@@ -264,70 +265,6 @@ int64_t pawl__runtime_incarnation(const struct pawl_runtime *runtime)
 bool pawl__runtime_may_go_on(struct pawl_runtime *runtime)
 {
     return !atomic_load(&runtime->stopping) && pawl__keeper_is_alive(runtime->keeper);
-}
-
-/* ---- instances in hand --------------------------------------------------------------------- */
-
-bool pawl__runtime_enter(struct pawl_runtime *runtime, struct runtime_running *running,
-                         struct pawl_str instance_id)
-{
-    struct runtime_running *other;
-    bool entered = true;
-
-    *running = (struct runtime_running){.id = instance_id, .work_id = pawl__str("")};
-    if (pawl_mutex_lock(runtime->env, runtime->mutex) != PAWL_OK)
-        return true; /* stopped: whatever comes next will say so */
-    do {
-        PAWL_LIST_FOR_EACH (other, &runtime->running, link) {
-            if (pawl__str_equal(other->id, instance_id)) {
-                other->again = true;
-                entered = false;
-            }
-        }
-    } while (entered && pawl__runtime_is_reserved(runtime) &&
-             pawl_cond_wait(runtime->env, runtime->left, runtime->mutex, runtime->alone_until_ns) !=
-                 PAWL_ESTOPPED);
-    if (entered) {
-        pawl__list_push_back(&runtime->running, &running->link);
-        pawl__runtime_cancels_entered(runtime);
-    }
-    pawl_mutex_unlock(runtime->env, runtime->mutex);
-    return entered;
-}
-
-/* Also in a stopped environment: the entry is the caller's memory. */
-bool pawl__runtime_leave(struct pawl_runtime *runtime, struct runtime_running *running)
-{
-    bool locked = pawl_mutex_lock(runtime->env, runtime->mutex) == PAWL_OK;
-    bool again = locked && running->again;
-    bool has_returned = locked && running->is_given_up;
-
-    running->again = running->is_given_up = false;
-    if (has_returned) {
-        again = false;
-        runtime->stuck--;
-    }
-    if (!again && pawl__list_linked(&running->link))
-        pawl__list_remove(&running->link);
-    if (locked)
-        pawl_mutex_unlock(runtime->env, runtime->mutex);
-    if (has_returned)
-        pawl__runtime_tell_stuck(runtime);
-    if (!again)
-        pawl_cond_broadcast(runtime->env, runtime->left);
-    return again;
-}
-
-int pawl__runtime_wait_left(struct pawl_runtime *runtime, int64_t deadline_ns)
-{
-    int status = pawl_mutex_lock(runtime->env, runtime->mutex);
-
-    if (status != PAWL_OK)
-        return status;
-    if (!pawl__list_empty(&runtime->running))
-        status = pawl_cond_wait(runtime->env, runtime->left, runtime->mutex, deadline_ns);
-    pawl_mutex_unlock(runtime->env, runtime->mutex);
-    return status;
 }
 
 /* ---- the store's clock --------------------------------------------------------------------- */
@@ -473,6 +410,7 @@ void pawl__runtime_add_done(struct pawl_runtime *runtime, struct pawl_str work_i
         pawl__free(&runtime->env->alloc, done, sizeof *done + work_id.len);
         return;
     }
+    pawl__runtime_held_done(runtime, work_id);
     pawl__list_push_back(&runtime->done_effects, &done->link);
     pawl_mutex_unlock(runtime->env, runtime->mutex);
 }
@@ -508,7 +446,7 @@ static void settle_done(struct pawl_runtime *runtime, struct pawl_list *batch, b
             pawl__list_push_back(&runtime->done_effects, link);
             continue;
         }
-        pawl__runtime_drop(runtime, done->id);
+        pawl__runtime_drop_done(runtime, done->id);
         pawl__free(&runtime->env->alloc, done, sizeof *done + done->id.len);
     }
     if (locked)
@@ -554,6 +492,7 @@ void pawl__runtime_task_release(struct runtime_task *task, int status)
 {
     struct runtime_urgent *urgent;
 
+    PAWL_ASSERT(!task->running); /* which would be gone with the caller */
     PAWL_LIST_FOR_EACH (urgent, &task->urgent, link) {
         if (urgent->start)
             pawl__runtime_drop(task->runtime, urgent->start->id);

@@ -25,7 +25,9 @@
  *     runtime_trouble.c    what cannot be loaded or run: put off, set aside
  *     runtime_alone.c      what kills its nodes: tried alone, then set aside
  *     runtime_watch.c      steps that do not come back
- *     runtime_held.c       what is this node's, and in nobody's hand after a failure
+ *     runtime_hand.c       instances in hand
+ *     runtime_held.c       rows of work in hand; what is in nobody's after a failure
+ *     runtime_burst.c      the states of a burst under way
  *     runtime_turns.c      bursts that yield, and their next turns
  *     runtime_cancels.c    cancellations of bursts that take long
  *     runtime_guard.c      who else is asked before an instance is touched
@@ -171,10 +173,17 @@ bool pawl__runtime_is_stopping(const struct pawl_runtime *runtime);
 
 /*
  * Whether all that the node has in memory fits together (runtime_invariants.c); if not, `why` says
- * what does not. For simulations and tests: it takes mutexes and looks at everything. On a thread
- * that holds none, while the runtime is open.
+ * what does not. For simulations and tests, which know that nobody else runs: it takes no mutex.
+ * What is guarded by one that is not free is left out: somebody is changing it.
  */
-bool pawl__runtime_check_invariants(struct pawl_runtime *runtime, char *why, size_t size);
+bool pawl__runtime_check_invariants(const struct pawl_runtime *runtime,
+                                    bool (*is_free)(const struct pawl_mutex *mutex), char *why,
+                                    size_t size);
+/*
+ * Before a runtime is closed, without a call under way and without workers: whether it has let go
+ * of everything. Ends what its keeper does besides renewing the lease.
+ */
+bool pawl__runtime_check_idle(struct pawl_runtime *runtime, char *why, size_t size);
 
 /*
  * PAWL_OK while this node may work, now or after its next lease. PAWL_ECONFLICT: another process

@@ -52,6 +52,7 @@ static bool begin_alone(struct pawl_runtime *runtime, struct runtime_running *ru
     int status = pawl_mutex_lock(runtime->env, runtime->mutex);
     bool alone = false;
 
+    PAWL_ASSERT(running); /* what is claimed to be run is in hand */
     if (status != PAWL_OK)
         return false;
     if (!pawl__runtime_is_reserved(runtime)) {

@@ -68,9 +68,11 @@ struct making {
     struct pawl_instance_row row;
     struct pawl_work_row *effects; /* those that this node performs at once */
     const struct pawl_json **effect_data;
+    bool *holds; /* of each: this thread has its row in hand */
     size_t effect_count;
     struct pawl_work_row *inline_start; /* a child that the burst awaits */
-    struct runtime_request *request;    /* likewise; sent when it is durable */
+    bool holds_start;
+    struct runtime_request *request; /* likewise; sent when it is durable */
     bool over;
     int64_t now_us;
 };
@@ -468,7 +470,8 @@ static void add_effects(struct making *m)
 
     m->effects = pawl__arena_alloc_array(&m->arena, count + 1, sizeof *m->effects);
     m->effect_data = pawl__arena_alloc_array(&m->arena, count + 1, sizeof *m->effect_data);
-    if (!m->effects || !m->effect_data) {
+    m->holds = pawl__arena_alloc_zeroed(&m->arena, (count + 1) * sizeof *m->holds);
+    if (!m->effects || !m->effect_data || !m->holds) {
         fail(m, pawl__arena_status(&m->arena));
         return;
     }
@@ -654,6 +657,7 @@ static int urge_child(struct making *m, struct pawl_work_row *start)
     struct pawl_str id = start->id;
     int status = PAWL_ENOMEM;
 
+    PAWL_ASSERT(m->holds_start);
     start->id = pawl__arena_str(&task->arena, id);
     start->name = pawl__arena_str(&task->arena, start->name);
     start->payload = pawl__arena_str(&task->arena, start->payload);
@@ -678,9 +682,11 @@ static int after_commit(struct making *m, const struct pawl_commit *commit)
     if (commit->flags & PAWL_COMMIT_RELEASE)
         run->row.owner = 0;
     run->row.cancel_requested = commit->cancel_requested;
+    pawl__run_move(run, BURST_COMMITTED);
     for (size_t i = 0; i < m->effect_count; i++)
-        pawl__runtime_perform_own(run->task, run->task->running, &m->effects[i], m->effect_data[i],
-                                  m->now_us);
+        if (m->holds[i])
+            pawl__runtime_perform_own(run->task, run->task->running, &m->effects[i],
+                                      m->effect_data[i], m->now_us);
     status = keep_state(m);
     if (m->request) {
         pawl__runtime_request_begin(m->request);
@@ -688,9 +694,9 @@ static int after_commit(struct making *m, const struct pawl_commit *commit)
         if (status == PAWL_OK && run->task->waits && m->batch.awaited)
             status = pawl__runtime_task_await(run->task, run->row.id);
     }
-    if (status == PAWL_OK && m->inline_start)
+    if (status == PAWL_OK && m->holds_start)
         status = urge_child(m, m->inline_start);
-    else if (m->inline_start)
+    else if (m->holds_start)
         pawl__runtime_drop(run->runtime, m->inline_start->id);
     if (status == PAWL_OK && m->over && run->feeds.len > 0) {
         status = pawl__runtime_task_urge(run->task, NULL, run->feeds);
@@ -699,21 +705,40 @@ static int after_commit(struct making *m, const struct pawl_commit *commit)
     return status;
 }
 
-/* The rows of the commit that are this node's are in this thread's hand. */
-static void hold_rows(struct making *m)
-{
-    for (size_t i = 0; i < m->effect_count; i++)
-        (void)pawl__runtime_hold(m->run->runtime, m->effects[i].id);
-    if (m->inline_start)
-        (void)pawl__runtime_hold(m->run->runtime, m->inline_start->id);
-}
-
 static void drop_rows(struct making *m)
 {
     for (size_t i = 0; i < m->effect_count; i++)
-        pawl__runtime_drop(m->run->runtime, m->effects[i].id);
-    if (m->inline_start)
+        if (m->holds[i])
+            pawl__runtime_drop(m->run->runtime, m->effects[i].id);
+    if (m->holds_start)
         pawl__runtime_drop(m->run->runtime, m->inline_start->id);
+}
+
+static int hold_row(struct making *m, struct pawl_str id, bool *holds)
+{
+    int status = pawl__runtime_hold(m->run->runtime, id);
+
+    *holds = status == PAWL_OK;
+    return status == PAWL_EBUSY ? PAWL_OK : status;
+}
+
+/*
+ * The rows of the commit that are this node's are in this thread's hand; but for what another
+ * thread has already: then an earlier commit from the same revision took effect, and the store will
+ * refuse this one.
+ */
+static int hold_rows(struct making *m)
+{
+    int status = PAWL_OK;
+
+    for (size_t i = 0; i < m->effect_count && status == PAWL_OK; i++)
+        status = hold_row(m, m->effects[i].id, &m->holds[i]);
+    if (m->inline_start && status == PAWL_OK)
+        status = hold_row(m, m->inline_start->id, &m->holds_start);
+    if (status == PAWL_OK)
+        return PAWL_OK;
+    drop_rows(m);
+    return pawl__error_code(m->run->task->err, status);
 }
 
 /* ---- the whole ----------------------------------------------------------------------------- */
@@ -745,6 +770,8 @@ int pawl__runtime_commit_step(struct runtime_run *run, enum pawl_step step, bool
     int status;
 
     PAWL_ASSERT(run->is_new || run->loaded); /* what was not loaded is never written */
+    PAWL_ASSERT(run->row.owner != 0);        /* nor what is not claimed */
+    PAWL_ASSERT(run->at == BURST_OPEN || run->at == BURST_STEPPED);
     m.over = step == PAWL_STEP_IDLE || step == PAWL_STEP_DONE;
     pawl__arena_init(&m.arena, &run->runtime->env->alloc, RUNTIME_BYTES_MAX);
     m.changes.arena = &m.arena;
@@ -764,7 +791,9 @@ int pawl__runtime_commit_step(struct runtime_run *run, enum pawl_step step, bool
             commit.done_count = 1;
             commit.done_owner = run->started->owner;
         }
-        hold_rows(&m);
+        status = hold_rows(&m);
+    }
+    if (status == PAWL_OK) {
         status = pawl__runtime_commit(run->runtime, &commit,
                                       pawl__runtime_commit_deadline(run->task), run->task->err);
         if (status == PAWL_OK)

@@ -12,13 +12,22 @@
  * From then on it is looked up once per lease. What a failure left may come into the store after
  * the first look: a commit whose caller has gone arrives late, or a server that crashed forgets
  * that another node took over what this one had. To a node that never failed neither can happen.
- * Doing a row twice is prevented by the store, not by these notes: where memory is short they may
- * be lacking.
+ *
+ * A row can be taken a second time by the node that has it: its lease was over, it has joined anew,
+ * and what its earlier incarnation had is free. Who has the row goes on with it; what the store
+ * refuses then, because the row is another incarnation's, is found by the next look.
+ *
+ * Invariants, whenever the mutex is free:
+ *   1. What is held is TAKEN or DONE, under its own id.
+ *   2. What waits for its row to be deleted (done_effects) is held, and DONE.
+ *   3. What is held is dropped, or done, by who holds it, once.
  */
 #include "runtime/runtime_private.h"
 
 #include "base/alloc.h"
 #include "base/error.h"
+
+#include <stdio.h>
 
 /* Between a failure and the look for what it left. */
 #define LOOK_NS INT64_C(50000000)
@@ -27,63 +36,168 @@
 /* Rows that one look at the store answers. */
 #define PAGE 256u
 
-struct held {
-    struct pawl_str id; /* behind the struct */
+/* ---- the life of a hold -------------------------------------------------------------------- */
+
+#define BIT(state) (1u << (unsigned)(state))
+
+/* clang-format off */
+static const unsigned allowed[] = {
+    [HELD_FREE]  = BIT(HELD_TAKEN),
+    [HELD_TAKEN] = BIT(HELD_DONE) | BIT(HELD_FREE),
+    [HELD_DONE]  = BIT(HELD_FREE),
 };
+/* clang-format on */
 
-/* ---- in hand ------------------------------------------------------------------------------- */
-
-/* With the mutex held. False: somebody has it. */
-static bool note(struct pawl_runtime *runtime, struct pawl_str id)
+bool pawl__held_may_move(enum held_state from, enum held_state to)
 {
-    const struct pawl_allocator *alloc = &runtime->env->alloc;
-    struct held *held;
+    return allowed[from] & BIT(to);
+}
 
-    if (pawl__map_has(&runtime->held, id) || pawl__runtime_is_requested(runtime, id))
-        return false;
-    held = pawl__alloc(alloc, sizeof *held + id.len);
-    if (!held)
-        return true;
-    memcpy(held + 1, id.ptr, id.len);
-    held->id = pawl__str_make((const char *)(held + 1), id.len);
-    if (pawl__map_put(&runtime->held, held->id, held) != PAWL_OK)
-        pawl__free(alloc, held, sizeof *held + id.len);
+void pawl__held_move(struct runtime_held *held, enum held_state to)
+{
+    PAWL_ASSERT(pawl__held_may_move(held->state, to));
+    held->state = to;
+}
+
+static bool says(char *why, size_t size, struct pawl_str id, const char *what)
+{
+    (void)snprintf(why, size, "work %.*s %s", PAWL_STR_ARG(id), what);
+    return false;
+}
+
+bool pawl__held_check(const struct pawl_runtime *runtime, char *why, size_t size)
+{
+    const struct pawl_map_entry *entry;
+    const struct runtime_done *done;
+
+    PAWL_MAP_FOR_EACH (entry, &runtime->held) {
+        const struct runtime_held *held = entry->value;
+
+        if (!pawl__str_equal(held->id, entry->key))
+            return says(why, size, held->id, "is held under another id");
+        if (held->state == HELD_FREE)
+            return says(why, size, held->id, "is in the map of what is held, and is free");
+    }
+    PAWL_LIST_FOR_EACH (done, &runtime->done_effects, link) {
+        const struct runtime_held *held = pawl__map_get(&runtime->held, done->id);
+
+        if (!held || held->state != HELD_DONE)
+            return says(why, size, done->id, "waits to be deleted, and is not held as done");
+    }
     return true;
 }
 
-bool pawl__runtime_hold(struct pawl_runtime *runtime, struct pawl_str work_id)
-{
-    bool noted;
+/* ---- in hand ------------------------------------------------------------------------------- */
 
-    if (pawl_mutex_lock(runtime->env, runtime->mutex) != PAWL_OK)
-        return true; /* stopped: whatever comes next will say so */
-    noted = note(runtime, work_id);
-    pawl_mutex_unlock(runtime->env, runtime->mutex);
-    return noted;
+static void free_held(struct pawl_runtime *runtime, struct runtime_held *held)
+{
+    pawl__free(&runtime->env->alloc, held, sizeof *held + held->id.len);
 }
 
-void pawl__runtime_drop(struct pawl_runtime *runtime, struct pawl_str work_id)
+/* With the mutex held. */
+static int note(struct pawl_runtime *runtime, struct pawl_str id)
 {
-    struct held *held;
+    struct runtime_held *held;
+
+    if (pawl__map_has(&runtime->held, id) || pawl__runtime_is_requested(runtime, id))
+        return PAWL_EBUSY;
+    held = pawl__alloc_zeroed(&runtime->env->alloc, sizeof *held + id.len);
+    if (!held)
+        return PAWL_ENOMEM;
+    memcpy(held + 1, id.ptr, id.len);
+    held->id = pawl__str_make((const char *)(held + 1), id.len);
+    if (pawl__map_put(&runtime->held, held->id, held) != PAWL_OK) {
+        free_held(runtime, held);
+        return PAWL_ENOMEM;
+    }
+    pawl__held_move(held, HELD_TAKEN);
+    return PAWL_OK;
+}
+
+int pawl__runtime_hold(struct pawl_runtime *runtime, struct pawl_str work_id)
+{
+    int status;
+
+    if (pawl_mutex_lock(runtime->env, runtime->mutex) != PAWL_OK)
+        return PAWL_OK; /* stopped: whatever comes next will say so */
+    status = note(runtime, work_id);
+    pawl_mutex_unlock(runtime->env, runtime->mutex);
+    return status;
+}
+
+static void let_go(struct pawl_runtime *runtime, struct pawl_str work_id, enum held_state from)
+{
+    struct runtime_held *held;
 
     if (pawl_mutex_lock(runtime->env, runtime->mutex) != PAWL_OK)
         return;
     held = pawl__map_remove(&runtime->held, work_id);
+    PAWL_ASSERT(held && held->state == from); /* or it is another's */
+    pawl__held_move(held, HELD_FREE);
     pawl_mutex_unlock(runtime->env, runtime->mutex);
-    if (held)
-        pawl__free(&runtime->env->alloc, held, sizeof *held + held->id.len);
+    free_held(runtime, held);
+}
+
+void pawl__runtime_drop(struct pawl_runtime *runtime, struct pawl_str work_id)
+{
+    let_go(runtime, work_id, HELD_TAKEN);
+}
+
+void pawl__runtime_drop_done(struct pawl_runtime *runtime, struct pawl_str work_id)
+{
+    let_go(runtime, work_id, HELD_DONE);
+}
+
+void pawl__runtime_held_done(struct pawl_runtime *runtime, struct pawl_str work_id)
+{
+    struct runtime_held *held = pawl__map_get(&runtime->held, work_id);
+
+    PAWL_ASSERT(held);
+    pawl__held_move(held, HELD_DONE);
 }
 
 void pawl__runtime_forget_held(struct pawl_runtime *runtime)
 {
     struct pawl_map_entry *entry;
 
-    PAWL_MAP_FOR_EACH (entry, &runtime->held) {
-        struct held *held = entry->value;
-
-        pawl__free(&runtime->env->alloc, held, sizeof *held + held->id.len);
-    }
+    PAWL_MAP_FOR_EACH (entry, &runtime->held)
+        free_held(runtime, entry->value);
     pawl__map_release(&runtime->held);
+}
+
+/* False: somebody here has it; or there is no memory, and it is found later. */
+static bool hold_row(struct pawl_runtime *runtime, const struct pawl_work_row *row)
+{
+    int status = pawl__runtime_hold(runtime, row->id);
+
+    if (status == PAWL_EBUSY)
+        pawl__runtime_adopt_request(runtime, row);
+    else if (status != PAWL_OK)
+        pawl__runtime_note_left(runtime);
+    return status == PAWL_OK;
+}
+
+int pawl__runtime_hold_taken(struct pawl_runtime *runtime, struct pawl_arena *arena,
+                             struct pawl_taken *taken)
+{
+    struct pawl_work_row *held =
+        pawl__arena_alloc_array(arena, taken->work_count + 1, sizeof *held);
+    size_t count = 0;
+
+    if (!held) {
+        pawl__runtime_note_left(runtime); /* all of it is this node's */
+        *taken = (struct pawl_taken){.next_due_us = PAWL_TIME_NEVER};
+        return pawl__arena_status(arena);
+    }
+    for (size_t i = 0; i < taken->work_count; i++)
+        if (hold_row(runtime, &taken->work[i]))
+            held[count++] = taken->work[i];
+    /* Should who has it not come to end it, it is found. */
+    if (count < taken->work_count)
+        pawl__runtime_note_left(runtime);
+    taken->work = held;
+    taken->work_count = count;
+    return PAWL_OK;
 }
 
 void pawl__runtime_note_failure(struct pawl_runtime *runtime, int status)
@@ -147,7 +261,7 @@ static int add_work(struct strays *strays, const struct pawl_work_row *row)
     if (!grown)
         return pawl__arena_status(strays->arena);
     strays->work = grown;
-    if (pawl__runtime_hold(strays->runtime, row->id))
+    if (hold_row(strays->runtime, row))
         strays->work[strays->work_count++] = *row;
     return PAWL_OK;
 }

@@ -6,9 +6,11 @@
  * sends the request again, with the same key; or, if the definition says so, reports that nobody
  * knows what became of it.
  *
- *     SENDING --done--> ANSWERED --commit--> (gone)
- *        ^                 |----again-----> PAUSING
- *        '-----------------(its time comes)----'
+ *     NEW --> SENDING --done--> ANSWERED ---------> COMMITTING --> ANSWERED --> (gone)
+ *               |  ^               |   ^----- not stored ---'
+ *               |  |               '-- to be tried again --> PAUSING
+ *               |  '----------------- its time comes -----------'
+ *               '-- there is no room for it --> PAUSING
  *
  * One thread makes these commits and sends again what is to be tried again; so nothing waits on the
  * executor's own. It runs while there is an executor.
@@ -31,6 +33,31 @@
 /* Looking again at an instance that something outside of this process goes on with. */
 #define LOOK_NS INT64_C(20000000)
 
+/* ---- its life -------------------------------------------------------------------------------- */
+
+#define BIT(state) (1u << (unsigned)(state))
+
+/* clang-format off */
+static const unsigned allowed[] = {
+    [REQUEST_NEW]        = BIT(REQUEST_SENDING),
+    [REQUEST_SENDING]    = BIT(REQUEST_ANSWERED) | BIT(REQUEST_PAUSING),
+    [REQUEST_ANSWERED]   = BIT(REQUEST_PAUSING) | BIT(REQUEST_COMMITTING),
+    [REQUEST_PAUSING]    = BIT(REQUEST_SENDING),
+    [REQUEST_COMMITTING] = BIT(REQUEST_ANSWERED),
+};
+/* clang-format on */
+
+bool pawl__request_may_move(enum runtime_request_state from, enum runtime_request_state to)
+{
+    return allowed[from] & BIT(to);
+}
+
+void pawl__request_move(struct runtime_request *r, enum runtime_request_state to)
+{
+    PAWL_ASSERT(pawl__request_may_move(r->state, to));
+    r->state = to;
+}
+
 /* ---- sending ------------------------------------------------------------------------------- */
 
 static void move(struct runtime_request *r, enum runtime_request_state state)
@@ -39,7 +66,7 @@ static void move(struct runtime_request *r, enum runtime_request_state state)
 
     if (pawl_mutex_lock(runtime->env, runtime->mutex) != PAWL_OK)
         return; /* stopped: whoever closes the runtime frees it */
-    r->state = state;
+    pawl__request_move(r, state);
     pawl_cond_broadcast(runtime->env, runtime->answered);
     pawl_mutex_unlock(runtime->env, runtime->mutex);
 }
@@ -104,7 +131,7 @@ void pawl__runtime_request_begin(struct runtime_request *r)
     bool is_new = status == PAWL_OK && !adopt(runtime, r->id, r->owner);
 
     if (is_new) {
-        r->state = REQUEST_SENDING;
+        pawl__request_move(r, REQUEST_SENDING);
         pawl__list_push_back(&runtime->requests, &r->link);
     }
     if (status == PAWL_OK)
@@ -115,8 +142,7 @@ void pawl__runtime_request_begin(struct runtime_request *r)
         pawl__runtime_request_free(r); /* stopped: its row waits for another node */
 }
 
-/* Between its commit and its beginning the row is in hand by its id; see runtime_held.c. */
-bool pawl__runtime_is_requested(struct pawl_runtime *runtime, struct pawl_str work_id)
+bool pawl__runtime_is_requested(const struct pawl_runtime *runtime, struct pawl_str work_id)
 {
     const struct runtime_request *r;
 
@@ -213,7 +239,9 @@ static int commit_answers(struct pawl_runtime *runtime, struct runtime_request *
     if (status != PAWL_OK)
         return status;
     pawl__arena_init(&arena, &runtime->env->alloc, RUNTIME_BYTES_MAX);
+    PAWL_ASSERT(count > 0 && count <= ANSWERS_MAX);
     for (size_t i = 0; i < count; i++) {
+        PAWL_ASSERT(list[i]->owner == list[0]->owner); /* the guard of the commit */
         done[i] = list[i]->id;
         add_feed(&changes, list[i], now_us);
     }
@@ -258,7 +286,7 @@ static void settle_answer(struct pawl_runtime *runtime, struct runtime_request *
     } else {
         pawl__list_remove(&r->link);
     }
-    r->state = REQUEST_ANSWERED;
+    pawl__request_move(r, REQUEST_ANSWERED);
     pawl_cond_broadcast(runtime->env, runtime->left);
     pawl_mutex_unlock(runtime->env, runtime->mutex);
     if (!again)
@@ -323,16 +351,16 @@ static int handle(struct pawl_runtime *runtime, struct runtime_request **list, s
         struct runtime_request *r = list[i];
 
         if (r->state == REQUEST_PAUSING) {
-            r->state = REQUEST_SENDING;
+            pawl__request_move(r, REQUEST_SENDING);
             r->again_ns = 0;
             list[resends++] = r;
         } else if (r->end == PAWL_HTTP_CANCELLED) {
             /* The executor is closing; the row stays for whoever comes next. */
             r->again_ns = PAWL_FOREVER;
         } else if (try_again(r)) {
-            r->state = REQUEST_PAUSING;
+            pawl__request_move(r, REQUEST_PAUSING);
         } else {
-            r->state = REQUEST_COMMITTING;
+            pawl__request_move(r, REQUEST_COMMITTING);
             answered[answers++] = r;
         }
     }
@@ -414,6 +442,11 @@ static bool is_under_way(struct pawl_runtime *runtime, const struct pawl_work_ro
     found = adopt(runtime, work->id, work->owner);
     pawl_mutex_unlock(runtime->env, runtime->mutex);
     return found;
+}
+
+void pawl__runtime_adopt_request(struct pawl_runtime *runtime, const struct pawl_work_row *work)
+{
+    (void)is_under_way(runtime, work);
 }
 
 /* Whoever sent it is gone, and nobody knows how far it got. */

@@ -44,10 +44,11 @@ struct pawl_runtime {
     struct pawl_list done_effects; /* struct runtime_done */
     struct pawl_list packers;      /* struct runtime_packer, idle */
     struct pawl_list running; /* struct runtime_running: instances that a thread here has in hand */
-    struct pawl_cond *left;   /* one of them was let go */
+    struct pawl_list given_up;           /* the same: their threads hang */
+    struct pawl_cond *left;              /* one of them was let go */
     const struct runtime_running *alone; /* runs with nothing beside it; NULL: none */
     int64_t alone_until_ns;
-    uint32_t stuck;                             /* threads whose step was given up */
+    uint32_t stuck;                             /* how many are in `given_up` */
     void (*replace)(void *ctx, uint32_t stuck); /* the pool's; NULL: none */
     void *replace_ctx;
     uint32_t replacing;        /* calls of it under way */
@@ -55,7 +56,7 @@ struct pawl_runtime {
     struct pawl_cond *cancels; /* wakes the thread that looks for cancellations */
     bool cancels_sleep;        /* that thread waits until an instance is in hand */
     bool cancels_stop;
-    struct pawl_map held;       /* rows of work that are this node's and in somebody's hand */
+    struct pawl_map held;       /* struct runtime_held, by id */
     struct pawl_list requests;  /* struct runtime_request: under way */
     struct pawl_cond *answered; /* one of them has something for the thread to do */
     bool http_stop;
@@ -71,19 +72,71 @@ struct pawl_runtime {
  * An instance that a thread of this process has in hand. Another thread that finds work for it
  * leaves a note and goes on: whoever has it looks again before letting go. So workers never wait
  * for an instance, and nothing that was taken is forgotten.
+ *
+ *               enters            a step begins
+ *     HAND_FREE -------> HAND_TAKEN ----------> HAND_STEPPING
+ *       ^  ^               |    ^                 |      |
+ *       |  '--- leaves ----'    '--- it ends -----'      | the watchdog gives it up
+ *       '---------------- leaves ---------------- HAND_GIVEN_UP
+ *
+ * What is TAKEN or STEPPING is in runtime->running, what is GIVEN_UP in runtime->given_up. Its own
+ * thread begins and ends steps without the mutex; all other moves are made with it.
  */
+enum hand_state { HAND_FREE, HAND_TAKEN, HAND_STEPPING, HAND_GIVEN_UP };
+
 struct runtime_running {
     struct pawl_list_link link;
     struct pawl_str id;
+    _Atomic(enum hand_state) state; /* moved by pawl__hand_move() alone */
     bool again;
     /* Of the step that it is in (runtime_watch.c): when it last showed that it goes on; 0: it is in
      * none. The work that the step is about, with the mutex; "": the instance itself. */
     _Atomic int64_t since_ns;
     struct pawl_str work_id;
-    int64_t look_ns;  /* with the mutex: when the watchdog last tried to give it up */
-    bool is_given_up; /* with the mutex: it is not in the list any more, and its thread hangs */
-    bool was_seen;    /* in hand at the last look for cancellations */
+    int64_t look_ns;       /* with the mutex: when the watchdog last tried to give it up */
+    bool was_seen;         /* in hand at the last look for cancellations */
     atomic_bool cancelled; /* somebody asked for its cancellation; its burst looks at this */
+    const struct runtime_run *run; /* what its thread runs; for check_invariants alone */
+};
+
+/*
+ * A row of work that is this node's, or is about to be, and in somebody's hand.
+ *
+ *                hold                 its effect was performed
+ *     HELD_FREE ------> HELD_TAKEN -----------------------> HELD_DONE
+ *       ^  '--- drop -----'                                    |
+ *       '------------------- its row is deleted ---------------'
+ *
+ * What is TAKEN or DONE is in runtime->held; what is DONE and not being deleted just now is in
+ * runtime->done_effects, too. All with the mutex.
+ */
+enum held_state { HELD_FREE, HELD_TAKEN, HELD_DONE };
+
+struct runtime_held {
+    struct pawl_str id;    /* behind the struct */
+    enum held_state state; /* moved by pawl__held_move() alone */
+};
+
+/*
+ * A burst under way, within one claim of its instance (or before the first commit of a new one).
+ *
+ *     BURST_NONE --open--> BURST_OPEN --step--> BURST_STEPPED --commit--> BURST_COMMITTED
+ *      |  ^                  |     ^-- answered here --'                    |   |    |
+ *      |  |                  |     ^------------- goes on ------------------'   |    |
+ *      |  |                  '-- stored before its first step --> COMMITTED     |    |
+ *      |  '-- closed: it is over, or a call failed, from any of these ----------'    |
+ *      '---- what it awaits is not there --> BURST_PARKED <-- awaits an effect ------'
+ *                                            BURST_YIELDED <-- awaits its turn ------'
+ *
+ * PARKED and YIELDED absorb: the claim stays, and nothing more is written under it by this run.
+ */
+enum burst_state {
+    BURST_NONE,
+    BURST_OPEN,
+    BURST_STEPPED, /* there is a batch that is to be committed */
+    BURST_COMMITTED,
+    BURST_PARKED,
+    BURST_YIELDED
 };
 
 /* An instance whose burst has yielded: this node's, runnable, and nobody runs it now. */
@@ -161,6 +214,14 @@ static inline struct pawl_json runtime_member(const struct pawl_json *object, co
     return value ? *value : pawl__json_null();
 }
 
+/* ---- runtime_hand.c ------------------------------------------------------------------------ */
+
+/* Asserts that `to` may follow `from`. False: it was not in `from`, and stays what it is. */
+bool pawl__hand_move(struct runtime_running *running, enum hand_state from, enum hand_state to);
+bool pawl__hand_may_move(enum hand_state from, enum hand_state to);
+/* With the mutex held: whether what is in hand fits together. */
+bool pawl__hand_check(const struct pawl_runtime *runtime, char *why, size_t size);
+
 /*
  * Takes an instance in hand: false when another thread has it, which is told to look again. Waits
  * while another instance is run alone.
@@ -172,6 +233,8 @@ bool pawl__runtime_enter(struct pawl_runtime *runtime, struct runtime_running *r
 bool pawl__runtime_leave(struct pawl_runtime *runtime, struct runtime_running *running);
 /* Waits until some thread let go. PAWL_ETIMEDOUT, PAWL_ESTOPPED. */
 PAWL_MUST_CHECK int pawl__runtime_wait_left(struct pawl_runtime *runtime, int64_t deadline_ns);
+
+/* ---- runtime.c ----------------------------------------------------------------------------- */
 
 /*
  * Before something is begun: PAWL_ESTOPPED when the node drains; an error of the store, or
@@ -228,10 +291,27 @@ void pawl__runtime_add_done(struct pawl_runtime *runtime, struct pawl_str work_i
 
 /* ---- runtime_held.c ------------------------------------------------------------------------ */
 
-/* A row of work that is this node's, or is about to be, is in the caller's hand until it is
- * dropped. False: it is in another's already. */
-bool pawl__runtime_hold(struct pawl_runtime *runtime, struct pawl_str work_id);
+/* Asserts that `to` may follow. */
+void pawl__held_move(struct runtime_held *held, enum held_state to);
+bool pawl__held_may_move(enum held_state from, enum held_state to);
+/* With the mutex held. */
+bool pawl__held_check(const struct pawl_runtime *runtime, char *why, size_t size);
+
+/*
+ * A row of work that is this node's, or is about to be, is in the caller's hand until it is dropped
+ * or done. PAWL_EBUSY: it is in another's. PAWL_ENOMEM. Whoever fails to hold a row leaves it
+ * alone.
+ */
+PAWL_MUST_CHECK int pawl__runtime_hold(struct pawl_runtime *runtime, struct pawl_str work_id);
+/* By who holds it and has not done it. */
 void pawl__runtime_drop(struct pawl_runtime *runtime, struct pawl_str work_id);
+/* With the mutex held, by who holds it: its effect was performed. */
+void pawl__runtime_held_done(struct pawl_runtime *runtime, struct pawl_str work_id);
+/* The row of one that is done is deleted, or will be found anew. */
+void pawl__runtime_drop_done(struct pawl_runtime *runtime, struct pawl_str work_id);
+/* Holds what was taken, and leaves out what others here have in hand. */
+PAWL_MUST_CHECK int pawl__runtime_hold_taken(struct pawl_runtime *runtime, struct pawl_arena *arena,
+                                             struct pawl_taken *taken);
 void pawl__runtime_forget_held(struct pawl_runtime *runtime);
 /* A call ended with this status: it may have left something that is in nobody's hand. */
 void pawl__runtime_note_failure(struct pawl_runtime *runtime, int status);
@@ -323,8 +403,7 @@ struct runtime_run {
     struct pawl_str feeds;
     struct pawl_str feeds_job;    /* what it feeds is a job: its bookmark; "": the burst itself */
     struct pawl_outcome *outcome; /* NULL: nobody asks */
-    bool parked;                  /* its burst awaits something; the claim stays */
-    bool yielded;                 /* the same: its burst awaits its next turn */
+    enum burst_state at;          /* where its burst stands; moved by pawl__run_move() alone */
     struct pawl_event **event;    /* the caller's, NULL behind it once it ran; NULL: no caller */
     int64_t incarnation;          /* of this node when the claim was made */
     uint32_t polls;               /* of the stop flag */
@@ -379,7 +458,18 @@ PAWL_MUST_CHECK int pawl__runtime_pass(struct runtime_task *task, struct pawl_st
 void pawl__runtime_unpass(struct runtime_task *task, struct pawl_str instance_id,
                           struct pawl_guard_pass pass);
 
-/* ---- runtime_run.c ------------------------------------------------------------------------- */
+/* ---- runtime_burst.c, runtime_run.c
+ * ------------------------------------------------------------------------- */
+
+/* runtime_burst.c. Asserts that `to` may follow. */
+void pawl__run_move(struct runtime_run *run, enum burst_state to);
+bool pawl__run_may_move(enum burst_state from, enum burst_state to);
+/* Whether its burst awaits something, for which the claim stays. */
+bool pawl__run_is_waiting(const struct runtime_run *run);
+/* What the thread that has `running` in hand runs; NULL: nothing any more. `running` NULL: none. */
+void pawl__run_set(struct runtime_running *running, const struct runtime_run *run);
+/* Whether the run of an instance in hand fits together. */
+bool pawl__run_check(const struct runtime_running *running, char *why, size_t size);
 
 void pawl__runtime_run_init(struct runtime_run *run, struct runtime_task *task);
 void pawl__runtime_run_release(struct runtime_run *run);
@@ -591,7 +681,9 @@ void pawl__runtime_request_free(struct runtime_request *request); /* NULL allowe
 /* Sends it. Takes it. */
 void pawl__runtime_request_begin(struct runtime_request *request);
 /* Whether the request of this row is under way. With the mutex held. */
-bool pawl__runtime_is_requested(struct pawl_runtime *runtime, struct pawl_str work_id);
+bool pawl__runtime_is_requested(const struct pawl_runtime *runtime, struct pawl_str work_id);
+/* The row has this owner now: if its request is under way, that answers for it. */
+void pawl__runtime_adopt_request(struct pawl_runtime *runtime, const struct pawl_work_row *work);
 /* A request that a node left behind. */
 PAWL_MUST_CHECK int pawl__runtime_do_http(struct runtime_task *task,
                                           const struct pawl_work_row *work, int64_t now_us);

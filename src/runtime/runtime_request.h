@@ -26,7 +26,8 @@ struct runtime_request {
     struct pawl_http_request request;
     uint64_t ticket;
 
-    enum runtime_request_state state; /* guarded by the runtime's mutex, as what follows */
+    enum runtime_request_state state; /* guarded by the runtime's mutex, as what follows;
+                                       * moved by pawl__request_move() alone */
     int64_t again_ns;                 /* PAUSING; ANSWERED: not committed before */
     uint32_t failures;                /* of committing the answer, in a row */
     int64_t attempts;                 /* that were answered */
@@ -45,5 +46,9 @@ void pawl__runtime_request_set_answer(struct runtime_request *r,
                                       const struct pawl_http_answer *answer);
 void pawl__runtime_request_set_failure(struct runtime_request *r, const char *reason,
                                        const char *message);
+
+/* runtime_http.c, with the runtime's mutex held. Asserts that `to` may follow. */
+void pawl__request_move(struct runtime_request *r, enum runtime_request_state to);
+bool pawl__request_may_move(enum runtime_request_state from, enum runtime_request_state to);
 
 #endif

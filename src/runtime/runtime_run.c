@@ -31,6 +31,8 @@ static void close_burst(struct runtime_run *run)
 {
     pawl__burst_close(run->burst);
     run->burst = NULL;
+    if (run->at != BURST_NONE && !pawl__run_is_waiting(run))
+        pawl__run_move(run, BURST_NONE);
 }
 
 void pawl__runtime_run_release(struct runtime_run *run)
@@ -140,6 +142,7 @@ int pawl__runtime_claim(struct runtime_run *run, struct pawl_str instance_id)
     struct pawl_claim claim = {.id = pawl__arena_str(&task->arena, instance_id)};
     int status;
 
+    PAWL_ASSERT(run->at == BURST_NONE && run->row.owner == 0);
     if (!run->runtime->keeper)
         return pawl__runtime_may_begin(run->runtime, task->err); /* which it may not */
     if (!claim.id.ptr)
@@ -170,7 +173,7 @@ int pawl__runtime_claim(struct runtime_run *run, struct pawl_str instance_id)
     run->row.id = claim.id; /* outlives what was loaded with it */
     run->mail = claim.mail;
     run->mail_count = claim.mail_count;
-    run->parked = run->loaded = run->hindered = false;
+    run->loaded = run->hindered = false;
     return may_have(run) ? PAWL_OK : pawl__runtime_refuse_put_off(run);
 }
 
@@ -193,6 +196,8 @@ int pawl__runtime_commit_kept(struct runtime_run *run, struct runtime_changes *c
     };
     int status = changes->status;
 
+    PAWL_ASSERT(run->at == BURST_NONE); /* a burst commits what it did itself */
+    PAWL_ASSERT(!run->is_new && run->row.owner != 0);
     if (status != PAWL_OK)
         return pawl__error_code(run->task->err, status);
     status = pawl__runtime_commit(run->runtime, &commit, pawl__runtime_commit_deadline(run->task),
@@ -352,8 +357,10 @@ static int open_burst(struct runtime_run *run, struct pawl_event *event)
     event->kept = kept(task->request, run->row.id);
     status = pawl__burst_open(run->graph, &run->runtime->env->alloc, fresh ? NULL : &run->state,
                               event, &run->burst, task->err);
-    if (status == PAWL_OK)
+    if (status == PAWL_OK) {
         pawl__burst_set_stop(run->burst, is_stopping, run);
+        pawl__run_move(run, BURST_OPEN);
+    }
     return status;
 }
 
@@ -452,12 +459,12 @@ static int go_on(struct runtime_run *run, enum pawl_step step, bool *over)
     if (run->row.owner == 0)
         return PAWL_OK;
     if (step == PAWL_STEP_EFFECT) {
-        run->parked = true;
+        pawl__run_move(run, BURST_PARKED);
         return PAWL_OK;
     }
     if (step == PAWL_STEP_YIELD && run->task->yields && !run->row.cancel_requested &&
         pawl__runtime_is_crowded(run->runtime)) {
-        run->parked = run->yielded = true;
+        pawl__run_move(run, BURST_YIELDED);
         return PAWL_OK;
     }
     *over = false;
@@ -466,6 +473,7 @@ static int go_on(struct runtime_run *run, enum pawl_step step, bool *over)
         return reopen_burst(run);
     if (run->row.cancel_requested)
         pawl__burst_cancel(run->burst);
+    pawl__run_move(run, BURST_OPEN);
     return PAWL_OK;
 }
 
@@ -484,13 +492,17 @@ static int step_burst(struct runtime_run *run, bool *over)
     pawl__runtime_step_begin(run->runtime, run->task->running, first_work(run));
     status = pawl__burst_step(run->burst, &step, run->task->err);
     pawl__runtime_step_end(run->runtime, run->task->running);
+    if (status == PAWL_OK)
+        pawl__run_move(run, BURST_STEPPED);
     if (status == PAWL_OK && step == PAWL_STEP_EFFECT) {
         bool answered;
 
         pawl__burst_batch(run->burst, &batch);
         status = answer(run, batch.awaited, &answered);
-        if (status == PAWL_OK && answered)
+        if (status == PAWL_OK && answered) {
+            pawl__run_move(run, BURST_OPEN);
             return PAWL_OK;
+        }
     }
     if (status == PAWL_OK)
         status = pawl__runtime_commit_step(run, step, may_release(run, step));
@@ -540,8 +552,10 @@ void pawl__runtime_tell_outcome(const struct runtime_run *run)
 
 int pawl__runtime_commit_pending(struct runtime_run *run, struct pawl_event *event)
 {
-    int status = open_burst(run, event);
+    int status;
 
+    PAWL_ASSERT(run->is_new);
+    status = open_burst(run, event);
     if (status == PAWL_OK)
         status = pawl__runtime_commit_step(run, PAWL_STEP_COMMIT, true);
     close_burst(run);
@@ -552,6 +566,7 @@ int pawl__runtime_commit_pending(struct runtime_run *run, struct pawl_event *eve
 
 static const struct pawl_work_row *pop_mail(struct runtime_run *run)
 {
+    PAWL_ASSERT(run->mail_count > 0);
     run->mail_count--;
     return run->mail++;
 }
@@ -575,7 +590,7 @@ static int resume_awaiting(struct runtime_run *run, bool *any)
         return status == PAWL_OK ? run_burst(run, &event, &result) : status;
     }
     *any = false;
-    run->parked = true;
+    pawl__run_move(run, BURST_PARKED);
     return PAWL_OK;
 }
 
@@ -693,7 +708,9 @@ int pawl__runtime_run_new(struct runtime_run *run, struct pawl_event *event)
     bool again = false;
     int status = PAWL_OK;
 
+    PAWL_ASSERT(run->is_new && !run->task->running);
     run->task->running = entered ? &running : NULL;
+    pawl__run_set(run->task->running, run);
     if (run->is_known)
         status =
             pawl__runtime_pass(run->task, run->row.id,
@@ -705,10 +722,11 @@ int pawl__runtime_run_new(struct runtime_run *run, struct pawl_event *event)
         if (run->is_known)
             pawl__runtime_unpass(run->task, run->row.id, run->pass);
     }
+    pawl__run_set(run->task->running, NULL);
     run->task->running = NULL;
     while (entered && pawl__runtime_leave(run->runtime, &running))
         again = true;
-    if (run->yielded) {
+    if (run->at == BURST_YIELDED) {
         pawl__runtime_add_yielded(run->runtime, run->row.id);
     } else if (again && status == PAWL_OK) {
         struct pawl_str id = pawl__arena_str(&run->task->arena, run->row.id);
@@ -728,14 +746,15 @@ static int run_claimed(struct runtime_run *run, struct pawl_event **event)
     bool any = true;
     int status = PAWL_OK;
 
+    PAWL_ASSERT(run->loaded && run->row.owner != 0);
     run->event = event;
-    while (status == PAWL_OK && any && !run->parked && run->row.owner != 0 &&
+    while (status == PAWL_OK && any && !pawl__run_is_waiting(run) && run->row.owner != 0 &&
            pawl__runtime_may_go_on(run->runtime) && !has_lost_pass(run) && !has_lost_lease(run))
         status = run_next(run, event, &any);
     /* What it was claimed for is still this node's, and in nobody's hand now. */
-    if (status == PAWL_OK && any && !run->parked && run->row.owner != 0)
+    if (status == PAWL_OK && any && !pawl__run_is_waiting(run) && run->row.owner != 0)
         pawl__runtime_note_left(run->runtime);
-    if (status == PAWL_OK && !run->parked && run->row.owner != 0)
+    if (status == PAWL_OK && !pawl__run_is_waiting(run) && run->row.owner != 0)
         status = pawl__runtime_commit_kept(run, &none, true);
     return status;
 }
@@ -759,6 +778,7 @@ static int run_once(struct runtime_task *task, struct pawl_str instance_id,
     pawl__runtime_run_init(&run, task);
     run.outcome = outcome;
     run.pass = pass;
+    pawl__run_set(task->running, &run);
     status = pawl__runtime_claim(&run, instance_id);
     if (status == PAWL_OK)
         status = pawl__runtime_suspect(&run, task->running);
@@ -768,9 +788,9 @@ static int run_once(struct runtime_task *task, struct pawl_str instance_id,
         *more = run.mail_count == PAWL_CLAIM_MAIL_MAX;
         status = run_claimed(&run, event);
     }
-    if (status == PAWL_OK && (run.parked || run.mail_count > 0))
+    if (status == PAWL_OK && (pawl__run_is_waiting(&run) || run.mail_count > 0))
         *more = false;
-    if (status == PAWL_OK && *event && run.parked)
+    if (status == PAWL_OK && *event && pawl__run_is_waiting(&run))
         status = pawl__error_set(task->err, PAWL_EBUSY, "instance %.*s awaits a child or a request",
                                  PAWL_STR_ARG(instance_id));
     else if (status == PAWL_OK && *event && has_lost_pass(&run))
@@ -786,7 +806,8 @@ static int run_once(struct runtime_task *task, struct pawl_str instance_id,
     else
         pawl__runtime_let_go(&run, status);
     pawl__runtime_end_alone(task->runtime, task->running);
-    *yielded = run.yielded;
+    pawl__run_set(task->running, NULL);
+    *yielded = run.at == BURST_YIELDED;
     pawl__runtime_run_release(&run);
     pawl__runtime_unpass(task, instance_id, pass);
     return status;
@@ -799,6 +820,7 @@ int pawl__runtime_run_instance(struct runtime_task *task, struct pawl_str instan
     bool again, more = false, yielded = false;
     int status = pawl__runtime_may_begin(task->runtime, task->err);
 
+    PAWL_ASSERT(!task->running); /* one instance at a time */
     if (status != PAWL_OK)
         return status;
     while (!pawl__runtime_enter(task->runtime, &running, instance_id)) {

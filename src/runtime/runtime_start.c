@@ -228,6 +228,7 @@ static int new_row(struct runtime_run *run, const struct pawl_start *start)
         .version_id = run->graph->workflow->version_id,
         .owner = pawl__keeper_incarnation(run->runtime->keeper),
     };
+    run->incarnation = run->row.owner;
     if (!run->row.id.ptr)
         return pawl__error_code(run->task->err, pawl__arena_status(&run->arena));
     if (run->row.id.len > PAWL_INSTANCE_ID_MAX)

@@ -445,7 +445,9 @@ static int accept(struct runtime_task *task, struct pawl_work_row *row, struct p
         return pawl__error_code(task->err, changes.status);
     commit.changes = changes.items;
     commit.change_count = changes.count;
-    (void)pawl__runtime_hold(runtime, row->id);
+    status = pawl__runtime_hold(runtime, row->id);
+    if (status != PAWL_OK)
+        return pawl__error_code(task->err, status);
     status = pawl__runtime_commit(runtime, &commit, task->deadline_ns, task->err);
     if (status == PAWL_OK)
         matched = pawl__runtime_match(task, row, sent);

@@ -61,6 +61,7 @@ int pawl__runtime_commit_trouble(struct runtime_run *run, const struct runtime_t
     };
     int status;
 
+    PAWL_ASSERT(run->at == BURST_NONE && run->row.owner != 0);
     row.failures = trouble->failures;
     row.retry_us = trouble->retry_us;
     row.trouble = trouble->why;

@@ -12,6 +12,7 @@
 #include "runtime/runtime_private.h"
 
 #include "base/alloc.h"
+#include "base/assert.h"
 
 bool pawl__runtime_is_crowded(struct pawl_runtime *runtime)
 {
@@ -77,6 +78,7 @@ size_t pawl__runtime_take_yielded(struct pawl_runtime *runtime, struct pawl_list
         return 0;
     for (; count < most && (link = pawl__list_pop_front(&runtime->yielded)) != NULL; count++)
         pawl__list_push_back(out, link);
+    PAWL_ASSERT(atomic_load(&runtime->yielded_count) >= count);
     atomic_fetch_sub(&runtime->yielded_count, count);
     pawl_mutex_unlock(runtime->env, runtime->mutex);
     return count;

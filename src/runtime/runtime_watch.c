@@ -34,6 +34,13 @@ struct overdue {
 
 /* ---- the thread's side --------------------------------------------------------------------- */
 
+/* What was given up stays so until its thread has let go of it, whatever that does before. */
+static void move_step(struct runtime_running *running, enum hand_state from, enum hand_state to)
+{
+    if (!pawl__hand_move(running, from, to))
+        PAWL_ASSERT(atomic_load(&running->state) == HAND_GIVEN_UP);
+}
+
 void pawl__runtime_step_begin(struct pawl_runtime *runtime, struct runtime_running *running,
                               struct pawl_str work_id)
 {
@@ -44,6 +51,7 @@ void pawl__runtime_step_begin(struct pawl_runtime *runtime, struct runtime_runni
         pawl_mutex_unlock(runtime->env, runtime->mutex);
     }
     pawl__runtime_step_goes_on(runtime, running);
+    move_step(running, HAND_TAKEN, HAND_STEPPING);
 }
 
 void pawl__runtime_step_goes_on(struct pawl_runtime *runtime, struct runtime_running *running)
@@ -57,6 +65,7 @@ void pawl__runtime_step_end(struct pawl_runtime *runtime, struct runtime_running
 {
     if (!running)
         return;
+    move_step(running, HAND_STEPPING, HAND_TAKEN);
     atomic_store_explicit(&running->since_ns, 0, memory_order_relaxed);
     if (running->work_id.len > 0 && pawl_mutex_lock(runtime->env, runtime->mutex) == PAWL_OK) {
         running->work_id = pawl__str("");
@@ -117,10 +126,12 @@ static bool take_from_thread(struct pawl_runtime *runtime, const struct overdue 
             atomic_load_explicit(&running->since_ns, memory_order_relaxed) == overdue->since_ns)
             hanging = running;
     }
+    if (hanging && !pawl__hand_move(hanging, HAND_STEPPING, HAND_GIVEN_UP))
+        hanging = NULL;
     if (hanging) {
         again = hanging->again;
-        hanging->is_given_up = true;
         pawl__list_remove(&hanging->link);
+        pawl__list_push_back(&runtime->given_up, &hanging->link);
         if (runtime->alone == hanging)
             runtime->alone = NULL;
         runtime->stuck++;
@@ -264,6 +275,7 @@ void pawl__runtime_tell_stuck(struct pawl_runtime *runtime)
         replace(ctx, stuck);
     if (pawl_mutex_lock(runtime->env, runtime->mutex) != PAWL_OK)
         return;
+    PAWL_ASSERT(runtime->replacing > 0);
     runtime->replacing--;
     pawl_mutex_unlock(runtime->env, runtime->mutex);
     pawl_cond_broadcast(runtime->env, runtime->left);

@@ -187,7 +187,8 @@ static int perform(struct pawl_runtime *runtime, const struct pawl_work_row *wor
     return status;
 }
 
-/* One that fails is put off; should that fail too, its row is free when this node leaves. */
+/* One that fails is put off; should that fail too, its row is found with what is in nobody's hand.
+ */
 void pawl__runtime_perform_own(struct runtime_task *task, struct runtime_running *running,
                                const struct pawl_work_row *work, const struct pawl_json *data,
                                int64_t now_us)
@@ -205,8 +206,10 @@ void pawl__runtime_perform_own(struct runtime_task *task, struct runtime_running
                  pawl__log_str("work", work->id), pawl__log_str("kind", work->kind),
                  pawl_log_error("error", &why));
     task->err = NULL;
-    (void)!pawl__runtime_put_off(task, work, now_us + AGAIN_US);
+    status = pawl__runtime_put_off(task, work, now_us + AGAIN_US);
     task->err = err;
+    pawl__runtime_drop(task->runtime, work->id);
+    pawl__runtime_note_failure(task->runtime, status);
 }
 
 static bool is_effect(const struct pawl_work_row *work)
@@ -292,6 +295,7 @@ int pawl__runtime_do_work(struct pawl_runtime *runtime, const struct pawl_work_r
 {
     struct pawl_error err = PAWL_ERROR_INIT;
     struct runtime_task task;
+    bool performed;
     int status;
 
     pawl__runtime_task_init(&task, runtime, deadline_ns, &err);
@@ -301,13 +305,14 @@ int pawl__runtime_do_work(struct pawl_runtime *runtime, const struct pawl_work_r
         status = do_kind(&task, work, now_us);
     if (status == PAWL_OK)
         status = pawl__runtime_task_finish(&task);
+    performed = status == PAWL_OK && is_effect(work);
     if (status != PAWL_OK && !pawl__runtime_is_passing(status) && work->instance_id.len == 0) {
         struct pawl_error why = err;
 
         status = fail_work(&task, work, &why, now_us);
     }
     /* An effect that was performed is in hand until its row is deleted. */
-    if (status != PAWL_OK || !is_effect(work))
+    if (!performed)
         pawl__runtime_drop(runtime, work->id);
     pawl__runtime_task_release(&task, status);
     return status;
@@ -414,8 +419,9 @@ int pawl__runtime_take(struct pawl_runtime *runtime, uint32_t limit,
         return status;
     pawl__runtime_clock_seen(runtime, taken->now_us);
     note_full(runtime, taken->runnable_count == take.limit);
-    for (size_t i = 0; i < taken->work_count; i++)
-        (void)pawl__runtime_hold(runtime, taken->work[i].id);
+    status = pawl__runtime_hold_taken(runtime, arena, taken);
+    if (status != PAWL_OK)
+        return pawl__error_code(err, status);
     pawl__runtime_add_strays(runtime, arena, taken, deadline_ns);
     spread(runtime, arena, taken);
     return PAWL_OK;
@@ -428,7 +434,7 @@ int pawl__runtime_work(struct pawl_runtime *runtime, uint32_t limit, struct pawl
     struct pawl_list yielded;
     struct pawl_list_link *link;
     struct pawl_arena arena;
-    size_t turns;
+    size_t turns, next = 0;
     int status;
 
     pawl__list_init(&yielded);
@@ -440,8 +446,12 @@ int pawl__runtime_work(struct pawl_runtime *runtime, uint32_t limit, struct pawl
                                     taken.now_us, taken.next_due_us};
         for (size_t i = 0; i < taken.runnable_count && status != PAWL_ESTOPPED; i++)
             status = pawl__runtime_do_runnable(runtime, taken.runnable[i], deadline_ns);
-        for (size_t i = 0; i < taken.work_count && status != PAWL_ESTOPPED; i++)
-            status = pawl__runtime_do_work(runtime, &taken.work[i], taken.now_us, deadline_ns);
+        for (; next < taken.work_count && status != PAWL_ESTOPPED; next++)
+            status = pawl__runtime_do_work(runtime, &taken.work[next], taken.now_us, deadline_ns);
+        for (; next < taken.work_count; next++) {
+            pawl__runtime_drop(runtime, taken.work[next].id);
+            pawl__runtime_note_left(runtime);
+        }
         while (status != PAWL_ESTOPPED && (link = pawl__list_pop_front(&yielded)) != NULL)
             status = pawl__runtime_do_yielded(
                 runtime, PAWL_CONTAINER(link, struct runtime_yielded, link), deadline_ns);

@@ -420,6 +420,15 @@ static void name_all(struct cluster *cluster)
         cluster->clients[i] = (struct cluster_client){.cluster = cluster, .number = i};
 }
 
+/* One violation is enough: what follows from it would only be more of the same. */
+static void look_at_nodes(void *ctx)
+{
+    struct cluster *cluster = ctx;
+
+    for (uint32_t i = 0; i < cluster->options.nodes && cluster->report->violations == 0; i++)
+        pawl__cluster_node_check(&cluster->nodes[i]);
+}
+
 /* Where it is looked at what nodes do in time, threads do not stand still by chance. */
 static bool has_pauses(const struct pawl_cluster_options *options)
 {
@@ -434,6 +443,8 @@ static int build(struct cluster *cluster, struct pawl_error *err)
         .trace_bytes = 4096,
         .pause_ppm = has_pauses(&cluster->options) ? BATON_PAUSE_PPM : 0,
         .pause_ns_max = 2 * CLUSTER_LEASE_NS,
+        .look = look_at_nodes,
+        .look_ctx = cluster,
     };
     int status = pawl__baton_new(cluster->alloc, cluster->options.seed, &options, &cluster->baton);
 

@@ -63,17 +63,22 @@ static void note_fault(struct cluster_node *node, enum pawl_store_call call,
                       (long long)((node->cut_until_ns - now_ns) / MS_NS));
 }
 
-/* Between any two calls to the store; the thread that calls holds no mutex of the node's. */
-static void check_invariants(struct cluster_node *node)
+void pawl__cluster_node_check(struct cluster_node *node)
 {
     char why[160];
 
-    if (!node->runtime || !node->is_up)
-        return;
-    node->callers++; /* it is not closed meanwhile */
-    if (!pawl__runtime_check_invariants(node->runtime, why, sizeof why))
+    if (node->runtime && node->is_up &&
+        !pawl__runtime_check_invariants(node->runtime, pawl__baton_mutex_is_free, why, sizeof why))
         pawl__cluster_violation(&node->cluster->checker, "%s: %s", node->name, why);
-    node->callers--;
+}
+
+/* A node that ends in order has let go of everything. */
+static void check_idle(struct cluster_node *node)
+{
+    char why[160];
+
+    if (node->runtime && !pawl__runtime_check_idle(node->runtime, why, sizeof why))
+        pawl__cluster_violation(&node->cluster->checker, "%s: %s", node->name, why);
 }
 
 static bool decide_fault(void *ctx, enum pawl_store_call call, enum pawl_store_fault *how)
@@ -83,7 +88,6 @@ static bool decide_fault(void *ctx, enum pawl_store_call call, enum pawl_store_f
     uint64_t level = 1 + cluster->options.seed / 3 % LEVELS;
     uint64_t lot;
 
-    check_invariants(node);
     if (cluster->options.calm || pawl__cluster_is_quiet(cluster))
         return false;
     *how = PAWL_STORE_FAULT_BEFORE;
@@ -240,6 +244,7 @@ void pawl__cluster_node_end(struct cluster_node *node)
     if (node->runtime)
         pawl__runtime_stop(node->runtime);
     pawl__pool_close(node->pool);
+    check_idle(node);
     pawl__runtime_close(node->runtime);
     pawl__cluster_locks_close(node);
     pawl_store_close(node->store);

@@ -261,6 +261,8 @@ struct cluster_node {
 /* One life: boots it; PAWL_ESTOPPED when it crashed meanwhile. */
 PAWL_MUST_CHECK int pawl__cluster_node_start(struct cluster_node *node, struct pawl_error *err);
 void pawl__cluster_node_crash(struct cluster_node *node);
+/* At every scheduling point: whether all that the node has in memory fits together. */
+void pawl__cluster_node_check(struct cluster_node *node);
 /* Something is done to it, until then, that may cost it its lease. */
 void pawl__cluster_trouble(struct cluster_node *node, int64_t until_ns);
 /* Waits for its callers and threads, after a crash or in order, and frees what it had. */

@@ -249,6 +249,87 @@ static void mail_that_is_put_off_is_deleted_by_who_delivers_it(void **state)
     (void)read_table(f, PAWL_TABLE_WORK, 0);
 }
 
+/* As a line that a node committed, which has died since. */
+static void leave_a_line(struct fixture *f, const char *id)
+{
+    const struct pawl_work_row row = {.id = pawl__str(id),
+                                      .kind = pawl__str(PAWL_WORK_CONSOLE),
+                                      .expires_us = PAWL_TIME_NEVER,
+                                      .payload = pawl__str("{\"text\":\"went\"}")};
+    const struct pawl_change change = {PAWL_CHANGE_PUT, PAWL_TABLE_WORK, &row};
+    struct pawl_commit commit = {.kind = PAWL_COMMIT_PLAIN, .changes = &change, .change_count = 1};
+    struct pawl_commit *member = &commit;
+
+    assert_ok(pawl_store_apply(f->window, &member, 1, later(f), &f->err), &f->err);
+    assert_int_equal(commit.status, PAWL_OK);
+}
+
+static void a_row_that_a_thread_has_is_not_given_to_another(void **state)
+{
+    struct fixture *f = *state;
+    struct pawl_taken taken;
+
+    leave_a_line(f, "line");
+    assert_int_equal(pawl__runtime_hold(f->runtime, pawl__str("line")), PAWL_OK);
+    assert_ok(pawl__runtime_take(f->runtime, 0, NULL, &f->arena, &taken, later(f), &f->err),
+              &f->err);
+    assert_int_equal(taken.work_count, 0);
+    /* That thread did not come to do it: it is found. */
+    pawl__runtime_drop(f->runtime, pawl__str("line"));
+    test_clock_advance(f->clock, SECOND);
+    drain(f);
+    assert_string_equal(f->lines, "went\n");
+    (void)read_table(f, PAWL_TABLE_WORK, 0);
+}
+
+static void assert_nothing_is_held(struct fixture *f)
+{
+    char why[160] = "";
+
+    if (!pawl__runtime_check_idle(f->runtime, why, sizeof why))
+        fail_msg("%s", why);
+}
+
+/* A function of the host that this node lacks. */
+static void work_that_fails_is_held_no_longer(void **state)
+{
+    const struct pawl_work_row row = {.id = pawl__str("call"),
+                                      .kind = pawl__str(PAWL_WORK_CALL),
+                                      .expires_us = PAWL_TIME_NEVER,
+                                      .payload = pawl__str("{}")};
+    const struct pawl_change change = {PAWL_CHANGE_PUT, PAWL_TABLE_WORK, &row};
+    struct pawl_commit commit = {.kind = PAWL_COMMIT_PLAIN, .changes = &change, .change_count = 1};
+    struct pawl_commit *member = &commit;
+    struct fixture *f = *state;
+    struct pawl_worked worked;
+
+    assert_ok(pawl_store_apply(f->window, &member, 1, later(f), &f->err), &f->err);
+    assert_ok(pawl__runtime_work(f->runtime, 0, &worked, later(f), &f->err), &f->err);
+    assert_int_equal(worked.done, 1);
+    assert_int_equal(((const struct pawl_work_row *)read_table(f, PAWL_TABLE_WORK, 1))->attempts,
+                     1);
+    assert_nothing_is_held(f);
+}
+
+static void stop_node(struct fixture *f)
+{
+    pawl__runtime_stop(f->runtime);
+}
+
+static void what_a_node_that_stops_did_not_begin_is_held_no_longer(void **state)
+{
+    struct fixture *f = *state;
+    struct pawl_worked worked;
+
+    leave_a_line(f, "first");
+    leave_a_line(f, "second");
+    leave_a_line(f, "third");
+    f->meanwhile = stop_node;
+    assert_code(pawl__runtime_work(f->runtime, 0, &worked, later(f), &f->err), PAWL_ESTOPPED);
+    assert_string_equal(f->lines, "went\n");
+    assert_nothing_is_held(f);
+}
+
 static void try_to_enter(struct fixture *f)
 {
     struct runtime_running running;
@@ -707,6 +788,9 @@ int main(void)
 #define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
     const struct CMUnitTest tests[] = {
         TEST(mail_that_is_put_off_is_deleted_by_who_delivers_it),
+        TEST(a_row_that_a_thread_has_is_not_given_to_another),
+        TEST(work_that_fails_is_held_no_longer),
+        TEST(what_a_node_that_stops_did_not_begin_is_held_no_longer),
         TEST(mail_that_is_left_to_who_has_the_instance_is_delivered_however_much),
         TEST(an_instance_is_in_hand_between_the_commits_of_its_first_burst),
         TEST(effects_whose_rows_could_not_be_deleted_are_not_performed_again),
