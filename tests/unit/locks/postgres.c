@@ -658,29 +658,6 @@ static void what_a_provider_held_at_its_end_is_free_at_once(void **state)
     shut(f, q);
 }
 
-static void a_standby_grants_nothing_until_it_is_promoted(void **state)
-{
-    struct fixture *f = *state;
-    struct test_postgres standby = {0};
-    struct pawl_lock_provider *p, *waits;
-    struct pawl_lock_grant grant = grant_of("n"), waited = grant_of("m");
-    char uri[128];
-
-    test_postgres_start_standby(&standby, &f->server);
-    p = provider_at(f, test_postgres_uri(&standby, "postgres", uri, sizeof uri));
-    waits = provider_at(f, uri);
-    assert_code(try_it(f, p, &grant), PAWL_EUNAVAILABLE);
-    assert_non_null(strstr(f->err.msg, "standby"));
-    assert_code(waits->ops->wait(waits, &waited, in_ms(f, 30000), &f->err), PAWL_EUNAVAILABLE);
-    test_postgres_promote(&standby);
-    while (try_it(f, p, &grant) == PAWL_EUNAVAILABLE)
-        continue;
-    assert_code(try_it(f, waits, &waited), PAWL_OK);
-    shut(f, p);
-    shut(f, waits);
-    test_postgres_stop(&standby);
-}
-
 /* ---- poolers ----------------------------------------------------------------------------- */
 
 static void a_pooler_of_transactions_is_refused_and_one_of_sessions_is_not(void **state)
@@ -1020,7 +997,6 @@ int main(void)
         with(a_release_without_an_answer_can_be_repeated),
         with(one_who_is_cut_off_stops_to_trust_its_lock),
         with(what_a_provider_held_at_its_end_is_free_at_once),
-        with(a_standby_grants_nothing_until_it_is_promoted),
         with(a_pooler_of_transactions_is_refused_and_one_of_sessions_is_not),
         with(tokens_only_grow_whoever_makes_them_and_past_a_crash),
         with(who_holds_a_lock_can_be_asked),
