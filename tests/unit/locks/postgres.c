@@ -1,12 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Advisory locks on a real PostgreSQL server, behind a proxy that cuts and hangs, and poolers. */
+/* Advisory locks on a real PostgreSQL server, behind a proxy that cuts and hangs. */
 #include "servers/postgres.h"
 #include "drivers/libpq.h"
 #include "lib/proxy.h"
 #include "lib/test.h"
 #include "locks/names.h"
 #include "locks/providers.h"
-#include "servers/pgbouncer.h"
 
 #include <pawl/ext/store.h>
 
@@ -658,41 +657,6 @@ static void what_a_provider_held_at_its_end_is_free_at_once(void **state)
     shut(f, q);
 }
 
-/* ---- poolers ----------------------------------------------------------------------------- */
-
-static void a_pooler_of_transactions_is_refused_and_one_of_sessions_is_not(void **state)
-{
-    static const struct {
-        const char *mode;
-        int size, code;
-    } cases[] = {{"transaction", 20, PAWL_EUNSUPPORTED},
-                 {"transaction", 1, PAWL_EUNSUPPORTED},
-                 {"statement", 20, PAWL_EUNSUPPORTED},
-                 {"session", 20, PAWL_OK}};
-    struct fixture *f = *state;
-
-    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
-        struct test_pgbouncer pooler;
-        struct pawl_lock_provider *p;
-        struct pawl_lock_grant grant = grant_of("n");
-        struct pawl_lock_status status;
-        char uri[128];
-
-        test_pgbouncer_start(&pooler, &f->server, cases[i].mode, cases[i].size);
-        p = provider_at(f, test_pgbouncer_uri(&pooler, uri, sizeof uri));
-        assert_code(try_it(f, p, &grant), cases[i].code);
-        if (cases[i].code == PAWL_OK) {
-            assert_ok(p->ops->status(p, &status, in_ms(f, 30000), &f->err), &f->err);
-            assert_non_null(strstr(status.warning, "pooler"));
-            assert_ok(release_it(f, p, &grant), &f->err);
-        } else {
-            assert_non_null(strstr(f->err.msg, "pool_mode = session"));
-        }
-        shut(f, p);
-        test_pgbouncer_stop(&pooler);
-    }
-}
-
 /* ---- tokens ------------------------------------------------------------------------------ */
 
 struct counter {
@@ -997,7 +961,6 @@ int main(void)
         with(a_release_without_an_answer_can_be_repeated),
         with(one_who_is_cut_off_stops_to_trust_its_lock),
         with(what_a_provider_held_at_its_end_is_free_at_once),
-        with(a_pooler_of_transactions_is_refused_and_one_of_sessions_is_not),
         with(tokens_only_grow_whoever_makes_them_and_past_a_crash),
         with(who_holds_a_lock_can_be_asked),
         with(many_cycles_use_one_session_and_leak_none),
