@@ -8,7 +8,6 @@
 #include "os/file.h"
 
 #define OUTPUT_MAX ((size_t)256 << 20)
-#define FILE_MODE 0644
 
 /* What waits to be delivered stays behind: whoever moves an instance should know. */
 static int warn_of_mail(struct pawl_cli_session *session, struct pawl_error *err)
@@ -32,12 +31,12 @@ static int warn_of_mail(struct pawl_cli_session *session, struct pawl_error *err
     return status;
 }
 
-static int write_file(const char *path, struct pawl_buf *json, struct pawl_error *err)
+static int write_file(const char *path, struct pawl_buf *json, mode_t mode, struct pawl_error *err)
 {
     pawl__buf_byte(json, '\n');
     if (json->status != PAWL_OK)
         return pawl__error_code(err, json->status);
-    return pawl__file_write(path, pawl__buf_peek(json), FILE_MODE, err);
+    return pawl__file_write(path, pawl__buf_peek(json), mode, err);
 }
 
 static int body(struct pawl_cli_session *session, struct pawl_error *err)
@@ -61,7 +60,10 @@ static int body(struct pawl_cli_session *session, struct pawl_error *err)
         return pawl__cli_print_json(cli, &exported, 0);
     pawl__buf_init(&json, &cli->env->alloc, OUTPUT_MAX);
     pawl__json_write(&json, &exported, PAWL_JSON_ESCAPE_MINIMAL);
-    status = write_file(path, &json, err);
+    status = write_file(
+        path, &json,
+        (mode_t)pawl__configuration_number(&session->configuration, PAWL_SETTING_ID_FILE_MODE),
+        err);
     pawl__buf_release(&json);
     if (status != PAWL_OK)
         return pawl__cli_fail(cli, err, pawl__cli_read_hint(status));
