@@ -39,6 +39,21 @@ static int write_file(const char *path, struct pawl_buf *json, mode_t mode, stru
     return pawl__file_write(path, pawl__buf_peek(json), mode, err);
 }
 
+static int write_out(struct pawl_cli *cli, struct pawl_buf *json, struct pawl_error *err)
+{
+    int code = PAWL_CLI_EXIT_OK;
+
+    pawl__buf_byte(json, '\n');
+    if (json->status == PAWL_OK) {
+        pawl__cli_write(&cli->out, pawl__buf_peek(json));
+    } else {
+        (void)pawl__error_code(err, json->status);
+        code = pawl__cli_fail(cli, err, NULL);
+    }
+    pawl__buf_release(json);
+    return code;
+}
+
 static int body(struct pawl_cli_session *session, struct pawl_error *err)
 {
     struct pawl_cli *cli = session->cli;
@@ -56,10 +71,13 @@ static int body(struct pawl_cli_session *session, struct pawl_error *err)
                               status == PAWL_ENOTFOUND ? "'pawl ps --all' lists the instances"
                               : status == PAWL_EBUSY   ? "'pawl why' says what it is doing"
                                                        : pawl__cli_session_hint(status));
-    if (strcmp(path, "-") == 0)
+    /* Elsewhere the document is the same to the byte as what was imported. */
+    if (strcmp(path, "-") == 0 && cli->out.terminal)
         return pawl__cli_print_json(cli, &exported, 0);
     pawl__buf_init(&json, &cli->env->alloc, OUTPUT_MAX);
     pawl__json_write(&json, &exported, PAWL_JSON_ESCAPE_MINIMAL);
+    if (strcmp(path, "-") == 0)
+        return write_out(cli, &json, err);
     status = write_file(
         path, &json,
         (mode_t)pawl__configuration_number(&session->configuration, PAWL_SETTING_ID_FILE_MODE),
