@@ -51,7 +51,11 @@
  * but pawl_close(), and see to their own locking. The instance that a callback is for is in hand
  * meanwhile: running or deleting it from there would wait for itself, and times out.
  *
- * Text is UTF-8 and NUL-terminated, JSON is text. Arguments are borrowed for the call; NULL is "not
+ * Processes. After a fork a struct pawl is the parent's: in the child every call with it is
+ * PAWL_EINVAL, and pawl_close() does nothing.
+ *
+ * Text is UTF-8 and NUL-terminated, JSON is text; what is not UTF-8 is PAWL_EINVAL, with which
+ * argument it is. Arguments are borrowed for the call; NULL is "not
  * given" where that makes sense, "" is the same. What a callback is given is borrowed from the
  * library until it returns. A `char **` that is answered belongs to the caller: pawl_text_free().
  *

@@ -55,8 +55,9 @@ static void show_list(struct pawl_cli *cli, const struct pawl_activity *const *l
         if (activity->flags & PAWL_ACTIVITY_NOT_BROWSABLE && !pawl__cli_flag(&cli->args, "all"))
             continue;
         if (!category || strcmp(category, activity->category ? activity->category : "") != 0) {
-            pawl__cli_print(&cli->out, "%s%s%s%s\n", category ? "\n" : "",
-                            pawl__cli_style(&cli->out, PAWL_CLI_BOLD),
+            if (category)
+                pawl__cli_print(&cli->out, "\n");
+            pawl__cli_print(&cli->out, "%s%s%s\n", pawl__cli_style(&cli->out, PAWL_CLI_BOLD),
                             activity->category ? activity->category : "Other",
                             pawl__cli_style(&cli->out, PAWL_CLI_PLAIN));
             category = activity->category ? activity->category : "";

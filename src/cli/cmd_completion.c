@@ -149,13 +149,15 @@ static int run(struct pawl_cli *cli)
 
         return pawl__cli_fail(cli, &err, "put 'source <(pawl completion bash)' into ~/.bashrc");
     }
-    pawl__cli_print(to, "%s        ''", head);
+    pawl__cli_write_own(to, head);
+    pawl__cli_print(to, "        ''");
     walk(cli, path, 1, put_pattern);
-    pawl__cli_print(to, ")\n%s", after_paths);
+    pawl__cli_print(to, ")\n");
+    pawl__cli_write_own(to, after_paths);
     walk(cli, path, 1, put_command);
-    pawl__cli_print(to, "%s", after_commands);
+    pawl__cli_write_own(to, after_commands);
     walk(cli, path, 1, put_values);
-    pawl__cli_print(to, "%s", tail);
+    pawl__cli_write_own(to, tail);
     return PAWL_CLI_EXIT_OK;
 }
 

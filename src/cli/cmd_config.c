@@ -58,10 +58,9 @@ static int print_settings(struct pawl_cli *cli, const struct pawl_configuration 
     }
     pawl__cli_print(to, "%sSettings%s", pawl__cli_style(to, PAWL_CLI_BOLD),
                     pawl__cli_style(to, PAWL_CLI_PLAIN));
-    if (configuration->file) {
-        pawl__cli_print(to, "  (file: ");
-        pawl__cli_write_safe(to, pawl__str(configuration->file));
-        pawl__cli_print(to, ")");
+    for (size_t i = 0; i < configuration->file_count; i++) {
+        pawl__cli_print(to, "%s%s", i == 0 ? "  (file: " : ", ", configuration->files[i]);
+        pawl__cli_print(to, "%s", i + 1 == configuration->file_count ? ")" : "");
     }
     pawl__cli_print(to, "\n");
     for (unsigned i = 0; i < PAWL_SETTING_COUNT; i++) {
@@ -175,7 +174,11 @@ static int print_json(struct pawl_cli *cli, const struct pawl_configuration *con
     pawl__buf_init(&buf, &cli->env->alloc, OUTPUT_MAX);
     pawl__json_writer_init(&json, &buf, PAWL_JSON_ESCAPE_MINIMAL, 2);
     pawl__json_write_begin_object(&json);
-    write_text(&json, "file", configuration->file);
+    pawl__json_write_key_text(&json, "files");
+    pawl__json_write_begin_array(&json);
+    for (size_t i = 0; i < configuration->file_count; i++)
+        pawl__json_write_string_text(&json, configuration->files[i]);
+    pawl__json_write_end_array(&json);
     if (write_settings(cli, &json, configuration) != PAWL_OK)
         buf.status = PAWL_ENOMEM;
     if (buf.status == PAWL_OK) {
@@ -238,8 +241,10 @@ const struct pawl_cli_command pawl__cli_config = {
     .summary = "Show the settings, where they come from, and the services composed of them",
     .help =
         "Nothing is started or opened. Values come, from the weakest to the strongest, from\n"
-        "defaults, a file of 'key = value' lines, environment variables and options. Passwords\n"
-        "in URIs are not shown; '-' is what is not set.\n",
+        "defaults, files of 'key = value' lines, environment variables and options; http.deny\n"
+        "adds up. The files are /etc/pawl/pawl.conf, then the one that --config or PAWL_CONFIG\n"
+        "names, else ~/.config/pawl/pawl.conf and ./pawl.conf. Each value is shown with its\n"
+        "origin. Passwords in URIs are not shown; '-' is what is not set.\n",
     .options = options,
     .run = run,
 };

@@ -7,6 +7,7 @@
  * and messages are those of `pawl run`.
  */
 #include "cli/commands.h"
+#include "cli/configure.h"
 
 #include "activities/descriptor.h"
 #include "base/error.h"
@@ -188,21 +189,24 @@ static int show_result(struct eval *eval, const struct pawl_json *state)
 /* Which limit an exception is about, and how much there is of it; NULL: none. */
 static const char *limit_hint(struct eval *eval, struct pawl_str type)
 {
-    const struct pawl_javascript_options *js = &pawl__javascript_options_default;
-    struct pawl_arena *arena = &eval->cli->arena;
+    static const struct {
+        const char *exception;
+        const char *what;
+        enum pawl_setting_id id;
+    } limits[] = {
+        {"StatementsCountOverflowException", "steps", PAWL_SETTING_ID_SCRIPT_FUEL},
+        {"TimeoutException", "time", PAWL_SETTING_ID_SCRIPT_TIME},
+        {"MemoryLimitExceededException", "memory", PAWL_SETTING_ID_SCRIPT_MEMORY},
+        {"RecursionDepthOverflowException", "recursion", PAWL_SETTING_ID_SCRIPT_STACK},
+    };
 
-    if (strstr(type.ptr, "StatementsCountOverflowException"))
-        return pawl__arena_printf(arena, "the limit of steps: a script has fuel for %u",
-                                  js->fuel_max);
-    if (strstr(type.ptr, "TimeoutException"))
-        return pawl__arena_printf(arena, "the limit of time: a script has %lld ms",
-                                  (long long)js->time_ms_max);
-    if (strstr(type.ptr, "MemoryLimitExceededException"))
-        return pawl__arena_printf(arena, "the limit of memory: a script has %u MB",
-                                  js->memory_bytes_max >> 20);
-    if (strstr(type.ptr, "RecursionDepthOverflowException"))
-        return pawl__arena_printf(arena, "the limit of recursion: a script has %u KB of stack",
-                                  js->stack_bytes_max >> 10);
+    for (size_t i = 0; i < sizeof limits / sizeof limits[0]; i++) {
+        if (strstr(type.ptr, limits[i].exception))
+            return pawl__arena_printf(
+                &eval->cli->arena, "the limit of %s: %s is %s", limits[i].what,
+                pawl__setting(limits[i].id)->name,
+                pawl__configuration_text(&eval->scratch.configuration, limits[i].id));
+    }
     return NULL;
 }
 
@@ -311,7 +315,8 @@ static int run(struct pawl_cli *cli)
         return pawl__cli_fail_usage(cli, &err);
     }
     status = pawl__cli_scratch_open(cli, &options, &eval.scratch, &err);
-    code = status == PAWL_OK ? eval_in(&eval) : pawl__cli_fail(cli, &err, NULL);
+    code = status == PAWL_OK ? eval_in(&eval)
+                             : pawl__cli_fail(cli, &err, pawl__cli_configure_hint(status));
     pawl__cli_scratch_close(&eval.scratch);
     return code;
 }
@@ -332,6 +337,7 @@ static const struct pawl_cli_option options[] = {
      .help = "An input of the workflow, given in the same ways",
      .repeatable = true},
     {.name = "json", .kind = PAWL_CLI_FLAG, .help = "Print an object with type and value"},
+    PAWL_CLI_SETTINGS_OPTIONS,
     {.name = NULL},
 };
 

@@ -8,7 +8,6 @@
 #include "os/file.h"
 
 #define OUTPUT_MAX ((size_t)256 << 20)
-#define FILE_MODE 0644
 
 /* What waits to be delivered stays behind: whoever moves an instance should know. */
 static int warn_of_mail(struct pawl_cli_session *session, struct pawl_error *err)
@@ -32,12 +31,27 @@ static int warn_of_mail(struct pawl_cli_session *session, struct pawl_error *err
     return status;
 }
 
-static int write_file(const char *path, struct pawl_buf *json, struct pawl_error *err)
+static int write_file(const char *path, struct pawl_buf *json, mode_t mode, struct pawl_error *err)
 {
     pawl__buf_byte(json, '\n');
     if (json->status != PAWL_OK)
         return pawl__error_code(err, json->status);
-    return pawl__file_write(path, pawl__buf_peek(json), FILE_MODE, err);
+    return pawl__file_write(path, pawl__buf_peek(json), mode, err);
+}
+
+static int write_out(struct pawl_cli *cli, struct pawl_buf *json, struct pawl_error *err)
+{
+    int code = PAWL_CLI_EXIT_OK;
+
+    pawl__buf_byte(json, '\n');
+    if (json->status == PAWL_OK) {
+        pawl__cli_write(&cli->out, pawl__buf_peek(json));
+    } else {
+        (void)pawl__error_code(err, json->status);
+        code = pawl__cli_fail(cli, err, NULL);
+    }
+    pawl__buf_release(json);
+    return code;
 }
 
 static int body(struct pawl_cli_session *session, struct pawl_error *err)
@@ -57,11 +71,17 @@ static int body(struct pawl_cli_session *session, struct pawl_error *err)
                               status == PAWL_ENOTFOUND ? "'pawl ps --all' lists the instances"
                               : status == PAWL_EBUSY   ? "'pawl why' says what it is doing"
                                                        : pawl__cli_session_hint(status));
-    if (strcmp(path, "-") == 0)
+    /* Elsewhere the document is the same to the byte as what was imported. */
+    if (strcmp(path, "-") == 0 && cli->out.terminal)
         return pawl__cli_print_json(cli, &exported, 0);
     pawl__buf_init(&json, &cli->env->alloc, OUTPUT_MAX);
     pawl__json_write(&json, &exported, PAWL_JSON_ESCAPE_MINIMAL);
-    status = write_file(path, &json, err);
+    if (strcmp(path, "-") == 0)
+        return write_out(cli, &json, err);
+    status = write_file(
+        path, &json,
+        (mode_t)pawl__configuration_number(&session->configuration, PAWL_SETTING_ID_FILE_MODE),
+        err);
     pawl__buf_release(&json);
     if (status != PAWL_OK)
         return pawl__cli_fail(cli, err, pawl__cli_read_hint(status));

@@ -66,7 +66,7 @@ static int run(struct pawl_cli *cli)
     else if (topic->write)
         topic->write(&cli->out);
     else
-        pawl__cli_print(&cli->out, "%s", topic->text);
+        pawl__cli_write_own(&cli->out, topic->text);
     return PAWL_CLI_EXIT_OK;
 }
 

@@ -71,8 +71,13 @@ static int add_operand(struct import *import, const char *path, int depth, struc
     if (depth == FOLDERS_DEPTH_MAX)
         return pawl__error_set(err, PAWL_ELIMIT, "%s: folders in folders, %d deep", path, depth);
     status = pawl__folder_list(path, arena, &names, &count, &not_a_folder);
-    if (status == PAWL_EINVAL)
-        return add_path(import, path, err); /* a pipe, say */
+    if (status == PAWL_EINVAL && depth == 0)
+        return add_path(import, path, err); /* a pipe, say: it was named */
+    if (status == PAWL_EINVAL) {
+        pawl_log(&import->session->cli->log, PAWL_LOG_WARN, "left out: neither a file nor a folder",
+                 pawl_log_text("path", path));
+        return PAWL_OK;
+    }
     if (status != PAWL_OK) {
         *err = not_a_folder;
         return status;

@@ -163,7 +163,7 @@ static int start_child(struct lock_run *run, struct pawl_wrapped **out, struct p
     if (pawl__lock_token(run->locks, run->lock) == 0)
         extra[2] = NULL;
     pawl__cli_flush(&cli->out);
-    return pawl__wrapped_start(cli->env, argv, extra, out, err);
+    return pawl__wrapped_start(cli->env, argv, extra, run->grace_ns, out, err);
 }
 
 /* With the lock in hand. */
@@ -267,12 +267,14 @@ const struct pawl_cli_command pawl__cli_lock = {
     .name = "lock",
     .summary = "Run a command while holding a lock; look at locks",
     .operands = "NAME COMMAND...",
+    .passes_on = 1,
     .help =
         "    pawl lock --lock file:/var/lib/pawl/locks --wait 5s nightly -- backup.sh --full\n\n"
         "The command has PAWL_LOCK_NAME, PAWL_LOCK (the URI) and, where the service gives tokens,\n"
         "PAWL_FENCE: a number greater than every earlier holder's, for whatever is written to\n"
         "under the lock to compare. The command and what it starts are a process group: if the\n"
-        "lock is lost, all of it gets SIGTERM and what is left after --grace gets SIGKILL.\n"
+        "lock is lost, or pawl is killed, all of it gets SIGTERM and what is left after --grace\n"
+        "gets SIGKILL. What leaves the group (setsid) is not ended.\n"
         "Signals sent to pawl are passed on to the group.\n\n"
         "Exit codes: the command's own, 128 and the number of the signal that ended it;\n"
         "75 the lock was not had in time; 76 it was lost; 126 the command cannot be run;\n"

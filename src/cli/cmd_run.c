@@ -9,6 +9,7 @@
 #include "base/datetime.h"
 #include "base/error.h"
 #include "cli/commands.h"
+#include "cli/configure.h"
 #include "cli/values.h"
 
 #include <string.h>
@@ -352,7 +353,7 @@ static int run_in(struct run *run)
         return pawl__cli_fail(run->cli, &err, pawl__cli_read_hint(err.code));
     /* Steps of one activity each, so that lines appear between the steps that print them. */
     if (run->trace)
-        run->scratch.engine.yield_after = 1;
+        run->scratch.engine->yield_after = 1;
     status = start(run, &err);
     if (status != PAWL_OK)
         return pawl__cli_fail(run->cli, &err, NULL);
@@ -382,7 +383,8 @@ static int run(struct pawl_cli *cli)
     /* Without it Ctrl-C ends the process, which loses nothing: nothing is stored. */
     if (status == PAWL_OK && pawl__interrupt_open(cli->env, &run.interrupt, NULL) != PAWL_OK)
         run.interrupt = NULL;
-    code = status == PAWL_OK ? run_in(&run) : pawl__cli_fail(cli, &err, NULL);
+    code = status == PAWL_OK ? run_in(&run)
+                             : pawl__cli_fail(cli, &err, pawl__cli_configure_hint(status));
     pawl__interrupt_close(run.interrupt);
     pawl__cli_scratch_close(&run.scratch);
     pawl__arena_release(&run.entry_arena);
@@ -415,6 +417,7 @@ static const struct pawl_cli_option options[] = {
      .kind = PAWL_CLI_FLAG,
      .help = "Print one JSON object with lines and final state"},
     {.name = "trace", .kind = PAWL_CLI_FLAG, .help = "Show each activity on standard error"},
+    PAWL_CLI_SETTINGS_OPTIONS,
     {.name = NULL},
 };
 

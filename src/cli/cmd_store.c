@@ -37,6 +37,8 @@ int pawl__cli_open_store(struct pawl_cli *cli, size_t operand, uint32_t flags,
               : pawl__str(pawl__configuration_text(&configuration, PAWL_SETTING_ID_STORE));
     options.connections =
         (uint32_t)pawl__configuration_number(&configuration, PAWL_SETTING_ID_STORE_CONNECTIONS);
+    options.file_mode =
+        (uint32_t)pawl__configuration_number(&configuration, PAWL_SETTING_ID_FILE_MODE);
     pawl__buf_init(&masked, &cli->env->alloc, PAWL_CONFIGURATION_BYTES_MAX);
     pawl__uri_mask(&masked, uri);
     if (masked.status == PAWL_OK)
@@ -52,6 +54,18 @@ int pawl__cli_open_store(struct pawl_cli *cli, size_t operand, uint32_t flags,
     pawl__buf_release(&masked);
     pawl__configuration_release(&configuration);
     return status;
+}
+
+int pawl__cli_file_mode(struct pawl_cli *cli, uint32_t *out, struct pawl_error *err)
+{
+    struct pawl_configuration configuration;
+    int status = pawl__cli_configure(cli, &configuration, err);
+
+    if (status != PAWL_OK)
+        return status;
+    *out = (uint32_t)pawl__configuration_number(&configuration, PAWL_SETTING_ID_FILE_MODE);
+    pawl__configuration_release(&configuration);
+    return PAWL_OK;
 }
 
 const char *pawl__cli_store_hint(int code)
@@ -115,6 +129,7 @@ static int run_init(struct pawl_cli *cli)
     } else {
         pawl__cli_write_safe(&cli->out, pawl__str(shown));
         pawl__cli_print(&cli->out, "  %s, schema %jd\n", done, (intmax_t)about.schema);
+        cli->changed = true;
         code = PAWL_CLI_EXIT_OK;
     }
     pawl_store_close(store);

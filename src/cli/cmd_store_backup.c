@@ -43,6 +43,7 @@ static void put_summary(struct pawl_cli *cli, const char *name, const char *did,
 {
     char size[PAWL_CLI_SIZE_TEXT];
 
+    cli->changed = true;
     pawl__cli_write_safe(&cli->out, pawl__str(name));
     pawl__cli_print(&cli->out, "  %s, %ju rows, %s\n", did, (uintmax_t)counts->row_count,
                     pawl__cli_size_text(counts->size_bytes, size));
@@ -61,6 +62,8 @@ static int run_backup(struct pawl_cli *cli)
     int status = pawl__cli_open_store(cli, 0, PAWL_STORE_OPEN_READ, &store, &shown, &err);
 
     options.plain = pawl__cli_flag(&cli->args, "plain");
+    if (status == PAWL_OK)
+        status = pawl__cli_file_mode(cli, &options.file_mode, &err);
     if (status == PAWL_OK) {
         status = pawl__backup_write(cli->env, store, path, &options, &counts, &err);
         end_progress(cli, &options);

@@ -13,9 +13,9 @@ static struct pawl_str text_of(const struct pawl_json *object, const char *key)
 
 static void put(struct pawl_cli *cli, const char *before, struct pawl_str text, const char *after)
 {
-    pawl__cli_print(&cli->out, "%s", before);
+    pawl__cli_write_own(&cli->out, before);
     pawl__cli_write_safe(&cli->out, text);
-    pawl__cli_print(&cli->out, "%s", after);
+    pawl__cli_write_own(&cli->out, after);
 }
 
 /* "2026-01-02 03:04:05" of a member with a time. */
@@ -26,7 +26,8 @@ static void put_time(struct pawl_cli *cli, const char *before, const struct pawl
 
     if (time.len < 19)
         return;
-    pawl__cli_print(&cli->out, "%s%.10s %.8s", before, time.ptr, time.ptr + 11);
+    pawl__cli_write_own(&cli->out, before);
+    pawl__cli_print(&cli->out, "%.10s %.8s", time.ptr, time.ptr + 11);
 }
 
 /* A single one is in the summary already. */

@@ -27,6 +27,7 @@ struct pawl_cli;
     X(INVALID, 3, CALLER, "the input is wrong or asks for what Pawl does not support")             \
     X(RETRY, 4, TRANSIENT, "nothing was changed; the same command may succeed later")              \
     X(UNKNOWN, 5, UNKNOWN, "it may have happened or not; look before trying again")                \
+    X(UNREAD, 6, NONE, "it is done, but standard output could not be written: do not repeat it")   \
     X(FATAL, 70, FATAL, "input or output failed, data is damaged, or Pawl has a bug")
 
 enum pawl_cli_exit {
@@ -77,8 +78,10 @@ struct pawl_cli_command {
     const char *operands;
     const char *const
         *operand_words; /* for completion, ended by NULL; NULL: see cmd_completion.c */
-    const char *help;   /* paragraphs below the usage line; NULL: none */
-    const struct pawl_cli_option *options;          /* NULL: none */
+    /* Operands from this one on are another program's and may be any bytes; 0: none are. */
+    size_t passes_on;
+    const char *help;                      /* paragraphs below the usage line; NULL: none */
+    const struct pawl_cli_option *options; /* NULL: none */
     const struct pawl_cli_command *const *commands; /* subcommands, ended by NULL; NULL: none */
     int (*run)(struct pawl_cli *cli);               /* answers the exit code; NULL: see commands */
 };
@@ -124,6 +127,8 @@ static inline const struct pawl_cli_command *pawl__cli_named(const struct pawl_c
     return args->path[args->path_len - 1];
 }
 
+/* Whether a command of the path has the option. */
+bool pawl__cli_knows(const struct pawl_cli_args *args, const char *name);
 /* All of these ask by long name; one that is in no table of the path is a bug and asserts. */
 bool pawl__cli_flag(const struct pawl_cli_args *args, const char *name);
 /* The last value given, else `fallback`. */
@@ -143,10 +148,16 @@ enum pawl_cli_style {
     PAWL_CLI_GREEN,
 };
 
+/* Of what a command said, for when it could not be written: ids, and counts, are at its end. */
+#define PAWL_CLI_TAIL_SIZE 2048
+
 struct pawl_cli_stream {
-    FILE *file; /* borrowed */
-    bool color; /* decided once, by pawl__cli_colors() */
-    int error;  /* errno of the first write that failed; 0: none so far */
+    FILE *file;    /* borrowed */
+    bool color;    /* these two are decided once, by pawl__cli_colors() */
+    bool terminal; /* control characters of data are obeyed by somebody */
+    int error;     /* errno of the first write that failed; 0: none so far */
+    size_t tail_len;
+    char tail[PAWL_CLI_TAIL_SIZE]; /* the end of what was written */
 };
 
 /* What run functions get. One per process run; nothing in src/cli is global. */
@@ -156,6 +167,7 @@ struct pawl_cli {
     struct pawl_cli_args args;
     struct pawl_cli_stream out; /* data: what was asked for */
     struct pawl_cli_stream err; /* talk: errors, hints, summaries, log lines */
+    bool changed;               /* what was asked for is done and cannot be taken back */
     struct pawl_log_fd log_fd;
     struct pawl_log log;
 };

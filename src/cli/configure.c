@@ -28,7 +28,7 @@ static int read_options(struct pawl_cli *cli, struct pawl_configuration *configu
         const char *text = NULL;
         char place[64];
 
-        if (!setting->option)
+        if (!setting->option || !pawl__cli_knows(&cli->args, setting->option))
             continue;
         if (setting->type != PAWL_SETTING_BOOL)
             text = pawl__cli_text(&cli->args, setting->option, NULL);
@@ -75,7 +75,7 @@ int pawl__cli_configure(struct pawl_cli *cli, struct pawl_configuration *out,
     }
     adjust_log(cli, out);
     pawl_log(&cli->log, PAWL_LOG_DEBUG, "settings read",
-             pawl_log_text("file", out->file ? out->file : ""));
+             pawl_log_text("file", out->file_count ? out->files[out->file_count - 1] : ""));
     return PAWL_OK;
 }
 
@@ -87,6 +87,8 @@ const char *pawl__cli_configure_hint(int code)
         return "'pawl help settings' lists the settings and what they may be";
     case PAWL_ENOTFOUND:
         return "check the path that --config or PAWL_CONFIG names";
+    case PAWL_EPERM:
+        return "'pawl help settings' says which files are read";
     default:
         return NULL;
     }

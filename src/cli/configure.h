@@ -10,16 +10,21 @@
 #include "host/configuration.h"
 
 /* clang-format off */
-#define PAWL_CLI_CONFIGURE_OPTIONS                                                                 \
+/* For a command that stores nothing. */
+#define PAWL_CLI_SETTINGS_OPTIONS                                                                  \
     {.name = "config",                                                                             \
      .kind = PAWL_CLI_TEXT,                                                                        \
      .arg = "FILE",                                                                                \
-     .help = "Read settings from FILE (default: PAWL_CONFIG, ./pawl.conf, /etc/pawl/pawl.conf)"},  \
+     .help = "Read settings from FILE, not from ~/.config/pawl/pawl.conf and ./pawl.conf"},        \
     {.name = "set",                                                                                \
      .kind = PAWL_CLI_TEXT,                                                                        \
      .arg = "NAME=VALUE",                                                                          \
      .help = "Set one of those that 'pawl help settings' lists",                                   \
-     .repeatable = true},                                                                          \
+     .repeatable = true}
+
+/* For a command on a store. */
+#define PAWL_CLI_CONFIGURE_OPTIONS                                                                 \
+    PAWL_CLI_SETTINGS_OPTIONS,                                                                     \
     {.name = "store",                                                                              \
      .kind = PAWL_CLI_TEXT,                                                                        \
      .arg = "URI",                                                                                 \

@@ -73,8 +73,10 @@ void pawl__cli_help_command(struct pawl_cli *cli, struct pawl_cli_stream *stream
 
     pawl__cli_print(stream, "%s.\n\n", command->summary);
     pawl__cli_help_usage(cli, stream, path, path_len);
-    if (command->help)
-        pawl__cli_print(stream, "\n%s", command->help);
+    if (command->help) {
+        pawl__cli_print(stream, "\n");
+        pawl__cli_write_own(stream, command->help);
+    }
     if (command->commands) {
         put_heading(stream, "Commands:");
         put_commands(stream, command->commands);

@@ -281,12 +281,37 @@ static int check_complete(struct parser *p)
                            join_choices(names, all, sizeof all));
 }
 
+/* Ids, names and values become part of JSON documents. What another program is given is its own. */
+static int check_text(struct parser *p)
+{
+    const struct pawl_cli_command *command = pawl__cli_named(p->args);
+    size_t count = p->args->operand_count;
+
+    if (command->passes_on && count > command->passes_on)
+        count = command->passes_on;
+    for (size_t i = 0; i < p->args->given_count; i++) {
+        const char *text = p->args->given[i].text;
+
+        if (text && !pawl__utf8_valid(pawl__str(text)))
+            return pawl__error_set(p->err, PAWL_EINVAL, "the value of --%s is not UTF-8 text",
+                                   p->args->given[i].option->name);
+    }
+    for (size_t i = 0; i < count; i++)
+        if (!pawl__utf8_valid(pawl__str(p->args->operands[i])))
+            return pawl__error_set(p->err, PAWL_EINVAL,
+                                   "argument %zu is not UTF-8 text; of a file with such a name, "
+                                   "give '-' and redirect standard input",
+                                   i + 1);
+    return PAWL_OK;
+}
+
 int pawl__cli_parse(struct pawl_arena *arena, const struct pawl_cli_command *root, int argc,
                     char *const *argv, struct pawl_cli_args *args, struct pawl_error *err)
 {
     struct parser p = {.args = args, .argv = argv, .argc = argc, .err = err};
     size_t most = 0; /* options: flags in clusters count by letter */
     bool only_operands = false;
+    int status;
 
     *args = (struct pawl_cli_args){.path = {root}, .path_len = 1};
     for (int i = 0; i < argc; i++)
@@ -296,12 +321,12 @@ int pawl__cli_parse(struct pawl_arena *arena, const struct pawl_cli_command *roo
     if (!args->given || !args->operands)
         return pawl__error_code(err, arena->status);
     for (p.at = 1; p.at < argc && !args->help; p.at++) {
-        int status = read_word(&p, &only_operands);
-
+        status = read_word(&p, &only_operands);
         if (status != PAWL_OK)
             return status;
     }
-    return check_complete(&p);
+    status = check_complete(&p);
+    return status == PAWL_OK ? check_text(&p) : status;
 }
 
 /* ---- asking ----------------------------------------------------------------------------- */
@@ -316,6 +341,11 @@ static const struct pawl_cli_given *last_given(const struct pawl_cli_args *args,
             return &args->given[i - 1];
     }
     return NULL;
+}
+
+bool pawl__cli_knows(const struct pawl_cli_args *args, const char *name)
+{
+    return find(args, pawl__str(name), 0) != NULL;
 }
 
 bool pawl__cli_flag(const struct pawl_cli_args *args, const char *name)

@@ -1,13 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Output of all commands; see output.h. Standard output and standard error go through here only. */
+/*
+ * Output of all commands; see output.h. Standard output and standard error go through here only, so
+ * it is decided here, and nowhere else, which characters reach a terminal.
+ */
 #include "cli/output.h"
 
 #include "base/error.h"
+#include "cli/format.h"
 #include "cli/help.h"
 #include "os/process.h"
 
 #include <errno.h>
-#include <stdarg.h>
 #include <stdlib.h>
 
 /* The first failure is the one with the reason; later ones follow from it. */
@@ -17,13 +20,32 @@ static void note_failure(struct pawl_cli_stream *stream)
         stream->error = errno ? errno : EIO;
 }
 
-void pawl__cli_print(struct pawl_cli_stream *stream, const char *format, ...)
+/* The last of what was said, for when nobody could read it. */
+static void remember(struct pawl_cli_stream *stream, const char *bytes, size_t len)
 {
-    va_list args;
+    size_t room = sizeof stream->tail, keep = stream->tail_len;
 
-    va_start(args, format);
-    (void)vfprintf(stream->file, format, args);
-    va_end(args);
+    if (len >= room) {
+        bytes += len - room;
+        len = room;
+    }
+    if (keep > room - len) {
+        memmove(stream->tail, stream->tail + keep - (room - len), room - len);
+        keep = room - len;
+    }
+    memcpy(stream->tail + keep, bytes, len);
+    stream->tail_len = keep + len;
+}
+
+/* Bytes as they are. */
+static void put(void *ctx, const char *bytes, size_t len)
+{
+    struct pawl_cli_stream *stream = ctx;
+
+    if (len == 0)
+        return;
+    remember(stream, bytes, len);
+    (void)fwrite(bytes, 1, len, stream->file);
     note_failure(stream);
 }
 
@@ -33,42 +55,84 @@ void pawl__cli_flush(struct pawl_cli_stream *stream)
     note_failure(stream);
 }
 
-void pawl__cli_write(struct pawl_cli_stream *stream, struct pawl_str bytes)
+/* Most bytes of most texts. */
+static bool is_plain(char c)
 {
-    if (bytes.len > 0)
-        (void)fwrite(bytes.ptr, 1, bytes.len, stream->file);
-    note_failure(stream);
+    return c >= ' ' && c <= '~';
 }
 
-void pawl__cli_write_safe(struct pawl_cli_stream *stream, struct pawl_str text)
+/* Text of which no control character is written but those in `allowed`. */
+static void put_escaped(struct pawl_cli_stream *stream, struct pawl_str text, const char *allowed)
 {
     size_t at = 0;
 
     while (at < text.len) {
         char bytes[PAWL_PRINTABLE_MAX];
-        size_t len = pawl__printable_next(text, &at, false, bytes);
+        size_t start = at;
 
-        pawl__cli_write(stream, pawl__str_make(bytes, len));
+        while (at < text.len &&
+               (is_plain(text.ptr[at]) || (text.ptr[at] && strchr(allowed, text.ptr[at]))))
+            at++;
+        put(stream, text.ptr + start, at - start);
+        if (at < text.len)
+            put(stream, bytes, pawl__printable_next(text, &at, false, bytes));
     }
 }
 
+void pawl__cli_write(struct pawl_cli_stream *stream, struct pawl_str data)
+{
+    if (stream->terminal)
+        put_escaped(stream, data, "\n\t");
+    else
+        put(stream, data.ptr, data.len);
+}
+
+void pawl__cli_write_own(struct pawl_cli_stream *stream, const char *text)
+{
+    put(stream, text, strlen(text));
+}
+
+void pawl__cli_write_safe(struct pawl_cli_stream *stream, struct pawl_str text)
+{
+    put_escaped(stream, text, "");
+}
+
+/* ---- styles ------------------------------------------------------------------------------- */
+
+static const char *const styles[] = {
+    [PAWL_CLI_PLAIN] = "\033[0m",  [PAWL_CLI_BOLD] = "\033[1m",   [PAWL_CLI_DIM] = "\033[2m",
+    [PAWL_CLI_RED] = "\033[1;31m", [PAWL_CLI_GREEN] = "\033[32m",
+};
+
 const char *pawl__cli_style(const struct pawl_cli_stream *stream, enum pawl_cli_style style)
 {
-    if (!stream->color)
-        return "";
-    switch (style) {
-    case PAWL_CLI_PLAIN:
-        return "\033[0m";
-    case PAWL_CLI_BOLD:
-        return "\033[1m";
-    case PAWL_CLI_DIM:
-        return "\033[2m";
-    case PAWL_CLI_RED:
-        return "\033[1;31m";
-    case PAWL_CLI_GREEN:
-        return "\033[32m";
-    }
-    return "";
+    return stream->color ? styles[style] : "";
+}
+
+/* By its address, which no data has: the same bytes from elsewhere are none. */
+static bool is_style(const char *text)
+{
+    for (size_t i = 0; i < sizeof styles / sizeof styles[0]; i++)
+        if (text == styles[i])
+            return true;
+    return false;
+}
+
+static void put_argument(void *ctx, const char *text, size_t len)
+{
+    if (is_style(text))
+        put(ctx, text, len);
+    else
+        put_escaped(ctx, pawl__str_make(text, len), "");
+}
+
+void pawl__cli_print(struct pawl_cli_stream *stream, const char *format, ...)
+{
+    struct pawl_cli_format to = {.own = put, .argument = put_argument, .ctx = stream};
+
+    va_start(to.args, format);
+    pawl__cli_format(&to, format);
+    va_end(to.args);
 }
 
 static bool is_set(const char *variable)
@@ -82,9 +146,10 @@ void pawl__cli_colors(struct pawl_cli_stream *stream, const char *when)
 {
     const char *term = getenv("TERM");
 
+    stream->terminal = pawl__fd_is_terminal(fileno(stream->file));
     if (strcmp(when, "auto") == 0)
-        stream->color = pawl__fd_is_terminal(fileno(stream->file)) && !is_set("NO_COLOR") && term &&
-                        strcmp(term, "dumb") != 0;
+        stream->color =
+            stream->terminal && !is_set("NO_COLOR") && term && strcmp(term, "dumb") != 0;
     else
         stream->color = strcmp(when, "always") == 0;
 }
@@ -128,6 +193,32 @@ int pawl__cli_fail(struct pawl_cli *cli, const struct pawl_error *err, const cha
     return pawl__cli_exit_of(err->code);
 }
 
+/*
+ * What JSON leaves as it is and a terminal obeys (DEL, C1, marks that turn the direction of text)
+ * is written as \uXXXX, which says the same: such characters are inside of strings only.
+ */
+static void put_json(struct pawl_cli_stream *stream, struct pawl_str json)
+{
+    size_t at = 0;
+
+    while (at < json.len) {
+        char bytes[PAWL_PRINTABLE_MAX];
+        size_t start = at, len;
+
+        while (at < json.len && (is_plain(json.ptr[at]) || json.ptr[at] == '\n'))
+            at++;
+        put(stream, json.ptr + start, at - start);
+        if (at == json.len)
+            break;
+        start = at;
+        len = pawl__printable_next(json, &at, false, bytes);
+        if (bytes[0] == '\\' && bytes[1] == 'x')
+            pawl__cli_write_own(stream, json.ptr[start] == 0x7F ? "\\u007f" : "\\ufffd");
+        else
+            put(stream, bytes, len);
+    }
+}
+
 int pawl__cli_write_json(struct pawl_cli *cli, struct pawl_buf *json)
 {
     struct pawl_error err;
@@ -135,7 +226,7 @@ int pawl__cli_write_json(struct pawl_cli *cli, struct pawl_buf *json)
 
     pawl__buf_byte(json, '\n');
     if (json->status == PAWL_OK) {
-        pawl__cli_write(&cli->out, pawl__buf_peek(json));
+        put_json(&cli->out, pawl__buf_peek(json));
     } else {
         (void)pawl__error_set(&err, json->status, "cannot write the JSON document: %s",
                               pawl_error_text(json->status));
@@ -173,18 +264,37 @@ static const char *output_hint(int errnum)
     }
 }
 
-int pawl__cli_finish(struct pawl_cli *cli, int code)
+static void put_output_failure(struct pawl_cli *cli)
 {
-    const char *reason;
+    const char *reason = strerrordesc_np(cli->out.error);
     char message[160];
 
-    pawl__cli_flush(&cli->out);
-    if (cli->out.error == 0)
-        return code;
-    reason = strerrordesc_np(cli->out.error);
     (void)snprintf(message, sizeof message, "cannot write to standard output: %s",
                    reason ? reason : "unknown error");
     put_message(cli, message);
+}
+
+/* It happened, whoever reads of it or not: to repeat it would be wrong. */
+static int report_unread(struct pawl_cli *cli, int code)
+{
+    struct pawl_str tail = pawl__str_make(cli->out.tail, cli->out.tail_len);
+
+    put_output_failure(cli);
+    put_hint(cli, "it has happened, do not repeat it; what could not be written:");
+    put_escaped(&cli->err, tail, "\n\t");
+    if (tail.len > 0 && tail.ptr[tail.len - 1] != '\n')
+        pawl__cli_write_own(&cli->err, "\n");
+    return code == PAWL_CLI_EXIT_OK ? PAWL_CLI_EXIT_UNREAD : code;
+}
+
+int pawl__cli_finish(struct pawl_cli *cli, int code)
+{
+    pawl__cli_flush(&cli->out);
+    if (cli->out.error == 0)
+        return code;
+    if (cli->changed)
+        return report_unread(cli, code);
+    put_output_failure(cli);
     put_hint(cli, output_hint(cli->out.error));
     return PAWL_CLI_EXIT_FATAL;
 }

@@ -12,18 +12,25 @@
 
 #include "cli/command.h"
 
-/* Formatted, as it is. For data, and for texts that are ours. */
+/*
+ * Formatted. The format is ours and written as it is; of the texts in it every control character is
+ * escaped, line ends and marks that turn the direction of text too, but for the styles of
+ * pawl__cli_style().
+ */
 void pawl__cli_print(struct pawl_cli_stream *stream, const char *format, ...) PAWL_PRINTF(2, 3);
-/* Bytes as they are. */
-void pawl__cli_write(struct pawl_cli_stream *stream, struct pawl_str bytes);
+/* Data for programs: byte for byte, but on a terminal with control characters escaped (line ends
+ * and tabs stay). */
+void pawl__cli_write(struct pawl_cli_stream *stream, struct pawl_str data);
+/* A text of ours as it is, with line ends. Never for data. */
+void pawl__cli_write_own(struct pawl_cli_stream *stream, const char *text);
 /* Lets what was written so far go out, so that both streams are in order on a terminal. */
 void pawl__cli_flush(struct pawl_cli_stream *stream);
-/* Text of unknown origin, made safe for a terminal. */
+/* Text of unknown origin as one line, with every control character escaped. */
 void pawl__cli_write_safe(struct pawl_cli_stream *stream, struct pawl_str text);
 
 /*
- * Prints a JSON document and a newline, and releases the buffer. Answers EXIT_OK, or reports the
- * buffer's failure and answers its exit code.
+ * Prints a JSON document and a newline, with what a terminal obeys as \\uXXXX, and releases the
+ * buffer. Answers EXIT_OK, or reports the buffer's failure and answers its exit code.
  */
 int pawl__cli_write_json(struct pawl_cli *cli, struct pawl_buf *json);
 
@@ -48,7 +55,11 @@ int pawl__cli_fail(struct pawl_cli *cli, const struct pawl_error *err, const cha
 /* Reports a wrong command line, with the usage and where to find more. Answers EXIT_USAGE. */
 int pawl__cli_fail_usage(struct pawl_cli *cli, const struct pawl_error *err);
 
-/* Flushes `out`, and reports what could not be written. `code`, or EXIT_FATAL in its place. */
+/*
+ * Flushes `out`, and reports what could not be written. `code`, or EXIT_FATAL in its place; of a
+ * command that has changed something (`cli->changed`) EXIT_UNREAD, with the end of what it said on
+ * standard error.
+ */
 int pawl__cli_finish(struct pawl_cli *cli, int code);
 
 /*

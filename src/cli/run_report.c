@@ -80,9 +80,9 @@ void pawl__run_show_problems(struct run *run, const struct pawl_cli_definition *
 static void say(struct pawl_cli_stream *to, const char *before, struct pawl_str text,
                 const char *after)
 {
-    pawl__cli_print(to, "%s", before);
+    pawl__cli_write_own(to, before);
     pawl__cli_write_safe(to, text);
-    pawl__cli_print(to, "%s", after);
+    pawl__cli_write_own(to, after);
 }
 
 static void say_bookmark(struct pawl_cli_stream *to, const struct pawl_json *bookmark)

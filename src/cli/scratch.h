@@ -1,27 +1,32 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A node for the time of one command that stores nothing: the vocabulary, scripts, a store in
- * memory and the runtime on it. `pawl run` and `pawl eval` have one; commands on a store have a
- * session (session.h).
+ * A node for the time of one command that stores nothing. The host composes it by the same features
+ * and settings as every other node; only the store is in memory. `pawl run` and `pawl eval` have
+ * one; commands on a store have a session (session.h). A command that wants one has
+ * PAWL_CLI_SETTINGS_OPTIONS in its table of options.
  */
 #ifndef PAWL_CLI_SCRATCH_H
 #define PAWL_CLI_SCRATCH_H
 
 #include "cli/command.h"
-#include "expressions/javascript.h"
+#include "host/configuration.h"
+#include "host/host.h"
 #include "os/clock_env.h"
 #include "runtime/runtime.h"
 
 struct pawl_cli_scratch {
     struct pawl_clock_env *clock; /* NULL: the time is what it is */
     struct pawl_env *env;         /* with that clock */
-    struct pawl_engine engine;
-    struct pawl_javascript *javascript;
+    struct pawl_configuration configuration;
+    bool configured; /* `configuration` is to be released */
+    const struct pawl_activity *activity;
+    struct pawl_host *host;
+    struct pawl_engine *engine; /* these three are the host's */
     struct pawl_store *store;
-    struct pawl_http_executor *http;
     struct pawl_runtime *runtime;
 };
 
+/* Borrowed until the close. */
 struct pawl_cli_scratch_options {
     struct pawl_runtime_hooks hooks;
     const struct pawl_activity *activity; /* one type more; NULL: none */

@@ -116,6 +116,10 @@ static int run_body(struct pawl_cli *cli, bool looks_only,
     if (status != PAWL_OK)
         return pawl__cli_fail(cli, &err, pawl__cli_session_hint(status));
     code = body(&session, &err);
+    /* Whatever the code: what such a command says on standard output has happened. */
+    if (!looks_only &&
+        !(pawl__cli_knows(&cli->args, "dry-run") && pawl__cli_flag(&cli->args, "dry-run")))
+        cli->changed = true;
     pawl__cli_session_close(&session);
     return code;
 }

@@ -19,7 +19,11 @@ PAWL_MUST_CHECK int pawl__cli_open_store(struct pawl_cli *cli, size_t operand, u
                                          struct pawl_store **out, const char **shown,
                                          struct pawl_error *err);
 
-/* What to do about an error of it. */
+/* The mode of files that are made: the setting file.mode. */
+PAWL_MUST_CHECK int pawl__cli_file_mode(struct pawl_cli *cli, uint32_t *out,
+                                        struct pawl_error *err);
+
+/* What to do about an error of either. */
 const char *pawl__cli_store_hint(int code);
 
 #define PAWL_CLI_SIZE_TEXT 32

@@ -29,9 +29,10 @@ static void write_settings(struct pawl_cli_stream *to)
 {
     pawl__cli_print(
         to,
-        "Settings of commands that work with a store. 'pawl config' shows their values.\n"
+        "Settings of commands that run workflows or work with a store. 'pawl config' shows them.\n"
         "A value comes from the strongest of: an option ('--set NAME=VALUE', or the one below),\n"
-        "the environment variable, a file of 'NAME = VALUE' lines, the default.\n\n");
+        "the environment variable, files of 'NAME = VALUE' lines, the default. http.deny adds\n"
+        "up: no source can take back what another one forbids.\n\n");
     for (unsigned i = 0; i < PAWL_SETTING_COUNT; i++) {
         const struct pawl_setting *setting = pawl__setting((enum pawl_setting_id)i);
 
@@ -44,10 +45,12 @@ static void write_settings(struct pawl_cli_stream *to)
         pawl__cli_print(to, "\n");
     }
     pawl__cli_print(
-        to, "\n"
-            "The file is the one that --config or PAWL_CONFIG names, else ./pawl.conf, else\n"
-            "/etc/pawl/pawl.conf. '#' begins a comment line. Times have a unit (500ms, 10s, 5m),\n"
-            "sizes may have one (64K, 1M, 2G, by 1024).\n");
+        to,
+        "\n"
+        "The files are /etc/pawl/pawl.conf, then the one that --config or PAWL_CONFIG names,\n"
+        "else ~/.config/pawl/pawl.conf and ./pawl.conf; later ones win. One that was not named\n"
+        "must belong to you or to root and not be writable for everybody. '#' begins a comment\n"
+        "line. Times have a unit (500ms, 10s, 5m), sizes may have one (64K, 1M, 2G, by 1024).\n");
 }
 
 static const char environment[] =

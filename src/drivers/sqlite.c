@@ -246,6 +246,11 @@ static int open_handle(struct pawl_sqlite *db, uint32_t flags, struct pawl_error
         how |= SQLITE_OPEN_READONLY;
     else
         how |= SQLITE_OPEN_READWRITE | (flags & PAWL_SQLITE_CREATE ? SQLITE_OPEN_CREATE : 0);
+    /* SQLite itself would make it readable for all. What it puts beside it has the same mode. What
+     * cannot be made is its to tell, but a link that leads nowhere: it would follow that. */
+    if (flags & PAWL_SQLITE_CREATE &&
+        pawl__file_make(db->path, flags >> 16 ? (mode_t)(flags >> 16) : 0600, err) == PAWL_EINVAL)
+        return PAWL_EINVAL;
     result = sqlite3_open_v2(db->path, &db->db, how, NULL);
     if (result != SQLITE_OK)
         return db->db ? set_error(db, result, err) : pawl__error_code(err, PAWL_ENOMEM);

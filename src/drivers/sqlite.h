@@ -32,6 +32,8 @@
 
 #define PAWL_SQLITE_CREATE 1u /* make the file when it is not there */
 #define PAWL_SQLITE_READ 2u   /* nothing can be written */
+/* The mode of a file that is made, and of those that SQLite puts beside it; none: 0600. */
+#define PAWL_SQLITE_MODE(mode) ((uint32_t)(mode) << 16)
 
 struct pawl_sqlite;
 struct pawl_sqlite_statement;

@@ -39,6 +39,26 @@ static bool is_name(const char *name, bool dots)
     return true;
 }
 
+/* What is shown of it, to people and in documents. Names are checked elsewhere. */
+static int check_words(const struct pawl_activity_type *type, struct pawl_error *err)
+{
+    int status = pawl__embed_check_utf8(type->category, "an activity's category", err);
+
+    if (status == PAWL_OK)
+        status = pawl__embed_check_utf8(type->display_name, "an activity's display_name", err);
+    if (status == PAWL_OK)
+        status = pawl__embed_check_utf8(type->description, "an activity's description", err);
+    for (size_t i = 0; i < type->input_count && status == PAWL_OK; i++)
+        status = pawl__embed_check_utf8(type->inputs[i].description, "an input's description", err);
+    for (size_t i = 0; i < type->output_count && status == PAWL_OK; i++)
+        status =
+            pawl__embed_check_utf8(type->outputs[i].description, "an output's description", err);
+    for (size_t i = 0; i < type->outcome_count && status == PAWL_OK; i++)
+        status = pawl__embed_check_utf8(type->outcomes[i], "an outcome of an activity", err);
+    return status == PAWL_OK ? PAWL_OK
+                             : pawl__error_prefix(err, status, "activity '%s'", type->type);
+}
+
 static int check_type(const struct pawl_activity_type *type, size_t index, struct pawl_error *err)
 {
     if (!is_name(type->type, true))
@@ -59,7 +79,7 @@ static int check_type(const struct pawl_activity_type *type, size_t index, struc
         return pawl__error_set(err, PAWL_EINVAL,
                                "activity '%s' has more than %u inputs, outputs or outcomes",
                                type->type, MEMBERS_MAX);
-    return PAWL_OK;
+    return check_words(type, err);
 }
 
 /* What an input or an output is called, and its type. */

@@ -75,10 +75,19 @@ static int parse(struct pawl_context *context, const char *what, const char *nam
     int status =
         pawl__embed_parse(pawl__context_arena(context), json, name ? name : what, out, &err);
 
-    if (status == PAWL_EPARSE)
+    if (status == PAWL_EPARSE || status == PAWL_EINVAL)
         status = pawl__raise(context, FAULT, "%s: %s is not JSON: %s", type_name(context), what,
                              err.msg);
     return status;
+}
+
+/* Text of the program's that is not UTF-8 faults. */
+static int check_text(struct pawl_context *context, const char *what, const char *text)
+{
+    if (!text || pawl__utf8_valid(pawl__str(text)))
+        return PAWL_OK;
+    return told(context,
+                pawl__raise(context, FAULT, "%s: %s is not UTF-8", type_name(context), what));
 }
 
 static int convert(struct pawl_context *context, struct pawl_value value,
@@ -276,6 +285,9 @@ int pawl_context_complete(struct pawl_context *context, const char *const *outco
     if (!names)
         return told(context, pawl__arena_status(pawl__context_arena(context)));
     for (size_t i = 0; i < count; i++) {
+        status = check_text(context, "an outcome", outcomes[i]);
+        if (status != PAWL_OK)
+            return status;
         names[i] = pawl__arena_str(pawl__context_arena(context), pawl__str(outcomes[i]));
         if (!names[i].ptr)
             return told(context, pawl__arena_status(pawl__context_arena(context)));
@@ -307,7 +319,9 @@ int pawl_context_wait(struct pawl_context *context, const char *name, const char
 
     if (status != PAWL_OK)
         return status;
-    status = parse(context, "what it waits for", NULL, payload, &args.payload);
+    status = check_text(context, "the name of what it waits for", name);
+    if (status == PAWL_OK)
+        status = parse(context, "what it waits for", NULL, payload, &args.payload);
     if (status == PAWL_OK && name && *name) {
         args.name = pawl__arena_str(pawl__context_arena(context), pawl__str(name)).ptr;
         if (!args.name)
@@ -361,7 +375,9 @@ static int check_key(struct pawl_context *context, const char *key, const void *
 {
     int status = changes ? changeable(context) : ready(context);
 
-    return status == PAWL_OK && (!key || !*key || !out) ? PAWL_EINVAL : status;
+    if (status == PAWL_OK && (!key || !*key || !out))
+        return PAWL_EINVAL;
+    return status == PAWL_OK ? check_text(context, "a key or name", key) : status;
 }
 
 int pawl_context_memory(struct pawl_context *context, const char *key, const char **json)

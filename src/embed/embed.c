@@ -8,6 +8,7 @@
 #include "base/alloc.h"
 #include "base/error.h"
 #include "host/features.h"
+#include "os/process.h"
 
 #include <stdio.h>
 
@@ -22,7 +23,21 @@ int pawl__embed_check(const struct pawl *pawl, struct pawl_error *err)
 {
     if (!pawl)
         return pawl__error_set(err, PAWL_EINVAL, "no struct pawl was given: open one first");
+    if (pawl->process_id != pawl__process_id())
+        return pawl__error_set(err, PAWL_EINVAL,
+                               "this struct pawl was opened before a fork, and belongs to the "
+                               "parent: open another one in this process");
     return PAWL_OK;
+}
+
+int pawl__embed_check_utf8(const char *text, const char *what, struct pawl_error *err)
+{
+    struct pawl_str whole = pawl__str(text ? text : "");
+
+    if (pawl__utf8_valid(whole))
+        return PAWL_OK;
+    return pawl__error_set(err, PAWL_EINVAL, "%s is not UTF-8: byte %zu is wrong", what,
+                           pawl__utf8_valid_prefix(whole));
 }
 
 int pawl__embed_check_text(const struct pawl *pawl, const char *text, const char *what,
@@ -32,7 +47,7 @@ int pawl__embed_check_text(const struct pawl *pawl, const char *text, const char
 
     if (status == PAWL_OK && (!text || !*text))
         status = pawl__error_set(err, PAWL_EINVAL, "%s was not given", what);
-    return status;
+    return status == PAWL_OK ? pawl__embed_check_utf8(text, what, err) : status;
 }
 
 int64_t pawl__embed_deadline(const struct pawl *pawl)
@@ -63,6 +78,9 @@ int pawl__embed_parse(struct pawl_arena *arena, const char *json, const char *wh
         *out = pawl__json_null();
         return PAWL_OK;
     }
+    status = pawl__embed_check_utf8(json, what, err);
+    if (status != PAWL_OK)
+        return status;
     status = pawl__json_parse(arena, pawl__str(json), NULL, out, NULL, err);
     return status == PAWL_OK ? PAWL_OK : pawl__error_prefix(err, status, "%s", what);
 }
@@ -266,6 +284,22 @@ static int configure(struct pawl *pawl, const struct pawl_options *options, stru
 
 static int check_options(const struct pawl_options *options, struct pawl_error *err)
 {
+    const struct {
+        const char *text, *what;
+    } texts[] = {
+        {options->store, "options.store"},
+        {options->node_id, "options.node_id"},
+        {options->config_file, "options.config_file"},
+        {options->distributed ? options->distributed->lock : NULL, "options.distributed->lock"},
+    };
+    int status = PAWL_OK;
+
+    for (size_t i = 0; i < sizeof texts / sizeof texts[0] && status == PAWL_OK; i++)
+        status = pawl__embed_check_utf8(texts[i].text, texts[i].what, err);
+    for (size_t i = 0; i < options->setting_count && options->settings && status == PAWL_OK; i++)
+        status = pawl__embed_check_utf8(options->settings[i], "a setting of the options", err);
+    if (status != PAWL_OK)
+        return status;
     if (options->workers > PAWL_WORKER_COUNT_MAX)
         return pawl__error_set(err, PAWL_EINVAL, "%u workers are too many: %d are the most",
                                options->workers, PAWL_WORKER_COUNT_MAX);
@@ -331,6 +365,7 @@ static int make(const struct pawl_options *options, struct pawl **out, struct pa
         return PAWL_ENOMEM;
     }
     pawl->env = env;
+    pawl->process_id = pawl__process_id();
     pawl->owns_env = !options->env;
     pawl->options = *options;
     pawl->wait_ns = options->timeout_ms == 0                      ? WAIT_NS_DEFAULT
@@ -378,7 +413,8 @@ void pawl_close(struct pawl *pawl)
     struct pawl_env *env;
     bool owns_env;
 
-    if (!pawl)
+    /* What was opened before a fork is the parent's: its connections, its place in the store. */
+    if (!pawl || pawl->process_id != pawl__process_id())
         return;
     env = pawl->env;
     owns_env = pawl->owns_env;

@@ -37,6 +37,7 @@ struct embed_activity {
 
 struct pawl {
     struct pawl_env *env;
+    int64_t process_id; /* that opened it: after a fork it is the parent's */
     bool owns_env;
     struct pawl_options options; /* members that outlive the opening */
     int64_t wait_ns;             /* of calls */
@@ -51,15 +52,20 @@ struct pawl {
 
 /* ---- embed.c ------------------------------------------------------------------------------- */
 
-/* PAWL_EINVAL when `pawl` is NULL, or `text` (when it must be given) is NULL or "". */
+/* PAWL_EINVAL when `pawl` is NULL or of another process, or `text` (which must be given) is NULL,
+ * "" or not UTF-8. */
 PAWL_MUST_CHECK int pawl__embed_check(const struct pawl *pawl, struct pawl_error *err);
 PAWL_MUST_CHECK int pawl__embed_check_text(const struct pawl *pawl, const char *text,
                                            const char *what, struct pawl_error *err);
+/* Of a text that may be NULL. PAWL_EINVAL names it. */
+PAWL_MUST_CHECK int pawl__embed_check_utf8(const char *text, const char *what,
+                                           struct pawl_error *err);
 /* The time by which a call that begins now is answered; and so many milliseconds from now. */
 int64_t pawl__embed_deadline(const struct pawl *pawl);
 int64_t pawl__embed_after_ms(const struct pawl *pawl, int64_t timeout_ms);
 
-/* Reads JSON. NULL and "" are null. PAWL_EPARSE with `what` before the message. */
+/* Reads JSON. NULL and "" are null. PAWL_EINVAL: not UTF-8; PAWL_EPARSE with `what` before the
+ * message. */
 PAWL_MUST_CHECK int pawl__embed_parse(struct pawl_arena *arena, const char *json, const char *what,
                                       struct pawl_json *out, struct pawl_error *err);
 /* The same of an object; NULL and "" are {}. PAWL_EINVAL: it is something else. */

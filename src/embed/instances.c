@@ -78,6 +78,12 @@ static int check_start(const struct pawl *pawl, const struct pawl_start_options 
         status = pawl__embed_check_text(pawl, start->definition_id, "the definition's id", err);
     if (status == PAWL_OK && start->instance_id && *start->instance_id)
         status = pawl__embed_check_instance(pawl, start->instance_id, err);
+    if (status == PAWL_OK)
+        status = pawl__embed_check_utf8(start->correlation_id, "the correlation id", err);
+    if (status == PAWL_OK)
+        status = pawl__embed_check_utf8(start->name, "the instance's name", err);
+    if (status == PAWL_OK)
+        status = pawl__embed_check_utf8(start->idempotency_key, "the idempotency key", err);
     return status;
 }
 
@@ -122,6 +128,8 @@ int pawl_instance_resume(struct pawl *pawl, const char *instance_id, const char 
     struct pawl_arena arena;
     int status = pawl__embed_check_instance(pawl, instance_id, err);
 
+    if (status == PAWL_OK)
+        status = pawl__embed_check_utf8(bookmark_id, "the bookmark's id", err);
     if (status != PAWL_OK)
         return status;
     pawl__arena_init(&arena, &pawl->env->alloc, EMBED_BYTES_MAX);

@@ -103,6 +103,24 @@ static int where_status(struct listing *listing, const struct pawl_instance_filt
     return PAWL_OK;
 }
 
+static int check_filter(const struct pawl_instance_filter *filter, struct pawl_error *err)
+{
+    const struct {
+        const char *text, *what;
+    } texts[] = {
+        {filter->definition_id, "the filter's definition_id"},
+        {filter->correlation_id, "the filter's correlation_id"},
+        {filter->parent_id, "the filter's parent_id"},
+        {filter->name, "the filter's name"},
+        {filter->after ? filter->after->id : NULL, "the id of the instance to go on after"},
+    };
+    int status = PAWL_OK;
+
+    for (size_t i = 0; i < sizeof texts / sizeof texts[0] && status == PAWL_OK; i++)
+        status = pawl__embed_check_utf8(texts[i].text, texts[i].what, err);
+    return status;
+}
+
 static int make_query(struct listing *listing, const struct pawl_instance_filter *filter,
                       bool with_rows, bool with_total, struct pawl_error *err)
 {
@@ -169,6 +187,8 @@ int pawl_instances_list(struct pawl *pawl, const struct pawl_instance_filter *fi
     bool stop = false;
     int status = pawl__embed_check(pawl, err);
 
+    if (status == PAWL_OK && filter)
+        status = check_filter(filter, err);
     if (status == PAWL_OK)
         status = make_query(&listing, filter ? filter : &all, row != NULL, total != NULL, err);
     if (status != PAWL_OK)

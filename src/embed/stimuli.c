@@ -28,6 +28,20 @@ static struct pawl_stimulus addressed(const struct pawl_send_options *options)
     return stimulus;
 }
 
+static int check_options(const struct pawl_send_options *options, struct pawl_error *err)
+{
+    int status = PAWL_OK;
+
+    if (!options)
+        return PAWL_OK;
+    status = pawl__embed_check_utf8(options->correlation_id, "the correlation id", err);
+    if (status == PAWL_OK)
+        status = pawl__embed_check_utf8(options->instance_id, "the instance's id", err);
+    if (status == PAWL_OK)
+        status = pawl__embed_check_utf8(options->idempotency_key, "the idempotency key", err);
+    return status;
+}
+
 int pawl_event_send(struct pawl *pawl, const char *name, const char *payload,
                     const struct pawl_send_options *options, struct pawl_send_outcome *out,
                     struct pawl_error *err)
@@ -39,6 +53,8 @@ int pawl_event_send(struct pawl *pawl, const char *name, const char *payload,
     struct pawl_arena arena;
     int status = pawl__embed_check_text(pawl, name, "the event's name", err);
 
+    if (status == PAWL_OK)
+        status = check_options(options, err);
     if (status != PAWL_OK)
         return status;
     pawl__arena_init(&arena, &pawl->env->alloc, EMBED_BYTES_MAX);
@@ -82,6 +98,8 @@ int pawl_stimulus_send(struct pawl *pawl, const char *name, const char *payload,
     struct pawl_arena arena;
     int status = pawl__embed_check_text(pawl, name, "the stimulus' name", err);
 
+    if (status == PAWL_OK)
+        status = check_options(options, err);
     if (status != PAWL_OK)
         return status;
     pawl__arena_init(&arena, &pawl->env->alloc, EMBED_BYTES_MAX);

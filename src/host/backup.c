@@ -15,7 +15,7 @@
 #include <limits.h>
 #include <stdio.h>
 
-#define FILE_MODE 0600 /* states and payloads are nobody else's business */
+#define FILE_MODE_DEFAULT 0600 /* states and payloads are nobody else's business */
 
 /* Rows per load(), and their bytes: one transaction of a size that every backend likes. */
 #define LOAD_ROWS_MAX 1000
@@ -44,7 +44,8 @@ static int write_part(struct pawl_env *env, struct pawl_store *store, const char
 {
     struct pawl_backup_sink sink = {append, NULL};
     struct pawl_file *file = NULL;
-    int status = pawl__file_open(&env->alloc, part, FILE_MODE, &file, err);
+    uint32_t mode = options && options->file_mode ? options->file_mode : FILE_MODE_DEFAULT;
+    int status = pawl__file_open(&env->alloc, part, mode, &file, err);
 
     if (status != PAWL_OK)
         return status;

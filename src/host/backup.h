@@ -64,6 +64,7 @@ struct pawl_backup_source {
 
 struct pawl_backup_options {
     bool plain;             /* not compressed */
+    uint32_t file_mode;     /* of a file that is written; 0: 0600 */
     size_t block_bytes_max; /* reading: refuses larger blocks; 0: PAWL_BACKUP_BLOCK_MAX */
     /* Called now and then with what was done so far. NULL: nobody watches. */
     void (*progress)(void *ctx, const struct pawl_backup_counts *so_far);

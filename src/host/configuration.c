@@ -11,6 +11,7 @@
 #include "host/uri.h"
 #include "os/file.h"
 
+#include <limits.h>
 #include <stdio.h>
 
 /* ---- values ------------------------------------------------------------------------------ */
@@ -92,11 +93,16 @@ static bool read_duration(struct pawl_str text, int64_t *out)
     return true;
 }
 
-static bool read_choice(struct pawl_str text, const char *const *choices)
+static bool read_choice(struct pawl_str text, const char *const *choices, int64_t *number)
 {
-    for (; *choices; choices++)
-        if (pawl__str_is(text, *choices))
-            return true;
+    for (; *choices; choices++) {
+        if (!pawl__str_is(text, *choices))
+            continue;
+        *number = 0;
+        for (size_t i = 0; i < text.len && text.ptr[i] >= '0' && text.ptr[i] <= '7'; i++)
+            *number = *number * 8 + (text.ptr[i] - '0');
+        return true;
+    }
     return false;
 }
 
@@ -156,7 +162,7 @@ static bool read_value(const struct pawl_setting *setting, struct pawl_str text,
     case PAWL_SETTING_URI:
         return is_plain(text);
     case PAWL_SETTING_CHOICE:
-        return read_choice(text, setting->choices);
+        return read_choice(text, setting->choices, number);
     case PAWL_SETTING_BOOL:
         return read_bool(text, number);
     case PAWL_SETTING_INT:
@@ -201,7 +207,7 @@ static int refuse(struct pawl_configuration *configuration, const struct pawl_se
 void pawl__configuration_init(struct pawl_configuration *configuration,
                               const struct pawl_allocator *alloc)
 {
-    *configuration = (struct pawl_configuration){.file = NULL};
+    *configuration = (struct pawl_configuration){.file_count = 0};
     pawl__arena_init(&configuration->arena, alloc, PAWL_CONFIGURATION_BYTES_MAX);
     for (unsigned id = 0; id < PAWL_SETTING_COUNT; id++) {
         const struct pawl_setting *setting = pawl__setting((enum pawl_setting_id)id);
@@ -217,6 +223,49 @@ void pawl__configuration_release(struct pawl_configuration *configuration)
     pawl__arena_release(&configuration->arena);
 }
 
+static bool has_word(struct pawl_str list, struct pawl_str word)
+{
+    size_t at = 0;
+
+    while (at < list.len) {
+        size_t end = pawl__str_find(list, ' ', at);
+
+        if (pawl__str_equal(pawl__str_slice(list, at, end), word))
+            return true;
+        at = end == SIZE_MAX ? list.len : end + 1;
+    }
+    return false;
+}
+
+/* A list with the words of another one that it does not have yet; and where it comes from. */
+static int add_to_list(struct pawl_configuration *configuration, struct pawl_setting_value *value,
+                       struct pawl_str text, enum pawl_origin origin, const char *place,
+                       struct pawl_error *err)
+{
+    struct pawl_arena *arena = &configuration->arena;
+    const char *list = value->text, *places = value->place;
+    size_t at = 0;
+
+    while (at < text.len && list) {
+        size_t end = at;
+        struct pawl_str word;
+
+        while (end < text.len && text.ptr[end] != ' ' && text.ptr[end] != ',')
+            end++;
+        word = pawl__str_slice(text, at, end);
+        at = end + 1;
+        if (word.len > 0 && !has_word(pawl__str(list), word))
+            list =
+                pawl__arena_printf(arena, "%s%s%.*s", list, list[0] ? " " : "", PAWL_STR_ARG(word));
+    }
+    places = pawl__arena_printf(arena, "%s%s%s", places, places[0] ? ", " : "", place);
+    if (!list || !places)
+        return pawl__error_code(err, pawl__arena_status(arena));
+    *value = (struct pawl_setting_value){list, 0, origin > value->origin ? origin : value->origin,
+                                         places};
+    return PAWL_OK;
+}
+
 int pawl__configuration_set(struct pawl_configuration *configuration, enum pawl_setting_id id,
                             struct pawl_str text, enum pawl_origin origin, const char *place,
                             struct pawl_error *err)
@@ -228,6 +277,8 @@ int pawl__configuration_set(struct pawl_configuration *configuration, enum pawl_
 
     if (!read_value(setting, text, &number))
         return refuse(configuration, setting, text, place, err);
+    if (setting->grows)
+        return add_to_list(configuration, value, text, origin, place, err);
     if (origin < value->origin)
         return PAWL_OK;
     copy = pawl__arena_str(&configuration->arena, text);
@@ -337,7 +388,8 @@ int pawl__configuration_parse(struct pawl_configuration *configuration, struct p
     return status;
 }
 
-static int read_file(struct pawl_configuration *configuration, const char *path,
+/* One that was found, and not named, must be trusted. */
+static int read_file(struct pawl_configuration *configuration, const char *path, bool named,
                      struct pawl_error *err)
 {
     struct pawl_str copy = pawl__arena_str(&configuration->arena, pawl__str(path));
@@ -347,13 +399,25 @@ static int read_file(struct pawl_configuration *configuration, const char *path,
     if (!copy.ptr)
         return pawl__error_code(err, pawl__arena_status(&configuration->arena));
     pawl__buf_init(&buf, configuration->arena.alloc, PAWL_CONFIGURATION_FILE_MAX);
-    status = pawl__file_read(path, &buf, err);
+    status = named ? pawl__file_read(path, &buf, err) : pawl__file_read_trusted(path, &buf, err);
     if (status == PAWL_OK)
         status = pawl__configuration_parse(configuration, pawl__buf_peek(&buf), path, err);
     if (status == PAWL_OK)
-        configuration->file = copy.ptr;
+        configuration->files[configuration->file_count++] = copy.ptr;
     pawl__buf_release(&buf);
     return status;
+}
+
+static int read_if_there(struct pawl_configuration *configuration, const char *path,
+                         struct pawl_error *err)
+{
+    bool there = false;
+    int status = pawl__file_exists(path, &there, err);
+
+    /* A folder that may not be looked into has nothing for this user. */
+    if (status == PAWL_EPERM)
+        return PAWL_OK;
+    return status == PAWL_OK && there ? read_file(configuration, path, false, err) : status;
 }
 
 static const char *variable(const struct pawl_configuration_sources *sources, const char *name)
@@ -363,32 +427,47 @@ static const char *variable(const struct pawl_configuration_sources *sources, co
     return value && value[0] != '\0' ? value : NULL;
 }
 
-static int read_some_file(struct pawl_configuration *configuration,
-                          const struct pawl_configuration_sources *sources, struct pawl_error *err)
+static int read_users_file(struct pawl_configuration *configuration,
+                           const struct pawl_configuration_sources *sources, struct pawl_error *err)
 {
-    static const char *const places[] = {PAWL_CONFIGURATION_FILE_HERE,
-                                         PAWL_CONFIGURATION_FILE_SYSTEM};
+    const char *folder = variable(sources, "XDG_CONFIG_HOME"), *between = "/";
+    char path[PATH_MAX];
+
+    if (!folder || folder[0] != '/') {
+        folder = variable(sources, "HOME");
+        between = "/.config/";
+    }
+    if (!folder || folder[0] != '/' ||
+        (size_t)snprintf(path, sizeof path, "%s%s%s", folder, between,
+                         PAWL_CONFIGURATION_FILE_USER) >= sizeof path)
+        return PAWL_OK;
+    return read_if_there(configuration, path, err);
+}
+
+static int read_files(struct pawl_configuration *configuration,
+                      const struct pawl_configuration_sources *sources, struct pawl_error *err)
+{
     const char *named = sources->file;
+    int status = PAWL_OK;
 
     if (!named)
         named = variable(sources, PAWL_CONFIGURATION_FILE_VARIABLE);
-    if (named)
-        return read_file(configuration, named, err);
-    for (size_t i = 0; !sources->no_search && i < sizeof places / sizeof places[0]; i++) {
-        bool there = false;
-        int status = pawl__file_exists(places[i], &there, err);
-
-        if (status != PAWL_OK || there)
-            return there ? read_file(configuration, places[i], err) : status;
-    }
-    return PAWL_OK;
+    if (!sources->no_search)
+        status = read_if_there(configuration, PAWL_CONFIGURATION_FILE_SYSTEM, err);
+    if (status == PAWL_OK && named)
+        return read_file(configuration, named, true, err);
+    if (status == PAWL_OK && !sources->no_search)
+        status = read_users_file(configuration, sources, err);
+    if (status == PAWL_OK && !sources->no_search)
+        status = read_if_there(configuration, PAWL_CONFIGURATION_FILE_HERE, err);
+    return status;
 }
 
 int pawl__configuration_read(struct pawl_configuration *configuration,
                              const struct pawl_configuration_sources *sources,
                              struct pawl_error *err)
 {
-    int status = read_some_file(configuration, sources, err);
+    int status = read_files(configuration, sources, err);
 
     for (unsigned id = 0; id < PAWL_SETTING_COUNT && status == PAWL_OK; id++) {
         const char *name = pawl__setting((enum pawl_setting_id)id)->variable;

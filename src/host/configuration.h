@@ -2,12 +2,17 @@
 /*
  * The configuration of a node: the value of every setting (settings.h), and where it came from.
  *
- * Sources, from the weakest to the strongest; which one is read first does not matter:
+ * Sources, from the weakest to the strongest:
  *
  *     default     the table's, or one that the host computed (the machine's name)
- *     file        `key = value` lines; see pawl__configuration_parse()
+ *     file        `key = value` lines; see pawl__configuration_parse(). Of several files the one
+ *                 that is read later is stronger
  *     variable    PAWL_…; an empty one counts as not set
  *     option      the command line
+ *
+ * A stronger source replaces the value, but for a list that says what is forbidden (`grows` in
+ * settings.h): there each source adds to the others, so that none can take back what another one
+ * forbids.
  *
  * A value is checked when it is set, by its type and range; a message names the source, the setting
  * and what it may be. A configuration is filled at the start and then only read, by any thread.
@@ -26,10 +31,17 @@
 /* All values and their origins. */
 #define PAWL_CONFIGURATION_BYTES_MAX ((size_t)4 << 20)
 
-/* Where a file is looked for when none is named, the first that is there. */
-#define PAWL_CONFIGURATION_FILE_HERE "pawl.conf"
+/*
+ * The files that are read when they are there, in this order: the machine's, always; the user's
+ * ($XDG_CONFIG_HOME/pawl/pawl.conf, else $HOME/.config/pawl/pawl.conf) and that of the working
+ * folder, unless another one is named in place of these two.
+ */
 #define PAWL_CONFIGURATION_FILE_SYSTEM "/etc/pawl/pawl.conf"
+#define PAWL_CONFIGURATION_FILE_USER "pawl/pawl.conf"
+#define PAWL_CONFIGURATION_FILE_HERE "pawl.conf"
 #define PAWL_CONFIGURATION_FILE_VARIABLE "PAWL_CONFIG"
+
+#define PAWL_CONFIGURATION_FILES_MAX 3
 
 enum pawl_origin {
     PAWL_ORIGIN_DEFAULT,
@@ -42,13 +54,15 @@ struct pawl_setting_value {
     const char *text; /* as it was written, trimmed */
     int64_t number;   /* of the types that have one; BOOL: 0 or 1 */
     enum pawl_origin origin;
-    const char *place; /* "pawl.conf:3", "PAWL_STORE", "--store"; "" of a default */
+    /* "pawl.conf:3", "PAWL_STORE", "--store"; of a list with commas between; "" of a default */
+    const char *place;
 };
 
 struct pawl_configuration {
     struct pawl_arena arena;
     struct pawl_setting_value values[PAWL_SETTING_COUNT];
-    const char *file; /* that was read; NULL: none */
+    const char *files[PAWL_CONFIGURATION_FILES_MAX]; /* that were read, the strongest last */
+    size_t file_count;
 };
 
 /* All defaults. Allocates nothing. */
@@ -81,7 +95,7 @@ PAWL_MUST_CHECK int pawl__configuration_parse(struct pawl_configuration *configu
                                               struct pawl_error *err);
 
 struct pawl_configuration_sources {
-    const char *file; /* --config; NULL: PAWL_CONFIG, else the first of the two places above */
+    const char *file; /* --config; NULL: PAWL_CONFIG, else those that are found, see above */
     /* The variable's value; NULL when it is not set. NULL: no variables. */
     const char *(*variable)(void *ctx, const char *name);
     void *ctx;
@@ -89,8 +103,9 @@ struct pawl_configuration_sources {
 };
 
 /*
- * Reads file and variables. A file that was named must be there: PAWL_ENOTFOUND; one that was
- * looked for need not be.
+ * Reads files and variables. A file that was named must be there: PAWL_ENOTFOUND; one that was
+ * looked for need not be, but must be trusted: PAWL_EPERM when it belongs to somebody else than
+ * this user or root, or when everybody may write to it.
  */
 PAWL_MUST_CHECK int pawl__configuration_read(struct pawl_configuration *configuration,
                                              const struct pawl_configuration_sources *sources,

@@ -12,6 +12,7 @@ static int build_http(struct pawl_host *host, void *ctx, void **service, struct 
         .response_bytes_max =
             (size_t)pawl__configuration_number(configuration, PAWL_SETTING_ID_HTTP_RESPONSE_MAX),
     };
+    struct pawl_env *outside = pawl__host_surroundings(host)->outside;
     struct pawl_http_executor *executor = NULL;
     int status = pawl__addresses_parse(
         pawl__str(pawl__configuration_text(configuration, PAWL_SETTING_ID_HTTP_DENY)),
@@ -20,7 +21,7 @@ static int build_http(struct pawl_host *host, void *ctx, void **service, struct 
     (void)ctx;
     if (status != PAWL_OK)
         return pawl__error_prefix(err, status, "the setting http.deny");
-    status = pawl__curl_open(pawl__host_env(host), &options, &executor, err);
+    status = pawl__curl_open(outside ? outside : pawl__host_env(host), &options, &executor, err);
     if (status == PAWL_OK)
         *service = executor;
     return status;

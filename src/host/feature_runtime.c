@@ -12,6 +12,8 @@
 #define HOST_NAME_SIZE 256
 /* A name of nothing but quotes still fits. */
 #define INFO_BYTES_MAX ((size_t)4096)
+/* A year: where nothing is stored, a clock that is set may jump further than any lease lasts. */
+#define LEASE_EPHEMERAL_US INT64_C(31536000000000)
 
 /* What a node tells of itself, for `pawl nodes`. */
 static void write_info(struct pawl_host *host, const char *kind, const char *locks,
@@ -46,7 +48,10 @@ int pawl__host_open_runtime(struct pawl_host *host, const char *kind, const char
     const struct pawl_configuration *configuration = pawl__host_configuration(host);
     const struct pawl_surroundings *around = pawl__host_surroundings(host);
     struct pawl_runtime_options options = {
-        .lease_us = pawl__configuration_number(configuration, PAWL_SETTING_ID_NODE_LEASE) / 1000,
+        .lease_us =
+            around->ephemeral
+                ? LEASE_EPHEMERAL_US
+                : pawl__configuration_number(configuration, PAWL_SETTING_ID_NODE_LEASE) / 1000,
         .log = around->log,
         .http = pawl__host_get(host, PAWL_SLOT_HTTP),
         .guard = guard,
@@ -61,12 +66,16 @@ int pawl__host_open_runtime(struct pawl_host *host, const char *kind, const char
                   .call = around->call,
                   .ended = around->ended,
                   .ctx = around->ctx},
+        .definitions = {.keep_invalid = around->ephemeral},
+        .no_journal = around->ephemeral,
     };
     struct pawl_runtime *node = NULL;
     char name[HOST_NAME_SIZE];
     struct pawl_buf info;
     int status;
 
+    if (around->hooks)
+        options.hooks = *around->hooks;
     pawl__buf_init(&info, &pawl__host_env(host)->alloc, INFO_BYTES_MAX);
     write_info(host, kind, locks, &info);
     options.info = pawl__buf_peek(&info);

@@ -45,6 +45,7 @@ static int build_store(struct pawl_host *host, void *ctx, void **service, struct
         .flags = looks_only ? 0 : PAWL_STORE_OPEN_CREATE,
         .connections =
             (uint32_t)pawl__configuration_number(configuration, PAWL_SETTING_ID_STORE_CONNECTIONS),
+        .file_mode = (uint32_t)pawl__configuration_number(configuration, PAWL_SETTING_ID_FILE_MODE),
     };
     struct pawl_store *store = NULL;
     int status = pawl__host_open_store(pawl__host_env(host), uri, &options, &store, err);

@@ -37,7 +37,7 @@ static int read_file(struct folder *folder, const char *path, pawl_definition_vi
 
     pawl__arena_init(&arena, &folder->env->alloc, BYTES_MAX);
     pawl__buf_init(&text, &folder->env->alloc, PAWL_FOLDER_FILE_MAX);
-    status = pawl__file_read(path, &text, &why);
+    status = pawl__file_read_regular(path, &text, &why);
     if (status == PAWL_OK)
         status = pawl__json_parse(&arena, pawl__buf_peek(&text), NULL, &definition, NULL, &why);
     if (status == PAWL_OK && !pawl__json_is(&definition, PAWL_JSON_OBJECT))

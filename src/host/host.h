@@ -58,6 +58,7 @@ enum pawl_slot {
 struct pawl_host;
 struct pawl_json;
 struct pawl_engine;
+struct pawl_runtime_hooks;
 
 /* Makes a service. Borrowed, with what it points to, for the life of the host. */
 struct pawl_service_factory {
@@ -101,10 +102,18 @@ struct pawl_surroundings {
     /* The node is over for good (struct pawl_runtime_hooks); NULL: nobody is told. */
     void (*ended)(void *ctx);
     void *ctx;
+    /* All hooks of the runtime, with a ctx of their own, in place of those above; borrowed. NULL:
+     * those above. */
+    const struct pawl_runtime_hooks *hooks;
+    /* Whose time requests to other machines take; NULL: the host's own environment. */
+    struct pawl_env *outside;
     /* A node for the time of a command: it gets a name of its own, not the configured one. */
     bool transient;
     /* Reads the store and is no node of it (struct pawl_runtime_options). */
     bool looks_only;
+    /* Nothing outlives the process: no journal is kept, no lease ends, and a definition that does
+     * not validate is run as far as it goes. */
+    bool ephemeral;
 };
 
 /* Borrows both for its life. PAWL_ENOMEM. */

@@ -162,6 +162,11 @@ static int choose(struct pawl_str uri, const struct scheme **out, struct pawl_st
 {
     struct pawl_str name = pawl__uri_scheme(uri);
 
+    if (pawl__uri_is_keywords(uri))
+        return pawl__error_set(err, PAWL_EINVAL,
+                               "a lock service is named by a URI, not by NAME=VALUE words: write "
+                               "postgres://user:password@host:port/database (and file:DIR for a "
+                               "folder with '=' in its name)");
     *rest = name.len > 0 ? pawl__str_slice(uri, name.len + 1, SIZE_MAX) : uri;
     *out = name.len > 0 ? NULL : BARE_PATH;
     for (size_t i = 0; i < SCHEME_COUNT && !*out; i++)

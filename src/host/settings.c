@@ -9,6 +9,7 @@
 
 static const char *const levels[] = {"off", "error", "warn", "info", "debug", "trace", NULL};
 static const char *const formats[] = {"text", "json", NULL};
+static const char *const modes[] = {"0600", "0640", "0660", "0644", "0664", NULL};
 
 /* Constant expressions by type: only a CHOICE has any. */
 #define choices_TEXT(id) NULL
@@ -17,7 +18,10 @@ static const char *const formats[] = {"text", "json", NULL};
 #define choices_BOOL(id) NULL
 #define choices_DURATION(id) NULL
 #define choices_SIZE(id) NULL
-#define choices_CHOICE(id) ((id) == PAWL_SETTING_ID_LOG_LEVEL ? levels : formats)
+#define choices_CHOICE(id)                                                                         \
+    ((id) == PAWL_SETTING_ID_LOG_LEVEL   ? levels                                                  \
+     : (id) == PAWL_SETTING_ID_FILE_MODE ? modes                                                   \
+                                         : formats)
 
 static const struct pawl_setting rows[PAWL_SETTING_COUNT] = {
 #define ROW(id, name_, type_, fallback_, variable_, option_, min_, max_, help_)                    \
@@ -29,7 +33,8 @@ static const struct pawl_setting rows[PAWL_SETTING_COUNT] = {
                               .min = (min_),                                                       \
                               .max = (max_),                                                       \
                               .choices = choices_##type_(PAWL_SETTING_ID_##id),                    \
-                              .help = (help_)},
+                              .help = (help_),                                                     \
+                              .grows = PAWL_SETTING_ID_##id == PAWL_SETTING_ID_HTTP_DENY},
     PAWL_SETTING_LIST(ROW)
 #undef ROW
 };

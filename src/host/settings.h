@@ -12,7 +12,7 @@
 
 enum pawl_setting_type {
     PAWL_SETTING_TEXT,
-    PAWL_SETTING_CHOICE,   /* one of `choices` */
+    PAWL_SETTING_CHOICE,   /* one of `choices`; the value is its octal number, if it is one */
     PAWL_SETTING_INT,      /* from `min` to `max` */
     PAWL_SETTING_BOOL,     /* true false yes no on off 1 0 */
     PAWL_SETTING_DURATION, /* 500ms 10s 5m; the value is in nanoseconds */
@@ -28,6 +28,8 @@ enum pawl_setting_type {
       "Connections to a store that is a server, at the most")                                      \
     X(STORE_TRACE, "store.trace", BOOL, "false", "PAWL_STORE_TRACE", NULL, 0, 0,                   \
       "Count the calls to the store and its round trips")                                          \
+    X(FILE_MODE, "file.mode", CHOICE, "0600", "PAWL_FILE_MODE", NULL, 0, 0,                        \
+      "Of stores, backups and exports: 0600 0640 0660 0644 0664")                                  \
     X(LOCK, "lock", URI, "", "PAWL_LOCK", "lock", 0, 0,                                            \
       "Lock service: file:DIR, sqlite:FILE, ...; not set: the store's own")                        \
     X(LOCK_TTL, "lock.ttl", DURATION, "30s", "PAWL_LOCK_TTL", NULL, 100000000,                     \
@@ -101,7 +103,7 @@ enum pawl_setting_type {
     X(HTTP_RESPONSE_MAX, "http.response_max", SIZE, "16M", "PAWL_HTTP_RESPONSE_MAX", NULL, 1,      \
       INT64_C(1) << 30, "Bytes of an answer to a workflow's request, at the most")                 \
     X(HTTP_DENY, "http.deny", TEXT, "", "PAWL_HTTP_DENY", NULL, 0, 0,                              \
-      "Where requests may not go: loopback private 192.0.2.0/24")
+      "Where requests may not go: loopback private 192.0.2.0/24; adds up")
 
 enum pawl_setting_id {
 #define PAWL_SETTING_ENUM(id, name, type, fallback, variable, option, min, max, help)              \
@@ -121,6 +123,7 @@ struct pawl_setting {
     const char *help;
     const char *const *choices; /* CHOICE, ended by NULL */
     bool secret;                /* shown as *** */
+    bool grows;                 /* a list of which every source adds to what the others said */
 };
 
 /* By enum pawl_setting_id. */

@@ -100,6 +100,11 @@ static int choose(struct pawl_str uri, const struct scheme **out, struct pawl_st
 {
     struct pawl_str name = pawl__uri_scheme(uri);
 
+    if (pawl__uri_is_keywords(uri))
+        return pawl__error_set(err, PAWL_EINVAL,
+                               "the store is named by a URI, not by NAME=VALUE words: write "
+                               "postgres://user:password@host:port/database (and sqlite:PATH for a "
+                               "file with '=' in its name)");
     *rest = name.len > 0 ? pawl__str_slice(uri, name.len + 1, SIZE_MAX) : uri;
     *out = name.len > 0 ? NULL : BARE_PATH;
     for (size_t i = 0; i < sizeof schemes / sizeof schemes[0] && !*out; i++)

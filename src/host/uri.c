@@ -84,10 +84,84 @@ static size_t find_at(struct pawl_str uri, size_t begin, size_t end)
     return SIZE_MAX;
 }
 
+/* ---- keywords of libpq and of ODBC --------------------------------------------------------- */
+
+static bool is_word(char c)
+{
+    return is_letter(c) || (c >= '0' && c <= '9') || c == '_';
+}
+
+/* The next NAME=VALUE from *at on, with blanks around the '='; false when there is none. *value is
+ * where its value begins, *end where it ends: of a quoted one behind the quote. */
+static bool next_pair(struct pawl_str text, size_t *at, struct pawl_str *name, size_t *value,
+                      size_t *end)
+{
+    size_t equals = pawl__str_find(text, '=', *at), last, first;
+
+    if (equals == SIZE_MAX)
+        return false;
+    for (last = equals; last > *at && text.ptr[last - 1] == ' '; last--)
+        continue;
+    for (first = last; first > *at && is_word(text.ptr[first - 1]); first--)
+        continue;
+    *name = pawl__str_slice(text, first, last);
+    for (*value = equals + 1; *value < text.len && text.ptr[*value] == ' '; ++*value)
+        continue;
+    *end = *value;
+    if (*end < text.len && text.ptr[*end] == '\'') {
+        for (++*end; *end < text.len && text.ptr[*end] != '\''; ++*end)
+            if (text.ptr[*end] == '\\')
+                ++*end;
+        *end = *end < text.len ? *end + 1 : text.len;
+    } else {
+        while (*end < text.len && text.ptr[*end] != ' ' && text.ptr[*end] != ';')
+            ++*end;
+    }
+    *at = *end;
+    return true;
+}
+
+bool pawl__uri_is_keywords(struct pawl_str text)
+{
+    static const char *const names[] = {"host",    "hostaddr", "port",     "dbname",
+                                        "user",    "password", "passfile", "service",
+                                        "sslmode", "server",   "database", "pwd"};
+    struct pawl_str name;
+    size_t at = 0, value, end;
+
+    if (pawl__uri_scheme(text).len > 0)
+        return false;
+    while (next_pair(text, &at, &name, &value, &end)) {
+        for (size_t i = 0; i < sizeof names / sizeof names[0]; i++)
+            if (pawl__str_equal_nocase(name, pawl__str(names[i])))
+                return true;
+    }
+    return false;
+}
+
+static void mask_keywords(struct pawl_buf *out, struct pawl_str text)
+{
+    struct pawl_str name;
+    size_t at = 0, from = 0, value, end;
+
+    while (next_pair(text, &at, &name, &value, &end)) {
+        if (!is_secret(name) && !pawl__str_equal_nocase(name, pawl__str("pwd")))
+            continue;
+        pawl__buf_str(out, pawl__str_slice(text, from, value));
+        pawl__buf_text(out, MASK);
+        from = end;
+    }
+    pawl__buf_str(out, pawl__str_slice(text, from, SIZE_MAX));
+}
+
 void pawl__uri_mask(struct pawl_buf *out, struct pawl_str uri)
 {
     size_t scheme = pawl__uri_scheme(uri).len, from = 0, query;
 
+    if (pawl__uri_is_keywords(uri)) {
+        mask_keywords(out, uri);
+        return;
+    }
     if (scheme > 0 && pawl__str_is(pawl__str_slice(uri, scheme, scheme + 3), "://")) {
         size_t begin = scheme + 3;
         size_t at = find_at(uri, begin, authority_end(uri, begin));

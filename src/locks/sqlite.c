@@ -33,7 +33,8 @@ struct sqlite_locks {
     struct pawl_mutex *mutex; /* guards the connection */
     struct pawl_sqlite *db;   /* NULL: it could not be opened anew */
     struct pawl_file_identity file;
-    bool durable; /* what `synchronous` is set to: FULL */
+    uint32_t flags; /* of the file: PAWL_LOCK_FILE_SHARED */
+    bool durable;   /* what `synchronous` is set to: FULL */
 };
 
 static const char schema[] = "CREATE TABLE IF NOT EXISTS pawl_locks ("
@@ -85,8 +86,13 @@ static int translate(int status, struct pawl_error *err)
 
 static int open_file(struct sqlite_locks *locks, struct pawl_error *err)
 {
-    int status = pawl__sqlite_open(locks->env, locks->path, PAWL_SQLITE_CREATE, &locks->db, err);
+    int status = pawl__lock_file_make(locks->path, locks->flags, err);
 
+    if (status == PAWL_OK)
+        status = pawl__sqlite_open(locks->env, locks->path, PAWL_SQLITE_CREATE, &locks->db, err);
+    /* It may have been replaced in between. */
+    if (status == PAWL_OK)
+        status = pawl__lock_file_make(locks->path, locks->flags, err);
     if (status != PAWL_OK)
         return status;
     pawl__sqlite_set_deadline(locks->db, pawl_env_monotonic_ns(locks->env) + INT64_C(10000000000));
@@ -433,6 +439,7 @@ int pawl__sqlite_locks_open(struct pawl_env *env, struct pawl_str path,
     locks->env = env;
     locks->ttl_ms = options && options->ttl_ms ? options->ttl_ms : PAWL_LOCK_TTL_MS_DEFAULT;
     locks->base = (struct pawl_lock_provider){.ops = &sqlite_ops, .kind = "sqlite"};
+    locks->flags = options && options->is_shared ? PAWL_LOCK_FILE_SHARED : 0;
     memcpy(locks->path, path.ptr, path.len);
     read_boot(locks);
     status = pawl_mutex_new(env, "lock database", &locks->mutex);

@@ -90,19 +90,101 @@ static int read_all(int fd, const char *path, struct pawl_buf *out, struct pawl_
     }
 }
 
-int pawl__file_read(const char *path, struct pawl_buf *out, struct pawl_error *err)
+/* Closes it. */
+static int read_opened(int fd, const char *path, struct pawl_buf *out, struct pawl_error *err)
 {
-    int fd = open_file(path, O_RDONLY, 0);
     int status;
 
-    if (fd < 0)
-        return pawl__os_error(err, errno, "cannot open %s", path);
     if (out->status != PAWL_OK)
         status = pawl__error_code(err, out->status); /* an earlier failure of the caller's buffer */
     else
         status = read_all(fd, path, out, err);
     close_file(fd);
     return status;
+}
+
+int pawl__file_read(const char *path, struct pawl_buf *out, struct pawl_error *err)
+{
+    int fd = open_file(path, O_RDONLY, 0);
+
+    if (fd < 0)
+        return pawl__os_error(err, errno, "cannot open %s", path);
+    return read_opened(fd, path, out, err);
+}
+
+static const char *kind_of(mode_t mode)
+{
+    switch (mode & S_IFMT) {
+    case S_IFIFO:
+        return "a pipe";
+    case S_IFDIR:
+        return "a folder";
+    case S_IFSOCK:
+        return "a socket";
+    default:
+        return "a device";
+    }
+}
+
+/* Looks before it opens: opening a device may do something already. */
+static int open_regular(const char *path, int *out, struct stat *info, struct pawl_error *err)
+{
+    int fd = -1;
+
+    if (stat(path, info) != 0)
+        return pawl__os_error(err, errno, "cannot open %s", path);
+    if (S_ISREG(info->st_mode)) {
+        fd = open_file(path, O_RDONLY | O_NONBLOCK | O_NOCTTY, 0);
+        if (fd < 0 || fstat(fd, info) != 0) {
+            int status = pawl__os_error(err, errno, "cannot open %s", path);
+
+            close_file(fd);
+            return status;
+        }
+    }
+    if (!S_ISREG(info->st_mode)) {
+        close_file(fd);
+        return pawl__error_set(err, PAWL_EINVAL, "%s is %s and not a file: it is not read", path,
+                               kind_of(info->st_mode));
+    }
+    *out = fd;
+    return PAWL_OK;
+}
+
+int pawl__file_read_regular(const char *path, struct pawl_buf *out, struct pawl_error *err)
+{
+    struct stat info;
+    int fd = -1, status = open_regular(path, &fd, &info, err);
+
+    return status == PAWL_OK ? read_opened(fd, path, out, err) : status;
+}
+
+static bool is_ours(const struct stat *info)
+{
+    return info->st_uid == geteuid() || info->st_uid == 0;
+}
+
+int pawl__file_read_trusted(const char *path, struct pawl_buf *out, struct pawl_error *err)
+{
+    struct stat link, info;
+    int fd = -1, status = open_regular(path, &fd, &info, err);
+
+    if (status != PAWL_OK)
+        return status;
+    if (lstat(path, &link) != 0)
+        link = info;
+    if (is_ours(&link) && is_ours(&info) && !(info.st_mode & S_IWOTH))
+        return read_opened(fd, path, out, err);
+    close_file(fd);
+    if (is_ours(&link) && is_ours(&info))
+        return pawl__error_set(err, PAWL_EPERM,
+                               "%s can be written to by everybody, so it is not trusted: "
+                               "'chmod o-w' it, or remove it",
+                               path);
+    return pawl__error_set(err, PAWL_EPERM,
+                           "%s belongs to another user (%lu), so it is not trusted: own it, "
+                           "remove it, or name it with --config",
+                           path, (unsigned long)(is_ours(&info) ? link.st_uid : info.st_uid));
 }
 
 /* ---- writing ----------------------------------------------------------------------------- */
@@ -180,6 +262,28 @@ int pawl__file_write(const char *path, struct pawl_str bytes, mode_t mode, struc
         return pawl__error_set(err, PAWL_EUNKNOWN,
                                "%s is written, but its folder could not be synced: after a power "
                                "failure it may be the old one; write it again",
+                               path);
+    return PAWL_OK;
+}
+
+int pawl__file_make(const char *path, mode_t mode, struct pawl_error *err)
+{
+    int fd = open_file(path, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_NOCTTY, mode);
+    struct stat info;
+    int status = PAWL_OK;
+
+    if (fd >= 0) {
+        if (fchmod(fd, mode) != 0)
+            status = pawl__os_error(err, errno, "cannot set the mode of %s", path);
+        close_file(fd);
+        return status;
+    }
+    if (errno != EEXIST)
+        return pawl__os_error(err, errno, "cannot make %s", path);
+    if (stat(path, &info) != 0 && errno == ENOENT && lstat(path, &info) == 0)
+        return pawl__error_set(err, PAWL_EINVAL,
+                               "%s is a symbolic link to a file that is not there: make that file, "
+                               "or name it instead",
                                path);
     return PAWL_OK;
 }
@@ -379,7 +483,11 @@ static int open_handle(const struct pawl_allocator *alloc, const char *path, int
 int pawl__file_open(const struct pawl_allocator *alloc, const char *path, mode_t mode,
                     struct pawl_file **out, struct pawl_error *err)
 {
-    return open_handle(alloc, path, O_WRONLY | O_APPEND | O_CREAT, mode, " for appending", out,
+    int status = pawl__file_make(path, mode, err);
+
+    if (status != PAWL_OK)
+        return status;
+    return open_handle(alloc, path, O_WRONLY | O_APPEND | O_NOFOLLOW, 0, " for appending", out,
                        err);
 }
 

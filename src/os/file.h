@@ -17,6 +17,7 @@
 /*
  * Appends the whole file to `out`, whose maximum bounds it. On failure `out` holds what it held.
  * PAWL_ENOTFOUND; PAWL_EINVAL: it is a folder; PAWL_ELIMIT: it is larger; PAWL_EPERM, PAWL_ENOMEM…
+ * Waits for whoever writes to it when it is a pipe: for paths that a person gave.
  */
 PAWL_MUST_CHECK int pawl__file_read(const char *path, struct pawl_buf *out, struct pawl_error *err);
 
@@ -28,6 +29,28 @@ PAWL_MUST_CHECK int pawl__file_read(const char *path, struct pawl_buf *out, stru
  */
 PAWL_MUST_CHECK int pawl__file_write(const char *path, struct pawl_str bytes, mode_t mode,
                                      struct pawl_error *err);
+
+/*
+ * The same of a file that somebody else chose, as in a folder that is searched: only a regular file
+ * is read. PAWL_EINVAL: it is something else (a pipe, a device, a socket, a folder); it was not
+ * waited for.
+ */
+PAWL_MUST_CHECK int pawl__file_read_regular(const char *path, struct pawl_buf *out,
+                                            struct pawl_error *err);
+
+/*
+ * The same of a file that was found and not named: PAWL_EPERM when it, or the symbolic link to it,
+ * belongs to neither this user nor root, or when everybody may write to it.
+ */
+PAWL_MUST_CHECK int pawl__file_read_trusted(const char *path, struct pawl_buf *out,
+                                            struct pawl_error *err);
+
+/*
+ * Makes an empty file whose mode is exactly `mode`, without the umask, unless there is one of that
+ * name already, which is left as it is: it is not opened. Follows no symbolic link. PAWL_EINVAL:
+ * there is a link that leads nowhere; another system's error: it cannot be made.
+ */
+PAWL_MUST_CHECK int pawl__file_make(const char *path, mode_t mode, struct pawl_error *err);
 
 /* Whether there is anything of that name, a folder too. Not being able to tell is an error. */
 PAWL_MUST_CHECK int pawl__file_exists(const char *path, bool *out, struct pawl_error *err);
@@ -72,7 +95,8 @@ PAWL_MUST_CHECK int pawl__folder_list(const char *path, struct pawl_arena *arena
 
 struct pawl_file;
 
-/* Opens for appending, created with `mode` (without the umask's bits) when it is not there. */
+/* Opens for appending, created with exactly `mode` when it is not there. A symbolic link is not
+ * followed: PAWL_EINVAL. */
 PAWL_MUST_CHECK int pawl__file_open(const struct pawl_allocator *alloc, const char *path,
                                     mode_t mode, struct pawl_file **out, struct pawl_error *err);
 

@@ -34,20 +34,36 @@ static bool is_trusted(const char *path, uid_t owner)
     return stat(folder, &info) == 0 && info.st_uid == owner;
 }
 
+static int refuse_link(const char *path, struct pawl_error *err)
+{
+    return pawl__error_set(err, PAWL_EPERM,
+                           "the lock file %s is a symbolic link, which is not followed: remove "
+                           "it, and see who may write to the folder",
+                           path);
+}
+
+static int check_info(const char *path, const struct stat *info, uint32_t flags,
+                      struct pawl_error *err)
+{
+    if (S_ISLNK(info->st_mode))
+        return refuse_link(path, err);
+    if (!S_ISREG(info->st_mode))
+        return pawl__error_set(err, PAWL_EINVAL, "the lock file %s is not a regular file", path);
+    if (!(flags & PAWL_LOCK_FILE_SHARED) && !is_trusted(path, info->st_uid))
+        return pawl__error_set(err, PAWL_EPERM,
+                               "the lock file %s belongs to another user (%lu): set lock.shared if "
+                               "several users are to use these locks",
+                               path, (unsigned long)info->st_uid);
+    return PAWL_OK;
+}
+
 static int check_file(const char *path, int fd, uint32_t flags, struct pawl_error *err)
 {
     struct stat info;
 
     if (fstat(fd, &info) != 0)
         return pawl__os_error(err, errno, "cannot look at the lock file %s", path);
-    if (!S_ISREG(info.st_mode))
-        return pawl__error_set(err, PAWL_EINVAL, "the lock file %s is not a regular file", path);
-    if (!(flags & PAWL_LOCK_FILE_SHARED) && !is_trusted(path, info.st_uid))
-        return pawl__error_set(err, PAWL_EPERM,
-                               "the lock file %s belongs to another user (%lu): set lock.shared if "
-                               "several users are to use these locks",
-                               path, (unsigned long)info.st_uid);
-    return PAWL_OK;
+    return check_info(path, &info, flags, err);
 }
 
 static int open_file(const char *path, uint32_t flags, int *fd, struct pawl_error *err)
@@ -62,16 +78,31 @@ static int open_file(const char *path, uint32_t flags, int *fd, struct pawl_erro
     if (*fd < 0 && (errno == EACCES || errno == EROFS)) /* another user's: locking it is enough */
         *fd = open(path, O_RDONLY | always);
     if (*fd < 0 && errno == ELOOP)
-        return pawl__error_set(err, PAWL_EPERM,
-                               "the lock file %s is a symbolic link, which is not followed: remove "
-                               "it, and see who may write to the folder",
-                               path);
+        return refuse_link(path, err);
     if (*fd < 0)
         return pawl__os_error(err, errno, "cannot open the lock file %s", path);
     status = check_file(path, *fd, flags, err);
     if (status != PAWL_OK)
         (void)close(*fd);
     return status;
+}
+
+int pawl__lock_file_make(const char *path, uint32_t flags, struct pawl_error *err)
+{
+    struct stat info;
+    int fd;
+
+    do
+        fd = open(path, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC | O_NOCTTY,
+                  flags & PAWL_LOCK_FILE_SHARED ? 0666 : 0600);
+    while (fd < 0 && errno == EINTR);
+    if (fd >= 0)
+        (void)close(fd);
+    else if (errno != EEXIST)
+        return PAWL_OK; /* whoever opens it next says why it cannot be */
+    if (lstat(path, &info) != 0)
+        return pawl__os_error(err, errno, "cannot look at the lock file %s", path);
+    return check_info(path, &info, flags, err);
 }
 
 int pawl__lock_file_is_there(const char *path, int locked, bool *there, struct pawl_error *err)

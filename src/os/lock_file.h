@@ -37,6 +37,12 @@
 PAWL_MUST_CHECK int pawl__lock_file_take(const char *path, uint32_t flags, int *fd,
                                          struct pawl_error *err);
 /*
+ * Makes an empty file for somebody else to open, such as SQLite, unless it is there; what is there
+ * must be as above, and is not opened: closing it would end the locks that SQLite has on it in this
+ * process. PAWL_EPERM, PAWL_EINVAL. That it cannot be made is told by whoever opens it.
+ */
+PAWL_MUST_CHECK int pawl__lock_file_make(const char *path, uint32_t flags, struct pawl_error *err);
+/*
  * Opens another descriptor of `locked` for writing, so that closing it is noticed by those who
  * watch. PAWL_EUNAVAILABLE: the name leads elsewhere by now.
  */

@@ -51,7 +51,7 @@ static int load_path(const struct pawl_allocator *alloc, const char *path, struc
 
     pawl__buf_init(&bytes, alloc, PAWL_TIMEZONE_BYTES_MAX + 4096);
     if (pawl__file_is_regular(path))
-        status = pawl__file_read(path, &bytes, err);
+        status = pawl__file_read_regular(path, &bytes, err);
     else /* nothing, a folder (America), or a pipe that somebody put there */
         status = pawl__error_set(err, PAWL_ENOTFOUND, "%s is not a file", path);
     if (status == PAWL_OK)

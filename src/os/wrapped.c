@@ -34,6 +34,8 @@ struct pawl_wrapped {
     bool has_terminal;  /* its group is the terminal's foreground group in place of ours */
     int code, ended_by; /* exit code; the signal that ended it, or 0 */
     int64_t killed_ns;  /* when SIGKILL was sent; PAWL_FOREVER: not yet */
+    pid_t guard;        /* ends the group when we are killed; 0: there is none */
+    int guard_fd;       /* its other end is the guard's: closed when we are gone */
     int terminal_fd, signal_fd, wake_fd;
     int subreaper_before;
     sigset_t mask, before;
@@ -177,11 +179,91 @@ static int run(struct pawl_wrapped *child, char *const *argv, char *const *varia
     return pawl__os_error(err, errnum, "cannot run %s", argv[0]);
 }
 
+/* ---- the guard ----------------------------------------------------------------------------- */
+
+static void nap(void)
+{
+    (void)poll(NULL, 0, LOOK_MS);
+}
+
+/*
+ * In the guard, a fork of us without threads: waits until we say that all is over, or are gone
+ * without having said so. Then nobody is left to end the group: SIGTERM, and SIGKILL after the
+ * grace. Calls that are safe after a fork, and no others.
+ */
+static void guard_group(pid_t group, int said_fd, int64_t grace_ms)
+{
+    ssize_t got;
+    char byte;
+
+    (void)setsid(); /* no terminal's and no job's signals */
+    for (int fd = 0; fd < 3; fd++)
+        if (fd != said_fd)
+            (void)close(fd);
+    if (said_fd > 3)
+        (void)close_range(3, (unsigned)said_fd - 1, 0);
+    (void)close_range((unsigned)said_fd + 1, ~0u, 0);
+    do
+        got = read(said_fd, &byte, 1);
+    while (got < 0 && errno == EINTR);
+    if (got == 1)
+        _exit(0);
+    (void)kill(-group, SIGTERM);
+    (void)kill(-group, SIGCONT);
+    for (int64_t ms = 0; ms < grace_ms; ms += LOOK_MS) {
+        if (kill(-group, 0) != 0)
+            _exit(0);
+        nap();
+    }
+    (void)kill(-group, SIGKILL);
+    _exit(0);
+}
+
+/* Without one the command's first process still gets SIGTERM. */
+static void start_guard(struct pawl_wrapped *child, int64_t grace_ns)
+{
+    int ends[2];
+
+    child->guard_fd = -1;
+    if (pipe2(ends, O_CLOEXEC) != 0)
+        return;
+    child->guard = fork();
+    if (child->guard == 0) {
+        sigset_t all;
+
+        (void)sigfillset(&all); /* only SIGKILL ends it before it is done */
+        (void)sigprocmask(SIG_SETMASK, &all, NULL);
+        (void)close(ends[1]);
+        guard_group(child->pid, ends[0], grace_ns / 1000000);
+    }
+    (void)close(ends[0]);
+    if (child->guard > 0)
+        child->guard_fd = ends[1];
+    else
+        (void)close(ends[1]);
+}
+
+static void dismiss_guard(struct pawl_wrapped *child)
+{
+    const char over = 1;
+
+    if (child->guard_fd < 0)
+        return;
+    /* Nobody reads any more when it was killed: that is an error, SIGPIPE is ignored or blocked. */
+    if (write(child->guard_fd, &over, 1) == 1)
+        (void)waitpid(child->guard, NULL, 0);
+    else
+        (void)waitpid(child->guard, NULL, WNOHANG);
+    (void)close(child->guard_fd);
+    child->guard_fd = -1;
+}
+
 static void free_parts(struct pawl_wrapped *child)
 {
     int fds[] = {child->terminal_fd, child->signal_fd, child->wake_fd};
     struct signalfd_siginfo info;
 
+    dismiss_guard(child);
     take_terminal(child);
     /* What came for the command must not end us when it is not blocked any more. */
     while (child->signal_fd >= 0 && read(child->signal_fd, &info, sizeof info) > 0)
@@ -213,7 +295,7 @@ static void prepare(struct pawl_wrapped *child)
 }
 
 int pawl__wrapped_start(struct pawl_env *env, char *const *argv, const char *const *extra,
-                        struct pawl_wrapped **out, struct pawl_error *err)
+                        int64_t grace_ns, struct pawl_wrapped **out, struct pawl_error *err)
 {
     struct pawl_wrapped *child = pawl__alloc_zeroed(&env->alloc, sizeof *child);
     char **variables;
@@ -224,6 +306,7 @@ int pawl__wrapped_start(struct pawl_env *env, char *const *argv, const char *con
         return pawl__error_code(err, PAWL_ENOMEM);
     child->env = env;
     child->killed_ns = PAWL_FOREVER;
+    child->guard_fd = -1;
     prepare(child);
     variables = make_variables(env, extra, &size);
     if (child->signal_fd < 0 || child->wake_fd < 0)
@@ -233,10 +316,12 @@ int pawl__wrapped_start(struct pawl_env *env, char *const *argv, const char *con
     else
         status = run(child, argv, variables, err);
     pawl__free(&env->alloc, variables, size);
-    if (status == PAWL_OK)
+    if (status == PAWL_OK) {
+        start_guard(child, grace_ns);
         *out = child;
-    else
+    } else {
         free_parts(child);
+    }
     return status;
 }
 

@@ -7,8 +7,9 @@
  * whole. While it runs, SIGINT, SIGTERM, SIGHUP, SIGQUIT and SIGTSTP do not end or stop this
  * process but are passed on to that group. The terminal, if there is one, is the group's while it
  * uses it: when its keys stop the group, this process and its own group stop, too; SIGCONT
- * continues both. When this process is killed, the first process of the group gets SIGTERM; others
- * do not.
+ * continues both. When this process is killed, a guard that it forked ends the group: SIGTERM, then
+ * SIGKILL. If the guard is killed too, only the first process of the group gets SIGTERM. What has
+ * left the group (setsid, a shell with job control) is nobody's to end.
  */
 #ifndef PAWL_OS_WRAPPED_H
 #define PAWL_OS_WRAPPED_H
@@ -27,12 +28,12 @@ enum pawl_wrapped_event {
 
 /*
  * Looks for argv[0] as a shell does. `extra` (ended by NULL) are NAME=VALUE that it has besides
- * this program's variables, or in place of one of that name. PAWL_ENOTFOUND, PAWL_EPERM: cannot be
- * run.
+ * this program's variables, or in place of one of that name. `grace_ns` is how long the guard waits
+ * from SIGTERM to SIGKILL. PAWL_ENOTFOUND, PAWL_EPERM: cannot be run.
  */
 PAWL_MUST_CHECK int pawl__wrapped_start(struct pawl_env *env, char *const *argv,
-                                        const char *const *extra, struct pawl_wrapped **out,
-                                        struct pawl_error *err);
+                                        const char *const *extra, int64_t grace_ns,
+                                        struct pawl_wrapped **out, struct pawl_error *err);
 /* *code, once it ended: its exit code, or 128 and the number of the signal that ended it. */
 PAWL_MUST_CHECK int pawl__wrapped_wait(struct pawl_wrapped *child, int64_t deadline_ns,
                                        enum pawl_wrapped_event *event, int *code,

@@ -231,8 +231,9 @@ static int check_version(const struct pawl_sqlite_store *store, int64_t version,
 static int open_to_write(struct pawl_sqlite_store *store, bool create, struct pawl_error *err)
 {
     int64_t version = 0;
-    int status = pawl__sqlite_store_connect(store, create ? PAWL_SQLITE_CREATE : 0, "FULL",
-                                            &store->durable, err);
+    int status = pawl__sqlite_store_connect(
+        store, create ? PAWL_SQLITE_CREATE | PAWL_SQLITE_MODE(store->file_mode) : 0, "FULL",
+        &store->durable, err);
 
     if (status == PAWL_OK)
         status = read_schema(store, store->durable, &version, err);
@@ -452,6 +453,7 @@ int pawl__sqlite_store_open(struct pawl_env *env, struct pawl_str path,
     store->base = (struct pawl_store){&ops, PAWL_STORE_CAP_DURABLE | PAWL_STORE_CAP_PROCESSES, NULL,
                                       "sqlite"};
     store->env = env;
+    store->file_mode = options ? options->file_mode : 0;
     store->read_only = (flags & PAWL_STORE_OPEN_READ) != 0;
     store->reader_max = readers == 0                        ? READERS_DEFAULT
                         : readers < PAWL_SQLITE_READERS_MAX ? readers

@@ -24,6 +24,7 @@ struct pawl_sqlite_store {
     struct pawl_sql *sql;
     char *path;
     size_t path_size;
+    uint32_t file_mode; /* 0: the usual one */
     bool read_only;
 
     struct pawl_mutex

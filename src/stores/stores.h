@@ -38,6 +38,7 @@
 struct pawl_store_options {
     uint32_t flags;       /* PAWL_STORE_OPEN_… */
     uint32_t connections; /* to a server, at the most; 0: 9 */
+    uint32_t file_mode;   /* of files that are made; 0: 0600 */
 };
 
 /* ---- memory ------------------------------------------------------------------------------ */

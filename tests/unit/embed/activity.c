@@ -339,6 +339,34 @@ static int say_nonsense(struct seen *seen, struct pawl_context *context)
     return pawl_context_output(context, "Result", "{]");
 }
 
+#define BAD "caf\xe9"
+
+static int say_bad_text(struct seen *seen, struct pawl_context *context)
+{
+    (void)seen;
+    return pawl_context_output(context, "Result", "\"" BAD "\"");
+}
+
+static int wait_for_bad_text(struct seen *seen, struct pawl_context *context)
+{
+    (void)seen;
+    return pawl_context_wait(context, BAD, NULL);
+}
+
+static int remember_bad_text(struct seen *seen, struct pawl_context *context)
+{
+    (void)seen;
+    return pawl_context_memory_set(context, BAD, "1");
+}
+
+static int complete_with_bad_text(struct seen *seen, struct pawl_context *context)
+{
+    static const char *const bad[] = {BAD};
+
+    (void)seen;
+    return pawl_context_complete(context, bad, 1);
+}
+
 static int answer_a_code(struct seen *seen, struct pawl_context *context)
 {
     (void)seen;
@@ -371,6 +399,10 @@ static void what_goes_wrong_faults_the_activity(void **state)
         {ask_for_what_is_not, "\"message\":\"Test.Try has no input 'Colour'\""},
         {say_what_is_not, "\"message\":\"Test.Try has no output 'Colour'\""},
         {say_nonsense, "\"message\":\"Test.Try: an output is not JSON: Result: "},
+        {say_bad_text, "not UTF-8"},
+        {wait_for_bad_text, "Test.Try: the name of what it waits for is not UTF-8"},
+        {remember_bad_text, "Test.Try: a key or name is not UTF-8"},
+        {complete_with_bad_text, "Test.Try: an outcome is not UTF-8"},
         {answer_a_code, "\"message\":\"Test.Try: permission denied\""},
         {answer_a_number, "\"message\":\"Test.Try: unknown error\""},
         {answer_a_fault_that_is_none, "\"message\":\"Test.Try: unknown error\""},

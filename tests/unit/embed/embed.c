@@ -8,6 +8,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #define SECOND INT64_C(1000000000)
@@ -549,6 +550,86 @@ static int execute_nothing(void *ctx, struct pawl_context *context)
     return PAWL_OK;
 }
 
+static void text_that_is_not_utf8_is_refused_by_name(void **state)
+{
+    static const char bad[] = "caf\xe9";
+    const struct pawl_start_options starts[] = {
+        {.definition_id = bad},
+        {.definition_id = "d", .instance_id = bad},
+        {.definition_id = "d", .correlation_id = bad},
+        {.definition_id = "d", .name = bad},
+        {.definition_id = "d", .idempotency_key = bad},
+        {.definition_id = "d", .input = "{\"a\": \"caf\xe9\"}"},
+    };
+    static const char *const of_starts[] = {"definition's id", "instance's id",   "correlation id",
+                                            "instance's name", "idempotency key", "input"};
+    const struct pawl_send_options sends[] = {
+        {.correlation_id = bad}, {.instance_id = bad}, {.idempotency_key = bad}};
+    const struct pawl_instance_filter filters[] = {
+        {.definition_id = bad}, {.correlation_id = bad}, {.parent_id = bad}, {.name = bad}};
+    const char *const settings[] = {"node.id=caf\xe9"};
+    const struct pawl_options options[] = {
+        {.store = bad},
+        {.store = "memory:", .node_id = bad},
+        {.config_file = bad},
+        {.store = "memory:", .settings = settings, .setting_count = 1},
+    };
+    struct fixture f;
+    struct pawl *none = NULL;
+
+    (void)state;
+    open_fixture(&f);
+#define REFUSED(call, what)                                                                        \
+    assert_code(call, PAWL_EINVAL);                                                                \
+    assert_non_null(strstr(f.err.msg, what));                                                      \
+    assert_non_null(strstr(f.err.msg, "not UTF-8"))
+    for (size_t i = 0; i < sizeof starts / sizeof starts[0]; i++) {
+        REFUSED(pawl_instance_start(f.pawl, &starts[i], NULL, &f.err), of_starts[i]);
+    }
+    for (size_t i = 0; i < sizeof sends / sizeof sends[0]; i++) {
+        REFUSED(pawl_event_send(f.pawl, "e", NULL, &sends[i], NULL, &f.err), "");
+        REFUSED(pawl_stimulus_send(f.pawl, "e", NULL, NULL, &sends[i], NULL, &f.err), "");
+    }
+    for (size_t i = 0; i < sizeof filters / sizeof filters[0]; i++) {
+        REFUSED(pawl_instances_list(f.pawl, &filters[i], NULL, NULL, NULL, &f.err), "filter");
+    }
+    for (size_t i = 0; i < sizeof options / sizeof options[0]; i++) {
+        REFUSED(pawl_open(&options[i], &none, &f.err), "option");
+    }
+    REFUSED(pawl_definition_publish(f.pawl, bad, NULL, NULL, NULL, &f.err), "definition");
+    REFUSED(pawl_event_send(f.pawl, bad, NULL, NULL, NULL, &f.err), "event's name");
+    REFUSED(pawl_event_send(f.pawl, "e", bad, NULL, NULL, &f.err), "payload");
+    REFUSED(pawl_task_report(f.pawl, bad, NULL, NULL, &f.err), "task's id");
+    REFUSED(pawl_task_report(f.pawl, "t", bad, NULL, &f.err), "result");
+    REFUSED(pawl_instance_cancel(f.pawl, bad, &f.err), "instance's id");
+    REFUSED(pawl_instance_resume(f.pawl, "i", bad, NULL, NULL, &f.err), "bookmark's id");
+#undef REFUSED
+    pawl_close(f.pawl);
+}
+
+static void what_was_opened_before_a_fork_is_refused_after_it(void **state)
+{
+    struct fixture f;
+    int status = 0;
+    pid_t child;
+
+    (void)state;
+    open_fixture(&f);
+    child = fork();
+    assert_true(child >= 0);
+    if (child == 0) {
+        int refused = pawl_event_send(f.pawl, "e", NULL, NULL, NULL, &f.err) == PAWL_EINVAL &&
+                      strstr(f.err.msg, "fork") != NULL;
+
+        pawl_close(f.pawl); /* does nothing: it is the parent's */
+        _exit(refused ? 0 : 1);
+    }
+    assert_int_equal(waitpid(child, &status, 0), child);
+    assert_true(WIFEXITED(status) && WEXITSTATUS(status) == 0);
+    assert_ok(pawl_event_send(f.pawl, "e", NULL, NULL, NULL, &f.err), &f.err);
+    pawl_close(f.pawl);
+}
+
 static void options_that_do_not_hang_together_are_refused(void **state)
 {
     static const struct pawl_activity_input bad_input[] = {{"A", "Nothing", NULL, NULL}},
@@ -688,6 +769,8 @@ int main(void)
         cmocka_unit_test(a_distributed_runtime_does_the_same_under_locks),
         cmocka_unit_test(locks_that_do_not_reach_other_processes_are_refused_unless_allowed),
         cmocka_unit_test(misuse_is_invalid_with_a_message),
+        cmocka_unit_test(text_that_is_not_utf8_is_refused_by_name),
+        cmocka_unit_test(what_was_opened_before_a_fork_is_refused_after_it),
         cmocka_unit_test(options_that_do_not_hang_together_are_refused),
         cmocka_unit_test(two_in_one_process_do_not_meet),
         cmocka_unit_test(a_life_survives_the_lack_of_memory_at_any_point),

@@ -227,13 +227,14 @@ static void a_named_file_must_be_there(void **state)
     assert_non_null(mkdtemp(folder));
     (void)snprintf(path, sizeof path, "%s/pawl.conf", folder);
     assert_code(pawl__configuration_read(&f.configuration, &sources, &f.err), PAWL_ENOTFOUND);
-    assert_null(f.configuration.file);
+    assert_int_equal(f.configuration.file_count, 0);
     file = fopen(path, "w");
     assert_non_null(file);
     assert_true(fputs("workers = 7\n", file) >= 0);
     assert_int_equal(fclose(file), 0);
     assert_ok(pawl__configuration_read(&f.configuration, &sources, &f.err), &f.err);
-    assert_string_equal(f.configuration.file, path);
+    assert_int_equal(f.configuration.file_count, 1);
+    assert_string_equal(f.configuration.files[0], path);
     assert_int_equal(pawl__configuration_number(&f.configuration, PAWL_SETTING_ID_WORKERS), 7);
     sources.file = "/nowhere/pawl.conf"; /* the option is stronger than the variable */
     assert_code(pawl__configuration_read(&f.configuration, &sources, &f.err), PAWL_ENOTFOUND);
@@ -258,6 +259,11 @@ static void passwords_are_not_shown(void **state)
          "azure://acc/box?AccountKey=***&sas_token=***"},
         {"redis://:pw@a,b,c", "redis://:***@a,b,c"},
         {"sqlite:/a/b:c@d.db", "sqlite:/a/b:c@d.db"},
+        {"host=h password=p dbname=d", "host=h password=*** dbname=d"},
+        {"host=h password = 'a \\'b c' dbname=d", "host=h password = *** dbname=d"},
+        {"Server=h;Pwd=p;Database=d", "Server=h;Pwd=***;Database=d"},
+        {"password=", "password=***"},
+        {"a=b.db", "a=b.db"},
         {"pawl.db", "pawl.db"},
         {"x?", "x?"},
         {"", ""},

@@ -316,6 +316,50 @@ static int use_everything(struct test_allocator *alloc, void *arg)
     return status;
 }
 
+static void only_regular_files_are_read_where_others_chose_them(void **state)
+{
+    struct folder *folder = *state;
+    struct pawl_error err = PAWL_ERROR_INIT;
+    struct test_allocator alloc;
+    struct pawl_buf buf;
+
+    test_allocator_init(&alloc);
+    pawl__buf_init(&buf, &alloc.base, 16);
+    write_file(folder, "f", "text");
+    assert_ok(pawl__file_read_regular(in(folder, "f"), &buf, &err), &err);
+    assert_string_equal(pawl__buf_cstr(&buf), "text");
+    assert_int_equal(mkfifo(in(folder, "p"), 0600), 0);
+    assert_code(pawl__file_read_regular(in(folder, "p"), &buf, &err), PAWL_EINVAL);
+    assert_non_null(strstr(err.msg, "is a pipe"));
+    assert_code(pawl__file_read_regular(folder->path, &buf, &err), PAWL_EINVAL);
+    assert_code(pawl__file_read_regular("/dev/zero", &buf, &err), PAWL_EINVAL);
+    assert_code(pawl__file_read_regular(in(folder, "none"), &buf, &err), PAWL_ENOTFOUND);
+    write_file(folder, "f", "more than sixteen bytes of it");
+    assert_code(pawl__file_read_regular(in(folder, "f"), &buf, &err), PAWL_ELIMIT);
+    pawl__buf_release(&buf);
+    assert_int_equal(unlink(in(folder, "p")), 0);
+}
+
+static void a_file_is_made_with_its_mode_and_never_through_a_link(void **state)
+{
+    struct folder *folder = *state;
+    struct pawl_error err = PAWL_ERROR_INIT;
+    struct stat info;
+    char target[512];
+
+    assert_ok(pawl__file_make(in(folder, "f"), 0640, &err), &err);
+    assert_int_equal(stat(in(folder, "f"), &info), 0);
+    assert_int_equal(info.st_mode & 0777, 0640);
+    assert_ok(pawl__file_make(in(folder, "f"), 0600, &err), &err);
+    assert_int_equal(stat(in(folder, "f"), &info), 0);
+    assert_int_equal(info.st_mode & 0777, 0640);
+    (void)snprintf(target, sizeof target, "%s", in(folder, "target"));
+    assert_int_equal(symlink(target, in(folder, "link")), 0);
+    assert_code(pawl__file_make(in(folder, "link"), 0600, &err), PAWL_EINVAL);
+    assert_int_not_equal(stat(target, &info), 0);
+    assert_int_equal(unlink(in(folder, "link")), 0);
+}
+
 static void survives_refused_allocations(void **state)
 {
     struct folder *folder = *state;
@@ -338,6 +382,8 @@ int main(void)
         in_folder(appends_and_syncs),
         in_folder(is_read_piece_by_piece),
         in_folder(is_renamed_over_another),
+        in_folder(only_regular_files_are_read_where_others_chose_them),
+        in_folder(a_file_is_made_with_its_mode_and_never_through_a_link),
         cmocka_unit_test(a_full_disk_is_said_to_be_full),
         in_folder(survives_refused_allocations),
     };
