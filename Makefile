@@ -33,7 +33,7 @@ SETUP := $(SAN_FLAGS_$(SAN))
 WITH_TESTS = $(shell pkgconf --exists cmocka jansson 2>/dev/null && echo true || echo false)
 
 .PHONY: all demo test test-loaded test-fast conformance conformance-sqlite conformance-postgres sim \
-    model soak chaos chaos-locks \
+    model soak chaos chaos-locks hostile \
     bench bench-million fuzz lint format clean help
 
 all: ## build the binary: build/pawl
@@ -107,6 +107,12 @@ chaos: ## torment three nodes: CHAOS_ORDERS=10000 orders, CHAOS_SECONDS=120 at l
 	@tools/build $(BUILD) CC=$(CC) -Dtests=true $(SETUP)
 	@CHAOS_LEASES=1 CHAOS_ORDERS=$(or $(CHAOS_ORDERS),10000) CHAOS_SECONDS=$(or $(CHAOS_SECONDS),120) \
 	    meson test -C $(BUILD) --suite chaos --timeout-multiplier 0 --print-errorlogs -v
+
+hostile: ## attacks in the long form: COPIES=100 of each beside 1,000 honest instances; PAIRS=1000000 of scripts
+	@tools/install-packages build test
+	@tools/build $(BUILD) CC=$(CC) -Dtests=true $(SETUP)
+	@tests/hostile/run $(BUILD)/pawl --long --copies $(or $(COPIES),100)
+	@PAWL_LEAK_PAIRS=$(or $(PAIRS),1000000) $(BUILD)/tests/unit/test-expressions-javascript_leaks
 
 lint: ## formatting, layers, banned calls, sizes, globals, clang-tidy
 	@tools/install-packages build test lint

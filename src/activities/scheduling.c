@@ -6,6 +6,7 @@
 #include "activities/scheduling.h"
 
 #include "activities/descriptor.h"
+#include "activities/scheduling_load.h"
 #include "base/cron.h"
 #include "base/duration.h"
 #include "engine/builder.h"
@@ -73,6 +74,7 @@ const struct pawl_activity pawl__activity_delay = {
     .category = "Scheduling",
     .description = "Waits for some time.",
     PAWL_INPUTS(delay_inputs),
+    .load = pawl__delay_load,
     .execute = delay_execute,
 };
 
@@ -88,14 +90,31 @@ static const struct pawl_input_descriptor timer_inputs[] = {
     },
 };
 
+/* An interval that is shorter than the least one (engine.h) is raised to it. */
+static int after_interval(struct pawl_context *context, bool *raised, int64_t *at)
+{
+    int64_t least = pawl__context_engine(context)->timer_interval_min;
+    int64_t span = span_ticks(context, "Interval");
+
+    *raised = span < least;
+    return later(context, *raised ? least : span, at);
+}
+
 static int timer_execute(struct pawl_context *context)
 {
+    struct pawl_builder b = {.arena = pawl__context_arena(context)};
+    bool raised = false;
     int64_t at = 0;
     int status;
 
     if (pawl__is_trigger_of_run(context))
         return pawl__complete(context, NULL);
-    status = later(context, span_ticks(context, "Interval"), &at);
+    status = after_interval(context, &raised, &at);
+    if (status == PAWL_OK && raised) {
+        pawl__build_name(&b, &context->journal, "Warning",
+                         "The interval was raised to the least one (timer.interval.min).");
+        status = b.status;
+    }
     if (status == PAWL_OK)
         status = wait_until(context, at, "TimerBookmarkPayload", "TimerElapsedAsync");
     return status;
@@ -112,11 +131,13 @@ static int timer_triggers(struct pawl_context *context, struct pawl_json *payloa
     struct pawl_builder b = {.arena = pawl__context_arena(context)};
     struct pawl_json payload = pawl__json_object();
     struct pawl_value interval = pawl__input(context, "Interval");
+    bool raised = false;
     int64_t at = 0;
-    int status = later(context, span_ticks(context, "Interval"), &at);
+    int status = after_interval(context, &raised, &at);
 
     if (status != PAWL_OK)
         return status;
+    /* The interval as it was given: whoever fires the trigger raises it too. */
     pawl__build_time(&b, &payload, "startAt", at);
     pawl__build(&b, &payload, "interval", interval.json);
     pawl__build_name(&b, &payload, "_type", "TimerTriggerPayload");
@@ -136,6 +157,7 @@ const struct pawl_activity pawl__activity_timer = {
     .category = "Scheduling",
     .description = "Starts a workflow at intervals, or waits for one interval.",
     PAWL_INPUTS(timer_inputs),
+    .load = pawl__timer_load,
     .execute = timer_execute,
     .triggers = timer_triggers,
     .trigger_name = "Elsa.Timer",
@@ -152,22 +174,6 @@ static const struct pawl_input_descriptor cron_inputs[] = {
         .ui_hint = "singleline",
     },
 };
-
-/* Says of a literal expression, when the definition is loaded, what would fault when it runs. */
-static int cron_load(struct pawl_loader *loader, struct pawl_node *node)
-{
-    const struct pawl_expression *expression = &node->inputs[0].expression;
-    struct pawl_error err = PAWL_ERROR_INIT;
-    struct pawl_cron cron;
-
-    if (!expression->ops || strcmp(expression->ops->type, "Literal") != 0 ||
-        pawl__cron_parse(pawl__json_str(&expression->value), &cron, NULL, &err) == PAWL_OK)
-        return PAWL_OK;
-    pawl__loader_problem(loader,
-                         node->can_start_workflow ? PAWL_PROBLEM_INVALID : PAWL_PROBLEM_ERROR, node,
-                         NULL, "Error when parsing cron expression: %s", err.msg);
-    return PAWL_OK;
-}
 
 static int cron_next(struct pawl_context *context, struct pawl_str text, int64_t *at)
 {
@@ -222,7 +228,7 @@ const struct pawl_activity pawl__activity_cron = {
     .category = "Scheduling",
     .description = "Starts a workflow, or goes on with it, at times given by a cron expression.",
     PAWL_INPUTS(cron_inputs),
-    .load = cron_load,
+    .load = pawl__cron_load,
     .execute = cron_execute,
     .triggers = cron_triggers,
 };
@@ -282,6 +288,7 @@ const struct pawl_activity pawl__activity_start_at = {
     .display_name = "Start at",
     .description = "Starts a workflow, or goes on with it, at a certain time.",
     PAWL_INPUTS(start_at_inputs),
+    .load = pawl__start_at_load,
     .execute = start_at_execute,
     .triggers = start_at_triggers,
 };

@@ -2,6 +2,8 @@
 /* The registry of activity and expression types; see engine.h. */
 #include "engine/engine.h"
 
+#include "base/datetime.h"
+
 /* Maps hold plain pointers; what is registered is never written through them. */
 union constant {
     const void *is;
@@ -20,6 +22,7 @@ void pawl__engine_init(struct pawl_engine *engine, const struct pawl_allocator *
         .incident_strategy = PAWL_INCIDENT_FAULT,
         .yield_after = YIELD_AFTER,
         .burst_bytes_max = BURST_BYTES_MAX,
+        .timer_interval_min = PAWL_TICKS_PER_SECOND,
     };
     pawl__map_init(&engine->activities, alloc, seed);
     pawl__map_init(&engine->expressions, alloc, seed);

@@ -54,6 +54,7 @@ struct pawl_engine {
                     struct pawl_timezone **out, struct pawl_error *err);
     uint32_t yield_after; /* activities per burst_step; 10,000 */
     size_t burst_bytes_max;
+    int64_t timer_interval_min; /* of Timer and of triggers that repeat, in ticks; a second */
 };
 
 /* An empty vocabulary with the default choices. */

@@ -2,6 +2,7 @@
 /* The engine as a feature: everything that is built in, with the limits of the configuration. */
 #include "activities/activities.h"
 #include "base/alloc.h"
+#include "base/datetime.h"
 #include "base/error.h"
 #include "expressions/expressions.h"
 #include "expressions/javascript.h"
@@ -56,6 +57,9 @@ static int fill(struct built_in *built_in, const struct pawl_configuration *conf
         (uint32_t)pawl__configuration_number(configuration, PAWL_SETTING_ID_ENGINE_YIELD_AFTER);
     engine->burst_bytes_max =
         (size_t)pawl__configuration_number(configuration, PAWL_SETTING_ID_ENGINE_MEMORY);
+    engine->timer_interval_min =
+        pawl__configuration_number(configuration, PAWL_SETTING_ID_TIMER_INTERVAL_MIN) /
+        (1000 / PAWL_TICKS_PER_US);
     return status;
 }
 

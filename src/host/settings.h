@@ -90,6 +90,8 @@ enum pawl_setting_type {
       INT64_C(1000000000), "Activities after which an instance lets others run")                   \
     X(ENGINE_MEMORY, "engine.memory", SIZE, "256M", "PAWL_ENGINE_MEMORY", NULL, 1 << 20,           \
       INT64_C(1) << 40, "Memory of one burst, at the most")                                        \
+    X(TIMER_INTERVAL_MIN, "timer.interval.min", DURATION, "1s", "PAWL_TIMER_INTERVAL_MIN", NULL,   \
+      1000000, INT64_C(86400000000000), "Shortest time between two starts by one timer")           \
     X(SCRIPT_FUEL, "script.fuel", INT, "8000", "PAWL_SCRIPT_FUEL", NULL, 1, INT64_C(4000000000),   \
       "Work of one script, in 30,000 loop turns; 8000 are about a second")                         \
     X(SCRIPT_TIME, "script.time", DURATION, "1s", "PAWL_SCRIPT_TIME", NULL, 1000000,               \

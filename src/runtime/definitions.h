@@ -146,8 +146,13 @@ PAWL_MUST_CHECK int pawl__definitions_refresh(struct pawl_definitions *definitio
 /* In ticks, UTC; INT64_MAX: it waits for something else. */
 int64_t pawl__bookmark_due(struct pawl_str name, const struct pawl_json *payload);
 int64_t pawl__trigger_due(struct pawl_str name, const struct pawl_json *payload, int64_t now);
-/* When it fires again after it fired at `now`; INT64_MAX: never. */
-int64_t pawl__trigger_due_again(struct pawl_str name, const struct pawl_json *payload, int64_t now);
+/* When it fires again after it fired at `now`, interval_min later at the least; INT64_MAX: never.
+ */
+int64_t pawl__trigger_due_again(struct pawl_str name, const struct pawl_json *payload, int64_t now,
+                                int64_t interval_min);
+/* Whether it asks for a shorter interval than that. */
+bool pawl__trigger_is_raised(struct pawl_str name, const struct pawl_json *payload,
+                             int64_t interval_min);
 
 /* Store times from ticks, rounded up, and back. INT64_MAX and PAWL_TIME_NEVER are the same. */
 int64_t pawl__ticks_to_us(int64_t ticks);

@@ -265,8 +265,9 @@ static int plan_kept(struct definition_change *change, const struct present *pre
         status = plan_no_ticks(change, present, index, present->next[index]);
     else if (status == PAWL_OK)
         status = plan_tick(change, there->id,
-                           pawl__trigger_due_again(wanted->name, &wanted->payload,
-                                                   pawl__us_to_ticks(change->now_us)));
+                           pawl__trigger_due_again(
+                               wanted->name, &wanted->payload, pawl__us_to_ticks(change->now_us),
+                               change->call.definitions->engine->timer_interval_min));
     return status;
 }
 

@@ -120,6 +120,19 @@ static int add_history(struct import *import, const struct pawl_json *exported)
     return status;
 }
 
+/* A state that no node could load is refused here, not stored and then tried again and again. */
+static int try_state(struct import *import)
+{
+    const struct pawl_event event = {.kind = PAWL_EVENT_RUN, .instance_id = import->row.id};
+    struct runtime_task *task = &import->task;
+    struct pawl_burst *burst = NULL;
+    int status = pawl__burst_open(import->graph, &task->runtime->env->alloc, &import->state, &event,
+                                  &burst, task->err);
+
+    pawl__burst_close(burst);
+    return status == PAWL_ECONFLICT ? PAWL_OK : status; /* it has ended: there is nothing to run */
+}
+
 static int prepare(struct import *import, const struct pawl_json *exported)
 {
     struct runtime_task *task = &import->task;
@@ -128,6 +141,8 @@ static int prepare(struct import *import, const struct pawl_json *exported)
 
     if (status == PAWL_OK)
         status = find_graph(import);
+    if (status == PAWL_OK)
+        status = try_state(import);
     if (status == PAWL_OK)
         status = pawl__runtime_clock(task->runtime, &import->now_us, task->deadline_ns, task->err);
     if (status != PAWL_OK)

@@ -515,6 +515,20 @@ static int find_trigger(struct runtime_task *task, struct pawl_str id,
     return status;
 }
 
+/* An interval that is raised is worth a warning, at the trigger's first tick only. */
+static void warn_of_raised(struct runtime_task *task, const struct pawl_work_row *work,
+                           const struct pawl_trigger_row *trigger, const struct pawl_json *payload)
+{
+    if (task->runtime->log &&
+        pawl__trigger_is_raised(trigger->name, payload,
+                                task->runtime->engine->timer_interval_min) &&
+        work->due_us == pawl__ticks_to_us(pawl__trigger_due(trigger->name, payload, 0)))
+        pawl_log(task->runtime->log, PAWL_LOG_WARN,
+                 "the interval of a trigger is raised to timer.interval.min",
+                 pawl__log_str("definition", trigger->definition_id),
+                 pawl__log_str("activity", trigger->activity_id));
+}
+
 /* The next occurrence; *again false when there is none. Counted from the one that is due, so that
  * being late does not move the rest; ones that were missed altogether are not made up for. */
 static int next_occurrence(struct runtime_task *task, const struct pawl_work_row *work,
@@ -522,10 +536,12 @@ static int next_occurrence(struct runtime_task *task, const struct pawl_work_row
                            int64_t now_us, struct pawl_work_row *next, bool *again)
 {
     int64_t due = pawl__us_to_ticks(work->due_us), now = pawl__us_to_ticks(now_us);
+    int64_t least = task->runtime->engine->timer_interval_min;
 
-    due = pawl__trigger_due_again(trigger->name, payload, due);
+    warn_of_raised(task, work, trigger, payload);
+    due = pawl__trigger_due_again(trigger->name, payload, due, least);
     if (due < now)
-        due = pawl__trigger_due_again(trigger->name, payload, now);
+        due = pawl__trigger_due_again(trigger->name, payload, now, least);
     *again = due != INT64_MAX;
     if (!*again)
         return PAWL_OK;

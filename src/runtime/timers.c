@@ -53,18 +53,48 @@ int64_t pawl__trigger_due(struct pawl_str name, const struct pawl_json *payload,
     return INT64_MAX;
 }
 
-int64_t pawl__trigger_due_again(struct pawl_str name, const struct pawl_json *payload, int64_t now)
+/* Cron counts in whole seconds: the part of one that has passed does not cost the next time. */
+static int64_t cron_again(const struct pawl_json *payload, int64_t now, int64_t interval_min)
+{
+    int64_t second = now - now % PAWL_TICKS_PER_SECOND;
+    int64_t next = cron_next(payload, now);
+
+    if (second > PAWL_DATETIME_TICKS_MAX - interval_min || next >= second + interval_min)
+        return next;
+    return cron_next(payload, second + interval_min - 1);
+}
+
+static bool read_interval(const struct pawl_json *payload, int64_t *interval)
 {
     const struct pawl_json *text = pawl__json_get_nocase(payload, pawl__str("interval"));
+
+    return pawl__duration_parse_constant(pawl__json_str(text), interval, NULL) == PAWL_OK &&
+           *interval > 0;
+}
+
+int64_t pawl__trigger_due_again(struct pawl_str name, const struct pawl_json *payload, int64_t now,
+                                int64_t interval_min)
+{
     int64_t interval;
 
-    if (pawl__str_is(name, "Elsa.Cron"))
-        return cron_next(payload, now);
-    if (!pawl__str_is(name, "Elsa.Timer") ||
-        pawl__duration_parse_constant(pawl__json_str(text), &interval, NULL) != PAWL_OK ||
-        interval <= 0 || now > PAWL_DATETIME_TICKS_MAX || interval > PAWL_DATETIME_TICKS_MAX - now)
+    if (now > PAWL_DATETIME_TICKS_MAX)
         return INT64_MAX;
-    return now + interval;
+    if (pawl__str_is(name, "Elsa.Cron"))
+        return cron_again(payload, now, interval_min);
+    if (!pawl__str_is(name, "Elsa.Timer") || !read_interval(payload, &interval))
+        return INT64_MAX;
+    if (interval < interval_min)
+        interval = interval_min;
+    return interval > PAWL_DATETIME_TICKS_MAX - now ? INT64_MAX : now + interval;
+}
+
+bool pawl__trigger_is_raised(struct pawl_str name, const struct pawl_json *payload,
+                             int64_t interval_min)
+{
+    int64_t interval;
+
+    return pawl__str_is(name, "Elsa.Timer") && read_interval(payload, &interval) &&
+           interval < interval_min;
 }
 
 int64_t pawl__ticks_to_us(int64_t ticks)

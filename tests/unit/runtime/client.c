@@ -111,6 +111,23 @@ static void what_is_of_another_instance_is_not_imported(void **state)
     unbind(f, &b);
 }
 
+static void a_state_that_no_node_could_load_is_not_imported(void **state)
+{
+    struct fixture *f = *state;
+    struct pawl_json exported =
+        json(f, "{'WorkflowState':{'id':'mine','definitionId':'d','definitionVersionId':'d:1',"
+                "'status':'Running','subStatus':'Exploded'}}");
+    struct pawl_outcome outcome;
+    struct bound b;
+
+    publish(f, DEFINITION("d", "", RIG_WRITE("w", "went")));
+    b = bind(f, "mine");
+    assert_code(pawl__workflow_client_import(b.client, &exported, &outcome, later(f), &f->err),
+                PAWL_EPARSE);
+    assert_false(exists(f, b.client));
+    unbind(f, &b);
+}
+
 static int make_over(struct test_allocator *alloc, void *arg)
 {
     struct pawl_workflow_runtime *runtime = NULL;
@@ -143,6 +160,7 @@ int main(void)
         TEST(a_client_does_everything_with_its_instance),
         TEST(a_client_without_an_id_gets_a_new_one),
         TEST(what_is_of_another_instance_is_not_imported),
+        TEST(a_state_that_no_node_could_load_is_not_imported),
         cmocka_unit_test(every_refused_allocation_is_reported),
     };
 

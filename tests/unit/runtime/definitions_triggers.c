@@ -164,12 +164,27 @@ static void due_times_come_from_payloads(void **state)
     assert_int_equal(pawl__trigger_due(pawl__str("Elsa.StartAt"), &payload, now), AT(2));
     assert_int_equal(pawl__trigger_due(pawl__str("Elsa.Cron"), &payload, now), AT(10));
     assert_int_equal(pawl__trigger_due(pawl__str("Elsa.Event"), &payload, now), INT64_MAX);
-    assert_int_equal(pawl__trigger_due_again(pawl__str("Elsa.Timer"), &payload, now), AT(65));
-    assert_int_equal(pawl__trigger_due_again(pawl__str("Elsa.Cron"), &payload, now), AT(10));
-    assert_int_equal(pawl__trigger_due_again(pawl__str("Elsa.StartAt"), &payload, now), INT64_MAX);
     assert_int_equal(
-        pawl__trigger_due_again(pawl__str("Elsa.Timer"), &payload, PAWL_DATETIME_TICKS_MAX),
+        pawl__trigger_due_again(pawl__str("Elsa.Timer"), &payload, now, PAWL_TICKS_PER_SECOND),
+        AT(65));
+    assert_int_equal(
+        pawl__trigger_due_again(pawl__str("Elsa.Timer"), &payload, now, 90 * PAWL_TICKS_PER_SECOND),
+        AT(95));
+    assert_int_equal(
+        pawl__trigger_due_again(pawl__str("Elsa.Cron"), &payload, now, PAWL_TICKS_PER_SECOND),
+        AT(10));
+    assert_int_equal(
+        pawl__trigger_due_again(pawl__str("Elsa.StartAt"), &payload, now, PAWL_TICKS_PER_SECOND),
         INT64_MAX);
+    assert_int_equal(pawl__trigger_due_again(pawl__str("Elsa.Timer"), &payload,
+                                             PAWL_DATETIME_TICKS_MAX, PAWL_TICKS_PER_SECOND),
+                     INT64_MAX);
+    assert_true(
+        pawl__trigger_is_raised(pawl__str("Elsa.Timer"), &payload, 61 * PAWL_TICKS_PER_SECOND));
+    assert_false(
+        pawl__trigger_is_raised(pawl__str("Elsa.Timer"), &payload, 60 * PAWL_TICKS_PER_SECOND));
+    assert_false(
+        pawl__trigger_is_raised(pawl__str("Elsa.Cron"), &payload, 61 * PAWL_TICKS_PER_SECOND));
 #undef AT
 }
 

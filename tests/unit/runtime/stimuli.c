@@ -5,6 +5,7 @@
  */
 #include "unit/runtime/nodes.h"
 
+#include "base/datetime.h"
 #include "runtime/retention.h"
 
 #include <stdatomic.h>
@@ -12,6 +13,7 @@
 #define STARTER(id, type, input)                                                                   \
     "{'id':'" id "','type':'" type "','customProperties':{'canStartWorkflow':true}," input "}"
 #define START_TIMER(id, span) STARTER(id, "Elsa.Timer", "'interval':" TEXT(span))
+#define START_CRON(id, text) STARTER(id, "Elsa.Cron", "'cronExpression':" TEXT(text))
 
 #define SECOND_US INT64_C(1000000)
 
@@ -204,6 +206,32 @@ static void a_recurring_trigger_goes_on_though_its_starts_fail(void **state)
     forbid_starts(f, false);
     pass(f, 20);
     assert_string_equal(f->lines, "went\nwent\n");
+    assert_int_equal(ticks(f), 1);
+}
+
+/* Ten looks a second, at a trigger that asks for ten million. */
+static void a_recurring_trigger_fires_at_the_least_interval(void **state)
+{
+    struct fixture *f = *state;
+
+    publish(f,
+            DEFINITION("d", "", START_TIMER("t", "00:00:00.0000001") "," RIG_WRITE("w", "went")));
+    for (int i = 0; i < 45; i++) {
+        test_clock_advance(f->clock, SECOND / 10);
+        drain(f);
+    }
+    assert_string_equal(f->lines, "went\nwent\nwent\nwent\n");
+    assert_int_equal(ticks(f), 1);
+}
+
+static void the_least_interval_holds_for_cron_too(void **state)
+{
+    struct fixture *f = *state;
+
+    f->engine.timer_interval_min = 10 * PAWL_TICKS_PER_SECOND;
+    publish(f, DEFINITION("d", "", START_CRON("t", "* * * * * *") "," RIG_WRITE("w", "went")));
+    pass(f, 25);
+    assert_string_equal(f->lines, "went\nwent\nwent\n");
     assert_int_equal(ticks(f), 1);
 }
 
@@ -558,6 +586,8 @@ int main(void)
                                         set_up_running, tear_down),
         TEST(reservations_of_keyless_events_expire),
         TEST(a_recurring_trigger_goes_on_though_its_starts_fail),
+        TEST(a_recurring_trigger_fires_at_the_least_interval),
+        TEST(the_least_interval_holds_for_cron_too),
         TEST(a_replayed_start_of_a_trigger_is_one_start),
         TEST(a_replayed_tick_makes_no_second_chain),
         TEST(a_tick_is_replayed_before_its_trigger_is_indexed_again),
