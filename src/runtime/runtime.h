@@ -135,6 +135,7 @@ struct pawl_runtime_options {
     struct pawl_guard *guard;
     struct pawl_definitions_options definitions;
     uint32_t committers;   /* threads; 0: 1 */
+    uint32_t commit_batch; /* commits that go to the store together, at the most; 0: 128 */
     int64_t stimulus_us;   /* how long one that matches nothing waits; 0: 10 min */
     uint32_t attempts_max; /* of a piece of work before it is a dead letter; 0: 3 */
     uint32_t depth_max;    /* of children within children; 0: 100 */
