@@ -56,6 +56,7 @@ struct pawl_runtime {
     struct pawl_cond *cancels; /* wakes the thread that looks for cancellations */
     bool cancels_sleep;        /* that thread waits until an instance is in hand */
     bool cancels_stop;
+    size_t cancels_from;        /* of those in hand, the first that the next look names */
     struct pawl_map held;       /* struct runtime_held, by id */
     struct pawl_list requests;  /* struct runtime_request: under way */
     struct pawl_cond *answered; /* one of them has something for the thread to do */
