@@ -360,8 +360,8 @@ struct pawl_sent {
 
 /*
  * Accepts a stimulus: when this answers PAWL_OK it is durable. Matched at once; what it starts and
- * resumes is work that is due. `out` NULL allowed; all 0 when it could not be matched yet, or was
- * sent before.
+ * resumes is work that is due. `out` NULL allowed; all 0 when it could not be matched yet. Of one
+ * that was sent before with its key, what that did.
  */
 PAWL_MUST_CHECK int pawl__runtime_send(struct pawl_runtime *runtime,
                                        const struct pawl_stimulus *stimulus, struct pawl_sent *out,
