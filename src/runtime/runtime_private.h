@@ -177,7 +177,8 @@ struct runtime_task {
     bool gone;  /* the last claim found no such instance */
     /* An operator's command: also of an instance that is set aside. */
     bool by_operator;
-    bool is_duty; /* of the keeper, which must renew its lease: no commit exceeds the deadline */
+    bool given_up; /* what failed is not to be tried again */
+    bool is_duty;  /* of the keeper, which must renew its lease: no commit exceeds the deadline */
     struct pawl_error *err;
 };
 
@@ -568,6 +569,7 @@ PAWL_MUST_CHECK int pawl__runtime_commit_trouble(struct runtime_run *run,
                                                  bool release, struct pawl_error *err);
 /* Whether a claimed instance is not to be run by itself now. */
 bool pawl__runtime_is_put_off(const struct runtime_run *run);
+    int64_t alone;       /* takeovers when it was last begun alone; 0: it was not */
 /* Ends the claim of such a one; returns PAWL_ECONFLICT and says why. */
 PAWL_MUST_CHECK int pawl__runtime_refuse_put_off(struct runtime_run *run);
 /* A call could not finish with a claimed instance, for this reason: others may have it, at once,
@@ -579,8 +581,6 @@ PAWL_MUST_CHECK int pawl__runtime_clear_trouble(struct runtime_task *task,
 
 /* ---- runtime_alone.c ----------------------------------------------------------------------- */
 
-/* Whether its node has marked it as one that is run alone; `failures` counts takeovers then. */
-bool pawl__runtime_is_tried_alone(const struct runtime_run *run);
 /*
  * Before a claimed instance is run: what may have killed its nodes is run alone or set aside.
  * PAWL_ECONFLICT, PAWL_EBUSY: not now, and it is nobody's again.
@@ -603,6 +603,22 @@ void pawl__runtime_watch(struct pawl_runtime *runtime, int64_t deadline_ns);
 /* The number of threads that hang has changed. */
 void pawl__runtime_tell_stuck(struct pawl_runtime *runtime);
 /* Who replaces threads that hang. NULL: nobody; whoever was asked before is not being called any
+/* What a row of work runs, for people. */
+struct runtime_about {
+    const char *what;              /* "the start" */
+    struct pawl_str instance_id;   /* "": it has none yet */
+    struct pawl_str definition_id; /* "": not said */
+};
+
+/*
+ * Before a row of work that is this node's runs code of a definition or of the host: what may have
+ * killed its nodes is done alone. PAWL_EBUSY: not now, and the row is put off. PAWL_ELIMIT with
+ * task->given_up: never again.
+ */
+PAWL_MUST_CHECK int pawl__runtime_begin_work(struct runtime_task *task,
+                                             const struct pawl_work_row *work,
+                                             struct runtime_running *running,
+                                             const struct runtime_about *about);
  * more when this returns. */
 void pawl__runtime_set_replace(struct pawl_runtime *runtime,
                                void (*replace)(void *ctx, uint32_t stuck), void *ctx);
@@ -739,3 +755,6 @@ void pawl__runtime_perform_own(struct runtime_task *task, struct runtime_running
                                int64_t now_us);
 
 #endif
+/* Work of this kind is no mail, and its name is the id of the instance that it is of: of a start,
+ * the parent's; "": of none. */
+bool pawl__runtime_is_named_after_instance(struct pawl_str kind);

@@ -698,6 +698,16 @@ static int run_next(struct runtime_run *run, struct pawl_event **event, bool *an
 
 /*
  * Others of this node that find work for it between its commits leave a note, as for any other
+/* The row that asks for the instance may have killed those who tried before. */
+static int begin_start(struct runtime_run *run, struct runtime_running *running)
+{
+    const struct runtime_about about = {"the start", run->is_known ? run->row.id : pawl__str(""),
+                                        run->graph->workflow->definition_id};
+
+    return run->started ? pawl__runtime_begin_work(run->task, run->started, running, &about)
+                        : PAWL_OK;
+}
+
  * instance. Somebody who has the id in hand has made one under it, which the store will say. Of an
  * id that was just made nobody else can know: no guard is asked.
  */
@@ -716,7 +726,10 @@ int pawl__runtime_run_new(struct runtime_run *run, struct pawl_event *event)
             pawl__runtime_pass(run->task, run->row.id,
                                run->task->waits ? PAWL_GUARD_WAIT : PAWL_GUARD_TRY, &run->pass);
     if (status == PAWL_OK) {
-        status = run_burst(run, event, NULL);
+        status = entered ? begin_start(run, &running) : PAWL_OK;
+        if (status == PAWL_OK)
+            status = run_burst(run, event, NULL);
+        pawl__runtime_end_alone(run->runtime, &running);
         if (status != PAWL_OK)
             pawl__runtime_let_go(run, status);
         if (run->is_known)
