@@ -270,18 +270,16 @@ static const char *ended(struct why *why)
 {
     char time[PAWL_CLI_TIME_TEXT], span[PAWL_CLI_SPAN_TEXT];
     int64_t at_us = why->row.finished_us ? why->row.finished_us : why->row.updated_us;
-    const char *how = "it is finished", *note = "";
+    const char *how = "it is finished";
 
     if (pawl__str_is(why->row.sub_status, "Faulted"))
         how = "it ended by a fault";
     if (pawl__str_is(why->row.sub_status, "Cancelled"))
         how = "it was cancelled";
-    if (why->row.trouble.len > 0 && why->row.retry_us == 0)
-        note = pawl__arena_printf(why->b.arena, "; %.*s", PAWL_STR_ARG(why->row.trouble));
     return pawl__arena_printf(
-        why->b.arena, "%s, at %s (%s ago), after %s%s", how, pawl__cli_time_text(at_us, time),
+        why->b.arena, "%s, at %s (%s ago), after %s", how, pawl__cli_time_text(at_us, time),
         pawl__cli_span_text(why->now_us - at_us, span),
-        pawl__cli_span_text(at_us - why->row.created_us, (char[PAWL_CLI_SPAN_TEXT]){0}), note);
+        pawl__cli_span_text(at_us - why->row.created_us, (char[PAWL_CLI_SPAN_TEXT]){0}));
 }
 
 static const char *put_off(struct why *why)
@@ -350,7 +348,7 @@ static struct pawl_json commands(struct why *why, const struct pawl_json *waits)
     if (running && !why->row.cancel_requested)
         pawl__cli_why_command(why, &out, "end it", "pawl cancel");
     if (running && why->row.retry_us == PAWL_TIME_NEVER)
-        pawl__cli_why_command(why, &out, "remove it with all that is kept of it", "pawl rm");
+        pawl__cli_why_command(why, &out, "end it although its state is damaged", "pawl rm");
     return out;
 }
 

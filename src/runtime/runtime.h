@@ -312,6 +312,8 @@ PAWL_MUST_CHECK int pawl__runtime_retry(struct pawl_runtime *runtime, struct paw
 PAWL_MUST_CHECK int pawl__runtime_delete(struct pawl_runtime *runtime, struct pawl_str instance_id,
                                          int64_t deadline_ns, struct pawl_error *err);
 
+/* Whether the bytes of a row's state are those that were written, as far as its checksum says. */
+bool pawl__runtime_is_state_sound(const struct pawl_instance_row *row);
 /* The row and its state as Elsa would show it, in `arena`; `state` NULL allowed. PAWL_ENOTFOUND. */
 PAWL_MUST_CHECK int pawl__runtime_show(struct pawl_runtime *runtime, struct pawl_str instance_id,
                                        struct pawl_arena *arena, struct pawl_instance_row *row,

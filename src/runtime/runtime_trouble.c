@@ -99,7 +99,7 @@ int pawl__runtime_refuse_put_off(struct runtime_run *run)
 }
 
 /* What stands in the store cannot be read: reading it again does not help. */
-static bool is_damaged(const struct runtime_run *run, int status)
+bool pawl__runtime_is_damaged(const struct runtime_run *run, int status)
 {
     return !run->loaded && (status == PAWL_ECORRUPT || status == PAWL_EPARSE);
 }
@@ -143,8 +143,9 @@ static void put_aside(struct runtime_run *run, int status, const struct pawl_err
     };
     struct pawl_error err = PAWL_ERROR_INIT;
 
-    if (is_damaged(run, status) || (!pawl__runtime_is_of_node(status) &&
-                                    trouble.failures >= run->runtime->options.attempts_max))
+    if (pawl__runtime_is_damaged(run, status) ||
+        (!pawl__runtime_is_of_node(status) &&
+         trouble.failures >= run->runtime->options.attempts_max))
         trouble.retry_us = PAWL_TIME_NEVER;
     status = pawl__runtime_commit_trouble(run, &trouble, true, &err);
     if (status == PAWL_OK)
