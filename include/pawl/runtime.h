@@ -373,9 +373,10 @@ pawl_instances_list(struct pawl *pawl, const struct pawl_instance_filter *filter
 
 /* To whom; all NULL: to everybody who waits. */
 struct pawl_send_options {
-    const char *correlation_id;  /* only instances with it; new ones get it */
-    const char *instance_id;     /* only this one; starts nothing */
-    const char *idempotency_key; /* sending again with the same key does nothing */
+    const char *correlation_id; /* only instances with it; new ones get it */
+    const char *instance_id;    /* only this one; starts nothing */
+    /* Sending again with the same key does nothing, and returns what the first one did. */
+    const char *idempotency_key;
 };
 
 struct pawl_send_outcome {
@@ -403,7 +404,8 @@ PAWL_API PAWL_MUST_CHECK int pawl_stimulus_send(struct pawl *pawl, const char *n
                                                 struct pawl_send_outcome *out,
                                                 struct pawl_error *err);
 /*
- * A task was done. `result` is JSON or NULL. Reporting again does nothing. Reported before anybody
+ * A task was done. `result` is JSON or NULL. Reporting again does nothing, and
+ * returns what the first report did. Reported before anybody
  * waits for it (`out` says parked), it waits ten minutes.
  */
 PAWL_API PAWL_MUST_CHECK int pawl_task_report(struct pawl *pawl, const char *task_id,

@@ -72,12 +72,19 @@ static void put_incident(struct pawl_cli *cli, const struct pawl_json *incident)
 static void put_rest(struct pawl_cli *cli, const struct pawl_json *why)
 {
     const struct pawl_json *commands = pawl__json_get_text(why, "commands");
-    int64_t letters = 0;
+    const struct pawl_json *given_up = pawl__json_get_text(why, "givenUp");
+    uint32_t letters = pawl__json_len(given_up);
 
-    (void)pawl__json_to_int(pawl__json_get_text(why, "deadLetters"), &letters);
     if (letters > 0)
-        pawl__cli_print(&cli->out, "given up: %lld piece%s of its work\n", (long long)letters,
+        pawl__cli_print(&cli->out, "given up: %u piece%s of its work\n", letters,
                         letters == 1 ? "" : "s");
+    for (uint32_t i = 0; i < pawl__json_len(given_up); i++) {
+        const struct pawl_json *letter = pawl__json_at(given_up, i);
+
+        put(cli, "    ", text_of(letter, "text"), "");
+        put_time(cli, ", at ", letter, "givenUpAt");
+        put(cli, " UTC: ", text_of(letter, "error"), "\n");
+    }
     for (uint32_t i = 0; i < pawl__json_len(commands); i++) {
         put(cli, "to ", text_of(pawl__json_at(commands, i), "to"), ": ");
         put(cli, "", text_of(pawl__json_at(commands, i), "command"), "\n");

@@ -37,7 +37,8 @@ static int read_all(struct why *why, struct pawl_str instance_id, struct pawl_er
     if (status == PAWL_OK)
         status = find_owned(why, PAWL_TABLE_WORK, "due_us", WHY_ROWS_MAX, &why->work, err);
     if (status == PAWL_OK)
-        status = find_owned(why, PAWL_TABLE_DEAD_LETTERS, NULL, 1, &why->letters, err);
+        status =
+            find_owned(why, PAWL_TABLE_DEAD_LETTERS, "dead_us", WHY_ROWS_MAX, &why->letters, err);
     pawl__cli_list_all(&nodes, PAWL_TABLE_NODES, NULL, 0);
     if (status == PAWL_OK)
         status = pawl__cli_list_find(session, &nodes, why->b.arena, &why->nodes, err);
@@ -123,6 +124,11 @@ static const char *kind_text(struct pawl_str kind)
         {PAWL_WORK_RUN, "another try, after a failure"},
         {PAWL_WORK_CANCEL, "its cancellation, with its children"},
         {PAWL_WORK_CANCEL_ONE, "its cancellation"},
+        {PAWL_WORK_START, "the start of a child"},
+        {PAWL_WORK_CALL, "a call of an activity of the host"},
+        {PAWL_WORK_TASK, "a task for the host"},
+        {PAWL_WORK_HTTP, "a request"},
+        {PAWL_WORK_CONSOLE, "a line of output"},
     };
 
     for (size_t i = 0; i < sizeof kinds / sizeof kinds[0]; i++) {
@@ -208,6 +214,38 @@ static struct pawl_json mail(struct why *why)
     return out;
 }
 
+/* What was given up and not replayed since, newest last. */
+static struct pawl_json given_up(struct why *why)
+{
+    const struct pawl_dead_letter_row *letters = why->letters.rows;
+    struct pawl_json out = pawl__json_array();
+
+    for (size_t i = 0; i < why->letters.count; i++) {
+        struct pawl_json one = pawl__json_object();
+
+        if (letters[i].replayed_us != 0)
+            continue;
+        pawl__cli_put(&why->b, &one, "id", letters[i].id);
+        pawl__cli_put(&why->b, &one, "kind", letters[i].kind);
+        why_put(why, &one, "text", kind_text(letters[i].kind));
+        pawl__cli_put_time(&why->b, &one, "givenUpAt", letters[i].dead_us);
+        pawl__cli_put(&why->b, &one, "error", letters[i].error);
+        pawl__build_append(&why->b, &out, one);
+    }
+    return out;
+}
+
+static bool has_given_up(const struct why *why)
+{
+    const struct pawl_dead_letter_row *letters = why->letters.rows;
+
+    for (size_t i = 0; i < why->letters.count; i++) {
+        if (letters[i].replayed_us == 0)
+            return true;
+    }
+    return false;
+}
+
 /* ---- the whole ----------------------------------------------------------------------------- */
 
 static struct pawl_json last_incident(struct why *why)
@@ -247,12 +285,15 @@ static const char *ended(struct why *why)
 static const char *put_off(struct why *why)
 {
     char span[PAWL_CLI_SPAN_TEXT];
+    const char *failed = "";
 
+    if (why->row.failures > 0)
+        failed =
+            pawl__arena_printf(why->b.arena, ", after %lld failure%s", (long long)why->row.failures,
+                               why->row.failures == 1 ? "" : "s");
     if (why->row.retry_us == PAWL_TIME_NEVER)
-        return pawl__arena_printf(
-            why->b.arena, "it is set aside until somebody decides, after %lld failure%s: %.*s",
-            (long long)why->row.failures, why->row.failures == 1 ? "" : "s",
-            PAWL_STR_ARG(why->row.trouble));
+        return pawl__arena_printf(why->b.arena, "it is set aside until somebody decides%s: %.*s",
+                                  failed, PAWL_STR_ARG(why->row.trouble));
     return pawl__arena_printf(why->b.arena, "it could not be run; the next try is %s%s: %.*s",
                               why->row.retry_us > why->now_us ? "in " : "due",
                               why->row.retry_us > why->now_us
@@ -283,6 +324,8 @@ static const char *summary(struct why *why, const struct pawl_json *waits,
             PAWL_STR_ARG(pawl__json_str(pawl__json_get_text(pawl__json_at(waits, 0), "text"))));
     if (pawl__json_len(letters) > 0)
         return "it waits for its mail to be delivered";
+    if (has_given_up(why))
+        return "nothing is under way that would wake it: work of it was given up";
     return "it waits for nothing, and nothing is under way that would wake it";
 }
 
@@ -331,6 +374,7 @@ static void build(struct why *why, struct pawl_json *out)
     pawl__build(b, out, "heldBy", holder(why));
     pawl__build(b, out, "lastIncident", last_incident(why));
     pawl__build_int(b, out, "deadLetters", (int64_t)why->letters.total);
+    pawl__build(b, out, "givenUp", given_up(why));
     pawl__build(b, out, "commands", commands(why, &waits));
 }
 

@@ -52,6 +52,8 @@ int pawl__host_open_runtime(struct pawl_host *host, const char *kind, const char
             around->ephemeral
                 ? LEASE_EPHEMERAL_US
                 : pawl__configuration_number(configuration, PAWL_SETTING_ID_NODE_LEASE) / 1000,
+        .commit_batch =
+            (uint32_t)pawl__configuration_number(configuration, PAWL_SETTING_ID_COMMIT_BATCH),
         .log = around->log,
         .http = pawl__host_get(host, PAWL_SLOT_HTTP),
         .guard = guard,

@@ -56,7 +56,7 @@ enum pawl_setting_type {
       "Several nodes share the store")                                                             \
     X(NODE_ID, "node.id", TEXT, "", "PAWL_NODE_ID", NULL, 0, 0,                                    \
       "Name of this node, kept over restarts; not set: a new one")                                 \
-    X(NODE_LEASE, "node.lease", DURATION, "10s", "PAWL_NODE_LEASE", NULL, 100000000,               \
+    X(NODE_LEASE, "node.lease", DURATION, "10s", "PAWL_NODE_LEASE", NULL, 1000000000,              \
       INT64_C(3600000000000), "How long a node's claims hold without renewal")                     \
     X(LOG_LEVEL, "log.level", CHOICE, "warn", "PAWL_LOG_LEVEL", "log-level", 0, 0,                 \
       "Log lines to write: off, error, warn, info, debug, trace")                                  \

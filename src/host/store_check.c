@@ -9,6 +9,7 @@
 #include "base/error.h"
 #include "base/map.h"
 #include "host/backup.h"
+#include "runtime/runtime.h"
 #include "stores/stores.h"
 
 #include <stdarg.h>
@@ -108,6 +109,11 @@ static int see_instance(struct check *check, const struct pawl_instance_row *row
     if (row->revision_fence > row->fence)
         finding(check, "instance %.*s was written under fence %jd, but its fence is %jd",
                 PAWL_STR_ARG(id), (intmax_t)row->revision_fence, (intmax_t)row->fence);
+    if (!pawl__runtime_is_state_sound(row))
+        finding(check,
+                "the state of instance %.*s is damaged: what is stored is not what was written; "
+                "'pawl rm' removes it",
+                PAWL_STR_ARG(id));
     if (row->owner < 0)
         finding(check, "instance %.*s has owner %jd", PAWL_STR_ARG(id), (intmax_t)row->owner);
     if (row->retry_us == PAWL_TIME_NEVER)

@@ -84,6 +84,7 @@ static struct pawl_instance_row *copy_instance(const struct pawl_commit *commit,
     row->failures = commit->instance->failures;
     row->retry_us = commit->instance->retry_us;
     row->trouble = pawl__arena_str(arena, commit->instance->trouble);
+    row->alone = commit->instance->alone;
     return row;
 }
 

@@ -119,8 +119,10 @@ static void do_duties(void *ctx, int64_t deadline_ns)
 
 static int open_node(struct pawl_runtime *runtime, struct pawl_error *err)
 {
-    const struct pawl_committer_options committer = {
-        .threads = runtime->options.committers, .landed = note_landed, .landed_ctx = runtime};
+    const struct pawl_committer_options committer = {.threads = runtime->options.committers,
+                                                     .batch_max = runtime->options.commit_batch,
+                                                     .landed = note_landed,
+                                                     .landed_ctx = runtime};
     int status =
         pawl__committer_new(runtime->env, runtime->store, &committer, &runtime->committer, err);
 

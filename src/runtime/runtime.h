@@ -135,6 +135,7 @@ struct pawl_runtime_options {
     struct pawl_guard *guard;
     struct pawl_definitions_options definitions;
     uint32_t committers;   /* threads; 0: 1 */
+    uint32_t commit_batch; /* commits that go to the store together, at the most; 0: 128 */
     int64_t stimulus_us;   /* how long one that matches nothing waits; 0: 10 min */
     uint32_t attempts_max; /* of a piece of work before it is a dead letter; 0: 3 */
     uint32_t depth_max;    /* of children within children; 0: 100 */
@@ -311,6 +312,8 @@ PAWL_MUST_CHECK int pawl__runtime_retry(struct pawl_runtime *runtime, struct paw
 PAWL_MUST_CHECK int pawl__runtime_delete(struct pawl_runtime *runtime, struct pawl_str instance_id,
                                          int64_t deadline_ns, struct pawl_error *err);
 
+/* Whether the bytes of a row's state are those that were written, as far as its checksum says. */
+bool pawl__runtime_is_state_sound(const struct pawl_instance_row *row);
 /* The row and its state as Elsa would show it, in `arena`; `state` NULL allowed. PAWL_ENOTFOUND. */
 PAWL_MUST_CHECK int pawl__runtime_show(struct pawl_runtime *runtime, struct pawl_str instance_id,
                                        struct pawl_arena *arena, struct pawl_instance_row *row,
@@ -359,8 +362,8 @@ struct pawl_sent {
 
 /*
  * Accepts a stimulus: when this answers PAWL_OK it is durable. Matched at once; what it starts and
- * resumes is work that is due. `out` NULL allowed; all 0 when it could not be matched yet, or was
- * sent before.
+ * resumes is work that is due. `out` NULL allowed; all 0 when it could not be matched yet. Of one
+ * that was sent before with its key, what that did.
  */
 PAWL_MUST_CHECK int pawl__runtime_send(struct pawl_runtime *runtime,
                                        const struct pawl_stimulus *stimulus, struct pawl_sent *out,

@@ -11,6 +11,12 @@
  *
  * An instance that only waits (for a child, for a request) runs no step: being taken over then is
  * no sign of anything, however often.
+ *
+ * A row of work that runs code of a definition or of the host (a start, an effect) is treated the
+ * same, but a node takes many rows that it has not begun when it dies. So what was taken from a
+ * dead node is marked by a small commit before it is done, and only deaths behind such a mark
+ * count: of the first node that died with a row nobody knows whether it had begun. After DEATHS_MAX
+ * more the row is done alone, and after one more it is a dead letter.
  */
 #include "runtime/runtime_private.h"
 
@@ -20,6 +26,8 @@
 /* Nodes that died with an instance in hand, in a row and without a step, before it is tried alone.
  */
 #define TAKEOVERS_MAX 3
+/* Nodes that died after they had marked a row of work, in a row, before it is done alone. */
+#define DEATHS_MAX (TAKEOVERS_MAX - 1)
 /* How long an instance has the node to itself, and how long it waits for that. What takes longer
  * does not stop the node's other work; whether it ever returns is the watchdog's business. */
 #define ALONE_NS INT64_C(10000000000)
@@ -90,14 +98,6 @@ void pawl__runtime_end_alone(struct pawl_runtime *runtime, const struct runtime_
 
 /* ---- suspects ------------------------------------------------------------------------------ */
 
-/* What `trouble` says while an instance is tried alone; failures is the count of takeovers then. */
-#define ALONE_TEXT "is tried alone"
-
-bool pawl__runtime_is_tried_alone(const struct runtime_run *run)
-{
-    return pawl__str_starts(run->row.trouble, pawl__str(ALONE_TEXT));
-}
-
 /* Whether a step is about to run, as far as the row and the mail say. */
 static bool is_about_to_step(const struct runtime_run *run)
 {
@@ -113,7 +113,8 @@ static bool is_about_to_step(const struct runtime_run *run)
 static int set_aside(struct runtime_run *run)
 {
     struct runtime_task *task = run->task;
-    struct runtime_trouble trouble = {.failures = run->row.takeovers, .retry_us = PAWL_TIME_NEVER};
+    struct runtime_trouble trouble = {
+        .failures = run->row.failures, .retry_us = PAWL_TIME_NEVER, .alone = run->row.alone};
     int status;
 
     trouble.why = pawl__str(pawl__arena_printf(
@@ -142,6 +143,7 @@ static int try_later(struct runtime_run *run)
     const struct runtime_trouble trouble = {
         .failures = run->row.failures,
         .retry_us = pawl__runtime_now_us(run) + AGAIN_US,
+        .alone = run->row.alone,
         .why = pawl__arena_str(&run->task->arena, run->row.trouble),
     };
     int status = pawl__runtime_commit_trouble(run, &trouble, true, run->task->err);
@@ -156,10 +158,10 @@ static int try_later(struct runtime_run *run)
 
 static int mark(struct runtime_run *run)
 {
-    struct runtime_trouble trouble = {.failures = run->row.takeovers};
+    struct runtime_trouble trouble = {.failures = run->row.failures, .alone = run->row.takeovers};
 
     trouble.why = pawl__str(pawl__arena_printf(
-        &run->task->arena, ALONE_TEXT ": %lld nodes in a row died while they ran it",
+        &run->task->arena, "is tried alone: %lld nodes in a row died while they ran it",
         (long long)run->row.takeovers));
     if (trouble.why.len == 0)
         return pawl__error_code(run->task->err, pawl__arena_status(&run->task->arena));
@@ -170,9 +172,75 @@ int pawl__runtime_suspect(struct runtime_run *run, struct runtime_running *runni
 {
     if (run->row.takeovers < TAKEOVERS_MAX || run->task->by_operator || !is_about_to_step(run))
         return PAWL_OK;
-    if (pawl__runtime_is_tried_alone(run) && run->row.takeovers > run->row.failures)
+    if (run->row.alone != 0 && run->row.takeovers > run->row.alone)
         return set_aside(run);
     if (!begin_alone(run->runtime, running))
         return try_later(run);
-    return pawl__runtime_is_tried_alone(run) ? PAWL_OK : mark(run);
+    return run->row.alone != 0 ? PAWL_OK : mark(run);
+}
+
+/* ---- rows of work -------------------------------------------------------------------------- */
+
+/* Nodes that died after they had begun it, with the last one that had it. */
+static int64_t count_deaths(const struct pawl_work_row *work)
+{
+    return work->deaths + (work->begun != 0 && work->takeovers > work->begun);
+}
+
+static int give_up_work(struct runtime_task *task, const struct runtime_about *about, int64_t nodes)
+{
+    task->given_up = true;
+    if (task->runtime->log)
+        pawl_log(task->runtime->log, PAWL_LOG_WARN, "work that killed its nodes is given up",
+                 pawl_log_text("what", about->what), pawl__log_str("instance", about->instance_id),
+                 pawl__log_str("definition", about->definition_id), pawl_log_int("nodes", nodes));
+    return pawl__error_set(
+        task->err, PAWL_ELIMIT,
+        "%lld nodes in a row died while they did %s of %s%.*s%s%.*s, the last one while it did "
+        "nothing else",
+        (long long)nodes, about->what, about->instance_id.len > 0 ? "instance " : "an instance",
+        PAWL_STR_ARG(about->instance_id), about->definition_id.len > 0 ? " of definition " : "",
+        PAWL_STR_ARG(about->definition_id));
+}
+
+static int do_later(struct runtime_task *task, const struct pawl_work_row *work, int64_t deaths)
+{
+    struct pawl_work_row row = *work;
+    int64_t now_us;
+    int status = pawl__runtime_clock(task->runtime, &now_us, task->deadline_ns, task->err);
+
+    row.deaths = deaths;
+    if (status == PAWL_OK)
+        status = pawl__runtime_put_off(task, &row, now_us + AGAIN_US);
+    return status == PAWL_OK
+               ? pawl__error_set(task->err, PAWL_EBUSY,
+                                 "work %.*s is to be done alone, and this node has others in hand",
+                                 PAWL_STR_ARG(work->id))
+               : status;
+}
+
+/* The row as it is, this node's, with the mark. */
+static int mark_work(struct runtime_task *task, const struct pawl_work_row *work, int64_t deaths)
+{
+    struct runtime_changes changes = {.arena = &task->arena};
+    struct pawl_work_row row = *work;
+
+    row.begun = work->takeovers;
+    row.deaths = deaths;
+    pawl__runtime_change(&changes, PAWL_CHANGE_PUT, PAWL_TABLE_WORK, &row);
+    return pawl__runtime_finish_work(task, work, &changes);
+}
+
+int pawl__runtime_begin_work(struct runtime_task *task, const struct pawl_work_row *work,
+                             struct runtime_running *running, const struct runtime_about *about)
+{
+    int64_t deaths = count_deaths(work);
+
+    if (work->takeovers == 0)
+        return PAWL_OK;
+    if (deaths > DEATHS_MAX)
+        return give_up_work(task, about, deaths + 1);
+    if (deaths == DEATHS_MAX && !begin_alone(task->runtime, running))
+        return do_later(task, work, deaths);
+    return work->begun == work->takeovers ? PAWL_OK : mark_work(task, work, deaths);
 }

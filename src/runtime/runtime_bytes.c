@@ -3,6 +3,7 @@
 #include "runtime/runtime_private.h"
 
 #include "base/alloc.h"
+#include "base/checksum.h"
 #include "base/error.h"
 
 /* Documents that a store kept nest no deeper than values do. */
@@ -151,4 +152,30 @@ int pawl__runtime_json_read(struct pawl_runtime *runtime, struct pawl_arena *are
         return_packer(runtime, packer);
     }
     return status == PAWL_EPARSE ? pawl__error_prefix(err, PAWL_ECORRUPT, "stored JSON") : status;
+}
+
+/* ---- states -------------------------------------------------------------------------------- */
+
+int64_t pawl__runtime_state_sum(struct pawl_str bytes)
+{
+    uint64_t sum = pawl__checksum(bytes);
+    int64_t out;
+
+    memcpy(&out, &sum, sizeof out);
+    return out != 0 ? out : 1; /* 0 is: not known */
+}
+
+bool pawl__runtime_is_state_sound(const struct pawl_instance_row *row)
+{
+    return row->state_sum == 0 || row->state_sum == pawl__runtime_state_sum(row->state);
+}
+
+int pawl__runtime_state_read(struct pawl_runtime *runtime, struct pawl_arena *arena,
+                             const struct pawl_instance_row *row, struct pawl_json *out,
+                             struct pawl_error *err)
+{
+    if (!pawl__runtime_is_state_sound(row))
+        return pawl__error_set(err, PAWL_ECORRUPT,
+                               "its state is damaged: what is stored is not what was written");
+    return pawl__runtime_json_read(runtime, arena, row->state, out, err);
 }

@@ -17,8 +17,8 @@
 #define PAUSE_NS INT64_C(250000000)
 /* What one look may take. */
 #define QUERY_NS INT64_C(5000000000)
-/* Instances that one query names, those that came in hand first: as many as a pool has workers.
- * Of more, the others are asked about when these have ended. */
+/* Instances that one query names: as many as a pool has workers. Of more, each look names the next
+ * ones, and begins anew behind the last. */
 #define IDS_MAX 256u
 
 /* With the mutex held. The ids of what was in hand at the last look too, copied. */
@@ -27,18 +27,21 @@ static struct pawl_datum *collect_ids(struct pawl_runtime *runtime, struct pawl_
 {
     struct pawl_datum *ids = pawl__arena_alloc_array(arena, IDS_MAX, sizeof *ids);
     struct runtime_running *running;
+    size_t seen = 0;
 
     *count = 0;
     if (!ids)
         return NULL;
     PAWL_LIST_FOR_EACH (running, &runtime->running, link) {
-        if (running->was_seen && *count < IDS_MAX) {
+        if (running->was_seen && seen++ >= runtime->cancels_from && *count < IDS_MAX) {
             ids[*count] = (struct pawl_datum){.text = pawl__arena_str(arena, running->id)};
             if (ids[*count].text.ptr)
                 ++*count;
         }
         running->was_seen = true;
     }
+    runtime->cancels_from =
+        seen > runtime->cancels_from + IDS_MAX ? runtime->cancels_from + IDS_MAX : 0;
     return ids;
 }
 

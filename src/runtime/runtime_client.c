@@ -230,5 +230,5 @@ int pawl__runtime_show(struct pawl_runtime *runtime, struct pawl_str instance_id
 
     if (status != PAWL_OK || !state)
         return status;
-    return pawl__runtime_json_read(runtime, arena, row->state, state, err);
+    return pawl__runtime_state_read(runtime, arena, row, state, err);
 }

@@ -595,6 +595,8 @@ static void pack_row(struct making *m)
         fail(m, pawl__runtime_pack(m->run->runtime, &m->arena, text_of(m, &m->state), &m->row.state,
                                    m->run->task->err));
     if (m->changes.status == PAWL_OK)
+        m->row.state_sum = pawl__runtime_state_sum(m->row.state);
+    if (m->changes.status == PAWL_OK)
         fail(m, pawl__runtime_pack(m->run->runtime, &m->arena, text_of(m, &m->run->counts),
                                    &m->row.counts, m->run->task->err));
 }

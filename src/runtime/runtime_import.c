@@ -155,6 +155,8 @@ static int prepare(struct import *import, const struct pawl_json *exported)
     status = pawl__runtime_pack(task->runtime, &task->arena, text_of(import, &import->state),
                                 &import->row.state, task->err);
     if (status == PAWL_OK)
+        import->row.state_sum = pawl__runtime_state_sum(import->row.state);
+    if (status == PAWL_OK)
         status = add_history(import, exported);
     if (status == PAWL_OK && import->changes.status != PAWL_OK)
         status = pawl__error_code(task->err, import->changes.status);

@@ -48,13 +48,21 @@ static int make_reservation(struct runtime_task *task, struct pawl_str id, struc
 
 /* ---- replaying ----------------------------------------------------------------------------- */
 
+/* The instance that the work is mail of; "": none. What is no mail says whose it is all the same.
+ */
+static struct pawl_str receiver(const struct pawl_dead_letter_row *letter)
+{
+    return pawl__runtime_is_named_after_instance(letter->kind) ? pawl__str("")
+                                                               : letter->instance_id;
+}
+
 /* Mail of an instance that is gone would be dropped without a word. */
 static int check_receiver(struct runtime_task *task, const struct pawl_dead_letter_row *letter)
 {
     struct pawl_instance_row row;
     int status;
 
-    if (letter->instance_id.len == 0)
+    if (receiver(letter).len == 0)
         return PAWL_OK;
     status = pawl__runtime_show(task->runtime, letter->instance_id, &task->arena, &row, NULL,
                                 task->deadline_ns, task->err);
@@ -80,12 +88,12 @@ static int check_letter(struct runtime_task *task, const struct pawl_dead_letter
 static struct pawl_work_row work_of(const struct pawl_dead_letter_row *letter, struct pawl_str id,
                                     int64_t now_us)
 {
-    struct pawl_str by = letter->instance_id.len > 0 ? letter->instance_id : letter->hash;
+    struct pawl_str to = receiver(letter), by = to.len > 0 ? to : letter->hash;
 
     return (struct pawl_work_row){
         .id = id,
         .kind = letter->kind,
-        .instance_id = letter->instance_id,
+        .instance_id = to,
         .bookmark_id = letter->bookmark_id,
         .hash = letter->hash,
         .correlation_id = letter->correlation_id,

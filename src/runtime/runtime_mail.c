@@ -82,6 +82,28 @@ static int job_event(struct runtime_run *run, const struct pawl_work_row *mail,
                                    run->task->err);
 }
 
+/* A timer goes with its bookmark, in one commit: one whose row is still there was left behind. */
+void pawl__runtime_warn_of_timer(const struct runtime_run *run, const struct pawl_work_row *mail)
+{
+    const struct pawl_condition condition = {.column = pawl_table_column(PAWL_TABLE_WORK, "id"),
+                                             .value = {.text = mail->id}};
+    const struct pawl_query query = {.table = PAWL_TABLE_WORK,
+                                     .flags = PAWL_QUERY_COUNT,
+                                     .conditions = &condition,
+                                     .condition_count = 1};
+    struct pawl_runtime *runtime = run->runtime;
+    struct pawl_rows rows = {0};
+
+    if (!runtime->log ||
+        pawl_store_find(runtime->store, &query, &run->task->arena, &rows, run->task->deadline_ns,
+                        NULL) != PAWL_OK ||
+        rows.total == 0)
+        return;
+    pawl_log(runtime->log, PAWL_LOG_WARN, "timer dropped: its bookmark is not in the state",
+             pawl__log_str("instance", run->row.id), pawl__log_str("timer", mail->id),
+             pawl__log_str("bookmark", mail->bookmark_id));
+}
+
 /* ---- children ------------------------------------------------------------------------------ */
 
 /* The bookmark of this name that waits for the child or, of a list of them, for any. */

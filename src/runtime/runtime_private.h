@@ -56,6 +56,7 @@ struct pawl_runtime {
     struct pawl_cond *cancels; /* wakes the thread that looks for cancellations */
     bool cancels_sleep;        /* that thread waits until an instance is in hand */
     bool cancels_stop;
+    size_t cancels_from;        /* of those in hand, the first that the next look names */
     struct pawl_map held;       /* struct runtime_held, by id */
     struct pawl_list requests;  /* struct runtime_request: under way */
     struct pawl_cond *answered; /* one of them has something for the thread to do */
@@ -176,7 +177,8 @@ struct runtime_task {
     bool gone;  /* the last claim found no such instance */
     /* An operator's command: also of an instance that is set aside. */
     bool by_operator;
-    bool is_duty; /* of the keeper, which must renew its lease: no commit exceeds the deadline */
+    bool given_up; /* what failed is not to be tried again */
+    bool is_duty;  /* of the keeper, which must renew its lease: no commit exceeds the deadline */
     struct pawl_error *err;
 };
 
@@ -277,6 +279,12 @@ struct pawl_str pawl__runtime_json_text(struct pawl_arena *arena, const struct p
 PAWL_MUST_CHECK int pawl__runtime_json_read(struct pawl_runtime *runtime, struct pawl_arena *arena,
                                             struct pawl_str bytes, struct pawl_json *out,
                                             struct pawl_error *err);
+/* The state of an instance's row. PAWL_ECORRUPT, also when its checksum says that it is damaged. */
+PAWL_MUST_CHECK int pawl__runtime_state_read(struct pawl_runtime *runtime, struct pawl_arena *arena,
+                                             const struct pawl_instance_row *row,
+                                             struct pawl_json *out, struct pawl_error *err);
+/* What `state_sum` of a row is to be whose state is `bytes`. */
+int64_t pawl__runtime_state_sum(struct pawl_str bytes);
 /* Text as a store keeps it, in the arena or `text` itself. */
 PAWL_MUST_CHECK int pawl__runtime_pack(struct pawl_runtime *runtime, struct pawl_arena *arena,
                                        struct pawl_str text, struct pawl_str *out,
@@ -520,6 +528,9 @@ int64_t pawl__runtime_commit_deadline(const struct runtime_task *task);
 PAWL_MUST_CHECK int pawl__runtime_mail_event(struct runtime_run *run,
                                              const struct pawl_work_row *mail,
                                              struct pawl_event *event, bool *means, bool *park);
+/* A timer is dropped whose bookmark the state lacks: said in the log, unless a burst since the
+ * claim has ended both. */
+void pawl__runtime_warn_of_timer(const struct runtime_run *run, const struct pawl_work_row *mail);
 /* Asks for the cancellation of all running children of an instance. */
 PAWL_MUST_CHECK int pawl__runtime_cancel_children(struct runtime_task *task,
                                                   struct pawl_str instance_id);
@@ -558,6 +569,7 @@ int64_t pawl__runtime_backoff_us(int64_t failures);
 struct runtime_trouble {
     int64_t failures;
     int64_t retry_us;
+    int64_t alone;       /* takeovers when it was last begun alone; 0: it was not */
     struct pawl_str why; /* borrowed: lives as long as the task */
 };
 
@@ -569,6 +581,8 @@ PAWL_MUST_CHECK int pawl__runtime_commit_trouble(struct runtime_run *run,
 bool pawl__runtime_is_put_off(const struct runtime_run *run);
 /* Ends the claim of such a one; returns PAWL_ECONFLICT and says why. */
 PAWL_MUST_CHECK int pawl__runtime_refuse_put_off(struct runtime_run *run);
+/* Whether its state could not be loaded, and never will. */
+bool pawl__runtime_is_damaged(const struct runtime_run *run, int status);
 /* A call could not finish with a claimed instance, for this reason: others may have it, at once,
  * later or when an operator says so. */
 void pawl__runtime_let_go(struct runtime_run *run, int status);
@@ -578,13 +592,27 @@ PAWL_MUST_CHECK int pawl__runtime_clear_trouble(struct runtime_task *task,
 
 /* ---- runtime_alone.c ----------------------------------------------------------------------- */
 
-/* Whether its node has marked it as one that is run alone; `failures` counts takeovers then. */
-bool pawl__runtime_is_tried_alone(const struct runtime_run *run);
 /*
  * Before a claimed instance is run: what may have killed its nodes is run alone or set aside.
  * PAWL_ECONFLICT, PAWL_EBUSY: not now, and it is nobody's again.
  */
 PAWL_MUST_CHECK int pawl__runtime_suspect(struct runtime_run *run, struct runtime_running *running);
+/* What a row of work runs, for people. */
+struct runtime_about {
+    const char *what;              /* "the start" */
+    struct pawl_str instance_id;   /* "": it has none yet */
+    struct pawl_str definition_id; /* "": not said */
+};
+
+/*
+ * Before a row of work that is this node's runs code of a definition or of the host: what may have
+ * killed its nodes is done alone. PAWL_EBUSY: not now, and the row is put off. PAWL_ELIMIT with
+ * task->given_up: never again.
+ */
+PAWL_MUST_CHECK int pawl__runtime_begin_work(struct runtime_task *task,
+                                             const struct pawl_work_row *work,
+                                             struct runtime_running *running,
+                                             const struct runtime_about *about);
 /* Others may begin again, if this one was alone. */
 void pawl__runtime_end_alone(struct pawl_runtime *runtime, const struct runtime_running *running);
 /* Whether nothing may be begun now. With the mutex held. */
@@ -721,6 +749,9 @@ void pawl__runtime_add_failure(struct runtime_changes *changes, struct pawl_runt
 /* For the hook. */
 void pawl__runtime_tell_failure(struct pawl_runtime *runtime, struct pawl_str instance_id,
                                 const struct pawl_error *why);
+/* Work of this kind is no mail, and its name is the id of the instance that it is of: of a start,
+ * the parent's; "": of none. */
+bool pawl__runtime_is_named_after_instance(struct pawl_str kind);
 /* It is given up at once. `reason` is "Expired" or "Failed". */
 void pawl__runtime_add_dead_letter(struct runtime_changes *changes,
                                    const struct pawl_work_row *work, const char *reason,

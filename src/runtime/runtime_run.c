@@ -95,7 +95,7 @@ static int load(struct runtime_run *run)
 {
     struct runtime_task *task = run->task;
     int status =
-        pawl__runtime_json_read(run->runtime, &run->arena, run->row.state, &run->state, task->err);
+        pawl__runtime_state_read(run->runtime, &run->arena, &run->row, &run->state, task->err);
 
     if (status == PAWL_OK && !is_own_state(run))
         status = pawl__error_set(task->err, PAWL_ECORRUPT,
@@ -247,6 +247,8 @@ static void drop_mail(struct runtime_run *run, struct runtime_changes *changes,
     if (mail->hash.len > 0)
         pawl__runtime_add_dead_letter(changes, mail, "Expired", mail->error,
                                       pawl__runtime_now_us(run));
+    if (pawl__str_is(mail->kind, PAWL_WORK_TIMER))
+        pawl__runtime_warn_of_timer(run, mail);
 }
 
 /* Without a burst: all mail of an ended instance goes, and the claim ends. */
@@ -696,6 +698,16 @@ static int run_next(struct runtime_run *run, struct pawl_event **event, bool *an
 
 /* ---- the whole ----------------------------------------------------------------------------- */
 
+/* The row that asks for the instance may have killed those who tried before. */
+static int begin_start(struct runtime_run *run, struct runtime_running *running)
+{
+    const struct runtime_about about = {"the start", run->is_known ? run->row.id : pawl__str(""),
+                                        run->graph->workflow->definition_id};
+
+    return run->started ? pawl__runtime_begin_work(run->task, run->started, running, &about)
+                        : PAWL_OK;
+}
+
 /*
  * Others of this node that find work for it between its commits leave a note, as for any other
  * instance. Somebody who has the id in hand has made one under it, which the store will say. Of an
@@ -716,7 +728,10 @@ int pawl__runtime_run_new(struct runtime_run *run, struct pawl_event *event)
             pawl__runtime_pass(run->task, run->row.id,
                                run->task->waits ? PAWL_GUARD_WAIT : PAWL_GUARD_TRY, &run->pass);
     if (status == PAWL_OK) {
-        status = run_burst(run, event, NULL);
+        status = entered ? begin_start(run, &running) : PAWL_OK;
+        if (status == PAWL_OK)
+            status = run_burst(run, event, NULL);
+        pawl__runtime_end_alone(run->runtime, &running);
         if (status != PAWL_OK)
             pawl__runtime_let_go(run, status);
         if (run->is_known)
@@ -759,6 +774,26 @@ static int run_claimed(struct runtime_run *run, struct pawl_event **event)
     return status;
 }
 
+/* One that has ended needs no state to drop its mail. Cancelling needs it: whatever was not loaded
+ * is never written. */
+static int handle_damaged(struct runtime_run *run, struct pawl_event **event, int status)
+{
+    char why[PAWL_ERROR_MSG_SIZE] = "";
+
+    if (is_final(run) && !run->row.runnable && !may_reopen(*event)) {
+        *event = NULL;
+        return absorb_all(run);
+    }
+    if (!run->row.cancel_requested || is_final(run) || !run->task->err)
+        return status;
+    memcpy(why, run->task->err->msg, sizeof why);
+    return pawl__error_set(
+        run->task->err, status,
+        "%.300s; it cannot be cancelled without its state: 'pawl rm %.*s' removes "
+        "it with its bookmarks, timers and journal",
+        why, PAWL_STR_ARG(run->row.id));
+}
+
 /*
  * One claim, and the mail that came with it. *more: as much as a claim answers, and all of it was
  * delivered, so that there may be more; left as it is when the claim fails. *yielded: it is still
@@ -784,7 +819,9 @@ static int run_once(struct runtime_task *task, struct pawl_str instance_id,
         status = pawl__runtime_suspect(&run, task->running);
     if (status == PAWL_OK)
         status = load(&run);
-    if (status == PAWL_OK) {
+    if (pawl__runtime_is_damaged(&run, status))
+        status = handle_damaged(&run, event, status);
+    if (status == PAWL_OK && run.loaded) {
         *more = run.mail_count == PAWL_CLAIM_MAIL_MAX;
         status = run_claimed(&run, event);
     }

@@ -440,6 +440,7 @@ static int refuse_child(struct runtime_task *task, const struct pawl_work_row *w
         .due_us = work->created_us,
         .expires_us = PAWL_TIME_NEVER,
     };
+    int64_t now_us = 0;
     int status;
 
     feed.id = pawl__str(pawl__arena_printf(&task->arena, "%.*s/feed", PAWL_STR_ARG(work->id)));
@@ -451,6 +452,14 @@ static int refuse_child(struct runtime_task *task, const struct pawl_work_row *w
         task->arena.status != PAWL_OK)
         return pawl__error_code(task->err, pawl__arena_status(&task->arena));
     pawl__runtime_change(&changes, PAWL_CHANGE_PUT, PAWL_TABLE_WORK, &feed);
+    status = task->given_up
+                 ? pawl__runtime_clock(task->runtime, &now_us, task->deadline_ns, task->err)
+                 : PAWL_OK;
+    if (status != PAWL_OK)
+        return status;
+    if (task->given_up)
+        pawl__runtime_add_dead_letter(&changes, work, "Failed", runtime_text(&told, "error"),
+                                      now_us);
     status = pawl__runtime_finish_work(task, work, &changes);
     return status == PAWL_OK ? pawl__runtime_task_urge(task, NULL, asked->feeds) : status;
 }
@@ -546,7 +555,7 @@ static int next_occurrence(struct runtime_task *task, const struct pawl_work_row
     if (!*again)
         return PAWL_OK;
     *next = *work;
-    next->owner = 0;
+    next->owner = next->takeovers = 0;
     next->attempts = 0;
     next->attempted_us = 0;
     next->error = pawl__str("");

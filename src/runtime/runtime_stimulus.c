@@ -12,6 +12,8 @@
 #include "base/error.h"
 #include "base/stimulus.h"
 
+/* In the row of one that was sent with a key. */
+#define IS_KEYED "isKeyed"
 #define EVENT_INPUT "__EventPayloadWorkflowInput"
 /* Bookmarks that one commit turns into mail. */
 #define TARGETS_PAGE 500u
@@ -27,6 +29,7 @@ struct parsed {
     struct pawl_str instance_id;
     struct pawl_str after;
     struct pawl_json input;
+    bool is_keyed; /* who sends it again with its key is told what it did */
 };
 
 static int parse(struct runtime_task *task, const struct pawl_work_row *work, struct parsed *out)
@@ -40,6 +43,7 @@ static int parse(struct runtime_task *task, const struct pawl_work_row *work, st
     out->instance_id = runtime_text(&payload, "instanceId");
     out->after = runtime_text(&payload, "after");
     out->input = runtime_member(&payload, "input");
+    out->is_keyed = pawl__json_true(pawl__json_get_text(&payload, IS_KEYED));
     return PAWL_OK;
 }
 
@@ -53,6 +57,8 @@ static int payload_text(struct pawl_arena *arena, const struct parsed *parsed,
     pawl__build_text(&b, &payload, "after", parsed->after);
     if (!pawl__json_is(&parsed->input, PAWL_JSON_NULL))
         pawl__build(&b, &payload, "input", parsed->input);
+    if (parsed->is_keyed)
+        pawl__build_bool(&b, &payload, IS_KEYED, true);
     if (b.status != PAWL_OK)
         return b.status;
     *text = pawl__runtime_json_text(arena, &payload);
@@ -317,6 +323,78 @@ static void look_again(struct runtime_task *task, const struct pawl_work_row *ro
     task->err = err;
 }
 
+/* ---- what a keyed one did ------------------------------------------------------------------- */
+
+/* A reservation of its own: that of the key is never changed, which tells whose commit made it. */
+static struct pawl_str record_key(struct runtime_task *task, struct pawl_str stimulus_id)
+{
+    return pawl__str(pawl__arena_printf(&task->arena, "sent:%.*s", PAWL_STR_ARG(stimulus_id)));
+}
+
+/* Of the first match alone: that is what its sender was told. */
+static void record_sent(struct runtime_task *task, const struct pawl_work_row *stimulus,
+                        const struct pawl_sent *sent, struct runtime_changes *changes)
+{
+    struct pawl_builder b = {.arena = &task->arena};
+    struct pawl_json did = pawl__json_object();
+    struct pawl_reservation_row record = {
+        .key = record_key(task, stimulus->name),
+        .expires_us = stimulus->created_us + KEY_US,
+    };
+
+    pawl__build_int(&b, &did, "started", sent->started);
+    pawl__build_int(&b, &did, "resumed", sent->resumed);
+    pawl__build_bool(&b, &did, "parked", sent->parked);
+    if (b.status == PAWL_OK)
+        record.value = pawl__runtime_json_text(&task->arena, &did);
+    if (b.status != PAWL_OK || record.key.len == 0 || !record.value.ptr)
+        changes->status = pawl__arena_status(&task->arena);
+    pawl__runtime_change(changes, PAWL_CHANGE_ADD, PAWL_TABLE_RESERVATIONS, &record);
+}
+
+static int find_reservation(struct runtime_task *task, struct pawl_str key, struct pawl_str *value)
+{
+    const struct pawl_condition condition = {
+        .column = pawl_table_column(PAWL_TABLE_RESERVATIONS, "key"), .value = {.text = key}};
+    const struct pawl_query query = {
+        .table = PAWL_TABLE_RESERVATIONS, .conditions = &condition, .condition_count = 1};
+    struct pawl_rows rows;
+    int status;
+
+    *value = pawl__str("");
+    if (key.len == 0)
+        return pawl__error_code(task->err, pawl__arena_status(&task->arena));
+    status = pawl_store_find(task->runtime->store, &query, &task->arena, &rows, task->deadline_ns,
+                             task->err);
+    if (status == PAWL_OK && rows.count > 0)
+        *value = ((const struct pawl_reservation_row *)rows.rows)->value;
+    return status;
+}
+
+/* Of one that was sent with this key before; nothing yet, while it is not matched. */
+static int read_sent(struct runtime_task *task, struct pawl_str key, struct pawl_sent *sent)
+{
+    struct pawl_str id, value = pawl__str("");
+    struct pawl_json did;
+    int64_t started = 0, resumed = 0;
+    int status = find_reservation(task, key, &id);
+
+    if (status == PAWL_OK && id.len > 0)
+        status = find_reservation(task, record_key(task, id), &value);
+    if (status == PAWL_OK)
+        status = pawl__runtime_json_read(task->runtime, &task->arena, value, &did, task->err);
+    if (status != PAWL_OK)
+        return status;
+    (void)pawl__json_to_int(pawl__json_get_text(&did, "started"), &started);
+    (void)pawl__json_to_int(pawl__json_get_text(&did, "resumed"), &resumed);
+    *sent = (struct pawl_sent){
+        .started = (uint32_t)started,
+        .resumed = (uint32_t)resumed,
+        .parked = pawl__json_true(pawl__json_get_text(&did, "parked")),
+    };
+    return PAWL_OK;
+}
+
 int pawl__runtime_match(struct runtime_task *task, const struct pawl_work_row *work,
                         struct pawl_sent *sent)
 {
@@ -326,8 +404,9 @@ int pawl__runtime_match(struct runtime_task *task, const struct pawl_work_row *w
     struct pawl_work_row parked;
     struct pawl_str payload = pawl__str("");
     int status = parse(task, work, &parsed);
+    bool is_first = parsed.after.len == 0;
 
-    if (status == PAWL_OK && parsed.instance_id.len == 0 && parsed.after.len == 0)
+    if (status == PAWL_OK && parsed.instance_id.len == 0 && is_first)
         status = match_triggers(task, work, &parsed, &changes, &sent->started);
     if (status == PAWL_OK)
         status = find_bookmarks(task, work, &parsed, &rows);
@@ -342,9 +421,11 @@ int pawl__runtime_match(struct runtime_task *task, const struct pawl_work_row *w
         status =
             add_rest(task, work, &parsed,
                      ((const struct pawl_bookmark_row *)rows.rows)[rows.count - 1].id, &changes);
-    sent->parked = sent->started + sent->resumed == 0 && parsed.after.len == 0;
+    sent->parked = sent->started + sent->resumed == 0 && is_first;
     if (status == PAWL_OK && sent->parked)
         status = park(task, work, &parsed, &changes, &parked);
+    if (status == PAWL_OK && parsed.is_keyed && is_first)
+        record_sent(task, work, sent, &changes);
     if (status == PAWL_OK)
         status = pawl__runtime_finish_work(task, work, &changes);
     if (status == PAWL_OK && sent->parked)
@@ -386,7 +467,8 @@ int pawl__runtime_event_row(struct pawl_runtime *runtime, struct pawl_arena *are
     struct pawl_builder b = {.arena = arena};
     struct pawl_json name = pawl__json_object(), payload = runtime_member(event, "payload");
     struct parsed parsed = {.instance_id = runtime_text(event, "instanceId"),
-                            .input = pawl__json_object()};
+                            .input = pawl__json_object(),
+                            .is_keyed = pawl__json_true(pawl__json_get_text(event, IS_KEYED))};
     char hash[PAWL_SHA256_TEXT_SIZE];
 
     pawl__build(&b, &name, "eventName", runtime_member(event, "eventName"));
@@ -421,6 +503,7 @@ static int accept(struct runtime_task *task, struct pawl_work_row *row, struct p
     struct runtime_changes changes = {.arena = &task->arena};
     struct pawl_commit commit = {.kind = PAWL_COMMIT_PLAIN};
     int64_t now_us;
+    struct pawl_str reserved = pawl__str("");
     int matched = PAWL_OK;
     int status;
 
@@ -433,7 +516,8 @@ static int accept(struct runtime_task *task, struct pawl_work_row *row, struct p
     row->owner = pawl__keeper_incarnation(runtime->keeper);
     if (key.len > 0) {
         const struct pawl_reservation_row reservation = {
-            .key = pawl__str(pawl__arena_printf(&task->arena, "stimulus:%.*s", PAWL_STR_ARG(key))),
+            .key = reserved =
+                pawl__str(pawl__arena_printf(&task->arena, "stimulus:%.*s", PAWL_STR_ARG(key))),
             .value = row->id,
             .expires_us = now_us + KEY_US,
         };
@@ -452,7 +536,7 @@ static int accept(struct runtime_task *task, struct pawl_work_row *row, struct p
     if (status == PAWL_OK)
         matched = pawl__runtime_match(task, row, sent);
     else if (status == PAWL_EEXISTS && key.len > 0)
-        status = PAWL_OK; /* sent before */
+        status = read_sent(task, reserved, sent); /* sent before */
     /* Before it is noted: who looks for strays in between would find it in hand, and not again. */
     pawl__runtime_drop(runtime, row->id);
     if (matched != PAWL_OK) {
@@ -466,7 +550,9 @@ static int accept(struct runtime_task *task, struct pawl_work_row *row, struct p
 int pawl__runtime_send(struct pawl_runtime *runtime, const struct pawl_stimulus *stimulus,
                        struct pawl_sent *out, int64_t deadline_ns, struct pawl_error *err)
 {
-    const struct parsed parsed = {.instance_id = stimulus->instance_id, .input = stimulus->input};
+    const struct parsed parsed = {.instance_id = stimulus->instance_id,
+                                  .input = stimulus->input,
+                                  .is_keyed = stimulus->idempotency_key.len > 0};
     struct pawl_work_row row = {
         .kind = pawl__str(PAWL_WORK_STIMULUS),
         .hash = stimulus->hash,
@@ -511,6 +597,8 @@ int pawl__runtime_send_event(struct pawl_runtime *runtime, struct pawl_str name,
                          pawl__arena_str(&task.arena, stimulus->correlation_id));
         pawl__build_text(&b, &event, "instanceId",
                          pawl__arena_str(&task.arena, stimulus->instance_id));
+        if (stimulus->idempotency_key.len > 0)
+            pawl__build_bool(&b, &event, IS_KEYED, true);
     }
     if (payload)
         pawl__build(&b, &event, "payload", *payload);

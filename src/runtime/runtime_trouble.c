@@ -65,6 +65,7 @@ int pawl__runtime_commit_trouble(struct runtime_run *run, const struct runtime_t
     row.failures = trouble->failures;
     row.retry_us = trouble->retry_us;
     row.trouble = trouble->why;
+    row.alone = trouble->alone;
     status =
         pawl__runtime_commit(run->runtime, &commit, pawl__runtime_commit_deadline(run->task), err);
     if (status != PAWL_OK)
@@ -73,6 +74,7 @@ int pawl__runtime_commit_trouble(struct runtime_run *run, const struct runtime_t
     run->row.failures = trouble->failures;
     run->row.retry_us = trouble->retry_us;
     run->row.trouble = trouble->why;
+    run->row.alone = trouble->alone;
     if (release)
         run->row.owner = 0;
     return PAWL_OK;
@@ -97,7 +99,7 @@ int pawl__runtime_refuse_put_off(struct runtime_run *run)
 }
 
 /* What stands in the store cannot be read: reading it again does not help. */
-static bool is_damaged(const struct runtime_run *run, int status)
+bool pawl__runtime_is_damaged(const struct runtime_run *run, int status)
 {
     return !run->loaded && (status == PAWL_ECORRUPT || status == PAWL_EPARSE);
 }
@@ -133,8 +135,7 @@ static struct pawl_str reason(const struct runtime_run *run, const struct pawl_e
 
 static void put_aside(struct runtime_run *run, int status, const struct pawl_error *why)
 {
-    /* While it is tried alone the column counts nodes that died. */
-    int64_t before = pawl__runtime_is_tried_alone(run) ? 0 : run->row.failures;
+    int64_t before = run->row.failures;
     struct runtime_trouble trouble = {
         .failures = before + 1,
         .retry_us = pawl__runtime_now_us(run) + pawl__runtime_backoff_us(before),
@@ -142,8 +143,9 @@ static void put_aside(struct runtime_run *run, int status, const struct pawl_err
     };
     struct pawl_error err = PAWL_ERROR_INIT;
 
-    if (is_damaged(run, status) || (!pawl__runtime_is_of_node(status) &&
-                                    trouble.failures >= run->runtime->options.attempts_max))
+    if (pawl__runtime_is_damaged(run, status) ||
+        (!pawl__runtime_is_of_node(status) &&
+         trouble.failures >= run->runtime->options.attempts_max))
         trouble.retry_us = PAWL_TIME_NEVER;
     status = pawl__runtime_commit_trouble(run, &trouble, true, &err);
     if (status == PAWL_OK)

@@ -195,7 +195,8 @@ static int give_up_instance(struct runtime_task *task, const struct overdue *ove
     status = pawl__runtime_claim(&run, pawl__str(overdue->instance_id));
     /* An effect that hangs is not the instance's step: that goes on elsewhere. */
     if (status == PAWL_OK && overdue->work_id.len > 0)
-        trouble = (struct runtime_trouble){run.row.failures, run.row.retry_us, run.row.trouble};
+        trouble = (struct runtime_trouble){run.row.failures, run.row.retry_us, run.row.alone,
+                                           run.row.trouble};
     else if (status == PAWL_OK)
         trouble.failures = run.row.failures + 1;
     if (status == PAWL_OK)

@@ -26,6 +26,17 @@
 
 /* ---- failures ------------------------------------------------------------------------------ */
 
+bool pawl__runtime_is_named_after_instance(struct pawl_str kind)
+{
+    static const char *const kinds[] = {PAWL_WORK_START, PAWL_WORK_CONSOLE, PAWL_WORK_TASK,
+                                        PAWL_WORK_CALL, PAWL_WORK_HTTP};
+
+    for (size_t i = 0; i < sizeof kinds / sizeof kinds[0]; i++)
+        if (pawl__str_is(kind, kinds[i]))
+            return true;
+    return false;
+}
+
 void pawl__runtime_add_dead_letter(struct runtime_changes *changes,
                                    const struct pawl_work_row *work, const char *reason,
                                    struct pawl_str error, int64_t now_us)
@@ -34,7 +45,8 @@ void pawl__runtime_add_dead_letter(struct runtime_changes *changes,
         .id = work->id,
         .work_id = work->id,
         .kind = work->kind,
-        .instance_id = work->instance_id,
+        .instance_id =
+            pawl__runtime_is_named_after_instance(work->kind) ? work->name : work->instance_id,
         .bookmark_id = work->bookmark_id,
         .hash = work->hash,
         .correlation_id = work->correlation_id,
@@ -81,6 +93,7 @@ void pawl__runtime_add_failure(struct runtime_changes *changes, struct pawl_runt
     row.error = pawl__arena_str(changes->arena, pawl__str(why->msg));
     row.attempted_us = now_us;
     row.due_us = now_us + pawl__runtime_backoff_us(row.attempts++);
+    row.takeovers = row.begun = row.deaths = 0; /* it failed, and its node lives */
     if (!row.error.ptr) {
         changes->status = pawl__arena_status(changes->arena);
         return;
@@ -125,7 +138,7 @@ int pawl__runtime_put_off(struct runtime_task *task, const struct pawl_work_row 
         row.id = pawl__runtime_new_id(task->runtime, &task->arena);
     if (!row.id.ptr)
         return pawl__error_code(task->err, pawl__arena_status(&task->arena));
-    row.owner = 0;
+    row.owner = row.begun = 0;
     row.due_us = due_us;
     pawl__runtime_change(&changes, PAWL_CHANGE_ADD, PAWL_TABLE_WORK, &row);
     return pawl__runtime_finish_work(task, work, &changes);
@@ -145,7 +158,13 @@ static int fail_work(struct runtime_task *task, const struct pawl_work_row *work
                  pawl__log_str("kind", work->kind), pawl_log_int("attempt", work->attempts + 1),
                  pawl_log_error("error", why));
     pawl__runtime_tell_failure(task->runtime, work->instance_id, why);
-    pawl__runtime_add_failure(&changes, task->runtime, &renamed, why, now_us);
+    if (task->given_up) {
+        renamed.attempts++;
+        renamed.attempted_us = now_us;
+        pawl__runtime_add_dead_letter(&changes, &renamed, "Failed", pawl__str(why->msg), now_us);
+    } else {
+        pawl__runtime_add_failure(&changes, task->runtime, &renamed, why, now_us);
+    }
     return pawl__runtime_finish_work(task, work, &changes);
 }
 
@@ -182,8 +201,6 @@ static int perform(struct pawl_runtime *runtime, const struct pawl_work_row *wor
         hooks->task(hooks->ctx, work->name, data);
     if (pawl__str_is(work->kind, PAWL_WORK_CALL))
         status = perform_call(hooks, work, data, err);
-    if (status == PAWL_OK)
-        pawl__runtime_add_done(runtime, work->id);
     return status;
 }
 
@@ -199,8 +216,10 @@ void pawl__runtime_perform_own(struct runtime_task *task, struct runtime_running
     pawl__runtime_step_begin(task->runtime, running, work->id);
     status = perform(task->runtime, work, data, &why);
     pawl__runtime_step_end(task->runtime, running);
-    if (status == PAWL_OK)
+    if (status == PAWL_OK) {
+        pawl__runtime_add_done(task->runtime, work->id);
         return;
+    }
     if (task->runtime->log)
         pawl_log(task->runtime->log, PAWL_LOG_WARN, "effect put off",
                  pawl__log_str("work", work->id), pawl__log_str("kind", work->kind),
@@ -218,9 +237,37 @@ static bool is_effect(const struct pawl_work_row *work)
            pawl__str_is(work->kind, PAWL_WORK_TASK) || pawl__str_is(work->kind, PAWL_WORK_CALL);
 }
 
+/* What an effect does, for people. */
+static const char *effect_text(struct runtime_task *task, const struct pawl_work_row *work,
+                               const struct pawl_json *data)
+{
+    if (pawl__str_is(work->kind, PAWL_WORK_CALL))
+        return pawl__arena_printf(&task->arena, "a call of activity %.*s",
+                                  PAWL_STR_ARG(runtime_text(data, "type")));
+    return pawl__str_is(work->kind, PAWL_WORK_TASK) ? "a task" : "a line of output";
+}
+
+/* Rows of effects go many at a time, later. What is marked as begun goes at once: whoever dies from
+ * here on did not die of it. */
+static bool ends_at_once(const struct pawl_work_row *work)
+{
+    return work->takeovers > 0;
+}
+
+static int end_effect(struct runtime_task *task, const struct pawl_work_row *work)
+{
+    struct runtime_changes none = {.arena = &task->arena};
+
+    if (ends_at_once(work))
+        return pawl__runtime_finish_work(task, work, &none);
+    pawl__runtime_add_done(task->runtime, work->id);
+    return PAWL_OK;
+}
+
 /* One that another node left behind. */
 static int perform_taken(struct runtime_task *task, const struct pawl_work_row *work)
 {
+    struct runtime_about about = {.instance_id = work->name};
     struct runtime_running running;
     struct pawl_json data;
     int status =
@@ -228,12 +275,21 @@ static int perform_taken(struct runtime_task *task, const struct pawl_work_row *
 
     if (status != PAWL_OK)
         return status;
+    about.what = effect_text(task, work, &data);
+    if (!about.what)
+        return pawl__error_code(task->err, pawl__arena_status(&task->arena));
     /* By its own id: the instance is not in hand, and may run meanwhile. */
     if (!pawl__runtime_enter(task->runtime, &running, work->id))
         return pawl__error_code(task->err, PAWL_EBUSY);
-    pawl__runtime_step_begin(task->runtime, &running, work->id);
-    status = perform(task->runtime, work, &data, task->err);
-    pawl__runtime_step_end(task->runtime, &running);
+    status = pawl__runtime_begin_work(task, work, &running, &about);
+    if (status == PAWL_OK) {
+        pawl__runtime_step_begin(task->runtime, &running, work->id);
+        status = perform(task->runtime, work, &data, task->err);
+        pawl__runtime_step_end(task->runtime, &running);
+    }
+    if (status == PAWL_OK)
+        status = end_effect(task, work);
+    pawl__runtime_end_alone(task->runtime, &running);
     while (pawl__runtime_leave(task->runtime, &running))
         continue;
     return status;
@@ -305,7 +361,7 @@ int pawl__runtime_do_work(struct pawl_runtime *runtime, const struct pawl_work_r
         status = do_kind(&task, work, now_us);
     if (status == PAWL_OK)
         status = pawl__runtime_task_finish(&task);
-    performed = status == PAWL_OK && is_effect(work);
+    performed = status == PAWL_OK && is_effect(work) && !ends_at_once(work);
     if (status != PAWL_OK && !pawl__runtime_is_passing(status) && work->instance_id.len == 0) {
         struct pawl_error why = err;
 

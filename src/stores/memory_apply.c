@@ -162,7 +162,8 @@ static int advance(struct applying *a)
                    PAWL_COMMIT_REOPEN;
     bool sets_aside = (~a->commit->flags & (PAWL_COMMIT_KEEP | PAWL_COMMIT_SET_ASIDE)) == 0;
 
-    row.takeovers = row.failures = row.retry_us = 0; /* a step was taken: that is over */
+    row.takeovers = row.failures = row.retry_us = row.alone =
+        0; /* a step was taken: that is over */
     row.trouble = pawl__str("");
     if (a->commit->flags & PAWL_COMMIT_KEEP)
         row = *old;
@@ -170,6 +171,7 @@ static int advance(struct applying *a)
         row.failures = a->commit->instance->failures;
         row.retry_us = a->commit->instance->retry_us;
         row.trouble = a->commit->instance->trouble;
+        row.alone = a->commit->instance->alone;
     }
     row.created_us = old->created_us;
     row.cancel_requested = reopens ? 0 : old->cancel_requested;

@@ -258,6 +258,7 @@ static int answer_take(struct taking *t, struct pawl_arena *arena, struct pawl_t
         status = pawl__memdb_copy_out(arena, t->rows[i], false, &copies[i]);
         if (status != PAWL_OK)
             return status;
+        copies[i].takeovers += copies[i].owner != 0 && copies[i].owner != t->take->owner;
         copies[i].owner = t->take->owner;
     }
     out->work = copies;
@@ -287,6 +288,7 @@ int pawl__memdb_take(struct pawl_store *base, const struct pawl_take *take,
     status = answer_take(&t, arena, &answer);
     for (size_t i = 0; i < t.count && status == PAWL_OK; i++) {
         pawl__memdb_note_unsynced(store->database, t.rows[i]);
+        memdb_work_data(t.rows[i])->takeovers = answer.work[i].takeovers;
         memdb_work_data(t.rows[i])->owner = take->owner;
     }
     if (status != PAWL_OK)

@@ -74,8 +74,8 @@ struct memdb_unsynced {
     struct pawl_list_link link;
     enum pawl_table table; /* of instances or of work */
     int64_t owner;
-    int64_t fence; /* of instances, as what follows */
     int64_t takeovers;
+    int64_t fence;      /* of instances */
     struct pawl_str id; /* behind the struct */
 };
 

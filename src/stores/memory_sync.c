@@ -33,6 +33,7 @@ void pawl__memdb_note_unsynced(struct pawl_memory_database *db, const struct mem
         note->takeovers = memdb_instance_data(row)->takeovers;
     } else {
         note->owner = memdb_work_data(row)->owner;
+        note->takeovers = memdb_work_data(row)->takeovers;
     }
     memcpy(note + 1, id.ptr, id.len);
     note->id = pawl__str_make((const char *)(note + 1), id.len);
@@ -64,6 +65,7 @@ static void undo(struct pawl_memory_database *db, const struct memdb_unsynced *n
         pawl__memdb_instance_moved(db, row);
     } else {
         memdb_work_data(row)->owner = note->owner;
+        memdb_work_data(row)->takeovers = note->takeovers;
     }
 }
 

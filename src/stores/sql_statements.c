@@ -26,7 +26,7 @@
 #define STEP                                                                                       \
     "owner = {owner}, revision = revision + 1, revision_fence = fence, revision_owner = {.owner}"
 /* A step was taken: whatever stood in its way before is over. */
-#define PROGRESS "takeovers = 0, failures = 0, retry_us = 0, trouble = ''"
+#define PROGRESS "takeovers = 0, failures = 0, retry_us = 0, trouble = '', alone = 0"
 
 #define CREATE "INSERT INTO pawl_instances (tenant_id, {all}) "
 #define CREATE_END " ON CONFLICT DO NOTHING"
@@ -36,7 +36,7 @@
 #define KEEP "UPDATE pawl_instances SET " STEP " WHERE " MINE
 #define SET_ASIDE                                                                                  \
     "UPDATE pawl_instances SET " STEP ", failures = {.failures}, retry_us = {.retry_us}, "         \
-    "trouble = {.trouble} WHERE " MINE
+    "trouble = {.trouble}, alone = {.alone} WHERE " MINE
 #define REMOVE "DELETE FROM pawl_instances WHERE " MINE
 #define CANCEL "UPDATE pawl_instances SET cancel_requested = 1 WHERE {tenant} AND id = {.id}"
 /* The row is another node's, which may hold it for long: it is not waited for. Answers whether
@@ -91,8 +91,11 @@
 #define EXPIRED_WORK(kind) LATE_WORK("expires_us", kind, PARKED)
 #define OF_KIND "AND w.kind = {text} "
 
+/* A row that a dead node had is taken over; rows of living ones are not free. */
+#define TAKEN                                                                                      \
+    "owner = {owner}, takeovers = takeovers + (CASE WHEN owner IN (0, {owner}) THEN 0 ELSE 1 END)"
 #define TAKE_SQLITE(kind)                                                                          \
-    "UPDATE pawl_work SET owner = {owner} WHERE {tenant} AND id IN (SELECT id FROM ("        \
+    "UPDATE pawl_work SET " TAKEN " WHERE {tenant} AND id IN (SELECT id FROM ("        \
     "SELECT * FROM (" DUE_WORK(kind) ") UNION "                                                    \
     "SELECT * FROM (" EXPIRED_WORK(kind) ")) ORDER BY due_us, id LIMIT {limit}) "                  \
     "RETURNING {columns}"
@@ -100,7 +103,7 @@
 #define TAKE_POSTGRES(kind)                                                                        \
     "WITH d AS MATERIALIZED (" DUE_WORK(kind) " FOR UPDATE OF w SKIP LOCKED), "                    \
     "e AS MATERIALIZED (" EXPIRED_WORK(kind) " FOR UPDATE OF w SKIP LOCKED) "                      \
-    "UPDATE pawl_work SET owner = {owner} WHERE {tenant} AND id = ANY (ARRAY("               \
+    "UPDATE pawl_work SET " TAKEN " WHERE {tenant} AND id = ANY (ARRAY("               \
     "SELECT u.id FROM (SELECT * FROM d UNION SELECT * FROM e) AS u "                               \
     "ORDER BY u.due_us, u.id LIMIT {limit})) RETURNING {columns}"
 

@@ -61,9 +61,9 @@ static void add_created(struct maker *m, uint32_t column)
 static bool is_advanced(const char *name)
 {
     static const char *const kept[] = {
-        "id",       "parent_id", "created_us",     "cancel_requested", "owner",
-        "fence",    "revision",  "revision_fence", "revision_owner",   "takeovers",
-        "failures", "retry_us",  "trouble",
+        "id",       "parent_id",      "created_us",     "cancel_requested", "owner",    "fence",
+        "revision", "revision_fence", "revision_owner", "takeovers",        "failures", "retry_us",
+        "trouble",  "alone",
     };
 
     return !is_one_of(name, kept, sizeof kept / sizeof kept[0]);

@@ -44,6 +44,8 @@ static const struct pawl_column instance_columns[] = {
     SINCE(2, INT, pawl_instance_row, failures),
     SINCE(2, INT, pawl_instance_row, retry_us),
     SINCE(2, TEXT, pawl_instance_row, trouble),
+    SINCE(2, INT, pawl_instance_row, alone),
+    SINCE(2, INT, pawl_instance_row, state_sum),
 };
 
 static const struct pawl_column bookmark_columns[] = {
@@ -77,6 +79,9 @@ static const struct pawl_column work_columns[] = {
     INT(pawl_work_row, owner),
     TEXT(pawl_work_row, error),
     BYTES(pawl_work_row, payload),
+    SINCE(2, INT, pawl_work_row, takeovers),
+    SINCE(2, INT, pawl_work_row, begun),
+    SINCE(2, INT, pawl_work_row, deaths),
 };
 
 static const struct pawl_column reservation_columns[] = {

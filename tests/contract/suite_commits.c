@@ -75,9 +75,11 @@ static void an_advance_writes_everything_but_what_stays(struct contract *t)
     row.failures = 93;
     row.retry_us = 94;
     row.trouble = pawl__str("trouble-2");
+    row.alone = 95;
+    row.state_sum = 96;
     expected = row;
     expected.revision_owner = old.owner;
-    expected.takeovers = expected.failures = expected.retry_us = 0;
+    expected.takeovers = expected.failures = expected.retry_us = expected.alone = 0;
     expected.trouble = pawl__str("");
     expected.parent_id = old.parent_id;
     expected.created_us = old.created_us;
@@ -126,6 +128,8 @@ static void setting_aside_keeps_the_state_and_says_why_until_a_step_is_taken(str
     row.failures = 3;
     row.retry_us = PAWL_TIME_NEVER;
     row.trouble = pawl__str("a damaged byte");
+    row.alone = 4;
+    row.state_sum = 5;
     assert_code(apply_one(t, t->a, &commit), PAWL_OK);
     expected.revision++;
     expected.revision_fence = old.fence;
@@ -133,6 +137,7 @@ static void setting_aside_keeps_the_state_and_says_why_until_a_step_is_taken(str
     expected.failures = 3;
     expected.retry_us = PAWL_TIME_NEVER;
     expected.trouble = row.trouble;
+    expected.alone = 4;
     assert_same_row(PAWL_TABLE_INSTANCES, instance_row(t, row.id), &expected);
 
     row.revision++;
@@ -146,7 +151,7 @@ static void setting_aside_keeps_the_state_and_says_why_until_a_step_is_taken(str
     commit.flags = 0;
     assert_code(apply_one(t, t->a, &commit), PAWL_OK);
     expected.revision++;
-    expected.failures = expected.retry_us = 0;
+    expected.failures = expected.retry_us = expected.alone = 0;
     expected.trouble = pawl__str("");
     assert_same_row(PAWL_TABLE_INSTANCES, instance_row(t, row.id), &expected);
 }

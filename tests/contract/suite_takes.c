@@ -92,6 +92,41 @@ static void work_is_taken_over_from_an_earlier_incarnation_at_once(struct contra
     assert_string_equal(taken_ids(t, 10), "w");
 }
 
+/* What kills its nodes shows; work that was given back, or is taken first, does not count. */
+static void takes_from_a_dead_node_are_counted(struct contract *t)
+{
+    struct pawl_work_row row = some_work(t, pawl__str("w"), now_us(t)), *back = &row;
+    struct pawl_change change = {PAWL_CHANGE_PUT, PAWL_TABLE_WORK, back};
+    struct pawl_commit commit = {.kind = PAWL_COMMIT_PLAIN,
+                                 .done = &row.id,
+                                 .done_count = 1,
+                                 .changes = &change,
+                                 .change_count = 1};
+
+    row.takeovers = row.begun = row.deaths = 0;
+    insert(t, PAWL_TABLE_WORK, &row);
+    row = take_some(t, t->a, t->node_a, 1).work[0];
+    assert_int_equal(row.takeovers, 0);
+    for (int i = 1; i <= 3; i++) {
+        t->node_a = join(t, t->a, "node-a", HOUR_US);
+        row = take_some(t, t->a, t->node_a, 1).work[0];
+        assert_int_equal(row.takeovers, i);
+        assert_same_row(PAWL_TABLE_WORK, find_where(t, PAWL_TABLE_WORK, "id", row.id).rows, &row);
+    }
+    /* Marked, in place, by who has it; and given back. */
+    commit.done_owner = row.owner;
+    row.begun = row.takeovers;
+    row.deaths = 2;
+    assert_code(apply_one(t, t->a, &commit), PAWL_OK);
+    assert_same_row(PAWL_TABLE_WORK, find_where(t, PAWL_TABLE_WORK, "id", row.id).rows, &row);
+    row.owner = 0;
+    assert_code(apply_one(t, t->a, &commit), PAWL_OK);
+    row = take_some(t, t->b, t->node_b, 1).work[0];
+    assert_int_equal(row.takeovers, 3);
+    assert_int_equal(row.begun, 3);
+    assert_int_equal(row.deaths, 2);
+}
+
 static void mail_of_an_owned_instance_is_left_to_its_owner(struct contract *t)
 {
     struct pawl_instance_row row = claimed_instance(t, "i");
@@ -366,6 +401,7 @@ const struct contract_test contract_takes[] = {
     CONTRACT_TEST(work_is_not_taken_twice),
     CONTRACT_TEST(work_is_taken_over_from_a_dead_node),
     CONTRACT_TEST(work_is_taken_over_from_an_earlier_incarnation_at_once),
+    CONTRACT_TEST(takes_from_a_dead_node_are_counted),
     CONTRACT_TEST(mail_of_an_owned_instance_is_left_to_its_owner),
     CONTRACT_TEST(the_owner_of_an_instance_may_take_its_mail),
     CONTRACT_TEST(mail_of_an_instance_whose_owner_died_is_taken),

@@ -121,6 +121,8 @@ struct pawl_instance_row {
     int64_t retry_us;  /* take() does not name it before; PAWL_TIME_NEVER: set aside until an
                         * operator decides */
     struct pawl_str trouble; /* why; "": none */
+    int64_t alone;     /* takeovers when a node last said that it runs it alone; 0: none did */
+    int64_t state_sum; /* checksum of the bytes of `state`; 0: not known, of rows of version 1 */
 };
 
 /* What an instance waits for. */
@@ -160,6 +162,10 @@ struct pawl_work_row {
     int64_t owner; /* incarnation of the node that took it; 0: nobody */
     struct pawl_str error;
     struct pawl_str payload; /* bytes: JSON */
+    int64_t takeovers;       /* takes from a node that had died or left: take() counts them */
+    int64_t begun;  /* takeovers when a node said that it begins to do it; 0: none did, or it
+                     * returned. Written by commits, as what follows */
+    int64_t deaths; /* nodes in a row that died after they had said so */
 };
 
 /*
@@ -341,8 +347,8 @@ enum pawl_commit_kind {
 /* ADVANCE without KEEP: what was asked for before does not count any more; cancel_requested is
  * cleared. Of an instance that had ended and goes on. */
 #define PAWL_COMMIT_REOPEN 4u
-/* ADVANCE with KEEP: of the row, failures, retry_us and trouble are written all the same. Of an
- * instance that cannot be run now: its state is not touched. */
+/* ADVANCE with KEEP: of the row, failures, retry_us, trouble and alone are written all the same. Of
+ * an instance that cannot be run now: its state is not touched. */
 #define PAWL_COMMIT_SET_ASIDE 16u
 /* CREATE, ADVANCE: nobody will look at has_mail, which may then be false for no reason; a server
  * need not be asked. */

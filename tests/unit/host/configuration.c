@@ -124,10 +124,13 @@ static void a_wrong_line_is_named_and_nothing_is_set(void **state)
         {"workers =", "a.conf:1: workers cannot be '': it is a number from 0 to 1024"},
         {"node.lease = 10",
          "a.conf:1: node.lease cannot be '10': it is a time with its unit such as 500ms or 10s, "
-         "from 100ms to 1h"},
+         "from 1s to 1h"},
+        {"node.lease = 999ms",
+         "a.conf:1: node.lease cannot be '999ms': it is a time with its unit such as 500ms or 10s, "
+         "from 1s to 1h"},
         {"node.lease = 2h",
          "a.conf:1: node.lease cannot be '2h': it is a time with its unit such as 500ms or 10s, "
-         "from 100ms to 1h"},
+         "from 1s to 1h"},
         {"distributed = perhaps", "a.conf:1: distributed cannot be 'perhaps': it is true or false"},
         {"log.level = loud", "a.conf:1: log.level cannot be 'loud': it is off, error, warn, info, "
                              "debug, trace"},

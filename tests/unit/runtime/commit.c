@@ -78,6 +78,7 @@ static void what_keeps_the_row_copies_its_guard_alone(void **state)
     row.failures = 2;
     row.retry_us = PAWL_TIME_NEVER;
     row.trouble = pawl__str("damaged");
+    row.alone = 3;
     row.state = (struct pawl_str){NULL, 99};
     test_allocator_init(&alloc);
     pawl__arena_init(&arena, &alloc.base, (size_t)1 << 20);
@@ -89,6 +90,7 @@ static void what_keeps_the_row_copies_its_guard_alone(void **state)
     assert_int_equal(copy.instance->failures, 2);
     assert_true(copy.instance->retry_us == PAWL_TIME_NEVER);
     assert_str(copy.instance->trouble, "damaged");
+    assert_int_equal(copy.instance->alone, 3);
     pawl__arena_release(&arena);
 }
 

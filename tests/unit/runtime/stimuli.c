@@ -123,6 +123,66 @@ static void a_keyless_event_acts_once_though_its_answer_was_lost(void **state)
     assert_ok(sent, &f->err);
 }
 
+static struct pawl_sent send_keyed(struct fixture *f, const char *event, const char *key)
+{
+    const struct pawl_stimulus stimulus = {.idempotency_key = pawl__str(key)};
+    struct pawl_sent sent;
+
+    assert_ok(pawl__runtime_send_event(f->a.runtime, pawl__str(event), NULL, &stimulus, &sent,
+                                       later(f), &f->err),
+              &f->err);
+    return sent;
+}
+
+static void assert_sent(struct pawl_sent sent, uint32_t started, uint32_t resumed, bool parked)
+{
+    assert_int_equal(sent.started, started);
+    assert_int_equal(sent.resumed, resumed);
+    assert_int_equal(sent.parked, parked);
+}
+
+static void an_event_sent_again_with_its_key_returns_what_the_first_did(void **state)
+{
+    struct fixture *f = *state;
+
+    publish(f, DEFINITION("d", "",
+                          TRIGGER("t", "Go") "," RIG_EVENT("e", "Go") "," RIG_WRITE("w", "went")));
+    (void)send(f, "Go");
+    drain(f);
+    for (int i = 0; i < 3; i++) {
+        assert_sent(send_keyed(f, "Go", "k"), 1, 1, false);
+        drain(f);
+    }
+    assert_string_equal(f->lines, "went\n");
+    assert_int_equal(count(f, PAWL_TABLE_INSTANCES), 2);
+    /* Also of one that waited itself; what it did later was not told. */
+    for (int i = 0; i < 2; i++)
+        assert_sent(send_keyed(f, "Late", "l"), 0, 0, true);
+    publish(f, DEFINITION("late", "", RIG_EVENT("e", "Late") "," RIG_WRITE("w", "late")));
+    (void)start(f, "late");
+    drain(f);
+    assert_string_equal(f->lines, "went\nlate\n");
+    assert_sent(send_keyed(f, "Late", "l"), 0, 0, true);
+    drain(f);
+    assert_string_equal(f->lines, "went\nlate\n");
+}
+
+/* One page of targets is what the sender is told of, however many follow. */
+static void an_event_for_many_sent_again_returns_what_the_first_did(void **state)
+{
+    struct fixture *f = *state;
+    struct pawl_sent first;
+
+    publish(f, DEFINITION("d", "", RIG_EVENT("e", "Go")));
+    for (int i = 0; i < 501; i++)
+        (void)start(f, "d");
+    first = send_keyed(f, "Go", "k");
+    assert_true(first.resumed >= 500);
+    drain(f);
+    assert_sent(send_keyed(f, "Go", "k"), 0, first.resumed, false);
+    assert_int_equal(count(f, PAWL_TABLE_BOOKMARKS), 0);
+}
+
 static void reservations_of_keyless_events_expire(void **state)
 {
     struct fixture *f = *state;
@@ -584,6 +644,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(a_keyless_event_acts_once_though_its_answer_was_lost,
                                         set_up_running, tear_down),
+        TEST(an_event_sent_again_with_its_key_returns_what_the_first_did),
+        TEST(an_event_for_many_sent_again_returns_what_the_first_did),
         TEST(reservations_of_keyless_events_expire),
         TEST(a_recurring_trigger_goes_on_though_its_starts_fail),
         TEST(a_recurring_trigger_fires_at_the_least_interval),

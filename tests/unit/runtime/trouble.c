@@ -508,7 +508,7 @@ static void die_alone_with(struct fixture *f, const char *id)
                                later(f), &f->err),
               &f->err);
     assert_code(claim.status, PAWL_OK);
-    claim.row.failures = claim.row.takeovers;
+    claim.row.alone = claim.row.takeovers;
     claim.row.trouble = pawl__str("is tried alone: as the runtime says it");
     assert_ok(pawl_store_apply(f->a.store, commits, 1, later(f), &f->err), &f->err);
     assert_code(commit.status, PAWL_OK);

@@ -1,0 +1,271 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * States that were damaged in the store and are still well-formed: noticed by their checksum; and
+ * what an operator can do about an instance whose state cannot be read.
+ */
+#include "base/log.h"
+#include "unit/runtime/nodes.h"
+
+static struct pawl_rows rows_of(struct fixture *f, enum pawl_table table)
+{
+    const struct pawl_query query = {.table = table};
+    struct pawl_rows rows;
+
+    assert_ok(pawl_store_find(f->a.store, &query, &f->arena, &rows, later(f), &f->err), &f->err);
+    return rows;
+}
+
+static struct pawl_instance_row row_of(struct fixture *f, const char *id)
+{
+    struct pawl_rows rows = rows_of(f, PAWL_TABLE_INSTANCES);
+    const struct pawl_instance_row *row = rows.rows;
+
+    for (size_t i = 0; i < rows.count; i++) {
+        if (pawl__str_is(row[i].id, id))
+            return row[i];
+    }
+    fail_msg("no instance %s", id);
+    return (struct pawl_instance_row){0};
+}
+
+static void create(struct fixture *f, const char *definition_id, const char *id)
+{
+    const struct pawl_start what = {.definition_id = pawl__str(definition_id),
+                                    .instance_id = pawl__str(id)};
+
+    assert_ok(pawl__runtime_create(f->a.runtime, &what, NULL, later(f), &f->err), &f->err);
+}
+
+/* Writes the row's state and its checksum past the runtime. */
+static void write_state(struct fixture *f, const char *id, struct pawl_str bytes, int64_t sum)
+{
+    struct pawl_claim claim = {.id = pawl__str(id)};
+    struct pawl_commit commit = {
+        .kind = PAWL_COMMIT_ADVANCE, .flags = PAWL_COMMIT_RELEASE, .instance = &claim.row};
+    struct pawl_commit *commits[] = {&commit};
+    int64_t now_us;
+
+    assert_ok(pawl_store_claim(f->a.store, pawl__runtime_incarnation(f->a.runtime), &claim, 1,
+                               &f->arena, &now_us, later(f), &f->err),
+              &f->err);
+    assert_code(claim.status, PAWL_OK);
+    claim.row.state = bytes;
+    claim.row.state_sum = sum;
+    assert_ok(pawl_store_apply(f->a.store, commits, 1, later(f), &f->err), &f->err);
+    assert_code(commit.status, PAWL_OK);
+}
+
+/* The state with another value in it: JSON as before, of the same instance. */
+static struct pawl_str changed(struct fixture *f, const char *id)
+{
+    struct pawl_str bytes = pawl__arena_str(&f->arena, row_of(f, id).state);
+    char *digit = strstr((char *)(uintptr_t)bytes.ptr, "\"createdAt\":\"20");
+
+    assert_non_null(digit);
+    digit[strlen("\"createdAt\":\"")] = '3';
+    return bytes;
+}
+
+static void damage(struct fixture *f, const char *id)
+{
+    write_state(f, id, changed(f, id), row_of(f, id).state_sum);
+}
+
+/* ---- noticing ------------------------------------------------------------------------------ */
+
+static void damage_in_a_well_formed_state_is_noticed(void **state)
+{
+    struct fixture *f = *state;
+    struct pawl_str sound;
+    struct pawl_json shown;
+    struct pawl_instance_row row;
+
+    publish(f, DEFINITION("d", "", RIG_EVENT("e", "Go") "," RIG_WRITE("w", "went")));
+    create(f, "d", "i");
+    drain(f);
+    sound = row_of(f, "i").state;
+    damage(f, "i");
+    (void)send(f, "Go");
+    drain(f);
+    assert_string_equal(f->lines, "");
+    row = row_of(f, "i");
+    assert_true(row.retry_us == PAWL_TIME_NEVER);
+    assert_non_null(strstr(row.trouble.ptr, "its state is damaged"));
+    assert_false(pawl__runtime_is_state_sound(&row));
+    assert_code(pawl__runtime_show(f->a.runtime, pawl__str("i"), &f->arena, &row, &shown, later(f),
+                                   &f->err),
+                PAWL_ECORRUPT);
+    /* Repaired it goes on with the mail that waited. */
+    write_state(f, "i", sound, row.state_sum);
+    test_clock_advance(f->clock, 3600 * SECOND);
+    drain(f);
+    assert_string_equal(f->lines, "went\n");
+}
+
+static void a_state_without_a_checksum_is_not_checked(void **state)
+{
+    struct fixture *f = *state;
+
+    publish(f, DEFINITION("d", "", RIG_EVENT("e", "Go") "," RIG_WRITE("w", "went")));
+    create(f, "d", "i");
+    drain(f);
+    write_state(f, "i", changed(f, "i"), 0);
+    (void)send(f, "Go");
+    drain(f);
+    assert_string_equal(f->lines, "went\n");
+    assert_true(row_of(f, "i").state_sum != 0); /* written with the next step */
+}
+
+static void whoever_writes_a_state_writes_its_checksum(void **state)
+{
+    struct fixture *f = *state;
+    struct pawl_rows rows;
+    struct pawl_json exported;
+
+    publish(f, DEFINITION("d", "", RIG_EVENT("e", "Go") "," RIG_EVENT("g", "On")));
+    create(f, "d", "pending");
+    (void)start(f, "d");
+    (void)send(f, "Go");
+    create(f, "d", "exported");
+    drain(f);
+    assert_ok(pawl__runtime_export(f->a.runtime, pawl__str("exported"), &f->arena, &exported,
+                                   later(f), &f->err),
+              &f->err);
+    assert_ok(pawl__runtime_delete(f->a.runtime, pawl__str("exported"), later(f), &f->err),
+              &f->err);
+    assert_ok(pawl__runtime_import(f->a.runtime, &exported, NULL, later(f), &f->err), &f->err);
+    rows = rows_of(f, PAWL_TABLE_INSTANCES);
+    assert_int_equal(rows.count, 3);
+    for (size_t i = 0; i < rows.count; i++) {
+        const struct pawl_instance_row *row = &((const struct pawl_instance_row *)rows.rows)[i];
+
+        assert_true(row->state_sum != 0);
+        assert_true(pawl__runtime_is_state_sound(row));
+    }
+}
+
+/* ---- cancelling ---------------------------------------------------------------------------- */
+
+static void who_cancels_a_damaged_instance_is_told_what_to_do(void **state)
+{
+    struct fixture *f = *state;
+    struct pawl_str bytes;
+
+    publish(f, DEFINITION("d", "", RIG_EVENT("e", "Go")));
+    create(f, "d", "i");
+    drain(f);
+    damage(f, "i");
+    bytes = row_of(f, "i").state;
+    assert_code(pawl__runtime_cancel(f->a.runtime, pawl__str("i"), later(f), &f->err),
+                PAWL_ECORRUPT);
+    assert_non_null(strstr(f->err.msg, "its state is damaged"));
+    assert_non_null(strstr(f->err.msg, "'pawl rm i' removes it"));
+    assert_true(pawl__str_equal(row_of(f, "i").state, bytes));
+    assert_ok(pawl__runtime_delete(f->a.runtime, pawl__str("i"), later(f), &f->err), &f->err);
+    assert_int_equal(count(f, PAWL_TABLE_BOOKMARKS), 0);
+}
+
+/* It needs no state for that, and would never get rid of it otherwise. */
+static void a_damaged_instance_that_has_ended_drops_its_mail(void **state)
+{
+    struct fixture *f = *state;
+
+    publish(f, DEFINITION("d", "", RIG_WRITE("w", "went")));
+    create(f, "d", "i");
+    drain(f);
+    damage(f, "i");
+    assert_ok(pawl__runtime_cancel(f->a.runtime, pawl__str("i"), later(f), &f->err), &f->err);
+    assert_int_equal(count(f, PAWL_TABLE_WORK), 0);
+    assert_int_equal(row_of(f, "i").retry_us, 0);
+    assert_string_equal(sub_status(f, "i"), "Finished");
+}
+
+/* ---- timers -------------------------------------------------------------------------------- */
+
+static void say(void *ctx, const char *line, size_t len)
+{
+    char *said = ctx;
+    size_t before = strlen(said);
+
+    if (before + len < 4096)
+        memcpy(said + before, line, len);
+}
+
+/* The state as it was before the timer, whose row is still there. */
+static void a_timer_whose_bookmark_the_state_lacks_is_dropped_with_a_warning(void **state)
+{
+    struct fixture *f = *state;
+    char said[4096] = "";
+    struct pawl_log_config config = {.env = f->env, .sink = {say, said}, .level = PAWL_LOG_WARN};
+    struct pawl_log log;
+    struct pawl_runtime_options options = {.node_id = pawl__str("b"), .log = &log};
+    struct pawl_instance_row before;
+    struct pawl_worked worked;
+    struct pawl_runtime *b;
+
+    pawl_log_init(&log, &config);
+    publish(f, DEFINITION("d", "", RIG_EVENT("e", "Go") "," DELAY("t", "00:01:00")));
+    create(f, "d", "i");
+    drain(f);
+    before = row_of(f, "i");
+    (void)send(f, "Go");
+    drain(f);
+    write_state(f, "i", before.state, before.state_sum);
+    test_clock_advance(f->clock, 3600 * SECOND);
+    assert_ok(pawl__runtime_open(f->env, &f->engine, f->a.store, &options, &b, &f->err), &f->err);
+    assert_ok(pawl__runtime_drain(b, &worked, later(f), &f->err), &f->err);
+    pawl__runtime_close(b);
+    assert_int_equal(count(f, PAWL_TABLE_WORK), 0);
+    assert_non_null(strstr(said, "timer dropped: its bookmark is not in the state"));
+    assert_non_null(strstr(said, "instance=i"));
+    assert_non_null(strstr(said, "bookmark="));
+}
+
+/* Both are due when it is claimed; the event's burst ends the timer with its bookmark. */
+static void a_timer_that_ended_with_its_bookmark_is_no_warning(void **state)
+{
+    struct fixture *f = *state;
+    char said[4096] = "";
+    struct pawl_log_config config = {.env = f->env, .sink = {say, said}, .level = PAWL_LOG_WARN};
+    struct pawl_log log;
+    struct pawl_runtime_options options = {
+        .node_id = pawl__str("b"), .log = &log, .hooks = {.line = on_line, .ctx = f}};
+    struct pawl_worked worked;
+    struct pawl_runtime *b;
+
+    pawl_log_init(&log, &config);
+    publish(
+        f,
+        DEFINITION(
+            "d", "",
+            "{'id':'f','type':'Elsa.Fork','joinMode':" RIG_INPUT(
+                "Elsa.Workflows.Activities.ForkJoinMode, Elsa.Workflows.Core", "Literal",
+                "'WaitAny'") ",'branches':[" RIG_EVENT("e",
+                                                       "Go") "," DELAY("t",
+                                                                       "00:01:00") "]}," RIG_WRITE("w",
+                                                                                                   "on")));
+    create(f, "d", "i");
+    drain(f);
+    (void)send(f, "Go"); /* mail that is older than the timer */
+    test_clock_advance(f->clock, 3600 * SECOND);
+    assert_ok(pawl__runtime_open(f->env, &f->engine, f->a.store, &options, &b, &f->err), &f->err);
+    assert_ok(pawl__runtime_drain(b, &worked, later(f), &f->err), &f->err);
+    pawl__runtime_close(b);
+    assert_string_equal(f->lines, "on\n");
+    assert_string_equal(said, "");
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        TEST(damage_in_a_well_formed_state_is_noticed),
+        TEST(a_state_without_a_checksum_is_not_checked),
+        TEST(whoever_writes_a_state_writes_its_checksum),
+        TEST(who_cancels_a_damaged_instance_is_told_what_to_do),
+        TEST(a_damaged_instance_that_has_ended_drops_its_mail),
+        TEST(a_timer_whose_bookmark_the_state_lacks_is_dropped_with_a_warning),
+        TEST(a_timer_that_ended_with_its_bookmark_is_no_warning),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
