@@ -16,7 +16,7 @@
 #define SEEDS_DEFAULT 300
 #define DISTRIBUTED_DEFAULT 100
 /* Within which a planted bug must be found. */
-#define BUG_SEEDS_MAX 300
+#define BUG_SEEDS_MAX 1000
 
 #define N(value) ((unsigned long long)(value))
 
