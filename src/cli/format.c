@@ -38,6 +38,7 @@ static struct spec read_spec(struct pawl_cli_format *to, const char **at)
 
     if (left)
         ++*at;
+    PAWL_ASSERT(**at != '0'); /* no format of ours pads with zeros */
     spec.width = read_number(to, at);
     if (left && spec.width > 0)
         spec.width = -spec.width;

@@ -9,6 +9,7 @@
 #include "base/buf.h"
 #include "base/error.h"
 #include "drivers/zstd.h"
+#include "runtime/runtime.h"
 
 #define LINE_MAX_BYTES 64
 #define PIECE_BYTES ((size_t)1 << 20)
@@ -366,6 +367,9 @@ static int read_row(struct decoder *d)
         if (!read_value(d, column, (char *)&row + column->offset))
             return damaged(d, "a row ends early");
     }
+    if (table->table == PAWL_TABLE_INSTANCES &&
+        ((const struct pawl_instance_row *)(const void *)&row)->id.len > PAWL_INSTANCE_ID_MAX)
+        return damaged(d, "an instance has an id that is too long");
     d->counts.rows[table->table]++;
     d->counts.row_count++;
     return d->visit ? d->visit(d->ctx, table->table, &row, d->err) : PAWL_OK;

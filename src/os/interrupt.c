@@ -16,6 +16,9 @@
 #include <sys/signalfd.h>
 #include <unistd.h>
 
+/* Signals that come closer together than this were meant as one. */
+#define ONE_SIGNAL_NS INT64_C(250000000)
+
 struct pawl_interrupt {
     struct pawl_env *env;
     struct pawl_mutex *mutex; /* guards nothing but the wake-up: `pending` is atomic */
@@ -25,6 +28,7 @@ struct pawl_interrupt {
     atomic_bool raised; /* by the program itself */
     sigset_t mask;      /* what it reads */
     sigset_t before;    /* what was blocked when it was opened */
+    int64_t first_ns;   /* when the first signal came */
     int signal_fd;
     int end_fd;
 };
@@ -45,9 +49,14 @@ static void wake(struct pawl_interrupt *interrupt)
     pawl_mutex_unlock(interrupt->env, interrupt->mutex);
 }
 
+/* By the thread that reads signals. Supervisors signal the process and then its group. */
 static void note(struct pawl_interrupt *interrupt, int signal_number)
 {
-    if (atomic_exchange(&interrupt->pending, true))
+    int64_t now_ns = pawl_env_monotonic_ns(interrupt->env);
+
+    if (!atomic_exchange(&interrupt->pending, true))
+        interrupt->first_ns = now_ns;
+    else if (now_ns - interrupt->first_ns > ONE_SIGNAL_NS)
         give_in(interrupt, signal_number);
     wake(interrupt);
 }
@@ -65,15 +74,15 @@ static void listen_for_signals(void *arg)
                            {.fd = interrupt->end_fd, .events = POLLIN}};
 
     for (;;) {
-        struct signalfd_siginfo info;
+        struct signalfd_siginfo infos[4]; /* what came together is read together */
 
         if (poll(fds, 2, -1) < 0 && errno != EINTR)
             return;
         if (fds[1].revents)
             return;
         if (fds[0].revents &&
-            read(interrupt->signal_fd, &info, sizeof info) == (ssize_t)sizeof info)
-            note(interrupt, (int)info.ssi_signo);
+            read(interrupt->signal_fd, infos, sizeof infos) >= (ssize_t)sizeof infos[0])
+            note(interrupt, (int)infos[0].ssi_signo);
     }
 }
 

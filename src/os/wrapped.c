@@ -374,6 +374,20 @@ static void interrupt_ourselves(struct pawl_wrapped *child)
         (void)kill(0, child->ended_by);
 }
 
+/* Whoever lost its parent is ours, whichever group it is in. */
+static void reap_orphans(const struct pawl_wrapped *child)
+{
+    siginfo_t info;
+
+    for (;;) {
+        info.si_pid = 0;
+        if (waitid(P_ALL, 0, &info, WEXITED | WNOHANG | WNOWAIT) != 0 || info.si_pid == 0 ||
+            info.si_pid == child->pid || info.si_pid == child->guard ||
+            waitpid(info.si_pid, NULL, WNOHANG) != info.si_pid)
+            return;
+    }
+}
+
 static void reap(struct pawl_wrapped *child)
 {
     int status;
@@ -388,8 +402,7 @@ static void reap(struct pawl_wrapped *child)
         child->code = WIFEXITED(status) ? WEXITSTATUS(status) : 128 + child->ended_by;
         interrupt_ourselves(child);
     }
-    while (waitpid(-child->pid, NULL, WNOHANG) > 0) /* orphans */
-        continue;
+    reap_orphans(child);
 }
 
 /* Whether there is nobody left to wait for. */

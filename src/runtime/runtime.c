@@ -404,6 +404,7 @@ void pawl__runtime_add_done(struct pawl_runtime *runtime, struct pawl_str work_i
 
     if (!done) {
         pawl__runtime_drop(runtime, work_id);
+        pawl__runtime_note_left(runtime);
         return; /* its row stays, and it is performed again: at least once */
     }
     memcpy(done + 1, work_id.ptr, work_id.len);

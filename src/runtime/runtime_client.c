@@ -45,12 +45,15 @@ int pawl__runtime_wait_busy(struct runtime_task *task, struct pawl_str instance_
 int pawl__runtime_run_waiting(struct runtime_task *task, struct pawl_str instance_id,
                               struct pawl_event *event, struct pawl_outcome *out)
 {
-    int status;
+    int status, waited;
 
     do {
-        status = pawl__runtime_run_instance(task, instance_id, event, out);
-        if (status == PAWL_EBUSY && pawl__runtime_wait_busy(task, instance_id) != PAWL_OK)
-            status = PAWL_ETIMEDOUT;
+        /* What was interrupted behind its first commit goes on; the event is not repeated. */
+        status = pawl__runtime_run_instance(task, instance_id,
+                                            task->is_event_committed ? NULL : event, out);
+        waited = status == PAWL_EBUSY ? pawl__runtime_wait_busy(task, instance_id) : PAWL_OK;
+        if (waited != PAWL_OK)
+            status = waited;
     } while (status == PAWL_EBUSY);
     if (status == PAWL_OK)
         status = pawl__runtime_task_finish(task);
@@ -148,7 +151,7 @@ int pawl__runtime_delete(struct pawl_runtime *runtime, struct pawl_str instance_
 {
     struct runtime_running running;
     struct runtime_task task;
-    int status = PAWL_EBUSY;
+    int status = PAWL_EBUSY, waited;
 
     pawl__runtime_task_init(&task, runtime, deadline_ns, err);
     task.by_operator = true;
@@ -158,8 +161,9 @@ int pawl__runtime_delete(struct pawl_runtime *runtime, struct pawl_str instance_
             while (pawl__runtime_leave(runtime, &running))
                 continue; /* what others found for it is gone with it */
         }
-        if (status == PAWL_EBUSY && pawl__runtime_wait_busy(&task, instance_id) != PAWL_OK)
-            status = PAWL_ETIMEDOUT;
+        waited = status == PAWL_EBUSY ? pawl__runtime_wait_busy(&task, instance_id) : PAWL_OK;
+        if (waited != PAWL_OK)
+            status = waited;
     }
     pawl__runtime_task_release(&task, status);
     return status;

@@ -46,7 +46,7 @@ bool pawl__runtime_enter(struct pawl_runtime *runtime, struct runtime_running *r
                          struct pawl_str instance_id)
 {
     struct runtime_running *other;
-    bool entered = true;
+    bool entered = true, stopped = false;
 
     *running = (struct runtime_running){.id = instance_id, .work_id = pawl__str("")};
     if (pawl_mutex_lock(runtime->env, runtime->mutex) != PAWL_OK)
@@ -59,11 +59,14 @@ bool pawl__runtime_enter(struct pawl_runtime *runtime, struct runtime_running *r
                 entered = false;
             }
         }
-    } while (entered && pawl__runtime_is_reserved(runtime) &&
-             pawl_cond_wait(runtime->env, runtime->left, runtime->mutex, runtime->alone_until_ns) !=
-                 PAWL_ESTOPPED);
-    if (entered) {
+        if (!entered || !pawl__runtime_is_reserved(runtime))
+            break;
+        stopped = pawl_cond_wait(runtime->env, runtime->left, runtime->mutex,
+                                 runtime->alone_until_ns) == PAWL_ESTOPPED;
+    } while (!stopped);
+    if (entered)
         entered = pawl__hand_move(running, HAND_FREE, HAND_TAKEN);
+    if (entered && !stopped) { /* stopped: what comes next says so */
         pawl__list_push_back(&runtime->running, &running->link);
         pawl__runtime_cancels_entered(runtime);
     }
@@ -71,7 +74,19 @@ bool pawl__runtime_enter(struct pawl_runtime *runtime, struct runtime_running *r
     return entered;
 }
 
-/* With the mutex held, or where nobody else runs any more. False: it had been given up. */
+/* In a stopped environment no mutex can be locked, and several threads unwind at a time. */
+static void begin_unwinding(struct pawl_runtime *runtime)
+{
+    while (atomic_flag_test_and_set_explicit(&runtime->unwinding, memory_order_acquire))
+        continue;
+}
+
+static void end_unwinding(struct pawl_runtime *runtime)
+{
+    atomic_flag_clear_explicit(&runtime->unwinding, memory_order_release);
+}
+
+/* With the mutex held, or while unwinding. False: it had been given up. */
 static bool let_go(struct pawl_runtime *runtime, struct runtime_running *running)
 {
     bool was_taken = pawl__hand_move(running, HAND_TAKEN, HAND_FREE);
@@ -98,7 +113,11 @@ bool pawl__runtime_leave(struct pawl_runtime *runtime, struct runtime_running *r
     running->again = false;
     if (!again) {
         PAWL_ASSERT(!locked || runtime->alone != running);
+        if (!locked)
+            begin_unwinding(runtime);
         has_returned = !let_go(runtime, running);
+        if (!locked)
+            end_unwinding(runtime);
     }
     if (locked)
         pawl_mutex_unlock(runtime->env, runtime->mutex);

@@ -48,7 +48,9 @@ struct pawl_runtime {
     struct pawl_cond *left;              /* one of them was let go */
     const struct runtime_running *alone; /* runs with nothing beside it; NULL: none */
     int64_t alone_until_ns;
-    uint32_t stuck;                             /* how many are in `given_up` */
+    uint32_t stuck; /* how many are in `given_up` */
+    atomic_flag
+        unwinding; /* of threads that leave a stopped environment, where no mutex is locked */
     void (*replace)(void *ctx, uint32_t stuck); /* the pool's; NULL: none */
     void *replace_ctx;
     uint32_t replacing;        /* calls of it under way */
@@ -176,6 +178,7 @@ struct runtime_task {
     bool owned; /* the last claim was refused because a living node has the instance */
     bool gone;  /* the last claim found no such instance */
     /* An operator's command: also of an instance that is set aside. */
+    bool is_event_committed; /* the caller's event has taken effect, at least its first commit */
     bool by_operator;
     bool given_up; /* what failed is not to be tried again */
     bool is_duty;  /* of the keeper, which must renew its lease: no commit exceeds the deadline */
@@ -399,6 +402,8 @@ struct runtime_run {
     struct pawl_json counts;
     const struct pawl_work_row *mail; /* due mail, not looked at yet */
     size_t mail_count;
+    bool is_given; /* the caller's event was taken up, at `given_revision` */
+    int64_t given_revision;
     int64_t now_us;     /* the store's clock at the claim */
     int64_t claimed_ns; /* the node's at that moment */
     /* For the next commit: */

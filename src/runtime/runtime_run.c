@@ -143,6 +143,9 @@ int pawl__runtime_claim(struct runtime_run *run, struct pawl_str instance_id)
     int status;
 
     PAWL_ASSERT(run->at == BURST_NONE && run->row.owner == 0);
+    if (instance_id.len > PAWL_INSTANCE_ID_MAX)
+        return pawl__error_set(task->err, PAWL_EINVAL, "an instance id has at most %d bytes",
+                               PAWL_INSTANCE_ID_MAX);
     if (!run->runtime->keeper)
         return pawl__runtime_may_begin(run->runtime, task->err); /* which it may not */
     if (!claim.id.ptr)
@@ -545,6 +548,7 @@ void pawl__runtime_tell_outcome(const struct runtime_run *run)
 
     if (!outcome)
         return;
+    PAWL_ASSERT(run->row.id.len < sizeof outcome->instance_id);
     memcpy(outcome->instance_id, run->row.id.ptr, run->row.id.len);
     outcome->instance_id[run->row.id.len] = '\0';
     outcome->sub_status = pawl__runtime_sub_status(run->row.sub_status);
@@ -685,6 +689,8 @@ static int run_next(struct runtime_run *run, struct pawl_event **event, bool *an
         struct pawl_event *given = *event;
 
         *event = NULL;
+        run->is_given = true;
+        run->given_revision = run->row.revision;
         if (given->kind == PAWL_EVENT_ALTER)
             return alter(run, given);
         /* "Go on": it stands in the middle of nothing; the root never runs twice. */
@@ -842,6 +848,7 @@ static int run_once(struct runtime_task *task, struct pawl_str instance_id,
         pawl__runtime_tell_outcome(&run);
     else
         pawl__runtime_let_go(&run, status);
+    task->is_event_committed |= run.is_given && run.row.revision > run.given_revision;
     pawl__runtime_end_alone(task->runtime, task->running);
     pawl__run_set(task->running, NULL);
     *yielded = run.at == BURST_YIELDED;

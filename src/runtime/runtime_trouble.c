@@ -20,6 +20,8 @@
 /* First pause after a failure; doubled each time, up to 17 minutes. */
 #define BACKOFF_US INT64_C(1000000)
 #define BACKOFF_DOUBLINGS_MAX 10
+/* Counted no further: a stored number may be any. */
+#define FAILURES_MAX INT64_C(1000000)
 
 /* ---- kinds of failures --------------------------------------------------------------------- */
 
@@ -33,12 +35,14 @@ bool pawl__runtime_is_passing(int status)
 
 bool pawl__runtime_is_of_node(int status)
 {
-    return status == PAWL_ENOMEM || status == PAWL_EIO || status == PAWL_EPERM ||
-           status == PAWL_EINTERNAL;
+    return status == PAWL_ENOMEM || status == PAWL_EIO || status == PAWL_EPERM;
 }
 
 int64_t pawl__runtime_backoff_us(int64_t failures)
 {
+    /* As stored: any number. */
+    if (failures < 0)
+        failures = 0;
     return BACKOFF_US << (failures < BACKOFF_DOUBLINGS_MAX ? failures : BACKOFF_DOUBLINGS_MAX);
 }
 
@@ -137,7 +141,7 @@ static void put_aside(struct runtime_run *run, int status, const struct pawl_err
 {
     int64_t before = run->row.failures;
     struct runtime_trouble trouble = {
-        .failures = before + 1,
+        .failures = before < FAILURES_MAX ? before + 1 : FAILURES_MAX,
         .retry_us = pawl__runtime_now_us(run) + pawl__runtime_backoff_us(before),
         .why = reason(run, why),
     };
@@ -238,7 +242,7 @@ static int clear(struct runtime_task *task, struct pawl_str instance_id)
 int pawl__runtime_clear_trouble(struct runtime_task *task, struct pawl_str instance_id)
 {
     struct runtime_running running;
-    int status = PAWL_EBUSY;
+    int status = PAWL_EBUSY, waited;
 
     while (status == PAWL_EBUSY) {
         if (pawl__runtime_enter(task->runtime, &running, instance_id)) {
@@ -246,9 +250,9 @@ int pawl__runtime_clear_trouble(struct runtime_task *task, struct pawl_str insta
             while (pawl__runtime_leave(task->runtime, &running))
                 continue; /* the caller runs it next, with all that has come for it */
         }
-        if (status == PAWL_EBUSY)
-            status =
-                pawl__runtime_wait_busy(task, instance_id) == PAWL_OK ? PAWL_EBUSY : PAWL_ETIMEDOUT;
+        waited = status == PAWL_EBUSY ? pawl__runtime_wait_busy(task, instance_id) : PAWL_OK;
+        if (waited != PAWL_OK)
+            status = waited;
     }
     return status;
 }

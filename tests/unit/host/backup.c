@@ -2,6 +2,7 @@
 #include "host/backup.h"
 #include "base/buf.h"
 #include "host/store_check.h"
+#include "runtime/runtime.h"
 #include "unit/stores/shelf.h"
 
 #include <stdio.h>
@@ -464,6 +465,30 @@ static void a_damaged_file_changes_nothing(void **state)
     shelf_close(&to);
 }
 
+static void an_instance_id_that_no_node_could_claim_is_refused(void **state)
+{
+    char id[PAWL_INSTANCE_ID_MAX + 1];
+    struct pawl_instance_row row = {.id = pawl__str_make(id, sizeof id)};
+    struct pawl_backup_counts counts;
+    struct folder folder;
+    struct shelf from, to;
+
+    (void)state;
+    shelf_open(&from);
+    shelf_open(&to);
+    make_folder(&folder);
+    memset(id, 'x', sizeof id);
+    add_row(&from, PAWL_TABLE_INSTANCES, &row);
+    assert_ok(pawl__backup_write(from.env, from.plain, folder.file, NULL, &counts, &from.err),
+              &from.err);
+    check_restore(&to, folder.file, PAWL_ECORRUPT);
+    assert_non_null(strstr(to.err.msg, "an id that is too long"));
+    assert_int_equal(count_rows(&to), 0);
+    remove_folder(&folder);
+    shelf_close(&from);
+    shelf_close(&to);
+}
+
 static void count_finding(void *ctx, const char *text)
 {
     *(bool *)ctx = strstr(text, "was not finished") != NULL;
@@ -626,6 +651,7 @@ int main(void)
         cmocka_unit_test(other_versions_are_read_or_refused_clearly),
         cmocka_unit_test(only_an_empty_store_is_restored_into),
         cmocka_unit_test(a_damaged_file_changes_nothing),
+        cmocka_unit_test(an_instance_id_that_no_node_could_claim_is_refused),
         cmocka_unit_test(a_restore_cut_short_stays_marked),
         cmocka_unit_test(a_backup_that_fails_leaves_the_old_one),
         cmocka_unit_test(progress_is_told),

@@ -36,6 +36,18 @@ static void a_signal_ends_a_wait_and_can_be_asked_for(void **state)
     pawl__interrupt_close(interrupt);
 }
 
+/* A supervisor signals a process and then its group. */
+static void signals_at_the_same_moment_are_one(void **state)
+{
+    struct pawl_interrupt *interrupt;
+
+    assert_int_equal(pawl__interrupt_open(*state, &interrupt, NULL), PAWL_OK);
+    assert_int_equal(kill(getpid(), SIGTERM), 0);
+    assert_int_equal(kill(getpid(), SIGINT), 0);
+    assert_int_equal(pawl__interrupt_wait(interrupt, PAWL_FOREVER), PAWL_OK);
+    pawl__interrupt_close(interrupt);
+}
+
 static void a_wait_without_a_signal_ends_at_its_deadline(void **state)
 {
     struct pawl_interrupt *interrupt;
@@ -92,6 +104,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         TEST(a_signal_ends_a_wait_and_can_be_asked_for),
+        TEST(signals_at_the_same_moment_are_one),
         TEST(a_wait_without_a_signal_ends_at_its_deadline),
         TEST(closing_gives_the_signals_back),
         TEST(nobody_listening_is_never_interrupted),
