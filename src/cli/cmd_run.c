@@ -41,9 +41,7 @@ static void on_line(void *ctx, struct pawl_str instance_id, struct pawl_str text
 
     (void)instance_id;
     if (!run->as_json) {
-        pawl__cli_write(&run->cli->out, text);
-        pawl__cli_print(&run->cli->out, "\n");
-        pawl__cli_flush(&run->cli->out);
+        pawl__cli_write_line(&run->cli->out, text);
         return;
     }
     if (pawl__json_string_copy(&run->lines_arena, text, &line) != PAWL_OK ||

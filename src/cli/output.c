@@ -37,16 +37,18 @@ static void remember(struct pawl_cli_stream *stream, const char *bytes, size_t l
     stream->tail_len = keep + len;
 }
 
-/* Bytes as they are. */
+/* Bytes as they are. The file's lock also guards what is remembered. */
 static void put(void *ctx, const char *bytes, size_t len)
 {
     struct pawl_cli_stream *stream = ctx;
 
     if (len == 0)
         return;
+    flockfile(stream->file);
     remember(stream, bytes, len);
     (void)fwrite(bytes, 1, len, stream->file);
     note_failure(stream);
+    funlockfile(stream->file);
 }
 
 void pawl__cli_flush(struct pawl_cli_stream *stream)
@@ -85,6 +87,15 @@ void pawl__cli_write(struct pawl_cli_stream *stream, struct pawl_str data)
         put_escaped(stream, data, "\n\t");
     else
         put(stream, data.ptr, data.len);
+}
+
+void pawl__cli_write_line(struct pawl_cli_stream *stream, struct pawl_str data)
+{
+    flockfile(stream->file);
+    pawl__cli_write(stream, data);
+    put(stream, "\n", 1);
+    pawl__cli_flush(stream);
+    funlockfile(stream->file);
 }
 
 void pawl__cli_write_own(struct pawl_cli_stream *stream, const char *text)

@@ -14,9 +14,7 @@ static void write_line(void *ctx, struct pawl_str instance_id, struct pawl_str t
     struct pawl_cli_stream *stream = session->as_json ? &session->cli->err : &session->cli->out;
 
     (void)instance_id;
-    pawl__cli_write(stream, text);
-    pawl__cli_print(stream, "\n");
-    pawl__cli_flush(stream);
+    pawl__cli_write_line(stream, text);
 }
 
 static void note_end(void *ctx)

@@ -38,12 +38,6 @@ static void leave(struct curl_driver *driver, struct curl_transfer *transfer)
     pawl__curl_transfer_free(transfer);
 }
 
-static void take_out(struct curl_driver *driver, struct curl_transfer *transfer)
-{
-    if (transfer->easy)
-        (void)driver->call.curl_multi_remove_handle(driver->multi, transfer->easy);
-}
-
 /* What was handed in becomes libcurl's. false: it is time to stop. */
 static bool accept_new(struct curl_driver *driver)
 {
@@ -69,7 +63,7 @@ static bool accept_new(struct curl_driver *driver)
             continue; /* a cancelled one goes with the others */
         code = pawl__curl_transfer_begin(transfer);
         if (code != CURLE_OK) {
-            take_out(driver, transfer);
+            pawl__curl_transfer_remove(transfer);
             pawl__curl_transfer_end(transfer, code);
             leave(driver, transfer);
         }
@@ -91,7 +85,9 @@ static void end_finished(struct curl_driver *driver)
             continue;
         (void)driver->call.curl_easy_getinfo(message->easy_handle, CURLINFO_PRIVATE, &private);
         transfer = (struct curl_transfer *)(void *)private;
-        take_out(driver, transfer);
+        pawl__curl_transfer_remove(transfer);
+        if (code == CURLE_ABORTED_BY_CALLBACK && pawl__curl_transfer_restart(transfer))
+            continue;
         pawl__curl_transfer_end(transfer, code);
         leave(driver, transfer);
     }
@@ -114,7 +110,7 @@ static struct curl_transfer *find_cancelled(struct curl_driver *driver)
 
 static void give_up(struct curl_driver *driver, struct curl_transfer *transfer)
 {
-    take_out(driver, transfer);
+    pawl__curl_transfer_remove(transfer);
     pawl__curl_transfer_give_up(transfer);
     leave(driver, transfer);
 }
@@ -134,6 +130,7 @@ static void run(void *arg)
     int running;
 
     while (accept_new(driver)) {
+        pawl__curl_pools_trim(driver);
         (void)driver->call.curl_multi_perform(driver->multi, &running);
         end_finished(driver);
         while ((cancelled = find_cancelled(driver)) != NULL)
@@ -274,6 +271,7 @@ static void close_driver(struct pawl_http_executor *executor)
         pawl_mutex_unlock(driver->env, driver->mutex);
     }
     join(driver);
+    pawl__curl_pools_free(driver);
     if (driver->multi) {
         (void)driver->call.curl_multi_cleanup(driver->multi);
         driver->call.curl_global_cleanup();
@@ -301,6 +299,12 @@ static void set_options(struct curl_driver *driver, const struct pawl_curl_optio
         driver->options.response_bytes_max = PAWL_CURL_RESPONSE_BYTES;
     if (driver->options.requests_max == 0)
         driver->options.requests_max = PAWL_CURL_REQUESTS;
+    if (driver->options.pools_max == 0)
+        driver->options.pools_max = PAWL_CURL_POOLS;
+    if (driver->options.connections_max == 0)
+        driver->options.connections_max = PAWL_CURL_CONNECTIONS;
+    if (driver->options.idle_ns == 0)
+        driver->options.idle_ns = PAWL_CURL_IDLE_NS;
 }
 
 static bool copy_ca_file(struct curl_driver *driver, const char *path)
@@ -327,6 +331,7 @@ int pawl__curl_open(struct pawl_env *env, const struct pawl_curl_options *option
     driver->env = env;
     pawl__list_init(&driver->waiting);
     pawl__list_init(&driver->under_way);
+    pawl__list_init(&driver->pools);
     set_options(driver, options);
     if (pawl_mutex_new(env, "http", &driver->mutex) != PAWL_OK ||
         pawl_cond_new(env, "http", &driver->ended) != PAWL_OK ||

@@ -9,6 +9,10 @@
  * have limits; `deny` holds addresses that are not connected to, whatever name led there: the check
  * is on the address itself, so that a name which resolves differently the second time gains
  * nothing. Proxies of the process's environment are not used, for the same reason.
+ *
+ * Connections are kept, and used again by requests of the same scope only. HTTP/1.1 is spoken: a
+ * connection has one request at a time, and one that has bytes which nobody asked for is not used
+ * again. docs/design/0010-connections.md says why, and what it costs.
  */
 #ifndef PAWL_DRIVERS_CURL_H
 #define PAWL_DRIVERS_CURL_H
@@ -24,12 +28,21 @@
 #define PAWL_CURL_REDIRECTS 10
 /* Requests under way at a time; more are PAWL_EBUSY. */
 #define PAWL_CURL_REQUESTS 1024
+/* Scopes whose connections are kept; those of others are not. */
+#define PAWL_CURL_POOLS 256
+/* Idle connections of all scopes: a quarter of the descriptors that a process usually has. */
+#define PAWL_CURL_CONNECTIONS 256
+/* How long connections are kept that no request of their scope uses. */
+#define PAWL_CURL_IDLE_NS INT64_C(60000000000)
 
 struct pawl_curl_options {
     int64_t timeout_ns;         /* of a whole request; 0: PAWL_CURL_TIMEOUT_NS */
     int64_t connect_ns;         /* of it, until there is a connection; 0: PAWL_CURL_CONNECT_NS */
     size_t response_bytes_max;  /* of a body; 0: PAWL_CURL_RESPONSE_BYTES */
     uint32_t requests_max;      /* 0: PAWL_CURL_REQUESTS */
+    uint32_t pools_max;         /* 0: PAWL_CURL_POOLS */
+    uint32_t connections_max;   /* idle; 0: PAWL_CURL_CONNECTIONS */
+    int64_t idle_ns;            /* 0: PAWL_CURL_IDLE_NS */
     struct pawl_addresses deny; /* copied */
     const char *ca_file;        /* whom to trust; copied; NULL: the system's */
 };

@@ -28,7 +28,11 @@
     X(curl_multi_perform)                                                                          \
     X(curl_multi_poll)                                                                             \
     X(curl_multi_remove_handle)                                                                    \
+    X(curl_multi_setopt)                                                                           \
     X(curl_multi_wakeup)                                                                           \
+    X(curl_share_cleanup)                                                                          \
+    X(curl_share_init)                                                                             \
+    X(curl_share_setopt)                                                                           \
     X(curl_slist_append)                                                                           \
     X(curl_slist_free_all)
 
@@ -58,7 +62,15 @@ struct curl_driver {
     struct pawl_library library;
     CURLM *multi;
     struct pawl_thread *thread;
+
+    /* The thread's. */
+    struct pawl_list pools; /* struct curl_pool: the least recently used first */
+    uint32_t pool_count;
+    uint32_t sockets; /* open: of requests that are under way, or idle */
+    uint32_t active;  /* requests that libcurl has */
 };
+
+struct curl_pool;
 
 /* One request. All but `cancelled` is the thread's once it was handed over. */
 struct curl_transfer {
@@ -74,9 +86,14 @@ struct curl_transfer {
     const char *url;
     struct pawl_str body;
     bool has_body;
+    struct pawl_str scope;
     struct curl_slist *headers_out; /* libcurl's */
     CURL *easy;
-    CURLcode refused; /* the first option that libcurl did not take */
+    bool is_active;         /* the multi has it */
+    struct curl_pool *pool; /* NULL: it has a connection to itself */
+    CURLcode refused;       /* the first option that libcurl did not take */
+    bool is_unclean;        /* ended because its connection had bytes that nobody asked for */
+    bool is_restarted;      /* because of that, with a new connection */
 
     struct pawl_http_header *headers;
     size_t header_count;
@@ -95,8 +112,42 @@ PAWL_MUST_CHECK int pawl__curl_transfer_new(struct curl_driver *driver,
 void pawl__curl_transfer_free(struct curl_transfer *transfer);
 /* Makes libcurl's handle and gives it to the multi. */
 PAWL_MUST_CHECK CURLcode pawl__curl_transfer_begin(struct curl_transfer *transfer);
+/* Takes it from the multi. */
+void pawl__curl_transfer_remove(struct curl_transfer *transfer);
+/* Begins it anew if its connection was of no use and nothing was sent; false: it ended. */
+bool pawl__curl_transfer_restart(struct curl_transfer *transfer);
 /* Tells its end. */
 void pawl__curl_transfer_end(struct curl_transfer *transfer, CURLcode code);
 void pawl__curl_transfer_give_up(struct curl_transfer *transfer);
+
+/* ---- curl_pool.c ------------------------------------------------------------------------- */
+
+/* The pool of a scope until it is released. NULL: there is no room, or no memory for one. */
+struct curl_pool *pawl__curl_pool_acquire(struct curl_driver *driver, struct pawl_str scope);
+void pawl__curl_pool_release(struct curl_pool *pool); /* NULL allowed */
+CURLSH *pawl__curl_pool_share(const struct curl_pool *pool);
+
+/* The two ends of a connection; texts of at most 45 bytes. */
+struct curl_ends {
+    const char *local, *remote;
+    int local_port, remote_port;
+};
+
+/* A socket that a transfer of the pool connects. false: no memory. */
+PAWL_MUST_CHECK bool pawl__curl_pool_add_socket(struct curl_pool *pool,
+                                                const struct curl_transfer *opener,
+                                                curl_socket_t fd);
+void pawl__curl_pool_remove_socket(struct curl_pool *pool, curl_socket_t fd);
+/*
+ * Whether nothing waits to be read on the connection that a transfer is about to use. One that it
+ * has opened itself counts as clean, whatever the server says first.
+ */
+bool pawl__curl_pool_is_clean(struct curl_pool *pool, const struct curl_transfer *user,
+                              const struct curl_ends *ends);
+
+/* Closes what was not used for long, or is too much. */
+void pawl__curl_pools_trim(struct curl_driver *driver);
+/* Nobody uses one. */
+void pawl__curl_pools_free(struct curl_driver *driver);
 
 #endif

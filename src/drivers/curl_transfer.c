@@ -4,6 +4,7 @@
 
 #include "base/alloc.h"
 #include "base/error.h"
+#include "os/socket.h"
 
 #include <string.h>
 
@@ -37,7 +38,7 @@ static bool is_line(struct pawl_str text)
 
 /*
  * What says where a message ends, and what becomes of its connection, is the driver's alone. With
- * one of these a request could hide another in its body, whose answer the next user of the
+ * one of these a request could hide another in its body, whose answer the next request on the
  * connection would get.
  */
 static bool is_framing(struct pawl_str name)
@@ -126,7 +127,8 @@ static bool copy_request(struct curl_transfer *transfer, const struct pawl_http_
     transfer->url = pawl__arena_str(arena, request->url).ptr;
     transfer->body = pawl__arena_str(arena, request->body);
     transfer->has_body = request->has_body;
-    return transfer->method && transfer->url && transfer->body.ptr &&
+    transfer->scope = pawl__arena_str(arena, request->scope);
+    return transfer->method && transfer->url && transfer->body.ptr && transfer->scope.ptr &&
            add_headers(transfer, request);
 }
 
@@ -160,6 +162,7 @@ void pawl__curl_transfer_free(struct curl_transfer *transfer)
 
     if (transfer->easy)
         call->curl_easy_cleanup(transfer->easy);
+    pawl__curl_pool_release(transfer->pool);
     call->curl_slist_free_all(transfer->headers_out); /* NULL allowed */
     pawl__buf_release(&transfer->body_in);
     pawl__arena_release(&transfer->arena);
@@ -237,7 +240,49 @@ static curl_socket_t on_socket(void *ctx, curlsocktype purpose, struct curl_sock
 
     (void)purpose;
     transfer->is_denied = transfer->is_denied || denied;
-    return fd < 0 ? CURL_SOCKET_BAD : fd;
+    if (fd < 0)
+        return CURL_SOCKET_BAD;
+    if (!transfer->pool) {
+        transfer->driver->sockets++;
+    } else if (!pawl__curl_pool_add_socket(transfer->pool, transfer, fd)) {
+        pawl__socket_close_descriptor(fd);
+        return CURL_SOCKET_BAD;
+    }
+    return fd;
+}
+
+/* Of a pool: perhaps long after the request that opened it. */
+static int on_pool_close(void *ctx, curl_socket_t fd)
+{
+    struct curl_pool *pool = ctx;
+
+    pawl__curl_pool_remove_socket(pool, fd);
+    pawl__socket_close_descriptor(fd);
+    return 0;
+}
+
+static int on_close(void *ctx, curl_socket_t fd)
+{
+    struct curl_driver *driver = ctx;
+
+    driver->sockets--;
+    pawl__socket_close_descriptor(fd);
+    return 0;
+}
+
+/*
+ * A connection is there, and the request not yet sent. Bytes that wait to be read are no answer to
+ * it: a server or a proxy sent more than it was asked for, or is closing. libcurl 7.88 would take
+ * them for the answer.
+ */
+static int on_connection(void *ctx, char *remote, char *local, int remote_port, int local_port)
+{
+    const struct curl_ends ends = {local, remote, local_port, remote_port};
+    struct curl_transfer *transfer = ctx;
+
+    transfer->is_unclean =
+        transfer->pool && !pawl__curl_pool_is_clean(transfer->pool, transfer, &ends);
+    return transfer->is_unclean ? CURL_PREREQFUNC_ABORT : CURL_PREREQFUNC_OK;
 }
 
 /* ---- options ----------------------------------------------------------------------------- */
@@ -299,6 +344,64 @@ static void set_callbacks(struct curl_transfer *transfer)
     SET(transfer, CURLOPT_HEADERDATA, transfer);
     SET(transfer, CURLOPT_OPENSOCKETFUNCTION, on_socket);
     SET(transfer, CURLOPT_OPENSOCKETDATA, transfer);
+    SET(transfer, CURLOPT_PREREQFUNCTION, on_connection);
+    SET(transfer, CURLOPT_PREREQDATA, transfer);
+}
+
+/* Those of its scope; or one that nobody else had or gets. */
+static void set_connections(struct curl_transfer *transfer)
+{
+    SET(transfer, CURLOPT_HTTP_VERSION, (long)CURL_HTTP_VERSION_1_1);
+    transfer->pool = pawl__curl_pool_acquire(transfer->driver, transfer->scope);
+    if (transfer->pool) {
+        SET(transfer, CURLOPT_SHARE, pawl__curl_pool_share(transfer->pool));
+        SET(transfer, CURLOPT_CLOSESOCKETFUNCTION, on_pool_close);
+        SET(transfer, CURLOPT_CLOSESOCKETDATA, transfer->pool);
+        return;
+    }
+    SET(transfer, CURLOPT_CLOSESOCKETFUNCTION, on_close);
+    SET(transfer, CURLOPT_CLOSESOCKETDATA, transfer->driver);
+    SET(transfer, CURLOPT_FRESH_CONNECT, 1L);
+    SET(transfer, CURLOPT_FORBID_REUSE, 1L);
+}
+
+static CURLcode add(struct curl_transfer *transfer)
+{
+    struct curl_driver *driver = transfer->driver;
+
+    if (transfer->refused != CURLE_OK)
+        return transfer->refused;
+    if (driver->call.curl_multi_add_handle(driver->multi, transfer->easy) != CURLM_OK)
+        return CURLE_OUT_OF_MEMORY;
+    transfer->is_active = true;
+    driver->active++;
+    return CURLE_OK;
+}
+
+void pawl__curl_transfer_remove(struct curl_transfer *transfer)
+{
+    struct curl_driver *driver = transfer->driver;
+
+    if (!transfer->is_active)
+        return;
+    (void)driver->call.curl_multi_remove_handle(driver->multi, transfer->easy);
+    transfer->is_active = false;
+    driver->active--;
+}
+
+bool pawl__curl_transfer_restart(struct curl_transfer *transfer)
+{
+    long sent_bytes = 0;
+
+    (void)transfer->driver->call.curl_easy_getinfo(transfer->easy, CURLINFO_REQUEST_SIZE,
+                                                   &sent_bytes);
+    if (!transfer->is_unclean || transfer->is_restarted || sent_bytes > 0)
+        return false;
+    transfer->is_unclean = false;
+    transfer->is_restarted = true;
+    transfer->text[0] = 0;
+    SET(transfer, CURLOPT_FRESH_CONNECT, 1L);
+    return add(transfer) == CURLE_OK;
 }
 
 CURLcode pawl__curl_transfer_begin(struct curl_transfer *transfer)
@@ -313,11 +416,8 @@ CURLcode pawl__curl_transfer_begin(struct curl_transfer *transfer)
     SET(transfer, CURLOPT_HTTPHEADER, transfer->headers_out);
     set_limits(transfer);
     set_method(transfer);
-    if (transfer->refused != CURLE_OK)
-        return transfer->refused;
-    return driver->call.curl_multi_add_handle(driver->multi, transfer->easy) == CURLM_OK
-               ? CURLE_OK
-               : CURLE_OUT_OF_MEMORY;
+    set_connections(transfer);
+    return add(transfer);
 }
 
 /* ---- its end ----------------------------------------------------------------------------- */
@@ -391,6 +491,8 @@ static const char *reason(const struct curl_transfer *transfer, enum pawl_http_e
         return "the answer is larger than the limit allows";
     if (end == PAWL_HTTP_DENIED && transfer->is_denied)
         return "the configuration forbids requests to this address (http.deny)";
+    if (transfer->is_unclean)
+        return "the server sent more on the connection than it was asked for";
     return transfer->text[0] ? transfer->text : transfer->driver->call.curl_easy_strerror(code);
 }
 

@@ -487,3 +487,17 @@ void pawl__socket_close(struct pawl_socket *socket)
         (void)close(socket->fd);
     socket->fd = -1;
 }
+
+/* ---- descriptors that a client library has ------------------------------------------------- */
+
+bool pawl__socket_descriptor_has_input(int fd)
+{
+    struct pollfd poll_fd = {.fd = fd, .events = POLLIN};
+
+    return poll(&poll_fd, 1, 0) != 0;
+}
+
+void pawl__socket_close_descriptor(int fd)
+{
+    (void)close(fd);
+}

@@ -127,4 +127,10 @@ void pawl__socket_shutdown(const struct pawl_socket *socket);
 /* Closing a closed one does nothing. */
 void pawl__socket_close(struct pawl_socket *socket);
 
+/* ---- descriptors that a client library has ----------------------------------------------- */
+
+/* Whether bytes, the other side's end or an error wait to be read. Never waits. */
+bool pawl__socket_descriptor_has_input(int fd);
+void pawl__socket_close_descriptor(int fd);
+
 #endif

@@ -344,6 +344,9 @@ static void add_request(struct making *m, const struct pawl_effect *asked)
     if (m->changes.status == PAWL_OK)
         fail(m, pawl__json_set_text(&m->arena, &effect.data, RUNTIME_HTTP_KEY,
                                     pawl__json_string(asked->id)));
+    if (m->changes.status == PAWL_OK)
+        fail(m, pawl__json_set_text(&m->arena, &effect.data, RUNTIME_HTTP_SCOPE,
+                                    pawl__json_string(m->run->graph->workflow->definition_id)));
     if (m->changes.status != PAWL_OK)
         return;
     row = effect_row(m, PAWL_WORK_HTTP, &effect);

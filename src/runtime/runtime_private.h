@@ -697,6 +697,8 @@ PAWL_MUST_CHECK int pawl__runtime_recheck(struct runtime_task *task,
 
 /* In the data of a request: the value of its Idempotency-Key, whatever becomes of the row's id. */
 #define RUNTIME_HTTP_KEY "key"
+/* And the id of the definition that asks, whose requests have connections of their own. */
+#define RUNTIME_HTTP_SCOPE "scope"
 /* How long a request is left to other nodes by one that sends none. */
 #define RUNTIME_HTTP_ELSEWHERE_US INT64_C(1000000)
 

@@ -138,6 +138,7 @@ int pawl__runtime_request_new(struct pawl_runtime *runtime, const struct pawl_wo
         pawl__json_copy(&r->arena, data, &r->data) == PAWL_OK) {
         r->request.method = runtime_text(&r->data, "method");
         r->request.url = runtime_text(&r->data, "url");
+        r->request.scope = runtime_text(&r->data, RUNTIME_HTTP_SCOPE);
         key = runtime_text(&r->data, RUNTIME_HTTP_KEY);
         if (fill_body(r) && fill_headers(r, key)) {
             *out = r;

@@ -9,6 +9,7 @@
 #include <stdlib.h>
 
 #define CONNECTIONS_MAX 256
+#define REQUESTS_MAX 256
 #define REQUEST_BYTES_MAX (1 << 20)
 #define MINUTE_NS INT64_C(60000000000)
 
@@ -33,12 +34,15 @@ struct test_http {
     struct pawl_cond *cond;
     struct test_http_route *routes;
     size_t route_count;
-    struct request requests[CONNECTIONS_MAX];
+    struct request requests[REQUESTS_MAX];
     size_t request_count;
     bool released;
+    bool surplus_begun;
+    bool surplus_sent;
     bool stop;
     struct connection connections[CONNECTIONS_MAX];
     size_t connection_count;
+    size_t ended_count; /* of those */
     char url[64];
 };
 
@@ -142,11 +146,18 @@ static void hold(struct test_http *server)
         continue;
 }
 
+static bool is_kept(const struct test_http_route *route)
+{
+    return route->manner == TEST_HTTP_KEEP || route->manner == TEST_HTTP_SURPLUS;
+}
+
 static void send_head(struct connection *c, const struct test_http_route *route)
 {
     char head[4096];
-    int len = snprintf(head, sizeof head, "HTTP/1.1 %d Stub\r\nConnection: close\r\n%.*s",
-                       route->status, PAWL_STR_ARG(route->headers));
+    int len =
+        snprintf(head, sizeof head, "HTTP/1.1 %d Stub\r\nConnection: %s\r\n%.*s", route->status,
+                 is_kept(route) || route->manner == TEST_HTTP_END ? "keep-alive" : "close",
+                 PAWL_STR_ARG(route->headers));
 
     if (route->content_type.len > 0)
         len += snprintf(head + len, sizeof head - (size_t)len, "Content-Type: %.*s\r\n",
@@ -198,28 +209,82 @@ static void answer(struct connection *c, const struct test_http_route *route, bo
         send_bytes(c, route->body.ptr + half, route->body.len - half);
 }
 
+static void send_surplus(struct connection *c, const struct test_http_route *route)
+{
+    struct test_http *server = c->server;
+    bool first;
+
+    if (pawl_mutex_lock(server->env, server->mutex) != PAWL_OK)
+        return;
+    first = !server->surplus_begun;
+    server->surplus_begun = true;
+    if (first)
+        hold(server);
+    pawl_mutex_unlock(server->env, server->mutex);
+    if (!first)
+        return;
+    send_bytes(c, route->surplus.ptr, route->surplus.len);
+    if (pawl_mutex_lock(server->env, server->mutex) != PAWL_OK)
+        return;
+    server->surplus_sent = true;
+    pawl_cond_broadcast(server->env, server->cond);
+    pawl_mutex_unlock(server->env, server->mutex);
+}
+
+/* Whether another request may follow. */
+static bool serve_one(struct connection *c)
+{
+    struct test_http *server = c->server;
+    struct request request = {0};
+    const struct test_http_route *route = NULL;
+    bool is_head;
+
+    if (!read_request(c, &request) || pawl_mutex_lock(server->env, server->mutex) != PAWL_OK) {
+        free(request.bytes);
+        return false;
+    }
+    if (server->request_count == REQUESTS_MAX) {
+        pawl_mutex_unlock(server->env, server->mutex);
+        free(request.bytes);
+        return false;
+    }
+    route = find_route(server, &request);
+    is_head = pawl__str_is(word(&request, 0), "HEAD");
+    server->requests[server->request_count++] = request;
+    pawl_cond_broadcast(server->env, server->cond);
+    pawl_mutex_unlock(server->env, server->mutex);
+    answer(c, route, is_head);
+    if (route->manner == TEST_HTTP_SURPLUS)
+        send_surplus(c, route);
+    return is_kept(route);
+}
+
 static void serve(void *arg)
 {
     struct connection *c = arg;
     struct test_http *server = c->server;
-    struct request request = {0};
-    const struct test_http_route *route = NULL;
-    bool is_head = false;
 
-    if (read_request(c, &request) && pawl_mutex_lock(server->env, server->mutex) == PAWL_OK) {
-        route = find_route(server, &request);
-        is_head = pawl__str_is(word(&request, 0), "HEAD");
-        server->requests[server->request_count++] = request;
-        pawl_cond_broadcast(server->env, server->cond);
-        pawl_mutex_unlock(server->env, server->mutex);
-        answer(c, route, is_head);
-    } else {
-        free(request.bytes);
-    }
+    while (serve_one(c))
+        continue;
     pawl__socket_close(&c->socket);
+    if (pawl_mutex_lock(server->env, server->mutex) != PAWL_OK)
+        return;
+    server->ended_count++;
+    pawl_cond_broadcast(server->env, server->cond);
+    pawl_mutex_unlock(server->env, server->mutex);
 }
 
 /* ---- the server -------------------------------------------------------------------------- */
+
+/* Counted before it is served: whoever was answered finds its connection counted. */
+static bool count_connection(struct test_http *server, int step)
+{
+    if (pawl_mutex_lock(server->env, server->mutex) != PAWL_OK)
+        return false;
+    server->connection_count += (size_t)step;
+    pawl_mutex_unlock(server->env, server->mutex);
+    return true;
+}
 
 static void accept_all(void *arg)
 {
@@ -232,9 +297,12 @@ static void accept_all(void *arg)
         c->server = server;
         if (pawl__socket_accept(&server->listener, &wait, &c->socket, NULL) != PAWL_OK)
             return;
-        if (pawl_thread_start(server->env, "stub", serve, c, &c->thread, NULL) != PAWL_OK)
+        if (!count_connection(server, 1))
             return;
-        server->connection_count++;
+        if (pawl_thread_start(server->env, "stub", serve, c, &c->thread, NULL) != PAWL_OK) {
+            (void)count_connection(server, -1);
+            return;
+        }
     }
 }
 
@@ -316,6 +384,50 @@ void test_http_wait(struct test_http *server, size_t count)
 
     assert_ok(status, NULL);
     while (server->request_count < count && status == PAWL_OK)
+        status = pawl_cond_wait(server->env, server->cond, server->mutex, deadline_ns);
+    pawl_mutex_unlock(server->env, server->mutex);
+    assert_ok(status, NULL);
+}
+
+size_t test_http_connections(struct test_http *server)
+{
+    size_t count;
+
+    assert_ok(pawl_mutex_lock(server->env, server->mutex), NULL);
+    count = server->connection_count;
+    pawl_mutex_unlock(server->env, server->mutex);
+    return count;
+}
+
+size_t test_http_open_connections(struct test_http *server)
+{
+    size_t count;
+
+    assert_ok(pawl_mutex_lock(server->env, server->mutex), NULL);
+    count = server->connection_count - server->ended_count;
+    pawl_mutex_unlock(server->env, server->mutex);
+    return count;
+}
+
+void test_http_wait_open(struct test_http *server, size_t count)
+{
+    int64_t deadline_ns = pawl_env_monotonic_ns(server->env) + MINUTE_NS;
+    int status = pawl_mutex_lock(server->env, server->mutex);
+
+    assert_ok(status, NULL);
+    while (server->connection_count - server->ended_count > count && status == PAWL_OK)
+        status = pawl_cond_wait(server->env, server->cond, server->mutex, deadline_ns);
+    pawl_mutex_unlock(server->env, server->mutex);
+    assert_ok(status, NULL);
+}
+
+void test_http_wait_surplus(struct test_http *server)
+{
+    int64_t deadline_ns = pawl_env_monotonic_ns(server->env) + MINUTE_NS;
+    int status = pawl_mutex_lock(server->env, server->mutex);
+
+    assert_ok(status, NULL);
+    while (!server->surplus_sent && status == PAWL_OK)
         status = pawl_cond_wait(server->env, server->cond, server->mutex, deadline_ns);
     pawl_mutex_unlock(server->env, server->mutex);
     assert_ok(status, NULL);

@@ -38,6 +38,9 @@ struct pawl_http_request {
     size_t header_count;
     struct pawl_str body;
     bool has_body;
+    /* Who asks: requests of different scopes never use one connection, also one after the other, so
+     * that none can be given what was meant for another. The runtime's are ids of definitions. */
+    struct pawl_str scope;
 };
 
 enum pawl_http_end {

@@ -49,6 +49,13 @@ static const struct test_http_route routes[] = {
      .manner = TEST_HTTP_HUGE,
      .body = {filler, BODY_BYTES},
      .repeat = 64},
+    {.path = S("/keep"), .status = 200, .manner = TEST_HTTP_KEEP, .body = S("kept")},
+    {.path = S("/ends"), .status = 200, .manner = TEST_HTTP_END, .body = S("ended")},
+    {.path = S("/surplus"),
+     .status = 200,
+     .manner = TEST_HTTP_SURPLUS,
+     .body = S("own"),
+     .surplus = S("HTTP/1.1 200 Stub\r\nContent-Length: 6\r\n\r\nstolen")},
 };
 
 static int open_fixture(void **state)
@@ -114,7 +121,8 @@ static void wait_ended(struct fixture *f, uint32_t count)
     assert_ok(status, NULL);
 }
 
-static uint64_t begin(struct fixture *f, const char *method, const char *path, const char *body)
+static uint64_t begin_in(struct fixture *f, const char *scope, const char *method, const char *path,
+                         const char *body)
 {
     static const struct pawl_http_header headers[] = {{S("X-Test"), S("yes")},
                                                       {S("X-Empty"), S("")}};
@@ -123,13 +131,29 @@ static uint64_t begin(struct fixture *f, const char *method, const char *path, c
                                         .headers = headers,
                                         .header_count = 2,
                                         .body = pawl__str(body),
-                                        .has_body = body != NULL};
+                                        .has_body = body != NULL,
+                                        .scope = pawl__str(scope)};
     uint64_t ticket = 0;
 
     (void)snprintf(url, sizeof url, "%s%s", path[0] == '/' ? test_http_url(f->server) : "", path);
     request.url = pawl__str(url);
     assert_ok(pawl_http_submit(f->executor, &request, on_done, f, &ticket, &f->err), &f->err);
     return ticket;
+}
+
+static uint64_t begin(struct fixture *f, const char *method, const char *path, const char *body)
+{
+    return begin_in(f, "", method, path, body);
+}
+
+/* A GET for a definition. */
+static void fetch_in(struct fixture *f, const char *scope, const char *path)
+{
+    uint32_t before = f->ended;
+
+    (void)begin_in(f, scope, "GET", path, NULL);
+    wait_ended(f, before + 1);
+    assert_int_equal(f->answer.end, PAWL_HTTP_ANSWERED);
 }
 
 static void fetch(struct fixture *f, const char *method, const char *path, const char *body)
@@ -413,6 +437,148 @@ static void headers_that_frame_a_message_are_refused(void **state)
     }
 }
 
+/* ---- connections ------------------------------------------------------------------------- */
+
+static void requests_of_one_scope_share_a_connection(void **state)
+{
+    struct fixture *f = *state;
+
+    open_with(f, NULL);
+    for (int i = 0; i < 5; i++)
+        fetch_in(f, "a", "/keep");
+    assert_string_equal(f->body, "kept");
+    assert_int_equal(test_http_connections(f->server), 1);
+}
+
+static void requests_of_different_scopes_do_not_share_a_connection(void **state)
+{
+    struct fixture *f = *state;
+
+    open_with(f, NULL);
+    for (int i = 0; i < 3; i++) {
+        fetch_in(f, "a", "/keep");
+        fetch_in(f, "b", "/keep");
+        fetch_in(f, "", "/keep");
+    }
+    assert_int_equal(test_http_count(f->server), 9);
+    assert_int_equal(test_http_connections(f->server), 3);
+}
+
+static void a_surplus_response_is_not_given_to_another_scope(void **state)
+{
+    struct fixture *f = *state;
+
+    open_with(f, NULL);
+    fetch_in(f, "a", "/surplus");
+    assert_string_equal(f->body, "own");
+    test_http_release(f->server);
+    test_http_wait_surplus(f->server);
+    fetch_in(f, "b", "/keep");
+    assert_string_equal(f->body, "kept");
+}
+
+static void a_surplus_response_is_not_given_to_the_next_request(void **state)
+{
+    struct fixture *f = *state;
+
+    open_with(f, NULL);
+    fetch_in(f, "a", "/surplus");
+    assert_string_equal(f->body, "own");
+    test_http_release(f->server);
+    test_http_wait_surplus(f->server);
+    fetch_in(f, "a", "/keep");
+    assert_string_equal(f->body, "kept");
+    fetch_in(f, "a", "/keep");
+    assert_string_equal(f->body, "kept");
+    assert_int_equal(test_http_connections(f->server), 2);
+}
+
+static void a_connection_that_the_server_ended_is_not_used_again(void **state)
+{
+    struct fixture *f = *state;
+
+    open_with(f, NULL);
+    fetch_in(f, "a", "/ends");
+    test_http_wait_open(f->server, 0);
+    fetch_in(f, "a", "/keep");
+    assert_string_equal(f->body, "kept");
+    assert_int_equal(test_http_count(f->server), 2);
+}
+
+static void the_pool_that_was_not_used_for_longest_makes_room(void **state)
+{
+    const struct pawl_curl_options options = {.pools_max = 2};
+    struct fixture *f = *state;
+
+    open_with(f, &options);
+    fetch_in(f, "a", "/keep");
+    fetch_in(f, "b", "/keep");
+    fetch_in(f, "a", "/keep");
+    fetch_in(f, "c", "/keep");
+    test_http_wait_open(f->server, 2);
+    fetch_in(f, "a", "/keep");
+    assert_int_equal(test_http_connections(f->server), 3);
+    fetch_in(f, "b", "/keep");
+    assert_int_equal(test_http_connections(f->server), 4);
+}
+
+static void a_scope_without_a_pool_has_connections_to_itself(void **state)
+{
+    const struct pawl_curl_options options = {.pools_max = 1};
+    struct fixture *f = *state;
+
+    open_with(f, &options);
+    (void)begin_in(f, "a", "GET", "/hold", NULL);
+    test_http_wait(f->server, 1);
+    fetch_in(f, "b", "/keep");
+    fetch_in(f, "c", "/keep");
+    fetch_in(f, "b", "/keep");
+    assert_string_equal(f->body, "kept");
+    assert_int_equal(test_http_connections(f->server), 4);
+    test_http_wait_open(f->server, 1);
+}
+
+static void connections_that_nobody_uses_are_closed(void **state)
+{
+    const struct pawl_curl_options options = {.idle_ns = 1};
+    struct fixture *f = *state;
+
+    open_with(f, &options);
+    fetch_in(f, "a", "/keep");
+    fetch_in(f, "b", "/keep");
+    test_http_wait_open(f->server, 0);
+}
+
+static void idle_connections_of_all_scopes_are_bounded(void **state)
+{
+    static const char *const scopes[] = {"a", "b", "c", "d", "e", "f"};
+    const struct pawl_curl_options options = {.connections_max = 2};
+    struct fixture *f = *state;
+
+    open_with(f, &options);
+    for (size_t i = 0; i < sizeof scopes / sizeof scopes[0]; i++)
+        fetch_in(f, scopes[i], "/keep");
+    test_http_wait_open(f->server, 2);
+}
+
+/* Its pool is in use by the request that is held, so that it cannot be given up as a whole. */
+static void idle_connections_of_a_busy_scope_are_bounded(void **state)
+{
+    const struct pawl_curl_options options = {.connections_max = 1};
+    struct fixture *f = *state;
+    char url[128];
+
+    open_with(f, &options);
+    (void)snprintf(url, sizeof url, "http://localhost%s/keep",
+                   strrchr(test_http_url(f->server), ':'));
+    (void)begin_in(f, "a", "GET", "/hold", NULL);
+    test_http_wait(f->server, 1);
+    fetch_in(f, "a", "/keep");
+    fetch_in(f, "a", url);
+    assert_int_equal(test_http_connections(f->server), 3);
+    test_http_wait_open(f->server, 2);
+}
+
 /* An environment with the system's threads and an allocator that refuses. */
 static int open_and_close(struct test_allocator *alloc, void *arg)
 {
@@ -458,6 +624,16 @@ int main(void)
         TEST(closing_ends_what_is_under_way),
         TEST(a_header_cannot_bring_another),
         TEST(headers_that_frame_a_message_are_refused),
+        TEST(requests_of_one_scope_share_a_connection),
+        TEST(requests_of_different_scopes_do_not_share_a_connection),
+        TEST(a_surplus_response_is_not_given_to_another_scope),
+        TEST(a_surplus_response_is_not_given_to_the_next_request),
+        TEST(a_connection_that_the_server_ended_is_not_used_again),
+        TEST(the_pool_that_was_not_used_for_longest_makes_room),
+        TEST(a_scope_without_a_pool_has_connections_to_itself),
+        TEST(connections_that_nobody_uses_are_closed),
+        TEST(idle_connections_of_all_scopes_are_bounded),
+        TEST(idle_connections_of_a_busy_scope_are_bounded),
         TEST(memory_may_run_out_while_opening),
     };
 

@@ -102,6 +102,20 @@ static void two_requests_of_an_instance_have_two_keys(void **state)
     assert_string_not_equal(f->a.script.asked[0].key, f->a.script.asked[1].key);
 }
 
+/* Whose connections are kept apart: also those of a child that runs within its parent's start. */
+static void the_scope_of_a_request_is_the_definition_that_asks(void **state)
+{
+    struct fixture *f = *state;
+
+    publish(f, DEFINITION("child", SEND("s")));
+    publish(f, DEFINITION("parent", SEND("s") "," CHILD("x", "child") "," SEND("t")));
+    (void)start(f, "parent", &ok, 1);
+    assert_int_equal(f->a.script.count, 3);
+    assert_string_equal(f->a.script.asked[0].scope, "parent");
+    assert_string_equal(f->a.script.asked[1].scope, "child");
+    assert_string_equal(f->a.script.asked[2].scope, "parent");
+}
+
 static void a_start_that_need_not_wait_leaves_the_rest_to_others(void **state)
 {
     struct fixture *f = *state;
@@ -245,6 +259,7 @@ static void another_node_sends_again_what_a_dead_one_had_sent(void **state)
     assert_int_equal(f->b.script.count, 1);
     assert_string_equal(f->b.script.asked[0].key, f->a.script.asked[0].key);
     assert_string_equal(f->b.script.asked[0].text, f->a.script.asked[0].text);
+    assert_string_equal(f->b.script.asked[0].scope, "d");
     assert_string_equal(f->lines, "after\n");
     assert_string_equal(sub_status(f, outcome.instance_id), "Finished");
     /* The one that was thought dead hears at last: nothing happens. */
@@ -460,6 +475,7 @@ int main(void)
         TEST(everything_that_was_asked_for_is_sent),
         TEST(a_definition_may_have_its_own_key),
         TEST(two_requests_of_an_instance_have_two_keys),
+        TEST(the_scope_of_a_request_is_the_definition_that_asks),
         TEST(a_start_that_need_not_wait_leaves_the_rest_to_others),
         TEST(an_inline_child_that_sends_lets_its_parent_go_on),
         TEST(failures_have_outcomes),

@@ -41,6 +41,7 @@
 struct asked {
     char text[1024]; /* method, URL, headers, body */
     char key[256];
+    char scope[64];
     pawl_http_done done;
     void *ctx;
     bool ended;
@@ -83,6 +84,7 @@ static inline int script_submit(struct pawl_http_executor *executor,
     }
     (void)snprintf(asked->text + len, sizeof asked->text - (size_t)len, "%.*s",
                    PAWL_STR_ARG(request->body));
+    (void)snprintf(asked->scope, sizeof asked->scope, "%.*s", PAWL_STR_ARG(request->scope));
     asked->done = done;
     asked->ctx = ctx;
     *ticket = ++s->count;
