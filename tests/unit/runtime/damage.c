@@ -377,6 +377,29 @@ static void a_timer_that_ended_with_its_bookmark_is_no_warning(void **state)
     assert_string_equal(said, "");
 }
 
+/* ---- bookmarks ----------------------------------------------------------------------------- */
+
+static void an_end_deletes_bookmarks_that_the_state_does_not_name(void **state)
+{
+    struct fixture *f = *state;
+    const struct pawl_bookmark_row stray = {.id = pawl__str("stray"),
+                                            .instance_id = pawl__str("i")};
+    const struct pawl_change change = {PAWL_CHANGE_INSERT, PAWL_TABLE_BOOKMARKS, &stray};
+    struct pawl_commit commit = {.changes = &change, .change_count = 1};
+    struct pawl_commit *commits[] = {&commit};
+
+    publish(f, DEFINITION("d", "", RIG_EVENT("e", "Go")));
+    create(f, "d", "i");
+    drain(f);
+    assert_ok(pawl_store_apply(f->a.store, commits, 1, later(f), &f->err), &f->err);
+    assert_code(commit.status, PAWL_OK);
+    assert_int_equal(count(f, PAWL_TABLE_BOOKMARKS), 2);
+    (void)send(f, "Go");
+    drain(f);
+    assert_string_equal(sub_status(f, "i"), "Finished");
+    assert_int_equal(count(f, PAWL_TABLE_BOOKMARKS), 0);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -390,6 +413,7 @@ int main(void)
         TEST(a_damaged_instance_that_has_ended_drops_its_mail),
         TEST(a_timer_whose_bookmark_the_state_lacks_is_dropped_with_a_warning),
         TEST(a_timer_that_ended_with_its_bookmark_is_no_warning),
+        TEST(an_end_deletes_bookmarks_that_the_state_does_not_name),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
