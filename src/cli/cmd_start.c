@@ -34,7 +34,7 @@ static int body(struct pawl_cli_session *session, struct pawl_error *err)
     };
     int64_t deadline_ns = pawl__cli_session_deadline(session);
     struct pawl_outcome outcome;
-    int status = read_input(cli, &start.input, err);
+    int code, status = read_input(cli, &start.input, err);
 
     session->as_json = pawl__cli_flag(args, "json");
     if (status == PAWL_OK)
@@ -48,7 +48,9 @@ static int body(struct pawl_cli_session *session, struct pawl_error *err)
                               status == PAWL_ENOTFOUND
                                   ? "'pawl publish FILE' makes a definition known"
                                   : pawl__cli_session_hint(status));
-    return pawl__cli_show_instance(session, pawl__str(outcome.instance_id), err);
+    code = pawl__cli_show_instance(session, pawl__str(outcome.instance_id), err);
+    /* Detached means accepted, whatever a worker has already made of it. */
+    return code == PAWL_CLI_EXIT_FAILED && pawl__cli_flag(args, "detach") ? PAWL_CLI_EXIT_OK : code;
 }
 
 static int run(struct pawl_cli *cli)

@@ -51,9 +51,11 @@ void pawl__cli_show_trouble(struct pawl_cli *cli, const char *before,
 {
     char time[PAWL_CLI_TIME_TEXT];
 
-    if (row->retry_us == 0)
+    if (row->retry_us == 0 && (row->trouble.len == 0 || !pawl__str_is(row->status, "Finished")))
         return;
-    if (row->retry_us == PAWL_TIME_NEVER)
+    if (row->retry_us == 0)
+        pawl__cli_print(&cli->out, "%s", before);
+    else if (row->retry_us == PAWL_TIME_NEVER)
         pawl__cli_print(&cli->out, "%sset aside: ", before);
     else
         pawl__cli_print(&cli->out, "%stried again at %s: ", before,
@@ -73,7 +75,7 @@ static void show_text(struct pawl_cli *cli, const struct pawl_instance_row *row,
     pawl__cli_print(&cli->out, "  ");
     pawl__cli_write_safe(&cli->out, row->definition_id);
     pawl__cli_print(&cli->out, " version %lld\n", (long long)row->version);
-    if (row->retry_us != 0) {
+    if (row->retry_us != 0 || row->trouble.len > 0) {
         pawl__cli_show_trouble(cli, "  ", row);
         pawl__cli_print(&cli->out, "\n");
     }

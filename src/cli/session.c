@@ -98,6 +98,9 @@ const char *pawl__cli_session_hint(int code)
         return "'pawl config' shows which store is used, and why";
     case PAWL_ETIMEDOUT:
         return "another node may be running it: 'pawl store info' shows the nodes";
+    case PAWL_ECORRUPT:
+        return "'pawl cancel' ends an instance without its state; 'pawl store check' finds what "
+               "else is damaged";
     default:
         return NULL;
     }

@@ -277,9 +277,10 @@ static const char *ended(struct why *why)
     if (pawl__str_is(why->row.sub_status, "Cancelled"))
         how = "it was cancelled";
     return pawl__arena_printf(
-        why->b.arena, "%s, at %s (%s ago), after %s", how, pawl__cli_time_text(at_us, time),
+        why->b.arena, "%s, at %s (%s ago), after %s%s%.*s", how, pawl__cli_time_text(at_us, time),
         pawl__cli_span_text(why->now_us - at_us, span),
-        pawl__cli_span_text(at_us - why->row.created_us, (char[PAWL_CLI_SPAN_TEXT]){0}));
+        pawl__cli_span_text(at_us - why->row.created_us, (char[PAWL_CLI_SPAN_TEXT]){0}),
+        why->row.trouble.len > 0 ? "; " : "", PAWL_STR_ARG(why->row.trouble));
 }
 
 static const char *put_off(struct why *why)
@@ -345,10 +346,10 @@ static struct pawl_json commands(struct why *why, const struct pawl_json *waits)
     else if (running && !is_alive(why, why->row.owner) &&
              (why->row.runnable != 0 || pawl__json_len(waits) == 0))
         pawl__cli_why_command(why, &out, "go on with it here", "pawl resume");
-    if (running && !why->row.cancel_requested)
+    if (running && (!why->row.cancel_requested || why->row.retry_us != 0))
         pawl__cli_why_command(why, &out, "end it", "pawl cancel");
-    if (running && why->row.retry_us == PAWL_TIME_NEVER)
-        pawl__cli_why_command(why, &out, "end it although its state is damaged", "pawl rm");
+    if (!running && why->row.trouble.len > 0)
+        pawl__cli_why_command(why, &out, "remove it: it cannot go on", "pawl rm");
     return out;
 }
 

@@ -85,6 +85,12 @@ static struct pawl_instance_row *copy_instance(const struct pawl_commit *commit,
     row->retry_us = commit->instance->retry_us;
     row->trouble = pawl__arena_str(arena, commit->instance->trouble);
     row->alone = commit->instance->alone;
+    if (commit->flags & PAWL_COMMIT_END) {
+        row->status = pawl__arena_str(arena, commit->instance->status);
+        row->sub_status = pawl__arena_str(arena, commit->instance->sub_status);
+        row->runnable = commit->instance->runnable;
+        row->finished_us = commit->instance->finished_us;
+    }
     return row;
 }
 

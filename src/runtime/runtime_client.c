@@ -103,8 +103,10 @@ static int cancel(struct pawl_runtime *runtime, struct pawl_str instance_id, con
     asked = status == PAWL_OK;
     if (asked)
         status = pawl__runtime_run_instance(&task, instance_id, NULL, NULL);
-    /* Its owner sees the flag, or whoever does the work that is due. */
-    if (asked && pawl_error_class(status) == PAWL_CLASS_TRANSIENT)
+    /* Its owner sees the flag, or whoever does the work that is due; which is put off for what may
+     * pass on another node. */
+    if (asked &&
+        (pawl_error_class(status) == PAWL_CLASS_TRANSIENT || pawl__runtime_is_of_node(status)))
         status = PAWL_OK;
     if (status == PAWL_OK)
         status = pawl__runtime_task_finish(&task);

@@ -617,6 +617,13 @@ static void end_cause(struct making *m)
             &m->changes,
             runtime_text(pawl__json_get_text(pawl__json_get_text(&run->state, "pawl"), "awaited"),
                          "id"));
+    /* Of one that was imported also those that its state does not name, or still names: one that is
+     * reopened has them again. */
+    if (m->over && pawl__str_is(m->row.status, "Finished") && !run->is_new) {
+        const struct pawl_bookmark_row owned = {.instance_id = run->row.id};
+
+        pawl__runtime_change(&m->changes, PAWL_CHANGE_DELETE_OWNED, PAWL_TABLE_BOOKMARKS, &owned);
+    }
     for (size_t i = 0; i < run->reservation_count; i++)
         pawl__runtime_change(&m->changes, PAWL_CHANGE_INSERT, PAWL_TABLE_RESERVATIONS,
                              &run->reservations[i]);

@@ -519,6 +519,13 @@ PAWL_MUST_CHECK int pawl__runtime_claim(struct runtime_run *run, struct pawl_str
 /* A commit that leaves the instance as it is but for changes of its mail. */
 PAWL_MUST_CHECK int pawl__runtime_commit_kept(struct runtime_run *run,
                                               struct runtime_changes *changes, bool release);
+/* What ends the mail that came with the claim of an instance that has ended, or ends with these
+ * changes: what was sent to it becomes a dead letter. */
+PAWL_MUST_CHECK int pawl__runtime_absorb_mail(struct runtime_run *run,
+                                              struct runtime_changes *changes);
+/* Ends an instance that is to be cancelled and whose state is damaged; task->err says how. The
+ * state stays as it is, and the claim ends. PAWL_EIO: it is read differently each time. */
+PAWL_MUST_CHECK int pawl__runtime_end_damaged(struct runtime_run *run);
 /* The result of a request where nobody sends any. */
 void pawl__runtime_refusal(struct pawl_builder *b, struct pawl_json *result);
 /* What a commit in the middle of a burst may take, however long the burst computed. */

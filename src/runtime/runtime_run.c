@@ -254,14 +254,21 @@ static void drop_mail(struct runtime_run *run, struct runtime_changes *changes,
         pawl__runtime_warn_of_timer(run, mail);
 }
 
+int pawl__runtime_absorb_mail(struct runtime_run *run, struct runtime_changes *changes)
+{
+    int status = PAWL_OK;
+
+    for (; run->mail_count > 0 && status == PAWL_OK; run->mail_count--, run->mail++)
+        status = absorb(run, changes, run->mail);
+    return status;
+}
+
 /* Without a burst: all mail of an ended instance goes, and the claim ends. */
 static int absorb_all(struct runtime_run *run)
 {
     struct runtime_changes changes = {.arena = &run->arena};
-    int status = PAWL_OK;
+    int status = pawl__runtime_absorb_mail(run, &changes);
 
-    for (; run->mail_count > 0 && status == PAWL_OK; run->mail_count--, run->mail++)
-        status = absorb(run, &changes, run->mail);
     return status == PAWL_OK ? pawl__runtime_commit_kept(run, &changes, true) : status;
 }
 
@@ -780,24 +787,44 @@ static int run_claimed(struct runtime_run *run, struct pawl_event **event)
     return status;
 }
 
-/* One that has ended needs no state to drop its mail. Cancelling needs it: whatever was not loaded
- * is never written. */
+/* The claim of an instance that has ended and cannot be reopened ends. */
+static int refuse_reopening(struct runtime_run *run, int status)
+{
+    struct runtime_changes none = {.arena = &run->arena};
+    struct pawl_error *err = run->task->err;
+
+    run->task->err = NULL;
+    (void)!pawl__runtime_commit_kept(run, &none, true);
+    run->task->err = err;
+    return pawl__error_set(err, status,
+                           "instance %.*s has ended as %.*s, and its state cannot be read: it does "
+                           "not go on. Start another one; 'pawl rm %.*s' removes this one",
+                           PAWL_STR_ARG(run->row.id), PAWL_STR_ARG(run->row.sub_status),
+                           PAWL_STR_ARG(run->row.id));
+}
+
+/* One that has ended needs no state to drop its mail, nor one that is to be cancelled to end. */
 static int handle_damaged(struct runtime_run *run, struct pawl_event **event, int status)
 {
-    char why[PAWL_ERROR_MSG_SIZE] = "";
+    bool has_ended = is_final(run) && !run->row.runnable;
 
-    if (is_final(run) && !run->row.runnable && !may_reopen(*event)) {
+    if (has_ended && may_reopen(*event))
+        return refuse_reopening(run, status);
+    if (has_ended)
+        status = absorb_all(run);
+    else if (run->row.cancel_requested)
+        status = pawl__runtime_end_damaged(run);
+    if (status == PAWL_OK)
         *event = NULL;
-        return absorb_all(run);
-    }
-    if (!run->row.cancel_requested || is_final(run) || !run->task->err)
-        return status;
-    memcpy(why, run->task->err->msg, sizeof why);
-    return pawl__error_set(
-        run->task->err, status,
-        "%.300s; it cannot be cancelled without its state: 'pawl rm %.*s' removes "
-        "it with its bookmarks, timers and journal",
-        why, PAWL_STR_ARG(run->row.id));
+    return status;
+}
+
+/* One that was ended without its state says in its row how, and never goes on; also when what is
+ * stored can be read again. */
+static bool was_ended_beside(const struct runtime_run *run)
+{
+    return is_final(run) && !run->row.runnable &&
+           !pawl__str_is(runtime_text(&run->state, "status"), "Finished");
 }
 
 /*
@@ -827,6 +854,8 @@ static int run_once(struct runtime_task *task, struct pawl_str instance_id,
         status = load(&run);
     if (pawl__runtime_is_damaged(&run, status))
         status = handle_damaged(&run, event, status);
+    if (status == PAWL_OK && run.loaded && may_reopen(*event) && was_ended_beside(&run))
+        status = refuse_reopening(&run, PAWL_ECORRUPT);
     if (status == PAWL_OK && run.loaded) {
         *more = run.mail_count == PAWL_CLAIM_MAIL_MAX;
         status = run_claimed(&run, event);

@@ -105,15 +105,16 @@ struct pawl_cluster_report {
     uint64_t crashes;
     uint64_t drains;
     uint64_t pauses;
-    uint64_t shifts;     /* of clocks */
-    uint64_t failed;     /* calls that were not made */
-    uint64_t lost;       /* calls that were made and whose answer was lost */
-    uint64_t outages;    /* of one node's network, longer than a lease */
-    uint64_t damaged;    /* loads that a node could not read, or had no memory for */
-    uint64_t superseded; /* by another one of the same id */
-    uint64_t half_sent;  /* batches whose sender stood still in the middle */
-    uint64_t locked;     /* calls that waited for rows of such a batch */
-    uint64_t broken;     /* batches whose session was ended by others */
+    uint64_t shifts;       /* of clocks */
+    uint64_t failed;       /* calls that were not made */
+    uint64_t lost;         /* calls that were made and whose answer was lost */
+    uint64_t outages;      /* of one node's network, longer than a lease */
+    uint64_t damaged;      /* loads that a node could not read, or had no memory for */
+    uint64_t ended_beside; /* instances that were cancelled without their state */
+    uint64_t superseded;   /* by another one of the same id */
+    uint64_t half_sent;    /* batches whose sender stood still in the middle */
+    uint64_t locked;       /* calls that waited for rows of such a batch */
+    uint64_t broken;       /* batches whose session was ended by others */
     /* To their server: */
     uint64_t server_crashes;
     uint64_t forgotten; /* claims and takes */

@@ -415,7 +415,7 @@ static void moved(struct cluster_checker *checker, struct known_instance *instan
 
     if (commit->flags & PAWL_COMMIT_RELEASE)
         instance->owner = 0;
-    if (commit->flags & PAWL_COMMIT_KEEP)
+    if ((commit->flags & PAWL_COMMIT_KEEP) && !(commit->flags & PAWL_COMMIT_END))
         return;
     if (instance->finished && !pawl__str_equal(row->sub_status, instance->sub_status))
         pawl__cluster_violation(checker, "%.*s had ended as %.*s and became %.*s",
@@ -426,7 +426,12 @@ static void moved(struct cluster_checker *checker, struct known_instance *instan
     instance->sub_status = keep(checker, row->sub_status);
     if (row->incident_count > 0)
         pawl__cluster_violation(checker, "%.*s has an incident", PAWL_STR_ARG(instance->id));
-    read_notes(checker, instance, row->state);
+    if (!(commit->flags & PAWL_COMMIT_KEEP))
+        read_notes(checker, instance, row->state);
+    else if (!instance->cancelled || instance->cancel_us == 0)
+        pawl__cluster_violation(checker, "%.*s was ended without its state and nobody asked for it",
+                                PAWL_STR_ARG(instance->id));
+    checker->report->ended_beside += (commit->flags & PAWL_COMMIT_END) != 0;
     check_single(checker, instance);
     check_cancel(checker, instance);
 }

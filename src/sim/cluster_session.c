@@ -213,6 +213,29 @@ static int session_claim(struct pawl_store *store, int64_t owner, struct pawl_cl
     return status;
 }
 
+/* What a node could not read is read damaged again half of the time: so it takes it for damaged in
+ * the store, or finds that it is not. */
+static int session_find(struct pawl_store *store, const struct pawl_query *query,
+                        struct pawl_arena *arena, struct pawl_rows *out, int64_t deadline_ns,
+                        struct pawl_error *err)
+{
+    const struct cluster_node *node = cast(store)->node;
+    struct pawl_instance_row *row;
+    int status = pawl_store_find(store->inner, query, arena, out, deadline_ns, err);
+
+    if (status != PAWL_OK || query->table != PAWL_TABLE_INSTANCES || query->flags != 0 ||
+        out->count != 1 || !may_trouble(node->cluster, PAWL_CLUSTER_LOADS))
+        return status;
+    row = pawl__arena_alloc(arena, sizeof *row);
+    if (!row)
+        return pawl__error_code(err, pawl__arena_status(arena));
+    *row = *(const struct pawl_instance_row *)out->rows;
+    if (pawl__str_is(row->id, node->damaged_id) && pawl__sim_lot(&node->cluster->chance, 2) == 0)
+        row->state = pawl__str_slice(row->state, 0, row->state.len / 2);
+    out->rows = row;
+    return PAWL_OK;
+}
+
 /* ---- commits ----------------------------------------------------------------------------- */
 
 static int64_t owner_of(struct pawl_commit *const *commits, size_t count)
@@ -368,6 +391,7 @@ int pawl__cluster_session_new(struct cluster_node *node, struct pawl_store *inne
     session->ops.lease = session_lease;
     session->ops.claim = session_claim;
     session->ops.apply = session_apply;
+    session->ops.find = session_find;
     session->env = env;
     session->node = node;
     session->base = (struct pawl_store){

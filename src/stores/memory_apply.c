@@ -154,25 +154,40 @@ static int create(struct applying *a)
     return replace(a, NULL, PAWL_TABLE_INSTANCES, &row);
 }
 
+/* What PAWL_COMMIT_SET_ASIDE and PAWL_COMMIT_END write beside a state that is kept. */
+static void write_beside(const struct pawl_commit *commit, struct pawl_instance_row *row)
+{
+    const struct pawl_instance_row *given = commit->instance;
+
+    if ((~commit->flags & (PAWL_COMMIT_KEEP | PAWL_COMMIT_SET_ASIDE)) != 0)
+        return;
+    row->failures = given->failures;
+    row->retry_us = given->retry_us;
+    row->trouble = given->trouble;
+    row->alone = given->alone;
+    if (!(commit->flags & PAWL_COMMIT_END))
+        return;
+    row->takeovers = 0;
+    row->status = given->status;
+    row->sub_status = given->sub_status;
+    row->runnable = given->runnable;
+    row->updated_us = given->updated_us;
+    row->finished_us = given->finished_us;
+}
+
 static int advance(struct applying *a)
 {
     const struct pawl_instance_row *old = memdb_instance_data(a->instance);
     struct pawl_instance_row row = *a->commit->instance;
     bool reopens = (a->commit->flags & (PAWL_COMMIT_KEEP | PAWL_COMMIT_REOPEN)) == //
                    PAWL_COMMIT_REOPEN;
-    bool sets_aside = (~a->commit->flags & (PAWL_COMMIT_KEEP | PAWL_COMMIT_SET_ASIDE)) == 0;
 
     row.takeovers = row.failures = row.retry_us = row.alone =
         0; /* a step was taken: that is over */
     row.trouble = pawl__str("");
     if (a->commit->flags & PAWL_COMMIT_KEEP)
         row = *old;
-    if (sets_aside) {
-        row.failures = a->commit->instance->failures;
-        row.retry_us = a->commit->instance->retry_us;
-        row.trouble = a->commit->instance->trouble;
-        row.alone = a->commit->instance->alone;
-    }
+    write_beside(a->commit, &row);
     row.created_us = old->created_us;
     row.cancel_requested = reopens ? 0 : old->cancel_requested;
     row.parent_id = old->parent_id;

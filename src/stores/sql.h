@@ -104,6 +104,7 @@ enum pawl_sql_name {
                        * cancel_requested; SQLite would pay for an answer with copies of pages */
     PAWL_SQL_KEEP,    /* as ADVANCE, with PAWL_COMMIT_KEEP */
     PAWL_SQL_SET_ASIDE, /* as ADVANCE, with PAWL_COMMIT_KEEP and PAWL_COMMIT_SET_ASIDE */
+    PAWL_SQL_END,       /* as SET_ASIDE, with PAWL_COMMIT_END */
     PAWL_SQL_REOPEN,    /* as ADVANCE, with PAWL_COMMIT_REOPEN */
     PAWL_SQL_REMOVE,    /* the instance alone; then DELETE_OWNED of four tables */
     PAWL_SQL_CANCEL,
@@ -137,8 +138,10 @@ enum pawl_sql_name {
 /* Of a commit of kind ADVANCE. */
 static inline enum pawl_sql_name pawl__sql_advance(const struct pawl_commit *commit)
 {
+    if ((commit->flags & PAWL_COMMIT_KEEP) && !(commit->flags & PAWL_COMMIT_SET_ASIDE))
+        return PAWL_SQL_KEEP;
     if (commit->flags & PAWL_COMMIT_KEEP)
-        return commit->flags & PAWL_COMMIT_SET_ASIDE ? PAWL_SQL_SET_ASIDE : PAWL_SQL_KEEP;
+        return commit->flags & PAWL_COMMIT_END ? PAWL_SQL_END : PAWL_SQL_SET_ASIDE;
     return commit->flags & PAWL_COMMIT_REOPEN ? PAWL_SQL_REOPEN : PAWL_SQL_ADVANCE;
 }
 

@@ -34,9 +34,13 @@
 #define REOPEN                                                                                     \
     "UPDATE pawl_instances SET " STEP ", " PROGRESS ", cancel_requested = 0, {advanced} WHERE " MINE
 #define KEEP "UPDATE pawl_instances SET " STEP " WHERE " MINE
-#define SET_ASIDE                                                                                  \
-    "UPDATE pawl_instances SET " STEP ", failures = {.failures}, retry_us = {.retry_us}, "         \
-    "trouble = {.trouble}, alone = {.alone} WHERE " MINE
+#define TROUBLE                                                                                    \
+    "failures = {.failures}, retry_us = {.retry_us}, trouble = {.trouble}, alone = {.alone}"
+#define SET_ASIDE "UPDATE pawl_instances SET " STEP ", " TROUBLE " WHERE " MINE
+#define END                                                                                        \
+    "UPDATE pawl_instances SET " STEP ", " TROUBLE ", takeovers = 0, status = {.status}, "         \
+    "sub_status = {.sub_status}, runnable = {.runnable}, updated_us = {.updated_us}, "             \
+    "finished_us = {.finished_us} WHERE " MINE
 #define REMOVE "DELETE FROM pawl_instances WHERE " MINE
 #define CANCEL "UPDATE pawl_instances SET cancel_requested = 1 WHERE {tenant} AND id = {.id}"
 /* The row is another node's, which may hold it for long: it is not waited for. Answers whether
@@ -181,6 +185,8 @@ static const struct pawl_sql_template templates[PAWL_SQL_NAME_COUNT] = {
         GUARD_WITH(KEEP " AND " PAWL_SQL_HELD)},
     [PAWL_SQL_SET_ASIDE] = {PAWL_TABLE_INSTANCES, 0, SET_ASIDE,
         GUARD_WITH(SET_ASIDE " AND " PAWL_SQL_HELD)},
+    [PAWL_SQL_END] = {PAWL_TABLE_INSTANCES, 0, END,
+        GUARD_WITH(END " AND " PAWL_SQL_HELD)},
     [PAWL_SQL_REOPEN] = {PAWL_TABLE_INSTANCES, 0, REOPEN,
         GUARD_WITH(REOPEN " AND " PAWL_SQL_HELD)},
     [PAWL_SQL_REMOVE] = {PAWL_TABLE_INSTANCES, 0, REMOVE,

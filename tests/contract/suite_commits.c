@@ -156,6 +156,49 @@ static void setting_aside_keeps_the_state_and_says_why_until_a_step_is_taken(str
     assert_same_row(PAWL_TABLE_INSTANCES, instance_row(t, row.id), &expected);
 }
 
+static void ending_beside_the_state_keeps_the_state_and_writes_the_status(struct contract *t)
+{
+    struct pawl_instance_row old = claimed_instance(t, "i"), row = {0}, expected = old;
+    struct pawl_commit commit = {.kind = PAWL_COMMIT_ADVANCE,
+                                 .flags = PAWL_COMMIT_KEEP | PAWL_COMMIT_SET_ASIDE |
+                                          PAWL_COMMIT_END | PAWL_COMMIT_RELEASE,
+                                 .instance = &row};
+
+    row.id = old.id;
+    row.owner = old.owner;
+    row.fence = old.fence;
+    row.revision = old.revision;
+    row.status = pawl__str("Finished");
+    row.sub_status = pawl__str("Cancelled");
+    row.updated_us = 77;
+    row.finished_us = 78;
+    row.trouble = pawl__str("a damaged byte");
+    row.state = pawl__str("never written");
+    row.state_sum = 5;
+    row.counts = pawl__str("nor this");
+    row.name = pawl__str("nor this");
+    row.revision++;
+    assert_code(apply_one(t, t->a, &commit), PAWL_ECONFLICT);
+    row.revision--;
+    row.fence++;
+    assert_code(apply_one(t, t->a, &commit), PAWL_ECONFLICT);
+    row.fence--;
+    assert_same_row(PAWL_TABLE_INSTANCES, instance_row(t, row.id), &expected);
+    assert_code(apply_one(t, t->a, &commit), PAWL_OK);
+    expected.revision++;
+    expected.revision_fence = old.fence;
+    expected.revision_owner = old.owner;
+    expected.owner = 0;
+    expected.status = row.status;
+    expected.sub_status = row.sub_status;
+    expected.runnable = 0;
+    expected.updated_us = 77;
+    expected.finished_us = 78;
+    expected.takeovers = expected.failures = expected.retry_us = expected.alone = 0;
+    expected.trouble = row.trouble;
+    assert_same_row(PAWL_TABLE_INSTANCES, instance_row(t, row.id), &expected);
+}
+
 static void reopening_clears_a_cancellation_and_nothing_else_does(struct contract *t)
 {
     struct pawl_instance_row row = claimed_instance(t, "i");
@@ -343,6 +386,7 @@ const struct contract_test contract_commits[] = {
     CONTRACT_TEST(an_advance_writes_everything_but_what_stays),
     CONTRACT_TEST(an_advance_that_keeps_writes_the_revision_alone),
     CONTRACT_TEST(setting_aside_keeps_the_state_and_says_why_until_a_step_is_taken),
+    CONTRACT_TEST(ending_beside_the_state_keeps_the_state_and_writes_the_status),
     CONTRACT_TEST(reopening_clears_a_cancellation_and_nothing_else_does),
     CONTRACT_TEST(a_released_instance_must_be_claimed_before_it_is_written_again),
     CONTRACT_TEST(what_nobody_owns_cannot_be_advanced_by_nobody),

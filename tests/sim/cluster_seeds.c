@@ -106,6 +106,7 @@ static void add(struct pawl_cluster_report *sum, const struct pawl_cluster_repor
     sum->outages += report->outages;
     sum->superseded += report->superseded;
     sum->damaged += report->damaged;
+    sum->ended_beside += report->ended_beside;
     sum->half_sent += report->half_sent;
     sum->locked += report->locked;
     sum->broken += report->broken;

@@ -350,6 +350,10 @@ enum pawl_commit_kind {
 /* ADVANCE with KEEP: of the row, failures, retry_us, trouble and alone are written all the same. Of
  * an instance that cannot be run now: its state is not touched. */
 #define PAWL_COMMIT_SET_ASIDE 16u
+/* ADVANCE with KEEP and SET_ASIDE: status, sub_status, runnable, updated_us and finished_us are
+ * written too, and takeovers is cleared. Of an instance that ends although its state cannot be
+ * read: the state stays as it is. */
+#define PAWL_COMMIT_END 32u
 /* CREATE, ADVANCE: nobody will look at has_mail, which may then be false for no reason; a server
  * need not be asked. */
 #define PAWL_COMMIT_UNASKED 8u

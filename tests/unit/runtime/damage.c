@@ -146,9 +146,74 @@ static void whoever_writes_a_state_writes_its_checksum(void **state)
 
 /* ---- cancelling ---------------------------------------------------------------------------- */
 
-static void who_cancels_a_damaged_instance_is_told_what_to_do(void **state)
+static size_t letters_named(struct fixture *f, const char *instance_id)
+{
+    struct pawl_rows rows = rows_of(f, PAWL_TABLE_DEAD_LETTERS);
+    const struct pawl_dead_letter_row *letter = rows.rows;
+    size_t found = 0;
+
+    for (size_t i = 0; i < rows.count; i++)
+        found += pawl__str_is(letter[i].instance_id, instance_id);
+    return found;
+}
+
+static void assert_ended_beside(struct fixture *f, const char *id, struct pawl_str bytes)
+{
+    struct pawl_instance_row row = row_of(f, id);
+
+    assert_true(pawl__str_is(row.status, "Finished"));
+    assert_true(pawl__str_is(row.sub_status, "Cancelled"));
+    assert_int_equal(row.runnable, 0);
+    assert_int_equal(row.owner, 0);
+    assert_int_equal(row.retry_us, 0);
+    assert_true(row.finished_us > 0);
+    assert_non_null(strstr(row.trouble.ptr, "its state is damaged"));
+    assert_true(pawl__str_equal(row.state, bytes));
+}
+
+static void a_damaged_instance_is_cancelled_and_its_bytes_stay(void **state)
 {
     struct fixture *f = *state;
+    struct pawl_outcome outcome;
+    struct pawl_str bytes;
+
+    publish(f, DEFINITION("d", "",
+                          "{'id':'f','type':'Elsa.Fork','branches':[" RIG_EVENT(
+                              "e", "Go") "," DELAY("t", "00:01:00") "]}"));
+    create(f, "d", "i");
+    drain(f);
+    assert_int_equal(count(f, PAWL_TABLE_BOOKMARKS), 2);
+    damage(f, "i");
+    bytes = row_of(f, "i").state;
+    (void)send(f, "Go"); /* accepted: it waits beside what is set aside */
+    drain(f);
+    assert_true(row_of(f, "i").retry_us == PAWL_TIME_NEVER);
+    assert_ok(pawl__runtime_cancel(f->a.runtime, pawl__str("i"), later(f), &f->err), &f->err);
+    assert_ended_beside(f, "i", bytes);
+    assert_int_equal(count(f, PAWL_TABLE_BOOKMARKS), 0);
+    assert_int_equal(count(f, PAWL_TABLE_WORK),
+                     1); /* the event, put off when it found the damage */
+    test_clock_advance(f->clock, 3600 * SECOND);
+    drain(f);
+    assert_int_equal(count(f, PAWL_TABLE_WORK), 0);
+    assert_int_equal(letters_named(f, "i"), 1);
+    assert_string_equal(f->lines, "");
+    assert_code(
+        pawl__runtime_retry(f->a.runtime, pawl__str("i"), NULL, 0, &outcome, later(f), &f->err),
+        PAWL_ECORRUPT);
+    assert_non_null(strstr(f->err.msg, "'pawl rm i' removes this one"));
+    assert_ended_beside(f, "i", bytes);
+}
+
+/* Nobody has noticed the damage before. More mail than one claim returns. */
+static void all_events_of_a_damaged_instance_that_is_cancelled_become_dead_letters(void **state)
+{
+    struct fixture *f = *state;
+    struct pawl_work_row mail[PAWL_CLAIM_MAIL_MAX + 10];
+    struct pawl_change changes[PAWL_CLAIM_MAIL_MAX + 10];
+    char ids[PAWL_CLAIM_MAIL_MAX + 10][8];
+    struct pawl_commit commit = {.changes = changes, .change_count = PAWL_CLAIM_MAIL_MAX + 10};
+    struct pawl_commit *commits[] = {&commit};
     struct pawl_str bytes;
 
     publish(f, DEFINITION("d", "", RIG_EVENT("e", "Go")));
@@ -156,13 +221,70 @@ static void who_cancels_a_damaged_instance_is_told_what_to_do(void **state)
     drain(f);
     damage(f, "i");
     bytes = row_of(f, "i").state;
-    assert_code(pawl__runtime_cancel(f->a.runtime, pawl__str("i"), later(f), &f->err),
-                PAWL_ECORRUPT);
-    assert_non_null(strstr(f->err.msg, "its state is damaged"));
-    assert_non_null(strstr(f->err.msg, "'pawl rm i' removes it"));
-    assert_true(pawl__str_equal(row_of(f, "i").state, bytes));
-    assert_ok(pawl__runtime_delete(f->a.runtime, pawl__str("i"), later(f), &f->err), &f->err);
-    assert_int_equal(count(f, PAWL_TABLE_BOOKMARKS), 0);
+    for (size_t i = 0; i < commit.change_count; i++) {
+        (void)snprintf(ids[i], sizeof ids[i], "m%zu", i);
+        mail[i] = (struct pawl_work_row){.id = pawl__str(ids[i]),
+                                         .kind = pawl__str(PAWL_WORK_RESUME),
+                                         .instance_id = pawl__str("i"),
+                                         .hash = pawl__str("h"),
+                                         .expires_us = PAWL_TIME_NEVER};
+        changes[i] = (struct pawl_change){PAWL_CHANGE_INSERT, PAWL_TABLE_WORK, &mail[i]};
+    }
+    assert_ok(pawl_store_apply(f->a.store, commits, 1, later(f), &f->err), &f->err);
+    assert_code(commit.status, PAWL_OK);
+    assert_ok(pawl__runtime_cancel(f->a.runtime, pawl__str("i"), later(f), &f->err), &f->err);
+    drain(f);
+    assert_ended_beside(f, "i", bytes);
+    assert_int_equal(count(f, PAWL_TABLE_WORK), 0);
+    assert_int_equal(letters_named(f, "i"), commit.change_count);
+}
+
+static void a_parent_learns_that_its_damaged_child_was_cancelled(void **state)
+{
+    struct fixture *f = *state;
+    struct pawl_rows rows;
+    const struct pawl_instance_row *row;
+    const char *child = NULL;
+
+    publish(f, DEFINITION("c", "", RIG_EVENT("e", "Go")));
+    publish(f,
+            DEFINITION("p", "", CHILD("x", "Elsa.DispatchWorkflow", "c") "," RIG_WRITE("w", "on")));
+    create(f, "p", "p1");
+    drain(f);
+    rows = rows_of(f, PAWL_TABLE_INSTANCES);
+    row = rows.rows;
+    for (size_t i = 0; i < rows.count; i++)
+        if (pawl__str_is(row[i].definition_id, "c"))
+            child = pawl__arena_printf(&f->arena, "%.*s", PAWL_STR_ARG(row[i].id));
+    assert_non_null(child);
+    damage(f, child);
+    assert_ok(pawl__runtime_cancel(f->a.runtime, pawl__str(child), later(f), &f->err), &f->err);
+    drain(f);
+    assert_string_equal(f->lines, "on\n");
+    assert_string_equal(sub_status(f, "p1"), "Finished");
+}
+
+/* What can be read again after all was ended by an operator all the same. */
+static void what_was_ended_without_its_state_is_never_reopened(void **state)
+{
+    struct fixture *f = *state;
+    struct pawl_instance_row before;
+    struct pawl_outcome outcome;
+
+    publish(f, DEFINITION("d", "", RIG_EVENT("e", "Go") "," RIG_WRITE("w", "went")));
+    create(f, "d", "i");
+    drain(f);
+    before = row_of(f, "i");
+    damage(f, "i");
+    assert_ok(pawl__runtime_cancel(f->a.runtime, pawl__str("i"), later(f), &f->err), &f->err);
+    write_state(f, "i", before.state, before.state_sum);
+    assert_code(
+        pawl__runtime_retry(f->a.runtime, pawl__str("i"), NULL, 0, &outcome, later(f), &f->err),
+        PAWL_ECORRUPT);
+    (void)send(f, "Go");
+    drain(f);
+    assert_string_equal(f->lines, "");
+    assert_string_equal(sub_status(f, "i"), "Cancelled");
 }
 
 /* It needs no state for that, and would never get rid of it otherwise. */
@@ -255,16 +377,43 @@ static void a_timer_that_ended_with_its_bookmark_is_no_warning(void **state)
     assert_string_equal(said, "");
 }
 
+/* ---- bookmarks ----------------------------------------------------------------------------- */
+
+static void an_end_deletes_bookmarks_that_the_state_does_not_name(void **state)
+{
+    struct fixture *f = *state;
+    const struct pawl_bookmark_row stray = {.id = pawl__str("stray"),
+                                            .instance_id = pawl__str("i")};
+    const struct pawl_change change = {PAWL_CHANGE_INSERT, PAWL_TABLE_BOOKMARKS, &stray};
+    struct pawl_commit commit = {.changes = &change, .change_count = 1};
+    struct pawl_commit *commits[] = {&commit};
+
+    publish(f, DEFINITION("d", "", RIG_EVENT("e", "Go")));
+    create(f, "d", "i");
+    drain(f);
+    assert_ok(pawl_store_apply(f->a.store, commits, 1, later(f), &f->err), &f->err);
+    assert_code(commit.status, PAWL_OK);
+    assert_int_equal(count(f, PAWL_TABLE_BOOKMARKS), 2);
+    (void)send(f, "Go");
+    drain(f);
+    assert_string_equal(sub_status(f, "i"), "Finished");
+    assert_int_equal(count(f, PAWL_TABLE_BOOKMARKS), 0);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         TEST(damage_in_a_well_formed_state_is_noticed),
         TEST(a_state_without_a_checksum_is_not_checked),
         TEST(whoever_writes_a_state_writes_its_checksum),
-        TEST(who_cancels_a_damaged_instance_is_told_what_to_do),
+        TEST(a_damaged_instance_is_cancelled_and_its_bytes_stay),
+        TEST(all_events_of_a_damaged_instance_that_is_cancelled_become_dead_letters),
+        TEST(a_parent_learns_that_its_damaged_child_was_cancelled),
+        TEST(what_was_ended_without_its_state_is_never_reopened),
         TEST(a_damaged_instance_that_has_ended_drops_its_mail),
         TEST(a_timer_whose_bookmark_the_state_lacks_is_dropped_with_a_warning),
         TEST(a_timer_that_ended_with_its_bookmark_is_no_warning),
+        TEST(an_end_deletes_bookmarks_that_the_state_does_not_name),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
