@@ -34,19 +34,20 @@ static bool is_stopped(void *ctx)
     return !run->cancelling && is_interrupted(run);
 }
 
-static void on_line(void *ctx, struct pawl_str instance_id, struct pawl_str text)
+static int on_line(void *ctx, struct pawl_str instance_id, struct pawl_str text)
 {
     struct run *run = ctx;
     struct pawl_json line;
 
     (void)instance_id;
     if (!run->as_json) {
-        pawl__cli_write_line(&run->cli->out, text);
-        return;
+        (void)pawl__cli_write_line(&run->cli->out, text); /* its end says so */
+        return PAWL_OK;
     }
     if (pawl__json_string_copy(&run->lines_arena, text, &line) != PAWL_OK ||
         pawl__json_append(&run->lines_arena, &run->lines, line) != PAWL_OK)
         run->lines_lost = true;
+    return PAWL_OK;
 }
 
 static void on_log(void *ctx, struct pawl_str instance_id, const struct pawl_workflow *workflow,

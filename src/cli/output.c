@@ -89,13 +89,17 @@ void pawl__cli_write(struct pawl_cli_stream *stream, struct pawl_str data)
         put(stream, data.ptr, data.len);
 }
 
-void pawl__cli_write_line(struct pawl_cli_stream *stream, struct pawl_str data)
+bool pawl__cli_write_line(struct pawl_cli_stream *stream, struct pawl_str data)
 {
+    bool written;
+
     flockfile(stream->file);
     pawl__cli_write(stream, data);
     put(stream, "\n", 1);
     pawl__cli_flush(stream);
+    written = stream->error == 0;
     funlockfile(stream->file);
+    return written;
 }
 
 void pawl__cli_write_own(struct pawl_cli_stream *stream, const char *text)

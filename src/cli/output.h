@@ -25,8 +25,9 @@ void pawl__cli_write(struct pawl_cli_stream *stream, struct pawl_str data);
 void pawl__cli_write_own(struct pawl_cli_stream *stream, const char *text);
 /* Lets what was written so far go out, so that both streams are in order on a terminal. */
 void pawl__cli_flush(struct pawl_cli_stream *stream);
-/* Data, a line end, and all of it is flushed: what other threads write is not between them. */
-void pawl__cli_write_line(struct pawl_cli_stream *stream, struct pawl_str data);
+/* Data, a line end, and all of it is flushed: what other threads write is not between them. False:
+ * this, or something before it, could not be written. */
+bool pawl__cli_write_line(struct pawl_cli_stream *stream, struct pawl_str data);
 /* Text of unknown origin as one line, with every control character escaped. */
 void pawl__cli_write_safe(struct pawl_cli_stream *stream, struct pawl_str text);
 

@@ -8,13 +8,18 @@
 #include "host/features.h"
 #include "os/interrupt.h"
 
-static void write_line(void *ctx, struct pawl_str instance_id, struct pawl_str text)
+static int write_line(void *ctx, struct pawl_str instance_id, struct pawl_str text)
 {
     struct pawl_cli_session *session = ctx;
     struct pawl_cli_stream *stream = session->as_json ? &session->cli->err : &session->cli->out;
 
     (void)instance_id;
-    pawl__cli_write_line(stream, text);
+    if (pawl__cli_write_line(stream, text))
+        return PAWL_OK;
+    /* A worker that cannot write ends: the line stays for one that can. */
+    if (session->interrupt)
+        pawl__interrupt_raise(session->interrupt);
+    return PAWL_EIO;
 }
 
 static void note_end(void *ctx)

@@ -167,7 +167,7 @@ static void lose(const struct pawl *pawl, const char *message, struct pawl_str i
                  pawl_log_str("instance", instance_id.ptr, instance_id.len));
 }
 
-static void pass_line(void *ctx, struct pawl_str instance_id, struct pawl_str text)
+static int pass_line(void *ctx, struct pawl_str instance_id, struct pawl_str text)
 {
     struct pawl *pawl = ctx;
     struct pawl_arena arena;
@@ -181,6 +181,7 @@ static void pass_line(void *ctx, struct pawl_str instance_id, struct pawl_str te
     else
         lose(pawl, "no memory for a line", instance_id);
     pawl__arena_release(&arena);
+    return PAWL_OK;
 }
 
 static void pass_task(void *ctx, struct pawl_str instance_id, const struct pawl_json *task)

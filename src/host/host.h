@@ -91,8 +91,9 @@ struct pawl_feature {
  */
 struct pawl_surroundings {
     const struct pawl_log *log; /* NULL: none */
-    /* Where lines of workflows go; NULL: nowhere. This and what follows is called with `ctx`. */
-    void (*line)(void *ctx, struct pawl_str instance_id, struct pawl_str text);
+    /* Where lines of workflows go, as in struct pawl_runtime_hooks; NULL: nowhere. This and what
+     * follows is called with `ctx`. */
+    int (*line)(void *ctx, struct pawl_str instance_id, struct pawl_str text);
     /* As in struct pawl_runtime_hooks; NULL: nobody does them here. */
     void (*task)(void *ctx, struct pawl_str instance_id, const struct pawl_json *task);
     int (*call)(void *ctx, struct pawl_str instance_id, const struct pawl_json *call,

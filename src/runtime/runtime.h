@@ -95,8 +95,8 @@ struct pawl_guard; /* runtime/guard.h */
 
 /* What the host does for the runtime. Each may be NULL; called on whichever thread runs a burst. */
 struct pawl_runtime_hooks {
-    /* A line of WriteLine, after its commit. */
-    void (*line)(void *ctx, struct pawl_str instance_id, struct pawl_str text);
+    /* A line of WriteLine, after its commit. Other than PAWL_OK: it is asked again later. */
+    int (*line)(void *ctx, struct pawl_str instance_id, struct pawl_str text);
     /* A task that somebody outside has to do; may come twice. */
     void (*task)(void *ctx, struct pawl_str instance_id, const struct pawl_json *task);
     /*

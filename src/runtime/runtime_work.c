@@ -196,7 +196,9 @@ static int perform(struct pawl_runtime *runtime, const struct pawl_work_row *wor
     int status = PAWL_OK;
 
     if (pawl__str_is(work->kind, PAWL_WORK_CONSOLE) && hooks->line)
-        hooks->line(hooks->ctx, work->name, runtime_text(data, "text"));
+        status = hooks->line(hooks->ctx, work->name, runtime_text(data, "text"));
+    if (status != PAWL_OK)
+        return pawl__error_set(err, status, "a line of output could not be written");
     if (pawl__str_is(work->kind, PAWL_WORK_TASK) && hooks->task)
         hooks->task(hooks->ctx, work->name, data);
     if (pawl__str_is(work->kind, PAWL_WORK_CALL))

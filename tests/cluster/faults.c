@@ -52,7 +52,7 @@ static bool decide(void *ctx, enum pawl_store_call call, enum pawl_store_fault *
     return hit;
 }
 
-static void on_line(void *ctx, struct pawl_str instance_id, struct pawl_str text)
+static int on_line(void *ctx, struct pawl_str instance_id, struct pawl_str text)
 {
     struct sweep *sweep = ctx;
 
@@ -61,6 +61,7 @@ static void on_line(void *ctx, struct pawl_str instance_id, struct pawl_str text
     assert_int_equal(pthread_mutex_lock(&sweep->mutex), 0);
     sweep->lines++;
     assert_int_equal(pthread_mutex_unlock(&sweep->mutex), 0);
+    return PAWL_OK;
 }
 
 /* One run on a fresh store; false: it ended before the fault came. */

@@ -52,7 +52,7 @@ static void say(const char *text, size_t len)
     (void)written;
 }
 
-static void on_line(void *ctx, struct pawl_str instance_id, struct pawl_str text)
+static int on_line(void *ctx, struct pawl_str instance_id, struct pawl_str text)
 {
     char line[256];
     int len = snprintf(line, sizeof line, "line %.*s\n", PAWL_STR_ARG(text));
@@ -60,6 +60,7 @@ static void on_line(void *ctx, struct pawl_str instance_id, struct pawl_str text
     (void)ctx;
     (void)instance_id;
     say(line, (size_t)len);
+    return PAWL_OK;
 }
 
 static void on_logged(void *ctx, struct pawl_str instance_id, struct pawl_str activity_id,

@@ -120,12 +120,13 @@ bool scenario_again(struct scenario *s, int status, unsigned *tries)
 
 /* ---- opening ------------------------------------------------------------------------------- */
 
-static void on_line(void *ctx, struct pawl_str instance_id, struct pawl_str text)
+static int on_line(void *ctx, struct pawl_str instance_id, struct pawl_str text)
 {
     struct scenario *s = ctx;
 
     if (s->options.line)
         s->options.line(s->options.ctx, instance_id, text);
+    return PAWL_OK;
 }
 
 static void on_logged(void *ctx, struct pawl_str instance_id, const struct pawl_workflow *workflow,

@@ -53,7 +53,7 @@ struct scenario_options {
     /* Around the store; `decide` NULL: none. Leaves the opening of the store alone. */
     struct pawl_store_fault_hooks faults;
     /* A line of a workflow. NULL: nobody listens. */
-    void (*line)(void *ctx, struct pawl_str instance_id, struct pawl_str text);
+    int (*line)(void *ctx, struct pawl_str instance_id, struct pawl_str text);
     /* Before the commit of what an activity did. NULL likewise. */
     void (*logged)(void *ctx, struct pawl_str instance_id, struct pawl_str activity_id,
                    struct pawl_str event);

@@ -21,7 +21,7 @@
 
 /* ---- opening ----------------------------------------------------------------------------- */
 
-static void on_line(void *ctx, struct pawl_str instance_id, struct pawl_str text)
+static int on_line(void *ctx, struct pawl_str instance_id, struct pawl_str text)
 {
     struct running *run = ctx;
     struct pawl_json line;
@@ -30,6 +30,7 @@ static void on_line(void *ctx, struct pawl_str instance_id, struct pawl_str text
     if (pawl__json_string_copy(&run->arena, text, &line) != PAWL_OK ||
         pawl__json_append(&run->arena, &run->printed, line) != PAWL_OK)
         (void)differs(run, "out of memory");
+    return PAWL_OK;
 }
 
 static int open_store(struct running *run, struct pawl_error *err)

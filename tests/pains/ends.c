@@ -39,7 +39,7 @@ static bool decide(void *ctx, enum pawl_store_call call, enum pawl_store_fault *
     return f->no_lease && call == PAWL_STORE_CALL_LEASE;
 }
 
-static void line(void *ctx, struct pawl_str instance_id, struct pawl_str text)
+static int line(void *ctx, struct pawl_str instance_id, struct pawl_str text)
 {
     struct fixture *f = ctx;
 
@@ -49,6 +49,7 @@ static void line(void *ctx, struct pawl_str instance_id, struct pawl_str text)
     if (f->on_line)
         f->on_line(f);
     f->on_line = NULL;
+    return PAWL_OK;
 }
 
 static int set_up(void **state)

@@ -262,7 +262,7 @@ struct fixture {
     unsigned cancel_at; /* this line makes another node cancel */
 };
 
-static void line(void *ctx, struct pawl_str instance_id, struct pawl_str text)
+static int line(void *ctx, struct pawl_str instance_id, struct pawl_str text)
 {
     struct fixture *f = ctx;
 
@@ -271,6 +271,7 @@ static void line(void *ctx, struct pawl_str instance_id, struct pawl_str text)
         assert_ok(pawl__runtime_cancel(f->nodes[1].runtime, instance_id, stage_later(&f->nodes[1]),
                                        &f->nodes[1].err),
                   &f->nodes[1].err);
+    return PAWL_OK;
 }
 
 static void begin(struct fixture *f)
@@ -429,7 +430,7 @@ struct holding {
 };
 
 /* The long one stands in its burst until all others are through. */
-static void hold(void *ctx, struct pawl_str instance_id, struct pawl_str text)
+static int hold(void *ctx, struct pawl_str instance_id, struct pawl_str text)
 {
     struct holding *holding = ctx;
 
@@ -442,6 +443,7 @@ static void hold(void *ctx, struct pawl_str instance_id, struct pawl_str text)
     holding->is_over = holding->is_over || pawl__str_is(text, "long");
     (void)pthread_cond_broadcast(&holding->cond);
     (void)pthread_mutex_unlock(&holding->mutex);
+    return PAWL_OK;
 }
 
 /* Fails by the program's time limit: the long one would wait for ever. */

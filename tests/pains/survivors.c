@@ -29,15 +29,16 @@ struct victim {
     bool hit;
 };
 
-static void on_line(void *ctx, struct pawl_str instance_id, struct pawl_str text)
+static int on_line(void *ctx, struct pawl_str instance_id, struct pawl_str text)
 {
     struct victim *victim = ctx;
 
     (void)instance_id;
     if (!victim->line || victim->hit || !pawl__str_is(text, victim->line))
-        return;
+        return PAWL_OK;
     victim->hit = true;
     (void)kill(getpid(), victim->signal_number);
+    return PAWL_OK;
 }
 
 static void on_logged(void *ctx, struct pawl_str instance_id, const struct pawl_workflow *workflow,

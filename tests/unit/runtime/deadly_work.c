@@ -189,10 +189,11 @@ static void only_deaths_of_those_who_had_begun_count(void **state)
 /* What the next line hook finds of the line before it. */
 static size_t lines_left;
 
-static void count_work(void *ctx, struct pawl_str instance_id, struct pawl_str text)
+static int count_work(void *ctx, struct pawl_str instance_id, struct pawl_str text)
 {
     lines_left = rows_of(ctx, PAWL_TABLE_WORK).count;
     on_line(ctx, instance_id, text);
+    return PAWL_OK;
 }
 
 /* Whoever dies later, of something else, did not die of it. */

@@ -78,7 +78,7 @@ static inline void fail_next(struct fixture *f, enum pawl_store_call call,
     f->fail = true;
 }
 
-static inline void on_line(void *ctx, struct pawl_str instance_id, struct pawl_str text)
+static inline int on_line(void *ctx, struct pawl_str instance_id, struct pawl_str text)
 {
     struct fixture *f = ctx;
     size_t len = strlen(f->lines);
@@ -86,6 +86,7 @@ static inline void on_line(void *ctx, struct pawl_str instance_id, struct pawl_s
     snprintf(f->lines + len, sizeof f->lines - len, "%.*s\n", PAWL_STR_ARG(text));
     if (pawl__str_is(text, "cancel me"))
         assert_ok(pawl__runtime_cancel(f->a.runtime, instance_id, PAWL_FOREVER, &f->err), &f->err);
+    return PAWL_OK;
 }
 
 static inline bool is_stopped(void *ctx)

@@ -146,13 +146,14 @@ struct fixture {
     char lines[4096];
 };
 
-static inline void on_line(void *ctx, struct pawl_str instance_id, struct pawl_str text)
+static inline int on_line(void *ctx, struct pawl_str instance_id, struct pawl_str text)
 {
     struct fixture *f = ctx;
     size_t len = strlen(f->lines);
 
     (void)instance_id;
     (void)snprintf(f->lines + len, sizeof f->lines - len, "%.*s\n", PAWL_STR_ARG(text));
+    return PAWL_OK;
 }
 
 static inline int64_t later(struct fixture *f)

@@ -224,11 +224,12 @@ struct stopping {
     struct pawl_runtime *runtime;
 };
 
-static void stop_after(void *ctx, struct pawl_str instance_id, struct pawl_str text)
+static int stop_after(void *ctx, struct pawl_str instance_id, struct pawl_str text)
 {
     struct stopping *s = ctx;
 
     on_line(s->f, instance_id, text);
+    return PAWL_OK;
 }
 
 static bool count_down(void *ctx)

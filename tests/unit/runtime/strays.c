@@ -85,7 +85,7 @@ static void let_fail(struct fixture *f, enum pawl_store_call call, enum pawl_sto
     f->faults = faults;
 }
 
-static void on_line(void *ctx, struct pawl_str instance_id, struct pawl_str text)
+static int on_line(void *ctx, struct pawl_str instance_id, struct pawl_str text)
 {
     struct fixture *f = ctx;
     size_t len = strlen(f->lines);
@@ -95,6 +95,7 @@ static void on_line(void *ctx, struct pawl_str instance_id, struct pawl_str text
     if (f->meanwhile)
         f->meanwhile(f);
     f->meanwhile = NULL;
+    return PAWL_OK;
 }
 
 static int64_t later(struct fixture *f)

@@ -43,14 +43,15 @@ static const struct pawl_activity hang_activity = {
     .execute = hang_execute,
 };
 
-static void on_line_hang(void *ctx, struct pawl_str instance_id, struct pawl_str text)
+static int on_line_hang(void *ctx, struct pawl_str instance_id, struct pawl_str text)
 {
     if (pawl__str_is(text, "hang")) {
         hang();
-        return;
+        return PAWL_OK;
     }
     on_line(ctx, instance_id, text);
     atomic_fetch_add(&trap.lines, 1);
+    return PAWL_OK;
 }
 
 static bool fail_claim(void *ctx, enum pawl_store_call call, enum pawl_store_fault *how)
