@@ -176,6 +176,7 @@ bool pawl__curl_pool_add_socket(struct curl_pool *pool, const struct curl_transf
 
     if (!socket)
         return false;
+    pawl__curl_pool_remove_socket(pool, fd); /* one of that number was closed unseen */
     socket->fd = fd;
     socket->opener = opener;
     pawl__list_push_back(&pool->sockets, &socket->link);
@@ -196,6 +197,22 @@ void pawl__curl_pool_remove_socket(struct curl_pool *pool, curl_socket_t fd)
     pawl__list_remove(&found->link);
     pool->driver->sockets--;
     pawl__free(&pool->driver->env->alloc, found, sizeof *found);
+}
+
+/* libcurl closes what it did not connect to the end without a call of the function for that. */
+void pawl__curl_pool_forget_sockets(struct curl_pool *pool, const struct curl_transfer *opener)
+{
+    struct curl_socket *socket, *found;
+
+    do {
+        found = NULL;
+        PAWL_LIST_FOR_EACH (socket, &pool->sockets, link) {
+            if (socket->opener == opener)
+                found = socket;
+        }
+        if (found)
+            pawl__curl_pool_remove_socket(pool, found->fd);
+    } while (found);
 }
 
 static bool has_ends(const struct curl_socket *socket, const struct curl_ends *ends)

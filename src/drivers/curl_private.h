@@ -138,6 +138,8 @@ PAWL_MUST_CHECK bool pawl__curl_pool_add_socket(struct curl_pool *pool,
                                                 const struct curl_transfer *opener,
                                                 curl_socket_t fd);
 void pawl__curl_pool_remove_socket(struct curl_pool *pool, curl_socket_t fd);
+/* The transfer has ended: what it opened and did not use is closed. */
+void pawl__curl_pool_forget_sockets(struct curl_pool *pool, const struct curl_transfer *opener);
 /*
  * Whether nothing waits to be read on the connection that a transfer is about to use. One that it
  * has opened itself counts as clean, whatever the server says first.

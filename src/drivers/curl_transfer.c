@@ -162,6 +162,8 @@ void pawl__curl_transfer_free(struct curl_transfer *transfer)
 
     if (transfer->easy)
         call->curl_easy_cleanup(transfer->easy);
+    if (transfer->pool)
+        pawl__curl_pool_forget_sockets(transfer->pool, transfer);
     pawl__curl_pool_release(transfer->pool);
     call->curl_slist_free_all(transfer->headers_out); /* NULL allowed */
     pawl__buf_release(&transfer->body_in);
@@ -242,9 +244,7 @@ static curl_socket_t on_socket(void *ctx, curlsocktype purpose, struct curl_sock
     transfer->is_denied = transfer->is_denied || denied;
     if (fd < 0)
         return CURL_SOCKET_BAD;
-    if (!transfer->pool) {
-        transfer->driver->sockets++;
-    } else if (!pawl__curl_pool_add_socket(transfer->pool, transfer, fd)) {
+    if (transfer->pool && !pawl__curl_pool_add_socket(transfer->pool, transfer, fd)) {
         pawl__socket_close_descriptor(fd);
         return CURL_SOCKET_BAD;
     }
@@ -257,15 +257,6 @@ static int on_pool_close(void *ctx, curl_socket_t fd)
     struct curl_pool *pool = ctx;
 
     pawl__curl_pool_remove_socket(pool, fd);
-    pawl__socket_close_descriptor(fd);
-    return 0;
-}
-
-static int on_close(void *ctx, curl_socket_t fd)
-{
-    struct curl_driver *driver = ctx;
-
-    driver->sockets--;
     pawl__socket_close_descriptor(fd);
     return 0;
 }
@@ -359,8 +350,6 @@ static void set_connections(struct curl_transfer *transfer)
         SET(transfer, CURLOPT_CLOSESOCKETDATA, transfer->pool);
         return;
     }
-    SET(transfer, CURLOPT_CLOSESOCKETFUNCTION, on_close);
-    SET(transfer, CURLOPT_CLOSESOCKETDATA, transfer->driver);
     SET(transfer, CURLOPT_FRESH_CONNECT, 1L);
     SET(transfer, CURLOPT_FORBID_REUSE, 1L);
 }
