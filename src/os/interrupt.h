@@ -2,8 +2,8 @@
 /*
  * Ctrl-C as a question: while one of these is open, SIGINT and SIGTERM do not end the process but
  * can be asked for, and end waits early. A second one, not at the same moment, ends the process
- * after all, as if nobody had been listening. For programs, at most one at a time; open it before other threads are started,
- * because they inherit which signals they leave to it.
+ * after all, as if nobody had been listening. For programs, at most one at a time; open it before
+ * other threads are started, because they inherit which signals they leave to it.
  */
 #ifndef PAWL_OS_INTERRUPT_H
 #define PAWL_OS_INTERRUPT_H
