@@ -97,12 +97,12 @@ chaos-locks: ## kill and stop processes that hold locks, CHAOS_SECONDS=60 for ea
 	@tools/build $(BUILD) CC=$(CC) -Dtests=true $(SETUP)
 	@tools/chaos-locks $(BUILD) $(or $(CHAOS_SECONDS),60)
 
-soak: ## what users suffer from, in the long form: half an hour
+soak: ## known problems of workflow engines, in the long form: half an hour
 	@tools/install-packages build test
 	@tools/build $(BUILD) CC=$(CC) -Dtests=true $(SETUP)
 	@PAINS_LONG=1 meson test -C $(BUILD) --suite pains --timeout-multiplier 0 --print-errorlogs
 
-chaos: ## torment three nodes: CHAOS_ORDERS=10000 orders, CHAOS_SECONDS=120 at least, on each ground
+chaos: ## stress three nodes: CHAOS_ORDERS=10000 orders, CHAOS_SECONDS=120 at least, on each ground
 	@tools/install-packages build test
 	@tools/build $(BUILD) CC=$(CC) -Dtests=true $(SETUP)
 	@CHAOS_LEASES=1 CHAOS_ORDERS=$(or $(CHAOS_ORDERS),10000) CHAOS_SECONDS=$(or $(CHAOS_SECONDS),120) \

@@ -245,7 +245,7 @@ static const struct pawl_cli_option options[] = {
      .letter = 'E',
      .kind = PAWL_CLI_NUMBER,
      .arg = "NUMBER",
-     .help = "The exit code when the lock was not had in time (default 75)",
+     .help = "The exit code when the lock was not acquired in time (default 75)",
      .min = 0,
      .max = 255},
     {.name = "grace",
@@ -277,7 +277,7 @@ const struct pawl_cli_command pawl__cli_lock = {
         "gets SIGKILL. What leaves the group (setsid) is not ended.\n"
         "Signals sent to pawl are passed on to the group.\n\n"
         "Exit codes: the command's own, 128 and the number of the signal that ended it;\n"
-        "75 the lock was not had in time; 76 it was lost; 126 the command cannot be run;\n"
+        "75 the lock was not acquired in time; 76 it was lost; 126 the command cannot be run;\n"
         "127 there is none; else as 'pawl help exit-codes' says.\n",
     .options = options,
     .commands = commands,

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* `pawl nodes`: the nodes of a store, their leases, and what each has in hand. */
+/* `pawl nodes`: the nodes of a store, their leases, and what each is running. */
 #include "cli/commands.h"
 
 #include "base/error.h"
@@ -206,7 +206,7 @@ static const struct pawl_cli_option options[] = {
     {.name = "instances",
      .letter = 'i',
      .kind = PAWL_CLI_FLAG,
-     .help = "Show the instances that each has in hand"},
+     .help = "Show the instances that each is running"},
     {.name = "json", .kind = PAWL_CLI_FLAG, .help = "Print JSON, with the instances of each"},
     PAWL_CLI_CONFIGURE_OPTIONS,
     {.name = NULL},
@@ -219,7 +219,7 @@ const struct pawl_cli_command pawl__cli_nodes = {
         "RUNS are instances that the node has claimed, WORK is what it has taken and not done. A\n"
         "node whose lease is over is gone: what it had is taken over by the others, and it is\n"
         "shown only while something is left. One whose state is 'stuck'\n"
-        "has threads whose step does not come back ('step.deadline'): it works on with others,\n"
+        "has threads whose step does not return ('step.deadline'): it works on with others,\n"
         "and needs a restart.\n",
     .options = options,
     .run = run,

@@ -80,7 +80,8 @@ struct pawl_quickjs_host {
                            const struct pawl_js *args, uint32_t count);
     /* The thread's processor time, for the time limit; NULL: no time limit. */
     int64_t (*processor_ns)(void *ctx);
-    /* Asked about every tenth of a millisecond: true ends the stay as STOPPED. NULL: never. */
+    /* Asked every 100,000 units of work, after the first ten million: true ends the stay as
+     * STOPPED. NULL: never. */
     bool (*stop)(void *ctx);
     int64_t now_unix_ns; /* what Date sees; it stands still */
     void *ctx;
