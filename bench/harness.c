@@ -289,13 +289,14 @@ int64_t bench_later(struct pawl_env *env)
     return pawl_env_monotonic_ns(env) + CALL_NS_MAX;
 }
 
-static void tell_line(void *ctx, struct pawl_str instance_id, struct pawl_str text)
+static int tell_line(void *ctx, struct pawl_str instance_id, struct pawl_str text)
 {
     const struct bench_node *node = ctx;
 
     (void)instance_id;
     if (node->line)
         node->line(node->line_ctx, text);
+    return PAWL_OK;
 }
 
 void bench_node_listen(struct bench_node *node, void (*line)(void *ctx, struct pawl_str text),
