@@ -5,6 +5,7 @@
  */
 #include "cli/output.h"
 
+#include "base/assert.h"
 #include "base/error.h"
 #include "cli/format.h"
 #include "cli/help.h"
@@ -220,6 +221,7 @@ static void put_json(struct pawl_cli_stream *stream, struct pawl_str json)
         char bytes[PAWL_PRINTABLE_MAX];
         size_t start = at, len;
 
+        PAWL_ASSERT(json.ptr);
         while (at < json.len && (is_plain(json.ptr[at]) || json.ptr[at] == '\n'))
             at++;
         put(stream, json.ptr + start, at - start);
