@@ -706,6 +706,7 @@ static int after_commit(struct making *m, const struct pawl_commit *commit)
         if (status == PAWL_OK && run->task->waits && m->batch.awaited)
             status = pawl__runtime_task_await(run->task, run->row.id);
     }
+    PAWL_ASSERT(!m->holds_start || m->inline_start);
     if (status == PAWL_OK && m->holds_start)
         status = urge_child(m, m->inline_start);
     else if (m->holds_start)
@@ -722,6 +723,7 @@ static void drop_rows(struct making *m)
     for (size_t i = 0; i < m->effect_count; i++)
         if (m->holds[i])
             pawl__runtime_drop(m->run->runtime, m->effects[i].id);
+    PAWL_ASSERT(!m->holds_start || m->inline_start);
     if (m->holds_start)
         pawl__runtime_drop(m->run->runtime, m->inline_start->id);
 }

@@ -31,7 +31,7 @@ static int find_by_id(struct runtime_run *run, struct pawl_str id, uint32_t flag
                                      .flags = flags,
                                      .conditions = &condition,
                                      .condition_count = 1};
-    struct pawl_rows rows;
+    struct pawl_rows rows = {0};
     int status = pawl_store_find(run->runtime->store, &query, &run->arena, &rows,
                                  run->task->deadline_ns, run->task->err);
 
@@ -46,7 +46,7 @@ static int find_by_id(struct runtime_run *run, struct pawl_str id, uint32_t flag
 /* This node has the claim: a sound store returns what it returned with that. */
 static int confirm(struct runtime_run *run)
 {
-    struct pawl_instance_row again;
+    struct pawl_instance_row again = {0};
     bool found;
     int status = find_by_id(run, run->row.id, 0, &again, &found);
 
@@ -137,7 +137,7 @@ static int drop_requests(struct runtime_run *run, struct runtime_changes *change
 /* Whether the parent stands still for the first burst of this instance: it says so itself. */
 static int is_awaited(struct runtime_run *run, bool *awaited)
 {
-    struct pawl_instance_row parent;
+    struct pawl_instance_row parent = {0};
     struct pawl_json state;
     const struct pawl_json *effect;
     bool found;
@@ -239,7 +239,7 @@ static int collect_changes(struct runtime_run *run, const struct pawl_instance_r
 int pawl__runtime_end_damaged(struct runtime_run *run)
 {
     struct runtime_changes changes = {.arena = &run->arena};
-    struct pawl_instance_row row;
+    struct pawl_instance_row row = {0};
     struct pawl_commit commit = {
         .kind = PAWL_COMMIT_ADVANCE,
         .flags = PAWL_COMMIT_KEEP | PAWL_COMMIT_SET_ASIDE | PAWL_COMMIT_END | PAWL_COMMIT_RELEASE |
