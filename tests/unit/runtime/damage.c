@@ -211,7 +211,7 @@ static void all_events_of_a_damaged_instance_that_is_cancelled_become_dead_lette
     struct fixture *f = *state;
     struct pawl_work_row mail[PAWL_CLAIM_MAIL_MAX + 10];
     struct pawl_change changes[PAWL_CLAIM_MAIL_MAX + 10];
-    char ids[PAWL_CLAIM_MAIL_MAX + 10][8];
+    char ids[PAWL_CLAIM_MAIL_MAX + 10][24];
     struct pawl_commit commit = {.changes = changes, .change_count = PAWL_CLAIM_MAIL_MAX + 10};
     struct pawl_commit *commits[] = {&commit};
     struct pawl_str bytes;
