@@ -12,6 +12,7 @@
 #include "runtime/runtime.h"
 #include "stores/stores.h"
 
+#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -47,6 +48,7 @@ struct fixture {
     struct node a;
     struct pawl_arena arena;
     struct pawl_error err;
+    atomic_flag writing; /* a pool has several threads */
     char lines[4096];
     int stop_after; /* so many times the hook says no; 0: always */
     bool stopped;
@@ -81,9 +83,13 @@ static inline void fail_next(struct fixture *f, enum pawl_store_call call,
 static inline int on_line(void *ctx, struct pawl_str instance_id, struct pawl_str text)
 {
     struct fixture *f = ctx;
-    size_t len = strlen(f->lines);
+    size_t len;
 
+    while (atomic_flag_test_and_set(&f->writing))
+        continue;
+    len = strlen(f->lines);
     snprintf(f->lines + len, sizeof f->lines - len, "%.*s\n", PAWL_STR_ARG(text));
+    atomic_flag_clear(&f->writing);
     if (pawl__str_is(text, "cancel me"))
         assert_ok(pawl__runtime_cancel(f->a.runtime, instance_id, PAWL_FOREVER, &f->err), &f->err);
     return PAWL_OK;
