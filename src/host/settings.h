@@ -93,7 +93,7 @@ enum pawl_setting_type {
     X(TIMER_INTERVAL_MIN, "timer.interval.min", DURATION, "1s", "PAWL_TIMER_INTERVAL_MIN", NULL,   \
       1000000, INT64_C(86400000000000), "Shortest time between two starts by one timer")           \
     X(SCRIPT_FUEL, "script.fuel", INT, "8000", "PAWL_SCRIPT_FUEL", NULL, 1, INT64_C(4000000000),   \
-      "Work limit of a script, in units of 30,000 loop iterations; 8000: about a second")          \
+      "Work limit of a script, in 30,000 loop iterations; 8000: 1 s")                              \
     X(SCRIPT_TIME, "script.time", DURATION, "1s", "PAWL_SCRIPT_TIME", NULL, 1000000,               \
       INT64_C(3600000000000), "Processor time of one script")                                      \
     X(SCRIPT_MEMORY, "script.memory", SIZE, "64M", "PAWL_SCRIPT_MEMORY", NULL, 1 << 20, 96 << 20,  \
@@ -105,7 +105,7 @@ enum pawl_setting_type {
     X(HTTP_RESPONSE_MAX, "http.response_max", SIZE, "16M", "PAWL_HTTP_RESPONSE_MAX", NULL, 1,      \
       INT64_C(1) << 30, "Largest response to a workflow's request, in bytes")                      \
     X(HTTP_DENY, "http.deny", TEXT, "", "PAWL_HTTP_DENY", NULL, 0, 0,                              \
-      "Where requests may not go: loopback private 192.0.2.0/24; all sources count")
+      "Where requests may not go: loopback private 192.0.2.0/24; added up")
 
 enum pawl_setting_id {
 #define PAWL_SETTING_ENUM(id, name, type, fallback, variable, option, min, max, help)              \
