@@ -862,6 +862,8 @@ static int run_once(struct runtime_task *task, struct pawl_str instance_id,
     }
     if (status == PAWL_OK && (pawl__run_is_waiting(&run) || run.mail_count > 0))
         *more = false;
+    /* Before it is let go, which may commit for itself. */
+    task->is_event_committed |= run.is_given && run.row.revision > run.given_revision;
     if (status == PAWL_OK && *event && pawl__run_is_waiting(&run))
         status = pawl__error_set(task->err, PAWL_EBUSY, "instance %.*s awaits a child or a request",
                                  PAWL_STR_ARG(instance_id));
@@ -877,7 +879,6 @@ static int run_once(struct runtime_task *task, struct pawl_str instance_id,
         pawl__runtime_tell_outcome(&run);
     else
         pawl__runtime_let_go(&run, status);
-    task->is_event_committed |= run.is_given && run.row.revision > run.given_revision;
     pawl__runtime_end_alone(task->runtime, task->running);
     pawl__run_set(task->running, NULL);
     *yielded = run.at == BURST_YIELDED;
