@@ -130,7 +130,7 @@ bench: ## measure against the floor and against peers, as ratios in one run
 	@tools/build build-bench CC=gcc --buildtype=release -Dtests=false -Dbench=true
 	@tools/run-bench build-bench
 
-bench-million: ## ready, memory and resumes with INSTANCES (1,000,000) suspended instances; minutes
+bench-million: ## ready, memory, resumes and lists with INSTANCES (1,000,000) suspended instances; minutes
 	@tools/install-packages build bench test
 	@tools/build build-bench CC=gcc --buildtype=release -Dtests=false -Dbench=true
 	@build-bench/bench/bench-million $(INSTANCES)

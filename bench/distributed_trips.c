@@ -7,7 +7,7 @@
  */
 #include "distributed.h"
 #include "member.h"
-#include "runtime/queue_worker.h"
+#include "runtime/node/queue_worker.h"
 #include "workloads.h"
 
 #define REPETITIONS 100u

@@ -8,7 +8,7 @@
  *     bench-engine loop N       a For of N rounds and nothing else, for profilers
  */
 #include "activities/activities.h"
-#include "engine/burst.h"
+#include "engine/run/burst.h"
 #include "expressions/expressions.h"
 
 #include <stdio.h>

@@ -4,7 +4,7 @@
  * with a number, from several senders at once. It writes the numbers down; every one must be there
  * once, and nothing may be left.
  */
-#include "runtime/pool.h"
+#include "runtime/node/pool.h"
 #include "workloads.h"
 
 #include <stdatomic.h>

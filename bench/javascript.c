@@ -12,9 +12,9 @@
  * means little when other work has the processors; the processor time of an evaluation shows what
  * the threads cost each other.
  */
-#include "expressions/javascript.h"
+#include "expressions/javascript/javascript.h"
 #include "activities/activities.h"
-#include "engine/burst.h"
+#include "engine/run/burst.h"
 #include "expressions/expressions.h"
 
 #include <sched.h>

@@ -6,7 +6,7 @@
  * parsing or writing is not at least REQUIRED_RATIO times as fast as cJSON. With arguments it
  * measures those files instead.
  */
-#include "base/json.h"
+#include "base/json/json.h"
 
 #include <pawl/ext/env.h>
 

@@ -9,7 +9,7 @@
  *     bench-lock-doubles [SECONDS [ROUNDS]]
  */
 #include "base/base64.h"
-#include "base/hmac.h"
+#include "base/hash/hmac.h"
 #include "base/str.h"
 #include "lock_bench.h"
 #include "locks/azure_private.h"

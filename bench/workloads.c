@@ -2,8 +2,8 @@
 /* See workloads.h. */
 #include "workloads.h"
 
-#include "runtime/committer.h"
-#include "runtime/pool.h"
+#include "runtime/commit/committer.h"
+#include "runtime/node/pool.h"
 #include "watch.h"
 
 #include <stdio.h>

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Writes src/base/json_undefined.h: the characters up to U+FFFF that .NET's encoders never leave
+"""Writes src/base/json/undefined.h: the characters up to U+FFFF that .NET's encoders never leave
 as they are, whatever ranges are allowed.
 
 They are those of the general categories Cc, Cs, Co, Cn, Zl, Zp and Zs but for the space. The

@@ -161,7 +161,7 @@ inline apply(x, by, under, from, to, releases, with, happened, result) {
 
 /*
  * Rule 3, the outcome of a commit that was refused after an answer was lost. resolve_advance() of
- * runtime/commit.c: the revision that would be ours, and who wrote it under which fence.
+ * runtime/commit/commit.c: the revision that would be ours, and who wrote it under which fence.
  */
 #ifdef DEFECT_FENCE
 #define IS_OURS(x) (row[x].revision_fence == f)
@@ -179,8 +179,8 @@ inline resolve() {
 
 /*
  * Rule 4, the committer: sends, and after a lost answer sends the same again; what is then refused
- * is looked up. judge_one(), judge_failed() and judge_refused() of runtime/committer_send.c. A
- * caller's deadline may end this at any time with UNKNOWN (await_answer() of runtime/committer.c);
+ * is looked up. judge_one(), judge_failed() and judge_refused() of runtime/commit/committer_send.c. A
+ * caller's deadline may end this at any time with UNKNOWN (await_answer() of runtime/commit/committer.c);
  * what was sent may still take effect then.
  */
 inline commit(to_step, and_release) {
@@ -246,7 +246,7 @@ end_idle:
 #ifdef DEFECT_LOOK
     :: d_step { noted[n] && row[0].owner != me && row[INSTANCES - 1].owner != me -> noted[n] = false }
 #endif
-    :: d_step { !lease[me] -> lease[me] = true } /* keep() of runtime/keeper.c */
+    :: d_step { !lease[me] -> lease[me] = true } /* keep() of runtime/node/keeper.c */
     od;
     /* pawl__runtime_may_begin() renews a lease that expired; then pawl__runtime_claim(). */
     atomic {

@@ -104,9 +104,9 @@ inline may_lose() {
 }
 
 /*
- * Rule 1, accept() of runtime/runtime_stimulus.c: the row, and a reservation of the stimulus' own
+ * Rule 1, accept() of runtime/work/stimulus.c: the row, and a reservation of the stimulus' own
  * id. A retry that meets the reservation knows that it happened (resolve_by_inserts() of
- * runtime/commit.c); one that comes when the reservation has expired is refused by the store.
+ * runtime/commit/commit.c); one that comes when the reservation has expired is refused by the store.
  */
 inline insert_first(by) {
     if

@@ -64,7 +64,7 @@ inline may_lose() {
     fi
 }
 
-/* plan_tick() of runtime/definitions_triggers.c: a tick that has no predecessor. */
+/* plan_tick() of runtime/definitions/triggers.c: a tick that has no predecessor. */
 inline begin_phase(from) {
     assert(phases < PHASES);
     tick[phases].on = true; tick[phases].number = from; tick[phases].attempts = 0;
@@ -207,9 +207,9 @@ done:
 /*
  * An operator indexes the definition again, once, and replays each dead letter, once.
  *
- * Rule 4, plan_kept() of runtime/definitions_triggers.c: a trigger that has no tick gets one, in a
+ * Rule 4, plan_kept() of runtime/definitions/triggers.c: a trigger that has no tick gets one, in a
  * commit that is dropped when a definition has changed since the look (the stamp).
- * Rule 5, replay() of runtime/runtime_letters.c: the dead letter of a start becomes a start again;
+ * Rule 5, replay() of runtime/work/letters.c: the dead letter of a start becomes a start again;
  * that of a tick, which an earlier version may have left, becomes the start that it meant, and never
  * a tick. A reservation lets each letter be replayed once.
  */

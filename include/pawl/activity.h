@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Activities written in C: a type is a struct of texts and functions, given to pawl_open().
+ * Activities written in C: a type is a struct of strings and functions that is passed to
+ * pawl_open().
  *
  *     static int add(void *ctx, struct pawl_context *context)
  *     {
@@ -25,7 +26,7 @@
  *     …
  *     struct pawl_options options = {.activities = &type, .activity_count = 1, …};
  *
- * What happens to one execution of such an activity:
+ * The life of one execution of such an activity:
  *
  *     execute --returns--> completed
  *        |---pawl_context_complete()--> completed, with these outcomes
@@ -33,18 +34,19 @@
  *        |---pawl_context_wait()------> suspended --pawl_stimulus_send()--> resume  --> as above
  *        '---pawl_context_call()------> suspended --perform, after the commit--> performed --> …
  *
- * execute, resume and performed run inside a burst: they compute, and do nothing that cannot be
- * undone, because when the process dies before the commit they run again. What has an effect
- * outside belongs into perform: it is called once the instance is stored, on whichever thread ran
- * it, may block, and is called at least once: again after a crash, with the same key, by which
- * whoever is at the other end recognises it. Its result is stored before it counts.
+ * execute, resume and performed run inside a burst. They must not have side effects outside the
+ * instance, because they run again when the process dies before the commit. Side effects belong in
+ * perform: it is called after the instance is stored, on the thread that ran the instance, and may
+ * block. It is called at least once: after a crash it is called again with the same key, so that
+ * the receiver can recognise the repetition. Its result is stored before the activity continues.
  *
- * Answers. These functions answer PAWL_OK or what a call below answered: PAWL_FAULTED once the
- * activity has faulted, a negative code when the burst cannot go on (memory), which nothing can
- * ignore. A negative code of their own faults the activity with the code's text.
+ * Return values. These functions return PAWL_OK or what a call below returned: PAWL_FAULTED once
+ * the activity has faulted, or a negative code when the burst cannot continue (out of memory),
+ * which the runtime acts on even if the function ignores it. Any other negative code faults the
+ * activity with the code's text.
  *
- * A struct pawl_context is valid until the function that got it returns; texts that come out of it
- * are too. It is used by the thread that the function was called on and by no other.
+ * A struct pawl_context, and every string obtained from it, is valid until the function that
+ * received it returns. Only the thread that the function was called on may use it.
  */
 #ifndef PAWL_ACTIVITY_H
 #define PAWL_ACTIVITY_H
@@ -61,7 +63,7 @@ extern "C" {
 struct pawl_context;
 struct pawl_call;
 
-/* What the calls below answer when the activity has faulted: return it. */
+/* Returned by the calls below when the activity has faulted; pass it on. */
 #define PAWL_FAULTED 1
 
 /*
@@ -81,7 +83,7 @@ struct pawl_activity_output {
     const char *description;
 };
 
-/* Texts but `type` may be NULL, functions but `execute` too. */
+/* `type` and `execute` are required; every other string and function may be NULL. */
 struct pawl_activity_type {
     const char *type; /* "Acme.ChargeCard": words of letters, digits and '_', with dots between */
     const char *category;
@@ -91,31 +93,33 @@ struct pawl_activity_type {
     size_t input_count;
     const struct pawl_activity_output *outputs;
     size_t output_count;
-    const char *const *outcomes; /* that it completes with; none: "Done" */
+    const char *const *outcomes; /* that it can complete with; none: "Done" */
     size_t outcome_count;
 
     int (*execute)(void *ctx, struct pawl_context *context);
-    /* What it waited for has come; `input` is the JSON object that came with it. NULL: completes.
-     * With several waits any of them ends all, unless resume waits again. */
+    /* What it waited for has arrived, with the JSON object `input`. NULL: the activity completes.
+     * If it waits for several things, the first one ends all waits, unless resume waits again. */
     int (*resume)(void *ctx, struct pawl_context *context, const char *input);
     /*
-     * Outside of the burst; see above. Answers by pawl_call_answer(), or with a code of its own and
-     * perhaps a message in `err`: then the activity faults with that. No struct pawl_context here.
+     * Runs outside the burst (see above), so there is no struct pawl_context. Sets its result with
+     * pawl_call_answer(). If it returns an error, the activity faults with the message in `err`, or
+     * with the code's text.
      */
     int (*perform)(void *ctx, struct pawl_call *call, struct pawl_error *err);
-    /* What perform answered, JSON. NULL: the result is set as the output "Result" when there is
+    /* `result` is the JSON that perform set. NULL: it becomes the output "Result" if the type has
      * one, and the activity completes. */
     int (*performed)(void *ctx, struct pawl_context *context, const char *result);
-    void *ctx; /* of the functions above */
+    void *ctx; /* passed to the functions above */
 };
 
 /* ---- inputs and outputs -------------------------------------------------------------------- */
 
-/* An input as JSON, "null" when it is not set. A name that the type has not faults the activity. */
+/* An input as JSON, "null" when it is not set. A name that the type does not declare faults the
+ * activity. */
 PAWL_API PAWL_MUST_CHECK int pawl_context_input(struct pawl_context *context, const char *name,
                                                 const char **json);
-/* As text ("" when not set), as an integer or a number (0), as 0 or 1: converted as workflows do.
- */
+/* Converted as in workflows: to text ("" when not set), to an integer or a double (0 when not set),
+ * to 0 or 1. */
 PAWL_API PAWL_MUST_CHECK int pawl_context_input_text(struct pawl_context *context, const char *name,
                                                      const char **text);
 PAWL_API PAWL_MUST_CHECK int pawl_context_input_int(struct pawl_context *context, const char *name,
@@ -125,7 +129,7 @@ PAWL_API PAWL_MUST_CHECK int pawl_context_input_double(struct pawl_context *cont
 PAWL_API PAWL_MUST_CHECK int pawl_context_input_bool(struct pawl_context *context, const char *name,
                                                      int *value);
 
-/* Sets an output, converted to its type. What is not JSON, or a name that is none, is a fault. */
+/* Sets an output, converted to its type. Invalid JSON or an undeclared name faults the activity. */
 PAWL_API PAWL_MUST_CHECK int pawl_context_output(struct pawl_context *context, const char *name,
                                                  const char *json);
 PAWL_API PAWL_MUST_CHECK int pawl_context_output_text(struct pawl_context *context,
@@ -135,34 +139,34 @@ PAWL_API PAWL_MUST_CHECK int pawl_context_output_int(struct pawl_context *contex
 PAWL_API PAWL_MUST_CHECK int pawl_context_output_double(struct pawl_context *context,
                                                         const char *name, double value);
 
-/* ---- what becomes of it -------------------------------------------------------------------- */
+/* ---- completing, faulting, waiting --------------------------------------------------------- */
 
 /*
- * Completes with these outcomes; none (NULL, 0): "Done". The last thing to do: calls that would
- * change something answer PAWL_EINVAL afterwards and do nothing.
+ * Completes with these outcomes; none (NULL, 0): "Done". Call it last: later calls that would
+ * change something return PAWL_EINVAL and do nothing.
  */
 PAWL_API PAWL_MUST_CHECK int pawl_context_complete(struct pawl_context *context,
                                                    const char *const *outcomes, size_t count);
-/* Faults with a message. Answers PAWL_FAULTED, or a negative code. */
+/* Faults with a message. Returns PAWL_FAULTED, or a negative code. */
 PAWL_API PAWL_MUST_CHECK int pawl_context_fault(struct pawl_context *context, const char *format,
                                                 ...) PAWL_PRINTF(2, 3);
 /*
- * Waits for a stimulus of this name (NULL: the type's) with the same payload (JSON; NULL: none);
- * objects match whatever the first letter's case of their keys is.
+ * Waits for a stimulus of this name (NULL: the type's) with the same payload (JSON; NULL: none).
+ * The case of the first letter of a key does not matter.
  */
 PAWL_API PAWL_MUST_CHECK int pawl_context_wait(struct pawl_context *context, const char *name,
                                                const char *payload);
-/* Waits for perform, which gets `data` (JSON; NULL: null). A type without perform faults. */
+/* Waits for perform, which is given `data` (JSON; NULL: null). A type without perform faults. */
 PAWL_API PAWL_MUST_CHECK int pawl_context_call(struct pawl_context *context, const char *data);
 
-/* ---- what it knows ------------------------------------------------------------------------- */
+/* ---- memory, variables, ids ---------------------------------------------------------------- */
 
-/* What this execution remembers from one function to the next, JSON by key; "null": nothing. */
+/* JSON by key that this execution keeps from one function to the next; "null": not set. */
 PAWL_API PAWL_MUST_CHECK int pawl_context_memory(struct pawl_context *context, const char *key,
                                                  const char **json);
 PAWL_API PAWL_MUST_CHECK int pawl_context_memory_set(struct pawl_context *context, const char *key,
                                                      const char *json);
-/* Variables of the workflow in scope, by name. One that is not there is "null"; set, it is made. */
+/* Workflow variables in scope, by name. An unknown one is "null"; setting it creates it. */
 PAWL_API PAWL_MUST_CHECK int pawl_context_variable(struct pawl_context *context, const char *name,
                                                    const char **json);
 PAWL_API PAWL_MUST_CHECK int pawl_context_variable_set(struct pawl_context *context,
@@ -174,12 +178,12 @@ PAWL_API const char *pawl_context_activity_id(struct pawl_context *context);
 
 /* ---- calls --------------------------------------------------------------------------------- */
 
-/* The same however often this call is performed; unlike that of any other call. */
+/* Identifies the call: the same each time it is performed, different from every other call. */
 PAWL_API const char *pawl_call_key(const struct pawl_call *call);
 PAWL_API const char *pawl_call_instance_id(const struct pawl_call *call);
 /* What pawl_context_call() was given. */
 PAWL_API const char *pawl_call_data(const struct pawl_call *call);
-/* The result, JSON; the last one counts, "null" without any. PAWL_EPARSE. */
+/* Sets the result, JSON. The last one set counts; "null" if none was. PAWL_EPARSE. */
 PAWL_API PAWL_MUST_CHECK int pawl_call_answer(struct pawl_call *call, const char *json,
                                               struct pawl_error *err);
 

@@ -1,19 +1,19 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What a pawl_ call answers.
+ * Status codes, their classes, and error messages.
  *
  * Every function that can fail returns an int: PAWL_OK (0) or one of the negative codes below.
  * On failure nothing has changed: outputs are unwritten, arguments still belong to the caller.
  *
  * A code says *what* went wrong; its class says *what to do about it*. Code that retries, maps to
- * an HTTP status or picks an exit status looks at the class and never at the code, so that a new
- * code needs no new case anywhere.
+ * an HTTP status or picks an exit status uses the class and never the code, so that a new code
+ * needs no new case anywhere.
  *
  *     CALLER     the request itself is wrong; the same request fails again
- *     DEFINITE   nothing happened, and this is the answer
+ *     DEFINITE   nothing happened, and this result is final
  *     TRANSIENT  nothing happened; the same request may succeed later
- *     UNKNOWN    it may have happened or not; look before acting again
- *     FATAL      the process or its data can no longer be trusted to go on
+ *     UNKNOWN    it may or may not have happened; check before trying again
+ *     FATAL      the process or its data can no longer be trusted
  *
  * Numbers are part of the ABI: codes are appended, never renumbered.
  */
@@ -74,13 +74,13 @@ enum pawl_error_class {
     PAWL_CLASS_FATAL
 };
 
-/* Long enough for a sentence with a path, a JSON pointer and a hint; the rest is cut with "…". */
+/* Long enough for a sentence with a path, a JSON pointer and a hint; longer text ends with "…". */
 #define PAWL_ERROR_MSG_SIZE 512
 
 /*
- * Where a failing call leaves its message. Caller-owned, usually on the stack, never allocated;
- * every call that takes one takes it last and accepts NULL. Untouched on success. The message
- * names what failed, which one, and what to do next; it has no trailing newline.
+ * Where a failing call writes its message. Caller-owned, usually on the stack, never allocated. It
+ * is always the last argument, and NULL is allowed. Untouched on success. The message says what
+ * failed, for which object, and what to do next; it has no trailing newline.
  */
 struct pawl_error {
     int code;
@@ -91,11 +91,11 @@ struct pawl_error {
 #define PAWL_ERROR_INIT {0, {0}}
 /* clang-format on */
 
-/* "PAWL_EINVAL", "invalid argument"; "PAWL_E?" and "unknown error" for a number that is no code. */
+/* "PAWL_EINVAL", "invalid argument"; "PAWL_E?" and "unknown error" for an unknown code. */
 PAWL_API const char *pawl_error_name(int code);
 PAWL_API const char *pawl_error_text(int code);
 
-/* FATAL for a number that is no code: what nobody knows is not safe to retry. */
+/* FATAL for an unknown code: it may not be safe to retry. */
 PAWL_API enum pawl_error_class pawl_error_class(int code);
 /* "caller", "definite", "transient", "unknown", "fatal"; "none" for PAWL_CLASS_NONE. */
 PAWL_API const char *pawl_error_class_name(enum pawl_error_class error_class);

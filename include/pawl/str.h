@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * struct pawl_str: a borrowed run of bytes, usually UTF-8, not NUL-terminated, passed by value.
- * Whoever keeps one says in its header how long it borrows.
+ * A function or struct that keeps one documents how long it borrows the bytes.
  */
 #ifndef PAWL_STR_H
 #define PAWL_STR_H

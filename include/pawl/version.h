@@ -14,7 +14,7 @@ extern "C" {
 #define PAWL_VERSION_PATCH 0
 #define PAWL_VERSION "0.1.0"
 
-/* PAWL_VERSION of the library that is loaded, which may be newer than the header compiled with. */
+/* PAWL_VERSION of the loaded library, which may be newer than this header. */
 PAWL_API const char *pawl_version(void);
 
 #ifdef __cplusplus

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The list of built-in types. Whoever adds a type adds it here. */
+/* The list of built-in types. Add new types here. */
 #include "activities/activities.h"
 
 #include "activities/branching.h"

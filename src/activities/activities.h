@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* All built-in activity types, for whoever puts an engine together. */
+/* All built-in activity types, for the composition of an engine. */
 #ifndef PAWL_ACTIVITIES_ACTIVITIES_H
 #define PAWL_ACTIVITIES_ACTIVITIES_H
 

@@ -4,6 +4,7 @@
 
 #include "activities/children.h"
 #include "activities/descriptor.h"
+#include "base/stimuli.h"
 #include "engine/builder.h"
 
 #define RESUME "OnChildWorkflowCompletedAsync"
@@ -97,8 +98,8 @@ static int wait_for_child(struct pawl_context *context, struct pawl_str instance
     struct pawl_builder b = {.arena = pawl__context_arena(context)};
     struct pawl_bookmark_args args = {.callback = RESUME, .payload = pawl__json_object()};
 
-    pawl__build_text(&b, &args.payload, "childInstanceId", instance_id);
-    pawl__build_name(&b, &args.payload, "_type", payload_type);
+    pawl__build_text(&b, &args.payload, PAWL_STIMULUS_CHILD_ID, instance_id);
+    pawl__build_name(&b, &args.payload, PAWL_STIMULUS_TYPE, payload_type);
     return b.status == PAWL_OK ? pawl__bookmark_create(context, &args, NULL) : b.status;
 }
 
@@ -209,11 +210,11 @@ static int dispatch_found(struct pawl_context *context, const struct pawl_json *
         return status;
     if (!child.wait)
         return pawl__complete(context, NULL);
-    return wait_for_child(context, child.instance_id, "DispatchWorkflowStimulus");
+    return wait_for_child(context, child.instance_id, PAWL_STIMULUS_DISPATCH_TYPE);
 }
 
 const struct pawl_activity pawl__activity_dispatch_workflow = {
-    .type = "Elsa.DispatchWorkflow",
+    .type = PAWL_STIMULUS_DISPATCH,
     .version = 1,
     .category = "Composition",
     .description = "Has another workflow started, and waits for its end if wanted.",
@@ -264,7 +265,7 @@ static int execute_ran(struct pawl_context *context, const struct pawl_json *res
     if (pawl__input_true(context, "WaitForCompletion") && !pawl__str_is(status_name, "Finished"))
         return wait_for_child(context,
                               pawl__json_str(pawl__json_get_text(result, "workflowInstanceId")),
-                              "ExecuteWorkflowStimulus");
+                              PAWL_STIMULUS_EXECUTE_TYPE);
     status = pawl__stored_value(pawl__context_arena(context), result, &value);
     if (status != PAWL_OK)
         return status;
@@ -317,7 +318,7 @@ static const struct pawl_resume_callback execute_resumes[] = {
 };
 
 const struct pawl_activity pawl__activity_execute_workflow = {
-    .type = "Elsa.ExecuteWorkflow",
+    .type = PAWL_STIMULUS_EXECUTE,
     .version = 1,
     .kind = PAWL_ACTIVITY_TASK,
     .category = "Composition",

@@ -3,6 +3,7 @@
 #include "activities/child.h"
 #include "activities/children.h"
 #include "activities/descriptor.h"
+#include "base/stimuli.h"
 #include "engine/builder.h"
 
 #define DISPATCHED "DispatchedInstancesCountKey"
@@ -145,9 +146,9 @@ static int wait_for_all(struct pawl_context *context, uint32_t count)
     struct pawl_bookmark_args args = {
         .callback = "OnChildWorkflowCompletedAsync", .payload = pawl__json_object(), .keep = true};
 
-    pawl__build_text(&b, &args.payload, "parentInstanceId", pawl__instance_id(context));
+    pawl__build_text(&b, &args.payload, PAWL_STIMULUS_PARENT_ID, pawl__instance_id(context));
     pawl__build_int(&b, &args.payload, "scheduledInstanceIdsCount", count);
-    pawl__build_name(&b, &args.payload, "_type", "BulkDispatchWorkflowsStimulus");
+    pawl__build_name(&b, &args.payload, PAWL_STIMULUS_TYPE, PAWL_STIMULUS_BULK_TYPE);
     return b.status == PAWL_OK ? pawl__bookmark_create(context, &args, NULL) : b.status;
 }
 
@@ -227,7 +228,7 @@ static const struct pawl_resume_callback resumes[] = {
 };
 
 const struct pawl_activity pawl__activity_bulk_dispatch_workflows = {
-    .type = "Elsa.BulkDispatchWorkflows",
+    .type = PAWL_STIMULUS_BULK,
     .version = 1,
     .kind = PAWL_ACTIVITY_TASK,
     .category = "Composition",

@@ -36,7 +36,7 @@ static struct pawl_json *set_items(struct pawl_json *stored)
     return items ? items : pawl__json_get_text(stored, "$values");
 }
 
-/* The place of a text; the length when it is not there. */
+/* The place of a text; the length when it does not exist. */
 static uint32_t find(const struct pawl_json *items, struct pawl_str text)
 {
     uint32_t at = 0;

@@ -10,7 +10,7 @@
 #define PAWL_OUTPUTS(list) .outputs = (list), .output_count = PAWL_COUNT(list)
 #define PAWL_PORTS(list) .ports = (list), .port_count = PAWL_COUNT(list)
 
-/* How the reference names, in descriptors, a type that has no alias. */
+/* How Elsa names, in descriptors, a type that has no alias. */
 #define PAWL_CLR_TYPE(name) "UnregisteredClrType:" name
 
 #endif

@@ -7,18 +7,17 @@
  *      "instanceId": "…",        only this instance (a local event); absent: all
  *      "payload": …}             stored form; absent: none
  *
- * Whoever delivers it starts and resumes with the input __EventPayloadWorkflowInput, which is an
- * empty object when there is no payload, as in the reference. An Event that is resumed without that
+ * It is delivered by starts and resumes with the input __EventPayloadWorkflowInput, which is an
+ * empty object when there is no payload, as in Elsa. An Event that is resumed without that
  * input (by its bookmark's id) has null as its result.
  */
 #include "activities/events.h"
 
 #include "activities/children.h"
 #include "activities/descriptor.h"
+#include "base/stimuli.h"
 #include "engine/builder.h"
 #include "engine/context.h"
-
-#define PAYLOAD_INPUT "__EventPayloadWorkflowInput"
 
 /* ---- Event ------------------------------------------------------------------------------- */
 
@@ -35,19 +34,9 @@ static const struct pawl_output_descriptor event_outputs[] = {
     {.name = "Result", .type = &pawl__type_object},
 };
 
-static struct pawl_json event_stimulus(struct pawl_builder *b, const struct pawl_context *context)
-{
-    struct pawl_json stimulus = pawl__json_object();
-
-    pawl__build(b, &stimulus, "eventName",
-                pawl__json_string(pawl__input_str(context, "EventName")));
-    pawl__build_name(b, &stimulus, "_type", "EventStimulus");
-    return stimulus;
-}
-
 static int event_received(struct pawl_context *context, const struct pawl_bookmark *bookmark)
 {
-    const struct pawl_json *payload = pawl__run_input(context, PAYLOAD_INPUT);
+    const struct pawl_json *payload = pawl__run_input(context, PAWL_STIMULUS_EVENT_INPUT);
     struct pawl_value result = pawl__value_null();
     int status = PAWL_OK;
 
@@ -64,11 +53,12 @@ static int event_received(struct pawl_context *context, const struct pawl_bookma
 static int event_execute(struct pawl_context *context)
 {
     struct pawl_builder b = {.arena = pawl__context_arena(context)};
-    struct pawl_bookmark_args args = {.name = "Elsa.Event", .callback = "CompleteInternalAsync"};
+    struct pawl_bookmark_args args = {.name = PAWL_STIMULUS_EVENT,
+                                      .callback = "CompleteInternalAsync"};
 
     if (pawl__is_trigger_of_run(context))
         return event_received(context, NULL);
-    args.payload = event_stimulus(&b, context);
+    args.payload = pawl__event_stimulus(&b, pawl__input_str(context, "EventName"));
     return b.status == PAWL_OK ? pawl__bookmark_create(context, &args, NULL) : b.status;
 }
 
@@ -76,7 +66,8 @@ static int event_triggers(struct pawl_context *context, struct pawl_json *payloa
 {
     struct pawl_builder b = {.arena = pawl__context_arena(context)};
 
-    pawl__build_append(&b, payloads, event_stimulus(&b, context));
+    pawl__build_append(&b, payloads,
+                       pawl__event_stimulus(&b, pawl__input_str(context, "EventName")));
     return b.status;
 }
 
@@ -86,7 +77,7 @@ static const struct pawl_resume_callback event_resumes[] = {
 };
 
 const struct pawl_activity pawl__activity_event = {
-    .type = "Elsa.Event",
+    .type = PAWL_STIMULUS_EVENT,
     .version = 1,
     .kind = PAWL_ACTIVITY_TRIGGER,
     .category = "Primitives",
@@ -95,7 +86,7 @@ const struct pawl_activity pawl__activity_event = {
     PAWL_OUTPUTS(event_outputs),
     .execute = event_execute,
     .triggers = event_triggers,
-    .trigger_name = "Elsa.Event",
+    .trigger_name = PAWL_STIMULUS_EVENT,
     .resumes = event_resumes,
 };
 
@@ -138,7 +129,8 @@ static int publish_execute(struct pawl_context *context)
     struct pawl_str correlation_id = pawl__input_str(context, "CorrelationId");
 
     b.status = pawl__value_write(b.arena, pawl__input(context, "Payload"), &payload);
-    pawl__build(&b, &event, "eventName", pawl__json_string(pawl__input_str(context, "EventName")));
+    pawl__build(&b, &event, PAWL_STIMULUS_EVENT_NAME,
+                pawl__json_string(pawl__input_str(context, "EventName")));
     if (pawl__str_trim(correlation_id).len > 0)
         pawl__build_text(&b, &event, "correlationId", correlation_id);
     if (pawl__input_true(context, "IsLocalEvent"))

@@ -148,6 +148,14 @@ static const struct pawl_type switch_cases_type = {
              "System.Private.CoreLib",
 };
 
+static const char *const switch_modes[] = {"MatchFirst", "MatchAny", NULL};
+
+static const struct pawl_type flow_switch_mode = {
+    .kind = PAWL_TYPE_ENUM,
+    .alias = "UnregisteredClrType:Elsa.Workflows.SwitchMode, Elsa.Workflows.Core",
+    .names = switch_modes,
+};
+
 static const struct pawl_input_descriptor switch_inputs[] = {
     {.name = "Cases",
      .type = &switch_cases_type,
@@ -155,7 +163,7 @@ static const struct pawl_input_descriptor switch_inputs[] = {
      .ui_hint = "flow-switch-editor",
      .flags = PAWL_INPUT_NAKED},
     {.name = "Mode",
-     .type = &pawl__type_switch_mode,
+     .type = &flow_switch_mode,
      .description = "Whether the first case that matches counts, or all that do.",
      .ui_hint = "dropdown",
      .options_json = "{\"dropdown\":{\"selectList\":{\"items\":["

@@ -5,7 +5,7 @@
  *
  *   1. the target has not been expanded yet: it leads nowhere, so it cannot lead to the source;
  *   2. the target is above the source in the tree of first arrivals: it does (a plain loop);
- *   3. else two searches, forward from the target and backward from the source, go on in lockstep
+ *   3. else two searches, forward from the target and backward from the source, proceed in lockstep
  *      until they meet or the smaller one has seen all there is.
  *
  * Steps 1 and 2 decide nearly everything that people draw.

@@ -14,7 +14,7 @@
 #define PAWL_ACTIVITIES_FLOW_SCOPE_H
 
 #include "activities/flow_graph.h"
-#include "base/json.h"
+#include "base/json/json.h"
 
 enum pawl_join_mode {
     PAWL_JOIN_WAIT_ALL,        /* every inbound connection followed */
@@ -25,7 +25,7 @@ enum pawl_join_mode {
 enum pawl_flow_verdict {
     PAWL_FLOW_WAITS,  /* not its turn yet, or not any more */
     PAWL_FLOW_RUNS,   /* schedule the activity */
-    PAWL_FLOW_SKIPPED /* a dead path: go on behind it with nothing followed */
+    PAWL_FLOW_SKIPPED /* a dead path: continue after it with nothing followed */
 };
 
 /* Texts and what they stand for, sorted; equal texts by what they stand for. */
@@ -39,7 +39,7 @@ struct pawl_flow_names {
 };
 
 void pawl__flow_names_sort(struct pawl_flow_names *names);
-/* PAWL_FLOW_NONE when it is not there. */
+/* PAWL_FLOW_NONE when it does not exist. */
 uint32_t pawl__flow_names_find(const struct pawl_flow_names *names, struct pawl_str text);
 
 /* Slots: the place of the stored member + 1; 0: not stored yet. */

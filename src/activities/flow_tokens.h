@@ -16,7 +16,7 @@
 
 #include "activities/flow_graph.h"
 #include "activities/flow_scope.h"
-#include "base/json.h"
+#include "base/json/json.h"
 
 enum pawl_merge_mode {
     PAWL_MERGE_STREAM,   /* run unless something before it is still under way; None and not set */

@@ -100,7 +100,7 @@ static int check_backward(struct propagation *p, uint32_t connection)
 }
 
 /*
- * The target learns from its input that it was reached by a way back, as in the reference, where
+ * The target learns from its input that it was reached by a way back, as in Elsa, where
  * that is lost when it suspends. The tag comes back with its completion, however long that takes.
  */
 static int follow_back(struct propagation *p, uint32_t connection)

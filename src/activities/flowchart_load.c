@@ -74,7 +74,7 @@ static const char *make_key(struct pawl_arena *arena, const struct endpoint *sou
 static void report_unknown(const struct reader *reader, const struct endpoint *end,
                            const char *which, const char *pointer)
 {
-    /* The reference refuses the old spelling here, so that publishing it must be refused too. */
+    /* Elsa refuses the old spelling here, so that publishing it must be refused too. */
     enum pawl_problem_level level = end->flat ? PAWL_PROBLEM_ERROR : PAWL_PROBLEM_WARNING;
 
     if (reader->set_aside)

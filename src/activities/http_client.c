@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * SendHttpRequest, FlowSendHttpRequest and DownloadHttpFile: one request, and a way on by how it
- * ended. Each is cut in two by the effect that it awaits, see http_client.h.
+ * SendHttpRequest, FlowSendHttpRequest and DownloadHttpFile: one request, and an outcome by how it
+ * ended. Each is split in two by the effect that it awaits, see http_client.h.
  */
 #include "activities/http_client.h"
 
@@ -12,7 +12,7 @@
 
 /* ---- descriptors ------------------------------------------------------------------------- */
 
-/* Text to us; descriptors have the reference's name for it. */
+/* Text to us; descriptors have Elsa's name for it. */
 static const struct pawl_type uri = {
     .kind = PAWL_TYPE_STRING,
     .alias = PAWL_CLR_TYPE("System.Uri, System.Private.Uri"),
@@ -32,23 +32,13 @@ static const struct pawl_type file_type = {.kind = PAWL_TYPE_NAMED, .alias = "Ht
 #define ITEM(text) "{\"text\":\"" text "\",\"value\":\"" text "\"}"
 #define DROPDOWN(items) "{\"dropdown\":{\"selectList\":{\"items\":[" items "]}}}"
 #define COMMON_METHODS ITEM("GET") "," ITEM("POST") "," ITEM("PUT")
+/* clang-format off */
 #define CONTENT_TYPES                                                                              \
-    DROPDOWN(ITEM("") "," ITEM("application/json") "," ITEM("application/soap+xml") "," ITEM(      \
-        "applicat"                                                                                 \
-        "ion/"                                                                                     \
-        "x-www-"                                                                                   \
-        "form-"                                                                                    \
-        "urlencod"                                                                                 \
-        "ed") "," ITEM("application/xml") "," ITEM("text/html") "," ITEM("text/json") "," ITEM("t" \
-                                                                                               "e" \
-                                                                                               "x" \
-                                                                                               "t" \
-                                                                                               "/" \
-                                                                                               "p" \
-                                                                                               "l" \
-                                                                                               "a" \
-                                                                                               "i" \
-                                                                                               "n") "," ITEM("text/richtext") "," ITEM("text/xml"))
+    DROPDOWN(ITEM("") "," ITEM("application/json") "," ITEM("application/soap+xml") ","            \
+             ITEM("application/x-www-form-urlencoded") "," ITEM("application/xml") ","             \
+             ITEM("text/html") "," ITEM("text/json") "," ITEM("text/plain") ","                    \
+             ITEM("text/richtext") "," ITEM("text/xml"))
+/* clang-format on */
 
 #define URL_INPUT(title)                                                                           \
     {                                                                                              \
@@ -405,7 +395,7 @@ static int set(struct pawl_context *context, struct pawl_builder *b, const char 
     return b->status;
 }
 
-/* Whether somebody reads it: a body is large, and there are three ways to have it. */
+/* Whether something reads it: a body is large, and can be output in three ways. */
 static bool is_bound(const struct pawl_context *context, const char *name)
 {
     const struct pawl_activity *activity = context->node->activity;

@@ -16,7 +16,7 @@
  *     retry           absent: none; {"count": 3, "delayMs": 1000}: how often, and how long before
  *                     the first; each later one waits twice as long
  *
- * The header Idempotency-Key is added by whoever sends it: the id of the effect.
+ * The sender adds the header Idempotency-Key: the id of the effect.
  *
  * Result:
  *
@@ -51,7 +51,7 @@ PAWL_MUST_CHECK int pawl__http_send(struct pawl_context *context,
 
 /* ---- http_response.c ----------------------------------------------------------------------- */
 
-/* How a request ended, for those who choose by it. */
+/* How a request ended, by which the outcome is chosen. */
 enum pawl_http_path {
     PAWL_HTTP_PATH_STATUS,
     PAWL_HTTP_PATH_FAILED,

@@ -3,7 +3,7 @@
 #include "activities/children.h"
 #include "activities/http_client.h"
 
-/* As the reference's own strategy for HTTP has them. */
+/* As Elsa's own strategy for HTTP has them. */
 #define RETRY_COUNT 3
 #define RETRY_DELAY_MS 1000
 /* Of a body. */

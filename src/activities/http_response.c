@@ -227,7 +227,7 @@ static bool contains(struct pawl_str text, const char *part)
     return false;
 }
 
-/* What an output goes into wants text, whatever comes. */
+/* The output's target is text, whatever the content is. */
 static bool wants_text(struct pawl_context *context, const char *name)
 {
     const struct pawl_activity *activity = context->node->activity;

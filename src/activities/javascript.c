@@ -5,7 +5,7 @@
 #include "activities/descriptor.h"
 #include "engine/context.h"
 #include "engine/engine.h"
-#include "expressions/javascript.h"
+#include "expressions/javascript/javascript.h"
 
 static const struct pawl_input_descriptor inputs[] = {
     {

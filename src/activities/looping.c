@@ -216,7 +216,7 @@ const struct pawl_activity pawl__activity_for = {
 
 #define CURRENT_INDEX "CurrentIndex"
 
-/* An interface: what does not convert to it faults, as in the reference. */
+/* An interface: what does not convert to it faults, as in Elsa. */
 static const struct pawl_type object_collection = {
     .kind = PAWL_TYPE_ICOLLECTION,
     .element = &pawl__type_object,

@@ -173,7 +173,7 @@ static int schedule_item(struct pawl_context *context, const struct pawl_node *b
     return status;
 }
 
-/* Anything that is no collection has no items. The reference also runs nothing for collections of
+/* Anything that is no collection has no items. Elsa also runs nothing for collections of
  * numbers and other plain values. */
 static int execute(struct pawl_context *context)
 {

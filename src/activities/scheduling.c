@@ -7,8 +7,9 @@
 
 #include "activities/descriptor.h"
 #include "activities/scheduling_load.h"
-#include "base/cron.h"
-#include "base/duration.h"
+#include "base/stimuli.h"
+#include "base/time/cron.h"
+#include "base/time/duration.h"
 #include "engine/builder.h"
 #include "engine/context.h"
 #include "engine/engine.h"
@@ -69,7 +70,7 @@ static int delay_execute(struct pawl_context *context)
 }
 
 const struct pawl_activity pawl__activity_delay = {
-    .type = "Elsa.Delay",
+    .type = PAWL_STIMULUS_DELAY,
     .version = 1,
     .category = "Scheduling",
     .description = "Waits for some time.",
@@ -137,7 +138,7 @@ static int timer_triggers(struct pawl_context *context, struct pawl_json *payloa
 
     if (status != PAWL_OK)
         return status;
-    /* The interval as it was given: whoever fires the trigger raises it too. */
+    /* The interval as given: the code that fires the trigger raises it too. */
     pawl__build_time(&b, &payload, "startAt", at);
     pawl__build(&b, &payload, "interval", interval.json);
     pawl__build_name(&b, &payload, "_type", "TimerTriggerPayload");
@@ -151,7 +152,7 @@ static const struct pawl_resume_callback timer_resumes[] = {
 };
 
 const struct pawl_activity pawl__activity_timer = {
-    .type = "Elsa.Timer",
+    .type = PAWL_STIMULUS_TIMER,
     .version = 1,
     .kind = PAWL_ACTIVITY_TRIGGER,
     .category = "Scheduling",
@@ -160,7 +161,7 @@ const struct pawl_activity pawl__activity_timer = {
     .load = pawl__timer_load,
     .execute = timer_execute,
     .triggers = timer_triggers,
-    .trigger_name = "Elsa.Timer",
+    .trigger_name = PAWL_STIMULUS_TIMER,
     .resumes = timer_resumes,
 };
 
@@ -222,7 +223,7 @@ static int cron_triggers(struct pawl_context *context, struct pawl_json *payload
 }
 
 const struct pawl_activity pawl__activity_cron = {
-    .type = "Elsa.Cron",
+    .type = PAWL_STIMULUS_CRON,
     .version = 1,
     .kind = PAWL_ACTIVITY_TRIGGER,
     .category = "Scheduling",
@@ -281,7 +282,7 @@ static int start_at_triggers(struct pawl_context *context, struct pawl_json *pay
 }
 
 const struct pawl_activity pawl__activity_start_at = {
-    .type = "Elsa.StartAt",
+    .type = PAWL_STIMULUS_START_AT,
     .version = 1,
     .kind = PAWL_ACTIVITY_TRIGGER,
     .category = "Scheduling",

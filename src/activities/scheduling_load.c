@@ -6,9 +6,9 @@
  */
 #include "activities/scheduling_load.h"
 
-#include "base/cron.h"
-#include "base/duration.h"
-#include "engine/convert.h"
+#include "base/time/cron.h"
+#include "base/time/duration.h"
+#include "engine/convert/convert.h"
 #include "engine/engine.h"
 
 #include <string.h>
@@ -41,7 +41,7 @@ static bool is_absent(const struct pawl_node *node)
     return strcmp(input->expression.ops->type, "Literal") == 0 && !literal_text(node, &text);
 }
 
-/* By the rules that count when it is evaluated, but for the leniency that makes zero of it. */
+/* By the rules of evaluation, except the leniency that turns it into zero. */
 static int converts(struct pawl_loader *loader, const struct pawl_node *node, struct pawl_str text,
                     struct pawl_value *out, bool *yes)
 {
@@ -54,7 +54,7 @@ static int converts(struct pawl_loader *loader, const struct pawl_node *node, st
     return status == ENGINE_RAISED ? PAWL_OK : status;
 }
 
-/* A literal TimeSpan in ticks; *known false: there is none, or it is none and a problem. */
+/* A literal TimeSpan in ticks; *known false: missing, or invalid, which is a problem. */
 static int read_span(struct pawl_loader *loader, const struct pawl_node *node, const char *place,
                      int64_t *ticks, bool *known)
 {

@@ -38,7 +38,7 @@ static int sequence_child_completed(struct pawl_context *context,
     return sequence_next(context);
 }
 
-/* The break goes on to the loop around it; the sequence ends when its child has completed. */
+/* The break is passed to the loop around it; the sequence ends when its child has completed. */
 static int note_break(struct pawl_context *context, struct pawl_signal *signal)
 {
     return signal->kind == PAWL_SIGNAL_BREAK ? pawl__set_breaking(context) : PAWL_OK;

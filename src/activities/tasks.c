@@ -1,19 +1,18 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * RunTask asks somebody outside to do something and waits for the result. Its effect:
+ * RunTask requests a task from outside and waits for the result. Its effect:
  *
  *     {"taskId": "…", "taskName": "…", "payload": {…}}      payload absent: none
  *
- * Whoever did it resumes the bookmark with the input RunTaskInput.
+ * The report resumes the bookmark with the input RunTaskInput.
  */
 #include "activities/tasks.h"
 
 #include "activities/children.h"
 #include "activities/descriptor.h"
+#include "base/stimuli.h"
 #include "engine/builder.h"
 #include "engine/context.h"
-
-#define RESULT_INPUT "RunTaskInput"
 
 static const struct pawl_input_descriptor inputs[] = {
     {
@@ -43,11 +42,9 @@ static const struct pawl_output_descriptor outputs[] = {
 static int wait_for_task(struct pawl_context *context, struct pawl_str id, struct pawl_str name)
 {
     struct pawl_builder b = {.arena = pawl__context_arena(context)};
-    struct pawl_bookmark_args args = {.callback = "ResumeAsync", .payload = pawl__json_object()};
+    struct pawl_bookmark_args args = {.callback = "ResumeAsync",
+                                      .payload = pawl__named_task_stimulus(&b, id, name)};
 
-    pawl__build_text(&b, &args.payload, "taskId", id);
-    pawl__build(&b, &args.payload, "taskName", pawl__json_string(name));
-    pawl__build_name(&b, &args.payload, "_type", "RunTaskStimulus");
     return b.status == PAWL_OK ? pawl__bookmark_create(context, &args, NULL) : b.status;
 }
 
@@ -57,8 +54,8 @@ static int request_task(struct pawl_context *context, struct pawl_str id, struct
     struct pawl_json request = pawl__json_object();
     struct pawl_value payload = pawl__input(context, "Payload");
 
-    pawl__build_text(&b, &request, "taskId", id);
-    pawl__build(&b, &request, "taskName", pawl__json_string(name));
+    pawl__build_text(&b, &request, PAWL_STIMULUS_TASK_ID, id);
+    pawl__build(&b, &request, PAWL_STIMULUS_TASK_NAME, pawl__json_string(name));
     if (!pawl__value_is_null(payload))
         pawl__build(&b, &request, "payload", payload.json);
     return b.status == PAWL_OK ? pawl__effect(context, PAWL_EFFECT_TASK, request) : b.status;
@@ -82,14 +79,15 @@ static int execute(struct pawl_context *context)
 
 static int task_done(struct pawl_context *context, const struct pawl_bookmark *bookmark)
 {
-    const struct pawl_json *stored = pawl__run_input(context, RESULT_INPUT);
+    const struct pawl_json *stored = pawl__run_input(context, PAWL_STIMULUS_TASK_INPUT);
     struct pawl_value result;
     int status;
 
     (void)bookmark;
     if (!stored)
         return pawl__raise(context, "KeyNotFoundException",
-                           "The given key '" RESULT_INPUT "' was not present in the dictionary.");
+                           "The given key '" PAWL_STIMULUS_TASK_INPUT
+                           "' was not present in the dictionary.");
     status = pawl__stored_value(pawl__context_arena(context), stored, &result);
     if (status == PAWL_OK)
         status = pawl__output_set(context, "Result", result);
@@ -104,7 +102,7 @@ static const struct pawl_resume_callback resumes[] = {
 };
 
 const struct pawl_activity pawl__activity_run_task = {
-    .type = "Elsa.RunTask",
+    .type = PAWL_STIMULUS_TASK,
     .version = 1,
     .category = "Primitives",
     .description = "Asks for a task to be done and waits for its result.",

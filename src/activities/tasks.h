@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Work done by somebody outside; the effect is described in tasks.c. */
+/* Work that is done externally; the effect is described in tasks.c. */
 #ifndef PAWL_ACTIVITIES_TASKS_H
 #define PAWL_ACTIVITIES_TASKS_H
 

@@ -60,7 +60,7 @@ static inline void *pawl__arena_alloc(struct pawl_arena *arena, size_t size)
     return pawl__arena_alloc_aligned(arena, size, 8);
 }
 
-/* Why the arena refused: for a function that answers after a NULL. Never PAWL_OK. */
+/* Why the arena returned NULL, for the caller to return. Never PAWL_OK. */
 static inline int pawl__arena_status(const struct pawl_arena *arena)
 {
     return arena->status != PAWL_OK ? arena->status : PAWL_ENOMEM;

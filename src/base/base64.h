@@ -6,7 +6,7 @@
 #include "base/str.h"
 
 /*
- * Decodes into `out`, which has room for 3 bytes per 4 characters, and answers how many came.
+ * Decodes into `out`, which has room for 3 bytes per 4 characters, and returns how many came.
  * White space is passed over. SIZE_MAX: it is not base64. `out` NULL only checks and counts.
  */
 size_t pawl__base64_decode(struct pawl_str text, unsigned char *out);

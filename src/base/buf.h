@@ -2,7 +2,7 @@
 /*
  * A growing byte buffer with a mandatory maximum.
  *
- * Appending answers nothing: failure is sticky in `status` (PAWL_ENOMEM or PAWL_ELIMIT), further
+ * Appending returns nothing: failure is sticky in `status` (PAWL_ENOMEM or PAWL_ELIMIT), further
  * appends do nothing, and the writer checks once at its end. Room for a NUL behind the content is
  * always kept; pawl__buf_cstr() puts it there.
  */
@@ -34,7 +34,7 @@ static inline void pawl__buf_clear(struct pawl_buf *buf)
 }
 
 /*
- * Makes room for `extra` more bytes and answers where they go, NULL on failure. The caller writes
+ * Makes room for `extra` more bytes and returns where they go, NULL on failure. The caller writes
  * at most `extra` bytes there and then adds what it wrote to `len`.
  */
 char *pawl__buf_reserve_slow(struct pawl_buf *buf, size_t extra);

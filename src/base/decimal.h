@@ -12,14 +12,14 @@
 /* Room for any text written here. The longest is -0.000001234567890123456 with 17 digits: 25. */
 #define PAWL_DECIMAL_SIZE 32
 
-/* Writes without a NUL; answers the length. */
+/* Writes without a NUL; returns the length. */
 size_t pawl__decimal_from_int(int64_t value, char out[PAWL_DECIMAL_SIZE]);
 
 /*
  * Writes the shortest text that reads back as the same double, the nearest to it where several
  * are, laid out as JavaScript does: plain from 1e-6 up to 1e21 (0.1, 100, 123456789012345680000),
  * with an exponent beyond (1e+21, 1.5e-7). An integral value has no point, so that 1.0 is "1";
- * negative zero is "-0". Answers the length without a NUL; 0 when the value is not finite.
+ * negative zero is "-0". Returns the length without a NUL; 0 when the value is not finite.
  */
 size_t pawl__decimal_from_double(double value, char out[PAWL_DECIMAL_SIZE]);
 

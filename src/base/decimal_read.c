@@ -73,7 +73,7 @@ static unsigned next_digit(const char **p)
     return (unsigned)(*(*p)++ - '0');
 }
 
-/* The exponent that the first digit counts from; one past 2^56 is as good as infinite. */
+/* The exponent that the first digit counts from; one past 2^56 counts as infinite. */
 static int64_t magnitude(const struct parts *parts)
 {
     int64_t exponent = 0;
@@ -243,7 +243,7 @@ static void big_subtract(struct big *a, const struct big *b)
 
 /* ---- doubles ---------------------------------------------------------------------------- */
 
-/* The digits as an integer; answers how many. */
+/* The digits as an integer; returns how many. */
 static int64_t take_digits(const struct parts *parts, struct big *value)
 {
     size_t count = parts->count < DIGITS_MAX ? parts->count : DIGITS_MAX;
@@ -265,7 +265,7 @@ static int64_t take_digits(const struct parts *parts, struct big *value)
 }
 
 /*
- * 64 bits of num / den, highest bit set, with 2^*exponent the value of that bit. Answers whether
+ * 64 bits of num / den, highest bit set, with 2^*exponent the value of that bit. Returns whether
  * anything is left behind them. Changes both.
  */
 static bool divide(struct big *num, struct big *den, uint64_t *quotient, int64_t *exponent)
@@ -292,7 +292,7 @@ static bool divide(struct big *num, struct big *den, uint64_t *quotient, int64_t
     return num->len > 0;
 }
 
-/* Rounds what divide() answers to the bits of a double; those of infinity when it is too large. */
+/* Rounds the result of divide() to the bits of a double; those of infinity when it is too large. */
 static uint64_t round_to_double(uint64_t quotient, int64_t exponent, bool rest)
 {
     int64_t drop = exponent >= -1022 ? 11 : 11 - 1022 - exponent;

@@ -6,7 +6,7 @@
 #include <pawl/error.h>
 
 /*
- * Writes code and message, and answers the code, so that a failing function ends with
+ * Writes code and message, and returns the code, so that a failing function ends with
  *     return pawl__error_set(err, PAWL_EINVAL, "…", …);
  * `err` may be NULL. A message that does not fit is cut at a character and ends in "…".
  * A macro, so that compilers and analyzers see that the answer is the code: `code` is evaluated
@@ -17,7 +17,7 @@ void pawl__error_write(struct pawl_error *err, int code, const char *format, ...
 
 /*
  * Puts "prefix: " before a message already there, for callers who know more of the context than
- * the one who failed. Does nothing when `err` is NULL or holds no error. Returns err's code, or
+ * the code that failed. Does nothing when `err` is NULL or holds no error. Returns err's code, or
  * `code` when there is none.
  */
 int pawl__error_prefix(struct pawl_error *err, int code, const char *format, ...) PAWL_PRINTF(3, 4);

@@ -9,8 +9,8 @@
 
 #include "base/assert.h"
 #include "base/error.h"
+#include "base/hash/siphash.h"
 #include "base/hex.h"
-#include "base/siphash.h"
 
 #define UUID_MS_MAX (((int64_t)1 << 48) - 1)
 #define UUID_COUNTER_MAX (((uint32_t)1 << 26) - 1)
@@ -128,6 +128,20 @@ static bool advance(struct pawl_id_series *series, int64_t now_ms, int64_t ms_ma
     return true;
 }
 
+void pawl__id_source_mark(struct pawl_id_source *source, uint32_t mark)
+{
+    source->mark = mark;
+}
+
+uint32_t pawl__id_mark(struct pawl_str hex)
+{
+    unsigned char bytes[16];
+
+    if (hex.len != PAWL_UUID_HEX_SIZE - 1 || !pawl__hex_decode(hex, bytes))
+        return 0;
+    return (uint32_t)load_be(bytes + 10, 4);
+}
+
 int pawl__id_uuid(struct pawl_id_source *source, int64_t unix_ms, struct pawl_uuid *out,
                   struct pawl_error *err)
 {
@@ -147,6 +161,8 @@ int pawl__id_uuid(struct pawl_id_source *source, int64_t unix_ms, struct pawl_uu
         return pawl__error_set(err, PAWL_ELIMIT,
                                "no id for the time %lld ms: a UUID holds 48 bits; check the clock",
                                (long long)unix_ms);
+    for (unsigned i = 0; source->mark && i < 4; i++)
+        random[i] = (unsigned char)(source->mark >> (24 - 8 * i));
     high = (uint64_t)series->last_ms << 16 | 0x7000 | series->counter >> 14;
     low = UINT64_C(2) << 62 | (uint64_t)(series->counter & 0x3FFF) << 48 | load_be(random, 6);
     store_be64(out->bytes, high);

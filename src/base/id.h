@@ -12,7 +12,7 @@
  *           Unique only while each node has a number of its own, see pawl__id_short().
  *   random  Elsa's own form, not ordered: for compatibility, never for a key of a large table.
  *
- * A source answers strictly increasing uuids, and strictly increasing short ids, whatever the
+ * A source returns strictly increasing uuids, and strictly increasing short ids, whatever the
  * clock does. Its ids are names and not secrets: they show when they were made.
  *
  * A source does no input or output: the caller passes the time with each call and the entropy as
@@ -55,6 +55,7 @@ struct pawl_id_source {
     struct pawl_id_series uuids;
     struct pawl_id_series shorts;
     uint32_t node;
+    uint32_t mark;    /* of uuids; 0: none */
     size_t pool_left; /* the last so many bytes of the pool are unused */
     unsigned char pool[PAWL_ID_POOL_BYTES];
 };
@@ -72,9 +73,19 @@ void pawl__id_source_init(struct pawl_id_source *source, uint32_t node,
 void pawl__id_source_init_seeded(struct pawl_id_source *source, uint32_t node, uint64_t seed);
 
 /*
+ * From now on the first 32 of the 48 random bits of its uuids are `mark`, so that an id tells which
+ * source it is from; 0: they are random. What is drawn stays the same. Uuids of one mark in one
+ * millisecond are told apart by the counter and 16 random bits: sources that share a mark must not
+ * make many in the same millisecond.
+ */
+void pawl__id_source_mark(struct pawl_id_source *source, uint32_t mark);
+/* The bits of a uuid that a mark would be in, of its 32 digits; 0: this is none. */
+uint32_t pawl__id_mark(struct pawl_str hex);
+
+/*
  * The next uuid. Layout: 48 bits unix milliseconds, version, 26 bits counter (rand_a and the
  * first 14 bits of rand_b), 48 random bits. The counter starts at a random value in its lower half
- * in each new millisecond (RFC 9562, 6.2, method 1). While the clock stands still or has gone
+ * in each new millisecond (RFC 9562, 6.2, method 1). While the clock does not advance or has gone
  * backwards the last millisecond is used on; a counter that is used up moves it ahead by one.
  *
  * PAWL_ELIMIT: the time is past 2^48 ms (the year 10889); the entropy's own errors. A time before
@@ -109,7 +120,7 @@ PAWL_MUST_CHECK int pawl__id_short(struct pawl_id_source *source, int64_t unix_m
 PAWL_MUST_CHECK int pawl__id_random(struct pawl_id_source *source, char out[PAWL_ID_SHORT_SIZE],
                                     struct pawl_error *err);
 
-/* `size_bytes` random bytes from the same pool (or seed), for whoever needs a few. */
+/* `size_bytes` random bytes from the same pool (or seed), for other uses that need a few. */
 PAWL_MUST_CHECK int pawl__id_random_bytes(struct pawl_id_source *source, void *out,
                                           size_t size_bytes, struct pawl_error *err);
 
@@ -132,7 +143,7 @@ int64_t pawl__uuid_unix_ms(const struct pawl_uuid *uuid);
 
 /*
  * When a short id was made, in unix milliseconds; -1 when `text` is not 16 lower-case digits of
- * a positive number. It cannot tell Elsa's random ids of 16 digits apart.
+ * a positive number. It cannot recognise Elsa's random ids of 16 digits.
  */
 int64_t pawl__id_short_unix_ms(struct pawl_str text);
 

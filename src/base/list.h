@@ -98,7 +98,7 @@ static inline struct pawl_list_link *pawl__list_first(const struct pawl_list *li
     return pawl__list_empty(list) ? NULL : list->head.next;
 }
 
-/* Removes and answers the first link; NULL when empty. */
+/* Removes and returns the first link; NULL when empty. */
 static inline struct pawl_list_link *pawl__list_pop_front(struct pawl_list *list)
 {
     struct pawl_list_link *first = pawl__list_first(list);

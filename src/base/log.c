@@ -106,7 +106,7 @@ static bool try_piece(struct pawl_log_line *line, const struct pawl_log_format_o
     return false;
 }
 
-/* Answers whether the whole field is in the line. */
+/* Returns whether the whole field is in the line. */
 static bool put_field(struct pawl_log_line *line, const struct pawl_log_format_ops *ops,
                       const struct pawl_log_field *field)
 {

@@ -41,7 +41,7 @@ static inline struct pawl_log_field pawl__log_str(const char *key, struct pawl_s
  */
 void pawl__printable(struct pawl_buf *out, struct pawl_str s, bool quoted);
 
-/* The same for the character at *pos, which moves behind it. Answers how many bytes. */
+/* The same for the character at *pos, which moves behind it. Returns how many bytes. */
 #define PAWL_PRINTABLE_MAX 8
 size_t pawl__printable_next(struct pawl_str s, size_t *pos, bool quoted,
                             char out[PAWL_PRINTABLE_MAX]);

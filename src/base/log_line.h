@@ -6,9 +6,9 @@
 #ifndef PAWL_BASE_LOG_LINE_H
 #define PAWL_BASE_LOG_LINE_H
 
-#include "base/datetime.h"
-#include "base/json.h"
+#include "base/json/json.h"
 #include "base/log.h"
+#include "base/time/datetime.h"
 
 struct pawl_log_line {
     struct pawl_buf out;

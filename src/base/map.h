@@ -12,7 +12,7 @@
 #ifndef PAWL_BASE_MAP_H
 #define PAWL_BASE_MAP_H
 
-#include "base/siphash.h"
+#include "base/hash/siphash.h"
 #include "base/str.h"
 
 #include <pawl/ext/env.h>
@@ -50,7 +50,7 @@ bool pawl__map_has(const struct pawl_map *map, struct pawl_str key);
  * map is as before. */
 PAWL_MUST_CHECK int pawl__map_put(struct pawl_map *map, struct pawl_str key, void *value);
 
-/* Removes and answers the value; NULL when there was none. */
+/* Removes and returns the value; NULL when there was none. */
 void *pawl__map_remove(struct pawl_map *map, struct pawl_str key);
 
 /* For PAWL_MAP_FOR_EACH: the first live entry at or behind number `from`; NULL at the end. */

@@ -60,7 +60,7 @@ struct pawl_str pawl__str_slice(struct pawl_str s, size_t from, size_t to);
 
 /*
  * UTF-8, strictly: no overlong forms, no surrogates, nothing past U+10FFFF.
- * pawl__utf8_valid_prefix answers how many leading bytes are valid: s.len when all are.
+ * pawl__utf8_valid_prefix returns how many leading bytes are valid: s.len when all are.
  */
 size_t pawl__utf8_valid_prefix(struct pawl_str s);
 static inline bool pawl__utf8_valid(struct pawl_str s)
@@ -74,7 +74,15 @@ static inline bool pawl__utf8_valid(struct pawl_str s)
  */
 uint32_t pawl__utf8_next(struct pawl_str s, size_t *pos);
 
-/* Writes 1 to 4 bytes; `code_point` must be a scalar value. Answers how many. */
+/* At most so many bytes of it, cut between characters. */
+static inline struct pawl_str pawl__utf8_cut(struct pawl_str s, size_t bytes_max)
+{
+    if (s.len > bytes_max)
+        s.len = pawl__utf8_valid_prefix(pawl__str_make(s.ptr, bytes_max));
+    return s;
+}
+
+/* Writes 1 to 4 bytes; `code_point` must be a scalar value. Returns how many. */
 size_t pawl__utf8_encode(uint32_t code_point, char out[4]);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* "Did you mean": the nearest name to a word that is none. */
+/* "Did you mean": the known name nearest to an unknown word. */
 #include "base/suggest.h"
 
 #include "base/str.h"

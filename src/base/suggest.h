@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* "Did you mean": the name that was probably meant by a word that is none. */
+/* "Did you mean": the known name that an unknown word probably meant. */
 #ifndef PAWL_BASE_SUGGEST_H
 #define PAWL_BASE_SUGGEST_H
 

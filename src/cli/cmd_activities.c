@@ -7,70 +7,37 @@
 
 #include "base/error.h"
 #include "base/suggest.h"
-#include "cli/definitions.h"
-#include "cli/output.h"
-#include "engine/descriptor.h"
-
-#include <stdlib.h>
+#include "cli/command/output.h"
+#include "operations/offline.h"
 
 #define JSON_MAX ((size_t)64 << 20)
 
 /* ---- all --------------------------------------------------------------------------------- */
 
-/* By category, then by name. */
-static int compare(const void *a, const void *b)
-{
-    const struct pawl_activity *left = *(const struct pawl_activity *const *)a;
-    const struct pawl_activity *right = *(const struct pawl_activity *const *)b;
-    int order = pawl__str_compare(pawl__str(left->category), pawl__str(right->category));
-
-    return order != 0 ? order : strcmp(left->type, right->type);
-}
-
-static int list_types(struct pawl_cli *cli, const struct pawl_engine *engine,
-                      const struct pawl_activity ***out, size_t *count, struct pawl_error *err)
-{
-    const struct pawl_activity **list = pawl__arena_alloc_array(
-        &cli->arena, engine->activities.live_count, sizeof(struct pawl_activity *));
-    const struct pawl_map_entry *entry;
-
-    if (!list)
-        return pawl__error_code(err, cli->arena.status);
-    *count = 0;
-    PAWL_MAP_FOR_EACH (entry, &engine->activities) {
-        list[(*count)++] = entry->value;
-    }
-    qsort(list, *count, sizeof(struct pawl_activity *), compare);
-    *out = list;
-    return PAWL_OK;
-}
-
-static void show_list(struct pawl_cli *cli, const struct pawl_activity *const *list, size_t count)
+static void show_list(struct pawl_cli *cli, const struct pawl_type_info *list, size_t count)
 {
     const char *category = NULL;
 
     for (size_t i = 0; i < count; i++) {
-        const struct pawl_activity *activity = list[i];
+        const struct pawl_type_info *info = &list[i];
 
-        if (activity->flags & PAWL_ACTIVITY_NOT_BROWSABLE && !pawl__cli_flag(&cli->args, "all"))
+        if (!info->is_browsable && !pawl__cli_flag(&cli->args, "all"))
             continue;
-        if (!category || strcmp(category, activity->category ? activity->category : "") != 0) {
+        if (!category || strcmp(category, info->category ? info->category : "") != 0) {
             if (category)
                 pawl__cli_print(&cli->out, "\n");
             pawl__cli_print(&cli->out, "%s%s%s\n", pawl__cli_style(&cli->out, PAWL_CLI_BOLD),
-                            activity->category ? activity->category : "Other",
+                            info->category ? info->category : "Other",
                             pawl__cli_style(&cli->out, PAWL_CLI_PLAIN));
-            category = activity->category ? activity->category : "";
+            category = info->category ? info->category : "";
         }
-        pawl__cli_print(&cli->out, "  %-28s %-8s %s\n", activity->type,
-                        activity->kind == PAWL_ACTIVITY_ACTION ? ""
-                                                               : pawl__descriptor_kind(activity),
-                        activity->description ? activity->description : "");
+        pawl__cli_print(&cli->out, "  %-28s %-8s %s\n", info->type,
+                        info->is_action ? "" : info->kind,
+                        info->description ? info->description : "");
     }
 }
 
-static int show_list_json(struct pawl_cli *cli, const struct pawl_activity *const *list,
-                          size_t count)
+static int show_list_json(struct pawl_cli *cli, const struct pawl_type_info *list, size_t count)
 {
     struct pawl_json_writer json;
     struct pawl_buf buf;
@@ -81,7 +48,7 @@ static int show_list_json(struct pawl_cli *cli, const struct pawl_activity *cons
     pawl__json_write_key_text(&json, "items");
     pawl__json_write_begin_array(&json);
     for (size_t i = 0; i < count; i++)
-        pawl__descriptor_write(&json, list[i]);
+        pawl__offline_type_write(&json, &list[i]);
     pawl__json_write_end_array(&json);
     pawl__json_write_key_text(&json, "count");
     pawl__json_write_int(&json, (int64_t)count);
@@ -98,90 +65,85 @@ static void show_heading(struct pawl_cli *cli, const char *text)
 }
 
 /* The name as definitions write it. */
-static void show_key(struct pawl_cli *cli, const char *name, const struct pawl_type *type)
+static void show_key(struct pawl_cli *cli, const struct pawl_type_member *member)
 {
-    struct pawl_buf alias;
-
-    pawl__buf_init(&alias, &cli->env->alloc, 1 << 16);
-    if (type)
-        pawl__type_write(&alias, type);
-    pawl__cli_print(&cli->out, "  %c%-25s %-16s", name[0] | 0x20, name + 1, pawl__buf_cstr(&alias));
-    pawl__buf_release(&alias);
+    pawl__cli_print(&cli->out, "  %c%-25s %-16s", member->name[0] | 0x20, member->name + 1,
+                    member->type ? member->type : "");
 }
 
-static void show_inputs(struct pawl_cli *cli, const struct pawl_activity *activity)
+static void show_inputs(struct pawl_cli *cli, const struct pawl_type_info *info)
 {
     show_heading(cli, "Inputs");
-    for (uint32_t i = 0; i < activity->input_count; i++) {
-        const struct pawl_input_descriptor *input = &activity->inputs[i];
+    for (uint32_t i = 0; i < info->input_count; i++) {
+        const struct pawl_type_member *input = &info->inputs[i];
 
-        show_key(cli, input->name, input->type);
+        show_key(cli, input);
         pawl__cli_print(&cli->out, " %s", input->description ? input->description : "");
         if (input->default_json)
             pawl__cli_print(&cli->out, " (default %s)", input->default_json);
-        if (input->flags & PAWL_INPUT_REQUIRED)
+        if (input->is_required)
             pawl__cli_print(&cli->out, " (required)");
-        if (input->flags & PAWL_INPUT_NAKED)
+        if (input->is_naked)
             pawl__cli_print(&cli->out, " (a plain value, not an expression)");
         pawl__cli_print(&cli->out, "\n");
     }
 }
 
-static void show_one(struct pawl_cli *cli, const struct pawl_activity *activity)
+static void show_one(struct pawl_cli *cli, const struct pawl_type_info *info)
 {
-    pawl__cli_print(
-        &cli->out, "%s%s%s  version %u, %s, %s\n", pawl__cli_style(&cli->out, PAWL_CLI_BOLD),
-        activity->type, pawl__cli_style(&cli->out, PAWL_CLI_PLAIN), activity->version,
-        pawl__descriptor_kind(activity), activity->category ? activity->category : "Other");
-    if (activity->description)
-        pawl__cli_print(&cli->out, "%s\n", activity->description);
-    if (activity->input_count > 0)
-        show_inputs(cli, activity);
-    if (activity->output_count > 0)
+    pawl__cli_print(&cli->out, "%s%s%s  version %u, %s, %s\n",
+                    pawl__cli_style(&cli->out, PAWL_CLI_BOLD), info->type,
+                    pawl__cli_style(&cli->out, PAWL_CLI_PLAIN), info->version, info->kind,
+                    info->category ? info->category : "Other");
+    if (info->description)
+        pawl__cli_print(&cli->out, "%s\n", info->description);
+    if (info->input_count > 0)
+        show_inputs(cli, info);
+    if (info->output_count > 0)
         show_heading(cli, "Outputs");
-    for (uint32_t i = 0; i < activity->output_count; i++) {
-        show_key(cli, activity->outputs[i].name, activity->outputs[i].type);
+    for (uint32_t i = 0; i < info->output_count; i++) {
+        show_key(cli, &info->outputs[i]);
         pawl__cli_print(&cli->out, " %s\n",
-                        activity->outputs[i].description ? activity->outputs[i].description : "");
+                        info->outputs[i].description ? info->outputs[i].description : "");
     }
-    if (activity->port_count > 0)
+    if (info->port_count > 0)
         show_heading(cli, "Ports");
-    for (uint32_t i = 0; i < activity->port_count; i++) {
-        const struct pawl_port_descriptor *port = &activity->ports[i];
+    for (uint32_t i = 0; i < info->port_count; i++) {
+        const struct pawl_type_member *port = &info->ports[i];
 
         pawl__cli_print(&cli->out, "  %-26s %s\n", port->name,
-                        port->flow   ? "an outcome"
-                        : port->many ? "a list of activities"
-                                     : "an activity");
+                        port->is_outcome ? "an outcome"
+                        : port->is_list  ? "a list of activities"
+                                         : "an activity");
     }
 }
 
-static int show_one_json(struct pawl_cli *cli, const struct pawl_activity *activity)
+static int show_one_json(struct pawl_cli *cli, const struct pawl_type_info *info)
 {
     struct pawl_json_writer json;
     struct pawl_buf buf;
 
     pawl__buf_init(&buf, &cli->env->alloc, JSON_MAX);
     pawl__json_writer_init(&json, &buf, PAWL_JSON_ESCAPE_MINIMAL, 2);
-    pawl__descriptor_write(&json, activity);
+    pawl__offline_type_write(&json, info);
     return pawl__cli_write_json(cli, &buf);
 }
 
 /* By the whole type, or by its last part; without case. */
-static const struct pawl_activity *find(const struct pawl_activity *const *list, size_t count,
-                                        const char *name)
+static const struct pawl_type_info *find(const struct pawl_type_info *list, size_t count,
+                                         const char *name)
 {
     for (size_t i = 0; i < count; i++) {
-        if (pawl__str_equal_nocase(pawl__str(list[i]->type), pawl__str(name)) ||
-            pawl__str_equal_nocase(pawl__descriptor_name(list[i]), pawl__str(name)))
-            return list[i];
+        if (pawl__str_equal_nocase(pawl__str(list[i].type), pawl__str(name)) ||
+            pawl__str_equal_nocase(list[i].name, pawl__str(name)))
+            return &list[i];
     }
     return NULL;
 }
 
 /* ---- the command ------------------------------------------------------------------------- */
 
-static int fail_unknown(struct pawl_cli *cli, const struct pawl_activity *const *list, size_t count,
+static int fail_unknown(struct pawl_cli *cli, const struct pawl_type_info *list, size_t count,
                         const char *name)
 {
     const char **types = pawl__arena_alloc_array(&cli->arena, count + 1, sizeof(char *));
@@ -190,7 +152,7 @@ static int fail_unknown(struct pawl_cli *cli, const struct pawl_activity *const 
 
     if (types) {
         for (size_t i = 0; i < count; i++)
-            types[i] = strchr(name, '.') ? list[i]->type : pawl__descriptor_name(list[i]).ptr;
+            types[i] = strchr(name, '.') ? list[i].type : list[i].name.ptr;
         types[count] = NULL;
         near = pawl__suggest(name, types);
     }
@@ -202,15 +164,14 @@ static int fail_unknown(struct pawl_cli *cli, const struct pawl_activity *const 
     return pawl__cli_fail(cli, &err, "'pawl activities' lists all types");
 }
 
-static int run_with(struct pawl_cli *cli, const struct pawl_engine *engine)
+static int run_with(struct pawl_cli *cli, struct pawl_offline *offline)
 {
     bool as_json = pawl__cli_flag(&cli->args, "json");
-    const struct pawl_activity **list = NULL;
-    const struct pawl_activity *one;
+    const struct pawl_type_info *list = NULL, *one;
     struct pawl_error err;
     size_t count = 0;
 
-    if (list_types(cli, engine, &list, &count, &err) != PAWL_OK)
+    if (pawl__offline_types(offline, &list, &count, &err) != PAWL_OK)
         return pawl__cli_fail(cli, &err, NULL);
     if (cli->args.operand_count == 0 && as_json)
         return show_list_json(cli, list, count);
@@ -229,23 +190,23 @@ static int run_with(struct pawl_cli *cli, const struct pawl_engine *engine)
 
 static int run(struct pawl_cli *cli)
 {
-    struct pawl_engine engine;
+    struct pawl_offline *offline = NULL;
     struct pawl_error err = PAWL_ERROR_INIT;
     int code;
 
-    if (pawl__cli_vocabulary(cli, &engine, &err) == PAWL_OK)
-        code = run_with(cli, &engine);
+    if (pawl__offline_open(cli->env, &cli->arena, &offline, &err) == PAWL_OK)
+        code = run_with(cli, offline);
     else
         code = pawl__cli_fail(cli, &err, NULL);
-    pawl__engine_release(&engine);
+    pawl__offline_close(offline);
     return code;
 }
 
 static const struct pawl_cli_option options[] = {
     {.name = "json",
      .kind = PAWL_CLI_FLAG,
-     .help = "Print descriptors in the shape of the API, one or all"},
-    {.name = "all", .kind = PAWL_CLI_FLAG, .help = "Also those that designers do not show"},
+     .help = "Print one or all descriptors as JSON, as the API does"},
+    {.name = "all", .kind = PAWL_CLI_FLAG, .help = "Also types that designers hide"},
     {.name = NULL},
 };
 

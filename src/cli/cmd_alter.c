@@ -4,8 +4,9 @@
 
 #include "base/buf.h"
 #include "base/error.h"
-#include "cli/instances.h"
-#include "cli/output.h"
+#include "cli/command/instances.h"
+#include "cli/command/output.h"
+#include "operations/instances.h"
 
 #define OUTPUT_MAX ((size_t)256 << 20)
 
@@ -29,6 +30,7 @@ static int retry(struct pawl_cli_session *session, struct pawl_error *err)
 {
     struct pawl_cli *cli = session->cli;
     size_t count = 0, at = 0, i = 0;
+    struct pawl_op op = pawl__cli_session_op(session, err);
     struct pawl_outcome outcome;
     struct pawl_str *ids;
     const char *id;
@@ -44,8 +46,7 @@ static int retry(struct pawl_cli_session *session, struct pawl_error *err)
     for (at = 0; (id = pawl__cli_next(&cli->args, "activity", &at)) != NULL; i++)
         ids[i] = pawl__str(id);
     session->as_json = pawl__cli_flag(&cli->args, "json");
-    status = pawl__runtime_retry(session->runtime, instance_id(session), ids, count, &outcome,
-                                 pawl__cli_session_deadline(session), err);
+    status = pawl__op_instances_retry(&op, instance_id(session), ids, count, &outcome);
     if (status == PAWL_OK)
         status = pawl__cli_session_drain(session, err);
     return status == PAWL_OK ? pawl__cli_show_instance(session, instance_id(session), err)
@@ -62,7 +63,7 @@ static const struct pawl_cli_option retry_options[] = {
      .letter = 'a',
      .kind = PAWL_CLI_TEXT,
      .arg = "ID",
-     .help = "Only this activity, or this execution of one; without it, all that have faulted",
+     .help = "Only this activity, or this execution of it (default: all that have faulted)",
      .repeatable = true},
     {.name = "json", .kind = PAWL_CLI_FLAG, .help = "Print its state as a JSON object"},
     PAWL_CLI_CONFIGURE_OPTIONS,
@@ -71,40 +72,28 @@ static const struct pawl_cli_option retry_options[] = {
 
 const struct pawl_cli_command pawl__cli_retry = {
     .name = "retry",
-    .summary = "Run activities that have faulted once more, or an instance that was set aside",
+    .summary = "Run faulted activities again, or an instance that was set aside",
     .operands = "INSTANCE",
-    .help =
-        "An instance that could not be loaded or run goes on where it stands ('pawl ps --aside'\n"
-        "lists them, 'pawl why' tells the reason).\n\n"
-        "Reopens a faulted instance; its journal says so. What went wrong stays among its\n"
-        "incidents. 'pawl alter' mends a variable first, or moves it to another version.\n",
+    .help = "An instance that could not be loaded or run continues where it stopped ('pawl ps\n"
+            "--aside' lists them, 'pawl why' gives the reason).\n\n"
+            "Reopens a faulted instance and records that in its journal. Its incidents are kept.\n"
+            "Use 'pawl alter' first to correct a variable or to migrate it to another version.\n",
     .options = retry_options,
     .run = run_retry,
 };
 
 /* ---- alter --------------------------------------------------------------------------------- */
 
-/* JSON as it stands, or a file with it. One alteration is an array of one. */
+/* JSON as it stands, or a file with it. */
 static int read_alterations(struct pawl_cli *cli, struct pawl_json *out, struct pawl_error *err)
 {
     const char *operand = cli->args.operands[1];
     struct pawl_str text = pawl__str(operand);
-    struct pawl_json read, list = pawl__json_array();
     int status = PAWL_OK;
 
     if (operand[0] != '[' && operand[0] != '{')
         status = pawl__cli_read(cli, &cli->arena, operand, &text, err);
-    if (status == PAWL_OK)
-        status = pawl__json_parse(&cli->arena, text, NULL, &read, NULL, err);
-    if (status != PAWL_OK)
-        return status;
-    if (!pawl__json_is(&read, PAWL_JSON_OBJECT)) {
-        *out = read;
-        return PAWL_OK;
-    }
-    status = pawl__json_append(&cli->arena, &list, read);
-    *out = list;
-    return status == PAWL_OK ? PAWL_OK : pawl__error_code(err, status);
+    return status == PAWL_OK ? pawl__json_parse(&cli->arena, text, NULL, out, NULL, err) : status;
 }
 
 static int show_log(struct pawl_cli *cli, const struct pawl_json *log)
@@ -127,22 +116,21 @@ static int show_log(struct pawl_cli *cli, const struct pawl_json *log)
 static int alter(struct pawl_cli_session *session, struct pawl_error *err)
 {
     struct pawl_cli *cli = session->cli;
+    struct pawl_op op = pawl__cli_session_op(session, err);
     bool dry_run = pawl__cli_flag(&cli->args, "dry-run");
-    struct pawl_json alterations, log = pawl__json_array();
-    struct pawl_outcome outcome;
+    struct pawl_instance_altered altered;
+    struct pawl_json alterations;
     int status = read_alterations(cli, &alterations, err);
 
     session->as_json = pawl__cli_flag(&cli->args, "json");
     if (status != PAWL_OK)
         return pawl__cli_fail(cli, err, pawl__cli_read_hint(status));
-    status =
-        pawl__runtime_alter(session->runtime, instance_id(session), &alterations, dry_run,
-                            &cli->arena, &log, &outcome, pawl__cli_session_deadline(session), err);
+    status = pawl__op_instances_alter(&op, instance_id(session), &alterations, dry_run, &altered);
     if (status == PAWL_OK && !dry_run)
         status = pawl__cli_session_drain(session, err);
     if (status != PAWL_OK)
         return failed(session, err);
-    return show_log(cli, &log);
+    return show_log(cli, &altered.log);
 }
 
 static int run_alter(struct pawl_cli *cli)
@@ -153,7 +141,7 @@ static int run_alter(struct pawl_cli *cli)
 static const struct pawl_cli_option alter_options[] = {
     {.name = "dry-run",
      .kind = PAWL_CLI_FLAG,
-     .help = "Say what would be altered, and alter nothing"},
+     .help = "Show what would be altered, and alter nothing"},
     {.name = "json", .kind = PAWL_CLI_FLAG, .help = "Print what was altered as a JSON array"},
     PAWL_CLI_CONFIGURE_OPTIONS,
     {.name = NULL},
@@ -164,14 +152,14 @@ const struct pawl_cli_command pawl__cli_alter = {
     .summary = "Change an instance by hand: variables, version, activities",
     .operands = "INSTANCE FILE|JSON",
     .help =
-        "A JSON array of alterations, of which all are applied or none:\n"
+        "A JSON array of alterations; either all of them are applied or none:\n"
         "  {\"type\":\"Migrate\",\"targetVersion\":2}\n"
         "  {\"type\":\"ModifyVariable\",\"variableId\":\"ID\",\"value\":...}\n"
         "  {\"type\":\"ScheduleActivity\",\"activityId\":\"ID\"}      or \"activityInstanceId\"\n"
         "  {\"type\":\"CancelActivity\",\"activityId\":\"ID\"}        or \"activityInstanceId\"\n"
         "  {\"type\":\"Cancel\"}\n"
         "  {\"type\":\"Retry\",\"activityIds\":[\"ID\"]}              without ids: all\n"
-        "Then what they scheduled runs. The journal says what was altered.\n",
+        "Then the activities that they scheduled run. The journal records what was altered.\n",
     .options = alter_options,
     .run = run_alter,
 };

@@ -6,8 +6,8 @@
  */
 #include "cli/commands.h"
 
-#include "cli/help.h"
-#include "cli/output.h"
+#include "cli/command/help.h"
+#include "cli/command/output.h"
 
 static const char head[] =
     "# Completion of pawl in bash, made by 'pawl completion bash'. To use it:\n"

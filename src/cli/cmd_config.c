@@ -3,9 +3,9 @@
 #include "cli/commands.h"
 
 #include "base/error.h"
-#include "base/json.h"
-#include "cli/configure.h"
-#include "cli/output.h"
+#include "base/json/json.h"
+#include "cli/command/output.h"
+#include "cli/session/configure.h"
 #include "host/features.h"
 
 #define OUTPUT_MAX ((size_t)16 << 20)
@@ -238,13 +238,12 @@ static const struct pawl_cli_option options[] = {
 
 const struct pawl_cli_command pawl__cli_config = {
     .name = "config",
-    .summary = "Show the settings, where they come from, and the services composed of them",
-    .help =
-        "Nothing is started or opened. Values come, from the weakest to the strongest, from\n"
-        "defaults, files of 'key = value' lines, environment variables and options; http.deny\n"
-        "adds up. The files are /etc/pawl/pawl.conf, then the one that --config or PAWL_CONFIG\n"
-        "names, else ~/.config/pawl/pawl.conf and ./pawl.conf. Each value is shown with its\n"
-        "origin. Passwords in URIs are not shown; '-' is what is not set.\n",
+    .summary = "Show the settings, where they come from, and the services they select",
+    .help = "Nothing is started or opened. Values come from defaults, files of 'key = value'\n"
+            "lines, environment variables and options; later ones override earlier ones, except\n"
+            "that http.deny accumulates. The files are /etc/pawl/pawl.conf, then the one that\n"
+            "--config or PAWL_CONFIG names, else ~/.config/pawl/pawl.conf and ./pawl.conf. Each\n"
+            "value is shown with its origin, '-' if not set. Passwords in URIs are not shown.\n",
     .options = options,
     .run = run,
 };

@@ -3,8 +3,12 @@
 #include "cli/commands.h"
 
 #include "base/error.h"
-#include "cli/listing.h"
-#include "cli/output.h"
+#include "cli/command/listing.h"
+#include "cli/command/output.h"
+#include "views/letters.h"
+
+/* Letters that one operation replays or deletes. */
+#define BATCH 100u
 
 static int failed(struct pawl_cli_session *session, struct pawl_error *err)
 {
@@ -13,67 +17,47 @@ static int failed(struct pawl_cli_session *session, struct pawl_error *err)
                                                       : pawl__cli_session_hint(err->code));
 }
 
-static struct pawl_json letter_json(struct pawl_builder *b, const struct pawl_dead_letter_row *row)
-{
-    struct pawl_json one = pawl__json_object();
-
-    pawl__cli_put(b, &one, "id", row->id);
-    pawl__cli_put(b, &one, "kind", row->kind);
-    pawl__cli_put(b, &one, "reason", row->reason);
-    pawl__cli_put(b, &one, "error", row->error);
-    pawl__cli_put(b, &one, "instanceId", row->instance_id);
-    pawl__cli_put(b, &one, "bookmarkId", row->bookmark_id);
-    pawl__cli_put(b, &one, "hash", row->hash);
-    pawl__cli_put(b, &one, "correlationId", row->correlation_id);
-    pawl__cli_put_time(b, &one, "createdAt", row->created_us);
-    pawl__cli_put_time(b, &one, "deadAt", row->dead_us);
-    pawl__build_int(b, &one, "attempts", row->attempts);
-    pawl__cli_put_time(b, &one, "attemptedAt", row->attempted_us);
-    pawl__build(b, &one, "canReplay", pawl__json_bool(row->can_replay && row->replayed_us == 0));
-    pawl__cli_put_time(b, &one, "replayedAt", row->replayed_us);
-    pawl__cli_put(b, &one, "replayedAs", row->replayed_id);
-    return one;
-}
-
 /* ---- list ---------------------------------------------------------------------------------- */
 
-static void make_query(const struct pawl_cli_args *args, struct pawl_cli_list *list)
+/* Those that the options name, without a page. */
+static struct pawl_letter_query query_of(const struct pawl_cli_args *args)
 {
-    pawl__cli_list_init(list, args, PAWL_TABLE_DEAD_LETTERS, "dead_us",
-                        PAWL_QUERY_BRIEF | PAWL_QUERY_DESCENDING);
-    pawl__cli_list_text(list, "instance_id", pawl__cli_text(args, "instance", NULL));
-    pawl__cli_list_text(list, "kind", pawl__cli_text(args, "kind", NULL));
+    return (struct pawl_letter_query){
+        .instance_id = pawl__str(pawl__cli_text(args, "instance", "")),
+        .kind = pawl__str(pawl__cli_text(args, "kind", "")),
+    };
 }
 
 static int list(struct pawl_cli_session *session, struct pawl_error *err)
 {
     static const struct pawl_cli_column columns[] = {
         {.title = "LETTER", .key = "id"},
-        {.title = "DIED", .key = "deadAt", .is_time = true},
+        {.title = "DIED", .key = "deadLetteredAt", .is_time = true},
         {.title = "KIND", .key = "kind"},
         {.title = "REASON", .key = "reason"},
-        {.title = "INSTANCE", .key = "instanceId"},
+        {.title = "INSTANCE", .key = "workflowInstanceId"},
         {.title = "REPLAYED", .key = "replayedAt", .is_time = true},
-        {.title = "ERROR", .key = "error"},
+        {.title = "ERROR", .key = "lastErrorMessage"},
         {.title = NULL},
     };
     struct pawl_cli *cli = session->cli;
+    const struct pawl_op op = pawl__cli_session_op(session, err);
+    struct pawl_letter_query query = query_of(&cli->args);
     struct pawl_builder b = {.arena = &cli->arena};
     struct pawl_json rows = pawl__json_array();
-    struct pawl_cli_list list;
-    struct pawl_rows found;
+    struct pawl_letter_list found = {.count = 0};
     int status;
 
-    make_query(&cli->args, &list);
-    if (pawl__cli_flag(&cli->args, "open"))
-        pawl__cli_list_int(&list, "replayed_us", PAWL_EQ, 0);
-    status = pawl__cli_list_find(session, &list, &cli->arena, &found, err);
-    for (size_t i = 0; status == PAWL_OK && i < found.count; i++)
-        pawl__build_append(&b, &rows,
-                           letter_json(&b, &((const struct pawl_dead_letter_row *)found.rows)[i]));
+    query.is_open = pawl__cli_flag(&cli->args, "open");
+    if (strcmp(pawl__cli_text(&cli->args, "sort", "died"), "created") == 0)
+        query.sort = PAWL_LETTERS_BY_CREATED;
+    query.page = pawl__cli_page(&cli->args);
+    status = pawl__op_letters_list(&op, &query, &found);
+    for (size_t i = 0; i < found.count; i++)
+        pawl__build_append(&b, &rows, pawl__view_letter(&b, &found.rows[i]));
     if (status == PAWL_OK && b.status != PAWL_OK)
         status = pawl__error_code(err, b.status);
-    return status == PAWL_OK ? pawl__cli_list_show(cli, &rows, found.total, columns)
+    return status == PAWL_OK ? pawl__cli_page_show(cli, &rows, &found.page, columns)
                              : failed(session, err);
 }
 
@@ -87,28 +71,15 @@ static int run_list(struct pawl_cli *cli)
 static int show(struct pawl_cli_session *session, struct pawl_error *err)
 {
     struct pawl_cli *cli = session->cli;
+    const struct pawl_op op = pawl__cli_session_op(session, err);
     struct pawl_builder b = {.arena = &cli->arena};
-    struct pawl_cli_list list;
-    struct pawl_rows rows;
+    struct pawl_dead_letter_row row;
     struct pawl_json one;
-    int status;
 
-    pawl__cli_list_all(&list, PAWL_TABLE_DEAD_LETTERS, NULL, 0);
-    pawl__cli_list_text(&list, "id", cli->args.operands[0]);
-    status = pawl__cli_list_find(session, &list, &cli->arena, &rows, err);
-    if (status == PAWL_OK && rows.count == 0)
-        status = pawl__error_set(err, PAWL_ENOTFOUND, "there is no dead letter %s",
-                                 cli->args.operands[0]);
-    if (status != PAWL_OK)
+    if (pawl__op_letter_show(&op, pawl__str(cli->args.operands[0]), &row) != PAWL_OK)
         return failed(session, err);
-    one = letter_json(&b, rows.rows);
-    pawl__cli_put_bytes(&b, &one, "payload",
-                        ((const struct pawl_dead_letter_row *)rows.rows)->payload);
-    if (b.status != PAWL_OK) {
-        (void)pawl__error_code(err, b.status);
-        return failed(session, err);
-    }
-    return pawl__cli_print_json(cli, &one, 2);
+    one = pawl__view_letter_whole(&b, &row);
+    return pawl__cli_print_built(cli, &b, &one, 2);
 }
 
 static int run_show(struct pawl_cli *cli)
@@ -127,28 +98,17 @@ static const struct pawl_cli_command show_command = {
 
 struct acting {
     struct pawl_cli_session *session;
-    int (*act)(struct pawl_runtime *runtime, struct pawl_str id, int64_t deadline_ns,
-               struct pawl_error *err);
+    bool replays; /* else it deletes */
     const char *done;
     struct pawl_builder b;
     struct pawl_json ids; /* of those it was done with */
 };
 
-static int act_on(struct acting *acting, struct pawl_str id, struct pawl_error *err)
+static void note_done(struct acting *acting, struct pawl_str id)
 {
-    struct pawl_cli *cli = acting->session->cli;
-    struct pawl_json text = pawl__json_null();
-    int status =
-        acting->act(acting->session->runtime, id, pawl__cli_session_deadline(acting->session), err);
-
-    if (status != PAWL_OK)
-        return status;
-    if (acting->b.status == PAWL_OK)
-        acting->b.status = pawl__json_string_copy(acting->b.arena, id, &text);
-    pawl__build_append(&acting->b, &acting->ids, text);
+    pawl__build_append(&acting->b, &acting->ids, pawl__json_string(id));
     if (!acting->session->as_json)
-        pawl__cli_print(&cli->out, "%s %.*s\n", acting->done, PAWL_STR_ARG(id));
-    return PAWL_OK;
+        pawl__cli_print(&acting->session->cli->out, "%s %.*s\n", acting->done, PAWL_STR_ARG(id));
 }
 
 static int act_on_named(struct acting *acting, struct pawl_error *err)
@@ -156,42 +116,55 @@ static int act_on_named(struct acting *acting, struct pawl_error *err)
     const struct pawl_cli_args *args = &acting->session->cli->args;
     int status = PAWL_OK;
 
-    for (size_t i = 0; i < args->operand_count && status == PAWL_OK; i++)
-        status = act_on(acting, pawl__str(args->operands[i]), err);
+    for (size_t i = 0; i < args->operand_count && status == PAWL_OK; i++) {
+        const struct pawl_op op = pawl__cli_session_op(acting->session, err);
+        struct pawl_str id = pawl__str(args->operands[i]), work_id;
+
+        status = acting->replays ? pawl__op_letter_replay(&op, id, &work_id)
+                                 : pawl__op_letter_drop(&op, id);
+        if (status == PAWL_OK)
+            note_done(acting, id);
+    }
     return status;
 }
 
-/* Page by page; those that cannot be, or that somebody else was faster with, are passed over. */
-static int act_on_all(struct acting *acting, bool only_open, struct pawl_error *err)
+static void note_batch(struct acting *acting, const struct pawl_letter_batch *batch)
 {
     struct pawl_cli *cli = acting->session->cli;
-    struct pawl_dead_letter_row last;
-    struct pawl_cli_list list;
-    struct pawl_rows rows;
+
+    for (size_t i = 0; i < batch->count; i++) {
+        if (batch->outcomes[i].status == PAWL_OK) {
+            note_done(acting, batch->outcomes[i].id);
+            continue;
+        }
+        pawl__cli_flush(&cli->out);
+        pawl__cli_print(&cli->err, "skipped: %.*s\n", PAWL_STR_ARG(batch->outcomes[i].message));
+    }
+}
+
+/* Batch by batch, the oldest first. */
+static int act_on_all(struct acting *acting, struct pawl_error *err)
+{
+    struct pawl_letter_query query = query_of(&acting->session->cli->args);
+    struct pawl_letter_batch batch;
     int status;
 
-    pawl__cli_list_all(&list, PAWL_TABLE_DEAD_LETTERS, NULL, PAWL_QUERY_BRIEF);
-    list.query.limit = PAWL_CLI_LIST_MAX;
-    pawl__cli_list_text(&list, "instance_id", pawl__cli_text(&cli->args, "instance", NULL));
-    pawl__cli_list_text(&list, "kind", pawl__cli_text(&cli->args, "kind", NULL));
-    if (only_open) {
-        pawl__cli_list_int(&list, "replayed_us", PAWL_EQ, 0);
-        pawl__cli_list_int(&list, "can_replay", PAWL_NE, 0);
-    }
+    query.page = (struct pawl_page_request){.limit = BATCH, .reversed = true};
     do {
-        status = pawl__cli_list_find(acting->session, &list, &cli->arena, &rows, err);
-        for (size_t i = 0; status == PAWL_OK && i < rows.count; i++) {
-            last = ((const struct pawl_dead_letter_row *)rows.rows)[i];
-            status = act_on(acting, last.id, err);
-            if (status != PAWL_ECONFLICT && status != PAWL_ENOTFOUND)
-                continue;
-            pawl__cli_flush(&cli->out);
-            pawl__cli_print(&cli->err, "skipped: %s\n", err->msg);
-            *err = (struct pawl_error)PAWL_ERROR_INIT;
-            status = PAWL_OK;
+        const struct pawl_op op = pawl__cli_session_op(acting->session, err);
+
+        status = acting->replays ? pawl__op_letters_replay(&op, &query, &batch)
+                                 : pawl__op_letters_drop(&op, &query, &batch);
+        if (status == PAWL_OK) {
+            note_batch(acting, &batch);
+            query.page.after = batch.next;
+            /* What was done is printed, also where an error ended it. */
+            if (batch.error.code != PAWL_OK) {
+                *err = batch.error;
+                status = batch.error.code;
+            }
         }
-        list.query.after = &last;
-    } while (status == PAWL_OK && rows.count == PAWL_CLI_LIST_MAX);
+    } while (status == PAWL_OK && batch.next.len > 0);
     return status;
 }
 
@@ -219,17 +192,17 @@ static int check_operands(struct pawl_cli *cli, struct pawl_error *err)
 
     if (all == (cli->args.operand_count > 0))
         return pawl__error_set(err, PAWL_EINVAL,
-                               all ? "ids and --all: one of them is enough"
-                                   : "ids of dead letters are missing, or --all");
+                               all ? "give ids or --all, not both"
+                                   : "give ids of dead letters, or --all");
     return PAWL_OK;
 }
 
-static int replay(struct pawl_cli_session *session, struct pawl_error *err)
+static int act(struct pawl_cli_session *session, bool replays, struct pawl_error *err)
 {
     struct pawl_cli *cli = session->cli;
     struct acting acting = {.session = session,
-                            .act = pawl__runtime_replay,
-                            .done = "replayed",
+                            .replays = replays,
+                            .done = replays ? "replayed" : "deleted",
                             .b = {.arena = &cli->arena},
                             .ids = pawl__json_array()};
     int status;
@@ -237,11 +210,16 @@ static int replay(struct pawl_cli_session *session, struct pawl_error *err)
     session->as_json = pawl__cli_flag(&cli->args, "json");
     if (check_operands(cli, err) != PAWL_OK)
         return pawl__cli_fail_usage(cli, err);
-    status = pawl__cli_flag(&cli->args, "all") ? act_on_all(&acting, true, err)
-                                               : act_on_named(&acting, err);
-    if (status == PAWL_OK && !pawl__cli_flag(&cli->args, "detach"))
+    status =
+        pawl__cli_flag(&cli->args, "all") ? act_on_all(&acting, err) : act_on_named(&acting, err);
+    if (status == PAWL_OK && replays && !pawl__cli_flag(&cli->args, "detach"))
         status = pawl__cli_session_drain(session, err);
     return finish(&acting, status, err);
+}
+
+static int replay(struct pawl_cli_session *session, struct pawl_error *err)
+{
+    return act(session, true, err);
 }
 
 static int run_replay(struct pawl_cli *cli)
@@ -252,40 +230,27 @@ static int run_replay(struct pawl_cli *cli)
 static const struct pawl_cli_option replay_options[] = {
     {.name = "all",
      .kind = PAWL_CLI_FLAG,
-     .help = "All that can be; with --instance or --kind, all of those"},
+     .help = "All that can be replayed; with --instance or --kind, all of those"},
     {.name = "detach",
      .letter = 'd',
      .kind = PAWL_CLI_FLAG,
-     .help = "Only make them due; a worker does the rest"},
+     .help = "Only make them due; a worker does the work"},
     {.name = NULL},
 };
 
 static const struct pawl_cli_command replay_command = {
     .name = "replay",
-    .summary = "Try work that was given up once more",
+    .summary = "Retry work that was given up",
     .operands = "[ID...]",
-    .help = "Each letter becomes work that is due, as if it were new, in one commit; it is marked\n"
-            "and cannot be replayed twice. What fails again becomes a letter of its own.\n",
+    .help = "Each letter becomes due work again, as if it were new, in one commit. The letter is\n"
+            "marked and cannot be replayed twice. Work that fails again becomes a new letter.\n",
     .options = replay_options,
     .run = run_replay,
 };
 
 static int remove_letters(struct pawl_cli_session *session, struct pawl_error *err)
 {
-    struct pawl_cli *cli = session->cli;
-    struct acting acting = {.session = session,
-                            .act = pawl__runtime_drop_letter,
-                            .done = "deleted",
-                            .b = {.arena = &cli->arena},
-                            .ids = pawl__json_array()};
-    int status;
-
-    session->as_json = pawl__cli_flag(&cli->args, "json");
-    if (check_operands(cli, err) != PAWL_OK)
-        return pawl__cli_fail_usage(cli, err);
-    status = pawl__cli_flag(&cli->args, "all") ? act_on_all(&acting, false, err)
-                                               : act_on_named(&acting, err);
-    return finish(&acting, status, err);
+    return act(session, false, err);
 }
 
 static int run_rm(struct pawl_cli *cli)
@@ -300,7 +265,7 @@ static const struct pawl_cli_option rm_options[] = {
 
 static const struct pawl_cli_command rm_command = {
     .name = "rm",
-    .summary = "Delete dead letters, whether they were replayed or not",
+    .summary = "Delete dead letters, replayed or not",
     .operands = "[ID...]",
     .options = rm_options,
     .run = run_rm,
@@ -315,14 +280,21 @@ static const struct pawl_cli_command *const commands[] = {
     NULL,
 };
 
+static const char *const sorts[] = {"died", "created", NULL};
+
 static const struct pawl_cli_option options[] = {
     {.name = "instance", .kind = PAWL_CLI_TEXT, .arg = "ID", .help = "Only those of this instance"},
     {.name = "kind",
      .kind = PAWL_CLI_TEXT,
      .arg = "KIND",
      .help = "Only those of this kind: stimulus, start, resume, timer, tick, …"},
-    {.name = "open", .kind = PAWL_CLI_FLAG, .help = "List those that were not replayed yet"},
-    PAWL_CLI_LIST_OPTIONS("the newest"),
+    {.name = "open", .kind = PAWL_CLI_FLAG, .help = "Only those that were not replayed yet"},
+    {.name = "sort",
+     .kind = PAWL_CLI_CHOICE,
+     .arg = "ORDER",
+     .choices = sorts,
+     .help = "Sort by when they died, or by when the work was created"},
+    PAWL_CLI_PAGE_OPTIONS("the newest"),
     PAWL_CLI_CONFIGURE_OPTIONS,
     {.name = NULL},
 };
@@ -331,9 +303,9 @@ const struct pawl_cli_command pawl__cli_deadletters = {
     .name = "deadletters",
     .summary = "List work that was given up; show, replay or delete it",
     .help =
-        "Work that keeps failing, and events that nobody waited for in time, are kept as dead\n"
-        "letters for somebody to look at. Once the cause is gone, 'pawl deadletters replay ID'\n"
-        "tries them again.\n",
+        "Work that keeps failing, and events that nothing waited for in time, are kept as dead\n"
+        "letters for an operator. Once the cause is fixed, 'pawl deadletters replay ID' tries\n"
+        "them again.\n",
     .options = options,
     .commands = commands,
     .run = run_list,

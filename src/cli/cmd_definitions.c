@@ -1,76 +1,56 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* `pawl definitions`: the definitions of a store; show, retract and rm one. */
-#include "cli/commands.h"
+/* `pawl definitions`: lists the definitions of a store; show, versions and export of one. */
+#include "cli/cmd_definitions.h"
 
 #include "base/error.h"
-#include "cli/listing.h"
-#include "cli/output.h"
+#include "cli/command/listing.h"
+#include "cli/command/output.h"
+#include "views/definitions.h"
 
-static int failed(struct pawl_cli_session *session, struct pawl_error *err)
+int pawl__cli_definitions_failed(struct pawl_cli_session *session, struct pawl_error *err)
 {
     return pawl__cli_fail(session->cli, err,
                           err->code == PAWL_ENOTFOUND ? "'pawl definitions' lists the definitions"
                                                       : pawl__cli_session_hint(err->code));
 }
 
+int pawl__cli_definitions_print(struct pawl_cli_session *session, const struct pawl_builder *b,
+                                const struct pawl_json *value, uint8_t indent,
+                                struct pawl_error *err)
+{
+    if (b->status == PAWL_OK)
+        return pawl__cli_print_json(session->cli, value, indent);
+    (void)pawl__error_code(err, b->status);
+    return pawl__cli_definitions_failed(session, err);
+}
+
+struct pawl_str pawl__cli_definitions_id(const struct pawl_cli_session *session)
+{
+    return pawl__str(session->cli->args.operands[0]);
+}
+
 /* ---- list ---------------------------------------------------------------------------------- */
 
-/* A definition has a latest version and perhaps a published one; what is listed goes by either. */
-struct listing {
-    struct pawl_rows rows;   /* one per definition */
-    struct pawl_rows others; /* their versions with the other flag */
-    bool by_published;
-};
+static const char *const sorts[] = {"id", "name", "created", NULL};
 
-static int find(struct pawl_cli_session *session, struct listing *listing, struct pawl_error *err)
+static void make_query(const struct pawl_cli *cli, struct pawl_definition_query *query)
 {
-    struct pawl_cli *cli = session->cli;
-    const struct pawl_definition_row *row;
-    struct pawl_cli_list list;
-    struct pawl_datum *ids;
-    int status;
+    const struct pawl_cli_args *args = &cli->args;
+    struct pawl_str sort = pawl__str(pawl__cli_text(args, "sort", "id"));
 
-    listing->by_published = pawl__cli_flag(&cli->args, "published");
-    pawl__cli_list_init(&list, &cli->args, PAWL_TABLE_DEFINITIONS, "definition_id",
-                        PAWL_QUERY_BRIEF);
-    pawl__cli_list_int(&list, listing->by_published ? "is_published" : "is_latest", PAWL_NE, 0);
-    if (pawl__cli_flag(&cli->args, "drafts"))
-        pawl__cli_list_int(&list, "is_published", PAWL_EQ, 0);
-    if (pawl__cli_text(&cli->args, "name", NULL)) {
-        pawl__cli_list_text(&list, "name", pawl__cli_text(&cli->args, "name", NULL));
-        list.conditions[list.query.condition_count - 1].compare = PAWL_CONTAINS;
-    }
-    status = pawl__cli_list_find(session, &list, &cli->arena, &listing->rows, err);
-    if (status != PAWL_OK || listing->rows.count == 0)
-        return status;
-    ids = pawl__arena_alloc_array(&cli->arena, listing->rows.count, sizeof *ids);
-    if (!ids)
-        return pawl__error_code(err, pawl__arena_status(&cli->arena));
-    row = listing->rows.rows;
-    for (size_t i = 0; i < listing->rows.count; i++)
-        ids[i] = (struct pawl_datum){.text = row[i].definition_id};
-    pawl__cli_list_all(&list, PAWL_TABLE_DEFINITIONS, NULL, PAWL_QUERY_BRIEF);
-    pawl__cli_list_int(&list, listing->by_published ? "is_latest" : "is_published", PAWL_NE, 0);
-    pawl__cli_list_in(&list, "definition_id", ids, listing->rows.count);
-    return pawl__cli_list_find(session, &list, &cli->arena, &listing->others, err);
-}
-
-static const struct pawl_definition_row *other_of(const struct listing *listing,
-                                                  struct pawl_str definition_id)
-{
-    const struct pawl_definition_row *rows = listing->others.rows;
-
-    for (size_t i = 0; i < listing->others.count; i++) {
-        if (pawl__str_equal(rows[i].definition_id, definition_id))
-            return &rows[i];
-    }
-    return NULL;
-}
-
-static void put_version(struct pawl_builder *b, struct pawl_json *one, const char *key,
-                        const struct pawl_definition_row *row)
-{
-    pawl__build(b, one, key, row ? pawl__json_int(row->version) : pawl__json_null());
+    *query = PAWL_DEFINITION_QUERY_ALL;
+    query->versions.pick =
+        pawl__cli_flag(args, "published") ? PAWL_VERSIONS_PUBLISHED : PAWL_VERSIONS_LATEST;
+    if (pawl__cli_flag(args, "drafts"))
+        query->is_published = 0;
+    query->name_contains = pawl__str(pawl__cli_text(args, "name", ""));
+    query->search = pawl__str(pawl__cli_text(args, "search", ""));
+    query->sort = pawl__str_is(sort, "name")      ? PAWL_DEFINITIONS_BY_NAME
+                  : pawl__str_is(sort, "created") ? PAWL_DEFINITIONS_BY_CREATED
+                                                  : PAWL_DEFINITIONS_BY_ID;
+    query->page.limit = (uint32_t)pawl__cli_number(args, "limit", PAWL_CLI_LIST_DEFAULT);
+    query->page.after = pawl__str(pawl__cli_text(args, "after", ""));
+    query->page.with_total = true;
 }
 
 static const char *flags_of(struct pawl_arena *arena, const struct pawl_definition_row *row)
@@ -80,24 +60,15 @@ static const char *flags_of(struct pawl_arena *arena, const struct pawl_definiti
                               row->is_system ? "system " : "");
 }
 
-static void add_row(struct pawl_builder *b, const struct listing *listing,
-                    const struct pawl_definition_row *row, struct pawl_json *rows)
+/* For people the flags are one column. */
+static void add_row(struct pawl_builder *b, const struct pawl_cli *cli,
+                    const struct pawl_definition_pair *pair, struct pawl_json *rows)
 {
-    const struct pawl_definition_row *other = other_of(listing, row->definition_id);
-    const struct pawl_definition_row *latest = listing->by_published && other ? other : row;
-    const struct pawl_definition_row *published = listing->by_published ? row : other;
-    const char *flags = flags_of(b->arena, latest);
-    struct pawl_json one = pawl__json_object();
+    struct pawl_json one = pawl__view_definition_pair(b, pair);
 
-    pawl__cli_put(b, &one, "definitionId", row->definition_id);
-    put_version(b, &one, "latest", latest);
-    put_version(b, &one, "published", published);
-    pawl__cli_put(b, &one, "name", latest->name);
-    pawl__build(b, &one, "usableAsActivity", pawl__json_bool(latest->usable_as_activity));
-    pawl__build(b, &one, "isReadonly", pawl__json_bool(latest->is_readonly));
-    pawl__build(b, &one, "isSystem", pawl__json_bool(latest->is_system));
-    pawl__cli_put(b, &one, "flags", pawl__str_trim(pawl__str(flags)));
-    pawl__cli_put_time(b, &one, "createdAt", latest->created_us);
+    if (!pawl__cli_flag(&cli->args, "json"))
+        pawl__cli_put(b, &one, "flags",
+                      pawl__str_trim(pawl__str(flags_of(b->arena, pair->latest))));
     pawl__build_append(b, rows, one);
 }
 
@@ -112,17 +83,25 @@ static int list(struct pawl_cli_session *session, struct pawl_error *err)
         {.title = NULL},
     };
     struct pawl_cli *cli = session->cli;
+    struct pawl_op op = pawl__cli_session_op(session, err);
     struct pawl_builder b = {.arena = &cli->arena};
-    struct listing listing = {.by_published = false};
     struct pawl_json rows = pawl__json_array();
-    int status = find(session, &listing, err);
+    struct pawl_definition_query query;
+    struct pawl_definition_pairs pairs;
+    int code, status;
 
-    for (size_t i = 0; status == PAWL_OK && i < listing.rows.count; i++)
-        add_row(&b, &listing, &((const struct pawl_definition_row *)listing.rows.rows)[i], &rows);
+    make_query(cli, &query);
+    status = pawl__op_definitions_pairs(&op, &query, &pairs);
+    for (size_t i = 0; status == PAWL_OK && i < pairs.count; i++)
+        add_row(&b, cli, &pairs.items[i], &rows);
     if (status == PAWL_OK && b.status != PAWL_OK)
         status = pawl__error_code(err, b.status);
-    return status == PAWL_OK ? pawl__cli_list_show(cli, &rows, listing.rows.total, columns)
-                             : failed(session, err);
+    if (status != PAWL_OK)
+        return pawl__cli_definitions_failed(session, err);
+    code = pawl__cli_list_show(cli, &rows, pairs.page.total, columns);
+    if (pairs.page.total > pairs.count && pairs.page.next.len > 0)
+        pawl__cli_print(&cli->err, "the next: --after %.*s\n", PAWL_STR_ARG(pairs.page.next));
+    return code;
 }
 
 static int run_list(struct pawl_cli *cli)
@@ -130,28 +109,34 @@ static int run_list(struct pawl_cli *cli)
     return pawl__cli_in_look(cli, list);
 }
 
-/* ---- show ---------------------------------------------------------------------------------- */
+/* ---- show, export -------------------------------------------------------------------------- */
 
-static struct pawl_str definition_id(const struct pawl_cli_session *session)
+static struct pawl_definition_ref ref_of(const struct pawl_cli_session *session)
 {
-    return pawl__str(session->cli->args.operands[0]);
+    int64_t version = pawl__cli_number(&session->cli->args, "version", 0);
+
+    return (struct pawl_definition_ref){
+        .definition_id = pawl__cli_definitions_id(session),
+        .versions = {version > 0 ? PAWL_VERSIONS_NUMBER : PAWL_VERSIONS_LATEST_OR_PUBLISHED,
+                     version},
+    };
 }
 
 static int show(struct pawl_cli_session *session, struct pawl_error *err)
 {
     struct pawl_cli *cli = session->cli;
-    struct pawl_definition_row row;
+    struct pawl_op op = pawl__cli_session_op(session, err);
+    struct pawl_definition_ref ref = ref_of(session);
     struct pawl_json_limits limits = pawl__json_limits_default;
+    struct pawl_definition_row row;
     struct pawl_json json;
-    int status = pawl__definitions_find(session->definitions, definition_id(session),
-                                        PAWL_DEFINITION_LATEST_OR_PUBLISHED,
-                                        pawl__cli_number(&cli->args, "version", 0), &cli->arena,
-                                        &row, pawl__cli_session_deadline(session), err);
+    int status = pawl__op_definition_find(&op, &ref, &row);
 
     limits.depth_max = PAWL_JSON_DEPTH_MAX;
     if (status == PAWL_OK)
         status = pawl__json_parse(&cli->arena, row.data, &limits, &json, NULL, err);
-    return status == PAWL_OK ? pawl__cli_print_json(cli, &json, 2) : failed(session, err);
+    return status == PAWL_OK ? pawl__cli_print_json(cli, &json, 2)
+                             : pawl__cli_definitions_failed(session, err);
 }
 
 static int run_show(struct pawl_cli *cli)
@@ -159,13 +144,14 @@ static int run_show(struct pawl_cli *cli)
     return pawl__cli_in_look(cli, show);
 }
 
+#define VERSION_OPTION                                                                             \
+    {                                                                                              \
+        .name = "version", .kind = PAWL_CLI_NUMBER, .arg = "N",                                    \
+        .help = "This version (default: the latest)", .min = 1, .max = INT32_MAX                   \
+    }
+
 static const struct pawl_cli_option show_options[] = {
-    {.name = "version",
-     .kind = PAWL_CLI_NUMBER,
-     .arg = "N",
-     .help = "This version; without it, the latest",
-     .min = 1,
-     .max = INT32_MAX},
+    VERSION_OPTION,
     {.name = NULL},
 };
 
@@ -173,106 +159,120 @@ static const struct pawl_cli_command show_command = {
     .name = "show",
     .summary = "Print a definition as JSON",
     .operands = "ID",
+    .help = "Prints it as it was saved. 'pawl definitions export' writes it as Elsa does.\n",
     .options = show_options,
     .run = run_show,
 };
 
-/* ---- retract, rm --------------------------------------------------------------------------- */
-
-static int say(struct pawl_cli_session *session, const char *did)
+/* One definition is an object; with those that use it, an array. */
+static int export_one(struct pawl_cli_session *session, struct pawl_error *err)
 {
     struct pawl_cli *cli = session->cli;
+    struct pawl_op op = pawl__cli_session_op(session, err);
+    const struct pawl_definition_export request = {
+        .ref = ref_of(session), .with_consumers = pawl__cli_flag(&cli->args, "consumers")};
     struct pawl_builder b = {.arena = &cli->arena};
-    struct pawl_json said = pawl__json_object();
+    struct pawl_json all = pawl__json_array();
+    struct pawl_definition_list found = {.rows = NULL};
+    int status = pawl__op_definitions_export(&op, &request, &found);
 
-    if (!pawl__cli_flag(&cli->args, "json")) {
-        pawl__cli_print(&cli->out, "%s %s\n", did, cli->args.operands[0]);
-        return PAWL_CLI_EXIT_OK;
+    for (size_t i = 0; status == PAWL_OK && i < found.count; i++) {
+        struct pawl_definition_shown shown;
+
+        status = pawl__op_definition_show_row(&op, &found.rows[i], &shown);
+        if (status != PAWL_OK)
+            break;
+        /* What is written borrows from the graph: copied before that goes. */
+        if (b.status == PAWL_OK) {
+            struct pawl_json one = pawl__view_definition_export(&b, &shown), copy;
+
+            if (b.status == PAWL_OK)
+                b.status = pawl__json_copy(b.arena, &one, &copy);
+            if (b.status == PAWL_OK)
+                pawl__build_append(&b, &all, copy);
+        }
+        pawl__op_definition_release(&shown);
     }
-    pawl__cli_put(&b, &said, did, definition_id(session));
-    return pawl__cli_print_json(cli, &said, 0);
+    if (status != PAWL_OK)
+        return pawl__cli_definitions_failed(session, err);
+    return pawl__cli_definitions_print(
+        session, &b, request.with_consumers ? &all : pawl__json_at(&all, 0), 2, err);
 }
 
-static int retract(struct pawl_cli_session *session, struct pawl_error *err)
+static int run_export(struct pawl_cli *cli)
 {
-    int status = pawl__definitions_retract(session->definitions, definition_id(session),
-                                           pawl__cli_session_deadline(session), err);
-
-    return status == PAWL_OK ? say(session, "retracted") : failed(session, err);
+    return pawl__cli_in_look(cli, export_one);
 }
 
-static int run_retract(struct pawl_cli *cli)
-{
-    return pawl__cli_in_session(cli, retract);
-}
-
-static const struct pawl_cli_command retract_command = {
-    .name = "retract",
-    .summary = "Let no version of a definition be published any more",
-    .operands = "ID",
-    .help = "Nothing starts it any more, neither by name nor by a trigger. What runs goes on, and\n"
-            "'pawl publish' publishes it again.\n",
-    .run = run_retract,
-};
-
-static int check_unused(struct pawl_cli_session *session, struct pawl_error *err)
-{
-    struct pawl_cli_list list;
-    uint64_t count = 0;
-    int status;
-
-    pawl__cli_list_all(&list, PAWL_TABLE_INSTANCES, NULL, PAWL_QUERY_BRIEF);
-    pawl__cli_list_str(&list, "definition_id", definition_id(session));
-    pawl__cli_list_text(&list, "status", "Running");
-    status = pawl__cli_list_count(session, &list, &session->cli->arena, &count, err);
-    if (status == PAWL_OK && count > 0)
-        return pawl__error_set(err, PAWL_ECONFLICT,
-                               "%ju instance%s of %s still run%s and could not go on without it",
-                               (uintmax_t)count, count == 1 ? "" : "s",
-                               session->cli->args.operands[0], count == 1 ? "s" : "");
-    return status;
-}
-
-static int remove_definition(struct pawl_cli_session *session, struct pawl_error *err)
-{
-    int status =
-        pawl__cli_flag(&session->cli->args, "force") ? PAWL_OK : check_unused(session, err);
-
-    if (status == PAWL_ECONFLICT)
-        return pawl__cli_fail(session->cli, err,
-                              "'pawl ps --definition ID' lists them; --force deletes it all the "
-                              "same, 'pawl definitions retract ID' only lets no more start");
-    if (status == PAWL_OK)
-        status = pawl__definitions_delete(session->definitions, definition_id(session),
-                                          pawl__cli_session_deadline(session), err);
-    return status == PAWL_OK ? say(session, "deleted") : failed(session, err);
-}
-
-static int run_rm(struct pawl_cli *cli)
-{
-    return pawl__cli_in_session(cli, remove_definition);
-}
-
-static const struct pawl_cli_option rm_options[] = {
-    {.name = "force", .kind = PAWL_CLI_FLAG, .help = "Even while instances of it run"},
+static const struct pawl_cli_option export_options[] = {
+    VERSION_OPTION,
+    {.name = "consumers",
+     .kind = PAWL_CLI_FLAG,
+     .help = "An array with it and all definitions that use it as an activity"},
     {.name = NULL},
 };
 
-static const struct pawl_cli_command rm_command = {
-    .name = "rm",
-    .summary = "Delete a definition with all its versions and triggers",
+static const struct pawl_cli_command export_command = {
+    .name = "export",
+    .summary = "Print a definition as Elsa exports it",
     .operands = "ID",
-    .help = "Refused while instances of it run. Those that have ended stay.\n",
-    .options = rm_options,
-    .run = run_rm,
+    .options = export_options,
+    .run = run_export,
+};
+
+/* ---- versions ------------------------------------------------------------------------------ */
+
+static int versions(struct pawl_cli_session *session, struct pawl_error *err)
+{
+    static const struct pawl_cli_column columns[] = {
+        {.title = "VERSION", .key = "version"},
+        {.title = "ID", .key = "id"},
+        {.title = "LATEST", .key = "isLatest"},
+        {.title = "PUBLISHED", .key = "isPublished"},
+        {.title = "CREATED", .key = "createdAt", .is_time = true},
+        {.title = "NAME", .key = "name"},
+        {.title = NULL},
+    };
+    struct pawl_cli *cli = session->cli;
+    struct pawl_op op = pawl__cli_session_op(session, err);
+    struct pawl_builder b = {.arena = &cli->arena};
+    struct pawl_json rows = pawl__json_array();
+    struct pawl_definition_list found;
+    int status = pawl__op_definition_versions(&op, pawl__cli_definitions_id(session), &found);
+
+    for (size_t i = 0; status == PAWL_OK && i < found.count; i++)
+        pawl__build_append(&b, &rows,
+                           pawl__view_definition_summary(&b, &found.rows[i], pawl__str("")));
+    if (status == PAWL_OK && b.status != PAWL_OK)
+        status = pawl__error_code(err, b.status);
+    return status == PAWL_OK ? pawl__cli_list_show(cli, &rows, found.count, columns)
+                             : pawl__cli_definitions_failed(session, err);
+}
+
+static int run_versions(struct pawl_cli *cli)
+{
+    return pawl__cli_in_look(cli, versions);
+}
+
+static const struct pawl_cli_command versions_command = {
+    .name = "versions",
+    .summary = "List the versions of a definition, newest first",
+    .operands = "ID",
+    .run = run_versions,
 };
 
 /* ---- the whole ----------------------------------------------------------------------------- */
 
 static const struct pawl_cli_command *const commands[] = {
     &show_command,
-    &retract_command,
-    &rm_command,
+    &versions_command,
+    &export_command,
+    &pawl__cli_definitions_publish,
+    &pawl__cli_definitions_retract,
+    &pawl__cli_definitions_revert,
+    &pawl__cli_definitions_rm,
+    &pawl__cli_definitions_consumers,
+    &pawl__cli_definitions_update,
     &pawl__cli_definitions_reload,
     &pawl__cli_definitions_refresh,
     NULL,
@@ -282,20 +282,34 @@ static const struct pawl_cli_option options[] = {
     {.name = "name",
      .kind = PAWL_CLI_TEXT,
      .arg = "TEXT",
-     .help = "List those that have TEXT in their names"},
-    {.name = "published", .kind = PAWL_CLI_FLAG, .help = "List those with a published version"},
+     .help = "Only those with TEXT in their names"},
+    {.name = "search",
+     .kind = PAWL_CLI_TEXT,
+     .arg = "TEXT",
+     .help = "Only those with TEXT in their names, descriptions or ids"},
+    {.name = "published", .kind = PAWL_CLI_FLAG, .help = "Only those with a published version"},
     {.name = "drafts",
      .kind = PAWL_CLI_FLAG,
-     .help = "List those whose latest version is not published"},
-    PAWL_CLI_LIST_OPTIONS("by their ids"),
+     .help = "Only those whose latest version is not published"},
+    {.name = "sort",
+     .kind = PAWL_CLI_CHOICE,
+     .arg = "ORDER",
+     .help = "Sort by id (default), name, or created (newest first)",
+     .choices = sorts},
+    {.name = "after",
+     .kind = PAWL_CLI_TEXT,
+     .arg = "PLACE",
+     .help = "Continue where another list ended",
+     .may_be_empty = true},
+    PAWL_CLI_LIST_OPTIONS("in their order"),
     PAWL_CLI_CONFIGURE_OPTIONS,
     {.name = NULL},
 };
 
 const struct pawl_cli_command pawl__cli_definitions = {
     .name = "definitions",
-    .summary = "List the definitions of a store; show, retract or delete one",
-    .help = "Without a COMMAND it lists them, with their latest and their published versions.\n",
+    .summary = "List the definitions of a store; show, publish, retract or delete one",
+    .help = "Without a COMMAND, lists them with their latest and published versions.\n",
     .options = options,
     .commands = commands,
     .run = run_list,

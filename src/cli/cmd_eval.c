@@ -1,146 +1,21 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * `pawl eval EXPR`: evaluates one expression as a workflow would.
- *
- * It is one: a definition made here declares the variables and inputs and has one activity, of a
- * type that only this command knows, whose input is the expression. So scope, functions, limits
- * and messages are those of `pawl run`.
- */
+/* `pawl eval EXPR`: evaluates one expression as a workflow would (operations/trial.h). */
 #include "cli/commands.h"
-#include "cli/configure.h"
+#include "cli/session/configure.h"
 
-#include "activities/descriptor.h"
 #include "base/error.h"
-#include "cli/output.h"
-#include "cli/scratch.h"
-#include "cli/values.h"
-#include "engine/builder.h"
-#include "engine/context.h"
-#include "engine/engine.h"
+#include "cli/command/output.h"
+#include "cli/command/values.h"
+#include "cli/session/scratch.h"
+#include "operations/trial.h"
 
 #define JSON_MAX ((size_t)512 << 20)
 
 struct eval {
     struct pawl_cli *cli;
     struct pawl_cli_scratch scratch;
-    const char *language;
-    struct pawl_json source;
-    struct pawl_json variables; /* name -> value */
-    struct pawl_json inputs;    /* the same */
+    struct pawl_evaluation what;
 };
-
-/* ---- the activity -------------------------------------------------------------------------- */
-
-static const struct pawl_input_descriptor evaluate_inputs[] = {
-    {.name = "Variables", .type = &pawl__type_object, .flags = PAWL_INPUT_NAKED},
-    {.name = "Value", .type = &pawl__type_object, .flags = PAWL_INPUT_NO_AUTO_EVALUATE},
-};
-
-/* As values of their own types: the default of an Object variable would be text. */
-static int set_variables(struct pawl_context *context)
-{
-    const struct pawl_json *variables = pawl__input_naked(context, "Variables");
-    int status = PAWL_OK;
-
-    for (uint32_t i = 0; i < pawl__json_len(variables) && status == PAWL_OK; i++) {
-        const struct pawl_json_member *member = pawl__json_member(variables, i);
-
-        status = pawl__variable_set(context, member->key, pawl__value_from_json(member->value));
-    }
-    return status;
-}
-
-/* Sets an output of the instance to a text, and releases the buffer. */
-static int answer(struct pawl_context *context, const char *name, struct pawl_buf *text)
-{
-    struct pawl_json json = pawl__json_null();
-    int status = text->status;
-
-    if (status == PAWL_OK)
-        status = pawl__json_string_copy(pawl__context_arena(context), pawl__buf_peek(text), &json);
-    if (status == PAWL_OK)
-        status = pawl__workflow_output_set(context, pawl__str(name),
-                                           pawl__value_string(pawl__json_str(&json)));
-    pawl__buf_release(text);
-    return status;
-}
-
-/* The value goes out as text, so that it is not stored in the form of an instance. */
-static int evaluate_execute(struct pawl_context *context)
-{
-    const struct pawl_allocator *alloc = pawl__context_arena(context)->alloc;
-    struct pawl_value value = pawl__value_null();
-    struct pawl_buf text;
-    int status = set_variables(context);
-
-    if (status == PAWL_OK)
-        status = pawl__input_evaluate(context, "Value", &value);
-    if (status != PAWL_OK)
-        return status;
-    if (!pawl__value_is_finite(&value.json))
-        return pawl__raise(context, "ArgumentException",
-                           "The result is infinite or not a number (NaN), which JSON cannot say: "
-                           "make a text of it with String().");
-    pawl__buf_init(&text, alloc, JSON_MAX);
-    if (value.type)
-        pawl__type_write(&text, value.type);
-    status = answer(context, "type", &text);
-    if (status != PAWL_OK)
-        return status;
-    pawl__buf_init(&text, alloc, JSON_MAX);
-    pawl__json_write(&text, &value.json, PAWL_JSON_ESCAPE_MINIMAL);
-    return answer(context, "value", &text);
-}
-
-static const struct pawl_activity evaluate = {
-    .type = "Pawl.Evaluate",
-    .version = 1,
-    .flags = PAWL_ACTIVITY_AUTO_COMPLETE | PAWL_ACTIVITY_NOT_BROWSABLE,
-    PAWL_INPUTS(evaluate_inputs),
-    .execute = evaluate_execute,
-};
-
-/* ---- the definition ------------------------------------------------------------------------ */
-
-/* [{"id":…, "name":…}] of the members of an object; all are of type Object. */
-static struct pawl_json declare(struct pawl_builder *b, const struct pawl_json *values,
-                                const char *type_key)
-{
-    struct pawl_json list = pawl__json_array();
-
-    for (uint32_t i = 0; i < pawl__json_len(values); i++) {
-        struct pawl_str name = pawl__json_member(values, i)->key;
-        struct pawl_json one = pawl__json_object();
-
-        pawl__build_text(b, &one, "id", name);
-        pawl__build_text(b, &one, "name", name);
-        pawl__build_name(b, &one, type_key, "Object");
-        pawl__build_append(b, &list, one);
-    }
-    return list;
-}
-
-static int make_definition(struct eval *eval, struct pawl_json *out)
-{
-    struct pawl_builder b = {.arena = &eval->cli->arena};
-    struct pawl_json expression = pawl__json_object(), value = pawl__json_object();
-    struct pawl_json root = pawl__json_object(), definition = pawl__json_object();
-
-    pawl__build_name(&b, &expression, "type", eval->language);
-    pawl__build(&b, &expression, "value", eval->source);
-    pawl__build_name(&b, &value, "typeName", "Object");
-    pawl__build(&b, &value, "expression", expression);
-    pawl__build_name(&b, &root, "id", "eval");
-    pawl__build_name(&b, &root, "type", evaluate.type);
-    pawl__build(&b, &root, "variables", eval->variables);
-    pawl__build(&b, &root, "value", value);
-    pawl__build_name(&b, &definition, "definitionId", "eval");
-    pawl__build(&b, &definition, "variables", declare(&b, &eval->variables, "typeName"));
-    pawl__build(&b, &definition, "inputs", declare(&b, &eval->inputs, "type"));
-    pawl__build(&b, &definition, "root", root);
-    *out = definition;
-    return b.status;
-}
 
 /* ---- what is said about it ----------------------------------------------------------------- */
 
@@ -167,21 +42,12 @@ static int show_json(struct eval *eval, const struct pawl_json *value, struct pa
     return pawl__cli_write_json(eval->cli, &buf);
 }
 
-static int show_result(struct eval *eval, const struct pawl_json *state)
+static int show_result(struct eval *eval, const struct pawl_evaluated *result)
 {
-    const struct pawl_json *output = pawl__json_get_text(state, "output");
-    struct pawl_json_limits limits = pawl__json_limits_default;
-    struct pawl_error err = PAWL_ERROR_INIT;
-    struct pawl_json value;
-
-    limits.bytes_max = JSON_MAX;
-    limits.depth_max = PAWL_JSON_DEPTH_MAX;
-    if (pawl__json_parse(&eval->cli->arena, pawl__json_str(pawl__json_get_text(output, "value")),
-                         &limits, &value, NULL, &err) != PAWL_OK)
-        return pawl__cli_fail(eval->cli, &err, NULL);
-    if (pawl__cli_flag(&eval->cli->args, "json") || !pawl__json_is(&value, PAWL_JSON_STRING))
-        return show_json(eval, &value, pawl__json_str(pawl__json_get_text(output, "type")));
-    pawl__cli_write(&eval->cli->out, pawl__json_str(&value));
+    if (pawl__cli_flag(&eval->cli->args, "json") ||
+        !pawl__json_is(&result->value, PAWL_JSON_STRING))
+        return show_json(eval, &result->value, result->type);
+    pawl__cli_write(&eval->cli->out, pawl__json_str(&result->value));
     pawl__cli_print(&eval->cli->out, "\n");
     return PAWL_CLI_EXIT_OK;
 }
@@ -210,16 +76,13 @@ static const char *limit_hint(struct eval *eval, struct pawl_str type)
     return NULL;
 }
 
-static int show_exception(struct eval *eval, const struct pawl_json *state)
+static int show_exception(struct eval *eval, const struct pawl_evaluated *result)
 {
-    const struct pawl_json *incident = pawl__json_at(pawl__json_get_text(state, "incidents"), 0);
-    const struct pawl_json *exception = pawl__json_get_text(incident, "exception");
-    struct pawl_str message = pawl__json_str(pawl__json_get_text(incident, "message"));
-    struct pawl_str type = pawl__json_str(pawl__json_get_text(exception, "type"));
     struct pawl_error err = PAWL_ERROR_INIT;
-    const char *hint = limit_hint(eval, type);
+    const char *hint = limit_hint(eval, result->exception);
 
-    (void)pawl__error_set(&err, hint ? PAWL_ELIMIT : PAWL_EINVAL, "%.*s", PAWL_STR_ARG(message));
+    (void)pawl__error_set(&err, hint ? PAWL_ELIMIT : PAWL_EINVAL, "%.*s",
+                          PAWL_STR_ARG(result->failure));
     return pawl__cli_fail(eval->cli, &err, hint);
 }
 
@@ -237,7 +100,7 @@ static int read_source(struct eval *eval, struct pawl_error *err)
         return status;
     if (!pawl__utf8_valid(text))
         return pawl__error_set(err, PAWL_EINVAL, "the expression is not UTF-8");
-    status = pawl__json_string_copy(&eval->cli->arena, text, &eval->source);
+    status = pawl__json_string_copy(&eval->cli->arena, text, &eval->what.source);
     return status == PAWL_OK ? PAWL_OK : pawl__error_code(err, status);
 }
 
@@ -254,58 +117,31 @@ static int read_values(struct eval *eval, const char *option, struct pawl_json *
     return status;
 }
 
-/* As a draft: an expression that does not validate is evaluated, too. */
-static int start(struct eval *eval, struct pawl_json *state, struct pawl_error *err)
-{
-    struct pawl_runtime *runtime = eval->scratch.runtime;
-    struct pawl_arena *arena = &eval->cli->arena;
-    int64_t deadline_ns = pawl__cli_scratch_deadline(&eval->scratch);
-    struct pawl_start what = {.input = eval->inputs};
-    struct pawl_definition_row draft;
-    struct pawl_instance_row row;
-    struct pawl_outcome outcome;
-    struct pawl_json definition;
-    int status = make_definition(eval, &definition);
-
-    if (status != PAWL_OK)
-        return pawl__error_code(err, status);
-    status = pawl__definitions_import(pawl__runtime_definitions(runtime), &definition, arena,
-                                      &draft, deadline_ns, err);
-    if (status != PAWL_OK)
-        return status;
-    what.version_id = draft.id;
-    status = pawl__runtime_start(runtime, &what, &outcome, deadline_ns, err);
-    if (status != PAWL_OK)
-        return status;
-    return pawl__runtime_show(runtime, pawl__str(outcome.instance_id), arena, &row, state,
-                              deadline_ns, err);
-}
-
 static int eval_in(struct eval *eval)
 {
     struct pawl_error err = PAWL_ERROR_INIT;
-    struct pawl_json state;
+    struct pawl_evaluated result;
+    struct pawl_op op;
     int status = read_source(eval, &err);
 
-    eval->language = pawl__cli_flag(&eval->cli->args, "liquid") ? "Liquid" : "JavaScript";
+    eval->what.language = pawl__cli_flag(&eval->cli->args, "liquid") ? "Liquid" : "JavaScript";
     if (status == PAWL_OK)
-        status = read_values(eval, "var", &eval->variables, &err);
+        status = read_values(eval, "var", &eval->what.variables, &err);
     if (status == PAWL_OK)
-        status = read_values(eval, "input", &eval->inputs, &err);
+        status = read_values(eval, "input", &eval->what.inputs, &err);
     if (status != PAWL_OK)
         return pawl__cli_fail(eval->cli, &err,
                               err.code == PAWL_EINVAL ? NULL : pawl__cli_read_hint(err.code));
-    status = start(eval, &state, &err);
+    op = pawl__cli_scratch_op(&eval->scratch, &eval->cli->arena, &err);
+    status = pawl__op_trial_evaluate(&op, &eval->what, &result);
     if (status != PAWL_OK)
         return pawl__cli_fail(eval->cli, &err, NULL);
-    if (pawl__json_len(pawl__json_get_text(&state, "incidents")) > 0)
-        return show_exception(eval, &state);
-    return show_result(eval, &state);
+    return result.is_raised ? show_exception(eval, &result) : show_result(eval, &result);
 }
 
 static int run(struct pawl_cli *cli)
 {
-    const struct pawl_cli_scratch_options options = {.activity = &evaluate};
+    const struct pawl_cli_scratch_options options = {.around = {.extend = pawl__op_trial_extend}};
     struct eval eval = {.cli = cli};
     struct pawl_error err = PAWL_ERROR_INIT;
     int code, status;
@@ -347,6 +183,7 @@ const struct pawl_cli_command pawl__cli_eval = {
     .name = "eval",
     .summary = "Evaluate an expression as a workflow would",
     .operands = "EXPR",
+    .operands_may_be_empty = true,
     .operand_words = no_words,
     .help =
         "With the functions and the limits that expressions have in workflows. A string is\n"

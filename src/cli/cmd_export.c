@@ -3,32 +3,22 @@
 #include "cli/commands.h"
 
 #include "base/error.h"
-#include "cli/listing.h"
-#include "cli/output.h"
+#include "cli/command/listing.h"
+#include "cli/command/output.h"
+#include "operations/instances.h"
 #include "os/file.h"
 
 #define OUTPUT_MAX ((size_t)256 << 20)
 
-/* What waits to be delivered stays behind: whoever moves an instance should know. */
-static int warn_of_mail(struct pawl_cli_session *session, struct pawl_error *err)
+/* Undelivered mail is not exported: warn the user who moves an instance. */
+static void warn_of_mail(struct pawl_cli *cli, uint64_t count)
 {
-    struct pawl_cli *cli = session->cli;
-    struct pawl_cli_list list;
-    uint64_t count = 0;
-    int status;
-
-    pawl__cli_list_all(&list, PAWL_TABLE_WORK, NULL, PAWL_QUERY_BRIEF);
-    pawl__cli_list_text(&list, "instance_id", cli->args.operands[0]);
-    pawl__cli_list_text(&list, "kind", PAWL_WORK_TIMER);
-    list.conditions[1].compare = PAWL_NE;
-    status = pawl__cli_list_count(session, &list, &cli->arena, &count, err);
-    if (status == PAWL_OK && count > 0)
+    if (count > 0)
         pawl__cli_print(&cli->err,
-                        "warning: %ju piece%s of mail for %s %s not delivered and not in the "
+                        "warning: %ju piece%s of mail for %s %s undelivered and not in the "
                         "export; 'pawl why' shows them\n",
                         (uintmax_t)count, count == 1 ? "" : "s", cli->args.operands[0],
                         count == 1 ? "is" : "are");
-    return status;
 }
 
 static int write_file(const char *path, struct pawl_buf *json, mode_t mode, struct pawl_error *err)
@@ -58,19 +48,24 @@ static int body(struct pawl_cli_session *session, struct pawl_error *err)
 {
     struct pawl_cli *cli = session->cli;
     const char *path = pawl__cli_text(&cli->args, "output", "-");
+    struct pawl_op op = pawl__cli_session_op(session, err);
+    const struct pawl_instance_export parts = {
+        .bookmarks = !pawl__cli_flag(&cli->args, "no-bookmarks"),
+        .activity_records = !pawl__cli_flag(&cli->args, "no-records"),
+        .log_records = !pawl__cli_flag(&cli->args, "no-log"),
+    };
     struct pawl_json exported;
     struct pawl_buf json;
-    int status =
-        pawl__runtime_export(session->runtime, pawl__str(cli->args.operands[0]), &cli->arena,
-                             &exported, pawl__cli_session_deadline(session), err);
+    uint64_t mail_left = 0;
+    int status = pawl__op_instances_export(&op, pawl__str(cli->args.operands[0]), &parts, &exported,
+                                           &mail_left);
 
-    if (status == PAWL_OK)
-        status = warn_of_mail(session, err);
     if (status != PAWL_OK)
         return pawl__cli_fail(cli, err,
                               status == PAWL_ENOTFOUND ? "'pawl ps --all' lists the instances"
                               : status == PAWL_EBUSY   ? "'pawl why' says what it is doing"
                                                        : pawl__cli_session_hint(status));
+    warn_of_mail(cli, mail_left);
     /* Elsewhere the document is the same to the byte as what was imported. */
     if (strcmp(path, "-") == 0 && cli->out.terminal)
         return pawl__cli_print_json(cli, &exported, 0);
@@ -99,7 +94,10 @@ static const struct pawl_cli_option options[] = {
      .letter = 'o',
      .kind = PAWL_CLI_TEXT,
      .arg = "FILE",
-     .help = "Write it to FILE, all of it or nothing; '-' is standard output, the default"},
+     .help = "Write to FILE, completely or not at all; '-' is standard output (default)"},
+    {.name = "no-bookmarks", .kind = PAWL_CLI_FLAG, .help = "Without its stored bookmarks"},
+    {.name = "no-records", .kind = PAWL_CLI_FLAG, .help = "Without its activity records"},
+    {.name = "no-log", .kind = PAWL_CLI_FLAG, .help = "Without its execution log"},
     PAWL_CLI_CONFIGURE_OPTIONS,
     {.name = NULL},
 };
@@ -110,8 +108,8 @@ const struct pawl_cli_command pawl__cli_export = {
     .operands = "INSTANCE",
     .help =
         "JSON with its state, bookmarks, activity records and log, for 'pawl import' or Elsa's\n"
-        "own import. The instance stays as it is: of one that is to go on elsewhere, cancel\n"
-        "or delete this one. Its definition is needed there too: 'pawl definitions show'.\n",
+        "own import. The instance is not changed: if it is to continue elsewhere, cancel or\n"
+        "delete it here. Its definition is needed there too: 'pawl definitions show'.\n",
     .options = options,
     .run = run,
 };

@@ -3,10 +3,9 @@
 #include "cli/commands.h"
 
 #include "base/error.h"
-#include "cli/definitions.h"
-#include "cli/draw.h"
-#include "cli/output.h"
-#include "engine/links.h"
+#include "cli/command/output.h"
+#include "cli/draw/draw.h"
+#include "cli/session/definitions.h"
 
 #include <inttypes.h>
 
@@ -14,13 +13,13 @@
 
 /* ---- the tree ---------------------------------------------------------------------------- */
 
-static bool is_last(const struct pawl_node *node)
+static bool is_last(const struct pawl_outline_node *node)
 {
     return node->parent->children[node->parent->child_count - 1] == node;
 }
 
 /* The lines that run past a node's own line, from the outermost in. */
-static void show_rails(struct pawl_cli_stream *out, const struct pawl_node *node)
+static void show_rails(struct pawl_cli_stream *out, const struct pawl_outline_node *node)
 {
     if (!node->parent)
         return;
@@ -35,7 +34,7 @@ static void show_id(struct pawl_cli_stream *out, struct pawl_str id)
     pawl__cli_print(out, "%s", pawl__cli_style(out, PAWL_CLI_PLAIN));
 }
 
-static void show_node(struct pawl_cli_stream *out, const struct pawl_node *node)
+static void show_node(struct pawl_cli_stream *out, const struct pawl_outline_node *node)
 {
     if (node->parent) {
         show_rails(out, node->parent);
@@ -53,46 +52,45 @@ static void show_node(struct pawl_cli_stream *out, const struct pawl_node *node)
         pawl__cli_write_safe(out, node->name);
         pawl__cli_print(out, "\"");
     }
-    if (node->workflow && pawl__str_is(node->type, PAWL_ACTIVITY_WORKFLOW)) {
+    if (node->is_workflow) {
         pawl__cli_print(out, "  \"");
-        pawl__cli_write_safe(out, node->workflow->name);
-        pawl__cli_print(out, "\" version %" PRId64, node->workflow->version);
+        pawl__cli_write_safe(out, node->workflow_name);
+        pawl__cli_print(out, "\" version %" PRId64, node->workflow_version);
     }
-    if (node->can_start_workflow)
+    if (node->is_start)
         pawl__cli_print(out, "  (starts the workflow)");
-    if (pawl__str_is(pawl__str(node->activity->type), PAWL_ACTIVITY_NOT_FOUND))
+    if (node->is_unknown)
         pawl__cli_print(out, "  %s(unknown type)%s", pawl__cli_style(out, PAWL_CLI_RED),
                         pawl__cli_style(out, PAWL_CLI_PLAIN));
     pawl__cli_print(out, "\n");
 }
 
-static void show_links(struct pawl_cli_stream *out, const struct pawl_node *flowchart)
+static void show_links(struct pawl_cli_stream *out, const struct pawl_outline_node *flowchart)
 {
-    struct pawl_link link;
-    uint32_t at = 0;
+    for (uint32_t i = 0; i < flowchart->link_count; i++) {
+        const struct pawl_outline_link *link = &flowchart->links[i];
 
-    while (pawl__links_next(flowchart, &at, &link)) {
         show_rails(out, flowchart);
         pawl__cli_print(out, "   %s", pawl__cli_style(out, PAWL_CLI_DIM));
-        pawl__cli_write_safe(out, link.source);
+        pawl__cli_write_safe(out, link->source);
         pawl__cli_print(out, " ─");
-        pawl__cli_write_safe(out, link.source_port);
+        pawl__cli_write_safe(out, link->source_port);
         pawl__cli_print(out, "→ ");
-        pawl__cli_write_safe(out, link.target);
+        pawl__cli_write_safe(out, link->target);
         pawl__cli_print(out, "%s\n", pawl__cli_style(out, PAWL_CLI_PLAIN));
     }
 }
 
 /* Connections stand behind the last activity of their flowchart. */
-static void show_tree(struct pawl_cli *cli, const struct pawl_graph *graph)
+static void show_tree(struct pawl_cli *cli, const struct pawl_outline *outline)
 {
-    const struct pawl_node *open = NULL;
+    const struct pawl_outline_node *open = NULL;
 
-    for (uint32_t i = 0; i <= graph->node_count; i++) {
-        const struct pawl_node *node = i < graph->node_count ? graph->nodes[i] : NULL;
+    for (uint32_t i = 0; i <= outline->count; i++) {
+        const struct pawl_outline_node *node = i < outline->count ? &outline->nodes[i] : NULL;
 
         for (; open && open != (node ? node->parent : NULL); open = open->parent) {
-            if (pawl__links_has(open))
+            if (open->is_flowchart)
                 show_links(&cli->out, open);
         }
         if (node)
@@ -103,7 +101,7 @@ static void show_tree(struct pawl_cli *cli, const struct pawl_graph *graph)
 
 /* ---- the command ------------------------------------------------------------------------- */
 
-static int show_picture(struct pawl_cli *cli, const struct pawl_graph *graph, bool dot)
+static int show_picture(struct pawl_cli *cli, const struct pawl_outline *outline, bool dot)
 {
     struct pawl_error err;
     struct pawl_buf out;
@@ -112,9 +110,9 @@ static int show_picture(struct pawl_cli *cli, const struct pawl_graph *graph, bo
 
     pawl__buf_init(&out, &cli->env->alloc, PICTURE_MAX);
     if (dot)
-        pawl__draw_dot(&out, graph);
+        pawl__draw_dot(&out, outline);
     else
-        status = pawl__draw_svg(&out, graph);
+        status = pawl__draw_svg(&out, outline);
     if (status == PAWL_OK)
         status = out.status;
     if (status == PAWL_OK) {
@@ -128,20 +126,19 @@ static int show_picture(struct pawl_cli *cli, const struct pawl_graph *graph, bo
 }
 
 /* The file itself, and those that it may use as activities. */
-static int read_files(struct pawl_cli *cli, struct pawl_cli_definitions *definitions,
+static int read_files(struct pawl_cli *cli, struct pawl_offline *offline,
                       struct pawl_cli_definition *main_file, struct pawl_error *err)
 {
     const char *path;
     size_t at = 0;
-    int status =
-        pawl__cli_definitions_read(cli, definitions, cli->args.operands[0], main_file, err);
+    int status = pawl__cli_definitions_read(cli, offline, cli->args.operands[0], main_file, err);
 
     while (status == PAWL_OK && (path = pawl__cli_next(&cli->args, "with", &at))) {
         struct pawl_cli_definition *kept = pawl__arena_alloc(&cli->arena, sizeof *kept);
 
         if (!kept)
             return pawl__error_code(err, cli->arena.status);
-        status = pawl__cli_definitions_read(cli, definitions, path, kept, err);
+        status = pawl__cli_definitions_read(cli, offline, path, kept, err);
         if (status == PAWL_OK && kept->status != PAWL_OK) {
             *err = kept->err;
             return pawl__error_prefix(err, kept->status, "%s", path);
@@ -155,41 +152,39 @@ static int read_files(struct pawl_cli *cli, struct pawl_cli_definitions *definit
     return status;
 }
 
-static int show(struct pawl_cli *cli, const struct pawl_graph *graph)
+static int show(struct pawl_cli *cli, const struct pawl_outline *outline)
 {
     if (pawl__cli_flag(&cli->args, "dot") || pawl__cli_flag(&cli->args, "svg"))
-        return show_picture(cli, graph, pawl__cli_flag(&cli->args, "dot"));
-    show_tree(cli, graph);
+        return show_picture(cli, outline, pawl__cli_flag(&cli->args, "dot"));
+    show_tree(cli, outline);
     return PAWL_CLI_EXIT_OK;
 }
 
 static int run(struct pawl_cli *cli)
 {
-    struct pawl_cli_definitions definitions;
+    struct pawl_offline *offline = NULL;
     struct pawl_cli_definition file;
-    struct pawl_graph *graph = NULL;
+    struct pawl_outline outline;
     struct pawl_error err = PAWL_ERROR_INIT;
-    int status = pawl__cli_definitions_open(cli, &definitions, &err);
+    int status = pawl__offline_open(cli->env, &cli->arena, &offline, &err);
     int code;
 
     if (status == PAWL_OK)
-        status = read_files(cli, &definitions, &file, &err);
+        status = read_files(cli, offline, &file, &err);
     if (status == PAWL_OK) {
-        status = pawl__cli_definitions_load(cli, &definitions, &file, NULL, &graph, &err);
+        status = pawl__offline_outline(offline, &file.json, &outline, &err);
         if (status != PAWL_OK)
             (void)pawl__error_prefix(&err, status, "%s", pawl__cli_file_name(file.path));
     }
-    code = status == PAWL_OK
-               ? show(cli, graph)
-               : pawl__cli_fail(cli, &err, "'pawl validate' lists everything that is wrong");
-    pawl__graph_unref(graph);
-    pawl__cli_definitions_close(&definitions);
+    code = status == PAWL_OK ? show(cli, &outline)
+                             : pawl__cli_fail(cli, &err, "'pawl validate' lists all problems");
+    pawl__offline_close(offline);
     return code;
 }
 
 static const struct pawl_cli_option options[] = {
     {.name = "dot", .kind = PAWL_CLI_FLAG, .help = "Print Graphviz text"},
-    {.name = "svg", .kind = PAWL_CLI_FLAG, .help = "Print a picture, as SVG"},
+    {.name = "svg", .kind = PAWL_CLI_FLAG, .help = "Print an SVG picture"},
     {.name = "with",
      .kind = PAWL_CLI_TEXT,
      .arg = "FILE",
@@ -202,9 +197,8 @@ const struct pawl_cli_command pawl__cli_graph = {
     .name = "graph",
     .summary = "Draw a workflow definition",
     .operands = "FILE",
-    .help =
-        "Prints the activities as a tree: id, type and name, the port where it matters, and the\n"
-        "connections of flowcharts. '-' is standard input.\n",
+    .help = "Prints the activities as a tree: id, type and name, the port if relevant, and the\n"
+            "connections of flowcharts. '-' is standard input.\n",
     .options = options,
     .run = run,
 };

@@ -4,8 +4,8 @@
 
 #include "base/error.h"
 #include "base/suggest.h"
-#include "cli/help.h"
-#include "cli/output.h"
+#include "cli/command/help.h"
+#include "cli/command/output.h"
 
 #define CANDIDATES_MAX 64
 

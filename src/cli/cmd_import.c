@@ -9,8 +9,10 @@
 #include "cli/commands.h"
 
 #include "base/error.h"
-#include "cli/listing.h"
-#include "cli/output.h"
+#include "cli/command/listing.h"
+#include "cli/command/output.h"
+#include "operations/definitions.h"
+#include "operations/instances.h"
 #include "os/file.h"
 #include "os/process.h"
 
@@ -118,8 +120,7 @@ static int read_json(struct import *import, const char *path, struct pawl_json *
 
 static enum pass pass_of(const struct pawl_json *json)
 {
-    return pawl__json_get_nocase(json, pawl__str("WorkflowState")) ? PASS_INSTANCES
-                                                                   : PASS_DEFINITIONS;
+    return pawl__op_instances_is_export(json) ? PASS_INSTANCES : PASS_DEFINITIONS;
 }
 
 /* ---- the report ---------------------------------------------------------------------------- */
@@ -197,61 +198,22 @@ static void show_progress(struct import *import, enum pass pass, size_t at)
 
 /* ---- definitions --------------------------------------------------------------------------- */
 
-static int check_new(struct import *import, const struct pawl_json *json, struct pawl_error *err)
+static int import_definition(struct import *import, const struct pawl_json *json,
+                             struct pawl_str *id, struct pawl_error *err)
 {
-    struct pawl_str id = pawl__json_str(pawl__json_get_nocase(json, pawl__str("definitionId")));
+    struct pawl_op op = pawl__cli_session_op(import->session, err);
     struct pawl_definition_row row;
-    int64_t version = 1;
     int status;
 
     if (!pawl__json_get_nocase(json, pawl__str("root")))
         return pawl__error_set(err, PAWL_EPARSE,
                                "this is neither a definition, which has a member 'root', nor an "
                                "instance, which has 'WorkflowState'");
-    if (!pawl__json_to_int(pawl__json_get_nocase(json, pawl__str("version")), &version) ||
-        version < 1)
-        version = 1;
-    status = pawl__definitions_find(import->session->definitions, id, PAWL_DEFINITION_LATEST,
-                                    version, &import->arena, &row,
-                                    pawl__cli_session_deadline(import->session), err);
+    op.arena = &import->arena;
+    status = pawl__op_definition_import(&op, json, &row);
     if (status == PAWL_OK)
-        return pawl__error_set(err, PAWL_EEXISTS,
-                               "definition %.*s version %lld is here already (as %.*s)",
-                               PAWL_STR_ARG(id), (long long)version, PAWL_STR_ARG(row.id));
-    return status == PAWL_ENOTFOUND ? PAWL_OK : status;
-}
-
-static int publish(struct import *import, struct pawl_str version_id, struct pawl_error *err)
-{
-    struct pawl_publication said = {.succeeded = false};
-    int status = pawl__definitions_publish(import->session->definitions, version_id, &import->arena,
-                                           &said, pawl__cli_session_deadline(import->session), err);
-
-    if (status == PAWL_OK && !said.succeeded)
-        return pawl__error_set(err, PAWL_EPARSE, "kept as a draft, because it is not valid: %s",
-                               said.problems.count > 0 ? said.problems.items[0].message : "");
+        *id = row.definition_id;
     return status;
-}
-
-/* With the id, the version and the flags of the file; published unless it says that it is not. */
-static int import_definition(struct import *import, const struct pawl_json *json,
-                             struct pawl_str *id, struct pawl_error *err)
-{
-    struct pawl_cli_session *session = import->session;
-    const struct pawl_json *says = pawl__json_get_nocase(json, pawl__str("isPublished"));
-    struct pawl_definition_row row;
-    int status = check_new(import, json, err);
-
-    if (status == PAWL_OK)
-        status = pawl__definitions_provide(session->definitions, json, &import->arena, &row,
-                                           pawl__cli_session_deadline(session), err);
-    if (status != PAWL_OK)
-        return status;
-    *id = row.definition_id;
-    if (row.is_published) /* says what providing keeps to itself: that it cannot be loaded */
-        return pawl__definitions_index(session->definitions, row.definition_id,
-                                       pawl__cli_session_deadline(session), err);
-    return pawl__json_is(says, PAWL_JSON_BOOL) ? PAWL_OK : publish(import, row.id, err);
 }
 
 /* ---- the passes ---------------------------------------------------------------------------- */
@@ -259,9 +221,9 @@ static int import_definition(struct import *import, const struct pawl_json *json
 static int import_instance(struct import *import, const struct pawl_json *json, struct pawl_str *id,
                            struct pawl_error *err)
 {
+    struct pawl_op op = pawl__cli_session_op(import->session, err);
     struct pawl_outcome outcome;
-    int status = pawl__runtime_import(import->session->runtime, json, &outcome,
-                                      pawl__cli_session_deadline(import->session), err);
+    int status = pawl__op_instances_import(&op, json, &outcome);
 
     if (status == PAWL_OK)
         *id = pawl__arena_str(&import->arena, pawl__str(outcome.instance_id));

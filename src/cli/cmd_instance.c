@@ -1,16 +1,17 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Commands on one instance: `pawl show`, `resume`, `cancel`, `rm`, `journal`. */
+/* Commands on one instance: `pawl show`, `resume`, `cancel`, `rm`. */
 #include "cli/commands.h"
 
 #include "base/buf.h"
 #include "base/error.h"
-#include "cli/instances.h"
-#include "cli/output.h"
-#include "cli/values.h"
+#include "cli/command/instances.h"
+#include "cli/command/output.h"
+#include "cli/command/values.h"
+#include "operations/instances.h"
+#include "operations/nodes.h"
+#include "operations/waits.h"
 
 #define OUTPUT_MAX ((size_t)256 << 20)
-/* Between looks at what is waited for. */
-#define LOOK_NS INT64_C(50000000)
 
 static struct pawl_str instance_id(const struct pawl_cli_session *session)
 {
@@ -57,11 +58,12 @@ const struct pawl_cli_command pawl__cli_show = {
 static int resume(struct pawl_cli_session *session, struct pawl_error *err)
 {
     struct pawl_cli *cli = session->cli;
+    struct pawl_op op = pawl__cli_session_op(session, err);
     struct pawl_run what = {
         .bookmark_id = pawl__str(pawl__cli_text(&cli->args, "bookmark", "")),
         .input = pawl__json_object(),
     };
-    struct pawl_outcome outcome;
+    struct pawl_instance_result result;
     const char *text;
     size_t at = 0;
     int status = PAWL_OK;
@@ -70,8 +72,7 @@ static int resume(struct pawl_cli_session *session, struct pawl_error *err)
     while (status == PAWL_OK && (text = pawl__cli_next(&cli->args, "input", &at)) != NULL)
         status = pawl__cli_add_value(cli, &what.input, text, err);
     if (status == PAWL_OK)
-        status = pawl__runtime_run(session->runtime, instance_id(session), &what, &outcome,
-                                   pawl__cli_session_deadline(session), err);
+        status = pawl__op_instances_run(&op, instance_id(session), &what, false, &result);
     if (status == PAWL_OK)
         status = pawl__cli_session_drain(session, err);
     return status == PAWL_OK ? pawl__cli_show_instance(session, instance_id(session), err)
@@ -88,7 +89,7 @@ static const struct pawl_cli_option resume_options[] = {
      .letter = 'b',
      .kind = PAWL_CLI_TEXT,
      .arg = "ID",
-     .help = "The bookmark to resume; without it, it goes on where it stands"},
+     .help = "The bookmark to resume (default: continue where it stopped)"},
     {.name = "input",
      .letter = 'i',
      .kind = PAWL_CLI_TEXT,
@@ -102,90 +103,147 @@ static const struct pawl_cli_option resume_options[] = {
 
 const struct pawl_cli_command pawl__cli_resume = {
     .name = "resume",
-    .summary = "Resume an instance that waits, or that another process left",
+    .summary = "Resume an instance that waits, or whose process died",
     .operands = "INSTANCE",
-    .help = "Without --bookmark it goes on where it stood when its process died, if it did, and\n"
-            "timers that are due fire. 'pawl show' lists the bookmarks.\n",
+    .help = "Without --bookmark it continues where it was when its process died, if it did, and\n"
+            "due timers fire. 'pawl show' lists the bookmarks.\n",
     .options = resume_options,
     .run = run_resume,
 };
 
 /* ---- cancel, rm ---------------------------------------------------------------------------- */
 
-static int each_operand(struct pawl_cli_session *session, struct pawl_error *err, const char *done,
-                        int (*act)(struct pawl_runtime *runtime, struct pawl_str id,
-                                   int64_t deadline_ns, struct pawl_error *err))
+static void show_cancelled(struct pawl_cli *cli, const struct pawl_instance_row *row)
+{
+    if (pawl__str_is(row->sub_status, "Cancelled"))
+        pawl__cli_print(&cli->out, "cancelled %.*s\n", PAWL_STR_ARG(row->id));
+    else if (pawl__str_is(row->status, "Finished"))
+        pawl__cli_print(&cli->out, "%.*s had ended: %.*s\n", PAWL_STR_ARG(row->id),
+                        PAWL_STR_ARG(row->sub_status));
+    else
+        pawl__cli_print(&cli->out, "requested %.*s\n", PAWL_STR_ARG(row->id));
+    pawl__cli_flush(&cli->out);
+}
+
+static int cancel_one(struct pawl_cli_session *session, struct pawl_str id, struct pawl_error *err)
 {
     const struct pawl_cli_args *args = &session->cli->args;
-    int status = PAWL_OK;
-
-    for (size_t i = 0; i < args->operand_count && status == PAWL_OK; i++) {
-        status = act(session->runtime, pawl__str(args->operands[i]),
-                     pawl__cli_session_deadline(session), err);
-        if (status == PAWL_OK)
-            pawl__cli_print(&session->cli->out, "%s %s\n", done, args->operands[i]);
-    }
-    if (status == PAWL_OK)
-        status = pawl__cli_session_drain(session, err);
-    return status == PAWL_OK ? PAWL_CLI_EXIT_OK : failed(session, err);
-}
-
-/* How the instance stands; with `wait` when it has ended, or at the deadline (PAWL_ETIMEDOUT). */
-static int look_whether_ended(struct pawl_cli_session *session, struct pawl_str id, bool wait,
-                              struct pawl_instance_row *row, struct pawl_error *err)
-{
-    struct pawl_cli *cli = session->cli;
-    int64_t deadline_ns = pawl__cli_session_deadline(session);
-    int status;
-
-    for (;;) {
-        int64_t next_ns = pawl_env_monotonic_ns(cli->env) + LOOK_NS;
-
-        status = pawl__runtime_show(session->runtime, id, &cli->arena, row, NULL, deadline_ns, err);
-        if (status != PAWL_OK || !wait || pawl__str_is(row->status, "Finished"))
-            return status;
-        if (next_ns > deadline_ns)
-            return pawl__error_set(err, PAWL_ETIMEDOUT,
-                                   "the cancellation of %.*s was requested, and it still runs",
-                                   PAWL_STR_ARG(id));
-        status = pawl_env_sleep_until(cli->env, next_ns);
-        if (status != PAWL_OK)
-            return pawl__error_code(err, status);
-    }
-}
-
-static int cancel_one(struct pawl_cli_session *session, const char *id, struct pawl_error *err)
-{
-    struct pawl_cli *cli = session->cli;
+    struct pawl_op op = pawl__cli_session_op(session, err);
     struct pawl_instance_row row;
-    int status = pawl__runtime_cancel(session->runtime, pawl__str(id),
-                                      pawl__cli_session_deadline(session), err);
+    bool is_late = false;
+    int status = pawl__op_instances_cancel(&op, id, pawl__cli_flag(args, "only-itself"), &row);
+
+    if (status == PAWL_OK && pawl__cli_flag(args, "wait")) {
+        status = pawl__op_instances_wait(&op, id, PAWL_WAIT_ENDED, false, &row);
+        is_late = status == PAWL_ETIMEDOUT;
+    }
+    if (status == PAWL_OK || is_late)
+        show_cancelled(session->cli, &row);
+    if (is_late)
+        return pawl__error_set(err, PAWL_EUNKNOWN,
+                               "the cancellation of %.*s was requested, and it has not ended yet; "
+                               "'pawl why %.*s' says what delays it",
+                               PAWL_STR_ARG(id), PAWL_STR_ARG(id));
+    return status;
+}
+
+static int delete_one(struct pawl_cli_session *session, struct pawl_str id, struct pawl_error *err)
+{
+    struct pawl_op op = pawl__cli_session_op(session, err);
+    int status = pawl__op_instances_delete(&op, id);
 
     if (status == PAWL_OK)
-        status = look_whether_ended(session, pawl__str(id), pawl__cli_flag(&cli->args, "wait"),
-                                    &row, err);
+        pawl__cli_print(&session->cli->out, "deleted %.*s\n", PAWL_STR_ARG(id));
+    return status;
+}
+
+/* ---- of many ------------------------------------------------------------------------------- */
+
+/* What is to be cancelled or deleted when no ids are given. */
+static bool read_filter(const struct pawl_cli_args *args, struct pawl_str *sub_status,
+                        struct pawl_instance_query *query)
+{
+    *query = PAWL_INSTANCE_QUERY_ALL;
+    query->definition_id = pawl__str(pawl__cli_text(args, "definition", ""));
+    query->correlation_id = pawl__str(pawl__cli_text(args, "correlation-id", ""));
+    *sub_status = pawl__str(pawl__cli_text(args, "status", ""));
+    if (sub_status->len > 0) {
+        query->sub_statuses = sub_status;
+        query->sub_status_count = 1;
+    }
+    return query->definition_id.len + query->correlation_id.len + sub_status->len > 0;
+}
+
+typedef int one_fn(struct pawl_cli_session *session, struct pawl_str id, struct pawl_error *err);
+typedef int many_fn(const struct pawl_op *op, const struct pawl_instance_query *query,
+                    struct pawl_bulk_result *out);
+
+static int act_on_many(struct pawl_cli_session *session, const struct pawl_instance_query *query,
+                       const char *did, many_fn *act, struct pawl_error *err)
+{
+    struct pawl_op op = pawl__cli_session_op(session, err);
+    struct pawl_bulk_result result;
+    int status = act(&op, query, &result);
+
     if (status != PAWL_OK)
         return status;
-    if (pawl__str_is(row.sub_status, "Cancelled"))
-        pawl__cli_print(&cli->out, "cancelled %s\n", id);
-    else if (pawl__str_is(row.status, "Finished"))
-        pawl__cli_print(&cli->out, "%s had ended: %.*s\n", id, PAWL_STR_ARG(row.sub_status));
-    else
-        pawl__cli_print(&cli->out, "requested %s\n", id);
-    pawl__cli_flush(&cli->out);
-    return PAWL_OK;
+    pawl__cli_print(&session->cli->out, "%s %ju instance%s\n", did, (uintmax_t)result.done,
+                    result.done == 1 ? "" : "s");
+    if (result.error.code == PAWL_OK)
+        return PAWL_OK;
+    *err = result.error;
+    return pawl__error_prefix(err, result.error.code, "%ju failed%s, the first",
+                              (uintmax_t)result.failed,
+                              result.is_partial ? " and not all were reached" : "");
+}
+
+/* The instances that are named, or those that a filter matches. */
+/* What it set off is done here only where nobody else is there to do it. */
+static int help_out(struct pawl_cli_session *session, struct pawl_error *err)
+{
+    const struct pawl_op op = pawl__cli_session_op(session, err);
+    size_t working = 0;
+    int status = pawl__op_nodes_working(&op, &working);
+
+    return status == PAWL_OK && working == 0 ? pawl__cli_session_drain_briefly(session, err)
+                                             : status;
+}
+
+static int act_on(struct pawl_cli_session *session, const char *did, one_fn *one, many_fn *many,
+                  struct pawl_error *err)
+{
+    const struct pawl_cli_args *args = &session->cli->args;
+    struct pawl_instance_query query;
+    struct pawl_str sub_status;
+    bool is_filtered = read_filter(args, &sub_status, &query);
+    int status = PAWL_OK;
+
+    if (is_filtered == (args->operand_count > 0)) {
+        (void)pawl__error_set(err, PAWL_EINVAL,
+                              "name instances, or select them by --definition, --correlation-id "
+                              "or --status%s",
+                              is_filtered ? ", not both" : "");
+        return failed(session, err);
+    }
+    if (is_filtered &&
+        ((pawl__cli_knows(args, "only-itself") && pawl__cli_flag(args, "only-itself")) ||
+         (pawl__cli_knows(args, "wait") && pawl__cli_flag(args, "wait")))) {
+        (void)pawl__error_set(err, PAWL_EINVAL, "--only-itself and --wait need instances by name");
+        return failed(session, err);
+    }
+    if (is_filtered)
+        status = act_on_many(session, &query, did, many, err);
+    for (size_t i = 0; i < args->operand_count && status == PAWL_OK; i++)
+        status = one(session, pawl__str(args->operands[i]), err);
+    if (status == PAWL_OK)
+        status = help_out(session, err);
+    return status == PAWL_OK ? PAWL_CLI_EXIT_OK : failed(session, err);
 }
 
 static int cancel(struct pawl_cli_session *session, struct pawl_error *err)
 {
-    const struct pawl_cli_args *args = &session->cli->args;
-    int status = PAWL_OK;
-
-    for (size_t i = 0; i < args->operand_count && status == PAWL_OK; i++)
-        status = cancel_one(session, args->operands[i], err);
-    if (status == PAWL_OK)
-        status = pawl__cli_session_drain(session, err);
-    return status == PAWL_OK ? PAWL_CLI_EXIT_OK : failed(session, err);
+    return act_on(session, "requested the cancellation of", cancel_one,
+                  pawl__op_instances_cancel_many, err);
 }
 
 static int run_cancel(struct pawl_cli *cli)
@@ -195,7 +253,7 @@ static int run_cancel(struct pawl_cli *cli)
 
 static int delete (struct pawl_cli_session *session, struct pawl_error *err)
 {
-    return each_operand(session, err, "deleted", pawl__runtime_delete);
+    return act_on(session, "deleted", delete_one, pawl__op_instances_delete_many, err);
 }
 
 static int run_rm(struct pawl_cli *cli)
@@ -203,7 +261,25 @@ static int run_rm(struct pawl_cli *cli)
     return pawl__cli_in_session(cli, delete);
 }
 
+/* clang-format off */
+#define FILTER_OPTIONS                                                                             \
+    {.name = "definition",                                                                         \
+     .kind = PAWL_CLI_TEXT,                                                                        \
+     .arg = "ID",                                                                                  \
+     .help = "All instances of this definition"},                                                  \
+    {.name = "correlation-id",                                                                     \
+     .kind = PAWL_CLI_TEXT,                                                                        \
+     .arg = "ID",                                                                                  \
+     .help = "All with this correlation id"},                                                      \
+    {.name = "status",                                                                             \
+     .kind = PAWL_CLI_CHOICE,                                                                      \
+     .arg = "STATUS",                                                                              \
+     .help = "All with this status, as in 'pawl ps'",                                                 \
+     .choices = pawl__sub_status_names}
+/* clang-format on */
+
 static const struct pawl_cli_option store_options[] = {
+    FILTER_OPTIONS,
     PAWL_CLI_CONFIGURE_OPTIONS,
     {.name = NULL},
 };
@@ -212,7 +288,9 @@ static const struct pawl_cli_option cancel_options[] = {
     {.name = "wait",
      .letter = 'w',
      .kind = PAWL_CLI_FLAG,
-     .help = "Wait until it is so, at most 30 seconds for each"},
+     .help = "Wait until it has ended, at most 30 seconds for each"},
+    {.name = "only-itself", .kind = PAWL_CLI_FLAG, .help = "Without its children, which continue"},
+    FILTER_OPTIONS,
     PAWL_CLI_CONFIGURE_OPTIONS,
     {.name = NULL},
 };
@@ -220,11 +298,13 @@ static const struct pawl_cli_option cancel_options[] = {
 const struct pawl_cli_command pawl__cli_cancel = {
     .name = "cancel",
     .summary = "Cancel instances and their children",
-    .operands = "INSTANCE...",
+    .operands = "[INSTANCE...]",
     .help =
-        "Prints 'cancelled' when it is so. One that another node is running is cancelled at its\n"
-        "next activity: then it prints 'requested', or waits (--wait). One that has ended stays\n"
-        "as it is.\n",
+        "Prints 'cancelled' when it has ended. If another node is running it, it is cancelled at\n"
+        "its next activity; then this prints 'requested', or waits (--wait). An instance that\n"
+        "has ended is not changed. A request is stored; if the wait ends first, exit code 5.\n\n"
+        "Instead of instances, filters say which: all that match every one of them are\n"
+        "cancelled. With neither, nothing is.\n",
     .options = cancel_options,
     .run = run_cancel,
 };
@@ -232,75 +312,9 @@ const struct pawl_cli_command pawl__cli_cancel = {
 const struct pawl_cli_command pawl__cli_rm = {
     .name = "rm",
     .summary = "Delete instances with their journals",
-    .operands = "INSTANCE...",
+    .operands = "[INSTANCE...]",
+    .help = "Instead of instances, filters say which: all that match every one of them are\n"
+            "deleted. With neither, nothing is.\n",
     .options = store_options,
     .run = run_rm,
-};
-
-/* ---- journal ------------------------------------------------------------------------------- */
-
-static struct pawl_str text_of(const struct pawl_json *object, const char *key)
-{
-    return pawl__json_str(pawl__json_get_text(object, key));
-}
-
-static void show_record(struct pawl_cli *cli, const struct pawl_json *record)
-{
-    static const char *const columns[] = {"timestamp", "eventName", "activityType", "activityId",
-                                          "message"};
-
-    for (size_t i = 0; i < sizeof columns / sizeof columns[0]; i++) {
-        if (i > 0)
-            pawl__cli_print(&cli->out, "  ");
-        pawl__cli_write_safe(&cli->out, text_of(record, columns[i]));
-    }
-    pawl__cli_print(&cli->out, "\n");
-}
-
-static int journal(struct pawl_cli_session *session, struct pawl_error *err)
-{
-    struct pawl_cli *cli = session->cli;
-    int64_t deadline_ns = pawl__cli_session_deadline(session);
-    struct pawl_instance_row row;
-    struct pawl_json log, records;
-    struct pawl_buf json;
-    int status = pawl__runtime_show(session->runtime, instance_id(session), &cli->arena, &row, NULL,
-                                    deadline_ns, err);
-
-    if (status == PAWL_OK)
-        status = pawl__runtime_journal(session->runtime, row.id, &cli->arena, &log, &records,
-                                       deadline_ns, err);
-    if (status != PAWL_OK)
-        return failed(session, err);
-    if (pawl__cli_flag(&cli->args, "json")) {
-        pawl__buf_init(&json, &cli->env->alloc, OUTPUT_MAX);
-        pawl__json_write(&json, pawl__cli_flag(&cli->args, "records") ? &records : &log,
-                         PAWL_JSON_ESCAPE_MINIMAL);
-        return pawl__cli_write_json(cli, &json);
-    }
-    for (uint32_t i = 0; i < pawl__json_len(&log); i++)
-        show_record(cli, pawl__json_at(&log, i));
-    return PAWL_CLI_EXIT_OK;
-}
-
-static int run_journal(struct pawl_cli *cli)
-{
-    return pawl__cli_in_look(cli, journal);
-}
-
-static const struct pawl_cli_option journal_options[] = {
-    {.name = "json", .kind = PAWL_CLI_FLAG, .help = "Print the log records as a JSON array"},
-    {.name = "records",
-     .kind = PAWL_CLI_FLAG,
-     .help = "With --json: one record per activity execution instead"},
-    PAWL_CLI_CONFIGURE_OPTIONS,
-    {.name = NULL},
-};
-
-const struct pawl_cli_command pawl__cli_journal = {
-    .name = "journal",
-    .summary = "Show what an instance did, step by step",
-    .operands = "INSTANCE",
-    .options = journal_options,
-    .run = run_journal,
 };

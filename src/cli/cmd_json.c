@@ -6,8 +6,8 @@
 #include "cli/commands.h"
 
 #include "base/error.h"
-#include "base/json.h"
-#include "cli/output.h"
+#include "base/json/json.h"
+#include "cli/command/output.h"
 
 #define INDENT_DEFAULT 2
 #define INDENT_MAX 8
@@ -72,7 +72,7 @@ static int run_check(struct pawl_cli *cli)
 
 static const struct pawl_cli_command check = {
     .name = "check",
-    .summary = "Say whether files are valid JSON",
+    .summary = "Check that files are valid JSON",
     .operands = "FILE...",
     .help =
         "Strict: RFC 8259, UTF-8, no comments, no trailing commas. An error has line, column and\n"
@@ -108,7 +108,7 @@ static const struct pawl_cli_command format = {
     .name = "format",
     .summary = "Print a JSON document, indented",
     .operands = "FILE",
-    .help = "Keeps the order of members, duplicate keys, and every number as it was written.\n",
+    .help = "Keeps the order of members, duplicate keys, and the spelling of numbers.\n",
     .options = format_options,
     .run = run_format,
 };
@@ -123,8 +123,8 @@ static int run_get(struct pawl_cli *cli)
     struct pawl_error err;
 
     if (pointer[0] != '\0' && pointer[0] != '/') {
-        (void)pawl__error_set(&err, PAWL_EINVAL, "'%s' is no JSON pointer: it begins with '/'",
-                              pointer);
+        (void)pawl__error_set(&err, PAWL_EINVAL,
+                              "'%s' is not a JSON pointer: it must begin with '/'", pointer);
         return pawl__cli_fail_usage(cli, &err);
     }
     if (load(cli, &cli->arena, path, &value, &err) != PAWL_OK)
@@ -147,7 +147,7 @@ static const struct pawl_cli_option get_options[] = {
     {.name = "raw",
      .letter = 'r',
      .kind = PAWL_CLI_FLAG,
-     .help = "Print a string as it is, without quotes and escapes"},
+     .help = "Print a string without quotes and escapes"},
     {.name = NULL},
 };
 
@@ -155,6 +155,7 @@ static const struct pawl_cli_command get = {
     .name = "get",
     .summary = "Print the part of a JSON document that a pointer names",
     .operands = "POINTER FILE",
+    .operands_may_be_empty = true, /* the POINTER "" is the whole document */
     .help = "POINTER is a JSON pointer (RFC 6901): '/root/activities/0/id'; '' is the whole "
             "document.\n",
     .options = get_options,

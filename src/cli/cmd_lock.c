@@ -3,11 +3,11 @@
  * cmd_lock_look.c */
 #include "cli/cmd_lock.h"
 
-#include "base/duration.h"
 #include "base/error.h"
-#include "cli/output.h"
-#include "host/lock_uri.h"
-#include "locks/locks.h"
+#include "base/time/duration.h"
+#include "cli/command/output.h"
+#include "host/host.h"
+#include "operations/locks.h"
 #include "os/wrapped.h"
 
 #include <inttypes.h>
@@ -18,48 +18,14 @@
 #define CANNOT_RUN 126
 #define NO_SUCH_COMMAND 127
 #define GRACE_DEFAULT "10s"
-
-/* ---- a service --------------------------------------------------------------------------- */
-
-int pawl__cli_lock_open(struct pawl_cli *cli, const char *uri, struct pawl_cli_lock *out,
-                        struct pawl_error *err)
-{
-    struct pawl_lock_provider_options options = {.log = &cli->log};
-    int status = pawl__cli_configure(cli, &out->configuration, err);
-
-    if (status != PAWL_OK)
-        return status;
-    out->uri = uri ? uri : pawl__configuration_text(&out->configuration, PAWL_SETTING_ID_LOCK);
-    options.ttl_ms =
-        pawl__configuration_number(&out->configuration, PAWL_SETTING_ID_LOCK_TTL) / 1000000;
-    options.is_shared =
-        pawl__configuration_number(&out->configuration, PAWL_SETTING_ID_LOCK_SHARED);
-    out->options = options;
-    if (!out->uri[0])
-        status = pawl__error_set(err, PAWL_EINVAL,
-                                 "no lock service is named: say --lock URI, such as "
-                                 "--lock file:/var/lib/pawl/locks, or set PAWL_LOCK");
-    if (status == PAWL_OK)
-        status = pawl__lock_open_uri(cli->env, pawl__str(out->uri), &options, &out->provider, err);
-    if (status != PAWL_OK)
-        pawl__configuration_release(&out->configuration);
-    return status;
-}
-
-void pawl__cli_lock_close(struct pawl_cli_lock *lock)
-{
-    if (lock->provider)
-        lock->provider->ops->close(lock->provider);
-    pawl__configuration_release(&lock->configuration);
-}
+#define CALL_NS INT64_C(10000000000)
 
 /* ---- running a command ------------------------------------------------------------------- */
 
 struct lock_run {
     struct pawl_cli *cli;
-    struct pawl_cli_lock service;
-    struct pawl_locks *locks;
-    struct pawl_lock lock;
+    struct pawl_lock_hold *hold;
+    const char *uri;
     const char *name;
     int64_t wait_ns, grace_ns;
 };
@@ -70,7 +36,7 @@ static int read_time(const char *option, const char *text, int64_t *out, struct 
     int status = pawl__duration_parse_human(pawl__str(text), &ticks, err);
 
     if (status == PAWL_OK && (ticks < 0 || ticks > PAWL_FOREVER / 100))
-        status = pawl__error_set(err, PAWL_EINVAL, "'%s' is no length of time", text);
+        status = pawl__error_set(err, PAWL_EINVAL, "'%s' is not a duration", text);
     if (status != PAWL_OK) {
         (void)pawl__error_prefix(err, status, "--%s", option);
         return err->code = PAWL_EINVAL; /* of the command line */
@@ -95,14 +61,14 @@ static int read_times(struct lock_run *run, struct pawl_error *err)
 }
 
 /* A signal while it waits ends it as it ends any program: it has nothing to give back. */
-static int acquire(struct lock_run *run, struct pawl_error *err)
+static int acquire(struct lock_run *run, const struct pawl_op *op)
 {
-    bool tokens = pawl_lock_caps(run->service.provider) & PAWL_LOCK_CAP_TOKEN;
     int64_t now_ns = pawl_env_monotonic_ns(run->cli->env);
-    int64_t until_ns = run->wait_ns < PAWL_FOREVER - now_ns ? now_ns + run->wait_ns : PAWL_FOREVER;
+    struct pawl_op waiting = *op;
 
-    return pawl__locks_acquire(run->locks, pawl__str(run->name), tokens ? PAWL_LOCK_WANT_TOKEN : 0,
-                               until_ns, NULL, &run->lock, err);
+    waiting.deadline_ns =
+        run->wait_ns < PAWL_FOREVER - now_ns ? now_ns + run->wait_ns : PAWL_FOREVER;
+    return pawl__op_lock_acquire(&waiting, run->hold, pawl__str(run->name));
 }
 
 static void wake_child(void *ctx)
@@ -118,7 +84,7 @@ static int attend(struct lock_run *run, struct pawl_wrapped *child, struct pawl_
     enum pawl_wrapped_event event;
     bool lost = false;
     int code = 0;
-    int status = pawl__lock_on_lost(run->locks, run->lock, wake_child, child, err);
+    int status = pawl__lock_hold_on_lost(run->hold, wake_child, child, err);
 
     while (status == PAWL_OK) {
         status = pawl__wrapped_wait(child, deadline_ns, &event, &code, err);
@@ -128,7 +94,7 @@ static int attend(struct lock_run *run, struct pawl_wrapped *child, struct pawl_
             lost = true;
             pawl__cli_print(&cli->err, "pawl lock: the lock '");
             pawl__cli_write_safe(&cli->err, pawl__str(run->name));
-            pawl__cli_print(&cli->err, "' is lost; stopping the command\n");
+            pawl__cli_print(&cli->err, "' was lost; stopping the command\n");
             pawl__cli_flush(&cli->err);
             pawl__wrapped_stop(child, false);
             deadline_ns = pawl_env_monotonic_ns(cli->env) + run->grace_ns;
@@ -146,10 +112,9 @@ static int start_child(struct lock_run *run, struct pawl_wrapped **out, struct p
 {
     struct pawl_cli *cli = run->cli;
     const char *extra[4] = {
-        pawl__arena_printf(&cli->arena, "PAWL_LOCK=%s", run->service.uri),
+        pawl__arena_printf(&cli->arena, "PAWL_LOCK=%s", run->uri),
         pawl__arena_printf(&cli->arena, "PAWL_LOCK_NAME=%s", run->name),
-        pawl__arena_printf(&cli->arena, "PAWL_FENCE=%" PRIu64,
-                           pawl__lock_token(run->locks, run->lock)),
+        pawl__arena_printf(&cli->arena, "PAWL_FENCE=%" PRIu64, pawl__lock_hold_token(run->hold)),
         NULL,
     };
     size_t count = cli->args.operand_count;
@@ -160,7 +125,7 @@ static int start_child(struct lock_run *run, struct pawl_wrapped **out, struct p
     for (size_t i = 1; i < count; i++)
         argv[i - 1] = (char *)(uintptr_t)cli->args.operands[i];
     argv[count - 1] = NULL;
-    if (pawl__lock_token(run->locks, run->lock) == 0)
+    if (pawl__lock_hold_token(run->hold) == 0)
         extra[2] = NULL;
     pawl__cli_flush(&cli->out);
     return pawl__wrapped_start(cli->env, argv, extra, run->grace_ns, out, err);
@@ -174,7 +139,7 @@ static int run_command(struct lock_run *run, struct pawl_error *err)
 
     if (status == PAWL_OK) {
         code = attend(run, child, err);
-        status = pawl__locks_release(run->locks, run->lock, err);
+        status = pawl__lock_hold_release(run->hold, err);
         pawl__wrapped_close(child);
         if (status == PAWL_ENOTFOUND && code != LOST) {
             (void)pawl__cli_fail(run->cli, err, NULL);
@@ -185,53 +150,49 @@ static int run_command(struct lock_run *run, struct pawl_error *err)
         return code;
     }
     (void)pawl__cli_fail(run->cli, err, NULL);
-    (void)!pawl__locks_release(run->locks, run->lock, NULL);
+    (void)!pawl__lock_hold_release(run->hold, NULL);
     return status == PAWL_ENOTFOUND ? NO_SUCH_COMMAND : CANNOT_RUN;
 }
 
-static int run_locked(struct lock_run *run, struct pawl_error *err)
+static int run_locked(struct lock_run *run, const struct pawl_op *op)
 {
-    struct pawl_locks_options options = {.log = &run->cli->log, .borrow = true};
-    int code, status;
+    int code, status = acquire(run, op);
 
-    options.poll_ms_max =
-        pawl__configuration_number(&run->service.configuration, PAWL_SETTING_ID_LOCK_POLL_MAX) /
-        1000000;
-    status = pawl__locks_new(run->cli->env, run->service.provider, &options, &run->locks, err);
+    if (status == PAWL_OK)
+        return run_command(run, op->err);
+    code = pawl__cli_fail(run->cli, op->err, NULL);
+    if (status == PAWL_ETIMEDOUT || status == PAWL_EBUSY)
+        code = (int)pawl__cli_number(&run->cli->args, "conflict-exit-code", CONFLICT_DEFAULT);
+    return code;
+}
+
+static int body(struct pawl_cli *cli, const struct pawl_op *op)
+{
+    struct lock_run run = {.cli = cli, .name = cli->args.operands[0]};
+    int code, status = read_times(&run, op->err);
+
     if (status != PAWL_OK)
-        return pawl__cli_fail(run->cli, err, NULL);
-    status = acquire(run, err);
-    if (status == PAWL_OK) {
-        code = run_command(run, err);
-    } else {
-        code = pawl__cli_fail(run->cli, err, NULL);
-        if (status == PAWL_ETIMEDOUT || status == PAWL_EBUSY)
-            code = (int)pawl__cli_number(&run->cli->args, "conflict-exit-code", CONFLICT_DEFAULT);
-    }
-    pawl__locks_free(run->locks);
+        return pawl__cli_fail_usage(cli, op->err);
+    run.uri = pawl__configuration_text(pawl__host_configuration(op->host), PAWL_SETTING_ID_LOCK);
+    status = pawl__op_lock_open(op, pawl__str(""), &run.hold);
+    if (status != PAWL_OK)
+        return pawl__cli_fail(cli, op->err, pawl__cli_configure_hint(status));
+    code = run_locked(&run, op);
+    pawl__lock_hold_close(run.hold);
     return code;
 }
 
 static int run(struct pawl_cli *cli)
 {
-    struct lock_run run = {.cli = cli, .name = cli->args.operands[0]};
     struct pawl_error err = PAWL_ERROR_INIT;
-    int code, status = read_times(&run, &err);
 
-    if (status != PAWL_OK)
-        return pawl__cli_fail_usage(cli, &err);
     if (cli->args.operand_count < 2) {
         pawl__error_write(&err, PAWL_EINVAL,
                           "the command to run is missing: pawl lock NAME -- "
                           "COMMAND...");
         return pawl__cli_fail_usage(cli, &err);
     }
-    status = pawl__cli_lock_open(cli, NULL, &run.service, &err);
-    if (status != PAWL_OK)
-        return pawl__cli_fail(cli, &err, pawl__cli_configure_hint(status));
-    code = run_locked(&run, &err);
-    pawl__cli_lock_close(&run.service);
-    return code;
+    return pawl__cli_with_locks(cli, CALL_NS, body);
 }
 
 static const struct pawl_cli_option options[] = {
@@ -270,15 +231,15 @@ const struct pawl_cli_command pawl__cli_lock = {
     .passes_on = 1,
     .help =
         "    pawl lock --lock file:/var/lib/pawl/locks --wait 5s nightly -- backup.sh --full\n\n"
-        "The command has PAWL_LOCK_NAME, PAWL_LOCK (the URI) and, where the service gives tokens,\n"
-        "PAWL_FENCE: a number greater than every earlier holder's, for whatever is written to\n"
-        "under the lock to compare. The command and what it starts are a process group: if the\n"
-        "lock is lost, or pawl is killed, all of it gets SIGTERM and what is left after --grace\n"
-        "gets SIGKILL. What leaves the group (setsid) is not ended.\n"
+        "The command gets PAWL_LOCK_NAME, PAWL_LOCK (the URI) and, if the service has tokens,\n"
+        "PAWL_FENCE: a number greater than every earlier holder's, which the resource that is\n"
+        "written under the lock can check. The command and its children are a process group: if\n"
+        "the lock is lost, or pawl is killed, the group gets SIGTERM and what is left after\n"
+        "--grace gets SIGKILL. Processes that leave the group (setsid) are not ended.\n"
         "Signals sent to pawl are passed on to the group.\n\n"
-        "Exit codes: the command's own, 128 and the number of the signal that ended it;\n"
+        "Exit codes: the command's own, or 128 plus the number of the signal that ended it;\n"
         "75 the lock was not acquired in time; 76 it was lost; 126 the command cannot be run;\n"
-        "127 there is none; else as 'pawl help exit-codes' says.\n",
+        "127 it does not exist; others as in 'pawl help exit-codes'.\n",
     .options = options,
     .commands = commands,
     .run = run,

@@ -4,19 +4,14 @@
 #define PAWL_CLI_CMD_LOCK_H
 
 #include "cli/commands.h"
-#include "cli/configure.h"
-#include "locks/providers.h"
+#include "cli/session/configure.h"
+#include "operations/operation.h"
 
-struct pawl_cli_lock {
-    struct pawl_configuration configuration;
-    const char *uri;
-    struct pawl_lock_provider_options options;
-    struct pawl_lock_provider *provider;
-};
-
-/* By `uri`, or NULL for the setting `lock`. On failure there is nothing to close. */
-PAWL_MUST_CHECK int pawl__cli_lock_open(struct pawl_cli *cli, const char *uri,
-                                        struct pawl_cli_lock *out, struct pawl_error *err);
-void pawl__cli_lock_close(struct pawl_cli_lock *lock);
+/*
+ * Calls `body` with an operation whose host is not started (operations/locks.h) and which has so
+ * long, and reports what fails before.
+ */
+int pawl__cli_with_locks(struct pawl_cli *cli, int64_t span_ns,
+                         int (*body)(struct pawl_cli *cli, const struct pawl_op *op));
 
 #endif

@@ -4,86 +4,56 @@
 #include "cli/cmd_lock.h"
 
 #include "base/error.h"
-#include "cli/listing.h"
-#include "cli/output.h"
-#include "host/lock_uri.h"
-#include "locks/check.h"
+#include "cli/command/listing.h"
+#include "cli/command/output.h"
+#include "host/host.h"
+#include "operations/locks.h"
+#include "views/locks.h"
 
 #define CALL_NS INT64_C(10000000000)
 
-static int64_t soon(struct pawl_cli *cli)
+int pawl__cli_with_locks(struct pawl_cli *cli, int64_t span_ns,
+                         int (*body)(struct pawl_cli *cli, const struct pawl_op *op))
 {
-    return pawl_env_monotonic_ns(cli->env) + CALL_NS;
-}
-
-static int need_inspect(struct pawl_cli_lock *lock, struct pawl_error *err)
-{
-    if (pawl_lock_caps(lock->provider) & PAWL_LOCK_CAP_INSPECT)
-        return PAWL_OK;
-    return pawl__error_set(err, PAWL_EUNSUPPORTED,
-                           "a lock service of the kind '%s' does not say who holds what",
-                           lock->provider->kind);
-}
-
-/* Opens, runs, closes; `body` answers the exit code or reports by PAWL codes through `err`. */
-static int with_service(struct pawl_cli *cli, const char *uri,
-                        int (*body)(struct pawl_cli *cli, struct pawl_cli_lock *lock,
-                                    int *exit_code, struct pawl_error *err))
-{
-    struct pawl_cli_lock lock = {.uri = NULL};
     struct pawl_error err = PAWL_ERROR_INIT;
-    int code = PAWL_CLI_EXIT_OK;
-    int status = pawl__cli_lock_open(cli, uri, &lock, &err);
+    struct pawl_op op = {.arena = &cli->arena,
+                         .deadline_ns = pawl_env_monotonic_ns(cli->env) + span_ns,
+                         .err = &err,
+                         .log = &cli->log,
+                         .actor = pawl__str("cli")};
+    struct pawl_configuration configuration;
+    int code, status = pawl__cli_configure(cli, &configuration, &err);
 
     if (status != PAWL_OK)
         return pawl__cli_fail(cli, &err, pawl__cli_configure_hint(status));
-    status = body(cli, &lock, &code, &err);
-    pawl__cli_lock_close(&lock);
-    return status == PAWL_OK ? code : pawl__cli_fail(cli, &err, NULL);
+    status = pawl__host_new(cli->env, &configuration, &op.host, &err);
+    code = status == PAWL_OK ? body(cli, &op) : pawl__cli_fail(cli, &err, NULL);
+    pawl__host_free(op.host);
+    pawl__configuration_release(&configuration);
+    return code;
+}
+
+static int fail(struct pawl_cli *cli, const struct pawl_op *op, int status)
+{
+    return pawl__cli_fail(cli, op->err, pawl__cli_configure_hint(status));
 }
 
 /* ---- ls, show ---------------------------------------------------------------------------- */
 
-static struct pawl_json describe(struct pawl_builder *b, const struct pawl_lock_holder *holder,
-                                 int64_t now_us)
+static struct pawl_json make_row(struct pawl_builder *b, const struct pawl_lock_holder *holder,
+                                 int64_t now_us, bool as_json)
 {
-    struct pawl_json one = pawl__json_object();
+    struct pawl_json row = pawl__view_lock(b, holder);
     char span[PAWL_CLI_SPAN_TEXT];
 
-    pawl__cli_put(b, &one, "key", pawl__arena_str(b->arena, pawl__str(holder->key)));
-    pawl__build(b, &one, "isHeld", pawl__json_bool(holder->held));
-    pawl__cli_put(b, &one, "owner", pawl__arena_str(b->arena, pawl__str(holder->owner)));
-    pawl__cli_put_time(b, &one, "since", holder->since_us);
-    if (holder->since_us > 0)
-        pawl__cli_put(b, &one, "held",
-                      pawl__str(pawl__arena_printf(
-                          b->arena, "%s", pawl__cli_span_text(now_us - holder->since_us, span))));
-    if (holder->remaining_ms >= 0)
-        pawl__build_int(b, &one, "remainingMs", holder->remaining_ms);
-    if (holder->token)
-        pawl__build_int(b, &one, "token", (int64_t)holder->token);
-    return one;
+    if (holder->since_us > 0 && !as_json)
+        pawl__view_text(b, &row, "held",
+                        pawl__str(pawl__arena_printf(
+                            b->arena, "%s", pawl__cli_span_text(now_us - holder->since_us, span))));
+    return row;
 }
 
-struct listing {
-    struct pawl_builder b;
-    struct pawl_json rows;
-    int64_t now_us;
-    size_t count, limit;
-};
-
-static int add_row(void *ctx, const struct pawl_lock_holder *holder)
-{
-    struct listing *listing = ctx;
-
-    if (listing->count++ < listing->limit)
-        pawl__build_append(&listing->b, &listing->rows,
-                           describe(&listing->b, holder, listing->now_us));
-    return listing->b.status != PAWL_OK;
-}
-
-static int body_ls(struct pawl_cli *cli, struct pawl_cli_lock *lock, int *exit_code,
-                   struct pawl_error *err)
+static int ls_body(struct pawl_cli *cli, const struct pawl_op *op)
 {
     static const struct pawl_cli_column columns[] = {
         {.title = "KEY", .key = "key"},
@@ -94,27 +64,27 @@ static int body_ls(struct pawl_cli *cli, struct pawl_cli_lock *lock, int *exit_c
         {.title = "TOKEN", .key = "token"},
         {.title = NULL},
     };
-    struct listing listing = {
-        .b = {.arena = &cli->arena},
-        .rows = pawl__json_array(),
-        .now_us = pawl_env_wall_ns(cli->env) / 1000,
-        .limit = (size_t)pawl__cli_number(&cli->args, "limit", PAWL_CLI_LIST_DEFAULT),
-    };
-    int status = need_inspect(lock, err);
+    struct pawl_builder b = {.arena = &cli->arena};
+    struct pawl_json rows = pawl__json_array();
+    struct pawl_lock_list locks;
+    int status = pawl__op_locks_list(
+        op, pawl__str(""), (uint32_t)pawl__cli_number(&cli->args, "limit", PAWL_CLI_LIST_DEFAULT),
+        &locks);
 
-    if (status == PAWL_OK) /* one more than is shown says that there are more */
-        status = lock->provider->ops->list(lock->provider, listing.limit + 1, add_row, &listing,
-                                           soon(cli), err);
-    if (status == PAWL_OK && listing.b.status != PAWL_OK)
-        status = pawl__error_code(err, listing.b.status);
-    if (status == PAWL_OK)
-        *exit_code = pawl__cli_list_show(cli, &listing.rows, listing.count, columns);
-    return status;
+    for (size_t i = 0; status == PAWL_OK && i < locks.count; i++)
+        pawl__build_append(
+            &b, &rows,
+            make_row(&b, &locks.holders[i], locks.now_us, pawl__cli_flag(&cli->args, "json")));
+    if (status == PAWL_OK && b.status != PAWL_OK)
+        status = pawl__error_code(op->err, b.status);
+    if (status != PAWL_OK)
+        return fail(cli, op, status);
+    return pawl__cli_list_show(cli, &rows, locks.count + locks.has_more, columns);
 }
 
 static int run_ls(struct pawl_cli *cli)
 {
-    return with_service(cli, NULL, body_ls);
+    return pawl__cli_with_locks(cli, CALL_NS, ls_body);
 }
 
 static void print_holder(struct pawl_cli *cli, const struct pawl_json *one)
@@ -141,39 +111,32 @@ static void print_holder(struct pawl_cli *cli, const struct pawl_json *one)
 }
 
 /* Exit code 0: held; 1: free. */
-static int body_show(struct pawl_cli *cli, struct pawl_cli_lock *lock, int *exit_code,
-                     struct pawl_error *err)
+static int show_body(struct pawl_cli *cli, const struct pawl_op *op)
 {
-    struct pawl_str name = pawl__str(cli->args.operands[0]);
     struct pawl_builder b = {.arena = &cli->arena};
-    struct pawl_lock_holder *holder = pawl__arena_alloc(&cli->arena, sizeof *holder);
+    struct pawl_lock_holder holder;
     struct pawl_json one;
-    int status = need_inspect(lock, err);
+    int64_t now_us;
+    int code = PAWL_CLI_EXIT_OK,
+        status = pawl__op_lock_show(op, pawl__str(""), pawl__str(cli->args.operands[0]), &holder,
+                                    &now_us);
 
-    if (!holder)
-        return pawl__error_code(err, pawl__arena_status(&cli->arena));
-    if (status == PAWL_OK)
-        status = lock->provider->ops->inspect(lock->provider, name, holder, soon(cli), err);
-    if (status != PAWL_OK)
-        return status;
-    one = describe(&b, holder, pawl_env_wall_ns(cli->env) / 1000);
-    if (b.status != PAWL_OK)
-        return pawl__error_code(err, b.status);
-    *exit_code = holder->held ? PAWL_CLI_EXIT_OK : PAWL_CLI_EXIT_FAILED;
-    if (pawl__cli_flag(&cli->args, "json")) {
-        int code = pawl__cli_print_json(cli, &one, 2);
-
-        if (code != PAWL_CLI_EXIT_OK)
-            *exit_code = code;
-        return PAWL_OK;
+    if (status == PAWL_OK) {
+        one = make_row(&b, &holder, now_us, true);
+        status = b.status == PAWL_OK ? PAWL_OK : pawl__error_code(op->err, b.status);
     }
-    print_holder(cli, &one);
-    return PAWL_OK;
+    if (status != PAWL_OK)
+        return fail(cli, op, status);
+    if (pawl__cli_flag(&cli->args, "json"))
+        code = pawl__cli_print_json(cli, &one, 2);
+    else
+        print_holder(cli, &one);
+    return code != PAWL_CLI_EXIT_OK || holder.held ? code : PAWL_CLI_EXIT_FAILED;
 }
 
 static int run_show(struct pawl_cli *cli)
 {
-    return with_service(cli, NULL, body_show);
+    return pawl__cli_with_locks(cli, CALL_NS, show_body);
 }
 
 static const struct pawl_cli_option ls_options[] = {
@@ -184,8 +147,8 @@ static const struct pawl_cli_option ls_options[] = {
 const struct pawl_cli_command pawl__cli_lock_ls = {
     .name = "ls",
     .summary = "List the locks that are held",
-    .help = "Keys are what the service knows locks by: 'pawl lock show NAME' shows a name's.\n"
-            "A lock named 'ls' is 'pawl lock -- ls COMMAND...'.\n",
+    .help = "Keys are the service's names of locks: 'pawl lock show NAME' shows that of a name.\n"
+            "To use a lock named 'ls': 'pawl lock -- ls COMMAND...'.\n",
     .options = ls_options,
     .run = run_ls,
 };
@@ -199,7 +162,7 @@ const struct pawl_cli_command pawl__cli_lock_show = {
     .name = "show",
     .summary = "Show who holds a lock",
     .operands = "NAME",
-    .help = "Exit code 0: somebody holds it; 1: nobody does.\n",
+    .help = "Exit code 0: it is held; 1: it is not.\n",
     .options = show_options,
     .run = run_show,
 };
@@ -208,16 +171,10 @@ const struct pawl_cli_command pawl__cli_lock_show = {
 
 struct checking {
     struct pawl_cli *cli;
-    struct pawl_cli_lock *lock;
+    struct pawl_builder b;
+    struct pawl_json rows;
+    bool as_json;
 };
-
-static int open_another(void *ctx, struct pawl_lock_provider **out, struct pawl_error *err)
-{
-    struct checking *checking = ctx;
-
-    return pawl__lock_open_uri(checking->cli->env, pawl__str(checking->lock->uri),
-                               &checking->lock->options, out, err);
-}
 
 static void print_result(struct pawl_cli *cli, const char *title,
                          const struct pawl_lock_check_result *result)
@@ -242,65 +199,53 @@ static void print_result(struct pawl_cli *cli, const char *title,
     pawl__cli_flush(to);
 }
 
-static void add_result(struct pawl_builder *b, struct pawl_json *rows, const char *title,
-                       const struct pawl_lock_check_result *result)
+static void tell_result(void *ctx, const char *title, const struct pawl_lock_check_result *result)
 {
-    static const char *const words[] = {"ok", "failed", "skipped"};
-    struct pawl_json one = pawl__json_object();
+    struct checking *checking = ctx;
 
-    pawl__build_name(b, &one, "title", title);
-    pawl__build_name(b, &one, "outcome", words[result->outcome]);
-    pawl__cli_put(b, &one, "detail", pawl__arena_str(b->arena, pawl__str(result->detail)));
-    pawl__build_append(b, rows, one);
+    if (checking->as_json)
+        pawl__build_append(&checking->b, &checking->rows,
+                           pawl__view_lock_check(&checking->b, title, result));
+    else
+        print_result(checking->cli, title, result);
 }
 
-static int body_check(struct pawl_cli *cli, struct pawl_cli_lock *lock, int *exit_code,
-                      struct pawl_error *err)
+static int check_body(struct pawl_cli *cli, const struct pawl_op *op)
 {
-    struct checking checking = {cli, lock};
-    struct pawl_lock_check check = {.env = cli->env, .open = open_another, .ctx = &checking};
-    bool as_json = pawl__cli_flag(&cli->args, "json");
-    struct pawl_builder b = {.arena = &cli->arena};
-    struct pawl_json rows = pawl__json_array();
-    size_t counts[3] = {0};
+    struct checking checking = {.cli = cli,
+                                .b = {.arena = &cli->arena},
+                                .rows = pawl__json_array(),
+                                .as_json = pawl__cli_flag(&cli->args, "json")};
+    struct pawl_str uri = pawl__str(cli->args.operand_count > 0 ? cli->args.operands[0] : "");
+    struct pawl_lock_checked checked;
+    int code = PAWL_CLI_EXIT_OK,
+        status = pawl__op_locks_check(op, uri, tell_result, &checking, &checked);
 
-    if (strcmp(lock->provider->kind, "memory") == 0)
-        return pawl__error_set(err, PAWL_EINVAL, "locks in memory are no service to check");
-    for (size_t i = 0; i < pawl__lock_check_count(); i++) {
-        struct pawl_lock_check_result result;
-
-        pawl__lock_check_run(&check, i, &result);
-        counts[result.outcome]++;
-        if (as_json)
-            add_result(&b, &rows, pawl__lock_check_title(i), &result);
-        else
-            print_result(cli, pawl__lock_check_title(i), &result);
-    }
-    if (b.status != PAWL_OK)
-        return pawl__error_code(err, b.status);
-    if (as_json)
-        *exit_code = pawl__cli_print_json(cli, &rows, 2);
-    pawl__cli_print(&cli->err, "%zu ok, %zu failed, %zu skipped\n", counts[PAWL_LOCK_CHECK_OK],
-                    counts[PAWL_LOCK_CHECK_FAILED], counts[PAWL_LOCK_CHECK_SKIPPED]);
-    if (counts[PAWL_LOCK_CHECK_FAILED] > 0)
-        *exit_code = PAWL_CLI_EXIT_FAILED;
-    return PAWL_OK;
+    if (status == PAWL_OK && checking.b.status != PAWL_OK)
+        status = pawl__error_code(op->err, checking.b.status);
+    if (status != PAWL_OK)
+        return fail(cli, op, status);
+    if (checking.as_json)
+        code = pawl__cli_print_json(cli, &checking.rows, 2);
+    pawl__cli_print(&cli->err, "%zu ok, %zu failed, %zu skipped\n",
+                    checked.counts[PAWL_LOCK_CHECK_OK], checked.counts[PAWL_LOCK_CHECK_FAILED],
+                    checked.counts[PAWL_LOCK_CHECK_SKIPPED]);
+    return checked.counts[PAWL_LOCK_CHECK_FAILED] > 0 ? PAWL_CLI_EXIT_FAILED : code;
 }
 
 static int run_check(struct pawl_cli *cli)
 {
-    return with_service(cli, cli->args.operand_count > 0 ? cli->args.operands[0] : NULL,
-                        body_check);
+    return pawl__cli_with_locks(cli, CALL_NS, check_body);
 }
 
 const struct pawl_cli_command pawl__cli_lock_check = {
     .name = "check",
-    .summary = "Check whether a lock service keeps what is promised of locks",
+    .summary = "Check that a lock service gives the guarantees of locks",
     .operands = "[URI]",
     .help =
-        "Takes and gives back locks whose names begin with 'pawl-check-', by two nodes and many\n"
-        "threads, and says what held and how long things took. Leases are waited for when they\n"
-        "are short: --set lock.ttl=1s. Exit code 1: something failed.\n",
+        "Acquires and releases locks whose names begin with 'pawl-check-', by two nodes and many\n"
+        "threads, and reports the results and times. It waits for leases to expire if they are\n"
+        "short: --set lock.ttl=1s. Exit code 1: something failed.\n",
     .options = show_options,
     .run = run_check,
 };

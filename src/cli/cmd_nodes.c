@@ -1,139 +1,18 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* `pawl nodes`: the nodes of a store, their leases, and what each is running. */
+/* `pawl nodes`, `pawl pause` and `pawl unpause`: the nodes of a store, and what they may begin. */
 #include "cli/commands.h"
 
 #include "base/error.h"
-#include "cli/listing.h"
-#include "cli/output.h"
-
-/* Instances that are told of each node. */
-#define INSTANCES_MAX 100u
-
-struct nodes {
-    struct pawl_cli_session *session;
-    struct pawl_builder b;
-    int64_t now_us;
-    bool all;
-    struct pawl_error *err;
-};
-
-/* ---- what one has in hand ------------------------------------------------------------------- */
-
-static int add_instances(struct nodes *nodes, const struct pawl_node_row *node,
-                         struct pawl_json *one, uint64_t *held)
-{
-    struct pawl_json out = pawl__json_array();
-    struct pawl_cli_list list;
-    struct pawl_rows rows;
-    int status;
-
-    pawl__cli_list_all(&list, PAWL_TABLE_INSTANCES, NULL, PAWL_QUERY_BRIEF | PAWL_QUERY_TOTAL);
-    list.query.limit = INSTANCES_MAX;
-    pawl__cli_list_int(&list, "owner", PAWL_EQ, node->incarnation);
-    status = pawl__cli_list_find(nodes->session, &list, nodes->b.arena, &rows, nodes->err);
-    for (size_t i = 0; status == PAWL_OK && i < rows.count; i++) {
-        const struct pawl_instance_row *row = &((const struct pawl_instance_row *)rows.rows)[i];
-        struct pawl_json instance = pawl__json_object();
-
-        pawl__cli_put(&nodes->b, &instance, "id", row->id);
-        pawl__cli_put(&nodes->b, &instance, "definitionId", row->definition_id);
-        pawl__cli_put(&nodes->b, &instance, "subStatus", row->sub_status);
-        pawl__cli_put_time(&nodes->b, &instance, "updatedAt", row->updated_us);
-        pawl__build_append(&nodes->b, &out, instance);
-    }
-    if (status != PAWL_OK)
-        return status;
-    pawl__build_int(&nodes->b, one, "runs", (int64_t)rows.total);
-    pawl__build(&nodes->b, one, "instances", out);
-    *held += rows.total;
-    return PAWL_OK;
-}
-
-static int add_work(struct nodes *nodes, const struct pawl_node_row *node, struct pawl_json *one,
-                    uint64_t *held)
-{
-    struct pawl_cli_list list;
-    uint64_t total = 0;
-    int status;
-
-    pawl__cli_list_all(&list, PAWL_TABLE_WORK, NULL, 0);
-    pawl__cli_list_int(&list, "owner", PAWL_EQ, node->incarnation);
-    status = pawl__cli_list_count(nodes->session, &list, nodes->b.arena, &total, nodes->err);
-    pawl__build_int(&nodes->b, one, "work", (int64_t)total);
-    *held += total;
-    return status;
-}
-
-/* ---- nodes ---------------------------------------------------------------------------------- */
-
-/* Members of the JSON that it told, where it told any. */
-static int add_told(struct nodes *nodes, const struct pawl_node_row *node, struct pawl_json *one)
-{
-    static const char *const texts[] = {"host", "version", "runtime", "locks"};
-    struct pawl_json told;
-    int64_t pid = 0, stuck = 0;
-
-    if (pawl__json_parse(nodes->b.arena, node->info, NULL, &told, NULL, NULL) != PAWL_OK)
-        told = pawl__json_object();
-    for (size_t i = 0; i < sizeof texts / sizeof texts[0]; i++)
-        pawl__cli_put(&nodes->b, one, texts[i],
-                      pawl__json_str(pawl__json_get_text(&told, texts[i])));
-    (void)pawl__json_to_int(pawl__json_get_text(&told, "pid"), &pid);
-    pawl__build(&nodes->b, one, "pid", pid > 0 ? pawl__json_int(pid) : pawl__json_null());
-    (void)pawl__json_to_int(pawl__json_get_text(&told, "stuck"), &stuck);
-    pawl__build_int(&nodes->b, one, "stuck", stuck);
-    if (stuck > 0 && node->lease_us > nodes->now_us)
-        pawl__build_name(&nodes->b, one, "state", "stuck");
-    return nodes->b.status;
-}
-
-static int add_node(struct nodes *nodes, const struct pawl_node_row *node, struct pawl_json *rows)
-{
-    bool alive = node->lease_us > nodes->now_us;
-    int64_t left_us = node->lease_us - nodes->now_us;
-    struct pawl_json one = pawl__json_object();
-    char span[PAWL_CLI_SPAN_TEXT];
-    uint64_t held = 0;
-    int status;
-
-    pawl__cli_put(&nodes->b, &one, "id", node->id);
-    pawl__build_name(&nodes->b, &one, "state", alive ? "alive" : "gone");
-    pawl__build_int(&nodes->b, &one, "incarnation", node->incarnation);
-    pawl__cli_put_time(&nodes->b, &one, "joinedAt", node->joined_us);
-    pawl__cli_put_time(&nodes->b, &one, "leaseEndsAt", node->lease_us);
-    pawl__cli_put(&nodes->b, &one, "lease",
-                  pawl__str(pawl__arena_printf(nodes->b.arena, alive ? "%s left" : "over for %s",
-                                               pawl__cli_span_text(left_us, span))));
-    status = add_told(nodes, node, &one);
-    if (status == PAWL_OK)
-        status = add_work(nodes, node, &one, &held);
-    if (status == PAWL_OK)
-        status = add_instances(nodes, node, &one, &held);
-    /* One that is gone and left something is worth seeing: somebody should have taken it. */
-    if (status == PAWL_OK && (alive || held > 0 || nodes->all))
-        pawl__build_append(&nodes->b, rows, one);
-    return status;
-}
-
-static int find(struct nodes *nodes, struct pawl_json *out)
-{
-    struct pawl_cli_list list;
-    struct pawl_rows rows = {.count = 0};
-    int status = pawl__cli_store_now(nodes->session, &nodes->now_us, nodes->err);
-
-    pawl__cli_list_all(&list, PAWL_TABLE_NODES, NULL, 0);
-    if (status == PAWL_OK)
-        status = pawl__cli_list_find(nodes->session, &list, nodes->b.arena, &rows, nodes->err);
-    for (size_t i = 0; status == PAWL_OK && i < rows.count; i++)
-        status = add_node(nodes, &((const struct pawl_node_row *)rows.rows)[i], out);
-    if (status == PAWL_OK && nodes->b.status != PAWL_OK)
-        status = pawl__error_code(nodes->err, nodes->b.status);
-    return status;
-}
+#include "cli/command/listing.h"
+#include "cli/command/output.h"
+#include "operations/nodes.h"
+#include "os/process.h"
+#include "views/nodes.h"
 
 /* ---- showing -------------------------------------------------------------------------------- */
 
-static int show_instances(struct nodes *nodes, const struct pawl_json *rows)
+static int show_instances(struct pawl_cli *cli, struct pawl_builder *b,
+                          const struct pawl_json *rows)
 {
     static const struct pawl_cli_column columns[] = {
         {.title = "NODE", .key = "node"},
@@ -152,14 +31,14 @@ static int show_instances(struct nodes *nodes, const struct pawl_json *rows)
         for (uint32_t j = 0; j < pawl__json_len(instances); j++) {
             struct pawl_json one = *pawl__json_at(instances, j);
 
-            pawl__cli_put(&nodes->b, &one, "node", pawl__json_str(pawl__json_get_text(node, "id")));
-            pawl__build_append(&nodes->b, &out, one);
+            pawl__view_text(b, &one, "node", pawl__json_str(pawl__json_get_text(node, "id")));
+            pawl__build_append(b, &out, one);
         }
     }
-    return pawl__cli_table(nodes->session->cli, &out, columns);
+    return pawl__cli_table(cli, &out, columns);
 }
 
-static int body(struct pawl_cli_session *session, struct pawl_error *err)
+static int show_nodes(struct pawl_cli *cli, const struct pawl_json *rows)
 {
     static const struct pawl_cli_column columns[] = {
         {.title = "NODE", .key = "id"},
@@ -175,25 +54,87 @@ static int body(struct pawl_cli_session *session, struct pawl_error *err)
         {.title = "JOINED", .key = "joinedAt", .is_time = true},
         {.title = NULL},
     };
-    struct pawl_cli *cli = session->cli;
-    struct nodes nodes = {.session = session,
-                          .b = {.arena = &cli->arena},
-                          .all = pawl__cli_flag(&cli->args, "all"),
-                          .err = err};
-    struct pawl_json rows = pawl__json_array();
-    int status = find(&nodes, &rows);
 
+    return pawl__cli_table(cli, rows, columns);
+}
+
+static void print_pause(struct pawl_cli_stream *to, const struct pawl_pause *pause)
+{
+    char time[PAWL_CLI_TIME_TEXT];
+
+    if (pause->node_id.len > 0) {
+        pawl__cli_print(to, "node ");
+        pawl__cli_write_safe(to, pause->node_id);
+    } else {
+        pawl__cli_print(to, "the cluster");
+    }
+    pawl__cli_print(to, " is paused since %s UTC", pawl__cli_time_text(pause->since_us, time));
+    if (pause->by.len > 0) {
+        pawl__cli_print(to, " by ");
+        pawl__cli_write_safe(to, pause->by);
+    }
+    if (pause->reason.len > 0) {
+        pawl__cli_print(to, ": ");
+        pawl__cli_write_safe(to, pause->reason);
+    }
+    pawl__cli_print(to, "\n");
+}
+
+/* All of them: a pause of the cluster, or of a node that is gone, holds for those to come. */
+static void print_pauses(struct pawl_cli *cli, const struct pawl_node_list *nodes)
+{
+    for (size_t i = 0; i < nodes->pause_count; i++)
+        print_pause(&cli->err, &nodes->pauses[i]);
+}
+
+/* ---- nodes ---------------------------------------------------------------------------------- */
+
+static struct pawl_json make_row(struct pawl_builder *b, const struct pawl_node_info *node,
+                                 bool as_json, bool with_instances)
+{
+    struct pawl_json row = pawl__view_node(b, node, with_instances);
+    char span[PAWL_CLI_SPAN_TEXT];
+
+    if (!as_json)
+        pawl__view_text(
+            b, &row, "lease",
+            pawl__str(pawl__arena_printf(b->arena, node->left_us > 0 ? "%s left" : "over for %s",
+                                         pawl__cli_span_text(node->left_us, span))));
+    return row;
+}
+
+static int body(struct pawl_cli_session *session, struct pawl_error *err)
+{
+    struct pawl_cli *cli = session->cli;
+    const struct pawl_op op = pawl__cli_session_op(session, err);
+    bool as_json = pawl__cli_flag(&cli->args, "json");
+    const struct pawl_node_query query = {
+        .with_gone = pawl__cli_flag(&cli->args, "all"),
+        .with_instances = as_json || pawl__cli_flag(&cli->args, "instances"),
+        .page = {.limit = (uint32_t)pawl__cli_number(&cli->args, "limit", 1000),
+                 .after = pawl__str(pawl__cli_text(&cli->args, "after", ""))},
+    };
+    struct pawl_builder b = {.arena = &cli->arena};
+    struct pawl_json rows = pawl__json_array();
+    struct pawl_node_list nodes;
+    int status = pawl__op_nodes_list(&op, &query, &nodes);
+
+    for (size_t i = 0; status == PAWL_OK && i < nodes.count; i++)
+        pawl__build_append(&b, &rows, make_row(&b, &nodes.nodes[i], as_json, query.with_instances));
+    if (status == PAWL_OK && b.status != PAWL_OK)
+        status = pawl__error_code(err, b.status);
     if (status != PAWL_OK)
         return pawl__cli_fail(cli, err, pawl__cli_session_hint(status));
-    if (pawl__cli_flag(&cli->args, "json"))
+    if (nodes.page.next.len > 0)
+        pawl__cli_print(&cli->err, "there are more: --after %s\n", nodes.page.next.ptr);
+    if (as_json)
         return pawl__cli_print_json(cli, &rows, 2);
-    if (pawl__json_len(&rows) == 0) {
+    print_pauses(cli, &nodes);
+    if (nodes.count == 0) {
         pawl__cli_print(&cli->err, "no nodes: 'pawl worker' starts one\n");
         return PAWL_CLI_EXIT_OK;
     }
-    if (pawl__cli_flag(&cli->args, "instances"))
-        return show_instances(&nodes, &rows);
-    return pawl__cli_table(cli, &rows, columns);
+    return query.with_instances ? show_instances(cli, &b, &rows) : show_nodes(cli, &rows);
 }
 
 static int run(struct pawl_cli *cli)
@@ -207,6 +148,18 @@ static const struct pawl_cli_option options[] = {
      .letter = 'i',
      .kind = PAWL_CLI_FLAG,
      .help = "Show the instances that each is running"},
+    {.name = "limit",
+     .letter = 'n',
+     .kind = PAWL_CLI_NUMBER,
+     .arg = "COUNT",
+     .help = "Show at most COUNT, by id (default 1000)",
+     .min = 1,
+     .max = PAWL_PAGE_ROWS_MAX},
+    {.name = "after",
+     .kind = PAWL_CLI_TEXT,
+     .arg = "CURSOR",
+     .help = "Continue where the previous list ended",
+     .may_be_empty = true},
     {.name = "json", .kind = PAWL_CLI_FLAG, .help = "Print JSON, with the instances of each"},
     PAWL_CLI_CONFIGURE_OPTIONS,
     {.name = NULL},
@@ -216,11 +169,117 @@ const struct pawl_cli_command pawl__cli_nodes = {
     .name = "nodes",
     .summary = "Show the nodes of a store, their leases and what each runs",
     .help =
-        "RUNS are instances that the node has claimed, WORK is what it has taken and not done. A\n"
-        "node whose lease is over is gone: what it had is taken over by the others, and it is\n"
+        "RUNS are instances that the node has claimed, WORK is work that it has taken and not\n"
+        "done. A node whose lease has expired is gone: others take over what it had, and it is\n"
         "shown only while something is left. One whose state is 'stuck'\n"
-        "has threads whose step does not return ('step.deadline'): it works on with others,\n"
-        "and needs a restart.\n",
+        "has threads whose step does not return ('step.deadline'): it continues with others,\n"
+        "and needs a restart. One that is 'paused' takes no new work ('pawl pause').\n",
     .options = options,
     .run = run,
+};
+
+/* ---- pausing -------------------------------------------------------------------------------- */
+
+static struct pawl_str node_operand(const struct pawl_cli *cli)
+{
+    return pawl__str(cli->args.operand_count > 0 ? cli->args.operands[0] : "");
+}
+
+/* Who is the user of this machine's, unless --by says another. */
+static struct pawl_op operation(struct pawl_cli_session *session, struct pawl_error *err)
+{
+    struct pawl_cli *cli = session->cli;
+    struct pawl_op op = pawl__cli_session_op(session, err);
+    const char *by = pawl__cli_text(&cli->args, "by", NULL);
+
+    if (by)
+        op.actor = pawl__str(by);
+    return op;
+}
+
+static int pause_body(struct pawl_cli_session *session, struct pawl_error *err)
+{
+    struct pawl_cli *cli = session->cli;
+    const struct pawl_op op = operation(session, err);
+    struct pawl_builder b = {.arena = &cli->arena};
+    struct pawl_pause pause;
+    struct pawl_json view;
+    int status = pawl__op_node_pause(&op, node_operand(cli),
+                                     pawl__str(pawl__cli_text(&cli->args, "reason", "")), &pause);
+
+    if (status != PAWL_OK)
+        return pawl__cli_fail(cli, err,
+                              status == PAWL_ENOTFOUND ? "'pawl nodes' lists them"
+                                                       : pawl__cli_session_hint(status));
+    cli->changed = true;
+    if (!pawl__cli_flag(&cli->args, "json")) {
+        print_pause(&cli->out, &pause);
+        return PAWL_CLI_EXIT_OK;
+    }
+    view = pawl__view_pause(&b, &pause);
+    return pawl__cli_print_json(cli, &view, 2);
+}
+
+static int run_pause(struct pawl_cli *cli)
+{
+    return pawl__cli_in_look(cli, pause_body);
+}
+
+static int unpause_body(struct pawl_cli_session *session, struct pawl_error *err)
+{
+    struct pawl_cli *cli = session->cli;
+    const struct pawl_op op = pawl__cli_session_op(session, err);
+    int status = pawl__op_node_unpause(&op, node_operand(cli));
+
+    if (status != PAWL_OK)
+        return pawl__cli_fail(cli, err,
+                              status == PAWL_ENOTFOUND ? "'pawl nodes' shows what is paused"
+                                                       : pawl__cli_session_hint(status));
+    cli->changed = true;
+    return PAWL_CLI_EXIT_OK;
+}
+
+static int run_unpause(struct pawl_cli *cli)
+{
+    return pawl__cli_in_look(cli, unpause_body);
+}
+
+static const struct pawl_cli_option pause_options[] = {
+    {.name = "reason",
+     .kind = PAWL_CLI_TEXT,
+     .arg = "TEXT",
+     .help = "The reason, shown to others",
+     .may_be_empty = true},
+    {.name = "by", .kind = PAWL_CLI_TEXT, .arg = "NAME", .help = "Your name, shown to others"},
+    {.name = "json", .kind = PAWL_CLI_FLAG, .help = "Print JSON"},
+    PAWL_CLI_CONFIGURE_OPTIONS,
+    {.name = NULL},
+};
+
+const struct pawl_cli_command pawl__cli_pause = {
+    .name = "pause",
+    .summary = "Pause all nodes of a store, or one: they take no new work",
+    .operands = "[NODE]",
+    .help =
+        "Within a second no node begins anything new, whether it runs now or is started later;\n"
+        "with NODE ('pawl nodes' lists them) only that one. A paused node keeps its lease and\n"
+        "finishes what it has begun. Events sent meanwhile are kept for later; commands that\n"
+        "must run now ('pawl start', 'pawl resume') are refused with exit code 4. Cancelling\n"
+        "and deleting still work. 'pawl unpause' ends the pause; a restart does not.\n",
+    .options = pause_options,
+    .run = run_pause,
+};
+
+static const struct pawl_cli_option unpause_options[] = {
+    PAWL_CLI_CONFIGURE_OPTIONS,
+    {.name = NULL},
+};
+
+const struct pawl_cli_command pawl__cli_unpause = {
+    .name = "unpause",
+    .summary = "End a pause",
+    .operands = "[NODE]",
+    .help = "Ends the pause of the store, or with NODE that of the node.\n",
+    .options = unpause_options,
+    .run = run_unpause,
 };

@@ -2,101 +2,96 @@
 /* `pawl ps`: the instances of a store, once or as they change. */
 #include "cli/commands.h"
 
-#include "base/buf.h"
 #include "base/error.h"
-#include "cli/instances.h"
-#include "cli/output.h"
-#include "cli/session.h"
-#include "cli/watch.h"
+#include "base/map.h"
+#include "cli/command/instances.h"
+#include "cli/command/output.h"
+#include "cli/command/watch.h"
+#include "cli/session/session.h"
+#include "operations/instances.h"
+#include "views/instances.h"
 
-#define OUTPUT_MAX ((size_t)64 << 20)
-#define FILTERS_MAX 8
+#include <string.h>
+
 /* What one look of --watch may hold. */
 #define LOOK_MAX ((size_t)1 << 30)
 
+/* A query and what it borrows. */
 struct listing {
-    struct pawl_query query;
-    struct pawl_condition conditions[FILTERS_MAX];
+    struct pawl_instance_query query;
+    struct pawl_str sub_status;
 };
 
-static void where(struct listing *listing, const char *column, const char *text)
+static struct pawl_str option(const struct pawl_cli_args *args, const char *name)
 {
-    if (text)
-        listing->conditions[listing->query.condition_count++] =
-            (struct pawl_condition){.column = pawl_table_column(PAWL_TABLE_INSTANCES, column),
-                                    .value = {.text = pawl__str(text)}};
+    return pawl__str(pawl__cli_text(args, name, ""));
+}
+
+static const char *const sort_choices[] = {
+    [PAWL_INSTANCES_BY_CREATED] = "created",
+    [PAWL_INSTANCES_BY_UPDATED] = "updated",
+    [PAWL_INSTANCES_BY_FINISHED] = "finished",
+    [PAWL_INSTANCES_BY_NAME] = "name",
+    NULL,
+};
+
+static enum pawl_instance_sort sort_of(const struct pawl_cli_args *args)
+{
+    const char *sort = pawl__cli_text(args, "sort", "created");
+
+    for (int i = 0; sort_choices[i]; i++) {
+        if (strcmp(sort, sort_choices[i]) == 0)
+            return (enum pawl_instance_sort)i;
+    }
+    return PAWL_INSTANCES_BY_CREATED;
 }
 
 static void make_query(const struct pawl_cli_args *args, struct listing *listing)
 {
-    *listing = (struct listing){
-        .query = {.table = PAWL_TABLE_INSTANCES,
-                  .flags = PAWL_QUERY_BRIEF | PAWL_QUERY_TOTAL | PAWL_QUERY_DESCENDING,
-                  .order = pawl_table_column(PAWL_TABLE_INSTANCES, "created_us"),
-                  .limit = (uint32_t)pawl__cli_number(args, "limit", PAWL_STORE_ROWS_DEFAULT)}};
-    listing->query.conditions = listing->conditions;
-    where(listing, "definition_id", pawl__cli_text(args, "definition", NULL));
-    where(listing, "correlation_id", pawl__cli_text(args, "correlation-id", NULL));
-    where(listing, "sub_status", pawl__cli_text(args, "status", NULL));
-    if (pawl__cli_flag(args, "aside"))
-        listing->conditions[listing->query.condition_count++] = (struct pawl_condition){
-            .column = pawl_table_column(PAWL_TABLE_INSTANCES, "retry_us"), .compare = PAWL_GT};
-    if (!pawl__cli_flag(args, "all") && !pawl__cli_text(args, "status", NULL))
-        where(listing, "status", "Running");
+    struct pawl_instance_query *query = &listing->query;
+
+    *query = PAWL_INSTANCE_QUERY_ALL;
+    query->definition_id = option(args, "definition");
+    query->correlation_id = option(args, "correlation-id");
+    query->parent_id = option(args, "parent");
+    query->name = option(args, "name");
+    query->search = option(args, "search");
+    query->is_put_off = pawl__cli_flag(args, "aside");
+    listing->sub_status = option(args, "status");
+    if (listing->sub_status.len > 0) {
+        query->sub_statuses = &listing->sub_status;
+        query->sub_status_count = 1;
+    } else if (!pawl__cli_flag(args, "all")) {
+        query->status = pawl__str("Running");
+    }
+    query->sort = sort_of(args);
+    query->page = (struct pawl_page_request){
+        .limit = (uint32_t)pawl__cli_number(args, "limit", PAWL_PAGE_ROWS_DEFAULT),
+        .after = option(args, "after"),
+        .reversed = pawl__cli_flag(args, "reverse"),
+        .with_total = true,
+    };
 }
 
-static void write_member(struct pawl_json_writer *writer, const char *key, struct pawl_str text)
+static int print_json(struct pawl_cli *cli, const struct pawl_instance_list *list)
 {
-    pawl__json_write_key_text(writer, key);
-    pawl__json_write_string(writer, text);
+    struct pawl_builder b = {.arena = &cli->arena};
+    struct pawl_json array = pawl__json_array();
+
+    for (size_t i = 0; i < list->count; i++)
+        pawl__build_append(&b, &array, pawl__view_instance_summary(&b, &list->rows[i]));
+    return pawl__cli_print_view(cli, &b, &array);
 }
 
-static void write_row(struct pawl_json_writer *writer, const struct pawl_instance_row *row)
-{
-    char time[PAWL_CLI_TIME_TEXT];
-
-    pawl__json_write_begin_object(writer);
-    write_member(writer, "id", row->id);
-    write_member(writer, "definitionId", row->definition_id);
-    pawl__json_write_key_text(writer, "version");
-    pawl__json_write_int(writer, row->version);
-    write_member(writer, "status", row->status);
-    write_member(writer, "subStatus", row->sub_status);
-    write_member(writer, "correlationId", row->correlation_id);
-    write_member(writer, "name", row->name);
-    write_member(writer, "createdAt", pawl__str(pawl__cli_time_text(row->created_us, time)));
-    write_member(writer, "updatedAt", pawl__str(pawl__cli_time_text(row->updated_us, time)));
-    pawl__json_write_key_text(writer, "incidentCount");
-    pawl__json_write_int(writer, row->incident_count);
-    pawl__json_write_key_text(writer, "isSetAside");
-    pawl__json_write_bool(writer, row->retry_us == PAWL_TIME_NEVER);
-    write_member(writer, "trouble", row->trouble);
-    pawl__json_write_end_object(writer);
-}
-
-static int print_json(struct pawl_cli *cli, const struct pawl_rows *rows)
-{
-    struct pawl_json_writer writer;
-    struct pawl_buf json;
-
-    pawl__buf_init(&json, &cli->env->alloc, OUTPUT_MAX);
-    pawl__json_writer_init(&writer, &json, PAWL_JSON_ESCAPE_MINIMAL, 0);
-    pawl__json_write_begin_array(&writer);
-    for (size_t i = 0; i < rows->count; i++)
-        write_row(&writer, &((const struct pawl_instance_row *)rows->rows)[i]);
-    pawl__json_write_end_array(&writer);
-    return pawl__cli_write_json(cli, &json);
-}
-
-static void print_text(struct pawl_cli *cli, const struct pawl_rows *rows)
+static void print_text(struct pawl_cli *cli, const struct pawl_instance_list *list)
 {
     char time[PAWL_CLI_TIME_TEXT];
 
-    if (rows->count > 0)
+    if (list->count > 0)
         pawl__cli_print(&cli->out, "%-32s  %-10s  %-19s  %s\n", "INSTANCE", "STATUS", "UPDATED",
                         "DEFINITION");
-    for (size_t i = 0; i < rows->count; i++) {
-        const struct pawl_instance_row *row = &((const struct pawl_instance_row *)rows->rows)[i];
+    for (size_t i = 0; i < list->count; i++) {
+        const struct pawl_instance_row *row = &list->rows[i];
 
         pawl__cli_print(&cli->out, "%-32.*s  %-10.*s  %-19s  ", PAWL_STR_ARG(row->id),
                         PAWL_STR_ARG(row->sub_status), pawl__cli_time_text(row->updated_us, time));
@@ -105,27 +100,35 @@ static void print_text(struct pawl_cli *cli, const struct pawl_rows *rows)
         pawl__cli_show_trouble(cli, "  ", row);
         pawl__cli_print(&cli->out, "\n");
     }
-    if (rows->total > rows->count)
-        pawl__cli_print(&cli->err, "%zu of %llu shown; --limit shows more\n", rows->count,
-                        (unsigned long long)rows->total);
+}
+
+/* On standard error, with --json too: a cursor is nothing that a list of rows could hold. */
+static void tell_more(struct pawl_cli *cli, const struct pawl_instance_list *list)
+{
+    if (list->page.next.len > 0)
+        pawl__cli_print(
+            &cli->err, "%zu of %llu shown; --limit shows more, --after %.*s the next ones\n",
+            list->count, (unsigned long long)list->page.total, PAWL_STR_ARG(list->page.next));
 }
 
 static int body(struct pawl_cli_session *session, struct pawl_error *err)
 {
     struct pawl_cli *cli = session->cli;
+    struct pawl_op op = pawl__cli_session_op(session, err);
+    struct pawl_instance_list list;
     struct listing listing;
-    struct pawl_rows rows;
-    int status;
+    int status, code = PAWL_CLI_EXIT_OK;
 
     make_query(&cli->args, &listing);
-    status = pawl_store_find(session->store, &listing.query, &cli->arena, &rows,
-                             pawl__cli_session_deadline(session), err);
+    status = pawl__op_instances_list(&op, &listing.query, &list);
     if (status != PAWL_OK)
         return pawl__cli_fail(cli, err, pawl__cli_session_hint(status));
     if (pawl__cli_flag(&cli->args, "json"))
-        return print_json(cli, &rows);
-    print_text(cli, &rows);
-    return PAWL_CLI_EXIT_OK;
+        code = print_json(cli, &list);
+    else
+        print_text(cli, &list);
+    tell_more(cli, &list);
+    return code;
 }
 
 /* ---- watching ------------------------------------------------------------------------------ */
@@ -138,17 +141,16 @@ struct watching {
 };
 
 /* One line: a JSON object, or the columns of the list. */
-static int print_change(struct pawl_cli *cli, const struct pawl_instance_row *row)
+static int print_change(struct pawl_cli *cli, struct pawl_arena *arena,
+                        const struct pawl_instance_row *row)
 {
     char time[PAWL_CLI_TIME_TEXT];
-    struct pawl_json_writer writer;
-    struct pawl_buf json;
 
     if (pawl__cli_flag(&cli->args, "json")) {
-        pawl__buf_init(&json, &cli->env->alloc, OUTPUT_MAX);
-        pawl__json_writer_init(&writer, &json, PAWL_JSON_ESCAPE_MINIMAL, 0);
-        write_row(&writer, row);
-        return pawl__cli_write_json(cli, &json) == PAWL_CLI_EXIT_OK ? PAWL_OK : PAWL_ENOMEM;
+        struct pawl_builder b = {.arena = arena};
+        struct pawl_json view = pawl__view_instance_summary(&b, row);
+
+        return pawl__cli_print_view(cli, &b, &view) == PAWL_CLI_EXIT_OK ? PAWL_OK : PAWL_ENOMEM;
     }
     pawl__cli_print(&cli->out, "%-19s  %-32.*s  %-10.*s  ",
                     pawl__cli_time_text(row->updated_us, time), PAWL_STR_ARG(row->id),
@@ -164,40 +166,44 @@ static int print_change(struct pawl_cli *cli, const struct pawl_instance_row *ro
 static int print_left(struct pawl_cli_session *session, struct pawl_arena *arena,
                       const struct pawl_instance_row *before, struct pawl_error *err)
 {
-    struct pawl_instance_row row;
-    int status = pawl__runtime_show(session->runtime, before->id, arena, &row, NULL,
-                                    pawl__cli_session_deadline(session), err);
+    struct pawl_op op = pawl__cli_session_op(session, err);
+    struct pawl_instance_shown shown;
+    int status;
 
+    op.arena = arena;
+    status = pawl__op_instances_show(&op, before->id, false, &shown);
     if (status == PAWL_ENOTFOUND) {
-        row = *before;
+        struct pawl_instance_row row = *before;
+
         row.status = row.sub_status = pawl__str("Deleted");
-        return print_change(session->cli, &row);
+        return print_change(session->cli, arena, &row);
     }
-    if (status == PAWL_OK && row.revision != before->revision)
-        status = print_change(session->cli, &row);
+    if (status == PAWL_OK && shown.row.revision != before->revision)
+        status = print_change(session->cli, arena, &shown.row);
     return status;
 }
 
 static int print_changes(struct pawl_cli_session *session, struct watching *watching,
-                         const struct pawl_rows *rows, struct pawl_error *err)
+                         const struct pawl_instance_list *list, struct pawl_error *err)
 {
+    struct pawl_arena *arena = &watching->arenas[watching->turn];
     struct pawl_map *now = &watching->seen[watching->turn];
     const struct pawl_map *before = &watching->seen[watching->turn ^ 1u];
     struct pawl_map_entry *entry;
     int status = PAWL_OK;
 
     pawl__map_clear(now);
-    for (size_t i = 0; i < rows->count && status == PAWL_OK; i++) {
-        const struct pawl_instance_row *row = &((const struct pawl_instance_row *)rows->rows)[i];
+    for (size_t i = 0; i < list->count && status == PAWL_OK; i++) {
+        const struct pawl_instance_row *row = &list->rows[i];
         const struct pawl_instance_row *old = pawl__map_get(before, row->id);
 
         status = pawl__map_put(now, row->id, (void *)(uintptr_t)row);
         if (status == PAWL_OK && (!old || old->revision != row->revision))
-            status = print_change(session->cli, row);
+            status = print_change(session->cli, arena, row);
     }
     PAWL_MAP_FOR_EACH (entry, before) {
         if (status == PAWL_OK && !pawl__map_has(now, entry->key))
-            status = print_left(session, &watching->arenas[watching->turn], entry->value, err);
+            status = print_left(session, arena, entry->value, err);
     }
     return status;
 }
@@ -205,24 +211,25 @@ static int print_changes(struct pawl_cli_session *session, struct watching *watc
 static int look(struct pawl_cli_session *session, void *ctx, struct pawl_error *err)
 {
     struct pawl_cli *cli = session->cli;
+    struct pawl_op op = pawl__cli_session_op(session, err);
     struct watching *watching = ctx;
-    struct pawl_arena *arena = &watching->arenas[watching->turn];
+    struct pawl_instance_list list;
     struct listing listing;
-    struct pawl_rows rows;
     int status;
 
-    pawl__arena_reset(arena);
+    op.arena = &watching->arenas[watching->turn];
+    pawl__arena_reset(op.arena);
     make_query(&cli->args, &listing);
-    status = pawl_store_find(session->store, &listing.query, arena, &rows,
-                             pawl__cli_session_deadline(session), err);
+    status = pawl__op_instances_list(&op, &listing.query, &list);
     if (status != PAWL_OK)
         return status;
     if (pawl__cli_watch_in_place(cli) && !pawl__cli_flag(&cli->args, "json")) {
         pawl__cli_watch_clear(cli);
-        print_text(cli, &rows);
+        print_text(cli, &list);
+        tell_more(cli, &list);
         return PAWL_OK;
     }
-    status = print_changes(session, watching, &rows, err);
+    status = print_changes(session, watching, &list, err);
     watching->turn ^= 1u;
     return status == PAWL_OK || err->code == status ? status : pawl__error_code(err, status);
 }
@@ -249,11 +256,8 @@ static int run(struct pawl_cli *cli)
     return pawl__cli_flag(&cli->args, "watch") ? watch(cli) : pawl__cli_in_look(cli, body);
 }
 
-static const char *const status_choices[] = {"Pending",   "Executing", "Suspended", "Finished",
-                                             "Cancelled", "Faulted",   NULL};
-
 static const struct pawl_cli_option options[] = {
-    {.name = "all", .letter = 'a', .kind = PAWL_CLI_FLAG, .help = "Those that have ended too"},
+    {.name = "all", .letter = 'a', .kind = PAWL_CLI_FLAG, .help = "Also instances that have ended"},
     {.name = "definition",
      .kind = PAWL_CLI_TEXT,
      .arg = "ID",
@@ -261,26 +265,46 @@ static const struct pawl_cli_option options[] = {
     {.name = "status",
      .kind = PAWL_CLI_CHOICE,
      .arg = "STATUS",
-     .help = "Only those: Pending, Executing, Suspended, Finished, Cancelled, Faulted",
-     .choices = status_choices},
+     .help = "Pending, Executing, Suspended, Finished, Cancelled, Faulted",
+     .choices = pawl__sub_status_names},
     {.name = "aside",
      .kind = PAWL_CLI_FLAG,
-     .help = "Only those that cannot be run: set aside for an operator, or tried again later"},
+     .help = "Only those that cannot be run: set aside for an operator, or to be retried later"},
     {.name = "correlation-id",
      .kind = PAWL_CLI_TEXT,
      .arg = "ID",
      .help = "Only those with this correlation id"},
+    {.name = "parent",
+     .kind = PAWL_CLI_TEXT,
+     .arg = "ID",
+     .help = "Only the children of this instance"},
+    {.name = "name", .kind = PAWL_CLI_TEXT, .arg = "NAME", .help = "Only those with this name"},
+    {.name = "search",
+     .kind = PAWL_CLI_TEXT,
+     .arg = "TEXT",
+     .help = "Only those with TEXT in their name or in one of their ids"},
     {.name = "limit",
      .letter = 'n',
      .kind = PAWL_CLI_NUMBER,
      .arg = "COUNT",
-     .help = "Show at most COUNT, the newest (default 100)",
+     .help = "Show at most COUNT, the newest first (default 100)",
      .min = 1,
-     .max = PAWL_STORE_ROWS_MAX},
+     .max = PAWL_PAGE_ROWS_MAX},
+    {.name = "after",
+     .kind = PAWL_CLI_TEXT,
+     .arg = "PLACE",
+     .help = "Continue at the place that the previous list printed",
+     .may_be_empty = true},
+    {.name = "sort",
+     .kind = PAWL_CLI_CHOICE,
+     .arg = "BY",
+     .help = "Sort by created (default), updated or finished, latest first; or by name",
+     .choices = sort_choices},
+    {.name = "reverse", .letter = 'r', .kind = PAWL_CLI_FLAG, .help = "Reverse the order"},
     {.name = "watch",
      .letter = 'w',
      .kind = PAWL_CLI_FLAG,
-     .help = "Until Ctrl-C: in place on a terminal, else a line for each change"},
+     .help = "Refresh until Ctrl-C: in place on a terminal, else a line for each change"},
     PAWL_CLI_INTERVAL_OPTION,
     {.name = "json",
      .kind = PAWL_CLI_FLAG,
@@ -291,7 +315,7 @@ static const struct pawl_cli_option options[] = {
 
 const struct pawl_cli_command pawl__cli_ps = {
     .name = "ps",
-    .summary = "List the instances of a store, the newest first",
+    .summary = "List the instances of a store, newest first",
     .options = options,
     .run = run,
 };

@@ -6,11 +6,14 @@
  */
 #include "cli/run.h"
 
-#include "base/datetime.h"
 #include "base/error.h"
+#include "base/stimuli.h"
+#include "base/time/datetime.h"
+#include "cli/command/values.h"
 #include "cli/commands.h"
-#include "cli/configure.h"
-#include "cli/values.h"
+#include "cli/session/configure.h"
+#include "operations/instances.h"
+#include "operations/stimuli.h"
 
 #include <string.h>
 
@@ -50,21 +53,20 @@ static int on_line(void *ctx, struct pawl_str instance_id, struct pawl_str text)
     return PAWL_OK;
 }
 
-static void on_log(void *ctx, struct pawl_str instance_id, const struct pawl_workflow *workflow,
-                   const struct pawl_log_record *record)
+static void on_step(void *ctx, const struct pawl_trace *step)
 {
     struct run *run = ctx;
 
     /* The first that does anything is the one that was started. */
     if (run->entry_id[0] == '\0')
-        memcpy(run->entry_id, instance_id.ptr, instance_id.len);
-    if (pawl__str_is(record->event, "Started"))
+        memcpy(run->entry_id, step->instance_id.ptr, step->instance_id.len);
+    if (pawl__str_is(step->event, "Started"))
         run->activity_count++;
-    pawl_log(&run->cli->log, PAWL_LOG_TRACE, "activity", pawl__log_str("event", record->event),
-             pawl__log_str("type", record->activity_type), pawl__log_str("id", record->activity_id),
-             pawl__log_str("instance", instance_id));
+    pawl_log(&run->cli->log, PAWL_LOG_TRACE, "activity", pawl__log_str("event", step->event),
+             pawl__log_str("type", step->activity_type), pawl__log_str("id", step->activity_id),
+             pawl__log_str("instance", step->instance_id));
     if (run->trace)
-        pawl__run_trace(run, instance_id, workflow, record);
+        pawl__run_trace(run, step);
 }
 
 static void on_failure(void *ctx, struct pawl_str instance_id, const struct pawl_error *why)
@@ -112,86 +114,54 @@ static int read_options(struct run *run, struct pawl_error *err)
 
 /* ---- definitions --------------------------------------------------------------------------- */
 
-static int64_t deadline(const struct run *run)
+static struct pawl_op operation(const struct run *run, struct pawl_arena *arena,
+                                struct pawl_error *err)
 {
-    return pawl__cli_scratch_deadline(&run->scratch);
+    return pawl__cli_scratch_op(&run->scratch, arena, err);
 }
 
-static struct pawl_definitions *definitions(const struct run *run)
+static int name_file(const struct run *run, size_t at, int status, struct pawl_error *err)
 {
-    return pawl__runtime_definitions(run->scratch.runtime);
+    return pawl__error_prefix(err, status, "%s", pawl__cli_file_name(run->files[at].path));
 }
 
-static int read_definition(struct run *run, struct run_file *to, struct pawl_error *err)
+static int read_definition(struct run *run, size_t at, struct pawl_error *err)
 {
     struct pawl_arena *arena = &run->cli->arena;
-    struct pawl_cli_definition *file = &to->file;
-    int status = pawl__cli_read(run->cli, arena, file->path, &file->text, err);
+    struct pawl_cli_definition *file = &run->files[at];
+    int status;
 
+    file->path = run->cli->args.operands[at];
+    run->definitions[at].json = &file->json;
+    status = pawl__cli_read(run->cli, arena, file->path, &file->text, err);
     if (status != PAWL_OK)
         return status;
     status = pawl__json_parse(arena, file->text, NULL, &file->json, NULL, err);
-    if (status == PAWL_OK)
-        status = pawl__definitions_import(definitions(run), &file->json, arena, &to->row,
-                                          deadline(run), err);
-    return status == PAWL_OK
-               ? PAWL_OK
-               : pawl__error_prefix(err, status, "%s", pawl__cli_file_name(file->path));
-}
-
-/* Time starts nothing here but what was asked for. */
-static int disarm(struct run *run, struct pawl_error *err)
-{
-    const struct pawl_condition condition = {.column = pawl_table_column(PAWL_TABLE_WORK, "kind"),
-                                             .value = {.text = pawl__str(PAWL_WORK_TICK)}};
-    const struct pawl_query query = {.table = PAWL_TABLE_WORK,
-                                     .flags = PAWL_QUERY_BRIEF,
-                                     .conditions = &condition,
-                                     .condition_count = 1};
-    struct pawl_store *store = run->scratch.store;
-    struct pawl_rows rows = {0};
-    int status;
-
-    do {
-        status = pawl_store_find(store, &query, &run->cli->arena, &rows, deadline(run), err);
-        for (size_t i = 0; status == PAWL_OK && i < rows.count; i++) {
-            const struct pawl_change change = {PAWL_CHANGE_DELETE, PAWL_TABLE_WORK,
-                                               &((const struct pawl_work_row *)rows.rows)[i]};
-            struct pawl_commit commit = {
-                .kind = PAWL_COMMIT_PLAIN, .changes = &change, .change_count = 1};
-            struct pawl_commit *const commits[] = {&commit};
-
-            status = pawl_store_apply(store, commits, 1, deadline(run), err);
-        }
-    } while (status == PAWL_OK && rows.count > 0);
-    return status;
+    return status == PAWL_OK ? PAWL_OK : name_file(run, at, status, err);
 }
 
 /* Reads all files before the first is published: they may use each other in any order. */
 static int load_files(struct run *run, struct pawl_error *err)
 {
-    const struct pawl_cli_args *args = &run->cli->args;
+    struct pawl_arena *arena = &run->cli->arena;
+    struct pawl_op op = operation(run, arena, err);
+    size_t at = 0, count = run->cli->args.operand_count;
     int status = PAWL_OK;
 
-    run->files =
-        pawl__arena_alloc_zeroed(&run->cli->arena, args->operand_count * sizeof *run->files);
-    if (!run->files)
+    run->files = pawl__arena_alloc_zeroed(arena, count * sizeof *run->files);
+    run->definitions = pawl__arena_alloc_zeroed(arena, count * sizeof *run->definitions);
+    if (!run->files || !run->definitions)
         return pawl__error_code(err, PAWL_ENOMEM);
-    for (size_t i = 0; i < args->operand_count && status == PAWL_OK; i++) {
-        run->files[i].file.path = args->operands[i];
-        status = read_definition(run, &run->files[i], err);
-    }
-    for (size_t i = args->operand_count; i-- > 0 && status == PAWL_OK;) {
-        struct pawl_publication said;
-
-        status = pawl__definitions_publish(definitions(run), run->files[i].row.id, &run->cli->arena,
-                                           &said, deadline(run), err);
-        if (status != PAWL_OK)
-            return pawl__error_prefix(err, status, "%s",
-                                      pawl__cli_file_name(run->files[i].file.path));
-        pawl__run_show_problems(run, &run->files[i].file, &said.problems);
-    }
-    return status == PAWL_OK ? disarm(run, err) : status;
+    for (size_t i = 0; i < count && status == PAWL_OK; i++)
+        status = read_definition(run, i, err);
+    if (status != PAWL_OK)
+        return status;
+    status = pawl__op_trial_load(&op, run->definitions, count, &at);
+    if (status != PAWL_OK)
+        return name_file(run, at, status, err);
+    for (size_t i = count; i-- > 0;)
+        pawl__run_show_problems(run, &run->files[i], &run->definitions[i].problems);
+    return PAWL_OK;
 }
 
 /* ---- running ------------------------------------------------------------------------------- */
@@ -199,9 +169,10 @@ static int load_files(struct run *run, struct pawl_error *err)
 /* Does what is due, and looks what has become of it. */
 static int settle(struct run *run, struct pawl_error *err)
 {
+    struct pawl_op op = operation(run, &run->entry_arena, err);
     struct pawl_worked worked = {.next_due_us = PAWL_TIME_NEVER};
-    struct pawl_instance_row row;
-    int status = pawl__runtime_drain(run->scratch.runtime, &worked, deadline(run), err);
+    struct pawl_instance_shown shown;
+    int status = pawl__op_drain(&op, &worked);
 
     if (status == PAWL_OK && run->failure.code != PAWL_OK) {
         *err = run->failure;
@@ -210,9 +181,14 @@ static int settle(struct run *run, struct pawl_error *err)
     run->next_due_us = worked.next_due_us;
     pawl__arena_reset(&run->entry_arena);
     if (status == PAWL_OK)
-        status = pawl__runtime_show(run->scratch.runtime, pawl__str(run->entry_id),
-                                    &run->entry_arena, &row, &run->entry_state, deadline(run), err);
-    run->entry_is_final = status == PAWL_OK && pawl__str_is(row.status, "Finished");
+        status = pawl__op_instances_show(&op, pawl__str(run->entry_id), true, &shown);
+    if (status == PAWL_OK && shown.unreadable.code != PAWL_OK) {
+        *err = shown.unreadable;
+        return err->code;
+    }
+    if (status == PAWL_OK)
+        run->entry_state = shown.state;
+    run->entry_is_final = status == PAWL_OK && pawl__str_is(shown.row.status, "Finished");
     return status;
 }
 
@@ -239,21 +215,10 @@ static int wait_until(struct run *run, int64_t due_us)
 /* Whether an instance waits for the event. */
 static bool is_awaited(struct run *run, struct pawl_str event)
 {
-    const struct pawl_query query = {.table = PAWL_TABLE_BOOKMARKS, .limit = PAWL_STORE_ROWS_MAX};
-    struct pawl_arena *arena = &run->entry_arena;
-    struct pawl_rows rows = {0};
+    struct pawl_op op = operation(run, &run->entry_arena, NULL);
+    bool awaited = false;
 
-    if (pawl_store_find(run->scratch.store, &query, arena, &rows, deadline(run), NULL) != PAWL_OK)
-        return false;
-    for (size_t i = 0; i < rows.count; i++) {
-        const struct pawl_bookmark_row *row = &((const struct pawl_bookmark_row *)rows.rows)[i];
-        struct pawl_json payload;
-
-        if (pawl__json_parse(arena, row->payload, NULL, &payload, NULL, NULL) == PAWL_OK &&
-            pawl__str_equal(pawl__json_str(pawl__json_get_text(&payload, "eventName")), event))
-            return true;
-    }
-    return false;
+    return pawl__op_trial_awaits(&op, event, &awaited) == PAWL_OK && awaited;
 }
 
 /*
@@ -264,7 +229,10 @@ static int send_next_event(struct run *run, bool nothing_else, bool *sent, struc
 {
     size_t at = run->next_event;
     const char *text = pawl__cli_next(&run->cli->args, "event", &at);
+    struct pawl_op op = operation(run, &run->cli->arena, err);
     struct pawl_json payload = pawl__json_null();
+    struct pawl_send_request request;
+    struct pawl_send_result result;
     struct pawl_str name;
     size_t len;
     int status = PAWL_OK;
@@ -282,18 +250,18 @@ static int send_next_event(struct run *run, bool nothing_else, bool *sent, struc
         return pawl__error_code(err, PAWL_ENOMEM);
     *sent = true;
     run->next_event = at;
-    status = pawl__runtime_send_event(run->scratch.runtime, name, &payload, NULL, NULL,
-                                      deadline(run), err);
+    request = (struct pawl_send_request){.name = name, .payload = &payload};
+    status = pawl__op_event_send(&op, &request, &result);
     return status == PAWL_OK ? settle(run, err) : status;
 }
 
 static int cancel(struct run *run, struct pawl_error *err)
 {
+    struct pawl_op op = operation(run, &run->entry_arena, err);
     int status;
 
     run->cancelling = true;
-    status =
-        pawl__runtime_cancel(run->scratch.runtime, pawl__str(run->entry_id), deadline(run), err);
+    status = pawl__op_instances_cancel(&op, pawl__str(run->entry_id), false, NULL);
     return status == PAWL_OK ? settle(run, err) : status;
 }
 
@@ -329,17 +297,18 @@ static int drive(struct run *run, struct pawl_error *err)
 static int start(struct run *run, struct pawl_error *err)
 {
     const struct pawl_cli_args *args = &run->cli->args;
-    const struct pawl_start what = {
-        .version_id = run->files[0].row.id,
-        .correlation_id = pawl__str(pawl__cli_text(args, "correlation-id", "")),
-        .input = run->input,
+    struct pawl_op op = operation(run, &run->cli->arena, err);
+    const struct pawl_instance_start request = {
+        .what = {.version_id = run->definitions[0].row.id,
+                 .correlation_id = pawl__str(pawl__cli_text(args, "correlation-id", "")),
+                 .input = run->input},
     };
-    struct pawl_outcome outcome;
-    int status = pawl__runtime_start(run->scratch.runtime, &what, &outcome, deadline(run), err);
+    struct pawl_instance_result result;
+    int status = pawl__op_instances_start(&op, &request, &result);
 
     if (status != PAWL_OK)
         return status;
-    memcpy(run->entry_id, outcome.instance_id, sizeof run->entry_id);
+    memcpy(run->entry_id, result.outcome.instance_id, sizeof run->entry_id);
     return drive(run, err);
 }
 
@@ -350,9 +319,6 @@ static int run_in(struct run *run)
 
     if (status != PAWL_OK)
         return pawl__cli_fail(run->cli, &err, pawl__cli_read_hint(err.code));
-    /* Steps of one activity each, so that lines appear between the steps that print them. */
-    if (run->trace)
-        run->scratch.engine->yield_after = 1;
     status = start(run, &err);
     if (status != PAWL_OK)
         return pawl__cli_fail(run->cli, &err, NULL);
@@ -363,11 +329,11 @@ static int run(struct pawl_cli *cli)
 {
     struct run run = {.cli = cli, .lines = pawl__json_array(), .failure = PAWL_ERROR_INIT};
     struct pawl_cli_scratch_options options = {
-        .hooks = {.line = on_line,
-                  .logged = on_log,
-                  .failed = on_failure,
-                  .stop = is_stopped,
-                  .ctx = &run},
+        .around = {.line = on_line,
+                   .step = on_step,
+                   .failed = on_failure,
+                   .stop = is_stopped,
+                   .ctx = &run},
     };
     struct pawl_error err = PAWL_ERROR_INIT;
     int code, status = read_options(&run, &err);
@@ -376,6 +342,7 @@ static int run(struct pawl_cli *cli)
         return pawl__cli_fail(cli, &err, pawl__cli_read_hint(err.code));
     if (run.simulated)
         options.now_ns = &run.now_ns;
+    options.stepwise = run.trace;
     pawl__arena_init(&run.lines_arena, &cli->env->alloc, ARENA_MAX);
     pawl__arena_init(&run.entry_arena, &cli->env->alloc, STATE_MAX);
     status = pawl__cli_scratch_open(cli, &options, &run.scratch, &err);

@@ -2,55 +2,96 @@
 /* `pawl start DEFINITION`: starts an instance on a store. */
 #include "cli/commands.h"
 
+#include "base/decimal.h"
 #include "base/error.h"
-#include "cli/instances.h"
-#include "cli/output.h"
-#include "cli/session.h"
-#include "cli/values.h"
+#include "cli/command/instances.h"
+#include "cli/command/output.h"
+#include "cli/command/values.h"
+#include "cli/session/session.h"
+#include "operations/instances.h"
 
-static int read_input(struct pawl_cli *cli, struct pawl_json *input, struct pawl_error *err)
+#include <string.h>
+
+static int read_values(struct pawl_cli *cli, const char *option, struct pawl_json *out,
+                       struct pawl_error *err)
 {
     const char *text;
     size_t at = 0;
     int status = PAWL_OK;
 
-    *input = pawl__json_object();
-    while (status == PAWL_OK && (text = pawl__cli_next(&cli->args, "input", &at)) != NULL)
-        status = pawl__cli_add_value(cli, input, text, err);
+    *out = pawl__json_object();
+    while (status == PAWL_OK && (text = pawl__cli_next(&cli->args, option, &at)) != NULL)
+        status = pawl__cli_add_value(cli, out, text, err);
     return status;
 }
 
-/* A file stands for the definition in it, published on the way. */
+/* --version: a number, "published" or "latest". */
+static int read_version(const struct pawl_cli_args *args, struct pawl_version_choice *out,
+                        struct pawl_error *err)
+{
+    const char *text = pawl__cli_text(args, "version", "published");
+    int64_t number;
+
+    *out = (struct pawl_version_choice){.pick = PAWL_DEFINITION_PUBLISHED};
+    if (strcmp(text, "published") == 0)
+        return PAWL_OK;
+    out->pick = PAWL_DEFINITION_LATEST;
+    if (strcmp(text, "latest") == 0)
+        return PAWL_OK;
+    if (strspn(text, "0123456789") != strlen(text) ||
+        !pawl__decimal_to_int(pawl__str(text), &number) || number < 1)
+        return pawl__error_set(err, PAWL_EINVAL,
+                               "--version is a number, 'published' or 'latest', not '%s'", text);
+    out->number = number;
+    return PAWL_OK;
+}
+
+static int fail(struct pawl_cli *cli, struct pawl_error *err)
+{
+    return pawl__cli_fail(cli, err,
+                          err->code == PAWL_ENOTFOUND
+                              ? "'pawl publish FILE' makes a definition known"
+                              : pawl__cli_session_hint(err->code));
+}
+
 static int body(struct pawl_cli_session *session, struct pawl_error *err)
 {
     struct pawl_cli *cli = session->cli;
     const struct pawl_cli_args *args = &cli->args;
-    struct pawl_start start = {
-        .definition_id = pawl__str(args->operands[0]),
-        .instance_id = pawl__str(pawl__cli_text(args, "id", "")),
-        .correlation_id = pawl__str(pawl__cli_text(args, "correlation-id", "")),
-        .name = pawl__str(pawl__cli_text(args, "name", "")),
-        .idempotency_key = pawl__str(pawl__cli_text(args, "key", "")),
+    struct pawl_op op = pawl__cli_session_op(session, err);
+    struct pawl_instance_start request = {
+        .what = {.definition_id = pawl__str(args->operands[0]),
+                 .instance_id = pawl__str(pawl__cli_text(args, "id", "")),
+                 .correlation_id = pawl__str(pawl__cli_text(args, "correlation-id", "")),
+                 .name = pawl__str(pawl__cli_text(args, "name", "")),
+                 .idempotency_key = pawl__str(pawl__cli_text(args, "key", "")),
+                 .activity_id = pawl__str(pawl__cli_text(args, "activity", "")),
+                 .properties = pawl__json_null(),
+                 .judged = pawl__cli_flag(args, "if-allowed")},
+        .detached = pawl__cli_flag(args, "detach"),
     };
-    int64_t deadline_ns = pawl__cli_session_deadline(session);
-    struct pawl_outcome outcome;
-    int code, status = read_input(cli, &start.input, err);
+    struct pawl_instance_result result;
+    int code, status = read_values(cli, "input", &request.what.input, err);
 
     session->as_json = pawl__cli_flag(args, "json");
     if (status == PAWL_OK)
-        status = pawl__cli_flag(args, "detach")
-                     ? pawl__runtime_create(session->runtime, &start, &outcome, deadline_ns, err)
-                     : pawl__runtime_start(session->runtime, &start, &outcome, deadline_ns, err);
-    if (status == PAWL_OK && !pawl__cli_flag(args, "detach"))
+        status = read_values(cli, "variable", &request.what.variables, err);
+    if (status == PAWL_OK)
+        status = read_version(args, &request.version, err);
+    if (status == PAWL_OK)
+        status = pawl__op_instances_start(&op, &request, &result);
+    if (status == PAWL_OK && !request.detached)
         status = pawl__cli_session_drain(session, err);
     if (status != PAWL_OK)
-        return pawl__cli_fail(cli, err,
-                              status == PAWL_ENOTFOUND
-                                  ? "'pawl publish FILE' makes a definition known"
-                                  : pawl__cli_session_hint(status));
-    code = pawl__cli_show_instance(session, pawl__str(outcome.instance_id), err);
-    /* Detached means accepted, whatever a worker has already made of it. */
-    return code == PAWL_CLI_EXIT_FAILED && pawl__cli_flag(args, "detach") ? PAWL_CLI_EXIT_OK : code;
+        return fail(cli, err);
+    if (result.outcome.refused) {
+        pawl__cli_print(&cli->err, "nothing started: the activation strategy of %s refused it\n",
+                        args->operands[0]);
+        return PAWL_CLI_EXIT_FAILED;
+    }
+    code = pawl__cli_show_instance(session, pawl__str(result.outcome.instance_id), err);
+    /* A detached start was accepted; its exit code does not depend on what a worker did since. */
+    return code == PAWL_CLI_EXIT_FAILED && request.detached ? PAWL_CLI_EXIT_OK : code;
 }
 
 static int run(struct pawl_cli *cli)
@@ -75,6 +116,22 @@ static const struct pawl_cli_option options[] = {
      .kind = PAWL_CLI_TEXT,
      .arg = "KEY",
      .help = "Starting again with the same KEY returns the first instance"},
+    {.name = "variable",
+     .kind = PAWL_CLI_TEXT,
+     .arg = "NAME=VALUE",
+     .help = "A variable in addition to the declared ones; same form as --input",
+     .repeatable = true},
+    {.name = "version",
+     .kind = PAWL_CLI_TEXT,
+     .arg = "VERSION",
+     .help = "A number, 'latest' or 'published' (default)"},
+    {.name = "activity",
+     .kind = PAWL_CLI_TEXT,
+     .arg = "ID",
+     .help = "Run this activity instead of the root"},
+    {.name = "if-allowed",
+     .kind = PAWL_CLI_FLAG,
+     .help = "Only if the definition's activation strategy allows it, as for triggers"},
     {.name = "detach",
      .letter = 'd',
      .kind = PAWL_CLI_FLAG,
@@ -89,8 +146,8 @@ const struct pawl_cli_command pawl__cli_start = {
     .summary = "Start an instance of a published definition",
     .operands = "DEFINITION",
     .help =
-        "Runs until the instance waits or ends, and does what it set off. Everything is stored\n"
-        "before it counts: should this process die, another goes on where it stood.\n",
+        "Runs until the instance waits or ends, and does the work it caused. Every step is stored\n"
+        "before it takes effect: if this process dies, another continues from there.\n",
     .options = options,
     .run = run,
 };

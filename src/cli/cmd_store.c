@@ -1,71 +1,44 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* `pawl store init|info|check`, and opening stores for all of `pawl store`. */
-#include "cli/commands.h"
-
-#include "base/datetime.h"
-#include "base/duration.h"
-#include "base/error.h"
-#include "base/json.h"
-#include "cli/configure.h"
-#include "cli/output.h"
+/* `pawl store init|info|check`, and what all of `pawl store` shares. */
 #include "cli/store.h"
-#include "host/backup.h"
-#include "host/store_check.h"
-#include "host/store_uri.h"
-#include "host/uri.h"
 
-#define OUTPUT_MAX ((size_t)64 << 20)
-#define NODES_MAX 1000
+#include "base/error.h"
+#include "base/time/duration.h"
+#include "cli/command/listing.h"
+#include "cli/command/output.h"
+#include "cli/commands.h"
+#include "cli/session/configure.h"
+#include "host/host.h"
+#include "operations/store.h"
+#include "views/store.h"
+
 /* For what is quick where a server answers at all. */
 #define QUICK_NS_MAX INT64_C(30000000000)
 
-/* ---- opening ----------------------------------------------------------------------------- */
+/* ---- which store ------------------------------------------------------------------------- */
 
-int pawl__cli_open_store(struct pawl_cli *cli, size_t operand, uint32_t flags,
-                         struct pawl_store **out, const char **shown, struct pawl_error *err)
+int pawl__cli_with_store(struct pawl_cli *cli, size_t operand,
+                         int (*body)(struct pawl_cli *cli, const struct pawl_op *op,
+                                     struct pawl_str uri))
 {
+    struct pawl_str uri =
+        operand < cli->args.operand_count ? pawl__str(cli->args.operands[operand]) : pawl__str("");
+    struct pawl_error err = PAWL_ERROR_INIT;
+    struct pawl_op op = {.arena = &cli->arena,
+                         .deadline_ns = pawl_env_monotonic_ns(cli->env) + QUICK_NS_MAX,
+                         .err = &err,
+                         .log = &cli->log,
+                         .actor = pawl__str("cli")};
     struct pawl_configuration configuration;
-    struct pawl_store_options options = {.flags = flags};
-    struct pawl_str uri, copy = {NULL, 0};
-    struct pawl_buf masked;
-    int status = pawl__cli_configure(cli, &configuration, err);
+    int code, status = pawl__cli_configure(cli, &configuration, &err);
 
     if (status != PAWL_OK)
-        return status;
-    uri = operand < cli->args.operand_count
-              ? pawl__str(cli->args.operands[operand])
-              : pawl__str(pawl__configuration_text(&configuration, PAWL_SETTING_ID_STORE));
-    options.connections =
-        (uint32_t)pawl__configuration_number(&configuration, PAWL_SETTING_ID_STORE_CONNECTIONS);
-    options.file_mode =
-        (uint32_t)pawl__configuration_number(&configuration, PAWL_SETTING_ID_FILE_MODE);
-    pawl__buf_init(&masked, &cli->env->alloc, PAWL_CONFIGURATION_BYTES_MAX);
-    pawl__uri_mask(&masked, uri);
-    if (masked.status == PAWL_OK)
-        copy = pawl__arena_str(&cli->arena, pawl__buf_peek(&masked));
-    if (copy.ptr)
-        status = pawl__host_open_store(cli->env, uri, &options, out, err);
-    else
-        status = pawl__error_code(err, PAWL_ENOMEM);
-    if (status == PAWL_OK) {
-        PAWL_ASSERT(*out);
-        *shown = copy.ptr;
-    }
-    pawl__buf_release(&masked);
+        return pawl__cli_fail(cli, &err, pawl__cli_store_hint(status));
+    status = pawl__host_new(cli->env, &configuration, &op.host, &err);
+    code = status == PAWL_OK ? body(cli, &op, uri) : pawl__cli_fail(cli, &err, NULL);
+    pawl__host_free(op.host);
     pawl__configuration_release(&configuration);
-    return status;
-}
-
-int pawl__cli_file_mode(struct pawl_cli *cli, uint32_t *out, struct pawl_error *err)
-{
-    struct pawl_configuration configuration;
-    int status = pawl__cli_configure(cli, &configuration, err);
-
-    if (status != PAWL_OK)
-        return status;
-    *out = (uint32_t)pawl__configuration_number(&configuration, PAWL_SETTING_ID_FILE_MODE);
-    pawl__configuration_release(&configuration);
-    return PAWL_OK;
+    return code;
 }
 
 const char *pawl__cli_store_hint(int code)
@@ -96,11 +69,6 @@ const char *pawl__cli_size_text(uint64_t size_bytes, char out[PAWL_CLI_SIZE_TEXT
     return out;
 }
 
-static int64_t soon_ns(struct pawl_cli *cli)
-{
-    return pawl_env_monotonic_ns(cli->env) + QUICK_NS_MAX;
-}
-
 /* ---- init -------------------------------------------------------------------------------- */
 
 static const char *init_hint(int code)
@@ -109,31 +77,27 @@ static const char *init_hint(int code)
                                   : pawl__cli_store_hint(code);
 }
 
+static int init_body(struct pawl_cli *cli, const struct pawl_op *op, struct pawl_str uri)
+{
+    static const char *const did[] = {
+        [PAWL_STORE_WAS_THERE] = "is initialised already",
+        [PAWL_STORE_MADE] = "initialised",
+        [PAWL_STORE_UPDATED] = "brought up to date",
+    };
+    struct pawl_store_init made;
+    int status = pawl__op_store_init(op, uri, &made);
+
+    if (status != PAWL_OK)
+        return pawl__cli_fail(cli, op->err, init_hint(status));
+    pawl__cli_write_safe(&cli->out, made.shown);
+    pawl__cli_print(&cli->out, "  %s, schema %jd\n", did[made.made], (intmax_t)made.schema);
+    cli->changed = true;
+    return PAWL_CLI_EXIT_OK;
+}
+
 static int run_init(struct pawl_cli *cli)
 {
-    struct pawl_error err = PAWL_ERROR_INIT;
-    struct pawl_store_status about;
-    struct pawl_store *store = NULL;
-    const char *shown = "", *done = "is initialised already";
-    int code, status = pawl__cli_open_store(cli, 0, 0, &store, &shown, &err);
-
-    if (status == PAWL_ENOTFOUND || status == PAWL_ECONFLICT) {
-        done = status == PAWL_ENOTFOUND ? "initialised" : "brought up to date";
-        err = (struct pawl_error)PAWL_ERROR_INIT;
-        status = pawl__cli_open_store(cli, 0, PAWL_STORE_OPEN_CREATE, &store, &shown, &err);
-    }
-    if (status == PAWL_OK)
-        status = pawl_store_status(store, &about, soon_ns(cli), &err);
-    if (status != PAWL_OK) {
-        code = pawl__cli_fail(cli, &err, init_hint(status));
-    } else {
-        pawl__cli_write_safe(&cli->out, pawl__str(shown));
-        pawl__cli_print(&cli->out, "  %s, schema %jd\n", done, (intmax_t)about.schema);
-        cli->changed = true;
-        code = PAWL_CLI_EXIT_OK;
-    }
-    pawl_store_close(store);
-    return code;
+    return pawl__cli_with_store(cli, 0, init_body);
 }
 
 static const struct pawl_cli_command init = {
@@ -146,39 +110,6 @@ static const struct pawl_cli_command init = {
 
 /* ---- info -------------------------------------------------------------------------------- */
 
-struct info {
-    struct pawl_store_status status;
-    uint64_t counts[PAWL_TABLE_COUNT];
-    const struct pawl_node_row *nodes;
-    size_t node_count;
-    bool complete; /* no restore was cut short */
-};
-
-static int collect(struct pawl_cli *cli, struct pawl_store *store, struct info *info,
-                   struct pawl_error *err)
-{
-    struct pawl_query nodes = {.table = PAWL_TABLE_NODES, .limit = NODES_MAX};
-    struct pawl_rows rows;
-    int status = pawl_store_status(store, &info->status, soon_ns(cli), err);
-
-    for (unsigned i = 0; i < PAWL_TABLE_COUNT && status == PAWL_OK; i++) {
-        struct pawl_query query = {.table = (enum pawl_table)i, .flags = PAWL_QUERY_COUNT};
-
-        status = pawl_store_find(store, &query, &cli->arena, &rows, soon_ns(cli), err);
-        if (status == PAWL_OK)
-            info->counts[i] = rows.total;
-    }
-    if (status == PAWL_OK)
-        status = pawl_store_find(store, &nodes, &cli->arena, &rows, soon_ns(cli), err);
-    if (status != PAWL_OK)
-        return status;
-    info->nodes = rows.rows;
-    info->node_count = rows.count;
-    status = pawl__backup_check_complete(cli->env, store, err);
-    info->complete = status == PAWL_OK;
-    return status == PAWL_ECONFLICT ? PAWL_OK : status;
-}
-
 static void put_field(struct pawl_cli_stream *to, const char *name, const char *value)
 {
     pawl__cli_print(to, "%-16s", name);
@@ -186,7 +117,7 @@ static void put_field(struct pawl_cli_stream *to, const char *name, const char *
     pawl__cli_print(to, "\n");
 }
 
-static void print_nodes(struct pawl_cli_stream *to, const struct info *info)
+static void print_nodes(struct pawl_cli_stream *to, const struct pawl_store_info *info)
 {
     for (size_t i = 0; i < info->node_count; i++) {
         const struct pawl_node_row *node = &info->nodes[i];
@@ -201,12 +132,12 @@ static void print_nodes(struct pawl_cli_stream *to, const struct info *info)
     }
 }
 
-static void print_info(struct pawl_cli *cli, const struct info *info, const char *shown)
+static void print_info(struct pawl_cli *cli, const struct pawl_store_info *info)
 {
     struct pawl_cli_stream *to = &cli->out;
     char size[PAWL_CLI_SIZE_TEXT];
 
-    put_field(to, "store", shown);
+    put_field(to, "store", info->shown.ptr);
     put_field(to, "backend", info->status.backend);
     put_field(to, "server", info->status.server);
     put_field(to, "location", info->status.location);
@@ -215,98 +146,38 @@ static void print_info(struct pawl_cli *cli, const struct info *info, const char
               info->status.size_bytes > 0
                   ? pawl__cli_size_text((uint64_t)info->status.size_bytes, size)
                   : "-");
-    if (!info->complete)
+    if (!info->is_complete)
         put_field(to, "restore", "not finished: the content is incomplete");
     pawl__cli_print(to, "rows\n");
-    for (unsigned i = 0; i < PAWL_TABLE_COUNT; i++)
-        pawl__cli_print(to, "  %-14s%ju\n", pawl_table_info((enum pawl_table)i)->name,
-                        (uintmax_t)info->counts[i]);
+    for (size_t i = 0; i < info->count_count; i++)
+        pawl__cli_print(to, "  %-14s%ju\n", info->counts[i].table, (uintmax_t)info->counts[i].rows);
     print_nodes(to, info);
 }
 
-static void write_time(struct pawl_json_writer *json, const char *key, int64_t time_us)
+static int info_body(struct pawl_cli *cli, const struct pawl_op *op, struct pawl_str uri)
 {
-    char text[PAWL_DATETIME_TEXT_SIZE];
+    struct pawl_builder b = {.arena = &cli->arena};
+    struct pawl_store_info info;
+    struct pawl_json view;
+    int status = pawl__op_store_info(op, uri, &info);
 
-    pawl__json_write_key_text(json, key);
-    if (time_us > INT64_MAX / 1000 || time_us < INT64_MIN / 1000) {
-        pawl__json_write_null(json);
-        return;
+    if (status != PAWL_OK)
+        return pawl__cli_fail(cli, op->err, pawl__cli_store_hint(status));
+    if (!pawl__cli_flag(&cli->args, "json")) {
+        print_info(cli, &info);
+        return PAWL_CLI_EXIT_OK;
     }
-    (void)pawl__datetime_format(pawl__datetime_from_unix_ns(time_us * 1000), text);
-    pawl__json_write_string_text(json, text);
-}
-
-static void write_text(struct pawl_json_writer *json, const char *key, const char *text)
-{
-    pawl__json_write_key_text(json, key);
-    pawl__json_write_string_text(json, text);
-}
-
-static void write_integer(struct pawl_json_writer *json, const char *key, int64_t value)
-{
-    pawl__json_write_key_text(json, key);
-    pawl__json_write_int(json, value);
-}
-
-static int write_info(struct pawl_cli *cli, const struct info *info, const char *shown)
-{
-    struct pawl_json_writer json;
-    struct pawl_buf buf;
-
-    pawl__buf_init(&buf, &cli->env->alloc, OUTPUT_MAX);
-    pawl__json_writer_init(&json, &buf, PAWL_JSON_ESCAPE_MINIMAL, 2);
-    pawl__json_write_begin_object(&json);
-    write_text(&json, "store", shown);
-    write_text(&json, "backend", info->status.backend);
-    write_text(&json, "server", info->status.server);
-    write_text(&json, "location", info->status.location);
-    write_integer(&json, "schema", info->status.schema);
-    write_integer(&json, "sizeBytes", info->status.size_bytes);
-    write_time(&json, "now", info->status.now_us);
-    pawl__json_write_key_text(&json, "complete");
-    pawl__json_write_bool(&json, info->complete);
-    pawl__json_write_key_text(&json, "rows");
-    pawl__json_write_begin_object(&json);
-    for (unsigned i = 0; i < PAWL_TABLE_COUNT; i++)
-        write_integer(&json, pawl_table_info((enum pawl_table)i)->name, (int64_t)info->counts[i]);
-    pawl__json_write_end_object(&json);
-    pawl__json_write_key_text(&json, "nodes");
-    pawl__json_write_begin_array(&json);
-    for (size_t i = 0; i < info->node_count; i++) {
-        pawl__json_write_begin_object(&json);
-        pawl__json_write_key_text(&json, "id");
-        pawl__json_write_string(&json, info->nodes[i].id);
-        write_integer(&json, "incarnation", info->nodes[i].incarnation);
-        write_time(&json, "joined", info->nodes[i].joined_us);
-        write_time(&json, "lease", info->nodes[i].lease_us);
-        pawl__json_write_end_object(&json);
+    view = pawl__view_store_info(&b, &info);
+    if (b.status != PAWL_OK) {
+        (void)pawl__error_code(op->err, b.status);
+        return pawl__cli_fail(cli, op->err, NULL);
     }
-    pawl__json_write_end_array(&json);
-    pawl__json_write_end_object(&json);
-    return pawl__cli_write_json(cli, &buf);
+    return pawl__cli_print_json(cli, &view, 2);
 }
 
 static int run_info(struct pawl_cli *cli)
 {
-    struct pawl_error err = PAWL_ERROR_INIT;
-    struct pawl_store *store = NULL;
-    struct info info = {.node_count = 0};
-    const char *shown = "";
-    int code, status = pawl__cli_open_store(cli, 0, PAWL_STORE_OPEN_READ, &store, &shown, &err);
-
-    if (status == PAWL_OK)
-        status = collect(cli, store, &info, &err);
-    if (status != PAWL_OK) {
-        code = pawl__cli_fail(cli, &err, pawl__cli_store_hint(status));
-    } else if (pawl__cli_flag(&cli->args, "json")) {
-        code = write_info(cli, &info, shown);
-    } else {
-        print_info(cli, &info, shown);
-        code = PAWL_CLI_EXIT_OK;
-    }
-    pawl_store_close(store);
-    return code;
+    return pawl__cli_with_store(cli, 0, info_body);
 }
 
 static const struct pawl_cli_option info_options[] = {
@@ -332,27 +203,24 @@ static void print_finding(void *ctx, const char *text)
     pawl__cli_print(&cli->out, "\n");
 }
 
+static int check_body(struct pawl_cli *cli, const struct pawl_op *op, struct pawl_str uri)
+{
+    struct pawl_store_checked checked;
+    int status = pawl__op_store_check(op, uri, print_finding, cli, &checked);
+
+    if (status != PAWL_OK)
+        return pawl__cli_fail(cli, op->err, pawl__cli_store_hint(status));
+    pawl__cli_flush(&cli->out);
+    pawl__cli_write_safe(&cli->err, checked.shown);
+    pawl__cli_print(&cli->err, "  %ju row%s, %ju finding%s\n", (uintmax_t)checked.rows,
+                    checked.rows == 1 ? "" : "s", (uintmax_t)checked.findings,
+                    checked.findings == 1 ? "" : "s");
+    return checked.findings == 0 ? PAWL_CLI_EXIT_OK : PAWL_CLI_EXIT_FAILED;
+}
+
 static int run_check(struct pawl_cli *cli)
 {
-    struct pawl_error err = PAWL_ERROR_INIT;
-    struct pawl_store *store = NULL;
-    uint64_t count = 0, rows = 0;
-    const char *shown = "";
-    int code, status = pawl__cli_open_store(cli, 0, PAWL_STORE_OPEN_READ, &store, &shown, &err);
-
-    if (status == PAWL_OK)
-        status = pawl__store_check(cli->env, store, print_finding, cli, &count, &rows, &err);
-    if (status != PAWL_OK) {
-        code = pawl__cli_fail(cli, &err, pawl__cli_store_hint(status));
-    } else {
-        pawl__cli_flush(&cli->out);
-        pawl__cli_write_safe(&cli->err, pawl__str(shown));
-        pawl__cli_print(&cli->err, "  %ju row%s, %ju finding%s\n", (uintmax_t)rows,
-                        rows == 1 ? "" : "s", (uintmax_t)count, count == 1 ? "" : "s");
-        code = count == 0 ? PAWL_CLI_EXIT_OK : PAWL_CLI_EXIT_FAILED;
-    }
-    pawl_store_close(store);
-    return code;
+    return pawl__cli_with_store(cli, 0, check_body);
 }
 
 static const struct pawl_cli_command check = {

@@ -3,10 +3,9 @@
 #include "cli/store.h"
 
 #include "base/error.h"
-#include "cli/output.h"
-#include "host/backup.h"
+#include "cli/command/output.h"
+#include "operations/store.h"
 #include "os/process.h"
-#include "stores/stores.h"
 
 /* ---- progress ---------------------------------------------------------------------------- */
 
@@ -38,42 +37,49 @@ static void end_progress(struct pawl_cli *cli, const struct pawl_backup_options 
         pawl__cli_print(&cli->err, "\r\033[K");
 }
 
-static void put_summary(struct pawl_cli *cli, const char *name, const char *did,
+static void put_summary(struct pawl_cli *cli, struct pawl_str name, const char *did,
                         const struct pawl_backup_counts *counts)
 {
     char size[PAWL_CLI_SIZE_TEXT];
 
     cli->changed = true;
-    pawl__cli_write_safe(&cli->out, pawl__str(name));
+    pawl__cli_write_safe(&cli->out, name);
     pawl__cli_print(&cli->out, "  %s, %ju rows, %s\n", did, (uintmax_t)counts->row_count,
                     pawl__cli_size_text(counts->size_bytes, size));
 }
 
 /* ---- backup ------------------------------------------------------------------------------ */
 
-static int run_backup(struct pawl_cli *cli)
+/* URI FILE, or FILE alone for the store of --store: the file is the last. */
+static const char *file_operand(const struct pawl_cli *cli)
+{
+    return cli->args.operands[cli->args.operand_count - 1];
+}
+
+static size_t uri_operand(const struct pawl_cli *cli)
+{
+    return cli->args.operand_count > 1 ? 0 : cli->args.operand_count;
+}
+
+static int backup_body(struct pawl_cli *cli, const struct pawl_op *op, struct pawl_str uri)
 {
     struct pawl_backup_options options = with_progress(cli);
-    const char *path = cli->args.operands[1], *shown = "";
-    struct pawl_error err = PAWL_ERROR_INIT;
-    struct pawl_backup_counts counts;
-    struct pawl_store *store = NULL;
-    int code = PAWL_CLI_EXIT_OK;
-    int status = pawl__cli_open_store(cli, 0, PAWL_STORE_OPEN_READ, &store, &shown, &err);
+    const char *path = file_operand(cli);
+    struct pawl_store_copied copied;
+    int status;
 
     options.plain = pawl__cli_flag(&cli->args, "plain");
-    if (status == PAWL_OK)
-        status = pawl__cli_file_mode(cli, &options.file_mode, &err);
-    if (status == PAWL_OK) {
-        status = pawl__backup_write(cli->env, store, path, &options, &counts, &err);
-        end_progress(cli, &options);
-    }
-    if (status == PAWL_OK)
-        put_summary(cli, path, "written", &counts);
-    else
-        code = pawl__cli_fail(cli, &err, pawl__cli_store_hint(store ? PAWL_OK : status));
-    pawl_store_close(store);
-    return code;
+    status = pawl__op_store_backup(op, uri, path, &options, &copied);
+    end_progress(cli, &options);
+    if (status != PAWL_OK)
+        return pawl__cli_fail(cli, op->err, pawl__cli_store_hint(status));
+    put_summary(cli, pawl__str(path), "written", &copied.counts);
+    return PAWL_CLI_EXIT_OK;
+}
+
+static int run_backup(struct pawl_cli *cli)
+{
+    return pawl__cli_with_store(cli, uri_operand(cli), backup_body);
 }
 
 static const struct pawl_cli_option backup_options[] = {
@@ -83,9 +89,9 @@ static const struct pawl_cli_option backup_options[] = {
 
 const struct pawl_cli_command pawl__cli_store_backup = {
     .name = "backup",
-    .summary = "Write a whole store, as of one moment, into a file",
-    .operands = "URI FILE",
-    .help = "Nodes may go on working meanwhile. The file appears under its name when it is whole.\n"
+    .summary = "Write a consistent copy of a whole store to a file",
+    .operands = "[URI] FILE",
+    .help = "Nodes may keep working meanwhile. The file gets its name when it is complete.\n"
             "It can be restored into a store of any backend.\n",
     .options = backup_options,
     .run = run_backup,
@@ -97,46 +103,39 @@ static const char *restore_hint(int code)
 {
     switch (code) {
     case PAWL_ECONFLICT:
-        return "name a store that is not there yet: restoring makes it";
+        return "name a store that does not exist yet: restoring creates it";
     case PAWL_ENOTFOUND:
-        return "check the path of the file, and that the store can be made";
+        return "check the path of the file, and that the store can be created";
     case PAWL_EPARSE:
-        return "'pawl store backup URI FILE' writes backups";
+        return "'pawl store backup FILE' writes backups";
     default:
         return NULL;
     }
 }
 
-static int run_restore(struct pawl_cli *cli)
+static int restore_body(struct pawl_cli *cli, const struct pawl_op *op, struct pawl_str uri)
 {
     struct pawl_backup_options options = with_progress(cli);
-    const char *path = cli->args.operands[1], *shown = "";
-    struct pawl_error err = PAWL_ERROR_INIT;
-    struct pawl_backup_counts counts;
-    struct pawl_store *store = NULL;
-    int code = PAWL_CLI_EXIT_OK, status;
+    struct pawl_store_copied copied;
+    int status = pawl__op_store_restore(op, uri, file_operand(cli), &options, &copied);
 
-    /* A file that is no backup must not leave a new store behind. */
-    status = pawl__backup_verify(cli->env, path, &err);
-    if (status == PAWL_OK)
-        status = pawl__cli_open_store(cli, 0, PAWL_STORE_OPEN_CREATE, &store, &shown, &err);
-    if (status == PAWL_OK) {
-        status = pawl__backup_restore(cli->env, store, path, &options, &counts, &err);
-        end_progress(cli, &options);
-    }
-    if (status == PAWL_OK)
-        put_summary(cli, shown, "restored", &counts);
-    else
-        code = pawl__cli_fail(cli, &err, restore_hint(status));
-    pawl_store_close(store);
-    return code;
+    end_progress(cli, &options);
+    if (status != PAWL_OK)
+        return pawl__cli_fail(cli, op->err, restore_hint(status));
+    put_summary(cli, copied.shown, "restored", &copied.counts);
+    return PAWL_CLI_EXIT_OK;
+}
+
+static int run_restore(struct pawl_cli *cli)
+{
+    return pawl__cli_with_store(cli, uri_operand(cli), restore_body);
 }
 
 const struct pawl_cli_command pawl__cli_store_restore = {
     .name = "restore",
     .summary = "Fill an empty store from a backup",
-    .operands = "URI FILE",
-    .help = "The file is checked before anything is written. The store is made when it is not\n"
-            "there, and must be empty; its backend may be another than that of the backup.\n",
+    .operands = "[URI] FILE",
+    .help = "The file is checked before anything is written. The store is created if it does not\n"
+            "exist, and must be empty; its backend may differ from that of the backup.\n",
     .run = run_restore,
 };

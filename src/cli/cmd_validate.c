@@ -6,9 +6,9 @@
 #include "cli/commands.h"
 
 #include "base/error.h"
-#include "cli/definitions.h"
+#include "cli/command/output.h"
 #include "cli/locate.h"
-#include "cli/output.h"
+#include "cli/session/definitions.h"
 
 #include <stdlib.h>
 
@@ -163,20 +163,18 @@ static int show_all(struct report *report, const struct pawl_cli_definition *fil
 }
 
 /* PAWL_OK when the file could be judged, whatever the judgement. */
-static int check(struct report *report, const struct pawl_cli_definitions *definitions,
+static int check(struct report *report, struct pawl_offline *offline,
                  const struct pawl_cli_definition *file, struct pawl_error *err)
 {
     struct pawl_problems problems = {.arena = &report->cli->arena, .most = PROBLEMS_MAX};
     struct pawl_json_place head = {.line = 1, .column = 1};
-    struct pawl_graph *graph = NULL;
     int status;
 
     if (file->status != PAWL_OK) {
         show_malformed(report, file);
         return PAWL_OK;
     }
-    status = pawl__cli_definitions_load(report->cli, definitions, file, &problems, &graph, err);
-    pawl__graph_unref(graph);
+    status = pawl__offline_check(offline, &file->json, &problems, err);
     if (status != PAWL_OK && pawl_error_class(status) != PAWL_CLASS_CALLER)
         return status;
     if (status != PAWL_OK && status != PAWL_EPARSE)
@@ -185,8 +183,7 @@ static int check(struct report *report, const struct pawl_cli_definitions *defin
 }
 
 /* Reads all files first, so that each can use all others. */
-static int check_all(struct report *report, struct pawl_cli_definitions *definitions,
-                     struct pawl_error *err)
+static int check_all(struct report *report, struct pawl_offline *offline, struct pawl_error *err)
 {
     struct pawl_cli *cli = report->cli;
     size_t count = cli->args.operand_count;
@@ -196,10 +193,9 @@ static int check_all(struct report *report, struct pawl_cli_definitions *definit
     if (!files)
         return pawl__error_code(err, cli->arena.status);
     for (size_t i = 0; i < count && status == PAWL_OK; i++)
-        status =
-            pawl__cli_definitions_read(cli, definitions, cli->args.operands[i], &files[i], err);
+        status = pawl__cli_definitions_read(cli, offline, cli->args.operands[i], &files[i], err);
     for (size_t i = 0; i < count && status == PAWL_OK; i++)
-        status = check(report, definitions, &files[i], err);
+        status = check(report, offline, &files[i], err);
     return status;
 }
 
@@ -236,7 +232,7 @@ static int finish_json(struct report *report, struct pawl_buf *buf)
 static int run(struct pawl_cli *cli)
 {
     struct report report = {.cli = cli, .as_json = pawl__cli_flag(&cli->args, "json")};
-    struct pawl_cli_definitions definitions;
+    struct pawl_offline *offline = NULL;
     struct pawl_error err = PAWL_ERROR_INIT;
     struct pawl_buf buf;
     int status, code;
@@ -246,11 +242,12 @@ static int run(struct pawl_cli *cli)
     pawl__json_write_begin_object(&report.json);
     pawl__json_write_key_text(&report.json, "problems");
     pawl__json_write_begin_array(&report.json);
-    status = pawl__cli_definitions_open(cli, &definitions, &err);
-    report.seed = definitions.engine.activities.seed;
+    status = pawl_env_entropy(cli->env, &report.seed, sizeof report.seed, &err);
     if (status == PAWL_OK)
-        status = check_all(&report, &definitions, &err);
-    pawl__cli_definitions_close(&definitions);
+        status = pawl__offline_open(cli->env, &cli->arena, &offline, &err);
+    if (status == PAWL_OK)
+        status = check_all(&report, offline, &err);
+    pawl__offline_close(offline);
     if (status != PAWL_OK) {
         code = pawl__cli_fail(cli, &err, pawl__cli_read_hint(status));
     } else if (report.as_json) {
@@ -270,12 +267,13 @@ static const struct pawl_cli_option options[] = {
 
 const struct pawl_cli_command pawl__cli_validate = {
     .name = "validate",
-    .summary = "Say what is wrong with workflow definitions",
+    .summary = "Report the problems of workflow definitions",
     .operands = "FILE...",
-    .help = "Lists every problem with file, line, column and JSON pointer: what cannot be loaded,\n"
-            "what loads but faults or does nothing when it runs, and, as warnings, what is\n"
-            "probably not meant. Files that are usable as activities are found by the others.\n"
-            "Exits with 3 when there are errors. '-' is standard input.\n",
+    .help =
+        "Lists every problem with file, line, column and JSON pointer: what cannot be loaded,\n"
+        "what loads but faults or does nothing when it runs, and, as warnings, what is\n"
+        "probably not intended. Files that are usable as activities are available to the others.\n"
+        "Exits with 3 when there are errors. '-' is standard input.\n",
     .options = options,
     .run = run,
 };

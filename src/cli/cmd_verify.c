@@ -4,8 +4,10 @@
 
 #include "base/error.h"
 #include "base/id.h"
-#include "cli/output.h"
-#include "cli/verify.h"
+#include "cli/command/listing.h"
+#include "cli/command/output.h"
+#include "cli/verify/verify.h"
+#include "operations/nodes.h"
 
 #include <stdio.h>
 
@@ -46,6 +48,8 @@ static int open_session(struct verify *verify, struct pawl_error *err)
 {
     struct pawl_cli_session *session = &verify->session;
     const char *lease = pawl__cli_text(&session->cli->args, "lease", LEASE_DEFAULT);
+    struct pawl_cluster_status about;
+    struct pawl_op op;
     int status = pawl__cli_configure(session->cli, &session->configuration, err);
 
     if (status != PAWL_OK)
@@ -60,12 +64,18 @@ static int open_session(struct verify *verify, struct pawl_error *err)
     verify->lease_ns =
         pawl__configuration_number(&session->configuration, PAWL_SETTING_ID_NODE_LEASE);
     status = pawl__cli_session_start(session, false, err);
-    if (status == PAWL_OK && !(session->store->caps & PAWL_STORE_CAP_PROCESSES)) {
+    if (status != PAWL_OK)
+        return status;
+    op = pawl__cli_session_op(session, err);
+    status = pawl__op_cluster_status(&op, &about);
+    if (status == PAWL_OK && !about.spans_processes)
+        status = pawl__error_set(err, PAWL_EINVAL,
+                                 "processes cannot share this store: give --store sqlite:PATH or "
+                                 "postgres://...");
+    if (status != PAWL_OK)
         pawl__cli_session_close(session);
-        return pawl__error_set(err, PAWL_EINVAL,
-                               "processes cannot share this store: give --store sqlite:PATH or "
-                               "postgres://...");
-    }
+    else
+        verify->began_us = about.now_us;
     return status;
 }
 
@@ -201,7 +211,8 @@ static int verify_all(struct verify *verify, struct pawl_error *err)
     verify_nodes_end(verify);
     cleaned = verify_clean(verify, &dirt);
     if (cleaned != PAWL_OK)
-        (void)pawl__cli_fail(cli, &dirt, "what is left has this prefix in its id: remove it");
+        (void)pawl__cli_fail(cli, &dirt,
+                             "instances that are left have this prefix in their ids: delete them");
     if (status != PAWL_OK)
         return pawl__cli_fail(cli, err, pawl__cli_session_hint(status));
     status = print_report(verify, &report);
@@ -245,17 +256,17 @@ static const struct pawl_cli_option options[] = {
      .letter = 'n',
      .kind = PAWL_CLI_NUMBER,
      .arg = "COUNT",
-     .help = "How many nodes to start (default 3)",
+     .help = "Number of nodes to start (default 3)",
      .min = 2,
      .max = VERIFY_NODES_MAX},
     {.name = "lease",
      .kind = PAWL_CLI_TEXT,
      .arg = "TIME",
-     .help = "The lease of the nodes: 1s at the least (default " LEASE_DEFAULT ")"},
+     .help = "The lease of the nodes: at least 1s (default " LEASE_DEFAULT ")"},
     {.name = "logs",
      .kind = PAWL_CLI_TEXT,
      .arg = "FOLDER",
-     .help = "Keep what nodes write, in FOLDER/NODE.log"},
+     .help = "Keep the output of nodes in FOLDER/NODE.log"},
     {.name = "json", .kind = PAWL_CLI_FLAG, .help = "Print the report as a JSON object"},
     PAWL_CLI_CONFIGURE_OPTIONS,
     {.name = NULL},
@@ -263,12 +274,12 @@ static const struct pawl_cli_option options[] = {
 
 const struct pawl_cli_command pawl__cli_verify_cluster = {
     .name = "verify-cluster",
-    .summary = "Start nodes on a store and check what a cluster promises",
+    .summary = "Start nodes on a store and check the guarantees of a cluster",
     .help =
-        "Starts nodes as processes of their own and does to them what an operator would try by\n"
-        "hand: resumes at the same moment, timers, a new version, kill -9, a rolling restart, a\n"
-        "pause past the lease. What it stores has one prefix and is removed again. Other nodes\n"
-        "may work on the store meanwhile. The exit code is 0 only when everything holds.\n",
+        "Starts nodes as separate processes and does to them what an operator would try by\n"
+        "hand: concurrent resumes, timers, a new version, kill -9, a rolling restart, a\n"
+        "pause longer than the lease. What it stores has one prefix and is deleted. Other nodes\n"
+        "may work on the store meanwhile. The exit code is 0 only if all checks pass.\n",
     .options = options,
     .run = run,
 };

@@ -2,9 +2,11 @@
 /* `pawl version`: what this program is and what it was built with. */
 #include "cli/commands.h"
 
-#include "base/json.h"
-#include "cli/output.h"
-#include "expressions/javascript.h"
+#include "base/json/json.h"
+#include "cli/command/output.h"
+#include "cli/licenses.h"
+#include "http/server.h"
+#include "operations/offline.h"
 
 #include <pawl/version.h>
 
@@ -36,8 +38,21 @@ static size_t collect(struct fact facts[8])
     facts[count++] = (struct fact){"glibc", GLIBC};
     facts[count++] = (struct fact){"zstd", PAWL_BUILD_ZSTD};
     facts[count++] =
-        (struct fact){"javascript", pawl__javascript_is_available() ? "QuickJS-NG" : "none"};
+        (struct fact){"javascript", pawl__offline_has_javascript() ? "QuickJS-NG" : "none"};
+    facts[count++] = (struct fact){"llhttp", pawl__server_parser_version()};
     return count;
+}
+
+static int show_licenses(struct pawl_cli_stream *to)
+{
+    pawl__cli_print(to, "Pawl is under the Apache License 2.0. It contains:\n");
+    for (const struct pawl_cli_license *l = pawl__cli_licenses; l->part; l++) {
+        pawl__cli_print(to, "\n%s (%s)\n\n", l->part, l->purpose);
+        pawl__cli_write_own(to, l->copyright);
+        pawl__cli_write_own(to, "\n");
+        pawl__cli_write_own(to, l->terms);
+    }
+    return PAWL_CLI_EXIT_OK;
 }
 
 static int run(struct pawl_cli *cli)
@@ -52,6 +67,8 @@ static int run(struct pawl_cli *cli)
         pawl__cli_print(to, "pawl %s\n", pawl_version());
         return PAWL_CLI_EXIT_OK;
     }
+    if (pawl__cli_flag(&cli->args, "licenses"))
+        return show_licenses(to);
     if (!pawl__cli_flag(&cli->args, "json")) {
         pawl__cli_print(to, "pawl %s\n", pawl_version());
         for (size_t i = 1; i < count; i++)
@@ -71,13 +88,14 @@ static int run(struct pawl_cli *cli)
 
 static const struct pawl_cli_option options[] = {
     {.name = "json", .kind = PAWL_CLI_FLAG, .help = "Print one JSON object"},
+    {.name = "licenses", .kind = PAWL_CLI_FLAG, .help = "Print the licences of parts by others"},
     {.name = NULL},
 };
 
 const struct pawl_cli_command pawl__cli_version = {
     .name = "version",
     .summary = "Show the version and what it was built with",
-    .help = "'pawl --version' prints the version alone.\n",
+    .help = "'pawl --version' prints only the version.\n",
     .options = options,
     .run = run,
 };

@@ -2,9 +2,10 @@
 /* `pawl why INSTANCE`: what it waits for, since when, and what would wake it. */
 #include "cli/commands.h"
 
-#include "cli/listing.h"
-#include "cli/output.h"
-#include "cli/why.h"
+#include "base/error.h"
+#include "cli/command/listing.h"
+#include "cli/command/output.h"
+#include "views/why.h"
 
 static struct pawl_str text_of(const struct pawl_json *object, const char *key)
 {
@@ -46,8 +47,9 @@ static void put_wait(struct pawl_cli *cli, const struct pawl_json *wait, bool si
         put(cli, "    child ", text_of(child, "instanceId"), "  ");
         put(cli, "", text_of(child, "subStatus"), "\n");
     }
-    put(cli, pawl__str_is(text_of(wait, "for"), "timer") ? "    not to wait: " : "    ",
-        text_of(wait, "command"), "\n");
+    if (text_of(wait, "command").len > 0)
+        put(cli, pawl__str_is(text_of(wait, "for"), "timer") ? "    not to wait: " : "    ",
+            text_of(wait, "command"), "\n");
 }
 
 static void put_mail(struct pawl_cli *cli, const struct pawl_json *mail)
@@ -108,7 +110,7 @@ static void show(struct pawl_cli *cli, const struct pawl_json *why)
     put(cli, "", text_of(why, "summary"), "\n");
     if (pawl__json_true(pawl__json_get_text(why, "cancelRequested")) &&
         pawl__str_is(text_of(why, "status"), "Running"))
-        pawl__cli_print(&cli->out, "its cancellation was asked for\n");
+        pawl__cli_print(&cli->out, "its cancellation was requested\n");
     for (uint32_t i = 0; i < pawl__json_len(waits); i++)
         put_wait(cli, pawl__json_at(waits, i), single);
     for (uint32_t i = 0; i < pawl__json_len(mail); i++)
@@ -122,16 +124,24 @@ static void show(struct pawl_cli *cli, const struct pawl_json *why)
 static int body(struct pawl_cli_session *session, struct pawl_error *err)
 {
     struct pawl_cli *cli = session->cli;
-    struct pawl_json why;
-    int status = pawl__cli_why_tell(session, pawl__str(cli->args.operands[0]), &why, err);
+    const struct pawl_op op = pawl__cli_session_op(session, err);
+    struct pawl_builder b = {.arena = &cli->arena};
+    struct pawl_json said = pawl__json_null();
+    struct pawl_why why;
+    int status = pawl__op_instance_why(&op, pawl__str(cli->args.operands[0]), &why);
 
+    if (status == PAWL_OK) {
+        said = pawl__view_why(&b, &why, pawl__cli_store_words(cli, &cli->arena));
+        if (b.status != PAWL_OK)
+            status = pawl__error_code(err, b.status);
+    }
     if (status != PAWL_OK)
         return pawl__cli_fail(cli, err,
                               status == PAWL_ENOTFOUND ? "'pawl ps --all' lists the instances"
                                                        : pawl__cli_session_hint(status));
     if (pawl__cli_flag(&cli->args, "json"))
-        return pawl__cli_print_json(cli, &why, 2);
-    show(cli, &why);
+        return pawl__cli_print_json(cli, &said, 2);
+    show(cli, &said);
     return PAWL_CLI_EXIT_OK;
 }
 
@@ -148,11 +158,11 @@ static const struct pawl_cli_option options[] = {
 
 const struct pawl_cli_command pawl__cli_why = {
     .name = "why",
-    .summary = "Say why an instance stands where it stands, and what would wake it",
+    .summary = "Say why an instance does not continue, and what would resume it",
     .operands = "INSTANCE",
-    .help = "What it waits for and since when, with the command that lets it go on; mail that has\n"
-            "not been delivered, and why; which node runs it; what went wrong last. Of one that\n"
-            "has ended: how and when.\n",
+    .help = "What it waits for and since when, with the command that resumes it; mail that has\n"
+            "not been delivered, and why; which node runs it; what failed last. If it has ended:\n"
+            "how and when.\n",
     .options = options,
     .run = run,
 };

@@ -3,8 +3,8 @@
 #include "cli/commands.h"
 
 #include "base/error.h"
-#include "cli/output.h"
-#include "cli/session.h"
+#include "cli/command/output.h"
+#include "cli/session/session.h"
 #include "host/duty.h"
 #include "os/interrupt.h"
 
@@ -41,11 +41,12 @@ static int serve(struct pawl_cli_session *session, struct pawl_interrupt *interr
         pawl__cli_print(
             &cli->err, "pawl worker: %u of the definitions could not be loaded; the log says why\n",
             failed);
-    pawl_log(&cli->log, PAWL_LOG_INFO, "worker started", pawl_log_uint("workers", workers));
+    pawl_log(&cli->log, PAWL_LOG_INFO, "worker started",
+             pawl_log_uint("workers", pawl__duty_workers(duty)));
     pawl__cli_print(&cli->err, "pawl worker: ready; Ctrl-C ends it\n");
     pawl__cli_flush(&cli->err);
     (void)!pawl__interrupt_wait(interrupt, PAWL_FOREVER);
-    over = pawl__runtime_check(session->runtime, err);
+    over = pawl__duty_check(duty, err);
     pawl__duty_counts(duty, &counts);
     wind_up(session, duty);
     pawl__duty_close(duty);

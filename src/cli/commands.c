@@ -3,8 +3,8 @@
 #include "cli/commands.h"
 
 #include "base/error.h"
-#include "cli/help.h"
-#include "cli/output.h"
+#include "cli/command/help.h"
+#include "cli/command/output.h"
 
 /* Commands read whole files: what they hold is bounded. */
 #define ARENA_MAX ((size_t)1 << 30)
@@ -57,10 +57,14 @@ static const struct pawl_cli_command *const commands[] = {
     &pawl__cli_tasks,
     &pawl__cli_timers,
     &pawl__cli_deadletters,
+    &pawl__cli_audit,
     &pawl__cli_import,
     &pawl__cli_export,
     &pawl__cli_worker,
+    &pawl__cli_serve,
     &pawl__cli_nodes,
+    &pawl__cli_pause,
+    &pawl__cli_unpause,
     &pawl__cli_top,
     &pawl__cli_lock,
     &pawl__cli_store,

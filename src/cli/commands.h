@@ -3,10 +3,11 @@
 #ifndef PAWL_CLI_COMMANDS_H
 #define PAWL_CLI_COMMANDS_H
 
-#include "cli/command.h"
+#include "cli/command/command.h"
 
 extern const struct pawl_cli_command pawl__cli_activities;
 extern const struct pawl_cli_command pawl__cli_alter;
+extern const struct pawl_cli_command pawl__cli_audit;
 extern const struct pawl_cli_command pawl__cli_definitions_refresh;
 extern const struct pawl_cli_command pawl__cli_definitions_reload;
 extern const struct pawl_cli_command pawl__cli_retain;
@@ -28,6 +29,7 @@ extern const struct pawl_cli_command pawl__cli_lock_check;
 extern const struct pawl_cli_command pawl__cli_lock_ls;
 extern const struct pawl_cli_command pawl__cli_lock_show;
 extern const struct pawl_cli_command pawl__cli_nodes;
+extern const struct pawl_cli_command pawl__cli_pause;
 extern const struct pawl_cli_command pawl__cli_ps;
 extern const struct pawl_cli_command pawl__cli_publish;
 extern const struct pawl_cli_command pawl__cli_resume;
@@ -40,10 +42,12 @@ extern const struct pawl_cli_command pawl__cli_store;
 extern const struct pawl_cli_command pawl__cli_tasks;
 extern const struct pawl_cli_command pawl__cli_timers;
 extern const struct pawl_cli_command pawl__cli_top;
+extern const struct pawl_cli_command pawl__cli_unpause;
 extern const struct pawl_cli_command pawl__cli_validate;
 extern const struct pawl_cli_command pawl__cli_verify_cluster;
 extern const struct pawl_cli_command pawl__cli_version;
 extern const struct pawl_cli_command pawl__cli_why;
 extern const struct pawl_cli_command pawl__cli_worker;
+extern const struct pawl_cli_command pawl__cli_serve;
 
 #endif

@@ -3,8 +3,8 @@
 #ifndef PAWL_CLI_LOCATE_H
 #define PAWL_CLI_LOCATE_H
 
-#include "base/json.h"
-#include "base/siphash.h"
+#include "base/hash/siphash.h"
+#include "base/json/json.h"
 
 /*
  * For each pointer the place at which its value begins, in one pass over a text that parses. A

@@ -2,7 +2,7 @@
 /* The process around pawl__cli_main(): signals, the environment, the standard streams. */
 #include "base/alloc.h"
 #include "base/buf.h"
-#include "cli/command.h"
+#include "cli/command/command.h"
 #include "host/uri.h"
 #include "os/process.h"
 

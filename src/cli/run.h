@@ -3,21 +3,19 @@
 #ifndef PAWL_CLI_RUN_H
 #define PAWL_CLI_RUN_H
 
-#include "cli/definitions.h"
-#include "cli/output.h"
-#include "cli/scratch.h"
+#include "cli/command/output.h"
+#include "cli/session/definitions.h"
+#include "cli/session/scratch.h"
+#include "operations/instances.h"
+#include "operations/trial.h"
 #include "os/interrupt.h"
-
-struct run_file {
-    struct pawl_cli_definition file;
-    struct pawl_definition_row row;
-};
 
 struct run {
     struct pawl_cli *cli;
     struct pawl_cli_scratch scratch;
-    struct pawl_interrupt *interrupt; /* NULL: not listening */
-    struct run_file *files;           /* one per operand; the first is run */
+    struct pawl_interrupt *interrupt;  /* NULL: not listening */
+    struct pawl_cli_definition *files; /* one per operand; the first is run */
+    struct pawl_trial_definition *definitions;
     struct pawl_json input;
     size_t next_event;
     size_t activity_count;
@@ -40,14 +38,13 @@ struct run {
 };
 
 /* One step of an activity, for --trace. */
-void pawl__run_trace(struct run *run, struct pawl_str instance_id,
-                     const struct pawl_workflow *workflow, const struct pawl_log_record *record);
+void pawl__run_trace(struct run *run, const struct pawl_trace *step);
 /* Where a definition will not do what it says: the first few places. */
 void pawl__run_show_problems(struct run *run, const struct pawl_cli_definition *file,
                              const struct pawl_problems *problems);
 /* That a timer is waited for, for --trace. */
 void pawl__run_show_wait(struct run *run, int64_t due_us);
-/* How it ended, and what it waits for; answers the exit code. */
+/* Prints how it ended and what it waits for; returns the exit code. */
 int pawl__run_report(struct run *run);
 
 #endif

@@ -2,8 +2,11 @@
 /* What `pawl run` says: steps, problems, the end. */
 #include "cli/run.h"
 
-#include "base/datetime.h"
 #include "base/error.h"
+#include "base/stimuli.h"
+#include "base/time/datetime.h"
+#include "operations/instances.h"
+#include "views/instances.h"
 
 #define JSON_MAX ((size_t)1 << 30)
 /* Of one file; a run is no validation. */
@@ -16,24 +19,23 @@ static struct pawl_str text_of(const struct pawl_json *object, const char *key)
 
 /* ---- while it runs ------------------------------------------------------------------------- */
 
-void pawl__run_trace(struct run *run, struct pawl_str instance_id,
-                     const struct pawl_workflow *workflow, const struct pawl_log_record *record)
+void pawl__run_trace(struct run *run, const struct pawl_trace *step)
 {
     struct pawl_cli_stream *to = &run->cli->err;
 
     pawl__cli_flush(&run->cli->out);
     pawl__cli_print(to, "%s> %-9.*s  ", pawl__cli_style(to, PAWL_CLI_DIM),
-                    PAWL_STR_ARG(record->event));
-    pawl__cli_write_safe(to, record->activity_type);
+                    PAWL_STR_ARG(step->event));
+    pawl__cli_write_safe(to, step->activity_type);
     pawl__cli_print(to, "  ");
-    pawl__cli_write_safe(to, record->activity_id);
-    if (!pawl__str_is(instance_id, run->entry_id)) {
+    pawl__cli_write_safe(to, step->activity_id);
+    if (!pawl__str_is(step->instance_id, run->entry_id)) {
         pawl__cli_print(to, "  of ");
-        pawl__cli_write_safe(to, workflow->definition_id);
+        pawl__cli_write_safe(to, step->definition_id);
     }
-    if (record->message.len > 0) {
+    if (step->message.len > 0) {
         pawl__cli_print(to, ": ");
-        pawl__cli_write_safe(to, record->message);
+        pawl__cli_write_safe(to, step->message);
     }
     pawl__cli_print(to, "%s\n", pawl__cli_style(to, PAWL_CLI_PLAIN));
 }
@@ -42,12 +44,10 @@ void pawl__run_show_wait(struct run *run, int64_t due_us)
 {
     struct pawl_cli_stream *to = &run->cli->err;
     char text[PAWL_DATETIME_TEXT_SIZE];
-    struct pawl_datetime at;
 
-    if (!run->trace ||
-        pawl__datetime_from_utc_ticks(pawl__us_to_ticks(due_us), &at, NULL) != PAWL_OK)
+    if (!run->trace)
         return;
-    (void)pawl__datetime_format(at, text);
+    (void)pawl__datetime_format(pawl__datetime_from_unix_ns(due_us * 1000), text);
     pawl__cli_print(to, "%s> waiting until %s%s\n", pawl__cli_style(to, PAWL_CLI_DIM), text,
                     pawl__cli_style(to, PAWL_CLI_PLAIN));
 }
@@ -91,12 +91,13 @@ static void say_bookmark(struct pawl_cli_stream *to, const struct pawl_json *boo
     struct pawl_str name = text_of(bookmark, "name");
 
     say(to, "  activity ", text_of(bookmark, "activityId"), " waits for ");
-    if (pawl__str_is(name, "Elsa.Event"))
-        say(to, "the event '", text_of(payload, "eventName"), "': --event sends it\n");
-    else if (pawl__str_is(name, "Elsa.RunTask"))
-        say(to, "the task '", text_of(payload, "taskName"), "', which is done outside\n");
-    else if (pawl__json_get_text(payload, "childInstanceId"))
-        say(to, "the end of instance ", text_of(payload, "childInstanceId"), "\n");
+    if (pawl__str_is(name, PAWL_STIMULUS_EVENT))
+        say(to, "the event '", text_of(payload, PAWL_STIMULUS_EVENT_NAME), "': --event sends it\n");
+    else if (pawl__str_is(name, PAWL_STIMULUS_TASK))
+        say(to, "the task '", text_of(payload, PAWL_STIMULUS_TASK_NAME),
+            "', which is done externally\n");
+    else if (pawl__json_get_text(payload, PAWL_STIMULUS_CHILD_ID))
+        say(to, "the end of instance ", text_of(payload, PAWL_STIMULUS_CHILD_ID), "\n");
     else if (pawl__json_get_text(payload, "path"))
         say(to, "a request to ", text_of(payload, "path"), ", which a server receives\n");
     else
@@ -115,31 +116,21 @@ static uint32_t say_bookmarks(struct run *run, const struct pawl_json *state)
 /* What instances besides the first wait for. */
 static uint32_t say_waits_of_others(struct run *run)
 {
-    const struct pawl_condition condition = {.column =
-                                                 pawl_table_column(PAWL_TABLE_INSTANCES, "status"),
-                                             .value = {.text = pawl__str("Running")}};
-    const struct pawl_query query = {.table = PAWL_TABLE_INSTANCES,
-                                     .flags = PAWL_QUERY_BRIEF,
-                                     .conditions = &condition,
-                                     .condition_count = 1,
-                                     .order = pawl_table_column(PAWL_TABLE_INSTANCES, "created_us"),
-                                     .limit = PAWL_STORE_ROWS_MAX};
-    const struct pawl_cli_scratch *scratch = &run->scratch;
-    struct pawl_rows rows = {0};
+    const struct pawl_op op = pawl__cli_scratch_op(&run->scratch, &run->entry_arena, NULL);
+    struct pawl_instance_query query = PAWL_INSTANCE_QUERY_ALL;
+    struct pawl_instance_list list;
     uint32_t count = 0;
 
-    if (pawl_store_find(scratch->store, &query, &run->entry_arena, &rows,
-                        pawl__cli_scratch_deadline(scratch), NULL) != PAWL_OK)
+    query.status = pawl__str("Running");
+    query.page = (struct pawl_page_request){.limit = PAWL_PAGE_ROWS_MAX, .reversed = true};
+    if (pawl__op_instances_list(&op, &query, &list) != PAWL_OK)
         return 0;
-    for (size_t i = 0; i < rows.count; i++) {
-        struct pawl_str id = ((const struct pawl_instance_row *)rows.rows)[i].id;
-        struct pawl_instance_row row;
-        struct pawl_json state;
+    for (size_t i = 0; i < list.count; i++) {
+        struct pawl_instance_shown shown;
 
-        if (!pawl__str_is(id, run->entry_id) &&
-            pawl__runtime_show(scratch->runtime, id, &run->entry_arena, &row, &state,
-                               pawl__cli_scratch_deadline(scratch), NULL) == PAWL_OK)
-            count += say_bookmarks(run, &state);
+        if (!pawl__str_is(list.rows[i].id, run->entry_id) &&
+            pawl__op_instances_show(&op, list.rows[i].id, true, &shown) == PAWL_OK)
+            count += say_bookmarks(run, &shown.state);
     }
     return count;
 }
@@ -150,7 +141,7 @@ static void say_waits(struct run *run)
 
     if (say_waits_of_others(run) + count == 0)
         pawl__cli_print(&run->cli->err,
-                        "  it waits for nothing: no branch that is left can go on\n");
+                        "  it waits for nothing: no remaining branch can continue\n");
 }
 
 static void say_incidents(struct run *run)
@@ -175,12 +166,12 @@ static void say_incidents(struct run *run)
 /* ---- the end --------------------------------------------------------------------------------- */
 
 /* The name people gave it, else its id. */
-static struct pawl_str title_of(const struct run_file *file)
+static struct pawl_str title_of(const struct run *run)
 {
     struct pawl_str name =
-        pawl__json_str(pawl__json_get_nocase(&file->file.json, pawl__str("name")));
+        pawl__json_str(pawl__json_get_nocase(&run->files[0].json, pawl__str("name")));
 
-    return name.len > 0 ? name : file->row.definition_id;
+    return name.len > 0 ? name : run->definitions[0].row.definition_id;
 }
 
 static void show_summary(struct run *run, struct pawl_str sub_status, bool finished)
@@ -190,7 +181,7 @@ static void show_summary(struct run *run, struct pawl_str sub_status, bool finis
     pawl__cli_flush(&run->cli->out);
     pawl__cli_print(to, "%s%.*s%s  ", pawl__cli_style(to, finished ? PAWL_CLI_GREEN : PAWL_CLI_RED),
                     PAWL_STR_ARG(sub_status), pawl__cli_style(to, PAWL_CLI_PLAIN));
-    pawl__cli_write_safe(to, title_of(&run->files[0]));
+    pawl__cli_write_safe(to, title_of(run));
     pawl__cli_print(to, "  (%zu %s)\n", run->activity_count,
                     run->activity_count == 1 ? "activity" : "activities");
     say_incidents(run);
@@ -201,11 +192,13 @@ static void show_summary(struct run *run, struct pawl_str sub_status, bool finis
 static int write_json(struct run *run)
 {
     const struct pawl_json *state = &run->entry_state;
+    struct pawl_builder b = {.arena = &run->entry_arena};
+    struct pawl_json view = pawl__view_state(&b, state);
     struct pawl_json_writer json;
     struct pawl_error err;
     struct pawl_buf buf;
 
-    if (run->lines_lost) {
+    if (run->lines_lost || b.status != PAWL_OK) {
         (void)pawl__error_code(&err, PAWL_ENOMEM);
         return pawl__cli_fail(run->cli, &err, NULL);
     }
@@ -215,15 +208,15 @@ static int write_json(struct run *run)
     pawl__json_write_key_text(&json, "status");
     pawl__json_write_string(&json, text_of(state, "subStatus"));
     pawl__json_write_key_text(&json, "definitionId");
-    pawl__json_write_string(&json, run->files[0].row.definition_id);
+    pawl__json_write_string(&json, run->definitions[0].row.definition_id);
     pawl__json_write_key_text(&json, "name");
-    pawl__json_write_string(&json, title_of(&run->files[0]));
+    pawl__json_write_string(&json, title_of(run));
     pawl__json_write_key_text(&json, "activities");
     pawl__json_write_int(&json, (int64_t)run->activity_count);
     pawl__json_write_key_text(&json, "lines");
     pawl__json_write_value(&json, &run->lines);
     pawl__json_write_key_text(&json, "state");
-    pawl__json_write_value(&json, state);
+    pawl__json_write_value(&json, &view);
     pawl__json_write_end_object(&json);
     return pawl__cli_write_json(run->cli, &buf);
 }

@@ -1,29 +1,24 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What the subcommands of `pawl store` share: opening the store that was named, sizes for people.
- */
+/* What the subcommands of `pawl store` share: which store was named, sizes for people. */
 #ifndef PAWL_CLI_STORE_H
 #define PAWL_CLI_STORE_H
 
-#include "cli/command.h"
-
-#include <pawl/ext/store.h>
+#include "cli/command/command.h"
+#include "operations/operation.h"
 
 extern const struct pawl_cli_command pawl__cli_store_backup;
 extern const struct pawl_cli_command pawl__cli_store_restore;
 
 /*
- * Opens the store whose URI is operand number `operand`, or the configured one when there are not
- * so many. `flags` are PAWL_STORE_OPEN_…; *shown (in the arena) is its URI without passwords.
+ * Calls `body` with an operation whose host is not started (operations/store.h) and the URI that is
+ * operand number `operand`; "": not so many operands, so the setting `store`. Returns its exit
+ * code, or that of a configuration that cannot be read.
  */
-PAWL_MUST_CHECK int pawl__cli_open_store(struct pawl_cli *cli, size_t operand, uint32_t flags,
-                                         struct pawl_store **out, const char **shown,
-                                         struct pawl_error *err);
+int pawl__cli_with_store(struct pawl_cli *cli, size_t operand,
+                         int (*body)(struct pawl_cli *cli, const struct pawl_op *op,
+                                     struct pawl_str uri));
 
-/* The mode of files that are made: the setting file.mode. */
-PAWL_MUST_CHECK int pawl__cli_file_mode(struct pawl_cli *cli, uint32_t *out,
-                                        struct pawl_error *err);
-
-/* What to do about an error of either. */
+/* What to do about an error of a store that was named. */
 const char *pawl__cli_store_hint(int code);
 
 #define PAWL_CLI_SIZE_TEXT 32

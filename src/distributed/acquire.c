@@ -29,7 +29,7 @@ struct acquiring {
     struct pawl_lock lock;
 };
 
-/* Of an unknown outcome the front end gives back what may be held: here it is not. */
+/* After an unknown outcome the front end releases what may be held: here it is not held. */
 static int attempt(void *ctx, struct pawl_error *err)
 {
     struct acquiring *a = ctx;
@@ -70,6 +70,6 @@ void pawl__distributed_release(const struct pawl_distribution *distribution, str
     int status = pawl__locks_release(distribution->locks, lock, &err);
 
     if (status != PAWL_OK && distribution->log)
-        pawl_log(distribution->log, PAWL_LOG_WARN, "lock not released, it ends by itself",
+        pawl_log(distribution->log, PAWL_LOG_WARN, "lock not released, it will expire",
                  pawl__log_str("lock", name), pawl_log_error("error", &err));
 }

@@ -1,31 +1,33 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* clang-format off */
 /*
- * The coordination shell: what makes nodes of one store a cluster. It wraps what a node has
- * (src/runtime) and never changes what execution does.
+ * What makes nodes of one store a cluster. It wraps the services of a node (src/runtime) and never
+ * changes what execution does.
  *
- *     runtime      the node's, with a guard: each burst, deleting, importing and altering happen
- *                  under the lock workflow-instance:{id}                            guard.c,
- * runtime.c queue worker one node at a time looks for work queue_worker.c refresher    one node at
- * a time works out the same triggers                 refresher.c reloader     one node at a time
- * reads definitions from their providers      reloader.c
+ *     runtime       the node's, with a guard: each burst, delete, import and alteration holds
+ *                   the lock workflow-instance:{id}                  guard.c, runtime.c
+ *     queue worker  one node at a time queries for work              queue_worker.c
+ *     refresher     one node at a time recomputes the same triggers  refresher.c
+ *     reloader      one node at a time reads definitions from their providers   reloader.c
  *
- * Locks save work: nodes do not try what another one is at. What makes it safe is the store, which
- * checks owner, fence and revision of every commit. So a lock that is lost, granted twice or never
- * given back costs time and nothing else, and where a lock stands in the way for longer than a
- * node's lease (its holder is paused, cut off, or has forgotten it; its service is away) the
- * store's claim decides without it: `patience_ns`. Callers are told of a service that is away.
+ * Locks save work: nodes do not attempt what another one is doing. Safety comes from the store,
+ * which checks owner, fence and revision of every commit. So a lock that is lost, granted twice or
+ * never released costs only time. If a lock is refused for longer than a node's lease (its holder
+ * is paused or disconnected, or never released it; its service is unavailable), the store's claim
+ * decides without it: `patience_ns`. Callers get an error if the service is unavailable.
  *
  * The names of locks are those of Elsa's distributed runtime.
  */
+/* clang-format on */
 #ifndef PAWL_DISTRIBUTED_DISTRIBUTED_H
 #define PAWL_DISTRIBUTED_DISTRIBUTED_H
 
 #include "locks/locks.h"
 #include "resilience/retry.h"
-#include "runtime/client.h"
-#include "runtime/guard.h"
-#include "runtime/queue_worker.h"
-#include "runtime/refresher.h"
+#include "runtime/definitions/refresher.h"
+#include "runtime/node/client.h"
+#include "runtime/node/guard.h"
+#include "runtime/node/queue_worker.h"
 
 #define PAWL_DISTRIBUTED_INSTANCE_LOCK "workflow-instance:"
 #define PAWL_DISTRIBUTED_QUEUE_LOCK "DistributedBookmarkQueueWorker"
@@ -35,7 +37,7 @@
 /* Parts of work, see queue_worker.h: no more partitions than that. */
 #define PAWL_DISTRIBUTED_PARTITIONS_MAX PAWL_QUEUE_PARTS
 
-/* What all of them need; copied by each, borrowing what it points to. */
+/* What all of them need. Each copies it and borrows what it points to. */
 struct pawl_distribution {
     struct pawl_env *env;
     struct pawl_locks *locks;
@@ -43,26 +45,26 @@ struct pawl_distribution {
     struct pawl_retry_policy retry; /* of acquiring an instance's lock for a caller */
     int64_t acquire_ns;             /* for all attempts together; then PAWL_ETIMEDOUT */
     int64_t try_ns;                 /* how long a worker waits for an instance's lock */
-    int64_t patience_ns;            /* how long a lock that is refused counts; see above */
+    int64_t patience_ns;            /* how long a refused lock is respected; see above */
     uint32_t partitions;            /* of the queue; 0: 1 */
-    /* The store takes the locks of instances with its claims: locks and store are one server. The
-     * provider makes tickets then. */
+    /* Locks and store are one server: the store acquires the locks of instances with its claims, by
+     * tickets that the provider makes. */
     bool tickets;
 };
 
-/* As the reference has it, but 10 s in place of 10 minutes; patience is a node's usual lease. */
+/* Elsa's values, but 10 s instead of 10 minutes; patience is a node's usual lease. */
 void pawl__distribution_init(struct pawl_distribution *distribution, struct pawl_env *env,
                              struct pawl_locks *locks);
 
 /*
- * Acquires within `deadline_ns`, trying again after errors that pass, each with a line in the log.
- * PAWL_ETIMEDOUT: somebody held it all the time. PAWL_EUNAVAILABLE and others: of the last attempt.
- * Never PAWL_EUNKNOWN: what may be held is given back, and counts as not held.
+ * Acquires within `deadline_ns`. Retries after transient errors and logs each. PAWL_ETIMEDOUT:
+ * somebody held it all the time. PAWL_EUNAVAILABLE and others: of the last attempt. Never
+ * PAWL_EUNKNOWN: a grant that may be held is released and counts as not held.
  */
 PAWL_MUST_CHECK int pawl__distributed_acquire(const struct pawl_distribution *distribution,
                                               struct pawl_str name, int64_t deadline_ns,
                                               struct pawl_lock *out, struct pawl_error *err);
-/* Failing to is logged: the work is done, and the lock ends with its lease or connection. */
+/* A failure is only logged: the work is done, and the lock ends with its lease or connection. */
 void pawl__distributed_release(const struct pawl_distribution *distribution, struct pawl_str name,
                                struct pawl_lock lock);
 
@@ -74,8 +76,8 @@ PAWL_MUST_CHECK int pawl__distributed_guard_new(const struct pawl_distribution *
 void pawl__distributed_guard_free(struct pawl_guard *guard); /* NULL allowed */
 
 /*
- * A runtime around the local one whose node has this guard. Its clients are that one's: they
- * delegate to the node, which asks the guard wherever an instance is touched. Takes both on
+ * Wraps the local runtime, whose node has this guard. Its clients are the local ones: they
+ * delegate to the node, which calls the guard before it changes an instance. Takes both on
  * success and closes them with itself. PAWL_ENOMEM.
  */
 PAWL_MUST_CHECK int pawl__distributed_workflow_runtime_new(struct pawl_env *env,
@@ -87,7 +89,7 @@ PAWL_MUST_CHECK int pawl__distributed_workflow_runtime_new(struct pawl_env *env,
 /* ---- queue worker ---------------------------------------------------------------------------- */
 
 /*
- * In place of the local one. Partition n of N > 1 has the lock "DistributedBookmarkQueueWorker:n".
+ * Replaces the local one. Partition n of N > 1 has the lock "DistributedBookmarkQueueWorker:n".
  * PAWL_EINVAL: more partitions than parts. PAWL_ENOMEM.
  */
 PAWL_MUST_CHECK int pawl__distributed_queue_worker_new(const struct pawl_distribution *distribution,
@@ -106,13 +108,12 @@ PAWL_MUST_CHECK int pawl__distributed_reloader_new(const struct pawl_distributio
                                                    struct pawl_reloader **out,
                                                    struct pawl_error *err);
 
-/* ---- reach ------------------------------------------------------------------------------------
- */
+/* ---- reach ----------------------------------------------------------------------------------- */
 
 /*
- * Whether locks reach as far as the store: between hosts when nodes on several may open it, between
- * the processes of a host when several of those may. Decorators are seen through. PAWL_EINVAL says
- * what to do; `allow_local` lets it pass with a line in the log.
+ * Whether all nodes that may open the store see the locks: between hosts, or between the processes
+ * of one host. Decorators do not matter. PAWL_EINVAL: they do not, and the message says what to do;
+ * with `allow_local` this is only logged.
  */
 PAWL_MUST_CHECK int pawl__distributed_check_reach(const struct pawl_lock_provider *provider,
                                                   const struct pawl_store *store, bool allow_local,

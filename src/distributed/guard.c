@@ -42,7 +42,7 @@ static struct pawl_str name_of(struct pawl_str instance_id, char text[NAME_SIZE]
     return pawl__str(text);
 }
 
-static void tell_overruled(const struct distributed_guard *guard, struct pawl_str name)
+static void log_overruled(const struct distributed_guard *guard, struct pawl_str name)
 {
     if (guard->distribution.log)
         pawl_log(guard->distribution.log, PAWL_LOG_WARN,
@@ -52,7 +52,7 @@ static void tell_overruled(const struct distributed_guard *guard, struct pawl_st
 
 /* ---- asking ---------------------------------------------------------------------------------- */
 
-/* One attempt that hardly waits. PAWL_ETIMEDOUT: held by somebody. */
+/* One attempt with a short wait. PAWL_ETIMEDOUT: held by another. */
 static int try_once(const struct distributed_guard *guard, struct pawl_str name,
                     int64_t deadline_ns, struct pawl_lock *out, struct pawl_error *err)
 {
@@ -64,12 +64,12 @@ static int try_once(const struct distributed_guard *guard, struct pawl_str name,
     if (status == PAWL_EBUSY)
         return PAWL_ETIMEDOUT;
     if (status == PAWL_EUNKNOWN)
-        return pawl__error_set(err, PAWL_EUNAVAILABLE, "the lock service did not answer");
+        return pawl__error_set(err, PAWL_EUNAVAILABLE, "the lock service did not reply");
     return status;
 }
 
 /*
- * Held by somebody for the whole time. Once that has lasted longer than it may, the store alone
+ * Held by another all the time. Once that has lasted too long, the store alone
  * decides: its claim is refused while the owner's node lives, and granted when it does not.
  */
 static int refused(struct distributed_guard *guard, struct pawl_str instance_id,
@@ -80,7 +80,7 @@ static int refused(struct distributed_guard *guard, struct pawl_str instance_id,
 
     if (pawl__refusals_note(&guard->refusals, name, since_ns, &first)) {
         if (first)
-            tell_overruled(guard, name);
+            log_overruled(guard, name);
         return PAWL_OK;
     }
     if (how == PAWL_GUARD_TRY)
@@ -92,7 +92,8 @@ static int refused(struct distributed_guard *guard, struct pawl_str instance_id,
                            PAWL_STR_ARG(instance_id));
 }
 
-/* Callers are told. Work goes on without locks once their service has been away for too long. */
+/* Callers get an error. Work continues without locks once the service has been unavailable for too
+ * long. */
 static int unavailable(struct distributed_guard *guard, int status, const struct pawl_error *err)
 {
     const struct pawl_log *log = guard->distribution.log;
@@ -101,7 +102,7 @@ static int unavailable(struct distributed_guard *guard, int status, const struct
     if (!pawl__refusals_note_outage(&guard->refusals, status, &first))
         return status;
     if (first && log)
-        pawl_log(log, PAWL_LOG_ERROR, "lock service is away, work goes on without locks",
+        pawl_log(log, PAWL_LOG_ERROR, "lock service is unavailable, continuing without locks",
                  pawl_log_error("error", err));
     return PAWL_OK;
 }
@@ -109,10 +110,10 @@ static int unavailable(struct distributed_guard *guard, int status, const struct
 /* ---- tickets: the claim takes the lock ------------------------------------------------------- */
 
 /*
- * No lock is asked for here. One that stood in the way of claims for too long is not asked for at
+ * No lock is acquired here. One that blocked claims for too long is not acquired at
  * all: of an instance that nobody owns, it is the last thing a paused node may still have.
  */
-static int give_ticket(struct distributed_guard *guard, struct pawl_str name,
+static int make_ticket(struct distributed_guard *guard, struct pawl_str name,
                        struct pawl_guard_pass *out, struct pawl_error *err)
 {
     struct pawl_lock_provider *provider = pawl__locks_provider(guard->distribution.locks);
@@ -122,7 +123,7 @@ static int give_ticket(struct distributed_guard *guard, struct pawl_str name,
 
     if (pawl__refusals_until(&guard->refusals, name, now_ns) <= now_ns) {
         if (pawl__refusals_note(&guard->refusals, name, now_ns, &first) && first)
-            tell_overruled(guard, name);
+            log_overruled(guard, name);
         return PAWL_OK;
     }
     return provider->ops->ticket(provider, name, &out->ticket, err);
@@ -140,7 +141,7 @@ static void claimed(struct pawl_guard *base, struct pawl_str instance_id, int st
     else if (pawl__refusals_note(&guard->refusals, name,
                                  pawl_env_monotonic_ns(guard->distribution.env), &first) &&
              first)
-        tell_overruled(guard, name);
+        log_overruled(guard, name);
 }
 
 /* ---- entering and leaving -------------------------------------------------------------------- */
@@ -162,7 +163,7 @@ static int enter(struct pawl_guard *base, struct pawl_str instance_id, enum pawl
                                PAWL_INSTANCE_ID_MAX);
     name = name_of(instance_id, text);
     if (d->tickets)
-        return give_ticket(guard, name, out, err);
+        return make_ticket(guard, name, out, err);
     deadline_ns = sooner(deadline_ns, most_ns);
     deadline_ns = sooner(deadline_ns, pawl__refusals_until(&guard->refusals, name, now_ns));
     status = how == PAWL_GUARD_TRY ? try_once(guard, name, deadline_ns, &lock, err)

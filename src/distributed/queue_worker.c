@@ -46,8 +46,8 @@ static struct pawl_str name_of(const struct distributed_worker *worker, uint32_t
 }
 
 /* Never waits for a holder. */
-static int take_partition(struct distributed_worker *worker, uint32_t partition,
-                          struct pawl_lock *out, struct pawl_error *err)
+static int acquire_partition(struct distributed_worker *worker, uint32_t partition,
+                             struct pawl_lock *out, struct pawl_error *err)
 {
     const struct pawl_distribution *d = &worker->distribution;
     int64_t now_ns = pawl_env_monotonic_ns(d->env);
@@ -59,17 +59,17 @@ static int take_partition(struct distributed_worker *worker, uint32_t partition,
     if (status == PAWL_OK)
         pawl__refusals_forget(&worker->refusals, name);
     else if (status == PAWL_EUNKNOWN)
-        status = pawl__error_set(err, PAWL_EUNAVAILABLE, "the lock service did not answer");
+        status = pawl__error_set(err, PAWL_EUNAVAILABLE, "the lock service did not reply");
     if (status == PAWL_OK)
         return status;
     if (status == PAWL_EBUSY ? !pawl__refusals_note(&worker->refusals, name, now_ns, &first)
                              : !pawl__refusals_note_outage(&worker->refusals, status, &first))
         return status;
     if (first && d->log && status != PAWL_EBUSY)
-        pawl_log(d->log, PAWL_LOG_ERROR, "lock service is away, going on without",
+        pawl_log(d->log, PAWL_LOG_ERROR, "lock service is unavailable, continuing without",
                  pawl__log_str("lock", name), pawl_log_error("error", err));
     else if (first && d->log)
-        pawl_log(d->log, PAWL_LOG_WARN, "lock is held for too long, going on without",
+        pawl_log(d->log, PAWL_LOG_WARN, "lock is held for too long, continuing without",
                  pawl__log_str("lock", name), pawl_log_duration_ns("patience", d->patience_ns));
     *out = (struct pawl_lock){0};
     return PAWL_OK;
@@ -100,7 +100,7 @@ static int begin(struct pawl_queue_worker *base, struct pawl_queue_turn *out, in
     for (uint32_t i = 0; i < count && status == PAWL_EBUSY; i++) {
         turn->partition = atomic_fetch_add(&worker->next, 1) % count;
         round_ends = round_ends || turn->partition == count - 1;
-        status = take_partition(worker, turn->partition, &turn->lock, err);
+        status = acquire_partition(worker, turn->partition, &turn->lock, err);
     }
     if (status != PAWL_OK) {
         pawl__free(&env->alloc, turn, sizeof *turn);
@@ -147,7 +147,7 @@ int pawl__distributed_queue_worker_new(const struct pawl_distribution *distribut
     int status;
 
     if (distribution->partitions > PAWL_DISTRIBUTED_PARTITIONS_MAX)
-        return pawl__error_set(err, PAWL_EINVAL, "%u partitions are too many: %u are the most",
+        return pawl__error_set(err, PAWL_EINVAL, "%u partitions are too many: at most %u",
                                distribution->partitions, PAWL_DISTRIBUTED_PARTITIONS_MAX);
     worker = pawl__alloc_zeroed(&env->alloc, sizeof *worker);
     if (!worker)

@@ -32,13 +32,14 @@ int pawl__distributed_check_reach(const struct pawl_lock_provider *provider,
     if (!reach)
         return PAWL_OK;
     if (!allow_local)
-        return pawl__error_set(err, PAWL_EINVAL,
-                               "locks of kind '%s' do not reach the other %s that may share this "
-                               "store: give --lock a service that they all see, leave it out to "
-                               "use the store's own, or allow it by --set lock.allow_local=true",
-                               kind, reach);
+        return pawl__error_set(
+            err, PAWL_EINVAL,
+            "locks of kind '%s' are not visible to the other %s that may share this "
+            "store: give --lock a service that they all see, leave it out to "
+            "use the store's own, or allow it by --set lock.allow_local=true",
+            kind, reach);
     if (log)
-        pawl_log(log, PAWL_LOG_WARN, "locks do not reach as far as the store, which is allowed",
+        pawl_log(log, PAWL_LOG_WARN, "not all nodes see these locks, which is allowed",
                  pawl_log_text("locks", kind), pawl_log_text("store_is_shared_by", reach));
     return PAWL_OK;
 }

@@ -61,7 +61,7 @@ static int name_of(const struct pawl_refresh *what, struct pawl_arena *arena, st
     return status == PAWL_OK ? PAWL_OK : pawl__error_code(err, status);
 }
 
-/* Another node is at it: all that were asked for are told. */
+/* Another node is refreshing: all requested ids are reported. */
 static int in_progress(const struct pawl_refresh *what, struct pawl_arena *arena,
                        struct pawl_refreshed *out, struct pawl_error *err)
 {

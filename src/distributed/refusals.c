@@ -39,7 +39,7 @@ void pawl__refusals_release(struct pawl_refusals *refusals)
     pawl_mutex_free(refusals->env, refusals->mutex);
 }
 
-/* One that has not been repeated for long is over, whatever ended it. */
+/* One that has not been repeated for long has ended, whatever ended it. */
 static bool is_over(const struct pawl_refusals *refusals, const struct refusal *refusal,
                     int64_t now_ns)
 {

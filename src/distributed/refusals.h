@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Since when locks have been refused, by name: a few, and only while it goes on. A lock that stands
- * in the way for longer than it may is left to the store (distributed.h).
+ * Since when locks have been refused, by name: a few, and only while that lasts. A lock that is
+ * refused for too long is ignored, and the store decides (distributed.h).
  */
 #ifndef PAWL_DISTRIBUTED_REFUSALS_H
 #define PAWL_DISTRIBUTED_REFUSALS_H

@@ -23,8 +23,8 @@ static const struct pawl_library_need need = {
 
 /* ---- the thread -------------------------------------------------------------------------- */
 
-/* After its end was told: whoever waits in cancel() may go on. */
-static void leave(struct curl_driver *driver, struct curl_transfer *transfer)
+/* After `done` has returned: a caller that waits in cancel() may continue. */
+static void mark_finished(struct curl_driver *driver, struct curl_transfer *transfer)
 {
     /* In an environment that is stopped nobody else is left who would look. */
     bool locked = pawl_mutex_lock(driver->env, driver->mutex) == PAWL_OK;
@@ -65,7 +65,7 @@ static bool accept_new(struct curl_driver *driver)
         if (code != CURLE_OK) {
             pawl__curl_transfer_remove(transfer);
             pawl__curl_transfer_end(transfer, code);
-            leave(driver, transfer);
+            mark_finished(driver, transfer);
         }
     } while (link);
     return !stop;
@@ -89,11 +89,11 @@ static void end_finished(struct curl_driver *driver)
         if (code == CURLE_ABORTED_BY_CALLBACK && pawl__curl_transfer_restart(transfer))
             continue;
         pawl__curl_transfer_end(transfer, code);
-        leave(driver, transfer);
+        mark_finished(driver, transfer);
     }
 }
 
-/* The next one that somebody gave up; NULL. */
+/* The next one that was cancelled; NULL. */
 static struct curl_transfer *find_cancelled(struct curl_driver *driver)
 {
     struct curl_transfer *transfer, *found = NULL;
@@ -112,7 +112,7 @@ static void give_up(struct curl_driver *driver, struct curl_transfer *transfer)
 {
     pawl__curl_transfer_remove(transfer);
     pawl__curl_transfer_give_up(transfer);
-    leave(driver, transfer);
+    mark_finished(driver, transfer);
 }
 
 static void give_up_list(struct curl_driver *driver, struct pawl_list *list)
@@ -175,7 +175,7 @@ static int hand_over(struct curl_driver *driver, struct curl_transfer *transfer,
     if (driver->stop)
         return pawl__error_code(err, PAWL_ESTOPPED);
     if (driver->count >= driver->options.requests_max)
-        return pawl__error_set(err, PAWL_EBUSY, "%u requests are under way, the most",
+        return pawl__error_set(err, PAWL_EBUSY, "%u requests are in progress, the maximum",
                                driver->options.requests_max);
     *ticket = transfer->ticket = ++driver->last_ticket;
     driver->count++;

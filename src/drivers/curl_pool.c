@@ -4,7 +4,7 @@
  * with a cache of connections of its own. Everything here is the thread's.
  *
  * Three limits: pools, idle connections of all pools together, and how long a pool without requests
- * is kept. Whoever finds no room for a pool gets a connection that nobody uses before or after.
+ * is kept. A scope for which there is no room gets a connection that is used once.
  */
 #include "drivers/curl_private.h"
 
@@ -13,13 +13,15 @@
 
 #include <string.h>
 
-/* libcurl does not say which socket a request is about to be sent on, only its two ends. */
+/*
+ * A socket that libcurl was given for the pool. It calls back when it closes a connection, but the
+ * losers of a race of addresses (IPv6 against IPv4) it closes without a word: an entry may outlive
+ * its socket, and its number may be another's by then.
+ */
 struct curl_socket {
     struct pawl_list_link link;
     curl_socket_t fd;
-    const struct curl_transfer *opener; /* NULL: connected, what follows is known */
-    int local_port, remote_port;
-    char local[46], remote[46];
+    const struct curl_transfer *opener; /* NULL: a request was sent on it */
 };
 
 struct curl_pool {
@@ -39,6 +41,13 @@ static bool is_of(const struct curl_pool *pool, struct pawl_str scope)
     return pool->scope_len == scope.len && memcmp(pool->scope, scope.ptr, scope.len) == 0;
 }
 
+static void remove_socket(struct curl_pool *pool, struct curl_socket *socket)
+{
+    pawl__list_remove(&socket->link);
+    pool->driver->sockets--;
+    pawl__free(&pool->driver->env->alloc, socket, sizeof *socket);
+}
+
 /* Nobody uses it. Its connections are closed. */
 static void free_pool(struct curl_pool *pool)
 {
@@ -46,7 +55,8 @@ static void free_pool(struct curl_pool *pool)
 
     PAWL_ASSERT(pool->users == 0);
     (void)driver->call.curl_share_cleanup(pool->share);
-    PAWL_ASSERT(pawl__list_empty(&pool->sockets));
+    while (!pawl__list_empty(&pool->sockets)) /* of sockets that were closed unseen */
+        remove_socket(pool, PAWL_CONTAINER(pool->sockets.head.next, struct curl_socket, link));
     pawl__list_remove(&pool->link);
     driver->pool_count--;
     pawl__free(&driver->env->alloc, pool, pool->size_bytes);
@@ -176,7 +186,7 @@ bool pawl__curl_pool_add_socket(struct curl_pool *pool, const struct curl_transf
 
     if (!socket)
         return false;
-    pawl__curl_pool_remove_socket(pool, fd); /* one of that number was closed unseen */
+    pawl__curl_pools_remove_socket(pool->driver, fd); /* one of that number was closed unseen */
     socket->fd = fd;
     socket->opener = opener;
     pawl__list_push_back(&pool->sockets, &socket->link);
@@ -184,70 +194,64 @@ bool pawl__curl_pool_add_socket(struct curl_pool *pool, const struct curl_transf
     return true;
 }
 
-void pawl__curl_pool_remove_socket(struct curl_pool *pool, curl_socket_t fd)
-{
-    struct curl_socket *socket, *found = NULL;
-
-    PAWL_LIST_FOR_EACH (socket, &pool->sockets, link) {
-        if (socket->fd == fd)
-            found = socket;
-    }
-    if (!found)
-        return;
-    pawl__list_remove(&found->link);
-    pool->driver->sockets--;
-    pawl__free(&pool->driver->env->alloc, found, sizeof *found);
-}
-
-/* libcurl closes what it did not connect to the end without a call of the function for that. */
-void pawl__curl_pool_forget_sockets(struct curl_pool *pool, const struct curl_transfer *opener)
-{
-    struct curl_socket *socket, *found;
-
-    do {
-        found = NULL;
-        PAWL_LIST_FOR_EACH (socket, &pool->sockets, link) {
-            if (socket->opener == opener)
-                found = socket;
-        }
-        if (found)
-            pawl__curl_pool_remove_socket(pool, found->fd);
-    } while (found);
-}
-
-static bool has_ends(const struct curl_socket *socket, const struct curl_ends *ends)
-{
-    return !socket->opener && socket->local_port == ends->local_port &&
-           socket->remote_port == ends->remote_port && strcmp(socket->local, ends->local) == 0 &&
-           strcmp(socket->remote, ends->remote) == 0;
-}
-
-/* Those that lost a race of addresses are closed by now: what is left is connected. */
-static bool connect_socket(struct curl_socket *socket, const struct curl_ends *ends)
-{
-    if (strlen(ends->local) >= sizeof socket->local ||
-        strlen(ends->remote) >= sizeof socket->remote)
-        return false;
-    socket->opener = NULL;
-    socket->local_port = ends->local_port;
-    socket->remote_port = ends->remote_port;
-    memcpy(socket->local, ends->local, strlen(ends->local) + 1);
-    memcpy(socket->remote, ends->remote, strlen(ends->remote) + 1);
-    return true;
-}
-
-bool pawl__curl_pool_is_clean(struct curl_pool *pool, const struct curl_transfer *user,
-                              const struct curl_ends *ends)
+static void remove_number(struct curl_pool *pool, curl_socket_t fd)
 {
     struct curl_socket *socket;
 
     PAWL_LIST_FOR_EACH (socket, &pool->sockets, link) {
-        if (has_ends(socket, ends))
-            return !pawl__socket_descriptor_has_input(socket->fd);
+        if (socket->fd == fd) {
+            remove_socket(pool, socket);
+            return;
+        }
     }
+}
+
+void pawl__curl_pools_remove_socket(struct curl_driver *driver, curl_socket_t fd)
+{
+    struct curl_pool *pool;
+
+    PAWL_LIST_FOR_EACH (pool, &driver->pools, link)
+        remove_number(pool, fd);
+}
+
+void pawl__curl_pool_forget_sockets(struct curl_pool *pool, const struct curl_transfer *opener)
+{
+    struct pawl_list_link *link = pool->sockets.head.next;
+
+    while (link != &pool->sockets.head) {
+        struct curl_socket *socket = PAWL_CONTAINER(link, struct curl_socket, link);
+
+        link = link->next;
+        if (socket->opener == opener)
+            remove_socket(pool, socket);
+    }
+}
+
+/*
+ * libcurl tells the two ends of the connection, not its socket (CURLINFO_ACTIVESOCKET is that of
+ * the request before until this one is done). The system knows which of the sockets has them, and
+ * no two have.
+ */
+static struct curl_socket *find_socket(const struct curl_pool *pool,
+                                       const struct pawl_socket_ends *ends)
+{
+    struct curl_socket *socket;
+
     PAWL_LIST_FOR_EACH (socket, &pool->sockets, link) {
-        if (socket->opener == user)
-            return connect_socket(socket, ends);
+        if (pawl__socket_descriptor_has_ends(socket->fd, ends))
+            return socket;
     }
-    return false;
+    return NULL;
+}
+
+bool pawl__curl_pool_is_clean(struct curl_pool *pool, const struct curl_transfer *user,
+                              const struct pawl_socket_ends *ends)
+{
+    struct curl_socket *socket = find_socket(pool, ends);
+    bool is_new = socket && socket->opener == user;
+
+    if (is_new)
+        socket->opener = NULL;
+    pawl__curl_pool_forget_sockets(pool, user); /* the race has ended: what is left has lost it */
+    return is_new || (socket && !pawl__socket_descriptor_has_input(socket->fd));
 }

@@ -8,6 +8,7 @@
 #include "base/list.h"
 #include "drivers/curl.h"
 #include "os/library.h"
+#include "os/socket.h"
 
 /* Its checks of argument types are macros with the functions' names, which a table cannot have. */
 #define CURL_DISABLE_TYPECHECK
@@ -116,7 +117,7 @@ PAWL_MUST_CHECK CURLcode pawl__curl_transfer_begin(struct curl_transfer *transfe
 void pawl__curl_transfer_remove(struct curl_transfer *transfer);
 /* Begins it anew if its connection was of no use and nothing was sent; false: it ended. */
 bool pawl__curl_transfer_restart(struct curl_transfer *transfer);
-/* Tells its end. */
+/* Reports its end. */
 void pawl__curl_transfer_end(struct curl_transfer *transfer, CURLcode code);
 void pawl__curl_transfer_give_up(struct curl_transfer *transfer);
 
@@ -127,17 +128,11 @@ struct curl_pool *pawl__curl_pool_acquire(struct curl_driver *driver, struct paw
 void pawl__curl_pool_release(struct curl_pool *pool); /* NULL allowed */
 CURLSH *pawl__curl_pool_share(const struct curl_pool *pool);
 
-/* The two ends of a connection; texts of at most 45 bytes. */
-struct curl_ends {
-    const char *local, *remote;
-    int local_port, remote_port;
-};
-
 /* A socket that a transfer of the pool connects. false: no memory. */
 PAWL_MUST_CHECK bool pawl__curl_pool_add_socket(struct curl_pool *pool,
                                                 const struct curl_transfer *opener,
                                                 curl_socket_t fd);
-void pawl__curl_pool_remove_socket(struct curl_pool *pool, curl_socket_t fd);
+void pawl__curl_pools_remove_socket(struct curl_driver *driver, curl_socket_t fd);
 /* The transfer has ended: what it opened and did not use is closed. */
 void pawl__curl_pool_forget_sockets(struct curl_pool *pool, const struct curl_transfer *opener);
 /*
@@ -145,7 +140,7 @@ void pawl__curl_pool_forget_sockets(struct curl_pool *pool, const struct curl_tr
  * has opened itself counts as clean, whatever the server says first.
  */
 bool pawl__curl_pool_is_clean(struct curl_pool *pool, const struct curl_transfer *user,
-                              const struct curl_ends *ends);
+                              const struct pawl_socket_ends *ends);
 
 /* Closes what was not used for long, or is too much. */
 void pawl__curl_pools_trim(struct curl_driver *driver);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* One request by libcurl: its options, what libcurl calls back for, how its end is told. */
+/* One request by libcurl: its options, its callbacks, and how its end is reported. */
 #include "drivers/curl_private.h"
 
 #include "base/alloc.h"
@@ -56,7 +56,7 @@ static bool is_framing(struct pawl_str name)
 static int check(const struct pawl_http_request *request, struct pawl_error *err)
 {
     if (!is_token(request->method))
-        return pawl__error_set(err, PAWL_EINVAL, "'%.*s' is no method of HTTP",
+        return pawl__error_set(err, PAWL_EINVAL, "'%.*s' is not an HTTP method",
                                PAWL_STR_ARG(request->method));
     if (request->url.len == 0 || !is_line(request->url))
         return pawl__error_set(err, PAWL_EINVAL, "'%.*s' is no URL", PAWL_STR_ARG(request->url));
@@ -213,7 +213,8 @@ static size_t on_header(char *bytes, size_t size, size_t count, void *ctx)
     struct pawl_str line = pawl__str_make(bytes, size * count);
     size_t colon = pawl__str_find(line, ':', 0);
 
-    /* A status line: of a redirect's target, or behind "100 Continue". What came before is over. */
+    /* A status line: of a redirect's target, or behind "100 Continue". What came before has ended.
+     */
     if (pawl__str_starts(line, pawl__str("HTTP/"))) {
         transfer->header_count = 0;
         pawl__buf_clear(&transfer->body_in);
@@ -251,12 +252,15 @@ static curl_socket_t on_socket(void *ctx, curlsocktype purpose, struct curl_sock
     return fd;
 }
 
-/* Of a pool: perhaps long after the request that opened it. */
+/*
+ * Of a pool: perhaps long after the request that opened it, and, where libcurl takes its time to
+ * shut a connection down, after the pool is gone. So it is given the driver, which outlives both.
+ */
 static int on_pool_close(void *ctx, curl_socket_t fd)
 {
-    struct curl_pool *pool = ctx;
+    struct curl_driver *driver = ctx;
 
-    pawl__curl_pool_remove_socket(pool, fd);
+    pawl__curl_pools_remove_socket(driver, fd);
     pawl__socket_close_descriptor(fd);
     return 0;
 }
@@ -268,7 +272,7 @@ static int on_pool_close(void *ctx, curl_socket_t fd)
  */
 static int on_connection(void *ctx, char *remote, char *local, int remote_port, int local_port)
 {
-    const struct curl_ends ends = {local, remote, local_port, remote_port};
+    const struct pawl_socket_ends ends = {local, remote, local_port, remote_port};
     struct curl_transfer *transfer = ctx;
 
     transfer->is_unclean =
@@ -347,7 +351,7 @@ static void set_connections(struct curl_transfer *transfer)
     if (transfer->pool) {
         SET(transfer, CURLOPT_SHARE, pawl__curl_pool_share(transfer->pool));
         SET(transfer, CURLOPT_CLOSESOCKETFUNCTION, on_pool_close);
-        SET(transfer, CURLOPT_CLOSESOCKETDATA, transfer->pool);
+        SET(transfer, CURLOPT_CLOSESOCKETDATA, transfer->driver);
         return;
     }
     SET(transfer, CURLOPT_FRESH_CONNECT, 1L);
@@ -477,11 +481,11 @@ static const char *reason(const struct curl_transfer *transfer, enum pawl_http_e
                           CURLcode code)
 {
     if (transfer->is_too_large)
-        return "the answer is larger than the limit allows";
+        return "the response is larger than the limit";
     if (end == PAWL_HTTP_DENIED && transfer->is_denied)
         return "the configuration forbids requests to this address (http.deny)";
     if (transfer->is_unclean)
-        return "the server sent more on the connection than it was asked for";
+        return "the server sent more on the connection than was requested";
     return transfer->text[0] ? transfer->text : transfer->driver->call.curl_easy_strerror(code);
 }
 

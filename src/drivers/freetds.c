@@ -7,7 +7,7 @@
 
 #include "base/alloc.h"
 #include "base/error.h"
-#include "base/sha256.h"
+#include "base/hash/sha256.h"
 #include "os/memory_file.h"
 
 #include <stdatomic.h>
@@ -159,14 +159,15 @@ static int check_texts(const struct pawl_tds_options *options, struct pawl_error
 {
     if (!fits_configuration(options->host))
         return pawl__error_set(err, PAWL_EINVAL,
-                               "SQL Server's host '%.60s' is none: at most %d bytes, without "
+                               "SQL Server's host '%.60s' is not valid: at most %d bytes, without "
                                "'#', ';' and control characters",
                                options->host, VALUE_MAX);
     if (options->ca_file && !fits_configuration(options->ca_file))
-        return pawl__error_set(err, PAWL_EINVAL,
-                               "FreeTDS cannot be told the path '%.60s': at most %d bytes, without "
-                               "'#', ';', double blanks and control characters",
-                               options->ca_file, VALUE_MAX);
+        return pawl__error_set(
+            err, PAWL_EINVAL,
+            "FreeTDS does not accept the path '%.60s': at most %d bytes, without "
+            "'#', ';', double blanks and control characters",
+            options->ca_file, VALUE_MAX);
     return PAWL_OK;
 }
 

@@ -14,7 +14,7 @@
  *
  * TLS is on unless told otherwise and verifies the certificate: `ca_file` (NULL: the system's) has
  * to vouch for it, and it has to be for the host's name. A certificate that nobody vouches for can
- * be the `ca_file` itself. Fingerprints cannot be had: db-lib shows no certificate.
+ * be the `ca_file` itself. Fingerprints are not supported: db-lib does not expose the certificate.
  *
  * One thread at a time uses a connection. FreeTDS's own memory comes from malloc.
  */
@@ -53,7 +53,7 @@ PAWL_MUST_CHECK int pawl__tds_open(struct pawl_env *env, const struct pawl_tds_o
 void pawl__tds_close(struct pawl_tds *tds); /* after all its connections; NULL allowed */
 
 /*
- * Connects and logs in. `wait` bounds finding out whether somebody is there; the login itself ends
+ * Connects and logs in. `wait` bounds the TCP connection; the login itself ends
  * after connect_seconds, and resolving names has no deadline. PAWL_EPERM: user or password, or the
  * certificate is not trusted; PAWL_ENOTFOUND: no such database; PAWL_EUNAVAILABLE: no server, or
  * not now. No message has a password in it.
@@ -62,9 +62,10 @@ PAWL_MUST_CHECK int pawl__tds_connect(struct pawl_tds *tds, const struct pawl_so
                                       struct pawl_tds_conn **out, struct pawl_error *err);
 void pawl__tds_disconnect(struct pawl_tds_conn *conn); /* NULL allowed */
 
-/* It will never answer again: disconnect it. */
+/* It is broken: disconnect it. */
 bool pawl__tds_is_broken(const struct pawl_tds_conn *conn);
-/* Nothing came from the server since the last answer; what comes is a farewell or the end. */
+/* Nothing arrived from the server since the last reply; anything that does is an error or the end.
+ */
 bool pawl__tds_is_quiet(const struct pawl_tds_conn *conn);
 
 struct pawl_tds_param {

@@ -44,8 +44,8 @@ static int send_attention(struct pawl_tds_conn *conn, int why, struct pawl_error
                            conn->broken ? ", and no acknowledgement of that" : "");
 }
 
-static int wait_answer(struct pawl_tds_conn *conn, const struct pawl_socket_wait *wait,
-                       struct pawl_error *err)
+static int wait_for_reply(struct pawl_tds_conn *conn, const struct pawl_socket_wait *wait,
+                          struct pawl_error *err)
 {
     int status = pawl__socket_wait_foreign(conn->tds->call.dbiordesc(conn->process),
                                            PAWL_SOCKET_READABLE, wait);
@@ -62,7 +62,7 @@ static int wait_answer(struct pawl_tds_conn *conn, const struct pawl_socket_wait
 struct reading {
     int (*row)(void *ctx, const struct pawl_str *columns, size_t count);
     void *ctx;
-    bool over; /* nobody wants more rows */
+    bool over; /* the caller needs no more rows */
 };
 
 static struct pawl_str column_text(struct pawl_tds_conn *conn, int column, char *out)
@@ -92,7 +92,7 @@ static void show_row(struct pawl_tds_conn *conn, struct reading *reading)
 }
 
 /* All results, all rows. false: the connection broke. */
-static bool read_answer(struct pawl_tds_conn *conn, struct reading *reading)
+static bool read_reply(struct pawl_tds_conn *conn, struct reading *reading)
 {
     const struct tds_functions *call = &conn->tds->call;
 
@@ -113,9 +113,10 @@ static bool read_answer(struct pawl_tds_conn *conn, struct reading *reading)
 static int finish(struct pawl_tds_conn *conn, RETCODE sent, struct reading *reading,
                   const struct pawl_socket_wait *wait, struct pawl_error *err)
 {
-    int status = sent == FAIL ? break_off(conn, PAWL_EUNKNOWN, err) : wait_answer(conn, wait, err);
+    int status =
+        sent == FAIL ? break_off(conn, PAWL_EUNKNOWN, err) : wait_for_reply(conn, wait, err);
 
-    if (status == PAWL_OK && !read_answer(conn, reading))
+    if (status == PAWL_OK && !read_reply(conn, reading))
         status = break_off(conn, PAWL_EUNKNOWN, err);
     if (status == PAWL_OK && conn->heard.number != 0)
         status = pawl__tds_server_error(conn, err);

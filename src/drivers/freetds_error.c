@@ -45,7 +45,7 @@ static const struct number_code number_codes[] = {
     {2627, PAWL_EEXISTS, NULL}, /* unique constraint */
     {2628, PAWL_ELIMIT, NULL},  /* text too long */
     {2714, PAWL_EEXISTS, NULL},
-    {2812, PAWL_EUNSUPPORTED, "this is no SQL Server, or one without it"},
+    {2812, PAWL_EUNSUPPORTED, "this is not SQL Server, or lacks this feature"},
     {3906, PAWL_EUNAVAILABLE, NULL}, /* read-only: a secondary */
     {3960, PAWL_EBUSY, NULL},        /* snapshot: another transaction was first */
     {4060, PAWL_EUNAVAILABLE, "check the database of the URI, unless it is being moved"},
@@ -53,7 +53,7 @@ static const struct number_code number_codes[] = {
     {4221, PAWL_EUNAVAILABLE, NULL},  /* login to a secondary waits for versions */
     {6005, PAWL_EUNAVAILABLE, NULL},  /* shutting down */
     {8152, PAWL_ELIMIT, NULL},        /* text too long, before 2019 */
-    {8645, PAWL_EUNAVAILABLE, NULL},  /* waited for memory in vain */
+    {8645, PAWL_EUNAVAILABLE, NULL},  /* timed out waiting for memory */
     {8651, PAWL_EUNAVAILABLE, NULL},  /* not enough memory */
     {9002, PAWL_EUNAVAILABLE, NULL},  /* the log is full */
     {10928, PAWL_EUNAVAILABLE, NULL}, /* resource limits of Azure SQL */
@@ -116,16 +116,16 @@ int pawl__tds_server_error(const struct pawl_tds_conn *conn, struct pawl_error *
 
 /*
  * A handshake that fails shows as "connection failed" (20002) and nothing else: db-lib keeps the
- * reason to itself. After somebody answered at the port there is hardly another one.
+ * reason to itself. If something accepted the connection, there is hardly another reason.
  */
 static int tls_error(const struct pawl_tds *tds, struct pawl_error *err)
 {
     return pawl__error_set(
         err, PAWL_EPERM,
-        "SQL Server at %s port %u: TLS failed. Its certificate is not vouched for by %s%s, or the "
+        "SQL Server at %s port %u: TLS failed. Its certificate is not signed by %s%s, or the "
         "server has no TLS. Trust its certificate by name with ?trust=FILE.pem%s, or do without "
         "with ?encrypt=off",
-        tds->host, (unsigned)tds->port, tds->has_ca_file ? "the file of ?trust=" : "the system",
+        tds->host, (unsigned)tds->port, tds->has_ca_file ? "the file in ?trust=" : "the system",
         tds->tls == PAWL_TDS_TLS_FULL ? " or is not for this host's name" : "",
         tds->tls == PAWL_TDS_TLS_FULL ? ", accept any name with ?verify=ca" : "");
 }
@@ -143,7 +143,7 @@ int pawl__tds_connect_error(const struct pawl_tds *tds, const struct tds_heard *
     return pawl__error_set(
         err, heard->library_number == SYBETIME ? PAWL_ETIMEDOUT : PAWL_EUNAVAILABLE,
         "SQL Server at %s port %u: %s (FreeTDS %d)", tds->host, (unsigned)tds->port,
-        heard->library_number == SYBETIME ? "no answer to the login in time" : heard->library_text,
+        heard->library_number == SYBETIME ? "no reply to the login in time" : heard->library_text,
         heard->library_number);
 }
 
@@ -154,11 +154,10 @@ int pawl__tds_lost_error(const struct pawl_tds_conn *conn, int code, struct pawl
         conn->heard.library_text[0] ? conn->heard.library_text : "the connection was lost";
 
     if (code == PAWL_EUNKNOWN)
-        return pawl__error_set(
-            err, code,
-            "SQL Server at %s port %u: the answer was lost, it may have happened "
-            "(%s)",
-            tds->host, (unsigned)tds->port, why);
+        return pawl__error_set(err, code,
+                               "SQL Server at %s port %u: the reply was lost, it may have happened "
+                               "(%s)",
+                               tds->host, (unsigned)tds->port, why);
     if (code == PAWL_EUNAVAILABLE)
         return pawl__error_set(err, code, "SQL Server at %s port %u: %s", tds->host,
                                (unsigned)tds->port, why);

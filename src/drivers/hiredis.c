@@ -46,7 +46,7 @@ struct pawl_redis_conn {
     struct pawl_hiredis *lib;
     struct pawl_socket socket;
     redisReader *reader;
-    redisReply *last;    /* what was answered last, borrowed by the caller */
+    redisReply *last;    /* the last reply, borrowed by the caller */
     struct pawl_buf out; /* queued and not sent */
     size_t sent_count;   /* of `out` */
 };
@@ -116,7 +116,7 @@ int pawl__redis_reply_error(const struct pawl_redis_reply *reply, struct pawl_er
         if (pawl__str_is(word, word_codes[i].word))
             found = word_codes[i];
     if (reply->type != PAWL_REDIS_ERROR)
-        return pawl__error_set(err, PAWL_EINTERNAL, "Redis: an answer that nobody expected");
+        return pawl__error_set(err, PAWL_EINTERNAL, "Redis: an unexpected reply");
     /* Its first words for a password that is missing or wrong begin with ERR in older versions. */
     if (pawl__str_starts(reply->text, pawl__str("ERR max number of clients")))
         found = (struct word_code){"", PAWL_EUNAVAILABLE, "; raise maxclients"};
@@ -245,7 +245,7 @@ int pawl__redis_queue(struct pawl_redis_conn *conn, const struct pawl_str *words
         pawl__buf_append(&conn->out, "\r\n", 2);
     }
     status = conn->out.status;
-    if (status != PAWL_OK) { /* half a command would spoil those behind it */
+    if (status != PAWL_OK) { /* half a command would break the commands after it */
         conn->out.len = before;
         conn->out.status = PAWL_OK;
     }

@@ -3,7 +3,7 @@
  * Redis: sockets of our own, libhiredis for reading what the server says (RESP2). The library is
  * loaded when it is first needed.
  *
- * Commands are queued, flushed together, and answered in their order. Nothing here waits but
+ * Commands are queued, flushed together, and replied to in order. Nothing here waits except
  * pawl__redis_connect(), pawl__redis_flush() and pawl__redis_receive(), each with a deadline: who
  * has several connections waits for all of them at once (pawl__socket_wait_many) and then takes
  * what has come by pawl__redis_read() and pawl__redis_next().
@@ -51,7 +51,7 @@ void pawl__redis_disconnect(struct pawl_redis_conn *conn); /* NULL allowed */
 /* For pawl__socket_wait_many(). */
 int pawl__redis_fd(const struct pawl_redis_conn *conn);
 
-/* ---- commands and answers ---------------------------------------------------------------- */
+/* ---- commands and replies ---------------------------------------------------------------- */
 
 enum pawl_redis_type {
     PAWL_REDIS_NIL,
@@ -62,7 +62,7 @@ enum pawl_redis_type {
     PAWL_REDIS_ARRAY,
 };
 
-/* Borrowed until the next answer is taken. */
+/* Borrowed until the next reply is read. */
 struct pawl_redis_reply {
     enum pawl_redis_type type;
     int64_t integer;      /* INT */
@@ -87,7 +87,7 @@ bool pawl__redis_is_flushed(const struct pawl_redis_conn *conn);
 /* Takes what has come, without waiting: PAWL_OK, also when nothing has; others: broken. */
 PAWL_MUST_CHECK int pawl__redis_read(struct pawl_redis_conn *conn, struct pawl_env *env,
                                      struct pawl_error *err);
-/* The next answer that is complete. PAWL_EBUSY: none yet. Others: broken. */
+/* The next complete reply. PAWL_EBUSY: none yet. Others: broken. */
 PAWL_MUST_CHECK int pawl__redis_next(struct pawl_redis_conn *conn, struct pawl_redis_reply *out,
                                      struct pawl_error *err);
 /* Waits for the next answer. PAWL_ETIMEDOUT, PAWL_ECANCELLED, PAWL_ESTOPPED: it may still come. */
@@ -95,7 +95,7 @@ PAWL_MUST_CHECK int pawl__redis_receive(struct pawl_redis_conn *conn,
                                         const struct pawl_socket_wait *wait,
                                         struct pawl_redis_reply *out, struct pawl_error *err);
 
-/* Fills `err` with what the answer's error says, and answers its code. */
+/* Fills `err` from an error reply, and returns its code. */
 int pawl__redis_reply_error(const struct pawl_redis_reply *reply, struct pawl_error *err);
 
 #endif

@@ -3,11 +3,11 @@
  * PostgreSQL through libpq, which is loaded when it is first needed.
  *
  * A connection is used in batches. Statements are queued, pawl__pq_sync() ends a transaction (what
- * stands between two syncs happens together or not at all; no BEGIN, no COMMIT), and pawl__pq_run()
+ * is between two syncs happens together or not at all; no BEGIN, no COMMIT), and pawl__pq_run()
  * sends everything in one pipeline, waits for all answers and keeps them until the next batch: one
- * round trip, whatever the number of statements. A statement that fails takes back its transaction
+ * round trip, whatever the number of statements. A statement that fails rolls back its transaction
  * and lets those behind it in the same transaction fail as "skipped"; other transactions of the
- * batch go on.
+ * batch continue.
  *
  * Statements are prepared once per connection, by number, in the pipeline that first needs them.
  * Parameters and results are binary: 64-bit integers, text, bytea and arrays of them.
@@ -43,10 +43,10 @@ PAWL_MUST_CHECK int pawl__pq_connect(struct pawl_pq *pq, const char *uri,
                                      struct pawl_error *err);
 void pawl__pq_disconnect(struct pawl_pq_conn *conn); /* NULL allowed */
 
-/* It will never answer again: disconnect it. */
+/* It is broken: disconnect it. */
 bool pawl__pq_is_broken(const struct pawl_pq_conn *conn);
 
-/* Whether one that was idle still stands: its end is noticed before anything is sent on it. */
+/* Whether an idle connection is still alive: its end is detected before anything is sent on it. */
 bool pawl__pq_is_alive(struct pawl_pq_conn *conn, struct pawl_env *env);
 
 /* The error of one that leads to a standby, and that its user does not want for that reason. */
@@ -97,7 +97,7 @@ void pawl__pq_forget(struct pawl_pq_conn *conn);
 PAWL_MUST_CHECK int pawl__pq_begin(struct pawl_pq_conn *conn, struct pawl_error *err);
 
 /*
- * Queues a statement. `number` (below PAWL_PQ_STATEMENTS_MAX) stands for the same `text` for the
+ * Queues a statement. `number` (below PAWL_PQ_STATEMENTS_MAX) means the same `text` for the
  * connection's life and is prepared once; PAWL_PQ_STATEMENT_NONE is a text that comes once. Text
  * and parameters are copied. On failure the connection is broken: nothing of the batch happens.
  */
@@ -131,8 +131,8 @@ void pawl__pq_break(struct pawl_pq_conn *conn);
 
 /*
  * As pawl__pq_run() without `writes`, but a wait that ends early (PAWL_ETIMEDOUT, PAWL_ECANCELLED,
- * PAWL_ESTOPPED) breaks nothing: the batch is still under way, and the next call of this goes on
- * with it. For connections whose end would cost more than one answer.
+ * PAWL_ESTOPPED) breaks nothing: the batch is still in progress, and the next call of this
+ * continues with it. For connections whose end would cost more than one answer.
  */
 PAWL_MUST_CHECK int pawl__pq_await(struct pawl_pq_conn *conn, const struct pawl_socket_wait *wait,
                                    struct pawl_error *err);

@@ -3,7 +3,7 @@
  * Batches of statements in libpq's pipeline mode, see libpq.h.
  *
  * Invariants: a connection is non-blocking and in pipeline mode from its first batch to its end;
- * between batches nothing is unanswered but what was posted. Whatever spoils that (a lost
+ * between batches only posted statements lack a result. Whatever violates that (a lost
  * connection, a deadline in the middle, memory) marks it broken, and nobody uses it again.
  */
 #include "drivers/libpq_private.h"
@@ -27,7 +27,7 @@
 
 /* ---- queueing ---------------------------------------------------------------------------- */
 
-static void forget_answers(struct pawl_pq_conn *conn)
+static void clear_results(struct pawl_pq_conn *conn)
 {
     for (size_t i = 0; i < conn->entry_count; i++) {
         conn->pq->call.PQclear(conn->entries[i].result); /* NULL allowed */
@@ -52,7 +52,7 @@ void pawl__pq_forget(struct pawl_pq_conn *conn)
     /* A batch that was given up half-way cannot be taken back from libpq. */
     if (conn->is_pending)
         conn->broken = true;
-    forget_answers(conn);
+    clear_results(conn);
 }
 
 int pawl__pq_begin(struct pawl_pq_conn *conn, struct pawl_error *err)
@@ -133,7 +133,7 @@ static void put_int64(char *to, int64_t value)
         to[i] = (char)((uint64_t)value >> (56 - 8 * i));
 }
 
-/* libpq wants columns of arrays; they stand one behind the other in the scratch buffer. */
+/* libpq takes an array per parameter column; they are in sequence in the scratch buffer. */
 struct arrays {
     const char **values;
     char (*integers)[8];
@@ -281,7 +281,7 @@ void pawl__pq_break(struct pawl_pq_conn *conn)
 /* ---- running ----------------------------------------------------------------------------- */
 
 /* Sends what is left, then waits until the next answer is complete. */
-static int await_answer(struct pawl_pq_conn *conn, const struct pawl_socket_wait *wait)
+static int wait_for_result(struct pawl_pq_conn *conn, const struct pawl_socket_wait *wait)
 {
     struct pq_functions *call = &conn->pq->call;
 
@@ -320,7 +320,7 @@ static int receive_entry(struct pawl_pq_conn *conn, struct pq_entry *entry,
     struct pq_functions *call = &conn->pq->call;
 
     for (;;) {
-        int status = await_answer(conn, wait);
+        int status = wait_for_result(conn, wait);
         PGresult *result = status == PAWL_OK ? call->PQgetResult(conn->conn) : NULL;
         ExecStatusType kind;
 
@@ -368,7 +368,7 @@ static void note_prepared(struct pawl_pq_conn *conn, const struct pq_entry *entr
 }
 
 /*
- * Whether the transaction that entry `at` stands in is known not to have happened: the server
+ * Whether the transaction of entry `at` is known not to have happened: the server
  * itself has said so of one of its statements.
  */
 static bool is_refused(const struct pawl_pq_conn *conn, size_t at)
@@ -530,7 +530,7 @@ int64_t pawl__pq_int(const struct pawl_pq_conn *conn, size_t at, size_t row, siz
 
 int64_t pawl__pq_affected(const struct pawl_pq_conn *conn, size_t at)
 {
-    /* The call wants a result it may write to and does not. */
+    /* The parameter is not const, but libpq does not write to it. */
     const char *text = conn->pq->call.PQcmdTuples(conn->entries[conn->queries[at]].result);
     int64_t count = 0;
 

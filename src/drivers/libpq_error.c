@@ -14,7 +14,7 @@ struct state_code {
 };
 
 #define STANDBY                                                                                    \
-    "this server only reads, as a standby does; give the primary's address, or all of them: "      \
+    "this server is read-only, as a standby is; give the primary's address, or all of them: "      \
     "postgres://a,b/?target_session_attrs=read-write"
 
 /* The first that fits. */
@@ -154,7 +154,7 @@ int pawl__pq_lost_error(struct pawl_pq_conn *conn, int code, struct pawl_error *
         why = pawl__str(is_gone ? "the server closed the connection" : "no answer in time");
     if (code == PAWL_EUNKNOWN)
         return pawl__error_set(err, code,
-                               "PostgreSQL at %s port %s: the answer to a commit was lost, it may "
+                               "PostgreSQL at %s port %s: the reply to a commit was lost, it may "
                                "have happened (%.*s)",
                                host ? host : "?", port ? port : "?", PAWL_STR_ARG(why));
     if (code == PAWL_EUNAVAILABLE || code == PAWL_ETIMEDOUT)

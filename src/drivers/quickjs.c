@@ -73,7 +73,7 @@ static void grant_all(struct pawl_quickjs *js)
     js->module.w2c_memory.work = INT64_MAX;
 }
 
-/* Why the stay must end now; DONE: it may go on. */
+/* Why the stay must end now; DONE: it may continue. */
 static enum pawl_quickjs_end end_of_slice(struct pawl_quickjs *js)
 {
     const struct pawl_quickjs_host *host = js->host;

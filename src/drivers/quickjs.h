@@ -28,7 +28,7 @@
 struct pawl_quickjs;
 struct pawl_quickjs_image;
 
-/* A value of the script. Whoever has one frees it, unless it is said to be borrowed. */
+/* A value of the script. Its owner frees it, unless it is borrowed. */
 struct pawl_js {
     uint64_t bits;
 };
@@ -73,7 +73,7 @@ struct pawl_quickjs_limits {
 /* What a stay in the engine may use. */
 struct pawl_quickjs_host {
     /*
-     * Host function `number` was called with `args` (borrowed). Answers what it returns, which the
+     * Host function `number` was called with `args` (borrowed). Returns its result, which the
      * engine takes; pawl__js_throw() throws. NULL when no host functions exist.
      */
     struct pawl_js (*call)(void *ctx, struct pawl_quickjs *js, uint32_t number,
@@ -83,7 +83,7 @@ struct pawl_quickjs_host {
     /* Asked every 100,000 units of work, after the first ten million: true ends the stay as
      * STOPPED. NULL: never. */
     bool (*stop)(void *ctx);
-    int64_t now_unix_ns; /* what Date sees; it stands still */
+    int64_t now_unix_ns; /* what Date returns; it does not advance */
     void *ctx;
 };
 
@@ -99,7 +99,7 @@ PAWL_MUST_CHECK int pawl__quickjs_image_take(const struct pawl_quickjs *js,
 void pawl__quickjs_image_free(struct pawl_quickjs_image *image); /* NULL allowed */
 /*
  * Makes the engine what it was when the image was taken: values held then are valid again, all
- * others are not. Memory beyond that of the image is given back when there is much of it.
+ * others are not. Memory beyond that of the image is freed if it is large.
  * PAWL_ENOMEM: the engine can then only be closed.
  */
 PAWL_MUST_CHECK int pawl__quickjs_restore(struct pawl_quickjs *js,
@@ -133,7 +133,7 @@ struct pawl_js pawl__js_call(struct pawl_quickjs *js, struct pawl_js function,
 
 /*
  * Runs what promises have queued until nothing is left, then, when `value` (taken) is a promise,
- * answers what it was fulfilled with. EXCEPTION when it was rejected, or can never be settled.
+ * returns what it was fulfilled with. EXCEPTION when it was rejected, or can never be settled.
  */
 struct pawl_js pawl__js_settle(struct pawl_quickjs *js, struct pawl_js value);
 
@@ -142,9 +142,9 @@ bool pawl__js_has_jobs(struct pawl_quickjs *js);
 
 /* The value that was thrown. The engine has then forgotten it. */
 struct pawl_js pawl__js_caught(struct pawl_quickjs *js);
-/* Throws an Error; answers EXCEPTION. */
+/* Throws an Error; returns EXCEPTION. */
 struct pawl_js pawl__js_throw(struct pawl_quickjs *js, const char *message);
-/* The stay ends as ABORTED as soon as the engine asks; answers EXCEPTION. */
+/* The stay ends as ABORTED as soon as the engine asks; returns EXCEPTION. */
 struct pawl_js pawl__js_abort(struct pawl_quickjs *js);
 
 /* ---- inside: values ---------------------------------------------------------------------- */
@@ -167,7 +167,7 @@ struct pawl_js pawl__js_undefined(void);
 struct pawl_js pawl__js_null(void);
 struct pawl_js pawl__js_bool(bool value);
 struct pawl_js pawl__js_number(double value);
-/* These answer EXCEPTION when memory is short. */
+/* These return EXCEPTION when memory is short. */
 struct pawl_js pawl__js_string(struct pawl_quickjs *js, struct pawl_str text);
 struct pawl_js pawl__js_parse(struct pawl_quickjs *js, struct pawl_str json);
 /* As above; each object in it inherits from `prototype`, an object, which is borrowed. */
@@ -245,7 +245,7 @@ bool pawl__js_text(struct pawl_quickjs *js, struct pawl_js value, struct pawl_ar
                    struct pawl_str *out);
 /*
  * The bytes of an ArrayBuffer, a Uint8Array or a Uint8ClampedArray, borrowed until the engine runs.
- * false: it is none of these.
+ * false: it is of no such type.
  */
 bool pawl__js_peek_bytes(struct pawl_quickjs *js, struct pawl_js value, struct pawl_str *out);
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What the translated module imports: twelve functions, all of them here. A clock that stands
- * still, a zone that is UTC, the question whether to go on, and refusals.
+ * What the translated module imports: twelve functions, all of them here: a clock that does
+ * not advance, the zone UTC, the interrupt check, and stubs that refuse.
  */
 #include "drivers/quickjs_private.h"
 

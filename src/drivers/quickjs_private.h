@@ -58,7 +58,7 @@ struct pawl_quickjs {
     int64_t time_ns;      /* the limit */
     int64_t deadline_ns;  /* of the thread's processor time; 0: not known before the first slice */
     uint32_t args_used;
-    enum pawl_quickjs_end end; /* once set, every question is answered with: stop */
+    enum pawl_quickjs_end end; /* once set, every check returns: stop */
     wasm_rt_trap_t trap;
 };
 

@@ -112,7 +112,7 @@ struct pawl_js pawl__js_share(struct pawl_js value, struct pawl_quickjs *js)
 
 /* ---- texts on their way in --------------------------------------------------------------- */
 
-/* Where a text stands in the engine's memory, NUL-terminated. */
+/* The address of a text in the engine's memory, NUL-terminated. */
 struct lent {
     uint32_t address; /* 0: there is no room */
     bool owned;
@@ -137,7 +137,7 @@ static struct lent lend(struct pawl_quickjs *js, struct pawl_str text)
     return lent;
 }
 
-static void give_back(struct pawl_quickjs *js, struct lent lent)
+static void release_lent(struct pawl_quickjs *js, struct lent lent)
 {
     if (lent.owned)
         Z_quickjsZ_wasm_free(&js->module, lent.address);
@@ -156,7 +156,7 @@ struct pawl_js pawl__js_string(struct pawl_quickjs *js, struct pawl_str text)
     if (lent.address == 0)
         return no_memory(js);
     value = make(Z_quickjsZ_JS_NewStringLen(CONTEXT(js), lent.address, (uint32_t)text.len));
-    give_back(js, lent);
+    release_lent(js, lent);
     return value;
 }
 
@@ -170,7 +170,7 @@ struct pawl_js pawl__js_parse(struct pawl_quickjs *js, struct pawl_str json)
     /* The third argument is a file name: any C string, here the empty end of the text. */
     value = make(Z_quickjsZ_JS_ParseJSON(CONTEXT(js), lent.address, (uint32_t)json.len,
                                          lent.address + (uint32_t)json.len));
-    give_back(js, lent);
+    release_lent(js, lent);
     return value;
 }
 
@@ -195,7 +195,7 @@ struct pawl_js pawl__js_bytes(struct pawl_quickjs *js, struct pawl_str bytes)
     if (lent.address == 0)
         return no_memory(js);
     value = make(Z_quickjsZ_JS_NewArrayBufferCopy(CONTEXT(js), lent.address, (uint32_t)bytes.len));
-    give_back(js, lent);
+    release_lent(js, lent);
     return value;
 }
 
@@ -215,7 +215,7 @@ struct pawl_js pawl__js_function(struct pawl_quickjs *js, const char *name, uint
         return no_memory(js);
     value = make(Z_quickjsZ_JS_NewCFunction2(CONTEXT(js), js->roots.host_function, lent.address, 0,
                                              generic_magic, number));
-    give_back(js, lent);
+    release_lent(js, lent);
     if (pawl__js_kind(value) == PAWL_JS_OBJECT)
         (void)Z_quickjsZ_JS_FreezeObject(CONTEXT(js), value.bits);
     return value;
@@ -246,7 +246,7 @@ struct pawl_js pawl__js_at(struct pawl_quickjs *js, struct pawl_js object, struc
     if (lent.address == 0)
         return no_memory(js);
     value = make(Z_quickjsZ_JS_GetPropertyStr(CONTEXT(js), object.bits, lent.address));
-    give_back(js, lent);
+    release_lent(js, lent);
     return value;
 }
 
@@ -268,7 +268,7 @@ bool pawl__js_set(struct pawl_quickjs *js, struct pawl_js object, const char *na
     }
     done = (int32_t)Z_quickjsZ_JS_SetPropertyStr(CONTEXT(js), object.bits, lent.address,
                                                  value.bits) >= 0;
-    give_back(js, lent);
+    release_lent(js, lent);
     return done;
 }
 
@@ -285,7 +285,7 @@ bool pawl__js_define(struct pawl_quickjs *js, struct pawl_js object, struct pawl
     }
     done = (int32_t)Z_quickjsZ_JS_DefinePropertyValueStr(CONTEXT(js), object.bits, lent.address,
                                                          value.bits, flags) >= 0;
-    give_back(js, lent);
+    release_lent(js, lent);
     return done;
 }
 
@@ -298,7 +298,7 @@ bool pawl__js_has(struct pawl_quickjs *js, struct pawl_js object, struct pawl_st
     if (lent.address == 0)
         return false;
     atom = Z_quickjsZ_JS_NewAtomLen(CONTEXT(js), lent.address, (uint32_t)name.len);
-    give_back(js, lent);
+    release_lent(js, lent);
     has = Z_quickjsZ_JS_HasProperty(CONTEXT(js), object.bits, atom) == 1;
     Z_quickjsZ_JS_FreeAtom(CONTEXT(js), atom);
     return has;

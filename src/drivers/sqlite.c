@@ -140,7 +140,7 @@ static int set_cannot_open(struct pawl_sqlite *db, struct pawl_error *err)
     return pawl__error_set(err, PAWL_EUNAVAILABLE, "%s: %s", db->path, sqlite3_errmsg(db->db));
 }
 
-/* The code and message of what SQLite answered last. */
+/* The code and message of the last SQLite result. */
 static int set_error(struct pawl_sqlite *db, int result, struct pawl_error *err)
 {
     const char *path = db->path, *words = sqlite3_errmsg(db->db);
@@ -151,7 +151,7 @@ static int set_error(struct pawl_sqlite *db, int result, struct pawl_error *err)
     case SQLITE_PROTOCOL:
         return set_busy(db, err);
     case SQLITE_INTERRUPT:
-        return pawl__error_set(err, PAWL_ETIMEDOUT, "%s: not done when the deadline came", path);
+        return pawl__error_set(err, PAWL_ETIMEDOUT, "%s: not done before the deadline", path);
     case SQLITE_NOMEM:
         return pawl__error_code(err, PAWL_ENOMEM);
     case SQLITE_FULL:
@@ -177,7 +177,7 @@ static int set_error(struct pawl_sqlite *db, int result, struct pawl_error *err)
         return pawl__error_set(err, PAWL_ELIMIT, "%s: a value is too large to be stored", path);
     case SQLITE_CONSTRAINT:
         if (result == SQLITE_CONSTRAINT_PRIMARYKEY || result == SQLITE_CONSTRAINT_UNIQUE)
-            return pawl__error_set(err, PAWL_EEXISTS, "%s: already there (%s)", path, words);
+            return pawl__error_set(err, PAWL_EEXISTS, "%s: already exists (%s)", path, words);
         break;
     default:
         break;
@@ -210,7 +210,7 @@ static int wait_busy(void *ctx, int count)
 }
 
 /* Called while SQLite computes: not 0 interrupts it. */
-static int look_at_deadline(void *ctx)
+static int check_deadline(void *ctx)
 {
     return deadline_over(ctx);
 }
@@ -258,7 +258,7 @@ static int open_handle(struct pawl_sqlite *db, uint32_t flags, struct pawl_error
     if (!(flags & PAWL_SQLITE_READ) && sqlite3_db_readonly(db->db, "main") == 1)
         return set_readonly(db, err);
     (void)sqlite3_busy_handler(db->db, wait_busy, db);
-    sqlite3_progress_handler(db->db, PROGRESS_STEPS, look_at_deadline, db);
+    sqlite3_progress_handler(db->db, PROGRESS_STEPS, check_deadline, db);
     /* The file is not a program: no schema of it may change what our statements mean. */
     (void)sqlite3_db_config(db->db, SQLITE_DBCONFIG_DEFENSIVE, 1, NULL);
     (void)sqlite3_db_config(db->db, SQLITE_DBCONFIG_TRUSTED_SCHEMA, 0, NULL);

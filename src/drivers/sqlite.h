@@ -27,10 +27,10 @@
 
 #include <pawl/ext/env.h>
 
-/* Statements that a connection keeps prepared; past this it begins anew. */
+/* Statements that a connection keeps prepared; past this it begins again. */
 #define PAWL_SQLITE_STATEMENTS_MAX 256
 
-#define PAWL_SQLITE_CREATE 1u /* make the file when it is not there */
+#define PAWL_SQLITE_CREATE 1u /* make the file when it does not exist */
 #define PAWL_SQLITE_READ 2u   /* nothing can be written */
 /* The mode of a file that is made, and of those that SQLite puts beside it; none: 0600. */
 #define PAWL_SQLITE_MODE(mode) ((uint32_t)(mode) << 16)
@@ -56,7 +56,7 @@ PAWL_MUST_CHECK int pawl__sqlite_run(struct pawl_sqlite *db, const char *text,
 
 /*
  * Commits. PAWL_EUNKNOWN when the disk failed on the way: what was committed may come back when the
- * file is opened after a crash. After any failure the transaction is over.
+ * file is opened after a crash. After any failure the transaction has ended.
  */
 PAWL_MUST_CHECK int pawl__sqlite_commit(struct pawl_sqlite *db, struct pawl_error *err);
 /* Ends a transaction, if there is one, without a trace. */

@@ -89,7 +89,7 @@ typedef struct {
 /*
  * Work. Each time that the translated code comes to the head of a loop is one unit, each 32 bytes
  * that it copies or fills at once another. Its calls nest only so deep, and what calls itself more
- * than once has a loop; so whoever counts units bounds it (docs/design/0009-work-of-scripts.md).
+ * than once has a loop; so counting units bounds it (docs/design/0009-work-of-scripts.md).
  */
 #define WASM_RT_BYTES_PER_UNIT_LOG2 5
 #define WASM_RT_TURN(memory)                                                                       \
@@ -142,7 +142,7 @@ void wasm_rt_free_funcref_table(wasm_rt_funcref_table_t *table);
 /* ---- called by drivers ------------------------------------------------------------------ */
 
 /*
- * Calls run(arg), in which translated code may trap. Answers WASM_RT_TRAP_NONE, or the trap that
+ * Calls run(arg), in which translated code may trap. Returns WASM_RT_TRAP_NONE, or the trap that
  * ended it; frames between here and the trap are left without ceremony, so they must hold nothing.
  * Calls nest.
  */

@@ -133,7 +133,7 @@ static int decompress_known(struct pawl_zstd *zstd, struct pawl_str bytes, size_
     return PAWL_OK;
 }
 
-/* Appends to `out` until the frame ends; the caller takes back what a failure leaves there. */
+/* Appends to `out` until the frame ends; after a failure the caller removes what was appended. */
 static int decompress_pieces(struct pawl_zstd *zstd, struct pawl_str bytes, size_t max_bytes,
                              struct pawl_buf *out, struct pawl_error *err)
 {
@@ -157,7 +157,8 @@ static int decompress_pieces(struct pawl_zstd *zstd, struct pawl_str bytes, size
         if (left == 0 && output.pos > 0)
             return set_too_large(max_bytes, err);
         if (result != 0 && output.pos < output.size && input.pos == input.size)
-            return pawl__error_set(err, PAWL_ECORRUPT, "zstd: damaged data: the frame is cut off");
+            return pawl__error_set(err, PAWL_ECORRUPT,
+                                   "zstd: damaged data: the frame is truncated");
         out->len += output.pos;
         piece = out->len - start < PIECE_BYTES_MIN ? PIECE_BYTES_MIN : out->len - start;
     } while (result != 0);
@@ -192,7 +193,7 @@ int pawl__zstd_decompress(struct pawl_zstd *zstd, struct pawl_str bytes, size_t 
     if (ZSTD_isError(frame))
         return set_zstd_error("damaged data", frame, max_bytes, err);
     if (frame != bytes.len)
-        return pawl__error_set(err, PAWL_ECORRUPT, "zstd: %zu bytes stand behind the frame",
+        return pawl__error_set(err, PAWL_ECORRUPT, "zstd: %zu bytes follow the frame",
                                bytes.len - frame);
     if (max_bytes > room_in(out))
         max_bytes = room_in(out);

@@ -13,7 +13,7 @@
 
 #define PAWL_ZSTD_LEVEL_MIN 1
 #define PAWL_ZSTD_LEVEL_DEFAULT 3
-#define PAWL_ZSTD_LEVEL_MAX 19 /* above this zstd wants hundreds of megabytes */
+#define PAWL_ZSTD_LEVEL_MAX 19 /* above this zstd needs hundreds of megabytes */
 
 struct pawl_zstd;
 

@@ -7,6 +7,7 @@
 
 #include "base/alloc.h"
 #include "base/error.h"
+#include "base/stimuli.h"
 #include "host/features.h"
 #include "os/process.h"
 
@@ -14,7 +15,7 @@
 
 #define WAIT_NS_DEFAULT INT64_C(30000000000)
 #define NS_PER_MS INT64_C(1000000)
-/* Of a text that is answered: in front of it stands how large its block is. */
+/* A string that is returned to the caller; the size of its block is stored before it. */
 #define TEXT_HEAD 16u
 
 /* ---- checks -------------------------------------------------------------------------------- */
@@ -30,16 +31,6 @@ int pawl__embed_check(const struct pawl *pawl, struct pawl_error *err)
     return PAWL_OK;
 }
 
-int pawl__embed_check_utf8(const char *text, const char *what, struct pawl_error *err)
-{
-    struct pawl_str whole = pawl__str(text ? text : "");
-
-    if (pawl__utf8_valid(whole))
-        return PAWL_OK;
-    return pawl__error_set(err, PAWL_EINVAL, "%s is not UTF-8: byte %zu is wrong", what,
-                           pawl__utf8_valid_prefix(whole));
-}
-
 int pawl__embed_check_text(const struct pawl *pawl, const char *text, const char *what,
                            struct pawl_error *err)
 {
@@ -47,7 +38,7 @@ int pawl__embed_check_text(const struct pawl *pawl, const char *text, const char
 
     if (status == PAWL_OK && (!text || !*text))
         status = pawl__error_set(err, PAWL_EINVAL, "%s was not given", what);
-    return status == PAWL_OK ? pawl__embed_check_utf8(text, what, err) : status;
+    return status == PAWL_OK ? pawl__text_check_utf8(text, what, err) : status;
 }
 
 int64_t pawl__embed_deadline(const struct pawl *pawl)
@@ -67,29 +58,39 @@ int64_t pawl__embed_after_ms(const struct pawl *pawl, int64_t timeout_ms)
                                                             : now_ns + timeout_ms * NS_PER_MS;
 }
 
-/* ---- texts --------------------------------------------------------------------------------- */
-
-int pawl__embed_parse(struct pawl_arena *arena, const char *json, const char *what,
-                      struct pawl_json *out, struct pawl_error *err)
+int pawl__embed_check_answer(char **json, struct pawl_error *err)
 {
-    int status;
-
-    if (!json || !*json) {
-        *out = pawl__json_null();
-        return PAWL_OK;
-    }
-    status = pawl__embed_check_utf8(json, what, err);
-    if (status != PAWL_OK)
-        return status;
-    status = pawl__json_parse(arena, pawl__str(json), NULL, out, NULL, err);
-    return status == PAWL_OK ? PAWL_OK : pawl__error_prefix(err, status, "%s", what);
+    return json ? PAWL_OK
+                : pawl__error_set(err, PAWL_EINVAL, "there is nowhere to put the JSON text");
 }
+
+struct pawl_op pawl__embed_op(const struct pawl *pawl, struct pawl_arena *arena,
+                              struct pawl_error *err)
+{
+    PAWL_ASSERT(arena);
+    return (struct pawl_op){.host = pawl->host,
+                            .arena = arena,
+                            .deadline_ns = pawl__embed_deadline(pawl),
+                            .err = err,
+                            .log = pawl->options.log,
+                            .actor = pawl__str(pawl->actor),
+                            .door = pawl__str("c")};
+}
+
+struct pawl_op pawl__embed_begin(struct pawl *pawl, struct pawl_arena *arena,
+                                 struct pawl_error *err)
+{
+    pawl__arena_init(arena, &pawl->env->alloc, EMBED_BYTES_MAX);
+    return pawl__embed_op(pawl, arena, err);
+}
+
+/* ---- texts --------------------------------------------------------------------------------- */
 
 int pawl__embed_parse_object(struct pawl_arena *arena, const char *json, const char *what,
                              struct pawl_json *out, struct pawl_error *err)
 {
     struct pawl_json value;
-    int status = pawl__embed_parse(arena, json && *json ? json : "{}", what, &value, err);
+    int status = pawl__json_text_read(arena, json && *json ? json : "{}", what, &value, err);
 
     if (status != PAWL_OK)
         return status;
@@ -100,23 +101,19 @@ int pawl__embed_parse_object(struct pawl_arena *arena, const char *json, const c
     return PAWL_OK;
 }
 
-int pawl__embed_write(struct pawl_arena *arena, const struct pawl_json *value, const char **out)
+/* Ends a text that begins with room for its head, for the caller to keep; or releases it. */
+static int keep_text(struct pawl_buf *buf, char **out, struct pawl_error *err)
 {
-    struct pawl_str text = {NULL, 0};
-    struct pawl_buf buf;
-    int status;
+    (void)pawl__buf_cstr(buf);
+    if (buf->status != PAWL_OK) {
+        int status = pawl__error_code(err, buf->status);
 
-    pawl__buf_init(&buf, arena->alloc, EMBED_BYTES_MAX);
-    pawl__json_write(&buf, value, PAWL_JSON_ESCAPE_MINIMAL);
-    status = buf.status;
-    if (status == PAWL_OK) {
-        text = pawl__arena_str(arena, pawl__buf_peek(&buf));
-        status = text.ptr ? PAWL_OK : pawl__arena_status(arena);
+        pawl__buf_release(buf);
+        return status;
     }
-    pawl__buf_release(&buf);
-    if (status == PAWL_OK)
-        *out = text.ptr;
-    return status;
+    memcpy(buf->ptr, &buf->cap, sizeof buf->cap);
+    *out = buf->ptr + TEXT_HEAD;
+    return PAWL_OK;
 }
 
 int pawl__embed_text(struct pawl *pawl, const struct pawl_json *value, char **out,
@@ -128,16 +125,38 @@ int pawl__embed_text(struct pawl *pawl, const struct pawl_json *value, char **ou
     pawl__buf_init(&buf, &pawl->env->alloc, EMBED_BYTES_MAX);
     pawl__buf_append(&buf, head, sizeof head);
     pawl__json_write(&buf, value, PAWL_JSON_ESCAPE_MINIMAL);
-    (void)pawl__buf_cstr(&buf);
-    if (buf.status != PAWL_OK) {
-        int status = pawl__error_code(err, buf.status);
+    return keep_text(&buf, out, err);
+}
 
-        pawl__buf_release(&buf);
-        return status;
-    }
-    memcpy(buf.ptr, &buf.cap, sizeof buf.cap);
-    *out = buf.ptr + TEXT_HEAD;
-    return PAWL_OK;
+static int copy_text(struct pawl *pawl, struct pawl_str text, char **out, struct pawl_error *err)
+{
+    static const char head[TEXT_HEAD] = {0};
+    struct pawl_buf buf;
+
+    pawl__buf_init(&buf, &pawl->env->alloc, EMBED_BYTES_MAX);
+    pawl__buf_append(&buf, head, sizeof head);
+    pawl__buf_append(&buf, text.ptr, text.len);
+    return keep_text(&buf, out, err);
+}
+
+int pawl__embed_end(struct pawl *pawl, const struct pawl_page *page, struct pawl_list_end *end,
+                    struct pawl_error *err)
+{
+    char *next = NULL;
+    int status = PAWL_OK;
+
+    if (!end)
+        return PAWL_OK;
+    if (page->next.len > 0)
+        status = copy_text(pawl, page->next, &next, err);
+    if (status == PAWL_OK)
+        *end = (struct pawl_list_end){.total = page->total, .next = next};
+    return status;
+}
+
+const char *pawl__embed_str(struct pawl_arena *arena, struct pawl_str text)
+{
+    return pawl__arena_str(arena, text).ptr;
 }
 
 void pawl_text_free(struct pawl *pawl, char *text)
@@ -194,9 +213,9 @@ static void pass_task(void *ctx, struct pawl_str instance_id, const struct pawl_
 
     pawl__arena_init(&arena, &pawl->env->alloc, EMBED_BYTES_MAX);
     id = text_of(&arena, instance_id);
-    task_id = text_of(&arena, pawl__json_str(pawl__json_get_text(task, "taskId")));
-    name = text_of(&arena, pawl__json_str(pawl__json_get_text(task, "taskName")));
-    if (pawl__embed_write(&arena, payload ? payload : &none, &text) == PAWL_OK &&
+    task_id = text_of(&arena, pawl__json_str(pawl__json_get_text(task, PAWL_STIMULUS_TASK_ID)));
+    name = text_of(&arena, pawl__json_str(pawl__json_get_text(task, PAWL_STIMULUS_TASK_NAME)));
+    if (pawl__json_text_write(&arena, payload ? payload : &none, &text) == PAWL_OK &&
         arena.status == PAWL_OK)
         pawl->options.task(pawl->options.ctx, id, task_id, name, text);
     else
@@ -291,19 +310,23 @@ static int check_options(const struct pawl_options *options, struct pawl_error *
         {options->store, "options.store"},
         {options->node_id, "options.node_id"},
         {options->config_file, "options.config_file"},
+        {options->actor, "options.actor"},
         {options->distributed ? options->distributed->lock : NULL, "options.distributed->lock"},
     };
     int status = PAWL_OK;
 
     for (size_t i = 0; i < sizeof texts / sizeof texts[0] && status == PAWL_OK; i++)
-        status = pawl__embed_check_utf8(texts[i].text, texts[i].what, err);
+        status = pawl__text_check_utf8(texts[i].text, texts[i].what, err);
     for (size_t i = 0; i < options->setting_count && options->settings && status == PAWL_OK; i++)
-        status = pawl__embed_check_utf8(options->settings[i], "a setting of the options", err);
+        status = pawl__text_check_utf8(options->settings[i], "a setting of the options", err);
     if (status != PAWL_OK)
         return status;
     if (options->workers > PAWL_WORKER_COUNT_MAX)
         return pawl__error_set(err, PAWL_EINVAL, "%u workers are too many: %d are the most",
                                options->workers, PAWL_WORKER_COUNT_MAX);
+    if (options->actor && strlen(options->actor) > EMBED_ACTOR_MAX)
+        return pawl__error_set(err, PAWL_EINVAL, "options.actor has at most %d bytes",
+                               EMBED_ACTOR_MAX);
     if (options->timeout_ms < 0 || options->lease_ms < 0)
         return pawl__error_set(err, PAWL_EINVAL, "timeout_ms and lease_ms are not negative");
     if (options->activity_count > 0 && !options->activities)
@@ -321,8 +344,8 @@ static int compose(struct pawl *pawl, bool named, struct pawl_error *err)
         .log = pawl->options.log,
         .line = pawl->options.line ? pass_line : NULL,
         .task = pawl->options.task ? pass_task : NULL,
-        .call = pawl__embed_call,
-        .extend = pawl__embed_extend,
+        .activities = pawl->options.activities,
+        .activity_count = pawl->options.activity_count,
         .ctx = pawl,
         .transient = !named,
     };
@@ -332,13 +355,7 @@ static int compose(struct pawl *pawl, bool named, struct pawl_error *err)
         return status;
     pawl__host_set_surroundings(pawl->host, &around);
     status = pawl__host_compose(pawl->host, err);
-    if (status == PAWL_OK)
-        status = pawl__host_start(pawl->host, err);
-    if (status != PAWL_OK)
-        return status;
-    pawl->store = pawl__host_get(pawl->host, PAWL_SLOT_STORE);
-    pawl->runtime = pawl__host_node(pawl->host);
-    return PAWL_OK;
+    return status == PAWL_OK ? pawl__host_start(pawl->host, err) : status;
 }
 
 static int employ(struct pawl *pawl, struct pawl_error *err)
@@ -372,8 +389,9 @@ static int make(const struct pawl_options *options, struct pawl **out, struct pa
     pawl->wait_ns = options->timeout_ms == 0                      ? WAIT_NS_DEFAULT
                     : options->timeout_ms > INT64_MAX / NS_PER_MS ? INT64_MAX
                                                                   : options->timeout_ms * NS_PER_MS;
+    (void)snprintf(pawl->actor, sizeof pawl->actor, "%s",
+                   options->actor && *options->actor ? options->actor : "embed");
     pawl__configuration_init(&pawl->configuration, &env->alloc);
-    pawl__arena_init(&pawl->arena, &env->alloc, EMBED_BYTES_MAX);
     *out = pawl;
     return PAWL_OK;
 }
@@ -404,6 +422,7 @@ int pawl_open(const struct pawl_options *options, struct pawl **out, struct pawl
     /* They were the caller's for the time of the opening. */
     pawl->options.settings = NULL;
     pawl->options.store = pawl->options.node_id = pawl->options.config_file = NULL;
+    pawl->options.actor = NULL;
     pawl->options.distributed = NULL;
     *out = pawl;
     return PAWL_OK;
@@ -421,7 +440,6 @@ void pawl_close(struct pawl *pawl)
     owns_env = pawl->owns_env;
     pawl__duty_close(pawl->duty);
     pawl__host_free(pawl->host);
-    pawl__arena_release(&pawl->arena);
     pawl__configuration_release(&pawl->configuration);
     pawl__free(&env->alloc, pawl, sizeof *pawl);
     if (owns_env)

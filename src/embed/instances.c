@@ -2,13 +2,11 @@
 /* Starting, resuming, cancelling, deleting an instance, and waiting for its end. */
 #include "embed/embed.h"
 
+#include "base/alloc.h"
 #include "base/error.h"
+#include "operations/waits.h"
 
-#include <stdio.h>
-
-/* Between looks at an instance that somebody else runs: from, doubled, to. */
-#define LOOK_MS_MIN 1
-#define LOOK_MS_MAX 100
+#include <string.h>
 
 _Static_assert((int)PAWL_INSTANCE_PENDING == (int)PAWL_SUB_PENDING &&
                    (int)PAWL_INSTANCE_EXECUTING == (int)PAWL_SUB_EXECUTING &&
@@ -34,11 +32,10 @@ int pawl_instance_status_is_final(enum pawl_instance_status status)
 
 enum pawl_instance_status pawl__embed_status(struct pawl_str name)
 {
-    for (unsigned i = 0; i <= PAWL_INSTANCE_INTERRUPTED; i++) {
-        if (pawl__str_is(name, pawl__sub_status_name((enum pawl_sub_status)i)))
-            return (enum pawl_instance_status)i;
-    }
-    return PAWL_INSTANCE_EXECUTING;
+    enum pawl_sub_status status = PAWL_SUB_EXECUTING;
+
+    (void)pawl__sub_status_parse(name, &status);
+    return (enum pawl_instance_status)status;
 }
 
 int pawl__embed_check_instance(const struct pawl *pawl, const char *instance_id,
@@ -52,7 +49,7 @@ int pawl__embed_check_instance(const struct pawl *pawl, const char *instance_id,
     return status;
 }
 
-static void answer(const struct pawl_outcome *outcome, struct pawl_instance_outcome *out)
+void pawl__embed_outcome(const struct pawl_outcome *outcome, struct pawl_instance_outcome *out)
 {
     if (!out)
         return;
@@ -61,6 +58,7 @@ static void answer(const struct pawl_outcome *outcome, struct pawl_instance_outc
         .incident_count = outcome->incident_count,
         .bookmark_count = outcome->bookmark_count,
         .existed = outcome->existed,
+        .refused = outcome->refused,
     };
     memcpy(out->instance_id, outcome->instance_id, sizeof out->instance_id);
 }
@@ -70,52 +68,74 @@ static void answer(const struct pawl_outcome *outcome, struct pawl_instance_outc
 static int check_start(const struct pawl *pawl, const struct pawl_start_options *start,
                        struct pawl_error *err)
 {
+    const struct {
+        const char *text, *what;
+    } texts[] = {
+        {start ? start->definition_id : NULL, "the definition's id"},
+        {start ? start->correlation_id : NULL, "the correlation id"},
+        {start ? start->name : NULL, "the instance's name"},
+        {start ? start->idempotency_key : NULL, "the idempotency key"},
+        {start ? start->version_id : NULL, "the version's id"},
+        {start ? start->activity_id : NULL, "the activity's id"},
+        {start ? start->parent_id : NULL, "the parent's id"},
+    };
     int status = pawl__embed_check(pawl, err);
 
     if (status == PAWL_OK && !start)
         status = pawl__error_set(err, PAWL_EINVAL, "nothing says what to start");
-    if (status == PAWL_OK)
+    if (status == PAWL_OK && start->version < -1)
+        status = pawl__error_set(err, PAWL_EINVAL, "versions are numbered from 1, and %jd is none",
+                                 (intmax_t)start->version);
+    if (status == PAWL_OK && !(start->version_id && *start->version_id))
         status = pawl__embed_check_text(pawl, start->definition_id, "the definition's id", err);
     if (status == PAWL_OK && start->instance_id && *start->instance_id)
         status = pawl__embed_check_instance(pawl, start->instance_id, err);
-    if (status == PAWL_OK)
-        status = pawl__embed_check_utf8(start->correlation_id, "the correlation id", err);
-    if (status == PAWL_OK)
-        status = pawl__embed_check_utf8(start->name, "the instance's name", err);
-    if (status == PAWL_OK)
-        status = pawl__embed_check_utf8(start->idempotency_key, "the idempotency key", err);
+    for (size_t i = 0; i < sizeof texts / sizeof texts[0] && status == PAWL_OK; i++)
+        status = pawl__text_check_utf8(texts[i].text, texts[i].what, err);
     return status;
 }
 
 int pawl_instance_start(struct pawl *pawl, const struct pawl_start_options *start,
                         struct pawl_instance_outcome *out, struct pawl_error *err)
 {
-    struct pawl_outcome outcome = {0};
+    struct pawl_error why = PAWL_ERROR_INIT;
+    struct pawl_instance_start request;
+    struct pawl_instance_result result;
     struct pawl_arena arena;
-    struct pawl_start what;
+    struct pawl_op op;
     int status = check_start(pawl, start, err);
 
     if (status != PAWL_OK)
         return status;
-    what = (struct pawl_start){
-        .definition_id = pawl__str(start->definition_id),
-        .instance_id = pawl__str(start->instance_id),
-        .correlation_id = pawl__str(start->correlation_id),
-        .name = pawl__str(start->name),
-        .idempotency_key = pawl__str(start->idempotency_key),
+    request = (struct pawl_instance_start){
+        .what = {.definition_id = pawl__str(start->definition_id),
+                 .version_id = pawl__str(start->version_id),
+                 .instance_id = pawl__str(start->instance_id),
+                 .correlation_id = pawl__str(start->correlation_id),
+                 .name = pawl__str(start->name),
+                 .parent_id = pawl__str(start->parent_id),
+                 .activity_id = pawl__str(start->activity_id),
+                 .idempotency_key = pawl__str(start->idempotency_key),
+                 .judged = start->judged != 0},
+        .version = {.pick =
+                        start->version != 0 ? PAWL_DEFINITION_LATEST : PAWL_DEFINITION_PUBLISHED,
+                    .number = start->version > 0 ? start->version : 0},
+        .detached = start->detached != 0,
     };
     pawl__arena_init(&arena, &pawl->env->alloc, EMBED_BYTES_MAX);
-    status = pawl__embed_parse_object(&arena, start->input, "the input", &what.input, err);
-    if (status == PAWL_OK) {
-        int64_t deadline_ns = pawl__embed_deadline(pawl);
-
-        status = start->detached
-                     ? pawl__runtime_create(pawl->runtime, &what, &outcome, deadline_ns, err)
-                     : pawl__runtime_start(pawl->runtime, &what, &outcome, deadline_ns, err);
-    }
+    /* That a key was used is a failure on the way, and none to the caller. */
+    op = pawl__embed_op(pawl, &arena, &why);
+    status = pawl__embed_parse_object(&arena, start->input, "the input", &request.what.input, &why);
+    if (status == PAWL_OK)
+        status = pawl__embed_parse_object(&arena, start->variables, "the variables",
+                                          &request.what.variables, &why);
+    if (status == PAWL_OK)
+        status = pawl__op_instances_start(&op, &request, &result);
     pawl__arena_release(&arena);
     if (status == PAWL_OK)
-        answer(&outcome, out);
+        pawl__embed_outcome(&result.outcome, out);
+    else if (err)
+        *err = why;
     return status;
 }
 
@@ -124,126 +144,136 @@ int pawl_instance_resume(struct pawl *pawl, const char *instance_id, const char 
                          struct pawl_error *err)
 {
     struct pawl_run run = {.bookmark_id = pawl__str(bookmark_id)};
-    struct pawl_outcome outcome = {0};
+    struct pawl_instance_result result;
     struct pawl_arena arena;
+    struct pawl_op op;
     int status = pawl__embed_check_instance(pawl, instance_id, err);
 
     if (status == PAWL_OK)
-        status = pawl__embed_check_utf8(bookmark_id, "the bookmark's id", err);
+        status = pawl__text_check_utf8(bookmark_id, "the bookmark's id", err);
     if (status != PAWL_OK)
         return status;
     pawl__arena_init(&arena, &pawl->env->alloc, EMBED_BYTES_MAX);
+    op = pawl__embed_op(pawl, &arena, err);
     status = pawl__embed_parse_object(&arena, input, "the input", &run.input, err);
     if (status == PAWL_OK)
-        status = pawl__runtime_run(pawl->runtime, pawl__str(instance_id), &run, &outcome,
-                                   pawl__embed_deadline(pawl), err);
+        status = pawl__op_instances_run(&op, pawl__str(instance_id), &run, false, &result);
     pawl__arena_release(&arena);
     if (status == PAWL_OK)
-        answer(&outcome, out);
+        pawl__embed_outcome(&result.outcome, out);
     return status;
 }
 
+/* ---- ending -------------------------------------------------------------------------------- */
+
 int pawl_instance_cancel(struct pawl *pawl, const char *instance_id, struct pawl_error *err)
 {
+    struct pawl_arena arena;
+    struct pawl_op op;
     int status = pawl__embed_check_instance(pawl, instance_id, err);
 
-    if (status == PAWL_OK)
-        status = pawl__runtime_cancel(pawl->runtime, pawl__str(instance_id),
-                                      pawl__embed_deadline(pawl), err);
+    if (status != PAWL_OK)
+        return status;
+    pawl__arena_init(&arena, &pawl->env->alloc, EMBED_BYTES_MAX);
+    op = pawl__embed_op(pawl, &arena, err);
+    status = pawl__op_instances_cancel(&op, pawl__str(instance_id), false, NULL);
+    pawl__arena_release(&arena);
     return status;
 }
 
 int pawl_instance_delete(struct pawl *pawl, const char *instance_id, struct pawl_error *err)
 {
+    struct pawl_arena arena;
+    struct pawl_op op;
     int status = pawl__embed_check_instance(pawl, instance_id, err);
 
-    if (status == PAWL_OK)
-        status = pawl__runtime_delete(pawl->runtime, pawl__str(instance_id),
-                                      pawl__embed_deadline(pawl), err);
+    if (status != PAWL_OK)
+        return status;
+    op = pawl__embed_begin(pawl, &arena, err);
+    status = pawl__op_instances_delete(&op, pawl__str(instance_id));
+    pawl__arena_release(&arena);
     return status;
 }
 
 /* ---- waiting ------------------------------------------------------------------------------- */
 
-/* One look: how the instance is, and whether it has ended. */
-static int look(struct pawl *pawl, const char *instance_id, struct pawl_instance_outcome *out,
-                struct pawl_error *err)
+/* What has ended waits for nothing: it has no bookmarks. */
+static void tell_row(const struct pawl_instance_row *row, struct pawl_instance_outcome *out)
 {
-    struct pawl_condition condition = {.column =
-                                           pawl_table_column(PAWL_TABLE_BOOKMARKS, "instance_id"),
-                                       .value = {.text = pawl__str(instance_id)}};
-    const struct pawl_query bookmarks = {.table = PAWL_TABLE_BOOKMARKS,
-                                         .flags = PAWL_QUERY_COUNT,
-                                         .conditions = &condition,
-                                         .condition_count = 1};
-    struct pawl_instance_row row;
-    struct pawl_rows rows = {0};
-    struct pawl_arena arena;
-    int status;
-
-    pawl__arena_init(&arena, &pawl->env->alloc, EMBED_BYTES_MAX);
-    status = pawl__runtime_show(pawl->runtime, pawl__str(instance_id), &arena, &row, NULL,
-                                pawl__embed_deadline(pawl), err);
-    if (status == PAWL_OK)
-        status = pawl_store_find(pawl->store, &bookmarks, &arena, &rows, pawl__embed_deadline(pawl),
-                                 err);
-    if (status == PAWL_OK) {
-        *out = (struct pawl_instance_outcome){
-            .status = pawl__embed_status(row.sub_status),
-            .incident_count = row.incident_count,
-            .bookmark_count = (int64_t)rows.total,
-        };
-        (void)snprintf(out->instance_id, sizeof out->instance_id, "%s", instance_id);
-    }
-    pawl__arena_release(&arena);
-    return status;
-}
-
-/* Until there may be something new to see: does work, or sleeps. */
-static int pass_time(struct pawl *pawl, struct pawl_work_done *done, int64_t *pause_ms,
-                     struct pawl_error *err)
-{
-    int status = PAWL_OK;
-
-    done->count = 0;
-    done->next_due_ms = INT64_MAX;
-    if (!pawl->duty)
-        status = pawl_work(pawl, 0, done, err);
-    if (status != PAWL_OK || done->count > 0) {
-        *pause_ms = LOOK_MS_MIN;
-        return status;
-    }
-    /* Whoever else may run it tells nobody that it ended: so no wait is long. */
-    status = pawl_work_wait(pawl, done, *pause_ms, err);
-    if (*pause_ms < LOOK_MS_MAX)
-        *pause_ms *= 2;
-    return status == PAWL_ETIMEDOUT ? PAWL_OK : status;
+    *out = (struct pawl_instance_outcome){
+        .status = pawl__embed_status(row->sub_status),
+        .incident_count = row->incident_count,
+    };
+    memcpy(out->instance_id, row->id.ptr, row->id.len);
 }
 
 int pawl_instance_wait(struct pawl *pawl, const char *instance_id, int64_t timeout_ms,
                        struct pawl_instance_outcome *out, struct pawl_error *err)
 {
-    struct pawl_work_done done = {0};
-    struct pawl_instance_outcome seen = {0};
-    int64_t until_ns, pause_ms = LOOK_MS_MIN;
+    struct pawl_instance_row row;
+    struct pawl_arena arena;
+    struct pawl_op op;
     int status = pawl__embed_check_instance(pawl, instance_id, err);
 
     if (status != PAWL_OK)
         return status;
-    until_ns = pawl__embed_after_ms(pawl, timeout_ms);
-    for (;;) {
-        status = look(pawl, instance_id, &seen, err);
-        if (status != PAWL_OK || pawl_instance_status_is_final(seen.status))
-            break;
-        if (pawl_env_monotonic_ns(pawl->env) >= until_ns)
-            return pawl__error_set(err, PAWL_ETIMEDOUT, "instance %s is still %s after %lld ms",
-                                   instance_id, pawl_instance_status_name(seen.status),
-                                   (long long)timeout_ms);
-        status = pass_time(pawl, &done, &pause_ms, err);
-        if (status != PAWL_OK)
-            break;
-    }
+    pawl__arena_init(&arena, &pawl->env->alloc, EMBED_BYTES_MAX);
+    op = pawl__embed_op(pawl, &arena, err);
+    op.deadline_ns = pawl__embed_after_ms(pawl, timeout_ms);
+    status =
+        pawl__op_instances_wait(&op, pawl__str(instance_id), PAWL_WAIT_ENDED, !pawl->duty, &row);
     if (status == PAWL_OK && out)
-        *out = seen;
+        tell_row(&row, out);
+    pawl__arena_release(&arena);
+    return status;
+}
+
+/* A wait under way, with the program's completion. */
+struct waiting {
+    struct pawl *pawl;
+    void (*done)(void *ctx, int status, const struct pawl_instance_outcome *outcome,
+                 const struct pawl_error *err);
+    void *ctx;
+};
+
+static void pass_end(void *ctx, int status, const struct pawl_instance_result *result,
+                     const struct pawl_error *err)
+{
+    static const struct pawl_error none = PAWL_ERROR_INIT;
+    struct pawl_instance_outcome outcome;
+    struct waiting *waiting = ctx;
+
+    if (result)
+        pawl__embed_outcome(&result->outcome, &outcome);
+    waiting->done(waiting->ctx, status, result ? &outcome : NULL, err ? err : &none);
+    pawl__free(&waiting->pawl->env->alloc, waiting, sizeof *waiting);
+}
+
+int pawl_instance_await(struct pawl *pawl, const char *instance_id, int64_t timeout_ms,
+                        void (*done)(void *ctx, int status,
+                                     const struct pawl_instance_outcome *outcome,
+                                     const struct pawl_error *err),
+                        void *ctx, struct pawl_error *err)
+{
+    struct waiting *waiting;
+    struct pawl_arena arena;
+    struct pawl_op op;
+    int status = pawl__embed_check_instance(pawl, instance_id, err);
+
+    if (status == PAWL_OK && !done)
+        status = pawl__error_set(err, PAWL_EINVAL, "nobody is to be told of the end");
+    if (status != PAWL_OK)
+        return status;
+    waiting = pawl__alloc_zeroed(&pawl->env->alloc, sizeof *waiting);
+    if (!waiting)
+        return pawl__error_code(err, PAWL_ENOMEM);
+    *waiting = (struct waiting){.pawl = pawl, .done = done, .ctx = ctx};
+    op = pawl__embed_begin(pawl, &arena, err);
+    op.deadline_ns = pawl__embed_after_ms(pawl, timeout_ms);
+    status = pawl__op_instances_await(&op, pawl__str(instance_id), PAWL_WAIT_ENDED, false, pass_end,
+                                      waiting, NULL);
+    pawl__arena_release(&arena);
+    if (status != PAWL_OK)
+        pawl__free(&pawl->env->alloc, waiting, sizeof *waiting);
     return status;
 }

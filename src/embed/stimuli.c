@@ -2,30 +2,24 @@
 /* Events, stimuli for activities of the program's own, and reports of tasks. */
 #include "embed/embed.h"
 
-#include "base/error.h"
-#include "base/stimulus.h"
-#include "engine/builder.h"
+#include "operations/tasks.h"
 
-/* As the activity waits for it, see activities/tasks.c. */
-#define TASK_NAME "Elsa.RunTask"
-#define TASK_RESULT "RunTaskInput"
-
-static void answer(const struct pawl_sent *sent, struct pawl_send_outcome *out)
+static void answer(const struct pawl_send_result *sent, struct pawl_send_outcome *out)
 {
     if (out)
         *out = (struct pawl_send_outcome){sent->started, sent->resumed, sent->parked};
 }
 
-static struct pawl_stimulus addressed(const struct pawl_send_options *options)
+static struct pawl_send_request addressed(const char *name, const struct pawl_send_options *options)
 {
-    struct pawl_stimulus stimulus = {.input = pawl__json_object()};
+    struct pawl_send_request request = {.name = pawl__str(name), .input = pawl__json_object()};
 
     if (options) {
-        stimulus.correlation_id = pawl__str(options->correlation_id);
-        stimulus.instance_id = pawl__str(options->instance_id);
-        stimulus.idempotency_key = pawl__str(options->idempotency_key);
+        request.correlation_id = pawl__str(options->correlation_id);
+        request.instance_id = pawl__str(options->instance_id);
+        request.idempotency_key = pawl__str(options->idempotency_key);
     }
-    return stimulus;
+    return request;
 }
 
 static int check_options(const struct pawl_send_options *options, struct pawl_error *err)
@@ -34,11 +28,11 @@ static int check_options(const struct pawl_send_options *options, struct pawl_er
 
     if (!options)
         return PAWL_OK;
-    status = pawl__embed_check_utf8(options->correlation_id, "the correlation id", err);
+    status = pawl__text_check_utf8(options->correlation_id, "the correlation id", err);
     if (status == PAWL_OK)
-        status = pawl__embed_check_utf8(options->instance_id, "the instance's id", err);
+        status = pawl__text_check_utf8(options->instance_id, "the instance's id", err);
     if (status == PAWL_OK)
-        status = pawl__embed_check_utf8(options->idempotency_key, "the idempotency key", err);
+        status = pawl__text_check_utf8(options->idempotency_key, "the idempotency key", err);
     return status;
 }
 
@@ -46,46 +40,71 @@ int pawl_event_send(struct pawl *pawl, const char *name, const char *payload,
                     const struct pawl_send_options *options, struct pawl_send_outcome *out,
                     struct pawl_error *err)
 {
-    const struct pawl_stimulus stimulus = addressed(options);
-    bool has_payload = payload && *payload;
-    struct pawl_sent sent = {0};
+    struct pawl_send_request request;
+    struct pawl_send_result sent = {0};
     struct pawl_json value;
     struct pawl_arena arena;
+    struct pawl_op op;
     int status = pawl__embed_check_text(pawl, name, "the event's name", err);
 
     if (status == PAWL_OK)
         status = check_options(options, err);
     if (status != PAWL_OK)
         return status;
-    pawl__arena_init(&arena, &pawl->env->alloc, EMBED_BYTES_MAX);
-    status = pawl__embed_parse(&arena, payload, "the payload", &value, err);
+    request = addressed(name, options);
+    op = pawl__embed_begin(pawl, &arena, err);
+    status = pawl__json_text_read(&arena, payload, "the payload", &value, err);
+    if (payload && *payload)
+        request.payload = &value;
     if (status == PAWL_OK)
-        status =
-            pawl__runtime_send_event(pawl->runtime, pawl__str(name), has_payload ? &value : NULL,
-                                     &stimulus, &sent, pawl__embed_deadline(pawl), err);
+        status = pawl__op_event_send(&op, &request, &sent);
     pawl__arena_release(&arena);
     if (status == PAWL_OK)
         answer(&sent, out);
     return status;
 }
 
-/* Sends what matches this name and payload. */
-static int send_hashed(struct pawl *pawl, const char *name, const struct pawl_json *payload,
-                       const struct pawl_stimulus *stimulus, struct pawl_send_outcome *out,
-                       struct pawl_error *err)
+static enum pawl_instance_status status_of(enum pawl_sub_status status)
 {
-    struct pawl_stimulus hashed = *stimulus;
-    char hash[PAWL_SHA256_TEXT_SIZE];
-    struct pawl_sent sent = {0};
-    int status =
-        pawl__stimulus_hash(&pawl->env->alloc, pawl__str(name), payload, pawl__str(""), hash);
+    return pawl__embed_status(pawl__str(pawl__sub_status_name(status)));
+}
 
-    if (status != PAWL_OK)
-        return pawl__error_code(err, status);
-    hashed.hash = pawl__str(hash);
-    status = pawl__runtime_send(pawl->runtime, &hashed, &sent, pawl__embed_deadline(pawl), err);
+int pawl_event_send_wait(struct pawl *pawl, const char *name, const char *payload,
+                         const struct pawl_send_options *options, int64_t timeout_ms,
+                         void (*each)(void *ctx, const struct pawl_event_instance *instance),
+                         void *ctx, struct pawl_send_outcome *out, struct pawl_error *err)
+{
+    struct pawl_event_result result = {.count = 0};
+    struct pawl_send_request request;
+    struct pawl_json value;
+    struct pawl_arena arena;
+    struct pawl_op op;
+    int status = pawl__embed_check_text(pawl, name, "the event's name", err);
+
     if (status == PAWL_OK)
-        answer(&sent, out);
+        status = check_options(options, err);
+    if (status != PAWL_OK)
+        return status;
+    request = addressed(name, options);
+    op = pawl__embed_begin(pawl, &arena, err);
+    op.deadline_ns = pawl__embed_after_ms(pawl, timeout_ms);
+    status = pawl__json_text_read(&arena, payload, "the payload", &value, err);
+    if (payload && *payload)
+        request.payload = &value;
+    if (status == PAWL_OK)
+        status = pawl__op_event_send_wait(&op, &request, !pawl->duty, &result);
+    for (size_t i = 0; status == PAWL_OK && each && i < result.count; i++) {
+        const struct pawl_event_outcome *one = &result.instances[i];
+
+        each(ctx, &(struct pawl_event_instance){.instance_id = one->instance_id,
+                                                .is_started = one->is_started,
+                                                .result = one->status,
+                                                .status = status_of(one->sub_status),
+                                                .incident_count = one->incident_count});
+    }
+    if (status == PAWL_OK)
+        answer(&result.sent, out);
+    pawl__arena_release(&arena);
     return status;
 }
 
@@ -93,49 +112,50 @@ int pawl_stimulus_send(struct pawl *pawl, const char *name, const char *payload,
                        const struct pawl_send_options *options, struct pawl_send_outcome *out,
                        struct pawl_error *err)
 {
-    struct pawl_stimulus stimulus = addressed(options);
+    struct pawl_send_request request;
+    struct pawl_send_result sent = {0};
     struct pawl_json value;
     struct pawl_arena arena;
+    struct pawl_op op;
     int status = pawl__embed_check_text(pawl, name, "the stimulus' name", err);
 
     if (status == PAWL_OK)
         status = check_options(options, err);
     if (status != PAWL_OK)
         return status;
-    pawl__arena_init(&arena, &pawl->env->alloc, EMBED_BYTES_MAX);
-    status = pawl__embed_parse(&arena, payload, "the payload", &value, err);
+    request = addressed(name, options);
+    request.payload = &value;
+    op = pawl__embed_begin(pawl, &arena, err);
+    status = pawl__json_text_read(&arena, payload, "the payload", &value, err);
     if (status == PAWL_OK)
-        status = pawl__embed_parse_object(&arena, input, "the input", &stimulus.input, err);
+        status = pawl__embed_parse_object(&arena, input, "the input", &request.input, err);
     if (status == PAWL_OK)
-        status = send_hashed(pawl, name, &value, &stimulus, out, err);
+        status = pawl__op_stimulus_send(&op, &request, &sent);
     pawl__arena_release(&arena);
+    if (status == PAWL_OK)
+        answer(&sent, out);
     return status;
 }
+
+/* ---- tasks ---------------------------------------------------------------------------------- */
 
 int pawl_task_report(struct pawl *pawl, const char *task_id, const char *result,
                      struct pawl_send_outcome *out, struct pawl_error *err)
 {
-    struct pawl_stimulus stimulus = {.input = pawl__json_object()};
-    struct pawl_json value, payload = pawl__json_object();
-    struct pawl_builder b;
+    struct pawl_send_result sent = {0};
+    struct pawl_json value;
     struct pawl_arena arena;
+    struct pawl_op op;
     int status = pawl__embed_check_text(pawl, task_id, "the task's id", err);
 
     if (status != PAWL_OK)
         return status;
-    pawl__arena_init(&arena, &pawl->env->alloc, EMBED_BYTES_MAX);
-    b = (struct pawl_builder){.arena = &arena};
-    status = pawl__embed_parse(&arena, result, "the result", &value, err);
-    if (status == PAWL_OK) {
-        pawl__build(&b, &stimulus.input, TASK_RESULT, value);
-        pawl__build_text(&b, &payload, "taskId", pawl__str(task_id));
-        pawl__build_name(&b, &payload, "_type", "RunTaskStimulus");
-        stimulus.idempotency_key = pawl__str(pawl__arena_printf(&arena, "task:%s", task_id));
-        if (b.status == PAWL_OK && arena.status != PAWL_OK)
-            b.status = arena.status;
-        status = b.status == PAWL_OK ? send_hashed(pawl, TASK_NAME, &payload, &stimulus, out, err)
-                                     : pawl__error_code(err, b.status);
-    }
+    op = pawl__embed_begin(pawl, &arena, err);
+    status = pawl__json_text_read(&arena, result, "the result", &value, err);
+    if (status == PAWL_OK)
+        status = pawl__op_task_report(&op, pawl__str(task_id), &value, &sent);
     pawl__arena_release(&arena);
+    if (status == PAWL_OK)
+        answer(&sent, out);
     return status;
 }

@@ -5,7 +5,6 @@
 #include "base/error.h"
 
 #define US_PER_MS 1000
-#define NS_PER_MS INT64_C(1000000)
 
 static int64_t due_ms(const struct pawl_worked *worked)
 {
@@ -17,23 +16,28 @@ static int64_t due_ms(const struct pawl_worked *worked)
     return left_us <= 0 ? 0 : (left_us - 1) / US_PER_MS + 1;
 }
 
-static void answer(struct pawl_work_done *out, uint32_t count, const struct pawl_worked *worked)
+static void answer(struct pawl_work_done *out, const struct pawl_worked *worked)
 {
     if (!out)
         return;
-    out->count = count;
+    out->count = worked->done;
     out->next_due_ms = due_ms(worked);
 }
 
 int pawl_work(struct pawl *pawl, uint32_t limit, struct pawl_work_done *out, struct pawl_error *err)
 {
     struct pawl_worked worked = {0};
+    struct pawl_arena arena;
+    struct pawl_op op;
     int status = pawl__embed_check(pawl, err);
 
+    if (status != PAWL_OK)
+        return status;
+    op = pawl__embed_begin(pawl, &arena, err);
+    status = pawl__op_work(&op, limit, &worked);
+    pawl__arena_release(&arena);
     if (status == PAWL_OK)
-        status = pawl__runtime_work(pawl->runtime, limit, &worked, pawl__embed_deadline(pawl), err);
-    if (status == PAWL_OK)
-        answer(out, worked.done, &worked);
+        answer(out, &worked);
     return status;
 }
 
@@ -41,31 +45,26 @@ int pawl_drain(struct pawl *pawl, int64_t timeout_ms, struct pawl_work_done *out
                struct pawl_error *err)
 {
     struct pawl_worked worked = {0};
-    int64_t until_ns;
-    uint32_t count = 0;
+    struct pawl_arena arena;
+    struct pawl_op op;
     int status = pawl__embed_check(pawl, err);
 
     if (status != PAWL_OK)
         return status;
-    until_ns = pawl__embed_after_ms(pawl, timeout_ms);
-    do {
-        status = pawl__runtime_work(pawl->runtime, 0, &worked, pawl__embed_deadline(pawl), err);
-        if (status != PAWL_OK)
-            return status;
-        count += worked.done;
-        if (worked.done > 0 && pawl_env_monotonic_ns(pawl->env) > until_ns)
-            return pawl__error_set(err, PAWL_ETIMEDOUT,
-                                   "there was still work after %lld ms: drain again",
-                                   (long long)timeout_ms);
-    } while (worked.done > 0);
-    answer(out, count, &worked);
-    return PAWL_OK;
+    op = pawl__embed_begin(pawl, &arena, err);
+    op.deadline_ns = pawl__embed_after_ms(pawl, timeout_ms);
+    status = pawl__op_drain(&op, &worked);
+    pawl__arena_release(&arena);
+    if (status == PAWL_OK)
+        answer(out, &worked);
+    return status;
 }
 
 int pawl_work_wait(struct pawl *pawl, struct pawl_work_done *last, int64_t timeout_ms,
                    struct pawl_error *err)
 {
-    struct pawl_wake wake;
+    struct pawl_arena arena;
+    struct pawl_op op;
     bool is_due_first;
     int status = pawl__embed_check(pawl, err);
 
@@ -75,16 +74,14 @@ int pawl_work_wait(struct pawl *pawl, struct pawl_work_done *last, int64_t timeo
     if (status != PAWL_OK)
         return status;
     is_due_first = last->next_due_ms < timeout_ms;
-    wake.seen = last->seen;
-    status = pawl_store_wait(
-        pawl->store, &wake,
-        pawl__embed_after_ms(pawl, is_due_first ? last->next_due_ms : timeout_ms), err);
+    op = pawl__embed_begin(pawl, &arena, err);
+    op.deadline_ns = pawl__embed_after_ms(pawl, is_due_first ? last->next_due_ms : timeout_ms);
+    status = pawl__op_work_wait(&op, &last->seen);
+    pawl__arena_release(&arena);
     if (status == PAWL_ETIMEDOUT && is_due_first)
         status = PAWL_OK;
     if (status == PAWL_ETIMEDOUT)
         return pawl__error_set(err, PAWL_ETIMEDOUT, "nothing became due within %lld ms",
                                (long long)timeout_ms);
-    if (status == PAWL_OK)
-        last->seen = wake.seen;
     return status;
 }

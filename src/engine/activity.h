@@ -5,14 +5,14 @@
  * One constant per type, in src/activities, in a file by family. Workflows used as activities get
  * one made for them when a graph is loaded.
  *
- * Functions answer PAWL_OK, ENGINE_RAISED (pawl__raise() was called: the activity faults) or a
+ * Functions return PAWL_OK, ENGINE_RAISED (pawl__raise() was called: the activity faults) or a
  * negative code (memory: the step fails as a whole). They see the world only through the context
  * API, context.h.
  */
 #ifndef PAWL_ENGINE_ACTIVITY_H
 #define PAWL_ENGINE_ACTIVITY_H
 
-#include "engine/value.h"
+#include "engine/value/value.h"
 
 struct pawl_context;
 struct pawl_node;
@@ -46,7 +46,7 @@ enum pawl_activity_flags {
 
 enum pawl_input_flags {
     PAWL_INPUT_NAKED = 1 << 0,            /* a plain JSON value, no wrapper, not evaluated */
-    PAWL_INPUT_NO_AUTO_EVALUATE = 1 << 1, /* the activity evaluates it when it wants it */
+    PAWL_INPUT_NO_AUTO_EVALUATE = 1 << 1, /* the activity evaluates it itself */
     PAWL_INPUT_SENSITIVE = 1 << 2,        /* kept out of activityState */
     PAWL_INPUT_NOT_SERIALIZABLE = 1 << 3,
     PAWL_INPUT_REQUIRED = 1 << 4,

@@ -1,34 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * Puts together JSON objects without checking after each member: the first failure sticks in
- * `status` and the rest does nothing.
- */
+/* What the builder of JSON (base/json/builder.h) can do with values that have types. */
 #ifndef PAWL_ENGINE_BUILDER_H
 #define PAWL_ENGINE_BUILDER_H
 
-#include "engine/value.h"
+#include "base/json/builder.h"
+#include "engine/value/value.h"
 
-struct pawl_builder {
-    struct pawl_arena *arena; /* borrowed */
-    int status;
-};
-
-/* Borrows the key, as all of these do: a string literal, or a name that lives as long as one. */
-void pawl__build(struct pawl_builder *b, struct pawl_json *object, const char *key,
-                 struct pawl_json value);
-/* Borrows the text; left out when "". */
-void pawl__build_text(struct pawl_builder *b, struct pawl_json *object, const char *key,
-                      struct pawl_str text);
-void pawl__build_name(struct pawl_builder *b, struct pawl_json *object, const char *key,
-                      const char *name);
-void pawl__build_int(struct pawl_builder *b, struct pawl_json *object, const char *key,
-                     int64_t value);
-void pawl__build_bool(struct pawl_builder *b, struct pawl_json *object, const char *key,
-                      bool value);
-/* An instant in UTC, as the reference writes one with offset; left out when 0. */
-void pawl__build_time(struct pawl_builder *b, struct pawl_json *object, const char *key,
-                      int64_t ticks);
-void pawl__build_append(struct pawl_builder *b, struct pawl_json *array, struct pawl_json value);
 /*
  * A value with its type, so that it comes back as it is: [json, "alias"], with a third item, true,
  * when it is a collection whose objects are JSON nodes; null stays null.

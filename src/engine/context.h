@@ -3,20 +3,20 @@
  * A context is one execution of one activity in one instance; this header is all that activities
  * and expression languages see of a running workflow.
  *
- * Lifecycle (terminal states absorb, but for the two moves of an operator's retry):
+ * Lifecycle (terminal states are final, except for the two transitions of an operator's retry):
  *
  *     PENDING --invoke--> RUNNING --complete--> COMPLETED
  *        |                   |---cancel------> CANCELED
  *        '---cancel----------|---exception---> FAULTED --cancel--> CANCELED
  *
- * All functions that return int answer PAWL_OK, ENGINE_RAISED or a negative code; see activity.h.
+ * Functions that return int return PAWL_OK, ENGINE_RAISED or a negative code; see activity.h.
  * Strings and values handed in must live as long as the burst's arena; what comes out does.
  */
 #ifndef PAWL_ENGINE_CONTEXT_H
 #define PAWL_ENGINE_CONTEXT_H
 
 #include "base/list.h"
-#include "engine/convert.h"
+#include "engine/convert/convert.h"
 #include "engine/graph.h"
 
 struct pawl_burst;
@@ -84,7 +84,7 @@ struct pawl_context {
     struct pawl_list_link sibling; /* in the parent's children */
     struct pawl_list children;
     struct pawl_list callbacks;      /* that wait for its children */
-    struct pawl_context *next_ended; /* stack of those that may be let go of */
+    struct pawl_context *next_ended; /* stack of those that may be freed */
     struct pawl_context *next_dirty;
     uint32_t queued;       /* work items that have it as owner, or run it again */
     uint32_t bookmarked;   /* bookmarks of it */
@@ -94,7 +94,7 @@ struct pawl_context {
 
 /* ---- raising ---------------------------------------------------------------------------- */
 
-/* Raises an exception of the given type alias; answers ENGINE_RAISED (or PAWL_ENOMEM). */
+/* Raises an exception of the given type alias; returns ENGINE_RAISED (or PAWL_ENOMEM). */
 int pawl__raise(struct pawl_context *context, const char *type, const char *format, ...)
     PAWL_PRINTF(3, 4);
 /* The same with the exception raised before as its inner one. */
@@ -135,7 +135,7 @@ PAWL_MUST_CHECK int pawl__output_bind(struct pawl_context *context, struct pawl_
                                       struct pawl_str reference, const struct pawl_type *type,
                                       struct pawl_value value);
 /*
- * What getOutputFrom answers: the first value that `node` gave to output `name` in this burst under
+ * What getOutputFrom returns: the first value that `node` gave to output `name` in this burst under
  * a container that is `context` or above it. false when there is none.
  */
 bool pawl__output_recorded(struct pawl_context *context, const struct pawl_node *node,
@@ -191,7 +191,7 @@ PAWL_MUST_CHECK int pawl__variable_set(struct pawl_context *context, struct pawl
                                        struct pawl_value value);
 /*
  * Calls `visit` for each variable in scope by name, inner before outer, a hidden one not at all.
- * Stops when visit answers other than PAWL_OK, and answers that.
+ * Stops when visit returns other than PAWL_OK, and returns that.
  */
 PAWL_MUST_CHECK int pawl__variables_visit(struct pawl_context *context,
                                           int (*visit)(void *ctx,
@@ -350,6 +350,10 @@ struct pawl_str pawl__trigger_activity_id(const struct pawl_context *context); /
 struct pawl_str pawl__instance_id(const struct pawl_context *context);
 struct pawl_str pawl__instance_name(const struct pawl_context *context);
 struct pawl_str pawl__correlation_id(const struct pawl_context *context);
+/* Bytes of a correlation id: it is looked for by, and an index entry of PostgreSQL takes no more
+ * than a few thousand. */
+#define PAWL_CORRELATION_ID_MAX 1000u
+/* A longer one is raised as an exception. */
 PAWL_MUST_CHECK int pawl__correlation_set(struct pawl_context *context, struct pawl_str id);
 /* ptr NULL takes the name away; "" is one. */
 PAWL_MUST_CHECK int pawl__instance_name_set(struct pawl_context *context, struct pawl_str name);
@@ -373,7 +377,7 @@ enum pawl_flow_mode pawl__flow_mode(const struct pawl_context *context);
 
 int64_t pawl__now(const struct pawl_context *context); /* ticks, UTC */
 /*
- * Whether the driver wants the burst to end now (pawl__burst_set_stop()). What takes long asks now
+ * Whether the burst must end now (pawl__burst_set_stop()). Long computations check this now
  * and then, and returns PAWL_EBUSY: the burst ends as if its step had never begun.
  */
 bool pawl__context_must_stop(const struct pawl_context *context);
@@ -408,7 +412,7 @@ enum pawl_effect_kind {
 PAWL_MUST_CHECK int pawl__effect(struct pawl_context *context, enum pawl_effect_kind kind,
                                  struct pawl_json data);
 /*
- * The same, and everything stands still until its result is fed to the type's effect_done. Only
+ * The same, and the burst waits until its result is fed to the type's effect_done. Only
  * from execute, a resume callback or effect_done, and as the last thing it does.
  */
 PAWL_MUST_CHECK int pawl__effect_await(struct pawl_context *context, enum pawl_effect_kind kind,

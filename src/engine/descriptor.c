@@ -91,7 +91,7 @@ static void write_title(struct pawl_json_writer *json, const char *text, struct 
     pawl__buf_release(&title);
 }
 
-/* Nullable value types are shown without the mark, as the reference does. */
+/* Nullable value types are shown without the mark, as Elsa does. */
 static void write_type(struct pawl_json_writer *json, const struct pawl_type *type)
 {
     struct pawl_type shown = type ? *type : pawl__type_object;
@@ -173,7 +173,7 @@ static void write_output(struct pawl_json_writer *json, const struct pawl_output
     pawl__json_write_key_text(json, "order");
     pawl__json_write_int(json, 0);
     write_bool(json, "isBrowsable", true);
-    /* The reference says nothing of a plain Result. */
+    /* Elsa says nothing of a plain Result. */
     if (output->not_serializable || strcmp(output->name, "Result") != 0)
         write_bool(json, "isSerializable", !output->not_serializable);
     write_bool(json, "isSynthetic", false);

@@ -6,7 +6,7 @@
 #ifndef PAWL_ENGINE_DESCRIPTOR_H
 #define PAWL_ENGINE_DESCRIPTOR_H
 
-#include "base/json.h"
+#include "base/json/json.h"
 #include "engine/activity.h"
 
 /* The last part of the type: "Elsa.WriteLine" -> "WriteLine". Borrows. */

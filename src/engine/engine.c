@@ -2,7 +2,7 @@
 /* The registry of activity and expression types; see engine.h. */
 #include "engine/engine.h"
 
-#include "base/datetime.h"
+#include "base/time/datetime.h"
 
 /* Maps hold plain pointers; what is registered is never written through them. */
 union constant {

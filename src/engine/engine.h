@@ -8,7 +8,7 @@
 #define PAWL_ENGINE_ENGINE_H
 
 #include "base/map.h"
-#include "base/timezone.h"
+#include "base/time/timezone.h"
 #include "engine/activity.h"
 #include "engine/graph.h"
 
@@ -16,7 +16,7 @@
 struct pawl_expression_ops {
     const char *type; /* exactly as definitions write it: "Literal", "JavaScript" */
     /*
-     * Evaluates in the scope of `context`. `target` is the type wanted; a language may answer
+     * Evaluates in the scope of `context`. `target` is the expected type; a language may return
      * another, the caller converts. ENGINE_RAISED after pawl__raise().
      */
     int (*evaluate)(struct pawl_context *context, const struct pawl_expression *expression,

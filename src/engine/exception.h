@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What the reference throws, the engine raises: a type, a message and perhaps an inner one. An
+ * What Elsa throws, the engine raises: a type, a message and perhaps an inner one. An
  * exception faults the activity in whose execution it is raised and is kept with the incident.
  *
- * Engine functions answer PAWL_OK, ENGINE_RAISED (the burst holds the exception; unwind to the
+ * Engine functions return PAWL_OK, ENGINE_RAISED (the burst holds the exception; unwind to the
  * activity's invocation) or a negative code (memory, limits: unwind out of the burst; nothing of
  * the step is kept).
  */

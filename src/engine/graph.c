@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The life of a graph and finding nodes in it. Building it is the loader's; see loader.h. */
 #include "base/alloc.h"
-#include "engine/loader.h"
+#include "engine/load/loader.h"
 
 #include <stdatomic.h>
 

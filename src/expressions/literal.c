@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Literal: a value as it stands in the definition. Numbers are decimals, and keep all their digits;
+ * Literal: a value as written in the definition. Numbers are decimals, and keep all their digits;
  * objects and arrays are their JSON text.
  */
 #include "engine/context.h"

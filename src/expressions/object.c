@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Object, and Json, its old name: JSON text that becomes a value of the type wanted. Blank text is
- * null. Where any type will do the text stays text, as in the reference.
+ * null. Where any type will do the text stays text, as in Elsa.
  */
 #include "engine/context.h"
 #include "expressions/expressions.h"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * C# and Python: languages that definitions of the reference may use and that are not run here.
+ * C# and Python: languages that definitions of Elsa may use and that are not run here.
  * They are known by name, so that an input written in one is not taken for one that is not set:
  * import keeps it, validation reports it, and the activity that evaluates it faults.
  */

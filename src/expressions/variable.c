@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Variable: the value of the variable with the id of {"id":…, "name":…}, searched outward. It is
- * answered as it is; whoever reads the input converts it.
+ * returned unchanged; the reader of the input converts it.
  */
 #include "engine/context.h"
 #include "expressions/expressions.h"

@@ -38,6 +38,59 @@ static int remove_if_there(const char *path, struct pawl_error *err)
     return status == PAWL_ENOTFOUND ? PAWL_OK : status;
 }
 
+/* SQLite takes a file of such a name beside a store for its own, and removes or overwrites it. */
+static int check_companion(const char *path, struct pawl_error *err)
+{
+    static const char *const endings[] = {"-wal", "-shm", "-journal"};
+    char store[PATH_MAX];
+    bool is_there = false;
+
+    for (size_t i = 0; i < sizeof endings / sizeof *endings; i++) {
+        size_t len = strlen(path), ending = strlen(endings[i]);
+        int status;
+
+        if (len <= ending || len >= sizeof store || strcmp(path + len - ending, endings[i]) != 0)
+            continue;
+        memcpy(store, path, len - ending);
+        store[len - ending] = '\0';
+        status = pawl__file_exists(store, &is_there, err);
+        if (status != PAWL_OK)
+            return status;
+        if (is_there)
+            return pawl__error_set(err, PAWL_EEXISTS,
+                                   "%s is a file of the store %s; name another for the backup",
+                                   path, store);
+    }
+    return PAWL_OK;
+}
+
+/*
+ * A store may be named where the backup was meant: only a backup is replaced. An empty file, as
+ * mktemp makes it, has nothing to lose.
+ */
+static int check_replaced(struct pawl_env *env, const char *path, struct pawl_error *err)
+{
+    char magic[sizeof PAWL_BACKUP_MAGIC - 1];
+    struct pawl_file *file = NULL;
+    size_t count = 0;
+    int status = PAWL_OK;
+
+    if (!pawl__file_is_regular(path)) /* nothing, or what a rename refuses or replaces by name */
+        return PAWL_OK;
+    status = pawl__file_open_read(&env->alloc, path, &file, err);
+    if (status != PAWL_OK)
+        return status;
+    status = pawl__file_next(file, magic, sizeof magic, &count, err);
+    pawl__file_close(file);
+    if (status == PAWL_OK && count > 0 &&
+        (count < sizeof magic || memcmp(magic, PAWL_BACKUP_MAGIC, sizeof magic) != 0))
+        return pawl__error_set(err, PAWL_EEXISTS,
+                               "%s exists and is not a backup, so it is not replaced; name another "
+                               "file, or remove it first",
+                               path);
+    return status;
+}
+
 static int write_part(struct pawl_env *env, struct pawl_store *store, const char *part,
                       const struct pawl_backup_options *options, struct pawl_backup_counts *counts,
                       struct pawl_error *err)
@@ -67,7 +120,11 @@ int pawl__backup_write(struct pawl_env *env, struct pawl_store *store, const cha
 
     if ((size_t)snprintf(part, sizeof part, "%s.part", path) >= sizeof part)
         return pawl__error_set(err, PAWL_EINVAL, "the name of the backup is too long");
-    status = pawl__backup_check_complete(env, store, err);
+    status = check_companion(path, err);
+    if (status == PAWL_OK)
+        status = check_replaced(env, path, err);
+    if (status == PAWL_OK)
+        status = pawl__backup_check_complete(env, store, err);
     if (status == PAWL_OK)
         status = remove_if_there(part, err);
     if (status != PAWL_OK)
@@ -293,7 +350,7 @@ int pawl__backup_restore(struct pawl_env *env, struct pawl_store *store, const c
         return status;
     status = load_all(env, store, path, options, &loaded, err);
     if (status == PAWL_OK && memcmp(loaded.digest, seen.digest, sizeof seen.digest) != 0)
-        status = pawl__error_set(err, PAWL_ECONFLICT, "%s was changed while it was read", path);
+        status = pawl__error_set(err, PAWL_ECONFLICT, "%s changed while it was read", path);
     if (status == PAWL_OK)
         status = change_mark(store, PAWL_CHANGE_DELETE, err);
     if (status != PAWL_OK)

@@ -22,12 +22,14 @@
 #ifndef PAWL_HOST_BACKUP_H
 #define PAWL_HOST_BACKUP_H
 
-#include "base/sha256.h"
+#include "base/hash/sha256.h"
 
 #include <pawl/ext/env.h>
 #include <pawl/ext/store.h>
 
 #define PAWL_BACKUP_FORMAT 1
+/* What every backup begins with, whatever its format. */
+#define PAWL_BACKUP_MAGIC "pawl-backup "
 
 /* Records in one block, and so one row, at the most: twice the largest state. */
 #define PAWL_BACKUP_BLOCK_MAX ((size_t)512 << 20)
@@ -93,6 +95,8 @@ PAWL_MUST_CHECK int pawl__backup_decode(const struct pawl_allocator *alloc,
 /*
  * Backs a store up into the file `path`: written to PATH.part, synced and renamed, so that a file
  * of that name is a whole backup. PATH.part is removed on failure.
+ * A backup that is there is replaced. PAWL_EEXISTS, and nothing is touched: something else that is
+ * not empty is there, or PATH is where SQLite keeps the -wal, -shm or -journal of a file.
  */
 PAWL_MUST_CHECK int pawl__backup_write(struct pawl_env *env, struct pawl_store *store,
                                        const char *path, const struct pawl_backup_options *options,

@@ -60,7 +60,7 @@ struct decoder {
 static int cut_off(struct decoder *d)
 {
     return pawl__error_set(d->err, PAWL_ECORRUPT,
-                           "the backup is cut off after %ju bytes; use a whole copy of it",
+                           "the backup is truncated after %ju bytes; use a complete copy of it",
                            (uintmax_t)d->counts.size_bytes);
 }
 
@@ -127,12 +127,12 @@ static uint64_t little_endian(const unsigned char *bytes, size_t count)
 static int no_backup(struct decoder *d)
 {
     return pawl__error_set(d->err, PAWL_EPARSE,
-                           "this is no backup: it does not begin with 'pawl-backup'");
+                           "this is not a backup: it does not begin with 'pawl-backup'");
 }
 
 static int read_line(struct decoder *d, char line[LINE_MAX_BYTES], size_t *len)
 {
-    static const char magic[] = "pawl-backup ";
+    static const char magic[] = PAWL_BACKUP_MAGIC;
 
     for (*len = 0; *len < LINE_MAX_BYTES; (*len)++) {
         size_t count = 0;
@@ -200,7 +200,7 @@ static int read_header(struct decoder *d)
     compression = next_word(&rest);
     d->plain = pawl__str_is(compression, "plain");
     if (d->counts.schema < 0 || rest.len > 0 || (!d->plain && !pawl__str_is(compression, "zstd")))
-        return damaged(d, "its first line is not understood");
+        return damaged(d, "its first line is not valid");
     return PAWL_OK;
 }
 
@@ -294,7 +294,7 @@ static int read_column(struct decoder *d, struct declared *table)
         if (table->columns[i] == column)
             return damaged(d, "a table has a column twice");
     if (type != letters[info->columns[column].type])
-        return damaged(d, "a column has another type");
+        return damaged(d, "a column has the wrong type");
     table->columns[table->column_count++] = (uint8_t)column;
     return PAWL_OK;
 }
@@ -405,7 +405,7 @@ static int read_block(struct decoder *d, size_t stored_size)
     if (plain_size == 0 || plain_size > d->block_max || stored_size > d->stored.max)
         return damaged(d, "a block is too large");
     if (d->plain && stored_size != plain_size)
-        return damaged(d, "a block has two sizes");
+        return damaged(d, "the two sizes of a block differ");
     pawl__buf_clear(&d->stored);
     status = read_into(d, &d->stored, stored_size);
     if (status != PAWL_OK)
@@ -419,7 +419,7 @@ static int read_block(struct decoder *d, size_t stored_size)
         if (status != PAWL_OK)
             return status;
         if (d->unpacked.len != plain_size)
-            return damaged(d, "a block has another size than it says");
+            return damaged(d, "a block does not have the size that it states");
         d->records = pawl__buf_peek(&d->unpacked);
     }
     return read_records(d);
@@ -443,10 +443,10 @@ static int read_end(struct decoder *d)
     if (memcmp(digest, d->counts.digest, sizeof digest) != 0)
         return damaged(d, "its checksum is wrong");
     if (little_endian(rows, 8) != d->counts.row_count)
-        return damaged(d, "it has another number of rows than it says");
+        return damaged(d, "it does not have the number of rows that it states");
     status = read_some(d, &more, 1, &count);
     if (status == PAWL_OK && count > 0)
-        return damaged(d, "something stands behind its end");
+        return damaged(d, "there is data after its end");
     return status;
 }
 

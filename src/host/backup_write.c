@@ -107,7 +107,7 @@ static int failed(struct encoder *e, const struct pawl_buf *buf, struct pawl_err
     (void)e;
     if (buf->status == PAWL_ELIMIT)
         return pawl__error_set(err, PAWL_ELIMIT,
-                               "a row is larger than the %zu MB that a backup's block may have",
+                               "a row is larger than the %zu MB of a backup's block",
                                PAWL_BACKUP_BLOCK_MAX >> 20);
     return pawl__error_code(err, buf->status);
 }
@@ -172,8 +172,8 @@ static int begin(struct encoder *e, int64_t schema, struct pawl_error *err)
     int status;
 
     pawl__buf_init(&line, e->records.alloc, 256);
-    pawl__buf_printf(&line, "pawl-backup %d schema %jd %s\n", PAWL_BACKUP_FORMAT, (intmax_t)schema,
-                     e->options->plain ? "plain" : "zstd");
+    pawl__buf_printf(&line, PAWL_BACKUP_MAGIC "%d schema %jd %s\n", PAWL_BACKUP_FORMAT,
+                     (intmax_t)schema, e->options->plain ? "plain" : "zstd");
     status = line.status == PAWL_OK ? put(e, pawl__buf_peek(&line), err)
                                     : pawl__error_code(err, line.status);
     pawl__buf_release(&line);

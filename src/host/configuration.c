@@ -5,9 +5,9 @@
  */
 #include "host/configuration.h"
 
-#include "base/duration.h"
 #include "base/error.h"
 #include "base/suggest.h"
+#include "base/time/duration.h"
 #include "host/uri.h"
 #include "os/file.h"
 
@@ -125,7 +125,7 @@ static const char *describe(const struct pawl_setting *setting, char *out, size_
     case PAWL_SETTING_DURATION:
         (void)pawl__duration_format_human(setting->min / 100, low);
         (void)pawl__duration_format_human(setting->max / 100, high);
-        (void)snprintf(out, size, "a time with its unit such as 500ms or 10s, from %s to %s", low,
+        (void)snprintf(out, size, "a time with a unit such as 500ms or 10s, from %s to %s", low,
                        high);
         break;
     case PAWL_SETTING_BOOL:
@@ -198,8 +198,9 @@ static int refuse(struct pawl_configuration *configuration, const struct pawl_se
 
     pawl__buf_init(&shown, configuration->arena.alloc, 256);
     show_value(setting, pawl__str_slice(text, 0, 128), &shown);
-    (void)pawl__error_set(err, PAWL_EINVAL, "%s: %s cannot be '%s': it is %s", place, setting->name,
-                          pawl__buf_cstr(&shown), describe(setting, wanted, sizeof wanted));
+    (void)pawl__error_set(err, PAWL_EINVAL, "%s: %s cannot be '%s': it must be %s", place,
+                          setting->name, pawl__buf_cstr(&shown),
+                          describe(setting, wanted, sizeof wanted));
     pawl__buf_release(&shown);
     return PAWL_EINVAL;
 }
@@ -344,7 +345,7 @@ static int parse_line(struct pawl_configuration *configuration, struct pawl_str 
         return PAWL_EPARSE;
     if (lines[id] != 0)
         return pawl__error_set(err, PAWL_EPARSE,
-                               "%s: %s is set already in line %d; remove one of them", place,
+                               "%s: %s is already set in line %d; remove one of them", place,
                                pawl__setting(id)->name, lines[id]);
     lines[id] = number;
     value = pawl__str_trim(pawl__str_slice(line, equals + 1, SIZE_MAX));

@@ -10,8 +10,8 @@
  *     variable    PAWL_…; an empty one counts as not set
  *     option      the command line
  *
- * A stronger source replaces the value, but for a list that says what is forbidden (`grows` in
- * settings.h): there each source adds to the others, so that none can take back what another one
+ * A later source replaces the value, except for a deny list (`grows` in
+ * settings.h): there each source adds to the others, so that none can allow what another one
  * forbids.
  *
  * A value is checked when it is set, by its type and range; a message names the source, the setting
@@ -88,7 +88,7 @@ PAWL_MUST_CHECK int pawl__configuration_set_pair(struct pawl_configuration *conf
  * Reads the text of a file: UTF-8, one `key = value` a line, blanks around both ignored; a value in
  * double quotes is what is between them; lines that begin with '#' are comments. `name` is what
  * messages and places call the file. PAWL_EPARSE with "name:line: …" for a line of another form, a
- * key that is none (with the nearest one), a key given twice, a value that does not fit.
+ * unknown key (with the nearest one), a key given twice, an invalid value.
  */
 PAWL_MUST_CHECK int pawl__configuration_parse(struct pawl_configuration *configuration,
                                               struct pawl_str text, const char *name,

@@ -9,7 +9,11 @@
 #include "base/error.h"
 #include "base/log.h"
 #include "host/features.h"
-#include "runtime/refresher.h"
+#include "os/process.h"
+#include "runtime/definitions/refresher.h"
+#include "runtime/node/pool.h"
+#include "runtime/node/retention.h"
+#include "runtime/runtime.h"
 
 /* Between two looks at what is old enough to go. */
 #define RETENTION_NS INT64_C(60000000000)
@@ -41,6 +45,7 @@ struct pawl_retention_policy pawl__retention_policy(const struct pawl_configurat
         .cancelled_us = age_us(configuration, PAWL_SETTING_ID_RETENTION_CANCELLED),
         .faulted_us = age_us(configuration, PAWL_SETTING_ID_RETENTION_FAULTED),
         .dead_letters_us = age_us(configuration, PAWL_SETTING_ID_RETENTION_DEAD_LETTERS),
+        .audit_us = age_us(configuration, PAWL_SETTING_ID_RETENTION_AUDIT),
     };
 }
 
@@ -91,7 +96,7 @@ static void tend(void *arg)
 
 static int load_definitions(struct pawl_duty *duty, uint32_t *failed, struct pawl_error *err)
 {
-    struct pawl_reloader *reloader = pawl__host_get(duty->host, PAWL_SLOT_RELOADER);
+    struct pawl_reloader *reloader = pawl__host_reloader(duty->host);
     struct pawl_reloaded told = {0};
     int status = PAWL_OK;
 
@@ -116,10 +121,10 @@ static int64_t idle_ns(const struct pawl_duty *duty)
 
 static int begin(struct pawl_duty *duty, uint32_t workers, struct pawl_error *err)
 {
-    const struct pawl_pool_options options = {
-        .workers = workers,
-        .idle_ns_max = idle_ns(duty),
-        .queue = pawl__host_get(duty->host, PAWL_SLOT_QUEUE_WORKER)};
+    const struct pawl_pool_options options = {.workers = workers > 0 ? workers
+                                                                     : pawl__process_core_count(),
+                                              .idle_ns_max = idle_ns(duty),
+                                              .queue = pawl__host_queue_worker(duty->host)};
     int status = pawl_mutex_new(duty->env, "duty", &duty->mutex);
 
     if (status == PAWL_OK)
@@ -186,6 +191,16 @@ void pawl__duty_close(struct pawl_duty *duty)
     pawl_cond_free(env, duty->cond);
     pawl_mutex_free(env, duty->mutex);
     pawl__free(&env->alloc, duty, sizeof *duty);
+}
+
+int pawl__duty_check(struct pawl_duty *duty, struct pawl_error *err)
+{
+    return pawl__runtime_check(pawl__host_node(duty->host), err);
+}
+
+uint32_t pawl__duty_workers(const struct pawl_duty *duty)
+{
+    return pawl__pool_workers(duty->pool);
 }
 
 void pawl__duty_counts(struct pawl_duty *duty, struct pawl_pool_counts *out)

@@ -8,8 +8,7 @@
 #define PAWL_HOST_DUTY_H
 
 #include "host/host.h"
-#include "runtime/pool.h"
-#include "runtime/retention.h"
+#include "runtime/values.h"
 
 struct pawl_duty;
 
@@ -17,9 +16,9 @@ struct pawl_duty;
 struct pawl_retention_policy pawl__retention_policy(const struct pawl_configuration *configuration);
 
 /*
- * Loads the definitions, then begins the work. Borrows the host, which must be started and outlive
- * it. Definitions that cannot be loaded are logged and counted in *failed (NULL allowed); they keep
- * nothing else from running.
+ * Loads the definitions, then begins the work with so many threads; 0: one for each processor.
+ * Borrows the host, which must be started and outlive it. Definitions that cannot be loaded are
+ * logged and counted in *failed (NULL allowed); they keep nothing else from running.
  */
 PAWL_MUST_CHECK int pawl__duty_open(struct pawl_host *host, uint32_t workers, uint32_t *failed,
                                     struct pawl_duty **out, struct pawl_error *err);
@@ -31,6 +30,14 @@ PAWL_MUST_CHECK int pawl__duty_wind_up(struct pawl_duty *duty, int64_t deadline_
 /* Takes nothing more and waits until what is being done is done. NULL allowed. */
 void pawl__duty_close(struct pawl_duty *duty);
 
+/*
+ * PAWL_OK while the node may work. PAWL_ECONFLICT: another process has joined the store under its
+ * name, and this one does nothing more.
+ */
+PAWL_MUST_CHECK int pawl__duty_check(struct pawl_duty *duty, struct pawl_error *err);
+
+/* Threads that do the work. */
+uint32_t pawl__duty_workers(const struct pawl_duty *duty);
 void pawl__duty_counts(struct pawl_duty *duty, struct pawl_pool_counts *out);
 
 #endif

@@ -19,7 +19,7 @@ static int may_use_tickets(struct pawl_host *host, const struct pawl_lock_provid
                            bool *may, struct pawl_error *err)
 {
     const struct pawl_configuration *configuration = pawl__host_configuration(host);
-    const struct pawl_store *store = pawl__host_get(host, PAWL_SLOT_STORE);
+    const struct pawl_store *store = pawl__host_store(host);
     char uri[PAWL_LOCK_URI_SIZE];
     int status = pawl__host_lock_uri(configuration, uri, err);
 
@@ -34,7 +34,7 @@ static int distribution_of(struct pawl_host *host, struct pawl_distribution *out
                            struct pawl_error *err)
 {
     const struct pawl_configuration *configuration = pawl__host_configuration(host);
-    struct pawl_locks *locks = pawl__host_get(host, PAWL_SLOT_LOCK);
+    struct pawl_locks *locks = pawl__host_locks(host);
 
     if (!locks)
         return pawl__error_set(err, PAWL_EINVAL,
@@ -92,7 +92,7 @@ static int build_runtime(struct pawl_host *host, void *ctx, void **service, stru
     (void)ctx;
     if (status == PAWL_OK)
         status = pawl__distributed_check_reach(
-            pawl__locks_provider(distribution.locks), pawl__host_get(host, PAWL_SLOT_STORE),
+            pawl__locks_provider(distribution.locks), pawl__host_store(host),
             number(configuration, PAWL_SETTING_ID_LOCK_ALLOW_LOCAL), distribution.log, err);
     if (status == PAWL_OK)
         status = open_runtime(host, &distribution, &runtime, err);

@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The engine as a feature: everything that is built in, with the limits of the configuration. */
 #include "activities/activities.h"
+#include "activities/program/program.h"
 #include "base/alloc.h"
-#include "base/datetime.h"
 #include "base/error.h"
+#include "base/time/datetime.h"
 #include "expressions/expressions.h"
-#include "expressions/javascript.h"
+#include "expressions/javascript/javascript.h"
 #include "host/features.h"
 #include "os/tzdata.h"
 
@@ -14,7 +15,10 @@ struct built_in {
     struct pawl_engine engine; /* first */
     struct pawl_javascript *javascript;
     struct pawl_env *env;
+    struct pawl_arena arena; /* what is made of the types of a program */
 };
+
+#define TYPES_BYTES_MAX ((size_t)256 << 20)
 
 static void close_engine(void *ctx, void *service)
 {
@@ -23,6 +27,7 @@ static void close_engine(void *ctx, void *service)
     (void)ctx;
     pawl__engine_release(&built_in->engine);
     pawl__javascript_close(built_in->javascript);
+    pawl__arena_release(&built_in->arena);
     pawl__free(&built_in->env->alloc, built_in, sizeof *built_in);
 }
 
@@ -64,11 +69,15 @@ static int fill(struct built_in *built_in, const struct pawl_configuration *conf
 }
 
 /* What the program itself brings. */
-static int extend(struct pawl_host *host, struct pawl_engine *engine, struct pawl_error *err)
+static int extend(struct pawl_host *host, struct built_in *built_in, struct pawl_error *err)
 {
     const struct pawl_surroundings *around = pawl__host_surroundings(host);
+    int status = pawl__program_add(&built_in->engine, &built_in->arena, around->activities,
+                                   around->activity_count, err);
 
-    return around->extend ? around->extend(around->ctx, engine, err) : PAWL_OK;
+    if (status == PAWL_OK && around->extend)
+        status = around->extend(around->ctx, &built_in->engine, err);
+    return status;
 }
 
 static int build_engine(struct pawl_host *host, void *ctx, void **service, struct pawl_error *err)
@@ -83,6 +92,7 @@ static int build_engine(struct pawl_host *host, void *ctx, void **service, struc
     if (!built_in)
         return pawl__error_code(err, PAWL_ENOMEM);
     built_in->env = env;
+    pawl__arena_init(&built_in->arena, &env->alloc, TYPES_BYTES_MAX);
     status = pawl_env_entropy(env, &seed, sizeof seed, err);
     if (status != PAWL_OK) {
         pawl__free(&env->alloc, built_in, sizeof *built_in);
@@ -96,7 +106,7 @@ static int build_engine(struct pawl_host *host, void *ctx, void **service, struc
             (void)pawl__error_code(err, status);
     }
     if (status == PAWL_OK)
-        status = extend(host, &built_in->engine, err);
+        status = extend(host, built_in, err);
     if (status != PAWL_OK) {
         close_engine(NULL, built_in);
         return status;

@@ -19,7 +19,7 @@ static int put_uri(char out[PAWL_LOCK_URI_SIZE], const char *before, struct pawl
     int len = snprintf(out, PAWL_LOCK_URI_SIZE, "%s%.*s%s", before, PAWL_STR_ARG(uri), behind);
 
     if (len < 0 || len >= PAWL_LOCK_URI_SIZE)
-        return pawl__error_set(err, PAWL_ELIMIT, "the URI of locks is longer than %d bytes",
+        return pawl__error_set(err, PAWL_ELIMIT, "the lock URI is longer than %d bytes",
                                PAWL_LOCK_URI_SIZE);
     return PAWL_OK;
 }
@@ -104,8 +104,8 @@ static int build_locks(struct pawl_host *host, void *ctx, void **service, struct
         .borrow = true,
     };
     struct pawl_locks *locks = NULL;
-    int status = pawl__locks_new(
-        pawl__host_env(host), pawl__host_get(host, PAWL_SLOT_LOCK_PROVIDER), &options, &locks, err);
+    int status = pawl__locks_new(pawl__host_env(host), pawl__host_lock_provider(host), &options,
+                                 &locks, err);
 
     (void)ctx;
     if (status == PAWL_OK)
@@ -148,7 +148,7 @@ static int apply(struct pawl_host *host, struct pawl_error *err)
         return status == PAWL_OK ? pawl__host_fill(host, PAWL_SLOT_LOCK, &locks_on_it, err)
                                  : status;
     }
-    return pawl__error_set(err, PAWL_EINTERNAL, "no feature knows the lock service '%s'", kind);
+    return pawl__error_set(err, PAWL_EINTERNAL, "no feature provides the lock service '%s'", kind);
 }
 
 const struct pawl_feature pawl__feature_lock = {"lock", apply};

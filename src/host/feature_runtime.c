@@ -2,10 +2,11 @@
 /* The runtime of one node as a feature. */
 #include "host/features.h"
 
+#include "activities/program/program.h"
 #include "base/error.h"
-#include "base/json.h"
+#include "base/json/json.h"
 #include "os/process.h"
-#include "runtime/client.h"
+#include "runtime/node/client.h"
 
 #include <pawl/version.h>
 
@@ -14,6 +15,9 @@
 #define INFO_BYTES_MAX ((size_t)4096)
 /* A year: where nothing is stored, a clock that is set may jump further than any lease lasts. */
 #define LEASE_EPHEMERAL_US INT64_C(31536000000000)
+/* Of one call of an activity: its data and its result. */
+#define CALL_BYTES_MAX ((size_t)1 << 30)
+#define CALL_SEND_NS INT64_C(30000000000)
 
 /* What a node tells of itself, for `pawl nodes`. */
 static void write_info(struct pawl_host *host, const char *kind, const char *locks,
@@ -41,6 +45,101 @@ static void write_info(struct pawl_host *host, const char *kind, const char *loc
     pawl__json_write_end_object(&json);
 }
 
+/* ---- hooks: each passes on to what is around the host ---------------------------------------- */
+
+static int on_line(void *ctx, struct pawl_str instance_id, struct pawl_str text)
+{
+    const struct pawl_surroundings *around = pawl__host_surroundings(ctx);
+
+    return around->line(around->ctx, instance_id, text);
+}
+
+static void on_task(void *ctx, struct pawl_str instance_id, const struct pawl_json *task)
+{
+    const struct pawl_surroundings *around = pawl__host_surroundings(ctx);
+
+    around->task(around->ctx, instance_id, task);
+}
+
+static void on_log(void *ctx, struct pawl_str instance_id, const struct pawl_workflow *workflow,
+                   const struct pawl_log_record *record)
+{
+    const struct pawl_surroundings *around = pawl__host_surroundings(ctx);
+
+    around->step(around->ctx, &(struct pawl_trace){.instance_id = instance_id,
+                                                   .definition_id = workflow->definition_id,
+                                                   .activity_id = record->activity_id,
+                                                   .activity_type = record->activity_type,
+                                                   .event = record->event,
+                                                   .message = record->message});
+}
+
+static void on_failure(void *ctx, struct pawl_str instance_id, const struct pawl_error *why)
+{
+    const struct pawl_surroundings *around = pawl__host_surroundings(ctx);
+
+    around->failed(around->ctx, instance_id, why);
+}
+
+static bool is_stopped(void *ctx)
+{
+    const struct pawl_surroundings *around = pawl__host_surroundings(ctx);
+
+    return around->stop(around->ctx);
+}
+
+static void on_end(void *ctx)
+{
+    const struct pawl_surroundings *around = pawl__host_surroundings(ctx);
+
+    around->ended(around->ctx);
+}
+
+/* Performs a function of the program's and makes its result durable. */
+static int on_call(void *ctx, struct pawl_str instance_id, const struct pawl_json *call,
+                   struct pawl_error *err)
+{
+    const struct pawl_surroundings *around = pawl__host_surroundings(ctx);
+    struct pawl_env *env = pawl__host_env(ctx);
+    struct pawl_program_result result;
+    struct pawl_arena arena;
+    int status;
+
+    pawl__arena_init(&arena, &env->alloc, CALL_BYTES_MAX);
+    status = pawl__program_perform(around->activities, around->activity_count, &arena, instance_id,
+                                   call, &result, err);
+    if (status == PAWL_OK) {
+        const struct pawl_stimulus stimulus = {.hash = pawl__str(result.hash),
+                                               .instance_id = instance_id,
+                                               .idempotency_key = result.key,
+                                               .input = result.input,
+                                               .first_wins = true};
+
+        status = pawl__runtime_send(pawl__host_node(ctx), &stimulus, NULL,
+                                    pawl_env_monotonic_ns(env) + CALL_SEND_NS, err);
+    }
+    pawl__arena_release(&arena);
+    return status;
+}
+
+static struct pawl_runtime_hooks hooks_of(struct pawl_host *host)
+{
+    const struct pawl_surroundings *around = pawl__host_surroundings(host);
+
+    return (struct pawl_runtime_hooks){
+        .line = around->line ? on_line : NULL,
+        .task = around->task ? on_task : NULL,
+        .call = around->activities ? on_call : NULL,
+        .logged = around->step ? on_log : NULL,
+        .failed = around->failed ? on_failure : NULL,
+        .stop = around->stop ? is_stopped : NULL,
+        .ended = around->ended ? on_end : NULL,
+        .ctx = host,
+    };
+}
+
+/* ---- opening -------------------------------------------------------------------------------- */
+
 int pawl__host_open_runtime(struct pawl_host *host, const char *kind, const char *locks,
                             struct pawl_guard *guard, struct pawl_workflow_runtime **out,
                             struct pawl_error *err)
@@ -55,19 +154,16 @@ int pawl__host_open_runtime(struct pawl_host *host, const char *kind, const char
         .commit_batch =
             (uint32_t)pawl__configuration_number(configuration, PAWL_SETTING_ID_COMMIT_BATCH),
         .log = around->log,
-        .http = pawl__host_get(host, PAWL_SLOT_HTTP),
+        .http = pawl__host_http(host),
         .guard = guard,
         .looks_only = around->looks_only,
+        .heeds_pauses = !around->ephemeral,
         .stimulus_us =
             pawl__configuration_number(configuration, PAWL_SETTING_ID_STIMULUS_TTL) / 1000,
         .journal_max =
             pawl__configuration_number(configuration, PAWL_SETTING_ID_JOURNAL_MAX_RECORDS),
         .step_us = pawl__configuration_number(configuration, PAWL_SETTING_ID_STEP_DEADLINE) / 1000,
-        .hooks = {.line = around->line,
-                  .task = around->task,
-                  .call = around->call,
-                  .ended = around->ended,
-                  .ctx = around->ctx},
+        .hooks = hooks_of(host),
         .definitions = {.keep_invalid = around->ephemeral},
         .no_journal = around->ephemeral,
     };
@@ -76,8 +172,6 @@ int pawl__host_open_runtime(struct pawl_host *host, const char *kind, const char
     struct pawl_buf info;
     int status;
 
-    if (around->hooks)
-        options.hooks = *around->hooks;
     pawl__buf_init(&info, &pawl__host_env(host)->alloc, INFO_BYTES_MAX);
     write_info(host, kind, locks, &info);
     options.info = pawl__buf_peek(&info);
@@ -88,8 +182,8 @@ int pawl__host_open_runtime(struct pawl_host *host, const char *kind, const char
         options.node_prefix = pawl__str(name);
     }
     status = info.status == PAWL_OK
-                 ? pawl__runtime_open(pawl__host_env(host), pawl__host_get(host, PAWL_SLOT_ENGINE),
-                                      pawl__host_get(host, PAWL_SLOT_STORE), &options, &node, err)
+                 ? pawl__runtime_open(pawl__host_env(host), pawl__host_engine(host),
+                                      pawl__host_store(host), &options, &node, err)
                  : pawl__error_code(err, info.status);
     pawl__buf_release(&info);
     if (status != PAWL_OK)
@@ -128,7 +222,7 @@ const struct pawl_feature pawl__feature_runtime = {"runtime", apply_runtime};
 
 struct pawl_runtime *pawl__host_node(struct pawl_host *host)
 {
-    const struct pawl_workflow_runtime *runtime = pawl__host_get(host, PAWL_SLOT_RUNTIME);
+    const struct pawl_workflow_runtime *runtime = pawl__host_runtime(host);
 
     return runtime ? runtime->node : NULL;
 }

@@ -2,7 +2,7 @@
 /* The queue worker, the refresher and the reloader of one node as a feature. */
 #include "host/features.h"
 #include "host/folder_provider.h"
-#include "runtime/queue_worker.h"
+#include "runtime/node/queue_worker.h"
 #include "runtime/runtime.h"
 
 static int build_queue_worker(struct pawl_host *host, void *ctx, void **service,

@@ -93,7 +93,7 @@ static int apply_store(struct pawl_host *host, struct pawl_error *err)
     for (size_t i = 0; i < sizeof stores / sizeof stores[0]; i++)
         if (strcmp(stores[i].name, backend) == 0)
             return pawl__host_fill(host, PAWL_SLOT_STORE, &stores[i], err);
-    return pawl__error_set(err, PAWL_EINTERNAL, "no feature knows the store '%s'", backend);
+    return pawl__error_set(err, PAWL_EINTERNAL, "no feature provides the store '%s'", backend);
 }
 
 const struct pawl_feature pawl__feature_store = {"store", apply_store};

@@ -49,7 +49,7 @@ extern const struct pawl_feature pawl__feature_engine;
  */
 extern const struct pawl_feature pawl__feature_http;
 
-/* Fills `runtime` with that of one node: a struct pawl_workflow_runtime (runtime/client.h). */
+/* Fills `runtime` with that of one node: a struct pawl_workflow_runtime (runtime/node/client.h). */
 extern const struct pawl_feature pawl__feature_runtime;
 
 /*

@@ -5,7 +5,7 @@
 #include "base/alloc.h"
 #include "base/buf.h"
 #include "base/error.h"
-#include "base/json.h"
+#include "base/json/json.h"
 #include "os/file.h"
 
 /* Names of a folder; a file's document. */

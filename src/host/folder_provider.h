@@ -3,7 +3,7 @@
 #ifndef PAWL_HOST_FOLDER_PROVIDER_H
 #define PAWL_HOST_FOLDER_PROVIDER_H
 
-#include "runtime/refresher.h"
+#include "runtime/definitions/refresher.h"
 
 /* Of one file. */
 #define PAWL_FOLDER_FILE_MAX ((size_t)64 << 20)

@@ -43,6 +43,7 @@ struct pawl_host {
     size_t feature_count;
     const char *applying; /* the feature whose function runs; NULL: none */
     bool started;
+    struct pawl_memo counts;
     void *services[PAWL_SLOT_COUNT];       /* the outermost; NULL: not built */
     enum pawl_slot order[PAWL_SLOT_COUNT]; /* as built */
     size_t built_count;
@@ -57,6 +58,10 @@ int pawl__host_new(struct pawl_env *env, const struct pawl_configuration *config
         return pawl__error_code(err, PAWL_ENOMEM);
     host->env = env;
     host->configuration = configuration;
+    if (pawl__memo_init(&host->counts, env) != PAWL_OK) {
+        pawl__free(&env->alloc, host, sizeof *host);
+        return pawl__error_code(err, PAWL_ENOMEM);
+    }
     *out = host;
     return PAWL_OK;
 }
@@ -66,12 +71,18 @@ void pawl__host_free(struct pawl_host *host)
     if (!host)
         return;
     pawl__host_stop(host);
+    pawl__memo_release(&host->counts);
     pawl__free(&host->env->alloc, host, sizeof *host);
 }
 
 struct pawl_env *pawl__host_env(struct pawl_host *host)
 {
     return host->env;
+}
+
+struct pawl_memo *pawl__host_counts(struct pawl_host *host)
+{
+    return &host->counts;
 }
 
 const struct pawl_configuration *pawl__host_configuration(struct pawl_host *host)
@@ -129,10 +140,11 @@ int pawl__host_use(struct pawl_host *host, const struct pawl_feature *feature,
 
     for (size_t i = 0; i < host->feature_count; i++)
         if (host->features[i] == feature)
-            return pawl__error_set(err, PAWL_EEXISTS, "the feature '%s' is applied already",
+            return pawl__error_set(err, PAWL_EEXISTS, "the feature '%s' is already applied",
                                    feature->name);
     if (host->feature_count == PAWL_FEATURES_MAX)
-        return pawl__error_set(err, PAWL_ELIMIT, "cannot apply the feature '%s': %d are the most",
+        return pawl__error_set(err, PAWL_ELIMIT,
+                               "cannot apply the feature '%s': at most %d are possible",
                                feature->name, PAWL_FEATURES_MAX);
     memcpy(before, host->choices, sizeof before);
     host->applying = feature->name;
@@ -156,7 +168,7 @@ int pawl__host_fill(struct pawl_host *host, enum pawl_slot slot,
         return status;
     if (choice->factory)
         return pawl__error_set(
-            err, PAWL_EEXISTS, "the service '%s' is '%s' already, by the feature '%s'; replace it",
+            err, PAWL_EEXISTS, "the service '%s' is already '%s', by the feature '%s'; replace it",
             pawl__slot_key(slot), choice->factory->name, feature_name(choice->feature));
     choice->factory = factory;
     choice->feature = host->applying;
@@ -191,7 +203,7 @@ int pawl__host_decorate(struct pawl_host *host, enum pawl_slot slot,
     if (status != PAWL_OK)
         return status;
     if (choice->decoration_count == PAWL_DECORATORS_MAX)
-        return pawl__error_set(err, PAWL_ELIMIT, "the service '%s' has %d decorators, the most",
+        return pawl__error_set(err, PAWL_ELIMIT, "the service '%s' has %d decorators, the maximum",
                                pawl__slot_key(slot), PAWL_DECORATORS_MAX);
     choice->decorations[choice->decoration_count++] =
         (struct decoration){decorator, host->applying};
@@ -275,7 +287,7 @@ int pawl__host_start(struct pawl_host *host, struct pawl_error *err)
     uint32_t done = 0;
 
     if (host->started)
-        return pawl__error_set(err, PAWL_ECONFLICT, "the host is started already");
+        return pawl__error_set(err, PAWL_ECONFLICT, "the host is already started");
     for (size_t i = 0; i < PAWL_SLOT_COUNT; i++) {
         enum pawl_slot slot = next_slot(done);
         int status = build(host, slot, err);

@@ -17,24 +17,22 @@
 #define PAWL_HOST_HOST_H
 
 #include "host/configuration.h"
+#include "host/memo.h"
 
 #include <pawl/ext/env.h>
 #include <pawl/ext/log.h>
 
 /* X(NAME, key, mask of the slots it is built after, what it is) */
 #define PAWL_SLOT_LIST(X)                                                                          \
-    X(ENV, "environment", 0, "clocks, chance, threads and waits")                                  \
+    X(ENV, "environment", 0, "clocks, randomness, threads and waits")                              \
     X(STORE, "store", PAWL_SLOT_BIT(ENV), "where instances are kept")                              \
-    X(ENGINE, "engine", PAWL_SLOT_BIT(ENV), "the activities and expressions that there are")       \
+    X(ENGINE, "engine", PAWL_SLOT_BIT(ENV), "the available activities and expressions")            \
     X(LOCK_PROVIDER, "lock-provider", PAWL_SLOT_BIT(ENV) | PAWL_SLOT_BIT(STORE),                   \
-      "the service that locks are had from")                                                       \
+      "the service that provides locks")                                                           \
     X(LOCK, "lock", PAWL_SLOT_BIT(ENV) | PAWL_SLOT_BIT(LOCK_PROVIDER), "locks across nodes")       \
-    X(CONSOLE, "effect.console", PAWL_SLOT_BIT(ENV), "lines that workflows write")                 \
     X(HTTP, "effect.http", PAWL_SLOT_BIT(ENV), "requests that workflows send")                     \
-    X(TASK, "effect.task", PAWL_SLOT_BIT(ENV), "tasks that others do for workflows")               \
     X(RUNTIME, "runtime",                                                                          \
-      PAWL_SLOT_BIT(STORE) | PAWL_SLOT_BIT(ENGINE) | PAWL_SLOT_BIT(LOCK) |                         \
-          PAWL_SLOT_BIT(CONSOLE) | PAWL_SLOT_BIT(HTTP) | PAWL_SLOT_BIT(TASK),                      \
+      PAWL_SLOT_BIT(STORE) | PAWL_SLOT_BIT(ENGINE) | PAWL_SLOT_BIT(LOCK) | PAWL_SLOT_BIT(HTTP),    \
       "runs instances")                                                                            \
     X(QUEUE_WORKER, "queue-worker", PAWL_SLOT_BIT(RUNTIME) | PAWL_SLOT_BIT(LOCK),                  \
       "delivers what waits in the bookmark queue")                                                 \
@@ -56,9 +54,17 @@ enum pawl_slot {
 #define PAWL_FEATURES_MAX 32
 
 struct pawl_host;
+struct pawl_activity_type;
 struct pawl_json;
 struct pawl_engine;
-struct pawl_runtime_hooks;
+struct pawl_http_executor;
+struct pawl_lock_provider;
+struct pawl_locks;
+struct pawl_queue_worker;
+struct pawl_refresher;
+struct pawl_reloader;
+struct pawl_store;
+struct pawl_workflow_runtime;
 
 /* Makes a service. Borrowed, with what it points to, for the life of the host. */
 struct pawl_service_factory {
@@ -85,8 +91,15 @@ struct pawl_feature {
     int (*apply)(struct pawl_host *host, struct pawl_error *err);
 };
 
+/* What an activity did, as the log of its instance has it. Borrowed for the call. */
+struct pawl_trace {
+    struct pawl_str instance_id, definition_id;
+    struct pawl_str activity_id, activity_type;
+    struct pawl_str event, message;
+};
+
 /*
- * What a host finds where it runs: a command or a program of somebody's. Copied; borrows what it
+ * What a host gets from its caller, a command or an embedding program. Copied; borrows what it
  * points to for the life of the host.
  */
 struct pawl_surroundings {
@@ -96,16 +109,19 @@ struct pawl_surroundings {
     int (*line)(void *ctx, struct pawl_str instance_id, struct pawl_str text);
     /* As in struct pawl_runtime_hooks; NULL: nobody does them here. */
     void (*task)(void *ctx, struct pawl_str instance_id, const struct pawl_json *task);
-    int (*call)(void *ctx, struct pawl_str instance_id, const struct pawl_json *call,
-                struct pawl_error *err);
+    /* Each record of a log, before its commit; work that failed; polled between activities: as in
+     * struct pawl_runtime_hooks. */
+    void (*step)(void *ctx, const struct pawl_trace *step);
+    void (*failed)(void *ctx, struct pawl_str instance_id, const struct pawl_error *why);
+    bool (*stop)(void *ctx);
     /* Adds to the engine what the program brings, after all that is built in; NULL: nothing. */
     int (*extend)(void *ctx, struct pawl_engine *engine, struct pawl_error *err);
-    /* The node is over for good (struct pawl_runtime_hooks); NULL: nobody is told. */
+    /* The node has ended for good (struct pawl_runtime_hooks); NULL: not reported. */
     void (*ended)(void *ctx);
     void *ctx;
-    /* All hooks of the runtime, with a ctx of their own, in place of those above; borrowed. NULL:
-     * those above. */
-    const struct pawl_runtime_hooks *hooks;
+    /* Types of activities that the program brings, and whose calls it performs. */
+    const struct pawl_activity_type *activities;
+    size_t activity_count;
     /* Whose time requests to other machines take; NULL: the host's own environment. */
     struct pawl_env *outside;
     /* A node for the time of a command: it gets a name of its own, not the configured one. */
@@ -130,6 +146,8 @@ const struct pawl_configuration *pawl__host_configuration(struct pawl_host *host
 void pawl__host_set_surroundings(struct pawl_host *host,
                                  const struct pawl_surroundings *surroundings);
 const struct pawl_surroundings *pawl__host_surroundings(struct pawl_host *host);
+/* What was counted of its store last (operations/statistics.h); any thread. */
+struct pawl_memo *pawl__host_counts(struct pawl_host *host);
 
 /* ---- composing --------------------------------------------------------------------------- */
 
@@ -166,8 +184,32 @@ PAWL_MUST_CHECK int pawl__host_start(struct pawl_host *host, struct pawl_error *
 /* Nothing when it is not started. */
 void pawl__host_stop(struct pawl_host *host);
 
-/* The outermost service of a slot; NULL: empty, or not built yet. Borrowed until the stop. */
+/*
+ * The outermost service of a slot; NULL: empty, or not built yet. Borrowed until the stop. Use the
+ * typed form below if the slot is known.
+ */
 void *pawl__host_get(struct pawl_host *host, enum pawl_slot slot);
+
+/* X(what it is called, type of the service, slot): the slots that others use. */
+#define PAWL_SERVICE_LIST(X)                                                                       \
+    X(store, struct pawl_store, STORE)                                                             \
+    X(engine, struct pawl_engine, ENGINE)                                                          \
+    X(lock_provider, struct pawl_lock_provider, LOCK_PROVIDER)                                     \
+    X(locks, struct pawl_locks, LOCK)                                                              \
+    X(http, struct pawl_http_executor, HTTP)                                                       \
+    X(runtime, struct pawl_workflow_runtime, RUNTIME)                                              \
+    X(queue_worker, struct pawl_queue_worker, QUEUE_WORKER)                                        \
+    X(refresher, struct pawl_refresher, REFRESHER)                                                 \
+    X(reloader, struct pawl_reloader, RELOADER)
+
+/* struct pawl_store *pawl__host_store(struct pawl_host *host), and so on. */
+#define PAWL_SERVICE_ACCESSOR(name, type, slot)                                                    \
+    static inline type *pawl__host_##name(struct pawl_host *host)                                  \
+    {                                                                                              \
+        return (type *)pawl__host_get(host, PAWL_SLOT_##slot);                                     \
+    }
+PAWL_SERVICE_LIST(PAWL_SERVICE_ACCESSOR)
+#undef PAWL_SERVICE_ACCESSOR
 
 /* ---- looking ----------------------------------------------------------------------------- */
 

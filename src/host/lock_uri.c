@@ -26,7 +26,7 @@ static int check_nothing(struct pawl_str rest, struct pawl_error *err)
 {
     return rest.len == 0
                ? PAWL_OK
-               : pawl__error_set(err, PAWL_EINVAL, "nothing stands behind 'memory:' in a lock URI");
+               : pawl__error_set(err, PAWL_EINVAL, "nothing may follow 'memory:' in a lock URI");
 }
 
 static int open_memory(struct pawl_env *env, struct pawl_str uri, struct pawl_str rest,
@@ -56,8 +56,9 @@ static int check_path(struct pawl_str rest, struct pawl_error *err)
                                "the lock URI has no path: write file:DIR, such as "
                                "file:/var/lib/pawl/locks, or sqlite:FILE");
     if (pawl__str_starts(path, pawl__str("//")))
-        return pawl__error_set(err, PAWL_EINVAL,
-                               "a path has no host: write file:DIR, such as file:/var/lib/pawl");
+        return pawl__error_set(
+            err, PAWL_EINVAL,
+            "a path cannot have a host: write file:DIR, such as file:/var/lib/pawl");
     return PAWL_OK;
 }
 
@@ -164,7 +165,7 @@ static int choose(struct pawl_str uri, const struct scheme **out, struct pawl_st
 
     if (pawl__uri_is_keywords(uri))
         return pawl__error_set(err, PAWL_EINVAL,
-                               "a lock service is named by a URI, not by NAME=VALUE words: write "
+                               "a lock service is given as a URI, not as NAME=VALUE words: write "
                                "postgres://user:password@host:port/database (and file:DIR for a "
                                "folder with '=' in its name)");
     *rest = name.len > 0 ? pawl__str_slice(uri, name.len + 1, SIZE_MAX) : uri;

@@ -15,8 +15,8 @@
  * postgres://…       advisory locks of a server's database
  * redis://…          keys of a server, or of the majority of several
  *
- * PAWL_EINVAL: no such kind, or what is behind the colon is not what it takes; else what opening
- * answers. `options` NULL: the usual.
+ * PAWL_EINVAL: no such kind, or the part after the colon is not valid; else the result of opening
+ * it. `options` NULL: the defaults.
  */
 PAWL_MUST_CHECK int pawl__lock_open_uri(struct pawl_env *env, struct pawl_str uri,
                                         const struct pawl_lock_provider_options *options,

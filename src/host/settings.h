@@ -25,47 +25,49 @@ enum pawl_setting_type {
     X(STORE, "store", URI, "sqlite:pawl.db", "PAWL_STORE", "store", 0, 0,                          \
       "Where instances are kept: memory:, sqlite:PATH or postgres://...")                          \
     X(STORE_CONNECTIONS, "store.connections", INT, "8", "PAWL_STORE_CONNECTIONS", NULL, 1, 1000,   \
-      "Connections to a store that is a server, at the most")                                      \
+      "Maximum connections to a store that is a server")                                           \
     X(STORE_TRACE, "store.trace", BOOL, "false", "PAWL_STORE_TRACE", NULL, 0, 0,                   \
       "Count the calls to the store and its round trips")                                          \
     X(FILE_MODE, "file.mode", CHOICE, "0600", "PAWL_FILE_MODE", NULL, 0, 0,                        \
-      "Of stores, backups and exports: 0600 0640 0660 0644 0664")                                  \
+      "Mode of stores, backups and exports: 0600 0640 0660 0644 0664")                             \
     X(LOCK, "lock", URI, "", "PAWL_LOCK", "lock", 0, 0,                                            \
       "Lock service: file:DIR, sqlite:FILE, ...; not set: the store's own")                        \
     X(LOCK_TTL, "lock.ttl", DURATION, "30s", "PAWL_LOCK_TTL", NULL, 100000000,                     \
-      INT64_C(86400000000000), "How long a lock holds without renewal; in a cluster: node.lease")  \
+      INT64_C(86400000000000), "How long a lock lasts without renewal; in a cluster: node.lease")  \
     X(LOCK_POLL_MAX, "lock.poll_max", DURATION, "800ms", "PAWL_LOCK_POLL_MAX", NULL, 1000000,      \
-      INT64_C(3600000000000), "Longest pause between two questions whether a lock is free")        \
+      INT64_C(3600000000000), "Longest pause between two polls of a lock")                         \
     X(LOCK_RETRIES, "lock.retries", INT, "3", "PAWL_LOCK_RETRIES", NULL, 0, 100,                   \
-      "How often a lock service that fails is asked again for a caller")                           \
+      "How often a caller retries a lock service that fails")                                      \
     X(LOCK_RETRY_DELAY, "lock.retry_delay", DURATION, "500ms", "PAWL_LOCK_RETRY_DELAY", NULL, 0,   \
-      INT64_C(60000000000), "Before the first of these; each further one waits twice as long")     \
+      INT64_C(60000000000), "Pause before the first retry; doubled each time")                     \
     X(LOCK_ACQUIRE_TIMEOUT, "lock.acquire_timeout", DURATION, "10s", "PAWL_LOCK_ACQUIRE_TIMEOUT",  \
       NULL, 1000000, INT64_C(3600000000000), "How long a caller waits for an instance's lock")     \
     X(LOCK_TRY_WAIT, "lock.try_wait", DURATION, "50ms", "PAWL_LOCK_TRY_WAIT", NULL, 0,             \
-      INT64_C(10000000000), "How long a worker does, before it does something else")               \
+      INT64_C(10000000000), "How long a worker waits for it before it does something else")        \
     X(LOCK_PATIENCE, "lock.patience", DURATION, "0s", "PAWL_LOCK_PATIENCE", NULL, 0,               \
-      INT64_C(3600000000000), "How long a lock that is refused counts; 0s: node.lease")            \
+      INT64_C(3600000000000), "How long a refused lock is respected; 0s: node.lease")              \
     X(LOCK_ALLOW_LOCAL, "lock.allow_local", BOOL, "false", "PAWL_LOCK_ALLOW_LOCAL", NULL, 0, 0,    \
-      "Allow locks that do not reach all nodes of the store")                                      \
+      "Allow locks that not all nodes of the store see")                                           \
     X(LOCK_SHARED, "lock.shared", BOOL, "false", "PAWL_LOCK_SHARED", NULL, 0, 0,                   \
       "Lock files are shared by all users who may write to their folder")                          \
     X(QUEUE_PARTITIONS, "queue.partitions", INT, "1", "PAWL_QUEUE_PARTITIONS", NULL, 1, 1024,      \
-      "Parts of the work that nodes look through at the same time")                                \
+      "Parts of the work that nodes query at the same time")                                       \
     X(DISTRIBUTED, "distributed", BOOL, "false", "PAWL_DISTRIBUTED", "distributed", 0, 0,          \
       "Several nodes share the store")                                                             \
     X(NODE_ID, "node.id", TEXT, "", "PAWL_NODE_ID", NULL, 0, 0,                                    \
-      "Name of this node, kept over restarts; not set: a new one")                                 \
+      "Name of this node, the same after restarts; not set: a new one")                            \
     X(NODE_LEASE, "node.lease", DURATION, "10s", "PAWL_NODE_LEASE", NULL, 1000000000,              \
-      INT64_C(3600000000000), "How long a node's claims hold without renewal")                     \
+      INT64_C(3600000000000), "How long a node's claims last without renewal")                     \
     X(LOG_LEVEL, "log.level", CHOICE, "warn", "PAWL_LOG_LEVEL", "log-level", 0, 0,                 \
       "Log lines to write: off, error, warn, info, debug, trace")                                  \
     X(LOG_FORMAT, "log.format", CHOICE, "text", "PAWL_LOG_FORMAT", "log-format", 0, 0,             \
       "Log lines as text or json")                                                                 \
-    X(WORKERS, "workers", INT, "0", "PAWL_WORKERS", NULL, 0, 1024,                                 \
+    X(WORKERS, "workers", INT, "0", "PAWL_WORKERS", NULL, 0, 256,                                  \
       "Instances that run at a time; 0: one per core")                                             \
+    X(SERVER_LISTEN, "server.listen", TEXT, "127.0.0.1:5001", "PAWL_SERVER_LISTEN", "listen", 0,   \
+      0, "Where 'pawl serve' listens: HOST:PORT, unix:PATH")                                       \
     X(COMMIT_BATCH, "commit.batch", INT, "128", "PAWL_COMMIT_BATCH", NULL, 1, 256,                 \
-      "Commits that go to the store together, at the most")                                        \
+      "Maximum commits that go to the store together")                                             \
     X(DRAIN_DEADLINE, "drain.deadline", DURATION, "30s", "PAWL_DRAIN_DEADLINE", NULL, 0,           \
       INT64_C(86400000000000), "How long a node that stops waits for what it is running")          \
     X(STEP_DEADLINE, "step.deadline", DURATION, "5m", "PAWL_STEP_DEADLINE", NULL,                  \
@@ -74,22 +76,24 @@ enum pawl_setting_type {
     X(DEFINITIONS_FOLDER, "definitions.folder", TEXT, "", "PAWL_DEFINITIONS_FOLDER", NULL, 0, 0,   \
       "Folder whose *.json a worker loads when it starts")                                         \
     X(RETENTION_FINISHED, "retention.finished", DURATION, "0s", "PAWL_RETENTION_FINISHED", NULL,   \
-      0, INT64_C(3153600000000000000), "How long instances that finished are kept; 0s: for ever")  \
+      0, INT64_C(3153600000000000000), "How long finished instances are kept; 0s: for ever")       \
     X(RETENTION_CANCELLED, "retention.cancelled", DURATION, "0s", "PAWL_RETENTION_CANCELLED",      \
-      NULL, 0, INT64_C(3153600000000000000), "The same of those that were cancelled")              \
+      NULL, 0, INT64_C(3153600000000000000), "The same for cancelled instances")                   \
     X(RETENTION_FAULTED, "retention.faulted", DURATION, "0s", "PAWL_RETENTION_FAULTED", NULL, 0,   \
-      INT64_C(3153600000000000000), "The same of those that faulted")                              \
+      INT64_C(3153600000000000000), "The same for faulted instances")                              \
     X(RETENTION_DEAD_LETTERS, "retention.dead_letters", DURATION, "7d",                            \
       "PAWL_RETENTION_DEAD_LETTERS", NULL, 0, INT64_C(3153600000000000000),                        \
       "How long dead letters are kept; 0s: for ever")                                              \
+    X(RETENTION_AUDIT, "retention.audit", DURATION, "0s", "PAWL_RETENTION_AUDIT", NULL, 0,         \
+      INT64_C(3153600000000000000), "How long records of operators' changes are kept; 0s: ever")   \
     X(STIMULUS_TTL, "stimulus.ttl", DURATION, "10m", "PAWL_STIMULUS_TTL", NULL, 1000000000,        \
       INT64_C(3153600000000000000), "How long an event that nothing waits for yet is kept")        \
     X(JOURNAL_MAX_RECORDS, "journal.max_records", INT, "100000", "PAWL_JOURNAL_MAX_RECORDS", NULL, \
-      1, INT64_C(1000000000), "Log records of one instance that are kept; the oldest go first")    \
+      1, INT64_C(1000000000), "Maximum log records of one instance; the oldest are deleted first") \
     X(ENGINE_YIELD_AFTER, "engine.yield_after", INT, "10000", "PAWL_ENGINE_YIELD_AFTER", NULL, 1,  \
       INT64_C(1000000000), "Activities after which an instance lets others run")                   \
     X(ENGINE_MEMORY, "engine.memory", SIZE, "256M", "PAWL_ENGINE_MEMORY", NULL, 1 << 20,           \
-      INT64_C(1) << 40, "Memory of one burst, at the most")                                        \
+      INT64_C(1) << 40, "Maximum memory of one burst")                                             \
     X(TIMER_INTERVAL_MIN, "timer.interval.min", DURATION, "1s", "PAWL_TIMER_INTERVAL_MIN", NULL,   \
       1000000, INT64_C(86400000000000), "Shortest time between two starts by one timer")           \
     X(SCRIPT_FUEL, "script.fuel", INT, "8000", "PAWL_SCRIPT_FUEL", NULL, 1, INT64_C(4000000000),   \
@@ -105,7 +109,7 @@ enum pawl_setting_type {
     X(HTTP_RESPONSE_MAX, "http.response_max", SIZE, "16M", "PAWL_HTTP_RESPONSE_MAX", NULL, 1,      \
       INT64_C(1) << 30, "Largest response to a workflow's request, in bytes")                      \
     X(HTTP_DENY, "http.deny", TEXT, "", "PAWL_HTTP_DENY", NULL, 0, 0,                              \
-      "Where requests may not go: loopback private 192.0.2.0/24; added up")
+      "Refused addresses: loopback private 192.0.2.0/24; sources add up")
 
 enum pawl_setting_id {
 #define PAWL_SETTING_ENUM(id, name, type, fallback, variable, option, min, max, help)              \

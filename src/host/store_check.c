@@ -97,6 +97,7 @@ static int see_instance(struct check *check, const struct pawl_instance_row *row
 {
     struct pawl_str id = pawl__arena_str(&check->arena, row->id);
     struct facts *facts = pawl__arena_alloc_zeroed(&check->arena, sizeof *facts);
+    int status;
 
     if (!id.ptr || !facts)
         return no_memory(check);
@@ -112,13 +113,21 @@ static int see_instance(struct check *check, const struct pawl_instance_row *row
     if (!pawl__runtime_is_state_sound(row))
         finding(check,
                 "the state of instance %.*s is damaged: what is stored is not what was written; "
-                "'pawl rm' removes it",
+                "'pawl rm' deletes it",
                 PAWL_STR_ARG(id));
+    status = pawl__runtime_check_counts(check->arena.alloc, row);
+    if (status == PAWL_ECORRUPT)
+        finding(check,
+                "the counts of instance %.*s are damaged: its next step resets them; 'pawl rm' "
+                "deletes one that has ended",
+                PAWL_STR_ARG(id));
+    else if (status != PAWL_OK)
+        return status;
     if (row->owner < 0)
         finding(check, "instance %.*s has owner %jd", PAWL_STR_ARG(id), (intmax_t)row->owner);
     if (row->retry_us == PAWL_TIME_NEVER)
         finding(check,
-                "instance %.*s is set aside: %.*s; 'pawl why' says what waits for it, 'pawl retry' "
+                "instance %.*s is set aside: %.*s; 'pawl why' shows its waiting work, 'pawl retry' "
                 "runs it again",
                 PAWL_STR_ARG(id), PAWL_STR_ARG(row->trouble));
     if (row->owner > check->owner_max) {
@@ -149,15 +158,27 @@ static int see_work(struct check *check, const struct pawl_work_row *row)
         finding(check, "work %.*s has part %jd", PAWL_STR_ARG(row->id), (intmax_t)row->part);
     if (row->instance_id.len == 0)
         return PAWL_OK;
+    /* An event may be kept for an instance that is still to be started; it expires. */
+    if (row->due_us == PAWL_TIME_NEVER && row->expires_us != PAWL_TIME_NEVER)
+        return PAWL_OK;
     return see_reference(check, PAWL_TABLE_WORK, row->id, row->instance_id);
 }
 
 static int see_journal(struct check *check, const struct pawl_journal_row *row)
 {
     struct pawl_str id = pawl__arena_str(&check->arena, row->instance_id);
+    int status;
 
     if (!id.ptr)
         return no_memory(check);
+    status = row->count < 0 ? PAWL_OK : pawl__runtime_check_page(check->arena.alloc, row);
+    if (status == PAWL_ECORRUPT)
+        finding(check,
+                "the journal of instance %.*s is damaged: its row %jd has not the %jd records that "
+                "were written; what it did before and after that can be read",
+                PAWL_STR_ARG(id), (intmax_t)row->first_sequence, (intmax_t)row->count);
+    else if (status != PAWL_OK)
+        return status;
     if (check->span_count == check->span_cap) {
         size_t cap = check->span_cap ? check->span_cap * 2 : 1024;
         struct span *grown = pawl__arena_alloc_array(&check->arena, cap, sizeof *grown);
@@ -239,6 +260,21 @@ static void see_stamp(struct check *check, const struct pawl_stamp_row *row)
         check->incarnation_max = row->value;
 }
 
+/* A row of a table that came later: if it is an instance's own, the instance must be there. */
+static int see_owned(struct check *check, enum pawl_table table, const void *row)
+{
+    const struct pawl_table_info *info = pawl_table_info(table);
+    struct pawl_str instance_id, id;
+
+    if (!info->goes_with_instance)
+        return PAWL_OK;
+    memcpy(&instance_id,
+           (const char *)row + info->columns[pawl_table_column(table, "instance_id")].offset,
+           sizeof instance_id);
+    memcpy(&id, (const char *)row + info->columns[0].offset, sizeof id);
+    return instance_id.len > 0 ? see_reference(check, table, id, instance_id) : PAWL_OK;
+}
+
 static int see(struct check *check, enum pawl_table table, const void *row)
 {
     const struct pawl_bookmark_row *bookmark = row;
@@ -271,6 +307,19 @@ static int see(struct check *check, enum pawl_table table, const void *row)
     case PAWL_TABLE_DEAD_LETTERS:
     case PAWL_TABLE_COUNT:
         break;
+    case PAWL_TABLE_ROUTES:
+    case PAWL_TABLE_REPLIES:
+    case PAWL_TABLE_TASKS:
+    case PAWL_TABLE_PLANS:
+    case PAWL_TABLE_JOBS:
+    case PAWL_TABLE_CONSUMERS:
+    case PAWL_TABLE_INCIDENTS:
+    case PAWL_TABLE_HISTORY:
+    case PAWL_TABLE_AUDIT:
+    case PAWL_TABLE_DOCUMENTS:
+    case PAWL_TABLE_STATISTICS:
+    case PAWL_TABLE_EXECUTIONS:
+        return see_owned(check, table, row);
     }
     return PAWL_OK;
 }
@@ -283,7 +332,7 @@ static int visit_row(void *ctx, enum pawl_table table, const void *row, struct p
     check->rows++;
     if (status == PAWL_ELIMIT)
         return pawl__error_set(err, status,
-                               "the store is too large to be checked: %zu GB would "
+                               "the store is too large to check: %zu GB would "
                                "have to be kept in memory",
                                PAWL_STORE_CHECK_BYTES_MAX >> 30);
     return status == PAWL_OK ? PAWL_OK : pawl__error_code(err, status);
@@ -293,14 +342,23 @@ static int visit_row(void *ctx, enum pawl_table table, const void *row, struct p
 
 static void compare_references(struct check *check)
 {
+    static const char *const words[PAWL_TABLE_COUNT] = {
+        [PAWL_TABLE_BOOKMARKS] = "bookmark",
+        [PAWL_TABLE_WORK] = "work",
+        [PAWL_TABLE_RESERVATIONS] = "reservation",
+        [PAWL_TABLE_ROUTES] = "route",
+        [PAWL_TABLE_TASKS] = "task",
+        [PAWL_TABLE_INCIDENTS] = "incident of",
+        [PAWL_TABLE_HISTORY] = "history of",
+        [PAWL_TABLE_EXECUTIONS] = "execution",
+    };
+
     for (const struct reference *r = check->references; r; r = r->next) {
         const struct facts *facts = pawl__map_get(&check->instances, r->instance_id);
-        const char *what = r->table == PAWL_TABLE_BOOKMARKS ? "bookmark"
-                           : r->table == PAWL_TABLE_WORK    ? "work"
-                                                            : "reservation";
+        const char *what = words[r->table];
 
         if (!facts)
-            finding(check, "%s %.*s belongs to instance %.*s, which is not there", what,
+            finding(check, "%s %.*s belongs to instance %.*s, which does not exist", what,
                     PAWL_STR_ARG(r->id), PAWL_STR_ARG(r->instance_id));
         else if (facts->is_final && r->table == PAWL_TABLE_BOOKMARKS)
             finding(check, "bookmark %.*s belongs to instance %.*s, which is finished",
@@ -331,7 +389,7 @@ static void compare_journals(struct check *check)
         if (last && !pawl__str_equal(last->instance_id, span->instance_id))
             last = NULL;
         if (!last && !pawl__map_has(&check->instances, span->instance_id))
-            finding(check, "the journal has records of instance %.*s, which is not there",
+            finding(check, "the journal has records of instance %.*s, which does not exist",
                     PAWL_STR_ARG(span->instance_id));
         if (last && last->count > 0 && span->first - last->first < last->count)
             finding(check,

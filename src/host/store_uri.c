@@ -21,7 +21,7 @@ static int check_memory(struct pawl_str rest, struct pawl_error *err)
 {
     if (rest.len > 0)
         return pawl__error_set(err, PAWL_EINVAL,
-                               "nothing stands behind 'memory:' in a store's "
+                               "nothing may follow 'memory:' in a store's "
                                "URI");
     return PAWL_OK;
 }
@@ -54,7 +54,8 @@ static int check_sqlite(struct pawl_str rest, struct pawl_error *err)
                                "sqlite:pawl.db");
     if (pawl__str_starts(path, pawl__str("//")))
         return pawl__error_set(
-            err, PAWL_EINVAL, "a file has no host: write sqlite:PATH, such as sqlite:/var/pawl.db");
+            err, PAWL_EINVAL,
+            "a file cannot have a host: write sqlite:PATH, such as sqlite:/var/pawl.db");
     return PAWL_OK;
 }
 
@@ -102,7 +103,7 @@ static int choose(struct pawl_str uri, const struct scheme **out, struct pawl_st
 
     if (pawl__uri_is_keywords(uri))
         return pawl__error_set(err, PAWL_EINVAL,
-                               "the store is named by a URI, not by NAME=VALUE words: write "
+                               "the store is given as a URI, not as NAME=VALUE words: write "
                                "postgres://user:password@host:port/database (and sqlite:PATH for a "
                                "file with '=' in its name)");
     *rest = name.len > 0 ? pawl__str_slice(uri, name.len + 1, SIZE_MAX) : uri;

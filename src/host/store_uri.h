@@ -13,7 +13,7 @@
 
 /*
  * Opens it. `options` NULL: nothing is created, and as many connections as usual. PAWL_EINVAL: the
- * URI is of no known form, or lacks something; what the backends' own open() answers. A message has
+ * URI has an unknown form, or lacks something; or the result of the backend's open(). A message has
  * no password in it.
  */
 PAWL_MUST_CHECK int pawl__host_open_store(struct pawl_env *env, struct pawl_str uri,
@@ -24,7 +24,7 @@ PAWL_MUST_CHECK int pawl__host_open_store(struct pawl_env *env, struct pawl_str 
 PAWL_MUST_CHECK int pawl__host_store_backend(struct pawl_str uri, const char **out,
                                              struct pawl_error *err);
 
-/* The file of a store that is one; "": it is none. Borrowed from `uri`. */
+/* The file of a SQLite store; "" for other stores. Borrowed from `uri`. */
 struct pawl_str pawl__host_store_path(struct pawl_str uri);
 
 #endif

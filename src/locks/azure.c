@@ -69,11 +69,12 @@ static int choose_lease(struct azure_locks *locks, const struct pawl_lock_provid
     if (ttl_ms == 0)
         ttl_ms = options && options->ttl_ms ? options->ttl_ms : PAWL_LOCK_TTL_MS_DEFAULT;
     if (ttl_ms < PAWL_AZURE_LEASE_MS_MIN || ttl_ms > PAWL_AZURE_LEASE_MS_MAX || ttl_ms % 1000 != 0)
-        return pawl__error_set(err, PAWL_EINVAL,
-                               "a lease of Azure Storage lasts 15 to 60 whole seconds, not %" PRId64
-                               " ms; give the lock's URI a ?lease=SECONDS (for ever is refused: a "
-                               "holder that dies would keep it)",
-                               ttl_ms);
+        return pawl__error_set(
+            err, PAWL_EINVAL,
+            "a lease of Azure Storage lasts 15 to 60 whole seconds, not %" PRId64
+            " ms; add ?lease=SECONDS to the lock's URI (an infinite lease is refused: a "
+            "holder that dies would keep it)",
+            ttl_ms);
     locks->ttl_ms = ttl_ms;
     return PAWL_OK;
 }

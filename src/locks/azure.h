@@ -8,7 +8,7 @@
  *     azure:///CONTAINER?connection=…            all the rest from a connection string
  *
  *     key=BASE64           the account's key; or
- *     sv=…&sig=…, sas=…    a shared access signature, as it stands in its URL, or encoded once more
+ *     sv=…&sig=…, sas=…    a shared access signature, as in its URL, or encoded once more
  *     connection=…         a connection string
  *     lease=SECONDS        15 to 60
  *     create=on|off        make the container when it is missing; off
@@ -21,7 +21,7 @@
  *
  * A lock is a blob with a lease whose id is the owner's GUID, so that an attempt that is repeated
  * finds its own lease. The blob is made if it is missing and stays, with the last token and its
- * owner in its metadata. There is no waiting at the server: whoever is refused asks again.
+ * owner in its metadata. The server cannot wait: a refused caller polls.
  *
  * Not run on Microsoft's service by our own tests: see docs/locks.md.
  */

@@ -5,7 +5,7 @@
  */
 #include "base/base64.h"
 #include "base/error.h"
-#include "base/hmac.h"
+#include "base/hash/hmac.h"
 #include "locks/azure_private.h"
 
 #include <stdio.h>
@@ -14,7 +14,7 @@
 /* Of a request's path and headers; a path has 9 KB at the most, and metadata of others 8. */
 #define KEPT_MAX ((size_t)20 << 10)
 #define BODY_MAX ((size_t)4 << 20)
-/* Clocks that differ by more are told; the service refuses at 15 minutes. */
+/* A larger clock difference is reported; the service refuses at 15 minutes. */
 #define SKEW_S 300
 #define NS_PER_S INT64_C(1000000000)
 
@@ -120,7 +120,7 @@ static void note_meta(struct azure_call *call, const struct pawl_http_header *he
     pawl__buf_byte(&call->meta, 0);
 }
 
-static void note(void *ctx, const struct pawl_http_answer *answer)
+static void note_response(void *ctx, const struct pawl_http_answer *answer)
 {
     struct azure_call *call = ctx;
     struct azure_locks *locks = call->locks;
@@ -195,9 +195,9 @@ static int submit(struct azure_call *call, struct pawl_error *err)
                      *request->query || *place->sas ? "?" : "", request->query,
                      *request->query && *place->sas ? "&" : "", place->sas);
     http.url = pawl__buf_peek(&url);
-    status = url.status != PAWL_OK
-                 ? pawl__error_code(err, url.status)
-                 : pawl_http_submit(call->locks->http, &http, note, call, &call->ticket, err);
+    status = url.status != PAWL_OK ? pawl__error_code(err, url.status)
+                                   : pawl_http_submit(call->locks->http, &http, note_response, call,
+                                                      &call->ticket, err);
     pawl__buf_release(&url);
     return status;
 }
@@ -233,7 +233,7 @@ static int transport_error(const struct azure_call *call, bool late, struct pawl
 
     if (late)
         return pawl__error_set(err, call->sent ? PAWL_EUNKNOWN : PAWL_ETIMEDOUT,
-                               "Azure Storage at %s: no answer in time", call->locks->place.origin);
+                               "Azure Storage at %s: no reply in time", call->locks->place.origin);
     if (!call->sent && (mentions(what, "certificate") || mentions(what, "SSL")))
         return pawl__error_set(
             err, PAWL_EPERM,
@@ -317,8 +317,8 @@ int pawl__azure_refusal(const struct azure_call *call, const char *what, struct 
     if (strcmp(call->code, "ContainerNotFound") == 0)
         return pawl__error_set(
             err, code,
-            "Azure Storage has no container '%s' in the account '%s': make it, or "
-            "let it be made with ?create=on",
+            "Azure Storage has no container '%s' in the account '%s': create it, or "
+            "have it created with ?create=on",
             place->container, place->account);
     return pawl__error_set(
         err, code, "Azure Storage at %s, %s: HTTP %d %s%s%s%s", place->origin, what, call->http,

@@ -3,8 +3,8 @@
  * Taking, renewing and giving back leases; see azure.h.
  *
  *     acquire -> 201 held
- *             -> 409 somebody else's
- *             -> 404 no blob: make it, once more; no container: make it if told to, once more
+ *             -> 409 held by another
+ *             -> 404 no blob: create it, retry; no container: create it if allowed, retry
  *
  * The lease id is the owner's, so asking twice is the same as asking once.
  */
@@ -16,7 +16,7 @@
 #include <stdio.h>
 
 #define US_PER_S 1000000
-/* To give back what is of no use. */
+/* To release a useless lease. */
 #define AMENDS_NS INT64_C(5000000000)
 
 static struct azure_locks *locks_of(struct pawl_lock_provider *provider)
@@ -63,10 +63,10 @@ static int make_blob(struct azure_locks *locks, const struct pawl_lock_grant *gr
         pawl__azure_call_header(&call, "If-None-Match", "*");
         status = pawl__azure_call(&call, deadline_ns, err);
     }
-    /* 409 and 412: somebody was faster, and may have leased it already. */
+    /* 409 and 412: another process created it first, and may have leased it. */
     if (status == PAWL_OK && call.http != 201 && call.http != 412 &&
         !(call.http == 409 && strcmp(call.code, "BlobAlreadyExists") == 0))
-        status = pawl__azure_refusal(&call, "making a blob", err);
+        status = pawl__azure_refusal(&call, "creating a blob", err);
     pawl__azure_call_release(&call);
     return status == PAWL_EUNKNOWN ? PAWL_EUNAVAILABLE : status;
 }
@@ -82,7 +82,7 @@ static int make_container(struct azure_locks *locks, int64_t deadline_ns, struct
         status = pawl__azure_call(&call, deadline_ns, err);
     if (status == PAWL_OK && call.http != 201 &&
         !(call.http == 409 && strcmp(call.code, "ContainerAlreadyExists") == 0))
-        status = pawl__azure_refusal(&call, "making the container", err);
+        status = pawl__azure_refusal(&call, "creating the container", err);
     pawl__azure_call_release(&call);
     return status == PAWL_EUNKNOWN ? PAWL_EUNAVAILABLE : status;
 }
@@ -135,7 +135,7 @@ static int acquire_made(struct azure_locks *locks, struct pawl_lock_grant *grant
     status = make_blob(locks, grant, deadline_ns, err);
     if (status == PAWL_OK)
         status = acquire(locks, grant, deadline_ns, &missing, err);
-    /* Made and gone again: somebody else is at it, who deletes what they release. */
+    /* Created and gone again: another process uses it that deletes blobs on release. */
     return missing == MISSING_BLOB && status == PAWL_ENOTFOUND ? PAWL_EBUSY : status;
 }
 
@@ -193,8 +193,8 @@ static int write_token(struct azure_locks *locks, const struct pawl_lock_grant *
 
 /*
  * Under the lease: the counter in the metadata and one more. A blob that has none begins at the
- * service's time in microseconds, so that one which was deleted and made again goes on above what
- * it gave before.
+ * service's time in microseconds, so that one which was deleted and created again continues above
+ * what it gave before.
  */
 static int take_token(struct azure_locks *locks, struct pawl_lock_grant *grant, int64_t deadline_ns,
                       struct pawl_error *err)
@@ -224,8 +224,8 @@ static int take_token(struct azure_locks *locks, struct pawl_lock_grant *grant, 
 /* ---- operations --------------------------------------------------------------------------- */
 
 /* PAWL_OK or PAWL_ENOTFOUND: not held now. */
-static int give_back(struct azure_locks *locks, const struct pawl_lock_grant *grant,
-                     int64_t deadline_ns, struct pawl_error *err)
+static int release_lease(struct azure_locks *locks, const struct pawl_lock_grant *grant,
+                         int64_t deadline_ns, struct pawl_error *err)
 {
     struct azure_call call;
     int status = prepare_lease(&call, locks, grant, "release", "x-ms-lease-id", err);
@@ -236,7 +236,7 @@ static int give_back(struct azure_locks *locks, const struct pawl_lock_grant *gr
         bool gone = call.http == 404 || (call.http == 409 && pawl__azure_is_lease_code(&call)) ||
                     (call.http == 412 && pawl__azure_is_lease_code(&call));
 
-        status = gone ? pawl__error_set(err, PAWL_ENOTFOUND, "the lease was not held any more (%s)",
+        status = gone ? pawl__error_set(err, PAWL_ENOTFOUND, "the lease was no longer held (%s)",
                                         call.code)
                       : pawl__azure_refusal(&call, "releasing a lease", err);
     }
@@ -258,11 +258,11 @@ int pawl__azure_try_op(struct pawl_lock_provider *provider, struct pawl_lock_gra
     now_ns = pawl_env_monotonic_ns(locks->env);
     if (status == PAWL_OK && now_ns >= grant->valid_until_ns)
         status = pawl__error_set(err, PAWL_EUNAVAILABLE,
-                                 "Azure Storage: the lease was granted too late to be of use");
+                                 "Azure Storage: the lease was granted too late to be useful");
     if (status == PAWL_OK)
         return PAWL_OK;
-    /* Not to be used: given back, or at the worst it ends by itself. */
-    if (give_back(locks, grant, now_ns + AMENDS_NS, NULL) == PAWL_EUNKNOWN)
+    /* Not to be used: it is released, or at worst expires. */
+    if (release_lease(locks, grant, now_ns + AMENDS_NS, NULL) == PAWL_EUNKNOWN)
         return PAWL_EUNKNOWN;
     return status == PAWL_EUNKNOWN ? PAWL_EUNAVAILABLE : status;
 }
@@ -308,7 +308,7 @@ int pawl__azure_renew_op(struct pawl_lock_provider *provider, struct pawl_lock_g
 int pawl__azure_release_op(struct pawl_lock_provider *provider, struct pawl_lock_grant *grant,
                            int64_t deadline_ns, struct pawl_error *err)
 {
-    int status = give_back(locks_of(provider), grant, deadline_ns, err);
+    int status = release_lease(locks_of(provider), grant, deadline_ns, err);
 
     return status == PAWL_EUNKNOWN ? PAWL_EUNAVAILABLE : status;
 }

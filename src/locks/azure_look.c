@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Who holds a lock, as far as Azure tells; see azure.h. */
+/* Who holds a lock, as far as Azure reports it; see azure.h. */
 #include "base/error.h"
 #include "locks/azure_private.h"
 
@@ -40,8 +40,9 @@ int pawl__azure_status_op(struct pawl_lock_provider *provider, struct pawl_lock_
 }
 
 /* Of a blob; a lease id lets it succeed only for that lease. */
-static int look(struct azure_call *call, struct azure_locks *locks, const struct pawl_str *name,
-                const char *lease_id, int64_t deadline_ns, struct pawl_error *err)
+static int read_blob(struct azure_call *call, struct azure_locks *locks,
+                     const struct pawl_str *name, const char *lease_id, int64_t deadline_ns,
+                     struct pawl_error *err)
 {
     int status;
 
@@ -74,7 +75,7 @@ static int find_holder(struct azure_locks *locks, const struct pawl_str *name, c
 
     if (!holder || pawl__azure_guid(holder, guid, NULL) != PAWL_OK)
         return PAWL_OK;
-    status = look(&call, locks, name, guid, deadline_ns, err);
+    status = read_blob(&call, locks, name, guid, deadline_ns, err);
     if (status == PAWL_OK && call.http == 200)
         (void)snprintf(out->owner, sizeof out->owner, "%s", holder);
     pawl__azure_call_release(&call);
@@ -93,7 +94,7 @@ int pawl__azure_inspect_op(struct pawl_lock_provider *provider, struct pawl_str 
     status = provider->ops->map(provider, name, out->key, sizeof out->key, err);
     if (status != PAWL_OK)
         return status;
-    status = look(&call, locks, &name, NULL, deadline_ns, err);
+    status = read_blob(&call, locks, &name, NULL, deadline_ns, err);
     if (status == PAWL_OK && call.http == 404 && strcmp(call.code, "ContainerNotFound") != 0) {
         pawl__azure_call_release(&call);
         return PAWL_OK;

@@ -45,7 +45,7 @@ PAWL_MUST_CHECK int pawl__azure_place_read(struct pawl_str uri,
 /* "Mon, 16 Nov 2026 10:00:00 GMT" with its NUL. */
 #define AZURE_DATE_SIZE 30
 void pawl__azure_date_format(int64_t wall_ns, char out[AZURE_DATE_SIZE]);
-/* Of a header "Date"; false: it is none. Seconds since 1970. */
+/* Reads a header "Date" as seconds since 1970; false: it is not a date. */
 bool pawl__azure_date_parse(struct pawl_str text, int64_t *out_s);
 
 struct azure_request {
@@ -102,7 +102,7 @@ struct azure_call {
     int64_t sent_ns; /* before it was */
     bool begun;
 
-    bool done; /* the rest is written, and the executor has let go of it */
+    bool done; /* the rest is written, and the executor no longer uses it */
     int http;  /* the status; 0: no answer */
     bool sent;
     struct pawl_error error; /* of no answer */
@@ -134,7 +134,7 @@ PAWL_MUST_CHECK int pawl__azure_call_wait(struct azure_call *call, int64_t deadl
 PAWL_MUST_CHECK int pawl__azure_call(struct azure_call *call, int64_t deadline_ns,
                                      struct pawl_error *err);
 
-/* An answer that no caller expects, as an error. */
+/* An unexpected response, as an error. */
 int pawl__azure_refusal(const struct azure_call *call, const char *what, struct pawl_error *err);
 /* The metadata of this name; NULL: none. */
 const char *pawl__azure_meta(const struct azure_call *call, const char *name);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What Azure's SharedKey signs, and dates as HTTP writes them. */
-#include "base/datetime.h"
 #include "base/hex.h"
+#include "base/time/datetime.h"
 #include "locks/azure_private.h"
 
 #include <stdio.h>

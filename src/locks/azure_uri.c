@@ -48,8 +48,9 @@ static int set_sas(struct reading *r, struct pawl_str text)
     for (size_t i = 0; i < text.len; i++)
         if ((unsigned char)text.ptr[i] <= ' ' || (unsigned char)text.ptr[i] > '~' ||
             text.ptr[i] == '#')
-            return pawl__error_set(r->err, PAWL_EINVAL,
-                                   "the shared access signature has characters that no URL has");
+            return pawl__error_set(
+                r->err, PAWL_EINVAL,
+                "the shared access signature has characters that are not allowed in a URL");
     r->place->sas = pawl__arena_str(r->arena, text).ptr;
     return r->place->sas ? PAWL_OK : no_memory(r);
 }
@@ -70,7 +71,7 @@ static bool is_sas_name(struct pawl_str name)
     return false;
 }
 
-/* As they stand, so that nothing has to be encoded again. */
+/* Unchanged, so that nothing has to be encoded again. */
 static int take_sas(struct reading *r, struct pawl_str uri, struct pawl_locator *locator)
 {
     size_t question = pawl__str_find(uri, '?', 0), at = question + 1;
@@ -130,8 +131,9 @@ static int set_endpoint(struct reading *r, struct pawl_str url)
     size_t host = plain ? 7 : 8, slash;
 
     if (!plain && !pawl__str_starts(url, pawl__str("https://")))
-        return pawl__error_set(r->err, PAWL_EINVAL,
-                               "the BlobEndpoint of the connection string is no http or https URL");
+        return pawl__error_set(
+            r->err, PAWL_EINVAL,
+            "the BlobEndpoint of the connection string is not an http or https URL");
     while (url.len > host && url.ptr[url.len - 1] == '/')
         url.len--;
     slash = pawl__str_find(url, '/', host);
@@ -229,7 +231,7 @@ static int check_word(struct reading *r, const char *text, const char *what)
         if (!(*c >= 'a' && *c <= 'z') && !(*c >= 'A' && *c <= 'Z') && !(*c >= '0' && *c <= '9') &&
             *c != '-' && *c != '$' && *c != '_')
             return pawl__error_set(r->err, PAWL_EINVAL,
-                                   "'%.60s' in the lock's URI is no %s of Azure", text, what);
+                                   "'%.60s' in the lock's URI is not a valid Azure %s", text, what);
     if (!*text)
         return pawl__error_set(r->err, PAWL_EINVAL,
                                "the lock's URI has no %s: write azure://ACCOUNT/CONTAINER", what);

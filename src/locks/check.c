@@ -149,7 +149,7 @@ void pawl__lock_check_run(const struct pawl_lock_check *check, size_t number,
     if (status != PAWL_OK)
         (void)pawl__lock_check_is(&c, "opening the service", status, PAWL_OK);
     else if ((c.caps & row->needs) != row->needs)
-        pawl__lock_check_skip(&c, "this kind of service has no such thing");
+        pawl__lock_check_skip(&c, "not supported by this kind of service");
     else
         row->run(&c);
     pawl__locks_free(c.a);

@@ -2,11 +2,13 @@
 /*
  * What every lock provider must do, as cases that run against a real service: `pawl lock check URI`
  * runs them for an operator, tests/contract for us. They use names that begin with a random word,
- * leave nothing behind, and need nothing but the interface; who is to contend is opened by the
+ * leave nothing behind, and need nothing but the interface; the contenders are opened by the
  * caller. No case judges by how long something took; figures are reported.
  */
 #ifndef PAWL_LOCKS_CHECK_H
 #define PAWL_LOCKS_CHECK_H
+
+#include "locks/check_result.h"
 
 #include <pawl/ext/lock.h>
 
@@ -18,17 +20,6 @@ struct pawl_lock_check {
     void *ctx;
     uint32_t workers; /* threads in the crowd; 0: 16 */
     uint32_t rounds;  /* of what is done often; 0: 200 */
-};
-
-enum pawl_lock_check_outcome {
-    PAWL_LOCK_CHECK_OK,
-    PAWL_LOCK_CHECK_FAILED,
-    PAWL_LOCK_CHECK_SKIPPED, /* the provider does not have what it is about; `detail` says so */
-};
-
-struct pawl_lock_check_result {
-    enum pawl_lock_check_outcome outcome;
-    char detail[512]; /* why it failed or was skipped, or a figure; "": nothing to say */
 };
 
 size_t pawl__lock_check_count(void);

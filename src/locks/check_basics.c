@@ -21,8 +21,8 @@ static bool try_is(struct pawl_lock_check_case *c, struct pawl_locks *locks, str
                                expected);
 }
 
-static bool give_is(struct pawl_lock_check_case *c, struct pawl_locks *locks, struct pawl_lock lock,
-                    int expected)
+static bool release_is(struct pawl_lock_check_case *c, struct pawl_locks *locks,
+                       struct pawl_lock lock, int expected)
 {
     return pawl__lock_check_is(c, "a release", pawl__locks_release(locks, lock, &c->err), expected);
 }
@@ -46,13 +46,13 @@ static void one_holder_at_a_time(struct pawl_lock_check_case *c)
         !try_is(c, c->b, pawl__lock_check_name(c, "-other", text), &other, PAWL_OK))
         return;
     if (!pawl__lock_valid(c->a, first))
-        (void)pawl__lock_check_fail(c, "a lock that is held says it is not");
-    if (!give_is(c, c->a, first, PAWL_OK) || !try_is(c, c->b, name, &second, PAWL_OK) ||
-        !try_is(c, c->a, name, &first, PAWL_EBUSY) || !give_is(c, c->b, second, PAWL_OK) ||
-        !give_is(c, c->b, other, PAWL_OK))
+        (void)pawl__lock_check_fail(c, "a held lock is reported as not held");
+    if (!release_is(c, c->a, first, PAWL_OK) || !try_is(c, c->b, name, &second, PAWL_OK) ||
+        !try_is(c, c->a, name, &first, PAWL_EBUSY) || !release_is(c, c->b, second, PAWL_OK) ||
+        !release_is(c, c->b, other, PAWL_OK))
         return;
     if (try_is(c, c->a, name, &first, PAWL_OK))
-        (void)give_is(c, c->a, first, PAWL_OK);
+        (void)release_is(c, c->a, first, PAWL_OK);
 }
 
 static void a_second_release_frees_nobody_elses(struct pawl_lock_check_case *c)
@@ -60,13 +60,13 @@ static void a_second_release_frees_nobody_elses(struct pawl_lock_check_case *c)
     struct pawl_str name = pawl__str(c->name);
     struct pawl_lock first = {0}, second = {0}, third = {0};
 
-    if (!try_is(c, c->a, name, &first, PAWL_OK) || !give_is(c, c->a, first, PAWL_OK) ||
-        !try_is(c, c->b, name, &second, PAWL_OK) || !give_is(c, c->a, first, PAWL_OK) ||
-        !try_is(c, c->a, name, &third, PAWL_EBUSY) || !give_is(c, c->b, second, PAWL_OK) ||
-        !give_is(c, c->b, second, PAWL_OK))
+    if (!try_is(c, c->a, name, &first, PAWL_OK) || !release_is(c, c->a, first, PAWL_OK) ||
+        !try_is(c, c->b, name, &second, PAWL_OK) || !release_is(c, c->a, first, PAWL_OK) ||
+        !try_is(c, c->a, name, &third, PAWL_EBUSY) || !release_is(c, c->b, second, PAWL_OK) ||
+        !release_is(c, c->b, second, PAWL_OK))
         return;
     if (pawl__lock_state(c->b, second) != PAWL_LOCK_GONE)
-        (void)pawl__lock_check_fail(c, "a released lock is not gone");
+        (void)pawl__lock_check_fail(c, "a released lock is still held");
 }
 
 /* What an attempt whose answer was lost is followed by, when it had not taken anything. */
@@ -83,9 +83,9 @@ static void giving_back_what_was_not_had_frees_nobody_elses(struct pawl_lock_che
     pawl__lock_check_grant(c, name, 0, &grant);
     status = provider->ops->release(provider, &grant, pawl__lock_check_soon(c), &c->err);
     if (status != PAWL_ENOTFOUND)
-        (void)pawl__lock_check_is(c, "giving back what is not held", status, PAWL_OK);
+        (void)pawl__lock_check_is(c, "releasing a lock that is not held", status, PAWL_OK);
     (void)try_is(c, c->b, name, &second, PAWL_EBUSY);
-    (void)give_is(c, c->a, first, PAWL_OK);
+    (void)release_is(c, c->a, first, PAWL_OK);
 }
 
 /* How often a service that is slower than a deadline is asked again, with twice the time. */
@@ -104,7 +104,7 @@ static bool acquire_is(struct pawl_lock_check_case *c, const char *what, struct 
     for (int tries = 0; tries < SLOW_TRIES && status == PAWL_EUNKNOWN; tries++) {
         status = pawl__locks_acquire(locks, name, 0, ms > 0 ? in_ms(c, ms << tries) : 0, NULL, lock,
                                      &c->err);
-        /* What may have been granted is given back meanwhile, and stands in its own way. */
+        /* What may have been granted is being released meanwhile, and blocks this attempt. */
         if (status == PAWL_ETIMEDOUT && expected == PAWL_OK && tries > 0)
             status = PAWL_EUNKNOWN;
     }
@@ -119,12 +119,14 @@ static void a_wait_ends_at_its_deadline(struct pawl_lock_check_case *c)
         return;
     (void)acquire_is(c, "a wait of 200 ms for another node's lock", c->b, 200, &second,
                      PAWL_ETIMEDOUT);
-    (void)acquire_is(c, "a wait of 20 ms for one's own lock", c->a, 20, &second, PAWL_ETIMEDOUT);
-    (void)acquire_is(c, "a wait that is over before it begins", c->b, 0, &second, PAWL_ETIMEDOUT);
-    if (!give_is(c, c->a, first, PAWL_OK))
+    (void)acquire_is(c, "a wait of 20 ms for a lock of the same node", c->a, 20, &second,
+                     PAWL_ETIMEDOUT);
+    (void)acquire_is(c, "a wait whose deadline has passed", c->b, 0, &second, PAWL_ETIMEDOUT);
+    if (!release_is(c, c->a, first, PAWL_OK))
         return;
-    if (acquire_is(c, "a wait that is over, for a free lock", c->b, 0, &second, PAWL_OK))
-        (void)give_is(c, c->b, second, PAWL_OK);
+    if (acquire_is(c, "a wait whose deadline has passed, for a free lock", c->b, 0, &second,
+                   PAWL_OK))
+        (void)release_is(c, c->b, second, PAWL_OK);
 }
 
 /* ---- cancelling -------------------------------------------------------------------------- */
@@ -170,13 +172,13 @@ static void a_wait_can_be_cancelled(struct pawl_lock_check_case *c)
         pawl_thread_join(c->env, thread);
         (void)!pawl__locks_release(c->b, second, NULL); /* of a service that granted it */
     }
-    (void)give_is(c, c->a, first, PAWL_OK);
+    (void)release_is(c, c->a, first, PAWL_OK);
     (void)pawl__lock_check_is(
         c, "an attempt that was cancelled before",
         pawl__locks_acquire(c->b, name, 0, PAWL_FOREVER, &canceller.cancel, &second, &c->err),
         PAWL_ECANCELLED);
     if (try_is(c, c->b, name, &second, PAWL_OK))
-        (void)give_is(c, c->b, second, PAWL_OK);
+        (void)release_is(c, c->b, second, PAWL_OK);
 }
 
 /* ---- crowds ------------------------------------------------------------------------------ */
@@ -258,7 +260,7 @@ static void take_all(struct pawl_lock_check_case *c, const struct pawl_str *name
     for (size_t i = 0; i < taken; i++)
         (void)try_is(c, c->b, names[i], &refused, PAWL_EBUSY);
     while (taken > 0)
-        (void)give_is(c, c->a, locks[--taken], PAWL_OK);
+        (void)release_is(c, c->a, locks[--taken], PAWL_OK);
 }
 
 static void any_name_is_a_name(struct pawl_lock_check_case *c)
@@ -309,14 +311,14 @@ static void many_locks_at_once(struct pawl_lock_check_case *c)
     for (int i = 0; i < taken; i++)
         lost += !pawl__lock_valid(c->a, locks[i]);
     if (lost > 0)
-        (void)pawl__lock_check_fail(c, "%d of %d locks were lost while others were taken", lost,
+        (void)pawl__lock_check_fail(c, "%d of %d locks were lost while others were acquired", lost,
                                     taken);
     while (taken > 0)
-        (void)give_is(c, c->a, locks[--taken], PAWL_OK);
+        (void)release_is(c, c->a, locks[--taken], PAWL_OK);
     pawl__lock_check_say(c, "%d by one node", (int)MANY);
 }
 
-static void take_and_give_at_random(struct pawl_lock_check_case *c)
+static void acquire_and_release_at_random(struct pawl_lock_check_case *c)
 {
     enum { NAMES = 20 };
     struct pawl_lock locks[NAMES] = {{0}};
@@ -336,7 +338,7 @@ static void take_and_give_at_random(struct pawl_lock_check_case *c)
         (void)pawl__lock_check_name(c, suffix, text);
         if (locks[at].number) {
             if (!try_is(c, holder == c->a ? c->b : c->a, pawl__str(text), &none, PAWL_EBUSY) ||
-                !give_is(c, holder, locks[at], PAWL_OK))
+                !release_is(c, holder, locks[at], PAWL_OK))
                 return;
             locks[at].number = 0;
         } else if (!try_is(c, holder, pawl__str(text), &locks[at], PAWL_OK)) {
@@ -345,7 +347,7 @@ static void take_and_give_at_random(struct pawl_lock_check_case *c)
     }
     for (size_t i = 0; i < NAMES; i++)
         if (locks[i].number)
-            (void)give_is(c, i % 2 ? c->a : c->b, locks[i], PAWL_OK);
+            (void)release_is(c, i % 2 ? c->a : c->b, locks[i], PAWL_OK);
 }
 
 /* ---- tokens, looking --------------------------------------------------------------------- */
@@ -369,7 +371,7 @@ static void tokens_grow(struct pawl_lock_check_case *c)
             (void)pawl__lock_check_fail(c, "token %llu after %llu", (unsigned long long)token,
                                         (unsigned long long)last);
         last = token;
-        if (!give_is(c, locks, lock, PAWL_OK))
+        if (!release_is(c, locks, lock, PAWL_OK))
             return;
     }
 }
@@ -387,7 +389,7 @@ static void a_token_that_cannot_be_had_is_refused(struct pawl_lock_check_case *c
         pawl__locks_try(c->a, pawl__str(c->name), PAWL_LOCK_WANT_TOKEN, &lock, &c->err),
         PAWL_EUNSUPPORTED);
     if (try_is(c, c->a, pawl__str(c->name), &lock, PAWL_OK))
-        (void)give_is(c, c->a, lock, PAWL_OK);
+        (void)release_is(c, c->a, lock, PAWL_OK);
 }
 
 struct search {
@@ -395,7 +397,7 @@ struct search {
     bool found;
 };
 
-static int look_for(void *ctx, const struct pawl_lock_holder *holder)
+static int match_holder(void *ctx, const struct pawl_lock_holder *holder)
 {
     struct search *search = ctx;
 
@@ -412,45 +414,46 @@ static void shows_who_holds_it(struct pawl_lock_check_case *c)
     struct pawl_lock lock = {0};
 
     if (!pawl__lock_check_is(
-            c, "looking at a free lock",
+            c, "inspecting a free lock",
             provider->ops->inspect(provider, name, &holder, pawl__lock_check_soon(c), &c->err),
             PAWL_OK))
         return;
     if (holder.held)
-        (void)pawl__lock_check_fail(c, "a free lock is said to be held by %s", holder.owner);
+        (void)pawl__lock_check_fail(c, "a free lock is reported as held by %s", holder.owner);
     if (!try_is(c, c->a, name, &lock, PAWL_OK))
         return;
     if (pawl__lock_check_is(
-            c, "looking at a held lock",
+            c, "inspecting a held lock",
             provider->ops->inspect(provider, name, &holder, pawl__lock_check_soon(c), &c->err),
             PAWL_OK) &&
         !holder.held)
-        (void)pawl__lock_check_fail(c, "a held lock (%s) is said to be free", holder.key);
+        (void)pawl__lock_check_fail(c, "a held lock (%s) is reported as free", holder.key);
     (void)pawl__lock_check_is(c, "listing locks",
-                              provider->ops->list(provider, SIZE_MAX, look_for, &search,
+                              provider->ops->list(provider, SIZE_MAX, match_holder, &search,
                                                   pawl__lock_check_soon(c), &c->err),
                               PAWL_OK);
     if (!search.found)
         (void)pawl__lock_check_fail(c, "a held lock (%s) is not in the list", holder.key);
     pawl__lock_check_say(c, "%s held by %s", holder.key, holder.owner[0] ? holder.owner : "?");
-    (void)give_is(c, c->a, lock, PAWL_OK);
+    (void)release_is(c, c->a, lock, PAWL_OK);
 }
 
 const struct pawl_lock_check_row pawl__lock_check_basics[] = {
-    {"the service is there and fit for locks", 0, says_what_it_is},
+    {"the service is reachable and suitable for locks", 0, says_what_it_is},
     {"one holder at a time", 0, one_holder_at_a_time},
-    {"a second release frees nobody else's lock", 0, a_second_release_frees_nobody_elses},
-    {"giving back what was not had frees nobody else's", 0,
+    {"a second release does not free another holder's lock", 0,
+     a_second_release_frees_nobody_elses},
+    {"releasing what is not held does not free another's lock", 0,
      giving_back_what_was_not_had_frees_nobody_elses},
     {"a wait ends at its deadline", 0, a_wait_ends_at_its_deadline},
     {"a wait can be cancelled", 0, a_wait_can_be_cancelled},
-    {"a crowd goes through one by one", 0, a_crowd_goes_through_one_by_one},
-    {"any name is a name", 0, any_name_is_a_name},
+    {"many waiters acquire it one by one", 0, a_crowd_goes_through_one_by_one},
+    {"any name can be locked", 0, any_name_is_a_name},
     {"case matters in names", 0, case_matters_in_names},
     {"many locks are held at once", 0, many_locks_at_once},
-    {"locks are taken and given back at random", 0, take_and_give_at_random},
+    {"random acquires and releases", 0, acquire_and_release_at_random},
     {"tokens grow", PAWL_LOCK_CAP_TOKEN, tokens_grow},
-    {"a token that cannot be had is refused", 0, a_token_that_cannot_be_had_is_refused},
-    {"shows who holds a lock", PAWL_LOCK_CAP_INSPECT, shows_who_holds_it},
+    {"an unsupported token is refused", 0, a_token_that_cannot_be_had_is_refused},
+    {"reports who holds a lock", PAWL_LOCK_CAP_INSPECT, shows_who_holds_it},
     {NULL, 0, NULL},
 };

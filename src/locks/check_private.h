@@ -31,7 +31,7 @@ extern const struct pawl_lock_check_row
     pawl__lock_check_basics[]; /* ended by a row without title */
 extern const struct pawl_lock_check_row pawl__lock_check_times[];
 
-/* Notes the first failure; answers false, so that a case ends with `return`. */
+/* Notes the first failure; returns false, so that a case ends with `return`. */
 bool pawl__lock_check_fail(struct pawl_lock_check_case *c, const char *format, ...)
     PAWL_PRINTF(2, 3);
 /* Whether `status` is as expected. */

@@ -47,7 +47,7 @@ static void a_lease_is_renewed(struct pawl_lock_check_case *c)
         !pawl__lock_check_is(c, "an attempt", pawl__locks_try(c->a, name, 0, &lock, &c->err),
                              PAWL_OK))
         return;
-    (void)pawl__lock_check_is(c, "asking to be told",
+    (void)pawl__lock_check_is(c, "subscribing to losses",
                               pawl__lock_on_lost(c->a, lock, count_loss, &losses, &c->err),
                               PAWL_OK);
     for (int i = 0; i < 5 && wait_ms(c, c->status.ttl_ms / 2); i++)
@@ -80,26 +80,26 @@ static void a_lease_that_nobody_renews_ends(struct pawl_lock_check_case *c)
             provider->ops->try_(provider, &grant, pawl__lock_check_soon(c), &c->err), PAWL_OK))
         return;
     if (grant.valid_until_ns > now_of(c) + c->status.ttl_ms * MS)
-        (void)pawl__lock_check_fail(c, "the lock is said to be held for longer than its lease");
+        (void)pawl__lock_check_fail(c, "the lock is reported as held for longer than its lease");
     (void)pawl__lock_check_is(c, "an attempt while it is held",
                               pawl__locks_try(c->b, name, 0, &lock, &c->err), PAWL_EBUSY);
     deadline_ns = now_of(c) + (c->status.ttl_ms * 3 + 5000) * MS;
-    if (!pawl__lock_check_is(c, "waiting for the end of a lease",
+    if (!pawl__lock_check_is(c, "waiting for a lease to expire",
                              pawl__locks_acquire(c->b, name, 0, deadline_ns, NULL, &lock, &c->err),
                              PAWL_OK))
         return;
     if (now_of(c) < grant.valid_until_ns)
         (void)pawl__lock_check_fail(c, "the lock was given to another while it was held");
     (void)pawl__lock_check_is(
-        c, "renewing what ended",
+        c, "renewing an expired lock",
         provider->ops->renew(provider, grants, 1, pawl__lock_check_soon(c), &c->err), PAWL_OK);
     (void)pawl__lock_check_is(c, "the renewed grant", grant.status, PAWL_ENOTFOUND);
     (void)pawl__lock_check_is(
-        c, "giving back what ended",
+        c, "releasing an expired lock",
         provider->ops->release(provider, &grant, pawl__lock_check_soon(c), &c->err),
         PAWL_ENOTFOUND);
     if (!pawl__lock_valid(c->b, lock))
-        (void)pawl__lock_check_fail(c, "giving back an ended lock took another's away");
+        (void)pawl__lock_check_fail(c, "releasing an expired lock freed another holder's");
     (void)pawl__lock_check_is(c, "a release", pawl__locks_release(c->b, lock, &c->err), PAWL_OK);
 }
 
@@ -116,7 +116,7 @@ static void tokens_grow_over_the_end_of_a_lease(struct pawl_lock_check_case *c)
     if (!pawl__lock_check_is(
             c, "an attempt",
             provider->ops->try_(provider, &grant, pawl__lock_check_soon(c), &c->err), PAWL_OK) ||
-        !pawl__lock_check_is(c, "waiting for the end of a lease",
+        !pawl__lock_check_is(c, "waiting for a lease to expire",
                              pawl__locks_acquire(c->b, name, PAWL_LOCK_WANT_TOKEN,
                                                  now_of(c) + (c->status.ttl_ms * 3 + 5000) * MS,
                                                  NULL, &lock, &c->err),
@@ -141,12 +141,12 @@ static void a_release_is_no_loss(struct pawl_lock_check_case *c)
                                  pawl__locks_try(c->a, pawl__str(c->name), 0, &lock, &c->err),
                                  PAWL_OK))
             return;
-        (void)pawl__lock_check_is(c, "asking to be told",
+        (void)pawl__lock_check_is(c, "subscribing to losses",
                                   pawl__lock_on_lost(c->a, lock, count_loss, &losses, &c->err),
                                   PAWL_OK);
         (void)pawl__lock_check_is(c, "a release", pawl__locks_release(c->a, lock, &c->err),
                                   PAWL_OK);
-        (void)pawl__lock_check_is(c, "asking about a lock that is gone",
+        (void)pawl__lock_check_is(c, "checking a lost lock",
                                   pawl__lock_on_lost(c->a, lock, count_loss, &losses, &c->err),
                                   PAWL_ENOTFOUND);
     }
@@ -176,7 +176,7 @@ static void what_is_abandoned_becomes_free(struct pawl_lock_check_case *c)
         provider->ops->abandon(provider, &grant);
     provider->ops->close(provider);
     if (pawl__lock_check_is(
-            c, "waiting for what was abandoned",
+            c, "waiting for an abandoned lock",
             pawl__locks_acquire(c->b, name, 0, now_of(c) + 20000 * MS, NULL, &lock, &c->err),
             PAWL_OK))
         (void)pawl__lock_check_is(c, "a release", pawl__locks_release(c->b, lock, &c->err),
@@ -220,12 +220,12 @@ static void uncontended(struct pawl_lock_check_case *c)
 struct baton {
     struct pawl_lock_check_case *c;
     _Atomic(int64_t) released_ns;
-    _Atomic(bool) over, failed; /* the taker has ended; it could not take or give back */
+    _Atomic(bool) over, failed; /* the taker has ended; it could not acquire or release */
     int64_t *times;
     uint32_t count, rounds;
 };
 
-static void take_over(void *arg)
+static void pass_lock(void *arg)
 {
     struct baton *baton = arg;
     struct pawl_lock_check_case *c = baton->c;
@@ -295,7 +295,7 @@ static void hands_over_to_who_waits(struct pawl_lock_check_case *c)
             pawl__locks_try(c->a, pawl__lock_check_name(c, "-0", text), 0, &lock, &c->err),
             PAWL_OK) ||
         !pawl__lock_check_is(
-            c, "a thread", pawl_thread_start(c->env, "taker", take_over, &baton, &thread, &c->err),
+            c, "a thread", pawl_thread_start(c->env, "taker", pass_lock, &baton, &thread, &c->err),
             PAWL_OK))
         return;
     while (handed < ROUNDS && hand_over_once(c, &baton, &lock, handed + 1))
@@ -312,17 +312,17 @@ static void hands_over_to_who_waits(struct pawl_lock_check_case *c)
     late = times[ROUNDS * 95 / 100];
     pawl__lock_check_say(c, "p50 %.2f ms, p95 %.2f ms%s", (double)middle / (double)MS,
                          (double)late / (double)MS,
-                         c->caps & (PAWL_LOCK_CAP_WAKE | PAWL_LOCK_CAP_WAIT) ? "" : ", by asking");
+                         c->caps & (PAWL_LOCK_CAP_WAKE | PAWL_LOCK_CAP_WAIT) ? "" : ", by polling");
 }
 
 const struct pawl_lock_check_row pawl__lock_check_times[] = {
-    {"a release is no loss", 0, a_release_is_no_loss},
-    {"a lease is renewed for as long as it is held", PAWL_LOCK_CAP_LEASE, a_lease_is_renewed},
-    {"a lease that nobody renews ends", PAWL_LOCK_CAP_LEASE, a_lease_that_nobody_renews_ends},
-    {"tokens grow over the end of a lease", PAWL_LOCK_CAP_LEASE | PAWL_LOCK_CAP_TOKEN,
+    {"a release is not reported as a loss", 0, a_release_is_no_loss},
+    {"a lease is renewed while it is held", PAWL_LOCK_CAP_LEASE, a_lease_is_renewed},
+    {"a lease that is not renewed expires", PAWL_LOCK_CAP_LEASE, a_lease_that_nobody_renews_ends},
+    {"tokens grow after a lease has expired", PAWL_LOCK_CAP_LEASE | PAWL_LOCK_CAP_TOKEN,
      tokens_grow_over_the_end_of_a_lease},
-    {"what is abandoned becomes free", 0, what_is_abandoned_becomes_free},
-    {"hands over to who waits", 0, hands_over_to_who_waits},
+    {"an abandoned lock becomes free", 0, what_is_abandoned_becomes_free},
+    {"hands over to a waiter", 0, hands_over_to_who_waits},
     {"acquire and release without contention", 0, uncontended},
     {NULL, 0, NULL},
 };

@@ -20,7 +20,7 @@ static struct fault_locks *cast(struct pawl_lock_provider *provider)
     return (struct fault_locks *)(void *)provider;
 }
 
-/* Asks and waits. An answer other than PAWL_OK is that of the call, which is not made. */
+/* Calls the hook and waits. A status other than PAWL_OK is returned, and the call is not made. */
 static int enter(struct fault_locks *fault, enum pawl_lock_call call, int64_t deadline_ns,
                  struct pawl_lock_fault_order *order, struct pawl_error *err)
 {
@@ -40,13 +40,13 @@ static int enter(struct fault_locks *fault, enum pawl_lock_call call, int64_t de
                            pawl__lock_call_name(call));
 }
 
-/* The answer in place of that of a call that was made. */
-static int leave(const struct pawl_lock_fault_order *order, enum pawl_lock_call call, int status,
-                 struct pawl_error *err)
+/* What is returned instead of the status of a call that was made. */
+static int replace_status(const struct pawl_lock_fault_order *order, enum pawl_lock_call call,
+                          int status, struct pawl_error *err)
 {
     if (order->kind != PAWL_LOCK_FAULT_AFTER)
         return status;
-    return pawl__error_set(err, PAWL_EUNKNOWN, "%s: the answer is lost, by an injected fault",
+    return pawl__error_set(err, PAWL_EUNKNOWN, "%s: the reply was lost, by an injected fault",
                            pawl__lock_call_name(call));
 }
 
@@ -72,7 +72,7 @@ static int fault_status(struct pawl_lock_provider *provider, struct pawl_lock_st
     if (status != PAWL_OK)
         return status;
     status = provider->inner->ops->status(provider->inner, out, deadline_ns, err);
-    return leave(&order, PAWL_LOCK_CALL_STATUS, status, err);
+    return replace_status(&order, PAWL_LOCK_CALL_STATUS, status, err);
 }
 
 static int fault_map(struct pawl_lock_provider *provider, struct pawl_str name, char *out,
@@ -97,8 +97,8 @@ static int attempt(struct pawl_lock_provider *provider, enum pawl_lock_call call
         return PAWL_OK;
     }
     if (order.kind == PAWL_LOCK_FAULT_AFTER && status != PAWL_OK)
-        return status; /* there was nothing to lose the answer of */
-    return leave(&order, call, status, err);
+        return status; /* no call was made whose reply could be lost */
+    return replace_status(&order, call, status, err);
 }
 
 static int fault_try(struct pawl_lock_provider *provider, struct pawl_lock_grant *grant,
@@ -132,7 +132,7 @@ static int fault_renew(struct pawl_lock_provider *provider, struct pawl_lock_gra
         return PAWL_OK;
     }
     status = provider->inner->ops->renew(provider->inner, grants, count, deadline_ns, err);
-    return leave(&order, PAWL_LOCK_CALL_RENEW, status, err);
+    return replace_status(&order, PAWL_LOCK_CALL_RENEW, status, err);
 }
 
 static int fault_release(struct pawl_lock_provider *provider, struct pawl_lock_grant *grant,
@@ -144,7 +144,7 @@ static int fault_release(struct pawl_lock_provider *provider, struct pawl_lock_g
     if (status != PAWL_OK)
         return status;
     status = provider->inner->ops->release(provider->inner, grant, deadline_ns, err);
-    return leave(&order, PAWL_LOCK_CALL_RELEASE, status, err);
+    return replace_status(&order, PAWL_LOCK_CALL_RELEASE, status, err);
 }
 
 static void fault_abandon(struct pawl_lock_provider *provider, struct pawl_lock_grant *grant)
@@ -161,7 +161,7 @@ static int fault_inspect(struct pawl_lock_provider *provider, struct pawl_str na
     if (status != PAWL_OK)
         return status;
     status = provider->inner->ops->inspect(provider->inner, name, out, deadline_ns, err);
-    return leave(&order, PAWL_LOCK_CALL_INSPECT, status, err);
+    return replace_status(&order, PAWL_LOCK_CALL_INSPECT, status, err);
 }
 
 static int fault_list(struct pawl_lock_provider *provider, size_t limit,
@@ -174,7 +174,7 @@ static int fault_list(struct pawl_lock_provider *provider, size_t limit,
     if (status != PAWL_OK)
         return status;
     status = provider->inner->ops->list(provider->inner, limit, each, ctx, deadline_ns, err);
-    return leave(&order, PAWL_LOCK_CALL_LIST, status, err);
+    return replace_status(&order, PAWL_LOCK_CALL_LIST, status, err);
 }
 
 static int fault_ticket(struct pawl_lock_provider *provider, struct pawl_str name,

@@ -175,8 +175,8 @@ static int make_folder(struct file_locks *locks, struct pawl_error *err)
                              err);
 }
 
-/* The folder may have gone meanwhile: somebody tidies up. */
-static int take_file(struct file_locks *locks, const char *path, uint32_t flags, int *fd,
+/* The folder may have been deleted meanwhile. */
+static int lock_file(struct file_locks *locks, const char *path, uint32_t flags, int *fd,
                      struct pawl_error *err)
 {
     int status;
@@ -191,18 +191,18 @@ static int take_file(struct file_locks *locks, const char *path, uint32_t flags,
     return status;
 }
 
-static int take_quietly(struct file_locks *locks, const char *path, struct pawl_lock_grant *grant,
-                        int *fd, struct pawl_error *err)
+static int poll_file(struct file_locks *locks, const char *path, struct pawl_lock_grant *grant,
+                     int *fd, struct pawl_error *err)
 {
     struct second *second;
-    int status = take_file(locks, path, PAWL_LOCK_FILE_QUIET, fd, err);
+    int status = lock_file(locks, path, PAWL_LOCK_FILE_QUIET, fd, err);
 
     if (status == PAWL_EBUSY) { /* watch it, then look again: it may have gone in between */
         if (pawl_mutex_lock(locks->env, locks->mutex) != PAWL_OK)
             return pawl__error_code(err, PAWL_ESTOPPED);
         watch_file(locks, path, grant->name);
         pawl_mutex_unlock(locks->env, locks->mutex);
-        status = take_file(locks, path, PAWL_LOCK_FILE_QUIET, fd, err);
+        status = lock_file(locks, path, PAWL_LOCK_FILE_QUIET, fd, err);
     }
     if (status != PAWL_OK)
         return status;
@@ -218,7 +218,7 @@ static int take_quietly(struct file_locks *locks, const char *path, struct pawl_
     return PAWL_OK;
 }
 
-static void give(struct file_locks *locks, struct pawl_lock_grant *grant)
+static void unlock_file(struct file_locks *locks, struct pawl_lock_grant *grant)
 {
     struct second *second = grant->bound;
 
@@ -247,7 +247,7 @@ static int next_token(struct file_locks *locks, const char *path, struct pawl_lo
     if (pawl__lock_text_parse(pawl__str_make(bytes, len), &text) != PAWL_OK ||
         text.token == UINT64_MAX)
         return pawl__error_set(err, PAWL_ECORRUPT,
-                               "%s has something in it that is not a lock's: remove it once nobody "
+                               "%s is not a lock file: remove it once nobody "
                                "holds the lock",
                                path);
     text.since_us = pawl_env_wall_ns(locks->env) / 1000;
@@ -269,9 +269,9 @@ static int file_try(struct pawl_lock_provider *provider, struct pawl_lock_grant 
 
     (void)deadline_ns;
     path_of(locks, grant->name, path);
-    status = grant->place == REFUSED ? PAWL_EBUSY : take_file(locks, path, 0, &fd, err);
+    status = grant->place == REFUSED ? PAWL_EBUSY : lock_file(locks, path, 0, &fd, err);
     if (status == PAWL_EBUSY && locks->is_listened)
-        status = take_quietly(locks, path, grant, &fd, err);
+        status = poll_file(locks, path, grant, &fd, err);
     if (status == PAWL_EBUSY) {
         grant->place = locks->is_listened ? REFUSED : 0;
         return pawl__error_set(err, PAWL_EBUSY, "another process holds the lock");
@@ -283,7 +283,7 @@ static int file_try(struct pawl_lock_provider *provider, struct pawl_lock_grant 
     if (grant->flags & PAWL_LOCK_WANT_TOKEN)
         status = next_token(locks, path, grant, err);
     if (status != PAWL_OK)
-        give(locks, grant);
+        unlock_file(locks, grant);
     return status;
 }
 
@@ -318,7 +318,7 @@ static int file_release(struct pawl_lock_provider *provider, struct pawl_lock_gr
     if (!grant->place || grant->place == REFUSED)
         return pawl__error_set(err, PAWL_ENOTFOUND, "the lock is not held");
     status = check_held(cast(provider), grant);
-    give(cast(provider), grant);
+    unlock_file(cast(provider), grant);
     return status == PAWL_ENOTFOUND
                ? pawl__error_set(err, PAWL_ENOTFOUND, "the lock file was removed or moved")
                : PAWL_OK;
@@ -326,7 +326,7 @@ static int file_release(struct pawl_lock_provider *provider, struct pawl_lock_gr
 
 static void file_abandon(struct pawl_lock_provider *provider, struct pawl_lock_grant *grant)
 {
-    give(cast(provider), grant); /* asks nobody either */
+    unlock_file(cast(provider), grant); /* asks nobody either */
 }
 
 /* ---- looking ----------------------------------------------------------------------------- */
@@ -345,7 +345,7 @@ static int file_status(struct pawl_lock_provider *provider, struct pawl_lock_sta
     if (locks->network)
         (void)snprintf(out->warning, sizeof out->warning,
                        "the folder is on %s: whether other hosts see its locks depends on the "
-                       "server, waits are polls, and no token survives its crash for sure",
+                       "server, waits are polls, and tokens may not survive its crash",
                        locks->network);
     return PAWL_OK;
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What stands in a lock file once a token was given: one line,
+ * The content of a lock file once a token was issued: one line,
  *
  *     pawl-lock 1 00000000000000000042 HOST_PID_… 1763286715000000
  *

@@ -2,7 +2,7 @@
 /*
  * The two threads behind the locks: the keeper talks to the service (renewing leases, giving back
  * what is owed), the watcher does not and so is never late (it notes the end of a lease that was
- * not renewed, and tells whoever asked). See locks_private.h.
+ * not renewed, and notifies their holders). See locks_private.h.
  */
 #include "base/error.h"
 #include "locks/locks_private.h"
@@ -72,7 +72,7 @@ static void schedule(struct pawl_locks *locks, struct pawl_lock_heap *heap,
         pawl_cond_signal(locks->env, cond);
 }
 
-/* Sleeps until something is due or somebody signals. */
+/* Sleeps until something is due or a signal. */
 static int sleep_until(struct pawl_locks *locks, struct pawl_cond *cond, int64_t *until_ns,
                        int64_t due_ns)
 {
@@ -174,7 +174,7 @@ int pawl__lock_on_lost(struct pawl_locks *locks, struct pawl_lock lock, void (*l
 
 /* ---- the watcher --------------------------------------------------------------------------- */
 
-static void tell(struct pawl_locks *locks, struct pawl_lock_hold *hold, bool *stopped)
+static void call_lost(struct pawl_locks *locks, struct pawl_lock_hold *hold, bool *stopped)
 {
     void (*lost)(void *ctx) = hold->lost;
     void *ctx = hold->lost_ctx;
@@ -214,7 +214,7 @@ void pawl__lock_watch(void *arg)
         hold =
             PAWL_CONTAINER(pawl__list_pop_front(&locks->to_tell), struct pawl_lock_hold, tell_link);
         if (hold && hold->lost)
-            tell(locks, hold, &stopped);
+            call_lost(locks, hold, &stopped);
         if (stopped)
             return;
         if (hold)
@@ -254,14 +254,14 @@ static void collect(struct pawl_locks *locks, int64_t now_ns, struct batch *batc
     }
 }
 
-static void settle_one(struct pawl_locks *locks, struct pawl_lock_hold *hold, int status,
-                       int64_t sent_ns, int64_t now_ns)
+static void apply_renewal(struct pawl_locks *locks, struct pawl_lock_hold *hold, int status,
+                          int64_t sent_ns, int64_t now_ns)
 {
     int64_t period_ns;
 
     hold->in_call = false;
     if (hold->stage != PAWL_LOCK_STAGE_HELD)
-        return; /* lost or let go in the meantime */
+        return; /* lost or released meanwhile */
     if (status == PAWL_ENOTFOUND) {
         pawl__lock_hold_lose(locks, hold);
         return;
@@ -281,7 +281,7 @@ static void settle_one(struct pawl_locks *locks, struct pawl_lock_hold *hold, in
     pawl__lock_heap_set(&locks->renewals, &hold->renewal, now_ns + period_ns);
 }
 
-/* Answers false when the environment stopped: the mutex is not held then. */
+/* Returns false when the environment stopped: the mutex is not held then. */
 static bool renew(struct pawl_locks *locks, struct batch *batch)
 {
     struct pawl_error err = PAWL_ERROR_INIT;
@@ -301,14 +301,14 @@ static bool renew(struct pawl_locks *locks, struct batch *batch)
         return false;
     now_ns = now_of(locks);
     for (size_t i = 0; i < batch->count; i++)
-        settle_one(locks, pawl__lock_hold_of(batch->grants[i]),
-                   status == PAWL_OK ? batch->grants[i]->status : PAWL_EUNAVAILABLE, sent_ns,
-                   now_ns);
+        apply_renewal(locks, pawl__lock_hold_of(batch->grants[i]),
+                      status == PAWL_OK ? batch->grants[i]->status : PAWL_EUNAVAILABLE, sent_ns,
+                      now_ns);
     pawl_cond_broadcast(locks->env, locks->calmed);
     return true;
 }
 
-/* How long a call about a debt may take without being in the way of renewals. */
+/* How long an owed release may take without delaying renewals. */
 static int64_t debt_deadline(struct pawl_locks *locks, int64_t now_ns)
 {
     struct pawl_lock_due *next = pawl__lock_heap_top(&locks->renewals);
@@ -319,7 +319,7 @@ static int64_t debt_deadline(struct pawl_locks *locks, int64_t now_ns)
     return deadline_ns < now_ns + OWED_CALL_NS_MIN ? now_ns + OWED_CALL_NS_MIN : deadline_ns;
 }
 
-static bool give_back(struct pawl_locks *locks)
+static bool release_owed(struct pawl_locks *locks)
 {
     const struct pawl_lock_provider_ops *ops = locks->provider->ops;
     struct pawl_lock_due *due = pawl__lock_heap_top(&locks->debts);
@@ -338,7 +338,7 @@ static bool give_back(struct pawl_locks *locks)
     status = ops->release(locks->provider, &hold->grant, deadline_ns, &err);
     hold->maybe = status != PAWL_OK && status != PAWL_ENOTFOUND;
     if (hold->maybe && now_of(locks) >= hold->owed_until_ns) {
-        pawl_log(locks->log, PAWL_LOG_WARN, "lock not given back; it ends by itself",
+        pawl_log(locks->log, PAWL_LOG_WARN, "lock not released; it will expire",
                  pawl_log_str("lock", hold->name, hold->name_len), pawl_log_error("error", &err));
         ops->abandon(locks->provider, &hold->grant);
         hold->maybe = false;
@@ -367,7 +367,7 @@ void pawl__lock_keep(void *arg)
         struct pawl_lock_due *renewal, *debt;
         int64_t until_ns = PAWL_FOREVER;
 
-        if (!renew(locks, &batch) || !give_back(locks))
+        if (!renew(locks, &batch) || !release_owed(locks))
             return;
         renewal = pawl__lock_heap_top(&locks->renewals);
         debt = pawl__lock_heap_top(&locks->debts);

@@ -157,8 +157,7 @@ int pawl__locator_parse(struct pawl_str uri, struct pawl_arena *arena, struct pa
         return pawl__error_set(err, PAWL_ELIMIT, "the lock's URI has more than %d bytes",
                                PAWL_LOCATOR_BYTES_MAX);
     if (!pawl__str_starts(rest, pawl__str("//")))
-        return pawl__error_set(err, PAWL_EINVAL,
-                               "the lock's URI has no '//' and no host behind it");
+        return pawl__error_set(err, PAWL_EINVAL, "the lock's URI has no '//' with a host");
     rest = pawl__str_slice(rest, 2, rest.len);
     question = pawl__str_find(rest, '?', 0);
     slash = pawl__str_find(pawl__str_slice(rest, 0, question), '/', 0);
@@ -230,7 +229,7 @@ int pawl__locator_finish(const struct pawl_locator *locator, const char *known,
     for (size_t i = 0; i < locator->option_count; i++)
         if (!locator->options[i].used)
             return pawl__error_set(err, PAWL_EINVAL,
-                                   "the lock's URI has an option '%.40s' that is none; there are: "
+                                   "the lock's URI has an unknown option '%.40s'; options are: "
                                    "%s",
                                    locator->options[i].name, known);
     return PAWL_OK;

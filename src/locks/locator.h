@@ -34,9 +34,9 @@ struct pawl_locator {
 PAWL_MUST_CHECK int pawl__locator_parse(struct pawl_str uri, struct pawl_arena *arena,
                                         struct pawl_locator *out, struct pawl_error *err);
 
-/* The value of an option; NULL when it is not there. It counts as used. */
+/* The value of an option; NULL when it does not exist. It counts as used. */
 const char *pawl__locator_option(struct pawl_locator *locator, const char *name);
-/* The same as a number from `least` to `most`; `usual` when it is not there. PAWL_EINVAL. */
+/* The same as a number from `least` to `most`; `usual` when it does not exist. PAWL_EINVAL. */
 PAWL_MUST_CHECK int pawl__locator_number(struct pawl_locator *locator, const char *name,
                                          int64_t least, int64_t most, int64_t usual, int64_t *out,
                                          struct pawl_error *err);

@@ -88,13 +88,13 @@ int64_t pawl__lock_jitter(struct pawl_locks *locks, int64_t base, int percent)
 /* ---- looking at a handle ----------------------------------------------------------------- */
 
 /* What a slot says of a handle at one time. */
-struct look {
+struct slot_state {
     int64_t valid_until_ns, lease_ns;
     uint64_t token;
     bool lost;
 };
 
-static bool look(struct pawl_locks *locks, struct pawl_lock lock, struct look *out)
+static bool read_slot(struct pawl_locks *locks, struct pawl_lock lock, struct slot_state *out)
 {
     struct pawl_lock_slot *slot = peek_slot(locks, (uint32_t)lock.number);
 
@@ -107,7 +107,7 @@ static bool look(struct pawl_locks *locks, struct pawl_lock lock, struct look *o
     return atomic_load(&slot->number) == lock.number;
 }
 
-static int64_t remaining(struct pawl_locks *locks, const struct look *at)
+static int64_t remaining(struct pawl_locks *locks, const struct slot_state *at)
 {
     int64_t now_ns;
 
@@ -121,10 +121,10 @@ static int64_t remaining(struct pawl_locks *locks, const struct look *at)
 
 enum pawl_lock_state pawl__lock_state(struct pawl_locks *locks, struct pawl_lock lock)
 {
-    struct look at;
+    struct slot_state at;
     int64_t left;
 
-    if (!look(locks, lock, &at))
+    if (!read_slot(locks, lock, &at))
         return PAWL_LOCK_GONE;
     left = remaining(locks, &at);
     if (left == 0)
@@ -134,16 +134,16 @@ enum pawl_lock_state pawl__lock_state(struct pawl_locks *locks, struct pawl_lock
 
 int64_t pawl__lock_remaining_ns(struct pawl_locks *locks, struct pawl_lock lock)
 {
-    struct look at;
+    struct slot_state at;
 
-    return look(locks, lock, &at) ? remaining(locks, &at) : 0;
+    return read_slot(locks, lock, &at) ? remaining(locks, &at) : 0;
 }
 
 uint64_t pawl__lock_token(struct pawl_locks *locks, struct pawl_lock lock)
 {
-    struct look at;
+    struct slot_state at;
 
-    return look(locks, lock, &at) ? at.token : 0;
+    return read_slot(locks, lock, &at) ? at.token : 0;
 }
 
 void pawl__locks_counts(struct pawl_locks *locks, struct pawl_locks_counts *out)
@@ -293,7 +293,7 @@ static struct pawl_lock_hold *pop(struct pawl_locks *locks)
 }
 
 /* Gives back what is held and owed, as far as the time goes; the rest ends by itself. */
-static void give_back(struct pawl_locks *locks, int64_t deadline_ns)
+static void release_all(struct pawl_locks *locks, int64_t deadline_ns)
 {
     const struct pawl_lock_provider_ops *ops = locks->provider->ops;
     struct pawl_lock_hold *hold;
@@ -306,7 +306,7 @@ static void give_back(struct pawl_locks *locks, int64_t deadline_ns)
             status = ops->release(locks->provider, &hold->grant, deadline_ns, &err);
         if (status != PAWL_OK && status != PAWL_ENOTFOUND) {
             if (status != PAWL_ESTOPPED)
-                pawl_log(locks->log, PAWL_LOG_WARN, "lock not given back; it ends by itself",
+                pawl_log(locks->log, PAWL_LOG_WARN, "lock not released; it will expire",
                          pawl_log_str("lock", hold->name, hold->name_len),
                          pawl_log_error("error", &err));
             ops->abandon(locks->provider, &hold->grant);
@@ -320,7 +320,7 @@ void pawl__locks_free(struct pawl_locks *locks)
     if (!locks)
         return;
     stop_threads(locks);
-    give_back(locks, pawl_env_monotonic_ns(locks->env) + locks->call_ns);
+    release_all(locks, pawl_env_monotonic_ns(locks->env) + locks->call_ns);
     /* Either way no thread of the provider calls into what is freed next. */
     if (!locks->borrowed)
         locks->provider->ops->close(locks->provider);

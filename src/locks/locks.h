@@ -2,10 +2,10 @@
 /*
  * Locks for everybody in a process: what is common to all providers, once.
  *
- * A struct pawl_locks stands on one provider (<pawl/ext/lock.h>). It queues those who wait for the
+ * A struct pawl_locks uses one provider (<pawl/ext/lock.h>). It queues the waiters for the
  * same name first come first served, so that many local waiters are one waiter at the service;
  * retries a refused attempt (2 ms, doubled with jitter up to `poll_ms_max`, at once when the
- * provider wakes it); gives back what an attempt with an unknown outcome may have taken; and has
+ * provider wakes it); releases what an attempt with an unknown outcome may have acquired; and has
  * one thread, the keeper, that renews leases at a third of their time and says when one is lost.
  *
  *     held --(less than a third of the lease left)--> suspect --> lost
@@ -17,7 +17,7 @@
  * waits like everybody's.
  *
  * Handles are numbers with a generation: releasing one twice, or one that was lost, does nothing to
- * whoever holds the name next. All calls but free from any thread.
+ * the next holder. All calls except free may be made from any thread.
  */
 #ifndef PAWL_LOCKS_LOCKS_H
 #define PAWL_LOCKS_LOCKS_H
@@ -48,12 +48,12 @@ struct pawl_locks_options {
     bool borrow;                /* the provider stays the caller's, who closes it afterwards */
 };
 
-/* Lets a thread that waits be told to give up. Zeroed by the caller; one acquire at a time. */
+/* Cancels a waiting acquire. Zeroed by the caller; one acquire at a time. */
 struct pawl_lock_cancel {
     _Atomic(uint32_t) asked;
 };
 
-/* Takes `provider` on success, unless told to borrow it. PAWL_ENOMEM; what listen() answers. */
+/* Takes `provider` on success, unless told to borrow it. PAWL_ENOMEM; what listen() returns. */
 PAWL_MUST_CHECK int pawl__locks_new(struct pawl_env *env, struct pawl_lock_provider *provider,
                                     const struct pawl_locks_options *options,
                                     struct pawl_locks **out, struct pawl_error *err);
@@ -76,13 +76,13 @@ PAWL_MUST_CHECK int pawl__locks_acquire(struct pawl_locks *locks, struct pawl_st
 /* One attempt. PAWL_EBUSY: held by somebody, here or elsewhere. Else as acquire. */
 PAWL_MUST_CHECK int pawl__locks_try(struct pawl_locks *locks, struct pawl_str name, uint32_t flags,
                                     struct pawl_lock *out, struct pawl_error *err);
-/* Any thread; the acquire that has this `cancel` answers PAWL_ECANCELLED soon. */
+/* Any thread; the acquire that has this `cancel` returns PAWL_ECANCELLED soon. */
 void pawl__locks_cancel(struct pawl_locks *locks, struct pawl_lock_cancel *cancel);
 
 /*
- * Whatever the answer, the handle is gone and the name is free for others here. PAWL_ENOTFOUND: it
- * was lost before; others: the service could not be told, the lock ends with its lease or
- * connection (the keeper goes on trying). A handle that is gone: PAWL_OK.
+ * Whatever is returned, the handle is gone and the name is free for others here. PAWL_ENOTFOUND: it
+ * was lost before; others: the service could not be reached, the lock ends with its lease or
+ * connection (the keeper keeps trying). A handle that is gone: PAWL_OK.
  */
 PAWL_MUST_CHECK int pawl__locks_release(struct pawl_locks *locks, struct pawl_lock lock,
                                         struct pawl_error *err);

@@ -3,8 +3,8 @@
  * What the files of struct pawl_locks share: locks.c (making it, handles), waiters.c (acquiring and
  * releasing), keeper.c (renewing, giving back, losing).
  *
- * A *hold* is one attempt and what came of it, with its grant; an *entry* is a name that somebody
- * here holds or waits for, with those who wait in order. Only the first of them, and only while
+ * A *hold* is one attempt and its result, with its grant; an *entry* is a name that a thread
+ * here holds or waits for, with its waiters in order. Only the first of them, and only while
  * nobody here holds the name, talks to the provider about it.
  *
  * One mutex guards all of it but what is atomic; no call to the provider is made under it,
@@ -12,7 +12,7 @@
  *
  *     the thread in acquire() --> held --> the thread in release()
  *                 \                              \
- *                  \--(outcome unknown)--> owed <--(not given back)
+ *                  \--(outcome unknown)--> owed <--(not released)
  *
  * and while `in_call` is set the keeper is in a call with its grant: others wait for `calmed`.
  */
@@ -57,8 +57,8 @@ static inline struct pawl_lock_due *pawl__lock_heap_top(const struct pawl_lock_h
 
 /*
  * What a handle's number points to; read without the mutex. `number` is 0 while nobody holds it and
- * is written last when somebody does, so whoever reads it before and after the rest has read what
- * belongs to it.
+ * is written last when somebody does, so a reader that reads it before and after the rest has read
+ * what belongs to it.
  */
 struct pawl_lock_slot {
     _Atomic(uint64_t) number;
@@ -112,13 +112,13 @@ struct pawl_lock_hold {
     struct pawl_lock_due debt;         /* OWED: when to try again */
     struct pawl_lock_due end;          /* HELD: when it is lost unless renewed */
     int64_t owed_until_ns;             /* after which giving back is pointless */
-    int64_t delay_ns;                  /* of the last try to give it back */
+    int64_t delay_ns;                  /* of the last attempt to release it */
     bool in_wait;                      /* in the provider's wait() */
     bool in_call;                      /* the keeper is in a call with its grant */
     bool maybe;                        /* the service may hold it for us */
     bool broken;                       /* the provider says that it is not held any more */
     bool telling;                      /* the watcher is inside `lost` */
-    void (*lost)(void *ctx);           /* NULL: nobody asked, or was told */
+    void (*lost)(void *ctx);           /* NULL: not requested, or already called */
     void *lost_ctx;
     size_t name_len;
     char name[];
@@ -147,7 +147,7 @@ struct pawl_locks {
     uint64_t random;
     struct pawl_list holds;
     struct pawl_lock_heap renewals, debts, ends;
-    struct pawl_list to_tell;     /* lost, with somebody to be told */
+    struct pawl_list to_tell;     /* lost, with a callback to call */
     struct pawl_list cancellable; /* those in acquire() that have a `cancel` */
     struct pawl_lock_spot *spots; /* unused */
     struct pawl_cond *keeper_cond, *watcher_cond;
@@ -167,9 +167,9 @@ static inline struct pawl_lock_hold *pawl__lock_hold_of(struct pawl_lock_grant *
 /* keeper.c: waits until no call of the keeper and no callback is under way for it. PAWL_ESTOPPED.
  */
 PAWL_MUST_CHECK int pawl__lock_hold_calm(struct pawl_locks *locks, struct pawl_lock_hold *hold);
-/* keeper.c: from now on the keeper tries to give it back. */
+/* keeper.c: from now on the keeper tries to release it. */
 void pawl__lock_hold_owe(struct pawl_locks *locks, struct pawl_lock_hold *hold);
-/* keeper.c: it is lost: others here may have the name, and who asked for it is told. */
+/* keeper.c: it is lost: others here may acquire the name, and its callback is called. */
 void pawl__lock_hold_lose(struct pawl_locks *locks, struct pawl_lock_hold *hold);
 /* keeper.c: begins to look after what was just granted. */
 void pawl__lock_hold_keep(struct pawl_locks *locks, struct pawl_lock_hold *hold, int64_t now_ns);

@@ -22,7 +22,7 @@ struct record {
     int64_t expires_ns; /* of the space's clock; PAWL_FOREVER: no lease */
     int64_t since_us;
     uint64_t token; /* 0: none was asked for */
-    bool wanted;    /* somebody was refused since it is held */
+    bool wanted;    /* an attempt was refused while it is held */
     size_t name_len;
     char name[];
 };
@@ -164,7 +164,7 @@ static int memory_listen(struct pawl_lock_provider *provider,
     }
     unlock(space);
     return status == PAWL_OK ? PAWL_OK
-                             : pawl__error_set(err, status, "%d nodes listen to this space already",
+                             : pawl__error_set(err, status, "%d nodes already listen to this space",
                                                LISTENERS_MAX);
 }
 
@@ -281,7 +281,7 @@ static int memory_release(struct pawl_lock_provider *provider, struct pawl_lock_
     record = find_own(space, grant);
     if (!record) {
         unlock(space);
-        return pawl__error_set(err, PAWL_ENOTFOUND, "not held any more");
+        return pawl__error_set(err, PAWL_ENOTFOUND, "no longer held");
     }
     wanted = record->wanted;
     drop(space, record);
@@ -368,7 +368,7 @@ static int memory_list(struct pawl_lock_provider *provider, size_t limit,
 }
 
 /* Drops what its grants still hold, as the end of a process would. */
-static void forget(struct memory_locks *locks)
+static void drop_grants(struct memory_locks *locks)
 {
     struct pawl_lock_space *space = locks->space;
     struct pawl_map_entry *entry;
@@ -388,7 +388,7 @@ static void memory_close(struct pawl_lock_provider *provider)
     bool locked = pawl_mutex_lock(space->env, space->mutex) == PAWL_OK;
 
     stop_listening(locks, locked);
-    forget(locks);
+    drop_grants(locks);
     if (locked)
         unlock(space);
     if (locks->own_space)

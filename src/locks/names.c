@@ -2,8 +2,8 @@
 /* Names of locks to names at servers; see names.h. */
 #include "base/base64.h"
 #include "base/error.h"
-#include "base/sha1.h"
-#include "base/sha512.h"
+#include "base/hash/sha1.h"
+#include "base/hash/sha512.h"
 #include "locks/names_private.h"
 
 #include <inttypes.h>
@@ -334,8 +334,8 @@ int pawl__lock_name_azure_path(struct pawl_str name, size_t units_max,
     }
     out[len] = '\0';
     if (len == 0)
-        return pawl__error_set(err, PAWL_EINVAL,
-                               "the lock '%.*s' names no Azure blob: give it another name",
-                               (int)(name.len < 100 ? name.len : 100), name.ptr);
+        return pawl__error_set(
+            err, PAWL_EINVAL, "the lock '%.*s' is not a valid Azure blob name: choose another name",
+            (int)(name.len < 100 ? name.len : 100), name.ptr);
     return PAWL_OK;
 }

@@ -9,7 +9,7 @@
  * is not UTF-8, which the library cannot have, is derived with U+FFFD in place of each malformed
  * byte and counts as different, too.
  *
- * No name is an error, the empty one included, but for Azure's that leave their container.
+ * Every name is valid, even the empty one, except Azure's that would leave their container.
  */
 #ifndef PAWL_LOCKS_NAMES_H
 #define PAWL_LOCKS_NAMES_H
@@ -48,7 +48,7 @@ void pawl__lock_name_postgres_text(const struct pawl_pg_lock_key *key,
 
 /* ---- redis ------------------------------------------------------------------------------- */
 
-/* The key is the name, byte for byte; here so that nobody looks for it in vain. */
+/* The key is the name, byte for byte; declared here for completeness. */
 static inline struct pawl_str pawl__lock_name_redis(struct pawl_str name)
 {
     return name;
@@ -60,9 +60,9 @@ static inline struct pawl_str pawl__lock_name_redis(struct pawl_str name)
 /* As UTF-8 with its NUL. */
 #define PAWL_SQLSERVER_LOCK_NAME_SIZE (3 * PAWL_SQLSERVER_LOCK_UNITS_MAX + 1)
 
-/* The resource of sp_getapplock. Answers its units; cutting may leave half of a pair at an end. */
+/* The resource of sp_getapplock. Returns its units; cutting may leave half of a pair at an end. */
 size_t pawl__lock_name_sqlserver(struct pawl_str name, uint16_t out[PAWL_SQLSERVER_LOCK_UNITS_MAX]);
-/* The same as UTF-8 with U+FFFD for such a half. Answers its bytes, without the NUL. */
+/* The same as UTF-8 with U+FFFD for such a half. Returns its bytes, without the NUL. */
 size_t pawl__lock_name_sqlserver_text(struct pawl_str name,
                                       char out[PAWL_SQLSERVER_LOCK_NAME_SIZE]);
 
@@ -75,7 +75,7 @@ size_t pawl__lock_name_sqlserver_text(struct pawl_str name,
 #define PAWL_AZURE_LOCK_PATH_SIZE (9 * PAWL_AZURE_LOCK_UNITS_MAX + 1)
 
 /* The name of the blob as the library computes it, at most `units_max` (one of the two above)
- * long. Answers its bytes, without the NUL. */
+ * long. Returns its bytes, without the NUL. */
 size_t pawl__lock_name_azure(struct pawl_str name, size_t units_max,
                              char out[PAWL_AZURE_LOCK_NAME_SIZE]);
 /*

@@ -53,7 +53,7 @@ void pawl__lock_notifier_close(struct pawl_lock_notifier *notifier)
     pawl_mutex_unlock(notifier->env, notifier->mutex);
 }
 
-/* From here to leave() close() waits. */
+/* From here to end_call() close() waits. */
 static bool enter(struct pawl_lock_notifier *notifier)
 {
     bool is_open;
@@ -66,7 +66,7 @@ static bool enter(struct pawl_lock_notifier *notifier)
     return is_open;
 }
 
-static void leave(struct pawl_lock_notifier *notifier)
+static void end_call(struct pawl_lock_notifier *notifier)
 {
     if (pawl_mutex_lock(notifier->env, notifier->mutex) != PAWL_OK)
         return;
@@ -80,7 +80,7 @@ void pawl__lock_notifier_wake(struct pawl_lock_notifier *notifier, struct pawl_s
     if (!enter(notifier))
         return;
     notifier->listener.wake(notifier->listener.ctx, name);
-    leave(notifier);
+    end_call(notifier);
 }
 
 void pawl__lock_notifier_lost(struct pawl_lock_notifier *notifier, struct pawl_lock_grant *grant)
@@ -88,5 +88,5 @@ void pawl__lock_notifier_lost(struct pawl_lock_notifier *notifier, struct pawl_l
     if (!enter(notifier))
         return;
     notifier->listener.lost(notifier->listener.ctx, grant);
-    leave(notifier);
+    end_call(notifier);
 }

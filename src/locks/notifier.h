@@ -2,7 +2,7 @@
 /*
  * Calls a provider's listener, and only while there is one.
  *
- * A provider has threads that call its listener; whoever listens may be freed before the provider
+ * A provider has threads that call its listener; the listener may be freed before the provider
  * is. pawl__lock_notifier_close() is what unlisten() does: it waits for the calls under way, and
  * none comes afterwards. Nothing else may be held by who calls it that the listener waits for.
  *

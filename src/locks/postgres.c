@@ -88,8 +88,8 @@ int pawl__advisory_sequence(struct advisory_session *session, int64_t deadline_n
         return pawl__error_code(err, status);
     is_there = pg->has_sequence;
     pawl_mutex_unlock(pg->env, pg->lock);
-    /* Looked for first: whoever may use it need not be allowed to make it. Two who make it at the
-     * same time trip over each other, and one of them looks again. */
+    /* Looked up first: a user who may use it need not be allowed to create it. Two who create it at
+     * the same time trip over each other, and one of them looks again. */
     for (int i = 0; !is_there; i++) {
         status =
             pawl__advisory_text(session, "SELECT (to_regclass('pawl_lock_token') IS NOT NULL)::int",
@@ -127,7 +127,7 @@ static int check_name(struct pawl_str name, struct pawl_error *err)
 }
 
 /* Whether session 0 has it: the server would grant it to the same session again. */
-static int look_here(struct advisory_locks *pg, const struct advisory_held *held, bool *out)
+static int is_held_here(struct advisory_locks *pg, const struct advisory_held *held, bool *out)
 {
     int status = pawl_mutex_lock(pg->env, pg->lock);
 
@@ -146,7 +146,7 @@ static int attempt(struct advisory_session *session, struct advisory_held *held,
     bool wants_token = held->grant->flags & PAWL_LOCK_WANT_TOKEN;
     bool is_here = false;
     int64_t sent_ns;
-    int status = look_here(pg, held, &is_here);
+    int status = is_held_here(pg, held, &is_here);
 
     if (status != PAWL_OK || is_here)
         return pawl__error_code(err, status != PAWL_OK ? status : PAWL_EBUSY);
@@ -163,7 +163,7 @@ static int attempt(struct advisory_session *session, struct advisory_held *held,
         held->grant->valid_until_ns = 0; /* until the next user of the session settles it */
         return status == PAWL_ESTOPPED
                    ? status
-                   : pawl__error_set(err, PAWL_EUNKNOWN, "PostgreSQL: no answer in time");
+                   : pawl__error_set(err, PAWL_EUNKNOWN, "PostgreSQL: no reply in time");
     }
     if (status != PAWL_OK)
         return status; /* a connection that broke holds nothing */
@@ -210,8 +210,8 @@ int pawl__advisory_try(struct pawl_lock_provider *provider, struct pawl_lock_gra
 
 /* ---- release ----------------------------------------------------------------------------- */
 
-/* Of a grant whose attempt had no answer: that is settled by whoever uses the session next. */
-static int settle_attempt(struct advisory_locks *pg, int64_t deadline_ns, struct pawl_error *err)
+/* For a grant whose attempt had no reply: the next user of the session settles it. */
+static int finish_attempt(struct advisory_locks *pg, int64_t deadline_ns, struct pawl_error *err)
 {
     struct advisory_session *session = &pg->sessions[0];
     int status = pawl__advisory_take(session, deadline_ns, err);
@@ -278,7 +278,7 @@ static int release(struct pawl_lock_provider *provider, struct pawl_lock_grant *
     int status;
 
     if (!held)
-        return settle_attempt(pg, deadline_ns, err);
+        return finish_attempt(pg, deadline_ns, err);
     status = await_end(pg, held, deadline_ns);
     if (status == PAWL_EBUSY)
         status = unlock(held, deadline_ns, err);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Looking at PostgreSQL: status, who holds an advisory lock, which are held; tickets. */
+/* Inspecting PostgreSQL: status, who holds an advisory lock, which are held; tickets. */
 #include "base/error.h"
 #include "locks/postgres_private.h"
 
@@ -148,9 +148,10 @@ int pawl__advisory_ticket(struct pawl_lock_provider *provider, struct pawl_str n
     pawl__lock_name_postgres(name, &key);
     /* Names of instances are long enough never to be such. */
     if (key.pair || key.key == 0)
-        return pawl__error_set(err, PAWL_EUNSUPPORTED,
-                               "a name of up to 9 characters is a pair of keys, which a store does "
-                               "not take with its claims; lock it by itself");
+        return pawl__error_set(
+            err, PAWL_EUNSUPPORTED,
+            "a name of up to 9 characters maps to a pair of keys, which a store does "
+            "not acquire with its claims; lock it separately");
     out->key = key.key;
     return PAWL_OK;
 }

@@ -27,13 +27,14 @@
 #define ADVISORY_WAITERS 8
 #define ADVISORY_SESSIONS (1 + ADVISORY_WAITERS)
 #define ADVISORY_NS_PER_MS INT64_C(1000000)
-/* How long a holder trusts the last answer. The server lets go of one that is cut off after 30 s.
+/* How long a holder trusts the last reply. The server releases the locks of a disconnected one
+ * after 30 s.
  */
 #define ADVISORY_VALID_NS INT64_C(15000000000)
 
 enum advisory_left {
     ADVISORY_LEFT_NOTHING,
-    ADVISORY_LEFT_TRY,    /* what it takes is given back */
+    ADVISORY_LEFT_TRY,    /* what it acquires is released */
     ADVISORY_LEFT_UNLOCK, /* of `left_key` */
     ADVISORY_LEFT_OTHER,
 };
@@ -62,7 +63,7 @@ enum advisory_state {
     ADVISORY_HELD,
     ADVISORY_TELLING,  /* the watcher is in lost() */
     ADVISORY_LOST,     /* with its connection */
-    ADVISORY_RELEASED, /* by somebody who settled what a release had left */
+    ADVISORY_RELEASED, /* by the thread that settled what a release had left */
 };
 
 /* A grant's `bound`. */
@@ -144,7 +145,7 @@ void pawl__advisory_stop(struct advisory_locks *pg);
 
 /*
  * Makes the caller its user: connected, with nothing under way. PAWL_EUNAVAILABLE, also for one
- * that is in use until `deadline_ns`; what connecting answers.
+ * that is in use until `deadline_ns`; what connecting returns.
  */
 PAWL_MUST_CHECK int pawl__advisory_take(struct advisory_session *session, int64_t deadline_ns,
                                         struct pawl_error *err);
@@ -166,7 +167,7 @@ PAWL_MUST_CHECK int pawl__advisory_held_new(struct advisory_session *session,
                                             const struct pawl_pg_lock_key *key,
                                             struct advisory_held **out, struct pawl_error *err);
 void pawl__advisory_held_free(struct advisory_locks *pg, struct advisory_held *held);
-/* It is held: the grant is told of the loss from now on. PAWL_ENOMEM, PAWL_ESTOPPED. */
+/* It is held: from now on the loss of the grant is reported. PAWL_ENOMEM, PAWL_ESTOPPED. */
 PAWL_MUST_CHECK int pawl__advisory_hold(struct advisory_held *held, int64_t valid_until_ns);
 /* Under the lock. Out of its session. */
 void pawl__advisory_unhold(struct advisory_held *held, enum advisory_state state);

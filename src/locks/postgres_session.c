@@ -95,8 +95,8 @@ int pawl__advisory_text(struct advisory_session *session, const char *text,
 
 /* ---- poolers ----------------------------------------------------------------------------- */
 
-static int ask_conn(struct advisory_locks *pg, struct pawl_pq_conn *conn, const char *text,
-                    int64_t deadline_ns, struct pawl_error *err)
+static int run_statement(struct advisory_locks *pg, struct pawl_pq_conn *conn, const char *text,
+                         int64_t deadline_ns, struct pawl_error *err)
 {
     const struct pawl_socket_wait wait = {pg->env, NULL, deadline_ns};
     int status = pawl__pq_begin(conn, err);
@@ -135,23 +135,23 @@ static int check_pooler(struct advisory_locks *pg, struct pawl_pq_conn *conn, in
         struct pawl_pq_conn *other = NULL;
         int64_t before = 0, lent = 0, after = 0;
 
-        status = ask_conn(pg, conn, "SELECT pg_backend_pid()", until_ns, err);
+        status = run_statement(pg, conn, "SELECT pg_backend_pid()", until_ns, err);
         if (status == PAWL_OK)
             before = pawl__pq_int(conn, 0, 0, 0);
         if (status == PAWL_OK)
             status = pawl__pq_connect(pg->pq, pg->uri, &wait, &other, err);
         if (status == PAWL_OK)
-            status = ask_conn(pg, other, "BEGIN", until_ns, err);
+            status = run_statement(pg, other, "BEGIN", until_ns, err);
         /* Refused by something that is there: it runs single statements only. */
         if (status != PAWL_OK && other && pawl__pq_is_alive(conn, pg->env) &&
-            ask_conn(pg, conn, "SELECT 1", until_ns, NULL) == PAWL_OK)
+            run_statement(pg, conn, "SELECT 1", until_ns, NULL) == PAWL_OK)
             status = refuse_pooler(err);
         if (status == PAWL_OK)
-            status = ask_conn(pg, other, "SELECT pg_backend_pid()", until_ns, err);
+            status = run_statement(pg, other, "SELECT pg_backend_pid()", until_ns, err);
         if (status == PAWL_OK)
             lent = pawl__pq_int(other, 0, 0, 0);
         if (status == PAWL_OK)
-            status = ask_conn(pg, conn, "SELECT pg_backend_pid()", until_ns, err);
+            status = run_statement(pg, conn, "SELECT pg_backend_pid()", until_ns, err);
         if (status == PAWL_OK)
             after = pawl__pq_int(conn, 0, 0, 0);
         /* No answer: all its connections are lent. */
@@ -204,7 +204,7 @@ static int set_up(struct advisory_session *session, struct pawl_pq_conn *conn, i
         status = pawl__pq_status(conn, 0, err);
     if (status != PAWL_OK)
         return status;
-    /* Whoever asks the primary knows nothing of the locks of a standby. */
+    /* Nodes that lock on the primary do not see the locks of a standby. */
     if (pawl__pq_int(conn, 0, 0, 1) != 0)
         return pawl__pq_refuse_standby(conn, err);
     session->backend_pid = (int)pawl__pq_int(conn, 0, 0, 0);
@@ -297,7 +297,8 @@ static void settle_unlock(struct advisory_session *session)
 }
 
 /* Finishes what an earlier call has left. */
-static int settle(struct advisory_session *session, int64_t deadline_ns, struct pawl_error *err)
+static int finish_earlier_call(struct advisory_session *session, int64_t deadline_ns,
+                               struct pawl_error *err)
 {
     const struct pawl_socket_wait wait = {session->pg->env, NULL, deadline_ns};
 
@@ -324,8 +325,8 @@ static int settle(struct advisory_session *session, int64_t deadline_ns, struct 
 int pawl__advisory_ready(struct advisory_session *session, int64_t deadline_ns,
                          struct pawl_error *err)
 {
-    int status =
-        session->conn ? settle(session, deadline_ns, err) : open_session(session, deadline_ns, err);
+    int status = session->conn ? finish_earlier_call(session, deadline_ns, err)
+                               : open_session(session, deadline_ns, err);
 
     if (status == PAWL_OK)
         return PAWL_OK;
@@ -351,7 +352,7 @@ int pawl__advisory_take(struct advisory_session *session, int64_t deadline_ns,
     if (status == PAWL_ETIMEDOUT)
         return pawl__error_set(err, PAWL_EUNAVAILABLE,
                                "the connection to PostgreSQL is in use: the server is slow, or "
-                               "many locks are taken at once");
+                               "many locks are acquired at once");
     if (status != PAWL_OK)
         return pawl__error_code(err, status);
     return pawl__advisory_ready(session, deadline_ns, err);
@@ -382,8 +383,8 @@ void pawl__advisory_give(struct advisory_session *session)
 
 /* ---- the watcher ------------------------------------------------------------------------- */
 
-/* Under the lock; gives it up while it tells. */
-static bool tell_lost(struct advisory_session *session)
+/* Under the lock, which is released during the callback. */
+static bool report_lost(struct advisory_session *session)
 {
     struct advisory_locks *pg = session->pg;
     struct advisory_held *held =
@@ -421,7 +422,7 @@ static bool reap(struct advisory_session *session)
         session->conn = NULL;
         session->left = ADVISORY_LEFT_NOTHING;
         while (!pawl__list_empty(&session->helds))
-            if (!tell_lost(session))
+            if (!report_lost(session))
                 return false;
     }
     session->is_broken = session->is_hung_up = session->in_use = false;
@@ -502,7 +503,7 @@ void pawl__advisory_stop(struct advisory_locks *pg)
         /* The end of a connection is noticed by the server when it gets round to it: whoever asks
          * in between would be refused. */
         if (session->conn && !pawl__pq_is_broken(session->conn))
-            status = settle(session, until_ns, NULL);
+            status = finish_earlier_call(session, until_ns, NULL);
         if (status == PAWL_OK && !pawl__list_empty(&session->helds))
             status = pawl__advisory_text(session, "SELECT pg_advisory_unlock_all()", NULL, 0,
                                          until_ns, NULL);

@@ -4,7 +4,7 @@
  *
  * What a wait ended with is not what it says. A lock_timeout (55P03) or a cancel (57014) that comes
  * while the lock is being granted is reported although this session has the lock: after a timeout
- * the server is asked whether it is held, after a cancel it is given back.
+ * the server is asked whether it is held; after a cancel it is released.
  */
 #include "base/error.h"
 #include "locks/postgres_private.h"
@@ -51,7 +51,7 @@ static bool take_interrupt(struct pawl_lock_grant *grant)
     return was;
 }
 
-/* Tells the server by session 0: a connection of its own for that could not have a deadline. */
+/* Cancels through session 0: a separate cancel connection could not have a deadline. */
 static void cancel_at_server(struct advisory_session *session)
 {
     struct advisory_locks *pg = session->pg;
@@ -92,7 +92,7 @@ static int run_surely(struct advisory_session *session, enum advisory_statement 
     return status;
 }
 
-/* A caller who has time is not turned away by a slow server, as long as the lock is of use then. */
+/* A slow server does not fail a caller that has time, as long as the lock is still useful then. */
 static int64_t answer_deadline(int64_t sent_ns, int64_t deadline_ns)
 {
     int64_t least_ns = sent_ns + ANSWER_NS, most_ns = sent_ns + ADVISORY_VALID_NS;
@@ -218,7 +218,7 @@ static int wait_on(struct advisory_session *session, struct advisory_held *held,
     return status; /* refused before it began */
 }
 
-/* Under the lock: a session that neither has nor wants anything; connected ones first. */
+/* Under the lock: a session that neither holds nor waits for anything; connected ones first. */
 static struct advisory_session *find_waiter(struct advisory_locks *pg)
 {
     struct advisory_session *found = NULL;
@@ -295,7 +295,7 @@ static void end(struct advisory_session *session, struct pawl_lock_grant *grant)
 {
     if (pawl_mutex_lock(session->pg->env, session->pg->lock) != PAWL_OK)
         return;
-    if (session->waiting == grant) /* else somebody else waits on it by now */
+    if (session->waiting == grant) /* else another call already waits on it */
         session->waiting = NULL;
     (void)take_interrupt(grant);
     pawl_mutex_unlock(session->pg->env, session->pg->lock);

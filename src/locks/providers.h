@@ -18,7 +18,7 @@
 #include <pawl/ext/lock.h>
 #include <pawl/ext/log.h>
 
-/* How long a lease lasts where one is had and none was asked for, and its bounds. */
+/* The default duration of leases, and its bounds. */
 #define PAWL_LOCK_TTL_MS_DEFAULT 30000
 #define PAWL_LOCK_TTL_MS_MIN 100
 #define PAWL_LOCK_TTL_MS_MAX (24 * 3600 * 1000)
@@ -46,8 +46,8 @@ PAWL_MUST_CHECK int pawl__lock_space_new(struct pawl_env *env, struct pawl_lock_
                                          struct pawl_error *err);
 void pawl__lock_space_free(struct pawl_lock_space *space); /* after its providers; NULL allowed */
 
-/* Takes a lock away from whoever holds it, as an administrator or a failover would. Answers whether
- * anybody held it. Nobody is told. */
+/* Takes a lock away from its holder, as an administrator or a failover would. Returns whether
+ * anybody held it. The holder is not notified. */
 bool pawl__lock_space_break(struct pawl_lock_space *space, struct pawl_str name);
 
 /*
@@ -64,14 +64,15 @@ PAWL_MUST_CHECK int pawl__memory_locks_new(struct pawl_env *env, int64_t ttl_ms,
 /* ---- files ------------------------------------------------------------------------------- */
 
 /*
- * `folder` is copied, and made when it is not there. Lock files are this user's alone unless
+ * `folder` is copied, and made when it does not exist. Lock files are this user's alone unless
  * options->is_shared. A file or folder that is removed or moved while a lock is held loses it.
  */
 PAWL_MUST_CHECK int pawl__file_locks_open(struct pawl_env *env, struct pawl_str folder,
                                           const struct pawl_lock_provider_options *options,
                                           struct pawl_lock_provider **out, struct pawl_error *err);
 
-/* The file at `path`, which is copied, is made when it is not there; other tables may be in it. */
+/* The file at `path`, which is copied, is made when it does not exist; other tables may be in it.
+ */
 PAWL_MUST_CHECK int pawl__sqlite_locks_open(struct pawl_env *env, struct pawl_str path,
                                             const struct pawl_lock_provider_options *options,
                                             struct pawl_lock_provider **out,
@@ -85,16 +86,16 @@ PAWL_MUST_CHECK int pawl__sqlite_locks_open(struct pawl_env *env, struct pawl_st
  * On one server, or by the majority of several (15 at the most) that know nothing of each other.
  * Reads the URI, does not connect. PAWL_EINVAL: the URI or the lease; PAWL_EUNSUPPORTED: rediss://,
  * for there is no TLS; PAWL_EMISSING: the client library. A Redis Cluster is refused by status()
- * and when it answers MOVED.
+ * and when it returns MOVED.
  *
  * A lock is a key with the name's bytes, its value HOST_PID_GUID and an expiry, as .NET's library
  * has it. Tokens count in the key {NAME}:fence; a counter that is missing begins at the server's
- * time in microseconds, so that a server that came back empty goes on above what it gave before as
+ * time in microseconds, so that a server that restarted empty continues above its earlier tokens as
  * long as its clock was not set back. Releases are published on pawl:released:NAME, which those
  * listen to who were refused.
  *
  * Several servers are asked at the same time. A majority grants, within a tenth of the lease;
- * otherwise what was granted is given back. A renewal sets the key again on servers that lost it,
+ * otherwise what was granted is released. A renewal sets the key again on servers that lost it,
  * so that one that came back empty counts at the next one; what a majority has lost is lost.
  */
 PAWL_MUST_CHECK int pawl__redis_locks_open(struct pawl_env *env, struct pawl_str uri,
@@ -110,7 +111,7 @@ PAWL_MUST_CHECK int pawl__redis_locks_open(struct pawl_env *env, struct pawl_str
  * PAWL_EUNSUPPORTED.
  *
  * A lock is an advisory lock of a session, with the key that .NET's library derives from the name.
- * It has no lease: it ends with its connection, and whoever holds it is told then. So that one who
+ * It has no lease: it ends with its connection, and its holder is notified. So that a holder that
  * is cut off knows, too, a grant is valid for 15 s after the last answer of the server; the server
  * gives up a client that is cut off after 30 s. One connection holds what was free when it was
  * asked for; up to 8 others wait at the server, each for one lock, and whoever finds no connection
@@ -143,7 +144,7 @@ const char *pawl__lock_call_name(enum pawl_lock_call call);
 struct pawl_lock_counts {
     uint64_t calls[PAWL_LOCK_CALL_COUNT];
     uint64_t refused;                        /* try and wait: PAWL_EBUSY, PAWL_ETIMEDOUT */
-    uint64_t failures[PAWL_LOCK_CALL_COUNT]; /* all other answers that are not PAWL_OK */
+    uint64_t failures[PAWL_LOCK_CALL_COUNT]; /* all other results that are not PAWL_OK */
     uint64_t renewed;                        /* grants of renew() that were */
     uint64_t wakes, losses;                  /* what the provider said by itself */
 };
@@ -156,15 +157,15 @@ void pawl__trace_locks_counts(struct pawl_lock_provider *provider, struct pawl_l
 enum pawl_lock_fault {
     PAWL_LOCK_FAULT_NONE,
     PAWL_LOCK_FAULT_BEFORE, /* `code`, and nothing was done */
-    PAWL_LOCK_FAULT_AFTER,  /* done, but the answer is PAWL_EUNKNOWN */
+    PAWL_LOCK_FAULT_AFTER,  /* done, but the result is PAWL_EUNKNOWN */
     PAWL_LOCK_FAULT_GRANT,  /* try: granted although somebody else holds it */
-    PAWL_LOCK_FAULT_LOSE,   /* renew: each grant is answered as PAWL_ENOTFOUND, and still held */
+    PAWL_LOCK_FAULT_LOSE,   /* renew: each grant's status is PAWL_ENOTFOUND, and it is still held */
 };
 
 struct pawl_lock_fault_order {
     enum pawl_lock_fault kind;
     int code;         /* of BEFORE; 0: PAWL_EUNAVAILABLE */
-    int64_t delay_ns; /* before the call; the answer comes so much later, whatever the deadline */
+    int64_t delay_ns; /* before the call, whatever the deadline */
 };
 
 /* Asked before every call. Must be safe to call from any thread. */

@@ -133,7 +133,7 @@ static int send_one(struct redis_call *call, struct redis_node *node, uint32_t i
     return pawl__redis_queue_script(node, g->script, full, keys, 1, &owner, 1);
 }
 
-static void answer_one(struct redis_call *call, struct redis_node *node, uint32_t item,
+static void note_reply(struct redis_call *call, struct redis_node *node, uint32_t item,
                        const struct pawl_redis_reply *reply, int code, const struct pawl_error *err)
 {
     struct grant_call *g = (struct grant_call *)call;
@@ -169,9 +169,9 @@ static bool is_one_done(struct redis_call *call)
 }
 
 /* Asks all nodes, under the lock. */
-static int ask_all(struct grant_call *g, enum redis_script script, int64_t deadline_ns)
+static int call_all_nodes(struct grant_call *g, enum redis_script script, int64_t deadline_ns)
 {
-    g->call = (struct redis_call){send_one, answer_one, is_one_done, 0};
+    g->call = (struct redis_call){send_one, note_reply, is_one_done, 0};
     g->script = script;
     g->votes = (struct votes){0};
     for (size_t i = 0; i < g->redis->node_count; i++)
@@ -181,15 +181,15 @@ static int ask_all(struct grant_call *g, enum redis_script script, int64_t deadl
 }
 
 /* Behind what was asked, in order, without waiting. With the text: nobody would try again. */
-static void give_back(struct redis_locks *redis, const struct pawl_lock_grant *grant,
-                      uint32_t nodes_no)
+static void post_release(struct redis_locks *redis, const struct pawl_lock_grant *grant,
+                         uint32_t nodes_no)
 {
     const struct pawl_str words[] = {pawl__str("EVAL"),
                                      pawl__str(pawl__redis_scripts[REDIS_RELEASE]), pawl__str("1"),
                                      grant->name, pawl__str(grant->owner)};
 
     for (size_t i = 0; i < redis->node_count; i++)
-        if (!(nodes_no & (uint32_t)1 << i)) /* these have said that it is not there */
+        if (!(nodes_no & (uint32_t)1 << i)) /* these have said that it does not exist */
             pawl__redis_tell(&redis->nodes[i], words, 5);
     pawl__redis_send(redis);
 }
@@ -202,13 +202,13 @@ static int refused(struct grant_call *g, struct pawl_error *err)
     const struct votes *votes = &g->votes;
 
     /* Also where nobody has waited for the answer. */
-    give_back(g->redis, g->grant, votes->nodes_no);
+    post_release(g->redis, g->grant, votes->nodes_no);
     if (votes->fault <= redis->node_count - redis->quorum) {
         pawl__redis_watch(g->redis, g->grant->name);
         return pawl__error_code(err, PAWL_EBUSY);
     }
     if (votes->yes + votes->unknown >= redis->quorum) {
-        g->grant->valid_until_ns = 0; /* it may be done whenever the server goes on */
+        g->grant->valid_until_ns = 0; /* it may take effect when the server continues */
         return fault_error(redis, votes, PAWL_EUNKNOWN, err);
     }
     return fault_error(redis, votes,
@@ -226,12 +226,12 @@ static int raise_fence(struct grant_call *g, int64_t deadline_ns, struct pawl_er
     int status;
 
     (void)snprintf(g->token_text, sizeof g->token_text, "%" PRIu64, g->token);
-    status = ask_all(g, REDIS_RAISE, deadline_ns);
+    status = call_all_nodes(g, REDIS_RAISE, deadline_ns);
     if (status != PAWL_OK)
         return status;
     if (g->votes.yes >= g->redis->quorum)
         return PAWL_OK;
-    give_back(g->redis, g->grant, 0);
+    post_release(g->redis, g->grant, 0);
     return fault_error(g->redis, &g->votes, PAWL_EUNAVAILABLE, err);
 }
 
@@ -248,7 +248,7 @@ static int attempt(struct grant_call *g, int64_t deadline_ns, struct pawl_error 
         return pawl__error_code(err, status);
     sent_ns = pawl_env_monotonic_ns(redis->env);
     deadline_ns = earlier(deadline_ns, sent_ns + budget_ns(redis));
-    status = ask_all(g, wants_token ? REDIS_ACQUIRE : REDIS_SCRIPT_NONE, deadline_ns);
+    status = call_all_nodes(g, wants_token ? REDIS_ACQUIRE : REDIS_SCRIPT_NONE, deadline_ns);
     if (status != PAWL_OK)
         return pawl__error_code(err, status);
     if (g->votes.yes < redis->quorum)
@@ -260,9 +260,9 @@ static int attempt(struct grant_call *g, int64_t deadline_ns, struct pawl_error 
         return status;
     until_ns = pawl__lock_valid_until(sent_ns, redis->ttl_ms);
     if (pawl_env_monotonic_ns(redis->env) >= until_ns) {
-        give_back(redis, g->grant, 0);
+        post_release(redis, g->grant, 0);
         return pawl__error_set(err, PAWL_EUNAVAILABLE,
-                               "Redis granted the lock too late to be of use");
+                               "Redis granted the lock too late to be useful");
     }
     g->grant->token = wants_token ? token : 0;
     g->grant->valid_until_ns = until_ns;
@@ -329,7 +329,7 @@ static int release(struct pawl_lock_provider *provider, struct pawl_lock_grant *
     }
     status = pawl__redis_await_nodes(redis, deadline_ns);
     if (status == PAWL_OK)
-        status = ask_all(&g, REDIS_RELEASE, deadline_ns);
+        status = call_all_nodes(&g, REDIS_RELEASE, deadline_ns);
     if (status != PAWL_OK)
         return pawl__error_code(err, status); /* stopped: the lock is given up */
     pawl__redis_unlock(redis);
@@ -370,7 +370,7 @@ static int send_renewal(struct redis_call *call, struct redis_node *node, uint32
 {
     struct renew_call *r = (struct renew_call *)call;
     const struct pawl_lock_grant *grant = r->grants[item];
-    /* A lease that is over is not begun again: somebody else may have had it in between. */
+    /* An expired lease is not started again: another holder may have had it in between. */
     bool may_rejoin = r->redis->node_count > 1 && r->now_ns < grant->valid_until_ns;
 
     return pawl__redis_queue_script(
@@ -387,9 +387,9 @@ static bool is_item_decided(const struct redis_locks *redis, const struct renew_
            (size_t)vote->yes + vote->no + vote->rejoined + vote->fault == redis->node_count;
 }
 
-static void answer_renewal(struct redis_call *call, struct redis_node *node, uint32_t item,
-                           const struct pawl_redis_reply *reply, int code,
-                           const struct pawl_error *err)
+static void note_renewal(struct redis_call *call, struct redis_node *node, uint32_t item,
+                         const struct pawl_redis_reply *reply, int code,
+                         const struct pawl_error *err)
 {
     struct renew_call *r = (struct renew_call *)call;
     struct renew_vote *vote = &r->votes[item];
@@ -433,7 +433,7 @@ static void count_renewal(struct renew_call *r, size_t item, int64_t until_ns)
     } else if ((size_t)vote->no + vote->rejoined > r->redis->node_count - r->redis->quorum) {
         grant->status = PAWL_ENOTFOUND;
         if (vote->yes + vote->rejoined + vote->fault > 0)
-            give_back(r->redis, grant, 0);
+            post_release(r->redis, grant, 0);
     } else {
         grant->status = PAWL_EUNAVAILABLE;
     }
@@ -449,7 +449,7 @@ static int renew(struct pawl_lock_provider *provider, struct pawl_lock_grant *co
 
     PAWL_ASSERT(count <= PAWL_LOCK_RENEW_MAX);
     (void)snprintf(r.ttl, sizeof r.ttl, "%" PRId64, redis->ttl_ms);
-    r.call = (struct redis_call){send_renewal, answer_renewal, is_renewal_done, 0};
+    r.call = (struct redis_call){send_renewal, note_renewal, is_renewal_done, 0};
     r.undecided_count = count;
     status = pawl__redis_lock(redis, err);
     if (status != PAWL_OK)

@@ -5,21 +5,21 @@
  * A node answers in the order it was asked in: `pending` has a request per answer to come. The
  * first who waits is the leader and polls the connections of all nodes, without the lock; everybody
  * else waits for `changed`. Only the leader, or whoever has the lock while there is none, closes a
- * connection: nobody polls a descriptor that was closed and given to somebody else.
+ * connection: no thread polls a descriptor that was closed and reused.
  */
 #include "base/alloc.h"
 #include "base/error.h"
 #include "locks/redis_private.h"
 
 #define SPARE_MAX 1024
-/* A node that has answered nothing for so long, while asked, gets a new connection. */
+/* A node that has not replied for this long to a request gets a new connection. */
 #define SILENT_NS_MIN INT64_C(5000000000)
 /* A majority does without the others, but waits so long for those that are about to be there. */
 #define GRACE_NS INT64_C(50000000)
 
 struct redis_request {
     struct pawl_list_link link;
-    struct redis_call *call; /* NULL: nobody wants the answer */
+    struct redis_call *call; /* NULL: nothing waits for the reply */
     uint32_t item;
     int64_t sent_ns;
 };
@@ -162,7 +162,7 @@ int pawl__redis_await_nodes(struct redis_locks *redis, int64_t deadline_ns)
         status = pawl_cond_wait(redis->env, redis->changed, redis->lock, grace_ns);
         redis->waiting_count--;
         if (status == PAWL_ETIMEDOUT)
-            return PAWL_OK; /* those that are not there are answered for */
+            return PAWL_OK; /* requests to nodes that are down have failed already */
         if (status != PAWL_OK) {
             pawl__redis_unlock(redis);
             return status;
@@ -187,7 +187,7 @@ static bool is_usable(struct redis_node *node)
     struct pawl_error err;
 
     if (node->c.conn && !node->c.is_broken && is_stuck(node)) {
-        (void)pawl__error_set(&err, PAWL_EUNAVAILABLE, "Redis at %s port %u does not answer",
+        (void)pawl__error_set(&err, PAWL_EUNAVAILABLE, "Redis at %s port %u does not reply",
                               node->address.host, (unsigned)node->address.port);
         pawl__redis_break(node, &err);
     }
@@ -275,7 +275,7 @@ void pawl__redis_send(struct redis_locks *redis)
 {
     for (size_t i = 0; i < redis->node_count; i++) {
         flush_node(&redis->nodes[i]);
-        /* The system takes no more now: whoever polls must also look for room. */
+        /* The socket buffer is full: the poller must also wait for POLLOUT. */
         if (redis->is_led && redis->nodes[i].c.conn &&
             !pawl__redis_is_flushed(redis->nodes[i].c.conn))
             pawl__waker_wake(&redis->kick);
@@ -324,7 +324,7 @@ static void receive(struct redis_node *node)
         if (request)
             deliver(node, request, &reply);
         else
-            status = pawl__error_set(&err, PAWL_EUNAVAILABLE, "Redis: an answer to no question");
+            status = pawl__error_set(&err, PAWL_EUNAVAILABLE, "Redis: an unexpected reply");
     }
     if (status != PAWL_EBUSY && status != PAWL_ESTOPPED)
         pawl__redis_break(node, &err);
@@ -369,7 +369,7 @@ static int lead(struct redis_locks *redis, int64_t deadline_ns)
             receive(node);
         flush_node(node);
     }
-    /* Answers of others may have been among them. */
+    /* Replies for other threads may have been among them. */
     if (redis->waiting_count > 0)
         pawl_cond_broadcast(redis->env, redis->changed);
     return status == PAWL_ECANCELLED ? PAWL_OK : status;
@@ -391,7 +391,7 @@ static void detach(struct redis_call *call, struct redis_locks *redis)
             call->open_count--;
             if (was_done)
                 continue;
-            (void)pawl__error_set(&err, PAWL_EUNKNOWN, "Redis at %s port %u: no answer in time",
+            (void)pawl__error_set(&err, PAWL_EUNKNOWN, "Redis at %s port %u: no reply in time",
                                   redis->nodes[i].address.host,
                                   (unsigned)redis->nodes[i].address.port);
             call->answer(call, &redis->nodes[i], request->item, NULL, PAWL_EUNKNOWN, &err);
@@ -419,7 +419,7 @@ int pawl__redis_await(struct redis_call *call, struct redis_locks *redis, int64_
     if (status == PAWL_ESTOPPED)
         return status;
     detach(call, redis);
-    /* Somebody else's answer may have come too, and somebody else must lead. */
+    /* Another thread's reply may have arrived too, and another thread must lead. */
     if (redis->waiting_count > 0)
         pawl_cond_broadcast(redis->env, redis->changed);
     return PAWL_OK;

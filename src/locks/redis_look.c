@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Looking at Redis: status, who holds a lock, which are held. Rare, and on connections of their
- * own, so that a long list never stands before a renewal.
+ * Inspecting Redis: status, who holds a lock, which are held. Rare, and on separate
+ * connections, so that a long list never delays a renewal.
  */
 #include "base/arena.h"
 #include "base/error.h"
@@ -30,9 +30,9 @@ static int connect_one(struct redis_locks *redis, size_t index, int64_t deadline
     return pawl__redis_connect(redis->lib, &target, &wait, out, err);
 }
 
-static int ask(struct redis_locks *redis, struct pawl_redis_conn *conn,
-               const struct pawl_str *words, size_t count, int64_t deadline_ns,
-               struct pawl_redis_reply *out, struct pawl_error *err)
+static int send_and_wait(struct redis_locks *redis, struct pawl_redis_conn *conn,
+                         const struct pawl_str *words, size_t count, int64_t deadline_ns,
+                         struct pawl_redis_reply *out, struct pawl_error *err)
 {
     const struct pawl_socket_wait wait = {redis->env, NULL, deadline_ns};
     int status = pawl__redis_queue(conn, words, count);
@@ -69,18 +69,19 @@ static struct pawl_str info_field(struct pawl_str info, const char *field)
 }
 
 /* What an operator should know of one server. */
-static int look_at(const struct redis_node *node, struct pawl_str info,
-                   struct pawl_lock_status *out, struct pawl_error *err)
+static int check_server(const struct redis_node *node, struct pawl_str info,
+                        struct pawl_lock_status *out, struct pawl_error *err)
 {
     struct pawl_str policy = info_field(info, "maxmemory_policy");
     const char *host = node->address.host;
     unsigned port = node->address.port;
 
     if (pawl__str_is(info_field(info, "redis_mode"), "cluster"))
-        return pawl__error_set(err, PAWL_EUNSUPPORTED,
-                               "%s port %u is part of a Redis Cluster, which is no lock service: "
-                               "name single servers",
-                               host, port);
+        return pawl__error_set(
+            err, PAWL_EUNSUPPORTED,
+            "%s port %u is part of a Redis Cluster, which is not supported for locks: "
+            "name single servers",
+            host, port);
     if (pawl__str_is(info_field(info, "role"), "slave"))
         return pawl__error_set(err, PAWL_EUNAVAILABLE,
                                "%s port %u is a replica; give the primary's address", host, port);
@@ -94,7 +95,7 @@ static int look_at(const struct redis_node *node, struct pawl_str info,
                        host, port);
     else if (node->redis->node_count == 1 && pawl__str_is(info_field(info, "aof_enabled"), "0"))
         (void)snprintf(out->warning, sizeof out->warning,
-                       "%s port %u forgets locks when it is restarted: set appendonly to yes and "
+                       "%s port %u loses locks when it restarts: set appendonly to yes and "
                        "appendfsync to always, or name three servers",
                        host, port);
     return PAWL_OK;
@@ -116,10 +117,10 @@ int pawl__redis_status(struct pawl_lock_provider *provider, struct pawl_lock_sta
         int status = connect_one(redis, i, deadline_ns, &conn, &one);
 
         if (status == PAWL_OK)
-            status = ask(redis, conn, (struct pawl_str[]){pawl__str("INFO")}, 1, deadline_ns,
-                         &reply, &one);
+            status = send_and_wait(redis, conn, (struct pawl_str[]){pawl__str("INFO")}, 1,
+                                   deadline_ns, &reply, &one);
         if (status == PAWL_OK)
-            status = look_at(&redis->nodes[i], reply.text, out, &one);
+            status = check_server(&redis->nodes[i], reply.text, out, &one);
         if (status == PAWL_OK) {
             (void)snprintf(version, sizeof version, "%.*s",
                            PAWL_STR_ARG(info_field(reply.text, "redis_version")));
@@ -164,14 +165,15 @@ static int64_t read_int(struct pawl_str digits)
     return value;
 }
 
-/* One server's word on a name. */
-static int look_up(struct redis_locks *redis, struct pawl_redis_conn *conn, struct pawl_str name,
-                   struct pawl_lock_holder *out, int64_t deadline_ns, struct pawl_error *err)
+/* What one server reports about a name. */
+static int inspect_key(struct redis_locks *redis, struct pawl_redis_conn *conn,
+                       struct pawl_str name, struct pawl_lock_holder *out, int64_t deadline_ns,
+                       struct pawl_error *err)
 {
     struct pawl_redis_reply reply;
     struct pawl_buf fence;
-    int status =
-        ask(redis, conn, (struct pawl_str[]){pawl__str("GET"), name}, 2, deadline_ns, &reply, err);
+    int status = send_and_wait(redis, conn, (struct pawl_str[]){pawl__str("GET"), name}, 2,
+                               deadline_ns, &reply, err);
 
     *out = (struct pawl_lock_holder){.remaining_ms = -1};
     copy(out->key, sizeof out->key, name);
@@ -179,8 +181,8 @@ static int look_up(struct redis_locks *redis, struct pawl_redis_conn *conn, stru
         return status;
     out->held = reply.type == PAWL_REDIS_TEXT;
     copy(out->owner, sizeof out->owner, reply.text);
-    status =
-        ask(redis, conn, (struct pawl_str[]){pawl__str("PTTL"), name}, 2, deadline_ns, &reply, err);
+    status = send_and_wait(redis, conn, (struct pawl_str[]){pawl__str("PTTL"), name}, 2,
+                           deadline_ns, &reply, err);
     if (status != PAWL_OK)
         return status;
     if (reply.type == PAWL_REDIS_INT && reply.integer >= 0)
@@ -194,8 +196,9 @@ static int look_up(struct redis_locks *redis, struct pawl_redis_conn *conn, stru
     pawl__buf_str(&fence, name);
     pawl__buf_text(&fence, "}:fence");
     status = fence.status == PAWL_OK
-                 ? ask(redis, conn, (struct pawl_str[]){pawl__str("GET"), pawl__buf_peek(&fence)},
-                       2, deadline_ns, &reply, err)
+                 ? send_and_wait(redis, conn,
+                                 (struct pawl_str[]){pawl__str("GET"), pawl__buf_peek(&fence)}, 2,
+                                 deadline_ns, &reply, err)
                  : pawl__error_code(err, fence.status);
     pawl__buf_release(&fence);
     if (status == PAWL_OK && reply.type == PAWL_REDIS_TEXT)
@@ -225,7 +228,7 @@ int pawl__redis_inspect(struct pawl_lock_provider *provider, struct pawl_str nam
 
         status = connect_one(redis, i, deadline_ns, &conn, err);
         if (status == PAWL_OK)
-            status = look_up(redis, conn, name, &one, deadline_ns, err);
+            status = inspect_key(redis, conn, name, &one, deadline_ns, err);
         pawl__redis_disconnect(conn);
         if (status == PAWL_ESTOPPED)
             return status;
@@ -273,8 +276,8 @@ struct listing {
     struct redis_locks *redis;
     struct pawl_redis_conn *scan;
     struct pawl_redis_conn *looks[REDIS_NODES_MAX]; /* NULL: it cannot be asked */
-    struct pawl_map seen;                           /* keys that were told of, of several servers */
-    struct pawl_arena arena;                        /* for them */
+    struct pawl_map seen;    /* keys that were reported, of several servers */
+    struct pawl_arena arena; /* for them */
     size_t left;
     int (*each)(void *ctx, const struct pawl_lock_holder *holder);
     void *ctx;
@@ -282,11 +285,11 @@ struct listing {
 };
 
 /* Who holds `key` as server `node` says, and whether a majority says the same. */
-static int look_around(struct listing *l, size_t node, struct pawl_str key,
-                       struct pawl_lock_holder *out, bool *is_held, struct pawl_error *err)
+static int inspect_majority(struct listing *l, size_t node, struct pawl_str key,
+                            struct pawl_lock_holder *out, bool *is_held, struct pawl_error *err)
 {
     size_t same = 1;
-    int status = look_up(l->redis, l->looks[node], key, out, l->deadline_ns, err);
+    int status = inspect_key(l->redis, l->looks[node], key, out, l->deadline_ns, err);
 
     *is_held = false;
     if (status != PAWL_OK || !out->held || !is_owner(pawl__str(out->owner)))
@@ -296,7 +299,7 @@ static int look_around(struct listing *l, size_t node, struct pawl_str key,
 
         if (i == node || !l->looks[i])
             continue;
-        status = look_up(l->redis, l->looks[i], key, &other, l->deadline_ns, err);
+        status = inspect_key(l->redis, l->looks[i], key, &other, l->deadline_ns, err);
         if (status != PAWL_OK)
             return status;
         same += other.held && strcmp(other.owner, out->owner) == 0;
@@ -329,7 +332,7 @@ static int list_keys(struct listing *l, size_t node, const struct pawl_redis_rep
         struct pawl_redis_reply key = pawl__redis_element(keys, i);
         struct pawl_lock_holder holder;
         bool is_held, is_new = false;
-        int status = look_around(l, node, key.text, &holder, &is_held, err);
+        int status = inspect_majority(l, node, key.text, &holder, &is_held, err);
 
         if (status == PAWL_EINVAL) /* it has become something else */
             continue;
@@ -352,7 +355,7 @@ static int list_node(struct listing *l, size_t node, struct pawl_error *err)
                                          pawl__str("COUNT"), pawl__str(SCAN_COUNT),
                                          pawl__str("TYPE"),  pawl__str("string")};
         struct pawl_redis_reply reply, keys;
-        int status = ask(l->redis, l->scan, words, 6, l->deadline_ns, &reply, err);
+        int status = send_and_wait(l->redis, l->scan, words, 6, l->deadline_ns, &reply, err);
 
         if (status != PAWL_OK)
             return status;
@@ -365,7 +368,7 @@ static int list_node(struct listing *l, size_t node, struct pawl_error *err)
         if (strcmp(cursor, "0") == 0)
             return PAWL_OK;
     }
-    return pawl__error_set(err, PAWL_ELIMIT, "the server has too many keys to look through");
+    return pawl__error_set(err, PAWL_ELIMIT, "the server has too many keys to list");
 }
 
 /* A majority shares a server with every other: the first n - quorum + 1 know all that is held, but

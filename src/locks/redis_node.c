@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * One thread per node, see redis_private.h: it connects, connects again with growing pauses, and
- * listens on a connection of its own for releases of names that somebody here was refused.
+ * listens on a separate connection for releases of names that were refused here.
  *
  * Releases are published per name, so that nobody hears of names he does not wait for. A name is
  * listened for from its first refusal until 30 s after its last. What was released before the
@@ -119,8 +119,8 @@ static int connect_node(struct redis_node *node)
     return status;
 }
 
-/* Whoever waits for answers sees it; when nobody does, it is looked for here. */
-static void look_whether_alive(struct redis_node *node)
+/* A thread that waits for replies sees it; if there is none, it is checked here. */
+static void check_alive(struct redis_node *node)
 {
     struct pawl_error err = PAWL_ERROR_INIT;
 
@@ -228,7 +228,7 @@ static void forget_subscriptions(struct redis_node *node)
 
 /* ---- listening --------------------------------------------------------------------------- */
 
-static void hear(struct redis_node *node, const struct pawl_redis_reply *reply)
+static void handle_message(struct redis_node *node, const struct pawl_redis_reply *reply)
 {
     struct pawl_redis_reply kind = pawl__redis_element(reply, 0),
                             channel = pawl__redis_element(reply, 1);
@@ -274,7 +274,7 @@ static int take_messages(struct redis_node *node)
 
         status = pawl__redis_next(node->subscriber, &reply, NULL);
         if (status == PAWL_OK)
-            hear(node, &reply);
+            handle_message(node, &reply);
     }
     return status == PAWL_EBUSY ? PAWL_OK : status;
 }
@@ -341,7 +341,7 @@ static void listen_while_connected(struct redis_node *node)
             break;
         if (status != PAWL_OK) {
             drop_subscriber(node);
-            look_whether_alive(node);
+            check_alive(node);
         }
     }
     drop_subscriber(node);

@@ -10,8 +10,8 @@
  *
  * All callers share one connection per node. That keeps what is asked about a lock in order, also
  * when nobody waits for an answer any more: a release that is sent behind an attempt without an
- * answer is done after it. Whoever waits for answers reads those of everybody (the leader); there
- * is no thread in between.
+ * answer is done after it. A thread that waits for replies (the leader) reads those of all threads;
+ * there is no thread in between.
  */
 #ifndef PAWL_LOCKS_REDIS_PRIVATE_H
 #define PAWL_LOCKS_REDIS_PRIVATE_H
@@ -23,7 +23,7 @@
 #include "locks/providers.h"
 
 #define REDIS_NODES_MAX 15
-/* Unanswered requests of a node. One that has more is as good as gone. */
+/* Maximum requests of a node without a reply. One that has more counts as down. */
 #define REDIS_PENDING_MAX 16384
 #define REDIS_NS_PER_MS INT64_C(1000000)
 #define REDIS_CHANNEL "pawl:released:"
@@ -87,9 +87,9 @@ struct redis_node {
     struct pawl_redis_conn *subscriber; /* the thread's own */
 };
 
-/* A name somebody was refused: its releases are listened for. */
+/* A name that was refused: its releases are subscribed to. */
 struct redis_watch {
-    struct pawl_list_link link; /* the one refused last stands last */
+    struct pawl_list_link link; /* the one refused last is last */
     int64_t refused_ns;
     uint32_t nodes; /* bits: subscribed at these */
     size_t size;    /* of `name` */
@@ -108,7 +108,7 @@ struct redis_locks {
 
     struct pawl_mutex *lock; /* guards all below */
     struct pawl_cond *changed;
-    bool is_led; /* somebody waits in poll() */
+    bool is_led; /* a thread waits in poll() */
     bool is_started, is_stopping;
     size_t waiting_count; /* in `changed` */
     struct pawl_waker kick;
@@ -138,21 +138,22 @@ struct redis_request;
 struct redis_call {
     /* Queues what item `item` asks of `node`; `full`: the script's text, it is not known there. */
     int (*send)(struct redis_call *call, struct redis_node *node, uint32_t item, bool full);
-    /* An answer, or NULL with a code: PAWL_EUNAVAILABLE not asked, PAWL_EUNKNOWN asked in vain. */
+    /* A reply, or NULL with a code: PAWL_EUNAVAILABLE not sent, PAWL_EUNKNOWN sent without a reply.
+     */
     void (*answer)(struct redis_call *call, struct redis_node *node, uint32_t item,
                    const struct pawl_redis_reply *reply, int code, const struct pawl_error *err);
     /* Whether the caller has what it wants. */
     bool (*is_done)(struct redis_call *call);
-    size_t open_count; /* asked and not answered; kept by redis_call.c */
+    size_t open_count; /* sent and without a reply; kept by redis_call.c */
 };
 
-/* All under the lock. Those that answer PAWL_ESTOPPED have given it up. */
+/* All under the lock. Those that return PAWL_ESTOPPED have given it up. */
 PAWL_MUST_CHECK int pawl__redis_lock(struct redis_locks *redis, struct pawl_error *err);
 void pawl__redis_unlock(struct redis_locks *redis);
 
 /* Until enough nodes are connected or known to be down; `deadline_ns`. PAWL_ESTOPPED. */
 PAWL_MUST_CHECK int pawl__redis_await_nodes(struct redis_locks *redis, int64_t deadline_ns);
-/* Asks `node`, or answers for it at once when it is down. */
+/* Sends to `node`, or fails at once when it is down. */
 void pawl__redis_ask(struct redis_call *call, struct redis_node *node, uint32_t item);
 /* Sends what was queued by asks. */
 void pawl__redis_send(struct redis_locks *redis);
@@ -160,7 +161,7 @@ void pawl__redis_send(struct redis_locks *redis);
  * more: what was not answered was answered with PAWL_EUNKNOWN, unless the call was done. */
 PAWL_MUST_CHECK int pawl__redis_await(struct redis_call *call, struct redis_locks *redis,
                                       int64_t deadline_ns);
-/* Queues a command whose answer nobody waits for. */
+/* Queues a command without waiting for its reply. */
 void pawl__redis_tell(struct redis_node *node, const struct pawl_str *words, size_t count);
 
 /* Queues a script's call on `node`. */

@@ -88,7 +88,7 @@ static int read_host(struct pawl_str text, struct redis_address *out, struct paw
         return wrong(err, "has no readable host");
     if (port.len > 0 &&
         (!read_number(pawl__str_slice(port, 1, SIZE_MAX), 65535, &number) || number == 0))
-        return wrong(err, "has a port that is no number from 1 to 65535");
+        return wrong(err, "has a port that is not a number from 1 to 65535");
     out->port = (uint16_t)number;
     return PAWL_OK;
 }
@@ -111,7 +111,7 @@ static int read_node(struct pawl_str text, struct redis_address *out, bool *has_
     *has_database = slash != SIZE_MAX && slash + 1 < text.len;
     if (status == PAWL_OK && *has_database &&
         !read_number(pawl__str_slice(text, slash + 1, SIZE_MAX), 1000000, &out->database))
-        status = wrong(err, "has a database that is no number");
+        status = wrong(err, "has a database that is not a number");
     if (status == PAWL_OK)
         status = read_host(pawl__str_slice(text, 0, slash), out, err);
     return status;
@@ -161,13 +161,13 @@ int pawl__redis_uri_read(struct pawl_str uri, struct redis_uri *out, struct pawl
     if (!pawl__str_equal_nocase(pawl__str_slice(uri, 0, strlen("redis://")), pawl__str("redis://")))
         return wrong(err, "does not begin with redis://");
     if (pawl__str_find(rest, '?', 0) != SIZE_MAX)
-        return wrong(err, "has a query ('?…'), and there are no options to give");
+        return wrong(err, "has a query ('?…'), but there are no options");
     for (;;) {
         size_t comma = pawl__str_find(rest, ',', from);
         int status;
 
         if (out->node_count == REDIS_NODES_MAX)
-            return wrong(err, "names too many servers (15 at the most)");
+            return wrong(err, "names too many servers (at most 15)");
         status = read_node(pawl__str_slice(rest, from, comma), &out->nodes[out->node_count],
                            &has_login[out->node_count], &has_database[out->node_count], err);
         if (status != PAWL_OK)

@@ -9,7 +9,7 @@
  * so that they never repeat.
  *
  * A file that was removed or replaced is opened anew: what was held in the old one is not found in
- * the new one, and so is lost, before somebody else can be granted it there for long.
+ * the new one, and so is lost, soon after another process can be granted it there.
  *
  * One connection; its mutex is held during a call. Grants keep nothing of their own.
  */
@@ -185,7 +185,7 @@ static int prepare(struct sqlite_locks *locks, const char *text, int parameters,
     return status;
 }
 
-/* Runs a statement about a grant; *row: it answered one, whose first column is *value. */
+/* Runs a statement for a grant; *row: it returned one, whose first column is *value. */
 static int run(struct sqlite_locks *locks, const char *text, int parameters,
                const struct pawl_lock_grant *grant, bool *row, int64_t *value,
                struct pawl_error *err)
@@ -220,7 +220,7 @@ static int sqlite_try(struct pawl_lock_provider *provider, struct pawl_lock_gran
         status = PAWL_ECONFLICT; /* nothing to commit */
     status = end(locks, true, status, err);
     if (status == PAWL_ECONFLICT && !granted)
-        return pawl__error_set(err, PAWL_EBUSY, "another holds the lock");
+        return pawl__error_set(err, PAWL_EBUSY, "another process holds the lock");
     if (status == PAWL_OK || status == PAWL_EUNKNOWN)
         grant->valid_until_ns = pawl__lock_valid_until(sent_ns, locks->ttl_ms);
     if (status == PAWL_OK && durable)
@@ -268,7 +268,7 @@ static int sqlite_release(struct pawl_lock_provider *provider, struct pawl_lock_
     }
     status = end(locks, true, status, err);
     if (status == PAWL_OK && changed == 0)
-        return pawl__error_set(err, PAWL_ENOTFOUND, "the lock is not held any more");
+        return pawl__error_set(err, PAWL_ENOTFOUND, "the lock is no longer held");
     return status;
 }
 

@@ -45,14 +45,14 @@ static int read_tls(struct pawl_locator *locator, struct pawl_tds_options *out, 
         out->tls = PAWL_TDS_TLS_UNPROVEN;
     else
         return pawl__error_set(err, PAWL_EINVAL,
-                               "verify=%.40s in the lock's URI is none of full, ca and none",
-                               verify);
+                               "verify=%.40s in the lock's URI is not full, ca or none", verify);
     if (out->tls == PAWL_TDS_TLS_OFF || out->tls == PAWL_TDS_TLS_UNPROVEN)
         (void)snprintf(warning, size, "%s",
-                       encrypt ? "the server's certificate is not verified (verify=none): anybody "
-                                 "on the way can be it"
-                               : "the connection is not encrypted (encrypt=off): anybody on the "
-                                 "way can read the password");
+                       encrypt
+                           ? "the server's certificate is not verified (verify=none): anybody "
+                             "on the path can impersonate it"
+                           : "the connection is not encrypted (encrypt=off): anybody on the path "
+                             "can read the password");
     return PAWL_OK;
 }
 

@@ -9,15 +9,15 @@
  *     verify=full|ca|none  the certificate and its name; only the certificate; neither. full
  *     connections=N        sessions at the most, 2 to 64; 8
  *     connect=SECONDS      for a login; 5
- *     patience=SECONDS     for the rest of an answer, and to take back an attempt; 5
+ *     patience=SECONDS     for the rest of a reply, and to undo an attempt; 5
  *     keepalive=SECONDS    a question on a session that holds locks and is idle; 60
  *
  * A lock belongs to a session, and many share one. A lock that is free is taken on a session that
- * is idle; who must wait does so on a session that holds nothing, so that no release stands behind
- * a waiter. All but two sessions may wait at a time; whoever finds none is told BUSY and asks
+ * is idle; a wait uses a session that holds nothing, so that no release has to wait behind
+ * it. All but two sessions may wait at a time; a further waiter gets BUSY and polls
  * again. Locks end with their session: the server releases them, a thread here notices and says
- * that they are lost. Who is cut off trusts a lock for 15 s after the last answer; a server lets go
- * of it after 30 s, unless its own keepalive is set to less.
+ * that they are lost. A disconnected holder trusts a lock for 15 s after the last reply; a server
+ * releases it of it after 30 s, unless its own keepalive is set to less.
  *
  * A wait that is given up is taken back by an Attention, and what it may have got by a release that
  * looks first. Tokens come from the sequence dbo.pawl_lock_token, which is made when it is missing

@@ -13,7 +13,7 @@
 #define NS_PER_MS INT64_C(1000000)
 /* The server's own timeout comes first, by this much. */
 #define GRACE_NS (1000 * NS_PER_MS)
-/* The longest that the server can be told. */
+/* The longest timeout that the server accepts. */
 #define WAIT_MS_MAX 0x7fffffff
 
 enum { GRANTED = 0, TIMED_OUT = -1, CANCELLED = -2, DEADLOCK = -3, FAILED = -999 };
@@ -85,7 +85,7 @@ static void enter(struct sqlserver_locks *locks, struct sqlserver_session *sessi
 }
 
 /* Out of all lists, once nobody reports it. */
-static void leave(struct sqlserver_locks *locks, struct sqlserver_held *held)
+static void unlink_held(struct sqlserver_locks *locks, struct sqlserver_held *held)
 {
     bool locked = pawl_mutex_lock(locks->env, locks->mutex) == PAWL_OK;
 
@@ -120,8 +120,8 @@ static void make_amends(struct sqlserver_locks *locks, struct sqlserver_session 
 }
 
 /* From a return code of sp_getapplock to ours. */
-static int judge(struct sqlserver_session *session, struct pawl_str key, int32_t code, bool waited,
-                 const struct pawl_socket_wait *wait, struct pawl_error *err)
+static int status_of_code(struct sqlserver_session *session, struct pawl_str key, int32_t code,
+                          bool waited, const struct pawl_socket_wait *wait, struct pawl_error *err)
 {
     int shown = (int)(key.len < 100 ? key.len : 100);
     bool is_free = true;
@@ -149,7 +149,7 @@ static int judge(struct sqlserver_session *session, struct pawl_str key, int32_t
     if (status != PAWL_OK)
         return status == PAWL_EUNKNOWN ? PAWL_EUNAVAILABLE : status;
     return pawl__error_set(err, PAWL_EUNAVAILABLE,
-                           "the lock '%.*s': sp_getapplock answers %d although nobody holds it; "
+                           "the lock '%.*s': sp_getapplock returns %d although nobody holds it; "
                            "may the user of the URI run it in this database?",
                            shown, key.ptr, (int)code);
 }
@@ -190,7 +190,7 @@ static int attempt(struct sqlserver_locks *locks, struct sqlserver_session *sess
 
     status = pawl__sqlserver_get(session, key_of(held), timeout_ms, wait, &code, err);
     if (status == PAWL_OK)
-        status = judge(session, key_of(held), code, timeout_ms != 0, rest, err);
+        status = status_of_code(session, key_of(held), code, timeout_ms != 0, rest, err);
     else if (status == PAWL_ETIMEDOUT || status == PAWL_ECANCELLED)
         make_amends(locks, session, key_of(held));
     else
@@ -393,7 +393,7 @@ int pawl__sqlserver_release_op(struct pawl_lock_provider *provider, struct pawl_
             status = PAWL_OK;
         }
     }
-    leave(locks, held);
+    unlink_held(locks, held);
     if (session)
         pawl__sqlserver_give(locks, session);
     return status;
@@ -403,5 +403,5 @@ void pawl__sqlserver_abandon_op(struct pawl_lock_provider *provider, struct pawl
 {
     /* The server still has it until the session ends, which it does when the provider is closed. */
     if (grant->bound)
-        leave(locks_of(provider), grant->bound);
+        unlink_held(locks_of(provider), grant->bound);
 }

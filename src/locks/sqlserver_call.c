@@ -59,8 +59,9 @@ static int ask_number(struct sqlserver_session *session, const char *sql,
     if (status != PAWL_OK)
         return status;
     if (!number.has)
-        return pawl__error_set(err, PAWL_EUNSUPPORTED,
-                               "SQL Server answers no number where one is due; is it one?");
+        return pawl__error_set(
+            err, PAWL_EUNSUPPORTED,
+            "SQL Server did not return the expected number; is this SQL Server?");
     *out = number.value;
     return PAWL_OK;
 }
@@ -108,7 +109,7 @@ int pawl__sqlserver_get(struct sqlserver_session *session, struct pawl_str key, 
         return PAWL_OK;
     if (status == PAWL_OK)
         return pawl__error_set(err, PAWL_EUNSUPPORTED,
-                               "sp_getapplock answers no status; is this SQL Server?");
+                               "sp_getapplock returned no status; is this SQL Server?");
     return status;
 }
 
@@ -172,15 +173,15 @@ static int make_sequence(struct sqlserver_session *session, const struct pawl_so
                                  " AS bigint START WITH 1 INCREMENT BY 1 NO CACHE",
                                  NULL, NULL, wait, err);
 
-    if (status == PAWL_EEXISTS) /* somebody else was faster */
+    if (status == PAWL_EEXISTS) /* another process created it first */
         return PAWL_OK;
     if (status == PAWL_EPERM || status == PAWL_ENOTFOUND)
-        return pawl__error_set(err, status,
-                               "tokens need the sequence " TOKEN_SEQUENCE
-                               " and this user may not make it. As its owner run: CREATE SEQUENCE "
-                               "" TOKEN_SEQUENCE
-                               " AS bigint START WITH 1 NO CACHE; GRANT UPDATE ON "
-                               "OBJECT::" TOKEN_SEQUENCE " TO the user of the lock's URI");
+        return pawl__error_set(
+            err, status,
+            "tokens need the sequence " TOKEN_SEQUENCE
+            " and this user may not create it. As its owner run: CREATE SEQUENCE "
+            "" TOKEN_SEQUENCE " AS bigint START WITH 1 NO CACHE; GRANT UPDATE ON "
+            "OBJECT::" TOKEN_SEQUENCE " TO the user of the lock's URI");
     return status;
 }
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Who holds a lock, as far as SQL Server tells; see sqlserver_private.h. */
+/* Who holds a lock, as far as SQL Server reports it; see sqlserver_private.h. */
 #include "base/error.h"
 #include "locks/sqlserver_private.h"
 
@@ -37,7 +37,7 @@ static struct pawl_str shown_key(struct pawl_str description)
 }
 
 /* Columns: the session, what it holds. */
-static int look_at(void *ctx, const struct pawl_str *columns, size_t count)
+static int read_row(void *ctx, const struct pawl_str *columns, size_t count)
 {
     struct looking *looking = ctx;
     struct pawl_lock_holder *holder = looking->holder;
@@ -58,14 +58,14 @@ static int look_at(void *ctx, const struct pawl_str *columns, size_t count)
     return looking->result != 0 || --looking->left == 0;
 }
 
-static int look(struct sqlserver_session *session, struct looking *looking,
-                const struct pawl_socket_wait *wait, struct pawl_error *err)
+static int query_locks(struct sqlserver_session *session, struct looking *looking,
+                       const struct pawl_socket_wait *wait, struct pawl_error *err)
 {
     return pawl__tds_query(session->conn,
                            "SELECT request_session_id, resource_description "
                            "FROM sys.dm_tran_locks WHERE resource_type = 'APPLICATION' "
                            "AND request_status = 'GRANT' AND resource_database_id = DB_ID()",
-                           look_at, looking, wait, err);
+                           read_row, looking, wait, err);
 }
 
 /* One of ours is seen without the server, which would say that we could have it. */
@@ -94,7 +94,7 @@ static void find_session(struct sqlserver_session *session, struct pawl_lock_hol
     uint16_t units[PAWL_SQLSERVER_LOCK_UNITS_MAX];
 
     if (pawl__lock_name_sqlserver(pawl__str(holder->key), units) < SHOWN_UNITS)
-        (void)!look(session, &looking, wait, NULL);
+        (void)!query_locks(session, &looking, wait, NULL);
 }
 
 int pawl__sqlserver_inspect_op(struct pawl_lock_provider *provider, struct pawl_str name,
@@ -139,7 +139,7 @@ int pawl__sqlserver_list_op(struct pawl_lock_provider *provider, size_t limit,
     status = pawl__sqlserver_take(locks, false, deadline_ns, &session, err);
     if (status != PAWL_OK)
         return status;
-    status = look(session, &looking, &wait, err);
+    status = query_locks(session, &looking, &wait, err);
     if (status == PAWL_EPERM)
         (void)pawl__error_prefix(err, status,
                                  "listing locks needs VIEW SERVER STATE (or VIEW DATABASE STATE)");

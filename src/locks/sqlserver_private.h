@@ -9,16 +9,17 @@
 #include "locks/notifier.h"
 #include "locks/sqlserver.h"
 
-/* How long a holder trusts the last answer. A server lets go of one that is cut off when its own
- * keepalive fails, by default after 30 s. */
+/* How long a holder trusts the last reply. A server releases the locks of a disconnected one when
+ * its own keepalive fails, by default after 30 s. */
 #define SQLSERVER_VALID_NS INT64_C(15000000000)
 
-/* One session. `conn` is used by whoever set `in_use`, without the mutex; the rest is under it. */
+/* One session. `conn` is used by the thread that set `in_use`, without the mutex, which guards the
+ * rest. */
 struct sqlserver_session {
     struct pawl_list_link link;
     struct pawl_tds_conn *conn;
     bool in_use;
-    bool is_waiting;       /* in use by somebody who waits for a lock */
+    bool is_waiting;       /* in use by a wait for a lock */
     bool broken;           /* its locks are to be reported, then it goes */
     uint32_t checked;      /* number of the renew() that last asked it */
     int64_t used_ns;       /* when it was last used */
@@ -36,7 +37,7 @@ struct sqlserver_held {
     char key[]; /* and a NUL */
 };
 
-/* Somebody in wait(), so that interrupt() finds it. */
+/* A call of wait(), so that interrupt() finds it. */
 struct sqlserver_waiter {
     struct pawl_list_link link;
     struct pawl_lock_grant *grant;
@@ -63,7 +64,7 @@ struct sqlserver_locks {
     struct pawl_list held; /* all, by among_link */
     struct pawl_list lost; /* not yet reported */
     struct pawl_list waiters;
-    struct sqlserver_held *reporting; /* the listener is being told */
+    struct sqlserver_held *reporting; /* the listener is being called */
 };
 
 /* Bit of a grant's `place`: interrupt() came before wait(). */

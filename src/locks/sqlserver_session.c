@@ -3,9 +3,9 @@
  * The sessions of a provider, and the thread that watches those that hold locks.
  *
  * A session is used by one caller at a time, who takes and gives it. It is in the list from when
- * its connection stands until it is ended; `session_count` also counts those that are being made.
- * One whose connection broke moves its locks to `lost` and is freed by whoever finds it idle; the
- * thread tells the listener.
+ * its connection is open until it is ended; `session_count` also counts those being created.
+ * One whose connection broke moves its locks to `lost` and is freed by the thread that finds it
+ * idle; the thread calls the listener.
  */
 #include "base/alloc.h"
 #include "base/error.h"
@@ -209,12 +209,12 @@ void pawl__sqlserver_give(struct sqlserver_locks *locks, struct sqlserver_sessio
 void pawl__sqlserver_doom(struct sqlserver_locks *locks, struct sqlserver_session *session)
 {
     (void)locks;
-    session->broken = true; /* it is the caller's until it is given back */
+    session->broken = true; /* it is the caller's until it is returned */
 }
 
 /* ---- watching ---------------------------------------------------------------------------- */
 
-/* With the mutex. Tells of one that was lost; its grant stays where it is meanwhile. */
+/* With the mutex. Reports one that was lost; its grant is not moved meanwhile. */
 static void report(struct sqlserver_locks *locks, struct sqlserver_held *held)
 {
     struct pawl_lock_grant *grant = held->grant;

@@ -11,7 +11,7 @@
 struct trace_locks {
     struct pawl_lock_provider base; /* first: a provider is cast to this */
     struct pawl_env *env;
-    struct pawl_lock_listener listener; /* of whoever is around us */
+    struct pawl_lock_listener listener; /* of our caller */
     struct pawl_mutex *mutex;
     struct pawl_lock_counts counts;
 };
@@ -34,7 +34,7 @@ const char *pawl__lock_call_name(enum pawl_lock_call call)
     return names[call];
 }
 
-/* Answers `status`. */
+/* Returns `status`. */
 static int count(struct trace_locks *trace, enum pawl_lock_call call, int status)
 {
     bool attempt = call == PAWL_LOCK_CALL_TRY || call == PAWL_LOCK_CALL_WAIT;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Acquiring and releasing: the queues of those who wait for a name here, and the one of each queue
- * who asks the service. See locks.h and locks_private.h.
+ * Acquiring and releasing: the queues of local waiters for a name, and the one of each queue
+ * that calls the service. See locks.h and locks_private.h.
  */
 #include "base/alloc.h"
 #include "base/error.h"
@@ -112,7 +112,7 @@ static int reserve(struct pawl_locks *locks, uint32_t *slot)
     return status == PAWL_OK ? pawl__lock_slot_take(locks, slot) : status;
 }
 
-/* Everything that needs memory is had before the service is asked. */
+/* All memory is allocated before the service is called. */
 static struct pawl_lock_hold *make_hold(struct pawl_locks *locks, const struct request *request)
 {
     size_t size = sizeof(struct pawl_lock_hold) + request->name.len;
@@ -229,8 +229,8 @@ static int64_t call_deadline(struct pawl_locks *locks, int64_t deadline_ns)
 }
 
 /* One call without the mutex. *stopped: it is not held afterwards either. */
-static int ask(struct pawl_locks *locks, struct pawl_lock_hold *hold, int64_t deadline_ns,
-               bool wait, bool *stopped, struct pawl_error *err)
+static int try_acquire(struct pawl_locks *locks, struct pawl_lock_hold *hold, int64_t deadline_ns,
+                       bool wait, bool *stopped, struct pawl_error *err)
 {
     const struct pawl_lock_provider_ops *ops = locks->provider->ops;
     int status;
@@ -287,7 +287,7 @@ static int compete(struct pawl_locks *locks, struct pawl_lock_hold *hold,
         uint64_t wakes = hold->entry->wakes;
         bool last = request->once || now_of(locks) >= request->deadline_ns;
         int64_t until_ns;
-        int status = ask(locks, hold, request->deadline_ns, false, stopped, err);
+        int status = try_acquire(locks, hold, request->deadline_ns, false, stopped, err);
 
         if (status != PAWL_EBUSY)
             return status;
@@ -295,7 +295,7 @@ static int compete(struct pawl_locks *locks, struct pawl_lock_hold *hold,
         if (last)
             return request->once ? PAWL_EBUSY : PAWL_ETIMEDOUT;
         if (locks->caps & PAWL_LOCK_CAP_WAIT && !is_cancelled(hold)) {
-            status = ask(locks, hold, request->deadline_ns, true, stopped, err);
+            status = try_acquire(locks, hold, request->deadline_ns, true, stopped, err);
             if (*stopped ||
                 (status != PAWL_EBUSY && status != PAWL_ETIMEDOUT && status != PAWL_ECANCELLED))
                 return status;
@@ -323,7 +323,7 @@ static int enter(struct pawl_locks *locks, const struct request *request,
     }
     if (locks->hold_count >= locks->held_max)
         return pawl__error_set(err, PAWL_ELIMIT,
-                               "%zu locks are held and waited for already, the most there may be",
+                               "%zu locks are already held or waited for, the maximum",
                                locks->held_max);
     hold = make_hold(locks, request);
     if (!hold)
@@ -361,7 +361,7 @@ static int explain(const struct request *request, int status, struct pawl_error 
 }
 
 /* With the mutex; the hold is not held. */
-static void leave(struct pawl_locks *locks, struct pawl_lock_hold *hold, int status)
+static void unlink_hold(struct pawl_locks *locks, struct pawl_lock_hold *hold, int status)
 {
     pawl__lock_entry_leave(locks, hold);
     if (status == PAWL_EUNKNOWN)
@@ -406,7 +406,7 @@ static int acquire(struct pawl_locks *locks, const struct request *request, stru
     hold->cancel = NULL;
     locks->counts.waiting--;
     if (status != PAWL_OK)
-        leave(locks, hold, status);
+        unlink_hold(locks, hold, status);
     pawl_mutex_unlock(locks->env, locks->mutex);
     return status == PAWL_OK ? PAWL_OK : explain(request, status, err);
 }
@@ -448,8 +448,8 @@ void pawl__locks_cancel(struct pawl_locks *locks, struct pawl_lock_cancel *cance
 
 /* ---- release ----------------------------------------------------------------------------- */
 
-/* From here on the handle is gone. Answers whether it was lost before. */
-static bool let_go(struct pawl_locks *locks, struct pawl_lock_hold *hold)
+/* From here on the handle is gone. Returns whether it was lost before. */
+static bool free_handle(struct pawl_locks *locks, struct pawl_lock_hold *hold)
 {
     struct pawl_lock_slot *slot = pawl__lock_slot_at(locks, hold->slot);
     bool lost = atomic_load(&slot->lost) || atomic_load(&slot->valid_until_ns) <= now_of(locks);
@@ -478,7 +478,7 @@ int pawl__locks_release(struct pawl_locks *locks, struct pawl_lock lock, struct 
         pawl_mutex_unlock(locks->env, locks->mutex);
         return PAWL_OK;
     }
-    lost = let_go(locks, hold);
+    lost = free_handle(locks, hold);
     status = pawl__lock_hold_calm(locks, hold);
     pawl_mutex_unlock(locks->env, locks->mutex);
     if (status != PAWL_OK) /* the hold stays where it is, for pawl__locks_free() */
@@ -496,7 +496,7 @@ int pawl__locks_release(struct pawl_locks *locks, struct pawl_lock lock, struct 
     pawl_mutex_unlock(locks->env, locks->mutex);
     if (lost || status == PAWL_ENOTFOUND)
         return pawl__error_set(err, PAWL_ENOTFOUND,
-                               "the lock was lost before it was released: look at what was done "
+                               "the lock was lost before it was released: check what was done "
                                "under it");
     return status;
 }

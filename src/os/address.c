@@ -41,7 +41,7 @@ static bool read_address(struct pawl_str text, unsigned char out[16], bool *is_v
     return inet_pton(AF_INET6, copy, out) == 1;
 }
 
-/* A number of up to three digits; 255 for what is none, which no prefix has. */
+/* A number of up to three digits; 255, which no prefix has, if it is not one. */
 static uint8_t read_bits(struct pawl_str text)
 {
     unsigned value = 0;
@@ -81,7 +81,7 @@ static int add_range(struct pawl_addresses *set, struct pawl_str text, struct pa
                                PAWL_ADDRESSES_MAX);
     if (!read_range(text, &set->ranges[set->count]))
         return pawl__error_set(err, PAWL_EPARSE,
-                               "'%.*s' is no range of addresses: expected 10.0.0.0/8, fc00::/7, "
+                               "'%.*s' is not a range of addresses: expected 10.0.0.0/8, fc00::/7, "
                                "loopback, private, link-local or multicast",
                                PAWL_STR_ARG(text));
     set->count++;
@@ -159,7 +159,7 @@ bool pawl__addresses_have_text(const struct pawl_addresses *set, const char *add
     return read_address(pawl__str(address), bytes, &is_v4) && set_has(set, bytes);
 }
 
-/* Whether the set forbids it: also what cannot be told. */
+/* Whether the set forbids it; true also for an address of unknown kind. */
 static bool denies(const struct pawl_addresses *set, const void *sockaddr, uint32_t size_bytes)
 {
     unsigned char address[16];

@@ -38,7 +38,7 @@ struct pawl_addresses {
 PAWL_MUST_CHECK int pawl__addresses_parse(struct pawl_str text, struct pawl_addresses *out,
                                           struct pawl_error *err);
 
-/* By a numeric address as text; false for what is none. */
+/* By a numeric address as text; false if it is not one. */
 bool pawl__addresses_have_text(const struct pawl_addresses *set, const char *address);
 
 /*

@@ -6,7 +6,7 @@
  *   1. Exactly one thread runs: `running`, or the caller outside when it is NULL. All others stand
  *      in pawl__baton_await() or in pawl__baton_step(), in a real wait on their own `turn`.
  *   2. Everything in the baton is touched only by who runs, so it needs no lock: the hand-over, by
- *      the semaphore of whoever is next, orders what one thread did before what the next does. That
+ *      the semaphore of the next thread, orders what one thread did before what the next does. That
  *      is all a step does with the system, as there are very many.
  *   3. Whether a thread can run is never stored but computed from what it waits for
  *      (pawl__baton_runnable). So the baton itself cannot lose a wake-up.
@@ -173,7 +173,7 @@ static bool jump(struct pawl_baton *baton)
     return true;
 }
 
-/* Who goes on; NULL when all have finished. */
+/* The next thread; NULL when all have finished. */
 static struct pawl_thread *choose(struct pawl_baton *baton)
 {
     uint64_t count;
@@ -217,7 +217,7 @@ static void begin_step(struct pawl_baton *baton, struct pawl_thread *self)
     baton->step_count++;
     if (!baton->doomed && baton->step_count > options->max_steps)
         doom(baton, PAWL_ELIMIT, "livelock: the steps allowed were taken");
-    /* Unwinding takes fewer steps than the work did, unless somebody ignores PAWL_ESTOPPED. */
+    /* Unwinding takes fewer steps than the work did, unless a thread ignores PAWL_ESTOPPED. */
     if (baton->doomed && baton->step_count > options->max_steps * 2)
         pawl__baton_bug(baton, "after a failed run, threads go on in spite of PAWL_ESTOPPED");
     if (!baton->doomed && closes_circle(baton, self))
@@ -233,7 +233,7 @@ static void begin_step(struct pawl_baton *baton, struct pawl_thread *self)
 
 /* ---- handing over ------------------------------------------------------------------------ */
 
-static void give(struct pawl_baton *baton, struct pawl_thread *next)
+static void hand_over(struct pawl_baton *baton, struct pawl_thread *next)
 {
     baton->running = next;
     (void)sem_post(next ? &next->turn : &baton->idle);
@@ -267,7 +267,7 @@ void pawl__baton_step(struct pawl_baton *baton, const char *op, const char *obje
         return;
     next = decide(baton, self, op, object);
     if (next != self) {
-        give(baton, next);
+        hand_over(baton, next);
         take(&self->turn);
     }
     self->state = BATON_READY;
@@ -287,7 +287,7 @@ void pawl__baton_leave(struct pawl_thread *self)
 
     self->state = BATON_FINISHED;
     next = decide(baton, self, "end", "-");
-    give(baton, next);
+    hand_over(baton, next);
 }
 
 int pawl__baton_run(struct pawl_baton *baton, struct pawl_error *err)
@@ -297,7 +297,7 @@ int pawl__baton_run(struct pawl_baton *baton, struct pawl_error *err)
     PAWL_ASSERT(!baton->running);
     first = choose(baton);
     if (first) {
-        give(baton, first);
+        hand_over(baton, first);
         take(&baton->idle);
     }
     if (!baton->doomed)

@@ -4,9 +4,9 @@
  *
  * Threads are real, time is a number. A thread keeps the baton until its next scheduling point:
  * every wait (locking, waiting for a condition, sleeping, joining), every unlock, every signal and
- * every thread start. There the seed chooses who goes on. When nobody can go on, the clock jumps to
- * the next wake-up; when there is none either, that is a deadlock. The same program with the same
- * seed takes the same steps, so a bug that was found once is found again.
+ * every thread start. There the seed chooses which thread continues. When none can, the clock jumps
+ * to the next wake-up; when there is none either, that is a deadlock. The same program with the
+ * same seed takes the same steps, so a bug that was found once is found again.
  * docs/internals/baton.md explains more.
  *
  *     pawl__baton_new(alloc, seed, NULL, &baton);
@@ -36,11 +36,11 @@ struct pawl_baton_options {
     /* Per scheduling point, in millionths: a waiter wakes for no reason. 0: never, as this also
      * hides lost wake-ups. */
     uint32_t spurious_ppm;
-    /* Per scheduling point, in millionths: the thread stands still for up to `pause_ns_max` while
-     * others and the clock go on, as one does that the system does not schedule. 0: never. */
+    /* Per scheduling point, in millionths: the thread is paused for up to `pause_ns_max` while
+     * others and the clock continue, like a thread that the system does not schedule. 0: never. */
     uint32_t pause_ppm;
     int64_t pause_ns_max;
-    /* Called at every scheduling point, before it is decided who goes on, while nobody else runs:
+    /* Called at every scheduling point, before the next thread is chosen, while no other runs:
      * it looks at anything, and waits for nothing. NULL: nobody looks. */
     void (*look)(void *ctx);
     void *look_ctx;
@@ -73,9 +73,9 @@ PAWL_MUST_CHECK int pawl__baton_env(struct pawl_baton *baton, const char *name,
                                     struct pawl_env **out);
 
 /*
- * A simulated crash: from now on waits in `env` answer PAWL_ESTOPPED, whichever thread they are of,
- * and its threads unwind, while other environments go on. Callable from a thread of any environment
- * and from outside.
+ * A simulated crash: from now on waits in `env` return PAWL_ESTOPPED, whichever thread they are of,
+ * and its threads unwind, while other environments continue. Callable from a thread of any
+ * environment and from outside.
  */
 void pawl__baton_env_stop(struct pawl_env *env);
 
@@ -86,7 +86,7 @@ bool pawl__baton_mutex_is_free(const struct pawl_mutex *mutex);
  * Lets the threads run until all have ended. May be called again after new ones were started.
  *
  * PAWL_EDEADLOCK: threads wait for each other in a circle, or all wait and nothing will wake them.
- * PAWL_ELIMIT: `max_steps` were taken. In both cases every wait then answered PAWL_ESTOPPED, and
+ * PAWL_ELIMIT: `max_steps` were taken. In both cases every wait then returned PAWL_ESTOPPED, and
  * the threads have unwound; the message has the seed and the waits, pawl__baton_report() all of it.
  * Threads that cannot unwind (joining each other) or will not (ignoring PAWL_ESTOPPED), and misuse
  * of a mutex, are printed and abort, as assertions do.
@@ -100,9 +100,9 @@ PAWL_MUST_CHECK int pawl__baton_run(struct pawl_baton *baton, struct pawl_error 
 struct pawl_str pawl__baton_report(struct pawl_baton *baton);
 
 /*
- * One line per scheduling point: step, seconds, thread, operation, object, "->" and who goes on.
- * It has the newest lines that fit; the hash covers all there ever were. Borrowed until the next
- * step. Two runs are the same when step count and hash are the same.
+ * One line per scheduling point: step, seconds, thread, operation, object, "->" and the next
+ * thread. It has the newest lines that fit; the hash covers all there ever were. Borrowed until the
+ * next step. Two runs are the same when step count and hash are the same.
  */
 struct pawl_str pawl__baton_trace(const struct pawl_baton *baton);
 uint64_t pawl__baton_trace_hash(const struct pawl_baton *baton);

@@ -27,9 +27,9 @@
  */
 enum baton_state {
     BATON_READY,     /* from `wake_ns` on, which is past unless the thread is paused */
-    BATON_LOCKING,   /* wants `mutex` */
+    BATON_LOCKING,   /* waits for `mutex` */
     BATON_WAITING,   /* waits for `cond`, until `wake_ns`; will want `mutex` */
-    BATON_RELOCKING, /* has waited for `cond`, wants `mutex`; cannot be stopped */
+    BATON_RELOCKING, /* was woken from `cond`, waits for `mutex`; cannot be stopped */
     BATON_SLEEPING,  /* until `wake_ns` */
     BATON_JOINING,   /* waits for the end of `target`; cannot be stopped */
     BATON_FINISHED,
@@ -42,7 +42,7 @@ struct baton_env {
     char name[BATON_ENV_NAME_SIZE];
     bool stopped;
     size_t object_count;    /* mutexes and conditions that live */
-    uint32_t object_serial; /* numbers them, to tell equal names apart */
+    uint32_t object_serial; /* numbers them, to distinguish equal names */
 };
 
 struct pawl_thread {
@@ -82,14 +82,14 @@ struct pawl_baton {
 
     sem_t idle; /* raised when `running` has become NULL */
     struct pawl_thread *running;
-    struct pawl_thread outside; /* stands for the caller while no thread runs */
+    struct pawl_thread outside; /* represents the caller while no thread runs */
 
     struct pawl_list envs;
     struct pawl_list threads;
     int64_t now_ns;
     uint64_t step_count;
 
-    bool doomed; /* the run has failed: every wait answers PAWL_ESTOPPED */
+    bool doomed; /* the run has failed: every wait returns PAWL_ESTOPPED */
     struct pawl_error failure;
     struct pawl_buf report;
 
@@ -103,10 +103,10 @@ struct pawl_baton {
 /* The calling thread, or `outside`. */
 struct pawl_thread *pawl__baton_self(struct pawl_baton *baton);
 
-/* Whether waits in this environment, whichever thread they are of, answer PAWL_ESTOPPED. */
+/* Whether waits in this environment, whichever thread they are of, return PAWL_ESTOPPED. */
 bool pawl__baton_stopped(const struct baton_env *env);
 
-/* Whether it could go on now. */
+/* Whether it could run now. */
 bool pawl__baton_runnable(const struct pawl_baton *baton, const struct pawl_thread *thread);
 
 /*
@@ -137,7 +137,7 @@ void pawl__baton_trace_step(struct pawl_baton *baton, const char *who, const cha
 /* Fills `failure` and `report`. */
 void pawl__baton_describe(struct pawl_baton *baton, int code, const char *headline);
 
-/* A bug that cannot be answered with an error: prints it with seed and threads, and aborts. */
+/* A bug that cannot be returned as an error: prints it with seed and threads, and aborts. */
 _Noreturn void pawl__baton_bug(struct pawl_baton *baton, const char *format, ...) PAWL_PRINTF(2, 3);
 
 #endif

@@ -5,10 +5,10 @@
  * Where the points are, and why:
  *   - before a mutex is taken, so that others can change what the caller looked at without it;
  *   - after an unlock, a signal, a broadcast and a thread start, so that others can act on it
- *     before the caller goes on;
+ *     before the caller continues;
  *   - at each wait. Releasing the mutex and beginning to wait for the condition is one step, as the
  *     contract demands; being woken and having the mutex again are two.
- *   - when a wait is refused with PAWL_ESTOPPED too, so that whoever ignores the answer uses up his
+ *   - when a wait is refused with PAWL_ESTOPPED too, so that a thread that ignores it uses up its
  *     steps instead of hanging the run.
  */
 #include "base/alloc.h"
@@ -127,14 +127,26 @@ static void baton_mutex_unlock(struct pawl_env *env, struct pawl_mutex *mutex)
     pawl__baton_step(baton, "unlock", mutex->label);
 }
 
-/* Taking the mutex again at the end of a wait: nothing ends this but having it. */
+/* Nothing ends this but having the mutex: at the end of a wait, and for who unwinds. */
 static void retake(struct pawl_baton *baton, struct pawl_thread *self, struct pawl_mutex *mutex)
 {
     while (mutex->owner) {
         self->state = BATON_RELOCKING;
+        self->mutex = mutex;
         pawl__baton_step(baton, "relock", mutex->label);
     }
     take(self, mutex);
+}
+
+static void baton_mutex_lock_always(struct pawl_env *env, struct pawl_mutex *mutex)
+{
+    struct pawl_baton *baton = baton_of(env);
+    struct pawl_thread *self = pawl__baton_self(baton);
+
+    if (mutex->owner == self)
+        pawl__baton_bug(baton, "%s locks mutex \"%s\", which it holds", self->label, mutex->label);
+    pawl__baton_step(baton, "lock", mutex->label);
+    retake(baton, self, mutex);
 }
 
 static int baton_cond_wait(struct pawl_env *env, struct pawl_cond *cond, struct pawl_mutex *mutex,
@@ -162,7 +174,7 @@ static int baton_cond_wait(struct pawl_env *env, struct pawl_cond *cond, struct 
     return status;
 }
 
-/* Marks the nth of those who wait for `cond` unsignalled; answers how many there are up to it. */
+/* Marks the nth unsignalled waiter for `cond`; returns how many there are up to it. */
 static uint64_t mark_nth(struct pawl_baton *baton, struct pawl_cond *cond, uint64_t nth)
 {
     struct pawl_thread *thread;
@@ -364,6 +376,7 @@ static const struct pawl_env_ops baton_ops = {
     .mutex_new = baton_mutex_new,
     .mutex_free = baton_mutex_free,
     .mutex_lock = baton_mutex_lock,
+    .mutex_lock_always = baton_mutex_lock_always,
     .mutex_unlock = baton_mutex_unlock,
     .cond_new = baton_cond_new,
     .cond_free = baton_cond_free,

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What the baton tells: the trace of its decisions, and the report of who waits for what.
+ * What the baton reports: the trace of its decisions, and which thread waits for what.
  *
  * Invariant: nothing here depends on an address, a real clock or a real thread id.
  */

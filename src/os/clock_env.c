@@ -92,6 +92,11 @@ static int mutex_lock(struct pawl_env *env, struct pawl_mutex *mutex)
     return pawl_mutex_lock(inner_of(env), mutex);
 }
 
+static void mutex_lock_always(struct pawl_env *env, struct pawl_mutex *mutex)
+{
+    pawl_mutex_lock_always(inner_of(env), mutex);
+}
+
 static void mutex_unlock(struct pawl_env *env, struct pawl_mutex *mutex)
 {
     pawl_mutex_unlock(inner_of(env), mutex);
@@ -136,6 +141,7 @@ static const struct pawl_env_ops ops = {
     .mutex_new = mutex_new,
     .mutex_free = mutex_free,
     .mutex_lock = mutex_lock,
+    .mutex_lock_always = mutex_lock_always,
     .mutex_unlock = mutex_unlock,
     .cond_new = cond_new,
     .cond_free = cond_free,

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * An environment over another whose clocks stand where one puts them: for `pawl run --now` and for
+ * An environment on top of another, with clocks that are set by hand: for `pawl run --now` and for
  * tests. Threads, mutexes, conditions and chance are the other's. A wait until a time that has not
  * come takes as long as the difference really is, unless it is signalled; sleeping sets the clocks
  * to the time that was slept for instead.
@@ -19,7 +19,7 @@ PAWL_MUST_CHECK int pawl__clock_env_open(struct pawl_env *inner, const struct pa
 void pawl__clock_env_close(struct pawl_clock_env *clock);
 
 struct pawl_env *pawl__clock_env(struct pawl_clock_env *clock);
-/* Both clocks go on by this, which is not negative. From any thread. */
+/* Advances both clocks by this, which is not negative. From any thread. */
 void pawl__clock_env_advance(struct pawl_clock_env *clock, int64_t ns);
 
 #endif

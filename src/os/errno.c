@@ -100,7 +100,7 @@ int pawl__os_code(int errnum)
 int pawl__os_error(struct pawl_error *err, int errnum, const char *format, ...)
 {
     const struct row *row = find(errnum);
-    const char *text = strerrordesc_np(errnum); /* NULL for a number that is none */
+    const char *text = strerrordesc_np(errnum); /* NULL for an unknown number */
     char what[WHAT_SIZE];
     va_list args;
     int length;

@@ -7,7 +7,7 @@
 
 /*
  * The code of an errno value. It speaks of the one system call that failed: a reset connection is
- * PAWL_EUNAVAILABLE here, and whoever had already sent a request on it answers PAWL_EUNKNOWN.
+ * PAWL_EUNAVAILABLE here, and a caller that had already sent a request on it returns PAWL_EUNKNOWN.
  * What is not in the table is PAWL_EIO.
  */
 int pawl__os_code(int errnum);

@@ -35,7 +35,7 @@ static int open_file(const char *path, int flags, mode_t mode)
     return fd;
 }
 
-/* Linux has closed the descriptor even when close() answers EINTR: once is right. */
+/* Linux has closed the descriptor even when close() returns EINTR: once is right. */
 static void close_file(int fd)
 {
     if (fd >= 0)
@@ -178,7 +178,7 @@ int pawl__file_read_trusted(const char *path, struct pawl_buf *out, struct pawl_
     close_file(fd);
     if (is_ours(&link) && is_ours(&info))
         return pawl__error_set(err, PAWL_EPERM,
-                               "%s can be written to by everybody, so it is not trusted: "
+                               "%s is writable by everybody, so it is not trusted: "
                                "'chmod o-w' it, or remove it",
                                path);
     return pawl__error_set(err, PAWL_EPERM,
@@ -279,12 +279,13 @@ int pawl__file_make(const char *path, mode_t mode, struct pawl_error *err)
         return status;
     }
     if (errno != EEXIST)
-        return pawl__os_error(err, errno, "cannot make %s", path);
+        return pawl__os_error(err, errno, "cannot create %s", path);
     if (stat(path, &info) != 0 && errno == ENOENT && lstat(path, &info) == 0)
-        return pawl__error_set(err, PAWL_EINVAL,
-                               "%s is a symbolic link to a file that is not there: make that file, "
-                               "or name it instead",
-                               path);
+        return pawl__error_set(
+            err, PAWL_EINVAL,
+            "%s is a symbolic link to a file that does not exist: create that file, "
+            "or name it instead",
+            path);
     return PAWL_OK;
 }
 
@@ -313,7 +314,7 @@ int pawl__file_exists(const char *path, bool *out, struct pawl_error *err)
         return PAWL_OK;
     }
     if (errno != ENOENT && errno != ENOTDIR)
-        return pawl__os_error(err, errno, "cannot look for %s", path);
+        return pawl__os_error(err, errno, "cannot check for %s", path);
     *out = false;
     return PAWL_OK;
 }
@@ -331,8 +332,8 @@ int pawl__file_rename(const char *from, const char *to, struct pawl_error *err)
         return pawl__os_error(err, errno, "cannot rename %s to %s", from, to);
     if (sync_folder_of(to) != 0)
         return pawl__error_set(err, PAWL_EUNKNOWN,
-                               "%s is in its place, but its folder could not be synced: after a "
-                               "power failure it may be gone; make it again",
+                               "%s is in place, but its folder could not be synced: after a "
+                               "power failure it may be gone; create it again",
                                to);
     return PAWL_OK;
 }
@@ -351,7 +352,7 @@ static int make_one(const char *path, mode_t mode, struct pawl_error *err)
     if (mkdir(path, mode) == 0 || (errno == EEXIST && is_folder(path)))
         return PAWL_OK;
     /* What exists and is no folder is the caller's mistake, not an answer. */
-    return pawl__os_error(err, errno == EEXIST ? ENOTDIR : errno, "cannot make folder %s", path);
+    return pawl__os_error(err, errno == EEXIST ? ENOTDIR : errno, "cannot create folder %s", path);
 }
 
 int pawl__folder_make(const char *path, mode_t mode, struct pawl_error *err)
@@ -360,7 +361,7 @@ int pawl__folder_make(const char *path, mode_t mode, struct pawl_error *err)
     size_t length = strlen(path);
 
     if (length == 0 || length >= sizeof part)
-        return pawl__os_error(err, length ? ENAMETOOLONG : EINVAL, "cannot make folder \"%s\"",
+        return pawl__os_error(err, length ? ENAMETOOLONG : EINVAL, "cannot create folder \"%s\"",
                               path);
     for (size_t i = 1; i < length; i++) {
         int status;

@@ -17,12 +17,12 @@
 /*
  * Appends the whole file to `out`, whose maximum bounds it. On failure `out` holds what it held.
  * PAWL_ENOTFOUND; PAWL_EINVAL: it is a folder; PAWL_ELIMIT: it is larger; PAWL_EPERM, PAWL_ENOMEM…
- * Waits for whoever writes to it when it is a pipe: for paths that a person gave.
+ * A pipe is read until its writer closes it: for paths that a user named.
  */
 PAWL_MUST_CHECK int pawl__file_read(const char *path, struct pawl_buf *out, struct pawl_error *err);
 
 /*
- * Replaces or creates the file so that whoever opens it sees the old content or the new one, after
+ * Replaces or creates the file so that a reader sees the old content or the new one, after
  * a power failure too: a temporary file beside it is written, synced and renamed, then the folder
  * is synced. The mode is exactly `mode`, without the umask. A symbolic link is replaced, not
  * followed. PAWL_EUNKNOWN: the new content is there but the folder could not be synced.
@@ -31,9 +31,9 @@ PAWL_MUST_CHECK int pawl__file_write(const char *path, struct pawl_str bytes, mo
                                      struct pawl_error *err);
 
 /*
- * The same of a file that somebody else chose, as in a folder that is searched: only a regular file
- * is read. PAWL_EINVAL: it is something else (a pipe, a device, a socket, a folder); it was not
- * waited for.
+ * The same for a file that was found and not named, as in a folder that is searched: only a regular
+ * file is read. PAWL_EINVAL: it is something else (a pipe, a device, a socket, a folder); it was
+ * not waited for.
  */
 PAWL_MUST_CHECK int pawl__file_read_regular(const char *path, struct pawl_buf *out,
                                             struct pawl_error *err);
@@ -52,13 +52,14 @@ PAWL_MUST_CHECK int pawl__file_read_trusted(const char *path, struct pawl_buf *o
  */
 PAWL_MUST_CHECK int pawl__file_make(const char *path, mode_t mode, struct pawl_error *err);
 
-/* Whether there is anything of that name, a folder too. Not being able to tell is an error. */
+/* Whether anything of that name exists, a folder included. If that cannot be determined, it is an
+ * error. */
 PAWL_MUST_CHECK int pawl__file_exists(const char *path, bool *out, struct pawl_error *err);
 
-/* Whether it is, or links to, a regular file: reading it will not wait for somebody to write. */
+/* Whether it is, or links to, a regular file: reading it will not block. */
 bool pawl__file_is_regular(const char *path);
 
-/* Tells a file from any other that is there at the same time. All zero: there is none. */
+/* Identifies a file among those that exist at the same time. All zero: none. */
 struct pawl_file_identity {
     uint64_t device, inode;
 };
@@ -68,7 +69,7 @@ void pawl__file_identify(const char *path, struct pawl_file_identity *out);
 PAWL_MUST_CHECK int pawl__file_remove(const char *path, struct pawl_error *err);
 
 /*
- * Renames within a file system, replacing what is there, and syncs the folder: whoever opens `to`
+ * Renames within a file system, replacing `to`, and syncs the folder: a reader of `to`
  * sees the old file or the new one. PAWL_EUNKNOWN: renamed, but the folder could not be synced.
  */
 PAWL_MUST_CHECK int pawl__file_rename(const char *from, const char *to, struct pawl_error *err);
@@ -95,13 +96,13 @@ PAWL_MUST_CHECK int pawl__folder_list(const char *path, struct pawl_arena *arena
 
 struct pawl_file;
 
-/* Opens for appending, created with exactly `mode` when it is not there. A symbolic link is not
+/* Opens for appending, created with exactly `mode` when it does not exist. A symbolic link is not
  * followed: PAWL_EINVAL. */
 PAWL_MUST_CHECK int pawl__file_open(const struct pawl_allocator *alloc, const char *path,
                                     mode_t mode, struct pawl_file **out, struct pawl_error *err);
 
 /*
- * Appends all of it. When the disk takes only a part and then fails, the answer is PAWL_EUNKNOWN
+ * Appends all of it. When the disk takes only a part and then fails, the result is PAWL_EUNKNOWN
  * and the file ends in that part.
  */
 PAWL_MUST_CHECK int pawl__file_append(struct pawl_file *file, struct pawl_str bytes,
@@ -109,7 +110,7 @@ PAWL_MUST_CHECK int pawl__file_append(struct pawl_file *file, struct pawl_str by
 
 /*
  * Returns when everything appended is on the disk. PAWL_EIO for any failure, whatever its cause:
- * the system may have dropped the data and then answers a second try with success, so do not try.
+ * the system may have dropped the data and then reports success for a second try, so do not try.
  */
 PAWL_MUST_CHECK int pawl__file_sync(struct pawl_file *file, struct pawl_error *err);
 

@@ -34,7 +34,7 @@ struct pawl_interrupt {
 };
 
 /* Ends the process by the signal that came, as it would have ended without us. */
-static void give_in(const struct pawl_interrupt *interrupt, int signal_number)
+static void raise_default(const struct pawl_interrupt *interrupt, int signal_number)
 {
     (void)signal(signal_number, SIG_DFL);
     (void)pthread_sigmask(SIG_UNBLOCK, &interrupt->mask, NULL);
@@ -57,7 +57,7 @@ static void note(struct pawl_interrupt *interrupt, int signal_number)
     if (!atomic_exchange(&interrupt->pending, true))
         interrupt->first_ns = now_ns;
     else if (now_ns - interrupt->first_ns > ONE_SIGNAL_NS)
-        give_in(interrupt, signal_number);
+        raise_default(interrupt, signal_number);
     wake(interrupt);
 }
 

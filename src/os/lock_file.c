@@ -38,7 +38,7 @@ static int refuse_link(const char *path, struct pawl_error *err)
 {
     return pawl__error_set(err, PAWL_EPERM,
                            "the lock file %s is a symbolic link, which is not followed: remove "
-                           "it, and see who may write to the folder",
+                           "it, and check who may write to the folder",
                            path);
 }
 
@@ -99,7 +99,7 @@ int pawl__lock_file_make(const char *path, uint32_t flags, struct pawl_error *er
     if (fd >= 0)
         (void)close(fd);
     else if (errno != EEXIST)
-        return PAWL_OK; /* whoever opens it next says why it cannot be */
+        return PAWL_OK; /* the next open reports why it cannot be opened */
     if (lstat(path, &info) != 0)
         return pawl__os_error(err, errno, "cannot look at the lock file %s", path);
     return check_info(path, &info, flags, err);
@@ -167,9 +167,9 @@ int pawl__lock_file_take(const char *path, uint32_t flags, int *fd, struct pawl_
         if (status != PAWL_OK)
             return status;
     }
-    return pawl__error_set(err, PAWL_EUNAVAILABLE,
-                           "the lock file %s is taken away as often as it is made: who removes it?",
-                           path);
+    return pawl__error_set(
+        err, PAWL_EUNAVAILABLE,
+        "the lock file %s is removed as often as it is created: what removes it?", path);
 }
 
 int pawl__lock_file_open(const char *path, uint32_t flags, int locked, int *fd,
@@ -184,7 +184,7 @@ int pawl__lock_file_open(const char *path, uint32_t flags, int locked, int *fd,
         ours.st_dev == theirs.st_dev)
         return PAWL_OK;
     (void)close(*fd);
-    return pawl__error_set(err, PAWL_EUNAVAILABLE, "the lock file %s was taken away", path);
+    return pawl__error_set(err, PAWL_EUNAVAILABLE, "the lock file %s was removed", path);
 }
 
 void pawl__lock_file_give(int fd)

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Files that processes lock with flock(), and being told when one of them may be free.
+ * Files that processes lock with flock(), and notifications when one of them may be free.
  *
- * A lock is on the open file, not on its name: whoever opened a file that was then unlinked holds
- * something nobody else can find. So after locking it is checked that the name still leads to what
- * was locked. Nor is the name trusted: a symbolic link is not followed, and what is not a regular
- * file, or belongs to a stranger, is refused. Descriptors are not inherited by programs that are
- * executed; a process that was only forked has them too, which is why unlocking is done explicitly
- * and not by closing.
+ * A lock is on the open file, not on its name: a process that opened a file which was then unlinked
+ * holds something nobody else can find. So after locking it is checked that the name still leads to
+ * what was locked. Nor is the name trusted: a symbolic link is not followed, and what is not a
+ * regular file, or belongs to a stranger, is refused. Descriptors are not inherited by programs
+ * that are executed; a process that was only forked has them too, which is why unlocking is done
+ * explicitly and not by closing.
  */
 #ifndef PAWL_OS_LOCK_FILE_H
 #define PAWL_OS_LOCK_FILE_H
@@ -17,29 +17,29 @@
 #include <pawl/error.h>
 #include <pawl/ext/env.h>
 
-/* Read only, without signs of life for those who watch: for asking again after a refusal. */
+/* Read only, and invisible to watchers: for polling after a refusal. */
 #define PAWL_LOCK_FILE_QUIET 1u
 /* Looks the name up again even if the file seems to have it still: on file systems where what was
  * unlinked elsewhere goes on counting its names. */
 #define PAWL_LOCK_FILE_THOROUGH 2u
 /*
- * For several users: made with 0666 less the umask, and whoever owns it is fine. Otherwise it is
+ * For several users: created with 0666 less the umask, with any owner. Otherwise it is
  * made with 0600 and must belong to this user, to root or to the owner of its folder.
  */
 #define PAWL_LOCK_FILE_SHARED 4u
 
 /*
- * Opens, or makes, and locks it. PAWL_EBUSY: somebody else has it. Every other failure of opening
- * and locking is an error: PAWL_ENOTFOUND (its folder is not there), PAWL_EPERM (a symbolic link, a
- * stranger's), PAWL_EINVAL (not a regular file), PAWL_EIO, … `err` is not written on PAWL_EBUSY: a
- * path costs time.
+ * Opens or creates it, and locks it. PAWL_EBUSY: somebody else has it. Every other failure of
+ * opening and locking is an error: PAWL_ENOTFOUND (its folder does not exist), PAWL_EPERM (a
+ * symbolic link, a stranger's), PAWL_EINVAL (not a regular file), PAWL_EIO, … `err` is not written
+ * on PAWL_EBUSY: a path costs time.
  */
 PAWL_MUST_CHECK int pawl__lock_file_take(const char *path, uint32_t flags, int *fd,
                                          struct pawl_error *err);
 /*
- * Makes an empty file for somebody else to open, such as SQLite, unless it is there; what is there
+ * Creates an empty file for other code to open, such as SQLite, unless it exists; an existing one
  * must be as above, and is not opened: closing it would end the locks that SQLite has on it in this
- * process. PAWL_EPERM, PAWL_EINVAL. That it cannot be made is told by whoever opens it.
+ * process. PAWL_EPERM, PAWL_EINVAL. The open reports that it cannot be created.
  */
 PAWL_MUST_CHECK int pawl__lock_file_make(const char *path, uint32_t flags, struct pawl_error *err);
 /*
@@ -48,7 +48,7 @@ PAWL_MUST_CHECK int pawl__lock_file_make(const char *path, uint32_t flags, struc
  */
 PAWL_MUST_CHECK int pawl__lock_file_open(const char *path, uint32_t flags, int locked, int *fd,
                                          struct pawl_error *err);
-/* Whether the name still leads to `locked`: otherwise somebody else may lock what it leads to. */
+/* Whether the name still refers to `locked`: otherwise somebody else may lock the new file. */
 PAWL_MUST_CHECK int pawl__lock_file_is_there(const char *path, int locked, bool *there,
                                              struct pawl_error *err);
 /* Unlocks and closes it; fd < 0 is allowed. */
@@ -95,7 +95,7 @@ PAWL_MUST_CHECK int pawl__file_watch_open(struct pawl_env *env,
 /* No call is under way when it returns. NULL allowed. */
 void pawl__file_watch_close(struct pawl_file_watch *watch);
 /*
- * From now on, once. *id tells this watch from those before it; a file that is watched already
+ * From now on, once. *id distinguishes this watch from earlier ones; a file that is already watched
  * keeps its id. PAWL_ENOTFOUND: it is gone; PAWL_EUNAVAILABLE: too many.
  */
 PAWL_MUST_CHECK int pawl__file_watch_add(struct pawl_file_watch *watch, const char *path,

@@ -14,7 +14,7 @@
 #include <stdatomic.h>
 
 struct pawl_log_fd {
-    int fd; /* borrowed: whoever opened it closes it */
+    int fd; /* borrowed: the caller closes it */
     atomic_size_t lost_count;
 };
 

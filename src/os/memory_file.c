@@ -49,7 +49,7 @@ int pawl__memory_file_append(int fd, struct pawl_str bytes, struct pawl_error *e
     if (written < 0)
         return pawl__os_error(err, errno, "cannot write a file in memory");
     if ((size_t)written != bytes.len)
-        return pawl__error_set(err, PAWL_ENOMEM, "cannot write a file in memory: it is full");
+        return pawl__error_set(err, PAWL_ENOMEM, "cannot write a file in memory: no space");
     return PAWL_OK;
 }
 

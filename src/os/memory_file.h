@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A file that is in memory and nowhere else, for a library that will be told things only by the
+ * A file that is only in memory, for a library that accepts its configuration only by the
  * path of a file. It has no name in a folder and ends with the process; others of the same user
  * can read it through /proc, so nothing secret belongs in it.
  */

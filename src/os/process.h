@@ -16,13 +16,20 @@ void pawl__process_ignore_sigpipe(void);
  */
 void pawl__process_host_name(char *out, size_t size_bytes);
 
+/* The user that this process runs as, by the system's account of users, cut likewise; the number
+ * when there is no name. */
+void pawl__process_user_name(char *out, size_t size_bytes);
+
 /* The number the system knows this process by. */
 long pawl__process_id(void);
+
+/* Processors that this process may use; 1 at the least. */
+unsigned pawl__process_core_count(void);
 
 /* A variable of the environment; NULL: not set. Borrowed for as long as nobody sets it. */
 const char *pawl__process_variable(const char *name);
 
-/* Whether a person may be looking: false also for a descriptor that is none. */
+/* Whether it is a terminal; false also for an invalid descriptor. */
 bool pawl__fd_is_terminal(int fd);
 
 #endif

@@ -36,7 +36,7 @@ static _Noreturn void become(const char *const *argv, int in, int out, pid_t par
     (void)sigprocmask(SIG_SETMASK, &none, NULL);
     (void)signal(SIGPIPE, SIG_DFL);
     (void)prctl(PR_SET_PDEATHSIG, SIGKILL);
-    if (getppid() != parent) /* it died before we asked to be told */
+    if (getppid() != parent) /* it died before we asked for a signal */
         _exit(127);
     if (dup2(in, STDIN_FILENO) >= 0 && dup2(out, STDOUT_FILENO) >= 0 &&
         dup2(out, STDERR_FILENO) >= 0)

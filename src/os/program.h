@@ -32,7 +32,7 @@ PAWL_MUST_CHECK int pawl__program_own_path(char *out, size_t size, struct pawl_e
  */
 PAWL_MUST_CHECK int pawl__program_start(const char *const *argv, const char *output,
                                         struct pawl_program *out, struct pawl_error *err);
-/* SIGSTOP, and waits until it stands still. False: it has ended. */
+/* SIGSTOP, and waits until it has stopped. False: it has ended. */
 bool pawl__program_pause(struct pawl_program *program);
 /* Nothing when it has ended. */
 void pawl__program_signal(const struct pawl_program *program, enum pawl_program_signal which);

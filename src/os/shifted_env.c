@@ -54,6 +54,11 @@ static int shifted_mutex_lock(struct pawl_env *env, struct pawl_mutex *mutex)
     return pawl_mutex_lock(shifted(env)->inner, mutex);
 }
 
+static void shifted_mutex_lock_always(struct pawl_env *env, struct pawl_mutex *mutex)
+{
+    pawl_mutex_lock_always(shifted(env)->inner, mutex);
+}
+
 static void shifted_mutex_unlock(struct pawl_env *env, struct pawl_mutex *mutex)
 {
     pawl_mutex_unlock(shifted(env)->inner, mutex);
@@ -96,6 +101,7 @@ static const struct pawl_env_ops shifted_ops = {
     .mutex_new = shifted_mutex_new,
     .mutex_free = shifted_mutex_free,
     .mutex_lock = shifted_mutex_lock,
+    .mutex_lock_always = shifted_mutex_lock_always,
     .mutex_unlock = shifted_mutex_unlock,
     .cond_new = shifted_cond_new,
     .cond_free = shifted_cond_free,

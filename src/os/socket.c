@@ -9,6 +9,7 @@
 #include "base/error.h"
 #include "os/errno.h"
 
+#include <arpa/inet.h>
 #include <errno.h>
 #include <netdb.h>
 #include <netinet/tcp.h>
@@ -495,6 +496,33 @@ bool pawl__socket_descriptor_has_input(int fd)
     struct pollfd poll_fd = {.fd = fd, .events = POLLIN};
 
     return poll(&poll_fd, 1, 0) != 0;
+}
+
+static bool is_at(const struct sockaddr_storage *name, const char *address, int port)
+{
+    struct sockaddr_in v4 = {0};
+    struct sockaddr_in6 v6 = {0};
+    struct in6_addr parsed = {0}; /* the larger one */
+
+    if ((name->ss_family != AF_INET && name->ss_family != AF_INET6) ||
+        inet_pton(name->ss_family, address, &parsed) != 1)
+        return false;
+    memcpy(&v4, name, sizeof v4);
+    memcpy(&v6, name, sizeof v6);
+    if (name->ss_family == AF_INET)
+        return ntohs(v4.sin_port) == port && memcmp(&v4.sin_addr, &parsed, sizeof v4.sin_addr) == 0;
+    return ntohs(v6.sin6_port) == port && memcmp(&v6.sin6_addr, &parsed, sizeof parsed) == 0;
+}
+
+bool pawl__socket_descriptor_has_ends(int fd, const struct pawl_socket_ends *ends)
+{
+    struct sockaddr_storage local = {0}, remote = {0};
+    socklen_t local_size = sizeof local, remote_size = sizeof remote;
+
+    return getsockname(fd, (struct sockaddr *)&local, &local_size) == 0 &&
+           getpeername(fd, (struct sockaddr *)&remote, &remote_size) == 0 &&
+           is_at(&local, ends->local, ends->local_port) &&
+           is_at(&remote, ends->remote, ends->remote_port);
 }
 
 void pawl__socket_close_descriptor(int fd)

@@ -3,7 +3,7 @@
  * Byte streams over TCP and Unix-domain sockets, with deadlines.
  *
  * Every call that may wait takes a struct pawl_socket_wait: until when, in which environment, and
- * which waker ends it early. What waits answers PAWL_ETIMEDOUT at the deadline, PAWL_ECANCELLED
+ * which waker ends it early. Waits return PAWL_ETIMEDOUT at the deadline, PAWL_ECANCELLED
  * when the waker was woken, and PAWL_ESTOPPED within a second of the environment's stop (who wants
  * that sooner wakes the waker too).
  *
@@ -57,7 +57,7 @@ PAWL_MUST_CHECK int pawl__socket_listen(const char *host, uint16_t port, struct 
 
 /*
  * Listens at a path of at most 107 bytes. A socket file left by a process that is gone is replaced;
- * one that somebody listens at is PAWL_EBUSY. The file stays after the close: remove it.
+ * one that another process listens on is PAWL_EBUSY. The file stays after the close: remove it.
  */
 PAWL_MUST_CHECK int pawl__socket_listen_unix(const char *path, struct pawl_socket *out,
                                              struct pawl_error *err);
@@ -72,7 +72,7 @@ PAWL_MUST_CHECK int pawl__socket_accept(const struct pawl_socket *listener,
 
 /*
  * Tries the host's addresses one after the other; each gets its share of the time left, so that one
- * that is silent does not use up all of it. The answer is that of the last. Resolving the name has
+ * that is silent does not use up all of it. The result is that of the last. Resolving the name has
  * no deadline: where that matters, give a numeric address.
  */
 PAWL_MUST_CHECK int pawl__socket_connect(const char *host, uint16_t port,
@@ -95,7 +95,7 @@ PAWL_MUST_CHECK int pawl__socket_write(const struct pawl_socket *socket, const v
                                        size_t *written, struct pawl_error *err);
 
 /*
- * Waits for a descriptor that is somebody else's, such as a client library's connection. PAWL_OK:
+ * Waits for a descriptor of other code, such as a client library's connection. PAWL_OK:
  * it may be ready for one of `events`, or broken; its owner finds out by using it.
  */
 #define PAWL_SOCKET_READABLE 1u
@@ -121,7 +121,7 @@ PAWL_MUST_CHECK int pawl__socket_wait_many(struct pawl_socket_poll *polls, size_
  * Unix-domain sockets. */
 void pawl__socket_keepalive(const struct pawl_socket *socket, int64_t silent_ms);
 
-/* The other side reads an end after what was written; reading goes on. */
+/* The peer reads end-of-file after what was written; reading still works. */
 void pawl__socket_shutdown(const struct pawl_socket *socket);
 
 /* Closing a closed one does nothing. */
@@ -131,6 +131,14 @@ void pawl__socket_close(struct pawl_socket *socket);
 
 /* Whether bytes, the other side's end or an error wait to be read. Never waits. */
 bool pawl__socket_descriptor_has_input(int fd);
+
+/* The two ends of a TCP connection; numeric addresses, IPv4 or IPv6. */
+struct pawl_socket_ends {
+    const char *local, *remote;
+    int local_port, remote_port;
+};
+/* false too for what is no socket, is not connected, or is closed. */
+bool pawl__socket_descriptor_has_ends(int fd, const struct pawl_socket_ends *ends);
 void pawl__socket_close_descriptor(int fd);
 
 #endif

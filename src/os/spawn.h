@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* How every thread of this program is made, whichever environment asks for it. */
+/* Starts every thread of this program, for all environments. */
 #ifndef PAWL_OS_SPAWN_H
 #define PAWL_OS_SPAWN_H
 

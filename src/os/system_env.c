@@ -12,7 +12,7 @@
  * nobody falls asleep in between. Blocked lockers need no wake-up: holders unwind and unlock, and a
  * locker looks at the flag once more when it has the mutex.
  *
- * Whoever signals touches the word once, and afterwards only names its address: the waiter may be
+ * A signal touches the word once, and afterwards uses only its address: the waiter may be
  * up already and have freed it.
  *
  * Lock order: users' mutexes, then system_env.lock. Nothing is called back under the latter.
@@ -221,7 +221,7 @@ static void signal_word(struct word *word, int waiters_max)
         (void)syscall(SYS_futex, address, FUTEX_WAKE_PRIVATE, waiters_max, NULL, NULL, 0);
 }
 
-/* Counts this thread in; answers the signals so far. */
+/* Counts this thread in; returns the signals so far. */
 static uint32_t enter_word(struct word *word)
 {
     return (uint32_t)(atomic_fetch_add(&word->both, 1) >> 32);
@@ -356,6 +356,12 @@ static int system_mutex_lock(struct pawl_env *env, struct pawl_mutex *mutex)
     return PAWL_ESTOPPED;
 }
 
+static void system_mutex_lock_always(struct pawl_env *env, struct pawl_mutex *mutex)
+{
+    (void)env;
+    lock(&mutex->pthread);
+}
+
 static void system_mutex_unlock(struct pawl_env *env, struct pawl_mutex *mutex)
 {
     (void)env;
@@ -437,6 +443,7 @@ static const struct pawl_env_ops system_ops = {
     .mutex_new = system_mutex_new,
     .mutex_free = system_mutex_free,
     .mutex_lock = system_mutex_lock,
+    .mutex_lock_always = system_mutex_lock_always,
     .mutex_unlock = system_mutex_unlock,
     .cond_new = system_cond_new,
     .cond_free = system_cond_free,

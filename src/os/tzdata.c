@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Finding and reading files of the time zone database; what is in them is base/timezone.c's. */
+/* Finding and reading files of the time zone database; base/time/timezone.c reads them. */
 #include "os/tzdata.h"
 
 #include "base/buf.h"
@@ -52,7 +52,7 @@ static int load_path(const struct pawl_allocator *alloc, const char *path, struc
     pawl__buf_init(&bytes, alloc, PAWL_TIMEZONE_BYTES_MAX + 4096);
     if (pawl__file_is_regular(path))
         status = pawl__file_read_regular(path, &bytes, err);
-    else /* nothing, a folder (America), or a pipe that somebody put there */
+    else /* nothing, a folder (America), or a pipe */
         status = pawl__error_set(err, PAWL_ENOTFOUND, "%s is not a file", path);
     if (status == PAWL_OK)
         status = pawl__timezone_new(alloc, name, pawl__buf_peek(&bytes), out, err);
@@ -66,7 +66,7 @@ static int load_path(const struct pawl_allocator *alloc, const char *path, struc
     return status;
 }
 
-/* Tells "no such zone" from "no zones at all". */
+/* Distinguishes "no such zone" from "no zones at all". */
 static int set_not_found(const char *folder, struct pawl_str name, struct pawl_error *err)
 {
     if (access(folder, F_OK) != 0)

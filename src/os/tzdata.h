@@ -6,7 +6,7 @@
 #ifndef PAWL_OS_TZDATA_H
 #define PAWL_OS_TZDATA_H
 
-#include "base/timezone.h"
+#include "base/time/timezone.h"
 
 /*
  * Loads a zone by its IANA name, such as "Europe/Berlin". "UTC" and "Etc/UTC" need no files.

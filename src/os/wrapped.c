@@ -160,7 +160,7 @@ static int run(struct pawl_wrapped *child, char *const *argv, char *const *varia
         become(child, &start, report[1]);
     errnum = child->pid < 0 ? errno : 0;
     if (child->pid > 0)
-        (void)setpgid(child->pid, child->pid); /* whoever comes first */
+        (void)setpgid(child->pid, child->pid); /* parent and child both do it; the first counts */
     child->has_terminal = child->pid > 0 && start.gets_terminal;
     (void)close(report[1]);
     do
@@ -187,7 +187,7 @@ static void nap(void)
 }
 
 /*
- * In the guard, a fork of us without threads: waits until we say that all is over, or are gone
+ * In the guard, a fork of us without threads: waits until we say that all has ended, or are gone
  * without having said so. Then nobody is left to end the group: SIGTERM, and SIGKILL after the
  * grace. Calls that are safe after a fork, and no others.
  */
@@ -340,7 +340,7 @@ static void stop_ourselves(struct pawl_wrapped *child, int number)
     (void)pthread_sigmask(SIG_BLOCK, &child->mask, NULL);
 }
 
-/* By the terminal; what somebody stopped otherwise is theirs to continue. */
+/* Stopped by the terminal; a process that was stopped otherwise is not continued here. */
 static void handle_stop(struct pawl_wrapped *child, int number)
 {
     if ((number == SIGTTIN || number == SIGTTOU) && give_terminal(child))
@@ -374,7 +374,7 @@ static void interrupt_ourselves(struct pawl_wrapped *child)
         (void)kill(0, child->ended_by);
 }
 
-/* Whoever lost its parent is ours, whichever group it is in. */
+/* A process whose parent died is our child now, in whichever group it is. */
 static void reap_orphans(const struct pawl_wrapped *child)
 {
     siginfo_t info;

@@ -3,7 +3,7 @@
  * Trying again: how often, after which wait, and after which errors.
  *
  * The decision is separate from the waiting. struct pawl_retry is an iterator that never sleeps and
- * reads no clock: asked with the code of the attempt that failed, it answers whether to try again
+ * reads no clock: asked with the code of the attempt that failed, it returns whether to try again
  * and how long to wait before. The same policy and the same seed give the same waits.
  *
  *     pawl__retry_init(&retry, &pawl__retry_locks, seed, deadline_ns);
@@ -72,7 +72,7 @@ struct pawl_retry_calls {
 };
 
 /*
- * The loop: attempts, waits in `env`, and answers what the last attempt did. PAWL_ESTOPPED when the
+ * The loop: attempts, waits in `env`, and returns what the last attempt did. PAWL_ESTOPPED when the
  * environment stops during a wait. The seed is drawn from the environment.
  */
 PAWL_MUST_CHECK int pawl__retry_run(struct pawl_env *env, const struct pawl_retry_policy *policy,

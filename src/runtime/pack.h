@@ -6,7 +6,7 @@
  * does (it is no JSON) is compressed whatever its length, so that unpacking always gives back what
  * was packed.
  *
- * A struct pawl_packer has zstd's working memory and the bytes last answered. One thread at a time:
+ * A struct pawl_packer has zstd's working memory and the bytes last returned. One thread at a time:
  * each worker has its own, so that states are compressed in parallel and not by the committer.
  */
 #ifndef PAWL_RUNTIME_PACK_H

@@ -1,14 +1,18 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The runtime: opening and closing, ids and seeds, the bytes that a store keeps, and the tasks by
- * which a call does what it must before it returns.
+ * The node: opening and closing, whether it may work, the store's clock, ids and seeds, commits.
  */
-#include "runtime/runtime_private.h"
-
 #include "base/alloc.h"
+
 #include "base/error.h"
 #include "base/log.h"
-#include "runtime/commit.h"
+#include "runtime/bytes.h"
+#include "runtime/commit/commit.h"
+#include "runtime/commit/committer.h"
+#include "runtime/instance/private.h"
+#include "runtime/node/keeper.h"
+#include "runtime/node/private.h"
+#include "runtime/work/private.h"
 
 #define STIMULUS_US_DEFAULT INT64_C(600000000)
 #define ATTEMPTS_DEFAULT 3u
@@ -27,7 +31,7 @@
 
 /* ---- life ---------------------------------------------------------------------------------- */
 
-static int draw(void *ctx, void *out, size_t size_bytes, struct pawl_error *err)
+static int draw_entropy(void *ctx, void *out, size_t size_bytes, struct pawl_error *err)
 {
     return pawl_env_entropy(ctx, out, size_bytes, err);
 }
@@ -53,7 +57,8 @@ static void set_options(struct pawl_runtime *runtime, const struct pawl_runtime_
     if (runtime->seed != 0)
         pawl__id_source_init_seeded(&runtime->ids, 0, runtime->seed);
     else
-        pawl__id_source_init(&runtime->ids, 0, (struct pawl_id_entropy){draw, runtime->env});
+        pawl__id_source_init(&runtime->ids, 0,
+                             (struct pawl_id_entropy){draw_entropy, runtime->env});
 }
 
 /* The keeper's: another process has this node's id. */
@@ -165,6 +170,8 @@ int pawl__runtime_open(struct pawl_env *env, const struct pawl_engine *engine,
     set_options(runtime, options);
     status = pawl_mutex_new(env, "runtime", &runtime->mutex);
     if (status == PAWL_OK)
+        status = pawl__shares_new(env, &runtime->shares);
+    if (status == PAWL_OK)
         status = pawl_cond_new(env, "runtime", &runtime->left);
     if (status == PAWL_OK)
         status = pawl_cond_new(env, "runtime cancels", &runtime->cancels);
@@ -173,6 +180,8 @@ int pawl__runtime_open(struct pawl_env *env, const struct pawl_engine *engine,
     if (status == PAWL_OK)
         status = pawl__definitions_new(env, engine, store, &runtime->options.definitions,
                                        &runtime->definitions, err);
+    if (status == PAWL_OK)
+        status = pawl__runtime_waits_open(runtime, err);
     if (status == PAWL_OK && !runtime->options.looks_only)
         status = open_node(runtime, err);
     if (status != PAWL_OK) {
@@ -183,35 +192,28 @@ int pawl__runtime_open(struct pawl_env *env, const struct pawl_engine *engine,
     return PAWL_OK;
 }
 
-static void forget_done(struct pawl_runtime *runtime)
-{
-    struct pawl_list_link *link;
-
-    while ((link = pawl__list_pop_front(&runtime->done_effects)) != NULL) {
-        struct runtime_done *done = PAWL_CONTAINER(link, struct runtime_done, link);
-
-        pawl__free(&runtime->env->alloc, done, sizeof *done + done->id.len);
-    }
-}
-
 void pawl__runtime_close(struct pawl_runtime *runtime)
 {
     if (!runtime)
         return;
+    pawl__runtime_waits_close(runtime);
     pawl__runtime_http_close(runtime);
     pawl__runtime_cancels_close(runtime);
     if (runtime->keeper) {
         pawl__runtime_flush_done(runtime,
                                  pawl_env_monotonic_ns(runtime->env) + INT64_C(5000000000));
         pawl__keeper_set_duty(runtime->keeper, NULL, NULL); /* which commits */
+        pawl__runtime_return_begun(runtime,
+                                   pawl_env_monotonic_ns(runtime->env) + INT64_C(5000000000));
     }
     pawl__committer_free(runtime->committer);
     pawl__keeper_close(runtime->keeper);
     pawl__definitions_free(runtime->definitions);
-    forget_done(runtime);
+    pawl__runtime_forget_done(runtime);
     pawl__runtime_forget_held(runtime);
     pawl__runtime_forget_yielded(runtime, &runtime->yielded);
     pawl__runtime_forget_packers(runtime);
+    pawl__shares_free(runtime->shares);
     pawl_cond_free(runtime->env, runtime->cancels);
     pawl_cond_free(runtime->env, runtime->left);
     pawl_mutex_free(runtime->env, runtime->mutex);
@@ -257,6 +259,11 @@ int pawl__runtime_may_begin(struct pawl_runtime *runtime, struct pawl_error *err
         return pawl__error_set(err, PAWL_ESTOPPED,
                                "this node is ending: another one does what is left");
     return pawl__keeper_revive(runtime->keeper, err);
+}
+
+const char *pawl__runtime_node_id(const struct pawl_runtime *runtime)
+{
+    return runtime->keeper ? pawl__keeper_node_id(runtime->keeper) : "";
 }
 
 int64_t pawl__runtime_incarnation(const struct pawl_runtime *runtime)
@@ -334,6 +341,19 @@ uint64_t pawl__runtime_burst_seed(struct pawl_runtime *runtime, struct pawl_str 
     return pawl__siphash(key, instance_id);
 }
 
+uint32_t pawl__runtime_id_mark(struct pawl_str instance_id)
+{
+    static const struct pawl_hash_seed key = {0x7061776c, 0x6d61726b};
+    uint32_t mark = (uint32_t)pawl__siphash(key, instance_id);
+
+    return mark == 0 ? 1 : mark;
+}
+
+int64_t pawl__runtime_hash_of_execution(struct pawl_str id)
+{
+    return pawl__id_mark(id);
+}
+
 int64_t pawl__runtime_part(struct pawl_str text)
 {
     static const struct pawl_hash_seed key = {0x7061776c, 0x70617274};
@@ -362,7 +382,7 @@ static int commit_once(struct pawl_runtime *runtime, struct pawl_commit *commit,
     struct pawl_arena arena;
     struct pawl_str id;
     const char *key;
-    int64_t now_us;
+    int64_t now_us = 0;
     int status = pawl__runtime_clock(runtime, &now_us, deadline_ns, err);
 
     if (status != PAWL_OK)
@@ -389,169 +409,16 @@ static int commit_once(struct pawl_runtime *runtime, struct pawl_commit *commit,
 int pawl__runtime_commit(struct pawl_runtime *runtime, struct pawl_commit *commit,
                          int64_t deadline_ns, struct pawl_error *err)
 {
+    int status;
+
     if (!runtime->committer)
         return refuse(err);
-    if (pawl__commit_may_repeat(commit))
-        return commit_once(runtime, commit, deadline_ns, err);
-    return pawl__committer_commit(runtime->committer, commit, deadline_ns, err);
-}
-
-/* Its row stays in hand until it is deleted, so that nobody performs it again. */
-void pawl__runtime_add_done(struct pawl_runtime *runtime, struct pawl_str work_id)
-{
-    struct runtime_done *done =
-        pawl__alloc_zeroed(&runtime->env->alloc, sizeof *done + work_id.len);
-
-    if (!done) {
-        pawl__runtime_drop(runtime, work_id);
-        pawl__runtime_note_left(runtime);
-        return; /* its row stays, and it is performed again: at least once */
-    }
-    memcpy(done + 1, work_id.ptr, work_id.len);
-    done->id = pawl__str_make((const char *)(done + 1), work_id.len);
-    if (pawl_mutex_lock(runtime->env, runtime->mutex) != PAWL_OK) {
-        pawl__free(&runtime->env->alloc, done, sizeof *done + work_id.len);
-        return;
-    }
-    pawl__runtime_held_done(runtime, work_id);
-    pawl__list_push_back(&runtime->done_effects, &done->link);
-    pawl_mutex_unlock(runtime->env, runtime->mutex);
-}
-
-/* Moves the first of them into `batch` and `changes`; false when there is none. */
-static bool take_done(struct pawl_runtime *runtime, struct pawl_list *batch,
-                      struct runtime_changes *changes)
-{
-    if (pawl_mutex_lock(runtime->env, runtime->mutex) != PAWL_OK)
-        return false;
-    for (uint32_t most = RUNTIME_DONE_MAX; most > 0; most--) {
-        struct pawl_list_link *link = pawl__list_pop_front(&runtime->done_effects);
-
-        if (!link)
-            break;
-        pawl__list_push_back(batch, link);
-        pawl__runtime_delete_work(changes, PAWL_CONTAINER(link, struct runtime_done, link)->id);
-    }
-    pawl_mutex_unlock(runtime->env, runtime->mutex);
-    return !pawl__list_empty(batch);
-}
-
-/* They are deleted, or (false) wait for the next try. */
-static void settle_done(struct pawl_runtime *runtime, struct pawl_list *batch, bool deleted)
-{
-    struct pawl_list_link *link;
-    bool locked = !deleted && pawl_mutex_lock(runtime->env, runtime->mutex) == PAWL_OK;
-
-    while ((link = pawl__list_pop_front(batch)) != NULL) {
-        struct runtime_done *done = PAWL_CONTAINER(link, struct runtime_done, link);
-
-        if (locked) {
-            pawl__list_push_back(&runtime->done_effects, link);
-            continue;
-        }
-        pawl__runtime_drop_done(runtime, done->id);
-        pawl__free(&runtime->env->alloc, done, sizeof *done + done->id.len);
-    }
-    if (locked)
-        pawl_mutex_unlock(runtime->env, runtime->mutex);
-}
-
-void pawl__runtime_flush_done(struct pawl_runtime *runtime, int64_t deadline_ns)
-{
-    struct pawl_arena arena;
-    struct pawl_list batch;
-    int status = PAWL_OK;
-
-    pawl__arena_init(&arena, &runtime->env->alloc, RUNTIME_BYTES_MAX);
-    pawl__list_init(&batch);
-    while (status == PAWL_OK) {
-        struct runtime_changes changes = {.arena = &arena};
-        struct pawl_commit commit = {.kind = PAWL_COMMIT_PLAIN};
-
-        pawl__arena_reset(&arena);
-        if (!take_done(runtime, &batch, &changes))
-            break;
-        commit.changes = changes.items;
-        commit.change_count = changes.count;
-        status = changes.status;
-        if (status == PAWL_OK)
-            status = pawl__runtime_commit(runtime, &commit, deadline_ns, NULL);
-        settle_done(runtime, &batch, status == PAWL_OK);
-    }
-    pawl__arena_release(&arena);
-}
-
-/* ---- tasks --------------------------------------------------------------------------------- */
-
-void pawl__runtime_task_init(struct runtime_task *task, struct pawl_runtime *runtime,
-                             int64_t deadline_ns, struct pawl_error *err)
-{
-    *task = (struct runtime_task){.runtime = runtime, .deadline_ns = deadline_ns, .err = err};
-    pawl__arena_init(&task->arena, &runtime->env->alloc, RUNTIME_BYTES_MAX);
-    pawl__list_init(&task->urgent);
-}
-
-void pawl__runtime_task_release(struct runtime_task *task, int status)
-{
-    struct runtime_urgent *urgent;
-
-    PAWL_ASSERT(!task->running); /* which would be gone with the caller */
-    PAWL_LIST_FOR_EACH (urgent, &task->urgent, link) {
-        if (urgent->start)
-            pawl__runtime_drop(task->runtime, urgent->start->id);
-    }
-    /* Whatever the task failed with, what it did not come to do is this node's. */
-    if (!pawl__list_empty(&task->urgent))
-        pawl__runtime_note_left(task->runtime);
-    pawl__runtime_note_failure(task->runtime, status);
-    pawl__arena_release(&task->arena);
-}
-
-int pawl__runtime_task_urge(struct runtime_task *task, const struct pawl_work_row *start,
-                            struct pawl_str instance_id)
-{
-    struct runtime_urgent *urgent = pawl__arena_alloc_zeroed(&task->arena, sizeof *urgent);
-
-    if (!urgent)
-        return pawl__error_code(task->err, pawl__arena_status(&task->arena));
-    urgent->start = start;
-    urgent->instance_id = instance_id;
-    pawl__list_push_front(&task->urgent, &urgent->link);
-    return PAWL_OK;
-}
-
-int pawl__runtime_task_await(struct runtime_task *task, struct pawl_str instance_id)
-{
-    struct runtime_urgent *urgent = pawl__arena_alloc_zeroed(&task->arena, sizeof *urgent);
-
-    if (urgent)
-        urgent->instance_id = pawl__arena_str(&task->arena, instance_id);
-    if (!urgent || !urgent->instance_id.ptr)
-        return pawl__error_code(task->err, pawl__arena_status(&task->arena));
-    urgent->settles = true;
-    pawl__list_push_front(&task->urgent, &urgent->link);
-    return PAWL_OK;
-}
-
-int pawl__runtime_task_finish(struct runtime_task *task)
-{
-    struct pawl_list_link *link;
-    int status = PAWL_OK;
-
-    while (status == PAWL_OK && (link = pawl__list_pop_front(&task->urgent)) != NULL) {
-        struct runtime_urgent *urgent = PAWL_CONTAINER(link, struct runtime_urgent, link);
-
-        if (urgent->start) {
-            status = pawl__runtime_do_start(task, urgent->start);
-            pawl__runtime_drop(task->runtime, urgent->start->id);
-        } else if (urgent->settles) {
-            status = pawl__runtime_settle(task, urgent->instance_id);
-        } else {
-            status = pawl__runtime_run_instance(task, urgent->instance_id, NULL, NULL);
-        }
-        /* Somebody else has it, or it is gone: then it is that one's business. */
-        if (status == PAWL_EBUSY || status == PAWL_ECONFLICT || status == PAWL_ENOTFOUND)
-            status = PAWL_OK;
-    }
+    status = pawl__commit_may_repeat(commit)
+                 ? commit_once(runtime, commit, deadline_ns, err)
+                 : pawl__committer_commit(runtime->committer, commit, deadline_ns, err);
+    if (status == PAWL_OK && commit->instance &&
+        (commit->instance->runnable == 0 || commit->instance->retry_us == PAWL_TIME_NEVER ||
+         commit->kind == PAWL_COMMIT_DELETE))
+        pawl__runtime_tell_waits(runtime, commit->instance->id);
     return status;
 }

@@ -21,39 +21,49 @@
  * bounds how long a call waits for a busy instance and for the store, not how long a burst
  * computes.
  *
- *     runtime.c            opening, ids, outcomes
- *     runtime_trouble.c    what cannot be loaded or run: put off, set aside
- *     runtime_alone.c      what kills its nodes: tried alone, then set aside
- *     runtime_watch.c      steps that do not come back
- *     runtime_hand.c       instances in hand
- *     runtime_held.c       rows of work in hand; what is in nobody's after a failure
- *     runtime_burst.c      the states of a burst under way
- *     runtime_turns.c      bursts that yield, and their next turns
- *     runtime_cancels.c    cancellations of bursts that take long
- *     runtime_guard.c      who else is asked before an instance is touched
- *     runtime_run.c        one claimed instance: from mail to events to bursts to commits
- *     runtime_mail.c       what a piece of mail means; cancelling
- *     runtime_commit.c     what a step handed out as one commit
- *     runtime_start.c      new instances: callers, triggers, ticks, activation strategies
- *     runtime_stimulus.c   sending, matching, parking
- *     runtime_work.c       what is due; failures, dead letters
- *     runtime_http.c       requests that bursts await, and their answers
- *     runtime_request.c    what is sent, and what an answer says
- *     runtime_alter.c      alterations and retries
- *     runtime_journal.c    the pages of a journal, and their limit
- *     runtime_client.c     run, cancel, delete, look at one instance
- *     runtime_import.c     taking over an instance, and
- *     runtime_export.c     giving it away
- *     runtime_invariants.c what must hold in between, for simulations
- *     runtime_letters.c    dead letters: replaying, removing
- *     runtime_tasks.c      reports of tasks that were done outside
+ *     runtime.c            opening and closing, clock, ids, commits
+ *     task.c               what one call does before it returns
+ *     bytes.c, pack.c      the bytes that a store keeps
+ *     instance/trouble.c   what cannot be loaded or run: put off, set aside
+ *     instance/alone.c     what kills its nodes: tried alone, then set aside
+ *     node/watch.c         steps that do not come back
+ *     node/waits.c         who waits for an instance without a thread
+ *     instance/hand.c      instances in hand
+ *     work/held.c          rows of work in hand; what is in nobody's after a failure
+ *     work/done.c          effects that were performed, whose rows are to be deleted
+ *     instance/burst.c     the states of a burst under way
+ *     instance/turns.c     bursts that yield, and their next turns
+ *     instance/cancels.c   cancellations of bursts that take long
+ *     node/pause.c         nodes that an operator has paused
+ *     node/guard.c         who else is asked before an instance is touched
+ *     instance/run.c       one claimed instance: from mail to events to bursts to commits
+ *     instance/kept.c      variables of the Memory driver, between the bursts of one request
+ *     instance/mail.c      what a piece of mail means; cancelling
+ *     instance/commit.c    what a step handed out as one commit
+ *     instance/start.c     new instances: callers, triggers, ticks, activation strategies
+ *     work/stimulus.c      sending, matching, parking
+ *     work/work.c          what is due; failures, dead letters
+ *     work/http.c          requests that bursts await, and their answers
+ *     work/request.c       what is sent, and what an answer says
+ *     instance/alter.c     alterations and retries
+ *     instance/variables.c what variables stand at
+ *     instance/journal.c   the pages of a journal, and their limit
+ *     instance/journal_page.c  a part of a log, without reading the rest
+ *     instance/client.c    run, cancel, delete, look at one instance
+ *     instance/import.c    taking over an instance, and
+ *     instance/export.c    giving it away
+ *     node/invariants.c    what must hold in between, for simulations
+ *     work/letters.c       dead letters: replaying, removing
+ *     work/tasks.c         reports of tasks that were done outside
  */
 #ifndef PAWL_RUNTIME_RUNTIME_H
 #define PAWL_RUNTIME_RUNTIME_H
 
+#include "base/id.h"
 #include "base/map.h"
-#include "engine/burst.h"
-#include "runtime/definitions.h"
+#include "engine/run/burst.h"
+#include "runtime/definitions/definitions.h"
+#include "runtime/values.h"
 
 #include <pawl/ext/env.h>
 #include <pawl/ext/http.h>
@@ -61,13 +71,10 @@
 #include <pawl/ext/store.h>
 
 struct pawl_runtime;
-struct pawl_guard; /* runtime/guard.h */
+struct pawl_guard; /* runtime/node/guard.h */
 
 /* The event of the log record that stands for records that were dropped. */
 #define PAWL_LOG_TRUNCATED "Truncated"
-
-/* Bytes of an instance id that callers choose. */
-#define PAWL_INSTANCE_ID_MAX 127
 
 /*
  * Bytes, about those of its JSON text, of what a start, a resume or a stimulus brings along: a
@@ -95,13 +102,13 @@ struct pawl_guard; /* runtime/guard.h */
 
 /* What the host does for the runtime. Each may be NULL; called on whichever thread runs a burst. */
 struct pawl_runtime_hooks {
-    /* A line of WriteLine, after its commit. Other than PAWL_OK: it is asked again later. */
+    /* A line of WriteLine, after its commit. Other than PAWL_OK: it is called again later. */
     int (*line)(void *ctx, struct pawl_str instance_id, struct pawl_str text);
     /* A task that somebody outside has to do; may come twice. */
     void (*task)(void *ctx, struct pawl_str instance_id, const struct pawl_json *task);
     /*
      * A function of the host's that an activity asked for: performs it and makes its result durable
-     * (pawl__runtime_send). Other answers than PAWL_OK: it is asked again later. May come twice.
+     * (pawl__runtime_send). Returns other than PAWL_OK: it is called again later. May come twice.
      * NULL: this node has no such functions, and says so.
      */
     int (*call)(void *ctx, struct pawl_str instance_id, const struct pawl_json *call,
@@ -145,6 +152,8 @@ struct pawl_runtime_options {
     /* Log records of an instance that are kept; 0: 100,000. When there are more the oldest pages
      * go, and the record "Truncated" stands in their place. */
     int64_t journal_max;
+    /* It begins nothing while an operator has paused it, or all nodes (node/pause.h). */
+    bool heeds_pauses;
     /* It reads, and is no node: nothing is joined, and calls that write or run something fail with
      * PAWL_EINVAL. */
     bool looks_only;
@@ -165,7 +174,7 @@ void pawl__runtime_close(struct pawl_runtime *runtime);
 /*
  * Drains: for good, from any thread. Bursts end at their next activity boundary, committed as they
  * are and released, so that another node goes on with them; nothing is begun any more, calls that
- * would run an instance answer PAWL_ESTOPPED. What is started meanwhile is stored and left to
+ * would run an instance return PAWL_ESTOPPED. What is started meanwhile is stored and left to
  * others. The same happens by itself, for as long as it lasts, to a node whose lease is over by its
  * own clock.
  */
@@ -173,7 +182,7 @@ void pawl__runtime_stop(struct pawl_runtime *runtime);
 bool pawl__runtime_is_stopping(const struct pawl_runtime *runtime);
 
 /*
- * Whether all that the node has in memory fits together (runtime_invariants.c); if not, `why` says
+ * Whether all that the node has in memory fits together (node/invariants.c); if not, `why` says
  * what does not. For simulations and tests, which know that nobody else runs: it takes no mutex.
  * What is guarded by one that is not free is left out: somebody is changing it.
  */
@@ -194,34 +203,12 @@ PAWL_MUST_CHECK int pawl__runtime_check(struct pawl_runtime *runtime, struct paw
 
 struct pawl_definitions *pawl__runtime_definitions(struct pawl_runtime *runtime);
 struct pawl_store *pawl__runtime_store(struct pawl_runtime *runtime);
+/* The name of this node; "": it is none. */
+const char *pawl__runtime_node_id(const struct pawl_runtime *runtime);
 /* Which of the store's nodes this is; 0: none. */
 int64_t pawl__runtime_incarnation(const struct pawl_runtime *runtime);
 
 /* ---- starting ------------------------------------------------------------------------------ */
-
-/* Texts "" and values null when not given. Borrowed for the call. */
-struct pawl_start {
-    struct pawl_str definition_id; /* its published version; or */
-    struct pawl_str version_id;    /* exactly this version */
-    struct pawl_str instance_id;   /* "": a new one */
-    struct pawl_str correlation_id;
-    struct pawl_str name;
-    struct pawl_str parent_id;
-    struct pawl_str trigger_activity_id;
-    struct pawl_json input;
-    struct pawl_json properties;
-    /* A second start with the same key answers the instance that the first one made. */
-    struct pawl_str idempotency_key;
-};
-
-/* How a call left an instance. */
-struct pawl_outcome {
-    char instance_id[PAWL_INSTANCE_ID_MAX + 1];
-    enum pawl_sub_status sub_status;
-    int64_t incident_count;
-    int64_t bookmark_count;
-    bool existed; /* start: the idempotency key was known, nothing was started */
-};
 
 /*
  * Creates an instance and runs its first burst: one transaction for a short workflow.
@@ -255,21 +242,9 @@ struct pawl_request {
 void pawl__request_init(struct pawl_request *request, const struct pawl_allocator *alloc);
 void pawl__request_release(struct pawl_request *request);
 
-/* What to run; "" and null when not given. With none of the selectors it goes on where it stands.
- */
-struct pawl_run {
-    struct pawl_str bookmark_id;
-    struct pawl_str activity_id;
-    struct pawl_str activity_instance_id;
-    struct pawl_json input;
-    struct pawl_json properties;
-    struct pawl_json variables;
-    struct pawl_request *request; /* NULL: none but this call */
-};
-
 /*
  * Runs an instance now. A bookmark that is not there runs an empty burst; a finished instance is
- * left as it is: both answer PAWL_OK. PAWL_ENOTFOUND; PAWL_ETIMEDOUT: another node had it until the
+ * left as it is: both return PAWL_OK. PAWL_ENOTFOUND; PAWL_ETIMEDOUT: another node ran it until the
  * deadline.
  */
 PAWL_MUST_CHECK int pawl__runtime_run(struct pawl_runtime *runtime, struct pawl_str instance_id,
@@ -286,10 +261,11 @@ PAWL_MUST_CHECK int pawl__runtime_cancel_one(struct pawl_runtime *runtime,
                                              struct pawl_str instance_id, int64_t deadline_ns,
                                              struct pawl_error *err);
 /*
- * An operator's alterations (engine/alter.h), all or none, by whoever has the claim; then what they
- * scheduled runs. One commit says what was altered, before anything runs. `log` (NULL allowed) gets
- * {"message", "logLevel", "timestamp", "eventName"} of each, in `arena`. With `dry_run` nothing is
- * claimed or written: `log` says what they would do, `out` how the instance stands.
+ * An operator's alterations (engine/run/alter.h), all or none, by whoever has the claim; then
+ * what they scheduled runs. One commit says what was altered, before anything runs. `log` (NULL
+ * allowed) gets {"message", "logLevel", "timestamp", "eventName"} of each, in `arena`. With
+ * `dry_run` nothing is claimed or written: `log` says what they would do, `out` how the instance
+ * stands.
  *
  * PAWL_EINVAL: not alterations; PAWL_ENOTFOUND: no such instance, version, activity or variable;
  * PAWL_ECONFLICT: not on an instance that stands where this one does; PAWL_ETIMEDOUT.
@@ -301,8 +277,8 @@ PAWL_MUST_CHECK int pawl__runtime_alter(struct pawl_runtime *runtime, struct paw
                                         struct pawl_error *err);
 /*
  * Runs activities that have faulted once more: those with these ids (of the activity or of its
- * execution), or all. What reopens a faulted instance; the journal says so. PAWL_ENOTFOUND;
- * PAWL_ECONFLICT: nothing has faulted.
+ * execution), or all. What reopens a faulted instance; the journal says so. Without ids one that
+ * was put off goes on. PAWL_ENOTFOUND; PAWL_ECONFLICT: nothing has faulted.
  */
 PAWL_MUST_CHECK int pawl__runtime_retry(struct pawl_runtime *runtime, struct pawl_str instance_id,
                                         const struct pawl_str *activity_ids, size_t count,
@@ -314,16 +290,52 @@ PAWL_MUST_CHECK int pawl__runtime_delete(struct pawl_runtime *runtime, struct pa
 
 /* Whether the bytes of a row's state are those that were written, as far as its checksum says. */
 bool pawl__runtime_is_state_sound(const struct pawl_instance_row *row);
+/* Whether the counts of a row can be read: PAWL_ECORRUPT, PAWL_ENOMEM. */
+PAWL_MUST_CHECK int pawl__runtime_check_counts(const struct pawl_allocator *alloc,
+                                               const struct pawl_instance_row *row);
+/* Whether a page of the journal can be read and has as many records as its row counts:
+ * PAWL_ECORRUPT, PAWL_ENOMEM. One that a newer Pawl has written is not looked into. */
+PAWL_MUST_CHECK int pawl__runtime_check_page(const struct pawl_allocator *alloc,
+                                             const struct pawl_journal_row *row);
 /* The row and its state as Elsa would show it, in `arena`; `state` NULL allowed. PAWL_ENOTFOUND. */
 PAWL_MUST_CHECK int pawl__runtime_show(struct pawl_runtime *runtime, struct pawl_str instance_id,
                                        struct pawl_arena *arena, struct pawl_instance_row *row,
                                        struct pawl_json *state, int64_t deadline_ns,
                                        struct pawl_error *err);
+/*
+ * The variables of the workflow that are declared or were given to its start, as an array of
+ * {"id", "name", "value"?} in `arena`; none of one that has ended. PAWL_ENOTFOUND.
+ */
+PAWL_MUST_CHECK int pawl__runtime_variables(struct pawl_runtime *runtime,
+                                            struct pawl_str instance_id, struct pawl_arena *arena,
+                                            struct pawl_json *out, int64_t deadline_ns,
+                                            struct pawl_error *err);
 /* Log records and activity records, oldest first, as arrays. PAWL_ENOTFOUND. */
 PAWL_MUST_CHECK int pawl__runtime_journal(struct pawl_runtime *runtime, struct pawl_str instance_id,
                                           struct pawl_arena *arena, struct pawl_json *log,
                                           struct pawl_json *records, int64_t deadline_ns,
                                           struct pawl_error *err);
+/* Which records of a log. A list that is NULL does not narrow; one without members matches nothing,
+ * but for excluded_types. */
+struct pawl_journal_request {
+    uint64_t offset; /* records that match and are passed over */
+    uint32_t limit;
+    bool newest_first;
+    bool with_total; /* with a filter: count all that match, else 0 or more is said */
+    const struct pawl_str *activity_ids, *node_ids, *events, *excluded_types;
+    size_t activity_id_count, node_id_count, event_count, excluded_type_count;
+};
+/*
+ * A page of the log records, in `arena`. Without a filter it costs the same wherever it is, and
+ * `total` is always that of all records; with one every record before the page is looked at.
+ * An instance that is not there has no records.
+ */
+PAWL_MUST_CHECK int pawl__runtime_journal_page(struct pawl_runtime *runtime,
+                                               struct pawl_str instance_id,
+                                               const struct pawl_journal_request *request,
+                                               struct pawl_arena *arena, struct pawl_json *log,
+                                               uint64_t *total, int64_t deadline_ns,
+                                               struct pawl_error *err);
 /*
  * Takes over an instance that was exported: {"workflowState":…, "bookmarks":…, …} as Elsa or Pawl
  * write it. Starts nothing; overdue timers are due at once. PAWL_EEXISTS, PAWL_EPARSE,
@@ -342,7 +354,25 @@ PAWL_MUST_CHECK int pawl__runtime_export(struct pawl_runtime *runtime, struct pa
                                          struct pawl_arena *arena, struct pawl_json *out,
                                          int64_t deadline_ns, struct pawl_error *err);
 
+/* What `id_hash` of the row is that has the execution of this id; 0: the id tells nothing. */
+int64_t pawl__runtime_hash_of_execution(struct pawl_str id);
+
 /* ---- stimuli ------------------------------------------------------------------------------- */
+
+/* What a stimulus starts or resumes, by the row of work that does it. */
+struct pawl_reached {
+    struct pawl_str instance_id;
+    struct pawl_str work_id; /* gone: it was done, or given up */
+    bool is_started;
+};
+
+/* Of the first match: at most PAWL_REACH_MAX bookmarks, and all triggers. The caller's arena. */
+struct pawl_reach {
+    struct pawl_arena *arena;
+    struct pawl_reached *items;
+    size_t count, cap;
+};
+#define PAWL_REACH_MAX 500u
 
 /* Texts "" when not given. Borrowed for the call. */
 struct pawl_stimulus {
@@ -351,7 +381,10 @@ struct pawl_stimulus {
     struct pawl_str instance_id;    /* only this instance: starts nothing */
     struct pawl_str activity_instance_id;
     struct pawl_json input;
-    struct pawl_str idempotency_key; /* a second one with the same key does nothing */
+    struct pawl_str idempotency_key; /* a second one with the same key does nothing; of another
+                                      * event it is refused with PAWL_ECONFLICT */
+    bool first_wins;          /* the key is of what is reported, which may differ the second time */
+    struct pawl_reach *reach; /* what it reached is added there; NULL: nobody asks */
 };
 
 struct pawl_sent {
@@ -361,7 +394,7 @@ struct pawl_sent {
 };
 
 /*
- * Accepts a stimulus: when this answers PAWL_OK it is durable. Matched at once; what it starts and
+ * Accepts a stimulus: when this returns PAWL_OK it is durable. Matched at once; what it starts and
  * resumes is work that is due. `out` NULL allowed; all 0 when it could not be matched yet. Of one
  * that was sent before with its key, what that did.
  */
@@ -375,8 +408,11 @@ PAWL_MUST_CHECK int pawl__runtime_send_event(struct pawl_runtime *runtime, struc
                                              struct pawl_sent *out, int64_t deadline_ns,
                                              struct pawl_error *err);
 /*
- * A task of RunTask was done, with this result (NULL: none): durable when this answers PAWL_OK.
- * PAWL_ENOTFOUND: no instance waits for it. `out` NULL allowed.
+ * A task of RunTask was done, with this result (NULL: none): durable when this returns PAWL_OK.
+ * Reporting again does nothing and returns, for a day, what the first report did, also when the
+ * instance has gone on or ended since. PAWL_ENOTFOUND: nobody waits for it, and nobody reported it.
+ * Nothing is parked: a task's id is known only after the commit that made its bookmark. `out` NULL
+ * allowed.
  */
 PAWL_MUST_CHECK int pawl__runtime_report_task(struct pawl_runtime *runtime, struct pawl_str task_id,
                                               const struct pawl_json *result, struct pawl_sent *out,
@@ -387,22 +423,18 @@ PAWL_MUST_CHECK int pawl__runtime_report_task(struct pawl_runtime *runtime, stru
 /*
  * Work that was given up becomes due again, with no attempts so far; its letter is marked. Once per
  * letter, however many try: PAWL_ECONFLICT otherwise, and for mail of an instance that is gone.
- * Should it fail again, that is another letter. PAWL_ENOTFOUND.
+ * Should it fail again, that is another letter. `work_id` (NULL allowed) gets the id of the work.
+ * PAWL_ENOTFOUND.
  */
 PAWL_MUST_CHECK int pawl__runtime_replay(struct pawl_runtime *runtime, struct pawl_str letter_id,
-                                         int64_t deadline_ns, struct pawl_error *err);
+                                         char work_id[PAWL_UUID_HEX_SIZE], int64_t deadline_ns,
+                                         struct pawl_error *err);
 /* Nobody can replay it any more. PAWL_ENOTFOUND. */
 PAWL_MUST_CHECK int pawl__runtime_drop_letter(struct pawl_runtime *runtime,
                                               struct pawl_str letter_id, int64_t deadline_ns,
                                               struct pawl_error *err);
 
 /* ---- work that is due ---------------------------------------------------------------------- */
-
-struct pawl_worked {
-    uint32_t done;       /* pieces of work that were taken */
-    int64_t now_us;      /* the store's clock */
-    int64_t next_due_us; /* PAWL_TIME_NEVER */
-};
 
 /*
  * Takes up to `limit` pieces of work that are due and does them, one after the other. What fails is
@@ -412,7 +444,11 @@ struct pawl_worked {
 PAWL_MUST_CHECK int pawl__runtime_work(struct pawl_runtime *runtime, uint32_t limit,
                                        struct pawl_worked *out, int64_t deadline_ns,
                                        struct pawl_error *err);
-/* The same until nothing is due and no request is under way, or until the hook says stop. */
+/*
+ * The same until nothing is due and no request is under way, or until the hook says stop; `done`
+ * counts all of it. No round is begun after the deadline (PAWL_ETIMEDOUT: there was still work);
+ * one that has begun is finished, and a request is waited for until then.
+ */
 PAWL_MUST_CHECK int pawl__runtime_drain(struct pawl_runtime *runtime, struct pawl_worked *out,
                                         int64_t deadline_ns, struct pawl_error *err);
 

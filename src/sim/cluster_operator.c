@@ -6,7 +6,7 @@
 #include "sim/cluster_private.h"
 
 #include "base/error.h"
-#include "runtime/refresher.h"
+#include "runtime/definitions/refresher.h"
 
 #define NAP_NS_MAX (INT64_C(12) * SECOND_NS)
 #define RETRY_NS (SECOND_NS / 2)
@@ -39,7 +39,7 @@ static void replay_letters(struct cluster *cluster, struct cluster_node *node)
 
         if (letter->replayed_us != 0)
             continue;
-        status = pawl__runtime_replay(node->runtime, letter->id,
+        status = pawl__runtime_replay(node->runtime, letter->id, NULL,
                                       pawl_env_monotonic_ns(&node->env.base) + CALL_NS, NULL);
         pawl__cluster_say(&cluster->checker, "operator", "replays %.*s %.*s: %s",
                           PAWL_STR_ARG(letter->kind), PAWL_STR_ARG(letter->id),

@@ -15,8 +15,8 @@
 #include "base/map.h"
 #include "distributed/distributed.h"
 #include "locks/providers.h"
+#include "runtime/node/pool.h"
 #include "runtime/pack.h"
-#include "runtime/pool.h"
 #include "sim/cluster.h"
 #include "sim/sim_private.h"
 

@@ -14,7 +14,7 @@
 #include "base/buf.h"
 #include "os/baton.h"
 #include "os/shifted_env.h"
-#include "runtime/committer.h"
+#include "runtime/commit/committer.h"
 #include "sim/sim.h"
 #include "stores/stores.h"
 

@@ -3,8 +3,8 @@
  * The fault decorator: lets calls fail as its owner decides, before they were made or after they
  * took effect.
  *
- * A call whose answer is lost is made with outputs of its own, which are thrown away: the caller's
- * stay unwritten, as those of a connection that broke would. Whatever the inner store answered then
+ * A call whose reply is lost is made with separate outputs, which are discarded: the caller's
+ * stay unwritten, as those of a connection that broke would. Whatever the inner store returned
  * is lost too.
  */
 #include "stores/stores.h"
@@ -14,7 +14,7 @@
 #include "base/assert.h"
 #include "base/error.h"
 
-/* What a lost claim(), take() or find() may answer at the most. */
+/* Maximum size of what a lost claim(), take() or find() returns. */
 #define LOST_BYTES_MAX ((size_t)256 << 20)
 
 struct fault_store {
@@ -24,9 +24,9 @@ struct fault_store {
 };
 
 enum way {
-    WAY_THROUGH, /* no fault: call the inner store and answer what it does */
+    WAY_THROUGH, /* no fault: call the inner store and return its result */
     WAY_REFUSED, /* do not call it */
-    WAY_LOST,    /* call it and lose the answer */
+    WAY_LOST,    /* call it and lose the reply */
 };
 
 static struct fault_store *cast(struct pawl_store *store)
@@ -43,7 +43,7 @@ static int crash(struct fault_store *fault, enum pawl_store_call call, struct pa
                            pawl__store_call_name(call));
 }
 
-/* Asks. WAY_REFUSED: *status is the answer. */
+/* Calls the hook. WAY_REFUSED: *status is what the call returns. */
 static enum way enter(struct fault_store *fault, enum pawl_store_call call,
                       enum pawl_store_fault *how, int *status, struct pawl_error *err)
 {
@@ -67,16 +67,17 @@ static enum way enter(struct fault_store *fault, enum pawl_store_call call,
     return WAY_THROUGH;
 }
 
-/* The answer in place of `lost`, that of a call that was made. */
+/* What is returned instead of `lost`, the status of a call that was made. */
 static int lose(struct fault_store *fault, enum pawl_store_call call, enum pawl_store_fault how,
                 int lost, struct pawl_error *err)
 {
     (void)lost;
     if (how == PAWL_STORE_FAULT_CRASH_AFTER)
         return crash(fault, call, err);
-    return pawl__error_set(err, PAWL_EUNKNOWN,
-                           "%s: the answer is lost, by an injected fault; look what became of it",
-                           pawl__store_call_name(call));
+    return pawl__error_set(
+        err, PAWL_EUNKNOWN,
+        "%s: the reply was lost, by an injected fault; check whether it happened",
+        pawl__store_call_name(call));
 }
 
 /* ---- the interface ----------------------------------------------------------------------- */

@@ -5,8 +5,8 @@
  * memory_find.c have the rest, memory_tables.c the rows.
  *
  * One mutex and one condition, both of the database's environment: in a simulation the database is
- * a machine of its own that goes on when a node stops. A node's own environment is asked at the
- * beginning and at the end of each call. Calls never wait but for that mutex, so their deadlines do
+ * a separate machine that continues when a node stops. A node's own environment is checked at the
+ * beginning and at the end of each call. Calls wait only for that mutex, so their deadlines do
  * not matter, save that of wait().
  */
 #include "base/alloc.h"
@@ -343,7 +343,7 @@ static int load_one(struct memdb_changes *changes, enum pawl_table table, const 
         pawl__memdb_row_free(changes->db, row);
     if (status == PAWL_EEXISTS)
         return pawl__error_set(err, PAWL_EEXISTS,
-                               "table %s has a row with this key already; load into an empty store",
+                               "table %s already has a row with this key; load into an empty store",
                                pawl_table_info(table)->name);
     return status == PAWL_OK ? PAWL_OK : pawl__error_code(err, status);
 }

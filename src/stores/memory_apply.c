@@ -45,7 +45,7 @@ static int find_instance(struct applying *a)
     if (commit->kind == PAWL_COMMIT_PLAIN)
         return PAWL_OK;
     if (!commit->instance)
-        return pawl__error_set(&commit->error, PAWL_EINVAL, "a commit of this kind has a row");
+        return pawl__error_set(&commit->error, PAWL_EINVAL, "a commit of this kind needs a row");
     a->instance_id = pawl__memdb_clean(&a->scratch, commit->instance->id);
     if (!a->instance_id.ptr)
         return no_memory(a);
@@ -57,7 +57,7 @@ static int find_instance(struct applying *a)
     case PAWL_COMMIT_CREATE:
         if (!a->instance)
             return PAWL_OK;
-        return pawl__error_set(&commit->error, PAWL_EEXISTS, "there is an instance %.*s already",
+        return pawl__error_set(&commit->error, PAWL_EEXISTS, "instance %.*s already exists",
                                PAWL_STR_ARG(a->instance_id));
     case PAWL_COMMIT_CANCEL:
         if (a->instance)
@@ -92,6 +92,19 @@ static int remove_done(struct applying *a)
 
 /* ---- writing ------------------------------------------------------------------------------ */
 
+static void set_exists_error(struct applying *a, const struct pawl_table_info *info,
+                             const void *row)
+{
+    const struct pawl_column *key = &info->columns[0];
+
+    if (key->type == PAWL_COLUMN_INT)
+        (void)pawl__error_set(&a->commit->error, PAWL_EEXISTS, "table %s already has this %s: %lld",
+                              info->name, key->name, (long long)memdb_int(row, key));
+    else
+        (void)pawl__error_set(&a->commit->error, PAWL_EEXISTS, "table %s already has this %s: %.*s",
+                              info->name, key->name, PAWL_STR_ARG(memdb_text(row, key)));
+}
+
 static int insert(struct applying *a, struct memdb_row *row)
 {
     const struct pawl_table_info *info;
@@ -104,9 +117,7 @@ static int insert(struct applying *a, struct memdb_row *row)
         return PAWL_OK;
     info = pawl_table_info(row->table);
     if (status == PAWL_EEXISTS)
-        (void)pawl__error_set(&a->commit->error, status, "table %s has this %s already: %.*s",
-                              info->name, info->columns[0].name,
-                              PAWL_STR_ARG(memdb_text(row->data, &info->columns[0])));
+        set_exists_error(a, info, row->data);
     else
         (void)pawl__error_code(&a->commit->error, status);
     pawl__memdb_row_free(a->db, row);
@@ -191,6 +202,9 @@ static int advance(struct applying *a)
     row.created_us = old->created_us;
     row.cancel_requested = reopens ? 0 : old->cancel_requested;
     row.parent_id = old->parent_id;
+    row.id_hash = old->id_hash;
+    row.definition_id = old->definition_id;
+    row.is_system = old->is_system;
     row.revision_fence = old->fence;
     row.revision_owner = old->owner;
     row.revision = old->revision + 1;
@@ -205,29 +219,22 @@ static void remove_owned(struct applying *a, enum pawl_table which, struct pawl_
     const struct memdb_table *table = &a->db->tables[which];
     uint32_t column = pawl_table_column(which, "instance_id");
     uint32_t index = pawl__memdb_index_of(table, column);
-    union {
-        struct pawl_bookmark_row bookmark;
-        struct pawl_work_row work;
-        struct pawl_reservation_row reservation;
-        struct pawl_journal_row journal;
-        struct pawl_dead_letter_row dead_letter;
-    } probe = {0};
+    _Alignas(max_align_t) char probe[PAWL_ROW_SIZE_MAX] = {0};
     struct memdb_row *row;
 
     if (id.len == 0)
         return; /* rows of no instance are nobody's */
-    memcpy((char *)&probe + table->info->columns[column].offset, &id, sizeof id);
-    while ((row = pawl__memdb_first(a->db, which, index, &probe)))
+    memcpy(probe + table->info->columns[column].offset, &id, sizeof id);
+    while ((row = pawl__memdb_first(a->db, which, index, probe)))
         pawl__memdb_remove(&a->changes, row);
 }
 
 static void delete_instance(struct applying *a)
 {
     pawl__memdb_remove(&a->changes, a->instance);
-    remove_owned(a, PAWL_TABLE_BOOKMARKS, a->instance_id);
-    remove_owned(a, PAWL_TABLE_WORK, a->instance_id);
-    remove_owned(a, PAWL_TABLE_JOURNAL, a->instance_id);
-    remove_owned(a, PAWL_TABLE_RESERVATIONS, a->instance_id);
+    for (int table = 0; table < PAWL_TABLE_COUNT; table++)
+        if (pawl_table_info((enum pawl_table)table)->goes_with_instance)
+            remove_owned(a, (enum pawl_table)table, a->instance_id);
     a->instance = NULL;
 }
 
@@ -254,9 +261,12 @@ static bool is_changeable(enum pawl_table table)
 
 static bool has_owner_column(enum pawl_table table)
 {
-    return table == PAWL_TABLE_BOOKMARKS || table == PAWL_TABLE_WORK ||
-           table == PAWL_TABLE_RESERVATIONS || table == PAWL_TABLE_JOURNAL ||
-           table == PAWL_TABLE_DEAD_LETTERS;
+    const struct pawl_table_info *info = pawl_table_info(table);
+
+    for (uint32_t i = 0; i < info->column_count; i++)
+        if (strcmp(info->columns[i].name, "instance_id") == 0)
+            return true;
+    return false;
 }
 
 /* By the key, which is all that may be looked at. */
@@ -398,7 +408,7 @@ static bool has_mail(const struct applying *a, struct pawl_str id)
     return row != NULL;
 }
 
-static void answer(struct applying *a)
+static void fill_result(struct applying *a)
 {
     struct pawl_commit *commit = a->commit;
     const struct pawl_instance_row *row;
@@ -429,7 +439,7 @@ static void finish(struct applying *a)
         memdb_instance_data(a->instance)->cancel_requested = 1;
         a->signal = true;
     }
-    answer(a);
+    fill_result(a);
     pawl__memdb_keep_changes(&a->changes);
 }
 

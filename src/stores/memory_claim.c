@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Claiming instances and taking due work from the memory store. Answers are copied first, with the
+ * Claiming instances and taking due work from the memory store. Results are copied first, with the
  * new owner in the copies; the rows themselves change only when nothing can fail any more.
  */
 #include "base/error.h"
@@ -56,9 +56,9 @@ static int collect_mail(const struct pawl_memory_database *db, int64_t now_us,
     return copy_work(arena, rows, firsts.count, &claim->mail);
 }
 
-/* Answers `claim` as if it were granted already; `*row` is the one to change, or NULL. */
-static int answer_claim(const struct pawl_memory_database *db, int64_t owner, int64_t now_us,
-                        struct pawl_arena *arena, struct pawl_claim *claim, struct memdb_row **row)
+/* Fills in `claim` as if it were granted; `*row` is the row to change, or NULL. */
+static int fill_claim(const struct pawl_memory_database *db, int64_t owner, int64_t now_us,
+                      struct pawl_arena *arena, struct pawl_claim *claim, struct memdb_row **row)
 {
     const int64_t seen_fence = claim->seen_fence;
     struct pawl_str id = pawl__memdb_clean(arena, claim->id);
@@ -117,7 +117,7 @@ int pawl__memdb_claim(struct pawl_store *base, int64_t owner, struct pawl_claim 
     now = pawl__memdb_now_us(db);
     for (size_t i = 0; i < count && status == PAWL_OK; i++) {
         answers[i] = claims[i];
-        status = answer_claim(db, owner, now, arena, &answers[i], &rows[i]);
+        status = fill_claim(db, owner, now, arena, &answers[i], &rows[i]);
     }
     for (size_t i = 0; i < count && status == PAWL_OK; i++) {
         if (!rows[i])
@@ -157,6 +157,45 @@ static bool is_wanted(const struct taking *t, const struct pawl_work_row *work)
            (work->part >= t->take->part_from && work->part < t->take->part_to);
 }
 
+static bool is_put_off(const struct taking *t, const struct memdb_row *instance)
+{
+    const struct pawl_instance_row *row = memdb_instance_data(instance);
+
+    return row->retry_us > t->now_us && row->cancel_requested == 0;
+}
+
+static bool is_listed(const struct pawl_take *take, struct pawl_str definition_id)
+{
+    for (size_t i = 0; i < take->definition_count; i++)
+        if (pawl__str_equal(take->definitions[i], definition_id))
+            return true;
+    return false;
+}
+
+/* Mail is of the definition of its instance, unless the take says otherwise of its kind. */
+static bool is_unshared(const struct pawl_take *take, struct pawl_str kind)
+{
+    for (size_t i = 0; i < take->unshared_kind_count; i++)
+        if (pawl__str_equal(take->unshared_kinds[i], kind))
+            return true;
+    return false;
+}
+
+/* Whether the take is about the definition that it is of, if any. */
+static bool is_of_share(const struct taking *t, const struct pawl_work_row *work)
+{
+    const struct memdb_row *instance = NULL;
+    bool listed;
+
+    if (t->take->definition_count == 0)
+        return true;
+    if (work->instance_id.len > 0 && !is_unshared(t->take, work->kind))
+        instance = pawl__memdb_instance(t->db, work->instance_id);
+    listed = is_listed(t->take, work->definition_id) ||
+             (instance && is_listed(t->take, memdb_instance_data(instance)->definition_id));
+    return listed == t->take->only;
+}
+
 /* No living node has it, no other one will find it as mail of an instance that it has, and its
  * instance is not put off. */
 static bool is_free(const struct taking *t, const struct pawl_work_row *work)
@@ -170,7 +209,7 @@ static bool is_free(const struct taking *t, const struct pawl_work_row *work)
     if (work->instance_id.len == 0 || work->due_us == PAWL_TIME_NEVER)
         return true;
     instance = pawl__memdb_instance(t->db, work->instance_id);
-    if (instance && memdb_instance_data(instance)->retry_us > t->now_us)
+    if (instance && is_put_off(t, instance))
         return false;
     owner = instance ? memdb_instance_data(instance)->owner : 0;
     return owner == t->take->owner || !pawl__memdb_is_alive(t->db, owner, t->now_us);
@@ -184,7 +223,8 @@ static int choose_work(struct taking *t, struct pawl_arena *scratch)
 
     for (; row && t->count < t->take->limit && memdb_work_data(row)->due_us <= t->now_us;
          row = memdb_ordered_next(row, MEMDB_BY_DUE))
-        if (is_wanted(t, memdb_work_data(row)) && is_free(t, memdb_work_data(row)))
+        if (is_wanted(t, memdb_work_data(row)) && is_of_share(t, memdb_work_data(row)) &&
+            is_free(t, memdb_work_data(row)))
             t->rows[t->count++] = row;
     expired.room = t->take->limit - t->count;
     expired.rows = pawl__arena_alloc_array(scratch, expired.room, sizeof expired.rows[0]);
@@ -229,6 +269,9 @@ static int collect_runnable(const struct taking *t, struct pawl_arena *arena,
         if (memdb_instance_data(row)->retry_us > t->now_us ||
             pawl__memdb_is_alive(t->db, memdb_instance_data(row)->owner, t->now_us))
             continue;
+        if (t->take->definition_count > 0 &&
+            is_listed(t->take, memdb_instance_data(row)->definition_id) != t->take->only)
+            continue;
         if (skip > 0 && skip--)
             continue;
         ids[out->runnable_count] = pawl__arena_str(arena, memdb_instance_data(row)->id);
@@ -238,7 +281,7 @@ static int collect_runnable(const struct taking *t, struct pawl_arena *arena,
     return PAWL_OK;
 }
 
-static int answer_take(struct taking *t, struct pawl_arena *arena, struct pawl_taken *out)
+static int fill_take(struct taking *t, struct pawl_arena *arena, struct pawl_taken *out)
 {
     struct pawl_work_row *copies;
     int status;
@@ -281,11 +324,16 @@ int pawl__memdb_take(struct pawl_store *base, const struct pawl_take *take,
     if (take->limit > PAWL_STORE_ROWS_MAX)
         return pawl__error_set(err, PAWL_ELIMIT, "%u rows of work at once; %d are allowed",
                                take->limit, PAWL_STORE_ROWS_MAX);
+    if (take->definition_count > PAWL_TAKE_DEFINITIONS_MAX ||
+        take->unshared_kind_count > PAWL_TAKE_KINDS_MAX ||
+        (take->definition_count > 0 && take->kind.len > 0))
+        return pawl__error_set(err, PAWL_ELIMIT, "%zu definitions in a take, or with a kind",
+                               take->definition_count);
     status = pawl__memdb_enter(store, err);
     if (status != PAWL_OK)
         return status;
     t.now_us = pawl__memdb_now_us(store->database);
-    status = answer_take(&t, arena, &answer);
+    status = fill_take(&t, arena, &answer);
     for (size_t i = 0; i < t.count && status == PAWL_OK; i++) {
         pawl__memdb_note_unsynced(store->database, t.rows[i]);
         memdb_work_data(t.rows[i])->takeovers = answer.work[i].takeovers;

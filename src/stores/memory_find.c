@@ -177,7 +177,7 @@ struct candidate {
     const struct memdb_row *at;
 };
 
-/* Whether the condition must hold and an index answers it. */
+/* Whether the condition must hold and an index serves it. */
 static bool is_indexed(const struct finding *f, const struct pawl_condition *condition,
                        uint32_t *index)
 {
@@ -218,7 +218,7 @@ static const struct candidate *shortest(const struct finding *f, struct candidat
     return &list[i];
 }
 
-static int look(struct finding *f, struct pawl_arena *scratch)
+static int find_matches(struct finding *f, struct pawl_arena *scratch)
 {
     struct candidate list[PAWL_STORE_CONDITIONS_MAX];
     const struct candidate *from;
@@ -274,7 +274,8 @@ static int check_query(const struct pawl_query *query, struct pawl_error *err)
         if ((unsigned)condition->compare > PAWL_CONTAINS ||
             (condition->compare == PAWL_CONTAINS &&
              info->columns[condition->column].type != PAWL_COLUMN_TEXT))
-            return pawl__error_set(err, PAWL_EINVAL, "column %s of table %s is not compared so",
+            return pawl__error_set(err, PAWL_EINVAL,
+                                   "column %s of table %s does not support this comparison",
                                    info->columns[condition->column].name, info->name);
         if (condition->value_count > PAWL_STORE_VALUES_MAX)
             return pawl__error_set(err, PAWL_ELIMIT, "%zu values in one list; %d are allowed",
@@ -363,7 +364,7 @@ static int prepare(struct finding *f, struct pawl_arena *scratch)
     return status;
 }
 
-static int answer_find(struct finding *f, struct pawl_arena *arena, struct pawl_rows *out)
+static int fill_rows(struct finding *f, struct pawl_arena *arena, struct pawl_rows *out)
 {
     size_t size = f->table->info->row_size;
     size_t skip = f->query->offset < f->firsts.count ? (size_t)f->query->offset : f->firsts.count;
@@ -405,9 +406,9 @@ int pawl__memdb_find(struct pawl_store *base, const struct pawl_query *query,
     f.table = &store->database->tables[query->table];
     status = prepare(&f, &scratch);
     if (status == PAWL_OK)
-        status = look(&f, &scratch);
+        status = find_matches(&f, &scratch);
     if (status == PAWL_OK)
-        status = answer_find(&f, arena, &answer);
+        status = fill_rows(&f, arena, &answer);
     if (status != PAWL_OK)
         (void)pawl__error_code(err, status);
     pawl__arena_release(&scratch);

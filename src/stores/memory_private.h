@@ -13,12 +13,12 @@
 #define PAWL_STORES_MEMORY_PRIVATE_H
 
 #include "base/arena.h"
+#include "base/hash/siphash.h"
 #include "base/list.h"
-#include "base/siphash.h"
 #include "stores/stores.h"
 
 #define MEMDB_INDEXES_MAX 4
-#define MEMDB_INDEX_COLUMNS_MAX 3
+#define MEMDB_INDEX_COLUMNS_MAX 4
 /* The index of work by all that a new bookmark is compared with. */
 #define MEMDB_WORK_WAITING 1u
 /* Levels of the skip lists: each has a quarter of the rows of the one below. */
@@ -201,7 +201,7 @@ static inline struct memdb_row *memdb_ordered_next(const struct memdb_row *row,
     return row->next[(uint32_t)order * row->height];
 }
 
-/* Tells what is not as it should be inside: every row must be found where it belongs. */
+/* Reports internal inconsistencies: every row must be found where it belongs. */
 void pawl__memdb_tables_check(const struct pawl_memory_database *db, pawl_finding_visitor visit,
                               void *ctx);
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Rows of the memory store, the tables and indexes they are in, and changes that can be taken back.
- * Knows the columns of a table, not what they mean, but for three things that are kept in order:
- * work by due time and by expiry, and the instances that somebody owns or that want running.
+ * Knows the columns of a table, not what they mean, except for three things that are kept in order:
+ * work by due time and by expiry, and the instances that have an owner or are runnable.
  *
  * Invariants, checked by pawl__memdb_tables_check():
  *   1. A row that is in its table is in each index of it once (in a sparse one only if its column
@@ -37,6 +37,18 @@ static const struct {
     {PAWL_TABLE_DEAD_LETTERS, true, {"work_id"}},
     {PAWL_TABLE_DEAD_LETTERS, false, {"instance_id"}},
     {PAWL_TABLE_NODES, true, {"incarnation"}},
+    {PAWL_TABLE_ROUTES, false, {"instance_id"}},
+    {PAWL_TABLE_ROUTES, false, {"path"}},
+    {PAWL_TABLE_TASKS, false, {"instance_id"}},
+    {PAWL_TABLE_TASKS, false, {"name"}},
+    {PAWL_TABLE_JOBS, false, {"instance_id"}},
+    {PAWL_TABLE_JOBS, false, {"plan_id"}},
+    {PAWL_TABLE_CONSUMERS, false, {"used_id"}},
+    {PAWL_TABLE_INCIDENTS, false, {"instance_id"}},
+    {PAWL_TABLE_INCIDENTS, false, {"fingerprint"}},
+    {PAWL_TABLE_HISTORY, false, {"instance_id"}},
+    {PAWL_TABLE_DOCUMENTS, true, {"kind", "name"}},
+    {PAWL_TABLE_EXECUTIONS, false, {"instance_id"}},
 };
 
 void pawl__memdb_tables_init(struct pawl_memory_database *db)
@@ -114,7 +126,7 @@ static size_t clean_len(struct pawl_str s)
     return s.len + count_nuls(s) * (REPLACEMENT_LEN - 1);
 }
 
-/* Answers the end of what was written. */
+/* Returns the end of what was written. */
 static char *write_clean(char *to, struct pawl_str s)
 {
     for (size_t i = 0; i < s.len; i++) {
@@ -640,7 +652,7 @@ static void check_order(const struct pawl_memory_database *db, enum memdb_order 
             visit(ctx, "the work rows are not in order");
     }
     if (count != db->tables[PAWL_TABLE_WORK].row_count)
-        visit(ctx, "the order of work has not all of its rows");
+        visit(ctx, "the order of work lacks rows");
 }
 
 void pawl__memdb_tables_check(const struct pawl_memory_database *db, pawl_finding_visitor visit,

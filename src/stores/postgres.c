@@ -11,7 +11,7 @@
  *
  * Row locks of others: nobody waits for one longer than LOCK_TIMEOUT (postgres_pool.c), and then it
  * is PAWL_EBUSY. Leases have a connection of their own and touch one row that is the node's alone.
- * A node that stands still in the middle of a batch keeps its locks for as long as it lives, and
+ * A node that stops in the middle of a batch keeps its locks as long as its process exists, and
  * then until another one's renewal ends its session (PG_END_DEAD).
  *
  *     postgres.c         opening, status, leases, checks
@@ -118,7 +118,7 @@ static int send_lease(struct pg_call *call, const struct pawl_lease *lease)
     return pawl__error_code(call->err, PAWL_EINVAL);
 }
 
-static int answer_lease(struct pg_call *call, struct pawl_lease *lease)
+static int fill_lease(struct pg_call *call, struct pawl_lease *lease)
 {
     if (lease->kind == PAWL_LEASE_JOIN) {
         lease->incarnation = pawl__pq_int(call->conn, 2, 0, 0);
@@ -129,7 +129,7 @@ static int answer_lease(struct pg_call *call, struct pawl_lease *lease)
         pawl__pg_note_left(call->pg, lease->incarnation);
     } else if (pawl__pq_rows(call->conn, 0) == 0) {
         return pawl__error_set(call->err, PAWL_ECONFLICT,
-                               "node %.*s has been joined again, by another process, since",
+                               "another process has joined as node %.*s since",
                                PAWL_STR_ARG(lease->node_id));
     } else {
         lease->now_us = pawl__pq_int(call->conn, 0, 0, 1);
@@ -139,7 +139,7 @@ static int answer_lease(struct pg_call *call, struct pawl_lease *lease)
 }
 
 /*
- * Whoever lives ends the sessions of the dead, with each renewal: in a transaction of its own
+ * A live node ends the sessions of dead nodes with each renewal: in a separate transaction
  * behind it in the same flush, and whatever becomes of that. So nobody's locks outlast the lease of
  * the node that has them by more than a few renewals of another.
  */
@@ -184,7 +184,7 @@ static int lease_of(struct pawl_store *store, struct pawl_lease *lease, int64_t 
         return status;
     status = run_lease(&call, lease);
     if (status == PAWL_OK)
-        status = answer_lease(&call, lease);
+        status = fill_lease(&call, lease);
     if (status == PAWL_OK && joins)
         pawl__pg_count(call.pg, 0, 1);
     pawl__pg_call_end(&call);
@@ -205,6 +205,12 @@ static const char *const checks[] = {
     "ORDER BY b.id LIMIT 100",
     "SELECT 'instance ' || id || ' has an impossible revision or fence' FROM pawl_instances WHERE "
     "revision < 1 OR revision_fence > fence OR fence < 1 ORDER BY id LIMIT 100",
+    "SELECT count(*) || ' " PAWL_SQL_OTHER_TENANT(
+        "instances") "' FROM pawl_instances WHERE "
+                     "tenant_id <> '' HAVING count(*) > 0",
+    "SELECT count(*) || ' " PAWL_SQL_OTHER_TENANT(
+        "definitions") "' FROM pawl_definitions WHERE "
+                       "tenant_id <> '' HAVING count(*) > 0",
 };
 
 static int check(struct pawl_store *store, pawl_finding_visitor visit, void *ctx,

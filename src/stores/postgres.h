@@ -41,26 +41,26 @@ enum pg_own {
     PG_LOCK_INSTANCES, /* [ids] in their order */
     PG_LOCK_WORK,      /* [ids] */
     PG_LOCK_KEYS,      /* [keys of reservations, names of stamps], until the transaction ends */
-    PG_STAMP_CHECK,    /* [name, value, first] guard; a stamp that is not there has the value 0 */
+    PG_STAMP_CHECK,    /* [name, value, first] guard; a stamp that does not exist has the value 0 */
     PG_STAMP,          /* [name, value] in a member */
     PG_WAKE,           /* [ids, hashes, correlations, instances, activity instances of bookmarks]
                         * makes parked work due that they match, in a member */
     PG_WAKE_LATE,      /* the same for bookmarks that are committed */
-    PG_NOTIFY,         /* wakes whoever waits */
+    PG_NOTIFY,         /* wakes the waiters */
     PG_MAY_SCAN,       /* before a query: it may read a whole table, which others may not, and is
                         * planned for the values it has */
     PG_PATIENT,        /* waits for locks until the deadline, in this transaction */
     PG_NAME_SESSION,   /* [incarnations] for which the session works; see PG_END_DEAD */
     PG_END_DEAD,       /* [age] ends sessions in a transaction of that age whose nodes are dead */
     PG_JOIN_LOCK,      /* one node joins at a time */
-    PG_JOIN,           /* [id, info, ttl] answers incarnation and now */
-    PG_RENEW,          /* [id, incarnation, info, ttl] answers the lease before and now */
-    PG_CLAIM,          /* [ids, owner] answers instances */
-    PG_TRY_LOCKS,      /* [keys] takes what is free; answers which, "{1,3}"; 0 is always free */
+    PG_JOIN,           /* [id, info, ttl] returns incarnation and now */
+    PG_RENEW,          /* [id, incarnation, info, ttl] returns the lease before and now */
+    PG_CLAIM,          /* [ids, owner] returns instances */
+    PG_TRY_LOCKS,      /* [keys] takes what is free; returns which, "{1,3}"; 0 is always free */
     PG_CLAIM_LOCKED,   /* [ids, owner] as PG_CLAIM, of those without an owner only the locked */
     PG_UNLOCK,         /* [keys] */
-    PG_CLAIM_BUSY,     /* [ids, owner] answers instances without state */
-    PG_CLAIM_MAIL,     /* [ids, owner, limit] answers work */
+    PG_CLAIM_BUSY,     /* [ids, owner] returns instances without state */
+    PG_CLAIM_MAIL,     /* [ids, owner, limit] returns work */
     PG_OWN_COUNT
 };
 
@@ -95,7 +95,7 @@ struct pawl_postgres {
     struct pg_pool pools[PG_ROLE_COUNT];
     int64_t round_trips;
     int64_t syncs;
-    int64_t retry_ns;  /* no connection is tried before, but for leases */
+    int64_t retry_ns;  /* no connection is tried before, except for leases */
     uint32_t failures; /* of connecting, in a row */
     /* Nodes that have joined and not left, and how their sessions are named. */
     struct {
@@ -106,7 +106,7 @@ struct pawl_postgres {
     bool is_crowded;      /* more have joined: their sessions are nobody's */
     uint64_t joined_mark; /* counts the changes: of a connection that is named by the last one */
     char joined_text[PG_JOINED_TEXT_MAX];
-    /* One of those who wait reads the listening connection, the others wait for it. */
+    /* One of the waiters reads the listening connection, the others wait for it. */
     struct pawl_pq_conn *listener;
     struct pawl_cond *woken;
     bool is_led;
@@ -122,7 +122,7 @@ struct pawl_postgres {
 
 PAWL_MUST_CHECK int pawl__pg_pools_init(struct pawl_postgres *pg, uint32_t connections);
 void pawl__pg_pools_release(struct pawl_postgres *pg);
-/* `key` not 0: of a lock to be taken, which one of our connections may be about to give back. */
+/* `key` not 0: of a lock to acquire, which one of our connections may be about to release. */
 PAWL_MUST_CHECK int pawl__pg_acquire(struct pawl_postgres *pg, enum pg_role role, int64_t key,
                                      int64_t deadline_ns, struct pawl_pq_conn **out,
                                      struct pawl_error *err);
@@ -141,7 +141,7 @@ void pawl__pg_tickets_release(struct pawl_postgres *pg);
 void pawl__pg_unlock(struct pawl_store *store, const struct pawl_lock_ticket *ticket);
 /* Whether one of our connections has it, which then keeps it until the next unlock(). */
 bool pawl__pg_holds(struct pawl_postgres *pg, int64_t key);
-/* `conn` has taken it. PAWL_ENOMEM: whoever called gives it back. */
+/* `conn` holds it. PAWL_ENOMEM: the caller releases it. */
 PAWL_MUST_CHECK int pawl__pg_note_held(struct pawl_postgres *pg, int64_t key,
                                        struct pawl_pq_conn *conn);
 /* Sends the unlocking of `keys` on a connection that is the caller's; a failure breaks it. */
@@ -149,7 +149,7 @@ void pawl__pg_post_unlock(struct pawl_postgres *pg, struct pawl_pq_conn *conn, c
                           size_t count);
 /* Under the lock: the next key that waits for this connection; false: none. */
 bool pawl__pg_next_leaving(struct pawl_postgres *pg, struct pawl_pq_conn *conn, int64_t *key);
-/* Under the lock: whether everything that was posted on it is answered now is looked at. */
+/* Under the lock: checks whether everything that was posted on it has been replied to. */
 void pawl__pg_note_answered(struct pawl_postgres *pg, const struct pawl_pq_conn *conn);
 /* Under the lock, which it gives up while it waits: takes the connection that is to unlock the key
  * first. NULL: there is none, or it is in use for long. A lock that is still ours is kept. */
@@ -170,7 +170,7 @@ struct pg_call {
     size_t count;     /* statements queued: the next one's number in the batch */
     bool prepare;     /* nothing is queued: what would be is prepared */
     bool has_tickets; /* of a claim */
-    bool is_answered; /* there are answers to the last batch that was run */
+    bool is_answered; /* there are results of the last batch */
 };
 
 /* Takes a connection and begins a batch; `writes` is refused on a store that only reads. */
@@ -207,11 +207,11 @@ PAWL_MUST_CHECK int pawl__pg_ints(struct pg_call *call, const int64_t *integers,
                                   struct pawl_pq_param *out);
 PAWL_MUST_CHECK int pawl__pg_texts(struct pg_call *call, const struct pawl_str *texts, size_t count,
                                    struct pawl_pq_param *out);
-/* A row of an answer into a table's struct; what it points to is in `arena`. */
+/* Reads a row of a result into a table's struct; what it points to is in `arena`. */
 PAWL_MUST_CHECK int pawl__pg_row(const struct pg_call *call, size_t at, size_t row,
                                  enum pawl_table table, uint64_t columns, struct pawl_arena *arena,
                                  void *out);
-/* All rows of an answer. */
+/* All rows of a result. */
 PAWL_MUST_CHECK int pawl__pg_rows(const struct pg_call *call, size_t at, enum pawl_table table,
                                   uint64_t columns, struct pawl_arena *arena, void **out,
                                   size_t *count);

@@ -13,8 +13,8 @@
  *
  * A statement that fails takes the whole transaction back. Then its members are sent once more,
  * each in a transaction of its own but still in one flush, and the one that the database refuses
- * fails alone: PAWL_EBUSY when somebody else has locked a row of it for longer than a commit takes.
- * A request to cancel does not wait at all for the row, which is another node's.
+ * fails alone: PAWL_EBUSY when another transaction has locked one of its rows for longer than a
+ * commit takes. A request to cancel does not wait at all for the row, which is another node's.
  */
 #include "base/error.h"
 #include "stores/postgres.h"
@@ -25,12 +25,12 @@
 /* Advisory locks that one batch takes: the server's table of locks is shared by all. */
 #define LOCKED_KEYS_MAX 256
 
-/* One member, and where its answers are in the batch. */
+/* One member, and where its results are in the batch. */
 struct member {
     struct pawl_commit *commit;
-    bool open;       /* not answered yet */
+    bool open;       /* no result yet */
     size_t from, to; /* statements */
-    size_t guard;    /* the first guard; they stand in a row */
+    size_t guard;    /* the first guard; the others follow it */
     size_t mail;     /* MAIL_LEFT; SIZE_MAX: not asked */
 };
 
@@ -67,7 +67,7 @@ static const struct pawl_work_row *new_work(const struct pawl_change *change)
     return change->table == PAWL_TABLE_WORK && adds_rows(change) ? change->row : NULL;
 }
 
-/* Whether the commit leaves an instance that wants running and has no owner. */
+/* Whether the commit leaves a runnable instance without an owner. */
 static bool leaves_runnable(const struct pawl_commit *commit)
 {
     bool released = (commit->flags & PAWL_COMMIT_RELEASE) || commit->instance->owner == 0;
@@ -86,7 +86,7 @@ static bool makes_due(const struct pawl_commit *commit)
     for (size_t i = 0; i < commit->change_count; i++) {
         const struct pawl_work_row *work = new_work(&commit->changes[i]);
 
-        /* What has an owner is in its hand; should that die, the end of its lease tells nobody. */
+        /* Its owner handles it; if that dies, no notification is sent when its lease expires. */
         if (work && work->due_us != PAWL_TIME_NEVER && work->owner == 0)
             return true;
     }
@@ -109,13 +109,13 @@ static size_t row_bytes(enum pawl_table table, const void *row)
 }
 
 /* What cannot be sent at all. Whatever else is wrong with a commit, the database finds. */
-static int look_at(const struct pawl_sql *sql, const struct pawl_commit *commit,
-                   struct pawl_error *err)
+static int check_commit(const struct pawl_sql *sql, const struct pawl_commit *commit,
+                        struct pawl_error *err)
 {
     bool writes_row = commit->kind == PAWL_COMMIT_CREATE || commit->kind == PAWL_COMMIT_ADVANCE;
 
     if (commit->kind != PAWL_COMMIT_PLAIN && !commit->instance)
-        return pawl__error_set(err, PAWL_EINVAL, "a commit of an instance without its row");
+        return pawl__error_set(err, PAWL_EINVAL, "a commit for an instance needs its row");
     if (writes_row && row_bytes(PAWL_TABLE_INSTANCES, commit->instance) >= PG_ROW_BYTES_MAX)
         return pawl__error_set(err, PAWL_ELIMIT, "instance %.*s is larger than %zu bytes",
                                PAWL_STR_ARG(commit->instance->id), PG_ROW_BYTES_MAX);
@@ -123,7 +123,7 @@ static int look_at(const struct pawl_sql *sql, const struct pawl_commit *commit,
         const struct pawl_change *change = &commit->changes[i];
 
         if (!pawl__sql_change(sql, change->kind, change->table))
-            return pawl__error_set(err, PAWL_EINVAL, "no such change of the table %s",
+            return pawl__error_set(err, PAWL_EINVAL, "the table %s does not support this change",
                                    (unsigned)change->table < PAWL_TABLE_COUNT
                                        ? pawl_table_info(change->table)->name
                                        : "?");
@@ -150,7 +150,7 @@ struct wanted {
     size_t id_count, work_count, key_count;
 };
 
-static void want(struct wanted *w, const struct pawl_commit *commit)
+static void collect_rows(struct wanted *w, const struct pawl_commit *commit)
 {
     if (commit->kind == PAWL_COMMIT_ADVANCE || commit->kind == PAWL_COMMIT_DELETE)
         w->ids[w->id_count++] = commit->instance->id;
@@ -161,7 +161,7 @@ static void want(struct wanted *w, const struct pawl_commit *commit)
         if (is_guarded_insert(&commit->changes[i]) && w->key_count < LOCKED_KEYS_MAX)
             w->keys[w->key_count++] =
                 ((const struct pawl_reservation_row *)commit->changes[i].row)->key;
-    /* Stamps must be locked by name: one that is not there yet has no row to lock. */
+    /* Stamps must be locked by name: one that does not exist yet has no row to lock. */
     if (commit->stamp.len > 0)
         w->keys[w->key_count++] = commit->stamp;
 }
@@ -183,7 +183,7 @@ static int lock_rows_of(struct batch *b, size_t from, size_t to)
         return pawl__error_code(b->call.err, pawl__arena_status(arena));
     for (size_t i = from; i < to; i++)
         if (b->members[i].open)
-            want(&w, b->members[i].commit);
+            collect_rows(&w, b->members[i].commit);
     status = lock_rows(b, PG_LOCK_KEYS, w.keys, w.key_count);
     if (status == PAWL_OK && to - from > 1)
         status = lock_rows(b, PG_LOCK_INSTANCES, w.ids, w.id_count);
@@ -314,20 +314,16 @@ static int send_change_of(struct batch *b, const struct pawl_commit *commit,
 /* What goes with an instance. */
 static int send_removals(struct batch *b, const struct pawl_commit *commit)
 {
-    const struct pawl_bookmark_row bookmark = {.instance_id = commit->instance->id};
-    const struct pawl_work_row work = {.instance_id = commit->instance->id};
-    const struct pawl_journal_row journal = {.instance_id = commit->instance->id};
-    const struct pawl_reservation_row reservation = {.instance_id = commit->instance->id};
-    const struct pawl_change removals[] = {
-        {PAWL_CHANGE_DELETE_OWNED, PAWL_TABLE_BOOKMARKS, &bookmark},
-        {PAWL_CHANGE_DELETE_OWNED, PAWL_TABLE_WORK, &work},
-        {PAWL_CHANGE_DELETE_OWNED, PAWL_TABLE_JOURNAL, &journal},
-        {PAWL_CHANGE_DELETE_OWNED, PAWL_TABLE_RESERVATIONS, &reservation},
-    };
     int status = PAWL_OK;
 
-    for (size_t i = 0; i < sizeof removals / sizeof removals[0] && status == PAWL_OK; i++)
-        status = send_change(b, &removals[i]);
+    for (int table = 0; table < PAWL_TABLE_COUNT && status == PAWL_OK; table++) {
+        struct pawl_owned_row row;
+        const struct pawl_change removal = {PAWL_CHANGE_DELETE_OWNED, (enum pawl_table)table,
+                                            row.bytes};
+
+        if (pawl__sql_owned_row((enum pawl_table)table, commit->instance->id, &row))
+            status = send_change(b, &removal);
+    }
     return status;
 }
 
@@ -439,7 +435,7 @@ static int instance_status(const struct batch *b, const struct pawl_commit *comm
         return PAWL_EEXISTS;
     if (commit->kind != PAWL_COMMIT_CANCEL)
         return PAWL_ECONFLICT;
-    /* It is there: then somebody has its row locked. */
+    /* It exists: so another transaction has its row locked. */
     return pawl__pq_int(b->call.conn, at, 0, 1) != 0 ? PAWL_EBUSY : PAWL_ENOTFOUND;
 }
 
@@ -491,11 +487,11 @@ static void drop(struct pawl_commit *commit, int status, const struct pawl_error
         commit->error = *why;
     else if (status == PAWL_EEXISTS && commit->kind == PAWL_COMMIT_CREATE)
         (void)pawl__error_set(&commit->error, status,
-                              "instance %.*s or a row that goes with it is there already",
+                              "instance %.*s or a row of this commit already exists",
                               PAWL_STR_ARG(commit->instance->id));
     else if (status == PAWL_EBUSY)
         (void)pawl__error_set(&commit->error, status,
-                              "instance %.*s is being written by somebody else; try again",
+                              "instance %.*s is being written by another commit; try again",
                               PAWL_STR_ARG(commit->instance->id));
     else if (status == PAWL_ENOTFOUND)
         (void)pawl__error_set(&commit->error, status, "there is no instance %.*s",
@@ -505,7 +501,7 @@ static void drop(struct pawl_commit *commit, int status, const struct pawl_error
 }
 
 /* Of a member whose statements all succeeded. */
-static void answer(struct batch *b, struct member *m)
+static void fill_result(struct batch *b, struct member *m)
 {
     struct pawl_commit *commit = m->commit;
     int status = guard_status(b, m);
@@ -564,7 +560,7 @@ static int try_together(struct batch *b, bool *refused)
     *refused = status != PAWL_OK;
     for (size_t i = 0; i < b->count && status == PAWL_OK; i++)
         if (b->members[i].open)
-            answer(b, &b->members[i]);
+            fill_result(b, &b->members[i]);
     return status;
 }
 
@@ -616,7 +612,7 @@ static int try_apart(struct batch *b, bool last)
         int failure = m->open ? pawl__pg_first_error(&b->call, m->from, m->to, &why) : PAWL_OK;
 
         if (m->open && failure == PAWL_OK) {
-            answer(b, m);
+            fill_result(b, m);
             syncs++;
         } else if (m->open && (last || pawl_error_class(failure) != PAWL_CLASS_TRANSIENT)) {
             m->open = false;
@@ -658,7 +654,7 @@ int pawl__pg_apply(struct pawl_store *store, struct pawl_commit *const *commits,
     int status;
 
     if (count > PAWL_STORE_BATCH_MAX)
-        return pawl__error_set(err, PAWL_ELIMIT, "%zu commits in one batch; %d at the most", count,
+        return pawl__error_set(err, PAWL_ELIMIT, "%zu commits in one batch; at most %d", count,
                                PAWL_STORE_BATCH_MAX);
     if (count == 0)
         return PAWL_OK;
@@ -675,7 +671,7 @@ int pawl__pg_apply(struct pawl_store *store, struct pawl_commit *const *commits,
     }
     for (size_t i = 0; i < count; i++) {
         struct pawl_error why = PAWL_ERROR_INIT;
-        int unfit = look_at(b.call.pg->sql, commits[i], &why);
+        int unfit = check_commit(b.call.pg->sql, commits[i], &why);
 
         b.members[i].commit = commits[i];
         b.members[i].open = unfit == PAWL_OK;

@@ -8,7 +8,7 @@
  * Takes pass over what others are taking at this moment.
  *
  * Tickets: before the claim, in the same batch, the locks that are free are taken; what has no
- * owner is claimed only with its lock. Locks whose claim came to nothing are given back at once.
+ * owner is claimed only with its lock. Locks whose claim failed are released at once.
  */
 #include "base/assert.h"
 #include "base/error.h"
@@ -17,7 +17,7 @@
 
 #include <stdlib.h>
 
-/* Rows that one take answers at the most. */
+/* Maximum rows of one take. */
 #define TAKE_MAX 10000
 
 /* ---- claims ------------------------------------------------------------------------------ */
@@ -31,7 +31,7 @@ struct sorted_claim {
     int64_t key; /* of the lock to take; 0: none, or it is ours already */
 };
 
-/* Where an answer is: without tickets there is nothing to try. */
+/* The position of a result: without tickets nothing is tried. */
 static size_t at(const struct pg_call *call, size_t answer)
 {
     return call->has_tickets ? answer : answer - 1;
@@ -128,7 +128,7 @@ static int send_claims(struct pg_call *call, int64_t owner, const struct sorted_
     return status;
 }
 
-/* The rows that were answered, to the claims they belong to. */
+/* Assigns the returned rows to their claims. */
 struct claim_answers {
     struct pawl_instance_row *granted, *busy;
     struct pawl_work_row *mail;
@@ -154,8 +154,8 @@ static int read_claims(struct pg_call *call, struct pawl_arena *arena, struct cl
     return status;
 }
 
-static void answer_claims(const struct claim_answers *in, const struct sorted_claim *sorted,
-                          size_t count)
+static void fill_claims(const struct claim_answers *in, const struct sorted_claim *sorted,
+                        size_t count)
 {
     struct pawl_claim *claim;
 
@@ -206,8 +206,8 @@ static void read_tries(const struct pg_call *call, struct sorted_claim *sorted, 
         sorted[next].key = 0;
 }
 
-/* What was locked and claimed is noted, what was locked in vain is given back. */
-static void settle_locks(struct pg_call *call, struct sorted_claim *sorted, size_t count)
+/* Notes the locks of granted claims, and releases the others. */
+static void keep_or_release_locks(struct pg_call *call, struct sorted_claim *sorted, size_t count)
 {
     int64_t *back = pawl__arena_alloc_array(&call->arena, count + 1, sizeof *back);
     size_t back_count = 0;
@@ -258,7 +258,7 @@ int pawl__pg_claim(struct pawl_store *store, int64_t owner, struct pawl_claim *c
     int status;
 
     if (count > PAWL_STORE_BATCH_MAX)
-        return pawl__error_set(err, PAWL_ELIMIT, "%zu claims at once; %d at the most", count,
+        return pawl__error_set(err, PAWL_ELIMIT, "%zu claims at once; at most %d", count,
                                PAWL_STORE_BATCH_MAX);
     status = pawl__pg_call_begin_lock(&call, store, PG_FAST, true, one_key(claims, count),
                                       deadline_ns, err);
@@ -273,12 +273,12 @@ int pawl__pg_claim(struct pawl_store *store, int64_t owner, struct pawl_claim *c
         status = read_claims(&call, arena, &answers);
     if (status != PAWL_OK)
         goto out;
-    answer_claims(&answers, sorted, count);
+    fill_claims(&answers, sorted, count);
     *now_us = pawl__pq_int(call.conn, at(&call, CLAIM_AT_NOW), 0, 0);
     if (call.has_tickets) {
         PAWL_ASSERT(sorted); /* or nothing was sent */
         read_tries(&call, sorted, count);
-        settle_locks(&call, sorted, count);
+        keep_or_release_locks(&call, sorted, count);
     }
 out:
     if (status != PAWL_OK && call.has_tickets)
@@ -294,18 +294,29 @@ enum { TAKE_AT_TAKE, TAKE_AT_RUNNABLE, TAKE_AT_NEXT, TAKE_AT_NOW };
 static int send_take(struct pg_call *call, const struct pawl_take *take)
 {
     bool all = take->part_from == 0 && take->part_to == 0, any = take->kind.len == 0;
-    const struct pawl_sql_inputs inputs = {
+    bool shares = take->definition_count > 0;
+    struct pawl_sql_inputs inputs = {
         .owner = take->owner,
         .limit = take->limit < TAKE_MAX ? take->limit : TAKE_MAX,
         .part_from = take->part_from,
         .part_to = all ? 1024 : take->part_to,
         .text = take->kind,
         .value = take->runnable_skip,
+        .only = take->only,
     };
-    int status = pawl__pg_named(call, any ? PAWL_SQL_TAKE : PAWL_SQL_TAKE_KIND, &inputs);
+    int status = PAWL_OK;
 
+    if (shares)
+        status = pawl__sql_share(take, &call->arena, &inputs, call->err);
     if (status == PAWL_OK)
-        status = pawl__pg_named(call, PAWL_SQL_RUNNABLE, &inputs);
+        status = pawl__pg_named(call,
+                                shares ? PAWL_SQL_TAKE_SHARE
+                                : any  ? PAWL_SQL_TAKE
+                                       : PAWL_SQL_TAKE_KIND,
+                                &inputs);
+    if (status == PAWL_OK)
+        status =
+            pawl__pg_named(call, shares ? PAWL_SQL_RUNNABLE_SHARE : PAWL_SQL_RUNNABLE, &inputs);
     if (status == PAWL_OK)
         status = pawl__pg_named(call, any ? PAWL_SQL_NEXT_DUE : PAWL_SQL_NEXT_DUE_KIND, &inputs);
     if (status == PAWL_OK)

@@ -34,7 +34,7 @@ int pawl__pg_find(struct pawl_store *store, const struct pawl_query *query,
                   struct pawl_error *err)
 {
     struct pawl_sql_select select = {0};
-    struct pawl_rows rows = {NULL, 0, 0};
+    struct pawl_rows rows = {.rows = NULL};
     struct pg_call call;
     void *found = NULL;
     int status = pawl__pg_call_begin(&call, store, PG_FAST, false, deadline_ns, err);
@@ -47,7 +47,8 @@ int pawl__pg_find(struct pawl_store *store, const struct pawl_query *query,
     if (status == PAWL_OK && select.text)
         status = send_select(&call, select.text, select.values, select.value_count);
     if (status == PAWL_OK && select.count_text)
-        status = send_select(&call, select.count_text, select.values, select.count_value_count);
+        status =
+            send_select(&call, select.count_text, select.count_values, select.count_value_count);
     if (status == PAWL_OK)
         status = pawl__pg_sync(&call);
     if (status == PAWL_OK)
@@ -58,6 +59,8 @@ int pawl__pg_find(struct pawl_store *store, const struct pawl_query *query,
         rows.rows = found;
         if (select.count_text)
             rows.total = (uint64_t)pawl__pq_int(call.conn, select.text ? 2 : 1, 0, 0);
+        if (select.scan_limit > 0)
+            rows.cut = pawl__pq_int(call.conn, select.text ? 2 : 1, 0, 1) >= select.scan_limit;
         *out = rows;
     }
     pawl__pg_call_end(&call);

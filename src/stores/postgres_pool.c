@@ -4,7 +4,7 @@
  * listens.
  *
  * A connection that fails is dropped, and the next call opens another. While the server cannot be
- * reached tries are spaced out: a call waits until the next one is allowed, tries once, and answers
+ * reached tries are spaced out: a call waits until the next one is allowed, tries once, and returns
  * what came of it. Connections that died while idle are noticed before anything is sent on them, so
  * that a restarted server costs no call an unknown outcome. A server that only reads, as a standby
  * does, counts as one that cannot be reached: with several hosts in the URI libpq looks further.
@@ -12,7 +12,7 @@
  * Connecting never happens under the lock.
  */
 #include "base/error.h"
-#include "base/siphash.h"
+#include "base/hash/siphash.h"
 #include "resilience/backoff.h"
 #include "stores/postgres.h"
 
@@ -64,8 +64,8 @@ void pawl__pg_count(struct pawl_postgres *pg, int64_t round_trips, int64_t syncs
 
 /* ---- opening ----------------------------------------------------------------------------- */
 
-/* A commit holds its row locks for one sync to disk. Whoever waits longer is told that it is busy
- * and comes again: somebody stands still. */
+/* A commit holds its row locks for one sync to disk. A longer wait ends as busy
+ * and is retried: the holder has stopped. */
 #define LOCK_TIMEOUT "500ms"
 
 /*
@@ -246,10 +246,11 @@ static int await_free(struct pawl_postgres *pg, struct pg_pool *pool, int64_t de
         int status = pawl_cond_wait(pg->env, pool->freed, pg->lock, deadline_ns);
 
         if (status == PAWL_ETIMEDOUT)
-            return pawl__error_set(err, status,
-                                   "all %zu connections to PostgreSQL for this are in use; allow "
-                                   "more of them",
-                                   pool->max_count);
+            return pawl__error_set(
+                err, status,
+                "all %zu connections to PostgreSQL for this purpose are in use; allow "
+                "more of them",
+                pool->max_count);
         if (status != PAWL_OK)
             return pawl__error_code(err, status);
     }
@@ -257,7 +258,7 @@ static int await_free(struct pawl_postgres *pg, struct pg_pool *pool, int64_t de
 }
 
 /* Under the lock. Who waits for one certain connection must not take the place of another. */
-static void tell_freed(struct pawl_postgres *pg, struct pg_pool *pool)
+static void signal_freed(struct pawl_postgres *pg, struct pg_pool *pool)
 {
     if (pg->unlocked_waiters > 0)
         pawl_cond_broadcast(pg->env, pool->freed);
@@ -278,7 +279,7 @@ static void drop(struct pawl_postgres *pg, struct pg_pool *pool, struct pawl_pq_
     if (!locked || pawl_mutex_lock(pg->env, pg->lock) != PAWL_OK)
         return;
     pool->open_count--;
-    tell_freed(pg, pool);
+    signal_freed(pg, pool);
     pawl_mutex_unlock(pg->env, pg->lock);
 }
 
@@ -344,13 +345,13 @@ void pawl__pg_give_back(struct pawl_postgres *pg, enum pg_role role, struct pawl
         pawl__pg_post_unlock(pg, conn, &key, 1);
     }
     pool->idle[pool->idle_count++] = conn;
-    tell_freed(pg, pool);
+    signal_freed(pg, pool);
     pawl_mutex_unlock(pg->env, pg->lock);
 }
 
 /* ---- listening --------------------------------------------------------------------------- */
 
-/* Without the lock, by the one who leads. A new listener may have missed something: look again. */
+/* Without the lock, by the leader. A new listener may have missed something: check again. */
 static int listen_once(struct pawl_postgres *pg, struct pawl_pq_conn **listener, int64_t retry_ns,
                        int64_t deadline_ns, struct pawl_error *err)
 {
@@ -396,7 +397,7 @@ int pawl__pg_wait(struct pawl_store *store, struct pawl_wake *wake, int64_t dead
             pg->listener = listener;
             pg->is_led = false;
             pg->wakes += status == PAWL_OK;
-            pawl_cond_broadcast(pg->env, pg->woken); /* news, or somebody else leads */
+            pawl_cond_broadcast(pg->env, pg->woken); /* a notification, or a new leader is needed */
         }
     }
     if (status == PAWL_OK)

@@ -42,7 +42,7 @@ static int read_version(struct pg_call *call, int64_t *version, struct pawl_str 
     if (status != PAWL_OK || pawl__pq_rows(call->conn, 0) == 0)
         return status;
     *version = pawl__pq_int(call->conn, 0, 0, 0);
-    /* One that says that this one may go on with it counts as this one. */
+    /* One that says that this version may use it counts as this version. */
     if (*version > PAWL_STORE_SCHEMA && pawl__pq_int(call->conn, 0, 0, 1) <= PAWL_STORE_SCHEMA)
         *version = PAWL_STORE_SCHEMA;
     *written_by = pawl__arena_str(&call->arena, pawl__pq_bytes(call->conn, 0, 0, 2));
@@ -50,7 +50,7 @@ static int read_version(struct pg_call *call, int64_t *version, struct pawl_str 
                            : pawl__error_code(call->err, pawl__arena_status(&call->arena));
 }
 
-static int judge(struct pg_call *call, int64_t version, struct pawl_str written_by)
+static int check_version(struct pg_call *call, int64_t version, struct pawl_str written_by)
 {
     char location[256];
 
@@ -59,19 +59,20 @@ static int judge(struct pg_call *call, int64_t version, struct pawl_str written_
         return pawl__error_set(
             call->err, PAWL_EUNSUPPORTED,
             "the store %s has schema %lld, made by Pawl %.*s; this is Pawl " PAWL_VERSION
-            ", which knows schema %d: use that version or a newer one",
+            ", which supports schema %d: use that version or a newer one",
             location, (long long)version, PAWL_STR_ARG(written_by), PAWL_STORE_SCHEMA);
     if (version == PAWL_STORE_SCHEMA || (call->pg->flags & PAWL_STORE_OPEN_CREATE))
         return PAWL_OK;
     if (version == 0)
         return pawl__error_set(call->err, PAWL_ENOTFOUND,
-                               "%s has no tables of Pawl; let it create them", location);
+                               "%s has no tables of Pawl; 'pawl store init' creates them",
+                               location);
     return pawl__error_set(call->err, PAWL_ECONFLICT,
-                           "the store %s has schema %lld and must be brought to %d", location,
+                           "the store %s has schema %lld and must be migrated to %d", location,
                            (long long)version, PAWL_STORE_SCHEMA);
 }
 
-/* Nodes that run now would go on with tables that they do not know. */
+/* Running nodes would continue with tables that they do not support. */
 static int check_nodes(struct pg_call *call, int64_t version)
 {
     const struct pawl_sql_inputs none = {.row = NULL};
@@ -89,9 +90,9 @@ static int check_nodes(struct pg_call *call, int64_t version)
         return status;
     pawl__pq_location(call->pg->pq, call->pg->uri, location, sizeof location);
     return pawl__error_set(call->err, PAWL_EBUSY,
-                           "the store %s must be brought from schema %lld to %d, and node '%.*s' "
+                           "the store %s must be migrated from schema %lld to %d, and node '%.*s' "
                            "of an earlier Pawl is running: stop the nodes of the earlier version "
-                           "first (one that was killed counts until its lease is over)",
+                           "first (one that was killed counts until its lease expires)",
                            location, (long long)version, PAWL_STORE_SCHEMA,
                            PAWL_STR_ARG(pawl__pq_bytes(call->conn, 0, 0, 0)));
 }
@@ -112,7 +113,7 @@ static int send_migration(struct pg_call *call, int version, struct pawl_arena *
     return status == PAWL_OK ? pawl__pg_named(call, PAWL_SQL_SCHEMA_ADD, &inputs) : status;
 }
 
-/* In a transaction that has the lock: whoever had it before may have done it all. */
+/* In a transaction that has the lock: the previous holder may have done everything. */
 static int migrate(struct pg_call *call, struct pawl_arena *arena)
 {
     struct pawl_str written_by = {"", 0};
@@ -128,7 +129,7 @@ static int migrate(struct pg_call *call, struct pawl_arena *arena)
     if (status == PAWL_OK)
         status = read_version(call, &version, &written_by);
     if (status == PAWL_OK)
-        status = judge(call, version, written_by);
+        status = check_version(call, version, written_by);
     if (status == PAWL_OK)
         status = check_nodes(call, version);
     if (status == PAWL_OK)
@@ -167,7 +168,7 @@ int pawl__pg_schema_open(struct pawl_postgres *pg, int64_t deadline_ns, struct p
     pawl__arena_init(&arena, &pg->env->alloc, MIGRATION_BYTES_MAX);
     status = read_version(&call, &version, &written_by);
     if (status == PAWL_OK)
-        status = judge(&call, version, written_by);
+        status = check_version(&call, version, written_by);
     if (status == PAWL_OK && version != PAWL_STORE_SCHEMA) {
         status = migrate(&call, &arena);
         if (status != PAWL_OK)

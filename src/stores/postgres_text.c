@@ -16,7 +16,7 @@
 #define LOCK(table)                                                                                \
     "SELECT 1 FROM " table " WHERE " TENANT " AND id = ANY ($1) ORDER BY id FOR UPDATE"
 /*
- * Most of the time nothing is parked. When something is, whoever waits is told by the same
+ * Most of the time nothing is parked. When something is, waiters are notified by the same
  * transaction. Each bookmark is looked up by itself, which OFFSET 0 sees to, with and without its
  * correlation and its instance: by the index of what waits, of which only the rows that match are
  * read. (Of a comparison with = ANY only the first column of the index would be used.)
@@ -85,7 +85,7 @@ static const struct {
                          "THEN '' ELSE '/' || 'pawl_nodes'::regclass::oid || ':' || $1 END AS t) "
                          "AS t"},
     /*
-     * A session whose client stands still with half of a batch sent counts as active and waits for
+     * A session whose client has stopped with half of a batch sent counts as active and waits for
      * its client: no timeout of the server ends it before PostgreSQL 17, and it keeps its locks.
      * One that is in no transaction holds up nobody. Who is not allowed to end it leaves it.
      */

@@ -4,18 +4,18 @@
  *
  * A lock belongs to the connection that took it, a commit goes by any. So the store notes which
  * connection has which lock, and unlocking is posted on that one: sent at once when it is idle, by
- * whoever uses it now when it gives it back. Nobody waits for an answer, and a commit needs to
+ * its current user when it returns it. Nothing waits for a reply, and a commit needs to
  * know nothing of locks. A key that is held already is not asked for again: the server would give
  * it to the same connection twice, and would refuse it to another of ours.
  *
  * Until something was read from a connection after an unlocking was posted on it, another one of
  * ours may be quicker at the server and be refused. So a claim of the same key goes by the
- * connection that is to unlock it, and waits a little for it when somebody else uses it.
+ * connection that is to unlock it, and waits a little if that is in use.
  */
 #include "base/alloc.h"
 #include "stores/postgres.h"
 
-/* Posted statements on one connection before somebody waits for the answers. */
+/* Posted statements on one connection before a call waits for the replies. */
 #define POSTED_MAX 200
 #define CATCH_UP_NS INT64_C(5000000000)
 /* A call is short; after that the unlocking, which was sent before it, has long been done. */
@@ -49,7 +49,7 @@ void pawl__pg_tickets_release(struct pawl_postgres *pg)
     pawl__map_release(&pg->held);
 }
 
-/* Under the lock: a lock that was to be given back is kept after all. */
+/* Under the lock: a lock that was to be released is kept after all. */
 static bool call_back(struct pawl_postgres *pg, int64_t key)
 {
     struct pg_held *held;

@@ -7,15 +7,17 @@
 
 #include "base/alloc.h"
 #include "base/error.h"
+#include "base/json/json.h"
 #include "stores/sql_text.h"
 
 #define CHANGE_KINDS ((size_t)PAWL_CHANGE_DELETE_OWNED + 1)
-/* All texts and parameter lists of a dialect; they take about 60 KB. */
+/* All texts and parameter lists of a dialect; they take about 130 KB. */
 #define ARENA_BYTES_MAX ((size_t)1 << 20)
 
 struct pawl_sql {
     const struct pawl_allocator *alloc;
     struct pawl_arena arena;
+    struct pawl_buf buf; /* empty but while statements are made */
     struct pawl_sql_statement named[PAWL_SQL_NAME_COUNT];
     struct pawl_sql_statement changes[PAWL_TABLE_COUNT][CHANGE_KINDS];
     struct pawl_sql_statement absent[PAWL_TABLE_COUNT];
@@ -66,21 +68,23 @@ static bool has_column(enum pawl_table table, const char *name)
 static int make_table(struct pawl_sql *sql, enum pawl_sql_dialect dialect, enum pawl_table table)
 {
     bool postgres = dialect == PAWL_SQL_POSTGRES;
-    int status = pawl__sql_expand(dialect, INSERT_SQLITE, table, 0, &sql->arena, &sql->load[table]);
+    int status = pawl__sql_expand(dialect, INSERT_SQLITE, table, 0, &sql->buf, &sql->arena,
+                                  &sql->load[table]);
 
     if (status == PAWL_OK)
-        status = pawl__sql_expand(dialect,
-                                  "SELECT {columns} FROM {table} WHERE {tenant} "
-                                  "ORDER BY {key}",
-                                  table, PAWL_SQL_COLUMNS_ALL, &sql->arena, &sql->all[table]);
+        status =
+            pawl__sql_expand(dialect,
+                             "SELECT {columns} FROM {table} WHERE {tenant} "
+                             "ORDER BY {key}",
+                             table, PAWL_SQL_COLUMNS_ALL, &sql->buf, &sql->arena, &sql->all[table]);
     if (status == PAWL_OK && postgres)
         status = pawl__sql_expand(dialect,
                                   table == PAWL_TABLE_RESERVATIONS ? ABSENT_RESERVATION : ABSENT,
-                                  table, 0, &sql->arena, &sql->absent[table]);
+                                  table, 0, &sql->buf, &sql->arena, &sql->absent[table]);
     for (size_t kind = 0; kind < CHANGE_KINDS && can_change(table) && status == PAWL_OK; kind++)
         if (kind != PAWL_CHANGE_DELETE_OWNED || has_column(table, "instance_id"))
             status = pawl__sql_expand(dialect, change_templates[kind][postgres], table, 0,
-                                      &sql->arena, &sql->changes[table][kind]);
+                                      &sql->buf, &sql->arena, &sql->changes[table][kind]);
     return status;
 }
 
@@ -94,14 +98,16 @@ int pawl__sql_new(const struct pawl_allocator *alloc, enum pawl_sql_dialect dial
         return pawl__error_code(err, PAWL_ENOMEM);
     sql->alloc = alloc;
     pawl__arena_init(&sql->arena, alloc, ARENA_BYTES_MAX);
+    pawl__buf_init(&sql->buf, alloc, PAWL_SQL_TEXT_MAX);
     for (int name = 0; name < PAWL_SQL_NAME_COUNT && status == PAWL_OK; name++) {
         const struct pawl_sql_template *t = pawl__sql_template((enum pawl_sql_name)name);
 
         status = pawl__sql_expand(dialect, dialect == PAWL_SQL_SQLITE ? t->sqlite : t->postgres,
-                                  t->table, t->columns, &sql->arena, &sql->named[name]);
+                                  t->table, t->columns, &sql->buf, &sql->arena, &sql->named[name]);
     }
     for (int table = 0; table < PAWL_TABLE_COUNT && status == PAWL_OK; table++)
         status = make_table(sql, dialect, (enum pawl_table)table);
+    pawl__buf_release(&sql->buf);
     if (status != PAWL_OK) {
         pawl__sql_free(sql);
         return pawl__error_code(err, status);
@@ -134,6 +140,19 @@ const struct pawl_sql_statement *pawl__sql_change(const struct pawl_sql *sql,
         return NULL;
     statement = &sql->changes[table][kind];
     return statement->text ? statement : NULL;
+}
+
+bool pawl__sql_owned_row(enum pawl_table table, struct pawl_str instance_id,
+                         struct pawl_owned_row *out)
+{
+    const struct pawl_table_info *info = pawl_table_info(table);
+
+    if (!info->goes_with_instance)
+        return false;
+    memset(out, 0, sizeof *out);
+    memcpy(out->bytes + info->columns[pawl_table_column(table, "instance_id")].offset, &instance_id,
+           sizeof instance_id);
+    return true;
 }
 
 const struct pawl_sql_statement *pawl__sql_absent(const struct pawl_sql *sql, enum pawl_table table)
@@ -180,6 +199,51 @@ struct pawl_str pawl__sql_clean(struct pawl_str text, struct pawl_arena *arena)
             to[at++] = text.ptr[i];
         }
     return pawl__str_make(to, at);
+}
+
+static int write_list(const struct pawl_str *items, size_t count, struct pawl_arena *arena,
+                      struct pawl_str *out)
+{
+    struct pawl_json list = pawl__json_array();
+    struct pawl_buf buf;
+    int status = PAWL_OK;
+
+    for (size_t i = 0; i < count && status == PAWL_OK; i++) {
+        struct pawl_str item = pawl__sql_clean(items[i], arena);
+
+        status = item.ptr ? pawl__json_append(arena, &list, pawl__json_string(item))
+                          : pawl__arena_status(arena);
+    }
+    pawl__buf_init(&buf, arena->alloc, PAWL_SQL_LIST_MAX);
+    if (status == PAWL_OK) {
+        pawl__json_write(&buf, &list, PAWL_JSON_ESCAPE_MINIMAL);
+        status = buf.status;
+    }
+    if (status == PAWL_OK) {
+        *out = pawl__arena_str(arena, pawl__buf_peek(&buf));
+        status = out->ptr ? PAWL_OK : pawl__arena_status(arena);
+    }
+    pawl__buf_release(&buf);
+    return status;
+}
+
+int pawl__sql_share(const struct pawl_take *take, struct pawl_arena *arena,
+                    struct pawl_sql_inputs *out, struct pawl_error *err)
+{
+    int status;
+
+    if (take->definition_count > PAWL_TAKE_DEFINITIONS_MAX || take->kind.len > 0)
+        return pawl__error_set(err, PAWL_ELIMIT,
+                               "%zu definitions in a take, or together with a "
+                               "kind; at most %d",
+                               take->definition_count, PAWL_TAKE_DEFINITIONS_MAX);
+    if (take->unshared_kind_count > PAWL_TAKE_KINDS_MAX)
+        return pawl__error_set(err, PAWL_ELIMIT, "%zu kinds in a take; at most %d",
+                               take->unshared_kind_count, PAWL_TAKE_KINDS_MAX);
+    status = write_list(take->definitions, take->definition_count, arena, &out->text);
+    if (status == PAWL_OK)
+        status = write_list(take->unshared_kinds, take->unshared_kind_count, arena, &out->kinds);
+    return status == PAWL_OK ? PAWL_OK : pawl__error_code(err, status);
 }
 
 int pawl__sql_bind(const struct pawl_sql_statement *statement, const struct pawl_sql_inputs *inputs,

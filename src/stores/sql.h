@@ -21,13 +21,13 @@
  *
  *     guards     MEMBER (a member without another guard), DONE_CHECK (each), STAMP_ENSURE and
  *                STAMP_CHECK, ABSENT of the table (each PAWL_CHANGE_INSERT), and last the
- *                instance's (CREATE, ADVANCE, KEEP, REMOVE, CANCEL). Each answers one row whose
+ *                instance's (CREATE, ADVANCE, KEEP, REMOVE, CANCEL). Each returns one row whose
  *                first column is '1' (held, as did all before) or '0'; ABSENT of a reservation
- *                that has expired answers '2'. The first guard of a member has `first` 1, the
+ *                that has expired returns '2'. The first guard of a member has `first` 1, the
  *                others 0.
  *     the rest   DONE (each), STAMP, the changes, WAKE, MAIL_LEFT: they do nothing after another.
  *
- * The first guard that does not answer '1' says why the member was dropped. Guards lock the rows
+ * The first guard that does not return '1' says why the member was dropped. Guards lock the rows
  * they look at. What they cannot see, such as a row with the same key that another transaction
  * inserts at the same time, is an error of the statement: roll back and apply the members one by
  * one.
@@ -59,24 +59,26 @@ struct pawl_sql_statement {
     const char *text; /* NULL: this dialect has no such statement */
     const struct pawl_sql_param *params;
     uint32_t param_count;
-    /* Of those that answer rows of `table`: which columns, in the table's order; bit n is the
-     * column n. 0: it answers something else, said at its name. */
+    /* Of those that return rows of `table`: which columns, in the table's order; bit n is the
+     * column n. 0: it returns something else, said at its name. */
     enum pawl_table table;
     uint64_t columns;
 };
 
 /* What is not in a row. Each statement says at its name what it reads of this. */
 struct pawl_sql_inputs {
-    const void *row;      /* struct pawl_…_row of the statement's table */
-    struct pawl_str id;   /* of an instance, work or node */
-    struct pawl_str text; /* see the statement */
-    int64_t now_us;       /* SQLite only, from PAWL_SQL_NOW; PostgreSQL looks at its clock itself */
-    int64_t first;        /* PostgreSQL guards: 1 when it is the member's first */
+    const void *row;       /* struct pawl_…_row of the statement's table */
+    struct pawl_str id;    /* of an instance, work or node */
+    struct pawl_str text;  /* see the statement */
+    struct pawl_str kinds; /* of work: a JSON array */
+    int64_t now_us; /* SQLite only, from PAWL_SQL_NOW; PostgreSQL looks at its clock itself */
+    int64_t first;  /* PostgreSQL guards: 1 when it is the member's first */
     int64_t owner;
     int64_t value;
     int64_t limit;
     int64_t part_from;
     int64_t part_to;
+    int64_t only; /* 0 or 1 */
 };
 
 struct pawl_sql_value {
@@ -87,9 +89,9 @@ struct pawl_sql_value {
 
 /* "guard" is what the head of this file says. `row` is of the table in brackets. */
 enum pawl_sql_name {
-    PAWL_SQL_NOW,        /* answers the clock in microseconds */
-    PAWL_SQL_SCHEMA,     /* answers version, minimum_reader, written_by of the newest; maybe none */
-    PAWL_SQL_LIVING,     /* answers the id of a node whose lease is not over; maybe none */
+    PAWL_SQL_NOW,        /* returns the clock in microseconds */
+    PAWL_SQL_SCHEMA,     /* returns version, minimum_reader, written_by of the newest, or nothing */
+    PAWL_SQL_LIVING,     /* returns the id of a node with a valid lease, or nothing */
     PAWL_SQL_SCHEMA_ADD, /* value: version; limit: minimum_reader; text: written_by */
 
     PAWL_SQL_MEMBER,       /* PostgreSQL: guard that always holds */
@@ -99,35 +101,38 @@ enum pawl_sql_name {
     PAWL_SQL_STAMP_CHECK,  /* PostgreSQL: guard. text; value */
     PAWL_SQL_STAMP,        /* text; value. Must change one row */
     /* [instances] Guards; in SQLite they must change one row. */
-    PAWL_SQL_CREATE,  /* owner: the new one's */
-    PAWL_SQL_ADVANCE, /* owner: the next, 0 to release. In PostgreSQL the second column answered is
-                       * cancel_requested; SQLite would pay for an answer with copies of pages */
-    PAWL_SQL_KEEP,    /* as ADVANCE, with PAWL_COMMIT_KEEP */
+    PAWL_SQL_CREATE,    /* owner: the new one's */
+    PAWL_SQL_ADVANCE,   /* owner: the next, 0 to release. In PostgreSQL the second column is
+                         * cancel_requested; in SQLite a result would cost copies of pages */
+    PAWL_SQL_KEEP,      /* as ADVANCE, with PAWL_COMMIT_KEEP */
     PAWL_SQL_SET_ASIDE, /* as ADVANCE, with PAWL_COMMIT_KEEP and PAWL_COMMIT_SET_ASIDE */
     PAWL_SQL_END,       /* as SET_ASIDE, with PAWL_COMMIT_END */
     PAWL_SQL_REOPEN,    /* as ADVANCE, with PAWL_COMMIT_REOPEN */
-    PAWL_SQL_REMOVE,    /* the instance alone; then DELETE_OWNED of four tables */
+    PAWL_SQL_REMOVE,    /* the instance alone; then DELETE_OWNED of what goes with it */
     PAWL_SQL_CANCEL,
     PAWL_SQL_WAKE,       /* [bookmarks] makes parked work due that it matches */
-    PAWL_SQL_MAIL_LEFT,  /* PostgreSQL. id: of the instance; limit. Answers ids of due work */
-    PAWL_SQL_AFTERWARDS, /* SQLite [instances]: answers cancel_requested, and whether work is due */
+    PAWL_SQL_MAIL_LEFT,  /* PostgreSQL. id: of the instance; limit. Returns ids of due work */
+    PAWL_SQL_AFTERWARDS, /* SQLite [instances]: returns cancel_requested, and whether work is due */
 
     PAWL_SQL_CLAIM, /* id; owner; value: seen_fence. Returns the instance as claimed, or nothing */
-    PAWL_SQL_CLAIM_LOOK, /* id. Answers the instance without its state */
-    PAWL_SQL_CLAIM_MAIL, /* id; limit. Answers due work, oldest first */
+    PAWL_SQL_CLAIM_LOOK, /* id. Returns the instance without its state */
+    PAWL_SQL_CLAIM_MAIL, /* id; limit. Returns due work, oldest first */
 
     /* id is not used; owner; limit; part_from and part_to: 0 and 1024 for all; text: the kind. */
-    PAWL_SQL_TAKE,          /* of any kind; answers work in no order */
-    PAWL_SQL_TAKE_KIND,     /* of one */
-    PAWL_SQL_RUNNABLE,      /* limit; value: how many are skipped. Answers ids of instances */
-    PAWL_SQL_NEXT_DUE,      /* part_from, part_to; answers due_us, or nothing */
-    PAWL_SQL_NEXT_DUE_KIND, /* and text */
+    PAWL_SQL_TAKE,       /* of any kind; returns work in no order */
+    PAWL_SQL_TAKE_KIND,  /* of one */
+    PAWL_SQL_TAKE_SHARE, /* text: a JSON array of definitions; only: of those, or of others; kinds:
+                          * whose instance does not count */
+    PAWL_SQL_RUNNABLE,   /* limit; value: how many are skipped. Returns ids of instances */
+    PAWL_SQL_RUNNABLE_SHARE, /* and text and only, as TAKE_SHARE */
+    PAWL_SQL_NEXT_DUE,       /* part_from, part_to; returns due_us, or nothing */
+    PAWL_SQL_NEXT_DUE_KIND,  /* and text */
 
     PAWL_SQL_JOIN_LOCK,  /* PostgreSQL: before joining, in its transaction */
     PAWL_SQL_INCARNATE,  /* SQLite: counts the next incarnation; before JOIN in its transaction */
     PAWL_SQL_JOIN,       /* SQLite: id; text: info; value: ttl, at most PAWL_TIME_NEVER / 2. Returns
                           * incarnation and now */
-    PAWL_SQL_LEASE_LOOK, /* id; owner: incarnation. Answers lease_us and now; nothing: another's */
+    PAWL_SQL_LEASE_LOOK, /* id; owner: incarnation. Returns lease_us and now; nothing: another's */
     PAWL_SQL_RENEW,  /* id; owner: incarnation; text: info; value: ttl, likewise. Changes one row */
     PAWL_SQL_FORGET, /* id: the node that stays; value: how long others are kept */
     PAWL_SQL_LEAVE,  /* id; owner: incarnation. Changes one row or none */
@@ -162,6 +167,13 @@ const struct pawl_sql_statement *pawl__sql_statement(const struct pawl_sql *sql,
  */
 const struct pawl_sql_statement *
 pawl__sql_change(const struct pawl_sql *sql, enum pawl_change_kind kind, enum pawl_table table);
+/* A row that names an instance and nothing else, for DELETE_OWNED; false: rows of that table do not
+ * go with an instance. */
+struct pawl_owned_row {
+    _Alignas(max_align_t) char bytes[PAWL_ROW_SIZE_MAX];
+};
+bool pawl__sql_owned_row(enum pawl_table table, struct pawl_str instance_id,
+                         struct pawl_owned_row *out);
 /* PostgreSQL: guard of a PAWL_CHANGE_INSERT of [table]: nothing with its key is there. */
 const struct pawl_sql_statement *pawl__sql_absent(const struct pawl_sql *sql,
                                                   enum pawl_table table);
@@ -178,6 +190,11 @@ const struct pawl_sql_statement *pawl__sql_all(const struct pawl_sql *sql, enum 
 PAWL_MUST_CHECK int pawl__sql_bind(const struct pawl_sql_statement *statement,
                                    const struct pawl_sql_inputs *inputs, struct pawl_arena *arena,
                                    struct pawl_sql_value *out, struct pawl_error *err);
+
+/* What a take says of definitions, as the JSON arrays that TAKE_SHARE reads: sets `text` and
+ * `kinds`. PAWL_ELIMIT: more than there may be, or together with a kind. */
+PAWL_MUST_CHECK int pawl__sql_share(const struct pawl_take *take, struct pawl_arena *arena,
+                                    struct pawl_sql_inputs *out, struct pawl_error *err);
 
 /* Writes a column of a row; the text is borrowed. */
 void pawl__sql_row_set(enum pawl_table table, void *row, uint32_t column,
@@ -200,19 +217,26 @@ PAWL_MUST_CHECK int pawl__sql_migration(enum pawl_sql_dialect dialect, int versi
                                         struct pawl_arena *arena, const char *const **statements,
                                         size_t *count, int *minimum_reader, struct pawl_error *err);
 
+/* What a check says of rows that nobody reads: a store is one tenant's, the one named ''. */
+#define PAWL_SQL_OTHER_TENANT(rows)                                                                \
+    rows " of another tenant, which no node runs: each tenant has a store of its own"
+
 /* "pawl_instances"; valid for ever. */
 const char *pawl__sql_table_name(enum pawl_table table);
 
 /* ---- queries ----------------------------------------------------------------------------- */
 
 struct pawl_sql_select {
-    const char *text;       /* NULL with PAWL_QUERY_COUNT */
-    const char *count_text; /* NULL without COUNT and TOTAL; answers one number */
-    const struct pawl_sql_value *values;
+    const char *text; /* NULL with PAWL_QUERY_COUNT */
+    /* NULL without COUNT, TOTAL and a scan_limit. Returns how many match and, where `scan_limit` is
+     * not 0, how many were looked at: as many as that, and there was more. */
+    const char *count_text;
+    uint32_t scan_limit;
+    const struct pawl_sql_value *values, *count_values;
     uint32_t value_count;       /* of text */
-    uint32_t count_value_count; /* count_text has the first so many */
+    uint32_t count_value_count; /* of count_text */
     enum pawl_table table;
-    uint64_t columns; /* that text answers, as in struct pawl_sql_statement */
+    uint64_t columns; /* that the text returns, as in struct pawl_sql_statement */
 };
 
 /*

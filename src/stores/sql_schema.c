@@ -3,8 +3,8 @@
  * The schema and its migrations.
  *
  * Version 1 is a text (sql_schema_1.c). Later ones are made from what says that it came with them:
- * columns of pawl_table_info() and the indexes below. Once a version is released, what it made
- * stays as it was: what comes later has a later `since`.
+ * tables and columns of pawl_table_info() and the indexes below. Once a version is released, what
+ * it made stays as it was: what comes later has a later `since`.
  *
  * Every table begins with tenant_id, '' for now. In SQLite so does every key and index: with it
  * first an index answers "this tenant's, in this order", and SQLite, which is told what to expect
@@ -25,7 +25,7 @@
 #include "stores/stores.h"
 
 /* Statements of one version at the most. */
-#define STATEMENTS_MAX 64
+#define STATEMENTS_MAX 128
 
 static const char *const table_names[PAWL_TABLE_COUNT] = {
     [PAWL_TABLE_INSTANCES] = "pawl_instances",
@@ -39,6 +39,18 @@ static const char *const table_names[PAWL_TABLE_COUNT] = {
     [PAWL_TABLE_DEAD_LETTERS] = "pawl_dead_letters",
     [PAWL_TABLE_NODES] = "pawl_nodes",
     [PAWL_TABLE_STAMPS] = "pawl_stamps",
+    [PAWL_TABLE_ROUTES] = "pawl_routes",
+    [PAWL_TABLE_REPLIES] = "pawl_replies",
+    [PAWL_TABLE_TASKS] = "pawl_tasks",
+    [PAWL_TABLE_PLANS] = "pawl_plans",
+    [PAWL_TABLE_JOBS] = "pawl_jobs",
+    [PAWL_TABLE_CONSUMERS] = "pawl_consumers",
+    [PAWL_TABLE_INCIDENTS] = "pawl_incidents",
+    [PAWL_TABLE_HISTORY] = "pawl_history",
+    [PAWL_TABLE_AUDIT] = "pawl_audit",
+    [PAWL_TABLE_DOCUMENTS] = "pawl_documents",
+    [PAWL_TABLE_STATISTICS] = "pawl_statistics",
+    [PAWL_TABLE_EXECUTIONS] = "pawl_executions",
 };
 
 const char *pawl__sql_table_name(enum pawl_table table)
@@ -60,21 +72,39 @@ struct index {
 };
 
 static const struct index indexes[] = {
-    {PAWL_TABLE_INSTANCES, false, "definition", "definition_id, created_us", NULL, 1, 0,
+    {PAWL_TABLE_INSTANCES, false, "definition", "definition_id, created_us", NULL, 1, 2,
      "1000000 1000000 1000 2"},
+    /* Lists leave out what is the system's own: with that in the index, counting reads no rows. */
+    {PAWL_TABLE_INSTANCES, false, "of_definition", "definition_id, created_us, is_system", NULL, 2,
+     0, "1000000 1000000 1000 2 2"},
     {PAWL_TABLE_INSTANCES, false, "correlation", "correlation_id", "correlation_id <> ''", 1, 0,
      "1000000 1000000 10"},
     {PAWL_TABLE_INSTANCES, false, "parent", "parent_id", "parent_id <> ''", 1, 0,
      "1000000 1000000 10"},
-    {PAWL_TABLE_INSTANCES, false, "status", "status, created_us", NULL, 1, 0,
+    {PAWL_TABLE_INSTANCES, false, "status", "status, created_us", NULL, 1, 2,
      "1000000 1000000 400000 2"},
-    {PAWL_TABLE_INSTANCES, false, "sub_status", "sub_status, created_us", NULL, 1, 0,
+    {PAWL_TABLE_INSTANCES, false, "of_status", "status, created_us, is_system", NULL, 2, 0,
+     "1000000 1000000 400000 2 2"},
+    {PAWL_TABLE_INSTANCES, false, "sub_status", "sub_status, created_us", NULL, 1, 2,
      "1000000 1000000 200000 2"},
-    {PAWL_TABLE_INSTANCES, false, "created", "created_us", NULL, 1, 0, "1000000 1000000 2"},
+    /* What has simply ended is most of what has that status, and need not be in both. */
+    {PAWL_TABLE_INSTANCES, false, "of_sub_status", "sub_status, created_us, is_system",
+     "sub_status <> 'Finished'", 2, 0, "1000000 1000000 200000 2 2"},
+    {PAWL_TABLE_INSTANCES, false, "created", "created_us", NULL, 1, 2, "1000000 1000000 2"},
+    {PAWL_TABLE_INSTANCES, false, "newest", "created_us, is_system", NULL, 2, 0,
+     "1000000 1000000 2 2"},
+    {PAWL_TABLE_INSTANCES, false, "finished", "finished_us", "finished_us <> 0", 2, 0,
+     "1000000 1000000 2"},
+    {PAWL_TABLE_INSTANCES, false, "name", "name, id", "name <> ''", 2, 0, "1000000 1000000 10 1"},
+    {PAWL_TABLE_INSTANCES, false, "incidents", "created_us, is_system, incident_count",
+     "incident_count <> 0", 2, 0, "100000 100000 2 2 2"},
+    {PAWL_TABLE_INSTANCES, false, "put_off", "created_us, is_system, retry_us", "retry_us <> 0", 2,
+     0, "1000 1000 1 1 1"},
+    {PAWL_TABLE_INSTANCES, false, "hash", "id_hash", "id_hash <> 0", 2, 0, "1000000 1000000 2"},
     {PAWL_TABLE_INSTANCES, false, "updated", "updated_us", NULL, 1, 0, "1000000 1000000 2"},
     {PAWL_TABLE_INSTANCES, false, "owned", "owner", "owner <> 0", 1, 0, "1000 1000 100"},
     {PAWL_TABLE_INSTANCES, false, "runnable", "owner", "runnable <> 0", 1, 2, "1000 1000 100"},
-    /* With what is set aside in it: many of those do not stand in the way of the few to be run. */
+    /* Includes what is set aside, so that many of those do not slow down finding the few to run. */
     {PAWL_TABLE_INSTANCES, false, "ready", "owner, retry_us", "runnable <> 0", 2, 0,
      "1000 1000 100 1"},
     /* Very many may wait for the same event: those of a page, and the one that an order number
@@ -104,15 +134,68 @@ static const struct index indexes[] = {
      "1000000 1000000 10 1"},
     {PAWL_TABLE_DEFINITIONS, false, "published", "definition_id, is_published", NULL, 1, 0,
      "1000000 1000000 10 5"},
+    {PAWL_TABLE_DEFINITIONS, false, "name", "name, id", NULL, 2, 0, "1000000 1000000 10 1"},
+    {PAWL_TABLE_DEFINITIONS, false, "latest", "name, id", "is_latest <> 0", 2, 0,
+     "100000 100000 2 1"},
     {PAWL_TABLE_TRIGGERS, true, "activity", "definition_id, hash, activity_id", NULL, 1, 0,
      "1000000 1000000 10 2 1"},
     {PAWL_TABLE_TRIGGERS, false, "hash", "hash", NULL, 1, 0, "1000000 1000000 10"},
     {PAWL_TABLE_DEAD_LETTERS, true, "work", "work_id", NULL, 1, 0, "1000000 1000000 1"},
     {PAWL_TABLE_DEAD_LETTERS, false, "dead", "dead_us", NULL, 1, 0, "1000000 1000000 10"},
+    {PAWL_TABLE_DEAD_LETTERS, false, "open", "dead_us", "replayed_us = 0", 2, 0, "100000 100000 2"},
     {PAWL_TABLE_DEAD_LETTERS, false, "instance", "instance_id", "instance_id <> ''", 1, 0,
      "1000000 1000000 10"},
     {PAWL_TABLE_NODES, true, "incarnation", "incarnation", NULL, 1, 0, "1000000 1000000 1"},
     {PAWL_TABLE_NODES, false, "lease", "lease_us", NULL, 2, 0, "1000000 1000000 1"},
+    {PAWL_TABLE_ROUTES, false, "instance", "instance_id", "instance_id <> ''", 2, 0,
+     "1000000 1000000 10"},
+    {PAWL_TABLE_REPLIES, false, "expires", "expires_us", NULL, 2, 0, "1000000 1000000 10"},
+    {PAWL_TABLE_TASKS, false, "due", "name, due_us", "due_us < " PAWL_SQL_NEVER, 2, 0,
+     "1000000 1000000 100000 2"},
+    {PAWL_TABLE_TASKS, false, "instance", "instance_id", "instance_id <> ''", 2, 0,
+     "1000000 1000000 10"},
+    {PAWL_TABLE_TASKS, false, "expires", "expires_us", "expires_us < " PAWL_SQL_NEVER, 2, 0,
+     "1000000 1000000 10"},
+    {PAWL_TABLE_PLANS, false, "created", "created_us", NULL, 2, 0, "1000000 1000000 2"},
+    {PAWL_TABLE_JOBS, false, "plan", "plan_id, status", NULL, 2, 0, "1000000 1000000 1000 300"},
+    {PAWL_TABLE_JOBS, false, "instance", "instance_id", "instance_id <> ''", 2, 0,
+     "1000000 1000000 10"},
+    {PAWL_TABLE_CONSUMERS, false, "used", "used_id", NULL, 2, 0, "1000000 1000000 10"},
+    {PAWL_TABLE_INCIDENTS, false, "cause", "fingerprint, created_us", NULL, 2, 0,
+     "1000000 1000000 1000 2"},
+    {PAWL_TABLE_INCIDENTS, false, "created", "created_us", NULL, 2, 0, "1000000 1000000 2"},
+    {PAWL_TABLE_HISTORY, false, "expires", "expires_us", "expires_us < " PAWL_SQL_NEVER, 2, 0,
+     "1000000 1000000 10"},
+    {PAWL_TABLE_AUDIT, false, "created", "created_us", NULL, 2, 0, "1000000 1000000 2"},
+    {PAWL_TABLE_AUDIT, false, "target", "target, created_us", "target <> ''", 2, 0,
+     "1000000 1000000 10 2"},
+    {PAWL_TABLE_AUDIT, false, "actor", "actor, created_us", NULL, 2, 0, "1000000 1000000 1000 2"},
+    {PAWL_TABLE_DOCUMENTS, true, "name", "kind, name", NULL, 2, 0, "1000000 1000000 1000 1"},
+    {PAWL_TABLE_DOCUMENTS, false, "lookup", "kind, lookup", "lookup <> ''", 2, 0,
+     "1000000 1000000 1000 1"},
+    {PAWL_TABLE_DOCUMENTS, false, "expires", "expires_us", "expires_us < " PAWL_SQL_NEVER, 2, 0,
+     "1000000 1000000 10"},
+    /* What no duty has folded yet. */
+    {PAWL_TABLE_STATISTICS, false, "open", "kind, minute_us", "source <> 0", 2, 0,
+     "1000 1000 100 10"},
+    {PAWL_TABLE_EXECUTIONS, false, "instance", "instance_id", "instance_id <> ''", 2, 0,
+     "1000000 1000000 100"},
+};
+
+/* As of an index: of the primary keys of tables that version 1 did not have, for SQLite. */
+static const char *const key_statistics[PAWL_TABLE_COUNT] = {
+    [PAWL_TABLE_ROUTES] = "1000000 1000000 10000 5000 1",
+    [PAWL_TABLE_REPLIES] = "1000000 1000000 1000 1",
+    [PAWL_TABLE_TASKS] = "1000000 1000000 1",
+    [PAWL_TABLE_PLANS] = "1000000 1000000 1",
+    [PAWL_TABLE_JOBS] = "1000000 1000000 1",
+    [PAWL_TABLE_CONSUMERS] = "1000000 1000000 10 1",
+    [PAWL_TABLE_INCIDENTS] = "1000000 1000000 10 1",
+    [PAWL_TABLE_HISTORY] = "1000000 1000000 10 1",
+    [PAWL_TABLE_AUDIT] = "1000000 1000000 1",
+    [PAWL_TABLE_DOCUMENTS] = "1000000 1000000 1000 1",
+    [PAWL_TABLE_STATISTICS] = "1000000 1000000 100000 100 10 1",
+    [PAWL_TABLE_EXECUTIONS] = "1000000 1000000 1",
 };
 
 struct types {
@@ -170,6 +253,37 @@ static int keep(struct pawl_buf *buf, struct pawl_arena *arena, const char **lis
     return PAWL_OK;
 }
 
+static void write_table(struct pawl_buf *buf, enum pawl_sql_dialect dialect, enum pawl_table table)
+{
+    const struct pawl_table_info *info = pawl_table_info(table);
+    const struct types *types = &types_of[dialect];
+    bool tenant_first = dialect == PAWL_SQL_SQLITE;
+
+    pawl__buf_printf(buf, "CREATE TABLE %s (tenant_id %s NOT NULL", table_names[table],
+                     types->text);
+    for (uint32_t i = 0; i < info->column_count; i++)
+        if (info->columns[i].since == info->since)
+            pawl__buf_printf(buf, ", %s %s NOT NULL", info->columns[i].name,
+                             type_name(types, info->columns[i].type));
+    pawl__buf_printf(buf, ", PRIMARY KEY (%s", tenant_first ? "tenant_id" : "");
+    for (uint32_t i = 0; i < info->key_count; i++)
+        pawl__buf_printf(buf, "%s%s", i > 0 || tenant_first ? ", " : "", info->columns[i].name);
+    pawl__buf_printf(buf, "%s))%s", tenant_first ? "" : ", tenant_id", types->end);
+}
+
+static int make_tables(enum pawl_sql_dialect dialect, uint32_t version, struct pawl_buf *buf,
+                       struct pawl_arena *arena, const char **list, size_t *count)
+{
+    int status = PAWL_OK;
+
+    for (int table = 0; table < PAWL_TABLE_COUNT && status == PAWL_OK; table++)
+        if (pawl_table_info((enum pawl_table)table)->since == version) {
+            write_table(buf, dialect, (enum pawl_table)table);
+            status = keep(buf, arena, list, count);
+        }
+    return status;
+}
+
 static int make_columns(enum pawl_sql_dialect dialect, uint32_t version, struct pawl_buf *buf,
                         struct pawl_arena *arena, const char **list, size_t *count)
 {
@@ -179,7 +293,7 @@ static int make_columns(enum pawl_sql_dialect dialect, uint32_t version, struct 
         const struct pawl_table_info *info = pawl_table_info((enum pawl_table)table);
 
         for (uint32_t i = 0; i < info->column_count && status == PAWL_OK; i++)
-            if (info->columns[i].since == version) {
+            if (info->columns[i].since == version && info->since < version) {
                 write_column(buf, dialect, (enum pawl_table)table, &info->columns[i]);
                 status = keep(buf, arena, list, count);
             }
@@ -217,6 +331,12 @@ static int make_statistics(uint32_t version, struct pawl_buf *buf, struct pawl_a
     const char *between = "INSERT INTO sqlite_stat1 (tbl, idx, stat) VALUES ";
     int status;
 
+    for (int table = 0; table < PAWL_TABLE_COUNT; table++)
+        if (pawl_table_info((enum pawl_table)table)->since == version) {
+            pawl__buf_printf(buf, "%s('%s', 'sqlite_autoindex_%s_1', '%s')", between,
+                             table_names[table], table_names[table], key_statistics[table]);
+            between = ", ";
+        }
     for (size_t i = 0; i < sizeof indexes / sizeof indexes[0]; i++)
         if (indexes[i].since == version) {
             pawl__buf_printf(buf, "%s('%s', '%s_%s', '%s')", between, table_names[indexes[i].table],
@@ -234,8 +354,10 @@ static int make_statistics(uint32_t version, struct pawl_buf *buf, struct pawl_a
 static int make_additions(enum pawl_sql_dialect dialect, uint32_t version, struct pawl_buf *buf,
                           struct pawl_arena *arena, const char **list, size_t *count)
 {
-    int status = make_columns(dialect, version, buf, arena, list, count);
+    int status = make_tables(dialect, version, buf, arena, list, count);
 
+    if (status == PAWL_OK)
+        status = make_columns(dialect, version, buf, arena, list, count);
     if (status == PAWL_OK)
         status = make_indexes(dialect, version, buf, arena, list, count);
     if (status == PAWL_OK && dialect == PAWL_SQL_SQLITE)
@@ -276,7 +398,7 @@ static int make_second(enum pawl_sql_dialect dialect, struct pawl_buf *buf,
 }
 
 #ifdef PAWL_NEXT_VERSION
-/* What a version that only adds does: those before it go on without what was added. */
+/* A version that only adds: earlier programs continue without what was added. */
 static int make_next(enum pawl_sql_dialect dialect, struct pawl_buf *buf, struct pawl_arena *arena,
                      const char **list, size_t *count)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The named statements, as templates (sql_text.h) in both dialects. What each reads and answers is
+ * The named statements, as templates (sql_text.h) in both dialects. What each reads and returns is
  * said in sql.h.
  *
  * Predicates that look superfluous, such as instance_id <> '' beside instance_id = …, are those of
@@ -25,7 +25,7 @@
     "AND revision = {.revision} AND {.owner} <> 0"
 #define STEP                                                                                       \
     "owner = {owner}, revision = revision + 1, revision_fence = fence, revision_owner = {.owner}"
-/* A step was taken: whatever stood in its way before is over. */
+/* A step was taken: whatever stood in its way before has ended. */
 #define PROGRESS "takeovers = 0, failures = 0, retry_us = 0, trouble = '', alone = 0"
 
 #define CREATE "INSERT INTO pawl_instances (tenant_id, {all}) "
@@ -43,7 +43,7 @@
     "finished_us = {.finished_us} WHERE " MINE
 #define REMOVE "DELETE FROM pawl_instances WHERE " MINE
 #define CANCEL "UPDATE pawl_instances SET cancel_requested = 1 WHERE {tenant} AND id = {.id}"
-/* The row is another node's, which may hold it for long: it is not waited for. Answers whether
+/* The row is another node's, which may hold it for long: it is not waited for. Returns whether
  * there is such an instance, too. */
 #define CANCEL_POSTGRES                                                                            \
     "WITH l AS MATERIALIZED (SELECT 1 FROM pawl_instances WHERE {tenant} AND id = {.id} FOR UPDATE " \
@@ -79,11 +79,12 @@
 /* Work of these parts that nobody living has. */
 #define FREE_WORK                                                                                  \
     "w.part >= {from} AND w.part < {to} AND (w.owner = 0 OR NOT " ALIVE("w.owner") ")"
-/* Of what is due: that no living owner of its instance finds, and whose instance is not put off. */
+/* Of what is due: that no living owner of its instance finds, and whose instance is not put off,
+ * or is to be cancelled. */
 #define NOT_FOUND_BY_OWNER                                                                         \
     " AND (w.instance_id = '' OR (SELECT 1 FROM pawl_instances AS i "                              \
-    "WHERE i.{tenant} AND i.id = w.instance_id AND (i.retry_us > {now} OR (i.owner <> {owner} "    \
-    "AND " ALIVE("i.owner") ")) LIMIT 1) IS NULL)"
+    "WHERE i.{tenant} AND i.id = w.instance_id AND ((i.retry_us > {now} AND i.cancel_requested = " \
+    "0) OR (i.owner <> {owner} AND " ALIVE("i.owner") ")) LIMIT 1) IS NULL)"
 /* Of what has expired: that is parked. Written so that no index is chosen by it: the one of parked
  * work would be read from end to end. */
 #define PARKED " AND +w.due_us {is} {never}"
@@ -94,19 +95,31 @@
 #define DUE_WORK(kind) LATE_WORK("due_us", kind, NOT_FOUND_BY_OWNER)
 #define EXPIRED_WORK(kind) LATE_WORK("expires_us", kind, PARKED)
 #define OF_KIND "AND w.kind = {text} "
+/* Of definitions in a JSON array, or of others. Mail is of the definition of its instance, but for
+ * the kinds that the take names. */
+#define IN_SQLITE(list) "IN (SELECT value FROM json_each(" list "))"
+#define IN_POSTGRES(list) "IN (SELECT jsonb_array_elements_text(" list "::jsonb))"
+#define LISTED_SQLITE IN_SQLITE("{text}")
+#define LISTED_POSTGRES IN_POSTGRES("{text}")
+#define OF_SHARE(listed, unshared)                                                                 \
+    " AND (w.definition_id " listed " OR (w.instance_id <> '' AND NOT w.kind " unshared " "        \
+    "AND EXISTS (SELECT 1 FROM pawl_instances AS s WHERE s.{tenant} "                              \
+    "AND s.id = w.instance_id AND s.definition_id " listed "))) = ({only} = 1)"
+#define SHARED_WORK(listed, unshared)                                                              \
+    LATE_WORK("due_us", "", NOT_FOUND_BY_OWNER OF_SHARE(listed, unshared))
 
 /* A row that a dead node had is taken over; rows of living ones are not free. */
 #define TAKEN                                                                                      \
     "owner = {owner}, takeovers = takeovers + (CASE WHEN owner IN (0, {owner}) THEN 0 ELSE 1 END)"
-#define TAKE_SQLITE(kind)                                                                          \
+#define TAKE_SQLITE(due, expired)                                                                  \
     "UPDATE pawl_work SET " TAKEN " WHERE {tenant} AND id IN (SELECT id FROM ("        \
-    "SELECT * FROM (" DUE_WORK(kind) ") UNION "                                                    \
-    "SELECT * FROM (" EXPIRED_WORK(kind) ")) ORDER BY due_us, id LIMIT {limit}) "                  \
+    "SELECT * FROM (" due ") UNION "                                                               \
+    "SELECT * FROM (" expired ")) ORDER BY due_us, id LIMIT {limit}) "                             \
     "RETURNING {columns}"
 /* What another take holds at this moment is passed over, not waited for. */
-#define TAKE_POSTGRES(kind)                                                                        \
-    "WITH d AS MATERIALIZED (" DUE_WORK(kind) " FOR UPDATE OF w SKIP LOCKED), "                    \
-    "e AS MATERIALIZED (" EXPIRED_WORK(kind) " FOR UPDATE OF w SKIP LOCKED) "                      \
+#define TAKE_POSTGRES(due, expired)                                                                \
+    "WITH d AS MATERIALIZED (" due " FOR UPDATE OF w SKIP LOCKED), "                               \
+    "e AS MATERIALIZED (" expired " FOR UPDATE OF w SKIP LOCKED) "                                 \
     "UPDATE pawl_work SET " TAKEN " WHERE {tenant} AND id = ANY (ARRAY("               \
     "SELECT u.id FROM (SELECT * FROM d UNION SELECT * FROM e) AS u "                               \
     "ORDER BY u.due_us, u.id LIMIT {limit})) RETURNING {columns}"
@@ -119,7 +132,8 @@
     "SELECT i.id FROM pawl_instances AS i WHERE i.{tenant} AND i.owner <> 0 "                      \
     "AND i.retry_us <= {now} AND NOT " ALIVE("i.owner")
 /* In the order of the indexes, so that what a node skips is the same each time. */
-#define RUNNABLE READY " UNION ALL " LEFT_ALONE " LIMIT {limit} OFFSET {value}"
+#define RUNNABLE(more) READY more " UNION ALL " LEFT_ALONE more " LIMIT {limit} OFFSET {value}"
+#define INSTANCE_OF_SHARE(listed) " AND (i.definition_id " listed ") = ({only} = 1)"
 
 #define NEXT_DUE(kind)                                                                             \
     "SELECT w.due_us FROM pawl_work AS w WHERE w.{tenant} " kind "AND w.due_us > {now} "     \
@@ -204,9 +218,18 @@ static const struct pawl_sql_template templates[PAWL_SQL_NAME_COUNT] = {
         ~((uint64_t)1 << 20) /* all but the state */, BOTH(CLAIM_LOOK)},
     [PAWL_SQL_CLAIM_MAIL] = {PAWL_TABLE_WORK, ALL, BOTH("SELECT {columns} " MAIL)},
 
-    [PAWL_SQL_TAKE] = {PAWL_TABLE_WORK, ALL, TAKE_SQLITE(""), TAKE_POSTGRES("")},
-    [PAWL_SQL_TAKE_KIND] = {PAWL_TABLE_WORK, ALL, TAKE_SQLITE(OF_KIND), TAKE_POSTGRES(OF_KIND)},
-    [PAWL_SQL_RUNNABLE] = {PAWL_TABLE_INSTANCES, 0, BOTH(RUNNABLE)},
+    [PAWL_SQL_TAKE] = {PAWL_TABLE_WORK, ALL, TAKE_SQLITE(DUE_WORK(""), EXPIRED_WORK("")),
+        TAKE_POSTGRES(DUE_WORK(""), EXPIRED_WORK(""))},
+    [PAWL_SQL_TAKE_KIND] = {PAWL_TABLE_WORK, ALL,
+        TAKE_SQLITE(DUE_WORK(OF_KIND), EXPIRED_WORK(OF_KIND)),
+        TAKE_POSTGRES(DUE_WORK(OF_KIND), EXPIRED_WORK(OF_KIND))},
+    [PAWL_SQL_TAKE_SHARE] = {PAWL_TABLE_WORK, ALL,
+        TAKE_SQLITE(SHARED_WORK(LISTED_SQLITE, IN_SQLITE("{kinds}")), EXPIRED_WORK("")),
+        TAKE_POSTGRES(SHARED_WORK(LISTED_POSTGRES, IN_POSTGRES("{kinds}")), EXPIRED_WORK(""))},
+    [PAWL_SQL_RUNNABLE] = {PAWL_TABLE_INSTANCES, 0, BOTH(RUNNABLE(""))},
+    [PAWL_SQL_RUNNABLE_SHARE] = {PAWL_TABLE_INSTANCES, 0,
+        RUNNABLE(INSTANCE_OF_SHARE(LISTED_SQLITE)),
+        RUNNABLE(INSTANCE_OF_SHARE(LISTED_POSTGRES))},
     [PAWL_SQL_NEXT_DUE] = {PAWL_TABLE_WORK, 0, BOTH(NEXT_DUE(""))},
     [PAWL_SQL_NEXT_DUE_KIND] = {PAWL_TABLE_WORK, 0, BOTH(NEXT_DUE(OF_KIND))},
 

@@ -9,7 +9,7 @@ struct maker {
     enum pawl_table table;
     const struct pawl_table_info *info;
     uint64_t columns;
-    struct pawl_buf text;
+    struct pawl_buf *text;
     struct pawl_sql_param params[PAWL_SQL_PARAMS_MAX];
     uint32_t count;
 };
@@ -25,8 +25,8 @@ static void add_param(struct maker *m, enum pawl_sql_source source, enum pawl_co
         PAWL_ASSERT(m->count < PAWL_SQL_PARAMS_MAX);
         m->params[m->count++] = (struct pawl_sql_param){source, type, (uint32_t)offset};
     }
-    pawl__buf_byte(&m->text, m->dialect == PAWL_SQL_SQLITE ? '?' : '$');
-    pawl__buf_int(&m->text, (int64_t)at + 1);
+    pawl__buf_byte(m->text, m->dialect == PAWL_SQL_SQLITE ? '?' : '$');
+    pawl__buf_int(m->text, (int64_t)at + 1);
 }
 
 static void add_column(struct maker *m, uint32_t column)
@@ -48,12 +48,12 @@ static void add_created(struct maker *m, uint32_t column)
     static const char *const ones[] = {"fence", "revision", "revision_fence"};
     const char *name = m->info->columns[column].name;
 
-    if (strcmp(name, "revision_owner") == 0) /* whoever creates it, also when nobody owns it then */
+    if (strcmp(name, "revision_owner") == 0) /* the creator, even if nobody owns it then */
         add_column(m, pawl_table_column(m->table, "owner"));
     else if (strcmp(name, "owner") == 0)
         add_param(m, PAWL_SQL_INPUTS, PAWL_COLUMN_INT, offsetof(struct pawl_sql_inputs, owner));
     else if (is_one_of(name, ones, sizeof ones / sizeof ones[0]))
-        pawl__buf_byte(&m->text, '1');
+        pawl__buf_byte(m->text, '1');
     else
         add_column(m, column);
 }
@@ -61,9 +61,9 @@ static void add_created(struct maker *m, uint32_t column)
 static bool is_advanced(const char *name)
 {
     static const char *const kept[] = {
-        "id",       "parent_id",      "created_us",     "cancel_requested", "owner",    "fence",
-        "revision", "revision_fence", "revision_owner", "takeovers",        "failures", "retry_us",
-        "trouble",  "alone",
+        "id",       "parent_id",      "created_us",     "cancel_requested", "owner",     "fence",
+        "revision", "revision_fence", "revision_owner", "takeovers",        "failures",  "retry_us",
+        "trouble",  "alone",          "id_hash",        "definition_id",    "is_system",
     };
 
     return !is_one_of(name, kept, sizeof kept / sizeof kept[0]);
@@ -105,14 +105,14 @@ static void add_list(struct maker *m, enum list list)
 
         if (!list_has(m, list, i))
             continue;
-        pawl__buf_text(&m->text, between);
+        pawl__buf_text(m->text, between);
         between = list == KEYED ? " AND " : ", ";
         if (list != VALUES && list != CREATED)
-            pawl__buf_text(&m->text, name);
+            pawl__buf_text(m->text, name);
         if (list == ADVANCED || list == KEYED)
-            pawl__buf_text(&m->text, " = ");
+            pawl__buf_text(m->text, " = ");
         if (list == REPLACED)
-            pawl__buf_printf(&m->text, " = excluded.%s", name);
+            pawl__buf_printf(m->text, " = excluded.%s", name);
         if (list == CREATED)
             add_created(m, i);
         else if (list == VALUES || list == ADVANCED || list == KEYED)
@@ -131,7 +131,8 @@ static const struct {
 } inputs[] = {
     INPUT("id", id, TEXT),         INPUT("text", text, TEXT),  INPUT("first", first, INT),
     INPUT("owner", owner, INT),    INPUT("value", value, INT), INPUT("limit", limit, INT),
-    INPUT("from", part_from, INT), INPUT("to", part_to, INT),
+    INPUT("from", part_from, INT), INPUT("to", part_to, INT),  INPUT("only", only, INT),
+    INPUT("kinds", kinds, TEXT),
 };
 
 static void add_now(struct maker *m)
@@ -139,7 +140,7 @@ static void add_now(struct maker *m)
     if (m->dialect == PAWL_SQL_SQLITE)
         add_param(m, PAWL_SQL_INPUTS, PAWL_COLUMN_INT, offsetof(struct pawl_sql_inputs, now_us));
     else /* A subquery is evaluated once and may bound an index; the bare function may not. */
-        pawl__buf_text(&m->text,
+        pawl__buf_text(m->text,
                        "(SELECT floor(extract(epoch FROM clock_timestamp()) * 1000000)::bigint)");
 }
 
@@ -154,20 +155,20 @@ static void add_word(struct maker *m, const char *word)
         return;
     }
     if (strcmp(word, "never") == 0) {
-        pawl__buf_text(&m->text, PAWL_SQL_NEVER);
+        pawl__buf_text(m->text, PAWL_SQL_NEVER);
         return;
     }
     if (strcmp(word, "tenant") == 0) {
-        pawl__buf_text(&m->text, m->dialect == PAWL_SQL_SQLITE ? PAWL_SQL_TENANT_SQLITE
-                                                               : PAWL_SQL_TENANT_POSTGRES);
+        pawl__buf_text(m->text, m->dialect == PAWL_SQL_SQLITE ? PAWL_SQL_TENANT_SQLITE
+                                                              : PAWL_SQL_TENANT_POSTGRES);
         return;
     }
     if (strcmp(word, "is") == 0) {
-        pawl__buf_text(&m->text, m->dialect == PAWL_SQL_SQLITE ? "=" : PAWL_SQL_IS_POSTGRES);
+        pawl__buf_text(m->text, m->dialect == PAWL_SQL_SQLITE ? "=" : PAWL_SQL_IS_POSTGRES);
         return;
     }
     if (strcmp(word, "table") == 0) {
-        pawl__buf_text(&m->text, pawl__sql_table_name(m->table));
+        pawl__buf_text(m->text, pawl__sql_table_name(m->table));
         return;
     }
     for (size_t i = 0; i < sizeof inputs / sizeof inputs[0]; i++)
@@ -190,7 +191,7 @@ static void expand(struct maker *m, const char *format)
         char word[32];
         size_t length = open ? (size_t)(open - at) : strlen(at);
 
-        pawl__buf_append(&m->text, at, length);
+        pawl__buf_append(m->text, at, length);
         if (!open)
             return;
         PAWL_ASSERT(shut && (size_t)(shut - open) <= sizeof word);
@@ -203,12 +204,13 @@ static void expand(struct maker *m, const char *format)
 }
 
 int pawl__sql_expand(enum pawl_sql_dialect dialect, const char *format, enum pawl_table table,
-                     uint64_t columns, struct pawl_arena *arena, struct pawl_sql_statement *out)
+                     uint64_t columns, struct pawl_buf *buf, struct pawl_arena *arena,
+                     struct pawl_sql_statement *out)
 {
-    struct maker m = {.dialect = dialect, .table = table, .info = pawl_table_info(table)};
-    struct pawl_sql_param *params = NULL;
-    struct pawl_str text = {NULL, 0};
-    int status = PAWL_OK;
+    struct maker m = {
+        .dialect = dialect, .table = table, .info = pawl_table_info(table), .text = buf};
+    struct pawl_sql_param *params;
+    struct pawl_str text;
 
     PAWL_ASSERT(m.info->column_count < 64);
     m.columns = columns & (((uint64_t)1 << m.info->column_count) - 1);
@@ -216,19 +218,15 @@ int pawl__sql_expand(enum pawl_sql_dialect dialect, const char *format, enum paw
         *out = (struct pawl_sql_statement){.table = table};
         return PAWL_OK;
     }
-    pawl__buf_init(&m.text, arena->alloc, PAWL_SQL_TEXT_MAX);
+    pawl__buf_clear(buf);
     expand(&m, format);
-    if (m.text.status == PAWL_OK) {
-        text = pawl__arena_str(arena, pawl__buf_peek(&m.text));
-        params = pawl__arena_alloc_array(arena, m.count + 1, sizeof *params);
-    }
-    if (!text.ptr || !params) {
-        status = m.text.status != PAWL_OK ? m.text.status : pawl__arena_status(arena);
-        goto out;
-    }
+    if (buf->status != PAWL_OK)
+        return buf->status;
+    text = pawl__arena_str(arena, pawl__buf_peek(buf));
+    params = pawl__arena_alloc_array(arena, m.count + 1, sizeof *params);
+    if (!text.ptr || !params)
+        return pawl__arena_status(arena);
     memcpy(params, m.params, m.count * sizeof *params);
     *out = (struct pawl_sql_statement){text.ptr, params, m.count, table, m.columns};
-out:
-    pawl__buf_release(&m.text);
-    return status;
+    return PAWL_OK;
 }

@@ -7,11 +7,11 @@
  *     {tenant}                      the row is this tenant's, which never chooses an index of
  *                                   PostgreSQL (sql_schema.c)
  *     {is}                          equals, which never chooses an index of PostgreSQL
- *     {id} {text} {first} {owner} {value} {limit} {from} {to}
+ *     {id} {text} {first} {owner} {value} {limit} {from} {to} {only} {kinds}
  *                                   parameters from struct pawl_sql_inputs
  *     {.column}                     a parameter from the row
  *     {table}                       the table's name
- *     {columns}                     the columns that the statement answers
+ *     {columns}                     the columns that the statement returns
  *     {all} {values}                all columns; a parameter for each, from the row
  *     {created} {advanced}          of instances: what CREATE inserts, what ADVANCE sets
  *     {key} {keyed}                 the key's columns; each equal to the row's
@@ -26,17 +26,19 @@
 #define PAWL_SQL_COLUMNS_ALL UINT64_MAX
 /* A statement's text at the most. */
 #define PAWL_SQL_TEXT_MAX ((size_t)64 << 10)
+/* The definitions of a take as text: far above what names have. */
+#define PAWL_SQL_LIST_MAX ((size_t)64 << 20)
 
-/* Expands `format` for a table into `out`, which lives in the arena. `columns` may be
- * PAWL_SQL_COLUMNS_ALL. A NULL format makes a statement without text. */
+/* Expands `format` for a table into `out`, which lives in the arena, by way of `buf`. `columns` may
+ * be PAWL_SQL_COLUMNS_ALL. A NULL format makes a statement without text. */
 PAWL_MUST_CHECK int pawl__sql_expand(enum pawl_sql_dialect dialect, const char *format,
-                                     enum pawl_table table, uint64_t columns,
+                                     enum pawl_table table, uint64_t columns, struct pawl_buf *buf,
                                      struct pawl_arena *arena, struct pawl_sql_statement *out);
 
 /* The templates of the named statements (sql_statements.c). */
 struct pawl_sql_template {
     enum pawl_table table;
-    uint64_t columns; /* 0: answers no row of the table */
+    uint64_t columns; /* 0: returns no row of the table */
     const char *sqlite;
     const char *postgres;
 };

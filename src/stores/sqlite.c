@@ -56,8 +56,9 @@ int pawl__sqlite_store_connect(struct pawl_sqlite_store *store, uint32_t flags,
     return PAWL_OK;
 }
 
-/* One number that a statement answers; 0 when it answers nothing. */
-static int ask(struct pawl_sqlite *db, const char *text, int64_t *out, struct pawl_error *err)
+/* The one number that a statement returns; 0 when it returns nothing. */
+static int query_number(struct pawl_sqlite *db, const char *text, int64_t *out,
+                        struct pawl_error *err)
 {
     struct pawl_sqlite_statement *statement = NULL;
     bool row = false;
@@ -75,7 +76,7 @@ static int ask(struct pawl_sqlite *db, const char *text, int64_t *out, struct pa
 
 /*
  * The version of the tables in the file, 0 when there are none. A newer one is refused unless it
- * says that this one may go on with it.
+ * says that this one may use it.
  */
 static int read_schema(struct pawl_sqlite_store *store, struct pawl_sqlite *db, int64_t *version,
                        struct pawl_error *err)
@@ -83,8 +84,8 @@ static int read_schema(struct pawl_sqlite_store *store, struct pawl_sqlite *db, 
     struct pawl_sqlite_statement *statement = NULL;
     int64_t found = 0;
     bool row = false;
-    int status =
-        ask(db, "SELECT count(*) FROM sqlite_schema WHERE name = 'pawl_schema'", &found, err);
+    int status = query_number(db, "SELECT count(*) FROM sqlite_schema WHERE name = 'pawl_schema'",
+                              &found, err);
 
     if (status == PAWL_OK && found > 0)
         status = pawl__sqlite_prepare(db, pawl__sql_statement(store->sql, PAWL_SQL_SCHEMA)->text,
@@ -97,7 +98,7 @@ static int read_schema(struct pawl_sqlite_store *store, struct pawl_sqlite *db, 
         status = pawl__error_set(
             err, PAWL_EUNSUPPORTED,
             "%s: its tables are of version %lld, written by Pawl %.*s; this is "
-            "Pawl %s, which knows them up to version %d; use Pawl %.*s or newer",
+            "Pawl %s, which supports up to version %d; use Pawl %.*s or newer",
             store->path, (long long)found, PAWL_STR_ARG(pawl__sqlite_column_str(statement, 2)),
             PAWL_VERSION, PAWL_STORE_SCHEMA, PAWL_STR_ARG(pawl__sqlite_column_str(statement, 2)));
     pawl__sqlite_reset(statement);
@@ -128,7 +129,7 @@ static int run_migration(struct pawl_sqlite_session *session, int version, struc
     return status;
 }
 
-/* Nodes that run now would go on with tables that they do not know. */
+/* Running nodes would continue with tables that they do not support. */
 static int check_nodes(struct pawl_sqlite_store *store, struct pawl_sqlite *db, int64_t version,
                        struct pawl_error *err)
 {
@@ -139,7 +140,7 @@ static int check_nodes(struct pawl_sqlite_store *store, struct pawl_sqlite *db, 
 
     if (!pawl__sql_locks_out(version))
         return PAWL_OK;
-    status = ask(db, pawl__sql_statement(store->sql, PAWL_SQL_NOW)->text, &now_us, err);
+    status = query_number(db, pawl__sql_statement(store->sql, PAWL_SQL_NOW)->text, &now_us, err);
     if (status == PAWL_OK)
         status = pawl__sqlite_prepare(db, pawl__sql_statement(store->sql, PAWL_SQL_LIVING)->text,
                                       &statement, err);
@@ -148,13 +149,14 @@ static int check_nodes(struct pawl_sqlite_store *store, struct pawl_sqlite *db, 
     if (status == PAWL_OK)
         status = pawl__sqlite_step(statement, &row, err);
     if (status == PAWL_OK && row)
-        status = pawl__error_set(err, PAWL_EBUSY,
-                                 "%s: its tables must be brought from version %lld to %d, and node "
-                                 "'%.*s' of an earlier Pawl is running: stop the nodes of the "
-                                 "earlier version first (one that was killed counts until its "
-                                 "lease is over)",
-                                 store->path, (long long)version, PAWL_STORE_SCHEMA,
-                                 PAWL_STR_ARG(pawl__sqlite_column_str(statement, 0)));
+        status =
+            pawl__error_set(err, PAWL_EBUSY,
+                            "%s: its tables must be migrated from version %lld to %d, and node "
+                            "'%.*s' of an earlier Pawl is running: stop the nodes of the "
+                            "earlier version first (one that was killed counts until its "
+                            "lease expires)",
+                            store->path, (long long)version, PAWL_STORE_SCHEMA,
+                            PAWL_STR_ARG(pawl__sqlite_column_str(statement, 0)));
     pawl__sqlite_reset(statement);
     return status;
 }
@@ -179,7 +181,7 @@ static int migrate(struct pawl_sqlite_store *store, struct pawl_error *err)
     return status;
 }
 
-/* WAL mode stays with the file. Whoever opens it at the same time makes the switch fail: again. */
+/* WAL mode is stored in the file. A concurrent open makes the switch fail: retry. */
 static int switch_to_wal(struct pawl_sqlite_store *store, struct pawl_sqlite *db,
                          struct pawl_error *err)
 {
@@ -218,12 +220,12 @@ static int check_version(const struct pawl_sqlite_store *store, int64_t version,
     if (version == 0)
         return pawl__error_set(err, PAWL_ENOTFOUND,
                                "%s: there are no tables of Pawl in it; check the path, or start a "
-                               "node on it, which makes them",
+                               "node on it, which creates them",
                                store->path);
     if (version < PAWL_STORE_SCHEMA)
         return pawl__error_set(err, PAWL_ECONFLICT,
                                "%s: its tables are of version %lld, older than %d; start a node on "
-                               "it, which brings them up to date",
+                               "it, which migrates them",
                                store->path, (long long)version, PAWL_STORE_SCHEMA);
     return PAWL_OK;
 }
@@ -283,7 +285,7 @@ static int open_file(struct pawl_sqlite_store *store, uint32_t flags, struct paw
     if (status == PAWL_OK)
         status = check_version(store, version, err);
     if (status == PAWL_OK)
-        status = ask(store->watch, "PRAGMA data_version", &store->watch_version, err);
+        status = query_number(store->watch, "PRAGMA data_version", &store->watch_version, err);
     store->schema = version;
     return status;
 }
@@ -321,12 +323,12 @@ static int read_status(struct pawl_store *base, struct pawl_store_status *out, i
     if (status != PAWL_OK)
         return status;
     if (!pawl__sqlite_simulated_now(store, &made.now_us))
-        status =
-            ask(session.db, pawl__sql_statement(store->sql, PAWL_SQL_NOW)->text, &made.now_us, err);
+        status = query_number(session.db, pawl__sql_statement(store->sql, PAWL_SQL_NOW)->text,
+                              &made.now_us, err);
     if (status == PAWL_OK)
-        status = ask(session.db, "PRAGMA page_count", &pages, err);
+        status = query_number(session.db, "PRAGMA page_count", &pages, err);
     if (status == PAWL_OK)
-        status = ask(session.db, "PRAGMA page_size", &page_bytes, err);
+        status = query_number(session.db, "PRAGMA page_size", &page_bytes, err);
     pawl__sqlite_session_end(&session);
     if (status == PAWL_OK)
         status = pawl_mutex_lock(store->env, store->lock);
@@ -342,7 +344,7 @@ static int read_status(struct pawl_store *base, struct pawl_store_status *out, i
     return PAWL_OK;
 }
 
-/* What must hold between rows. Each answers one number that should be 0. */
+/* What must hold between rows. Each returns one number that should be 0. */
 static const struct {
     const char *text, *finding;
 } invariants[] = {
@@ -351,6 +353,10 @@ static const struct {
     {"SELECT count(*) FROM pawl_instances WHERE owner > (SELECT coalesce(max(incarnation), 0) FROM "
      "pawl_nodes WHERE pawl_nodes.tenant_id = pawl_instances.tenant_id)",
      "instances owned by a node that has never joined"},
+    {"SELECT count(*) FROM pawl_instances WHERE tenant_id <> ''",
+     PAWL_SQL_OTHER_TENANT("instances")},
+    {"SELECT count(*) FROM pawl_definitions WHERE tenant_id <> ''",
+     PAWL_SQL_OTHER_TENANT("definitions")},
 };
 
 static int check_pages(struct pawl_sqlite_session *session, pawl_finding_visitor visit, void *ctx,
@@ -387,9 +393,9 @@ static int check(struct pawl_store *base, pawl_finding_visitor visit, void *ctx,
     status = check_pages(&session, visit, ctx, err);
     for (size_t i = 0; i < sizeof invariants / sizeof invariants[0] && status == PAWL_OK; i++) {
         int64_t count = 0;
-        char text[128];
+        char text[192];
 
-        status = ask(session.db, invariants[i].text, &count, err);
+        status = query_number(session.db, invariants[i].text, &count, err);
         (void)snprintf(text, sizeof text, "%lld %s", (long long)count, invariants[i].finding);
         if (status == PAWL_OK && count > 0)
             visit(ctx, text);
@@ -446,7 +452,7 @@ int pawl__sqlite_store_open(struct pawl_env *env, struct pawl_str path,
 
     if (path.len == 0 || memchr(path.ptr, '\0', path.len))
         return pawl__error_set(err, PAWL_EINVAL, "the path of an SQLite database is %s",
-                               path.len == 0 ? "empty" : "cut by a NUL");
+                               path.len == 0 ? "empty" : "truncated by a NUL");
     store = pawl__alloc_zeroed(&env->alloc, sizeof *store);
     if (!store)
         return pawl__error_code(err, PAWL_ENOMEM);

@@ -14,7 +14,7 @@ struct verdict {
     int status;
     bool cancel_requested;
     bool has_mail;
-    bool wakes; /* somebody may wait for it */
+    bool wakes; /* a waiter may need it */
     struct pawl_error error;
 };
 
@@ -30,14 +30,14 @@ static const struct pawl_sql_statement *named(const struct member *m, enum pawl_
     return pawl__sql_statement(m->session->store->sql, name);
 }
 
-/* Errors that are the member's alone; after others the transaction cannot go on. */
+/* Errors of the member only; after others the transaction cannot continue. */
 static bool is_its_own(int status)
 {
     return status == PAWL_EEXISTS || status == PAWL_ECONFLICT || status == PAWL_ENOTFOUND ||
            status == PAWL_ELIMIT || status == PAWL_EINVAL;
 }
 
-/* Runs a statement that must change one row, else the answer is `otherwise`. */
+/* Runs a statement that must change one row; otherwise returns `otherwise`. */
 static int change_one(struct member *m, enum pawl_sql_name name, struct pawl_sql_inputs *inputs,
                       int otherwise, struct pawl_error *err)
 {
@@ -83,25 +83,17 @@ static int move_stamp(struct member *m, struct pawl_error *err)
 /* A deleted instance takes along what is its own. */
 static int delete_owned(struct member *m, struct pawl_error *err)
 {
-    const struct pawl_bookmark_row bookmark = {.instance_id = m->commit->instance->id};
-    const struct pawl_work_row work = {.instance_id = m->commit->instance->id};
-    const struct pawl_journal_row journal = {.instance_id = m->commit->instance->id};
-    const struct pawl_reservation_row reservation = {.instance_id = m->commit->instance->id};
-    const struct {
-        enum pawl_table table;
-        const void *row;
-    } owned[] = {{PAWL_TABLE_BOOKMARKS, &bookmark},
-                 {PAWL_TABLE_WORK, &work},
-                 {PAWL_TABLE_JOURNAL, &journal},
-                 {PAWL_TABLE_RESERVATIONS, &reservation}};
+    struct pawl_sql *sql = m->session->store->sql;
     int status = PAWL_OK;
 
-    for (size_t i = 0; i < sizeof owned / sizeof owned[0] && status == PAWL_OK; i++) {
-        struct pawl_sql_inputs inputs = {.row = owned[i].row};
+    for (int table = 0; table < PAWL_TABLE_COUNT && status == PAWL_OK; table++) {
+        struct pawl_owned_row row;
+        struct pawl_sql_inputs inputs = {.row = row.bytes};
 
+        if (!pawl__sql_owned_row((enum pawl_table)table, m->commit->instance->id, &row))
+            continue;
         status = pawl__sqlite_session_run(
-            m->session,
-            pawl__sql_change(m->session->store->sql, PAWL_CHANGE_DELETE_OWNED, owned[i].table),
+            m->session, pawl__sql_change(sql, PAWL_CHANGE_DELETE_OWNED, (enum pawl_table)table),
             &inputs, NULL, NULL, err);
     }
     return status;
@@ -115,7 +107,7 @@ static int write_instance(struct member *m, struct pawl_error *err)
     int status = PAWL_OK;
 
     if (!commit->instance && commit->kind != PAWL_COMMIT_PLAIN)
-        return pawl__error_set(err, PAWL_EINVAL, "a commit of this kind has an instance");
+        return pawl__error_set(err, PAWL_EINVAL, "a commit of this kind needs an instance");
     if (commit->instance && !releases)
         inputs.owner = commit->instance->owner;
     switch (commit->kind) {
@@ -124,7 +116,7 @@ static int write_instance(struct member *m, struct pawl_error *err)
     case PAWL_COMMIT_CREATE:
         status = change_one(m, PAWL_SQL_CREATE, &inputs, PAWL_EEXISTS, err);
         if (status == PAWL_EEXISTS)
-            (void)pawl__error_set(err, PAWL_EEXISTS, "there is an instance %.*s already",
+            (void)pawl__error_set(err, PAWL_EEXISTS, "instance %.*s already exists",
                                   PAWL_STR_ARG(commit->instance->id));
         break;
     case PAWL_COMMIT_ADVANCE:
@@ -193,8 +185,8 @@ static int wake_parked(struct member *m, const struct pawl_change *change, struc
     return status;
 }
 
-/* Whether somebody wants the instance cancelled, and whether there is due work for it. */
-static int look_afterwards(struct member *m, struct pawl_error *err)
+/* Whether the instance is to be cancelled, and whether there is due work for it. */
+static int read_flags_and_mail(struct member *m, struct pawl_error *err)
 {
     const struct pawl_commit *commit = m->commit;
     struct pawl_sqlite_statement *statement = NULL;
@@ -219,7 +211,7 @@ static int look_afterwards(struct member *m, struct pawl_error *err)
     return status;
 }
 
-/* What an owner lets go of while there is something left to do is due for others. */
+/* An instance that is released with work left is due for others. */
 static bool leaves_something(const struct member *m)
 {
     const struct pawl_commit *commit = m->commit;
@@ -244,7 +236,7 @@ static int write_member(struct member *m, struct pawl_error *err)
     for (size_t i = 0; i < m->commit->change_count && status == PAWL_OK; i++)
         status = wake_parked(m, &m->commit->changes[i], err);
     if (status == PAWL_OK)
-        status = look_afterwards(m, err);
+        status = read_flags_and_mail(m, err);
     if (status == PAWL_OK)
         m->verdict->wakes |= leaves_something(m);
     return status;
@@ -288,7 +280,7 @@ static int write_all(struct pawl_sqlite_session *session, struct pawl_commit *co
     return status;
 }
 
-/* Tells the callers, and those who wait. */
+/* Sets the results, and wakes waiters. */
 static void publish(struct pawl_sqlite_store *store, struct pawl_commit *const *commits,
                     size_t count, const struct verdict *verdicts)
 {

@@ -35,7 +35,7 @@ static int read_mail(struct pawl_sqlite_session *session, struct pawl_claim *cla
     return status;
 }
 
-/* Runs CLAIM or CLAIM_LOOK and reads the instance, if it answers one. */
+/* Runs CLAIM or CLAIM_LOOK and reads the instance, if it returns one. */
 static int read_instance(struct pawl_sqlite_session *session, enum pawl_sql_name name,
                          int64_t owner, struct pawl_claim *claim, struct pawl_arena *arena,
                          bool *found, struct pawl_error *err)
@@ -117,12 +117,18 @@ static int compare_due(const void *a, const void *b)
     return pawl__str_compare(x->id, y->id);
 }
 
+static enum pawl_sql_name take_name(const struct pawl_take *take)
+{
+    if (take->definition_count > 0)
+        return PAWL_SQL_TAKE_SHARE;
+    return take->kind.len > 0 ? PAWL_SQL_TAKE_KIND : PAWL_SQL_TAKE;
+}
+
 static int take_work(struct pawl_sqlite_session *session, const struct pawl_take *take,
                      struct pawl_sql_inputs *inputs, struct pawl_arena *arena,
                      struct pawl_taken *out, struct pawl_error *err)
 {
-    const struct pawl_sql_statement *statement =
-        named(session, take->kind.len > 0 ? PAWL_SQL_TAKE_KIND : PAWL_SQL_TAKE);
+    const struct pawl_sql_statement *statement = named(session, take_name(take));
     struct pawl_sqlite_statement *prepared = NULL;
     void *rows = NULL;
     bool row = false;
@@ -137,15 +143,17 @@ static int take_work(struct pawl_sqlite_session *session, const struct pawl_take
     return status;
 }
 
-static int look_for_runnable(struct pawl_sqlite_session *session, struct pawl_sql_inputs *inputs,
-                             struct pawl_arena *arena, struct pawl_taken *out,
-                             struct pawl_error *err)
+static int find_runnable(struct pawl_sqlite_session *session, const struct pawl_take *take,
+                         struct pawl_sql_inputs *inputs, struct pawl_arena *arena,
+                         struct pawl_taken *out, struct pawl_error *err)
 {
+    const enum pawl_sql_name name =
+        take->definition_count > 0 ? PAWL_SQL_RUNNABLE_SHARE : PAWL_SQL_RUNNABLE;
     struct pawl_sqlite_statement *prepared = NULL;
     struct pawl_str *ids = NULL;
     bool row = false;
-    int status = pawl__sqlite_session_run(session, named(session, PAWL_SQL_RUNNABLE), inputs,
-                                          &prepared, &row, err);
+    int status =
+        pawl__sqlite_session_run(session, named(session, name), inputs, &prepared, &row, err);
 
     if (status == PAWL_OK && row) {
         ids = pawl__arena_alloc_array(arena, (size_t)inputs->limit, sizeof *ids);
@@ -164,7 +172,7 @@ static int look_for_runnable(struct pawl_sqlite_session *session, struct pawl_sq
     return status;
 }
 
-static int look_for_next(struct pawl_sqlite_session *session, const struct pawl_take *take,
+static int find_next_due(struct pawl_sqlite_session *session, const struct pawl_take *take,
                          struct pawl_sql_inputs *inputs, struct pawl_taken *out,
                          struct pawl_error *err)
 {
@@ -191,7 +199,8 @@ int pawl__sqlite_store_take(struct pawl_store *base, const struct pawl_take *tak
         .limit = take->limit,
         .value = take->runnable_skip,
         .part_from = take->part_from,
-        .part_to = take->part_from == 0 && take->part_to == 0 ? PARTS : take->part_to};
+        .part_to = take->part_from == 0 && take->part_to == 0 ? PARTS : take->part_to,
+        .only = take->only};
     struct pawl_taken made = {.next_due_us = PAWL_TIME_NEVER};
     struct pawl_sqlite_session session;
     int status;
@@ -203,11 +212,14 @@ int pawl__sqlite_store_take(struct pawl_store *base, const struct pawl_take *tak
     if (status != PAWL_OK)
         return status;
     made.now_us = session.now_us;
-    status = take_work(&session, take, &inputs, arena, &made, err);
+    if (take->definition_count > 0)
+        status = pawl__sql_share(take, &session.scratch, &inputs, err);
     if (status == PAWL_OK)
-        status = look_for_runnable(&session, &inputs, arena, &made, err);
+        status = take_work(&session, take, &inputs, arena, &made, err);
     if (status == PAWL_OK)
-        status = look_for_next(&session, take, &inputs, &made, err);
+        status = find_runnable(&session, take, &inputs, arena, &made, err);
+    if (status == PAWL_OK)
+        status = find_next_due(&session, take, &inputs, &made, err);
     if (status == PAWL_OK)
         status = pawl__sqlite_session_commit(&session, err);
     if (status == PAWL_OK)
@@ -252,7 +264,7 @@ static int renew(struct pawl_sqlite_session *session, struct pawl_sql_inputs *in
     if (!row)
         return pawl__error_set(err, PAWL_ECONFLICT,
                                "node %.*s has joined again since, or never did; this incarnation "
-                               "(%lld) is over",
+                               "(%lld) has ended",
                                PAWL_STR_ARG(made->node_id), (long long)made->incarnation);
     made->lapsed = pawl__sqlite_column_int(statement, 0) <= session->now_us;
     pawl__sqlite_reset(statement);

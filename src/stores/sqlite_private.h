@@ -43,7 +43,7 @@ struct pawl_sqlite_store {
     struct pawl_sqlite *watch; /* sees what others commit; used under the lock */
     int64_t watch_version;
     int64_t watch_next_ns;
-    uint64_t generation; /* grows when something was committed that somebody may wait for */
+    uint64_t generation; /* incremented when something was committed that a waiter may need */
     struct pawl_cond *changed;
 
     int64_t schema;
@@ -97,13 +97,13 @@ PAWL_MUST_CHECK int pawl__sqlite_bind_values(struct pawl_sqlite_statement *state
                                              const struct pawl_sql_value *values, uint32_t count,
                                              struct pawl_error *err);
 
-/* Copies the row that a statement stands at into `row`, the texts into the arena. */
+/* Copies the current row of a statement into `row`, the strings into the arena. */
 PAWL_MUST_CHECK int pawl__sqlite_row_read(struct pawl_sqlite_statement *statement,
                                           enum pawl_table table, uint64_t columns,
                                           struct pawl_arena *arena, void *row,
                                           struct pawl_error *err);
 /*
- * All further rows, beginning with the one that the statement stands at (`row`), as an array in the
+ * All further rows, beginning with the statement's current one (`row`), as an array in the
  * arena. Resets the statement.
  */
 PAWL_MUST_CHECK int pawl__sqlite_rows_read(struct pawl_sqlite_statement *statement, bool row,
@@ -111,7 +111,7 @@ PAWL_MUST_CHECK int pawl__sqlite_rows_read(struct pawl_sqlite_statement *stateme
                                            struct pawl_arena *arena, void **rows, size_t *count,
                                            struct pawl_error *err);
 
-/* Somebody may wait for what was just committed. */
+/* Wakes waiters for what was just committed. */
 void pawl__sqlite_store_notify(struct pawl_sqlite_store *store);
 
 /* ---- the calls --------------------------------------------------------------------------- */

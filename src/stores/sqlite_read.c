@@ -32,10 +32,12 @@ static int run_select(struct pawl_sqlite_session *session, const struct pawl_sql
     int status = PAWL_OK;
 
     if (select->count_text) {
-        status = prepare_select(session, select->count_text, select->values,
+        status = prepare_select(session, select->count_text, select->count_values,
                                 select->count_value_count, &statement, &row, err);
         if (status == PAWL_OK && row)
             out->total = (uint64_t)pawl__sqlite_column_int(statement, 0);
+        if (status == PAWL_OK && row && select->scan_limit > 0)
+            out->cut = pawl__sqlite_column_int(statement, 1) >= select->scan_limit;
         pawl__sqlite_reset(statement);
     }
     if (status != PAWL_OK || !select->text)
@@ -165,10 +167,11 @@ void pawl__sqlite_store_notify(struct pawl_sqlite_store *store)
 }
 
 /*
- * With the lock held: whether somebody else has committed since the last look. Our own claims are
- * seen too, for no reason, but no more often than the looks.
+ * With the lock held: whether another process has committed since the last check. Our own claims
+ * are seen too, needlessly, but no more often than the checks.
  */
-static int look(struct pawl_sqlite_store *store, int64_t now_ns, struct pawl_error *err)
+static int check_data_version(struct pawl_sqlite_store *store, int64_t now_ns,
+                              struct pawl_error *err)
 {
     struct pawl_sqlite_statement *statement = NULL;
     int64_t version = 0;
@@ -206,7 +209,7 @@ int pawl__sqlite_store_wait(struct pawl_store *base, struct pawl_wake *wake, int
     for (;;) {
         int64_t now_ns = pawl_env_monotonic_ns(store->env), until_ns;
 
-        status = look(store, now_ns, err);
+        status = check_data_version(store, now_ns, err);
         if (status != PAWL_OK || store->generation != wake->seen)
             break;
         if (now_ns >= deadline_ns) {

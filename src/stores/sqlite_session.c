@@ -47,7 +47,7 @@ static int enter(struct pawl_sqlite_store *store, int64_t deadline_ns, struct pa
 }
 
 /* Also when the environment is stopped: then nobody waits, and nobody writes any more. */
-static void leave(struct pawl_sqlite_store *store)
+static void release_writer(struct pawl_sqlite_store *store)
 {
     if (pawl_mutex_lock(store->env, store->lock) != PAWL_OK)
         return;
@@ -196,7 +196,7 @@ void pawl__sqlite_session_end(struct pawl_sqlite_session *session)
     pawl__sqlite_rollback(session->db);
     pawl__arena_release(&session->scratch);
     if (session->db == store->durable || session->db == store->quick)
-        leave(store);
+        release_writer(store);
     else
         check_in(store, session->db);
 }

@@ -61,7 +61,7 @@ typedef void (*pawl_forgotten_visitor)(void *ctx, enum pawl_table table, struct 
                                        int64_t owner, int64_t fence);
 /*
  * The server crashes and starts again: the claims and takes that no commit has followed are undone,
- * the newest first, but for the oldest `keep` of them. PAWL_ESTOPPED: nothing happened.
+ * the newest first, except the oldest `keep` of them. PAWL_ESTOPPED: nothing happened.
  */
 PAWL_MUST_CHECK int pawl__memory_database_crash(struct pawl_memory_database *database,
                                                 uint32_t keep, pawl_forgotten_visitor visit,
@@ -114,7 +114,7 @@ struct pawl_store_counts {
     uint64_t commits;                            /* members of apply() that were applied */
     uint64_t dropped;                            /* members of apply() that were not */
     uint64_t claims;                             /* members of claim() that were granted */
-    uint64_t rows;                               /* answered by find(), take() and claim() */
+    uint64_t rows;                               /* returned by find(), take() and claim() */
 };
 
 PAWL_MUST_CHECK int pawl__trace_store_new(struct pawl_env *env, struct pawl_store *inner,
@@ -125,14 +125,14 @@ void pawl__trace_store_reset(struct pawl_store *store);
 
 enum pawl_store_fault {
     PAWL_STORE_FAULT_BEFORE, /* PAWL_EUNAVAILABLE, and nothing was done */
-    PAWL_STORE_FAULT_AFTER,  /* done, but the answer is PAWL_EUNKNOWN and outputs are unwritten */
-    PAWL_STORE_FAULT_CRASH,  /* `crash` is called before, and its answer given */
+    PAWL_STORE_FAULT_AFTER,  /* done, but the result is PAWL_EUNKNOWN and outputs are unwritten */
+    PAWL_STORE_FAULT_CRASH,  /* `crash` is called before, and its status returned */
     PAWL_STORE_FAULT_CRASH_AFTER,
 };
 
 /*
- * Asked before every call; answers whether this one fails and how. Calls that only look may be
- * asked for AFTER too: then the answer is lost. The hook must be safe to call from any thread.
+ * Asked before every call; returns whether this one fails and how. Calls that only look may be
+ * asked for AFTER too: then the reply is lost. The hook must be safe to call from any thread.
  */
 struct pawl_store_fault_hooks {
     bool (*decide)(void *ctx, enum pawl_store_call call, enum pawl_store_fault *how);

@@ -46,6 +46,7 @@ static const struct pawl_column instance_columns[] = {
     SINCE(2, TEXT, pawl_instance_row, trouble),
     SINCE(2, INT, pawl_instance_row, alone),
     SINCE(2, INT, pawl_instance_row, state_sum),
+    SINCE(2, INT, pawl_instance_row, id_hash),
 };
 
 static const struct pawl_column bookmark_columns[] = {
@@ -82,6 +83,7 @@ static const struct pawl_column work_columns[] = {
     SINCE(2, INT, pawl_work_row, takeovers),
     SINCE(2, INT, pawl_work_row, begun),
     SINCE(2, INT, pawl_work_row, deaths),
+    SINCE(2, TEXT, pawl_work_row, definition_id),
 };
 
 static const struct pawl_column reservation_columns[] = {
@@ -112,6 +114,7 @@ static const struct pawl_column definition_columns[] = {
     INT(pawl_definition_row, revision),
     INT(pawl_definition_row, created_us),
     BYTES(pawl_definition_row, data),
+    SINCE(2, TEXT, pawl_definition_row, tool_version),
 };
 
 static const struct pawl_column trigger_columns[] = {
@@ -158,25 +161,150 @@ static const struct pawl_column stamp_columns[] = {
     INT(pawl_stamp_row, value),
 };
 
+static const struct pawl_column route_columns[] = {
+    SINCE(2, TEXT, pawl_route_row, path),
+    SINCE(2, TEXT, pawl_route_row, method),
+    SINCE(2, TEXT, pawl_route_row, id),
+    SINCE(2, TEXT, pawl_route_row, instance_id),
+    SINCE(2, TEXT, pawl_route_row, definition_id),
+    SINCE(2, TEXT, pawl_route_row, hash),
+    SINCE(2, BYTES, pawl_route_row, options),
+};
+
+static const struct pawl_column reply_columns[] = {
+    SINCE(2, INT, pawl_reply_row, incarnation),
+    SINCE(2, INT, pawl_reply_row, number),
+    SINCE(2, INT, pawl_reply_row, expires_us),
+    SINCE(2, BYTES, pawl_reply_row, data),
+};
+
+static const struct pawl_column task_columns[] = {
+    SINCE(2, TEXT, pawl_task_row, id),
+    SINCE(2, TEXT, pawl_task_row, instance_id),
+    SINCE(2, TEXT, pawl_task_row, bookmark_id),
+    SINCE(2, TEXT, pawl_task_row, name),
+    SINCE(2, TEXT, pawl_task_row, correlation_id),
+    SINCE(2, INT, pawl_task_row, created_us),
+    SINCE(2, INT, pawl_task_row, due_us),
+    SINCE(2, INT, pawl_task_row, expires_us),
+    SINCE(2, INT, pawl_task_row, token),
+    SINCE(2, INT, pawl_task_row, attempts),
+    SINCE(2, TEXT, pawl_task_row, worker),
+    SINCE(2, TEXT, pawl_task_row, error),
+    SINCE(2, BYTES, pawl_task_row, progress),
+    SINCE(2, BYTES, pawl_task_row, payload),
+};
+
+static const struct pawl_column plan_columns[] = {
+    SINCE(2, TEXT, pawl_plan_row, id),          SINCE(2, TEXT, pawl_plan_row, status),
+    SINCE(2, INT, pawl_plan_row, created_us),   SINCE(2, INT, pawl_plan_row, started_us),
+    SINCE(2, INT, pawl_plan_row, completed_us), SINCE(2, INT, pawl_plan_row, job_count),
+    SINCE(2, TEXT, pawl_plan_row, cursor),      SINCE(2, BYTES, pawl_plan_row, data),
+};
+
+static const struct pawl_column job_columns[] = {
+    SINCE(2, TEXT, pawl_job_row, id),          SINCE(2, TEXT, pawl_job_row, plan_id),
+    SINCE(2, TEXT, pawl_job_row, instance_id), SINCE(2, TEXT, pawl_job_row, status),
+    SINCE(2, INT, pawl_job_row, created_us),   SINCE(2, INT, pawl_job_row, started_us),
+    SINCE(2, INT, pawl_job_row, completed_us), SINCE(2, BYTES, pawl_job_row, log),
+};
+
+static const struct pawl_column consumer_columns[] = {
+    SINCE(2, TEXT, pawl_consumer_row, version_id),
+    SINCE(2, TEXT, pawl_consumer_row, used_id),
+    SINCE(2, TEXT, pawl_consumer_row, definition_id),
+    SINCE(2, TEXT, pawl_consumer_row, used_version_id),
+    SINCE(2, INT, pawl_consumer_row, used_version),
+    SINCE(2, INT, pawl_consumer_row, is_latest),
+    SINCE(2, INT, pawl_consumer_row, is_published),
+};
+
+static const struct pawl_column incident_columns[] = {
+    SINCE(2, TEXT, pawl_incident_row, instance_id),
+    SINCE(2, INT, pawl_incident_row, number),
+    SINCE(2, INT, pawl_incident_row, created_us),
+    SINCE(2, TEXT, pawl_incident_row, fingerprint),
+    SINCE(2, TEXT, pawl_incident_row, definition_id),
+    SINCE(2, TEXT, pawl_incident_row, activity_id),
+    SINCE(2, TEXT, pawl_incident_row, activity_type),
+    SINCE(2, TEXT, pawl_incident_row, exception_type),
+    SINCE(2, TEXT, pawl_incident_row, message),
+};
+
+static const struct pawl_column history_columns[] = {
+    SINCE(2, TEXT, pawl_history_row, instance_id), SINCE(2, INT, pawl_history_row, revision),
+    SINCE(2, INT, pawl_history_row, created_us),   SINCE(2, INT, pawl_history_row, expires_us),
+    SINCE(2, INT, pawl_history_row, format),       SINCE(2, BYTES, pawl_history_row, data),
+};
+
+static const struct pawl_column audit_columns[] = {
+    SINCE(2, TEXT, pawl_audit_row, id),     SINCE(2, INT, pawl_audit_row, created_us),
+    SINCE(2, TEXT, pawl_audit_row, actor),  SINCE(2, TEXT, pawl_audit_row, door),
+    SINCE(2, TEXT, pawl_audit_row, action), SINCE(2, TEXT, pawl_audit_row, kind),
+    SINCE(2, TEXT, pawl_audit_row, target), SINCE(2, INT, pawl_audit_row, count),
+    SINCE(2, TEXT, pawl_audit_row, result), SINCE(2, BYTES, pawl_audit_row, data),
+};
+
+static const struct pawl_column document_columns[] = {
+    SINCE(2, TEXT, pawl_document_row, kind),      SINCE(2, TEXT, pawl_document_row, id),
+    SINCE(2, TEXT, pawl_document_row, name),      SINCE(2, TEXT, pawl_document_row, lookup),
+    SINCE(2, INT, pawl_document_row, revision),   SINCE(2, INT, pawl_document_row, created_us),
+    SINCE(2, INT, pawl_document_row, updated_us), SINCE(2, INT, pawl_document_row, expires_us),
+    SINCE(2, BYTES, pawl_document_row, data),
+};
+
+static const struct pawl_column statistic_columns[] = {
+    SINCE(2, TEXT, pawl_statistic_row, kind),   SINCE(2, INT, pawl_statistic_row, minute_us),
+    SINCE(2, TEXT, pawl_statistic_row, name),   SINCE(2, INT, pawl_statistic_row, source),
+    SINCE(2, INT, pawl_statistic_row, count),   SINCE(2, INT, pawl_statistic_row, total),
+    SINCE(2, INT, pawl_statistic_row, largest),
+};
+
+static const struct pawl_column execution_columns[] = {
+    SINCE(2, TEXT, pawl_execution_row, id),
+    SINCE(2, TEXT, pawl_execution_row, instance_id),
+};
+
 /* clang-format off */
-#define TABLE(text, one, keys)                                                                     \
+#define TABLE_SINCE(version, text, one, keys, goes)                                                \
     {text, one##_columns, sizeof one##_columns / sizeof one##_columns[0], keys,                    \
-     sizeof(struct pawl_##one##_row)}
+     sizeof(struct pawl_##one##_row), version, goes}
+#define TABLE(text, one, keys) TABLE_SINCE(1, text, one, keys, false)
+/* Rows that go with the instance they name. */
+#define TABLE_OWNED(text, one, keys) TABLE_SINCE(1, text, one, keys, true)
 /* clang-format on */
 
 static const struct pawl_table_info tables[PAWL_TABLE_COUNT] = {
     [PAWL_TABLE_INSTANCES] = TABLE("instances", instance, 1),
-    [PAWL_TABLE_BOOKMARKS] = TABLE("bookmarks", bookmark, 1),
-    [PAWL_TABLE_WORK] = TABLE("work", work, 1),
-    [PAWL_TABLE_RESERVATIONS] = TABLE("reservations", reservation, 1),
-    [PAWL_TABLE_JOURNAL] = TABLE("journal", journal, 2),
+    [PAWL_TABLE_BOOKMARKS] = TABLE_OWNED("bookmarks", bookmark, 1),
+    [PAWL_TABLE_WORK] = TABLE_OWNED("work", work, 1),
+    [PAWL_TABLE_RESERVATIONS] = TABLE_OWNED("reservations", reservation, 1),
+    [PAWL_TABLE_JOURNAL] = TABLE_OWNED("journal", journal, 2),
     [PAWL_TABLE_DEFINITIONS] = TABLE("definitions", definition, 1),
     [PAWL_TABLE_TRIGGERS] = TABLE("triggers", trigger, 1),
     [PAWL_TABLE_SETTINGS] = TABLE("settings", setting, 1),
     [PAWL_TABLE_DEAD_LETTERS] = TABLE("dead_letters", dead_letter, 1),
     [PAWL_TABLE_NODES] = TABLE("nodes", node, 1),
     [PAWL_TABLE_STAMPS] = TABLE("stamps", stamp, 1),
+    [PAWL_TABLE_ROUTES] = TABLE_SINCE(2, "routes", route, 3, true),
+    [PAWL_TABLE_REPLIES] = TABLE_SINCE(2, "replies", reply, 2, false),
+    [PAWL_TABLE_TASKS] = TABLE_SINCE(2, "tasks", task, 1, true),
+    [PAWL_TABLE_PLANS] = TABLE_SINCE(2, "plans", plan, 1, false),
+    [PAWL_TABLE_JOBS] = TABLE_SINCE(2, "jobs", job, 1, false),
+    [PAWL_TABLE_CONSUMERS] = TABLE_SINCE(2, "consumers", consumer, 2, false),
+    [PAWL_TABLE_INCIDENTS] = TABLE_SINCE(2, "incidents", incident, 2, true),
+    [PAWL_TABLE_HISTORY] = TABLE_SINCE(2, "history", history, 2, true),
+    [PAWL_TABLE_AUDIT] = TABLE_SINCE(2, "audit", audit, 1, false),
+    [PAWL_TABLE_DOCUMENTS] = TABLE_SINCE(2, "documents", document, 2, false),
+    [PAWL_TABLE_STATISTICS] = TABLE_SINCE(2, "statistics", statistic, 4, false),
+    [PAWL_TABLE_EXECUTIONS] = TABLE_SINCE(2, "executions", execution, 1, true),
 };
+
+#define FITS(row) _Static_assert(sizeof(struct row) <= PAWL_ROW_SIZE_MAX, "a larger row")
+FITS(pawl_instance_row);
+FITS(pawl_work_row);
+FITS(pawl_dead_letter_row);
+FITS(pawl_task_row);
 
 const struct pawl_table_info *pawl_table_info(enum pawl_table table)
 {

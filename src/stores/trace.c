@@ -65,7 +65,7 @@ static bool sample(struct trace_store *trace, int64_t deadline_ns, int64_t *trip
 }
 
 /* Finds out, once, whether there are round trips and what a sample costs. */
-static void learn(struct trace_store *trace, int64_t deadline_ns)
+static void probe_store(struct trace_store *trace, int64_t deadline_ns)
 {
     int64_t first, second;
 
@@ -99,14 +99,14 @@ static struct span begin(struct trace_store *trace, enum pawl_store_call call, i
     bool asked, wanted = want_sample(trace, &asked);
 
     if (!asked) {
-        learn(trace, deadline_ns);
+        probe_store(trace, deadline_ns);
         wanted = want_sample(trace, &asked);
     }
     span.sampled = wanted && sample(trace, deadline_ns, &span.trips);
     return span;
 }
 
-/* Answers `status`. */
+/* Returns `status`. */
 static int end(struct trace_store *trace, const struct span *span, int status, int64_t deadline_ns)
 {
     struct pawl_store_counts *counts = &trace->counts;

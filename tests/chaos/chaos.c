@@ -209,7 +209,7 @@ struct sending {
     int64_t until_ns;
 };
 
-/* Hands in the work; then, when it has lasted long enough, the torment ends. */
+/* Sends the work; when the run has lasted long enough, ends the faults. */
 static void send_all(void *arg)
 {
     struct sending *sending = arg;
@@ -220,10 +220,10 @@ static void send_all(void *arg)
 }
 
 /*
- * The torment is this thread's: a process that was made by a thread which ends, and asked to end
- * with its parent, ends with the thread.
+ * Faults are injected on this thread: a process that is started by a thread and asked to end
+ * with its parent would end when that thread ends.
  */
-static void torment(struct ground *ground, struct monkey *monkey)
+static void run_under_faults(struct ground *ground, struct monkey *monkey)
 {
     const struct stage_options client_options = {.uri = ground->store, .node = "client"};
     const struct stage_options witness_options = {.uri = ground->store, .node = "witness"};
@@ -304,7 +304,7 @@ static void a_cluster_on_sqlite_with_file_locks_loses_and_repeats_nothing(void *
 
     (void)place_fresh(&ground.places->sqlite, ground.store);
     (void)snprintf(ground.lock, sizeof ground.lock, "file:%s/locks", ground.places->folder);
-    torment(&ground, &monkey);
+    run_under_faults(&ground, &monkey);
 }
 
 static void a_cluster_on_postgres_with_its_locks_loses_and_repeats_nothing(void **state)
@@ -322,7 +322,7 @@ static void a_cluster_on_postgres_with_its_locks_loses_and_repeats_nothing(void 
     (void)snprintf(ground.lock, sizeof ground.lock, "%s", ground.store);
     open_proxies(ground.store_proxies, ground.places->server.port);
     ground.keyless_proxy = test_proxy_start(ground.places->server.port);
-    torment(&ground, &monkey);
+    run_under_faults(&ground, &monkey);
     close_proxies(&ground);
 }
 
@@ -344,7 +344,7 @@ static void a_cluster_on_postgres_with_redis_locks_loses_and_repeats_nothing(voi
     open_proxies(ground.store_proxies, ground.places->server.port);
     ground.keyless_proxy = test_proxy_start(ground.places->server.port);
     open_proxies(ground.lock_proxies, ground.redis.port);
-    torment(&ground, &monkey);
+    run_under_faults(&ground, &monkey);
     close_proxies(&ground);
     test_redis_stop(&ground.redis);
 }
@@ -377,7 +377,7 @@ static void a_cluster_on_a_postgres_that_fails_over_loses_and_repeats_nothing(vo
                    (unsigned)ground.places->server.port, (unsigned)ground.second.port, query);
     (void)snprintf(ground.lock, sizeof ground.lock, "%s", ground.store);
     ground.target = test_http_start(&route, 1);
-    torment(&ground, &monkey);
+    run_under_faults(&ground, &monkey);
     test_http_stop(ground.target);
     test_postgres_stop(&ground.second);
 }

@@ -68,8 +68,8 @@ static void fail_over(struct monkey *m)
     m->add_standby(m->ctx);
 }
 
-/* Something that lasts and ends within the call. */
-static void torment(struct monkey *m, enum mischief what, unsigned number)
+/* Injects one fault; it lasts and ends within the call. */
+static void inject_fault(struct monkey *m, enum mischief what, unsigned number)
 {
     struct node *node = &m->nodes[number];
 
@@ -177,7 +177,7 @@ void monkey_run(struct monkey *m)
         disturb(m, what, number, both, true);
         if (both) /* another one dies at the same time */
             node_kill(&m->nodes[second]);
-        torment(m, what, number);
+        inject_fault(m, what, number);
         for (unsigned n = 0; n < NODES; n++)
             start(m, &m->nodes[n]);
         disturb(m, what, number, both, false);

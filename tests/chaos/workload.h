@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What a cluster has to do while it is tormented, and how to tell afterwards whether it did.
+ * The work of a cluster under faults, and how to check afterwards that it was done.
  *
  * Orders: each waits for three events, one after the other, counts them, waits for a timer, has a
  * child do something and counts again; its name is the count. A ticker is started by cron every

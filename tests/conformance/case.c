@@ -3,8 +3,8 @@
 #include "conformance/case.h"
 
 #include "activities/activities.h"
-#include "base/datetime.h"
 #include "base/error.h"
+#include "base/time/datetime.h"
 #include "conformance/expect.h"
 #include "conformance/stub.h"
 #include "engine/builder.h"

@@ -7,7 +7,7 @@
 #define PAWL_TESTS_CONFORMANCE_CASE_H
 
 #include "conformance/postgres.h"
-#include "expressions/javascript.h"
+#include "expressions/javascript/javascript.h"
 #include "lib/clock.h"
 #include "runtime/runtime.h"
 #include "servers/http.h"

@@ -3,8 +3,8 @@
 #include "conformance/expect.h"
 
 #include "base/base64.h"
-#include "base/datetime.h"
-#include "base/duration.h"
+#include "base/time/datetime.h"
+#include "base/time/duration.h"
 #include "conformance/stub.h"
 
 #include <stdarg.h>

@@ -2,8 +2,8 @@
 /* Expectations about all instances, definitions, triggers and activity types. */
 #include "conformance/expect.h"
 
-#include "engine/catalog.h"
-#include "runtime/definitions_private.h"
+#include "engine/load/catalog.h"
+#include "runtime/definitions/private.h"
 
 static struct pawl_str text_of(const struct pawl_json *object, const char *key)
 {

@@ -2,7 +2,7 @@
 /* The node of a case; see node.h. */
 #include "conformance/node.h"
 
-#include "base/datetime.h"
+#include "base/time/datetime.h"
 #include "conformance/expect.h"
 #include "distributed/distributed.h"
 #include "locks/providers.h"

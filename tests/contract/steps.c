@@ -86,6 +86,7 @@ struct pawl_work_row some_work(struct contract *t, struct pawl_str id, int64_t d
         .attempted_us = 6000,
         .error = pawl__str("not yet"),
         .payload = pawl__str("{\"x\":1}"),
+        .definition_id = pawl__str("order"),
     };
 }
 
@@ -150,6 +151,31 @@ struct pawl_journal_row some_journal(struct contract *t, struct pawl_str instanc
         .to_us = first_sequence * 100 + 99,
         .data = text(t, "records from %d", (int)first_sequence),
     };
+}
+
+void *any_row(struct contract *t, enum pawl_table table, int number, struct pawl_str instance_id)
+{
+    const struct pawl_table_info *info = pawl_table_info(table);
+    char *row = pawl__arena_alloc_zeroed(&t->arena, info->row_size);
+
+    assert_non_null(row);
+    for (uint32_t i = 0; i < info->column_count; i++) {
+        const struct pawl_column *column = &info->columns[i];
+        int64_t integer = INT64_C(1000000) * (i + 1) + number;
+        struct pawl_str value = text(t, "%s %d of %s", column->name, number, info->name);
+
+        if (strcmp(column->name, "instance_id") == 0)
+            value = instance_id;
+        if (strcmp(column->name, "expires_us") == 0)
+            integer = PAWL_TIME_NEVER - number;
+        if (column->type == PAWL_COLUMN_BYTES)
+            value = text(t, "%c%c bytes %d", 0, 0xFF, number);
+        if (column->type == PAWL_COLUMN_INT)
+            memcpy(row + column->offset, &integer, sizeof integer);
+        else
+            memcpy(row + column->offset, &value, sizeof value);
+    }
+    return row;
 }
 
 /* ---- commits ----------------------------------------------------------------------------- */

@@ -46,6 +46,8 @@ extern const struct contract_test contract_takes[];
 extern const struct contract_test contract_queries[];
 extern const struct contract_test contract_nodes[];
 extern const struct contract_test contract_whole[];
+extern const struct contract_test contract_tables[];
+extern const struct contract_test contract_lists[];
 
 /* A minute from now: only a store that hangs meets it. */
 int64_t soon_ns(struct contract *t);
@@ -68,6 +70,10 @@ struct pawl_dead_letter_row some_dead_letter(struct contract *t, const char *id,
                                              const char *work_id);
 struct pawl_journal_row some_journal(struct contract *t, struct pawl_str instance_id,
                                      int64_t first_sequence);
+
+/* A row of any table with something in every column, different for each number. Its instance_id, if
+ * it has one, is the given one. In the test's arena. */
+void *any_row(struct contract *t, enum pawl_table table, int number, struct pawl_str instance_id);
 
 /* Applies one commit; the call must be answered with PAWL_OK. Answers the commit's status. */
 int apply_one(struct contract *t, struct pawl_store *store, struct pawl_commit *commit);

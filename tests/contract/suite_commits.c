@@ -61,7 +61,8 @@ static void an_advance_writes_everything_but_what_stays(struct contract *t)
     row.correlation_id = pawl__str("correlation-2");
     row.name = pawl__str("name-2");
     row.incident_count = 6;
-    row.is_system = 0;
+    row.is_system = !old.is_system;
+    row.id_hash = 97;
     row.created_us = 1;
     row.updated_us = 70;
     row.finished_us = 80;
@@ -82,6 +83,9 @@ static void an_advance_writes_everything_but_what_stays(struct contract *t)
     expected.takeovers = expected.failures = expected.retry_us = expected.alone = 0;
     expected.trouble = pawl__str("");
     expected.parent_id = old.parent_id;
+    expected.definition_id = old.definition_id;
+    expected.is_system = old.is_system;
+    expected.id_hash = old.id_hash;
     expected.created_us = old.created_us;
     expected.cancel_requested = 0;
     expected.revision = old.revision + 1;

@@ -243,6 +243,93 @@ static void work_that_is_due_later_does_not_expire(struct contract *t)
     assert_string_equal(taken_ids(t, 10), "");
 }
 
+static const char *ids_of_share(struct contract *t, const char *definition, bool only)
+{
+    const struct pawl_str listed[] = {pawl__str("nobody's"), pawl__str(definition)};
+    const struct pawl_str kinds[] = {pawl__str("urgent"), pawl__str("more \"urgent\"")};
+    const struct pawl_take take = {.owner = t->node_a,
+                                   .limit = 10,
+                                   .definitions = listed,
+                                   .definition_count = 2,
+                                   .only = only,
+                                   .unshared_kinds = kinds,
+                                   .unshared_kind_count = 2};
+    struct pawl_taken taken;
+    const char *ids;
+
+    assert_ok(pawl_store_take(t->a, &take, &t->arena, &taken, soon_ns(t), &t->err), &t->err);
+    ids = ids_of(t, &taken);
+    for (size_t i = 0; i < taken.runnable_count; i++)
+        ids = pawl__arena_printf(&t->arena, "%s+%.*s", ids, PAWL_STR_ARG(taken.runnable[i]));
+    return ids;
+}
+
+static void add_start(struct contract *t, const char *id, const char *definition, int64_t due_us)
+{
+    struct pawl_work_row row = some_work(t, text(t, "%s", id), due_us);
+
+    row.definition_id = text(t, "%s", definition);
+    insert(t, PAWL_TABLE_WORK, &row);
+}
+
+static void starts_are_taken_by_definition(struct contract *t)
+{
+    int64_t now = now_us(t);
+
+    add_start(t, "a", "heavy \"one\"", now - 5);
+    add_start(t, "b", "light", now - 4);
+    add_start(t, "c", "heavy \"one\"", now - 3);
+    add_start(t, "d", "", now - 2);
+    add_start(t, "e", "light", now + HOUR_US);
+    assert_string_equal(ids_of_share(t, "heavy \"one\"", false), "b,d");
+    assert_string_equal(ids_of_share(t, "light", true), "");
+    assert_string_equal(ids_of_share(t, "heavy \"one\"", true), "a,c");
+}
+
+/* But for the kinds that the take names; a store knows of none itself. */
+static void mail_is_taken_by_the_definition_of_its_instance(struct contract *t)
+{
+    const char *const ids[] = {"heavy", "light"};
+    int64_t now = now_us(t);
+
+    for (int i = 0; i < 2; i++) {
+        struct pawl_instance_row row = some_instance(t, pawl__str(ids[i]));
+        struct pawl_work_row mail = some_work(t, text(t, "mail-%s", ids[i]), now - 4 + i);
+        struct pawl_work_row urgent = some_work(t, text(t, "urgent-%s", ids[i]), now - 2 + i);
+        struct pawl_commit commit = {
+            .kind = PAWL_COMMIT_CREATE, .flags = PAWL_COMMIT_RELEASE, .instance = &row};
+
+        row.definition_id = row.id;
+        mail.instance_id = urgent.instance_id = row.id;
+        mail.definition_id = urgent.definition_id = pawl__str("");
+        mail.kind = pawl__str("cancel");
+        urgent.kind = pawl__str(i ? "more \"urgent\"" : "urgent");
+        assert_code(apply_one(t, t->a, &commit), PAWL_OK);
+        insert(t, PAWL_TABLE_WORK, &mail);
+        insert(t, PAWL_TABLE_WORK, &urgent);
+    }
+    assert_string_equal(ids_of_share(t, "heavy", false), "mail-light,urgent-heavy,urgent-light");
+    assert_string_equal(ids_of_share(t, "heavy", true), "mail-heavy");
+}
+
+static void runnable_instances_are_told_by_definition(struct contract *t)
+{
+    const char *const ids[] = {"heavy", "light", "heavy", "light"};
+
+    for (int i = 0; i < 4; i++) {
+        struct pawl_instance_row row = some_instance(t, text(t, "%s-%d", ids[i], i));
+        struct pawl_commit commit = {.kind = PAWL_COMMIT_CREATE, .instance = &row};
+
+        row.definition_id = pawl__str(ids[i]);
+        row.runnable = 1;
+        row.owner = i < 2 ? 0 : join(t, t->a, "dead", 0);
+        assert_code(apply_one(t, t->a, &commit), PAWL_OK);
+    }
+    assert_string_equal(ids_of_share(t, "heavy", false), "+light-1+light-3");
+    assert_string_equal(ids_of_share(t, "heavy", true), "+heavy-0+heavy-2");
+    assert_string_equal(ids_of_share(t, "other", true), "");
+}
+
 /* "i1,i2", sorted: their order is not promised. */
 static const char *runnable_ids(struct contract *t, uint32_t limit)
 {
@@ -306,6 +393,29 @@ static void mail_of_what_is_set_aside_is_not_taken(struct contract *t)
     assert_int_equal(taken.work_count, 1);
     assert_str(taken.work[0].id, "mail-before");
     assert_int_equal(claim_one(t, t->b, t->node_b, pawl__str("never")).mail_count, 1);
+}
+
+static void mail_of_what_is_set_aside_is_taken_when_that_is_to_be_cancelled(struct contract *t)
+{
+    struct pawl_instance_row row = some_instance(t, pawl__str("never"));
+    struct pawl_work_row mail = some_work(t, pawl__str("mail"), 1);
+    struct pawl_commit create = {
+        .kind = PAWL_COMMIT_CREATE, .flags = PAWL_COMMIT_RELEASE, .instance = &row};
+    struct pawl_commit cancel = {.kind = PAWL_COMMIT_CANCEL, .instance = &row};
+    struct pawl_taken taken;
+
+    row.retry_us = PAWL_TIME_NEVER;
+    row.runnable = 1;
+    mail.instance_id = row.id;
+    assert_code(apply_one(t, t->a, &create), PAWL_OK);
+    insert(t, PAWL_TABLE_WORK, &mail);
+    assert_int_equal(take_some(t, t->a, t->node_a, 10).work_count, 0);
+    assert_code(apply_one(t, t->a, &cancel), PAWL_OK);
+    taken = take_some(t, t->a, t->node_a, 10);
+    assert_int_equal(taken.work_count, 1);
+    assert_str(taken.work[0].id, "mail");
+    /* The instance itself is not named: its mail says it. */
+    assert_int_equal(taken.runnable_count, 0);
 }
 
 /* One that a node may not run hides no other one from it. */
@@ -406,11 +516,15 @@ const struct contract_test contract_takes[] = {
     CONTRACT_TEST(the_owner_of_an_instance_may_take_its_mail),
     CONTRACT_TEST(mail_of_an_instance_whose_owner_died_is_taken),
     CONTRACT_TEST(parts_and_kinds_are_taken_by_those_who_ask_for_them),
+    CONTRACT_TEST(starts_are_taken_by_definition),
+    CONTRACT_TEST(mail_is_taken_by_the_definition_of_its_instance),
+    CONTRACT_TEST(runnable_instances_are_told_by_definition),
     CONTRACT_TEST(expired_work_is_taken_though_it_is_not_due),
     CONTRACT_TEST(expired_mail_is_taken_though_another_node_owns_its_instance),
     CONTRACT_TEST(work_that_is_due_later_does_not_expire),
     CONTRACT_TEST(what_is_set_aside_is_not_told),
     CONTRACT_TEST(mail_of_what_is_set_aside_is_not_taken),
+    CONTRACT_TEST(mail_of_what_is_set_aside_is_taken_when_that_is_to_be_cancelled),
     CONTRACT_TEST(runnable_instances_can_be_skipped),
     CONTRACT_TEST(runnable_instances_without_a_living_owner_are_told),
     CONTRACT_TEST(the_next_due_time_is_told_of_the_same_part_and_kind),

@@ -136,6 +136,8 @@ static void fill(struct contract *t)
         insert(t, PAWL_TABLE_TRIGGERS, &trigger);
         insert(t, PAWL_TABLE_SETTINGS, &setting);
         insert(t, PAWL_TABLE_DEAD_LETTERS, &letter);
+        for (int table = PAWL_TABLE_STAMPS + 1; table < PAWL_TABLE_COUNT; table++)
+            insert(t, (enum pawl_table)table, any_row(t, (enum pawl_table)table, i, id));
     }
     assert_code(apply_one(t, t->a, &stamp), PAWL_OK);
     (void)take_some(t, t->a, t->node_a, 1);

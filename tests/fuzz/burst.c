@@ -6,10 +6,10 @@
  * one activity is compared with a deadline that only what is not limited exceeds. Every fifth input
  * has a stop flag that comes up in the middle; the burst must end soon after, its step undone.
  */
-#include "engine/burst.h"
+#include "engine/run/burst.h"
 #include "activities/activities.h"
 #include "expressions/expressions.h"
-#include "expressions/javascript.h"
+#include "expressions/javascript/javascript.h"
 #include "fuzz/fuzz.h"
 
 #include <string.h>

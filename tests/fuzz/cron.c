@@ -3,10 +3,10 @@
  * Cron expressions: what is refused says where and in printable words; of what is accepted the
  * occurrences move forward, and each satisfies the expression.
  */
-#include "base/cron.h"
+#include "base/time/cron.h"
 
-#include "base/datetime.h"
-#include "base/timezone.h"
+#include "base/time/datetime.h"
+#include "base/time/timezone.h"
 #include "fuzz/fuzz.h"
 
 #define ROUNDS 4

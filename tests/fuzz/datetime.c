@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Any text is either refused with a message or read as a value that is written and read back. */
-#include "base/datetime.h"
+#include "base/time/datetime.h"
 #include "base/assert.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);

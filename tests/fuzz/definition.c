@@ -5,7 +5,7 @@
  * first is loaded, all may be used as activities.
  */
 #include "activities/activities.h"
-#include "engine/catalog.h"
+#include "engine/load/catalog.h"
 #include "expressions/expressions.h"
 #include "fuzz/fuzz.h"
 

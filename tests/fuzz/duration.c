@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Any text is refused or read; what is read is written and read back; the readers agree. */
-#include "base/duration.h"
+#include "base/time/duration.h"
 #include "base/assert.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);

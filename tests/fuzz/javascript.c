@@ -4,10 +4,10 @@
  * the same, but for what scripts cannot tell apart: numbers are doubles, of duplicate keys the last
  * counts, and members have no order. The first byte chooses the script, the rest is the document.
  */
-#include "expressions/javascript.h"
+#include "expressions/javascript/javascript.h"
 #include "activities/activities.h"
-#include "engine/burst.h"
-#include "engine/instance.h"
+#include "engine/run/burst.h"
+#include "engine/run/instance.h"
 #include "expressions/expressions.h"
 #include "fuzz/fuzz.h"
 

@@ -3,7 +3,7 @@
  * JSON: whatever parses must come back equal, with every number byte for byte, from every way of
  * writing it; whatever does not must be refused by the reader with the same words.
  */
-#include "base/json.h"
+#include "base/json/json.h"
 #include "fuzz/fuzz.h"
 #include "fuzz/json_agree.h"
 

@@ -6,7 +6,7 @@
 #ifndef PAWL_TESTS_FUZZ_JSON_AGREE_H
 #define PAWL_TESTS_FUZZ_JSON_AGREE_H
 
-#include "base/json.h"
+#include "base/json/json.h"
 
 /* Identical, not only equal: the same type, the same number kind, the same text. */
 static inline bool json_same_scalar(const struct pawl_json *a, const struct pawl_json *b)

@@ -3,7 +3,7 @@
  * Liquid templates: whatever the text, rendering ends, within its limits, with text in UTF-8 or
  * with an exception that says so in UTF-8; and what does not parse is refused by the check too.
  */
-#include "expressions/liquid.h"
+#include "expressions/liquid/liquid.h"
 
 #include "fuzz/fuzz.h"
 

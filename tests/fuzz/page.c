@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Pages of the journal: whatever the text is, reading it fails or gives two arrays. */
-#include "engine/page.h"
+#include "engine/state/page.h"
 #include "fuzz/fuzz.h"
 
 #define BYTES_MAX ((size_t)16 << 20)

@@ -5,7 +5,7 @@
  * byte chooses the event, the rest is the state of an instance of one fixed definition.
  */
 #include "activities/activities.h"
-#include "engine/page.h"
+#include "engine/state/page.h"
 #include "expressions/expressions.h"
 #include "fuzz/fuzz.h"
 

@@ -3,7 +3,7 @@
  * Any bytes are refused or give a zone whose lookups hold together. Input that does not start with
  * "TZif" is read as a POSIX rule.
  */
-#include "base/timezone.h"
+#include "base/time/timezone.h"
 #include "base/assert.h"
 
 #include <stdlib.h>

@@ -6,7 +6,7 @@
  */
 #include "base/assert.h"
 #include "base/error.h"
-#include "engine/convert.h"
+#include "engine/convert/convert.h"
 
 #include <stdlib.h>
 

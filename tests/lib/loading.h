@@ -3,8 +3,8 @@
 #ifndef PAWL_TESTS_LIB_LOADING_H
 #define PAWL_TESTS_LIB_LOADING_H
 
-#include "engine/catalog.h"
 #include "engine/engine.h"
+#include "engine/load/catalog.h"
 #include "lib/test.h"
 
 struct loading {

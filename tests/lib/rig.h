@@ -9,7 +9,7 @@
 #ifndef PAWL_TESTS_LIB_RIG_H
 #define PAWL_TESTS_LIB_RIG_H
 
-#include "engine/burst.h"
+#include "engine/run/burst.h"
 #include "lib/test.h"
 
 #define RIG_NOW INT64_C(639029342450000000) /* 2026-01-02T03:04:05Z */

@@ -159,28 +159,28 @@ static void no_signal_of_sixteen_senders_is_lost_on_postgres(void **state)
 
 /* ---- a store that is slow, refuses, and loses answers --------------------------------------- */
 
-struct weather {
+struct fault_plan {
     pthread_mutex_t mutex; /* guards what follows: several threads call the store */
     uint64_t random;
-    bool fair;
+    bool disabled;
     unsigned faults;
 };
 
 static bool decide(void *ctx, enum pawl_store_call call, enum pawl_store_fault *how)
 {
     const struct timespec late = {.tv_nsec = 200000};
-    struct weather *weather = ctx;
+    struct fault_plan *plan = ctx;
     uint64_t dice;
     bool hit;
 
     if (call == PAWL_STORE_CALL_LEASE || call == PAWL_STORE_CALL_WAIT ||
-        pthread_mutex_lock(&weather->mutex) != 0)
+        pthread_mutex_lock(&plan->mutex) != 0)
         return false;
-    dice = test_random(&weather->random) % 100;
-    hit = !weather->fair && dice < 6;
-    weather->faults += hit;
+    dice = test_random(&plan->random) % 100;
+    hit = !plan->disabled && dice < 6;
+    plan->faults += hit;
     *how = dice < 3 ? PAWL_STORE_FAULT_BEFORE : PAWL_STORE_FAULT_AFTER;
-    (void)pthread_mutex_unlock(&weather->mutex);
+    (void)pthread_mutex_unlock(&plan->mutex);
     if (dice >= 98)
         (void)nanosleep(&late, NULL); /* the store is slow, not the test */
     return hit;
@@ -215,11 +215,11 @@ static uint64_t count_finished(struct stage *stage)
     return rows.total;
 }
 
-static void triggers_in_bad_weather_leave_nothing_stuck_and_nothing_double(void **state)
+static void triggers_under_faults_leave_nothing_stuck_and_nothing_double(void **state)
 {
     const unsigned count = stage_size(2000, 50000);
-    struct weather weather = {.mutex = PTHREAD_MUTEX_INITIALIZER, .random = 5, .fair = true};
-    const struct stage_options options = {.faults = {.decide = decide, .ctx = &weather}};
+    struct fault_plan plan = {.mutex = PTHREAD_MUTEX_INITIALIZER, .random = 5, .disabled = true};
+    const struct stage_options options = {.faults = {.decide = decide, .ctx = &plan}};
     const struct pawl_pool_options threads = {.workers = 4};
     struct pawl_pool *pool;
     struct stage stage;
@@ -230,20 +230,20 @@ static void triggers_in_bad_weather_leave_nothing_stuck_and_nothing_double(void 
                                      TRIGGER("t", "Fire") "," //
                                      DELAY("w", "00:00:00.0010000")));
     assert_ok(pawl__pool_open(stage.env, stage.runtime, &threads, &pool, &stage.err), &stage.err);
-    weather.fair = false;
+    plan.disabled = false;
     for (unsigned i = 0; i < count; i++) {
         char key[32];
 
         (void)snprintf(key, sizeof key, "fire-%u", i);
         send_until_accepted(&stage, "Fire", key);
     }
-    assert_int_equal(pthread_mutex_lock(&weather.mutex), 0);
-    weather.fair = true;
-    assert_int_equal(pthread_mutex_unlock(&weather.mutex), 0);
+    assert_int_equal(pthread_mutex_lock(&plan.mutex), 0);
+    plan.disabled = true;
+    assert_int_equal(pthread_mutex_unlock(&plan.mutex), 0);
     stage_settle(&stage, false);
     pawl__pool_close(pool);
-    print_message("# %u triggers, %u faults\n", count, weather.faults);
-    assert_true(weather.faults > count / 20);
+    print_message("# %u triggers, %u faults\n", count, plan.faults);
+    assert_true(plan.faults > count / 20);
     assert_int_equal(stage_count(&stage, PAWL_TABLE_INSTANCES), count);
     assert_int_equal(count_finished(&stage), count);
     assert_int_equal(stage_count(&stage, PAWL_TABLE_BOOKMARKS), 0);
@@ -310,7 +310,7 @@ int main(void)
         cmocka_unit_test(no_signal_of_sixteen_senders_is_lost_in_memory),
         cmocka_unit_test(no_signal_of_sixteen_senders_is_lost_on_sqlite),
         cmocka_unit_test(no_signal_of_sixteen_senders_is_lost_on_postgres),
-        cmocka_unit_test(triggers_in_bad_weather_leave_nothing_stuck_and_nothing_double),
+        cmocka_unit_test(triggers_under_faults_leave_nothing_stuck_and_nothing_double),
         cmocka_unit_test(resumes_that_were_answered_are_done_in_memory),
         cmocka_unit_test(resumes_that_were_answered_are_done_on_sqlite),
     };

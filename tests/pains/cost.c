@@ -5,7 +5,7 @@
  */
 #include "lib/clock.h"
 #include "pains/stage.h"
-#include "runtime/retention.h"
+#include "runtime/node/retention.h"
 
 #include <poll.h>
 #include <stdlib.h>

@@ -6,7 +6,7 @@
 #include "cluster/places.h"
 #include "pains/stage.h"
 
-#include "runtime/retention.h"
+#include "runtime/node/retention.h"
 
 #include <pthread.h>
 #include <stdatomic.h>

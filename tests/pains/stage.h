@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A node on a store for tests of what users suffer from: opened by URI or on a memory database that
+ * A node on a store for tests of known problems: opened by URI or on a memory database that
  * several share, with decorators that count or fail, and the few things that all tests do with it.
  *
  * The numbers of a test are those of its short form; PAINS_LONG in the environment asks for the
@@ -12,7 +12,7 @@
 
 #include "base/arena.h"
 #include "lib/rig.h"
-#include "runtime/pool.h"
+#include "runtime/node/pool.h"
 #include "runtime/runtime.h"
 #include "stores/stores.h"
 

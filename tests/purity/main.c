@@ -5,7 +5,7 @@
  * beside it looks at what the linked program asks the system for.
  */
 #include "activities/activities.h"
-#include "engine/burst.h"
+#include "engine/run/burst.h"
 #include "expressions/expressions.h"
 
 #include <stdio.h>

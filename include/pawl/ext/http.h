@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * An executor of HTTP requests: how what workflows ask for leaves the process.
+ * An HTTP executor sends the requests of workflows.
  *
- * The runtime hands over a request once the commit that asks for it is durable, and hears of its
- * end by a callback. An executor keeps nothing: a request that a crash cut off is handed to another
- * node's executor, so a server may see it twice, with the same Idempotency-Key.
+ * The runtime submits a request once the commit that asks for it is durable, and a callback reports
+ * the result. An executor stores nothing: a request that a crash interrupted is submitted to
+ * another node's executor, so a server may see it twice, with the same Idempotency-Key.
  *
- * Three outcomes, not two: `sent` of an answer without a status says whether the server may have
- * got the request. Calls may be made from any thread.
+ * Three outcomes, not two: when there is no status, `sent` says whether the server may have
+ * received the request. Calls may be made from any thread.
  */
 #ifndef PAWL_EXT_HTTP_H
 #define PAWL_EXT_HTTP_H
@@ -30,7 +30,7 @@ struct pawl_http_header {
     struct pawl_str value;
 };
 
-/* Borrowed for the call of submit(). Nothing is added but what HTTP itself demands. */
+/* Borrowed for the call of submit(). Nothing is added except what HTTP itself requires. */
 struct pawl_http_request {
     struct pawl_str method;
     struct pawl_str url; /* http: or https: */
@@ -38,17 +38,17 @@ struct pawl_http_request {
     size_t header_count;
     struct pawl_str body;
     bool has_body;
-    /* Who asks: requests of different scopes never use one connection, also one after the other, so
-     * that none can be given what was meant for another. The runtime's are ids of definitions. */
+    /* Requests of different scopes never share a connection, not even one after the other, so that
+     * none can receive a response meant for another. The runtime uses definition ids. */
     struct pawl_str scope;
 };
 
 enum pawl_http_end {
-    PAWL_HTTP_ANSWERED,  /* with a status, whichever */
+    PAWL_HTTP_ANSWERED,  /* with any status */
     PAWL_HTTP_CONNECT,   /* no connection: unknown host, refused, TLS not trusted */
-    PAWL_HTTP_LOST,      /* the connection ended before the answer did */
-    PAWL_HTTP_TIMED_OUT, /* no answer in time */
-    PAWL_HTTP_TOO_LARGE, /* the answer passes the limit, or there are too many redirects */
+    PAWL_HTTP_LOST,      /* the connection ended before the response was complete */
+    PAWL_HTTP_TIMED_OUT, /* no response in time */
+    PAWL_HTTP_TOO_LARGE, /* the response exceeds the limit, or there are too many redirects */
     PAWL_HTTP_DENIED,    /* an address that the configuration forbids; nothing was sent there */
     PAWL_HTTP_INVALID,   /* not a request that can be sent: its URL, method or a header */
     PAWL_HTTP_CANCELLED, /* by cancel(), or the executor is closing */
@@ -57,10 +57,10 @@ enum pawl_http_end {
 /* Borrowed for the call of done(). */
 struct pawl_http_answer {
     enum pawl_http_end end;
-    bool sent; /* the server may have got it, or all of it */
+    bool sent; /* the server may have received the request */
     /* ANSWERED: */
     int status;
-    struct pawl_str url; /* of the last redirect */
+    struct pawl_str url; /* after the last redirect */
     const struct pawl_http_header *headers;
     size_t header_count;
     struct pawl_str body;
@@ -75,22 +75,23 @@ struct pawl_http_executor;
 struct pawl_http_executor_ops {
     uint32_t version; /* PAWL_HTTP_VERSION the table was written for */
 
-    /* Cancels what is under way, calls back for all of it, ends. No other call is in progress. */
+    /* Cancels all requests in progress and calls `done` for each. No other call may be in progress.
+     */
     void (*close)(struct pawl_http_executor *executor);
 
     /*
-     * Begins a request. After PAWL_OK `done` is called exactly once, on a thread of the executor's,
-     * perhaps before this returns; it must not wait for long. *ticket is for cancel(), and is
-     * written before `done` can be called. Otherwise nothing was begun: PAWL_EINVAL, its method,
-     * URL or a header cannot be sent; PAWL_EBUSY, too many are under way; PAWL_ENOMEM;
+     * Begins a request. After PAWL_OK `done` is called exactly once, on a thread of the executor,
+     * perhaps before this returns; it must not block for long. *ticket is for cancel(), and is
+     * written before `done` can be called. On error nothing was begun: PAWL_EINVAL, its method, URL
+     * or a header cannot be sent; PAWL_EBUSY, too many requests are in progress; PAWL_ENOMEM;
      * PAWL_EMISSING; PAWL_ESTOPPED.
      */
     int (*submit)(struct pawl_http_executor *executor, const struct pawl_http_request *request,
                   pawl_http_done done, void *ctx, uint64_t *ticket, struct pawl_error *err);
 
     /*
-     * Gives up a request. When it returns `done` was called and has returned, now or before, also
-     * in an environment that was stopped. Not to be called from within `done`.
+     * Cancels a request. When it returns, `done` was called and has returned, also in a stopped
+     * environment. Must not be called from within `done`.
      */
     void (*cancel)(struct pawl_http_executor *executor, uint64_t ticket);
 };

@@ -16,9 +16,9 @@
  * of a value reaches the terminal; values are quoted where a reader could not tell where they end.
  *
  * There is no global logger. A logger is a small struct in the caller's storage which nothing
- * changes after its creation, so that any number of threads use it at once. Writing a line
- * allocates nothing: the line is made on the stack, at most PAWL_LOG_LINE_MAX bytes, and reaches
- * the sink in one call. What does not fit is cut, visibly.
+ * changes after its creation, so that any number of threads can use it at once. Writing a line
+ * allocates nothing: the line is built on the stack, at most PAWL_LOG_LINE_MAX bytes, and reaches
+ * the sink in one call. What does not fit is cut, and the line says so.
  */
 #ifndef PAWL_EXT_LOG_H
 #define PAWL_EXT_LOG_H
@@ -40,8 +40,8 @@ extern "C" {
 /* A logger writes the lines of its own level and of those above it in this list. */
 enum pawl_log_level {
     PAWL_LOG_OFF = 0, /* only as a logger's level: writes nothing */
-    PAWL_LOG_ERROR,   /* something asked for was not done, and somebody should look */
-    PAWL_LOG_WARN,    /* it went on, but not as it should */
+    PAWL_LOG_ERROR,   /* a request was not carried out, and an operator should look */
+    PAWL_LOG_WARN,    /* it continued, but not as it should */
     PAWL_LOG_INFO,    /* what a node does, in few lines */
     PAWL_LOG_DEBUG,   /* why it does it */
     PAWL_LOG_TRACE    /* every step */
@@ -181,9 +181,9 @@ static inline struct pawl_log_field pawl__log_end(void)
 
 /*
  * Where lines go. `write` gets one whole line with its newline, `size_bytes` <= PAWL_LOG_LINE_MAX,
- * borrowed for the call. It is called by any thread at any time and sees to its own safety. It has
- * nobody to report failure to: a sink that loses lines counts them. NULL `write`: nothing is
- * written and nothing formatted.
+ * borrowed for the call. Any thread may call it at any time; it does its own locking. It cannot
+ * report failure: a sink that loses lines counts them. NULL `write`: nothing is written or
+ * formatted.
  */
 struct pawl_log_sink {
     void (*write)(void *ctx, const char *line, size_t size_bytes);
@@ -221,7 +221,7 @@ PAWL_API void pawl_log_child(struct pawl_log *child, const struct pawl_log *pare
 
 /* "error", … "trace", "off". */
 PAWL_API const char *pawl_log_level_name(enum pawl_log_level level);
-/* The other way; 0 and *level unwritten when `name` is none of them, else 1. */
+/* The reverse: 1, or 0 with *level unwritten when `name` is not a level. */
 PAWL_API int pawl_log_level_parse(const char *name, enum pawl_log_level *level);
 
 /* Whether a line of this level would be written: for fields that are costly to compute. */
@@ -235,7 +235,7 @@ PAWL_API void pawl_log_write(const struct pawl_log *log, enum pawl_log_level lev
                              const char *message, const struct pawl_log_field *fields);
 
 /*
- * Writes a line when `log`, which may be NULL, takes this level. `message` is a literal; `fields`
+ * Writes a line if `log`, which may be NULL, includes this level. `message` is a literal; `fields`
  * end with PAWL_LOG_END, or are NULL.
  */
 static inline void pawl_log_fields(const struct pawl_log *log, enum pawl_log_level level,

@@ -2,8 +2,8 @@
 /*
  * A store: where instances, bookmarks, work and definitions are kept.
  *
- * The store is what makes Pawl safe. Locks say who probably owns an instance; only the store's own
- * check of owner, fence and revision, inside the transaction that writes, decides
+ * The store is what makes Pawl safe. A lock says who probably owns an instance; the decision is the
+ * store's own check of owner, fence and revision, inside the transaction that writes
  * (docs/design/0001). Everything durable is a row of one of the tables below; everything is written
  * by apply(), all or nothing per commit.
  *
@@ -13,29 +13,30 @@
  *     apply   ADVANCE, where owner, fence and revision are mine; revision + 1
  *     apply   the last one of a burst has PAWL_COMMIT_RELEASE: the owner is cleared
  *
- * A claim does not steal: it answers PAWL_EBUSY while the owner's node lives, which is while its
- * row in the table of nodes has the owner's incarnation and a lease that is not over. Instances
- * carry no lease of their own. Work rows are due until a commit deletes them; whoever takes one
- * holds it no longer than its node lives.
+ * A claim does not steal: it returns PAWL_EBUSY while the owner's node is alive, that is while the
+ * node's row has the owner's incarnation and a lease that has not expired. Instances have no lease
+ * of their own. Work rows are due until a commit deletes them; a node that takes one holds it no
+ * longer than its lease.
  *
  * Time is the store's: due times and leases are compared with its clock inside the statement, never
  * with a node's. All times are microseconds since 1970-01-01 UTC.
  *
  * A backend is a const table of functions and an object that embeds struct pawl_store. Calls block,
  * on worker threads only, until `deadline_ns` of the environment's monotonic clock. All calls but
- * close may run at the same time on any number of threads. Each answers PAWL_OK or an error whose
- * class says what to do: after UNKNOWN the call may have taken effect. Rows that a call answers are
- * allocated in the caller's arena and live as long as that.
+ * close may run at the same time on any number of threads. Each returns PAWL_OK or an error whose
+ * class says what to do: after UNKNOWN the call may have taken effect. Rows that a call returns are
+ * allocated in the caller's arena and live as long as the arena.
  *
- * Text columns hold UTF-8; a NUL in one is stored as U+FFFD, since not every database has NULs in
- * text, and filters are treated alike. Columns of bytes hold anything. There are no SQL NULLs: what
- * is not given is "" or 0.
+ * Text columns hold UTF-8; a NUL in one is stored as U+FFFD, because not every database allows NULs
+ * in text, and the same is done to filters. Columns of bytes hold anything. There are no SQL NULLs:
+ * what is not given is "" or 0.
  */
 #ifndef PAWL_EXT_STORE_H
 #define PAWL_EXT_STORE_H
 
 #include <pawl/error.h>
 #include <pawl/ext/env.h>
+#include <pawl/ext/store_rows.h>
 #include <pawl/str.h>
 
 #include <stdbool.h>
@@ -48,27 +49,27 @@ extern "C" {
 
 #define PAWL_STORE_VERSION 1u
 
-/* Of due_us: not until something makes it due. Of expires_us: never. */
+/* As due_us: not until something makes it due. As expires_us: never. */
 #define PAWL_TIME_NEVER INT64_MAX
 
-/* Commits per apply() and ids per claim() at the most. */
+/* Maximum commits per apply() and ids per claim(). */
 #define PAWL_STORE_BATCH_MAX 256
-/* Rows that one find() answers at the most, and what it means not to say how many. */
+/* Maximum rows that one find() returns, and the number when the query has no limit. */
 #define PAWL_STORE_ROWS_MAX 10000
 #define PAWL_STORE_ROWS_DEFAULT 100
-/* Conditions of one query, and values of one IN. */
+/* Maximum conditions of one query, and values of one IN. */
 #define PAWL_STORE_CONDITIONS_MAX 32
 #define PAWL_STORE_VALUES_MAX 1000
 
 /* What a store can do. Decorators pass these on. */
-#define PAWL_STORE_CAP_DURABLE 1u   /* outlives the process */
+#define PAWL_STORE_CAP_DURABLE 1u   /* data outlives the process */
 #define PAWL_STORE_CAP_PROCESSES 2u /* several processes may open it */
 #define PAWL_STORE_CAP_MACHINES 4u  /* processes on several machines */
-#define PAWL_STORE_CAP_TICKETS 8u   /* takes locks of its server together with claims */
+#define PAWL_STORE_CAP_TICKETS 8u   /* acquires locks of its server together with claims */
 
 struct pawl_arena;
 
-/* Memory of an arena for backends outside of the library; NULL when it has no more. */
+/* Allocates from an arena, for backends outside the library; NULL when out of memory. */
 PAWL_API void *pawl_arena_alloc(struct pawl_arena *arena, size_t size_bytes);
 
 /* ---- tables ------------------------------------------------------------------------------ */
@@ -85,8 +86,28 @@ enum pawl_table {
     PAWL_TABLE_DEAD_LETTERS,
     PAWL_TABLE_NODES,
     PAWL_TABLE_STAMPS,
+    /* Since version 2 of the schema; their rows are in <pawl/ext/store_rows.h>. */
+    PAWL_TABLE_ROUTES,
+    PAWL_TABLE_REPLIES,
+    PAWL_TABLE_TASKS,
+    PAWL_TABLE_PLANS,
+    PAWL_TABLE_JOBS,
+    PAWL_TABLE_CONSUMERS,
+    PAWL_TABLE_INCIDENTS,
+    PAWL_TABLE_HISTORY,
+    PAWL_TABLE_AUDIT,
+    PAWL_TABLE_DOCUMENTS,
+    PAWL_TABLE_STATISTICS,
+    PAWL_TABLE_EXECUTIONS,
     PAWL_TABLE_COUNT
 };
+
+/*
+ * Maximum bytes of a name in a row of instances or definitions. Lists show it and are ordered by
+ * it, and an index entry of PostgreSQL holds no more than a few thousand bytes. The code that makes
+ * the row truncates longer names; the state or the definition has the full name.
+ */
+#define PAWL_ROW_NAME_MAX 1000
 
 /* One workflow instance. */
 struct pawl_instance_row {
@@ -104,25 +125,30 @@ struct pawl_instance_row {
     int64_t created_us;
     int64_t updated_us;
     int64_t finished_us;
-    int64_t owner;            /* incarnation of the node that has claimed it; 0: nobody */
+    int64_t owner;            /* incarnation of the node that has claimed it; 0: none */
     int64_t fence;            /* counts claims */
     int64_t revision;         /* counts commits; the first is 1 */
     int64_t revision_fence;   /* the fence under which the last revision was written */
-    int64_t cancel_requested; /* somebody wants it cancelled; its owner looks at this */
-    int64_t runnable;         /* the stored state stands in the middle of a burst */
+    int64_t cancel_requested; /* its owner must cancel it */
+    int64_t runnable;         /* the stored state is in the middle of a burst */
     struct pawl_str state;    /* bytes: the stored state, perhaps compressed; opaque here */
     struct pawl_str counts;   /* bytes: counts per activity; opaque here */
     int64_t revision_owner;   /* incarnation that wrote the last revision: with revision and fence
                                * it proves whose commit that was. A fence alone does not: a server
                                * that crashed may have forgotten a claim and issue it again. */
-    int64_t takeovers; /* claims from a dead owner since the last ADVANCE without KEEP: the claim
-                        * counts them. What kills its nodes again and again shows here. */
-    int64_t failures;  /* runs in a row that ended without a step */
-    int64_t retry_us;  /* take() does not name it before; PAWL_TIME_NEVER: set aside until an
+    int64_t takeovers; /* claims from a dead owner since the last ADVANCE without KEEP, counted by
+                        * claim(). A high number marks an instance that crashes its nodes. */
+    int64_t failures;  /* consecutive runs that ended without a step */
+    int64_t retry_us;  /* take() does not return it before; PAWL_TIME_NEVER: set aside until an
                         * operator decides */
     struct pawl_str trouble; /* why; "": none */
-    int64_t alone;     /* takeovers when a node last said that it runs it alone; 0: none did */
-    int64_t state_sum; /* checksum of the bytes of `state`; 0: not known, of rows of version 1 */
+    int64_t alone;     /* takeovers when a node last recorded that it runs it alone; 0: never */
+    int64_t state_sum; /* checksum of the bytes of `state`; 0: unknown, rows of version 1 */
+    /* A hash of the id that is part of the ids of its executions, so that such an id leads to the
+     * few instances with this hash, each of which is then checked. Written by CREATE only. 0: the
+     * ids of its executions do not lead to it: rows of version 1. Executions that an instance had
+     * when it was imported are in a separate table. */
+    int64_t id_hash;
 };
 
 /* What an instance waits for. */
@@ -141,42 +167,45 @@ struct pawl_bookmark_row {
 
 /*
  * Something to be done: a stimulus to match, a delivery to an instance, an instance to start, a
- * timer, an effect. Due until a commit deletes it. One that matches nothing yet is parked: due_us
- * is PAWL_TIME_NEVER and its hash says for which bookmark it waits.
+ * timer, an effect. Due until a commit deletes it. A stimulus that matches nothing yet is parked:
+ * due_us is PAWL_TIME_NEVER, and its hash says which bookmark it waits for.
  */
 struct pawl_work_row {
     struct pawl_str id;
-    struct pawl_str kind;        /* a word; the runtime's */
-    struct pawl_str instance_id; /* "": of no instance; else it is mail of that one */
+    struct pawl_str kind;        /* a word that the runtime defines */
+    struct pawl_str instance_id; /* "": of no instance; else it is mail of that instance */
     struct pawl_str bookmark_id;
     struct pawl_str hash;
     struct pawl_str correlation_id;
     struct pawl_str activity_instance_id;
     struct pawl_str name;
-    int64_t part; /* 0 to 1023: who takes by partition takes by this */
+    int64_t part; /* 0 to 1023: the partition, for nodes that take by partition */
     int64_t created_us;
     int64_t due_us;
     int64_t expires_us;
     int64_t attempts;
     int64_t attempted_us;
-    int64_t owner; /* incarnation of the node that took it; 0: nobody */
+    int64_t owner; /* incarnation of the node that took it; 0: none */
     struct pawl_str error;
     struct pawl_str payload; /* bytes: JSON */
-    int64_t takeovers;       /* takes from a node that had died or left: take() counts them */
-    int64_t begun;  /* takeovers when a node said that it begins to do it; 0: none did, or it
-                     * returned. Written by commits, as what follows */
-    int64_t deaths; /* nodes in a row that died after they had said so */
+    int64_t takeovers;       /* takes from a node that had died or left, counted by take() */
+    int64_t begun;  /* takeovers when a node recorded that it begins this work; 0: none did, or the
+                     * work returned. Commits write this and the next member. */
+    int64_t deaths; /* consecutive nodes that died after they had recorded it */
+    /* For a start: the definition of the instance to make. "" for all other work; mail belongs to
+     * its instance's definition. */
+    struct pawl_str definition_id;
 };
 
 /*
  * Something that exists once: an activation ("only one instance of this definition"), a caller's
- * idempotency key, a commit that may be sent again. Inserting one that is there drops the commit.
- * So does inserting one that has expired by the store's clock, with PAWL_ECONFLICT: whoever comes
- * so late can no longer be told whether he was here before, since expired ones are deleted.
+ * idempotency key, a commit that may be sent again. Inserting one that exists drops the commit.
+ * Inserting one that has expired by the store's clock drops it too, with PAWL_ECONFLICT: expired
+ * reservations are deleted, so the store cannot tell whether it was there before.
  */
 struct pawl_reservation_row {
     struct pawl_str key;
-    struct pawl_str instance_id; /* "": of none; else it goes when that one is deleted */
+    struct pawl_str instance_id; /* "": none; else it is deleted with that instance */
     struct pawl_str value;
     int64_t expires_us;
 };
@@ -206,7 +235,8 @@ struct pawl_definition_row {
     int64_t usable_as_activity;
     int64_t revision; /* of the content: drafts are saved in place */
     int64_t created_us;
-    struct pawl_str data; /* bytes: JSON */
+    struct pawl_str data;         /* bytes: JSON */
+    struct pawl_str tool_version; /* of the program that wrote the document; it is in `data` too */
 };
 
 /* A stimulus that starts instances of a published definition. */
@@ -226,10 +256,10 @@ struct pawl_setting_row {
     struct pawl_str value; /* bytes */
 };
 
-/* Work that was given up, kept for a person to look at and to replay. */
+/* Work that was given up, kept for an operator to inspect and replay. */
 struct pawl_dead_letter_row {
     struct pawl_str id;
-    struct pawl_str work_id; /* unique: given up once */
+    struct pawl_str work_id; /* unique: work is given up once */
     struct pawl_str kind;
     struct pawl_str instance_id;
     struct pawl_str bookmark_id;
@@ -249,16 +279,16 @@ struct pawl_dead_letter_row {
     struct pawl_str payload; /* bytes: JSON */
 };
 
-/* A node and its lease. Written by lease() alone. */
+/* A node and its lease. Written by lease() only. */
 struct pawl_node_row {
     struct pawl_str id;
     int64_t incarnation; /* unique in the store; grows */
     int64_t joined_us;
-    int64_t lease_us; /* the lease ends then */
+    int64_t lease_us; /* when the lease expires */
     struct pawl_str info;
 };
 
-/* A number that changes whenever something does, so that caches need only look at it. */
+/* A number that changes whenever something does, so that caches need to check only that number. */
 struct pawl_stamp_row {
     struct pawl_str name; /* "definitions", "triggers"; "incarnations" counts those of nodes */
     int64_t value;
@@ -277,9 +307,14 @@ struct pawl_table_info {
     const char *name;
     const struct pawl_column *columns;
     uint32_t column_count;
-    uint32_t key_count; /* the first so many columns are the primary key */
+    uint32_t key_count; /* how many columns, from the first, are the primary key */
     size_t row_size;
+    uint32_t since;          /* the version of the schema that added the table */
+    bool goes_with_instance; /* rows are deleted with the instance that instance_id names */
 };
+
+/* No row is larger. */
+#define PAWL_ROW_SIZE_MAX 512
 
 /* The tables by enum pawl_table; columns in the order of the structs above. */
 PAWL_API const struct pawl_table_info *pawl_table_info(enum pawl_table table);
@@ -289,11 +324,11 @@ PAWL_API uint32_t pawl_table_column(enum pawl_table table, const char *name);
 /* ---- claims ------------------------------------------------------------------------------ */
 
 /*
- * An advisory lock to be taken together with the claim, by a store whose server is the lock service
- * too: no round trip of its own. It is not needed for what such a store's claim is for, so it never
- * stands in the way of a takeover: an instance whose owner's node is dead is granted although the
- * dead node's connection still has the lock. Held until unlock(), or until the store's connection
- * breaks, which nobody is told.
+ * An advisory lock to be acquired together with the claim, by a store whose server is also the lock
+ * service: it costs no extra round trip. Safety does not depend on it, so it never prevents a
+ * takeover: an instance whose owner's node is dead is granted even if the dead node's connection
+ * still holds the lock. Held until unlock(), or until the store's connection breaks, which is not
+ * reported.
  */
 struct pawl_lock_ticket {
     int64_t key; /* not 0 */
@@ -303,10 +338,10 @@ struct pawl_claim {
     struct pawl_str id;
     const struct pawl_lock_ticket *ticket; /* NULL: none. Ignored without PAWL_STORE_CAP_TICKETS */
     int64_t seen_fence; /* the greatest that `owner` was granted before, of any instance; 0: none */
-    /* Answers: */
-    int status; /* PAWL_OK; PAWL_EBUSY: a living owner (in row.owner) has it, or, with owner 0,
-                 * somebody else has the ticket's lock; PAWL_ENOTFOUND */
-    struct pawl_instance_row row;     /* as claimed; of a busy one everything but state */
+    /* Output: */
+    int status; /* PAWL_OK; PAWL_EBUSY: a live owner (row.owner) has it, or, with owner 0,
+                 * somebody else holds the ticket's lock; PAWL_ENOTFOUND */
+    struct pawl_instance_row row;     /* as claimed; of a busy one everything except state */
     const struct pawl_work_row *mail; /* its due work, oldest first, at most PAWL_CLAIM_MAIL_MAX */
     size_t mail_count;
 };
@@ -315,15 +350,15 @@ struct pawl_claim {
 /* ---- commits ----------------------------------------------------------------------------- */
 
 enum pawl_change_kind {
-    /* There already means: its primary key or another unique one. */
-    PAWL_CHANGE_INSERT,       /* there already: the whole commit is dropped, PAWL_EEXISTS */
-    PAWL_CHANGE_ADD,          /* there already: left as it is */
-    PAWL_CHANGE_PUT,          /* its primary key is there already: replaced; else as INSERT */
-    PAWL_CHANGE_DELETE,       /* by primary key; not there: fine */
+    /* "Exists" means a row with the same primary key or another unique key. */
+    PAWL_CHANGE_INSERT,       /* exists: the whole commit is dropped, PAWL_EEXISTS */
+    PAWL_CHANGE_ADD,          /* exists: unchanged */
+    PAWL_CHANGE_PUT,          /* its primary key exists: replaced; else like INSERT */
+    PAWL_CHANGE_DELETE,       /* by primary key; no such row: not an error */
     PAWL_CHANGE_DELETE_OWNED, /* all rows whose instance_id is the row's; none when that is "" */
 };
 
-/* Of any table but instances, nodes and stamps. */
+/* Of any table except instances, nodes and stamps. */
 struct pawl_change {
     enum pawl_change_kind kind;
     enum pawl_table table;
@@ -332,30 +367,31 @@ struct pawl_change {
 
 enum pawl_commit_kind {
     PAWL_COMMIT_PLAIN,   /* no instance of its own */
-    PAWL_COMMIT_CREATE,  /* a new instance; there already: dropped, PAWL_EEXISTS */
-    PAWL_COMMIT_ADVANCE, /* the next revision of a claimed one */
-    PAWL_COMMIT_DELETE,  /* a claimed one goes, with its bookmarks, work, journal, reservations */
-    /* Asks for its cancellation: no claim needed. PAWL_ENOTFOUND; PAWL_EBUSY: somebody writes the
-     * instance at this moment. */
+    PAWL_COMMIT_CREATE,  /* a new instance; exists: dropped, PAWL_EEXISTS */
+    PAWL_COMMIT_ADVANCE, /* the next revision of a claimed instance */
+    PAWL_COMMIT_DELETE,  /* deletes a claimed instance and its rows (see goes_with_instance) */
+    /* Requests its cancellation; no claim needed. PAWL_ENOTFOUND; PAWL_EBUSY: another commit is
+     * writing the instance. */
     PAWL_COMMIT_CANCEL,
 };
 
 /* ADVANCE: the owner is cleared. CREATE: it is never set. */
 #define PAWL_COMMIT_RELEASE 1u
-/* ADVANCE: the row's state, counts and everything else but owner and revision stay as they are. */
+/* ADVANCE: state, counts and everything else in the row except owner and revision is unchanged. */
 #define PAWL_COMMIT_KEEP 2u
-/* ADVANCE without KEEP: what was asked for before does not count any more; cancel_requested is
- * cleared. Of an instance that had ended and goes on. */
+/* ADVANCE without KEEP: clears cancel_requested, because earlier requests no longer apply. For an
+ * instance that had ended and continues. */
 #define PAWL_COMMIT_REOPEN 4u
-/* ADVANCE with KEEP: of the row, failures, retry_us, trouble and alone are written all the same. Of
- * an instance that cannot be run now: its state is not touched. */
+/* ADVANCE with KEEP: failures, retry_us, trouble and alone of the row are still written. For an
+ * instance that cannot run now: its state is not changed. */
 #define PAWL_COMMIT_SET_ASIDE 16u
 /* ADVANCE with KEEP and SET_ASIDE: status, sub_status, runnable, updated_us and finished_us are
- * written too, and takeovers is cleared. Of an instance that ends although its state cannot be
- * read: the state stays as it is. */
+ * written too, and takeovers is cleared. For an instance that ends although its state cannot be
+ * read: the state is not changed. */
 #define PAWL_COMMIT_END 32u
-/* CREATE, ADVANCE: nobody will look at has_mail, which may then be false for no reason; a server
- * need not be asked. */
+/* CREATE, ADVANCE: the caller does not use has_mail, so it may wrongly be false; this saves a
+ * query.
+ */
 #define PAWL_COMMIT_UNASKED 8u
 
 /*
@@ -364,21 +400,22 @@ enum pawl_commit_kind {
  * CREATE: `instance` is the whole row. It is stored with fence 1, revision 1 and the row's owner (0
  * with RELEASE). ADVANCE: `instance` has id, owner, fence and revision as claimed or last committed
  * (they must match, else the commit is dropped with PAWL_ECONFLICT) and new values in all other
- * members but created_us, cancel_requested and parent_id, which stay. The caller's row is not
- * changed: after PAWL_OK its next revision is one more. DELETE: as ADVANCE, of which only the guard
- * is used. CANCEL: the id.
+ * members except created_us, cancel_requested, parent_id, definition_id, is_system and id_hash,
+ * which do not change: so no index of a list that begins with them is touched. The caller's row is
+ * not changed: after PAWL_OK its next revision is one more. DELETE: like ADVANCE, but only id,
+ * owner, fence and revision are used. CANCEL: only the id.
  *
- * Work that a commit finishes is named in `done`: each of these rows must still be there and be
- * owned by `done_owner`, else the commit is dropped with PAWL_ECONFLICT; it deletes them before it
- * makes its changes, one of which may put such a row back for another time. Mail needs no such
- * guard (the instance's own is enough): delete it by a change.
+ * `done` names the work that a commit finishes: each row must still exist and be owned by
+ * `done_owner`, else the commit is dropped with PAWL_ECONFLICT. They are deleted before the changes
+ * are made, so a change may insert such a row again for later. Mail needs no such guard (the
+ * instance's own is enough): delete it with a change.
  *
  * `stamp` is a guard and a signal: with a name, the stamp must have `stamp_value` (else
- * PAWL_ECONFLICT) and becomes one more. A stamp that is not there yet has the value 0.
+ * PAWL_ECONFLICT) and is incremented. A stamp that does not exist yet has the value 0.
  *
- * New bookmarks make parked work that they match due in the same transaction: work of their hash
+ * New bookmarks make parked work that they match due in the same transaction: work with their hash
  * ("" is no hash) whose correlation_id, instance_id and activity_instance_id are "" or theirs, and
- * that no node has taken. What does not match them costs nothing.
+ * that no node has taken. Work that does not match costs nothing.
  */
 struct pawl_commit {
     enum pawl_commit_kind kind;
@@ -391,37 +428,50 @@ struct pawl_commit {
     int64_t stamp_value;
     const struct pawl_change *changes; /* in this order */
     size_t change_count;
-    /* Answers: */
-    int status;            /* PAWL_OK, or why this commit alone was dropped; TRANSIENT: for now,
-                            * apply it again */
-    bool cancel_requested; /* CREATE, ADVANCE: somebody wants the instance cancelled */
+    /* Output: */
+    int status;            /* PAWL_OK, or why this commit was dropped; TRANSIENT: apply it again */
+    bool cancel_requested; /* CREATE, ADVANCE: the instance's cancellation was requested */
     bool has_mail; /* CREATE, ADVANCE, not UNASKED: due work for the instance that is not in this
                     * commit */
-    struct pawl_error error; /* of a status that is neither PAWL_OK nor PAWL_ECONFLICT */
+    struct pawl_error error; /* set if status is neither PAWL_OK nor PAWL_ECONFLICT */
 };
 
 /* ---- due work ---------------------------------------------------------------------------- */
 
 struct pawl_take {
-    int64_t owner;      /* incarnation: the rows become this node's */
-    uint32_t limit;     /* rows at the most */
+    int64_t owner;      /* incarnation of the node that takes the rows */
+    uint32_t limit;     /* maximum rows */
     uint32_t part_from; /* parts [from, to) of 1024; 0 and 0: all */
     uint32_t part_to;
     struct pawl_str kind; /* "": any */
-    /* So many of the instances that are runnable are left out, always the same ones while nothing
-     * changes: who was refused those that were named sees others behind them. */
+    /* Skips this many runnable instances, always the same ones while nothing changes: a node that
+     * could not claim the first ones can see the ones behind them. */
     uint32_t runnable_skip;
+    /*
+     * Definitions whose due work and runnable instances are skipped; with `only`, nothing else is
+     * taken. At most PAWL_TAKE_DEFINITIONS_MAX; 0: all work is taken. Expired work is always taken.
+     * Not together with `kind`.
+     */
+    const struct pawl_str *definitions;
+    size_t definition_count;
+    bool only;
+    /* With definitions: mail of these kinds is not of the definition of its instance, but of its
+     * own `definition_id` alone. At most PAWL_TAKE_KINDS_MAX. */
+    const struct pawl_str *unshared_kinds;
+    size_t unshared_kind_count;
 };
+#define PAWL_TAKE_DEFINITIONS_MAX 1024
+#define PAWL_TAKE_KINDS_MAX 16
 
 struct pawl_taken {
-    const struct pawl_work_row *work; /* due, oldest due first, now owned; or expired: see below */
+    const struct pawl_work_row *work; /* due, oldest due first, now owned; or expired: see take() */
     size_t work_count;
-    /* Instances that are runnable, not put off (retry_us) and have no living owner, at most
-     * `limit`: not claimed yet. */
+    /* Instances that are runnable, not postponed (retry_us) and have no live owner, at most
+     * `limit`. They are not claimed yet. */
     const struct pawl_str *runnable;
     size_t runnable_count;
     int64_t now_us;
-    int64_t next_due_us; /* of the work that is not due yet; PAWL_TIME_NEVER */
+    int64_t next_due_us; /* when the next work becomes due; PAWL_TIME_NEVER */
 };
 
 /* ---- queries ----------------------------------------------------------------------------- */
@@ -434,7 +484,7 @@ enum pawl_compare {
     PAWL_GT,
     PAWL_GE,
     PAWL_IN,       /* one of `values` */
-    PAWL_CONTAINS, /* text, ASCII letters without case */
+    PAWL_CONTAINS, /* text, ignoring the case of ASCII letters */
 };
 
 struct pawl_datum {
@@ -445,13 +495,14 @@ struct pawl_datum {
 struct pawl_condition {
     uint32_t column;
     enum pawl_compare compare;
-    uint32_t any; /* not 0: of neighbours with the same number one must hold, else all must */
+    uint32_t any; /* not 0: one of the adjacent conditions with the same number must hold; 0: must
+                   * hold */
     struct pawl_datum value;
     const struct pawl_datum *values; /* IN */
     size_t value_count;
 };
 
-/* Bytes columns are not read: they come as "". */
+/* Columns of bytes are not read and are "". */
 #define PAWL_QUERY_BRIEF 1u
 /* No rows, only the total. */
 #define PAWL_QUERY_COUNT 2u
@@ -464,60 +515,69 @@ struct pawl_query {
     uint32_t flags;
     const struct pawl_condition *conditions;
     size_t condition_count;
-    uint32_t order; /* a column; equal ones are in the order of the key. 0: the key. DESCENDING
-                     * turns both around; text and bytes are compared by their bytes */
+    uint32_t order; /* a column, then the key; 0: the key. DESCENDING reverses both. Text and bytes
+                     * are compared bytewise */
     uint64_t offset;
     uint32_t limit; /* 0: PAWL_STORE_ROWS_DEFAULT */
-    /* Only what comes after this row of the same table in this order (its key and the order's
-     * column are looked at). NULL: from the start. */
+    /* Only rows after this one in this order (its key and the order's column are used). NULL: from
+     * the start. */
     const void *after;
+    /* If no index serves the conditions of a page or a total: how many rows a store needs to
+     * examine, the first ones in the query's order (for a total of instances, the newest). A store
+     * that can count by an index alone may go further. 0: all. */
+    uint32_t scan_limit;
 };
+/* For interactive lists: a store examines this many well within 50 ms. */
+#define PAWL_STORE_SCAN_DEFAULT 5000
 
 struct pawl_rows {
     const void *rows; /* an array of the table's struct */
     size_t count;
-    uint64_t total; /* with COUNT or TOTAL, of all that match, whatever after, offset and limit */
+    uint64_t total; /* with COUNT or TOTAL: how many match, regardless of after, offset and limit */
+    /* The scan_limit was reached. The total is a lower bound. A page in the order of creation lacks
+     * rows only if it is not full; in another order it may lack some. */
+    bool cut;
 };
 
 /* ---- nodes, state of the store ----------------------------------------------------------- */
 
-/* Rows of nodes that did not leave, and whose lease has been over for so long, go when another node
- * joins. */
+/* When a node joins, it deletes rows of nodes that did not leave and whose lease expired this long
+ * ago. */
 #define PAWL_NODE_FORGET_US INT64_C(86400000000)
 
 enum pawl_lease_kind {
-    /* By id: a new incarnation, also of a node that is there. No incarnation is given twice, also
-     * when the rows of old ones are gone. */
+    /* By id: a new incarnation, even if the node has a row. No incarnation is used twice, even if
+     * the rows of old ones are gone. */
     PAWL_LEASE_JOIN,
     PAWL_LEASE_RENEW, /* PAWL_ECONFLICT: another incarnation of this node has joined since */
-    /* The lease ends now; what the node owned is free. Its row goes, unless an instance still has
-     * its incarnation as owner. Nothing happens to a later incarnation. */
+    /* The lease ends now; what the node owned is free. Its row is deleted, unless an instance still
+     * has its incarnation as owner. A later incarnation is not affected. */
     PAWL_LEASE_LEAVE,
 };
 
 struct pawl_lease {
     enum pawl_lease_kind kind;
     struct pawl_str node_id;
-    int64_t incarnation; /* JOIN: answered */
+    int64_t incarnation; /* JOIN: output */
     int64_t ttl_us;
     struct pawl_str info; /* JOIN, RENEW: what `pawl nodes` shows; JSON */
-    /* Answers: */
+    /* Output: */
     int64_t now_us;
-    bool lapsed; /* RENEW: the lease had been over in between */
+    bool lapsed; /* RENEW: the lease had expired meanwhile */
 };
 
 struct pawl_store_status {
     int64_t now_us;
     int64_t schema;      /* version of the tables */
-    int64_t round_trips; /* flush-and-wait to a server, by all calls of this object so far */
-    int64_t syncs;       /* transactions that were made durable, likewise */
+    int64_t round_trips; /* to a server, by all calls on this object so far */
+    int64_t syncs;       /* transactions made durable, likewise */
     char backend[32];    /* "memory", "sqlite", "postgres" */
     char server[128];    /* library or server version, for people */
     char location[256];  /* file or host and database, without secrets */
     int64_t size_bytes;  /* on disk; 0: unknown */
 };
 
-/* What wait() saw last. Zeroed at first. */
+/* What wait() saw last. Initialise it to zero. */
 struct pawl_wake {
     uint64_t seen;
 };
@@ -533,7 +593,8 @@ typedef void (*pawl_finding_visitor)(void *ctx, const char *finding);
 struct pawl_store_ops {
     uint32_t version; /* PAWL_STORE_VERSION the table was written for */
 
-    /* After all other calls have returned. Joined nodes stay joined. NULL is not passed. */
+    /* Called after all other calls have returned. Joined nodes stay joined. Never called with NULL.
+     */
     void (*close)(struct pawl_store *store);
 
     int (*status)(struct pawl_store *store, struct pawl_store_status *out, int64_t deadline_ns,
@@ -543,33 +604,33 @@ struct pawl_store_ops {
                  struct pawl_error *err);
 
     /*
-     * Claims each id for the incarnation `owner`; ids are different. Answers per claim. What was
-     * claimed need not be synced: a claim that a crash undoes was never acted upon, because every
-     * act is a commit. An instance that `owner` has already is claimed again, with a new fence.
-     * A fence that is granted is greater than the instance's and than the greatest `seen_fence` of
-     * the call: so no two claims of an incarnation have the same one, also when a crash undid the
-     * first, and a commit of the first that arrives late does not pass for one of the second.
-     * PAWL_EBUSY for all of them: somebody has one of the rows locked for longer than a commit
-     * takes; nothing was claimed.
+     * Claims each id for the incarnation `owner`; the ids are distinct. Each claim has its own
+     * status. A claim need not be synced: one that a crash undoes had no effect, because every
+     * effect is a commit. An instance that `owner` already has is claimed again, with a new fence.
+     * A granted fence is greater than the instance's and than the greatest `seen_fence` of the
+     * call. So no two claims of an incarnation have the same fence, even if a crash undid the
+     * first, and a late commit of the first cannot pass for one of the second.
+     * If the call returns PAWL_EBUSY, one of the rows was locked for longer than a commit takes;
+     * nothing was claimed.
      */
     int (*claim)(struct pawl_store *store, int64_t owner, struct pawl_claim *claims, size_t count,
                  struct pawl_arena *arena, int64_t *now_us, int64_t deadline_ns,
                  struct pawl_error *err);
 
     /*
-     * Applies each commit alone and makes all of them durable together. PAWL_OK: `status` of each
-     * says what became of it. Any other answer is for all of them: TRANSIENT, none happened;
-     * UNKNOWN, all or none did (or, after a fallback to one by one, each did or did not).
-     * Commits of one call touch different instances and different done rows.
+     * Applies each commit on its own and makes all of them durable together. PAWL_OK: `status` of
+     * each is its result. Any other result is for all of them: TRANSIENT, none happened; UNKNOWN,
+     * all or none did (or, after a fallback to one by one, each did or did not).
+     * Commits of one call concern different instances and different done rows.
      */
     int (*apply)(struct pawl_store *store, struct pawl_commit *const *commits, size_t count,
                  int64_t deadline_ns, struct pawl_error *err);
 
     /*
-     * Takes due work: rows with due_us <= now that no living node has, and not mail of an instance
-     * that another living node owns (that one finds its mail itself) or that is put off (retry_us).
-     * And parked work with expires_us <= now that no living node has, whoever owns the instance
-     * that it is for: claims do not return it.
+     * Takes due work: rows with due_us <= now that no live node has, except mail of an instance
+     * that another live node owns (that node finds its mail itself) or that is postponed (retry_us)
+     * and not to be cancelled. Also takes parked work with expires_us <= now that no live node has,
+     * even if its instance has an owner, because claims do not return it.
      */
     int (*take)(struct pawl_store *store, const struct pawl_take *take, struct pawl_arena *arena,
                 struct pawl_taken *out, int64_t deadline_ns, struct pawl_error *err);
@@ -578,26 +639,28 @@ struct pawl_store_ops {
                 struct pawl_rows *out, int64_t deadline_ns, struct pawl_error *err);
 
     /*
-     * Waits until something was committed, here or by another process, that makes work due or moves
-     * a stamp, since `wake` was last answered. PAWL_OK: look again, perhaps for no reason.
+     * Waits until this or another process has committed something that makes work due or changes a
+     * stamp, since the last wait with `wake`. PAWL_OK: check again; it may be spurious.
      * PAWL_ETIMEDOUT. It only shortens waits: nothing may depend on it.
      */
     int (*wait)(struct pawl_store *store, struct pawl_wake *wake, int64_t deadline_ns,
                 struct pawl_error *err);
 
-    /* All rows of all tables as of one moment, table by table, while others go on writing. */
+    /* All rows of all tables as of one moment, table by table, while others keep writing. */
     int (*snapshot)(struct pawl_store *store, pawl_row_visitor visit, void *ctx,
                     int64_t deadline_ns, struct pawl_error *err);
-    /* Inserts rows as they are: for restoring into a store that has none. PAWL_EEXISTS. */
+    /* Inserts rows unchanged, to restore into an empty store. PAWL_EEXISTS. */
     int (*load)(struct pawl_store *store, enum pawl_table table, const void *rows, size_t count,
                 int64_t deadline_ns, struct pawl_error *err);
-    /* Checks what the backend itself can check (damaged pages, indexes); tells each finding. */
+    /* Checks what the backend itself can check (damaged pages, indexes); calls `visit` for each
+     * finding. */
     int (*check)(struct pawl_store *store, pawl_finding_visitor visit, void *ctx,
                  int64_t deadline_ns, struct pawl_error *err);
 
     /*
-     * With PAWL_STORE_CAP_TICKETS only, and never called on decorators: gives back what claims with
-     * this ticket took. Sends, does not wait for an answer. Nothing was taken: fine.
+     * With PAWL_STORE_CAP_TICKETS only, and never called on decorators: releases the lock that
+     * claims with this ticket acquired. Sends the request and does not wait for a reply. Harmless
+     * if nothing was acquired.
      */
     void (*unlock)(struct pawl_store *store, const struct pawl_lock_ticket *ticket);
 };
@@ -606,7 +669,7 @@ struct pawl_store_ops {
 struct pawl_store {
     const struct pawl_store_ops *ops;
     uint32_t caps;            /* PAWL_STORE_CAP_… */
-    struct pawl_store *inner; /* of a decorator; else NULL */
+    struct pawl_store *inner; /* what a decorator wraps; else NULL */
     const char *name;         /* of the backend or decorator, for `pawl config` */
 };
 

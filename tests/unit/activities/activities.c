@@ -2,7 +2,7 @@
 /* The descriptors of all built-in types: well formed, and as a live Elsa describes them. */
 #include "activities/activities.h"
 
-#include "engine/convert.h"
+#include "engine/convert/convert.h"
 #include "engine/descriptor.h"
 #include "lib/test.h"
 

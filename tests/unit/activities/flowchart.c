@@ -10,7 +10,7 @@
  */
 #include "activities/flowchart.h"
 #include "activities/activities.h"
-#include "engine/burst.h"
+#include "engine/run/burst.h"
 #include "expressions/expressions.h"
 #include "lib/test.h"
 

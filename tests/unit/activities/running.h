@@ -7,7 +7,7 @@
 #define PAWL_TESTS_UNIT_ACTIVITIES_RUNNING_H
 
 #include "activities/activities.h"
-#include "engine/burst.h"
+#include "engine/run/burst.h"
 #include "expressions/expressions.h"
 #include "lib/test.h"
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "base/log.h"
-#include "base/json.h"
+#include "base/json/json.h"
 #include "lib/test.h"
 #include "os/log_sink.h"
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The whole program in this process: what it does when memory is short, and where it writes. */
-#include "base/json.h"
-#include "cli/command.h"
+#include "base/json/json.h"
+#include "cli/command/command.h"
 #include "lib/clock.h"
 #include "lib/test.h"
 

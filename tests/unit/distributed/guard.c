@@ -129,7 +129,7 @@ static void a_release_that_fails_is_logged_and_the_call_succeeds(void **state)
     plan_failures(&c->a.plan, PAWL_LOCK_CALL_RELEASE, 1, PAWL_LOCK_FAULT_BEFORE, 0);
     start_on(c, &c->a, "i");
     assert_string_equal(sub_status(c->f, "i"), "Suspended");
-    assert_int_equal(said_count(&c->a.said, "lock not released, it ends by itself"), 1);
+    assert_int_equal(said_count(&c->a.said, "lock not released, it will expire"), 1);
     assert_int_equal(said_count(&c->a.said, "lock=" KEY), 1);
 }
 
@@ -363,7 +363,7 @@ static void a_lock_service_that_is_away_stops_workers_for_a_while_and_callers_ar
     c->a.distribution.patience_ns = 20 * MS;
     member_reguard(c->f, &c->a, "one");
     work_until_finished(c, "i");
-    assert_int_equal(said_count(&c->a.said, "lock service is away, work goes on"), 1);
+    assert_int_equal(said_count(&c->a.said, "lock service is unavailable, continuing"), 1);
     assert_code(run_on(c, &c->a, "i"), PAWL_EUNAVAILABLE);
 }
 

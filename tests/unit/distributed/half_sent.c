@@ -5,8 +5,8 @@
  * takes over what the other had when that one's lease is over.
  */
 #include "lib/proxy.h"
-#include "runtime/pool.h"
-#include "runtime/requests.h"
+#include "runtime/node/pool.h"
+#include "runtime/work/requests.h"
 #include "servers/postgres.h"
 
 #define HELD 4

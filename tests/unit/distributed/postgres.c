@@ -7,7 +7,7 @@
 #include "host/features.h"
 #include "lib/rig.h"
 #include "locks/locks.h"
-#include "runtime/client.h"
+#include "runtime/node/client.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -96,9 +96,9 @@ static struct pawl_str bookmark(struct fixture *f, const char *instance_id)
         .table = PAWL_TABLE_BOOKMARKS, .conditions = &condition, .condition_count = 1};
     struct pawl_rows rows;
 
-    assert_ok(pawl_store_find(pawl__host_get(f->host, PAWL_SLOT_STORE), &query, &f->arena, &rows,
-                              soon(f), &f->err),
-              &f->err);
+    assert_ok(
+        pawl_store_find(pawl__host_store(f->host), &query, &f->arena, &rows, soon(f), &f->err),
+        &f->err);
     assert_int_equal(rows.count, 1);
     return ((const struct pawl_bookmark_row *)rows.rows)->id;
 }
@@ -107,9 +107,7 @@ static int64_t round_trips(struct fixture *f)
 {
     struct pawl_store_status status;
 
-    assert_ok(
-        pawl_store_status(pawl__host_get(f->host, PAWL_SLOT_STORE), &status, soon(f), &f->err),
-        &f->err);
+    assert_ok(pawl_store_status(pawl__host_store(f->host), &status, soon(f), &f->err), &f->err);
     return status.round_trips;
 }
 
@@ -137,7 +135,7 @@ static void resume(struct fixture *f, const char *id, struct pawl_str bookmark_i
 static void a_resume_costs_two_round_trips_lock_included(void **state)
 {
     struct fixture *f = *state;
-    struct pawl_locks *locks = pawl__host_get(f->host, PAWL_SLOT_LOCK);
+    struct pawl_locks *locks = pawl__host_locks(f->host);
     struct pawl_locks_counts counts;
     int64_t fewest = INT64_MAX;
     char id[] = "i0";
@@ -164,7 +162,7 @@ static void a_resume_costs_two_round_trips_lock_included(void **state)
 static void the_lock_of_a_ticket_is_the_one_that_others_take(void **state)
 {
     struct fixture *f = *state;
-    struct pawl_locks *locks = pawl__host_get(f->host, PAWL_SLOT_LOCK);
+    struct pawl_locks *locks = pawl__host_locks(f->host);
     const struct pawl_run on = {.bookmark_id = pawl__str("none")};
     struct pawl_outcome outcome;
     struct pawl_lock lock;
@@ -196,7 +194,8 @@ static void locks_of_one_host_are_refused_on_a_store_of_many(void **state)
     assert_ok(pawl__host_new(f->env, &f->configuration, &host, &f->err), &f->err);
     assert_ok(pawl__host_compose(host, &f->err), &f->err);
     assert_code(pawl__host_start(host, &f->err), PAWL_EINVAL);
-    assert_non_null(strstr(f->err.msg, "locks of kind 'file' do not reach the other machines"));
+    assert_non_null(
+        strstr(f->err.msg, "locks of kind 'file' are not visible to the other machines"));
     pawl__host_free(host);
 }
 

@@ -108,7 +108,7 @@ static void a_holder_that_is_paused_keeps_nobody_from_work_for_ever(void **state
         assert_ok(pawl_env_sleep_until(c->f->env, pawl_env_monotonic_ns(c->f->env) + MS), NULL);
     assert_ok(status, &c->f->err);
     pawl__queue_worker_end(worker, &turn);
-    assert_int_equal(said_count(&c->a.said, "lock is held for too long, going on without"), 1);
+    assert_int_equal(said_count(&c->a.said, "lock is held for too long, continuing without"), 1);
     pawl__queue_worker_close(worker);
 }
 
@@ -139,7 +139,7 @@ static void work_is_looked_for_without_a_lock_service_that_stays_away(void **sta
         assert_ok(pawl_env_sleep_until(c->f->env, pawl_env_monotonic_ns(c->f->env) + MS), NULL);
     assert_ok(status, &c->f->err);
     pawl__queue_worker_end(worker, &turn);
-    assert_int_equal(said_count(&c->a.said, "lock service is away, going on without"), 1);
+    assert_int_equal(said_count(&c->a.said, "lock service is unavailable, continuing without"), 1);
     pawl__queue_worker_close(worker);
 }
 
@@ -338,7 +338,8 @@ static void locks_must_reach_as_far_as_the_store(void **state)
 
         assert_code(status, cases[i].reaches ? PAWL_OK : PAWL_EINVAL);
         if (status != PAWL_OK) {
-            assert_non_null(strstr(c->f->err.msg, "locks of kind 'inner' do not reach the other"));
+            assert_non_null(
+                strstr(c->f->err.msg, "locks of kind 'inner' are not visible to the other"));
             assert_non_null(strstr(c->f->err.msg, "--set lock.allow_local=true"));
         }
         assert_ok(pawl__distributed_check_reach(&outer, &store, true, &c->a.said.log, &c->f->err),

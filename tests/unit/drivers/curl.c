@@ -5,8 +5,13 @@
 #include "os/socket.h"
 #include "servers/http.h"
 
+#include <dlfcn.h>
+#include <netdb.h>
+#include <netinet/in.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <sys/socket.h>
+#include <unistd.h>
 
 #define S(text) PAWL_STR_LIT(text)
 #define MINUTE_NS INT64_C(60000000000)
@@ -50,6 +55,10 @@ static const struct test_http_route routes[] = {
      .body = {filler, BODY_BYTES},
      .repeat = 64},
     {.path = S("/keep"), .status = 200, .manner = TEST_HTTP_KEEP, .body = S("kept")},
+    {.path = S("/keep-once"),
+     .status = 302,
+     .manner = TEST_HTTP_KEEP,
+     .headers = S("Location: /keep\r\n")},
     {.path = S("/ends"), .status = 200, .manner = TEST_HTTP_END, .body = S("ended")},
     {.path = S("/surplus"),
      .status = 200,
@@ -579,6 +588,141 @@ static void idle_connections_of_a_busy_scope_are_bounded(void **state)
     test_http_wait_open(f->server, 2);
 }
 
+/* ---- names with several addresses ---------------------------------------------------------- */
+
+#define TWO_ADDRESSES "two.test"
+#define SILENT_FILL 8
+
+typedef int resolver(const char *, const char *, const struct addrinfo *, struct addrinfo **);
+
+static int resolve_system(const char *name, const char *service, const struct addrinfo *hints,
+                          struct addrinfo **out)
+{
+    resolver *system_resolver;
+    void *symbol = dlsym(RTLD_NEXT, "getaddrinfo");
+
+    memcpy(&system_resolver, &symbol, sizeof symbol);
+    return system_resolver(name, service, hints, out);
+}
+
+/*
+ * libcurl resolves names by this one, which comes before the system's: TWO_ADDRESSES is ::1 and
+ * 127.0.0.1, in this order.
+ */
+__attribute__((visibility("default"))) int getaddrinfo(const char *name, const char *service,
+                                                       const struct addrinfo *hints,
+                                                       struct addrinfo **out)
+{
+    struct addrinfo both = {.ai_socktype = SOCK_STREAM, .ai_flags = AI_NUMERICHOST};
+    struct addrinfo *second;
+    int status;
+
+    if (!name || strcmp(name, TWO_ADDRESSES) != 0)
+        return resolve_system(name, service, hints, out);
+    status = resolve_system("127.0.0.1", service, &both, &second);
+    if (status == 0)
+        status = resolve_system("::1", service, &both, out);
+    if (status == 0)
+        (*out)->ai_next = second;
+    return status;
+}
+
+/*
+ * ::1 at the server's port with a full queue of connections: whoever connects to it hears nothing,
+ * while 127.0.0.1 answers.
+ */
+struct silent_address {
+    int listener;
+    int fill[SILENT_FILL];
+};
+
+static void open_silent_address(struct fixture *f, struct silent_address *silent)
+{
+    const int on = 1;
+    struct sockaddr_in6 address = {.sin6_family = AF_INET6, .sin6_addr = IN6ADDR_LOOPBACK_INIT};
+    const char *port = strrchr(test_http_url(f->server), ':') + 1;
+
+    address.sin6_port = htons((uint16_t)strtoul(port, NULL, 10));
+    silent->listener = socket(AF_INET6, SOCK_STREAM | SOCK_CLOEXEC, 0);
+    assert_true(silent->listener >= 0);
+    assert_int_equal(
+        setsockopt(silent->listener, IPPROTO_IPV6, IPV6_V6ONLY, &on, (socklen_t)sizeof on), 0);
+    assert_int_equal(bind(silent->listener, (struct sockaddr *)&address, (socklen_t)sizeof address),
+                     0);
+    assert_int_equal(listen(silent->listener, 0), 0);
+    for (size_t i = 0; i < SILENT_FILL; i++) {
+        silent->fill[i] = socket(AF_INET6, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+        assert_true(silent->fill[i] >= 0);
+        (void)connect(silent->fill[i], (struct sockaddr *)&address, (socklen_t)sizeof address);
+    }
+}
+
+static void close_silent_address(const struct silent_address *silent)
+{
+    for (size_t i = 0; i < SILENT_FILL; i++)
+        (void)close(silent->fill[i]);
+    (void)close(silent->listener);
+}
+
+static const char *at_two_addresses(struct fixture *f, const char *path, char url[128])
+{
+    (void)snprintf(url, 128, "http://" TWO_ADDRESSES "%s%s", strrchr(test_http_url(f->server), ':'),
+                   path);
+    return url;
+}
+
+static void a_name_with_a_silent_address_keeps_its_connection(void **state)
+{
+    struct fixture *f = *state;
+    struct silent_address silent;
+    char url[128];
+
+    open_silent_address(f, &silent);
+    open_with(f, NULL);
+    for (int i = 0; i < 4; i++) {
+        fetch_in(f, "a", at_two_addresses(f, "/keep", url));
+        assert_string_equal(f->body, "kept");
+    }
+    assert_int_equal(test_http_connections(f->server), 1);
+    pawl_http_close(f->executor);
+    f->executor = NULL;
+    test_http_wait_open(f->server, 0);
+    close_silent_address(&silent);
+}
+
+static void a_redirect_of_a_name_with_a_silent_address_is_followed(void **state)
+{
+    struct fixture *f = *state;
+    struct silent_address silent;
+    char url[128];
+
+    open_silent_address(f, &silent);
+    open_with(f, NULL);
+    fetch(f, "POST", at_two_addresses(f, "/keep-once", url), "x");
+    assert_int_equal(f->answer.end, PAWL_HTTP_ANSWERED);
+    assert_string_equal(f->body, "kept");
+    assert_str(test_http_path(f->server, 1), "/keep");
+    close_silent_address(&silent);
+}
+
+static void a_surplus_response_of_a_name_with_a_silent_address_is_not_used(void **state)
+{
+    struct fixture *f = *state;
+    struct silent_address silent;
+    char url[128];
+
+    open_silent_address(f, &silent);
+    open_with(f, NULL);
+    fetch_in(f, "a", at_two_addresses(f, "/surplus", url));
+    assert_string_equal(f->body, "own");
+    test_http_release(f->server);
+    test_http_wait_surplus(f->server);
+    fetch_in(f, "a", at_two_addresses(f, "/keep", url));
+    assert_string_equal(f->body, "kept");
+    assert_int_equal(test_http_connections(f->server), 2);
+    close_silent_address(&silent);
+}
+
 /* An environment with the system's threads and an allocator that refuses. */
 static int open_and_close(struct test_allocator *alloc, void *arg)
 {
@@ -634,6 +778,9 @@ int main(void)
         TEST(connections_that_nobody_uses_are_closed),
         TEST(idle_connections_of_all_scopes_are_bounded),
         TEST(idle_connections_of_a_busy_scope_are_bounded),
+        TEST(a_name_with_a_silent_address_keeps_its_connection),
+        TEST(a_redirect_of_a_name_with_a_silent_address_is_followed),
+        TEST(a_surplus_response_of_a_name_with_a_silent_address_is_not_used),
         TEST(memory_may_run_out_while_opening),
     };
 

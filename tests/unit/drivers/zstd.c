@@ -171,7 +171,7 @@ static void wants_exactly_one_frame(void **state)
     pawl__buf_byte(&f.packed, 'x');
     assert_code(pawl__zstd_decompress(f.zstd, pawl__buf_peek(&f.packed), LIMIT, &f.plain, &err),
                 PAWL_ECORRUPT);
-    assert_non_null(strstr(err.msg, "1 bytes stand behind the frame"));
+    assert_non_null(strstr(err.msg, "1 bytes follow the frame"));
     f.packed.len = frame;
     assert_ok(pawl__zstd_compress(f.zstd, pawl__str("again"), 3, &f.packed, NULL), NULL);
     assert_code(pawl__zstd_decompress(f.zstd, pawl__buf_peek(&f.packed), LIMIT, &f.plain, &err),

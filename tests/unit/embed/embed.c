@@ -1,122 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The public API on the memory store: what it does, what it refuses, and with little memory. */
-#include <pawl/pawl.h>
-
+#include "embed/fixture.h"
 #include "lib/clock.h"
-#include "lib/rig.h"
 
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #define SECOND INT64_C(1000000000)
 #define WALL (INT64_C(1767323045) * SECOND) /* 2026-01-02T03:04:05Z */
-
-#define TEXT(value) RIG_INPUT("String", "Literal", "'" value "'")
-#define DEFINITION(id, activities)                                                                 \
-    "{'definitionId':'" id "','root':" RIG_SEQUENCE("seq", activities) "}"
-#define TASK(id, name)                                                                             \
-    "{'id':'" id "','type':'Elsa.RunTask','taskName':" TEXT(name) ",'payload':" RIG_INPUT(         \
-        "ObjectDictionary", "Object", "'{\\'n\\': 1}'") "}"
-
-struct fixture {
-    struct pawl *pawl;
-    struct pawl_error err;
-    char lines[1024];
-    char task[512]; /* "instance name payload" of the last */
-    char task_id[128];
-    int task_count;
-};
-
-static void on_line(void *ctx, const char *instance_id, const char *text)
-{
-    struct fixture *f = ctx;
-    size_t len = strlen(f->lines);
-
-    assert_true(strlen(instance_id) > 0);
-    snprintf(f->lines + len, sizeof f->lines - len, "%s\n", text);
-}
-
-static void on_task(void *ctx, const char *instance_id, const char *task_id, const char *task_name,
-                    const char *payload)
-{
-    struct fixture *f = ctx;
-
-    snprintf(f->task, sizeof f->task, "%s %s %s", instance_id, task_name, payload);
-    snprintf(f->task_id, sizeof f->task_id, "%s", task_id);
-    f->task_count++;
-}
-
-static void open_with(struct fixture *f, struct pawl_options options)
-{
-    *f = (struct fixture){.err = PAWL_ERROR_INIT};
-    if (!options.store)
-        options.store = "memory:";
-    options.line = on_line;
-    options.task = on_task;
-    options.ctx = f;
-    assert_ok(pawl_open(&options, &f->pawl, &f->err), &f->err);
-}
-
-static void open_fixture(struct fixture *f)
-{
-    open_with(f, (struct pawl_options){0});
-}
-
-/* JSON written with ' in place of "; the caller frees it. */
-static char *quoted(const char *text)
-{
-    char *copy = strdup(text);
-
-    assert_non_null(copy);
-    for (char *c = copy; *c; c++) {
-        if (*c == '\'')
-            *c = '"';
-    }
-    return copy;
-}
-
-static int try_publish(struct pawl *pawl, const char *text, struct pawl_error *err)
-{
-    char *json = quoted(text);
-    int status = pawl_definition_publish(pawl, json, NULL, NULL, NULL, err);
-
-    free(json);
-    return status;
-}
-
-static void publish(struct fixture *f, const char *text)
-{
-    assert_ok(try_publish(f->pawl, text, &f->err), &f->err);
-}
-
-static struct pawl_instance_outcome start(struct fixture *f, const char *definition_id)
-{
-    const struct pawl_start_options options = {.definition_id = definition_id};
-    struct pawl_instance_outcome outcome;
-
-    assert_ok(pawl_instance_start(f->pawl, &options, &outcome, &f->err), &f->err);
-    return outcome;
-}
-
-static void drain(struct fixture *f)
-{
-    assert_ok(pawl_drain(f->pawl, 60000, NULL, &f->err), &f->err);
-}
-
-/* The JSON of the state has this in it. */
-static void assert_state_has(struct fixture *f, const char *instance_id, const char *text)
-{
-    char *json = NULL, *wanted = quoted(text);
-
-    assert_ok(pawl_instance_state(f->pawl, instance_id, &json, &f->err), &f->err);
-    if (!strstr(json, wanted))
-        fail_msg("no %s in %s", wanted, json);
-    pawl_text_free(f->pawl, json);
-    free(wanted);
-}
 
 /* ---- definitions and instances ------------------------------------------------------------- */
 
@@ -185,12 +76,104 @@ static void publishing_tells_problems_and_refuses_what_is_invalid(void **state)
     assert_code(pawl_definition_publish(f.pawl, cron, on_problem, &told, &out, &f.err),
                 PAWL_EINVAL);
     assert_int_equal(told.worst, PAWL_DEFINITION_INVALID);
-    assert_non_null(strstr(f.err.msg, "kept as a draft"));
+    assert_non_null(strstr(f.err.msg, "nothing is stored of it"));
     assert_string_equal(out.definition_id, "m");
     assert_code(pawl_definition_publish(f.pawl, "{", NULL, NULL, NULL, &f.err), PAWL_EPARSE);
     pawl_close(f.pawl);
     free(missing);
     free(cron);
+}
+
+static int count_published(void *ctx, const struct pawl_definition_info *definition)
+{
+    *(int *)ctx += definition->is_published;
+    assert_string_equal(definition->definition_id, "d");
+    return 0;
+}
+
+static void a_key_that_was_used_is_no_error(void **state)
+{
+    const struct pawl_start_options start = {.definition_id = "d", .idempotency_key = "k"};
+    char *one = quoted(DEFINITION("d", RIG_WRITE("a", "one")));
+    struct pawl_instance_outcome out;
+    struct fixture f;
+
+    (void)state;
+    open_fixture(&f);
+    assert_ok(pawl_definition_publish(f.pawl, one, NULL, NULL, NULL, &f.err), &f.err);
+    for (int i = 0; i < 2; i++) {
+        assert_ok(pawl_instance_start(f.pawl, &start, &out, &f.err), &f.err);
+        assert_int_equal(out.existed, i);
+        assert_int_equal(f.err.code, PAWL_OK);
+        assert_string_equal(f.err.msg, "");
+    }
+    pawl_close(f.pawl);
+    free(one);
+}
+
+/* Least of all does it mean all versions where they are deleted. */
+static void a_negative_version_is_none(void **state)
+{
+    const struct pawl_definition_delete_options negative = {.version = -1};
+    const struct pawl_start_options start = {.definition_id = "d", .version = -2};
+    const struct pawl_definition_filter any = {.versions = "", .name = "", .search = ""};
+    char *one = quoted(DEFINITION("d", RIG_WRITE("a", "one")));
+    char *json = NULL;
+    uint64_t total = 0;
+    struct fixture f;
+
+    (void)state;
+    open_fixture(&f);
+    assert_ok(pawl_definition_publish(f.pawl, one, NULL, NULL, NULL, &f.err), &f.err);
+    assert_code(pawl_definition_delete(f.pawl, "d", &negative, &f.err), PAWL_EINVAL);
+    assert_code(pawl_definition_find(f.pawl, "d", -1, &json, &f.err), PAWL_EINVAL);
+    assert_code(pawl_definition_export(f.pawl, "d", -1, &json, &f.err), PAWL_EINVAL);
+    assert_code(pawl_definition_revert(f.pawl, "d", -1, NULL, &f.err), PAWL_EINVAL);
+    assert_code(pawl_definition_publish_version(f.pawl, "d", -1, NULL, NULL, NULL, &f.err),
+                PAWL_EINVAL);
+    assert_code(pawl_instance_start(f.pawl, &start, NULL, &f.err), PAWL_EINVAL);
+    assert_ok(pawl_definitions_list(f.pawl, &any, NULL, NULL, &total, &f.err), &f.err);
+    assert_int_equal(total, 1);
+    pawl_close(f.pawl);
+    free(one);
+}
+
+static void a_definition_is_saved_published_reverted_and_deleted(void **state)
+{
+    const struct pawl_definition_filter all = {.versions = "AllVersions", .definition_id = "d"};
+    const struct pawl_definition_delete_options second = {.version = 2};
+    char *one = quoted(DEFINITION("d", RIG_WRITE("a", "one")));
+    struct pawl_published out;
+    char *json = NULL;
+    int published = 0;
+    uint64_t total = 0;
+    struct fixture f;
+
+    (void)state;
+    open_fixture(&f);
+    assert_ok(pawl_definition_validate(f.pawl, one, NULL, NULL, &f.err), &f.err);
+    assert_ok(pawl_definition_save(f.pawl, one, &out, &f.err), &f.err);
+    assert_code(pawl_definition_retract(f.pawl, "d", &f.err), PAWL_ENOTFOUND);
+    assert_ok(pawl_definition_publish_version(f.pawl, "d", 0, NULL, NULL, &out, &f.err), &f.err);
+    assert_int_equal(out.version, 1);
+    assert_ok(pawl_definition_revert(f.pawl, "d", 1, &out, &f.err), &f.err);
+    assert_int_equal(out.version, 2);
+    assert_ok(pawl_definitions_list(f.pawl, &all, count_published, &published, &total, &f.err),
+              &f.err);
+    assert_int_equal(published, 1);
+    assert_int_equal(total, 2);
+    assert_ok(pawl_definition_delete(f.pawl, "d", &second, &f.err), &f.err);
+    assert_ok(pawl_definition_export(f.pawl, "d", 0, &json, &f.err), &f.err);
+    assert_non_null(strstr(json, "\"nodeId\":\"Workflow1:"));
+    assert_code(pawl_definition_import(f.pawl, json, NULL, &f.err), PAWL_EEXISTS);
+    assert_ok(pawl_definition_delete(f.pawl, "d", NULL, &f.err), &f.err);
+    assert_ok(pawl_definition_import(f.pawl, json, &out, &f.err), &f.err);
+    pawl_text_free(f.pawl, json);
+    assert_ok(pawl_definition_find(f.pawl, "d", 1, &json, &f.err), &f.err);
+    pawl_text_free(f.pawl, json);
+    assert_code(pawl_definition_find(f.pawl, "d", 2, &json, &f.err), PAWL_ENOTFOUND);
+    pawl_close(f.pawl);
+    free(one);
 }
 
 static void starting_twice_with_a_key_answers_the_first(void **state)
@@ -425,6 +408,7 @@ static void a_task_is_told_and_its_report_goes_on(void **state)
     outcome = start(&f, "d");
     snprintf(expected, sizeof expected, "%s paint {\"n\":1}", outcome.instance_id);
     assert_string_equal(f.task, expected);
+    assert_code(pawl_task_report(f.pawl, "another", NULL, NULL, &f.err), PAWL_ENOTFOUND);
     assert_ok(pawl_task_report(f.pawl, f.task_id, "{\"colour\":\"red\"}", &sent, &f.err), &f.err);
     assert_int_equal(sent.resumed, 1);
     /* Again: nothing happens, and it is told what the first did. */
@@ -436,8 +420,6 @@ static void a_task_is_told_and_its_report_goes_on(void **state)
     assert_int_equal(f.task_count, 1);
     pawl_close(f.pawl);
 }
-
-/* ---- misuse -------------------------------------------------------------------------------- */
 
 #define assert_refused(call)                                                                       \
     do {                                                                                           \
@@ -486,7 +468,8 @@ static void locks_that_do_not_reach_other_processes_are_refused_unless_allowed(v
     snprintf(store, sizeof store, "sqlite:%s", path);
     options.store = store;
     assert_code(pawl_open(&options, &f.pawl, &f.err), PAWL_EINVAL);
-    assert_non_null(strstr(f.err.msg, "locks of kind 'memory' do not reach the other processes"));
+    assert_non_null(
+        strstr(f.err.msg, "locks of kind 'memory' are not visible to the other processes"));
     distributed.allow_local = 1;
     open_with(&f, options);
     pawl_close(f.pawl);
@@ -505,6 +488,7 @@ static void misuse_is_invalid_with_a_message(void **state)
     const struct pawl_start_options nothing = {0};
     const struct pawl_start_options bad_input = {.definition_id = "d", .input = "[1]"};
     const struct pawl_instance_filter many = {.limit = 10001}, none = {.status_count = 1};
+    struct pawl_instance_outcome waits;
     char id[200], *json = NULL;
     struct fixture f;
 
@@ -527,6 +511,11 @@ static void misuse_is_invalid_with_a_message(void **state)
     assert_refused(pawl_instance_delete(f.pawl, id, &f.err));
     assert_refused(pawl_instance_wait(f.pawl, NULL, 0, NULL, &f.err));
     assert_refused(pawl_instance_state(f.pawl, "i", NULL, &f.err));
+    publish(&f, DEFINITION("waits", RIG_EVENT("e", "Go")));
+    waits = start(&f, "waits");
+    assert_refused(pawl_instance_variables(f.pawl, waits.instance_id, NULL, &f.err));
+    assert_refused(pawl_instance_export(f.pawl, waits.instance_id, NULL, &f.err));
+    assert_refused(pawl_instance_exists(f.pawl, waits.instance_id, NULL, &f.err));
     assert_refused(
         pawl_instance_journal(f.pawl, "i", (enum pawl_instance_journal_kind)7, &json, &f.err));
     assert_refused(pawl_instances_list(f.pawl, &many, on_row, NULL, NULL, &f.err));
@@ -676,6 +665,75 @@ static void options_that_do_not_hang_together_are_refused(void **state)
 
 /* ---- two of them --------------------------------------------------------------------------- */
 
+/* What it shows has this in it. */
+static void shows(struct fixture *f, int status, char **json, const char *part)
+{
+    assert_ok(status, &f->err);
+    if (!strstr(*json, part))
+        fail_msg("%s is not in %s", part, *json);
+    pawl_text_free(f->pawl, *json);
+    *json = NULL;
+}
+
+static void operators_look_at_nodes_and_pause_them(void **state)
+{
+    struct pawl_start_options start = {.definition_id = "d"};
+    struct pawl_instance_outcome outcome;
+    struct fixture f;
+    uint64_t findings = 7;
+    char *json = NULL, path[64];
+
+    (void)state;
+    open_fixture(&f);
+    shows(&f, pawl_nodes_show(f.pawl, &json, &f.err), &json, "\"state\":\"alive\"");
+    shows(&f, pawl_overview_show(f.pawl, 0, &json, &f.err), &json, "\"Suspended\":0");
+    shows(&f, pawl_status_show(f.pawl, &json, &f.err), &json, "\"isAcceptingNewWork\":true");
+    shows(&f, pawl_store_show(f.pawl, &json, &f.err), &json, "\"backend\":\"memory\"");
+    assert_ok(pawl_store_verify(f.pawl, NULL, NULL, &findings, &f.err), &f.err);
+    assert_int_equal(findings, 0);
+    assert_int_equal(pawl_node_pause(f.pawl, "nobody", NULL, NULL, &f.err), PAWL_ENOTFOUND);
+    assert_int_equal(pawl_node_unpause(f.pawl, NULL, &f.err), PAWL_ENOTFOUND);
+    assert_ok(pawl_node_pause(f.pawl, NULL, "alice", "upgrade", &f.err), &f.err);
+    shows(&f, pawl_status_show(f.pawl, &json, &f.err), &json,
+          "\"pauseReasonText\":\"upgrade\",\"pauseRequestedBy\":\"alice\"");
+    shows(&f, pawl_nodes_show(f.pawl, &json, &f.err), &json, "\"state\":\"paused\"");
+    assert_int_equal(pawl_instance_start(f.pawl, &start, &outcome, &f.err), PAWL_EUNAVAILABLE);
+    assert_ok(pawl_node_unpause(f.pawl, NULL, &f.err), &f.err);
+    assert_int_equal(pawl_store_save(f.pawl, "", &f.err), PAWL_EINVAL);
+    snprintf(path, sizeof path, "/tmp/pawl-embed-%d.backup", (int)getpid());
+    assert_ok(pawl_store_save(f.pawl, path, &f.err), &f.err);
+    assert_int_equal(unlink(path), 0);
+    pawl_close(f.pawl);
+}
+
+static void draining_a_paused_node_says_that_work_was_left(void **state)
+{
+    const struct pawl_start_options detached = {.definition_id = "d", .detached = 1};
+    struct pawl_work_done done = {.count = 7};
+    struct fixture f;
+    int status = PAWL_EUNAVAILABLE;
+
+    (void)state;
+    open_fixture(&f);
+    publish(&f, DEFINITION("d", RIG_WRITE("a", "one")));
+    assert_ok(pawl_node_pause(f.pawl, NULL, "alice", "upgrade", &f.err), &f.err);
+    drain(&f); /* nothing is due: nothing is left */
+    assert_ok(pawl_instance_start(f.pawl, &detached, NULL, &f.err), &f.err);
+    assert_code(pawl_drain(f.pawl, 60000, &done, &f.err), PAWL_EUNAVAILABLE);
+    assert_non_null(strstr(f.err.msg, "alice"));
+    assert_int_equal(done.count, 7);
+    assert_string_equal(f.lines, "");
+    assert_ok(pawl_node_unpause(f.pawl, NULL, &f.err), &f.err);
+    /* A node notices that within a second. */
+    for (int i = 0; i < 60000 && status == PAWL_EUNAVAILABLE; i++) {
+        status = pawl_drain(f.pawl, 60000, &done, &f.err);
+        (void)usleep(1000);
+    }
+    assert_ok(status, &f.err);
+    assert_string_equal(f.lines, "one\n");
+    pawl_close(f.pawl);
+}
+
 static void two_in_one_process_do_not_meet(void **state)
 {
     struct pawl_send_outcome sent;
@@ -758,6 +816,9 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(an_instance_runs_waits_and_finishes_by_an_event),
         cmocka_unit_test(publishing_tells_problems_and_refuses_what_is_invalid),
+        cmocka_unit_test(a_definition_is_saved_published_reverted_and_deleted),
+        cmocka_unit_test(a_negative_version_is_none),
+        cmocka_unit_test(a_key_that_was_used_is_no_error),
         cmocka_unit_test(starting_twice_with_a_key_answers_the_first),
         cmocka_unit_test(a_detached_start_runs_when_work_is_done),
         cmocka_unit_test(waiting_for_work_ends_when_some_is_due),
@@ -773,6 +834,8 @@ int main(void)
         cmocka_unit_test(text_that_is_not_utf8_is_refused_by_name),
         cmocka_unit_test(what_was_opened_before_a_fork_is_refused_after_it),
         cmocka_unit_test(options_that_do_not_hang_together_are_refused),
+        cmocka_unit_test(operators_look_at_nodes_and_pause_them),
+        cmocka_unit_test(draining_a_paused_node_says_that_work_was_left),
         cmocka_unit_test(two_in_one_process_do_not_meet),
         cmocka_unit_test(a_life_survives_the_lack_of_memory_at_any_point),
     };

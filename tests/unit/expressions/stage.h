@@ -6,8 +6,8 @@
 #ifndef PAWL_TESTS_UNIT_EXPRESSIONS_STAGE_H
 #define PAWL_TESTS_UNIT_EXPRESSIONS_STAGE_H
 
-#include "engine/instance.h"
-#include "expressions/javascript.h"
+#include "engine/run/instance.h"
+#include "expressions/javascript/javascript.h"
 #include "lib/rig.h"
 
 #include <stdio.h>

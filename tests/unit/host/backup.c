@@ -551,7 +551,7 @@ static void a_backup_that_fails_leaves_the_old_one(void **state)
     shelf_open(&shelf);
     make_folder(&folder);
     fill(&shelf, 2);
-    write_file(folder.file, pawl__str("old"));
+    write_file(folder.file, pawl__str("pawl-backup old"));
     write_file(folder.part, pawl__str("left over"));
     assert_ok(pawl__fault_store_new(shelf.env, shelf.store, &hooks, &faulty, &shelf.err),
               &shelf.err);
@@ -560,10 +560,49 @@ static void a_backup_that_fails_leaves_the_old_one(void **state)
                 PAWL_EUNKNOWN);
     assert_int_equal(access(folder.part, F_OK), -1);
     text = test_read_file(folder.file);
-    assert_str(text, "old");
+    assert_str(text, "pawl-backup old");
     free((void *)(uintptr_t)text.ptr);
     assert_code(pawl__backup_write(shelf.env, shelf.plain, "/nowhere/b", NULL, &counts, &shelf.err),
                 PAWL_ENOTFOUND);
+    remove_folder(&folder);
+    shelf_close(&shelf);
+}
+
+static void only_a_backup_is_replaced(void **state)
+{
+    static const char *const endings[] = {"-wal", "-shm", "-journal"};
+    struct pawl_backup_counts counts;
+    struct shelf shelf;
+    struct folder folder;
+    struct pawl_str text;
+    char beside[96];
+
+    (void)state;
+    shelf_open(&shelf);
+    make_folder(&folder);
+    fill(&shelf, 2);
+    write_file(folder.file, pawl__str("SQLite format 3"));
+    assert_code(pawl__backup_write(shelf.env, shelf.plain, folder.file, NULL, &counts, &shelf.err),
+                PAWL_EEXISTS);
+    assert_non_null(strstr(shelf.err.msg, "is not a backup"));
+    write_file(folder.file, pawl__str("pawl"));
+    assert_code(pawl__backup_write(shelf.env, shelf.plain, folder.file, NULL, &counts, &shelf.err),
+                PAWL_EEXISTS);
+    text = test_read_file(folder.file);
+    assert_str(text, "pawl");
+    free((void *)(uintptr_t)text.ptr);
+    for (size_t i = 0; i < sizeof endings / sizeof *endings; i++) {
+        (void)snprintf(beside, sizeof beside, "%s%s", folder.file, endings[i]);
+        assert_code(pawl__backup_write(shelf.env, shelf.plain, beside, NULL, &counts, &shelf.err),
+                    PAWL_EEXISTS);
+        assert_int_equal(access(beside, F_OK), -1);
+    }
+    assert_int_equal(access(folder.part, F_OK), -1);
+    write_file(folder.file, pawl__str(""));
+    assert_ok(pawl__backup_write(shelf.env, shelf.plain, folder.file, NULL, &counts, &shelf.err),
+              &shelf.err);
+    assert_ok(pawl__backup_write(shelf.env, shelf.plain, folder.file, NULL, &counts, &shelf.err),
+              &shelf.err);
     remove_folder(&folder);
     shelf_close(&shelf);
 }
@@ -654,6 +693,7 @@ int main(void)
         cmocka_unit_test(an_instance_id_that_no_node_could_claim_is_refused),
         cmocka_unit_test(a_restore_cut_short_stays_marked),
         cmocka_unit_test(a_backup_that_fails_leaves_the_old_one),
+        cmocka_unit_test(only_a_backup_is_replaced),
         cmocka_unit_test(progress_is_told),
         cmocka_unit_test(survives_refused_allocations),
     };

@@ -114,37 +114,40 @@ static void a_wrong_line_is_named_and_nothing_is_set(void **state)
          "a.conf:1: there is no setting 'completely.wrong'; 'pawl config' lists them"},
         {"workers", "a.conf:1: expected 'key = value', or '#' before a comment"},
         {"= 3", "a.conf:1: there is no setting ''; 'pawl config' lists them"},
-        {"workers = 4\n\nworkers = 5", "a.conf:3: workers is set already in line 1; remove one of "
+        {"workers = 4\n\nworkers = 5", "a.conf:3: workers is already set in line 1; remove one of "
                                        "them"},
-        {"workers = many", "a.conf:1: workers cannot be 'many': it is a number from 0 to 1024"},
-        {"workers = 1025", "a.conf:1: workers cannot be '1025': it is a number from 0 to 1024"},
-        {"workers = -1", "a.conf:1: workers cannot be '-1': it is a number from 0 to 1024"},
+        {"workers = many", "a.conf:1: workers cannot be 'many': it must be a number from 0 to 256"},
+        {"workers = 257", "a.conf:1: workers cannot be '257': it must be a number from 0 to 256"},
+        {"workers = -1", "a.conf:1: workers cannot be '-1': it must be a number from 0 to 256"},
         {"workers = 99999999999999999999",
-         "a.conf:1: workers cannot be '99999999999999999999': it is a number from 0 to 1024"},
-        {"workers =", "a.conf:1: workers cannot be '': it is a number from 0 to 1024"},
+         "a.conf:1: workers cannot be '99999999999999999999': it must be a number from 0 to 256"},
+        {"workers =", "a.conf:1: workers cannot be '': it must be a number from 0 to 256"},
         {"node.lease = 10",
-         "a.conf:1: node.lease cannot be '10': it is a time with its unit such as 500ms or 10s, "
+         "a.conf:1: node.lease cannot be '10': it must be a time with a unit such as 500ms or 10s, "
          "from 1s to 1h"},
-        {"node.lease = 999ms",
-         "a.conf:1: node.lease cannot be '999ms': it is a time with its unit such as 500ms or 10s, "
-         "from 1s to 1h"},
+        {"node.lease = 999ms", "a.conf:1: node.lease cannot be '999ms': it must be a time with a "
+                               "unit such as 500ms or 10s, "
+                               "from 1s to 1h"},
         {"node.lease = 2h",
-         "a.conf:1: node.lease cannot be '2h': it is a time with its unit such as 500ms or 10s, "
+         "a.conf:1: node.lease cannot be '2h': it must be a time with a unit such as 500ms or 10s, "
          "from 1s to 1h"},
-        {"distributed = perhaps", "a.conf:1: distributed cannot be 'perhaps': it is true or false"},
-        {"log.level = loud", "a.conf:1: log.level cannot be 'loud': it is off, error, warn, info, "
-                             "debug, trace"},
-        {"engine.memory = 5X", "a.conf:1: engine.memory cannot be '5X': it is a size such as 64M, "
-                               "from 1024K to 1073741824K"},
-        {"engine.memory = 9999999999G",
-         "a.conf:1: engine.memory cannot be '9999999999G': it is a size such as 64M, from 1024K to "
-         "1073741824K"},
+        {"distributed = perhaps",
+         "a.conf:1: distributed cannot be 'perhaps': it must be true or false"},
+        {"log.level = loud",
+         "a.conf:1: log.level cannot be 'loud': it must be off, error, warn, info, "
+         "debug, trace"},
+        {"engine.memory = 5X",
+         "a.conf:1: engine.memory cannot be '5X': it must be a size such as 64M, "
+         "from 1024K to 1073741824K"},
+        {"engine.memory = 9999999999G", "a.conf:1: engine.memory cannot be '9999999999G': it must "
+                                        "be a size such as 64M, from 1024K to "
+                                        "1073741824K"},
         {"node.id = \"open", "a.conf:1: the value of node.id has no closing quote"},
         {"node.id = \"", "a.conf:1: the value of node.id has no closing quote"},
-        {"node.id = a\tb", "a.conf:1: node.id cannot be 'a\tb': it is text without control "
+        {"node.id = a\tb", "a.conf:1: node.id cannot be 'a\tb': it must be text without control "
                            "characters"},
-        {"store = postgres://u:geheim\x01@h/",
-         "a.conf:1: store cannot be 'postgres://u:***@h/': it is text without control characters"},
+        {"store = postgres://u:geheim\x01@h/", "a.conf:1: store cannot be 'postgres://u:***@h/': "
+                                               "it must be text without control characters"},
     };
 
     (void)state;
@@ -206,7 +209,7 @@ static void wrong_variables_and_options_are_named(void **state)
     open_fixture(&f);
     assert_code(pawl__configuration_read(&f.configuration, &sources, &f.err), PAWL_EINVAL);
     assert_string_equal(f.err.msg,
-                        "PAWL_WORKERS: workers cannot be 'x': it is a number from 0 to 1024");
+                        "PAWL_WORKERS: workers cannot be 'x': it must be a number from 0 to 256");
     assert_code(pawl__configuration_set_pair(&f.configuration, "workers", "--set", &f.err),
                 PAWL_EINVAL);
     assert_string_equal(f.err.msg, "--set: 'workers' is not NAME=VALUE");

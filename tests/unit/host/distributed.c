@@ -3,8 +3,8 @@
 #include "host/features.h"
 #include "lib/test.h"
 #include "locks/locks.h"
-#include "runtime/client.h"
-#include "runtime/refresher.h"
+#include "runtime/definitions/refresher.h"
+#include "runtime/node/client.h"
 
 struct fixture {
     struct pawl_env *env;
@@ -97,7 +97,7 @@ static void what_it_composes_starts_and_runs(void **state)
     open_fixture(&f, "memory:", true);
     compose(&f);
     assert_ok(pawl__host_start(f.host, &f.err), &f.err);
-    runtime = pawl__host_get(f.host, PAWL_SLOT_RUNTIME);
+    runtime = pawl__host_runtime(f.host);
     assert_string_equal(runtime->name, "distributed");
     assert_ptr_equal(runtime->node, pawl__host_node(f.host));
     assert_ok(pawl__workflow_runtime_client(runtime, pawl__str("i"), &client, &f.err), &f.err);
@@ -106,11 +106,10 @@ static void what_it_composes_starts_and_runs(void **state)
     assert_code(pawl__workflow_client_delete(client, PAWL_FOREVER, &f.err), PAWL_ENOTFOUND);
     pawl__workflow_client_close(client);
     pawl__arena_init(&arena, &f.env->alloc, (size_t)1 << 20);
-    assert_ok(pawl__refresher_refresh(pawl__host_get(f.host, PAWL_SLOT_REFRESHER), &all, &arena,
-                                      &refreshed, PAWL_FOREVER, &f.err),
+    assert_ok(pawl__refresher_refresh(pawl__host_refresher(f.host), &all, &arena, &refreshed,
+                                      PAWL_FOREVER, &f.err),
               &f.err);
-    assert_ok(pawl__reloader_reload(pawl__host_get(f.host, PAWL_SLOT_RELOADER), &reloaded,
-                                    PAWL_FOREVER, &f.err),
+    assert_ok(pawl__reloader_reload(pawl__host_reloader(f.host), &reloaded, PAWL_FOREVER, &f.err),
               &f.err);
     assert_false(reloaded.in_progress);
     pawl__arena_release(&arena);

@@ -22,9 +22,18 @@ static void note(const char *what, const char *which)
     (void)snprintf(trace + len, sizeof trace - len, "%s%s%s", len > 0 ? " " : "", what, which);
 }
 
+/* Nothing here is locked. */
+static int no_mutex(struct pawl_env *env, const char *name, struct pawl_mutex **out)
+{
+    (void)env;
+    (void)name;
+    *out = NULL;
+    return PAWL_OK;
+}
+
 static void open_fixture(struct fixture *f)
 {
-    static const struct pawl_env_ops no_ops = {.version = PAWL_ENV_VERSION};
+    static const struct pawl_env_ops no_ops = {.version = PAWL_ENV_VERSION, .mutex_new = no_mutex};
 
     *f = (struct fixture){.err = PAWL_ERROR_INIT};
     test_allocator_init(&f->alloc);
@@ -214,13 +223,13 @@ static void a_feature_that_fails_leaves_no_trace(void **state)
     open_fixture(&f);
     assert_ok(pawl__host_use(f.host, &local, &f.err), &f.err);
     assert_code(pawl__host_use(f.host, &half, &f.err), PAWL_EEXISTS);
-    assert_string_equal(f.err.msg, "feature 'half': the service 'store' is 'words' already, by the "
+    assert_string_equal(f.err.msg, "feature 'half': the service 'store' is already 'words', by the "
                                    "feature 'local'; replace it");
     pawl__host_view(f.host, PAWL_SLOT_RUNTIME, &view);
     assert_string_equal(view.service.name, "local");
     assert_null(view.replaced.name);
     assert_code(pawl__host_use(f.host, &local, &f.err), PAWL_EEXISTS);
-    assert_string_equal(f.err.msg, "the feature 'local' is applied already");
+    assert_string_equal(f.err.msg, "the feature 'local' is already applied");
     close_fixture(&f);
 }
 

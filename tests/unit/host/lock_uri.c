@@ -15,14 +15,14 @@ static void the_kind_is_known_by_the_scheme(void **state)
         const char *uri, *kind, *message;
     } cases[] = {
         {"memory:", "memory", NULL},
-        {"memory:x", NULL, "nothing stands behind 'memory:'"},
+        {"memory:x", NULL, "nothing may follow 'memory:'"},
         {"file:locks", "file", NULL},
         {"FILE:/var/locks", "file", NULL},
         {"file:///var/locks", "file", NULL},
         {"locks", "file", NULL},
         {"/var/locks", "file", NULL},
         {"file:", NULL, "has no path"},
-        {"file://host/locks", NULL, "a path has no host"},
+        {"file://host/locks", NULL, "a path cannot have a host"},
         {"sqlite:l.db", "sqlite", NULL},
         {"sqlite:", NULL, "has no path"},
         {"telepathy:x", NULL, "there is no lock service 'telepathy:'; use file:DIR"},
@@ -93,14 +93,13 @@ static void a_host_has_the_locks_that_are_configured(void **state)
 
         open_fixture(&f, uris[i][0], uris[i][1]);
         assert_ok(pawl__host_start(f.host, &f.err), &f.err);
-        locks = pawl__host_get(f.host, PAWL_SLOT_LOCK);
+        locks = pawl__host_locks(f.host);
         assert_non_null(locks);
-        assert_ptr_equal(pawl__locks_provider(locks),
-                         pawl__host_get(f.host, PAWL_SLOT_LOCK_PROVIDER));
+        assert_ptr_equal(pawl__locks_provider(locks), pawl__host_lock_provider(f.host));
         assert_ok(pawl__locks_try(locks, pawl__str("x"), 0, &lock, &f.err), &f.err);
         pawl__host_stop(f.host); /* gives it back */
         assert_ok(pawl__host_start(f.host, &f.err), &f.err);
-        locks = pawl__host_get(f.host, PAWL_SLOT_LOCK);
+        locks = pawl__host_locks(f.host);
         assert_ok(pawl__locks_try(locks, pawl__str("x"), 0, &lock, &f.err), &f.err);
         assert_ok(pawl__locks_release(locks, lock, &f.err), &f.err);
         close_fixture(&f);
@@ -139,12 +138,10 @@ static void a_decorated_provider_shows_what_is_inside(void **state)
     open_fixture(&f, "file:", "/locks");
     assert_ok(pawl__host_decorate(f.host, PAWL_SLOT_LOCK_PROVIDER, &decorator, &f.err), &f.err);
     assert_ok(pawl__host_start(f.host, &f.err), &f.err);
-    provider = pawl__host_get(f.host, PAWL_SLOT_LOCK_PROVIDER);
+    provider = pawl__host_lock_provider(f.host);
     assert_true(pawl_lock_caps(provider) & PAWL_LOCK_CAP_HOST);
     assert_false(pawl_lock_caps(provider) & PAWL_LOCK_CAP_NETWORK);
-    assert_ok(
-        pawl__locks_try(pawl__host_get(f.host, PAWL_SLOT_LOCK), pawl__str("x"), 0, &lock, &f.err),
-        &f.err);
+    assert_ok(pawl__locks_try(pawl__host_locks(f.host), pawl__str("x"), 0, &lock, &f.err), &f.err);
     pawl__trace_locks_counts(provider, &counts);
     assert_int_equal(counts.calls[PAWL_LOCK_CALL_TRY], 1);
     close_fixture(&f);

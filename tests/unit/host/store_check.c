@@ -3,6 +3,8 @@
 #include "base/buf.h"
 #include "unit/stores/shelf.h"
 
+#include <stdio.h>
+
 struct fixture {
     struct shelf shelf;
     struct pawl_buf findings; /* a line each */
@@ -70,12 +72,27 @@ static void load_bookmark(struct fixture *f, const char *id, const char *instanc
     load(f, PAWL_TABLE_BOOKMARKS, &row);
 }
 
-static void load_journal(struct fixture *f, const char *instance_id, int64_t first, int64_t count)
+static void load_page(struct fixture *f, const char *instance_id, int64_t first, int64_t count,
+                      const char *data)
 {
-    struct pawl_journal_row row = {
-        .instance_id = pawl__str(instance_id), .first_sequence = first, .count = count};
+    struct pawl_journal_row row = {.instance_id = pawl__str(instance_id),
+                                   .first_sequence = first,
+                                   .count = count,
+                                   .data = pawl__str(data)};
 
     load(f, PAWL_TABLE_JOURNAL, &row);
+}
+
+/* A page with as many records. */
+static void load_journal(struct fixture *f, const char *instance_id, int64_t first, int64_t count)
+{
+    char data[512] = "{\"log\":[";
+    size_t len = strlen(data);
+
+    for (int64_t i = 0; i < count; i++)
+        len += (size_t)snprintf(data + len, sizeof data - len, "%s{}", i > 0 ? "," : "");
+    (void)snprintf(data + len, sizeof data - len, "],\"records\":[]}");
+    load_page(f, instance_id, first, count, data);
 }
 
 static void load_definition(struct fixture *f, const char *id, const char *definition_id,
@@ -124,6 +141,24 @@ static void a_sound_store_has_no_findings(void **state)
     close_fixture(&f);
 }
 
+static void damaged_counts_are_found(void **state)
+{
+    struct pawl_instance_row sound = instance("a", "Running"), damaged = instance("b", "Finished");
+    struct fixture f;
+
+    (void)state;
+    open_fixture(&f);
+    sound.counts = pawl__str("{\"root\":{\"Started\":1}}");
+    load_instance(&f, sound);
+    expect(&f, 0, "");
+    damaged.counts = pawl__str("{\"root\":{\"Started\":");
+    load_instance(&f, damaged);
+    expect(&f, 1,
+           "the counts of instance b are damaged: its next step resets them; 'pawl rm' deletes one "
+           "that has ended\n");
+    close_fixture(&f);
+}
+
 static void rows_of_missing_instances_are_found(void **state)
 {
     struct pawl_work_row work = {.id = pawl__str("w"), .instance_id = pawl__str("x")};
@@ -139,10 +174,10 @@ static void rows_of_missing_instances_are_found(void **state)
     load_journal(&f, "y", 1, 1);
     load_journal(&f, "y", 2, 1);
     expect(&f, 4,
-           "reservation r belongs to instance x, which is not there\n"
-           "work w belongs to instance x, which is not there\n"
-           "bookmark k belongs to instance x, which is not there\n"
-           "the journal has records of instance y, which is not there\n");
+           "reservation r belongs to instance x, which does not exist\n"
+           "work w belongs to instance x, which does not exist\n"
+           "bookmark k belongs to instance x, which does not exist\n"
+           "the journal has records of instance y, which does not exist\n");
     close_fixture(&f);
 }
 
@@ -183,6 +218,27 @@ static void wrong_numbers_are_found(void **state)
            "instance b was written under fence 2, but its fence is 1\n"
            "work w has part 1024\n"
            "instance b has owner 3, but the last incarnation of a node is 2\n");
+    close_fixture(&f);
+}
+
+static void damaged_journals_are_found(void **state)
+{
+    struct fixture f;
+
+    (void)state;
+    open_fixture(&f);
+    load_instance(&f, instance("a", "Running"));
+    load_page(&f, "a", 1, 1, "");
+    load_page(&f, "a", 2, 2, "{\"log\":[{}],\"records\":[]}");
+    load_page(&f, "a", 4, 1, "{\"log\":[{}");
+    load_journal(&f, "a", 5, 1);
+    expect(&f, 3,
+           "the journal of instance a is damaged: its row 1 has not the 1 records that were "
+           "written; what it did before and after that can be read\n"
+           "the journal of instance a is damaged: its row 2 has not the 2 records that were "
+           "written; what it did before and after that can be read\n"
+           "the journal of instance a is damaged: its row 4 has not the 1 records that were "
+           "written; what it did before and after that can be read\n");
     close_fixture(&f);
 }
 
@@ -262,9 +318,11 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_sound_store_has_no_findings),
+        cmocka_unit_test(damaged_counts_are_found),
         cmocka_unit_test(rows_of_missing_instances_are_found),
         cmocka_unit_test(bookmarks_of_finished_instances_are_found),
         cmocka_unit_test(wrong_numbers_are_found),
+        cmocka_unit_test(damaged_journals_are_found),
         cmocka_unit_test(journals_that_overlap_are_found),
         cmocka_unit_test(definitions_with_too_many_or_too_few_versions_are_found),
         cmocka_unit_test(survives_refused_allocations),

@@ -56,11 +56,11 @@ static void the_backend_is_known_by_the_scheme(void **state)
     } cases[] = {
         {"memory:", "memory", NULL},
         {"MEMORY:", "memory", NULL},
-        {"memory:x", NULL, "nothing stands behind 'memory:'"},
+        {"memory:x", NULL, "nothing may follow 'memory:'"},
         {"sqlite:pawl.db", "sqlite", NULL},
         {"sqlite:/var/pawl.db", "sqlite", NULL},
         {"sqlite:///var/pawl.db", "sqlite", NULL},
-        {"sqlite://host/pawl.db", NULL, "a file has no host"},
+        {"sqlite://host/pawl.db", NULL, "a file cannot have a host"},
         {"sqlite:", NULL, "the store's URI has no file"},
         {"", NULL, "the store's URI has no file"},
         {"pawl.db", "sqlite", NULL},
@@ -126,11 +126,8 @@ static void a_host_opens_the_store_of_its_configuration(void **state)
     assert_int_equal(access(f.path, F_OK), -1); /* composing opens nothing */
     assert_ok(pawl__host_start(f.host, &f.err), &f.err);
     assert_ptr_equal(pawl__host_get(f.host, PAWL_SLOT_ENV), f.env);
-    assert_string_equal(((struct pawl_store *)pawl__host_get(f.host, PAWL_SLOT_STORE))->name,
-                        "trace");
-    assert_ok(
-        pawl_store_status(pawl__host_get(f.host, PAWL_SLOT_STORE), &about, PAWL_FOREVER, &f.err),
-        &f.err);
+    assert_string_equal(pawl__host_store(f.host)->name, "trace");
+    assert_ok(pawl_store_status(pawl__host_store(f.host), &about, PAWL_FOREVER, &f.err), &f.err);
     assert_string_equal(about.backend, "sqlite");
     pawl__host_stop(f.host);
     close_fixture(&f);

@@ -3,7 +3,7 @@
 #include "locks/azure.h"
 
 #include "base/base64.h"
-#include "base/hmac.h"
+#include "base/hash/hmac.h"
 #include "lib/test.h"
 #include "locks/azure_private.h"
 #include "os/shifted_env.h"

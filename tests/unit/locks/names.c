@@ -3,7 +3,7 @@
 #include "locks/names.h"
 #include "base/arena.h"
 #include "base/hex.h"
-#include "base/json.h"
+#include "base/json/json.h"
 #include "lib/test.h"
 #include "locks/names_private.h"
 

@@ -583,7 +583,7 @@ static void a_uri_is_read_or_refused_with_what_to_write(void **state)
         {"sqlserver://sa:%4@host/db", "%25"},
         {"sqlserver://sa:x@host/db?encript=off", "encript"},
         {"sqlserver://sa:x@host/db?encrypt=maybe", "neither on nor off"},
-        {"sqlserver://sa:x@host/db?verify=some", "full, ca and none"},
+        {"sqlserver://sa:x@host/db?verify=some", "full, ca or none"},
         {"sqlserver://sa:x@host/db?connections=1", "2 to 64"},
         {"sqlserver://sa:x@host/db?trust=/a%3Bb", "FreeTDS"},
     };

@@ -11,7 +11,7 @@
 #include "base/buf.h"
 #include "lib/test.h"
 #include "os/baton.h"
-#include "runtime/committer.h"
+#include "runtime/commit/committer.h"
 #include "stores/stores.h"
 
 #include <stdio.h>

@@ -55,7 +55,7 @@ struct fixture {
     enum pawl_store_call fail_call; /* the next one of this kind, */
     unsigned fail_skip;             /* but for so many, fails */
     enum pawl_store_fault fail_how; /* so, */
-    bool fail;                      /* if this is set */
+    atomic_bool fail;               /* if this is set */
     struct pawl_guard *guard;       /* of nodes that are opened then */
 };
 

@@ -172,8 +172,8 @@ static void a_replayed_letter_acts_once(void **state)
         f, &f->here,
         DEFINITION("d", RIG_EVENT("e", "go") "," RIG_WRITE("w", "went") "," RIG_EVENT("e2", "go")));
     (void)start(f, "d");
-    assert_ok(pawl__runtime_replay(f->here.runtime, id, later(f), &f->err), &f->err);
-    assert_code(pawl__runtime_replay(f->here.runtime, id, later(f), &f->err), PAWL_ECONFLICT);
+    assert_ok(pawl__runtime_replay(f->here.runtime, id, NULL, later(f), &f->err), &f->err);
+    assert_code(pawl__runtime_replay(f->here.runtime, id, NULL, later(f), &f->err), PAWL_ECONFLICT);
     assert_non_null(strstr(f->err.msg, "was replayed already"));
     assert_int_equal(all(f, PAWL_TABLE_WORK).total, 1);
     letter = all(f, PAWL_TABLE_DEAD_LETTERS).rows;
@@ -196,9 +196,9 @@ static void of_two_replays_at_once_one_is_refused(void **state)
     struct pawl_commit commit = {.kind = PAWL_COMMIT_PLAIN, .changes = &unmark, .change_count = 1};
     struct pawl_commit *const commits[] = {&commit};
 
-    assert_ok(pawl__runtime_replay(f->here.runtime, id, later(f), &f->err), &f->err);
+    assert_ok(pawl__runtime_replay(f->here.runtime, id, NULL, later(f), &f->err), &f->err);
     assert_ok(pawl_store_apply(f->here.store, commits, 1, later(f), &f->err), &f->err);
-    assert_code(pawl__runtime_replay(f->here.runtime, id, later(f), &f->err), PAWL_ECONFLICT);
+    assert_code(pawl__runtime_replay(f->here.runtime, id, NULL, later(f), &f->err), PAWL_ECONFLICT);
     assert_non_null(strstr(f->err.msg, "somebody else"));
     assert_int_equal(all(f, PAWL_TABLE_WORK).total, 1);
 
@@ -207,14 +207,14 @@ static void of_two_replays_at_once_one_is_refused(void **state)
     assert_int_equal(all(f, PAWL_TABLE_DEAD_LETTERS).total, 0);
     commit.status = PAWL_OK;
     assert_ok(pawl_store_apply(f->here.store, commits, 1, later(f), &f->err), &f->err);
-    assert_code(pawl__runtime_replay(f->here.runtime, id, later(f), &f->err), PAWL_ECONFLICT);
+    assert_code(pawl__runtime_replay(f->here.runtime, id, NULL, later(f), &f->err), PAWL_ECONFLICT);
 }
 
 static void a_letter_that_is_not_there_is_refused(void **state)
 {
     struct fixture *f = *state;
 
-    assert_code(pawl__runtime_replay(f->here.runtime, pawl__str("x"), later(f), &f->err),
+    assert_code(pawl__runtime_replay(f->here.runtime, pawl__str("x"), NULL, later(f), &f->err),
                 PAWL_ENOTFOUND);
     assert_code(pawl__runtime_drop_letter(f->here.runtime, pawl__str("x"), later(f), &f->err),
                 PAWL_ENOTFOUND);
@@ -233,7 +233,7 @@ static void mail_of_an_instance_that_is_gone_is_not_replayed(void **state)
     struct pawl_commit *const commits[] = {&commit};
 
     assert_ok(pawl_store_apply(f->here.store, commits, 1, later(f), &f->err), &f->err);
-    assert_code(pawl__runtime_replay(f->here.runtime, letter.id, later(f), &f->err),
+    assert_code(pawl__runtime_replay(f->here.runtime, letter.id, NULL, later(f), &f->err),
                 PAWL_ECONFLICT);
     assert_non_null(strstr(f->err.msg, "which is gone"));
     assert_int_equal(all(f, PAWL_TABLE_WORK).total, 0);
@@ -265,9 +265,14 @@ static void a_report_ends_the_task(void **state)
     drain(f, &f->here);
     assert_string_equal(f->lines, "done\n");
     assert_str(sub_status(f, &f->here, id), "Finished");
-    assert_code(pawl__runtime_report_task(f->here.runtime, task, NULL, NULL, later(f), &f->err),
-                PAWL_ENOTFOUND);
-    assert_non_null(strstr(f->err.msg, "was reported before"));
+    /* Again: nothing happens, and it returns what the first did. */
+    assert_ok(pawl__runtime_report_task(f->here.runtime, task, NULL, &sent, later(f), &f->err),
+              &f->err);
+    assert_int_equal(sent.resumed, 1);
+    assert_false(sent.parked);
+    drain(f, &f->here);
+    assert_string_equal(f->lines, "done\n");
+    assert_int_equal(all(f, PAWL_TABLE_WORK).count, 0);
 }
 
 int main(void)

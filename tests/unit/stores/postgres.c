@@ -814,7 +814,7 @@ static void running_out_of_memory_is_an_error(void **state)
     struct fixture *f = *state;
 
     pawl_store_close(open_store(f)); /* the tables are there */
-    test_sweep_allocations(use_a_little, f, 400);
+    test_sweep_allocations(use_a_little, f, 2000);
 }
 
 #define with_schema(test) cmocka_unit_test_setup(test, open_test)

@@ -5,7 +5,7 @@
  * locks. Each test has servers of its own.
  */
 #include "drivers/libpq.h"
-#include "runtime/requests.h"
+#include "runtime/work/requests.h"
 #include "servers/postgres.h"
 
 struct servers {

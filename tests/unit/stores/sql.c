@@ -3,7 +3,7 @@
  */
 #include "stores/sql.h"
 #include "base/arena.h"
-#include "base/sha256.h"
+#include "base/hash/sha256.h"
 #include "lib/test.h"
 #include "stores/stores.h"
 
@@ -110,8 +110,8 @@ static bool sets(const struct pawl_sql_statement *statement, const char *column)
 
 static void advancing_leaves_what_is_not_the_burst_s(void **state)
 {
-    static const char *const kept[] = {"id", "parent_id", "created_us", "cancel_requested",
-                                       "fence"};
+    static const char *const kept[] = {"id",    "parent_id", "created_us",    "cancel_requested",
+                                       "fence", "id_hash",   "definition_id", "is_system"};
     const struct pawl_table_info *info = pawl_table_info(PAWL_TABLE_INSTANCES);
     struct fixture *f = *state;
     struct pawl_sql *both[] = {f->sqlite, f->postgres};
@@ -201,34 +201,90 @@ static void a_nul_in_text_becomes_a_replacement_character_and_stays_in_bytes(voi
 
 /* ---- schema ------------------------------------------------------------------------------ */
 
-/* Stores of that version exist: whoever edits it makes tables that no store has. */
-static void the_first_version_never_changes(void **state)
+/*
+ * Versions of which stores exist: whoever edits one makes tables that no store has. A version is
+ * frozen when it is released, with what `test-stores-sql --schema-hashes` prints of it.
+ */
+static const struct {
+    int version;
+    int minimum_reader;
+    const char *hashes[2];
+} frozen[] = {
+    {1,
+     1,
+     {[PAWL_SQL_SQLITE] = "1af12fc057af2c14193150dd9169fb5bfd6cfc443b19171817a2a3f738783936",
+      [PAWL_SQL_POSTGRES] = "6967a930cc4162440701165683b885a20f8c32074b24145a5375ebabb8d5f23d"}},
+    {2,
+     2,
+     {[PAWL_SQL_SQLITE] = "283a39f90cb170960561bfbd5b20f1df356fa5162a6c81f2494340e0854be28b",
+      [PAWL_SQL_POSTGRES] = "7692ac95fdf083c7f89dc55a92cdf530b7e5de4456c6a95b1dfbb2623e76b192"}},
+};
+#define FROZEN_COUNT (sizeof frozen / sizeof frozen[0])
+
+/* Of all statements of a version, each with its end. */
+static void hash_schema(struct fixture *f, int dialect, int version,
+                        char out[PAWL_SHA256_TEXT_SIZE], int *minimum_reader)
 {
-    static const char *const known[] = {
-        [PAWL_SQL_SQLITE] = "1af12fc057af2c14193150dd9169fb5bfd6cfc443b19171817a2a3f738783936",
-        [PAWL_SQL_POSTGRES] = "6967a930cc4162440701165683b885a20f8c32074b24145a5375ebabb8d5f23d",
-    };
+    const char *const *statements = NULL;
+    unsigned char digest[PAWL_SHA256_BYTES];
+    struct pawl_sha256 sha;
+    size_t count = 0;
+
+    assert_ok(pawl__sql_migration((enum pawl_sql_dialect)dialect, version, &f->arena, &statements,
+                                  &count, minimum_reader, &f->err),
+              &f->err);
+    assert_true(count > 0);
+    pawl__sha256_init(&sha);
+    for (size_t i = 0; i < count; i++)
+        pawl__sha256_update(&sha, statements[i], strlen(statements[i]) + 1);
+    pawl__sha256_final(&sha, digest);
+    pawl__hex_encode(digest, sizeof digest, PAWL_HEX_LOWER, out);
+}
+
+static void a_frozen_version_never_changes(void **state)
+{
     struct fixture *f = *state;
 
-    for (int dialect = 0; dialect < 2; dialect++) {
-        const char *const *statements = NULL;
-        unsigned char digest[PAWL_SHA256_BYTES];
-        char text[PAWL_SHA256_TEXT_SIZE] = "";
-        struct pawl_sha256 sha;
-        size_t count = 0;
+    for (size_t i = 0; i < FROZEN_COUNT; i++) {
+        for (int dialect = 0; dialect < 2; dialect++) {
+            char text[PAWL_SHA256_TEXT_SIZE] = "";
+            int reader = 0;
+
+            hash_schema(f, dialect, frozen[i].version, text, &reader);
+            assert_string_equal(text, frozen[i].hashes[dialect]);
+            assert_int_equal(reader, frozen[i].minimum_reader);
+        }
+    }
+}
+
+/* Nobody begins a version while the one before it can still change. */
+static void only_the_newest_version_is_open(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < FROZEN_COUNT; i++)
+        assert_int_equal(frozen[i].version, i + 1);
+    assert_in_range(FROZEN_COUNT, PAWL_STORE_SCHEMA - 1, PAWL_STORE_SCHEMA);
+}
+
+/* As `frozen` above has them. */
+static int print_hashes(void)
+{
+    void *state;
+    struct fixture *f;
+
+    (void)set_up(&state);
+    f = state;
+    for (int version = 1; version <= PAWL_STORE_SCHEMA; version++) {
+        char texts[2][PAWL_SHA256_TEXT_SIZE];
         int reader = 0;
 
-        assert_ok(pawl__sql_migration((enum pawl_sql_dialect)dialect, 1, &f->arena, &statements,
-                                      &count, &reader, &f->err),
-                  &f->err);
-        pawl__sha256_init(&sha);
-        for (size_t i = 0; i < count; i++)
-            pawl__sha256_update(&sha, statements[i], strlen(statements[i]) + 1);
-        pawl__sha256_final(&sha, digest);
-        pawl__hex_encode(digest, sizeof digest, PAWL_HEX_LOWER, text);
-        assert_string_equal(text, known[dialect]);
-        assert_int_equal(reader, 1);
+        for (int dialect = 0; dialect < 2; dialect++)
+            hash_schema(f, dialect, version, texts[dialect], &reader);
+        printf("    {%d,\n     %d,\n     {[PAWL_SQL_SQLITE] = \"%s\",\n"
+               "      [PAWL_SQL_POSTGRES] = \"%s\"}},\n",
+               version, reader, texts[PAWL_SQL_SQLITE], texts[PAWL_SQL_POSTGRES]);
     }
+    return tear_down(&state);
 }
 
 /* What keeps a row unique has the tenant: in SQLite in front, in PostgreSQL behind, where no other
@@ -251,46 +307,48 @@ static void every_key_has_the_tenant(void **state)
     struct fixture *f = *state;
 
     for (int dialect = 0; dialect < 2; dialect++) {
-        const char *const *statements = NULL;
-        size_t count = 0, tables = 0, indexes = 0, others = 0;
-        int reader = 0;
+        size_t tables = 0;
 
-        assert_ok(pawl__sql_migration((enum pawl_sql_dialect)dialect, 1, &f->arena, &statements,
-                                      &count, &reader, &f->err),
-                  &f->err);
-        assert_int_equal(reader, 1);
-        for (size_t i = 0; i < count; i++) {
-            const char *text = statements[i];
+        for (int version = 1; version <= 2; version++) {
+            const char *const *statements = NULL;
+            size_t count = 0;
+            int reader = 0;
 
-            assert_null(strstr(text, "json"));
-            if (strncmp(text, "CREATE TABLE pawl_schema ", 25) == 0 ||
-                strncmp(text, "CREATE ", 7) != 0) {
-                others++;
-                continue;
+            assert_ok(pawl__sql_migration((enum pawl_sql_dialect)dialect, version, &f->arena,
+                                          &statements, &count, &reader, &f->err),
+                      &f->err);
+            assert_int_equal(reader, version);
+            for (size_t i = 0; i < count; i++) {
+                const char *text = statements[i];
+
+                assert_null(strstr(text, "json"));
+                if (strncmp(text, "CREATE TABLE pawl_schema ", 25) == 0 ||
+                    strncmp(text, "CREATE ", 7) != 0)
+                    continue;
+                tables += strstr(text, "CREATE TABLE pawl_") == text;
+                check_tenant(dialect, text);
             }
-            tables += strstr(text, "CREATE TABLE pawl_") == text;
-            indexes += strstr(text, "INDEX pawl_") != NULL;
-            check_tenant(dialect, text);
         }
         assert_int_equal(tables, PAWL_TABLE_COUNT);
-        assert_int_equal(indexes + tables + others, count);
-        assert_int_equal(others, dialect == PAWL_SQL_SQLITE ? 4 : 1);
     }
 }
 
 static void text_in_postgres_sorts_by_bytes(void **state)
 {
     struct fixture *f = *state;
-    const char *const *statements = NULL;
-    size_t count = 0;
-    int reader = 0;
 
-    assert_ok(
-        pawl__sql_migration(PAWL_SQL_POSTGRES, 1, &f->arena, &statements, &count, &reader, &f->err),
-        &f->err);
-    for (size_t i = 0; i < count; i++)
-        for (const char *at = statements[i]; (at = strstr(at, " text ")); at++)
-            assert_int_equal(strncmp(at, " text COLLATE \"C\" NOT NULL", 26), 0);
+    for (int version = 1; version <= 2; version++) {
+        const char *const *statements = NULL;
+        size_t count = 0;
+        int reader = 0;
+
+        assert_ok(pawl__sql_migration(PAWL_SQL_POSTGRES, version, &f->arena, &statements, &count,
+                                      &reader, &f->err),
+                  &f->err);
+        for (size_t i = 0; i < count; i++)
+            for (const char *at = statements[i]; (at = strstr(at, " text ")); at++)
+                assert_int_equal(strncmp(at, " text COLLATE \"C\" NOT NULL", 26), 0);
+    }
 }
 
 /* ---- queries ----------------------------------------------------------------------------- */
@@ -346,7 +404,7 @@ static void searching_in_text_ignores_the_case_of_ascii_letters(void **state)
     assert_string_equal(select.count_text,
                         "SELECT count(*) FROM pawl_stamps WHERE tenant_id IS NOT DISTINCT FROM '' "
                         "AND strpos(lower(name), $1) > 0");
-    assert_str(select.values[0].text, "a\xC3\x84z");
+    assert_str(select.count_values[0].text, "a\xC3\x84z");
     assert_int_equal(select.count_value_count, 1);
 }
 
@@ -471,7 +529,7 @@ static void running_out_of_memory_is_an_error(void **state)
     test_sweep_allocations(make_everything, NULL, 5000);
 }
 
-int main(void)
+int main(int argc, char **argv)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(each_dialect_writes_its_parameters),
@@ -483,7 +541,8 @@ int main(void)
         cmocka_unit_test(in_postgres_everything_behind_the_guards_asks_for_the_verdict),
         cmocka_unit_test(values_come_from_the_row_and_the_inputs),
         cmocka_unit_test(a_nul_in_text_becomes_a_replacement_character_and_stays_in_bytes),
-        cmocka_unit_test(the_first_version_never_changes),
+        cmocka_unit_test(a_frozen_version_never_changes),
+        cmocka_unit_test(only_the_newest_version_is_open),
         cmocka_unit_test(every_key_has_the_tenant),
         cmocka_unit_test(text_in_postgres_sorts_by_bytes),
         cmocka_unit_test(conditions_are_joined_and_groups_are_alternatives),
@@ -494,5 +553,7 @@ int main(void)
         cmocka_unit_test(running_out_of_memory_is_an_error),
     };
 
+    if (argc == 2 && strcmp(argv[1], "--schema-hashes") == 0)
+        return print_hashes();
     return cmocka_run_group_tests(tests, set_up, tear_down);
 }

@@ -304,6 +304,30 @@ static void count_finding(void *ctx, const char *finding)
     ++*(int *)ctx;
 }
 
+static void keep_finding(void *ctx, const char *finding)
+{
+    (void)snprintf(ctx, 256, "%s", finding);
+}
+
+static void rows_of_another_tenant_are_told_of_and_not_read(void **state)
+{
+    struct fixture *f = *state;
+    struct pawl_store *store = open_store(f, PAWL_STORE_OPEN_CREATE);
+    struct pawl_definition_row row = {.id = pawl__str("d:1"), .definition_id = pawl__str("d")};
+    const struct pawl_query query = {.table = PAWL_TABLE_DEFINITIONS, .flags = PAWL_QUERY_COUNT};
+    struct pawl_rows rows;
+    char finding[256] = "";
+
+    assert_ok(pawl_store_load(store, PAWL_TABLE_DEFINITIONS, &row, 1, soon(f), &f->err), &f->err);
+    meddle(f, "UPDATE pawl_definitions SET tenant_id = 'acme'");
+    assert_ok(pawl_store_check(store, keep_finding, finding, soon(f), &f->err), &f->err);
+    assert_string_equal(finding, "1 definitions of another tenant, which no node runs: each tenant "
+                                 "has a store of its own");
+    assert_ok(pawl_store_find(store, &query, &f->arena, &rows, soon(f), &f->err), &f->err);
+    assert_int_equal(rows.total, 0);
+    pawl_store_close(store);
+}
+
 static void damage_is_found(void **state)
 {
     static const char rubbish[3000] = {1, 2, 3};
@@ -666,13 +690,65 @@ static void lists_are_read_in_the_order_of_an_index(void **state)
     pawl_store_close(open_store(f, PAWL_STORE_OPEN_CREATE));
     assert_ok(pawl__sqlite_open(f->env, f->path, 0, &p.db, &f->err), &f->err);
     assert_ok(pawl__sql_query(PAWL_SQL_SQLITE, &query, &f->arena, &select, &f->err), &f->err);
-    assert_non_null(strstr(plan_of(&p, select.text), "pawl_instances_created"));
+    assert_non_null(strstr(plan_of(&p, select.text), "pawl_instances_newest"));
     assert_null(strstr(p.plan, "TEMP B-TREE FOR ORDER BY"));
     query.conditions = &condition;
     query.condition_count = 1;
     assert_ok(pawl__sql_query(PAWL_SQL_SQLITE, &query, &f->arena, &select, &f->err), &f->err);
-    assert_non_null(strstr(plan_of(&p, select.text), "pawl_instances_status"));
+    assert_non_null(strstr(plan_of(&p, select.text), "pawl_instances_of_status"));
     assert_null(strstr(p.plan, "TEMP B-TREE FOR ORDER BY"));
+    pawl__sqlite_close(p.db);
+}
+
+/* What people look at: which index finds the page, and which alone counts. */
+static void lists_are_found_and_counted_by_an_index(void **state)
+{
+    static const struct {
+        const char *order, *column;
+        enum pawl_compare compare;
+        const char *text, *page, *count; /* NULL: rows are looked at */
+    } lists[] = {
+        {"created_us", "is_system", PAWL_EQ, "", "_newest", "COVERING INDEX pawl_instances_newest"},
+        {"updated_us", "is_system", PAWL_EQ, "", "_updated",
+         "COVERING INDEX pawl_instances_newest"},
+        {"finished_us", "is_system", PAWL_EQ, "", "_finished", NULL},
+        {"name", "is_system", PAWL_EQ, "", "_name", NULL},
+        {"created_us", "status", PAWL_EQ, "Running", "_of_status", "COVERING INDEX"},
+        {"created_us", "sub_status", PAWL_EQ, "Faulted", "_of_sub_status", "COVERING INDEX"},
+        {"created_us", "definition_id", PAWL_EQ, "d", "_of_definition", "COVERING INDEX"},
+        {"created_us", "incident_count", PAWL_NE, "", "_incidents",
+         "COVERING INDEX pawl_instances_incidents"},
+        {"created_us", "retry_us", PAWL_GT, "", "_put_off",
+         "COVERING INDEX pawl_instances_put_off"},
+        {"created_us", "correlation_id", PAWL_EQ, "c", "_correlation", NULL},
+        {"created_us", "name", PAWL_EQ, "n", "_name", NULL},
+    };
+    struct fixture *f = *state;
+    struct planner p = {.f = f};
+
+    pawl_store_close(open_store(f, PAWL_STORE_OPEN_CREATE));
+    assert_ok(pawl__sqlite_open(f->env, f->path, 0, &p.db, &f->err), &f->err);
+    for (size_t i = 0; i < sizeof lists / sizeof lists[0]; i++) {
+        const struct pawl_condition conditions[] = {
+            {.column = pawl_table_column(PAWL_TABLE_INSTANCES, lists[i].column),
+             .compare = lists[i].compare,
+             .value = {.text = pawl__str(lists[i].text)}},
+            {.column = pawl_table_column(PAWL_TABLE_INSTANCES, "is_system")}};
+        const struct pawl_query query = {
+            .table = PAWL_TABLE_INSTANCES,
+            .flags = PAWL_QUERY_BRIEF | PAWL_QUERY_DESCENDING,
+            .conditions = conditions,
+            .condition_count = 2,
+            .order = pawl_table_column(PAWL_TABLE_INSTANCES, lists[i].order),
+            .scan_limit = PAWL_STORE_SCAN_DEFAULT};
+        struct pawl_sql_select select;
+
+        assert_ok(pawl__sql_query(PAWL_SQL_SQLITE, &query, &f->arena, &select, &f->err), &f->err);
+        if (!strstr(plan_of(&p, select.text), lists[i].page))
+            fail_msg("%s does not use %s:\n%s", select.text, lists[i].page, p.plan);
+        if (lists[i].count && !strstr(plan_of(&p, select.count_text), lists[i].count))
+            fail_msg("%s does not use %s:\n%s", select.count_text, lists[i].count, p.plan);
+    }
     pawl__sqlite_close(p.db);
 }
 
@@ -746,6 +822,7 @@ int main(void)
         TEST(what_was_opened_for_reading_cannot_be_written),
         TEST(a_full_disk_loses_nothing_and_passes),
         TEST(damage_is_found),
+        TEST(rows_of_another_tenant_are_told_of_and_not_read),
         TEST(what_another_process_commits_wakes),
         TEST(processes_may_begin_and_write_at_the_same_time),
         TEST(commits_are_synced_once_per_call_and_claims_not_at_all),
@@ -753,6 +830,7 @@ int main(void)
         TEST(no_statement_of_a_commit_claim_or_take_scans),
         TEST(the_usual_queries_use_an_index),
         TEST(lists_are_read_in_the_order_of_an_index),
+        TEST(lists_are_found_and_counted_by_an_index),
         TEST(waiting_instances_are_found_among_many_of_the_same_event),
         TEST(running_out_of_memory_is_an_error),
     };

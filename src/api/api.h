@@ -1,0 +1,34 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The API of a node: routes, operations behind them, views of what they return. So far it says how
+ * the node is.
+ *
+ * GET /health/live: 200 as long as the process runs; handled on the loop, without a worker.
+ *
+ * GET /health/ready: 200 while the node can be given work; otherwise 503 with the reason.
+ */
+#ifndef PAWL_API_API_H
+#define PAWL_API_API_H
+
+#include "http/server.h"
+
+struct pawl_api;
+struct pawl_host;
+
+/* Borrows host and log, which outlive it; the host is started. PAWL_ENOMEM, … */
+PAWL_MUST_CHECK int pawl__api_open(struct pawl_env *env, struct pawl_host *host,
+                                   const struct pawl_log *log, struct pawl_api **out,
+                                   struct pawl_error *err);
+
+/* For listening, starting and looking. The API drains, stops and closes it. */
+struct pawl_server *pawl__api_server(struct pawl_api *api);
+
+/*
+ * Not ready any more, then as pawl__server_drain(). The node winds up afterwards, so that requests
+ * that wait for instances can end.
+ */
+PAWL_MUST_CHECK int pawl__api_drain(struct pawl_api *api, int64_t deadline_ns);
+
+void pawl__api_close(struct pawl_api *api); /* NULL allowed */
+
+#endif

@@ -1,0 +1,21 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What the files of src/api share: what every handler is given, and the tables of routes. */
+#ifndef PAWL_API_PRIVATE_H
+#define PAWL_API_PRIVATE_H
+
+#include "api/api.h"
+
+#include <stdatomic.h>
+
+struct pawl_api {
+    struct pawl_env *env;
+    struct pawl_host *host;
+    const struct pawl_log *log;
+    struct pawl_server *server;
+    atomic_bool draining;
+};
+
+void pawl__api_health_live(struct pawl_exchange *exchange, void *ctx);
+void pawl__api_health_ready(struct pawl_exchange *exchange, void *ctx);
+
+#endif

@@ -1,0 +1,182 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* `pawl serve`: a node as `pawl worker` is one, with a server. */
+#include "cli/commands.h"
+
+#include "api/api.h"
+#include "base/error.h"
+#include "cli/command/output.h"
+#include "cli/session/session.h"
+#include "host/duty.h"
+#include "os/activation.h"
+#include "os/interrupt.h"
+
+struct serving {
+    struct pawl_cli_session session;
+    struct pawl_interrupt *interrupt;
+    struct pawl_duty *duty;
+    struct pawl_api *api;
+};
+
+/* ---- listening --------------------------------------------------------------------------- */
+
+/* Each place of the setting, apart by commas or spaces. */
+static int listen_at_places(struct pawl_server *server, const char *places, struct pawl_error *err)
+{
+    int status = PAWL_OK;
+
+    while (*places && status == PAWL_OK) {
+        size_t length = strcspn(places, ", \t");
+        char place[512];
+
+        if (length > 0) {
+            (void)snprintf(place, sizeof place, "%.*s", (int)(length < 500 ? length : 500), places);
+            status = pawl__server_listen(server, place, err);
+        }
+        places += length + (places[length] ? 1 : 0);
+    }
+    return status;
+}
+
+/* A service manager's sockets count instead of the setting. */
+static int listen_everywhere(struct serving *serving, struct pawl_error *err)
+{
+    struct pawl_server *server = pawl__api_server(serving->api);
+    int fds[PAWL_SERVER_LISTENERS_MAX];
+    size_t count;
+    int status = pawl__activation_sockets(fds, PAWL_SERVER_LISTENERS_MAX, &count, err);
+
+    for (size_t i = 0; i < count && status == PAWL_OK; i++)
+        status = pawl__server_listen_descriptor(server, fds[i], err);
+    if (status == PAWL_OK && count == 0)
+        status = listen_at_places(server,
+                                  pawl__configuration_text(&serving->session.configuration,
+                                                           PAWL_SETTING_ID_SERVER_LISTEN),
+                                  err);
+    return status;
+}
+
+/* One line on standard output for each place: a script that reads it knows that it can ask. */
+static void announce(struct serving *serving)
+{
+    struct pawl_cli *cli = serving->session.cli;
+    struct pawl_server *server = pawl__api_server(serving->api);
+    char place[128];
+
+    for (size_t i = 0; pawl__server_place(server, i, place, sizeof place); i++)
+        pawl__cli_print(&cli->out, "pawl serve: ready at %s\n", place);
+    pawl__cli_flush(&cli->out);
+    (void)pawl__activation_notify("READY=1");
+}
+
+/* ---- running ----------------------------------------------------------------------------- */
+
+static int open_parts(struct serving *serving, struct pawl_error *err)
+{
+    struct pawl_cli_session *session = &serving->session;
+    struct pawl_cli *cli = session->cli;
+    uint32_t failed = 0, workers = (uint32_t)pawl__configuration_number(&session->configuration,
+                                                                        PAWL_SETTING_ID_WORKERS);
+    int status = pawl__api_open(cli->env, session->host, &cli->log, &serving->api, err);
+
+    if (status == PAWL_OK)
+        status = listen_everywhere(serving, err);
+    if (status == PAWL_OK)
+        status = pawl__duty_open(session->host, workers, &failed, &serving->duty, err);
+    if (failed > 0)
+        pawl__cli_print(&cli->err,
+                        "pawl serve: %u of the definitions could not be loaded; the log says why\n",
+                        failed);
+    if (status == PAWL_OK)
+        status = pawl__server_start(pawl__api_server(serving->api), err);
+    return status;
+}
+
+/*
+ * Requests end first, while the node can still do what they wait for; then bursts end at their next
+ * activity. What does not end in time is left, and another node goes on with it.
+ */
+static void wind_up(struct serving *serving)
+{
+    struct pawl_cli *cli = serving->session.cli;
+    int64_t most_ns =
+        pawl__configuration_number(&serving->session.configuration, PAWL_SETTING_ID_DRAIN_DEADLINE);
+    int64_t deadline_ns = pawl_env_monotonic_ns(cli->env) + most_ns;
+    bool late;
+
+    (void)pawl__activation_notify("STOPPING=1");
+    late = pawl__api_drain(serving->api, deadline_ns) == PAWL_ETIMEDOUT;
+    late = pawl__duty_wind_up(serving->duty, deadline_ns) == PAWL_ETIMEDOUT || late;
+    if (!late)
+        return;
+    pawl_log(&cli->log, PAWL_LOG_WARN, "drain deadline is over; what still runs is left",
+             pawl_log_int("deadline_ms", most_ns / 1000000));
+    pawl_system_env_stop(cli->env);
+}
+
+static int serve(struct serving *serving, struct pawl_error *err)
+{
+    struct pawl_cli *cli = serving->session.cli;
+    size_t descriptors = pawl__activation_raise_descriptors();
+    int over = PAWL_OK, status = open_parts(serving, err);
+
+    if (status == PAWL_OK) {
+        pawl_log(&cli->log, PAWL_LOG_INFO, "server started",
+                 pawl_log_uint("descriptors", descriptors),
+                 pawl_log_uint("workers", pawl__duty_workers(serving->duty)));
+        announce(serving);
+        (void)!pawl__interrupt_wait(serving->interrupt, PAWL_FOREVER);
+        over = pawl__duty_check(serving->duty, err);
+        wind_up(serving);
+    }
+    pawl__api_close(serving->api);
+    pawl__duty_close(serving->duty);
+    if (status != PAWL_OK || over != PAWL_OK)
+        return pawl__cli_fail(cli, err, NULL);
+    pawl__cli_print(&cli->err, "pawl serve: ended\n");
+    return PAWL_CLI_EXIT_OK;
+}
+
+static int run(struct pawl_cli *cli)
+{
+    struct serving serving = {.session = {.cli = cli}};
+    struct pawl_error err = PAWL_ERROR_INIT;
+    int code, status = pawl__interrupt_open(cli->env, &serving.interrupt, &err);
+
+    if (status != PAWL_OK)
+        return pawl__cli_fail(cli, &err, NULL);
+    serving.session.interrupt = serving.interrupt;
+    status = pawl__cli_configure(cli, &serving.session.configuration, &err);
+    if (status == PAWL_OK)
+        status = pawl__cli_session_start(&serving.session, true, &err);
+    if (status != PAWL_OK) {
+        code = pawl__cli_fail(cli, &err, pawl__cli_session_hint(status));
+    } else {
+        code = serve(&serving, &err);
+        pawl__cli_session_close(&serving.session);
+    }
+    pawl__interrupt_close(serving.interrupt);
+    return code;
+}
+
+static const struct pawl_cli_option options[] = {
+    {.name = "listen",
+     .kind = PAWL_CLI_TEXT,
+     .arg = "PLACES",
+     .help = "HOST:PORT, [::1]:PORT, :PORT or unix:PATH, apart by commas (default 127.0.0.1:5001)"},
+    PAWL_CLI_CONFIGURE_OPTIONS,
+    {.name = NULL},
+};
+
+const struct pawl_cli_command pawl__cli_serve = {
+    .name = "serve",
+    .summary = "Do the work of a store and serve HTTP",
+    .help =
+        "What 'pawl worker' does, with a server: so far GET /health/live and GET /health/ready.\n"
+        "Prints a line for each place it listens at once it is ready; port 0 is any free one. "
+        "Under\n"
+        "systemd it takes the sockets of its socket unit instead and says when it is ready. On\n"
+        "Ctrl-C or SIGTERM it accepts nothing more, lets requests and bursts end, and leaves what\n"
+        "does not (--set drain.deadline=30s).\n",
+    .options = options,
+    .run = run,
+};

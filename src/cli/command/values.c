@@ -1,0 +1,80 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Values of workflows on the command line; see values.h. */
+#include "cli/command/values.h"
+
+#include "base/error.h"
+#include "cli/command/output.h"
+
+int pawl__cli_value(struct pawl_cli *cli, struct pawl_str text, struct pawl_json *out)
+{
+    if (pawl__json_parse(&cli->arena, text, NULL, out, NULL, NULL) == PAWL_OK)
+        return PAWL_OK;
+    return pawl__json_string_copy(&cli->arena, text, out);
+}
+
+int pawl__cli_payload(struct pawl_cli *cli, const char *text, struct pawl_json *out,
+                      struct pawl_error *err)
+{
+    struct pawl_str from = pawl__str(text);
+    int status =
+        text[0] == '@' ? pawl__cli_read_regular(cli, &cli->arena, text + 1, &from, err) : PAWL_OK;
+
+    if (status != PAWL_OK)
+        return status;
+    if (!pawl__utf8_valid(from))
+        return pawl__error_set(err, PAWL_EINVAL, "the payload is not UTF-8");
+    status = pawl__cli_value(cli, from, out);
+    return status == PAWL_OK ? PAWL_OK : pawl__error_code(err, status);
+}
+
+/* @FILE */
+static int add_members(struct pawl_cli *cli, struct pawl_json *to, const char *path,
+                       struct pawl_error *err)
+{
+    struct pawl_json object;
+    struct pawl_str text;
+    int status = pawl__cli_read_regular(cli, &cli->arena, path, &text, err);
+
+    if (status != PAWL_OK)
+        return status;
+    status = pawl__json_parse(&cli->arena, text, NULL, &object, NULL, err);
+    if (status != PAWL_OK)
+        return pawl__error_prefix(err, status, "%s", pawl__cli_file_name(path));
+    if (!pawl__json_is(&object, PAWL_JSON_OBJECT))
+        return pawl__error_set(err, PAWL_EINVAL, "%s: expected an object with values, not %s",
+                               pawl__cli_file_name(path), pawl__json_type_name(&object));
+    for (uint32_t i = 0; i < pawl__json_len(&object) && status == PAWL_OK; i++) {
+        const struct pawl_json_member *member = pawl__json_member(&object, i);
+
+        status = pawl__json_set(&cli->arena, to, member->key, member->value);
+    }
+    return status == PAWL_OK ? PAWL_OK : pawl__error_code(err, status);
+}
+
+int pawl__cli_add_value(struct pawl_cli *cli, struct pawl_json *object, const char *text,
+                        struct pawl_error *err)
+{
+    const char *equals = strchr(text, '=');
+    struct pawl_json value;
+    struct pawl_str from;
+    int status = PAWL_OK;
+
+    if (text[0] == '@')
+        return add_members(cli, object, text + 1, err);
+    if (!equals || equals == text)
+        return pawl__error_set(err, PAWL_EINVAL,
+                               "'%s' is not a value: write NAME=VALUE, NAME=@FILE or @FILE", text);
+    from = pawl__str(equals + 1);
+    if (equals[1] == '@')
+        status = pawl__cli_read_regular(cli, &cli->arena, equals + 2, &from, err);
+    if (status != PAWL_OK)
+        return status;
+    if (!pawl__utf8_valid(from))
+        return pawl__error_set(err, PAWL_EINVAL, "the value of '%.*s' is not UTF-8",
+                               (int)(equals - text), text);
+    status = pawl__cli_value(cli, from, &value);
+    if (status == PAWL_OK)
+        status = pawl__json_set(&cli->arena, object, pawl__str_make(text, (size_t)(equals - text)),
+                                value);
+    return status == PAWL_OK ? PAWL_OK : pawl__error_code(err, status);
+}

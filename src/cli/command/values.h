@@ -1,0 +1,25 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Values of workflows on the command line: --input, --var, --event. */
+#ifndef PAWL_CLI_COMMAND_VALUES_H
+#define PAWL_CLI_COMMAND_VALUES_H
+
+#include "base/json/json.h"
+#include "cli/command/command.h"
+
+/* Text that is JSON is that value, anything else is a string. *out lives in cli->arena. */
+PAWL_MUST_CHECK int pawl__cli_value(struct pawl_cli *cli, struct pawl_str text,
+                                    struct pawl_json *out);
+
+/* The same, and @FILE is the value that a file has, '@-' standard input. Those of reading a file;
+ * PAWL_EINVAL: it is not UTF-8. */
+PAWL_MUST_CHECK int pawl__cli_payload(struct pawl_cli *cli, const char *text, struct pawl_json *out,
+                                      struct pawl_error *err);
+
+/*
+ * Sets in `object` what the value of an option says: NAME=VALUE, NAME=@FILE (the value is what the
+ * file has), or @FILE (a JSON object with several). PAWL_EINVAL; those of reading a file.
+ */
+PAWL_MUST_CHECK int pawl__cli_add_value(struct pawl_cli *cli, struct pawl_json *object,
+                                        const char *text, struct pawl_error *err);
+
+#endif

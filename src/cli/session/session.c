@@ -1,0 +1,194 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Commands on a store; see session.h. */
+#include "cli/session/session.h"
+
+#include "base/error.h"
+#include "cli/command/output.h"
+#include "host/features.h"
+#include "operations/instances.h"
+#include "os/interrupt.h"
+#include "os/process.h"
+#include "views/words.h"
+
+/* How long a command goes on with the work of others, some rows at a time. */
+#define BRIEF_NS INT64_C(1000000000)
+#define BRIEF_ROWS 4u
+
+static int write_line(void *ctx, struct pawl_str instance_id, struct pawl_str text)
+{
+    struct pawl_cli_session *session = ctx;
+    struct pawl_cli_stream *stream = session->as_json ? &session->cli->err : &session->cli->out;
+
+    int status = pawl__cli_write_kept(session->cli, stream, session->lines, text);
+
+    (void)instance_id;
+    /* A worker that cannot write ends: the line stays for one that can. */
+    if (status != PAWL_OK && session->interrupt)
+        pawl__interrupt_raise(session->interrupt);
+    return status;
+}
+
+static void note_end(void *ctx)
+{
+    struct pawl_cli_session *session = ctx;
+
+    if (session->interrupt)
+        pawl__interrupt_raise(session->interrupt);
+}
+
+int pawl__cli_session_open(struct pawl_cli *cli, bool named, struct pawl_cli_session *out,
+                           struct pawl_error *err)
+{
+    int status;
+
+    *out = (struct pawl_cli_session){.cli = cli};
+    status = pawl__cli_configure(cli, &out->configuration, err);
+    return status == PAWL_OK ? pawl__cli_session_start(out, named, err) : status;
+}
+
+int pawl__cli_session_look(struct pawl_cli *cli, struct pawl_cli_session *out,
+                           struct pawl_error *err)
+{
+    int status;
+
+    *out = (struct pawl_cli_session){.cli = cli, .looks_only = true};
+    status = pawl__cli_configure(cli, &out->configuration, err);
+    return status == PAWL_OK ? pawl__cli_session_start(out, false, err) : status;
+}
+
+int pawl__cli_session_start(struct pawl_cli_session *out, bool named, struct pawl_error *err)
+{
+    struct pawl_cli *cli = out->cli;
+    char user[PAWL_CLI_ACTOR_SIZE - sizeof "cli:"];
+    int status = pawl_mutex_new(cli->env, "lines", &out->lines);
+
+    pawl__process_user_name(user, sizeof user);
+    (void)snprintf(out->actor, sizeof out->actor, "cli:%s", user);
+    if (status == PAWL_OK)
+        status = pawl__host_new(cli->env, &out->configuration, &out->host, err);
+    else
+        (void)pawl__error_code(err, status);
+    if (status == PAWL_OK) {
+        pawl__host_set_surroundings(out->host,
+                                    &(struct pawl_surroundings){.log = &cli->log,
+                                                                .line = write_line,
+                                                                .ended = note_end,
+                                                                .ctx = out,
+                                                                .transient = !named,
+                                                                .looks_only = out->looks_only});
+        status = pawl__host_compose(out->host, err);
+    }
+    if (status == PAWL_OK)
+        status = pawl__host_start(out->host, err);
+    if (status != PAWL_OK) {
+        pawl__cli_session_close(out);
+        return status;
+    }
+    return PAWL_OK;
+}
+
+void pawl__cli_session_close(struct pawl_cli_session *session)
+{
+    pawl__host_free(session->host);
+    pawl_mutex_free(session->cli->env, session->lines);
+    pawl__configuration_release(&session->configuration);
+}
+
+int64_t pawl__cli_session_deadline(const struct pawl_cli_session *session)
+{
+    return pawl_env_monotonic_ns(session->cli->env) + PAWL_CLI_WAIT_NS;
+}
+
+struct pawl_op pawl__cli_session_op(const struct pawl_cli_session *session, struct pawl_error *err)
+{
+    return (struct pawl_op){.host = session->host,
+                            .arena = &session->cli->arena,
+                            .deadline_ns = pawl__cli_session_deadline(session),
+                            .err = err,
+                            .log = &session->cli->log,
+                            .actor = pawl__str(session->actor),
+                            .door = pawl__str("cli"),
+                            .request_id = pawl__str("")};
+}
+
+int pawl__cli_session_drain(struct pawl_cli_session *session, struct pawl_error *err)
+{
+    struct pawl_op op = pawl__cli_session_op(session, err);
+    struct pawl_worked worked = {.is_paused = false};
+    int status = pawl__op_drain(&op, &worked);
+
+    if (!worked.is_paused)
+        return status;
+    /* What the command asked for is stored, and is done when the pause ends. */
+    pawl__cli_print(&session->cli->err, "note: %s\n", err->msg);
+    *err = (struct pawl_error)PAWL_ERROR_INIT;
+    return PAWL_OK;
+}
+
+int pawl__cli_session_drain_briefly(struct pawl_cli_session *session, struct pawl_error *err)
+{
+    int64_t deadline_ns = pawl_env_monotonic_ns(session->cli->env) + BRIEF_NS;
+    struct pawl_worked worked = {0};
+    int status;
+
+    do {
+        struct pawl_op op = pawl__cli_session_op(session, err);
+
+        status = pawl__op_work(&op, BRIEF_ROWS, &worked);
+    } while (status == PAWL_OK && worked.done > 0 &&
+             pawl_env_monotonic_ns(session->cli->env) < deadline_ns);
+    return status;
+}
+
+const char *pawl__cli_session_hint(int code)
+{
+    switch (code) {
+    case PAWL_EPERM:
+        return "'pawl config' shows which store is used, and why";
+    case PAWL_EUNAVAILABLE:
+        return "'pawl nodes' shows pauses, 'pawl config' which store is used, and why";
+    case PAWL_ETIMEDOUT:
+        return "another node may be running it: 'pawl store info' shows the nodes";
+    case PAWL_ECORRUPT:
+        return "'pawl cancel' ends an instance without its state; 'pawl store check' finds what "
+               "else is damaged";
+    default:
+        return NULL;
+    }
+}
+
+static int run_body(struct pawl_cli *cli, bool looks_only,
+                    int (*body)(struct pawl_cli_session *session, struct pawl_error *err))
+{
+    struct pawl_cli_session session;
+    struct pawl_error err = PAWL_ERROR_INIT;
+    int code, status = looks_only ? pawl__cli_session_look(cli, &session, &err)
+                                  : pawl__cli_session_open(cli, false, &session, &err);
+
+    if (status != PAWL_OK)
+        return pawl__cli_fail(cli, &err, pawl__cli_session_hint(status));
+    code = body(&session, &err);
+    /* Whatever the code: what such a command says on standard output has happened. */
+    if (!looks_only &&
+        !(pawl__cli_knows(&cli->args, "dry-run") && pawl__cli_flag(&cli->args, "dry-run")))
+        cli->changed = true;
+    pawl__cli_session_close(&session);
+    return code;
+}
+
+int pawl__cli_in_session(struct pawl_cli *cli,
+                         int (*body)(struct pawl_cli_session *session, struct pawl_error *err))
+{
+    return run_body(cli, false, body);
+}
+
+int pawl__cli_in_look(struct pawl_cli *cli,
+                      int (*body)(struct pawl_cli_session *session, struct pawl_error *err))
+{
+    return run_body(cli, true, body);
+}
+
+const char *pawl__cli_time_text(int64_t us, char out[PAWL_CLI_TIME_TEXT])
+{
+    return pawl__words_time(us, out);
+}

@@ -1,0 +1,77 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * What commands on a store have in hand: the configured host, started, with its runtime. A command
+ * that wants one has PAWL_CLI_CONFIGURE_OPTIONS in its table of options.
+ */
+#ifndef PAWL_CLI_SESSION_SESSION_H
+#define PAWL_CLI_SESSION_SESSION_H
+
+#include "cli/session/configure.h"
+#include "host/host.h"
+#include "operations/operation.h"
+
+struct pawl_interrupt;
+
+#define PAWL_CLI_ACTOR_SIZE 72
+
+struct pawl_cli_session {
+    struct pawl_cli *cli;
+    struct pawl_configuration configuration;
+    struct pawl_host *host;
+    /* Raised when the node is over for good; NULL: nobody waits for that. */
+    struct pawl_interrupt *interrupt;
+    struct pawl_mutex *lines;        /* held while a line of a workflow is written */
+    bool looks_only;                 /* it reads: it joins no store as a node */
+    bool as_json;                    /* lines of workflows go to standard error then */
+    char actor[PAWL_CLI_ACTOR_SIZE]; /* "cli:NAME", the system's user */
+};
+
+/* How long a command waits for the store, or for an instance that is busy. */
+#define PAWL_CLI_WAIT_NS INT64_C(30000000000)
+
+/*
+ * A node of its own for the time of the command: under a name that nobody expects back, or, for one
+ * that stays (`named`), under the configured one. On failure there is nothing to close.
+ */
+PAWL_MUST_CHECK int pawl__cli_session_open(struct pawl_cli *cli, bool named,
+                                           struct pawl_cli_session *out, struct pawl_error *err);
+/* The same for a command that only reads: it is no node, and leaves nothing in the store. */
+PAWL_MUST_CHECK int pawl__cli_session_look(struct pawl_cli *cli, struct pawl_cli_session *out,
+                                           struct pawl_error *err);
+/* The second half, for one that sets more: `cli`, `configuration` and, where it is wanted,
+ * `interrupt` of it are filled. */
+PAWL_MUST_CHECK int pawl__cli_session_start(struct pawl_cli_session *out, bool named,
+                                            struct pawl_error *err);
+void pawl__cli_session_close(struct pawl_cli_session *session);
+
+/* The time by which what is asked now must be answered. */
+int64_t pawl__cli_session_deadline(const struct pawl_cli_session *session);
+
+/* An operation of this command, with a deadline of its own; what it returns is in cli->arena. */
+struct pawl_op pawl__cli_session_op(const struct pawl_cli_session *session, struct pawl_error *err);
+
+/* Does what is due until nothing is: what a command set off. */
+PAWL_MUST_CHECK int pawl__cli_session_drain(struct pawl_cli_session *session,
+                                            struct pawl_error *err);
+/* The same for about a second: of commands that are done already, in a store whose work may be
+ * without end. The rest is a worker's, or the next command's. */
+PAWL_MUST_CHECK int pawl__cli_session_drain_briefly(struct pawl_cli_session *session,
+                                                    struct pawl_error *err);
+
+/* What to do about an error of a command on a store. */
+const char *pawl__cli_session_hint(int code);
+
+/*
+ * Opens, runs `body`, closes. An error of any of them is reported; `body` returns the exit code.
+ */
+int pawl__cli_in_session(struct pawl_cli *cli,
+                         int (*body)(struct pawl_cli_session *session, struct pawl_error *err));
+/* For one that only reads. */
+int pawl__cli_in_look(struct pawl_cli *cli,
+                      int (*body)(struct pawl_cli_session *session, struct pawl_error *err));
+
+/* "2026-11-16 07:12:03" of a store time, UTC; "-" of 0. */
+#define PAWL_CLI_TIME_TEXT 32
+const char *pawl__cli_time_text(int64_t us, char out[PAWL_CLI_TIME_TEXT]);
+
+#endif

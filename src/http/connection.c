@@ -1,0 +1,715 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The life of a connection, on the loop: private.h shows its states and which thread may use what.
+ *
+ * Bytes are read into one buffer of the loop's and parsed from there; a connection that is idle has
+ * nothing but its struct. What was read behind a complete request waits in `rest`, and nothing more
+ * is read until the response is sent: a client that does not read cannot make the server read.
+ */
+#include "base/alloc.h"
+#include "http/private.h"
+
+#include <string.h>
+
+/* Framing of chunks may be as long as this, and eight times the content. */
+#define FRAMING_BYTES_MAX ((uint64_t)64 << 10)
+#define LINGER_BYTES_MAX ((uint64_t)4 << 20)
+
+static const char continue_head[] = "HTTP/1.1 100 Continue\r\n\r\n";
+
+/* ---- moving ------------------------------------------------------------------------------ */
+
+static const uint8_t moves[] = {
+    [IDLE] = 1 << HEAD | 1 << SENDING | 1 << DEAD,
+    [HEAD] = 1 << BODY | 1 << SENDING | 1 << DEAD,
+    [BODY] = 1 << HANDED | 1 << SENDING | 1 << DEAD,
+    [HANDED] = 1 << IDLE | 1 << SENDING | 1 << DEAD,
+    [SENDING] = 1 << IDLE | 1 << LINGERING | 1 << DEAD,
+    [LINGERING] = 1 << DEAD,
+    [DEAD] = 0,
+};
+
+static void move(struct pawl_connection *connection, enum connection_state to)
+{
+    PAWL_ASSERT(moves[connection->state] & 1 << to);
+    connection->state = (uint8_t)to;
+    connection->since_ns = connection->server->now_ns;
+    connection->moved_bytes = 0;
+}
+
+static void set_timer(struct pawl_connection *connection, int64_t due_ns)
+{
+    pawl__timers_set(&connection->server->timers, &connection->timer, due_ns);
+}
+
+/* So long after the state began, and a second for every so many bytes that have moved since. */
+static int64_t paced_ns(const struct pawl_connection *connection, int64_t ms)
+{
+    uint64_t rate = connection->server->limits.rate_bytes_min;
+
+    return connection->since_ns + ms * NS_PER_MS +
+           (int64_t)(rate > 0 ? connection->moved_bytes / rate : 0) * NS_PER_S;
+}
+
+static void set_state_timer(struct pawl_connection *connection)
+{
+    const struct pawl_server_limits *limits = &connection->server->limits;
+
+    switch ((enum connection_state)connection->state) {
+    case IDLE:
+        set_timer(connection, connection->since_ns + limits->idle_ms * NS_PER_MS);
+        break;
+    case HEAD:
+        set_timer(connection, connection->since_ns + limits->head_ms * NS_PER_MS);
+        break;
+    case BODY:
+        set_timer(connection, paced_ns(connection, limits->body_ms));
+        break;
+    case SENDING:
+        set_timer(connection, paced_ns(connection, limits->send_ms));
+        break;
+    case LINGERING:
+        set_timer(connection, connection->since_ns + limits->linger_ms * NS_PER_MS);
+        break;
+    case HANDED:
+    case DEAD:
+        break;
+    }
+}
+
+/* ---- ending ------------------------------------------------------------------------------ */
+
+static void free_rest(struct pawl_connection *connection)
+{
+    pawl__free(&connection->server->env->alloc, connection->rest, connection->rest_len);
+    connection->rest = NULL;
+    connection->rest_len = connection->rest_at = 0;
+}
+
+/* Takes the exchange back from its handler. false: the handler has responded, or is responding. */
+static bool take_back(struct pawl_connection *connection)
+{
+    struct pawl_server *server = connection->server;
+    bool taken;
+
+    pawl__server_lock(server);
+    taken = connection->turn == TURN_HANDED;
+    if (taken) {
+        struct pawl_exchange *exchange = connection->exchange;
+
+        exchange->connection = NULL;
+        connection->exchange = NULL;
+        connection->turn = TURN_LOOP;
+        pawl__exchange_tell_gone(exchange);
+    }
+    pawl__server_unlock(server);
+    return taken;
+}
+
+/* Waits for a thread that is writing the response now; it does not wait for the client.
+ */
+static void await_response(struct pawl_connection *connection)
+{
+    struct pawl_server *server = connection->server;
+
+    pawl__server_lock(server);
+    connection->wanted = true;
+    while (connection->turn == TURN_RESPONDING)
+        pawl__server_await(server);
+    connection->turn = TURN_LOOP;
+    if (pawl__list_linked(&connection->responded_link))
+        pawl__list_remove(&connection->responded_link);
+    pawl__server_unlock(server);
+}
+
+void pawl__connection_drop(struct pawl_connection *connection, bool abort)
+{
+    struct pawl_server *server = connection->server;
+
+    if (connection->state == DEAD)
+        return;
+    if (connection->state == HANDED && !take_back(connection))
+        await_response(connection);
+    move(connection, DEAD);
+    pawl__poller_drop(server->poller, connection->fd, abort);
+    pawl__timers_remove(&server->timers, &connection->timer);
+    pawl__peers_remove(&server->peers, connection->peer_entry);
+    pawl__exchange_free(connection->exchange);
+    connection->exchange = NULL;
+    free_rest(connection);
+    if (pawl__list_linked(&connection->ready_link))
+        pawl__list_remove(&connection->ready_link);
+    pawl__list_remove(&connection->link);
+    pawl__list_push_back(&server->dead, &connection->link);
+    if (connection->refused)
+        server->refused_count--;
+    else
+        server->connection_count--;
+    atomic_store(&server->connections_now, server->connection_count);
+    pawl__listeners_resume(server);
+}
+
+void pawl__connection_free(struct pawl_connection *connection)
+{
+    pawl__list_remove(&connection->link);
+    pawl__free(&connection->server->env->alloc, connection, sizeof *connection);
+}
+
+/*
+ * Closing with unread bytes would reset the connection and lose the response. So we end
+ * our side and read for a while.
+ */
+static void linger(struct pawl_connection *connection)
+{
+    struct pawl_server *server = connection->server;
+
+    pawl__exchange_free(connection->exchange);
+    connection->exchange = NULL;
+    free_rest(connection);
+    if (connection->ended) {
+        pawl__connection_drop(connection, false);
+        return;
+    }
+    pawl__poller_end(server->poller, connection->fd);
+    move(connection, LINGERING);
+    set_state_timer(connection);
+    pawl__connection_read(connection);
+}
+
+static void read_and_forget(struct pawl_connection *connection)
+{
+    struct pawl_server *server = connection->server;
+    size_t got = 0;
+    int status =
+        pawl__poller_read(server->poller, connection->fd, server->read_buffer, READ_BYTES, &got);
+
+    connection->moved_bytes += got;
+    if (status == PAWL_EBUSY)
+        connection->readable = false;
+    else if (status != PAWL_OK || got == 0 || connection->moved_bytes > LINGER_BYTES_MAX)
+        pawl__connection_drop(connection, false);
+}
+
+/* ---- responses that the loop sends ------------------------------------------------------- */
+
+static void become_idle(struct pawl_connection *connection);
+
+/* Goes on sending a response that is complete. */
+static void go_on_sending(struct pawl_connection *connection)
+{
+    struct pawl_exchange *exchange = connection->exchange;
+    size_t before = exchange->sent;
+    int status = pawl__response_send(exchange, connection->fd);
+
+    connection->moved_bytes += exchange->sent - before;
+    if (status == PAWL_EBUSY)
+        set_state_timer(connection);
+    else if (status != PAWL_OK)
+        pawl__connection_drop(connection, true);
+    else if (!exchange->keep_alive)
+        linger(connection);
+    else
+        become_idle(connection);
+}
+
+static void observe(struct pawl_exchange *exchange)
+{
+    const struct pawl_server *server = exchange->server;
+
+    if (server->options.observe)
+        server->options.observe(server->options.ctx, exchange, exchange->status,
+                                server->now_ns - exchange->since_ns);
+}
+
+/* Responds with a problem. `close`: the rest of what the client sends cannot be parsed. */
+static void refuse(struct pawl_connection *connection, int status, const char *detail, bool close)
+{
+    struct pawl_exchange *exchange = connection->exchange;
+
+    if (!exchange)
+        exchange = pawl__exchange_new(connection->server, connection, connection->server->now_ns);
+    if (!exchange) {
+        pawl__connection_drop(connection, true);
+        return;
+    }
+    connection->exchange = exchange;
+    exchange->keep_alive = !close && exchange->framing.keep_alive;
+    if (status == 503)
+        pawl__exchange_add_field(exchange, "Retry-After", "1");
+    pawl__response_problem(exchange, status, detail);
+    pawl__response_prepare(exchange, status);
+    observe(exchange);
+    move(connection, SENDING);
+    go_on_sending(connection);
+}
+
+/* ---- reading ----------------------------------------------------------------------------- */
+
+/* The next request can come. */
+static void become_idle(struct pawl_connection *connection)
+{
+    pawl__exchange_free(connection->exchange);
+    connection->exchange = NULL;
+    move(connection, IDLE);
+    set_state_timer(connection);
+    if (atomic_load(&connection->server->draining) ||
+        (connection->ended && !connection->readable && !connection->rest))
+        pawl__connection_drop(connection, false);
+    else if (connection->rest || connection->readable)
+        pawl__connection_read(connection);
+}
+
+/* Whatever a handler does next, the loop looks again when there is something to do here. */
+static bool is_needed(const struct pawl_connection *connection)
+{
+    return connection->rest || connection->readable || connection->ended ||
+           atomic_load(&connection->server->draining);
+}
+
+static void set_handed_timer(struct pawl_connection *connection)
+{
+    struct pawl_server *server = connection->server;
+    int64_t look_ns = server->now_ns + server->limits.idle_ms * NS_PER_MS;
+    int64_t deadline_ns = connection->exchange->deadline_ns;
+
+    set_timer(connection, deadline_ns < look_ns ? deadline_ns : look_ns);
+}
+
+/* RESPONDED: the loop owns it again. false: a handler still has it; it will be posted if `needed`.
+ */
+static bool reclaim(struct pawl_connection *connection, bool needed)
+{
+    struct pawl_server *server = connection->server;
+    bool responded;
+
+    pawl__server_lock(server);
+    responded = connection->turn == TURN_RESPONDED;
+    if (responded)
+        connection->turn = TURN_LOOP;
+    else if (needed && connection->turn != TURN_LOOP)
+        connection->wanted = true;
+    pawl__server_unlock(server);
+    return responded;
+}
+
+static void hand_over(struct pawl_connection *connection)
+{
+    struct pawl_server *server = connection->server;
+    struct pawl_exchange *exchange = connection->exchange;
+    bool on_loop = exchange->match.route->flags & PAWL_ROUTE_ON_LOOP;
+    int status = PAWL_OK;
+
+    (void)atomic_fetch_add(&server->requests_total, 1);
+    move(connection, HANDED);
+    set_handed_timer(connection);
+    pawl__server_lock(server);
+    connection->turn = TURN_HANDED;
+    connection->wanted = !on_loop && is_needed(connection);
+    server->outstanding++;
+    exchange->gone = connection->ended;
+    pawl__server_unlock(server);
+    if (on_loop)
+        exchange->match.route->handle(exchange, server->options.ctx);
+    else
+        status = pawl__workers_push(server->workers, exchange);
+    if (status != PAWL_OK) {
+        pawl__server_lock(server);
+        connection->turn = TURN_LOOP;
+        server->outstanding--;
+        pawl__server_unlock(server);
+        refuse(connection, 503, "The server has more to do than it can; try again later.", false);
+    } else if (on_loop && reclaim(connection, is_needed(connection))) {
+        become_idle(connection);
+    }
+}
+
+static bool has_body(const struct pawl_exchange *exchange)
+{
+    return exchange->framing.chunked || exchange->framing.length > 0;
+}
+
+/* What does not fit is not worth waiting for: the client sends after a while anyway. */
+static bool send_continue(struct pawl_connection *connection)
+{
+    size_t written = 0;
+    int status = pawl__poller_write(connection->server->poller, connection->fd,
+                                    pawl__str(continue_head), pawl__str(""), &written);
+
+    if (status != PAWL_OK || written == sizeof continue_head - 1)
+        return true;
+    pawl__connection_drop(connection, true);
+    return false;
+}
+
+/* A head is complete. false: the connection does not go on with a body. */
+static bool begin_body(struct pawl_connection *connection)
+{
+    struct pawl_server *server = connection->server;
+    struct pawl_exchange *exchange = connection->exchange;
+    const struct pawl_route *route;
+    const char *detail = "";
+    bool expects;
+    int status;
+
+    exchange->framing = pawl__http_parser_framing(&connection->parser);
+    expects = exchange->framing.minor > 0 && has_body(exchange) &&
+              pawl__exchange_field(exchange, "expect").ptr;
+    status = pawl__request_check(exchange, &detail);
+    if (status != 0 && (has_body(exchange) || status == 400 || status >= 500)) {
+        refuse(connection, status, detail, true);
+        return false;
+    }
+    if (status != 0) { /* at the end of the message, which is here: the next may follow */
+        exchange->refusal = status;
+        exchange->refusal_detail = detail;
+        move(connection, BODY);
+        return true;
+    }
+    route = exchange->match.route;
+    exchange->keep_alive = exchange->framing.keep_alive;
+    if (!(route->flags & PAWL_ROUTE_NO_DEADLINE))
+        exchange->deadline_ns =
+            server->now_ns +
+            NS_PER_MS * (route->deadline_ms > 0 ? route->deadline_ms : server->limits.request_ms);
+    move(connection, BODY);
+    set_state_timer(connection);
+    return !expects || send_continue(connection);
+}
+
+static void refuse_bad(struct pawl_connection *connection)
+{
+    struct pawl_exchange *exchange = connection->exchange;
+
+    if (exchange->refusal)
+        refuse(connection, exchange->refusal, pawl__request_refusal_detail(exchange->refusal),
+               true);
+    else
+        refuse(connection, 400, pawl__http_parser_problem(&connection->parser), true);
+}
+
+/* Keeps what was read behind a request. false: no memory. */
+static bool keep_rest(struct pawl_connection *connection, const char *bytes, size_t size_bytes)
+{
+    if (connection->rest) {
+        connection->rest_at = connection->rest_len - (uint32_t)size_bytes;
+        if (size_bytes == 0)
+            free_rest(connection);
+        return true;
+    }
+    if (size_bytes == 0)
+        return true;
+    connection->rest = pawl__alloc(&connection->server->env->alloc, size_bytes);
+    if (!connection->rest)
+        return false;
+    memcpy(connection->rest, bytes, size_bytes);
+    connection->rest_len = (uint32_t)size_bytes;
+    return true;
+}
+
+static bool begin_head(struct pawl_connection *connection)
+{
+    connection->exchange =
+        pawl__exchange_new(connection->server, connection, connection->server->now_ns);
+    if (!connection->exchange) {
+        pawl__connection_drop(connection, true);
+        return false;
+    }
+    move(connection, HEAD);
+    set_state_timer(connection);
+    pawl__http_parser_init(&connection->parser, pawl__request_sink, connection);
+    return true;
+}
+
+static bool framing_is_excessive(const struct pawl_connection *connection)
+{
+    return connection->state == BODY &&
+           pawl__http_parser_framing_bytes(&connection->parser) >
+               FRAMING_BYTES_MAX + 8 * (uint64_t)connection->exchange->body.len;
+}
+
+/* All bytes of a piece are parsed, and the request goes on. */
+static void end_piece(struct pawl_connection *connection)
+{
+    free_rest(connection);
+    if (connection->state != BODY)
+        return;
+    connection->moved_bytes = connection->exchange->body.len;
+    if (framing_is_excessive(connection))
+        refuse(connection, 413, "The framing of the chunks is larger than the body.", true);
+    else
+        set_state_timer(connection);
+}
+
+/* How much of so many bytes may be parsed: of a head no more than its limit. */
+static size_t share_of_head(const struct pawl_connection *connection, size_t size_bytes)
+{
+    uint64_t left = connection->server->limits.head_bytes_max - connection->moved_bytes;
+
+    return connection->state != HEAD || size_bytes < left ? size_bytes : (size_t)left;
+}
+
+static void end_message(struct pawl_connection *connection)
+{
+    struct pawl_exchange *exchange = connection->exchange;
+
+    if (exchange->refusal)
+        refuse(connection, exchange->refusal, exchange->refusal_detail, false);
+    else
+        hand_over(connection);
+}
+
+/* Parses until the bytes or the request are over. */
+static void feed(struct pawl_connection *connection, const char *bytes, size_t size_bytes)
+{
+    size_t at = 0, used;
+
+    if (connection->state == IDLE && !begin_head(connection))
+        return;
+    for (;;) {
+        size_t share = share_of_head(connection, size_bytes - at);
+        enum pawl_http_parse result =
+            pawl__http_parser_feed(&connection->parser, bytes + at, share, &used);
+
+        at += used;
+        if (connection->state == HEAD)
+            connection->moved_bytes += used;
+        switch (result) {
+        case PAWL_HTTP_PARSE_MORE:
+            if (at < size_bytes)
+                refuse(connection, 431, pawl__request_refusal_detail(431), true);
+            else
+                end_piece(connection);
+            return;
+        case PAWL_HTTP_PARSE_HEAD:
+            if (!begin_body(connection))
+                return;
+            break;
+        case PAWL_HTTP_PARSE_END:
+            if (keep_rest(connection, bytes + at, size_bytes - at))
+                end_message(connection);
+            else
+                pawl__connection_drop(connection, true);
+            return;
+        case PAWL_HTTP_PARSE_BAD:
+            refuse_bad(connection);
+            return;
+        }
+    }
+}
+
+static void read_and_feed(struct pawl_connection *connection)
+{
+    struct pawl_server *server = connection->server;
+    size_t got = 0;
+    int status;
+
+    if (connection->rest) {
+        feed(connection, connection->rest + connection->rest_at,
+             connection->rest_len - connection->rest_at);
+        return;
+    }
+    status =
+        pawl__poller_read(server->poller, connection->fd, server->read_buffer, READ_BYTES, &got);
+    if (status == PAWL_EBUSY) {
+        connection->readable = false;
+        return;
+    }
+    if (status != PAWL_OK || got == 0) {
+        pawl__connection_drop(connection, false);
+        return;
+    }
+    /* Fewer than asked for: that was all, and more comes with an event. Not so the end, which may
+     * have come before. */
+    if (got < READ_BYTES && !connection->ended)
+        connection->readable = false;
+    feed(connection, server->read_buffer, got);
+}
+
+void pawl__connection_read(struct pawl_connection *connection)
+{
+    if (!pawl__list_linked(&connection->ready_link))
+        pawl__list_push_back(&connection->server->ready, &connection->ready_link);
+}
+
+/* One piece; if there is more, in the next turn. */
+static void read_a_piece(struct pawl_connection *connection)
+{
+    if (connection->state == LINGERING)
+        read_and_forget(connection);
+    else
+        read_and_feed(connection);
+    if (connection->state == LINGERING || connection->state == IDLE || connection->state == HEAD ||
+        connection->state == BODY) {
+        if (connection->readable || connection->rest)
+            pawl__connection_read(connection);
+    }
+}
+
+/* ---- what happens to it ------------------------------------------------------------------ */
+
+/* While a handler has the exchange nothing is read. A client that ended its side may still read. */
+static void event_in_hand(struct pawl_connection *connection, uint32_t what)
+{
+    struct pawl_server *server = connection->server;
+
+    if (reclaim(connection, is_needed(connection))) {
+        become_idle(connection);
+        return;
+    }
+    if (what & PAWL_POLL_BROKEN) {
+        pawl__connection_drop(connection, true);
+        return;
+    }
+    if (!(what & PAWL_POLL_ENDED))
+        return;
+    pawl__server_lock(server);
+    if (connection->turn == TURN_HANDED)
+        pawl__exchange_tell_gone(connection->exchange);
+    pawl__server_unlock(server);
+}
+
+void pawl__connection_event(struct pawl_connection *connection, uint32_t what)
+{
+    if (connection->state == DEAD)
+        return;
+    if (what & (PAWL_POLL_READABLE | PAWL_POLL_ENDED))
+        connection->readable = true;
+    if (what & PAWL_POLL_ENDED)
+        connection->ended = true;
+    if (connection->state == HANDED)
+        event_in_hand(connection, what);
+    else if (what & PAWL_POLL_BROKEN)
+        pawl__connection_drop(connection, true);
+    else if (connection->state == SENDING)
+        go_on_sending(connection);
+    else if (connection->readable || connection->rest)
+        read_a_piece(connection);
+}
+
+/* Posted by the thread that responded: the loop owns it again. */
+void pawl__connection_responded(struct pawl_connection *connection)
+{
+    if (connection->state != HANDED)
+        return;
+    if (!connection->exchange) {
+        become_idle(connection);
+        return;
+    }
+    move(connection, SENDING);
+    go_on_sending(connection);
+}
+
+static void deadline_in_hand(struct pawl_connection *connection)
+{
+    struct pawl_server *server = connection->server;
+    int64_t since_ns;
+
+    if (reclaim(connection, false)) {
+        since_ns = connection->since_ns;
+        become_idle(connection);
+        if (connection->state == IDLE) {
+            connection->since_ns = since_ns;
+            set_state_timer(connection);
+        }
+        return;
+    }
+    pawl__server_lock(server);
+    since_ns = connection->turn == TURN_HANDED ? connection->exchange->deadline_ns : PAWL_FOREVER;
+    pawl__server_unlock(server);
+    if (since_ns > server->now_ns) {
+        set_timer(connection, server->now_ns + server->limits.idle_ms * NS_PER_MS < since_ns
+                                  ? server->now_ns + server->limits.idle_ms * NS_PER_MS
+                                  : since_ns);
+        return;
+    }
+    if (take_back(connection))
+        refuse(connection, 504,
+               "The request took longer than it may; what was begun goes on without a response.",
+               true);
+}
+
+void pawl__connection_timer(struct pawl_connection *connection)
+{
+    switch ((enum connection_state)connection->state) {
+    case HEAD:
+        refuse(connection, 408, "The head of the request did not come in time.", true);
+        break;
+    case BODY:
+        refuse(connection, 408, "The body of the request did not come in time.", true);
+        break;
+    case HANDED:
+        deadline_in_hand(connection);
+        break;
+    case SENDING:
+        pawl__connection_drop(connection, true);
+        break;
+    case IDLE:
+    case LINGERING:
+        pawl__connection_drop(connection, false);
+        break;
+    case DEAD:
+        break;
+    }
+}
+
+void pawl__connection_drain(struct pawl_connection *connection)
+{
+    if (connection->state == HANDED && reclaim(connection, true))
+        become_idle(connection);
+    else if (connection->state == IDLE)
+        pawl__connection_drop(connection, false);
+}
+
+/* ---- beginning --------------------------------------------------------------------------- */
+
+static void begin(struct pawl_connection *connection, const char *refusal)
+{
+    struct pawl_server *server = connection->server;
+
+    pawl__list_push_back(&server->connections, &connection->link);
+    connection->refused = refusal != NULL;
+    if (refusal)
+        server->refused_count++;
+    else
+        server->connection_count++;
+    atomic_store(&server->connections_now, server->connection_count);
+    connection->since_ns = server->now_ns;
+    set_state_timer(connection);
+    if (refusal) {
+        (void)atomic_fetch_add(&server->connections_refused, 1);
+        refuse(connection, 503, refusal, true);
+        return;
+    }
+    (void)atomic_fetch_add(&server->connections_total, 1);
+}
+
+int pawl__connection_open(struct pawl_server *server, int fd, const struct pawl_peer *peer,
+                          const char *refusal)
+{
+    static const char too_many[] = "This address has as many connections as it may.";
+    struct pawl_connection *connection =
+        pawl__alloc_zeroed(&server->env->alloc, sizeof *connection);
+    int status;
+
+    if (!connection)
+        return PAWL_ENOMEM;
+    connection->server = server;
+    connection->fd = fd;
+    connection->peer = *peer;
+    status = pawl__peers_add(&server->peers, peer, server->limits.connections_per_address_max,
+                             &connection->peer_entry);
+    if (status == PAWL_ELIMIT && !refusal)
+        refusal = too_many;
+    if (status != PAWL_ENOMEM)
+        status = pawl__timers_add(&server->timers, &connection->timer);
+    if (status == PAWL_OK)
+        status = pawl__poller_watch(server->poller, fd, connection, NULL);
+    if (status != PAWL_OK) {
+        pawl__timers_remove(&server->timers, &connection->timer);
+        pawl__peers_remove(&server->peers, connection->peer_entry);
+        pawl__free(&server->env->alloc, connection, sizeof *connection);
+        return status;
+    }
+    begin(connection, refusal);
+    return PAWL_OK;
+}

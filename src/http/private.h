@@ -1,0 +1,286 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The inside of the server, for the files of src/http only.
+ *
+ *     server.c      opening, listening, draining, closing
+ *     loop.c        a turn: events, responses, timers
+ *     listener.c    accepting, refusing, pausing
+ *     connection.c  the life of a connection, on the loop
+ *     request.c     a head: fields, checks, its route
+ *     exchange.c    what handlers see; which thread may respond
+ *     response.c    a response as bytes
+ *     workers.c     the pool
+ *     peers.c       connections per address
+ *
+ * Ownership. The loop owns connections. While one is HANDED its exchange belongs to a
+ * handler, and `turn`, `wanted` and exchange->connection are guarded by server->mutex:
+ *
+ *     HANDED -- respond() --> RESPONDING -- sent, not wanted --> RESPONDED (the loop finds out
+ * later) |                        '------- else: posted ------------> LOOP
+ *        '--- taken back by the loop (deadline, broken, closing): the response will be dropped
+ *
+ * Only RESPONDING lets another thread use the connection, and it is never freed then.
+ */
+#ifndef PAWL_HTTP_PRIVATE_H
+#define PAWL_HTTP_PRIVATE_H
+
+#include "base/arena.h"
+#include "base/hash/siphash.h"
+#include "base/list.h"
+#include "base/timers.h"
+#include "drivers/llhttp.h"
+#include "http/server.h"
+
+#include <stdatomic.h>
+
+#define NS_PER_MS INT64_C(1000000)
+#define NS_PER_S INT64_C(1000000000)
+
+#define FIELDS_MAX 100
+#define READ_BYTES 65536
+#define EVENTS_MAX 256
+#define ACCEPTS_PER_TURN 64
+/* Connections past the limit that get 503 at a time; those behind them wait. */
+#define REFUSED_MAX 32
+
+/* ---- exchange ---------------------------------------------------------------------------- */
+
+struct field {
+    uint32_t name, name_len, value, value_len; /* in `head` */
+};
+
+struct pawl_exchange {
+    struct pawl_server *server;
+    struct pawl_connection *connection; /* NULL: taken back */
+    struct pawl_list_link link;         /* in the pool's queue */
+
+    /* The request. */
+    struct pawl_buf head; /* method, target, names and values, one behind the other */
+    uint32_t method_len, target_len;
+    struct field fields[FIELDS_MAX];
+    uint32_t field_count;
+    bool in_value; /* of the last field */
+    struct pawl_route_match match;
+    struct pawl_arena arena; /* parameters */
+    struct pawl_buf body;
+    uint64_t body_held; /* counted in server->body_bytes */
+    struct pawl_http_framing framing;
+    int64_t since_ns, deadline_ns;
+    struct pawl_peer peer;
+    void *owner;
+
+    /* The response. */
+    struct pawl_buf fields_out, head_out, out;
+    size_t sent; /* of head_out, then of out */
+    int status;
+    int refusal; /* of the request: a status; 0 */
+    const char *refusal_detail;
+    bool invalid_field;
+    bool keep_alive; /* after this response */
+    bool without_body;
+
+    /* Guarded by server->mutex. */
+    void (*gone_function)(void *ctx);
+    void *gone_ctx;
+    bool gone;
+    bool telling; /* gone_function runs */
+};
+
+/* PAWL_ENOMEM as NULL. */
+struct pawl_exchange *pawl__exchange_new(struct pawl_server *server,
+                                         struct pawl_connection *connection, int64_t now_ns);
+void pawl__exchange_free(struct pawl_exchange *exchange); /* NULL allowed */
+/* On a thread of the pool. */
+void pawl__exchange_run(struct pawl_exchange *exchange);
+/* Marks it gone and calls its function. The mutex is held, and released during the call. */
+void pawl__exchange_tell_gone(struct pawl_exchange *exchange);
+
+/* ---- request ----------------------------------------------------------------------------- */
+
+bool pawl__request_sink(void *ctx, enum pawl_http_part part, const char *bytes, size_t size_bytes);
+/* 0, or the status that refuses a complete head, with *detail. Finds the route. */
+int pawl__request_check(struct pawl_exchange *exchange, const char **detail);
+/* 0, or the status of a body that cannot be taken; counts what is held. */
+int pawl__request_reserve(struct pawl_exchange *exchange, uint64_t bytes);
+/* What an early refusal by the sink means. */
+const char *pawl__request_refusal_detail(int status);
+struct pawl_str pawl__request_target(const struct pawl_exchange *exchange);
+struct pawl_str pawl__request_slice(const struct pawl_exchange *exchange, uint32_t at,
+                                    uint32_t len);
+
+/* ---- response ---------------------------------------------------------------------------- */
+
+/* Writes the head of the response; the body is complete. Falls back to a plain 500. */
+void pawl__response_prepare(struct pawl_exchange *exchange, int status);
+/* A problem as the body. */
+void pawl__response_problem(struct pawl_exchange *exchange, int status, const char *detail);
+/* Sends what it can. PAWL_OK: all. PAWL_EBUSY: not all. Others: the connection is broken. */
+int pawl__response_send(struct pawl_exchange *exchange, int fd);
+const char *pawl__response_reason(int status);
+
+/* ---- connection -------------------------------------------------------------------------- */
+
+/*
+ *     IDLE --> HEAD --> BODY --> HANDED --> SENDING --> IDLE
+ *                |        |         |          '------> LINGERING
+ *                '--------'---------'-> SENDING (refused)
+ *     any --> DEAD, which absorbs; freed at the end of the turn
+ */
+enum connection_state { IDLE, HEAD, BODY, HANDED, SENDING, LINGERING, DEAD };
+
+enum turn { TURN_LOOP, TURN_HANDED, TURN_RESPONDING, TURN_RESPONDED };
+
+/* The first member of what is watched: tells connections from listeners. */
+struct watched {
+    bool is_listener;
+};
+
+struct pawl_connection {
+    struct watched watched;
+    uint8_t state;
+    bool readable; /* there may be more to read */
+    bool ended;    /* the client sends no more */
+    bool refused;  /* past the limit; not counted */
+    uint8_t turn;  /* guarded by server->mutex, as is `wanted` */
+    bool wanted;   /* the loop is to be woken after the response */
+    int fd;
+    struct pawl_server *server;
+    struct pawl_list_link link, ready_link, responded_link;
+    struct pawl_timer timer;
+    struct pawl_exchange *exchange;
+    struct peer_entry *peer_entry;
+    struct pawl_peer peer;
+    char *rest; /* read, but of a request that is not its turn yet */
+    uint32_t rest_len, rest_at;
+    int64_t since_ns;     /* of the state; RESPONDED: when */
+    uint64_t moved_bytes; /* in BODY and SENDING, for the rate; in LINGERING */
+    struct pawl_http_parser parser;
+};
+
+/* Takes `fd` on success. `refusal`: NULL, or why it only gets 503. */
+PAWL_MUST_CHECK int pawl__connection_open(struct pawl_server *server, int fd,
+                                          const struct pawl_peer *peer, const char *refusal);
+void pawl__connection_event(struct pawl_connection *connection, uint32_t what);
+/* Goes on reading: in the next turn, when it has had its share of this one. */
+void pawl__connection_read(struct pawl_connection *connection);
+/* A thread has responded and posted it. */
+void pawl__connection_responded(struct pawl_connection *connection);
+void pawl__connection_timer(struct pawl_connection *connection);
+/* The server drains: closes if idle. */
+void pawl__connection_drain(struct pawl_connection *connection);
+/* Whatever state it is in; an exchange that a handler has is taken back; a response that is being
+ * sent is waited for. */
+void pawl__connection_drop(struct pawl_connection *connection, bool abort);
+void pawl__connection_free(struct pawl_connection *connection);
+
+/* ---- peers ------------------------------------------------------------------------------- */
+
+#define PEER_BUCKETS 1024
+
+struct peer_entry {
+    struct peer_entry *next;
+    unsigned char key[16];
+    uint32_t count;
+};
+
+struct peers {
+    const struct pawl_allocator *alloc;
+    struct pawl_hash_seed seed;
+    struct peer_entry *buckets[PEER_BUCKETS];
+};
+
+/* Counts one more. PAWL_ELIMIT: it would be more than `max` (0: any number). PAWL_ENOMEM. */
+PAWL_MUST_CHECK int pawl__peers_add(struct peers *peers, const struct pawl_peer *peer, uint32_t max,
+                                    struct peer_entry **out);
+void pawl__peers_remove(struct peers *peers, struct peer_entry *entry); /* NULL allowed */
+
+/* ---- workers ----------------------------------------------------------------------------- */
+
+struct workers;
+
+PAWL_MUST_CHECK int pawl__workers_new(struct pawl_env *env, uint32_t threads_max,
+                                      uint32_t queue_max, struct workers **out);
+/* Runs what is queued no more, and frees it; waits for what runs. */
+void pawl__workers_stop(struct workers *workers);
+void pawl__workers_free(struct workers *workers); /* after stop(). NULL allowed */
+/* PAWL_EBUSY: the queue is full. PAWL_EUNAVAILABLE: no thread can be started. */
+PAWL_MUST_CHECK int pawl__workers_push(struct workers *workers, struct pawl_exchange *exchange);
+void pawl__workers_counts(struct workers *workers, uint32_t *queued, uint32_t *threads);
+
+/* ---- server ------------------------------------------------------------------------------ */
+
+struct listener {
+    struct watched watched;
+    int fd;
+    bool more;   /* there may be more to accept */
+    bool paused; /* until there is a descriptor, or room */
+    uint16_t port;
+    char path[108]; /* of a Unix-domain socket; "" */
+    char host[256]; /* of others, as it was given; "" */
+};
+
+struct pawl_server {
+    struct pawl_env *env;
+    struct pawl_server_options options;
+    struct pawl_server_limits limits;
+    struct pawl_routes *routes;
+    struct pawl_poller *poller;
+    struct workers *workers;
+    struct pawl_thread *thread;
+
+    /* The loop's. */
+    struct listener listeners[PAWL_SERVER_LISTENERS_MAX];
+    size_t listener_count;
+    struct pawl_list connections; /* all that are alive */
+    struct pawl_list dead;        /* freed at the end of the turn */
+    struct pawl_list ready;       /* have had their share, and more to read */
+    struct pawl_timers timers;
+    struct pawl_timer accept_timer;
+    struct peers peers;
+    uint32_t connection_count, refused_count;
+    int64_t now_ns; /* at the beginning of the turn */
+    bool drain_begun, stopped;
+    char read_buffer[READ_BYTES];
+
+    /* Guarded by the mutex. */
+    struct pawl_mutex *mutex;
+    struct pawl_cond *changed;  /* a response was sent, a call has ended, draining is done */
+    struct pawl_list responded; /* posted to the loop */
+    uint32_t outstanding;       /* exchanges that handlers have */
+    bool closing, drained;
+
+    atomic_bool draining;
+    atomic_uint_fast64_t body_bytes;
+    atomic_uint_fast64_t connections_now, connections_total, connections_refused, requests_total,
+        accept_pauses;
+};
+
+static inline void pawl__server_lock(struct pawl_server *server)
+{
+    pawl_mutex_lock_always(server->env, server->mutex);
+}
+
+static inline void pawl__server_unlock(struct pawl_server *server)
+{
+    pawl_mutex_unlock(server->env, server->mutex);
+}
+
+/*
+ * Waits, with the mutex held, for something that another thread does without waiting. In a stopped
+ * environment a wait does not let go of the mutex: others are let in by hand.
+ */
+static inline void pawl__server_await(struct pawl_server *server)
+{
+    if (pawl_cond_wait(server->env, server->changed, server->mutex, PAWL_FOREVER) == PAWL_OK)
+        return;
+    pawl__server_unlock(server);
+    pawl__server_lock(server);
+}
+
+void pawl__listener_accept(struct pawl_server *server, struct listener *listener);
+void pawl__listeners_resume(struct pawl_server *server);
+void pawl__listeners_close(struct pawl_server *server);
+/* All connections, at the end. */
+void pawl__server_hang_up(struct pawl_server *server);
+
+#endif

@@ -1,0 +1,181 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* A response as bytes: its head, problems (RFC 9457), sending. */
+#include "base/json/json.h"
+#include "base/time/datetime.h"
+#include "http/private.h"
+
+#include <stdio.h>
+
+struct reason {
+    int status;
+    const char *text;
+};
+
+static const struct reason reasons[] = {
+    {200, "OK"},
+    {201, "Created"},
+    {202, "Accepted"},
+    {204, "No Content"},
+    {206, "Partial Content"},
+    {301, "Moved Permanently"},
+    {302, "Found"},
+    {303, "See Other"},
+    {304, "Not Modified"},
+    {307, "Temporary Redirect"},
+    {308, "Permanent Redirect"},
+    {400, "Bad Request"},
+    {401, "Unauthorized"},
+    {403, "Forbidden"},
+    {404, "Not Found"},
+    {405, "Method Not Allowed"},
+    {406, "Not Acceptable"},
+    {408, "Request Timeout"},
+    {409, "Conflict"},
+    {410, "Gone"},
+    {411, "Length Required"},
+    {412, "Precondition Failed"},
+    {413, "Content Too Large"},
+    {414, "URI Too Long"},
+    {415, "Unsupported Media Type"},
+    {416, "Range Not Satisfiable"},
+    {417, "Expectation Failed"},
+    {422, "Unprocessable Content"},
+    {426, "Upgrade Required"},
+    {428, "Precondition Required"},
+    {429, "Too Many Requests"},
+    {431, "Request Header Fields Too Large"},
+    {500, "Internal Server Error"},
+    {501, "Not Implemented"},
+    {502, "Bad Gateway"},
+    {503, "Service Unavailable"},
+    {504, "Gateway Timeout"},
+    {505, "HTTP Version Not Supported"},
+};
+
+const char *pawl__response_reason(int status)
+{
+    for (size_t i = 0; i < sizeof reasons / sizeof reasons[0]; i++) {
+        if (reasons[i].status == status)
+            return reasons[i].text;
+    }
+    return "Status";
+}
+
+/* ---- bodies ------------------------------------------------------------------------------ */
+
+void pawl__response_problem(struct pawl_exchange *exchange, int status, const char *detail)
+{
+    struct pawl_json_writer json;
+
+    pawl__buf_clear(&exchange->out);
+    pawl__exchange_add_field(exchange, "Content-Type", "application/problem+json");
+    pawl__json_writer_init(&json, &exchange->out, PAWL_JSON_ESCAPE_MINIMAL, 0);
+    pawl__json_write_begin_object(&json);
+    pawl__json_write_key_text(&json, "title");
+    pawl__json_write_string_text(&json, pawl__response_reason(status));
+    pawl__json_write_key_text(&json, "status");
+    pawl__json_write_int(&json, status);
+    pawl__json_write_key_text(&json, "detail");
+    pawl__json_write_string_text(&json, detail);
+    pawl__json_write_end_object(&json);
+}
+
+/* ---- heads ------------------------------------------------------------------------------- */
+
+/* "Date: Tue, 17 Nov 2026 12:00:00 GMT" */
+static void write_date(struct pawl_buf *to, int64_t wall_ns)
+{
+    static const char days[] = "SunMonTueWedThuFriSat";
+    static const char months[] = "JanFebMarAprMayJunJulAugSepOctNovDec";
+    struct pawl_datetime now = {.ticks = PAWL_DATETIME_UNIX_EPOCH_TICKS + wall_ns / 100,
+                                .kind = PAWL_DATETIME_UTC};
+    struct pawl_civil civil;
+    char line[48];
+    int len;
+
+    pawl__datetime_civil(now, &civil);
+    len = snprintf(line, sizeof line, "Date: %.3s, %02d %.3s %04d %02d:%02d:%02d GMT\r\n",
+                   days + (ptrdiff_t)3 * pawl__datetime_weekday(now), civil.day,
+                   months + (ptrdiff_t)3 * (civil.month - 1), (int)civil.year, civil.hour,
+                   civil.minute, civil.second);
+    pawl__buf_append(to, line, (size_t)len);
+}
+
+static bool has_content(int status)
+{
+    return status >= 200 && status != 204 && status != 304;
+}
+
+static void write_head(struct pawl_exchange *exchange, int status)
+{
+    struct pawl_buf *to = &exchange->head_out;
+
+    pawl__buf_clear(to);
+    (void)pawl__buf_reserve(to, 256 + exchange->fields_out.len);
+    pawl__buf_text(to, "HTTP/1.1 ");
+    pawl__buf_int(to, status);
+    pawl__buf_byte(to, ' ');
+    pawl__buf_text(to, pawl__response_reason(status));
+    pawl__buf_text(to, "\r\n");
+    write_date(to, pawl_env_wall_ns(exchange->server->env));
+    if (has_content(status)) {
+        pawl__buf_text(to, "Content-Length: ");
+        pawl__buf_int(to, (int64_t)exchange->out.len);
+        pawl__buf_text(to, "\r\n");
+    }
+    if (!exchange->keep_alive)
+        pawl__buf_text(to, "Connection: close\r\n");
+    else if (exchange->framing.minor == 0)
+        pawl__buf_text(to, "Connection: keep-alive\r\n");
+    pawl__buf_str(to, pawl__buf_peek(&exchange->fields_out));
+    pawl__buf_text(to, "\r\n");
+    exchange->without_body =
+        !has_content(status) || pawl__str_is(pawl__exchange_method(exchange), "HEAD");
+}
+
+static bool failed(const struct pawl_exchange *exchange)
+{
+    return exchange->out.status != PAWL_OK || exchange->fields_out.status != PAWL_OK ||
+           exchange->invalid_field;
+}
+
+void pawl__response_prepare(struct pawl_exchange *exchange, int status)
+{
+    const struct pawl_server *server = exchange->server;
+
+    PAWL_ASSERT(status >= 200 && status <= 599);
+    exchange->keep_alive = exchange->keep_alive && !atomic_load(&server->draining);
+    if (failed(exchange)) {
+        status = 500;
+        exchange->invalid_field = false;
+        pawl__buf_clear(&exchange->fields_out);
+        pawl__response_problem(exchange, status,
+                               "The response could not be made: out of memory, larger than the "
+                               "server may send, or a field with a line end.");
+    }
+    write_head(exchange, status);
+    exchange->status = status;
+    exchange->sent = 0;
+}
+
+/* ---- sending ----------------------------------------------------------------------------- */
+
+int pawl__response_send(struct pawl_exchange *exchange, int fd)
+{
+    struct pawl_str head = pawl__buf_peek(&exchange->head_out);
+    struct pawl_str body = exchange->without_body ? pawl__str("") : pawl__buf_peek(&exchange->out);
+
+    if (failed(exchange) || exchange->head_out.status != PAWL_OK)
+        return PAWL_ENOMEM;
+    while (exchange->sent < head.len + body.len) {
+        size_t at = exchange->sent, behind = at > head.len ? at - head.len : 0, written = 0;
+        int status =
+            pawl__poller_write(exchange->server->poller, fd, pawl__str_slice(head, at, head.len),
+                               pawl__str_slice(body, behind, body.len), &written);
+
+        if (status != PAWL_OK)
+            return status;
+        exchange->sent += written;
+    }
+    return PAWL_OK;
+}

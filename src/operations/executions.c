@@ -1,0 +1,255 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Executions of activities: the newest form of each record that commits have written, in the order
+ * in which they began. They are read with the whole journal, which has a limit
+ * (`journal.max_records`).
+ */
+#include "operations/journal.h"
+
+#include "base/error.h"
+#include "operations/query.h"
+#include "runtime/runtime.h"
+
+/* Of one chain of executions that scheduled each other. */
+#define STACK_MAX 1000u
+
+static struct pawl_str text_of(const struct pawl_json *record, const char *key)
+{
+    return pawl__json_str(pawl__json_get_text(record, key));
+}
+
+static int read_all(const struct pawl_op *op, struct pawl_str instance_id,
+                    struct pawl_json *records)
+{
+    struct pawl_json log;
+
+    if (instance_id.len == 0)
+        return pawl__error_set(op->err, PAWL_EINVAL,
+                               "executions are listed for one instance: name it");
+    return pawl__runtime_journal(op_runtime(op), instance_id, op->arena, &log, records,
+                                 op->deadline_ns, op->err);
+}
+
+static bool is_completed(const struct pawl_json *record)
+{
+    return text_of(record, "completedAt").len > 0;
+}
+
+static bool matches(const struct pawl_execution_query *query, const struct pawl_json *record)
+{
+    return (query->node_id.len == 0 ||
+            pawl__str_equal(query->node_id, text_of(record, "activityNodeId"))) &&
+           (query->activity_id.len == 0 ||
+            pawl__str_equal(query->activity_id, text_of(record, "activityId"))) &&
+           (query->is_completed < 0 || is_completed(record) == (query->is_completed != 0));
+}
+
+int pawl__op_executions_list(const struct pawl_op *op, const struct pawl_execution_query *query,
+                             struct pawl_json *out)
+{
+    struct pawl_json records, found = pawl__json_array();
+    int status = read_all(op, query->instance_id, &records);
+
+    for (uint32_t i = 0; status == PAWL_OK && i < pawl__json_len(&records); i++) {
+        const struct pawl_json *record = pawl__json_at(&records, i);
+
+        if (matches(query, record) && pawl__json_append(op->arena, &found, *record) != PAWL_OK)
+            status = pawl__error_code(op->err, pawl__arena_status(op->arena));
+    }
+    if (status == PAWL_OK)
+        *out = found;
+    return status;
+}
+
+static const struct pawl_json *find(const struct pawl_json *records, struct pawl_str id)
+{
+    for (uint32_t i = 0; id.len > 0 && i < pawl__json_len(records); i++) {
+        if (pawl__str_equal(text_of(pawl__json_at(records, i), "id"), id))
+            return pawl__json_at(records, i);
+    }
+    return NULL;
+}
+
+/* ---- by id alone ---------------------------------------------------------------------------- */
+
+/* Instances of one hash that are asked: with 2^32 of them there are one or two. */
+#define CANDIDATES_MAX 100u
+
+/* Of those whose ids of executions have this hash, the one that has it. */
+static int ask_instances(const struct pawl_op *op, struct pawl_str id, struct pawl_str *instance_id)
+{
+    int64_t hash = pawl__runtime_hash_of_execution(id);
+    const struct pawl_instance_row *candidates;
+    struct pawl_rows rows = {0};
+    struct op_query query;
+    int status;
+
+    if (hash == 0)
+        return PAWL_OK;
+    op_query_init(&query, PAWL_TABLE_INSTANCES, NULL, false);
+    op_where_int(&query, "id_hash", PAWL_EQ, hash);
+    status = op_find_all(op, &query, CANDIDATES_MAX, &rows);
+    candidates = rows.rows;
+    for (size_t i = 0; status == PAWL_OK && i < rows.count && instance_id->len == 0; i++) {
+        struct pawl_json records;
+
+        status = read_all(op, candidates[i].id, &records);
+        if (status == PAWL_OK && find(&records, id))
+            *instance_id = candidates[i].id;
+        else if (status == PAWL_ENOTFOUND) /* it was deleted meanwhile */
+            status = PAWL_OK;
+    }
+    return status;
+}
+
+static int ask_imported(const struct pawl_op *op, struct pawl_str id, struct pawl_str *instance_id)
+{
+    struct pawl_rows rows = {0};
+    struct op_query query;
+    int status;
+
+    op_query_init(&query, PAWL_TABLE_EXECUTIONS, NULL, false);
+    op_where_text(&query, "id", PAWL_EQ, id);
+    status = op_find_all(op, &query, 1, &rows);
+    if (status == PAWL_OK && rows.count > 0)
+        *instance_id = ((const struct pawl_execution_row *)rows.rows)->instance_id;
+    return status;
+}
+
+int pawl__op_execution_locate(const struct pawl_op *op, struct pawl_str id,
+                              struct pawl_str *instance_id)
+{
+    struct pawl_str found = pawl__str("");
+    int status;
+
+    if (id.len == 0)
+        return pawl__error_set(op->err, PAWL_EINVAL, "nothing says which execution");
+    status = ask_instances(op, id, &found);
+    if (status == PAWL_OK && found.len == 0)
+        status = ask_imported(op, id, &found);
+    if (status == PAWL_OK && found.len == 0)
+        status = pawl__error_set(op->err, PAWL_ENOTFOUND, "there is no execution %.*s",
+                                 PAWL_STR_ARG(id));
+    if (status == PAWL_OK)
+        *instance_id = found;
+    return status;
+}
+
+/* Reads the journal of the instance that is named, or else of the one that has the execution. */
+static int read_of(const struct pawl_op *op, struct pawl_str *instance_id, struct pawl_str id,
+                   struct pawl_json *records)
+{
+    int status = instance_id->len > 0 ? PAWL_OK : pawl__op_execution_locate(op, id, instance_id);
+
+    return status == PAWL_OK ? read_all(op, *instance_id, records) : status;
+}
+
+static int unknown(const struct pawl_op *op, struct pawl_str instance_id, struct pawl_str id)
+{
+    return pawl__error_set(op->err, PAWL_ENOTFOUND, "instance %.*s has no execution %.*s",
+                           PAWL_STR_ARG(instance_id), PAWL_STR_ARG(id));
+}
+
+int pawl__op_execution_show(const struct pawl_op *op, struct pawl_str instance_id,
+                            struct pawl_str id, struct pawl_json *out)
+{
+    const struct pawl_json *record;
+    struct pawl_json records;
+    int status = read_of(op, &instance_id, id, &records);
+
+    if (status != PAWL_OK)
+        return status;
+    record = find(&records, id);
+    if (!record)
+        return unknown(op, instance_id, id);
+    *out = *record;
+    return PAWL_OK;
+}
+
+int pawl__op_execution_stack(const struct pawl_op *op, struct pawl_str instance_id,
+                             struct pawl_str id, struct pawl_json *out)
+{
+    struct pawl_json records, chain = pawl__json_array(), stack = pawl__json_array();
+    const struct pawl_json *record;
+    int status = read_of(op, &instance_id, id, &records);
+
+    if (status != PAWL_OK)
+        return status;
+    record = find(&records, id);
+    if (!record)
+        return unknown(op, instance_id, id);
+    while (record && pawl__json_len(&chain) < STACK_MAX && status == PAWL_OK) {
+        status = pawl__json_append(op->arena, &chain, *record);
+        record = find(&records, text_of(record, "schedulingActivityExecutionId"));
+    }
+    for (uint32_t i = pawl__json_len(&chain); status == PAWL_OK && i > 0; i--)
+        status = pawl__json_append(op->arena, &stack, *pawl__json_at(&chain, i - 1));
+    if (status != PAWL_OK)
+        return pawl__error_code(op->err, status);
+    *out = stack;
+    return PAWL_OK;
+}
+
+/* ---- report --------------------------------------------------------------------------------- */
+
+static bool is_wanted(struct pawl_str node_id, const struct pawl_str *node_ids, size_t count)
+{
+    for (size_t i = 0; i < count; i++) {
+        if (pawl__str_equal(node_id, node_ids[i]))
+            return true;
+    }
+    return count == 0;
+}
+
+static struct pawl_execution_stats *stats_of(struct pawl_execution_stats *all, size_t *count,
+                                             const struct pawl_json *record)
+{
+    struct pawl_str node_id = text_of(record, "activityNodeId");
+
+    for (size_t i = 0; i < *count; i++) {
+        if (pawl__str_equal(all[i].node_id, node_id))
+            return &all[i];
+    }
+    all[*count] = (struct pawl_execution_stats){.activity_id = text_of(record, "activityId"),
+                                                .node_id = node_id};
+    return &all[(*count)++];
+}
+
+static void count_record(struct pawl_execution_stats *stats, const struct pawl_json *record)
+{
+    int64_t faults = 0;
+
+    (void)pawl__json_to_int(pawl__json_get_text(record, "aggregateFaultCount"), &faults);
+    stats->started++;
+    stats->completed += is_completed(record);
+    stats->fault_count += faults;
+    if (pawl__json_true(pawl__json_get_text(record, "hasBookmarks")))
+        stats->is_blocked = true;
+    if (pawl__str_is(text_of(record, "status"), "Faulted"))
+        stats->is_faulted = true;
+}
+
+int pawl__op_executions_report(const struct pawl_op *op, struct pawl_str instance_id,
+                               const struct pawl_str *node_ids, size_t node_count,
+                               const struct pawl_execution_stats **out, size_t *count)
+{
+    struct pawl_execution_stats *all;
+    struct pawl_json records;
+    size_t found = 0;
+    int status = read_all(op, instance_id, &records);
+
+    if (status != PAWL_OK)
+        return status;
+    all = pawl__arena_alloc_array(op->arena, (size_t)pawl__json_len(&records) + 1, sizeof *all);
+    if (!all)
+        return pawl__error_code(op->err, pawl__arena_status(op->arena));
+    for (uint32_t i = 0; i < pawl__json_len(&records); i++) {
+        const struct pawl_json *record = pawl__json_at(&records, i);
+
+        if (is_wanted(text_of(record, "activityNodeId"), node_ids, node_count))
+            count_record(stats_of(all, &found, record), record);
+    }
+    *out = all;
+    *count = found;
+    return PAWL_OK;
+}

@@ -1,0 +1,353 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Operations that wait for an instance; see waits.h. */
+#include "operations/waits.h"
+
+#include "base/alloc.h"
+#include "base/error.h"
+#include "operations/instances_private.h"
+#include "runtime/node/waits.h"
+
+#include <stdatomic.h>
+
+/* Of a state that a completion is given. */
+#define STATE_BYTES_MAX ((size_t)1 << 30)
+/* What reading it may take. */
+#define STATE_MS_MAX 5000
+/* Between looks for work of a caller that does it itself: from, doubled, to. */
+#define PAUSE_NS_MIN INT64_C(1000000)
+#define PAUSE_NS_MAX INT64_C(100000000)
+
+/* ---- completions ---------------------------------------------------------------------------- */
+
+struct pending {
+    struct pawl_env *env;
+    struct pawl_host *host;
+    const struct pawl_log *log;
+    bool with_state;
+    bool is_of_cancel;
+    struct pawl_outcome outcome; /* of the start */
+    pawl_instance_done_fn *done;
+    void *ctx;
+};
+
+static struct pending *new_pending(const struct pawl_op *op, bool with_state,
+                                   pawl_instance_done_fn *done, void *ctx)
+{
+    struct pending *pending = pawl__alloc_zeroed(&op_env(op)->alloc, sizeof *pending);
+
+    if (!pending)
+        return NULL;
+    pending->env = op_env(op);
+    pending->host = op->host;
+    pending->log = op->log;
+    pending->with_state = with_state;
+    pending->done = done;
+    pending->ctx = ctx;
+    return pending;
+}
+
+static void free_pending(struct pending *pending)
+{
+    pawl__free(&pending->env->alloc, pending, sizeof *pending);
+}
+
+static void tell_row(struct pawl_outcome *outcome, const struct pawl_instance_row *row,
+                     const struct pawl_json *state)
+{
+    memcpy(outcome->instance_id, row->id.ptr, row->id.len);
+    outcome->instance_id[row->id.len] = '\0';
+    (void)pawl__sub_status_parse(row->sub_status, &outcome->sub_status);
+    outcome->incident_count = row->incident_count;
+    outcome->bookmark_count = pawl__json_len(pawl__json_get_text(state, "bookmarks"));
+}
+
+static void finish(struct pending *pending, const struct pawl_instance_row *row)
+{
+    struct pawl_error err = PAWL_ERROR_INIT;
+    struct pawl_instance_result result = {
+        .outcome = pending->outcome, .row = *row, .state = pawl__json_null()};
+    struct pawl_arena arena;
+    int status = PAWL_OK;
+
+    pawl__arena_init(&arena, &pending->env->alloc, STATE_BYTES_MAX);
+    if (pending->with_state) {
+        struct pawl_op op = {
+            .host = pending->host, .arena = &arena, .err = &err, .log = pending->log};
+        struct pawl_instance_shown shown;
+
+        op = pawl__op_within(&op, STATE_MS_MAX);
+        status = pawl__op_instances_show(&op, row->id, true, &shown);
+        if (status == PAWL_OK) {
+            result.row = shown.row;
+            result.state = shown.state;
+        }
+    }
+    if (status == PAWL_OK)
+        tell_row(&result.outcome, &result.row, &result.state);
+    pending->done(pending->ctx, status, status == PAWL_OK ? &result : NULL, &err);
+    pawl__arena_release(&arena);
+}
+
+/* What was asked for before the wait has happened, or will: that is not "nothing, try again". */
+static int tell_asked(struct pawl_str what, struct pawl_error *err)
+{
+    return pawl__error_set(err, PAWL_EUNKNOWN,
+                           "the cancellation was requested, and %.*s has not ended yet",
+                           PAWL_STR_ARG(what));
+}
+
+static void on_wait_over(void *ctx, int status, const struct pawl_instance_row *row,
+                         const struct pawl_error *err)
+{
+    struct pending *pending = ctx;
+    struct pawl_error asked = PAWL_ERROR_INIT;
+
+    if (status == PAWL_OK) {
+        finish(pending, row);
+    } else if (status == PAWL_ETIMEDOUT && pending->is_of_cancel) {
+        status = tell_asked(pawl__str("the instance"), &asked);
+        pending->done(pending->ctx, status, NULL, &asked);
+    } else {
+        pending->done(pending->ctx, status, NULL, err);
+    }
+    free_pending(pending);
+}
+
+/* Takes `pending`, also when it fails. */
+static int await(const struct pawl_op *op, struct pending *pending, struct pawl_str instance_id,
+                 enum pawl_wait_until until, pawl_wait_ticket *ticket)
+{
+    const struct pawl_wait wait = {.instance_id = instance_id,
+                                   .until = until,
+                                   .deadline_ns = op->deadline_ns,
+                                   .done = on_wait_over,
+                                   .ctx = pending};
+    int status = pawl__runtime_await(op_runtime(op), &wait, ticket, op->err);
+
+    if (status != PAWL_OK)
+        free_pending(pending);
+    return status;
+}
+
+int pawl__op_instances_await(const struct pawl_op *op, struct pawl_str instance_id,
+                             enum pawl_wait_until until, bool with_state,
+                             pawl_instance_done_fn *done, void *ctx, pawl_wait_ticket *ticket)
+{
+    struct pending *pending = new_pending(op, with_state, done, ctx);
+
+    if (!pending)
+        return pawl__error_code(op->err, PAWL_ENOMEM);
+    return await(op, pending, instance_id, until, ticket);
+}
+
+int pawl__op_instances_execute(const struct pawl_op *op, const struct pawl_instance_start *request,
+                               pawl_instance_done_fn *done, void *ctx, pawl_wait_ticket *ticket)
+{
+    struct pending *pending = new_pending(op, request->with_state, done, ctx);
+    struct pawl_instance_result result;
+    int status;
+
+    if (!pending)
+        return pawl__error_code(op->err, PAWL_ENOMEM);
+    status = op_start(op, request, true, &result.outcome);
+    if (status != PAWL_OK) {
+        free_pending(pending);
+        return status;
+    }
+    if (ticket)
+        *ticket = 0;
+    pending->outcome = result.outcome;
+    if (!result.outcome.refused && (result.outcome.sub_status == PAWL_SUB_EXECUTING ||
+                                    result.outcome.sub_status == PAWL_SUB_PENDING))
+        return op_tell_begun(
+            op, result.outcome.instance_id,
+            await(op, pending, pawl__str(result.outcome.instance_id), PAWL_WAIT_IDLE, ticket));
+    free_pending(pending);
+    status = op_tell_begun(op, result.outcome.instance_id,
+                           op_add_state(op, request->with_state, &result));
+    if (status == PAWL_OK)
+        done(ctx, PAWL_OK, &result, NULL);
+    return status;
+}
+
+int pawl__op_instances_cancel_await(const struct pawl_op *op, struct pawl_str instance_id,
+                                    bool only_itself, pawl_instance_done_fn *done, void *ctx,
+                                    pawl_wait_ticket *ticket)
+{
+    struct pending *pending = new_pending(op, false, done, ctx);
+    int status;
+
+    if (!pending)
+        return pawl__error_code(op->err, PAWL_ENOMEM);
+    pending->is_of_cancel = true;
+    status = pawl__op_instances_cancel(op, instance_id, only_itself, NULL);
+    if (status == PAWL_OK)
+        return await(op, pending, instance_id, PAWL_WAIT_ENDED, ticket);
+    free_pending(pending);
+    return status;
+}
+
+bool pawl__op_wait_forget(const struct pawl_op *op, pawl_wait_ticket ticket)
+{
+    void *pending = NULL;
+
+    if (ticket == 0 || !pawl__runtime_forget_wait(op_runtime(op), ticket, &pending))
+        return false;
+    free_pending(pending);
+    return true;
+}
+
+/* ---- that block ----------------------------------------------------------------------------- */
+
+/* Shared by the waiter and the completion: the last one frees it. */
+struct blocked {
+    struct pawl_env *env;
+    atomic_uint users;
+    struct pawl_mutex *mutex; /* guards what follows */
+    struct pawl_cond *over;
+    bool is_over;
+    int status;
+    struct pawl_error err;
+};
+
+static void leave(struct blocked *blocked)
+{
+    PAWL_ASSERT(blocked);
+    if (atomic_fetch_sub(&blocked->users, 1) > 1)
+        return;
+    pawl_cond_free(blocked->env, blocked->over);
+    pawl_mutex_free(blocked->env, blocked->mutex);
+    pawl__free(&blocked->env->alloc, blocked, sizeof *blocked);
+}
+
+static void on_over(void *ctx, int status, const struct pawl_instance_row *row,
+                    const struct pawl_error *err)
+{
+    struct blocked *blocked = ctx;
+
+    (void)row;
+    if (pawl_mutex_lock(blocked->env, blocked->mutex) == PAWL_OK) {
+        blocked->is_over = true;
+        blocked->status = status;
+        blocked->err = *err;
+        pawl_mutex_unlock(blocked->env, blocked->mutex);
+        pawl_cond_broadcast(blocked->env, blocked->over);
+    }
+    leave(blocked);
+}
+
+static int new_blocked(const struct pawl_op *op, struct blocked **out)
+{
+    struct pawl_env *env = op_env(op);
+    struct blocked *blocked = pawl__alloc_zeroed(&env->alloc, sizeof *blocked);
+    int status;
+
+    if (!blocked)
+        return pawl__error_code(op->err, PAWL_ENOMEM);
+    blocked->env = env;
+    atomic_init(&blocked->users, 1);
+    status = pawl_mutex_new(env, "wait", &blocked->mutex);
+    if (status == PAWL_OK)
+        status = pawl_cond_new(env, "wait", &blocked->over);
+    if (status != PAWL_OK) {
+        leave(blocked);
+        return pawl__error_code(op->err, status);
+    }
+    *out = blocked;
+    return PAWL_OK;
+}
+
+/* Until it is over or until then; *over says which. */
+static int pass_time(struct blocked *blocked, int64_t until_ns, bool *over, struct pawl_error *err)
+{
+    int status = pawl_mutex_lock(blocked->env, blocked->mutex);
+
+    if (status != PAWL_OK)
+        return pawl__error_code(err, status);
+    while (status == PAWL_OK && !blocked->is_over)
+        status = pawl_cond_wait(blocked->env, blocked->over, blocked->mutex, until_ns);
+    *over = blocked->is_over;
+    pawl_mutex_unlock(blocked->env, blocked->mutex);
+    return *over || status == PAWL_OK || status == PAWL_ETIMEDOUT ? PAWL_OK
+                                                                  : pawl__error_code(err, status);
+}
+
+/* Waits, and with `works` does what is due. The completion knows the deadline. */
+static int block(const struct pawl_op *op, struct blocked *blocked, bool works)
+{
+    struct pawl_worked worked = {.done = 0};
+    int64_t pause_ns = PAUSE_NS_MIN;
+    bool over = false;
+    int status = PAWL_OK;
+
+    while (status == PAWL_OK && !over) {
+        int64_t until_ns = PAWL_FOREVER;
+
+        if (works) {
+            /* Work may take up the rest of the time, and is not to fail for that. */
+            struct pawl_op round = pawl__op_within(op, STATE_MS_MAX);
+
+            status = pawl__op_work(&round, 0, &worked);
+            pause_ns = worked.done > 0           ? PAUSE_NS_MIN
+                       : pause_ns < PAUSE_NS_MAX ? pause_ns * 2
+                                                 : PAUSE_NS_MAX;
+            until_ns = pawl_env_monotonic_ns(blocked->env) + (worked.done > 0 ? 0 : pause_ns);
+        }
+        if (status == PAWL_OK)
+            status = pass_time(blocked, until_ns, &over, op->err);
+    }
+    if (status == PAWL_OK && blocked->status != PAWL_OK) {
+        status = blocked->status;
+        if (op->err)
+            *op->err = blocked->err;
+    }
+    return status;
+}
+
+int pawl__op_instances_wait(const struct pawl_op *op, struct pawl_str instance_id,
+                            enum pawl_wait_until until, bool works, struct pawl_instance_row *row)
+{
+    struct pawl_instance_shown shown;
+    struct blocked *blocked = NULL;
+    uint64_t ticket = 0;
+    struct pawl_op after;
+    int status = new_blocked(op, &blocked);
+
+    if (status != PAWL_OK)
+        return status;
+    PAWL_ASSERT(blocked);
+    atomic_fetch_add(&blocked->users, 1);
+    status = pawl__runtime_await(op_runtime(op),
+                                 &(struct pawl_wait){.instance_id = instance_id,
+                                                     .until = until,
+                                                     .deadline_ns = op->deadline_ns,
+                                                     .done = on_over,
+                                                     .ctx = blocked},
+                                 &ticket, op->err);
+    if (status != PAWL_OK) {
+        leave(blocked);
+    } else {
+        status = block(op, blocked, works);
+        if (status != PAWL_OK && pawl__runtime_forget_wait(op_runtime(op), ticket, NULL))
+            leave(blocked);
+    }
+    leave(blocked);
+    if (status != PAWL_OK)
+        return status;
+    after = pawl__op_within(op, STATE_MS_MAX);
+    status = pawl__op_instances_show(&after, instance_id, false, &shown);
+    if (status == PAWL_OK && row)
+        *row = shown.row;
+    return status;
+}
+
+int pawl__op_instances_cancel_wait(const struct pawl_op *op, struct pawl_str instance_id,
+                                   bool only_itself, bool works, struct pawl_instance_row *row)
+{
+    int status = pawl__op_instances_cancel(op, instance_id, only_itself, NULL);
+
+    if (status != PAWL_OK)
+        return status;
+    status = pawl__op_instances_wait(op, instance_id, PAWL_WAIT_ENDED, works, row);
+    return status == PAWL_ETIMEDOUT ? tell_asked(instance_id, op->err) : status;
+}

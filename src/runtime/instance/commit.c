@@ -1,0 +1,833 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * What a step of a burst handed out, as one commit: the instance's row with its state, bookmarks
+ * that came and went with their timers, the log as one journal row, effects as work that is due,
+ * and the end of the mail, start or tick that caused it all.
+ *
+ * Invariant: the bookmarks of run->state, which is the state as last stored, are the instance's
+ * rows in the table of bookmarks.
+ */
+#include "runtime/instance/private.h"
+
+#include "base/error.h"
+#include "base/time/datetime.h"
+#include "engine/builder.h"
+#include "engine/state/page.h"
+#include "runtime/audit.h"
+#include "runtime/bytes.h"
+#include "runtime/node/keeper.h"
+#include "runtime/task.h"
+#include "runtime/work/private.h"
+
+/* Most pages of the journal fit: larger ones grow. */
+#define PAGE_BYTES_USUAL ((size_t)4000)
+
+/* ---- changes ------------------------------------------------------------------------------- */
+
+void pawl__runtime_change(struct runtime_changes *changes, enum pawl_change_kind kind,
+                          enum pawl_table table, const void *row)
+{
+    size_t row_size = pawl_table_info(table)->row_size;
+    void *copy;
+
+    if (changes->status != PAWL_OK)
+        return;
+    if (changes->count == changes->cap) {
+        size_t cap = changes->cap ? changes->cap * 2 : 16;
+        struct pawl_change *grown =
+            pawl__arena_alloc_array(changes->arena, cap, sizeof *changes->items);
+
+        if (!grown) {
+            changes->status = pawl__arena_status(changes->arena);
+            return;
+        }
+        if (changes->count > 0)
+            memcpy(grown, changes->items, changes->count * sizeof *grown);
+        changes->items = grown;
+        changes->cap = cap;
+    }
+    copy = pawl__arena_alloc(changes->arena, row_size);
+    if (!copy) {
+        changes->status = pawl__arena_status(changes->arena);
+        return;
+    }
+    memcpy(copy, row, row_size);
+    changes->items[changes->count++] = (struct pawl_change){kind, table, copy};
+}
+
+void pawl__runtime_delete_work(struct runtime_changes *changes, struct pawl_str id)
+{
+    const struct pawl_work_row row = {.id = id};
+
+    if (!id.ptr && changes->status == PAWL_OK)
+        changes->status = pawl__arena_status(changes->arena);
+    pawl__runtime_change(changes, PAWL_CHANGE_DELETE, PAWL_TABLE_WORK, &row);
+}
+
+/* A commit in the making. */
+struct making {
+    struct runtime_run *run;
+    struct pawl_arena arena;
+    struct runtime_changes changes;
+    struct pawl_batch batch;
+    struct pawl_json state; /* with what a burst in progress needs, when it is in progress */
+    struct pawl_instance_row row;
+    struct pawl_work_row *effects; /* those that this node performs at once */
+    const struct pawl_json **effect_data;
+    bool *holds; /* of each: this thread has its row in hand */
+    size_t effect_count;
+    struct pawl_work_row *inline_start; /* a child that the burst awaits */
+    bool holds_start;
+    struct runtime_request *request; /* likewise; sent when it is durable */
+    bool over;
+    int64_t now_us;
+};
+
+static void fail(struct making *m, int status)
+{
+    if (m->changes.status == PAWL_OK && status != PAWL_OK)
+        m->changes.status = status;
+}
+
+static struct pawl_str text_of(struct making *m, const struct pawl_json *value)
+{
+    struct pawl_str text = {"", 0};
+
+    if (pawl__json_is(value, PAWL_JSON_NULL))
+        return text;
+    text = pawl__runtime_json_text(&m->arena, value);
+    if (!text.ptr)
+        fail(m, pawl__arena_status(&m->arena));
+    return text;
+}
+
+/* ---- bookmarks ----------------------------------------------------------------------------- */
+
+/* The ids of the bookmarks as stored, so that telling new from old takes no time per pair. */
+static int stored_bookmarks(struct making *m, struct pawl_map *ids)
+{
+    const struct pawl_json *bookmarks = pawl__json_get_text(&m->run->state, "bookmarks");
+    int status = PAWL_OK;
+
+    for (uint32_t i = 0; i < pawl__json_len(bookmarks) && status == PAWL_OK; i++) {
+        struct pawl_json *bookmark = pawl__json_at(bookmarks, i);
+
+        status = pawl__map_put(ids, runtime_text(bookmark, "id"), bookmark);
+    }
+    return status;
+}
+
+void pawl__runtime_put_waker(struct runtime_changes *changes, struct pawl_str instance_id,
+                             struct pawl_str bookmark_id, struct pawl_str name,
+                             const struct pawl_json *payload, int64_t now_us)
+{
+    bool job = pawl__str_is(name, PAWL_BOOKMARK_BACKGROUND);
+    int64_t due = pawl__bookmark_due(name, payload);
+    const struct pawl_work_row row = {
+        .id = bookmark_id,
+        .kind = pawl__str(job ? PAWL_WORK_JOB : PAWL_WORK_TIMER),
+        .instance_id = instance_id,
+        .bookmark_id = bookmark_id,
+        .part = pawl__runtime_part(instance_id),
+        .created_us = now_us,
+        .due_us = job ? runtime_at_once(now_us) : pawl__ticks_to_us(due),
+        .expires_us = PAWL_TIME_NEVER,
+    };
+
+    if (job || due != INT64_MAX)
+        pawl__runtime_change(changes, PAWL_CHANGE_PUT, PAWL_TABLE_WORK, &row);
+}
+
+/* The request of a job: it goes with its bookmark. */
+static struct pawl_str job_request_id(struct making *m, struct pawl_str bookmark_id)
+{
+    const char *id = pawl__arena_printf(&m->arena, "%.*s/request", PAWL_STR_ARG(bookmark_id));
+
+    if (!id)
+        fail(m, pawl__arena_status(&m->arena));
+    return pawl__str(id);
+}
+
+/* Those of one moment count on by microseconds: a stimulus resumes them in their order. */
+static void put_bookmark(struct making *m, const struct pawl_bookmark *bookmark, uint32_t place)
+{
+    const struct pawl_bookmark_row row = {
+        .id = bookmark->id,
+        .instance_id = m->run->row.id,
+        .name = bookmark->name,
+        .hash = bookmark->hash,
+        .activity_id = bookmark->activity_id,
+        .activity_instance_id = bookmark->activity_instance_id,
+        .correlation_id = m->row.correlation_id,
+        .created_us = pawl__ticks_to_us(bookmark->created_at) + place,
+        .payload = text_of(m, &bookmark->payload),
+        .metadata = text_of(m, &bookmark->metadata),
+    };
+
+    pawl__runtime_change(&m->changes, PAWL_CHANGE_PUT, PAWL_TABLE_BOOKMARKS, &row);
+}
+
+static void drop_bookmark(struct making *m, const struct pawl_json *bookmark)
+{
+    const struct pawl_bookmark_row row = {.id = runtime_text(bookmark, "id")};
+    struct pawl_str name = runtime_text(bookmark, "name");
+    bool job = pawl__str_is(name, PAWL_BOOKMARK_BACKGROUND);
+
+    pawl__runtime_change(&m->changes, PAWL_CHANGE_DELETE, PAWL_TABLE_BOOKMARKS, &row);
+    if (job)
+        pawl__runtime_delete_work(&m->changes, job_request_id(m, row.id));
+    if (job || pawl__bookmark_due(name, pawl__json_get_text(bookmark, "payload")) != INT64_MAX)
+        pawl__runtime_delete_work(&m->changes, row.id);
+}
+
+/* A correlation id that changed is that of all bookmarks. */
+static bool is_recorrelated(const struct making *m)
+{
+    return !pawl__str_equal(m->run->row.correlation_id, m->row.correlation_id);
+}
+
+/* What was sent to it while it had ended is gone, timers too: they come back with it. */
+static bool is_reopened(const struct making *m)
+{
+    return pawl__str_is(m->run->row.status, "Finished") && !pawl__str_is(m->row.status, "Finished");
+}
+
+static void change_bookmarks(struct making *m)
+{
+    const struct pawl_hash_seed seed = {(uint64_t)m->run->row.revision, 0x626f6f6b};
+    struct pawl_map_entry *entry;
+    struct pawl_map stored, present;
+    int status;
+
+    pawl__map_init(&stored, &m->run->runtime->env->alloc, seed);
+    pawl__map_init(&present, &m->run->runtime->env->alloc, seed);
+    status = stored_bookmarks(m, &stored);
+    for (uint32_t i = 0; i < m->batch.bookmark_count && status == PAWL_OK; i++) {
+        const struct pawl_bookmark *bookmark = &m->batch.bookmarks[i];
+
+        status = pawl__map_put(&present, bookmark->id, &m->changes);
+        if (!pawl__map_has(&stored, bookmark->id) || is_recorrelated(m) || is_reopened(m))
+            put_bookmark(m, bookmark, i);
+        if (!pawl__map_has(&stored, bookmark->id) || is_reopened(m))
+            pawl__runtime_put_waker(&m->changes, m->run->row.id, bookmark->id, bookmark->name,
+                                    &bookmark->payload, m->now_us);
+    }
+    if (status == PAWL_OK) {
+        PAWL_MAP_FOR_EACH (entry, &stored) {
+            if (!pawl__map_has(&present, entry->key))
+                drop_bookmark(m, entry->value);
+        }
+    }
+    fail(m, status);
+    pawl__map_release(&present);
+    pawl__map_release(&stored);
+}
+
+/* ---- journal and counts -------------------------------------------------------------------- */
+
+static void count_event(struct making *m, const struct pawl_log_record *record)
+{
+    struct pawl_json *counts = &m->run->counts, *of;
+    int64_t before = 0;
+
+    if (record->activity_node_id.len == 0 || m->changes.status != PAWL_OK)
+        return;
+    of = pawl__json_get(counts, record->activity_node_id);
+    if (!of) {
+        fail(m,
+             pawl__json_set(&m->run->arena, counts, record->activity_node_id, pawl__json_object()));
+        of = pawl__json_get(counts, record->activity_node_id);
+    }
+    if (!of)
+        return;
+    (void)pawl__json_to_int(pawl__json_get(of, record->event), &before);
+    fail(m, pawl__json_set(&m->run->arena, of, record->event, pawl__json_int(before + 1)));
+}
+
+static void count_events(struct making *m)
+{
+    const struct pawl_runtime_hooks *hooks = &m->run->runtime->options.hooks;
+
+    for (uint32_t i = 0; i < m->batch.log_count && m->changes.status == PAWL_OK; i++) {
+        if (hooks->logged)
+            hooks->logged(hooks->ctx, m->run->row.id, m->run->graph->workflow, &m->batch.log[i]);
+        count_event(m, &m->batch.log[i]);
+    }
+}
+
+static void write_page(struct making *m, const int64_t *before, struct pawl_str *out)
+{
+    struct pawl_buf text;
+
+    pawl__buf_init(&text, m->arena.alloc, RUNTIME_BYTES_MAX);
+    (void)pawl__buf_reserve(&text, PAGE_BYTES_USUAL);
+    pawl__page_write(m->run->burst, &m->batch, before, &m->arena, &text);
+    fail(m, text.status);
+    if (m->changes.status == PAWL_OK)
+        fail(m, pawl__runtime_pack(m->run->runtime, &m->arena, pawl__buf_peek(&text), out,
+                                   m->run->task->err));
+    if (m->changes.status == PAWL_OK && out->ptr == pawl__buf_peek(&text).ptr) {
+        *out = pawl__arena_str(&m->arena, *out);
+        if (!out->ptr)
+            fail(m, pawl__arena_status(&m->arena));
+    }
+    pawl__buf_release(&text);
+}
+
+static void add_journal(struct making *m)
+{
+    struct pawl_journal_row row = {.instance_id = m->run->row.id, .count = m->batch.log_count};
+    int64_t before = 0;
+
+    count_events(m);
+    if ((m->batch.log_count == 0 && m->batch.record_count == 0) ||
+        m->run->runtime->options.no_journal || m->changes.status != PAWL_OK)
+        return;
+    if (row.count > 0) {
+        row.first_sequence = m->batch.log[0].sequence;
+        row.from_us = pawl__ticks_to_us(m->batch.log[0].timestamp);
+        row.to_us = pawl__ticks_to_us(m->batch.log[row.count - 1].timestamp);
+    } else {
+        /* Records without log have a number by revision, below all sequences; the page says before
+         * which of those it comes. */
+        (void)pawl__json_to_int(pawl__json_get_text(&m->state, "executionLogSequence"), &before);
+        row.first_sequence = -m->run->row.revision - 1;
+        row.from_us = row.to_us = m->now_us;
+    }
+    write_page(m, row.count > 0 ? NULL : &before, &row.data);
+    pawl__runtime_change(&m->changes, PAWL_CHANGE_PUT, PAWL_TABLE_JOURNAL, &row);
+    if (row.count > 0 && m->changes.status == PAWL_OK)
+        fail(m, pawl__runtime_trim_journal(m->run->task, &m->changes, row.instance_id,
+                                           row.first_sequence, row.first_sequence + row.count));
+}
+
+/* ---- effects ------------------------------------------------------------------------------- */
+
+static struct pawl_work_row effect_row(struct making *m, const char *kind,
+                                       const struct pawl_effect *effect)
+{
+    return (struct pawl_work_row){
+        .id = effect->id,
+        .kind = pawl__str(kind),
+        .part = pawl__runtime_part(effect->id),
+        .created_us = m->now_us,
+        .due_us = runtime_at_once(m->now_us),
+        .expires_us = PAWL_TIME_NEVER,
+        .payload = text_of(m, &effect->data),
+    };
+}
+
+/* Its name is the parent's id: who cancels that finds it. */
+static struct pawl_work_row start_row(struct making *m, const struct pawl_effect *effect)
+{
+    struct pawl_work_row row = effect_row(m, PAWL_WORK_START, effect);
+
+    row.name = runtime_text(&effect->data, "parentInstanceId");
+    row.definition_id = runtime_text(&effect->data, "definitionId");
+    return row;
+}
+
+/* What this node performs as soon as it is durable; should the node die first, another does. */
+static void add_own_effect(struct making *m, const char *kind, const struct pawl_effect *effect)
+{
+    struct pawl_work_row *row = &m->effects[m->effect_count];
+
+    *row = effect_row(m, kind, effect);
+    row->name = m->run->row.id; /* not mail: it does not wait for the instance */
+    row->owner = pawl__keeper_incarnation(m->run->runtime->keeper);
+    m->effect_data[m->effect_count++] = &effect->data;
+    pawl__runtime_change(&m->changes, PAWL_CHANGE_PUT, PAWL_TABLE_WORK, row);
+}
+
+/* A request: this node sends it, with the key that stays the same however often it is sent. */
+static void add_request(struct making *m, const struct pawl_effect *asked)
+{
+    struct pawl_effect effect = *asked;
+    struct pawl_work_row row;
+
+    effect.data = pawl__json_null();
+    fail(m, pawl__json_copy(&m->arena, &asked->data, &effect.data));
+    if (m->changes.status == PAWL_OK)
+        fail(m, pawl__json_set_text(&m->arena, &effect.data, RUNTIME_HTTP_KEY,
+                                    pawl__json_string(asked->id)));
+    if (m->changes.status == PAWL_OK)
+        fail(m, pawl__json_set_text(&m->arena, &effect.data, RUNTIME_HTTP_SCOPE,
+                                    pawl__json_string(m->run->graph->workflow->definition_id)));
+    if (m->changes.status != PAWL_OK)
+        return;
+    row = effect_row(m, PAWL_WORK_HTTP, &effect);
+    row.name = m->run->row.id;
+    row.owner = pawl__keeper_incarnation(m->run->runtime->keeper);
+    if (asked->job_id.len > 0) {
+        row.id = job_request_id(m, asked->job_id);
+        row.bookmark_id = asked->job_id;
+    }
+    fail(m, pawl__runtime_request_new(m->run->runtime, &row, &effect.data, &m->request,
+                                      m->run->task->err));
+    pawl__runtime_change(&m->changes, PAWL_CHANGE_PUT, PAWL_TABLE_WORK, &row);
+}
+
+/* Nobody here sends requests: the job learns that at once. */
+static void refuse_job(struct making *m, struct pawl_str job_id)
+{
+    struct pawl_builder b = {.arena = &m->arena};
+    struct pawl_json result = pawl__json_object();
+    struct pawl_work_row row = {
+        .kind = pawl__str(PAWL_WORK_JOB),
+        .instance_id = m->run->row.id,
+        .bookmark_id = job_id,
+        .part = pawl__runtime_part(m->run->row.id),
+        .created_us = m->now_us,
+        .due_us = runtime_at_once(m->now_us),
+        .expires_us = PAWL_TIME_NEVER,
+    };
+
+    pawl__runtime_refusal(&b, &result);
+    fail(m, b.status);
+    row.id = pawl__str(pawl__arena_printf(&m->arena, "%.*s/feed", PAWL_STR_ARG(job_id)));
+    row.payload = text_of(m, &result);
+    if (row.id.len == 0)
+        fail(m, pawl__arena_status(&m->arena));
+    pawl__runtime_change(&m->changes, PAWL_CHANGE_PUT, PAWL_TABLE_WORK, &row);
+}
+
+/* What a job asks for and the instance does not stand still for. */
+static void add_job_effect(struct making *m, const struct pawl_effect *effect)
+{
+    struct pawl_effect start = *effect;
+    struct pawl_work_row row;
+
+    if (effect->kind == PAWL_EFFECT_HTTP && m->run->runtime->options.http) {
+        add_request(m, effect);
+        return;
+    }
+    if (effect->kind == PAWL_EFFECT_HTTP) {
+        refuse_job(m, effect->job_id);
+        return;
+    }
+    fail(m, pawl__json_copy(&m->arena, &effect->data, &start.data));
+    if (m->changes.status == PAWL_OK)
+        fail(m, pawl__json_set_text(&m->arena, &start.data, RUNTIME_JOB,
+                                    pawl__json_string(effect->job_id)));
+    row = start_row(m, &start);
+    pawl__runtime_change(&m->changes, PAWL_CHANGE_PUT, PAWL_TABLE_WORK, &row);
+}
+
+/* Stimuli and starts have ids that sort by time, so that they are done in their order. */
+static void add_effect(struct making *m, const struct pawl_effect *effect)
+{
+    struct pawl_work_row row;
+
+    if (effect->job_id.len > 0) {
+        add_job_effect(m, effect);
+        return;
+    }
+    switch (effect->kind) {
+    case PAWL_EFFECT_CONSOLE:
+        add_own_effect(m, PAWL_WORK_CONSOLE, effect);
+        return;
+    case PAWL_EFFECT_TASK:
+        add_own_effect(m, PAWL_WORK_TASK, effect);
+        return;
+    case PAWL_EFFECT_CALL:
+        add_own_effect(m, PAWL_WORK_CALL, effect);
+        return;
+    case PAWL_EFFECT_STIMULUS:
+        fail(m, pawl__runtime_event_row(m->run->runtime, &m->arena, &effect->data, &row));
+        row.created_us = m->now_us;
+        row.due_us = runtime_at_once(m->now_us);
+        break;
+    case PAWL_EFFECT_CHILD:
+        row = start_row(m, effect);
+        row.id = pawl__runtime_new_id(m->run->runtime, &m->arena);
+        if (!row.id.ptr)
+            fail(m, pawl__arena_status(&m->arena));
+        break;
+    case PAWL_EFFECT_HTTP:
+    case PAWL_EFFECT_REPLY:
+    default:
+        fail(m, pawl__error_set(m->run->task->err, PAWL_EUNSUPPORTED,
+                                "instance %.*s asks for an effect that only a server performs",
+                                PAWL_STR_ARG(m->run->row.id)));
+        return;
+    }
+    pawl__runtime_change(&m->changes, PAWL_CHANGE_PUT, PAWL_TABLE_WORK, &row);
+}
+
+/* A child that is executed inline: this call starts it next. Other awaited effects are not rows. */
+static void add_awaited(struct making *m)
+{
+    const struct pawl_effect *awaited = m->batch.awaited;
+
+    if (awaited && awaited->kind == PAWL_EFFECT_HTTP)
+        add_request(m, awaited);
+    if (!awaited || awaited->kind != PAWL_EFFECT_CHILD)
+        return;
+    m->inline_start = pawl__arena_alloc(&m->run->task->arena, sizeof *m->inline_start);
+    if (!m->inline_start) {
+        fail(m, pawl__arena_status(&m->run->task->arena));
+        return;
+    }
+    *m->inline_start = start_row(m, awaited);
+    m->inline_start->owner = pawl__keeper_incarnation(m->run->runtime->keeper);
+    pawl__runtime_change(&m->changes, PAWL_CHANGE_PUT, PAWL_TABLE_WORK, m->inline_start);
+}
+
+static void add_effects(struct making *m)
+{
+    size_t count = m->batch.effect_count;
+
+    m->effects = pawl__arena_alloc_array(&m->arena, count + 1, sizeof *m->effects);
+    m->effect_data = pawl__arena_alloc_array(&m->arena, count + 1, sizeof *m->effect_data);
+    m->holds = pawl__arena_alloc_zeroed(&m->arena, (count + 1) * sizeof *m->holds);
+    if (!m->effects || !m->effect_data || !m->holds) {
+        fail(m, pawl__arena_status(&m->arena));
+        return;
+    }
+    for (size_t i = 0; i < count; i++)
+        add_effect(m, &m->batch.effects[i]);
+    add_awaited(m);
+}
+
+/* ---- mail for others ----------------------------------------------------------------------- */
+
+/* {"workflowInstanceId", "status", "subStatus", "output"}: what a parent learns of its child. */
+static struct pawl_str child_payload(struct making *m)
+{
+    struct pawl_builder b = {.arena = &m->arena};
+    struct pawl_json told = pawl__json_object();
+
+    pawl__build_text(&b, &told, "workflowInstanceId", m->run->row.id);
+    pawl__build(&b, &told, "status", runtime_member(&m->state, "status"));
+    pawl__build(&b, &told, "subStatus", runtime_member(&m->state, "subStatus"));
+    pawl__build(&b, &told, "output", runtime_member(&m->state, "output"));
+    fail(m, b.status);
+    return text_of(m, &told);
+}
+
+/* `job`: of the receiver, "" none. */
+static void add_mail(struct making *m, const char *kind, struct pawl_str to, struct pawl_str job,
+                     const char *suffix)
+{
+    struct pawl_work_row row = {
+        .kind = pawl__str(kind),
+        .instance_id = to,
+        .bookmark_id = job,
+        .part = pawl__runtime_part(to),
+        .created_us = m->now_us,
+        .due_us = runtime_at_once(m->now_us),
+        .expires_us = PAWL_TIME_NEVER,
+        .payload = child_payload(m),
+    };
+
+    row.id =
+        pawl__str(pawl__arena_printf(&m->arena, "%.*s/%s", PAWL_STR_ARG(m->run->row.id), suffix));
+    if (row.id.len == 0)
+        fail(m, pawl__arena_status(&m->arena));
+    pawl__runtime_change(&m->changes, PAWL_CHANGE_PUT, PAWL_TABLE_WORK, &row);
+}
+
+static void remember_feeds(struct making *m, struct pawl_json *section)
+{
+    fail(m,
+         pawl__json_set_text(&m->arena, section, RUNTIME_FEEDS, pawl__json_string(m->run->feeds)));
+    if (m->run->feeds_job.len > 0 && m->changes.status == PAWL_OK)
+        fail(m, pawl__json_set_text(&m->arena, section, RUNTIME_FEEDS_JOB,
+                                    pawl__json_string(m->run->feeds_job)));
+}
+
+/*
+ * A parent that executes this instance inline gets the result of its first burst, however many
+ * commits that takes; one that waits for its end gets mail when it comes. Never both: the first
+ * says that it has ended, too.
+ */
+static void notify_parent(struct making *m)
+{
+    const struct pawl_json *properties = pawl__json_get_text(&m->state, "properties");
+    struct pawl_str parent = runtime_text(properties, "ParentInstanceId");
+    struct pawl_json *section = pawl__json_get_text(&m->state, "pawl");
+
+    if (m->run->feeds.len > 0) {
+        if (m->over)
+            add_mail(m, m->run->feeds_job.len > 0 ? PAWL_WORK_JOB : PAWL_WORK_FEED, m->run->feeds,
+                     m->run->feeds_job, "feed");
+        else if (section)
+            remember_feeds(m, section);
+        return;
+    }
+    if (!m->over)
+        return;
+    if (pawl__str_is(m->row.status, "Finished") && parent.len > 0 &&
+        pawl__json_true(pawl__json_get_text(properties, "WaitForCompletion")))
+        add_mail(m, PAWL_WORK_CHILD, parent, pawl__str(""), "end");
+}
+
+/* ---- the row ------------------------------------------------------------------------------- */
+
+static int64_t state_time(const struct pawl_json *state, const char *key)
+{
+    struct pawl_datetime at;
+
+    if (pawl__datetime_parse(runtime_text(state, key), &at, NULL) != PAWL_OK)
+        return 0;
+    return pawl__ticks_to_us(pawl__datetime_utc_ticks(at));
+}
+
+void pawl__runtime_fill_row(struct pawl_instance_row *row, const struct pawl_json *state,
+                            const struct pawl_workflow *workflow)
+{
+    row->definition_id = workflow->definition_id;
+    row->version_id = workflow->version_id;
+    row->version = workflow->version;
+    row->is_system = workflow->is_system;
+    row->parent_id = runtime_text(state, "parentWorkflowInstanceId");
+    row->status = runtime_text(state, "status");
+    row->sub_status = runtime_text(state, "subStatus");
+    row->correlation_id = runtime_text(state, "correlationId");
+    row->name = pawl__utf8_cut(runtime_text(state, "name"), PAWL_ROW_NAME_MAX);
+    row->incident_count = pawl__json_len(pawl__json_get_text(state, "incidents"));
+    row->created_us = state_time(state, "createdAt");
+    row->finished_us = state_time(state, "finishedAt");
+}
+
+static void fill_row(struct making *m, enum pawl_step step)
+{
+    m->row = m->run->row;
+    pawl__runtime_fill_row(&m->row, &m->state, m->run->graph->workflow);
+    m->row.id_hash = pawl__runtime_id_mark(m->row.id);
+    m->row.updated_us = m->now_us;
+    m->row.runnable = m->over ? 0 : step == PAWL_STEP_EFFECT ? 2 : 1;
+}
+
+static void pack_row(struct making *m)
+{
+    if (m->changes.status == PAWL_OK)
+        fail(m, pawl__runtime_pack(m->run->runtime, &m->arena, text_of(m, &m->state), &m->row.state,
+                                   m->run->task->err));
+    if (m->changes.status == PAWL_OK)
+        m->row.state_sum = pawl__runtime_state_sum(m->row.state);
+    if (m->changes.status == PAWL_OK)
+        fail(m, pawl__runtime_pack(m->run->runtime, &m->arena, text_of(m, &m->run->counts),
+                                   &m->row.counts, m->run->task->err));
+}
+
+/* What caused the commit ends with it. */
+static void end_cause(struct making *m)
+{
+    const struct runtime_run *run = m->run;
+
+    if (run->consumed)
+        pawl__runtime_delete_work(&m->changes, run->consumed->id);
+    /* Cancelled while it awaited a request: the result is not needed. */
+    if (m->over && run->row.runnable == 2 && run->row.cancel_requested)
+        pawl__runtime_delete_work(
+            &m->changes,
+            runtime_text(pawl__json_get_text(pawl__json_get_text(&run->state, "pawl"), "awaited"),
+                         "id"));
+    /* Of one that was imported also those that its state does not name, or still names: one that is
+     * reopened has them again. */
+    if (m->over && pawl__str_is(m->row.status, "Finished") && !run->is_new) {
+        const struct pawl_bookmark_row owned = {.instance_id = run->row.id};
+
+        pawl__runtime_change(&m->changes, PAWL_CHANGE_DELETE_OWNED, PAWL_TABLE_BOOKMARKS, &owned);
+    }
+    for (size_t i = 0; i < run->reservation_count; i++)
+        pawl__runtime_change(&m->changes, PAWL_CHANGE_INSERT, PAWL_TABLE_RESERVATIONS,
+                             &run->reservations[i]);
+    /* Behind the inserts: one that ends in its first burst keeps nothing. One that is new and
+     * inserts none has none. */
+    if (m->over && pawl__str_is(m->row.status, "Finished") &&
+        (!run->is_new || run->reservation_count > 0)) {
+        const struct pawl_reservation_row owned = {.instance_id = run->row.id};
+
+        pawl__runtime_change(&m->changes, PAWL_CHANGE_DELETE_OWNED, PAWL_TABLE_RESERVATIONS,
+                             &owned);
+    }
+}
+
+/* ---- afterwards ---------------------------------------------------------------------------- */
+
+/* The stored state is what the next commit is compared with. */
+static int keep_state(struct making *m)
+{
+    struct runtime_run *run = m->run;
+    struct pawl_arena *arena = &run->state_arenas[run->state_turn ^= 1u];
+    int status;
+
+    pawl__arena_reset(arena);
+    status = pawl__json_copy(arena, &m->state, &run->state);
+    run->loaded = status == PAWL_OK;
+    run->is_new = false;
+    run->consumed = NULL;
+    run->started = NULL;
+    run->reservation_count = 0;
+    run->row.status = runtime_text(&run->state, "status");
+    run->row.sub_status = runtime_text(&run->state, "subStatus");
+    run->row.correlation_id = runtime_text(&run->state, "correlationId");
+    run->row.incident_count = m->row.incident_count;
+    run->row.runnable = m->row.runnable;
+    return status == PAWL_OK ? PAWL_OK : pawl__error_code(run->task->err, status);
+}
+
+/* The child that the burst awaits is started next; should that fail, by whoever finds its row. */
+static int urge_child(struct making *m, struct pawl_work_row *start)
+{
+    struct runtime_task *task = m->run->task;
+    struct pawl_str id = start->id;
+    int status = PAWL_ENOMEM;
+
+    PAWL_ASSERT(m->holds_start);
+    start->id = pawl__arena_str(&task->arena, id);
+    start->name = pawl__arena_str(&task->arena, start->name);
+    start->payload = pawl__arena_str(&task->arena, start->payload);
+    if (start->id.ptr && start->name.ptr && start->payload.ptr)
+        status = pawl__runtime_task_urge(task, start, pawl__str(""));
+    else
+        (void)pawl__error_code(task->err, status);
+    if (status != PAWL_OK)
+        pawl__runtime_drop(m->run->runtime, id);
+    return status;
+}
+
+static int after_commit(struct making *m, const struct pawl_commit *commit)
+{
+    struct runtime_run *run = m->run;
+    int status;
+
+    if (run->is_new)
+        run->row.fence = run->row.revision = 1;
+    else
+        run->row.revision++;
+    if (commit->flags & PAWL_COMMIT_RELEASE)
+        run->row.owner = 0;
+    run->row.cancel_requested = commit->cancel_requested;
+    pawl__run_move(run, BURST_COMMITTED);
+    for (size_t i = 0; i < m->effect_count; i++)
+        if (m->holds[i])
+            pawl__runtime_perform_own(run->task, run->task->running, &m->effects[i],
+                                      m->effect_data[i], m->now_us);
+    status = keep_state(m);
+    if (m->request) {
+        pawl__runtime_request_begin(m->request);
+        m->request = NULL;
+        if (status == PAWL_OK && run->task->waits && m->batch.awaited)
+            status = pawl__runtime_task_await(run->task, run->row.id);
+    }
+    PAWL_ASSERT(!m->holds_start || m->inline_start);
+    if (status == PAWL_OK && m->holds_start)
+        status = urge_child(m, m->inline_start);
+    else if (m->holds_start)
+        pawl__runtime_drop(run->runtime, m->inline_start->id);
+    if (status == PAWL_OK && m->over && run->feeds.len > 0) {
+        status = pawl__runtime_task_urge(run->task, NULL, run->feeds);
+        run->feeds = run->feeds_job = pawl__str("");
+    }
+    return status;
+}
+
+static void drop_rows(struct making *m)
+{
+    for (size_t i = 0; i < m->effect_count; i++)
+        if (m->holds[i])
+            pawl__runtime_drop(m->run->runtime, m->effects[i].id);
+    PAWL_ASSERT(!m->holds_start || m->inline_start);
+    if (m->holds_start)
+        pawl__runtime_drop(m->run->runtime, m->inline_start->id);
+}
+
+static int hold_row(struct making *m, struct pawl_str id, bool *holds)
+{
+    int status = pawl__runtime_hold(m->run->runtime, id);
+
+    *holds = status == PAWL_OK;
+    return status == PAWL_EBUSY ? PAWL_OK : status;
+}
+
+/*
+ * The rows of the commit that are this node's are in this thread's hand; but for what another
+ * thread has already: then an earlier commit from the same revision took effect, and the store will
+ * refuse this one.
+ */
+static int hold_rows(struct making *m)
+{
+    int status = PAWL_OK;
+
+    for (size_t i = 0; i < m->effect_count && status == PAWL_OK; i++)
+        status = hold_row(m, m->effects[i].id, &m->holds[i]);
+    if (m->inline_start && status == PAWL_OK)
+        status = hold_row(m, m->inline_start->id, &m->holds_start);
+    if (status == PAWL_OK)
+        return PAWL_OK;
+    drop_rows(m);
+    return pawl__error_code(m->run->task->err, status);
+}
+
+/* ---- the whole ----------------------------------------------------------------------------- */
+
+static int make_changes(struct making *m, enum pawl_step step)
+{
+    int status = pawl__burst_state(m->run->burst, &m->arena, !m->over, &m->state);
+
+    if (status != PAWL_OK)
+        return pawl__error_code(m->run->task->err, status);
+    pawl__burst_batch(m->run->burst, &m->batch);
+    fill_row(m, step);
+    change_bookmarks(m);
+    add_journal(m);
+    add_effects(m);
+    notify_parent(m);
+    end_cause(m);
+    pack_row(m);
+    status = m->changes.status;
+    if (status != PAWL_OK && m->run->task->err && m->run->task->err->code != status)
+        (void)pawl__error_code(m->run->task->err, status);
+    return status;
+}
+
+int pawl__runtime_commit_step(struct runtime_run *run, enum pawl_step step, bool release)
+{
+    struct making m = {.run = run, .now_us = pawl__runtime_now_us(run)};
+    struct pawl_commit commit = {0};
+    int status;
+
+    PAWL_ASSERT(run->is_new || run->loaded); /* what was not loaded is never written */
+    PAWL_ASSERT(run->row.owner != 0);        /* nor what is not claimed */
+    PAWL_ASSERT(run->at == BURST_OPEN || run->at == BURST_STEPPED);
+    m.over = step == PAWL_STEP_IDLE || step == PAWL_STEP_DONE;
+    pawl__arena_init(&m.arena, &run->runtime->env->alloc, RUNTIME_BYTES_MAX);
+    m.changes.arena = &m.arena;
+    status = make_changes(&m, step);
+    if (status == PAWL_OK) {
+        commit.kind = run->is_new ? PAWL_COMMIT_CREATE : PAWL_COMMIT_ADVANCE;
+        /* What comes meanwhile is found by those who look for work. */
+        commit.flags = PAWL_COMMIT_UNASKED | (release ? PAWL_COMMIT_RELEASE : 0);
+        /* A cancellation that came since has its mail, too. */
+        if (is_reopened(&m))
+            commit.flags |= PAWL_COMMIT_REOPEN;
+        commit.instance = &m.row;
+        commit.changes = m.changes.items;
+        commit.change_count = m.changes.count;
+        if (run->started) {
+            commit.done = &run->started->id;
+            commit.done_count = 1;
+            commit.done_owner = run->started->owner;
+        }
+        status = hold_rows(&m);
+    }
+    if (status == PAWL_OK) {
+        /* An operator's event is recorded by the first commit of its burst. */
+        status =
+            (run->is_given && run->row.revision == run->given_revision)
+                ? pawl__runtime_commit_by(run->task, &commit,
+                                          pawl__runtime_commit_deadline(run->task), run->task->err)
+                : pawl__runtime_commit(run->runtime, &commit,
+                                       pawl__runtime_commit_deadline(run->task), run->task->err);
+        if (status == PAWL_OK)
+            status = after_commit(&m, &commit);
+        else
+            drop_rows(&m);
+    }
+    pawl__runtime_request_free(m.request);
+    pawl__arena_release(&m.arena);
+    return status;
+}

@@ -1,0 +1,274 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The end of an instance whose state cannot be read, or must not be run.
+ *
+ * Its cancellation was requested, and what is stored as its state is damaged for good: two reads of
+ * it return the same bytes. One commit under claim, fence and revision writes the columns that say
+ * how it ended and deletes what an end deletes: bookmarks with their timers and jobs, requests,
+ * reservations. The stored bytes stay as they are, since what was not loaded is never written. Mail
+ * ends as that of any instance that has ended: an event that was accepted becomes a dead letter,
+ * now or when whoever finds it due claims the instance.
+ *
+ * So end, too, one that is to be cancelled and was set aside because its steps killed their nodes,
+ * and one whose definition is gone.
+ *
+ * A state that is read differently the second time is not damaged in the store: nothing is written
+ * but when it is tried again.
+ */
+#include "runtime/instance/private.h"
+
+#include "base/error.h"
+#include "base/log.h"
+#include "engine/builder.h"
+#include "runtime/bytes.h"
+#include "runtime/task.h"
+
+/* Rows that one query returns. */
+#define PAGE 1000u
+
+/* ---- what is stored ------------------------------------------------------------------------ */
+
+static int find_by_id(struct runtime_run *run, struct pawl_str id, uint32_t flags,
+                      struct pawl_instance_row *out, bool *found)
+{
+    const struct pawl_condition condition = {
+        .column = pawl_table_column(PAWL_TABLE_INSTANCES, "id"), .value = {.text = id}};
+    const struct pawl_query query = {.table = PAWL_TABLE_INSTANCES,
+                                     .flags = flags,
+                                     .conditions = &condition,
+                                     .condition_count = 1};
+    struct pawl_rows rows = {0};
+    int status = pawl_store_find(run->runtime->store, &query, &run->arena, &rows,
+                                 run->task->deadline_ns, run->task->err);
+
+    if (status != PAWL_OK)
+        return status;
+    *found = rows.count > 0;
+    if (*found)
+        *out = *(const struct pawl_instance_row *)rows.rows;
+    return PAWL_OK;
+}
+
+/* This node has the claim: a sound store returns what it returned with that. */
+static int confirm_damage(struct runtime_run *run)
+{
+    struct pawl_instance_row again = {0};
+    bool found;
+    int status = find_by_id(run, run->row.id, 0, &again, &found);
+
+    if (status != PAWL_OK)
+        return status;
+    if (found && again.state_sum == run->row.state_sum &&
+        pawl__str_equal(again.state, run->row.state) &&
+        pawl__str_equal(again.counts, run->row.counts))
+        return PAWL_OK;
+    return pawl__error_set(run->task->err, PAWL_EIO,
+                           "instance %.*s: two reads of its state differ; it is tried again later, "
+                           "on any node. Should this happen again, check this machine's memory and "
+                           "disks",
+                           PAWL_STR_ARG(run->row.id));
+}
+
+/* ---- what ends with it --------------------------------------------------------------------- */
+
+/* All its bookmarks; a timer or a job of one has its id. */
+static int drop_bookmarks(struct runtime_run *run, struct runtime_changes *changes)
+{
+    const struct pawl_bookmark_row owned = {.instance_id = run->row.id};
+    const struct pawl_condition condition = {
+        .column = pawl_table_column(PAWL_TABLE_BOOKMARKS, "instance_id"),
+        .value = {.text = run->row.id}};
+    struct pawl_query query = {.table = PAWL_TABLE_BOOKMARKS,
+                               .flags = PAWL_QUERY_BRIEF,
+                               .conditions = &condition,
+                               .condition_count = 1,
+                               .limit = PAGE};
+    struct pawl_rows rows;
+    int status;
+
+    do {
+        const struct pawl_bookmark_row *bookmark;
+
+        status = pawl_store_find(run->runtime->store, &query, changes->arena, &rows,
+                                 run->task->deadline_ns, run->task->err);
+        if (status != PAWL_OK)
+            return status;
+        bookmark = rows.rows;
+        for (size_t i = 0; i < rows.count; i++)
+            pawl__runtime_delete_work(changes, bookmark[i].id);
+        if (rows.count > 0)
+            query.after = &bookmark[rows.count - 1];
+    } while (rows.count == PAGE);
+    pawl__runtime_change(changes, PAWL_CHANGE_DELETE_OWNED, PAWL_TABLE_BOOKMARKS, &owned);
+    return PAWL_OK;
+}
+
+/* The results of its requests are not needed. */
+static int drop_requests(struct runtime_run *run, struct runtime_changes *changes)
+{
+    const struct pawl_condition conditions[] = {
+        {.column = pawl_table_column(PAWL_TABLE_WORK, "kind"),
+         .value = {.text = pawl__str(PAWL_WORK_HTTP)}},
+        {.column = pawl_table_column(PAWL_TABLE_WORK, "due_us"),
+         .compare = PAWL_LT,
+         .value = {.integer = PAWL_TIME_NEVER}},
+        {.column = pawl_table_column(PAWL_TABLE_WORK, "name"), .value = {.text = run->row.id}},
+    };
+    struct pawl_query query = {.table = PAWL_TABLE_WORK,
+                               .flags = PAWL_QUERY_BRIEF,
+                               .conditions = conditions,
+                               .condition_count = sizeof conditions / sizeof conditions[0],
+                               .limit = PAGE};
+    struct pawl_rows rows;
+    int status;
+
+    do {
+        const struct pawl_work_row *work;
+
+        status = pawl_store_find(run->runtime->store, &query, changes->arena, &rows,
+                                 run->task->deadline_ns, run->task->err);
+        if (status != PAWL_OK)
+            return status;
+        work = rows.rows;
+        for (size_t i = 0; i < rows.count; i++)
+            pawl__runtime_delete_work(changes, work[i].id);
+        if (rows.count > 0)
+            query.after = &work[rows.count - 1];
+    } while (rows.count == PAGE);
+    return PAWL_OK;
+}
+
+/* ---- its parent ---------------------------------------------------------------------------- */
+
+/* Whether the parent stands still for the first burst of this instance: it says so itself. */
+static int is_awaited(struct runtime_run *run, bool *awaited)
+{
+    struct pawl_instance_row parent = {0};
+    struct pawl_json state;
+    const struct pawl_json *effect;
+    bool found;
+    int status = find_by_id(run, run->row.parent_id, 0, &parent, &found);
+
+    *awaited = false;
+    if (status != PAWL_OK || !found || parent.runnable != 2)
+        return status;
+    status = pawl__runtime_state_read(run->runtime, &run->arena, &parent, &state, run->task->err);
+    if (status == PAWL_ECORRUPT)
+        return PAWL_OK; /* it cannot go on, whatever comes for it */
+    if (status != PAWL_OK)
+        return status;
+    effect = pawl__json_get_text(pawl__json_get_text(&state, "pawl"), "awaited");
+    *awaited = pawl__str_equal(runtime_text(pawl__json_get_text(effect, "data"), "instanceId"),
+                               run->row.id);
+    return PAWL_OK;
+}
+
+/* A parent that does not wait for it drops the mail. */
+static int notify_parent(struct runtime_run *run, struct runtime_changes *changes,
+                         const struct pawl_instance_row *row)
+{
+    struct pawl_builder b = {.arena = changes->arena};
+    struct pawl_json told = pawl__json_object();
+    struct pawl_work_row mail = {
+        .instance_id = row->parent_id,
+        .part = pawl__runtime_part(row->parent_id),
+        .created_us = row->finished_us,
+        .due_us = runtime_at_once(row->finished_us),
+        .expires_us = PAWL_TIME_NEVER,
+    };
+    bool awaited;
+    int status;
+
+    if (row->parent_id.len == 0)
+        return PAWL_OK;
+    status = is_awaited(run, &awaited);
+    if (status != PAWL_OK)
+        return status;
+    pawl__build_text(&b, &told, "workflowInstanceId", row->id);
+    pawl__build_text(&b, &told, "status", row->status);
+    pawl__build_text(&b, &told, "subStatus", row->sub_status);
+    pawl__build(&b, &told, "output", pawl__json_object());
+    if (b.status != PAWL_OK)
+        return pawl__error_code(run->task->err, b.status);
+    mail.kind = pawl__str(awaited ? PAWL_WORK_FEED : PAWL_WORK_CHILD);
+    mail.id = pawl__str(pawl__arena_printf(changes->arena, "%.*s/%s", PAWL_STR_ARG(row->id),
+                                           awaited ? "feed" : "end"));
+    mail.payload = pawl__runtime_json_text(changes->arena, &told);
+    if (mail.id.len == 0 || !mail.payload.ptr)
+        return pawl__error_code(run->task->err, pawl__arena_status(changes->arena));
+    pawl__runtime_change(changes, PAWL_CHANGE_PUT, PAWL_TABLE_WORK, &mail);
+    return PAWL_OK;
+}
+
+/* ---- the end ------------------------------------------------------------------------------- */
+
+/* One that faulted in the middle of a burst had ended: it stays faulted. */
+static int fill_row(struct runtime_run *run, const char *why, struct pawl_instance_row *row)
+{
+    int64_t now_us = pawl__runtime_now_us(run);
+    const char *trouble = pawl__arena_printf(&run->arena, "ended without its state, %s", why);
+
+    if (!trouble)
+        return pawl__error_code(run->task->err, pawl__arena_status(&run->arena));
+    *row = run->row;
+    if (!pawl__str_is(row->status, "Finished"))
+        row->sub_status = pawl__str(pawl__sub_status_name(PAWL_SUB_CANCELLED));
+    row->status = pawl__str("Finished");
+    row->runnable = 0;
+    row->updated_us = row->finished_us = now_us;
+    row->takeovers = row->failures = row->retry_us = row->alone = 0;
+    row->trouble = pawl__str(trouble);
+    return PAWL_OK;
+}
+
+static int collect_changes(struct runtime_run *run, const struct pawl_instance_row *row,
+                           struct runtime_changes *changes)
+{
+    const struct pawl_reservation_row reserved = {.instance_id = run->row.id};
+    int status = drop_bookmarks(run, changes);
+
+    if (status == PAWL_OK)
+        status = drop_requests(run, changes);
+    if (status == PAWL_OK)
+        status = notify_parent(run, changes, row);
+    pawl__runtime_change(changes, PAWL_CHANGE_DELETE_OWNED, PAWL_TABLE_RESERVATIONS, &reserved);
+    if (status == PAWL_OK)
+        status = pawl__runtime_absorb_mail(run, changes);
+    if (status == PAWL_OK && changes->status != PAWL_OK)
+        status = pawl__error_code(run->task->err, changes->status);
+    return status;
+}
+
+int pawl__runtime_end_without_state(struct runtime_run *run, const char *why)
+{
+    struct runtime_changes changes = {.arena = &run->arena};
+    struct pawl_instance_row row = {0};
+    struct pawl_commit commit = {
+        .kind = PAWL_COMMIT_ADVANCE,
+        .flags = PAWL_COMMIT_KEEP | PAWL_COMMIT_SET_ASIDE | PAWL_COMMIT_END | PAWL_COMMIT_RELEASE |
+                 PAWL_COMMIT_UNASKED,
+        .instance = &row,
+    };
+    int status;
+
+    PAWL_ASSERT(run->at == BURST_NONE && run->row.owner != 0 && !run->loaded);
+    status = fill_row(run, why, &row);
+    if (status == PAWL_OK)
+        status = confirm_damage(run);
+    if (status == PAWL_OK)
+        status = collect_changes(run, &row, &changes);
+    commit.changes = changes.items;
+    commit.change_count = changes.count;
+    if (status == PAWL_OK)
+        status = pawl__runtime_commit(run->runtime, &commit,
+                                      pawl__runtime_commit_deadline(run->task), run->task->err);
+    if (status != PAWL_OK)
+        return status;
+    row.revision++;
+    row.owner = 0;
+    run->row = row;
+    if (run->runtime->log)
+        pawl_log(run->runtime->log, PAWL_LOG_WARN, "instance cancelled without its state",
+                 pawl__log_str("instance", run->row.id), pawl__log_str("reason", run->row.trouble));
+    return PAWL_OK;
+}

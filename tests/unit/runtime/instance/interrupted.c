@@ -1,0 +1,461 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Callers whose event is interrupted: what has taken effect is not repeated, what has not is; what
+ * waits does so until its deadline. And what threads that leave a stopped environment return and
+ * leave behind.
+ */
+#include "base/error.h"
+#include "engine/context.h"
+#include "os/baton.h"
+#include "runtime/instance/private.h"
+#include "runtime/node/guard.h"
+#include "unit/runtime/nodes.h"
+
+/* ---- an activity that counts ----------------------------------------------------------------- */
+
+/* Activities have no context of the test's; one test runs at a time. */
+static struct {
+    int runs;
+    int failures; /* so many of the next runs fail with PAWL_EBUSY */
+} counted;
+
+static int count_execute(struct pawl_context *context)
+{
+    (void)context;
+    if (counted.failures > 0) {
+        counted.failures--;
+        return PAWL_EBUSY;
+    }
+    counted.runs++;
+    return PAWL_OK;
+}
+
+static const struct pawl_activity count_activity = {
+    .type = "Test.Count",
+    .version = 1,
+    .flags = PAWL_ACTIVITY_AUTO_COMPLETE,
+    .category = "Test",
+    .description = "Counts how often it is run.",
+    .execute = count_execute,
+};
+
+/* ---- a guard that interferes ----------------------------------------------------------------- */
+
+struct meddler {
+    struct pawl_guard base;
+    struct fixture *f;
+    int refusals; /* so many of the next entries are refused; less than 0: all */
+    bool stops;   /* a refusal stops the environment */
+    bool sends;   /* whoever leaves next has been told to look again, and is refused then */
+};
+
+static int meddler_enter(struct pawl_guard *guard, struct pawl_str id, enum pawl_guard_how how,
+                         int64_t deadline_ns, struct pawl_guard_pass *out, struct pawl_error *err)
+{
+    struct meddler *meddler = (struct meddler *)guard;
+
+    (void)id;
+    (void)how;
+    (void)deadline_ns;
+    (void)out;
+    if (meddler->refusals == 0)
+        return PAWL_OK;
+    if (meddler->refusals > 0)
+        meddler->refusals--;
+    if (meddler->stops)
+        pawl_system_env_stop(meddler->f->env);
+    return pawl__error_set(err, PAWL_EBUSY, "refused");
+}
+
+static bool meddler_is_valid(struct pawl_guard *guard, struct pawl_guard_pass pass)
+{
+    (void)guard;
+    (void)pass;
+    return true;
+}
+
+/* The instance is still in the hand of who leaves. */
+static void meddler_leave(struct pawl_guard *guard, struct pawl_str id, struct pawl_guard_pass pass)
+{
+    struct meddler *meddler = (struct meddler *)guard;
+    struct fixture *f = meddler->f;
+    struct pawl_worked worked;
+
+    (void)id;
+    (void)pass;
+    if (!meddler->sends)
+        return;
+    meddler->sends = false;
+    assert_int_equal(send(f, "Go").resumed, 1);
+    assert_ok(pawl__runtime_work(f->a.runtime, 0, &worked, later(f), &f->err), &f->err);
+    meddler->refusals = 1;
+}
+
+static const struct pawl_guard_ops meddler_ops = {.version = PAWL_GUARD_VERSION,
+                                                  .enter = meddler_enter,
+                                                  .is_valid = meddler_is_valid,
+                                                  .leave = meddler_leave};
+
+static void meddle(struct fixture *f, struct meddler *meddler)
+{
+    *meddler = (struct meddler){.base = {&meddler_ops}, .f = f};
+    counted.runs = counted.failures = 0;
+    node_close(&f->a);
+    assert_int_equal(pawl__engine_add_activity(&f->engine, &count_activity), PAWL_OK);
+    f->guard = &meddler->base;
+    node_open(f, &f->a, "a");
+}
+
+/* ---- events ---------------------------------------------------------------------------------- */
+
+#define COUNTS                                                                                     \
+    DEFINITION("d", "",                                                                            \
+               RIG_EVENT("e", "Go") ",{'id':'c','type':'Test.Count'}," RIG_EVENT("f", "On"))
+
+static void start_as(struct fixture *f, const char *id)
+{
+    const struct pawl_start what = {.definition_id = pawl__str("d"), .instance_id = pawl__str(id)};
+    struct pawl_outcome outcome;
+
+    assert_ok(pawl__runtime_start(f->a.runtime, &what, &outcome, later(f), &f->err), &f->err);
+    assert_int_equal(outcome.sub_status, PAWL_SUB_SUSPENDED);
+}
+
+/* Mail came while the caller's event ran, and the second claim, for the mail alone, is refused. */
+static void an_event_that_took_effect_is_not_applied_again_after_a_refusal(void **state)
+{
+    const struct pawl_run run = {.activity_id = pawl__str("c")};
+    struct fixture *f = *state;
+    struct pawl_outcome outcome;
+    struct meddler meddler;
+
+    meddle(f, &meddler);
+    publish(f, COUNTS);
+    start_as(f, "i");
+    meddler.sends = true;
+    assert_ok(pawl__runtime_run(f->a.runtime, pawl__str("i"), &run, &outcome, later(f), &f->err),
+              &f->err);
+    assert_int_equal(meddler.refusals, 0);
+    assert_false(meddler.sends);
+    drain(f);
+    /* By the caller, and by the sequence behind the event that was sent. */
+    assert_int_equal(counted.runs, 2);
+}
+
+/* The claim is given back by a commit of its own, which is no effect of the event. */
+static void an_event_that_took_no_effect_is_applied_again(void **state)
+{
+    const struct pawl_run run = {.activity_id = pawl__str("c")};
+    struct fixture *f = *state;
+    struct pawl_outcome outcome;
+    struct meddler meddler;
+
+    meddle(f, &meddler);
+    publish(f, COUNTS);
+    start_as(f, "i");
+    counted.failures = 1;
+    assert_ok(pawl__runtime_run(f->a.runtime, pawl__str("i"), &run, &outcome, later(f), &f->err),
+              &f->err);
+    assert_int_equal(counted.failures, 0);
+    assert_int_equal(counted.runs, 1);
+}
+
+/* ---- stopping -------------------------------------------------------------------------------- */
+
+static void a_caller_that_waits_is_told_of_a_stop(void **state)
+{
+    const struct pawl_run run = {.activity_id = pawl__str("c")};
+    struct fixture *f = *state;
+    struct pawl_outcome outcome;
+    struct meddler meddler;
+
+    meddle(f, &meddler);
+    publish(f, COUNTS);
+    start_as(f, "i");
+    meddler.refusals = -1;
+    meddler.stops = true;
+    assert_code(
+        pawl__runtime_run(f->a.runtime, pawl__str("i"), &run, &outcome, PAWL_FOREVER, &f->err),
+        PAWL_ESTOPPED);
+}
+
+static void a_deletion_that_waits_is_told_of_a_stop(void **state)
+{
+    struct fixture *f = *state;
+    struct meddler meddler;
+
+    meddle(f, &meddler);
+    publish(f, COUNTS);
+    start_as(f, "i");
+    meddler.refusals = -1;
+    meddler.stops = true;
+    assert_code(pawl__runtime_delete(f->a.runtime, pawl__str("i"), PAWL_FOREVER, &f->err),
+                PAWL_ESTOPPED);
+}
+
+static void set_aside(struct fixture *f, const char *id)
+{
+    struct pawl_claim claim = {.id = pawl__str(id)};
+    struct pawl_commit commit = {.kind = PAWL_COMMIT_ADVANCE,
+                                 .flags =
+                                     PAWL_COMMIT_KEEP | PAWL_COMMIT_SET_ASIDE | PAWL_COMMIT_RELEASE,
+                                 .instance = &claim.row};
+    struct pawl_commit *commits[] = {&commit};
+    int64_t now_us;
+
+    assert_ok(pawl_store_claim(f->a.store, pawl__runtime_incarnation(f->a.runtime), &claim, 1,
+                               &f->arena, &now_us, later(f), &f->err),
+              &f->err);
+    assert_code(claim.status, PAWL_OK);
+    claim.row.retry_us = PAWL_TIME_NEVER;
+    claim.row.trouble = pawl__str("by the test");
+    assert_ok(pawl_store_apply(f->a.store, commits, 1, later(f), &f->err), &f->err);
+    assert_code(commit.status, PAWL_OK);
+}
+
+static void a_retry_that_waits_is_told_of_a_stop(void **state)
+{
+    struct fixture *f = *state;
+    struct meddler meddler;
+
+    meddle(f, &meddler);
+    publish(f, COUNTS);
+    start_as(f, "i");
+    set_aside(f, "i");
+    meddler.refusals = -1;
+    meddler.stops = true;
+    assert_code(
+        pawl__runtime_retry(f->a.runtime, pawl__str("i"), NULL, 0, NULL, PAWL_FOREVER, &f->err),
+        PAWL_ESTOPPED);
+}
+
+/* ---- lists in a stopped environment -----------------------------------------------------------
+ */
+
+#define THREADS 4
+#define HANDS 1000
+#define ROUNDS 20
+
+static struct {
+    struct pawl_runtime *runtime;
+    atomic_int ready;
+    atomic_bool go;
+} race;
+
+static void enter_and_leave(void *arg)
+{
+    struct runtime_running hands[HANDS];
+    char ids[HANDS][16];
+
+    for (int i = 0; i < HANDS; i++) {
+        (void)snprintf(ids[i], sizeof ids[i], "%d/%d", *(const int *)arg, i);
+        assert_ok(pawl__runtime_enter(race.runtime, &hands[i], pawl__str(ids[i]), PAWL_FOREVER),
+                  NULL);
+    }
+    atomic_fetch_add(&race.ready, 1);
+    while (!atomic_load(&race.go))
+        continue;
+    for (int i = 0; i < HANDS; i++)
+        assert_false(pawl__runtime_leave(race.runtime, &hands[i]));
+}
+
+/* Nobody can lock there: they must not meet all the same. ThreadSanitizer sees it when they do. */
+static void threads_that_leave_a_stopped_environment_leave_nothing_behind(void **state)
+{
+    (void)state;
+    for (int round = 0; round < ROUNDS; round++) {
+        struct pawl_thread *threads[THREADS];
+        int numbers[THREADS];
+        struct fixture *f;
+        void *opened;
+
+        assert_int_equal(set_up_running(&opened), 0);
+        f = opened;
+        race.runtime = f->a.runtime;
+        atomic_store(&race.ready, 0);
+        atomic_store(&race.go, false);
+        for (int i = 0; i < THREADS; i++) {
+            numbers[i] = i;
+            assert_ok(pawl_thread_start(f->env, "leaver", enter_and_leave, &numbers[i], &threads[i],
+                                        &f->err),
+                      &f->err);
+        }
+        while (atomic_load(&race.ready) < THREADS)
+            (void)!pawl_env_sleep_until(f->env, pawl_env_monotonic_ns(f->env) + SECOND / 1000);
+        pawl_system_env_stop(f->env);
+        atomic_store(&race.go, true);
+        for (int i = 0; i < THREADS; i++)
+            pawl_thread_join(f->env, threads[i]);
+        assert_true(pawl__list_empty(&f->a.runtime->running));
+        assert_int_equal(tear_down(&opened), 0);
+    }
+}
+
+/* A runtime of which there is no more than a gate, in an environment where time is a number. */
+struct gate {
+    struct test_allocator alloc;
+    struct pawl_baton *baton;
+    struct pawl_env *env;
+    struct pawl_runtime runtime;
+    struct runtime_running alone, late;
+    struct pawl_error err;
+};
+
+static void gate_open(struct gate *gate)
+{
+    *gate = (struct gate){.err = PAWL_ERROR_INIT};
+    test_allocator_init(&gate->alloc);
+    assert_ok(pawl__baton_new(&gate->alloc.base, 1, NULL, &gate->baton), NULL);
+    assert_ok(pawl__baton_env(gate->baton, "node", &gate->env), NULL);
+    gate->runtime.env = gate->env;
+    pawl__list_init(&gate->runtime.running);
+    pawl__list_init(&gate->runtime.given_up);
+    assert_ok(pawl_mutex_new(gate->env, "runtime", &gate->runtime.mutex), NULL);
+    assert_ok(pawl_cond_new(gate->env, "left", &gate->runtime.left), NULL);
+    assert_ok(pawl_cond_new(gate->env, "cancels", &gate->runtime.cancels), NULL);
+}
+
+static void gate_close(struct gate *gate)
+{
+    pawl_cond_free(gate->env, gate->runtime.cancels);
+    pawl_cond_free(gate->env, gate->runtime.left);
+    pawl_mutex_free(gate->env, gate->runtime.mutex);
+    pawl__baton_free(gate->baton);
+    assert_int_equal(gate->alloc.live_count, 0);
+}
+
+/* All the time that there is, for an instance that is in hand. */
+static void reserve(struct gate *gate)
+{
+    assert_ok(pawl__runtime_enter(&gate->runtime, &gate->alone, pawl__str("alone"), PAWL_FOREVER),
+              NULL);
+    gate->runtime.alone = &gate->alone;
+    gate->runtime.alone_until_ns = PAWL_FOREVER;
+}
+
+static void run_gate(struct gate *gate, void (*first)(void *arg), void (*second)(void *arg))
+{
+    struct pawl_thread *threads[2];
+    struct pawl_env *outside;
+
+    assert_ok(pawl__baton_env(gate->baton, "outside", &outside), NULL);
+    assert_ok(pawl_thread_start(gate->env, "first", first, gate, &threads[0], &gate->err),
+              &gate->err);
+    assert_ok(pawl_thread_start(outside, "second", second, gate, &threads[1], &gate->err),
+              &gate->err);
+    assert_ok(pawl__baton_run(gate->baton, &gate->err), &gate->err);
+    pawl_thread_join(gate->env, threads[0]);
+    pawl_thread_join(outside, threads[1]);
+}
+
+static void enter_late(void *arg)
+{
+    struct gate *gate = arg;
+
+    assert_ok(pawl__runtime_enter(&gate->runtime, &gate->late, pawl__str("late"), PAWL_FOREVER),
+              NULL);
+}
+
+/* The clock goes on only when the other one waits. */
+static void stop_later(void *arg)
+{
+    struct gate *gate = arg;
+
+    (void)!pawl_env_sleep_until(gate->env, 10 * SECOND);
+    assert_int_equal(gate->late.state, HAND_FREE);
+    pawl__baton_env_stop(gate->env);
+}
+
+/* Threads are leaving the list by then, without the mutex. */
+static void who_waited_to_enter_is_not_listed_when_the_environment_stops(void **state)
+{
+    struct gate gate;
+
+    (void)state;
+    gate_open(&gate);
+    reserve(&gate);
+    run_gate(&gate, enter_late, stop_later);
+    assert_int_equal(gate.late.state, HAND_TAKEN);
+    assert_false(pawl__list_linked(&gate.late.link));
+    assert_false(pawl__runtime_leave(&gate.runtime, &gate.late));
+    gate.runtime.alone = NULL;
+    assert_false(pawl__runtime_leave(&gate.runtime, &gate.alone));
+    assert_true(pawl__list_empty(&gate.runtime.running));
+    gate_close(&gate);
+}
+
+static void do_nothing(void *arg)
+{
+    (void)arg;
+}
+
+static void enter_until(void *arg)
+{
+    struct gate *gate = arg;
+
+    assert_code(pawl__runtime_enter(&gate->runtime, &gate->late, pawl__str("late"), 5 * SECOND),
+                PAWL_ETIMEDOUT);
+    assert_int_equal(pawl_env_monotonic_ns(gate->env), 5 * SECOND);
+}
+
+static void who_waits_behind_an_instance_that_runs_alone_does_so_until_its_deadline(void **state)
+{
+    struct gate gate;
+
+    (void)state;
+    gate_open(&gate);
+    reserve(&gate);
+    run_gate(&gate, enter_until, do_nothing);
+    assert_int_equal(gate.late.state, HAND_FREE);
+    assert_ptr_equal(gate.runtime.alone, &gate.alone);
+    gate.runtime.alone = NULL;
+    assert_false(pawl__runtime_leave(&gate.runtime, &gate.alone));
+    gate_close(&gate);
+}
+
+static void begin_alone_until(void *arg)
+{
+    struct gate *gate = arg;
+    struct pawl_runtime *runtime = &gate->runtime;
+
+    assert_ok(pawl__runtime_enter(runtime, &gate->late, pawl__str("late"), PAWL_FOREVER), NULL);
+    assert_false(pawl__runtime_begin_alone(runtime, &gate->late, 5 * SECOND));
+    assert_int_equal(pawl_env_monotonic_ns(gate->env), 5 * SECOND);
+    assert_null(runtime->alone);
+    /* Nobody's deadline: for 10 s. */
+    assert_false(pawl__runtime_begin_alone(runtime, &gate->late, PAWL_FOREVER));
+    assert_int_equal(pawl_env_monotonic_ns(gate->env), 15 * SECOND);
+    assert_false(pawl__runtime_leave(runtime, &gate->late));
+}
+
+static void who_wants_the_node_alone_waits_until_its_deadline(void **state)
+{
+    struct gate gate;
+
+    (void)state;
+    gate_open(&gate);
+    assert_ok(pawl__runtime_enter(&gate.runtime, &gate.alone, pawl__str("other"), PAWL_FOREVER),
+              NULL);
+    run_gate(&gate, begin_alone_until, do_nothing);
+    assert_false(pawl__runtime_leave(&gate.runtime, &gate.alone));
+    gate_close(&gate);
+}
+
+#define RUNNING_TEST(name) cmocka_unit_test_setup_teardown(name, set_up_running, tear_down)
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        RUNNING_TEST(an_event_that_took_effect_is_not_applied_again_after_a_refusal),
+        RUNNING_TEST(an_event_that_took_no_effect_is_applied_again),
+        RUNNING_TEST(a_caller_that_waits_is_told_of_a_stop),
+        RUNNING_TEST(a_deletion_that_waits_is_told_of_a_stop),
+        RUNNING_TEST(a_retry_that_waits_is_told_of_a_stop),
+        cmocka_unit_test(who_waited_to_enter_is_not_listed_when_the_environment_stops),
+        cmocka_unit_test(who_waits_behind_an_instance_that_runs_alone_does_so_until_its_deadline),
+        cmocka_unit_test(who_wants_the_node_alone_waits_until_its_deadline),
+        cmocka_unit_test(threads_that_leave_a_stopped_environment_leave_nothing_behind),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,496 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Requests that bursts await: what is sent, what becomes of the answers, and what another node does
+ * when the one that sent them is gone.
+ */
+#include "runtime/work/requests.h"
+
+#include "drivers/curl.h"
+#include "runtime/node/pool.h"
+#include "servers/http.h"
+
+/* ---- the usual ----------------------------------------------------------------------------- */
+
+static void a_start_returns_when_the_answer_was_dealt_with(void **state)
+{
+    struct fixture *f = *state;
+    struct pawl_outcome outcome;
+
+    publish(f,
+            DEFINITION("d", RIG_WRITE("w1", "before") "," SEND("s") "," RIG_WRITE("w2", "after")));
+    outcome = start(f, "d", &ok, 1);
+    assert_string_equal(f->lines, "before\nafter\n");
+    assert_int_equal(outcome.sub_status, PAWL_SUB_FINISHED);
+    drain(f, &f->a);
+    assert_int_equal(count(f, PAWL_TABLE_WORK), 0);
+    assert_int_equal(f->a.script.count, 1);
+}
+
+static void everything_that_was_asked_for_is_sent(void **state)
+{
+    struct fixture *f = *state;
+
+    publish(
+        f,
+        DEFINITION(
+            "d",
+            SEND_WITH(
+                "s",
+                "'method':" TEXT("POST") ",'contentType':" TEXT("text/plain") ",'content':" TEXT(
+                    "body") ",'authorization':" TEXT("Bearer t") ",'requestHeaders':" RIG_INPUT("Ht"
+                                                                                                "tp"
+                                                                                                "He"
+                                                                                                "ad"
+                                                                                                "er"
+                                                                                                "s",
+                                                                                                "Ob"
+                                                                                                "je"
+                                                                                                "c"
+                                                                                                "t",
+                                                                                                "'{"
+                                                                                                "\\"
+                                                                                                "'X"
+                                                                                                "-A"
+                                                                                                "\\"
+                                                                                                "':"
+                                                                                                "\\"
+                                                                                                "'1"
+                                                                                                "\\"
+                                                                                                "',"
+                                                                                                "\\"
+                                                                                                "'X"
+                                                                                                "-B"
+                                                                                                "\\"
+                                                                                                "':"
+                                                                                                "["
+                                                                                                "\\"
+                                                                                                "'2"
+                                                                                                "\\"
+                                                                                                "',"
+                                                                                                "\\"
+                                                                                                "'3"
+                                                                                                "\\"
+                                                                                                "']"
+                                                                                                "}"
+                                                                                                "'") ",")));
+    (void)start(f, "d", &ok, 1);
+    assert_string_equal(f->a.script.asked[0].text,
+                        "POST http://there/a\nContent-Type: text/plain\nAuthorization: Bearer t\n"
+                        "X-A: 1\nX-B: 2\nX-B: 3\nbody");
+    assert_true(strlen(f->a.script.asked[0].key) > 0);
+}
+
+static void a_definition_may_have_its_own_key(void **state)
+{
+    struct fixture *f = *state;
+
+    publish(f, DEFINITION("d", SEND_WITH("s", "'requestHeaders':" RIG_INPUT(
+                                                  "HttpHeaders", "Object",
+                                                  "'{\\'idempotency-key\\':\\'mine\\'}'") ",")));
+    (void)start(f, "d", &ok, 1);
+    assert_string_equal(f->a.script.asked[0].key, "");
+    assert_non_null(strstr(f->a.script.asked[0].text, "idempotency-key: mine\n"));
+}
+
+static void two_requests_of_an_instance_have_two_keys(void **state)
+{
+    struct fixture *f = *state;
+
+    publish(f, DEFINITION("d", SEND("s1") "," SEND("s2")));
+    (void)start(f, "d", &ok, 1);
+    assert_int_equal(f->a.script.count, 2);
+    assert_string_not_equal(f->a.script.asked[0].key, f->a.script.asked[1].key);
+}
+
+/* Whose connections are kept apart: also those of a child that runs within its parent's start. */
+static void the_scope_of_a_request_is_the_definition_that_asks(void **state)
+{
+    struct fixture *f = *state;
+
+    publish(f, DEFINITION("child", SEND("s")));
+    publish(f, DEFINITION("parent", SEND("s") "," CHILD("x", "child") "," SEND("t")));
+    (void)start(f, "parent", &ok, 1);
+    assert_int_equal(f->a.script.count, 3);
+    assert_string_equal(f->a.script.asked[0].scope, "parent");
+    assert_string_equal(f->a.script.asked[1].scope, "child");
+    assert_string_equal(f->a.script.asked[2].scope, "parent");
+}
+
+static void a_start_that_need_not_wait_leaves_the_rest_to_others(void **state)
+{
+    struct fixture *f = *state;
+    struct pawl_outcome outcome;
+
+    publish(f, DEFINITION("d", SEND("s") "," RIG_WRITE("w", "after")));
+    outcome = begin(f, "d");
+    assert_string_equal(f->lines, "");
+    script_answer(&f->a.script, 0, &ok);
+    drain(f, &f->a);
+    assert_string_equal(f->lines, "after\n");
+    assert_string_equal(sub_status(f, outcome.instance_id), "Finished");
+    assert_int_equal(count(f, PAWL_TABLE_WORK), 0);
+}
+
+static void an_inline_child_that_sends_lets_its_parent_go_on(void **state)
+{
+    struct fixture *f = *state;
+    struct pawl_outcome outcome;
+
+    publish(f, DEFINITION("child", SEND("s") "," RIG_WRITE("c", "child")));
+    publish(f, DEFINITION("d", CHILD("x", "child") "," RIG_WRITE("w", "after")));
+    outcome = start(f, "d", &ok, 1);
+    assert_string_equal(f->lines, "child\nafter\n");
+    assert_int_equal(outcome.sub_status, PAWL_SUB_FINISHED);
+    drain(f, &f->a);
+    assert_int_equal(count(f, PAWL_TABLE_WORK), 0);
+}
+
+/* ---- failures ------------------------------------------------------------------------------ */
+
+#define OUTCOMES                                                                                   \
+    "{'definitionId':'d','id':'d:1','version':1,'name':'d','root':{'id':'f','type':"               \
+    "'Elsa.Flowchart','activities':[" SEND("s") "," RIG_WRITE("w1", "failed") "," RIG_WRITE(       \
+        "w2", "late") "],'connections':["                                                          \
+                      "{'source':{'activity':'s','port':'Failed to connect'},'target':"            \
+                      "{'activity':'w1','port':'In'}},"                                            \
+                      "{'source':{'activity':'s','port':'Timeout'},'target':"                      \
+                      "{'activity':'w2','port':'In'}}]}}"
+
+static void failures_have_outcomes(void **state)
+{
+    static const struct pawl_http_answer answers[] = {
+        {.end = PAWL_HTTP_CONNECT, .error = {PAWL_EUNAVAILABLE, "nobody there"}},
+        {.end = PAWL_HTTP_TIMED_OUT, .sent = true, .error = {PAWL_EUNKNOWN, "too late"}},
+        {.end = PAWL_HTTP_LOST, .sent = true, .error = {PAWL_EUNKNOWN, "cut off"}},
+        {.end = PAWL_HTTP_DENIED, .error = {PAWL_EPERM, "forbidden"}},
+        {.end = PAWL_HTTP_TOO_LARGE, .sent = true, .error = {PAWL_ELIMIT, "too much"}},
+    };
+    struct fixture *f = *state;
+
+    publish(f, OUTCOMES);
+    for (size_t i = 0; i < 5; i++)
+        assert_int_equal(start(f, "d", &answers[i], 1).sub_status, PAWL_SUB_FINISHED);
+    assert_string_equal(f->lines, "failed\nlate\nfailed\nfailed\nfailed\n");
+    assert_int_equal(f->a.script.count, 5);
+}
+
+static void what_cannot_be_sent_faults(void **state)
+{
+    struct fixture *f = *state;
+    struct pawl_outcome outcome;
+
+    publish(f, OUTCOMES);
+    f->a.script.refuses = PAWL_EINVAL;
+    outcome = start_until(f, "d", later(f));
+    assert_int_equal(outcome.sub_status, PAWL_SUB_FAULTED);
+    assert_string_equal(incident(f, outcome.instance_id), "the script says no");
+}
+
+static void a_host_without_an_executor_says_so(void **state)
+{
+    struct fixture *f = *state;
+    struct pawl_outcome outcome;
+
+    publish(f, OUTCOMES);
+    node_close(&f->a);
+    node_open_with(f, &f->a, "a", NULL);
+    outcome = start_until(f, "d", later(f));
+    assert_int_equal(outcome.sub_status, PAWL_SUB_FAULTED);
+    assert_string_equal(incident(f, outcome.instance_id), "this host sends no HTTP requests");
+    assert_int_equal(count(f, PAWL_TABLE_WORK), 0);
+}
+
+static void a_strategy_tries_again_with_the_same_key(void **state)
+{
+    static const struct pawl_http_answer answers[] = {
+        {.end = PAWL_HTTP_ANSWERED, .sent = true, .status = 503},
+        {.end = PAWL_HTTP_ANSWERED, .sent = true, .status = 200},
+    };
+    struct fixture *f = *state;
+
+    publish(
+        f,
+        DEFINITION(
+            "d", SEND_WITH("s", CUSTOM("'resilienceStrategy':{'strategyId':'http'}")) "," RIG_WRITE(
+                     "w", "after")));
+    assert_int_equal(start(f, "d", answers, 2).sub_status, PAWL_SUB_FINISHED);
+    assert_int_equal(f->a.script.count, 2);
+    assert_string_equal(f->a.script.asked[0].key, f->a.script.asked[1].key);
+    assert_string_equal(f->lines, "after\n");
+}
+
+/* ---- cancelling ---------------------------------------------------------------------------- */
+
+static void cancelling_does_not_wait_for_the_answer(void **state)
+{
+    struct fixture *f = *state;
+    struct pawl_outcome outcome;
+
+    publish(f, DEFINITION("d", SEND("s") "," RIG_WRITE("w", "after")));
+    outcome = begin(f, "d");
+    assert_ok(pawl__runtime_cancel(f->a.runtime, pawl__str(outcome.instance_id), later(f), &f->err),
+              &f->err);
+    assert_string_equal(sub_status(f, outcome.instance_id), "Cancelled");
+    script_answer(&f->a.script, 0, &ok);
+    drain(f, &f->a);
+    assert_string_equal(f->lines, "");
+    assert_string_equal(sub_status(f, outcome.instance_id), "Cancelled");
+    assert_int_equal(count(f, PAWL_TABLE_WORK), 0);
+}
+
+/* ---- other nodes --------------------------------------------------------------------------- */
+
+static void another_node_sends_again_what_a_dead_one_had_sent(void **state)
+{
+    struct fixture *f = *state;
+    struct pawl_outcome outcome;
+
+    publish(f, DEFINITION("d", SEND("s") "," RIG_WRITE("w", "after")));
+    outcome = begin(f, "d");
+    node_open(f, &f->b, "b");
+    drain(f, &f->b);
+    assert_int_equal(f->b.script.count, 0); /* its owner lives */
+    node_close(&f->b);
+    test_clock_advance(f->clock, 11 * SECOND);
+    node_open(f, &f->b, "b");
+    f->b.script.answers = &ok;
+    f->b.script.answer_count = 1;
+    drain(f, &f->b);
+    assert_int_equal(f->b.script.count, 1);
+    assert_string_equal(f->b.script.asked[0].key, f->a.script.asked[0].key);
+    assert_string_equal(f->b.script.asked[0].text, f->a.script.asked[0].text);
+    assert_string_equal(f->b.script.asked[0].scope, "d");
+    assert_string_equal(f->lines, "after\n");
+    assert_string_equal(sub_status(f, outcome.instance_id), "Finished");
+    /* The one that was thought dead hears at last: nothing happens. */
+    script_answer(&f->a.script, 0, &ok);
+    drain(f, &f->a);
+    drain(f, &f->b);
+    assert_string_equal(f->lines, "after\n");
+    assert_int_equal(count(f, PAWL_TABLE_WORK), 0);
+}
+
+/* A node whose lease was over for a while takes its own rows: they are under way already. */
+static void a_node_does_not_send_twice_what_it_is_sending(void **state)
+{
+    struct fixture *f = *state;
+    struct pawl_outcome outcome;
+    struct pawl_worked worked;
+
+    publish(f, DEFINITION("d", SEND("s") "," RIG_WRITE("w", "after")));
+    outcome = begin(f, "d");
+    test_clock_advance(f->clock, 11 * SECOND);
+    assert_ok(pawl__runtime_work(f->a.runtime, 0, &worked, later(f), &f->err), &f->err);
+    assert_int_equal(f->a.script.count, 1);
+    script_answer(&f->a.script, 0, &ok);
+    assert_ok(pawl__runtime_wait_answered(f->a.runtime, pawl__str(outcome.instance_id), later(f)),
+              NULL);
+    drain(f, &f->a);
+    assert_string_equal(f->lines, "after\n");
+}
+
+static void another_node_faults_what_must_not_be_sent_twice(void **state)
+{
+    struct fixture *f = *state;
+    struct pawl_outcome outcome;
+
+    publish(f, DEFINITION(
+                   "d", SEND_WITH("s", CUSTOM("'onUnknown':'fault'")) "," RIG_WRITE("w", "after")));
+    outcome = begin(f, "d");
+    test_clock_advance(f->clock, 11 * SECOND);
+    node_open(f, &f->b, "b");
+    drain(f, &f->b);
+    assert_int_equal(f->b.script.count, 0);
+    assert_string_equal(sub_status(f, outcome.instance_id), "Faulted");
+    assert_non_null(strstr(incident(f, outcome.instance_id), "nobody knows"));
+}
+
+static void a_lost_answer_faults_where_it_must_not_be_sent_twice(void **state)
+{
+    static const struct pawl_http_answer lost = {
+        .end = PAWL_HTTP_LOST, .sent = true, .error = {PAWL_EUNKNOWN, "cut off"}};
+    static const struct pawl_http_answer unsent = {.end = PAWL_HTTP_CONNECT,
+                                                   .error = {PAWL_EUNAVAILABLE, "nobody there"}};
+    struct fixture *f = *state;
+
+    publish(f, DEFINITION("d", SEND_WITH("s", CUSTOM("'onUnknown':'fault'"))));
+    assert_int_equal(start(f, "d", &lost, 1).sub_status, PAWL_SUB_FAULTED);
+    assert_int_equal(start(f, "d", &unsent, 1).sub_status, PAWL_SUB_FINISHED);
+}
+
+static void a_node_that_left_in_order_leaves_its_requests(void **state)
+{
+    struct fixture *f = *state;
+    struct pawl_outcome outcome;
+
+    publish(f, DEFINITION("d", SEND("s") "," RIG_WRITE("w", "after")));
+    outcome = begin(f, "d");
+    node_open(f, &f->b, "b");
+    f->b.script.answers = &ok;
+    f->b.script.answer_count = 1;
+    node_close(&f->a);
+    drain(f, &f->b);
+    assert_string_equal(f->lines, "after\n");
+    node_open(f, &f->a, "a");
+    assert_string_equal(sub_status(f, outcome.instance_id), "Finished");
+}
+
+/* ---- with a real executor ------------------------------------------------------------------ */
+
+#define INSTANCES 12
+
+static uint64_t unfinished(struct fixture *f)
+{
+    const struct pawl_condition condition = {.column =
+                                                 pawl_table_column(PAWL_TABLE_INSTANCES, "status"),
+                                             .compare = PAWL_NE,
+                                             .value = {.text = S("Finished")}};
+    const struct pawl_query query = {.table = PAWL_TABLE_INSTANCES,
+                                     .flags = PAWL_QUERY_COUNT,
+                                     .conditions = &condition,
+                                     .condition_count = 1};
+    struct pawl_rows rows;
+
+    assert_ok(pawl_store_find(f->a.store, &query, &f->arena, &rows, later(f), &f->err), &f->err);
+    return rows.total;
+}
+
+/* One worker, and all requests are under way at a time: a burst that waits has no worker. */
+static void a_burst_that_waits_has_no_worker(void **state)
+{
+    static const struct test_http_route route = {.path = S("/a"),
+                                                 .status = 200,
+                                                 .content_type = S("application/json"),
+                                                 .body = S("{}"),
+                                                 .manner = TEST_HTTP_HOLD};
+    const struct pawl_pool_options one = {.workers = 1};
+    struct fixture *f = *state;
+    struct test_http *server = test_http_start(&route, 1);
+    struct pawl_http_executor *curl;
+    struct pawl_pool *pool;
+    struct pawl_wake wake = {0};
+    char text[1024];
+
+    (void)snprintf(text, sizeof text,
+                   DEFINITION("d", "{'id':'s','type':'Elsa.SendHttpRequest','url':{'typeName':"
+                                   "'Uri','expression':{'type':'Literal','value':'%s/a'}}}"),
+                   test_http_url(server));
+    publish(f, text);
+    node_close(&f->a);
+    assert_ok(pawl__curl_open(f->env, NULL, &curl, &f->err), &f->err);
+    node_open_with(f, &f->a, "a", curl);
+    assert_ok(pawl__pool_open(f->env, f->a.runtime, &one, &pool, &f->err), &f->err);
+    for (int i = 0; i < INSTANCES; i++) {
+        const struct pawl_start what = {.definition_id = pawl__str("d")};
+        struct pawl_outcome outcome;
+
+        assert_ok(pawl__runtime_create(f->a.runtime, &what, &outcome, later(f), &f->err), &f->err);
+    }
+    test_http_wait(server, INSTANCES);
+    assert_int_equal(unfinished(f), INSTANCES);
+    test_http_release(server);
+    while (unfinished(f) > 0)
+        (void)!pawl_store_wait(f->a.store, &wake, pawl_env_monotonic_ns(f->env) + SECOND / 10,
+                               NULL);
+    pawl__pool_close(pool);
+    node_close(&f->a);
+    pawl_http_close(curl);
+    test_http_stop(server);
+}
+
+/* ---- a store that refuses ------------------------------------------------------------------ */
+
+/* Of commits that finish work, the first so many fail with this. */
+static const struct pawl_store_ops *real_ops;
+static atomic_int refusals_left, refusal_code;
+
+static int refusing_apply(struct pawl_store *store, struct pawl_commit *const *commits,
+                          size_t count, int64_t deadline_ns, struct pawl_error *err)
+{
+    bool finishes = false;
+
+    for (size_t i = 0; i < count; i++)
+        finishes = finishes || commits[i]->done_count > 0;
+    if (!finishes || atomic_load(&refusals_left) == 0)
+        return real_ops->apply(store, commits, count, deadline_ns, err);
+    atomic_fetch_sub(&refusals_left, 1);
+    if (err)
+        *err = (struct pawl_error){.code = atomic_load(&refusal_code), .msg = "refused"};
+    return atomic_load(&refusal_code);
+}
+
+/* The answer is delivered whatever the store said before, as long as it did not judge the commit.
+ */
+static void check_refusals(struct fixture *f, int code, const char *expected)
+{
+    static struct pawl_store_ops ops;
+    struct pawl_outcome outcome;
+
+    real_ops = f->a.store->ops;
+    ops = *real_ops;
+    ops.apply = refusing_apply;
+    f->a.store->ops = &ops;
+    publish(f, DEFINITION("d", SEND("s") "," RIG_WRITE("w", "after")));
+    outcome = begin(f, "d");
+    atomic_store(&refusal_code, code);
+    atomic_store(&refusals_left, 2);
+    script_answer(&f->a.script, 0, &ok);
+    drain(f, &f->a);
+    assert_int_equal(atomic_load(&refusals_left), 0);
+    assert_string_equal(f->lines, expected);
+    assert_int_equal(f->a.script.count, 1);
+    if (*expected)
+        assert_string_equal(sub_status(f, outcome.instance_id), "Finished");
+    else
+        assert_non_null(strstr(incident(f, outcome.instance_id), "refused"));
+    assert_int_equal(count(f, PAWL_TABLE_WORK), 0);
+    f->a.store->ops = real_ops;
+}
+
+static void an_answer_outlives_a_store_that_may_not_write(void **state)
+{
+    check_refusals(*state, PAWL_EPERM, "after\n");
+}
+
+static void an_answer_outlives_a_store_whose_disk_fails(void **state)
+{
+    check_refusals(*state, PAWL_EIO, "after\n");
+}
+
+/* It would be refused again and again: the burst is told instead, and does not hang. */
+static void an_answer_that_cannot_be_stored_is_a_failed_request(void **state)
+{
+    check_refusals(*state, PAWL_ELIMIT, "");
+}
+
+#define REAL(name) cmocka_unit_test_setup_teardown(name, set_up_real, tear_down)
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        REAL(an_answer_outlives_a_store_that_may_not_write),
+        REAL(an_answer_outlives_a_store_whose_disk_fails),
+        REAL(an_answer_that_cannot_be_stored_is_a_failed_request),
+        TEST(a_start_returns_when_the_answer_was_dealt_with),
+        TEST(everything_that_was_asked_for_is_sent),
+        TEST(a_definition_may_have_its_own_key),
+        TEST(two_requests_of_an_instance_have_two_keys),
+        TEST(the_scope_of_a_request_is_the_definition_that_asks),
+        TEST(a_start_that_need_not_wait_leaves_the_rest_to_others),
+        TEST(an_inline_child_that_sends_lets_its_parent_go_on),
+        TEST(failures_have_outcomes),
+        TEST(what_cannot_be_sent_faults),
+        TEST(a_host_without_an_executor_says_so),
+        cmocka_unit_test_setup_teardown(a_strategy_tries_again_with_the_same_key, set_up_real,
+                                        tear_down),
+        TEST(cancelling_does_not_wait_for_the_answer),
+        TEST(another_node_sends_again_what_a_dead_one_had_sent),
+        TEST(a_node_does_not_send_twice_what_it_is_sending),
+        TEST(another_node_faults_what_must_not_be_sent_twice),
+        TEST(a_lost_answer_faults_where_it_must_not_be_sent_twice),
+        TEST(a_node_that_left_in_order_leaves_its_requests),
+        cmocka_unit_test_setup_teardown(a_burst_that_waits_has_no_worker, set_up_real, tear_down),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
