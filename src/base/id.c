@@ -142,6 +142,16 @@ uint32_t pawl__id_mark(struct pawl_str hex)
     return (uint32_t)load_be(bytes + 10, 4);
 }
 
+bool pawl__id_time(struct pawl_str hex, uint64_t *unix_ms)
+{
+    unsigned char bytes[16];
+
+    if (hex.len != PAWL_UUID_HEX_SIZE - 1 || !pawl__hex_decode(hex, bytes) || bytes[6] >> 4 != 7)
+        return false;
+    *unix_ms = load_be(bytes, 6);
+    return true;
+}
+
 int pawl__id_uuid(struct pawl_id_source *source, int64_t unix_ms, struct pawl_uuid *out,
                   struct pawl_error *err)
 {

@@ -81,6 +81,8 @@ void pawl__id_source_init_seeded(struct pawl_id_source *source, uint32_t node, u
 void pawl__id_source_mark(struct pawl_id_source *source, uint32_t mark);
 /* The bits of a uuid that a mark would be in, of its 32 digits; 0: this is none. */
 uint32_t pawl__id_mark(struct pawl_str hex);
+/* The unix milliseconds of a uuid that sorts by time, of its 32 digits. False: this is none. */
+bool pawl__id_time(struct pawl_str hex, uint64_t *unix_ms);
 
 /*
  * The next uuid. Layout: 48 bits unix milliseconds, version, 26 bits counter (rand_a and the

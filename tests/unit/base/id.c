@@ -294,6 +294,25 @@ static void says_what_is_wrong_with_a_uuid(void **state)
     }
 }
 
+static void a_uuid_tells_its_time(void **state)
+{
+    struct fake fake = {.random = 7};
+    struct pawl_id_source source = make_source(&fake, 0);
+    struct pawl_uuid uuid;
+    char text[PAWL_UUID_HEX_SIZE];
+    uint64_t ms = 0;
+
+    (void)state;
+    assert_int_equal(pawl__id_uuid(&source, INT64_C(1763390000123), &uuid, NULL), PAWL_OK);
+    pawl__uuid_format_hex(&uuid, text);
+    assert_true(pawl__id_time(pawl__str(text), &ms));
+    assert_true(ms == UINT64_C(1763390000123));
+    text[12] = '4'; /* another version: no time in it */
+    assert_false(pawl__id_time(pawl__str(text), &ms));
+    assert_false(pawl__id_time(pawl__str("order-17"), &ms));
+    assert_false(pawl__id_time(pawl__str("zz9dbb2f00007000800000000000000z"), &ms));
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -306,6 +325,7 @@ int main(void)
         cmocka_unit_test(entropy_is_drawn_in_pools_and_its_failure_is_passed_on),
         cmocka_unit_test(no_byte_of_entropy_is_used_twice),
         cmocka_unit_test(a_seed_decides_all_ids),
+        cmocka_unit_test(a_uuid_tells_its_time),
         cmocka_unit_test(reads_both_forms_of_a_uuid),
         cmocka_unit_test(says_what_is_wrong_with_a_uuid),
     };

@@ -31,6 +31,28 @@ static void a_short_workflow_is_one_commit(void **state)
     assert_int_equal(count(f, PAWL_TABLE_WORK), 0);
 }
 
+/* Each row is in an index by this number. Were it random, each would write a page of its own. */
+static void instances_made_one_after_another_are_neighbours_in_the_index_of_executions(void **state)
+{
+    struct fixture *f = *state;
+    struct pawl_instance_row row;
+    int64_t before = 0;
+
+    publish(f, DEFINITION("d", "", RIG_WRITE("w1", "one")));
+    for (int i = 0; i < 50; i++) {
+        struct pawl_outcome outcome = start(f, "d");
+
+        assert_ok(pawl__runtime_show(f->a.runtime, pawl__str(outcome.instance_id), &f->arena, &row,
+                                     NULL, later(f), &f->err),
+                  &f->err);
+        assert_true(row.id_hash > 0);
+        if (i > 0)
+            assert_in_range((uint64_t)(row.id_hash - before + 1024), 0, 100 * 1024);
+        before = row.id_hash;
+        test_clock_advance(f->clock, SECOND / 100);
+    }
+}
+
 static void an_unknown_definition_is_refused(void **state)
 {
     struct fixture *f = *state;
@@ -728,6 +750,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         TEST(a_short_workflow_is_one_commit),
+        TEST(instances_made_one_after_another_are_neighbours_in_the_index_of_executions),
         TEST(an_unknown_definition_is_refused),
         TEST(a_start_with_a_known_key_answers_the_first_instance),
         TEST(an_instance_id_is_used_once),
