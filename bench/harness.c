@@ -312,12 +312,22 @@ void bench_node_open(struct bench_node *node, struct pawl_env *env, struct pawl_
     bench_node_open_guarded(node, env, store, committers, NULL, NULL);
 }
 
+/* As the host has it; BENCH_DELIVERY=rows: the other way, to compare. */
+static enum pawl_delivery bench_delivery(void)
+{
+    const char *text = getenv("BENCH_DELIVERY");
+
+    return text && strcmp(text, "rows") == 0 ? PAWL_DELIVERY_ROWS : PAWL_DELIVERY_DIRECT;
+}
+
 void bench_node_open_guarded(struct bench_node *node, struct pawl_env *env,
                              struct pawl_store *store, uint32_t committers,
                              struct pawl_guard *guard, struct pawl_queue_worker *queue)
 {
-    const struct pawl_runtime_options options = {
-        .committers = committers, .guard = guard, .hooks = {.line = tell_line, .ctx = node}};
+    const struct pawl_runtime_options options = {.committers = committers,
+                                                 .delivery = bench_delivery(),
+                                                 .guard = guard,
+                                                 .hooks = {.line = tell_line, .ctx = node}};
     struct pawl_error err = PAWL_ERROR_INIT;
 
     *node = (struct bench_node){.env = env, .store = watch_new(env, store), .queue = queue};

@@ -138,6 +138,15 @@ static struct pawl_runtime_hooks hooks_of(struct pawl_host *host)
     };
 }
 
+static enum pawl_delivery delivery_of(const struct pawl_configuration *configuration)
+{
+    const char *text = pawl__configuration_text(configuration, PAWL_SETTING_ID_DELIVERY);
+
+    if (strcmp(text, "rows") == 0)
+        return PAWL_DELIVERY_ROWS;
+    return strcmp(text, "mixed") == 0 ? PAWL_DELIVERY_MIXED : PAWL_DELIVERY_DIRECT;
+}
+
 /* ---- opening -------------------------------------------------------------------------------- */
 
 int pawl__host_open_runtime(struct pawl_host *host, const char *kind, const char *locks,
@@ -151,6 +160,7 @@ int pawl__host_open_runtime(struct pawl_host *host, const char *kind, const char
             around->ephemeral
                 ? LEASE_EPHEMERAL_US
                 : pawl__configuration_number(configuration, PAWL_SETTING_ID_NODE_LEASE) / 1000,
+        .delivery = delivery_of(configuration),
         .commit_batch =
             (uint32_t)pawl__configuration_number(configuration, PAWL_SETTING_ID_COMMIT_BATCH),
         .log = around->log,

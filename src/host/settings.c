@@ -9,6 +9,7 @@
 
 static const char *const levels[] = {"off", "error", "warn", "info", "debug", "trace", NULL};
 static const char *const formats[] = {"text", "json", NULL};
+static const char *const deliveries[] = {"direct", "rows", "mixed", NULL};
 static const char *const modes[] = {"0600", "0640", "0660", "0644", "0664", NULL};
 
 /* Constant expressions by type: only a CHOICE has any. */
@@ -21,6 +22,7 @@ static const char *const modes[] = {"0600", "0640", "0660", "0644", "0664", NULL
 #define choices_CHOICE(id)                                                                         \
     ((id) == PAWL_SETTING_ID_LOG_LEVEL   ? levels                                                  \
      : (id) == PAWL_SETTING_ID_FILE_MODE ? modes                                                   \
+     : (id) == PAWL_SETTING_ID_DELIVERY  ? deliveries                                              \
                                          : formats)
 
 static const struct pawl_setting rows[PAWL_SETTING_COUNT] = {

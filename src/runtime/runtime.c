@@ -373,9 +373,8 @@ int64_t pawl__runtime_part(struct pawl_str text)
 
 /* ---- commits ------------------------------------------------------------------------------- */
 
-/* Until when a commit may be tried: its own deadline, within an hour; and a minute for clocks that
- * are set. */
-static int64_t last_try_us(struct pawl_runtime *runtime, int64_t now_us, int64_t deadline_ns)
+/* A minute for clocks that are set. */
+int64_t pawl__runtime_last_try_us(struct pawl_runtime *runtime, int64_t now_us, int64_t deadline_ns)
 {
     int64_t now_ns = pawl_env_monotonic_ns(runtime->env);
     int64_t left_us = deadline_ns <= now_ns ? 0 : (deadline_ns - now_ns) / 1000;
@@ -401,7 +400,8 @@ static int commit_once(struct pawl_runtime *runtime, struct pawl_commit *commit,
     id = pawl__runtime_new_id(runtime, &arena);
     key = id.ptr ? pawl__arena_printf(&arena, "commit:%.*s", PAWL_STR_ARG(id)) : NULL;
     status = key ? pawl__commit_guard(commit, pawl__str(key),
-                                      last_try_us(runtime, now_us, deadline_ns), &arena, &guard)
+                                      pawl__runtime_last_try_us(runtime, now_us, deadline_ns),
+                                      &arena, &guard)
                  : pawl__arena_status(&arena);
     if (status != PAWL_OK) {
         (void)pawl__error_code(err, status);

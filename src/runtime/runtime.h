@@ -41,7 +41,9 @@
  *     instance/mail.c      what a piece of mail means; cancelling
  *     instance/commit.c    what a step handed out as one commit
  *     instance/start.c     new instances: callers, triggers, ticks, activation strategies
- *     work/stimulus.c      sending, matching, parking
+ *     work/stimulus.c      matching, parking
+ *     work/send.c          sending: what it matched, and all of it in one commit
+ *     instance/deliver.c   what is sent to an instance that nobody runs, delivered by its sender
  *     work/work.c          what is due; failures, dead letters
  *     work/http.c          requests that bursts await, and their answers
  *     work/request.c       what is sent, and what an answer says
@@ -127,6 +129,13 @@ struct pawl_runtime_hooks {
     void *ctx;
 };
 
+/* How what is sent reaches an instance that waits for it and that nobody runs. */
+enum pawl_delivery {
+    PAWL_DELIVERY_ROWS,   /* as a row of work: whoever does what is due delivers it */
+    PAWL_DELIVERY_DIRECT, /* on the thread of whoever sends it, if it has just one target */
+    PAWL_DELIVERY_MIXED,  /* one or the other, by chance: for tests */
+};
+
 struct pawl_runtime_options {
     /* What other processes and later ones know this node by: one that joins with it takes over what
      * the one before had, at once. "": none, it gets an id that nobody else has. */
@@ -141,6 +150,8 @@ struct pawl_runtime_options {
     /* Who is asked before an instance is touched; borrowed. NULL: nobody, this is one node. */
     struct pawl_guard *guard;
     struct pawl_definitions_options definitions;
+    enum pawl_delivery delivery;
+    uint32_t direct_max;   /* direct deliveries at a time; more become rows. 0: 128 */
     uint32_t committers;   /* threads; 0: 1 */
     uint32_t commit_batch; /* commits that go to the store together, at the most; 0: 128 */
     int64_t stimulus_us;   /* how long one that matches nothing waits; 0: 10 min */
@@ -395,8 +406,9 @@ struct pawl_sent {
 
 /*
  * Accepts a stimulus: when this returns PAWL_OK it is durable. Matched at once; what it starts and
- * resumes is work that is due. `out` NULL allowed; all 0 when it could not be matched yet. Of one
- * that was sent before with its key, what that did.
+ * resumes is work that is due, or was delivered by this call (enum pawl_delivery): then the burst
+ * has run up to its end, its first effect that blocks, or its first yield. `out` NULL allowed; all
+ * 0 when it could not be matched yet. Of one that was sent before with its key, what that did.
  */
 PAWL_MUST_CHECK int pawl__runtime_send(struct pawl_runtime *runtime,
                                        const struct pawl_stimulus *stimulus, struct pawl_sent *out,

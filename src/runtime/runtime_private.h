@@ -48,6 +48,7 @@ struct pawl_runtime {
     struct pawl_thread *http_thread;    /* NULL: there is no executor */
     struct pawl_thread *cancels_thread; /* NULL: not yet, or a runtime that only looks */
     struct pawl_waits *waits;           /* node/waits.c */
+    atomic_uint direct_count;           /* direct deliveries under way */
     atomic_uint waiter_count;           /* of its waiters; 0: nobody is notified */
 
     _Atomic int64_t seen_fence; /* the greatest that this node was granted */
@@ -121,6 +122,10 @@ uint64_t pawl__runtime_burst_seed(struct pawl_runtime *runtime, struct pawl_str 
 /* The mark of the ids that bursts of this instance make; never 0. `id_hash` of its row. */
 uint32_t pawl__runtime_id_mark(struct pawl_str instance_id);
 int64_t pawl__runtime_part(struct pawl_str text);
+/* Until when a commit with this deadline may be sent, by the store's clock; within an hour. So long
+ * a reservation that makes it take effect once is to be kept. */
+int64_t pawl__runtime_last_try_us(struct pawl_runtime *runtime, int64_t now_us,
+                                  int64_t deadline_ns);
 /* Hands a commit to the committer. */
 PAWL_MUST_CHECK int pawl__runtime_commit(struct pawl_runtime *runtime, struct pawl_commit *commit,
                                          int64_t deadline_ns, struct pawl_error *err);

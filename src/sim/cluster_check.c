@@ -43,7 +43,7 @@ void pawl__cluster_checker_init(struct cluster_checker *checker, struct pawl_env
 {
     struct pawl_map *maps[] = {&checker->instances, &checker->events, &checker->deliveries,
                                &checker->ticks,     &checker->starts, &checker->dead_starts,
-                               &checker->keys,      &checker->nodes};
+                               &checker->keys,      &checker->nodes,  &checker->directs};
 
     *checker = (struct cluster_checker){.env = env, .options = options, .report = report};
     pawl__arena_init(&checker->arena, &env->alloc, CHECKER_BYTES_MAX);
@@ -60,6 +60,7 @@ void pawl__cluster_checker_release(struct cluster_checker *checker)
     pawl__map_release(&checker->ticks);
     pawl__map_release(&checker->starts);
     pawl__map_release(&checker->dead_starts);
+    pawl__map_release(&checker->directs);
     pawl__map_release(&checker->keys);
     pawl__map_release(&checker->nodes);
     pawl__packer_release(&checker->packer);
@@ -304,6 +305,39 @@ static void claimed(void *ctx, int64_t owner, const struct pawl_claim *claim, in
 
 /* ---- commits: instances ------------------------------------------------------------------ */
 
+static void learn_delivery(struct cluster_checker *checker, struct known_instance *instance,
+                           struct known_event *event)
+{
+    struct delivery *delivery;
+    char key[256];
+    bool is_new;
+
+    delivery = learn(checker, &checker->deliveries,
+                     delivery_key(key, sizeof key, instance->id, event), sizeof *delivery, &is_new);
+    if (!delivery || !is_new)
+        return;
+    *delivery = (struct delivery){.instance = instance, .event = event};
+    event->matched++;
+    checker->report->delivered++;
+}
+
+/* What an instance notes in a commit that delivers without a row is what it was sent. */
+static void learn_noted(struct cluster_checker *checker, struct known_instance *instance,
+                        struct pawl_str more)
+{
+    size_t at = pawl__str_find(more, '<', 0), end = pawl__str_find(more, '>', 0);
+    struct known_event *event;
+
+    if (at == SIZE_MAX || end == SIZE_MAX || end < at)
+        return;
+    event = pawl__map_get(&checker->events, pawl__str_slice(more, at + 1, end));
+    if (!event)
+        return;
+    event->reserved = true;
+    learn_delivery(checker, instance, event);
+    checker->report->direct++;
+}
+
 /* Each key once, and only what was delivered. */
 static void check_notes(struct cluster_checker *checker, const struct known_instance *instance)
 {
@@ -362,6 +396,8 @@ static void read_notes(struct cluster_checker *checker, struct known_instance *i
         pawl__cluster_violation(checker, "%.*s noted \"%.*s\" after \"%.*s\"",
                                 PAWL_STR_ARG(instance->id), PAWL_STR_ARG(notes),
                                 PAWL_STR_ARG(instance->notes));
+    if (checker->is_direct && notes.len > instance->notes.len)
+        learn_noted(checker, instance, pawl__str_slice(notes, instance->notes.len, notes.len));
     instance->notes = keep(checker, notes);
     if (instance->flow == FLOW_COUNTER || instance->flow == FLOW_ONCE ||
         instance->flow == FLOW_ORDER)
@@ -626,20 +662,18 @@ static void delivered(struct cluster_checker *checker, const struct pawl_work_ro
 {
     struct known_event *event = pawl__cluster_event(checker, row->payload);
     struct known_instance *instance = pawl__map_get(&checker->instances, row->instance_id);
-    struct delivery *delivery;
-    char key[256];
-    bool is_new;
 
-    if (!event || !instance)
-        return;
-    delivery =
-        learn(checker, &checker->deliveries, delivery_key(key, sizeof key, row->instance_id, event),
-              sizeof *delivery, &is_new);
-    if (!delivery || !is_new)
-        return;
-    *delivery = (struct delivery){.instance = instance, .event = event};
+    if (event)
+        event->reserved = true;
+    if (event && instance)
+        learn_delivery(checker, instance, event);
+}
+
+/* A trigger. */
+static void matched(struct known_event *event)
+{
+    event->reserved = true;
     event->matched++;
-    checker->report->delivered++;
 }
 
 static void stored(struct cluster_checker *checker, const struct pawl_work_row *row)
@@ -732,10 +766,39 @@ static void changed(struct cluster_checker *checker, const struct pawl_commit *c
             told_parent(checker, commit, work);
         else if (pawl__str_is(work->kind, "start") &&
                  (event = pawl__cluster_event(checker, work->payload)) != NULL)
-            event->matched++;
+            matched(event);
         else if (pawl__str_is(work->kind, "tick") && commit->done_count == 0)
             learn_tick(checker, work, work->due_us); /* the first, by publishing */
     }
+}
+
+/* Whether a commit of an instance holds what was sent to it and never was a row. Learns its id and,
+ * if it has one, its key. */
+static bool is_direct(struct cluster_checker *checker, const struct pawl_commit *commit)
+{
+    static const struct pawl_str prefix = PAWL_STR_LIT("commit:");
+    bool found = false;
+
+    for (size_t i = 0; i < commit->change_count && commit->kind == PAWL_COMMIT_ADVANCE; i++) {
+        const struct pawl_reservation_row *row = commit->changes[i].row;
+        struct known_event *event;
+
+        if (commit->changes[i].table != PAWL_TABLE_RESERVATIONS ||
+            commit->changes[i].kind != PAWL_CHANGE_INSERT)
+            continue;
+        if (pawl__str_is(row->value, "direct") && pawl__str_starts(row->key, prefix)) {
+            found = true;
+            if (pawl__map_put(&checker->directs,
+                              keep(checker, pawl__str_slice(row->key, prefix.len, row->key.len)),
+                              checker) != PAWL_OK)
+                checker->status = PAWL_ENOMEM;
+        } else if (pawl__str_starts(row->key, pawl__str("stimulus:"))) {
+            event = learn_event(checker, pawl__str_slice(row->key, 9, row->key.len));
+            if (event)
+                event->matched++;
+        }
+    }
+    return found;
 }
 
 static void applied(void *ctx, const struct pawl_commit *commit)
@@ -744,6 +807,7 @@ static void applied(void *ctx, const struct pawl_commit *commit)
     const struct pawl_instance_row *row = commit->instance;
     bool is_tick = ends_start(checker, commit);
 
+    checker->is_direct = is_direct(checker, commit);
     checker->report->commits++;
     if (row)
         pawl__cluster_say(checker, "server", "applies %d to %.*s, fence %lld, after %lld: %.*s%s",
@@ -797,13 +861,18 @@ struct ledger_hooks pawl__cluster_checker_hooks(struct cluster_checker *checker)
 
 /* ---- what clients were told -------------------------------------------------------------- */
 
-void pawl__cluster_accepted(struct cluster_checker *checker, const char *key)
+void pawl__cluster_accepted(struct cluster_checker *checker, const char *key, const char *id)
 {
     struct known_event *event = learn_event(checker, pawl__str(key));
 
     if (!event)
         return;
     event->accepted = true;
+    /* Not every instance notes what it gets. */
+    if (pawl__map_has(&checker->directs, pawl__str(id))) {
+        event->reserved = true;
+        event->matched += event->matched == 0;
+    }
     if (!event->reserved)
         pawl__cluster_violation(checker, "event %s was accepted and is not in the database", key);
 }

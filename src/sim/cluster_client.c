@@ -32,6 +32,7 @@ struct wish {
     char correlation_id[24]; /* SEND, START; "": none */
     const char *instance_id; /* CANCEL, DELETE, RUN; SEND: to this one alone; NULL: to all */
     struct pawl_outcome outcome;
+    char event_id[PAWL_UUID_HEX_SIZE]; /* SEND: of what reached one waiting instance; "": else */
 };
 
 static int nap(struct cluster_client *client, int64_t most_ns)
@@ -44,10 +45,26 @@ static int nap(struct cluster_client *client, int64_t most_ns)
 
 /* ---- calls ------------------------------------------------------------------------------- */
 
-static int send(struct cluster_node *node, const struct wish *wish, int64_t deadline_ns,
+/* The row that would resume the one instance that was reached begins with the event's id. */
+static void note_event_id(struct wish *wish, const struct pawl_reach *reach)
+{
+    size_t len = reach->count == 1 && !reach->items[0].is_started
+                     ? pawl__str_find(reach->items[0].work_id, '/', 0)
+                     : SIZE_MAX;
+
+    wish->event_id[0] = '\0';
+    if (len < sizeof wish->event_id) {
+        memcpy(wish->event_id, reach->items[0].work_id.ptr, len);
+        wish->event_id[len] = '\0';
+    }
+}
+
+static int send(struct cluster_node *node, struct wish *wish, int64_t deadline_ns,
                 struct pawl_error *err)
 {
+    struct pawl_reach reach = {0};
     const struct pawl_stimulus stimulus = {
+        .reach = &reach,
         .idempotency_key = pawl__str(wish->plain ? "" : wish->key),
         .correlation_id = pawl__str(wish->correlation_id),
         .instance_id = pawl__str(wish->instance_id ? wish->instance_id : ""),
@@ -57,10 +74,13 @@ static int send(struct cluster_node *node, const struct wish *wish, int64_t dead
     int status;
 
     pawl__arena_init(&arena, &node->env.base.alloc, ARENA_BYTES_MAX);
+    reach.arena = &arena;
     status = pawl__json_set_text(&arena, &payload, "key", pawl__json_string(pawl__str(wish->key)));
     if (status == PAWL_OK)
         status = pawl__runtime_send_event(node->runtime, pawl__str(wish->event), &payload,
                                           &stimulus, NULL, deadline_ns, err);
+    if (status == PAWL_OK)
+        note_event_id(wish, &reach);
     pawl__arena_release(&arena);
     return status;
 }
@@ -226,7 +246,7 @@ static void grant(struct cluster_client *client, const struct wish *wish, int st
     } else if (wish->kind == WISH_START) {
         was_started(client, wish);
     } else if (wish->kind == WISH_SEND) {
-        pawl__cluster_accepted(checker, wish->key);
+        pawl__cluster_accepted(checker, wish->key, wish->event_id);
         client->cluster->report->sent++;
     } else if (wish->kind == WISH_RUN) {
         client->cluster->report->ran++;

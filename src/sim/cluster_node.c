@@ -179,6 +179,7 @@ static int open_runtime(struct cluster_node *node, struct pawl_error *err)
         .node_id = pawl__str(node->name),
         .lease_us = CLUSTER_LEASE_NS / 1000,
         .stimulus_us = CLUSTER_STIMULUS_US,
+        .delivery = PAWL_DELIVERY_MIXED,
         .committers = 1 + (uint32_t)(cluster->options.seed % 2),
         .guard = node->guard,
         .http = &node->http,

@@ -140,6 +140,8 @@ struct cluster_checker {
     struct pawl_map starts;      /* that ticks made: struct known_work by id */
     struct pawl_map dead_starts; /* of those: struct known_work by the id of the letter */
     struct pawl_map keys;        /* of starts: struct known_instance by key */
+    struct pawl_map directs;     /* ids of events that were delivered without a row */
+    bool is_direct;              /* the commit that is being looked at does that */
     struct pawl_map nodes;       /* int64_t[2], incarnation and lease in µs, by id */
     int64_t newest_incarnation;
     int64_t last_tick_us;          /* that started an instance; 0: none yet */
@@ -158,8 +160,9 @@ void pawl__cluster_say(struct cluster_checker *checker, const char *who, const c
 void pawl__cluster_violation(struct cluster_checker *checker, const char *format, ...)
     PAWL_PRINTF(2, 3);
 
-/* What clients were told. */
-void pawl__cluster_accepted(struct cluster_checker *checker, const char *key);
+/* What clients were told. Of an event `id` is what the runtime calls it, if it reached one waiting
+ * instance; "": else. */
+void pawl__cluster_accepted(struct cluster_checker *checker, const char *key, const char *id);
 void pawl__cluster_started(struct cluster_checker *checker, const char *key,
                            const char *instance_id);
 void pawl__cluster_deleted(struct cluster_checker *checker, const char *instance_id);

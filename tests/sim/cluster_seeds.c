@@ -78,6 +78,7 @@ static void add(struct pawl_cluster_report *sum, const struct pawl_cluster_repor
     sum->deleted += report->deleted;
     sum->retried += report->retried;
     sum->delivered += report->delivered;
+    sum->direct += report->direct;
     sum->applied += report->applied;
     sum->ticks += report->ticks;
     sum->singles += report->singles;
@@ -118,6 +119,7 @@ static void add(struct pawl_cluster_report *sum, const struct pawl_cluster_repor
 
 static void print_more(const struct pawl_cluster_report *sum)
 {
+    print_message("# %llu events were delivered without a row\n", N(sum->direct));
     print_message("# without a key: %llu, unsure %llu; %llu told to run, %llu answers to requests, "
                   "%llu births, %llu orders, %llu loops; operators: %llu letters replayed, %llu "
                   "refreshes, %llu set aside and run again\n",

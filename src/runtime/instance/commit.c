@@ -327,6 +327,15 @@ static struct pawl_work_row start_row(struct making *m, const struct pawl_effect
     return row;
 }
 
+/* What somebody performs who is not in the middle of a delivery. */
+static void add_free_effect(struct making *m, const char *kind, const struct pawl_effect *effect)
+{
+    struct pawl_work_row row = effect_row(m, kind, effect);
+
+    row.name = m->run->row.id;
+    pawl__runtime_change(&m->changes, PAWL_CHANGE_PUT, PAWL_TABLE_WORK, &row);
+}
+
 /* What this node performs as soon as it is durable; should the node die first, another does. */
 static void add_own_effect(struct making *m, const char *kind, const struct pawl_effect *effect)
 {
@@ -427,11 +436,16 @@ static void add_effect(struct making *m, const struct pawl_effect *effect)
         add_own_effect(m, PAWL_WORK_CONSOLE, effect);
         return;
     case PAWL_EFFECT_TASK:
-        add_own_effect(m, PAWL_WORK_TASK, effect);
+    case PAWL_EFFECT_CALL: {
+        const char *kind = effect->kind == PAWL_EFFECT_TASK ? PAWL_WORK_TASK : PAWL_WORK_CALL;
+
+        /* Functions of the host, which may take long or send something. */
+        if (m->run->task->is_direct)
+            add_free_effect(m, kind, effect);
+        else
+            add_own_effect(m, kind, effect);
         return;
-    case PAWL_EFFECT_CALL:
-        add_own_effect(m, PAWL_WORK_CALL, effect);
-        return;
+    }
     case PAWL_EFFECT_STIMULUS:
         fail(m, pawl__runtime_event_row(m->run->runtime, &m->arena, &effect->data, &row));
         row.created_us = m->now_us;
@@ -463,6 +477,12 @@ static void add_awaited(struct making *m)
         add_request(m, awaited);
     if (!awaited || awaited->kind != PAWL_EFFECT_CHILD)
         return;
+    if (m->run->task->is_direct) {
+        struct pawl_work_row start = start_row(m, awaited);
+
+        pawl__runtime_change(&m->changes, PAWL_CHANGE_PUT, PAWL_TABLE_WORK, &start);
+        return;
+    }
     m->inline_start = pawl__arena_alloc(&m->run->task->arena, sizeof *m->inline_start);
     if (!m->inline_start) {
         fail(m, pawl__arena_status(&m->run->task->arena));
@@ -719,7 +739,8 @@ static int after_commit(struct making *m, const struct pawl_commit *commit)
     else if (m->holds_start)
         pawl__runtime_drop(run->runtime, m->inline_start->id);
     if (status == PAWL_OK && m->over && run->feeds.len > 0) {
-        status = pawl__runtime_task_urge(run->task, NULL, run->feeds);
+        if (!run->task->is_direct)
+            status = pawl__runtime_task_urge(run->task, NULL, run->feeds);
         run->feeds = run->feeds_job = pawl__str("");
     }
     return status;

@@ -75,6 +75,35 @@ static int wait_to_enter(struct pawl_runtime *runtime, struct pawl_str instance_
     return PAWL_EBUSY;
 }
 
+/* With the mutex held. */
+static void take_hand(struct pawl_runtime *runtime, struct runtime_running *running)
+{
+    (void)!pawl__hand_move(running, HAND_FREE, HAND_TAKEN);
+    pawl__list_push_back(&runtime->running, &running->link);
+    pawl__runtime_cancels_entered(runtime);
+}
+
+int pawl__runtime_try_enter(struct pawl_runtime *runtime, struct runtime_running *running,
+                            struct pawl_str instance_id)
+{
+    const struct runtime_running *other;
+    int status = pawl_mutex_lock(runtime->env, runtime->mutex);
+
+    if (status != PAWL_OK)
+        return status;
+    *running = (struct runtime_running){.id = instance_id, .work_id = pawl__str("")};
+    if (pawl__runtime_is_reserved(runtime))
+        status = PAWL_EBUSY;
+    PAWL_LIST_FOR_EACH (other, &runtime->running, link) {
+        if (pawl__str_equal(other->id, instance_id))
+            status = PAWL_EBUSY;
+    }
+    if (status == PAWL_OK)
+        take_hand(runtime, running);
+    pawl_mutex_unlock(runtime->env, runtime->mutex);
+    return status;
+}
+
 /* In a stopped environment it is in hand, and in no list: what comes next says that it stopped. */
 int pawl__runtime_enter(struct pawl_runtime *runtime, struct runtime_running *running,
                         struct pawl_str instance_id, int64_t deadline_ns)
@@ -85,12 +114,10 @@ int pawl__runtime_enter(struct pawl_runtime *runtime, struct runtime_running *ru
     *running = (struct runtime_running){.id = instance_id, .work_id = pawl__str("")};
     if (locked)
         status = wait_to_enter(runtime, instance_id, deadline_ns);
-    if (status == PAWL_OK || status == PAWL_ESTOPPED)
+    if (status == PAWL_OK)
+        take_hand(runtime, running);
+    else if (status == PAWL_ESTOPPED)
         (void)!pawl__hand_move(running, HAND_FREE, HAND_TAKEN);
-    if (status == PAWL_OK) {
-        pawl__list_push_back(&runtime->running, &running->link);
-        pawl__runtime_cancels_entered(runtime);
-    }
     if (locked)
         pawl_mutex_unlock(runtime->env, runtime->mutex);
     return status == PAWL_ESTOPPED ? PAWL_OK : status;

@@ -33,8 +33,8 @@ static const struct pawl_json *bookmark_with(const struct runtime_run *run, cons
  * The bookmark that a stimulus was matched with or, when another stimulus has used that up, one
  * that waits for the same: two signals to a loop resume two rounds of it.
  */
-static const struct pawl_json *wanted_bookmark(const struct runtime_run *run,
-                                               const struct pawl_work_row *mail)
+const struct pawl_json *pawl__runtime_wanted_bookmark(const struct runtime_run *run,
+                                                      const struct pawl_work_row *mail)
 {
     const struct pawl_json *bookmark = bookmark_with(run, "id", mail->bookmark_id);
 
@@ -52,7 +52,7 @@ static const struct pawl_json *wanted_bookmark(const struct runtime_run *run,
 static int resume_event(struct runtime_run *run, const struct pawl_work_row *mail,
                         struct pawl_event *event, bool *means)
 {
-    const struct pawl_json *bookmark = wanted_bookmark(run, mail);
+    const struct pawl_json *bookmark = pawl__runtime_wanted_bookmark(run, mail);
     struct pawl_json payload;
     int status;
 

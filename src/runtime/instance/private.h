@@ -83,6 +83,16 @@ void pawl__runtime_change(struct runtime_changes *changes, enum pawl_change_kind
                           enum pawl_table table, const void *row);
 void pawl__runtime_delete_work(struct runtime_changes *changes, struct pawl_str id);
 
+/* What is sent to one instance and is no row yet (deliver.c). Borrowed for one delivery. */
+struct runtime_direct {
+    struct pawl_work_row mail; /* as the row would be, without a payload */
+    struct pawl_json input;
+    /* Inserted by the commit that gives it its effect: of its id first. */
+    const struct pawl_reservation_row *reservations;
+    size_t reservation_count;
+    bool is_delivered; /* at least the first commit of its burst was made */
+};
+
 /* An instance in hand: claimed, or about to be created. */
 struct runtime_run {
     struct runtime_task *task;
@@ -104,7 +114,8 @@ struct runtime_run {
     struct pawl_json counts;
     const struct pawl_work_row *mail; /* due mail, not looked at yet */
     size_t mail_count;
-    bool is_given; /* the caller's event was taken up, at `given_revision` */
+    struct runtime_direct *direct; /* what its sender brought along, for after the mail; NULL */
+    bool is_given;                 /* the caller's event was taken up, at `given_revision` */
     int64_t given_revision;
     int64_t now_us;     /* the store's clock at the claim */
     int64_t claimed_ns; /* the node's at that moment */
@@ -141,6 +152,10 @@ bool pawl__hand_check(const struct pawl_runtime *runtime, char *why, size_t size
 PAWL_MUST_CHECK int pawl__runtime_enter(struct pawl_runtime *runtime,
                                         struct runtime_running *running,
                                         struct pawl_str instance_id, int64_t deadline_ns);
+/* The same without waiting, and without a note for who has it: PAWL_EBUSY. */
+PAWL_MUST_CHECK int pawl__runtime_try_enter(struct pawl_runtime *runtime,
+                                            struct runtime_running *running,
+                                            struct pawl_str instance_id);
 /* What was not entered, for the caller to read. Returns `status`. */
 int pawl__runtime_refuse_entry(struct runtime_task *task, struct pawl_str instance_id, int status);
 /* Lets go, or (true) keeps it because there is more to look at. */
@@ -178,6 +193,16 @@ PAWL_MUST_CHECK int pawl__runtime_run_instance(struct runtime_task *task,
                                                struct pawl_str instance_id,
                                                struct pawl_event *event,
                                                struct pawl_outcome *outcome);
+/*
+ * One claim of an instance in hand, and the mail that came with it; `event` as above. *more: as
+ * much as a claim returns, and all of it was delivered, so that there may be more; left as it is
+ * when the claim fails. *yielded: it is still this node's, and waits for its next turn.
+ */
+PAWL_MUST_CHECK int pawl__runtime_run_once(struct runtime_task *task, struct pawl_str instance_id,
+                                           struct pawl_event **event, struct pawl_outcome *outcome,
+                                           bool *more, bool *yielded);
+/* Opens a burst of a claimed instance with this event and runs it to its end, or until it waits. */
+PAWL_MUST_CHECK int pawl__runtime_run_burst(struct runtime_run *run, struct pawl_event *event);
 /*
  * pawl_store_claim() with the greatest fence that this node was ever granted: what is granted now
  * is greater, so that what was sent under an earlier claim of this node is never taken for its own.
@@ -246,7 +271,23 @@ void pawl__runtime_tell_outcome(const struct runtime_run *run);
 PAWL_MUST_CHECK int pawl__runtime_renew_outcome(struct runtime_task *task,
                                                 struct pawl_outcome *outcome);
 
+/* ---- deliver.c --------------------------------------------------------------------------- */
+
+/* Whether this node delivers, and may begin something now. */
+bool pawl__runtime_may_deliver(struct pawl_runtime *runtime, int64_t deadline_ns);
+/*
+ * Tries to deliver it now, on this thread. PAWL_OK: it took effect. Otherwise it did not; unless
+ * the error is of the class UNKNOWN, when its reservation tells.
+ */
+PAWL_MUST_CHECK int pawl__runtime_deliver(struct runtime_task *task, struct runtime_direct *direct);
+/* The part of it that a run does when the mail is done. */
+PAWL_MUST_CHECK int pawl__runtime_run_direct(struct runtime_run *run);
+
 /* ---- mail.c ------------------------------------------------------------------------------ */
+
+/* The bookmark of a claimed instance that a stimulus is for; NULL: none waits for it any more. */
+const struct pawl_json *pawl__runtime_wanted_bookmark(const struct runtime_run *run,
+                                                      const struct pawl_work_row *mail);
 
 /*
  * The event that a piece of mail means. *means false: none, nothing waits for it any more; then

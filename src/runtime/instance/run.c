@@ -449,8 +449,8 @@ static int resolve_awaited(struct runtime_run *run, const struct pawl_effect *aw
 static bool may_release(struct runtime_run *run, enum pawl_step step)
 {
     if (step == PAWL_STEP_IDLE || step == PAWL_STEP_DONE)
-        return run->mail_count == 0 && !(run->event && *run->event);
-    return step == PAWL_STEP_YIELD && must_stop(run);
+        return run->mail_count == 0 && !run->direct && !(run->event && *run->event);
+    return step == PAWL_STEP_YIELD && (run->task->is_direct || must_stop(run));
 }
 
 /* After a commit: *over when the burst is done with, here. */
@@ -532,6 +532,11 @@ static int run_burst(struct runtime_run *run, struct pawl_event *event, const st
         status = step_burst(run, &over);
     close_burst(run);
     return status;
+}
+
+int pawl__runtime_run_burst(struct runtime_run *run, struct pawl_event *event)
+{
+    return run_burst(run, event, NULL);
 }
 
 enum pawl_sub_status pawl__runtime_sub_status(struct pawl_str name)
@@ -698,6 +703,8 @@ static int run_next(struct runtime_run *run, struct pawl_event **event, bool *an
     }
     if (run->mail_count > 0)
         return run_mail(run);
+    if (run->direct)
+        return pawl__runtime_run_direct(run);
     *any = false;
     return PAWL_OK;
 }
@@ -858,19 +865,36 @@ static bool was_ended_beside(const struct runtime_run *run)
 }
 
 /*
- * One claim, and the mail that came with it. *more: as much as a claim returns, and all of it was
- * delivered, so that there may be more; left as it is when the claim fails. *yielded: it is still
- * this node's, and waits for its next turn.
+ * What a sender brought comes after all mail: what the claim did not return is older. And it does
+ * not wait until an instance that may have killed its nodes can be run alone.
  */
-static int run_once(struct runtime_task *task, struct pawl_str instance_id,
-                    struct pawl_event **event, struct pawl_outcome *outcome, bool *more,
-                    bool *yielded)
+static int take_direct(struct runtime_run *run)
 {
+    struct runtime_task *task = run->task;
+
+    if (!task->is_direct)
+        return PAWL_OK;
+    if (run->row.takeovers > 0)
+        return pawl__error_set(task->err, PAWL_EBUSY, "instance %.*s is left to a worker",
+                               PAWL_STR_ARG(run->row.id));
+    if (run->mail_count < PAWL_CLAIM_MAIL_MAX)
+        run->direct = task->direct;
+    task->direct = NULL;
+    return PAWL_OK;
+}
+
+int pawl__runtime_run_once(struct runtime_task *task, struct pawl_str instance_id,
+                           struct pawl_event **event, struct pawl_outcome *outcome, bool *more,
+                           bool *yielded)
+{
+    struct pawl_event *no_event = NULL;
     struct runtime_run run;
     struct pawl_guard_pass pass;
-    int status = pawl__runtime_pass(
-        task, instance_id, *event || task->waits ? PAWL_GUARD_WAIT : PAWL_GUARD_TRY, &pass);
+    int status;
 
+    event = event ? event : &no_event;
+    status = pawl__runtime_pass(task, instance_id,
+                                *event || task->waits ? PAWL_GUARD_WAIT : PAWL_GUARD_TRY, &pass);
     if (status != PAWL_OK)
         return status;
     pawl__runtime_run_init(&run, task);
@@ -878,6 +902,8 @@ static int run_once(struct runtime_task *task, struct pawl_str instance_id,
     run.pass = pass;
     pawl__run_set(task->running, &run);
     status = pawl__runtime_claim(&run, instance_id);
+    if (status == PAWL_OK)
+        status = take_direct(&run);
     if (status == PAWL_OK)
         status = pawl__runtime_suspect(&run, task->running);
     if (status == PAWL_OK)
@@ -944,7 +970,7 @@ int pawl__runtime_run_instance(struct runtime_task *task, struct pawl_str instan
     running.is_worker = task->yields;
     task->running = &running;
     do {
-        status = run_once(task, instance_id, &event, outcome, &more, &yielded);
+        status = pawl__runtime_run_once(task, instance_id, &event, outcome, &more, &yielded);
         again = (more && status == PAWL_OK) || pawl__runtime_leave(task->runtime, &running);
     } while (again && status == PAWL_OK && !yielded);
     task->running = NULL;

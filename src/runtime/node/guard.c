@@ -41,6 +41,8 @@ int pawl__runtime_pass(struct runtime_task *task, struct pawl_str instance_id,
     int status = pawl__guard_enter(runtime->options.guard, instance_id, how, task->deadline_ns, out,
                                    task->err);
 
+    if (status != PAWL_OK && task->is_direct)
+        return status; /* and nothing is left: it becomes a row */
     if (status == PAWL_EBUSY && is_orphan(task, instance_id))
         return PAWL_OK;
     if (status != PAWL_OK && how == PAWL_GUARD_TRY)

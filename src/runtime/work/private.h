@@ -3,13 +3,11 @@
 #ifndef PAWL_RUNTIME_WORK_PRIVATE_H
 #define PAWL_RUNTIME_WORK_PRIVATE_H
 
+#include "runtime/instance/private.h"
 #include "runtime/node/queue_worker.h"
 #include "runtime/node/shares.h"
 #include "runtime/runtime_private.h"
 
-struct runtime_changes;
-struct runtime_run;
-struct runtime_running;
 struct runtime_task;
 
 /*
@@ -81,11 +79,59 @@ void pawl__runtime_add_done(struct pawl_runtime *runtime, struct pawl_str work_i
 /* When the node is closed: what was not deleted is performed again. */
 void pawl__runtime_forget_done(struct pawl_runtime *runtime);
 
-/* ---- stimulus.c -------------------------------------------------------------------------- */
+/* ---- stimulus.c, send.c ------------------------------------------------------------------ */
 
+/* What a stimulus has beside the columns of its row. Borrowed. */
+struct runtime_stimulus {
+    struct pawl_str instance_id; /* only this one; "": any */
+    struct pawl_str after;       /* the bookmark up to which it was expanded already */
+    struct pawl_json input;
+    bool is_keyed; /* sending it again with its key returns what it did */
+};
+
+/* What a stimulus meets, and what becomes of it; nothing is written yet. In the task's arena. */
+struct runtime_match {
+    bool is_first;              /* no page of it was expanded before */
+    struct pawl_rows bookmarks; /* the next page of them, brief */
+    struct runtime_changes changes;
+    struct pawl_sent sent;
+    struct pawl_work_row parked; /* with sent.parked */
+};
+
+/* Finds what it starts and what it resumes. Changes are those of the starts, and sent.started. */
+PAWL_MUST_CHECK int pawl__runtime_look(struct runtime_task *task, const struct pawl_work_row *work,
+                                       const struct runtime_stimulus *stimulus,
+                                       struct runtime_match *match);
+/* The bookmark that is all that it meets; NULL: nothing, or more. */
+const struct pawl_bookmark_row *pawl__runtime_only_target(const struct runtime_match *match);
+/* Adds a row for each bookmark; or the one that parks it. */
+PAWL_MUST_CHECK int pawl__runtime_expand(struct runtime_task *task,
+                                         const struct pawl_work_row *work,
+                                         const struct runtime_stimulus *stimulus,
+                                         struct runtime_match *match);
+/* The mail for a bookmark, without its payload. id "": the arena's status. */
+struct pawl_work_row pawl__runtime_resume_row(struct runtime_task *task,
+                                              const struct pawl_work_row *stimulus,
+                                              const struct pawl_bookmark_row *bookmark);
+/* For who waits for what it reaches, if somebody does. */
+PAWL_MUST_CHECK int pawl__runtime_note_reached(struct runtime_task *task,
+                                               struct pawl_str instance_id, struct pawl_str work_id,
+                                               bool is_started);
+PAWL_MUST_CHECK int pawl__runtime_stimulus_payload(struct pawl_arena *arena,
+                                                   const struct runtime_stimulus *stimulus,
+                                                   struct pawl_str *text);
+/* When the row that parks it is committed: looks once more. What cannot be looked at now will be in
+ * a second. */
+void pawl__runtime_recheck_soon(struct runtime_task *task, const struct pawl_work_row *row,
+                                const struct runtime_stimulus *stimulus);
 /* Matches a stimulus that is this node's (`owner`), and parks what matches nothing. */
-PAWL_MUST_CHECK int pawl__runtime_match(struct runtime_task *task, const struct pawl_work_row *work,
-                                        struct pawl_sent *sent);
+PAWL_MUST_CHECK int pawl__runtime_match(struct runtime_task *task,
+                                        const struct pawl_work_row *work);
+/* Adds what a keyed one did, for those who send it again: that of its first match, which is what
+ * its sender got. */
+PAWL_MUST_CHECK int pawl__runtime_record_sent(struct runtime_task *task,
+                                              const struct pawl_work_row *stimulus,
+                                              struct runtime_match *match);
 /* The row of an event that a burst published: {"eventName", "payload", …}, see activities. */
 PAWL_MUST_CHECK int pawl__runtime_event_row(struct pawl_runtime *runtime, struct pawl_arena *arena,
                                             const struct pawl_json *event,

@@ -196,9 +196,15 @@ void pawl__runtime_give_back(struct pawl_runtime *runtime, const struct pawl_wor
 
 /* ---- charging ------------------------------------------------------------------------------ */
 
+/* Whether what a task does is charged: what workers do, and what a sender does in their place. */
+static bool is_metered(const struct runtime_task *task)
+{
+    return task->yields || task->is_direct;
+}
+
 void pawl__runtime_meter_begin(struct runtime_task *task)
 {
-    task->yields = true;
+    task->yields = !task->is_direct;
     task->metered_ns = pawl_env_processor_ns(task->runtime->env);
 }
 
@@ -206,7 +212,7 @@ void pawl__runtime_meter_burst(struct runtime_run *run)
 {
     struct runtime_task *task = run->task;
 
-    if (task->yields && task->metered_id.len == 0 && run->graph)
+    if (is_metered(task) && task->metered_id.len == 0 && run->graph)
         task->metered_id = pawl__arena_str(&task->arena, run->graph->workflow->definition_id);
 }
 
@@ -214,7 +220,7 @@ void pawl__runtime_meter(struct runtime_task *task)
 {
     int64_t now_ns;
 
-    if (!task->yields || task->metered_id.len == 0)
+    if (!is_metered(task) || task->metered_id.len == 0)
         return;
     now_ns = pawl_env_processor_ns(task->runtime->env);
     pawl__shares_charge(task->runtime->shares, task->metered_id, now_ns - task->metered_ns);

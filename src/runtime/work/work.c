@@ -345,15 +345,13 @@ static int do_mail(struct runtime_task *task, const struct pawl_work_row *work, 
 
 static int do_kind(struct runtime_task *task, const struct pawl_work_row *work, int64_t now_us)
 {
-    struct pawl_sent sent = {0};
-
     /* Parked work is taken because it has expired, and no bookmark makes it due any more. */
     if (work->due_us == PAWL_TIME_NEVER)
         return expire(task, work, now_us);
     if (work->instance_id.len > 0)
         return do_mail(task, work, now_us);
     if (pawl__str_is(work->kind, PAWL_WORK_STIMULUS))
-        return pawl__runtime_match(task, work, &sent);
+        return pawl__runtime_match(task, work);
     if (pawl__str_is(work->kind, PAWL_WORK_START))
         return pawl__runtime_do_start(task, work);
     if (pawl__str_is(work->kind, PAWL_WORK_TICK))

@@ -400,8 +400,7 @@ static void by_trigger_the_new_instance_runs_under_its_lock(void **state)
     wait_finished(s, 1);
     pawl__pool_close(s->two.pool);
     s->two.pool = NULL;
-    assert_trace("one leave stimulus\n" /* accepted: from here on nothing is lost */
-                 "one leave start\n"    /* matched: the trigger's start, in place of it */
+    assert_trace("one leave start\n" /* accepted and matched: from here on nothing is lost */
                  "two lock " QUEUE "\n"
                  "two take start\n"
                  "two release " QUEUE "\n" /* before anything runs */
@@ -431,8 +430,7 @@ static void by_bookmark_the_instance_is_claimed_and_runs_under_its_lock(void **s
     wait_finished(s, 1);
     pawl__pool_close(s->two.pool);
     s->two.pool = NULL;
-    assert_trace("one leave stimulus\n"
-                 "one leave resume\n" /* matched: mail for the instance with the bookmark */
+    assert_trace("one leave resume\n" /* mail for the instance with the bookmark */
                  "two lock " QUEUE "\n"
                  "two take resume\n"
                  "two release " QUEUE "\n"
@@ -512,7 +510,6 @@ static void a_queue_worker_skips_while_another_node_has_the_lock(void **state)
     put_to_work(s, &s->two);
     wait_refused(s, 3); /* it asks again, and takes nothing */
     assert_trace("one lock " QUEUE "\n"
-                 "one leave stimulus\n"
                  "one leave start\n"
                  "two refused " QUEUE "\n",
                  "");
@@ -522,7 +519,6 @@ static void a_queue_worker_skips_while_another_node_has_the_lock(void **state)
     pawl__pool_close(s->two.pool);
     s->two.pool = NULL;
     assert_trace("one lock " QUEUE "\n"
-                 "one leave stimulus\n"
                  "one leave start\n"
                  "two refused " QUEUE "\n"
                  "one release " QUEUE "\n"

@@ -56,7 +56,9 @@ struct fixture {
     unsigned fail_skip;             /* but for so many, fails */
     enum pawl_store_fault fail_how; /* so, */
     atomic_bool fail;               /* if this is set */
+    atomic_uint applied;            /* calls of apply() */
     struct pawl_guard *guard;       /* of nodes that are opened then */
+    enum pawl_delivery delivery;    /* the same */
 };
 
 /* The tests' own calls are made on one thread, and commits while that waits for them. */
@@ -64,6 +66,8 @@ static inline bool decide(void *ctx, enum pawl_store_call call, enum pawl_store_
 {
     struct fixture *f = ctx;
 
+    if (call == PAWL_STORE_CALL_APPLY)
+        atomic_fetch_add(&f->applied, 1);
     if (!f->fail || call != f->fail_call || f->fail_skip-- > 0)
         return false;
     f->fail = false;
@@ -114,6 +118,7 @@ static inline void node_open(struct fixture *f, struct node *node, const char *i
     struct pawl_runtime_options options = {
         .node_id = pawl__str(id),
         .guard = f->guard,
+        .delivery = f->delivery,
         .hooks = {.line = on_line, .stop = is_stopped, .ctx = f}};
     const struct pawl_store_fault_hooks hooks = {.decide = decide, .ctx = f};
     struct pawl_store *inner;

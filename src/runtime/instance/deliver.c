@@ -1,0 +1,117 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Direct delivery: what is sent to one instance that nobody runs goes to it on the thread of its
+ * sender, in one commit that holds its effect and its id. See docs/design/0015-direct-delivery.md.
+ *
+ *     claim -> older mail -> the burst of what was sent -> release
+ *
+ * It is an attempt. Nothing is waited for: not for the instance, nor for its lock. What is not
+ * delivered becomes a row, and the reservation of its id, which both commits insert, lets only one
+ * of the two take effect, whatever becomes of a commit whose outcome is unknown.
+ *
+ * What a burst begins and others can go on with is left to the workers: the caller came to deliver
+ * one thing. So a burst that yields is released, and functions of the host are rows: one of them
+ * that sends something again would otherwise run a burst within a burst.
+ */
+#include "runtime/instance/private.h"
+
+#include "base/error.h"
+#include "runtime/bytes.h"
+#include "runtime/node/pause.h"
+#include "runtime/node/shares.h"
+#include "runtime/task.h"
+#include "runtime/work/private.h"
+
+#define DIRECT_MAX_DEFAULT 128u
+/* Looks at what others found for the instance meanwhile; then it is theirs. */
+#define LOOKS_MAX 4u
+
+/* Whether the pool should decide when it runs. */
+static bool is_for_workers(const struct runtime_run *run)
+{
+    return pawl__shares_matter(run->runtime->shares) &&
+           pawl__shares_rank(run->runtime->shares, run->row.definition_id) >= PAWL_RANK_HEAVY;
+}
+
+int pawl__runtime_run_direct(struct runtime_run *run)
+{
+    struct runtime_direct *direct = run->direct;
+    const struct pawl_json *bookmark = pawl__runtime_wanted_bookmark(run, &direct->mail);
+    struct pawl_event event = {.kind = PAWL_EVENT_RESUME, .input = direct->input};
+    int64_t revision = run->row.revision;
+    int status;
+
+    run->direct = NULL;
+    if (!bookmark || is_for_workers(run))
+        return PAWL_OK;
+    event.bookmark_id = runtime_text(bookmark, "id");
+    run->reservations = direct->reservations;
+    run->reservation_count = direct->reservation_count;
+    status = pawl__runtime_run_burst(run, &event);
+    direct->is_delivered = run->row.revision > revision;
+    run->reservation_count = 0;
+    /* Its key was used meanwhile: the commit was dropped, and the instance is as it was. */
+    return status == PAWL_EEXISTS && !direct->is_delivered ? PAWL_OK : status;
+}
+
+static int run_in_hand(struct runtime_task *task, struct pawl_str instance_id,
+                       struct runtime_running *running)
+{
+    bool again = true, more = false, yielded = false;
+    int status = PAWL_OK;
+
+    for (unsigned i = 0; again && status == PAWL_OK && i < LOOKS_MAX; i++) {
+        status = pawl__runtime_run_once(task, instance_id, NULL, NULL, &more, &yielded);
+        again = more || pawl__runtime_leave(task->runtime, running);
+    }
+    task->running = NULL;
+    while (again && pawl__runtime_leave(task->runtime, running))
+        continue;
+    if (again)
+        pawl__runtime_note_left(task->runtime);
+    return status;
+}
+
+bool pawl__runtime_may_deliver(struct pawl_runtime *runtime, int64_t deadline_ns)
+{
+    uint8_t chance = 0;
+
+    switch (runtime->options.delivery) {
+    case PAWL_DELIVERY_ROWS:
+        return false;
+    case PAWL_DELIVERY_MIXED:
+        if (pawl_env_entropy(runtime->env, &chance, sizeof chance, NULL) != PAWL_OK || chance % 2)
+            return false;
+        break;
+    case PAWL_DELIVERY_DIRECT:
+        break;
+    }
+    return pawl__runtime_may_begin(runtime, NULL) == PAWL_OK &&
+           pawl__runtime_check_paused(runtime, deadline_ns, NULL) == PAWL_OK;
+}
+
+int pawl__runtime_deliver(struct runtime_task *task, struct runtime_direct *direct)
+{
+    struct pawl_runtime *runtime = task->runtime;
+    uint32_t max =
+        runtime->options.direct_max > 0 ? runtime->options.direct_max : DIRECT_MAX_DEFAULT;
+    struct pawl_str instance_id = direct->mail.instance_id;
+    struct runtime_running running;
+    int status = PAWL_EBUSY;
+
+    PAWL_ASSERT(!task->running);
+    if (atomic_fetch_add(&runtime->direct_count, 1) < max)
+        status = pawl__runtime_try_enter(runtime, &running, instance_id);
+    if (status == PAWL_OK) {
+        task->is_direct = true;
+        task->direct = direct;
+        task->running = &running;
+        pawl__runtime_meter_begin(task);
+        status = run_in_hand(task, instance_id, &running);
+        pawl__runtime_meter(task);
+        task->direct = NULL;
+        task->is_direct = false;
+    }
+    atomic_fetch_sub(&runtime->direct_count, 1);
+    return direct->is_delivered ? PAWL_OK : status == PAWL_OK ? PAWL_EBUSY : status;
+}

@@ -1,0 +1,514 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Sending a stimulus: looked up, then made durable with all that it becomes, in one commit.
+ *
+ *     look for triggers and bookmarks
+ *       one bookmark, nothing to start  -> delivered by this thread, if its instance is idle
+ *       otherwise, or not delivered     -> a commit with a row for each target, or one that parks
+ *       the look failed                 -> a commit with the stimulus itself, matched by a worker
+ *
+ * Each of these commits inserts a reservation of the stimulus' id, so that one of them takes effect
+ * and once, however often they are sent and whatever became of their answers. Its value says which
+ * it was: who finds another's knows that its own did not and never will.
+ */
+#include "runtime/work/private.h"
+
+#include "base/error.h"
+#include "base/hash/checksum.h"
+#include "base/stimuli.h"
+#include "engine/builder.h"
+#include "engine/context.h"
+#include "runtime/bytes.h"
+#include "runtime/instance/private.h"
+#include "runtime/task.h"
+
+#include <inttypes.h>
+
+/* How long a caller's idempotency key is remembered: a day. */
+#define KEY_US INT64_C(86400000000)
+/* Of a stimulus: its id, its key, what it did. */
+#define RESERVATIONS_MAX 3u
+
+/* ---- what a keyed one did ------------------------------------------------------------------- */
+
+/* A reservation of its own: that of the key is never changed, which tells whose commit made it. */
+static struct pawl_str record_key(struct runtime_task *task, struct pawl_str stimulus_id)
+{
+    return pawl__str(pawl__arena_printf(&task->arena, "sent:%.*s", PAWL_STR_ARG(stimulus_id)));
+}
+
+static int make_record(struct runtime_task *task, const struct pawl_work_row *stimulus,
+                       const struct pawl_sent *sent, struct pawl_reservation_row *record)
+{
+    struct pawl_builder b = {.arena = &task->arena};
+    struct pawl_json did = pawl__json_object();
+
+    *record = (struct pawl_reservation_row){
+        .key = record_key(task, stimulus->name),
+        .expires_us = stimulus->created_us + KEY_US,
+    };
+    pawl__build_int(&b, &did, "started", sent->started);
+    pawl__build_int(&b, &did, "resumed", sent->resumed);
+    pawl__build_bool(&b, &did, "parked", sent->parked);
+    if (b.status == PAWL_OK)
+        record->value = pawl__runtime_json_text(&task->arena, &did);
+    if (b.status != PAWL_OK || record->key.len == 0 || !record->value.ptr)
+        return pawl__error_code(task->err, pawl__arena_status(&task->arena));
+    return PAWL_OK;
+}
+
+int pawl__runtime_record_sent(struct runtime_task *task, const struct pawl_work_row *stimulus,
+                              struct runtime_match *match)
+{
+    struct pawl_reservation_row record;
+    int status = make_record(task, stimulus, &match->sent, &record);
+
+    if (status == PAWL_OK)
+        pawl__runtime_change(&match->changes, PAWL_CHANGE_ADD, PAWL_TABLE_RESERVATIONS, &record);
+    return status;
+}
+
+static int find_reservation(struct runtime_task *task, struct pawl_str key, struct pawl_str *value)
+{
+    const struct pawl_condition condition = {
+        .column = pawl_table_column(PAWL_TABLE_RESERVATIONS, "key"), .value = {.text = key}};
+    const struct pawl_query query = {
+        .table = PAWL_TABLE_RESERVATIONS, .conditions = &condition, .condition_count = 1};
+    struct pawl_rows rows;
+    int status;
+
+    *value = pawl__str("");
+    if (key.len == 0)
+        return pawl__error_code(task->err, pawl__arena_status(&task->arena));
+    status = pawl_store_find(task->runtime->store, &query, &task->arena, &rows, task->deadline_ns,
+                             task->err);
+    if (status == PAWL_OK && rows.count > 0)
+        *value = ((const struct pawl_reservation_row *)rows.rows)->value;
+    return status;
+}
+
+/* What the reservation of a key says: the stimulus by its id, and a checksum of all that was sent
+ * with it. ptr NULL: the arena's status. */
+static struct pawl_str key_value(struct runtime_task *task, const struct pawl_work_row *row)
+{
+    const struct pawl_str parts[] = {row->hash, row->correlation_id, row->activity_instance_id,
+                                     row->payload};
+    const char *value;
+    size_t len = 0;
+    char *all;
+
+    for (size_t i = 0; i < sizeof parts / sizeof parts[0]; i++)
+        len += parts[i].len + 1;
+    all = pawl__arena_alloc(&task->arena, len);
+    if (!all)
+        return pawl__str_make(NULL, 0);
+    len = 0;
+    /* As text, never packed: what one version of a library packs another may pack differently. */
+    for (size_t i = 0; i < sizeof parts / sizeof parts[0]; i++) {
+        if (parts[i].len > 0)
+            memcpy(all + len, parts[i].ptr, parts[i].len);
+        len += parts[i].len;
+        all[len++] = '\n';
+    }
+    value = pawl__arena_printf(&task->arena, "%.*s %016" PRIx64, PAWL_STR_ARG(row->id),
+                               pawl__checksum(pawl__str_make(all, len)));
+    return value ? pawl__str(value) : pawl__str_make(NULL, 0);
+}
+
+/* `before` and `now` are such values; one where the first wins, or of an older version, has no
+ * checksum. */
+static bool is_same_event(struct pawl_str before, struct pawl_str now, struct pawl_str *id)
+{
+    size_t at = 0, sum = 0;
+
+    while (at < before.len && before.ptr[at] != ' ')
+        at++;
+    while (sum < now.len && now.ptr[sum] != ' ')
+        sum++;
+    *id = pawl__str_slice(before, 0, at);
+    return at == before.len || pawl__str_equal(pawl__str_slice(before, at, before.len),
+                                               pawl__str_slice(now, sum, now.len));
+}
+
+/* What the stimulus with this id did; nothing yet, while it is not matched. */
+static int read_record(struct runtime_task *task, struct pawl_str id, struct pawl_sent *sent)
+{
+    struct pawl_str value = pawl__str("");
+    struct pawl_json did;
+    int64_t started = 0, resumed = 0;
+    int status = PAWL_OK;
+
+    if (id.len > 0)
+        status = find_reservation(task, record_key(task, id), &value);
+    if (status == PAWL_OK)
+        status = pawl__runtime_json_read(task->runtime, &task->arena, value, &did, task->err);
+    if (status != PAWL_OK)
+        return status;
+    (void)pawl__json_to_int(pawl__json_get_text(&did, "started"), &started);
+    (void)pawl__json_to_int(pawl__json_get_text(&did, "resumed"), &resumed);
+    *sent = (struct pawl_sent){
+        .started = (uint32_t)started,
+        .resumed = (uint32_t)resumed,
+        .parked = pawl__json_true(pawl__json_get_text(&did, "parked")),
+    };
+    return PAWL_OK;
+}
+
+/* Of one that was sent with this key before. */
+static int read_sent(struct runtime_task *task, const struct pawl_reservation_row *key,
+                     struct pawl_sent *sent)
+{
+    struct pawl_str before, id;
+    int status = find_reservation(task, key->key, &before);
+
+    if (status == PAWL_OK && !is_same_event(before, key->value, &id))
+        return pawl__error_set(task->err, PAWL_ECONFLICT,
+                               "another event was sent with this key within the last day: this one "
+                               "was not sent. Use a key for one event alone");
+    return status == PAWL_OK ? read_record(task, id, sent) : status;
+}
+
+static struct pawl_str reserved_key(struct runtime_task *task, struct pawl_str key)
+{
+    return pawl__str(pawl__arena_printf(&task->arena, "stimulus:%.*s", PAWL_STR_ARG(key)));
+}
+
+int pawl__runtime_sent_before(struct runtime_task *task, struct pawl_str key,
+                              struct pawl_sent *sent)
+{
+    struct pawl_str before, id;
+    int status = find_reservation(task, reserved_key(task, key), &before);
+
+    if (status != PAWL_OK)
+        return status;
+    if (before.len == 0)
+        return pawl__error_set(task->err, PAWL_ENOTFOUND, "nothing was sent with the key %.*s",
+                               PAWL_STR_ARG(key));
+    (void)is_same_event(before, before, &id);
+    return read_record(task, id, sent);
+}
+
+/* ---- accepting ----------------------------------------------------------------------------- */
+
+/* A stimulus that is being sent. */
+struct sending {
+    struct runtime_task *task;
+    struct pawl_work_row *row; /* as it would be stored */
+    const struct runtime_stimulus *stimulus;
+    struct pawl_str key; /* the caller's; "": none */
+    struct runtime_match match;
+    struct pawl_reservation_row reservations[RESERVATIONS_MAX];
+    size_t reservation_count;
+};
+
+/* What its commit inserts, which is of this kind. The first one is that of its id. */
+static int make_reservations(struct sending *s, const char *kind, bool first_wins)
+{
+    struct runtime_task *task = s->task;
+    int64_t expires_us = pawl__runtime_last_try_us(task->runtime, s->row->created_us,
+                                                   pawl__runtime_commit_deadline(task));
+
+    s->reservation_count = 0;
+    s->reservations[s->reservation_count++] = (struct pawl_reservation_row){
+        .key = pawl__str(pawl__arena_printf(&task->arena, "commit:%.*s", PAWL_STR_ARG(s->row->id))),
+        .value = pawl__str(kind),
+        .expires_us = expires_us,
+    };
+    if (s->key.len > 0)
+        s->reservations[s->reservation_count++] = (struct pawl_reservation_row){
+            .key = reserved_key(task, s->key),
+            .value = first_wins ? s->row->id : key_value(task, s->row),
+            .expires_us = s->row->created_us + KEY_US,
+        };
+    for (size_t i = 0; i < s->reservation_count; i++)
+        if (s->reservations[i].key.len == 0 || !s->reservations[i].value.ptr)
+            return pawl__error_code(task->err, pawl__arena_status(&task->arena));
+    return PAWL_OK;
+}
+
+/* On this thread, if there is one bookmark that waits for it and nobody runs its instance. */
+static int deliver(struct sending *s, bool first_wins)
+{
+    const struct pawl_bookmark_row *target = pawl__runtime_only_target(&s->match);
+    struct runtime_task *task = s->task;
+    const struct pawl_sent sent = {.resumed = 1};
+    struct pawl_error *err = task->err;
+    struct runtime_direct direct;
+    int status;
+
+    if (!target || !pawl__runtime_may_deliver(task->runtime, task->deadline_ns))
+        return PAWL_EBUSY;
+    status = make_reservations(s, "direct", first_wins);
+    if (status == PAWL_OK && s->key.len > 0)
+        status = make_record(task, s->row, &sent, &s->reservations[s->reservation_count++]);
+    if (status != PAWL_OK)
+        return status;
+    direct = (struct runtime_direct){
+        .mail = pawl__runtime_resume_row(task, s->row, target),
+        .input = s->stimulus->input,
+        .reservations = s->reservations,
+        .reservation_count = s->reservation_count,
+    };
+    if (direct.mail.id.len == 0)
+        return pawl__error_code(err, pawl__arena_status(&task->arena));
+    task->err = NULL; /* what it fails with is not what the call fails with */
+    status = pawl__runtime_deliver(task, &direct);
+    task->err = err;
+    if (status != PAWL_EBUSY) /* a claim whose answer was lost is ours */
+        pawl__runtime_note_failure(task->runtime, status);
+    if (status == PAWL_OK)
+        s->match.sent = sent;
+    return status == PAWL_OK
+               ? pawl__runtime_note_reached(task, direct.mail.instance_id, direct.mail.id, false)
+               : status;
+}
+
+/* What it becomes; or, when that could not be found out, the stimulus itself, for a worker. */
+static int make_rows(struct sending *s, int looked)
+{
+    struct runtime_match *match = &s->match;
+    struct runtime_task *task = s->task;
+
+    if (looked == PAWL_OK)
+        looked = pawl__runtime_expand(task, s->row, s->stimulus, match);
+    if (looked == PAWL_OK && s->stimulus->is_keyed)
+        return pawl__runtime_record_sent(task, s->row, match);
+    if (looked == PAWL_OK)
+        return PAWL_OK;
+    if (task->arena.status != PAWL_OK)
+        return looked;
+    *match = (struct runtime_match){.changes = {.arena = &task->arena}};
+    if (task->reach)
+        task->reach->count = 0;
+    looked = pawl__runtime_stimulus_payload(&task->arena, s->stimulus, &s->row->payload);
+    if (looked != PAWL_OK)
+        return pawl__error_code(task->err, looked);
+    pawl__runtime_change(&match->changes, PAWL_CHANGE_INSERT, PAWL_TABLE_WORK, s->row);
+    return PAWL_OK;
+}
+
+static int commit_rows(struct sending *s)
+{
+    struct runtime_changes all = {.arena = &s->task->arena};
+    struct pawl_commit commit = {.kind = PAWL_COMMIT_PLAIN};
+
+    for (size_t i = 0; i < s->reservation_count; i++)
+        pawl__runtime_change(&all, PAWL_CHANGE_INSERT, PAWL_TABLE_RESERVATIONS,
+                             &s->reservations[i]);
+    for (size_t i = 0; i < s->match.changes.count; i++)
+        pawl__runtime_change(&all, s->match.changes.items[i].kind, s->match.changes.items[i].table,
+                             s->match.changes.items[i].row);
+    if (all.status == PAWL_OK)
+        all.status = s->match.changes.status;
+    if (all.status != PAWL_OK)
+        return pawl__error_code(s->task->err, all.status);
+    commit.changes = all.items;
+    commit.change_count = all.count;
+    return pawl__runtime_commit(s->task->runtime, &commit, s->task->deadline_ns, s->task->err);
+}
+
+/* `delivered` is how direct delivery ended. */
+static int store(struct sending *s, int looked, int delivered, bool first_wins)
+{
+    struct runtime_task *task = s->task;
+    int status = make_rows(s, looked);
+
+    if (status == PAWL_OK)
+        status = make_reservations(s, "row", first_wins);
+    if (status == PAWL_OK)
+        status = commit_rows(s);
+    if (status == PAWL_EEXISTS && s->key.len > 0)
+        return read_sent(task, &s->reservations[1], &s->match.sent); /* sent before */
+    if (status == PAWL_EEXISTS) {
+        s->match.sent = (struct pawl_sent){.resumed = 1}; /* it was delivered after all */
+        return PAWL_OK;
+    }
+    if (status == PAWL_OK && s->match.sent.parked)
+        pawl__runtime_recheck_soon(task, &s->match.parked, s->stimulus);
+    if (status != PAWL_OK && pawl_error_class(delivered) == PAWL_CLASS_UNKNOWN)
+        return pawl__error_prefix(task->err, PAWL_EUNKNOWN, "it may have been delivered");
+    return status;
+}
+
+static int check_sizes(struct runtime_task *task, const struct pawl_work_row *row,
+                       const struct runtime_stimulus *stimulus, struct pawl_str key)
+{
+    int status;
+
+    if (row->correlation_id.len > PAWL_CORRELATION_ID_MAX)
+        return pawl__error_set(task->err, PAWL_EINVAL,
+                               "a correlation id has at most %u bytes, not %zu",
+                               PAWL_CORRELATION_ID_MAX, row->correlation_id.len);
+    if (stimulus->instance_id.len > PAWL_INSTANCE_ID_MAX)
+        return pawl__error_set(task->err, PAWL_EINVAL, "an instance id has at most %d bytes",
+                               PAWL_INSTANCE_ID_MAX);
+    status = pawl__runtime_check_input(task, "an event", &stimulus->input);
+    return status == PAWL_OK && key.len > 0 ? pawl__runtime_check_key(task, key) : status;
+}
+
+/* Of one that was sent before with its key there is nothing to look for. *sent: that it was. */
+static int find_sent(struct sending *s, bool first_wins, bool *sent)
+{
+    struct pawl_str before;
+    int status;
+
+    *sent = false;
+    if (s->key.len == 0)
+        return PAWL_OK;
+    status = pawl__runtime_stimulus_payload(&s->task->arena, s->stimulus, &s->row->payload);
+    if (status != PAWL_OK)
+        return pawl__error_code(s->task->err, status);
+    status = make_reservations(s, "row", first_wins);
+    if (status == PAWL_OK)
+        status = find_reservation(s->task, s->reservations[1].key, &before);
+    *sent = status == PAWL_OK && before.len > 0;
+    return *sent ? read_sent(s->task, &s->reservations[1], &s->match.sent) : status;
+}
+
+static int accept(struct runtime_task *task, struct pawl_work_row *row,
+                  const struct runtime_stimulus *parsed, const struct pawl_stimulus *stimulus,
+                  struct pawl_sent *sent)
+{
+    struct sending s = {.task = task,
+                        .row = row,
+                        .stimulus = parsed,
+                        .key = stimulus ? stimulus->idempotency_key : pawl__str("")};
+    bool first_wins = stimulus && stimulus->first_wins, is_sent = false;
+    int looked, delivered;
+    int status = check_sizes(task, row, parsed, s.key);
+
+    if (status == PAWL_OK)
+        status = pawl__runtime_clock(task->runtime, &row->created_us, task->deadline_ns, task->err);
+    row->due_us = row->created_us;
+    task->reach = stimulus ? stimulus->reach : NULL;
+    if (status == PAWL_OK)
+        status = find_sent(&s, first_wins, &is_sent);
+    if (status == PAWL_OK && !is_sent) {
+        looked = pawl__runtime_look(task, row, parsed, &s.match);
+        delivered = looked == PAWL_OK ? deliver(&s, first_wins) : PAWL_EBUSY;
+        if (delivered != PAWL_OK)
+            status = store(&s, looked, delivered, first_wins);
+    }
+    if (status == PAWL_OK)
+        *sent = s.match.sent;
+    return status;
+}
+
+/* ---- sending ------------------------------------------------------------------------------- */
+
+static int new_row(struct runtime_task *task, struct pawl_str hash,
+                   const struct pawl_stimulus *stimulus, struct pawl_work_row *row)
+{
+    *row = (struct pawl_work_row){
+        .id = pawl__runtime_new_id(task->runtime, &task->arena),
+        .kind = pawl__str(PAWL_WORK_STIMULUS),
+        .hash = hash,
+        .correlation_id = stimulus ? stimulus->correlation_id : pawl__str(""),
+        .activity_instance_id = stimulus ? stimulus->activity_instance_id : pawl__str(""),
+        .part = pawl__runtime_part(hash),
+        .expires_us = PAWL_TIME_NEVER,
+    };
+    row->name = row->id;
+    return row->id.ptr ? PAWL_OK
+                       : pawl__error_code(task->err, pawl__arena_status(&task->arena) == PAWL_OK
+                                                         ? PAWL_ESTOPPED
+                                                         : pawl__arena_status(&task->arena));
+}
+
+static int send(struct runtime_task *task, struct pawl_str hash, struct pawl_json input,
+                const struct pawl_stimulus *stimulus, struct pawl_sent *out)
+{
+    const struct runtime_stimulus parsed = {
+        .instance_id = stimulus ? stimulus->instance_id : pawl__str(""),
+        .after = pawl__str(""),
+        .input = input,
+        .is_keyed = stimulus && stimulus->idempotency_key.len > 0,
+    };
+    struct pawl_sent sent = {0};
+    struct pawl_work_row row;
+    int status = new_row(task, hash, stimulus, &row);
+
+    if (status == PAWL_OK)
+        status = accept(task, &row, &parsed, stimulus, &sent);
+    if (status == PAWL_OK && out)
+        *out = sent;
+    return status;
+}
+
+int pawl__runtime_send(struct pawl_runtime *runtime, const struct pawl_stimulus *stimulus,
+                       struct pawl_sent *out, int64_t deadline_ns, struct pawl_error *err)
+{
+    struct runtime_task task;
+    int status;
+
+    pawl__runtime_task_init(&task, runtime, deadline_ns, err);
+    status = send(&task, stimulus->hash, stimulus->input, stimulus, out);
+    pawl__runtime_task_release(&task, status);
+    return status;
+}
+
+/* The hash that those who wait for the event have, and the input that it brings them. */
+static int event_stimulus(struct pawl_runtime *runtime, struct pawl_arena *arena,
+                          struct pawl_str name, struct pawl_json payload, struct pawl_str *hash,
+                          struct pawl_json *input)
+{
+    struct pawl_builder b = {.arena = arena};
+    struct pawl_json stimulus = pawl__event_stimulus(&b, name);
+    char text[PAWL_SHA256_TEXT_SIZE];
+
+    *input = pawl__json_object();
+    if (pawl__json_is(&payload, PAWL_JSON_NULL))
+        payload = pawl__json_object();
+    pawl__build(&b, input, PAWL_STIMULUS_EVENT_INPUT, payload);
+    b.status =
+        pawl__built_stimulus_hash(&b, &runtime->env->alloc, PAWL_STIMULUS_EVENT, &stimulus, text);
+    if (b.status != PAWL_OK)
+        return b.status;
+    *hash = pawl__arena_str(arena, pawl__str(text));
+    return hash->ptr ? PAWL_OK : pawl__arena_status(arena);
+}
+
+int pawl__runtime_event_row(struct pawl_runtime *runtime, struct pawl_arena *arena,
+                            const struct pawl_json *event, struct pawl_work_row *row)
+{
+    struct runtime_stimulus stimulus = {.instance_id = runtime_text(event, "instanceId"),
+                                        .after = pawl__str("")};
+    struct pawl_str hash;
+    int status = event_stimulus(runtime, arena, runtime_text(event, PAWL_STIMULUS_EVENT_NAME),
+                                runtime_member(event, "payload"), &hash, &stimulus.input);
+
+    if (status != PAWL_OK)
+        return status;
+    *row = (struct pawl_work_row){
+        .id = pawl__runtime_new_id(runtime, arena),
+        .kind = pawl__str(PAWL_WORK_STIMULUS),
+        .hash = hash,
+        .correlation_id = runtime_text(event, "correlationId"),
+        .part = pawl__runtime_part(hash),
+        .expires_us = PAWL_TIME_NEVER,
+    };
+    if (!row->id.ptr)
+        return pawl__arena_status(arena);
+    row->name = row->id;
+    return pawl__runtime_stimulus_payload(arena, &stimulus, &row->payload);
+}
+
+int pawl__runtime_send_event(struct pawl_runtime *runtime, struct pawl_str name,
+                             const struct pawl_json *payload, const struct pawl_stimulus *stimulus,
+                             struct pawl_sent *out, int64_t deadline_ns, struct pawl_error *err)
+{
+    struct runtime_task task;
+    struct pawl_json input;
+    struct pawl_str hash;
+    int status;
+
+    pawl__runtime_task_init(&task, runtime, deadline_ns, err);
+    status = event_stimulus(runtime, &task.arena, name, payload ? *payload : pawl__json_null(),
+                            &hash, &input);
+    if (status != PAWL_OK)
+        (void)pawl__error_code(err, status);
+    else
+        status = send(&task, hash, input, stimulus, out);
+    pawl__runtime_task_release(&task, status);
+    return status;
+}

@@ -1,0 +1,328 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Direct delivery: what goes to an idle instance on the thread of its sender, and what does not. */
+#include "runtime/instance/private.h"
+#include "runtime/node/pause.h"
+#include "unit/runtime/nodes.h"
+
+#define WAITING(id, more)                                                                          \
+    DEFINITION(id, more, RIG_EVENT("e", "Go") "," RIG_WRITE("w", "went") "," RIG_EVENT("x", "No"))
+
+static void open_direct(struct fixture *f)
+{
+    node_close(&f->a);
+    f->delivery = PAWL_DELIVERY_DIRECT;
+    node_open(f, &f->a, "a");
+}
+
+static int set_up_direct(void **state)
+{
+    int status = set_up(state);
+
+    open_direct(*state);
+    return status;
+}
+
+/* For commits that are sent again after a while. */
+static int set_up_direct_running(void **state)
+{
+    int status = set_up_running(state);
+
+    open_direct(*state);
+    return status;
+}
+#define DIRECT(name) cmocka_unit_test_setup_teardown(name, set_up_direct, tear_down)
+#define DIRECT_RUNNING(name) cmocka_unit_test_setup_teardown(name, set_up_direct_running, tear_down)
+
+static struct pawl_sent send_to(struct fixture *f, const char *id, const char *key)
+{
+    const struct pawl_stimulus to = {.instance_id = pawl__str(id),
+                                     .idempotency_key = pawl__str(key)};
+    struct pawl_sent sent;
+
+    assert_ok(pawl__runtime_send_event(f->a.runtime, pawl__str("Go"), NULL, &to, &sent, later(f),
+                                       &f->err),
+              &f->err);
+    return sent;
+}
+
+static void an_event_for_one_idle_instance_is_one_commit(void **state)
+{
+    struct fixture *f = *state;
+    struct pawl_outcome outcome;
+    unsigned before;
+
+    publish(f, WAITING("d", ""));
+    outcome = start(f, "d");
+    before = f->applied;
+    assert_int_equal(send_to(f, outcome.instance_id, "").resumed, 1);
+    assert_int_equal(f->applied - before, 1);
+    assert_string_equal(f->lines, "went\n");
+    drain(f); /* deletes the row of the line, and finds nothing else */
+    assert_int_equal(count(f, PAWL_TABLE_WORK), 0);
+    assert_string_equal(f->lines, "went\n");
+    assert_int_equal(reserved(f), 0);
+}
+
+static void an_event_is_found_by_its_name_alone(void **state)
+{
+    struct fixture *f = *state;
+
+    publish(f, WAITING("d", ""));
+    (void)start(f, "d");
+    assert_int_equal(send(f, "Go").resumed, 1);
+    assert_string_equal(f->lines, "went\n");
+}
+
+static void an_event_for_two_is_a_row_for_each(void **state)
+{
+    struct fixture *f = *state;
+
+    publish(f, WAITING("d", ""));
+    (void)start(f, "d");
+    (void)start(f, "d");
+    assert_int_equal(send(f, "Go").resumed, 2);
+    assert_string_equal(f->lines, "");
+    assert_int_equal(count(f, PAWL_TABLE_WORK), 2);
+    drain(f);
+    assert_string_equal(f->lines, "went\nwent\n");
+}
+
+static void an_event_that_starts_something_too_is_rows(void **state)
+{
+    struct fixture *f = *state;
+
+    publish(f, WAITING("d", ""));
+    (void)start(f, "d");
+    publish(f, DEFINITION("t", "", TRIGGER("e", "Go") "," RIG_WRITE("w", "started")));
+    assert_int_equal(send(f, "Go").started, 1);
+    assert_string_equal(f->lines, "");
+    drain(f);
+    assert_string_equal(f->lines, "started\nwent\n");
+}
+
+static void an_instance_that_a_thread_has_in_hand_gets_mail(void **state)
+{
+    struct fixture *f = *state;
+    struct runtime_running running;
+    struct pawl_outcome outcome;
+
+    publish(f, WAITING("d", ""));
+    outcome = start(f, "d");
+    assert_ok(
+        pawl__runtime_enter(f->a.runtime, &running, pawl__str(outcome.instance_id), PAWL_FOREVER),
+        NULL);
+    assert_int_equal(send_to(f, outcome.instance_id, "").resumed, 1);
+    assert_string_equal(f->lines, "");
+    assert_int_equal(count(f, PAWL_TABLE_WORK), 1);
+    assert_false(pawl__runtime_leave(f->a.runtime, &running)); /* no note was left */
+    drain(f);
+    assert_string_equal(f->lines, "went\n");
+}
+
+static void an_instance_that_another_node_has_gets_mail(void **state)
+{
+    struct fixture *f = *state;
+    struct pawl_outcome outcome;
+    struct pawl_claim claim;
+    struct node b;
+    int64_t now_us;
+
+    publish(f, WAITING("d", ""));
+    outcome = start(f, "d");
+    node_open(f, &b, "b");
+    claim = (struct pawl_claim){.id = pawl__str(outcome.instance_id)};
+    assert_ok(pawl_store_claim(b.store, pawl__runtime_incarnation(b.runtime), &claim, 1, &f->arena,
+                               &now_us, later(f), &f->err),
+              &f->err);
+    assert_int_equal(send_to(f, outcome.instance_id, "").resumed, 1);
+    assert_string_equal(f->lines, "");
+    node_close(&b); /* its claim ends */
+    drain(f);
+    assert_string_equal(f->lines, "went\n");
+}
+
+static void older_mail_runs_first(void **state)
+{
+    struct fixture *f = *state;
+    struct pawl_json first = json(f, "'first'"), second = json(f, "'second'");
+    struct runtime_running running;
+    struct pawl_outcome outcome;
+    struct pawl_stimulus to = {0};
+
+    publish(f, DEFINITION("d", "",
+                          RIG_EVENT("e", "Go") "," RIG_WRITE("w", "one") "," RIG_EVENT(
+                              "x", "Go") "," RIG_WRITE("w2", "two") "," RIG_EVENT("y", "No")));
+    outcome = start(f, "d");
+    to.instance_id = pawl__str(outcome.instance_id);
+    assert_ok(pawl__runtime_enter(f->a.runtime, &running, to.instance_id, PAWL_FOREVER), NULL);
+    assert_ok(pawl__runtime_send_event(f->a.runtime, pawl__str("Go"), &first, &to, NULL, later(f),
+                                       &f->err),
+              &f->err);
+    (void)pawl__runtime_leave(f->a.runtime, &running);
+    /* Delivers the mail, and what it brings to the next bookmark that waits for the same. */
+    assert_ok(pawl__runtime_send_event(f->a.runtime, pawl__str("Go"), &second, &to, NULL, later(f),
+                                       &f->err),
+              &f->err);
+    assert_string_equal(f->lines, "one\ntwo\n");
+    drain(f);
+    assert_string_equal(f->lines, "one\ntwo\n");
+    assert_int_equal(count(f, PAWL_TABLE_WORK), 0);
+}
+
+static void an_event_whose_answer_was_lost_acts_once(void **state)
+{
+    struct fixture *f = *state;
+    struct pawl_outcome outcome;
+
+    publish(f, WAITING("d", ""));
+    outcome = start(f, "d");
+    fail_next(f, PAWL_STORE_CALL_APPLY, PAWL_STORE_FAULT_AFTER);
+    assert_int_equal(send_to(f, outcome.instance_id, "").resumed, 1);
+    drain(f);
+    assert_string_equal(f->lines, "went\n");
+    assert_int_equal(count(f, PAWL_TABLE_DEAD_LETTERS), 0);
+    assert_int_equal(count(f, PAWL_TABLE_WORK), 0);
+}
+
+static void an_event_whose_claim_is_refused_becomes_a_row(void **state)
+{
+    struct fixture *f = *state;
+    struct pawl_outcome outcome;
+
+    publish(f, WAITING("d", ""));
+    outcome = start(f, "d");
+    fail_next(f, PAWL_STORE_CALL_CLAIM, PAWL_STORE_FAULT_BEFORE);
+    assert_int_equal(send_to(f, outcome.instance_id, "").resumed, 1);
+    assert_string_equal(f->lines, "");
+    drain(f);
+    assert_string_equal(f->lines, "went\n");
+}
+
+/* The claim is this node's, whoever does not know it: found with what is in nobody's hand. */
+static void an_event_whose_claim_was_not_answered_becomes_a_row(void **state)
+{
+    struct fixture *f = *state;
+    struct pawl_outcome outcome;
+
+    publish(f, WAITING("d", ""));
+    outcome = start(f, "d");
+    fail_next(f, PAWL_STORE_CALL_CLAIM, PAWL_STORE_FAULT_AFTER);
+    assert_int_equal(send_to(f, outcome.instance_id, "").resumed, 1);
+    for (int i = 0; i < 4; i++) {
+        test_clock_advance(f->clock, 3 * SECOND);
+        drain(f);
+    }
+    assert_string_equal(f->lines, "went\n");
+    assert_int_equal(count(f, PAWL_TABLE_WORK), 0);
+}
+
+static void a_key_counts_once_whichever_way_it_comes(void **state)
+{
+    struct fixture *f = *state;
+    struct pawl_outcome outcome;
+    struct pawl_sent again;
+
+    publish(f, DEFINITION("d", "",
+                          RIG_EVENT("e", "Go") "," RIG_WRITE("w", "one") "," RIG_EVENT(
+                              "x", "Go") "," RIG_WRITE("w2", "two")));
+    outcome = start(f, "d");
+    assert_int_equal(send_to(f, outcome.instance_id, "k").resumed, 1);
+    again = send_to(f, outcome.instance_id, "k");
+    assert_int_equal(again.resumed, 1);
+    assert_false(again.parked);
+    drain(f);
+    assert_string_equal(f->lines, "one\n");
+}
+
+static void an_instance_that_is_to_be_cancelled_is_cancelled(void **state)
+{
+    struct fixture *f = *state;
+    struct pawl_outcome outcome;
+    struct pawl_instance_row row;
+    struct pawl_commit cancel = {.kind = PAWL_COMMIT_CANCEL, .instance = &row};
+    struct pawl_commit *commits[] = {&cancel};
+
+    publish(f, WAITING("d", ""));
+    outcome = start(f, "d");
+    row = (struct pawl_instance_row){.id = pawl__str(outcome.instance_id)};
+    assert_ok(pawl_store_apply(f->a.store, commits, 1, later(f), &f->err), &f->err);
+    (void)send_to(f, outcome.instance_id, "");
+    assert_string_equal(f->lines, "");
+    drain(f);
+    assert_string_equal(f->lines, "");
+    assert_string_equal(sub_status(f, outcome.instance_id), "Cancelled");
+}
+
+static void a_node_that_ends_delivers_nothing(void **state)
+{
+    struct fixture *f = *state;
+    struct pawl_outcome outcome;
+    struct node b;
+
+    publish(f, WAITING("d", ""));
+    outcome = start(f, "d");
+    node_open(f, &b, "b");
+    pawl__runtime_stop(f->a.runtime);
+    assert_int_equal(send_to(f, outcome.instance_id, "").resumed, 1);
+    assert_string_equal(f->lines, "");
+    drain_node(f, &b);
+    assert_string_equal(f->lines, "went\n");
+    node_close(&b);
+}
+
+/* A child that its parent awaits inline is a start that workers do, not the sender. */
+static void what_a_burst_awaits_is_left_to_workers(void **state)
+{
+    struct fixture *f = *state;
+    struct pawl_outcome outcome;
+
+    publish(f, DEFINITION("child", "", RIG_WRITE("c", "child")));
+    publish(f, DEFINITION("d", "",
+                          RIG_EVENT("e", "Go") "," CHILD("x", "Elsa.ExecuteWorkflow",
+                                                         "child") "," RIG_WRITE("w", "parent")));
+    outcome = start(f, "d");
+    assert_int_equal(send_to(f, outcome.instance_id, "").resumed, 1);
+    assert_string_equal(f->lines, "");
+    drain(f);
+    assert_string_equal(f->lines, "child\nparent\n");
+    assert_string_equal(sub_status(f, outcome.instance_id), "Finished");
+}
+
+static void more_than_may_be_delivered_at_a_time_are_rows(void **state)
+{
+    struct fixture *f = *state;
+    struct pawl_outcome outcome;
+
+    publish(f, WAITING("d", ""));
+    outcome = start(f, "d");
+    atomic_store(&f->a.runtime->direct_count, 128);
+    (void)send_to(f, outcome.instance_id, "");
+    assert_string_equal(f->lines, "");
+    assert_int_equal(atomic_load(&f->a.runtime->direct_count), 128);
+    atomic_store(&f->a.runtime->direct_count, 0);
+    drain(f);
+    assert_string_equal(f->lines, "went\n");
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        DIRECT(an_event_for_one_idle_instance_is_one_commit),
+        DIRECT(an_event_is_found_by_its_name_alone),
+        DIRECT(an_event_for_two_is_a_row_for_each),
+        DIRECT(an_event_that_starts_something_too_is_rows),
+        DIRECT(an_instance_that_a_thread_has_in_hand_gets_mail),
+        DIRECT(an_instance_that_another_node_has_gets_mail),
+        DIRECT(older_mail_runs_first),
+        DIRECT_RUNNING(an_event_whose_answer_was_lost_acts_once),
+        DIRECT(an_event_whose_claim_is_refused_becomes_a_row),
+        DIRECT(an_event_whose_claim_was_not_answered_becomes_a_row),
+        DIRECT(a_key_counts_once_whichever_way_it_comes),
+        DIRECT(an_instance_that_is_to_be_cancelled_is_cancelled),
+        DIRECT(a_node_that_ends_delivers_nothing),
+        DIRECT(what_a_burst_awaits_is_left_to_workers),
+        DIRECT(more_than_may_be_delivered_at_a_time_are_rows),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
