@@ -3,9 +3,10 @@
  * Two events that one sender sends to one instance, one after the other, beside other mail of the
  * instance: direct delivery does not overtake, and leaves nothing undone.
  *
- * The sender and a worker are threads of node 1; another worker is node 2. There are no faults:
- * stimulus.pml has them, for one event. A mail's own life is told there too; here it is due, put off or
- * parked. A burst is one commit; after it the instance waits for the next event, or does not.
+ * The sender and a worker are threads of node 1; another worker is node 2. The outcome of direct
+ * delivery may be unknown; other faults are in stimulus.pml, for one event. A mail's own life is told
+ * there too; here it is due, put off or parked. A burst is one commit; after it the instance waits for
+ * the next event, or does not.
  *
  * Checked:
  *   in order     the second event has its effect when the first had its turn: it had its effect, or was
@@ -20,6 +21,10 @@
 /* How often there is other mail. */
 #ifndef OTHERS
 #define OTHERS 2
+#endif
+/* Answers of direct delivery that are lost. */
+#ifndef FAULTS
+#define FAULTS 1
 #endif
 /* How often mail is put off, so that runs end. */
 #define PUT_OFFS 3
@@ -38,6 +43,8 @@ bool in_hand;   /* of a thread of node 1: pawl__runtime_enter() */
 bool noted;     /* another thread of node 1 has found work for it meanwhile */
 bool had[3];    /* ghost: this event had its turn */
 bool got[3];    /* ghost: and its effect */
+byte late;      /* the event whose direct commit is still on its way, under the latest claim */
+byte faults = FAULTS;
 byte others = OTHERS;
 byte put_offs = PUT_OFFS;
 
@@ -76,7 +83,7 @@ inline run_event(x) {
 inline claim() {
     if
     :: owner == NOBODY || owner == me ->
-        owner = me; claimed = true;
+        owner = me; claimed = true; late = 0;
         due = IS_DUE(OTHER) + 2 * IS_DUE(FIRST) + 4 * IS_DUE(SECOND)
     :: else
     fi
@@ -153,6 +160,8 @@ proctype worker(byte me) {
 
 end_idle:
     do
+    /* pawl__runtime_add_strays(), after a failure */
+    :: atomic { me == 1 && owner == me && !in_hand && faults < FAULTS -> break }
     :: atomic { CAN_TAKE(OTHER) -> k = OTHER; mail[k].owner = me; break }
     :: atomic { CAN_TAKE(FIRST) -> k = FIRST; mail[k].owner = me; break }
     :: atomic { CAN_TAKE(SECOND) -> k = SECOND; mail[k].owner = me; break }
@@ -168,8 +177,25 @@ end_idle:
 
 /*
  * Rule 5, direct delivery: tried, when nobody here has the instance in hand and it can be claimed. What
- * is due runs first. If the instance does not wait then, or if chance says so, the event becomes mail.
+ * is due runs first. If the instance does not wait then, or the outcome is unknown, or if chance says so,
+ * the event becomes mail. After an unknown outcome nothing more is written under the claim, which is
+ * left.
  */
+inline commit_directly() {
+    atomic {
+        if
+        :: bookmark -> take_effect(e)
+        :: bookmark && faults > 0 -> faults--; claimed = false;
+            if
+            :: take_effect(e); owner = NOBODY
+            :: skip
+            :: late = e
+            fi
+        :: else
+        fi
+    }
+}
+
 active proctype sender() {
     bool claimed, again, busy;
     byte due, e = FIRST;
@@ -185,21 +211,17 @@ end_waiting:
             if
             :: claimed ->
 #ifdef DEFECT_DIRECT_FIRST
-                atomic {
-                    if
-                    :: bookmark -> take_effect(e)
-                    :: else
-                    fi }
+                commit_directly();
                 run_due();
 #else
                 run_due();
+                commit_directly();
+#endif
                 atomic {
                     if
-                    :: bookmark -> take_effect(e)
+                    :: claimed -> owner = NOBODY; claimed = false
                     :: else
                     fi }
-#endif
-                atomic { owner = NOBODY; claimed = false }
             :: else
             fi;
 #ifdef DEFECT_DIRECT_NOTE
@@ -218,13 +240,15 @@ end_waiting:
             :: !got[e] -> mail[e].on = true
             :: else
             fi;
-            e++ }
+            late = 0; e++ }
     od
 }
 
 active proctype world() {
 end_world:
     do
+    :: atomic { late > 0 -> assert(owner == 1); take_effect(late); owner = NOBODY; late = 0 }
+    :: d_step { late > 0 -> late = 0 }
     :: d_step { others > 0 && !mail[OTHER].on -> others--; mail[OTHER].on = true }
     :: d_step { mail[FIRST].later -> mail[FIRST].later = false }
     :: d_step { mail[SECOND].later -> mail[SECOND].later = false }

@@ -342,8 +342,15 @@ inline deliver() {
  * Rule 10, direct delivery. The claim is tried: if another living node has the instance, nothing
  * happens. What was due for the instance before runs first, and may use the bookmark up (a rival);
  * then the claim ends. The committer sends again after a lost answer; what is refused then has taken
- * effect before if the reservation says so. The caller's deadline may end this with UNKNOWN.
+ * effect before if the reservation says so. The caller's deadline may end this with UNKNOWN. What failed
+ * is noted, although the event is accepted in the end: else the node does not look for what is its own.
  */
+#ifdef DEFECT_DIRECT_QUIET
+bool quiet;
+#define LOOKS_FOR(x) (inst[x].owner != me || me != 1 || !quiet)
+#else
+#define LOOKS_FOR(x) true
+#endif
 #ifdef DEFECT_DIRECT_BLIND
 #define IS_WAITING true
 #else
@@ -401,7 +408,12 @@ inline deliver_directly() {
         fi;
         break }
     od;
-    atomic { claimed = false; has = false; happens = false; answered = false; k = 0 }
+    atomic {
+        claimed = false; has = false; happens = false; answered = false; k = 0;
+#ifdef DEFECT_DIRECT_QUIET
+        quiet = faults < FAULTS
+#endif
+    }
 }
 
 /* Rule 7, take: what is due and nobody living has, or is this node's and in nobody's hand; mail not
@@ -452,6 +464,8 @@ inline recheck() {
         fi
     }
 }
+
+#define IS_LEFT(x) (inst[x].owner != NOBODY && IS_FREE(inst[x].owner) && LOOKS_FOR(x))
 
 /* A worker of a node. The first node is the one that sends, and does what is due afterwards. */
 proctype node(byte me) {
@@ -518,8 +532,8 @@ end_idle:
     :: atomic { MUST_RECHECK(4) -> k = 4; goto rechecking }
     :: atomic { MUST_RECHECK(5) -> k = 5; goto rechecking }
     /* An instance that was left claimed: pawl__runtime_do_runnable(), pawl__runtime_add_strays() */
-    :: atomic { inst[0].owner != NOBODY && IS_FREE(inst[0].owner) -> k = 0; goto delivering }
-    :: atomic { inst[1].owner != NOBODY && IS_FREE(inst[1].owner) -> k = 1; goto delivering }
+    :: atomic { IS_LEFT(0) -> k = 0; goto delivering }
+    :: atomic { IS_LEFT(1) -> k = 1; goto delivering }
     :: atomic { visits > 0 && IS_FREE(inst[0].owner) -> visits--; k = 0; goto delivering }
     :: d_step { !lease[me] -> lease[me] = true }
     od;
