@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The life of one stimulus that is sent without a key: accepted, matched, delivered as mail, parked,
- * woken, expired.
+ * The life of one stimulus that is sent without a key: delivered directly, or accepted and delivered as
+ * mail, parked, woken, expired.
  *
  * Two instances may wait for it; each makes its bookmark when it likes, or never, and may lose it
  * again to something else. That a commit of an instance belongs to its latest claim is taken from
@@ -9,6 +9,7 @@
  * burst is one commit.
  *
  * Checked:
+ *   true outcomes   what the sender is told became of the stimulus did become of it
  *   nothing double  an instance gets the stimulus at most once; what was delivered is no dead letter
  *   nothing lost    what was accepted is delivered or a dead letter in the end
  *   never stuck     where no process can move, nothing is parked whose bookmark is there; when time
@@ -30,8 +31,17 @@
 #define VISITS 1
 #endif
 
+/* How many of the two instances ever wait. */
+#ifndef INSTANCES
+#define INSTANCES 2
+#endif
+
 #define ROWS 6 /* ids of the stimulus' row in its life: the first, and its successors */
 #define NOBODY 0
+
+/* What became of the stimulus, which is the value of its reservation too. */
+#define ROW 1    /* accepted: rows of work stand for it */
+#define DIRECT 2 /* delivered by its sender */
 
 /* A row of work (struct pawl_work_row) that stands for the stimulus. Its index is its id. */
 typedef Work {
@@ -58,11 +68,14 @@ typedef Instance {
 };
 Instance inst[2];
 
-bool reserved;    /* the reservation of the stimulus' id */
-bool accepted;    /* the sender was told PAWL_OK */
+byte reserved;    /* the reservation of the stimulus' id: its value; 0: there is none */
+byte became;      /* ghost: what its first commit made of it; 0: nothing yet */
+byte told;        /* what the sender was told with PAWL_OK; 0: nothing */
 byte dead;        /* dead letters of the stimulus itself */
 bool expired;     /* stimulus_us have passed */
-bool late_insert; /* a copy of the accepting commit is still on its way */
+byte late_insert; /* a copy of the accepting commit is still on its way: 1 + what was found */
+byte late_direct; /* a copy of the direct commit is: 1 + its instance. It goes with the claim that it
+                   * was made under: what the fence and the revision would refuse is dropped at once */
 
 bool lease[NODES + 1];
 bool crashed;     /* node 1 has: it sends, and stays down */
@@ -72,6 +85,7 @@ byte visits = VISITS;
 
 #define IS_FREE(o) (o == NOBODY || o == me || !lease[o])
 #define MATCHES_ANY (inst[0].bookmark || inst[1].bookmark)
+#define FOUND (inst[0].bookmark + 2 * inst[1].bookmark)
 
 /* What is synced is remembered only while the server may still crash. */
 #define ON_DISK(what) (faults > 0 -> what : 0)
@@ -104,19 +118,29 @@ inline may_lose() {
 }
 
 /*
- * Rule 1, accept() of runtime/work/stimulus.c: the row, and a reservation of the stimulus' own
- * id. A retry that meets the reservation knows that it happened (resolve_by_inserts() of
+ * Rule 1, accept() of runtime/work/stimulus.c: one commit of what the stimulus became, by what its
+ * sender found, and a reservation of the stimulus' own id. Mail, for every bookmark found; a parked row
+ * when none was found; a row that is still to be matched when looking failed. All of it nobody's.
+ * A retry that meets the reservation reads in it which commit took (resolve_by_inserts() of
  * runtime/commit/commit.c); one that comes when the reservation has expired is refused by the store.
  */
-inline insert_first(by) {
-    if
+#define NOT_LOOKED 4 /* of what was found; else a bit for each instance */
 #ifdef DEFECT_RESEND
-    :: !row[0].on ->
+#define HAS_RESERVATION (row[0].on || row[1].on || mail[0].on || mail[1].on)
 #else
-    :: !reserved ->
+#define HAS_RESERVATION (reserved != 0)
 #endif
-        reserved = true;
-        row[0].on = true; row[0].parked = false; row[0].owner = by;
+inline insert_first(found) {
+    if
+    :: !HAS_RESERVATION ->
+        reserved = ROW; became = ROW;
+        if
+        :: found == NOT_LOOKED -> row[0].on = true
+        :: found == 0 ->
+            assert(ids < ROWS);
+            row[ids].on = true; row[ids].parked = true; row[ids].look = true; ids++
+        :: else -> mail[0].on = found & 1; mail[1].on = found >> 1
+        fi;
         sync_all()
     :: else
     fi
@@ -149,6 +173,47 @@ inline wake_parked(x) {
     wake_one(row[3], inst[x].sees[3]); wake_one(row[4], inst[x].sees[4]);
     wake_one(row[5], inst[x].sees[5]);
     wake_one(mail[x], inst[x].sees_mail)
+}
+
+/*
+ * The one commit of direct delivery, guarded by the instance's owner: the stimulus has its effect, the
+ * bookmark goes, the claim ends, the reservation is made.
+ */
+#ifdef DEFECT_DIRECT_SAME
+#define DIRECT_VALUE ROW
+#else
+#define DIRECT_VALUE DIRECT
+#endif
+#ifdef DEFECT_DIRECT_UNRESERVED
+#define MAY_RESERVE true
+#define RESERVE
+#else
+#define MAY_RESERVE (reserved == 0)
+#define RESERVE reserved = DIRECT_VALUE
+#endif
+inline apply_direct(x, by) {
+    if
+    :: inst[x].owner == by && MAY_RESERVE ->
+        RESERVE; became = DIRECT;
+        if
+        :: inst[x].bookmark ->
+            inst[x].got++;
+            assert(inst[x].got == 1 && !inst[x].dead); /* nothing double */
+            inst[x].bookmark = false
+        :: else /* nothing waits for it: no effect */
+        fi;
+        inst[x].owner = NOBODY; late_direct = 0;
+        sync_all()
+    :: else
+    fi
+}
+
+/* A claim, or a commit, of the instance: what is late is refused from now on. */
+inline refuse_late(x) {
+    if
+    :: late_direct == x + 1 -> late_direct = 0
+    :: else
+    fi
 }
 
 /* Rule 3, pawl__runtime_match(): looks for bookmarks, then one commit that ends the row, guarded by
@@ -241,7 +306,7 @@ inline deliver() {
         if
         :: IS_FREE(inst[k].owner) && !inst[k].opening ->
             d_step {
-                lease[me] = true; inst[k].owner = me; claimed = true;
+                lease[me] = true; inst[k].owner = me; claimed = true; refuse_late(k);
                 has = mail[k].on && !mail[k].parked }
             if
             :: faults > 0 -> sync_all()
@@ -264,12 +329,90 @@ inline deliver() {
                     mail[k].on = true; mail[k].parked = true; mail[k].owner = NOBODY
                 :: else
                 fi;
-                inst[k].owner = NOBODY;
+                inst[k].owner = NOBODY; refuse_late(k);
                 sync_all()
             :: else
             fi;
             claimed = false; has = false
         }
+    }
+}
+
+/*
+ * Rule 10, direct delivery. The claim is tried: if another living node has the instance, nothing
+ * happens. What was due for the instance before runs first, and may use the bookmark up (a rival);
+ * then the claim ends. The committer sends again after a lost answer; what is refused then has taken
+ * effect before if the reservation says so. The caller's deadline may end this with UNKNOWN. What failed
+ * is noted, although the event is accepted in the end: else the node does not look for what is its own.
+ */
+#ifdef DEFECT_DIRECT_QUIET
+bool quiet;
+#define LOOKS_FOR(x) (inst[x].owner != me || me != 1 || !quiet)
+#else
+#define LOOKS_FOR(x) true
+#endif
+#ifdef DEFECT_DIRECT_BLIND
+#define IS_WAITING true
+#else
+#define IS_WAITING inst[k].bookmark
+#endif
+inline deliver_directly() {
+    atomic {
+        if
+        :: IS_FREE(inst[k].owner) && !inst[k].opening ->
+            d_step { lease[me] = true; inst[k].owner = me; claimed = true; has = IS_WAITING }
+            if
+            :: faults > 0 -> sync_all()
+            :: skip
+            fi
+        :: else
+        fi
+    }
+    if /* after an unknown outcome, or a refusal, nothing more is written under the claim */
+    :: atomic { claimed && has && rivals > 0 ->
+        may_lose();
+        if
+        :: happens && inst[k].owner == me ->
+            d_step { rivals--; inst[k].bookmark = false; has = IS_WAITING; sync_all() }
+        :: else -> claimed = false
+        fi;
+        claimed = claimed && answered }
+    :: skip
+    fi;
+    do
+    :: atomic { !claimed -> break }
+    :: atomic { claimed && has ->
+        d_step {
+            apply_direct(k, me);
+            if
+            :: became == DIRECT -> told = DIRECT
+            :: else
+            fi
+        }
+        break }
+    :: atomic { claimed && has && faults > 0 -> faults--;
+        if
+        :: d_step { apply_direct(k, me) }                             /* no answer */
+        :: skip                                                       /* lost itself */
+        :: inst[k].owner == me && MAY_RESERVE -> late_direct = k + 1
+        fi;
+        if
+        :: skip /* sent again */
+        :: break
+        fi }
+    :: atomic { claimed && !has ->
+        may_lose();
+        if
+        :: happens && inst[k].owner == me -> d_step { inst[k].owner = NOBODY; sync_all() }
+        :: else
+        fi;
+        break }
+    od;
+    atomic {
+        claimed = false; has = false; happens = false; answered = false; k = 0;
+#ifdef DEFECT_DIRECT_QUIET
+        quiet = faults < FAULTS
+#endif
     }
 }
 
@@ -322,28 +465,57 @@ inline recheck() {
     }
 }
 
+#define IS_LEFT(x) (inst[x].owner != NOBODY && IS_FREE(inst[x].owner) && LOOKS_FOR(x))
+
 /* A worker of a node. The first node is the one that sends, and does what is due afterwards. */
 proctype node(byte me) {
     bool happens, answered, did_park, b0, b1, has, claimed;
-    byte k, at;
+    byte k, at, found;
 
     lease[me] = true;
     {
-    /* Rule 9, the committer: sends again after a lost answer, until its deadline. */
-    do
+    if
     :: me != 1 -> goto end_idle
-    :: atomic { me == 1 -> insert_first(me); accepted = true; goto matching }
-    :: atomic { me == 1 && faults > 0 -> faults--;
+    :: me == 1 -> found = FOUND
+    :: atomic { me == 1 && faults > 0 -> faults--; found = NOT_LOOKED }
+    fi;
+    if /* one bookmark alone, and chance */
+    :: atomic { found == 1 || found == 2 -> k = found - 1 }
+        deliver_directly();
         if
-        :: insert_first(me)
+        :: told -> found = 0; goto end_idle
+        :: !told                  /* with what it found */
+        :: !told -> found = FOUND /* or it looks again */
+        fi
+    :: skip
+    fi;
+    /* Rule 9, the committer: sends again after a lost answer, until its deadline. A reservation that
+     * a first try meets is that of direct delivery, whose outcome was unknown. */
+    do
+    :: atomic {
+        d_step {
+            if
+            :: HAS_RESERVATION -> told = (has && reserved == ROW -> ROW : DIRECT)
+            :: else -> insert_first(found); told = ROW
+            fi;
+            has = false
+        }
+        break }
+    :: atomic { faults > 0 -> faults--; has = true; /* doubtful */
+        if
+        :: insert_first(found)
         :: skip
-        :: late_insert = true
+        :: late_insert = found + 1
         fi }
         if
         :: skip
-        :: goto end_idle /* PAWL_EUNKNOWN */
+        :: has = false; found = 0; goto end_idle /* PAWL_EUNKNOWN */
         fi
     od;
+    if /* look_again(): it is the first row that was parked */
+    :: told == ROW && found == 0 -> wake(1)
+    :: else -> found = 0
+    fi;
 end_idle:
     do
     :: atomic { CAN_TAKE(0) -> k = 0; goto taking }
@@ -360,8 +532,8 @@ end_idle:
     :: atomic { MUST_RECHECK(4) -> k = 4; goto rechecking }
     :: atomic { MUST_RECHECK(5) -> k = 5; goto rechecking }
     /* An instance that was left claimed: pawl__runtime_do_runnable(), pawl__runtime_add_strays() */
-    :: atomic { inst[0].owner != NOBODY && IS_FREE(inst[0].owner) -> k = 0; goto delivering }
-    :: atomic { inst[1].owner != NOBODY && IS_FREE(inst[1].owner) -> k = 1; goto delivering }
+    :: atomic { IS_LEFT(0) -> k = 0; goto delivering }
+    :: atomic { IS_LEFT(1) -> k = 1; goto delivering }
     :: atomic { visits > 0 && IS_FREE(inst[0].owner) -> visits--; k = 0; goto delivering }
     :: d_step { !lease[me] -> lease[me] = true }
     od;
@@ -377,7 +549,6 @@ taking:
     :: has -> has = false; expire(); goto done
     :: else
     fi;
-matching:
     match();
     goto done;
 taking_mail:
@@ -402,7 +573,7 @@ rechecking:
 done:
     atomic { k = 0; happens = false; answered = false; has = false; goto end_idle }
     } unless { crashed && me == 1 };
-    atomic { k = 0; at = 0; claimed = false; happens = false; answered = false; has = false;
+    atomic { k = 0; at = 0; found = 0; claimed = false; happens = false; answered = false; has = false;
         did_park = false; b0 = false; b1 = false }
 }
 
@@ -414,11 +585,11 @@ done:
 #define MAY_RUN(x) ((inst[x].owner == NOBODY || !lease[inst[x].owner]) && !inst[x].opening)
 #define LIVE(x) \
     :: d_step { plans[x] > 0 && !inst[x].bookmark && MAY_RUN(x) -> \
-        plans[x]--; inst[x].owner = NOBODY; inst[x].opening = true; \
+        plans[x]--; inst[x].owner = NOBODY; inst[x].opening = true; refuse_late(x); \
         look_for_parked(x); sync_all() } \
     :: d_step { inst[x].opening -> inst[x].opening = false; inst[x].bookmark = true; wake_parked(x) } \
     :: d_step { rivals > 0 && inst[x].bookmark && MAY_RUN(x) -> \
-        rivals--; inst[x].owner = NOBODY; inst[x].bookmark = false; sync_all() }
+        rivals--; inst[x].owner = NOBODY; inst[x].bookmark = false; refuse_late(x); sync_all() }
 
 inline forget_row(x) { row[x].owner = row[x].disk_owner }
 inline forget_instance(x) {
@@ -442,7 +613,7 @@ active proctype world() {
 
     if
     :: plans[0] = 1; plans[1] = 0
-    :: plans[0] = 1; plans[1] = 1
+    :: INSTANCES > 1 -> plans[0] = 1; plans[1] = 1
     :: plans[0] = 2; plans[1] = 0
     fi;
     if
@@ -460,9 +631,11 @@ end_world:
     /* The server crashes: takes and claims that were not synced are gone, and what was on its way. */
     :: d_step { faults > 0 -> faults--;
         forget_row(0); forget_row(1); forget_row(2); forget_row(3); forget_row(4); forget_row(5);
-        forget_instance(0); forget_instance(1); late_insert = false }
-    :: d_step { late_insert -> late_insert = false; insert_first(1) }
-    :: d_step { late_insert -> late_insert = false }
+        forget_instance(0); forget_instance(1); late_insert = 0; late_direct = 0 }
+    :: d_step { late_insert -> insert_first(late_insert - 1); late_insert = 0 }
+    :: d_step { late_insert -> late_insert = 0 }
+    :: d_step { late_direct -> apply_direct(late_direct - 1, 1); late_direct = 0 }
+    :: d_step { late_direct -> late_direct = 0 }
     :: d_step { soon && !expired -> expired = true }
     :: atomic { timeout ->
         if
@@ -480,7 +653,8 @@ end_world:
         assert(inst[0].owner == NOBODY && inst[1].owner == NOBODY);
         assert(dead <= 1);
         assert(dead == 0 || inst[0].got + inst[1].got + inst[0].dead + inst[1].dead == 0);
-        assert(!accepted || dead + inst[0].got + inst[1].got + inst[0].dead + inst[1].dead > 0)
+        assert(!told || told == became); /* true outcomes */
+        assert(!told || dead + inst[0].got + inst[1].got + inst[0].dead + inst[1].dead > 0)
     }
 }
 
