@@ -109,6 +109,9 @@ int pawl__runtime_deliver(struct runtime_task *task, struct runtime_direct *dire
         pawl__runtime_meter_begin(task);
         status = run_in_hand(task, instance_id, &running);
         pawl__runtime_meter(task);
+        /* Also when it was delivered: what became of the claim may be unknown. */
+        if (status != PAWL_EBUSY)
+            pawl__runtime_note_failure(runtime, status);
         task->direct = NULL;
         task->is_direct = false;
     }

@@ -877,6 +877,14 @@ static int take_direct(struct runtime_run *run)
     if (run->row.takeovers > 0)
         return pawl__error_set(task->err, PAWL_EBUSY, "instance %.*s is left to a worker",
                                PAWL_STR_ARG(run->row.id));
+    /* It awaits its turn or a result, under a claim of this node, or somebody died in the middle
+     * of a burst: the claim stays, and a worker goes on. */
+    if (run->row.runnable != 0) {
+        pawl__runtime_note_left(run->runtime);
+        return pawl__error_set(task->err, PAWL_ECONFLICT,
+                               "instance %.*s is in the middle of a burst",
+                               PAWL_STR_ARG(run->row.id));
+    }
     if (run->mail_count < PAWL_CLAIM_MAIL_MAX)
         run->direct = task->direct;
     task->direct = NULL;

@@ -254,8 +254,6 @@ static int deliver(struct sending *s, bool first_wins)
     task->err = NULL; /* what it fails with is not what the call fails with */
     status = pawl__runtime_deliver(task, &direct);
     task->err = err;
-    if (status != PAWL_EBUSY) /* a claim whose answer was lost is ours */
-        pawl__runtime_note_failure(task->runtime, status);
     if (status == PAWL_OK)
         s->match.sent = sent;
     return status == PAWL_OK

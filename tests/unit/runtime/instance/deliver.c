@@ -288,6 +288,35 @@ static void what_a_burst_awaits_is_left_to_workers(void **state)
     assert_string_equal(sub_status(f, outcome.instance_id), "Finished");
 }
 
+/* The claim is this node's, and nobody has the instance in hand: it is not idle all the same. */
+static void an_instance_that_awaits_a_child_gets_mail(void **state)
+{
+    struct fixture *f = *state;
+    struct pawl_outcome outcome;
+    struct pawl_instance_row row;
+
+    publish(f, DEFINITION("child", "", RIG_WRITE("c", "child")));
+    publish(
+        f,
+        DEFINITION(
+            "d", "",
+            RIG_EVENT("b", "Begin") ",{'id':'p','type':'Elsa.Parallel','activities':[" RIG_SEQUENCE(
+                "s", RIG_EVENT("e", "Go") "," RIG_WRITE(
+                         "w", "went")) "," CHILD("x", "Elsa.ExecuteWorkflow", "child") "]}"));
+    outcome = start(f, "d");
+    assert_int_equal(send(f, "Begin").resumed, 1); /* up to the child, which a worker starts */
+    assert_ok(pawl__runtime_show(f->a.runtime, pawl__str(outcome.instance_id), &f->arena, &row,
+                                 NULL, later(f), &f->err),
+              &f->err);
+    assert_int_equal(row.runnable, 2);
+    assert_int_equal(send_to(f, outcome.instance_id, "").resumed, 1);
+    assert_string_equal(f->lines, "");
+    drain(f);
+    assert_string_equal(f->lines, "child\nwent\n");
+    assert_string_equal(sub_status(f, outcome.instance_id), "Finished");
+    assert_int_equal(count(f, PAWL_TABLE_WORK), 0);
+}
+
 static void more_than_may_be_delivered_at_a_time_are_rows(void **state)
 {
     struct fixture *f = *state;
@@ -321,6 +350,7 @@ int main(void)
         DIRECT(an_instance_that_is_to_be_cancelled_is_cancelled),
         DIRECT(a_node_that_ends_delivers_nothing),
         DIRECT(what_a_burst_awaits_is_left_to_workers),
+        DIRECT(an_instance_that_awaits_a_child_gets_mail),
         DIRECT(more_than_may_be_delivered_at_a_time_are_rows),
     };
 
