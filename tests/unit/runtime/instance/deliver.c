@@ -297,12 +297,11 @@ static void an_instance_that_awaits_a_child_gets_mail(void **state)
 
     publish(f, DEFINITION("child", "", RIG_WRITE("c", "child")));
     publish(
-        f,
-        DEFINITION(
-            "d", "",
-            RIG_EVENT("b", "Begin") ",{'id':'p','type':'Elsa.Parallel','activities':[" RIG_SEQUENCE(
-                "s", RIG_EVENT("e", "Go") "," RIG_WRITE(
-                         "w", "went")) "," CHILD("x", "Elsa.ExecuteWorkflow", "child") "]}"));
+        f, DEFINITION(
+               "d", "",
+               RIG_EVENT("b", "Begin") ",{'id':'p','type':'Elsa.Parallel','activities':[" RIG_EVENT(
+                   "e", "Go") "," CHILD("x", "Elsa.ExecuteWorkflow",
+                                        "child") "]}," RIG_WRITE("w", "went")));
     outcome = start(f, "d");
     assert_int_equal(send(f, "Begin").resumed, 1); /* up to the child, which a worker starts */
     assert_ok(pawl__runtime_show(f->a.runtime, pawl__str(outcome.instance_id), &f->arena, &row,
