@@ -407,6 +407,39 @@ static void an_overview_counts_what_there_is(struct desk *desk)
     assert_int_equal(by_definition.rows[0].instances[PAWL_COUNTED_SUSPENDED], 0);
 }
 
+/* Looks at the counts by definition; returns how many queries that took. */
+static int look_at_counts(struct desk *desk, const struct pawl_count_query *query,
+                          uint64_t suspended)
+{
+    struct pawl_definition_counts_list counts;
+    int before = atomic_load(&desk->finds);
+
+    assert_ok(pawl__op_count_by_definition(&desk->op, query, &counts), &desk->err);
+    assert_int_equal(counts.count, 2);
+    assert_int_equal(counts.rows[1].instances[PAWL_COUNTED_SUSPENDED], suspended);
+    return atomic_load(&desk->finds) - before;
+}
+
+static void counts_by_definition_that_were_slow_are_kept(struct desk *desk)
+{
+    const struct pawl_count_query all = {0}, since_ever = {.from_us = 1};
+    const int counts = 2 * PAWL_COUNTED_COUNT;
+
+    desk_publish(desk, desk_ends);
+    desk_publish(desk, desk_waits);
+    (void)desk_start(desk, "waits", NULL, NULL, NULL);
+    assert_int_equal(look_at_counts(desk, &all, 1), 1 + counts);
+    assert_int_equal(look_at_counts(desk, &all, 1), 1 + counts);
+    desk->find_ns = PAWL_COUNTS_SLOW_NS;
+    assert_int_equal(look_at_counts(desk, &all, 1), 1 + counts);
+    desk->find_ns = 0;
+    (void)desk_start(desk, "waits", NULL, NULL, NULL);
+    assert_int_equal(look_at_counts(desk, &all, 1), 1);
+    assert_int_equal(look_at_counts(desk, &since_ever, 2), 1 + counts);
+    pawl__clock_env_advance(desk->clock, PAWL_COUNTS_SLOW_NS * counts * PAWL_COUNTS_SHARE);
+    assert_int_equal(look_at_counts(desk, &all, 2), 1 + counts);
+}
+
 static void count_finding(void *ctx, const char *text)
 {
     (void)text;
@@ -506,6 +539,9 @@ const struct desk_test node_tests[] = {
     DESK_TEST(workers_stand_still_while_the_cluster_is_paused),
     DESK_TEST(a_node_has_a_worker_for_each_processor),
     DESK_TEST(an_overview_counts_what_there_is),
+    {.name = "counts_by_definition_that_were_slow_are_kept",
+     .run = counts_by_definition_that_were_slow_are_kept,
+     .own_clock = true},
     DESK_TEST(a_store_is_looked_at_checked_and_copied),
     DESK_TEST(a_probe_says_that_the_store_can_be_written_to),
     DESK_TEST(locks_of_a_service_are_listed),
