@@ -177,7 +177,7 @@ static int body(struct pawl_cli_session *session, struct pawl_error *err)
         return pawl__op_execution_show(&op, pawl__str(""), instance_id(session), &one) == PAWL_OK
                    ? pawl__cli_print_json(session->cli, &one, 0)
                    : failed(session, err);
-    status = pawl__op_instances_show(&op, instance_id(session), false, &shown);
+    status = pawl__op_instance_show(&op, instance_id(session), false, &shown);
 
     if (status == PAWL_OK && pawl__cli_flag(args, "records") &&
         (pawl__cli_text(args, "event", NULL) || !pawl__cli_flag(args, "json")))

@@ -181,7 +181,7 @@ static int settle(struct run *run, struct pawl_error *err)
     run->next_due_us = worked.next_due_us;
     pawl__arena_reset(&run->entry_arena);
     if (status == PAWL_OK)
-        status = pawl__op_instances_show(&op, pawl__str(run->entry_id), true, &shown);
+        status = pawl__op_instance_show(&op, pawl__str(run->entry_id), true, &shown);
     if (status == PAWL_OK && shown.unreadable.code != PAWL_OK) {
         *err = shown.unreadable;
         return err->code;
@@ -261,7 +261,7 @@ static int cancel(struct run *run, struct pawl_error *err)
     int status;
 
     run->cancelling = true;
-    status = pawl__op_instances_cancel(&op, pawl__str(run->entry_id), false, NULL);
+    status = pawl__op_instance_cancel(&op, pawl__str(run->entry_id), false, NULL);
     return status == PAWL_OK ? settle(run, err) : status;
 }
 
@@ -304,7 +304,7 @@ static int start(struct run *run, struct pawl_error *err)
                  .input = run->input},
     };
     struct pawl_instance_result result;
-    int status = pawl__op_instances_start(&op, &request, &result);
+    int status = pawl__op_instance_start(&op, &request, &result);
 
     if (status != PAWL_OK)
         return status;

@@ -55,16 +55,16 @@ static int alter(const struct pawl_op *op, const char *action, struct pawl_str i
     return status;
 }
 
-int pawl__op_instances_alter(const struct pawl_op *op, struct pawl_str instance_id,
-                             const struct pawl_json *alterations, bool dry_run,
-                             struct pawl_instance_altered *out)
+int pawl__op_instance_alter(const struct pawl_op *op, struct pawl_str instance_id,
+                            const struct pawl_json *alterations, bool dry_run,
+                            struct pawl_instance_altered *out)
 {
     return alter(op, "alter", instance_id, alterations, dry_run, out);
 }
 
-int pawl__op_instances_retry(const struct pawl_op *op, struct pawl_str instance_id,
-                             const struct pawl_str *activity_ids, size_t count,
-                             struct pawl_outcome *out)
+int pawl__op_instance_retry(const struct pawl_op *op, struct pawl_str instance_id,
+                            const struct pawl_str *activity_ids, size_t count,
+                            struct pawl_outcome *out)
 {
     struct pawl_workflow_client *client = NULL;
     struct pawl_outcome outcome;
@@ -89,8 +89,8 @@ int pawl__op_instances_retry(const struct pawl_op *op, struct pawl_str instance_
 
 /* ---- variables ------------------------------------------------------------------------------ */
 
-int pawl__op_instances_variables(const struct pawl_op *op, struct pawl_str instance_id,
-                                 struct pawl_json *out)
+int pawl__op_instance_variables(const struct pawl_op *op, struct pawl_str instance_id,
+                                struct pawl_json *out)
 {
     int status = check_id(op, instance_id);
 
@@ -136,13 +136,13 @@ static int make_alterations(const struct pawl_op *op, const struct pawl_json *va
     return b.status == PAWL_OK ? PAWL_OK : pawl__error_code(op->err, b.status);
 }
 
-int pawl__op_instances_set_variables(const struct pawl_op *op, struct pawl_str instance_id,
-                                     const struct pawl_json *variables, bool lenient,
-                                     struct pawl_json *out)
+int pawl__op_instance_set_variables(const struct pawl_op *op, struct pawl_str instance_id,
+                                    const struct pawl_json *variables, bool lenient,
+                                    struct pawl_json *out)
 {
     struct pawl_instance_altered altered;
     struct pawl_json known, alterations;
-    int status = pawl__op_instances_variables(op, instance_id, &known);
+    int status = pawl__op_instance_variables(op, instance_id, &known);
 
     if (status == PAWL_OK)
         status = make_alterations(op, variables, lenient ? &known : NULL, &alterations);
@@ -152,5 +152,5 @@ int pawl__op_instances_set_variables(const struct pawl_op *op, struct pawl_str i
     }
     if (status == PAWL_OK)
         status = alter(op, "set-variables", instance_id, &alterations, false, &altered);
-    return status == PAWL_OK ? pawl__op_instances_variables(op, instance_id, out) : status;
+    return status == PAWL_OK ? pawl__op_instance_variables(op, instance_id, out) : status;
 }

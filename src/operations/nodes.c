@@ -43,7 +43,7 @@ bool op_node_stays(const struct pawl_json *told)
 }
 
 /* Members of the JSON that it told, where it told any. */
-static void read_told(const struct nodes *nodes, struct pawl_node_info *to)
+static void read_told(const struct nodes *nodes, struct pawl_node_shown *to)
 {
     struct pawl_json told;
 
@@ -58,7 +58,7 @@ static void read_told(const struct nodes *nodes, struct pawl_node_info *to)
     to->stays = op_node_stays(&told);
 }
 
-static enum pawl_node_state state_of(const struct pawl_node_info *node)
+static enum pawl_node_state state_of(const struct pawl_node_shown *node)
 {
     if (node->left_us <= 0)
         return PAWL_NODE_GONE;
@@ -76,7 +76,7 @@ static int count_runs(const struct pawl_op *op, int64_t incarnation, uint64_t *o
     return op_count(op, &query, out);
 }
 
-static int count_held(const struct nodes *nodes, struct pawl_node_info *node)
+static int count_held(const struct nodes *nodes, struct pawl_node_shown *node)
 {
     struct op_query query;
     struct pawl_rows rows;
@@ -99,11 +99,11 @@ static int count_held(const struct nodes *nodes, struct pawl_node_info *node)
 }
 
 static int look_at(const struct nodes *nodes, const struct pawl_node_row *row,
-                   struct pawl_node_info *out, bool *shown)
+                   struct pawl_node_shown *out, bool *shown)
 {
     int status;
 
-    *out = (struct pawl_node_info){
+    *out = (struct pawl_node_shown){
         .row = row,
         .left_us = row->lease_us - nodes->now_us,
         .pause = pawl__pause_of(nodes->pauses, nodes->pause_count, row->id),
@@ -126,7 +126,7 @@ int pawl__op_nodes_list(const struct pawl_op *op, const struct pawl_node_query *
 {
     struct nodes nodes = {.op = op, .query = query};
     struct pawl_node_list found = {.nodes = NULL};
-    struct pawl_node_info *infos = NULL;
+    struct pawl_node_shown *infos = NULL;
     struct pawl_rows rows = {0};
     struct op_query asked;
     int status = op_now(op, &nodes.now_us);

@@ -45,8 +45,8 @@ PAWL_MUST_CHECK int pawl__op_tasks_list(const struct pawl_op *op,
  * - Nothing is parked. A task's id becomes known after the commit that made its bookmark, so there
  *   is no report that comes too early.
  */
-PAWL_MUST_CHECK int pawl__op_task_report(const struct pawl_op *op, struct pawl_str task_id,
-                                         const struct pawl_json *result,
-                                         struct pawl_send_result *out);
+PAWL_MUST_CHECK int pawl__op_task_complete(const struct pawl_op *op, struct pawl_str task_id,
+                                           const struct pawl_json *result,
+                                           struct pawl_send_result *out);
 
 #endif

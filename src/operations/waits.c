@@ -72,7 +72,7 @@ static void finish(struct pending *pending, const struct pawl_instance_row *row)
         struct pawl_instance_shown shown;
 
         op = pawl__op_within(&op, STATE_MS_MAX);
-        status = pawl__op_instances_show(&op, row->id, true, &shown);
+        status = pawl__op_instance_show(&op, row->id, true, &shown);
         if (status == PAWL_OK) {
             result.row = shown.row;
             result.state = shown.state;
@@ -125,9 +125,9 @@ static int await(const struct pawl_op *op, struct pending *pending, struct pawl_
     return status;
 }
 
-int pawl__op_instances_await(const struct pawl_op *op, struct pawl_str instance_id,
-                             enum pawl_wait_until until, bool with_state,
-                             pawl_instance_done_fn *done, void *ctx, pawl_wait_ticket *ticket)
+int pawl__op_instance_await(const struct pawl_op *op, struct pawl_str instance_id,
+                            enum pawl_wait_until until, bool with_state,
+                            pawl_instance_done_fn *done, void *ctx, pawl_wait_ticket *ticket)
 {
     struct pending *pending = new_pending(op, with_state, done, ctx);
 
@@ -136,8 +136,8 @@ int pawl__op_instances_await(const struct pawl_op *op, struct pawl_str instance_
     return await(op, pending, instance_id, until, ticket);
 }
 
-int pawl__op_instances_execute(const struct pawl_op *op, const struct pawl_instance_start *request,
-                               pawl_instance_done_fn *done, void *ctx, pawl_wait_ticket *ticket)
+int pawl__op_instance_execute(const struct pawl_op *op, const struct pawl_instance_start *request,
+                              pawl_instance_done_fn *done, void *ctx, pawl_wait_ticket *ticket)
 {
     struct pending *pending = new_pending(op, request->with_state, done, ctx);
     struct pawl_instance_result result;
@@ -166,9 +166,9 @@ int pawl__op_instances_execute(const struct pawl_op *op, const struct pawl_insta
     return status;
 }
 
-int pawl__op_instances_cancel_await(const struct pawl_op *op, struct pawl_str instance_id,
-                                    bool only_itself, pawl_instance_done_fn *done, void *ctx,
-                                    pawl_wait_ticket *ticket)
+int pawl__op_instance_cancel_await(const struct pawl_op *op, struct pawl_str instance_id,
+                                   bool only_itself, pawl_instance_done_fn *done, void *ctx,
+                                   pawl_wait_ticket *ticket)
 {
     struct pending *pending = new_pending(op, false, done, ctx);
     int status;
@@ -176,7 +176,7 @@ int pawl__op_instances_cancel_await(const struct pawl_op *op, struct pawl_str in
     if (!pending)
         return pawl__error_code(op->err, PAWL_ENOMEM);
     pending->is_of_cancel = true;
-    status = pawl__op_instances_cancel(op, instance_id, only_itself, NULL);
+    status = pawl__op_instance_cancel(op, instance_id, only_itself, NULL);
     if (status == PAWL_OK)
         return await(op, pending, instance_id, PAWL_WAIT_ENDED, ticket);
     free_pending(pending);
@@ -226,8 +226,8 @@ static int block(const struct pawl_op *op, struct op_blocked *blocked, bool work
     return end->status;
 }
 
-int pawl__op_instances_wait(const struct pawl_op *op, struct pawl_str instance_id,
-                            enum pawl_wait_until until, bool works, struct pawl_instance_row *row)
+int pawl__op_instance_wait(const struct pawl_op *op, struct pawl_str instance_id,
+                           enum pawl_wait_until until, bool works, struct pawl_instance_row *row)
 {
     struct pawl_instance_shown shown;
     struct op_blocked *blocked = NULL;
@@ -255,19 +255,19 @@ int pawl__op_instances_wait(const struct pawl_op *op, struct pawl_str instance_i
     if (status != PAWL_OK)
         return status;
     after = pawl__op_within(op, STATE_MS_MAX);
-    status = pawl__op_instances_show(&after, instance_id, false, &shown);
+    status = pawl__op_instance_show(&after, instance_id, false, &shown);
     if (status == PAWL_OK && row)
         *row = shown.row;
     return status;
 }
 
-int pawl__op_instances_cancel_wait(const struct pawl_op *op, struct pawl_str instance_id,
-                                   bool only_itself, bool works, struct pawl_instance_row *row)
+int pawl__op_instance_cancel_wait(const struct pawl_op *op, struct pawl_str instance_id,
+                                  bool only_itself, bool works, struct pawl_instance_row *row)
 {
-    int status = pawl__op_instances_cancel(op, instance_id, only_itself, NULL);
+    int status = pawl__op_instance_cancel(op, instance_id, only_itself, NULL);
 
     if (status != PAWL_OK)
         return status;
-    status = pawl__op_instances_wait(op, instance_id, PAWL_WAIT_ENDED, works, row);
+    status = pawl__op_instance_wait(op, instance_id, PAWL_WAIT_ENDED, works, row);
     return status == PAWL_ETIMEDOUT ? tell_asked(instance_id, op->err) : status;
 }

@@ -185,18 +185,18 @@ static void a_pause_refuses_to_retry(struct desk *desk)
     (void)desk_start(desk, "faults", "f", NULL, NULL);
     (void)pause_it(desk, pawl__str(""), "maintenance");
     await_paused(desk, true);
-    assert_code(pawl__op_instances_retry(&desk->op, pawl__str("f"), NULL, 0, &outcome),
+    assert_code(pawl__op_instance_retry(&desk->op, pawl__str("f"), NULL, 0, &outcome),
                 PAWL_EUNAVAILABLE);
     for (size_t i = 0; i < 2; i++) {
         assert_ok(
             pawl__json_parse(&desk->arena, pawl__str(begin[i]), NULL, &list, NULL, &desk->err),
             &desk->err);
-        assert_code(pawl__op_instances_alter(&desk->op, pawl__str("f"), &list, false, &altered),
+        assert_code(pawl__op_instance_alter(&desk->op, pawl__str("f"), &list, false, &altered),
                     PAWL_EUNAVAILABLE);
     }
     assert_ok(pawl__op_node_unpause(&desk->op, pawl__str("")), &desk->err);
     await_paused(desk, false);
-    assert_ok(pawl__op_instances_retry(&desk->op, pawl__str("f"), NULL, 0, &outcome), &desk->err);
+    assert_ok(pawl__op_instance_retry(&desk->op, pawl__str("f"), NULL, 0, &outcome), &desk->err);
     assert_int_equal(outcome.incident_count, 2);
 }
 

@@ -44,11 +44,14 @@ PAWL_MUST_CHECK int pawl__cli_session_start(struct pawl_cli_session *out, bool n
                                             struct pawl_error *err);
 void pawl__cli_session_close(struct pawl_cli_session *session);
 
-/* The time by which what is asked now must be answered. */
+/* The deadline of a call that begins now. */
 int64_t pawl__cli_session_deadline(const struct pawl_cli_session *session);
 
 /* An operation of this command, with a deadline of its own; what it returns is in cli->arena. */
 struct pawl_op pawl__cli_session_op(const struct pawl_cli_session *session, struct pawl_error *err);
+/* The same with time for very many changes: it ends when they are done, or with Ctrl-C. */
+struct pawl_op pawl__cli_session_bulk_op(const struct pawl_cli_session *session,
+                                         struct pawl_error *err);
 
 /* Does what is due until nothing is: what a command set off. */
 PAWL_MUST_CHECK int pawl__cli_session_drain(struct pawl_cli_session *session,
