@@ -3,9 +3,9 @@
 #include "cli/commands.h"
 
 #include "base/error.h"
-#include "base/time/datetime.h"
 #include "cli/command/listing.h"
 #include "cli/command/output.h"
+#include "cli/command/values.h"
 #include "views/audit.h"
 
 static const char *const sorts[] = {"time", "actor", "target", NULL};
@@ -21,16 +21,13 @@ static int failed(struct pawl_cli_session *session, struct pawl_error *err)
 static int time_of(const struct pawl_cli_args *args, const char *name, int64_t *out,
                    struct pawl_error *err)
 {
-    const char *text = pawl__cli_text(args, name, NULL);
     struct pawl_datetime at;
-    int status;
+    bool given = false;
+    int status = pawl__cli_time(args, name, &at, &given, err);
 
     *out = 0;
-    if (!text)
-        return PAWL_OK;
-    status = pawl__datetime_parse(pawl__str(text), &at, err);
-    if (status != PAWL_OK)
-        return pawl__error_prefix(err, status, "--%s", name);
+    if (status != PAWL_OK || !given)
+        return status;
     *out = (pawl__datetime_utc_ticks(at) - PAWL_DATETIME_UNIX_EPOCH_TICKS) / PAWL_TICKS_PER_US;
     return PAWL_OK;
 }

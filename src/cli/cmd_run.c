@@ -82,19 +82,13 @@ static void on_failure(void *ctx, struct pawl_str instance_id, const struct pawl
 
 static int read_now(struct run *run, struct pawl_error *err)
 {
-    const char *now = pawl__cli_text(&run->cli->args, "now", NULL);
     struct pawl_datetime at;
-    int status;
+    int status = pawl__cli_time(&run->cli->args, "now", &at, &run->simulated, err);
 
-    if (!now)
-        return PAWL_OK;
-    status = pawl__datetime_parse(pawl__str(now), &at, err);
-    if (status == PAWL_OK)
-        status = pawl__datetime_to_unix_ns(at, &run->now_ns, err);
-    if (status != PAWL_OK)
-        return pawl__error_prefix(err, status, "--now");
-    run->simulated = true;
-    return PAWL_OK;
+    if (status != PAWL_OK || !run->simulated)
+        return status;
+    status = pawl__datetime_to_unix_ns(at, &run->now_ns, err);
+    return status == PAWL_OK ? PAWL_OK : pawl__error_prefix(err, status, "--now");
 }
 
 static int read_options(struct run *run, struct pawl_error *err)
@@ -109,7 +103,7 @@ static int read_options(struct run *run, struct pawl_error *err)
     run->input = pawl__json_object();
     while (status == PAWL_OK && (text = pawl__cli_next(args, "input", &from)) != NULL)
         status = pawl__cli_add_value(run->cli, &run->input, text, err);
-    return status == PAWL_OK ? read_now(run, err) : status;
+    return status;
 }
 
 /* ---- definitions --------------------------------------------------------------------------- */
@@ -340,6 +334,8 @@ static int run(struct pawl_cli *cli)
 
     if (status != PAWL_OK)
         return pawl__cli_fail(cli, &err, pawl__cli_read_hint(err.code));
+    if (read_now(&run, &err) != PAWL_OK)
+        return pawl__cli_fail(cli, &err, NULL);
     if (run.simulated)
         options.now_ns = &run.now_ns;
     options.stepwise = run.trace;

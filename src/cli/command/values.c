@@ -82,6 +82,20 @@ int pawl__cli_add_value(struct pawl_cli *cli, struct pawl_json *object, const ch
     return status == PAWL_OK ? PAWL_OK : pawl__error_code(err, status);
 }
 
+int pawl__cli_time(const struct pawl_cli_args *args, const char *option, struct pawl_datetime *out,
+                   bool *given, struct pawl_error *err)
+{
+    const char *text = pawl__cli_text(args, option, NULL);
+    struct pawl_error why = PAWL_ERROR_INIT;
+
+    *given = text != NULL;
+    if (!text || pawl__datetime_parse(pawl__str(text), out, &why) == PAWL_OK)
+        return PAWL_OK;
+    return pawl__error_set(err, PAWL_EINVAL,
+                           "--%s: '%s' is not a time like 2026-11-16T07:12:03Z: %s", option, text,
+                           why.msg);
+}
+
 int pawl__cli_pick_version(const struct pawl_cli_args *args, enum pawl_version_pick usual,
                            struct pawl_version_options *out, struct pawl_error *err)
 {

@@ -4,6 +4,7 @@
 #define PAWL_CLI_COMMAND_VALUES_H
 
 #include "base/json/json.h"
+#include "base/time/datetime.h"
 #include "cli/command/command.h"
 #include "operations/definitions.h"
 
@@ -22,6 +23,13 @@ PAWL_MUST_CHECK int pawl__cli_payload(struct pawl_cli *cli, const char *text, st
  */
 PAWL_MUST_CHECK int pawl__cli_add_value(struct pawl_cli *cli, struct pawl_json *object,
                                         const char *text, struct pawl_error *err);
+
+/* ---- times ---------------------------------------------------------------------------------- */
+
+/* The time that an option says, ISO 8601, UTC without an offset. *given false: it was not given.
+ * PAWL_EINVAL: it is not a time. */
+PAWL_MUST_CHECK int pawl__cli_time(const struct pawl_cli_args *args, const char *option,
+                                   struct pawl_datetime *out, bool *given, struct pawl_error *err);
 
 /* ---- versions of definitions ---------------------------------------------------------------- */
 
