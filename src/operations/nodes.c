@@ -25,6 +25,9 @@ const char *pawl__node_state_name(enum pawl_node_state state)
     return names[state];
 }
 
+/* Nodes that are read at a time to count them. */
+#define COUNT_BATCH 1000u
+
 /* ---- listing -------------------------------------------------------------------------------- */
 
 struct nodes {
@@ -116,6 +119,40 @@ static int look_at(const struct nodes *nodes, const struct pawl_node_row *row,
     return status;
 }
 
+/*
+ * How many a list shows, wherever its page is: which of those that are gone have left something is
+ * known only by looking at each.
+ */
+static int count_shown(const struct nodes *nodes, struct op_query *asked, uint64_t *out)
+{
+    struct pawl_page_request request = {.limit = COUNT_BATCH};
+    struct pawl_node_query brief = *nodes->query;
+    struct nodes each = *nodes;
+    struct pawl_rows rows = {0};
+    struct pawl_page page = {0};
+    int status;
+
+    *out = 0;
+    brief.with_instances = false;
+    each.query = &brief;
+    do {
+        struct op_query batch = *asked;
+
+        status = op_find_page(nodes->op, &batch, &request, &rows, &page);
+        for (size_t i = 0; status == PAWL_OK && i < rows.count; i++) {
+            const struct pawl_node_row *row = &((const struct pawl_node_row *)rows.rows)[i];
+            struct pawl_node_shown node;
+            bool shown = row->lease_us > nodes->now_us;
+
+            if (!shown)
+                status = look_at(&each, row, &node, &shown);
+            *out += shown;
+        }
+        request.after = page.next;
+    } while (status == PAWL_OK && request.after.len > 0);
+    return status;
+}
+
 static int find_pauses(const struct pawl_op *op, const struct pawl_pause **out, size_t *count)
 {
     return pawl__pauses_find(op_store(op), op->arena, out, count, op->deadline_ns, op->err);
@@ -128,7 +165,7 @@ int pawl__op_nodes_list(const struct pawl_op *op, const struct pawl_node_query *
     struct pawl_node_list found = {.nodes = NULL};
     struct pawl_node_shown *infos = NULL;
     struct pawl_rows rows = {0};
-    struct op_query asked;
+    struct op_query asked, all;
     int status = op_now(op, &nodes.now_us);
 
     op_query_init(&asked, PAWL_TABLE_NODES, NULL, false);
@@ -138,6 +175,7 @@ int pawl__op_nodes_list(const struct pawl_op *op, const struct pawl_node_query *
         op_where_int(&asked, "lease_us", PAWL_GT, nodes.now_us);
     if (status == PAWL_OK)
         status = find_pauses(op, &nodes.pauses, &nodes.pause_count);
+    all = asked;
     if (status == PAWL_OK)
         status = op_find_page(op, &asked, &query->page, &rows, &found.page);
     if (status != PAWL_OK)
@@ -152,6 +190,9 @@ int pawl__op_nodes_list(const struct pawl_op *op, const struct pawl_node_query *
                          &shown);
         found.count += shown;
     }
+    /* More rows than are shown: the total is counted by them, not by rows. */
+    if (status == PAWL_OK && found.page.total > found.count)
+        status = count_shown(&nodes, &all, &found.page.total);
     if (status != PAWL_OK)
         return status;
     found.nodes = infos;

@@ -287,6 +287,28 @@ static void nodes_that_work_are_those_that_stay_and_live(struct desk *desk)
     assert_int_equal(working, 0);
 }
 
+static void the_total_of_nodes_counts_those_that_are_shown(struct desk *desk)
+{
+    struct pawl_node_query query = {.page = {.limit = 1, .with_total = true}};
+    struct pawl_node_list list;
+
+    join_node(desk, "a-gone", true, 1);
+    join_node(desk, "b-gone", true, 1);
+    join_node(desk, "z-alive", true, HOUR_US);
+    assert_ok(pawl__op_nodes_list(&desk->op, &query, &list), &desk->err);
+    assert_int_equal(list.page.total, 2);
+    query.page.limit = 0;
+    assert_ok(pawl__op_nodes_list(&desk->op, &query, &list), &desk->err);
+    assert_int_equal(list.count, 2);
+    assert_int_equal(list.page.total, 2);
+    query.with_gone = true;
+    assert_ok(pawl__op_nodes_list(&desk->op, &query, &list), &desk->err);
+    assert_int_equal(list.page.total, 4);
+    query = (struct pawl_node_query){.page = {.total_only = true}};
+    assert_ok(pawl__op_nodes_list(&desk->op, &query, &list), &desk->err);
+    assert_int_equal(list.page.total, 2);
+}
+
 static void a_paused_cluster_begins_nothing(struct desk *desk)
 {
     check_pause(desk, pawl__str(""));
@@ -534,6 +556,7 @@ const struct desk_test node_tests[] = {
     DESK_TEST(draining_a_paused_node_says_that_work_is_left),
     DESK_TEST(why_says_that_a_pause_holds_its_mail),
     DESK_TEST(nodes_that_work_are_those_that_stay_and_live),
+    DESK_TEST(the_total_of_nodes_counts_those_that_are_shown),
     DESK_TEST(a_paused_node_begins_nothing),
     DESK_TEST(a_pause_of_another_node_is_none_of_this_ones),
     DESK_TEST(workers_stand_still_while_the_cluster_is_paused),
