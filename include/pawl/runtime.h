@@ -651,7 +651,8 @@ PAWL_API PAWL_MUST_CHECK int pawl_stimulus_send(struct pawl *pawl, const char *n
                                                 struct pawl_error *err);
 /*
  * Reports that a task was done. `result` is JSON or NULL. Reporting again does nothing; for a day
- * it returns the first outcome, even if the workflow has continued since. PAWL_ENOTFOUND: no instance waits for this task, and it was not
+ * it returns the first outcome, even if the workflow has continued since, or PAWL_ECONFLICT if the
+ * first report had another result. PAWL_ENOTFOUND: no instance waits for this task, and it was not
  * reported in the last day. A report is never too early: a task's id becomes known only after the
  * commit that waits for it.
  */

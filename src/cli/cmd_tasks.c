@@ -99,7 +99,7 @@ static const struct pawl_cli_command complete_command = {
     .summary = "Report that a task was done: its workflow continues",
     .operands = "TASK",
     .help = "When this command succeeds, the report is stored and will be delivered despite\n"
-            "crashes. Reporting a task again does nothing.\n",
+            "crashes. Reporting a task again does nothing; with another result it fails.\n",
     .options = complete_options,
     .run = run_complete,
 };

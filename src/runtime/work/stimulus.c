@@ -506,19 +506,48 @@ static struct pawl_str reserved_key(struct runtime_task *task, struct pawl_str k
     return pawl__str(pawl__arena_printf(&task->arena, "stimulus:%.*s", PAWL_STR_ARG(key)));
 }
 
-int pawl__runtime_sent_before(struct runtime_task *task, struct pawl_str key,
+/* A stimulus as a row of work, which is not due yet. */
+static int make_row(struct runtime_task *task, const struct pawl_stimulus *stimulus,
+                    struct pawl_work_row *out)
+{
+    const struct parsed parsed = {.instance_id = stimulus->instance_id,
+                                  .input = stimulus->input,
+                                  .is_keyed = stimulus->idempotency_key.len > 0};
+    int status;
+
+    *out = (struct pawl_work_row){
+        .kind = pawl__str(PAWL_WORK_STIMULUS),
+        .hash = stimulus->hash,
+        .correlation_id = stimulus->correlation_id,
+        .activity_instance_id = stimulus->activity_instance_id,
+        .part = pawl__runtime_part(stimulus->hash),
+        .expires_us = PAWL_TIME_NEVER,
+    };
+    out->id = out->name = pawl__runtime_new_id(task->runtime, &task->arena);
+    status = out->id.ptr ? payload_text(&task->arena, &parsed, &out->payload)
+                         : pawl__arena_status(&task->arena);
+    return status == PAWL_OK ? PAWL_OK : pawl__error_code(task->err, status);
+}
+
+int pawl__runtime_sent_before(struct runtime_task *task, const struct pawl_stimulus *stimulus,
                               struct pawl_sent *sent)
 {
-    struct pawl_str before, id;
-    int status = find_reservation(task, reserved_key(task, key), &before);
+    struct pawl_reservation_row key = {.key = reserved_key(task, stimulus->idempotency_key)};
+    struct pawl_str before = pawl__str("");
+    struct pawl_work_row row;
+    int status = make_row(task, stimulus, &row);
 
+    if (status == PAWL_OK)
+        status = find_reservation(task, key.key, &before);
     if (status != PAWL_OK)
         return status;
     if (before.len == 0)
         return pawl__error_set(task->err, PAWL_ENOTFOUND, "nothing was sent with the key %.*s",
-                               PAWL_STR_ARG(key));
-    (void)is_same_event(before, before, &id);
-    return read_record(task, id, sent);
+                               PAWL_STR_ARG(stimulus->idempotency_key));
+    key.value = key_value(task, &row);
+    if (!key.value.ptr)
+        return pawl__error_code(task->err, pawl__arena_status(&task->arena));
+    return read_sent(task, &key, sent);
 }
 
 int pawl__runtime_match(struct runtime_task *task, const struct pawl_work_row *work,
@@ -687,28 +716,14 @@ static int accept(struct runtime_task *task, struct pawl_work_row *row,
 int pawl__runtime_send(struct pawl_runtime *runtime, const struct pawl_stimulus *stimulus,
                        struct pawl_sent *out, int64_t deadline_ns, struct pawl_error *err)
 {
-    const struct parsed parsed = {.instance_id = stimulus->instance_id,
-                                  .input = stimulus->input,
-                                  .is_keyed = stimulus->idempotency_key.len > 0};
-    struct pawl_work_row row = {
-        .kind = pawl__str(PAWL_WORK_STIMULUS),
-        .hash = stimulus->hash,
-        .correlation_id = stimulus->correlation_id,
-        .activity_instance_id = stimulus->activity_instance_id,
-        .part = pawl__runtime_part(stimulus->hash),
-        .expires_us = PAWL_TIME_NEVER,
-    };
     struct pawl_sent sent = {0};
     struct runtime_task task;
+    struct pawl_work_row row;
     int status;
 
     pawl__runtime_task_init(&task, runtime, deadline_ns, err);
-    row.id = row.name = pawl__runtime_new_id(runtime, &task.arena);
-    status = row.id.ptr ? payload_text(&task.arena, &parsed, &row.payload)
-                        : pawl__arena_status(&task.arena);
-    if (status != PAWL_OK)
-        (void)pawl__error_code(err, status);
-    else
+    status = make_row(&task, stimulus, &row);
+    if (status == PAWL_OK)
         status = accept(&task, &row, stimulus, &sent);
     pawl__runtime_task_release(&task, status);
     if (status == PAWL_OK && out)

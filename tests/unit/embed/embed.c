@@ -450,7 +450,8 @@ static void a_task_is_told_and_its_report_goes_on(void **state)
     assert_ok(pawl_task_complete(f.pawl, f.task_id, "{\"colour\":\"red\"}", &sent, &f.err), &f.err);
     assert_int_equal(sent.resumed, 1);
     /* Again: nothing happens, and it returns what the first did. */
-    assert_ok(pawl_task_complete(f.pawl, f.task_id, NULL, &sent, &f.err), &f.err);
+    assert_ok(pawl_task_complete(f.pawl, f.task_id, "{\"colour\":\"red\"}", &sent, &f.err), &f.err);
+    assert_code(pawl_task_complete(f.pawl, f.task_id, NULL, NULL, &f.err), PAWL_ECONFLICT);
     assert_int_equal(sent.resumed, 1);
     assert_int_equal(sent.parked, 0);
     drain(&f);
