@@ -82,6 +82,9 @@ int op_bulk_run(const struct pawl_op *op, const struct op_bulk *what, struct paw
     struct op_record record;
     int status = op_record_begin_many(op, &record, what->action, what->kind);
 
+    if (status == PAWL_OK)
+        status =
+            op_record_asked(op, &record, &(struct pawl_builder){.arena = op->arena}, &what->asked);
     if (status != PAWL_OK)
         return status;
     recorded.record = record.by;

@@ -7,6 +7,7 @@
 #ifndef PAWL_OPERATIONS_BULK_H
 #define PAWL_OPERATIONS_BULK_H
 
+#include "base/json/json.h"
 #include "operations/operation.h"
 
 /* Things of one batch, and ids that one query names. */
@@ -20,6 +21,7 @@ struct op_bulk_batch {
 
 struct op_bulk {
     const char *action, *kind; /* of the record */
+    struct pawl_json asked;    /* of the record: the filter, an object */
     /* The next batch. What it leaves in `ctx` for the one after it may be in op->arena. */
     int (*list)(const struct pawl_op *op, void *ctx, struct op_bulk_batch *batch);
     int (*act)(const struct pawl_op *op, void *ctx, struct pawl_str id);

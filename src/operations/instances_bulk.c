@@ -51,10 +51,21 @@ static int change_many(const struct pawl_op *op, const struct pawl_instance_quer
                        struct op_bulk *bulk, struct pawl_bulk_result *out)
 {
     struct matching matching = {.query = *query};
+    struct pawl_builder b = {.arena = op->arena};
 
+    bulk->asked = pawl__json_object();
     if (op_matches_everything(query))
         return pawl__error_set(op->err, PAWL_EINVAL,
                                "no filter is given: an empty filter does not mean all instances");
+    op_build_given(&b, &bulk->asked, "definitionId", query->definition_id);
+    op_build_given(&b, &bulk->asked, "versionId", query->version_id);
+    op_build_given(&b, &bulk->asked, "correlationId", query->correlation_id);
+    op_build_given(&b, &bulk->asked, "parentId", query->parent_id);
+    op_build_given(&b, &bulk->asked, "name", query->name);
+    op_build_given(&b, &bulk->asked, "search", query->search);
+    op_build_given(&b, &bulk->asked, "status", query->status);
+    if (b.status != PAWL_OK)
+        return pawl__error_code(op->err, b.status);
     matching.query.page = (struct pawl_page_request){.limit = OP_BULK_BATCH_MAX};
     bulk->kind = "instance";
     bulk->list = list_batch;

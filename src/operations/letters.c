@@ -142,6 +142,8 @@ static int act_on_many(const struct pawl_op *op, const struct pawl_letter_query 
                        pawl_letter_visitor visit, void *ctx, struct pawl_bulk_result *out)
 {
     struct many many = {.query = *query, .replay = replay, .visit = visit, .ctx = ctx};
+    struct pawl_builder b = {.arena = op->arena};
+    struct pawl_json asked = pawl__json_object();
 
     if (matches_everything(query))
         return pawl__error_set(op->err, PAWL_EINVAL,
@@ -149,9 +151,15 @@ static int act_on_many(const struct pawl_op *op, const struct pawl_letter_query 
     /* The oldest first. */
     many.query.page = (struct pawl_page_request){.limit = OP_BULK_BATCH_MAX, .reversed = true};
     many.query.is_replayable |= replay;
+    op_build_given(&b, &asked, "instanceId", query->instance_id);
+    op_build_given(&b, &asked, "kind", query->kind);
+    op_build_given(&b, &asked, "reason", query->reason);
+    if (b.status != PAWL_OK)
+        return pawl__error_code(op->err, b.status);
     return op_bulk_run(op,
                        &(struct op_bulk){.action = replay ? "replay" : "delete",
                                          .kind = "letter",
+                                         .asked = asked,
                                          .list = list_batch,
                                          .act = act_on,
                                          .ctx = &many,

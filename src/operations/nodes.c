@@ -239,12 +239,17 @@ int pawl__op_node_pause(const struct pawl_op *op, struct pawl_str node_id, struc
                         struct pawl_pause *out)
 {
     const struct pawl_pause wanted = {.node_id = node_id, .by = op->actor, .reason = reason};
+    struct pawl_builder b = {.arena = op->arena};
+    struct pawl_json asked = pawl__json_object();
     struct op_record record;
     struct pawl_pause now = wanted;
     int status = node_id.len > 0 ? check_there(op, node_id) : PAWL_OK;
 
     if (status == PAWL_OK)
         status = op_record_begin(op, &record, "pause", "node", node_id);
+    pawl__build_text(&b, &asked, "reason", reason);
+    if (status == PAWL_OK && reason.len > 0)
+        status = op_record_asked(op, &record, &b, &asked);
     if (status == PAWL_OK)
         status = op_record_end(op, &record, true,
                                pawl__pause_begin(op_store(op), record.by, &wanted, op->arena, &now,

@@ -79,20 +79,22 @@ static struct pawl_json parsed(struct desk *desk, const char *text)
 
 /* ---- what is recorded ------------------------------------------------------------------------ */
 
+/* Waits, and has a variable. */
+static const char with_variable[] =
+    "{\"definitionId\":\"counts\",\"name\":\"Counts\",\"variables\":[{\"id\":\"v\",\"name\":"
+    "\"n\",\"typeName\":\"Int32\",\"value\":1}],\"root\":{\"id\":\"e\",\"type\":\"Elsa.Event\","
+    "\"eventName\":{\"typeName\":\"String\",\"expression\":{\"type\":\"Literal\",\"value\":"
+    "\"Go\"}}}}";
+
 static void a_change_of_an_instance_leaves_a_record(struct desk *desk)
 {
     const char *rename = "[{\"type\":\"ModifyVariable\",\"variableId\":\"v\",\"value\":2}]";
-    static const char counts[] =
-        "{\"definitionId\":\"counts\",\"name\":\"Counts\",\"variables\":[{\"id\":\"v\",\"name\":"
-        "\"n\",\"typeName\":\"Int32\",\"value\":1}],\"root\":{\"id\":\"e\",\"type\":\"Elsa.Event\","
-        "\"eventName\":{\"typeName\":\"String\",\"expression\":{\"type\":\"Literal\",\"value\":"
-        "\"Go\"}}}}";
     struct pawl_json alterations = parsed(desk, rename), exported, variables;
     struct pawl_instance_altered altered;
     struct pawl_outcome outcome;
     struct pawl_op op;
 
-    desk_publish(desk, counts);
+    desk_publish(desk, with_variable);
     (void)desk_start(desk, "counts", "i1", NULL, NULL);
     op = by(desk, "alice", "r-dry");
     assert_ok(pawl__op_instance_alter(&op, pawl__str("i1"), &alterations, true, &altered),
@@ -191,6 +193,73 @@ static void a_new_definition_is_recorded_under_the_id_that_it_got(struct desk *d
     assert_true(pawl__str_equal(record_of(desk, "r-new").target, saved.row.definition_id));
 }
 
+static void start_many(struct desk *desk, unsigned count)
+{
+    char id[16];
+
+    desk_publish(desk, desk_waits);
+    for (unsigned i = 0; i < count; i++) {
+        (void)snprintf(id, sizeof id, "w%u", i);
+        (void)desk_start(desk, "waits", id, NULL, NULL);
+    }
+}
+
+/* The data of a record, as JSON text. */
+static void assert_data(struct desk *desk, const char *request_id, const char *expected)
+{
+    struct pawl_audit_row row;
+
+    assert_ok(pawl__op_audit_show(&desk->op, pawl__str(request_id), &row), &desk->err);
+    if (!pawl__str_is(row.data, expected))
+        fail_msg("%s: %.*s", request_id, PAWL_STR_ARG(row.data));
+}
+
+static void a_record_says_what_was_asked_for(struct desk *desk)
+{
+    static const char set[] = "[{\"type\":\"ModifyVariable\",\"variableId\":\"v\",\"value\":1}]";
+    const struct pawl_letter_query letters = {.kind = pawl__str("timer"), .is_open = true};
+    struct pawl_instance_query query = PAWL_INSTANCE_QUERY_ALL;
+    struct pawl_instance_altered altered;
+    struct pawl_bulk_result result;
+    struct pawl_json alterations;
+    struct pawl_pause pause;
+    struct pawl_op op;
+    char note[3000];
+
+    memset(note, 'x', sizeof note);
+    start_many(desk, 2);
+    query.definition_id = pawl__str("waits");
+    op = by(desk, "alice", "r-cancel");
+    assert_ok(pawl__op_instances_cancel(&op, &query, &result), &desk->err);
+    assert_data(desk, "r-cancel", "{\"definitionId\":\"waits\",\"status\":\"Running\"}");
+    op = by(desk, "alice", "r-letters");
+    assert_ok(pawl__op_letters_delete(&op, &letters, NULL, NULL, &result), &desk->err);
+    assert_none(desk, "r-letters"); /* it changed nothing */
+    alterations = parsed(desk, set);
+    desk_publish(desk, with_variable);
+    (void)desk_start(desk, "counts", "i1", NULL, NULL);
+    op = by(desk, "alice", "r-alter");
+    assert_ok(pawl__op_instance_alter(&op, pawl__str("i1"), &alterations, false, &altered),
+              &desk->err);
+    assert_data(desk, "r-alter", "[{\"type\":\"ModifyVariable\",\"variableId\":\"v\"}]");
+    alterations = parsed(
+        desk,
+        pawl__arena_printf(
+            &desk->arena,
+            "[{\"type\":\"ModifyVariable\",\"variableId\":\"v\",\"value\":1,\"note\":\"%.*s\"}]",
+            3000, note));
+    op = by(desk, "alice", "r-long");
+    assert_ok(pawl__op_instance_alter(&op, pawl__str("i1"), &alterations, false, &altered),
+              &desk->err);
+    assert_data(desk, "r-long", "{\"bytes\":3054}");
+    op = by(desk, "alice", "r-pause");
+    assert_ok(pawl__op_node_pause(&op, pawl__str(""), pawl__str("upgrade"), &pause), &desk->err);
+    assert_data(desk, "r-pause", "{\"reason\":\"upgrade\"}");
+    op = by(desk, "alice", "r-unpause");
+    assert_ok(pawl__op_node_unpause(&op, pawl__str("")), &desk->err);
+    assert_data(desk, "r-unpause", "");
+}
+
 static void pauses_leave_records(struct desk *desk)
 {
     struct pawl_op op = by(desk, "alice", "r-pause");
@@ -211,17 +280,6 @@ static void pauses_leave_records(struct desk *desk)
 }
 
 /* ---- many ------------------------------------------------------------------------------------ */
-
-static void start_many(struct desk *desk, unsigned count)
-{
-    char id[16];
-
-    desk_publish(desk, desk_waits);
-    for (unsigned i = 0; i < count; i++) {
-        (void)snprintf(id, sizeof id, "w%u", i);
-        (void)desk_start(desk, "waits", id, NULL, NULL);
-    }
-}
 
 static void a_bulk_has_one_record_that_counts(struct desk *desk)
 {
@@ -465,6 +523,7 @@ const struct desk_test audit_tests[] = {
     DESK_TEST(a_change_of_a_definition_leaves_a_record),
     DESK_TEST(a_new_definition_is_recorded_under_the_id_that_it_got),
     DESK_TEST(pauses_leave_records),
+    DESK_TEST(a_record_says_what_was_asked_for),
     DESK_TEST(a_bulk_has_one_record_that_counts),
     {"retention_by_an_operator_is_recorded", retention_by_an_operator_is_recorded, "retention.finished=1ms", false, false},
     {"old_records_go_in_batches", old_records_go_in_batches, "retention.audit=1ms", false, false},
