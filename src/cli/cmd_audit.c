@@ -12,9 +12,7 @@ static const char *const sorts[] = {"time", "actor", "target", NULL};
 
 static int failed(struct pawl_cli_session *session, struct pawl_error *err)
 {
-    return pawl__cli_fail(session->cli, err,
-                          err->code == PAWL_ENOTFOUND ? "'pawl audit' lists what was changed"
-                                                      : pawl__cli_session_hint(err->code));
+    return pawl__cli_session_failed(session, err, "'pawl audit' lists what was changed");
 }
 
 /* A time as people write it, in microseconds; 0: not given. */
@@ -148,7 +146,7 @@ const struct pawl_cli_command pawl__cli_audit = {
     .help =
         "Each request that changed something has one record, written together with the change;\n"
         "COUNT says how many things it touched. A command whose outcome is unknown names its\n"
-        "request: 'pawl audit show REQUEST' tells whether it took effect. Times are ISO 8601;\n"
+        "request: 'pawl audit show REQUEST' says whether it took effect. Times are ISO 8601;\n"
         "without an offset they are UTC.\n",
     .options = options,
     .commands = commands,

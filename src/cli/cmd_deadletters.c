@@ -9,9 +9,7 @@
 
 static int failed(struct pawl_cli_session *session, struct pawl_error *err)
 {
-    return pawl__cli_fail(session->cli, err,
-                          err->code == PAWL_ENOTFOUND ? "'pawl deadletters' lists them"
-                                                      : pawl__cli_session_hint(err->code));
+    return pawl__cli_session_failed(session, err, "'pawl deadletters' lists them");
 }
 
 /* ---- list ---------------------------------------------------------------------------------- */

@@ -10,9 +10,7 @@
 
 int pawl__cli_definitions_failed(struct pawl_cli_session *session, struct pawl_error *err)
 {
-    return pawl__cli_fail(session->cli, err,
-                          err->code == PAWL_ENOTFOUND ? "'pawl definitions' lists the definitions"
-                                                      : pawl__cli_session_hint(err->code));
+    return pawl__cli_session_failed(session, err, "'pawl definitions' lists the definitions");
 }
 
 int pawl__cli_definitions_print(struct pawl_cli_session *session, const struct pawl_builder *b,

@@ -20,9 +20,7 @@ static struct pawl_str instance_id(const struct pawl_cli_session *session)
 
 static int failed(struct pawl_cli_session *session, struct pawl_error *err)
 {
-    return pawl__cli_fail(session->cli, err,
-                          err->code == PAWL_ENOTFOUND ? "'pawl ps --all' lists the instances"
-                                                      : pawl__cli_session_hint(err->code));
+    return pawl__cli_session_failed(session, err, "'pawl ps --all' lists the instances");
 }
 
 /* ---- show ---------------------------------------------------------------------------------- */
@@ -61,16 +59,11 @@ static int resume(struct pawl_cli_session *session, struct pawl_error *err)
     struct pawl_op op = pawl__cli_session_op(session, err);
     struct pawl_run what = {
         .bookmark_id = pawl__str(pawl__cli_text(&cli->args, "bookmark", "")),
-        .input = pawl__json_object(),
     };
     struct pawl_instance_result result;
-    const char *text;
-    size_t at = 0;
-    int status = PAWL_OK;
+    int status = pawl__cli_values(cli, "input", &what.input, err);
 
     session->as_json = pawl__cli_flag(&cli->args, "json");
-    while (status == PAWL_OK && (text = pawl__cli_next(&cli->args, "input", &at)) != NULL)
-        status = pawl__cli_add_value(cli, &what.input, text, err);
     if (status == PAWL_OK)
         status = pawl__op_instance_resume(&op, instance_id(session), &what, false, &result);
     if (status == PAWL_OK)
@@ -90,12 +83,7 @@ static const struct pawl_cli_option resume_options[] = {
      .kind = PAWL_CLI_TEXT,
      .arg = "ID",
      .help = "The bookmark to resume (default: continue where it stopped)"},
-    {.name = "input",
-     .letter = 'i',
-     .kind = PAWL_CLI_TEXT,
-     .arg = "NAME=VALUE",
-     .help = "An input: JSON, else text; =@FILE reads it, @FILE has several",
-     .repeatable = true},
+    PAWL_CLI_INPUT_OPTION,
     {.name = "json", .kind = PAWL_CLI_FLAG, .help = "Print its state as a JSON object"},
     PAWL_CLI_CONFIGURE_OPTIONS,
     {.name = NULL},

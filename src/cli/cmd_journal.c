@@ -20,9 +20,7 @@ static struct pawl_str instance_id(const struct pawl_cli_session *session)
 
 static int failed(struct pawl_cli_session *session, struct pawl_error *err)
 {
-    return pawl__cli_fail(session->cli, err,
-                          err->code == PAWL_ENOTFOUND ? "'pawl ps --all' lists the instances"
-                                                      : pawl__cli_session_hint(err->code));
+    return pawl__cli_session_failed(session, err, "'pawl ps --all' lists the instances");
 }
 
 /* What the arguments ask for: all of it, or the last so many. */

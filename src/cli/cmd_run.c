@@ -94,16 +94,10 @@ static int read_now(struct run *run, struct pawl_error *err)
 static int read_options(struct run *run, struct pawl_error *err)
 {
     const struct pawl_cli_args *args = &run->cli->args;
-    const char *text;
-    size_t from = 0;
-    int status = PAWL_OK;
 
     run->as_json = pawl__cli_flag(args, "json");
     run->trace = pawl__cli_flag(args, "trace");
-    run->input = pawl__json_object();
-    while (status == PAWL_OK && (text = pawl__cli_next(args, "input", &from)) != NULL)
-        status = pawl__cli_add_value(run->cli, &run->input, text, err);
-    return status;
+    return pawl__cli_values(run->cli, "input", &run->input, err);
 }
 
 /* ---- definitions --------------------------------------------------------------------------- */
@@ -355,12 +349,7 @@ static int run(struct pawl_cli *cli)
 }
 
 static const struct pawl_cli_option options[] = {
-    {.name = "input",
-     .letter = 'i',
-     .kind = PAWL_CLI_TEXT,
-     .arg = "NAME=VALUE",
-     .help = "An input: JSON, else text; =@FILE reads it, @FILE has several",
-     .repeatable = true},
+    PAWL_CLI_INPUT_OPTION,
     {.name = "event",
      .letter = 'e',
      .kind = PAWL_CLI_TEXT,

@@ -9,19 +9,6 @@
 #include "cli/session/session.h"
 #include "operations/instances.h"
 
-static int read_values(struct pawl_cli *cli, const char *option, struct pawl_json *out,
-                       struct pawl_error *err)
-{
-    const char *text;
-    size_t at = 0;
-    int status = PAWL_OK;
-
-    *out = pawl__json_object();
-    while (status == PAWL_OK && (text = pawl__cli_next(&cli->args, option, &at)) != NULL)
-        status = pawl__cli_add_value(cli, out, text, err);
-    return status;
-}
-
 static int fail(struct pawl_cli *cli, struct pawl_error *err)
 {
     return pawl__cli_fail(cli, err,
@@ -47,11 +34,11 @@ static int body(struct pawl_cli_session *session, struct pawl_error *err)
         .detached = pawl__cli_flag(args, "detach"),
     };
     struct pawl_instance_result result;
-    int code, status = read_values(cli, "input", &request.what.input, err);
+    int code, status = pawl__cli_values(cli, "input", &request.what.input, err);
 
     session->as_json = pawl__cli_flag(args, "json");
     if (status == PAWL_OK)
-        status = read_values(cli, "variable", &request.what.variables, err);
+        status = pawl__cli_values(cli, "variable", &request.what.variables, err);
     if (status == PAWL_OK)
         status = pawl__cli_pick_version(args, PAWL_VERSIONS_PUBLISHED, &request.version, err);
     if (status == PAWL_OK)
@@ -76,12 +63,7 @@ static int run(struct pawl_cli *cli)
 }
 
 static const struct pawl_cli_option options[] = {
-    {.name = "input",
-     .letter = 'i',
-     .kind = PAWL_CLI_TEXT,
-     .arg = "NAME=VALUE",
-     .help = "An input: JSON, else text; =@FILE reads it, @FILE has several",
-     .repeatable = true},
+    PAWL_CLI_INPUT_OPTION,
     {.name = "correlation-id",
      .kind = PAWL_CLI_TEXT,
      .arg = "ID",

@@ -82,6 +82,19 @@ int pawl__cli_add_value(struct pawl_cli *cli, struct pawl_json *object, const ch
     return status == PAWL_OK ? PAWL_OK : pawl__error_code(err, status);
 }
 
+int pawl__cli_values(struct pawl_cli *cli, const char *option, struct pawl_json *out,
+                     struct pawl_error *err)
+{
+    const char *text;
+    size_t at = 0;
+    int status = PAWL_OK;
+
+    *out = pawl__json_object();
+    while (status == PAWL_OK && (text = pawl__cli_next(&cli->args, option, &at)) != NULL)
+        status = pawl__cli_add_value(cli, out, text, err);
+    return status;
+}
+
 int pawl__cli_time(const struct pawl_cli_args *args, const char *option, struct pawl_datetime *out,
                    bool *given, struct pawl_error *err)
 {

@@ -24,6 +24,20 @@ PAWL_MUST_CHECK int pawl__cli_payload(struct pawl_cli *cli, const char *text, st
 PAWL_MUST_CHECK int pawl__cli_add_value(struct pawl_cli *cli, struct pawl_json *object,
                                         const char *text, struct pawl_error *err);
 
+/* What a repeatable option says: an object with all of its values. The same errors. */
+PAWL_MUST_CHECK int pawl__cli_values(struct pawl_cli *cli, const char *option,
+                                     struct pawl_json *out, struct pawl_error *err);
+
+/* clang-format off */
+#define PAWL_CLI_INPUT_OPTION                                                                      \
+    {.name = "input",                                                                              \
+     .letter = 'i',                                                                                \
+     .kind = PAWL_CLI_TEXT,                                                                        \
+     .arg = "NAME=VALUE",                                                                          \
+     .help = "An input: JSON, else text; =@FILE reads it, @FILE has several",                      \
+     .repeatable = true}
+/* clang-format on */
+
 /* ---- times ---------------------------------------------------------------------------------- */
 
 /* The time that an option says, ISO 8601, UTC without an offset. *given false: it was not given.

@@ -167,6 +167,14 @@ const char *pawl__cli_session_hint(int code)
     }
 }
 
+int pawl__cli_session_failed(struct pawl_cli_session *session, struct pawl_error *err,
+                             const char *not_found_hint)
+{
+    return pawl__cli_fail(session->cli, err,
+                          err->code == PAWL_ENOTFOUND ? not_found_hint
+                                                      : pawl__cli_session_hint(err->code));
+}
+
 static int run_body(struct pawl_cli *cli, bool looks_only,
                     int (*body)(struct pawl_cli_session *session, struct pawl_error *err))
 {

@@ -63,6 +63,10 @@ PAWL_MUST_CHECK int pawl__cli_session_drain_briefly(struct pawl_cli_session *ses
 
 /* What to do about an error of a command on a store. */
 const char *pawl__cli_session_hint(int code);
+/* Reports an error with that hint, or with this one if something was not found. Returns the exit
+ * code. */
+int pawl__cli_session_failed(struct pawl_cli_session *session, struct pawl_error *err,
+                             const char *not_found_hint);
 
 /*
  * Opens, runs `body`, closes. An error of any of them is reported; `body` returns the exit code.
