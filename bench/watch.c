@@ -171,7 +171,7 @@ static int load(struct pawl_store *store, enum pawl_table table, const void *row
 static int check(struct pawl_store *store, pawl_finding_visitor visit, void *ctx,
                  int64_t deadline_ns, struct pawl_error *err)
 {
-    return pawl_store_check(store->inner, visit, ctx, deadline_ns, err);
+    return pawl_store_check_backend(store->inner, visit, ctx, deadline_ns, err);
 }
 
 static const struct pawl_store_ops ops = {

@@ -53,7 +53,7 @@ static int perform(void *ctx, struct pawl_call *call, struct pawl_error *err)
 
     printf("charging %s, %s key\n", pawl_call_data(call), *pawl_call_key(call) ? "with a" : "no");
     ++*charged;
-    return pawl_call_answer(call, *charged == 1 ? "true" : "false", err);
+    return pawl_call_return(call, *charged == 1 ? "true" : "false", err);
 }
 
 /* In the burst again, with the result. */

@@ -102,7 +102,7 @@ struct pawl_activity_type {
     int (*resume)(void *ctx, struct pawl_context *context, const char *input);
     /*
      * Runs outside the burst (see above), so there is no struct pawl_context. Sets its result with
-     * pawl_call_answer(). If it returns an error, the activity faults with the message in `err`, or
+     * pawl_call_return(). If it returns an error, the activity faults with the message in `err`, or
      * with the code's text.
      */
     int (*perform)(void *ctx, struct pawl_call *call, struct pawl_error *err);
@@ -184,7 +184,7 @@ PAWL_API const char *pawl_call_instance_id(const struct pawl_call *call);
 /* What pawl_context_call() was given. */
 PAWL_API const char *pawl_call_data(const struct pawl_call *call);
 /* Sets the result, JSON. The last one set counts; "null" if none was. PAWL_EPARSE. */
-PAWL_API PAWL_MUST_CHECK int pawl_call_answer(struct pawl_call *call, const char *json,
+PAWL_API PAWL_MUST_CHECK int pawl_call_return(struct pawl_call *call, const char *json,
                                               struct pawl_error *err);
 
 #ifdef __cplusplus

@@ -61,6 +61,26 @@
  * library until it returns. A string returned through a `char **` belongs to the caller, who frees
  * it with pawl_text_free().
  *
+ * Names. A call is pawl_NOUN_VERB(): the singular for one thing, the plural for many. The same act
+ * has the same verb here and on the command line, where `rm` deletes and the plural alone lists:
+ * pawl_letter_delete() is `pawl deadletters rm`, pawl_letters_list() is `pawl deadletters`.
+ *
+ * Lists, pawl_…s_list(), all work alike. `filter` NULL: all; members NULL, "" or 0: any; all that
+ * are given must match. `row` (NULL allowed) is called for each row, and returns 0 to continue,
+ * anything else to stop, which is not an error. Strings of a row are valid until `row` returns;
+ * missing ones are "". Times are microseconds since 1970 UTC; 0: none. A page has `limit` rows (0:
+ * 100; at most 10,000) from the place `after` on, which is `next` of the page before (NULL: from
+ * the first); `end` (NULL allowed) says how the page ended. PAWL_EINVAL: `limit` or `after` is not
+ * valid.
+ *
+ * Bulk changes, such as pawl_instances_delete(), take the same filter, but it must say something:
+ * `all` set to 1 where everything is meant, else an empty one is PAWL_EINVAL. `limit` and `after`
+ * are ignored. *count (NULL allowed) is how many were changed, also when the call fails: the rest
+ * is unchanged then, and calling again continues.
+ *
+ * Versions of a definition are numbered from 1. Where a version is asked for, PAWL_VERSION_LATEST
+ * and PAWL_VERSION_PUBLISHED are those; 0 is the default that the call names.
+ *
  * Errors. Calls return PAWL_OK or a negative code, with a message in `err` (NULL allowed); the
  * classes in <pawl/error.h> say what to do next. Misuse (NULL for a required argument) is
  * PAWL_EINVAL. On failure outputs are unwritten. When a call that changes something returns
@@ -93,6 +113,10 @@ struct pawl_log; /* <pawl/ext/log.h> */
 #define PAWL_DEFINITION_ID_SIZE 256
 #define PAWL_WORKER_COUNT_MAX 256
 
+/* In place of a version's number. */
+#define PAWL_VERSION_LATEST (-1)
+#define PAWL_VERSION_PUBLISHED (-2)
+
 /* ---- opening ------------------------------------------------------------------------------- */
 
 /* All zero: the defaults. Borrowed for the call unless a member says otherwise. */
@@ -124,7 +148,7 @@ struct pawl_options {
     void (*line)(void *ctx, const char *instance_id, const char *text);
     /*
      * A workflow asks for a task (RunTask). Note it and return. When it is done, call
-     * pawl_task_report(), in this process or another, days later if need be. `payload` is JSON,
+     * pawl_task_complete(), in this process or another, days later if need be. `payload` is JSON,
      * "null" when there is none. After a crash it may be called twice, with the same id. NULL: find
      * tasks with pawl_tasks_list().
      */
@@ -177,8 +201,33 @@ PAWL_API PAWL_MUST_CHECK int pawl_open(const struct pawl_options *options, struc
  */
 PAWL_API void pawl_close(struct pawl *pawl);
 
+/* On whose behalf calls are made. Copied. */
+struct pawl_caller {
+    const char *actor; /* who, at most 200 bytes; NULL: the actor of the options */
+    /*
+     * The id under which a change is recorded, at most 200 bytes; NULL: each call gets a new one.
+     * One id is one request. Made again, a request that took effect changes nothing: deletions,
+     * cancellations and pauses return PAWL_OK, others PAWL_ECONFLICT; a bulk change continues.
+     * PAWL_ECONFLICT too if the id belongs to another request.
+     */
+    const char *request_id;
+};
+
+/*
+ * The same runtime, for one caller: what is changed through *out is recorded as the caller's. It
+ * is cheap, opens nothing and may be used in every call. Close it with pawl_close() before `pawl`.
+ */
+PAWL_API PAWL_MUST_CHECK int pawl_open_for(struct pawl *pawl, const struct pawl_caller *caller,
+                                           struct pawl **out, struct pawl_error *err);
+
 /* Frees a string that a call here returned. NULL allowed. */
 PAWL_API void pawl_text_free(struct pawl *pawl, char *text);
+
+/* How a page of a list ended. */
+struct pawl_list_end {
+    uint64_t total; /* how many match, regardless of limit and after */
+    char *next;     /* `after` of the next page; the caller frees it. NULL: this was the last */
+};
 
 /* ---- work ---------------------------------------------------------------------------------- */
 
@@ -265,8 +314,8 @@ PAWL_API PAWL_MUST_CHECK int pawl_definition_validate(struct pawl *pawl, const c
                                                       pawl_definition_problem_fn problem, void *ctx,
                                                       struct pawl_error *err);
 /*
- * Publishes a stored version; 0: the latest, here and below; a negative one is PAWL_EINVAL.
- * PAWL_ENOTFOUND. PAWL_EINVAL: a problem is INVALID; nothing is changed.
+ * Publishes a stored version; 0: the latest. PAWL_ENOTFOUND. PAWL_EINVAL: a problem is INVALID;
+ * nothing is changed.
  */
 PAWL_API PAWL_MUST_CHECK int
 pawl_definition_publish_version(struct pawl *pawl, const char *definition_id, int64_t version,
@@ -275,7 +324,8 @@ pawl_definition_publish_version(struct pawl *pawl, const char *definition_id, in
 /* Unpublishes it; running instances go on. PAWL_ENOTFOUND: no version was published. */
 PAWL_API PAWL_MUST_CHECK int pawl_definition_retract(struct pawl *pawl, const char *definition_id,
                                                      struct pawl_error *err);
-/* Makes a new draft that is a copy of an old version. `out` NULL allowed. PAWL_ENOTFOUND. */
+/* Makes a new draft that is a copy of a version; 0: the latest. `out` NULL allowed. PAWL_ENOTFOUND.
+ */
 PAWL_API PAWL_MUST_CHECK int pawl_definition_revert(struct pawl *pawl, const char *definition_id,
                                                     int64_t version, struct pawl_published *out,
                                                     struct pawl_error *err);
@@ -291,10 +341,7 @@ PAWL_API PAWL_MUST_CHECK int
 pawl_definition_delete(struct pawl *pawl, const char *definition_id,
                        const struct pawl_definition_delete_options *options,
                        struct pawl_error *err);
-/*
- * A version as JSON, as it was saved; 0: the latest. *json is the caller's (pawl_text_free).
- * PAWL_ENOTFOUND.
- */
+/* A version as JSON, as it was saved; 0: the latest. The caller frees *json. PAWL_ENOTFOUND. */
 PAWL_API PAWL_MUST_CHECK int pawl_definition_find(struct pawl *pawl, const char *definition_id,
                                                   int64_t version, char **json,
                                                   struct pawl_error *err);
@@ -312,7 +359,7 @@ PAWL_API PAWL_MUST_CHECK int pawl_definition_import(struct pawl *pawl, const cha
                                                     struct pawl_published *out,
                                                     struct pawl_error *err);
 
-/* One version in a list. Missing strings are "". */
+/* One version. */
 struct pawl_definition_info {
     const char *id; /* of the version */
     const char *definition_id;
@@ -324,10 +371,9 @@ struct pawl_definition_info {
     int is_readonly;
     int is_system;
     int usable_as_activity;
-    int64_t created_us; /* microseconds since 1970 UTC */
+    int64_t created_us;
 };
 
-/* All members that are set must match. */
 struct pawl_definition_filter {
     /* "AllVersions", "Draft", "Latest", "Published", "LatestOrPublished", "LatestAndPublished" or a
      * number; NULL: "Latest". */
@@ -335,19 +381,15 @@ struct pawl_definition_filter {
     const char *definition_id;
     const char *name;   /* exactly this */
     const char *search; /* in its name, description, id or definition id */
-    uint32_t limit;     /* 0: 100; at most 10,000 */
-    uint32_t offset;    /* rows to skip */
+    uint32_t limit;
+    const char *after;
 };
 
-/*
- * Calls `row` (NULL allowed) for each version that matches, ordered by name. `row` returns 0 to
- * continue, anything else to stop, which is not an error. What it is given is borrowed for the
- * call. `filter` NULL: the latest version of each. *total (NULL allowed) is how many match.
- */
+/* By name. `filter` NULL: the latest version of each definition. */
 PAWL_API PAWL_MUST_CHECK int
 pawl_definitions_list(struct pawl *pawl, const struct pawl_definition_filter *filter,
                       int (*row)(void *ctx, const struct pawl_definition_info *definition),
-                      void *ctx, uint64_t *total, struct pawl_error *err);
+                      void *ctx, struct pawl_list_end *end, struct pawl_error *err);
 
 /* ---- instances ----------------------------------------------------------------------------- */
 
@@ -385,9 +427,8 @@ struct pawl_start_options {
     /* Starting again with the same key (at most 1,000 bytes) returns the instance that the first
      * call made. */
     const char *idempotency_key;
-    int detached; /* 1: only creates it; it runs when somebody does due work */
-    /* A version other than the published one: its number, or -1 for the latest; 0: published. */
-    int64_t version;
+    int detached;            /* 1: only creates it; it runs when somebody does due work */
+    int64_t version;         /* 0: the published one */
     const char *version_id;  /* exactly this version, instead of definition_id */
     const char *variables;   /* a JSON object: variables in addition to the declared ones */
     const char *activity_id; /* the activity to run instead of the root */
@@ -467,7 +508,7 @@ PAWL_API PAWL_MUST_CHECK int pawl_instance_retry(struct pawl *pawl, const char *
                                                  struct pawl_instance_outcome *out,
                                                  struct pawl_error *err);
 
-/* A JSON array of {"id", "name", "value"}; empty of one that has ended. *json is the caller's. */
+/* A JSON array of {"id", "name", "value"}; empty if it has ended. The caller frees *json. */
 PAWL_API PAWL_MUST_CHECK int pawl_instance_variables(struct pawl *pawl, const char *instance_id,
                                                      char **json, struct pawl_error *err);
 /* `variables` is a JSON array of {"id", "value"}; all are set or none. PAWL_ENOTFOUND. */
@@ -488,8 +529,8 @@ PAWL_API PAWL_MUST_CHECK int pawl_instance_import(struct pawl *pawl, const char 
                                                   struct pawl_error *err);
 
 /* Its state as Elsa would show it: bookmarks, incidents, output, … The caller frees *json. */
-PAWL_API PAWL_MUST_CHECK int pawl_instance_state(struct pawl *pawl, const char *instance_id,
-                                                 char **json, struct pawl_error *err);
+PAWL_API PAWL_MUST_CHECK int pawl_instance_show(struct pawl *pawl, const char *instance_id,
+                                                char **json, struct pawl_error *err);
 
 enum pawl_instance_journal_kind {
     PAWL_JOURNAL_LOG = 0,       /* what happened, step by step */
@@ -498,7 +539,8 @@ enum pawl_instance_journal_kind {
 
 /*
  * The record of one execution of an activity, by its id alone, as JSON: "workflowInstanceId" says
- * whose. *json is the caller's. PAWL_ENOTFOUND: also of instances of a store of schema version 1.
+ * whose. The caller frees *json. PAWL_ENOTFOUND: also if the instance was created by schema version
+ * 1.
  */
 PAWL_API PAWL_MUST_CHECK int pawl_execution_show(struct pawl *pawl, const char *execution_id,
                                                  char **json, struct pawl_error *err);
@@ -508,7 +550,6 @@ PAWL_API PAWL_MUST_CHECK int pawl_instance_journal(struct pawl *pawl, const char
                                                    enum pawl_instance_journal_kind kind,
                                                    char **json, struct pawl_error *err);
 
-/* One row of a list. Times are microseconds since 1970 UTC, 0: not yet. Missing strings are "". */
 struct pawl_instance_info {
     const char *id;
     const char *definition_id;
@@ -524,7 +565,6 @@ struct pawl_instance_info {
     int64_t finished_us;
 };
 
-/* All members that are set must match. */
 struct pawl_instance_filter {
     const char *definition_id;
     const char *correlation_id;
@@ -532,27 +572,18 @@ struct pawl_instance_filter {
     const char *name;
     const enum pawl_instance_status *statuses; /* one of these */
     size_t status_count;                       /* 0: any */
-    uint32_t limit;                            /* 0: 100; at most 10,000 */
-    /* The last row of the previous page; only its id and created_us are used. */
-    const struct pawl_instance_info *after;
+    uint32_t limit;
+    const char *after;
+    int all; /* of bulk changes: 1: an empty filter means all instances */
 };
 
-/*
- * Calls `row` (NULL allowed) for each instance that matches, newest first. `row` returns 0 to
- * continue, anything else to stop, which is not an error. `filter` NULL: all. *total (NULL allowed)
- * is how many match, regardless of limit and after.
- */
+/* The newest first. */
 PAWL_API PAWL_MUST_CHECK int
 pawl_instances_list(struct pawl *pawl, const struct pawl_instance_filter *filter,
                     int (*row)(void *ctx, const struct pawl_instance_info *instance), void *ctx,
-                    uint64_t *total, struct pawl_error *err);
+                    struct pawl_list_end *end, struct pawl_error *err);
 
-/*
- * Cancels all running instances that match, or deletes all that match; `limit` and `after` are
- * ignored. PAWL_EINVAL: an empty filter, which does not mean everything. *count (NULL allowed) is
- * how many were changed, also when this fails: the others are unchanged then, and calling again is
- * safe.
- */
+/* Cancels the running instances that match; deletes all that match. */
 PAWL_API PAWL_MUST_CHECK int pawl_instances_cancel(struct pawl *pawl,
                                                    const struct pawl_instance_filter *filter,
                                                    uint64_t *count, struct pawl_error *err);
@@ -620,42 +651,69 @@ PAWL_API PAWL_MUST_CHECK int pawl_stimulus_send(struct pawl *pawl, const char *n
                                                 struct pawl_error *err);
 /*
  * Reports that a task was done. `result` is JSON or NULL. Reporting again does nothing; for a day
- * it returns the first outcome, even if the workflow has continued since. PAWL_ENOTFOUND: no
- * instance waits for this task, and it was not reported in the last day. A report is never too
- * early: a task's id becomes known only after the commit that waits for it.
+ * it returns the first outcome, even if the workflow has continued since, or PAWL_ECONFLICT if the
+ * first report had another result. PAWL_ENOTFOUND: no instance waits for this task, and it was not
+ * reported in the last day. A report is never too early: a task's id becomes known only after the
+ * commit that waits for it.
  */
-PAWL_API PAWL_MUST_CHECK int pawl_task_report(struct pawl *pawl, const char *task_id,
-                                              const char *result, struct pawl_send_outcome *out,
-                                              struct pawl_error *err);
+PAWL_API PAWL_MUST_CHECK int pawl_task_complete(struct pawl *pawl, const char *task_id,
+                                                const char *result, struct pawl_send_outcome *out,
+                                                struct pawl_error *err);
 
 /* ---- nodes and the store ------------------------------------------------------------------- */
 
+struct pawl_node_filter {
+    const char *node_id; /* also if it is gone */
+    int with_gone;       /* 1: also nodes that are gone and have left no work */
+    uint32_t limit;
+    const char *after;
+};
+
+struct pawl_node_info {
+    const char *id;
+    const char *state;      /* "alive", "paused", "stuck", "gone" */
+    int64_t incarnation;    /* a number for each start of its process */
+    int64_t lease_left_us;  /* negative: it expired that long ago */
+    const char *host;       /* what it reported about itself: */
+    int64_t pid;            /* */
+    const char *version;    /* */
+    int64_t instance_count; /* that it is running */
+    int64_t work_count;     /* pieces of work that it has taken and not done */
+    const char *paused_by;  /* "": it is not paused, or nobody said */
+    const char *reason;     /* of the pause */
+    int64_t paused_us;      /* since when; 0: it is not paused */
+};
+
+/* By id. */
+PAWL_API PAWL_MUST_CHECK int
+pawl_nodes_list(struct pawl *pawl, const struct pawl_node_filter *filter,
+                int (*row)(void *ctx, const struct pawl_node_info *node), void *ctx,
+                struct pawl_list_end *end, struct pawl_error *err);
+
 /*
- * What operators look at, as the same JSON that the commands print with --json. The caller frees
- * *json.
+ * Documents for operators, as JSON. The caller frees *json.
  *
- *     nodes      `pawl nodes`: an array of the nodes of the store
- *     overview   `pawl top`: instances by status, work, rates since `since_us` (0: none), nodes
- *     status     whether this process takes new work, and who paused it
- *     store      `pawl store info`: what the store is, and how many rows it has
+ *     pawl_overview()         instances by status, work, nodes, rates since `since_us` (0: none):
+ *                             what `pawl top` shows
+ *     pawl_cluster_status()   whether this process takes new work, and who paused it
+ *     pawl_store_info()       what the store is, and how many rows each table has: what `pawl store
+ *                             info` prints
  */
-PAWL_API PAWL_MUST_CHECK int pawl_nodes_show(struct pawl *pawl, char **json,
-                                             struct pawl_error *err);
-PAWL_API PAWL_MUST_CHECK int pawl_overview_show(struct pawl *pawl, int64_t since_us, char **json,
-                                                struct pawl_error *err);
-PAWL_API PAWL_MUST_CHECK int pawl_status_show(struct pawl *pawl, char **json,
-                                              struct pawl_error *err);
-PAWL_API PAWL_MUST_CHECK int pawl_store_show(struct pawl *pawl, char **json,
+PAWL_API PAWL_MUST_CHECK int pawl_overview(struct pawl *pawl, int64_t since_us, char **json,
+                                           struct pawl_error *err);
+PAWL_API PAWL_MUST_CHECK int pawl_cluster_status(struct pawl *pawl, char **json,
+                                                 struct pawl_error *err);
+PAWL_API PAWL_MUST_CHECK int pawl_store_info(struct pawl *pawl, char **json,
                                              struct pawl_error *err);
 
 /*
  * Pauses a node, or with NULL every node of the store. Within a second it begins nothing new, until
  * pawl_node_unpause(), even after a restart. What is running is finished; what is sent is kept.
- * Starting, resuming and retrying on a paused node return PAWL_EUNAVAILABLE, unless detached. `by`
- * and `reason` (NULL allowed) are shown to operators. Pausing again keeps the first pause.
+ * Starting, resuming and retrying on a paused node return PAWL_EUNAVAILABLE, unless detached. The
+ * actor and `reason` (NULL allowed) are shown to operators. Pausing again keeps the first pause.
  * PAWL_ENOTFOUND: there is no such node.
  */
-PAWL_API PAWL_MUST_CHECK int pawl_node_pause(struct pawl *pawl, const char *node_id, const char *by,
+PAWL_API PAWL_MUST_CHECK int pawl_node_pause(struct pawl *pawl, const char *node_id,
                                              const char *reason, struct pawl_error *err);
 /* PAWL_ENOTFOUND: it is not paused. */
 PAWL_API PAWL_MUST_CHECK int pawl_node_unpause(struct pawl *pawl, const char *node_id,
@@ -665,39 +723,28 @@ PAWL_API PAWL_MUST_CHECK int pawl_node_unpause(struct pawl *pawl, const char *no
  * Writes a consistent copy of the whole store into the file `path`, which appears only when it is
  * complete. Nodes keep working meanwhile. `pawl store restore` fills an empty store from it.
  */
-PAWL_API PAWL_MUST_CHECK int pawl_store_save(struct pawl *pawl, const char *path,
-                                             struct pawl_error *err);
+PAWL_API PAWL_MUST_CHECK int pawl_store_backup(struct pawl *pawl, const char *path,
+                                               struct pawl_error *err);
 /*
- * Checks that the rows of the store are consistent (`pawl store check`), and calls `told` (NULL
- * allowed) for each finding. *count (NULL allowed) is how many; findings are not an error.
+ * Checks that the rows of the store are consistent, and calls `visit` (NULL allowed) for each
+ * finding. *count (NULL allowed) is how many; findings are not an error.
  */
-PAWL_API PAWL_MUST_CHECK int pawl_store_verify(struct pawl *pawl,
-                                               void (*told)(void *ctx, const char *finding),
-                                               void *ctx, uint64_t *count, struct pawl_error *err);
+PAWL_API PAWL_MUST_CHECK int pawl_store_check(struct pawl *pawl,
+                                              void (*visit)(void *ctx, const char *finding),
+                                              void *ctx, uint64_t *count, struct pawl_error *err);
 
 /* ---- tasks, timers -------------------------------------------------------------------------- */
-
-/*
- * Each list calls `row` (NULL allowed) for its rows. Strings are valid until `row` returns; missing
- * ones are "". Times are microseconds since 1970 UTC, 0: not yet. `row` returns 0 to continue,
- * anything else to stop, which is not an error. `filter` NULL: all; members NULL or 0: any. `end`
- * (NULL allowed) says how to continue. PAWL_EINVAL: `limit` or `after` is not valid.
- */
-struct pawl_list_end {
-    uint64_t total; /* how many match, regardless of limit and after */
-    char *next;     /* `after` of the next page; the caller frees it. NULL: this was the last */
-};
 
 struct pawl_task_filter {
     const char *instance_id;
     const char *correlation_id;
-    uint32_t limit; /* 0: 100; at most 10,000 */
+    uint32_t limit;
     const char *after;
 };
 
 /* A task that a workflow waits for. */
 struct pawl_task_info {
-    const char *id;      /* for pawl_task_report() */
+    const char *id;      /* for pawl_task_complete() */
     const char *name;    /* what is to be done */
     const char *payload; /* JSON, "null" when there is none */
     const char *instance_id;
@@ -756,6 +803,7 @@ struct pawl_letter_filter {
     int is_open;        /* 1: only letters that were not replayed */
     uint32_t limit;
     const char *after;
+    int all; /* of bulk changes: 1: an empty filter means all letters */
 };
 
 /* Work that was given up. */
@@ -794,27 +842,16 @@ PAWL_API PAWL_MUST_CHECK int pawl_letter_replay(struct pawl *pawl, const char *l
 PAWL_API PAWL_MUST_CHECK int pawl_letter_delete(struct pawl *pawl, const char *letter_id,
                                                 struct pawl_error *err);
 
-struct pawl_letters_done {
-    uint64_t done;
-    uint64_t skipped; /* changed by somebody else meanwhile, or cannot be replayed */
-    char *next;       /* as in struct pawl_list_end */
-};
-
 /*
- * The same for one page of the letters that match (NULL: all), oldest first, `limit` at a time and
- * at most 1,000: call again with `next` until it is NULL. Replaying considers only letters that can
- * be replayed. `out` NULL allowed. When an error ends a page after some of it was done, `out` is
- * written too, and `next` is where to continue, never NULL; else an error leaves `out` unwritten:
- * set it to zero before.
+ * Replays those of the letters that match which can be replayed; deletes all that match. The oldest
+ * first, each in a commit of its own.
  */
 PAWL_API PAWL_MUST_CHECK int pawl_letters_replay(struct pawl *pawl,
                                                  const struct pawl_letter_filter *filter,
-                                                 struct pawl_letters_done *out,
-                                                 struct pawl_error *err);
+                                                 uint64_t *count, struct pawl_error *err);
 PAWL_API PAWL_MUST_CHECK int pawl_letters_delete(struct pawl *pawl,
                                                  const struct pawl_letter_filter *filter,
-                                                 struct pawl_letters_done *out,
-                                                 struct pawl_error *err);
+                                                 uint64_t *count, struct pawl_error *err);
 
 struct pawl_retention_counts {
     uint64_t finished; /* instances, by how they ended */
@@ -835,13 +872,12 @@ PAWL_API PAWL_MUST_CHECK int pawl_retain(struct pawl *pawl, int dry_run,
 
 /* ---- records of what operators changed ------------------------------------------------------- */
 
-/* All that is given must hold; NULL, "" and 0 are not given. */
 struct pawl_audit_filter {
     const char *actor;
     const char *action;
     const char *kind;
     const char *target;
-    int64_t from_us;  /* at this time or later, in microseconds since 1970 */
+    int64_t from_us;  /* at this time or later */
     int64_t until_us; /* before this time */
     uint32_t limit;
     const char *after;
@@ -868,9 +904,9 @@ pawl_audit_list(struct pawl *pawl, const struct pawl_audit_filter *filter,
                 int (*row)(void *ctx, const struct pawl_audit_info *record), void *ctx,
                 struct pawl_list_end *end, struct pawl_error *err);
 /*
- * The record of one request, as JSON: what `pawl audit show` prints. *json is the caller's. Of a
- * call that ended with PAWL_EUNKNOWN the message names the request. PAWL_ENOTFOUND: it has changed
- * nothing.
+ * The record of one request, as JSON: what `pawl audit show` prints. The caller frees *json. When a
+ * call ends with PAWL_EUNKNOWN, its message names the request. PAWL_ENOTFOUND: the request has
+ * changed nothing.
  */
 PAWL_API PAWL_MUST_CHECK int pawl_audit_show(struct pawl *pawl, const char *request_id, char **json,
                                              struct pawl_error *err);

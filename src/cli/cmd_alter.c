@@ -46,7 +46,7 @@ static int retry(struct pawl_cli_session *session, struct pawl_error *err)
     for (at = 0; (id = pawl__cli_next(&cli->args, "activity", &at)) != NULL; i++)
         ids[i] = pawl__str(id);
     session->as_json = pawl__cli_flag(&cli->args, "json");
-    status = pawl__op_instances_retry(&op, instance_id(session), ids, count, &outcome);
+    status = pawl__op_instance_retry(&op, instance_id(session), ids, count, &outcome);
     if (status == PAWL_OK)
         status = pawl__cli_session_drain(session, err);
     return status == PAWL_OK ? pawl__cli_show_instance(session, instance_id(session), err)
@@ -125,7 +125,7 @@ static int alter(struct pawl_cli_session *session, struct pawl_error *err)
     session->as_json = pawl__cli_flag(&cli->args, "json");
     if (status != PAWL_OK)
         return pawl__cli_fail(cli, err, pawl__cli_read_hint(status));
-    status = pawl__op_instances_alter(&op, instance_id(session), &alterations, dry_run, &altered);
+    status = pawl__op_instance_alter(&op, instance_id(session), &alterations, dry_run, &altered);
     if (status == PAWL_OK && !dry_run)
         status = pawl__cli_session_drain(session, err);
     if (status != PAWL_OK)

@@ -3,34 +3,29 @@
 #include "cli/commands.h"
 
 #include "base/error.h"
-#include "base/time/datetime.h"
 #include "cli/command/listing.h"
 #include "cli/command/output.h"
+#include "cli/command/values.h"
 #include "views/audit.h"
 
 static const char *const sorts[] = {"time", "actor", "target", NULL};
 
 static int failed(struct pawl_cli_session *session, struct pawl_error *err)
 {
-    return pawl__cli_fail(session->cli, err,
-                          err->code == PAWL_ENOTFOUND ? "'pawl audit' lists what was changed"
-                                                      : pawl__cli_session_hint(err->code));
+    return pawl__cli_session_failed(session, err, "'pawl audit' lists what was changed");
 }
 
 /* A time as people write it, in microseconds; 0: not given. */
 static int time_of(const struct pawl_cli_args *args, const char *name, int64_t *out,
                    struct pawl_error *err)
 {
-    const char *text = pawl__cli_text(args, name, NULL);
     struct pawl_datetime at;
-    int status;
+    bool given = false;
+    int status = pawl__cli_time(args, name, &at, &given, err);
 
     *out = 0;
-    if (!text)
-        return PAWL_OK;
-    status = pawl__datetime_parse(pawl__str(text), &at, err);
-    if (status != PAWL_OK)
-        return pawl__error_prefix(err, status, "--%s", name);
+    if (status != PAWL_OK || !given)
+        return status;
     *out = (pawl__datetime_utc_ticks(at) - PAWL_DATETIME_UNIX_EPOCH_TICKS) / PAWL_TICKS_PER_US;
     return PAWL_OK;
 }
@@ -151,7 +146,7 @@ const struct pawl_cli_command pawl__cli_audit = {
     .help =
         "Each request that changed something has one record, written together with the change;\n"
         "COUNT says how many things it touched. A command whose outcome is unknown names its\n"
-        "request: 'pawl audit show REQUEST' tells whether it took effect. Times are ISO 8601;\n"
+        "request: 'pawl audit show REQUEST' says whether it took effect. Times are ISO 8601;\n"
         "without an offset they are UTC.\n",
     .options = options,
     .commands = commands,

@@ -7,14 +7,9 @@
 #include "cli/command/output.h"
 #include "views/letters.h"
 
-/* Letters that one operation replays or deletes. */
-#define BATCH 100u
-
 static int failed(struct pawl_cli_session *session, struct pawl_error *err)
 {
-    return pawl__cli_fail(session->cli, err,
-                          err->code == PAWL_ENOTFOUND ? "'pawl deadletters' lists them"
-                                                      : pawl__cli_session_hint(err->code));
+    return pawl__cli_session_failed(session, err, "'pawl deadletters' lists them");
 }
 
 /* ---- list ---------------------------------------------------------------------------------- */
@@ -121,50 +116,40 @@ static int act_on_named(struct acting *acting, struct pawl_error *err)
         struct pawl_str id = pawl__str(args->operands[i]), work_id;
 
         status = acting->replays ? pawl__op_letter_replay(&op, id, &work_id)
-                                 : pawl__op_letter_drop(&op, id);
+                                 : pawl__op_letter_delete(&op, id);
         if (status == PAWL_OK)
             note_done(acting, id);
     }
     return status;
 }
 
-static void note_batch(struct acting *acting, const struct pawl_letter_batch *batch)
+static void note_outcome(void *ctx, const struct pawl_letter_outcome *outcome)
 {
+    struct acting *acting = ctx;
     struct pawl_cli *cli = acting->session->cli;
 
-    for (size_t i = 0; i < batch->count; i++) {
-        if (batch->outcomes[i].status == PAWL_OK) {
-            note_done(acting, batch->outcomes[i].id);
-            continue;
-        }
-        pawl__cli_flush(&cli->out);
-        pawl__cli_print(&cli->err, "skipped: %.*s\n", PAWL_STR_ARG(batch->outcomes[i].message));
+    if (outcome->status == PAWL_OK) {
+        note_done(acting, pawl__arena_str(&cli->arena, outcome->id));
+        return;
     }
+    pawl__cli_flush(&cli->out);
+    pawl__cli_print(&cli->err, "skipped: %s\n", outcome->message);
 }
 
-/* Batch by batch, the oldest first. */
-static int act_on_all(struct acting *acting, struct pawl_error *err)
+static int act_on_many(struct acting *acting, const struct pawl_letter_query *query,
+                       struct pawl_error *err)
 {
-    struct pawl_letter_query query = query_of(&acting->session->cli->args);
-    struct pawl_letter_batch batch;
-    int status;
+    const struct pawl_op op = pawl__cli_session_bulk_op(acting->session, err);
+    struct pawl_bulk_result result;
+    int status = acting->replays
+                     ? pawl__op_letters_replay(&op, query, note_outcome, acting, &result)
+                     : pawl__op_letters_delete(&op, query, note_outcome, acting, &result);
 
-    query.page = (struct pawl_page_request){.limit = BATCH, .reversed = true};
-    do {
-        const struct pawl_op op = pawl__cli_session_op(acting->session, err);
-
-        status = acting->replays ? pawl__op_letters_replay(&op, &query, &batch)
-                                 : pawl__op_letters_drop(&op, &query, &batch);
-        if (status == PAWL_OK) {
-            note_batch(acting, &batch);
-            query.page.after = batch.next;
-            /* What was done is printed, also where an error ended it. */
-            if (batch.error.code != PAWL_OK) {
-                *err = batch.error;
-                status = batch.error.code;
-            }
-        }
-    } while (status == PAWL_OK && batch.next.len > 0);
+    /* What was done is printed, also if an error ended it. */
+    if (status == PAWL_OK && result.error.code != PAWL_OK) {
+        *err = result.error;
+        status = result.error.code;
+    }
     return status;
 }
 
@@ -185,18 +170,6 @@ static int finish(struct acting *acting, int status, struct pawl_error *err)
     return PAWL_CLI_EXIT_OK;
 }
 
-/* Either --all or ids. */
-static int check_operands(struct pawl_cli *cli, struct pawl_error *err)
-{
-    bool all = pawl__cli_flag(&cli->args, "all");
-
-    if (all == (cli->args.operand_count > 0))
-        return pawl__error_set(err, PAWL_EINVAL,
-                               all ? "give ids or --all, not both"
-                                   : "give ids of dead letters, or --all");
-    return PAWL_OK;
-}
-
 static int act(struct pawl_cli_session *session, bool replays, struct pawl_error *err)
 {
     struct pawl_cli *cli = session->cli;
@@ -205,13 +178,20 @@ static int act(struct pawl_cli_session *session, bool replays, struct pawl_error
                             .done = replays ? "replayed" : "deleted",
                             .b = {.arena = &cli->arena},
                             .ids = pawl__json_array()};
+    struct pawl_letter_query query = query_of(&cli->args);
+    bool is_filtered;
     int status;
 
+    query.all = pawl__cli_flag(&cli->args, "all");
+    is_filtered = query.all || query.instance_id.len + query.kind.len > 0;
     session->as_json = pawl__cli_flag(&cli->args, "json");
-    if (check_operands(cli, err) != PAWL_OK)
+    if (is_filtered == (cli->args.operand_count > 0)) {
+        (void)pawl__error_set(err, PAWL_EINVAL,
+                              "name letters, or select them by --instance, --kind or --all%s",
+                              is_filtered ? ", not both" : "");
         return pawl__cli_fail_usage(cli, err);
-    status =
-        pawl__cli_flag(&cli->args, "all") ? act_on_all(&acting, err) : act_on_named(&acting, err);
+    }
+    status = is_filtered ? act_on_many(&acting, &query, err) : act_on_named(&acting, err);
     if (status == PAWL_OK && replays && !pawl__cli_flag(&cli->args, "detach"))
         status = pawl__cli_session_drain(session, err);
     return finish(&acting, status, err);
@@ -228,9 +208,7 @@ static int run_replay(struct pawl_cli *cli)
 }
 
 static const struct pawl_cli_option replay_options[] = {
-    {.name = "all",
-     .kind = PAWL_CLI_FLAG,
-     .help = "All that can be replayed; with --instance or --kind, all of those"},
+    {.name = "all", .kind = PAWL_CLI_FLAG, .help = "All that can be replayed"},
     {.name = "detach",
      .letter = 'd',
      .kind = PAWL_CLI_FLAG,
@@ -243,7 +221,8 @@ static const struct pawl_cli_command replay_command = {
     .summary = "Retry work that was given up",
     .operands = "[ID...]",
     .help = "Each letter becomes due work again, as if it were new, in one commit. The letter is\n"
-            "marked and cannot be replayed twice. Work that fails again becomes a new letter.\n",
+            "marked and cannot be replayed twice. Work that fails again becomes a new letter.\n\n"
+            "Instead of ids, --instance and --kind say which letters, or --all.\n",
     .options = replay_options,
     .run = run_replay,
 };
@@ -259,7 +238,7 @@ static int run_rm(struct pawl_cli *cli)
 }
 
 static const struct pawl_cli_option rm_options[] = {
-    {.name = "all", .kind = PAWL_CLI_FLAG, .help = "All; with --instance or --kind, all of those"},
+    {.name = "all", .kind = PAWL_CLI_FLAG, .help = "All letters"},
     {.name = NULL},
 };
 
@@ -267,6 +246,7 @@ static const struct pawl_cli_command rm_command = {
     .name = "rm",
     .summary = "Delete dead letters, replayed or not",
     .operands = "[ID...]",
+    .help = "Instead of ids, --instance and --kind say which letters, or --all.\n",
     .options = rm_options,
     .run = run_rm,
 };

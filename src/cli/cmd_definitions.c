@@ -5,13 +5,12 @@
 #include "base/error.h"
 #include "cli/command/listing.h"
 #include "cli/command/output.h"
+#include "cli/command/values.h"
 #include "views/definitions.h"
 
 int pawl__cli_definitions_failed(struct pawl_cli_session *session, struct pawl_error *err)
 {
-    return pawl__cli_fail(session->cli, err,
-                          err->code == PAWL_ENOTFOUND ? "'pawl definitions' lists the definitions"
-                                                      : pawl__cli_session_hint(err->code));
+    return pawl__cli_session_failed(session, err, "'pawl definitions' lists the definitions");
 }
 
 int pawl__cli_definitions_print(struct pawl_cli_session *session, const struct pawl_builder *b,
@@ -111,28 +110,27 @@ static int run_list(struct pawl_cli *cli)
 
 /* ---- show, export -------------------------------------------------------------------------- */
 
-static struct pawl_definition_ref ref_of(const struct pawl_cli_session *session)
+static int read_ref(const struct pawl_cli_session *session, struct pawl_definition_ref *out,
+                    struct pawl_error *err)
 {
-    int64_t version = pawl__cli_number(&session->cli->args, "version", 0);
-
-    return (struct pawl_definition_ref){
-        .definition_id = pawl__cli_definitions_id(session),
-        .versions = {version > 0 ? PAWL_VERSIONS_NUMBER : PAWL_VERSIONS_LATEST_OR_PUBLISHED,
-                     version},
-    };
+    *out = (struct pawl_definition_ref){.definition_id = pawl__cli_definitions_id(session)};
+    return pawl__cli_pick_version(&session->cli->args, PAWL_VERSIONS_LATEST_OR_PUBLISHED,
+                                  &out->versions, err);
 }
 
 static int show(struct pawl_cli_session *session, struct pawl_error *err)
 {
     struct pawl_cli *cli = session->cli;
     struct pawl_op op = pawl__cli_session_op(session, err);
-    struct pawl_definition_ref ref = ref_of(session);
     struct pawl_json_limits limits = pawl__json_limits_default;
+    struct pawl_definition_ref ref;
     struct pawl_definition_row row;
     struct pawl_json json;
-    int status = pawl__op_definition_find(&op, &ref, &row);
+    int status = read_ref(session, &ref, err);
 
     limits.depth_max = PAWL_JSON_DEPTH_MAX;
+    if (status == PAWL_OK)
+        status = pawl__op_definition_find(&op, &ref, &row);
     if (status == PAWL_OK)
         status = pawl__json_parse(&cli->arena, row.data, &limits, &json, NULL, err);
     return status == PAWL_OK ? pawl__cli_print_json(cli, &json, 2)
@@ -144,14 +142,8 @@ static int run_show(struct pawl_cli *cli)
     return pawl__cli_in_look(cli, show);
 }
 
-#define VERSION_OPTION                                                                             \
-    {                                                                                              \
-        .name = "version", .kind = PAWL_CLI_NUMBER, .arg = "N",                                    \
-        .help = "This version (default: the latest)", .min = 1, .max = INT32_MAX                   \
-    }
-
 static const struct pawl_cli_option show_options[] = {
-    VERSION_OPTION,
+    PAWL_CLI_VERSION_OPTION("latest"),
     {.name = NULL},
 };
 
@@ -169,13 +161,15 @@ static int export_one(struct pawl_cli_session *session, struct pawl_error *err)
 {
     struct pawl_cli *cli = session->cli;
     struct pawl_op op = pawl__cli_session_op(session, err);
-    const struct pawl_definition_export request = {
-        .ref = ref_of(session), .with_consumers = pawl__cli_flag(&cli->args, "consumers")};
+    struct pawl_definition_export request = {.with_consumers =
+                                                 pawl__cli_flag(&cli->args, "consumers")};
     struct pawl_builder b = {.arena = &cli->arena};
     struct pawl_json all = pawl__json_array();
     struct pawl_definition_list found = {.rows = NULL};
-    int status = pawl__op_definitions_export(&op, &request, &found);
+    int status = read_ref(session, &request.ref, err);
 
+    if (status == PAWL_OK)
+        status = pawl__op_definitions_export(&op, &request, &found);
     for (size_t i = 0; status == PAWL_OK && i < found.count; i++) {
         struct pawl_definition_shown shown;
 
@@ -205,7 +199,7 @@ static int run_export(struct pawl_cli *cli)
 }
 
 static const struct pawl_cli_option export_options[] = {
-    VERSION_OPTION,
+    PAWL_CLI_VERSION_OPTION("latest"),
     {.name = "consumers",
      .kind = PAWL_CLI_FLAG,
      .help = "An array with it and all definitions that use it as an activity"},

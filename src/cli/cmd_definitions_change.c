@@ -4,6 +4,7 @@
 #include "cli/cmd_definitions.h"
 #include "cli/command/listing.h"
 #include "cli/command/output.h"
+#include "cli/command/values.h"
 #include "views/definitions.h"
 
 static int say(struct pawl_cli_session *session, const char *did, int64_t version)
@@ -49,14 +50,12 @@ static int publish(struct pawl_cli_session *session, struct pawl_error *err)
 {
     struct pawl_op op = pawl__cli_session_op(session, err);
     struct pawl_cli *cli = session->cli;
-    int64_t version = pawl__cli_number(&cli->args, "version", 0);
-    const struct pawl_definition_ref ref = {
-        .definition_id = pawl__cli_definitions_id(session),
-        .versions = {version > 0 ? PAWL_VERSIONS_NUMBER : PAWL_VERSIONS_LATEST, version},
-    };
+    struct pawl_definition_ref ref = {.definition_id = pawl__cli_definitions_id(session)};
     struct pawl_definition_saved saved;
-    int status = pawl__op_definition_publish(&op, &ref, &saved);
+    int status = pawl__cli_pick_version(&cli->args, PAWL_VERSIONS_LATEST, &ref.versions, err);
 
+    if (status == PAWL_OK)
+        status = pawl__op_definition_publish(&op, &ref, &saved);
     if (status != PAWL_OK)
         return pawl__cli_definitions_failed(session, err);
     pawl__cli_definitions_problems(cli, cli->args.operands[0], &saved.publication.problems);
@@ -73,12 +72,7 @@ static int run_publish(struct pawl_cli *cli)
 }
 
 static const struct pawl_cli_option version_options[] = {
-    {.name = "version",
-     .kind = PAWL_CLI_NUMBER,
-     .arg = "N",
-     .help = "This version (default: the latest)",
-     .min = 1,
-     .max = INT32_MAX},
+    PAWL_CLI_VERSION_OPTION("latest"),
     {.name = NULL},
 };
 

@@ -57,8 +57,8 @@ static int body(struct pawl_cli_session *session, struct pawl_error *err)
     struct pawl_json exported;
     struct pawl_buf json;
     uint64_t mail_left = 0;
-    int status = pawl__op_instances_export(&op, pawl__str(cli->args.operands[0]), &parts, &exported,
-                                           &mail_left);
+    int status = pawl__op_instance_export(&op, pawl__str(cli->args.operands[0]), &parts, &exported,
+                                          &mail_left);
 
     if (status != PAWL_OK)
         return pawl__cli_fail(cli, err,

@@ -120,7 +120,7 @@ static int read_json(struct import *import, const char *path, struct pawl_json *
 
 static enum pass pass_of(const struct pawl_json *json)
 {
-    return pawl__op_instances_is_export(json) ? PASS_INSTANCES : PASS_DEFINITIONS;
+    return pawl__op_instance_is_export(json) ? PASS_INSTANCES : PASS_DEFINITIONS;
 }
 
 /* ---- the report ---------------------------------------------------------------------------- */
@@ -223,7 +223,7 @@ static int import_instance(struct import *import, const struct pawl_json *json, 
 {
     struct pawl_op op = pawl__cli_session_op(import->session, err);
     struct pawl_outcome outcome;
-    int status = pawl__op_instances_import(&op, json, &outcome);
+    int status = pawl__op_instance_import(&op, json, &outcome);
 
     if (status == PAWL_OK)
         *id = pawl__arena_str(&import->arena, pawl__str(outcome.instance_id));

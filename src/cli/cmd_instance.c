@@ -20,9 +20,7 @@ static struct pawl_str instance_id(const struct pawl_cli_session *session)
 
 static int failed(struct pawl_cli_session *session, struct pawl_error *err)
 {
-    return pawl__cli_fail(session->cli, err,
-                          err->code == PAWL_ENOTFOUND ? "'pawl ps --all' lists the instances"
-                                                      : pawl__cli_session_hint(err->code));
+    return pawl__cli_session_failed(session, err, "'pawl ps --all' lists the instances");
 }
 
 /* ---- show ---------------------------------------------------------------------------------- */
@@ -61,18 +59,13 @@ static int resume(struct pawl_cli_session *session, struct pawl_error *err)
     struct pawl_op op = pawl__cli_session_op(session, err);
     struct pawl_run what = {
         .bookmark_id = pawl__str(pawl__cli_text(&cli->args, "bookmark", "")),
-        .input = pawl__json_object(),
     };
     struct pawl_instance_result result;
-    const char *text;
-    size_t at = 0;
-    int status = PAWL_OK;
+    int status = pawl__cli_values(cli, "input", &what.input, err);
 
     session->as_json = pawl__cli_flag(&cli->args, "json");
-    while (status == PAWL_OK && (text = pawl__cli_next(&cli->args, "input", &at)) != NULL)
-        status = pawl__cli_add_value(cli, &what.input, text, err);
     if (status == PAWL_OK)
-        status = pawl__op_instances_run(&op, instance_id(session), &what, false, &result);
+        status = pawl__op_instance_resume(&op, instance_id(session), &what, false, &result);
     if (status == PAWL_OK)
         status = pawl__cli_session_drain(session, err);
     return status == PAWL_OK ? pawl__cli_show_instance(session, instance_id(session), err)
@@ -90,12 +83,7 @@ static const struct pawl_cli_option resume_options[] = {
      .kind = PAWL_CLI_TEXT,
      .arg = "ID",
      .help = "The bookmark to resume (default: continue where it stopped)"},
-    {.name = "input",
-     .letter = 'i',
-     .kind = PAWL_CLI_TEXT,
-     .arg = "NAME=VALUE",
-     .help = "An input: JSON, else text; =@FILE reads it, @FILE has several",
-     .repeatable = true},
+    PAWL_CLI_INPUT_OPTION,
     {.name = "json", .kind = PAWL_CLI_FLAG, .help = "Print its state as a JSON object"},
     PAWL_CLI_CONFIGURE_OPTIONS,
     {.name = NULL},
@@ -131,10 +119,10 @@ static int cancel_one(struct pawl_cli_session *session, struct pawl_str id, stru
     struct pawl_op op = pawl__cli_session_op(session, err);
     struct pawl_instance_row row;
     bool is_late = false;
-    int status = pawl__op_instances_cancel(&op, id, pawl__cli_flag(args, "only-itself"), &row);
+    int status = pawl__op_instance_cancel(&op, id, pawl__cli_flag(args, "only-itself"), &row);
 
     if (status == PAWL_OK && pawl__cli_flag(args, "wait")) {
-        status = pawl__op_instances_wait(&op, id, PAWL_WAIT_ENDED, false, &row);
+        status = pawl__op_instance_wait(&op, id, PAWL_WAIT_ENDED, false, &row);
         is_late = status == PAWL_ETIMEDOUT;
     }
     if (status == PAWL_OK || is_late)
@@ -150,7 +138,7 @@ static int cancel_one(struct pawl_cli_session *session, struct pawl_str id, stru
 static int delete_one(struct pawl_cli_session *session, struct pawl_str id, struct pawl_error *err)
 {
     struct pawl_op op = pawl__cli_session_op(session, err);
-    int status = pawl__op_instances_delete(&op, id);
+    int status = pawl__op_instance_delete(&op, id);
 
     if (status == PAWL_OK)
         pawl__cli_print(&session->cli->out, "deleted %.*s\n", PAWL_STR_ARG(id));
@@ -171,7 +159,8 @@ static bool read_filter(const struct pawl_cli_args *args, struct pawl_str *sub_s
         query->sub_statuses = sub_status;
         query->sub_status_count = 1;
     }
-    return query->definition_id.len + query->correlation_id.len + sub_status->len > 0;
+    query->all = pawl__cli_flag(args, "all");
+    return query->all || query->definition_id.len + query->correlation_id.len + sub_status->len > 0;
 }
 
 typedef int one_fn(struct pawl_cli_session *session, struct pawl_str id, struct pawl_error *err);
@@ -181,7 +170,7 @@ typedef int many_fn(const struct pawl_op *op, const struct pawl_instance_query *
 static int act_on_many(struct pawl_cli_session *session, const struct pawl_instance_query *query,
                        const char *did, many_fn *act, struct pawl_error *err)
 {
-    struct pawl_op op = pawl__cli_session_op(session, err);
+    const struct pawl_op op = pawl__cli_session_bulk_op(session, err);
     struct pawl_bulk_result result;
     int status = act(&op, query, &result);
 
@@ -197,8 +186,7 @@ static int act_on_many(struct pawl_cli_session *session, const struct pawl_insta
                               result.is_partial ? " and not all were reached" : "");
 }
 
-/* The instances that are named, or those that a filter matches. */
-/* What it set off is done here only where nobody else is there to do it. */
+/* Does the work that it caused, if no other node is there to do it. */
 static int help_out(struct pawl_cli_session *session, struct pawl_error *err)
 {
     const struct pawl_op op = pawl__cli_session_op(session, err);
@@ -220,8 +208,8 @@ static int act_on(struct pawl_cli_session *session, const char *did, one_fn *one
 
     if (is_filtered == (args->operand_count > 0)) {
         (void)pawl__error_set(err, PAWL_EINVAL,
-                              "name instances, or select them by --definition, --correlation-id "
-                              "or --status%s",
+                              "name instances, or select them by --definition, --correlation-id, "
+                              "--status or --all%s",
                               is_filtered ? ", not both" : "");
         return failed(session, err);
     }
@@ -242,8 +230,8 @@ static int act_on(struct pawl_cli_session *session, const char *did, one_fn *one
 
 static int cancel(struct pawl_cli_session *session, struct pawl_error *err)
 {
-    return act_on(session, "requested the cancellation of", cancel_one,
-                  pawl__op_instances_cancel_many, err);
+    return act_on(session, "requested the cancellation of", cancel_one, pawl__op_instances_cancel,
+                  err);
 }
 
 static int run_cancel(struct pawl_cli *cli)
@@ -253,7 +241,7 @@ static int run_cancel(struct pawl_cli *cli)
 
 static int delete (struct pawl_cli_session *session, struct pawl_error *err)
 {
-    return act_on(session, "deleted", delete_one, pawl__op_instances_delete_many, err);
+    return act_on(session, "deleted", delete_one, pawl__op_instances_delete, err);
 }
 
 static int run_rm(struct pawl_cli *cli)
@@ -274,8 +262,9 @@ static int run_rm(struct pawl_cli *cli)
     {.name = "status",                                                                             \
      .kind = PAWL_CLI_CHOICE,                                                                      \
      .arg = "STATUS",                                                                              \
-     .help = "All with this status, as in 'pawl ps'",                                                 \
-     .choices = pawl__sub_status_names}
+     .help = "All with this status, as in 'pawl ps'",                                              \
+     .choices = pawl__sub_status_names},                                                           \
+    {.name = "all", .kind = PAWL_CLI_FLAG, .help = "All instances"}
 /* clang-format on */
 
 static const struct pawl_cli_option store_options[] = {
@@ -304,7 +293,7 @@ const struct pawl_cli_command pawl__cli_cancel = {
         "its next activity; then this prints 'requested', or waits (--wait). An instance that\n"
         "has ended is not changed. A request is stored; if the wait ends first, exit code 5.\n\n"
         "Instead of instances, filters say which: all that match every one of them are\n"
-        "cancelled. With neither, nothing is.\n",
+        "cancelled; --all cancels all. With none of these, nothing is.\n",
     .options = cancel_options,
     .run = run_cancel,
 };
@@ -314,7 +303,7 @@ const struct pawl_cli_command pawl__cli_rm = {
     .summary = "Delete instances with their journals",
     .operands = "[INSTANCE...]",
     .help = "Instead of instances, filters say which: all that match every one of them are\n"
-            "deleted. With neither, nothing is.\n",
+            "deleted; --all deletes all. With none of these, nothing is.\n",
     .options = store_options,
     .run = run_rm,
 };

@@ -20,9 +20,7 @@ static struct pawl_str instance_id(const struct pawl_cli_session *session)
 
 static int failed(struct pawl_cli_session *session, struct pawl_error *err)
 {
-    return pawl__cli_fail(session->cli, err,
-                          err->code == PAWL_ENOTFOUND ? "'pawl ps --all' lists the instances"
-                                                      : pawl__cli_session_hint(err->code));
+    return pawl__cli_session_failed(session, err, "'pawl ps --all' lists the instances");
 }
 
 /* What the arguments ask for: all of it, or the last so many. */
@@ -177,7 +175,7 @@ static int body(struct pawl_cli_session *session, struct pawl_error *err)
         return pawl__op_execution_show(&op, pawl__str(""), instance_id(session), &one) == PAWL_OK
                    ? pawl__cli_print_json(session->cli, &one, 0)
                    : failed(session, err);
-    status = pawl__op_instances_show(&op, instance_id(session), false, &shown);
+    status = pawl__op_instance_show(&op, instance_id(session), false, &shown);
 
     if (status == PAWL_OK && pawl__cli_flag(args, "records") &&
         (pawl__cli_text(args, "event", NULL) || !pawl__cli_flag(args, "json")))

@@ -89,7 +89,7 @@ static void print_pauses(struct pawl_cli *cli, const struct pawl_node_list *node
 
 /* ---- nodes ---------------------------------------------------------------------------------- */
 
-static struct pawl_json make_row(struct pawl_builder *b, const struct pawl_node_info *node,
+static struct pawl_json make_row(struct pawl_builder *b, const struct pawl_node_shown *node,
                                  bool as_json, bool with_instances)
 {
     struct pawl_json row = pawl__view_node(b, node, with_instances);

@@ -171,7 +171,7 @@ static int print_left(struct pawl_cli_session *session, struct pawl_arena *arena
     int status;
 
     op.arena = arena;
-    status = pawl__op_instances_show(&op, before->id, false, &shown);
+    status = pawl__op_instance_show(&op, before->id, false, &shown);
     if (status == PAWL_ENOTFOUND) {
         struct pawl_instance_row row = *before;
 

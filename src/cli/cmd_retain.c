@@ -44,7 +44,7 @@ static int body(struct pawl_cli_session *session, struct pawl_error *err)
     do {
         const struct pawl_op op = pawl__cli_session_op(session, err);
 
-        status = pawl__op_retention_apply(&op, dry_run, &gone);
+        status = pawl__op_retain(&op, dry_run, &gone);
         if (status == PAWL_OK)
             add(&sum, &gone);
     } while (status == PAWL_OK && gone.more);

@@ -82,34 +82,22 @@ static void on_failure(void *ctx, struct pawl_str instance_id, const struct pawl
 
 static int read_now(struct run *run, struct pawl_error *err)
 {
-    const char *now = pawl__cli_text(&run->cli->args, "now", NULL);
     struct pawl_datetime at;
-    int status;
+    int status = pawl__cli_time(&run->cli->args, "now", &at, &run->simulated, err);
 
-    if (!now)
-        return PAWL_OK;
-    status = pawl__datetime_parse(pawl__str(now), &at, err);
-    if (status == PAWL_OK)
-        status = pawl__datetime_to_unix_ns(at, &run->now_ns, err);
-    if (status != PAWL_OK)
-        return pawl__error_prefix(err, status, "--now");
-    run->simulated = true;
-    return PAWL_OK;
+    if (status != PAWL_OK || !run->simulated)
+        return status;
+    status = pawl__datetime_to_unix_ns(at, &run->now_ns, err);
+    return status == PAWL_OK ? PAWL_OK : pawl__error_prefix(err, status, "--now");
 }
 
 static int read_options(struct run *run, struct pawl_error *err)
 {
     const struct pawl_cli_args *args = &run->cli->args;
-    const char *text;
-    size_t from = 0;
-    int status = PAWL_OK;
 
     run->as_json = pawl__cli_flag(args, "json");
     run->trace = pawl__cli_flag(args, "trace");
-    run->input = pawl__json_object();
-    while (status == PAWL_OK && (text = pawl__cli_next(args, "input", &from)) != NULL)
-        status = pawl__cli_add_value(run->cli, &run->input, text, err);
-    return status == PAWL_OK ? read_now(run, err) : status;
+    return pawl__cli_values(run->cli, "input", &run->input, err);
 }
 
 /* ---- definitions --------------------------------------------------------------------------- */
@@ -181,7 +169,7 @@ static int settle(struct run *run, struct pawl_error *err)
     run->next_due_us = worked.next_due_us;
     pawl__arena_reset(&run->entry_arena);
     if (status == PAWL_OK)
-        status = pawl__op_instances_show(&op, pawl__str(run->entry_id), true, &shown);
+        status = pawl__op_instance_show(&op, pawl__str(run->entry_id), true, &shown);
     if (status == PAWL_OK && shown.unreadable.code != PAWL_OK) {
         *err = shown.unreadable;
         return err->code;
@@ -261,7 +249,7 @@ static int cancel(struct run *run, struct pawl_error *err)
     int status;
 
     run->cancelling = true;
-    status = pawl__op_instances_cancel(&op, pawl__str(run->entry_id), false, NULL);
+    status = pawl__op_instance_cancel(&op, pawl__str(run->entry_id), false, NULL);
     return status == PAWL_OK ? settle(run, err) : status;
 }
 
@@ -304,7 +292,7 @@ static int start(struct run *run, struct pawl_error *err)
                  .input = run->input},
     };
     struct pawl_instance_result result;
-    int status = pawl__op_instances_start(&op, &request, &result);
+    int status = pawl__op_instance_start(&op, &request, &result);
 
     if (status != PAWL_OK)
         return status;
@@ -340,6 +328,8 @@ static int run(struct pawl_cli *cli)
 
     if (status != PAWL_OK)
         return pawl__cli_fail(cli, &err, pawl__cli_read_hint(err.code));
+    if (read_now(&run, &err) != PAWL_OK)
+        return pawl__cli_fail(cli, &err, NULL);
     if (run.simulated)
         options.now_ns = &run.now_ns;
     options.stepwise = run.trace;
@@ -359,12 +349,7 @@ static int run(struct pawl_cli *cli)
 }
 
 static const struct pawl_cli_option options[] = {
-    {.name = "input",
-     .letter = 'i',
-     .kind = PAWL_CLI_TEXT,
-     .arg = "NAME=VALUE",
-     .help = "An input: JSON, else text; =@FILE reads it, @FILE has several",
-     .repeatable = true},
+    PAWL_CLI_INPUT_OPTION,
     {.name = "event",
      .letter = 'e',
      .kind = PAWL_CLI_TEXT,

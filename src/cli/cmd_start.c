@@ -2,49 +2,12 @@
 /* `pawl start DEFINITION`: starts an instance on a store. */
 #include "cli/commands.h"
 
-#include "base/decimal.h"
 #include "base/error.h"
 #include "cli/command/instances.h"
 #include "cli/command/output.h"
 #include "cli/command/values.h"
 #include "cli/session/session.h"
 #include "operations/instances.h"
-
-#include <string.h>
-
-static int read_values(struct pawl_cli *cli, const char *option, struct pawl_json *out,
-                       struct pawl_error *err)
-{
-    const char *text;
-    size_t at = 0;
-    int status = PAWL_OK;
-
-    *out = pawl__json_object();
-    while (status == PAWL_OK && (text = pawl__cli_next(&cli->args, option, &at)) != NULL)
-        status = pawl__cli_add_value(cli, out, text, err);
-    return status;
-}
-
-/* --version: a number, "published" or "latest". */
-static int read_version(const struct pawl_cli_args *args, struct pawl_version_choice *out,
-                        struct pawl_error *err)
-{
-    const char *text = pawl__cli_text(args, "version", "published");
-    int64_t number;
-
-    *out = (struct pawl_version_choice){.pick = PAWL_DEFINITION_PUBLISHED};
-    if (strcmp(text, "published") == 0)
-        return PAWL_OK;
-    out->pick = PAWL_DEFINITION_LATEST;
-    if (strcmp(text, "latest") == 0)
-        return PAWL_OK;
-    if (strspn(text, "0123456789") != strlen(text) ||
-        !pawl__decimal_to_int(pawl__str(text), &number) || number < 1)
-        return pawl__error_set(err, PAWL_EINVAL,
-                               "--version is a number, 'published' or 'latest', not '%s'", text);
-    out->number = number;
-    return PAWL_OK;
-}
 
 static int fail(struct pawl_cli *cli, struct pawl_error *err)
 {
@@ -71,15 +34,15 @@ static int body(struct pawl_cli_session *session, struct pawl_error *err)
         .detached = pawl__cli_flag(args, "detach"),
     };
     struct pawl_instance_result result;
-    int code, status = read_values(cli, "input", &request.what.input, err);
+    int code, status = pawl__cli_values(cli, "input", &request.what.input, err);
 
     session->as_json = pawl__cli_flag(args, "json");
     if (status == PAWL_OK)
-        status = read_values(cli, "variable", &request.what.variables, err);
+        status = pawl__cli_values(cli, "variable", &request.what.variables, err);
     if (status == PAWL_OK)
-        status = read_version(args, &request.version, err);
+        status = pawl__cli_pick_version(args, PAWL_VERSIONS_PUBLISHED, &request.version, err);
     if (status == PAWL_OK)
-        status = pawl__op_instances_start(&op, &request, &result);
+        status = pawl__op_instance_start(&op, &request, &result);
     if (status == PAWL_OK && !request.detached)
         status = pawl__cli_session_drain(session, err);
     if (status != PAWL_OK)
@@ -100,12 +63,7 @@ static int run(struct pawl_cli *cli)
 }
 
 static const struct pawl_cli_option options[] = {
-    {.name = "input",
-     .letter = 'i',
-     .kind = PAWL_CLI_TEXT,
-     .arg = "NAME=VALUE",
-     .help = "An input: JSON, else text; =@FILE reads it, @FILE has several",
-     .repeatable = true},
+    PAWL_CLI_INPUT_OPTION,
     {.name = "correlation-id",
      .kind = PAWL_CLI_TEXT,
      .arg = "ID",
@@ -121,10 +79,7 @@ static const struct pawl_cli_option options[] = {
      .arg = "NAME=VALUE",
      .help = "A variable in addition to the declared ones; same form as --input",
      .repeatable = true},
-    {.name = "version",
-     .kind = PAWL_CLI_TEXT,
-     .arg = "VERSION",
-     .help = "A number, 'latest' or 'published' (default)"},
+    PAWL_CLI_VERSION_OPTION("published"),
     {.name = "activity",
      .kind = PAWL_CLI_TEXT,
      .arg = "ID",

@@ -12,7 +12,7 @@
 #include "operations/store.h"
 #include "views/store.h"
 
-/* For what is quick where a server answers at all. */
+/* For calls that are quick if the server responds at all. */
 #define QUICK_NS_MAX INT64_C(30000000000)
 
 /* ---- which store ------------------------------------------------------------------------- */

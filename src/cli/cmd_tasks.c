@@ -60,7 +60,7 @@ static int complete(struct pawl_cli_session *session, struct pawl_error *err)
 
     session->as_json = pawl__cli_flag(&cli->args, "json");
     if (status == PAWL_OK)
-        status = pawl__op_task_report(&op, pawl__str(cli->args.operands[0]), &result, &sent);
+        status = pawl__op_task_complete(&op, pawl__str(cli->args.operands[0]), &result, &sent);
     if (status == PAWL_OK && !pawl__cli_flag(&cli->args, "detach"))
         status = pawl__cli_session_drain(session, err);
     if (status != PAWL_OK)
@@ -99,7 +99,7 @@ static const struct pawl_cli_command complete_command = {
     .summary = "Report that a task was done: its workflow continues",
     .operands = "TASK",
     .help = "When this command succeeds, the report is stored and will be delivered despite\n"
-            "crashes. Reporting a task again does nothing.\n",
+            "crashes. Reporting a task again does nothing; with another result it fails.\n",
     .options = complete_options,
     .run = run_complete,
 };

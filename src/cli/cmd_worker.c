@@ -9,8 +9,9 @@
 #include "os/interrupt.h"
 
 /*
- * Bursts end at their next activity and are released. What does not end in time is left: whatever
- * it waits for answers that the process stops, and another node goes on when the lease is over.
+ * Bursts end at their next activity and are released. What does not end in time is left: what
+ * they wait for then returns that the process stops, and another node continues when the lease
+ * expires.
  */
 static void wind_up(struct pawl_cli_session *session, struct pawl_duty *duty)
 {

@@ -127,8 +127,8 @@ static int want(struct search *search, struct pawl_arena *arena, struct pawl_str
     }
 }
 
-static void answer(const struct search *search, struct pawl_str pointer,
-                   struct pawl_json_place *out)
+static void copy_place(const struct search *search, struct pawl_str pointer,
+                       struct pawl_json_place *out)
 {
     const struct pawl_json_place *place;
 
@@ -163,7 +163,7 @@ int pawl__locate_all(struct pawl_arena *arena, struct pawl_hash_seed seed, struc
     while (status == PAWL_OK && !done)
         status = step(&search, &done);
     for (uint32_t i = 0; i < count && status == PAWL_OK; i++)
-        answer(&search, pawl__str(pointers[i]), &places[i]);
+        copy_place(&search, pawl__str(pointers[i]), &places[i]);
     pawl__buf_release(&search.path);
     pawl__map_release(&search.wanted);
     return status;

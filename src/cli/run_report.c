@@ -129,7 +129,7 @@ static uint32_t say_waits_of_others(struct run *run)
         struct pawl_instance_shown shown;
 
         if (!pawl__str_is(list.rows[i].id, run->entry_id) &&
-            pawl__op_instances_show(&op, list.rows[i].id, true, &shown) == PAWL_OK)
+            pawl__op_instance_show(&op, list.rows[i].id, true, &shown) == PAWL_OK)
             count += say_bookmarks(run, &shown.state);
     }
     return count;

@@ -3,45 +3,20 @@
 #include "embed/embed.h"
 
 #include "base/error.h"
-#include "base/json/builder.h"
-#include "views/instances.h"
 
-/* A call on one instance: its arena, its operation. */
-struct call {
-    struct pawl *pawl;
-    struct pawl_arena arena;
-    struct pawl_op op;
-    struct pawl_str id;
-};
-
-/* Not PAWL_OK: there is nothing to end. */
-static int begin(struct call *call, struct pawl *pawl, const char *instance_id,
+/* A call on one instance. Not PAWL_OK: there is nothing to end. */
+static int begin(struct embed_call *call, struct pawl *pawl, const char *instance_id,
                  struct pawl_error *err)
 {
     int status = pawl__embed_check_instance(pawl, instance_id, err);
 
-    if (status != PAWL_OK)
-        return status;
-    call->pawl = pawl;
-    call->id = pawl__str(instance_id);
-    pawl__arena_init(&call->arena, &pawl->env->alloc, EMBED_BYTES_MAX);
-    call->op = pawl__embed_op(pawl, &call->arena, err);
-    return PAWL_OK;
-}
-
-/* A JSON text for the caller, if he asked for one. */
-static int end(struct call *call, int status, const struct pawl_json *value, char **json)
-{
-    if (status == PAWL_OK && json)
-        status = pawl__embed_text(call->pawl, value, json, call->op.err);
-    pawl__arena_release(&call->arena);
-    return status;
+    return status == PAWL_OK ? pawl__embed_begin(call, pawl, err) : status;
 }
 
 int pawl_instance_exists(struct pawl *pawl, const char *instance_id, int *exists,
                          struct pawl_error *err)
 {
-    struct call call;
+    struct embed_call call;
     bool found = false;
     int status;
 
@@ -50,10 +25,10 @@ int pawl_instance_exists(struct pawl *pawl, const char *instance_id, int *exists
     status = begin(&call, pawl, instance_id, err);
     if (status != PAWL_OK)
         return status;
-    status = pawl__op_instances_exists(&call.op, call.id, &found);
+    status = pawl__op_instance_exists(&call.op, pawl__str(instance_id), &found);
     if (status == PAWL_OK)
         *exists = found;
-    return end(&call, status, NULL, NULL);
+    return pawl__embed_end(&call, status);
 }
 
 int pawl_instance_alter(struct pawl *pawl, const char *instance_id, const char *alterations,
@@ -61,15 +36,16 @@ int pawl_instance_alter(struct pawl *pawl, const char *instance_id, const char *
 {
     struct pawl_instance_altered altered;
     struct pawl_json list;
-    struct call call;
+    struct embed_call call;
     int status = begin(&call, pawl, instance_id, err);
 
     if (status != PAWL_OK)
         return status;
     status = pawl__json_text_read(&call.arena, alterations, "the alterations", &list, err);
     if (status == PAWL_OK)
-        status = pawl__op_instances_alter(&call.op, call.id, &list, dry_run != 0, &altered);
-    return end(&call, status, &altered.log, log);
+        status = pawl__op_instance_alter(&call.op, pawl__str(instance_id), &list, dry_run != 0,
+                                         &altered);
+    return pawl__embed_end_json(&call, status, NULL, &altered.log, log);
 }
 
 int pawl_instance_retry(struct pawl *pawl, const char *instance_id, const char *const *activity_ids,
@@ -77,7 +53,7 @@ int pawl_instance_retry(struct pawl *pawl, const char *instance_id, const char *
 {
     struct pawl_outcome outcome = {0};
     struct pawl_str *ids;
-    struct call call;
+    struct embed_call call;
     int status = begin(&call, pawl, instance_id, err);
 
     if (status != PAWL_OK)
@@ -92,10 +68,10 @@ int pawl_instance_retry(struct pawl *pawl, const char *instance_id, const char *
         ids[i] = pawl__str(id);
     }
     if (status == PAWL_OK)
-        status = pawl__op_instances_retry(&call.op, call.id, ids, count, &outcome);
+        status = pawl__op_instance_retry(&call.op, pawl__str(instance_id), ids, count, &outcome);
     if (status == PAWL_OK)
         pawl__embed_outcome(&outcome, out);
-    return end(&call, status, NULL, NULL);
+    return pawl__embed_end(&call, status);
 }
 
 /* ---- variables ----------------------------------------------------------------------------- */
@@ -104,30 +80,31 @@ int pawl_instance_variables(struct pawl *pawl, const char *instance_id, char **j
                             struct pawl_error *err)
 {
     struct pawl_json variables;
-    struct call call;
-    int status = pawl__embed_check_answer(json, err);
+    struct embed_call call;
+    int status = pawl__embed_check_json(json, err);
 
     if (status == PAWL_OK)
         status = begin(&call, pawl, instance_id, err);
     if (status != PAWL_OK)
         return status;
-    status = pawl__op_instances_variables(&call.op, call.id, &variables);
-    return end(&call, status, &variables, json);
+    status = pawl__op_instance_variables(&call.op, pawl__str(instance_id), &variables);
+    return pawl__embed_end_json(&call, status, NULL, &variables, json);
 }
 
 int pawl_instance_set_variables(struct pawl *pawl, const char *instance_id, const char *variables,
                                 struct pawl_error *err)
 {
     struct pawl_json list, after;
-    struct call call;
+    struct embed_call call;
     int status = begin(&call, pawl, instance_id, err);
 
     if (status != PAWL_OK)
         return status;
     status = pawl__json_text_read(&call.arena, variables, "the variables", &list, err);
     if (status == PAWL_OK)
-        status = pawl__op_instances_set_variables(&call.op, call.id, &list, false, &after);
-    return end(&call, status, NULL, NULL);
+        status =
+            pawl__op_instance_set_variables(&call.op, pawl__str(instance_id), &list, false, &after);
+    return pawl__embed_end(&call, status);
 }
 
 /* ---- moving -------------------------------------------------------------------------------- */
@@ -136,16 +113,16 @@ int pawl_instance_export(struct pawl *pawl, const char *instance_id, char **json
                          struct pawl_error *err)
 {
     struct pawl_json exported;
-    struct call call;
-    int status = pawl__embed_check_answer(json, err);
+    struct embed_call call;
+    int status = pawl__embed_check_json(json, err);
 
     if (status == PAWL_OK)
         status = begin(&call, pawl, instance_id, err);
     if (status != PAWL_OK)
         return status;
-    status =
-        pawl__op_instances_export(&call.op, call.id, &PAWL_INSTANCE_EXPORT_ALL, &exported, NULL);
-    return end(&call, status, &exported, json);
+    status = pawl__op_instance_export(&call.op, pawl__str(instance_id), &PAWL_INSTANCE_EXPORT_ALL,
+                                      &exported, NULL);
+    return pawl__embed_end_json(&call, status, NULL, &exported, json);
 }
 
 int pawl_instance_import(struct pawl *pawl, const char *json, struct pawl_instance_outcome *out,
@@ -153,21 +130,17 @@ int pawl_instance_import(struct pawl *pawl, const char *json, struct pawl_instan
 {
     struct pawl_outcome outcome;
     struct pawl_json exported;
-    struct pawl_arena arena;
-    struct pawl_op op;
-    int status = pawl__embed_check(pawl, err);
+    struct embed_call call;
+    int status = pawl__embed_begin(&call, pawl, err);
 
     if (status != PAWL_OK)
         return status;
-    pawl__arena_init(&arena, &pawl->env->alloc, EMBED_BYTES_MAX);
-    op = pawl__embed_op(pawl, &arena, err);
-    status = pawl__json_text_read(&arena, json, "the exported instance", &exported, err);
+    status = pawl__json_text_read(&call.arena, json, "the exported instance", &exported, err);
     if (status == PAWL_OK)
-        status = pawl__op_instances_import(&op, &exported, &outcome);
-    pawl__arena_release(&arena);
+        status = pawl__op_instance_import(&call.op, &exported, &outcome);
     if (status == PAWL_OK)
         pawl__embed_outcome(&outcome, out);
-    return status;
+    return pawl__embed_end(&call, status);
 }
 
 /* ---- many ---------------------------------------------------------------------------------- */
@@ -175,42 +148,31 @@ int pawl_instance_import(struct pawl *pawl, const char *json, struct pawl_instan
 typedef int many_fn(const struct pawl_op *op, const struct pawl_instance_query *query,
                     struct pawl_bulk_result *out);
 
-static int act_on_many(struct pawl *pawl, const struct pawl_instance_filter *filter, many_fn *act,
-                       uint64_t *count, struct pawl_error *err)
+static int change_many(struct pawl *pawl, const struct pawl_instance_filter *filter,
+                       many_fn *change, uint64_t *count, struct pawl_error *err)
 {
     static const struct pawl_instance_filter none = {0};
     struct pawl_bulk_result result = {.error = PAWL_ERROR_INIT};
     struct pawl_instance_query query;
-    struct pawl_arena arena;
-    struct pawl_op op;
-    int status = pawl__embed_check(pawl, err);
+    struct embed_call call;
+    int status = pawl__embed_begin(&call, pawl, err);
 
     if (status != PAWL_OK)
         return status;
-    pawl__arena_init(&arena, &pawl->env->alloc, EMBED_BYTES_MAX);
-    op = pawl__embed_op(pawl, &arena, err);
-    status = pawl__embed_query(&op, filter ? filter : &none, &query);
+    status = pawl__embed_query(&call.op, filter ? filter : &none, &query);
     if (status == PAWL_OK)
-        status = act(&op, &query, &result);
-    pawl__arena_release(&arena);
-    if (count)
-        *count = result.done;
-    if (status == PAWL_OK && result.error.code != PAWL_OK) {
-        status = result.error.code;
-        if (err)
-            *err = result.error;
-    }
-    return status;
+        status = change(&call.op, &query, &result);
+    return pawl__embed_end_bulk(&call, status, &result, count);
 }
 
 int pawl_instances_cancel(struct pawl *pawl, const struct pawl_instance_filter *filter,
                           uint64_t *count, struct pawl_error *err)
 {
-    return act_on_many(pawl, filter, pawl__op_instances_cancel_many, count, err);
+    return change_many(pawl, filter, pawl__op_instances_cancel, count, err);
 }
 
 int pawl_instances_delete(struct pawl *pawl, const struct pawl_instance_filter *filter,
                           uint64_t *count, struct pawl_error *err)
 {
-    return act_on_many(pawl, filter, pawl__op_instances_delete_many, count, err);
+    return change_many(pawl, filter, pawl__op_instances_delete, count, err);
 }

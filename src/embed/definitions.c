@@ -19,10 +19,10 @@ static const char *or_empty(const char *text)
     return text ? text : "";
 }
 
-/* Tells all; returns the first that is INVALID, NULL when there is none. */
+/* Passes on all; returns the first that is INVALID, NULL when there is none. */
 static const struct pawl_problem *
-tell(const struct pawl_problems *problems,
-     void (*problem)(void *ctx, const struct pawl_definition_problem *problem), void *ctx)
+pass_problems(const struct pawl_problems *problems,
+              void (*problem)(void *ctx, const struct pawl_definition_problem *problem), void *ctx)
 {
     const struct pawl_problem *invalid = NULL;
 
@@ -58,7 +58,7 @@ static int check_ids(const struct pawl_json *definition, struct pawl_error *err)
     return PAWL_OK;
 }
 
-static void answer(const struct pawl_definition_row *row, struct pawl_published *out)
+static void copy_version(const struct pawl_definition_row *row, struct pawl_published *out)
 {
     if (!out)
         return;
@@ -70,69 +70,64 @@ static void answer(const struct pawl_definition_row *row, struct pawl_published 
 
 /* ---- one call ------------------------------------------------------------------------------ */
 
-/* A call: the operation, and the arena of what it returns. */
-struct call {
-    struct pawl_op op;
-    struct pawl_arena arena;
-};
-
-static void open_call(struct call *call, struct pawl *pawl, struct pawl_error *err)
-{
-    call->op = pawl__embed_begin(pawl, &call->arena, err);
-}
-
-static void close_call(struct call *call)
-{
-    pawl__arena_release(&call->arena);
-}
-
-/* A call with a definition given as text. On failure there is nothing to close. */
-static int open_with_json(struct call *call, struct pawl *pawl, const char *json,
-                          struct pawl_json *definition, struct pawl_error *err)
+/* A call with a definition given as text. Not PAWL_OK: there is nothing to end. */
+static int begin_with_json(struct embed_call *call, struct pawl *pawl, const char *json,
+                           struct pawl_json *definition, struct pawl_error *err)
 {
     int status = pawl__embed_check_text(pawl, json, "the definition", err);
 
+    if (status == PAWL_OK)
+        status = pawl__embed_begin(call, pawl, err);
     if (status != PAWL_OK)
         return status;
-    open_call(call, pawl, err);
     status = pawl__embed_parse_object(&call->arena, json, "the definition", definition, err);
     if (status == PAWL_OK)
         status = check_ids(definition, err);
-    if (status != PAWL_OK)
-        close_call(call);
-    return status;
+    return status == PAWL_OK ? PAWL_OK : pawl__embed_end(call, status);
 }
 
-/* A call on a version of a definition that is named. On failure there is nothing to close. */
-static int open_with_id(struct call *call, struct pawl *pawl, const char *definition_id,
-                        int64_t version, struct pawl_error *err)
+/* A call on a definition that is named. Not PAWL_OK: there is nothing to end. */
+static int begin_with_id(struct embed_call *call, struct pawl *pawl, const char *definition_id,
+                         struct pawl_error *err)
 {
     int status = pawl__embed_check_text(pawl, definition_id, "the definition's id", err);
 
-    if (status == PAWL_OK && version < 0)
-        status = pawl__error_set(err, PAWL_EINVAL, "versions are numbered from 1, and %jd is none",
-                                 (intmax_t)version);
-    if (status == PAWL_OK)
-        open_call(call, pawl, err);
-    return status;
+    return status == PAWL_OK ? pawl__embed_begin(call, pawl, err) : status;
 }
 
-static struct pawl_definition_ref ref_of(const char *definition_id, int64_t version)
+/* A version of it; 0: the latest. */
+static int make_ref(const char *definition_id, int64_t version, struct pawl_definition_ref *out,
+                    struct pawl_error *err)
 {
-    return (struct pawl_definition_ref){
-        .definition_id = pawl__str(definition_id),
-        .versions = {version > 0 ? PAWL_VERSIONS_NUMBER : PAWL_VERSIONS_LATEST, version},
-    };
+    *out = (struct pawl_definition_ref){.definition_id = pawl__str(definition_id)};
+    return pawl__embed_version(version, PAWL_VERSIONS_LATEST, &out->versions, err);
+}
+
+/* Its number. PAWL_ENOTFOUND. */
+static int find_number(const struct pawl_op *op, const char *definition_id, int64_t version,
+                       int64_t *out)
+{
+    struct pawl_definition_ref ref;
+    struct pawl_definition_row row;
+    int status = make_ref(definition_id, version, &ref, op->err);
+
+    *out = version;
+    if (status != PAWL_OK || version > 0)
+        return status;
+    status = pawl__op_definition_find(op, &ref, &row);
+    if (status == PAWL_OK)
+        *out = row.version;
+    return status;
 }
 
 /* ---- saving, publishing -------------------------------------------------------------------- */
 
-/* Tells the problems; a refusal becomes the failure that callers know. */
+/* Passes on the problems; a refusal becomes the failure that callers know. */
 static int conclude(const struct pawl_publication *said, struct pawl_str definition_id,
                     const char *what_of_it, pawl_definition_problem_fn problem, void *ctx,
                     struct pawl_error *err)
 {
-    const struct pawl_problem *invalid = tell(&said->problems, problem, ctx);
+    const struct pawl_problem *invalid = pass_problems(&said->problems, problem, ctx);
 
     if (said->succeeded)
         return PAWL_OK;
@@ -149,8 +144,8 @@ int pawl_definition_publish(struct pawl *pawl, const char *json,
 {
     struct pawl_definition_saved saved;
     struct pawl_json definition;
-    struct call call;
-    int status = open_with_json(&call, pawl, json, &definition, err);
+    struct embed_call call;
+    int status = begin_with_json(&call, pawl, json, &definition, err);
 
     if (status != PAWL_OK)
         return status;
@@ -161,9 +156,8 @@ int pawl_definition_publish(struct pawl *pawl, const char *json,
         status = conclude(&saved.publication, saved.row.definition_id,
                           " and nothing is stored of it", problem, ctx, err);
     if (status == PAWL_OK)
-        answer(&saved.row, out);
-    close_call(&call);
-    return status;
+        copy_version(&saved.row, out);
+    return pawl__embed_end(&call, status);
 }
 
 int pawl_definition_save(struct pawl *pawl, const char *json, struct pawl_published *out,
@@ -171,17 +165,16 @@ int pawl_definition_save(struct pawl *pawl, const char *json, struct pawl_publis
 {
     struct pawl_definition_saved saved;
     struct pawl_json definition;
-    struct call call;
-    int status = open_with_json(&call, pawl, json, &definition, err);
+    struct embed_call call;
+    int status = begin_with_json(&call, pawl, json, &definition, err);
 
     if (status != PAWL_OK)
         return status;
     status = pawl__op_definition_save(
         &call.op, &(struct pawl_definition_save){.definition = &definition}, &saved);
     if (status == PAWL_OK)
-        answer(&saved.row, out);
-    close_call(&call);
-    return status;
+        copy_version(&saved.row, out);
+    return pawl__embed_end(&call, status);
 }
 
 int pawl_definition_validate(struct pawl *pawl, const char *json,
@@ -189,8 +182,8 @@ int pawl_definition_validate(struct pawl *pawl, const char *json,
 {
     struct pawl_publication said = {0};
     struct pawl_json definition;
-    struct call call;
-    int status = open_with_json(&call, pawl, json, &definition, err);
+    struct embed_call call;
+    int status = begin_with_json(&call, pawl, json, &definition, err);
 
     if (status != PAWL_OK)
         return status;
@@ -200,9 +193,8 @@ int pawl_definition_validate(struct pawl *pawl, const char *json,
             &said, pawl__json_str(pawl__json_get_nocase(&definition, pawl__str("definitionId"))),
             "", problem, ctx, err);
     else if (status == PAWL_EPARSE)
-        (void)tell(&said.problems, problem, ctx);
-    close_call(&call);
-    return status;
+        (void)pass_problems(&said.problems, problem, ctx);
+    return pawl__embed_end(&call, status);
 }
 
 int pawl_definition_publish_version(struct pawl *pawl, const char *definition_id, int64_t version,
@@ -211,19 +203,19 @@ int pawl_definition_publish_version(struct pawl *pawl, const char *definition_id
 {
     struct pawl_definition_saved saved;
     struct pawl_definition_ref ref;
-    struct call call;
-    int status = open_with_id(&call, pawl, definition_id, version, err);
+    struct embed_call call;
+    int status = begin_with_id(&call, pawl, definition_id, err);
 
     if (status != PAWL_OK)
         return status;
-    ref = ref_of(definition_id, version);
-    status = pawl__op_definition_publish(&call.op, &ref, &saved);
+    status = make_ref(definition_id, version, &ref, err);
+    if (status == PAWL_OK)
+        status = pawl__op_definition_publish(&call.op, &ref, &saved);
     if (status == PAWL_OK)
         status = conclude(&saved.publication, saved.row.definition_id, "", problem, ctx, err);
     if (status == PAWL_OK)
-        answer(&saved.row, out);
-    close_call(&call);
-    return status;
+        copy_version(&saved.row, out);
+    return pawl__embed_end(&call, status);
 }
 
 int pawl_definition_import(struct pawl *pawl, const char *json, struct pawl_published *out,
@@ -231,16 +223,15 @@ int pawl_definition_import(struct pawl *pawl, const char *json, struct pawl_publ
 {
     struct pawl_definition_row row;
     struct pawl_json definition;
-    struct call call;
-    int status = open_with_json(&call, pawl, json, &definition, err);
+    struct embed_call call;
+    int status = begin_with_json(&call, pawl, json, &definition, err);
 
     if (status != PAWL_OK)
         return status;
     status = pawl__op_definition_import(&call.op, &definition, &row);
     if (status == PAWL_OK)
-        answer(&row, out);
-    close_call(&call);
-    return status;
+        copy_version(&row, out);
+    return pawl__embed_end(&call, status);
 }
 
 /* ---- changing ------------------------------------------------------------------------------ */
@@ -249,8 +240,8 @@ int pawl_definition_retract(struct pawl *pawl, const char *definition_id, struct
 {
     struct pawl_definition_row row;
     bool was_published = true;
-    struct call call;
-    int status = open_with_id(&call, pawl, definition_id, 0, err);
+    struct embed_call call;
+    int status = begin_with_id(&call, pawl, definition_id, err);
 
     if (status != PAWL_OK)
         return status;
@@ -258,45 +249,46 @@ int pawl_definition_retract(struct pawl *pawl, const char *definition_id, struct
     if (status == PAWL_OK && !was_published)
         status = pawl__error_set(err, PAWL_ENOTFOUND,
                                  "no version of the definition %s is published", definition_id);
-    close_call(&call);
-    return status;
+    return pawl__embed_end(&call, status);
 }
 
 int pawl_definition_revert(struct pawl *pawl, const char *definition_id, int64_t version,
                            struct pawl_published *out, struct pawl_error *err)
 {
     struct pawl_definition_row row;
-    struct call call;
-    int status = open_with_id(&call, pawl, definition_id, version, err);
+    struct embed_call call;
+    int status = begin_with_id(&call, pawl, definition_id, err);
 
     if (status != PAWL_OK)
         return status;
-    status = pawl__op_definition_revert(&call.op, pawl__str(definition_id), version, &row);
+    status = find_number(&call.op, definition_id, version, &version);
     if (status == PAWL_OK)
-        answer(&row, out);
-    close_call(&call);
-    return status;
+        status = pawl__op_definition_revert(&call.op, pawl__str(definition_id), version, &row);
+    if (status == PAWL_OK)
+        copy_version(&row, out);
+    return pawl__embed_end(&call, status);
 }
 
 int pawl_definition_delete(struct pawl *pawl, const char *definition_id,
                            const struct pawl_definition_delete_options *options,
                            struct pawl_error *err)
 {
+    struct pawl_definition_delete request = {
+        .definition_id = pawl__str(definition_id),
+        .force = options && options->force,
+        .with_instances = options && options->with_instances,
+    };
     struct pawl_definition_deleted deleted;
-    struct call call;
-    int status = open_with_id(&call, pawl, definition_id, options ? options->version : 0, err);
+    struct embed_call call;
+    int status = begin_with_id(&call, pawl, definition_id, err);
 
     if (status != PAWL_OK)
         return status;
-    status = pawl__op_definition_delete(
-        &call.op,
-        &(struct pawl_definition_delete){.definition_id = pawl__str(definition_id),
-                                         .version = options ? options->version : 0,
-                                         .force = options && options->force,
-                                         .with_instances = options && options->with_instances},
-        &deleted);
-    close_call(&call);
-    return status;
+    if (options && options->version != 0)
+        status = find_number(&call.op, definition_id, options->version, &request.version);
+    if (status == PAWL_OK)
+        status = pawl__op_definition_delete(&call.op, &request, &deleted);
+    return pawl__embed_end(&call, status);
 }
 
 /* ---- reading ------------------------------------------------------------------------------- */
@@ -304,51 +296,49 @@ int pawl_definition_delete(struct pawl *pawl, const char *definition_id,
 int pawl_definition_find(struct pawl *pawl, const char *definition_id, int64_t version, char **json,
                          struct pawl_error *err)
 {
-    struct pawl_definition_row row;
     struct pawl_json_limits limits = pawl__json_limits_default;
     struct pawl_definition_ref ref;
+    struct pawl_definition_row row;
     struct pawl_json value;
-    struct call call;
-    int status = pawl__embed_check_answer(json, err);
+    struct embed_call call;
+    int status = pawl__embed_check_json(json, err);
 
     if (status == PAWL_OK)
-        status = open_with_id(&call, pawl, definition_id, version, err);
+        status = begin_with_id(&call, pawl, definition_id, err);
     if (status != PAWL_OK)
         return status;
     limits.depth_max = PAWL_JSON_DEPTH_MAX;
-    ref = ref_of(definition_id, version);
-    status = pawl__op_definition_find(&call.op, &ref, &row);
+    status = make_ref(definition_id, version, &ref, err);
+    if (status == PAWL_OK)
+        status = pawl__op_definition_find(&call.op, &ref, &row);
     if (status == PAWL_OK)
         status = pawl__json_parse(&call.arena, row.data, &limits, &value, NULL, err);
-    if (status == PAWL_OK)
-        status = pawl__embed_text(pawl, &value, json, err);
-    close_call(&call);
-    return status;
+    return pawl__embed_end_json(&call, status, NULL, &value, json);
 }
 
 int pawl_definition_export(struct pawl *pawl, const char *definition_id, int64_t version,
                            char **json, struct pawl_error *err)
 {
-    struct pawl_definition_shown shown;
+    struct pawl_definition_shown shown = {.graph = NULL};
+    struct pawl_json value = pawl__json_null();
     struct pawl_definition_ref ref;
-    struct call call;
-    int status = pawl__embed_check_answer(json, err);
+    struct pawl_builder b;
+    struct embed_call call;
+    int status = pawl__embed_check_json(json, err);
 
     if (status == PAWL_OK)
-        status = open_with_id(&call, pawl, definition_id, version, err);
+        status = begin_with_id(&call, pawl, definition_id, err);
     if (status != PAWL_OK)
         return status;
-    ref = ref_of(definition_id, version);
-    status = pawl__op_definition_show(&call.op, &ref, &shown);
-    if (status == PAWL_OK) {
-        struct pawl_builder b = {.arena = &call.arena};
-        struct pawl_json value = pawl__view_definition_export(&b, &shown);
-
-        status = b.status == PAWL_OK ? pawl__embed_text(pawl, &value, json, err)
-                                     : pawl__error_code(err, b.status);
-        pawl__op_definition_release(&shown);
-    }
-    close_call(&call);
+    b = (struct pawl_builder){.arena = &call.arena};
+    status = make_ref(definition_id, version, &ref, err);
+    if (status == PAWL_OK)
+        status = pawl__op_definition_show(&call.op, &ref, &shown);
+    if (status != PAWL_OK)
+        return pawl__embed_end(&call, status);
+    value = pawl__view_definition_export(&b, &shown);
+    status = pawl__embed_end_json(&call, PAWL_OK, &b, &value, json);
+    pawl__op_definition_release(&shown);
     return status;
 }
 
@@ -357,79 +347,69 @@ int pawl_definition_export(struct pawl *pawl, const char *definition_id, int64_t
 static int make_query(const struct pawl_definition_filter *filter, struct pawl_str *definition_id,
                       struct pawl_definition_query *query, struct pawl_error *err)
 {
+    const struct embed_text texts[] = {{filter->name, "the filter's name"},
+                                       {filter->search, "the filter's search"},
+                                       {filter->definition_id, "the filter's definition_id"},
+                                       {filter->after, "the filter's after"}};
     int status = PAWL_OK;
 
     *query = PAWL_DEFINITION_QUERY_ALL;
     query->versions.pick = PAWL_VERSIONS_LATEST;
-    if (!filter)
-        return PAWL_OK;
     if (filter->versions && *filter->versions)
         status = pawl__version_options_read(pawl__str(filter->versions), &query->versions, err);
     if (status == PAWL_OK)
-        status = pawl__text_check_utf8(filter->name, "the name", err);
-    if (status == PAWL_OK)
-        status = pawl__text_check_utf8(filter->search, "the text that is searched", err);
-    if (status == PAWL_OK)
-        status = pawl__text_check_utf8(filter->definition_id, "the definition's id", err);
-    query->name = pawl__str(or_empty(filter->name));
-    query->search = pawl__str(or_empty(filter->search));
-    *definition_id = pawl__str(or_empty(filter->definition_id));
+        status = pawl__embed_check_texts(texts, sizeof texts / sizeof texts[0], err);
+    query->name = pawl__str(filter->name);
+    query->search = pawl__str(filter->search);
+    *definition_id = pawl__str(filter->definition_id);
     if (definition_id->len > 0) {
         query->definition_ids = definition_id;
         query->definition_id_count = 1;
     }
-    query->page.limit = filter->limit;
-    query->page.offset = filter->offset;
     return status;
 }
 
-static int tell_row(struct pawl_arena *arena, const struct pawl_definition_row *row,
-                    int (*told)(void *ctx, const struct pawl_definition_info *definition),
-                    void *ctx, bool *stop, struct pawl_error *err)
+static int pass_version(struct embed_call *call, const struct pawl_definition_row *version,
+                        int (*row)(void *ctx, const struct pawl_definition_info *definition),
+                        void *ctx)
 {
     const struct pawl_definition_info info = {
-        .id = pawl__arena_str(arena, row->id).ptr,
-        .definition_id = pawl__arena_str(arena, row->definition_id).ptr,
-        .name = pawl__arena_str(arena, row->name).ptr,
-        .description = pawl__arena_str(arena, row->description).ptr,
-        .version = row->version,
-        .is_latest = row->is_latest != 0,
-        .is_published = row->is_published != 0,
-        .is_readonly = row->is_readonly != 0,
-        .is_system = row->is_system != 0,
-        .usable_as_activity = row->usable_as_activity != 0,
-        .created_us = row->created_us,
+        .id = pawl__embed_str(call, version->id),
+        .definition_id = pawl__embed_str(call, version->definition_id),
+        .name = pawl__embed_str(call, version->name),
+        .description = pawl__embed_str(call, version->description),
+        .version = version->version,
+        .is_latest = version->is_latest != 0,
+        .is_published = version->is_published != 0,
+        .is_readonly = version->is_readonly != 0,
+        .is_system = version->is_system != 0,
+        .usable_as_activity = version->usable_as_activity != 0,
+        .created_us = version->created_us,
     };
+    int status = pawl__embed_check_memory(call);
 
-    if (arena->status != PAWL_OK)
-        return pawl__error_code(err, arena->status);
-    *stop = told(ctx, &info) != 0;
-    return PAWL_OK;
+    return status == PAWL_OK && row(ctx, &info) != 0 ? EMBED_STOP : status;
 }
 
 int pawl_definitions_list(struct pawl *pawl, const struct pawl_definition_filter *filter,
                           int (*row)(void *ctx, const struct pawl_definition_info *definition),
-                          void *ctx, uint64_t *total, struct pawl_error *err)
+                          void *ctx, struct pawl_list_end *end, struct pawl_error *err)
 {
+    static const struct pawl_definition_filter latest = {0};
     struct pawl_str definition_id = pawl__str("");
-    struct pawl_definition_list list = {.rows = NULL};
+    struct pawl_definition_list found = {.rows = NULL};
     struct pawl_definition_query query;
-    bool stop = false;
-    struct call call;
-    int status = pawl__embed_check(pawl, err);
+    struct embed_call call;
+    int status = pawl__embed_begin(&call, pawl, err);
 
-    if (status == PAWL_OK)
-        status = make_query(filter, &definition_id, &query, err);
     if (status != PAWL_OK)
         return status;
-    query.page.with_total = total != NULL;
-    query.page.total_only = row == NULL;
-    open_call(&call, pawl, err);
-    status = pawl__op_definitions_list(&call.op, &query, &list);
-    for (size_t i = 0; status == PAWL_OK && row && i < list.count && !stop; i++)
-        status = tell_row(&call.arena, &list.rows[i], row, ctx, &stop, err);
-    close_call(&call);
-    if (status == PAWL_OK && total)
-        *total = list.page.total;
-    return status;
+    filter = filter ? filter : &latest;
+    status = make_query(filter, &definition_id, &query, err);
+    query.page = pawl__embed_page(filter->limit, filter->after, row != NULL, end);
+    if (status == PAWL_OK)
+        status = pawl__op_definitions_list(&call.op, &query, &found);
+    for (size_t i = 0; status == PAWL_OK && row && i < found.count; i++)
+        status = pass_version(&call, &found.rows[i], row, ctx);
+    return pawl__embed_end_list(&call, status, &found.page, end);
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Opening and closing, checks of arguments, texts in and out; lines and tasks on their way to the
- * program. What opens is taken down in reverse by pawl_close(), which copes with half of it.
+ * Opening and closing; lines and tasks on their way to the program. What opens is taken down in
+ * reverse by pawl_close(), which copes with half of it.
  */
 #include "embed/embed.h"
 
@@ -15,159 +15,6 @@
 
 #define WAIT_NS_DEFAULT INT64_C(30000000000)
 #define NS_PER_MS INT64_C(1000000)
-/* A string that is returned to the caller; the size of its block is stored before it. */
-#define TEXT_HEAD 16u
-
-/* ---- checks -------------------------------------------------------------------------------- */
-
-int pawl__embed_check(const struct pawl *pawl, struct pawl_error *err)
-{
-    if (!pawl)
-        return pawl__error_set(err, PAWL_EINVAL, "no struct pawl was given: open one first");
-    if (pawl->process_id != pawl__process_id())
-        return pawl__error_set(err, PAWL_EINVAL,
-                               "this struct pawl was opened before a fork, and belongs to the "
-                               "parent: open another one in this process");
-    return PAWL_OK;
-}
-
-int pawl__embed_check_text(const struct pawl *pawl, const char *text, const char *what,
-                           struct pawl_error *err)
-{
-    int status = pawl__embed_check(pawl, err);
-
-    if (status == PAWL_OK && (!text || !*text))
-        status = pawl__error_set(err, PAWL_EINVAL, "%s was not given", what);
-    return status == PAWL_OK ? pawl__text_check_utf8(text, what, err) : status;
-}
-
-int64_t pawl__embed_deadline(const struct pawl *pawl)
-{
-    int64_t now_ns = pawl_env_monotonic_ns(pawl->env);
-
-    return now_ns > PAWL_FOREVER - pawl->wait_ns ? PAWL_FOREVER : now_ns + pawl->wait_ns;
-}
-
-int64_t pawl__embed_after_ms(const struct pawl *pawl, int64_t timeout_ms)
-{
-    int64_t now_ns = pawl_env_monotonic_ns(pawl->env);
-
-    if (timeout_ms <= 0)
-        return now_ns;
-    return timeout_ms > (PAWL_FOREVER - now_ns) / NS_PER_MS ? PAWL_FOREVER
-                                                            : now_ns + timeout_ms * NS_PER_MS;
-}
-
-int pawl__embed_check_answer(char **json, struct pawl_error *err)
-{
-    return json ? PAWL_OK
-                : pawl__error_set(err, PAWL_EINVAL, "there is nowhere to put the JSON text");
-}
-
-struct pawl_op pawl__embed_op(const struct pawl *pawl, struct pawl_arena *arena,
-                              struct pawl_error *err)
-{
-    PAWL_ASSERT(arena);
-    return (struct pawl_op){.host = pawl->host,
-                            .arena = arena,
-                            .deadline_ns = pawl__embed_deadline(pawl),
-                            .err = err,
-                            .log = pawl->options.log,
-                            .actor = pawl__str(pawl->actor),
-                            .door = pawl__str("c")};
-}
-
-struct pawl_op pawl__embed_begin(struct pawl *pawl, struct pawl_arena *arena,
-                                 struct pawl_error *err)
-{
-    pawl__arena_init(arena, &pawl->env->alloc, EMBED_BYTES_MAX);
-    return pawl__embed_op(pawl, arena, err);
-}
-
-/* ---- texts --------------------------------------------------------------------------------- */
-
-int pawl__embed_parse_object(struct pawl_arena *arena, const char *json, const char *what,
-                             struct pawl_json *out, struct pawl_error *err)
-{
-    struct pawl_json value;
-    int status = pawl__json_text_read(arena, json && *json ? json : "{}", what, &value, err);
-
-    if (status != PAWL_OK)
-        return status;
-    if (!pawl__json_is(&value, PAWL_JSON_OBJECT))
-        return pawl__error_set(err, PAWL_EINVAL, "%s is not a JSON object but %s: write {…}", what,
-                               pawl__json_type_name(&value));
-    *out = value;
-    return PAWL_OK;
-}
-
-/* Ends a text that begins with room for its head, for the caller to keep; or releases it. */
-static int keep_text(struct pawl_buf *buf, char **out, struct pawl_error *err)
-{
-    (void)pawl__buf_cstr(buf);
-    if (buf->status != PAWL_OK) {
-        int status = pawl__error_code(err, buf->status);
-
-        pawl__buf_release(buf);
-        return status;
-    }
-    memcpy(buf->ptr, &buf->cap, sizeof buf->cap);
-    *out = buf->ptr + TEXT_HEAD;
-    return PAWL_OK;
-}
-
-int pawl__embed_text(struct pawl *pawl, const struct pawl_json *value, char **out,
-                     struct pawl_error *err)
-{
-    static const char head[TEXT_HEAD] = {0};
-    struct pawl_buf buf;
-
-    pawl__buf_init(&buf, &pawl->env->alloc, EMBED_BYTES_MAX);
-    pawl__buf_append(&buf, head, sizeof head);
-    pawl__json_write(&buf, value, PAWL_JSON_ESCAPE_MINIMAL);
-    return keep_text(&buf, out, err);
-}
-
-static int copy_text(struct pawl *pawl, struct pawl_str text, char **out, struct pawl_error *err)
-{
-    static const char head[TEXT_HEAD] = {0};
-    struct pawl_buf buf;
-
-    pawl__buf_init(&buf, &pawl->env->alloc, EMBED_BYTES_MAX);
-    pawl__buf_append(&buf, head, sizeof head);
-    pawl__buf_append(&buf, text.ptr, text.len);
-    return keep_text(&buf, out, err);
-}
-
-int pawl__embed_end(struct pawl *pawl, const struct pawl_page *page, struct pawl_list_end *end,
-                    struct pawl_error *err)
-{
-    char *next = NULL;
-    int status = PAWL_OK;
-
-    if (!end)
-        return PAWL_OK;
-    if (page->next.len > 0)
-        status = copy_text(pawl, page->next, &next, err);
-    if (status == PAWL_OK)
-        *end = (struct pawl_list_end){.total = page->total, .next = next};
-    return status;
-}
-
-const char *pawl__embed_str(struct pawl_arena *arena, struct pawl_str text)
-{
-    return pawl__arena_str(arena, text).ptr;
-}
-
-void pawl_text_free(struct pawl *pawl, char *text)
-{
-    size_t size;
-
-    if (!pawl || !text)
-        return;
-    memcpy(&size, text - TEXT_HEAD, sizeof size);
-    pawl__free(&pawl->env->alloc, text - TEXT_HEAD, size);
-}
 
 /* ---- callbacks ----------------------------------------------------------------------------- */
 
@@ -304,19 +151,15 @@ static int configure(struct pawl *pawl, const struct pawl_options *options, stru
 
 static int check_options(const struct pawl_options *options, struct pawl_error *err)
 {
-    const struct {
-        const char *text, *what;
-    } texts[] = {
+    const struct embed_text texts[] = {
         {options->store, "options.store"},
         {options->node_id, "options.node_id"},
         {options->config_file, "options.config_file"},
         {options->actor, "options.actor"},
         {options->distributed ? options->distributed->lock : NULL, "options.distributed->lock"},
     };
-    int status = PAWL_OK;
+    int status = pawl__embed_check_texts(texts, sizeof texts / sizeof texts[0], err);
 
-    for (size_t i = 0; i < sizeof texts / sizeof texts[0] && status == PAWL_OK; i++)
-        status = pawl__text_check_utf8(texts[i].text, texts[i].what, err);
     for (size_t i = 0; i < options->setting_count && options->settings && status == PAWL_OK; i++)
         status = pawl__text_check_utf8(options->settings[i], "a setting of the options", err);
     if (status != PAWL_OK)
@@ -403,7 +246,7 @@ int pawl_open(const struct pawl_options *options, struct pawl **out, struct pawl
     int status;
 
     if (!out)
-        return pawl__error_set(err, PAWL_EINVAL, "pawl_open has nowhere to put the answer");
+        return pawl__error_set(err, PAWL_EINVAL, "pawl_open needs a place for its result");
     if (!options)
         options = &defaults;
     status = check_options(options, err);
@@ -438,10 +281,55 @@ void pawl_close(struct pawl *pawl)
         return;
     env = pawl->env;
     owns_env = pawl->owns_env;
-    pawl__duty_close(pawl->duty);
-    pawl__host_free(pawl->host);
-    pawl__configuration_release(&pawl->configuration);
+    if (!pawl->is_of_caller) {
+        pawl__duty_close(pawl->duty);
+        pawl__host_free(pawl->host);
+        pawl__configuration_release(&pawl->configuration);
+    }
     pawl__free(&env->alloc, pawl, sizeof *pawl);
     if (owns_env)
         pawl_system_env_close(env);
+}
+
+/* ---- callers ------------------------------------------------------------------------------- */
+
+static int check_caller(const struct pawl_caller *caller, struct pawl_error *err)
+{
+    const struct embed_text texts[] = {{caller->actor, "the caller's actor"},
+                                       {caller->request_id, "the caller's request_id"}};
+    int status = pawl__embed_check_texts(texts, sizeof texts / sizeof texts[0], err);
+
+    if (status == PAWL_OK && caller->actor && strlen(caller->actor) > EMBED_ACTOR_MAX)
+        status =
+            pawl__error_set(err, PAWL_EINVAL, "an actor has at most %d bytes", EMBED_ACTOR_MAX);
+    if (status == PAWL_OK && caller->request_id && strlen(caller->request_id) > PAWL_REQUEST_ID_MAX)
+        status = pawl__error_set(err, PAWL_EINVAL, "the id of a request has at most %u bytes",
+                                 PAWL_REQUEST_ID_MAX);
+    return status;
+}
+
+int pawl_open_for(struct pawl *pawl, const struct pawl_caller *caller, struct pawl **out,
+                  struct pawl_error *err)
+{
+    struct pawl *opened;
+    int status = pawl__embed_check(pawl, err);
+
+    if (status == PAWL_OK && (!caller || !out))
+        status = pawl__error_set(err, PAWL_EINVAL, "pawl_open_for needs a caller and a result");
+    if (status == PAWL_OK)
+        status = check_caller(caller, err);
+    if (status != PAWL_OK)
+        return status;
+    opened = pawl__alloc_zeroed(&pawl->env->alloc, sizeof *opened);
+    if (!opened)
+        return pawl__error_code(err, PAWL_ENOMEM);
+    *opened = *pawl;
+    opened->owns_env = false;
+    opened->is_of_caller = true;
+    if (caller->actor && *caller->actor)
+        (void)snprintf(opened->actor, sizeof opened->actor, "%s", caller->actor);
+    (void)snprintf(opened->request_id, sizeof opened->request_id, "%s",
+                   caller->request_id ? caller->request_id : "");
+    *out = opened;
+    return PAWL_OK;
 }

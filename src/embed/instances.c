@@ -68,31 +68,23 @@ void pawl__embed_outcome(const struct pawl_outcome *outcome, struct pawl_instanc
 static int check_start(const struct pawl *pawl, const struct pawl_start_options *start,
                        struct pawl_error *err)
 {
-    const struct {
-        const char *text, *what;
-    } texts[] = {
-        {start ? start->definition_id : NULL, "the definition's id"},
-        {start ? start->correlation_id : NULL, "the correlation id"},
-        {start ? start->name : NULL, "the instance's name"},
-        {start ? start->idempotency_key : NULL, "the idempotency key"},
-        {start ? start->version_id : NULL, "the version's id"},
-        {start ? start->activity_id : NULL, "the activity's id"},
-        {start ? start->parent_id : NULL, "the parent's id"},
+    const struct embed_text texts[] = {
+        {start->definition_id, "the definition's id"},
+        {start->correlation_id, "the correlation id"},
+        {start->name, "the instance's name"},
+        {start->idempotency_key, "the idempotency key"},
+        {start->version_id, "the version's id"},
+        {start->activity_id, "the activity's id"},
+        {start->parent_id, "the parent's id"},
     };
     int status = pawl__embed_check(pawl, err);
 
-    if (status == PAWL_OK && !start)
-        status = pawl__error_set(err, PAWL_EINVAL, "nothing says what to start");
-    if (status == PAWL_OK && start->version < -1)
-        status = pawl__error_set(err, PAWL_EINVAL, "versions are numbered from 1, and %jd is none",
-                                 (intmax_t)start->version);
     if (status == PAWL_OK && !(start->version_id && *start->version_id))
         status = pawl__embed_check_text(pawl, start->definition_id, "the definition's id", err);
     if (status == PAWL_OK && start->instance_id && *start->instance_id)
         status = pawl__embed_check_instance(pawl, start->instance_id, err);
-    for (size_t i = 0; i < sizeof texts / sizeof texts[0] && status == PAWL_OK; i++)
-        status = pawl__text_check_utf8(texts[i].text, texts[i].what, err);
-    return status;
+    return status == PAWL_OK ? pawl__embed_check_texts(texts, sizeof texts / sizeof texts[0], err)
+                             : status;
 }
 
 int pawl_instance_start(struct pawl *pawl, const struct pawl_start_options *start,
@@ -101,10 +93,15 @@ int pawl_instance_start(struct pawl *pawl, const struct pawl_start_options *star
     struct pawl_error why = PAWL_ERROR_INIT;
     struct pawl_instance_start request;
     struct pawl_instance_result result;
-    struct pawl_arena arena;
-    struct pawl_op op;
-    int status = check_start(pawl, start, err);
+    struct embed_call call;
+    int status;
 
+    if (!start)
+        return pawl__error_set(err, PAWL_EINVAL, "nothing says what to start");
+    status = check_start(pawl, start, err);
+    /* That a key was used is a failure on the way, and none to the caller. */
+    if (status == PAWL_OK)
+        status = pawl__embed_begin(&call, pawl, &why);
     if (status != PAWL_OK)
         return status;
     request = (struct pawl_instance_start){
@@ -117,21 +114,18 @@ int pawl_instance_start(struct pawl *pawl, const struct pawl_start_options *star
                  .activity_id = pawl__str(start->activity_id),
                  .idempotency_key = pawl__str(start->idempotency_key),
                  .judged = start->judged != 0},
-        .version = {.pick =
-                        start->version != 0 ? PAWL_DEFINITION_LATEST : PAWL_DEFINITION_PUBLISHED,
-                    .number = start->version > 0 ? start->version : 0},
         .detached = start->detached != 0,
     };
-    pawl__arena_init(&arena, &pawl->env->alloc, EMBED_BYTES_MAX);
-    /* That a key was used is a failure on the way, and none to the caller. */
-    op = pawl__embed_op(pawl, &arena, &why);
-    status = pawl__embed_parse_object(&arena, start->input, "the input", &request.what.input, &why);
+    status = pawl__embed_version(start->version, PAWL_VERSIONS_PUBLISHED, &request.version, &why);
     if (status == PAWL_OK)
-        status = pawl__embed_parse_object(&arena, start->variables, "the variables",
+        status = pawl__embed_parse_object(&call.arena, start->input, "the input",
+                                          &request.what.input, &why);
+    if (status == PAWL_OK)
+        status = pawl__embed_parse_object(&call.arena, start->variables, "the variables",
                                           &request.what.variables, &why);
     if (status == PAWL_OK)
-        status = pawl__op_instances_start(&op, &request, &result);
-    pawl__arena_release(&arena);
+        status = pawl__op_instance_start(&call.op, &request, &result);
+    status = pawl__embed_end(&call, status);
     if (status == PAWL_OK)
         pawl__embed_outcome(&result.outcome, out);
     else if (err)
@@ -145,60 +139,54 @@ int pawl_instance_resume(struct pawl *pawl, const char *instance_id, const char 
 {
     struct pawl_run run = {.bookmark_id = pawl__str(bookmark_id)};
     struct pawl_instance_result result;
-    struct pawl_arena arena;
-    struct pawl_op op;
+    struct embed_call call;
     int status = pawl__embed_check_instance(pawl, instance_id, err);
 
     if (status == PAWL_OK)
         status = pawl__text_check_utf8(bookmark_id, "the bookmark's id", err);
+    if (status == PAWL_OK)
+        status = pawl__embed_begin(&call, pawl, err);
     if (status != PAWL_OK)
         return status;
-    pawl__arena_init(&arena, &pawl->env->alloc, EMBED_BYTES_MAX);
-    op = pawl__embed_op(pawl, &arena, err);
-    status = pawl__embed_parse_object(&arena, input, "the input", &run.input, err);
+    status = pawl__embed_parse_object(&call.arena, input, "the input", &run.input, err);
     if (status == PAWL_OK)
-        status = pawl__op_instances_run(&op, pawl__str(instance_id), &run, false, &result);
-    pawl__arena_release(&arena);
+        status = pawl__op_instance_resume(&call.op, pawl__str(instance_id), &run, false, &result);
     if (status == PAWL_OK)
         pawl__embed_outcome(&result.outcome, out);
-    return status;
+    return pawl__embed_end(&call, status);
 }
 
 /* ---- ending -------------------------------------------------------------------------------- */
 
 int pawl_instance_cancel(struct pawl *pawl, const char *instance_id, struct pawl_error *err)
 {
-    struct pawl_arena arena;
-    struct pawl_op op;
+    struct embed_call call;
     int status = pawl__embed_check_instance(pawl, instance_id, err);
 
+    if (status == PAWL_OK)
+        status = pawl__embed_begin(&call, pawl, err);
     if (status != PAWL_OK)
         return status;
-    pawl__arena_init(&arena, &pawl->env->alloc, EMBED_BYTES_MAX);
-    op = pawl__embed_op(pawl, &arena, err);
-    status = pawl__op_instances_cancel(&op, pawl__str(instance_id), false, NULL);
-    pawl__arena_release(&arena);
-    return status;
+    return pawl__embed_end(&call,
+                           pawl__op_instance_cancel(&call.op, pawl__str(instance_id), false, NULL));
 }
 
 int pawl_instance_delete(struct pawl *pawl, const char *instance_id, struct pawl_error *err)
 {
-    struct pawl_arena arena;
-    struct pawl_op op;
+    struct embed_call call;
     int status = pawl__embed_check_instance(pawl, instance_id, err);
 
+    if (status == PAWL_OK)
+        status = pawl__embed_begin(&call, pawl, err);
     if (status != PAWL_OK)
         return status;
-    op = pawl__embed_begin(pawl, &arena, err);
-    status = pawl__op_instances_delete(&op, pawl__str(instance_id));
-    pawl__arena_release(&arena);
-    return status;
+    return pawl__embed_end(&call, pawl__op_instance_delete(&call.op, pawl__str(instance_id)));
 }
 
 /* ---- waiting ------------------------------------------------------------------------------- */
 
 /* What has ended waits for nothing: it has no bookmarks. */
-static void tell_row(const struct pawl_instance_row *row, struct pawl_instance_outcome *out)
+static void copy_row(const struct pawl_instance_row *row, struct pawl_instance_outcome *out)
 {
     *out = (struct pawl_instance_outcome){
         .status = pawl__embed_status(row->sub_status),
@@ -211,26 +199,24 @@ int pawl_instance_wait(struct pawl *pawl, const char *instance_id, int64_t timeo
                        struct pawl_instance_outcome *out, struct pawl_error *err)
 {
     struct pawl_instance_row row;
-    struct pawl_arena arena;
-    struct pawl_op op;
+    struct embed_call call;
     int status = pawl__embed_check_instance(pawl, instance_id, err);
 
+    if (status == PAWL_OK)
+        status = pawl__embed_begin(&call, pawl, err);
     if (status != PAWL_OK)
         return status;
-    pawl__arena_init(&arena, &pawl->env->alloc, EMBED_BYTES_MAX);
-    op = pawl__embed_op(pawl, &arena, err);
-    op.deadline_ns = pawl__embed_after_ms(pawl, timeout_ms);
-    status =
-        pawl__op_instances_wait(&op, pawl__str(instance_id), PAWL_WAIT_ENDED, !pawl->duty, &row);
+    call.op.deadline_ns = pawl__embed_after_ms(pawl, timeout_ms);
+    status = pawl__op_instance_wait(&call.op, pawl__str(instance_id), PAWL_WAIT_ENDED, !pawl->duty,
+                                    &row);
     if (status == PAWL_OK && out)
-        tell_row(&row, out);
-    pawl__arena_release(&arena);
-    return status;
+        copy_row(&row, out);
+    return pawl__embed_end(&call, status);
 }
 
 /* A wait under way, with the program's completion. */
 struct waiting {
-    struct pawl *pawl;
+    struct pawl_env *env; /* the struct pawl may be one of a caller, and closed before */
     void (*done)(void *ctx, int status, const struct pawl_instance_outcome *outcome,
                  const struct pawl_error *err);
     void *ctx;
@@ -246,7 +232,7 @@ static void pass_end(void *ctx, int status, const struct pawl_instance_result *r
     if (result)
         pawl__embed_outcome(&result->outcome, &outcome);
     waiting->done(waiting->ctx, status, result ? &outcome : NULL, err ? err : &none);
-    pawl__free(&waiting->pawl->env->alloc, waiting, sizeof *waiting);
+    pawl__free(&waiting->env->alloc, waiting, sizeof *waiting);
 }
 
 int pawl_instance_await(struct pawl *pawl, const char *instance_id, int64_t timeout_ms,
@@ -256,23 +242,23 @@ int pawl_instance_await(struct pawl *pawl, const char *instance_id, int64_t time
                         void *ctx, struct pawl_error *err)
 {
     struct waiting *waiting;
-    struct pawl_arena arena;
-    struct pawl_op op;
+    struct embed_call call;
     int status = pawl__embed_check_instance(pawl, instance_id, err);
 
     if (status == PAWL_OK && !done)
-        status = pawl__error_set(err, PAWL_EINVAL, "nobody is to be told of the end");
+        status = pawl__error_set(err, PAWL_EINVAL, "no function to call is given");
+    if (status == PAWL_OK)
+        status = pawl__embed_begin(&call, pawl, err);
     if (status != PAWL_OK)
         return status;
     waiting = pawl__alloc_zeroed(&pawl->env->alloc, sizeof *waiting);
     if (!waiting)
-        return pawl__error_code(err, PAWL_ENOMEM);
-    *waiting = (struct waiting){.pawl = pawl, .done = done, .ctx = ctx};
-    op = pawl__embed_begin(pawl, &arena, err);
-    op.deadline_ns = pawl__embed_after_ms(pawl, timeout_ms);
-    status = pawl__op_instances_await(&op, pawl__str(instance_id), PAWL_WAIT_ENDED, false, pass_end,
-                                      waiting, NULL);
-    pawl__arena_release(&arena);
+        return pawl__embed_end(&call, pawl__error_code(err, PAWL_ENOMEM));
+    *waiting = (struct waiting){.env = pawl->env, .done = done, .ctx = ctx};
+    call.op.deadline_ns = pawl__embed_after_ms(pawl, timeout_ms);
+    status = pawl__op_instance_await(&call.op, pawl__str(instance_id), PAWL_WAIT_ENDED, false,
+                                     pass_end, waiting, NULL);
+    status = pawl__embed_end(&call, status);
     if (status != PAWL_OK)
         pawl__free(&pawl->env->alloc, waiting, sizeof *waiting);
     return status;

@@ -2,62 +2,53 @@
 /* Dead letters, and what is not kept any longer. */
 #include "embed/embed.h"
 
-#include "base/error.h"
 #include "operations/letters.h"
 #include "operations/retention.h"
 #include "views/letters.h"
 
-/* `filter` NULL: all. PAWL_EINVAL: a text that is not UTF-8. */
+static const struct pawl_letter_filter no_filter = {0};
+
 static int make_query(const struct pawl_letter_filter *filter, struct pawl_letter_query *out,
                       struct pawl_error *err)
 {
-    static const struct pawl_letter_filter all = {0};
-    int status;
+    const struct embed_text texts[] = {
+        {filter->instance_id, "the filter's instance_id"},
+        {filter->kind, "the filter's kind"},
+        {filter->reason, "the filter's reason"},
+        {filter->after, "the filter's after"},
+    };
 
-    filter = filter ? filter : &all;
-    status = pawl__text_check_utf8(filter->instance_id, "the filter's instance_id", err);
-    if (status == PAWL_OK)
-        status = pawl__text_check_utf8(filter->kind, "the filter's kind", err);
-    if (status == PAWL_OK)
-        status = pawl__text_check_utf8(filter->reason, "the filter's reason", err);
-    if (status == PAWL_OK)
-        status = pawl__text_check_utf8(filter->after, "the filter's after", err);
-    if (status == PAWL_OK)
-        *out = (struct pawl_letter_query){
-            .instance_id = pawl__str(filter->instance_id),
-            .kind = pawl__str(filter->kind),
-            .reason = pawl__str(filter->reason),
-            .is_open = filter->is_open != 0,
-            .page = {.limit = filter->limit, .after = pawl__str(filter->after)}};
-    return status;
+    *out = (struct pawl_letter_query){.instance_id = pawl__str(filter->instance_id),
+                                      .kind = pawl__str(filter->kind),
+                                      .reason = pawl__str(filter->reason),
+                                      .is_open = filter->is_open != 0,
+                                      .all = filter->all != 0};
+    return pawl__embed_check_texts(texts, sizeof texts / sizeof texts[0], err);
 }
 
 /* ---- looking -------------------------------------------------------------------------------- */
 
-static int tell(struct pawl_arena *arena, const struct pawl_dead_letter_row *letter,
-                int (*row)(void *ctx, const struct pawl_letter_info *letter), void *ctx, bool *stop,
-                struct pawl_error *err)
+static int pass_letter(struct embed_call *call, const struct pawl_dead_letter_row *letter,
+                       int (*row)(void *ctx, const struct pawl_letter_info *letter), void *ctx)
 {
     const struct pawl_letter_info info = {
-        .id = pawl__embed_str(arena, letter->id),
-        .kind = pawl__embed_str(arena, letter->kind),
-        .reason = pawl__embed_str(arena, letter->reason),
-        .error = pawl__embed_str(arena, letter->error),
-        .instance_id = pawl__embed_str(arena, letter->instance_id),
-        .bookmark_id = pawl__embed_str(arena, letter->bookmark_id),
-        .correlation_id = pawl__embed_str(arena, letter->correlation_id),
+        .id = pawl__embed_str(call, letter->id),
+        .kind = pawl__embed_str(call, letter->kind),
+        .reason = pawl__embed_str(call, letter->reason),
+        .error = pawl__embed_str(call, letter->error),
+        .instance_id = pawl__embed_str(call, letter->instance_id),
+        .bookmark_id = pawl__embed_str(call, letter->bookmark_id),
+        .correlation_id = pawl__embed_str(call, letter->correlation_id),
         .created_us = letter->created_us,
         .dead_us = letter->dead_us,
         .attempts = letter->attempts,
         .can_replay = letter->can_replay && letter->replayed_us == 0,
         .replayed_us = letter->replayed_us,
-        .replayed_id = pawl__embed_str(arena, letter->replayed_id),
+        .replayed_id = pawl__embed_str(call, letter->replayed_id),
     };
+    int status = pawl__embed_check_memory(call);
 
-    if (arena->status != PAWL_OK)
-        return pawl__error_code(err, arena->status);
-    *stop = row && row(ctx, &info) != 0;
-    return PAWL_OK;
+    return status == PAWL_OK && row(ctx, &info) != 0 ? EMBED_STOP : status;
 }
 
 int pawl_letters_list(struct pawl *pawl, const struct pawl_letter_filter *filter,
@@ -66,119 +57,101 @@ int pawl_letters_list(struct pawl *pawl, const struct pawl_letter_filter *filter
 {
     struct pawl_letter_list found = {.count = 0};
     struct pawl_letter_query query;
-    struct pawl_arena arena;
-    struct pawl_op op;
-    bool stop = false;
-    int status = pawl__embed_check(pawl, err);
+    struct embed_call call;
+    int status = pawl__embed_begin(&call, pawl, err);
 
-    if (status == PAWL_OK)
-        status = make_query(filter, &query, err);
     if (status != PAWL_OK)
         return status;
-    query.page.with_total = end != NULL;
-    query.page.total_only = !row;
-    op = pawl__embed_begin(pawl, &arena, err);
-    status = pawl__op_letters_list(&op, &query, &found);
-    for (size_t i = 0; status == PAWL_OK && i < found.count && !stop; i++)
-        status = tell(&arena, &found.rows[i], row, ctx, &stop, err);
+    filter = filter ? filter : &no_filter;
+    status = make_query(filter, &query, err);
+    query.page = pawl__embed_page(filter->limit, filter->after, row != NULL, end);
     if (status == PAWL_OK)
-        status = pawl__embed_end(pawl, &found.page, end, err);
-    pawl__arena_release(&arena);
-    return status;
+        status = pawl__op_letters_list(&call.op, &query, &found);
+    for (size_t i = 0; status == PAWL_OK && row && i < found.count; i++)
+        status = pass_letter(&call, &found.rows[i], row, ctx);
+    return pawl__embed_end_list(&call, status, &found.page, end);
+}
+
+/* A call on one letter. Not PAWL_OK: there is nothing to end. */
+static int begin_with(struct embed_call *call, struct pawl *pawl, const char *letter_id,
+                      struct pawl_error *err)
+{
+    int status = pawl__embed_check_text(pawl, letter_id, "the letter's id", err);
+
+    return status == PAWL_OK ? pawl__embed_begin(call, pawl, err) : status;
 }
 
 int pawl_letter_show(struct pawl *pawl, const char *letter_id, char **json, struct pawl_error *err)
 {
+    struct pawl_json view = pawl__json_null();
     struct pawl_dead_letter_row row;
     struct pawl_builder b;
-    struct pawl_arena arena;
-    struct pawl_json said;
-    struct pawl_op op;
-    int status = pawl__embed_check_text(pawl, letter_id, "the letter's id", err);
+    struct embed_call call;
+    int status = pawl__embed_check_json(json, err);
 
-    if (status == PAWL_OK && !json)
-        status = pawl__error_set(err, PAWL_EINVAL, "there is nowhere to put the JSON text");
+    if (status == PAWL_OK)
+        status = begin_with(&call, pawl, letter_id, err);
     if (status != PAWL_OK)
         return status;
-    op = pawl__embed_begin(pawl, &arena, err);
-    b = (struct pawl_builder){.arena = &arena};
-    status = pawl__op_letter_show(&op, pawl__str(letter_id), &row);
-    if (status == PAWL_OK) {
-        said = pawl__view_letter_whole(&b, &row);
-        status = b.status == PAWL_OK ? pawl__embed_text(pawl, &said, json, err)
-                                     : pawl__error_code(err, b.status);
-    }
-    pawl__arena_release(&arena);
-    return status;
+    b = (struct pawl_builder){.arena = &call.arena};
+    status = pawl__op_letter_show(&call.op, pawl__str(letter_id), &row);
+    if (status == PAWL_OK)
+        view = pawl__view_letter_whole(&b, &row);
+    return pawl__embed_end_json(&call, status, &b, &view, json);
 }
 
 /* ---- replaying, deleting -------------------------------------------------------------------- */
 
-static int act_on_one(struct pawl *pawl, const char *letter_id, bool replay, struct pawl_error *err)
+int pawl_letter_replay(struct pawl *pawl, const char *letter_id, struct pawl_error *err)
 {
     struct pawl_str work_id;
-    struct pawl_arena arena;
-    struct pawl_op op;
-    int status = pawl__embed_check_text(pawl, letter_id, "the letter's id", err);
+    struct embed_call call;
+    int status = begin_with(&call, pawl, letter_id, err);
 
     if (status != PAWL_OK)
         return status;
-    op = pawl__embed_begin(pawl, &arena, err);
-    status = replay ? pawl__op_letter_replay(&op, pawl__str(letter_id), &work_id)
-                    : pawl__op_letter_drop(&op, pawl__str(letter_id));
-    pawl__arena_release(&arena);
-    return status;
-}
-
-int pawl_letter_replay(struct pawl *pawl, const char *letter_id, struct pawl_error *err)
-{
-    return act_on_one(pawl, letter_id, true, err);
+    return pawl__embed_end(&call, pawl__op_letter_replay(&call.op, pawl__str(letter_id), &work_id));
 }
 
 int pawl_letter_delete(struct pawl *pawl, const char *letter_id, struct pawl_error *err)
 {
-    return act_on_one(pawl, letter_id, false, err);
-}
+    struct embed_call call;
+    int status = begin_with(&call, pawl, letter_id, err);
 
-static int act_on_page(struct pawl *pawl, const struct pawl_letter_filter *filter, bool replay,
-                       struct pawl_letters_done *out, struct pawl_error *err)
-{
-    struct pawl_letter_batch batch = {.count = 0};
-    struct pawl_list_end end = {0};
-    struct pawl_letter_query query;
-    struct pawl_arena arena;
-    struct pawl_op op;
-    int status = pawl__embed_check(pawl, err);
-
-    if (status == PAWL_OK)
-        status = make_query(filter, &query, err);
     if (status != PAWL_OK)
         return status;
-    query.page.reversed = true;
-    op = pawl__embed_begin(pawl, &arena, err);
-    status = replay ? pawl__op_letters_replay(&op, &query, &batch)
-                    : pawl__op_letters_drop(&op, &query, &batch);
-    if (status == PAWL_OK && out)
-        status = pawl__embed_end(pawl, &(struct pawl_page){.next = batch.next}, &end, err);
-    pawl__arena_release(&arena);
-    if (status == PAWL_OK && out)
-        *out = (struct pawl_letters_done){
-            .done = batch.done, .skipped = batch.skipped, .next = end.next};
-    if (status == PAWL_OK && batch.error.code != PAWL_OK)
-        return pawl__error_set(err, batch.error.code, "%s", batch.error.msg);
-    return status;
+    return pawl__embed_end(&call, pawl__op_letter_delete(&call.op, pawl__str(letter_id)));
 }
 
-int pawl_letters_replay(struct pawl *pawl, const struct pawl_letter_filter *filter,
-                        struct pawl_letters_done *out, struct pawl_error *err)
+typedef int many_fn(const struct pawl_op *op, const struct pawl_letter_query *query,
+                    pawl_letter_visitor visit, void *ctx, struct pawl_bulk_result *out);
+
+static int change_many(struct pawl *pawl, const struct pawl_letter_filter *filter, many_fn *change,
+                       uint64_t *count, struct pawl_error *err)
 {
-    return act_on_page(pawl, filter, true, out, err);
+    struct pawl_bulk_result result = {.error = PAWL_ERROR_INIT};
+    struct pawl_letter_query query;
+    struct embed_call call;
+    int status = pawl__embed_begin(&call, pawl, err);
+
+    if (status != PAWL_OK)
+        return status;
+    status = make_query(filter ? filter : &no_filter, &query, err);
+    if (status == PAWL_OK)
+        status = change(&call.op, &query, NULL, NULL, &result);
+    return pawl__embed_end_bulk(&call, status, &result, count);
 }
 
-int pawl_letters_delete(struct pawl *pawl, const struct pawl_letter_filter *filter,
-                        struct pawl_letters_done *out, struct pawl_error *err)
+int pawl_letters_replay(struct pawl *pawl, const struct pawl_letter_filter *filter, uint64_t *count,
+                        struct pawl_error *err)
 {
-    return act_on_page(pawl, filter, false, out, err);
+    return change_many(pawl, filter, pawl__op_letters_replay, count, err);
+}
+
+int pawl_letters_delete(struct pawl *pawl, const struct pawl_letter_filter *filter, uint64_t *count,
+                        struct pawl_error *err)
+{
+    return change_many(pawl, filter, pawl__op_letters_delete, count, err);
 }
 
 /* ---- retention ------------------------------------------------------------------------------ */
@@ -187,15 +160,12 @@ int pawl_retain(struct pawl *pawl, int dry_run, struct pawl_retention_counts *ou
                 struct pawl_error *err)
 {
     struct pawl_retention_result gone = {0};
-    struct pawl_arena arena;
-    struct pawl_op op;
-    int status = pawl__embed_check(pawl, err);
+    struct embed_call call;
+    int status = pawl__embed_begin(&call, pawl, err);
 
     if (status != PAWL_OK)
         return status;
-    op = pawl__embed_begin(pawl, &arena, err);
-    status = pawl__op_retention_apply(&op, dry_run != 0, &gone);
-    pawl__arena_release(&arena);
+    status = pawl__embed_end(&call, pawl__op_retain(&call.op, dry_run != 0, &gone));
     if (status == PAWL_OK && out)
         *out = (struct pawl_retention_counts){
             .finished = gone.finished,

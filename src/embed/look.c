@@ -3,42 +3,37 @@
 #include "embed/embed.h"
 
 #include "base/error.h"
-#include "base/json/builder.h"
 #include "operations/journal.h"
 #include "views/instances.h"
 #include "views/journal.h"
 
 #define STATUS_COUNT ((size_t)PAWL_INSTANCE_INTERRUPTED + 1)
 
-int pawl_instance_state(struct pawl *pawl, const char *instance_id, char **json,
-                        struct pawl_error *err)
+int pawl_instance_show(struct pawl *pawl, const char *instance_id, char **json,
+                       struct pawl_error *err)
 {
+    struct pawl_json view = pawl__json_null();
     struct pawl_instance_shown shown;
-    struct pawl_arena arena;
-    struct pawl_op op;
+    struct pawl_builder b;
+    struct embed_call call;
     int status = pawl__embed_check_instance(pawl, instance_id, err);
 
     if (status == PAWL_OK)
-        status = pawl__embed_check_answer(json, err);
+        status = pawl__embed_check_json(json, err);
+    if (status == PAWL_OK)
+        status = pawl__embed_begin(&call, pawl, err);
     if (status != PAWL_OK)
         return status;
-    pawl__arena_init(&arena, &pawl->env->alloc, EMBED_BYTES_MAX);
-    op = pawl__embed_op(pawl, &arena, err);
-    status = pawl__op_instances_show(&op, pawl__str(instance_id), true, &shown);
+    b = (struct pawl_builder){.arena = &call.arena};
+    status = pawl__op_instance_show(&call.op, pawl__str(instance_id), true, &shown);
     if (status == PAWL_OK && shown.unreadable.code != PAWL_OK) {
         status = shown.unreadable.code;
         if (err)
             *err = shown.unreadable;
     }
-    if (status == PAWL_OK) {
-        struct pawl_builder b = {.arena = &arena};
-        struct pawl_json view = pawl__view_state(&b, &shown.state);
-
-        status = b.status == PAWL_OK ? pawl__embed_text(pawl, &view, json, err)
-                                     : pawl__error_code(err, b.status);
-    }
-    pawl__arena_release(&arena);
-    return status;
+    if (status == PAWL_OK)
+        view = pawl__view_state(&b, &shown.state);
+    return pawl__embed_end_json(&call, status, &b, &view, json);
 }
 
 /* All of the log, a page after the other. */
@@ -69,66 +64,43 @@ int pawl_instance_journal(struct pawl *pawl, const char *instance_id,
                                                     .is_completed = -1};
     struct pawl_instance_shown shown;
     struct pawl_json records;
-    struct pawl_arena arena;
-    struct pawl_op op;
+    struct embed_call call;
     int status = pawl__embed_check_instance(pawl, instance_id, err);
 
     if (status == PAWL_OK)
-        status = pawl__embed_check_answer(json, err);
+        status = pawl__embed_check_json(json, err);
     if (status == PAWL_OK && kind != PAWL_JOURNAL_LOG && kind != PAWL_JOURNAL_ACTIVITIES)
-        status = pawl__error_set(err, PAWL_EINVAL, "%d is no kind of journal", (int)kind);
+        status = pawl__error_set(err, PAWL_EINVAL, "there is no kind %d of a journal", (int)kind);
+    if (status == PAWL_OK)
+        status = pawl__embed_begin(&call, pawl, err);
     if (status != PAWL_OK)
         return status;
-    op = pawl__embed_begin(pawl, &arena, err);
-    status = pawl__op_instances_show(&op, executions.instance_id, false, &shown);
+    status = pawl__op_instance_show(&call.op, executions.instance_id, false, &shown);
     if (status == PAWL_OK)
-        status = kind == PAWL_JOURNAL_LOG ? read_log(&op, executions.instance_id, &records)
-                                          : pawl__op_executions_list(&op, &executions, &records);
-    if (status == PAWL_OK)
-        status = pawl__embed_text(pawl, &records, json, err);
-    pawl__arena_release(&arena);
-    return status;
+        status = kind == PAWL_JOURNAL_LOG
+                     ? read_log(&call.op, executions.instance_id, &records)
+                     : pawl__op_executions_list(&call.op, &executions, &records);
+    return pawl__embed_end_json(&call, status, NULL, &records, json);
 }
 
 int pawl_execution_show(struct pawl *pawl, const char *execution_id, char **json,
                         struct pawl_error *err)
 {
     struct pawl_json record;
-    struct pawl_arena arena;
-    struct pawl_op op;
+    struct embed_call call;
     int status = pawl__embed_check_text(pawl, execution_id, "the execution's id", err);
 
     if (status == PAWL_OK)
-        status = pawl__embed_check_answer(json, err);
+        status = pawl__embed_check_json(json, err);
+    if (status == PAWL_OK)
+        status = pawl__embed_begin(&call, pawl, err);
     if (status != PAWL_OK)
         return status;
-    op = pawl__embed_begin(pawl, &arena, err);
-    status = pawl__op_execution_show(&op, pawl__str(""), pawl__str(execution_id), &record);
-    if (status == PAWL_OK)
-        status = pawl__embed_text(pawl, &record, json, err);
-    pawl__arena_release(&arena);
-    return status;
+    status = pawl__op_execution_show(&call.op, pawl__str(""), pawl__str(execution_id), &record);
+    return pawl__embed_end_json(&call, status, NULL, &record, json);
 }
 
 /* ---- lists --------------------------------------------------------------------------------- */
-
-static int check_filter(const struct pawl_instance_filter *filter, struct pawl_error *err)
-{
-    const struct {
-        const char *text, *what;
-    } texts[] = {
-        {filter->definition_id, "the filter's definition_id"},
-        {filter->correlation_id, "the filter's correlation_id"},
-        {filter->parent_id, "the filter's parent_id"},
-        {filter->name, "the filter's name"},
-        {filter->after ? filter->after->id : NULL, "the id of the instance to go on after"},
-    };
-    int status = PAWL_OK;
-
-    for (size_t i = 0; i < sizeof texts / sizeof texts[0] && status == PAWL_OK; i++)
-        status = pawl__text_check_utf8(texts[i].text, texts[i].what, err);
-    return status;
-}
 
 static int query_statuses(const struct pawl_op *op, const struct pawl_instance_filter *filter,
                           struct pawl_instance_query *out)
@@ -153,79 +125,65 @@ static int query_statuses(const struct pawl_op *op, const struct pawl_instance_f
 int pawl__embed_query(const struct pawl_op *op, const struct pawl_instance_filter *filter,
                       struct pawl_instance_query *out)
 {
-    int status = check_filter(filter, op->err);
+    const struct embed_text texts[] = {
+        {filter->definition_id, "the filter's definition_id"},
+        {filter->correlation_id, "the filter's correlation_id"},
+        {filter->parent_id, "the filter's parent_id"},
+        {filter->name, "the filter's name"},
+        {filter->after, "the filter's after"},
+    };
+    int status = pawl__embed_check_texts(texts, sizeof texts / sizeof texts[0], op->err);
 
     *out = PAWL_INSTANCE_QUERY_ALL;
-    if (status != PAWL_OK)
-        return status;
     out->definition_id = pawl__str(filter->definition_id);
     out->correlation_id = pawl__str(filter->correlation_id);
     out->parent_id = pawl__str(filter->parent_id);
     out->name = pawl__str(filter->name);
-    out->page.limit = filter->limit;
-    status = query_statuses(op, filter, out);
-    if (status == PAWL_OK && filter->after && !filter->after->id)
-        return pawl__error_set(op->err, PAWL_EINVAL, "the instance to go on after has no id");
-    if (status == PAWL_OK && filter->after) {
-        const struct pawl_instance_row last = {.id = pawl__str(filter->after->id),
-                                               .created_us = filter->after->created_us};
-
-        status = pawl__op_instances_behind(op, out, &last, &out->page.after);
-    }
-    return status;
+    out->all = filter->all != 0;
+    return status == PAWL_OK ? query_statuses(op, filter, out) : status;
 }
 
-/* Rows need not end in NUL. */
-static int tell(struct pawl_arena *arena, const struct pawl_instance_row *row,
-                int (*visit)(void *ctx, const struct pawl_instance_info *instance), void *ctx,
-                bool *stop, struct pawl_error *err)
+static int pass_instance(struct embed_call *call, const struct pawl_instance_row *instance,
+                         int (*row)(void *ctx, const struct pawl_instance_info *instance),
+                         void *ctx)
 {
     const struct pawl_instance_info info = {
-        .id = pawl__arena_str(arena, row->id).ptr,
-        .definition_id = pawl__arena_str(arena, row->definition_id).ptr,
-        .version_id = pawl__arena_str(arena, row->version_id).ptr,
-        .parent_id = pawl__arena_str(arena, row->parent_id).ptr,
-        .correlation_id = pawl__arena_str(arena, row->correlation_id).ptr,
-        .name = pawl__arena_str(arena, row->name).ptr,
-        .version = row->version,
-        .status = pawl__embed_status(row->sub_status),
-        .incident_count = row->incident_count,
-        .created_us = row->created_us,
-        .updated_us = row->updated_us,
-        .finished_us = row->finished_us,
+        .id = pawl__embed_str(call, instance->id),
+        .definition_id = pawl__embed_str(call, instance->definition_id),
+        .version_id = pawl__embed_str(call, instance->version_id),
+        .parent_id = pawl__embed_str(call, instance->parent_id),
+        .correlation_id = pawl__embed_str(call, instance->correlation_id),
+        .name = pawl__embed_str(call, instance->name),
+        .version = instance->version,
+        .status = pawl__embed_status(instance->sub_status),
+        .incident_count = instance->incident_count,
+        .created_us = instance->created_us,
+        .updated_us = instance->updated_us,
+        .finished_us = instance->finished_us,
     };
+    int status = pawl__embed_check_memory(call);
 
-    if (arena->status != PAWL_OK)
-        return pawl__error_code(err, arena->status);
-    *stop = visit(ctx, &info) != 0;
-    return PAWL_OK;
+    return status == PAWL_OK && row(ctx, &info) != 0 ? EMBED_STOP : status;
 }
 
 int pawl_instances_list(struct pawl *pawl, const struct pawl_instance_filter *filter,
                         int (*row)(void *ctx, const struct pawl_instance_info *instance), void *ctx,
-                        uint64_t *total, struct pawl_error *err)
+                        struct pawl_list_end *end, struct pawl_error *err)
 {
     static const struct pawl_instance_filter all = {0};
-    struct pawl_instance_list list = {.rows = NULL};
+    struct pawl_instance_list found = {.rows = NULL};
     struct pawl_instance_query query;
-    struct pawl_arena arena;
-    struct pawl_op op;
-    bool stop = false;
-    int status = pawl__embed_check(pawl, err);
+    struct embed_call call;
+    int status = pawl__embed_begin(&call, pawl, err);
 
     if (status != PAWL_OK)
         return status;
-    pawl__arena_init(&arena, &pawl->env->alloc, EMBED_BYTES_MAX);
-    op = pawl__embed_op(pawl, &arena, err);
-    status = pawl__embed_query(&op, filter ? filter : &all, &query);
-    query.page.with_total = total != NULL;
-    query.page.total_only = row == NULL;
+    filter = filter ? filter : &all;
+    status = pawl__embed_query(&call.op, filter, &query);
+    query.page = pawl__embed_page(filter->limit, filter->after, row != NULL, end);
     if (status == PAWL_OK)
-        status = pawl__op_instances_list(&op, &query, &list);
-    for (size_t i = 0; status == PAWL_OK && row && i < list.count && !stop; i++)
-        status = tell(&arena, &list.rows[i], row, ctx, &stop, err);
-    pawl__arena_release(&arena);
-    if (status == PAWL_OK && total)
-        *total = list.page.total;
-    return status;
+        status = pawl__op_instances_list(&call.op, &query, &found);
+    for (size_t i = 0; status == PAWL_OK && row && i < found.count; i++)
+        status = pass_instance(&call, &found.rows[i], row, ctx);
+    return pawl__embed_end_list(&call, status, &found.page, end);
 }

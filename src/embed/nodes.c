@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Nodes, pauses and the store as a whole: operations and their views as JSON text. */
+/* Nodes, pauses and the store as a whole. */
 #include "embed/embed.h"
 
 #include "base/error.h"
@@ -10,7 +10,61 @@
 #include "views/statistics.h"
 #include "views/store.h"
 
-/* ---- showing -------------------------------------------------------------------------------- */
+/* ---- listing -------------------------------------------------------------------------------- */
+
+static int pass_node(struct embed_call *call, const struct pawl_node_shown *node,
+                     int (*row)(void *ctx, const struct pawl_node_info *node), void *ctx)
+{
+    const struct pawl_pause none = {.by = pawl__str(""), .reason = pawl__str("")};
+    const struct pawl_pause *pause = node->pause ? node->pause : &none;
+    const struct pawl_node_info info = {
+        .id = pawl__embed_str(call, node->row->id),
+        .state = pawl__node_state_name(node->state),
+        .incarnation = node->row->incarnation,
+        .lease_left_us = node->left_us,
+        .host = pawl__embed_str(call, node->host),
+        .pid = node->pid,
+        .version = pawl__embed_str(call, node->version),
+        .instance_count = (int64_t)node->runs,
+        .work_count = (int64_t)node->work,
+        .paused_by = pawl__embed_str(call, pause->by),
+        .reason = pawl__embed_str(call, pause->reason),
+        .paused_us = pause->since_us,
+    };
+    int status = pawl__embed_check_memory(call);
+
+    return status == PAWL_OK && row(ctx, &info) != 0 ? EMBED_STOP : status;
+}
+
+int pawl_nodes_list(struct pawl *pawl, const struct pawl_node_filter *filter,
+                    int (*row)(void *ctx, const struct pawl_node_info *node), void *ctx,
+                    struct pawl_list_end *end, struct pawl_error *err)
+{
+    static const struct pawl_node_filter all = {0};
+    struct pawl_node_list found = {.count = 0};
+    struct pawl_node_query query;
+    struct embed_text texts[2];
+    struct embed_call call;
+    int status = pawl__embed_begin(&call, pawl, err);
+
+    if (status != PAWL_OK)
+        return status;
+    filter = filter ? filter : &all;
+    texts[0] = (struct embed_text){filter->node_id, "the filter's node_id"};
+    texts[1] = (struct embed_text){filter->after, "the filter's after"};
+    query = (struct pawl_node_query){
+        .id = pawl__str(filter->node_id),
+        .with_gone = filter->with_gone != 0,
+        .page = pawl__embed_page(filter->limit, filter->after, row != NULL, end)};
+    status = pawl__embed_check_texts(texts, 2, err);
+    if (status == PAWL_OK)
+        status = pawl__op_nodes_list(&call.op, &query, &found);
+    for (size_t i = 0; status == PAWL_OK && row && i < found.count; i++)
+        status = pass_node(&call, &found.nodes[i], row, ctx);
+    return pawl__embed_end_list(&call, status, &found.page, end);
+}
+
+/* ---- documents ------------------------------------------------------------------------------ */
 
 /* Makes a view in the builder's arena, with an operation on the program's store. */
 typedef int (*viewer)(const struct pawl_op *op, int64_t since_us, struct pawl_builder *b,
@@ -19,41 +73,18 @@ typedef int (*viewer)(const struct pawl_op *op, int64_t since_us, struct pawl_bu
 static int show(struct pawl *pawl, viewer view, int64_t since_us, char **json,
                 struct pawl_error *err)
 {
-    struct pawl_builder b = {.status = PAWL_OK};
-    struct pawl_arena arena;
-    struct pawl_json value;
-    struct pawl_op op;
-    int status = pawl__embed_check(pawl, err);
+    struct pawl_json value = pawl__json_null();
+    struct pawl_builder b;
+    struct embed_call call;
+    int status = pawl__embed_check_json(json, err);
 
-    if (status == PAWL_OK && !json)
-        status = pawl__error_set(err, PAWL_EINVAL, "there is nowhere to put the JSON text");
+    if (status == PAWL_OK)
+        status = pawl__embed_begin(&call, pawl, err);
     if (status != PAWL_OK)
         return status;
-    pawl__arena_init(&arena, &pawl->env->alloc, EMBED_BYTES_MAX);
-    b.arena = &arena;
-    op = pawl__embed_op(pawl, &arena, err);
-    status = view(&op, since_us, &b, &value);
-    if (status == PAWL_OK && b.status != PAWL_OK)
-        status = pawl__error_code(err, b.status);
-    if (status == PAWL_OK)
-        status = pawl__embed_text(pawl, &value, json, err);
-    pawl__arena_release(&arena);
-    return status;
-}
-
-static int view_nodes(const struct pawl_op *op, int64_t since_us, struct pawl_builder *b,
-                      struct pawl_json *out)
-{
-    const struct pawl_node_query query = {.with_instances = true,
-                                          .page = {.limit = PAWL_PAGE_ROWS_MAX}};
-    struct pawl_node_list nodes = {.count = 0};
-    int status = pawl__op_nodes_list(op, &query, &nodes);
-
-    (void)since_us;
-    *out = pawl__json_array();
-    for (size_t i = 0; status == PAWL_OK && i < nodes.count; i++)
-        pawl__build_append(b, out, pawl__view_node(b, &nodes.nodes[i], true));
-    return status;
+    b = (struct pawl_builder){.arena = &call.arena};
+    status = view(&call.op, since_us, &b, &value);
+    return pawl__embed_end_json(&call, status, &b, &value, json);
 }
 
 static int view_overview(const struct pawl_op *op, int64_t since_us, struct pawl_builder *b,
@@ -94,118 +125,87 @@ static int view_store(const struct pawl_op *op, int64_t since_us, struct pawl_bu
     return status;
 }
 
-int pawl_nodes_show(struct pawl *pawl, char **json, struct pawl_error *err)
-{
-    return show(pawl, view_nodes, 0, json, err);
-}
-
-int pawl_overview_show(struct pawl *pawl, int64_t since_us, char **json, struct pawl_error *err)
+int pawl_overview(struct pawl *pawl, int64_t since_us, char **json, struct pawl_error *err)
 {
     return show(pawl, view_overview, since_us, json, err);
 }
 
-int pawl_status_show(struct pawl *pawl, char **json, struct pawl_error *err)
+int pawl_cluster_status(struct pawl *pawl, char **json, struct pawl_error *err)
 {
     return show(pawl, view_status, 0, json, err);
 }
 
-int pawl_store_show(struct pawl *pawl, char **json, struct pawl_error *err)
+int pawl_store_info(struct pawl *pawl, char **json, struct pawl_error *err)
 {
     return show(pawl, view_store, 0, json, err);
 }
 
 /* ---- pauses --------------------------------------------------------------------------------- */
 
-static int check_texts(const struct pawl *pawl, const char *node_id, const char *by,
-                       const char *reason, struct pawl_error *err)
-{
-    int status = pawl__embed_check(pawl, err);
-
-    if (status == PAWL_OK)
-        status = pawl__text_check_utf8(node_id, "the id of the node", err);
-    if (status == PAWL_OK)
-        status = pawl__text_check_utf8(by, "who pauses", err);
-    if (status == PAWL_OK)
-        status = pawl__text_check_utf8(reason, "the reason", err);
-    return status;
-}
-
-int pawl_node_pause(struct pawl *pawl, const char *node_id, const char *by, const char *reason,
+int pawl_node_pause(struct pawl *pawl, const char *node_id, const char *reason,
                     struct pawl_error *err)
 {
+    const struct embed_text texts[] = {{node_id, "the id of the node"}, {reason, "the reason"}};
     struct pawl_pause paused;
-    struct pawl_arena arena;
-    struct pawl_op op;
-    int status = check_texts(pawl, node_id, by, reason, err);
+    struct embed_call call;
+    int status = pawl__embed_begin(&call, pawl, err);
 
     if (status != PAWL_OK)
         return status;
-    pawl__arena_init(&arena, &pawl->env->alloc, EMBED_BYTES_MAX);
-    op = pawl__embed_op(pawl, &arena, err);
-    if (by && *by)
-        op.actor = pawl__str(by);
-    status = pawl__op_node_pause(&op, pawl__str(node_id ? node_id : ""),
-                                 pawl__str(reason ? reason : ""), &paused);
-    pawl__arena_release(&arena);
-    return status;
+    status = pawl__embed_check_texts(texts, 2, err);
+    if (status == PAWL_OK)
+        status = pawl__op_node_pause(&call.op, pawl__str(node_id), pawl__str(reason), &paused);
+    return pawl__embed_end(&call, status);
 }
 
 int pawl_node_unpause(struct pawl *pawl, const char *node_id, struct pawl_error *err)
 {
-    struct pawl_arena arena;
-    struct pawl_op op;
-    int status = check_texts(pawl, node_id, NULL, NULL, err);
+    struct embed_call call;
+    int status = pawl__embed_begin(&call, pawl, err);
 
     if (status != PAWL_OK)
         return status;
-    pawl__arena_init(&arena, &pawl->env->alloc, EMBED_BYTES_MAX);
-    op = pawl__embed_op(pawl, &arena, err);
-    status = pawl__op_node_unpause(&op, pawl__str(node_id ? node_id : ""));
-    pawl__arena_release(&arena);
-    return status;
+    status = pawl__text_check_utf8(node_id, "the id of the node", err);
+    if (status == PAWL_OK)
+        status = pawl__op_node_unpause(&call.op, pawl__str(node_id));
+    return pawl__embed_end(&call, status);
 }
 
 /* ---- the store ------------------------------------------------------------------------------ */
 
-int pawl_store_save(struct pawl *pawl, const char *path, struct pawl_error *err)
+int pawl_store_backup(struct pawl *pawl, const char *path, struct pawl_error *err)
 {
     struct pawl_store_copied copied;
-    struct pawl_arena arena;
-    struct pawl_op op;
-    int status = pawl__embed_check(pawl, err);
+    struct embed_call call;
+    int status = pawl__embed_begin(&call, pawl, err);
 
-    if (status == PAWL_OK && (!path || !*path))
-        status = pawl__error_set(err, PAWL_EINVAL, "no file for the backup is given");
     if (status != PAWL_OK)
         return status;
-    pawl__arena_init(&arena, &pawl->env->alloc, EMBED_BYTES_MAX);
-    op = pawl__embed_op(pawl, &arena, err);
-    status = pawl__op_store_backup(&op, pawl__str(""), path, NULL, &copied);
-    pawl__arena_release(&arena);
-    return status;
+    if (!path || !*path)
+        status = pawl__error_set(err, PAWL_EINVAL, "no file for the backup is given");
+    else
+        status = pawl__op_store_backup(&call.op, pawl__str(""), path, NULL, &copied);
+    return pawl__embed_end(&call, status);
 }
 
-static void tell_nobody(void *ctx, const char *finding)
+static void ignore_finding(void *ctx, const char *finding)
 {
     (void)ctx;
     (void)finding;
 }
 
-int pawl_store_verify(struct pawl *pawl, void (*told)(void *ctx, const char *finding), void *ctx,
-                      uint64_t *count, struct pawl_error *err)
+int pawl_store_check(struct pawl *pawl, void (*visit)(void *ctx, const char *finding), void *ctx,
+                     uint64_t *count, struct pawl_error *err)
 {
     struct pawl_store_checked checked;
-    struct pawl_arena arena;
-    struct pawl_op op;
-    int status = pawl__embed_check(pawl, err);
+    struct embed_call call;
+    int status = pawl__embed_begin(&call, pawl, err);
 
     if (status != PAWL_OK)
         return status;
-    pawl__arena_init(&arena, &pawl->env->alloc, EMBED_BYTES_MAX);
-    op = pawl__embed_op(pawl, &arena, err);
-    status = pawl__op_store_check(&op, pawl__str(""), told ? told : tell_nobody, ctx, &checked);
+    status = pawl__op_store_check(&call.op, pawl__str(""), visit ? visit : ignore_finding, ctx,
+                                  &checked);
     if (status == PAWL_OK && count)
         *count = checked.findings;
-    pawl__arena_release(&arena);
-    return status;
+    return pawl__embed_end(&call, status);
 }

@@ -16,7 +16,7 @@ static int64_t due_ms(const struct pawl_worked *worked)
     return left_us <= 0 ? 0 : (left_us - 1) / US_PER_MS + 1;
 }
 
-static void answer(struct pawl_work_done *out, const struct pawl_worked *worked)
+static void copy_done(struct pawl_work_done *out, const struct pawl_worked *worked)
 {
     if (!out)
         return;
@@ -27,17 +27,14 @@ static void answer(struct pawl_work_done *out, const struct pawl_worked *worked)
 int pawl_work(struct pawl *pawl, uint32_t limit, struct pawl_work_done *out, struct pawl_error *err)
 {
     struct pawl_worked worked = {0};
-    struct pawl_arena arena;
-    struct pawl_op op;
-    int status = pawl__embed_check(pawl, err);
+    struct embed_call call;
+    int status = pawl__embed_begin(&call, pawl, err);
 
     if (status != PAWL_OK)
         return status;
-    op = pawl__embed_begin(pawl, &arena, err);
-    status = pawl__op_work(&op, limit, &worked);
-    pawl__arena_release(&arena);
+    status = pawl__embed_end(&call, pawl__op_work(&call.op, limit, &worked));
     if (status == PAWL_OK)
-        answer(out, &worked);
+        copy_done(out, &worked);
     return status;
 }
 
@@ -45,39 +42,35 @@ int pawl_drain(struct pawl *pawl, int64_t timeout_ms, struct pawl_work_done *out
                struct pawl_error *err)
 {
     struct pawl_worked worked = {0};
-    struct pawl_arena arena;
-    struct pawl_op op;
-    int status = pawl__embed_check(pawl, err);
+    struct embed_call call;
+    int status = pawl__embed_begin(&call, pawl, err);
 
     if (status != PAWL_OK)
         return status;
-    op = pawl__embed_begin(pawl, &arena, err);
-    op.deadline_ns = pawl__embed_after_ms(pawl, timeout_ms);
-    status = pawl__op_drain(&op, &worked);
-    pawl__arena_release(&arena);
+    call.op.deadline_ns = pawl__embed_after_ms(pawl, timeout_ms);
+    status = pawl__embed_end(&call, pawl__op_drain(&call.op, &worked));
     if (status == PAWL_OK)
-        answer(out, &worked);
+        copy_done(out, &worked);
     return status;
 }
 
 int pawl_work_wait(struct pawl *pawl, struct pawl_work_done *last, int64_t timeout_ms,
                    struct pawl_error *err)
 {
-    struct pawl_arena arena;
-    struct pawl_op op;
+    struct embed_call call;
     bool is_due_first;
     int status = pawl__embed_check(pawl, err);
 
     if (status == PAWL_OK && !last)
         status =
-            pawl__error_set(err, PAWL_EINVAL, "pawl_work_wait needs what pawl_work answered last");
+            pawl__error_set(err, PAWL_EINVAL, "pawl_work_wait needs what pawl_work returned last");
+    if (status == PAWL_OK)
+        status = pawl__embed_begin(&call, pawl, err);
     if (status != PAWL_OK)
         return status;
     is_due_first = last->next_due_ms < timeout_ms;
-    op = pawl__embed_begin(pawl, &arena, err);
-    op.deadline_ns = pawl__embed_after_ms(pawl, is_due_first ? last->next_due_ms : timeout_ms);
-    status = pawl__op_work_wait(&op, &last->seen);
-    pawl__arena_release(&arena);
+    call.op.deadline_ns = pawl__embed_after_ms(pawl, is_due_first ? last->next_due_ms : timeout_ms);
+    status = pawl__embed_end(&call, pawl__op_work_wait(&call.op, &last->seen));
     if (status == PAWL_ETIMEDOUT && is_due_first)
         status = PAWL_OK;
     if (status == PAWL_ETIMEDOUT)

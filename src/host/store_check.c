@@ -444,7 +444,7 @@ int pawl__store_check(struct pawl_env *env, struct pawl_store *store, pawl_findi
     pawl__map_init(&check.instances, &env->alloc, seed);
     pawl__map_init(&check.definitions, &env->alloc, seed);
     pawl__map_init(&check.published, &env->alloc, seed);
-    status = pawl_store_check(store, backend_finding, &check, PAWL_FOREVER, err);
+    status = pawl_store_check_backend(store, backend_finding, &check, PAWL_FOREVER, err);
     if (status == PAWL_OK)
         status = pawl_store_snapshot(store, visit_row, &check, PAWL_FOREVER, err);
     if (status == PAWL_OK) {

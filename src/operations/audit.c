@@ -4,8 +4,11 @@
 
 #include "base/error.h"
 #include "base/hex.h"
+#include "base/json/text.h"
 #include "operations/query.h"
 #include "operations/record.h"
+
+#include <string.h>
 
 /* ---- making --------------------------------------------------------------------------------- */
 
@@ -46,6 +49,28 @@ int op_record_begin(const struct pawl_op *op, struct op_record *record, const ch
     };
     record->by = &record->own;
     return status;
+}
+
+int op_record_asked(const struct pawl_op *op, struct op_record *record,
+                    const struct pawl_builder *b, const struct pawl_json *asked)
+{
+    struct pawl_builder own = {.arena = op->arena, .status = b->status};
+    struct pawl_json size = pawl__json_object();
+    const char *text = "";
+
+    if (record->by != &record->own || record->own.is_stored)
+        return PAWL_OK;
+    if (own.status == PAWL_OK)
+        own.status = pawl__json_text_write(op->arena, asked, &text);
+    if (own.status == PAWL_OK && strlen(text) > OP_RECORD_BYTES_MAX) {
+        pawl__build_int(&own, &size, "bytes", (int64_t)strlen(text));
+        if (own.status == PAWL_OK)
+            own.status = pawl__json_text_write(op->arena, &size, &text);
+    }
+    if (own.status != PAWL_OK)
+        return pawl__error_code(op->err, own.status);
+    record->own.row.data = pawl__str(text);
+    return PAWL_OK;
 }
 
 /* ---- ending --------------------------------------------------------------------------------- */

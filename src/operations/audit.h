@@ -9,13 +9,13 @@
  *     kind          action
  *     definition    save publish retract revert delete import update-references
  *     instance      cancel delete alter set-variables retry import
- *     letter        replay drop
+ *     letter        replay delete
  *     node          pause unpause            target "": the cluster
  *     store         retain
  *
  * Requests that change something may be sent again with the same id. One that took effect before
- * does nothing then: it returns PAWL_OK if it is a deletion, a cancellation, `drop`, `pause` or
- * `unpause`, and PAWL_ECONFLICT if its result is no longer known. PAWL_ECONFLICT too, when the id
+ * does nothing then: it returns PAWL_OK if it is a deletion, a cancellation, `pause` or `unpause`,
+ * and PAWL_ECONFLICT if its result is no longer known. PAWL_ECONFLICT too, when the id
  * is of another request. Of one whose outcome is unknown (PAWL_EUNKNOWN) the message names the id,
  * and pawl__op_audit_show() says whether it took effect: PAWL_ENOTFOUND, it has not.
  */

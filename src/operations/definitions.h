@@ -19,21 +19,6 @@
 
 /* ---- which versions -------------------------------------------------------------------------- */
 
-enum pawl_version_pick {
-    PAWL_VERSIONS_ALL,
-    PAWL_VERSIONS_DRAFT, /* those that are not published */
-    PAWL_VERSIONS_LATEST,
-    PAWL_VERSIONS_PUBLISHED,
-    PAWL_VERSIONS_LATEST_OR_PUBLISHED,
-    PAWL_VERSIONS_LATEST_AND_PUBLISHED,
-    PAWL_VERSIONS_NUMBER,
-};
-
-struct pawl_version_options {
-    enum pawl_version_pick pick;
-    int64_t number; /* of PAWL_VERSIONS_NUMBER */
-};
-
 /*
  * Reads "AllVersions", "Draft", "Latest", "Published", "LatestOrPublished", "LatestAndPublished" or
  * a number; 0 and less are all versions. PAWL_EINVAL.
@@ -54,10 +39,10 @@ enum pawl_definition_sort {
 
 /* All that is given must hold; "", NULL and -1 are not given. */
 struct pawl_definition_query {
-    struct pawl_version_options versions;
-    struct pawl_str name;          /* exactly this */
-    struct pawl_str name_contains; /* this in it */
-    struct pawl_str search;        /* in its name, description, id or definition id */
+    struct pawl_version_options versions; /* default: all */
+    struct pawl_str name;                 /* exactly this */
+    struct pawl_str name_contains;        /* this in it */
+    struct pawl_str search;               /* in its name, description, id or definition id */
     /* One of these each; NULL: any. A list without members matches nothing. */
     const struct pawl_str *ids, *definition_ids;
     size_t id_count, definition_id_count;
@@ -122,7 +107,7 @@ struct pawl_definition_ref {
     struct pawl_str version_id;
     struct pawl_str definition_id;
     struct pawl_str name;
-    struct pawl_version_options versions; /* of the latter two */
+    struct pawl_version_options versions; /* of the latter two; default: all */
 };
 
 /* The row, with its data in step. PAWL_ENOTFOUND. */

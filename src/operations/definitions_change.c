@@ -186,6 +186,8 @@ int pawl__op_definition_delete(const struct pawl_op *op,
 {
     struct pawl_definition_deleted deleted = {.definitions = 1};
     struct pawl_definition_delete which = *request;
+    struct pawl_builder b = {.arena = op->arena};
+    struct pawl_json asked = pawl__json_object();
     struct op_record record;
     struct pawl_op part = *op;
     int status = resolve(op, &which);
@@ -195,6 +197,10 @@ int pawl__op_definition_delete(const struct pawl_op *op,
     if (status == PAWL_OK)
         status = op_record_begin(op, &record, "delete", "definition",
                                  which.version_id.len > 0 ? which.version_id : which.definition_id);
+    pawl__build_bool(&b, &asked, "force", which.force);
+    pawl__build_bool(&b, &asked, "withInstances", which.with_instances);
+    if (status == PAWL_OK && (which.force || which.with_instances))
+        status = op_record_asked(op, &record, &b, &asked);
     if (status != PAWL_OK)
         return status;
     part.record = record.by;

@@ -58,6 +58,7 @@ int pawl__version_options_read(struct pawl_str text, struct pawl_version_options
 void op_where_versions(struct op_query *to, const struct pawl_version_options *versions)
 {
     switch (versions->pick) {
+    case PAWL_VERSIONS_DEFAULT:
     case PAWL_VERSIONS_ALL:
         break;
     case PAWL_VERSIONS_DRAFT:

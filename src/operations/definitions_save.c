@@ -168,7 +168,7 @@ int pawl__op_definition_publish(const struct pawl_op *op, const struct pawl_defi
     struct pawl_definition_ref which = *ref;
     int status;
 
-    if (which.version_id.len == 0 && which.versions.pick == PAWL_VERSIONS_ALL)
+    if (which.version_id.len == 0 && which.versions.pick == PAWL_VERSIONS_DEFAULT)
         which.versions.pick = PAWL_VERSIONS_LATEST;
     status = pawl__op_definition_find(op, &which, &saved.row);
     if (status == PAWL_OK)

@@ -182,7 +182,7 @@ int pawl__op_trial_evaluate(const struct pawl_op *op, const struct pawl_evaluati
     if (status != PAWL_OK)
         return status;
     start.what.version_id = draft.row.id;
-    status = pawl__op_instances_start(op, &start, &result);
+    status = pawl__op_instance_start(op, &start, &result);
     if (status == PAWL_OK)
         status = read_result(op, &result.state, &found);
     if (status == PAWL_OK)

@@ -57,6 +57,7 @@ struct pawl_instance_query {
     int has_incidents;                      /* 1: it has, 0: it has none, -1: whichever */
     int is_system;                          /* 1: it is, 0: it is not, -1: whichever */
     bool is_put_off; /* it could not be run: set aside, or tried again later */
+    bool all;        /* of bulk changes: all instances are meant if nothing else is given */
     enum pawl_instance_sort sort;
     struct pawl_page_request page;
 };
@@ -75,31 +76,16 @@ PAWL_MUST_CHECK int pawl__op_instances_list(const struct pawl_op *op,
                                             const struct pawl_instance_query *query,
                                             struct pawl_instance_list *out);
 
-/*
- * `after` of the page that begins behind this row, in the query's sort and direction: for a door
- * whose callers know rows and no texts. Its id and the value that the list is sorted by count.
- */
-PAWL_MUST_CHECK int pawl__op_instances_behind(const struct pawl_op *op,
-                                              const struct pawl_instance_query *query,
-                                              const struct pawl_instance_row *row,
-                                              struct pawl_str *after);
-
 /* ---- starting ------------------------------------------------------------------------------- */
-
-/* Which version of a definition. All zero: the published one. */
-struct pawl_version_choice {
-    enum pawl_definition_pick pick;
-    int64_t number; /* 0: the one that `pick` means */
-};
 
 /* Texts "" and values null when not given. */
 struct pawl_instance_start {
     /* What, and with what. `definition_id` with `version`, or `version_id`. `judged`: the
      * definition's activation strategy may refuse it. */
     struct pawl_start what;
-    struct pawl_version_choice version;
-    bool detached;   /* only stored: it runs when due work is done */
-    bool with_state; /* return its row and its state, too */
+    struct pawl_version_options version; /* LATEST, PUBLISHED (default), NUMBER */
+    bool detached;                       /* only stored: it runs when due work is done */
+    bool with_state;                     /* return its row and its state, too */
 };
 
 /* How an operation left an instance. */
@@ -111,9 +97,9 @@ struct pawl_instance_result {
 };
 
 /* Starts an instance. As pawl__runtime_start() and, detached, pawl__runtime_create() say. */
-PAWL_MUST_CHECK int pawl__op_instances_start(const struct pawl_op *op,
-                                             const struct pawl_instance_start *request,
-                                             struct pawl_instance_result *out);
+PAWL_MUST_CHECK int pawl__op_instance_start(const struct pawl_op *op,
+                                            const struct pawl_instance_start *request,
+                                            struct pawl_instance_result *out);
 
 /* Instances that one dispatch creates, at the most. */
 #define PAWL_DISPATCH_MAX 10000u
@@ -128,9 +114,9 @@ PAWL_MUST_CHECK int pawl__op_instances_dispatch(const struct pawl_op *op,
                                                 uint32_t *count);
 
 /* Runs an instance now, as pawl__runtime_run() says. */
-PAWL_MUST_CHECK int pawl__op_instances_run(const struct pawl_op *op, struct pawl_str instance_id,
-                                           const struct pawl_run *request, bool with_state,
-                                           struct pawl_instance_result *out);
+PAWL_MUST_CHECK int pawl__op_instance_resume(const struct pawl_op *op, struct pawl_str instance_id,
+                                             const struct pawl_run *request, bool with_state,
+                                             struct pawl_instance_result *out);
 
 /* ---- looking at one ------------------------------------------------------------------------- */
 
@@ -141,14 +127,13 @@ struct pawl_instance_shown {
 };
 
 /* Also one whose state cannot be read. PAWL_ENOTFOUND. */
-PAWL_MUST_CHECK int pawl__op_instances_show(const struct pawl_op *op, struct pawl_str instance_id,
-                                            bool with_state, struct pawl_instance_shown *out);
-PAWL_MUST_CHECK int pawl__op_instances_exists(const struct pawl_op *op, struct pawl_str instance_id,
-                                              bool *out);
+PAWL_MUST_CHECK int pawl__op_instance_show(const struct pawl_op *op, struct pawl_str instance_id,
+                                           bool with_state, struct pawl_instance_shown *out);
+PAWL_MUST_CHECK int pawl__op_instance_exists(const struct pawl_op *op, struct pawl_str instance_id,
+                                             bool *out);
 /* An array of {"id", "name", "value"?}; none of one that has ended. PAWL_ENOTFOUND. */
-PAWL_MUST_CHECK int pawl__op_instances_variables(const struct pawl_op *op,
-                                                 struct pawl_str instance_id,
-                                                 struct pawl_json *out);
+PAWL_MUST_CHECK int pawl__op_instance_variables(const struct pawl_op *op,
+                                                struct pawl_str instance_id, struct pawl_json *out);
 
 /* ---- changing one --------------------------------------------------------------------------- */
 
@@ -157,11 +142,10 @@ PAWL_MUST_CHECK int pawl__op_instances_variables(const struct pawl_op *op,
  * one that another node runs ends at its next activity. Cancelled or ended before: it stays so.
  * PAWL_ENOTFOUND. waits.h has one that waits for the end.
  */
-PAWL_MUST_CHECK int pawl__op_instances_cancel(const struct pawl_op *op, struct pawl_str instance_id,
-                                              bool only_itself, struct pawl_instance_row *row);
+PAWL_MUST_CHECK int pawl__op_instance_cancel(const struct pawl_op *op, struct pawl_str instance_id,
+                                             bool only_itself, struct pawl_instance_row *row);
 /* With its journal and all that belongs to it. PAWL_ENOTFOUND. */
-PAWL_MUST_CHECK int pawl__op_instances_delete(const struct pawl_op *op,
-                                              struct pawl_str instance_id);
+PAWL_MUST_CHECK int pawl__op_instance_delete(const struct pawl_op *op, struct pawl_str instance_id);
 
 struct pawl_instance_altered {
     struct pawl_str instance_id;
@@ -171,22 +155,22 @@ struct pawl_instance_altered {
 };
 
 /* `alterations` is an array of them, or one. As pawl__runtime_alter() says. */
-PAWL_MUST_CHECK int pawl__op_instances_alter(const struct pawl_op *op, struct pawl_str instance_id,
-                                             const struct pawl_json *alterations, bool dry_run,
-                                             struct pawl_instance_altered *out);
+PAWL_MUST_CHECK int pawl__op_instance_alter(const struct pawl_op *op, struct pawl_str instance_id,
+                                            const struct pawl_json *alterations, bool dry_run,
+                                            struct pawl_instance_altered *out);
 /* Of these activities, or (`count` 0) all that have faulted. As pawl__runtime_retry() says. */
-PAWL_MUST_CHECK int pawl__op_instances_retry(const struct pawl_op *op, struct pawl_str instance_id,
-                                             const struct pawl_str *activity_ids, size_t count,
-                                             struct pawl_outcome *out);
+PAWL_MUST_CHECK int pawl__op_instance_retry(const struct pawl_op *op, struct pawl_str instance_id,
+                                            const struct pawl_str *activity_ids, size_t count,
+                                            struct pawl_outcome *out);
 /*
  * `variables` is an array of {"id", "value"}; all are set by one alteration, or none. Ids that the
  * instance does not have are PAWL_ENOTFOUND, or left out (`lenient`). *out as
- * pawl__op_instances_variables() returns it, afterwards.
+ * pawl__op_instance_variables() returns it, afterwards.
  */
-PAWL_MUST_CHECK int pawl__op_instances_set_variables(const struct pawl_op *op,
-                                                     struct pawl_str instance_id,
-                                                     const struct pawl_json *variables,
-                                                     bool lenient, struct pawl_json *out);
+PAWL_MUST_CHECK int pawl__op_instance_set_variables(const struct pawl_op *op,
+                                                    struct pawl_str instance_id,
+                                                    const struct pawl_json *variables, bool lenient,
+                                                    struct pawl_json *out);
 
 /* ---- moving one ----------------------------------------------------------------------------- */
 
@@ -201,48 +185,36 @@ struct pawl_instance_export {
  * Elsa's keys. `mail_left` (NULL allowed) counts what waits to be delivered to it and is not in it.
  * PAWL_ENOTFOUND; PAWL_EBUSY: it is in the middle of a burst.
  */
-PAWL_MUST_CHECK int pawl__op_instances_export(const struct pawl_op *op, struct pawl_str instance_id,
-                                              const struct pawl_instance_export *parts,
-                                              struct pawl_json *out, uint64_t *mail_left);
+PAWL_MUST_CHECK int pawl__op_instance_export(const struct pawl_op *op, struct pawl_str instance_id,
+                                             const struct pawl_instance_export *parts,
+                                             struct pawl_json *out, uint64_t *mail_left);
 /* Whether a document is an instance that was exported. */
-bool pawl__op_instances_is_export(const struct pawl_json *document);
+bool pawl__op_instance_is_export(const struct pawl_json *document);
 /* Takes one over, as pawl__runtime_import() says. PAWL_EEXISTS. */
-PAWL_MUST_CHECK int pawl__op_instances_import(const struct pawl_op *op,
-                                              const struct pawl_json *exported,
-                                              struct pawl_outcome *out);
+PAWL_MUST_CHECK int pawl__op_instance_import(const struct pawl_op *op,
+                                             const struct pawl_json *exported,
+                                             struct pawl_outcome *out);
 
 /* ---- many ----------------------------------------------------------------------------------- */
 
-/*
- * Done to all that a query matches (its page is not looked at), in batches. A query that says
- * nothing matches everything, and is refused with PAWL_EINVAL: by ids, a list without members
- * matches nothing. There may be more ids than one query takes.
- */
-struct pawl_bulk_result {
-    uint64_t done;
-    uint64_t failed;         /* left as they were */
-    struct pawl_error error; /* of the first of those; code PAWL_OK: none */
-    /* The time was up or the store could not be asked: there may be more, again is harmless. */
-    bool is_partial;
-};
+/* As struct pawl_bulk_result says. There may be more ids than one query takes. */
 
-/* Those that run; of one that another node runs the cancellation is asked for, and counts. */
-PAWL_MUST_CHECK int pawl__op_instances_cancel_many(const struct pawl_op *op,
-                                                   const struct pawl_instance_query *query,
-                                                   struct pawl_bulk_result *out);
-PAWL_MUST_CHECK int pawl__op_instances_delete_many(const struct pawl_op *op,
-                                                   const struct pawl_instance_query *query,
-                                                   struct pawl_bulk_result *out);
+/* Those that are running. If another node runs one, its cancellation is requested, and counts. */
+PAWL_MUST_CHECK int pawl__op_instances_cancel(const struct pawl_op *op,
+                                              const struct pawl_instance_query *query,
+                                              struct pawl_bulk_result *out);
+PAWL_MUST_CHECK int pawl__op_instances_delete(const struct pawl_op *op,
+                                              const struct pawl_instance_query *query,
+                                              struct pawl_bulk_result *out);
 
 /* Instances that one call alters, at the most: more are PAWL_ELIMIT, and none is altered. */
 #define PAWL_ALTER_MANY_MAX 5000u
 
 /* Each by itself: one that fails (`error` of it) stops no other. */
-PAWL_MUST_CHECK int pawl__op_instances_alter_many(const struct pawl_op *op,
-                                                  const struct pawl_instance_query *query,
-                                                  const struct pawl_json *alterations, bool dry_run,
-                                                  struct pawl_instance_altered **out,
-                                                  size_t *count);
+PAWL_MUST_CHECK int pawl__op_instances_alter(const struct pawl_op *op,
+                                             const struct pawl_instance_query *query,
+                                             const struct pawl_json *alterations, bool dry_run,
+                                             struct pawl_instance_altered **out, size_t *count);
 
 /* ---- work ----------------------------------------------------------------------------------- */
 

@@ -25,6 +25,28 @@ int op_alterations(const struct pawl_op *op, const struct pawl_json *given, stru
     return status == PAWL_OK ? PAWL_OK : pawl__error_code(op->err, status);
 }
 
+/* What is recorded of alterations: all but the values. */
+static int record_alterations(const struct pawl_op *op, struct op_record *record,
+                              const struct pawl_json *alterations)
+{
+    struct pawl_builder b = {.arena = op->arena};
+    struct pawl_json asked = pawl__json_array();
+
+    for (uint32_t i = 0; i < pawl__json_len(alterations); i++) {
+        const struct pawl_json *one = pawl__json_at(alterations, i);
+        struct pawl_json brief = pawl__json_object();
+
+        for (uint32_t k = 0; pawl__json_is(one, PAWL_JSON_OBJECT) && k < pawl__json_len(one); k++) {
+            const struct pawl_json_member *member = pawl__json_member(one, k);
+
+            if (b.status == PAWL_OK && !pawl__str_equal_nocase(member->key, pawl__str("value")))
+                b.status = pawl__json_set(op->arena, &brief, member->key, member->value);
+        }
+        pawl__build_append(&b, &asked, brief);
+    }
+    return op_record_asked(op, record, &b, &asked);
+}
+
 static int alter(const struct pawl_op *op, const char *action, struct pawl_str instance_id,
                  const struct pawl_json *alterations, bool dry_run,
                  struct pawl_instance_altered *out)
@@ -42,6 +64,8 @@ static int alter(const struct pawl_op *op, const char *action, struct pawl_str i
         status = op_client(op, instance_id, &client);
     if (status == PAWL_OK && !dry_run)
         status = op_record_begin(op, &record, action, "instance", instance_id);
+    if (status == PAWL_OK && !dry_run)
+        status = record_alterations(op, &record, &list);
     if (status == PAWL_OK) {
         client->by = dry_run ? NULL : record.by;
         status = pawl__workflow_client_alter(client, &list, dry_run, op->arena, &altered.log,
@@ -55,17 +79,19 @@ static int alter(const struct pawl_op *op, const char *action, struct pawl_str i
     return status;
 }
 
-int pawl__op_instances_alter(const struct pawl_op *op, struct pawl_str instance_id,
-                             const struct pawl_json *alterations, bool dry_run,
-                             struct pawl_instance_altered *out)
+int pawl__op_instance_alter(const struct pawl_op *op, struct pawl_str instance_id,
+                            const struct pawl_json *alterations, bool dry_run,
+                            struct pawl_instance_altered *out)
 {
     return alter(op, "alter", instance_id, alterations, dry_run, out);
 }
 
-int pawl__op_instances_retry(const struct pawl_op *op, struct pawl_str instance_id,
-                             const struct pawl_str *activity_ids, size_t count,
-                             struct pawl_outcome *out)
+int pawl__op_instance_retry(const struct pawl_op *op, struct pawl_str instance_id,
+                            const struct pawl_str *activity_ids, size_t count,
+                            struct pawl_outcome *out)
 {
+    struct pawl_json asked = pawl__json_object(), ids = pawl__json_array();
+    struct pawl_builder b = {.arena = op->arena};
     struct pawl_workflow_client *client = NULL;
     struct pawl_outcome outcome;
     struct op_record record;
@@ -75,6 +101,11 @@ int pawl__op_instances_retry(const struct pawl_op *op, struct pawl_str instance_
         status = op_client(op, instance_id, &client);
     if (status == PAWL_OK)
         status = op_record_begin(op, &record, "retry", "instance", instance_id);
+    for (size_t i = 0; i < count; i++)
+        pawl__build_append(&b, &ids, pawl__json_string(activity_ids[i]));
+    pawl__build(&b, &asked, "activityIds", ids);
+    if (status == PAWL_OK && count > 0)
+        status = op_record_asked(op, &record, &b, &asked);
     if (status == PAWL_OK) {
         client->by = record.by;
         status = pawl__workflow_client_retry(client, activity_ids, count, &outcome, op->deadline_ns,
@@ -89,8 +120,8 @@ int pawl__op_instances_retry(const struct pawl_op *op, struct pawl_str instance_
 
 /* ---- variables ------------------------------------------------------------------------------ */
 
-int pawl__op_instances_variables(const struct pawl_op *op, struct pawl_str instance_id,
-                                 struct pawl_json *out)
+int pawl__op_instance_variables(const struct pawl_op *op, struct pawl_str instance_id,
+                                struct pawl_json *out)
 {
     int status = check_id(op, instance_id);
 
@@ -136,13 +167,13 @@ static int make_alterations(const struct pawl_op *op, const struct pawl_json *va
     return b.status == PAWL_OK ? PAWL_OK : pawl__error_code(op->err, b.status);
 }
 
-int pawl__op_instances_set_variables(const struct pawl_op *op, struct pawl_str instance_id,
-                                     const struct pawl_json *variables, bool lenient,
-                                     struct pawl_json *out)
+int pawl__op_instance_set_variables(const struct pawl_op *op, struct pawl_str instance_id,
+                                    const struct pawl_json *variables, bool lenient,
+                                    struct pawl_json *out)
 {
     struct pawl_instance_altered altered;
     struct pawl_json known, alterations;
-    int status = pawl__op_instances_variables(op, instance_id, &known);
+    int status = pawl__op_instance_variables(op, instance_id, &known);
 
     if (status == PAWL_OK)
         status = make_alterations(op, variables, lenient ? &known : NULL, &alterations);
@@ -152,5 +183,5 @@ int pawl__op_instances_set_variables(const struct pawl_op *op, struct pawl_str i
     }
     if (status == PAWL_OK)
         status = alter(op, "set-variables", instance_id, &alterations, false, &altered);
-    return status == PAWL_OK ? pawl__op_instances_variables(op, instance_id, out) : status;
+    return status == PAWL_OK ? pawl__op_instance_variables(op, instance_id, out) : status;
 }

@@ -181,13 +181,3 @@ int pawl__op_instances_list(const struct pawl_op *op, const struct pawl_instance
         *out = found;
     return status;
 }
-
-int pawl__op_instances_behind(const struct pawl_op *op, const struct pawl_instance_query *query,
-                              const struct pawl_instance_row *row, struct pawl_str *after)
-{
-    struct op_query asked;
-    int status = make_query(op, query, &asked);
-
-    return status == PAWL_OK ? op_cursor_behind(op, &asked, query->page.reversed, row, after)
-                             : status;
-}

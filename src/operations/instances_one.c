@@ -78,8 +78,8 @@ int op_show_readable(const struct pawl_op *op, struct pawl_str instance_id,
     return status;
 }
 
-int pawl__op_instances_show(const struct pawl_op *op, struct pawl_str instance_id, bool with_state,
-                            struct pawl_instance_shown *out)
+int pawl__op_instance_show(const struct pawl_op *op, struct pawl_str instance_id, bool with_state,
+                           struct pawl_instance_shown *out)
 {
     struct pawl_instance_shown shown = {.state = pawl__json_null(), .unreadable = PAWL_ERROR_INIT};
     int status =
@@ -93,7 +93,7 @@ int pawl__op_instances_show(const struct pawl_op *op, struct pawl_str instance_i
     return PAWL_OK;
 }
 
-int pawl__op_instances_exists(const struct pawl_op *op, struct pawl_str instance_id, bool *out)
+int pawl__op_instance_exists(const struct pawl_op *op, struct pawl_str instance_id, bool *out)
 {
     struct pawl_workflow_client *client = NULL;
     int status = client_of(op, instance_id, &client);
@@ -106,8 +106,8 @@ int pawl__op_instances_exists(const struct pawl_op *op, struct pawl_str instance
 
 /* ---- ending --------------------------------------------------------------------------------- */
 
-int pawl__op_instances_cancel(const struct pawl_op *op, struct pawl_str instance_id,
-                              bool only_itself, struct pawl_instance_row *row)
+int pawl__op_instance_cancel(const struct pawl_op *op, struct pawl_str instance_id,
+                             bool only_itself, struct pawl_instance_row *row)
 {
     struct pawl_workflow_client *client = NULL;
     struct pawl_instance_row now;
@@ -128,7 +128,7 @@ int pawl__op_instances_cancel(const struct pawl_op *op, struct pawl_str instance
     return status;
 }
 
-int pawl__op_instances_delete(const struct pawl_op *op, struct pawl_str instance_id)
+int pawl__op_instance_delete(const struct pawl_op *op, struct pawl_str instance_id)
 {
     struct pawl_workflow_client *client = NULL;
     struct op_record record;
@@ -162,9 +162,9 @@ static void leave_out(struct pawl_json *exported, const char *key)
         *part = pawl__json_null();
 }
 
-int pawl__op_instances_export(const struct pawl_op *op, struct pawl_str instance_id,
-                              const struct pawl_instance_export *parts, struct pawl_json *out,
-                              uint64_t *mail_left)
+int pawl__op_instance_export(const struct pawl_op *op, struct pawl_str instance_id,
+                             const struct pawl_instance_export *parts, struct pawl_json *out,
+                             uint64_t *mail_left)
 {
     struct pawl_workflow_client *client = NULL;
     struct pawl_json exported;
@@ -196,13 +196,13 @@ static const struct pawl_json *state_of(const struct pawl_json *exported)
     return pawl__json_get_nocase(exported, pawl__str("WorkflowState"));
 }
 
-bool pawl__op_instances_is_export(const struct pawl_json *document)
+bool pawl__op_instance_is_export(const struct pawl_json *document)
 {
     return state_of(document) != NULL;
 }
 
-int pawl__op_instances_import(const struct pawl_op *op, const struct pawl_json *exported,
-                              struct pawl_outcome *out)
+int pawl__op_instance_import(const struct pawl_op *op, const struct pawl_json *exported,
+                             struct pawl_outcome *out)
 {
     struct pawl_workflow_client *client = NULL;
     const struct pawl_json *state = state_of(exported);

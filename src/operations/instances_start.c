@@ -23,7 +23,7 @@ int op_add_state(const struct pawl_op *op, bool with_state, struct pawl_instance
     result->row = (struct pawl_instance_row){0};
     if (!with_state || result->outcome.refused)
         return PAWL_OK;
-    status = pawl__op_instances_show(op, id, true, &shown);
+    status = pawl__op_instance_show(op, id, true, &shown);
     if (status == PAWL_OK) {
         result->row = shown.row;
         result->state = shown.state;
@@ -40,8 +40,8 @@ static int choose_version(const struct pawl_op *op, const struct pawl_instance_s
 
     if (what->definition_id.len == 0 && what->version_id.len == 0)
         return pawl__error_set(op->err, PAWL_EINVAL, "no definition to start is given");
-    if (what->version_id.len > 0 ||
-        (request->version.number == 0 && request->version.pick == PAWL_DEFINITION_PUBLISHED))
+    if (what->version_id.len > 0 || request->version.pick == PAWL_VERSIONS_DEFAULT ||
+        request->version.pick == PAWL_VERSIONS_PUBLISHED)
         return PAWL_OK;
     status =
         pawl__definitions_find(op_definitions(op), what->definition_id, request->version.pick,
@@ -63,7 +63,7 @@ static int check_object(const struct pawl_op *op, const struct pawl_json *value,
 static int tell_existing(const struct pawl_op *op, struct pawl_outcome *out)
 {
     struct pawl_instance_shown shown;
-    int status = pawl__op_instances_show(op, pawl__str(out->instance_id), false, &shown);
+    int status = pawl__op_instance_show(op, pawl__str(out->instance_id), false, &shown);
 
     /* Its key is remembered longer than it may be kept. */
     if (status == PAWL_ENOTFOUND)
@@ -118,8 +118,8 @@ int op_tell_begun(const struct pawl_op *op, const char *instance_id, int status)
         instance_id, why);
 }
 
-int pawl__op_instances_start(const struct pawl_op *op, const struct pawl_instance_start *request,
-                             struct pawl_instance_result *out)
+int pawl__op_instance_start(const struct pawl_op *op, const struct pawl_instance_start *request,
+                            struct pawl_instance_result *out)
 {
     struct pawl_instance_result result;
     int status = op_start(op, request, false, &result.outcome);
@@ -173,9 +173,9 @@ int pawl__op_instances_dispatch(const struct pawl_op *op, const struct pawl_inst
     return status;
 }
 
-int pawl__op_instances_run(const struct pawl_op *op, struct pawl_str instance_id,
-                           const struct pawl_run *request, bool with_state,
-                           struct pawl_instance_result *out)
+int pawl__op_instance_resume(const struct pawl_op *op, struct pawl_str instance_id,
+                             const struct pawl_run *request, bool with_state,
+                             struct pawl_instance_result *out)
 {
     struct pawl_workflow_client *client = NULL;
     struct pawl_instance_result result = {.outcome = {.existed = false}};

@@ -3,6 +3,7 @@
 #include "operations/letters.h"
 
 #include "base/error.h"
+#include "operations/bulk.h"
 #include "operations/query.h"
 #include "operations/record.h"
 #include "runtime/runtime.h"
@@ -82,10 +83,10 @@ int pawl__op_letter_replay(const struct pawl_op *op, struct pawl_str id, struct 
     return status;
 }
 
-int pawl__op_letter_drop(const struct pawl_op *op, struct pawl_str id)
+int pawl__op_letter_delete(const struct pawl_op *op, struct pawl_str id)
 {
     struct op_record record;
-    int status = op_record_begin(op, &record, "drop", "letter", id);
+    int status = op_record_begin(op, &record, "delete", "letter", id);
 
     if (status == PAWL_OK)
         status = op_record_end(
@@ -96,109 +97,84 @@ int pawl__op_letter_drop(const struct pawl_op *op, struct pawl_str id)
 
 /* ---- many ----------------------------------------------------------------------------------- */
 
-/* PAWL_OK: it was done or passed over, as the outcome says. */
-static int act_on(const struct pawl_op *op, bool replay, struct pawl_str id,
-                  struct pawl_letter_outcome *outcome)
+struct many {
+    struct pawl_letter_query query;
+    bool replay;
+    pawl_letter_visitor visit;
+    void *ctx;
+};
+
+static int list_batch(const struct pawl_op *op, void *ctx, struct op_bulk_batch *batch)
 {
-    struct pawl_error err = PAWL_ERROR_INIT;
-    struct pawl_op one = *op;
-    struct pawl_str work_id = pawl__str("");
+    struct many *many = ctx;
+    struct pawl_letter_list list = {.count = 0};
+    int status = pawl__op_letters_list(op, &many->query, &list);
 
-    one.err = &err;
-    *outcome = (struct pawl_letter_outcome){.id = id, .message = pawl__str("")};
-    outcome->status =
-        replay ? pawl__op_letter_replay(&one, id, &work_id) : pawl__op_letter_drop(&one, id);
-    outcome->work_id = work_id;
-    switch (outcome->status) {
-    case PAWL_OK:
-        return PAWL_OK;
-    case PAWL_ECONFLICT:
-    case PAWL_ENOTFOUND:
-        outcome->message = pawl__arena_str(op->arena, pawl__str(err.msg));
-        return op->arena->status == PAWL_OK ? PAWL_OK
-                                            : pawl__error_code(op->err, op->arena->status);
-    default:
-        if (op->err)
-            *op->err = err;
-        return outcome->status;
-    }
-}
-
-/*
- * Where to continue if the batch ends early: behind its first letter, for those that were done
- * match no longer. It is made before, while there is memory for it.
- */
-static int place_behind(const struct pawl_op *op, const struct pawl_letter_query *query,
-                        const struct pawl_letter_list *letters, struct pawl_str *next)
-{
-    struct op_query asked;
-    int status = PAWL_OK;
-
-    if (letters->count == 0)
-        return PAWL_OK;
-    status = make_query(op, query, &asked);
-    return status == PAWL_OK
-               ? op_cursor_behind(op, &asked, query->page.reversed, letters->rows, next)
-               : status;
-}
-
-static int act_on_page(const struct pawl_op *op, const struct pawl_letter_query *query, bool replay,
-                       struct pawl_letter_batch *out)
-{
-    struct pawl_letter_batch done = {.error = PAWL_ERROR_INIT};
-    struct pawl_letter_outcome *outcomes;
-    struct pawl_letter_list letters = {.count = 0};
-    struct pawl_op part = *op;
-    struct op_record record;
-    struct pawl_str place = pawl__str("");
-    int status;
-
-    if (query->page.limit > PAWL_LETTER_BATCH_MAX)
-        return pawl__error_set(op->err, PAWL_EINVAL, "at most %u dead letters at a time, not %u",
-                               PAWL_LETTER_BATCH_MAX, query->page.limit);
-    status = pawl__op_letters_list(op, query, &letters);
-    if (status == PAWL_OK)
-        status = place_behind(op, query, &letters, &place);
-    if (status == PAWL_OK)
-        status = op_record_begin_many(op, &record, replay ? "replay" : "drop", "letter");
     if (status != PAWL_OK)
         return status;
-    part.record = record.by;
-    outcomes = pawl__arena_alloc_array(op->arena, letters.count + 1, sizeof *outcomes);
-    if (!outcomes)
-        return pawl__error_code(op->err, pawl__arena_status(op->arena));
-    while (done.count < letters.count && status == PAWL_OK) {
-        status = act_on(&part, replay, letters.rows[done.count].id, &outcomes[done.count]);
-        if (status != PAWL_OK)
-            break;
-        done.done += outcomes[done.count].status == PAWL_OK;
-        done.skipped += outcomes[done.count].status != PAWL_OK;
-        done.count++;
-    }
-    if (status != PAWL_OK && done.done == 0)
-        return status;
-    if (status != PAWL_OK) {
-        (void)pawl__error_set(&done.error, status, "%s", op->err ? op->err->msg : "");
-        if (op->err)
-            *op->err = (struct pawl_error)PAWL_ERROR_INIT;
-    }
-    done.outcomes = outcomes;
-    done.next = status == PAWL_OK ? letters.page.next : place;
-    *out = done;
+    for (size_t i = 0; i < list.count; i++)
+        batch->ids[batch->count++] = list.rows[i].id;
+    many->query.page.after = list.page.next;
+    batch->is_last = list.page.next.len == 0;
     return PAWL_OK;
 }
 
-int pawl__op_letters_replay(const struct pawl_op *op, const struct pawl_letter_query *query,
-                            struct pawl_letter_batch *out)
+static int act_on(const struct pawl_op *op, void *ctx, struct pawl_str id)
 {
-    struct pawl_letter_query replayable = *query;
+    const struct many *many = ctx;
+    struct pawl_letter_outcome outcome = {.id = id, .work_id = pawl__str("")};
 
-    replayable.is_replayable = true;
-    return act_on_page(op, &replayable, true, out);
+    outcome.status = many->replay ? pawl__op_letter_replay(op, id, &outcome.work_id)
+                                  : pawl__op_letter_delete(op, id);
+    outcome.message = outcome.status == PAWL_OK ? "" : op->err->msg;
+    if (many->visit)
+        many->visit(many->ctx, &outcome);
+    return outcome.status;
 }
 
-int pawl__op_letters_drop(const struct pawl_op *op, const struct pawl_letter_query *query,
-                          struct pawl_letter_batch *out)
+static bool matches_everything(const struct pawl_letter_query *query)
 {
-    return act_on_page(op, query, false, out);
+    return query->instance_id.len + query->kind.len + query->reason.len == 0 && !query->ids &&
+           !query->is_open && !query->is_replayable && !query->all;
+}
+
+static int act_on_many(const struct pawl_op *op, const struct pawl_letter_query *query, bool replay,
+                       pawl_letter_visitor visit, void *ctx, struct pawl_bulk_result *out)
+{
+    struct many many = {.query = *query, .replay = replay, .visit = visit, .ctx = ctx};
+    struct pawl_builder b = {.arena = op->arena};
+    struct pawl_json asked = pawl__json_object();
+
+    if (matches_everything(query))
+        return pawl__error_set(op->err, PAWL_EINVAL,
+                               "no filter is given: an empty filter does not mean all letters");
+    /* The oldest first. */
+    many.query.page = (struct pawl_page_request){.limit = OP_BULK_BATCH_MAX, .reversed = true};
+    many.query.is_replayable |= replay;
+    op_build_given(&b, &asked, "instanceId", query->instance_id);
+    op_build_given(&b, &asked, "kind", query->kind);
+    op_build_given(&b, &asked, "reason", query->reason);
+    if (b.status != PAWL_OK)
+        return pawl__error_code(op->err, b.status);
+    return op_bulk_run(op,
+                       &(struct op_bulk){.action = replay ? "replay" : "delete",
+                                         .kind = "letter",
+                                         .asked = asked,
+                                         .list = list_batch,
+                                         .act = act_on,
+                                         .ctx = &many,
+                                         .skips_conflicts = true},
+                       out);
+}
+
+int pawl__op_letters_replay(const struct pawl_op *op, const struct pawl_letter_query *query,
+                            pawl_letter_visitor visit, void *ctx, struct pawl_bulk_result *out)
+{
+    return act_on_many(op, query, true, visit, ctx, out);
+}
+
+int pawl__op_letters_delete(const struct pawl_op *op, const struct pawl_letter_query *query,
+                            pawl_letter_visitor visit, void *ctx, struct pawl_bulk_result *out)
+{
+    return act_on_many(op, query, false, visit, ctx, out);
 }

@@ -23,6 +23,7 @@ struct pawl_letter_query {
     size_t id_count;
     bool is_open;       /* not replayed yet */
     bool is_replayable; /* open, and of a kind that can be */
+    bool all;           /* of bulk changes: all letters are meant if nothing else is given */
     enum pawl_letter_sort sort;
     struct pawl_page_request page;
 };
@@ -48,42 +49,30 @@ PAWL_MUST_CHECK int pawl__op_letter_show(const struct pawl_op *op, struct pawl_s
 PAWL_MUST_CHECK int pawl__op_letter_replay(const struct pawl_op *op, struct pawl_str id,
                                            struct pawl_str *work_id);
 /* Deletes it, whether it was replayed or not. PAWL_ENOTFOUND. */
-PAWL_MUST_CHECK int pawl__op_letter_drop(const struct pawl_op *op, struct pawl_str id);
+PAWL_MUST_CHECK int pawl__op_letter_delete(const struct pawl_op *op, struct pawl_str id);
 
 /* What became of one letter of many. */
 struct pawl_letter_outcome {
     struct pawl_str id;
-    int status;              /* PAWL_OK; PAWL_ECONFLICT, PAWL_ENOTFOUND: passed over */
+    int status;              /* PAWL_OK; PAWL_ECONFLICT, PAWL_ENOTFOUND: it was skipped */
     struct pawl_str work_id; /* replayed, as this work */
-    struct pawl_str message; /* why it was passed over */
+    const char *message;     /* why it was not changed */
 };
 
-struct pawl_letter_batch {
-    const struct pawl_letter_outcome *outcomes;
-    size_t count;
-    size_t done, skipped;
-    struct pawl_str next; /* page.after of the next batch; "": that was the last */
-    /* What ended the batch before all of it was done; code PAWL_OK: nothing did. `outcomes` are of
-     * those before it, `next` is where to continue, never "". Its class says whether the one that
-     * it came of was done. */
-    struct pawl_error error;
-};
+/* Called for each. What it is given is borrowed for the call. */
+typedef void (*pawl_letter_visitor)(void *ctx, const struct pawl_letter_outcome *outcome);
 
 /*
- * The same with all that match, one page of the query (page.limit, 1,000 at the most) each time:
- * ask again with `next` until there is none. Each letter is a commit of its own, so that one that
- * cannot be replayed, or that was changed meanwhile, is skipped. Any other error ends the batch:
- * after the first letter was done it is in `out`, and the call returns PAWL_OK, so that the outcome
- * of those before is known. Calling again continues where it stopped.
- *
- * Only those that can be replayed are, whatever the query says of that.
+ * All that match, the oldest first, as struct pawl_bulk_result says; of those that are replayed
+ * only the ones that can be. `visit` NULL allowed.
  */
 PAWL_MUST_CHECK int pawl__op_letters_replay(const struct pawl_op *op,
                                             const struct pawl_letter_query *query,
-                                            struct pawl_letter_batch *out);
-PAWL_MUST_CHECK int pawl__op_letters_drop(const struct pawl_op *op,
-                                          const struct pawl_letter_query *query,
-                                          struct pawl_letter_batch *out);
-#define PAWL_LETTER_BATCH_MAX 1000u
+                                            pawl_letter_visitor visit, void *ctx,
+                                            struct pawl_bulk_result *out);
+PAWL_MUST_CHECK int pawl__op_letters_delete(const struct pawl_op *op,
+                                            const struct pawl_letter_query *query,
+                                            pawl_letter_visitor visit, void *ctx,
+                                            struct pawl_bulk_result *out);
 
 #endif

@@ -25,6 +25,9 @@ const char *pawl__node_state_name(enum pawl_node_state state)
     return names[state];
 }
 
+/* Nodes that are read at a time to count them. */
+#define COUNT_BATCH 1000u
+
 /* ---- listing -------------------------------------------------------------------------------- */
 
 struct nodes {
@@ -43,7 +46,7 @@ bool op_node_stays(const struct pawl_json *told)
 }
 
 /* Members of the JSON that it told, where it told any. */
-static void read_told(const struct nodes *nodes, struct pawl_node_info *to)
+static void read_told(const struct nodes *nodes, struct pawl_node_shown *to)
 {
     struct pawl_json told;
 
@@ -58,7 +61,7 @@ static void read_told(const struct nodes *nodes, struct pawl_node_info *to)
     to->stays = op_node_stays(&told);
 }
 
-static enum pawl_node_state state_of(const struct pawl_node_info *node)
+static enum pawl_node_state state_of(const struct pawl_node_shown *node)
 {
     if (node->left_us <= 0)
         return PAWL_NODE_GONE;
@@ -76,7 +79,7 @@ static int count_runs(const struct pawl_op *op, int64_t incarnation, uint64_t *o
     return op_count(op, &query, out);
 }
 
-static int count_held(const struct nodes *nodes, struct pawl_node_info *node)
+static int count_held(const struct nodes *nodes, struct pawl_node_shown *node)
 {
     struct op_query query;
     struct pawl_rows rows;
@@ -99,11 +102,11 @@ static int count_held(const struct nodes *nodes, struct pawl_node_info *node)
 }
 
 static int look_at(const struct nodes *nodes, const struct pawl_node_row *row,
-                   struct pawl_node_info *out, bool *shown)
+                   struct pawl_node_shown *out, bool *shown)
 {
     int status;
 
-    *out = (struct pawl_node_info){
+    *out = (struct pawl_node_shown){
         .row = row,
         .left_us = row->lease_us - nodes->now_us,
         .pause = pawl__pause_of(nodes->pauses, nodes->pause_count, row->id),
@@ -113,6 +116,40 @@ static int look_at(const struct nodes *nodes, const struct pawl_node_row *row,
     status = count_held(nodes, out);
     *shown = out->state != PAWL_NODE_GONE || nodes->query->with_gone || nodes->query->id.len > 0 ||
              out->runs + out->work > 0;
+    return status;
+}
+
+/*
+ * How many a list shows, wherever its page is: which of those that are gone have left something is
+ * known only by looking at each.
+ */
+static int count_shown(const struct nodes *nodes, struct op_query *asked, uint64_t *out)
+{
+    struct pawl_page_request request = {.limit = COUNT_BATCH};
+    struct pawl_node_query brief = *nodes->query;
+    struct nodes each = *nodes;
+    struct pawl_rows rows = {0};
+    struct pawl_page page = {0};
+    int status;
+
+    *out = 0;
+    brief.with_instances = false;
+    each.query = &brief;
+    do {
+        struct op_query batch = *asked;
+
+        status = op_find_page(nodes->op, &batch, &request, &rows, &page);
+        for (size_t i = 0; status == PAWL_OK && i < rows.count; i++) {
+            const struct pawl_node_row *row = &((const struct pawl_node_row *)rows.rows)[i];
+            struct pawl_node_shown node;
+            bool shown = row->lease_us > nodes->now_us;
+
+            if (!shown)
+                status = look_at(&each, row, &node, &shown);
+            *out += shown;
+        }
+        request.after = page.next;
+    } while (status == PAWL_OK && request.after.len > 0);
     return status;
 }
 
@@ -126,9 +163,9 @@ int pawl__op_nodes_list(const struct pawl_op *op, const struct pawl_node_query *
 {
     struct nodes nodes = {.op = op, .query = query};
     struct pawl_node_list found = {.nodes = NULL};
-    struct pawl_node_info *infos = NULL;
+    struct pawl_node_shown *infos = NULL;
     struct pawl_rows rows = {0};
-    struct op_query asked;
+    struct op_query asked, all;
     int status = op_now(op, &nodes.now_us);
 
     op_query_init(&asked, PAWL_TABLE_NODES, NULL, false);
@@ -138,6 +175,7 @@ int pawl__op_nodes_list(const struct pawl_op *op, const struct pawl_node_query *
         op_where_int(&asked, "lease_us", PAWL_GT, nodes.now_us);
     if (status == PAWL_OK)
         status = find_pauses(op, &nodes.pauses, &nodes.pause_count);
+    all = asked;
     if (status == PAWL_OK)
         status = op_find_page(op, &asked, &query->page, &rows, &found.page);
     if (status != PAWL_OK)
@@ -152,6 +190,9 @@ int pawl__op_nodes_list(const struct pawl_op *op, const struct pawl_node_query *
                          &shown);
         found.count += shown;
     }
+    /* More rows than are shown: the total is counted by them, not by rows. */
+    if (status == PAWL_OK && found.page.total > found.count)
+        status = count_shown(&nodes, &all, &found.page.total);
     if (status != PAWL_OK)
         return status;
     found.nodes = infos;
@@ -198,12 +239,17 @@ int pawl__op_node_pause(const struct pawl_op *op, struct pawl_str node_id, struc
                         struct pawl_pause *out)
 {
     const struct pawl_pause wanted = {.node_id = node_id, .by = op->actor, .reason = reason};
+    struct pawl_builder b = {.arena = op->arena};
+    struct pawl_json asked = pawl__json_object();
     struct op_record record;
     struct pawl_pause now = wanted;
     int status = node_id.len > 0 ? check_there(op, node_id) : PAWL_OK;
 
     if (status == PAWL_OK)
         status = op_record_begin(op, &record, "pause", "node", node_id);
+    pawl__build_text(&b, &asked, "reason", reason);
+    if (status == PAWL_OK && reason.len > 0)
+        status = op_record_asked(op, &record, &b, &asked);
     if (status == PAWL_OK)
         status = op_record_end(op, &record, true,
                                pawl__pause_begin(op_store(op), record.by, &wanted, op->arena, &now,

@@ -18,7 +18,7 @@ enum pawl_node_state {
 /* "alive", "paused", "stuck", "gone". */
 const char *pawl__node_state_name(enum pawl_node_state state);
 
-struct pawl_node_info {
+struct pawl_node_shown {
     const struct pawl_node_row *row;
     enum pawl_node_state state;
     const struct pawl_pause *pause; /* its own, or the cluster's; NULL: none */
@@ -45,7 +45,7 @@ struct pawl_node_query {
 };
 
 struct pawl_node_list {
-    const struct pawl_node_info *nodes;
+    const struct pawl_node_shown *nodes;
     size_t count;
     const struct pawl_pause *pauses; /* all that there are, that of the cluster first */
     size_t pause_count;

@@ -28,6 +28,8 @@
  *     trial.h         definitions and expressions on a host that stores nothing
  *     offline.h       definitions without a host; types of activities
  *
+ * How operations, C functions and commands are named: docs/design/0012-operations.md.
+ *
  * Every operation takes a struct pawl_op first, then its request (borrowed for the call), then
  * where its results go. It returns PAWL_OK or a negative code with a message in op->err, and on
  * failure its outputs are unwritten. Rows, texts and JSON that it returns live in op->arena.
@@ -73,6 +75,23 @@ struct pawl_op {
 
 /* The same request with another deadline, so many milliseconds from now. */
 struct pawl_op pawl__op_within(const struct pawl_op *op, int64_t timeout_ms);
+
+/* ---- many things ---------------------------------------------------------------------------- */
+
+/*
+ * What became of a change of all things that a query matches; its page is ignored. The query must
+ * say something: an empty one is PAWL_EINVAL unless its `all` is set, so that a filter that was
+ * forgotten deletes nothing. A list of ids without members matches nothing. Each thing is changed
+ * in a commit of its own, and all have one record (audit.h).
+ */
+struct pawl_bulk_result {
+    uint64_t done;
+    uint64_t skipped;        /* that somebody else changed or deleted meanwhile */
+    uint64_t failed;         /* they are unchanged */
+    struct pawl_error error; /* of the first of those; code PAWL_OK: none */
+    /* The deadline passed or the store failed: there may be more, and calling again continues. */
+    bool is_partial;
+};
 
 /* ---- pages ---------------------------------------------------------------------------------- */
 

@@ -322,16 +322,6 @@ int op_find_page(const struct pawl_op *op, struct op_query *query,
     return status;
 }
 
-int op_cursor_behind(const struct pawl_op *op, struct op_query *query, bool reversed,
-                     const void *row, struct pawl_str *out)
-{
-    int status = check_conditions(op, query);
-
-    if (query->descending != reversed)
-        query->query.flags |= PAWL_QUERY_DESCENDING;
-    return status == PAWL_OK ? write_cursor(op, query, row, out) : status;
-}
-
 int op_find_all(const struct pawl_op *op, struct op_query *query, uint32_t limit,
                 struct pawl_rows *rows)
 {

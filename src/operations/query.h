@@ -56,10 +56,6 @@ void op_where_contains(struct op_query *query, const char *const *columns, struc
 PAWL_MUST_CHECK int op_find_page(const struct pawl_op *op, struct op_query *query,
                                  const struct pawl_page_request *request, struct pawl_rows *rows,
                                  struct pawl_page *page);
-/* `after` of the page that begins behind this row of the query's table: for doors that know rows.
- */
-PAWL_MUST_CHECK int op_cursor_behind(const struct pawl_op *op, struct op_query *query,
-                                     bool reversed, const void *row, struct pawl_str *out);
 /* At most `limit` rows (0: as many as one query returns), without paging. */
 PAWL_MUST_CHECK int op_find_all(const struct pawl_op *op, struct op_query *query, uint32_t limit,
                                 struct pawl_rows *rows);

@@ -15,6 +15,7 @@
 #define PAWL_OPERATIONS_RECORD_H
 
 #include "base/id.h"
+#include "base/json/builder.h"
 #include "operations/operation.h"
 #include "runtime/audit.h"
 
@@ -32,6 +33,21 @@ static inline void op_record_new(struct op_record *record)
 {
     if (record->by == &record->own)
         record->own.is_of_new = record->own.row.target.len == 0;
+}
+/*
+ * What was asked for besides action and target, kept with the record; if it has more than
+ * OP_RECORD_BYTES_MAX, its size alone. Values that an instance is given do not belong there: they
+ * would outlive it. Nothing for a part of a larger operation.
+ */
+#define OP_RECORD_BYTES_MAX 2000u
+PAWL_MUST_CHECK int op_record_asked(const struct pawl_op *op, struct op_record *record,
+                                    const struct pawl_builder *b, const struct pawl_json *asked);
+/* A member of what was asked for, unless it is "". */
+static inline void op_build_given(struct pawl_builder *b, struct pawl_json *asked, const char *key,
+                                  struct pawl_str text)
+{
+    if (text.len > 0)
+        pawl__build_text(b, asked, key, text);
 }
 /* Of many things: `target` is "". */
 PAWL_MUST_CHECK int op_record_begin_many(const struct pawl_op *op, struct op_record *record,

@@ -7,8 +7,7 @@
 #include "operations/record.h"
 #include "runtime/node/retention.h"
 
-int pawl__op_retention_apply(const struct pawl_op *op, bool dry_run,
-                             struct pawl_retention_result *out)
+int pawl__op_retain(const struct pawl_op *op, bool dry_run, struct pawl_retention_result *out)
 {
     struct pawl_retention_policy policy =
         pawl__retention_policy(pawl__host_configuration(op->host));

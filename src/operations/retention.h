@@ -20,7 +20,7 @@ struct pawl_retention_result {
  * `dry_run`: only counts, all there are. Workers do this every minute; any number at once may. An
  * error may come after some of it was done.
  */
-PAWL_MUST_CHECK int pawl__op_retention_apply(const struct pawl_op *op, bool dry_run,
-                                             struct pawl_retention_result *out);
+PAWL_MUST_CHECK int pawl__op_retain(const struct pawl_op *op, bool dry_run,
+                                    struct pawl_retention_result *out);
 
 #endif

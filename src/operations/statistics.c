@@ -3,6 +3,8 @@
 #include "operations/statistics.h"
 
 #include "base/error.h"
+#include "base/hash/sha256.h"
+#include "base/hex.h"
 #include "host/host.h"
 #include "operations/query.h"
 #include "runtime/node/pause.h"
@@ -146,8 +148,10 @@ struct counted {
 /* How long the old counts are good enough for others while one counts anew. */
 #define COUNTING_NS INT64_C(60000000000)
 
-static int count_anew(const struct pawl_op *op, int64_t now_us, struct counted *out)
+static int count_store(const struct pawl_op *op, const void *what, void *to)
 {
+    const int64_t now_us = *(const int64_t *)what;
+    struct counted *out = to;
     struct op_query query;
     int status = count_statuses(op, pawl__str(""), NULL, out->instances);
 
@@ -161,19 +165,26 @@ static int count_anew(const struct pawl_op *op, int64_t now_us, struct counted *
     return status;
 }
 
-static int find_counted(const struct pawl_op *op, int64_t now_us, struct counted *out)
+/*
+ * The counts under this key: those that the host keeps, or else counted now and kept if that was
+ * slow. `count` fills what it is given.
+ */
+typedef int count_fn(const struct pawl_op *op, const void *what, void *out);
+
+static int find_counts(const struct pawl_op *op, struct pawl_str key, count_fn *count,
+                       const void *what, void *out, size_t size)
 {
     struct pawl_memo *memo = pawl__host_counts(op->host);
     int64_t begun_ns = pawl_env_monotonic_ns(op_env(op)), took_ns;
     int status;
 
-    if (pawl__memo_get(memo, out, sizeof *out, COUNTING_NS))
+    if (pawl__memo_get(memo, key, out, size, COUNTING_NS))
         return PAWL_OK;
-    *out = (struct counted){.at_us = 0};
-    status = count_anew(op, now_us, out);
+    memset(out, 0, size);
+    status = count(op, what, out);
     took_ns = pawl_env_monotonic_ns(op_env(op)) - begun_ns;
-    pawl__memo_put(memo, out, sizeof *out,
-                   status == PAWL_OK && took_ns >= PAWL_COUNTS_DEAR_NS ? took_ns * PAWL_COUNTS_SHARE
+    pawl__memo_put(memo, key, out, size,
+                   status == PAWL_OK && took_ns >= PAWL_COUNTS_SLOW_NS ? took_ns * PAWL_COUNTS_SHARE
                                                                        : 0);
     return status;
 }
@@ -185,7 +196,8 @@ int pawl__op_overview(const struct pawl_op *op, int64_t since_us, struct pawl_ov
     int status = op_now(op, &seen.now_us);
 
     if (status == PAWL_OK)
-        status = find_counted(op, seen.now_us, &counted);
+        status = find_counts(op, pawl__str("overview"), count_store, &seen.now_us, &counted,
+                             sizeof counted);
     if (status != PAWL_OK)
         return status;
     memcpy(seen.instances, counted.instances, sizeof seen.instances);
@@ -202,37 +214,100 @@ int pawl__op_overview(const struct pawl_op *op, int64_t since_us, struct pawl_ov
     return status;
 }
 
+/* ---- by definition -------------------------------------------------------------------------- */
+
+/* A page of definitions, and of when their instances are counted. */
+struct counted_page {
+    const struct pawl_definition_row *rows;
+    size_t count;
+    const struct pawl_count_query *query;
+    int64_t now_us;
+};
+
+struct counted_definitions {
+    int64_t at_us;
+    uint64_t instances[PAWL_COUNT_PAGE_MAX][PAWL_COUNTED_COUNT];
+};
+_Static_assert(sizeof(struct counted_definitions) <= PAWL_MEMO_BYTES_MAX, "a page is remembered");
+
+static int count_page(const struct pawl_op *op, const void *what, void *to)
+{
+    const struct counted_page *page = what;
+    struct counted_definitions *out = to;
+    int status = PAWL_OK;
+
+    out->at_us = page->now_us;
+    for (size_t i = 0; i < page->count && status == PAWL_OK; i++)
+        status = count_statuses(op, page->rows[i].definition_id, page->query, out->instances[i]);
+    return status;
+}
+
+/* Names the counts: which definitions, in which order, and of which time. */
+static void name_page(const struct counted_page *page, char key[PAWL_SHA256_TEXT_SIZE])
+{
+    unsigned char digest[PAWL_SHA256_BYTES];
+    struct pawl_sha256 sha;
+
+    pawl__sha256_init(&sha);
+    pawl__sha256_update(&sha, &page->query->from_us, sizeof page->query->from_us);
+    pawl__sha256_update(&sha, &page->query->to_us, sizeof page->query->to_us);
+    for (size_t i = 0; i < page->count; i++) {
+        struct pawl_str id = page->rows[i].definition_id;
+
+        pawl__sha256_update(&sha, &id.len, sizeof id.len);
+        pawl__sha256_update(&sha, id.ptr, id.len);
+    }
+    pawl__sha256_final(&sha, digest);
+    pawl__hex_encode(digest, sizeof digest, PAWL_HEX_LOWER, key);
+    key[PAWL_SHA256_TEXT_SIZE - 1] = '\0';
+}
+
+static int find_definitions(const struct pawl_op *op, const struct pawl_page_request *page,
+                            struct pawl_rows *rows, struct pawl_page *out)
+{
+    struct op_query asked;
+
+    if (page->limit > PAWL_COUNT_PAGE_MAX)
+        return pawl__error_set(op->err, PAWL_EINVAL, "a page has at most %u definitions, not %u",
+                               PAWL_COUNT_PAGE_MAX, page->limit);
+    op_query_init(&asked, PAWL_TABLE_DEFINITIONS, "name", false);
+    op_where_int(&asked, "is_published", PAWL_EQ, 1);
+    return op_find_page(op, &asked, page, rows, out);
+}
+
 int pawl__op_count_by_definition(const struct pawl_op *op, const struct pawl_count_query *query,
                                  struct pawl_definition_counts_list *out)
 {
     struct pawl_definition_counts_list found = {.rows = NULL};
-    struct pawl_page_request page = query->page;
-    struct pawl_definition_counts *counts;
-    struct pawl_rows rows = {0};
-    struct op_query asked;
-    int status;
+    struct counted_page page = {.query = query};
+    struct counted_definitions *counted;
+    struct pawl_definition_counts *rows;
+    struct pawl_rows definitions = {0};
+    char key[PAWL_SHA256_TEXT_SIZE];
+    int status = find_definitions(op, &query->page, &definitions, &found.page);
 
-    if (page.limit > PAWL_COUNT_PAGE_MAX)
-        return pawl__error_set(op->err, PAWL_EINVAL, "a page has at most %u definitions, not %u",
-                               PAWL_COUNT_PAGE_MAX, page.limit);
-    op_query_init(&asked, PAWL_TABLE_DEFINITIONS, "name", false);
-    op_where_int(&asked, "is_published", PAWL_EQ, 1);
-    status = op_find_page(op, &asked, &page, &rows, &found.page);
+    if (status == PAWL_OK)
+        status = op_now(op, &page.now_us);
     if (status != PAWL_OK)
         return status;
-    counts = pawl__arena_alloc_array(op->arena, rows.count + 1, sizeof *counts);
-    if (!counts)
+    page.rows = definitions.rows;
+    page.count = definitions.count;
+    counted = pawl__arena_alloc(op->arena, sizeof *counted);
+    rows = pawl__arena_alloc_array(op->arena, page.count + 1, sizeof *rows);
+    if (!counted || !rows)
         return pawl__error_code(op->err, pawl__arena_status(op->arena));
-    for (size_t i = 0; i < rows.count && status == PAWL_OK; i++) {
-        const struct pawl_definition_row *row = &((const struct pawl_definition_row *)rows.rows)[i];
-
-        counts[i] = (struct pawl_definition_counts){row->definition_id, row->name, {0}};
-        status = count_statuses(op, row->definition_id, query, counts[i].instances);
-    }
+    name_page(&page, key);
+    status = find_counts(op, pawl__str(key), count_page, &page, counted, sizeof *counted);
     if (status != PAWL_OK)
         return status;
-    found.rows = counts;
-    found.count = rows.count;
+    for (size_t i = 0; i < page.count; i++) {
+        rows[i] =
+            (struct pawl_definition_counts){page.rows[i].definition_id, page.rows[i].name, {0}};
+        memcpy(rows[i].instances, counted->instances[i], sizeof rows[i].instances);
+    }
+    found.rows = rows;
+    found.count = page.count;
+    found.counted_us = counted->at_us;
     *out = found;
     return PAWL_OK;
 }

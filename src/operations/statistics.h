@@ -42,12 +42,12 @@ struct pawl_overview {
 };
 
 /*
- * Counts by indexes, and two more for each node that lives: the cost grows with what is counted. So
- * a host keeps what took it longer than PAWL_COUNTS_DEAR_NS for PAWL_COUNTS_SHARE times as long as
- * counting took: whoever looks again and again, and however many do, counting takes no more than
- * that share of the time. `since_us` 0: no rates.
+ * Counting reads indexes, so its cost grows with what is counted. If it took PAWL_COUNTS_SLOW_NS or
+ * longer, the host keeps the counts for PAWL_COUNTS_SHARE times as long as it took: however many
+ * callers there are, counting takes no more than that share of the time. Two more counts for each
+ * live node are not kept. `since_us` 0: no rates.
  */
-#define PAWL_COUNTS_DEAR_NS INT64_C(50000000)
+#define PAWL_COUNTS_SLOW_NS INT64_C(50000000)
 #define PAWL_COUNTS_SHARE 20
 PAWL_MUST_CHECK int pawl__op_overview(const struct pawl_op *op, int64_t since_us,
                                       struct pawl_overview *out);
@@ -69,10 +69,14 @@ struct pawl_count_query {
 struct pawl_definition_counts_list {
     const struct pawl_definition_counts *rows;
     size_t count;
+    int64_t counted_us; /* when they were counted, by the store's clock */
     struct pawl_page page;
 };
 
-/* Counts of the instances of each published definition, by status: six counts for each. */
+/*
+ * Counts of the instances of each published definition, by status: six counts for each. The counts
+ * of a page are kept by the host like those of an overview.
+ */
 PAWL_MUST_CHECK int pawl__op_count_by_definition(const struct pawl_op *op,
                                                  const struct pawl_count_query *query,
                                                  struct pawl_definition_counts_list *out);

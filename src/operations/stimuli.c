@@ -1,13 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Sending; see stimuli.h. */
-#include "operations/stimuli.h"
+#include "operations/stimuli_private.h"
 
 #include "base/error.h"
 #include "base/hash/stimulus.h"
 #include "operations/query.h"
-#include "runtime/runtime.h"
 
-static struct pawl_stimulus addressed(const struct pawl_send_request *request)
+static struct pawl_stimulus address(const struct pawl_send_request *request)
 {
     return (struct pawl_stimulus){
         .correlation_id = request->correlation_id,
@@ -34,23 +33,30 @@ static int finish(int status, const struct pawl_sent *sent, struct pawl_send_res
     return status;
 }
 
-int pawl__op_event_send(const struct pawl_op *op, const struct pawl_send_request *request,
-                        struct pawl_send_result *out)
+int op_event_send(const struct pawl_op *op, const struct pawl_send_request *request,
+                  struct pawl_reach *reach, struct pawl_send_result *out)
 {
-    const struct pawl_stimulus stimulus = addressed(request);
+    struct pawl_stimulus stimulus = address(request);
     struct pawl_sent sent = {0};
     int status = check_name(op, request, "an event");
 
+    stimulus.reach = reach;
     if (status == PAWL_OK)
         status = pawl__runtime_send_event(op_runtime(op), request->name, request->payload,
                                           &stimulus, &sent, op->deadline_ns, op->err);
     return finish(status, &sent, out);
 }
 
+int pawl__op_event_send(const struct pawl_op *op, const struct pawl_send_request *request,
+                        struct pawl_send_result *out)
+{
+    return op_event_send(op, request, NULL, out);
+}
+
 int pawl__op_stimulus_send(const struct pawl_op *op, const struct pawl_send_request *request,
                            struct pawl_send_result *out)
 {
-    struct pawl_stimulus stimulus = addressed(request);
+    struct pawl_stimulus stimulus = address(request);
     char hash[PAWL_SHA256_TEXT_SIZE];
     struct pawl_sent sent = {0};
     int status = check_name(op, request, "a stimulus");

@@ -147,8 +147,8 @@ int pawl__op_tasks_list(const struct pawl_op *op, const struct pawl_task_query *
     return PAWL_OK;
 }
 
-int pawl__op_task_report(const struct pawl_op *op, struct pawl_str task_id,
-                         const struct pawl_json *result, struct pawl_send_result *out)
+int pawl__op_task_complete(const struct pawl_op *op, struct pawl_str task_id,
+                           const struct pawl_json *result, struct pawl_send_result *out)
 {
     struct pawl_sent sent = {0};
     int status;

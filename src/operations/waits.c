@@ -4,18 +4,14 @@
 
 #include "base/alloc.h"
 #include "base/error.h"
+#include "operations/blocked.h"
 #include "operations/instances_private.h"
 #include "runtime/node/waits.h"
-
-#include <stdatomic.h>
 
 /* Of a state that a completion is given. */
 #define STATE_BYTES_MAX ((size_t)1 << 30)
 /* What reading it may take. */
 #define STATE_MS_MAX 5000
-/* Between looks for work of a caller that does it itself: from, doubled, to. */
-#define PAUSE_NS_MIN INT64_C(1000000)
-#define PAUSE_NS_MAX INT64_C(100000000)
 
 /* ---- completions ---------------------------------------------------------------------------- */
 
@@ -76,7 +72,7 @@ static void finish(struct pending *pending, const struct pawl_instance_row *row)
         struct pawl_instance_shown shown;
 
         op = pawl__op_within(&op, STATE_MS_MAX);
-        status = pawl__op_instances_show(&op, row->id, true, &shown);
+        status = pawl__op_instance_show(&op, row->id, true, &shown);
         if (status == PAWL_OK) {
             result.row = shown.row;
             result.state = shown.state;
@@ -129,9 +125,9 @@ static int await(const struct pawl_op *op, struct pending *pending, struct pawl_
     return status;
 }
 
-int pawl__op_instances_await(const struct pawl_op *op, struct pawl_str instance_id,
-                             enum pawl_wait_until until, bool with_state,
-                             pawl_instance_done_fn *done, void *ctx, pawl_wait_ticket *ticket)
+int pawl__op_instance_await(const struct pawl_op *op, struct pawl_str instance_id,
+                            enum pawl_wait_until until, bool with_state,
+                            pawl_instance_done_fn *done, void *ctx, pawl_wait_ticket *ticket)
 {
     struct pending *pending = new_pending(op, with_state, done, ctx);
 
@@ -140,8 +136,8 @@ int pawl__op_instances_await(const struct pawl_op *op, struct pawl_str instance_
     return await(op, pending, instance_id, until, ticket);
 }
 
-int pawl__op_instances_execute(const struct pawl_op *op, const struct pawl_instance_start *request,
-                               pawl_instance_done_fn *done, void *ctx, pawl_wait_ticket *ticket)
+int pawl__op_instance_execute(const struct pawl_op *op, const struct pawl_instance_start *request,
+                              pawl_instance_done_fn *done, void *ctx, pawl_wait_ticket *ticket)
 {
     struct pending *pending = new_pending(op, request->with_state, done, ctx);
     struct pawl_instance_result result;
@@ -170,9 +166,9 @@ int pawl__op_instances_execute(const struct pawl_op *op, const struct pawl_insta
     return status;
 }
 
-int pawl__op_instances_cancel_await(const struct pawl_op *op, struct pawl_str instance_id,
-                                    bool only_itself, pawl_instance_done_fn *done, void *ctx,
-                                    pawl_wait_ticket *ticket)
+int pawl__op_instance_cancel_await(const struct pawl_op *op, struct pawl_str instance_id,
+                                   bool only_itself, pawl_instance_done_fn *done, void *ctx,
+                                   pawl_wait_ticket *ticket)
 {
     struct pending *pending = new_pending(op, false, done, ctx);
     int status;
@@ -180,7 +176,7 @@ int pawl__op_instances_cancel_await(const struct pawl_op *op, struct pawl_str in
     if (!pending)
         return pawl__error_code(op->err, PAWL_ENOMEM);
     pending->is_of_cancel = true;
-    status = pawl__op_instances_cancel(op, instance_id, only_itself, NULL);
+    status = pawl__op_instance_cancel(op, instance_id, only_itself, NULL);
     if (status == PAWL_OK)
         return await(op, pending, instance_id, PAWL_WAIT_ENDED, ticket);
     free_pending(pending);
@@ -199,155 +195,79 @@ bool pawl__op_wait_forget(const struct pawl_op *op, pawl_wait_ticket ticket)
 
 /* ---- that block ----------------------------------------------------------------------------- */
 
-/* Shared by the waiter and the completion: the last one frees it. */
-struct blocked {
-    struct pawl_env *env;
-    atomic_uint users;
-    struct pawl_mutex *mutex; /* guards what follows */
-    struct pawl_cond *over;
-    bool is_over;
+/* How a wait ended: a copy of what its completion was given. */
+struct end {
     int status;
     struct pawl_error err;
 };
 
-static void leave(struct blocked *blocked)
+static void copy_end(void *ctx, int status, const struct pawl_instance_row *row,
+                     const struct pawl_error *err)
 {
-    PAWL_ASSERT(blocked);
-    if (atomic_fetch_sub(&blocked->users, 1) > 1)
-        return;
-    pawl_cond_free(blocked->env, blocked->over);
-    pawl_mutex_free(blocked->env, blocked->mutex);
-    pawl__free(&blocked->env->alloc, blocked, sizeof *blocked);
-}
-
-static void on_over(void *ctx, int status, const struct pawl_instance_row *row,
-                    const struct pawl_error *err)
-{
-    struct blocked *blocked = ctx;
+    struct op_blocked *blocked = ctx;
+    struct end *end = op_blocked_lock(blocked);
 
     (void)row;
-    if (pawl_mutex_lock(blocked->env, blocked->mutex) == PAWL_OK) {
-        blocked->is_over = true;
-        blocked->status = status;
-        blocked->err = *err;
-        pawl_mutex_unlock(blocked->env, blocked->mutex);
-        pawl_cond_broadcast(blocked->env, blocked->over);
-    }
-    leave(blocked);
+    if (end)
+        *end = (struct end){.status = status, .err = *err};
+    op_blocked_complete(blocked, end != NULL);
 }
 
-static int new_blocked(const struct pawl_op *op, struct blocked **out)
+/* Until it is over; what its completion said. */
+static int block(const struct pawl_op *op, struct op_blocked *blocked, bool works)
 {
-    struct pawl_env *env = op_env(op);
-    struct blocked *blocked = pawl__alloc_zeroed(&env->alloc, sizeof *blocked);
-    int status;
+    const struct end *end = op_blocked_value(blocked);
+    int status = op_blocked_wait(op, blocked, works);
 
-    if (!blocked)
-        return pawl__error_code(op->err, PAWL_ENOMEM);
-    blocked->env = env;
-    atomic_init(&blocked->users, 1);
-    status = pawl_mutex_new(env, "wait", &blocked->mutex);
-    if (status == PAWL_OK)
-        status = pawl_cond_new(env, "wait", &blocked->over);
-    if (status != PAWL_OK) {
-        leave(blocked);
-        return pawl__error_code(op->err, status);
-    }
-    *out = blocked;
-    return PAWL_OK;
+    if (status != PAWL_OK || end->status == PAWL_OK)
+        return status;
+    if (op->err)
+        *op->err = end->err;
+    return end->status;
 }
 
-/* Until it is over or until then; *over says which. */
-static int pass_time(struct blocked *blocked, int64_t until_ns, bool *over, struct pawl_error *err)
-{
-    int status = pawl_mutex_lock(blocked->env, blocked->mutex);
-
-    if (status != PAWL_OK)
-        return pawl__error_code(err, status);
-    while (status == PAWL_OK && !blocked->is_over)
-        status = pawl_cond_wait(blocked->env, blocked->over, blocked->mutex, until_ns);
-    *over = blocked->is_over;
-    pawl_mutex_unlock(blocked->env, blocked->mutex);
-    return *over || status == PAWL_OK || status == PAWL_ETIMEDOUT ? PAWL_OK
-                                                                  : pawl__error_code(err, status);
-}
-
-/* Waits, and with `works` does what is due. The completion knows the deadline. */
-static int block(const struct pawl_op *op, struct blocked *blocked, bool works)
-{
-    struct pawl_worked worked = {.done = 0};
-    int64_t pause_ns = PAUSE_NS_MIN;
-    bool over = false;
-    int status = PAWL_OK;
-
-    while (status == PAWL_OK && !over) {
-        int64_t until_ns = PAWL_FOREVER;
-
-        if (works) {
-            /* Work may take up the rest of the time, and is not to fail for that. */
-            struct pawl_op round = pawl__op_within(op, STATE_MS_MAX);
-
-            status = pawl__op_work(&round, 0, &worked);
-            pause_ns = worked.done > 0           ? PAUSE_NS_MIN
-                       : pause_ns < PAUSE_NS_MAX ? pause_ns * 2
-                                                 : PAUSE_NS_MAX;
-            until_ns = pawl_env_monotonic_ns(blocked->env) + (worked.done > 0 ? 0 : pause_ns);
-        }
-        if (status == PAWL_OK)
-            status = pass_time(blocked, until_ns, &over, op->err);
-    }
-    if (status == PAWL_OK && blocked->status != PAWL_OK) {
-        status = blocked->status;
-        if (op->err)
-            *op->err = blocked->err;
-    }
-    return status;
-}
-
-int pawl__op_instances_wait(const struct pawl_op *op, struct pawl_str instance_id,
-                            enum pawl_wait_until until, bool works, struct pawl_instance_row *row)
+int pawl__op_instance_wait(const struct pawl_op *op, struct pawl_str instance_id,
+                           enum pawl_wait_until until, bool works, struct pawl_instance_row *row)
 {
     struct pawl_instance_shown shown;
-    struct blocked *blocked = NULL;
+    struct op_blocked *blocked = NULL;
     uint64_t ticket = 0;
     struct pawl_op after;
-    int status = new_blocked(op, &blocked);
+    int status = op_blocked_new(op, sizeof(struct end), &blocked);
 
     if (status != PAWL_OK)
         return status;
-    PAWL_ASSERT(blocked);
-    atomic_fetch_add(&blocked->users, 1);
     status = pawl__runtime_await(op_runtime(op),
                                  &(struct pawl_wait){.instance_id = instance_id,
                                                      .until = until,
                                                      .deadline_ns = op->deadline_ns,
-                                                     .done = on_over,
+                                                     .done = copy_end,
                                                      .ctx = blocked},
                                  &ticket, op->err);
     if (status != PAWL_OK) {
-        leave(blocked);
+        op_blocked_leave(blocked);
     } else {
         status = block(op, blocked, works);
         if (status != PAWL_OK && pawl__runtime_forget_wait(op_runtime(op), ticket, NULL))
-            leave(blocked);
+            op_blocked_leave(blocked);
     }
-    leave(blocked);
+    op_blocked_leave(blocked);
     if (status != PAWL_OK)
         return status;
     after = pawl__op_within(op, STATE_MS_MAX);
-    status = pawl__op_instances_show(&after, instance_id, false, &shown);
+    status = pawl__op_instance_show(&after, instance_id, false, &shown);
     if (status == PAWL_OK && row)
         *row = shown.row;
     return status;
 }
 
-int pawl__op_instances_cancel_wait(const struct pawl_op *op, struct pawl_str instance_id,
-                                   bool only_itself, bool works, struct pawl_instance_row *row)
+int pawl__op_instance_cancel_wait(const struct pawl_op *op, struct pawl_str instance_id,
+                                  bool only_itself, bool works, struct pawl_instance_row *row)
 {
-    int status = pawl__op_instances_cancel(op, instance_id, only_itself, NULL);
+    int status = pawl__op_instance_cancel(op, instance_id, only_itself, NULL);
 
     if (status != PAWL_OK)
         return status;
-    status = pawl__op_instances_wait(op, instance_id, PAWL_WAIT_ENDED, works, row);
+    status = pawl__op_instance_wait(op, instance_id, PAWL_WAIT_ENDED, works, row);
     return status == PAWL_ETIMEDOUT ? tell_asked(instance_id, op->err) : status;
 }

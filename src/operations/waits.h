@@ -26,20 +26,20 @@ typedef uint64_t pawl_wait_ticket;
  * something, or has ended. The caller's thread computes; it waits for no request and for no other
  * node. Due work must be done meanwhile (host/duty.h).
  */
-PAWL_MUST_CHECK int pawl__op_instances_execute(const struct pawl_op *op,
-                                               const struct pawl_instance_start *request,
-                                               pawl_instance_done_fn *done, void *ctx,
-                                               pawl_wait_ticket *ticket);
+PAWL_MUST_CHECK int pawl__op_instance_execute(const struct pawl_op *op,
+                                              const struct pawl_instance_start *request,
+                                              pawl_instance_done_fn *done, void *ctx,
+                                              pawl_wait_ticket *ticket);
 /* Waits until it is idle or has ended. `with_state` as in struct pawl_instance_start. */
-PAWL_MUST_CHECK int pawl__op_instances_await(const struct pawl_op *op, struct pawl_str instance_id,
-                                             enum pawl_wait_until until, bool with_state,
-                                             pawl_instance_done_fn *done, void *ctx,
-                                             pawl_wait_ticket *ticket);
+PAWL_MUST_CHECK int pawl__op_instance_await(const struct pawl_op *op, struct pawl_str instance_id,
+                                            enum pawl_wait_until until, bool with_state,
+                                            pawl_instance_done_fn *done, void *ctx,
+                                            pawl_wait_ticket *ticket);
 /* Cancels, and waits for the end. PAWL_EUNKNOWN in place of PAWL_ETIMEDOUT: it is asked for. */
-PAWL_MUST_CHECK int pawl__op_instances_cancel_await(const struct pawl_op *op,
-                                                    struct pawl_str instance_id, bool only_itself,
-                                                    pawl_instance_done_fn *done, void *ctx,
-                                                    pawl_wait_ticket *ticket);
+PAWL_MUST_CHECK int pawl__op_instance_cancel_await(const struct pawl_op *op,
+                                                   struct pawl_str instance_id, bool only_itself,
+                                                   pawl_instance_done_fn *done, void *ctx,
+                                                   pawl_wait_ticket *ticket);
 /* Ends a wait. True: its completion is not called. False: it was, or is being called. */
 bool pawl__op_wait_forget(const struct pawl_op *op, pawl_wait_ticket ticket);
 
@@ -49,11 +49,11 @@ bool pawl__op_wait_forget(const struct pawl_op *op, pawl_wait_ticket ticket);
  * The same until op->deadline_ns. `works`: this host has no workers, and the caller's thread does
  * due work meanwhile. *row is its state then.
  */
-PAWL_MUST_CHECK int pawl__op_instances_wait(const struct pawl_op *op, struct pawl_str instance_id,
-                                            enum pawl_wait_until until, bool works,
-                                            struct pawl_instance_row *row);
-PAWL_MUST_CHECK int pawl__op_instances_cancel_wait(const struct pawl_op *op,
-                                                   struct pawl_str instance_id, bool only_itself,
-                                                   bool works, struct pawl_instance_row *row);
+PAWL_MUST_CHECK int pawl__op_instance_wait(const struct pawl_op *op, struct pawl_str instance_id,
+                                           enum pawl_wait_until until, bool works,
+                                           struct pawl_instance_row *row);
+PAWL_MUST_CHECK int pawl__op_instance_cancel_wait(const struct pawl_op *op,
+                                                  struct pawl_str instance_id, bool only_itself,
+                                                  bool works, struct pawl_instance_row *row);
 
 #endif

@@ -394,7 +394,7 @@ struct pawl_stimulus {
     struct pawl_json input;
     struct pawl_str idempotency_key; /* a second one with the same key does nothing; of another
                                       * event it is refused with PAWL_ECONFLICT */
-    bool first_wins;          /* the key is of what is reported, which may differ the second time */
+    bool first_wins;          /* with another input it is the same stimulus: the first one counts */
     struct pawl_reach *reach; /* what it reached is added there; NULL: nobody asks */
 };
 

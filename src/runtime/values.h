@@ -80,10 +80,21 @@ enum pawl_wait_until {
 /* ---- definitions (runtime/definitions/definitions.h, refresher.h) -----------------------------
  */
 
-enum pawl_definition_pick {
-    PAWL_DEFINITION_PUBLISHED,
-    PAWL_DEFINITION_LATEST,
-    PAWL_DEFINITION_LATEST_OR_PUBLISHED, /* the latest, for want of it the published one */
+/* Which versions of a definition. */
+enum pawl_version_pick {
+    PAWL_VERSIONS_DEFAULT, /* not given: each function says which ones it uses */
+    PAWL_VERSIONS_ALL,
+    PAWL_VERSIONS_DRAFT, /* those that are not published */
+    PAWL_VERSIONS_LATEST,
+    PAWL_VERSIONS_PUBLISHED,
+    PAWL_VERSIONS_LATEST_OR_PUBLISHED, /* of one: the latest, else the published one */
+    PAWL_VERSIONS_LATEST_AND_PUBLISHED,
+    PAWL_VERSIONS_NUMBER,
+};
+
+struct pawl_version_options {
+    enum pawl_version_pick pick;
+    int64_t number; /* of PAWL_VERSIONS_NUMBER */
 };
 
 struct pawl_definition_ids {

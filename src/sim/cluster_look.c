@@ -153,6 +153,9 @@ static void count_row(struct cluster_checker *checker, struct pawl_str kind,
 
 static void check_event(struct cluster_checker *checker, const struct known_event *event)
 {
+    if (!event->reserved && event->accepted)
+        pawl__cluster_violation(checker, "event %.*s was accepted and is not in the database",
+                                PAWL_STR_ARG(event->key));
     if (!event->reserved)
         return;
     if (event->waiting + event->dead > 1 ||

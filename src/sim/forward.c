@@ -62,7 +62,7 @@ static int forward_load(struct pawl_store *store, enum pawl_table table, const v
 static int forward_check(struct pawl_store *store, pawl_finding_visitor visit, void *ctx,
                          int64_t deadline_ns, struct pawl_error *err)
 {
-    return pawl_store_check(store->inner, visit, ctx, deadline_ns, err);
+    return pawl_store_check_backend(store->inner, visit, ctx, deadline_ns, err);
 }
 
 void pawl__sim_forward_init(struct pawl_store_ops *ops)

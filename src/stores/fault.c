@@ -334,12 +334,12 @@ static int fault_check(struct pawl_store *store, pawl_finding_visitor visit, voi
     case WAY_REFUSED:
         return status;
     case WAY_LOST:
-        status = pawl_store_check(store->inner, lose_finding, NULL, deadline_ns, NULL);
+        status = pawl_store_check_backend(store->inner, lose_finding, NULL, deadline_ns, NULL);
         return lose(fault, PAWL_STORE_CALL_CHECK, how, status, err);
     case WAY_THROUGH:
         break;
     }
-    return pawl_store_check(store->inner, visit, ctx, deadline_ns, err);
+    return pawl_store_check_backend(store->inner, visit, ctx, deadline_ns, err);
 }
 
 static void fault_close(struct pawl_store *store)

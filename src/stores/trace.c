@@ -230,7 +230,7 @@ static int trace_check(struct pawl_store *store, pawl_finding_visitor visit, voi
                        int64_t deadline_ns, struct pawl_error *err)
 {
     struct span span = begin(cast(store), PAWL_STORE_CALL_CHECK, deadline_ns);
-    int status = pawl_store_check(store->inner, visit, ctx, deadline_ns, err);
+    int status = pawl_store_check_backend(store->inner, visit, ctx, deadline_ns, err);
 
     return end(cast(store), &span, status, deadline_ns);
 }

@@ -2,7 +2,7 @@
 /* Views of nodes; see nodes.h. */
 #include "views/nodes.h"
 
-static struct pawl_json view_instances(struct pawl_builder *b, const struct pawl_node_info *node)
+static struct pawl_json view_instances(struct pawl_builder *b, const struct pawl_node_shown *node)
 {
     struct pawl_json out = pawl__json_array();
 
@@ -19,7 +19,7 @@ static struct pawl_json view_instances(struct pawl_builder *b, const struct pawl
     return out;
 }
 
-struct pawl_json pawl__view_node(struct pawl_builder *b, const struct pawl_node_info *node,
+struct pawl_json pawl__view_node(struct pawl_builder *b, const struct pawl_node_shown *node,
                                  bool with_instances)
 {
     struct pawl_json out = pawl__json_object();

@@ -11,7 +11,7 @@
  * leaseRemainingMs (negative: over), host, version, runtime, locks, pid, stuck, work, runs,
  * pause? (see pawl__view_pause), instances? [{id, definitionId, subStatus, updatedAt}].
  */
-struct pawl_json pawl__view_node(struct pawl_builder *b, const struct pawl_node_info *node,
+struct pawl_json pawl__view_node(struct pawl_builder *b, const struct pawl_node_shown *node,
                                  bool with_instances);
 /* {"nodeId"?, "pausedAt", "pauseReasonText"?, "pauseRequestedBy"?}; null of NULL. */
 struct pawl_json pawl__view_pause(struct pawl_builder *b, const struct pawl_pause *pause);

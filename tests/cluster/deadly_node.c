@@ -34,7 +34,7 @@ static int perform(void *ctx, struct pawl_call *asked, struct pawl_error *err)
 
     if (!*is_tame)
         _exit(DIED);
-    return pawl_call_answer(asked, "true", err);
+    return pawl_call_return(asked, "true", err);
 }
 
 static int publish(struct pawl *pawl, struct pawl_error *err)

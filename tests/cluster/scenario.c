@@ -268,8 +268,8 @@ static int publish_one(struct scenario *s, const struct definition *definition,
     struct pawl_definition_row row;
     struct pawl_publication said;
     struct pawl_json json;
-    int status = pawl__definitions_find(all, pawl__str(definition->id), PAWL_DEFINITION_PUBLISHED,
-                                        0, &s->arena, &row, scenario_later(s), err);
+    int status = pawl__definitions_find(all, pawl__str(definition->id), PAWL_VERSIONS_PUBLISHED, 0,
+                                        &s->arena, &row, scenario_later(s), err);
 
     if (status != PAWL_ENOTFOUND)
         return status;

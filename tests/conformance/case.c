@@ -349,7 +349,7 @@ static bool start_entry(struct running *run)
     int64_t version = 0;
 
     (void)pawl__json_to_int(pawl__json_get_text(run->json, "version"), &version);
-    if (pawl__definitions_find(definitions_of(run), entry, PAWL_DEFINITION_PUBLISHED, version,
+    if (pawl__definitions_find(definitions_of(run), entry, PAWL_VERSIONS_PUBLISHED, version,
                                &run->arena, &definition, deadline(run), &err) != PAWL_OK)
         return fail_with(run, "no version to start", &err);
     start.version_id = definition.id;
@@ -600,8 +600,8 @@ static bool step_reload(struct running *run)
 
         if (status == PAWL_OK &&
             pawl__definitions_find(definitions_of(run), text_of(&json, "definitionId"),
-                                   PAWL_DEFINITION_LATEST, 0, &run->arena, &definition,
-                                   deadline(run), NULL) == PAWL_OK)
+                                   PAWL_VERSIONS_LATEST, 0, &run->arena, &definition, deadline(run),
+                                   NULL) == PAWL_OK)
             continue; /* those that are there stay as they are */
         if (status == PAWL_OK)
             status = provide(run, &json, &err);

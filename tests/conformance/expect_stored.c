@@ -183,7 +183,7 @@ static const struct pawl_json *find_activity(const struct pawl_json *value, stru
 
 /* The definition as stored; null when there is none. */
 static struct pawl_json find_definition(struct running *run, struct pawl_str id,
-                                        enum pawl_definition_pick pick)
+                                        enum pawl_version_pick pick)
 {
     struct pawl_definition_row row;
     struct pawl_json json;
@@ -203,7 +203,7 @@ bool expect_definitions(struct running *run, const struct pawl_json *list)
         bool latest = pawl__str_is(text_of(expect, "version"), "Latest");
         const struct pawl_json definition =
             find_definition(run, text_of(expect, "definitionId"),
-                            latest ? PAWL_DEFINITION_LATEST : PAWL_DEFINITION_PUBLISHED);
+                            latest ? PAWL_VERSIONS_LATEST : PAWL_VERSIONS_PUBLISHED);
         const struct pawl_json *json = &definition;
 
         if (pawl__json_get_text(expect, "activity"))

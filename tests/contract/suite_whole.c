@@ -339,7 +339,7 @@ static void a_check_finds_nothing_wrong(struct contract *t)
 
     fill(t);
     assert_code(apply_one(t, t->a, &commit), PAWL_OK);
-    assert_ok(pawl_store_check(t->a, fail_on_finding, NULL, soon_ns(t), &t->err), &t->err);
+    assert_ok(pawl_store_check_backend(t->a, fail_on_finding, NULL, soon_ns(t), &t->err), &t->err);
 }
 
 /* ---- two at a time -------------------------------------------------------------------------- */

@@ -102,7 +102,12 @@ static bool decide(void *ctx, enum pawl_store_call call, enum pawl_store_fault *
     }
     if (call != PAWL_STORE_CALL_FIND)
         return false;
-    if (atomic_load(&desk->finds_failed) > 0 && pthread_equal(pthread_self(), desk->thread)) {
+    if (!pthread_equal(pthread_self(), desk->thread))
+        return left == 0;
+    atomic_fetch_add(&desk->finds, 1);
+    if (desk->clock)
+        pawl__clock_env_advance(desk->clock, desk->find_ns);
+    if (atomic_load(&desk->finds_failed) > 0) {
         atomic_fetch_sub(&desk->finds_failed, 1);
         return true;
     }
@@ -137,21 +142,34 @@ static void close_store(void *ctx, void *outer)
 
 /* ---- one test ------------------------------------------------------------------------------- */
 
-static void open_desk(struct desk *desk, const char *uri, const char *setting)
+static void use_own_clock(struct desk *desk)
+{
+    assert_int_equal(
+        pawl__clock_env_open(desk->system, NULL, pawl_env_wall_ns(desk->system), &desk->clock),
+        PAWL_OK);
+    desk->env = pawl__clock_env(desk->clock);
+}
+
+static void open_desk(struct desk *desk, const char *uri, const struct desk_test *test)
 {
     memset(desk, 0, sizeof *desk);
     atomic_init(&desk->commits_before_failure, -1);
     atomic_init(&desk->finds_failed, 0);
+    atomic_init(&desk->finds, 0);
     desk->thread = pthread_self();
-    assert_ok(pawl_system_env_open(&desk->env, &desk->err), &desk->err);
+    assert_ok(pawl_system_env_open(&desk->system, &desk->err), &desk->err);
+    desk->env = desk->system;
+    if (test->own_clock)
+        use_own_clock(desk);
     pawl__arena_init(&desk->arena, &desk->env->alloc, ARENA_BYTES_MAX);
     pawl__configuration_init(&desk->configuration, &desk->env->alloc);
     assert_ok(pawl__configuration_set(&desk->configuration, PAWL_SETTING_ID_STORE, pawl__str(uri),
                                       PAWL_ORIGIN_OPTION, "test", &desk->err),
               &desk->err);
-    if (setting)
-        assert_ok(pawl__configuration_set_pair(&desk->configuration, setting, "test", &desk->err),
-                  &desk->err);
+    if (test->setting)
+        assert_ok(
+            pawl__configuration_set_pair(&desk->configuration, test->setting, "test", &desk->err),
+            &desk->err);
     assert_ok(pawl__host_new(desk->env, &desk->configuration, &desk->host, &desk->err), &desk->err);
     pawl__host_set_surroundings(desk->host, &(struct pawl_surroundings){.transient = true});
     assert_ok(pawl__host_compose(desk->host, &desk->err), &desk->err);
@@ -172,7 +190,8 @@ static void close_desk(struct desk *desk)
     pawl__host_free(desk->host);
     pawl__configuration_release(&desk->configuration);
     pawl__arena_release(&desk->arena);
-    pawl_system_env_close(desk->env);
+    pawl__clock_env_close(desk->clock);
+    pawl_system_env_close(desk->system);
 }
 
 static void run_one(void **state)
@@ -184,7 +203,7 @@ static void run_one(void **state)
     if (test->memory_only && strcmp(kind, "memory") != 0)
         skip();
     new_store(uri, sizeof uri, folder);
-    open_desk(&desk, uri, test->setting);
+    open_desk(&desk, uri, test);
     test->run(&desk);
     close_desk(&desk);
     remove_store(folder);

@@ -12,13 +12,15 @@
 #include "host/configuration.h"
 #include "host/host.h"
 #include "operations/operation.h"
+#include "os/clock_env.h"
 #include "stores/stores.h"
 
 #include <pthread.h>
 #include <stdatomic.h>
 
 struct desk {
-    struct pawl_env *env;
+    struct pawl_env *system;
+    struct pawl_env *env; /* the system's, or the one with the test's own clock */
     struct pawl_configuration configuration;
     struct pawl_host *host;
     struct pawl_arena arena; /* until the end of the test */
@@ -33,6 +35,10 @@ struct desk {
     atomic_int commits_before_failure;
     pthread_t thread;        /* of the test: */
     atomic_int finds_failed; /* so many of its next queries fail */
+    atomic_int finds;        /* its queries so far */
+    /* Of a test with its own clock: each of them takes as long as this. */
+    struct pawl_clock_env *clock;
+    int64_t find_ns;
 };
 
 struct desk_test {
@@ -40,10 +46,11 @@ struct desk_test {
     void (*run)(struct desk *desk);
     const char *setting; /* "name=value"; NULL: none */
     bool memory_only;    /* skipped on others */
+    bool own_clock;      /* which only the test advances */
 };
 
 /* clang-format off */
-#define DESK_TEST(function) {#function, function, NULL, false}
+#define DESK_TEST(function) {#function, function, NULL, false, false}
 /* clang-format on */
 
 /* One list per file, ended by a name that is NULL. */

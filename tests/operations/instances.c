@@ -71,7 +71,7 @@ static void filters_that_few_match_find_them(struct desk *desk)
     (void)desk_start(desk, "system", "s", NULL, NULL);
     desk_publish(desk, desk_ends); /* once more: version 2 */
     (void)desk_start(desk, "ends", "second", NULL, NULL);
-    assert_ok(pawl__op_instances_start(&desk->op, &child, &result), &desk->err);
+    assert_ok(pawl__op_instance_start(&desk->op, &child, &result), &desk->err);
     query.is_system = 1;
     assert_only(desk, query, "s");
     query.is_system = 0;
@@ -327,7 +327,6 @@ static void more_conditions_than_a_query_takes_are_refused(struct desk *desk)
         .is_put_off = true,
     };
     struct pawl_instance_list page;
-    struct pawl_str after;
 
     for (size_t i = 0; i < PAWL_INSTANCE_TIMES_MAX; i++)
         times[i] =
@@ -336,9 +335,6 @@ static void more_conditions_than_a_query_takes_are_refused(struct desk *desk)
     assert_non_null(strstr(desk->err.msg, "too many conditions"));
     query.page.total_only = true;
     assert_code(pawl__op_instances_list(&desk->op, &query, &page), PAWL_EINVAL);
-    assert_code(pawl__op_instances_behind(&desk->op, &query,
-                                          &(struct pawl_instance_row){.id = text}, &after),
-                PAWL_EINVAL);
     query.page.total_only = false;
     query.time_count = 2;
     assert_int_equal(count_of(desk, query), 0);

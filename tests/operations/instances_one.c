@@ -55,7 +55,7 @@ static struct pawl_instance_result started(struct desk *desk,
 {
     struct pawl_instance_result result;
 
-    assert_ok(pawl__op_instances_start(&desk->op, request, &result), &desk->err);
+    assert_ok(pawl__op_instance_start(&desk->op, request, &result), &desk->err);
     return result;
 }
 
@@ -63,7 +63,7 @@ static struct pawl_instance_row row_of(struct desk *desk, const char *id)
 {
     struct pawl_instance_shown shown;
 
-    assert_ok(pawl__op_instances_show(&desk->op, pawl__str(id), false, &shown), &desk->err);
+    assert_ok(pawl__op_instance_show(&desk->op, pawl__str(id), false, &shown), &desk->err);
     return shown.row;
 }
 
@@ -109,7 +109,7 @@ static void a_correlation_id_that_is_too_long_is_refused(struct desk *desk)
     desk_publish(desk, scripted);
     memset(id, 'x', sizeof id);
     request.what.correlation_id = event.correlation_id = pawl__str_make(id, 1001);
-    assert_code(pawl__op_instances_start(&desk->op, &request, &result), PAWL_EINVAL);
+    assert_code(pawl__op_instance_start(&desk->op, &request, &result), PAWL_EINVAL);
     assert_code(pawl__op_event_send(&desk->op, &event, &sent), PAWL_EINVAL);
     request.what.correlation_id.len = 1000;
     assert_int_equal(started(desk, &request).outcome.sub_status, PAWL_SUB_FINISHED);
@@ -130,8 +130,8 @@ static void an_import_with_a_time_that_is_none_is_refused(struct desk *desk)
         struct pawl_json exported, state;
         struct pawl_outcome outcome;
 
-        assert_ok(pawl__op_instances_export(&desk->op, pawl__str("e"), &PAWL_INSTANCE_EXPORT_ALL,
-                                            &exported, NULL),
+        assert_ok(pawl__op_instance_export(&desk->op, pawl__str("e"), &PAWL_INSTANCE_EXPORT_ALL,
+                                           &exported, NULL),
                   &desk->err);
         found = pawl__json_get_nocase(&exported, pawl__str("workflowState"));
         assert_non_null(found);
@@ -140,8 +140,8 @@ static void an_import_with_a_time_that_is_none_is_refused(struct desk *desk)
                                                       pawl__json_string(pawl__str("yesterday"))));
         assert_int_equal(PAWL_OK,
                          pawl__json_set_text(&desk->arena, &exported, "WorkflowState", state));
-        assert_ok(pawl__op_instances_delete(&desk->op, pawl__str("e")), &desk->err);
-        assert_code(pawl__op_instances_import(&desk->op, &exported, &outcome), PAWL_EPARSE);
+        assert_ok(pawl__op_instance_delete(&desk->op, pawl__str("e")), &desk->err);
+        assert_code(pawl__op_instance_import(&desk->op, &exported, &outcome), PAWL_EPARSE);
         (void)desk_start(desk, "ends", "e", NULL, NULL);
     }
 }
@@ -176,19 +176,19 @@ static void a_version_is_chosen_by_number_or_by_kind(struct desk *desk)
                   &desk->op, &(struct pawl_definition_save){.definition = &draft}, &saved),
               &desk->err);
     assert_int_equal(saved.row.version, 2);
-    request.version.number = 1;
+    request.version = (struct pawl_version_options){PAWL_VERSIONS_NUMBER, 1};
     request.with_state = true;
     assert_int_equal(started(desk, &request).row.version, 1);
-    request.version.number = 2;
+    request.version = (struct pawl_version_options){PAWL_VERSIONS_NUMBER, 2};
     assert_int_equal(started(desk, &request).row.version, 2);
-    request.version = (struct pawl_version_choice){.pick = PAWL_DEFINITION_LATEST};
+    request.version = (struct pawl_version_options){.pick = PAWL_VERSIONS_LATEST};
     assert_int_equal(started(desk, &request).row.version, 2);
-    request.version = (struct pawl_version_choice){.pick = PAWL_DEFINITION_PUBLISHED};
+    request.version = (struct pawl_version_options){.pick = PAWL_VERSIONS_PUBLISHED};
     assert_int_equal(started(desk, &request).row.version, 1);
-    request.version.number = 99;
-    assert_code(pawl__op_instances_start(&desk->op, &request, &result), PAWL_ENOTFOUND);
+    request.version = (struct pawl_version_options){PAWL_VERSIONS_NUMBER, 99};
+    assert_code(pawl__op_instance_start(&desk->op, &request, &result), PAWL_ENOTFOUND);
     request = start_of("");
-    assert_code(pawl__op_instances_start(&desk->op, &request, &result), PAWL_EINVAL);
+    assert_code(pawl__op_instance_start(&desk->op, &request, &result), PAWL_EINVAL);
 }
 
 static void a_start_takes_variables_and_an_activity(struct desk *desk)
@@ -201,17 +201,17 @@ static void a_start_takes_variables_and_an_activity(struct desk *desk)
     request.what.variables = parse(desk, "{\"Extra\":{\"a\":[1,2]}}");
     result = started(desk, &request);
     assert_ok(
-        pawl__op_instances_variables(&desk->op, pawl__str(result.outcome.instance_id), &variables),
+        pawl__op_instance_variables(&desk->op, pawl__str(result.outcome.instance_id), &variables),
         &desk->err);
     assert_int_equal(pawl__json_len(&variables), 2);
     request = start_of("varies");
     request.what.activity_id = pawl__str("b");
     assert_int_equal(started(desk, &request).outcome.sub_status, PAWL_SUB_FINISHED);
     request.what.activity_id = pawl__str("nope");
-    assert_code(pawl__op_instances_start(&desk->op, &request, &result), PAWL_ENOTFOUND);
+    assert_code(pawl__op_instance_start(&desk->op, &request, &result), PAWL_ENOTFOUND);
     request = start_of("varies");
     request.what.input = parse(desk, "[1]");
-    assert_code(pawl__op_instances_start(&desk->op, &request, &result), PAWL_EINVAL);
+    assert_code(pawl__op_instance_start(&desk->op, &request, &result), PAWL_EINVAL);
 }
 
 static void a_key_returns_the_instance_that_was_started(struct desk *desk)
@@ -261,17 +261,17 @@ static void what_is_not_there_is_not_found(struct desk *desk)
     struct pawl_outcome outcome;
     bool exists = true;
 
-    assert_code(pawl__op_instances_show(&desk->op, id, true, &shown), PAWL_ENOTFOUND);
-    assert_code(pawl__op_instances_cancel(&desk->op, id, false, NULL), PAWL_ENOTFOUND);
-    assert_code(pawl__op_instances_delete(&desk->op, id), PAWL_ENOTFOUND);
-    assert_code(pawl__op_instances_alter(&desk->op, id, &none, false, &altered), PAWL_ENOTFOUND);
-    assert_code(pawl__op_instances_retry(&desk->op, id, NULL, 0, &outcome), PAWL_ENOTFOUND);
-    assert_code(pawl__op_instances_run(&desk->op, id, &run, false, &result), PAWL_ENOTFOUND);
-    assert_code(pawl__op_instances_wait(&desk->op, id, PAWL_WAIT_ENDED, false, NULL),
+    assert_code(pawl__op_instance_show(&desk->op, id, true, &shown), PAWL_ENOTFOUND);
+    assert_code(pawl__op_instance_cancel(&desk->op, id, false, NULL), PAWL_ENOTFOUND);
+    assert_code(pawl__op_instance_delete(&desk->op, id), PAWL_ENOTFOUND);
+    assert_code(pawl__op_instance_alter(&desk->op, id, &none, false, &altered), PAWL_ENOTFOUND);
+    assert_code(pawl__op_instance_retry(&desk->op, id, NULL, 0, &outcome), PAWL_ENOTFOUND);
+    assert_code(pawl__op_instance_resume(&desk->op, id, &run, false, &result), PAWL_ENOTFOUND);
+    assert_code(pawl__op_instance_wait(&desk->op, id, PAWL_WAIT_ENDED, false, NULL),
                 PAWL_ENOTFOUND);
-    assert_ok(pawl__op_instances_exists(&desk->op, id, &exists), &desk->err);
+    assert_ok(pawl__op_instance_exists(&desk->op, id, &exists), &desk->err);
     assert_false(exists);
-    assert_code(pawl__op_instances_show(&desk->op, pawl__str(""), true, &shown), PAWL_EINVAL);
+    assert_code(pawl__op_instance_show(&desk->op, pawl__str(""), true, &shown), PAWL_EINVAL);
 }
 
 static void one_whose_state_cannot_be_read_is_shown_all_the_same(struct desk *desk)
@@ -281,7 +281,7 @@ static void one_whose_state_cannot_be_read_is_shown_all_the_same(struct desk *de
     desk_publish(desk, desk_waits);
     (void)desk_start(desk, "waits", "w", NULL, NULL);
     desk_damage(desk, "w");
-    assert_ok(pawl__op_instances_show(&desk->op, pawl__str("w"), true, &shown), &desk->err);
+    assert_ok(pawl__op_instance_show(&desk->op, pawl__str("w"), true, &shown), &desk->err);
     assert_true(pawl__str_is(shown.row.id, "w"));
     assert_int_equal(shown.unreadable.code, PAWL_ECORRUPT);
     assert_true(pawl__json_is(&shown.state, PAWL_JSON_NULL));
@@ -296,8 +296,7 @@ static void a_store_that_fails_once_is_no_state_that_cannot_be_read(struct desk 
     desk_publish(desk, desk_waits);
     (void)desk_start(desk, "waits", "w", NULL, NULL);
     atomic_store(&desk->finds_failed, 1);
-    assert_code(pawl__op_instances_show(&desk->op, pawl__str("w"), true, &shown),
-                PAWL_EUNAVAILABLE);
+    assert_code(pawl__op_instance_show(&desk->op, pawl__str("w"), true, &shown), PAWL_EUNAVAILABLE);
     assert_int_equal(desk->err.code, PAWL_EUNAVAILABLE);
     atomic_store(&desk->finds_failed, 1);
     assert_code(pawl__op_instance_why(&desk->op, pawl__str("w"), &why), PAWL_EUNAVAILABLE);
@@ -312,7 +311,7 @@ static void variables_are_read_and_written(struct desk *desk)
 
     desk_publish(desk, with_variable);
     id = desk_start(desk, "varies", "v", NULL, NULL);
-    assert_ok(pawl__op_instances_variables(&desk->op, id, &out), &desk->err);
+    assert_ok(pawl__op_instance_variables(&desk->op, id, &out), &desk->err);
     assert_int_equal(pawl__json_len(&out), 1);
     assert_true(
         pawl__str_is(pawl__json_str(pawl__json_get_text(pawl__json_at(&out, 0), "value")), "abc"));
@@ -320,19 +319,19 @@ static void variables_are_read_and_written(struct desk *desk)
         struct pawl_json set = parse(desk, "[{\"id\":\"v1\",\"value\":\"changed\"}]");
         struct pawl_json wrong = parse(desk, "[{\"id\":\"nope\",\"value\":1}]");
 
-        assert_ok(pawl__op_instances_set_variables(&desk->op, id, &set, false, &out), &desk->err);
+        assert_ok(pawl__op_instance_set_variables(&desk->op, id, &set, false, &out), &desk->err);
         assert_true(pawl__str_is(
             pawl__json_str(pawl__json_get_text(pawl__json_at(&out, 0), "value")), "changed"));
-        assert_code(pawl__op_instances_set_variables(&desk->op, id, &wrong, false, &out),
+        assert_code(pawl__op_instance_set_variables(&desk->op, id, &wrong, false, &out),
                     PAWL_ENOTFOUND);
-        assert_ok(pawl__op_instances_set_variables(&desk->op, id, &wrong, true, &out), &desk->err);
+        assert_ok(pawl__op_instance_set_variables(&desk->op, id, &wrong, true, &out), &desk->err);
         assert_int_equal(pawl__json_len(&out), 1);
         assert_code(
-            pawl__op_instances_set_variables(&desk->op, id, &(struct pawl_json){0}, true, &out),
+            pawl__op_instance_set_variables(&desk->op, id, &(struct pawl_json){0}, true, &out),
             PAWL_EINVAL);
     }
-    assert_ok(pawl__op_instances_cancel(&desk->op, id, false, NULL), &desk->err);
-    assert_ok(pawl__op_instances_variables(&desk->op, id, &out), &desk->err);
+    assert_ok(pawl__op_instance_cancel(&desk->op, id, false, NULL), &desk->err);
+    assert_ok(pawl__op_instance_variables(&desk->op, id, &out), &desk->err);
     assert_int_equal(pawl__json_len(&out), 0);
 }
 
@@ -345,25 +344,24 @@ static void an_export_has_the_parts_that_are_asked_for(struct desk *desk)
 
     desk_publish(desk, desk_waits);
     (void)desk_start(desk, "waits", "w", NULL, NULL);
-    assert_ok(pawl__op_instances_export(&desk->op, pawl__str("w"), &PAWL_INSTANCE_EXPORT_ALL,
-                                        &whole, &mail),
+    assert_ok(pawl__op_instance_export(&desk->op, pawl__str("w"), &PAWL_INSTANCE_EXPORT_ALL, &whole,
+                                       &mail),
               &desk->err);
     assert_int_equal(mail, 0);
-    assert_ok(pawl__op_instances_export(&desk->op, pawl__str("w"), &parts, &some, NULL),
-              &desk->err);
+    assert_ok(pawl__op_instance_export(&desk->op, pawl__str("w"), &parts, &some, NULL), &desk->err);
     assert_true(pawl__json_is(pawl__json_get_text(&some, "Bookmarks"), PAWL_JSON_NULL));
     assert_true(
         pawl__json_is(pawl__json_get_text(&some, "ActivityExecutionRecords"), PAWL_JSON_NULL));
     assert_true(
         pawl__json_is(pawl__json_get_text(&some, "WorkflowExecutionLogRecords"), PAWL_JSON_ARRAY));
-    assert_code(pawl__op_instances_import(&desk->op, &whole, &outcome), PAWL_EEXISTS);
-    assert_ok(pawl__op_instances_delete(&desk->op, pawl__str("w")), &desk->err);
-    assert_true(pawl__op_instances_is_export(&whole));
-    assert_ok(pawl__op_instances_import(&desk->op, &whole, &outcome), &desk->err);
+    assert_code(pawl__op_instance_import(&desk->op, &whole, &outcome), PAWL_EEXISTS);
+    assert_ok(pawl__op_instance_delete(&desk->op, pawl__str("w")), &desk->err);
+    assert_true(pawl__op_instance_is_export(&whole));
+    assert_ok(pawl__op_instance_import(&desk->op, &whole, &outcome), &desk->err);
     assert_string_equal(outcome.instance_id, "w");
     whole = pawl__json_object();
-    assert_false(pawl__op_instances_is_export(&whole));
-    assert_code(pawl__op_instances_import(&desk->op, &whole, &outcome), PAWL_EPARSE);
+    assert_false(pawl__op_instance_is_export(&whole));
+    assert_code(pawl__op_instance_import(&desk->op, &whole, &outcome), PAWL_EPARSE);
 }
 
 /* A bookmark is its id: of two instances with the same one, an event would reach only one. */
@@ -376,12 +374,12 @@ static void an_import_takes_no_bookmark_from_another_instance(struct desk *desk)
 
     desk_publish(desk, desk_waits);
     (void)desk_start(desk, "waits", "w", NULL, NULL);
-    assert_ok(pawl__op_instances_export(&desk->op, pawl__str("w"), &all, &whole, NULL), &desk->err);
+    assert_ok(pawl__op_instance_export(&desk->op, pawl__str("w"), &all, &whole, NULL), &desk->err);
     state = *pawl__json_get_nocase(&whole, pawl__str("WorkflowState"));
     assert_int_equal(PAWL_OK, pawl__json_set_text(&desk->arena, &state, "id",
                                                   pawl__json_string(pawl__str("copy"))));
     assert_int_equal(PAWL_OK, pawl__json_set_text(&desk->arena, &whole, "WorkflowState", state));
-    assert_code(pawl__op_instances_import(&desk->op, &whole, &outcome), PAWL_ECONFLICT);
+    assert_code(pawl__op_instance_import(&desk->op, &whole, &outcome), PAWL_ECONFLICT);
     assert_non_null(strstr(desk->err.msg, "another instance"));
     assert_ok(pawl__op_event_send(&desk->op,
                                   &(struct pawl_send_request){.name = pawl__str("Go"),
@@ -395,7 +393,7 @@ static void an_import_takes_no_bookmark_from_another_instance(struct desk *desk)
     assert_int_equal(PAWL_OK, pawl__json_append(&desk->arena, &bookmarks, twice));
     assert_int_equal(PAWL_OK, pawl__json_set_text(&desk->arena, &state, "bookmarks", bookmarks));
     assert_int_equal(PAWL_OK, pawl__json_set_text(&desk->arena, &whole, "WorkflowState", state));
-    assert_code(pawl__op_instances_import(&desk->op, &whole, &outcome), PAWL_EPARSE);
+    assert_code(pawl__op_instance_import(&desk->op, &whole, &outcome), PAWL_EPARSE);
 }
 
 /* ---- views ---------------------------------------------------------------------------------- */
@@ -421,7 +419,7 @@ static void views_have_the_members_of_the_reference(struct desk *desk)
 
     desk_publish(desk, with_variable);
     (void)desk_start(desk, "varies", "v", "c", "n");
-    assert_ok(pawl__op_instances_show(&desk->op, pawl__str("v"), true, &shown), &desk->err);
+    assert_ok(pawl__op_instance_show(&desk->op, pawl__str("v"), true, &shown), &desk->err);
     view = pawl__view_instance(&b, &shown);
     check_keys(&view, "id,definitionId,definitionVersionId,version,workflowState,status,subStatus,"
                       "isExecuting,correlationId,name,incidentCount,isSystem,createdAt,updatedAt");
@@ -440,7 +438,7 @@ static void views_have_the_members_of_the_reference(struct desk *desk)
     check_keys(pawl__json_get_text(pawl__json_get_text(context, "properties"), "Variables"), "v1");
     view = pawl__view_execution_state(&b, &shown.row);
     check_keys(&view, "status,subStatus,updatedAt");
-    assert_ok(pawl__op_instances_variables(&desk->op, pawl__str("v"), &variables), &desk->err);
+    assert_ok(pawl__op_instance_variables(&desk->op, pawl__str("v"), &variables), &desk->err);
     view = pawl__view_variables(&b, &variables);
     check_keys(&view, "items,count");
     check_keys(pawl__json_at(pawl__json_get_text(&view, "items"), 0), "id,name,value");
@@ -485,14 +483,14 @@ static void nothing_said_is_not_everything(struct desk *desk)
     struct pawl_str none;
     size_t count;
 
-    assert_code(pawl__op_instances_delete_many(&desk->op, &query, &result), PAWL_EINVAL);
-    assert_code(pawl__op_instances_cancel_many(&desk->op, &query, &result), PAWL_EINVAL);
-    assert_code(pawl__op_instances_alter_many(&desk->op, &query, &cancel, true, &altered, &count),
+    assert_code(pawl__op_instances_delete(&desk->op, &query, &result), PAWL_EINVAL);
+    assert_code(pawl__op_instances_cancel(&desk->op, &query, &result), PAWL_EINVAL);
+    assert_code(pawl__op_instances_alter(&desk->op, &query, &cancel, true, &altered, &count),
                 PAWL_EINVAL);
     desk_publish(desk, desk_waits);
     start_waiting(desk, 1);
     query.ids = &none;
-    assert_ok(pawl__op_instances_delete_many(&desk->op, &query, &result), &desk->err);
+    assert_ok(pawl__op_instances_delete(&desk->op, &query, &result), &desk->err);
     assert_int_equal(result.done, 0);
 }
 
@@ -506,22 +504,22 @@ static void many_are_cancelled_and_deleted_in_batches(struct desk *desk)
     start_waiting(desk, 450); /* more than two batches */
     query.ids = ids;
     query.id_count = 3;
-    assert_ok(pawl__op_instances_cancel_many(&desk->op, &query, &result), &desk->err);
+    assert_ok(pawl__op_instances_cancel(&desk->op, &query, &result), &desk->err);
     assert_int_equal(result.done, 2);
     assert_true(pawl__str_is(row_of(desk, "w1").sub_status, "Cancelled"));
-    assert_ok(pawl__op_instances_cancel_many(&desk->op, &query, &result), &desk->err);
+    assert_ok(pawl__op_instances_cancel(&desk->op, &query, &result), &desk->err);
     assert_int_equal(result.done, 0);
     query = PAWL_INSTANCE_QUERY_ALL;
     query.definition_id = pawl__str("waits");
-    assert_ok(pawl__op_instances_cancel_many(&desk->op, &query, &result), &desk->err);
+    assert_ok(pawl__op_instances_cancel(&desk->op, &query, &result), &desk->err);
     assert_int_equal(result.done, 448);
     assert_int_equal(result.failed, 0);
     query.correlation_id = pawl__str("odd");
-    assert_ok(pawl__op_instances_delete_many(&desk->op, &query, &result), &desk->err);
+    assert_ok(pawl__op_instances_delete(&desk->op, &query, &result), &desk->err);
     assert_int_equal(result.done, 225);
     assert_false(result.is_partial);
     query.correlation_id = pawl__str("");
-    assert_ok(pawl__op_instances_delete_many(&desk->op, &query, &result), &desk->err);
+    assert_ok(pawl__op_instances_delete(&desk->op, &query, &result), &desk->err);
     assert_int_equal(result.done, 225);
 }
 
@@ -537,17 +535,17 @@ static void a_batch_that_cannot_be_read_is_told_with_what_was_done(struct desk *
     mute.err = NULL;
     query.definition_id = pawl__str("waits");
     atomic_store(&desk->commits_before_failure, 200);
-    assert_code(pawl__op_instances_delete_many(&mute, &query, &result), PAWL_OK);
+    assert_code(pawl__op_instances_delete(&mute, &query, &result), PAWL_OK);
     assert_int_equal(result.done, 200);
     assert_int_equal(result.failed, 0);
     assert_true(result.is_partial);
     assert_int_equal(result.error.code, PAWL_EUNAVAILABLE);
     assert_true(result.error.msg[0] != '\0');
     /* Nothing is done: that is a failure. */
-    assert_code(pawl__op_instances_delete_many(&desk->op, &query, &result), PAWL_EUNAVAILABLE);
+    assert_code(pawl__op_instances_delete(&desk->op, &query, &result), PAWL_EUNAVAILABLE);
     assert_int_equal(desk->err.code, PAWL_EUNAVAILABLE);
     atomic_store(&desk->commits_before_failure, -1);
-    assert_ok(pawl__op_instances_delete_many(&desk->op, &query, &result), &desk->err);
+    assert_ok(pawl__op_instances_delete(&desk->op, &query, &result), &desk->err);
     assert_int_equal(result.done, 10);
 }
 
@@ -567,14 +565,14 @@ static void many_are_altered_each_by_itself(struct desk *desk)
     (void)desk_start(desk, "varies", "v1", NULL, NULL);
     query.sub_statuses = statuses;
     query.sub_status_count = 1;
-    assert_ok(pawl__op_instances_alter_many(&desk->op, &query, &set, true, &altered, &count),
+    assert_ok(pawl__op_instances_alter(&desk->op, &query, &set, true, &altered, &count),
               &desk->err);
     assert_int_equal(count, 4);
     for (size_t i = 0; i < count; i++)
         failed += altered[i].error.code != PAWL_OK;
     assert_int_equal(failed, 2);
     query.status = pawl__str("sleeping");
-    assert_code(pawl__op_instances_alter_many(&desk->op, &query, &set, true, &altered, &count),
+    assert_code(pawl__op_instances_alter(&desk->op, &query, &set, true, &altered, &count),
                 PAWL_EINVAL);
 }
 
@@ -594,7 +592,7 @@ static void more_are_altered_than_one_query_names(struct desk *desk)
         ids[i] = pawl__str(i == 0 || i == count - 1 ? "v0" : "nobody");
     query.ids = ids;
     query.id_count = count;
-    assert_ok(pawl__op_instances_alter_many(&desk->op, &query, &set, false, &altered, &count),
+    assert_ok(pawl__op_instances_alter(&desk->op, &query, &set, false, &altered, &count),
               &desk->err);
     assert_int_equal(count, 1);
     assert_code(altered[0].error.code, PAWL_OK);
@@ -640,13 +638,13 @@ static void an_execution_completes_when_it_first_rests(struct desk *desk)
 
     desk_publish(desk, desk_waits);
     request.with_state = true;
-    assert_ok(pawl__op_instances_execute(&desk->op, &request, note, &seen, NULL), &desk->err);
+    assert_ok(pawl__op_instance_execute(&desk->op, &request, note, &seen, NULL), &desk->err);
     await_calls(desk, &seen, 1);
     assert_int_equal(atomic_load(&seen.status), PAWL_OK);
     assert_int_equal(atomic_load(&seen.sub_status), PAWL_SUB_SUSPENDED);
     assert_true(atomic_load(&seen.had_state));
     request = start_of("nope");
-    assert_code(pawl__op_instances_execute(&desk->op, &request, note, &seen, NULL), PAWL_ENOTFOUND);
+    assert_code(pawl__op_instance_execute(&desk->op, &request, note, &seen, NULL), PAWL_ENOTFOUND);
     assert_int_equal(atomic_load(&seen.calls), 1);
 }
 
@@ -658,7 +656,7 @@ static void a_detached_execution_completes_when_a_worker_has_run_it(struct desk 
 
     desk_publish(desk, desk_ends);
     request.detached = request.with_state = true;
-    assert_ok(pawl__op_instances_execute(&desk->op, &request, note, &seen, NULL), &desk->err);
+    assert_ok(pawl__op_instance_execute(&desk->op, &request, note, &seen, NULL), &desk->err);
     assert_ok(pawl__duty_open(desk->host, 1, NULL, &duty, &desk->err), &desk->err);
     await_calls(desk, &seen, 1);
     pawl__duty_close(duty);
@@ -676,7 +674,7 @@ static void a_caller_without_workers_does_the_work_while_it_waits(struct desk *d
 
     desk_publish(desk, desk_ends);
     assert_ok(pawl__op_instances_dispatch(&desk->op, &request, 1, &ids, &count), &desk->err);
-    assert_ok(pawl__op_instances_wait(&desk->op, ids[0], PAWL_WAIT_ENDED, true, &row), &desk->err);
+    assert_ok(pawl__op_instance_wait(&desk->op, ids[0], PAWL_WAIT_ENDED, true, &row), &desk->err);
     assert_true(pawl__str_is(row.sub_status, "Finished"));
 }
 
@@ -687,10 +685,10 @@ static void a_cancellation_is_waited_for(struct desk *desk)
 
     desk_publish(desk, desk_waits);
     start_waiting(desk, 2);
-    assert_ok(pawl__op_instances_cancel_wait(&desk->op, pawl__str("w0"), false, false, &row),
+    assert_ok(pawl__op_instance_cancel_wait(&desk->op, pawl__str("w0"), false, false, &row),
               &desk->err);
     assert_true(pawl__str_is(row.sub_status, "Cancelled"));
-    assert_ok(pawl__op_instances_cancel_await(&desk->op, pawl__str("w1"), true, note, &seen, NULL),
+    assert_ok(pawl__op_instance_cancel_await(&desk->op, pawl__str("w1"), true, note, &seen, NULL),
               &desk->err);
     await_calls(desk, &seen, 1);
     assert_int_equal(atomic_load(&seen.sub_status), PAWL_SUB_CANCELLED);
@@ -703,9 +701,9 @@ static void a_wait_ends_with_its_time(struct desk *desk)
     desk_publish(desk, desk_waits);
     start_waiting(desk, 1);
     brief = pawl__op_within(&desk->op, 20);
-    assert_code(pawl__op_instances_wait(&brief, pawl__str("w0"), PAWL_WAIT_ENDED, false, NULL),
+    assert_code(pawl__op_instance_wait(&brief, pawl__str("w0"), PAWL_WAIT_ENDED, false, NULL),
                 PAWL_ETIMEDOUT);
-    assert_ok(pawl__op_instances_wait(&desk->op, pawl__str("w0"), PAWL_WAIT_IDLE, false, NULL),
+    assert_ok(pawl__op_instance_wait(&desk->op, pawl__str("w0"), PAWL_WAIT_IDLE, false, NULL),
               &desk->err);
 }
 

@@ -244,7 +244,7 @@ static void an_execution_is_found_by_its_id_alone(struct desk *desk)
         pawl__op_execution_locate(&desk->op, pawl__str("00000000000000000000000000000000"), &found),
         PAWL_ENOTFOUND);
     assert_code(pawl__op_execution_locate(&desk->op, pawl__str(""), &found), PAWL_EINVAL);
-    assert_ok(pawl__op_instances_delete(&desk->op, pawl__str("w1")), &desk->err);
+    assert_ok(pawl__op_instance_delete(&desk->op, pawl__str("w1")), &desk->err);
     assert_code(pawl__op_execution_locate(&desk->op, ids[0], &found), PAWL_ENOTFOUND);
 }
 
@@ -258,16 +258,16 @@ static void an_execution_of_an_imported_instance_is_found_too(struct desk *desk)
 
     desk_publish(desk, desk_waits);
     (void)desk_start(desk, "waits", "w1", NULL, NULL);
-    assert_ok(pawl__op_instances_export(&desk->op, pawl__str("w1"),
-                                        &(struct pawl_instance_export){true, true, true}, &exported,
-                                        NULL),
+    assert_ok(pawl__op_instance_export(&desk->op, pawl__str("w1"),
+                                       &(struct pawl_instance_export){true, true, true}, &exported,
+                                       NULL),
               &desk->err);
-    assert_ok(pawl__op_instances_delete(&desk->op, pawl__str("w1")), &desk->err);
+    assert_ok(pawl__op_instance_delete(&desk->op, pawl__str("w1")), &desk->err);
     records = pawl__json_get_text(&exported, "ActivityExecutionRecords");
     assert_true(pawl__json_len(records) > 0);
     id = pawl__json_get_nocase(pawl__json_at(records, 0), pawl__str("id"));
     *id = pawl__json_string(pawl__str("f00dfeed")); /* as another engine names them */
-    assert_ok(pawl__op_instances_import(&desk->op, &exported, &outcome), &desk->err);
+    assert_ok(pawl__op_instance_import(&desk->op, &exported, &outcome), &desk->err);
     assert_ok(pawl__op_execution_locate(&desk->op, pawl__str("f00dfeed"), &found), &desk->err);
     assert_str(found, "w1");
     /* What it does from now on has ids of its own. */
@@ -276,7 +276,7 @@ static void an_execution_of_an_imported_instance_is_found_too(struct desk *desk)
     later = last_execution_of(desk, "w1");
     assert_ok(pawl__op_execution_locate(&desk->op, later, &found), &desk->err);
     assert_str(found, "w1");
-    assert_ok(pawl__op_instances_delete(&desk->op, pawl__str("w1")), &desk->err);
+    assert_ok(pawl__op_instance_delete(&desk->op, pawl__str("w1")), &desk->err);
     assert_code(pawl__op_execution_locate(&desk->op, pawl__str("f00dfeed"), &found),
                 PAWL_ENOTFOUND);
 }

@@ -185,18 +185,18 @@ static void a_pause_refuses_to_retry(struct desk *desk)
     (void)desk_start(desk, "faults", "f", NULL, NULL);
     (void)pause_it(desk, pawl__str(""), "maintenance");
     await_paused(desk, true);
-    assert_code(pawl__op_instances_retry(&desk->op, pawl__str("f"), NULL, 0, &outcome),
+    assert_code(pawl__op_instance_retry(&desk->op, pawl__str("f"), NULL, 0, &outcome),
                 PAWL_EUNAVAILABLE);
     for (size_t i = 0; i < 2; i++) {
         assert_ok(
             pawl__json_parse(&desk->arena, pawl__str(begin[i]), NULL, &list, NULL, &desk->err),
             &desk->err);
-        assert_code(pawl__op_instances_alter(&desk->op, pawl__str("f"), &list, false, &altered),
+        assert_code(pawl__op_instance_alter(&desk->op, pawl__str("f"), &list, false, &altered),
                     PAWL_EUNAVAILABLE);
     }
     assert_ok(pawl__op_node_unpause(&desk->op, pawl__str("")), &desk->err);
     await_paused(desk, false);
-    assert_ok(pawl__op_instances_retry(&desk->op, pawl__str("f"), NULL, 0, &outcome), &desk->err);
+    assert_ok(pawl__op_instance_retry(&desk->op, pawl__str("f"), NULL, 0, &outcome), &desk->err);
     assert_int_equal(outcome.incident_count, 2);
 }
 
@@ -236,6 +236,7 @@ static void why_says_that_a_pause_holds_its_mail(struct desk *desk)
     desk_publish(desk, desk_waits);
     (void)desk_start(desk, "waits", "w", NULL, NULL);
     (void)pause_it(desk, pawl__str(""), "maintenance");
+    await_paused(desk, true);
     assert_ok(pawl__op_event_send(&desk->op, &request, &sent), &desk->err);
     assert_ok(pawl__op_instance_why(&desk->op, pawl__str("w"), &why), &desk->err);
     assert_non_null(why.pause);
@@ -285,6 +286,28 @@ static void nodes_that_work_are_those_that_stay_and_live(struct desk *desk)
               &desk->err);
     assert_ok(pawl__op_nodes_working(&desk->op, &working), &desk->err);
     assert_int_equal(working, 0);
+}
+
+static void the_total_of_nodes_counts_those_that_are_shown(struct desk *desk)
+{
+    struct pawl_node_query query = {.page = {.limit = 1, .with_total = true}};
+    struct pawl_node_list list;
+
+    join_node(desk, "a-gone", true, 1);
+    join_node(desk, "b-gone", true, 1);
+    join_node(desk, "z-alive", true, HOUR_US);
+    assert_ok(pawl__op_nodes_list(&desk->op, &query, &list), &desk->err);
+    assert_int_equal(list.page.total, 2);
+    query.page.limit = 0;
+    assert_ok(pawl__op_nodes_list(&desk->op, &query, &list), &desk->err);
+    assert_int_equal(list.count, 2);
+    assert_int_equal(list.page.total, 2);
+    query.with_gone = true;
+    assert_ok(pawl__op_nodes_list(&desk->op, &query, &list), &desk->err);
+    assert_int_equal(list.page.total, 4);
+    query = (struct pawl_node_query){.page = {.total_only = true}};
+    assert_ok(pawl__op_nodes_list(&desk->op, &query, &list), &desk->err);
+    assert_int_equal(list.page.total, 2);
 }
 
 static void a_paused_cluster_begins_nothing(struct desk *desk)
@@ -407,6 +430,39 @@ static void an_overview_counts_what_there_is(struct desk *desk)
     assert_int_equal(by_definition.rows[0].instances[PAWL_COUNTED_SUSPENDED], 0);
 }
 
+/* Looks at the counts by definition; returns how many queries that took. */
+static int look_at_counts(struct desk *desk, const struct pawl_count_query *query,
+                          uint64_t suspended)
+{
+    struct pawl_definition_counts_list counts;
+    int before = atomic_load(&desk->finds);
+
+    assert_ok(pawl__op_count_by_definition(&desk->op, query, &counts), &desk->err);
+    assert_int_equal(counts.count, 2);
+    assert_int_equal(counts.rows[1].instances[PAWL_COUNTED_SUSPENDED], suspended);
+    return atomic_load(&desk->finds) - before;
+}
+
+static void counts_by_definition_that_were_slow_are_kept(struct desk *desk)
+{
+    const struct pawl_count_query all = {0}, since_ever = {.from_us = 1};
+    const int counts = 2 * PAWL_COUNTED_COUNT;
+
+    desk_publish(desk, desk_ends);
+    desk_publish(desk, desk_waits);
+    (void)desk_start(desk, "waits", NULL, NULL, NULL);
+    assert_int_equal(look_at_counts(desk, &all, 1), 1 + counts);
+    assert_int_equal(look_at_counts(desk, &all, 1), 1 + counts);
+    desk->find_ns = PAWL_COUNTS_SLOW_NS;
+    assert_int_equal(look_at_counts(desk, &all, 1), 1 + counts);
+    desk->find_ns = 0;
+    (void)desk_start(desk, "waits", NULL, NULL, NULL);
+    assert_int_equal(look_at_counts(desk, &all, 1), 1);
+    assert_int_equal(look_at_counts(desk, &since_ever, 2), 1 + counts);
+    pawl__clock_env_advance(desk->clock, PAWL_COUNTS_SLOW_NS * counts * PAWL_COUNTS_SHARE);
+    assert_int_equal(look_at_counts(desk, &all, 2), 1 + counts);
+}
+
 static void count_finding(void *ctx, const char *text)
 {
     (void)text;
@@ -501,11 +557,15 @@ const struct desk_test node_tests[] = {
     DESK_TEST(draining_a_paused_node_says_that_work_is_left),
     DESK_TEST(why_says_that_a_pause_holds_its_mail),
     DESK_TEST(nodes_that_work_are_those_that_stay_and_live),
+    DESK_TEST(the_total_of_nodes_counts_those_that_are_shown),
     DESK_TEST(a_paused_node_begins_nothing),
     DESK_TEST(a_pause_of_another_node_is_none_of_this_ones),
     DESK_TEST(workers_stand_still_while_the_cluster_is_paused),
     DESK_TEST(a_node_has_a_worker_for_each_processor),
     DESK_TEST(an_overview_counts_what_there_is),
+    {.name = "counts_by_definition_that_were_slow_are_kept",
+     .run = counts_by_definition_that_were_slow_are_kept,
+     .own_clock = true},
     DESK_TEST(a_store_is_looked_at_checked_and_copied),
     DESK_TEST(a_probe_says_that_the_store_can_be_written_to),
     DESK_TEST(locks_of_a_service_are_listed),

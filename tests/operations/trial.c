@@ -70,7 +70,7 @@ static void a_trial_runs_definitions_and_expressions(struct desk *desk)
     assert_ok(pawl__op_trial_awaits(&op, pawl__str("Go"), &awaited), &desk->err);
     assert_false(awaited);
     start.what.version_id = definition.row.id;
-    assert_ok(pawl__op_instances_start(&op, &start, &started), &desk->err);
+    assert_ok(pawl__op_instance_start(&op, &start, &started), &desk->err);
     assert_ok(pawl__op_trial_awaits(&op, pawl__str("Go"), &awaited), &desk->err);
     assert_true(awaited);
     assert_ok(pawl__op_trial_evaluate(&op, &what, &result), &desk->err);

@@ -6,6 +6,7 @@
 #include "base/buf.h"
 #include "host/features.h"
 #include "host/host.h"
+#include "operations/audit.h"
 #include "operations/letters.h"
 #include "operations/retention.h"
 #include "operations/tasks.h"
@@ -228,14 +229,18 @@ static void open_tasks_are_listed_and_reported_once(struct desk *desk)
     view = pawl__view_task(&b, &list.tasks[0]);
     assert_non_null(strstr(text_of(desk, &b, &view), "\"payload\":{\"n\":1"));
     id = list.tasks[0].id;
-    assert_ok(pawl__op_task_report(&desk->op, id, &result, &sent), &desk->err);
+    assert_ok(pawl__op_task_complete(&desk->op, id, &result, &sent), &desk->err);
     assert_int_equal(sent.resumed, 1);
+    assert_code(pawl__op_task_complete(&desk->op, id, NULL, &again), PAWL_ECONFLICT);
+    assert_non_null(strstr(desk->err.msg, "another result"));
     desk_drain(desk);
     assert_ok(pawl__op_tasks_list(&desk->op, &query, &list), &desk->err);
     assert_int_equal(list.count, 0);
-    assert_ok(pawl__op_task_report(&desk->op, id, NULL, &again), &desk->err);
+    assert_ok(pawl__op_task_complete(&desk->op, id, &result, &again), &desk->err);
     assert_same(&again, &sent);
-    assert_code(pawl__op_task_report(&desk->op, pawl__str("nix"), NULL, &again), PAWL_ENOTFOUND);
+    assert_code(pawl__op_task_complete(&desk->op, id, NULL, &again), PAWL_ECONFLICT);
+    assert_non_null(strstr(desk->err.msg, "another result"));
+    assert_code(pawl__op_task_complete(&desk->op, pawl__str("nix"), NULL, &again), PAWL_ENOTFOUND);
 }
 
 /* The others are listed, and it is too, with what its row says. */
@@ -379,37 +384,48 @@ static void a_letter_is_replayed_once_and_says_as_what(struct desk *desk)
     assert_code(pawl__op_letter_replay(&desk->op, pawl__str("nix"), &work_id), PAWL_ENOTFOUND);
 }
 
-static void many_letters_go_batch_by_batch(struct desk *desk)
-{
-    struct pawl_letter_query query = {.page = {.limit = 3, .reversed = true}};
-    struct pawl_letter_batch batch;
-    struct pawl_letter_list list;
+/* What became of letters, in order: "l0 0,". */
+struct noted {
+    char text[64];
+    size_t work_count; /* that have become work */
+};
 
-    put_letters(desk);
-    assert_ok(pawl__op_letters_replay(&desk->op, &query, &batch), &desk->err);
-    assert_int_equal(batch.done, 3);
-    assert_str(batch.outcomes[0].id, "l0");
-    assert_true(batch.outcomes[0].work_id.len > 0);
-    query.page.after = batch.next;
-    assert_ok(pawl__op_letters_replay(&desk->op, &query, &batch), &desk->err);
-    assert_int_equal(batch.done, 1); /* l4 is not tried */
-    assert_int_equal(batch.skipped, 0);
-    assert_int_equal(batch.next.len, 0);
-    query = (struct pawl_letter_query){.is_open = true};
-    assert_ok(pawl__op_letters_list(&desk->op, &query, &list), &desk->err);
-    assert_int_equal(list.count, 1);
-    assert_str(list.rows[0].id, "l4");
-    query = (struct pawl_letter_query){.page = {.limit = 1001}};
-    assert_code(pawl__op_letters_drop(&desk->op, &query, &batch), PAWL_EINVAL);
-    query.page.limit = 0;
-    assert_ok(pawl__op_letters_drop(&desk->op, &query, &batch), &desk->err);
-    assert_int_equal(batch.done, 5);
-    assert_code(pawl__op_letter_drop(&desk->op, pawl__str("l0")), PAWL_ENOTFOUND);
+static void note_letter(void *ctx, const struct pawl_letter_outcome *outcome)
+{
+    struct noted *noted = ctx;
+    size_t len = strlen(noted->text);
+
+    (void)snprintf(noted->text + len, sizeof noted->text - len, "%.*s %d,",
+                   PAWL_STR_ARG(outcome->id), outcome->status);
+    noted->work_count += outcome->work_id.len > 0;
 }
 
-/* ---- why ------------------------------------------------------------------------------------ */
+static void many_letters_are_replayed_and_deleted_by_a_query_that_says_something(struct desk *desk)
+{
+    const struct pawl_letter_query all = {.all = true}, nothing = {.sort = PAWL_LETTERS_BY_CREATED};
+    const struct pawl_letter_query open = {.is_open = true};
+    struct pawl_bulk_result result;
+    struct pawl_letter_list list;
+    struct noted noted = {.text = ""};
 
-#define LETTERS PAWL_LETTER_BATCH_MAX
+    put_letters(desk);
+    assert_code(pawl__op_letters_replay(&desk->op, &nothing, NULL, NULL, &result), PAWL_EINVAL);
+    assert_code(pawl__op_letters_delete(&desk->op, &nothing, NULL, NULL, &result), PAWL_EINVAL);
+    assert_ok(pawl__op_letters_replay(&desk->op, &all, note_letter, &noted, &result), &desk->err);
+    assert_string_equal(noted.text, "l0 0,l1 0,l2 0,l3 0,"); /* l4 cannot be */
+    assert_int_equal(noted.work_count, 4);
+    assert_int_equal(result.done, 4);
+    assert_int_equal(result.skipped + result.failed, 0);
+    assert_ok(pawl__op_letters_list(&desk->op, &open, &list), &desk->err);
+    assert_int_equal(list.count, 1);
+    assert_str(list.rows[0].id, "l4");
+    assert_ok(pawl__op_letters_delete(&desk->op, &all, NULL, NULL, &result), &desk->err);
+    assert_int_equal(result.done, 5);
+    assert_code(pawl__op_letter_delete(&desk->op, pawl__str("l0")), PAWL_ENOTFOUND);
+}
+
+/* More than one batch of them. */
+#define LETTERS 450u
 
 static void put_many_letters(struct desk *desk)
 {
@@ -434,51 +450,32 @@ static void put_many_letters(struct desk *desk)
     assert_ok(commit.status, &commit.error);
 }
 
-/* Memory ends in the middle of a batch: what was replayed before is said, and the rest goes on. */
-static void an_error_in_a_batch_of_letters_keeps_what_was_done(struct desk *desk)
+/* The store fails in the middle: what was done is reported, and calling again does the rest. */
+static void a_change_of_many_letters_that_ended_early_goes_on(struct desk *desk)
 {
-    const struct pawl_letter_query query = {.page = {.limit = LETTERS}};
-    struct pawl_letter_batch batch = {.count = 0};
-    size_t done = 0, partial = 0;
+    const struct pawl_letter_query all = {.all = true};
+    struct pawl_op op = desk->op;
+    struct pawl_bulk_result result;
+    struct pawl_audit_row record;
 
+    op.request_id = pawl__str("r-letters");
     put_many_letters(desk);
-    for (size_t bytes = (size_t)64 << 10; done < LETTERS; bytes += (size_t)16 << 10) {
-        struct pawl_op op = desk->op;
-        struct pawl_arena arena;
-
-        assert_true(bytes < (size_t)64 << 20);
-        pawl__arena_init(&arena, &desk->env->alloc, bytes);
-        op.arena = &arena;
-        if (pawl__op_letters_replay(&op, &query, &batch) == PAWL_OK) {
-            partial += batch.error.code != PAWL_OK;
-            assert_int_equal(batch.count, batch.done + batch.skipped);
-            done += batch.done;
-        }
-        pawl__arena_release(&arena);
-    }
-    assert_int_equal(done, LETTERS);
-    assert_true(partial > 0);
-}
-
-/* The store fails in the middle: `next` goes on with the rest, and "" is only said at the end. */
-static void a_batch_of_letters_that_ended_early_goes_on_with_next(struct desk *desk)
-{
-    struct pawl_letter_query query = {.page = {.limit = LETTERS, .reversed = true}};
-    struct pawl_letter_batch batch = {.count = 0};
-
-    put_many_letters(desk);
-    atomic_store(&desk->commits_before_failure, 10);
-    assert_ok(pawl__op_letters_drop(&desk->op, &query, &batch), &desk->err);
-    assert_int_equal(batch.done, 10);
-    assert_int_equal(batch.error.code, PAWL_EUNAVAILABLE);
-    assert_true(batch.next.len > 0);
+    atomic_store(&desk->commits_before_failure, 210);
+    assert_ok(pawl__op_letters_delete(&op, &all, NULL, NULL, &result), &desk->err);
+    assert_int_equal(result.done, 210);
+    assert_true(result.is_partial);
+    assert_int_equal(result.error.code, PAWL_EUNAVAILABLE);
     atomic_store(&desk->commits_before_failure, -1);
-    query.page.after = batch.next;
-    assert_ok(pawl__op_letters_drop(&desk->op, &query, &batch), &desk->err);
-    assert_int_equal(batch.done, LETTERS - 10);
-    assert_int_equal(batch.error.code, PAWL_OK);
-    assert_int_equal(batch.next.len, 0);
+    assert_ok(pawl__op_letters_delete(&op, &all, NULL, NULL, &result), &desk->err);
+    assert_int_equal(result.done, LETTERS - 210);
+    assert_int_equal(result.error.code, PAWL_OK);
+    assert_false(result.is_partial);
+    assert_ok(pawl__op_audit_show(&desk->op, op.request_id, &record), &desk->err);
+    assert_str(record.action, "delete");
+    assert_int_equal(record.count, LETTERS);
 }
+
+/* ---- why ------------------------------------------------------------------------------------ */
 
 static void why_says_what_an_instance_waits_for(struct desk *desk)
 {
@@ -540,26 +537,27 @@ static void retention_keeps_what_the_settings_say(struct desk *desk)
 
     desk_publish(desk, desk_ends);
     (void)desk_start(desk, "ends", "e1", NULL, NULL);
-    assert_ok(pawl__op_retention_apply(&desk->op, true, &gone), &desk->err);
+    assert_ok(pawl__op_retain(&desk->op, true, &gone), &desk->err);
     assert_int_equal(gone.finished, 0);
     assert_ok(pawl__configuration_set(&desk->configuration, PAWL_SETTING_ID_RETENTION_FINISHED,
                                       pawl__str("1ms"), PAWL_ORIGIN_OPTION, "test", &desk->err),
               &desk->err);
     /* It is old enough when the store's clock has moved on. */
     do {
-        assert_ok(pawl__op_retention_apply(&desk->op, true, &gone), &desk->err);
+        assert_ok(pawl__op_retain(&desk->op, true, &gone), &desk->err);
     } while (gone.finished == 0 && pawl_env_monotonic_ns(desk->env) < desk->op.deadline_ns);
     assert_int_equal(gone.finished, 1);
-    assert_ok(pawl__op_retention_apply(&desk->op, false, &gone), &desk->err);
+    assert_ok(pawl__op_retain(&desk->op, false, &gone), &desk->err);
     assert_int_equal(gone.finished, 1);
-    assert_ok(pawl__op_retention_apply(&desk->op, false, &gone), &desk->err);
+    assert_ok(pawl__op_retain(&desk->op, false, &gone), &desk->err);
     assert_int_equal(gone.finished, 0);
 }
 
 const struct desk_test work_tests[] = {
     DESK_TEST(an_event_starts_and_resumes_all_that_wait),
     DESK_TEST(an_event_is_waited_for_until_what_it_reached_rests),
-    DESK_TEST(an_event_that_nobody_delivers_is_not_taken_for_delivered),
+    {"an_event_that_nobody_delivers_is_not_taken_for_delivered",
+     an_event_that_nobody_delivers_is_not_taken_for_delivered, .setting = "delivery=rows"},
     DESK_TEST(a_stimulus_is_found_by_its_name_and_payload),
     DESK_TEST(an_event_for_an_execution_reaches_it_alone),
     DESK_TEST(open_tasks_are_listed_and_reported_once),
@@ -567,11 +565,11 @@ const struct desk_test work_tests[] = {
     DESK_TEST(timers_come_with_what_they_belong_to),
     DESK_TEST(a_letter_is_shown_as_the_reference_shows_it),
     DESK_TEST(a_letter_is_replayed_once_and_says_as_what),
-    DESK_TEST(many_letters_go_batch_by_batch),
-    DESK_TEST(an_error_in_a_batch_of_letters_keeps_what_was_done),
-    DESK_TEST(a_batch_of_letters_that_ended_early_goes_on_with_next),
+    DESK_TEST(many_letters_are_replayed_and_deleted_by_a_query_that_says_something),
+    DESK_TEST(a_change_of_many_letters_that_ended_early_goes_on),
     DESK_TEST(why_says_what_an_instance_waits_for),
-    DESK_TEST(why_says_that_mail_is_not_delivered_yet),
+    {"why_says_that_mail_is_not_delivered_yet", why_says_that_mail_is_not_delivered_yet,
+     .setting = "delivery=rows"},
     DESK_TEST(retention_keeps_what_the_settings_say),
     {.name = NULL},
 };

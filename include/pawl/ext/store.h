@@ -762,9 +762,10 @@ PAWL_MUST_CHECK static inline int pawl_store_load(struct pawl_store *store, enum
     return store->ops->load(store, table, rows, count, deadline_ns, err);
 }
 
-PAWL_MUST_CHECK static inline int pawl_store_check(struct pawl_store *store,
-                                                   pawl_finding_visitor visit, void *ctx,
-                                                   int64_t deadline_ns, struct pawl_error *err)
+PAWL_MUST_CHECK static inline int pawl_store_check_backend(struct pawl_store *store,
+                                                           pawl_finding_visitor visit, void *ctx,
+                                                           int64_t deadline_ns,
+                                                           struct pawl_error *err)
 {
     return store->ops->check(store, visit, ctx, deadline_ns, err);
 }

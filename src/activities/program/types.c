@@ -328,7 +328,7 @@ const char *pawl_call_data(const struct pawl_call *call)
     return call->data;
 }
 
-int pawl_call_answer(struct pawl_call *call, const char *json, struct pawl_error *err)
+int pawl_call_return(struct pawl_call *call, const char *json, struct pawl_error *err)
 {
     struct pawl_json result;
     int status;

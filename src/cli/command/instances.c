@@ -109,7 +109,7 @@ int pawl__cli_show_instance(struct pawl_cli_session *session, struct pawl_str in
     struct pawl_op op = pawl__cli_session_op(session, err);
     struct pawl_builder b = {.arena = &cli->arena};
     struct pawl_instance_shown shown;
-    int code = PAWL_CLI_EXIT_OK, status = pawl__op_instances_show(&op, instance_id, true, &shown);
+    int code = PAWL_CLI_EXIT_OK, status = pawl__op_instance_show(&op, instance_id, true, &shown);
 
     /* There is nothing to print in the place of a state; for people the row still tells. */
     if (status == PAWL_OK && shown.unreadable.code != PAWL_OK) {

@@ -2,8 +2,11 @@
 /* Values of workflows on the command line; see values.h. */
 #include "cli/command/values.h"
 
+#include "base/decimal.h"
 #include "base/error.h"
 #include "cli/command/output.h"
+
+#include <string.h>
 
 int pawl__cli_value(struct pawl_cli *cli, struct pawl_str text, struct pawl_json *out)
 {
@@ -77,4 +80,54 @@ int pawl__cli_add_value(struct pawl_cli *cli, struct pawl_json *object, const ch
         status = pawl__json_set(&cli->arena, object, pawl__str_make(text, (size_t)(equals - text)),
                                 value);
     return status == PAWL_OK ? PAWL_OK : pawl__error_code(err, status);
+}
+
+int pawl__cli_values(struct pawl_cli *cli, const char *option, struct pawl_json *out,
+                     struct pawl_error *err)
+{
+    const char *text;
+    size_t at = 0;
+    int status = PAWL_OK;
+
+    *out = pawl__json_object();
+    while (status == PAWL_OK && (text = pawl__cli_next(&cli->args, option, &at)) != NULL)
+        status = pawl__cli_add_value(cli, out, text, err);
+    return status;
+}
+
+int pawl__cli_time(const struct pawl_cli_args *args, const char *option, struct pawl_datetime *out,
+                   bool *given, struct pawl_error *err)
+{
+    const char *text = pawl__cli_text(args, option, NULL);
+    struct pawl_error why = PAWL_ERROR_INIT;
+
+    *given = text != NULL;
+    if (!text || pawl__datetime_parse(pawl__str(text), out, &why) == PAWL_OK)
+        return PAWL_OK;
+    return pawl__error_set(err, PAWL_EINVAL,
+                           "--%s: '%s' is not a time like 2026-11-16T07:12:03Z: %s", option, text,
+                           why.msg);
+}
+
+int pawl__cli_pick_version(const struct pawl_cli_args *args, enum pawl_version_pick usual,
+                           struct pawl_version_options *out, struct pawl_error *err)
+{
+    const char *text = pawl__cli_text(args, "version", NULL);
+    int64_t number = 0;
+
+    *out = (struct pawl_version_options){.pick = usual};
+    if (!text)
+        return PAWL_OK;
+    if (strcmp(text, "published") == 0) {
+        out->pick = PAWL_VERSIONS_PUBLISHED;
+    } else if (strcmp(text, "latest") == 0) {
+        out->pick = PAWL_VERSIONS_LATEST;
+    } else if (strspn(text, "0123456789") == strlen(text) &&
+               pawl__decimal_to_int(pawl__str(text), &number) && number >= 1) {
+        *out = (struct pawl_version_options){PAWL_VERSIONS_NUMBER, number};
+    } else {
+        return pawl__error_set(err, PAWL_EINVAL,
+                               "--version is a number, 'published' or 'latest', not '%s'", text);
+    }
+    return PAWL_OK;
 }

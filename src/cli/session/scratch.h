@@ -31,7 +31,7 @@ struct pawl_cli_scratch_options {
     bool stepwise;         /* one activity at a time, so that what each prints appears at once */
 };
 
-/* Close it whatever the answer. */
+/* Close it also if this fails. */
 PAWL_MUST_CHECK int pawl__cli_scratch_open(struct pawl_cli *cli,
                                            const struct pawl_cli_scratch_options *options,
                                            struct pawl_cli_scratch *out, struct pawl_error *err);

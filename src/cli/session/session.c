@@ -13,6 +13,8 @@
 /* How long a command goes on with the work of others, some rows at a time. */
 #define BRIEF_NS INT64_C(1000000000)
 #define BRIEF_ROWS 4u
+/* Of a change of very many things: an hour. */
+#define BULK_MS 3600000
 
 static int write_line(void *ctx, struct pawl_str instance_id, struct pawl_str text)
 {
@@ -111,6 +113,14 @@ struct pawl_op pawl__cli_session_op(const struct pawl_cli_session *session, stru
                             .request_id = pawl__str("")};
 }
 
+struct pawl_op pawl__cli_session_bulk_op(const struct pawl_cli_session *session,
+                                         struct pawl_error *err)
+{
+    struct pawl_op op = pawl__cli_session_op(session, err);
+
+    return pawl__op_within(&op, BULK_MS);
+}
+
 int pawl__cli_session_drain(struct pawl_cli_session *session, struct pawl_error *err)
 {
     struct pawl_op op = pawl__cli_session_op(session, err);
@@ -155,6 +165,14 @@ const char *pawl__cli_session_hint(int code)
     default:
         return NULL;
     }
+}
+
+int pawl__cli_session_failed(struct pawl_cli_session *session, struct pawl_error *err,
+                             const char *not_found_hint)
+{
+    return pawl__cli_fail(session->cli, err,
+                          err->code == PAWL_ENOTFOUND ? not_found_hint
+                                                      : pawl__cli_session_hint(err->code));
 }
 
 static int run_body(struct pawl_cli *cli, bool looks_only,

@@ -44,11 +44,14 @@ PAWL_MUST_CHECK int pawl__cli_session_start(struct pawl_cli_session *out, bool n
                                             struct pawl_error *err);
 void pawl__cli_session_close(struct pawl_cli_session *session);
 
-/* The time by which what is asked now must be answered. */
+/* The deadline of a call that begins now. */
 int64_t pawl__cli_session_deadline(const struct pawl_cli_session *session);
 
 /* An operation of this command, with a deadline of its own; what it returns is in cli->arena. */
 struct pawl_op pawl__cli_session_op(const struct pawl_cli_session *session, struct pawl_error *err);
+/* The same with time for very many changes: it ends when they are done, or with Ctrl-C. */
+struct pawl_op pawl__cli_session_bulk_op(const struct pawl_cli_session *session,
+                                         struct pawl_error *err);
 
 /* Does what is due until nothing is: what a command set off. */
 PAWL_MUST_CHECK int pawl__cli_session_drain(struct pawl_cli_session *session,
@@ -60,6 +63,10 @@ PAWL_MUST_CHECK int pawl__cli_session_drain_briefly(struct pawl_cli_session *ses
 
 /* What to do about an error of a command on a store. */
 const char *pawl__cli_session_hint(int code);
+/* Reports an error with that hint, or with this one if something was not found. Returns the exit
+ * code. */
+int pawl__cli_session_failed(struct pawl_cli_session *session, struct pawl_error *err,
+                             const char *not_found_hint);
 
 /*
  * Opens, runs `body`, closes. An error of any of them is reported; `body` returns the exit code.

@@ -30,7 +30,7 @@ static int resume_twice(struct verify *verify, void *ctx, const struct pawl_inst
     struct pawl_send_result sent;
     const struct pawl_json *bookmark;
     char event[VERIFY_ID_SIZE];
-    int status = pawl__op_instances_show(&op, row->id, true, &shown);
+    int status = pawl__op_instance_show(&op, row->id, true, &shown);
 
     (void)ctx;
     (void)snprintf(event, sizeof event, "%s-Go", verify->prefix);
@@ -43,7 +43,7 @@ static int resume_twice(struct verify *verify, void *ctx, const struct pawl_inst
     if (!bookmark)
         return PAWL_OK;
     run.bookmark_id = pawl__json_str(pawl__json_get_text(bookmark, "id"));
-    status = pawl__op_instances_run(&op, row->id, &run, false, &result);
+    status = pawl__op_instance_resume(&op, row->id, &run, false, &result);
     /* A lock service that takes too long is a race that this process lost: the event was accepted,
      * and nodes deliver it. Whether it ran once is looked at below. */
     if (status != PAWL_OK && (pawl_error_class(status) == PAWL_CLASS_TRANSIENT ||

@@ -89,7 +89,7 @@ int verify_create(struct verify *verify, const char *flow, char id[VERIFY_ID_SIZ
     start.what.instance_id = pawl__str(instance_id);
     if (id)
         (void)snprintf(id, VERIFY_ID_SIZE, "%s", instance_id);
-    return pawl__op_instances_start(&op, &start, &result);
+    return pawl__op_instance_start(&op, &start, &result);
 }
 
 /* ---- looking -------------------------------------------------------------------------------- */
@@ -257,7 +257,7 @@ static int remove_instances(struct verify *verify, bool *any, struct pawl_error 
     pawl__arena_reset(&verify->arena);
     query.definition_ids = list;
     query.definition_id_count = list_definitions(verify, ids, list);
-    status = pawl__op_instances_delete_many(&op, &query, &deleted);
+    status = pawl__op_instances_delete(&op, &query, &deleted);
     *any = deleted.done + deleted.failed > 0 || deleted.is_partial;
     return status;
 }
@@ -281,7 +281,7 @@ static int remove_letters(struct verify *verify, struct pawl_error *err)
             done = row->dead_us < verify->began_us;
             if (done || !pawl__str_starts(row->instance_id, pawl__str(verify->prefix)))
                 continue;
-            status = pawl__op_letter_drop(&op, row->id);
+            status = pawl__op_letter_delete(&op, row->id);
             if (status == PAWL_ENOTFOUND)
                 status = PAWL_OK;
         }

@@ -97,7 +97,7 @@ static int start_node(struct verify *verify, struct verify_node *node, struct pa
 
 /* NULL: it is no node of the store, or not any more. */
 static int find_node(struct verify *verify, const struct verify_node *node, bool with_instances,
-                     const struct pawl_node_info **out, struct pawl_error *err)
+                     const struct pawl_node_shown **out, struct pawl_error *err)
 {
     const struct pawl_node_query query = {.id = pawl__str(node->id),
                                           .with_instances = with_instances};
@@ -112,7 +112,7 @@ static int find_node(struct verify *verify, const struct verify_node *node, bool
 int verify_node_runs(struct verify *verify, const struct verify_node *node, uint64_t *out,
                      struct pawl_error *err)
 {
-    const struct pawl_node_info *info;
+    const struct pawl_node_shown *info;
     int status = find_node(verify, node, false, &info, err);
 
     *out = info && info->row->incarnation == node->incarnation ? info->runs : 0;
@@ -122,7 +122,7 @@ int verify_node_runs(struct verify *verify, const struct verify_node *node, uint
 int verify_node_is_alive(struct verify *verify, const struct verify_node *node, bool *alive,
                          struct pawl_error *err)
 {
-    const struct pawl_node_info *info;
+    const struct pawl_node_shown *info;
     int status = find_node(verify, node, false, &info, err);
 
     *alive = info && info->left_us > 0 && info->row->incarnation == node->incarnation;
@@ -137,7 +137,7 @@ struct starting {
 static int has_joined(struct verify *verify, void *ctx, bool *done, struct pawl_error *err)
 {
     struct starting *starting = ctx;
-    const struct pawl_node_info *info;
+    const struct pawl_node_shown *info;
     int code, status;
 
     if (pawl__program_has_ended(&starting->node->child, &code))
@@ -227,7 +227,7 @@ static int find_busiest(struct verify *verify, void *ctx, bool *done, struct paw
 
     for (uint32_t i = 0; i < verify->node_count && status == PAWL_OK; i++) {
         struct verify_node *node = &verify->nodes[i];
-        const struct pawl_node_info *info;
+        const struct pawl_node_shown *info;
         uint64_t count = 0;
 
         status = find_node(verify, node, true, &info, err);

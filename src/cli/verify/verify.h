@@ -59,7 +59,7 @@ struct verify_finding {
 
 struct verify_check {
     const char *name;
-    /* Other answers than PAWL_OK: it could not be told. */
+    /* Not PAWL_OK: it could not be determined. */
     int (*run)(struct verify *verify, struct verify_finding *finding, struct pawl_error *err);
 };
 

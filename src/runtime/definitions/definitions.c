@@ -125,7 +125,7 @@ static int pick_flagged(const struct definition_call *call, struct pawl_str defi
 }
 
 static int find_row(const struct definition_call *call, struct pawl_str definition_id,
-                    enum pawl_definition_pick pick, int64_t version,
+                    enum pawl_version_pick pick, int64_t version,
                     const struct pawl_definition_row **out)
 {
     struct pawl_condition conditions[] = {
@@ -135,22 +135,22 @@ static int find_row(const struct definition_call *call, struct pawl_str definiti
 
     if (version > 0)
         conditions[1] = pawl__where_int(PAWL_TABLE_DEFINITIONS, "version", PAWL_EQ, version);
-    else if (pick == PAWL_DEFINITION_PUBLISHED)
+    else if (pick == PAWL_VERSIONS_PUBLISHED)
         return pawl__definition_published(call, definition_id, out);
-    else if (pick == PAWL_DEFINITION_LATEST_OR_PUBLISHED)
+    else if (pick == PAWL_VERSIONS_LATEST_OR_PUBLISHED)
         return pick_flagged(call, definition_id, out);
     return pawl__definition_first(call, conditions, 2, out);
 }
 
 int pawl__definitions_find(struct pawl_definitions *definitions, struct pawl_str definition_id,
-                           enum pawl_definition_pick pick, int64_t version,
-                           struct pawl_arena *arena, struct pawl_definition_row *out,
-                           int64_t deadline_ns, struct pawl_error *err)
+                           enum pawl_version_pick pick, int64_t version, struct pawl_arena *arena,
+                           struct pawl_definition_row *out, int64_t deadline_ns,
+                           struct pawl_error *err)
 {
     static const char *const picks[] = {
-        [PAWL_DEFINITION_PUBLISHED] = "published version of the",
-        [PAWL_DEFINITION_LATEST] = "latest version of a",
-        [PAWL_DEFINITION_LATEST_OR_PUBLISHED] = "latest or published version of a",
+        [PAWL_VERSIONS_PUBLISHED] = "published version of the",
+        [PAWL_VERSIONS_LATEST_OR_PUBLISHED] = "latest or published version of a",
+        [PAWL_VERSIONS_NUMBER] = NULL,
     };
     const struct pawl_definition_row *row = NULL;
     struct pawl_arena scratch;
@@ -166,7 +166,8 @@ int pawl__definitions_find(struct pawl_definitions *definitions, struct pawl_str
             pawl__error_set(err, PAWL_ENOTFOUND, "there is no version %lld of a definition %.*s",
                             (long long)version, PAWL_STR_ARG(definition_id));
     else if (status == PAWL_OK)
-        status = pawl__error_set(err, PAWL_ENOTFOUND, "there is no %s definition %.*s", picks[pick],
+        status = pawl__error_set(err, PAWL_ENOTFOUND, "there is no %s definition %.*s",
+                                 picks[pick] ? picks[pick] : "latest version of a",
                                  PAWL_STR_ARG(definition_id));
     pawl__arena_release(&scratch);
     return status;

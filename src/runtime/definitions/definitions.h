@@ -169,10 +169,13 @@ PAWL_MUST_CHECK int pawl__definitions_index(struct pawl_definitions *definitions
 PAWL_MUST_CHECK int pawl__definition_read_into(struct pawl_arena *arena,
                                                const struct pawl_definition_row *row,
                                                struct pawl_json *out, struct pawl_error *err);
-/* One version, its data included. `version` 0: the one that `pick` means. PAWL_ENOTFOUND. */
+/*
+ * One version, its data included: PUBLISHED, LATEST (default) or LATEST_OR_PUBLISHED; or, where it
+ * is not 0, the one with the number `version`. PAWL_ENOTFOUND.
+ */
 PAWL_MUST_CHECK int pawl__definitions_find(struct pawl_definitions *definitions,
                                            struct pawl_str definition_id,
-                                           enum pawl_definition_pick pick, int64_t version,
+                                           enum pawl_version_pick pick, int64_t version,
                                            struct pawl_arena *arena,
                                            struct pawl_definition_row *out, int64_t deadline_ns,
                                            struct pawl_error *err);

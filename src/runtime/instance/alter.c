@@ -70,7 +70,7 @@ int pawl__runtime_altered_graph(struct pawl_runtime *runtime, const struct pawl_
     pawl__arena_init(&arena, &runtime->env->alloc, RUNTIME_BYTES_MAX);
     if (target != 0) {
         status =
-            pawl__definitions_find(runtime->definitions, row->definition_id, PAWL_DEFINITION_LATEST,
+            pawl__definitions_find(runtime->definitions, row->definition_id, PAWL_VERSIONS_LATEST,
                                    target, &arena, &definition, deadline_ns, err);
         if (status == PAWL_OK)
             version_id = definition.id;

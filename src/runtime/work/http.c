@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * HTTP requests that bursts await. The commit that parks the burst carries a row of work that is
- * this node's; then the request goes to the host's executor. Its answer becomes one commit: the row
- * ends, and the answer is mail for the instance. Should the node die, another takes the row and
- * sends the request again, with the same key; or, if the definition says so, reports that nobody
- * knows what became of it.
+ * this node's; then the request goes to the host's executor. Its response becomes one commit: the
+ * row ends, and the response is mail for the instance. Should the node die, another takes the row
+ * and sends the request again, with the same key; or, if the definition says so, reports that
+ * nobody knows what became of it.
  *
  *     NEW --> SENDING --done--> ANSWERED ---------> COMMITTING --> ANSWERED --> (gone)
  *               |  ^               |   ^----- not stored ---'
@@ -27,8 +27,9 @@
 #include "runtime/work/request.h"
 
 /* Answers that one commit takes. */
-#define ANSWERS_MAX 64u
-/* When the executor has no room, or the store does not take the answer: doubled up to the most. */
+#define RESPONSES_MAX 64u
+/* When the executor has no room, or the store does not take the response: doubled up to the most.
+ */
 #define PAUSE_NS INT64_C(500000000)
 #define PAUSE_NS_MAX INT64_C(5000000000)
 /* Of a definition that says: what is lost may be sent again. */
@@ -109,7 +110,7 @@ static void send_request(struct runtime_request *r)
 
 /*
  * With the mutex held. Whether a row's request is under way: it has the row's owner from now on,
- * unless its answer is being committed for another one, which the store will refuse.
+ * unless its response is being committed for another one, which the store will refuse.
  */
 static bool adopt(struct pawl_runtime *runtime, struct pawl_str work_id, int64_t owner)
 {
@@ -177,7 +178,7 @@ static int64_t retry_number(const struct runtime_request *r, const char *key, in
 }
 
 /*
- * Whether an answer is to be tried again, and when. What may have been done is not repeated for a
+ * Whether a request is to be tried again, and when. What may have been done is not repeated for a
  * definition that does not want it to be.
  */
 static bool try_again(struct runtime_request *r)
@@ -190,7 +191,7 @@ static bool try_again(struct runtime_request *r)
     if (lost && r->sent && pawl__str_is(unknown, "fault")) {
         pawl__runtime_request_set_failure(
             r, "unknown",
-            "the request was sent and not answered: nobody knows whether it was done");
+            "the request was sent and no response came: whether it took effect is unknown");
         return false;
     }
     if (failed || (r->end == PAWL_HTTP_ANSWERED && is_transient(r->status)))
@@ -231,11 +232,11 @@ static void add_feed(struct runtime_changes *changes, struct runtime_request *r,
 }
 
 /* All of them, or none: PAWL_ECONFLICT when one of the rows is not ours any more. */
-static int commit_answers(struct pawl_runtime *runtime, struct runtime_request *const *list,
-                          size_t count, struct pawl_error *err)
+static int commit_responses(struct pawl_runtime *runtime, struct runtime_request *const *list,
+                            size_t count, struct pawl_error *err)
 {
     int64_t deadline_ns = pawl_env_monotonic_ns(runtime->env) + COMMIT_NS;
-    struct pawl_str done[ANSWERS_MAX];
+    struct pawl_str done[RESPONSES_MAX];
     struct pawl_arena arena;
     struct runtime_changes changes = {.arena = &arena};
     struct pawl_commit commit = {.kind = PAWL_COMMIT_PLAIN, .done = done, .done_count = count};
@@ -245,7 +246,7 @@ static int commit_answers(struct pawl_runtime *runtime, struct runtime_request *
     if (status != PAWL_OK)
         return status;
     pawl__arena_init(&arena, &runtime->env->alloc, RUNTIME_BYTES_MAX);
-    PAWL_ASSERT(count > 0 && count <= ANSWERS_MAX);
+    PAWL_ASSERT(count > 0 && count <= RESPONSES_MAX);
     for (size_t i = 0; i < count; i++) {
         PAWL_ASSERT(list[i]->owner == list[0]->owner); /* the guard of the commit */
         done[i] = list[i]->id;
@@ -261,10 +262,10 @@ static int commit_answers(struct pawl_runtime *runtime, struct runtime_request *
 }
 
 /*
- * Whether nothing is left to do: the answer is stored, its row is another node's now, or this node
- * stops and leaves its rows to others. No other error says anything about the commit (a standby
- * that cannot write yet, a right that was taken away, a full disk): the instance waits for the
- * answer as long as this node lives.
+ * Whether nothing is left to do: the response is stored, its row is another node's now, or this
+ * node stops and leaves its rows to others. No other error says anything about the commit (a
+ * standby that cannot write yet, a right that was taken away, a full disk): the instance waits for
+ * the response as long as this node lives.
  */
 static bool is_settled(int status)
 {
@@ -280,7 +281,7 @@ static void finish_request(struct pawl_runtime *runtime, struct runtime_request 
 
     /* What cannot be stored at all is replaced by that news. */
     if (again && pawl_error_class(status) == PAWL_CLASS_CALLER) {
-        (void)pawl__error_set(&said, status, "the answer cannot be stored: %s", err->msg);
+        (void)pawl__error_set(&said, status, "the response cannot be stored: %s", err->msg);
         pawl__runtime_request_set_failure(r, "unknown", said.msg);
     }
     if (pawl_mutex_lock(runtime->env, runtime->mutex) != PAWL_OK)
@@ -302,16 +303,16 @@ static void finish_request(struct pawl_runtime *runtime, struct runtime_request 
 static void deliver(struct pawl_runtime *runtime, struct runtime_request **list, size_t count)
 {
     struct pawl_error err = PAWL_ERROR_INIT;
-    int status = commit_answers(runtime, list, count, &err);
+    int status = commit_responses(runtime, list, count, &err);
 
     for (size_t i = 0; i < count; i++) {
         /* One that is not ours any more must not take the others with it. */
         int own =
-            status == PAWL_OK || count == 1 ? status : commit_answers(runtime, &list[i], 1, &err);
+            status == PAWL_OK || count == 1 ? status : commit_responses(runtime, &list[i], 1, &err);
 
         if (own != PAWL_OK && own != PAWL_ESTOPPED && runtime->log)
             pawl_log(runtime->log, own == PAWL_ECONFLICT ? PAWL_LOG_INFO : PAWL_LOG_WARN,
-                     "answer not delivered", pawl__log_str("instance", list[i]->instance_id),
+                     "response not delivered", pawl__log_str("instance", list[i]->instance_id),
                      pawl_log_error("error", &err));
         finish_request(runtime, list[i], own, &err);
     }
@@ -331,7 +332,7 @@ static size_t collect(struct pawl_runtime *runtime, struct runtime_request **lis
     PAWL_LIST_FOR_EACH (r, &runtime->requests, link) {
         bool waits = r->state == REQUEST_PAUSING || r->state == REQUEST_ANSWERED;
 
-        if (!waits || count == ANSWERS_MAX)
+        if (!waits || count == RESPONSES_MAX)
             continue;
         if (r->again_ns > now_ns) {
             *until_ns = r->again_ns < *until_ns ? r->again_ns : *until_ns;
@@ -351,8 +352,8 @@ static size_t collect(struct pawl_runtime *runtime, struct runtime_request **lis
 static int handle_requests(struct pawl_runtime *runtime, struct runtime_request **list,
                            size_t count)
 {
-    struct runtime_request *answered[ANSWERS_MAX];
-    size_t answers = 0, resends = 0;
+    struct runtime_request *received[RESPONSES_MAX];
+    size_t responses = 0, resends = 0;
 
     for (size_t i = 0; i < count; i++) {
         struct runtime_request *r = list[i];
@@ -368,21 +369,21 @@ static int handle_requests(struct pawl_runtime *runtime, struct runtime_request 
             pawl__request_move(r, REQUEST_PAUSING);
         } else {
             pawl__request_move(r, REQUEST_COMMITTING);
-            answered[answers++] = r;
+            received[responses++] = r;
         }
     }
     pawl_mutex_unlock(runtime->env, runtime->mutex);
     for (size_t i = 0; i < resends; i++)
         send_request(list[i]);
-    if (answers > 0)
-        deliver(runtime, answered, answers);
+    if (responses > 0)
+        deliver(runtime, received, responses);
     return pawl_mutex_lock(runtime->env, runtime->mutex);
 }
 
 static void run_requests(void *arg)
 {
     struct pawl_runtime *runtime = arg;
-    struct runtime_request *list[ANSWERS_MAX];
+    struct runtime_request *list[RESPONSES_MAX];
     int status = pawl_mutex_lock(runtime->env, runtime->mutex);
 
     if (status != PAWL_OK)
@@ -480,7 +481,7 @@ int pawl__runtime_do_http(struct runtime_task *task, const struct pawl_work_row 
         return PAWL_OK;
     }
     pawl__runtime_request_set_failure(
-        r, "unknown", "the node that sent the request is gone: nobody knows whether it was done");
+        r, "unknown", "the node that sent the request is gone: whether it took effect is unknown");
     add_feed(&changes, r, now_us);
     status = pawl__runtime_finish_work(task, work, &changes);
     pawl__runtime_request_free(r);

@@ -136,9 +136,10 @@ PAWL_MUST_CHECK int pawl__runtime_record_sent(struct runtime_task *task,
 PAWL_MUST_CHECK int pawl__runtime_event_row(struct pawl_runtime *runtime, struct pawl_arena *arena,
                                             const struct pawl_json *event,
                                             struct pawl_work_row *row);
-/* What the first stimulus with this key did: nothing yet, while it is not matched. PAWL_ENOTFOUND:
- * none was sent with it, or it is forgotten. */
-PAWL_MUST_CHECK int pawl__runtime_sent_before(struct runtime_task *task, struct pawl_str key,
+/* What the first stimulus with this one's key did: nothing yet, while it is not matched.
+ * PAWL_ENOTFOUND: none was sent with it, or it is forgotten. PAWL_ECONFLICT: it was another one. */
+PAWL_MUST_CHECK int pawl__runtime_sent_before(struct runtime_task *task,
+                                              const struct pawl_stimulus *stimulus,
                                               struct pawl_sent *sent);
 /* A parked row is looked at once more: a bookmark may have been committed at the same moment. */
 PAWL_MUST_CHECK int pawl__runtime_recheck(struct runtime_task *task,

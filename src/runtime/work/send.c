@@ -173,21 +173,6 @@ static struct pawl_str reserved_key(struct runtime_task *task, struct pawl_str k
     return pawl__str(pawl__arena_printf(&task->arena, "stimulus:%.*s", PAWL_STR_ARG(key)));
 }
 
-int pawl__runtime_sent_before(struct runtime_task *task, struct pawl_str key,
-                              struct pawl_sent *sent)
-{
-    struct pawl_str before, id;
-    int status = find_reservation(task, reserved_key(task, key), &before);
-
-    if (status != PAWL_OK)
-        return status;
-    if (before.len == 0)
-        return pawl__error_set(task->err, PAWL_ENOTFOUND, "nothing was sent with the key %.*s",
-                               PAWL_STR_ARG(key));
-    (void)is_same_event(before, before, &id);
-    return read_record(task, id, sent);
-}
-
 /* ---- accepting ----------------------------------------------------------------------------- */
 
 /* A stimulus that is being sent. */
@@ -411,6 +396,29 @@ static int new_row(struct runtime_task *task, struct pawl_str hash,
                        : pawl__error_code(task->err, pawl__arena_status(&task->arena) == PAWL_OK
                                                          ? PAWL_ESTOPPED
                                                          : pawl__arena_status(&task->arena));
+}
+
+int pawl__runtime_sent_before(struct runtime_task *task, const struct pawl_stimulus *stimulus,
+                              struct pawl_sent *sent)
+{
+    const struct runtime_stimulus parsed = {.instance_id = stimulus->instance_id,
+                                            .after = pawl__str(""),
+                                            .input = stimulus->input,
+                                            .is_keyed = true};
+    struct sending s = {.task = task, .stimulus = &parsed, .key = stimulus->idempotency_key};
+    struct pawl_work_row row;
+    bool is_sent = false;
+    int status = new_row(task, stimulus->hash, stimulus, &row);
+
+    s.row = &row;
+    if (status == PAWL_OK)
+        status = find_sent(&s, stimulus->first_wins, &is_sent);
+    if (status == PAWL_OK && !is_sent)
+        return pawl__error_set(task->err, PAWL_ENOTFOUND, "nothing was sent with the key %.*s",
+                               PAWL_STR_ARG(stimulus->idempotency_key));
+    if (status == PAWL_OK)
+        *sent = s.match.sent;
+    return status;
 }
 
 static int send(struct runtime_task *task, struct pawl_str hash, struct pawl_json input,

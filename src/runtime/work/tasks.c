@@ -42,12 +42,17 @@ static int is_awaited(struct runtime_task *task, struct pawl_str hash, bool *out
     return status;
 }
 
-/* What the first report did; PAWL_ENOTFOUND. */
-static int reported_before(struct runtime_task *task, struct pawl_str task_id, struct pawl_str key,
-                           struct pawl_sent *out)
+/* What the first report did. PAWL_ENOTFOUND; PAWL_ECONFLICT: it had another result. */
+static int reported_before(struct runtime_task *task, struct pawl_str task_id,
+                           const struct pawl_stimulus *stimulus, struct pawl_sent *out)
 {
-    int status = pawl__runtime_sent_before(task, key, out);
+    int status = pawl__runtime_sent_before(task, stimulus, out);
 
+    if (status == PAWL_ECONFLICT)
+        return pawl__error_set(
+            task->err, PAWL_ECONFLICT,
+            "the task %.*s was reported with another result before, which counts",
+            PAWL_STR_ARG(task_id));
     if (status == PAWL_ENOTFOUND)
         return pawl__error_set(task->err, PAWL_ENOTFOUND,
                                "no instance waits for the task %.*s: there is no such task, or its "
@@ -60,7 +65,7 @@ static int report(struct runtime_task *task, struct pawl_str task_id,
                   const struct pawl_json *result, struct pawl_sent *out)
 {
     struct pawl_builder b = {.arena = &task->arena};
-    struct pawl_stimulus stimulus = {.input = pawl__json_object(), .first_wins = true};
+    struct pawl_stimulus stimulus = {.input = pawl__json_object()};
     char hash[PAWL_SHA256_TEXT_SIZE];
     bool awaited = false;
     int status = task_hash(task, task_id, hash);
@@ -79,8 +84,17 @@ static int report(struct runtime_task *task, struct pawl_str task_id,
     if (b.status != PAWL_OK)
         return pawl__error_code(task->err, b.status);
     if (!awaited)
-        return reported_before(task, task_id, stimulus.idempotency_key, out);
-    return pawl__runtime_send(task->runtime, &stimulus, out, task->deadline_ns, task->err);
+        return reported_before(task, task_id, &stimulus, out);
+    status = pawl__runtime_send(task->runtime, &stimulus, out, task->deadline_ns, task->err);
+    if (status == PAWL_ECONFLICT) {
+        struct pawl_error why = task->err ? *task->err : (struct pawl_error)PAWL_ERROR_INIT;
+
+        /* Reported but not delivered yet: what is said of tasks says more than what is said of
+         * events. */
+        if (reported_before(task, task_id, &stimulus, out) != PAWL_ECONFLICT && task->err)
+            *task->err = why;
+    }
+    return status;
 }
 
 int pawl__runtime_report_task(struct pawl_runtime *runtime, struct pawl_str task_id,

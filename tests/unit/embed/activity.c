@@ -64,9 +64,9 @@ static int perform(void *ctx, struct pawl_call *call, struct pawl_error *err)
     note(&f->seen, pawl_call_data(call));
     snprintf(f->seen.key, sizeof f->seen.key, "%s", pawl_call_key(call));
     assert_true(strlen(pawl_call_instance_id(call)) > 0);
-    assert_code(pawl_call_answer(call, "{", err), PAWL_EPARSE);
+    assert_code(pawl_call_return(call, "{", err), PAWL_EPARSE);
     if (f->seen.answer == PAWL_OK)
-        assert_ok(pawl_call_answer(call, "{\"paid\":true}", err), err);
+        assert_ok(pawl_call_return(call, "{\"paid\":true}", err), err);
     else
         snprintf(err->msg, sizeof err->msg, "the bank is closed");
     return f->seen.answer;
@@ -187,7 +187,7 @@ static void assert_state_has(struct fixture *f, const char *instance_id, const c
 {
     char *json = NULL;
 
-    assert_ok(pawl_instance_state(f->pawl, instance_id, &json, &f->err), &f->err);
+    assert_ok(pawl_instance_show(f->pawl, instance_id, &json, &f->err), &f->err);
     if (!strstr(json, text))
         fail_msg("no %s in %s", text, json);
     pawl_text_free(f->pawl, json);

@@ -114,28 +114,68 @@ static void a_key_that_was_used_is_no_error(void **state)
 /* Least of all does it mean all versions where they are deleted. */
 static void a_negative_version_is_none(void **state)
 {
-    const struct pawl_definition_delete_options negative = {.version = -1};
-    const struct pawl_start_options start = {.definition_id = "d", .version = -2};
+    const struct pawl_definition_delete_options negative = {.version = -3};
+    const struct pawl_start_options start = {.definition_id = "d", .version = -3};
     const struct pawl_definition_filter any = {.versions = "", .name = "", .search = ""};
     char *one = quoted(DEFINITION("d", RIG_WRITE("a", "one")));
     char *json = NULL;
-    uint64_t total = 0;
+    struct pawl_list_end end = {0};
     struct fixture f;
 
     (void)state;
     open_fixture(&f);
     assert_ok(pawl_definition_publish(f.pawl, one, NULL, NULL, NULL, &f.err), &f.err);
     assert_code(pawl_definition_delete(f.pawl, "d", &negative, &f.err), PAWL_EINVAL);
-    assert_code(pawl_definition_find(f.pawl, "d", -1, &json, &f.err), PAWL_EINVAL);
-    assert_code(pawl_definition_export(f.pawl, "d", -1, &json, &f.err), PAWL_EINVAL);
-    assert_code(pawl_definition_revert(f.pawl, "d", -1, NULL, &f.err), PAWL_EINVAL);
-    assert_code(pawl_definition_publish_version(f.pawl, "d", -1, NULL, NULL, NULL, &f.err),
+    assert_code(pawl_definition_find(f.pawl, "d", -3, &json, &f.err), PAWL_EINVAL);
+    assert_code(pawl_definition_export(f.pawl, "d", -3, &json, &f.err), PAWL_EINVAL);
+    assert_code(pawl_definition_revert(f.pawl, "d", -3, NULL, &f.err), PAWL_EINVAL);
+    assert_code(pawl_definition_publish_version(f.pawl, "d", -3, NULL, NULL, NULL, &f.err),
                 PAWL_EINVAL);
     assert_code(pawl_instance_start(f.pawl, &start, NULL, &f.err), PAWL_EINVAL);
-    assert_ok(pawl_definitions_list(f.pawl, &any, NULL, NULL, &total, &f.err), &f.err);
-    assert_int_equal(total, 1);
+    assert_ok(pawl_definitions_list(f.pawl, &any, NULL, NULL, &end, &f.err), &f.err);
+    assert_int_equal(end.total, 1);
     pawl_close(f.pawl);
     free(one);
+}
+
+/* The version that a call on "d" finds: its line. */
+static void assert_version(struct fixture *f, int64_t version, const char *line)
+{
+    char *json = NULL;
+
+    assert_ok(pawl_definition_find(f->pawl, "d", version, &json, &f->err), &f->err);
+    if (!strstr(json, line))
+        fail_msg("version %lld is %s", (long long)version, json);
+    pawl_text_free(f->pawl, json);
+}
+
+static void a_version_is_named_the_same_way_in_every_call(void **state)
+{
+    const struct pawl_definition_delete_options latest = {.version = PAWL_VERSION_LATEST};
+    struct pawl_start_options options = {.definition_id = "d"};
+    char *two = quoted(DEFINITION("d", RIG_WRITE("a", "two")));
+    struct pawl_published out;
+    struct fixture f;
+
+    (void)state;
+    open_fixture(&f);
+    publish(&f, DEFINITION("d", RIG_WRITE("a", "one")));
+    assert_ok(pawl_definition_save(f.pawl, two, &out, &f.err), &f.err);
+    assert_version(&f, 0, "two");
+    assert_version(&f, PAWL_VERSION_LATEST, "two");
+    assert_version(&f, PAWL_VERSION_PUBLISHED, "one");
+    for (int64_t version = 0; version >= PAWL_VERSION_PUBLISHED; version--) {
+        options.version = version;
+        assert_ok(pawl_instance_start(f.pawl, &options, NULL, &f.err), &f.err);
+    }
+    assert_string_equal(f.lines, "one\ntwo\none\n");
+    assert_ok(pawl_definition_revert(f.pawl, "d", PAWL_VERSION_PUBLISHED, &out, &f.err), &f.err);
+    assert_version(&f, PAWL_VERSION_LATEST, "one");
+    assert_ok(pawl_definition_delete(f.pawl, "d", &latest, &f.err), &f.err);
+    assert_code(pawl_definition_find(f.pawl, "d", out.version, &two, &f.err), PAWL_ENOTFOUND);
+    assert_version(&f, PAWL_VERSION_PUBLISHED, "one");
+    pawl_close(f.pawl);
+    free(two);
 }
 
 static void a_definition_is_saved_published_reverted_and_deleted(void **state)
@@ -146,7 +186,7 @@ static void a_definition_is_saved_published_reverted_and_deleted(void **state)
     struct pawl_published out;
     char *json = NULL;
     int published = 0;
-    uint64_t total = 0;
+    struct pawl_list_end end = {0};
     struct fixture f;
 
     (void)state;
@@ -158,10 +198,10 @@ static void a_definition_is_saved_published_reverted_and_deleted(void **state)
     assert_int_equal(out.version, 1);
     assert_ok(pawl_definition_revert(f.pawl, "d", 1, &out, &f.err), &f.err);
     assert_int_equal(out.version, 2);
-    assert_ok(pawl_definitions_list(f.pawl, &all, count_published, &published, &total, &f.err),
+    assert_ok(pawl_definitions_list(f.pawl, &all, count_published, &published, &end, &f.err),
               &f.err);
     assert_int_equal(published, 1);
-    assert_int_equal(total, 2);
+    assert_int_equal(end.total, 2);
     assert_ok(pawl_definition_delete(f.pawl, "d", &second, &f.err), &f.err);
     assert_ok(pawl_definition_export(f.pawl, "d", 0, &json, &f.err), &f.err);
     assert_non_null(strstr(json, "\"nodeId\":\"Workflow1:"));
@@ -259,7 +299,7 @@ static void bookmarks_are_resumed_by_id(void **state)
     open_fixture(&f);
     publish(&f, DEFINITION("d", RIG_EVENT("e", "Go") "," RIG_WRITE("b", "two")));
     outcome = start(&f, "d");
-    assert_ok(pawl_instance_state(f.pawl, outcome.instance_id, &json, &f.err), &f.err);
+    assert_ok(pawl_instance_show(f.pawl, outcome.instance_id, &json, &f.err), &f.err);
     at = strstr(json, "\"bookmarks\":[{\"id\":\"");
     assert_non_null(at);
     assert_int_equal(sscanf(at, "\"bookmarks\":[{\"id\":\"%63[^\"]", id), 1);
@@ -299,7 +339,7 @@ static void instances_are_cancelled_and_deleted(void **state)
     assert_ok(pawl_instance_delete(f.pawl, outcome.instance_id, &f.err), &f.err);
     assert_code(pawl_instance_delete(f.pawl, outcome.instance_id, &f.err), PAWL_ENOTFOUND);
     assert_code(pawl_instance_cancel(f.pawl, outcome.instance_id, &f.err), PAWL_ENOTFOUND);
-    assert_code(pawl_instance_state(f.pawl, outcome.instance_id, &json, &f.err), PAWL_ENOTFOUND);
+    assert_code(pawl_instance_show(f.pawl, outcome.instance_id, &json, &f.err), PAWL_ENOTFOUND);
     assert_code(pawl_instance_wait(f.pawl, outcome.instance_id, 0, NULL, &f.err), PAWL_ENOTFOUND);
     pawl_close(f.pawl);
 }
@@ -338,7 +378,6 @@ static void waiting_does_the_work_that_is_due(void **state)
 
 struct page {
     char ids[16][PAWL_INSTANCE_ID_SIZE];
-    int64_t created_us[16];
     int count;
     int stop_after;
 };
@@ -348,8 +387,7 @@ static int on_row(void *ctx, const struct pawl_instance_info *instance)
     struct page *page = ctx;
 
     assert_true(page->count < 16);
-    snprintf(page->ids[page->count], PAWL_INSTANCE_ID_SIZE, "%s", instance->id);
-    page->created_us[page->count++] = instance->created_us;
+    snprintf(page->ids[page->count++], PAWL_INSTANCE_ID_SIZE, "%s", instance->id);
     return page->count == page->stop_after;
 }
 
@@ -357,10 +395,10 @@ static void lists_are_filtered_and_paged(void **state)
 {
     const enum pawl_instance_status over[] = {PAWL_INSTANCE_FINISHED, PAWL_INSTANCE_FAULTED};
     struct pawl_instance_filter filter = {.definition_id = "w", .limit = 3};
-    struct pawl_instance_info last = {0};
+    struct pawl_list_end end = {0};
     struct page page = {0};
-    uint64_t total = 0;
     struct fixture f;
+    char *next;
 
     (void)state;
     open_fixture(&f);
@@ -369,23 +407,23 @@ static void lists_are_filtered_and_paged(void **state)
     for (int i = 0; i < 5; i++)
         (void)start(&f, "w");
     (void)start(&f, "q");
-    assert_ok(pawl_instances_list(f.pawl, NULL, NULL, NULL, &total, &f.err), &f.err);
-    assert_int_equal(total, 6);
-    assert_ok(pawl_instances_list(f.pawl, &filter, on_row, &page, &total, &f.err), &f.err);
-    assert_int_equal(total, 5);
+    assert_ok(pawl_instances_list(f.pawl, NULL, NULL, NULL, &end, &f.err), &f.err);
+    assert_int_equal(end.total, 6);
+    assert_ok(pawl_instances_list(f.pawl, &filter, on_row, &page, &end, &f.err), &f.err);
+    assert_int_equal(end.total, 5);
     assert_int_equal(page.count, 3);
-    last.id = page.ids[2];
-    last.created_us = page.created_us[2];
-    filter.after = &last;
-    assert_ok(pawl_instances_list(f.pawl, &filter, on_row, &page, NULL, &f.err), &f.err);
+    filter.after = next = end.next;
+    assert_ok(pawl_instances_list(f.pawl, &filter, on_row, &page, &end, &f.err), &f.err);
     assert_int_equal(page.count, 5);
+    assert_null(end.next);
+    pawl_text_free(f.pawl, next);
     for (int i = 0; i < 5; i++)
         for (int j = 0; j < i; j++)
             assert_string_not_equal(page.ids[i], page.ids[j]);
     page = (struct page){.stop_after = 1};
     filter = (struct pawl_instance_filter){.statuses = over, .status_count = 2};
-    assert_ok(pawl_instances_list(f.pawl, &filter, on_row, &page, &total, &f.err), &f.err);
-    assert_int_equal(total, 1);
+    assert_ok(pawl_instances_list(f.pawl, &filter, on_row, &page, &end, &f.err), &f.err);
+    assert_int_equal(end.total, 1);
     assert_int_equal(page.count, 1);
     page = (struct page){.stop_after = 2};
     assert_ok(pawl_instances_list(f.pawl, NULL, on_row, &page, NULL, &f.err), &f.err);
@@ -408,11 +446,12 @@ static void a_task_is_told_and_its_report_goes_on(void **state)
     outcome = start(&f, "d");
     snprintf(expected, sizeof expected, "%s paint {\"n\":1}", outcome.instance_id);
     assert_string_equal(f.task, expected);
-    assert_code(pawl_task_report(f.pawl, "another", NULL, NULL, &f.err), PAWL_ENOTFOUND);
-    assert_ok(pawl_task_report(f.pawl, f.task_id, "{\"colour\":\"red\"}", &sent, &f.err), &f.err);
+    assert_code(pawl_task_complete(f.pawl, "another", NULL, NULL, &f.err), PAWL_ENOTFOUND);
+    assert_ok(pawl_task_complete(f.pawl, f.task_id, "{\"colour\":\"red\"}", &sent, &f.err), &f.err);
     assert_int_equal(sent.resumed, 1);
-    /* Again: nothing happens, and it is told what the first did. */
-    assert_ok(pawl_task_report(f.pawl, f.task_id, NULL, &sent, &f.err), &f.err);
+    /* Again: nothing happens, and it returns what the first did. */
+    assert_ok(pawl_task_complete(f.pawl, f.task_id, "{\"colour\":\"red\"}", &sent, &f.err), &f.err);
+    assert_code(pawl_task_complete(f.pawl, f.task_id, NULL, NULL, &f.err), PAWL_ECONFLICT);
     assert_int_equal(sent.resumed, 1);
     assert_int_equal(sent.parked, 0);
     drain(&f);
@@ -510,7 +549,7 @@ static void misuse_is_invalid_with_a_message(void **state)
     assert_refused(pawl_instance_cancel(f.pawl, "", &f.err));
     assert_refused(pawl_instance_delete(f.pawl, id, &f.err));
     assert_refused(pawl_instance_wait(f.pawl, NULL, 0, NULL, &f.err));
-    assert_refused(pawl_instance_state(f.pawl, "i", NULL, &f.err));
+    assert_refused(pawl_instance_show(f.pawl, "i", NULL, &f.err));
     publish(&f, DEFINITION("waits", RIG_EVENT("e", "Go")));
     waits = start(&f, "waits");
     assert_refused(pawl_instance_variables(f.pawl, waits.instance_id, NULL, &f.err));
@@ -523,7 +562,7 @@ static void misuse_is_invalid_with_a_message(void **state)
     assert_refused(pawl_event_send(f.pawl, NULL, NULL, NULL, NULL, &f.err));
     assert_refused(pawl_stimulus_send(f.pawl, "", NULL, NULL, NULL, NULL, &f.err));
     assert_refused(pawl_stimulus_send(f.pawl, "n", NULL, "3", NULL, NULL, &f.err));
-    assert_refused(pawl_task_report(f.pawl, NULL, NULL, NULL, &f.err));
+    assert_refused(pawl_task_complete(f.pawl, NULL, NULL, NULL, &f.err));
     assert_code(pawl_event_send(f.pawl, "n", "{", NULL, NULL, &f.err), PAWL_EPARSE);
     /* Nobody need ask for a message. */
     assert_code(pawl_instance_cancel(f.pawl, NULL, NULL), PAWL_EINVAL);
@@ -555,8 +594,11 @@ static void text_that_is_not_utf8_is_refused_by_name(void **state)
                                             "instance's name", "idempotency key", "input"};
     const struct pawl_send_options sends[] = {
         {.correlation_id = bad}, {.instance_id = bad}, {.idempotency_key = bad}};
-    const struct pawl_instance_filter filters[] = {
-        {.definition_id = bad}, {.correlation_id = bad}, {.parent_id = bad}, {.name = bad}};
+    const struct pawl_instance_filter filters[] = {{.definition_id = bad},
+                                                   {.correlation_id = bad},
+                                                   {.parent_id = bad},
+                                                   {.name = bad},
+                                                   {.after = bad}};
     const char *const settings[] = {"node.id=caf\xe9"};
     const struct pawl_options options[] = {
         {.store = bad},
@@ -589,8 +631,8 @@ static void text_that_is_not_utf8_is_refused_by_name(void **state)
     REFUSED(pawl_definition_publish(f.pawl, bad, NULL, NULL, NULL, &f.err), "definition");
     REFUSED(pawl_event_send(f.pawl, bad, NULL, NULL, NULL, &f.err), "event's name");
     REFUSED(pawl_event_send(f.pawl, "e", bad, NULL, NULL, &f.err), "payload");
-    REFUSED(pawl_task_report(f.pawl, bad, NULL, NULL, &f.err), "task's id");
-    REFUSED(pawl_task_report(f.pawl, "t", bad, NULL, &f.err), "result");
+    REFUSED(pawl_task_complete(f.pawl, bad, NULL, NULL, &f.err), "task's id");
+    REFUSED(pawl_task_complete(f.pawl, "t", bad, NULL, &f.err), "result");
     REFUSED(pawl_instance_cancel(f.pawl, bad, &f.err), "instance's id");
     REFUSED(pawl_instance_resume(f.pawl, "i", bad, NULL, NULL, &f.err), "bookmark's id");
 #undef REFUSED
@@ -675,6 +717,37 @@ static void shows(struct fixture *f, int status, char **json, const char *part)
     *json = NULL;
 }
 
+static int check_node(void *ctx, const struct pawl_node_info *node)
+{
+    assert_string_equal(node->state, ctx);
+    assert_true(node->incarnation > 0);
+    assert_true(node->lease_left_us > 0);
+    assert_string_equal(node->paused_by, node->paused_us > 0 ? "alice" : "");
+    assert_string_equal(node->reason, node->paused_us > 0 ? "upgrade" : "");
+    return 0;
+}
+
+static void assert_node(struct fixture *f, const char *state)
+{
+    struct pawl_list_end end;
+    char expected[16];
+
+    (void)snprintf(expected, sizeof expected, "%s", state);
+    assert_ok(pawl_nodes_list(f->pawl, NULL, check_node, expected, &end, &f->err), &f->err);
+    assert_int_equal(end.total, 1);
+}
+
+/* As alice: the same runtime. */
+static void pause_all(struct fixture *f)
+{
+    struct pawl *alice = NULL;
+
+    assert_ok(pawl_open_for(f->pawl, &(struct pawl_caller){.actor = "alice"}, &alice, &f->err),
+              &f->err);
+    assert_ok(pawl_node_pause(alice, NULL, "upgrade", &f->err), &f->err);
+    pawl_close(alice);
+}
+
 static void operators_look_at_nodes_and_pause_them(void **state)
 {
     struct pawl_start_options start = {.definition_id = "d"};
@@ -685,23 +758,23 @@ static void operators_look_at_nodes_and_pause_them(void **state)
 
     (void)state;
     open_fixture(&f);
-    shows(&f, pawl_nodes_show(f.pawl, &json, &f.err), &json, "\"state\":\"alive\"");
-    shows(&f, pawl_overview_show(f.pawl, 0, &json, &f.err), &json, "\"Suspended\":0");
-    shows(&f, pawl_status_show(f.pawl, &json, &f.err), &json, "\"isAcceptingNewWork\":true");
-    shows(&f, pawl_store_show(f.pawl, &json, &f.err), &json, "\"backend\":\"memory\"");
-    assert_ok(pawl_store_verify(f.pawl, NULL, NULL, &findings, &f.err), &f.err);
+    assert_node(&f, "alive");
+    shows(&f, pawl_overview(f.pawl, 0, &json, &f.err), &json, "\"Suspended\":0");
+    shows(&f, pawl_cluster_status(f.pawl, &json, &f.err), &json, "\"isAcceptingNewWork\":true");
+    shows(&f, pawl_store_info(f.pawl, &json, &f.err), &json, "\"backend\":\"memory\"");
+    assert_ok(pawl_store_check(f.pawl, NULL, NULL, &findings, &f.err), &f.err);
     assert_int_equal(findings, 0);
-    assert_int_equal(pawl_node_pause(f.pawl, "nobody", NULL, NULL, &f.err), PAWL_ENOTFOUND);
+    assert_int_equal(pawl_node_pause(f.pawl, "nobody", NULL, &f.err), PAWL_ENOTFOUND);
     assert_int_equal(pawl_node_unpause(f.pawl, NULL, &f.err), PAWL_ENOTFOUND);
-    assert_ok(pawl_node_pause(f.pawl, NULL, "alice", "upgrade", &f.err), &f.err);
-    shows(&f, pawl_status_show(f.pawl, &json, &f.err), &json,
+    pause_all(&f);
+    shows(&f, pawl_cluster_status(f.pawl, &json, &f.err), &json,
           "\"pauseReasonText\":\"upgrade\",\"pauseRequestedBy\":\"alice\"");
-    shows(&f, pawl_nodes_show(f.pawl, &json, &f.err), &json, "\"state\":\"paused\"");
+    assert_node(&f, "paused");
     assert_int_equal(pawl_instance_start(f.pawl, &start, &outcome, &f.err), PAWL_EUNAVAILABLE);
     assert_ok(pawl_node_unpause(f.pawl, NULL, &f.err), &f.err);
-    assert_int_equal(pawl_store_save(f.pawl, "", &f.err), PAWL_EINVAL);
+    assert_int_equal(pawl_store_backup(f.pawl, "", &f.err), PAWL_EINVAL);
     snprintf(path, sizeof path, "/tmp/pawl-embed-%d.backup", (int)getpid());
-    assert_ok(pawl_store_save(f.pawl, path, &f.err), &f.err);
+    assert_ok(pawl_store_backup(f.pawl, path, &f.err), &f.err);
     assert_int_equal(unlink(path), 0);
     pawl_close(f.pawl);
 }
@@ -716,7 +789,7 @@ static void draining_a_paused_node_says_that_work_was_left(void **state)
     (void)state;
     open_fixture(&f);
     publish(&f, DEFINITION("d", RIG_WRITE("a", "one")));
-    assert_ok(pawl_node_pause(f.pawl, NULL, "alice", "upgrade", &f.err), &f.err);
+    pause_all(&f);
     drain(&f); /* nothing is due: nothing is left */
     assert_ok(pawl_instance_start(f.pawl, &detached, NULL, &f.err), &f.err);
     assert_code(pawl_drain(f.pawl, 60000, &done, &f.err), PAWL_EUNAVAILABLE);
@@ -738,8 +811,8 @@ static void two_in_one_process_do_not_meet(void **state)
 {
     struct pawl_send_outcome sent;
     struct pawl_instance_outcome outcome;
+    struct pawl_list_end end;
     struct fixture a, b;
-    uint64_t total;
 
     (void)state;
     open_fixture(&a);
@@ -752,8 +825,8 @@ static void two_in_one_process_do_not_meet(void **state)
     assert_ok(pawl_event_send(b.pawl, "Go", NULL, NULL, &sent, &b.err), &b.err);
     assert_int_equal(sent.parked, 1);
     drain(&b);
-    assert_ok(pawl_instances_list(b.pawl, NULL, NULL, NULL, &total, &b.err), &b.err);
-    assert_int_equal(total, 0);
+    assert_ok(pawl_instances_list(b.pawl, NULL, NULL, NULL, &end, &b.err), &b.err);
+    assert_int_equal(end.total, 0);
     assert_string_equal(a.lines, "");
     pawl_close(b.pawl);
     assert_state_has(&a, outcome.instance_id, "'subStatus':'Suspended'");
@@ -796,8 +869,8 @@ static int whole_life(struct test_allocator *alloc, void *arg)
     if (status == PAWL_OK)
         status = pawl_instances_list(pawl, NULL, on_row, &(struct page){0}, NULL, &err);
     if (status == PAWL_OK)
-        status = pawl_instance_state(pawl, "none", &json, &err) == PAWL_ENOTFOUND ? PAWL_OK
-                                                                                  : PAWL_ENOMEM;
+        status =
+            pawl_instance_show(pawl, "none", &json, &err) == PAWL_ENOTFOUND ? PAWL_OK : PAWL_ENOMEM;
     if (status != PAWL_OK)
         assert_int_not_equal(err.code, PAWL_OK);
     pawl_close(pawl);
@@ -818,6 +891,7 @@ int main(void)
         cmocka_unit_test(publishing_tells_problems_and_refuses_what_is_invalid),
         cmocka_unit_test(a_definition_is_saved_published_reverted_and_deleted),
         cmocka_unit_test(a_negative_version_is_none),
+        cmocka_unit_test(a_version_is_named_the_same_way_in_every_call),
         cmocka_unit_test(a_key_that_was_used_is_no_error),
         cmocka_unit_test(starting_twice_with_a_key_answers_the_first),
         cmocka_unit_test(a_detached_start_runs_when_work_is_done),

@@ -108,7 +108,7 @@ static inline void assert_state_has(struct fixture *f, const char *instance_id, 
 {
     char *json = NULL, *wanted = quoted(text);
 
-    assert_ok(pawl_instance_state(f->pawl, instance_id, &json, &f->err), &f->err);
+    assert_ok(pawl_instance_show(f->pawl, instance_id, &json, &f->err), &f->err);
     if (!strstr(json, wanted))
         fail_msg("no %s in %s", wanted, json);
     pawl_text_free(f->pawl, json);

@@ -82,7 +82,7 @@ static void a_start_takes_versions_variables_and_activities(void **state)
     assert_int_equal(start(&f, &options).status, PAWL_INSTANCE_SUSPENDED);
     options.version = 7;
     assert_code(pawl_instance_start(f.pawl, &options, &out, &f.err), PAWL_ENOTFOUND);
-    options.version = -1;
+    options.version = PAWL_VERSION_LATEST;
     options.variables = "{\"Extra\": 5}";
     out = start(&f, &options);
     assert_ok(pawl_instance_variables(f.pawl, out.instance_id, &json, &f.err), &f.err);
@@ -174,6 +174,7 @@ static void an_instance_moves_by_export_and_import(void **state)
 static void many_are_cancelled_and_deleted_by_a_filter_that_says_something(void **state)
 {
     struct pawl_instance_filter filter = {0};
+    struct pawl_list_end end;
     struct fixture f;
     uint64_t count;
 
@@ -189,7 +190,10 @@ static void many_are_cancelled_and_deleted_by_a_filter_that_says_something(void 
     assert_int_equal(count, 2);
     assert_ok(pawl_instances_delete(f.pawl, &filter, &count, &f.err), &f.err);
     assert_int_equal(count, 2);
-    assert_ok(pawl_instances_list(f.pawl, NULL, NULL, NULL, &count, &f.err), &f.err);
+    assert_ok(pawl_instances_list(f.pawl, NULL, NULL, NULL, &end, &f.err), &f.err);
+    assert_int_equal(end.total, 1);
+    filter = (struct pawl_instance_filter){.all = 1};
+    assert_ok(pawl_instances_delete(f.pawl, &filter, &count, &f.err), &f.err);
     assert_int_equal(count, 1);
     pawl_close(f.pawl);
 }

@@ -217,7 +217,7 @@ static void instances_are_the_same(void **state)
     BEGIN_LIST(s, "ps", "--all", "--json");
     assert_ok(pawl_instances_list(f->pawl, NULL, on_instance, s, NULL, &f->err), &f->err);
     end_list(s);
-    assert_ok(pawl_instance_state(f->pawl, "packing", &json, &f->err), &f->err);
+    assert_ok(pawl_instance_show(f->pawl, "packing", &json, &f->err), &f->err);
     assert_same(s, json, PRINTED(s, "show", "packing", "--json"));
     assert_ok(pawl_instance_why(f->pawl, "packing", &json, &f->err), &f->err);
     assert_same(s, json, PRINTED(s, "why", "packing", "--json"));
@@ -318,13 +318,28 @@ static void letters_are_the_same(void **state)
     assert_same(s, json, PRINTED(s, "deadletters", "show", s->f.task_id));
 }
 
+static int on_node(void *ctx, const struct pawl_node_info *info)
+{
+    const struct pawl_json *row = next_row(ctx);
+
+    assert_text(row, "id", info->id);
+    assert_text(row, "state", info->state);
+    assert_text(row, "host", info->host);
+    assert_text(row, "version", info->version);
+    assert_int(row, "incarnation", info->incarnation);
+    assert_int(row, "pid", info->pid);
+    assert_int(row, "runs", info->instance_count);
+    assert_int(row, "work", info->work_count);
+    return 0;
+}
+
 static void nodes_are_the_same(void **state)
 {
     struct same *s = *state;
-    char *json = NULL;
 
-    assert_ok(pawl_nodes_show(s->f.pawl, &json, &s->f.err), &s->f.err);
-    assert_same(s, json, PRINTED(s, "nodes", "--json"));
+    BEGIN_LIST(s, "nodes", "--json");
+    assert_ok(pawl_nodes_list(s->f.pawl, NULL, on_node, s, NULL, &s->f.err), &s->f.err);
+    end_list(s);
 }
 
 static void statistics_are_the_same(void **state)
@@ -332,9 +347,9 @@ static void statistics_are_the_same(void **state)
     struct same *s = *state;
     char *json = NULL;
 
-    assert_ok(pawl_overview_show(s->f.pawl, 0, &json, &s->f.err), &s->f.err);
+    assert_ok(pawl_overview(s->f.pawl, 0, &json, &s->f.err), &s->f.err);
     assert_same(s, json, PRINTED(s, "top", "--once", "--json"));
-    assert_ok(pawl_store_show(s->f.pawl, &json, &s->f.err), &s->f.err);
+    assert_ok(pawl_store_info(s->f.pawl, &json, &s->f.err), &s->f.err);
     assert_same(s, json, PRINTED(s, "store", "info", "--json"));
 }
 

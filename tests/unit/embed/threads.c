@@ -207,7 +207,7 @@ static void await_gone(struct fixture *f, const char *id)
     struct pawl_error err = PAWL_ERROR_INIT;
     char *state;
 
-    while (pawl_instance_state(f->pawl, id, &state, &err) != PAWL_ENOTFOUND) {
+    while (pawl_instance_show(f->pawl, id, &state, &err) != PAWL_ENOTFOUND) {
         pawl_text_free(f->pawl, state);
         if (pawl_env_monotonic_ns(f->env) > give_up_ns)
             fail_msg("instance %s is still there", id);

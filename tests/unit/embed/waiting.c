@@ -115,9 +115,9 @@ static int on_letter(void *ctx, const struct pawl_letter_info *letter)
 static void letters_are_listed_replayed_and_deleted(void **state)
 {
     static const char *const settings[] = {"stimulus.ttl=1s"};
-    const struct pawl_letter_filter open = {.is_open = 1}, one = {.limit = 1};
+    const struct pawl_letter_filter open = {.is_open = 1}, one = {.limit = 1}, all = {.all = 1};
     struct pawl_work_done work = {0, 0, 0};
-    struct pawl_letters_done done;
+    uint64_t count = 7;
     struct pawl_list_end end = {0, NULL};
     struct fixture f;
     struct waiting told = {.f = &f};
@@ -141,14 +141,15 @@ static void letters_are_listed_replayed_and_deleted(void **state)
     pawl_text_free(f.pawl, json);
     assert_ok(pawl_letter_replay(f.pawl, told.text, &f.err), &f.err);
     assert_code(pawl_letter_replay(f.pawl, told.text, &f.err), PAWL_ECONFLICT);
-    assert_ok(pawl_letters_replay(f.pawl, &open, &done, &f.err), &f.err);
-    assert_int_equal(done.done, 2);
-    assert_int_equal(done.skipped, 0);
-    assert_null(done.next);
+    assert_code(pawl_letters_replay(f.pawl, NULL, &count, &f.err), PAWL_EINVAL);
+    assert_code(pawl_letters_delete(f.pawl, &one, &count, &f.err), PAWL_EINVAL);
+    assert_int_equal(count, 0);
+    assert_ok(pawl_letters_replay(f.pawl, &open, &count, &f.err), &f.err);
+    assert_int_equal(count, 2);
     assert_ok(pawl_letter_delete(f.pawl, told.text, &f.err), &f.err);
     assert_code(pawl_letter_delete(f.pawl, told.text, &f.err), PAWL_ENOTFOUND);
-    assert_ok(pawl_letters_delete(f.pawl, NULL, &done, &f.err), &f.err);
-    assert_int_equal(done.done, 2);
+    assert_ok(pawl_letters_delete(f.pawl, &all, &count, &f.err), &f.err);
+    assert_int_equal(count, 2);
     pawl_close(f.pawl);
 }
 
@@ -233,6 +234,36 @@ static void what_the_program_changes_is_recorded(void **state)
     pawl_close(f.pawl);
 }
 
+/* A caller whose answer was lost calls again with the same id: one deletion, one record. */
+static void a_request_with_an_id_is_done_once(void **state)
+{
+    const struct pawl_caller caller = {.actor = "bob", .request_id = "r-1"};
+    const struct pawl_audit_filter bobs = {.actor = "bob"};
+    struct fixture f;
+    struct waiting told = {.f = &f};
+    struct pawl *bob = NULL, *none = NULL;
+    char id[PAWL_INSTANCE_ID_SIZE], other[PAWL_INSTANCE_ID_SIZE];
+
+    (void)state;
+    open_fixture(&f);
+    publish(&f, DEFINITION("d", TASK("t", "paint")));
+    (void)snprintf(id, sizeof id, "%s", start(&f, "d").instance_id);
+    (void)snprintf(other, sizeof other, "%s", start(&f, "d").instance_id);
+    assert_code(pawl_open_for(f.pawl, NULL, &none, &f.err), PAWL_EINVAL);
+    assert_code(pawl_open_for(f.pawl, &(struct pawl_caller){.actor = "caf\xe9"}, &none, &f.err),
+                PAWL_EINVAL);
+    assert_ok(pawl_open_for(f.pawl, &caller, &bob, &f.err), &f.err);
+    assert_ok(pawl_instance_delete(bob, id, &f.err), &f.err);
+    assert_ok(pawl_instance_delete(bob, id, &f.err), &f.err);
+    assert_code(pawl_instance_delete(bob, other, &f.err), PAWL_ECONFLICT);
+    assert_code(pawl_instance_delete(f.pawl, id, &f.err), PAWL_ENOTFOUND);
+    pawl_close(bob);
+    assert_ok(pawl_audit_list(f.pawl, &bobs, on_record, &told, NULL, &f.err), &f.err);
+    assert_int_equal(told.count, 1);
+    assert_string_equal(told.id, "r-1");
+    pawl_close(f.pawl);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -242,6 +273,7 @@ int main(void)
         cmocka_unit_test(letters_are_listed_replayed_and_deleted),
         cmocka_unit_test(retention_counts_without_dropping),
         cmocka_unit_test(what_the_program_changes_is_recorded),
+        cmocka_unit_test(a_request_with_an_id_is_done_once),
         cmocka_unit_test(an_event_is_sent_and_waited_for),
     };
 

@@ -265,8 +265,10 @@ static void a_report_ends_the_task(void **state)
     drain(f, &f->here);
     assert_string_equal(f->lines, "done\n");
     assert_str(sub_status(f, &f->here, id), "Finished");
+    assert_code(pawl__runtime_report_task(f->here.runtime, task, NULL, &sent, later(f), &f->err),
+                PAWL_ECONFLICT);
     /* Again: nothing happens, and it returns what the first did. */
-    assert_ok(pawl__runtime_report_task(f->here.runtime, task, NULL, &sent, later(f), &f->err),
+    assert_ok(pawl__runtime_report_task(f->here.runtime, task, &result, &sent, later(f), &f->err),
               &f->err);
     assert_int_equal(sent.resumed, 1);
     assert_false(sent.parked);

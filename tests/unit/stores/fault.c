@@ -189,7 +189,7 @@ static void try_all_calls(struct shelf *shelf, int expected)
     assert_code(pawl_store_snapshot(store, see_row, &seen, PAWL_FOREVER, NULL), expected);
     assert_code(pawl_store_load(store, PAWL_TABLE_SETTINGS, &setting, 1, PAWL_FOREVER, NULL),
                 expected);
-    assert_code(pawl_store_check(store, see_finding, &seen, PAWL_FOREVER, NULL), expected);
+    assert_code(pawl_store_check_backend(store, see_finding, &seen, PAWL_FOREVER, NULL), expected);
     assert_int_equal(status.now_us, 77);
     assert_int_equal(lease.incarnation, 77);
     assert_int_equal(taken.now_us, 77);

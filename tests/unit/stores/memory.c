@@ -70,7 +70,8 @@ static void look(struct rig *rig, size_t counts[PAWL_TABLE_COUNT])
     test_allocator_fail(rig->alloc, 0, 0);
     for (int i = 0; i < PAWL_TABLE_COUNT; i++)
         counts[i] = count_of(rig, (enum pawl_table)i);
-    assert_ok(pawl_store_check(rig->store, fail_on_finding, NULL, PAWL_FOREVER, NULL), NULL);
+    assert_ok(pawl_store_check_backend(rig->store, fail_on_finding, NULL, PAWL_FOREVER, NULL),
+              NULL);
 }
 
 /* A commit of every kind of change, with a NUL in each name; `set` makes them different. */
@@ -412,7 +413,7 @@ static void every_call_of_a_stopped_node_is_refused_and_does_nothing(void **stat
                 PAWL_ESTOPPED);
     assert_code(pawl_store_load(c.stores[0], PAWL_TABLE_NODES, NULL, 0, PAWL_FOREVER, NULL),
                 PAWL_ESTOPPED);
-    assert_code(pawl_store_check(c.stores[0], fail_on_finding, NULL, PAWL_FOREVER, NULL),
+    assert_code(pawl_store_check_backend(c.stores[0], fail_on_finding, NULL, PAWL_FOREVER, NULL),
                 PAWL_ESTOPPED);
     assert_code(put_setting(c.stores[1], "other"), PAWL_OK);
     assert_ok(pawl_store_find(c.stores[1], &query, &arena, &rows, PAWL_FOREVER, NULL), NULL);
@@ -555,7 +556,7 @@ static void a_hundred_thousand_rows_are_found_taken_and_deleted(void **state)
         total += (int)taken.work_count;
     }
     assert_int_equal(total, COUNT);
-    assert_ok(pawl_store_check(store, fail_on_finding, NULL, PAWL_FOREVER, &err), &err);
+    assert_ok(pawl_store_check_backend(store, fail_on_finding, NULL, PAWL_FOREVER, &err), &err);
     pawl__arena_release(&arena);
     pawl_store_close(store);
     pawl_system_env_close(env);

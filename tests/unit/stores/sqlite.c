@@ -320,7 +320,7 @@ static void rows_of_another_tenant_are_told_of_and_not_read(void **state)
 
     assert_ok(pawl_store_load(store, PAWL_TABLE_DEFINITIONS, &row, 1, soon(f), &f->err), &f->err);
     meddle(f, "UPDATE pawl_definitions SET tenant_id = 'acme'");
-    assert_ok(pawl_store_check(store, keep_finding, finding, soon(f), &f->err), &f->err);
+    assert_ok(pawl_store_check_backend(store, keep_finding, finding, soon(f), &f->err), &f->err);
     assert_string_equal(finding, "1 definitions of another tenant, which no node runs: each tenant "
                                  "has a store of its own");
     assert_ok(pawl_store_find(store, &query, &f->arena, &rows, soon(f), &f->err), &f->err);
@@ -342,7 +342,7 @@ static void damage_is_found(void **state)
         (void)snprintf(key, sizeof key, "key-%03d", i);
         assert_ok(put_setting(f, store, key, pawl__str("a value, not too short")), &f->err);
     }
-    assert_ok(pawl_store_check(store, count_finding, &findings, soon(f), &f->err), &f->err);
+    assert_ok(pawl_store_check_backend(store, count_finding, &findings, soon(f), &f->err), &f->err);
     assert_int_equal(findings, 0);
     pawl_store_close(store);
     file = fopen(f->path, "r+");
@@ -352,7 +352,7 @@ static void damage_is_found(void **state)
         assert_int_equal(fwrite(rubbish, sizeof rubbish, 1, file), 1);
     (void)fclose(file);
     store = open_store(f, 0);
-    status = pawl_store_check(store, count_finding, &findings, soon(f), &f->err);
+    status = pawl_store_check_backend(store, count_finding, &findings, soon(f), &f->err);
     assert_true((status == PAWL_OK && findings > 0) || status == PAWL_ECORRUPT);
     pawl_store_close(store);
 }

@@ -203,7 +203,7 @@ static inline struct pawl_definition_row provide(struct fixture *f, const char *
     return row;
 }
 
-static inline int try_find(struct fixture *f, const char *id, enum pawl_definition_pick pick,
+static inline int try_find(struct fixture *f, const char *id, enum pawl_version_pick pick,
                            int64_t version, struct pawl_definition_row *out)
 {
     return pawl__definitions_find(f->definitions, pawl__str(id), pick, version, &f->arena, out,
@@ -211,7 +211,7 @@ static inline int try_find(struct fixture *f, const char *id, enum pawl_definiti
 }
 
 static inline struct pawl_definition_row find(struct fixture *f, const char *id,
-                                              enum pawl_definition_pick pick, int64_t version)
+                                              enum pawl_version_pick pick, int64_t version)
 {
     struct pawl_definition_row row;
 

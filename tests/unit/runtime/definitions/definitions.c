@@ -18,15 +18,15 @@ static void a_new_definition_is_version_one_and_the_latest(void **state)
     assert_int_equal(row.is_published, 0);
     assert_int_equal(row.usable_as_activity, 1);
     assert_int_equal(row.created_us, store_now_us(f));
-    found = find(f, "a", PAWL_DEFINITION_LATEST, 0);
+    found = find(f, "a", PAWL_VERSIONS_LATEST, 0);
     assert_true(pawl__str_equal(found.id, row.id));
     assert_true(pawl__str_equal(found.data, row.data));
     json = data_of(f, &found);
     assert_true(pawl__str_equal(pawl__json_str(pawl__json_get_text(&json, "id")), row.id));
     assert_true(pawl__json_true(pawl__json_get_text(&json, "isLatest")));
-    assert_code(try_find(f, "a", PAWL_DEFINITION_PUBLISHED, 0, &found), PAWL_ENOTFOUND);
-    assert_code(try_find(f, "a", PAWL_DEFINITION_PUBLISHED, 2, &found), PAWL_ENOTFOUND);
-    assert_code(try_find(f, "b", PAWL_DEFINITION_LATEST, 0, &found), PAWL_ENOTFOUND);
+    assert_code(try_find(f, "a", PAWL_VERSIONS_PUBLISHED, 0, &found), PAWL_ENOTFOUND);
+    assert_code(try_find(f, "a", PAWL_VERSIONS_PUBLISHED, 2, &found), PAWL_ENOTFOUND);
+    assert_code(try_find(f, "b", PAWL_VERSIONS_LATEST, 0, &found), PAWL_ENOTFOUND);
 }
 
 static void a_definition_without_ids_gets_new_ones(void **state)
@@ -47,7 +47,7 @@ static void a_version_id_that_another_has_is_not_taken_over(void **state)
 
     assert_str(mine.id, "x");
     assert_false(pawl__str_equal(other.id, mine.id));
-    assert_str(find(f, "a", PAWL_DEFINITION_LATEST, 0).id, "x");
+    assert_str(find(f, "a", PAWL_VERSIONS_LATEST, 0).id, "x");
 }
 
 static void what_is_no_object_is_refused(void **state)
@@ -90,14 +90,14 @@ static void saving_what_is_published_makes_a_draft_of_the_next_version(void **st
     assert_false(pawl__str_equal(first.id, draft.id));
     assert_int_equal(draft.is_latest, 1);
     assert_int_equal(draft.is_published, 0);
-    first = find(f, "a", PAWL_DEFINITION_PUBLISHED, 0);
+    first = find(f, "a", PAWL_VERSIONS_PUBLISHED, 0);
     assert_int_equal(first.version, 1);
     assert_int_equal(first.is_latest, 0);
     json = data_of(f, &first);
     assert_false(pawl__json_true(pawl__json_get_text(&json, "isLatest")));
     assert_true(pawl__json_true(pawl__json_get_text(&json, "isPublished")));
-    assert_int_equal(find(f, "a", PAWL_DEFINITION_LATEST_OR_PUBLISHED, 0).version, 2);
-    assert_int_equal(find(f, "a", PAWL_DEFINITION_LATEST, 1).version, 1);
+    assert_int_equal(find(f, "a", PAWL_VERSIONS_LATEST_OR_PUBLISHED, 0).version, 2);
+    assert_int_equal(find(f, "a", PAWL_VERSIONS_LATEST, 1).version, 1);
     assert_flags(f, "a", 1, 1);
 }
 
@@ -133,14 +133,14 @@ static void publishing_moves_both_flags_and_no_content(void **state)
     draft = import(f, "a", LINE("2"));
     publish(f, draft.id);
     assert_flags(f, "a", 1, 1);
-    assert_int_equal(find(f, "a", PAWL_DEFINITION_PUBLISHED, 0).version, 2);
-    assert_int_equal(find(f, "a", PAWL_DEFINITION_PUBLISHED, 0).revision, 1);
-    assert_int_equal(find(f, "a", PAWL_DEFINITION_LATEST, 1).is_published, 0);
+    assert_int_equal(find(f, "a", PAWL_VERSIONS_PUBLISHED, 0).version, 2);
+    assert_int_equal(find(f, "a", PAWL_VERSIONS_PUBLISHED, 0).revision, 1);
+    assert_int_equal(find(f, "a", PAWL_VERSIONS_LATEST, 1).is_published, 0);
     before = stamp(f);
     publish(f, draft.id);
     assert_int_equal(stamp(f), before);
-    publish(f, find(f, "a", PAWL_DEFINITION_LATEST, 1).id);
-    assert_int_equal(find(f, "a", PAWL_DEFINITION_LATEST, 0).version, 1);
+    publish(f, find(f, "a", PAWL_VERSIONS_LATEST, 1).id);
+    assert_int_equal(find(f, "a", PAWL_VERSIONS_LATEST, 0).version, 1);
     assert_flags(f, "a", 1, 1);
     assert_code(pawl__definitions_publish(f->definitions, pawl__str("x"), &f->arena, NULL,
                                           PAWL_FOREVER, &f->err),
@@ -227,12 +227,12 @@ static void a_file_decides_on_version_and_flags(void **state)
     /* A newer draft becomes the latest and leaves the published one. */
     row = provide(f, "a", "'version':4,", LINE("4"));
     assert_int_equal(row.is_latest, 1);
-    assert_int_equal(find(f, "a", PAWL_DEFINITION_PUBLISHED, 0).version, 3);
+    assert_int_equal(find(f, "a", PAWL_VERSIONS_PUBLISHED, 0).version, 3);
     assert_flags(f, "a", 1, 1);
     /* One that is published replaces it, with its triggers. */
     provide(f, "a", "'version':5,'isPublished':true,", LINE("5"));
     assert_flags(f, "a", 1, 1);
-    assert_int_equal(find(f, "a", PAWL_DEFINITION_PUBLISHED, 0).version, 5);
+    assert_int_equal(find(f, "a", PAWL_VERSIONS_PUBLISHED, 0).version, 5);
     triggers(f, 0);
     /* And one that says that it is not is not any more. */
     provide(f, "a", "'version':5,'isPublished':false,", LINE("5"));

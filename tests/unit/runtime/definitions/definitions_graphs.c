@@ -176,22 +176,22 @@ static void publishing_updates_those_that_use_it(void **state)
     import(f, "draft", SEQUENCE(USE("Child", "Child")));
     unchanged = define(f, "unrelated", LINE("1"));
     define_with(f, "Child", USABLE_UPDATING, LINE("2"));
-    row = find(f, "live", PAWL_DEFINITION_PUBLISHED, 0);
+    row = find(f, "live", PAWL_VERSIONS_PUBLISHED, 0);
     assert_int_equal(row.version, 2);
     assert_int_equal(row.is_latest, 1);
     assert_int_equal(used_version(f, &row), 2);
     assert_true(pawl__str_equal(triggers(f, 1)->version_id, row.id));
     assert_flags(f, "live", 1, 1);
-    row = find(f, "draft", PAWL_DEFINITION_LATEST, 0);
+    row = find(f, "draft", PAWL_VERSIONS_LATEST, 0);
     assert_int_equal(row.version, 1);
     assert_int_equal(row.revision, 2);
     assert_int_equal(used_version(f, &row), 2);
     assert_flags(f, "draft", 1, 0);
-    row = find(f, "unrelated", PAWL_DEFINITION_LATEST, 0);
+    row = find(f, "unrelated", PAWL_VERSIONS_LATEST, 0);
     assert_true(pawl__str_equal(row.id, unchanged.id));
     /* Publishing again has nothing to do. */
-    publish(f, find(f, "Child", PAWL_DEFINITION_LATEST, 0).id);
-    assert_int_equal(find(f, "live", PAWL_DEFINITION_PUBLISHED, 0).version, 2);
+    publish(f, find(f, "Child", PAWL_VERSIONS_LATEST, 0).id);
+    assert_int_equal(find(f, "live", PAWL_VERSIONS_PUBLISHED, 0).version, 2);
 }
 
 static void those_that_use_it_are_left_alone_unless_it_asks(void **state)
@@ -201,7 +201,7 @@ static void those_that_use_it_are_left_alone_unless_it_asks(void **state)
     define_with(f, "Child", USABLE, LINE("1"));
     define(f, "live", SEQUENCE(USE("Child", "Child")));
     define_with(f, "Child", USABLE, LINE("2"));
-    assert_int_equal(find(f, "live", PAWL_DEFINITION_LATEST, 0).version, 1);
+    assert_int_equal(find(f, "live", PAWL_VERSIONS_LATEST, 0).version, 1);
 }
 
 static void updates_go_on_through_those_that_use_each_other(void **state)
@@ -212,13 +212,13 @@ static void updates_go_on_through_those_that_use_each_other(void **state)
     define_with(f, "B", USABLE_UPDATING, SEQUENCE(USE("A", "A")));
     define(f, "c", SEQUENCE(USE("B", "B")));
     define_with(f, "A", USABLE_UPDATING, LINE("2"));
-    assert_int_equal(find(f, "B", PAWL_DEFINITION_PUBLISHED, 0).version, 2);
-    assert_int_equal(find(f, "c", PAWL_DEFINITION_PUBLISHED, 0).version, 2);
+    assert_int_equal(find(f, "B", PAWL_VERSIONS_PUBLISHED, 0).version, 2);
+    assert_int_equal(find(f, "c", PAWL_VERSIONS_PUBLISHED, 0).version, 2);
     /* A circle of versions: A 3 uses B 2, which uses A 2. Each is updated once. */
     define_with(f, "A", USABLE_UPDATING,
                 SEQUENCE("{'id':'u','type':'B','version':2,'workflowDefinitionId':'B'}"));
-    assert_int_equal(find(f, "B", PAWL_DEFINITION_PUBLISHED, 0).version, 3);
-    assert_int_equal(find(f, "A", PAWL_DEFINITION_PUBLISHED, 0).version, 4);
+    assert_int_equal(find(f, "B", PAWL_VERSIONS_PUBLISHED, 0).version, 3);
+    assert_int_equal(find(f, "A", PAWL_VERSIONS_PUBLISHED, 0).version, 4);
     assert_flags(f, "A", 1, 1);
     assert_flags(f, "B", 1, 1);
 }

@@ -38,7 +38,7 @@ static bool is_current(struct crowd *crowd, struct pawl_arena *arena, bool refre
         pawl__definitions_published(crowd->definitions, pawl__str("a"), &graph, PAWL_FOREVER,
                                     NULL) != PAWL_OK)
         return false;
-    same = pawl__definitions_find(crowd->definitions, pawl__str("a"), PAWL_DEFINITION_PUBLISHED, 0,
+    same = pawl__definitions_find(crowd->definitions, pawl__str("a"), PAWL_VERSIONS_PUBLISHED, 0,
                                   arena, &row, PAWL_FOREVER, NULL) == PAWL_OK &&
            pawl__str_equal(graph->workflow->version_id, row.id);
     pawl__graph_unref(graph);
@@ -135,7 +135,7 @@ static void crowd_check(struct crowd *crowd, struct fixture *f)
 
     assert_int_equal(crowd->failures, 0);
     assert_flags(f, "a", 1, 1);
-    row = find(f, "a", PAWL_DEFINITION_PUBLISHED, 0);
+    row = find(f, "a", PAWL_VERSIONS_PUBLISHED, 0);
     expected = pawl__str_equal(row.id, crowd->versions[1]) ? 2 : 1;
     assert_true(pawl__str_equal(triggers(f, expected)->version_id, row.id));
     ticks(f, 1);

@@ -302,7 +302,7 @@ static void another_node_faults_what_must_not_be_sent_twice(void **state)
     drain(f, &f->b);
     assert_int_equal(f->b.script.count, 0);
     assert_string_equal(sub_status(f, outcome.instance_id), "Faulted");
-    assert_non_null(strstr(incident(f, outcome.instance_id), "nobody knows"));
+    assert_non_null(strstr(incident(f, outcome.instance_id), "took effect is unknown"));
 }
 
 static void a_lost_answer_faults_where_it_must_not_be_sent_twice(void **state)
