@@ -600,6 +600,7 @@ struct pawl_send_options {
     /* Sending again with the same key does nothing and returns the first outcome. A different event
      * with a key that was used within a day is refused with PAWL_ECONFLICT. */
     const char *idempotency_key;
+    int detached; /* 1: only stores it; whoever does due work delivers it */
 };
 
 struct pawl_send_outcome {
@@ -610,8 +611,10 @@ struct pawl_send_outcome {
 
 /*
  * Sends an event to all instances that wait for it and to definitions that it starts. PAWL_OK: it
- * is stored, and delivered when due work is done. `payload` is JSON or NULL; `options` and `out`
- * NULL allowed.
+ * is stored, and delivered when due work is done. An event for one instance that nobody runs is
+ * delivered by this call, which runs the workflow on the caller's thread up to where it waits again
+ * (unless it is detached, or the setting `delivery` is `rows`). `payload` is JSON or NULL;
+ * `options` and `out` NULL allowed.
  */
 PAWL_API PAWL_MUST_CHECK int pawl_event_send(struct pawl *pawl, const char *name,
                                              const char *payload,

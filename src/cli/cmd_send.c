@@ -29,6 +29,7 @@ static int send(struct pawl_cli_session *session, struct sent *sent, struct pawl
         .correlation_id = pawl__str(pawl__cli_text(args, "correlation-id", "")),
         .instance_id = pawl__str(pawl__cli_text(args, "instance", "")),
         .idempotency_key = pawl__str(pawl__cli_text(args, "key", "")),
+        .detached = pawl__cli_flag(args, "detach"),
     };
     struct pawl_instance_query query = PAWL_INSTANCE_QUERY_ALL;
     int status = text ? pawl__cli_payload(cli, text, &payload, err) : PAWL_OK;
@@ -36,7 +37,7 @@ static int send(struct pawl_cli_session *session, struct sent *sent, struct pawl
     if (status != PAWL_OK)
         return status;
     status = pawl__op_event_send(&op, &request, &sent->did);
-    if (status == PAWL_OK && !pawl__cli_flag(args, "detach"))
+    if (status == PAWL_OK && !request.detached)
         status = pawl__cli_session_drain(session, err);
     if (status != PAWL_OK || sent->did.resumed == 0 || request.instance_id.len == 0)
         return status;

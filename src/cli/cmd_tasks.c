@@ -60,7 +60,8 @@ static int complete(struct pawl_cli_session *session, struct pawl_error *err)
 
     session->as_json = pawl__cli_flag(&cli->args, "json");
     if (status == PAWL_OK)
-        status = pawl__op_task_complete(&op, pawl__str(cli->args.operands[0]), &result, &sent);
+        status = pawl__op_task_complete(&op, pawl__str(cli->args.operands[0]), &result,
+                                        pawl__cli_flag(&cli->args, "detach"), &sent);
     if (status == PAWL_OK && !pawl__cli_flag(&cli->args, "detach"))
         status = pawl__cli_session_drain(session, err);
     if (status != PAWL_OK)

@@ -31,6 +31,7 @@ static int begin(struct embed_call *call, struct pawl *pawl, struct pawl_send_re
     request->correlation_id = pawl__str(options->correlation_id);
     request->instance_id = pawl__str(options->instance_id);
     request->idempotency_key = pawl__str(options->idempotency_key);
+    request->detached = options->detached != 0;
     status = pawl__json_text_read(&call->arena, payload, "the payload", value, err);
     if (payload && *payload)
         request->payload = value;
@@ -135,7 +136,7 @@ int pawl_task_complete(struct pawl *pawl, const char *task_id, const char *resul
         return status;
     status = pawl__json_text_read(&call.arena, result, "the result", &value, err);
     if (status == PAWL_OK)
-        status = pawl__op_task_complete(&call.op, pawl__str(task_id), &value, &sent);
+        status = pawl__op_task_complete(&call.op, pawl__str(task_id), &value, false, &sent);
     if (status == PAWL_OK)
         copy_result(&sent, out);
     return pawl__embed_end(&call, status);

@@ -14,6 +14,7 @@ static struct pawl_stimulus address(const struct pawl_send_request *request)
         .activity_instance_id = request->activity_instance_id,
         .idempotency_key = request->idempotency_key,
         .input = request->input,
+        .detached = request->detached,
     };
 }
 

@@ -19,6 +19,7 @@ struct pawl_send_request {
     /* Sending again with the same key does nothing, and returns what the first one did, for a day.
      * PAWL_ECONFLICT: the first one was another. */
     struct pawl_str idempotency_key;
+    bool detached; /* it is stored, and delivered by whoever does due work, not by this call */
 };
 
 struct pawl_send_result {
@@ -28,8 +29,9 @@ struct pawl_send_result {
 };
 
 /*
- * Sends to all that wait for it and to definitions that start by it. PAWL_OK: it is durable;
- * doing due work does the rest. `out` all 0: it could not be matched yet, and will be.
+ * Sends to all that wait for it and to definitions that start by it. PAWL_OK: it is durable. If it
+ * is for one instance that nobody runs, that has been run (setting `delivery`); otherwise doing due
+ * work does the rest. `out` all 0: it could not be matched yet, and will be.
  * PAWL_EINVAL: it has no name.
  */
 PAWL_MUST_CHECK int pawl__op_event_send(const struct pawl_op *op,

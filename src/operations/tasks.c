@@ -148,15 +148,16 @@ int pawl__op_tasks_list(const struct pawl_op *op, const struct pawl_task_query *
 }
 
 int pawl__op_task_complete(const struct pawl_op *op, struct pawl_str task_id,
-                           const struct pawl_json *result, struct pawl_send_result *out)
+                           const struct pawl_json *result, bool detached,
+                           struct pawl_send_result *out)
 {
     struct pawl_sent sent = {0};
     int status;
 
     if (task_id.len == 0)
         return pawl__error_set(op->err, PAWL_EINVAL, "no task id is given");
-    status =
-        pawl__runtime_report_task(op_runtime(op), task_id, result, &sent, op->deadline_ns, op->err);
+    status = pawl__runtime_report_task(op_runtime(op), task_id, result, detached, &sent,
+                                       op->deadline_ns, op->err);
     if (status == PAWL_OK)
         *out = (struct pawl_send_result){
             .started = sent.started, .resumed = sent.resumed, .parked = sent.parked};

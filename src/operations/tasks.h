@@ -42,11 +42,12 @@ PAWL_MUST_CHECK int pawl__op_tasks_list(const struct pawl_op *op,
  *   instance has gone on or ended since. PAWL_ECONFLICT: the first report had another result.
  * - PAWL_ENOTFOUND: nobody waits for such a task and nobody reported it; or somebody did more than
  *   a day ago; or the instance went on without it.
+ * - `detached`: nothing is resumed by this call, but by whoever does due work.
  * - Nothing is parked. A task's id becomes known after the commit that made its bookmark, so there
  *   is no report that comes too early.
  */
 PAWL_MUST_CHECK int pawl__op_task_complete(const struct pawl_op *op, struct pawl_str task_id,
-                                           const struct pawl_json *result,
+                                           const struct pawl_json *result, bool detached,
                                            struct pawl_send_result *out);
 
 #endif

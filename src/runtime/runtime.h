@@ -394,6 +394,7 @@ struct pawl_stimulus {
     struct pawl_json input;
     struct pawl_str idempotency_key; /* a second one with the same key does nothing; of another
                                       * event it is refused with PAWL_ECONFLICT */
+    bool detached;                   /* stored, and delivered by whoever does due work */
     bool first_wins;          /* with another input it is the same stimulus: the first one counts */
     struct pawl_reach *reach; /* what it reached is added there; NULL: nobody asks */
 };
@@ -423,12 +424,13 @@ PAWL_MUST_CHECK int pawl__runtime_send_event(struct pawl_runtime *runtime, struc
  * A task of RunTask was done, with this result (NULL: none): durable when this returns PAWL_OK.
  * Reporting again does nothing and returns, for a day, what the first report did, also when the
  * instance has gone on or ended since. PAWL_ENOTFOUND: nobody waits for it, and nobody reported it.
- * Nothing is parked: a task's id is known only after the commit that made its bookmark. `out` NULL
- * allowed.
+ * Nothing is parked: a task's id is known only after the commit that made its bookmark. `detached`
+ * as of a stimulus. `out` NULL allowed.
  */
 PAWL_MUST_CHECK int pawl__runtime_report_task(struct pawl_runtime *runtime, struct pawl_str task_id,
-                                              const struct pawl_json *result, struct pawl_sent *out,
-                                              int64_t deadline_ns, struct pawl_error *err);
+                                              const struct pawl_json *result, bool detached,
+                                              struct pawl_sent *out, int64_t deadline_ns,
+                                              struct pawl_error *err);
 
 /* ---- dead letters -------------------------------------------------------------------------- */
 

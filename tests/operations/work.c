@@ -229,18 +229,19 @@ static void open_tasks_are_listed_and_reported_once(struct desk *desk)
     view = pawl__view_task(&b, &list.tasks[0]);
     assert_non_null(strstr(text_of(desk, &b, &view), "\"payload\":{\"n\":1"));
     id = list.tasks[0].id;
-    assert_ok(pawl__op_task_complete(&desk->op, id, &result, &sent), &desk->err);
+    assert_ok(pawl__op_task_complete(&desk->op, id, &result, false, &sent), &desk->err);
     assert_int_equal(sent.resumed, 1);
-    assert_code(pawl__op_task_complete(&desk->op, id, NULL, &again), PAWL_ECONFLICT);
+    assert_code(pawl__op_task_complete(&desk->op, id, NULL, false, &again), PAWL_ECONFLICT);
     assert_non_null(strstr(desk->err.msg, "another result"));
     desk_drain(desk);
     assert_ok(pawl__op_tasks_list(&desk->op, &query, &list), &desk->err);
     assert_int_equal(list.count, 0);
-    assert_ok(pawl__op_task_complete(&desk->op, id, &result, &again), &desk->err);
+    assert_ok(pawl__op_task_complete(&desk->op, id, &result, false, &again), &desk->err);
     assert_same(&again, &sent);
-    assert_code(pawl__op_task_complete(&desk->op, id, NULL, &again), PAWL_ECONFLICT);
+    assert_code(pawl__op_task_complete(&desk->op, id, NULL, false, &again), PAWL_ECONFLICT);
     assert_non_null(strstr(desk->err.msg, "another result"));
-    assert_code(pawl__op_task_complete(&desk->op, pawl__str("nix"), NULL, &again), PAWL_ENOTFOUND);
+    assert_code(pawl__op_task_complete(&desk->op, pawl__str("nix"), NULL, false, &again),
+                PAWL_ENOTFOUND);
 }
 
 /* The others are listed, and it is too, with what its row says. */

@@ -181,6 +181,7 @@ struct sending {
     struct pawl_work_row *row; /* as it would be stored */
     const struct runtime_stimulus *stimulus;
     struct pawl_str key; /* the caller's; "": none */
+    bool detached;       /* for a worker */
     struct runtime_match match;
     struct pawl_reservation_row reservations[RESERVATIONS_MAX];
     size_t reservation_count;
@@ -217,11 +218,11 @@ static int deliver(struct sending *s, bool first_wins)
     const struct pawl_bookmark_row *target = pawl__runtime_only_target(&s->match);
     struct runtime_task *task = s->task;
     const struct pawl_sent sent = {.resumed = 1};
-    struct pawl_error *err = task->err;
+    struct pawl_error *err = task->err, why = PAWL_ERROR_INIT;
     struct runtime_direct direct;
     int status;
 
-    if (!target || !pawl__runtime_may_deliver(task->runtime, task->deadline_ns))
+    if (!target || s->detached || !pawl__runtime_may_deliver(task->runtime, task->deadline_ns))
         return PAWL_EBUSY;
     status = make_reservations(s, "direct", first_wins);
     if (status == PAWL_OK && s->key.len > 0)
@@ -236,7 +237,7 @@ static int deliver(struct sending *s, bool first_wins)
     };
     if (direct.mail.id.len == 0)
         return pawl__error_code(err, pawl__arena_status(&task->arena));
-    task->err = NULL; /* what it fails with is not what the call fails with */
+    task->err = &why; /* what it fails with is not what the call fails with */
     status = pawl__runtime_deliver(task, &direct);
     task->err = err;
     if (status == PAWL_OK)
@@ -355,7 +356,8 @@ static int accept(struct runtime_task *task, struct pawl_work_row *row,
     struct sending s = {.task = task,
                         .row = row,
                         .stimulus = parsed,
-                        .key = stimulus ? stimulus->idempotency_key : pawl__str("")};
+                        .key = stimulus ? stimulus->idempotency_key : pawl__str(""),
+                        .detached = stimulus && stimulus->detached};
     bool first_wins = stimulus && stimulus->first_wins, is_sent = false;
     int looked, delivered;
     int status = check_sizes(task, row, parsed, s.key);

@@ -62,10 +62,10 @@ static int reported_before(struct runtime_task *task, struct pawl_str task_id,
 }
 
 static int report(struct runtime_task *task, struct pawl_str task_id,
-                  const struct pawl_json *result, struct pawl_sent *out)
+                  const struct pawl_json *result, bool detached, struct pawl_sent *out)
 {
     struct pawl_builder b = {.arena = &task->arena};
-    struct pawl_stimulus stimulus = {.input = pawl__json_object()};
+    struct pawl_stimulus stimulus = {.input = pawl__json_object(), .detached = detached};
     char hash[PAWL_SHA256_TEXT_SIZE];
     bool awaited = false;
     int status = task_hash(task, task_id, hash);
@@ -98,7 +98,7 @@ static int report(struct runtime_task *task, struct pawl_str task_id,
 }
 
 int pawl__runtime_report_task(struct pawl_runtime *runtime, struct pawl_str task_id,
-                              const struct pawl_json *result, struct pawl_sent *out,
+                              const struct pawl_json *result, bool detached, struct pawl_sent *out,
                               int64_t deadline_ns, struct pawl_error *err)
 {
     struct pawl_sent sent = {0};
@@ -106,7 +106,7 @@ int pawl__runtime_report_task(struct pawl_runtime *runtime, struct pawl_str task
     int status;
 
     pawl__runtime_task_init(&task, runtime, deadline_ns, err);
-    status = report(&task, task_id, result, &sent);
+    status = report(&task, task_id, result, detached, &sent);
     pawl__runtime_task_release(&task, status);
     if (status == PAWL_OK && out)
         *out = sent;

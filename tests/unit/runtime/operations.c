@@ -256,20 +256,23 @@ static void a_report_ends_the_task(void **state)
     assert_ok(pawl__json_parse(&f->arena, bookmark->payload, NULL, &payload, NULL, &f->err),
               &f->err);
     task = pawl__json_str(pawl__json_get_text(&payload, "taskId"));
-    assert_code(pawl__runtime_report_task(f->here.runtime, pawl__str("other"), &result, &sent,
-                                          later(f), &f->err),
+    assert_code(pawl__runtime_report_task(f->here.runtime, pawl__str("other"), &result, false,
+                                          &sent, later(f), &f->err),
                 PAWL_ENOTFOUND);
-    assert_ok(pawl__runtime_report_task(f->here.runtime, task, &result, &sent, later(f), &f->err),
-              &f->err);
+    assert_ok(
+        pawl__runtime_report_task(f->here.runtime, task, &result, false, &sent, later(f), &f->err),
+        &f->err);
     assert_int_equal(sent.resumed, 1);
     drain(f, &f->here);
     assert_string_equal(f->lines, "done\n");
     assert_str(sub_status(f, &f->here, id), "Finished");
-    assert_code(pawl__runtime_report_task(f->here.runtime, task, NULL, &sent, later(f), &f->err),
-                PAWL_ECONFLICT);
+    assert_code(
+        pawl__runtime_report_task(f->here.runtime, task, NULL, false, &sent, later(f), &f->err),
+        PAWL_ECONFLICT);
     /* Again: nothing happens, and it returns what the first did. */
-    assert_ok(pawl__runtime_report_task(f->here.runtime, task, &result, &sent, later(f), &f->err),
-              &f->err);
+    assert_ok(
+        pawl__runtime_report_task(f->here.runtime, task, &result, false, &sent, later(f), &f->err),
+        &f->err);
     assert_int_equal(sent.resumed, 1);
     assert_false(sent.parked);
     drain(f, &f->here);
