@@ -326,6 +326,7 @@ void bench_node_open_guarded(struct bench_node *node, struct pawl_env *env,
 {
     const struct pawl_runtime_options options = {.committers = committers,
                                                  .delivery = bench_delivery(),
+                                                 .works_itself = true,
                                                  .guard = guard,
                                                  .hooks = {.line = tell_line, .ctx = node}};
     struct pawl_error err = PAWL_ERROR_INIT;

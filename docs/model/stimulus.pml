@@ -118,7 +118,7 @@ inline may_lose() {
 }
 
 /*
- * Rule 1, accept() of runtime/work/stimulus.c: one commit of what the stimulus became, by what its
+ * Rule 1, accept_event() of runtime/work/send.c: one commit of what the stimulus became, by what its
  * sender found, and a reservation of the stimulus' own id. Mail, for every bookmark found; a parked row
  * when none was found; a row that is still to be matched when looking failed. All of it nobody's.
  * A retry that meets the reservation reads in it which commit took (resolve_by_inserts() of
@@ -227,7 +227,7 @@ inline match() {
             if
             :: happens && row[k].on && row[k].owner == me ->
                 end_row(k);
-                if /* add_resume(): ADD, a row that is there stays */
+                if /* pawl__runtime_expand(): ADD, a row that is there stays */
                 :: b0 && !mail[0].on -> mail[0].on = true
                 :: else
                 fi;
@@ -248,7 +248,7 @@ inline match() {
             b0 = false; b1 = false
         }
     }
-    if /* look_again() */
+    if /* pawl__runtime_recheck_soon() */
     :: did_park -> wake(at)
     :: else
     fi
@@ -512,7 +512,7 @@ proctype node(byte me) {
         :: has = false; found = 0; goto end_idle /* PAWL_EUNKNOWN */
         fi
     od;
-    if /* look_again(): it is the first row that was parked */
+    if /* pawl__runtime_recheck_soon(): it is the first row that was parked */
     :: told == ROW && found == 0 -> wake(1)
     :: else -> found = 0
     fi;

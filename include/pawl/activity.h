@@ -36,9 +36,10 @@
  *
  * execute, resume and performed run inside a burst. They must not have side effects outside the
  * instance, because they run again when the process dies before the commit. Side effects belong in
- * perform: it is called after the instance is stored, on the thread that ran the instance, and may
- * block. It is called at least once: after a crash it is called again with the same key, so that
- * the receiver can recognise the repetition. Its result is stored before the activity continues.
+ * perform: it is called after the instance is stored, on the thread that ran the instance or on a
+ * worker's, and may block. It is called at least once: after a crash it is called again with the
+ * same key, so that the receiver can recognise the repetition. Its result is stored before the
+ * activity continues.
  *
  * Return values. These functions return PAWL_OK or what a call below returned: PAWL_FAULTED once
  * the activity has faulted, or a negative code when the burst cannot continue (out of memory),

@@ -40,15 +40,17 @@
  * and so may any number of processes, and of struct pawl within one process; they share nothing but
  * the store.
  *
- * Work. What is to be done later (an event that was delivered, a timer, a child) is a row of the
+ * Work. What is to be done later (an event that was sent, a timer, a child) is a row of the
  * store that stays due until somebody has done it. With `workers` in the options, threads of the
  * library do it, after they have loaded the definitions in the folder `definitions.folder` (a
  * setting), and they delete what the settings `retention.*` do not keep. Without workers the
  * program does due work on its own threads: pawl_work(), pawl_drain(). Starting or resuming an
- * instance runs it on the caller's thread until it waits or ends.
+ * instance runs it on the caller's thread until it waits or ends; and with workers so does sending
+ * an event to an instance that nobody runs.
  *
  * Threads. Any call may be made from any thread at any time, except pawl_close(), which comes last.
- * Callbacks run on the thread that runs the instance. They may call anything declared here except
+ * Callbacks run on the thread that runs the instance, which may be one that sends an event: do not
+ * hold a lock that they need while you call. They may call anything declared here except
  * pawl_close(), and do their own locking. The instance that a callback is for is busy while the
  * callback runs: running or deleting it from there would wait for itself, and times out.
  *

@@ -126,6 +126,8 @@ struct pawl_surroundings {
     struct pawl_env *outside;
     /* A node for the time of a command: it gets a name of its own, not the configured one. */
     bool transient;
+    /* Whoever sends something does the work that is due, right after. */
+    bool works_itself;
     /* Reads the store and is no node of it (struct pawl_runtime_options). */
     bool looks_only;
     /* Nothing outlives the process: no journal is kept, no lease ends, and a definition that does

@@ -67,7 +67,7 @@ enum pawl_setting_type {
     X(SERVER_LISTEN, "server.listen", TEXT, "127.0.0.1:5001", "PAWL_SERVER_LISTEN", "listen", 0,   \
       0, "Where 'pawl serve' listens: HOST:PORT, unix:PATH")                                       \
     X(DELIVERY, "delivery", CHOICE, "direct", "PAWL_DELIVERY", NULL, 0, 0,                         \
-      "Events go to idle instances direct or as rows; mixed: by chance")                           \
+      "How events reach idle instances: direct, rows (a worker delivers), mixed")                  \
     X(COMMIT_BATCH, "commit.batch", INT, "128", "PAWL_COMMIT_BATCH", NULL, 1, 256,                 \
       "Maximum commits that go to the store together")                                             \
     X(DRAIN_DEADLINE, "drain.deadline", DURATION, "30s", "PAWL_DRAIN_DEADLINE", NULL, 0,           \

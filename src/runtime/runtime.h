@@ -151,6 +151,7 @@ struct pawl_runtime_options {
     struct pawl_guard *guard;
     struct pawl_definitions_options definitions;
     enum pawl_delivery delivery;
+    bool works_itself; /* without a pool: whoever sends does due work, soon */
     uint32_t direct_max;   /* direct deliveries at a time; more become rows. 0: 128 */
     uint32_t committers;   /* threads; 0: 1 */
     uint32_t commit_batch; /* commits that go to the store together, at the most; 0: 128 */

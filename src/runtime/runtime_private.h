@@ -49,6 +49,8 @@ struct pawl_runtime {
     struct pawl_thread *cancels_thread; /* NULL: not yet, or a runtime that only looks */
     struct pawl_waits *waits;           /* node/waits.c */
     atomic_uint direct_count;           /* direct deliveries under way */
+    atomic_uint performing;             /* functions of the host that are being called */
+    atomic_bool has_pool;               /* of workers */
     atomic_uint waiter_count;           /* of its waiters; 0: nobody is notified */
 
     _Atomic int64_t seen_fence; /* the greatest that this node was granted */

@@ -877,6 +877,14 @@ void pawl__cluster_accepted(struct cluster_checker *checker, const char *key, co
      * before the commit that put it there is told to the checker. */
 }
 
+void pawl__cluster_refused(struct cluster_checker *checker, const char *key)
+{
+    struct known_event *event = learn_event(checker, pawl__str(key));
+
+    if (event)
+        event->refused = true;
+}
+
 void pawl__cluster_sending(struct cluster_checker *checker, const char *key, bool is_order)
 {
     struct known_event *event = learn_event(checker, pawl__str(key));

@@ -209,6 +209,10 @@ static int ask_once(struct cluster_client *client, struct wish *wish, struct paw
     status = call_node(client, node, wish, err);
     if (status == PAWL_OK)
         return PAWL_OK;
+    /* Of a node that stops nobody knows. */
+    if (wish->kind == WISH_SEND && status != PAWL_ESTOPPED &&
+        pawl_error_class(status) != PAWL_CLASS_UNKNOWN)
+        pawl__cluster_refused(&cluster->checker, wish->key);
     cluster->report->unsure++;
     return PAWL_EUNKNOWN;
 }

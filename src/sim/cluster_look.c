@@ -156,6 +156,9 @@ static void check_event(struct cluster_checker *checker, const struct known_even
     if (!event->reserved && event->accepted)
         pawl__cluster_violation(checker, "event %.*s was accepted and is not in the database",
                                 PAWL_STR_ARG(event->key));
+    if (event->reserved && event->refused)
+        pawl__cluster_violation(checker, "event %.*s was refused and took effect",
+                                PAWL_STR_ARG(event->key));
     if (!event->reserved)
         return;
     if (event->waiting + event->dead > 1 ||

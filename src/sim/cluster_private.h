@@ -98,6 +98,7 @@ struct known_instance {
 struct known_event {
     struct pawl_str key;
     bool accepted; /* its sender was told so */
+    bool refused;  /* its sender was told that nothing happened, and sends it no more */
     bool reserved; /* its key or its row is in the database */
     bool is_order; /* for one correlation id */
     uint32_t matched;
@@ -167,6 +168,8 @@ void pawl__cluster_started(struct cluster_checker *checker, const char *key,
                            const char *instance_id);
 void pawl__cluster_deleted(struct cluster_checker *checker, const char *instance_id);
 
+/* A client without a key was told that nothing happened. */
+void pawl__cluster_refused(struct cluster_checker *checker, const char *key);
 /* Before a client without a key sends an event. */
 void pawl__cluster_sending(struct cluster_checker *checker, const char *key, bool is_order);
 /* A start without a key was answered with this instance. */

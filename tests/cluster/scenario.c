@@ -170,6 +170,7 @@ static int open_runtime(struct scenario *s, struct pawl_error *err)
         .node_id = pawl__str(s->options.node),
         .lease_us = s->options.lease_us,
         .delivery = PAWL_DELIVERY_MIXED,
+        .works_itself = true,
         .hooks = {.line = on_line, .logged = on_logged, .ctx = s},
         .http = s->http,
     };

@@ -41,7 +41,7 @@ static int start_host(struct pawl_cli *cli, const struct pawl_cli_scratch_option
         return status;
     around.log = &cli->log;
     around.outside = cli->env;
-    around.transient = around.ephemeral = true;
+    around.transient = around.ephemeral = around.works_itself = true;
     pawl__host_set_surroundings(out->host, &around);
     status = pawl__host_compose(out->host, err);
     return status == PAWL_OK ? pawl__host_start(out->host, err) : status;

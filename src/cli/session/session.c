@@ -77,6 +77,7 @@ int pawl__cli_session_start(struct pawl_cli_session *out, bool named, struct paw
                                                                 .ended = note_end,
                                                                 .ctx = out,
                                                                 .transient = !named,
+                                                                .works_itself = true,
                                                                 .looks_only = out->looks_only});
         status = pawl__host_compose(out->host, err);
     }

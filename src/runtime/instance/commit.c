@@ -651,9 +651,15 @@ static void end_cause(struct making *m)
 
         pawl__runtime_change(&m->changes, PAWL_CHANGE_DELETE_OWNED, PAWL_TABLE_BOOKMARKS, &owned);
     }
-    for (size_t i = 0; i < run->reservation_count; i++)
-        pawl__runtime_change(&m->changes, PAWL_CHANGE_INSERT, PAWL_TABLE_RESERVATIONS,
-                             &run->reservations[i]);
+    for (size_t i = 0; i < run->reservation_count; i++) {
+        struct pawl_reservation_row row = run->reservations[i];
+
+        /* That this commit was made is remembered for as long as it may be sent. */
+        if (row.expires_us == 0)
+            row.expires_us = pawl__runtime_last_try_us(run->runtime, m->now_us,
+                                                       pawl__runtime_commit_deadline(run->task));
+        pawl__runtime_change(&m->changes, PAWL_CHANGE_INSERT, PAWL_TABLE_RESERVATIONS, &row);
+    }
     /* Behind the inserts: one that ends in its first burst keeps nothing. One that is new and
      * inserts none has none. */
     if (m->over && pawl__str_is(m->row.status, "Finished") &&

@@ -5,8 +5,8 @@
  *
  *     claim -> older mail -> the burst of what was sent -> release
  *
- * It is an attempt. Nothing is waited for: not for the instance, nor for its lock. What is not
- * delivered becomes a row, and the reservation of its id, which both commits insert, lets only one
+ * It is an attempt. It waits neither for the instance nor for its lock. What is not delivered
+ * becomes a row, and the reservation of its id, which both commits insert, lets only one
  * of the two take effect, whatever becomes of a commit whose outcome is unknown.
  *
  * What a burst begins and others can go on with is left to the workers: the caller came to deliver
@@ -33,6 +33,36 @@ static bool is_for_workers(const struct runtime_run *run)
            pawl__shares_rank(run->runtime->shares, run->row.definition_id) >= PAWL_RANK_HEAVY;
 }
 
+/*
+ * Before anything runs: what a sender brought comes after all mail, and there may be more than the
+ * claim returned; and it does not wait until what may have killed its nodes can be run alone.
+ */
+int pawl__runtime_check_direct(struct runtime_run *run)
+{
+    struct runtime_task *task = run->task;
+
+    if (!task->is_direct)
+        return PAWL_OK;
+    /* It awaits its turn or a result, under a claim of this node, or somebody died in the middle
+     * of a burst: the claim stays, and a worker goes on. */
+    if (run->row.runnable != 0)
+        return pawl__error_set(task->err, PAWL_ECONFLICT,
+                               "instance %.*s is in the middle of a burst",
+                               PAWL_STR_ARG(run->row.id));
+    if (run->row.takeovers > 0 || run->mail_count == PAWL_CLAIM_MAIL_MAX || is_for_workers(run))
+        return pawl__error_set(task->err, PAWL_EBUSY, "instance %.*s is left to a worker",
+                               PAWL_STR_ARG(run->row.id));
+    run->direct = task->direct;
+    task->direct = NULL;
+    return PAWL_OK;
+}
+
+/* Older mail may take as long as its sender waits: then it is stored. */
+bool pawl__runtime_is_direct_late(const struct runtime_task *task)
+{
+    return task->is_direct && pawl_env_monotonic_ns(task->runtime->env) >= task->deadline_ns;
+}
+
 int pawl__runtime_run_direct(struct runtime_run *run)
 {
     struct runtime_direct *direct = run->direct;
@@ -42,13 +72,14 @@ int pawl__runtime_run_direct(struct runtime_run *run)
     int status;
 
     run->direct = NULL;
-    if (!bookmark || is_for_workers(run))
+    if (!bookmark)
         return PAWL_OK;
     event.bookmark_id = runtime_text(bookmark, "id");
     run->reservations = direct->reservations;
     run->reservation_count = direct->reservation_count;
     status = pawl__runtime_run_burst(run, &event);
     direct->is_delivered = run->row.revision > revision;
+    direct->is_unsure = !direct->is_delivered && pawl_error_class(status) == PAWL_CLASS_UNKNOWN;
     run->reservation_count = 0;
     /* Its key was used meanwhile: the commit was dropped, and the instance is as it was. */
     return status == PAWL_EEXISTS && !direct->is_delivered ? PAWL_OK : status;
@@ -60,7 +91,8 @@ static int run_in_hand(struct runtime_task *task, struct pawl_str instance_id,
     bool again = true, more = false, yielded = false;
     int status = PAWL_OK;
 
-    for (unsigned i = 0; again && status == PAWL_OK && i < LOOKS_MAX; i++) {
+    for (unsigned i = 0;
+         again && status == PAWL_OK && i < LOOKS_MAX && !pawl__runtime_is_direct_late(task); i++) {
         status = pawl__runtime_run_once(task, instance_id, NULL, NULL, &more, &yielded);
         again = more || pawl__runtime_leave(task->runtime, running);
     }
@@ -76,6 +108,11 @@ bool pawl__runtime_may_deliver(struct pawl_runtime *runtime, int64_t deadline_ns
 {
     uint8_t chance = 0;
 
+    /* What a burst leaves to workers needs some here: its claim may stay this node's. And who is
+     * called by the runtime may be in the middle of a burst already. */
+    if (!(atomic_load(&runtime->has_pool) || runtime->options.works_itself) ||
+        atomic_load(&runtime->performing) > 0)
+        return false;
     switch (runtime->options.delivery) {
     case PAWL_DELIVERY_ROWS:
         return false;
@@ -110,7 +147,7 @@ int pawl__runtime_deliver(struct runtime_task *task, struct runtime_direct *dire
         status = run_in_hand(task, instance_id, &running);
         pawl__runtime_meter(task);
         /* Also when it was delivered: what became of the claim may be unknown. */
-        if (status != PAWL_EBUSY)
+        if (status != PAWL_EBUSY || !task->owned)
             pawl__runtime_note_failure(runtime, status);
         task->direct = NULL;
         task->is_direct = false;

@@ -87,10 +87,12 @@ void pawl__runtime_delete_work(struct runtime_changes *changes, struct pawl_str 
 struct runtime_direct {
     struct pawl_work_row mail; /* as the row would be, without a payload */
     struct pawl_json input;
-    /* Inserted by the commit that gives it its effect: of its id first. */
+    /* Inserted by the commit that gives it its effect: of its id first. expires_us 0: as long as
+     * that commit may be sent. */
     const struct pawl_reservation_row *reservations;
     size_t reservation_count;
     bool is_delivered; /* at least the first commit of its burst was made */
+    bool is_unsure;    /* whether that was made is unknown: its reservation tells */
 };
 
 /* An instance in hand: claimed, or about to be created. */
@@ -275,12 +277,12 @@ PAWL_MUST_CHECK int pawl__runtime_renew_outcome(struct runtime_task *task,
 
 /* Whether this node delivers, and may begin something now. */
 bool pawl__runtime_may_deliver(struct pawl_runtime *runtime, int64_t deadline_ns);
-/*
- * Tries to deliver it now, on this thread. PAWL_OK: it took effect. Otherwise it did not; unless
- * the error is of the class UNKNOWN, when its reservation tells.
- */
+/* Tries to deliver it now, on this thread. PAWL_OK: it took effect. Otherwise see is_unsure. */
 PAWL_MUST_CHECK int pawl__runtime_deliver(struct runtime_task *task, struct runtime_direct *direct);
-/* The part of it that a run does when the mail is done. */
+/* What a run does of it: when the instance is claimed, between two bursts, when the mail is done.
+ */
+PAWL_MUST_CHECK int pawl__runtime_check_direct(struct runtime_run *run);
+bool pawl__runtime_is_direct_late(const struct runtime_task *task);
 PAWL_MUST_CHECK int pawl__runtime_run_direct(struct runtime_run *run);
 
 /* ---- mail.c ------------------------------------------------------------------------------ */

@@ -784,7 +784,8 @@ static int run_claimed(struct runtime_run *run, struct pawl_event **event)
     PAWL_ASSERT(run->loaded && run->row.owner != 0);
     run->event = event;
     while (status == PAWL_OK && any && !pawl__run_is_waiting(run) && run->row.owner != 0 &&
-           pawl__runtime_may_go_on(run->runtime) && !has_lost_pass(run) && !has_lost_lease(run))
+           pawl__runtime_may_go_on(run->runtime) && !has_lost_pass(run) && !has_lost_lease(run) &&
+           !pawl__runtime_is_direct_late(run->task))
         status = run_next(run, event, &any);
     /* What it was claimed for is still this node's, and in nobody's hand now. */
     if (status == PAWL_OK && any && !pawl__run_is_waiting(run) && run->row.owner != 0)
@@ -864,33 +865,6 @@ static bool was_ended_beside(const struct runtime_run *run)
            !pawl__str_is(runtime_text(&run->state, "status"), "Finished");
 }
 
-/*
- * What a sender brought comes after all mail: what the claim did not return is older. And it does
- * not wait until an instance that may have killed its nodes can be run alone.
- */
-static int take_direct(struct runtime_run *run)
-{
-    struct runtime_task *task = run->task;
-
-    if (!task->is_direct)
-        return PAWL_OK;
-    if (run->row.takeovers > 0)
-        return pawl__error_set(task->err, PAWL_EBUSY, "instance %.*s is left to a worker",
-                               PAWL_STR_ARG(run->row.id));
-    /* It awaits its turn or a result, under a claim of this node, or somebody died in the middle
-     * of a burst: the claim stays, and a worker goes on. */
-    if (run->row.runnable != 0) {
-        pawl__runtime_note_left(run->runtime);
-        return pawl__error_set(task->err, PAWL_ECONFLICT,
-                               "instance %.*s is in the middle of a burst",
-                               PAWL_STR_ARG(run->row.id));
-    }
-    if (run->mail_count < PAWL_CLAIM_MAIL_MAX)
-        run->direct = task->direct;
-    task->direct = NULL;
-    return PAWL_OK;
-}
-
 int pawl__runtime_run_once(struct runtime_task *task, struct pawl_str instance_id,
                            struct pawl_event **event, struct pawl_outcome *outcome, bool *more,
                            bool *yielded)
@@ -911,7 +885,7 @@ int pawl__runtime_run_once(struct runtime_task *task, struct pawl_str instance_i
     pawl__run_set(task->running, &run);
     status = pawl__runtime_claim(&run, instance_id);
     if (status == PAWL_OK)
-        status = take_direct(&run);
+        status = pawl__runtime_check_direct(&run);
     if (status == PAWL_OK)
         status = pawl__runtime_suspect(&run, task->running);
     if (status == PAWL_OK)

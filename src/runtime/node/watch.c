@@ -295,6 +295,7 @@ void pawl__runtime_set_replace(struct pawl_runtime *runtime,
         return;
     runtime->replace = replace;
     runtime->replace_ctx = ctx;
+    atomic_store(&runtime->has_pool, replace != NULL);
     /* Who was asked before may go when this returns. */
     while (runtime->replacing > 0 && pawl_cond_wait(runtime->env, runtime->left, runtime->mutex,
                                                     PAWL_FOREVER) != PAWL_ESTOPPED)

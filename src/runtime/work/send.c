@@ -182,17 +182,18 @@ struct sending {
     const struct runtime_stimulus *stimulus;
     struct pawl_str key; /* the caller's; "": none */
     bool detached;       /* for a worker */
+    bool first_wins;     /* see struct pawl_stimulus */
+    bool has_tried;      /* to deliver it */
+    bool is_unsure;      /* whether that took effect */
     struct runtime_match match;
     struct pawl_reservation_row reservations[RESERVATIONS_MAX];
     size_t reservation_count;
 };
 
 /* What its commit inserts, which is of this kind. The first one is that of its id. */
-static int make_reservations(struct sending *s, const char *kind, bool first_wins)
+static int make_reservations(struct sending *s, const char *kind, int64_t expires_us)
 {
     struct runtime_task *task = s->task;
-    int64_t expires_us = pawl__runtime_last_try_us(task->runtime, s->row->created_us,
-                                                   pawl__runtime_commit_deadline(task));
 
     s->reservation_count = 0;
     s->reservations[s->reservation_count++] = (struct pawl_reservation_row){
@@ -203,7 +204,7 @@ static int make_reservations(struct sending *s, const char *kind, bool first_win
     if (s->key.len > 0)
         s->reservations[s->reservation_count++] = (struct pawl_reservation_row){
             .key = reserved_key(task, s->key),
-            .value = first_wins ? s->row->id : key_value(task, s->row),
+            .value = s->first_wins ? s->row->id : key_value(task, s->row),
             .expires_us = s->row->created_us + KEY_US,
         };
     for (size_t i = 0; i < s->reservation_count; i++)
@@ -213,38 +214,38 @@ static int make_reservations(struct sending *s, const char *kind, bool first_win
 }
 
 /* On this thread, if there is one bookmark that waits for it and nobody runs its instance. */
-static int deliver(struct sending *s, bool first_wins)
+static int deliver(struct sending *s)
 {
     const struct pawl_bookmark_row *target = pawl__runtime_only_target(&s->match);
-    struct runtime_task *task = s->task;
     const struct pawl_sent sent = {.resumed = 1};
+    struct runtime_task *task = s->task;
     struct pawl_error *err = task->err, why = PAWL_ERROR_INIT;
     struct runtime_direct direct;
     int status;
 
     if (!target || s->detached || !pawl__runtime_may_deliver(task->runtime, task->deadline_ns))
         return PAWL_EBUSY;
-    status = make_reservations(s, "direct", first_wins);
+    task->err = &why; /* what it fails with is not what the call fails with */
+    direct = (struct runtime_direct){.mail = pawl__runtime_resume_row(task, s->row, target),
+                                     .input = s->stimulus->input,
+                                     .reservations = s->reservations};
+    status = direct.mail.id.len > 0 ? make_reservations(s, "direct", 0) : PAWL_ENOMEM;
     if (status == PAWL_OK && s->key.len > 0)
         status = make_record(task, s->row, &sent, &s->reservations[s->reservation_count++]);
-    if (status != PAWL_OK)
-        return status;
-    direct = (struct runtime_direct){
-        .mail = pawl__runtime_resume_row(task, s->row, target),
-        .input = s->stimulus->input,
-        .reservations = s->reservations,
-        .reservation_count = s->reservation_count,
-    };
-    if (direct.mail.id.len == 0)
-        return pawl__error_code(err, pawl__arena_status(&task->arena));
-    task->err = &why; /* what it fails with is not what the call fails with */
-    status = pawl__runtime_deliver(task, &direct);
+    if (status == PAWL_OK)
+        status = pawl__runtime_note_reached(task, direct.mail.instance_id, direct.mail.id, false);
+    direct.reservation_count = s->reservation_count;
+    if (status == PAWL_OK) {
+        s->has_tried = true;
+        status = pawl__runtime_deliver(task, &direct);
+        s->is_unsure = direct.is_unsure;
+    }
     task->err = err;
     if (status == PAWL_OK)
         s->match.sent = sent;
-    return status == PAWL_OK
-               ? pawl__runtime_note_reached(task, direct.mail.instance_id, direct.mail.id, false)
-               : status;
+    else if (task->reach)
+        task->reach->count = 0;
+    return status;
 }
 
 /* What it becomes; or, when that could not be found out, the stimulus itself, for a worker. */
@@ -271,10 +272,11 @@ static int make_rows(struct sending *s, int looked)
     return PAWL_OK;
 }
 
-static int commit_rows(struct sending *s)
+static int commit_rows(struct sending *s, struct pawl_error *err)
 {
     struct runtime_changes all = {.arena = &s->task->arena};
     struct pawl_commit commit = {.kind = PAWL_COMMIT_PLAIN};
+    struct runtime_task *task = s->task;
 
     for (size_t i = 0; i < s->reservation_count; i++)
         pawl__runtime_change(&all, PAWL_CHANGE_INSERT, PAWL_TABLE_RESERVATIONS,
@@ -285,33 +287,56 @@ static int commit_rows(struct sending *s)
     if (all.status == PAWL_OK)
         all.status = s->match.changes.status;
     if (all.status != PAWL_OK)
-        return pawl__error_code(s->task->err, all.status);
+        return pawl__error_code(err, all.status);
     commit.changes = all.items;
     commit.change_count = all.count;
-    return pawl__runtime_commit(s->task->runtime, &commit, s->task->deadline_ns, s->task->err);
+    /* A delivery that failed may have used up all the time: what was begun is finished. */
+    return pawl__runtime_commit(
+        task->runtime, &commit,
+        s->has_tried ? pawl__runtime_commit_deadline(task) : task->deadline_ns, err);
 }
 
-/* `delivered` is how direct delivery ended. */
-static int store(struct sending *s, int looked, int delivered, bool first_wins)
+/* Why it was not stored, for its sender. */
+static int explain(const struct sending *s, int status, const struct pawl_error *why)
+{
+    if (s->is_unsure)
+        return pawl__error_set(s->task->err, PAWL_EUNKNOWN,
+                               "the event may have been delivered, or not: %.200s", why->msg);
+    if (s->task->err)
+        *s->task->err = *why;
+    return status;
+}
+
+static int store_event(struct sending *s, int looked)
 {
     struct runtime_task *task = s->task;
-    int status = make_rows(s, looked);
+    struct pawl_error *err = task->err, why = PAWL_ERROR_INIT;
+    int64_t now_us = 0;
+    int status;
 
+    task->err = &why; /* which is nothing to tell when it is stored after all */
+    status = make_rows(s, looked);
     if (status == PAWL_OK)
-        status = make_reservations(s, "row", first_wins);
+        status =
+            pawl__runtime_clock(task->runtime, &now_us, pawl__runtime_commit_deadline(task), &why);
     if (status == PAWL_OK)
-        status = commit_rows(s);
+        status = make_reservations(
+            s, "row",
+            pawl__runtime_last_try_us(task->runtime, now_us, pawl__runtime_commit_deadline(task)));
+    if (status == PAWL_OK)
+        status = commit_rows(s, &why);
+    task->err = err;
     if (status == PAWL_EEXISTS && s->key.len > 0)
         return read_sent(task, &s->reservations[1], &s->match.sent); /* sent before */
     if (status == PAWL_EEXISTS) {
         s->match.sent = (struct pawl_sent){.resumed = 1}; /* it was delivered after all */
         return PAWL_OK;
     }
-    if (status == PAWL_OK && s->match.sent.parked)
+    if (status != PAWL_OK)
+        return explain(s, status, &why);
+    if (s->match.sent.parked)
         pawl__runtime_recheck_soon(task, &s->match.parked, s->stimulus);
-    if (status != PAWL_OK && pawl_error_class(delivered) == PAWL_CLASS_UNKNOWN)
-        return pawl__error_prefix(task->err, PAWL_EUNKNOWN, "it may have been delivered");
-    return status;
+    return PAWL_OK;
 }
 
 static int check_sizes(struct runtime_task *task, const struct pawl_work_row *row,
@@ -331,7 +356,7 @@ static int check_sizes(struct runtime_task *task, const struct pawl_work_row *ro
 }
 
 /* Of one that was sent before with its key there is nothing to look for. *sent: that it was. */
-static int find_sent(struct sending *s, bool first_wins, bool *sent)
+static int find_sent(struct sending *s, bool *sent)
 {
     struct pawl_str before;
     int status;
@@ -342,37 +367,40 @@ static int find_sent(struct sending *s, bool first_wins, bool *sent)
     status = pawl__runtime_stimulus_payload(&s->task->arena, s->stimulus, &s->row->payload);
     if (status != PAWL_OK)
         return pawl__error_code(s->task->err, status);
-    status = make_reservations(s, "row", first_wins);
+    status = make_reservations(s, "row", 0);
     if (status == PAWL_OK)
         status = find_reservation(s->task, s->reservations[1].key, &before);
     *sent = status == PAWL_OK && before.len > 0;
     return *sent ? read_sent(s->task, &s->reservations[1], &s->match.sent) : status;
 }
 
-static int accept(struct runtime_task *task, struct pawl_work_row *row,
-                  const struct runtime_stimulus *parsed, const struct pawl_stimulus *stimulus,
-                  struct pawl_sent *sent)
+static int accept_event(struct runtime_task *task, struct pawl_work_row *row,
+                        const struct runtime_stimulus *parsed, const struct pawl_stimulus *stimulus,
+                        struct pawl_sent *sent)
 {
     struct sending s = {.task = task,
                         .row = row,
                         .stimulus = parsed,
                         .key = stimulus ? stimulus->idempotency_key : pawl__str(""),
-                        .detached = stimulus && stimulus->detached};
-    bool first_wins = stimulus && stimulus->first_wins, is_sent = false;
-    int looked, delivered;
+                        .detached = stimulus && stimulus->detached,
+                        .first_wins = stimulus && stimulus->first_wins};
+    struct pawl_error *err = task->err, why = PAWL_ERROR_INIT;
+    bool is_sent = false;
+    int looked;
     int status = check_sizes(task, row, parsed, s.key);
 
     if (status == PAWL_OK)
-        status = pawl__runtime_clock(task->runtime, &row->created_us, task->deadline_ns, task->err);
+        status = pawl__runtime_clock(task->runtime, &row->created_us, task->deadline_ns, err);
     row->due_us = row->created_us;
     task->reach = stimulus ? stimulus->reach : NULL;
     if (status == PAWL_OK)
-        status = find_sent(&s, first_wins, &is_sent);
+        status = find_sent(&s, &is_sent);
     if (status == PAWL_OK && !is_sent) {
+        task->err = &why;
         looked = pawl__runtime_look(task, row, parsed, &s.match);
-        delivered = looked == PAWL_OK ? deliver(&s, first_wins) : PAWL_EBUSY;
-        if (delivered != PAWL_OK)
-            status = store(&s, looked, delivered, first_wins);
+        task->err = err;
+        if (looked != PAWL_OK || deliver(&s) != PAWL_OK)
+            status = store_event(&s, looked);
     }
     if (status == PAWL_OK)
         *sent = s.match.sent;
@@ -407,14 +435,17 @@ int pawl__runtime_sent_before(struct runtime_task *task, const struct pawl_stimu
                                             .after = pawl__str(""),
                                             .input = stimulus->input,
                                             .is_keyed = true};
-    struct sending s = {.task = task, .stimulus = &parsed, .key = stimulus->idempotency_key};
+    struct sending s = {.task = task,
+                        .stimulus = &parsed,
+                        .key = stimulus->idempotency_key,
+                        .first_wins = stimulus->first_wins};
     struct pawl_work_row row;
     bool is_sent = false;
     int status = new_row(task, stimulus->hash, stimulus, &row);
 
     s.row = &row;
     if (status == PAWL_OK)
-        status = find_sent(&s, stimulus->first_wins, &is_sent);
+        status = find_sent(&s, &is_sent);
     if (status == PAWL_OK && !is_sent)
         return pawl__error_set(task->err, PAWL_ENOTFOUND, "nothing was sent with the key %.*s",
                                PAWL_STR_ARG(stimulus->idempotency_key));
@@ -423,8 +454,8 @@ int pawl__runtime_sent_before(struct runtime_task *task, const struct pawl_stimu
     return status;
 }
 
-static int send(struct runtime_task *task, struct pawl_str hash, struct pawl_json input,
-                const struct pawl_stimulus *stimulus, struct pawl_sent *out)
+static int send_hashed(struct runtime_task *task, struct pawl_str hash, struct pawl_json input,
+                       const struct pawl_stimulus *stimulus, struct pawl_sent *out)
 {
     const struct runtime_stimulus parsed = {
         .instance_id = stimulus ? stimulus->instance_id : pawl__str(""),
@@ -437,7 +468,7 @@ static int send(struct runtime_task *task, struct pawl_str hash, struct pawl_jso
     int status = new_row(task, hash, stimulus, &row);
 
     if (status == PAWL_OK)
-        status = accept(task, &row, &parsed, stimulus, &sent);
+        status = accept_event(task, &row, &parsed, stimulus, &sent);
     if (status == PAWL_OK && out)
         *out = sent;
     return status;
@@ -450,7 +481,7 @@ int pawl__runtime_send(struct pawl_runtime *runtime, const struct pawl_stimulus 
     int status;
 
     pawl__runtime_task_init(&task, runtime, deadline_ns, err);
-    status = send(&task, stimulus->hash, stimulus->input, stimulus, out);
+    status = send_hashed(&task, stimulus->hash, stimulus->input, stimulus, out);
     pawl__runtime_task_release(&task, status);
     return status;
 }
@@ -516,7 +547,7 @@ int pawl__runtime_send_event(struct pawl_runtime *runtime, struct pawl_str name,
     if (status != PAWL_OK)
         (void)pawl__error_code(err, status);
     else
-        status = send(&task, hash, input, stimulus, out);
+        status = send_hashed(&task, hash, input, stimulus, out);
     pawl__runtime_task_release(&task, status);
     return status;
 }

@@ -199,8 +199,8 @@ static int perform_call(const struct pawl_runtime_hooks *hooks, const struct paw
     return hooks->call(hooks->ctx, work->name, data, err);
 }
 
-static int perform(struct pawl_runtime *runtime, const struct pawl_work_row *work,
-                   const struct pawl_json *data, struct pawl_error *err)
+static int perform_kind(struct pawl_runtime *runtime, const struct pawl_work_row *work,
+                        const struct pawl_json *data, struct pawl_error *err)
 {
     const struct pawl_runtime_hooks *hooks = &runtime->options.hooks;
     int status = PAWL_OK;
@@ -213,6 +213,18 @@ static int perform(struct pawl_runtime *runtime, const struct pawl_work_row *wor
         hooks->task(hooks->ctx, work->name, data);
     if (pawl__str_is(work->kind, PAWL_WORK_CALL))
         status = perform_call(hooks, work, data, err);
+    return status;
+}
+
+/* What is sent meanwhile is stored: it may be sent by that very function, within a burst. */
+static int perform(struct pawl_runtime *runtime, const struct pawl_work_row *work,
+                   const struct pawl_json *data, struct pawl_error *err)
+{
+    int status;
+
+    atomic_fetch_add(&runtime->performing, 1);
+    status = perform_kind(runtime, work, data, err);
+    atomic_fetch_sub(&runtime->performing, 1);
     return status;
 }
 

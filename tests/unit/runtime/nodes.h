@@ -119,6 +119,7 @@ static inline void node_open(struct fixture *f, struct node *node, const char *i
         .node_id = pawl__str(id),
         .guard = f->guard,
         .delivery = f->delivery,
+        .works_itself = true,
         .hooks = {.line = on_line, .stop = is_stopped, .ctx = f}};
     const struct pawl_store_fault_hooks hooks = {.decide = decide, .ctx = f};
     struct pawl_store *inner;
