@@ -379,6 +379,7 @@ static void forget_batch(struct pawl_burst *burst)
     if (!burst->batch_ready)
         return;
     burst->batch_ready = false;
+    burst->due = PAWL_DUE_NONE;
     burst->log.count = 0;
     burst->effects.count = 0;
     for (uint32_t i = 0; i < burst->dirty.count; i++)
@@ -438,6 +439,14 @@ static int conclude(struct pawl_burst *burst, enum pawl_step *step)
     return status;
 }
 
+/* Whether what is next in the queue must not begin before a commit. */
+static bool is_commit_due(const struct pawl_burst *burst)
+{
+    return burst->due == PAWL_DUE_BEFORE_NEXT && burst->phase == PAWL_PHASE_NEXT &&
+           burst->queue_head < burst->queue.count &&
+           !pawl__only_schedules(burst->queue.items[burst->queue_head].node);
+}
+
 /* Runs activities until something stops it. */
 static int run(struct pawl_burst *burst, enum pawl_step *step)
 {
@@ -459,6 +468,10 @@ static int run(struct pawl_burst *burst, enum pawl_step *step)
         if (burst->phase != PAWL_PHASE_DELIVER && (count >= burst->engine->yield_after ||
                                                    (burst->stop && burst->stop(burst->stop_ctx)))) {
             *step = PAWL_STEP_YIELD;
+            return PAWL_OK;
+        }
+        if (is_commit_due(burst)) {
+            *step = PAWL_STEP_COMMIT;
             return PAWL_OK;
         }
         if (burst->phase != PAWL_PHASE_NEXT)
