@@ -8,6 +8,11 @@
 #include "engine/run/alter.h"
 #include "engine/run/instance.h"
 
+/* With fewer, storing a burst costs little, whatever it has done. */
+#define CONTEXTS_MANY 1000u
+/* So many times as long as another one a burst with many contexts may run. */
+#define TURNS_MAX 10u
+
 /* ---- opening ----------------------------------------------------------------------------- */
 
 static int copy_text(struct pawl_burst *burst, struct pawl_str text, struct pawl_str *out)
@@ -447,6 +452,21 @@ static bool is_commit_due(const struct pawl_burst *burst)
            !pawl__only_schedules(burst->queue.items[burst->queue_head].node);
 }
 
+/*
+ * Whether it has run for as long as one step may. Whoever yields is stored and opened again, at the
+ * cost of every context that it has: with many of them it runs twice as many activities first, so
+ * that an activity costs the same however many wait. Up to a point: others want their turn, too.
+ */
+static bool is_turn_over(const struct pawl_burst *burst, uint32_t count)
+{
+    uint32_t after = burst->engine->yield_after;
+
+    if (count < after)
+        return false;
+    return burst->context_count < CONTEXTS_MANY || count / 2 >= burst->context_count ||
+           count / TURNS_MAX >= after;
+}
+
 /* Runs activities until something stops it. */
 static int run(struct pawl_burst *burst, enum pawl_step *step)
 {
@@ -465,8 +485,8 @@ static int run(struct pawl_burst *burst, enum pawl_step *step)
             return status == PAWL_OK ? conclude(burst, step) : status;
         }
         /* What was fed is delivered first: it is never stored, and must not be lost. */
-        if (burst->phase != PAWL_PHASE_DELIVER && (count >= burst->engine->yield_after ||
-                                                   (burst->stop && burst->stop(burst->stop_ctx)))) {
+        if (burst->phase != PAWL_PHASE_DELIVER &&
+            (is_turn_over(burst, count) || (burst->stop && burst->stop(burst->stop_ctx)))) {
             *step = PAWL_STEP_YIELD;
             return PAWL_OK;
         }

@@ -115,6 +115,7 @@ struct pawl_burst {
     uint32_t *bookmarked; /* how many each node has, by its index; NULL before the first */
     struct pawl_list callbacks;
     struct pawl_list contexts;
+    uint32_t context_count;     /* of them */
     struct pawl_context *ended; /* stack, by next_ended */
     VECTOR(struct pawl_work_item) queue;
     uint32_t queue_head;
