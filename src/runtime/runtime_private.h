@@ -11,6 +11,7 @@
 #include "base/map.h"
 #include "runtime/node/keeper.h"
 #include "runtime/runtime.h"
+#include "runtime/words.h"
 
 #include <stdatomic.h>
 
@@ -50,6 +51,8 @@ struct pawl_runtime {
     struct pawl_waits *waits;           /* node/waits.c */
     atomic_uint direct_count;           /* direct deliveries under way */
     atomic_uint waiter_count;           /* of its waiters; 0: nobody is notified */
+
+    struct pawl_words words; /* of stored states; set once */
 
     _Atomic int64_t seen_fence; /* the greatest that this node was granted */
     struct pawl_mutex *mutex;   /* guards what follows */
