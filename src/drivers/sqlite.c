@@ -442,6 +442,15 @@ int pawl__sqlite_run(struct pawl_sqlite *db, const char *text, struct pawl_error
     return status;
 }
 
+/* SQLite does this when it prepares the statement, so it is no statement that is kept. */
+int pawl__sqlite_set_syncs(struct pawl_sqlite *db, bool syncs, struct pawl_error *err)
+{
+    int result = sqlite3_exec(
+        db->db, syncs ? "PRAGMA synchronous=FULL" : "PRAGMA synchronous=NORMAL", NULL, NULL, NULL);
+
+    return result == SQLITE_OK ? PAWL_OK : set_error(db, result, err);
+}
+
 /* ---- transactions ------------------------------------------------------------------------ */
 
 bool pawl__sqlite_in_transaction(struct pawl_sqlite *db)

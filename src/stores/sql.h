@@ -110,11 +110,18 @@ enum pawl_sql_name {
     PAWL_SQL_REOPEN,    /* as ADVANCE, with PAWL_COMMIT_REOPEN */
     PAWL_SQL_REMOVE,    /* the instance alone; then DELETE_OWNED of what goes with it */
     PAWL_SQL_CANCEL,
+    /* SQLite [bookmarks]: returns a row if there is parked work with its hash. Costs a tenth of
+     * WAKE, for which SQLite makes temporary tables even if there is nothing to change. */
+    PAWL_SQL_PARKED,
     PAWL_SQL_WAKE,       /* [bookmarks] makes parked work due that it matches */
     PAWL_SQL_MAIL_LEFT,  /* PostgreSQL. id: of the instance; limit. Returns ids of due work */
     PAWL_SQL_AFTERWARDS, /* SQLite [instances]: returns cancel_requested, and whether work is due */
 
-    PAWL_SQL_CLAIM, /* id; owner; value: seen_fence. Returns the instance as claimed, or nothing */
+    /* id; owner; value: seen_fence. In PostgreSQL it returns the instance as claimed, or nothing;
+     * in SQLite it changes one row or none, and CLAIMED returns it (id): a result of an UPDATE
+     * would cost a temporary table. */
+    PAWL_SQL_CLAIM,
+    PAWL_SQL_CLAIMED,
     PAWL_SQL_CLAIM_LOOK, /* id. Returns the instance without its state */
     PAWL_SQL_CLAIM_MAIL, /* id; limit. Returns due work, oldest first */
 

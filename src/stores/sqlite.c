@@ -235,18 +235,17 @@ static int open_to_write(struct pawl_sqlite_store *store, bool create, struct pa
     int64_t version = 0;
     int status = pawl__sqlite_store_connect(
         store, create ? PAWL_SQLITE_CREATE | PAWL_SQLITE_MODE(store->file_mode) : 0, "FULL",
-        &store->durable, err);
+        &store->writer, err);
 
+    store->writer_syncs = true;
     if (status == PAWL_OK)
-        status = read_schema(store, store->durable, &version, err);
+        status = read_schema(store, store->writer, &version, err);
     if (status == PAWL_OK && !create)
         status = check_version(store, version, err);
     if (status == PAWL_OK)
-        status = switch_to_wal(store, store->durable, err);
+        status = switch_to_wal(store, store->writer, err);
     if (status == PAWL_OK && version < PAWL_STORE_SCHEMA)
         status = migrate(store, err);
-    if (status == PAWL_OK)
-        status = pawl__sqlite_store_connect(store, 0, "NORMAL", &store->quick, err);
     return status;
 }
 
@@ -300,8 +299,7 @@ static void close_store(struct pawl_store *base)
     for (uint32_t i = 0; i < store->reader_idle; i++)
         pawl__sqlite_close(store->readers[i]);
     pawl__sqlite_close(store->watch);
-    pawl__sqlite_close(store->quick);
-    pawl__sqlite_close(store->durable);
+    pawl__sqlite_close(store->writer);
     pawl_cond_free(env, store->changed);
     pawl_cond_free(env, store->reader_free);
     pawl_cond_free(env, store->writer_free);

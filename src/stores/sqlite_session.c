@@ -91,6 +91,17 @@ int pawl__sqlite_session_again(struct pawl_sqlite_session *session, struct pawl_
     return status == PAWL_OK ? read_clock(session, err) : status;
 }
 
+static int set_syncs(struct pawl_sqlite_store *store, bool syncs, struct pawl_error *err)
+{
+    int status = PAWL_OK;
+
+    if (store->writer_syncs != syncs)
+        status = pawl__sqlite_set_syncs(store->writer, syncs, err);
+    if (status == PAWL_OK)
+        store->writer_syncs = syncs;
+    return status;
+}
+
 int pawl__sqlite_session_write(struct pawl_sqlite_store *store, bool durable, int64_t deadline_ns,
                                struct pawl_sqlite_session *out, struct pawl_error *err)
 {
@@ -102,9 +113,12 @@ int pawl__sqlite_session_write(struct pawl_sqlite_store *store, bool durable, in
     if (status != PAWL_OK)
         return status;
     start(out, store);
-    out->db = durable ? store->durable : store->quick;
+    out->db = store->writer;
+    out->durable = durable;
     pawl__sqlite_set_deadline(out->db, deadline_ns);
-    status = pawl__sqlite_session_again(out, err);
+    status = set_syncs(store, durable, err);
+    if (status == PAWL_OK)
+        status = pawl__sqlite_session_again(out, err);
     if (status != PAWL_OK)
         pawl__sqlite_session_end(out);
     return status;
@@ -115,7 +129,7 @@ int pawl__sqlite_session_commit(struct pawl_sqlite_session *session, struct pawl
     struct pawl_sqlite_store *store = session->store;
     int status = pawl__sqlite_commit(session->db, err);
 
-    if (status == PAWL_OK && session->db == store->durable &&
+    if (status == PAWL_OK && session->durable &&
         pawl_mutex_lock(store->env, store->lock) == PAWL_OK) {
         store->syncs++;
         pawl_mutex_unlock(store->env, store->lock);
@@ -195,7 +209,7 @@ void pawl__sqlite_session_end(struct pawl_sqlite_session *session)
     pawl__sqlite_set_deadline(session->db, PAWL_FOREVER);
     pawl__sqlite_rollback(session->db);
     pawl__arena_release(&session->scratch);
-    if (session->db == store->durable || session->db == store->quick)
+    if (session->db == store->writer)
         release_writer(store);
     else
         check_in(store, session->db);
