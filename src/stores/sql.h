@@ -71,8 +71,8 @@ struct pawl_sql_inputs {
     struct pawl_str id;    /* of an instance, work or node */
     struct pawl_str text;  /* see the statement */
     struct pawl_str kinds; /* of work: a JSON array */
-    int64_t now_us; /* SQLite only, from PAWL_SQL_NOW; PostgreSQL looks at its clock itself */
-    int64_t first;  /* PostgreSQL guards: 1 when it is the member's first */
+    int64_t now_us;        /* SQLite only; PostgreSQL looks at its clock itself */
+    int64_t first;         /* PostgreSQL guards: 1 when it is the member's first */
     int64_t owner;
     int64_t value;
     int64_t limit;
@@ -89,7 +89,7 @@ struct pawl_sql_value {
 
 /* "guard" is what the head of this file says. `row` is of the table in brackets. */
 enum pawl_sql_name {
-    PAWL_SQL_NOW,        /* returns the clock in microseconds */
+    PAWL_SQL_NOW,        /* PostgreSQL: returns the clock in microseconds */
     PAWL_SQL_SCHEMA,     /* returns version, minimum_reader, written_by of the newest, or nothing */
     PAWL_SQL_LIVING,     /* returns the id of a node with a valid lease, or nothing */
     PAWL_SQL_SCHEMA_ADD, /* value: version; limit: minimum_reader; text: written_by */

@@ -161,16 +161,11 @@
     "DELETE FROM pawl_nodes " THIS_NODE " AND NOT EXISTS (SELECT 1 FROM pawl_instances AS i "      \
     "WHERE i.{tenant} AND i.owner = {owner} AND i.owner <> 0)"
 
-/* Milliseconds are what SQLite's clock has; one reading serves a whole transaction. */
-#define NOW_SQLITE                                                                                 \
-    "SELECT CAST(strftime('%s', 'now') AS INTEGER) * 1000000 + "                                   \
-    "CAST(substr(strftime('%f', 'now'), 4) AS INTEGER) * 1000"
-
 #define ALL PAWL_SQL_COLUMNS_ALL
 #define BOTH(text) text, text
 
 static const struct pawl_sql_template templates[PAWL_SQL_NAME_COUNT] = {
-    [PAWL_SQL_NOW] = {PAWL_TABLE_NODES, 0, NOW_SQLITE, "SELECT {now}"},
+    [PAWL_SQL_NOW] = {PAWL_TABLE_NODES, 0, NULL, "SELECT {now}"},
     [PAWL_SQL_SCHEMA] = {PAWL_TABLE_NODES, 0, BOTH(
         "SELECT version, minimum_reader, written_by FROM pawl_schema ORDER BY version DESC LIMIT 1")},
     [PAWL_SQL_LIVING] = {PAWL_TABLE_NODES, 0, BOTH(

@@ -70,8 +70,9 @@ struct pawl_sqlite_session {
 PAWL_MUST_CHECK int pawl__sqlite_session_write(struct pawl_sqlite_store *store, bool durable,
                                                int64_t deadline_ns, struct pawl_sqlite_session *out,
                                                struct pawl_error *err);
-/* In a simulation time is the environment's: files there belong to its machine. false: SQLite's. */
-bool pawl__sqlite_simulated_now(const struct pawl_sqlite_store *store, int64_t *now_us);
+/* The store's clock: SQLite's. In a simulation time is the environment's: files there belong to its
+ * machine. */
+int64_t pawl__sqlite_store_now_us(const struct pawl_sqlite_store *store);
 /* Begins the transaction again after a rollback. */
 PAWL_MUST_CHECK int pawl__sqlite_session_again(struct pawl_sqlite_session *session,
                                                struct pawl_error *err);

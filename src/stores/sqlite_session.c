@@ -56,39 +56,20 @@ static void release_writer(struct pawl_sqlite_store *store)
     pawl_cond_signal(store->env, store->writer_free);
 }
 
-bool pawl__sqlite_simulated_now(const struct pawl_sqlite_store *store, int64_t *now_us)
+int64_t pawl__sqlite_store_now_us(const struct pawl_sqlite_store *store)
 {
-    if (!(store->env->ops->caps & PAWL_ENV_CAP_SIMULATED))
-        return false;
-    *now_us = pawl_env_wall_ns(store->env) / 1000;
-    return true;
-}
-
-static int read_clock(struct pawl_sqlite_session *session, struct pawl_error *err)
-{
-    struct pawl_sqlite_statement *statement = NULL;
-    struct pawl_sql_inputs inputs = {0};
-    bool row = false;
-    int status;
-
-    if (pawl__sqlite_simulated_now(session->store, &session->now_us))
-        return PAWL_OK;
-    status =
-        pawl__sqlite_session_run(session, pawl__sql_statement(session->store->sql, PAWL_SQL_NOW),
-                                 &inputs, &statement, &row, err);
-    if (status != PAWL_OK)
-        return status;
-    PAWL_ASSERT(row);
-    session->now_us = pawl__sqlite_column_int(statement, 0);
-    pawl__sqlite_reset(statement);
-    return PAWL_OK;
+    return store->env->ops->caps & PAWL_ENV_CAP_SIMULATED ? pawl_env_wall_ns(store->env) / 1000
+                                                          : pawl__sqlite_now_us();
 }
 
 int pawl__sqlite_session_again(struct pawl_sqlite_session *session, struct pawl_error *err)
 {
     int status = pawl__sqlite_run(session->db, "BEGIN IMMEDIATE", err);
 
-    return status == PAWL_OK ? read_clock(session, err) : status;
+    /* One reading serves a whole transaction. */
+    if (status == PAWL_OK)
+        session->now_us = pawl__sqlite_store_now_us(session->store);
+    return status;
 }
 
 static int set_syncs(struct pawl_sqlite_store *store, bool syncs, struct pawl_error *err)
