@@ -34,7 +34,7 @@ WITH_TESTS = $(shell pkgconf --exists cmocka jansson 2>/dev/null && echo true ||
 
 .PHONY: all demo test test-loaded test-fast conformance conformance-sqlite conformance-postgres sim \
     model soak chaos chaos-locks hostile \
-    bench bench-million fuzz lint format clean help
+    bench bench-million bench-peers fuzz lint format clean help
 
 all: ## build the binary: build/pawl
 	@tools/install-packages build
@@ -134,6 +134,11 @@ bench-million: ## ready, memory, resumes and lists with INSTANCES (1,000,000) su
 	@tools/install-packages build bench test
 	@tools/build build-bench CC=gcc --buildtype=release -Dtests=false -Dbench=true
 	@build-bench/bench/bench-million $(INSTANCES)
+
+bench-peers: ## W1s, W2, W3 beside DBOS and Restate in one run: PEERS_SECONDS=2 each, PEERS_ROUNDS=3
+	@tools/install-packages build bench test
+	@tools/build build-bench CC=gcc --buildtype=release -Dtests=false -Dbench=true
+	@node bench/peers/run.mjs build-bench build-peers $(or $(PEERS_SECONDS),2) $(or $(PEERS_ROUNDS),3)
 
 fuzz: ## run every fuzz target for FUZZ_SECONDS (60) each, from the saved corpus
 	@tools/install-packages build test

@@ -257,7 +257,7 @@ static const struct shape shapes[] = {
     {"Sequence of WriteLine", write_sequence, 100, 10000, true},
     {"Flowchart chain", write_flowchart, 100, 10000, false},
     {"Parallel of WriteLine", write_parallel, 100, 10000, true},
-    {"Parallel of Event", write_waiting, 100, 10000, false},
+    {"Parallel of Event", write_waiting, 100, 10000, true},
     {"nested Sequence", write_nested, 30, 300, false},
 };
 

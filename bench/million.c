@@ -15,6 +15,7 @@
  */
 #include "harness.h"
 #include "million_lists.h"
+#include "runtime/bytes.h"
 #include "servers/postgres.h"
 #include "stores/stores.h"
 
@@ -71,6 +72,7 @@ static struct pawl_store *open_store(struct pawl_env *env, const char *uri)
 /* One that was run, with all that is its own. */
 struct original {
     struct pawl_instance_row instance;
+    struct pawl_str state; /* of it, as JSON text */
     struct pawl_bookmark_row bookmark;
     struct pawl_work_row timer; /* id "": none */
 };
@@ -97,6 +99,7 @@ static void run_original(struct bench_node *node, unsigned which, struct pawl_ar
                                      .correlation_id = pawl__str(ORDER)};
     struct pawl_error err = PAWL_ERROR_INIT;
     struct pawl_outcome outcome;
+    struct pawl_json state;
     const void *instance, *bookmark, *timer;
 
     bench_publish(node, definitions[which]);
@@ -109,6 +112,9 @@ static void run_original(struct bench_node *node, unsigned which, struct pawl_ar
         bench_fail("start", "the instance does not wait");
     *out = (struct original){.timer = {.id = pawl__str("")}};
     memcpy(&out->instance, instance, sizeof out->instance);
+    bench_need(pawl__runtime_state_read(node->runtime, arena, &out->instance, &state, &err), &err,
+               "state");
+    out->state = pawl__runtime_json_text(arena, &state);
     memcpy(&out->bookmark, bookmark, sizeof out->bookmark);
     if (timer)
         memcpy(&out->timer, timer, sizeof out->timer);
@@ -139,8 +145,25 @@ struct page {
     size_t count, bookmark_count, timer_count;
 };
 
-static void copy_original(const struct original *o, unsigned number, struct pawl_arena *arena,
-                          struct page *page)
+/* The state of a copy, as a node stores it. */
+static struct pawl_str copied_state(struct bench_node *node, const struct original *o,
+                                    const char *id, const char *bookmark_id, const char *order,
+                                    struct pawl_arena *arena)
+{
+    struct pawl_str text = replaced(arena, o->state, o->instance.id, id), stored;
+    struct pawl_error err = PAWL_ERROR_INIT;
+    struct pawl_json state;
+
+    text = replaced(arena, text, o->bookmark.id, bookmark_id);
+    text = replaced(arena, text, pawl__str(ORDER), order);
+    bench_need(pawl__json_parse(arena, text, NULL, &state, NULL, &err), &err, "state");
+    bench_need(pawl__runtime_pack_value(node->runtime, arena, &state, &stored, &err), &err,
+               "state");
+    return stored;
+}
+
+static void copy_original(struct bench_node *node, const struct original *o, unsigned number,
+                          struct pawl_arena *arena, struct page *page)
 {
     char id[ID_LENGTH + 1], bookmark_id[ID_LENGTH + 1], order[sizeof ORDER];
     struct pawl_instance_row *instance = &page->instances[page->count++];
@@ -151,10 +174,8 @@ static void copy_original(const struct original *o, unsigned number, struct pawl
     (void)snprintf(bookmark_id, sizeof bookmark_id, "%08xb00000000000000000000000", number);
     (void)snprintf(order, sizeof order, "order-%09u", number);
     *instance = o->instance;
-    instance->state = replaced(arena, o->instance.state, o->instance.id, id);
-    instance->state = replaced(arena, instance->state, o->bookmark.id, bookmark_id);
-    instance->state = replaced(arena, instance->state, pawl__str(ORDER), order);
-    instance->state_sum = 0; /* not known: that of the original is another's */
+    instance->state = copied_state(node, o, id, bookmark_id, order, arena);
+    instance->state_sum = pawl__runtime_state_sum(instance->state);
     instance->id = pawl__arena_str(arena, pawl__str(id));
     instance->correlation_id = pawl__arena_str(arena, pawl__str(order));
     if (number % 4 == 1) {
@@ -219,7 +240,7 @@ static void fill(struct pawl_env *env, const char *uri, unsigned count)
         page->count = page->bookmark_count = page->timer_count = 0;
         pawl__arena_reset(&arena);
         for (; i < count && page->count < PAGE; i++)
-            copy_original(&originals[i % 2], i, &arena, page);
+            copy_original(&node, &originals[i % 2], i, &arena, page);
         load_page(&node, page);
     }
     (void)printf("  %u instances with states of %zu and %zu bytes, loaded in %.1f s\n", count,

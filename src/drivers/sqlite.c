@@ -20,6 +20,9 @@
 /* Statements found again by the address of their text, which is compared too. */
 #define RECENT 64
 
+/* Of the Julian day 2440587.5. */
+#define JULIAN_MS_1970 INT64_C(210866760000000)
+
 struct pawl_sqlite {
     struct pawl_env *env;
     char *path;
@@ -440,6 +443,25 @@ int pawl__sqlite_run(struct pawl_sqlite *db, const char *text, struct pawl_error
         status = pawl__sqlite_step(statement, &row, err);
     pawl__sqlite_reset(statement);
     return status;
+}
+
+int64_t pawl__sqlite_now_us(void)
+{
+    sqlite3_vfs *vfs = sqlite3_vfs_find(NULL);
+    sqlite3_int64 julian_ms = 0;
+
+    PAWL_ASSERT(vfs && vfs->iVersion >= 2);
+    (void)vfs->xCurrentTimeInt64(vfs, &julian_ms);
+    return (julian_ms - JULIAN_MS_1970) * 1000;
+}
+
+/* SQLite does this when it prepares the statement, so it is no statement that is kept. */
+int pawl__sqlite_set_syncs(struct pawl_sqlite *db, bool syncs, struct pawl_error *err)
+{
+    int result = sqlite3_exec(
+        db->db, syncs ? "PRAGMA synchronous=FULL" : "PRAGMA synchronous=NORMAL", NULL, NULL, NULL);
+
+    return result == SQLITE_OK ? PAWL_OK : set_error(db, result, err);
 }
 
 /* ---- transactions ------------------------------------------------------------------------ */

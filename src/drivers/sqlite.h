@@ -50,6 +50,13 @@ void pawl__sqlite_close(struct pawl_sqlite *db);
 /* Of everything that follows on this connection. */
 void pawl__sqlite_set_deadline(struct pawl_sqlite *db, int64_t deadline_ns);
 
+/* SQLite's clock, which has milliseconds: microseconds since 1970, UTC. */
+int64_t pawl__sqlite_now_us(void);
+
+/* Whether commits are synced from now on. Not within a transaction. */
+PAWL_MUST_CHECK int pawl__sqlite_set_syncs(struct pawl_sqlite *db, bool syncs,
+                                           struct pawl_error *err);
+
 /* Runs one statement without parameters, whose rows are ignored. */
 PAWL_MUST_CHECK int pawl__sqlite_run(struct pawl_sqlite *db, const char *text,
                                      struct pawl_error *err);

@@ -38,6 +38,9 @@ static struct pawl_json alias_json(struct pawl_builder *b, const struct pawl_typ
 
     if (!type)
         return alias;
+    /* A constant, or the graph's: the value does not outlive that. */
+    if (type->alias && !type->nullable && type->kind != PAWL_TYPE_ARRAY)
+        return pawl__json_string(pawl__str(type->alias));
     pawl__buf_init(&text, b->arena->alloc, 4096);
     pawl__type_write(&text, type);
     if (b->status == PAWL_OK)

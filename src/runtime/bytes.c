@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The bytes that a store keeps: JSON text, packed when it is long, and back. */
+/* The bytes that a store keeps: JSON as text or in brief form, packed when it is long, and back. */
 #include "runtime/bytes.h"
 
 #include "base/alloc.h"
@@ -19,8 +19,9 @@ struct runtime_packer {
     struct pawl_packer packer;
 };
 
-/* Most texts fit: larger ones grow. */
+/* Most texts fit: larger ones grow. Likewise what is in brief form. */
 #define TEXT_BYTES_USUAL ((size_t)4000)
+#define BRIEF_BYTES_USUAL ((size_t)1000)
 
 struct pawl_str pawl__runtime_json_text(struct pawl_arena *arena, const struct pawl_json *value)
 {
@@ -148,11 +149,61 @@ int pawl__runtime_pack(struct pawl_runtime *runtime, struct pawl_arena *arena, s
     return status;
 }
 
+int pawl__runtime_pack_value(struct pawl_runtime *runtime, struct pawl_arena *arena,
+                             const struct pawl_json *value, struct pawl_str *out,
+                             struct pawl_error *err)
+{
+    struct pawl_buf buf;
+    int status;
+
+    pawl__buf_init(&buf, arena->alloc, RUNTIME_BYTES_MAX);
+    (void)pawl__buf_reserve(&buf, BRIEF_BYTES_USUAL);
+    pawl__brief_write(&buf, value, &runtime->words);
+    /* Text that is not UTF-8 is written as it can be: the writer of JSON knows how. */
+    if (buf.status == PAWL_EINVAL) {
+        pawl__buf_clear(&buf);
+        pawl__json_write(&buf, value, PAWL_JSON_ESCAPE_MINIMAL);
+    }
+    status = buf.status == PAWL_OK
+                 ? pawl__runtime_pack(runtime, arena, pawl__buf_peek(&buf), out, err)
+                 : pawl__error_code(err, buf.status);
+    if (status == PAWL_OK && out->ptr == buf.ptr) {
+        *out = pawl__arena_str(arena, *out);
+        if (!out->ptr)
+            status = pawl__error_code(err, pawl__arena_status(arena));
+    }
+    pawl__buf_release(&buf);
+    return status;
+}
+
+/* Of bytes that are not packed, or no longer. */
+static int read_plain(const struct pawl_words *words, struct pawl_arena *arena,
+                      struct pawl_str bytes, struct pawl_json *out, struct pawl_error *err)
+{
+    int status;
+
+    if (!pawl__is_brief(bytes))
+        return pawl__json_parse(arena, bytes, &stored_limits, out, NULL, err);
+    status = pawl__brief_read(arena, bytes, words, out);
+    return status == PAWL_OK ? PAWL_OK
+                             : pawl__error_set(err, status, "%zu bytes in brief form: %s",
+                                               bytes.len, pawl_error_text(status));
+}
+
+int pawl__stored_json(struct pawl_packer *packer, const struct pawl_words *words,
+                      struct pawl_arena *arena, struct pawl_str bytes, struct pawl_json *out,
+                      struct pawl_error *err)
+{
+    struct pawl_str plain;
+    int status = pawl__unpack(packer, bytes, PAWL_PACK_BYTES_MAX, &plain, err);
+
+    return status == PAWL_OK ? read_plain(words, arena, plain, out, err) : status;
+}
+
 int pawl__runtime_json_read(struct pawl_runtime *runtime, struct pawl_arena *arena,
                             struct pawl_str bytes, struct pawl_json *out, struct pawl_error *err)
 {
     struct runtime_packer *packer;
-    struct pawl_str text;
     int status;
 
     if (bytes.len == 0) {
@@ -160,14 +211,12 @@ int pawl__runtime_json_read(struct pawl_runtime *runtime, struct pawl_arena *are
         return PAWL_OK;
     }
     if (pawl__pack_is_plain(bytes)) {
-        status = pawl__json_parse(arena, bytes, &stored_limits, out, NULL, err);
+        status = read_plain(&runtime->words, arena, bytes, out, err);
     } else {
         packer = take_packer(runtime);
         if (!packer)
             return pawl__error_code(err, PAWL_ENOMEM);
-        status = pawl__unpack(&packer->packer, bytes, PAWL_PACK_BYTES_MAX, &text, err);
-        if (status == PAWL_OK)
-            status = pawl__json_parse(arena, text, &stored_limits, out, NULL, err);
+        status = pawl__stored_json(&packer->packer, &runtime->words, arena, bytes, out, err);
         return_packer(runtime, packer);
     }
     if (status != PAWL_EPARSE)
@@ -242,18 +291,17 @@ int pawl__runtime_check_counts(const struct pawl_allocator *alloc,
                                const struct pawl_instance_row *row)
 {
     struct pawl_packer packer;
+    struct pawl_words words;
     struct pawl_arena arena;
     struct pawl_json counts;
-    struct pawl_str text;
     int status;
 
     if (row->counts.len == 0)
         return PAWL_OK;
+    pawl__stored_words(&words);
     pawl__packer_init(&packer, alloc);
     pawl__arena_init(&arena, alloc, RUNTIME_BYTES_MAX);
-    status = pawl__unpack(&packer, row->counts, PAWL_PACK_BYTES_MAX, &text, NULL);
-    if (status == PAWL_OK)
-        status = pawl__json_parse(&arena, text, &stored_limits, &counts, NULL, NULL);
+    status = pawl__stored_json(&packer, &words, &arena, row->counts, &counts, NULL);
     if (status == PAWL_OK && !are_counts(&counts))
         status = PAWL_ECORRUPT;
     pawl__arena_release(&arena);
@@ -267,15 +315,14 @@ int pawl__runtime_check_page(const struct pawl_allocator *alloc, const struct pa
 {
     struct pawl_json page, log, records;
     struct pawl_packer packer;
+    struct pawl_words words;
     struct pawl_arena arena;
-    struct pawl_str text;
     int status;
 
+    pawl__stored_words(&words);
     pawl__packer_init(&packer, alloc);
     pawl__arena_init(&arena, alloc, RUNTIME_BYTES_MAX);
-    status = pawl__unpack(&packer, row->data, PAWL_PACK_BYTES_MAX, &text, NULL);
-    if (status == PAWL_OK)
-        status = pawl__json_parse(&arena, text, &stored_limits, &page, NULL, NULL);
+    status = pawl__stored_json(&packer, &words, &arena, row->data, &page, NULL);
     if (status == PAWL_OK)
         status = pawl__page_read(&arena, &page, &log, &records);
     if (status == PAWL_OK && (int64_t)pawl__json_len(&log) != row->count)

@@ -5,7 +5,9 @@
 
 #include "base/json/json.h"
 #include "runtime/runtime.h"
+#include "runtime/words.h"
 
+struct pawl_packer;
 struct runtime_task;
 
 static inline struct pawl_str runtime_text(const struct pawl_json *object, const char *key)
@@ -22,7 +24,8 @@ static inline struct pawl_json runtime_member(const struct pawl_json *object, co
 
 /* The value as JSON text in the arena; ptr NULL: the arena's status. */
 struct pawl_str pawl__runtime_json_text(struct pawl_arena *arena, const struct pawl_json *value);
-/* Reads JSON that a store kept, perhaps packed. "" is null. PAWL_ECORRUPT, PAWL_ENOMEM. */
+/* Reads JSON that a store kept, as text or in brief form, perhaps packed. "" is null.
+ * PAWL_ECORRUPT, PAWL_ENOMEM. */
 PAWL_MUST_CHECK int pawl__runtime_json_read(struct pawl_runtime *runtime, struct pawl_arena *arena,
                                             struct pawl_str bytes, struct pawl_json *out,
                                             struct pawl_error *err);
@@ -41,6 +44,15 @@ int64_t pawl__runtime_state_sum(struct pawl_str bytes);
 PAWL_MUST_CHECK int pawl__runtime_pack(struct pawl_runtime *runtime, struct pawl_arena *arena,
                                        struct pawl_str text, struct pawl_str *out,
                                        struct pawl_error *err);
+/* A value as a store keeps it, in brief form (base/json/brief.h), in the arena. */
+PAWL_MUST_CHECK int pawl__runtime_pack_value(struct pawl_runtime *runtime, struct pawl_arena *arena,
+                                             const struct pawl_json *value, struct pawl_str *out,
+                                             struct pawl_error *err);
+/* What a store kept, for those who have no runtime: text or brief form, packed or not.
+ * PAWL_EPARSE, PAWL_ECORRUPT, PAWL_ELIMIT, PAWL_ENOMEM. */
+PAWL_MUST_CHECK int pawl__stored_json(struct pawl_packer *packer, const struct pawl_words *words,
+                                      struct pawl_arena *arena, struct pawl_str bytes,
+                                      struct pawl_json *out, struct pawl_error *err);
 void pawl__runtime_forget_packers(struct pawl_runtime *runtime);
 
 /* Whether what somebody brings along is within PAWL_INPUT_BYTES_MAX; `what` is "a start", … */

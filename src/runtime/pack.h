@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Stored bytes: JSON text as it is while it is short, one zstd frame past that.
+ * Stored bytes: JSON text or the brief form of JSON (base/json/brief.h) as it is while it is short,
+ * one zstd frame past that.
  *
- * Which of the two it is shows in the first four bytes: no JSON text begins as a frame does. What
- * does (it is no JSON) is compressed whatever its length, so that unpacking always gives back what
+ * Which of them it is shows in the first four bytes: neither begins as a frame does. What does (it
+ * is no JSON) is compressed whatever its length, so that unpacking always gives back what
  * was packed.
  *
  * A struct pawl_packer has zstd's working memory and the bytes last returned. One thread at a time:

@@ -162,6 +162,7 @@ int pawl__runtime_open(struct pawl_env *env, const struct pawl_engine *engine,
     runtime->env = env;
     runtime->engine = engine;
     runtime->store = store;
+    pawl__stored_words(&runtime->words);
     pawl__list_init(&runtime->done_effects);
     pawl__list_init(&runtime->running);
     pawl__list_init(&runtime->given_up);

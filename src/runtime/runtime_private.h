@@ -11,6 +11,7 @@
 #include "base/map.h"
 #include "runtime/node/keeper.h"
 #include "runtime/runtime.h"
+#include "runtime/words.h"
 
 #include <stdatomic.h>
 
@@ -52,6 +53,8 @@ struct pawl_runtime {
     atomic_uint performing;             /* functions of the host that are being called */
     atomic_bool has_pool;               /* of workers */
     atomic_uint waiter_count;           /* of its waiters; 0: nobody is notified */
+
+    struct pawl_words words; /* of stored states; set once */
 
     _Atomic int64_t seen_fence; /* the greatest that this node was granted */
     struct pawl_mutex *mutex;   /* guards what follows */

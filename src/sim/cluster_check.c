@@ -21,6 +21,7 @@
 #include "sim/cluster_private.h"
 
 #include "base/error.h"
+#include "runtime/bytes.h"
 
 #include <stdarg.h>
 #include <stdio.h>
@@ -47,7 +48,9 @@ void pawl__cluster_checker_init(struct cluster_checker *checker, struct pawl_env
 
     *checker = (struct cluster_checker){.env = env, .options = options, .report = report};
     pawl__arena_init(&checker->arena, &env->alloc, CHECKER_BYTES_MAX);
+    pawl__arena_init(&checker->scratch, &env->alloc, CHECKER_BYTES_MAX);
     pawl__packer_init(&checker->packer, &env->alloc);
+    pawl__stored_words(&checker->words);
     for (size_t i = 0; i < sizeof maps / sizeof maps[0]; i++)
         pawl__map_init(maps[i], &env->alloc, (struct pawl_hash_seed){i, 1});
 }
@@ -64,6 +67,7 @@ void pawl__cluster_checker_release(struct cluster_checker *checker)
     pawl__map_release(&checker->keys);
     pawl__map_release(&checker->nodes);
     pawl__packer_release(&checker->packer);
+    pawl__arena_release(&checker->scratch);
     pawl__arena_release(&checker->arena);
 }
 
@@ -379,9 +383,14 @@ static void check_birth(struct cluster_checker *checker, struct known_instance *
 static void read_notes(struct cluster_checker *checker, struct known_instance *instance,
                        struct pawl_str state)
 {
-    struct pawl_str text, notes;
+    struct pawl_str text = {NULL, 0}, notes;
+    struct pawl_json json;
 
-    if (pawl__unpack(&checker->packer, state, PAWL_PACK_BYTES_MAX, &text, NULL) != PAWL_OK) {
+    pawl__arena_reset(&checker->scratch);
+    if (pawl__stored_json(&checker->packer, &checker->words, &checker->scratch, state, &json,
+                          NULL) == PAWL_OK)
+        text = pawl__runtime_json_text(&checker->scratch, &json);
+    if (!text.ptr) {
         pawl__cluster_violation(checker, "%.*s has a state that cannot be read",
                                 PAWL_STR_ARG(instance->id));
         return;

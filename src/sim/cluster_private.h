@@ -17,6 +17,7 @@
 #include "locks/providers.h"
 #include "runtime/node/pool.h"
 #include "runtime/pack.h"
+#include "runtime/words.h"
 #include "sim/cluster.h"
 #include "sim/sim_private.h"
 
@@ -133,7 +134,9 @@ struct cluster_checker {
     const struct pawl_cluster_options *options;
     struct pawl_cluster_report *report;
     struct pawl_arena arena;
+    struct pawl_arena scratch; /* of one state */
     struct pawl_packer packer;
+    struct pawl_words words;
     struct pawl_map instances;   /* struct known_instance by id */
     struct pawl_map events;      /* struct known_event by key */
     struct pawl_map deliveries;  /* struct delivery by "instance key" */

@@ -71,8 +71,8 @@ struct pawl_sql_inputs {
     struct pawl_str id;    /* of an instance, work or node */
     struct pawl_str text;  /* see the statement */
     struct pawl_str kinds; /* of work: a JSON array */
-    int64_t now_us; /* SQLite only, from PAWL_SQL_NOW; PostgreSQL looks at its clock itself */
-    int64_t first;  /* PostgreSQL guards: 1 when it is the member's first */
+    int64_t now_us;        /* SQLite only; PostgreSQL looks at its clock itself */
+    int64_t first;         /* PostgreSQL guards: 1 when it is the member's first */
     int64_t owner;
     int64_t value;
     int64_t limit;
@@ -89,7 +89,7 @@ struct pawl_sql_value {
 
 /* "guard" is what the head of this file says. `row` is of the table in brackets. */
 enum pawl_sql_name {
-    PAWL_SQL_NOW,        /* returns the clock in microseconds */
+    PAWL_SQL_NOW,        /* PostgreSQL: returns the clock in microseconds */
     PAWL_SQL_SCHEMA,     /* returns version, minimum_reader, written_by of the newest, or nothing */
     PAWL_SQL_LIVING,     /* returns the id of a node with a valid lease, or nothing */
     PAWL_SQL_SCHEMA_ADD, /* value: version; limit: minimum_reader; text: written_by */
@@ -110,11 +110,18 @@ enum pawl_sql_name {
     PAWL_SQL_REOPEN,    /* as ADVANCE, with PAWL_COMMIT_REOPEN */
     PAWL_SQL_REMOVE,    /* the instance alone; then DELETE_OWNED of what goes with it */
     PAWL_SQL_CANCEL,
+    /* SQLite [bookmarks]: returns a row if there is parked work with its hash. Costs a tenth of
+     * WAKE, for which SQLite makes temporary tables even if there is nothing to change. */
+    PAWL_SQL_PARKED,
     PAWL_SQL_WAKE,       /* [bookmarks] makes parked work due that it matches */
     PAWL_SQL_MAIL_LEFT,  /* PostgreSQL. id: of the instance; limit. Returns ids of due work */
     PAWL_SQL_AFTERWARDS, /* SQLite [instances]: returns cancel_requested, and whether work is due */
 
-    PAWL_SQL_CLAIM, /* id; owner; value: seen_fence. Returns the instance as claimed, or nothing */
+    /* id; owner; value: seen_fence. In PostgreSQL it returns the instance as claimed, or nothing;
+     * in SQLite it changes one row or none, and CLAIMED returns it (id): a result of an UPDATE
+     * would cost a temporary table. */
+    PAWL_SQL_CLAIM,
+    PAWL_SQL_CLAIMED,
     PAWL_SQL_CLAIM_LOOK, /* id. Returns the instance without its state */
     PAWL_SQL_CLAIM_MAIL, /* id; limit. Returns due work, oldest first */
 

@@ -72,8 +72,7 @@
     "UPDATE pawl_instances SET owner = {owner}, "                                                  \
     "fence = (CASE WHEN fence > {value} THEN fence ELSE {value} END) + 1, "                        \
     "takeovers = takeovers + (CASE WHEN owner IN (0, {owner}) THEN 0 ELSE 1 END) WHERE {tenant} "  \
-    "AND id = {id} AND (owner = 0 OR owner = {owner} OR NOT " ALIVE("pawl_instances.owner")        \
-    ") RETURNING {columns}"
+    "AND id = {id} AND (owner = 0 OR owner = {owner} OR NOT " ALIVE("pawl_instances.owner") ")"
 #define CLAIM_LOOK "SELECT {columns} FROM pawl_instances WHERE {tenant} AND id = {id}"
 
 /* Work of these parts that nobody living has. */
@@ -162,16 +161,11 @@
     "DELETE FROM pawl_nodes " THIS_NODE " AND NOT EXISTS (SELECT 1 FROM pawl_instances AS i "      \
     "WHERE i.{tenant} AND i.owner = {owner} AND i.owner <> 0)"
 
-/* Milliseconds are what SQLite's clock has; one reading serves a whole transaction. */
-#define NOW_SQLITE                                                                                 \
-    "SELECT CAST(strftime('%s', 'now') AS INTEGER) * 1000000 + "                                   \
-    "CAST(substr(strftime('%f', 'now'), 4) AS INTEGER) * 1000"
-
 #define ALL PAWL_SQL_COLUMNS_ALL
 #define BOTH(text) text, text
 
 static const struct pawl_sql_template templates[PAWL_SQL_NAME_COUNT] = {
-    [PAWL_SQL_NOW] = {PAWL_TABLE_NODES, 0, NOW_SQLITE, "SELECT {now}"},
+    [PAWL_SQL_NOW] = {PAWL_TABLE_NODES, 0, NULL, "SELECT {now}"},
     [PAWL_SQL_SCHEMA] = {PAWL_TABLE_NODES, 0, BOTH(
         "SELECT version, minimum_reader, written_by FROM pawl_schema ORDER BY version DESC LIMIT 1")},
     [PAWL_SQL_LIVING] = {PAWL_TABLE_NODES, 0, BOTH(
@@ -206,6 +200,9 @@ static const struct pawl_sql_template templates[PAWL_SQL_NAME_COUNT] = {
     [PAWL_SQL_REMOVE] = {PAWL_TABLE_INSTANCES, 0, REMOVE,
         GUARD_WITH(REMOVE " AND " PAWL_SQL_HELD)},
     [PAWL_SQL_CANCEL] = {PAWL_TABLE_INSTANCES, 0, CANCEL, CANCEL_POSTGRES},
+    [PAWL_SQL_PARKED] = {PAWL_TABLE_BOOKMARKS, 0,
+        "SELECT 1 FROM pawl_work WHERE {tenant} AND hash = {.hash} AND due_us = {never} LIMIT 1",
+        NULL},
     [PAWL_SQL_WAKE] = {PAWL_TABLE_BOOKMARKS, 0, WAKE, WAKE " AND " PAWL_SQL_OK},
     [PAWL_SQL_MAIL_LEFT] = {PAWL_TABLE_WORK, 0, NULL, "SELECT id " MAIL},
     [PAWL_SQL_AFTERWARDS] = {PAWL_TABLE_INSTANCES, 0,
@@ -213,7 +210,8 @@ static const struct pawl_sql_template templates[PAWL_SQL_NAME_COUNT] = {
         "AND w.instance_id = {.id} AND w.instance_id <> '' AND w.due_us <= {now}) "
         "FROM pawl_instances WHERE {tenant} AND id = {.id}", NULL},
 
-    [PAWL_SQL_CLAIM] = {PAWL_TABLE_INSTANCES, ALL, BOTH(CLAIM)},
+    [PAWL_SQL_CLAIM] = {PAWL_TABLE_INSTANCES, ALL, CLAIM, CLAIM " RETURNING {columns}"},
+    [PAWL_SQL_CLAIMED] = {PAWL_TABLE_INSTANCES, ALL, CLAIM_LOOK, NULL},
     [PAWL_SQL_CLAIM_LOOK] = {PAWL_TABLE_INSTANCES,
         ~((uint64_t)1 << 20) /* all but the state */, BOTH(CLAIM_LOOK)},
     [PAWL_SQL_CLAIM_MAIL] = {PAWL_TABLE_WORK, ALL, BOTH("SELECT {columns} " MAIL)},

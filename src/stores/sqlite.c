@@ -134,18 +134,15 @@ static int check_nodes(struct pawl_sqlite_store *store, struct pawl_sqlite *db, 
                        struct pawl_error *err)
 {
     struct pawl_sqlite_statement *statement = NULL;
-    int64_t now_us = 0;
     bool row = false;
-    int status = PAWL_OK;
+    int status;
 
     if (!pawl__sql_locks_out(version))
         return PAWL_OK;
-    status = query_number(db, pawl__sql_statement(store->sql, PAWL_SQL_NOW)->text, &now_us, err);
+    status = pawl__sqlite_prepare(db, pawl__sql_statement(store->sql, PAWL_SQL_LIVING)->text,
+                                  &statement, err);
     if (status == PAWL_OK)
-        status = pawl__sqlite_prepare(db, pawl__sql_statement(store->sql, PAWL_SQL_LIVING)->text,
-                                      &statement, err);
-    if (status == PAWL_OK)
-        status = pawl__sqlite_bind_int(statement, 1, now_us, err);
+        status = pawl__sqlite_bind_int(statement, 1, pawl__sqlite_store_now_us(store), err);
     if (status == PAWL_OK)
         status = pawl__sqlite_step(statement, &row, err);
     if (status == PAWL_OK && row)
@@ -235,18 +232,17 @@ static int open_to_write(struct pawl_sqlite_store *store, bool create, struct pa
     int64_t version = 0;
     int status = pawl__sqlite_store_connect(
         store, create ? PAWL_SQLITE_CREATE | PAWL_SQLITE_MODE(store->file_mode) : 0, "FULL",
-        &store->durable, err);
+        &store->writer, err);
 
+    store->writer_syncs = true;
     if (status == PAWL_OK)
-        status = read_schema(store, store->durable, &version, err);
+        status = read_schema(store, store->writer, &version, err);
     if (status == PAWL_OK && !create)
         status = check_version(store, version, err);
     if (status == PAWL_OK)
-        status = switch_to_wal(store, store->durable, err);
+        status = switch_to_wal(store, store->writer, err);
     if (status == PAWL_OK && version < PAWL_STORE_SCHEMA)
         status = migrate(store, err);
-    if (status == PAWL_OK)
-        status = pawl__sqlite_store_connect(store, 0, "NORMAL", &store->quick, err);
     return status;
 }
 
@@ -300,8 +296,7 @@ static void close_store(struct pawl_store *base)
     for (uint32_t i = 0; i < store->reader_idle; i++)
         pawl__sqlite_close(store->readers[i]);
     pawl__sqlite_close(store->watch);
-    pawl__sqlite_close(store->quick);
-    pawl__sqlite_close(store->durable);
+    pawl__sqlite_close(store->writer);
     pawl_cond_free(env, store->changed);
     pawl_cond_free(env, store->reader_free);
     pawl_cond_free(env, store->writer_free);
@@ -315,18 +310,15 @@ static int read_status(struct pawl_store *base, struct pawl_store_status *out, i
                        struct pawl_error *err)
 {
     struct pawl_sqlite_store *store = pawl__sqlite_store_of(base);
-    struct pawl_store_status made = {.schema = store->schema};
+    struct pawl_store_status made = {.schema = store->schema,
+                                     .now_us = pawl__sqlite_store_now_us(store)};
     struct pawl_sqlite_session session;
     int64_t pages = 0, page_bytes = 0;
     int status = pawl__sqlite_session_read(store, true, deadline_ns, &session, err);
 
     if (status != PAWL_OK)
         return status;
-    if (!pawl__sqlite_simulated_now(store, &made.now_us))
-        status = query_number(session.db, pawl__sql_statement(store->sql, PAWL_SQL_NOW)->text,
-                              &made.now_us, err);
-    if (status == PAWL_OK)
-        status = query_number(session.db, "PRAGMA page_count", &pages, err);
+    status = query_number(session.db, "PRAGMA page_count", &pages, err);
     if (status == PAWL_OK)
         status = query_number(session.db, "PRAGMA page_size", &page_bytes, err);
     pawl__sqlite_session_end(&session);

@@ -174,9 +174,18 @@ static int write_change(struct member *m, const struct pawl_change *change, stru
 static int wake_parked(struct member *m, const struct pawl_change *change, struct pawl_error *err)
 {
     struct pawl_sql_inputs inputs = {.row = change->row};
+    struct pawl_sqlite_statement *statement = NULL;
+    bool is_parked = false;
     int status;
 
     if (!inserts(change) || change->table != PAWL_TABLE_BOOKMARKS)
+        return PAWL_OK;
+    status = pawl__sqlite_session_run(m->session, named(m, PAWL_SQL_PARKED), &inputs, &statement,
+                                      &is_parked, err);
+    if (status != PAWL_OK)
+        return status;
+    pawl__sqlite_reset(statement);
+    if (!is_parked)
         return PAWL_OK;
     status =
         pawl__sqlite_session_run(m->session, named(m, PAWL_SQL_WAKE), &inputs, NULL, NULL, err);

@@ -35,12 +35,12 @@ static int read_mail(struct pawl_sqlite_session *session, struct pawl_claim *cla
     return status;
 }
 
-/* Runs CLAIM or CLAIM_LOOK and reads the instance, if it returns one. */
+/* Runs CLAIMED or CLAIM_LOOK and reads the instance, if there is one. */
 static int read_instance(struct pawl_sqlite_session *session, enum pawl_sql_name name,
-                         int64_t owner, struct pawl_claim *claim, struct pawl_arena *arena,
-                         bool *found, struct pawl_error *err)
+                         struct pawl_claim *claim, struct pawl_arena *arena, bool *found,
+                         struct pawl_error *err)
 {
-    struct pawl_sql_inputs inputs = {.id = claim->id, .owner = owner, .value = claim->seen_fence};
+    struct pawl_sql_inputs inputs = {.id = claim->id};
     struct pawl_sqlite_statement *statement = NULL;
     int status =
         pawl__sqlite_session_run(session, named(session, name), &inputs, &statement, found, err);
@@ -55,17 +55,19 @@ static int read_instance(struct pawl_sqlite_session *session, enum pawl_sql_name
 static int claim_one(struct pawl_sqlite_session *session, int64_t owner, struct pawl_claim *claim,
                      struct pawl_arena *arena, struct pawl_error *err)
 {
-    bool found = false;
-    int status = read_instance(session, PAWL_SQL_CLAIM, owner, claim, arena, &found, err);
+    struct pawl_sql_inputs inputs = {.id = claim->id, .owner = owner, .value = claim->seen_fence};
+    bool found = false, claimed;
+    int status =
+        pawl__sqlite_session_run(session, named(session, PAWL_SQL_CLAIM), &inputs, NULL, NULL, err);
 
     if (status != PAWL_OK)
         return status;
-    if (found) {
-        claim->status = PAWL_OK;
-        return read_mail(session, claim, arena, err);
-    }
-    status = read_instance(session, PAWL_SQL_CLAIM_LOOK, owner, claim, arena, &found, err);
-    claim->status = found ? PAWL_EBUSY : PAWL_ENOTFOUND;
+    claimed = pawl__sqlite_changes(session->db) == 1;
+    status = read_instance(session, claimed ? PAWL_SQL_CLAIMED : PAWL_SQL_CLAIM_LOOK, claim, arena,
+                           &found, err);
+    if (status == PAWL_OK && claimed)
+        status = read_mail(session, claim, arena, err);
+    claim->status = claimed ? PAWL_OK : found ? PAWL_EBUSY : PAWL_ENOTFOUND;
     return status;
 }
 

@@ -30,9 +30,10 @@ struct pawl_sqlite_store {
     struct pawl_mutex
         *lock; /* guards all that follows but what a writer or reader has checked out */
 
-    /* Both write, one at a time: SQLite has one writer. NULL when read-only. */
-    struct pawl_sqlite *durable; /* synchronous=FULL: commits */
-    struct pawl_sqlite *quick;   /* synchronous=NORMAL: claims, takes, leases */
+    /* The one that writes: what another connection writes makes SQLite forget all pages that it has
+     * in memory. NULL when read-only. */
+    struct pawl_sqlite *writer;
+    bool writer_syncs; /* synchronous=FULL, for commits; else NORMAL: claims, takes, leases */
     bool writing;
     struct pawl_cond *writer_free;
 
@@ -60,6 +61,7 @@ static inline struct pawl_sqlite_store *pawl__sqlite_store_of(struct pawl_store 
 struct pawl_sqlite_session {
     struct pawl_sqlite_store *store;
     struct pawl_sqlite *db;
+    bool durable;              /* what is written is synced */
     int64_t now_us;            /* of a transaction that writes */
     struct pawl_arena scratch; /* for text that must be changed to be bound */
 };
@@ -68,8 +70,9 @@ struct pawl_sqlite_session {
 PAWL_MUST_CHECK int pawl__sqlite_session_write(struct pawl_sqlite_store *store, bool durable,
                                                int64_t deadline_ns, struct pawl_sqlite_session *out,
                                                struct pawl_error *err);
-/* In a simulation time is the environment's: files there belong to its machine. false: SQLite's. */
-bool pawl__sqlite_simulated_now(const struct pawl_sqlite_store *store, int64_t *now_us);
+/* The store's clock: SQLite's. In a simulation time is the environment's: files there belong to its
+ * machine. */
+int64_t pawl__sqlite_store_now_us(const struct pawl_sqlite_store *store);
 /* Begins the transaction again after a rollback. */
 PAWL_MUST_CHECK int pawl__sqlite_session_again(struct pawl_sqlite_session *session,
                                                struct pawl_error *err);

@@ -56,39 +56,31 @@ static void release_writer(struct pawl_sqlite_store *store)
     pawl_cond_signal(store->env, store->writer_free);
 }
 
-bool pawl__sqlite_simulated_now(const struct pawl_sqlite_store *store, int64_t *now_us)
+int64_t pawl__sqlite_store_now_us(const struct pawl_sqlite_store *store)
 {
-    if (!(store->env->ops->caps & PAWL_ENV_CAP_SIMULATED))
-        return false;
-    *now_us = pawl_env_wall_ns(store->env) / 1000;
-    return true;
-}
-
-static int read_clock(struct pawl_sqlite_session *session, struct pawl_error *err)
-{
-    struct pawl_sqlite_statement *statement = NULL;
-    struct pawl_sql_inputs inputs = {0};
-    bool row = false;
-    int status;
-
-    if (pawl__sqlite_simulated_now(session->store, &session->now_us))
-        return PAWL_OK;
-    status =
-        pawl__sqlite_session_run(session, pawl__sql_statement(session->store->sql, PAWL_SQL_NOW),
-                                 &inputs, &statement, &row, err);
-    if (status != PAWL_OK)
-        return status;
-    PAWL_ASSERT(row);
-    session->now_us = pawl__sqlite_column_int(statement, 0);
-    pawl__sqlite_reset(statement);
-    return PAWL_OK;
+    return store->env->ops->caps & PAWL_ENV_CAP_SIMULATED ? pawl_env_wall_ns(store->env) / 1000
+                                                          : pawl__sqlite_now_us();
 }
 
 int pawl__sqlite_session_again(struct pawl_sqlite_session *session, struct pawl_error *err)
 {
     int status = pawl__sqlite_run(session->db, "BEGIN IMMEDIATE", err);
 
-    return status == PAWL_OK ? read_clock(session, err) : status;
+    /* One reading serves a whole transaction. */
+    if (status == PAWL_OK)
+        session->now_us = pawl__sqlite_store_now_us(session->store);
+    return status;
+}
+
+static int set_syncs(struct pawl_sqlite_store *store, bool syncs, struct pawl_error *err)
+{
+    int status = PAWL_OK;
+
+    if (store->writer_syncs != syncs)
+        status = pawl__sqlite_set_syncs(store->writer, syncs, err);
+    if (status == PAWL_OK)
+        store->writer_syncs = syncs;
+    return status;
 }
 
 int pawl__sqlite_session_write(struct pawl_sqlite_store *store, bool durable, int64_t deadline_ns,
@@ -102,9 +94,12 @@ int pawl__sqlite_session_write(struct pawl_sqlite_store *store, bool durable, in
     if (status != PAWL_OK)
         return status;
     start(out, store);
-    out->db = durable ? store->durable : store->quick;
+    out->db = store->writer;
+    out->durable = durable;
     pawl__sqlite_set_deadline(out->db, deadline_ns);
-    status = pawl__sqlite_session_again(out, err);
+    status = set_syncs(store, durable, err);
+    if (status == PAWL_OK)
+        status = pawl__sqlite_session_again(out, err);
     if (status != PAWL_OK)
         pawl__sqlite_session_end(out);
     return status;
@@ -115,7 +110,7 @@ int pawl__sqlite_session_commit(struct pawl_sqlite_session *session, struct pawl
     struct pawl_sqlite_store *store = session->store;
     int status = pawl__sqlite_commit(session->db, err);
 
-    if (status == PAWL_OK && session->db == store->durable &&
+    if (status == PAWL_OK && session->durable &&
         pawl_mutex_lock(store->env, store->lock) == PAWL_OK) {
         store->syncs++;
         pawl_mutex_unlock(store->env, store->lock);
@@ -195,7 +190,7 @@ void pawl__sqlite_session_end(struct pawl_sqlite_session *session)
     pawl__sqlite_set_deadline(session->db, PAWL_FOREVER);
     pawl__sqlite_rollback(session->db);
     pawl__arena_release(&session->scratch);
-    if (session->db == store->durable || session->db == store->quick)
+    if (session->db == store->writer)
         release_writer(store);
     else
         check_in(store, session->db);

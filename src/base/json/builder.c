@@ -4,42 +4,17 @@
 
 #include "base/time/datetime.h"
 
-void pawl__build(struct pawl_builder *b, struct pawl_json *object, const char *key,
-                 struct pawl_json value)
+void pawl__build_member(struct pawl_builder *b, struct pawl_json *object, struct pawl_str key,
+                        struct pawl_json value)
 {
-    struct pawl_str name = pawl__str(key);
-    struct pawl_json *there = pawl__json_get(object, name);
+    struct pawl_json *there = b->fresh ? NULL : pawl__json_get(object, key);
 
     if (b->status != PAWL_OK)
         return;
     if (there)
         *there = value;
     else
-        b->status = pawl__json_add(b->arena, object, name, value);
-}
-
-void pawl__build_text(struct pawl_builder *b, struct pawl_json *object, const char *key,
-                      struct pawl_str text)
-{
-    if (text.len > 0)
-        pawl__build(b, object, key, pawl__json_string(text));
-}
-
-void pawl__build_name(struct pawl_builder *b, struct pawl_json *object, const char *key,
-                      const char *name)
-{
-    pawl__build_text(b, object, key, pawl__str(name));
-}
-
-void pawl__build_int(struct pawl_builder *b, struct pawl_json *object, const char *key,
-                     int64_t value)
-{
-    pawl__build(b, object, key, pawl__json_int(value));
-}
-
-void pawl__build_bool(struct pawl_builder *b, struct pawl_json *object, const char *key, bool value)
-{
-    pawl__build(b, object, key, pawl__json_bool(value));
+        b->status = pawl__json_add(b->arena, object, key, value);
 }
 
 void pawl__build_time(struct pawl_builder *b, struct pawl_json *object, const char *key,

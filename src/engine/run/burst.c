@@ -8,6 +8,11 @@
 #include "engine/run/alter.h"
 #include "engine/run/instance.h"
 
+/* With fewer, storing a burst costs little, whatever it has done. */
+#define CONTEXTS_MANY 1000u
+/* So many times as long as another one a burst with many contexts may run. */
+#define TURNS_MAX 10u
+
 /* ---- opening ----------------------------------------------------------------------------- */
 
 static int copy_text(struct pawl_burst *burst, struct pawl_str text, struct pawl_str *out)
@@ -379,6 +384,7 @@ static void forget_batch(struct pawl_burst *burst)
     if (!burst->batch_ready)
         return;
     burst->batch_ready = false;
+    burst->due = PAWL_DUE_NONE;
     burst->log.count = 0;
     burst->effects.count = 0;
     for (uint32_t i = 0; i < burst->dirty.count; i++)
@@ -438,6 +444,29 @@ static int conclude(struct pawl_burst *burst, enum pawl_step *step)
     return status;
 }
 
+/* Whether what is next in the queue must not begin before a commit. */
+static bool is_commit_due(const struct pawl_burst *burst)
+{
+    return burst->due == PAWL_DUE_BEFORE_NEXT && burst->phase == PAWL_PHASE_NEXT &&
+           burst->queue_head < burst->queue.count &&
+           !pawl__only_schedules(burst->queue.items[burst->queue_head].node);
+}
+
+/*
+ * Whether it has run for as long as one step may. Whoever yields is stored and opened again, at the
+ * cost of every context that it has: with many of them it runs twice as many activities first, so
+ * that an activity costs the same however many wait. Up to a point: others want their turn, too.
+ */
+static bool is_turn_over(const struct pawl_burst *burst, uint32_t count)
+{
+    uint32_t after = burst->engine->yield_after;
+
+    if (count < after)
+        return false;
+    return burst->context_count < CONTEXTS_MANY || count / 2 >= burst->context_count ||
+           count / TURNS_MAX >= after;
+}
+
 /* Runs activities until something stops it. */
 static int run(struct pawl_burst *burst, enum pawl_step *step)
 {
@@ -456,9 +485,13 @@ static int run(struct pawl_burst *burst, enum pawl_step *step)
             return status == PAWL_OK ? conclude(burst, step) : status;
         }
         /* What was fed is delivered first: it is never stored, and must not be lost. */
-        if (burst->phase != PAWL_PHASE_DELIVER && (count >= burst->engine->yield_after ||
-                                                   (burst->stop && burst->stop(burst->stop_ctx)))) {
+        if (burst->phase != PAWL_PHASE_DELIVER &&
+            (is_turn_over(burst, count) || (burst->stop && burst->stop(burst->stop_ctx)))) {
             *step = PAWL_STEP_YIELD;
+            return PAWL_OK;
+        }
+        if (is_commit_due(burst)) {
+            *step = PAWL_STEP_COMMIT;
             return PAWL_OK;
         }
         if (burst->phase != PAWL_PHASE_NEXT)

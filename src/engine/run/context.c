@@ -39,6 +39,7 @@ int pawl__context_new(struct pawl_burst *burst, const struct pawl_node *node,
     context->scheduled_by = context->scheduled_by_activity = context->scheduled_by_instance =
         pawl__str("");
     context->order = burst->context_order++;
+    burst->context_count++;
     pawl__list_init(&context->children);
     pawl__list_init(&context->callbacks);
     pawl__list_push_back(&burst->contexts, &context->link);
@@ -115,6 +116,7 @@ static void free_context(struct pawl_context *context)
     pawl__callbacks_remove_owner(context);
     pawl__list_remove(&context->link);
     pawl__list_remove(&context->sibling);
+    context->burst->context_count--;
     pawl__context_review(context->parent);
 }
 

@@ -68,7 +68,14 @@ enum pawl_phase {
     PAWL_PHASE_EXECUTE,  /* inputs are evaluated; after the commit that was asked for: execute */
     PAWL_PHASE_AWAIT,    /* an awaited effect is out */
     PAWL_PHASE_DELIVER,  /* its result is here */
-    PAWL_PHASE_EXECUTED, /* after the commit that was asked for when it had run */
+    PAWL_PHASE_EXECUTED, /* it has run; only in states that older versions stored */
+};
+
+/* When the commit is made that a strategy has asked for. Every commit meets it. */
+enum pawl_due {
+    PAWL_DUE_NONE,
+    PAWL_DUE_BEFORE_EXECUTE, /* the next activity may evaluate its inputs first */
+    PAWL_DUE_BEFORE_NEXT,    /* nothing of the next activity comes first */
 };
 
 #define VECTOR(type)                                                                               \
@@ -108,6 +115,7 @@ struct pawl_burst {
     uint32_t *bookmarked; /* how many each node has, by its index; NULL before the first */
     struct pawl_list callbacks;
     struct pawl_list contexts;
+    uint32_t context_count;     /* of them */
     struct pawl_context *ended; /* stack, by next_ended */
     VECTOR(struct pawl_work_item) queue;
     uint32_t queue_head;
@@ -133,6 +141,7 @@ struct pawl_burst {
     bool in_progress;  /* between the first step and the last: a state saved now continues here */
 
     enum pawl_phase phase;
+    enum pawl_due due;
     struct pawl_context *current;
     bool current_resumed; /* it ran a resume delegate, not execute */
     bool awaiting;        /* execute asked for an effect */
@@ -189,6 +198,9 @@ PAWL_MUST_CHECK int pawl__invoke(struct pawl_burst *burst, const struct pawl_wor
                                  enum pawl_step *step, bool *stopped);
 PAWL_MUST_CHECK int pawl__invoke_continue(struct pawl_burst *burst, enum pawl_step *step,
                                           bool *stopped);
+/* Whether all that it does when it begins is to schedule others: Workflow, Sequence, Flowchart, …
+ */
+bool pawl__only_schedules(const struct pawl_node *node);
 
 /* evaluate.c */
 PAWL_MUST_CHECK int pawl__inputs_evaluate(struct pawl_context *context);

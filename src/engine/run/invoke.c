@@ -4,9 +4,13 @@
  * the middle (a commit that a strategy asks for, an effect that is awaited) and continue, even in
  * another process:
  *
- *     begin --[commit]--> execute --[effect]--> deliver --> executed --[commit]--> finish
+ *     begin --[commit]--> execute --[effect]--> deliver --> finish
  *
  * An exception anywhere faults the context and ends the invocation.
+ *
+ * A commit that a strategy asks for is due, not made at once: it is made before the next activity
+ * begins, or with the commit that ends the burst. What only schedules is no activity in this sense
+ * (pawl__only_schedules()): it evaluates nothing, so that running it again gives the same.
  */
 #include "engine/run/instance.h"
 
@@ -40,6 +44,25 @@ static bool wants_commit(const struct pawl_context *context, enum moment moment)
         return answer > 0;
     return pawl__str_is(burst->graph->workflow->commit_strategy,
                         moment == EXECUTING ? "ActivityExecuting" : "ActivityExecuted");
+}
+
+bool pawl__only_schedules(const struct pawl_node *node)
+{
+    return (node->activity->flags & PAWL_ACTIVITY_CONTAINER) && node->activity->input_count == 0 &&
+           !pawl__is_background(node);
+}
+
+/* Whether a commit comes before what has begun executes. */
+static bool commits_first(struct pawl_context *context)
+{
+    struct pawl_burst *burst = context->burst;
+    bool wanted = wants_commit(context, EXECUTING);
+
+    if (!pawl__only_schedules(context->node))
+        return wanted || burst->due != PAWL_DUE_NONE;
+    if (wanted && burst->due == PAWL_DUE_NONE)
+        burst->due = PAWL_DUE_BEFORE_EXECUTE;
+    return false;
 }
 
 /* ---- the phases -------------------------------------------------------------------------- */
@@ -116,7 +139,7 @@ static int executed(struct pawl_context *context, enum pawl_step *step, bool *st
     if (burst->resumed && burst->resumed->auto_burn)
         pawl__bookmark_burn(burst, burst->resumed->id);
     if (wants_commit(context, EXECUTED))
-        return stop_at(burst, PAWL_PHASE_EXECUTED, PAWL_STEP_COMMIT, step, stopped);
+        burst->due = PAWL_DUE_BEFORE_NEXT;
     return finish(context);
 }
 
@@ -256,7 +279,7 @@ int pawl__invoke(struct pawl_burst *burst, const struct pawl_work_item *item, en
     pawl__context_touch(context);
     status = begin(context);
     /* Of a job that begins it is not known yet whether its log says so: see background.c. */
-    if (status == PAWL_OK && burst->job_logged == 0 && wants_commit(context, EXECUTING))
+    if (status == PAWL_OK && burst->job_logged == 0 && commits_first(context))
         return stop_at(burst, PAWL_PHASE_EXECUTE, PAWL_STEP_COMMIT, step, stopped);
     if (status == PAWL_OK)
         status = execute(context, step, stopped);
@@ -278,7 +301,7 @@ int pawl__invoke_continue(struct pawl_burst *burst, enum pawl_step *step, bool *
     case PAWL_PHASE_DELIVER:
         status = deliver(context, step, stopped);
         break;
-    case PAWL_PHASE_EXECUTED:
+    case PAWL_PHASE_EXECUTED: /* stored by 0.1 and before */
         status = finish(context);
         break;
     case PAWL_PHASE_NEXT:

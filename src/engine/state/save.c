@@ -421,7 +421,7 @@ static void build_head(struct pawl_builder *b, const struct pawl_burst *burst,
 int pawl__burst_state(struct pawl_burst *burst, struct pawl_arena *arena, bool internal,
                       struct pawl_json *out)
 {
-    struct pawl_builder b = {.arena = arena};
+    struct pawl_builder b = {.arena = arena, .fresh = true};
 
     *out = pawl__json_object();
     build_head(&b, burst, out);

@@ -80,6 +80,7 @@ struct making {
     bool holds_start;
     struct runtime_request *request; /* likewise; sent when it is durable */
     bool over;
+    bool goes_on; /* the burst is stepped again as it stands */
     int64_t now_us;
 };
 
@@ -622,13 +623,13 @@ static void fill_row(struct making *m, enum pawl_step step)
 static void pack_row(struct making *m)
 {
     if (m->changes.status == PAWL_OK)
-        fail(m, pawl__runtime_pack(m->run->runtime, &m->arena, text_of(m, &m->state), &m->row.state,
-                                   m->run->task->err));
+        fail(m, pawl__runtime_pack_value(m->run->runtime, &m->arena, &m->state, &m->row.state,
+                                         m->run->task->err));
     if (m->changes.status == PAWL_OK)
         m->row.state_sum = pawl__runtime_state_sum(m->row.state);
     if (m->changes.status == PAWL_OK)
-        fail(m, pawl__runtime_pack(m->run->runtime, &m->arena, text_of(m, &m->run->counts),
-                                   &m->row.counts, m->run->task->err));
+        fail(m, pawl__runtime_pack_value(m->run->runtime, &m->arena, &m->run->counts,
+                                         &m->row.counts, m->run->task->err));
 }
 
 /* What caused the commit ends with it. */
@@ -673,15 +674,39 @@ static void end_cause(struct making *m)
 
 /* ---- afterwards ---------------------------------------------------------------------------- */
 
-/* The stored state is what the next commit is compared with. */
+/* Of the state what a commit is compared with, and what callers learn of it. */
+static int copy_part(struct making *m, struct pawl_arena *arena, struct pawl_json *out)
+{
+    static const char *const keys[] = {"id", "status", "subStatus", "correlationId", "bookmarks"};
+    struct pawl_builder b = {.arena = arena, .fresh = true};
+    struct pawl_json value;
+
+    *out = pawl__json_object();
+    for (size_t i = 0; i < sizeof keys / sizeof *keys && b.status == PAWL_OK; i++) {
+        const struct pawl_json *member = pawl__json_get_text(&m->state, keys[i]);
+
+        if (!member)
+            continue;
+        b.status = pawl__json_copy(arena, member, &value);
+        pawl__build(&b, out, keys[i], value);
+    }
+    return b.status;
+}
+
+/*
+ * The stored state is what the next commit is compared with. All of it is needed to open a burst
+ * on it: not while this one goes on, nor once the instance is released.
+ */
 static int keep_state(struct making *m)
 {
     struct runtime_run *run = m->run;
     struct pawl_arena *arena = &run->state_arenas[run->state_turn ^= 1u];
+    bool goes_on = m->goes_on && !run->runtime->options.step_commits;
     int status;
 
     pawl__arena_reset(arena);
-    status = pawl__json_copy(arena, &m->state, &run->state);
+    status = goes_on || run->row.owner == 0 ? copy_part(m, arena, &run->state)
+                                            : pawl__json_copy(arena, &m->state, &run->state);
     run->loaded = status == PAWL_OK;
     run->is_new = false;
     run->consumed = NULL;
@@ -821,6 +846,7 @@ int pawl__runtime_commit_step(struct runtime_run *run, enum pawl_step step, bool
     PAWL_ASSERT(run->row.owner != 0);        /* nor what is not claimed */
     PAWL_ASSERT(run->at == BURST_OPEN || run->at == BURST_STEPPED);
     m.over = step == PAWL_STEP_IDLE || step == PAWL_STEP_DONE;
+    m.goes_on = step == PAWL_STEP_COMMIT;
     pawl__arena_init(&m.arena, &run->runtime->env->alloc, RUNTIME_BYTES_MAX);
     m.changes.arena = &m.arena;
     status = make_changes(&m, step);

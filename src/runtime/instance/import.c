@@ -252,8 +252,8 @@ static int prepare(struct import *import, const struct pawl_json *exported)
     import->row.id_hash = pawl__runtime_id_mark(import->row.id);
     status = add_bookmarks(import);
     if (status == PAWL_OK)
-        status = pawl__runtime_pack(task->runtime, &task->arena, text_of(import, &import->state),
-                                    &import->row.state, task->err);
+        status = pawl__runtime_pack_value(task->runtime, &task->arena, &import->state,
+                                          &import->row.state, task->err);
     if (status == PAWL_OK)
         import->row.state_sum = pawl__runtime_state_sum(import->row.state);
     if (status == PAWL_OK)

@@ -53,6 +53,27 @@ static void instances_made_one_after_another_are_neighbours_in_the_index_of_exec
     }
 }
 
+/* One before the first step, one before each of the others, one at the end. */
+static void three_durable_steps_are_four_commits(void **state)
+{
+    struct fixture *f = *state;
+    struct pawl_outcome outcome;
+    struct pawl_instance_row row;
+
+    f->engine.commit_strategies = true;
+    publish(f, DEFINITION(
+                   "d", "'options':{'commitStrategyName':'ActivityExecuted'},",
+                   RIG_WRITE("w1", "one") "," RIG_WRITE("w2", "two") "," RIG_WRITE("w3", "three")));
+    outcome = start(f, "d");
+    assert_string_equal(f->lines, "one\ntwo\nthree\n");
+    assert_ok(pawl__runtime_show(f->a.runtime, pawl__str(outcome.instance_id), &f->arena, &row,
+                                 NULL, later(f), &f->err),
+              &f->err);
+    assert_int_equal(row.revision, 4);
+    assert_str(row.status, "Finished");
+    assert_int_equal(count(f, PAWL_TABLE_JOURNAL), 4);
+}
+
 static void an_unknown_definition_is_refused(void **state)
 {
     struct fixture *f = *state;
@@ -751,6 +772,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         TEST(a_short_workflow_is_one_commit),
         TEST(instances_made_one_after_another_are_neighbours_in_the_index_of_executions),
+        TEST(three_durable_steps_are_four_commits),
         TEST(an_unknown_definition_is_refused),
         TEST(a_start_with_a_known_key_answers_the_first_instance),
         TEST(an_instance_id_is_used_once),

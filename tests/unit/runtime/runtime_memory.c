@@ -11,6 +11,8 @@
 #define SECOND INT64_C(1000000000)
 #define WALL (INT64_C(1767323045) * SECOND) /* 2026-01-02T03:04:05Z */
 #define TEXT(value) RIG_INPUT("String", "Literal", "'" value "'")
+/* Of one commit, its part of the burst included. */
+#define ALLOCATIONS_MAX 14u
 #define TRUE_VALUE RIG_INPUT("Boolean", "Literal", "true")
 
 static const char child[] =
@@ -24,6 +26,11 @@ static const char aside[] = "{'definitionId':'aside','root':" RIG_SEQUENCE(
 static const char loop[] =
     "{'definitionId':'loop','root':{'id':'w','type':'Elsa.While','condition':" TRUE_VALUE
     ",'body':{'id':'b','type':'Elsa.SetName','value':" TEXT("round") "}}}";
+
+static const char steps[] =
+    "{'definitionId':'steps','options':{'commitStrategyName':'ActivityExecuted'},"
+    "'root':" RIG_SEQUENCE("seq",
+                           RIG_WRITE("a", "a") "," RIG_WRITE("b", "b") "," RIG_WRITE("c", "c")) "}";
 
 struct fixture {
     struct test_allocator *alloc;
@@ -44,12 +51,12 @@ static bool stop_soon(void *ctx)
     return f->left < 0 || --f->left < 0;
 }
 
-static int fixture_open(struct fixture *f, struct test_allocator *alloc)
+static int fixture_open(struct fixture *f, struct test_allocator *alloc, bool journal)
 {
     const struct pawl_runtime_options options = {
         .node_id = pawl__str("a"),
         .lease_us = INT64_C(86400000000),
-        .no_journal = true,
+        .no_journal = !journal,
         .hooks = {.stop = stop_soon, .ctx = f},
     };
     int status;
@@ -133,7 +140,7 @@ static int run_everything(struct test_allocator *alloc, void *arg)
     struct pawl_instance_row row;
     struct pawl_outcome outcome;
     struct fixture f;
-    int status = fixture_open(&f, alloc);
+    int status = fixture_open(&f, alloc, false);
 
     if (status == PAWL_OK)
         status = publish(&f, child);
@@ -179,7 +186,7 @@ static void an_endless_loop_can_be_stopped_and_stays_small(void **state)
 
     (void)state;
     test_allocator_init(&alloc);
-    assert_int_equal(fixture_open(&f, &alloc), PAWL_OK);
+    assert_int_equal(fixture_open(&f, &alloc, false), PAWL_OK);
     f.left = 200000;
     assert_ok(publish(&f, loop), &f.err);
     assert_ok(pawl__runtime_start(f.runtime, &what, &outcome, later(&f), &f.err), &f.err);
@@ -197,11 +204,46 @@ static void an_endless_loop_can_be_stopped_and_stays_small(void **state)
     assert_int_equal(alloc.live_count, 0);
 }
 
+static size_t count_requests(struct fixture *f, unsigned starts)
+{
+    const struct pawl_start what = {.definition_id = pawl__str("steps")};
+    size_t before = f->alloc->request_count;
+
+    for (unsigned i = 0; i < starts; i++) {
+        struct pawl_outcome outcome;
+
+        assert_ok(pawl__runtime_start(f->runtime, &what, &outcome, later(f), &f->err), &f->err);
+        assert_int_equal(outcome.sub_status, PAWL_SUB_FINISHED);
+    }
+    return f->alloc->request_count - before;
+}
+
+/* Three durable steps are four commits. Those of the store, which keeps the rows in memory, count.
+ */
+static void a_commit_takes_few_allocations(void **state)
+{
+    struct test_allocator alloc;
+    struct fixture f;
+    size_t requests;
+
+    (void)state;
+    test_allocator_init(&alloc);
+    assert_int_equal(fixture_open(&f, &alloc, true), PAWL_OK);
+    f.engine.commit_strategies = true;
+    assert_ok(publish(&f, steps), &f.err);
+    (void)count_requests(&f, 20); /* what is made once */
+    requests = count_requests(&f, 100);
+    assert_in_range(requests, 400, 400 * ALLOCATIONS_MAX);
+    fixture_close(&f);
+    assert_int_equal(alloc.live_count, 0);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(running_out_of_memory_is_an_answer_and_what_was_stored_goes_on),
         cmocka_unit_test(an_endless_loop_can_be_stopped_and_stays_small),
+        cmocka_unit_test(a_commit_takes_few_allocations),
     };
 
     return cmocka_run_group_tests_name("runtime/runtime_memory", tests, NULL, NULL);

@@ -309,8 +309,8 @@ static void strategies_commit_at_their_points(void **state)
         uint32_t commits;
     } rows[] = {{"WorkflowExecuting", 1},
                 {"WorkflowExecuted", 0},
-                {"ActivityExecuting", 4},
-                {"ActivityExecuted", 4},
+                {"ActivityExecuting", 2},
+                {"ActivityExecuted", 2},
                 {"Unknown", 0}};
     struct rig rig;
 
@@ -335,6 +335,53 @@ static void strategies_commit_at_their_points(void **state)
     rig_release(&rig);
 }
 
+/* What a step wrote is handed out before anything of the next step is. */
+static void each_step_is_committed_before_the_next_begins(void **state)
+{
+    static const char *const text =
+        RIG_WORKFLOW("'options':{'commitStrategyName':'ActivityExecuted'},",
+                     RIG_SEQUENCE("S", RIG_WRITE("a", "a") "," RIG_SEQUENCE(
+                                           "T", RIG_WRITE("b", "b")) "," RIG_WRITE("c", "c")));
+    struct rig rig;
+
+    (void)state;
+    rig_init(&rig);
+    rig.engine.commit_strategies = true;
+    rig_load(&rig, text);
+    assert_ok(rig_open(&rig, &(struct pawl_event){.kind = PAWL_EVENT_RUN}), &rig.err);
+    assert_int_equal(rig_step(&rig), PAWL_STEP_COMMIT);
+    assert_lines(&rig, "");
+    assert_int_equal(rig_step(&rig), PAWL_STEP_COMMIT);
+    assert_lines(&rig, "a\n");
+    assert_int_equal(rig_step(&rig), PAWL_STEP_COMMIT);
+    assert_lines(&rig, "a\nb\n");
+    assert_int_equal(rig_step(&rig), PAWL_STEP_DONE);
+    assert_lines(&rig, "a\nb\nc\n");
+    rig_release(&rig);
+}
+
+/* A condition is evaluated by what has begun: what was before it is durable by then. */
+static void a_container_that_evaluates_begins_after_the_commit(void **state)
+{
+    static const char *const text = RIG_WORKFLOW(
+        "'options':{'commitStrategyName':'ActivityExecuted'},",
+        RIG_SEQUENCE("S", RIG_WRITE("a", "a") ",{'id':'i','type':'Elsa.If','condition':" RIG_INPUT(
+                              "Boolean", "Literal", "true") ",'then':" RIG_WRITE("b", "b") "}"));
+    struct rig rig;
+    uint32_t commits = 0;
+
+    (void)state;
+    rig_init(&rig);
+    rig.engine.commit_strategies = true;
+    rig_load(&rig, text);
+    assert_ok(rig_open(&rig, &(struct pawl_event){.kind = PAWL_EVENT_RUN}), &rig.err);
+    while (rig_step(&rig) != PAWL_STEP_DONE)
+        commits++;
+    assert_int_equal(commits, 3); /* before a, before the If, before b */
+    assert_lines(&rig, "a\nb\n");
+    rig_release(&rig);
+}
+
 static void an_activity_chooses_its_own_commits(void **state)
 {
     static const char *const text =
@@ -353,7 +400,8 @@ static void an_activity_chooses_its_own_commits(void **state)
     assert_ok(rig_open(&rig, &(struct pawl_event){.kind = PAWL_EVENT_RUN}), &rig.err);
     while (rig_step(&rig) != PAWL_STEP_DONE)
         commits++;
-    assert_int_equal(commits, 2 + 2); /* the workflow and the sequence; twice b */
+    /* Workflow and sequence before a; b before it executes, and with the end. */
+    assert_int_equal(commits, 2);
     rig_close(&rig);
 
     /* Where the host does not know the standard strategies nothing is asked. */
@@ -621,6 +669,8 @@ int main(void)
         cmocka_unit_test(a_handled_fault_leaves_nothing),
         cmocka_unit_test(children_of_a_completing_container_are_cancelled_from_above),
         cmocka_unit_test(strategies_commit_at_their_points),
+        cmocka_unit_test(each_step_is_committed_before_the_next_begins),
+        cmocka_unit_test(a_container_that_evaluates_begins_after_the_commit),
         cmocka_unit_test(an_activity_chooses_its_own_commits),
         cmocka_unit_test(a_burst_yields_and_goes_on_when_reopened),
         cmocka_unit_test(a_stop_is_seen_between_activities),

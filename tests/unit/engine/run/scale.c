@@ -97,6 +97,60 @@ static void a_long_chain_in_a_flowchart_runs(void **state)
     rig_release(&rig);
 }
 
+static uint32_t count_yields(struct rig *rig, enum pawl_step end)
+{
+    enum pawl_step step;
+    uint32_t yields = 0;
+
+    for (;; yields++) {
+        assert_ok(rig_open(rig, &(struct pawl_event){.kind = PAWL_EVENT_RUN}), &rig->err);
+        step = rig_step(rig);
+        rig_close(rig);
+        if (step != PAWL_STEP_YIELD)
+            break;
+    }
+    assert_int_equal(step, end);
+    return yields;
+}
+
+/* To store all that waits each time that a few more wait would take time by the square. */
+static void many_waiting_branches_are_rarely_stored(void **state)
+{
+    static const struct {
+        unsigned waiting, rounds;
+        uint32_t yields_min, yields_max;
+    } rows[] = {
+        {900, 0, 0, 0},     /* few */
+        {9000, 0, 0, 0},    /* each waits: twice as many are never run */
+        {25000, 0, 2, 2},   /* but for others, ten times as long is enough */
+        {1500, 8000, 2, 3}, /* a loop beside them yields after twice as many */
+        {500, 8000, 8, 9},  /* beside few as ever */
+    };
+
+    (void)state;
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        struct pawl_buf text;
+        uint32_t yields;
+        struct rig rig;
+
+        rig_init(&rig);
+        rig.engine.yield_after = 1000;
+        open_text(&rig, &text, "{'id':'P','type':'Elsa.Parallel','activities':[");
+        for (unsigned j = 0; j < rows[i].waiting; j++)
+            pawl__buf_printf(&text, "{'id':'e%u','type':'Elsa.Event','eventName':%s},", j,
+                             RIG_INPUT("String", "Literal", "'go'"));
+        pawl__buf_printf(&text, "{'id':'f','type':'Elsa.For','start':%s,'end':",
+                         RIG_INPUT("Int32", "Literal", "1"));
+        pawl__buf_printf(&text, "{'typeName':'Int32','expression':{'type':'Literal','value':%u}},",
+                         rows[i].rounds);
+        pawl__buf_printf(&text, "'body':{'id':'w','type':'Elsa.WriteLine'}}]}}");
+        load_built(&rig, &text);
+        yields = count_yields(&rig, PAWL_STEP_IDLE);
+        assert_in_range(yields, rows[i].yields_min, rows[i].yields_max);
+        rig_release(&rig);
+    }
+}
+
 static void many_branches_wait_and_end(void **state)
 {
     struct pawl_buf text;
@@ -207,6 +261,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_long_sequence_runs),
         cmocka_unit_test(a_long_chain_in_a_flowchart_runs),
+        cmocka_unit_test(many_waiting_branches_are_rarely_stored),
         cmocka_unit_test(many_branches_wait_and_end),
         cmocka_unit_test(deep_nesting_runs),
         cmocka_unit_test(nesting_without_end_is_refused),
