@@ -7,23 +7,28 @@
  * is read until the response is sent: a client that does not read cannot make the server read.
  */
 #include "base/alloc.h"
+#include "drivers/openssl.h"
 #include "http/private.h"
+#include "http/websocket.h"
 
 #include <string.h>
 
 /* Framing of chunks may be as long as this, and eight times the content. */
 #define FRAMING_BYTES_MAX ((uint64_t)64 << 10)
 #define LINGER_BYTES_MAX ((uint64_t)4 << 20)
+#define PUMPS_PER_TURN 4
 
 static const char continue_head[] = "HTTP/1.1 100 Continue\r\n\r\n";
 
 /* ---- moving ------------------------------------------------------------------------------ */
 
-static const uint8_t moves[] = {
+static const uint16_t moves[] = {
+    [HANDSHAKE] = 1 << IDLE | 1 << LINGERING | 1 << DEAD,
     [IDLE] = 1 << HEAD | 1 << SENDING | 1 << DEAD,
     [HEAD] = 1 << BODY | 1 << SENDING | 1 << DEAD,
     [BODY] = 1 << HANDED | 1 << SENDING | 1 << DEAD,
-    [HANDED] = 1 << IDLE | 1 << SENDING | 1 << DEAD,
+    [HANDED] = 1 << IDLE | 1 << STREAMING | 1 << SENDING | 1 << DEAD,
+    [STREAMING] = 1 << IDLE | 1 << LINGERING | 1 << DEAD,
     [SENDING] = 1 << IDLE | 1 << LINGERING | 1 << DEAD,
     [LINGERING] = 1 << DEAD,
     [DEAD] = 0,
@@ -51,6 +56,22 @@ static int64_t paced_ns(const struct pawl_connection *connection, int64_t ms)
            (int64_t)(rate > 0 ? connection->moved_bytes / rate : 0) * NS_PER_S;
 }
 
+/* A client that does not read has send_ms, one that has read all is sent a heartbeat. */
+static void set_stream_timer(struct pawl_connection *connection)
+{
+    const struct pawl_server_limits *limits = &connection->server->limits;
+    const struct stream *stream = connection->exchange->stream;
+
+    if (stream->blocked)
+        set_timer(connection, paced_ns(connection, limits->send_ms));
+    else if (stream->socket && pawl__websocket_is_closing(stream->socket))
+        set_timer(connection, connection->server->now_ns + limits->linger_ms * NS_PER_MS);
+    else if (stream->heartbeat || stream->socket)
+        set_timer(connection, connection->server->now_ns + limits->heartbeat_ms * NS_PER_MS);
+    else
+        set_timer(connection, PAWL_FOREVER);
+}
+
 static void set_state_timer(struct pawl_connection *connection)
 {
     const struct pawl_server_limits *limits = &connection->server->limits;
@@ -59,6 +80,7 @@ static void set_state_timer(struct pawl_connection *connection)
     case IDLE:
         set_timer(connection, connection->since_ns + limits->idle_ms * NS_PER_MS);
         break;
+    case HANDSHAKE:
     case HEAD:
         set_timer(connection, connection->since_ns + limits->head_ms * NS_PER_MS);
         break;
@@ -70,6 +92,9 @@ static void set_state_timer(struct pawl_connection *connection)
         break;
     case LINGERING:
         set_timer(connection, connection->since_ns + limits->linger_ms * NS_PER_MS);
+        break;
+    case STREAMING:
+        set_stream_timer(connection);
         break;
     case HANDED:
     case DEAD:
@@ -90,20 +115,21 @@ static void free_rest(struct pawl_connection *connection)
 static bool take_back(struct pawl_connection *connection)
 {
     struct pawl_server *server = connection->server;
-    bool taken;
+    struct pawl_exchange *exchange = NULL;
 
     pawl__server_lock(server);
-    taken = connection->turn == TURN_HANDED;
-    if (taken) {
-        struct pawl_exchange *exchange = connection->exchange;
-
+    if (connection->turn == TURN_HANDED) {
+        exchange = connection->exchange;
         exchange->connection = NULL;
         connection->exchange = NULL;
         connection->turn = TURN_LOOP;
+        if (pawl__list_linked(&connection->posted_link))
+            pawl__list_remove(&connection->posted_link);
+        pawl__stream_lost(exchange);
         pawl__exchange_tell_gone(exchange);
     }
     pawl__server_unlock(server);
-    return taken;
+    return exchange != NULL;
 }
 
 /* Waits for a thread that is writing the response now; it does not wait for the client.
@@ -117,8 +143,8 @@ static void await_response(struct pawl_connection *connection)
     while (connection->turn == TURN_RESPONDING)
         pawl__server_await(server);
     connection->turn = TURN_LOOP;
-    if (pawl__list_linked(&connection->responded_link))
-        pawl__list_remove(&connection->responded_link);
+    if (pawl__list_linked(&connection->posted_link))
+        pawl__list_remove(&connection->posted_link);
     pawl__server_unlock(server);
 }
 
@@ -128,10 +154,10 @@ void pawl__connection_drop(struct pawl_connection *connection, bool abort)
 
     if (connection->state == DEAD)
         return;
-    if (connection->state == HANDED && !take_back(connection))
+    if ((connection->state == HANDED || connection->state == STREAMING) && !take_back(connection))
         await_response(connection);
     move(connection, DEAD);
-    pawl__poller_drop(server->poller, connection->fd, abort);
+    pawl__transport_drop(connection, abort);
     pawl__timers_remove(&server->timers, &connection->timer);
     pawl__peers_remove(&server->peers, connection->peer_entry);
     pawl__exchange_free(connection->exchange);
@@ -161,8 +187,6 @@ void pawl__connection_free(struct pawl_connection *connection)
  */
 static void linger(struct pawl_connection *connection)
 {
-    struct pawl_server *server = connection->server;
-
     pawl__exchange_free(connection->exchange);
     connection->exchange = NULL;
     free_rest(connection);
@@ -170,7 +194,7 @@ static void linger(struct pawl_connection *connection)
         pawl__connection_drop(connection, false);
         return;
     }
-    pawl__poller_end(server->poller, connection->fd);
+    pawl__transport_end(connection);
     move(connection, LINGERING);
     set_state_timer(connection);
     pawl__connection_read(connection);
@@ -199,7 +223,7 @@ static void go_on_sending(struct pawl_connection *connection)
 {
     struct pawl_exchange *exchange = connection->exchange;
     size_t before = exchange->sent;
-    int status = pawl__response_send(exchange, connection->fd);
+    int status = pawl__response_send(exchange, connection);
 
     connection->moved_bytes += exchange->sent - before;
     if (status == PAWL_EBUSY)
@@ -212,13 +236,65 @@ static void go_on_sending(struct pawl_connection *connection)
         become_idle(connection);
 }
 
-static void observe(struct pawl_exchange *exchange)
+/* A response in pieces is over, and all of it is sent. */
+static void end_stream(struct pawl_connection *connection, bool aborted)
 {
-    const struct pawl_server *server = exchange->server;
+    if (aborted)
+        pawl__connection_drop(connection, true);
+    else if (!connection->exchange->keep_alive)
+        linger(connection);
+    else
+        become_idle(connection);
+}
 
-    if (server->options.observe)
-        server->options.observe(server->options.ctx, exchange, exchange->status,
-                                server->now_ns - exchange->since_ns);
+/* The client does not read: from now on it has send_ms. */
+static void note_blocked(struct pawl_connection *connection, uint64_t moved)
+{
+    struct stream *stream = connection->exchange->stream;
+
+    if (!stream->blocked) {
+        connection->since_ns = connection->server->now_ns;
+        connection->moved_bytes = 0;
+    }
+    stream->blocked = true;
+    connection->moved_bytes += moved;
+    set_state_timer(connection);
+}
+
+/* Sends what a handler has written; a share of it, if there is more and more. */
+static void pump(struct pawl_connection *connection)
+{
+    struct pawl_exchange *exchange = connection->exchange;
+    struct stream_progress progress = {.more = true};
+
+    for (int i = 0; i < PUMPS_PER_TURN && progress.more; i++) {
+        size_t before = exchange->sent;
+        int status = pawl__response_send(exchange, connection);
+        uint64_t moved = exchange->sent - before;
+
+        if (status != PAWL_OK && status != PAWL_EBUSY) {
+            pawl__connection_drop(connection, true);
+            return;
+        }
+        pawl__stream_advance(exchange, moved, &progress);
+        if (status == PAWL_EBUSY) {
+            note_blocked(connection, moved);
+            return;
+        }
+    }
+    exchange->stream->blocked = false;
+    if (progress.more) {
+        pawl__connection_read(connection);
+        return;
+    }
+    if (progress.ended) {
+        end_stream(connection, progress.aborted);
+    } else if (exchange->stream->socket && pawl__websocket_is_closed(exchange->stream->socket)) {
+        (void)take_back(connection);
+        linger(connection);
+    } else {
+        set_state_timer(connection);
+    }
 }
 
 /* Responds with a problem. `close`: the rest of what the client sends cannot be parsed. */
@@ -238,7 +314,7 @@ static void refuse(struct pawl_connection *connection, int status, const char *d
         pawl__exchange_add_field(exchange, "Retry-After", "1");
     pawl__response_problem(exchange, status, detail);
     pawl__response_prepare(exchange, status);
-    observe(exchange);
+    pawl__exchange_observe(exchange);
     move(connection, SENDING);
     go_on_sending(connection);
 }
@@ -332,8 +408,8 @@ static bool has_body(const struct pawl_exchange *exchange)
 static bool send_continue(struct pawl_connection *connection)
 {
     size_t written = 0;
-    int status = pawl__poller_write(connection->server->poller, connection->fd,
-                                    pawl__str(continue_head), pawl__str(""), &written);
+    int status =
+        pawl__transport_write(connection, pawl__str(continue_head), pawl__str(""), &written);
 
     if (status != PAWL_OK || written == sizeof continue_head - 1)
         return true;
@@ -508,8 +584,7 @@ static void read_and_feed(struct pawl_connection *connection)
              connection->rest_len - connection->rest_at);
         return;
     }
-    status =
-        pawl__poller_read(server->poller, connection->fd, server->read_buffer, READ_BYTES, &got);
+    status = pawl__transport_read(connection, server->read_buffer, READ_BYTES, &got);
     if (status == PAWL_EBUSY) {
         connection->readable = false;
         return;
@@ -519,8 +594,8 @@ static void read_and_feed(struct pawl_connection *connection)
         return;
     }
     /* Fewer than asked for: that was all, and more comes with an event. Not so the end, which may
-     * have come before. */
-    if (got < READ_BYTES && !connection->ended)
+     * have come before, and a record of TLS. */
+    if (got < READ_BYTES && !connection->ended && !connection->tls)
         connection->readable = false;
     feed(connection, server->read_buffer, got);
 }
@@ -547,25 +622,84 @@ static void read_a_piece(struct pawl_connection *connection)
 
 /* ---- what happens to it ------------------------------------------------------------------ */
 
-/* While a handler has the exchange nothing is read. A client that ended its side may still read. */
-static void event_in_hand(struct pawl_connection *connection, uint32_t what)
+/* The handler, if one has the exchange, learns that nobody waits for it. */
+static void tell_gone(struct pawl_connection *connection)
 {
     struct pawl_server *server = connection->server;
 
-    if (reclaim(connection, is_needed(connection))) {
-        become_idle(connection);
-        return;
-    }
-    if (what & PAWL_POLL_BROKEN) {
-        pawl__connection_drop(connection, true);
-        return;
-    }
-    if (!(what & PAWL_POLL_ENDED))
-        return;
     pawl__server_lock(server);
     if (connection->turn == TURN_HANDED)
         pawl__exchange_tell_gone(connection->exchange);
     pawl__server_unlock(server);
+}
+
+/* While a handler has the exchange nothing is read. A client that ended its side may still read. */
+static void event_in_hand(struct pawl_connection *connection, uint32_t what)
+{
+    if (reclaim(connection, is_needed(connection)))
+        become_idle(connection);
+    else if (what & PAWL_POLL_BROKEN)
+        pawl__connection_drop(connection, true);
+    else if (what & PAWL_POLL_ENDED)
+        tell_gone(connection);
+}
+
+/* Frames of a WebSocket: a piece, and if there is more, in the next turn. */
+static void read_frames(struct pawl_connection *connection)
+{
+    struct pawl_server *server = connection->server;
+    struct pawl_websocket *socket = connection->exchange->stream->socket;
+    const char *bytes =
+        connection->rest ? connection->rest + connection->rest_at : server->read_buffer;
+    size_t got = connection->rest_len - connection->rest_at, used = 0;
+    int status = PAWL_OK;
+
+    if (!pawl__websocket_reads(socket) || !(connection->rest || connection->readable))
+        return;
+    if (!connection->rest)
+        status = pawl__transport_read(connection, server->read_buffer, READ_BYTES, &got);
+    if (status == PAWL_EBUSY) {
+        connection->readable = false;
+        return;
+    }
+    if (status != PAWL_OK || got == 0 || !pawl__websocket_feed(socket, bytes, got, &used) ||
+        !keep_rest(connection, bytes + used, got - used)) {
+        pawl__connection_drop(connection, true);
+        return;
+    }
+    pump(connection);
+    if (connection->state == STREAMING && pawl__websocket_reads(socket))
+        pawl__connection_read(connection);
+}
+
+static void event_in_stream(struct pawl_connection *connection, uint32_t what)
+{
+    if (what & PAWL_POLL_BROKEN) {
+        pawl__connection_drop(connection, true);
+        return;
+    }
+    if (what & PAWL_POLL_ENDED)
+        tell_gone(connection);
+    pump(connection);
+    if (connection->state == STREAMING && connection->exchange->stream->socket)
+        read_frames(connection);
+}
+
+/* A client that fails gets to know why: the alert must not be lost. */
+static void shake_hands(struct pawl_connection *connection)
+{
+    int status = pawl__transport_handshake(connection);
+
+    if (status == PAWL_EBUSY)
+        return;
+    if (status != PAWL_OK) {
+        linger(connection);
+        return;
+    }
+    move(connection, IDLE);
+    set_state_timer(connection);
+    connection->readable = true;
+    pawl__connection_read(connection);
 }
 
 void pawl__connection_event(struct pawl_connection *connection, uint32_t what)
@@ -578,19 +712,42 @@ void pawl__connection_event(struct pawl_connection *connection, uint32_t what)
         connection->ended = true;
     if (connection->state == HANDED)
         event_in_hand(connection, what);
+    else if (connection->state == STREAMING)
+        event_in_stream(connection, what);
     else if (what & PAWL_POLL_BROKEN)
         pawl__connection_drop(connection, true);
+    else if (connection->state == HANDSHAKE)
+        shake_hands(connection);
     else if (connection->state == SENDING)
         go_on_sending(connection);
     else if (connection->readable || connection->rest)
         read_a_piece(connection);
 }
 
-/* Posted by the thread that responded: the loop owns it again. */
-void pawl__connection_responded(struct pawl_connection *connection)
+bool pawl__connection_post(struct pawl_connection *connection)
 {
+    if (pawl__list_linked(&connection->posted_link))
+        return false;
+    pawl__list_push_back(&connection->server->posted, &connection->posted_link);
+    return true;
+}
+
+/* Posted by the thread that responded: the loop owns it again. Or by one that writes a stream. */
+void pawl__connection_posted(struct pawl_connection *connection)
+{
+    if (connection->state == STREAMING) {
+        event_in_stream(connection, 0);
+        return;
+    }
     if (connection->state != HANDED)
         return;
+    if (connection->exchange && connection->exchange->stream) {
+        move(connection, STREAMING);
+        if (atomic_load(&connection->server->draining))
+            pawl__connection_drain(connection);
+        event_in_stream(connection, 0);
+        return;
+    }
     if (!connection->exchange) {
         become_idle(connection);
         return;
@@ -628,6 +785,21 @@ static void deadline_in_hand(struct pawl_connection *connection)
                true);
 }
 
+static void timer_in_stream(struct pawl_connection *connection)
+{
+    struct pawl_websocket *socket = connection->exchange->stream->socket;
+
+    if (connection->exchange->stream->blocked || (socket && pawl__websocket_is_closing(socket)) ||
+        (socket && !pawl__websocket_ping(socket)))
+        pawl__connection_drop(connection, true);
+    else if (socket)
+        pump(connection);
+    else if (pawl__stream_beat(connection->exchange))
+        pump(connection);
+    else
+        set_state_timer(connection);
+}
+
 void pawl__connection_timer(struct pawl_connection *connection)
 {
     switch ((enum connection_state)connection->state) {
@@ -640,9 +812,13 @@ void pawl__connection_timer(struct pawl_connection *connection)
     case HANDED:
         deadline_in_hand(connection);
         break;
+    case STREAMING:
+        timer_in_stream(connection);
+        break;
     case SENDING:
         pawl__connection_drop(connection, true);
         break;
+    case HANDSHAKE:
     case IDLE:
     case LINGERING:
         pawl__connection_drop(connection, false);
@@ -656,7 +832,11 @@ void pawl__connection_drain(struct pawl_connection *connection)
 {
     if (connection->state == HANDED && reclaim(connection, true))
         become_idle(connection);
-    else if (connection->state == IDLE)
+    else if (connection->state == STREAMING && connection->exchange->stream->socket)
+        pawl__websocket_close(connection->exchange->stream->socket, PAWL_CLOSE_GOING_AWAY, "");
+    else if (connection->state == STREAMING)
+        tell_gone(connection);
+    else if (connection->state == IDLE || connection->state == HANDSHAKE)
         pawl__connection_drop(connection, false);
 }
 
@@ -684,7 +864,7 @@ static void begin(struct pawl_connection *connection, const char *refusal)
 }
 
 int pawl__connection_open(struct pawl_server *server, int fd, const struct pawl_peer *peer,
-                          const char *refusal)
+                          bool secure, const char *refusal)
 {
     static const char too_many[] = "This address has as many connections as it may.";
     struct pawl_connection *connection =
@@ -702,9 +882,13 @@ int pawl__connection_open(struct pawl_server *server, int fd, const struct pawl_
         refusal = too_many;
     if (status != PAWL_ENOMEM)
         status = pawl__timers_add(&server->timers, &connection->timer);
+    connection->state = secure ? HANDSHAKE : IDLE;
+    if (status == PAWL_OK && secure) /* whom it would cost a handshake to refuse is dropped */
+        status = refusal ? PAWL_ELIMIT : pawl__transport_secure(connection);
     if (status == PAWL_OK)
         status = pawl__poller_watch(server->poller, fd, connection, NULL);
     if (status != PAWL_OK) {
+        pawl__tls_free(connection->tls);
         pawl__timers_remove(&server->timers, &connection->timer);
         pawl__peers_remove(&server->peers, connection->peer_entry);
         pawl__free(&server->env->alloc, connection, sizeof *connection);

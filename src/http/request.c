@@ -3,8 +3,8 @@
  * A request's head: where its parts are kept, what is checked of it before its body is read, and
  * its route. All on the loop.
  */
-#include "base/hex.h"
 #include "http/private.h"
+#include "http/query.h"
 
 /* ---- collecting -------------------------------------------------------------------------- */
 
@@ -156,37 +156,13 @@ struct pawl_str pawl__request_target(const struct pawl_exchange *exchange)
     return pawl__request_slice(exchange, exchange->method_len, exchange->target_len);
 }
 
-/* Percent signs and two digits; PAWL_OK, PAWL_EPARSE, PAWL_ENOMEM. */
-static int decode(struct pawl_arena *arena, struct pawl_str text, struct pawl_str *out)
-{
-    char *to = pawl__arena_alloc(arena, text.len + 1);
-    size_t len = 0;
-
-    if (!to)
-        return PAWL_ENOMEM;
-    for (size_t i = 0; i < text.len; i++, len++) {
-        int high, low;
-
-        to[len] = text.ptr[i];
-        if (text.ptr[i] != '%')
-            continue;
-        high = i + 2 < text.len ? pawl__hex_value(text.ptr[i + 1]) : -1;
-        low = i + 2 < text.len ? pawl__hex_value(text.ptr[i + 2]) : -1;
-        if (high < 0 || low < 0 || (high == 0 && low == 0))
-            return PAWL_EPARSE;
-        to[len] = (char)(high << 4 | low);
-        i += 2;
-    }
-    *out = pawl__str_make(to, len);
-    return pawl__utf8_valid(*out) ? PAWL_OK : PAWL_EPARSE;
-}
-
 static int decode_parameters(struct pawl_exchange *exchange, const char **detail)
 {
     struct pawl_route_match *match = &exchange->match;
 
     for (uint32_t i = 0; i < match->parameter_count; i++) {
-        int status = decode(&exchange->arena, match->values[i], &match->values[i]);
+        int status =
+            pawl__percent_decode(&exchange->arena, match->values[i], false, &match->values[i]);
 
         *detail = status == PAWL_EPARSE
                       ? "The path is not well encoded: percent signs, UTF-8 and no NUL."

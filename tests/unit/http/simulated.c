@@ -5,6 +5,7 @@
  * of that meets. Whoever waits for an answer gets one, whole, to its own request; nothing is left.
  */
 #include "http/server.h"
+#include "http/stream.h"
 #include "lib/test.h"
 #include "os/baton.h"
 #include "os/memory_network.h"
@@ -107,9 +108,37 @@ static void respond_later(void *arg)
     }
 }
 
+/* The same response in pieces of a few bytes; `owner` has what was written, and one. */
+static void go_on_writing(struct pawl_exchange *exchange, void *ctx)
+{
+    char text[256];
+    size_t begun = (size_t)(uintptr_t)pawl__exchange_owner(exchange), done = begun ? begun - 1 : 0;
+    size_t size = (size_t)snprintf(text, sizeof text, "for %.*s %.*s",
+                                   PAWL_STR_ARG(pawl__exchange_query(exchange)),
+                                   PAWL_STR_ARG(pawl__exchange_body(exchange)));
+    int status = PAWL_OK;
+
+    if (begun == 0) {
+        status = pawl__exchange_begin(exchange, 200, size);
+        PAWL_ASSERT(status == PAWL_OK);
+    }
+    while (done < size && status == PAWL_OK) {
+        size_t piece = size - done < 3 ? size - done : 3;
+
+        status = pawl__exchange_write(exchange, pawl__str_make(text + done, piece));
+        done += status == PAWL_OK ? piece : 0;
+    }
+    pawl__exchange_set_owner(exchange, (void *)(uintptr_t)(done + 1));
+    if (status == PAWL_EBUSY)
+        pawl__exchange_when_writable(exchange, go_on_writing, ctx);
+    else
+        pawl__exchange_end(exchange, status == PAWL_OK);
+}
+
 static const struct pawl_route routes[] = {
     {.method = "POST", .path = "/pool", .handle = handle_now},
     {.method = "POST", .path = "/loop", .handle = handle_now, .flags = PAWL_ROUTE_ON_LOOP},
+    {.method = "POST", .path = "/pieces", .handle = go_on_writing},
     {.method = "POST", .path = "/later", .handle = handle_later, .deadline_ms = 200},
 };
 
@@ -205,13 +234,13 @@ static void hang_up(struct visitor *v)
     v->fd = -1;
 }
 
-static const char *const paths[] = {"/pool", "/loop", "/later"};
+static const char *const paths[] = {"/pool", "/loop", "/later", "/pieces"};
 
 /* Writes a request and what its answer must say; returns which path it has. */
 static size_t make_request(struct visitor *v, int number, char *request, size_t size,
                            char *expected, size_t expected_size)
 {
-    size_t path = draw(v, 3);
+    size_t path = draw(v, 4);
 
     (void)snprintf(request, size,
                    "POST %s?%d.%d HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\n"
@@ -310,7 +339,7 @@ static void run_seed(uint64_t seed)
                                                .pause_ns_max = 50 * NS_PER_MS,
                                                .spurious_ppm = seed % 3 ? 0 : 10000};
     struct pawl_server_options server_options = {
-        .routes = routes, .route_count = 3, .limits = pawl__server_limits()};
+        .routes = routes, .route_count = 4, .limits = pawl__server_limits()};
     struct test_allocator alloc;
     struct pawl_baton *baton;
     struct pawl_error err = PAWL_ERROR_INIT;
@@ -328,6 +357,7 @@ static void run_seed(uint64_t seed)
     server_options.poller = pawl__memory_network_poller(w.network);
     server_options.limits.threads_max = 2;
     server_options.limits.linger_ms = 100;
+    server_options.limits.stream_bytes_max = 8;
     if (seed % 5 == 0)
         pawl__memory_network_limit(w.network, 1); /* descriptors are scarce */
     assert_ok(pawl__server_new(w.env, &server_options, &w.server, &err), &err);
