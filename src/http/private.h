@@ -12,6 +12,7 @@
  *     stream.c      a response in pieces; server-sent events
  *     websocket.c   messages in both directions; frame.c: their bytes
  *     compress.c    gzip
+ *     file.c        static files
  *     transport.c   bytes of a connection, plain or by TLS
  *     workers.c     the pool
  *     peers.c       connections per address
@@ -141,6 +142,9 @@ void pawl__response_problem(struct pawl_exchange *exchange, int status, const ch
 /* Sends what it can. PAWL_OK: all. PAWL_EBUSY: not all. Others: the connection is broken. */
 int pawl__response_send(struct pawl_exchange *exchange, struct pawl_connection *connection);
 const char *pawl__response_reason(int status);
+#define PAWL_HTTP_DATE_SIZE 48
+/* "Tue, 17 Nov 2026 12:00:00 GMT" */
+void pawl__response_date(int64_t wall_ns, char out[PAWL_HTTP_DATE_SIZE]);
 
 /* ---- stream ------------------------------------------------------------------------------ */
 

@@ -83,23 +83,30 @@ void pawl__response_problem(struct pawl_exchange *exchange, int status, const ch
 
 /* ---- heads ------------------------------------------------------------------------------- */
 
-/* "Date: Tue, 17 Nov 2026 12:00:00 GMT" */
-static void write_date(struct pawl_buf *to, int64_t wall_ns)
+/* "Tue, 17 Nov 2026 12:00:00 GMT" */
+void pawl__response_date(int64_t wall_ns, char out[PAWL_HTTP_DATE_SIZE])
 {
     static const char days[] = "SunMonTueWedThuFriSat";
     static const char months[] = "JanFebMarAprMayJunJulAugSepOctNovDec";
-    struct pawl_datetime now = {.ticks = PAWL_DATETIME_UNIX_EPOCH_TICKS + wall_ns / 100,
-                                .kind = PAWL_DATETIME_UTC};
+    struct pawl_datetime time = {.ticks = PAWL_DATETIME_UNIX_EPOCH_TICKS + wall_ns / 100,
+                                 .kind = PAWL_DATETIME_UTC};
     struct pawl_civil civil;
-    char line[48];
-    int len;
 
-    pawl__datetime_civil(now, &civil);
-    len = snprintf(line, sizeof line, "Date: %.3s, %02d %.3s %04d %02d:%02d:%02d GMT\r\n",
-                   days + (ptrdiff_t)3 * pawl__datetime_weekday(now), civil.day,
+    pawl__datetime_civil(time, &civil);
+    (void)snprintf(out, PAWL_HTTP_DATE_SIZE, "%.3s, %02d %.3s %04d %02d:%02d:%02d GMT",
+                   days + (ptrdiff_t)3 * pawl__datetime_weekday(time), civil.day,
                    months + (ptrdiff_t)3 * (civil.month - 1), (int)civil.year, civil.hour,
                    civil.minute, civil.second);
-    pawl__buf_append(to, line, (size_t)len);
+}
+
+static void write_date(struct pawl_buf *to, int64_t wall_ns)
+{
+    char date[PAWL_HTTP_DATE_SIZE];
+
+    pawl__response_date(wall_ns, date);
+    pawl__buf_text(to, "Date: ");
+    pawl__buf_text(to, date);
+    pawl__buf_text(to, "\r\n");
 }
 
 static bool has_content(int status)
