@@ -184,7 +184,8 @@ void pawl__stream_resume_all(struct pawl_server *server);
 /* The same on this thread, once there are no workers any more. */
 void pawl__stream_resume_here(struct pawl_server *server);
 
-/* Instead of a body, messages of a WebSocket: the head is 101. PAWL_ENOMEM. */
+/* Instead of a body, messages of a WebSocket: the head is 101. PAWL_ENOMEM. PAWL_EUNAVAILABLE: it
+ * is a stream, but its connection is gone: nobody will end it but the caller. */
 PAWL_MUST_CHECK int pawl__stream_switch(struct pawl_exchange *exchange,
                                         struct pawl_websocket *socket);
 

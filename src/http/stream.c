@@ -43,7 +43,7 @@ static int begin(struct pawl_exchange *exchange, int status, uint64_t length, co
     const struct pawl_allocator *alloc = &exchange->server->env->alloc;
     struct stream *stream = pawl__alloc_zeroed(alloc, sizeof *stream);
     int result;
-    bool wake;
+    bool lost, wake;
 
     PAWL_ASSERT(!exchange->stream);
     if (!stream)
@@ -62,9 +62,10 @@ static int begin(struct pawl_exchange *exchange, int status, uint64_t length, co
     exchange->stream = stream;
     stream->pending = exchange->head_out.len;
     exchange->deadline_ns = PAWL_FOREVER;
-    wake = exchange->connection && pawl__connection_post(exchange->connection);
+    lost = !exchange->connection;
+    wake = !lost && pawl__connection_post(exchange->connection);
     unlock(exchange, wake);
-    return PAWL_OK;
+    return lost && socket ? PAWL_EUNAVAILABLE : PAWL_OK;
 }
 
 int pawl__exchange_begin(struct pawl_exchange *exchange, int status, uint64_t length)

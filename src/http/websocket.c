@@ -107,6 +107,23 @@ static void add_fields(struct pawl_exchange *exchange, const char *protocol)
         pawl__exchange_add_field(exchange, "Sec-WebSocket-Protocol", protocol);
 }
 
+static struct pawl_websocket *make_socket(struct pawl_exchange *exchange,
+                                          const struct pawl_websocket_handler *handler, void *ctx)
+{
+    const struct pawl_allocator *alloc = &exchange->server->env->alloc;
+    struct pawl_websocket *socket = pawl__alloc_zeroed(alloc, sizeof *socket);
+
+    if (!socket)
+        return NULL;
+    socket->exchange = exchange;
+    socket->handler = handler;
+    socket->ctx = ctx;
+    pawl__frames_init(&socket->frames, alloc,
+                      handler->message_bytes_max > 0 ? handler->message_bytes_max
+                                                     : MESSAGE_BYTES_DEFAULT);
+    return socket;
+}
+
 int pawl__websocket_accept(struct pawl_exchange *exchange,
                            const struct pawl_websocket_handler *handler, void *ctx,
                            const char *protocol, struct pawl_websocket **out)
@@ -120,24 +137,21 @@ int pawl__websocket_accept(struct pawl_exchange *exchange,
         refuse(exchange, status, detail);
         return PAWL_EINVAL;
     }
-    socket = pawl__alloc_zeroed(alloc, sizeof *socket);
-    if (socket) {
-        socket->exchange = exchange;
-        socket->handler = handler;
-        socket->ctx = ctx;
-        pawl__frames_init(&socket->frames, alloc,
-                          handler->message_bytes_max > 0 ? handler->message_bytes_max
-                                                         : MESSAGE_BYTES_DEFAULT);
-        add_fields(exchange, protocol);
-        *out = socket; /* before anything can happen to it */
+    socket = make_socket(exchange, handler, ctx);
+    *out = socket; /* before anything can happen to it */
+    add_fields(exchange, protocol);
+    status = socket ? pawl__stream_switch(exchange, socket) : PAWL_ENOMEM;
+    if (status == PAWL_OK)
+        return PAWL_OK;
+    pawl__free(alloc, socket, sizeof *socket);
+    *out = NULL;
+    if (status == PAWL_EUNAVAILABLE) {
+        pawl__exchange_end(exchange, false);
+        return status;
     }
-    if (!socket || pawl__stream_switch(exchange, socket) != PAWL_OK) {
-        pawl__free(alloc, socket, sizeof *socket);
-        pawl__buf_clear(&exchange->fields_out);
-        refuse(exchange, 503, pawl__request_refusal_detail(503));
-        return PAWL_ENOMEM;
-    }
-    return PAWL_OK;
+    pawl__buf_clear(&exchange->fields_out);
+    refuse(exchange, 503, pawl__request_refusal_detail(503));
+    return PAWL_ENOMEM;
 }
 
 /* ---- sending ----------------------------------------------------------------------------- */

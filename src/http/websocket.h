@@ -34,7 +34,8 @@ struct pawl_websocket_handler {
  * Instead of respond(): switches to WebSocket, or refuses the request. `protocol` is the one of
  * those the client offers that is chosen; NULL: none. Borrows handler and ctx until `closed` has
  * returned. PAWL_EINVAL: refused, it is not a proper request for a WebSocket. PAWL_ENOMEM: refused.
- * In either case the exchange is gone and nothing will be called.
+ * PAWL_EUNAVAILABLE: the client has gone. In each of these cases the exchange is gone and nothing
+ * will be called.
  */
 PAWL_MUST_CHECK int pawl__websocket_accept(struct pawl_exchange *exchange,
                                            const struct pawl_websocket_handler *handler, void *ctx,
