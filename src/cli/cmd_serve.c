@@ -147,15 +147,32 @@ static void wind_up(struct serving *serving)
     pawl_system_env_stop(cli->env);
 }
 
+/* Descriptors for what is not a client's connection: the store's, files, locks. */
+#define OTHER_DESCRIPTORS 64
+
+static void raise_descriptors(struct serving *serving)
+{
+    const struct pawl_log *log = &serving->session.cli->log;
+    size_t descriptors = pawl__activation_raise_descriptors();
+    int64_t connections = pawl__configuration_number(&serving->session.configuration,
+                                                     PAWL_SETTING_ID_SERVER_CONNECTIONS);
+    bool enough = descriptors >= (size_t)connections + OTHER_DESCRIPTORS;
+
+    pawl_log(log, enough ? PAWL_LOG_INFO : PAWL_LOG_WARN,
+             enough ? "descriptors raised"
+                    : "there are fewer descriptors than server.connections; raise RLIMIT_NOFILE",
+             pawl_log_uint("descriptors", descriptors), pawl_log_int("connections", connections));
+}
+
 static int serve(struct serving *serving, struct pawl_error *err)
 {
     struct pawl_cli *cli = serving->session.cli;
-    size_t descriptors = pawl__activation_raise_descriptors();
-    int over = PAWL_OK, status = open_parts(serving, err);
+    int over = PAWL_OK, status;
 
+    raise_descriptors(serving);
+    status = open_parts(serving, err);
     if (status == PAWL_OK) {
         pawl_log(&cli->log, PAWL_LOG_INFO, "server started",
-                 pawl_log_uint("descriptors", descriptors),
                  pawl_log_uint("workers", pawl__duty_workers(serving->duty)));
         announce(serving);
         while (pawl__interrupt_wait(serving->interrupt, PAWL_FOREVER) == PAWL_OK &&

@@ -314,6 +314,32 @@ static void a_client_that_leaves_ends_its_stream(void **state)
     serving_close(&w.s);
 }
 
+/* A response in pieces that is read up to some byte. */
+static void hang_ups_within_a_stream_leave_nothing(void **state)
+{
+    static const char *const requests[] = {GET("/three"), GET("/sized"), GET("/long"),
+                                           GET("/three") GET("/long")};
+    struct world w;
+    char text[512];
+
+    (void)state;
+    open_world(&w);
+    serving_start(&w.s);
+    for (size_t count = 0; count < 300; count += 7) {
+        struct client c;
+
+        client_open(&c, &w.s);
+        client_send(&c, requests[count % 4]);
+        while (c.in.len < count && !pawl__str_ends(pawl__buf_peek(&c.in), pawl__str("abcdef")) &&
+               !pawl__str_ends(pawl__buf_peek(&c.in), pawl__str("0\r\n\r\n")) && client_read(&c))
+            continue;
+        client_close(&c);
+    }
+    await_connections(&w.s, 0);
+    assert_int_equal(ask(&w.s, GET("/hello"), text, sizeof text), 200);
+    serving_close(&w.s);
+}
+
 static void a_client_that_does_not_read_its_stream_is_aborted(void **state)
 {
     struct world w;
@@ -411,6 +437,7 @@ int main(void)
         cmocka_unit_test(head_gets_no_pieces),
         cmocka_unit_test(a_long_stream_waits_for_its_client),
         cmocka_unit_test(a_client_that_leaves_ends_its_stream),
+        cmocka_unit_test(hang_ups_within_a_stream_leave_nothing),
         cmocka_unit_test(a_client_that_does_not_read_its_stream_is_aborted),
         cmocka_unit_test(events_have_names_ids_and_lines),
         cmocka_unit_test(a_drain_tells_streams_to_end),

@@ -489,6 +489,69 @@ static bool exchange_bytes(struct pawl_memory_network *network, int fd, BIO *in,
     return moved;
 }
 
+/* A client on that network, which is moved by hand, and the server's loop. */
+struct simulated {
+    struct pawl_memory_network *network;
+    SSL_CTX *context;
+    SSL *ssl;
+    BIO *in, *out;
+    int fd;
+    bool asked;
+    char text[1024];
+};
+
+static void simulated_open(struct simulated *c, struct serving *s, const struct identity *identity,
+                           size_t window)
+{
+    int listener;
+
+    memset(c, 0, sizeof *c);
+    serving_open(s);
+    assert_code(pawl__memory_network_new(s->env, &c->network), PAWL_OK);
+    assert_code(pawl__memory_network_listen(c->network, &listener), PAWL_OK);
+    s->options.poller = pawl__memory_network_poller(c->network);
+    assert_ok(pawl__server_new(s->env, &s->options, &s->server, &s->err), &s->err);
+    assert_ok(pawl__server_secure(s->server, identity->certificate, identity->key, &s->err),
+              &s->err);
+    assert_ok(pawl__server_listen_descriptor(s->server, listener, &s->err), &s->err);
+    assert_code(pawl__memory_network_connect(c->network, listener, &c->fd), PAWL_OK);
+    pawl__memory_network_window(c->network, c->fd, window); /* the server is blocked often */
+    c->context = SSL_CTX_new(TLS_client_method());
+    c->ssl = SSL_new(c->context);
+    c->in = BIO_new(BIO_s_mem());
+    c->out = BIO_new(BIO_s_mem());
+    SSL_set_bio(c->ssl, c->in, c->out);
+    SSL_set_connect_state(c->ssl);
+}
+
+/* One step of both sides. true: the response is there. */
+static bool simulated_step(struct simulated *c, struct serving *s, size_t step)
+{
+    int got = 0;
+
+    if (SSL_do_handshake(c->ssl) == 1 && !c->asked)
+        c->asked = SSL_write(c->ssl, GET("/loop"), (int)strlen(GET("/loop"))) > 0;
+    if (c->asked)
+        got = SSL_read(c->ssl, c->text, sizeof c->text - 1);
+    (void)exchange_bytes(c->network, c->fd, c->in, c->out, step);
+    assert_code(pawl__server_turn(s->server, INT64_MIN), PAWL_OK);
+    return got > 0;
+}
+
+static void simulated_close(struct simulated *c, struct serving *s, bool abort)
+{
+    pawl__memory_network_hang_up(c->network, c->fd, abort);
+    for (int i = 0; i < 3; i++)
+        assert_code(pawl__server_turn(s->server, INT64_MIN), PAWL_OK);
+    SSL_free(c->ssl);
+    SSL_CTX_free(c->context);
+    pawl__server_close(s->server);
+    pawl__memory_network_free(c->network);
+    s->server = NULL;
+    serving_close(s);
+    ERR_clear_error();
+}
+
 static void every_cut_of_the_bytes_works(void **state)
 {
     static const size_t steps[] = {1, 2, 3, 7, 100, 4096};
@@ -498,45 +561,34 @@ static void every_cut_of_the_bytes_works(void **state)
     (void)state;
     make_identity(&identity, "pawl.test");
     for (size_t i = 0; i < sizeof steps / sizeof steps[0]; i++) {
-        struct pawl_memory_network *network;
-        SSL_CTX *context = SSL_CTX_new(TLS_client_method());
-        SSL *ssl = SSL_new(context);
-        BIO *in = BIO_new(BIO_s_mem()), *out = BIO_new(BIO_s_mem());
-        int listener, fd, got = 0;
-        bool asked = false;
-        char text[1024] = "";
+        struct simulated c;
+        int turn = 0;
 
-        serving_open(&s);
-        assert_code(pawl__memory_network_new(s.env, &network), PAWL_OK);
-        assert_code(pawl__memory_network_listen(network, &listener), PAWL_OK);
-        s.options.poller = pawl__memory_network_poller(network);
-        assert_ok(pawl__server_new(s.env, &s.options, &s.server, &s.err), &s.err);
-        assert_ok(pawl__server_secure(s.server, identity.certificate, identity.key, &s.err),
-                  &s.err);
-        assert_ok(pawl__server_listen_descriptor(s.server, listener, &s.err), &s.err);
-        assert_code(pawl__memory_network_connect(network, listener, &fd), PAWL_OK);
-        pawl__memory_network_window(network, fd, steps[i]); /* the server is blocked often */
-        SSL_set_bio(ssl, in, out);
-        SSL_set_connect_state(ssl);
-        for (int turn = 0; turn < 100000 && got <= 0; turn++) {
-            if (SSL_do_handshake(ssl) == 1 && !asked)
-                asked = SSL_write(ssl, GET("/loop"), (int)strlen(GET("/loop"))) > 0;
-            if (asked)
-                got = SSL_read(ssl, text, sizeof text - 1);
-            (void)exchange_bytes(network, fd, in, out, steps[i]);
-            assert_code(pawl__server_turn(s.server, INT64_MIN), PAWL_OK);
-        }
-        assert_true(got > 15);
-        assert_memory_equal(text, "HTTP/1.1 200 OK", 15);
-        pawl__memory_network_hang_up(network, fd, false);
-        SSL_free(ssl);
-        SSL_CTX_free(context);
-        pawl__server_close(s.server);
-        pawl__memory_network_free(network);
-        s.server = NULL;
-        serving_close(&s);
+        simulated_open(&c, &s, &identity, steps[i]);
+        while (!simulated_step(&c, &s, steps[i]))
+            assert_true(turn++ < 100000);
+        assert_memory_equal(c.text, "HTTP/1.1 200 OK", 15);
+        simulated_close(&c, &s, false);
     }
-    ERR_clear_error();
+    remove_identity(&identity);
+}
+
+static void hang_ups_at_every_step_leave_nothing(void **state)
+{
+    struct identity identity;
+    struct serving s;
+    bool complete = false;
+
+    (void)state;
+    make_identity(&identity, "pawl.test");
+    for (int turns = 0; !complete; turns++) {
+        struct simulated c;
+
+        simulated_open(&c, &s, &identity, 97);
+        for (int i = 0; i < turns && !complete; i++)
+            complete = simulated_step(&c, &s, 97);
+        simulated_close(&c, &s, turns % 2 == 0);
+    }
     remove_identity(&identity);
 }
 
@@ -587,6 +639,7 @@ int main(void)
         cmocka_unit_test(slow_handshakes_are_dropped),
         cmocka_unit_test(a_cut_connection_is_noticed_while_a_request_is_in_hand),
         cmocka_unit_test(every_cut_of_the_bytes_works),
+        cmocka_unit_test(hang_ups_at_every_step_leave_nothing),
         cmocka_unit_test(securing_without_memory_fails),
     };
 

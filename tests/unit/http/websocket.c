@@ -3,7 +3,7 @@
 #include "http/websocket.h"
 #include "unit/http/serving.h"
 
-#include <stdatomic.h>
+#include <sys/socket.h>
 
 struct world {
     struct serving s;
@@ -445,6 +445,36 @@ static void a_flood_of_pings_that_nobody_reads_is_dropped(void **state)
     serving_close(&w.s);
 }
 
+/* Opened, spoken to and cut at every byte, by a close or a reset. */
+static void hang_ups_at_every_byte_leave_nothing(void **state)
+{
+    static const char bytes[] = OPEN_REQUEST "\x81\x82\0\0\0\0hi\x01\x81\0\0\0\0h\x89\x81\0\0\0\0p"
+                                             "\x80\x81\0\0\0\0o\x88\x82\0\0\0\0\x03\xe8";
+    struct world w;
+    char text[512];
+
+    (void)state;
+    open_world(&w);
+    serving_start(&w.s);
+    for (size_t at = 0; at < sizeof bytes; at++) {
+        struct client c;
+
+        client_open(&c, &w.s);
+        client_send_bytes(&c, bytes, at);
+        if (at % 2) {
+            const struct linger now = {.l_onoff = 1};
+
+            (void)setsockopt(c.socket.fd, SOL_SOCKET, SO_LINGER, &now, sizeof now);
+        }
+        client_close(&c);
+    }
+    await_connections(&w.s, 0);
+    assert_int_equal(ask(&w.s, GET("/hello"), text, sizeof text), 200);
+    pawl__server_stop(w.s.server);
+    assert_int_equal(w.closed, w.opened);
+    serving_close(&w.s);
+}
+
 static void a_drain_closes_with_going_away(void **state)
 {
     struct world w;
@@ -497,6 +527,7 @@ int main(void)
         cmocka_unit_test(hang_ups_while_a_message_is_handled_are_told_afterwards),
         cmocka_unit_test(a_client_that_does_not_read_makes_senders_wait),
         cmocka_unit_test(a_flood_of_pings_that_nobody_reads_is_dropped),
+        cmocka_unit_test(hang_ups_at_every_byte_leave_nothing),
         cmocka_unit_test(a_drain_closes_with_going_away),
         cmocka_unit_test(stopping_closes_every_socket),
     };
