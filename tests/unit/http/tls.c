@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* TLS: proper clients, and clients with wrong names, old protocols, garbage, half and slow
  * handshakes. The clients are OpenSSL's own. */
+#include "http/file.h"
 #include "os/memory_network.h"
 #include "unit/http/serving.h"
 
@@ -223,6 +224,62 @@ static void large_bodies_go_both_ways_over_tls(void **state)
     secure_close(&c);
     free(body);
     serving_close(&s);
+    remove_identity(&identity);
+}
+
+static void serve_from_folder(struct pawl_exchange *exchange, void *ctx)
+{
+    struct serving *s = ctx;
+
+    pawl__exchange_respond_file(exchange, (const char *)(const void *)s->parked[0],
+                                pawl__exchange_parameter(exchange, "path"));
+}
+
+/* The loop sends these, and waits for a client that reads slowly. */
+static void responses_in_pieces_are_sent_over_tls(void **state)
+{
+    static const struct pawl_route routes[] = {
+        {.method = "GET", .path = "/{path*}", .handle = serve_from_folder}};
+    const size_t size = (size_t)3 << 20;
+    struct identity identity;
+    struct serving s;
+    struct secure_client c;
+    char path[64], bytes[16384], *content = malloc(size);
+    FILE *file;
+
+    (void)state;
+    assert_non_null(content);
+    for (size_t i = 0; i < size; i++)
+        content[i] = (char)(i * 31 + i / 257);
+    make_identity(&identity, "pawl.test");
+    (void)snprintf(path, sizeof path, "%s/big", identity.folder);
+    file = fopen(path, "w");
+    assert_non_null(file);
+    assert_int_equal(fwrite(content, 1, size, file), size);
+    assert_int_equal(fclose(file), 0);
+    serving_open(&s);
+    s.options.routes = routes;
+    s.options.route_count = 1;
+    s.parked[0] = (struct pawl_exchange *)(void *)identity.folder;
+    start_secure(&s, &identity);
+    secure_open(&c, &s, &identity, "pawl.test");
+    assert_int_equal(SSL_connect(c.ssl), 1);
+    for (int round = 0; round < 2; round++) {
+        assert_true(SSL_write(c.ssl, GET("/big"), (int)strlen(GET("/big"))) > 0);
+        while (answer_length(&c.c, false) == 0) {
+            int count = SSL_read(c.ssl, bytes, round == 0 ? 777 : sizeof bytes);
+
+            assert_true(count > 0);
+            pawl__buf_append(&c.c.in, bytes, (size_t)count);
+        }
+        assert_memory_equal(c.c.in.ptr + c.c.in.len - size, content, size);
+        pawl__buf_clear(&c.c.in);
+    }
+    secure_close(&c);
+    s.parked[0] = NULL;
+    serving_close(&s);
+    assert_int_equal(unlink(path), 0);
+    free(content);
     remove_identity(&identity);
 }
 
@@ -630,6 +687,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(requests_are_answered_over_tls),
         cmocka_unit_test(large_bodies_go_both_ways_over_tls),
+        cmocka_unit_test(responses_in_pieces_are_sent_over_tls),
         cmocka_unit_test(only_http_1_1_is_negotiated),
         cmocka_unit_test(a_new_certificate_is_for_new_connections),
         cmocka_unit_test(a_client_that_expects_another_name_leaves),
