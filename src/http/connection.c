@@ -688,8 +688,13 @@ static void event_in_stream(struct pawl_connection *connection, uint32_t what)
 /* A client that fails gets to know why: the alert must not be lost. */
 static void shake_hands(struct pawl_connection *connection)
 {
-    int status = pawl__transport_handshake(connection);
+    int status;
 
+    if (connection->server->handshakes++ >= HANDSHAKES_PER_TURN) {
+        pawl__connection_read(connection); /* in the next turn: others are not kept waiting */
+        return;
+    }
+    status = pawl__transport_handshake(connection);
     if (status == PAWL_EBUSY)
         return;
     if (status != PAWL_OK) {

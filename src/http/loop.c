@@ -119,6 +119,7 @@ int pawl__server_turn(struct pawl_server *server, int64_t deadline_ns)
     if (status != PAWL_OK)
         return status;
     server->now_ns = pawl_env_monotonic_ns(server->env);
+    server->handshakes = 0;
     for (size_t i = 0; i < count; i++)
         handle_event(&events[i]);
     handle_posted(server);

@@ -48,6 +48,8 @@
 #define READ_BYTES 65536
 #define EVENTS_MAX 256
 #define ACCEPTS_PER_TURN 64
+/* Each takes most of a millisecond. */
+#define HANDSHAKES_PER_TURN 8
 /* Connections past the limit that get 503 at a time; those behind them wait. */
 #define REFUSED_MAX 32
 
@@ -355,7 +357,8 @@ struct pawl_server {
     struct pawl_timer accept_timer;
     struct peers peers;
     uint32_t connection_count, refused_count;
-    int64_t now_ns; /* at the beginning of the turn */
+    uint32_t handshakes; /* steps of them in this turn */
+    int64_t now_ns;      /* at the beginning of the turn */
     bool drain_begun, stopped;
     bool secure; /* set before start() */
     char read_buffer[READ_BYTES];

@@ -63,7 +63,11 @@ struct pawl_server_options {
      * client. It must not wait. NULL: no route may have a permission.
      */
     int (*admit)(void *ctx, struct pawl_exchange *exchange, const char **detail);
-    /* Called for every response by the thread that sends it; must not wait. NULL allowed. */
+    /*
+     * Called for every response by the thread that sends it, or ends it if it was sent in pieces (a
+     * WebSocket: with status 101); must not wait. A request that was refused early has no route.
+     * NULL allowed.
+     */
     void (*observe)(void *ctx, const struct pawl_exchange *exchange, int status,
                     int64_t duration_ns);
     const struct pawl_log *log;                   /* borrowed; NULL: none */

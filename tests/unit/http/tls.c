@@ -552,7 +552,7 @@ struct simulated {
     SSL_CTX *context;
     SSL *ssl;
     BIO *in, *out;
-    int fd;
+    int fd, listener;
     bool asked;
     char text[1024];
 };
@@ -560,18 +560,16 @@ struct simulated {
 static void simulated_open(struct simulated *c, struct serving *s, const struct identity *identity,
                            size_t window)
 {
-    int listener;
-
     memset(c, 0, sizeof *c);
     serving_open(s);
     assert_code(pawl__memory_network_new(s->env, &c->network), PAWL_OK);
-    assert_code(pawl__memory_network_listen(c->network, &listener), PAWL_OK);
+    assert_code(pawl__memory_network_listen(c->network, &c->listener), PAWL_OK);
     s->options.poller = pawl__memory_network_poller(c->network);
     assert_ok(pawl__server_new(s->env, &s->options, &s->server, &s->err), &s->err);
     assert_ok(pawl__server_secure(s->server, identity->certificate, identity->key, &s->err),
               &s->err);
-    assert_ok(pawl__server_listen_descriptor(s->server, listener, &s->err), &s->err);
-    assert_code(pawl__memory_network_connect(c->network, listener, &c->fd), PAWL_OK);
+    assert_ok(pawl__server_listen_descriptor(s->server, c->listener, &s->err), &s->err);
+    assert_code(pawl__memory_network_connect(c->network, c->listener, &c->fd), PAWL_OK);
     pawl__memory_network_window(c->network, c->fd, window); /* the server is blocked often */
     c->context = SSL_CTX_new(TLS_client_method());
     c->ssl = SSL_new(c->context);
@@ -627,6 +625,44 @@ static void every_cut_of_the_bytes_works(void **state)
         assert_memory_equal(c.text, "HTTP/1.1 200 OK", 15);
         simulated_close(&c, &s, false);
     }
+    remove_identity(&identity);
+}
+
+/* Many clients that begin together do not keep the loop from others for long. */
+static void a_turn_has_few_handshakes(void **state)
+{
+    enum { CLIENTS = 40, MOST = 8 };
+    struct identity identity;
+    struct serving s;
+    struct simulated c;
+    char hello[2048], byte;
+    size_t size = client_hello(hello, sizeof hello), got;
+    int fds[CLIENTS], begun = 0;
+
+    (void)state;
+    make_identity(&identity, "pawl.test");
+    simulated_open(&c, &s, &identity, 4096);
+    for (int i = 0; i < CLIENTS; i++)
+        assert_code(pawl__memory_network_connect(c.network, c.listener, &fds[i]), PAWL_OK);
+    assert_code(pawl__server_turn(s.server, INT64_MIN), PAWL_OK); /* all are accepted */
+    for (int i = 0; i < CLIENTS; i++)
+        assert_code(
+            pawl__memory_network_send(c.network, fds[i], pawl__str_make(hello, size), INT64_MIN),
+            PAWL_OK);
+    for (int turn = 1; begun < CLIENTS; turn++) {
+        assert_code(pawl__server_turn(s.server, INT64_MIN), PAWL_OK);
+        for (int i = 0; i < CLIENTS; i++) {
+            if (fds[i] < 0 || pawl__memory_network_receive(c.network, fds[i], &byte, 1, INT64_MIN,
+                                                           &got) != PAWL_OK)
+                continue;
+            pawl__memory_network_hang_up(c.network, fds[i], true);
+            fds[i] = -1;
+            begun++;
+        }
+        assert_true(begun <= turn * MOST);
+        assert_true(turn < 100);
+    }
+    simulated_close(&c, &s, true);
     remove_identity(&identity);
 }
 
@@ -697,6 +733,7 @@ int main(void)
         cmocka_unit_test(slow_handshakes_are_dropped),
         cmocka_unit_test(a_cut_connection_is_noticed_while_a_request_is_in_hand),
         cmocka_unit_test(every_cut_of_the_bytes_works),
+        cmocka_unit_test(a_turn_has_few_handshakes),
         cmocka_unit_test(hang_ups_at_every_step_leave_nothing),
         cmocka_unit_test(securing_without_memory_fails),
     };
