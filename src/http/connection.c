@@ -10,6 +10,7 @@
 #include "drivers/openssl.h"
 #include "http/private.h"
 #include "http/websocket.h"
+#include "os/address.h"
 
 #include <string.h>
 
@@ -868,6 +869,16 @@ static void begin(struct pawl_connection *connection, const char *refusal)
     (void)atomic_fetch_add(&server->connections_total, 1);
 }
 
+/* A trusted proxy has the connections of all its clients. 0: any number. */
+static uint32_t connections_max_of(const struct pawl_server *server, const struct pawl_peer *peer)
+{
+    const struct pawl_addresses *trusted = server->options.trusted_proxies;
+
+    return trusted && pawl__addresses_have(trusted, peer->address)
+               ? 0
+               : server->limits.connections_per_address_max;
+}
+
 int pawl__connection_open(struct pawl_server *server, int fd, const struct pawl_peer *peer,
                           bool secure, const char *refusal)
 {
@@ -881,7 +892,7 @@ int pawl__connection_open(struct pawl_server *server, int fd, const struct pawl_
     connection->server = server;
     connection->fd = fd;
     connection->peer = *peer;
-    status = pawl__peers_add(&server->peers, peer, server->limits.connections_per_address_max,
+    status = pawl__peers_add(&server->peers, peer, connections_max_of(server, peer),
                              &connection->peer_entry);
     if (status == PAWL_ELIMIT && !refusal)
         refusal = too_many;

@@ -30,7 +30,8 @@ struct pawl_server;
 /* The status that a request gets which exceeds a limit; each with a message. */
 struct pawl_server_limits {
     uint32_t connections_max;             /* 503 and Retry-After */
-    uint32_t connections_per_address_max; /* 503 and Retry-After; 0: any number. IPv6: a /64 */
+    uint32_t connections_per_address_max; /* 503 and Retry-After; 0: any number. IPv6: a /64.
+                                             Trusted proxies may have any number */
     uint32_t head_bytes_max;              /* 431; 100 fields at the most */
     uint32_t target_bytes_max;            /* 414 */
     uint64_t body_bytes_max;              /* 413; a route may have another */
