@@ -17,7 +17,6 @@
 /* Framing of chunks may be as long as this, and eight times the content. */
 #define FRAMING_BYTES_MAX ((uint64_t)64 << 10)
 #define LINGER_BYTES_MAX ((uint64_t)4 << 20)
-#define PUMPS_PER_TURN 4
 
 static const char continue_head[] = "HTTP/1.1 100 Continue\r\n\r\n";
 
@@ -35,7 +34,7 @@ static const uint16_t moves[] = {
     [DEAD] = 0,
 };
 
-static void move(struct pawl_connection *connection, enum connection_state to)
+void pawl__connection_move(struct pawl_connection *connection, enum connection_state to)
 {
     PAWL_ASSERT(moves[connection->state] & 1 << to);
     connection->state = (uint8_t)to;
@@ -43,34 +42,18 @@ static void move(struct pawl_connection *connection, enum connection_state to)
     connection->moved_bytes = 0;
 }
 
-static void set_timer(struct pawl_connection *connection, int64_t due_ns)
+void pawl__connection_set_timer(struct pawl_connection *connection, int64_t due_ns)
 {
     pawl__timers_set(&connection->server->timers, &connection->timer, due_ns);
 }
 
 /* So long after the state began, and a second for every so many bytes that have moved since. */
-static int64_t paced_ns(const struct pawl_connection *connection, int64_t ms)
+int64_t pawl__connection_paced_ns(const struct pawl_connection *connection, int64_t ms)
 {
     uint64_t rate = connection->server->limits.rate_bytes_min;
 
     return connection->since_ns + ms * NS_PER_MS +
            (int64_t)(rate > 0 ? connection->moved_bytes / rate : 0) * NS_PER_S;
-}
-
-/* A client that does not read has send_ms, one that has read all is sent a heartbeat. */
-static void set_stream_timer(struct pawl_connection *connection)
-{
-    const struct pawl_server_limits *limits = &connection->server->limits;
-    const struct stream *stream = connection->exchange->stream;
-
-    if (stream->blocked)
-        set_timer(connection, paced_ns(connection, limits->send_ms));
-    else if (stream->socket && pawl__websocket_is_closing(stream->socket))
-        set_timer(connection, connection->server->now_ns + limits->linger_ms * NS_PER_MS);
-    else if (stream->heartbeat || stream->socket)
-        set_timer(connection, connection->server->now_ns + limits->heartbeat_ms * NS_PER_MS);
-    else
-        set_timer(connection, PAWL_FOREVER);
 }
 
 static void set_state_timer(struct pawl_connection *connection)
@@ -79,23 +62,26 @@ static void set_state_timer(struct pawl_connection *connection)
 
     switch ((enum connection_state)connection->state) {
     case IDLE:
-        set_timer(connection, connection->since_ns + limits->idle_ms * NS_PER_MS);
+        pawl__connection_set_timer(connection, connection->since_ns + limits->idle_ms * NS_PER_MS);
         break;
     case HANDSHAKE:
     case HEAD:
-        set_timer(connection, connection->since_ns + limits->head_ms * NS_PER_MS);
+        pawl__connection_set_timer(connection, connection->since_ns + limits->head_ms * NS_PER_MS);
         break;
     case BODY:
-        set_timer(connection, paced_ns(connection, limits->body_ms));
+        pawl__connection_set_timer(connection,
+                                   pawl__connection_paced_ns(connection, limits->body_ms));
         break;
     case SENDING:
-        set_timer(connection, paced_ns(connection, limits->send_ms));
+        pawl__connection_set_timer(connection,
+                                   pawl__connection_paced_ns(connection, limits->send_ms));
         break;
     case LINGERING:
-        set_timer(connection, connection->since_ns + limits->linger_ms * NS_PER_MS);
+        pawl__connection_set_timer(connection,
+                                   connection->since_ns + limits->linger_ms * NS_PER_MS);
         break;
     case STREAMING:
-        set_stream_timer(connection);
+        pawl__stream_set_timer(connection);
         break;
     case HANDED:
     case DEAD:
@@ -113,7 +99,7 @@ static void free_rest(struct pawl_connection *connection)
 }
 
 /* Takes the exchange back from its handler. false: the handler has responded, or is responding. */
-static bool take_back(struct pawl_connection *connection)
+bool pawl__connection_take_back(struct pawl_connection *connection)
 {
     struct pawl_server *server = connection->server;
     struct pawl_exchange *exchange = NULL;
@@ -155,9 +141,10 @@ void pawl__connection_drop(struct pawl_connection *connection, bool abort)
 
     if (connection->state == DEAD)
         return;
-    if ((connection->state == HANDED || connection->state == STREAMING) && !take_back(connection))
+    if ((connection->state == HANDED || connection->state == STREAMING) &&
+        !pawl__connection_take_back(connection))
         await_response(connection);
-    move(connection, DEAD);
+    pawl__connection_move(connection, DEAD);
     pawl__transport_drop(connection, abort);
     pawl__timers_remove(&server->timers, &connection->timer);
     pawl__peers_remove(&server->peers, connection->peer_entry);
@@ -186,7 +173,7 @@ void pawl__connection_free(struct pawl_connection *connection)
  * Closing with unread bytes would reset the connection and lose the response. So we end
  * our side and read for a while.
  */
-static void linger(struct pawl_connection *connection)
+void pawl__connection_linger(struct pawl_connection *connection)
 {
     pawl__exchange_free(connection->exchange);
     connection->exchange = NULL;
@@ -196,7 +183,7 @@ static void linger(struct pawl_connection *connection)
         return;
     }
     pawl__transport_end(connection);
-    move(connection, LINGERING);
+    pawl__connection_move(connection, LINGERING);
     set_state_timer(connection);
     pawl__connection_read(connection);
 }
@@ -217,8 +204,6 @@ static void read_and_forget(struct pawl_connection *connection)
 
 /* ---- responses that the loop sends ------------------------------------------------------- */
 
-static void become_idle(struct pawl_connection *connection);
-
 /* Goes on sending a response that is complete. */
 static void go_on_sending(struct pawl_connection *connection)
 {
@@ -232,70 +217,9 @@ static void go_on_sending(struct pawl_connection *connection)
     else if (status != PAWL_OK)
         pawl__connection_drop(connection, true);
     else if (!exchange->keep_alive)
-        linger(connection);
+        pawl__connection_linger(connection);
     else
-        become_idle(connection);
-}
-
-/* A response in pieces is over, and all of it is sent. */
-static void end_stream(struct pawl_connection *connection, bool aborted)
-{
-    if (aborted)
-        pawl__connection_drop(connection, true);
-    else if (!connection->exchange->keep_alive)
-        linger(connection);
-    else
-        become_idle(connection);
-}
-
-/* The client does not read: from now on it has send_ms. */
-static void note_blocked(struct pawl_connection *connection, uint64_t moved)
-{
-    struct stream *stream = connection->exchange->stream;
-
-    if (!stream->blocked) {
-        connection->since_ns = connection->server->now_ns;
-        connection->moved_bytes = 0;
-    }
-    stream->blocked = true;
-    connection->moved_bytes += moved;
-    set_state_timer(connection);
-}
-
-/* Sends what a handler has written; a share of it, if there is more and more. */
-static void pump(struct pawl_connection *connection)
-{
-    struct pawl_exchange *exchange = connection->exchange;
-    struct stream_progress progress = {.more = true};
-
-    for (int i = 0; i < PUMPS_PER_TURN && progress.more; i++) {
-        size_t before = exchange->sent;
-        int status = pawl__response_send(exchange, connection);
-        uint64_t moved = exchange->sent - before;
-
-        if (status != PAWL_OK && status != PAWL_EBUSY) {
-            pawl__connection_drop(connection, true);
-            return;
-        }
-        pawl__stream_advance(exchange, moved, &progress);
-        if (status == PAWL_EBUSY) {
-            note_blocked(connection, moved);
-            return;
-        }
-    }
-    exchange->stream->blocked = false;
-    if (progress.more) {
-        pawl__connection_read(connection);
-        return;
-    }
-    if (progress.ended) {
-        end_stream(connection, progress.aborted);
-    } else if (exchange->stream->socket && pawl__websocket_is_closed(exchange->stream->socket)) {
-        (void)take_back(connection);
-        linger(connection);
-    } else {
-        set_state_timer(connection);
-    }
+        pawl__connection_become_idle(connection);
 }
 
 /* Responds with a problem. `close`: the rest of what the client sends cannot be parsed. */
@@ -316,18 +240,18 @@ static void refuse(struct pawl_connection *connection, int status, const char *d
     pawl__response_problem(exchange, status, detail);
     pawl__response_prepare(exchange, status);
     pawl__exchange_observe(exchange);
-    move(connection, SENDING);
+    pawl__connection_move(connection, SENDING);
     go_on_sending(connection);
 }
 
 /* ---- reading ----------------------------------------------------------------------------- */
 
 /* The next request can come. */
-static void become_idle(struct pawl_connection *connection)
+void pawl__connection_become_idle(struct pawl_connection *connection)
 {
     pawl__exchange_free(connection->exchange);
     connection->exchange = NULL;
-    move(connection, IDLE);
+    pawl__connection_move(connection, IDLE);
     set_state_timer(connection);
     if (atomic_load(&connection->server->draining) ||
         (connection->ended && !connection->readable && !connection->rest))
@@ -349,7 +273,7 @@ static void set_handed_timer(struct pawl_connection *connection)
     int64_t look_ns = server->now_ns + server->limits.idle_ms * NS_PER_MS;
     int64_t deadline_ns = connection->exchange->deadline_ns;
 
-    set_timer(connection, deadline_ns < look_ns ? deadline_ns : look_ns);
+    pawl__connection_set_timer(connection, deadline_ns < look_ns ? deadline_ns : look_ns);
 }
 
 /* RESPONDED: the loop owns it again. false: a handler still has it; it will be posted if `needed`.
@@ -377,7 +301,7 @@ static void hand_over(struct pawl_connection *connection)
     int status = PAWL_OK;
 
     (void)atomic_fetch_add(&server->requests_total, 1);
-    move(connection, HANDED);
+    pawl__connection_move(connection, HANDED);
     set_handed_timer(connection);
     pawl__server_lock(server);
     connection->turn = TURN_HANDED;
@@ -396,7 +320,7 @@ static void hand_over(struct pawl_connection *connection)
         pawl__server_unlock(server);
         refuse(connection, 503, "The server has more to do than it can; try again later.", false);
     } else if (on_loop && reclaim(connection, is_needed(connection))) {
-        become_idle(connection);
+        pawl__connection_become_idle(connection);
     }
 }
 
@@ -439,7 +363,7 @@ static bool begin_body(struct pawl_connection *connection)
     if (status != 0) { /* at the end of the message, which is here: the next may follow */
         exchange->refusal = status;
         exchange->refusal_detail = detail;
-        move(connection, BODY);
+        pawl__connection_move(connection, BODY);
         return true;
     }
     route = exchange->match.route;
@@ -448,7 +372,7 @@ static bool begin_body(struct pawl_connection *connection)
         exchange->deadline_ns =
             server->now_ns +
             NS_PER_MS * (route->deadline_ms > 0 ? route->deadline_ms : server->limits.request_ms);
-    move(connection, BODY);
+    pawl__connection_move(connection, BODY);
     set_state_timer(connection);
     return !expects || send_continue(connection);
 }
@@ -465,7 +389,8 @@ static void refuse_bad(struct pawl_connection *connection)
 }
 
 /* Keeps what was read behind a request. false: no memory. */
-static bool keep_rest(struct pawl_connection *connection, const char *bytes, size_t size_bytes)
+bool pawl__connection_keep_rest(struct pawl_connection *connection, const char *bytes,
+                                size_t size_bytes)
 {
     if (connection->rest) {
         connection->rest_at = connection->rest_len - (uint32_t)size_bytes;
@@ -491,7 +416,7 @@ static bool begin_head(struct pawl_connection *connection)
         pawl__connection_drop(connection, true);
         return false;
     }
-    move(connection, HEAD);
+    pawl__connection_move(connection, HEAD);
     set_state_timer(connection);
     pawl__http_parser_init(&connection->parser, pawl__request_sink, connection);
     return true;
@@ -562,7 +487,7 @@ static void feed(struct pawl_connection *connection, const char *bytes, size_t s
                 return;
             break;
         case PAWL_HTTP_PARSE_END:
-            if (keep_rest(connection, bytes + at, size_bytes - at))
+            if (pawl__connection_keep_rest(connection, bytes + at, size_bytes - at))
                 end_message(connection);
             else
                 pawl__connection_drop(connection, true);
@@ -624,7 +549,7 @@ static void read_a_piece(struct pawl_connection *connection)
 /* ---- what happens to it ------------------------------------------------------------------ */
 
 /* The handler, if one has the exchange, learns that nobody waits for it. */
-static void tell_gone(struct pawl_connection *connection)
+void pawl__connection_tell_gone(struct pawl_connection *connection)
 {
     struct pawl_server *server = connection->server;
 
@@ -638,52 +563,11 @@ static void tell_gone(struct pawl_connection *connection)
 static void event_in_hand(struct pawl_connection *connection, uint32_t what)
 {
     if (reclaim(connection, is_needed(connection)))
-        become_idle(connection);
+        pawl__connection_become_idle(connection);
     else if (what & PAWL_POLL_BROKEN)
         pawl__connection_drop(connection, true);
     else if (what & PAWL_POLL_ENDED)
-        tell_gone(connection);
-}
-
-/* Frames of a WebSocket: a piece, and if there is more, in the next turn. */
-static void read_frames(struct pawl_connection *connection)
-{
-    struct pawl_server *server = connection->server;
-    struct pawl_websocket *socket = connection->exchange->stream->socket;
-    const char *bytes =
-        connection->rest ? connection->rest + connection->rest_at : server->read_buffer;
-    size_t got = connection->rest_len - connection->rest_at, used = 0;
-    int status = PAWL_OK;
-
-    if (!pawl__websocket_reads(socket) || !(connection->rest || connection->readable))
-        return;
-    if (!connection->rest)
-        status = pawl__transport_read(connection, server->read_buffer, READ_BYTES, &got);
-    if (status == PAWL_EBUSY) {
-        connection->readable = false;
-        return;
-    }
-    if (status != PAWL_OK || got == 0 || !pawl__websocket_feed(socket, bytes, got, &used) ||
-        !keep_rest(connection, bytes + used, got - used)) {
-        pawl__connection_drop(connection, true);
-        return;
-    }
-    pump(connection);
-    if (connection->state == STREAMING && pawl__websocket_reads(socket))
-        pawl__connection_read(connection);
-}
-
-static void event_in_stream(struct pawl_connection *connection, uint32_t what)
-{
-    if (what & PAWL_POLL_BROKEN) {
-        pawl__connection_drop(connection, true);
-        return;
-    }
-    if (what & PAWL_POLL_ENDED)
-        tell_gone(connection);
-    pump(connection);
-    if (connection->state == STREAMING && connection->exchange->stream->socket)
-        read_frames(connection);
+        pawl__connection_tell_gone(connection);
 }
 
 /* A client that fails gets to know why: the alert must not be lost. */
@@ -699,10 +583,10 @@ static void shake_hands(struct pawl_connection *connection)
     if (status == PAWL_EBUSY)
         return;
     if (status != PAWL_OK) {
-        linger(connection);
+        pawl__connection_linger(connection);
         return;
     }
-    move(connection, IDLE);
+    pawl__connection_move(connection, IDLE);
     set_state_timer(connection);
     connection->readable = true;
     pawl__connection_read(connection);
@@ -719,7 +603,7 @@ void pawl__connection_event(struct pawl_connection *connection, uint32_t what)
     if (connection->state == HANDED)
         event_in_hand(connection, what);
     else if (connection->state == STREAMING)
-        event_in_stream(connection, what);
+        pawl__stream_event(connection, what);
     else if (what & PAWL_POLL_BROKEN)
         pawl__connection_drop(connection, true);
     else if (connection->state == HANDSHAKE)
@@ -742,23 +626,23 @@ bool pawl__connection_post(struct pawl_connection *connection)
 void pawl__connection_posted(struct pawl_connection *connection)
 {
     if (connection->state == STREAMING) {
-        event_in_stream(connection, 0);
+        pawl__stream_event(connection, 0);
         return;
     }
     if (connection->state != HANDED)
         return;
     if (connection->exchange && connection->exchange->stream) {
-        move(connection, STREAMING);
+        pawl__connection_move(connection, STREAMING);
         if (atomic_load(&connection->server->draining))
             pawl__connection_drain(connection);
-        event_in_stream(connection, 0);
+        pawl__stream_event(connection, 0);
         return;
     }
     if (!connection->exchange) {
-        become_idle(connection);
+        pawl__connection_become_idle(connection);
         return;
     }
-    move(connection, SENDING);
+    pawl__connection_move(connection, SENDING);
     go_on_sending(connection);
 }
 
@@ -769,7 +653,7 @@ static void deadline_in_hand(struct pawl_connection *connection)
 
     if (reclaim(connection, false)) {
         since_ns = connection->since_ns;
-        become_idle(connection);
+        pawl__connection_become_idle(connection);
         if (connection->state == IDLE) {
             connection->since_ns = since_ns;
             set_state_timer(connection);
@@ -780,30 +664,16 @@ static void deadline_in_hand(struct pawl_connection *connection)
     since_ns = connection->turn == TURN_HANDED ? connection->exchange->deadline_ns : PAWL_FOREVER;
     pawl__server_unlock(server);
     if (since_ns > server->now_ns) {
-        set_timer(connection, server->now_ns + server->limits.idle_ms * NS_PER_MS < since_ns
-                                  ? server->now_ns + server->limits.idle_ms * NS_PER_MS
-                                  : since_ns);
+        pawl__connection_set_timer(connection,
+                                   server->now_ns + server->limits.idle_ms * NS_PER_MS < since_ns
+                                       ? server->now_ns + server->limits.idle_ms * NS_PER_MS
+                                       : since_ns);
         return;
     }
-    if (take_back(connection))
+    if (pawl__connection_take_back(connection))
         refuse(connection, 504,
                "The request took longer than it may; what was begun goes on without a response.",
                true);
-}
-
-static void timer_in_stream(struct pawl_connection *connection)
-{
-    struct pawl_websocket *socket = connection->exchange->stream->socket;
-
-    if (connection->exchange->stream->blocked || (socket && pawl__websocket_is_closing(socket)) ||
-        (socket && !pawl__websocket_ping(socket)))
-        pawl__connection_drop(connection, true);
-    else if (socket)
-        pump(connection);
-    else if (pawl__stream_beat(connection->exchange))
-        pump(connection);
-    else
-        set_state_timer(connection);
 }
 
 void pawl__connection_timer(struct pawl_connection *connection)
@@ -819,7 +689,7 @@ void pawl__connection_timer(struct pawl_connection *connection)
         deadline_in_hand(connection);
         break;
     case STREAMING:
-        timer_in_stream(connection);
+        pawl__stream_timer(connection);
         break;
     case SENDING:
         pawl__connection_drop(connection, true);
@@ -837,11 +707,11 @@ void pawl__connection_timer(struct pawl_connection *connection)
 void pawl__connection_drain(struct pawl_connection *connection)
 {
     if (connection->state == HANDED && reclaim(connection, true))
-        become_idle(connection);
+        pawl__connection_become_idle(connection);
     else if (connection->state == STREAMING && connection->exchange->stream->socket)
         pawl__websocket_close(connection->exchange->stream->socket, PAWL_CLOSE_GOING_AWAY, "");
     else if (connection->state == STREAMING)
-        tell_gone(connection);
+        pawl__connection_tell_gone(connection);
     else if (connection->state == IDLE || connection->state == HANDSHAKE)
         pawl__connection_drop(connection, false);
 }

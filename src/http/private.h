@@ -10,6 +10,7 @@
  *     exchange.c    what handlers see; which thread may respond
  *     response.c    a response as bytes
  *     stream.c      a response in pieces; server-sent events
+ *     pump.c        the loop's side of it
  *     websocket.c   messages in both directions; frame.c: their bytes
  *     compress.c    gzip
  *     file.c        static files
@@ -158,7 +159,8 @@ struct stream {
     bool chunked;
     bool ended;                    /* by its handler */
     bool aborted;                  /* it ends without being complete */
-    bool blocked;                  /* the client does not read; the loop's */
+    bool blocked;                  /* the client does not read; the loop's, as is `closes_ns` */
+    int64_t closes_ns;             /* how long a WebSocket that we closed waits for its client; 0 */
     const char *heartbeat;         /* sent when nothing else was for a while; NULL: nothing */
     struct pawl_websocket *socket; /* it goes both ways; NULL */
     /* Waits for room; NULL: nobody. */
@@ -291,6 +293,29 @@ void pawl__transport_forget_identity(struct pawl_server *server);
 /* Replaces the body of a response by a smaller one, if it is worth it and the client accepts it. */
 void pawl__compress_response(struct pawl_exchange *exchange);
 void pawl__compress_close(struct pawl_server *server);
+
+/* ---- connection, for pump.c --------------------------------------------------------------- */
+
+void pawl__connection_move(struct pawl_connection *connection, enum connection_state to);
+void pawl__connection_set_timer(struct pawl_connection *connection, int64_t due_ns);
+/* So long after the state began, and a second for every so many bytes that have moved since. */
+int64_t pawl__connection_paced_ns(const struct pawl_connection *connection, int64_t ms);
+/* Takes the exchange back from its handler. false: it has responded, or is responding. */
+bool pawl__connection_take_back(struct pawl_connection *connection);
+/* The handler, if one has the exchange, learns that nobody waits for it. */
+void pawl__connection_tell_gone(struct pawl_connection *connection);
+/* The next request can come. */
+void pawl__connection_become_idle(struct pawl_connection *connection);
+/* Ends our side, and reads for a while. */
+void pawl__connection_linger(struct pawl_connection *connection);
+/* Keeps what was read behind a request or a message. false: no memory. */
+bool pawl__connection_keep_rest(struct pawl_connection *connection, const char *bytes,
+                                size_t size_bytes);
+
+/* Of a connection that is STREAMING. */
+void pawl__stream_set_timer(struct pawl_connection *connection);
+void pawl__stream_event(struct pawl_connection *connection, uint32_t what);
+void pawl__stream_timer(struct pawl_connection *connection);
 
 /* ---- peers ------------------------------------------------------------------------------- */
 

@@ -316,6 +316,31 @@ static void a_client_that_does_not_close_is_dropped(void **state)
     serving_close(&w.s);
 }
 
+static void talking_on_after_a_close_buys_no_time(void **state)
+{
+    struct world w;
+    struct client c;
+    int closed = 0;
+
+    (void)state;
+    open_world(&w);
+    w.s.options.limits.linger_ms = 100;
+    serving_start(&w.s);
+    open_socket(&c, &w);
+    send_text(&c, "close");
+    while (!closed) {
+        send_text(&c, "more and more");
+        assert_code(pawl_env_sleep_until(w.s.env, pawl_env_monotonic_ns(w.s.env) + 5000000),
+                    PAWL_OK);
+        lock(&w);
+        closed = w.closed;
+        unlock(&w);
+    }
+    assert_int_equal(w.last_code, 3000);
+    client_close(&c);
+    serving_close(&w.s);
+}
+
 static void violations_close_with_their_code(void **state)
 {
     struct world w;
@@ -522,6 +547,7 @@ int main(void)
         cmocka_unit_test(frames_may_come_with_the_request),
         cmocka_unit_test(the_server_can_close_first),
         cmocka_unit_test(a_client_that_does_not_close_is_dropped),
+        cmocka_unit_test(talking_on_after_a_close_buys_no_time),
         cmocka_unit_test(violations_close_with_their_code),
         cmocka_unit_test(a_silent_client_is_pinged_and_dropped),
         cmocka_unit_test(hang_ups_while_a_message_is_handled_are_told_afterwards),
