@@ -264,8 +264,7 @@ static const char *const odd_values[] = {"+5",
                                          "a\x7f",
                                          "\xff\xfe",
                                          "a\tb",
-                                         "\x0b"
-                                         "chunked",
+                                         "\013chunked",
                                          "chunkedx"};
 
 static void make_head(struct pawl_buf *out)

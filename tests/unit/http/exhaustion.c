@@ -7,7 +7,6 @@
  */
 #include "http/server.h"
 #include "http/stream.h"
-#include "http/websocket.h"
 #include "lib/test.h"
 #include "os/memory_network.h"
 
@@ -69,8 +68,9 @@ static const struct pawl_route routes[] = {
 };
 
 static const char *const conversations[] = {
-    "POST /echo/%41 HTTP/1.1\r\nHost: x\r\nContent-Length: 4\r\n\r\nbody"
-    "POST /echo/1 HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\n4\r\nbody\r\n0\r\n\r\n",
+    ("POST /echo/%41 HTTP/1.1\r\nHost: x\r\nContent-Length: 4\r\n\r\nbody"
+     "POST /echo/1 HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: "
+     "chunked\r\n\r\n4\r\nbody\r\n0\r\n\r\n"),
     "GET /pieces HTTP/1.1\r\nHost: x\r\n\r\nGET /pieces HTTP/1.1\r\nHost: x\r\n\r\n",
     "GET /event HTTP/1.1\r\nHost: x\r\n\r\n",
     "GET /nothing HTTP/1.1\r\nHost: x\r\n\r\n",
