@@ -5,6 +5,7 @@
 #include "api/private.h"
 #include "base/alloc.h"
 #include "base/error.h"
+#include "host/host.h"
 
 static const struct pawl_route routes[] = {
     {.method = "GET",
@@ -20,13 +21,16 @@ static const struct pawl_route routes[] = {
 int pawl__api_open(struct pawl_env *env, struct pawl_host *host, const struct pawl_log *log,
                    struct pawl_api **out, struct pawl_error *err)
 {
+    const struct pawl_configuration *configuration = pawl__host_configuration(host);
     struct pawl_api *api = pawl__alloc_zeroed(&env->alloc, sizeof *api);
     const struct pawl_server_options options = {
         .routes = routes,
         .route_count = sizeof routes / sizeof routes[0],
         .ctx = api,
         .log = log,
-        .limits = pawl__server_limits(),
+        .limits = pawl__api_limits(configuration),
+        .trusted_proxies = api ? &api->trusted_proxies : NULL,
+        .public_url = pawl__configuration_text(configuration, PAWL_SETTING_ID_SERVER_PUBLIC_URL),
     };
     int status;
 
@@ -35,7 +39,13 @@ int pawl__api_open(struct pawl_env *env, struct pawl_host *host, const struct pa
     api->env = env;
     api->host = host;
     api->log = log;
-    status = pawl__server_new(env, &options, &api->server, err);
+    status = pawl__addresses_parse(
+        pawl__str(pawl__configuration_text(configuration, PAWL_SETTING_ID_SERVER_TRUSTED_PROXIES)),
+        &api->trusted_proxies, err);
+    if (status != PAWL_OK)
+        (void)pawl__error_prefix(err, status, "the setting server.trusted_proxies");
+    if (status == PAWL_OK)
+        status = pawl__server_new(env, &options, &api->server, err);
     if (status == PAWL_OK)
         *out = api;
     else

@@ -55,6 +55,38 @@ static int listen_everywhere(struct serving *serving, struct pawl_error *err)
     return status;
 }
 
+/* None: the server speaks HTTP. */
+static int read_certificate(struct serving *serving, struct pawl_error *err)
+{
+    const struct pawl_configuration *configuration = &serving->session.configuration;
+    const char *certificate =
+        pawl__configuration_text(configuration, PAWL_SETTING_ID_SERVER_TLS_CERTIFICATE);
+    const char *key = pawl__configuration_text(configuration, PAWL_SETTING_ID_SERVER_TLS_KEY);
+
+    if (!*certificate && !*key)
+        return PAWL_OK;
+    if (!*certificate || !*key)
+        return pawl__error_set(err, PAWL_EINVAL,
+                               "server.tls.certificate and server.tls.key are set together");
+    return pawl__server_secure(pawl__api_server(serving->api), certificate, key, err);
+}
+
+/* A certificate that cannot be used is reported, and the old one stays. */
+static void reload(struct serving *serving)
+{
+    const struct pawl_log *log = &serving->session.cli->log;
+    struct pawl_error err = PAWL_ERROR_INIT;
+
+    if (read_certificate(serving, &err) == PAWL_OK)
+        pawl_log(log, PAWL_LOG_INFO, "the certificate was read again",
+                 pawl_log_text("certificate",
+                               pawl__configuration_text(&serving->session.configuration,
+                                                        PAWL_SETTING_ID_SERVER_TLS_CERTIFICATE)));
+    else
+        pawl_log(log, PAWL_LOG_ERROR, "the certificate stays as it was",
+                 pawl_log_error("error", &err));
+}
+
 /* One line on standard output for each place: a script that reads it knows that it can ask. */
 static void announce(struct serving *serving)
 {
@@ -74,10 +106,12 @@ static int open_parts(struct serving *serving, struct pawl_error *err)
 {
     struct pawl_cli_session *session = &serving->session;
     struct pawl_cli *cli = session->cli;
-    uint32_t failed = 0, workers = (uint32_t)pawl__configuration_number(&session->configuration,
-                                                                        PAWL_SETTING_ID_WORKERS);
+    uint32_t failed = 0;
+    int64_t workers = pawl__configuration_number(&session->configuration, PAWL_SETTING_ID_WORKERS);
     int status = pawl__api_open(cli->env, session->host, &cli->log, &serving->api, err);
 
+    if (status == PAWL_OK)
+        status = read_certificate(serving, err);
     if (status == PAWL_OK)
         status = listen_everywhere(serving, err);
     if (status == PAWL_OK)
@@ -113,18 +147,39 @@ static void wind_up(struct serving *serving)
     pawl_system_env_stop(cli->env);
 }
 
+/* Descriptors for what is not a client's connection: the store's, files, locks. */
+#define OTHER_DESCRIPTORS 64
+
+static void raise_descriptors(struct serving *serving)
+{
+    const struct pawl_log *log = &serving->session.cli->log;
+    size_t descriptors = pawl__activation_raise_descriptors();
+    int64_t connections = pawl__configuration_number(&serving->session.configuration,
+                                                     PAWL_SETTING_ID_SERVER_CONNECTIONS);
+    bool enough = descriptors >= (size_t)connections + OTHER_DESCRIPTORS;
+
+    pawl_log(log, enough ? PAWL_LOG_INFO : PAWL_LOG_WARN,
+             enough ? "descriptors raised"
+                    : "there are fewer descriptors than server.connections; raise RLIMIT_NOFILE",
+             pawl_log_uint("descriptors", descriptors), pawl_log_int("connections", connections));
+}
+
 static int serve(struct serving *serving, struct pawl_error *err)
 {
     struct pawl_cli *cli = serving->session.cli;
-    size_t descriptors = pawl__activation_raise_descriptors();
-    int over = PAWL_OK, status = open_parts(serving, err);
+    int over = PAWL_OK, status;
 
+    raise_descriptors(serving);
+    status = open_parts(serving, err);
     if (status == PAWL_OK) {
         pawl_log(&cli->log, PAWL_LOG_INFO, "server started",
-                 pawl_log_uint("descriptors", descriptors),
                  pawl_log_uint("workers", pawl__duty_workers(serving->duty)));
         announce(serving);
-        (void)!pawl__interrupt_wait(serving->interrupt, PAWL_FOREVER);
+        while (pawl__interrupt_wait(serving->interrupt, PAWL_FOREVER) == PAWL_OK &&
+               !pawl__interrupt_pending(serving->interrupt)) {
+            if (pawl__interrupt_take_hangup(serving->interrupt))
+                reload(serving);
+        }
         over = pawl__duty_check(serving->duty, err);
         wind_up(serving);
     }
@@ -145,7 +200,9 @@ static int run(struct pawl_cli *cli)
     if (status != PAWL_OK)
         return pawl__cli_fail(cli, &err, NULL);
     serving.session.interrupt = serving.interrupt;
-    status = pawl__cli_configure(cli, &serving.session.configuration, &err);
+    status = pawl__interrupt_watch_hangup(serving.interrupt, &err);
+    if (status == PAWL_OK)
+        status = pawl__cli_configure(cli, &serving.session.configuration, &err);
     if (status == PAWL_OK)
         status = pawl__cli_session_start(&serving.session, true, &err);
     if (status != PAWL_OK) {
@@ -163,6 +220,10 @@ static const struct pawl_cli_option options[] = {
      .kind = PAWL_CLI_TEXT,
      .arg = "PLACES",
      .help = "HOST:PORT, [::1]:PORT, :PORT or unix:PATH, apart by commas (default 127.0.0.1:5001)"},
+    {.name = "workers",
+     .kind = PAWL_CLI_TEXT,
+     .arg = "N",
+     .help = "Instances that run at a time (default auto: one per core; 0: serve only)"},
     PAWL_CLI_CONFIGURE_OPTIONS,
     {.name = NULL},
 };
@@ -176,7 +237,10 @@ const struct pawl_cli_command pawl__cli_serve = {
         "Under\n"
         "systemd it takes the sockets of its socket unit instead and says when it is ready. On\n"
         "Ctrl-C or SIGTERM it accepts nothing more, lets requests and bursts end, and leaves what\n"
-        "does not (--set drain.deadline=30s).\n",
+        "does not (--set drain.deadline=30s).\n"
+        "With --set server.tls.certificate=FILE and server.tls.key=FILE it speaks HTTPS; on SIGHUP "
+        "it\n"
+        "reads them again.\n",
     .options = options,
     .run = run,
 };

@@ -30,12 +30,18 @@ static int serve(struct pawl_cli_session *session, struct pawl_interrupt *interr
                  struct pawl_error *err)
 {
     struct pawl_cli *cli = session->cli;
-    uint32_t failed = 0, workers = (uint32_t)pawl__configuration_number(&session->configuration,
-                                                                        PAWL_SETTING_ID_WORKERS);
+    uint32_t failed = 0;
+    int64_t workers = pawl__configuration_number(&session->configuration, PAWL_SETTING_ID_WORKERS);
     struct pawl_pool_counts counts;
     struct pawl_duty *duty;
-    int over, status = pawl__duty_open(session->host, workers, &failed, &duty, err);
+    int over, status;
 
+    if (workers == 0) {
+        (void)pawl__error_set(err, PAWL_EINVAL,
+                              "a worker with workers=0 would do nothing; give auto, or 1 to 256");
+        return pawl__cli_fail(cli, err, NULL);
+    }
+    status = pawl__duty_open(session->host, workers, &failed, &duty, err);
     if (status != PAWL_OK)
         return pawl__cli_fail(cli, err, NULL);
     if (failed > 0)
@@ -80,6 +86,7 @@ static int run(struct pawl_cli *cli)
 }
 
 static const struct pawl_cli_option options[] = {
+    PAWL_CLI_WORKERS_OPTION,
     PAWL_CLI_CONFIGURE_OPTIONS,
     {.name = NULL},
 };

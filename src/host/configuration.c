@@ -118,6 +118,10 @@ static const char *describe(const struct pawl_setting *setting, char *out, size_
         (void)snprintf(out, size, "a number from %jd to %jd", (intmax_t)setting->min,
                        (intmax_t)setting->max);
         break;
+    case PAWL_SETTING_AUTO:
+        (void)snprintf(out, size, "auto or a number from %jd to %jd", (intmax_t)setting->min,
+                       (intmax_t)setting->max);
+        break;
     case PAWL_SETTING_SIZE:
         (void)snprintf(out, size, "a size such as 64M, from %jdK to %jdK",
                        (intmax_t)setting->min >> 10, (intmax_t)setting->max >> 10);
@@ -165,6 +169,12 @@ static bool read_value(const struct pawl_setting *setting, struct pawl_str text,
         return read_choice(text, setting->choices, number);
     case PAWL_SETTING_BOOL:
         return read_bool(text, number);
+    case PAWL_SETTING_AUTO:
+        *number = -1;
+        if (pawl__str_equal_nocase(text, pawl__str("auto")))
+            return true;
+        fits = read_digits(text, number);
+        break;
     case PAWL_SETTING_INT:
         fits = read_digits(text, number);
         break;

@@ -119,9 +119,9 @@ static int64_t idle_ns(const struct pawl_duty *duty)
     return lease_ns / LOOKS_PER_LEASE < SECOND_NS ? lease_ns / LOOKS_PER_LEASE : SECOND_NS;
 }
 
-static int begin(struct pawl_duty *duty, uint32_t workers, struct pawl_error *err)
+static int begin(struct pawl_duty *duty, int64_t workers, struct pawl_error *err)
 {
-    const struct pawl_pool_options options = {.workers = workers > 0 ? workers
+    const struct pawl_pool_options options = {.workers = workers > 0 ? (uint32_t)workers
                                                                      : pawl__process_core_count(),
                                               .idle_ns_max = idle_ns(duty),
                                               .queue = pawl__host_queue_worker(duty->host)};
@@ -137,7 +137,7 @@ static int begin(struct pawl_duty *duty, uint32_t workers, struct pawl_error *er
     return status;
 }
 
-int pawl__duty_open(struct pawl_host *host, uint32_t workers, uint32_t *failed,
+int pawl__duty_open(struct pawl_host *host, int64_t workers, uint32_t *failed,
                     struct pawl_duty **out, struct pawl_error *err)
 {
     struct pawl_env *env = pawl__host_env(host);
@@ -149,8 +149,8 @@ int pawl__duty_open(struct pawl_host *host, uint32_t workers, uint32_t *failed,
     duty->env = env;
     duty->host = host;
     duty->log = pawl__host_surroundings(host)->log;
-    status = load_definitions(duty, failed, err);
-    if (status == PAWL_OK)
+    status = workers != 0 ? load_definitions(duty, failed, err) : PAWL_OK;
+    if (status == PAWL_OK && workers != 0)
         status = begin(duty, workers, err);
     if (status != PAWL_OK) {
         pawl__duty_close(duty);
@@ -173,6 +173,8 @@ int pawl__duty_wind_up(struct pawl_duty *duty, int64_t deadline_ns)
 {
     pawl__runtime_stop(pawl__host_node(duty->host));
     stop_tending(duty);
+    if (!duty->pool)
+        return PAWL_OK;
     pawl__pool_stop(duty->pool);
     return pawl__pool_wait(duty->pool, deadline_ns);
 }
@@ -200,10 +202,12 @@ int pawl__duty_check(struct pawl_duty *duty, struct pawl_error *err)
 
 uint32_t pawl__duty_workers(const struct pawl_duty *duty)
 {
-    return pawl__pool_workers(duty->pool);
+    return duty->pool ? pawl__pool_workers(duty->pool) : 0;
 }
 
 void pawl__duty_counts(struct pawl_duty *duty, struct pawl_pool_counts *out)
 {
-    pawl__pool_counts(duty->pool, out);
+    *out = (struct pawl_pool_counts){0};
+    if (duty->pool)
+        pawl__pool_counts(duty->pool, out);
 }

@@ -12,15 +12,18 @@
 
 struct pawl_duty;
 
+#define PAWL_DUTY_AUTO INT64_C(-1) /* what the setting `workers` says by "auto" */
+
 /* What the settings retention.* say. */
 struct pawl_retention_policy pawl__retention_policy(const struct pawl_configuration *configuration);
 
 /*
- * Loads the definitions, then begins the work with so many threads; 0: one for each processor.
- * Borrows the host, which must be started and outlive it. Definitions that cannot be loaded are
- * logged and counted in *failed (NULL allowed); they keep nothing else from running.
+ * Loads the definitions, then begins the work with so many threads; PAWL_DUTY_AUTO: one for each
+ * processor. 0: loads and does nothing; it is a node that only responds. Borrows the host, which
+ * must be started and outlive it. Definitions that cannot be loaded are logged and counted in
+ * *failed (NULL allowed); they keep nothing else from running.
  */
-PAWL_MUST_CHECK int pawl__duty_open(struct pawl_host *host, uint32_t workers, uint32_t *failed,
+PAWL_MUST_CHECK int pawl__duty_open(struct pawl_host *host, int64_t workers, uint32_t *failed,
                                     struct pawl_duty **out, struct pawl_error *err);
 /*
  * Ends: takes nothing more, lets bursts end at their next activity, and waits for them until then.

@@ -16,6 +16,7 @@ static const char *const modes[] = {"0600", "0640", "0660", "0644", "0664", NULL
 #define choices_TEXT(id) NULL
 #define choices_URI(id) NULL
 #define choices_INT(id) NULL
+#define choices_AUTO(id) NULL
 #define choices_BOOL(id) NULL
 #define choices_DURATION(id) NULL
 #define choices_SIZE(id) NULL

@@ -14,6 +14,7 @@ enum pawl_setting_type {
     PAWL_SETTING_TEXT,
     PAWL_SETTING_CHOICE,   /* one of `choices`; the value is its octal number, if it is one */
     PAWL_SETTING_INT,      /* from `min` to `max` */
+    PAWL_SETTING_AUTO,     /* the same, or `auto`, which is -1 */
     PAWL_SETTING_BOOL,     /* true false yes no on off 1 0 */
     PAWL_SETTING_DURATION, /* 500ms 10s 5m; the value is in nanoseconds */
     PAWL_SETTING_SIZE,     /* 65536 64K 64KB 1M 2G, by 1024; the value is in bytes */
@@ -62,12 +63,58 @@ enum pawl_setting_type {
       "Log lines to write: off, error, warn, info, debug, trace")                                  \
     X(LOG_FORMAT, "log.format", CHOICE, "text", "PAWL_LOG_FORMAT", "log-format", 0, 0,             \
       "Log lines as text or json")                                                                 \
-    X(WORKERS, "workers", INT, "0", "PAWL_WORKERS", NULL, 0, 256,                                  \
-      "Instances that run at a time; 0: one per core")                                             \
+    X(WORKERS, "workers", AUTO, "auto", "PAWL_WORKERS", "workers", 0, 256,                         \
+      "Instances that run at a time; auto: one per core; 0: none")                                 \
     X(SERVER_LISTEN, "server.listen", TEXT, "127.0.0.1:5001", "PAWL_SERVER_LISTEN", "listen", 0,   \
       0, "Where 'pawl serve' listens: HOST:PORT, unix:PATH")                                       \
     X(DELIVERY, "delivery", CHOICE, "direct", "PAWL_DELIVERY", NULL, 0, 0,                         \
       "How events reach idle instances: direct, rows (a worker delivers), mixed")                  \
+    X(SERVER_TLS_CERTIFICATE, "server.tls.certificate", TEXT, "", "PAWL_SERVER_TLS_CERTIFICATE",   \
+      NULL, 0, 0, "PEM file: speak HTTPS with it; SIGHUP reads it again")                          \
+    X(SERVER_TLS_KEY, "server.tls.key", TEXT, "", "PAWL_SERVER_TLS_KEY", NULL, 0, 0,               \
+      "PEM file: the certificate's private key")                                                   \
+    X(SERVER_TRUSTED_PROXIES, "server.trusted_proxies", TEXT, "", "PAWL_SERVER_TRUSTED_PROXIES",   \
+      NULL, 0, 0, "Whose X-Forwarded-* counts: loopback private 192.0.2.0/24")                     \
+    X(SERVER_PUBLIC_URL, "server.public_url", TEXT, "", "PAWL_SERVER_PUBLIC_URL", NULL, 0, 0,      \
+      "URL that clients use, for links; not set: as they name it")                                 \
+    X(SERVER_THREADS, "server.threads", INT, "16", "PAWL_SERVER_THREADS", NULL, 1, 1024,           \
+      "Requests that are handled at a time")                                                       \
+    X(SERVER_QUEUE, "server.queue", INT, "1024", "PAWL_SERVER_QUEUE", NULL, 1, 1000000,            \
+      "Requests that wait for a thread; more get 503")                                             \
+    X(SERVER_CONNECTIONS, "server.connections", INT, "16384", "PAWL_SERVER_CONNECTIONS", NULL, 1,  \
+      1000000, "Connections at a time; more get 503")                                              \
+    X(SERVER_CONNECTIONS_ADDRESS, "server.connections_per_address", INT, "4096",                   \
+      "PAWL_SERVER_CONNECTIONS_PER_ADDRESS", NULL, 0, 1000000,                                     \
+      "The same of one address; 0: any number")                                                    \
+    X(SERVER_HEAD_MAX, "server.head_max", SIZE, "16K", "PAWL_SERVER_HEAD_MAX", NULL, 1 << 10,      \
+      1 << 20, "Largest head of a request; more gets 431")                                         \
+    X(SERVER_TARGET_MAX, "server.target_max", SIZE, "8K", "PAWL_SERVER_TARGET_MAX", NULL, 256,     \
+      1 << 20, "Longest path with its query; more gets 414")                                       \
+    X(SERVER_BODY_MAX, "server.body_max", SIZE, "16M", "PAWL_SERVER_BODY_MAX", NULL, 1 << 10,      \
+      INT64_C(1) << 40, "Largest body of a request; more gets 413")                                \
+    X(SERVER_BODIES_MAX, "server.bodies_max", SIZE, "256M", "PAWL_SERVER_BODIES_MAX", NULL,        \
+      1 << 10, INT64_C(1) << 40, "All bodies that are held at a time; more get 503")               \
+    X(SERVER_RESPONSE_MAX, "server.response_max", SIZE, "256M", "PAWL_SERVER_RESPONSE_MAX", NULL,  \
+      1 << 10, INT64_C(1) << 40, "Largest response that is made in one piece")                     \
+    X(SERVER_STREAM_MAX, "server.stream_max", SIZE, "256K", "PAWL_SERVER_STREAM_MAX", NULL,        \
+      64 << 10, 1 << 30, "What a response in pieces may have waiting to be sent")                  \
+    X(SERVER_HEAD_TIMEOUT, "server.head_timeout", DURATION, "10s", "PAWL_SERVER_HEAD_TIMEOUT",     \
+      NULL, 1000000, INT64_C(3600000000000), "How long a head or a handshake may take; then 408")  \
+    X(SERVER_BODY_TIMEOUT, "server.body_timeout", DURATION, "15s", "PAWL_SERVER_BODY_TIMEOUT",     \
+      NULL, 1000000, INT64_C(3600000000000), "The same of a body, and a second for each rate_min") \
+    X(SERVER_REQUEST_TIMEOUT, "server.request_timeout", DURATION, "60s",                           \
+      "PAWL_SERVER_REQUEST_TIMEOUT", NULL, 1000000, INT64_C(86400000000000),                       \
+      "How long a request may take; then 504")                                                     \
+    X(SERVER_SEND_TIMEOUT, "server.send_timeout", DURATION, "30s", "PAWL_SERVER_SEND_TIMEOUT",     \
+      NULL, 1000000, INT64_C(3600000000000), "How long a client may not read its response")        \
+    X(SERVER_IDLE_TIMEOUT, "server.idle_timeout", DURATION, "75s", "PAWL_SERVER_IDLE_TIMEOUT",     \
+      NULL, 1000000, INT64_C(86400000000000), "How long a connection stays between requests")      \
+    X(SERVER_RATE_MIN, "server.rate_min", SIZE, "4K", "PAWL_SERVER_RATE_MIN", NULL, 1, 1 << 30,    \
+      "Bytes per second that clients must move")                                                   \
+    X(SERVER_HEARTBEAT, "server.heartbeat", DURATION, "15s", "PAWL_SERVER_HEARTBEAT", NULL,        \
+      1000000, INT64_C(3600000000000), "After which silence events and sockets are pinged")        \
+    X(SERVER_COMPRESSION, "server.compression", BOOL, "true", "PAWL_SERVER_COMPRESSION", NULL, 0,  \
+      0, "Compress large responses for clients that accept gzip")                                  \
     X(COMMIT_BATCH, "commit.batch", INT, "128", "PAWL_COMMIT_BATCH", NULL, 1, 256,                 \
       "Maximum commits that go to the store together")                                             \
     X(DRAIN_DEADLINE, "drain.deadline", DURATION, "30s", "PAWL_DRAIN_DEADLINE", NULL, 0,           \

@@ -7,7 +7,10 @@
  * is read until the response is sent: a client that does not read cannot make the server read.
  */
 #include "base/alloc.h"
+#include "drivers/openssl.h"
 #include "http/private.h"
+#include "http/websocket.h"
+#include "os/address.h"
 
 #include <string.h>
 
@@ -19,17 +22,19 @@ static const char continue_head[] = "HTTP/1.1 100 Continue\r\n\r\n";
 
 /* ---- moving ------------------------------------------------------------------------------ */
 
-static const uint8_t moves[] = {
+static const uint16_t moves[] = {
+    [HANDSHAKE] = 1 << IDLE | 1 << LINGERING | 1 << DEAD,
     [IDLE] = 1 << HEAD | 1 << SENDING | 1 << DEAD,
     [HEAD] = 1 << BODY | 1 << SENDING | 1 << DEAD,
     [BODY] = 1 << HANDED | 1 << SENDING | 1 << DEAD,
-    [HANDED] = 1 << IDLE | 1 << SENDING | 1 << DEAD,
+    [HANDED] = 1 << IDLE | 1 << STREAMING | 1 << SENDING | 1 << DEAD,
+    [STREAMING] = 1 << IDLE | 1 << LINGERING | 1 << DEAD,
     [SENDING] = 1 << IDLE | 1 << LINGERING | 1 << DEAD,
     [LINGERING] = 1 << DEAD,
     [DEAD] = 0,
 };
 
-static void move(struct pawl_connection *connection, enum connection_state to)
+void pawl__connection_move(struct pawl_connection *connection, enum connection_state to)
 {
     PAWL_ASSERT(moves[connection->state] & 1 << to);
     connection->state = (uint8_t)to;
@@ -37,13 +42,13 @@ static void move(struct pawl_connection *connection, enum connection_state to)
     connection->moved_bytes = 0;
 }
 
-static void set_timer(struct pawl_connection *connection, int64_t due_ns)
+void pawl__connection_set_timer(struct pawl_connection *connection, int64_t due_ns)
 {
     pawl__timers_set(&connection->server->timers, &connection->timer, due_ns);
 }
 
 /* So long after the state began, and a second for every so many bytes that have moved since. */
-static int64_t paced_ns(const struct pawl_connection *connection, int64_t ms)
+int64_t pawl__connection_paced_ns(const struct pawl_connection *connection, int64_t ms)
 {
     uint64_t rate = connection->server->limits.rate_bytes_min;
 
@@ -57,19 +62,26 @@ static void set_state_timer(struct pawl_connection *connection)
 
     switch ((enum connection_state)connection->state) {
     case IDLE:
-        set_timer(connection, connection->since_ns + limits->idle_ms * NS_PER_MS);
+        pawl__connection_set_timer(connection, connection->since_ns + limits->idle_ms * NS_PER_MS);
         break;
+    case HANDSHAKE:
     case HEAD:
-        set_timer(connection, connection->since_ns + limits->head_ms * NS_PER_MS);
+        pawl__connection_set_timer(connection, connection->since_ns + limits->head_ms * NS_PER_MS);
         break;
     case BODY:
-        set_timer(connection, paced_ns(connection, limits->body_ms));
+        pawl__connection_set_timer(connection,
+                                   pawl__connection_paced_ns(connection, limits->body_ms));
         break;
     case SENDING:
-        set_timer(connection, paced_ns(connection, limits->send_ms));
+        pawl__connection_set_timer(connection,
+                                   pawl__connection_paced_ns(connection, limits->send_ms));
         break;
     case LINGERING:
-        set_timer(connection, connection->since_ns + limits->linger_ms * NS_PER_MS);
+        pawl__connection_set_timer(connection,
+                                   connection->since_ns + limits->linger_ms * NS_PER_MS);
+        break;
+    case STREAMING:
+        pawl__stream_set_timer(connection);
         break;
     case HANDED:
     case DEAD:
@@ -87,23 +99,24 @@ static void free_rest(struct pawl_connection *connection)
 }
 
 /* Takes the exchange back from its handler. false: the handler has responded, or is responding. */
-static bool take_back(struct pawl_connection *connection)
+bool pawl__connection_take_back(struct pawl_connection *connection)
 {
     struct pawl_server *server = connection->server;
-    bool taken;
+    struct pawl_exchange *exchange = NULL;
 
     pawl__server_lock(server);
-    taken = connection->turn == TURN_HANDED;
-    if (taken) {
-        struct pawl_exchange *exchange = connection->exchange;
-
+    if (connection->turn == TURN_HANDED) {
+        exchange = connection->exchange;
         exchange->connection = NULL;
         connection->exchange = NULL;
         connection->turn = TURN_LOOP;
+        if (pawl__list_linked(&connection->posted_link))
+            pawl__list_remove(&connection->posted_link);
+        pawl__stream_lost(exchange);
         pawl__exchange_tell_gone(exchange);
     }
     pawl__server_unlock(server);
-    return taken;
+    return exchange != NULL;
 }
 
 /* Waits for a thread that is writing the response now; it does not wait for the client.
@@ -117,8 +130,8 @@ static void await_response(struct pawl_connection *connection)
     while (connection->turn == TURN_RESPONDING)
         pawl__server_await(server);
     connection->turn = TURN_LOOP;
-    if (pawl__list_linked(&connection->responded_link))
-        pawl__list_remove(&connection->responded_link);
+    if (pawl__list_linked(&connection->posted_link))
+        pawl__list_remove(&connection->posted_link);
     pawl__server_unlock(server);
 }
 
@@ -128,10 +141,11 @@ void pawl__connection_drop(struct pawl_connection *connection, bool abort)
 
     if (connection->state == DEAD)
         return;
-    if (connection->state == HANDED && !take_back(connection))
+    if ((connection->state == HANDED || connection->state == STREAMING) &&
+        !pawl__connection_take_back(connection))
         await_response(connection);
-    move(connection, DEAD);
-    pawl__poller_drop(server->poller, connection->fd, abort);
+    pawl__connection_move(connection, DEAD);
+    pawl__transport_drop(connection, abort);
     pawl__timers_remove(&server->timers, &connection->timer);
     pawl__peers_remove(&server->peers, connection->peer_entry);
     pawl__exchange_free(connection->exchange);
@@ -159,10 +173,8 @@ void pawl__connection_free(struct pawl_connection *connection)
  * Closing with unread bytes would reset the connection and lose the response. So we end
  * our side and read for a while.
  */
-static void linger(struct pawl_connection *connection)
+void pawl__connection_linger(struct pawl_connection *connection)
 {
-    struct pawl_server *server = connection->server;
-
     pawl__exchange_free(connection->exchange);
     connection->exchange = NULL;
     free_rest(connection);
@@ -170,8 +182,8 @@ static void linger(struct pawl_connection *connection)
         pawl__connection_drop(connection, false);
         return;
     }
-    pawl__poller_end(server->poller, connection->fd);
-    move(connection, LINGERING);
+    pawl__transport_end(connection);
+    pawl__connection_move(connection, LINGERING);
     set_state_timer(connection);
     pawl__connection_read(connection);
 }
@@ -192,14 +204,12 @@ static void read_and_forget(struct pawl_connection *connection)
 
 /* ---- responses that the loop sends ------------------------------------------------------- */
 
-static void become_idle(struct pawl_connection *connection);
-
 /* Goes on sending a response that is complete. */
 static void go_on_sending(struct pawl_connection *connection)
 {
     struct pawl_exchange *exchange = connection->exchange;
     size_t before = exchange->sent;
-    int status = pawl__response_send(exchange, connection->fd);
+    int status = pawl__response_send(exchange, connection);
 
     connection->moved_bytes += exchange->sent - before;
     if (status == PAWL_EBUSY)
@@ -207,18 +217,9 @@ static void go_on_sending(struct pawl_connection *connection)
     else if (status != PAWL_OK)
         pawl__connection_drop(connection, true);
     else if (!exchange->keep_alive)
-        linger(connection);
+        pawl__connection_linger(connection);
     else
-        become_idle(connection);
-}
-
-static void observe(struct pawl_exchange *exchange)
-{
-    const struct pawl_server *server = exchange->server;
-
-    if (server->options.observe)
-        server->options.observe(server->options.ctx, exchange, exchange->status,
-                                server->now_ns - exchange->since_ns);
+        pawl__connection_become_idle(connection);
 }
 
 /* Responds with a problem. `close`: the rest of what the client sends cannot be parsed. */
@@ -238,19 +239,19 @@ static void refuse(struct pawl_connection *connection, int status, const char *d
         pawl__exchange_add_field(exchange, "Retry-After", "1");
     pawl__response_problem(exchange, status, detail);
     pawl__response_prepare(exchange, status);
-    observe(exchange);
-    move(connection, SENDING);
+    pawl__exchange_observe(exchange);
+    pawl__connection_move(connection, SENDING);
     go_on_sending(connection);
 }
 
 /* ---- reading ----------------------------------------------------------------------------- */
 
 /* The next request can come. */
-static void become_idle(struct pawl_connection *connection)
+void pawl__connection_become_idle(struct pawl_connection *connection)
 {
     pawl__exchange_free(connection->exchange);
     connection->exchange = NULL;
-    move(connection, IDLE);
+    pawl__connection_move(connection, IDLE);
     set_state_timer(connection);
     if (atomic_load(&connection->server->draining) ||
         (connection->ended && !connection->readable && !connection->rest))
@@ -272,7 +273,7 @@ static void set_handed_timer(struct pawl_connection *connection)
     int64_t look_ns = server->now_ns + server->limits.idle_ms * NS_PER_MS;
     int64_t deadline_ns = connection->exchange->deadline_ns;
 
-    set_timer(connection, deadline_ns < look_ns ? deadline_ns : look_ns);
+    pawl__connection_set_timer(connection, deadline_ns < look_ns ? deadline_ns : look_ns);
 }
 
 /* RESPONDED: the loop owns it again. false: a handler still has it; it will be posted if `needed`.
@@ -300,7 +301,7 @@ static void hand_over(struct pawl_connection *connection)
     int status = PAWL_OK;
 
     (void)atomic_fetch_add(&server->requests_total, 1);
-    move(connection, HANDED);
+    pawl__connection_move(connection, HANDED);
     set_handed_timer(connection);
     pawl__server_lock(server);
     connection->turn = TURN_HANDED;
@@ -319,7 +320,7 @@ static void hand_over(struct pawl_connection *connection)
         pawl__server_unlock(server);
         refuse(connection, 503, "The server has more to do than it can; try again later.", false);
     } else if (on_loop && reclaim(connection, is_needed(connection))) {
-        become_idle(connection);
+        pawl__connection_become_idle(connection);
     }
 }
 
@@ -332,8 +333,8 @@ static bool has_body(const struct pawl_exchange *exchange)
 static bool send_continue(struct pawl_connection *connection)
 {
     size_t written = 0;
-    int status = pawl__poller_write(connection->server->poller, connection->fd,
-                                    pawl__str(continue_head), pawl__str(""), &written);
+    int status =
+        pawl__transport_write(connection, pawl__str(continue_head), pawl__str(""), &written);
 
     if (status != PAWL_OK || written == sizeof continue_head - 1)
         return true;
@@ -362,7 +363,7 @@ static bool begin_body(struct pawl_connection *connection)
     if (status != 0) { /* at the end of the message, which is here: the next may follow */
         exchange->refusal = status;
         exchange->refusal_detail = detail;
-        move(connection, BODY);
+        pawl__connection_move(connection, BODY);
         return true;
     }
     route = exchange->match.route;
@@ -371,7 +372,7 @@ static bool begin_body(struct pawl_connection *connection)
         exchange->deadline_ns =
             server->now_ns +
             NS_PER_MS * (route->deadline_ms > 0 ? route->deadline_ms : server->limits.request_ms);
-    move(connection, BODY);
+    pawl__connection_move(connection, BODY);
     set_state_timer(connection);
     return !expects || send_continue(connection);
 }
@@ -388,7 +389,8 @@ static void refuse_bad(struct pawl_connection *connection)
 }
 
 /* Keeps what was read behind a request. false: no memory. */
-static bool keep_rest(struct pawl_connection *connection, const char *bytes, size_t size_bytes)
+bool pawl__connection_keep_rest(struct pawl_connection *connection, const char *bytes,
+                                size_t size_bytes)
 {
     if (connection->rest) {
         connection->rest_at = connection->rest_len - (uint32_t)size_bytes;
@@ -414,7 +416,7 @@ static bool begin_head(struct pawl_connection *connection)
         pawl__connection_drop(connection, true);
         return false;
     }
-    move(connection, HEAD);
+    pawl__connection_move(connection, HEAD);
     set_state_timer(connection);
     pawl__http_parser_init(&connection->parser, pawl__request_sink, connection);
     return true;
@@ -485,7 +487,7 @@ static void feed(struct pawl_connection *connection, const char *bytes, size_t s
                 return;
             break;
         case PAWL_HTTP_PARSE_END:
-            if (keep_rest(connection, bytes + at, size_bytes - at))
+            if (pawl__connection_keep_rest(connection, bytes + at, size_bytes - at))
                 end_message(connection);
             else
                 pawl__connection_drop(connection, true);
@@ -508,8 +510,7 @@ static void read_and_feed(struct pawl_connection *connection)
              connection->rest_len - connection->rest_at);
         return;
     }
-    status =
-        pawl__poller_read(server->poller, connection->fd, server->read_buffer, READ_BYTES, &got);
+    status = pawl__transport_read(connection, server->read_buffer, READ_BYTES, &got);
     if (status == PAWL_EBUSY) {
         connection->readable = false;
         return;
@@ -519,8 +520,8 @@ static void read_and_feed(struct pawl_connection *connection)
         return;
     }
     /* Fewer than asked for: that was all, and more comes with an event. Not so the end, which may
-     * have come before. */
-    if (got < READ_BYTES && !connection->ended)
+     * have come before, and a record of TLS. */
+    if (got < READ_BYTES && !connection->ended && !connection->tls)
         connection->readable = false;
     feed(connection, server->read_buffer, got);
 }
@@ -547,25 +548,48 @@ static void read_a_piece(struct pawl_connection *connection)
 
 /* ---- what happens to it ------------------------------------------------------------------ */
 
-/* While a handler has the exchange nothing is read. A client that ended its side may still read. */
-static void event_in_hand(struct pawl_connection *connection, uint32_t what)
+/* The handler, if one has the exchange, learns that nobody waits for it. */
+void pawl__connection_tell_gone(struct pawl_connection *connection)
 {
     struct pawl_server *server = connection->server;
 
-    if (reclaim(connection, is_needed(connection))) {
-        become_idle(connection);
-        return;
-    }
-    if (what & PAWL_POLL_BROKEN) {
-        pawl__connection_drop(connection, true);
-        return;
-    }
-    if (!(what & PAWL_POLL_ENDED))
-        return;
     pawl__server_lock(server);
     if (connection->turn == TURN_HANDED)
         pawl__exchange_tell_gone(connection->exchange);
     pawl__server_unlock(server);
+}
+
+/* While a handler has the exchange nothing is read. A client that ended its side may still read. */
+static void event_in_hand(struct pawl_connection *connection, uint32_t what)
+{
+    if (reclaim(connection, is_needed(connection)))
+        pawl__connection_become_idle(connection);
+    else if (what & PAWL_POLL_BROKEN)
+        pawl__connection_drop(connection, true);
+    else if (what & PAWL_POLL_ENDED)
+        pawl__connection_tell_gone(connection);
+}
+
+/* A client that fails gets to know why: the alert must not be lost. */
+static void shake_hands(struct pawl_connection *connection)
+{
+    int status;
+
+    if (connection->server->handshakes++ >= HANDSHAKES_PER_TURN) {
+        pawl__connection_read(connection); /* in the next turn: others are not kept waiting */
+        return;
+    }
+    status = pawl__transport_handshake(connection);
+    if (status == PAWL_EBUSY)
+        return;
+    if (status != PAWL_OK) {
+        pawl__connection_linger(connection);
+        return;
+    }
+    pawl__connection_move(connection, IDLE);
+    set_state_timer(connection);
+    connection->readable = true;
+    pawl__connection_read(connection);
 }
 
 void pawl__connection_event(struct pawl_connection *connection, uint32_t what)
@@ -578,24 +602,47 @@ void pawl__connection_event(struct pawl_connection *connection, uint32_t what)
         connection->ended = true;
     if (connection->state == HANDED)
         event_in_hand(connection, what);
+    else if (connection->state == STREAMING)
+        pawl__stream_event(connection, what);
     else if (what & PAWL_POLL_BROKEN)
         pawl__connection_drop(connection, true);
+    else if (connection->state == HANDSHAKE)
+        shake_hands(connection);
     else if (connection->state == SENDING)
         go_on_sending(connection);
     else if (connection->readable || connection->rest)
         read_a_piece(connection);
 }
 
-/* Posted by the thread that responded: the loop owns it again. */
-void pawl__connection_responded(struct pawl_connection *connection)
+bool pawl__connection_post(struct pawl_connection *connection)
 {
-    if (connection->state != HANDED)
-        return;
-    if (!connection->exchange) {
-        become_idle(connection);
+    if (pawl__list_linked(&connection->posted_link))
+        return false;
+    pawl__list_push_back(&connection->server->posted, &connection->posted_link);
+    return true;
+}
+
+/* Posted by the thread that responded: the loop owns it again. Or by one that writes a stream. */
+void pawl__connection_posted(struct pawl_connection *connection)
+{
+    if (connection->state == STREAMING) {
+        pawl__stream_event(connection, 0);
         return;
     }
-    move(connection, SENDING);
+    if (connection->state != HANDED)
+        return;
+    if (connection->exchange && connection->exchange->stream) {
+        pawl__connection_move(connection, STREAMING);
+        if (atomic_load(&connection->server->draining))
+            pawl__connection_drain(connection);
+        pawl__stream_event(connection, 0);
+        return;
+    }
+    if (!connection->exchange) {
+        pawl__connection_become_idle(connection);
+        return;
+    }
+    pawl__connection_move(connection, SENDING);
     go_on_sending(connection);
 }
 
@@ -606,7 +653,7 @@ static void deadline_in_hand(struct pawl_connection *connection)
 
     if (reclaim(connection, false)) {
         since_ns = connection->since_ns;
-        become_idle(connection);
+        pawl__connection_become_idle(connection);
         if (connection->state == IDLE) {
             connection->since_ns = since_ns;
             set_state_timer(connection);
@@ -617,12 +664,13 @@ static void deadline_in_hand(struct pawl_connection *connection)
     since_ns = connection->turn == TURN_HANDED ? connection->exchange->deadline_ns : PAWL_FOREVER;
     pawl__server_unlock(server);
     if (since_ns > server->now_ns) {
-        set_timer(connection, server->now_ns + server->limits.idle_ms * NS_PER_MS < since_ns
-                                  ? server->now_ns + server->limits.idle_ms * NS_PER_MS
-                                  : since_ns);
+        pawl__connection_set_timer(connection,
+                                   server->now_ns + server->limits.idle_ms * NS_PER_MS < since_ns
+                                       ? server->now_ns + server->limits.idle_ms * NS_PER_MS
+                                       : since_ns);
         return;
     }
-    if (take_back(connection))
+    if (pawl__connection_take_back(connection))
         refuse(connection, 504,
                "The request took longer than it may; what was begun goes on without a response.",
                true);
@@ -640,9 +688,13 @@ void pawl__connection_timer(struct pawl_connection *connection)
     case HANDED:
         deadline_in_hand(connection);
         break;
+    case STREAMING:
+        pawl__stream_timer(connection);
+        break;
     case SENDING:
         pawl__connection_drop(connection, true);
         break;
+    case HANDSHAKE:
     case IDLE:
     case LINGERING:
         pawl__connection_drop(connection, false);
@@ -655,8 +707,12 @@ void pawl__connection_timer(struct pawl_connection *connection)
 void pawl__connection_drain(struct pawl_connection *connection)
 {
     if (connection->state == HANDED && reclaim(connection, true))
-        become_idle(connection);
-    else if (connection->state == IDLE)
+        pawl__connection_become_idle(connection);
+    else if (connection->state == STREAMING && connection->exchange->stream->socket)
+        pawl__websocket_close(connection->exchange->stream->socket, PAWL_CLOSE_GOING_AWAY, "");
+    else if (connection->state == STREAMING)
+        pawl__connection_tell_gone(connection);
+    else if (connection->state == IDLE || connection->state == HANDSHAKE)
         pawl__connection_drop(connection, false);
 }
 
@@ -683,8 +739,18 @@ static void begin(struct pawl_connection *connection, const char *refusal)
     (void)atomic_fetch_add(&server->connections_total, 1);
 }
 
+/* A trusted proxy has the connections of all its clients. 0: any number. */
+static uint32_t connections_max_of(const struct pawl_server *server, const struct pawl_peer *peer)
+{
+    const struct pawl_addresses *trusted = server->options.trusted_proxies;
+
+    return trusted && pawl__addresses_have(trusted, peer->address)
+               ? 0
+               : server->limits.connections_per_address_max;
+}
+
 int pawl__connection_open(struct pawl_server *server, int fd, const struct pawl_peer *peer,
-                          const char *refusal)
+                          bool secure, const char *refusal)
 {
     static const char too_many[] = "This address has as many connections as it may.";
     struct pawl_connection *connection =
@@ -696,15 +762,19 @@ int pawl__connection_open(struct pawl_server *server, int fd, const struct pawl_
     connection->server = server;
     connection->fd = fd;
     connection->peer = *peer;
-    status = pawl__peers_add(&server->peers, peer, server->limits.connections_per_address_max,
+    status = pawl__peers_add(&server->peers, peer, connections_max_of(server, peer),
                              &connection->peer_entry);
     if (status == PAWL_ELIMIT && !refusal)
         refusal = too_many;
     if (status != PAWL_ENOMEM)
         status = pawl__timers_add(&server->timers, &connection->timer);
+    connection->state = secure ? HANDSHAKE : IDLE;
+    if (status == PAWL_OK && secure) /* whom it would cost a handshake to refuse is dropped */
+        status = refusal ? PAWL_ELIMIT : pawl__transport_secure(connection);
     if (status == PAWL_OK)
         status = pawl__poller_watch(server->poller, fd, connection, NULL);
     if (status != PAWL_OK) {
+        pawl__tls_free(connection->tls);
         pawl__timers_remove(&server->timers, &connection->timer);
         pawl__peers_remove(&server->peers, connection->peer_entry);
         pawl__free(&server->env->alloc, connection, sizeof *connection);

@@ -25,6 +25,7 @@ struct pawl_exchange *pawl__exchange_new(struct pawl_server *server,
     exchange->server = server;
     exchange->connection = connection;
     exchange->peer = connection->peer;
+    exchange->secure = connection->tls != NULL;
     exchange->since_ns = now_ns;
     exchange->deadline_ns = PAWL_FOREVER;
     pawl__buf_init(&exchange->head, alloc, limits->head_bytes_max);
@@ -47,6 +48,7 @@ void pawl__exchange_free(struct pawl_exchange *exchange)
     pawl__buf_release(&exchange->fields_out);
     pawl__buf_release(&exchange->head_out);
     pawl__arena_release(&exchange->arena);
+    pawl__stream_free(exchange->server, exchange->stream);
     pawl__free(&exchange->server->env->alloc, exchange, sizeof *exchange);
 }
 
@@ -209,7 +211,7 @@ static void hand_back(struct pawl_exchange *exchange, struct pawl_connection *co
         connection->exchange = NULL;
     if (post) {
         connection->wanted = false;
-        pawl__list_push_back(&server->responded, &connection->responded_link);
+        (void)pawl__connection_post(connection);
         pawl_cond_broadcast(server->env, server->changed);
     }
     complete = connection->exchange == NULL;
@@ -220,7 +222,7 @@ static void hand_back(struct pawl_exchange *exchange, struct pawl_connection *co
         pawl__exchange_free(exchange);
 }
 
-static void observe(struct pawl_exchange *exchange)
+void pawl__exchange_observe(struct pawl_exchange *exchange)
 {
     const struct pawl_server_options *options = &exchange->server->options;
 
@@ -233,14 +235,16 @@ void pawl__exchange_respond(struct pawl_exchange *exchange, int status)
 {
     struct pawl_connection *connection;
 
+    PAWL_ASSERT(!exchange->stream);
+    pawl__compress_response(exchange);
     pawl__response_prepare(exchange, status);
-    observe(exchange);
+    pawl__exchange_observe(exchange);
     connection = claim(exchange);
     if (!connection) {
         pawl__exchange_free(exchange);
         return;
     }
-    hand_back(exchange, connection, pawl__response_send(exchange, connection->fd));
+    hand_back(exchange, connection, pawl__response_send(exchange, connection));
 }
 
 void pawl__exchange_refuse(struct pawl_exchange *exchange, int status, const char *detail)
@@ -249,12 +253,16 @@ void pawl__exchange_refuse(struct pawl_exchange *exchange, int status, const cha
     pawl__exchange_respond(exchange, status);
 }
 
-/* An exchange that was taken back while it was queued is not begun. */
+/* An exchange that was taken back while it was queued is not begun; one that was begun goes on. */
 void pawl__exchange_run(struct pawl_exchange *exchange)
 {
     struct pawl_server *server = exchange->server;
     bool begun;
 
+    if (exchange->resume) {
+        exchange->resume(exchange, exchange->resume_ctx);
+        return;
+    }
     pawl__server_lock(server);
     begun = exchange->connection != NULL;
     if (!begun)

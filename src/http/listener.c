@@ -44,7 +44,7 @@ static bool accept_one(struct pawl_server *server, struct listener *listener)
         pause_accepting(server, listener, &err);
         return false;
     }
-    if (pawl__connection_open(server, fd, &peer, refusal) != PAWL_OK)
+    if (pawl__connection_open(server, fd, &peer, server->secure && !peer.local, refusal) != PAWL_OK)
         pawl__poller_drop(server->poller, fd, true);
     return true;
 }

@@ -31,22 +31,22 @@ static void handle_event(const struct pawl_poll_event *event)
         pawl__connection_event((struct pawl_connection *)(void *)watched, event->what);
 }
 
-static struct pawl_connection *take_responded(struct pawl_server *server)
+static struct pawl_connection *take_posted(struct pawl_server *server)
 {
     struct pawl_list_link *link;
 
     pawl__server_lock(server);
-    link = pawl__list_pop_front(&server->responded);
+    link = pawl__list_pop_front(&server->posted);
     pawl__server_unlock(server);
-    return PAWL_CONTAINER(link, struct pawl_connection, responded_link);
+    return PAWL_CONTAINER(link, struct pawl_connection, posted_link);
 }
 
-static void handle_responses(struct pawl_server *server)
+static void handle_posted(struct pawl_server *server)
 {
     struct pawl_connection *connection;
 
-    while ((connection = take_responded(server)) != NULL)
-        pawl__connection_responded(connection);
+    while ((connection = take_posted(server)) != NULL)
+        pawl__connection_posted(connection);
 }
 
 /* Those that are ready now; one that becomes ready again waits for the next turn. */
@@ -119,14 +119,16 @@ int pawl__server_turn(struct pawl_server *server, int64_t deadline_ns)
     if (status != PAWL_OK)
         return status;
     server->now_ns = pawl_env_monotonic_ns(server->env);
+    server->handshakes = 0;
     for (size_t i = 0; i < count; i++)
         handle_event(&events[i]);
-    handle_responses(server);
+    handle_posted(server);
     handle_ready(server);
     for (size_t i = 0; i < server->listener_count; i++)
         pawl__listener_accept(server, &server->listeners[i]);
     handle_timers(server);
     handle_drain(server);
+    pawl__stream_resume_all(server);
     free_dead(server);
     return PAWL_OK;
 }

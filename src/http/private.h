@@ -9,6 +9,12 @@
  *     request.c     a head: fields, checks, its route
  *     exchange.c    what handlers see; which thread may respond
  *     response.c    a response as bytes
+ *     stream.c      a response in pieces; server-sent events
+ *     pump.c        the loop's side of it
+ *     websocket.c   messages in both directions; frame.c: their bytes
+ *     compress.c    gzip
+ *     file.c        static files
+ *     transport.c   bytes of a connection, plain or by TLS
  *     workers.c     the pool
  *     peers.c       connections per address
  *
@@ -20,6 +26,9 @@
  *        '--- taken back by the loop (deadline, broken, closing): the response will be dropped
  *
  * Only RESPONDING lets another thread use the connection, and it is never freed then.
+ *
+ * A response in pieces (stream.c) stays HANDED until its handler has ended it: threads add to
+ * its queue under the mutex and post the connection; only the loop sends.
  */
 #ifndef PAWL_HTTP_PRIVATE_H
 #define PAWL_HTTP_PRIVATE_H
@@ -40,10 +49,18 @@
 #define READ_BYTES 65536
 #define EVENTS_MAX 256
 #define ACCEPTS_PER_TURN 64
+/* Each takes most of a millisecond. */
+#define HANDSHAKES_PER_TURN 8
 /* Connections past the limit that get 503 at a time; those behind them wait. */
 #define REFUSED_MAX 32
 
 /* ---- exchange ---------------------------------------------------------------------------- */
+
+struct pawl_websocket;
+struct stream;
+struct pawl_tls;
+struct pawl_zlib;
+struct pawl_tls_context;
 
 struct field {
     uint32_t name, name_len, value, value_len; /* in `head` */
@@ -67,6 +84,7 @@ struct pawl_exchange {
     struct pawl_http_framing framing;
     int64_t since_ns, deadline_ns;
     struct pawl_peer peer;
+    bool secure; /* it came by TLS */
     void *owner;
 
     /* The response. */
@@ -78,18 +96,25 @@ struct pawl_exchange {
     bool invalid_field;
     bool keep_alive; /* after this response */
     bool without_body;
+    struct stream *stream; /* a response in pieces; NULL */
 
     /* Guarded by server->mutex. */
     void (*gone_function)(void *ctx);
     void *gone_ctx;
     bool gone;
     bool telling; /* gone_function runs */
+
+    /* What a worker calls next, instead of the route's handler; NULL. */
+    void (*resume)(struct pawl_exchange *exchange, void *ctx);
+    void *resume_ctx;
 };
 
 /* PAWL_ENOMEM as NULL. */
 struct pawl_exchange *pawl__exchange_new(struct pawl_server *server,
                                          struct pawl_connection *connection, int64_t now_ns);
 void pawl__exchange_free(struct pawl_exchange *exchange); /* NULL allowed */
+/* Tells the server's observer of the response. */
+void pawl__exchange_observe(struct pawl_exchange *exchange);
 /* On a thread of the pool. */
 void pawl__exchange_run(struct pawl_exchange *exchange);
 /* Marks it gone and calls its function. The mutex is held, and released during the call. */
@@ -112,21 +137,91 @@ struct pawl_str pawl__request_slice(const struct pawl_exchange *exchange, uint32
 
 /* Writes the head of the response; the body is complete. Falls back to a plain 500. */
 void pawl__response_prepare(struct pawl_exchange *exchange, int status);
+/* The head of a response in pieces. PAWL_ENOMEM, PAWL_EINVAL: a field has a line end. */
+PAWL_MUST_CHECK int pawl__response_begin(struct pawl_exchange *exchange,
+                                         const struct stream *stream, int status);
 /* A problem as the body. */
 void pawl__response_problem(struct pawl_exchange *exchange, int status, const char *detail);
 /* Sends what it can. PAWL_OK: all. PAWL_EBUSY: not all. Others: the connection is broken. */
-int pawl__response_send(struct pawl_exchange *exchange, int fd);
+int pawl__response_send(struct pawl_exchange *exchange, struct pawl_connection *connection);
 const char *pawl__response_reason(int status);
+#define PAWL_HTTP_DATE_SIZE 48
+/* "Tue, 17 Nov 2026 12:00:00 GMT" */
+void pawl__response_date(int64_t wall_ns, char out[PAWL_HTTP_DATE_SIZE]);
+
+/* ---- stream ------------------------------------------------------------------------------ */
+
+/* Guarded by server->mutex from the moment it is begun. */
+struct stream {
+    struct pawl_buf queue; /* framed, for the loop to take */
+    uint64_t pending;      /* bytes that are not sent: in the queue, and those that the loop took */
+    uint64_t left;         /* of the length that was promised; UINT64_MAX: none was */
+    bool chunked;
+    bool ended;                    /* by its handler */
+    bool aborted;                  /* it ends without being complete */
+    bool blocked;                  /* the client does not read; the loop's, as is `closes_ns` */
+    int64_t closes_ns;             /* how long a WebSocket that we closed waits for its client; 0 */
+    const char *heartbeat;         /* sent when nothing else was for a while; NULL: nothing */
+    struct pawl_websocket *socket; /* it goes both ways; NULL */
+    /* Waits for room; NULL: nobody. */
+    void (*writable)(struct pawl_exchange *exchange, void *ctx);
+    void *writable_ctx;
+};
+
+struct stream_progress {
+    bool more;  /* the loop has more to send */
+    bool ended; /* and will not get more */
+    bool aborted;
+};
+
+void pawl__stream_free(struct pawl_server *server, struct stream *stream); /* NULL allowed */
+/* The loop has sent so many bytes; if that was all it had, it gets what is queued. */
+void pawl__stream_advance(struct pawl_exchange *exchange, uint64_t sent,
+                          struct stream_progress *out);
+/* Nothing was sent for a while: queues a heartbeat. false: there is none, or no need. */
+bool pawl__stream_beat(struct pawl_exchange *exchange);
+/* Taken back; the mutex is held. Whoever waits for room is called. */
+void pawl__stream_lost(struct pawl_exchange *exchange);
+/* Calls those that wait for room or were lost, on workers; what finds no place in their queue is
+ * tried again. */
+void pawl__stream_resume_all(struct pawl_server *server);
+/* The same on this thread, once there are no workers any more. */
+void pawl__stream_resume_here(struct pawl_server *server);
+
+/* Instead of a body, messages of a WebSocket: the head is 101. PAWL_ENOMEM. PAWL_EUNAVAILABLE: it
+ * is a stream, but its connection is gone: nobody will end it but the caller. */
+PAWL_MUST_CHECK int pawl__stream_switch(struct pawl_exchange *exchange,
+                                        struct pawl_websocket *socket);
+
+/* ---- WebSocket, for the loop ------------------------------------------------------------- */
+
+/* The mutex is held: the connection is gone. */
+void pawl__websocket_lost(struct pawl_websocket *socket);
+/* The mutex is held: some of the queue was sent. */
+void pawl__websocket_sent(struct pawl_websocket *socket);
+/* Whether more of what the client sends is to be read now. */
+bool pawl__websocket_reads(struct pawl_websocket *socket);
+/* By both sides, and no worker has it. */
+bool pawl__websocket_is_closed(struct pawl_websocket *socket);
+/* By us. */
+bool pawl__websocket_is_closing(struct pawl_websocket *socket);
+/* false: the last ping was not answered. */
+bool pawl__websocket_ping(struct pawl_websocket *socket);
+/* Takes *used bytes. false: the connection is to be dropped. */
+bool pawl__websocket_feed(struct pawl_websocket *socket, const char *bytes, size_t size_bytes,
+                          size_t *used);
 
 /* ---- connection -------------------------------------------------------------------------- */
 
 /*
+ *     HANDSHAKE --> IDLE (TLS), LINGERING
  *     IDLE --> HEAD --> BODY --> HANDED --> SENDING --> IDLE
  *                |        |         |          '------> LINGERING
  *                '--------'---------'-> SENDING (refused)
+ *                                   '-> STREAMING --> IDLE, LINGERING
  *     any --> DEAD, which absorbs; freed at the end of the turn
  */
-enum connection_state { IDLE, HEAD, BODY, HANDED, SENDING, LINGERING, DEAD };
+enum connection_state { IDLE, HANDSHAKE, HEAD, BODY, HANDED, STREAMING, SENDING, LINGERING, DEAD };
 
 enum turn { TURN_LOOP, TURN_HANDED, TURN_RESPONDING, TURN_RESPONDED };
 
@@ -145,26 +240,30 @@ struct pawl_connection {
     bool wanted;   /* the loop is to be woken after the response */
     int fd;
     struct pawl_server *server;
-    struct pawl_list_link link, ready_link, responded_link;
+    struct pawl_list_link link, ready_link, posted_link;
     struct pawl_timer timer;
     struct pawl_exchange *exchange;
     struct peer_entry *peer_entry;
     struct pawl_peer peer;
-    char *rest; /* read, but of a request that is not its turn yet */
+    struct pawl_tls *tls; /* NULL: it is plain */
+    char *rest;           /* read, but of a request that is not its turn yet */
     uint32_t rest_len, rest_at;
     int64_t since_ns;     /* of the state; RESPONDED: when */
     uint64_t moved_bytes; /* in BODY and SENDING, for the rate; in LINGERING */
     struct pawl_http_parser parser;
 };
 
-/* Takes `fd` on success. `refusal`: NULL, or why it only gets 503. */
+/* Takes `fd` on success. `secure`: it speaks TLS. `refusal`: NULL, or why it only gets 503. */
 PAWL_MUST_CHECK int pawl__connection_open(struct pawl_server *server, int fd,
-                                          const struct pawl_peer *peer, const char *refusal);
+                                          const struct pawl_peer *peer, bool secure,
+                                          const char *refusal);
 void pawl__connection_event(struct pawl_connection *connection, uint32_t what);
 /* Goes on reading: in the next turn, when it has had its share of this one. */
 void pawl__connection_read(struct pawl_connection *connection);
-/* A thread has responded and posted it. */
-void pawl__connection_responded(struct pawl_connection *connection);
+/* A thread has responded, or added to a stream, and posted it. */
+void pawl__connection_posted(struct pawl_connection *connection);
+/* With the mutex held. true: the loop is to be woken once it is released. */
+bool pawl__connection_post(struct pawl_connection *connection);
 void pawl__connection_timer(struct pawl_connection *connection);
 /* The server drains: closes if idle. */
 void pawl__connection_drain(struct pawl_connection *connection);
@@ -172,6 +271,51 @@ void pawl__connection_drain(struct pawl_connection *connection);
  * sent is waited for. */
 void pawl__connection_drop(struct pawl_connection *connection, bool abort);
 void pawl__connection_free(struct pawl_connection *connection);
+
+/* ---- transport --------------------------------------------------------------------------- */
+
+/* As the poller's, through TLS where that is spoken. */
+PAWL_MUST_CHECK int pawl__transport_read(struct pawl_connection *connection, void *to,
+                                         size_t size_bytes, size_t *got);
+PAWL_MUST_CHECK int pawl__transport_write(struct pawl_connection *connection, struct pawl_str first,
+                                          struct pawl_str second, size_t *written);
+/* PAWL_EBUSY: not all that was written is on its way. */
+PAWL_MUST_CHECK int pawl__transport_flush(struct pawl_connection *connection);
+void pawl__transport_end(struct pawl_connection *connection);
+void pawl__transport_drop(struct pawl_connection *connection, bool abort);
+/* A session of the server's present identity. PAWL_ENOMEM. */
+PAWL_MUST_CHECK int pawl__transport_secure(struct pawl_connection *connection);
+PAWL_MUST_CHECK int pawl__transport_handshake(struct pawl_connection *connection);
+void pawl__transport_forget_identity(struct pawl_server *server);
+
+/* ---- compression ------------------------------------------------------------------------- */
+
+/* Replaces the body of a response by a smaller one, if it is worth it and the client accepts it. */
+void pawl__compress_response(struct pawl_exchange *exchange);
+void pawl__compress_close(struct pawl_server *server);
+
+/* ---- connection, for pump.c --------------------------------------------------------------- */
+
+void pawl__connection_move(struct pawl_connection *connection, enum connection_state to);
+void pawl__connection_set_timer(struct pawl_connection *connection, int64_t due_ns);
+/* So long after the state began, and a second for every so many bytes that have moved since. */
+int64_t pawl__connection_paced_ns(const struct pawl_connection *connection, int64_t ms);
+/* Takes the exchange back from its handler. false: it has responded, or is responding. */
+bool pawl__connection_take_back(struct pawl_connection *connection);
+/* The handler, if one has the exchange, learns that nobody waits for it. */
+void pawl__connection_tell_gone(struct pawl_connection *connection);
+/* The next request can come. */
+void pawl__connection_become_idle(struct pawl_connection *connection);
+/* Ends our side, and reads for a while. */
+void pawl__connection_linger(struct pawl_connection *connection);
+/* Keeps what was read behind a request or a message. false: no memory. */
+bool pawl__connection_keep_rest(struct pawl_connection *connection, const char *bytes,
+                                size_t size_bytes);
+
+/* Of a connection that is STREAMING. */
+void pawl__stream_set_timer(struct pawl_connection *connection);
+void pawl__stream_event(struct pawl_connection *connection, uint32_t what);
+void pawl__stream_timer(struct pawl_connection *connection);
 
 /* ---- peers ------------------------------------------------------------------------------- */
 
@@ -238,18 +382,24 @@ struct pawl_server {
     struct pawl_timer accept_timer;
     struct peers peers;
     uint32_t connection_count, refused_count;
-    int64_t now_ns; /* at the beginning of the turn */
+    uint32_t handshakes; /* steps of them in this turn */
+    int64_t now_ns;      /* at the beginning of the turn */
     bool drain_begun, stopped;
+    bool secure; /* set before start() */
     char read_buffer[READ_BYTES];
 
     /* Guarded by the mutex. */
     struct pawl_mutex *mutex;
     struct pawl_cond *changed;  /* a response was sent, a call has ended, draining is done */
-    struct pawl_list responded; /* posted to the loop */
+    struct pawl_list posted;    /* connections that the loop is to look at */
+    struct pawl_list resumable; /* exchanges that a worker is to continue */
     uint32_t outstanding;       /* exchanges that handlers have */
     bool closing, drained;
+    struct pawl_tls_context *identity; /* what TLS is spoken with; NULL: it is not */
 
     atomic_bool draining;
+    _Atomic(struct pawl_zlib *) zlib; /* NULL: not needed yet */
+    atomic_bool zlib_missing;
     atomic_uint_fast64_t body_bytes;
     atomic_uint_fast64_t connections_now, connections_total, connections_refused, requests_total,
         accept_pauses;

@@ -3,8 +3,8 @@
  * A request's head: where its parts are kept, what is checked of it before its body is read, and
  * its route. All on the loop.
  */
-#include "base/hex.h"
 #include "http/private.h"
+#include "http/query.h"
 
 /* ---- collecting -------------------------------------------------------------------------- */
 
@@ -14,11 +14,15 @@ static bool refuse(struct pawl_exchange *exchange, int status)
     return false;
 }
 
-static bool keep(struct pawl_exchange *exchange, const char *bytes, size_t size_bytes)
+/* Counts in *len what was kept: a refusal looks at the request, too. */
+static bool keep(struct pawl_exchange *exchange, const char *bytes, size_t size_bytes,
+                 uint32_t *len)
 {
     pawl__buf_append(&exchange->head, bytes, size_bytes);
-    if (exchange->head.status == PAWL_OK)
+    if (exchange->head.status == PAWL_OK) {
+        *len += (uint32_t)size_bytes;
         return true;
+    }
     return refuse(exchange, exchange->head.status == PAWL_ELIMIT ? 431 : 503);
 }
 
@@ -26,8 +30,7 @@ static bool keep_target(struct pawl_exchange *exchange, const char *bytes, size_
 {
     if (size_bytes > exchange->server->limits.target_bytes_max - exchange->target_len)
         return refuse(exchange, 414);
-    exchange->target_len += (uint32_t)size_bytes;
-    return keep(exchange, bytes, size_bytes);
+    return keep(exchange, bytes, size_bytes, &exchange->target_len);
 }
 
 static bool keep_name(struct pawl_exchange *exchange, const char *bytes, size_t size_bytes)
@@ -42,8 +45,7 @@ static bool keep_name(struct pawl_exchange *exchange, const char *bytes, size_t 
         *field = (struct field){.name = (uint32_t)exchange->head.len};
     }
     field = &exchange->fields[exchange->field_count - 1];
-    field->name_len += (uint32_t)size_bytes;
-    return keep(exchange, bytes, size_bytes);
+    return keep(exchange, bytes, size_bytes, &field->name_len);
 }
 
 static bool keep_value(struct pawl_exchange *exchange, const char *bytes, size_t size_bytes)
@@ -53,8 +55,7 @@ static bool keep_value(struct pawl_exchange *exchange, const char *bytes, size_t
     if (!exchange->in_value)
         field->value = (uint32_t)exchange->head.len;
     exchange->in_value = true;
-    field->value_len += (uint32_t)size_bytes;
-    return keep(exchange, bytes, size_bytes);
+    return keep(exchange, bytes, size_bytes, &field->value_len);
 }
 
 /* A value of no bytes is one too; white space behind a value is not part of it. */
@@ -93,8 +94,7 @@ bool pawl__request_sink(void *ctx, enum pawl_http_part part, const char *bytes, 
 
     switch (part) {
     case PAWL_HTTP_PART_METHOD:
-        exchange->method_len += (uint32_t)size_bytes;
-        return keep(exchange, bytes, size_bytes);
+        return keep(exchange, bytes, size_bytes, &exchange->method_len);
     case PAWL_HTTP_PART_TARGET:
         return keep_target(exchange, bytes, size_bytes);
     case PAWL_HTTP_PART_NAME:
@@ -156,37 +156,13 @@ struct pawl_str pawl__request_target(const struct pawl_exchange *exchange)
     return pawl__request_slice(exchange, exchange->method_len, exchange->target_len);
 }
 
-/* Percent signs and two digits; PAWL_OK, PAWL_EPARSE, PAWL_ENOMEM. */
-static int decode(struct pawl_arena *arena, struct pawl_str text, struct pawl_str *out)
-{
-    char *to = pawl__arena_alloc(arena, text.len + 1);
-    size_t len = 0;
-
-    if (!to)
-        return PAWL_ENOMEM;
-    for (size_t i = 0; i < text.len; i++, len++) {
-        int high, low;
-
-        to[len] = text.ptr[i];
-        if (text.ptr[i] != '%')
-            continue;
-        high = i + 2 < text.len ? pawl__hex_value(text.ptr[i + 1]) : -1;
-        low = i + 2 < text.len ? pawl__hex_value(text.ptr[i + 2]) : -1;
-        if (high < 0 || low < 0 || (high == 0 && low == 0))
-            return PAWL_EPARSE;
-        to[len] = (char)(high << 4 | low);
-        i += 2;
-    }
-    *out = pawl__str_make(to, len);
-    return pawl__utf8_valid(*out) ? PAWL_OK : PAWL_EPARSE;
-}
-
 static int decode_parameters(struct pawl_exchange *exchange, const char **detail)
 {
     struct pawl_route_match *match = &exchange->match;
 
     for (uint32_t i = 0; i < match->parameter_count; i++) {
-        int status = decode(&exchange->arena, match->values[i], &match->values[i]);
+        int status =
+            pawl__percent_decode(&exchange->arena, match->values[i], false, &match->values[i]);
 
         *detail = status == PAWL_EPARSE
                       ? "The path is not well encoded: percent signs, UTF-8 and no NUL."
@@ -214,8 +190,7 @@ static int find_route(struct pawl_exchange *exchange, const char **detail)
     return 404;
 }
 
-/* RFC 9112: one Host, also an empty one; HTTP/1.0 may do without. */
-static bool host_is_right(const struct pawl_exchange *exchange)
+static uint32_t count_fields(const struct pawl_exchange *exchange, const char *name)
 {
     uint32_t count = 0;
 
@@ -223,8 +198,16 @@ static bool host_is_right(const struct pawl_exchange *exchange)
         const struct field *field = &exchange->fields[i];
 
         count += pawl__str_equal_nocase(pawl__request_slice(exchange, field->name, field->name_len),
-                                        pawl__str("host"));
+                                        pawl__str(name));
     }
+    return count;
+}
+
+/* RFC 9112: one Host, also an empty one; HTTP/1.0 may do without. */
+static bool host_is_right(const struct pawl_exchange *exchange)
+{
+    uint32_t count = count_fields(exchange, "host");
+
     return count == 1 || (count == 0 && exchange->framing.minor == 0);
 }
 
@@ -255,6 +238,9 @@ static int check_encoding(const struct pawl_exchange *exchange, const char **det
 {
     struct pawl_str encoding = pawl__exchange_field(exchange, "transfer-encoding");
 
+    *detail = "A request has at most one Transfer-Encoding.";
+    if (count_fields(exchange, "transfer-encoding") > 1)
+        return 400;
     *detail = "The only transfer encoding that is known is chunked.";
     return encoding.ptr && !pawl__str_equal_nocase(encoding, pawl__str("chunked")) ? 501 : 0;
 }

@@ -12,6 +12,7 @@ struct reason {
 };
 
 static const struct reason reasons[] = {
+    {101, "Switching Protocols"},
     {200, "OK"},
     {201, "Created"},
     {202, "Accepted"},
@@ -82,23 +83,30 @@ void pawl__response_problem(struct pawl_exchange *exchange, int status, const ch
 
 /* ---- heads ------------------------------------------------------------------------------- */
 
-/* "Date: Tue, 17 Nov 2026 12:00:00 GMT" */
-static void write_date(struct pawl_buf *to, int64_t wall_ns)
+/* "Tue, 17 Nov 2026 12:00:00 GMT" */
+void pawl__response_date(int64_t wall_ns, char out[PAWL_HTTP_DATE_SIZE])
 {
     static const char days[] = "SunMonTueWedThuFriSat";
     static const char months[] = "JanFebMarAprMayJunJulAugSepOctNovDec";
-    struct pawl_datetime now = {.ticks = PAWL_DATETIME_UNIX_EPOCH_TICKS + wall_ns / 100,
-                                .kind = PAWL_DATETIME_UTC};
+    struct pawl_datetime time = {.ticks = PAWL_DATETIME_UNIX_EPOCH_TICKS + wall_ns / 100,
+                                 .kind = PAWL_DATETIME_UTC};
     struct pawl_civil civil;
-    char line[48];
-    int len;
 
-    pawl__datetime_civil(now, &civil);
-    len = snprintf(line, sizeof line, "Date: %.3s, %02d %.3s %04d %02d:%02d:%02d GMT\r\n",
-                   days + (ptrdiff_t)3 * pawl__datetime_weekday(now), civil.day,
+    pawl__datetime_civil(time, &civil);
+    (void)snprintf(out, PAWL_HTTP_DATE_SIZE, "%.3s, %02d %.3s %04d %02d:%02d:%02d GMT",
+                   days + (ptrdiff_t)3 * pawl__datetime_weekday(time), civil.day,
                    months + (ptrdiff_t)3 * (civil.month - 1), (int)civil.year, civil.hour,
                    civil.minute, civil.second);
-    pawl__buf_append(to, line, (size_t)len);
+}
+
+static void write_date(struct pawl_buf *to, int64_t wall_ns)
+{
+    char date[PAWL_HTTP_DATE_SIZE];
+
+    pawl__response_date(wall_ns, date);
+    pawl__buf_text(to, "Date: ");
+    pawl__buf_text(to, date);
+    pawl__buf_text(to, "\r\n");
 }
 
 static bool has_content(int status)
@@ -106,7 +114,23 @@ static bool has_content(int status)
     return status >= 200 && status != 204 && status != 304;
 }
 
-static void write_head(struct pawl_exchange *exchange, int status)
+/* What HTTP/1.0 gets without a length ends with the connection. */
+static void write_framing(struct pawl_exchange *exchange, const struct stream *stream)
+{
+    struct pawl_buf *to = &exchange->head_out;
+
+    if (stream && stream->chunked) {
+        pawl__buf_text(to, "Transfer-Encoding: chunked\r\n");
+    } else if (stream && stream->left == UINT64_MAX) {
+        exchange->keep_alive = false;
+    } else {
+        pawl__buf_text(to, "Content-Length: ");
+        pawl__buf_int(to, (int64_t)(stream ? stream->left : exchange->out.len));
+        pawl__buf_text(to, "\r\n");
+    }
+}
+
+static void write_head(struct pawl_exchange *exchange, const struct stream *stream, int status)
 {
     struct pawl_buf *to = &exchange->head_out;
 
@@ -118,19 +142,17 @@ static void write_head(struct pawl_exchange *exchange, int status)
     pawl__buf_text(to, pawl__response_reason(status));
     pawl__buf_text(to, "\r\n");
     write_date(to, pawl_env_wall_ns(exchange->server->env));
-    if (has_content(status)) {
-        pawl__buf_text(to, "Content-Length: ");
-        pawl__buf_int(to, (int64_t)exchange->out.len);
-        pawl__buf_text(to, "\r\n");
-    }
-    if (!exchange->keep_alive)
+    if (has_content(status))
+        write_framing(exchange, stream);
+    if (!exchange->keep_alive && status != 101)
         pawl__buf_text(to, "Connection: close\r\n");
     else if (exchange->framing.minor == 0)
         pawl__buf_text(to, "Connection: keep-alive\r\n");
     pawl__buf_str(to, pawl__buf_peek(&exchange->fields_out));
     pawl__buf_text(to, "\r\n");
     exchange->without_body =
-        !has_content(status) || pawl__str_is(pawl__exchange_method(exchange), "HEAD");
+        status != 101 &&
+        (!has_content(status) || pawl__str_is(pawl__exchange_method(exchange), "HEAD"));
 }
 
 static bool failed(const struct pawl_exchange *exchange)
@@ -153,14 +175,32 @@ void pawl__response_prepare(struct pawl_exchange *exchange, int status)
                                "The response could not be made: out of memory, larger than the "
                                "server may send, or a field with a line end.");
     }
-    write_head(exchange, status);
+    write_head(exchange, NULL, status);
     exchange->status = status;
     exchange->sent = 0;
 }
 
+int pawl__response_begin(struct pawl_exchange *exchange, const struct stream *stream, int status)
+{
+    bool keep_alive = exchange->keep_alive;
+
+    PAWL_ASSERT(status == 101 || (status >= 200 && status <= 599));
+    if (exchange->invalid_field)
+        return PAWL_EINVAL;
+    pawl__buf_clear(&exchange->out);
+    exchange->keep_alive = keep_alive && !atomic_load(&exchange->server->draining);
+    write_head(exchange, stream, status);
+    exchange->status = status;
+    exchange->sent = 0;
+    if (exchange->fields_out.status == PAWL_OK && exchange->head_out.status == PAWL_OK)
+        return PAWL_OK;
+    exchange->keep_alive = keep_alive;
+    return PAWL_ENOMEM;
+}
+
 /* ---- sending ----------------------------------------------------------------------------- */
 
-int pawl__response_send(struct pawl_exchange *exchange, int fd)
+int pawl__response_send(struct pawl_exchange *exchange, struct pawl_connection *connection)
 {
     struct pawl_str head = pawl__buf_peek(&exchange->head_out);
     struct pawl_str body = exchange->without_body ? pawl__str("") : pawl__buf_peek(&exchange->out);
@@ -169,13 +209,12 @@ int pawl__response_send(struct pawl_exchange *exchange, int fd)
         return PAWL_ENOMEM;
     while (exchange->sent < head.len + body.len) {
         size_t at = exchange->sent, behind = at > head.len ? at - head.len : 0, written = 0;
-        int status =
-            pawl__poller_write(exchange->server->poller, fd, pawl__str_slice(head, at, head.len),
-                               pawl__str_slice(body, behind, body.len), &written);
+        int status = pawl__transport_write(connection, pawl__str_slice(head, at, head.len),
+                                           pawl__str_slice(body, behind, body.len), &written);
 
         if (status != PAWL_OK)
             return status;
         exchange->sent += written;
     }
-    return PAWL_OK;
+    return pawl__transport_flush(connection);
 }

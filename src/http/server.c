@@ -21,6 +21,8 @@ struct pawl_server_limits pawl__server_limits(void)
         .body_bytes_max = (uint64_t)16 << 20,
         .bodies_bytes_max = (uint64_t)256 << 20,
         .response_bytes_max = (uint64_t)256 << 20,
+        .compress_bytes_min = 1400,
+        .stream_bytes_max = (uint64_t)256 << 10,
         .queue_max = 1024,
         .threads_max = 16,
         .head_ms = 10000,
@@ -30,6 +32,7 @@ struct pawl_server_limits pawl__server_limits(void)
         .rate_bytes_min = 4096,
         .idle_ms = 75000,
         .linger_ms = 2000,
+        .heartbeat_ms = 15000,
     };
 }
 
@@ -89,7 +92,8 @@ int pawl__server_new(struct pawl_env *env, const struct pawl_server_options *opt
     pawl__list_init(&server->connections);
     pawl__list_init(&server->dead);
     pawl__list_init(&server->ready);
-    pawl__list_init(&server->responded);
+    pawl__list_init(&server->posted);
+    pawl__list_init(&server->resumable);
     pawl__timers_init(&server->timers, &env->alloc,
                       server->limits.connections_max + REFUSED_MAX + 1);
     status = open_parts(server, err);
@@ -191,14 +195,15 @@ uint16_t pawl__server_port(const struct pawl_server *server, size_t index)
 bool pawl__server_place(const struct pawl_server *server, size_t index, char *out, size_t size)
 {
     const struct listener *listener = &server->listeners[index];
+    const char *scheme = server->secure ? "https" : "http";
 
     if (index >= server->listener_count)
         return false;
     if (listener->port > 0 && strchr(listener->host, ':'))
-        (void)snprintf(out, size, "http://[%s]:%u", listener->host, (unsigned)listener->port);
+        (void)snprintf(out, size, "%s://[%s]:%u", scheme, listener->host, (unsigned)listener->port);
     else if (listener->port > 0)
-        (void)snprintf(out, size, "http://%s:%u", *listener->host ? listener->host : "localhost",
-                       (unsigned)listener->port);
+        (void)snprintf(out, size, "%s://%s:%u", scheme,
+                       *listener->host ? listener->host : "localhost", (unsigned)listener->port);
     else if (*listener->path)
         (void)snprintf(out, size, "unix:%s", listener->path);
     else
@@ -279,6 +284,7 @@ void pawl__server_stop(struct pawl_server *server)
         pawl__server_hang_up(server);
     }
     pawl__workers_stop(server->workers);
+    pawl__stream_resume_here(server);
 }
 
 void pawl__server_close(struct pawl_server *server)
@@ -299,6 +305,8 @@ void pawl__server_close(struct pawl_server *server)
     if (!server->options.poller)
         pawl__poller_close(server->poller);
     pawl__routes_free(server->routes);
+    pawl__transport_forget_identity(server);
+    pawl__compress_close(server);
     pawl_cond_free(env, server->changed);
     pawl_mutex_free(env, server->mutex);
     pawl__free(&env->alloc, server, sizeof *server);

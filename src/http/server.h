@@ -24,17 +24,21 @@
 
 #include <pawl/ext/log.h>
 
+struct pawl_addresses;
 struct pawl_server;
 
 /* The status that a request gets which exceeds a limit; each with a message. */
 struct pawl_server_limits {
     uint32_t connections_max;             /* 503 and Retry-After */
-    uint32_t connections_per_address_max; /* 503 and Retry-After; 0: any number. IPv6: a /64 */
+    uint32_t connections_per_address_max; /* 503 and Retry-After; 0: any number. IPv6: a /64.
+                                             Trusted proxies may have any number */
     uint32_t head_bytes_max;              /* 431; 100 fields at the most */
     uint32_t target_bytes_max;            /* 414 */
     uint64_t body_bytes_max;              /* 413; a route may have another */
     uint64_t bodies_bytes_max;            /* 503 and Retry-After: all that is held at a time */
     uint64_t response_bytes_max;          /* 500: the body of one response */
+    uint64_t compress_bytes_min;          /* bodies of text from here on; 0: never */
+    uint64_t stream_bytes_max;            /* of a response in pieces: what waits to be sent */
     uint32_t queue_max;                   /* 503 and Retry-After: requests that wait for a thread */
     uint32_t threads_max;
     int64_t head_ms;         /* 408: from the first byte of a request to the end of its head */
@@ -44,6 +48,7 @@ struct pawl_server_limits {
     uint32_t rate_bytes_min; /* bytes that buy another second for body_ms and send_ms */
     int64_t idle_ms;         /* closed: between two requests */
     int64_t linger_ms;       /* how long a connection is read after a response that closes it */
+    int64_t heartbeat_ms;    /* after which a stream of events sends a comment */
 };
 
 /* What suits a node behind a proxy or open to a company. */
@@ -59,11 +64,17 @@ struct pawl_server_options {
      * client. It must not wait. NULL: no route may have a permission.
      */
     int (*admit)(void *ctx, struct pawl_exchange *exchange, const char **detail);
-    /* Called for every response by the thread that sends it; must not wait. NULL allowed. */
+    /*
+     * Called for every response by the thread that sends it, or ends it if it was sent in pieces (a
+     * WebSocket: with status 101); must not wait. A request that was refused early has no route.
+     * NULL allowed.
+     */
     void (*observe)(void *ctx, const struct pawl_exchange *exchange, int status,
                     int64_t duration_ns);
-    const struct pawl_log *log; /* borrowed; NULL: none */
-    struct pawl_poller *poller; /* borrowed; NULL: the system's */
+    const struct pawl_log *log;                   /* borrowed; NULL: none */
+    struct pawl_poller *poller;                   /* borrowed; NULL: the system's */
+    const struct pawl_addresses *trusted_proxies; /* borrowed; NULL: none; see client.h */
+    const char *public_url;                       /* borrowed; NULL, "": what clients name */
     struct pawl_server_limits limits;
 };
 
@@ -83,6 +94,13 @@ PAWL_MUST_CHECK int pawl__server_listen(struct pawl_server *server, const char *
 /* Takes a descriptor that listens, such as a service manager's. */
 PAWL_MUST_CHECK int pawl__server_listen_descriptor(struct pawl_server *server, int fd,
                                                    struct pawl_error *err);
+/*
+ * Speak TLS, at all places but Unix-domain sockets, with this certificate and key (PEM files). Once
+ * before start(); again, from any thread, when the files have changed: connections that exist keep
+ * what they have. On failure nothing has changed. PAWL_EMISSING, PAWL_EINVAL, PAWL_ENOMEM.
+ */
+PAWL_MUST_CHECK int pawl__server_secure(struct pawl_server *server, const char *certificate_path,
+                                        const char *key_path, struct pawl_error *err);
 /* The port of the nth listener, counted from 0; 0 when it has none. */
 uint16_t pawl__server_port(const struct pawl_server *server, size_t index);
 /* Where it listens: "http://127.0.0.1:8080", "unix:/run/pawl". false: there is no nth. Before

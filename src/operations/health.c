@@ -15,6 +15,9 @@ int pawl__op_ready(const struct pawl_op *op)
     if (pawl__runtime_is_stopping(runtime))
         return pawl__error_set(op->err, PAWL_ESTOPPED, "the node winds up");
     status = pawl__runtime_check(runtime, op->err);
+    if (status == PAWL_OK && !pawl__runtime_has_lease(runtime))
+        status = pawl__error_set(op->err, PAWL_EUNAVAILABLE,
+                                 "the node's lease is over and was not renewed yet");
     if (status == PAWL_OK)
         status = pawl_store_status(op_store(op), &store, op->deadline_ns, op->err);
     return status;

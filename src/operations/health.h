@@ -6,9 +6,9 @@
 #include "operations/operation.h"
 
 /*
- * PAWL_OK: the node may work, does not wind up, and its store responds. Otherwise why not, in
- * op->err: PAWL_ESTOPPED, it winds up; PAWL_ECONFLICT, another process has its name; what the store
- * said.
+ * PAWL_OK: the node holds its lease, does not wind up, and its store responds. Otherwise why not,
+ * in op->err: PAWL_ESTOPPED, it winds up; PAWL_ECONFLICT, another process has its name;
+ * PAWL_EUNAVAILABLE, its lease is over; what the store said.
  */
 PAWL_MUST_CHECK int pawl__op_ready(const struct pawl_op *op);
 

@@ -159,6 +159,18 @@ bool pawl__addresses_have_text(const struct pawl_addresses *set, const char *add
     return read_address(pawl__str(address), bytes, &is_v4) && set_has(set, bytes);
 }
 
+bool pawl__addresses_have(const struct pawl_addresses *set, const unsigned char address[16])
+{
+    return set_has(set, address);
+}
+
+bool pawl__address_parse(struct pawl_str text, unsigned char out[16])
+{
+    bool is_v4;
+
+    return read_address(text, out, &is_v4);
+}
+
 /* Whether the set forbids it; true also for an address of unknown kind. */
 static bool denies(const struct pawl_addresses *set, const void *sockaddr, uint32_t size_bytes)
 {

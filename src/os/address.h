@@ -41,6 +41,12 @@ PAWL_MUST_CHECK int pawl__addresses_parse(struct pawl_str text, struct pawl_addr
 /* By a numeric address as text; false if it is not one. */
 bool pawl__addresses_have_text(const struct pawl_addresses *set, const char *address);
 
+/* By its 16 bytes, IPv4 as ::ffff:a.b.c.d. */
+bool pawl__addresses_have(const struct pawl_addresses *set, const unsigned char address[16]);
+
+/* A numeric address, IPv4 as ::ffff:a.b.c.d. false: it is not one. */
+bool pawl__address_parse(struct pawl_str text, unsigned char out[16]);
+
 /*
  * Opens a socket for a client library that is about to connect it to `sockaddr` (a struct sockaddr
  * of `size_bytes`). -1: the system gave none, or (*denied) the set has that address. What is

@@ -25,10 +25,11 @@ struct pawl_interrupt {
     struct pawl_cond *cond;
     struct pawl_thread *thread;
     atomic_bool pending;
-    atomic_bool raised; /* by the program itself */
-    sigset_t mask;      /* what it reads */
-    sigset_t before;    /* what was blocked when it was opened */
-    int64_t first_ns;   /* when the first signal came */
+    atomic_bool raised;  /* by the program itself */
+    atomic_bool hung_up; /* SIGHUP, not taken yet */
+    sigset_t mask;       /* what it reads */
+    sigset_t before;     /* what was blocked when it was opened */
+    int64_t first_ns;    /* when the first signal came */
     int signal_fd;
     int end_fd;
 };
@@ -54,7 +55,9 @@ static void note(struct pawl_interrupt *interrupt, int signal_number)
 {
     int64_t now_ns = pawl_env_monotonic_ns(interrupt->env);
 
-    if (!atomic_exchange(&interrupt->pending, true))
+    if (signal_number == SIGHUP)
+        atomic_store(&interrupt->hung_up, true);
+    else if (!atomic_exchange(&interrupt->pending, true))
         interrupt->first_ns = now_ns;
     else if (now_ns - interrupt->first_ns > ONE_SIGNAL_NS)
         raise_default(interrupt, signal_number);
@@ -65,6 +68,21 @@ void pawl__interrupt_raise(struct pawl_interrupt *interrupt)
 {
     atomic_store(&interrupt->raised, true);
     wake(interrupt);
+}
+
+/* Of those that end the process the first counts: they were meant as one. */
+static void note_all(struct pawl_interrupt *interrupt, const struct signalfd_siginfo *infos,
+                     ssize_t count)
+{
+    bool noted = false;
+
+    for (ssize_t i = 0; i < count; i++) {
+        bool hangup = infos[i].ssi_signo == SIGHUP;
+
+        if (hangup || !noted)
+            note(interrupt, (int)infos[i].ssi_signo);
+        noted = noted || !hangup;
+    }
 }
 
 static void listen_for_signals(void *arg)
@@ -80,9 +98,9 @@ static void listen_for_signals(void *arg)
             return;
         if (fds[1].revents)
             return;
-        if (fds[0].revents &&
-            read(interrupt->signal_fd, infos, sizeof infos) >= (ssize_t)sizeof infos[0])
-            note(interrupt, (int)infos[0].ssi_signo);
+        if (fds[0].revents)
+            note_all(interrupt, infos,
+                     read(interrupt->signal_fd, infos, sizeof infos) / (ssize_t)sizeof infos[0]);
     }
 }
 
@@ -153,6 +171,24 @@ void pawl__interrupt_close(struct pawl_interrupt *interrupt)
     free_parts(interrupt);
 }
 
+int pawl__interrupt_watch_hangup(struct pawl_interrupt *interrupt, struct pawl_error *err)
+{
+    sigset_t hangup;
+
+    (void)sigemptyset(&hangup);
+    (void)sigaddset(&hangup, SIGHUP);
+    (void)sigaddset(&interrupt->mask, SIGHUP);
+    if (signalfd(interrupt->signal_fd, &interrupt->mask, 0) < 0)
+        return pawl__os_error(err, errno, "cannot listen for SIGHUP");
+    (void)pthread_sigmask(SIG_BLOCK, &hangup, NULL);
+    return PAWL_OK;
+}
+
+bool pawl__interrupt_take_hangup(struct pawl_interrupt *interrupt)
+{
+    return atomic_exchange(&interrupt->hung_up, false);
+}
+
 bool pawl__interrupt_pending(const struct pawl_interrupt *interrupt)
 {
     return interrupt && (atomic_load_explicit(&interrupt->pending, memory_order_relaxed) ||
@@ -166,7 +202,8 @@ int pawl__interrupt_wait(struct pawl_interrupt *interrupt, int64_t deadline_ns)
 
     if (status != PAWL_OK)
         return status;
-    while (status == PAWL_OK && !pawl__interrupt_pending(interrupt))
+    while (status == PAWL_OK && !pawl__interrupt_pending(interrupt) &&
+           !atomic_load(&interrupt->hung_up))
         status = pawl_cond_wait(env, interrupt->cond, interrupt->mutex, deadline_ns);
     pawl_mutex_unlock(env, interrupt->mutex);
     return status == PAWL_ETIMEDOUT ? PAWL_OK : status;

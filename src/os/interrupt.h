@@ -23,12 +23,21 @@ void pawl__interrupt_close(struct pawl_interrupt *interrupt);
 /* Whether a signal has come. NULL: never. From any thread, cheap. */
 bool pawl__interrupt_pending(const struct pawl_interrupt *interrupt);
 
+/*
+ * From now on SIGHUP does not end the process either but ends waits early; see
+ * pawl__interrupt_take_hangup(). Before other threads are started. PAWL_EUNAVAILABLE.
+ */
+PAWL_MUST_CHECK int pawl__interrupt_watch_hangup(struct pawl_interrupt *interrupt,
+                                                 struct pawl_error *err);
+/* Whether SIGHUP has come since the last call. */
+bool pawl__interrupt_take_hangup(struct pawl_interrupt *interrupt);
+
 /* As if a signal had come, but a signal that comes afterwards is still the first. Any thread. */
 void pawl__interrupt_raise(struct pawl_interrupt *interrupt);
 
 /*
- * Waits until the deadline (monotonic) or until a signal has come. PAWL_OK in both cases;
- * PAWL_ESTOPPED.
+ * Waits until the deadline (monotonic) or until a signal has come, SIGHUP included. PAWL_OK in all
+ * cases; PAWL_ESTOPPED.
  */
 PAWL_MUST_CHECK int pawl__interrupt_wait(struct pawl_interrupt *interrupt, int64_t deadline_ns);
 

@@ -5,6 +5,7 @@
 #include "base/alloc.h"
 #include "base/assert.h"
 #include "base/error.h"
+#include "os/address.h"
 #include "os/errno.h"
 #include "os/socket.h"
 
@@ -174,6 +175,44 @@ const char *pawl__peer_text(const struct pawl_peer *peer, char out[PAWL_PEER_TEX
         (void)snprintf(out, PAWL_PEER_TEXT_SIZE, "[%s]:%u", text, (unsigned)peer->port);
     }
     return out;
+}
+
+/* false: not up to five digits that make a port. */
+static bool read_port(struct pawl_str digits, uint16_t *out)
+{
+    uint32_t value = 0;
+
+    for (size_t i = 0; i < digits.len; i++) {
+        if (digits.ptr[i] < '0' || digits.ptr[i] > '9' || i >= 5)
+            return false;
+        value = value * 10 + (uint32_t)(digits.ptr[i] - '0');
+    }
+    *out = (uint16_t)value;
+    return digits.len > 0 && value <= UINT16_MAX;
+}
+
+bool pawl__peer_parse(struct pawl_str text, struct pawl_peer *out)
+{
+    struct pawl_peer peer = {.port = 0};
+    struct pawl_str address = text;
+    size_t close = text.len > 0 && text.ptr[0] == '[' ? pawl__str_find(text, ']', 0) : SIZE_MAX;
+    size_t colon = pawl__str_find(text, ':', close == SIZE_MAX ? 0 : close);
+    bool has_port = colon != SIZE_MAX &&
+                    (close != SIZE_MAX || pawl__str_find(text, ':', colon + 1) == SIZE_MAX);
+
+    if (has_port && !read_port(pawl__str_slice(text, colon + 1, text.len), &peer.port))
+        return false;
+    if (has_port)
+        address = pawl__str_slice(text, 0, colon);
+    if (close != SIZE_MAX) {
+        if (address.ptr[address.len - 1] != ']')
+            return false;
+        address = pawl__str_slice(address, 1, address.len - 1);
+    }
+    if (!pawl__address_parse(address, peer.address))
+        return false;
+    *out = peer;
+    return true;
 }
 
 static int system_accept(struct pawl_poller *poller, int listener, int *out, struct pawl_peer *peer,

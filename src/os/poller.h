@@ -43,6 +43,9 @@ struct pawl_peer {
 /* "192.0.2.1:80", "[2001:db8::1]:80", "local". Returns `out`. */
 const char *pawl__peer_text(const struct pawl_peer *peer, char out[PAWL_PEER_TEXT_SIZE]);
 
+/* An address with or without a port: "192.0.2.1", "[2001:db8::1]:80", "::1". false: it is none. */
+bool pawl__peer_parse(struct pawl_str text, struct pawl_peer *out);
+
 struct pawl_poller;
 
 struct pawl_poller_ops {

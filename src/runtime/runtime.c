@@ -250,6 +250,11 @@ int pawl__runtime_check(struct pawl_runtime *runtime, struct pawl_error *err)
     return runtime->keeper ? pawl__keeper_check(runtime->keeper, err) : PAWL_OK;
 }
 
+bool pawl__runtime_has_lease(struct pawl_runtime *runtime)
+{
+    return runtime->keeper && pawl__keeper_is_alive(runtime->keeper);
+}
+
 int pawl__runtime_may_begin(struct pawl_runtime *runtime, struct pawl_error *err)
 {
     bool stopping = atomic_load(&runtime->stopping);

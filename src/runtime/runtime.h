@@ -213,6 +213,9 @@ bool pawl__runtime_check_idle(struct pawl_runtime *runtime, char *why, size_t si
  */
 PAWL_MUST_CHECK int pawl__runtime_check(struct pawl_runtime *runtime, struct pawl_error *err);
 
+/* Whether the node's lease holds at this moment, by its own clock. */
+bool pawl__runtime_has_lease(struct pawl_runtime *runtime);
+
 struct pawl_definitions *pawl__runtime_definitions(struct pawl_runtime *runtime);
 struct pawl_store *pawl__runtime_store(struct pawl_runtime *runtime);
 /* The name of this node; "": it is none. */

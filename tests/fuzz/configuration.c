@@ -23,6 +23,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 
         FUZZ_DEMAND(status == PAWL_OK || value->origin == PAWL_ORIGIN_DEFAULT);
         FUZZ_DEMAND(setting->max == 0 ||
+                    (setting->type == PAWL_SETTING_AUTO && value->number == -1) ||
                     (value->number >= setting->min && value->number <= setting->max));
         pawl__buf_init(&shown, &alloc, (size_t)1 << 24);
         pawl__configuration_show(&configuration, id, &shown);

@@ -37,6 +37,13 @@
     {.name = "distributed",                                                                        \
      .kind = PAWL_CLI_FLAG,                                                                        \
      .help = "Several nodes share the store"}
+
+/* Of commands that run instances. */
+#define PAWL_CLI_WORKERS_OPTION                                                                    \
+    {.name = "workers",                                                                            \
+     .kind = PAWL_CLI_TEXT,                                                                        \
+     .arg = "N",                                                                                   \
+     .help = "Instances that run at a time (default auto: one per core)"}
 /* clang-format on */
 
 /*

@@ -116,12 +116,15 @@ static void a_wrong_line_is_named_and_nothing_is_set(void **state)
         {"= 3", "a.conf:1: there is no setting ''; 'pawl config' lists them"},
         {"workers = 4\n\nworkers = 5", "a.conf:3: workers is already set in line 1; remove one of "
                                        "them"},
-        {"workers = many", "a.conf:1: workers cannot be 'many': it must be a number from 0 to 256"},
-        {"workers = 257", "a.conf:1: workers cannot be '257': it must be a number from 0 to 256"},
-        {"workers = -1", "a.conf:1: workers cannot be '-1': it must be a number from 0 to 256"},
-        {"workers = 99999999999999999999",
-         "a.conf:1: workers cannot be '99999999999999999999': it must be a number from 0 to 256"},
-        {"workers =", "a.conf:1: workers cannot be '': it must be a number from 0 to 256"},
+        {"workers = many",
+         "a.conf:1: workers cannot be 'many': it must be auto or a number from 0 to 256"},
+        {"workers = 257",
+         "a.conf:1: workers cannot be '257': it must be auto or a number from 0 to 256"},
+        {"workers = -1",
+         "a.conf:1: workers cannot be '-1': it must be auto or a number from 0 to 256"},
+        {"workers = 99999999999999999999", "a.conf:1: workers cannot be '99999999999999999999': it "
+                                           "must be auto or a number from 0 to 256"},
+        {"workers =", "a.conf:1: workers cannot be '': it must be auto or a number from 0 to 256"},
         {"node.lease = 10",
          "a.conf:1: node.lease cannot be '10': it must be a time with a unit such as 500ms or 10s, "
          "from 1s to 1h"},
@@ -208,8 +211,9 @@ static void wrong_variables_and_options_are_named(void **state)
     (void)state;
     open_fixture(&f);
     assert_code(pawl__configuration_read(&f.configuration, &sources, &f.err), PAWL_EINVAL);
-    assert_string_equal(f.err.msg,
-                        "PAWL_WORKERS: workers cannot be 'x': it must be a number from 0 to 256");
+    assert_string_equal(
+        f.err.msg,
+        "PAWL_WORKERS: workers cannot be 'x': it must be auto or a number from 0 to 256");
     assert_code(pawl__configuration_set_pair(&f.configuration, "workers", "--set", &f.err),
                 PAWL_EINVAL);
     assert_string_equal(f.err.msg, "--set: 'workers' is not NAME=VALUE");

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Each limit of the server: its status, and that others go on. */
+#include "os/address.h"
 #include "unit/http/serving.h"
 
 #include <sys/resource.h>
@@ -211,6 +212,29 @@ static void too_many_connections_are_503(void **state)
     }
 }
 
+static void a_trusted_proxy_may_have_many_connections(void **state)
+{
+    struct pawl_addresses proxies;
+    struct serving s;
+    struct client c[4];
+    char text[512];
+
+    (void)state;
+    assert_code(pawl__addresses_parse(pawl__str("loopback"), &proxies, NULL), PAWL_OK);
+    serving_open(&s);
+    s.options.limits.connections_per_address_max = 1;
+    s.options.trusted_proxies = &proxies;
+    serving_start(&s);
+    for (int i = 0; i < 4; i++) {
+        client_open(&c[i], &s);
+        client_send(&c[i], GET("/hello"));
+        assert_int_equal(client_status(&c[i], text, sizeof text), 200);
+    }
+    for (int i = 0; i < 4; i++)
+        client_close(&c[i]);
+    serving_close(&s);
+}
+
 static void a_full_queue_is_503(void **state)
 {
     struct serving s;
@@ -374,6 +398,7 @@ int main(void)
         cmocka_unit_test(framing_larger_than_its_content_is_413),
         cmocka_unit_test(all_bodies_together_are_bounded),
         cmocka_unit_test(too_many_connections_are_503),
+        cmocka_unit_test(a_trusted_proxy_may_have_many_connections),
         cmocka_unit_test(a_full_queue_is_503),
         cmocka_unit_test(a_slow_head_is_408),
         cmocka_unit_test(a_slow_body_is_408),

@@ -35,6 +35,7 @@ struct client {
     struct serving *s;
     struct pawl_socket socket;
     struct pawl_buf in;
+    size_t awaited; /* length of the answer that is being read; 0: not known */
 };
 
 /* ---- routes ------------------------------------------------------------------------------ */
@@ -306,8 +307,8 @@ static inline bool client_read(struct client *c)
     return status == PAWL_OK && got > 0;
 }
 
-/* The answer's length in `in` once it is complete; 0 before. */
-static inline size_t answer_length(struct client *c, bool head)
+/* From its head; 0: that is not complete. */
+static inline size_t answer_total(struct client *c, bool head)
 {
     const char *text = pawl__buf_cstr(&c->in);
     const char *end = strstr(text, "\r\n\r\n");
@@ -319,7 +320,17 @@ static inline size_t answer_length(struct client *c, bool head)
     total = (size_t)(end - text) + 4;
     if (length && length < end && !head)
         total += strtoul(length + 16, NULL, 10);
-    return c->in.len >= total ? total : 0;
+    return total;
+}
+
+/* The answer's length in `in` once it is complete; 0 before. A long one is searched once. */
+static inline size_t answer_length(struct client *c, bool head)
+{
+    size_t total = c->awaited > 0 ? c->awaited : answer_total(c, head);
+    bool complete = total > 0 && c->in.len >= total;
+
+    c->awaited = complete ? 0 : total;
+    return complete ? total : 0;
 }
 
 /*

@@ -5,6 +5,8 @@
  * of that meets. Whoever waits for an answer gets one, whole, to its own request; nothing is left.
  */
 #include "http/server.h"
+#include "http/stream.h"
+#include "http/websocket.h"
 #include "lib/test.h"
 #include "os/baton.h"
 #include "os/memory_network.h"
@@ -28,6 +30,7 @@ struct world {
     struct pawl_cond *cond;
     struct pawl_exchange *parked[PARKED_MAX];
     int parked_count, gone, clients_left;
+    int sockets, in_message; /* WebSockets that are open; their messages in hand */
     bool stopped;
     int listener;
     atomic_bool ending; /* the server drains */
@@ -107,9 +110,86 @@ static void respond_later(void *arg)
     }
 }
 
+/* The same response in pieces of a few bytes; `owner` has what was written, and one. */
+static void go_on_writing(struct pawl_exchange *exchange, void *ctx)
+{
+    char text[256];
+    size_t begun = (size_t)(uintptr_t)pawl__exchange_owner(exchange), done = begun ? begun - 1 : 0;
+    size_t size = (size_t)snprintf(text, sizeof text, "for %.*s %.*s",
+                                   PAWL_STR_ARG(pawl__exchange_query(exchange)),
+                                   PAWL_STR_ARG(pawl__exchange_body(exchange)));
+    int status = PAWL_OK;
+
+    if (begun == 0) {
+        status = pawl__exchange_begin(exchange, 200, size);
+        PAWL_ASSERT(status == PAWL_OK);
+    }
+    while (done < size && status == PAWL_OK) {
+        size_t piece = size - done < 3 ? size - done : 3;
+
+        status = pawl__exchange_write(exchange, pawl__str_make(text + done, piece));
+        done += status == PAWL_OK ? piece : 0;
+    }
+    pawl__exchange_set_owner(exchange, (void *)(uintptr_t)(done + 1));
+    if (status == PAWL_EBUSY)
+        pawl__exchange_when_writable(exchange, go_on_writing, ctx);
+    else
+        pawl__exchange_end(exchange, status == PAWL_OK);
+}
+
+/* Says the same; closes when it is told to. */
+static void echo_message(struct pawl_websocket *socket, void *ctx, bool text, struct pawl_str bytes)
+{
+    struct world *w = ctx;
+    int status;
+
+    pawl_mutex_lock_always(w->env, w->mutex);
+    w->in_message++;
+    PAWL_ASSERT(w->sockets > 0);
+    pawl_mutex_unlock(w->env, w->mutex);
+    status = pawl__websocket_send(socket, text, bytes);
+    PAWL_ASSERT(status == PAWL_OK || status == PAWL_EBUSY || status == PAWL_EUNAVAILABLE);
+    if (pawl__str_is(bytes, "bye"))
+        pawl__websocket_close(socket, 4000, "bye");
+    pawl_mutex_lock_always(w->env, w->mutex);
+    w->in_message--;
+    pawl_mutex_unlock(w->env, w->mutex);
+}
+
+static void note_closed(struct pawl_websocket *socket, void *ctx, int code)
+{
+    struct world *w = ctx;
+
+    (void)socket;
+    PAWL_ASSERT(code > 0);
+    pawl_mutex_lock_always(w->env, w->mutex);
+    w->sockets--;
+    pawl_mutex_unlock(w->env, w->mutex);
+}
+
+static const struct pawl_websocket_handler socket_handler = {.message = echo_message,
+                                                             .closed = note_closed};
+
+static void handle_socket(struct pawl_exchange *exchange, void *ctx)
+{
+    struct world *w = ctx;
+    struct pawl_websocket *socket;
+
+    pawl_mutex_lock_always(w->env, w->mutex);
+    w->sockets++;
+    pawl_mutex_unlock(w->env, w->mutex);
+    if (pawl__websocket_accept(exchange, &socket_handler, w, NULL, &socket) == PAWL_OK)
+        return;
+    pawl_mutex_lock_always(w->env, w->mutex);
+    w->sockets--; /* it has gone already */
+    pawl_mutex_unlock(w->env, w->mutex);
+}
+
 static const struct pawl_route routes[] = {
+    {.method = "GET", .path = "/socket", .handle = handle_socket},
     {.method = "POST", .path = "/pool", .handle = handle_now},
     {.method = "POST", .path = "/loop", .handle = handle_now, .flags = PAWL_ROUTE_ON_LOOP},
+    {.method = "POST", .path = "/pieces", .handle = go_on_writing},
     {.method = "POST", .path = "/later", .handle = handle_later, .deadline_ms = 200},
 };
 
@@ -205,13 +285,13 @@ static void hang_up(struct visitor *v)
     v->fd = -1;
 }
 
-static const char *const paths[] = {"/pool", "/loop", "/later"};
+static const char *const paths[] = {"/pool", "/loop", "/later", "/pieces"};
 
 /* Writes a request and what its answer must say; returns which path it has. */
 static size_t make_request(struct visitor *v, int number, char *request, size_t size,
                            char *expected, size_t expected_size)
 {
-    size_t path = draw(v, 3);
+    size_t path = draw(v, 4);
 
     (void)snprintf(request, size,
                    "POST %s?%d.%d HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\n"
@@ -254,6 +334,30 @@ static bool visit(struct visitor *v, int round)
     return true;
 }
 
+/* Frames that are cut and answered slowly; then a close by either side, or a hang-up. */
+static void visit_socket(struct visitor *v)
+{
+    static const char request[] =
+        "GET /socket HTTP/1.1\r\nHost: x\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n"
+        "Sec-WebSocket-Version: 13\r\nSec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\n\r\n";
+    static const char frames[] = "\x81\x82\0\0\0\0hi\x89\x81\0\0\0\0p\x01\x81\0\0\0\0h"
+                                 "\x80\x81\0\0\0\0o\x81\x83\0\0\0\0bye";
+    static const char close_frame[] = "\x88\x82\0\0\0\0\x03\xe8";
+    size_t got = 1, most = draw(v, 5) == 0 ? draw(v, sizeof frames) : sizeof frames - 1;
+
+    if (!send_in_pieces(v, request, sizeof request - 1) || !send_in_pieces(v, frames, most))
+        return;
+    if (most == sizeof frames - 1 && draw(v, 2) == 0)
+        (void)send_in_pieces(v, close_frame, sizeof close_frame - 1);
+    if (draw(v, 4) == 0)
+        return; /* hangs up */
+    if (most < sizeof frames - 1)
+        pawl__memory_network_end(v->w->network, v->fd);
+    while (got > 0 && pawl__memory_network_receive(v->w->network, v->fd, v->in, sizeof v->in - 1,
+                                                   PAWL_FOREVER, &got) == PAWL_OK)
+        pause_a_little(v);
+}
+
 static void run_client(void *arg)
 {
     struct visitor *v = arg;
@@ -263,6 +367,11 @@ static void run_client(void *arg)
     for (int i = 0; i < REQUESTS; i++) {
         if (v->fd < 0 && !connect_to_server(v))
             break; /* it drains */
+        if (v->len == 0 && draw(v, 5) == 0) {
+            visit_socket(v);
+            hang_up(v);
+            continue;
+        }
         if (!visit(v, i) || v->ended || draw(v, 4) == 0)
             hang_up(v);
     }
@@ -300,6 +409,7 @@ static void run_end(void *arg)
     while (w->parked_count > 0) /* it could not wait for these in a crash */
         answer(w->parked[--w->parked_count]);
     pawl__server_close(w->server);
+    PAWL_ASSERT(w->sockets == 0 && w->in_message == 0);
 }
 
 /* ---- one seed ---------------------------------------------------------------------------- */
@@ -310,7 +420,7 @@ static void run_seed(uint64_t seed)
                                                .pause_ns_max = 50 * NS_PER_MS,
                                                .spurious_ppm = seed % 3 ? 0 : 10000};
     struct pawl_server_options server_options = {
-        .routes = routes, .route_count = 3, .limits = pawl__server_limits()};
+        .routes = routes, .route_count = 5, .limits = pawl__server_limits()};
     struct test_allocator alloc;
     struct pawl_baton *baton;
     struct pawl_error err = PAWL_ERROR_INIT;
@@ -328,6 +438,7 @@ static void run_seed(uint64_t seed)
     server_options.poller = pawl__memory_network_poller(w.network);
     server_options.limits.threads_max = 2;
     server_options.limits.linger_ms = 100;
+    server_options.limits.stream_bytes_max = 8;
     if (seed % 5 == 0)
         pawl__memory_network_limit(w.network, 1); /* descriptors are scarce */
     assert_ok(pawl__server_new(w.env, &server_options, &w.server, &err), &err);

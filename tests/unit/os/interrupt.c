@@ -36,6 +36,26 @@ static void a_signal_ends_a_wait_and_can_be_asked_for(void **state)
     pawl__interrupt_close(interrupt);
 }
 
+static void a_hangup_ends_a_wait_and_nothing_else(void **state)
+{
+    struct pawl_interrupt *interrupt;
+
+    assert_int_equal(pawl__interrupt_open(*state, &interrupt, NULL), PAWL_OK);
+    assert_int_equal(pawl__interrupt_watch_hangup(interrupt, NULL), PAWL_OK);
+    assert_false(pawl__interrupt_take_hangup(interrupt));
+    for (int i = 0; i < 3; i++) { /* as often as one likes */
+        assert_int_equal(kill(getpid(), SIGHUP), 0);
+        assert_int_equal(pawl__interrupt_wait(interrupt, PAWL_FOREVER), PAWL_OK);
+        assert_true(pawl__interrupt_take_hangup(interrupt));
+        assert_false(pawl__interrupt_take_hangup(interrupt));
+        assert_false(pawl__interrupt_pending(interrupt));
+    }
+    assert_int_equal(kill(getpid(), SIGTERM), 0);
+    assert_int_equal(pawl__interrupt_wait(interrupt, PAWL_FOREVER), PAWL_OK);
+    assert_true(pawl__interrupt_pending(interrupt));
+    pawl__interrupt_close(interrupt);
+}
+
 /* A supervisor signals a process and then its group. */
 static void signals_at_the_same_moment_are_one(void **state)
 {
@@ -104,6 +124,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         TEST(a_signal_ends_a_wait_and_can_be_asked_for),
+        TEST(a_hangup_ends_a_wait_and_nothing_else),
         TEST(signals_at_the_same_moment_are_one),
         TEST(a_wait_without_a_signal_ends_at_its_deadline),
         TEST(closing_gives_the_signals_back),
