@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The table of routes, and the server that has it; see api.h. */
+/* The server with the table of routes; see api.h. */
 #include "api/api.h"
 
 #include "api/private.h"
@@ -7,31 +7,66 @@
 #include "base/error.h"
 #include "host/host.h"
 
-static const struct pawl_route routes[] = {
-    {.method = "GET",
-     .path = "/health/live",
-     .handle = pawl__api_health_live,
-     .flags = PAWL_ROUTE_ON_LOOP},
-    {.method = "GET",
-     .path = "/health/ready",
-     .handle = pawl__api_health_ready,
-     .deadline_ms = 5000},
-};
+#define LOGIN_PLACES 4096u
+#define RATE_PLACES 4096u
+
+static void read_settings(struct pawl_api *api)
+{
+    const struct pawl_configuration *configuration = pawl__host_configuration(api->host);
+    int64_t rate = pawl__configuration_number(configuration, PAWL_SETTING_ID_SERVER_RATE);
+
+    api->admin_key = pawl__str_trim(
+        pawl__str(pawl__configuration_text(configuration, PAWL_SETTING_ID_ADMIN_API_KEY)));
+    api->origins = pawl__str(pawl__configuration_text(configuration, PAWL_SETTING_ID_SERVER_CORS));
+    if (rate > 0)
+        api->rate = (struct pawl_limit){(uint32_t)(2 * rate), NS_PER_S / rate};
+}
+
+static int read_proxies(struct pawl_api *api, struct pawl_error *err)
+{
+    const char *text = pawl__configuration_text(pawl__host_configuration(api->host),
+                                                PAWL_SETTING_ID_SERVER_TRUSTED_PROXIES);
+    int status = pawl__addresses_parse(pawl__str(text), &api->trusted_proxies, err);
+
+    return status == PAWL_OK
+               ? PAWL_OK
+               : pawl__error_prefix(err, status, "the setting server.trusted_proxies");
+}
+
+static int open_parts(struct pawl_api *api, struct pawl_error *err)
+{
+    const struct pawl_configuration *configuration = pawl__host_configuration(api->host);
+    const struct pawl_server_options options = {
+        .routes = pawl__api_routes,
+        .route_count = pawl__api_route_count,
+        .ctx = api,
+        .admit = pawl__guard_admit,
+        .arrive = pawl__guard_arrive,
+        .fields = pawl__guard_fields,
+        .log = api->log,
+        .limits = pawl__api_limits(configuration),
+        .trusted_proxies = &api->trusted_proxies,
+        .public_url = pawl__configuration_text(configuration, PAWL_SETTING_ID_SERVER_PUBLIC_URL),
+    };
+    int status = read_proxies(api, err);
+
+    if (status == PAWL_OK)
+        status = pawl__lane_new(api->env, api, &api->lane, err);
+    if (status == PAWL_OK)
+        status = pawl__limiter_new(api->env, LOGIN_PLACES, &api->logins, err);
+    if (status == PAWL_OK)
+        status = pawl__limiter_new(api->env, RATE_PLACES, &api->rates, err);
+    if (status == PAWL_OK)
+        status = pawl__guard_open(api, err);
+    if (status == PAWL_OK)
+        status = pawl__server_new(api->env, &options, &api->server, err);
+    return status;
+}
 
 int pawl__api_open(struct pawl_env *env, struct pawl_host *host, const struct pawl_log *log,
                    struct pawl_api **out, struct pawl_error *err)
 {
-    const struct pawl_configuration *configuration = pawl__host_configuration(host);
     struct pawl_api *api = pawl__alloc_zeroed(&env->alloc, sizeof *api);
-    const struct pawl_server_options options = {
-        .routes = routes,
-        .route_count = sizeof routes / sizeof routes[0],
-        .ctx = api,
-        .log = log,
-        .limits = pawl__api_limits(configuration),
-        .trusted_proxies = api ? &api->trusted_proxies : NULL,
-        .public_url = pawl__configuration_text(configuration, PAWL_SETTING_ID_SERVER_PUBLIC_URL),
-    };
     int status;
 
     if (!api)
@@ -39,17 +74,12 @@ int pawl__api_open(struct pawl_env *env, struct pawl_host *host, const struct pa
     api->env = env;
     api->host = host;
     api->log = log;
-    status = pawl__addresses_parse(
-        pawl__str(pawl__configuration_text(configuration, PAWL_SETTING_ID_SERVER_TRUSTED_PROXIES)),
-        &api->trusted_proxies, err);
-    if (status != PAWL_OK)
-        (void)pawl__error_prefix(err, status, "the setting server.trusted_proxies");
-    if (status == PAWL_OK)
-        status = pawl__server_new(env, &options, &api->server, err);
+    read_settings(api);
+    status = open_parts(api, err);
     if (status == PAWL_OK)
         *out = api;
     else
-        pawl__free(&env->alloc, api, sizeof *api);
+        pawl__api_close(api);
     return status;
 }
 
@@ -64,10 +94,19 @@ int pawl__api_drain(struct pawl_api *api, int64_t deadline_ns)
     return pawl__server_drain(api->server, deadline_ns);
 }
 
+/* Handlers end first, then the lane that they may have handed exchanges to. */
 void pawl__api_close(struct pawl_api *api)
 {
     if (!api)
         return;
+    if (api->server)
+        pawl__server_stop(api->server);
+    if (api->lane)
+        pawl__lane_stop(api->lane);
     pawl__server_close(api->server);
+    pawl__guard_close(api);
+    pawl__lane_free(api->lane);
+    pawl__limiter_free(api->logins);
+    pawl__limiter_free(api->rates);
     pawl__free(&api->env->alloc, api, sizeof *api);
 }

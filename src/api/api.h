@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The API of a node: routes, operations behind them, views of what they return. So far it says how
- * the node is.
+ * The API of a node: routes, operations behind them, views of what they return. The table of routes
+ * (routes.c) says what there is and on what terms.
  *
  * GET /health/live: 200 as long as the process runs; handled on the loop, without a worker.
  *
  * GET /health/ready: 200 while the node can be given work; otherwise 503 with the reason.
+ *
+ * Who calls is known and permitted before a body is read (guard.c).
  */
 #ifndef PAWL_API_API_H
 #define PAWL_API_API_H
@@ -30,5 +32,10 @@ struct pawl_server *pawl__api_server(struct pawl_api *api);
 PAWL_MUST_CHECK int pawl__api_drain(struct pawl_api *api, int64_t deadline_ns);
 
 void pawl__api_close(struct pawl_api *api); /* NULL allowed */
+
+/* The table of routes, for whoever shows it. */
+const struct pawl_route *pawl__api_table(size_t *count);
+/* What a route needs, in words: "anonymous", "signed in", or permissions of which one will do. */
+const char *pawl__api_terms(const struct pawl_route *route);
 
 #endif

@@ -3,7 +3,6 @@
 #include "operations/health.h"
 #include "api/private.h"
 
-#define NS_PER_S INT64_C(1000000000)
 #define ARENA_MAX ((size_t)64 << 10)
 
 static void respond_healthy(struct pawl_exchange *exchange)

@@ -1,12 +1,31 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What the files of src/api share: what every handler is given, and the tables of routes. */
+/* What the files of src/api share: what every handler is given, and the table of routes. */
 #ifndef PAWL_API_PRIVATE_H
 #define PAWL_API_PRIVATE_H
 
 #include "api/api.h"
+#include "api/lane.h"
+#include "api/limiter.h"
+#include "base/json/builder.h"
+#include "operations/directory.h"
 #include "os/address.h"
 
 #include <stdatomic.h>
+
+#define NS_PER_S INT64_C(1000000000)
+
+/*
+ * In `permission` of a route: any caller who is known; one with a token that gets new ones; one
+ * whose token in the query opens a socket, because browsers send no other credential with that.
+ */
+#define API_SIGNED_IN ""
+#define API_REFRESH "@refresh"
+#define API_SOCKET "@socket"
+
+/* Names of the cookies of pages. */
+#define API_SESSION_COOKIE "pawl_session"
+#define API_CSRF_COOKIE "pawl_csrf"
+#define API_CSRF_FIELD "X-CSRF-Token"
 
 struct pawl_api {
     struct pawl_env *env;
@@ -15,12 +34,101 @@ struct pawl_api {
     struct pawl_server *server;
     struct pawl_addresses trusted_proxies;
     atomic_bool draining;
+    struct pawl_lane *lane;
+    struct pawl_limiter *logins; /* by name, by address */
+    struct pawl_limiter *rates;  /* by caller */
+    struct pawl_limit rate;
+    struct pawl_str admin_key, origins; /* of the settings */
+
+    /* Who may do what (guard.c). */
+    struct pawl_mutex *mutex; /* guards what follows; nothing else is locked under it */
+    struct pawl_cond *changed;
+    struct pawl_thread *thread; /* looks for changes */
+    struct pawl_directory *directory;
+    int64_t checked_ns, read_ns; /* when it was current for certain, when it was read */
+    int64_t looks_asked, looks_done;
+    bool stopping;
 };
 
 struct pawl_configuration;
 struct pawl_server_limits pawl__api_limits(const struct pawl_configuration *configuration);
 
-void pawl__api_health_live(struct pawl_exchange *exchange, void *ctx);
-void pawl__api_health_ready(struct pawl_exchange *exchange, void *ctx);
+extern const struct pawl_route pawl__api_routes[];
+extern const size_t pawl__api_route_count;
+
+/* ---- who may do what (guard.c) ------------------------------------------------------------- */
+
+/* Reads the directory and starts the thread that keeps it current. */
+PAWL_MUST_CHECK int pawl__guard_open(struct pawl_api *api, struct pawl_error *err);
+void pawl__guard_close(struct pawl_api *api); /* zeroed: allowed */
+/* After a change of this node: the next request is decided by what holds now. */
+void pawl__guard_refresh(struct pawl_api *api);
+/* struct pawl_server_options: admit, arrive. */
+int pawl__guard_admit(void *ctx, struct pawl_exchange *exchange, const char **detail);
+int pawl__guard_arrive(void *ctx, struct pawl_exchange *exchange);
+/* Fields of every response. */
+extern const char pawl__guard_fields[];
+
+/* ---- a request in a handler (call.c) -------------------------------------------------------- */
+
+struct api_call {
+    struct pawl_api *api;
+    struct pawl_exchange *exchange;
+    const struct pawl_bearer *caller; /* NULL: the route needs no permission */
+    struct pawl_arena arena;
+    struct pawl_error err;
+    struct pawl_op op;
+    char actor[256];
+};
+
+/* The exchange is responded to before the end. */
+void api_begin(struct api_call *call, struct pawl_exchange *exchange, void *ctx);
+void api_end(struct api_call *call);
+/* The body, as JSON; a missing one is an empty object if `optional`. false: it was refused. */
+bool api_body(struct api_call *call, bool optional, struct pawl_json *out);
+/* A member of the body, whatever the case of its key. */
+const struct pawl_json *api_member(const struct pawl_json *object, const char *key);
+/* A text or null; anything else is refused, and false. */
+bool api_text(struct api_call *call, const struct pawl_json *body, const char *key,
+              struct pawl_str *out);
+bool api_texts(struct api_call *call, const struct pawl_json *body, const char *key,
+               struct pawl_texts *out);
+/* Responses. */
+void api_respond(struct api_call *call, const struct pawl_builder *b, const struct pawl_json *json);
+void api_respond_status(struct api_call *call, int status);
+/* What Elsa sends for what is wrong with a request: {statusCode, message, errors}. */
+struct api_fault {
+    const char *key, *detail;
+};
+void api_refuse_all(struct api_call *call, int status, const struct api_fault *faults,
+                    size_t count);
+void api_refuse(struct api_call *call, int status, const char *key, const char *detail);
+/* By the code of an operation that failed, with call->err. */
+void api_fail(struct api_call *call, int code);
+
+/* ---- handlers ------------------------------------------------------------------------------- */
+
+#define API_HANDLER(name) void pawl__api_##name(struct pawl_exchange *exchange, void *ctx)
+API_HANDLER(health_live);
+API_HANDLER(health_ready);
+API_HANDLER(login);
+API_HANDLER(refresh_token);
+API_HANDLER(application_create);
+API_HANDLER(users_list);
+API_HANDLER(user_create);
+API_HANDLER(user_update);
+API_HANDLER(user_delete);
+API_HANDLER(roles_list);
+API_HANDLER(role_create);
+API_HANDLER(role_update);
+API_HANDLER(role_delete);
+API_HANDLER(role_impact);
+API_HANDLER(secret_hash);
+API_HANDLER(socket_token);
+API_HANDLER(sign_in_link);
+API_HANDLER(sign_in_page);
+API_HANDLER(sign_in);
+API_HANDLER(sign_out);
+#undef API_HANDLER
 
 #endif

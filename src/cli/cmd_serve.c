@@ -7,6 +7,7 @@
 #include "cli/command/output.h"
 #include "cli/session/session.h"
 #include "host/duty.h"
+#include "operations/identity.h"
 #include "os/activation.h"
 #include "os/interrupt.h"
 
@@ -102,14 +103,35 @@ static void announce(struct serving *serving)
 
 /* ---- running ----------------------------------------------------------------------------- */
 
+/* Of a store in which nobody may do anything yet. The key is printed here and nowhere else. */
+static int make_first_key(struct serving *serving, struct pawl_error *err)
+{
+    struct pawl_cli_session *session = &serving->session;
+    const struct pawl_op op = pawl__cli_session_op(session, err);
+    struct pawl_application_secrets secrets;
+    bool made = false;
+    int status;
+
+    if (pawl__configuration_text(&session->configuration, PAWL_SETTING_ID_ADMIN_API_KEY)[0])
+        return PAWL_OK;
+    status = pawl__op_identity_begin(&op, &made, &secrets);
+    if (status == PAWL_OK && made)
+        pawl__cli_print(&session->cli->out,
+                        "pawl serve: the administrator's API key, shown this once: %.*s\n",
+                        PAWL_STR_ARG(secrets.api_key));
+    return status;
+}
+
 static int open_parts(struct serving *serving, struct pawl_error *err)
 {
     struct pawl_cli_session *session = &serving->session;
     struct pawl_cli *cli = session->cli;
     uint32_t failed = 0;
     int64_t workers = pawl__configuration_number(&session->configuration, PAWL_SETTING_ID_WORKERS);
-    int status = pawl__api_open(cli->env, session->host, &cli->log, &serving->api, err);
+    int status = make_first_key(serving, err);
 
+    if (status == PAWL_OK)
+        status = pawl__api_open(cli->env, session->host, &cli->log, &serving->api, err);
     if (status == PAWL_OK)
         status = read_certificate(serving, err);
     if (status == PAWL_OK)
@@ -191,12 +213,27 @@ static int serve(struct serving *serving, struct pawl_error *err)
     return PAWL_CLI_EXIT_OK;
 }
 
+/* What there is, and what it needs: for whoever makes roles. */
+static int list_routes(struct pawl_cli *cli)
+{
+    size_t count;
+    const struct pawl_route *routes = pawl__api_table(&count);
+
+    for (size_t i = 0; i < count; i++)
+        pawl__cli_print(&cli->out, "%-6s %s\t%s\n", routes[i].method, routes[i].path,
+                        pawl__api_terms(&routes[i]));
+    return PAWL_CLI_EXIT_OK;
+}
+
 static int run(struct pawl_cli *cli)
 {
     struct serving serving = {.session = {.cli = cli}};
     struct pawl_error err = PAWL_ERROR_INIT;
-    int code, status = pawl__interrupt_open(cli->env, &serving.interrupt, &err);
+    int code, status;
 
+    if (pawl__cli_flag(&cli->args, "routes"))
+        return list_routes(cli);
+    status = pawl__interrupt_open(cli->env, &serving.interrupt, &err);
     if (status != PAWL_OK)
         return pawl__cli_fail(cli, &err, NULL);
     serving.session.interrupt = serving.interrupt;
@@ -224,6 +261,9 @@ static const struct pawl_cli_option options[] = {
      .kind = PAWL_CLI_TEXT,
      .arg = "N",
      .help = "Instances that run at a time (default auto: one per core; 0: serve only)"},
+    {.name = "routes",
+     .kind = PAWL_CLI_FLAG,
+     .help = "Print the routes and the permission that each needs, and end"},
     PAWL_CLI_CONFIGURE_OPTIONS,
     {.name = NULL},
 };
@@ -232,7 +272,7 @@ const struct pawl_cli_command pawl__cli_serve = {
     .name = "serve",
     .summary = "Do the work of a store and serve HTTP",
     .help =
-        "What 'pawl worker' does, with a server: so far GET /health/live and GET /health/ready.\n"
+        "What 'pawl worker' does, with a server: health, metrics and identity so far.\n"
         "Prints a line for each place it listens at once it is ready; port 0 is any free one. "
         "Under\n"
         "systemd it takes the sockets of its socket unit instead and says when it is ready. On\n"

@@ -44,6 +44,7 @@ struct pawl_host {
     const char *applying; /* the feature whose function runs; NULL: none */
     bool started;
     struct pawl_memo counts;
+    struct pawl_passwords passwords;
     void *services[PAWL_SLOT_COUNT];       /* the outermost; NULL: not built */
     enum pawl_slot order[PAWL_SLOT_COUNT]; /* as built */
     size_t built_count;
@@ -58,8 +59,9 @@ int pawl__host_new(struct pawl_env *env, const struct pawl_configuration *config
         return pawl__error_code(err, PAWL_ENOMEM);
     host->env = env;
     host->configuration = configuration;
-    if (pawl__memo_init(&host->counts, env) != PAWL_OK) {
-        pawl__free(&env->alloc, host, sizeof *host);
+    if (pawl__memo_init(&host->counts, env) != PAWL_OK ||
+        pawl__passwords_init(&host->passwords, env) != PAWL_OK) {
+        pawl__host_free(host);
         return pawl__error_code(err, PAWL_ENOMEM);
     }
     *out = host;
@@ -71,6 +73,7 @@ void pawl__host_free(struct pawl_host *host)
     if (!host)
         return;
     pawl__host_stop(host);
+    pawl__passwords_release(&host->passwords);
     pawl__memo_release(&host->counts);
     pawl__free(&host->env->alloc, host, sizeof *host);
 }
@@ -83,6 +86,11 @@ struct pawl_env *pawl__host_env(struct pawl_host *host)
 struct pawl_memo *pawl__host_counts(struct pawl_host *host)
 {
     return &host->counts;
+}
+
+struct pawl_passwords *pawl__host_passwords(struct pawl_host *host)
+{
+    return &host->passwords;
 }
 
 const struct pawl_configuration *pawl__host_configuration(struct pawl_host *host)

@@ -18,6 +18,7 @@
 
 #include "host/configuration.h"
 #include "host/memo.h"
+#include "host/passwords.h"
 
 #include <pawl/ext/env.h>
 #include <pawl/ext/log.h>
@@ -150,6 +151,8 @@ void pawl__host_set_surroundings(struct pawl_host *host,
 const struct pawl_surroundings *pawl__host_surroundings(struct pawl_host *host);
 /* What was counted of its store last (operations/statistics.h); any thread. */
 struct pawl_memo *pawl__host_counts(struct pawl_host *host);
+/* Any thread. */
+struct pawl_passwords *pawl__host_passwords(struct pawl_host *host);
 
 /* ---- composing --------------------------------------------------------------------------- */
 

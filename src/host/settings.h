@@ -115,6 +115,14 @@ enum pawl_setting_type {
       1000000, INT64_C(3600000000000), "After which silence events and sockets are pinged")        \
     X(SERVER_COMPRESSION, "server.compression", BOOL, "true", "PAWL_SERVER_COMPRESSION", NULL, 0,  \
       0, "Compress large responses for clients that accept gzip")                                  \
+    X(SERVER_CORS, "server.cors", TEXT, "", "PAWL_SERVER_CORS", NULL, 0, 0,                        \
+      "Origins whose pages may call the server: https://a.example; *")                             \
+    X(SERVER_RATE, "server.rate", INT, "10000", "PAWL_SERVER_RATE", NULL, 0, INT64_C(1000000),     \
+      "Requests per second of one user or API key; 0: any number")                                 \
+    X(METRICS_PUBLIC, "metrics.public", BOOL, "false", "PAWL_METRICS_PUBLIC", NULL, 0, 0,          \
+      "Show /metrics without the permission read:metrics")                                         \
+    X(ADMIN_API_KEY, "admin.api_key", TEXT, "", "PAWL_ADMIN_API_KEY", NULL, 0, 0,                  \
+      "API key that may do everything; not set: the first start makes one")                        \
     X(COMMIT_BATCH, "commit.batch", INT, "128", "PAWL_COMMIT_BATCH", NULL, 1, 256,                 \
       "Maximum commits that go to the store together")                                             \
     X(DRAIN_DEADLINE, "drain.deadline", DURATION, "30s", "PAWL_DRAIN_DEADLINE", NULL, 0,           \

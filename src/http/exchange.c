@@ -153,6 +153,11 @@ void *pawl__exchange_owner(const struct pawl_exchange *exchange)
     return exchange->owner;
 }
 
+struct pawl_arena *pawl__exchange_arena(struct pawl_exchange *exchange)
+{
+    return &exchange->arena;
+}
+
 /* ---- the response ------------------------------------------------------------------------ */
 
 struct pawl_buf *pawl__exchange_out(struct pawl_exchange *exchange)

@@ -20,6 +20,7 @@
 #ifndef PAWL_HTTP_EXCHANGE_H
 #define PAWL_HTTP_EXCHANGE_H
 
+#include "base/arena.h"
 #include "base/buf.h"
 #include "http/route.h"
 #include "os/poller.h"
@@ -52,6 +53,9 @@ int64_t pawl__exchange_deadline_ns(const struct pawl_exchange *exchange);
 /* A pointer of the function that admitted the request, such as its principal. */
 void pawl__exchange_set_owner(struct pawl_exchange *exchange, void *owner);
 void *pawl__exchange_owner(const struct pawl_exchange *exchange);
+
+/* For what belongs to the request, 64 KB at the most. For the thread that has the exchange. */
+struct pawl_arena *pawl__exchange_arena(struct pawl_exchange *exchange);
 
 /* ---- the response ------------------------------------------------------------------------ */
 

@@ -252,6 +252,8 @@ int pawl__request_check(struct pawl_exchange *exchange, const char **detail)
 
     if (status == 0)
         status = check_encoding(exchange, detail);
+    if (status == 0 && options->arrive)
+        status = options->arrive(options->ctx, exchange);
     if (status == 0)
         status = find_route(exchange, detail);
     if (status == 0 && exchange->match.route->permission) {

@@ -148,6 +148,8 @@ static void write_head(struct pawl_exchange *exchange, const struct stream *stre
         pawl__buf_text(to, "Connection: close\r\n");
     else if (exchange->framing.minor == 0)
         pawl__buf_text(to, "Connection: keep-alive\r\n");
+    if (exchange->server->options.fields)
+        pawl__buf_text(to, exchange->server->options.fields);
     pawl__buf_str(to, pawl__buf_peek(&exchange->fields_out));
     pawl__buf_text(to, "\r\n");
     exchange->without_body =

@@ -71,8 +71,15 @@ struct pawl_server_options {
      */
     void (*observe)(void *ctx, const struct pawl_exchange *exchange, int status,
                     int64_t duration_ns);
-    const struct pawl_log *log;                   /* borrowed; NULL: none */
-    struct pawl_poller *poller;                   /* borrowed; NULL: the system's */
+    /*
+     * Called on the loop for every head that is complete, before its route is found: it may add
+     * fields to the response. 0: the request goes on; a status ends it, such as 204. It must not
+     * wait. NULL allowed.
+     */
+    int (*arrive)(void *ctx, struct pawl_exchange *exchange);
+    const char *fields;         /* of every response, each with its CRLF; borrowed. NULL: none */
+    const struct pawl_log *log; /* borrowed; NULL: none */
+    struct pawl_poller *poller; /* borrowed; NULL: the system's */
     const struct pawl_addresses *trusted_proxies; /* borrowed; NULL: none; see client.h */
     const char *public_url;                       /* borrowed; NULL, "": what clients name */
     struct pawl_server_limits limits;

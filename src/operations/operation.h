@@ -20,6 +20,8 @@
  *     timers.h        what becomes due by time
  *     letters.h       dead letters
  *     audit.h         records of what operators changed
+ *     identity.h      users, roles, applications, tokens
+ *     directory.h     who may do what, in memory
  *     retention.h     what is not kept any longer
  *     nodes.h         nodes, and pauses
  *     statistics.h    counts: how a store is doing

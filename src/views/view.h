@@ -15,6 +15,7 @@
  *     letters.h       dead letters, retention
  *     audit.h         records of what operators changed
  *     why.h           why an instance does not continue
+ *     identity.h      users, roles, applications
  *     words.h         times and lengths of time for people
  *     journal.h       log records, executions of activities
  *     nodes.h         nodes, pauses, the status of the runtime
