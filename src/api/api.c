@@ -18,6 +18,8 @@ static void read_settings(struct pawl_api *api)
     api->admin_key = pawl__str_trim(
         pawl__str(pawl__configuration_text(configuration, PAWL_SETTING_ID_ADMIN_API_KEY)));
     api->origins = pawl__str(pawl__configuration_text(configuration, PAWL_SETTING_ID_SERVER_CORS));
+    api->metrics_public =
+        pawl__configuration_number(configuration, PAWL_SETTING_ID_METRICS_PUBLIC) != 0;
     if (rate > 0)
         api->rate = (struct pawl_limit){(uint32_t)(2 * rate), NS_PER_S / rate};
 }
@@ -42,6 +44,7 @@ static int open_parts(struct pawl_api *api, struct pawl_error *err)
         .ctx = api,
         .admit = pawl__guard_admit,
         .arrive = pawl__guard_arrive,
+        .observe = pawl__api_observe,
         .fields = pawl__guard_fields,
         .log = api->log,
         .limits = pawl__api_limits(configuration),

@@ -324,6 +324,8 @@ int pawl__guard_admit(void *ctx, struct pawl_exchange *exchange, const char **de
     struct pawl_bearer *bearer = NULL;
     bool current;
 
+    if (api->metrics_public && is_for(&admission, API_METRICS))
+        return 0;
     pawl_mutex_lock_always(api->env, api->mutex);
     current = pawl_env_monotonic_ns(api->env) - api->checked_ns < CURRENT_NS;
     found =

@@ -21,6 +21,8 @@
 #define API_SIGNED_IN ""
 #define API_REFRESH "@refresh"
 #define API_SOCKET "@socket"
+/* Of metrics: everybody, where the setting metrics.public says so. */
+#define API_METRICS "read:metrics"
 
 /* Names of the cookies of pages. */
 #define API_SESSION_COOKIE "pawl_session"
@@ -38,6 +40,7 @@ struct pawl_api {
     struct pawl_limiter *logins; /* by name, by address */
     struct pawl_limiter *rates;  /* by caller */
     struct pawl_limit rate;
+    bool metrics_public;
     struct pawl_str admin_key, origins; /* of the settings */
 
     /* Who may do what (guard.c). */
@@ -106,11 +109,16 @@ void api_refuse(struct api_call *call, int status, const char *key, const char *
 /* By the code of an operation that failed, with call->err. */
 void api_fail(struct api_call *call, int code);
 
+/* struct pawl_server_options: observe. */
+void pawl__api_observe(void *ctx, const struct pawl_exchange *exchange, int status,
+                       int64_t duration_ns);
+
 /* ---- handlers ------------------------------------------------------------------------------- */
 
 #define API_HANDLER(name) void pawl__api_##name(struct pawl_exchange *exchange, void *ctx)
 API_HANDLER(health_live);
 API_HANDLER(health_ready);
+API_HANDLER(metrics);
 API_HANDLER(login);
 API_HANDLER(refresh_token);
 API_HANDLER(application_create);

@@ -14,6 +14,9 @@ const struct pawl_route pawl__api_routes[] = {
     {.method = "GET", .path = "/health/ready", .handle = pawl__api_health_ready,
      .deadline_ms = 5000},
 
+    {.method = "GET", .path = "/metrics", .handle = pawl__api_metrics, .permission = API_METRICS,
+     .deadline_ms = 30000},
+
     {.method = "POST", .path = IDENTITY "/login", .handle = pawl__api_login,
      .body_bytes_max = SMALL},
     {.method = "POST", .path = IDENTITY "/refresh-token", .handle = pawl__api_refresh_token,

@@ -8,6 +8,7 @@
 #include "api/credential.h"
 #include "api/private.h"
 #include "base/hex.h"
+#include "operations/metrics.h"
 #include "views/view.h"
 
 #include <stdio.h>
@@ -143,6 +144,9 @@ static void login(struct pawl_exchange *exchange, void *ctx)
     status = pawl__op_login(&call.op, name, password, &bearer);
     if (status == PAWL_OK || status != PAWL_ENOTFOUND)
         return_try(call.api, &tried);
+    pawl__op_count_login(call.api->host, status == PAWL_OK          ? "ok"
+                                         : status == PAWL_ENOTFOUND ? "refused"
+                                                                    : "error");
     if (status == PAWL_OK || status == PAWL_ENOTFOUND)
         respond_tokens(&call, status == PAWL_OK ? &bearer : NULL);
     else
@@ -167,10 +171,12 @@ void pawl__api_login(struct pawl_exchange *exchange, void *ctx)
         wait_s = use_try(api, &tried);
     }
     api_end(&call);
-    if (right && wait_s > 0)
+    if (right && wait_s > 0) {
+        pawl__op_count_login(api->host, "limited");
         refuse_try(exchange, wait_s);
-    else if (right)
+    } else if (right) {
         pawl__lane_add(api->lane, exchange, login);
+    }
 }
 
 /* The caller is who the refresh token says; the roles are today's. */

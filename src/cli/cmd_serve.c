@@ -227,7 +227,7 @@ static int list_routes(struct pawl_cli *cli)
 
 static int run(struct pawl_cli *cli)
 {
-    struct serving serving = {.session = {.cli = cli}};
+    struct serving serving = {.session = {.cli = cli, .measures = true}};
     struct pawl_error err = PAWL_ERROR_INIT;
     int code, status;
 

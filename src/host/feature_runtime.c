@@ -5,6 +5,7 @@
 #include "activities/program/program.h"
 #include "base/error.h"
 #include "base/json/json.h"
+#include "host/meter.h"
 #include "os/process.h"
 #include "runtime/node/client.h"
 
@@ -66,12 +67,35 @@ static void on_log(void *ctx, struct pawl_str instance_id, const struct pawl_wor
 {
     const struct pawl_surroundings *around = pawl__host_surroundings(ctx);
 
+    pawl__measure_record(pawl__host_meter(ctx), record->activity_type, record->event);
+    if (!around->step)
+        return;
     around->step(around->ctx, &(struct pawl_trace){.instance_id = instance_id,
                                                    .definition_id = workflow->definition_id,
                                                    .activity_id = record->activity_id,
                                                    .activity_type = record->activity_type,
                                                    .event = record->event,
                                                    .message = record->message});
+}
+
+static void on_burst(void *ctx, const struct pawl_instance_row *instance, int64_t begun_ns,
+                     int64_t ended_ns, int status)
+{
+    pawl__measure_burst(pawl__host_meter(ctx), instance, ended_ns - begun_ns, status);
+}
+
+static void on_begun(void *ctx, const struct pawl_work_row *work, int64_t late_us)
+{
+    pawl__measure_begun(pawl__host_meter(ctx),
+                        pawl__str_is(work->kind, PAWL_WORK_TIMER) ||
+                            pawl__str_is(work->kind, PAWL_WORK_TICK),
+                        late_us);
+}
+
+static void on_waited(void *ctx, int64_t duration_ns)
+{
+    pawl__meter_observe_ns(pawl__host_meter(ctx), PAWL_METRIC_LOCK_WAIT_SECONDS, pawl__str(""),
+                           duration_ns);
 }
 
 static void on_failure(void *ctx, struct pawl_str instance_id, const struct pawl_error *why)
@@ -130,7 +154,10 @@ static struct pawl_runtime_hooks hooks_of(struct pawl_host *host)
         .line = around->line ? on_line : NULL,
         .task = around->task ? on_task : NULL,
         .call = around->activities ? on_call : NULL,
-        .logged = around->step ? on_log : NULL,
+        .logged = around->step || around->measures ? on_log : NULL,
+        .burst = around->measures ? on_burst : NULL,
+        .begun = around->measures ? on_begun : NULL,
+        .waited = around->measures ? on_waited : NULL,
         .failed = around->failed ? on_failure : NULL,
         .stop = around->stop ? is_stopped : NULL,
         .ended = around->ended ? on_end : NULL,

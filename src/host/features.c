@@ -133,6 +133,8 @@ int pawl__host_compose(struct pawl_host *host, struct pawl_error *err)
         status = pawl__host_use(host, &pawl__feature_store, err);
     if (status == PAWL_OK && pawl__configuration_number(configuration, PAWL_SETTING_ID_STORE_TRACE))
         status = pawl__host_use(host, &pawl__feature_store_trace, err);
+    if (status == PAWL_OK && pawl__host_surroundings(host)->measures)
+        status = pawl__host_use(host, &pawl__feature_measure, err);
     if (status == PAWL_OK)
         status = pawl__host_use(host, &pawl__feature_engine, err);
     if (status == PAWL_OK &&

@@ -9,6 +9,7 @@
 #include "host/host.h"
 
 struct pawl_guard;
+struct pawl_instance_row;
 struct pawl_runtime;
 struct pawl_workflow_runtime;
 
@@ -77,6 +78,18 @@ PAWL_MUST_CHECK int pawl__host_open_runtime(struct pawl_host *host, const char *
 
 /* The node below a started host's `runtime`; NULL: there is none. Borrowed until the stop. */
 struct pawl_runtime *pawl__host_node(struct pawl_host *host);
+
+/*
+ * Everything is measured: makes the host's meter and decorates `store`. For nodes that somebody
+ * watches (surroundings.measures).
+ */
+extern const struct pawl_feature pawl__feature_measure;
+PAWL_MUST_CHECK int pawl__host_measure(struct pawl_host *host, struct pawl_error *err);
+/* What the runtime's hooks report; the meter may be NULL. */
+void pawl__measure_burst(struct pawl_meter *meter, const struct pawl_instance_row *instance,
+                         int64_t duration_ns, int status);
+void pawl__measure_record(struct pawl_meter *meter, struct pawl_str type, struct pawl_str event);
+void pawl__measure_begun(struct pawl_meter *meter, bool is_timer, int64_t late_us);
 
 /* Applies what the host's configuration asks for. On failure some features may be applied. */
 PAWL_MUST_CHECK int pawl__host_compose(struct pawl_host *host, struct pawl_error *err);

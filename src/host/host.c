@@ -7,6 +7,8 @@
 
 #include "base/alloc.h"
 #include "base/error.h"
+#include "host/features.h"
+#include "host/meter.h"
 
 struct slot_row {
     const char *key;
@@ -45,6 +47,7 @@ struct pawl_host {
     bool started;
     struct pawl_memo counts;
     struct pawl_passwords passwords;
+    struct pawl_meter *meter;              /* NULL: nothing is measured */
     void *services[PAWL_SLOT_COUNT];       /* the outermost; NULL: not built */
     enum pawl_slot order[PAWL_SLOT_COUNT]; /* as built */
     size_t built_count;
@@ -73,6 +76,7 @@ void pawl__host_free(struct pawl_host *host)
     if (!host)
         return;
     pawl__host_stop(host);
+    pawl__meter_free(host->meter);
     pawl__passwords_release(&host->passwords);
     pawl__memo_release(&host->counts);
     pawl__free(&host->env->alloc, host, sizeof *host);
@@ -86,6 +90,16 @@ struct pawl_env *pawl__host_env(struct pawl_host *host)
 struct pawl_memo *pawl__host_counts(struct pawl_host *host)
 {
     return &host->counts;
+}
+
+struct pawl_meter *pawl__host_meter(struct pawl_host *host)
+{
+    return host->meter;
+}
+
+int pawl__host_measure(struct pawl_host *host, struct pawl_error *err)
+{
+    return host->meter ? PAWL_OK : pawl__meter_new(host->env, &host->meter, err);
 }
 
 struct pawl_passwords *pawl__host_passwords(struct pawl_host *host)

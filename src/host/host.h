@@ -61,6 +61,7 @@ struct pawl_engine;
 struct pawl_http_executor;
 struct pawl_lock_provider;
 struct pawl_locks;
+struct pawl_meter;
 struct pawl_queue_worker;
 struct pawl_refresher;
 struct pawl_reloader;
@@ -131,6 +132,8 @@ struct pawl_surroundings {
     bool works_itself;
     /* Reads the store and is no node of it (struct pawl_runtime_options). */
     bool looks_only;
+    /* What it does is measured (meter.h). */
+    bool measures;
     /* Nothing outlives the process: no journal is kept, no lease ends, and a definition that does
      * not validate is run as far as it goes. */
     bool ephemeral;
@@ -151,6 +154,8 @@ void pawl__host_set_surroundings(struct pawl_host *host,
 const struct pawl_surroundings *pawl__host_surroundings(struct pawl_host *host);
 /* What was counted of its store last (operations/statistics.h); any thread. */
 struct pawl_memo *pawl__host_counts(struct pawl_host *host);
+/* NULL: nothing is measured. */
+struct pawl_meter *pawl__host_meter(struct pawl_host *host);
 /* Any thread. */
 struct pawl_passwords *pawl__host_passwords(struct pawl_host *host);
 

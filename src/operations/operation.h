@@ -24,6 +24,7 @@
  *     directory.h     who may do what, in memory
  *     retention.h     what is not kept any longer
  *     nodes.h         nodes, and pauses
+ *     metrics.h       metrics, as text
  *     statistics.h    counts: how a store is doing
  *     store.h         whole stores: making, checking, backing up, restoring
  *     locks.h         lock services, and a lock that is held

@@ -118,6 +118,14 @@ struct pawl_runtime_hooks {
     /* Every log record of a burst, before its commit: for tracing. */
     void (*logged)(void *ctx, struct pawl_str instance_id, const struct pawl_workflow *workflow,
                    const struct pawl_log_record *record);
+    /* A burst that was run here, with its instance as it is now. Neither this nor the next two may
+     * wait. */
+    void (*burst)(void *ctx, const struct pawl_instance_row *instance, int64_t begun_ns,
+                  int64_t ended_ns, int status);
+    /* Work that is begun for the first time, so long after it was due. */
+    void (*begun)(void *ctx, const struct pawl_work_row *work, int64_t late_us);
+    /* Somebody waited for an instance's lock. */
+    void (*waited)(void *ctx, int64_t duration_ns);
     /* Work or a burst that failed: it will be tried again, or has become a dead letter. */
     void (*failed)(void *ctx, struct pawl_str instance_id, const struct pawl_error *why);
     /* Polled between activities: true ends the burst at the next boundary, committed as it is, and

@@ -123,6 +123,20 @@ PAWL_MUST_CHECK int pawl__trace_store_new(struct pawl_env *env, struct pawl_stor
 void pawl__trace_store_counts(struct pawl_store *store, struct pawl_store_counts *out);
 void pawl__trace_store_reset(struct pawl_store *store);
 
+/* What the measuring decorator reports of calls that have returned, on their threads; none of them
+ * may wait. */
+struct pawl_store_measures {
+    void (*called)(void *ctx, enum pawl_store_call call, int status, int64_t duration_ns);
+    void (*claimed)(void *ctx, const struct pawl_claim *claims, size_t count);
+    void (*applied)(void *ctx, struct pawl_commit *const *commits, size_t count, int status,
+                    int64_t duration_ns);
+    void *ctx;
+};
+
+PAWL_MUST_CHECK int pawl__measure_store_new(struct pawl_env *env, struct pawl_store *inner,
+                                            const struct pawl_store_measures *measures,
+                                            struct pawl_store **out, struct pawl_error *err);
+
 enum pawl_store_fault {
     PAWL_STORE_FAULT_BEFORE, /* PAWL_EUNAVAILABLE, and nothing was done */
     PAWL_STORE_FAULT_AFTER,  /* done, but the result is PAWL_EUNKNOWN and outputs are unwritten */

@@ -78,7 +78,8 @@ int pawl__cli_session_start(struct pawl_cli_session *out, bool named, struct paw
                                                                 .ctx = out,
                                                                 .transient = !named,
                                                                 .works_itself = true,
-                                                                .looks_only = out->looks_only});
+                                                                .looks_only = out->looks_only,
+                                                                .measures = out->measures});
         status = pawl__host_compose(out->host, err);
     }
     if (status == PAWL_OK)

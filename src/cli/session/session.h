@@ -22,6 +22,7 @@ struct pawl_cli_session {
     struct pawl_interrupt *interrupt;
     struct pawl_mutex *lines;        /* held while a line of a workflow is written */
     bool looks_only;                 /* it reads: it joins no store as a node */
+    bool measures;                   /* what it does is measured */
     bool as_json;                    /* lines of workflows go to standard error then */
     char actor[PAWL_CLI_ACTOR_SIZE]; /* "cli:NAME", the system's user */
 };

@@ -48,6 +48,9 @@ PAWL_MUST_CHECK int pawl__definitions_new(struct pawl_env *env, const struct paw
                                           const struct pawl_definitions_options *options,
                                           struct pawl_definitions **out, struct pawl_error *err);
 void pawl__definitions_free(struct pawl_definitions *definitions); /* NULL allowed */
+/* Lookups of graphs in memory so far. Any thread. */
+void pawl__definitions_lookups(struct pawl_definitions *definitions, uint64_t *hits,
+                               uint64_t *misses);
 
 /* ---- changing: rows that are returned are in `arena` --------------------------------------- */
 

@@ -460,6 +460,7 @@ static int try_cache(const struct definition_call *call, const struct pawl_map *
             cached->used = ++definitions->use_count;
             *out = pawl__graph_ref(cached->graph);
         }
+        definitions->cache_counts[cached != NULL]++;
     }
     pawl__definitions_unlock(definitions);
     return PAWL_OK;
@@ -542,4 +543,15 @@ int pawl__definitions_published(struct pawl_definitions *definitions, struct paw
                                 struct pawl_error *err)
 {
     return answer_graph(definitions, BY_DEFINITION, definition_id, out, deadline_ns, err);
+}
+
+void pawl__definitions_lookups(struct pawl_definitions *definitions, uint64_t *hits,
+                               uint64_t *misses)
+{
+    *hits = *misses = 0;
+    if (pawl__definitions_lock(definitions, NULL) != PAWL_OK)
+        return;
+    *hits = definitions->cache_counts[true];
+    *misses = definitions->cache_counts[false];
+    pawl__definitions_unlock(definitions);
 }

@@ -52,6 +52,7 @@ struct pawl_definitions {
     uint64_t change_count;              /* commits tried through this object */
     uint64_t compare_count;
     uint64_t use_count;
+    uint64_t cache_counts[2]; /* lookups that missed and that hit */
 };
 
 /* PAWL_ESTOPPED: not held. */

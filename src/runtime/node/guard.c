@@ -38,9 +38,14 @@ int pawl__runtime_pass(struct runtime_task *task, struct pawl_str instance_id,
                        enum pawl_guard_how how, struct pawl_guard_pass *out)
 {
     struct pawl_runtime *runtime = task->runtime;
+    const struct pawl_runtime_hooks *hooks = &runtime->options.hooks;
+    bool tells = hooks->waited && runtime->options.guard;
+    int64_t begun_ns = tells ? pawl_env_monotonic_ns(runtime->env) : 0;
     int status = pawl__guard_enter(runtime->options.guard, instance_id, how, task->deadline_ns, out,
                                    task->err);
 
+    if (tells)
+        hooks->waited(hooks->ctx, pawl_env_monotonic_ns(runtime->env) - begun_ns);
     if (status != PAWL_OK && task->is_direct)
         return status; /* and nothing is left: it becomes a row */
     if (status == PAWL_EBUSY && is_orphan(task, instance_id))

@@ -379,6 +379,17 @@ static int do_kind(struct runtime_task *task, const struct pawl_work_row *work, 
                            PAWL_STR_ARG(work->kind));
 }
 
+static void tell_begun(struct pawl_runtime *runtime, const struct pawl_work_row *work,
+                       int64_t deadline_ns)
+{
+    const struct pawl_runtime_hooks *hooks = &runtime->options.hooks;
+    int64_t now_us;
+
+    if (hooks->begun && work->attempts == 0 && work->due_us != PAWL_TIME_NEVER &&
+        pawl__runtime_clock(runtime, &now_us, deadline_ns, NULL) == PAWL_OK)
+        hooks->begun(hooks->ctx, work, now_us > work->due_us ? now_us - work->due_us : 0);
+}
+
 /*
  * Mail that fails is dealt with where it is delivered. Of other work: what a node that drains has
  * not begun is free when it has left; what is not ours any more is somebody else's; what the store
@@ -395,6 +406,8 @@ int pawl__runtime_do_work(struct pawl_runtime *runtime, const struct pawl_work_r
     pawl__runtime_task_init(&task, runtime, deadline_ns, &err);
     pawl__runtime_meter_begin(&task);
     status = pawl__runtime_may_begin(runtime, &err);
+    if (status == PAWL_OK)
+        tell_begun(runtime, work, deadline_ns);
     if (status == PAWL_OK)
         status = do_kind(&task, work, now_us);
     if (status == PAWL_OK)
