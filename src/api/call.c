@@ -8,20 +8,39 @@
 #define ARENA_MAX ((size_t)64 << 20)
 #define WAIT_NS (30 * NS_PER_S)
 
+struct api_request *api_request_of(const struct pawl_exchange *exchange)
+{
+    return pawl__exchange_owner(exchange);
+}
+
+struct api_request *api_request_make(struct pawl_exchange *exchange)
+{
+    struct api_request *request = api_request_of(exchange);
+
+    if (!request) {
+        request = pawl__arena_alloc_zeroed(pawl__exchange_arena(exchange), sizeof *request);
+        pawl__exchange_set_owner(exchange, request);
+    }
+    return request;
+}
+
 void api_begin(struct api_call *call, struct pawl_exchange *exchange, void *ctx)
 {
     struct pawl_api *api = ctx;
+    const struct api_request *request = api_request_of(exchange);
     int64_t deadline_ns = pawl_env_monotonic_ns(api->env) + WAIT_NS;
 
     *call = (struct api_call){.api = api,
                               .exchange = exchange,
-                              .caller = pawl__exchange_owner(exchange),
+                              .caller = request ? request->bearer : NULL,
                               .err = PAWL_ERROR_INIT};
     pawl__arena_init(&call->arena, &api->env->alloc, ARENA_MAX);
     if (call->caller)
         (void)snprintf(call->actor, sizeof call->actor, "%s:%.*s",
                        call->caller->is_application ? "app" : "user",
                        PAWL_STR_ARG(call->caller->name));
+    if (request && pawl__trace_is_set(&request->span))
+        pawl__traceparent_write(&request->span, call->traceparent);
     if (pawl__exchange_deadline_ns(exchange) < deadline_ns)
         deadline_ns = pawl__exchange_deadline_ns(exchange);
     call->op = (struct pawl_op){.host = api->host,
@@ -31,6 +50,7 @@ void api_begin(struct api_call *call, struct pawl_exchange *exchange, void *ctx)
                                 .log = api->log,
                                 .actor = pawl__str(call->actor),
                                 .door = pawl__str("http"),
+                                .traceparent = pawl__str(call->traceparent),
                                 .request_id = pawl__str("")};
 }
 

@@ -321,6 +321,7 @@ int pawl__guard_admit(void *ctx, struct pawl_exchange *exchange, const char **de
     struct admission admission = {.exchange = exchange,
                                   .permission = pawl__exchange_route(exchange)->permission};
     const struct pawl_bearer *found;
+    struct api_request *request = api_request_make(exchange);
     struct pawl_bearer *bearer = NULL;
     bool current;
 
@@ -334,11 +335,11 @@ int pawl__guard_admit(void *ctx, struct pawl_exchange *exchange, const char **de
         bearer = copy_bearer(pawl__exchange_arena(exchange), found);
     pawl_mutex_unlock(api->env, api->mutex);
     *detail = "Who may do what cannot be read from the store at this moment.";
-    if (!current || (found && !bearer))
+    if (!current || !request || (found && !bearer))
         return 503;
     if (!bearer)
         return challenge(&admission, detail);
-    pawl__exchange_set_owner(exchange, bearer);
+    request->bearer = bearer;
     *detail = "Your permissions do not include this.";
     if (admission.permission[0] != '@' &&
         !pawl__permissions_allow(&bearer->permissions, admission.permission))
@@ -372,6 +373,7 @@ int pawl__guard_arrive(void *ctx, struct pawl_exchange *exchange)
     bool anybody = pawl__str_is(pawl__str_trim(api->origins), "*"), listed;
     char text[256];
 
+    pawl__api_trace_arrive(api, exchange);
     if (api->origins.len == 0 || !origin.ptr)
         return 0;
     pawl__exchange_add_field(exchange, "Vary", "Origin");

@@ -22,19 +22,23 @@ void pawl__api_observe(void *ctx, const struct pawl_exchange *exchange, int stat
     struct pawl_api *api = ctx;
     const struct pawl_route *route = pawl__exchange_route(exchange);
     const char *label = !route ? "none" : route->label ? route->label : route->path;
-    const struct pawl_bearer *caller = pawl__exchange_owner(exchange);
-    struct pawl_str name = caller ? caller->name : pawl__str("");
+    const struct api_request *request = api_request_of(exchange);
+    struct pawl_str name = request && request->bearer ? request->bearer->name : pawl__str("");
+    char trace[PAWL_TRACE_ID_SIZE] = "";
     struct pawl_str method = known_method(pawl__exchange_method(exchange));
     char peer[PAWL_PEER_TEXT_SIZE];
 
     pawl__op_count_request(api->host, label, method, status, duration_ns);
+    pawl__api_trace_end(api, exchange, status, duration_ns);
     if (!pawl_log_enabled(api->log, PAWL_LOG_INFO))
         return;
+    if (request && pawl__trace_is_set(&request->span))
+        pawl__trace_id_text(&request->span, trace);
     pawl_log(api->log, PAWL_LOG_INFO, "request", pawl_log_str("method", method.ptr, method.len),
              pawl_log_text("route", label), pawl_log_int("status", status),
              pawl_log_duration_ns("duration", duration_ns),
              pawl_log_text("peer", pawl__peer_text(pawl__exchange_peer(exchange), peer)),
-             pawl_log_str("caller", name.ptr, name.len));
+             pawl_log_str("caller", name.ptr, name.len), pawl_log_text("trace", trace));
 }
 
 void pawl__api_metrics(struct pawl_exchange *exchange, void *ctx)

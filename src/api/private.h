@@ -7,6 +7,7 @@
 #include "api/lane.h"
 #include "api/limiter.h"
 #include "base/json/builder.h"
+#include "base/trace_context.h"
 #include "operations/directory.h"
 #include "os/address.h"
 
@@ -56,6 +57,18 @@ struct pawl_api {
 struct pawl_configuration;
 struct pawl_server_limits pawl__api_limits(const struct pawl_configuration *configuration);
 
+/* What is known of a request before its handler: the exchange's owner, in its arena. */
+struct api_request {
+    struct pawl_bearer *bearer; /* NULL: the route needs no permission */
+    /* Its span, and whose it is in; not set: the request is in no trace. */
+    struct pawl_trace_context span;
+    unsigned char parent_id[8];
+};
+/* NULL: nothing is. */
+struct api_request *api_request_of(const struct pawl_exchange *exchange);
+/* Makes it where there is none; NULL: out of memory. */
+struct api_request *api_request_make(struct pawl_exchange *exchange);
+
 extern const struct pawl_route pawl__api_routes[];
 extern const size_t pawl__api_route_count;
 
@@ -82,6 +95,7 @@ struct api_call {
     struct pawl_error err;
     struct pawl_op op;
     char actor[256];
+    char traceparent[PAWL_TRACEPARENT_SIZE];
 };
 
 /* The exchange is responded to before the end. */
@@ -108,6 +122,12 @@ void api_refuse_all(struct api_call *call, int status, const struct api_fault *f
 void api_refuse(struct api_call *call, int status, const char *key, const char *detail);
 /* By the code of an operation that failed, with call->err. */
 void api_fail(struct api_call *call, int code);
+
+/* Which trace a request belongs to, when its head has arrived (trace.c). */
+void pawl__api_trace_arrive(struct pawl_api *api, struct pawl_exchange *exchange);
+/* Its span, when it was responded to. */
+void pawl__api_trace_end(struct pawl_api *api, const struct pawl_exchange *exchange, int status,
+                         int64_t duration_ns);
 
 /* struct pawl_server_options: observe. */
 void pawl__api_observe(void *ctx, const struct pawl_exchange *exchange, int status,

@@ -6,6 +6,7 @@
 #include "base/error.h"
 #include "base/json/json.h"
 #include "host/meter.h"
+#include "host/tracer.h"
 #include "os/process.h"
 #include "runtime/node/client.h"
 
@@ -78,10 +79,71 @@ static void on_log(void *ctx, struct pawl_str instance_id, const struct pawl_wor
                                                    .message = record->message});
 }
 
-static void on_burst(void *ctx, const struct pawl_instance_row *instance, int64_t begun_ns,
+static void on_burst_begun(void *ctx, const struct pawl_instance_row *instance,
+                           struct pawl_str cause, struct pawl_trace_context *span)
+{
+    (void)cause;
+    pawl__trace_burst_begun(pawl__host_tracer(ctx), instance, span);
+}
+
+/* By which log lines of an instance and spans of its trace find each other. */
+static void log_burst(const struct pawl_log *log, const struct pawl_instance_row *instance,
+                      int64_t duration_ns, int status)
+{
+    struct pawl_trace_context whole;
+    char trace[PAWL_TRACE_ID_SIZE];
+
+    if (!pawl_log_enabled(log, PAWL_LOG_DEBUG))
+        return;
+    pawl__trace_of_instance(instance->id, &whole);
+    pawl__trace_id_text(&whole, trace);
+    pawl_log(log, PAWL_LOG_DEBUG, "burst",
+             pawl_log_str("instance", instance->id.ptr, instance->id.len),
+             pawl_log_text("trace", trace),
+             pawl_log_str("definition", instance->definition_id.ptr, instance->definition_id.len),
+             pawl_log_str("sub_status", instance->sub_status.ptr, instance->sub_status.len),
+             pawl_log_duration_ns("duration", duration_ns),
+             pawl_log_text("result", pawl_error_name(status)));
+}
+
+static void on_burst(void *ctx, const struct pawl_instance_row *instance,
+                     const struct pawl_trace_context *span, struct pawl_str cause, int64_t begun_ns,
                      int64_t ended_ns, int status)
 {
+    log_burst(pawl__host_surroundings(ctx)->log, instance, ended_ns - begun_ns, status);
     pawl__measure_burst(pawl__host_meter(ctx), instance, ended_ns - begun_ns, status);
+    pawl__trace_burst(pawl__host_tracer(ctx), pawl__runtime_node_id(pawl__host_node(ctx)), instance,
+                      span, cause, begun_ns, ended_ns, status);
+}
+
+static void on_committed(void *ctx, const struct pawl_instance_row *instance,
+                         const struct pawl_trace_context *span, int64_t begun_ns, int64_t ended_ns,
+                         int status)
+{
+    (void)instance;
+    pawl__trace_commit(pawl__host_tracer(ctx), span, begun_ns, ended_ns, status);
+}
+
+static void on_record(void *ctx, const struct pawl_instance_row *instance,
+                      const struct pawl_trace_context *span, const struct pawl_log_record *record)
+{
+    (void)instance;
+    pawl__trace_record(pawl__host_tracer(ctx), span, record);
+}
+
+static void on_request(void *ctx, struct pawl_str instance_id, struct pawl_trace_context *span)
+{
+    pawl__trace_of_instance(instance_id, span);
+    pawl__tracer_new_span(pawl__host_tracer(ctx), span->span_id);
+}
+
+static void on_response(void *ctx, struct pawl_str instance_id,
+                        const struct pawl_trace_context *span,
+                        const struct pawl_http_request *request,
+                        const struct pawl_http_answer *answer, int64_t begun_ns)
+{
+    pawl__trace_request(pawl__host_tracer(ctx), instance_id, span, request, answer, begun_ns,
+                        pawl_env_monotonic_ns(pawl__host_env(ctx)));
 }
 
 static void on_begun(void *ctx, const struct pawl_work_row *work, int64_t late_us)
@@ -149,13 +211,19 @@ static int on_call(void *ctx, struct pawl_str instance_id, const struct pawl_jso
 static struct pawl_runtime_hooks hooks_of(struct pawl_host *host)
 {
     const struct pawl_surroundings *around = pawl__host_surroundings(host);
+    bool traces = pawl__host_tracer(host) != NULL;
 
     return (struct pawl_runtime_hooks){
         .line = around->line ? on_line : NULL,
         .task = around->task ? on_task : NULL,
         .call = around->activities ? on_call : NULL,
         .logged = around->step || around->measures ? on_log : NULL,
-        .burst = around->measures ? on_burst : NULL,
+        .burst_begun = traces ? on_burst_begun : NULL,
+        .burst = around->measures || traces ? on_burst : NULL,
+        .committed = traces ? on_committed : NULL,
+        .recorded = traces ? on_record : NULL,
+        .request_begun = traces ? on_request : NULL,
+        .request_ended = traces ? on_response : NULL,
         .begun = around->measures ? on_begun : NULL,
         .waited = around->measures ? on_waited : NULL,
         .failed = around->failed ? on_failure : NULL,

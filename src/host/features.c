@@ -135,6 +135,8 @@ int pawl__host_compose(struct pawl_host *host, struct pawl_error *err)
         status = pawl__host_use(host, &pawl__feature_store_trace, err);
     if (status == PAWL_OK && pawl__host_surroundings(host)->measures)
         status = pawl__host_use(host, &pawl__feature_measure, err);
+    if (status == PAWL_OK && pawl__host_surroundings(host)->traces)
+        status = pawl__host_trace(host, err);
     if (status == PAWL_OK)
         status = pawl__host_use(host, &pawl__feature_engine, err);
     if (status == PAWL_OK &&

@@ -9,7 +9,11 @@
 #include "host/host.h"
 
 struct pawl_guard;
+struct pawl_http_answer;
+struct pawl_http_request;
 struct pawl_instance_row;
+struct pawl_log_record;
+struct pawl_trace_context;
 struct pawl_runtime;
 struct pawl_workflow_runtime;
 
@@ -90,6 +94,24 @@ void pawl__measure_burst(struct pawl_meter *meter, const struct pawl_instance_ro
                          int64_t duration_ns, int status);
 void pawl__measure_record(struct pawl_meter *meter, struct pawl_str type, struct pawl_str event);
 void pawl__measure_begun(struct pawl_meter *meter, bool is_timer, int64_t late_us);
+
+/* Opens the host's tracer, if the environment names a collector. */
+PAWL_MUST_CHECK int pawl__host_trace(struct pawl_host *host, struct pawl_error *err);
+/* What the runtime's hooks report; the tracer may be NULL. */
+void pawl__trace_burst_begun(struct pawl_tracer *tracer, const struct pawl_instance_row *instance,
+                             struct pawl_trace_context *span);
+void pawl__trace_burst(struct pawl_tracer *tracer, const char *node_id,
+                       const struct pawl_instance_row *instance,
+                       const struct pawl_trace_context *context, struct pawl_str cause,
+                       int64_t begun_ns, int64_t ended_ns, int status);
+void pawl__trace_commit(struct pawl_tracer *tracer, const struct pawl_trace_context *burst,
+                        int64_t begun_ns, int64_t ended_ns, int status);
+void pawl__trace_record(struct pawl_tracer *tracer, const struct pawl_trace_context *burst,
+                        const struct pawl_log_record *record);
+void pawl__trace_request(struct pawl_tracer *tracer, struct pawl_str instance_id,
+                         const struct pawl_trace_context *context,
+                         const struct pawl_http_request *request,
+                         const struct pawl_http_answer *answer, int64_t begun_ns, int64_t ended_ns);
 
 /* Applies what the host's configuration asks for. On failure some features may be applied. */
 PAWL_MUST_CHECK int pawl__host_compose(struct pawl_host *host, struct pawl_error *err);

@@ -9,6 +9,7 @@
 #include "base/error.h"
 #include "host/features.h"
 #include "host/meter.h"
+#include "host/tracer.h"
 
 struct slot_row {
     const char *key;
@@ -48,6 +49,7 @@ struct pawl_host {
     struct pawl_memo counts;
     struct pawl_passwords passwords;
     struct pawl_meter *meter;              /* NULL: nothing is measured */
+    struct pawl_tracer *tracer;            /* NULL: nothing is traced */
     void *services[PAWL_SLOT_COUNT];       /* the outermost; NULL: not built */
     enum pawl_slot order[PAWL_SLOT_COUNT]; /* as built */
     size_t built_count;
@@ -76,6 +78,7 @@ void pawl__host_free(struct pawl_host *host)
     if (!host)
         return;
     pawl__host_stop(host);
+    pawl__tracer_close(host->tracer);
     pawl__meter_free(host->meter);
     pawl__passwords_release(&host->passwords);
     pawl__memo_release(&host->counts);
@@ -95,6 +98,16 @@ struct pawl_memo *pawl__host_counts(struct pawl_host *host)
 struct pawl_meter *pawl__host_meter(struct pawl_host *host)
 {
     return host->meter;
+}
+
+struct pawl_tracer *pawl__host_tracer(struct pawl_host *host)
+{
+    return host->tracer;
+}
+
+struct pawl_tracer **pawl__host_tracer_place(struct pawl_host *host)
+{
+    return &host->tracer;
 }
 
 int pawl__host_measure(struct pawl_host *host, struct pawl_error *err)

@@ -62,6 +62,7 @@ struct pawl_http_executor;
 struct pawl_lock_provider;
 struct pawl_locks;
 struct pawl_meter;
+struct pawl_tracer;
 struct pawl_queue_worker;
 struct pawl_refresher;
 struct pawl_reloader;
@@ -132,8 +133,8 @@ struct pawl_surroundings {
     bool works_itself;
     /* Reads the store and is no node of it (struct pawl_runtime_options). */
     bool looks_only;
-    /* What it does is measured (meter.h). */
-    bool measures;
+    /* What it does is measured (meter.h); and traced, where a collector is named (tracer.h). */
+    bool measures, traces;
     /* Nothing outlives the process: no journal is kept, no lease ends, and a definition that does
      * not validate is run as far as it goes. */
     bool ephemeral;
@@ -156,6 +157,9 @@ const struct pawl_surroundings *pawl__host_surroundings(struct pawl_host *host);
 struct pawl_memo *pawl__host_counts(struct pawl_host *host);
 /* NULL: nothing is measured. */
 struct pawl_meter *pawl__host_meter(struct pawl_host *host);
+/* NULL: nothing is traced. */
+struct pawl_tracer *pawl__host_tracer(struct pawl_host *host);
+struct pawl_tracer **pawl__host_tracer_place(struct pawl_host *host); /* for feature_trace.c */
 /* Any thread. */
 struct pawl_passwords *pawl__host_passwords(struct pawl_host *host);
 

@@ -70,7 +70,8 @@ struct pawl_op {
     /* What its changes are recorded under (audit.h), unlike any other; "": one is made. At most
      * PAWL_REQUEST_ID_MAX bytes. */
     struct pawl_str request_id;
-    struct pawl_str door; /* it came through: "cli", "c", "http", "page" */
+    struct pawl_str traceparent; /* of the trace it belongs to; "": none */
+    struct pawl_str door;        /* it came through: "cli", "c", "http", "page" */
     /* Of operations that are part of a larger one: what that is recorded by. NULL: it is none. */
     struct pawl_audit *record;
 };

@@ -6,7 +6,8 @@
 #include "base/hash/stimulus.h"
 #include "operations/query.h"
 
-static struct pawl_stimulus address(const struct pawl_send_request *request)
+static struct pawl_stimulus address(const struct pawl_op *op,
+                                    const struct pawl_send_request *request)
 {
     return (struct pawl_stimulus){
         .correlation_id = request->correlation_id,
@@ -15,6 +16,7 @@ static struct pawl_stimulus address(const struct pawl_send_request *request)
         .idempotency_key = request->idempotency_key,
         .input = request->input,
         .detached = request->detached,
+        .traceparent = op->traceparent,
     };
 }
 
@@ -37,7 +39,7 @@ static int finish(int status, const struct pawl_sent *sent, struct pawl_send_res
 int op_event_send(const struct pawl_op *op, const struct pawl_send_request *request,
                   struct pawl_reach *reach, struct pawl_send_result *out)
 {
-    struct pawl_stimulus stimulus = address(request);
+    struct pawl_stimulus stimulus = address(op, request);
     struct pawl_sent sent = {0};
     int status = check_name(op, request, "an event");
 
@@ -57,7 +59,7 @@ int pawl__op_event_send(const struct pawl_op *op, const struct pawl_send_request
 int pawl__op_stimulus_send(const struct pawl_op *op, const struct pawl_send_request *request,
                            struct pawl_send_result *out)
 {
-    struct pawl_stimulus stimulus = address(request);
+    struct pawl_stimulus stimulus = address(op, request);
     char hash[PAWL_SHA256_TEXT_SIZE];
     struct pawl_sent sent = {0};
     int status = check_name(op, request, "a stimulus");

@@ -10,6 +10,9 @@
 struct pawl_packer;
 struct runtime_task;
 
+/* In payloads of work: the trace of whoever sent it (base/trace_context.h). */
+#define RUNTIME_TRACEPARENT "traceparent"
+
 static inline struct pawl_str runtime_text(const struct pawl_json *object, const char *key)
 {
     return pawl__json_str(pawl__json_get_text(object, key));

@@ -63,6 +63,7 @@
 
 #include "base/id.h"
 #include "base/map.h"
+#include "base/trace_context.h"
 #include "engine/run/burst.h"
 #include "runtime/definitions/definitions.h"
 #include "runtime/values.h"
@@ -118,10 +119,29 @@ struct pawl_runtime_hooks {
     /* Every log record of a burst, before its commit: for tracing. */
     void (*logged)(void *ctx, struct pawl_str instance_id, const struct pawl_workflow *workflow,
                    const struct pawl_log_record *record);
-    /* A burst that was run here, with its instance as it is now. Neither this nor the next two may
-     * wait. */
-    void (*burst)(void *ctx, const struct pawl_instance_row *instance, int64_t begun_ns,
+    /*
+     * For traces and metrics; none of these may wait. A burst begins: `cause` is the traceparent of
+     * what came for it, "" if that is not known; *span is its own from now on.
+     */
+    void (*burst_begun)(void *ctx, const struct pawl_instance_row *instance, struct pawl_str cause,
+                        struct pawl_trace_context *span);
+    /* It has ended, with its instance as it is now. */
+    void (*burst)(void *ctx, const struct pawl_instance_row *instance,
+                  const struct pawl_trace_context *span, struct pawl_str cause, int64_t begun_ns,
                   int64_t ended_ns, int status);
+    /* A commit of it. */
+    void (*committed)(void *ctx, const struct pawl_instance_row *instance,
+                      const struct pawl_trace_context *span, int64_t begun_ns, int64_t ended_ns,
+                      int status);
+    /* A log record of it, before its commit. */
+    void (*recorded)(void *ctx, const struct pawl_instance_row *instance,
+                     const struct pawl_trace_context *span, const struct pawl_log_record *record);
+    /* A request of a workflow: *span is what it is sent with, and what it is reported with. */
+    void (*request_begun)(void *ctx, struct pawl_str instance_id, struct pawl_trace_context *span);
+    void (*request_ended)(void *ctx, struct pawl_str instance_id,
+                          const struct pawl_trace_context *span,
+                          const struct pawl_http_request *request,
+                          const struct pawl_http_answer *answer, int64_t begun_ns);
     /* Work that is begun for the first time, so long after it was due. */
     void (*begun)(void *ctx, const struct pawl_work_row *work, int64_t late_us);
     /* Somebody waited for an instance's lock. */
@@ -159,7 +179,7 @@ struct pawl_runtime_options {
     struct pawl_guard *guard;
     struct pawl_definitions_options definitions;
     enum pawl_delivery delivery;
-    bool works_itself; /* without a pool: whoever sends does due work, soon */
+    bool works_itself;     /* without a pool: whoever sends does due work, soon */
     uint32_t direct_max;   /* direct deliveries at a time; more become rows. 0: 128 */
     uint32_t committers;   /* threads; 0: 1 */
     uint32_t commit_batch; /* commits that go to the store together, at the most; 0: 128 */
@@ -407,6 +427,7 @@ struct pawl_stimulus {
     struct pawl_str idempotency_key; /* a second one with the same key does nothing; of another
                                       * event it is refused with PAWL_ECONFLICT */
     bool detached;                   /* stored, and delivered by whoever does due work */
+    struct pawl_str traceparent;     /* of whoever sends it, for traces; "": not known */
     bool first_wins;          /* with another input it is the same stimulus: the first one counts */
     struct pawl_reach *reach; /* what it reached is added there; NULL: nobody asks */
 };

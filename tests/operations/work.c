@@ -175,6 +175,17 @@ static void a_stimulus_is_found_by_its_name_and_payload(struct desk *desk)
     desk_drain(desk);
     assert_ok(pawl__op_stimulus_send(&desk->op, &request, &again), &desk->err);
     assert_same(&again, &sent);
+    /* Whoever sends it again does so in another trace. */
+    for (size_t i = 0; i < 2; i++) {
+        static const char *const traces[] = {
+            "00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01",
+            "00-5bf92f3577b34da6a3ce929d0e0e4736-11f067aa0ba902b7-01"};
+        struct pawl_op op = desk->op;
+
+        op.traceparent = pawl__str(traces[i]);
+        assert_ok(pawl__op_stimulus_send(&op, &request, &again), &desk->err);
+        assert_same(&again, &sent);
+    }
 }
 
 static void an_event_for_an_execution_reaches_it_alone(struct desk *desk)

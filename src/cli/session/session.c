@@ -3,6 +3,7 @@
 #include "cli/session/session.h"
 
 #include "base/error.h"
+#include "base/trace_context.h"
 #include "cli/command/output.h"
 #include "host/features.h"
 #include "operations/instances.h"
@@ -79,7 +80,8 @@ int pawl__cli_session_start(struct pawl_cli_session *out, bool named, struct paw
                                                                 .transient = !named,
                                                                 .works_itself = true,
                                                                 .looks_only = out->looks_only,
-                                                                .measures = out->measures});
+                                                                .measures = out->measures,
+                                                                .traces = !out->looks_only});
         status = pawl__host_compose(out->host, err);
     }
     if (status == PAWL_OK)
@@ -103,6 +105,15 @@ int64_t pawl__cli_session_deadline(const struct pawl_cli_session *session)
     return pawl_env_monotonic_ns(session->cli->env) + PAWL_CLI_WAIT_NS;
 }
 
+/* The trace that a script is in: programs pass it on in this variable. */
+static struct pawl_str traceparent(void)
+{
+    struct pawl_str given = pawl__str(pawl__process_variable("TRACEPARENT"));
+    struct pawl_trace_context context;
+
+    return pawl__traceparent_read(given, &context) ? given : pawl__str("");
+}
+
 struct pawl_op pawl__cli_session_op(const struct pawl_cli_session *session, struct pawl_error *err)
 {
     return (struct pawl_op){.host = session->host,
@@ -112,6 +123,7 @@ struct pawl_op pawl__cli_session_op(const struct pawl_cli_session *session, stru
                             .log = &session->cli->log,
                             .actor = pawl__str(session->actor),
                             .door = pawl__str("cli"),
+                            .traceparent = traceparent(),
                             .request_id = pawl__str("")};
 }
 

@@ -12,6 +12,7 @@
 #include "runtime/instance/private.h"
 
 #include "base/error.h"
+#include "runtime/bytes.h"
 
 #include <stdio.h>
 
@@ -50,6 +51,47 @@ void pawl__run_set(struct runtime_running *running, const struct runtime_run *ru
         return;
     PAWL_ASSERT(!running->run != !run);
     running->run = run;
+}
+
+/* ---- who watches ---------------------------------------------------------------------------- */
+
+/* The traceparent of what came for the instance; "": it has none. */
+static struct pawl_str cause_of(struct runtime_run *run)
+{
+    const struct pawl_work_row *came = run->consumed ? run->consumed : run->started;
+    struct pawl_json payload;
+
+    if (run->cause.ptr)
+        return run->cause;
+    if (!came || came->payload.len == 0 ||
+        pawl__runtime_json_read(run->runtime, &run->arena, came->payload, &payload, NULL) !=
+            PAWL_OK)
+        return pawl__str("");
+    return runtime_text(&payload, RUNTIME_TRACEPARENT);
+}
+
+struct burst_watch pawl__run_watch(struct runtime_run *run)
+{
+    const struct pawl_runtime_hooks *hooks = &run->runtime->options.hooks;
+    struct burst_watch watch = {.cause = pawl__str("")};
+
+    run->span = (struct pawl_trace_context){0};
+    if (hooks->burst)
+        watch.begun_ns = pawl_env_monotonic_ns(run->runtime->env);
+    if (!hooks->burst_begun)
+        return watch;
+    watch.cause = cause_of(run);
+    hooks->burst_begun(hooks->ctx, &run->row, watch.cause, &run->span);
+    return watch;
+}
+
+void pawl__run_watched(const struct runtime_run *run, const struct burst_watch *watch, int status)
+{
+    const struct pawl_runtime_hooks *hooks = &run->runtime->options.hooks;
+
+    if (hooks->burst)
+        hooks->burst(hooks->ctx, &run->row, &run->span, watch->cause, watch->begun_ns,
+                     pawl_env_monotonic_ns(run->runtime->env), status);
 }
 
 /* ---- what must hold ------------------------------------------------------------------------- */

@@ -250,6 +250,8 @@ static void count_events(struct making *m)
     const struct pawl_runtime_hooks *hooks = &m->run->runtime->options.hooks;
 
     for (uint32_t i = 0; i < m->batch.log_count && m->changes.status == PAWL_OK; i++) {
+        if (hooks->recorded)
+            hooks->recorded(hooks->ctx, &m->run->row, &m->run->span, &m->batch.log[i]);
         if (hooks->logged)
             hooks->logged(hooks->ctx, m->run->row.id, m->run->graph->workflow, &m->batch.log[i]);
         count_event(m, &m->batch.log[i]);
@@ -836,6 +838,22 @@ static int make_changes(struct making *m, enum pawl_step step)
     return status;
 }
 
+/* An operator's event is recorded by the first commit of its burst. */
+static int hand_in(struct runtime_run *run, struct pawl_commit *commit)
+{
+    const struct pawl_runtime_hooks *hooks = &run->runtime->options.hooks;
+    int64_t begun_ns = hooks->committed ? pawl_env_monotonic_ns(run->runtime->env) : 0;
+    int64_t deadline_ns = pawl__runtime_commit_deadline(run->task);
+    int status = run->is_given && run->row.revision == run->given_revision
+                     ? pawl__runtime_commit_by(run->task, commit, deadline_ns, run->task->err)
+                     : pawl__runtime_commit(run->runtime, commit, deadline_ns, run->task->err);
+
+    if (hooks->committed)
+        hooks->committed(hooks->ctx, &run->row, &run->span, begun_ns,
+                         pawl_env_monotonic_ns(run->runtime->env), status);
+    return status;
+}
+
 int pawl__runtime_commit_step(struct runtime_run *run, enum pawl_step step, bool release)
 {
     struct making m = {.run = run, .now_us = pawl__runtime_now_us(run)};
@@ -868,13 +886,7 @@ int pawl__runtime_commit_step(struct runtime_run *run, enum pawl_step step, bool
         status = hold_rows(&m);
     }
     if (status == PAWL_OK) {
-        /* An operator's event is recorded by the first commit of its burst. */
-        status =
-            (run->is_given && run->row.revision == run->given_revision)
-                ? pawl__runtime_commit_by(run->task, &commit,
-                                          pawl__runtime_commit_deadline(run->task), run->task->err)
-                : pawl__runtime_commit(run->runtime, &commit,
-                                       pawl__runtime_commit_deadline(run->task), run->task->err);
+        status = hand_in(run, &commit);
         if (status == PAWL_OK)
             status = after_commit(&m, &commit);
         else

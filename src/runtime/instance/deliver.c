@@ -77,7 +77,9 @@ int pawl__runtime_run_direct(struct runtime_run *run)
     event.bookmark_id = runtime_text(bookmark, "id");
     run->reservations = direct->reservations;
     run->reservation_count = direct->reservation_count;
+    run->cause = direct->traceparent;
     status = pawl__runtime_run_burst(run, &event);
+    run->cause = pawl__str_make(NULL, 0);
     direct->is_delivered = run->row.revision > revision;
     direct->is_unsure = !direct->is_delivered && pawl_error_class(status) == PAWL_CLASS_UNKNOWN;
     run->reservation_count = 0;

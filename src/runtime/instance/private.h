@@ -3,6 +3,7 @@
 #ifndef PAWL_RUNTIME_INSTANCE_PRIVATE_H
 #define PAWL_RUNTIME_INSTANCE_PRIVATE_H
 
+#include "base/trace_context.h"
 #include "runtime/node/guard.h"
 #include "runtime/runtime_private.h"
 
@@ -91,8 +92,9 @@ struct runtime_direct {
      * that commit may be sent. */
     const struct pawl_reservation_row *reservations;
     size_t reservation_count;
-    bool is_delivered; /* at least the first commit of its burst was made */
-    bool is_unsure;    /* whether that was made is unknown: its reservation tells */
+    bool is_delivered;           /* at least the first commit of its burst was made */
+    bool is_unsure;              /* whether that was made is unknown: its reservation tells */
+    struct pawl_str traceparent; /* of its sender; "": not known */
 };
 
 /* An instance in hand: claimed, or about to be created. */
@@ -136,6 +138,8 @@ struct runtime_run {
     int64_t incarnation;          /* of this node when the claim was made */
     uint32_t polls;               /* of the stop flag */
     struct pawl_guard_pass pass;  /* under which it runs */
+    struct pawl_str cause; /* the traceparent of what was delivered; ptr NULL: see the rows */
+    struct pawl_trace_context span; /* of its burst; all zero: it is not traced */
 };
 
 /* ---- hand.c ------------------------------------------------------------------------------ */
@@ -168,6 +172,14 @@ PAWL_MUST_CHECK int pawl__runtime_wait_left(struct pawl_runtime *runtime, int64_
 /* ---- burst.c, run.c ---------------------------------------------------------------------- */
 
 /* Asserts that `to` may follow. */
+/* For traces and metrics: what came for a burst, and when it began. */
+struct burst_watch {
+    struct pawl_str cause; /* a traceparent, or "" */
+    int64_t begun_ns;
+};
+struct burst_watch pawl__run_watch(struct runtime_run *run);
+void pawl__run_watched(const struct runtime_run *run, const struct burst_watch *watch, int status);
+
 void pawl__run_move(struct runtime_run *run, enum burst_state to);
 bool pawl__run_may_move(enum burst_state from, enum burst_state to);
 /* Whether its burst awaits something, for which the claim stays. */

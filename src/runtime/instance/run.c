@@ -524,8 +524,7 @@ static int begin(struct runtime_run *run, struct pawl_event *event, const struct
 
 static int run_burst(struct runtime_run *run, struct pawl_event *event, const struct pawl_json *fed)
 {
-    const struct pawl_runtime_hooks *hooks = &run->runtime->options.hooks;
-    int64_t begun_ns = hooks->burst ? pawl_env_monotonic_ns(run->runtime->env) : 0;
+    struct burst_watch watch = pawl__run_watch(run);
     bool over = false;
     int status = begin(run, event, fed);
 
@@ -533,9 +532,7 @@ static int run_burst(struct runtime_run *run, struct pawl_event *event, const st
     while (status == PAWL_OK && !over)
         status = step_burst(run, &over);
     close_burst(run);
-    if (hooks->burst)
-        hooks->burst(hooks->ctx, &run->row, begun_ns, pawl_env_monotonic_ns(run->runtime->env),
-                     status);
+    pawl__run_watched(run, &watch, status);
     return status;
 }
 

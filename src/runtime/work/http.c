@@ -82,7 +82,11 @@ static void move_request(struct runtime_request *r, enum runtime_request_state s
 static void on_done(void *ctx, const struct pawl_http_answer *answer)
 {
     struct runtime_request *r = ctx;
+    const struct pawl_runtime_hooks *hooks = &r->runtime->options.hooks;
 
+    if (hooks->request_ended)
+        hooks->request_ended(hooks->ctx, r->instance_id, &r->span, &r->request, answer,
+                             r->begun_ns);
     pawl__runtime_request_set_answer(r, answer);
     move_request(r, REQUEST_ANSWERED);
 }
@@ -93,7 +97,11 @@ static void send_request(struct runtime_request *r)
     struct pawl_runtime *runtime = r->runtime;
     struct pawl_error err = PAWL_ERROR_INIT;
     enum pawl_error_class class;
-    int status = pawl_http_submit(runtime->options.http, &r->request, on_done, r, &r->ticket, &err);
+    int status;
+
+    if (runtime->options.hooks.request_ended)
+        r->begun_ns = pawl_env_monotonic_ns(runtime->env);
+    status = pawl_http_submit(runtime->options.http, &r->request, on_done, r, &r->ticket, &err);
 
     if (status == PAWL_OK || status == PAWL_ESTOPPED)
         return;

@@ -86,7 +86,8 @@ struct runtime_stimulus {
     struct pawl_str instance_id; /* only this one; "": any */
     struct pawl_str after;       /* the bookmark up to which it was expanded already */
     struct pawl_json input;
-    bool is_keyed; /* sending it again with its key returns what it did */
+    bool is_keyed;               /* sending it again with its key returns what it did */
+    struct pawl_str traceparent; /* of whoever sent it; "": not known */
 };
 
 /* What a stimulus meets, and what becomes of it; nothing is written yet. In the task's arena. */

@@ -46,7 +46,7 @@ static struct pawl_str header_text(struct pawl_arena *arena, struct pawl_str s)
 /* Values of all headers, and one each for those that are added. */
 static size_t count_headers(const struct pawl_json *headers)
 {
-    size_t count = 3;
+    size_t count = 4;
 
     for (uint32_t i = 0; i < pawl__json_len(headers); i++)
         count += pawl__json_len(&pawl__json_member(headers, i)->value);
@@ -57,6 +57,16 @@ static void add_header(struct pawl_http_request *request, struct pawl_http_heade
                        struct pawl_str name, struct pawl_str value)
 {
     list[request->header_count++] = (struct pawl_http_header){name, value};
+}
+
+static void begin_span(struct runtime_request *r)
+{
+    const struct pawl_runtime_hooks *hooks = &r->runtime->options.hooks;
+
+    if (!hooks->request_begun)
+        return;
+    hooks->request_begun(hooks->ctx, r->instance_id, &r->span);
+    pawl__traceparent_write(&r->span, r->traceparent);
 }
 
 static bool fill_headers(struct runtime_request *r, struct pawl_str key)
@@ -77,6 +87,8 @@ static bool fill_headers(struct runtime_request *r, struct pawl_str key)
         add_header(&r->request, list, pawl__str("Authorization"), authorization);
     if (!has_header(headers, "Idempotency-Key"))
         add_header(&r->request, list, pawl__str("Idempotency-Key"), key);
+    if (pawl__trace_is_set(&r->span) && !has_header(headers, "traceparent"))
+        add_header(&r->request, list, pawl__str("traceparent"), pawl__str(r->traceparent));
     for (uint32_t i = 0; i < pawl__json_len(headers); i++) {
         const struct pawl_json_member *member = pawl__json_member(headers, i);
         bool twice = r->request.has_body && content_type.len > 0 &&
@@ -143,6 +155,7 @@ int pawl__runtime_request_new(struct pawl_runtime *runtime, const struct pawl_wo
         r->request.url = runtime_text(&r->data, "url");
         r->request.scope = runtime_text(&r->data, RUNTIME_HTTP_SCOPE);
         key = runtime_text(&r->data, RUNTIME_HTTP_KEY);
+        begin_span(r);
         if (fill_body(r) && fill_headers(r, key)) {
             *out = r;
             return PAWL_OK;

@@ -3,6 +3,7 @@
 #ifndef PAWL_RUNTIME_WORK_REQUEST_H
 #define PAWL_RUNTIME_WORK_REQUEST_H
 
+#include "base/trace_context.h"
 #include "runtime/runtime_private.h"
 
 enum runtime_request_state {
@@ -24,6 +25,9 @@ struct runtime_request {
     struct pawl_json data;
 
     struct pawl_http_request request;
+    struct pawl_trace_context span; /* all zero: it is not traced */
+    char traceparent[PAWL_TRACEPARENT_SIZE];
+    int64_t begun_ns; /* traced: when it was sent */
     uint64_t ticket;
 
     enum runtime_request_state state; /* guarded by the runtime's mutex, as what follows;

@@ -87,14 +87,33 @@ static int find_reservation(struct runtime_task *task, struct pawl_str key, stru
     return status;
 }
 
+/*
+ * A payload up to its traceparent, which pawl__runtime_stimulus_payload() writes last, and without
+ * the brace behind it; one that has none likewise. Whoever sends an event again does so in another
+ * trace.
+ */
+static struct pawl_str without_trace(struct pawl_str payload)
+{
+    static const char member[] = "\"" RUNTIME_TRACEPARENT "\":\"";
+    size_t len = sizeof member - 1 + PAWL_TRACEPARENT_SIZE - 1 + 2;
+
+    if (payload.len > len &&
+        memcmp(payload.ptr + payload.len - len, member, sizeof member - 1) == 0) {
+        payload.len -= len;
+        return payload.ptr[payload.len - 1] == ',' ? pawl__str_slice(payload, 0, payload.len - 1)
+                                                   : payload;
+    }
+    return pawl__str_slice(payload, 0, payload.len > 0 ? payload.len - 1 : 0);
+}
+
 /* What the reservation of a key says: the stimulus by its id, and a checksum of all that was sent
  * with it. ptr NULL: the arena's status. */
 static struct pawl_str key_value(struct runtime_task *task, const struct pawl_work_row *row)
 {
     const struct pawl_str parts[] = {row->hash, row->correlation_id, row->activity_instance_id,
-                                     row->payload};
+                                     without_trace(row->payload)};
     const char *value;
-    size_t len = 0;
+    size_t len = 1;
     char *all;
 
     for (size_t i = 0; i < sizeof parts / sizeof parts[0]; i++)
@@ -108,6 +127,8 @@ static struct pawl_str key_value(struct runtime_task *task, const struct pawl_wo
         if (parts[i].len > 0)
             memcpy(all + len, parts[i].ptr, parts[i].len);
         len += parts[i].len;
+        if (i + 1 == sizeof parts / sizeof parts[0])
+            all[len++] = '}';
         all[len++] = '\n';
     }
     value = pawl__arena_printf(&task->arena, "%.*s %016" PRIx64, PAWL_STR_ARG(row->id),
@@ -228,7 +249,8 @@ static int deliver(struct sending *s)
     task->err = &why; /* what it fails with is not what the call fails with */
     direct = (struct runtime_direct){.mail = pawl__runtime_resume_row(task, s->row, target),
                                      .input = s->stimulus->input,
-                                     .reservations = s->reservations};
+                                     .reservations = s->reservations,
+                                     .traceparent = s->stimulus->traceparent};
     status = direct.mail.id.len > 0 ? make_reservations(s, "direct", 0) : PAWL_ENOMEM;
     if (status == PAWL_OK && s->key.len > 0)
         status = make_record(task, s->row, &sent, &s->reservations[s->reservation_count++]);
@@ -462,6 +484,8 @@ static int send_hashed(struct runtime_task *task, struct pawl_str hash, struct p
         .after = pawl__str(""),
         .input = input,
         .is_keyed = stimulus && stimulus->idempotency_key.len > 0,
+        .traceparent =
+            stimulus ? pawl__arena_str(&task->arena, stimulus->traceparent) : pawl__str(""),
     };
     struct pawl_sent sent = {0};
     struct pawl_work_row row;

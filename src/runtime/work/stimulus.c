@@ -41,6 +41,7 @@ static int parse(struct runtime_task *task, const struct pawl_work_row *work,
     out->after = runtime_text(&payload, "after");
     out->input = runtime_member(&payload, "input");
     out->is_keyed = pawl__json_true(pawl__json_get_text(&payload, IS_KEYED));
+    out->traceparent = runtime_text(&payload, RUNTIME_TRACEPARENT);
     return PAWL_OK;
 }
 
@@ -56,6 +57,8 @@ int pawl__runtime_stimulus_payload(struct pawl_arena *arena, const struct runtim
         pawl__build(&b, &payload, "input", parsed->input);
     if (parsed->is_keyed)
         pawl__build_bool(&b, &payload, IS_KEYED, true);
+    /* The last one: what a key is compared by ends before it. */
+    pawl__build_text(&b, &payload, RUNTIME_TRACEPARENT, parsed->traceparent);
     if (b.status != PAWL_OK)
         return b.status;
     *text = pawl__runtime_json_text(arena, &payload);
@@ -111,6 +114,7 @@ static int start_row(struct runtime_task *task, const struct pawl_work_row *stim
     pawl__build_text(&b, &data, "correlationId", stimulus->correlation_id);
     pawl__build_text(&b, &data, "triggerActivityId", trigger->activity_id);
     pawl__build(&b, &data, "input", parsed->input);
+    pawl__build_text(&b, &data, RUNTIME_TRACEPARENT, parsed->traceparent);
     *out = (struct pawl_work_row){
         .kind = pawl__str(PAWL_WORK_START),
         .part = stimulus->part,
@@ -388,7 +392,8 @@ int pawl__runtime_expand(struct runtime_task *task, const struct pawl_work_row *
                                   &task->arena,
                                   &(struct runtime_stimulus){.instance_id = pawl__str(""),
                                                              .after = pawl__str(""),
-                                                             .input = stimulus->input},
+                                                             .input = stimulus->input,
+                                                             .traceparent = stimulus->traceparent},
                                   &payload);
 
     if (status != PAWL_OK)
