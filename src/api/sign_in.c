@@ -142,7 +142,7 @@ static void login(struct pawl_exchange *exchange, void *ctx)
                    (int)(name.len < 200 ? name.len : 200), name.ptr);
     call.op.actor = pawl__str(call.actor);
     status = pawl__op_login(&call.op, name, password, &bearer);
-    if (status == PAWL_OK || status != PAWL_ENOTFOUND)
+    if (status != PAWL_ENOTFOUND)
         return_try(call.api, &tried);
     pawl__op_count_login(call.api->host, status == PAWL_OK          ? "ok"
                                          : status == PAWL_ENOTFOUND ? "refused"

@@ -53,7 +53,7 @@ int pawl__password_hash(struct pawl_passwords *passwords, struct pawl_str passwo
                         char out[PAWL_PASSWORD_HASH_SIZE], struct pawl_error *err)
 {
     unsigned char salt[PAWL_SODIUM_SALT_BYTES];
-    struct pawl_sodium *sodium;
+    struct pawl_sodium *sodium = NULL;
     int status = get_library(passwords, &sodium, err);
 
     if (status == PAWL_OK)
@@ -135,7 +135,7 @@ int pawl__password_verify(struct pawl_passwords *passwords, struct pawl_str hash
                           bool *outdated, struct pawl_error *err)
 {
     char text[PAWL_PASSWORD_HASH_SIZE] = {0};
-    struct pawl_sodium *sodium;
+    struct pawl_sodium *sodium = NULL;
     struct elsa_hash elsa;
     int status;
 

@@ -250,7 +250,7 @@ static int plan_password(const struct pawl_op *op, void *ctx, struct identity_pl
 {
     const struct password_change *change = ctx;
     const struct pawl_document_row *row = NULL;
-    struct pawl_user user;
+    struct pawl_user user = {.generation = 0};
     int status = identity_get(op, KIND_USER, change->id, &row);
 
     if (status == PAWL_OK)
@@ -328,7 +328,7 @@ static int import_one(const struct pawl_op *op, struct identity_plan *plan,
                              .hash = member(given, "hashedPassword"),
                              .salt = member(given, "hashedPasswordSalt")};
     const struct pawl_document_row *row = NULL;
-    struct pawl_user before;
+    struct pawl_user before = {.generation = 0};
     int status;
 
     if (user.id.len == 0 || !pawl__password_hash_is_known(user.hash, user.salt))
