@@ -68,7 +68,7 @@ enum pawl_setting_type {
     X(SERVER_LISTEN, "server.listen", TEXT, "127.0.0.1:5001", "PAWL_SERVER_LISTEN", "listen", 0,   \
       0, "Where 'pawl serve' listens: HOST:PORT, unix:PATH")                                       \
     X(DELIVERY, "delivery", CHOICE, "direct", "PAWL_DELIVERY", NULL, 0, 0,                         \
-      "How events reach idle instances: direct, rows (a worker delivers), mixed")                  \
+      "How an event reaches an idle instance: direct, rows, mixed")                                \
     X(SERVER_TLS_CERTIFICATE, "server.tls.certificate", TEXT, "", "PAWL_SERVER_TLS_CERTIFICATE",   \
       NULL, 0, 0, "PEM file: speak HTTPS with it; SIGHUP reads it again")                          \
     X(SERVER_TLS_KEY, "server.tls.key", TEXT, "", "PAWL_SERVER_TLS_KEY", NULL, 0, 0,               \

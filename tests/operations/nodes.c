@@ -381,7 +381,7 @@ static void a_node_has_a_worker_for_each_processor(struct desk *desk)
     cpu_set_t set;
 
     assert_int_equal(sched_getaffinity(0, sizeof set, &set), 0);
-    assert_ok(pawl__duty_open(desk->host, 0, NULL, &duty, &desk->err), &desk->err);
+    assert_ok(pawl__duty_open(desk->host, PAWL_DUTY_AUTO, NULL, &duty, &desk->err), &desk->err);
     assert_int_equal(pawl__duty_workers(duty), CPU_COUNT(&set));
     pawl__duty_close(duty);
 }

@@ -135,6 +135,20 @@ struct pawl_op pawl__cli_session_bulk_op(const struct pawl_cli_session *session,
     return pawl__op_within(&op, BULK_MS);
 }
 
+/*
+ * What the command asked for is stored, whatever became of the work that is due. An exit code that
+ * says "nothing was changed, try again" would have it done twice.
+ */
+static int note_undone(struct pawl_cli_session *session, int status, struct pawl_error *err)
+{
+    if (status == PAWL_OK || pawl_error_class(status) != PAWL_CLASS_TRANSIENT)
+        return status;
+    pawl__cli_print(&session->cli->err, "note: it is stored; not all due work was done: %s\n",
+                    err->msg);
+    *err = (struct pawl_error)PAWL_ERROR_INIT;
+    return PAWL_OK;
+}
+
 int pawl__cli_session_drain(struct pawl_cli_session *session, struct pawl_error *err)
 {
     struct pawl_op op = pawl__cli_session_op(session, err);
@@ -142,8 +156,8 @@ int pawl__cli_session_drain(struct pawl_cli_session *session, struct pawl_error 
     int status = pawl__op_drain(&op, &worked);
 
     if (!worked.is_paused)
-        return status;
-    /* What the command asked for is stored, and is done when the pause ends. */
+        return note_undone(session, status, err);
+    /* It is done when the pause ends. */
     pawl__cli_print(&session->cli->err, "note: %s\n", err->msg);
     *err = (struct pawl_error)PAWL_ERROR_INIT;
     return PAWL_OK;
@@ -161,7 +175,7 @@ int pawl__cli_session_drain_briefly(struct pawl_cli_session *session, struct paw
         status = pawl__op_work(&op, BRIEF_ROWS, &worked);
     } while (status == PAWL_OK && worked.done > 0 &&
              pawl_env_monotonic_ns(session->cli->env) < deadline_ns);
-    return status;
+    return note_undone(session, status, err);
 }
 
 const char *pawl__cli_session_hint(int code)
