@@ -11,6 +11,7 @@
 
 #include <fcntl.h>
 #include <inttypes.h>
+#include <signal.h>
 #include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -441,6 +442,53 @@ static void a_timeout_while_it_is_granted_is_one_or_the_other(void **state)
 static void a_cancel_while_it_is_granted_is_one_or_the_other(void **state)
 {
     race(*state, true);
+}
+
+/*
+ * The same, made certain: the session that waits stands still on the server while the lock is
+ * released, which grants it, and while its wait ends. When it goes on it reports the end of the
+ * wait, and has the lock.
+ */
+static void grant_while_the_wait_ends(struct fixture *f, bool by_interrupt)
+{
+    struct pawl_lock_provider *a = provider_of(f), *b = provider_of(f);
+    struct pawl_lock_grant one = grant_of("n");
+    int64_t until_ns = in_ms(f, 500);
+    struct waiter w;
+    pid_t session;
+
+    assert_ok(try_it(f, a, &one), &f->err);
+    start_waiter(&w, f, b, "n", by_interrupt ? PAWL_FOREVER : until_ns);
+    await_count(f, WAITING, 1);
+    session = (pid_t)ask(f, "SELECT pid FROM pg_locks WHERE locktype = 'advisory' AND NOT granted");
+    assert_int_equal(kill(session, SIGSTOP), 0);
+    assert_ok(release_it(f, a, &one), &f->err);
+    if (by_interrupt)
+        b->ops->interrupt(b, &w.grant);
+    /* The interrupt is on its way to the server, or the time is up. */
+    assert_ok(pawl_env_sleep_until(f->env, until_ns + 200 * MS), NULL);
+    assert_int_equal(kill(session, SIGCONT), 0);
+    (void)join_waiter(&w);
+    if (w.status == PAWL_EUNAVAILABLE) /* a server without a processor: the session was given up */
+        await_count(f, HELD, 0);
+    else if (w.status != PAWL_OK)
+        assert_code(w.status, by_interrupt ? PAWL_ECANCELLED : PAWL_ETIMEDOUT);
+    /* Held if and only if it says so. */
+    assert_int_equal(ask(f, HELD), w.status == PAWL_OK);
+    if (w.status == PAWL_OK)
+        assert_ok(release_it(f, b, &w.grant), &f->err);
+    shut(f, a);
+    shut(f, b);
+}
+
+static void a_lock_granted_as_the_wait_times_out_is_held_or_released(void **state)
+{
+    grant_while_the_wait_ends(*state, false);
+}
+
+static void a_lock_granted_as_the_wait_is_cancelled_is_released(void **state)
+{
+    grant_while_the_wait_ends(*state, true);
 }
 
 static void more_wait_than_there_are_connections(void **state)
@@ -954,6 +1002,8 @@ int main(void)
         with(a_wait_ends_at_its_deadline_or_when_it_is_interrupted),
         with(a_timeout_while_it_is_granted_is_one_or_the_other),
         with(a_cancel_while_it_is_granted_is_one_or_the_other),
+        with(a_lock_granted_as_the_wait_times_out_is_held_or_released),
+        with(a_lock_granted_as_the_wait_is_cancelled_is_released),
         with(more_wait_than_there_are_connections),
         with(the_end_of_a_connection_is_told_to_all_who_held_by_it),
         with(a_server_that_goes_away_ends_waits_and_locks_and_is_not_busy),
