@@ -33,7 +33,7 @@ SETUP := $(SAN_FLAGS_$(SAN))
 WITH_TESTS = $(shell pkgconf --exists cmocka jansson 2>/dev/null && echo true || echo false)
 
 .PHONY: all demo test test-loaded test-fast conformance conformance-sqlite conformance-postgres sim \
-    model soak chaos chaos-locks hostile \
+    model mutants soak chaos chaos-locks hostile \
     bench bench-million bench-peers fuzz lint format clean help
 
 all: ## build the binary: build/pawl
@@ -91,6 +91,11 @@ sim: ## simulate SEEDS=1000 clusters from seed FROM=0, and ten times as many sto
 model: ## check the models of the core with Spin, to the end; SMALL=1: in a minute
 	@tools/install-packages build test
 	@tools/run-model $(if $(SMALL),--small)
+
+mutants: ## plant bugs one at a time: tests must find each; ONLY=NAME, SAMPLE=5, RUNS=3; an hour
+	@tools/install-packages build test
+	-@tests/servers/npm/fetch build-npm
+	@tools/mutants $(if $(SAMPLE),--sample $(SAMPLE)) --runs $(or $(RUNS),1) $(ONLY)
 
 chaos-locks: ## kill and stop processes that hold locks, CHAOS_SECONDS=60 for each service
 	@tools/install-packages build test
