@@ -110,7 +110,8 @@ soak: ## known problems of workflow engines, in the long form: half an hour
 chaos: ## stress three nodes: CHAOS_ORDERS=10000 orders, CHAOS_SECONDS=120 at least, on each ground
 	@tools/install-packages build test
 	@tools/build $(BUILD) CC=$(CC) -Dtests=true $(SETUP)
-	@CHAOS_LEASES=1 CHAOS_ORDERS=$(or $(CHAOS_ORDERS),10000) CHAOS_SECONDS=$(or $(CHAOS_SECONDS),120) \
+	@CHAOS_LEASES=1 CHAOS_FAULTS=$(or $(CHAOS_FAULTS),3) \
+	    CHAOS_ORDERS=$(or $(CHAOS_ORDERS),10000) CHAOS_SECONDS=$(or $(CHAOS_SECONDS),120) \
 	    meson test -C $(BUILD) --suite chaos --timeout-multiplier 0 --print-errorlogs -v
 
 hostile: ## attacks in the long form: COPIES=100 of each beside 1,000 honest instances; PAIRS=1000000 of scripts
