@@ -79,7 +79,7 @@ PAWL_MUST_CHECK int scenario_drive(struct scenario *scenario, struct pawl_error 
 PAWL_MUST_CHECK int scenario_finish(struct scenario *scenario, struct pawl_error *err);
 
 /*
- * What the store has: instances with status, counter and counts of journal events per activity, and
+ * What the store has: instances with status, counter and journal, in order but for branches, and
  * what is left of work, bookmarks, reservations and dead letters. The same for the same history,
  * whatever ids, times and revisions were.
  */
