@@ -75,12 +75,12 @@ conformance-sqlite: ## all cases in SQLite, another node after every step
 	    $(wildcard $(addprefix ../shared/,conformance generated migration))); do \
 	    tools/conformance --build $(BUILD) $$suite --store sqlite; done
 
-conformance-postgres: ## all cases in PostgreSQL, another node after every step
+conformance-postgres: ## all cases in PostgreSQL, another node after every step; EVERY=10: a tenth of them
 	@tools/install-packages build test
 	@tools/build $(BUILD) CC=$(CC) -Dtests=true $(SETUP)
 	@set -e; for suite in $(or $(SUITE),tests/conformance/cases \
 	    $(wildcard $(addprefix ../shared/,conformance generated migration))); do \
-	    tools/conformance --build $(BUILD) $$suite --store postgres; done
+	    tools/conformance --build $(BUILD) $$suite --store postgres --every $(or $(EVERY),1); done
 
 sim: ## simulate SEEDS=1000 clusters from seed FROM=0, and ten times as many stores
 	@tools/install-packages build test
