@@ -140,6 +140,8 @@ static void supersede(void *arg)
     while (f->status == PAWL_OK && pawl_env_monotonic_ns(f->env) < until_ns &&
            (f->store.joins < 3 || !pawl__keeper_is_alive(f->keeper))) {
         f->status = pawl__keeper_check(f->keeper, &f->err);
+        /* Its incarnation is over, although its lease would not be yet. */
+        f->outlived |= f->store.joins == 2 && pawl__keeper_is_alive(f->keeper);
         status = pawl_env_sleep_until(f->env, pawl_env_monotonic_ns(f->env) + SECOND_NS / 50);
         if (status != PAWL_OK)
             break;
@@ -260,6 +262,7 @@ static void a_named_node_whose_joining_was_not_answered_joins_once_more(void **s
         assert_ok(f.status, &f.err);
         assert_int_equal(f.store.joins, 3);
         assert_false(f.lapsed);
+        assert_false(f.outlived);
     }
 }
 
