@@ -57,6 +57,8 @@ struct scenario_options {
     /* Before the commit of what an activity did. NULL likewise. */
     void (*logged)(void *ctx, struct pawl_str instance_id, struct pawl_str activity_id,
                    struct pawl_str event);
+    /* A start or an event was accepted; the store has a reservation "KIND:KEY". NULL likewise. */
+    void (*accepted)(void *ctx, const char *kind, const char *key);
     void *ctx;
     int64_t patience_ns; /* of the whole; 0: a minute */
 };
