@@ -28,10 +28,10 @@
 
 struct workload {
     struct stage *client;
-    unsigned orders;      /* at least so many; when it has ended, how many there are */
-    unsigned orders_max;  /* there is room for so many */
-    int64_t pace_ns;      /* between one order and the next */
-    _Atomic(bool) enough; /* no more than `orders` are needed */
+    unsigned orders;           /* at least so many; when it has ended, how many there are */
+    unsigned orders_max;       /* there is room for so many */
+    int64_t pace_ns;           /* between one order and the next */
+    _Atomic(bool) enough;      /* no more than `orders` are needed */
     _Atomic(unsigned) running; /* as the witness saw them last */
     struct test_http *target;  /* of callers; NULL: there are none */
     unsigned callers;          /* started so far */

@@ -20,6 +20,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #define WRITES 24
@@ -185,6 +186,89 @@ static void what_sqlite_acknowledged_survives_a_power_cut_at_any_call(void **sta
     assert_true(acknowledged > made);
 }
 
+/* ---- claims and leases in SQLite ---------------------------------------------------------------
+ */
+
+/* The log is moved into the database when it has so many pages. */
+#define LOG_BYTES ((off_t)4000 * (4096 + 24))
+#define RENEWALS_AFTER 12
+#define RENEWALS_MAX 20000
+
+static int renew_lease(struct ledger *l)
+{
+    struct pawl_lease lease = {.kind = PAWL_LEASE_RENEW,
+                               .node_id = pawl__str("ledger"),
+                               .incarnation = l->node,
+                               .ttl_us = INT64_C(3600000000)};
+
+    return pawl_store_lease(l->store, &lease, pawl_env_monotonic_ns(l->env) + 60000000000, &l->err);
+}
+
+static off_t log_bytes(const struct fixture *f)
+{
+    char path[128];
+    struct stat info;
+
+    (void)snprintf(path, sizeof path, "%s-wal", f->path);
+    return stat(path, &info) == 0 ? info.st_size : 0;
+}
+
+/* A few commits, then so many renewals that the connection which does not sync moves the log; it
+ * begins the log anew afterwards. `renewals` 0: until then; returns how many there were. */
+static unsigned fill_log(struct fixture *f, struct ledger *l, unsigned renewals)
+{
+    unsigned made = 0, more = RENEWALS_AFTER;
+    int status = open_sqlite(f, l);
+
+    if (status == PAWL_OK)
+        status = ledger_join(l);
+    for (int i = 0; i < WRITES_AFTER && status == PAWL_OK; i++)
+        status = ledger_write(l);
+    while (status == PAWL_OK && made < RENEWALS_MAX && (renewals ? made < renewals : more > 0)) {
+        status = renew_lease(l);
+        made++;
+        more -= log_bytes(f) >= LOG_BYTES;
+    }
+    if (!disk_is_cut())
+        assert_ok(status, &l->err);
+    return made;
+}
+
+static void commits_survive_a_log_that_others_moved_without_a_sync_of_their_own(void **state)
+{
+    struct fixture *f = *state;
+    struct disk_cut cut = {.manner = DISK_KEEPS_SOME};
+    struct ledger l;
+    unsigned renewals;
+    uint64_t calls;
+
+    remove_files(f);
+    disk_begin(&cut);
+    ledger_open(&l, 1);
+    renewals = fill_log(f, &l, 0);
+    calls = disk_calls();
+    assert_true(renewals < RENEWALS_MAX);
+    close_store(&l);
+    ledger_close(&l);
+    for (uint64_t i = 0; i < 12; i++) {
+        cut.at = calls - 5 * i;
+        cut.seed = i;
+        remove_files(f);
+        disk_begin(&cut);
+        ledger_open(&l, 1);
+        (void)fill_log(f, &l, renewals + 100); /* not every run has the same number of calls */
+        assert_true(disk_is_cut());
+        close_store(&l);
+        disk_power_on();
+        forget_nodes(&l);
+        assert_ok(open_sqlite(f, &l), &l.err);
+        ledger_check(&l, "cut after the log was moved");
+        close_store(&l);
+        ledger_close(&l);
+    }
+    print_message("# %u renewals, %llu calls\n", renewals, (unsigned long long)calls);
+}
+
 /* ---- tokens of locks in SQLite ----------------------------------------------------------------
  */
 
@@ -333,6 +417,7 @@ int main(void)
     const char *store = getenv("POWER_STORE");
     const struct CMUnitTest sqlite[] = {
         cmocka_unit_test(what_sqlite_acknowledged_survives_a_power_cut_at_any_call),
+        cmocka_unit_test(commits_survive_a_log_that_others_moved_without_a_sync_of_their_own),
         cmocka_unit_test(tokens_of_locks_grow_after_a_power_cut),
     };
     const struct CMUnitTest postgres[] = {
