@@ -181,7 +181,7 @@ static void what_sqlite_acknowledged_survives_a_power_cut_at_any_call(void **sta
         cut_once(f, &cut, &acknowledged);
     }
     print_message("# %u cuts at calls %llu, %llu, … of %llu; %u writes acknowledged before them\n",
-                  made, (unsigned long long)first, (unsigned long long)(first + step),
+                  made, (unsigned long long)first, (unsigned long long)first + step,
                   (unsigned long long)calls, acknowledged);
     assert_true(acknowledged > made);
 }

@@ -58,7 +58,7 @@ static struct pawl_str state_of(struct ledger *l, int number, int64_t revision)
 
     assert_non_null(bytes);
     for (size_t i = 0; i < STATE_BYTES; i++)
-        bytes[i] = mark.ptr[i % mark.len];
+        bytes[i] = mark.ptr[i % (mark.len ? mark.len : 1)];
     return pawl__str_make(bytes, STATE_BYTES);
 }
 
