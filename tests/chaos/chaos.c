@@ -17,6 +17,7 @@
 #include "lib/test.h"
 #include "servers/redis.h"
 
+#include <poll.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <unistd.h>
@@ -24,6 +25,7 @@
 #define LEASE "1s"
 #define LEASE_NS SECOND
 #define PATIENCE_S 60
+#define STALL_MS 300
 
 struct ground {
     struct places *places;
@@ -48,11 +50,13 @@ static unsigned setting(const char *name, unsigned otherwise)
     return text && *text ? (unsigned)strtoul(text, NULL, 10) : otherwise;
 }
 
-/* What its processes had not given to the system is lost. */
+/* What was committed in the last moments without waiting for the log is lost. */
 static void restart_postgres(void *ctx)
 {
     struct ground *ground = ctx;
 
+    test_postgres_stall_writer(&ground->places->server);
+    (void)poll(NULL, 0, STALL_MS);
     test_postgres_kill(&ground->places->server);
     test_postgres_restart(&ground->places->server);
 }
@@ -69,13 +73,6 @@ static void restart_redis(void *ctx)
 
     test_redis_crash(&ground->redis);
     test_redis_restart(&ground->redis);
-}
-
-/* Commits that are not synced stay where a server that is killed loses them. */
-static void delay_writer(const struct places *places)
-{
-    test_postgres_sql(&places->server, "ALTER SYSTEM SET wal_writer_delay = '10s'");
-    test_postgres_sql(&places->server, "SELECT pg_reload_conf()");
 }
 
 static struct test_postgres *primary_of(struct ground *ground)
@@ -350,7 +347,6 @@ static void a_cluster_on_postgres_with_its_locks_loses_and_repeats_nothing(void 
                             .restart_store = restart_postgres};
 
     (void)place_fresh(&ground.places->postgres, ground.store);
-    delay_writer(ground.places);
     (void)snprintf(ground.lock, sizeof ground.lock, "%s", ground.store);
     open_proxies(ground.store_proxies, ground.places->server.port);
     ground.keyless_proxy = test_proxy_start(ground.places->server.port);
@@ -371,7 +367,6 @@ static void a_cluster_on_postgres_with_redis_locks_loses_and_repeats_nothing(voi
                             .restart_locks = restart_redis};
 
     (void)place_fresh(&ground.places->postgres, ground.store);
-    delay_writer(ground.places);
     test_redis_start(&ground.redis, NULL, 0); /* it forgets everything when it is restarted */
     (void)test_redis_uri(&ground.redis, 1, NULL, ground.lock, sizeof ground.lock);
     open_proxies(ground.store_proxies, ground.places->server.port);

@@ -5,7 +5,7 @@
  *
  * SQLite on a disk that forgets (disk.h), at any call that changes a file; a PostgreSQL server all
  * of whose processes are killed. The processes of a server that is killed lose nothing that they
- * have given to the system; so its writer of asynchronous commits is told to take its time.
+ * have given to the system; so its writer of asynchronous commits stands still before.
  *
  *     POWER_STORE   postgres: on a server; else on SQLite
  *     POWER_CUTS    so many cuts on SQLite (150)
@@ -27,7 +27,7 @@
 #define WRITES_AFTER 3
 #define REOPEN_EVERY 8
 #define TOKENS 12
-#define KILLS 6
+#define KILLS 4
 
 struct fixture {
     char folder[64], path[96];
@@ -353,8 +353,7 @@ static int set_up_server(void **state)
     (void)set_up(state);
     f = *state;
     test_postgres_start(&f->server, NULL);
-    test_postgres_sql(&f->server, "ALTER SYSTEM SET wal_writer_delay = '10s'");
-    test_postgres_sql(&f->server, "SELECT pg_reload_conf()");
+    test_postgres_stall_writer(&f->server);
     (void)test_postgres_uri(&f->server, "postgres", f->uri, sizeof f->uri);
     return 0;
 }
@@ -380,6 +379,7 @@ static void kill_server(struct fixture *f, struct ledger *l)
     test_postgres_kill(&f->server);
     close_store(l);
     test_postgres_restart(&f->server);
+    test_postgres_stall_writer(&f->server);
     open_postgres(f, l);
 }
 

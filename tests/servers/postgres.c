@@ -338,6 +338,38 @@ void test_postgres_continue(const struct test_postgres *server)
         tell_all(server, SIGCONT);
 }
 
+static bool is_writer(pid_t pid)
+{
+    char path[64], title[64] = "";
+    FILE *file;
+
+    (void)snprintf(path, sizeof path, "/proc/%d/cmdline", (int)pid);
+    file = fopen(path, "r");
+    if (!file)
+        return false;
+    if (!fgets(title, sizeof title, file))
+        title[0] = '\0';
+    (void)fclose(file);
+    return strstr(title, "walwriter") != NULL;
+}
+
+/* It may not have begun yet. */
+void test_postgres_stall_writer(const struct test_postgres *server)
+{
+    pid_t children[CHILDREN_MAX];
+    bool stalled = false;
+
+    for (int looks = 0; looks < LOOKS_MAX && !stalled; looks++) {
+        size_t count = tell_children(server, 0, children, CHILDREN_MAX);
+
+        for (size_t i = 0; i < count && !stalled; i++)
+            stalled = is_writer(children[i]) && kill(children[i], SIGSTOP) == 0;
+        if (!stalled)
+            (void)poll(NULL, 0, LOOK_MS);
+    }
+    assert_true(stalled);
+}
+
 /* While it stands still its processes stay its own, and it starts no others. The next server needs
  * them gone: they share memory. */
 void test_postgres_kill(struct test_postgres *server)
