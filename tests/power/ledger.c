@@ -258,7 +258,7 @@ void ledger_check(struct ledger *l, const char *what)
     char where[128];
 
     (void)snprintf(where, sizeof where, "%s", what);
-    assert_ok(pawl_store_check(l->store, on_finding, where, later(l), &l->err), &l->err);
+    assert_ok(pawl_store_check_backend(l->store, on_finding, where, later(l), &l->err), &l->err);
     for (int number = 0; number < LEDGER_INSTANCES; number++) {
         pawl__arena_reset(&l->arena);
         check_instance(l, number, what);
