@@ -75,7 +75,7 @@ int main(void)
         .destroy = destroy,
         .durable = true,
         .poison = {"\xFF", 1}, /* no UTF-8, and the server minds */
-        .rounds = 1500,
+        .rounds = 800,
     };
     int failures = contract_store_run(&backend);
 
