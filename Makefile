@@ -33,7 +33,7 @@ SETUP := $(SAN_FLAGS_$(SAN))
 WITH_TESTS = $(shell pkgconf --exists cmocka jansson 2>/dev/null && echo true || echo false)
 
 .PHONY: all demo test test-loaded test-fast conformance conformance-sqlite conformance-postgres sim \
-    model soak chaos chaos-locks hostile \
+    model mutants soak chaos chaos-locks hostile \
     bench bench-million bench-peers fuzz lint format clean help
 
 all: ## build the binary: build/pawl
@@ -75,12 +75,12 @@ conformance-sqlite: ## all cases in SQLite, another node after every step
 	    $(wildcard $(addprefix ../shared/,conformance generated migration))); do \
 	    tools/conformance --build $(BUILD) $$suite --store sqlite; done
 
-conformance-postgres: ## all cases in PostgreSQL, another node after every step
+conformance-postgres: ## all cases in PostgreSQL, another node after every step; EVERY=10: a tenth of them
 	@tools/install-packages build test
 	@tools/build $(BUILD) CC=$(CC) -Dtests=true $(SETUP)
 	@set -e; for suite in $(or $(SUITE),tests/conformance/cases \
 	    $(wildcard $(addprefix ../shared/,conformance generated migration))); do \
-	    tools/conformance --build $(BUILD) $$suite --store postgres; done
+	    tools/conformance --build $(BUILD) $$suite --store postgres --every $(or $(EVERY),1); done
 
 sim: ## simulate SEEDS=1000 clusters from seed FROM=0, and ten times as many stores
 	@tools/install-packages build test
@@ -91,6 +91,12 @@ sim: ## simulate SEEDS=1000 clusters from seed FROM=0, and ten times as many sto
 model: ## check the models of the core with Spin, to the end; SMALL=1: in a minute
 	@tools/install-packages build test
 	@tools/run-model $(if $(SMALL),--small)
+
+mutants: ## plant bugs one at a time: tests must find each; ONLY=NAME, SAMPLE=5, RUNS=3; an hour
+	@tools/install-packages build test
+	-@tests/servers/npm/fetch build-npm
+	@tools/build build CC=gcc -Dtests=true --buildtype=debugoptimized
+	@tools/mutants $(if $(SAMPLE),--sample $(SAMPLE) --trust) --runs $(or $(RUNS),1) $(ONLY)
 
 chaos-locks: ## kill and stop processes that hold locks, CHAOS_SECONDS=60 for each service
 	@tools/install-packages build test
@@ -105,7 +111,8 @@ soak: ## known problems of workflow engines, in the long form: half an hour
 chaos: ## stress three nodes: CHAOS_ORDERS=10000 orders, CHAOS_SECONDS=120 at least, on each ground
 	@tools/install-packages build test
 	@tools/build $(BUILD) CC=$(CC) -Dtests=true $(SETUP)
-	@CHAOS_LEASES=1 CHAOS_ORDERS=$(or $(CHAOS_ORDERS),10000) CHAOS_SECONDS=$(or $(CHAOS_SECONDS),120) \
+	@CHAOS_LEASES=1 CHAOS_FAULTS=$(or $(CHAOS_FAULTS),3) \
+	    CHAOS_ORDERS=$(or $(CHAOS_ORDERS),10000) CHAOS_SECONDS=$(or $(CHAOS_SECONDS),120) \
 	    meson test -C $(BUILD) --suite chaos --timeout-multiplier 0 --print-errorlogs -v
 
 hostile: ## attacks in the long form: COPIES=100 of each beside 1,000 honest instances; PAIRS=1000000 of scripts

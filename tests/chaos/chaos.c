@@ -5,8 +5,9 @@
  * the database fails over to its standby.
  * Afterwards the store must say that everything was done once (workload.h).
  *
- * CHAOS_ORDERS and CHAOS_SECONDS make it longer (`make chaos`), CHAOS_SEED repeats a run, as far as
- * real processes can be repeated.
+ * Orders come as long as there are faults, and each kind of fault hits some of them. CHAOS_ORDERS,
+ * CHAOS_SECONDS and CHAOS_FAULTS (of each kind) make it longer (`make chaos`), CHAOS_SEED repeats a
+ * run, as far as real processes can be repeated.
  */
 #include "chaos/keyless.h"
 #include "chaos/monkey.h"
@@ -16,6 +17,7 @@
 #include "lib/test.h"
 #include "servers/redis.h"
 
+#include <poll.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <unistd.h>
@@ -23,6 +25,7 @@
 #define LEASE "1s"
 #define LEASE_NS SECOND
 #define PATIENCE_S 60
+#define STALL_MS 300
 
 struct ground {
     struct places *places;
@@ -47,12 +50,21 @@ static unsigned setting(const char *name, unsigned otherwise)
     return text && *text ? (unsigned)strtoul(text, NULL, 10) : otherwise;
 }
 
+/* What was committed in the last moments without waiting for the log is lost. */
 static void restart_postgres(void *ctx)
 {
     struct ground *ground = ctx;
 
-    test_postgres_crash(&ground->places->server);
+    test_postgres_stall_writer(&ground->places->server);
+    (void)poll(NULL, 0, STALL_MS);
+    test_postgres_kill(&ground->places->server);
     test_postgres_restart(&ground->places->server);
+}
+
+/* Another one for each commit. */
+static uint64_t seed(unsigned ground)
+{
+    return setting("CHAOS_SEED", (unsigned)(test_rotation() % 1000000) * 10 + ground);
 }
 
 static void restart_redis(void *ctx)
@@ -203,18 +215,21 @@ static bool left_alone(void *ctx, unsigned node)
     return monkey_left_alone(ctx, node, 2 * LEASE_NS);
 }
 
+static bool was_disturbed(void *ctx, int64_t from_us, int64_t to_us)
+{
+    return monkey_has_disturbed(ctx, from_us, to_us);
+}
+
 struct sending {
-    struct workload *load;
     struct monkey *monkey;
     int64_t until_ns;
 };
 
-/* Sends the work; when the run has lasted long enough, ends the faults. */
-static void send_all(void *arg)
+/* Ends the faults when the run has lasted long enough; the work ends after them. */
+static void end_in_time(void *arg)
 {
     struct sending *sending = arg;
 
-    workload_send(sending->load);
     (void)!pawl_env_sleep_until(sending->monkey->env, sending->until_ns);
     sending->monkey->enough = true;
 }
@@ -228,9 +243,9 @@ static void run_under_faults(struct ground *ground, struct monkey *monkey)
     const struct stage_options client_options = {.uri = ground->store, .node = "client"};
     const struct stage_options witness_options = {.uri = ground->store, .node = "witness"};
     struct workload load = {.orders = setting("CHAOS_ORDERS", 150), .target = ground->target};
-    int64_t least_ns = (int64_t)setting("CHAOS_SECONDS", 12) * SECOND;
-    struct sending sending = {.load = &load, .monkey = monkey};
-    struct pawl_thread *sender, *watcher, *keyless_sender;
+    int64_t least_ns = (int64_t)setting("CHAOS_SECONDS", 10) * SECOND;
+    struct sending sending = {.monkey = monkey};
+    struct pawl_thread *sender, *timer, *watcher, *keyless_sender;
     char keyless_uri[NODE_URI_MAX];
     struct keyless keyless = {.uri = keyless_uri, .lease_us = LEASE_NS / 1000};
     struct stage client, looker;
@@ -242,7 +257,11 @@ static void run_under_faults(struct ground *ground, struct monkey *monkey)
     stage_open(&looker, &witness_options);
     load.client = &client;
     witness.stage = &looker;
-    witness.revisions = calloc(load.orders, sizeof *witness.revisions);
+    load.was_disturbed = was_disturbed;
+    load.ctx = monkey;
+    load.orders_max = 20 * load.orders;
+    load.pace_ns = least_ns / load.orders / 3;
+    witness.revisions = calloc(load.orders_max, sizeof *witness.revisions);
     assert_non_null(witness.revisions);
     through(ground->keyless_proxy, ground->store, ground->places->server.port, keyless_uri,
             sizeof keyless_uri);
@@ -257,14 +276,21 @@ static void run_under_faults(struct ground *ground, struct monkey *monkey)
         monkey->calm_since_ns[i] = pawl_env_monotonic_ns(client.env);
     monkey->nodes = nodes;
     monkey->lease_ns = LEASE_NS;
+    monkey->least = setting("CHAOS_FAULTS", monkey->least ? monkey->least : 1);
+    monkey->is_busy = workload_is_busy;
+    monkey->busy_ctx = &load;
+    monkey->give_up_ns = pawl_env_monotonic_ns(client.env) + 10 * least_ns;
     sending.until_ns = pawl_env_monotonic_ns(client.env) + least_ns;
     assert_ok(pawl_thread_start(client.env, "watch", witness_watch, &witness, &watcher, NULL),
               NULL);
-    assert_ok(pawl_thread_start(client.env, "send", send_all, &sending, &sender, NULL), NULL);
+    assert_ok(pawl_thread_start(client.env, "send", workload_send, &load, &sender, NULL), NULL);
+    assert_ok(pawl_thread_start(client.env, "timer", end_in_time, &sending, &timer, NULL), NULL);
     assert_ok(
         pawl_thread_start(client.env, "keyless", keyless_send, &keyless, &keyless_sender, NULL),
         NULL);
     monkey_run(monkey);
+    load.enough = true;
+    pawl_thread_join(client.env, timer);
     pawl_thread_join(client.env, sender);
     keyless.enough = true;
     pawl_thread_join(client.env, keyless_sender);
@@ -276,6 +302,8 @@ static void run_under_faults(struct ground *ground, struct monkey *monkey)
     pawl_thread_join(client.env, watcher);
     for (unsigned i = 0; i < NODES; i++)
         node_stop(&nodes[i]);
+    for (unsigned i = 0; i < NODES; i++)
+        assert_int_equal(nodes[i].surprises, 0);
     if (getenv("CHAOS_LOGS"))
         for (unsigned i = 0; i < NODES; i++)
             node_show_log(&nodes[i]);
@@ -300,7 +328,7 @@ static void run_under_faults(struct ground *ground, struct monkey *monkey)
 static void a_cluster_on_sqlite_with_file_locks_loses_and_repeats_nothing(void **state)
 {
     struct ground ground = {.places = *state};
-    struct monkey monkey = {.random = setting("CHAOS_SEED", 1), .ctx = &ground};
+    struct monkey monkey = {.random = seed(1), .ctx = &ground};
 
     (void)place_fresh(&ground.places->sqlite, ground.store);
     (void)snprintf(ground.lock, sizeof ground.lock, "file:%s/locks", ground.places->folder);
@@ -310,7 +338,7 @@ static void a_cluster_on_sqlite_with_file_locks_loses_and_repeats_nothing(void *
 static void a_cluster_on_postgres_with_its_locks_loses_and_repeats_nothing(void **state)
 {
     struct ground ground = {.places = *state, .own_clocks = true};
-    struct monkey monkey = {.random = setting("CHAOS_SEED", 2),
+    struct monkey monkey = {.random = seed(2),
                             .ctx = &ground,
                             .cut = cut,
                             .mend = mend,
@@ -329,7 +357,7 @@ static void a_cluster_on_postgres_with_its_locks_loses_and_repeats_nothing(void 
 static void a_cluster_on_postgres_with_redis_locks_loses_and_repeats_nothing(void **state)
 {
     struct ground ground = {.places = *state, .own_clocks = true};
-    struct monkey monkey = {.random = setting("CHAOS_SEED", 3),
+    struct monkey monkey = {.random = seed(3),
                             .ctx = &ground,
                             .cut = cut,
                             .mend = mend,
@@ -357,12 +385,12 @@ static void a_cluster_on_postgres_with_redis_locks_loses_and_repeats_nothing(voi
 static void a_cluster_on_a_postgres_that_fails_over_loses_and_repeats_nothing(void **state)
 {
     struct ground ground = {.places = *state, .own_clocks = true};
-    struct monkey monkey = {.random = setting("CHAOS_SEED", 4),
+    struct monkey monkey = {.random = seed(4),
                             .ctx = &ground,
                             .crash_primary = crash_primary,
                             .promote_standby = promote_standby,
                             .add_standby = add_standby,
-                            .failovers_least = 2};
+                            .least = 2};
     const struct test_http_route route = {.path = PAWL_STR_LIT(CALLERS_PATH), .status = 200};
     char first[PLACE_URI_MAX];
     const char *query;

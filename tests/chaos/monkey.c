@@ -5,6 +5,10 @@
 #include "lib/test.h"
 
 #define MS INT64_C(1000000)
+/* So long a fault waits for something to hit. */
+#define WORK_NS_MAX (2000 * MS)
+/* What a fault has disturbed is well again after so many leases. */
+#define AFTERMATH_LEASES 3
 
 static const char *const names[MISCHIEF_COUNT] = {
     [MISCHIEF_KILL] = "killed",
@@ -35,17 +39,15 @@ static void start(struct monkey *m, struct node *node)
         m->failed_starts++;
 }
 
-static void set_clock(struct monkey *m, struct node *node)
+static bool set_clock(struct monkey *m, struct node *node)
 {
     static const int64_t shifts_s[] = {3600, -3600, 0, 86400 * 400};
 
-    if (node_set_clock(node, shifts_s[between(m, 0, 3)]))
-        m->done[MISCHIEF_CLOCK]++;
+    return node_set_clock(node, shifts_s[between(m, 0, 3)]);
 }
 
-/* Counted only when it hit: the node had something to send, and stands still in the middle of it.
- */
-static void halve(struct monkey *m, unsigned number)
+/* Whether it hit: the node had something to send, and stood still in the middle of it. */
+static bool halve(struct monkey *m, unsigned number)
 {
     struct node *node = &m->nodes[number];
     bool hit = m->halve(m->ctx, number, (size_t)between(m, 200, 12000));
@@ -54,9 +56,9 @@ static void halve(struct monkey *m, unsigned number)
         node_pause(node);
         rest(m, m->lease_ns + between(m, 200 * MS, 1000 * MS));
         node_continue(node);
-        m->done[MISCHIEF_HALF]++;
     }
     m->mend(m->ctx, number);
+    return hit;
 }
 
 /* Until the promotion nodes meet a standby that only reads; afterwards commits go on at once. */
@@ -68,8 +70,8 @@ static void fail_over(struct monkey *m)
     m->add_standby(m->ctx);
 }
 
-/* Injects one fault; it lasts and ends within the call. */
-static void inject_fault(struct monkey *m, enum mischief what, unsigned number)
+/* Injects one fault; it lasts and ends within the call. Whether it happened. */
+static bool inject_fault(struct monkey *m, enum mischief what, unsigned number)
 {
     struct node *node = &m->nodes[number];
 
@@ -89,8 +91,7 @@ static void inject_fault(struct monkey *m, enum mischief what, unsigned number)
         node_continue(node);
         break;
     case MISCHIEF_HALF:
-        halve(m, number);
-        return;
+        return halve(m, number);
     case MISCHIEF_MUTE:
         m->mute(m->ctx, true);
         rest(m, m->lease_ns + between(m, 200 * MS, 1000 * MS));
@@ -102,8 +103,7 @@ static void inject_fault(struct monkey *m, enum mischief what, unsigned number)
         m->mend(m->ctx, number);
         break;
     case MISCHIEF_CLOCK:
-        set_clock(m, node);
-        return;
+        return set_clock(m, node);
     case MISCHIEF_STORE:
         m->restart_store(m->ctx);
         break;
@@ -114,9 +114,9 @@ static void inject_fault(struct monkey *m, enum mischief what, unsigned number)
         fail_over(m);
         break;
     case MISCHIEF_COUNT:
-        return;
+        return false;
     }
-    m->done[what]++;
+    return true;
 }
 
 static bool can(const struct monkey *m, enum mischief what)
@@ -163,24 +163,76 @@ bool monkey_left_alone(const struct monkey *m, unsigned node, int64_t span_ns)
     return since_ns != INT64_MAX && pawl_env_monotonic_ns(m->env) - since_ns > span_ns;
 }
 
+static int64_t wall_us(const struct monkey *m)
+{
+    return pawl_env_wall_ns(m->env) / 1000;
+}
+
+static void note_span(struct monkey *m, int64_t from_us)
+{
+    if (m->span_count == MONKEY_SPANS_MAX)
+        return;
+    m->spans[m->span_count].from_us = from_us;
+    m->spans[m->span_count++].to_us = wall_us(m);
+}
+
+bool monkey_has_disturbed(const struct monkey *m, int64_t from_us, int64_t to_us)
+{
+    const int64_t aftermath_us = AFTERMATH_LEASES * m->lease_ns / 1000;
+
+    if (m->span_count == MONKEY_SPANS_MAX)
+        return true; /* not all of them are known */
+    for (size_t i = 0; i < m->span_count; i++)
+        if (m->spans[i].from_us <= to_us && m->spans[i].to_us + aftermath_us >= from_us)
+            return true;
+    return false;
+}
+
+/* A fault that finds nothing under way shows nothing. */
+static void await_work(struct monkey *m)
+{
+    int64_t until_ns = pawl_env_monotonic_ns(m->env) + WORK_NS_MAX;
+
+    while (!m->is_busy(m->busy_ctx) && pawl_env_monotonic_ns(m->env) < until_ns)
+        rest(m, 20 * MS);
+}
+
+static bool has_least(const struct monkey *m)
+{
+    for (int what = 0; what < MISCHIEF_COUNT; what++)
+        if (can(m, (enum mischief)what) && m->done[what] < m->least)
+            return false;
+    return true;
+}
+
 void monkey_run(struct monkey *m)
 {
-    for (unsigned i = 0; !m->enough || m->done[MISCHIEF_FAILOVER] < m->failovers_least; i++) {
-        /* All kinds in turn, so that a short run has every one of them. */
+    for (unsigned i = 0; !m->enough || !has_least(m); i++) {
+        /* All kinds in turn, so that a short run has every one of them. When the time is over only
+         * those that are still missing. */
         enum mischief what = (enum mischief)(i % MISCHIEF_COUNT);
+        int64_t from_us;
+        bool is_busy;
         unsigned number = (unsigned)between(m, 0, NODES - 1);
         unsigned second = (number + 1) % NODES;
         bool both = between(m, 0, 2) == 0;
 
-        if (!can(m, what))
+        if (pawl_env_monotonic_ns(m->env) > m->give_up_ns)
+            break;
+        if (!can(m, what) || (m->enough && m->done[what] >= m->least))
             continue;
+        await_work(m);
         disturb(m, what, number, both, true);
+        from_us = wall_us(m);
+        is_busy = m->is_busy(m->busy_ctx);
         if (both) /* another one dies at the same time */
             node_kill(&m->nodes[second]);
-        inject_fault(m, what, number);
+        if (inject_fault(m, what, number))
+            (is_busy ? m->done : m->idle)[what]++;
         for (unsigned n = 0; n < NODES; n++)
             start(m, &m->nodes[n]);
         disturb(m, what, number, both, false);
+        note_span(m, from_us);
         rest(m, between(m, 50 * MS, 600 * MS));
     }
     for (unsigned n = 0; n < NODES; n++) {
@@ -192,7 +244,12 @@ void monkey_run(struct monkey *m)
 void monkey_report(const struct monkey *m)
 {
     for (int what = 0; what < MISCHIEF_COUNT; what++)
-        if (m->done[what] > 0)
-            print_message("# %s: %u times\n", names[what], m->done[what]);
+        if (m->done[what] + m->idle[what] > 0)
+            print_message("# %s: %u times, and %u times while nothing was under way\n", names[what],
+                          m->done[what], m->idle[what]);
     assert_int_equal(m->failed_starts, 0);
+    for (int what = 0; what < MISCHIEF_COUNT; what++)
+        if (can(m, (enum mischief)what) && m->done[what] < m->least)
+            fail_msg("%s: %u times; at least %u were asked for", names[what], m->done[what],
+                     m->least);
 }

@@ -60,36 +60,55 @@ bool node_start(struct node *node)
     return node->pid > 0;
 }
 
-static void reap(struct node *node)
+static void note_end(struct node *node, int status, bool is_asked_for)
 {
-    while (waitpid(node->pid, NULL, 0) < 0 && errno == EINTR)
-        ;
     node->pid = 0;
     node->paused = false;
+    if (is_asked_for)
+        return;
+    node->surprises++;
+    print_message("# %s ended: %s %d\n", node->name, WIFSIGNALED(status) ? "signal" : "status",
+                  WIFSIGNALED(status) ? WTERMSIG(status) : WEXITSTATUS(status));
+    node_show_log(node);
 }
 
+/* One that had ended before did so by itself. */
 void node_kill(struct node *node)
 {
+    int status = 0;
+
     if (node->pid == 0)
         return;
     (void)kill(node->pid, SIGKILL);
-    reap(node);
+    while (waitpid(node->pid, &status, 0) < 0 && errno == EINTR)
+        ;
+    note_end(node, status, WIFSIGNALED(status) && WTERMSIG(status) == SIGKILL);
+}
+
+/* True when it has ended, with *status. */
+static bool has_ended(const struct node *node, int *status)
+{
+    return waitpid(node->pid, status, WNOHANG) == node->pid;
 }
 
 void node_stop(struct node *node)
 {
     const struct timespec step = {0, STOP_STEP_NS};
+    int status = 0;
 
-    if (node->pid == 0)
+    if (!node_runs(node))
         return;
     node_continue(node);
     (void)kill(node->pid, SIGTERM);
     for (int i = 0; i < STOP_TRIES; i++) {
-        if (!node_runs(node))
+        if (has_ended(node, &status)) {
+            note_end(node, status, WIFEXITED(status) && WEXITSTATUS(status) == 0);
             return;
+        }
         (void)nanosleep(&step, NULL);
     }
     print_message("# %s did not end when it was asked to\n", node->name);
+    node->surprises++;
     node_show_log(node);
     node_kill(node);
 }
@@ -119,12 +138,13 @@ bool node_set_clock(const struct node *node, int64_t wrong_by_s)
 
 bool node_runs(struct node *node)
 {
+    int status = 0;
+
     if (node->pid == 0)
         return false;
-    if (waitpid(node->pid, NULL, WNOHANG) != node->pid)
+    if (!has_ended(node, &status))
         return true;
-    node->pid = 0;
-    node->paused = false;
+    note_end(node, status, false);
     return false;
 }
 

@@ -21,6 +21,9 @@ struct node {
     const char *lease;
     pid_t pid; /* 0: it does not run */
     bool paused;
+    /* How often it ended in a way that nobody asked for: by itself, or by SIGTERM with a status
+     * that is not 0. */
+    unsigned surprises;
 };
 
 /* Answers false when it cannot be started. */

@@ -10,7 +10,11 @@
 #define TRIES_MAX 400
 #define RETRY_NS INT64_C(100000000)
 #define LOOK_NS INT64_C(200000000)
+/* Of a journal. */
+#define FIRST_SEQUENCE 0
 #define TICKER_PERIOD_US INT64_C(1000000)
+/* So many orders are started before the first event of one is sent, and between its events. */
+#define ORDERS_BETWEEN 8u
 
 #define AWAIT(n) RIG_EVENT("e" n, "Paid") "," COUNT("c" n)
 #define CHILD                                                                                      \
@@ -108,14 +112,14 @@ static void start_order(struct workload *load, unsigned number)
     start_one(load, "order", id);
 }
 
-/* CALLERS of them or, where there are fewer events, as many: spread over all `sent`. */
-static void start_callers(struct workload *load, unsigned sent)
+/* One with every other order, CALLERS at the most. */
+static void start_callers(struct workload *load, unsigned orders)
 {
-    unsigned all = load->orders * ORDER_EVENTS;
-    uint64_t due = all < CALLERS ? sent : (uint64_t)sent * CALLERS / all;
     char id[32];
 
-    for (; load->target && load->callers < due && load->failure.code == 0; load->callers++) {
+    for (; load->target && load->callers < orders / 2 && load->callers < CALLERS &&
+           load->failure.code == 0;
+         load->callers++) {
         (void)snprintf(id, sizeof id, "caller-%u", load->callers);
         start_one(load, "caller", id);
     }
@@ -139,17 +143,44 @@ static void pay_order(struct workload *load, unsigned number, unsigned event)
     } while (again(load, status, &tries, &err));
 }
 
+/* The events that are due when so many orders were started: each of an order is due so many orders
+ * after the one before it. */
+static void pay_behind(struct workload *load, unsigned started)
+{
+    for (unsigned event = 0; event < ORDER_EVENTS; event++) {
+        unsigned behind = (event + 1) * ORDERS_BETWEEN;
+
+        if (started >= behind && started - behind < load->orders && load->failure.code == 0)
+            pay_order(load, started - behind, event);
+    }
+}
+
 void workload_send(void *arg)
 {
     struct workload *load = arg;
+    struct pawl_env *env = load->client->env;
+    unsigned least = load->orders, number = 0;
 
-    for (unsigned i = 0; i < load->orders && load->failure.code == 0; i++)
-        start_order(load, i);
-    for (unsigned event = 0; event < ORDER_EVENTS; event++)
-        for (unsigned i = 0; i < load->orders && load->failure.code == 0; i++) {
-            pay_order(load, i, event);
-            start_callers(load, event * load->orders + i + 1);
-        }
+    load->orders = load->orders_max;
+    while (load->failure.code == 0 && number < load->orders_max &&
+           (number < least || !load->enough)) {
+        start_order(load, number);
+        number++;
+        pay_behind(load, number - 1);
+        start_callers(load, number);
+        if (pawl_env_sleep_until(env, pawl_env_monotonic_ns(env) + load->pace_ns) != PAWL_OK)
+            return;
+    }
+    load->orders = number;
+    for (unsigned more = 0; more < ORDER_EVENTS * ORDERS_BETWEEN; more++)
+        pay_behind(load, number + more);
+}
+
+bool workload_is_busy(void *arg)
+{
+    struct workload *load = arg;
+
+    return load->running > 0;
 }
 
 /* ---- looking ------------------------------------------------------------------------------- */
@@ -207,8 +238,9 @@ static bool witness_row(void *ctx, const struct pawl_instance_row *row)
     struct witness *w = ctx;
     unsigned number = number_of(row->id);
 
-    if (number >= w->load->orders)
+    if (number >= w->load->orders_max)
         return true;
+    w->running += !pawl__str_is(row->sub_status, "Finished");
     if (row->revision < w->revisions[number])
         w->gone_back++;
     w->revisions[number] = row->revision;
@@ -253,8 +285,11 @@ void witness_watch(void *arg)
 
     while (!w->enough) {
         /* A store that is down says nothing about revisions. */
-        if (for_each(w->stage, "order", witness_row, w) == PAWL_OK)
+        w->running = 0;
+        if (for_each(w->stage, "order", witness_row, w) == PAWL_OK) {
             w->looks++;
+            w->load->running = w->running;
+        }
         witness_leases(w);
         if (pawl_env_sleep_until(env, pawl_env_monotonic_ns(env) + LOOK_NS) != PAWL_OK)
             return;
@@ -328,9 +363,9 @@ void workload_await_end(struct workload *load, unsigned patience_s)
 
 /* ---- checking ------------------------------------------------------------------------------ */
 
-/* Records of an order's journal stand one behind the other: none is missing, none is there twice.
- */
-static void check_journal(struct workload *load, unsigned number)
+/* Records of an order's journal stand one behind the other, from the first on: none is missing,
+ * none is there twice. Returns how many they are. */
+static int64_t check_journal(struct workload *load, unsigned number)
 {
     struct stage *client = load->client;
     const struct pawl_journal_row *row;
@@ -353,13 +388,29 @@ static void check_journal(struct workload *load, unsigned number)
               &client->err);
     row = rows.rows;
     assert_true(rows.count > 0);
-    next = row[0].first_sequence;
+    next = FIRST_SEQUENCE;
     for (size_t i = 0; i < rows.count; i++) {
         if (row[i].first_sequence != next)
             fail_msg("the journal of %s has records %lld where %lld should be", id,
                      (long long)row[i].first_sequence, (long long)next);
         next += row[i].count;
     }
+    return next - FIRST_SEQUENCE;
+}
+
+/* All orders do the same: their journals have the same number of records. */
+static void check_journals(struct workload *load)
+{
+    int64_t first = check_journal(load, 0);
+
+    for (unsigned i = 1; i < load->orders; i++) {
+        int64_t count = check_journal(load, i);
+
+        if (count != first)
+            fail_msg("the journal of order-%u has %lld records, that of order-0 %lld", i,
+                     (long long)count, (long long)first);
+    }
+    print_message("# %u journals of %lld records\n", load->orders, (long long)first);
 }
 
 struct ticks {
@@ -383,9 +434,14 @@ static int compare_us(const void *a, const void *b)
     return (*x > *y) - (*x < *y);
 }
 
-/* At no moment have more been started than there were ticks. */
+/*
+ * At no moment have more been started than there were ticks. Fewer have only where faults kept all
+ * nodes from it for a second, since what was missed is not made up for. On a busy machine a second
+ * says little: then they are counted only.
+ */
 static void check_ticks(struct workload *load)
 {
+    unsigned unexplained = 0;
     struct ticks ticks = {.max = 100000};
     int64_t first = load->published_us / TICKER_PERIOD_US;
 
@@ -398,9 +454,37 @@ static void check_ticks(struct workload *load)
         if ((int64_t)i + 1 > ticks.created_us[i] / TICKER_PERIOD_US - first)
             fail_msg("%zu instances of the ticker after %lld ticks", i + 1,
                      (long long)(ticks.created_us[i] / TICKER_PERIOD_US - first));
-    print_message("# %zu instances by cron, %lld ticks\n", ticks.count,
-                  (long long)(ticks.created_us[ticks.count - 1] / TICKER_PERIOD_US - first));
+    for (size_t i = 0; i < ticks.count; i++) {
+        int64_t before_us = i > 0 ? ticks.created_us[i - 1] : load->published_us;
+        int64_t due_us = (before_us / TICKER_PERIOD_US + 1) * TICKER_PERIOD_US;
+
+        if (ticks.created_us[i] >= due_us + TICKER_PERIOD_US &&
+            !load->was_disturbed(load->ctx, before_us, ticks.created_us[i]))
+            unexplained++;
+    }
+    print_message(
+        "# %zu instances by cron, %lld ticks, %u gaps that no fault explains\n", ticks.count,
+        (long long)(ticks.created_us[ticks.count - 1] / TICKER_PERIOD_US - first), unexplained);
+    if (getenv("CHAOS_LEASES"))
+        assert_int_equal(unexplained, 0);
     free(ticks.created_us);
+}
+
+/* Only a tick makes the next one: there is one, or the trigger would have ended or be doubled. */
+static void check_next_tick(struct workload *load)
+{
+    struct stage *client = load->client;
+    const struct pawl_condition condition = {.column = pawl_table_column(PAWL_TABLE_WORK, "kind"),
+                                             .value = {.text = pawl__str(PAWL_WORK_TICK)}};
+    const struct pawl_query query = {
+        .table = PAWL_TABLE_WORK, .conditions = &condition, .condition_count = 1, .limit = 10};
+    struct pawl_rows rows;
+
+    pawl__arena_reset(&client->arena);
+    assert_ok(pawl_store_find(client->store, &query, &client->arena, &rows, stage_later(client),
+                              &client->err),
+              &client->err);
+    assert_int_equal(rows.count, 1);
 }
 
 /* Nothing may be given up: all of it can be done. */
@@ -464,8 +548,8 @@ void workload_check(struct workload *load)
     assert_int_equal(parcels.count, load->orders); /* one child each, however often it was asked */
     assert_int_equal(parcels.wrong, 0);
     check_callers(load);
-    for (unsigned i = 0; i < load->orders; i++)
-        check_journal(load, i);
+    check_journals(load);
     check_ticks(load);
+    check_next_tick(load);
     check_letters(load);
 }

@@ -122,9 +122,15 @@ static int compare_lines(const void *a, const void *b)
     return pawl__str_compare(*(const struct pawl_str *)a, *(const struct pawl_str *)b);
 }
 
-/* "activity event" as often as it was logged, then counted. */
-static int add_journal(struct scenario *s, struct pawl_str id, struct pawl_buf *out,
-                       struct pawl_error *err)
+/* What runs beside something else comes in any order. */
+static bool has_branches(struct pawl_str definition_id)
+{
+    return pawl__str_is(definition_id, "forked") || pawl__str_is(definition_id, "caller");
+}
+
+/* "activity event" in the order in which it was logged, and how often in a row. */
+static int add_journal(struct scenario *s, const struct pawl_instance_row *row,
+                       struct pawl_buf *out, struct pawl_error *err)
 {
     struct pawl_json log, records;
     struct pawl_str *lines;
@@ -133,8 +139,8 @@ static int add_journal(struct scenario *s, struct pawl_str id, struct pawl_buf *
     int status;
 
     do {
-        status = pawl__runtime_journal(s->runtime, id, &s->arena, &log, &records, scenario_later(s),
-                                       err);
+        status = pawl__runtime_journal(s->runtime, row->id, &s->arena, &log, &records,
+                                       scenario_later(s), err);
     } while (scenario_again(s, status, &tries));
     if (status != PAWL_OK)
         return status;
@@ -151,7 +157,8 @@ static int add_journal(struct scenario *s, struct pawl_str id, struct pawl_buf *
         if (lines[i].len == 0)
             return pawl__error_code(err, pawl__arena_status(&s->arena));
     }
-    qsort(lines, total, sizeof *lines, compare_lines);
+    if (has_branches(row->definition_id))
+        qsort(lines, total, sizeof *lines, compare_lines);
     for (uint32_t i = 0, same; i < total; i += same) {
         for (same = 1; i + same < total && pawl__str_equal(lines[i], lines[i + same]);)
             same++;
@@ -178,7 +185,7 @@ static int add_instances(struct scenario *s, struct pawl_buf *out, struct pawl_e
                          PAWL_STR_ARG(row->definition_id), PAWL_STR_ARG(row->status),
                          PAWL_STR_ARG(row->sub_status), PAWL_STR_ARG(row->name),
                          (int)row->incident_count, (int)row->runnable, row->owner != 0);
-        status = add_journal(s, row->id, out, err);
+        status = add_journal(s, row, out, err);
     }
     return status;
 }

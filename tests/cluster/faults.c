@@ -109,7 +109,7 @@ static void sweep_store(const struct place *place, enum pawl_store_fault how, un
     struct test_allocator alloc;
     struct pawl_buf expected, account;
     char store[PLACE_URI_MAX];
-    unsigned n = 0, most_lines = 0, faults = 0;
+    unsigned n = 0, most_lines = 0, faults = 0, first = 1 + (unsigned)(test_rotation() % every);
     bool hit = true;
 
     test_allocator_init(&alloc);
@@ -117,7 +117,7 @@ static void sweep_store(const struct place *place, enum pawl_store_fault how, un
     pawl__buf_init(&account, &alloc.base, ACCOUNT_BYTES_MAX);
     (void)run(&sweep, place_fresh(place, store), 0, how, &expected);
     assert_int_equal(sweep.lines, SCENARIO_LINES);
-    for (n = 1; hit && n < CALLS_MAX; n += every) {
+    for (n = first; hit && n < CALLS_MAX; n += every) {
         hit = run(&sweep, place_fresh(place, store), n, how, &account);
         faults += hit;
         if (!pawl__str_equal(pawl__buf_peek(&account), pawl__buf_peek(&expected)))

@@ -7,6 +7,9 @@
  *
  *     --before N    SIGKILL right before the Nth durable call (apply, claim, take, lease)
  *     --after N     SIGKILL right after it took effect
+ *     --cut N       with a store in SQLite: cuts the power at the Nth call that changes a file
+ *                   (power/disk.h), and dies; 0: only counts those calls
+ *     --manner M    what the disk then does with what was not synced: 0, 1 or 2
  *     --start       only publish and start main; the exit code is that of this call
  *     --finish      only do what is due until nothing is left
  *     --account     print the account at the end, after a line "--"
@@ -15,12 +18,14 @@
  *
  *     --url URL     of the server outside; without it nothing is sent and nothing cancelled
  *
- * Lines that workflows write are printed as "line TEXT", and at the end "calls N". The exit code is
- * 0, or the error's code as a positive number, or 100 for wrong arguments.
+ * Lines that workflows write are printed as "line TEXT", keys of what was accepted as "accepted
+ * KEY", and at the end "calls N", and with --cut "disk N". The exit code is 0, or the error's code
+ * as a positive number, or 100 for wrong arguments.
  */
 #include "cluster/scenario.h"
 
 #include "base/error.h"
+#include "power/disk.h"
 
 #include <signal.h>
 #include <stdatomic.h>
@@ -37,6 +42,8 @@ struct node {
     atomic_uint calls;
     unsigned crash_at; /* 0: never */
     bool after;
+    struct disk_cut cut;
+    bool has_disk;
     bool start;
     bool finish;
     bool account;
@@ -61,6 +68,22 @@ static int on_line(void *ctx, struct pawl_str instance_id, struct pawl_str text)
     (void)instance_id;
     say(line, (size_t)len);
     return PAWL_OK;
+}
+
+static void on_accepted(void *ctx, const char *kind, const char *key)
+{
+    char line[128];
+    int len = snprintf(line, sizeof line, "accepted %s:%s\n", kind, key);
+
+    (void)ctx;
+    say(line, (size_t)len);
+}
+
+/* The machine is gone; its disk has what it has. */
+static void lose_power(void)
+{
+    disk_power_on();
+    (void)kill(getpid(), SIGKILL);
 }
 
 static void on_logged(void *ctx, struct pawl_str instance_id, struct pawl_str activity_id,
@@ -126,6 +149,11 @@ static bool read_option(struct node *node, const char *option, const char *value
         node->options.lease_us = strtoll(value, NULL, 10) * 1000;
     } else if (strcmp(option, "--patience") == 0) {
         node->options.patience_ns = strtoll(value, NULL, 10) * 1000000000;
+    } else if (strcmp(option, "--cut") == 0) {
+        node->has_disk = true;
+        node->cut.at = node->cut.seed = strtoull(value, NULL, 10);
+    } else if (strcmp(option, "--manner") == 0) {
+        node->cut.manner = (enum disk_manner)(atoi(value) % DISK_MANNERS);
     } else if (strcmp(option, "--before") == 0 || strcmp(option, "--after") == 0) {
         node->crash_at = (unsigned)strtoul(value, NULL, 10);
         node->after = option[2] == 'a';
@@ -185,7 +213,9 @@ static int print_account(struct scenario *scenario, struct pawl_error *err)
 
 int main(int argc, char **argv)
 {
-    struct node node = {.options = {.node = "a", .line = on_line, .logged = on_logged}};
+    struct node node = {
+        .options = {.node = "a", .line = on_line, .logged = on_logged, .accepted = on_accepted},
+        .cut = {.happens = lose_power}};
     struct pawl_error err = PAWL_ERROR_INIT;
     struct scenario *scenario = NULL;
     char line[64];
@@ -196,6 +226,10 @@ int main(int argc, char **argv)
     if (!read_arguments(&node, argc, argv)) {
         (void)fprintf(stderr, "node: wrong arguments; see node.c\n");
         return EXIT_USAGE;
+    }
+    if (node.has_disk) {
+        disk_install();
+        disk_begin(&node.cut);
     }
     status = scenario_open(&node.options, &scenario, &err);
     if (status == PAWL_OK)
@@ -213,5 +247,8 @@ int main(int argc, char **argv)
     scenario_close(scenario);
     len = snprintf(line, sizeof line, "calls %u\n", atomic_load(&node.calls));
     say(line, (size_t)len);
+    len = snprintf(line, sizeof line, "disk %llu\n", (unsigned long long)disk_calls());
+    if (node.has_disk)
+        say(line, (size_t)len);
     return -status;
 }

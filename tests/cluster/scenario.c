@@ -310,6 +310,13 @@ int scenario_publish(struct scenario *scenario, struct pawl_error *err)
     return status;
 }
 
+static int note_accepted(const struct scenario *s, int status, const char *kind, const char *key)
+{
+    if (status == PAWL_OK && s->options.accepted)
+        s->options.accepted(s->options.ctx, kind, key);
+    return status;
+}
+
 static int start_once(struct scenario *s, const char *definition_id, const char *instance_id,
                       struct pawl_error *err)
 {
@@ -320,7 +327,9 @@ static int start_once(struct scenario *s, const char *definition_id, const char 
     };
     struct pawl_outcome outcome;
 
-    return pawl__runtime_start(s->runtime, &start, &outcome, scenario_later(s), err);
+    return note_accepted(s,
+                         pawl__runtime_start(s->runtime, &start, &outcome, scenario_later(s), err),
+                         "start", instance_id);
 }
 
 static int start(struct scenario *s, const char *definition_id, const char *instance_id,
@@ -349,7 +358,7 @@ static int send(struct scenario *s, const char *event, struct pawl_error *err)
         if (s->options.keyless && pawl_error_class(status) == PAWL_CLASS_UNKNOWN)
             status = PAWL_OK;
     } while (scenario_again(s, status, &tries));
-    return status;
+    return s->options.keyless ? status : note_accepted(s, status, "stimulus", event);
 }
 
 int scenario_start_main(struct scenario *scenario, struct pawl_error *err)

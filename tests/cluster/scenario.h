@@ -57,6 +57,8 @@ struct scenario_options {
     /* Before the commit of what an activity did. NULL likewise. */
     void (*logged)(void *ctx, struct pawl_str instance_id, struct pawl_str activity_id,
                    struct pawl_str event);
+    /* A start or an event was accepted; the store has a reservation "KIND:KEY". NULL likewise. */
+    void (*accepted)(void *ctx, const char *kind, const char *key);
     void *ctx;
     int64_t patience_ns; /* of the whole; 0: a minute */
 };
@@ -79,7 +81,7 @@ PAWL_MUST_CHECK int scenario_drive(struct scenario *scenario, struct pawl_error 
 PAWL_MUST_CHECK int scenario_finish(struct scenario *scenario, struct pawl_error *err);
 
 /*
- * What the store has: instances with status, counter and counts of journal events per activity, and
+ * What the store has: instances with status, counter and journal, in order but for branches, and
  * what is left of work, bookmarks, reservations and dead letters. The same for the same history,
  * whatever ids, times and revisions were.
  */

@@ -215,9 +215,14 @@ int suite_open(struct suite *suite, const char *folder, const struct pawl_alloca
     *suite = (struct suite){.folder = folder, .alloc = alloc};
     pawl__arena_init(&suite->arena, alloc, BYTES_MAX);
     status = read_json(suite, &suite->arena, "", pawl__str("cases.json"), &suite->cases, err);
-    if (status == PAWL_OK && read_json(suite, &suite->arena, "", pawl__str("journals.json"),
-                                       &suite->journals, NULL) != PAWL_OK)
-        suite->journals = pawl__json_null();
+    if (status == PAWL_OK) {
+        status =
+            read_json(suite, &suite->arena, "", pawl__str("journals.json"), &suite->journals, err);
+        if (status == PAWL_ENOTFOUND) { /* not every suite has them */
+            suite->journals = pawl__json_null();
+            status = PAWL_OK;
+        }
+    }
     if (status == PAWL_OK)
         status = pawl_system_env_open(&suite->env, err);
     if (status == PAWL_OK)

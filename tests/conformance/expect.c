@@ -584,10 +584,27 @@ static bool expect_altered(struct running *run, const struct pawl_json *expect)
            differs(run, "the alterations were %s", run->alter_succeeded ? "applied" : "refused");
 }
 
+/* The instance is exported, deleted, imported and exported again. */
 static bool expect_round_trip(struct running *run, const struct pawl_json *value)
 {
-    return pawl__json_true(value) == (run->entry_id[0] != '\0') ||
-           differs(run, "no state was stored");
+    struct pawl_str id = pawl__str(run->entry_id);
+    struct pawl_error err = PAWL_ERROR_INIT;
+    struct pawl_json first, second;
+    int status;
+
+    if (!pawl__json_true(value))
+        return differs(run, "a round trip that is not to succeed is not known");
+    status = pawl__runtime_export(run->runtime, id, &run->arena, &first, deadline(run), &err);
+    if (status == PAWL_OK)
+        status = pawl__runtime_delete(run->runtime, id, deadline(run), &err);
+    if (status == PAWL_OK)
+        status = pawl__runtime_import(run->runtime, &first, NULL, deadline(run), &err);
+    if (status == PAWL_OK)
+        status = pawl__runtime_export(run->runtime, id, &run->arena, &second, deadline(run), &err);
+    if (status != PAWL_OK)
+        return differs(run, "round trip of the state: %s", err.msg);
+    return pawl__json_equal(&first, &second) ||
+           differs(run, "after a round trip the state is %s", shown(run, &second));
 }
 
 /* ---- all keys ---------------------------------------------------------------------------- */

@@ -69,21 +69,41 @@ static uint32_t rank(const struct pawl_json *children, uint32_t n)
     return count;
 }
 
-/* Children are recorded without order: any assignment of instances to journals will do. */
+/* How many journals before the nth are the same, of the same definition. */
+static uint32_t same_before(const struct pawl_json *children, uint32_t n)
+{
+    const struct pawl_json *child = pawl__json_at(children, n);
+    uint32_t count = 0;
+
+    for (uint32_t i = 0; i < n; i++) {
+        const struct pawl_json *other = pawl__json_at(children, i);
+
+        count += pawl__str_equal(text_of(other, "definitionId"), text_of(child, "definitionId")) &&
+                 pawl__json_equal(pawl__json_get_text(other, "journal"),
+                                  pawl__json_get_text(child, "journal"));
+    }
+    return count;
+}
+
+/* Children are recorded without order: any assignment of instances to journals will do, each to one
+ * of its own. */
 static bool check_child(struct running *run, const struct pawl_json *children, uint32_t n)
 {
     const struct pawl_json *child = pawl__json_at(children, n);
     const struct pawl_json *journal = pawl__json_get_text(child, "journal");
     struct pawl_str id = text_of(child, "definitionId");
     const struct seen *instance = nth_child(run, id, rank(children, n));
+    uint32_t taken = same_before(children, n);
 
     if (!instance)
         return differs(run, "child %u of %.*s was not started", n + 1, PAWL_STR_ARG(id));
     for (uint32_t i = 0; nth_child(run, id, i); i++) {
-        if (compare(journal, seen_log(run, nth_child(run, id, i))) == UINT32_MAX)
+        if (compare(journal, seen_log(run, nth_child(run, id, i))) == UINT32_MAX && taken-- == 0)
             return true;
     }
-    return check(run, "a child", journal, seen_log(run, instance));
+    return check(run, "a child", journal, seen_log(run, instance)) &&
+           differs(run, "fewer children of %.*s than journals have the journal of child %u",
+                   PAWL_STR_ARG(id), n + 1);
 }
 
 bool expect_journals(struct running *run, const struct pawl_json *journals)

@@ -7,7 +7,8 @@
  *
  * --reopen commits after every activity and goes on from what was stored. --store sqlite keeps each
  * case in a file, --store postgres in a server that it starts (or at that address, in a schema that
- * it makes and removes); there a new node goes on after every step. --every N runs each Nth case.
+ * it makes and removes); there a new node goes on after every step. --every N runs each Nth case,
+ * beginning elsewhere for each commit (PAWL_TEST_ROTATION).
  *
  * --distributed runs each case on the runtime of a cluster, and then on that of one node: what the
  * instances of a case are exported as must be the same to the byte, with their journals.
@@ -192,15 +193,17 @@ static int run_both(const struct options *options, struct suite *suite,
 
 static int run_suite(const struct options *options, struct suite *suite, struct tally *tally)
 {
-    unsigned seen = 0;
+    unsigned seen = 0, first = (unsigned)(test_rotation() % options->every);
 
+    if (options->every > 1)
+        printf("# each %uth case from number %u\n", options->every, first);
     for (uint32_t i = 0; i < pawl__json_len(&suite->cases); i++) {
         const struct pawl_json *json = pawl__json_at(&suite->cases, i);
         enum verdict verdict;
         const char *why;
         int status;
 
-        if (!is_wanted(options, json) || seen++ % options->every != 0)
+        if (!is_wanted(options, json) || seen++ % options->every != first)
             continue;
         status = options->distributed ? run_both(options, suite, json, &verdict, &why)
                                       : case_run(suite, json, &options->manner, &verdict, &why);

@@ -229,11 +229,18 @@ static void the_status_says_what_and_where_the_store_is(struct contract *t)
 
 /* ---- waiting -------------------------------------------------------------------------------- */
 
-/* Takes note of all that has happened so far. */
+/*
+ * Takes note of all that has happened so far. The first wait ends at once, because of the stamp. A
+ * store that must connect to hear of news does so then, and from there on it listens.
+ */
 static void look_at_all(struct contract *t, struct pawl_wake *wake)
 {
-    int status = PAWL_OK;
+    struct pawl_commit commit = {.stamp = pawl__str("looks")};
+    int status;
 
+    assert_code(apply_one(t, t->b, &commit), PAWL_OK);
+    status = pawl_store_wait(t->a, wake, soon_ns(t), &t->err);
+    assert_ok(status, &t->err);
     for (int i = 0; i < 1000 && status == PAWL_OK; i++)
         status = pawl_store_wait(t->a, wake, pawl_env_monotonic_ns(t->env), &t->err);
     assert_code(status, PAWL_ETIMEDOUT);
@@ -273,6 +280,17 @@ static void a_wait_ends_when_another_node_moves_a_stamp(struct contract *t)
 
     look_at_all(t, &wake);
     assert_code(apply_one(t, t->b, &commit), PAWL_OK);
+    assert_ok(pawl_store_wait(t->a, &wake, soon_ns(t), &t->err), &t->err);
+}
+
+static void a_wait_ends_when_another_node_leaves(struct contract *t)
+{
+    struct pawl_lease lease = {
+        .kind = PAWL_LEASE_LEAVE, .node_id = pawl__str("node-b"), .incarnation = t->node_b};
+    struct pawl_wake wake = {0};
+
+    look_at_all(t, &wake);
+    assert_ok(pawl_store_lease(t->b, &lease, soon_ns(t), &t->err), &t->err);
     assert_ok(pawl_store_wait(t->a, &wake, soon_ns(t), &t->err), &t->err);
 }
 
@@ -322,6 +340,7 @@ const struct contract_test contract_nodes[] = {
     CONTRACT_TEST(a_wait_ends_when_another_node_makes_work_due),
     CONTRACT_TEST(a_wait_ends_when_a_bookmark_makes_parked_work_due),
     CONTRACT_TEST(a_wait_ends_when_another_node_moves_a_stamp),
+    CONTRACT_TEST(a_wait_ends_when_another_node_leaves),
     CONTRACT_TEST(a_thread_that_waits_is_woken_by_a_commit),
     {0},
 };

@@ -145,3 +145,10 @@ uint64_t test_random(uint64_t *state)
     z = (z ^ z >> 27) * UINT64_C(0x94D049BB133111EB);
     return z ^ z >> 31;
 }
+
+uint64_t test_rotation(void)
+{
+    const char *text = getenv("PAWL_TEST_ROTATION");
+
+    return text ? strtoull(text, NULL, 10) : 0;
+}

@@ -65,4 +65,10 @@ struct pawl_str test_read_file(const char *path);
 /* splitmix64: tests that want many random inputs take them from here, by seed. */
 uint64_t test_random(uint64_t *state);
 
+/*
+ * Where sweeps that cannot visit every point begin: a number made of the commit's hash, which
+ * tools/run-tests sets (PAWL_TEST_ROTATION), so that each commit visits others. 0 by default.
+ */
+uint64_t test_rotation(void);
+
 #endif

@@ -20,6 +20,8 @@
 #define LOOKS_MAX 12000
 
 #define ARGUMENTS_MAX 24
+/* Processes of a server. */
+#define CHILDREN_MAX 256
 
 /* ---- finding ----------------------------------------------------------------------------- */
 
@@ -297,18 +299,31 @@ static pid_t parent_of(const char *pid)
 }
 
 /* Its processes are in sessions of their own: each is told alone. */
-static void tell_all(const struct test_postgres *server, int signal_number)
+static size_t tell_children(const struct test_postgres *server, int signal_number, pid_t *told,
+                            size_t max)
 {
     DIR *folder = opendir("/proc");
     struct dirent *entry;
+    size_t count = 0;
 
     assert_non_null(folder);
-    (void)kill(server->daemon.pid, signal_number);
-    while ((entry = readdir(folder)))
-        if (entry->d_name[0] >= '1' && entry->d_name[0] <= '9' &&
-            parent_of(entry->d_name) == server->daemon.pid)
-            (void)kill((pid_t)strtol(entry->d_name, NULL, 10), signal_number);
+    while ((entry = readdir(folder))) {
+        pid_t pid = (pid_t)strtol(entry->d_name, NULL, 10);
+
+        if (pid <= 0 || parent_of(entry->d_name) != server->daemon.pid)
+            continue;
+        (void)kill(pid, signal_number);
+        if (count < max)
+            told[count++] = pid;
+    }
     (void)closedir(folder);
+    return count;
+}
+
+static void tell_all(const struct test_postgres *server, int signal_number)
+{
+    (void)kill(server->daemon.pid, signal_number);
+    (void)tell_children(server, signal_number, NULL, 0);
 }
 
 void test_postgres_pause(const struct test_postgres *server)
@@ -321,6 +336,55 @@ void test_postgres_continue(const struct test_postgres *server)
 {
     if (server->daemon.pid > 0)
         tell_all(server, SIGCONT);
+}
+
+static bool is_writer(pid_t pid)
+{
+    char path[64], title[64] = "";
+    FILE *file;
+
+    (void)snprintf(path, sizeof path, "/proc/%d/cmdline", (int)pid);
+    file = fopen(path, "r");
+    if (!file)
+        return false;
+    if (!fgets(title, sizeof title, file))
+        title[0] = '\0';
+    (void)fclose(file);
+    return strstr(title, "walwriter") != NULL;
+}
+
+/* It may not have begun yet. */
+void test_postgres_stall_writer(const struct test_postgres *server)
+{
+    pid_t children[CHILDREN_MAX];
+    bool stalled = false;
+
+    for (int looks = 0; looks < LOOKS_MAX && !stalled; looks++) {
+        size_t count = tell_children(server, 0, children, CHILDREN_MAX);
+
+        for (size_t i = 0; i < count && !stalled; i++)
+            stalled = is_writer(children[i]) && kill(children[i], SIGSTOP) == 0;
+        if (!stalled)
+            (void)poll(NULL, 0, LOOK_MS);
+    }
+    assert_true(stalled);
+}
+
+/* While it stands still its processes stay its own, and it starts no others. The next server needs
+ * them gone: they share memory. */
+void test_postgres_kill(struct test_postgres *server)
+{
+    pid_t children[CHILDREN_MAX];
+    size_t count;
+
+    assert_true(server->daemon.pid > 0);
+    (void)kill(server->daemon.pid, SIGSTOP);
+    count = tell_children(server, SIGKILL, children, CHILDREN_MAX);
+    (void)kill(server->daemon.pid, SIGKILL);
+    test_daemon_end(&server->daemon, SIGKILL);
+    for (size_t i = 0; i < count; i++)
+        for (int looks = 0; looks < LOOKS_MAX && kill(children[i], 0) == 0; looks++)
+            (void)poll(NULL, 0, LOOK_MS);
 }
 
 /* ---- using it ---------------------------------------------------------------------------- */

@@ -50,6 +50,11 @@ void test_postgres_stop(struct test_postgres *server);
 
 /* Ends it at once: connections break, and the next start recovers from the log as after a crash. */
 void test_postgres_crash(struct test_postgres *server);
+/* The same with SIGKILL for each of its processes: none does anything any more. */
+void test_postgres_kill(struct test_postgres *server);
+/* From now on nobody writes the log but who commits and waits for that: what is committed without
+ * waiting stays where a server that is killed loses it. For ever: kill it then. */
+void test_postgres_stall_writer(const struct test_postgres *server);
 /* After a crash: same folder, same port. Returns when it answers. */
 void test_postgres_restart(struct test_postgres *server);
 /* All its processes stand still, and connections to them are silent. */

@@ -206,6 +206,22 @@ struct gate {
 };
 static struct gate gate = {PTHREAD_MUTEX_INITIALIZER, PTHREAD_COND_INITIALIZER, false, false};
 
+static void await_gate(void)
+{
+    (void)pthread_mutex_lock(&gate.mutex);
+    while (!gate.reached)
+        (void)pthread_cond_wait(&gate.cond, &gate.mutex);
+    (void)pthread_mutex_unlock(&gate.mutex);
+}
+
+static void open_gate(void)
+{
+    (void)pthread_mutex_lock(&gate.mutex);
+    gate.open = true;
+    (void)pthread_cond_broadcast(&gate.cond);
+    (void)pthread_mutex_unlock(&gate.mutex);
+}
+
 struct deleting {
     struct cluster *c;
     struct pawl_error err;
@@ -268,19 +284,13 @@ static void a_delete_during_a_burst_waits_and_the_row_does_not_come_back(void **
     publish(c->f, GO);
     start_on(c, &c->a, "i");
     assert_int_equal(pthread_create(&burst, NULL, run_slowly, c), 0);
-    (void)pthread_mutex_lock(&gate.mutex);
-    while (!gate.reached)
-        (void)pthread_cond_wait(&gate.cond, &gate.mutex);
-    (void)pthread_mutex_unlock(&gate.mutex);
+    await_gate();
     assert_int_equal(pthread_create(&deleter, NULL, delete_it, &deleting), 0);
     for (pawl__locks_counts(c->b.locks, &counts); counts.waiting == 0; /* refused, and waits */
          pawl__locks_counts(c->b.locks, &counts))
         assert_ok(pawl_env_sleep_until(c->f->env, pawl_env_monotonic_ns(c->f->env) + MS), NULL);
     assert_false(atomic_load(&deleting.done));
-    (void)pthread_mutex_lock(&gate.mutex);
-    gate.open = true;
-    (void)pthread_cond_broadcast(&gate.cond);
-    (void)pthread_mutex_unlock(&gate.mutex);
+    open_gate();
     assert_int_equal(pthread_join(burst, NULL), 0);
     assert_int_equal(pthread_join(deleter, NULL), 0);
     assert_ok(deleting.status, &deleting.err);
@@ -289,6 +299,84 @@ static void a_delete_during_a_burst_waits_and_the_row_does_not_come_back(void **
     assert_int_equal(count(c->f, PAWL_TABLE_INSTANCES), 0);
     assert_int_equal(count(c->f, PAWL_TABLE_BOOKMARKS), 0);
     assert_int_equal(count(c->f, PAWL_TABLE_JOURNAL), 0);
+}
+
+/* ---- a lock that is lost -----------------------------------------------------------------------
+ */
+
+#define LEASE_MS 300
+#define LONG DEFINITION("long", "", RIG_WRITE("w1", "one") "," RIG_WRITE("w2", "two"))
+
+/* A node whose locks have leases, which somebody can take away. */
+struct leased {
+    struct cluster *c;
+    struct pawl_locks *locks;
+    struct pawl_guard *guard;
+};
+
+static void *run_leased(void *arg)
+{
+    struct leased *leased = arg;
+    struct fixture *f = leased->c->f;
+    const struct pawl_runtime_options options = {
+        .node_id = pawl__str("leased"),
+        .guard = leased->guard,
+        .hooks = {.line = on_line, .stop = stand_at_gate, .ctx = f}};
+    struct pawl_error err = PAWL_ERROR_INIT;
+    struct pawl_runtime *runtime;
+    struct pawl_worked worked;
+
+    assert_ok(
+        pawl__runtime_open(f->env, &f->engine, leased->c->a.node.store, &options, &runtime, &err),
+        &err);
+    assert_ok(pawl__runtime_work(runtime, 0, &worked, PAWL_FOREVER, &err), &err);
+    pawl__runtime_close(runtime);
+    return NULL;
+}
+
+static void open_leased(struct cluster *c, struct leased *leased)
+{
+    struct pawl_lock_provider *provider;
+    struct pawl_distribution distribution;
+
+    leased->c = c;
+    assert_ok(pawl__memory_locks_open(c->space, c->f->env, LEASE_MS, &provider, &c->f->err),
+              &c->f->err);
+    assert_ok(pawl__locks_new(c->f->env, provider, NULL, &leased->locks, &c->f->err), &c->f->err);
+    pawl__distribution_init(&distribution, c->f->env, leased->locks);
+    assert_ok(pawl__distributed_guard_new(&distribution, &leased->guard, &c->f->err), &c->f->err);
+}
+
+/* Between two activities the lock service forgets the lock. */
+static void a_burst_whose_lock_is_lost_stops_and_another_node_goes_on(void **state)
+{
+    struct cluster *c = *state;
+    const struct pawl_start what = {.definition_id = pawl__str("long"),
+                                    .instance_id = pawl__str("i")};
+    struct pawl_locks_counts counts = {0};
+    struct leased leased;
+    pthread_t burst;
+
+    gate.reached = gate.open = false;
+    publish(c->f, LONG);
+    assert_ok(pawl__runtime_create(c->a.node.runtime, &what, NULL, later(c->f), &c->f->err),
+              &c->f->err);
+    open_leased(c, &leased);
+    assert_int_equal(pthread_create(&burst, NULL, run_leased, &leased), 0);
+    await_gate();
+    assert_true(pawl__lock_space_break(c->space, pawl__str(KEY)));
+    while (counts.lost == 0) {
+        assert_ok(pawl_env_sleep_until(c->f->env, pawl_env_monotonic_ns(c->f->env) + MS), NULL);
+        pawl__locks_counts(leased.locks, &counts);
+    }
+    open_gate();
+    assert_int_equal(pthread_join(burst, NULL), 0);
+    assert_string_not_equal(sub_status(c->f, "i"), "Finished");
+    drain_node(c->f, &c->a.node);
+    assert_string_equal(sub_status(c->f, "i"), "Finished");
+    assert_string_equal(c->f->lines, "one\ntwo\n");
+    pawl__distributed_guard_free(leased.guard);
+    pawl__locks_free(leased.locks);
 }
 
 /* ---- workers ----------------------------------------------------------------------------------
@@ -455,6 +543,7 @@ int main(void)
         CLUSTER_TEST(an_instance_that_another_node_is_at_times_out),
         CLUSTER_TEST(what_is_not_locked_goes_through),
         CLUSTER_TEST(a_delete_during_a_burst_waits_and_the_row_does_not_come_back),
+        CLUSTER_TEST(a_burst_whose_lock_is_lost_stops_and_another_node_goes_on),
         CLUSTER_TEST(mail_of_a_locked_instance_is_put_off_and_others_are_not),
         CLUSTER_TEST(a_lock_that_is_never_given_back_holds_up_nothing_for_ever),
         CLUSTER_TEST(nor_does_it_hold_up_callers),

@@ -219,6 +219,65 @@ static void releasing_a_lock_that_was_given_twice_leaves_the_others(void **state
     run(be_late);
 }
 
+/* The service grants it at once, and its reply takes longer than the lease. */
+static struct {
+    const struct pawl_lock_provider_ops *inner;
+    struct pawl_env *env;
+} slow;
+
+static int try_slowly(struct pawl_lock_provider *provider, struct pawl_lock_grant *grant,
+                      int64_t deadline_ns, struct pawl_error *err)
+{
+    int status = slow.inner->try_(provider, grant, deadline_ns, err);
+
+    assert_code(pawl_env_sleep_until(slow.env, pawl_env_monotonic_ns(slow.env) + 2 * TTL * MS),
+                PAWL_OK);
+    return status;
+}
+
+static void be_granted_too_late(struct stage *stage)
+{
+    struct pawl_lock_provider_ops ops;
+    struct pawl_lock_provider *memory;
+    struct pawl_locks *locks;
+    struct pawl_lock lock;
+
+    assert_code(pawl__memory_locks_open(stage->space, stage->env, TTL, &memory, NULL), PAWL_OK);
+    slow.inner = memory->ops;
+    slow.env = stage->env;
+    ops = *memory->ops;
+    ops.try_ = try_slowly;
+    memory->ops = &ops;
+    assert_code(pawl__locks_new(stage->env, memory, NULL, &locks, NULL), PAWL_OK);
+    assert_code(take(stage, locks, &lock), PAWL_EUNAVAILABLE);
+    pawl__locks_free(locks);
+}
+
+static void a_lock_whose_lease_ended_before_the_reply_is_not_held(void **state)
+{
+    (void)state;
+    run(be_granted_too_late);
+}
+
+static void fail_to_release(struct stage *stage)
+{
+    struct pawl_lock lock, other;
+
+    assert_code(take(stage, stage->a, &lock), PAWL_OK);
+    set(stage, PAWL_LOCK_CALL_RELEASE, PAWL_LOCK_FAULT_BEFORE, 2);
+    assert_code(pawl__locks_release(stage->a, lock, &stage->err), PAWL_EUNAVAILABLE);
+    assert_code(pawl__locks_acquire(stage->b, pawl__str("x"), 0, now(stage) + TTL / 2 * MS, NULL,
+                                    &other, &stage->err),
+                PAWL_OK); /* long before the lease ends */
+    assert_code(pawl__locks_release(stage->b, other, &stage->err), PAWL_OK);
+}
+
+static void a_release_that_fails_is_tried_again(void **state)
+{
+    (void)state;
+    run(fail_to_release);
+}
+
 /* ---- renewing ---------------------------------------------------------------------------- */
 
 static void stumble(struct stage *stage)
@@ -670,6 +729,8 @@ int main(void)
         cmocka_unit_test(giving_back_ends_with_the_lease),
         cmocka_unit_test(a_service_that_cannot_be_asked_is_not_busy),
         cmocka_unit_test(releasing_a_lock_that_was_given_twice_leaves_the_others),
+        cmocka_unit_test(a_lock_whose_lease_ended_before_the_reply_is_not_held),
+        cmocka_unit_test(a_release_that_fails_is_tried_again),
         cmocka_unit_test(a_few_failed_renewals_lose_nothing),
         cmocka_unit_test(a_lease_that_cannot_be_renewed_is_lost_before_others_have_it),
         cmocka_unit_test(the_end_of_a_lease_is_told_while_a_call_hangs),

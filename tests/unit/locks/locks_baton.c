@@ -286,6 +286,111 @@ static void waiters_are_served_in_the_order_they_came(void **state)
     }
 }
 
+/* ---- hand-over ---------------------------------------------------------------------------- */
+
+/* Two who want one lock, of one node or of two. */
+struct pair {
+    struct test_allocator alloc;
+    struct pawl_baton *baton;
+    struct pawl_env *world, *envs[2];
+    struct pawl_lock_space *space;
+    struct pawl_locks *locks[2];
+    bool same_node;
+    int64_t ttl_ms;
+    int64_t released_ns, acquired_ns;
+};
+
+static void hold_first(void *arg)
+{
+    struct pair *pair = arg;
+    struct pawl_lock lock;
+
+    assert_code(
+        pawl__locks_acquire(pair->locks[0], pawl__str("x"), 0, PAWL_FOREVER, NULL, &lock, NULL),
+        PAWL_OK);
+    assert_code(
+        pawl_env_sleep_until(pair->envs[0], PAWL_BATON_MONOTONIC_START_NS + INT64_C(7777) * MS),
+        PAWL_OK);
+    pair->released_ns = pawl_env_monotonic_ns(pair->envs[0]);
+    assert_code(pawl__locks_release(pair->locks[0], lock, NULL), PAWL_OK);
+}
+
+static void hold_second(void *arg)
+{
+    struct pair *pair = arg;
+    int who = pair->same_node ? 0 : 1;
+    struct pawl_lock lock;
+
+    assert_code(pawl_env_sleep_until(pair->envs[who], PAWL_BATON_MONOTONIC_START_NS + 1000 * MS),
+                PAWL_OK);
+    assert_code(
+        pawl__locks_acquire(pair->locks[who], pawl__str("x"), 0, PAWL_FOREVER, NULL, &lock, NULL),
+        PAWL_OK);
+    pair->acquired_ns = pawl_env_monotonic_ns(pair->envs[who]);
+    assert_code(pawl__locks_release(pair->locks[who], lock, NULL), PAWL_OK);
+}
+
+static void run_pair(void *arg)
+{
+    struct pair *pair = arg;
+    struct pawl_lock_provider *provider;
+    struct pawl_thread *threads[2];
+
+    for (int i = 0; i < 2; i++) {
+        assert_code(
+            pawl__memory_locks_open(pair->space, pair->envs[i], pair->ttl_ms, &provider, NULL),
+            PAWL_OK);
+        assert_code(pawl__locks_new(pair->envs[i], provider, NULL, &pair->locks[i], NULL), PAWL_OK);
+    }
+    assert_code(pawl_thread_start(pair->world, "first", hold_first, pair, &threads[0], NULL),
+                PAWL_OK);
+    assert_code(pawl_thread_start(pair->world, "second", hold_second, pair, &threads[1], NULL),
+                PAWL_OK);
+    for (int i = 0; i < 2; i++)
+        pawl_thread_join(pair->world, threads[i]);
+    for (int i = 0; i < 2; i++)
+        pawl__locks_free(pair->locks[i]);
+}
+
+/* The baton's clock stands still while anybody has something to do: no time passes in between. */
+static void hand_over(bool same_node, int64_t ttl_ms)
+{
+    for (uint64_t seed = 0; seed < seeds(); seed++) {
+        struct pair pair = {.same_node = same_node, .ttl_ms = ttl_ms};
+        struct pawl_error err = PAWL_ERROR_INIT;
+        struct pawl_thread *thread;
+
+        test_allocator_init(&pair.alloc);
+        assert_ok(pawl__baton_new(&pair.alloc.base, seed, NULL, &pair.baton), NULL);
+        assert_ok(pawl__baton_env(pair.baton, "world", &pair.world), NULL);
+        assert_ok(pawl__baton_env(pair.baton, "one", &pair.envs[0]), NULL);
+        assert_ok(pawl__baton_env(pair.baton, "two", &pair.envs[1]), NULL);
+        assert_ok(pawl__lock_space_new(pair.world, &pair.space, &err), &err);
+        assert_ok(pawl_thread_start(pair.world, "main", run_pair, &pair, &thread, &err), &err);
+        assert_ok(pawl__baton_run(pair.baton, &err), &err);
+        if (pair.acquired_ns != pair.released_ns)
+            fail_msg("seed %llu: acquired %lld ns after the release", (unsigned long long)seed,
+                     (long long)(pair.acquired_ns - pair.released_ns));
+        pawl__lock_space_free(pair.space);
+        pawl__baton_free(pair.baton);
+        assert_int_equal(pair.alloc.live_count, 0);
+    }
+}
+
+static void a_released_lock_is_acquired_by_another_node_at_that_moment(void **state)
+{
+    (void)state;
+    hand_over(false, 0);
+    hand_over(false, 1000);
+}
+
+static void a_released_lock_is_acquired_by_another_thread_at_that_moment(void **state)
+{
+    (void)state;
+    hand_over(true, 0);
+    hand_over(true, 1000);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -293,6 +398,8 @@ int main(void)
         cmocka_unit_test(leases_are_renewed_in_time),
         cmocka_unit_test(a_holder_that_stood_still_too_long_knows_it),
         cmocka_unit_test(waiters_are_served_in_the_order_they_came),
+        cmocka_unit_test(a_released_lock_is_acquired_by_another_node_at_that_moment),
+        cmocka_unit_test(a_released_lock_is_acquired_by_another_thread_at_that_moment),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

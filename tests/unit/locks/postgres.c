@@ -11,6 +11,7 @@
 
 #include <fcntl.h>
 #include <inttypes.h>
+#include <signal.h>
 #include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -337,94 +338,64 @@ static void a_wait_ends_at_its_deadline_or_when_it_is_interrupted(void **state)
     shut(f, b);
 }
 
-/*
- * The lock is released around the end of a wait, whatever a round trip costs at the moment: after
- * it was granted nearer to the end, or past it, and after it was refused farther from it.
- */
-struct aim {
-    bool by_interrupt;  /* what ends the wait; otherwise its deadline */
-    int64_t timeout_ns; /* the deadline, from the beginning */
-    int64_t early_ns;   /* how much before its end the lock is released */
-};
-
-static void aim_again(struct aim *aim, bool granted)
-{
-    aim->early_ns += granted ? -MS / 5 : MS / 4;
-    if (aim->by_interrupt && aim->early_ns < 0)
-        aim->early_ns = 0;
-    if (aim->early_ns > aim->timeout_ns - MS)
-        aim->timeout_ns *= 2;
-}
-
+/* The lock is released, and the wait interrupted, at about the same time: nearer to each other
+ * after it was granted, and farther apart after it was refused. */
 struct race {
     struct fixture *f;
     struct pawl_lock_provider *a, *b; /* a holds it, b waits */
-    struct aim aim;
+    int64_t early_ns;                 /* how much before the interrupt it is released */
     uint64_t random;
     int granted, refused;
 };
 
-static void release_around_the_end(struct race *r, struct waiter *w, int64_t until_ns, bool after,
-                                   struct pawl_lock_grant *held)
-{
-    struct pawl_env *env = r->f->env;
-    int64_t chance_ns = ((int64_t)(test_random(&r->random) % 600) - 300) * 1000;
-
-    if (r->aim.by_interrupt && after)
-        r->b->ops->interrupt(r->b, &w->grant);
-    if (!r->aim.by_interrupt)
-        assert_ok(pawl_env_sleep_until(env, until_ns - r->aim.early_ns + chance_ns), NULL);
-    assert_ok(release_it(r->f, r->a, held), &r->f->err);
-    if (r->aim.by_interrupt && !after) {
-        chance_ns += pawl_env_monotonic_ns(env) + r->aim.early_ns;
-        assert_ok(pawl_env_sleep_until(env, chance_ns), NULL);
-        r->b->ops->interrupt(r->b, &w->grant);
-    }
-}
-
-/* The trap: the server reports a timeout, or a cancel, of a lock that this session has. */
+/* `after`: it is released after the interrupt. */
 static void race_once(struct race *r, bool after)
 {
     struct fixture *f = r->f;
     struct pawl_lock_grant one = grant_of("n");
+    int64_t then_ns = ((int64_t)(test_random(&r->random) % 600) - 300) * 1000;
     struct waiter w;
-    int64_t until_ns;
 
     assert_ok(try_it(f, r->a, &one), &f->err);
-    until_ns = pawl_env_monotonic_ns(f->env) + r->aim.timeout_ns;
-    start_waiter(&w, f, r->b, "n", r->aim.by_interrupt ? PAWL_FOREVER : until_ns);
-    if (r->aim.by_interrupt)
-        await_count(f, WAITING, 1);
-    release_around_the_end(r, &w, until_ns, after, &one);
+    start_waiter(&w, f, r->b, "n", PAWL_FOREVER);
+    await_count(f, WAITING, 1);
+    if (after)
+        r->b->ops->interrupt(r->b, &w.grant);
+    assert_ok(release_it(f, r->a, &one), &f->err);
+    then_ns += pawl_env_monotonic_ns(f->env) + r->early_ns;
+    if (!after) {
+        assert_ok(pawl_env_sleep_until(f->env, then_ns), NULL);
+        r->b->ops->interrupt(r->b, &w.grant);
+    }
     (void)join_waiter(&w);
-    /* Held if and only if it says so. */
-    one = grant_of("n");
-    if (w.status == PAWL_OK) {
-        r->granted++;
-        assert_code(try_it(f, r->a, &one), PAWL_EBUSY);
-        assert_ok(release_it(f, r->b, &w.grant), &f->err);
-    } else if (w.status == PAWL_EUNAVAILABLE) {
+    if (w.status == PAWL_EUNAVAILABLE) {
         await_count(f, HELD, 0); /* a server without a processor: the session was given up */
         return;
-    } else {
-        r->refused++;
-        assert_code(w.status, r->aim.by_interrupt ? PAWL_ECANCELLED : PAWL_ETIMEDOUT);
     }
+    /* Held if and only if it says so. */
+    assert_int_equal(ask(f, HELD), w.status == PAWL_OK);
+    if (w.status == PAWL_OK)
+        assert_ok(release_it(f, r->b, &w.grant), &f->err);
+    else
+        assert_code(w.status, PAWL_ECANCELLED);
+    r->granted += w.status == PAWL_OK;
+    r->refused += w.status != PAWL_OK;
     if (!after)
-        aim_again(&r->aim, w.status == PAWL_OK);
-    assert_int_equal(ask(f, HELD), 0);
+        r->early_ns += w.status == PAWL_OK ? -MS / 5 : MS / 4;
+    if (r->early_ns < 0)
+        r->early_ns = 0;
 }
 
-static void race(struct fixture *f, bool by_interrupt)
+static void a_cancel_while_it_is_granted_is_one_or_the_other(void **state)
 {
     enum { ROUNDS = 300, ROUNDS_MAX = 6000, ENOUGH = 20 };
+    struct fixture *f = *state;
     struct race r = {.f = f, .a = provider_of(f), .b = provider_of(f), .random = 7};
 
-    r.aim = (struct aim){.by_interrupt = by_interrupt, .timeout_ns = 6 * MS};
     for (int i = 0; i < ROUNDS_MAX; i++) {
         if (i >= ROUNDS && r.granted >= ENOUGH && r.refused >= ENOUGH)
             break;
-        race_once(&r, by_interrupt && i % 4 == 0);
+        race_once(&r, i % 4 == 0);
     }
     print_message("# %d granted, %d refused\n", r.granted, r.refused);
     /* Otherwise there was no race, and the rest has shown nothing. */
@@ -433,14 +404,51 @@ static void race(struct fixture *f, bool by_interrupt)
     shut(f, r.b);
 }
 
-static void a_timeout_while_it_is_granted_is_one_or_the_other(void **state)
+/*
+ * The same, made certain: the session that waits stands still on the server while the lock is
+ * released, which grants it, and while its wait ends. When it goes on it reports the end of the
+ * wait, and has the lock.
+ */
+static void grant_while_the_wait_ends(struct fixture *f, bool by_interrupt)
 {
-    race(*state, false);
+    struct pawl_lock_provider *a = provider_of(f), *b = provider_of(f);
+    struct pawl_lock_grant one = grant_of("n");
+    int64_t until_ns = in_ms(f, 500);
+    struct waiter w;
+    pid_t session;
+
+    assert_ok(try_it(f, a, &one), &f->err);
+    start_waiter(&w, f, b, "n", by_interrupt ? PAWL_FOREVER : until_ns);
+    await_count(f, WAITING, 1);
+    session = (pid_t)ask(f, "SELECT pid FROM pg_locks WHERE locktype = 'advisory' AND NOT granted");
+    assert_int_equal(kill(session, SIGSTOP), 0);
+    assert_ok(release_it(f, a, &one), &f->err);
+    if (by_interrupt)
+        b->ops->interrupt(b, &w.grant);
+    /* The interrupt is on its way to the server, or the time is up. */
+    assert_ok(pawl_env_sleep_until(f->env, until_ns + 200 * MS), NULL);
+    assert_int_equal(kill(session, SIGCONT), 0);
+    (void)join_waiter(&w);
+    if (w.status == PAWL_EUNAVAILABLE) /* a server without a processor: the session was given up */
+        await_count(f, HELD, 0);
+    else if (w.status != PAWL_OK)
+        assert_code(w.status, by_interrupt ? PAWL_ECANCELLED : PAWL_ETIMEDOUT);
+    /* Held if and only if it says so. */
+    assert_int_equal(ask(f, HELD), w.status == PAWL_OK);
+    if (w.status == PAWL_OK)
+        assert_ok(release_it(f, b, &w.grant), &f->err);
+    shut(f, a);
+    shut(f, b);
 }
 
-static void a_cancel_while_it_is_granted_is_one_or_the_other(void **state)
+static void a_lock_granted_as_the_wait_times_out_is_held_or_released(void **state)
 {
-    race(*state, true);
+    grant_while_the_wait_ends(*state, false);
+}
+
+static void a_lock_granted_as_the_wait_is_cancelled_is_released(void **state)
+{
+    grant_while_the_wait_ends(*state, true);
 }
 
 static void more_wait_than_there_are_connections(void **state)
@@ -952,8 +960,9 @@ int main(void)
         with(two_names_of_one_key_exclude_each_other_also_in_one_session),
         with(a_wait_is_granted_by_the_release),
         with(a_wait_ends_at_its_deadline_or_when_it_is_interrupted),
-        with(a_timeout_while_it_is_granted_is_one_or_the_other),
         with(a_cancel_while_it_is_granted_is_one_or_the_other),
+        with(a_lock_granted_as_the_wait_times_out_is_held_or_released),
+        with(a_lock_granted_as_the_wait_is_cancelled_is_released),
         with(more_wait_than_there_are_connections),
         with(the_end_of_a_connection_is_told_to_all_who_held_by_it),
         with(a_server_that_goes_away_ends_waits_and_locks_and_is_not_busy),

@@ -817,6 +817,76 @@ static void running_out_of_memory_is_an_error(void **state)
     test_sweep_allocations(use_a_little, f, 2000);
 }
 
+/* ---- a bookmark and the parking of its work, side by side ---------------------------------- */
+
+struct bookmarking {
+    struct fixture *f;
+    struct pawl_store *store;
+    struct pawl_error err;
+    int status;
+};
+
+static void commit_bookmark(void *arg)
+{
+    struct bookmarking *b = arg;
+    struct pawl_bookmark_row bookmark = {
+        .id = pawl__str("b"), .instance_id = pawl__str("i"), .hash = pawl__str("h")};
+    const struct pawl_change change = {PAWL_CHANGE_INSERT, PAWL_TABLE_BOOKMARKS, &bookmark};
+    struct pawl_commit commit = {.changes = &change, .change_count = 1}, *list = &commit;
+
+    b->status = pawl_store_apply(b->store, &list, 1, PAWL_FOREVER, &b->err);
+    if (b->status == PAWL_OK)
+        b->status = commit.status;
+}
+
+static struct pawl_work_row find_work(struct fixture *f, struct pawl_store *store)
+{
+    const struct pawl_query query = {.table = PAWL_TABLE_WORK};
+    struct pawl_rows rows;
+
+    assert_ok(pawl_store_find(store, &query, &f->arena, &rows, soon(f), &f->err), &f->err);
+    assert_int_equal(rows.count, 1);
+    return *(const struct pawl_work_row *)rows.rows;
+}
+
+/*
+ * The commit of the bookmark has looked for parked work and stands still as it commits, since no
+ * standby confirms it. Work that is parked now does not see the bookmark either.
+ */
+static void work_parked_while_its_bookmark_is_committed_is_woken(void **state)
+{
+    struct fixture *f = *state;
+    struct bookmarking b = {.f = f, .store = open_store(f), .err = PAWL_ERROR_INIT};
+    struct pawl_work_row work = {.id = pawl__str("w"),
+                                 .kind = pawl__str("stimulus"),
+                                 .hash = pawl__str("another"),
+                                 .due_us = PAWL_TIME_NEVER,
+                                 .expires_us = PAWL_TIME_NEVER};
+    const struct pawl_change change = {PAWL_CHANGE_INSERT, PAWL_TABLE_WORK, &work};
+    struct pawl_commit commit = {.changes = &change, .change_count = 1}, *list = &commit;
+    struct pawl_thread *thread;
+    char sql[256];
+
+    assert_ok(pawl_store_apply(b.store, &list, 1, soon(f), &f->err), &f->err);
+    assert_ok(commit.status, &commit.error);
+    test_postgres_require_standbys(&f->server, true);
+    assert_ok(pawl_thread_start(f->env, "bookmark", commit_bookmark, &b, &thread, &f->err),
+              &f->err);
+    test_postgres_sql(&f->server,
+                      "DO $$ BEGIN WHILE NOT EXISTS (SELECT 1 FROM pg_stat_activity WHERE "
+                      "wait_event = 'SyncRep') LOOP PERFORM pg_sleep(0.01), "
+                      "pg_stat_clear_snapshot(); END LOOP; END $$");
+    (void)snprintf(sql, sizeof sql,
+                   "SET synchronous_commit = local; UPDATE t%u.pawl_work SET hash = 'h'",
+                   f->schemas);
+    test_postgres_sql(&f->server, sql);
+    test_postgres_require_standbys(&f->server, false);
+    pawl_thread_join(f->env, thread);
+    assert_ok(b.status, &b.err);
+    assert_true(find_work(f, b.store).due_us < PAWL_TIME_NEVER);
+    pawl_store_close(b.store);
+}
+
 #define with_schema(test) cmocka_unit_test_setup(test, open_test)
 
 int main(void)
@@ -841,6 +911,7 @@ int main(void)
         with_schema(a_server_that_stands_still_ends_calls_at_their_deadline),
         with_schema(a_key_that_two_batches_want_is_given_once_and_neither_falls_back),
         with_schema(a_row_that_is_too_large_fails_alone),
+        with_schema(work_parked_while_its_bookmark_is_committed_is_woken),
         with_schema(running_out_of_memory_is_an_error),
     };
 

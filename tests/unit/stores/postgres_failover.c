@@ -131,6 +131,21 @@ static void a_standby_is_no_server_to_write_to_until_it_is_promoted(void **state
     fail_over(*state, "");
 }
 
+static void a_store_is_not_opened_at_a_standby(void **state)
+{
+    const struct pawl_store_options options = {.flags = PAWL_STORE_OPEN_CREATE};
+    struct servers *s = *state;
+    struct pawl_store *other;
+    char uri[160];
+
+    open_servers(s, "");
+    (void)test_postgres_uri(&s->standby, "postgres", uri, sizeof uri);
+    test_postgres_catch_up(&s->primary);
+    assert_code(pawl__postgres_store_open(s->f.env, pawl__str(uri), &options, &other, &s->f.err),
+                PAWL_EUNAVAILABLE);
+    pawl_store_close(s->store);
+}
+
 /* As after a switch-over: the session outlives the right to write. */
 static void a_session_that_may_not_write_any_more_is_replaced(void **state)
 {
@@ -341,6 +356,7 @@ int main(void)
         WITH_SERVERS(mail_that_is_made_due_while_its_owner_consumes_it_is_gone),
         WITH_SERVERS(a_store_of_two_hosts_follows_the_one_that_writes),
         WITH_SERVERS(a_standby_is_no_server_to_write_to_until_it_is_promoted),
+        WITH_SERVERS(a_store_is_not_opened_at_a_standby),
         WITH_SERVERS(a_session_that_may_not_write_any_more_is_replaced),
         WITH_SERVERS(an_answer_that_came_during_a_failover_is_delivered_afterwards),
     };

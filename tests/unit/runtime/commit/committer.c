@@ -2,6 +2,7 @@
 #include "runtime/commit/committer.h"
 
 #include "base/alloc.h"
+#include "base/error.h"
 #include "unit/runtime/desk.h"
 
 #include <limits.h>
@@ -222,7 +223,21 @@ struct lockbox {
     int others, others_needed;
     int refusals;
     bool refused_others; /* a commit was sent together with the one that had been refused */
+    /* The reply to the first call is lost, and all later ones are refused for good. */
+    bool is_taken_away;
+    int calls;
 };
+
+static int apply_and_lose(struct lockbox *box, struct pawl_commit *const *commits, size_t count,
+                          int64_t deadline_ns, struct pawl_error *err)
+{
+    int status;
+
+    if (box->calls++ > 0)
+        return pawl__error_set(err, PAWL_EPERM, "not any more");
+    status = pawl_store_apply(box->desk->store, commits, count, deadline_ns, err);
+    return status == PAWL_OK ? pawl__error_code(err, PAWL_EUNKNOWN) : status;
+}
 
 static bool is_locked(const struct pawl_commit *commit)
 {
@@ -236,6 +251,8 @@ static int lockbox_apply(struct pawl_store *store, struct pawl_commit *const *co
     struct pawl_commit *free_ones[PAWL_STORE_BATCH_MAX];
     size_t free_count = 0;
 
+    if (box->is_taken_away)
+        return apply_and_lose(box, commits, count, deadline_ns, err);
     for (size_t i = 0; i < count; i++) {
         if (!is_locked(commits[i]) || box->others >= box->others_needed) {
             free_ones[free_count++] = commits[i];
@@ -316,6 +333,25 @@ static void a_commit_that_stays_busy_is_unavailable_at_its_deadline(void **state
     /* Spaced out: not all the time. */
     assert_true(box.refusals > 5 && box.refusals < 100);
     desk_close(&desk);
+}
+
+/* That later calls are refused says nothing about the first. */
+static void a_commit_whose_reply_was_lost_is_unknown_when_the_store_refuses_all_more(void **state)
+{
+    (void)state;
+    for (uint64_t seed = 0; seed < 20; seed++) {
+        struct lockbox box;
+        struct desk desk;
+
+        open_lockbox(&desk, &box, seed, 0);
+        box.is_taken_away = true;
+        (void)desk_add_writer(&desk, 1, 10 * SECOND_NS);
+        desk_run(&desk);
+        assert_code(desk.writers[0].answers[0], PAWL_EUNKNOWN);
+        assert_int_equal(desk_instance(&desk, "instance-0").revision, 2);
+        assert_int_equal(box.calls, 2);
+        desk_close(&desk);
+    }
 }
 
 /* ---- deadlines and ends ------------------------------------------------------------------ */
@@ -698,6 +734,7 @@ int main(void)
         cmocka_unit_test(a_commit_that_lands_after_its_caller_left_is_told),
         cmocka_unit_test(a_commit_that_is_busy_is_applied_again_by_itself_and_holds_up_no_other),
         cmocka_unit_test(a_commit_that_stays_busy_is_unavailable_at_its_deadline),
+        cmocka_unit_test(a_commit_whose_reply_was_lost_is_unknown_when_the_store_refuses_all_more),
         cmocka_unit_test(a_deadline_is_kept_while_others_are_applied),
         cmocka_unit_test(a_deadline_that_is_past_sends_nothing),
         cmocka_unit_test(the_end_lets_those_who_wait_have_their_answers),

@@ -109,6 +109,27 @@ static void damage_in_a_well_formed_state_is_noticed(void **state)
     assert_string_equal(f->lines, "went\n");
 }
 
+/* It is sound, and has its checksum. */
+static void the_state_of_another_instance_is_not_run(void **state)
+{
+    struct fixture *f = *state;
+    struct pawl_instance_row row;
+
+    publish(f, DEFINITION("d", "", RIG_EVENT("e", "Go") "," RIG_WRITE("w", "went")));
+    create(f, "d", "i");
+    create(f, "d", "j");
+    drain(f);
+    row = row_of(f, "i");
+    write_state(f, "j", row.state, row.state_sum);
+    (void)send(f, "Go");
+    drain(f);
+    assert_string_equal(f->lines, "went\n");
+    assert_str(row_of(f, "i").status, "Finished");
+    row = row_of(f, "j");
+    assert_str(row.status, "Running");
+    assert_non_null(strstr(row.trouble.ptr, "is not the state of this instance"));
+}
+
 /* Frames and texts that are none, and JSON that is no table of counts. */
 static void damaged_counts_begin_anew(void **state)
 {
@@ -461,6 +482,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         TEST(damage_in_a_well_formed_state_is_noticed),
+        TEST(the_state_of_another_instance_is_not_run),
         TEST(damaged_counts_begin_anew),
         TEST(a_state_that_is_no_json_is_damaged),
         TEST(a_state_without_a_checksum_is_not_checked),

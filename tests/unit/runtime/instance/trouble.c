@@ -491,6 +491,49 @@ static void a_stored_count_of_attempts_may_be_any_number(void **state)
     }
 }
 
+/* ---- ticks --------------------------------------------------------------------------------- */
+
+/* Without its next tick a trigger would have ended. */
+static void a_tick_that_fails_is_never_given_up(void **state)
+{
+    const struct pawl_trigger_row trigger = {
+        .id = pawl__str("t"), .name = pawl__str("Elsa.Timer"), .payload = pawl__str("not JSON")};
+    const struct pawl_work_row tick = {.id = pawl__str("tick:t"),
+                                       .kind = pawl__str(PAWL_WORK_TICK),
+                                       .name = pawl__str("t"),
+                                       .expires_us = PAWL_TIME_NEVER,
+                                       .attempts = 63};
+    const struct pawl_change changes[] = {{PAWL_CHANGE_INSERT, PAWL_TABLE_TRIGGERS, &trigger},
+                                          {PAWL_CHANGE_INSERT, PAWL_TABLE_WORK, &tick}};
+    struct pawl_commit commit = {.changes = changes, .change_count = 2};
+    struct pawl_commit *commits[] = {&commit};
+    struct fixture *f = *state;
+
+    assert_ok(pawl_store_apply(f->a.store, commits, 1, later(f), &f->err), &f->err);
+    assert_code(commit.status, PAWL_OK);
+    drain(f);
+    assert_int_equal(count(f, PAWL_TABLE_DEAD_LETTERS), 0);
+    assert_str(read_work(f, 1)->kind, PAWL_WORK_TICK);
+    assert_int_equal(read_work(f, 1)->owner, 0);
+}
+
+static void a_tick_that_is_late_does_not_move_the_next(void **state)
+{
+    struct fixture *f = *state;
+    int64_t due_us;
+
+    publish(f, DEFINITION("d", "",
+                          "{'id':'t','type':'Elsa.Timer','customProperties':{'canStartWorkflow':"
+                          "true},'interval':" RIG_INPUT("TimeSpan", "Literal",
+                                                        "'00:01:00'") "}," //
+                          RIG_WRITE("w", "ticked")));
+    drain(f);
+    due_us = read_work(f, 1)->due_us;
+    test_clock_advance(f->clock, due_us * 1000 - pawl_env_wall_ns(f->env) + 20 * SECOND);
+    drain(f);
+    assert_int_equal(read_work(f, 1)->due_us - due_us, 60000000);
+}
+
 /* ---- our own errors ------------------------------------------------------------------------ */
 
 static int break_execute(struct pawl_context *context)
@@ -791,6 +834,8 @@ int main(void)
         cmocka_unit_test_setup_teardown(a_stored_count_of_failures_may_be_any_number, set_up_scarce,
                                         tear_down),
         TEST(a_stored_count_of_attempts_may_be_any_number),
+        TEST(a_tick_that_fails_is_never_given_up),
+        TEST(a_tick_that_is_late_does_not_move_the_next),
         TEST(an_instance_that_fails_with_an_internal_error_is_set_aside),
         TEST(an_instance_whose_id_is_too_long_is_refused_by_claims),
         TEST(an_instance_that_is_set_aside_can_be_cancelled),

@@ -17,6 +17,8 @@ struct silent {
     int renewals, silent_from, silent_to;
     bool lapsed;          /* seen by any of them */
     int joins, lost_join; /* the number of the one whose answer is lost; 0: none is */
+    int64_t reply_ns;     /* how long the reply to a renewal takes */
+    int64_t lease_end_ns; /* of the last that took effect */
 };
 
 struct fixture {
@@ -27,7 +29,8 @@ struct fixture {
     struct silent store;
     struct pawl_keeper *keeper;
     struct pawl_error err;
-    bool lapsed; /* by the node's own clock */
+    bool lapsed;   /* by the node's own clock */
+    bool outlived; /* it believed in its lease when that had ended */
     int64_t duty_ns;
     bool is_in_duty;
     bool was_in_duty; /* when the duty had been taken away */
@@ -47,6 +50,11 @@ static int silent_lease(struct pawl_store *store, struct pawl_lease *lease, int6
         return status == PAWL_OK ? PAWL_ETIMEDOUT : status;
     }
     status = pawl_store_lease(s->inner, lease, deadline_ns, err);
+    if (status == PAWL_OK && lease->kind != PAWL_LEASE_LEAVE)
+        s->lease_end_ns = pawl_env_monotonic_ns(s->env) + LEASE_US * 1000;
+    if (lease->kind == PAWL_LEASE_RENEW && s->reply_ns > 0 &&
+        pawl_env_sleep_until(s->env, pawl_env_monotonic_ns(s->env) + s->reply_ns) != PAWL_OK)
+        return PAWL_ESTOPPED;
     if (lease->kind == PAWL_LEASE_JOIN && ++s->joins == s->lost_join)
         return PAWL_EUNKNOWN;
     s->lapsed = s->lapsed || (status == PAWL_OK && lease->lapsed);
@@ -90,7 +98,10 @@ static void watch(void *arg)
     int64_t until_ns = pawl_env_monotonic_ns(f->env) + 60 * SECOND_NS;
 
     while (pawl_env_monotonic_ns(f->env) < until_ns) {
-        f->lapsed = f->lapsed || !pawl__keeper_is_alive(f->keeper);
+        if (!pawl__keeper_is_alive(f->keeper))
+            f->lapsed = true;
+        else if (pawl_env_monotonic_ns(f->env) >= f->store.lease_end_ns)
+            f->outlived = true;
         if (pawl_env_sleep_until(f->env, pawl_env_monotonic_ns(f->env) + SECOND_NS / 50) != PAWL_OK)
             break;
     }
@@ -129,6 +140,8 @@ static void supersede(void *arg)
     while (f->status == PAWL_OK && pawl_env_monotonic_ns(f->env) < until_ns &&
            (f->store.joins < 3 || !pawl__keeper_is_alive(f->keeper))) {
         f->status = pawl__keeper_check(f->keeper, &f->err);
+        /* Its incarnation is over, although its lease would not be yet. */
+        f->outlived |= f->store.joins == 2 && pawl__keeper_is_alive(f->keeper);
         status = pawl_env_sleep_until(f->env, pawl_env_monotonic_ns(f->env) + SECOND_NS / 50);
         if (status != PAWL_OK)
             break;
@@ -136,6 +149,8 @@ static void supersede(void *arg)
     f->lapsed = !pawl__keeper_is_alive(f->keeper);
     pawl__keeper_close(f->keeper);
 }
+
+static int64_t reply_ns; /* of the next store */
 
 static void keep(struct fixture *f, uint64_t seed, int silent_from, int silent_to, int64_t duty_ns,
                  void (*run)(void *arg))
@@ -150,7 +165,8 @@ static void keep(struct fixture *f, uint64_t seed, int silent_from, int silent_t
     f->store = (struct silent){.base = {.ops = &silent_ops, .name = "silent"},
                                .env = f->env,
                                .silent_from = silent_from,
-                               .silent_to = silent_to};
+                               .silent_to = silent_to,
+                               .reply_ns = reply_ns};
     assert_ok(pawl__memory_store_open(f->database, f->env, &f->store.inner, &f->err), &f->err);
     assert_ok(pawl__keeper_open(f->env, &f->store.base, pawl__str("a"), pawl__str(""), LEASE_US,
                                 NULL, &f->keeper, &f->err),
@@ -182,6 +198,21 @@ static void a_renewal_that_hangs_is_given_up_in_time_for_another(void **state)
         assert_false(f.store.lapsed);
         /* One a third of the lease, no more. */
         assert_true(f.store.renewals >= 58 && f.store.renewals <= 62);
+    }
+}
+
+/* Replies take long, and then there are none any more. */
+static void a_node_does_not_believe_in_its_lease_for_longer_than_the_store(void **state)
+{
+    struct fixture f;
+
+    (void)state;
+    for (uint64_t seed = 0; seed < 20; seed++) {
+        reply_ns = SECOND_NS * 9 / 10;
+        keep_for_a_minute(&f, seed, 5, 12, 0);
+        reply_ns = 0;
+        assert_true(f.lapsed);
+        assert_false(f.outlived);
     }
 }
 
@@ -231,6 +262,7 @@ static void a_named_node_whose_joining_was_not_answered_joins_once_more(void **s
         assert_ok(f.status, &f.err);
         assert_int_equal(f.store.joins, 3);
         assert_false(f.lapsed);
+        assert_false(f.outlived);
     }
 }
 
@@ -238,6 +270,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_renewal_that_hangs_is_given_up_in_time_for_another),
+        cmocka_unit_test(a_node_does_not_believe_in_its_lease_for_longer_than_the_store),
         cmocka_unit_test(a_duty_that_takes_all_its_time_does_not_put_off_renewals),
         cmocka_unit_test(a_named_node_whose_joining_was_not_answered_joins_once_more),
         cmocka_unit_test(a_duty_that_was_taken_away_is_not_under_way),

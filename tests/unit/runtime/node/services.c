@@ -511,6 +511,66 @@ static void what_has_ended_goes_when_it_is_old_enough(void **state)
     assert_int_equal(gone.faulted, 1);
 }
 
+/* Between the look for what is old and the claim that deletes it somebody reopens it. */
+struct reopening {
+    struct fixture *f;
+    const char *id;
+    bool is_done;
+};
+
+static bool reopen_before_claim(void *ctx, enum pawl_store_call call, enum pawl_store_fault *how)
+{
+    struct reopening *r = ctx;
+    struct fixture *f = r->f;
+    struct pawl_claim claim = {.id = pawl__str(r->id)};
+    struct pawl_commit commit = {
+        .kind = PAWL_COMMIT_ADVANCE, .flags = PAWL_COMMIT_RELEASE, .instance = &claim.row};
+    struct pawl_commit *commits[] = {&commit};
+    int64_t now_us;
+
+    (void)how;
+    if (call != PAWL_STORE_CALL_CLAIM || r->is_done)
+        return false;
+    r->is_done = true;
+    assert_ok(pawl_store_claim(f->a.store, pawl__runtime_incarnation(f->a.runtime), &claim, 1,
+                               &f->arena, &now_us, later(f), &f->err),
+              &f->err);
+    assert_code(claim.status, PAWL_OK);
+    claim.row.status = pawl__str("Running");
+    claim.row.sub_status = pawl__str("Suspended");
+    claim.row.finished_us = 0;
+    assert_ok(pawl_store_apply(f->a.store, commits, 1, later(f), &f->err), &f->err);
+    assert_code(commit.status, PAWL_OK);
+    return false;
+}
+
+static void what_was_reopened_since_it_was_found_is_kept(void **state)
+{
+    struct fixture *f = *state;
+    const struct pawl_retention_policy policy = {.finished_us = HOUR_US};
+    const struct pawl_runtime_options options = {.node_id = pawl__str("b")};
+    struct pawl_outcome old;
+    struct reopening reopening = {.f = f};
+    const struct pawl_store_fault_hooks hooks = {.decide = reopen_before_claim, .ctx = &reopening};
+    struct pawl_store *inner, *store;
+    struct pawl_runtime *runtime;
+    struct pawl_retained gone;
+
+    publish(f, DEFINITION("d", "", RIG_WRITE("w", "went")));
+    old = start(f, "d");
+    reopening.id = old.instance_id;
+    test_clock_advance(f->clock, 2 * 3600 * SECOND);
+    assert_ok(pawl__memory_store_open(f->database, f->env, &inner, &f->err), &f->err);
+    assert_ok(pawl__fault_store_new(f->env, inner, &hooks, &store, &f->err), &f->err);
+    assert_ok(pawl__runtime_open(f->env, &f->engine, store, &options, &runtime, &f->err), &f->err);
+    assert_ok(pawl__runtime_retain(runtime, &policy, &gone, later(f), &f->err), &f->err);
+    assert_true(reopening.is_done);
+    assert_int_equal(gone.finished, 0);
+    assert_string_equal(sub_status(f, old.instance_id), "Suspended");
+    pawl__runtime_close(runtime);
+    pawl_store_close(store);
+}
+
 static void retention_works_in_batches(void **state)
 {
     struct fixture *f = *state;
@@ -606,6 +666,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(a_pool_without_memory_tries_again, set_up_scarce,
                                         tear_down_scarce),
         TEST(what_has_ended_goes_when_it_is_old_enough),
+        TEST(what_was_reopened_since_it_was_found_is_kept),
         TEST(retention_works_in_batches),
         TEST(dead_letters_and_expired_keys_go),
         TEST(a_journal_keeps_its_newest_records_and_says_so),

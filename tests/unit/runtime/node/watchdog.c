@@ -14,15 +14,19 @@
 static struct {
     struct pawl_env *env;
     atomic_bool is_free;
+    atomic_int entered, freed; /* how many have hung so far; so many of them may go */
     atomic_int hanging;
+    atomic_int applies;  /* calls that commit */
     atomic_int lines;    /* that were written */
     atomic_int failures; /* so many of the next claims fail */
 } trap;
 
 static void hang(void)
 {
+    int number = atomic_fetch_add(&trap.entered, 1);
+
     atomic_fetch_add(&trap.hanging, 1);
-    while (!atomic_load(&trap.is_free))
+    while (!atomic_load(&trap.is_free) && number >= atomic_load(&trap.freed))
         (void)!pawl_env_sleep_until(trap.env, pawl_env_monotonic_ns(trap.env) + SECOND / 100);
     atomic_fetch_sub(&trap.hanging, 1);
 }
@@ -60,6 +64,8 @@ static bool fail_claim(void *ctx, enum pawl_store_call call, enum pawl_store_fau
 
     (void)ctx;
     *how = PAWL_STORE_FAULT_BEFORE;
+    if (call == PAWL_STORE_CALL_APPLY)
+        atomic_fetch_add(&trap.applies, 1);
     return call == PAWL_STORE_CALL_CLAIM && left > 0 &&
            atomic_compare_exchange_strong(&trap.failures, &left, left - 1);
 }
@@ -69,13 +75,31 @@ static bool fail_claim(void *ctx, enum pawl_store_call call, enum pawl_store_fau
 struct bench {
     struct fixture f;
     struct pawl_pool *pool;
+    char folder[32]; /* of the database; "": in memory */
 };
 
-static int bench_open(void **state)
+static struct pawl_store *open_inner(struct bench *bench, bool in_file)
+{
+    const struct pawl_store_options create = {.flags = PAWL_STORE_OPEN_CREATE};
+    struct fixture *f = &bench->f;
+    struct pawl_store *inner;
+    char path[64];
+
+    if (!in_file) {
+        assert_ok(pawl__memory_store_open(f->database, f->env, &inner, &f->err), &f->err);
+        return inner;
+    }
+    (void)snprintf(bench->folder, sizeof bench->folder, "/tmp/pawl-test-XXXXXX");
+    assert_non_null(mkdtemp(bench->folder));
+    (void)snprintf(path, sizeof path, "%s/s.db", bench->folder);
+    assert_ok(pawl__sqlite_store_open(f->env, pawl__str(path), &create, &inner, &f->err), &f->err);
+    return inner;
+}
+
+static int open_bench(void **state, bool in_file)
 {
     const struct pawl_pool_options pool = {.workers = 1, .idle_ns_max = SECOND / 50};
     const struct pawl_store_fault_hooks faults = {.decide = fail_claim};
-    struct pawl_store *inner;
     struct bench *bench = calloc(1, sizeof *bench);
     struct fixture *f = &bench->f;
     struct pawl_runtime_options options = {.node_id = pawl__str("a"),
@@ -87,14 +111,17 @@ static int bench_open(void **state)
     assert_non_null(bench);
     assert_ok(pawl_system_env_open(&f->env, &f->err), &f->err);
     atomic_store(&trap.is_free, false);
+    atomic_store(&trap.entered, 0);
+    atomic_store(&trap.freed, 0);
     atomic_store(&trap.lines, 0);
     atomic_store(&trap.failures, 0);
     trap.env = f->env;
     open_all(f);
     node_close(&f->a);
     assert_int_equal(pawl__engine_add_activity(&f->engine, &hang_activity), PAWL_OK);
-    assert_ok(pawl__memory_store_open(f->database, f->env, &inner, &f->err), &f->err);
-    assert_ok(pawl__fault_store_new(f->env, inner, &faults, &f->a.store, &f->err), &f->err);
+    assert_ok(
+        pawl__fault_store_new(f->env, open_inner(bench, in_file), &faults, &f->a.store, &f->err),
+        &f->err);
     assert_ok(pawl__runtime_open(f->env, &f->engine, f->a.store, &options, &f->a.runtime, &f->err),
               &f->err);
     assert_ok(pawl__pool_open(f->env, f->a.runtime, &pool, &bench->pool, &f->err), &f->err);
@@ -102,10 +129,21 @@ static int bench_open(void **state)
     return 0;
 }
 
+static int bench_open(void **state)
+{
+    return open_bench(state, false);
+}
+
+static int bench_open_file(void **state)
+{
+    return open_bench(state, true);
+}
+
 static int bench_close(void **state)
 {
     struct bench *bench = *state;
     struct fixture *f = &bench->f;
+    char command[64];
 
     atomic_store(&trap.is_free, true);
     pawl__pool_close(bench->pool);
@@ -114,6 +152,9 @@ static int bench_close(void **state)
     pawl__engine_release(&f->engine);
     pawl__arena_release(&f->arena);
     pawl_system_env_close(f->env);
+    (void)snprintf(command, sizeof command, "rm -rf '%s'", bench->folder);
+    if (bench->folder[0])
+        assert_int_equal(system(command), 0);
     free(bench);
     return 0;
 }
@@ -246,6 +287,59 @@ static bool all_hang(struct fixture *f)
 {
     (void)f;
     return atomic_load(&trap.hanging) == 2;
+}
+
+static bool one_hangs(struct fixture *f)
+{
+    (void)f;
+    return atomic_load(&trap.hanging) == 1;
+}
+
+static int applies_before;
+
+static bool has_tried_to_commit(struct fixture *f)
+{
+    (void)f;
+    return atomic_load(&trap.applies) > applies_before;
+}
+
+static bool has_ended(struct fixture *f)
+{
+    return pawl__str_is(row_of(f, "hangs").status, "Finished") || is_set_aside(f);
+}
+
+static void create_correlated(struct fixture *f, const char *correlation_id)
+{
+    const struct pawl_start what = {.definition_id = pawl__str("d"),
+                                    .instance_id = pawl__str("hangs"),
+                                    .correlation_id = pawl__str(correlation_id)};
+
+    assert_ok(pawl__runtime_create(f->a.runtime, &what, NULL, later(f), &f->err), &f->err);
+}
+
+/*
+ * The same node runs an instance of the same id at the same revision, which another thread has
+ * claimed since: only the fence tells the two apart.
+ */
+static void a_step_that_was_given_up_does_not_write_into_a_new_instance_of_its_id(void **state)
+{
+    struct fixture *f = &((struct bench *)*state)->f;
+
+    publish(f, DEFINITION("d", "", "{'id':'h','type':'Test.Hang'}," RIG_WRITE("w", "done")));
+    create_correlated(f, "old");
+    WAIT_UNTIL(f, is_hanging);
+    WAIT_UNTIL(f, is_set_aside);
+    WAIT_UNTIL(f, node_says_stuck);
+    assert_ok(pawl__runtime_delete(f->a.runtime, pawl__str("hangs"), later(f), &f->err), &f->err);
+    create_correlated(f, "new");
+    WAIT_UNTIL(f, all_hang);
+    applies_before = atomic_load(&trap.applies);
+    atomic_store(&trap.freed, 1);
+    WAIT_UNTIL(f, one_hangs);
+    WAIT_UNTIL(f, has_tried_to_commit);
+    atomic_store(&trap.is_free, true);
+    WAIT_UNTIL(f, has_ended);
+    assert_str(row_of(f, "hangs").correlation_id, "new");
 }
 
 static int64_t first_incarnation;
@@ -386,6 +480,12 @@ int main(void)
             a_step_that_does_not_come_back_is_set_aside_and_others_go_on, bench_open, bench_close),
         cmocka_unit_test_setup_teardown(a_step_that_could_not_be_set_aside_is_set_aside_later,
                                         bench_open, bench_close),
+        cmocka_unit_test_setup_teardown(
+            a_step_that_was_given_up_does_not_write_into_a_new_instance_of_its_id, bench_open,
+            bench_close),
+        cmocka_unit_test_setup_teardown(
+            a_step_that_was_given_up_does_not_write_into_a_new_instance_of_its_id, bench_open_file,
+            bench_close),
         cmocka_unit_test_setup_teardown(a_first_step_that_does_not_come_back_starts_nothing,
                                         bench_open, bench_close),
         cmocka_unit_test_setup_teardown(mail_for_an_instance_whose_function_hangs_is_delivered,
