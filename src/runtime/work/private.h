@@ -119,12 +119,12 @@ PAWL_MUST_CHECK int pawl__runtime_note_reached(struct runtime_task *task,
                                                struct pawl_str instance_id, struct pawl_str work_id,
                                                bool is_started);
 PAWL_MUST_CHECK int pawl__runtime_stimulus_payload(struct pawl_arena *arena,
-                                                   const struct runtime_stimulus *stimulus,
+                                                   const struct runtime_stimulus *parsed,
                                                    struct pawl_str *text);
 /* When the row that parks it is committed: looks once more. What cannot be looked at now will be in
  * a second. */
 void pawl__runtime_recheck_soon(struct runtime_task *task, const struct pawl_work_row *row,
-                                const struct runtime_stimulus *stimulus);
+                                const struct runtime_stimulus *parsed);
 /* Matches a stimulus that is this node's (`owner`), and parks what matches nothing. */
 PAWL_MUST_CHECK int pawl__runtime_match(struct runtime_task *task,
                                         const struct pawl_work_row *work);
