@@ -106,11 +106,16 @@ static void listen_for_signals(void *arg)
 
 static int open_descriptors(struct pawl_interrupt *interrupt, struct pawl_error *err)
 {
+    sigset_t all;
+
     (void)sigemptyset(&interrupt->mask);
     (void)sigaddset(&interrupt->mask, SIGINT);
     (void)sigaddset(&interrupt->mask, SIGTERM);
     interrupt->end_fd = eventfd(0, EFD_CLOEXEC);
-    interrupt->signal_fd = signalfd(-1, &interrupt->mask, SFD_CLOEXEC | SFD_NONBLOCK);
+    /* SIGHUP too, which comes this way only once it is blocked. */
+    all = interrupt->mask;
+    (void)sigaddset(&all, SIGHUP);
+    interrupt->signal_fd = signalfd(-1, &all, SFD_CLOEXEC | SFD_NONBLOCK);
     if (interrupt->end_fd < 0 || interrupt->signal_fd < 0)
         return pawl__os_error(err, errno, "cannot listen for signals");
     return PAWL_OK;
@@ -177,10 +182,8 @@ int pawl__interrupt_watch_hangup(struct pawl_interrupt *interrupt, struct pawl_e
 
     (void)sigemptyset(&hangup);
     (void)sigaddset(&hangup, SIGHUP);
-    (void)sigaddset(&interrupt->mask, SIGHUP);
-    if (signalfd(interrupt->signal_fd, &interrupt->mask, 0) < 0)
-        return pawl__os_error(err, errno, "cannot listen for SIGHUP");
-    (void)pthread_sigmask(SIG_BLOCK, &hangup, NULL);
+    if (pthread_sigmask(SIG_BLOCK, &hangup, NULL) != 0)
+        return pawl__os_error(err, EINVAL, "cannot listen for SIGHUP");
     return PAWL_OK;
 }
 
