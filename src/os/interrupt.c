@@ -180,6 +180,7 @@ int pawl__interrupt_watch_hangup(struct pawl_interrupt *interrupt, struct pawl_e
 {
     sigset_t hangup;
 
+    PAWL_ASSERT(interrupt->signal_fd >= 0); /* which listens for it, once it is blocked */
     (void)sigemptyset(&hangup);
     (void)sigaddset(&hangup, SIGHUP);
     if (pthread_sigmask(SIG_BLOCK, &hangup, NULL) != 0)
