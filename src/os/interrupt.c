@@ -6,6 +6,7 @@
 #include "os/interrupt.h"
 
 #include "base/alloc.h"
+#include "base/assert.h"
 #include "os/errno.h"
 
 #include <errno.h>
