@@ -119,14 +119,24 @@ bool api_texts(struct api_call *call, const struct pawl_json *body, const char *
 void api_respond(struct api_call *call, const struct pawl_builder *b, const struct pawl_json *json);
 void api_respond_with(struct api_call *call, int status, const struct pawl_builder *b,
                       const struct pawl_json *json);
+#define API_JSON "application/json"
+/* Of some, Elsa says it so. */
+#define API_JSON_UTF8 "application/json; charset=utf-8"
+void api_respond_as(struct api_call *call, int status, const char *content_type,
+                    const struct pawl_builder *b, const struct pawl_json *json);
 void api_respond_status(struct api_call *call, int status); /* without a body */
 /* What Elsa sends for what is wrong with a request: {statusCode, message, errors}. */
 struct api_fault {
-    const char *key, *detail;
+    const char *key, *detail; /* neighbours of one key are in one list */
 };
 void api_refuse_all(struct api_call *call, int status, const struct api_fault *faults,
                     size_t count);
 void api_refuse(struct api_call *call, int status, const char *key, const char *detail);
+/*
+ * A JSON pointer "/root/activities/0" as Elsa names such a place: "root.activities[0]", behind
+ * `prefix` if that is not "". NULL: no memory.
+ */
+const char *api_path(struct pawl_arena *arena, const char *pointer, const char *prefix);
 /* By the code of an operation that failed, with call->err. */
 void api_fail(struct api_call *call, int code);
 
