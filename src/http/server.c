@@ -50,6 +50,27 @@ static int check_routes(const struct pawl_server_options *options, struct pawl_e
     return PAWL_OK;
 }
 
+/* The second is empty without TLS. A connection waits in it at most once. */
+static int open_pools(struct pawl_server *server)
+{
+    const struct pawl_server_limits *limits = &server->limits;
+    int status = pawl__workers_new(server->env,
+                                   &(struct workers_options){.name = "http worker",
+                                                             .threads_max = limits->threads_max,
+                                                             .queue_max = limits->queue_max,
+                                                             .run = pawl__exchange_run},
+                                   &server->workers);
+
+    if (status == PAWL_OK)
+        status = pawl__workers_new(server->env,
+                                   &(struct workers_options){.name = "tls handshake",
+                                                             .threads_max = HANDSHAKE_THREADS_MAX,
+                                                             .queue_max = limits->connections_max,
+                                                             .run = pawl__handshake_run},
+                                   &server->handshakers);
+    return status;
+}
+
 static int open_parts(struct pawl_server *server, struct pawl_error *err)
 {
     struct pawl_env *env = server->env;
@@ -68,8 +89,7 @@ static int open_parts(struct pawl_server *server, struct pawl_error *err)
     if (status == PAWL_OK)
         status = pawl__timers_add(&server->timers, &server->accept_timer);
     if (status == PAWL_OK)
-        status = pawl__workers_new(env, server->limits.threads_max, server->limits.queue_max,
-                                   &server->workers);
+        status = open_pools(server);
     server->poller = options->poller;
     if (status == PAWL_OK && !server->poller)
         status = pawl__poller_open(env, &server->poller, err);
@@ -294,9 +314,10 @@ void pawl__server_close(struct pawl_server *server)
     if (!server)
         return;
     env = server->env;
-    if (server->poller && server->mutex && server->workers)
+    if (server->poller && server->mutex && server->handshakers)
         pawl__server_stop(server);
     pawl__workers_free(server->workers);
+    pawl__workers_free(server->handshakers);
     PAWL_ASSERT(server->outstanding == 0);
     if (server->poller)
         pawl__listeners_close(server);
