@@ -39,8 +39,8 @@ static int open_parts(struct pawl_api *api, struct pawl_error *err)
 {
     const struct pawl_configuration *configuration = pawl__host_configuration(api->host);
     const struct pawl_server_options options = {
-        .routes = pawl__api_routes,
-        .route_count = pawl__api_route_count,
+        .routes = api->routes,
+        .route_count = api->route_count,
         .ctx = api,
         .admit = pawl__guard_admit,
         .arrive = pawl__guard_arrive,
@@ -78,7 +78,11 @@ int pawl__api_open(struct pawl_env *env, struct pawl_host *host, const struct pa
     api->host = host;
     api->log = log;
     read_settings(api);
-    status = open_parts(api, err);
+    status = pawl__api_routes_new(&env->alloc, &api->routes, &api->route_count);
+    if (status == PAWL_OK)
+        status = open_parts(api, err);
+    else
+        (void)pawl__error_code(err, status);
     if (status == PAWL_OK)
         *out = api;
     else
@@ -111,5 +115,6 @@ void pawl__api_close(struct pawl_api *api)
     pawl__lane_free(api->lane);
     pawl__limiter_free(api->logins);
     pawl__limiter_free(api->rates);
+    pawl__api_routes_free(&api->env->alloc, api->routes);
     pawl__free(&api->env->alloc, api, sizeof *api);
 }
