@@ -748,8 +748,11 @@ int pawl__connection_open(struct pawl_server *server, int fd, const struct pawl_
                              &connection->peer_entry);
     if (status == PAWL_ELIMIT && !refusal)
         refusal = too_many;
+    /* Refused ones stay for a while: they must not take the places of others. */
     if (status != PAWL_ENOMEM)
-        status = pawl__timers_add(&server->timers, &connection->timer);
+        status = refusal && server->refused_count >= REFUSED_MAX
+                     ? PAWL_ELIMIT
+                     : pawl__timers_add(&server->timers, &connection->timer);
     connection->state = secure ? HANDSHAKE : IDLE;
     if (status == PAWL_OK && secure && refusal)
         status = PAWL_ELIMIT; /* to refuse it would cost a handshake */

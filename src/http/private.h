@@ -41,6 +41,7 @@
 #include "base/timers.h"
 #include "drivers/llhttp.h"
 #include "http/server.h"
+#include "os/file.h"
 
 #include <stdatomic.h>
 
@@ -131,6 +132,8 @@ int pawl__request_check(struct pawl_exchange *exchange, const char **detail);
 int pawl__request_reserve(struct pawl_exchange *exchange, uint64_t bytes);
 /* What an early refusal by the sink means. */
 const char *pawl__request_refusal_detail(int status);
+/* Characters that a host with a port may have (RFC 3986); empty is one, too. */
+bool pawl__request_is_host(struct pawl_str text);
 struct pawl_str pawl__request_target(const struct pawl_exchange *exchange);
 struct pawl_str pawl__request_slice(const struct pawl_exchange *exchange, uint32_t at,
                                     uint32_t len);
@@ -383,8 +386,9 @@ struct listener {
     bool more;   /* there may be more to accept */
     bool paused; /* until there is a descriptor, or room */
     uint16_t port;
-    char path[108]; /* of a Unix-domain socket; "" */
-    char host[256]; /* of others, as it was given; "" */
+    char path[108];                 /* of a Unix-domain socket; "" */
+    struct pawl_file_identity file; /* what is at the path, if it is still ours */
+    char host[256];                 /* of others, as it was given; "" */
 };
 
 struct pawl_server {

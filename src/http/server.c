@@ -5,7 +5,6 @@
 #include "base/alloc.h"
 #include "base/error.h"
 #include "http/private.h"
-#include "os/file.h"
 #include "os/socket.h"
 
 #include <stdio.h>
@@ -135,6 +134,8 @@ static int add_listener(struct pawl_server *server, int fd, const char *path, co
 
     *listener = (struct listener){.watched = {.is_listener = true}, .fd = fd, .more = true};
     (void)snprintf(listener->path, sizeof listener->path, "%s", path);
+    if (*path)
+        pawl__file_identify(path, &listener->file);
     (void)snprintf(listener->host, sizeof listener->host, "%s", host);
     if (!server->options.poller && pawl__socket_port(&socket, &listener->port, NULL) != PAWL_OK)
         listener->port = 0;
@@ -231,14 +232,25 @@ bool pawl__server_place(const struct pawl_server *server, size_t index, char *ou
     return true;
 }
 
+/* Not what a server that came after us has put there. */
+static void remove_path(const struct listener *listener)
+{
+    struct pawl_file_identity now;
+
+    if (!*listener->path)
+        return;
+    pawl__file_identify(listener->path, &now);
+    if (now.device == listener->file.device && now.inode == listener->file.inode)
+        (void)!pawl__file_remove(listener->path, NULL);
+}
+
 void pawl__listeners_close(struct pawl_server *server)
 {
     for (size_t i = 0; i < server->listener_count; i++) {
         struct listener *listener = &server->listeners[i];
 
         pawl__poller_drop(server->poller, listener->fd, false);
-        if (*listener->path)
-            (void)!pawl__file_remove(listener->path, NULL);
+        remove_path(listener);
     }
     server->listener_count = 0;
 }
