@@ -122,7 +122,7 @@ struct api_family {
     }
 
 /* Each is at the end of the file of its name. */
-extern const struct api_family api_features;
+extern const struct api_family api_features, api_openapi;
 extern const struct api_family api_definitions_list, api_definitions_show, api_definitions_save,
     api_definitions_change, api_definitions_bulk, api_definitions_export;
 

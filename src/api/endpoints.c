@@ -6,8 +6,10 @@
 #include "base/alloc.h"
 
 const struct api_family *const api_families[] = {
-    &api_features,           &api_definitions_list, &api_definitions_show,   &api_definitions_save,
-    &api_definitions_change, &api_definitions_bulk, &api_definitions_export,
+    &api_features,         &api_openapi,
+    &api_definitions_list, &api_definitions_show,
+    &api_definitions_save, &api_definitions_change,
+    &api_definitions_bulk, &api_definitions_export,
 };
 const size_t api_family_count = sizeof api_families / sizeof api_families[0];
 
