@@ -29,6 +29,12 @@ static bool refuse_memory(struct api_call *call)
     return false;
 }
 
+/* Elsa's numbers have 32 bits. */
+static bool fits(int64_t value)
+{
+    return value >= INT32_MIN && value <= INT32_MAX;
+}
+
 /* Digits, perhaps with a sign, as many as fit for certain. */
 static bool whole_number(struct pawl_str text, int64_t *out)
 {
@@ -47,7 +53,7 @@ static bool whole_number(struct pawl_str text, int64_t *out)
         value = value * 10 + (text.ptr[i] - '0');
     }
     *out = negative ? -value : value;
-    return true;
+    return fits(*out);
 }
 
 static int index_of(const char *const *words, struct pawl_str text)
@@ -109,7 +115,7 @@ static bool number_from_json(struct api_call *call, const struct api_field *fiel
 {
     bool is_read = pawl__json_is(value, PAWL_JSON_STRING)
                        ? whole_number(pawl__json_str(value), &out->value)
-                       : pawl__json_to_int(value, &out->value);
+                       : pawl__json_to_int(value, &out->value) && fits(out->value);
 
     if (!is_read)
         return refuse_json(call, field, value, "A whole number");
@@ -345,6 +351,8 @@ static bool read_body(struct api_call *call, const struct api_endpoint *endpoint
 {
     *out = pawl__json_object();
     if (endpoint->body == API_BODY_IGNORED || endpoint->body == API_BODY_RAW)
+        return true;
+    if (endpoint->body == API_BODY_LENIENT && !api_has_json(call))
         return true;
     return api_body(call, endpoint->body == API_BODY_OPTIONAL, out);
 }
