@@ -29,12 +29,6 @@ static bool refuse_memory(struct api_call *call)
     return false;
 }
 
-/* Elsa's numbers have 32 bits. */
-static bool fits(int64_t value)
-{
-    return value >= INT32_MIN && value <= INT32_MAX;
-}
-
 /* Digits, perhaps with a sign, as many as fit for certain. */
 static bool whole_number(struct pawl_str text, int64_t *out)
 {
@@ -53,7 +47,13 @@ static bool whole_number(struct pawl_str text, int64_t *out)
         value = value * 10 + (text.ptr[i] - '0');
     }
     *out = negative ? -value : value;
-    return fits(*out);
+    return true;
+}
+
+/* Numbers of the API have 32 bits, as in Elsa. */
+static bool is_int32(int64_t value)
+{
+    return value >= INT32_MIN && value <= INT32_MAX;
 }
 
 static int index_of(const char *const *words, struct pawl_str text)
@@ -115,10 +115,10 @@ static bool number_from_json(struct api_call *call, const struct api_field *fiel
 {
     bool is_read = pawl__json_is(value, PAWL_JSON_STRING)
                        ? whole_number(pawl__json_str(value), &out->value)
-                       : pawl__json_to_int(value, &out->value) && fits(out->value);
+                       : pawl__json_to_int(value, &out->value);
 
-    if (!is_read)
-        return refuse_json(call, field, value, "A whole number");
+    if (!is_read || !is_int32(out->value))
+        return refuse_json(call, field, value, "A whole number of 32 bits");
     out->is_given = true;
     return true;
 }
@@ -231,7 +231,7 @@ static bool from_text(struct api_call *call, const struct api_field *field, stru
         *(struct pawl_str *)member = text;
         return true;
     case API_NUMBER:
-        if (!whole_number(text, &number->value))
+        if (!whole_number(text, &number->value) || !is_int32(number->value))
             return refuse_text(call, field, text, "Int32");
         number->is_given = true;
         return true;

@@ -6,11 +6,7 @@
 #include "base/alloc.h"
 
 const struct api_family *const api_families[] = {
-    &api_execute,
-    &api_features,
-    &api_instances,
-    &api_instances_list,
-    &api_journal,
+    &api_execute, &api_features, &api_instances, &api_instances_list, &api_journal,
 };
 const size_t api_family_count = sizeof api_families / sizeof api_families[0];
 

@@ -18,8 +18,8 @@ struct list_request {
 };
 
 static const char *const status_words[] = {"Running", "Finished", NULL};
-static const char *const sub_status_words[] = {
-    "Pending", "Executing", "Suspended", "Finished", "Cancelled", "Faulted", "Interrupted", NULL};
+static const char *const sub_status_words[] = {"Pending",   "Executing", "Suspended",   "Finished",
+                                               "Cancelled", "Faulted",   "Interrupted", NULL};
 /* Studio says LastExecuted for UpdatedAt. */
 static const char *const order_words[] = {"Created", "UpdatedAt",    "Finished",
                                           "Name",    "LastExecuted", NULL};
@@ -270,8 +270,7 @@ static bool read_query(struct api_call *call, const struct list_request *request
     query->version = request->version.value;
     query->has_incidents = request->has_incidents;
     query->is_system = request->is_system;
-    if (!read_page(call, request, &query->page) || 
-        !read_statuses(call, request, query, sub_status))
+    if (!read_page(call, request, &query->page) || !read_statuses(call, request, query, sub_status))
         return false;
     read_order(request, query);
     return read_times(call, request->times, query);

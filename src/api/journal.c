@@ -101,13 +101,13 @@ static bool read_list(struct api_call *call, const struct pawl_json *filter, con
 static bool read_filter(struct api_call *call, const struct pawl_json *filter,
                         struct pawl_journal_query *query)
 {
-    return !filter || (read_list(call, filter, "activityIds", &query->activity_ids,
-                                 &query->activity_id_count) &&
-                       read_list(call, filter, "activityNodeIds", &query->node_ids,
-                                 &query->node_id_count) &&
-                       read_list(call, filter, "excludedActivityTypes", &query->excluded_types,
-                                 &query->excluded_type_count) &&
-                       read_list(call, filter, "eventNames", &query->events, &query->event_count));
+    return !filter ||
+           (read_list(call, filter, "activityIds", &query->activity_ids,
+                      &query->activity_id_count) &&
+            read_list(call, filter, "activityNodeIds", &query->node_ids, &query->node_id_count) &&
+            read_list(call, filter, "excludedActivityTypes", &query->excluded_types,
+                      &query->excluded_type_count) &&
+            read_list(call, filter, "eventNames", &query->events, &query->event_count));
 }
 
 static void list_journal(struct api_call *call, const void *data)
@@ -141,8 +141,7 @@ static void show_last(struct api_call *call, const void *data)
     const struct journal_request *request = data;
     struct pawl_builder b = {.arena = &call->arena};
     struct pawl_json record, out;
-    int status =
-        pawl__op_journal_last(&call->op, request->id, request->activity_id, &record);
+    int status = pawl__op_journal_last(&call->op, request->id, request->activity_id, &record);
 
     if (status != PAWL_OK) {
         api_fail(call, status);
@@ -296,9 +295,9 @@ static void report(struct api_call *call, const void *data)
     struct pawl_json out = pawl__json_object(), items = pawl__json_array();
     const struct pawl_execution_stats *stats;
     size_t count;
-    int status = pawl__op_executions_report(&call->op, request->instance_id,
-                                            request->node_ids.texts, request->node_ids.count,
-                                            &stats, &count);
+    int status =
+        pawl__op_executions_report(&call->op, request->instance_id, request->node_ids.texts,
+                                   request->node_ids.count, &stats, &count);
 
     if (status != PAWL_OK) {
         api_fail(call, status);

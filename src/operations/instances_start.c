@@ -230,8 +230,8 @@ int pawl__op_instances_dispatch(const struct pawl_op *op, const struct pawl_inst
     if (request->what.idempotency_key.len > 0)
         status = fingerprint(op, &each, number, &each.what.fingerprint);
     while (made_count < number && status == PAWL_OK) {
-        status = dispatch_one(op, &each, request->what.idempotency_key, made_count,
-                              &made[made_count]);
+        status =
+            dispatch_one(op, &each, request->what.idempotency_key, made_count, &made[made_count]);
         made_count += status == PAWL_OK;
     }
     *ids = made;

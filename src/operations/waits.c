@@ -102,8 +102,7 @@ static void on_wait_over(void *ctx, int status, const struct pawl_instance_row *
     if (status == PAWL_OK) {
         finish(pending, row);
     } else if ((status == PAWL_ETIMEDOUT || status == PAWL_ESTOPPED) && pending->is_of_start) {
-        finish(pending,
-               &(struct pawl_instance_row){.id = pawl__str(pending->outcome.instance_id)});
+        finish(pending, &(struct pawl_instance_row){.id = pawl__str(pending->outcome.instance_id)});
     } else if (status == PAWL_ETIMEDOUT && pending->is_of_cancel) {
         status = tell_asked(pawl__str("the instance"), &asked);
         pending->done(pending->ctx, status, NULL, &asked);

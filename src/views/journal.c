@@ -25,7 +25,7 @@ static struct pawl_json object_map(struct pawl_builder *b, const struct pawl_jso
         const struct pawl_json_member *member = pawl__json_member(stored, i);
 
         if (!pawl__str_is(member->key, "_type"))
-            pawl__build_member(b, &out, member->key, member->value);
+            pawl__build_member(b, &out, member->key, pawl__view_plain(b, &member->value));
     }
     pawl__build_name(b, &out, "_type", "ObjectMap");
     return out;
@@ -49,7 +49,8 @@ static struct pawl_json pick(struct pawl_builder *b, const struct pawl_json *rec
 
         if (is_shown(value, members[i].shape))
             pawl__build(b, &out, members[i].to ? members[i].to : members[i].from,
-                        members[i].shape == MAP ? object_map(b, value) : *value);
+                        members[i].shape == MAP ? object_map(b, value)
+                                                : pawl__view_plain(b, value));
     }
     return out;
 }
@@ -57,11 +58,21 @@ static struct pawl_json pick(struct pawl_builder *b, const struct pawl_json *rec
 struct pawl_json pawl__view_journal_record(struct pawl_builder *b, const struct pawl_json *record)
 {
     static const struct member members[] = {
-        {.from = "id"},           {.from = "activityInstanceId"}, {.from = "parentActivityInstanceId"},
-        {.from = "activityId"},   {.from = "activityType"},       {.from = "activityTypeVersion"},
-        {.from = "activityName"}, {.from = "activityNodeId", .to = "nodeId"}, {.from = "timestamp"},
-        {.from = "sequence"},     {.from = "eventName"},          {.from = "message"},
-        {.from = "source"},       {.from = "activityState"},      {.from = "payload"},
+        {.from = "id"},
+        {.from = "activityInstanceId"},
+        {.from = "parentActivityInstanceId"},
+        {.from = "activityId"},
+        {.from = "activityType"},
+        {.from = "activityTypeVersion"},
+        {.from = "activityName"},
+        {.from = "activityNodeId", .to = "nodeId"},
+        {.from = "timestamp"},
+        {.from = "sequence"},
+        {.from = "eventName"},
+        {.from = "message"},
+        {.from = "source"},
+        {.from = "activityState"},
+        {.from = "payload"},
     };
 
     return pick(b, record, members, COUNT(members));

@@ -236,7 +236,8 @@ static void an_execution_is_found_by_its_id_alone(struct desk *desk)
         assert_str(found, i == 0 ? "w1" : i == 1 ? "w2" : "e1");
         assert_ok(pawl__op_execution_show(&desk->op, pawl__str(""), ids[i], &one), &desk->err);
         assert_true(pawl__str_equal(pawl__json_str(pawl__json_get_text(&one, "id")), ids[i]));
-        assert_ok(pawl__op_execution_stack(&desk->op, pawl__str(""), ids[i], true, &stack), &desk->err);
+        assert_ok(pawl__op_execution_stack(&desk->op, pawl__str(""), ids[i], true, &stack),
+                  &desk->err);
         assert_true(pawl__json_len(&stack) >= 1);
     }
     assert_code(pawl__op_execution_locate(&desk->op, pawl__str("none"), &found), PAWL_ENOTFOUND);

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Instances: five at first, others when the recording has them."""
+from harness import within
 from workflows import VARIABLE, definition, event, fault, sequence, store, write
 
 START = {
@@ -25,7 +26,17 @@ def prepare(play):
         play.known[placeholder] = start(play, name, body)
 
 
+def ended(play, placeholder):
+    path = f"/elsa/api/workflow-instances/{play.known[placeholder]}/execution-state"
+    within(lambda: play.server.ask("GET", path).json()["status"] == "Finished", "its end")
+
+
 def before(play, case):
+    if case["name"] == "state after cancel":
+        ended(play, "<id7>")
+    if case["name"] == "list: running ones after bulk cancel":
+        within(lambda: play.server.ask("POST", "/elsa/api/workflow-instances", body={
+            "status": "Running"}).json()["totalCount"] == 0, "the ends of what was cancelled")
     if case["name"] == "list: search by part of an instance id":
         # Ids made in the same moment begin alike here: their ends tell them apart.
         case["request"]["body"]["searchTerm"] = play.known["<id8>"][-12:]

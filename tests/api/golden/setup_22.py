@@ -29,3 +29,18 @@ def prepare(play):
     play.known["<id37>"] = start(play, "parent")
     path = f"/elsa/api/workflow-instances/{play.known['<id37>']}"
     within(lambda: play.server.ask("GET", path).json()["status"] == "Finished", "the parent's end")
+    # Lists over all instances, by which the recording learned these, are refused here.
+    learn(play, "<id37>", "<id38>", "<id39>", "<id41>")
+    started = executions(play, "<id37>")[2]["outputs"]["Result"]["workflowInstanceId"]
+    play.known["<id40>"] = started
+    learn(play, "<id40>", "<id42>", "<id43>", "<id44>")
+
+
+def executions(play, instance):
+    query = f"workflowInstanceId={play.known[instance]}"
+    return play.server.ask("GET", f"/elsa/api/activity-executions/list?{query}").json()["items"]
+
+
+def learn(play, instance, *placeholders):
+    for placeholder, execution in zip(placeholders, executions(play, instance)):
+        play.known[placeholder] = execution["id"]
