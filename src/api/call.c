@@ -34,6 +34,7 @@ void api_begin(struct api_call *call, struct pawl_exchange *exchange, void *ctx)
                               .exchange = exchange,
                               .caller = request ? request->bearer : NULL,
                               .err = PAWL_ERROR_INIT};
+    atomic_init(&call->users, 1);
     pawl__arena_init(&call->arena, &api->env->alloc, ARENA_MAX);
     if (call->caller)
         (void)snprintf(call->actor, sizeof call->actor, "%s:%.*s",
@@ -217,6 +218,8 @@ void api_refuse_all(struct api_call *call, int status, const struct api_fault *f
         pawl__json_write_key_text(&json, faults[i].key);
         pawl__json_write_begin_array(&json);
         pawl__json_write_string_text(&json, faults[i].detail);
+        while (i + 1 < count && strcmp(faults[i + 1].key, faults[i].key) == 0)
+            pawl__json_write_string_text(&json, faults[++i].detail);
         pawl__json_write_end_array(&json);
     }
     pawl__json_write_end_object(&json);

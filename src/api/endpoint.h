@@ -116,7 +116,15 @@ struct api_family {
     }
 
 /* Each is at the end of the file of its name. */
+extern const struct api_family api_dashboard;
+extern const struct api_family api_descriptors;
+extern const struct api_family api_events;
 extern const struct api_family api_features;
+extern const struct api_family api_letters;
+extern const struct api_family api_own;
+extern const struct api_family api_own_cluster;
+extern const struct api_family api_runtime;
+extern const struct api_family api_scripting;
 
 extern const struct api_family *const api_families[];
 extern const size_t api_family_count;
@@ -128,8 +136,8 @@ void api_enter(struct pawl_exchange *exchange, void *ctx);
 bool api_bind(struct api_call *call, const struct api_endpoint *endpoint, void **out);
 
 /*
- * For handlers that respond later, on another thread: the call lives until api_finish(), which is
- * called after the response.
+ * For handlers that respond later, on another thread: the call lives until a further api_finish(),
+ * which is called after the response.
  */
 void api_keep(struct api_call *call);
 void api_finish(struct api_call *call);

@@ -6,19 +6,22 @@
 #include "base/alloc.h"
 
 const struct api_family *const api_families[] = {
-    &api_features,
+    &api_features,  &api_descriptors, &api_events,      &api_letters,   &api_runtime,
+    &api_dashboard, &api_own,         &api_own_cluster, &api_scripting,
 };
 const size_t api_family_count = sizeof api_families / sizeof api_families[0];
 
 void api_keep(struct api_call *call)
 {
-    call->is_kept = true;
+    (void)atomic_fetch_add(&call->users, 1);
 }
 
 void api_finish(struct api_call *call)
 {
     const struct pawl_allocator *alloc = &call->api->env->alloc;
 
+    if (atomic_fetch_sub(&call->users, 1) > 1)
+        return;
     api_end(call);
     pawl__free(alloc, call, sizeof *call);
 }
@@ -37,6 +40,5 @@ void api_enter(struct pawl_exchange *exchange, void *ctx)
     api_begin(call, exchange, ctx);
     if (api_bind(call, endpoint, &request))
         endpoint->handle(call, request);
-    if (!call->is_kept)
-        api_finish(call);
+    api_finish(call);
 }

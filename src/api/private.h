@@ -97,7 +97,7 @@ struct api_call {
     struct pawl_arena arena;
     struct pawl_error err;
     struct pawl_op op;
-    bool is_kept; /* the handler responds later: api_keep() */
+    atomic_int users; /* the handler's thread, and whoever responds later: api_keep() */
     char actor[256];
     char traceparent[PAWL_TRACEPARENT_SIZE];
 };
@@ -120,7 +120,8 @@ void api_respond(struct api_call *call, const struct pawl_builder *b, const stru
 void api_respond_with(struct api_call *call, int status, const struct pawl_builder *b,
                       const struct pawl_json *json);
 void api_respond_status(struct api_call *call, int status); /* without a body */
-/* What Elsa sends for what is wrong with a request: {statusCode, message, errors}. */
+/* What Elsa sends for what is wrong with a request: {statusCode, message, errors}. Faults with the
+ * same key stand side by side. */
 struct api_fault {
     const char *key, *detail;
 };

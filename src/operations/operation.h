@@ -18,6 +18,7 @@
  *     stimuli.h       events and stimuli
  *     tasks.h         tasks that workflows wait for
  *     timers.h        what becomes due by time
+ *     queue.h         work that is due, later or parked
  *     letters.h       dead letters
  *     audit.h         records of what operators changed
  *     identity.h      users, roles, applications, tokens
@@ -26,6 +27,10 @@
  *     nodes.h         nodes, and pauses
  *     metrics.h       metrics, as text
  *     statistics.h    counts: how a store is doing
+ *     trends.h        counts of instances over time
+ *     faults.h        faults by cause
+ *     settings.h      settings of this process
+ *     types.h         types of activities
  *     store.h         whole stores: making, checking, backing up, restoring
  *     locks.h         lock services, and a lock that is held
  *     trial.h         definitions and expressions on a host that stores nothing
