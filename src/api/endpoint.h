@@ -116,6 +116,7 @@ struct api_family {
     }
 
 /* Each is at the end of the file of its name. */
+extern const struct api_family api_alterations;
 extern const struct api_family api_dashboard;
 extern const struct api_family api_descriptors;
 extern const struct api_family api_events;

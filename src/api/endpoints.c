@@ -7,7 +7,7 @@
 
 const struct api_family *const api_families[] = {
     &api_features,  &api_descriptors, &api_events,      &api_letters,   &api_runtime,
-    &api_dashboard, &api_own,         &api_own_cluster, &api_scripting,
+    &api_dashboard, &api_own,         &api_own_cluster, &api_scripting, &api_alterations,
 };
 const size_t api_family_count = sizeof api_families / sizeof api_families[0];
 

@@ -12,6 +12,7 @@
  *     operation.h     this: what every operation is given; pages of lists
  *     definitions.h   workflow definitions
  *     instances.h     workflow instances
+ *     alterations.h   alterations of many instances, plans
  *     waits.h         what is waited for
  *     journal.h       what happened in them
  *     why.h           why an instance does not continue

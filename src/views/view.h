@@ -10,6 +10,7 @@
  *     view.h          this: what views are made with
  *     definitions.h   definitions
  *     instances.h     instances
+ *     alterations.h   alterations, plans
  *     stimuli.h       what was sent; tasks
  *     timers.h        timers
  *     letters.h       dead letters, retention
