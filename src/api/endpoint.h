@@ -123,18 +123,27 @@ struct api_family {
     }
 
 /* Each is at the end of the file of its name. */
+extern const struct api_family api_alterations;
+extern const struct api_family api_dashboard;
 extern const struct api_family api_definitions_bulk;
 extern const struct api_family api_definitions_change;
 extern const struct api_family api_definitions_export;
 extern const struct api_family api_definitions_list;
 extern const struct api_family api_definitions_save;
 extern const struct api_family api_definitions_show;
+extern const struct api_family api_descriptors;
+extern const struct api_family api_events;
 extern const struct api_family api_execute;
 extern const struct api_family api_features;
 extern const struct api_family api_instances;
 extern const struct api_family api_instances_list;
 extern const struct api_family api_journal;
+extern const struct api_family api_letters;
 extern const struct api_family api_openapi;
+extern const struct api_family api_own;
+extern const struct api_family api_own_cluster;
+extern const struct api_family api_runtime;
+extern const struct api_family api_scripting;
 
 extern const struct api_family *const api_families[];
 extern const size_t api_family_count;

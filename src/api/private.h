@@ -127,7 +127,8 @@ void api_respond_with(struct api_call *call, int status, const struct pawl_build
 void api_respond_as(struct api_call *call, int status, const char *content_type,
                     const struct pawl_builder *b, const struct pawl_json *json);
 void api_respond_status(struct api_call *call, int status); /* without a body */
-/* What Elsa sends for what is wrong with a request: {statusCode, message, errors}. */
+/* What Elsa sends for what is wrong with a request: {statusCode, message, errors}. Faults with the
+ * same key stand side by side. */
 struct api_fault {
     const char *key, *detail; /* neighbours of one key are in one list */
 };
