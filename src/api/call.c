@@ -70,8 +70,46 @@ static bool is_json(struct pawl_str type)
                                                    pawl__str("+json")));
 }
 
+/* A pointer "/model/root/activities/0" as Elsa names such a place: "model.root.activities[0]". */
+static void path_of(const char *pointer, char *out, size_t size)
+{
+    size_t used = 0;
+
+    while (*pointer == '/' && used + 3 < size) {
+        size_t len = strcspn(++pointer, "/");
+        bool is_index = len > 0 && strspn(pointer, "0123456789") == len;
+
+        if (is_index)
+            out[used++] = '[';
+        else if (used > 0)
+            out[used++] = '.';
+        for (; len > 0 && used + 2 < size; len--)
+            out[used++] = *pointer++;
+        pointer += len;
+        if (is_index)
+            out[used++] = ']';
+    }
+    out[used] = '\0';
+}
+
+static void refuse_body(struct api_call *call, const struct pawl_json_place *place)
+{
+    char path[300];
+
+    path_of(place->pointer, path, sizeof path);
+    api_refuse(call, 400, path[0] ? path : "serializerErrors", call->err.msg);
+}
+
+static struct pawl_str without_mark(struct pawl_str text)
+{
+    const struct pawl_str mark = pawl__str("\xEF\xBB\xBF");
+
+    return pawl__str_starts(text, mark) ? pawl__str_slice(text, mark.len, text.len) : text;
+}
+
 bool api_body(struct api_call *call, bool optional, struct pawl_json *out)
 {
+    struct pawl_json_place place = {0};
     struct pawl_str type = pawl__exchange_field(call->exchange, "content-type");
     struct pawl_str body = pawl__exchange_body(call->exchange);
     int status;
@@ -83,11 +121,15 @@ bool api_body(struct api_call *call, bool optional, struct pawl_json *out)
         api_respond_status(call, 415);
         return false;
     }
-    status = pawl__json_parse(&call->arena, body, NULL, out, NULL, &call->err);
+    status = pawl__json_parse(&call->arena, without_mark(body), NULL, out, &place, &call->err);
+    if (status == PAWL_OK && pawl__json_type(out) == PAWL_JSON_NULL)
+        *out = pawl__json_object();
     if (status == PAWL_OK && !pawl__json_is(out, PAWL_JSON_OBJECT))
-        status = pawl__error_set(&call->err, PAWL_EINVAL, "The body is a JSON object.");
-    if (status != PAWL_OK)
-        api_refuse(call, 400, "serializerErrors", call->err.msg);
+        status = pawl__error_set(&call->err, PAWL_EPARSE, "The body must be a JSON object.");
+    if (status == PAWL_ENOMEM)
+        api_fail(call, status);
+    else if (status != PAWL_OK)
+        refuse_body(call, &place);
     return status == PAWL_OK;
 }
 
@@ -143,6 +185,12 @@ void api_respond_status(struct api_call *call, int status)
 
 void api_respond(struct api_call *call, const struct pawl_builder *b, const struct pawl_json *json)
 {
+    api_respond_with(call, 200, b, json);
+}
+
+void api_respond_with(struct api_call *call, int status, const struct pawl_builder *b,
+                      const struct pawl_json *json)
+{
     if (b->status != PAWL_OK) {
         api_fail(call, b->status);
         return;
@@ -150,7 +198,7 @@ void api_respond(struct api_call *call, const struct pawl_builder *b, const stru
     pawl__json_write(pawl__exchange_out(call->exchange), json, PAWL_JSON_ESCAPE_HTML);
     pawl__exchange_add_field(call->exchange, "Content-Type", "application/json");
     pawl__exchange_add_field(call->exchange, "Cache-Control", "no-store");
-    pawl__exchange_respond(call->exchange, 200);
+    pawl__exchange_respond(call->exchange, status);
 }
 
 void api_refuse_all(struct api_call *call, int status, const struct api_fault *faults, size_t count)

@@ -35,6 +35,8 @@ struct pawl_api {
     struct pawl_host *host;
     const struct pawl_log *log;
     struct pawl_server *server;
+    struct pawl_route *routes;
+    size_t route_count;
     struct pawl_addresses trusted_proxies;
     atomic_bool draining;
     struct pawl_lane *lane;
@@ -69,8 +71,9 @@ struct api_request *api_request_of(const struct pawl_exchange *exchange);
 /* Makes it where there is none; NULL: out of memory. */
 struct api_request *api_request_make(struct pawl_exchange *exchange);
 
-extern const struct pawl_route pawl__api_routes[];
-extern const size_t pawl__api_route_count;
+/* Where Elsa's API and Pawl's own are. */
+#define API_ELSA "/elsa/api"
+#define API_PAWL "/pawl/api"
 
 /* ---- who may do what (guard.c) ------------------------------------------------------------- */
 
@@ -94,6 +97,7 @@ struct api_call {
     struct pawl_arena arena;
     struct pawl_error err;
     struct pawl_op op;
+    bool is_kept; /* the handler responds later: api_keep() */
     char actor[256];
     char traceparent[PAWL_TRACEPARENT_SIZE];
 };
@@ -101,7 +105,8 @@ struct api_call {
 /* The exchange is responded to before the end. */
 void api_begin(struct api_call *call, struct pawl_exchange *exchange, void *ctx);
 void api_end(struct api_call *call);
-/* The body, as JSON; a missing one is an empty object if `optional`. false: it was refused. */
+/* The body, as a JSON object; null, and a missing one if `optional`, is an empty one. false: it was
+ * refused. */
 bool api_body(struct api_call *call, bool optional, struct pawl_json *out);
 /* A member of the body, whatever the case of its key. */
 const struct pawl_json *api_member(const struct pawl_json *object, const char *key);
@@ -112,7 +117,9 @@ bool api_texts(struct api_call *call, const struct pawl_json *body, const char *
                struct pawl_texts *out);
 /* Responses. */
 void api_respond(struct api_call *call, const struct pawl_builder *b, const struct pawl_json *json);
-void api_respond_status(struct api_call *call, int status);
+void api_respond_with(struct api_call *call, int status, const struct pawl_builder *b,
+                      const struct pawl_json *json);
+void api_respond_status(struct api_call *call, int status); /* without a body */
 /* What Elsa sends for what is wrong with a request: {statusCode, message, errors}. */
 struct api_fault {
     const char *key, *detail;

@@ -1,14 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The table of routes: what there is, on what terms. Everything else is made from it. */
+#include "api/endpoint.h"
 #include "api/private.h"
+#include "base/alloc.h"
 
-#define API "/elsa/api"
-#define IDENTITY API "/identity"
+#define IDENTITY API_ELSA "/identity"
 /* Bodies of identity are small; one that is not is an attack on passwords or memory. */
 #define SMALL ((uint64_t)64 << 10)
 
 /* clang-format off */
-const struct pawl_route pawl__api_routes[] = {
+static const struct pawl_route others[] = {
     {.method = "GET", .path = "/health/live", .handle = pawl__api_health_live,
      .flags = PAWL_ROUTE_ON_LOOP},
     {.method = "GET", .path = "/health/ready", .handle = pawl__api_health_ready,
@@ -55,12 +56,49 @@ const struct pawl_route pawl__api_routes[] = {
 };
 /* clang-format on */
 
-const size_t pawl__api_route_count = sizeof pawl__api_routes / sizeof pawl__api_routes[0];
+#define OTHER_COUNT (sizeof others / sizeof others[0])
 
-const struct pawl_route *pawl__api_table(size_t *count)
+static size_t count_routes(void)
 {
-    *count = pawl__api_route_count;
-    return pawl__api_routes;
+    size_t count = OTHER_COUNT;
+
+    for (size_t i = 0; i < api_family_count; i++)
+        count += api_families[i]->count;
+    return count;
+}
+
+static struct pawl_route route_of(const struct api_endpoint *endpoint)
+{
+    return (struct pawl_route){.method = endpoint->method,
+                               .path = endpoint->path,
+                               .handle = api_enter,
+                               .permission = endpoint->permission,
+                               .body_bytes_max = endpoint->body_bytes_max,
+                               .deadline_ms = endpoint->deadline_ms,
+                               .flags = endpoint->flags,
+                               .about = endpoint};
+}
+
+int pawl__api_routes_new(const struct pawl_allocator *alloc, struct pawl_route **out, size_t *count)
+{
+    struct pawl_route *routes = pawl__alloc(alloc, count_routes() * sizeof *routes);
+    size_t used = OTHER_COUNT;
+
+    if (!routes)
+        return PAWL_ENOMEM;
+    memcpy(routes, others, sizeof others);
+    for (size_t i = 0; i < api_family_count; i++) {
+        for (size_t j = 0; j < api_families[i]->count; j++)
+            routes[used++] = route_of(&api_families[i]->endpoints[j]);
+    }
+    *out = routes;
+    *count = used;
+    return PAWL_OK;
+}
+
+void pawl__api_routes_free(const struct pawl_allocator *alloc, struct pawl_route *routes)
+{
+    pawl__free(alloc, routes, count_routes() * sizeof *routes);
 }
 
 const char *pawl__api_terms(const struct pawl_route *route)

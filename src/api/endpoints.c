@@ -1,0 +1,42 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The families of endpoints, and the way from a route to its endpoint. */
+#include "api/endpoint.h"
+
+#include "api/private.h"
+#include "base/alloc.h"
+
+const struct api_family *const api_families[] = {
+    &api_features,
+};
+const size_t api_family_count = sizeof api_families / sizeof api_families[0];
+
+void api_keep(struct api_call *call)
+{
+    call->is_kept = true;
+}
+
+void api_finish(struct api_call *call)
+{
+    const struct pawl_allocator *alloc = &call->api->env->alloc;
+
+    api_end(call);
+    pawl__free(alloc, call, sizeof *call);
+}
+
+void api_enter(struct pawl_exchange *exchange, void *ctx)
+{
+    struct pawl_api *api = ctx;
+    const struct api_endpoint *endpoint = pawl__exchange_route(exchange)->about;
+    struct api_call *call = pawl__alloc(&api->env->alloc, sizeof *call);
+    void *request;
+
+    if (!call) {
+        pawl__exchange_refuse(exchange, 503, "There is no memory left; try again later.");
+        return;
+    }
+    api_begin(call, exchange, ctx);
+    if (api_bind(call, endpoint, &request))
+        endpoint->handle(call, request);
+    if (!call->is_kept)
+        api_finish(call);
+}
