@@ -65,6 +65,7 @@ struct api_request {
     /* Its span, and whose it is in; not set: the request is in no trace. */
     struct pawl_trace_context span;
     unsigned char parent_id[8];
+    struct pawl_str trace_state; /* of the caller; "": none */
 };
 /* NULL: nothing is. */
 struct api_request *api_request_of(const struct pawl_exchange *exchange);

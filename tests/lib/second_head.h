@@ -141,6 +141,8 @@ static bool parse_head(struct pawl_str text, struct head *head)
     struct pawl_str line;
 
     memset(head, 0, sizeof *head);
+    while (pawl__str_starts(text, pawl__str("\r\n"))) /* RFC 9112, 2.2: ignored */
+        text = pawl__str_slice(text, 2, text.len);
     if (!take_line(&text, &line) || !read_request_line(line, head))
         return false;
     while (take_line(&text, &line)) {
