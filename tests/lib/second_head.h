@@ -10,20 +10,21 @@
 #include "base/buf.h"
 #include "drivers/llhttp.h"
 
+#include <stddef.h>
 #include <string.h>
 
-#define FIELDS_MAX 16
+#define SECOND_FIELDS_MAX 1024
 
 /* ---- the second parser ------------------------------------------------------------------- */
 
 struct head {
     struct pawl_str method, target;
     int minor;
-    struct pawl_str names[FIELDS_MAX], values[FIELDS_MAX];
     size_t count;
     bool chunked, has_length;
     bool refused_later; /* encodings or a version that the server answers with 400, 501 or 505 */
     uint64_t length;
+    struct pawl_str names[SECOND_FIELDS_MAX], values[SECOND_FIELDS_MAX]; /* last: not cleared */
 };
 
 static bool is_token_char(char c)
@@ -140,7 +141,7 @@ static bool parse_head(struct pawl_str text, struct head *head)
 {
     struct pawl_str line;
 
-    memset(head, 0, sizeof *head);
+    memset(head, 0, offsetof(struct head, names));
     while (pawl__str_starts(text, pawl__str("\r\n"))) /* RFC 9112, 2.2: ignored */
         text = pawl__str_slice(text, 2, text.len);
     if (!take_line(&text, &line) || !read_request_line(line, head))
@@ -150,7 +151,7 @@ static bool parse_head(struct pawl_str text, struct head *head)
 
         if (line.len == 0)
             return text.len == 0 && read_framing(head);
-        if (colon == SIZE_MAX || head->count == FIELDS_MAX)
+        if (colon == SIZE_MAX || head->count == SECOND_FIELDS_MAX)
             return false;
         head->names[head->count] = pawl__str_slice(line, 0, colon);
         head->values[head->count] = trim(pawl__str_slice(line, colon + 1, line.len));
