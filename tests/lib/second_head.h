@@ -103,7 +103,7 @@ static bool read_request_line(struct pawl_str line, struct head *head)
     head->target = pawl__str_slice(line, first + 1, second);
     version = pawl__str_slice(line, second + 1, line.len);
     head->minor = pawl__str_is(version, "HTTP/1.1") ? 1 : 0;
-    head->refused_later = pawl__str_is(version, "HTTP/2.0");
+    head->refused_later = pawl__str_is(version, "HTTP/2.0") || pawl__str_is(version, "HTTP/0.9");
     return is_token(head->method) && is_target(head->target) &&
            (head->minor == 1 || pawl__str_is(version, "HTTP/1.0"));
 }
