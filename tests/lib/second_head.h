@@ -126,6 +126,9 @@ static bool read_framing(struct head *head)
             }
             if (value.len == 0)
                 return false;
+            /* A tab behind it is white space as well; ours refuses it. */
+            for (const char *behind = value.ptr + value.len; *behind != '\r'; behind++)
+                head->refused_later = head->refused_later || *behind == '\t';
         } else if (pawl__str_equal_nocase(head->names[i], pawl__str("transfer-encoding"))) {
             encodings++;
             head->chunked = true;
