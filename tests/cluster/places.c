@@ -4,6 +4,7 @@
 
 #include "lib/test.h"
 
+#include <dirent.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -40,12 +41,30 @@ static void remove_file(const struct places *places)
     }
 }
 
+/* Lock files stay when their locks are released. */
+static void remove_locks(const struct places *places)
+{
+    char path[sizeof places->folder + sizeof "/locks"];
+    const struct dirent *entry;
+    DIR *folder;
+
+    (void)snprintf(path, sizeof path, "%s/locks", places->folder);
+    folder = opendir(path);
+    if (!folder)
+        return;
+    while ((entry = readdir(folder)) != NULL)
+        (void)unlinkat(dirfd(folder), entry->d_name, 0);
+    (void)closedir(folder);
+    (void)rmdir(path);
+}
+
 int places_tear_down(void **state)
 {
     struct places *places = *state;
 
     test_postgres_stop(&places->server);
     remove_file(places);
+    remove_locks(places);
     (void)rmdir(places->folder);
     free(places);
     return 0;
@@ -64,6 +83,22 @@ static void fresh_schema(struct places *places, char *out)
     test_postgres_sql(&places->server, sql);
     (void)test_postgres_uri(&places->server, "postgres", uri, sizeof uri);
     (void)snprintf(out, PLACE_URI_MAX, "%s?options=-csearch_path%%3Ds%u", uri, places->schemas);
+}
+
+const char *place_locks(const struct place *place, enum place_locks locks, const char *store,
+                        char *out)
+{
+    if (locks == PLACE_UNLOCKED)
+        return NULL;
+    if (locks == PLACE_LOCKED_BY_FILES) {
+        (void)snprintf(out, PLACE_URI_MAX, "file:%s/locks", place->places->folder);
+        return out;
+    }
+    assert_int_equal(place->kind, PLACE_POSTGRES);
+    (void)snprintf(out, PLACE_URI_MAX, "%s", store);
+    if (locks == PLACE_LOCKED_BY_POSTGRES)
+        out[strcspn(out, "?")] = '\0'; /* another URI than the store's: another service */
+    return out;
 }
 
 const char *place_fresh(const struct place *place, char *out)

@@ -483,6 +483,31 @@ static void spread_runnable(const struct pawl_runtime *runtime, struct pawl_aren
 }
 
 /*
+ * What another thread of this node has in hand is left to that thread. The store goes on to name it
+ * until it is claimed, which takes time while a lock is waited for: whoever looks for work
+ * meanwhile looks again a little later, not at once.
+ */
+static void leave_to_holders(struct pawl_runtime *runtime, struct pawl_arena *arena,
+                             struct pawl_taken *taken)
+{
+    struct pawl_str *ids = NULL;
+    size_t count = 0;
+
+    if (taken->runnable_count > 0)
+        ids = pawl__arena_alloc_array(arena, taken->runnable_count, sizeof *ids);
+    if (!ids)
+        return; /* they are found to be in hand when they are to be run */
+    for (size_t i = 0; i < taken->runnable_count; i++) {
+        if (!pawl__runtime_notify_holder(runtime, taken->runnable[i]))
+            ids[count++] = taken->runnable[i];
+    }
+    if (count < taken->runnable_count && taken->next_due_us > taken->now_us + REFUSED_NS / 1000)
+        taken->next_due_us = taken->now_us + REFUSED_NS / 1000;
+    taken->runnable = ids;
+    taken->runnable_count = count;
+}
+
+/*
  * What this node may not run (another's lock, a state of a newer version) is named again and again.
  * When it fills all that a take may name, the next one looks behind it; and begins anew when there
  * was less than that.
@@ -558,6 +583,7 @@ int pawl__runtime_take(struct pawl_runtime *runtime, uint32_t limit,
         return pawl__error_code(err, status);
     if (take.kind.len == 0)
         pawl__runtime_add_strays(runtime, arena, taken, deadline_ns);
+    leave_to_holders(runtime, arena, taken);
     spread_runnable(runtime, arena, taken);
     return PAWL_OK;
 }
