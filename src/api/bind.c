@@ -352,6 +352,8 @@ static bool read_body(struct api_call *call, const struct api_endpoint *endpoint
     *out = pawl__json_object();
     if (endpoint->body == API_BODY_IGNORED || endpoint->body == API_BODY_RAW)
         return true;
+    if (endpoint->body == API_BODY_LENIENT && !api_has_json(call))
+        return true;
     return api_body(call, endpoint->body == API_BODY_OPTIONAL, out);
 }
 

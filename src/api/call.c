@@ -34,6 +34,7 @@ void api_begin(struct api_call *call, struct pawl_exchange *exchange, void *ctx)
                               .exchange = exchange,
                               .caller = request ? request->bearer : NULL,
                               .err = PAWL_ERROR_INIT};
+    atomic_init(&call->users, 1);
     pawl__arena_init(&call->arena, &api->env->alloc, ARENA_MAX);
     if (call->caller)
         (void)snprintf(call->actor, sizeof call->actor, "%s:%.*s",
@@ -109,6 +110,12 @@ static struct pawl_str without_mark(struct pawl_str text)
     const struct pawl_str mark = pawl__str("\xEF\xBB\xBF");
 
     return pawl__str_starts(text, mark) ? pawl__str_slice(text, mark.len, text.len) : text;
+}
+
+bool api_has_json(const struct api_call *call)
+{
+    return is_json(pawl__exchange_field(call->exchange, "content-type")) &&
+           pawl__exchange_body(call->exchange).len > 0;
 }
 
 bool api_body(struct api_call *call, bool optional, struct pawl_json *out)

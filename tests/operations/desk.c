@@ -48,7 +48,7 @@ static void new_store(char *uri, size_t size, char *folder)
     if (strcmp(kind, "memory") == 0 || strcmp(kind, "recordings") == 0) {
         (void)snprintf(uri, size, "memory:");
     } else if (strcmp(kind, "sqlite") == 0) {
-        (void)snprintf(folder, 64, "/tmp/pawl-operations-XXXXXX");
+        (void)snprintf(folder, 64, "%s/pawl-operations-XXXXXX", test_fast_folder());
         assert_non_null(mkdtemp(folder));
         (void)snprintf(uri, size, "sqlite:%s/store.db", folder);
     } else {
