@@ -3,6 +3,7 @@
 #include "views/view.h"
 
 #include "base/time/datetime.h"
+#include "base/time/duration.h"
 
 void pawl__view_text(struct pawl_builder *b, struct pawl_json *object, const char *key,
                      struct pawl_str text)
@@ -35,6 +36,17 @@ void pawl__view_time(struct pawl_builder *b, struct pawl_json *object, const cha
         if (b->status == PAWL_OK)
             b->status = pawl__json_string_copy(b->arena, pawl__str_make(text, len), &value);
     }
+    pawl__build(b, object, key, value);
+}
+
+void pawl__view_span(struct pawl_builder *b, struct pawl_json *object, const char *key, int64_t us)
+{
+    struct pawl_json value = pawl__json_null();
+    char text[PAWL_DURATION_TEXT_SIZE];
+    size_t len = pawl__duration_format(us * 10, text);
+
+    if (b->status == PAWL_OK)
+        b->status = pawl__json_string_copy(b->arena, pawl__str_make(text, len), &value);
     pawl__build(b, object, key, value);
 }
 
