@@ -5,10 +5,10 @@
  *
  *     bench-api [SECONDS [CONNECTIONS]]
  *
- * Over HTTP W1 and W1s are one request: execute, whose response has the instance's state. W2 is two:
- * execute, and the event to that instance, which responds when it has come to rest. W3 is 1,000
- * events to one instance from so many connections. Connections are kept. Promise: at most 1.35
- * times; what misses it is printed, with exit 1.
+ * Over HTTP W1 and W1s are one request: execute, whose response has the instance's state. W2 is
+ * two: execute, and the event to that instance, which responds when it has come to rest. W3 is
+ * 1,000 events to one instance from so many connections. Connections are kept. Promise: at
+ * most 1.35 times; what misses it is printed, with exit 1.
  */
 #include "harness.h"
 #include "stores/stores.h"
@@ -109,8 +109,7 @@ static void server_start(struct server *server)
     if (server->pid == 0)
         become_server(&server->folder);
     while ((server->port = ready_port(&server->folder)) == 0) {
-        if (bench_seconds() - began > START_SECONDS_MAX ||
-            waitpid(server->pid, NULL, WNOHANG) != 0)
+        if (bench_seconds() - began > START_SECONDS_MAX || waitpid(server->pid, NULL, WNOHANG) != 0)
             bench_fail("pawl serve", "is not ready");
         (void)usleep(20000);
     }
