@@ -124,6 +124,7 @@ extern const struct api_family api_features;
 extern const struct api_family api_letters;
 extern const struct api_family api_own;
 extern const struct api_family api_own_cluster;
+extern const struct api_family api_probe;
 extern const struct api_family api_runtime;
 extern const struct api_family api_scripting;
 

@@ -6,8 +6,8 @@
 #include "base/alloc.h"
 
 const struct api_family *const api_families[] = {
-    &api_features,  &api_descriptors, &api_events,      &api_letters,   &api_runtime,
-    &api_dashboard, &api_own,         &api_own_cluster, &api_scripting, &api_alterations,
+    &api_features, &api_descriptors, &api_events,    &api_letters,     &api_runtime, &api_dashboard,
+    &api_own,      &api_own_cluster, &api_scripting, &api_alterations, &api_probe,
 };
 const size_t api_family_count = sizeof api_families / sizeof api_families[0];
 

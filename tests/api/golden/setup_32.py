@@ -1,0 +1,9 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A workflow that runs through, and an instance that waits for an event."""
+from flows import definition, event, publish, sequence, start, write_line
+
+
+def prepare(play):
+    publish(play, definition("hello", sequence("s", write_line("a"))),
+            definition("w", sequence("s", event("e", "Go"))))
+    play.known["<id5>"] = start(play, "w")
