@@ -5,6 +5,8 @@
 #include "base/error.h"
 #include "engine/run/burst.h"
 #include "engine/state/page.h"
+#include "host/features.h"
+#include "host/host.h"
 #include "operations/query.h"
 #include "runtime/runtime.h"
 
@@ -13,6 +15,7 @@ struct probing {
     struct pawl_graph *graph;
     const struct pawl_node *node;
     struct pawl_burst *burst;
+    bool is_alone; /* the activity is the root */
 };
 
 static int find_node(struct probing *probing, const struct pawl_probe *request)
@@ -28,6 +31,42 @@ static int find_node(struct probing *probing, const struct pawl_probe *request)
                                            "The definition has no such activity.");
 }
 
+/*
+ * Makes the activity the root of a definition that is otherwise the same, so that the variables of
+ * the workflow are declared around it. What the engine alone does not know, a definition as an
+ * activity, stays where it is, and runs without them.
+ */
+static int isolate(struct probing *probing, const struct pawl_definition_row *row)
+{
+    const struct pawl_engine *engine = pawl__host_engine(probing->op->host);
+    struct pawl_graph *alone = NULL;
+    struct pawl_json definition;
+    int status;
+
+    if (!probing->node->parent || !pawl__engine_activity(engine, probing->node->type))
+        return PAWL_OK;
+    status =
+        pawl__json_parse(probing->op->arena, row->data, NULL, &definition, NULL, probing->op->err);
+    if (status == PAWL_OK) {
+        status = pawl__json_set(probing->op->arena, &definition, pawl__str("root"),
+                                *probing->node->json);
+        if (status != PAWL_OK)
+            (void)pawl__error_code(probing->op->err, status);
+    }
+    if (status == PAWL_OK)
+        status = pawl__graph_load(engine, &op_env(probing->op)->alloc, &definition, NULL, NULL,
+                                  NULL, &alone, probing->op->err);
+    if (status != PAWL_OK)
+        return status;
+    probing->node = pawl__graph_activity(alone, probing->node->id);
+    pawl__graph_unref(probing->graph);
+    probing->graph = alone;
+    probing->is_alone = true;
+    return probing->node ? PAWL_OK
+                         : pawl__error_set(probing->op->err, PAWL_EINVAL,
+                                           "The definition has several activities of this id.");
+}
+
 static bool is_late(void *ctx)
 {
     const struct probing *probing = ctx;
@@ -37,7 +76,7 @@ static bool is_late(void *ctx)
 
 static int open_burst(struct probing *probing)
 {
-    struct pawl_event event = {.kind = PAWL_EVENT_ACTIVITY,
+    struct pawl_event event = {.kind = probing->is_alone ? PAWL_EVENT_RUN : PAWL_EVENT_ACTIVITY,
                                .activity_id = probing->node->id,
                                .instance_id = pawl__str("test")};
     int64_t now_us;
@@ -122,6 +161,8 @@ int pawl__op_activity_probe(const struct pawl_op *op, const struct pawl_probe *r
                                          op->deadline_ns, op->err);
     if (status == PAWL_OK)
         status = find_node(&probing, request);
+    if (status == PAWL_OK)
+        status = isolate(&probing, &row);
     if (status == PAWL_OK)
         status = open_burst(&probing);
     if (status == PAWL_OK)
