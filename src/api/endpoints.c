@@ -5,10 +5,32 @@
 #include "api/private.h"
 #include "base/alloc.h"
 
+/* clang-format off */
 const struct api_family *const api_families[] = {
-    &api_features, &api_descriptors, &api_events,    &api_letters,     &api_runtime, &api_dashboard,
-    &api_own,      &api_own_cluster, &api_scripting, &api_alterations, &api_probe,
+    &api_alterations,
+    &api_dashboard,
+    &api_definitions_bulk,
+    &api_definitions_change,
+    &api_definitions_export,
+    &api_definitions_list,
+    &api_definitions_save,
+    &api_definitions_show,
+    &api_descriptors,
+    &api_events,
+    &api_execute,
+    &api_features,
+    &api_instances,
+    &api_instances_list,
+    &api_journal,
+    &api_letters,
+    &api_openapi,
+    &api_own,
+    &api_own_cluster,
+    &api_probe,
+    &api_runtime,
+    &api_scripting,
 };
+/* clang-format on */
 const size_t api_family_count = sizeof api_families / sizeof api_families[0];
 
 void api_keep(struct api_call *call)

@@ -46,4 +46,13 @@ void pawl__view_span(struct pawl_builder *b, struct pawl_json *object, const cha
 void pawl__view_bytes(struct pawl_builder *b, struct pawl_json *object, const char *key,
                       struct pawl_str bytes);
 
+/*
+ * What is stored, without the marks of types: `_type` goes, lists are arrays, islands of JSON are
+ * what they hold. Shares no object with `stored`.
+ */
+struct pawl_json pawl__view_plain(struct pawl_builder *b, const struct pawl_json *stored);
+/* The same of an object, without this member; NULL: with all. */
+struct pawl_json pawl__view_plain_object(struct pawl_builder *b, const struct pawl_json *stored,
+                                         const char *without);
+
 #endif
