@@ -2,6 +2,7 @@
 """Instances that wait for an event or a task, and a workflow that an event starts."""
 from flows import (activity, await_sub_status, definition, event, literal, publish, rows, script,
                    sequence, start, variable, write_line)
+from harness import within
 
 V1 = variable("v1", "V1")
 RESULT = {"typeName": "Object", "memoryReference": {"id": "v1"}}
@@ -32,8 +33,47 @@ FINISHED = {"instance after asynchronous trigger": "<id1>",
             "instance after async resume": "<id23>"}
 
 
+def token(play, instance, **more):
+    bookmark = rows(play, "select id from pawl_bookmarks where instance_id = ?", instance)[0][0]
+    made = play.server.ask("POST", "/pawl/api/links", body={
+        "bookmarkId": bookmark, "workflowInstanceId": instance, **more})
+    return made.json()["token"]
+
+
+# Before these exchanges a new instance waits, whose token they have.
+NEW = {"resume: bad input": "<id21>", "resume: POST malformed": "<id22>",
+       "resume: POST too large": "<id23>", "resume: expired token": None,
+       "resume: POST no body": None}
+
+
+def use_token(case, text):
+    query = case["request"].get("query", "")
+    for kind in ("ne", "tl"):
+        query = query.replace(f"v1.{kind}.<token>", text)
+    case["request"]["query"] = query
+
+
 def before(play, case):
     name = case["name"]
+    if name in NEW:
+        instance = start(play, "w")
+        play.token = token(play, instance, **({"lifeSeconds": 1} if "expired" in name else {}))
+        if NEW[name]:
+            play.known[NEW[name]] = instance
+    if name == "resume: expired token":
+        within(lambda: play.server.ask("GET", f"/elsa/api/bookmarks/resume?t={play.token}&in=%7B",
+                                       None).text().find("Invalid token") > 0, "its end")
+    if name.startswith("resume:") and "<token>" in case["request"].get("query", ""):
+        use_token(case, play.token)
+    if name == "resume: POST too large":
+        del case["request"]["bodyText"]
+        case["request"]["body"] = {"input": {"x": "y" * 1100000}}
+    if name.startswith("public event url"):
+        output = rows(play, "select id from pawl_instances where definition_id = 'url'")[0][0]
+        shown = play.server.ask("GET", f"/elsa/api/workflow-instances/{output}").json()
+        url = shown["workflowState"]["output"].get("Url", play.url if hasattr(play, "url") else "")
+        play.url = url
+        use_token(case, url.split("?t=")[-1])
     if name == "trigger: synchronous":
         play.known["<id4>"] = start(play, "w")
     if name == "trigger: event name in other case":
