@@ -567,11 +567,15 @@ static int load_variable(struct pawl_context *context, const struct pawl_variabl
     struct pawl_value value = variable->initial;
     int status = PAWL_OK;
 
-    if (stored && stored->type != PAWL_JSON_NULL)
+    if (variable->storage == PAWL_STORAGE_MEMORY)
+        status = read_kept(context, variable, &value);
+    else if (stored && stored->type != PAWL_JSON_NULL)
         status = read_stored(context, variable, stored, variable->storage == PAWL_STORAGE_WORKFLOW,
                              &value);
-    else if (variable->storage == PAWL_STORAGE_MEMORY)
-        status = read_kept(context, variable, &value);
+    /* What the plain form converts to null counts as not stored. */
+    if (status == PAWL_OK && variable->storage == PAWL_STORAGE_INSTANCE &&
+        pawl__value_is_null(value))
+        value = variable->initial;
     if (status == PAWL_OK)
         status = pawl__memory_declare(scope ? scope : context, variable, value);
     return status;
