@@ -376,7 +376,7 @@ static void run_inside(struct pawl_quickjs *engine, void *arg)
         (void)pawl__javascript_fail(e, PAWL_ENOMEM);
         return;
     }
-    inside->is_clean = true;
+    inside->is_clean = !script->limit;
     if (script->syntax_error.ptr)
         return;
     if (e->realm->sealed && script->needs_own_engine) {
