@@ -273,9 +273,17 @@ void desk_drain(struct desk *desk)
 
 /* ---- all of them ---------------------------------------------------------------------------- */
 
-static const struct desk_test *const lists[] = {
-    definition_tests, definition_change_tests, instance_tests, instance_one_tests, audit_tests,
-    identity_tests,   journal_tests,           node_tests,     trial_tests,        work_tests};
+static const struct desk_test *const lists[] = {definition_tests,
+                                                definition_change_tests,
+                                                definition_model_tests,
+                                                instance_tests,
+                                                instance_one_tests,
+                                                audit_tests,
+                                                identity_tests,
+                                                journal_tests,
+                                                node_tests,
+                                                trial_tests,
+                                                work_tests};
 static const struct desk_test *const recordings[] = {definition_recording_tests};
 
 static size_t add_tests(const struct desk_test *list, struct CMUnitTest *tests, size_t count)
