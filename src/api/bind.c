@@ -50,6 +50,12 @@ static bool whole_number(struct pawl_str text, int64_t *out)
     return true;
 }
 
+/* Numbers of the API have 32 bits, as in Elsa. */
+static bool is_int32(int64_t value)
+{
+    return value >= INT32_MIN && value <= INT32_MAX;
+}
+
 static int index_of(const char *const *words, struct pawl_str text)
 {
     for (int i = 0; words[i]; i++) {
@@ -111,8 +117,8 @@ static bool number_from_json(struct api_call *call, const struct api_field *fiel
                        ? whole_number(pawl__json_str(value), &out->value)
                        : pawl__json_to_int(value, &out->value);
 
-    if (!is_read)
-        return refuse_json(call, field, value, "A whole number");
+    if (!is_read || !is_int32(out->value))
+        return refuse_json(call, field, value, "A whole number of 32 bits");
     out->is_given = true;
     return true;
 }
@@ -225,7 +231,7 @@ static bool from_text(struct api_call *call, const struct api_field *field, stru
         *(struct pawl_str *)member = text;
         return true;
     case API_NUMBER:
-        if (!whole_number(text, &number->value))
+        if (!whole_number(text, &number->value) || !is_int32(number->value))
             return refuse_text(call, field, text, "Int32");
         number->is_given = true;
         return true;
@@ -345,6 +351,8 @@ static bool read_body(struct api_call *call, const struct api_endpoint *endpoint
 {
     *out = pawl__json_object();
     if (endpoint->body == API_BODY_IGNORED || endpoint->body == API_BODY_RAW)
+        return true;
+    if (endpoint->body == API_BODY_LENIENT && !api_has_json(call))
         return true;
     return api_body(call, endpoint->body == API_BODY_OPTIONAL, out);
 }

@@ -34,6 +34,7 @@ void api_begin(struct api_call *call, struct pawl_exchange *exchange, void *ctx)
                               .exchange = exchange,
                               .caller = request ? request->bearer : NULL,
                               .err = PAWL_ERROR_INIT};
+    atomic_init(&call->users, 1);
     pawl__arena_init(&call->arena, &api->env->alloc, ARENA_MAX);
     if (call->caller)
         (void)snprintf(call->actor, sizeof call->actor, "%s:%.*s",
@@ -70,12 +71,16 @@ static bool is_json(struct pawl_str type)
                                                    pawl__str("+json")));
 }
 
-/* A pointer "/model/root/activities/0" as Elsa names such a place: "model.root.activities[0]". */
-static void path_of(const char *pointer, char *out, size_t size)
+const char *api_path(struct pawl_arena *arena, const char *pointer, const char *prefix)
 {
-    size_t used = 0;
+    /* Each segment gets longer by one byte at the most: "/0" becomes "[0]". */
+    size_t used = strlen(prefix);
+    char *out = pawl__arena_alloc(arena, used + strlen(pointer) * 2 + 1);
 
-    while (*pointer == '/' && used + 3 < size) {
+    if (!out)
+        return NULL;
+    memcpy(out, prefix, used);
+    while (*pointer == '/') {
         size_t len = strcspn(++pointer, "/");
         bool is_index = len > 0 && strspn(pointer, "0123456789") == len;
 
@@ -83,21 +88,21 @@ static void path_of(const char *pointer, char *out, size_t size)
             out[used++] = '[';
         else if (used > 0)
             out[used++] = '.';
-        for (; len > 0 && used + 2 < size; len--)
-            out[used++] = *pointer++;
+        memcpy(out + used, pointer, len);
+        used += len;
         pointer += len;
         if (is_index)
             out[used++] = ']';
     }
     out[used] = '\0';
+    return out;
 }
 
 static void refuse_body(struct api_call *call, const struct pawl_json_place *place)
 {
-    char path[300];
+    const char *path = api_path(&call->arena, place->pointer, "");
 
-    path_of(place->pointer, path, sizeof path);
-    api_refuse(call, 400, path[0] ? path : "serializerErrors", call->err.msg);
+    api_refuse(call, 400, path && path[0] ? path : "serializerErrors", call->err.msg);
 }
 
 static struct pawl_str without_mark(struct pawl_str text)
@@ -105,6 +110,12 @@ static struct pawl_str without_mark(struct pawl_str text)
     const struct pawl_str mark = pawl__str("\xEF\xBB\xBF");
 
     return pawl__str_starts(text, mark) ? pawl__str_slice(text, mark.len, text.len) : text;
+}
+
+bool api_has_json(const struct api_call *call)
+{
+    return is_json(pawl__exchange_field(call->exchange, "content-type")) &&
+           pawl__exchange_body(call->exchange).len > 0;
 }
 
 bool api_body(struct api_call *call, bool optional, struct pawl_json *out)
@@ -191,12 +202,18 @@ void api_respond(struct api_call *call, const struct pawl_builder *b, const stru
 void api_respond_with(struct api_call *call, int status, const struct pawl_builder *b,
                       const struct pawl_json *json)
 {
+    api_respond_as(call, status, API_JSON, b, json);
+}
+
+void api_respond_as(struct api_call *call, int status, const char *content_type,
+                    const struct pawl_builder *b, const struct pawl_json *json)
+{
     if (b->status != PAWL_OK) {
         api_fail(call, b->status);
         return;
     }
     pawl__json_write(pawl__exchange_out(call->exchange), json, PAWL_JSON_ESCAPE_HTML);
-    pawl__exchange_add_field(call->exchange, "Content-Type", "application/json");
+    pawl__exchange_add_field(call->exchange, "Content-Type", content_type);
     pawl__exchange_add_field(call->exchange, "Cache-Control", "no-store");
     pawl__exchange_respond(call->exchange, status);
 }
@@ -214,10 +231,13 @@ void api_refuse_all(struct api_call *call, int status, const struct api_fault *f
     pawl__json_write_key_text(&json, "errors");
     pawl__json_write_begin_object(&json);
     for (size_t i = 0; i < count; i++) {
-        pawl__json_write_key_text(&json, faults[i].key);
-        pawl__json_write_begin_array(&json);
+        if (i == 0 || strcmp(faults[i].key, faults[i - 1].key) != 0) {
+            pawl__json_write_key_text(&json, faults[i].key);
+            pawl__json_write_begin_array(&json);
+        }
         pawl__json_write_string_text(&json, faults[i].detail);
-        pawl__json_write_end_array(&json);
+        if (i + 1 == count || strcmp(faults[i].key, faults[i + 1].key) != 0)
+            pawl__json_write_end_array(&json);
     }
     pawl__json_write_end_object(&json);
     pawl__json_write_end_object(&json);

@@ -80,9 +80,15 @@ struct api_field {
 enum api_body {
     API_BODY_IGNORED,  /* whatever is sent is not looked at */
     API_BODY_OPTIONAL, /* JSON, or nothing without a content type */
+    API_BODY_LENIENT,  /* JSON where its content type says so and it is not empty, else ignored */
     API_BODY_REQUIRED, /* 415 without a JSON content type; 400 when empty */
     API_BODY_RAW       /* the handler reads it: files */
 };
+
+/* A form with files. */
+#define API_CONTENT_FILES "@files"
+/* Of a result: a file. */
+#define API_RESULT_FILE "@file"
 
 struct api_endpoint {
     const char *method;
@@ -93,8 +99,9 @@ struct api_endpoint {
     const struct api_field *fields;
     size_t field_count;
     size_t request_size; /* of the struct that the fields are in */
+    const char *content; /* of API_BODY_RAW: the name of the document, or API_CONTENT_FILES */
     const char *summary; /* what it does, in one line */
-    const char *result;  /* the name of the document that it returns; NULL: none */
+    const char *result;  /* the name of the document that it returns, API_RESULT_FILE; NULL: none */
     uint64_t body_bytes_max;
     int64_t deadline_ms;
     uint32_t flags; /* PAWL_ROUTE_… */
@@ -116,7 +123,27 @@ struct api_family {
     }
 
 /* Each is at the end of the file of its name. */
+extern const struct api_family api_alterations;
+extern const struct api_family api_dashboard;
+extern const struct api_family api_definitions_bulk;
+extern const struct api_family api_definitions_change;
+extern const struct api_family api_definitions_export;
+extern const struct api_family api_definitions_list;
+extern const struct api_family api_definitions_save;
+extern const struct api_family api_definitions_show;
+extern const struct api_family api_descriptors;
+extern const struct api_family api_events;
+extern const struct api_family api_execute;
 extern const struct api_family api_features;
+extern const struct api_family api_instances;
+extern const struct api_family api_instances_list;
+extern const struct api_family api_journal;
+extern const struct api_family api_letters;
+extern const struct api_family api_openapi;
+extern const struct api_family api_own;
+extern const struct api_family api_own_cluster;
+extern const struct api_family api_runtime;
+extern const struct api_family api_scripting;
 
 extern const struct api_family *const api_families[];
 extern const size_t api_family_count;
@@ -128,8 +155,8 @@ void api_enter(struct pawl_exchange *exchange, void *ctx);
 bool api_bind(struct api_call *call, const struct api_endpoint *endpoint, void **out);
 
 /*
- * For handlers that respond later, on another thread: the call lives until api_finish(), which is
- * called after the response.
+ * For handlers that respond later, on another thread: the call lives until a further api_finish(),
+ * which is called after the response.
  */
 void api_keep(struct api_call *call);
 void api_finish(struct api_call *call);

@@ -5,20 +5,44 @@
 #include "api/private.h"
 #include "base/alloc.h"
 
+/* clang-format off */
 const struct api_family *const api_families[] = {
+    &api_alterations,
+    &api_dashboard,
+    &api_definitions_bulk,
+    &api_definitions_change,
+    &api_definitions_export,
+    &api_definitions_list,
+    &api_definitions_save,
+    &api_definitions_show,
+    &api_descriptors,
+    &api_events,
+    &api_execute,
     &api_features,
+    &api_instances,
+    &api_instances_list,
+    &api_journal,
+    &api_letters,
+    &api_openapi,
+    &api_own,
+    &api_own_cluster,
+    &api_runtime,
+    &api_scripting,
 };
+/* clang-format on */
 const size_t api_family_count = sizeof api_families / sizeof api_families[0];
 
 void api_keep(struct api_call *call)
 {
-    call->is_kept = true;
+    (void)atomic_fetch_add(&call->users, 1);
 }
 
 void api_finish(struct api_call *call)
 {
     const struct pawl_allocator *alloc = &call->api->env->alloc;
 
+    if (atomic_fetch_sub(&call->users, 1) > 1)
+        return;
     api_end(call);
     pawl__free(alloc, call, sizeof *call);
 }
@@ -37,6 +61,5 @@ void api_enter(struct pawl_exchange *exchange, void *ctx)
     api_begin(call, exchange, ctx);
     if (api_bind(call, endpoint, &request))
         endpoint->handle(call, request);
-    if (!call->is_kept)
-        api_finish(call);
+    api_finish(call);
 }

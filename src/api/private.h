@@ -107,7 +107,7 @@ struct api_call {
     struct pawl_arena arena;
     struct pawl_error err;
     struct pawl_op op;
-    bool is_kept; /* the handler responds later: api_keep() */
+    atomic_int users; /* the handler's thread, and whoever responds later: api_keep() */
     char actor[256];
     char traceparent[PAWL_TRACEPARENT_SIZE];
 };
@@ -118,6 +118,8 @@ void api_end(struct api_call *call);
 /* The body, as a JSON object; null, and a missing one if `optional`, is an empty one. false: it was
  * refused. */
 bool api_body(struct api_call *call, bool optional, struct pawl_json *out);
+/* Whether there is a body, and its content type says that it is JSON. */
+bool api_has_json(const struct api_call *call);
 /* A member of the body, whatever the case of its key. */
 const struct pawl_json *api_member(const struct pawl_json *object, const char *key);
 /* A text or null; anything else is refused, and false. */
@@ -129,14 +131,25 @@ bool api_texts(struct api_call *call, const struct pawl_json *body, const char *
 void api_respond(struct api_call *call, const struct pawl_builder *b, const struct pawl_json *json);
 void api_respond_with(struct api_call *call, int status, const struct pawl_builder *b,
                       const struct pawl_json *json);
+#define API_JSON "application/json"
+/* Of some, Elsa says it so. */
+#define API_JSON_UTF8 "application/json; charset=utf-8"
+void api_respond_as(struct api_call *call, int status, const char *content_type,
+                    const struct pawl_builder *b, const struct pawl_json *json);
 void api_respond_status(struct api_call *call, int status); /* without a body */
-/* What Elsa sends for what is wrong with a request: {statusCode, message, errors}. */
+/* What Elsa sends for what is wrong with a request: {statusCode, message, errors}. Faults with the
+ * same key stand side by side. */
 struct api_fault {
-    const char *key, *detail;
+    const char *key, *detail; /* neighbours of one key are in one list */
 };
 void api_refuse_all(struct api_call *call, int status, const struct api_fault *faults,
                     size_t count);
 void api_refuse(struct api_call *call, int status, const char *key, const char *detail);
+/*
+ * A JSON pointer "/root/activities/0" as Elsa names such a place: "root.activities[0]", behind
+ * `prefix` if that is not "". NULL: no memory.
+ */
+const char *api_path(struct pawl_arena *arena, const char *pointer, const char *prefix);
 /* By the code of an operation that failed, with call->err. */
 void api_fail(struct api_call *call, int code);
 

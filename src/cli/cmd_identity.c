@@ -380,8 +380,9 @@ static int remove_role(struct pawl_cli_session *session, struct pawl_error *err)
 {
     const struct pawl_op op = pawl__cli_session_op(session, err);
 
-    return pawl__op_role_delete(&op, operand(session->cli, 0), NULL) == PAWL_OK ? PAWL_CLI_EXIT_OK
-                                                                          : failed(session, err);
+    return pawl__op_role_delete(&op, operand(session->cli, 0), NULL) == PAWL_OK
+               ? PAWL_CLI_EXIT_OK
+               : failed(session, err);
 }
 
 static int run_role_rm(struct pawl_cli *cli)

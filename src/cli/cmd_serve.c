@@ -279,7 +279,7 @@ const struct pawl_cli_command pawl__cli_serve = {
     .name = "serve",
     .summary = "Do the work of a store and serve HTTP",
     .help =
-        "What 'pawl worker' does, with a server: health, metrics and identity so far.\n"
+        "What 'pawl worker' does, with a server: health, metrics and the API (pawl api).\n"
         "Prints a line for each place it listens at once it is ready; port 0 is any free one. "
         "Under\n"
         "systemd it takes the sockets of its socket unit instead and says when it is ready. On\n"

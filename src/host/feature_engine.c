@@ -37,9 +37,9 @@ static void count_script(void *ctx, int64_t duration_ns)
     pawl__meter_observe_ns(ctx, PAWL_METRIC_SCRIPT_SECONDS, pawl__str(""), duration_ns);
 }
 
-static int open_javascript(struct built_in *built_in,
-                           const struct pawl_configuration *configuration, struct pawl_meter *meter,
-                           struct pawl_error *err)
+int pawl__host_open_scripts(struct pawl_env *env, const struct pawl_configuration *configuration,
+                            struct pawl_meter *meter, struct pawl_javascript **out,
+                            struct pawl_error *err)
 {
     struct pawl_javascript_options options = pawl__javascript_options_default;
 
@@ -54,7 +54,19 @@ static int open_javascript(struct built_in *built_in,
     if (meter)
         options.ran = count_script;
     options.ran_ctx = meter;
-    return pawl__javascript_open(built_in->env, &options, &built_in->javascript, err);
+    return pawl__javascript_open(env, &options, out, err);
+}
+
+void pawl__host_limit_engine(const struct pawl_configuration *configuration,
+                             struct pawl_engine *engine)
+{
+    engine->yield_after =
+        (uint32_t)pawl__configuration_number(configuration, PAWL_SETTING_ID_ENGINE_YIELD_AFTER);
+    engine->burst_bytes_max =
+        (size_t)pawl__configuration_number(configuration, PAWL_SETTING_ID_ENGINE_MEMORY);
+    engine->timer_interval_min =
+        pawl__configuration_number(configuration, PAWL_SETTING_ID_TIMER_INTERVAL_MIN) /
+        (1000 / PAWL_TICKS_PER_US);
 }
 
 static int fill(struct built_in *built_in, const struct pawl_configuration *configuration)
@@ -68,13 +80,7 @@ static int fill(struct built_in *built_in, const struct pawl_configuration *conf
         status = pawl__javascript_register(engine, built_in->javascript);
     engine->commit_strategies = true;
     engine->timezone = pawl__tzdata_load;
-    engine->yield_after =
-        (uint32_t)pawl__configuration_number(configuration, PAWL_SETTING_ID_ENGINE_YIELD_AFTER);
-    engine->burst_bytes_max =
-        (size_t)pawl__configuration_number(configuration, PAWL_SETTING_ID_ENGINE_MEMORY);
-    engine->timer_interval_min =
-        pawl__configuration_number(configuration, PAWL_SETTING_ID_TIMER_INTERVAL_MIN) /
-        (1000 / PAWL_TICKS_PER_US);
+    pawl__host_limit_engine(configuration, engine);
     return status;
 }
 
@@ -109,7 +115,8 @@ static int build_engine(struct pawl_host *host, void *ctx, void **service, struc
         return status;
     }
     pawl__engine_init(&built_in->engine, &env->alloc, seed);
-    status = open_javascript(built_in, configuration, pawl__host_meter(host), err);
+    status = pawl__host_open_scripts(env, configuration, pawl__host_meter(host),
+                                     &built_in->javascript, err);
     if (status == PAWL_OK) {
         status = fill(built_in, configuration);
         if (status != PAWL_OK)

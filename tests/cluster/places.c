@@ -10,18 +10,13 @@
 #include <string.h>
 #include <unistd.h>
 
-/* What a killed process wrote stays, in memory as on a disk: only the machine itself would lose it,
- * and that is not what is tested. */
-#define FAST_FOLDER "/dev/shm"
-#define FOLDER "/tmp"
-
 int places_set_up(void **state)
 {
     struct places *places = calloc(1, sizeof *places);
 
     assert_non_null(places);
     (void)snprintf(places->folder, sizeof places->folder, "%s/pawl-cluster-XXXXXX",
-                   access(FAST_FOLDER, W_OK) == 0 ? FAST_FOLDER : FOLDER);
+                   test_fast_folder());
     assert_non_null(mkdtemp(places->folder));
     places->memory = (struct place){PLACE_MEMORY, "memory", places};
     places->sqlite = (struct place){PLACE_SQLITE, "sqlite", places};

@@ -18,6 +18,7 @@
 #include "runtime/node/pause.h"
 #include "runtime/node/private.h"
 #include "runtime/task.h"
+#include "runtime/work/plans.h"
 
 /* What the store has for one round of draining, whatever is left until the deadline. */
 #define ROUND_NS INT64_C(30000000000)
@@ -370,6 +371,8 @@ static int do_kind(struct runtime_task *task, const struct pawl_work_row *work, 
         return pawl__runtime_do_tick(task, work);
     if (pawl__str_is(work->kind, PAWL_WORK_RECHECK))
         return pawl__runtime_recheck(task, work);
+    if (pawl__str_is(work->kind, PAWL_WORK_PLAN))
+        return pawl__runtime_do_plan(task, work);
     if (is_effect(work))
         return perform_taken(task, work);
     if (pawl__str_is(work->kind, PAWL_WORK_HTTP))
