@@ -91,6 +91,7 @@ struct pawl_cluster_report {
     uint64_t commits;
     uint64_t delivered;   /* events to instances */
     uint64_t direct;      /* of those, that never were a row */
+    uint64_t folds;       /* commits with the effects of several events */
     uint64_t applied;     /* of those, by the instance */
     uint64_t ticks;       /* of cron */
     uint64_t tick_starts; /* instances of those */

@@ -79,6 +79,7 @@ static void add(struct pawl_cluster_report *sum, const struct pawl_cluster_repor
     sum->retried += report->retried;
     sum->delivered += report->delivered;
     sum->direct += report->direct;
+    sum->folds += report->folds;
     sum->applied += report->applied;
     sum->ticks += report->ticks;
     sum->singles += report->singles;
@@ -119,7 +120,8 @@ static void add(struct pawl_cluster_report *sum, const struct pawl_cluster_repor
 
 static void print_more(const struct pawl_cluster_report *sum)
 {
-    print_message("# %llu events were delivered without a row\n", N(sum->direct));
+    print_message("# %llu events were delivered without a row, %llu commits had several events\n",
+                  N(sum->direct), N(sum->folds));
     print_message("# without a key: %llu, unsure %llu; %llu told to run, %llu answers to requests, "
                   "%llu births, %llu orders, %llu loops; operators: %llu letters replayed, %llu "
                   "refreshes, %llu set aside and run again\n",
@@ -146,6 +148,7 @@ static void assert_all_happened(const struct pawl_cluster_report *sum, uint64_t 
     assert_true(sum->server_crashes > seeds / 10 && sum->forgotten > seeds / 50);
     assert_true(sum->failovers > seeds / 10 && sum->start_failures > seeds / 50);
     assert_true(sum->replayed > seeds / 10 && sum->refreshed > seeds / 10);
+    assert_true(sum->folds > seeds);
 }
 
 static void run_seeds(struct fixture *f, uint64_t seeds, struct pawl_cluster_options options,
