@@ -82,10 +82,10 @@ conformance-postgres: ## all cases in PostgreSQL, another node after every step;
 	    $(wildcard $(addprefix ../shared/,conformance generated migration))); do \
 	    tools/conformance --build $(BUILD) $$suite --store postgres --every $(or $(EVERY),1); done
 
-sim: ## simulate SEEDS=1000 clusters from seed FROM=0, and ten times as many stores
+sim: ## simulate SEEDS=1000 clusters from seed FROM=0, and ten times as many stores; DELIVERY=direct|rows
 	@tools/install-packages build test
 	@tools/build $(BUILD) CC=$(CC) -Dtests=true $(SETUP)
-	@SIM_FROM=$(FROM) SIM_CLUSTER_SEEDS=$(SEEDS) $(BUILD)/tests/sim/test-sim-cluster
+	@SIM_FROM=$(FROM) SIM_CLUSTER_SEEDS=$(SEEDS) SIM_DELIVERY=$(DELIVERY) $(BUILD)/tests/sim/test-sim-cluster
 	@SIM_FROM=$(FROM) SIM_SEEDS=$(SEEDS)0 $(BUILD)/tests/sim/test-sim-seeds
 
 model: ## check the models of the core with Spin, to the end; SMALL=1: in a minute

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Many simulated clusters: none may break a promise, the same seed is the same run, and bugs that
- * are planted are found. SIM_CLUSTER_SEEDS says how many seeds (300), SIM_FROM which is the first;
- * with --seeds-only there is nothing but those.
+ * are planted are found. SIM_CLUSTER_SEEDS says how many seeds (300), SIM_FROM which is the first,
+ * SIM_DELIVERY (direct, rows) how events are delivered where that is not left to chance; with
+ * --seeds-only there is nothing but those.
  */
 #include "activities/activities.h"
 #include "expressions/expressions.h"
@@ -53,6 +54,15 @@ static uint64_t from_environment(const char *name, uint64_t otherwise)
     const char *text = getenv(name);
 
     return text && *text ? strtoull(text, NULL, 10) : otherwise;
+}
+
+static enum pawl_cluster_delivery chosen_delivery(void)
+{
+    const char *name = getenv("SIM_DELIVERY");
+
+    if (!name || !*name)
+        return PAWL_CLUSTER_MIXED;
+    return strcmp(name, "rows") == 0 ? PAWL_CLUSTER_ROWS : PAWL_CLUSTER_DIRECT;
 }
 
 /* Also demands that all memory came back. */
@@ -181,7 +191,8 @@ static void run_seeds(struct fixture *f, uint64_t seeds, struct pawl_cluster_opt
 
 static void no_seed_breaks_a_promise(void **state)
 {
-    const struct pawl_cluster_options options = {.seed = from_environment("SIM_FROM", 0)};
+    const struct pawl_cluster_options options = {.seed = from_environment("SIM_FROM", 0),
+                                                 .delivery = chosen_delivery()};
     struct pawl_cluster_report sum;
 
     run_seeds(*state, from_environment("SIM_CLUSTER_SEEDS", SEEDS_DEFAULT), options, &sum);
@@ -337,6 +348,11 @@ static void a_trigger_that_ends_with_its_starts_is_found(void **state)
     find_bug(*state, PAWL_CLUSTER_BUG_TICKS_END, PAWL_CLUSTER_STARTS, "ticks that end", "");
 }
 
+static void a_lost_answer_that_is_taken_for_a_refusal_is_found(void **state)
+{
+    find_bug(*state, PAWL_CLUSTER_BUG_WRONG_CLASS, PAWL_CLUSTER_OUTAGES, "a wrong class", "");
+}
+
 static void sizes_out_of_range_are_refused(void **state)
 {
     const struct pawl_cluster_options options = {.nodes = PAWL_CLUSTER_NODES_MAX + 1};
@@ -367,6 +383,7 @@ int main(int argc, char **argv)
         cmocka_unit_test(a_cancellation_that_does_not_reach_its_burst_is_found),
         cmocka_unit_test(an_event_without_a_key_that_takes_effect_twice_is_found),
         cmocka_unit_test(a_trigger_that_ends_with_its_starts_is_found),
+        cmocka_unit_test(a_lost_answer_that_is_taken_for_a_refusal_is_found),
         cmocka_unit_test(sizes_out_of_range_are_refused),
         cmocka_unit_test(no_seed_breaks_a_promise),
         cmocka_unit_test(no_seed_of_distributed_nodes_breaks_a_promise),
