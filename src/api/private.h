@@ -30,6 +30,14 @@
 #define API_CSRF_COOKIE "pawl_csrf"
 #define API_CSRF_FIELD "X-CSRF-Token"
 
+/* Requests for readiness that wait for a look that another one has begun. */
+#define API_PROBES_MAX 256u
+struct api_probes {
+    bool looking;
+    uint32_t count;
+    struct pawl_exchange *waiting[API_PROBES_MAX];
+};
+
 struct pawl_api {
     struct pawl_env *env;
     struct pawl_host *host;
@@ -39,6 +47,7 @@ struct pawl_api {
     size_t route_count;
     struct pawl_addresses trusted_proxies;
     atomic_bool draining;
+    struct api_probes probes; /* health.c; guarded by `mutex` */
     struct pawl_lane *lane;
     struct pawl_limiter *logins; /* by name, by address */
     struct pawl_limiter *rates;  /* by caller */
@@ -65,6 +74,7 @@ struct api_request {
     /* Its span, and whose it is in; not set: the request is in no trace. */
     struct pawl_trace_context span;
     unsigned char parent_id[8];
+    struct pawl_str trace_state; /* of the caller; "": none */
 };
 /* NULL: nothing is. */
 struct api_request *api_request_of(const struct pawl_exchange *exchange);

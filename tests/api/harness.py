@@ -110,12 +110,12 @@ class Server:
                 [pawl, "serve", "--store", self.store, "--listen", "127.0.0.1:0", *arguments],
                 stdin=subprocess.DEVNULL, stdout=out, stderr=err, env=environment, cwd=self.folder)
         within(self.is_up, "the server to be ready")
-        self.port = int(re.search(r"ready at http://127.0.0.1:(\d+)", self.out()).group(1))
+        self.port = int(re.search(r"ready at https?://127.0.0.1:(\d+)", self.out()).group(1))
 
     def is_up(self):
         if self.process.poll() is not None:
             raise RuntimeError(f"the server ended: {self.err()}")
-        return re.search(r"ready at http://127.0.0.1:\d+\n", self.out())
+        return re.search(r"ready at https?://127.0.0.1:\d+\n", self.out())
 
     def out(self):
         with open(self.out_path, encoding="utf-8") as file:
