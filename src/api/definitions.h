@@ -37,7 +37,7 @@ extern const struct api_field definition_by_id[1];            /* {id} */
 /* versionOptions; not given: `otherwise`. false: it was refused. */
 bool definition_versions(struct api_call *call, struct pawl_str text,
                          enum pawl_version_pick otherwise, struct pawl_version_options *out);
-/* The definition of a row. */
+/* The definition of a row that was changed just now. */
 void definition_respond(struct api_call *call, int status, const struct pawl_definition_row *row);
 /* A stored definition that cannot be loaded is 422, everything else as api_fail() has it. */
 void definition_fail(struct api_call *call, int code);

@@ -8,6 +8,9 @@
 /* One definition; files are as large as the server's setting allows. */
 #define MODEL_BYTES_MAX ((uint64_t)16 << 20)
 #define FILES_BYTES_MAX ((uint64_t)32 << 20)
+/* Each definition of an archive is saved in a commit of its own. */
+#define FILES_MS 300000
+#define MARGIN_MS 5000
 
 /* ---- refusals ---------------------------------------------------------------------------------
  */
@@ -76,7 +79,7 @@ void definition_respond_saved(struct api_call *call, const char *content_type,
         refuse_publication(call, &saved->publication);
         return;
     }
-    status = pawl__op_definition_show_row(&call->op, &saved->row, &shown);
+    status = pawl__op_definition_show_changed(&call->op, &saved->row, &shown);
     if (status != PAWL_OK) {
         definition_fail(call, status);
         return;
@@ -167,6 +170,7 @@ static void import_definition_as(struct api_call *call, const void *data)
 
 static void import_files(struct api_call *call, const void *data)
 {
+    struct pawl_op op = pawl__op_within(&call->op, FILES_MS - MARGIN_MS);
     struct api_files files;
     const struct pawl_json **definitions;
     struct pawl_definitions_imported imported = {.count = 0};
@@ -187,7 +191,7 @@ static void import_files(struct api_call *call, const void *data)
     }
     for (size_t i = 0; i < files.count; i++)
         definitions[i] = &files.items[i].json;
-    status = pawl__op_definitions_import(&call->op, definitions, files.count, &imported);
+    status = pawl__op_definitions_import(&op, definitions, files.count, &imported);
     if (status == PAWL_OK) {
         definition_respond_count(call, "count", imported.count);
     } else if (status == PAWL_EPARSE) {
@@ -241,6 +245,7 @@ static const struct api_endpoint endpoints[] = {
      .body = API_BODY_RAW,
      .content = API_CONTENT_FILES,
      .body_bytes_max = FILES_BYTES_MAX,
+     .deadline_ms = FILES_MS,
      .summary = "Imports the definitions in JSON files and in zip archives",
      .result = "Count"},
 };

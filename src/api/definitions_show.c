@@ -37,7 +37,7 @@ void definition_respond(struct api_call *call, int status, const struct pawl_def
     struct pawl_builder b = {.arena = &call->arena};
     struct pawl_definition_shown shown;
     struct pawl_json out;
-    int code = pawl__op_definition_show_row(&call->op, row, &shown);
+    int code = pawl__op_definition_show_changed(&call->op, row, &shown);
 
     if (code != PAWL_OK) {
         definition_fail(call, code);
@@ -117,17 +117,20 @@ static void show_many(struct api_call *call, const void *data)
     const struct many_request *request = data;
     struct pawl_builder b = {.arena = &call->arena};
     struct pawl_definitions_shown shown;
-    struct pawl_json out;
+    struct pawl_json out = pawl__json_null();
     int status =
         pawl__op_definitions_show(&call->op, request->ids.texts, request->ids.count, &shown);
 
-    if (status != PAWL_OK) {
+    if (status == PAWL_OK)
+        out = pawl__view_definitions(&b, &shown, false);
+    if (status == PAWL_ELIMIT || b.status == PAWL_ELIMIT)
+        api_refuse(call, 400, "ids", "They are too large for one response: ask for fewer.");
+    else if (status != PAWL_OK)
         definition_fail(call, status);
-        return;
-    }
-    out = pawl__view_definitions(&b, &shown, false);
-    api_respond(call, &b, &out);
-    pawl__op_definitions_release(&shown);
+    else
+        api_respond(call, &b, &out);
+    if (status == PAWL_OK)
+        pawl__op_definitions_release(&shown);
 }
 
 /* ---- nodes ------------------------------------------------------------------------------------

@@ -134,6 +134,13 @@ PAWL_MUST_CHECK int pawl__op_definition_show(const struct pawl_op *op,
 PAWL_MUST_CHECK int pawl__op_definition_show_row(const struct pawl_op *op,
                                                  const struct pawl_definition_row *row,
                                                  struct pawl_definition_shown *out);
+/*
+ * The same of one that was changed just now, so that whoever changed it is not told of a failure:
+ * when its graph cannot be had from the store, its parts are as stored, and `graph` is NULL.
+ */
+PAWL_MUST_CHECK int pawl__op_definition_show_changed(const struct pawl_op *op,
+                                                     const struct pawl_definition_row *row,
+                                                     struct pawl_definition_shown *out);
 void pawl__op_definition_release(struct pawl_definition_shown *shown);
 
 /*

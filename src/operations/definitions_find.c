@@ -174,6 +174,40 @@ int pawl__op_definition_show_row(const struct pawl_op *op, const struct pawl_def
     return status;
 }
 
+static struct pawl_json list_of(const struct pawl_json *json, const char *name)
+{
+    const struct pawl_json *list = pawl__json_get_nocase(json, pawl__str(name));
+
+    return pawl__json_is(list, PAWL_JSON_ARRAY) ? *list : pawl__json_array();
+}
+
+/* How long a store that is busy is waited for, once there is something to tell. */
+#define CHANGED_MS 10000
+
+int pawl__op_definition_show_changed(const struct pawl_op *op,
+                                     const struct pawl_definition_row *row,
+                                     struct pawl_definition_shown *out)
+{
+    struct pawl_op later = pawl__op_within(op, CHANGED_MS);
+    struct pawl_definition_shown shown = {.row = *row};
+    const struct pawl_json *root;
+    int status = pawl__op_definition_show_row(&later, row, out);
+
+    if (status == PAWL_OK || pawl_error_class(status) == PAWL_CLASS_CALLER)
+        return status;
+    status = pawl__definition_read_into(op->arena, row, &shown.json, op->err);
+    if (status != PAWL_OK)
+        return status;
+    root = pawl__json_get_nocase(&shown.json, pawl__str("root"));
+    shown.variables = list_of(&shown.json, "variables");
+    shown.inputs = list_of(&shown.json, "inputs");
+    shown.outputs = list_of(&shown.json, "outputs");
+    shown.outcomes = list_of(&shown.json, "outcomes");
+    shown.root = root ? *root : pawl__json_null();
+    *out = shown;
+    return PAWL_OK;
+}
+
 int pawl__op_definition_show(const struct pawl_op *op, const struct pawl_definition_ref *ref,
                              struct pawl_definition_shown *out)
 {

@@ -172,7 +172,7 @@ static int check_members(const struct pawl_op *op, const struct pawl_json *model
     return PAWL_OK;
 }
 
-/* Objects with these texts. */
+/* Objects; `type_key`: that say of what type they are, NULL: or not. */
 static int check_list(const struct pawl_op *op, const struct pawl_json *model, const char *name,
                       const char *type_key, char *pointer)
 {
@@ -185,6 +185,8 @@ static int check_list(const struct pawl_op *op, const struct pawl_json *model, c
         (void)snprintf(place, sizeof place, "/%s/%u", name, i);
         if (!pawl__json_is(one, PAWL_JSON_OBJECT))
             return refuse_type(op, pointer, place, one, "An object");
+        if (!type_key)
+            continue;
         (void)snprintf(place, sizeof place, "/%s/%u/%s", name, i, type_key);
         if (pawl__json_str(member(one, type_key)).len == 0)
             return refuse(op, pointer, place, "It must say of what type it is");
@@ -239,14 +241,22 @@ int op_model_check_loadable(const struct pawl_op *op, const struct pawl_json *mo
 
 int op_model_check(const struct pawl_op *op, const struct pawl_json *model, char *pointer)
 {
+    char place[64];
     int status = check_members(op, model, pointer);
 
     if (status == PAWL_OK)
         status = check_list(op, model, "variables", "typeName", pointer);
     if (status == PAWL_OK)
-        status = check_list(op, model, "inputs", "type", pointer);
+        status = check_list(op, model, "inputs", NULL, pointer);
     if (status == PAWL_OK)
-        status = check_list(op, model, "outputs", "type", pointer);
+        status = check_list(op, model, "outputs", NULL, pointer);
+    for (uint32_t i = 0; status == PAWL_OK && i < pawl__json_len(member(model, "outcomes")); i++) {
+        const struct pawl_json *outcome = pawl__json_at(member(model, "outcomes"), i);
+
+        (void)snprintf(place, sizeof place, "/outcomes/%u", i);
+        if (!pawl__json_is(outcome, PAWL_JSON_STRING))
+            status = refuse_type(op, pointer, place, outcome, "A string");
+    }
     if (status == PAWL_OK && is_set(member(model, "root")))
         status = check_activity(op, member(model, "root"), "/root", pointer);
     return status;

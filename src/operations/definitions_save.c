@@ -234,16 +234,16 @@ int pawl__op_definitions_import(const struct pawl_op *op,
                                 struct pawl_definitions_imported *out)
 {
     struct pawl_definition_save save = {.is_model = true, .keeps_id = true};
+    struct pawl_json *models = pawl__arena_alloc_array(op->arena, count + 1, sizeof *models);
     struct pawl_op part = *op;
     struct op_record record;
-    struct pawl_json model;
-    int status = PAWL_OK;
+    int status = models ? PAWL_OK : pawl__error_code(op->err, pawl__arena_status(op->arena));
 
     for (size_t i = 0; i < count && status == PAWL_OK; i++) {
         out->refused = i;
         status = pawl__tenant_check(definitions[i], "the definition", op->err);
         if (status == PAWL_OK)
-            status = prepare_model(op, &save, definitions[i], &model);
+            status = prepare_model(op, &save, definitions[i], &models[i]);
     }
     if (status == PAWL_OK)
         status = op_record_begin_many(op, &record, "import", "definition");
@@ -252,8 +252,8 @@ int pawl__op_definitions_import(const struct pawl_op *op,
         struct pawl_definition_saved saved;
 
         out->refused = i;
-        save.definition = definitions[i];
-        status = pawl__op_definition_save(&part, &save, &saved);
+        status = pawl__op_definition_save(
+            &part, &(struct pawl_definition_save){.definition = &models[i]}, &saved);
         out->count += status == PAWL_OK;
     }
     return status;

@@ -45,8 +45,9 @@ static void what_is_no_definition_is_refused_with_its_place(struct desk *desk)
         {"{\"variables\":{}}", "/variables"},
         {"{\"variables\":[5]}", "/variables/0"},
         {"{\"variables\":[{\"name\":\"a\"}]}", "/variables/0/typeName"},
-        {"{\"inputs\":[{\"name\":\"a\"}]}", "/inputs/0/type"},
+        {"{\"inputs\":[5]}", "/inputs/0"},
         {"{\"outcomes\":\"a\"}", "/outcomes"},
+        {"{\"outcomes\":[\"a\",5]}", "/outcomes/1"},
         {"{\"options\":\"x\"}", "/options"},
         {"{\"options\":{\"incidentStrategyType\":\"Nope\"}}", "/options/incidentStrategyType"},
         {"{\"options\":{\"activationStrategyType\":\"Nope\",\"incidentStrategyType\":\"Nope\"}}",
@@ -152,11 +153,30 @@ static void several_are_shown_or_none_is(struct desk *desk)
     pawl__op_definitions_release(&shown);
 }
 
+/* The store does not tell any more: what was saved is shown all the same. */
+static void what_was_changed_is_shown_though_the_store_fails(struct desk *desk)
+{
+    struct pawl_definition_shown shown;
+    struct pawl_definition_saved saved;
+
+    assert_ok(
+        save_model(desk, "{\"id\":\"v\",\"definitionId\":\"a\",\"name\":\"A\"}", NULL, &saved),
+        &desk->err);
+    atomic_store(&desk->finds_failed, 1000);
+    assert_true(pawl__op_definition_show_row(&desk->op, &saved.row, &shown) != PAWL_OK);
+    assert_ok(pawl__op_definition_show_changed(&desk->op, &saved.row, &shown), &desk->err);
+    atomic_store(&desk->finds_failed, 0);
+    assert_str(shown.row.id, "v");
+    assert_str(pawl__json_str(pawl__json_get_text(&shown.root, "type")), "Elsa.Sequence");
+    pawl__op_definition_release(&shown);
+}
+
 const struct desk_test definition_model_tests[] = {
     DESK_TEST(what_is_no_definition_is_refused_with_its_place),
     DESK_TEST(the_id_of_a_version_is_kept_if_it_is_free),
     DESK_TEST(an_input_without_a_type_loses_its_value),
     DESK_TEST(an_import_of_several_is_refused_before_anything_is_stored),
     DESK_TEST(several_are_shown_or_none_is),
+    DESK_TEST(what_was_changed_is_shown_though_the_store_fails),
     {.name = NULL},
 };

@@ -222,6 +222,35 @@ static void without_room_nothing_is_written(void **state)
     close_fixture(&f);
 }
 
+/* Without memory for zlib a file is stored as it is: that is no failure. */
+static int write_and_read(struct test_allocator *alloc, void *arg)
+{
+    const struct pawl_zip_file file = {pawl__str("a.json"),
+                                       pawl__str("aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa")};
+    struct pawl_arena arena;
+    struct pawl_buf out;
+    struct pawl_zip zip;
+    int status;
+
+    (void)arg;
+    pawl__arena_init(&arena, &alloc->base, ARENA_MAX);
+    pawl__buf_init(&out, &alloc->base, OUT_MAX);
+    status = pawl__zip_write(&file, 1, &out, NULL);
+    if (status == PAWL_OK)
+        status = pawl__zip_read(pawl__buf_peek(&out), &arena, &zip, NULL);
+    if (status == PAWL_OK)
+        assert_true(pawl__str_equal(zip.files[0].content, file.content));
+    pawl__buf_release(&out);
+    pawl__arena_release(&arena);
+    return status;
+}
+
+static void archives_survive_a_lack_of_memory(void **state)
+{
+    (void)state;
+    test_sweep_allocations(write_and_read, NULL, 100);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -232,6 +261,7 @@ int main(void)
         cmocka_unit_test(bombs_are_refused),
         cmocka_unit_test(the_number_of_files_is_bounded),
         cmocka_unit_test(without_room_nothing_is_written),
+        cmocka_unit_test(archives_survive_a_lack_of_memory),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
