@@ -140,9 +140,11 @@ extern const struct api_family api_instances_files;
 extern const struct api_family api_instances_list;
 extern const struct api_family api_journal;
 extern const struct api_family api_letters;
+extern const struct api_family api_links;
 extern const struct api_family api_openapi;
 extern const struct api_family api_own;
 extern const struct api_family api_own_cluster;
+extern const struct api_family api_probe;
 extern const struct api_family api_runtime;
 extern const struct api_family api_scripting;
 

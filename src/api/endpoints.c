@@ -24,9 +24,11 @@ const struct api_family *const api_families[] = {
     &api_instances_list,
     &api_journal,
     &api_letters,
+    &api_links,
     &api_openapi,
     &api_own,
     &api_own_cluster,
+    &api_probe,
     &api_runtime,
     &api_scripting,
 };

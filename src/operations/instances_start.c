@@ -90,8 +90,9 @@ static int tell_existing(const struct pawl_op *op, const struct pawl_start *what
 }
 
 /*
- * What tells a start from another one with the same key: a hash of all that was asked for, but the
- * id, which a second call need not know. `many` is how many one call starts, or 0.
+ * What tells a start from another one with the same key: a hash of what runs, and with what. The
+ * instance's id and whether it is waited for are not part of it: a caller may leave them out when
+ * asking again. `many` is how many one call starts, or 0.
  */
 static int fingerprint(const struct pawl_op *op, const struct pawl_instance_start *request,
                        uint32_t many, struct pawl_str *out)
@@ -114,7 +115,6 @@ static int fingerprint(const struct pawl_op *op, const struct pawl_instance_star
     pawl__build_text(&b, &asked, "activityId", what->activity_id);
     pawl__build(&b, &asked, "input", what->input);
     pawl__build(&b, &asked, "variables", what->variables);
-    pawl__build_bool(&b, &asked, "detached", request->detached);
     pawl__build_int(&b, &asked, "many", many);
     if (b.status != PAWL_OK)
         return pawl__error_code(op->err, b.status);
