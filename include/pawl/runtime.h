@@ -427,7 +427,7 @@ struct pawl_start_options {
     const char *correlation_id;
     const char *name;
     /* Starting again with the same key (at most 1,000 bytes) returns the instance that the first
-     * call made. */
+     * call made. PAWL_ECONFLICT: the first call asked for something else. */
     const char *idempotency_key;
     int detached;            /* 1: only creates it; it runs when somebody does due work */
     int64_t version;         /* 0: the published one */

@@ -324,7 +324,8 @@ PAWL_MUST_CHECK int pawl__op_definition_delete(const struct pawl_op *op,
                                                const struct pawl_definition_delete *request,
                                                struct pawl_definition_deleted *out);
 
-/* Ids of definitions whose latest version uses this one. PAWL_ENOTFOUND: there is none such. */
+/* Ids of definitions whose latest version uses this one, or one of these: the nearest first.
+ * PAWL_ENOTFOUND: there is none such. */
 PAWL_MUST_CHECK int pawl__op_definition_consumers(const struct pawl_op *op,
                                                   struct pawl_str definition_id,
                                                   struct pawl_definition_ids *out);

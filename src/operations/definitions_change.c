@@ -232,11 +232,57 @@ int pawl__op_definition_delete(const struct pawl_op *op,
 /* ---- those that use it -------------------------------------------------------------------------
  */
 
+/* Of one definition, those that use it through others included. */
+#define CONSUMERS_MAX 10000u
+
+static bool has_id(const struct pawl_definition_ids *ids, struct pawl_str id)
+{
+    for (size_t i = 0; i < ids->count; i++) {
+        if (pawl__str_equal(ids->items[i], id))
+            return true;
+    }
+    return false;
+}
+
+/* Those that use this one, and that are not among them yet. */
+static int add_direct(const struct pawl_op *op, struct pawl_str definition_id,
+                      struct pawl_definition_ids *all)
+{
+    struct pawl_definition_ids direct;
+    int status = pawl__definitions_consumers(op_definitions(op), definition_id, op->arena, &direct,
+                                             op->deadline_ns, op->err);
+
+    for (size_t i = 0; status == PAWL_OK && i < direct.count; i++) {
+        if (has_id(all, direct.items[i]))
+            continue;
+        if (all->count == CONSUMERS_MAX)
+            return pawl__error_set(op->err, PAWL_ELIMIT,
+                                   "more than %u definitions use this one, directly or through "
+                                   "others",
+                                   CONSUMERS_MAX);
+        all->items[all->count++] = direct.items[i];
+    }
+    return status;
+}
+
 int pawl__op_definition_consumers(const struct pawl_op *op, struct pawl_str definition_id,
                                   struct pawl_definition_ids *out)
 {
-    return pawl__definitions_consumers(op_definitions(op), definition_id, op->arena, out,
-                                       op->deadline_ns, op->err);
+    struct pawl_definition_ids all = {
+        .items = pawl__arena_alloc_array(op->arena, CONSUMERS_MAX, sizeof *all.items)};
+    int status;
+
+    if (!all.items)
+        return pawl__error_code(op->err, pawl__arena_status(op->arena));
+    status = add_direct(op, definition_id, &all);
+    for (size_t i = 0; status == PAWL_OK && i < all.count; i++) {
+        status = add_direct(op, all.items[i], &all);
+        if (status == PAWL_ENOTFOUND) /* it was deleted meanwhile */
+            status = PAWL_OK;
+    }
+    if (status == PAWL_OK)
+        *out = all;
+    return status;
 }
 
 int pawl__op_definition_update_references(const struct pawl_op *op, struct pawl_str definition_id,

@@ -67,10 +67,17 @@ static int check_object(const struct pawl_op *op, const struct pawl_json *value,
 }
 
 /* One that was there before, by its key, is as it stands now. */
-static int tell_existing(const struct pawl_op *op, struct pawl_outcome *out)
+static int tell_existing(const struct pawl_op *op, const struct pawl_start *what,
+                         struct pawl_outcome *out)
 {
     struct pawl_instance_shown shown;
-    int status = pawl__op_instance_show(op, pawl__str(out->instance_id), false, &shown);
+    int status;
+
+    if (what->instance_id.len > 0 && !pawl__str_is(what->instance_id, out->instance_id))
+        return pawl__error_set(op->err, PAWL_ECONFLICT,
+                               "the key %.*s was used for instance %s: use another key",
+                               PAWL_STR_ARG(what->idempotency_key), out->instance_id);
+    status = pawl__op_instance_show(op, pawl__str(out->instance_id), false, &shown);
 
     /* Its key is remembered longer than it may be kept. */
     if (status == PAWL_ENOTFOUND)
@@ -147,7 +154,7 @@ int op_start(const struct pawl_op *op, const struct pawl_instance_start *request
                                                                           op->deadline_ns, op->err);
     pawl__workflow_client_close(client);
     if (status == PAWL_OK && outcome.existed)
-        status = tell_existing(op, &outcome);
+        status = tell_existing(op, &what, &outcome);
     if (status == PAWL_OK)
         *out = outcome;
     return status;

@@ -261,8 +261,11 @@ static void a_key_of_another_start_is_refused(struct desk *desk)
     request.what.input = parse(desk, "{\"a\":2}");
     assert_code(pawl__op_instance_start(&desk->op, &request, &result), PAWL_ECONFLICT);
     request.what.input = parse(desk, "{\"a\":1}");
-    request.detached = true;
+    request.what.instance_id = pawl__str("another");
     assert_code(pawl__op_instance_start(&desk->op, &request, &result), PAWL_ECONFLICT);
+    request.what.instance_id = pawl__str("");
+    request.detached = true;
+    assert_true(started(desk, &request).outcome.existed);
     request = start_of("ends");
     request.what.idempotency_key = pawl__str("key");
     assert_code(pawl__op_instance_start(&desk->op, &request, &result), PAWL_ECONFLICT);
