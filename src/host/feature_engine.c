@@ -137,8 +137,7 @@ static int build_engine(struct pawl_host *host, void *ctx, void **service, struc
         return status;
     }
     pawl__engine_init(&built_in->engine, &env->alloc, seed);
-    status = pawl__host_open_scripts(env, configuration, host,
-                                     &built_in->javascript, err);
+    status = pawl__host_open_scripts(env, configuration, host, &built_in->javascript, err);
     if (status == PAWL_OK) {
         status = fill(built_in, configuration);
         if (status != PAWL_OK)

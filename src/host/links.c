@@ -91,11 +91,9 @@ static int add_key(const struct call *call, struct pawl_str id)
                                     .expires_us = PAWL_TIME_NEVER};
     struct pawl_change change = {
         .kind = PAWL_CHANGE_ADD, .table = PAWL_TABLE_DOCUMENTS, .row = &row};
-    struct pawl_commit commit = {
-        .kind = PAWL_COMMIT_PLAIN, .changes = &change, .change_count = 1};
+    struct pawl_commit commit = {.kind = PAWL_COMMIT_PLAIN, .changes = &change, .change_count = 1};
     struct pawl_commit *commits[] = {&commit};
-    int status =
-        pawl_env_entropy(pawl__host_env(call->host), secret, sizeof secret, call->err);
+    int status = pawl_env_entropy(pawl__host_env(call->host), secret, sizeof secret, call->err);
 
     if (status != PAWL_OK)
         return status;
@@ -103,8 +101,8 @@ static int add_key(const struct call *call, struct pawl_str id)
     (void)snprintf(data, sizeof data, "{\"secret\":\"%s\"}", text);
     row.created_us = row.updated_us = pawl_env_wall_ns(pawl__host_env(call->host)) / 1000;
     row.data = pawl__str(data);
-    status = pawl_store_apply(pawl__host_store(call->host), commits, 1, call->deadline_ns,
-                              call->err);
+    status =
+        pawl_store_apply(pawl__host_store(call->host), commits, 1, call->deadline_ns, call->err);
     return status == PAWL_OK && commit.status != PAWL_OK
                ? pawl__error_code(call->err, commit.status)
                : status;
@@ -179,8 +177,8 @@ static int write_payload(const struct call *call, const struct pawl_link *link, 
     return out->status == PAWL_OK ? PAWL_OK : pawl__error_code(call->err, out->status);
 }
 
-static int write_token(const struct call *call, const struct pawl_link *link,
-                       const struct key *key, struct pawl_buf *token)
+static int write_token(const struct call *call, const struct pawl_link *link, const struct key *key,
+                       struct pawl_buf *token)
 {
     unsigned char digest[PAWL_SHA256_BYTES];
     struct pawl_buf payload;
@@ -307,8 +305,8 @@ int pawl__link_event_url(struct pawl_host *host, const struct pawl_link *link,
 
     if (status != PAWL_OK)
         return status;
-    *url = pawl__str(pawl__arena_printf(
-        arena, "%s%s/elsa/api/events/trigger?t=%.*s", base && base[0] ? "" : "http://",
-        base && base[0] ? base : listen, PAWL_STR_ARG(token)));
+    *url = pawl__str(pawl__arena_printf(arena, "%s%s/elsa/api/events/trigger?t=%.*s",
+                                        base && base[0] ? "" : "http://",
+                                        base && base[0] ? base : listen, PAWL_STR_ARG(token)));
     return url->len > 0 ? PAWL_OK : pawl__error_code(err, pawl__arena_status(arena));
 }

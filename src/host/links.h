@@ -7,8 +7,8 @@
  *     v1.tl.PAYLOAD.MAC     it does
  *
  * The payload is JSON, base64url: {"k": number of the key, "e"?: event, "b"?: bookmark, "i":
- * instance, "x"?: end in seconds since 1970}; the rest is an HMAC of what stands before it. Keys are
- * documents of the store, one for each period of 30 days, made when it is first needed; earlier
+ * instance, "x"?: end in seconds since 1970}; the rest is an HMAC of what stands before it. Keys
+ * are documents of the store, one for each period of 30 days, made when it is first needed; earlier
  * ones stay, since links without an end need them.
  */
 #ifndef PAWL_HOST_LINKS_H

@@ -445,7 +445,8 @@ static struct pawl_js event_url(struct pawl_javascript_evaluation *e, const stru
         return pawl__js_exception();
     if (!options->event_url)
         return pawl__js_throw(e->realm->engine, "There is no server here that such links lead to.");
-    if (life.len > 0 && (pawl__duration_parse_constant(life, &ticks, &err) != PAWL_OK || ticks <= 0))
+    if (life.len > 0 &&
+        (pawl__duration_parse_constant(life, &ticks, &err) != PAWL_OK || ticks <= 0))
         return pawl__js_throw(e->realm->engine, "A lifetime is a TimeSpan of more than nothing.");
     if (options->event_url(options->event_url_ctx, e->arena, pawl__instance_id(e->context), name,
                            ticks, &url, &err) != PAWL_OK)
