@@ -136,6 +136,7 @@ extern const struct api_family api_events;
 extern const struct api_family api_execute;
 extern const struct api_family api_features;
 extern const struct api_family api_instances;
+extern const struct api_family api_instances_files;
 extern const struct api_family api_instances_list;
 extern const struct api_family api_journal;
 extern const struct api_family api_letters;

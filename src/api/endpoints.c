@@ -20,6 +20,7 @@ const struct api_family *const api_families[] = {
     &api_execute,
     &api_features,
     &api_instances,
+    &api_instances_files,
     &api_instances_list,
     &api_journal,
     &api_letters,
