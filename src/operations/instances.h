@@ -141,7 +141,7 @@ PAWL_MUST_CHECK int pawl__op_instance_show(const struct pawl_op *op, struct pawl
                                            bool with_state, struct pawl_instance_shown *out);
 PAWL_MUST_CHECK int pawl__op_instance_exists(const struct pawl_op *op, struct pawl_str instance_id,
                                              bool *out);
-/* An array of {"id", "name", "value"?}; none of one that has ended. PAWL_ENOTFOUND. */
+/* An array of {"id", "name", "value"?}; also of one that has ended. PAWL_ENOTFOUND. */
 PAWL_MUST_CHECK int pawl__op_instance_variables(const struct pawl_op *op,
                                                 struct pawl_str instance_id, struct pawl_json *out);
 

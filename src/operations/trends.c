@@ -5,12 +5,14 @@
 #include "base/error.h"
 #include "operations/query.h"
 
-/* Instances of one period, by a time, a sub-status ("": any) and incidents (-1: whichever). */
-static int count_one(const struct pawl_op *op, const struct pawl_trend_bucket *bucket, int which,
-                     const char *sub_status, int has_incidents, uint64_t *out)
+/* Instances of one period (the last one has no end: a node's clock may be ahead), by a time, a
+ * sub-status ("": any) and incidents (-1: whichever). */
+static int count_one(const struct pawl_op *op, const struct pawl_trend_bucket *bucket, bool is_last,
+                     int which, const char *sub_status, int has_incidents, uint64_t *out)
 {
-    struct pawl_instance_time times[2] = {{.compare = PAWL_GE, .us = bucket->from_us},
-                                          {.compare = PAWL_LT, .us = bucket->to_us}};
+    struct pawl_instance_time times[2] = {
+        {.compare = PAWL_GE, .us = bucket->from_us},
+        {.compare = PAWL_LT, .us = is_last ? PAWL_TIME_NEVER : bucket->to_us}};
     struct pawl_instance_query query = PAWL_INSTANCE_QUERY_ALL;
     const struct pawl_str wanted = pawl__str(sub_status);
     struct pawl_instance_list list;
@@ -32,18 +34,18 @@ static int count_one(const struct pawl_op *op, const struct pawl_trend_bucket *b
     return status;
 }
 
-static int count_bucket(const struct pawl_op *op, struct pawl_trend_bucket *to)
+static int count_bucket(const struct pawl_op *op, bool is_last, struct pawl_trend_bucket *to)
 {
-    int status = count_one(op, to, PAWL_INSTANCE_CREATED, "", -1, &to->created);
+    int status = count_one(op, to, is_last, PAWL_INSTANCE_CREATED, "", -1, &to->created);
 
     if (status == PAWL_OK)
-        status = count_one(op, to, PAWL_INSTANCE_ENDED, "Finished", -1, &to->finished);
+        status = count_one(op, to, is_last, PAWL_INSTANCE_ENDED, "Finished", -1, &to->finished);
     if (status == PAWL_OK)
-        status = count_one(op, to, PAWL_INSTANCE_ENDED, "Faulted", -1, &to->faulted);
+        status = count_one(op, to, is_last, PAWL_INSTANCE_ENDED, "Faulted", -1, &to->faulted);
     if (status == PAWL_OK)
-        status = count_one(op, to, PAWL_INSTANCE_UPDATED, "Suspended", -1, &to->suspended);
+        status = count_one(op, to, is_last, PAWL_INSTANCE_UPDATED, "Suspended", -1, &to->suspended);
     if (status == PAWL_OK)
-        status = count_one(op, to, PAWL_INSTANCE_CREATED, "", 1, &to->incidents);
+        status = count_one(op, to, is_last, PAWL_INSTANCE_CREATED, "", 1, &to->incidents);
     return status;
 }
 
@@ -66,7 +68,7 @@ int pawl__op_trends(const struct pawl_op *op, int64_t period_us, uint32_t count,
         buckets[i] =
             (struct pawl_trend_bucket){.from_us = now_us - (int64_t)(count - i) * period_us,
                                        .to_us = now_us - (int64_t)(count - i - 1) * period_us};
-        status = count_bucket(op, &buckets[i]);
+        status = count_bucket(op, i + 1 == count, &buckets[i]);
     }
     if (status == PAWL_OK)
         *out = buckets;

@@ -347,7 +347,7 @@ PAWL_MUST_CHECK int pawl__runtime_show(struct pawl_runtime *runtime, struct pawl
                                        struct pawl_error *err);
 /*
  * The variables of the workflow that are declared or were given to its start, as an array of
- * {"id", "name", "value"?} in `arena`; none of one that has ended. PAWL_ENOTFOUND.
+ * {"id", "name", "value"?} in `arena`. PAWL_ENOTFOUND.
  */
 PAWL_MUST_CHECK int pawl__runtime_variables(struct pawl_runtime *runtime,
                                             struct pawl_str instance_id, struct pawl_arena *arena,

@@ -404,8 +404,11 @@ static void variables_are_read_and_written(struct desk *desk)
             PAWL_EINVAL);
     }
     assert_ok(pawl__op_instance_cancel(&desk->op, id, false, NULL), &desk->err);
+    /* They stay, as they were. */
     assert_ok(pawl__op_instance_variables(&desk->op, id, &out), &desk->err);
-    assert_int_equal(pawl__json_len(&out), 0);
+    assert_int_equal(pawl__json_len(&out), 1);
+    assert_true(pawl__str_is(pawl__json_str(pawl__json_get_text(pawl__json_at(&out, 0), "value")),
+                             "changed"));
 }
 
 static void an_export_has_the_parts_that_are_asked_for(struct desk *desk)

@@ -46,6 +46,23 @@ static int read_all(struct pawl_burst *burst, struct pawl_arena *arena, struct p
     return status;
 }
 
+/* A burst is opened to look, and never stepped: for that, one that has ended waits. */
+static int reopen(struct pawl_arena *arena, struct pawl_json *state, struct pawl_error *err)
+{
+    struct pawl_builder b = {.arena = arena};
+    struct pawl_json copy = pawl__json_object();
+
+    for (uint32_t i = 0; i < pawl__json_len(state); i++) {
+        const struct pawl_json_member *member = pawl__json_member(state, i);
+
+        pawl__build_member(&b, &copy, member->key, member->value);
+    }
+    pawl__build_name(&b, &copy, "status", "Running");
+    pawl__build_name(&b, &copy, "subStatus", "Suspended");
+    *state = copy;
+    return b.status == PAWL_OK ? PAWL_OK : pawl__error_code(err, b.status);
+}
+
 int pawl__runtime_variables(struct pawl_runtime *runtime, struct pawl_str instance_id,
                             struct pawl_arena *arena, struct pawl_json *out, int64_t deadline_ns,
                             struct pawl_error *err)
@@ -57,7 +74,9 @@ int pawl__runtime_variables(struct pawl_runtime *runtime, struct pawl_str instan
     struct pawl_instance_row row;
     int status = pawl__runtime_show(runtime, instance_id, arena, &row, &state, deadline_ns, err);
 
-    if (status == PAWL_OK && !pawl__str_is(row.status, "Finished")) {
+    if (status == PAWL_OK && pawl__str_is(row.status, "Finished"))
+        status = reopen(arena, &state, err);
+    if (status == PAWL_OK) {
         status =
             pawl__definitions_graph(runtime->definitions, row.version_id, &graph, deadline_ns, err);
         if (status == PAWL_OK) {

@@ -16,6 +16,8 @@
 /* Jobs that one commit creates, and that one step carries out. */
 #define PLAN_JOBS 200u
 #define PLAN_STEP 20u
+/* What is due now is so by a store's clock, too, that counts in milliseconds. */
+#define CLOCK_STEP_US INT64_C(2000)
 /* Before a job is tried again whose instance somebody else has just now. */
 #define PLAN_BUSY_US INT64_C(200000)
 #define LOG_BYTES_MAX ((size_t)1 << 20)
@@ -117,7 +119,7 @@ static int generate(struct runtime_task *task, const struct pawl_work_row *work,
         plan->row.started_us = plan->now_us;
     plan->row.cursor = pawl__str(pawl__arena_printf(
         &task->arena, "%lld:%.*s", (long long)cursor.after_us, PAWL_STR_ARG(cursor.after_id)));
-    return end_step(task, work, plan, &changes, plan->now_us);
+    return end_step(task, work, plan, &changes, plan->now_us - CLOCK_STEP_US);
 }
 
 /* ---- running -------------------------------------------------------------------------------- */
@@ -236,7 +238,8 @@ static int run_jobs(struct runtime_task *task, const struct pawl_work_row *work,
         plan->row.completed_us = plan->now_us;
         return end_step(task, work, plan, &changes, 0);
     }
-    return end_step(task, work, plan, &changes, plan->now_us + (later ? PLAN_BUSY_US : 0));
+    return end_step(task, work, plan, &changes,
+                    plan->now_us + (later ? PLAN_BUSY_US : -CLOCK_STEP_US));
 }
 
 /* ---- a step --------------------------------------------------------------------------------- */
@@ -295,7 +298,7 @@ static int submit(struct runtime_task *task, struct pawl_str plan_id, struct paw
     if (status != PAWL_OK)
         return status;
     pawl__runtime_change(&changes, PAWL_CHANGE_INSERT, PAWL_TABLE_PLANS, &row);
-    status = add_work(task, &changes, plan_id, row.created_us, row.created_us);
+    status = add_work(task, &changes, plan_id, row.created_us, row.created_us - CLOCK_STEP_US);
     if (status == PAWL_OK && changes.status != PAWL_OK)
         status = pawl__error_code(task->err, changes.status);
     if (status != PAWL_OK)
