@@ -34,7 +34,7 @@ WITH_TESTS = $(shell pkgconf --exists cmocka jansson 2>/dev/null && echo true ||
 
 .PHONY: all demo test test-loaded test-fast conformance conformance-sqlite conformance-postgres sim \
     model mutants soak chaos chaos-locks hostile \
-    bench bench-million bench-peers fuzz lint format clean help
+    bench bench-must bench-million bench-peers fuzz lint format clean help
 
 all: ## build the binary: build/pawl
 	@tools/install-packages build
@@ -82,10 +82,10 @@ conformance-postgres: ## all cases in PostgreSQL, another node after every step;
 	    $(wildcard $(addprefix ../shared/,conformance generated migration))); do \
 	    tools/conformance --build $(BUILD) $$suite --store postgres --every $(or $(EVERY),1); done
 
-sim: ## simulate SEEDS=1000 clusters from seed FROM=0, and ten times as many stores
+sim: ## simulate SEEDS=1000 clusters from seed FROM=0, and ten times as many stores; DELIVERY=direct|rows
 	@tools/install-packages build test
 	@tools/build $(BUILD) CC=$(CC) -Dtests=true $(SETUP)
-	@SIM_FROM=$(FROM) SIM_CLUSTER_SEEDS=$(SEEDS) $(BUILD)/tests/sim/test-sim-cluster
+	@SIM_FROM=$(FROM) SIM_CLUSTER_SEEDS=$(SEEDS) SIM_DELIVERY=$(DELIVERY) $(BUILD)/tests/sim/test-sim-cluster
 	@SIM_FROM=$(FROM) SIM_SEEDS=$(SEEDS)0 $(BUILD)/tests/sim/test-sim-seeds
 
 model: ## check the models of the core with Spin, to the end; SMALL=1: in a minute
@@ -136,6 +136,11 @@ bench: ## measure against the floor and against peers, as ratios in one run
 	@tools/install-packages build bench test
 	@tools/build build-bench CC=gcc --buildtype=release -Dtests=false -Dbench=true
 	@tools/run-bench build-bench
+
+bench-must: ## what commits and resumes must show, as one table: W1 to W3 over single rows, on both stores; 2 minutes
+	@tools/install-packages build bench test
+	@tools/build build-bench CC=gcc --buildtype=release -Dtests=false -Dbench=true
+	@build-bench/bench/bench-store must $(SECONDS) $(ROUNDS)
 
 bench-million: ## ready, memory, resumes and lists with INSTANCES (1,000,000) suspended instances; minutes
 	@tools/install-packages build bench test
