@@ -6,8 +6,8 @@
 #include "operations/query.h"
 
 /* Instances of one period, by a time, a sub-status ("": any) and incidents (-1: whichever). */
-static int count_one(const struct pawl_op *op, const struct pawl_trend_bucket *bucket, int which,
-                     const char *sub_status, int has_incidents, uint64_t *out)
+static int count_one(const struct pawl_op *op, const struct pawl_trend_bucket *bucket,
+                     unsigned which, const char *sub_status, int has_incidents, uint64_t *out)
 {
     struct pawl_instance_time times[2] = {{.compare = PAWL_GE, .us = bucket->from_us},
                                           {.compare = PAWL_LT, .us = bucket->to_us}};
