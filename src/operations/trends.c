@@ -8,7 +8,7 @@
 /* Instances of one period (the last one has no end: a node's clock may be ahead), by a time, a
  * sub-status ("": any) and incidents (-1: whichever). */
 static int count_one(const struct pawl_op *op, const struct pawl_trend_bucket *bucket, bool is_last,
-                     int which, const char *sub_status, int has_incidents, uint64_t *out)
+                     unsigned which, const char *sub_status, int has_incidents, uint64_t *out)
 {
     struct pawl_instance_time times[2] = {
         {.compare = PAWL_GE, .us = bucket->from_us},

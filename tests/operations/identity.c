@@ -195,6 +195,26 @@ static void a_token_for_a_socket_is_good_on_any_node(struct desk *desk)
     pawl__directory_free(other);
 }
 
+static void a_key_of_an_application_ends_when_it_says(struct desk *desk)
+{
+    const struct pawl_application_request request = {
+        .name = pawl__str("app"), .permissions = {reading, 1}, .life_us = INT64_C(600000000)};
+    int64_t now_us = pawl_env_wall_ns(desk->env) / 1000;
+    const struct pawl_bearer *found = NULL;
+    struct pawl_application_secrets secrets;
+    struct pawl_directory *directory;
+    struct pawl_application made;
+
+    assert_ok(pawl__op_application_create(&desk->op, &request, &made, &secrets), &desk->err);
+    directory = directory_of(desk);
+    assert_int_equal(pawl__directory_check_key(directory, secrets.api_key, now_us, &found),
+                     PAWL_CREDENTIAL_RIGHT);
+    assert_int_equal(
+        pawl__directory_check_key(directory, secrets.api_key, now_us + 2 * request.life_us, &found),
+        PAWL_CREDENTIAL_EXPIRED);
+    pawl__directory_free(directory);
+}
+
 static void keys_that_sign_are_kept_until_their_tokens_have_expired(struct desk *desk)
 {
     const struct pawl_bearer *found = NULL;
@@ -296,6 +316,7 @@ const struct desk_test identity_tests[] = {
     DESK_TEST(nobody_gives_what_they_do_not_have),
     DESK_TEST(a_directory_knows_keys_and_tokens_until_they_are_void),
     DESK_TEST(a_token_for_a_socket_is_good_on_any_node),
+    DESK_TEST(a_key_of_an_application_ends_when_it_says),
     DESK_TEST(keys_that_sign_are_kept_until_their_tokens_have_expired),
     DESK_TEST(a_ticket_is_used_once),
     DESK_TEST(only_the_first_start_makes_a_key),

@@ -238,7 +238,7 @@ static bool has_search(const struct pawl_instance_row *row, struct pawl_str sear
 
 static bool has_time(const struct pawl_instance_row *row, const struct pawl_selection_time *time)
 {
-    int64_t us = *(const int64_t *)((const char *)row + time->offset);
+    int64_t us = *(const int64_t *)(const void *)((const char *)row + time->offset);
     bool is_then = us >= time->from_us && us < time->to_us;
 
     /* One that has not ended has no such time. */
