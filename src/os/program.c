@@ -27,7 +27,8 @@ int pawl__program_own_path(char *out, size_t size, struct pawl_error *err)
     return PAWL_OK;
 }
 
-/* In the child. Threads of ours block signals, programs ignore SIGPIPE and SIGXFSZ: neither is inherited. */
+/* In the child. Threads of ours block signals, programs ignore SIGPIPE and SIGXFSZ: neither is
+ * inherited. */
 static _Noreturn void become(const char *const *argv, int in, int out, pid_t parent)
 {
     sigset_t none;
