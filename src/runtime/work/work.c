@@ -343,8 +343,11 @@ static int put_off_cancelled(struct runtime_task *task, const struct pawl_work_r
 static int do_mail(struct runtime_task *task, const struct pawl_work_row *work, int64_t now_us)
 {
     struct runtime_changes none = {.arena = &task->arena};
-    int status = pawl__runtime_run_instance(task, work->instance_id, NULL, NULL);
+    int status;
 
+    if (pawl__runtime_has_ended(task->runtime, work->id))
+        return PAWL_OK; /* it came with other mail of its instance */
+    status = pawl__runtime_run_instance(task, work->instance_id, NULL, NULL);
     if (status == PAWL_ENOTFOUND && task->gone)
         return pawl__runtime_finish_work(task, work, &none); /* it went with its instance */
     if (status == PAWL_EBUSY)
