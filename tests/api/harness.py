@@ -3,6 +3,7 @@
 
 Everything waits for a condition; a deadline is reached only by a hang.
 """
+import atexit
 import base64
 import hashlib
 import hmac
@@ -109,6 +110,7 @@ class Server:
             self.process = subprocess.Popen(
                 [pawl, "serve", "--store", self.store, "--listen", "127.0.0.1:0", *arguments],
                 stdin=subprocess.DEVNULL, stdout=out, stderr=err, env=environment, cwd=self.folder)
+        atexit.register(self.kill)  # a test that fails leaves no server behind
         within(self.is_up, "the server to be ready")
         self.port = int(re.search(r"ready at https?://127.0.0.1:(\d+)", self.out()).group(1))
 
