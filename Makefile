@@ -34,14 +34,14 @@ WITH_TESTS = $(shell pkgconf --exists cmocka jansson 2>/dev/null && echo true ||
 
 .PHONY: all demo test test-loaded test-fast conformance conformance-sqlite conformance-postgres sim \
     model mutants soak chaos chaos-locks hostile \
-    bench bench-million bench-peers fuzz lint format clean help
+    bench bench-must bench-million bench-peers fuzz lint format clean help
 
 all: ## build the binary: build/pawl
 	@tools/install-packages build
 	@tools/build $(BUILD) CC=$(CC) -Dtests=$(WITH_TESTS) $(SETUP)
 
-demo: ## install what is missing, build, kill a workflow and finish it in another process
-	@tools/install-packages build
+demo: ## install what is missing, build, kill a server and finish its workflow on another
+	@tools/install-packages build demo
 	@tools/build build CC=gcc -Dtests=$(WITH_TESTS)
 	@tools/demo build/pawl
 
@@ -82,10 +82,10 @@ conformance-postgres: ## all cases in PostgreSQL, another node after every step;
 	    $(wildcard $(addprefix ../shared/,conformance generated migration))); do \
 	    tools/conformance --build $(BUILD) $$suite --store postgres --every $(or $(EVERY),1); done
 
-sim: ## simulate SEEDS=1000 clusters from seed FROM=0, and ten times as many stores
+sim: ## simulate SEEDS=1000 clusters from seed FROM=0, and ten times as many stores; DELIVERY=direct|rows
 	@tools/install-packages build test
 	@tools/build $(BUILD) CC=$(CC) -Dtests=true $(SETUP)
-	@SIM_FROM=$(FROM) SIM_CLUSTER_SEEDS=$(SEEDS) $(BUILD)/tests/sim/test-sim-cluster
+	@SIM_FROM=$(FROM) SIM_CLUSTER_SEEDS=$(SEEDS) SIM_DELIVERY=$(DELIVERY) $(BUILD)/tests/sim/test-sim-cluster
 	@SIM_FROM=$(FROM) SIM_SEEDS=$(SEEDS)0 $(BUILD)/tests/sim/test-sim-seeds
 
 model: ## check the models of the core with Spin, to the end; SMALL=1: in a minute
@@ -96,7 +96,7 @@ mutants: ## plant bugs one at a time: tests must find each; ONLY=NAME, SAMPLE=5,
 	@tools/install-packages build test
 	-@tests/servers/npm/fetch build-npm
 	@tools/build build CC=gcc -Dtests=true --buildtype=debugoptimized
-	@tools/mutants $(if $(SAMPLE),--sample $(SAMPLE) --trust) --runs $(or $(RUNS),1) $(ONLY)
+	@tools/mutants $(if $(SAMPLE),--sample $(SAMPLE) --trust,--record) --runs $(or $(RUNS),1) $(ONLY)
 
 chaos-locks: ## kill and stop processes that hold locks, CHAOS_SECONDS=60 for each service
 	@tools/install-packages build test
@@ -137,6 +137,11 @@ bench: ## measure against the floor and against peers, as ratios in one run
 	@tools/build build-bench CC=gcc --buildtype=release -Dtests=false -Dbench=true
 	@tools/run-bench build-bench
 
+bench-must: ## what commits and resumes must show, as one table: W1 to W3 over single rows, on both stores; 2 minutes
+	@tools/install-packages build bench test
+	@tools/build build-bench CC=gcc --buildtype=release -Dtests=false -Dbench=true
+	@build-bench/bench/bench-store must $(SECONDS) $(ROUNDS)
+
 bench-million: ## ready, memory, resumes and lists with INSTANCES (1,000,000) suspended instances; minutes
 	@tools/install-packages build bench test
 	@tools/build build-bench CC=gcc --buildtype=release -Dtests=false -Dbench=true
@@ -147,10 +152,10 @@ bench-peers: ## W1s, W2, W3 beside DBOS and Restate in one run: PEERS_SECONDS=2 
 	@tools/build build-bench CC=gcc --buildtype=release -Dtests=false -Dbench=true
 	@node bench/peers/run.mjs build-bench build-peers $(or $(PEERS_SECONDS),2) $(or $(PEERS_ROUNDS),3)
 
-fuzz: ## run every fuzz target for FUZZ_SECONDS (60) each, from the saved corpus
+fuzz: ## run every fuzz target for FUZZ_SECONDS (60) each, from the saved corpus; FUZZ_TOTAL=60: all together
 	@tools/install-packages build test
-	@tools/build build-fuzz CC=clang -Dfuzz=true -Dtests=false
-	@tools/run-fuzz build-fuzz $(FUZZ_SECONDS)
+	@TARGET=fuzzers tools/build build-fuzz CC=clang -Dfuzz=true -Dtests=false
+	@tools/run-fuzz build-fuzz $(if $(FUZZ_TOTAL),$(FUZZ_TOTAL) --total,$(FUZZ_SECONDS))
 
 clean: ## remove all build folders
 	rm -rf build build-*

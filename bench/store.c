@@ -16,6 +16,7 @@
  *     bench-store                          all, short
  *     bench-store SECONDS [ROUNDS]         all, SECONDS for each figure
  *     bench-store SECONDS ROUNDS sqlite    one store; "postgres"; behind it, how many committers
+ *     bench-store must [SECONDS [ROUNDS]]  what commits and resumes must show, as one table
  *     bench-store SECONDS WORKLOAD THREADS [URI [COMMITTERS]]
  *                                          w1, w1s, w2 or w3 and nothing else, for profilers: on
  *                                          SQLite, or in an empty PostgreSQL database that is
@@ -350,6 +351,88 @@ static bool run_bed(struct pawl_env *env, bool postgres, double seconds, unsigne
     return met;
 }
 
+/* ---- what must be shown -------------------------------------------------------------------- */
+
+#define MUST_SECONDS 0.5
+#define MUST_ROUNDS 7u
+
+static const struct measure musts[] = {
+    {FLOOR, "floor", 1, 1, 0},  {W1, "W1 at 64", 64, 0, 0}, {W1S, "W1s at 64", 64, 0, 0},
+    {W2, "W2 at 64", 64, 0, 0}, {W3, "W3 at 64", 64, 0, 0}, {W2, "W2, light load", 1, 0, 0},
+};
+enum { M_FLOOR, M_W1, M_W1S, M_W2, M_W3, M_LIGHT, M_COUNT };
+
+/* Below or above what is wanted; of two ratios, as in show_one(). */
+static void must_ratio(const char *name, const struct figures *f, const struct figures *floor,
+                       double wanted)
+{
+    double best = bench_best(f->rates, f->rounds);
+    double a = best / bench_best(floor->quick, floor->rounds);
+    double b = best / bench_best(floor->rates, floor->rounds);
+    double least = a < b ? a : b, most = a < b ? b : a;
+
+    (void)printf("  %-46s %7.2f to %7.2f   >= %-6.1f %s\n", name, least, most, wanted,
+                 verdict(least, most, wanted));
+}
+
+static void must_most(const char *name, double value, double wanted)
+{
+    (void)printf("  %-46s %18.2f   <= %-6.1f %s\n", name, value, wanted,
+                 value <= wanted ? "met" : "MISSED");
+}
+
+static void must_show(const char *store, bool postgres, struct figures *f)
+{
+    static const double wanted[2][M_COUNT] = {{0, 4, 0.8, 1, 0.6, 0}, {0, 3, 0.5, 0.6, 0.5, 0}};
+    struct figures *light = &f[M_LIGHT], *floor = &f[M_FLOOR];
+    double commit = bench_median(floor->p50s, floor->rounds);
+
+    (void)printf("\n%s: single rows, one by one: %.0f per second, %.0f us each\n", store,
+                 bench_best(floor->rates, floor->rounds), commit);
+    for (int i = M_W1; i <= M_W3; i++)
+        must_ratio(musts[i].name, &f[i], floor, wanted[postgres][i]);
+    must_most("resume at light load over one commit, p50",
+              bench_median(light->p50s, light->rounds) / commit, 1.6);
+    must_most("the same, p99 over p99",
+              bench_median(light->p99s, light->rounds) / bench_median(floor->p99s, floor->rounds),
+              4);
+    must_most("synced commits per W2, alone", bench_median(light->syncs, light->rounds), 2);
+    if (postgres)
+        must_most("round trips per W2, alone", bench_median(light->trips, light->rounds), 4.1);
+    else
+        must_most("processor time per W2 at 64, us", bench_median(f[M_W2].cpus, f[M_W2].rounds),
+                  180);
+    must_most(
+        "p99 over p50 at 64, W1",
+        bench_median(f[M_W1].p99s, f[M_W1].rounds) / bench_median(f[M_W1].p50s, f[M_W1].rounds), 4);
+    must_most(
+        "p99 over p50 at 64, W2",
+        bench_median(f[M_W2].p99s, f[M_W2].rounds) / bench_median(f[M_W2].p50s, f[M_W2].rounds), 4);
+    (void)printf(
+        "  per second: W1 %.0f, W1s %.0f, W2 %.0f, W3 %.0f; synced commits per W3 %.3f\n",
+        bench_best(f[M_W1].rates, f[M_W1].rounds), bench_best(f[M_W1S].rates, f[M_W1S].rounds),
+        bench_best(f[M_W2].rates, f[M_W2].rounds), bench_best(f[M_W3].rates, f[M_W3].rounds),
+        bench_median(f[M_W3].syncs, f[M_W3].rounds));
+    (void)fflush(stdout);
+}
+
+static void run_must(struct pawl_env *env, double seconds, unsigned rounds)
+{
+    for (int postgres = 0; postgres < 2; postgres++) {
+        struct figures *figures = calloc(M_COUNT, sizeof *figures);
+        struct bed bed;
+
+        if (!figures)
+            bench_fail("figures", "no memory");
+        bed_open(&bed, env, postgres, 1);
+        for (unsigned round = 0; round < rounds; round++)
+            measure_round(&bed, musts, M_COUNT, seconds, round, figures);
+        must_show(bed.name, postgres, figures);
+        bed_close(&bed);
+        free(figures);
+    }
+}
+
 static void run_one(struct pawl_env *env, const char *name, double seconds, unsigned threads,
                     const char *uri, uint32_t committers)
 {
@@ -395,7 +478,13 @@ int main(int argc, char **argv)
     struct pawl_error err = PAWL_ERROR_INIT;
 
     bench_need(pawl_system_env_open(&env, &err), &err, "environment");
-    if (argc > 3 && argv[2][0] == 'w') {
+    if (argc > 1 && strcmp(argv[1], "must") == 0) {
+        seconds = argc > 2 ? strtod(argv[2], NULL) : MUST_SECONDS;
+        rounds = argc > 3 ? number : MUST_ROUNDS;
+        if (seconds <= 0 || rounds == 0 || rounds > ROUNDS_MAX)
+            bench_fail("usage", "bench-store must [SECONDS [ROUNDS]]");
+        run_must(env, seconds, rounds);
+    } else if (argc > 3 && argv[2][0] == 'w') {
         if (number == 0 || number > BENCH_THREADS_MAX)
             bench_fail(argv[3], "so many threads cannot be had");
         run_one(env, argv[2], seconds, number, argc > 4 ? argv[4] : NULL,

@@ -5,8 +5,8 @@
  *
  * The sender and a worker are threads of node 1; another worker is node 2. The outcome of direct
  * delivery may be unknown; other faults are in stimulus.pml, for one event. A mail's own life is told
- * there too; here it is due, put off or parked. A burst is one commit; after it the instance waits for
- * the next event, or does not.
+ * there too; here it is due, put off or parked. A burst is one commit, or several are (a fold); after it the
+ * instance waits for the next event, or does not.
  *
  * Checked:
  *   in order     the second event has its effect when the first had its turn: it had its effect, or was
@@ -28,6 +28,10 @@
 #endif
 /* How often mail is put off, so that runs end. */
 #define PUT_OFFS 3
+/* How often events that were run are not committed, because something failed before. */
+#ifndef DROPS
+#define DROPS 1
+#endif
 
 typedef Mail {
     bool on;
@@ -44,6 +48,7 @@ bool noted;     /* another thread of node 1 has found work for it meanwhile */
 bool had[3];    /* ghost: this event had its turn */
 bool got[3];    /* ghost: and its effect */
 byte late;      /* the event whose direct commit is still on its way, under the latest claim */
+byte drops = DROPS;
 byte faults = FAULTS;
 byte others = OTHERS;
 byte put_offs = PUT_OFFS;
@@ -70,6 +75,21 @@ inline take_effect(x) {
     go_on()
 }
 
+/*
+ * Rule 6, folds: an event of which the commit of the next one is, too. It leaves the instance waiting for
+ * that. What a sender brings has its own commit: if its outcome were unknown, that of older mail would be,
+ * too, which others may have put off meanwhile.
+ */
+inline keep_other() { end_mail(OTHER); mail[FIRST].parked = false; mail[SECOND].parked = false }
+inline keep_first() {
+    assert(!got[FIRST]);
+    got[FIRST] = true; had[FIRST] = true;
+    mail[FIRST].parked = false; mail[SECOND].parked = false;
+#ifndef DEFECT_FOLD
+    end_mail(FIRST)
+#endif
+}
+
 /* Rule 1, run_mail(): under the claim, one commit. The mail's own owner plays no part. */
 inline run_event(x) {
     assert(owner == me);
@@ -93,6 +113,19 @@ inline run_due() {
     :: atomic { due & 1 -> due = due & 6; end_mail(OTHER); go_on() }
     :: atomic { due & 2 -> due = due & 5; run_event(FIRST) }
     :: atomic { (due & 6) == 4 -> due = due & 1; run_event(SECOND) }
+    :: atomic { bookmark && (due & 3) == 3 -> due = due & 4; keep_other(); end_mail(FIRST);
+        take_effect(FIRST) }
+    :: atomic { bookmark && (due & 6) == 6 -> due = due & 1; keep_first(); end_mail(SECOND);
+        take_effect(SECOND) }
+    /* What was run is not committed: it is run again, from the state and with the mail of the claim, and what
+     * a sender brought becomes mail. */
+#ifdef DEFECT_FOLD_GOES_ON
+    :: atomic { due != 0 && drops > 0 -> drops--; due = 0 }
+#elif defined(DEFECT_FOLD_RECLAIM)
+    :: atomic { due != 0 && drops > 0 -> drops--; unfolds = true; claim() }
+#else
+    :: atomic { due != 0 && drops > 0 -> drops--; unfolds = true }
+#endif
     :: atomic { due == 0 -> break }
     od
 }
@@ -155,7 +188,7 @@ inline put_off() {
 #define CAN_TAKE(x) (IS_DUE(x) && mail[x].owner == NOBODY && (owner == NOBODY || owner == me))
 
 proctype worker(byte me) {
-    bool claimed, again, busy;
+    bool claimed, again, busy, unfolds;
     byte due, k;
 
 end_idle:
@@ -172,7 +205,7 @@ end_idle:
         :: else -> in_hand = in_hand || me == 1
         fi }
     run_instance();
-    atomic { put_off(); k = 0; goto end_idle }
+    atomic { put_off(); k = 0; unfolds = false; goto end_idle }
 }
 
 /*
@@ -184,8 +217,8 @@ end_idle:
 inline commit_directly() {
     atomic {
         if
-        :: bookmark -> take_effect(e)
-        :: bookmark && faults > 0 -> faults--; claimed = false;
+        :: !unfolds && bookmark -> take_effect(e)
+        :: !unfolds && bookmark && faults > 0 -> faults--; claimed = false;
             if
             :: take_effect(e); owner = NOBODY
             :: skip
@@ -197,7 +230,7 @@ inline commit_directly() {
 }
 
 active proctype sender() {
-    bool claimed, again, busy;
+    bool claimed, again, busy, unfolds;
     byte due, e = FIRST;
     byte me = 1;
 
@@ -207,7 +240,7 @@ active proctype sender() {
 end_waiting:
         bookmark; /* found. What finds none is parked, and keeps no order */
         if
-        :: atomic { !in_hand -> in_hand = true; claim() }
+        :: atomic { !in_hand -> in_hand = true; unfolds = false; claim() }
             if
             :: claimed ->
 #ifdef DEFECT_DIRECT_FIRST

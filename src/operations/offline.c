@@ -56,7 +56,8 @@ static int open_scripts(struct pawl_offline *offline,
     int status;
 
     if (configuration)
-        status = pawl__host_open_scripts(offline->env, configuration, &offline->javascript, err);
+        status =
+            pawl__host_open_scripts(offline->env, configuration, NULL, &offline->javascript, err);
     else
         status = pawl__javascript_open(offline->env, NULL, &offline->javascript, err);
     if (status != PAWL_OK)

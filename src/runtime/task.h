@@ -39,7 +39,8 @@ struct runtime_task {
     bool is_direct; /* a sender's (instance/deliver.c): it waits for nobody, and leaves to others
                      * what its burst begins */
     struct runtime_direct *direct; /* what it brings for the next instance that it runs; NULL */
-    bool is_duty; /* of the keeper, which must renew its lease: no commit exceeds the deadline */
+    bool folds_not; /* events with a commit each, because one of several in a commit has failed */
+    bool is_duty;   /* of the keeper, which must renew its lease: no commit exceeds the deadline */
     struct pawl_error *err;
 };
 

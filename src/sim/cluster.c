@@ -42,10 +42,10 @@ uint32_t pawl__cluster_features(uint64_t seed)
     static const struct {
         uint32_t feature;
         uint32_t one_in;
-    } all[] = {{PAWL_CLUSTER_OUTAGES, 2},   {PAWL_CLUSTER_FORGETS, 3}, {PAWL_CLUSTER_FAILOVERS, 4},
-               {PAWL_CLUSTER_HALF_SENT, 4}, {PAWL_CLUSTER_LOADS, 4},   {PAWL_CLUSTER_OPERATOR, 3},
-               {PAWL_CLUSTER_STARTS, 4},    {PAWL_CLUSTER_LOOPS, 12},  {PAWL_CLUSTER_PARKED, 12},
-               {PAWL_CLUSTER_NAMESAKES, 10}};
+    } all[] = {{PAWL_CLUSTER_OUTAGES, 2},    {PAWL_CLUSTER_FORGETS, 3}, {PAWL_CLUSTER_FAILOVERS, 4},
+               {PAWL_CLUSTER_HALF_SENT, 4},  {PAWL_CLUSTER_LOADS, 4},   {PAWL_CLUSTER_OPERATOR, 3},
+               {PAWL_CLUSTER_STARTS, 4},     {PAWL_CLUSTER_LOOPS, 12},  {PAWL_CLUSTER_PARKED, 12},
+               {PAWL_CLUSTER_NAMESAKES, 10}, {PAWL_CLUSTER_SENDER, 6}};
     struct chance chance = {seed ^ UINT64_C(0x1D872B41A5)};
     uint32_t features = 0;
 

@@ -36,6 +36,7 @@ enum pawl_cluster_bug {
     PAWL_CLUSTER_BUG_CANCEL_UNSEEN, /* a burst sees that it is to be cancelled only at a commit */
     PAWL_CLUSTER_BUG_SENT_TWICE,    /* what was sent without a key takes effect as often as sent */
     PAWL_CLUSTER_BUG_TICKS_END,     /* a start that is given up takes the next tick with it */
+    PAWL_CLUSTER_BUG_WRONG_CLASS,   /* a lost answer to a commit counts as "nothing happened" */
     PAWL_CLUSTER_BUG_COUNT
 };
 
@@ -54,6 +55,14 @@ enum pawl_cluster_bug {
 #define PAWL_CLUSTER_PARKED 256u    /* events by the hundred that nobody waits for */
 #define PAWL_CLUSTER_NAMESAKES 512u /* two nodes have the same id */
 #define PAWL_CLUSTER_PLAIN 1024u    /* nothing of the above */
+#define PAWL_CLUSTER_SENDER 2048u   /* the last node has no workers */
+
+/* How events reach instances that nobody runs. */
+enum pawl_cluster_delivery {
+    PAWL_CLUSTER_MIXED, /* as the next two, by chance, and in commits of their own or shared */
+    PAWL_CLUSTER_DIRECT,
+    PAWL_CLUSTER_ROWS
+};
 
 struct pawl_cluster_options {
     /* With activities and plain expressions; borrowed, shared by all runs. */
@@ -65,6 +74,7 @@ struct pawl_cluster_options {
     bool calm;          /* no faults at all */
     bool distributed;   /* nodes lock instances, at a service that cannot be relied on */
     enum pawl_cluster_bug bug;
+    enum pawl_cluster_delivery delivery;
     uint32_t features; /* PAWL_CLUSTER_…: what else goes on; 0: by seed */
     /* What happens, one line at a time, "seconds who what"; NULL: nobody listens. */
     void (*say)(void *ctx, const char *line);
@@ -91,6 +101,7 @@ struct pawl_cluster_report {
     uint64_t commits;
     uint64_t delivered;   /* events to instances */
     uint64_t direct;      /* of those, that never were a row */
+    uint64_t folds;       /* commits with the effects of several events */
     uint64_t applied;     /* of those, by the instance */
     uint64_t ticks;       /* of cron */
     uint64_t tick_starts; /* instances of those */

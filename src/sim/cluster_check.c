@@ -325,6 +325,16 @@ static void learn_delivery(struct cluster_checker *checker, struct known_instanc
     checker->report->delivered++;
 }
 
+static size_t count_notes(struct pawl_str more)
+{
+    size_t count = 0;
+
+    for (size_t at = pawl__str_find(more, '<', 0); at != SIZE_MAX;
+         at = pawl__str_find(more, '<', at + 1))
+        count++;
+    return count;
+}
+
 /* What an instance notes in a commit that delivers without a row is what it was sent. */
 static void learn_noted(struct cluster_checker *checker, struct known_instance *instance,
                         struct pawl_str more)
@@ -405,8 +415,14 @@ static void read_notes(struct cluster_checker *checker, struct known_instance *i
         pawl__cluster_violation(checker, "%.*s noted \"%.*s\" after \"%.*s\"",
                                 PAWL_STR_ARG(instance->id), PAWL_STR_ARG(notes),
                                 PAWL_STR_ARG(instance->notes));
-    if (checker->is_direct && notes.len > instance->notes.len)
-        learn_noted(checker, instance, pawl__str_slice(notes, instance->notes.len, notes.len));
+    if (notes.len > instance->notes.len) {
+        struct pawl_str more = pawl__str_slice(notes, instance->notes.len, notes.len);
+
+        if (checker->is_direct)
+            learn_noted(checker, instance, more);
+        if (count_notes(more) > 1)
+            checker->report->folds++;
+    }
     instance->notes = keep(checker, notes);
     if (instance->flow == FLOW_COUNTER || instance->flow == FLOW_ONCE ||
         instance->flow == FLOW_ORDER)

@@ -232,6 +232,18 @@ static int apply_and_end_ticks(struct pawl_store *store, struct pawl_commit *con
     return status;
 }
 
+/* ---- a lost answer to a commit counts as "nothing happened" --------------------------------- */
+
+static int apply_and_deny(struct pawl_store *store, struct pawl_commit *const *commits,
+                          size_t count, int64_t deadline_ns, struct pawl_error *err)
+{
+    int status = pawl_store_apply(store->inner, commits, count, deadline_ns, err);
+
+    return pawl_error_class(status) == PAWL_CLASS_UNKNOWN
+               ? pawl__error_set(err, PAWL_EUNAVAILABLE, "the commits were not made")
+               : status;
+}
+
 /* ------------------------------------------------------------------------------------------ */
 
 static void defect_close(struct pawl_store *store)
@@ -254,6 +266,8 @@ int pawl__cluster_defect_store_new(struct pawl_env *env, struct pawl_store *inne
     defect->ops.close = defect_close;
     if (bug == PAWL_CLUSTER_BUG_WAKES_ALL)
         defect->ops.apply = apply_and_wake;
+    else if (bug == PAWL_CLUSTER_BUG_WRONG_CLASS)
+        defect->ops.apply = apply_and_deny;
     else if (bug == PAWL_CLUSTER_BUG_MAIL_STAYS)
         defect->ops.take = take_but_mail;
     else if (bug == PAWL_CLUSTER_BUG_UNTOLD)

@@ -172,14 +172,25 @@ static void end_for_good(void *ctx)
     pawl__cluster_say(&node->cluster->checker, node->name, "ends: another node has its id");
 }
 
+static bool has_workers(const struct cluster_node *node)
+{
+    return !(node->cluster->features & PAWL_CLUSTER_SENDER) ||
+           node->number + 1 < node->cluster->options.nodes;
+}
+
 static int open_runtime(struct cluster_node *node, struct pawl_error *err)
 {
+    static const enum pawl_delivery deliveries[] = {
+        [PAWL_CLUSTER_MIXED] = PAWL_DELIVERY_MIXED,
+        [PAWL_CLUSTER_DIRECT] = PAWL_DELIVERY_DIRECT,
+        [PAWL_CLUSTER_ROWS] = PAWL_DELIVERY_ROWS,
+    };
     struct cluster *cluster = node->cluster;
     const struct pawl_runtime_options options = {
         .node_id = pawl__str(node->name),
         .lease_us = CLUSTER_LEASE_NS / 1000,
         .stimulus_us = CLUSTER_STIMULUS_US,
-        .delivery = PAWL_DELIVERY_MIXED,
+        .delivery = deliveries[cluster->options.delivery],
         .committers = 1 + (uint32_t)(cluster->options.seed % 2),
         .guard = node->guard,
         .http = &node->http,
@@ -195,7 +206,7 @@ static int open_runtime(struct cluster_node *node, struct pawl_error *err)
     int status =
         pawl__runtime_open(env, &cluster->engine, node->store, &options, &node->runtime, err);
 
-    if (status == PAWL_OK)
+    if (status == PAWL_OK && has_workers(node))
         status = pawl__pool_open(env, node->runtime, &pool, &node->pool, err);
     return status;
 }

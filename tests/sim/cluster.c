@@ -5,7 +5,7 @@
  *     cluster --seed N [--verbose]          one run, and all that happened in it
  *     cluster --seeds N [--from M] [--go-on]    many, until one fails, or to the end
  *     --bug NAME                                plants one; a wrong name lists them
- *     --nodes N --seconds N --calm --distributed
+ *     --nodes N --seconds N --calm --distributed --delivery direct|rows
  *     --features N    what else goes on, bits as src/sim/cluster.h has them; by seed if not given
  */
 #include "sim/cluster.h"
@@ -37,7 +37,7 @@ static enum pawl_cluster_bug bug_by_name(const char *name)
     static const char *const names[PAWL_CLUSTER_BUG_COUNT] = {
         "none",         "edge-only",     "split",      "twice",     "age",        "locked",
         "lock-waits",   "lost-state",    "read-only",  "wakes-all", "mail-stays", "untold",
-        "never-yields", "cancel-unseen", "sent-twice", "ticks-end"};
+        "never-yields", "cancel-unseen", "sent-twice", "ticks-end", "wrong-class"};
 
     for (int i = 0; i < (int)(sizeof names / sizeof names[0]); i++) {
         if (strcmp(name, names[i]) == 0)
@@ -85,12 +85,19 @@ static uint64_t read_options(int argc, char **argv, struct pawl_cluster_options 
                              bool *go_on)
 {
     static const struct option names[] = {
-        {"seed", required_argument, NULL, 's'},     {"seeds", required_argument, NULL, 'c'},
-        {"from", required_argument, NULL, 's'},     {"bug", required_argument, NULL, 'b'},
-        {"nodes", required_argument, NULL, 'n'},    {"seconds", required_argument, NULL, 't'},
-        {"calm", no_argument, NULL, 'q'},           {"verbose", no_argument, NULL, 'v'},
-        {"go-on", no_argument, NULL, 'g'},          {"distributed", no_argument, NULL, 'd'},
-        {"features", required_argument, NULL, 'f'}, {NULL, 0, NULL, 0},
+        {"seed", required_argument, NULL, 's'},
+        {"seeds", required_argument, NULL, 'c'},
+        {"from", required_argument, NULL, 's'},
+        {"bug", required_argument, NULL, 'b'},
+        {"nodes", required_argument, NULL, 'n'},
+        {"seconds", required_argument, NULL, 't'},
+        {"calm", no_argument, NULL, 'q'},
+        {"verbose", no_argument, NULL, 'v'},
+        {"go-on", no_argument, NULL, 'g'},
+        {"distributed", no_argument, NULL, 'd'},
+        {"features", required_argument, NULL, 'f'},
+        {"delivery", required_argument, NULL, 'w'},
+        {NULL, 0, NULL, 0},
     };
     uint64_t count = 1;
     int option;
@@ -112,6 +119,9 @@ static uint64_t read_options(int argc, char **argv, struct pawl_cluster_options 
             options->distributed = true;
         else if (option == 'f')
             options->features = (uint32_t)number(optarg);
+        else if (option == 'w')
+            options->delivery =
+                strcmp(optarg, "rows") == 0 ? PAWL_CLUSTER_ROWS : PAWL_CLUSTER_DIRECT;
         else if (option == 'g')
             *go_on = true;
         else if (option == 'v')

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Many simulated clusters: none may break a promise, the same seed is the same run, and bugs that
- * are planted are found. SIM_CLUSTER_SEEDS says how many seeds (300), SIM_FROM which is the first;
- * with --seeds-only there is nothing but those.
+ * are planted are found. SIM_CLUSTER_SEEDS says how many seeds (300), SIM_FROM which is the first,
+ * SIM_DELIVERY (direct, rows) how events are delivered where that is not left to chance.
+ * With --alone only seeds of nodes without locks, with --more all the rest.
  */
 #include "activities/activities.h"
 #include "expressions/expressions.h"
@@ -55,6 +56,15 @@ static uint64_t from_environment(const char *name, uint64_t otherwise)
     return text && *text ? strtoull(text, NULL, 10) : otherwise;
 }
 
+static enum pawl_cluster_delivery chosen_delivery(void)
+{
+    const char *name = getenv("SIM_DELIVERY");
+
+    if (!name || !*name)
+        return PAWL_CLUSTER_MIXED;
+    return strcmp(name, "rows") == 0 ? PAWL_CLUSTER_ROWS : PAWL_CLUSTER_DIRECT;
+}
+
 /* Also demands that all memory came back. */
 static int run(struct fixture *f, const struct pawl_cluster_options *options,
                struct pawl_cluster_report *report, struct pawl_error *err)
@@ -79,6 +89,7 @@ static void add(struct pawl_cluster_report *sum, const struct pawl_cluster_repor
     sum->retried += report->retried;
     sum->delivered += report->delivered;
     sum->direct += report->direct;
+    sum->folds += report->folds;
     sum->applied += report->applied;
     sum->ticks += report->ticks;
     sum->singles += report->singles;
@@ -119,7 +130,8 @@ static void add(struct pawl_cluster_report *sum, const struct pawl_cluster_repor
 
 static void print_more(const struct pawl_cluster_report *sum)
 {
-    print_message("# %llu events were delivered without a row\n", N(sum->direct));
+    print_message("# %llu events were delivered without a row, %llu commits had several events\n",
+                  N(sum->direct), N(sum->folds));
     print_message("# without a key: %llu, unsure %llu; %llu told to run, %llu answers to requests, "
                   "%llu births, %llu orders, %llu loops; operators: %llu letters replayed, %llu "
                   "refreshes, %llu set aside and run again\n",
@@ -146,6 +158,7 @@ static void assert_all_happened(const struct pawl_cluster_report *sum, uint64_t 
     assert_true(sum->server_crashes > seeds / 10 && sum->forgotten > seeds / 50);
     assert_true(sum->failovers > seeds / 10 && sum->start_failures > seeds / 50);
     assert_true(sum->replayed > seeds / 10 && sum->refreshed > seeds / 10);
+    assert_true(sum->folds > seeds);
 }
 
 static void run_seeds(struct fixture *f, uint64_t seeds, struct pawl_cluster_options options,
@@ -178,7 +191,8 @@ static void run_seeds(struct fixture *f, uint64_t seeds, struct pawl_cluster_opt
 
 static void no_seed_breaks_a_promise(void **state)
 {
-    const struct pawl_cluster_options options = {.seed = from_environment("SIM_FROM", 0)};
+    const struct pawl_cluster_options options = {.seed = from_environment("SIM_FROM", 0),
+                                                 .delivery = chosen_delivery()};
     struct pawl_cluster_report sum;
 
     run_seeds(*state, from_environment("SIM_CLUSTER_SEEDS", SEEDS_DEFAULT), options, &sum);
@@ -334,6 +348,11 @@ static void a_trigger_that_ends_with_its_starts_is_found(void **state)
     find_bug(*state, PAWL_CLUSTER_BUG_TICKS_END, PAWL_CLUSTER_STARTS, "ticks that end", "");
 }
 
+static void a_lost_answer_that_is_taken_for_a_refusal_is_found(void **state)
+{
+    find_bug(*state, PAWL_CLUSTER_BUG_WRONG_CLASS, PAWL_CLUSTER_OUTAGES, "a wrong class", "");
+}
+
 static void sizes_out_of_range_are_refused(void **state)
 {
     const struct pawl_cluster_options options = {.nodes = PAWL_CLUSTER_NODES_MAX + 1};
@@ -345,7 +364,7 @@ static void sizes_out_of_range_are_refused(void **state)
 
 int main(int argc, char **argv)
 {
-    const struct CMUnitTest seeds[] = {cmocka_unit_test(no_seed_breaks_a_promise)};
+    const struct CMUnitTest alone[] = {cmocka_unit_test(no_seed_breaks_a_promise)};
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(the_same_seed_is_the_same_run),
         cmocka_unit_test(without_faults_nobody_asks_twice),
@@ -364,12 +383,16 @@ int main(int argc, char **argv)
         cmocka_unit_test(a_cancellation_that_does_not_reach_its_burst_is_found),
         cmocka_unit_test(an_event_without_a_key_that_takes_effect_twice_is_found),
         cmocka_unit_test(a_trigger_that_ends_with_its_starts_is_found),
+        cmocka_unit_test(a_lost_answer_that_is_taken_for_a_refusal_is_found),
         cmocka_unit_test(sizes_out_of_range_are_refused),
-        cmocka_unit_test(no_seed_breaks_a_promise),
         cmocka_unit_test(no_seed_of_distributed_nodes_breaks_a_promise),
     };
+    const char *part = argc > 1 ? argv[1] : "";
+    int failed = 0;
 
-    if (argc > 1 && strcmp(argv[1], "--seeds-only") == 0)
-        return cmocka_run_group_tests(seeds, set_up, tear_down);
-    return cmocka_run_group_tests(tests, set_up, tear_down);
+    if (strcmp(part, "--more") != 0)
+        failed = cmocka_run_group_tests(alone, set_up, tear_down);
+    if (strcmp(part, "--alone") != 0)
+        failed += cmocka_run_group_tests(tests, set_up, tear_down);
+    return failed;
 }

@@ -541,5 +541,8 @@ void pawl__burst_batch(struct pawl_burst *burst, struct pawl_batch *batch)
         .effects = burst->effects.items,
         .effect_count = burst->effects.count,
         .awaited = burst->phase == PAWL_PHASE_AWAIT ? &burst->awaited : NULL,
+        .is_asked =
+            burst->engine->commit_strategies &&
+            (burst->due != PAWL_DUE_NONE || burst->graph->workflow->commit_strategy.len > 0),
     };
 }

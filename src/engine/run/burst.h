@@ -109,6 +109,7 @@ struct pawl_batch {
     const struct pawl_effect *effects; /* to perform once durable */
     uint32_t effect_count;
     const struct pawl_effect *awaited; /* EFFECT: the one to perform and feed back; else NULL */
+    bool is_asked; /* a commit strategy asks for a commit of this, even at the end of a burst */
 };
 
 /*

@@ -9,9 +9,13 @@
  */
 #include "engine/builder.h"
 #include "engine/run/instance.h"
+#include "engine/value/number.h"
 
 #include "base/assert.h"
 #include "base/time/datetime.h"
+
+/* Of a double. */
+#define NUMBER_TEXT_BYTES_MAX 64
 
 /* ---- blocks ------------------------------------------------------------------------------ */
 
@@ -454,6 +458,24 @@ static int read_kept(struct pawl_context *context, const struct pawl_variable *v
                : PAWL_OK;
 }
 
+/* A double as .NET writes it, which counts when it is read as another type: 1E+20 is no Int32. */
+static int write_plain(struct pawl_arena *arena, const struct pawl_json *json,
+                       struct pawl_json *out)
+{
+    struct pawl_buf text;
+    double number;
+    int status;
+
+    if (json->type != PAWL_JSON_DOUBLE || !pawl__json_to_double(json, &number))
+        return pawl__value_write_plain(arena, json, out);
+    pawl__buf_init(&text, arena->alloc, NUMBER_TEXT_BYTES_MAX);
+    pawl__number_write_double(&text, number, false);
+    status =
+        text.status == PAWL_OK ? pawl__json_number(arena, pawl__buf_peek(&text), out) : text.status;
+    pawl__buf_release(&text);
+    return status;
+}
+
 static int save_variable(struct pawl_context *context, const struct pawl_variable *variable)
 {
     struct pawl_block *block = pawl__memory_find(context, variable->id, NULL);
@@ -475,7 +497,7 @@ static int save_variable(struct pawl_context *context, const struct pawl_variabl
         if (block->storage == PAWL_STORAGE_WORKFLOW)
             status = pawl__value_write(&context->burst->arena, block->value, &stored);
         else
-            status = pawl__value_write_plain(&context->burst->arena, &block->value.json, &stored);
+            status = write_plain(&context->burst->arena, &block->value.json, &stored);
         if (status == PAWL_OK)
             status = pawl__json_set(&context->burst->arena, dictionary, variable->id, stored);
     }
@@ -513,21 +535,23 @@ int pawl__variables_save(struct pawl_burst *burst)
     return status;
 }
 
-/* Arrays and objects come back as JSON nodes. */
-static int read_plain(struct pawl_context *context, const struct pawl_json *stored,
-                      struct pawl_value *out)
+/*
+ * What is stored plain comes back as a JSON node, which only becomes what its JSON can be read as:
+ * `false` is no TimeSpan, so that the variable has `false` again. A variable of any type has a
+ * plain scalar.
+ */
+static int read_plain(struct pawl_context *context, const struct pawl_variable *variable,
+                      const struct pawl_json *stored, struct pawl_value *out)
 {
     struct pawl_json json;
     int status = pawl__value_read_plain(&context->burst->arena, stored, &json);
 
     if (status != PAWL_OK)
         return status;
-    *out = pawl__value_from_json(json);
-    if (json.type == PAWL_JSON_ARRAY || json.type == PAWL_JSON_OBJECT)
-        status = pawl__type_find(
-            &context->burst->arena,
-            pawl__str(json.type == PAWL_JSON_ARRAY ? "JsonArray" : "JsonObject"), &out->type);
-    return status;
+    *out = json.type < PAWL_JSON_ARRAY && variable->type->kind == PAWL_TYPE_OBJECT
+               ? pawl__value_from_json(json)
+               : pawl__value_node(json);
+    return PAWL_OK;
 }
 
 /* A stored value converted to its variable's type; unchanged if it does not convert. */
@@ -539,7 +563,7 @@ static int read_stored(struct pawl_context *context, const struct pawl_variable 
     struct pawl_datetime date;
     struct pawl_value value;
     int status = polymorphic ? pawl__run_value(context, stored, &value)
-                             : read_plain(context, stored, &value);
+                             : read_plain(context, variable, stored, &value);
 
     if (status != PAWL_OK)
         return status;
@@ -565,11 +589,15 @@ static int load_variable(struct pawl_context *context, const struct pawl_variabl
     struct pawl_value value = variable->initial;
     int status = PAWL_OK;
 
-    if (stored && stored->type != PAWL_JSON_NULL)
+    if (variable->storage == PAWL_STORAGE_MEMORY)
+        status = read_kept(context, variable, &value);
+    else if (stored && stored->type != PAWL_JSON_NULL)
         status = read_stored(context, variable, stored, variable->storage == PAWL_STORAGE_WORKFLOW,
                              &value);
-    else if (variable->storage == PAWL_STORAGE_MEMORY)
-        status = read_kept(context, variable, &value);
+    /* What the plain form converts to null counts as not stored. */
+    if (status == PAWL_OK && variable->storage == PAWL_STORAGE_INSTANCE &&
+        pawl__value_is_null(value))
+        value = variable->initial;
     if (status == PAWL_OK)
         status = pawl__memory_declare(scope ? scope : context, variable, value);
     return status;

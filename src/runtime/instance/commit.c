@@ -7,7 +7,7 @@
  * Invariant: the bookmarks of run->state, which is the state as last stored, are the instance's
  * rows in the table of bookmarks.
  */
-#include "runtime/instance/private.h"
+#include "runtime/instance/making.h"
 
 #include "base/error.h"
 #include "base/time/datetime.h"
@@ -64,164 +64,22 @@ void pawl__runtime_delete_work(struct runtime_changes *changes, struct pawl_str 
     pawl__runtime_change(changes, PAWL_CHANGE_DELETE, PAWL_TABLE_WORK, &row);
 }
 
-/* A commit in the making. */
-struct making {
-    struct runtime_run *run;
-    struct pawl_arena arena;
-    struct runtime_changes changes;
-    struct pawl_batch batch;
-    struct pawl_json state; /* with what a burst in progress needs, when it is in progress */
-    struct pawl_instance_row row;
-    struct pawl_work_row *effects; /* those that this node performs at once */
-    const struct pawl_json **effect_data;
-    bool *holds; /* of each: this thread has its row in hand */
-    size_t effect_count;
-    struct pawl_work_row *inline_start; /* a child that the burst awaits */
-    bool holds_start;
-    struct runtime_request *request; /* likewise; sent when it is durable */
-    bool over;
-    bool goes_on; /* the burst is stepped again as it stands */
-    int64_t now_us;
-};
-
-static void fail(struct making *m, int status)
+void pawl__making_fail(struct making *m, int status)
 {
     if (m->changes.status == PAWL_OK && status != PAWL_OK)
         m->changes.status = status;
 }
 
-static struct pawl_str text_of(struct making *m, const struct pawl_json *value)
+struct pawl_str pawl__making_text(struct making *m, const struct pawl_json *value)
 {
     struct pawl_str text = {"", 0};
 
     if (pawl__json_is(value, PAWL_JSON_NULL))
         return text;
-    text = pawl__runtime_json_text(&m->arena, value);
+    text = pawl__runtime_json_text(m->arena, value);
     if (!text.ptr)
-        fail(m, pawl__arena_status(&m->arena));
+        pawl__making_fail(m, pawl__arena_status(m->arena));
     return text;
-}
-
-/* ---- bookmarks ----------------------------------------------------------------------------- */
-
-/* The ids of the bookmarks as stored, so that telling new from old takes no time per pair. */
-static int stored_bookmarks(struct making *m, struct pawl_map *ids)
-{
-    const struct pawl_json *bookmarks = pawl__json_get_text(&m->run->state, "bookmarks");
-    int status = PAWL_OK;
-
-    for (uint32_t i = 0; i < pawl__json_len(bookmarks) && status == PAWL_OK; i++) {
-        struct pawl_json *bookmark = pawl__json_at(bookmarks, i);
-
-        status = pawl__map_put(ids, runtime_text(bookmark, "id"), bookmark);
-    }
-    return status;
-}
-
-void pawl__runtime_put_waker(struct runtime_changes *changes, struct pawl_str instance_id,
-                             struct pawl_str bookmark_id, struct pawl_str name,
-                             const struct pawl_json *payload, int64_t now_us)
-{
-    bool job = pawl__str_is(name, PAWL_BOOKMARK_BACKGROUND);
-    int64_t due = pawl__bookmark_due(name, payload);
-    const struct pawl_work_row row = {
-        .id = bookmark_id,
-        .kind = pawl__str(job ? PAWL_WORK_JOB : PAWL_WORK_TIMER),
-        .instance_id = instance_id,
-        .bookmark_id = bookmark_id,
-        .part = pawl__runtime_part(instance_id),
-        .created_us = now_us,
-        .due_us = job ? runtime_at_once(now_us) : pawl__ticks_to_us(due),
-        .expires_us = PAWL_TIME_NEVER,
-    };
-
-    if (job || due != INT64_MAX)
-        pawl__runtime_change(changes, PAWL_CHANGE_PUT, PAWL_TABLE_WORK, &row);
-}
-
-/* The request of a job: it goes with its bookmark. */
-static struct pawl_str job_request_id(struct making *m, struct pawl_str bookmark_id)
-{
-    const char *id = pawl__arena_printf(&m->arena, "%.*s/request", PAWL_STR_ARG(bookmark_id));
-
-    if (!id)
-        fail(m, pawl__arena_status(&m->arena));
-    return pawl__str(id);
-}
-
-/* Those of one moment count on by microseconds: a stimulus resumes them in their order. */
-static void put_bookmark(struct making *m, const struct pawl_bookmark *bookmark, uint32_t place)
-{
-    const struct pawl_bookmark_row row = {
-        .id = bookmark->id,
-        .instance_id = m->run->row.id,
-        .name = bookmark->name,
-        .hash = bookmark->hash,
-        .activity_id = bookmark->activity_id,
-        .activity_instance_id = bookmark->activity_instance_id,
-        .correlation_id = m->row.correlation_id,
-        .created_us = pawl__ticks_to_us(bookmark->created_at) + place,
-        .payload = text_of(m, &bookmark->payload),
-        .metadata = text_of(m, &bookmark->metadata),
-    };
-
-    pawl__runtime_change(&m->changes, PAWL_CHANGE_PUT, PAWL_TABLE_BOOKMARKS, &row);
-}
-
-static void drop_bookmark(struct making *m, const struct pawl_json *bookmark)
-{
-    const struct pawl_bookmark_row row = {.id = runtime_text(bookmark, "id")};
-    struct pawl_str name = runtime_text(bookmark, "name");
-    bool job = pawl__str_is(name, PAWL_BOOKMARK_BACKGROUND);
-
-    pawl__runtime_change(&m->changes, PAWL_CHANGE_DELETE, PAWL_TABLE_BOOKMARKS, &row);
-    if (job)
-        pawl__runtime_delete_work(&m->changes, job_request_id(m, row.id));
-    if (job || pawl__bookmark_due(name, pawl__json_get_text(bookmark, "payload")) != INT64_MAX)
-        pawl__runtime_delete_work(&m->changes, row.id);
-}
-
-/* A correlation id that changed is that of all bookmarks. */
-static bool is_recorrelated(const struct making *m)
-{
-    return !pawl__str_equal(m->run->row.correlation_id, m->row.correlation_id);
-}
-
-/* What was sent to it while it had ended is gone, timers too: they come back with it. */
-static bool is_reopened(const struct making *m)
-{
-    return pawl__str_is(m->run->row.status, "Finished") && !pawl__str_is(m->row.status, "Finished");
-}
-
-static void change_bookmarks(struct making *m)
-{
-    const struct pawl_hash_seed seed = {(uint64_t)m->run->row.revision, 0x626f6f6b};
-    struct pawl_map_entry *entry;
-    struct pawl_map stored, present;
-    int status;
-
-    pawl__map_init(&stored, &m->run->runtime->env->alloc, seed);
-    pawl__map_init(&present, &m->run->runtime->env->alloc, seed);
-    status = stored_bookmarks(m, &stored);
-    for (uint32_t i = 0; i < m->batch.bookmark_count && status == PAWL_OK; i++) {
-        const struct pawl_bookmark *bookmark = &m->batch.bookmarks[i];
-
-        status = pawl__map_put(&present, bookmark->id, &m->changes);
-        if (!pawl__map_has(&stored, bookmark->id) || is_recorrelated(m) || is_reopened(m))
-            put_bookmark(m, bookmark, i);
-        if (!pawl__map_has(&stored, bookmark->id) || is_reopened(m))
-            pawl__runtime_put_waker(&m->changes, m->run->row.id, bookmark->id, bookmark->name,
-                                    &bookmark->payload, m->now_us);
-    }
-    if (status == PAWL_OK) {
-        PAWL_MAP_FOR_EACH (entry, &stored) {
-            if (!pawl__map_has(&present, entry->key))
-                drop_bookmark(m, entry->value);
-        }
-    }
-    fail(m, status);
-    pawl__map_release(&present);
-    pawl__map_release(&stored);
 }
 
 /* ---- journal and counts -------------------------------------------------------------------- */
@@ -235,14 +93,15 @@ static void count_event(struct making *m, const struct pawl_log_record *record)
         return;
     of = pawl__json_get(counts, record->activity_node_id);
     if (!of) {
-        fail(m,
-             pawl__json_set(&m->run->arena, counts, record->activity_node_id, pawl__json_object()));
+        pawl__making_fail(m, pawl__json_set(&m->run->arena, counts, record->activity_node_id,
+                                            pawl__json_object()));
         of = pawl__json_get(counts, record->activity_node_id);
     }
     if (!of)
         return;
     (void)pawl__json_to_int(pawl__json_get(of, record->event), &before);
-    fail(m, pawl__json_set(&m->run->arena, of, record->event, pawl__json_int(before + 1)));
+    pawl__making_fail(
+        m, pawl__json_set(&m->run->arena, of, record->event, pawl__json_int(before + 1)));
 }
 
 static void count_events(struct making *m)
@@ -262,22 +121,38 @@ static void write_page(struct making *m, const int64_t *before, struct pawl_str 
 {
     struct pawl_buf text;
 
-    pawl__buf_init(&text, m->arena.alloc, RUNTIME_BYTES_MAX);
+    pawl__buf_init(&text, m->arena->alloc, RUNTIME_BYTES_MAX);
     (void)pawl__buf_reserve(&text, PAGE_BYTES_USUAL);
-    pawl__page_write(m->run->burst, &m->batch, before, &m->arena, &text);
-    fail(m, text.status);
+    pawl__page_write(m->run->burst, &m->batch, before, m->arena, &text);
+    pawl__making_fail(m, text.status);
     if (m->changes.status == PAWL_OK)
-        fail(m, pawl__runtime_pack(m->run->runtime, &m->arena, pawl__buf_peek(&text), out,
-                                   m->run->task->err));
+        pawl__making_fail(m, pawl__runtime_pack(m->run->runtime, m->arena, pawl__buf_peek(&text),
+                                                out, m->run->task->err));
     if (m->changes.status == PAWL_OK && out->ptr == pawl__buf_peek(&text).ptr) {
-        *out = pawl__arena_str(&m->arena, *out);
+        *out = pawl__arena_str(m->arena, *out);
         if (!out->ptr)
-            fail(m, pawl__arena_status(&m->arena));
+            pawl__making_fail(m, pawl__arena_status(m->arena));
     }
     pawl__buf_release(&text);
 }
 
-static void add_journal(struct making *m)
+/* Once per commit, for all its pages. */
+static void trim_journal(struct making *m, const struct pawl_journal_row *row)
+{
+    struct runtime_fold *fold = &m->run->fold;
+    int64_t first =
+        fold->count > 0 && fold->first_sequence >= 0 ? fold->first_sequence : row->first_sequence;
+
+    if (row->count == 0 || m->changes.status != PAWL_OK)
+        return;
+    if (m->folds)
+        fold->first_sequence = first;
+    else
+        pawl__making_fail(m, pawl__runtime_trim_journal(m->run->task, &m->changes, row->instance_id,
+                                                        first, row->first_sequence + row->count));
+}
+
+void pawl__making_journal(struct making *m)
 {
     struct pawl_journal_row row = {.instance_id = m->run->row.id, .count = m->batch.log_count};
     int64_t before = 0;
@@ -299,9 +174,7 @@ static void add_journal(struct making *m)
     }
     write_page(m, row.count > 0 ? NULL : &before, &row.data);
     pawl__runtime_change(&m->changes, PAWL_CHANGE_PUT, PAWL_TABLE_JOURNAL, &row);
-    if (row.count > 0 && m->changes.status == PAWL_OK)
-        fail(m, pawl__runtime_trim_journal(m->run->task, &m->changes, row.instance_id,
-                                           row.first_sequence, row.first_sequence + row.count));
+    trim_journal(m, &row);
 }
 
 /* ---- effects ------------------------------------------------------------------------------- */
@@ -316,7 +189,7 @@ static struct pawl_work_row effect_row(struct making *m, const char *kind,
         .created_us = m->now_us,
         .due_us = runtime_at_once(m->now_us),
         .expires_us = PAWL_TIME_NEVER,
-        .payload = text_of(m, &effect->data),
+        .payload = pawl__making_text(m, &effect->data),
     };
 }
 
@@ -342,12 +215,13 @@ static void add_free_effect(struct making *m, const char *kind, const struct paw
 /* What this node performs as soon as it is durable; should the node die first, another does. */
 static void add_own_effect(struct making *m, const char *kind, const struct pawl_effect *effect)
 {
-    struct pawl_work_row *row = &m->effects[m->effect_count];
+    struct runtime_effect *own = &m->effects[m->effect_count++];
+    struct pawl_work_row *row = &own->row;
 
+    *own = (struct runtime_effect){.data = &effect->data};
     *row = effect_row(m, kind, effect);
     row->name = m->run->row.id; /* not mail: it does not wait for the instance */
     row->owner = pawl__keeper_incarnation(m->run->runtime->keeper);
-    m->effect_data[m->effect_count++] = &effect->data;
     pawl__runtime_change(&m->changes, PAWL_CHANGE_PUT, PAWL_TABLE_WORK, row);
 }
 
@@ -358,31 +232,32 @@ static void add_request(struct making *m, const struct pawl_effect *asked)
     struct pawl_work_row row;
 
     effect.data = pawl__json_null();
-    fail(m, pawl__json_copy(&m->arena, &asked->data, &effect.data));
+    pawl__making_fail(m, pawl__json_copy(m->arena, &asked->data, &effect.data));
     if (m->changes.status == PAWL_OK)
-        fail(m, pawl__json_set_text(&m->arena, &effect.data, RUNTIME_HTTP_KEY,
-                                    pawl__json_string(asked->id)));
+        pawl__making_fail(m, pawl__json_set_text(m->arena, &effect.data, RUNTIME_HTTP_KEY,
+                                                 pawl__json_string(asked->id)));
     if (m->changes.status == PAWL_OK)
-        fail(m, pawl__json_set_text(&m->arena, &effect.data, RUNTIME_HTTP_SCOPE,
-                                    pawl__json_string(m->run->graph->workflow->definition_id)));
+        pawl__making_fail(
+            m, pawl__json_set_text(m->arena, &effect.data, RUNTIME_HTTP_SCOPE,
+                                   pawl__json_string(m->run->graph->workflow->definition_id)));
     if (m->changes.status != PAWL_OK)
         return;
     row = effect_row(m, PAWL_WORK_HTTP, &effect);
     row.name = m->run->row.id;
     row.owner = pawl__keeper_incarnation(m->run->runtime->keeper);
     if (asked->job_id.len > 0) {
-        row.id = job_request_id(m, asked->job_id);
+        row.id = pawl__making_job_request(m, asked->job_id);
         row.bookmark_id = asked->job_id;
     }
-    fail(m, pawl__runtime_request_new(m->run->runtime, &row, &effect.data, &m->request,
-                                      m->run->task->err));
+    pawl__making_fail(m, pawl__runtime_request_new(m->run->runtime, &row, &effect.data, &m->request,
+                                                   m->run->task->err));
     pawl__runtime_change(&m->changes, PAWL_CHANGE_PUT, PAWL_TABLE_WORK, &row);
 }
 
 /* Nobody here sends requests: the job learns that at once. */
 static void refuse_job(struct making *m, struct pawl_str job_id)
 {
-    struct pawl_builder b = {.arena = &m->arena};
+    struct pawl_builder b = {.arena = m->arena};
     struct pawl_json result = pawl__json_object();
     struct pawl_work_row row = {
         .kind = pawl__str(PAWL_WORK_JOB),
@@ -395,11 +270,11 @@ static void refuse_job(struct making *m, struct pawl_str job_id)
     };
 
     pawl__runtime_refusal(&b, &result);
-    fail(m, b.status);
-    row.id = pawl__str(pawl__arena_printf(&m->arena, "%.*s/feed", PAWL_STR_ARG(job_id)));
-    row.payload = text_of(m, &result);
+    pawl__making_fail(m, b.status);
+    row.id = pawl__str(pawl__arena_printf(m->arena, "%.*s/feed", PAWL_STR_ARG(job_id)));
+    row.payload = pawl__making_text(m, &result);
     if (row.id.len == 0)
-        fail(m, pawl__arena_status(&m->arena));
+        pawl__making_fail(m, pawl__arena_status(m->arena));
     pawl__runtime_change(&m->changes, PAWL_CHANGE_PUT, PAWL_TABLE_WORK, &row);
 }
 
@@ -417,10 +292,10 @@ static void add_job_effect(struct making *m, const struct pawl_effect *effect)
         refuse_job(m, effect->job_id);
         return;
     }
-    fail(m, pawl__json_copy(&m->arena, &effect->data, &start.data));
+    pawl__making_fail(m, pawl__json_copy(m->arena, &effect->data, &start.data));
     if (m->changes.status == PAWL_OK)
-        fail(m, pawl__json_set_text(&m->arena, &start.data, RUNTIME_JOB,
-                                    pawl__json_string(effect->job_id)));
+        pawl__making_fail(m, pawl__json_set_text(m->arena, &start.data, RUNTIME_JOB,
+                                                 pawl__json_string(effect->job_id)));
     row = start_row(m, &start);
     pawl__runtime_change(&m->changes, PAWL_CHANGE_PUT, PAWL_TABLE_WORK, &row);
 }
@@ -450,22 +325,24 @@ static void add_effect(struct making *m, const struct pawl_effect *effect)
         return;
     }
     case PAWL_EFFECT_STIMULUS:
-        fail(m, pawl__runtime_event_row(m->run->runtime, &m->arena, &effect->data, &row));
+        pawl__making_fail(m,
+                          pawl__runtime_event_row(m->run->runtime, m->arena, &effect->data, &row));
         row.created_us = m->now_us;
         row.due_us = runtime_at_once(m->now_us);
         break;
     case PAWL_EFFECT_CHILD:
         row = start_row(m, effect);
-        row.id = pawl__runtime_new_id(m->run->runtime, &m->arena);
+        row.id = pawl__runtime_new_id(m->run->runtime, m->arena);
         if (!row.id.ptr)
-            fail(m, pawl__arena_status(&m->arena));
+            pawl__making_fail(m, pawl__arena_status(m->arena));
         break;
     case PAWL_EFFECT_HTTP:
     case PAWL_EFFECT_REPLY:
     default:
-        fail(m, pawl__error_set(m->run->task->err, PAWL_EUNSUPPORTED,
-                                "instance %.*s asks for an effect that only a server performs",
-                                PAWL_STR_ARG(m->run->row.id)));
+        pawl__making_fail(
+            m, pawl__error_set(m->run->task->err, PAWL_EUNSUPPORTED,
+                               "instance %.*s asks for an effect that only a server performs",
+                               PAWL_STR_ARG(m->run->row.id)));
         return;
     }
     pawl__runtime_change(&m->changes, PAWL_CHANGE_PUT, PAWL_TABLE_WORK, &row);
@@ -488,7 +365,7 @@ static void add_awaited(struct making *m)
     }
     m->inline_start = pawl__arena_alloc(&m->run->task->arena, sizeof *m->inline_start);
     if (!m->inline_start) {
-        fail(m, pawl__arena_status(&m->run->task->arena));
+        pawl__making_fail(m, pawl__arena_status(&m->run->task->arena));
         return;
     }
     *m->inline_start = start_row(m, awaited);
@@ -496,18 +373,24 @@ static void add_awaited(struct making *m)
     pawl__runtime_change(&m->changes, PAWL_CHANGE_PUT, PAWL_TABLE_WORK, m->inline_start);
 }
 
-static void add_effects(struct making *m)
+void pawl__making_effects(struct making *m)
 {
-    size_t count = m->batch.effect_count;
+    size_t need = m->effect_count + m->batch.effect_count;
 
-    m->effects = pawl__arena_alloc_array(&m->arena, count + 1, sizeof *m->effects);
-    m->effect_data = pawl__arena_alloc_array(&m->arena, count + 1, sizeof *m->effect_data);
-    m->holds = pawl__arena_alloc_zeroed(&m->arena, (count + 1) * sizeof *m->holds);
-    if (!m->effects || !m->effect_data || !m->holds) {
-        fail(m, pawl__arena_status(&m->arena));
-        return;
+    if (need > m->effect_cap) {
+        size_t cap = m->effect_count > 0 ? need * 2 : need;
+        struct runtime_effect *grown = pawl__arena_alloc_array(m->arena, cap, sizeof *grown);
+
+        if (!grown) {
+            pawl__making_fail(m, pawl__arena_status(m->arena));
+            return;
+        }
+        if (m->effect_count > 0)
+            memcpy(grown, m->effects, m->effect_count * sizeof *grown);
+        m->effects = grown;
+        m->effect_cap = cap;
     }
-    for (size_t i = 0; i < count; i++)
+    for (uint32_t i = 0; i < m->batch.effect_count; i++)
         add_effect(m, &m->batch.effects[i]);
     add_awaited(m);
 }
@@ -517,15 +400,15 @@ static void add_effects(struct making *m)
 /* {"workflowInstanceId", "status", "subStatus", "output"}: what a parent learns of its child. */
 static struct pawl_str child_payload(struct making *m)
 {
-    struct pawl_builder b = {.arena = &m->arena};
+    struct pawl_builder b = {.arena = m->arena};
     struct pawl_json told = pawl__json_object();
 
     pawl__build_text(&b, &told, "workflowInstanceId", m->run->row.id);
     pawl__build(&b, &told, "status", runtime_member(&m->state, "status"));
     pawl__build(&b, &told, "subStatus", runtime_member(&m->state, "subStatus"));
     pawl__build(&b, &told, "output", runtime_member(&m->state, "output"));
-    fail(m, b.status);
-    return text_of(m, &told);
+    pawl__making_fail(m, b.status);
+    return pawl__making_text(m, &told);
 }
 
 /* `job`: of the receiver, "" none. */
@@ -544,19 +427,19 @@ static void add_mail(struct making *m, const char *kind, struct pawl_str to, str
     };
 
     row.id =
-        pawl__str(pawl__arena_printf(&m->arena, "%.*s/%s", PAWL_STR_ARG(m->run->row.id), suffix));
+        pawl__str(pawl__arena_printf(m->arena, "%.*s/%s", PAWL_STR_ARG(m->run->row.id), suffix));
     if (row.id.len == 0)
-        fail(m, pawl__arena_status(&m->arena));
+        pawl__making_fail(m, pawl__arena_status(m->arena));
     pawl__runtime_change(&m->changes, PAWL_CHANGE_PUT, PAWL_TABLE_WORK, &row);
 }
 
 static void remember_feeds(struct making *m, struct pawl_json *section)
 {
-    fail(m,
-         pawl__json_set_text(&m->arena, section, RUNTIME_FEEDS, pawl__json_string(m->run->feeds)));
+    pawl__making_fail(
+        m, pawl__json_set_text(m->arena, section, RUNTIME_FEEDS, pawl__json_string(m->run->feeds)));
     if (m->run->feeds_job.len > 0 && m->changes.status == PAWL_OK)
-        fail(m, pawl__json_set_text(&m->arena, section, RUNTIME_FEEDS_JOB,
-                                    pawl__json_string(m->run->feeds_job)));
+        pawl__making_fail(m, pawl__json_set_text(m->arena, section, RUNTIME_FEEDS_JOB,
+                                                 pawl__json_string(m->run->feeds_job)));
 }
 
 /*
@@ -625,17 +508,17 @@ static void fill_row(struct making *m, enum pawl_step step)
 static void pack_row(struct making *m)
 {
     if (m->changes.status == PAWL_OK)
-        fail(m, pawl__runtime_pack_value(m->run->runtime, &m->arena, &m->state, &m->row.state,
-                                         m->run->task->err));
+        pawl__making_fail(m, pawl__runtime_pack_value(m->run->runtime, m->arena, &m->state,
+                                                      &m->row.state, m->run->task->err));
     if (m->changes.status == PAWL_OK)
         m->row.state_sum = pawl__runtime_state_sum(m->row.state);
     if (m->changes.status == PAWL_OK)
-        fail(m, pawl__runtime_pack_value(m->run->runtime, &m->arena, &m->run->counts,
-                                         &m->row.counts, m->run->task->err));
+        pawl__making_fail(m, pawl__runtime_pack_value(m->run->runtime, m->arena, &m->run->counts,
+                                                      &m->row.counts, m->run->task->err));
 }
 
 /* What caused the commit ends with it. */
-static void end_cause(struct making *m)
+void pawl__making_end_cause(struct making *m)
 {
     const struct runtime_run *run = m->run;
 
@@ -695,14 +578,23 @@ static int copy_part(struct making *m, struct pawl_arena *arena, struct pawl_jso
     return b.status;
 }
 
+/* Not that of the state as it is, nor of one that the run may go back to. */
+static struct pawl_arena *next_arena(struct runtime_run *run)
+{
+    do
+        run->state_turn = (run->state_turn + 1) % RUNTIME_STATES;
+    while (run->fold.count > 0 && run->state_turn == run->fold.state_turn);
+    return &run->state_arenas[run->state_turn];
+}
+
 /*
  * The stored state is what the next commit is compared with. All of it is needed to open a burst
  * on it: not while this one goes on, nor once the instance is released.
  */
-static int keep_state(struct making *m)
+int pawl__making_keep_state(struct making *m)
 {
     struct runtime_run *run = m->run;
-    struct pawl_arena *arena = &run->state_arenas[run->state_turn ^= 1u];
+    struct pawl_arena *arena = next_arena(run);
     bool goes_on = m->goes_on && !run->runtime->options.step_commits;
     int status;
 
@@ -755,11 +647,13 @@ static int after_commit(struct making *m, const struct pawl_commit *commit)
         run->row.owner = 0;
     run->row.cancel_requested = commit->cancel_requested;
     pawl__run_move(run, BURST_COMMITTED);
+    if (run->consumed || run->fold.count > 0)
+        pawl__runtime_note_ended(run->runtime, &m->changes);
     for (size_t i = 0; i < m->effect_count; i++)
-        if (m->holds[i])
-            pawl__runtime_perform_own(run->task, run->task->running, &m->effects[i],
-                                      m->effect_data[i], m->now_us);
-    status = keep_state(m);
+        if (m->effects[i].is_held)
+            pawl__runtime_perform_own(run->task, run->task->running, &m->effects[i].row,
+                                      m->effects[i].data, m->now_us);
+    status = pawl__making_keep_state(m);
     if (m->request) {
         pawl__runtime_request_begin(m->request);
         m->request = NULL;
@@ -782,8 +676,8 @@ static int after_commit(struct making *m, const struct pawl_commit *commit)
 static void drop_rows(struct making *m)
 {
     for (size_t i = 0; i < m->effect_count; i++)
-        if (m->holds[i])
-            pawl__runtime_drop(m->run->runtime, m->effects[i].id);
+        if (m->effects[i].is_held)
+            pawl__runtime_drop(m->run->runtime, m->effects[i].row.id);
     PAWL_ASSERT(!m->holds_start || m->inline_start);
     if (m->holds_start)
         pawl__runtime_drop(m->run->runtime, m->inline_start->id);
@@ -807,7 +701,7 @@ static int hold_rows(struct making *m)
     int status = PAWL_OK;
 
     for (size_t i = 0; i < m->effect_count && status == PAWL_OK; i++)
-        status = hold_row(m, m->effects[i].id, &m->holds[i]);
+        status = hold_row(m, m->effects[i].row.id, &m->effects[i].is_held);
     if (m->inline_start && status == PAWL_OK)
         status = hold_row(m, m->inline_start->id, &m->holds_start);
     if (status == PAWL_OK)
@@ -818,19 +712,26 @@ static int hold_rows(struct making *m)
 
 /* ---- the whole ----------------------------------------------------------------------------- */
 
-static int make_changes(struct making *m, enum pawl_step step)
+static int read_burst(struct making *m, enum pawl_step step)
 {
-    int status = pawl__burst_state(m->run->burst, &m->arena, !m->over, &m->state);
+    int status = pawl__burst_state(m->run->burst, &m->own, !m->over, &m->state);
 
     if (status != PAWL_OK)
         return pawl__error_code(m->run->task->err, status);
     pawl__burst_batch(m->run->burst, &m->batch);
     fill_row(m, step);
-    change_bookmarks(m);
-    add_journal(m);
-    add_effects(m);
+    return PAWL_OK;
+}
+
+static int make_changes(struct making *m)
+{
+    int status;
+
+    pawl__making_bookmarks(m);
+    pawl__making_journal(m);
+    pawl__making_effects(m);
     notify_parent(m);
-    end_cause(m);
+    pawl__making_end_cause(m);
     pack_row(m);
     status = m->changes.status;
     if (status != PAWL_OK && m->run->task->err && m->run->task->err->code != status)
@@ -854,10 +755,58 @@ static int hand_in(struct runtime_run *run, struct pawl_commit *commit)
     return status;
 }
 
+static int commit_changes(struct making *m, bool release)
+{
+    struct runtime_run *run = m->run;
+    struct pawl_commit commit = {
+        .kind = run->is_new ? PAWL_COMMIT_CREATE : PAWL_COMMIT_ADVANCE,
+        /* What comes meanwhile is found by those who look for work. */
+        .flags = PAWL_COMMIT_UNASKED | (release ? PAWL_COMMIT_RELEASE : 0),
+        .instance = &m->row,
+        .changes = m->changes.items,
+        .change_count = m->changes.count,
+    };
+    int status = hold_rows(m);
+
+    if (status != PAWL_OK)
+        return status;
+    /* A cancellation that came since has its mail, too. */
+    if (pawl__making_reopens(m))
+        commit.flags |= PAWL_COMMIT_REOPEN;
+    if (run->started) {
+        commit.done = &run->started->id;
+        commit.done_count = 1;
+        commit.done_owner = run->started->owner;
+    }
+    status = hand_in(run, &commit);
+    if (status != PAWL_OK) {
+        drop_rows(m);
+        return status;
+    }
+    status = after_commit(m, &commit);
+    pawl__fold_end(run);
+    return status;
+}
+
+/* What events before this one did, and was not committed. */
+static void begin_making(struct making *m)
+{
+    struct runtime_fold *fold = &m->run->fold;
+
+    pawl__arena_init(&m->own, &m->run->runtime->env->alloc, RUNTIME_BYTES_MAX);
+    m->arena = m->changes.arena = &m->own;
+    if (fold->count == 0)
+        return;
+    m->arena = &fold->arena;
+    m->changes = fold->changes;
+    m->effects = fold->effects;
+    m->effect_count = fold->effect_count;
+    m->effect_cap = fold->effect_cap;
+}
+
 int pawl__runtime_commit_step(struct runtime_run *run, enum pawl_step step, bool release)
 {
     struct making m = {.run = run, .now_us = pawl__runtime_now_us(run)};
-    struct pawl_commit commit = {0};
     int status;
 
     PAWL_ASSERT(run->is_new || run->loaded); /* what was not loaded is never written */
@@ -865,34 +814,18 @@ int pawl__runtime_commit_step(struct runtime_run *run, enum pawl_step step, bool
     PAWL_ASSERT(run->at == BURST_OPEN || run->at == BURST_STEPPED);
     m.over = step == PAWL_STEP_IDLE || step == PAWL_STEP_DONE;
     m.goes_on = step == PAWL_STEP_COMMIT;
-    pawl__arena_init(&m.arena, &run->runtime->env->alloc, RUNTIME_BYTES_MAX);
-    m.changes.arena = &m.arena;
-    status = make_changes(&m, step);
-    if (status == PAWL_OK) {
-        commit.kind = run->is_new ? PAWL_COMMIT_CREATE : PAWL_COMMIT_ADVANCE;
-        /* What comes meanwhile is found by those who look for work. */
-        commit.flags = PAWL_COMMIT_UNASKED | (release ? PAWL_COMMIT_RELEASE : 0);
-        /* A cancellation that came since has its mail, too. */
-        if (is_reopened(&m))
-            commit.flags |= PAWL_COMMIT_REOPEN;
-        commit.instance = &m.row;
-        commit.changes = m.changes.items;
-        commit.change_count = m.changes.count;
-        if (run->started) {
-            commit.done = &run->started->id;
-            commit.done_count = 1;
-            commit.done_owner = run->started->owner;
-        }
-        status = hold_rows(&m);
-    }
-    if (status == PAWL_OK) {
-        status = hand_in(run, &commit);
+    begin_making(&m);
+    status = read_burst(&m, step);
+    if (status == PAWL_OK && pawl__making_may_fold(&m, step)) {
+        status = pawl__making_fold(&m);
+    } else if (status == PAWL_OK) {
+        status = make_changes(&m);
         if (status == PAWL_OK)
-            status = after_commit(&m, &commit);
-        else
-            drop_rows(&m);
+            status = commit_changes(&m, release);
     }
+    if (status != PAWL_OK)
+        pawl__fold_drop(run);
     pawl__runtime_request_free(m.request);
-    pawl__arena_release(&m.arena);
+    pawl__arena_release(&m.own);
     return status;
 }

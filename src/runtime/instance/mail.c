@@ -15,10 +15,10 @@
 
 /* ---- bookmarks ----------------------------------------------------------------------------- */
 
-static const struct pawl_json *bookmark_with(const struct runtime_run *run, const char *key,
-                                             struct pawl_str value)
+static const struct pawl_json *bookmark_in(const struct pawl_json *state, const char *key,
+                                           struct pawl_str value)
 {
-    const struct pawl_json *bookmarks = pawl__json_get_text(&run->state, "bookmarks");
+    const struct pawl_json *bookmarks = pawl__json_get_text(state, "bookmarks");
 
     for (uint32_t i = 0; i < pawl__json_len(bookmarks) && value.len > 0; i++) {
         const struct pawl_json *bookmark = pawl__json_at(bookmarks, i);
@@ -29,24 +29,36 @@ static const struct pawl_json *bookmark_with(const struct runtime_run *run, cons
     return NULL;
 }
 
+static const struct pawl_json *bookmark_with(const struct runtime_run *run, const char *key,
+                                             struct pawl_str value)
+{
+    return bookmark_in(&run->state, key, value);
+}
+
 /*
  * The bookmark that a stimulus was matched with or, when another stimulus has used that up, one
  * that waits for the same: two signals to a loop resume two rounds of it.
  */
-const struct pawl_json *pawl__runtime_wanted_bookmark(const struct runtime_run *run,
-                                                      const struct pawl_work_row *mail)
+const struct pawl_json *pawl__runtime_bookmark_for(const struct pawl_json *state,
+                                                   struct pawl_str correlation_id,
+                                                   const struct pawl_work_row *mail)
 {
-    const struct pawl_json *bookmark = bookmark_with(run, "id", mail->bookmark_id);
+    const struct pawl_json *bookmark = bookmark_in(state, "id", mail->bookmark_id);
 
     if (!bookmark && mail->hash.len > 0)
-        bookmark = bookmark_with(run, "hash", mail->hash);
+        bookmark = bookmark_in(state, "hash", mail->hash);
     if (bookmark && mail->activity_instance_id.len > 0 &&
         !pawl__str_equal(runtime_text(bookmark, "activityInstanceId"), mail->activity_instance_id))
         return NULL;
-    if (mail->correlation_id.len > 0 &&
-        !pawl__str_equal(run->row.correlation_id, mail->correlation_id))
+    if (mail->correlation_id.len > 0 && !pawl__str_equal(correlation_id, mail->correlation_id))
         return NULL;
     return bookmark;
+}
+
+const struct pawl_json *pawl__runtime_wanted_bookmark(const struct runtime_run *run,
+                                                      const struct pawl_work_row *mail)
+{
+    return pawl__runtime_bookmark_for(&run->state, run->row.correlation_id, mail);
 }
 
 static int resume_event(struct runtime_run *run, const struct pawl_work_row *mail,

@@ -53,6 +53,7 @@ struct runtime_running {
  *      '---- what it awaits is not there --> BURST_PARKED <-- awaits an effect ------'
  *                                            BURST_YIELDED <-- awaits its turn ------'
  *
+ * A burst that is kept for the commit of the next event (fold.c) is closed when it is STEPPED.
  * PARKED and YIELDED absorb: the claim stays, and nothing more is written under it by this run.
  */
 enum burst_state {
@@ -97,20 +98,55 @@ struct runtime_direct {
     struct pawl_str traceparent; /* of its sender; "": not known */
 };
 
+/* Hashes of bookmarks that a fold remembers; more are woken one by one. */
+#define FOLD_NOTES_MAX 32u
+
+struct runtime_effect;
+
+/*
+ * Events whose effects are not committed yet: the commit of the next event has them, too (fold.c).
+ * Of a claimed instance, between two of its bursts. Either all of it is committed or nothing.
+ */
+struct runtime_fold {
+    struct pawl_arena arena;        /* of all that is kept until that commit */
+    uint32_t count;                 /* of events; 0: nothing is kept */
+    bool is_dropped;                /* what was kept was not committed, and is to be run again */
+    int64_t begun_ns;               /* when its first event had run */
+    struct runtime_changes changes; /* pages of the journal, ends of mail, effects */
+    struct runtime_effect *effects;
+    size_t effect_count;
+    size_t effect_cap;
+    int64_t first_sequence; /* of its first record in the log; -1: it has none */
+    /* New bookmarks that have no row, one for each hash: what is parked for them is woken. */
+    struct pawl_bookmark_row *noted;
+    size_t noted_count;
+    /* What the run goes back to if it is dropped: as it was before its first event. */
+    struct pawl_instance_row row;
+    struct pawl_json state; /* as the store has it */
+    unsigned state_turn;
+    struct pawl_json counts;
+    const struct pawl_work_row *mail;
+    size_t mail_count;
+};
+
+/* See struct runtime_run. */
+#define RUNTIME_STATES 3u
+
 /* An instance in hand: claimed, or about to be created. */
 struct runtime_run {
     struct runtime_task *task;
     struct pawl_runtime *runtime;
     struct pawl_arena arena; /* of what was loaded; reset when it is claimed again */
-    /* Of the state that was stored last, and of the one before: they take turns. */
-    struct pawl_arena state_arenas[2];
+    /* Of the state as it is, and of the one before: they take turns. A fold keeps a third. */
+    struct pawl_arena state_arenas[RUNTIME_STATES];
     unsigned state_turn;
     struct pawl_graph *graph;
     struct pawl_burst *burst;
     bool is_new;                  /* not in the store yet */
     bool is_known;                /* new, under an id that whoever asked for it chose */
     struct pawl_instance_row row; /* with owner, fence and revision as the store has them */
-    struct pawl_json state;       /* as stored; null when new */
+    struct pawl_json state;       /* as stored, or as the fold left it; null when new */
+    struct runtime_fold fold;
     /* `state` is all of what the store has. Until it was loaded, and after a copy that failed, no
      * commit may write it. */
     bool loaded;
@@ -162,6 +198,8 @@ PAWL_MUST_CHECK int pawl__runtime_enter(struct pawl_runtime *runtime,
 PAWL_MUST_CHECK int pawl__runtime_try_enter(struct pawl_runtime *runtime,
                                             struct runtime_running *running,
                                             struct pawl_str instance_id);
+/* Whether another thread has it: that one will look again. */
+bool pawl__runtime_notify_holder(struct pawl_runtime *runtime, struct pawl_str instance_id);
 /* What was not entered, for the caller to read. Returns `status`. */
 int pawl__runtime_refuse_entry(struct runtime_task *task, struct pawl_str instance_id, int status);
 /* Lets go, or (true) keeps it because there is more to look at. */
@@ -297,9 +335,28 @@ PAWL_MUST_CHECK int pawl__runtime_check_direct(struct runtime_run *run);
 bool pawl__runtime_is_direct_late(const struct runtime_task *task);
 PAWL_MUST_CHECK int pawl__runtime_run_direct(struct runtime_run *run);
 
+/* ---- fold.c ------------------------------------------------------------------------------ */
+
+/* What was kept is committed. */
+void pawl__fold_end(struct runtime_run *run);
+/* What was kept is not, and will not be by this burst. */
+void pawl__fold_drop(struct runtime_run *run);
+/*
+ * After a failure, or a commit that was refused: the run goes back to where it was before what was
+ * kept, so that each event is run again and committed by itself, and only the one that failed is to
+ * suffer. The claim stays, and its mail counts: others may have put it off meanwhile, because the
+ * instance was not theirs, and what is younger must not be run before it. Returns what remains of
+ * the failure.
+ */
+PAWL_MUST_CHECK int pawl__fold_unfold(struct runtime_run *run, int status);
+
 /* ---- mail.c ------------------------------------------------------------------------------ */
 
-/* The bookmark of a claimed instance that a stimulus is for; NULL: none waits for it any more. */
+/* The bookmark of an instance in this state that a stimulus is for; NULL: none waits for it. */
+const struct pawl_json *pawl__runtime_bookmark_for(const struct pawl_json *state,
+                                                   struct pawl_str correlation_id,
+                                                   const struct pawl_work_row *mail);
+/* The same of a claimed instance. */
 const struct pawl_json *pawl__runtime_wanted_bookmark(const struct runtime_run *run,
                                                       const struct pawl_work_row *mail);
 

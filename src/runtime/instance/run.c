@@ -4,9 +4,10 @@
  *
  *     claim -> [event -> burst: step, commit, step, commit …] -> … -> release
  *
- * The last commit of the last burst releases the claim: a resume is one claim and one commit. Mail
- * that came meanwhile is reported by that commit, and the instance is claimed again. A burst
- * that awaits a child keeps the claim, and nothing of it stays in memory.
+ * The last commit of the last burst releases the claim: a resume is one claim and one commit, and
+ * several events can share it (fold.c). Mail that came meanwhile is reported by that commit, and
+ * the instance is claimed again. A burst that awaits a child keeps the claim, and nothing of it
+ * stays in memory.
  */
 #include "runtime/instance/private.h"
 
@@ -26,8 +27,9 @@ void pawl__runtime_run_init(struct runtime_run *run, struct runtime_task *task)
 {
     *run = (struct runtime_run){.task = task, .runtime = task->runtime};
     pawl__arena_init(&run->arena, &task->runtime->env->alloc, RUNTIME_BYTES_MAX);
-    for (unsigned i = 0; i < 2; i++)
+    for (unsigned i = 0; i < RUNTIME_STATES; i++)
         pawl__arena_init(&run->state_arenas[i], &task->runtime->env->alloc, RUNTIME_BYTES_MAX);
+    pawl__arena_init(&run->fold.arena, &task->runtime->env->alloc, RUNTIME_BYTES_MAX);
     run->counts = pawl__json_object();
     run->feeds = run->feeds_job = pawl__str("");
     run->incarnation = pawl__runtime_incarnation(task->runtime);
@@ -46,8 +48,9 @@ void pawl__runtime_run_release(struct runtime_run *run)
     close_burst(run);
     pawl__graph_unref(run->graph);
     run->graph = NULL;
-    for (unsigned i = 0; i < 2; i++)
+    for (unsigned i = 0; i < RUNTIME_STATES; i++)
         pawl__arena_release(&run->state_arenas[i]);
+    pawl__arena_release(&run->fold.arena);
     pawl__arena_release(&run->arena);
 }
 
@@ -224,7 +227,7 @@ int pawl__runtime_commit_kept(struct runtime_run *run, struct runtime_changes *c
     };
     int status = changes->status;
 
-    PAWL_ASSERT(run->at == BURST_NONE); /* a burst commits what it did itself */
+    PAWL_ASSERT(run->at == BURST_NONE && run->fold.count == 0); /* bursts commit what they did */
     PAWL_ASSERT(!run->is_new && run->row.owner != 0);
     if (status != PAWL_OK)
         return pawl__error_code(run->task->err, status);
@@ -777,6 +780,11 @@ int pawl__runtime_run_new(struct runtime_run *run, struct pawl_event *event)
     return status;
 }
 
+static bool may_begin_next(const struct runtime_run *run)
+{
+    return pawl__runtime_may_go_on(run->runtime) && !pawl__runtime_is_direct_late(run->task);
+}
+
 /* With everything that is due for it; returns when it is released, parked or not ours. */
 static int run_claimed(struct runtime_run *run, struct pawl_event **event)
 {
@@ -787,9 +795,10 @@ static int run_claimed(struct runtime_run *run, struct pawl_event **event)
     PAWL_ASSERT(run->loaded && run->row.owner != 0);
     run->event = event;
     while (status == PAWL_OK && any && !pawl__run_is_waiting(run) && run->row.owner != 0 &&
-           pawl__runtime_may_go_on(run->runtime) && !has_lost_pass(run) && !has_lost_lease(run) &&
-           !pawl__runtime_is_direct_late(run->task))
-        status = run_next(run, event, &any);
+           !has_lost_pass(run) && !has_lost_lease(run) &&
+           (run->fold.count > 0 || may_begin_next(run)))
+        status = pawl__fold_unfold(run, run_next(run, event, &any));
+    pawl__fold_drop(run); /* others go on */
     /* What it was claimed for is still this node's, and in nobody's hand now. */
     if (status == PAWL_OK && any && !pawl__run_is_waiting(run) && run->row.owner != 0)
         pawl__runtime_note_left(run->runtime);

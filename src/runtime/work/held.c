@@ -159,6 +159,36 @@ void pawl__runtime_held_done(struct pawl_runtime *runtime, struct pawl_str work_
     pawl__held_move(held, HELD_DONE);
 }
 
+void pawl__runtime_note_ended(struct pawl_runtime *runtime, const struct runtime_changes *changes)
+{
+    if (pawl_mutex_lock(runtime->env, runtime->mutex) != PAWL_OK)
+        return;
+    for (size_t i = 0; i < changes->count; i++) {
+        const struct pawl_change *change = &changes->items[i];
+        struct runtime_held *held;
+
+        if (change->kind != PAWL_CHANGE_DELETE || change->table != PAWL_TABLE_WORK)
+            continue;
+        held = pawl__map_get(&runtime->held, ((const struct pawl_work_row *)change->row)->id);
+        if (held)
+            held->has_ended = true;
+    }
+    pawl_mutex_unlock(runtime->env, runtime->mutex);
+}
+
+bool pawl__runtime_has_ended(struct pawl_runtime *runtime, struct pawl_str work_id)
+{
+    const struct runtime_held *held;
+    bool has_ended;
+
+    if (pawl_mutex_lock(runtime->env, runtime->mutex) != PAWL_OK)
+        return false;
+    held = pawl__map_get(&runtime->held, work_id);
+    has_ended = held && held->has_ended;
+    pawl_mutex_unlock(runtime->env, runtime->mutex);
+    return has_ended;
+}
+
 void pawl__runtime_forget_held(struct pawl_runtime *runtime)
 {
     struct pawl_map_entry *entry;

@@ -26,6 +26,7 @@ enum held_state { HELD_FREE, HELD_TAKEN, HELD_DONE };
 struct runtime_held {
     struct pawl_str id;    /* behind the struct */
     enum held_state state; /* moved by pawl__held_move() alone */
+    bool has_ended;        /* a commit of this node has deleted the row: there is nothing to do */
 };
 
 /* An effect that was performed; its row is to be deleted. */
@@ -54,6 +55,10 @@ void pawl__runtime_drop(struct pawl_runtime *runtime, struct pawl_str work_id);
 void pawl__runtime_held_done(struct pawl_runtime *runtime, struct pawl_str work_id);
 /* The row of one that is done is deleted, or will be found anew. */
 void pawl__runtime_drop_done(struct pawl_runtime *runtime, struct pawl_str work_id);
+/* These changes were committed: whoever here holds a row that they deleted need not do it. */
+void pawl__runtime_note_ended(struct pawl_runtime *runtime, const struct runtime_changes *changes);
+/* By who holds it: whether the row is known to be gone. */
+bool pawl__runtime_has_ended(struct pawl_runtime *runtime, struct pawl_str work_id);
 /* Holds what was taken, and leaves out what others here have in hand. */
 PAWL_MUST_CHECK int pawl__runtime_hold_taken(struct pawl_runtime *runtime, struct pawl_arena *arena,
                                              struct pawl_taken *taken);
