@@ -14,11 +14,20 @@
 
 #define RESULT_OK "ok"
 
+#define ID_TIME_BYTES 7
+
+/*
+ * Microseconds, then randomness: records of one node that a store's clock gives the same time are
+ * listed in the order in which they were made.
+ */
 static int make_id(const struct pawl_op *op, struct op_record *record)
 {
     unsigned char bytes[(PAWL_UUID_HEX_SIZE - 1) / 2];
     int status = pawl_env_entropy(op_env(op), bytes, sizeof bytes, op->err);
+    uint64_t us = (uint64_t)pawl_env_wall_ns(op_env(op)) / 1000;
 
+    for (int i = ID_TIME_BYTES; i-- > 0; us >>= 8)
+        bytes[i] = (unsigned char)us;
     if (status == PAWL_OK)
         pawl__hex_encode(bytes, sizeof bytes, PAWL_HEX_LOWER, record->id);
     return status;

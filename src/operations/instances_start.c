@@ -83,8 +83,9 @@ static int tell_existing(const struct pawl_op *op, struct pawl_outcome *out)
 }
 
 /*
- * What tells a start from another one with the same key: a hash of all that was asked for. `many`
- * is how many one call starts, or 0.
+ * What tells a start from another one with the same key: a hash of what runs, and with what. The
+ * instance's id and whether it is waited for are not part of it: a caller may leave them out when
+ * asking again. `many` is how many one call starts, or 0.
  */
 static int fingerprint(const struct pawl_op *op, const struct pawl_instance_start *request,
                        uint32_t many, struct pawl_str *out)
@@ -100,7 +101,6 @@ static int fingerprint(const struct pawl_op *op, const struct pawl_instance_star
     pawl__build_text(&b, &asked, "versionId", what->version_id);
     pawl__build_int(&b, &asked, "pick", request->version.pick);
     pawl__build_int(&b, &asked, "number", request->version.number);
-    pawl__build_text(&b, &asked, "instanceId", what->instance_id);
     pawl__build_text(&b, &asked, "correlationId", what->correlation_id);
     pawl__build_text(&b, &asked, "name", what->name);
     pawl__build_text(&b, &asked, "parentId", what->parent_id);
@@ -108,7 +108,6 @@ static int fingerprint(const struct pawl_op *op, const struct pawl_instance_star
     pawl__build_text(&b, &asked, "activityId", what->activity_id);
     pawl__build(&b, &asked, "input", what->input);
     pawl__build(&b, &asked, "variables", what->variables);
-    pawl__build_bool(&b, &asked, "detached", request->detached);
     pawl__build_int(&b, &asked, "many", many);
     if (b.status != PAWL_OK)
         return pawl__error_code(op->err, b.status);

@@ -12,6 +12,8 @@
  */
 #include "expressions/javascript/private.h"
 
+#include <math.h>
+
 #define VALUES_MAX 10000u
 #define TEXT_BYTES_MAX ((size_t)256 << 10)
 #define DEPTH_MAX 32u /* deeper things, and circles, are not plain */
@@ -67,7 +69,7 @@ static bool read_number(double number, struct pawl_json *out)
 {
     if (number >= -WHOLE_MAX && number <= WHOLE_MAX && number == (double)(int64_t)number)
         *out = pawl__json_int((int64_t)number);
-    else if (number > -1e15 && number < 1e15)
+    else if (fabs(number) < 1e15 && fabs(number) >= NET_PLAIN_MIN)
         *out = pawl__json_double(number);
     else
         return false;

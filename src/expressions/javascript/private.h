@@ -216,9 +216,16 @@ struct pawl_js pawl__javascript_to_js(struct pawl_javascript_evaluation *e, stru
 /* Appends the JSON of a value as a script reads it. false: it threw, or e->status says why. */
 bool pawl__javascript_write(struct pawl_javascript_evaluation *e, struct pawl_value value,
                             struct pawl_buf *text);
+/* Below it .NET writes a double with an exponent, a script only below a millionth. */
+#define NET_PLAIN_MIN 1e-4
+
+/* Numbers of scripts are doubles: spells those in there as .NET writes doubles. */
+PAWL_MUST_CHECK int pawl__javascript_net_numbers(struct pawl_javascript_evaluation *e,
+                                                 struct pawl_json *json);
+
 /*
- * Parses what a script made of a value. false: it threw, or e->status says why. `depth` is how deep
- * in a result it stands.
+ * Parses what a script made of a value; numbers in arrays and objects are spelt as .NET writes
+ * them. false: it threw, or e->status says why. `depth` is how deep in a result it stands.
  */
 bool pawl__javascript_parse(struct pawl_javascript_evaluation *e, struct pawl_str text,
                             uint32_t depth, struct pawl_json *out);

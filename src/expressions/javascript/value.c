@@ -3,6 +3,7 @@
 #include "base/base64.h"
 #include "base/time/datetime.h"
 #include "base/time/duration.h"
+#include "engine/value/number.h"
 #include "expressions/javascript/private.h"
 
 #include <math.h>
@@ -10,6 +11,8 @@
 
 /* Texts of values on their way in and out: far above what a workflow should carry. */
 #define TEXT_BYTES_MAX ((size_t)64 << 20)
+/* Whole numbers are told apart up to here. */
+#define WHOLE_EXACT_MAX 0x1p53
 
 /* ---- in ---------------------------------------------------------------------------------- */
 
@@ -286,6 +289,33 @@ static bool mend_surrogates(struct pawl_arena *arena, struct pawl_str text, stru
     return true;
 }
 
+/* Whether .NET writes it in another way than a script does: 1E+20, 1E-05, 72057594037927940. */
+static bool prints_otherwise(const struct pawl_json *json, double number)
+{
+    double size = fabs(number);
+
+    if (json->type == PAWL_JSON_INT)
+        return size > WHOLE_EXACT_MAX;
+    return json->type == PAWL_JSON_NUMBER || size < NET_PLAIN_MIN;
+}
+
+int pawl__javascript_net_numbers(struct pawl_javascript_evaluation *e, struct pawl_json *json)
+{
+    int status = PAWL_OK;
+    double number;
+
+    for (uint32_t i = 0; i < pawl__json_len(json) && status == PAWL_OK; i++)
+        status = pawl__javascript_net_numbers(e, pawl__json_at(json, i));
+    if (pawl__json_to_double(json, &number) && prints_otherwise(json, number)) {
+        struct pawl_buf *text = pawl__javascript_text(e->realm);
+
+        pawl__number_write_double(text, number, false);
+        status = text->status == PAWL_OK ? pawl__json_number(e->arena, pawl__buf_peek(text), json)
+                                         : text->status;
+    }
+    return status;
+}
+
 bool pawl__javascript_parse(struct pawl_javascript_evaluation *e, struct pawl_str text,
                             uint32_t depth, struct pawl_json *out)
 {
@@ -300,6 +330,9 @@ bool pawl__javascript_parse(struct pawl_javascript_evaluation *e, struct pawl_st
         (void)pawl__js_throw(e->realm->engine, err.msg);
         return false;
     }
+    /* A number that stands by itself is a BigInt's, which has no such form. */
+    if (status == PAWL_OK && pawl__json_len(out) > 0)
+        status = pawl__javascript_net_numbers(e, out);
     if (status != PAWL_OK) {
         (void)pawl__javascript_fail(e, status);
         return false;

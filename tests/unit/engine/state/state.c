@@ -319,7 +319,7 @@ static void hash_life(struct rig *rig, char out[PAWL_SHA256_TEXT_SIZE])
 static void the_same_run_gives_the_same_bytes(void **state)
 {
     /* The same with every compiler and sanitizer. It changes when the stored form does. */
-    static const char known[] = "e1d09fd26837209e3a82ea1406d67f937dd9e47138a833fb4e0859204c4a8f0c";
+    static const char known[] = "a144f215c65db6b2e7e7a501e43a9acff74203b277f4e128d54602ae0e647580";
     char first[PAWL_SHA256_TEXT_SIZE], second[PAWL_SHA256_TEXT_SIZE];
     struct rig rig;
 

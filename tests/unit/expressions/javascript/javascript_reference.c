@@ -88,6 +88,25 @@ static void to_json_writes_numbers_as_doubles_of_the_host(void **state)
     on_stage(state, play_json_numbers);
 }
 
+static void play_numbers_in_results(struct stage *stage)
+{
+    assert_evaluates(stage, "[2 ** 56, 1e20, 1e-7, 0.00001, 0.0001, 1.5, 2 ** 53, -3]",
+                     "[72057594037927940,1E+20,1E-07,1E-05,0.0001,1.5,9007199254740992,-3]");
+    assert_evaluates(stage, "({ a: { b: [1e21, -(2 ** 60)] }, c: 'x' })",
+                     "{\"a\":{\"b\":[1E+21,-1.152921504606847E+18]},\"c\":\"x\"}");
+    assert_evaluates(stage, "return globalThis.Array.of(2 ** 56, 1e20)",
+                     "[72057594037927940,1E+20]");
+    assert_evaluates(stage, "new Map([[1e20, 0.00001]])", "[[1E+20,1E-05]]");
+    assert_evaluates(stage, "72057594037927937n", "72057594037927937");
+    assert_evaluates(stage, "variables.Obj = [1e20]; 1", "1");
+    assert_evaluates(stage, "getObj()[0] === 1e20", "true");
+}
+
+static void numbers_in_results_are_doubles_of_the_host(void **state)
+{
+    on_stage(state, play_numbers_in_results);
+}
+
 /* ---- dates ------------------------------------------------------------------------------- */
 
 static void set_date(struct stage *stage, const struct pawl_type *type, const char *text)
@@ -207,6 +226,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(whole_numbers_print_all_their_digits),
         cmocka_unit_test(to_json_writes_numbers_as_doubles_of_the_host),
+        cmocka_unit_test(numbers_in_results_are_doubles_of_the_host),
         cmocka_unit_test(the_first_and_the_last_date_have_no_kind),
         cmocka_unit_test(reading_of_nothing_is_reported_as_in_the_reference),
         cmocka_unit_test(calling_no_function_names_what_was_called),
