@@ -13,16 +13,7 @@
 
 int pawl__child_merge(struct pawl_arena *arena, struct pawl_json *to, const struct pawl_json *from)
 {
-    int status = PAWL_OK;
-
-    for (uint32_t i = 0;
-         pawl__json_is(from, PAWL_JSON_OBJECT) && i < pawl__json_len(from) && status == PAWL_OK;
-         i++) {
-        const struct pawl_json_member *member = pawl__json_member(from, i);
-
-        status = pawl__json_set(arena, to, member->key, member->value);
-    }
-    return status;
+    return pawl__json_merge(arena, to, from, PAWL_JSON_MERGE_OVER);
 }
 
 static bool has_input(const struct pawl_context *context, const char *name)

@@ -6,6 +6,8 @@
 /* As Elsa's own strategy for HTTP has them. */
 #define RETRY_COUNT 3
 #define RETRY_DELAY_MS 1000
+/* As many as a response may have. */
+#define HEADERS_MAX 1000u
 /* Of a body. */
 #define CONTENT_BYTES_MAX ((size_t)256 << 20)
 
@@ -151,6 +153,19 @@ static struct pawl_json header_values(struct pawl_builder *b, const struct pawl_
     return values;
 }
 
+/* Values of all headers: a request has a line for each. */
+static uint64_t count_headers(const struct pawl_json *given)
+{
+    uint64_t count = 0;
+
+    for (uint32_t i = 0; i < pawl__json_len(given); i++) {
+        const struct pawl_json *value = pawl__json_at(given, i);
+
+        count += pawl__json_is(value, PAWL_JSON_ARRAY) ? pawl__json_len(value) : 1;
+    }
+    return count;
+}
+
 static void build_headers(struct pawl_builder *b, struct pawl_json *data,
                           const struct pawl_json *given)
 {
@@ -238,6 +253,10 @@ int pawl__http_send(struct pawl_context *context, const struct pawl_http_inputs 
     if (url.len == 0)
         return pawl__raise(context, "InvalidOperationException",
                            "An invalid request URI was provided: the URL is empty.");
+    if (count_headers(&headers.json) > HEADERS_MAX)
+        return pawl__raise(context, "InvalidOperationException",
+                           "A request has at most %u headers, not %llu.", HEADERS_MAX,
+                           (unsigned long long)count_headers(&headers.json));
     pawl__build_text(&b, &data, "method", method.len > 0 ? method : pawl__str("GET"));
     pawl__build_text(&b, &data, "url", pawl__arena_str(b.arena, url));
     build_headers(&b, &data, &headers.json);

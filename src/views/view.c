@@ -88,7 +88,7 @@ struct pawl_json pawl__view_plain_object(struct pawl_builder *b, const struct pa
 {
     const struct pawl_json *items = pawl__json_get_text(stored, "_items");
     const struct pawl_json *island = pawl__json_get_text(stored, "_island");
-    struct pawl_json out = pawl__json_object();
+    struct pawl_json all = pawl__json_object(), out = pawl__json_object();
 
     if (pawl__json_is(items, PAWL_JSON_ARRAY))
         return plain_array(b, items);
@@ -107,9 +107,11 @@ struct pawl_json pawl__view_plain_object(struct pawl_builder *b, const struct pa
             struct pawl_json value = pawl__view_plain(b, &member->value);
 
             if (b->status == PAWL_OK)
-                b->status = pawl__json_set(b->arena, &out, key, value);
+                b->status = pawl__json_add(b->arena, &all, key, value);
         }
     }
+    if (b->status == PAWL_OK)
+        b->status = pawl__json_merge(b->arena, &out, &all, PAWL_JSON_MERGE_OVER);
     return out;
 }
 

@@ -228,6 +228,15 @@ PAWL_MUST_CHECK int pawl__json_set_text(struct pawl_arena *arena, struct pawl_js
  */
 PAWL_MUST_CHECK int pawl__json_add(struct pawl_arena *arena, struct pawl_json *object,
                                    struct pawl_str key, struct pawl_json value);
+/*
+ * Merges the members of an object into another, in time n log n however many keys they have. OVER:
+ * as if each was set in turn. MISSING: each whose key is not there yet, ASCII letters compared
+ * without case; the first of several counts. Borrows keys and what values point to. Nothing of
+ * what is not an object. PAWL_ENOMEM, PAWL_ELIMIT: some may have been merged.
+ */
+enum pawl_json_merge { PAWL_JSON_MERGE_OVER, PAWL_JSON_MERGE_MISSING };
+PAWL_MUST_CHECK int pawl__json_merge(struct pawl_arena *arena, struct pawl_json *to,
+                                     const struct pawl_json *from, enum pawl_json_merge how);
 bool pawl__json_remove(struct pawl_json *object, struct pawl_str key);
 bool pawl__json_remove_at(struct pawl_json *array, uint32_t index);
 

@@ -86,7 +86,11 @@ static struct pawl_str cell_text(struct pawl_buf *cell, const struct pawl_json *
     case PAWL_JSON_OBJECT:
     default:
         pawl__json_write(cell, value, PAWL_JSON_ESCAPE_MINIMAL);
-        return pawl__buf_peek(cell);
+        if (cell->status != PAWL_ELIMIT)
+            return pawl__buf_peek(cell);
+        /* One value of a stranger does not hide the others. */
+        pawl__buf_clear(cell);
+        return pawl__str("(too long for a table: see --json)");
     }
 }
 
@@ -159,7 +163,7 @@ int pawl__cli_table(struct pawl_cli *cli, const struct pawl_json *rows,
         struct pawl_error err;
 
         (void)pawl__error_code(&err, cell.status);
-        code = pawl__cli_fail(cli, &err, "--json has no limit on the size of one value");
+        code = pawl__cli_fail(cli, &err, NULL);
     }
     pawl__buf_release(&cell);
     return code;

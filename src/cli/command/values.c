@@ -46,11 +46,7 @@ static int add_members(struct pawl_cli *cli, struct pawl_json *to, const char *p
     if (!pawl__json_is(&object, PAWL_JSON_OBJECT))
         return pawl__error_set(err, PAWL_EINVAL, "%s: expected an object with values, not %s",
                                pawl__cli_file_name(path), pawl__json_type_name(&object));
-    for (uint32_t i = 0; i < pawl__json_len(&object) && status == PAWL_OK; i++) {
-        const struct pawl_json_member *member = pawl__json_member(&object, i);
-
-        status = pawl__json_set(&cli->arena, to, member->key, member->value);
-    }
+    status = pawl__json_merge(&cli->arena, to, &object, PAWL_JSON_MERGE_OVER);
     return status == PAWL_OK ? PAWL_OK : pawl__error_code(err, status);
 }
 

@@ -74,6 +74,9 @@ int pawl__bookmark_create(struct pawl_context *context, const struct pawl_bookma
 
     if (status == PAWL_OK)
         status = hash_bookmark(burst, &bookmark);
+    if (status == PAWL_ELIMIT)
+        return pawl__raise(context, "ArgumentException",
+                           "What an activity waits for has more than a megabyte of text.");
     if (status == PAWL_OK)
         status = pawl__bookmark_add(burst, &bookmark);
     if (status != PAWL_OK)

@@ -55,19 +55,14 @@ static int new_instance(struct pawl_burst *burst, const struct pawl_event *event
     return status;
 }
 
-/* Sets members of `from` in `to`; `over` decides who wins where both have one. */
-static int merge(struct pawl_burst *burst, struct pawl_json *to, const struct pawl_json *from,
-                 bool over)
+/* Adds members of `from` that `to` does not have. */
+static int merge(struct pawl_burst *burst, struct pawl_json *to, const struct pawl_json *from)
 {
     struct pawl_json copy;
     int status = copy_object(burst, from, &copy);
 
-    for (uint32_t i = 0; i < pawl__json_len(&copy) && status == PAWL_OK; i++) {
-        const struct pawl_json_member *member = pawl__json_member(&copy, i);
-
-        if (over || !pawl__json_get_nocase(to, member->key))
-            status = pawl__json_set(&burst->arena, to, member->key, member->value);
-    }
+    if (status == PAWL_OK)
+        status = pawl__json_merge(&burst->arena, to, &copy, PAWL_JSON_MERGE_MISSING);
     return status;
 }
 
@@ -230,11 +225,11 @@ static int apply_event(struct pawl_burst *burst, const struct pawl_json *state,
     if (status == PAWL_OK)
         status = copy_object(burst, &event->input, &given);
     if (status == PAWL_OK)
-        status = merge(burst, &given, &burst->input, false);
+        status = merge(burst, &given, &burst->input);
     if (status != PAWL_OK)
         return status;
     burst->input = given;
-    status = merge(burst, &burst->properties, &event->properties, false);
+    status = merge(burst, &burst->properties, &event->properties);
     if (status == PAWL_OK)
         status = copy_text(burst, event->trigger_activity_id, &burst->trigger_activity_id);
     if (status == PAWL_OK)

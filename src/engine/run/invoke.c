@@ -228,15 +228,7 @@ static int deliver(struct pawl_context *context, enum pawl_step *step, bool *sto
 
 static int merge_input(struct pawl_context *context, const struct pawl_json *input)
 {
-    int status = PAWL_OK;
-
-    for (uint32_t i = 0; i < pawl__json_len(input) && status == PAWL_OK; i++) {
-        const struct pawl_json_member *member = pawl__json_member(input, i);
-
-        status =
-            pawl__json_set(&context->burst->arena, &context->input, member->key, member->value);
-    }
-    return status;
+    return pawl__json_merge(&context->burst->arena, &context->input, input, PAWL_JSON_MERGE_OVER);
 }
 
 static int make_context(struct pawl_burst *burst, const struct pawl_work_item *item,

@@ -41,6 +41,9 @@ static bool is_blank(const struct liquid_value *value)
     return pawl__liquid_is_nil(value) || !pawl__liquid_truth(value);
 }
 
+/* Of looking at one key. */
+#define BYTES_PER_KEY 16u
+
 /* Counts what comparing it costs. */
 static bool charge_json(struct liquid_run *run, const struct pawl_json *json)
 {
@@ -52,6 +55,42 @@ static bool charge_json(struct liquid_run *run, const struct pawl_json *json)
         spent = charge_json(run, pawl__json_at(json, i));
     for (uint32_t i = 0; !spent && json->type == PAWL_JSON_OBJECT && i < pawl__json_len(json); i++)
         spent = charge_json(run, &pawl__json_member(json, i)->value);
+    return spent;
+}
+
+/* For objects that may be compared with any other: each key is looked up among all. */
+static bool charge_all_keys(struct liquid_run *run, const struct pawl_json *json)
+{
+    size_t len = pawl__json_len(json);
+    bool spent =
+        json->type == PAWL_JSON_OBJECT && pawl__liquid_charge(run, len * len * BYTES_PER_KEY);
+
+    for (uint32_t i = 0; !spent && i < len; i++)
+        spent = charge_all_keys(run, pawl__json_at(json, i));
+    return spent;
+}
+
+static bool has_keys_in_order(const struct pawl_json *a, const struct pawl_json *b)
+{
+    for (uint32_t i = 0; a->type == PAWL_JSON_OBJECT && i < a->len; i++) {
+        if (!pawl__str_equal(a->u.members[i].key, b->u.members[i].key))
+            return false;
+    }
+    return true;
+}
+
+/* What looking up keys costs, where two values do not have them in the same order. */
+static bool charge_keys(struct liquid_run *run, const struct pawl_json *a,
+                        const struct pawl_json *b)
+{
+    bool spent = false;
+
+    if (a->type != b->type)
+        return false;
+    if (pawl__json_len(a) != pawl__json_len(b) || !has_keys_in_order(a, b))
+        return charge_all_keys(run, a) || charge_all_keys(run, b);
+    for (uint32_t i = 0; !spent && i < pawl__json_len(a); i++)
+        spent = charge_keys(run, pawl__json_at(a, i), pawl__json_at(b, i));
     return spent;
 }
 
@@ -99,6 +138,7 @@ static bool same_kind_equal(struct liquid_run *run, const struct liquid_value *a
         return pawl__datetime_compare(a->u.date, b->u.date) == 0;
     if (a->kind == LIQUID_JSON_OBJECT)
         return !charge_json(run, a->u.json.json) && !charge_json(run, b->u.json.json) &&
+               !charge_keys(run, a->u.json.json, b->u.json.json) &&
                pawl__json_equal(a->u.json.json, b->u.json.json);
     return a->kind != LIQUID_LOOP || a->u.loop == b->u.loop;
 }

@@ -346,6 +346,111 @@ static void refuses_to_copy_past_1000_levels(void **state)
     teardown(&fixture);
 }
 
+/* ---- merging ----------------------------------------------------------------------------- */
+
+/* "k0": 0 to "kN": N, with `letter` for k. */
+static struct pawl_json numbered(struct fixture *fixture, char letter, int from, int to)
+{
+    struct pawl_json object = pawl__json_object();
+
+    for (int i = from; i < to; i++) {
+        const char *key = pawl__arena_printf(&fixture->arena, "%c%d", letter, i);
+
+        assert_non_null(key);
+        assert_ok(pawl__json_add(&fixture->arena, &object, pawl__str(key), pawl__json_int(i)),
+                  NULL);
+    }
+    return object;
+}
+
+static void merge(struct fixture *fixture, const char *to, const char *from,
+                  enum pawl_json_merge how, const char *merged)
+{
+    struct pawl_json target = parse(fixture, to), source = parse(fixture, from);
+
+    assert_ok(pawl__json_merge(&fixture->arena, &target, &source, how), NULL);
+    pawl__buf_clear(&fixture->buf);
+    pawl__json_write(&fixture->buf, &target, PAWL_JSON_ESCAPE_MINIMAL);
+    assert_str(pawl__buf_peek(&fixture->buf), merged);
+}
+
+static void merges_objects_as_if_each_member_was_set(void **state)
+{
+    struct fixture fixture;
+
+    (void)state;
+    setup(&fixture);
+    merge(&fixture, "{\"a\":1,\"b\":2}", "{\"b\":3,\"c\":4,\"A\":5,\"c\":6}", PAWL_JSON_MERGE_OVER,
+          "{\"a\":1,\"b\":3,\"c\":6,\"A\":5}");
+    merge(&fixture, "{\"a\":1,\"a\":2}", "{\"a\":3}", PAWL_JSON_MERGE_OVER, "{\"a\":1,\"a\":3}");
+    merge(&fixture, "{}", "[1]", PAWL_JSON_MERGE_OVER, "{}");
+    teardown(&fixture);
+}
+
+static void merges_what_is_missing_whatever_the_case(void **state)
+{
+    struct fixture fixture;
+
+    (void)state;
+    setup(&fixture);
+    merge(&fixture, "{\"a\":1}", "{\"A\":2,\"b\":3,\"B\":4,\"\":5}", PAWL_JSON_MERGE_MISSING,
+          "{\"a\":1,\"b\":3,\"\":5}");
+    teardown(&fixture);
+}
+
+/* Looking up each of so many keys would take minutes. */
+static void merges_objects_with_many_keys(void **state)
+{
+    static const enum pawl_json_merge hows[] = {PAWL_JSON_MERGE_OVER, PAWL_JSON_MERGE_MISSING};
+    struct fixture fixture;
+
+    (void)state;
+    for (size_t i = 0; i < sizeof hows / sizeof hows[0]; i++) {
+        bool over = hows[i] == PAWL_JSON_MERGE_OVER;
+        struct pawl_json to, from;
+
+        setup(&fixture);
+        fixture.arena.max_bytes = (size_t)1 << 30;
+        to = numbered(&fixture, 'k', 0, 300000);
+        from = numbered(&fixture, over ? 'k' : 'K', 200000, 500000);
+        pawl__json_at(&from, 0)->u.integer = -1;
+        assert_ok(pawl__json_merge(&fixture.arena, &to, &from, hows[i]), NULL);
+        assert_int_equal(pawl__json_len(&to), 500000);
+        assert_int_equal(pawl__json_at(&to, 200000)->u.integer, over ? -1 : 200000);
+        assert_int_equal(pawl__json_at(&to, 499999)->u.integer, 499999);
+        teardown(&fixture);
+    }
+}
+
+static int merge_many(struct test_allocator *alloc, void *arg)
+{
+    struct pawl_json to = pawl__json_object(), from = pawl__json_object();
+    struct pawl_arena arena;
+    int status = PAWL_OK;
+
+    (void)arg;
+    pawl__arena_init(&arena, &alloc->base, (size_t)16 << 20);
+    for (int i = 0; i < 200 && status == PAWL_OK; i++) {
+        const char *key = pawl__arena_printf(&arena, "k%d", i);
+
+        status =
+            key ? pawl__json_add(&arena, i < 50 ? &to : &from, pawl__str(key), pawl__json_int(i))
+                : arena.status;
+    }
+    if (status == PAWL_OK)
+        status = pawl__json_merge(&arena, &to, &from, PAWL_JSON_MERGE_OVER);
+    if (status == PAWL_OK)
+        assert_int_equal(to.len, 200);
+    pawl__arena_release(&arena);
+    return status;
+}
+
+static void merging_survives_refused_allocations(void **state)
+{
+    (void)state;
+    test_sweep_allocations(merge_many, NULL, 100);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -360,6 +465,10 @@ int main(void)
         cmocka_unit_test(copies_share_nothing),
         cmocka_unit_test(survives_refused_allocations),
         cmocka_unit_test(refuses_to_copy_past_1000_levels),
+        cmocka_unit_test(merges_objects_as_if_each_member_was_set),
+        cmocka_unit_test(merges_what_is_missing_whatever_the_case),
+        cmocka_unit_test(merges_objects_with_many_keys),
+        cmocka_unit_test(merging_survives_refused_allocations),
     };
 
     return cmocka_run_group_tests_name("base/json_value", tests, NULL, NULL);
