@@ -40,8 +40,8 @@ all: ## build the binary: build/pawl
 	@tools/install-packages build
 	@tools/build $(BUILD) CC=$(CC) -Dtests=$(WITH_TESTS) $(SETUP)
 
-demo: ## install what is missing, build, kill a workflow and finish it in another process
-	@tools/install-packages build
+demo: ## install what is missing, build, kill a server and finish its workflow on another
+	@tools/install-packages build demo
 	@tools/build build CC=gcc -Dtests=$(WITH_TESTS)
 	@tools/demo build/pawl
 

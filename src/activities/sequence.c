@@ -13,16 +13,21 @@ static const struct pawl_port_descriptor activities_port[] = {
 
 #define NEXT_INDEX "CurrentIndex"
 
-/* The property is that of the next child: it moves on when a child is scheduled. */
-static int sequence_next(struct pawl_context *context)
+/*
+ * The property is that of the next child: it moves on when a child is scheduled. In the call stack
+ * a child follows the one `before` it, and the first follows the sequence.
+ */
+static int sequence_next(struct pawl_context *context, struct pawl_str before)
 {
     const struct pawl_node *node = context->node;
     int64_t index = pawl__property_int(context, NEXT_INDEX, 0);
+    struct pawl_schedule schedule = {.callback = "OnChildCompleted", .scheduled_by = before};
     int status;
 
     if (index < 0 || index >= node->child_count)
         return pawl__complete(context, NULL);
-    status = pawl__schedule_child(context, node->children[index], "OnChildCompleted");
+    schedule.node = node->children[index];
+    status = pawl__schedule(context, &schedule);
     if (status == PAWL_OK)
         status = pawl__property_set(context, NEXT_INDEX, pawl__json_int(index + 1));
     return status;
@@ -35,7 +40,12 @@ static int sequence_child_completed(struct pawl_context *context,
 
     if (ends || pawl__is_breaking(context))
         return pawl__complete(context, NULL);
-    return sequence_next(context);
+    return sequence_next(context, completion->child->id);
+}
+
+static int sequence_execute(struct pawl_context *context)
+{
+    return sequence_next(context, pawl__str(""));
 }
 
 /* The break is passed to the loop around it; the sequence ends when its child has completed. */
@@ -56,7 +66,7 @@ const struct pawl_activity pawl__activity_sequence = {
     .category = "Workflows",
     .description = "Runs its activities one after the other.",
     PAWL_PORTS(activities_port),
-    .execute = sequence_next,
+    .execute = sequence_execute,
     .signal = note_break,
     .completions = sequence_completions,
 };

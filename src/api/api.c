@@ -9,6 +9,8 @@
 
 #define LOGIN_PLACES 4096u
 #define RATE_PLACES 4096u
+/* A key that a person makes up is guessed before one that is random; this is half of one. */
+#define ADMIN_KEY_MIN 16u
 
 static void read_settings(struct pawl_api *api)
 {
@@ -35,12 +37,71 @@ static int read_proxies(struct pawl_api *api, struct pawl_error *err)
                : pawl__error_prefix(err, status, "the setting server.trusted_proxies");
 }
 
+/* "https://example.org:8443": what a browser sends as Origin; with `path`, what may follow it. */
+static bool is_url(struct pawl_str text, bool path)
+{
+    size_t colon = pawl__str_find(text, ':', 0), at = colon == SIZE_MAX ? text.len : colon + 3;
+
+    if (colon == 0 || at >= text.len || text.ptr[colon + 1] != '/' || text.ptr[colon + 2] != '/' ||
+        text.ptr[at] == '/')
+        return false;
+    for (; at < text.len; at++) {
+        char c = text.ptr[at];
+
+        if (c <= ' ' || c >= 0x7f || strchr("\"<>\\^`{|}?#@", c) || (c == '/' && !path))
+            return false;
+    }
+    return true;
+}
+
+static int check_origins(struct pawl_str list, struct pawl_error *err)
+{
+    size_t at = 0;
+
+    if (pawl__str_is(pawl__str_trim(list), "*"))
+        return PAWL_OK;
+    while (at < list.len) {
+        size_t end = at;
+
+        while (end < list.len && list.ptr[end] != ' ' && list.ptr[end] != ',')
+            end++;
+        if (end > at && !is_url(pawl__str_slice(list, at, end), false))
+            return pawl__error_set(err, PAWL_EINVAL,
+                                   "the setting server.cors: '%.*s' is no origin; expected "
+                                   "https://HOST[:PORT] without a path, or * alone",
+                                   (int)(end - at), list.ptr + at);
+        at = end + 1;
+    }
+    return PAWL_OK;
+}
+
+/* What an operator would find out late. */
+static int check_settings(const struct pawl_api *api, struct pawl_error *err)
+{
+    struct pawl_str url = pawl__str(pawl__configuration_text(pawl__host_configuration(api->host),
+                                                             PAWL_SETTING_ID_SERVER_PUBLIC_URL));
+
+    if (api->admin_key.len > 0 && api->admin_key.len < ADMIN_KEY_MIN)
+        return pawl__error_set(err, PAWL_EINVAL,
+                               "PAWL_ADMIN_API_KEY may do everything, and has only %zu "
+                               "characters; %u are the least",
+                               api->admin_key.len, ADMIN_KEY_MIN);
+    if (url.len > 0 && !((pawl__str_starts(url, pawl__str("http://")) ||
+                          pawl__str_starts(url, pawl__str("https://"))) &&
+                         is_url(url, true)))
+        return pawl__error_set(err, PAWL_EINVAL,
+                               "the setting server.public_url: '%.*s' is no URL; expected "
+                               "https://HOST[:PORT][/PATH]",
+                               PAWL_STR_ARG(url));
+    return check_origins(api->origins, err);
+}
+
 static int open_parts(struct pawl_api *api, struct pawl_error *err)
 {
     const struct pawl_configuration *configuration = pawl__host_configuration(api->host);
     const struct pawl_server_options options = {
-        .routes = pawl__api_routes,
-        .route_count = pawl__api_route_count,
+        .routes = api->routes,
+        .route_count = api->route_count,
         .ctx = api,
         .admit = pawl__guard_admit,
         .arrive = pawl__guard_arrive,
@@ -51,8 +112,10 @@ static int open_parts(struct pawl_api *api, struct pawl_error *err)
         .trusted_proxies = &api->trusted_proxies,
         .public_url = pawl__configuration_text(configuration, PAWL_SETTING_ID_SERVER_PUBLIC_URL),
     };
-    int status = read_proxies(api, err);
+    int status = check_settings(api, err);
 
+    if (status == PAWL_OK)
+        status = read_proxies(api, err);
     if (status == PAWL_OK)
         status = pawl__lane_new(api->env, api, &api->lane, err);
     if (status == PAWL_OK)
@@ -78,7 +141,11 @@ int pawl__api_open(struct pawl_env *env, struct pawl_host *host, const struct pa
     api->host = host;
     api->log = log;
     read_settings(api);
-    status = open_parts(api, err);
+    status = pawl__api_routes_new(&env->alloc, &api->routes, &api->route_count);
+    if (status == PAWL_OK)
+        status = open_parts(api, err);
+    else
+        (void)pawl__error_code(err, status);
     if (status == PAWL_OK)
         *out = api;
     else
@@ -111,5 +178,6 @@ void pawl__api_close(struct pawl_api *api)
     pawl__lane_free(api->lane);
     pawl__limiter_free(api->logins);
     pawl__limiter_free(api->rates);
+    pawl__api_routes_free(&api->env->alloc, api->routes);
     pawl__free(&api->env->alloc, api, sizeof *api);
 }

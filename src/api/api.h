@@ -33,8 +33,10 @@ PAWL_MUST_CHECK int pawl__api_drain(struct pawl_api *api, int64_t deadline_ns);
 
 void pawl__api_close(struct pawl_api *api); /* NULL allowed */
 
-/* The table of routes, for whoever shows it. */
-const struct pawl_route *pawl__api_table(size_t *count);
+/* The table of routes, for whoever shows it: free with pawl__api_routes_free(). PAWL_ENOMEM. */
+PAWL_MUST_CHECK int pawl__api_routes_new(const struct pawl_allocator *alloc,
+                                         struct pawl_route **out, size_t *count);
+void pawl__api_routes_free(const struct pawl_allocator *alloc, struct pawl_route *routes);
 /* What a route needs, in words: "anonymous", "signed in", or permissions of which one will do. */
 const char *pawl__api_terms(const struct pawl_route *route);
 

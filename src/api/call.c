@@ -34,6 +34,7 @@ void api_begin(struct api_call *call, struct pawl_exchange *exchange, void *ctx)
                               .exchange = exchange,
                               .caller = request ? request->bearer : NULL,
                               .err = PAWL_ERROR_INIT};
+    atomic_init(&call->users, 1);
     pawl__arena_init(&call->arena, &api->env->alloc, ARENA_MAX);
     if (call->caller)
         (void)snprintf(call->actor, sizeof call->actor, "%s:%.*s",
@@ -70,8 +71,56 @@ static bool is_json(struct pawl_str type)
                                                    pawl__str("+json")));
 }
 
+const char *api_path(struct pawl_arena *arena, const char *pointer, const char *prefix)
+{
+    /* Each segment gets longer by one byte at the most: "/0" becomes "[0]". */
+    size_t used = strlen(prefix);
+    char *out = pawl__arena_alloc(arena, used + strlen(pointer) * 2 + 1);
+
+    if (!out)
+        return NULL;
+    memcpy(out, prefix, used);
+    while (*pointer == '/') {
+        size_t len = strcspn(++pointer, "/");
+        bool is_index = len > 0 && strspn(pointer, "0123456789") == len;
+
+        if (is_index)
+            out[used++] = '[';
+        else if (used > 0)
+            out[used++] = '.';
+        memcpy(out + used, pointer, len);
+        used += len;
+        pointer += len;
+        if (is_index)
+            out[used++] = ']';
+    }
+    out[used] = '\0';
+    return out;
+}
+
+static void refuse_body(struct api_call *call, const struct pawl_json_place *place)
+{
+    const char *path = api_path(&call->arena, place->pointer, "");
+
+    api_refuse(call, 400, path && path[0] ? path : "serializerErrors", call->err.msg);
+}
+
+static struct pawl_str without_mark(struct pawl_str text)
+{
+    const struct pawl_str mark = pawl__str("\xEF\xBB\xBF");
+
+    return pawl__str_starts(text, mark) ? pawl__str_slice(text, mark.len, text.len) : text;
+}
+
+bool api_has_json(const struct api_call *call)
+{
+    return is_json(pawl__exchange_field(call->exchange, "content-type")) &&
+           pawl__exchange_body(call->exchange).len > 0;
+}
+
 bool api_body(struct api_call *call, bool optional, struct pawl_json *out)
 {
+    struct pawl_json_place place = {0};
     struct pawl_str type = pawl__exchange_field(call->exchange, "content-type");
     struct pawl_str body = pawl__exchange_body(call->exchange);
     int status;
@@ -83,11 +132,15 @@ bool api_body(struct api_call *call, bool optional, struct pawl_json *out)
         api_respond_status(call, 415);
         return false;
     }
-    status = pawl__json_parse(&call->arena, body, NULL, out, NULL, &call->err);
+    status = pawl__json_parse(&call->arena, without_mark(body), NULL, out, &place, &call->err);
+    if (status == PAWL_OK && pawl__json_type(out) == PAWL_JSON_NULL)
+        *out = pawl__json_object();
     if (status == PAWL_OK && !pawl__json_is(out, PAWL_JSON_OBJECT))
-        status = pawl__error_set(&call->err, PAWL_EINVAL, "The body is a JSON object.");
-    if (status != PAWL_OK)
-        api_refuse(call, 400, "serializerErrors", call->err.msg);
+        status = pawl__error_set(&call->err, PAWL_EPARSE, "The body must be a JSON object.");
+    if (status == PAWL_ENOMEM)
+        api_fail(call, status);
+    else if (status != PAWL_OK)
+        refuse_body(call, &place);
     return status == PAWL_OK;
 }
 
@@ -143,14 +196,26 @@ void api_respond_status(struct api_call *call, int status)
 
 void api_respond(struct api_call *call, const struct pawl_builder *b, const struct pawl_json *json)
 {
+    api_respond_with(call, 200, b, json);
+}
+
+void api_respond_with(struct api_call *call, int status, const struct pawl_builder *b,
+                      const struct pawl_json *json)
+{
+    api_respond_as(call, status, API_JSON, b, json);
+}
+
+void api_respond_as(struct api_call *call, int status, const char *content_type,
+                    const struct pawl_builder *b, const struct pawl_json *json)
+{
     if (b->status != PAWL_OK) {
         api_fail(call, b->status);
         return;
     }
     pawl__json_write(pawl__exchange_out(call->exchange), json, PAWL_JSON_ESCAPE_HTML);
-    pawl__exchange_add_field(call->exchange, "Content-Type", "application/json");
+    pawl__exchange_add_field(call->exchange, "Content-Type", content_type);
     pawl__exchange_add_field(call->exchange, "Cache-Control", "no-store");
-    pawl__exchange_respond(call->exchange, 200);
+    pawl__exchange_respond(call->exchange, status);
 }
 
 void api_refuse_all(struct api_call *call, int status, const struct api_fault *faults, size_t count)
@@ -166,10 +231,13 @@ void api_refuse_all(struct api_call *call, int status, const struct api_fault *f
     pawl__json_write_key_text(&json, "errors");
     pawl__json_write_begin_object(&json);
     for (size_t i = 0; i < count; i++) {
-        pawl__json_write_key_text(&json, faults[i].key);
-        pawl__json_write_begin_array(&json);
+        if (i == 0 || strcmp(faults[i].key, faults[i - 1].key) != 0) {
+            pawl__json_write_key_text(&json, faults[i].key);
+            pawl__json_write_begin_array(&json);
+        }
         pawl__json_write_string_text(&json, faults[i].detail);
-        pawl__json_write_end_array(&json);
+        if (i + 1 == count || strcmp(faults[i].key, faults[i + 1].key) != 0)
+            pawl__json_write_end_array(&json);
     }
     pawl__json_write_end_object(&json);
     pawl__json_write_end_object(&json);

@@ -83,6 +83,7 @@ static void keep_current(void *arg)
 {
     struct pawl_api *api = arg;
     bool stopping = false;
+    uint64_t failures = 0; /* in a row */
 
     while (!stopping) {
         int64_t asked, wake_ns = pawl_env_monotonic_ns(api->env) + LOOK_NS;
@@ -98,9 +99,13 @@ static void keep_current(void *arg)
         if (stopping)
             break;
         looked = look(api, false, &err);
-        if (looked != PAWL_OK)
+        if (looked != PAWL_OK && failures == 0)
             pawl_log(api->log, PAWL_LOG_WARN, "identity cannot be read",
                      pawl_log_error("error", &err));
+        else if (looked == PAWL_OK && failures > 0)
+            pawl_log(api->log, PAWL_LOG_INFO, "identity can be read again",
+                     pawl_log_uint("failures", failures));
+        failures = looked == PAWL_OK ? 0 : failures + 1;
         pawl_mutex_lock_always(api->env, api->mutex);
         api->looks_done = asked;
         pawl_cond_broadcast(api->env, api->changed);

@@ -19,6 +19,51 @@ void pawl__api_health_live(struct pawl_exchange *exchange, void *ctx)
     respond_healthy(exchange);
 }
 
+/* true: the caller looks. Otherwise the exchange waits for who does, or was refused. */
+static bool begin_look(struct pawl_api *api, struct pawl_exchange *exchange)
+{
+    struct api_probes *probes = &api->probes;
+    bool looks, refused = false;
+
+    pawl_mutex_lock_always(api->env, api->mutex);
+    looks = !probes->looking;
+    if (looks)
+        probes->looking = true;
+    else if (probes->count < API_PROBES_MAX)
+        probes->waiting[probes->count++] = exchange;
+    else
+        refused = true;
+    pawl_mutex_unlock(api->env, api->mutex);
+    if (refused)
+        pawl__exchange_refuse(exchange, 503, "Too many ask at this moment.");
+    return looks;
+}
+
+static void respond(struct pawl_exchange *exchange, int status, const struct pawl_error *err)
+{
+    if (status == PAWL_OK)
+        respond_healthy(exchange);
+    else
+        pawl__exchange_refuse(exchange, 503, err->msg);
+}
+
+static void end_look(struct pawl_api *api, int status, const struct pawl_error *err)
+{
+    struct pawl_exchange *waiting[API_PROBES_MAX];
+    uint32_t count;
+
+    pawl_mutex_lock_always(api->env, api->mutex);
+    count = api->probes.count;
+    memcpy(waiting, api->probes.waiting, count * sizeof waiting[0]);
+    api->probes.count = 0;
+    api->probes.looking = false;
+    pawl_mutex_unlock(api->env, api->mutex);
+    for (uint32_t i = 0; i < count; i++)
+        respond(waiting[i], status, err);
+}
+
+/* Anybody may ask, and a store that hangs takes its time: one thread looks, for all who ask then.
+ */
 void pawl__api_health_ready(struct pawl_exchange *exchange, void *ctx)
 {
     struct pawl_api *api = ctx;
@@ -37,11 +82,11 @@ void pawl__api_health_ready(struct pawl_exchange *exchange, void *ctx)
         pawl__exchange_refuse(exchange, 503, "The server drains.");
         return;
     }
+    if (!begin_look(api, exchange))
+        return;
     pawl__arena_init(&arena, &api->env->alloc, ARENA_MAX);
     status = pawl__op_ready(&op);
     pawl__arena_release(&arena);
-    if (status == PAWL_OK)
-        respond_healthy(exchange);
-    else
-        pawl__exchange_refuse(exchange, 503, err.msg);
+    respond(exchange, status, &err);
+    end_look(api, status, &err);
 }

@@ -6,7 +6,7 @@
 
 #include <stdio.h>
 
-/* Nobody can give away more than they have. */
+/* Nobody can give away, or take away, more than they have. */
 static const struct pawl_texts *grantor_of(const struct api_call *call)
 {
     return &call->caller->permissions;
@@ -108,7 +108,8 @@ void pawl__api_role_delete(struct pawl_exchange *exchange, void *ctx)
     int status;
 
     api_begin(&call, exchange, ctx);
-    status = pawl__op_role_delete(&call.op, pawl__exchange_parameter(exchange, "id"));
+    status =
+        pawl__op_role_delete(&call.op, pawl__exchange_parameter(exchange, "id"), grantor_of(&call));
     if (status == PAWL_OK) {
         pawl__guard_refresh(call.api);
         api_respond_status(&call, 204);
@@ -272,7 +273,8 @@ void pawl__api_user_delete(struct pawl_exchange *exchange, void *ctx)
     int status;
 
     api_begin(&call, exchange, ctx);
-    status = pawl__op_user_delete(&call.op, pawl__exchange_parameter(exchange, "id"));
+    status =
+        pawl__op_user_delete(&call.op, pawl__exchange_parameter(exchange, "id"), grantor_of(&call));
     if (status == PAWL_OK) {
         pawl__guard_refresh(call.api);
         api_respond_status(&call, 204);
@@ -346,9 +348,24 @@ static void hash_secret(struct pawl_exchange *exchange, void *ctx)
     api_end(&call);
 }
 
+/* As many as one may try to sign in: both need the same two threads. */
+static const struct pawl_limit hash_limit = {20, 3 * NS_PER_S};
+
 void pawl__api_secret_hash(struct pawl_exchange *exchange, void *ctx)
 {
     struct pawl_api *api = ctx;
+    struct pawl_str id = api_request_of(exchange)->bearer->id;
+    char key[80], text[24];
+    int64_t wait_s;
 
-    pawl__lane_add(api->lane, exchange, hash_secret);
+    (void)snprintf(key, sizeof key, "h%.*s", PAWL_STR_ARG(id));
+    wait_s = pawl__limiter_use(api->logins, pawl__str(key), &hash_limit,
+                               pawl_env_monotonic_ns(api->env));
+    if (wait_s == 0) {
+        pawl__lane_add(api->lane, exchange, hash_secret);
+        return;
+    }
+    (void)snprintf(text, sizeof text, "%lld", (long long)wait_s);
+    pawl__exchange_add_field(exchange, "Retry-After", text);
+    pawl__exchange_refuse(exchange, 429, "Too many hashes for one caller; see Retry-After.");
 }

@@ -30,13 +30,24 @@
 #define API_CSRF_COOKIE "pawl_csrf"
 #define API_CSRF_FIELD "X-CSRF-Token"
 
+/* Requests for readiness that wait for a look that another one has begun. */
+#define API_PROBES_MAX 256u
+struct api_probes {
+    bool looking;
+    uint32_t count;
+    struct pawl_exchange *waiting[API_PROBES_MAX];
+};
+
 struct pawl_api {
     struct pawl_env *env;
     struct pawl_host *host;
     const struct pawl_log *log;
     struct pawl_server *server;
+    struct pawl_route *routes;
+    size_t route_count;
     struct pawl_addresses trusted_proxies;
     atomic_bool draining;
+    struct api_probes probes; /* health.c; guarded by `mutex` */
     struct pawl_lane *lane;
     struct pawl_limiter *logins; /* by name, by address */
     struct pawl_limiter *rates;  /* by caller */
@@ -63,14 +74,16 @@ struct api_request {
     /* Its span, and whose it is in; not set: the request is in no trace. */
     struct pawl_trace_context span;
     unsigned char parent_id[8];
+    struct pawl_str trace_state; /* of the caller; "": none */
 };
 /* NULL: nothing is. */
 struct api_request *api_request_of(const struct pawl_exchange *exchange);
 /* Makes it where there is none; NULL: out of memory. */
 struct api_request *api_request_make(struct pawl_exchange *exchange);
 
-extern const struct pawl_route pawl__api_routes[];
-extern const size_t pawl__api_route_count;
+/* Where Elsa's API and Pawl's own are. */
+#define API_ELSA "/elsa/api"
+#define API_PAWL "/pawl/api"
 
 /* ---- who may do what (guard.c) ------------------------------------------------------------- */
 
@@ -94,6 +107,7 @@ struct api_call {
     struct pawl_arena arena;
     struct pawl_error err;
     struct pawl_op op;
+    atomic_int users; /* the handler's thread, and whoever responds later: api_keep() */
     char actor[256];
     char traceparent[PAWL_TRACEPARENT_SIZE];
 };
@@ -101,8 +115,11 @@ struct api_call {
 /* The exchange is responded to before the end. */
 void api_begin(struct api_call *call, struct pawl_exchange *exchange, void *ctx);
 void api_end(struct api_call *call);
-/* The body, as JSON; a missing one is an empty object if `optional`. false: it was refused. */
+/* The body, as a JSON object; null, and a missing one if `optional`, is an empty one. false: it was
+ * refused. */
 bool api_body(struct api_call *call, bool optional, struct pawl_json *out);
+/* Whether there is a body, and its content type says that it is JSON. */
+bool api_has_json(const struct api_call *call);
 /* A member of the body, whatever the case of its key. */
 const struct pawl_json *api_member(const struct pawl_json *object, const char *key);
 /* A text or null; anything else is refused, and false. */
@@ -112,14 +129,27 @@ bool api_texts(struct api_call *call, const struct pawl_json *body, const char *
                struct pawl_texts *out);
 /* Responses. */
 void api_respond(struct api_call *call, const struct pawl_builder *b, const struct pawl_json *json);
-void api_respond_status(struct api_call *call, int status);
-/* What Elsa sends for what is wrong with a request: {statusCode, message, errors}. */
+void api_respond_with(struct api_call *call, int status, const struct pawl_builder *b,
+                      const struct pawl_json *json);
+#define API_JSON "application/json"
+/* Of some, Elsa says it so. */
+#define API_JSON_UTF8 "application/json; charset=utf-8"
+void api_respond_as(struct api_call *call, int status, const char *content_type,
+                    const struct pawl_builder *b, const struct pawl_json *json);
+void api_respond_status(struct api_call *call, int status); /* without a body */
+/* What Elsa sends for what is wrong with a request: {statusCode, message, errors}. Faults with the
+ * same key stand side by side. */
 struct api_fault {
-    const char *key, *detail;
+    const char *key, *detail; /* neighbours of one key are in one list */
 };
 void api_refuse_all(struct api_call *call, int status, const struct api_fault *faults,
                     size_t count);
 void api_refuse(struct api_call *call, int status, const char *key, const char *detail);
+/*
+ * A JSON pointer "/root/activities/0" as Elsa names such a place: "root.activities[0]", behind
+ * `prefix` if that is not "". NULL: no memory.
+ */
+const char *api_path(struct pawl_arena *arena, const char *pointer, const char *prefix);
 /* By the code of an operation that failed, with call->err. */
 void api_fail(struct api_call *call, int code);
 

@@ -8,6 +8,7 @@
 #include "api/credential.h"
 #include "api/private.h"
 #include "base/hex.h"
+#include "http/client.h"
 #include "operations/metrics.h"
 #include "views/view.h"
 
@@ -30,14 +31,17 @@ static void note_try(struct tried *tried, const struct pawl_exchange *exchange,
                      struct pawl_str name)
 {
     static const unsigned char mapped[12] = {0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0xff, 0xff};
-    const struct pawl_peer *peer = pawl__exchange_peer(exchange);
-    size_t len = memcmp(peer->address, mapped, sizeof mapped) == 0 ? 16 : 8;
+    struct pawl_client client; /* not a proxy: its clients are not to lock each other out */
+    size_t len;
+
+    pawl__exchange_client(exchange, &client);
+    len = memcmp(client.peer.address, mapped, sizeof mapped) == 0 ? 16 : 8;
 
     name = pawl__str_slice(pawl__str_trim(name), 0, sizeof tried->name - 2);
     tried->name_len =
         (size_t)snprintf(tried->name, sizeof tried->name, "n%.*s", PAWL_STR_ARG(name));
     tried->address[0] = 'a';
-    memcpy(tried->address + 1, peer->address, len);
+    memcpy(tried->address + 1, client.peer.address, len);
     tried->address_len = 1 + len;
 }
 
@@ -303,12 +307,16 @@ static bool is_own_origin(const struct pawl_exchange *exchange)
 static void set_cookie(struct pawl_exchange *exchange, const char *name, struct pawl_str value,
                        bool readable, int64_t seconds)
 {
+    struct pawl_client client;
     bool encrypted =
         pawl__str_starts(pawl__exchange_field(exchange, "origin"), pawl__str("https:"));
-    const char *text = pawl__arena_printf(
-        pawl__exchange_arena(exchange), "%s=%.*s; Path=/; Max-Age=%lld; SameSite=Strict%s%s", name,
-        PAWL_STR_ARG(value), (long long)seconds, readable ? "" : "; HttpOnly",
-        encrypted ? "; Secure" : "");
+    const char *text;
+
+    pawl__exchange_client(exchange, &client);
+    text = pawl__arena_printf(pawl__exchange_arena(exchange),
+                              "%s=%.*s; Path=/; Max-Age=%lld; SameSite=Strict%s%s", name,
+                              PAWL_STR_ARG(value), (long long)seconds, readable ? "" : "; HttpOnly",
+                              encrypted || client.secure ? "; Secure" : "");
 
     pawl__exchange_add_field(exchange, "Set-Cookie", text ? text : "");
 }

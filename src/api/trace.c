@@ -5,6 +5,32 @@
 
 #include "api/private.h"
 
+/* What W3C asks everybody to pass on at least. */
+#define STATE_BYTES_MAX 512u
+
+/* As it came: several fields are one list. One that is too long or no text counts as none. */
+static struct pawl_str read_state(struct pawl_exchange *exchange)
+{
+    struct pawl_buf all;
+    struct pawl_str name, value, out;
+
+    pawl__buf_init(&all, pawl__exchange_arena(exchange)->alloc, STATE_BYTES_MAX);
+    for (size_t i = 0; i < pawl__exchange_field_count(exchange); i++) {
+        pawl__exchange_field_at(exchange, i, &name, &value);
+        if (value.len == 0 || !pawl__str_equal_nocase(name, pawl__str("tracestate")))
+            continue;
+        pawl__buf_text(&all, all.len > 0 ? "," : "");
+        pawl__buf_str(&all, value);
+    }
+    out = all.status == PAWL_OK ? pawl__buf_peek(&all) : pawl__str("");
+    for (size_t i = 0; i < out.len; i++)
+        if (out.ptr[i] < 0x20 || out.ptr[i] > 0x7e)
+            out = pawl__str("");
+    out = out.len > 0 ? pawl__arena_str(pawl__exchange_arena(exchange), out) : out;
+    pawl__buf_release(&all);
+    return out;
+}
+
 /* A caller's trace is known to the log also where no collector is. */
 void pawl__api_trace_arrive(struct pawl_api *api, struct pawl_exchange *exchange)
 {
@@ -22,8 +48,10 @@ void pawl__api_trace_arrive(struct pawl_api *api, struct pawl_exchange *exchange
     if (is_given) {
         request->span = caller;
         memcpy(request->parent_id, caller.span_id, sizeof request->parent_id);
-        if (tracer)
+        if (tracer) {
             pawl__tracer_new_span(tracer, request->span.span_id);
+            request->trace_state = read_state(exchange);
+        }
     } else {
         pawl__tracer_new_trace(tracer, &request->span);
     }
@@ -43,6 +71,7 @@ void pawl__api_trace_end(struct pawl_api *api, const struct pawl_exchange *excha
         return;
     span.more = pawl__str(route ? route->path : "none");
     span.context = request->span;
+    span.state = request->trace_state;
     memcpy(span.parent_id, request->parent_id, sizeof span.parent_id);
     span.ended_ns = pawl_env_monotonic_ns(api->env);
     span.begun_ns = span.ended_ns - duration_ns;

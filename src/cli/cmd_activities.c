@@ -194,7 +194,7 @@ static int run(struct pawl_cli *cli)
     struct pawl_error err = PAWL_ERROR_INIT;
     int code;
 
-    if (pawl__offline_open(cli->env, &cli->arena, &offline, &err) == PAWL_OK)
+    if (pawl__offline_open(cli->env, NULL, &cli->arena, &offline, &err) == PAWL_OK)
         code = run_with(cli, offline);
     else
         code = pawl__cli_fail(cli, &err, NULL);

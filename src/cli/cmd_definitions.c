@@ -235,8 +235,7 @@ static int versions(struct pawl_cli_session *session, struct pawl_error *err)
     int status = pawl__op_definition_versions(&op, pawl__cli_definitions_id(session), &found);
 
     for (size_t i = 0; status == PAWL_OK && i < found.count; i++)
-        pawl__build_append(&b, &rows,
-                           pawl__view_definition_summary(&b, &found.rows[i], pawl__str("")));
+        pawl__build_append(&b, &rows, pawl__view_definition_summary(&b, &found.rows[i]));
     if (status == PAWL_OK && b.status != PAWL_OK)
         status = pawl__error_code(err, b.status);
     return status == PAWL_OK ? pawl__cli_list_show(cli, &rows, found.count, columns)

@@ -40,7 +40,7 @@ static int say_version(struct pawl_cli_session *session, const char *did,
         pawl__cli_print(&cli->out, " version %lld\n", (long long)row->version);
         return PAWL_CLI_EXIT_OK;
     }
-    summary = pawl__view_definition_summary(&b, row, pawl__str(""));
+    summary = pawl__view_definition_summary(&b, row);
     return pawl__cli_definitions_print(session, &b, &summary, 0, err);
 }
 

@@ -166,7 +166,7 @@ static int run(struct pawl_cli *cli)
     struct pawl_cli_definition file;
     struct pawl_outline outline;
     struct pawl_error err = PAWL_ERROR_INIT;
-    int status = pawl__offline_open(cli->env, &cli->arena, &offline, &err);
+    int status = pawl__offline_open(cli->env, NULL, &cli->arena, &offline, &err);
     int code;
 
     if (status == PAWL_OK)

@@ -136,7 +136,7 @@ static int remove_user(struct pawl_cli_session *session, struct pawl_error *err)
     int status = pawl__op_user_show(&op, operand(session->cli, 0), &user);
 
     if (status == PAWL_OK)
-        status = pawl__op_user_delete(&op, user.id);
+        status = pawl__op_user_delete(&op, user.id, NULL);
     return status == PAWL_OK ? PAWL_CLI_EXIT_OK : failed(session, err);
 }
 
@@ -380,8 +380,9 @@ static int remove_role(struct pawl_cli_session *session, struct pawl_error *err)
 {
     const struct pawl_op op = pawl__cli_session_op(session, err);
 
-    return pawl__op_role_delete(&op, operand(session->cli, 0)) == PAWL_OK ? PAWL_CLI_EXIT_OK
-                                                                          : failed(session, err);
+    return pawl__op_role_delete(&op, operand(session->cli, 0), NULL) == PAWL_OK
+               ? PAWL_CLI_EXIT_OK
+               : failed(session, err);
 }
 
 static int run_role_rm(struct pawl_cli *cli)

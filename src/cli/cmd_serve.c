@@ -216,12 +216,19 @@ static int serve(struct serving *serving, struct pawl_error *err)
 /* What there is, and what it needs: for whoever makes roles. */
 static int list_routes(struct pawl_cli *cli)
 {
+    struct pawl_error err = PAWL_ERROR_INIT;
+    struct pawl_route *routes;
     size_t count;
-    const struct pawl_route *routes = pawl__api_table(&count);
+    int status = pawl__api_routes_new(&cli->env->alloc, &routes, &count);
 
+    if (status != PAWL_OK) {
+        (void)pawl__error_code(&err, status);
+        return pawl__cli_fail(cli, &err, NULL);
+    }
     for (size_t i = 0; i < count; i++)
         pawl__cli_print(&cli->out, "%-6s %s\t%s\n", routes[i].method, routes[i].path,
                         pawl__api_terms(&routes[i]));
+    pawl__api_routes_free(&cli->env->alloc, routes);
     return PAWL_CLI_EXIT_OK;
 }
 
@@ -272,7 +279,7 @@ const struct pawl_cli_command pawl__cli_serve = {
     .name = "serve",
     .summary = "Do the work of a store and serve HTTP",
     .help =
-        "What 'pawl worker' does, with a server: health, metrics and identity so far.\n"
+        "What 'pawl worker' does, with a server: health, metrics and the API (pawl api).\n"
         "Prints a line for each place it listens at once it is ready; port 0 is any free one. "
         "Under\n"
         "systemd it takes the sockets of its socket unit instead and says when it is ready. On\n"

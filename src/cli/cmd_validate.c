@@ -8,6 +8,7 @@
 #include "base/error.h"
 #include "cli/command/output.h"
 #include "cli/locate.h"
+#include "cli/session/configure.h"
 #include "cli/session/definitions.h"
 
 #include <stdlib.h>
@@ -232,6 +233,7 @@ static int finish_json(struct report *report, struct pawl_buf *buf)
 static int run(struct pawl_cli *cli)
 {
     struct report report = {.cli = cli, .as_json = pawl__cli_flag(&cli->args, "json")};
+    struct pawl_configuration configuration;
     struct pawl_offline *offline = NULL;
     struct pawl_error err = PAWL_ERROR_INIT;
     struct pawl_buf buf;
@@ -244,10 +246,16 @@ static int run(struct pawl_cli *cli)
     pawl__json_write_begin_array(&report.json);
     status = pawl_env_entropy(cli->env, &report.seed, sizeof report.seed, &err);
     if (status == PAWL_OK)
-        status = pawl__offline_open(cli->env, &cli->arena, &offline, &err);
+        status = pawl__cli_configure(cli, &configuration, &err);
+    if (status != PAWL_OK) {
+        pawl__buf_release(&buf);
+        return pawl__cli_fail(cli, &err, pawl__cli_configure_hint(status));
+    }
+    status = pawl__offline_open(cli->env, &configuration, &cli->arena, &offline, &err);
     if (status == PAWL_OK)
         status = check_all(&report, offline, &err);
     pawl__offline_close(offline);
+    pawl__configuration_release(&configuration);
     if (status != PAWL_OK) {
         code = pawl__cli_fail(cli, &err, pawl__cli_read_hint(status));
     } else if (report.as_json) {
@@ -262,6 +270,7 @@ static int run(struct pawl_cli *cli)
 static const struct pawl_cli_option options[] = {
     {.name = "json", .kind = PAWL_CLI_FLAG, .help = "Print the problems as one JSON document"},
     {.name = "strict", .kind = PAWL_CLI_FLAG, .help = "Warnings count as errors"},
+    PAWL_CLI_SETTINGS_OPTIONS,
     {.name = NULL},
 };
 
@@ -273,6 +282,7 @@ const struct pawl_cli_command pawl__cli_validate = {
         "Lists every problem with file, line, column and JSON pointer: what cannot be loaded,\n"
         "what loads but faults or does nothing when it runs, and, as warnings, what is\n"
         "probably not intended. Files that are usable as activities are available to the others.\n"
+        "Scripts and timers are checked within the limits of the settings (script.*, timer.*).\n"
         "Exits with 3 when there are errors. '-' is standard input.\n",
     .options = options,
     .run = run,

@@ -49,6 +49,7 @@ extern const struct pawl_cli_command pawl__cli_version;
 extern const struct pawl_cli_command pawl__cli_why;
 extern const struct pawl_cli_command pawl__cli_worker;
 extern const struct pawl_cli_command pawl__cli_serve;
+extern const struct pawl_cli_command pawl__cli_api;
 extern const struct pawl_cli_command pawl__cli_users;
 extern const struct pawl_cli_command pawl__cli_roles;
 extern const struct pawl_cli_command pawl__cli_keys;

@@ -4,6 +4,7 @@
 
 #include "base/alloc.h"
 #include "base/error.h"
+#include "os/errno.h"
 #include "os/library.h"
 
 #include <openssl/err.h>
@@ -107,9 +108,16 @@ static int no_password(char *to, int size, int writing, void *arg)
 static int fail(struct pawl_tls_context *context, const char *what, const char *path,
                 struct pawl_error *err)
 {
-    const char *reason = context->call.ERR_reason_error_string(context->call.ERR_peek_error());
+    unsigned long code = context->call.ERR_peek_error();
+    const char *reason = context->call.ERR_reason_error_string(code);
 
     context->call.ERR_clear_error();
+    if (ERR_SYSTEM_ERROR(code)) {
+        (void)pawl__os_error(err, ERR_GET_REASON(code), "%s %s cannot be read", what, path);
+        if (err)
+            err->code = PAWL_EINVAL;
+        return PAWL_EINVAL;
+    }
     return pawl__error_set(err, PAWL_EINVAL, "%s %s cannot be used: %s", what, path,
                            reason ? reason : "unknown reason");
 }

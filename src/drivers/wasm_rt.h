@@ -100,6 +100,24 @@ typedef struct {
 #define WASM_RT_BULK(memory, bytes)                                                                \
     ((memory)->work -= (int64_t)((bytes) >> WASM_RT_BYTES_PER_UNIT_LOG2))
 
+/*
+ * At the head of the function that prints a number: from 2^53 to 2^63 a whole one is printed as the
+ * BigInt of its value, if it is asked for in base ten, with as many digits as it needs.
+ */
+#define WASM_RT_WHOLE_EXACT_MAX 0x1p53
+#define WASM_RT_WHOLE_PRINTED_END 0x1p63
+#define WASM_RT_PRINT_WHOLE(js, number, radix, digits, flags)                                      \
+    do {                                                                                           \
+        f64 size = __builtin_fabs(number);                                                         \
+        if (UNLIKELY(size > WASM_RT_WHOLE_EXACT_MAX && size < WASM_RT_WHOLE_PRINTED_END) &&        \
+            (radix) == 10 && (digits) == 0 && (flags) == 0) {                                      \
+            u64 whole = w2c_JS_NewBigInt64(instance, js, (u64)(int64_t)(number));                  \
+            u64 text = w2c_JS_ToString(instance, js, whole);                                       \
+            w2c_JS_FreeValue(instance, js, whole);                                                 \
+            return text;                                                                           \
+        }                                                                                          \
+    } while (0)
+
 typedef struct {
     wasm_rt_funcref_t *data;
     uint32_t max_size;

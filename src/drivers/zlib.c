@@ -12,10 +12,12 @@
 /* Of 1 to 9: what is sent once is not worth more. */
 #define LEVEL 4
 #define GZIP_WINDOW (15 + 16)
+#define BARE_WINDOW (-15)
 #define MEMORY_LEVEL 8
 #define PIECE_BYTES ((size_t)64 << 10)
 
-#define ZLIB_FUNCTIONS(X) X(deflate) X(deflateEnd) X(deflateInit2_)
+#define ZLIB_FUNCTIONS(X)                                                                          \
+    X(deflate) X(deflateEnd) X(deflateInit2_) X(inflate) X(inflateEnd) X(inflateInit2_)
 
 #define MEMBER(function) __typeof__(function) *function;
 struct zlib_functions {
@@ -77,13 +79,13 @@ static void give(z_stream *stream, struct pawl_str *bytes)
     *bytes = pawl__str_slice(*bytes, count, bytes->len);
 }
 
-int pawl__zlib_gzip(struct pawl_zlib *zlib, struct pawl_str bytes, struct pawl_buf *out)
+static int pack(struct pawl_zlib *zlib, int window, struct pawl_str bytes, struct pawl_buf *out)
 {
     z_stream stream = {.zalloc = Z_NULL};
     size_t before = out->len;
     int code = Z_OK;
 
-    if (zlib->call.deflateInit2_(&stream, LEVEL, Z_DEFLATED, GZIP_WINDOW, MEMORY_LEVEL,
+    if (zlib->call.deflateInit2_(&stream, LEVEL, Z_DEFLATED, window, MEMORY_LEVEL,
                                  Z_DEFAULT_STRATEGY, ZLIB_VERSION, (int)sizeof stream) != Z_OK)
         return PAWL_ENOMEM;
     while (code == Z_OK && out->status == PAWL_OK) {
@@ -105,4 +107,41 @@ int pawl__zlib_gzip(struct pawl_zlib *zlib, struct pawl_str bytes, struct pawl_b
     out->len = before;
     out->status = PAWL_OK;
     return code;
+}
+
+int pawl__zlib_gzip(struct pawl_zlib *zlib, struct pawl_str bytes, struct pawl_buf *out)
+{
+    return pack(zlib, GZIP_WINDOW, bytes, out);
+}
+
+int pawl__zlib_deflate(struct pawl_zlib *zlib, struct pawl_str bytes, struct pawl_buf *out)
+{
+    return pack(zlib, BARE_WINDOW, bytes, out);
+}
+
+int pawl__zlib_inflate(struct pawl_zlib *zlib, struct pawl_str bytes, char *out, size_t size)
+{
+    z_stream stream = {.zalloc = Z_NULL};
+    size_t made = 0;
+    int code = Z_OK;
+
+    if (zlib->call.inflateInit2_(&stream, BARE_WINDOW, ZLIB_VERSION, (int)sizeof stream) != Z_OK)
+        return PAWL_ENOMEM;
+    while (code == Z_OK) {
+        size_t room = size - made < PIECE_BYTES ? size - made : PIECE_BYTES;
+        uInt left;
+
+        give(&stream, &bytes);
+        left = stream.avail_in;
+        stream.next_out = (Bytef *)(void *)(out + made);
+        stream.avail_out = (uInt)room;
+        code = zlib->call.inflate(&stream, Z_NO_FLUSH);
+        made += room - stream.avail_out;
+        if (room == stream.avail_out && left == stream.avail_in && code == Z_OK)
+            break; /* it wants more bytes than there are, or makes more than it should */
+    }
+    (void)zlib->call.inflateEnd(&stream);
+    if (code == Z_MEM_ERROR)
+        return PAWL_ENOMEM;
+    return code == Z_STREAM_END && made == size ? PAWL_OK : PAWL_EPARSE;
 }

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* gzip by zlib, which is loaded when it is first needed. Its working memory comes from malloc. */
+/*
+ * gzip and deflate by zlib, which is loaded when it is first needed. Its working memory comes from
+ * malloc.
+ */
 #ifndef PAWL_DRIVERS_ZLIB_H
 #define PAWL_DRIVERS_ZLIB_H
 
@@ -18,5 +21,15 @@ void pawl__zlib_close(struct pawl_zlib *zlib); /* NULL allowed */
  */
 PAWL_MUST_CHECK int pawl__zlib_gzip(struct pawl_zlib *zlib, struct pawl_str bytes,
                                     struct pawl_buf *out);
+/* The same as bare deflate (RFC 1951), as archives have it. */
+PAWL_MUST_CHECK int pawl__zlib_deflate(struct pawl_zlib *zlib, struct pawl_str bytes,
+                                       struct pawl_buf *out);
+
+/*
+ * Unpacks bare deflate into exactly `size` bytes; from any thread. PAWL_EPARSE: it is damaged, or
+ * becomes more or less than that; no more than `size` bytes are ever written. PAWL_ENOMEM.
+ */
+PAWL_MUST_CHECK int pawl__zlib_inflate(struct pawl_zlib *zlib, struct pawl_str bytes, char *out,
+                                       size_t size);
 
 #endif

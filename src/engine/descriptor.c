@@ -2,6 +2,8 @@
 /* Writing descriptors; see descriptor.h. */
 #include "engine/descriptor.h"
 
+#include "engine/descriptor_private.h"
+
 static bool is_upper(char c)
 {
     return c >= 'A' && c <= 'Z';
@@ -136,7 +138,8 @@ static void write_specifications(struct pawl_json_writer *json,
     pawl__json_write_end_object(json);
 }
 
-static void write_input(struct pawl_json_writer *json, const struct pawl_input_descriptor *input)
+static void write_input(struct pawl_json_writer *json, const struct pawl_activity *activity,
+                        const struct pawl_input_descriptor *input)
 {
     pawl__json_write_begin_object(json);
     write_bool(json, "isWrapped", !(input->flags & PAWL_INPUT_NAKED));
@@ -156,7 +159,7 @@ static void write_input(struct pawl_json_writer *json, const struct pawl_input_d
     write_title(json, input->display_name, pawl__str(input->name));
     write_text(json, "description", input->description);
     pawl__json_write_key_text(json, "order");
-    pawl__json_write_int(json, 0);
+    pawl__json_write_raw(json, pawl__str(descriptor_order(activity->type, input->name)));
     write_bool(json, "isBrowsable", !(input->flags & PAWL_INPUT_NOT_BROWSABLE));
     write_bool(json, "isSerializable", !(input->flags & PAWL_INPUT_NOT_SERIALIZABLE));
     write_bool(json, "isSynthetic", false);
@@ -173,8 +176,9 @@ static void write_output(struct pawl_json_writer *json, const struct pawl_output
     pawl__json_write_key_text(json, "order");
     pawl__json_write_int(json, 0);
     write_bool(json, "isBrowsable", true);
-    /* Elsa says nothing of a plain Result. */
-    if (output->not_serializable || strcmp(output->name, "Result") != 0)
+    /* Elsa says nothing of a plain Result, nor of the Output of a Switch. */
+    if (output->not_serializable ||
+        (strcmp(output->name, "Result") != 0 && strcmp(output->name, "Output") != 0))
         write_bool(json, "isSerializable", !output->not_serializable);
     write_bool(json, "isSynthetic", false);
     pawl__json_write_end_object(json);
@@ -198,7 +202,7 @@ static void write_lists(struct pawl_json_writer *json, const struct pawl_activit
     pawl__json_write_key_text(json, "inputs");
     pawl__json_write_begin_array(json);
     for (uint32_t i = 0; i < activity->input_count; i++)
-        write_input(json, &activity->inputs[i]);
+        write_input(json, activity, &activity->inputs[i]);
     pawl__json_write_end_array(json);
     pawl__json_write_key_text(json, "outputs");
     pawl__json_write_begin_array(json);
@@ -209,14 +213,32 @@ static void write_lists(struct pawl_json_writer *json, const struct pawl_activit
     write_bool(json, "runAsynchronously", false);
     pawl__json_write_key_text(json, "ports");
     pawl__json_write_begin_array(json);
+    /* Elsa's flowcharts show where they start; no document of one has it. */
+    if (strcmp(activity->type, "Elsa.Flowchart") == 0)
+        write_port(json, &(struct pawl_port_descriptor){.name = "Start", .hidden = true});
     for (uint32_t i = 0; i < activity->port_count; i++)
         write_port(json, &activity->ports[i]);
     pawl__json_write_end_array(json);
 }
 
+/* The class of the type, and whether designers offer strategies of retries. */
+static void write_properties(struct pawl_json_writer *json, const struct pawl_activity *activity)
+{
+    pawl__json_write_key_text(json, "customProperties");
+    pawl__json_write_begin_object(json);
+    write_text(json, "Type", descriptor_class(activity->type));
+    if (descriptor_is_resilient(activity->type)) {
+        write_bool(json, "Resilient", true);
+        write_text(json, "ResilienceCategory", "HTTP");
+    }
+    pawl__json_write_end_object(json);
+    pawl__json_write_key_text(json, "constructionProperties");
+    pawl__json_write_begin_object(json);
+    pawl__json_write_end_object(json);
+}
+
 void pawl__descriptor_write(struct pawl_json_writer *json, const struct pawl_activity *activity)
 {
-    static const char *const empty[] = {"customProperties", "constructionProperties"};
     struct pawl_str name = pawl__descriptor_name(activity);
     struct pawl_str type = pawl__str(activity->type);
     /* Composites keep variables too, but only plain containers are shown as such. */
@@ -224,6 +246,7 @@ void pawl__descriptor_write(struct pawl_json_writer *json, const struct pawl_act
 
     pawl__json_write_begin_object(json);
     write_text(json, "typeName", activity->type);
+    write_text(json, "clrType", descriptor_class(activity->type));
     pawl__json_write_key_text(json, "namespace");
     pawl__json_write_string(
         json, pawl__str_slice(type, 0, type.len > name.len ? type.len - name.len - 1 : 0));
@@ -235,14 +258,133 @@ void pawl__descriptor_write(struct pawl_json_writer *json, const struct pawl_act
     write_title(json, activity->display_name, name);
     write_text(json, "description", activity->description);
     write_lists(json, activity);
-    for (size_t i = 0; i < 2; i++) {
-        pawl__json_write_key_text(json, empty[i]);
-        pawl__json_write_begin_object(json);
-        pawl__json_write_end_object(json);
-    }
+    write_properties(json, activity);
     write_bool(json, "isContainer", container == PAWL_ACTIVITY_CONTAINER);
     write_bool(json, "isBrowsable", !(activity->flags & PAWL_ACTIVITY_NOT_BROWSABLE));
     write_bool(json, "isStart", activity->flags & PAWL_ACTIVITY_START);
     write_bool(json, "isTerminal", activity->flags & PAWL_ACTIVITY_TERMINAL);
+    pawl__json_write_end_object(json);
+}
+
+/* ---- definitions as activities ------------------------------------------------------------ */
+
+static void write_key_json(struct pawl_json_writer *json, const char *key,
+                           const struct pawl_json *value)
+{
+    if (pawl__json_type(value) == PAWL_JSON_NULL)
+        return;
+    pawl__json_write_key_text(json, key);
+    pawl__json_write_value(json, value);
+}
+
+/* The trimmed text, left out when there is none. */
+static void write_given(struct pawl_json_writer *json, const char *key, struct pawl_str text)
+{
+    text = pawl__str_trim(text);
+    if (text.len == 0)
+        return;
+    pawl__json_write_key_text(json, key);
+    pawl__json_write_string(json, text);
+}
+
+static struct pawl_str text_of(const struct pawl_json *object, const char *key)
+{
+    return pawl__json_str(pawl__json_get_text(object, key));
+}
+
+/* An input or an output that a definition declares. */
+static void write_declared(struct pawl_json_writer *json, const struct pawl_json *declared,
+                           bool is_input)
+{
+    struct pawl_str hint = text_of(declared, "uiHint"), type = text_of(declared, "type");
+    struct pawl_str title = text_of(declared, "displayName");
+
+    pawl__json_write_begin_object(json);
+    if (is_input) {
+        write_bool(json, "isWrapped", true);
+        write_given(json, "uiHint", hint.len > 0 ? hint : pawl__str("singleline"));
+        write_given(json, "category", text_of(declared, "category"));
+        write_bool(json, "isSensitive", false);
+        write_bool(json, "autoEvaluate", true);
+    }
+    write_given(json, "name", text_of(declared, "name"));
+    write_given(json, "typeName", type.len > 0 ? type : pawl__str("Object"));
+    write_given(json, "displayName", title.len > 0 ? title : text_of(declared, "name"));
+    write_given(json, "description", text_of(declared, "description"));
+    pawl__json_write_key_text(json, "order");
+    pawl__json_write_int(json, 0);
+    write_bool(json, "isBrowsable", true);
+    write_bool(json, "isSynthetic", true);
+    pawl__json_write_end_object(json);
+}
+
+static void write_declarations(struct pawl_json_writer *json, const char *key,
+                               const struct pawl_json *list, bool is_input)
+{
+    pawl__json_write_key_text(json, key);
+    pawl__json_write_begin_array(json);
+    for (uint32_t i = 0; i < pawl__json_len(list); i++)
+        write_declared(json, pawl__json_at(list, i), is_input);
+    pawl__json_write_end_array(json);
+}
+
+static void write_outcomes(struct pawl_json_writer *json, const struct pawl_json *outcomes)
+{
+    pawl__json_write_key_text(json, "ports");
+    pawl__json_write_begin_array(json);
+    write_port(json, &(struct pawl_port_descriptor){.name = "Root", .hidden = true});
+    for (uint32_t i = 0; i < pawl__json_len(outcomes); i++) {
+        const struct pawl_json *name = pawl__json_at(outcomes, i);
+
+        pawl__json_write_begin_object(json);
+        write_key_json(json, "name", name);
+        write_key_json(json, "displayName", name);
+        write_text(json, "type", "Flow");
+        write_bool(json, "isBrowsable", true);
+        pawl__json_write_end_object(json);
+    }
+    pawl__json_write_end_array(json);
+}
+
+static void write_source(struct pawl_json_writer *json, const struct pawl_json *definition)
+{
+    pawl__json_write_key_text(json, "customProperties");
+    pawl__json_write_begin_object(json);
+    write_text(json, "RootType", "WorkflowDefinitionActivity");
+    write_given(json, "WorkflowDefinitionId", text_of(definition, "definitionId"));
+    write_given(json, "WorkflowDefinitionVersionId", text_of(definition, "id"));
+    pawl__json_write_end_object(json);
+    pawl__json_write_key_text(json, "constructionProperties");
+    pawl__json_write_begin_object(json);
+    write_given(json, "WorkflowDefinitionId", text_of(definition, "definitionId"));
+    write_given(json, "WorkflowDefinitionVersionId", text_of(definition, "id"));
+    write_key_json(json, "Version", pawl__json_get_text(definition, "version"));
+    pawl__json_write_end_object(json);
+}
+
+void pawl__descriptor_write_workflow(struct pawl_json_writer *json, struct pawl_str type,
+                                     const struct pawl_json *definition)
+{
+    struct pawl_str category =
+        text_of(pawl__json_get_text(definition, "options"), "activityCategory");
+
+    pawl__json_write_begin_object(json);
+    write_given(json, "typeName", type);
+    write_text(json, "clrType", "UnregisteredClrType:" DESCRIPTOR_WORKFLOW_CLASS);
+    write_given(json, "name", type);
+    write_key_json(json, "version", pawl__json_get_text(definition, "version"));
+    write_given(json, "category", category.len > 0 ? category : pawl__str("Workflows"));
+    write_given(json, "displayName", text_of(definition, "name"));
+    write_given(json, "description", text_of(definition, "description"));
+    write_declarations(json, "inputs", pawl__json_get_text(definition, "inputs"), true);
+    write_declarations(json, "outputs", pawl__json_get_text(definition, "outputs"), false);
+    write_text(json, "kind", "Action");
+    write_bool(json, "runAsynchronously", false);
+    write_outcomes(json, pawl__json_get_text(definition, "outcomes"));
+    write_source(json, definition);
+    write_bool(json, "isContainer", false);
+    write_bool(json, "isBrowsable", true);
+    write_bool(json, "isStart", false);
+    write_bool(json, "isTerminal", false);
     pawl__json_write_end_object(json);
 }

@@ -20,5 +20,11 @@ const char *pawl__descriptor_hint(const struct pawl_input_descriptor *input);
 
 /* Writes the object. Failures are the buffer's status. */
 void pawl__descriptor_write(struct pawl_json_writer *json, const struct pawl_activity *activity);
+/*
+ * The same of a definition that is usable as an activity of this type: its own JSON, published.
+ * (Names of types and what they mean: pawl__workflow_type_name().)
+ */
+void pawl__descriptor_write_workflow(struct pawl_json_writer *json, struct pawl_str type,
+                                     const struct pawl_json *definition);
 
 #endif

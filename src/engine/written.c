@@ -529,31 +529,12 @@ static struct pawl_json flowchart(struct pawl_builder *b, const struct pawl_node
     return out;
 }
 
-/* The workflow itself: what Elsa's Workflow object has besides the definition. */
-static struct pawl_json workflow_of(struct pawl_builder *b, const struct pawl_node *node)
-{
-    const struct pawl_workflow *workflow = node->workflow;
-    struct pawl_json out = pawl__json_object(), identity = pawl__json_object();
-
-    put_text(b, &identity, "definitionId", workflow->definition_id);
-    pawl__build_int(b, &identity, "version", workflow->version);
-    put_text(b, &identity, "id", workflow->version_id);
-    pawl__build(b, &out, "identity", identity);
-    pawl__build(b, &out, "root",
-                node->child_count > 0 ? pawl__written_activity(b, node->children[0])
-                                      : pawl__json_null());
-    put_common(b, &out, node, false);
-    return out;
-}
-
 struct pawl_json pawl__written_activity(struct pawl_builder *b, const struct pawl_node *node)
 {
     struct pawl_json out = pawl__json_object();
 
     if (b->status != PAWL_OK)
         return out;
-    if (!node->parent || pawl__str_is(pawl__str(node->activity->type), PAWL_ACTIVITY_WORKFLOW))
-        return workflow_of(b, node);
     if (pawl__str_is(pawl__str(node->activity->type), PAWL_ACTIVITY_NOT_FOUND))
         return not_found(b, node);
     if (node->workflow)

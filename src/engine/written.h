@@ -13,7 +13,7 @@
 #include "base/json/builder.h"
 #include "engine/graph.h"
 
-/* One activity with all below it; of the root, the workflow. */
+/* One activity with all below it, but what is inside of a workflow that is used as one. */
 struct pawl_json pawl__written_activity(struct pawl_builder *b, const struct pawl_node *node);
 /* {id, name, typeName, isArray, value?, storageDriverTypeName?} of each. `json`: as written. */
 struct pawl_json pawl__written_variables(struct pawl_builder *b,

@@ -8,6 +8,7 @@
 #include "expressions/expressions.h"
 #include "expressions/javascript/javascript.h"
 #include "host/features.h"
+#include "host/meter.h"
 #include "os/tzdata.h"
 
 /* The service is `engine`; the rest is behind it. */
@@ -31,8 +32,14 @@ static void close_engine(void *ctx, void *service)
     pawl__free(&built_in->env->alloc, built_in, sizeof *built_in);
 }
 
-static int open_javascript(struct built_in *built_in,
-                           const struct pawl_configuration *configuration, struct pawl_error *err)
+static void count_script(void *ctx, int64_t duration_ns)
+{
+    pawl__meter_observe_ns(ctx, PAWL_METRIC_SCRIPT_SECONDS, pawl__str(""), duration_ns);
+}
+
+int pawl__host_open_scripts(struct pawl_env *env, const struct pawl_configuration *configuration,
+                            struct pawl_meter *meter, struct pawl_javascript **out,
+                            struct pawl_error *err)
 {
     struct pawl_javascript_options options = pawl__javascript_options_default;
 
@@ -44,7 +51,22 @@ static int open_javascript(struct built_in *built_in,
         (uint32_t)pawl__configuration_number(configuration, PAWL_SETTING_ID_SCRIPT_MEMORY);
     options.stack_bytes_max =
         (uint32_t)pawl__configuration_number(configuration, PAWL_SETTING_ID_SCRIPT_STACK);
-    return pawl__javascript_open(built_in->env, &options, &built_in->javascript, err);
+    if (meter)
+        options.ran = count_script;
+    options.ran_ctx = meter;
+    return pawl__javascript_open(env, &options, out, err);
+}
+
+void pawl__host_limit_engine(const struct pawl_configuration *configuration,
+                             struct pawl_engine *engine)
+{
+    engine->yield_after =
+        (uint32_t)pawl__configuration_number(configuration, PAWL_SETTING_ID_ENGINE_YIELD_AFTER);
+    engine->burst_bytes_max =
+        (size_t)pawl__configuration_number(configuration, PAWL_SETTING_ID_ENGINE_MEMORY);
+    engine->timer_interval_min =
+        pawl__configuration_number(configuration, PAWL_SETTING_ID_TIMER_INTERVAL_MIN) /
+        (1000 / PAWL_TICKS_PER_US);
 }
 
 static int fill(struct built_in *built_in, const struct pawl_configuration *configuration)
@@ -58,13 +80,7 @@ static int fill(struct built_in *built_in, const struct pawl_configuration *conf
         status = pawl__javascript_register(engine, built_in->javascript);
     engine->commit_strategies = true;
     engine->timezone = pawl__tzdata_load;
-    engine->yield_after =
-        (uint32_t)pawl__configuration_number(configuration, PAWL_SETTING_ID_ENGINE_YIELD_AFTER);
-    engine->burst_bytes_max =
-        (size_t)pawl__configuration_number(configuration, PAWL_SETTING_ID_ENGINE_MEMORY);
-    engine->timer_interval_min =
-        pawl__configuration_number(configuration, PAWL_SETTING_ID_TIMER_INTERVAL_MIN) /
-        (1000 / PAWL_TICKS_PER_US);
+    pawl__host_limit_engine(configuration, engine);
     return status;
 }
 
@@ -99,7 +115,8 @@ static int build_engine(struct pawl_host *host, void *ctx, void **service, struc
         return status;
     }
     pawl__engine_init(&built_in->engine, &env->alloc, seed);
-    status = open_javascript(built_in, configuration, err);
+    status = pawl__host_open_scripts(env, configuration, pawl__host_meter(host),
+                                     &built_in->javascript, err);
     if (status == PAWL_OK) {
         status = fill(built_in, configuration);
         if (status != PAWL_OK)

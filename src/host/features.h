@@ -8,10 +8,13 @@
 
 #include "host/host.h"
 
+struct pawl_meter;
+struct pawl_engine;
 struct pawl_guard;
 struct pawl_http_answer;
 struct pawl_http_request;
 struct pawl_instance_row;
+struct pawl_javascript;
 struct pawl_log_record;
 struct pawl_trace_context;
 struct pawl_runtime;
@@ -47,6 +50,14 @@ extern const struct pawl_feature pawl__feature_lock;
 
 /* Fills `engine` with all that is built in: a struct pawl_engine. */
 extern const struct pawl_feature pawl__feature_engine;
+/* The same limits for an engine without a host, which borrows environment and meter (NULL: none).
+ * PAWL_ENOMEM. */
+PAWL_MUST_CHECK int pawl__host_open_scripts(struct pawl_env *env,
+                                            const struct pawl_configuration *configuration,
+                                            struct pawl_meter *meter, struct pawl_javascript **out,
+                                            struct pawl_error *err);
+void pawl__host_limit_engine(const struct pawl_configuration *configuration,
+                             struct pawl_engine *engine);
 
 /*
  * Fills `effect.http` with libcurl, within the limits of `http.timeout`, `http.response_max` and

@@ -51,7 +51,12 @@ enum pawl_metric_unit { PAWL_UNIT_NONE, PAWL_UNIT_SECONDS, PAWL_UNIT_COUNT };
       "The same of timers alone")                                                                  \
     X(INSTANCES, "pawl_instances", GAUGE, NONE, "sub_status", "Instances in the store")            \
     X(DEAD_LETTERS, "pawl_dead_letters", GAUGE, NONE, "", "Work that was given up")                \
-    X(TASKS_OPEN, "pawl_tasks_open", GAUGE, NONE, "", "Tasks that workflows wait for")             \
+    X(TASKS_OPEN, "pawl_tasks_open", GAUGE, NONE, "name",                                          \
+      "Tasks that workflows wait for; past 1,000 the rest is named other")                         \
+    X(TASK_WAIT_SECONDS, "pawl_task_wait_seconds", GAUGE, NONE, "name",                            \
+      "How long the oldest open task of each name has waited")                                     \
+    X(SCRIPT_SECONDS, "pawl_script_seconds", HISTOGRAM, SECONDS, "",                               \
+      "Time that an evaluation of JavaScript took")                                                \
     X(LOCK_WAIT_SECONDS, "pawl_lock_wait_seconds", HISTOGRAM, SECONDS, "",                         \
       "Time that instances waited for their locks")                                                \
     X(LEASE_REMAINING_SECONDS, "pawl_lease_remaining_seconds", GAUGE, NONE, "",                    \

@@ -267,6 +267,10 @@ static void write_span(struct pawl_buf *out, const struct pawl_span *span, int64
     write_hex(&json, "spanId", span->context.span_id, sizeof span->context.span_id);
     if (memcmp(span->parent_id, nobody, sizeof nobody) != 0)
         write_hex(&json, "parentSpanId", span->parent_id, sizeof span->parent_id);
+    if (span->state.len > 0) {
+        pawl__json_write_key_text(&json, "traceState");
+        pawl__json_write_string(&json, span->state);
+    }
     pawl__json_write_key_text(&json, "name");
     pawl__json_write_string_text(&json, name);
     pawl__json_write_key_text(&json, "kind");

@@ -43,6 +43,7 @@ struct pawl_span {
     enum pawl_span_kind kind;
     struct pawl_trace_context context; /* its own */
     unsigned char parent_id[8];        /* all zero: none */
+    struct pawl_str state;             /* tracestate of the caller; "": none */
     struct pawl_trace_context links[PAWL_SPAN_LINKS_MAX];
     int64_t begun_ns, ended_ns;
     int64_t begun_unix_ns, ended_unix_ns; /* instead, if not 0 */

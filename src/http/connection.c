@@ -7,7 +7,6 @@
  * is read until the response is sent: a client that does not read cannot make the server read.
  */
 #include "base/alloc.h"
-#include "drivers/openssl.h"
 #include "http/private.h"
 #include "http/websocket.h"
 #include "os/address.h"
@@ -139,7 +138,8 @@ void pawl__connection_drop(struct pawl_connection *connection, bool abort)
 {
     struct pawl_server *server = connection->server;
 
-    if (connection->state == DEAD)
+    if (connection->state == DEAD ||
+        (connection->state == HANDSHAKE && !pawl__handshake_stop(connection)))
         return;
     if ((connection->state == HANDED || connection->state == STREAMING) &&
         !pawl__connection_take_back(connection))
@@ -312,7 +312,7 @@ static void hand_over(struct pawl_connection *connection)
     if (on_loop)
         exchange->match.route->handle(exchange, server->options.ctx);
     else
-        status = pawl__workers_push(server->workers, exchange);
+        status = pawl__workers_push(server->workers, &exchange->link);
     if (status != PAWL_OK) {
         pawl__server_lock(server);
         connection->turn = TURN_LOOP;
@@ -570,28 +570,6 @@ static void event_in_hand(struct pawl_connection *connection, uint32_t what)
         pawl__connection_tell_gone(connection);
 }
 
-/* A client that fails gets to know why: the alert must not be lost. */
-static void shake_hands(struct pawl_connection *connection)
-{
-    int status;
-
-    if (connection->server->handshakes++ >= HANDSHAKES_PER_TURN) {
-        pawl__connection_read(connection); /* in the next turn: others are not kept waiting */
-        return;
-    }
-    status = pawl__transport_handshake(connection);
-    if (status == PAWL_EBUSY)
-        return;
-    if (status != PAWL_OK) {
-        pawl__connection_linger(connection);
-        return;
-    }
-    pawl__connection_move(connection, IDLE);
-    set_state_timer(connection);
-    connection->readable = true;
-    pawl__connection_read(connection);
-}
-
 void pawl__connection_event(struct pawl_connection *connection, uint32_t what)
 {
     if (connection->state == DEAD)
@@ -607,7 +585,7 @@ void pawl__connection_event(struct pawl_connection *connection, uint32_t what)
     else if (what & PAWL_POLL_BROKEN)
         pawl__connection_drop(connection, true);
     else if (connection->state == HANDSHAKE)
-        shake_hands(connection);
+        pawl__handshake_event(connection);
     else if (connection->state == SENDING)
         go_on_sending(connection);
     else if (connection->readable || connection->rest)
@@ -627,6 +605,10 @@ void pawl__connection_posted(struct pawl_connection *connection)
 {
     if (connection->state == STREAMING) {
         pawl__stream_event(connection, 0);
+        return;
+    }
+    if (connection->state == HANDSHAKE) {
+        pawl__handshake_posted(connection);
         return;
     }
     if (connection->state != HANDED)
@@ -766,15 +748,17 @@ int pawl__connection_open(struct pawl_server *server, int fd, const struct pawl_
                              &connection->peer_entry);
     if (status == PAWL_ELIMIT && !refusal)
         refusal = too_many;
+    /* Refused ones stay for a while: they must not take the places of others. */
     if (status != PAWL_ENOMEM)
-        status = pawl__timers_add(&server->timers, &connection->timer);
+        status = refusal && server->refused_count >= REFUSED_MAX
+                     ? PAWL_ELIMIT
+                     : pawl__timers_add(&server->timers, &connection->timer);
     connection->state = secure ? HANDSHAKE : IDLE;
-    if (status == PAWL_OK && secure) /* whom it would cost a handshake to refuse is dropped */
-        status = refusal ? PAWL_ELIMIT : pawl__transport_secure(connection);
+    if (status == PAWL_OK && secure && refusal)
+        status = PAWL_ELIMIT; /* to refuse it would cost a handshake */
     if (status == PAWL_OK)
         status = pawl__poller_watch(server->poller, fd, connection, NULL);
     if (status != PAWL_OK) {
-        pawl__tls_free(connection->tls);
         pawl__timers_remove(&server->timers, &connection->timer);
         pawl__peers_remove(&server->peers, connection->peer_entry);
         pawl__free(&server->env->alloc, connection, sizeof *connection);

@@ -259,8 +259,10 @@ void pawl__exchange_refuse(struct pawl_exchange *exchange, int status, const cha
 }
 
 /* An exchange that was taken back while it was queued is not begun; one that was begun goes on. */
-void pawl__exchange_run(struct pawl_exchange *exchange)
+void pawl__exchange_run(struct pawl_list_link *link)
 {
+    struct pawl_exchange *exchange =
+        (struct pawl_exchange *)(void *)((char *)link - offsetof(struct pawl_exchange, link));
     struct pawl_server *server = exchange->server;
     bool begun;
 

@@ -127,6 +127,15 @@ static int read_header(struct pawl_frames *frames, const char *bytes, size_t siz
     return 0;
 }
 
+/* All but pings and pongs: a close, too, comes behind what was sent before it. */
+static bool has_order(const struct pawl_frames *frames, char first)
+{
+    unsigned kind = (unsigned char)first & OPCODE;
+
+    return !frames->in_payload && frames->header_len == 0 && kind != PAWL_FRAME_PING &&
+           kind != PAWL_FRAME_PONG;
+}
+
 /* ---- payloads ---------------------------------------------------------------------------- */
 
 /* Whether these one to three bytes can be the beginning of a character. */
@@ -238,7 +247,11 @@ enum pawl_frame_result pawl__frames_feed(struct pawl_frames *frames, const char 
         return PAWL_FRAME_BAD;
     while (result == PAWL_FRAME_MORE) {
         size_t count;
-        int code = read_header(frames, bytes, size_bytes, used);
+        int code;
+
+        if (frames->holds && *used < size_bytes && has_order(frames, bytes[*used]))
+            return PAWL_FRAME_HELD;
+        code = read_header(frames, bytes, size_bytes, used);
 
         if (code != 0)
             return fail(frames, code);

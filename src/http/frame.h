@@ -41,6 +41,7 @@ enum pawl_frame_result {
     PAWL_FRAME_MORE,    /* all bytes are used */
     PAWL_FRAME_MESSAGE, /* `message` is complete, of `message_kind` */
     PAWL_FRAME_CONTROL, /* `control` is complete, of `kind` */
+    PAWL_FRAME_HELD,    /* neither a ping nor a pong is next, and `holds` */
     PAWL_FRAME_BAD,     /* for good; `code` is what to close with */
 };
 
@@ -51,6 +52,7 @@ struct pawl_frames {
     bool final;
     bool in_payload;
     bool complete; /* the message was reported, and the next one replaces it */
+    bool holds;    /* the caller's: only pings and pongs are read, `message` stays as it is */
     uint8_t header_len;
     unsigned char header[PAWL_FRAME_HEADER_MAX];
     unsigned char mask[4];

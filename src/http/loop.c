@@ -119,7 +119,6 @@ int pawl__server_turn(struct pawl_server *server, int64_t deadline_ns)
     if (status != PAWL_OK)
         return status;
     server->now_ns = pawl_env_monotonic_ns(server->env);
-    server->handshakes = 0;
     for (size_t i = 0; i < count; i++)
         handle_event(&events[i]);
     handle_posted(server);
@@ -133,11 +132,17 @@ int pawl__server_turn(struct pawl_server *server, int64_t deadline_ns)
     return PAWL_OK;
 }
 
+/* One whose handshake runs at this moment is dropped when that step is done. */
 void pawl__server_hang_up(struct pawl_server *server)
 {
-    while (!pawl__list_empty(&server->connections))
-        pawl__connection_drop(
-            PAWL_CONTAINER(pawl__list_first(&server->connections), struct pawl_connection, link),
-            true);
+    struct pawl_list_link *link = server->connections.head.next, *next;
+
+    for (; link != &server->connections.head; link = next) {
+        next = link->next;
+        pawl__connection_drop(PAWL_CONTAINER(link, struct pawl_connection, link), true);
+    }
+    pawl__workers_stop(server->handshakers);
+    handle_posted(server);
+    PAWL_ASSERT(pawl__list_empty(&server->connections));
     free_dead(server);
 }

@@ -15,7 +15,8 @@
  *     compress.c    gzip
  *     file.c        static files
  *     transport.c   bytes of a connection, plain or by TLS
- *     workers.c     the pool
+ *     handshake.c   the beginning of TLS, on threads of its own
+ *     workers.c     pools of threads
  *     peers.c       connections per address
  *
  * Ownership. The loop owns connections. While one is HANDED its exchange belongs to a
@@ -25,7 +26,8 @@
  * later) |                        '------- else: posted ------------> LOOP
  *        '--- taken back by the loop (deadline, broken, closing): the response will be dropped
  *
- * Only RESPONDING lets another thread use the connection, and it is never freed then.
+ * Only RESPONDING lets another thread use the connection, and it is never freed then. The same is
+ * true of one that is SHAKING (handshake.c).
  *
  * A response in pieces (stream.c) stays HANDED until its handler has ended it: threads add to
  * its queue under the mutex and post the connection; only the loop sends.
@@ -39,6 +41,7 @@
 #include "base/timers.h"
 #include "drivers/llhttp.h"
 #include "http/server.h"
+#include "os/file.h"
 
 #include <stdatomic.h>
 
@@ -49,10 +52,10 @@
 #define READ_BYTES 65536
 #define EVENTS_MAX 256
 #define ACCEPTS_PER_TURN 64
-/* Each takes most of a millisecond. */
-#define HANDSHAKES_PER_TURN 8
 /* Connections past the limit that get 503 at a time; those behind them wait. */
 #define REFUSED_MAX 32
+/* Each takes most of a millisecond, so that a core has more than a thousand in a second. */
+#define HANDSHAKE_THREADS_MAX 2
 
 /* ---- exchange ---------------------------------------------------------------------------- */
 
@@ -115,8 +118,8 @@ struct pawl_exchange *pawl__exchange_new(struct pawl_server *server,
 void pawl__exchange_free(struct pawl_exchange *exchange); /* NULL allowed */
 /* Tells the server's observer of the response. */
 void pawl__exchange_observe(struct pawl_exchange *exchange);
-/* On a thread of the pool. */
-void pawl__exchange_run(struct pawl_exchange *exchange);
+/* On a thread of the pool: the exchange of this link. */
+void pawl__exchange_run(struct pawl_list_link *link);
 /* Marks it gone and calls its function. The mutex is held, and released during the call. */
 void pawl__exchange_tell_gone(struct pawl_exchange *exchange);
 
@@ -129,6 +132,8 @@ int pawl__request_check(struct pawl_exchange *exchange, const char **detail);
 int pawl__request_reserve(struct pawl_exchange *exchange, uint64_t bytes);
 /* What an early refusal by the sink means. */
 const char *pawl__request_refusal_detail(int status);
+/* Characters that a host with a port may have (RFC 3986); empty is one, too. */
+bool pawl__request_is_host(struct pawl_str text);
 struct pawl_str pawl__request_target(const struct pawl_exchange *exchange);
 struct pawl_str pawl__request_slice(const struct pawl_exchange *exchange, uint32_t at,
                                     uint32_t len);
@@ -233,14 +238,16 @@ struct watched {
 struct pawl_connection {
     struct watched watched;
     uint8_t state;
-    bool readable; /* there may be more to read */
-    bool ended;    /* the client sends no more */
-    bool refused;  /* past the limit; not counted */
-    uint8_t turn;  /* guarded by server->mutex, as is `wanted` */
-    bool wanted;   /* the loop is to be woken after the response */
+    bool readable;                     /* there may be more to read */
+    bool ended;                        /* the client sends no more */
+    bool refused;                      /* past the limit; not counted */
+    uint8_t turn;                      /* guarded by server->mutex, as is `wanted` */
+    bool wanted;                       /* the loop is to be woken after the response */
+    bool shaking, shake_again, doomed; /* the loop's; see handshake.c */
+    int shaken;                        /* of the last step; guarded by server->mutex */
     int fd;
     struct pawl_server *server;
-    struct pawl_list_link link, ready_link, posted_link;
+    struct pawl_list_link link, ready_link, posted_link, shaking_link;
     struct pawl_timer timer;
     struct pawl_exchange *exchange;
     struct peer_entry *peer_entry;
@@ -287,6 +294,17 @@ void pawl__transport_drop(struct pawl_connection *connection, bool abort);
 PAWL_MUST_CHECK int pawl__transport_secure(struct pawl_connection *connection);
 PAWL_MUST_CHECK int pawl__transport_handshake(struct pawl_connection *connection);
 void pawl__transport_forget_identity(struct pawl_server *server);
+
+/* ---- handshake --------------------------------------------------------------------------- */
+
+/* On a thread of its pool: a step of the connection of this link. */
+void pawl__handshake_run(struct pawl_list_link *link);
+/* There may be something to read, or room to write. */
+void pawl__handshake_event(struct pawl_connection *connection);
+/* A step is done. */
+void pawl__handshake_posted(struct pawl_connection *connection);
+/* false: a thread has the connection, which will be dropped when the step is done. */
+bool pawl__handshake_stop(struct pawl_connection *connection);
 
 /* ---- compression ------------------------------------------------------------------------- */
 
@@ -342,13 +360,22 @@ void pawl__peers_remove(struct peers *peers, struct peer_entry *entry); /* NULL 
 
 struct workers;
 
-PAWL_MUST_CHECK int pawl__workers_new(struct pawl_env *env, uint32_t threads_max,
-                                      uint32_t queue_max, struct workers **out);
-/* Runs what is queued no more, and frees it; waits for what runs. */
+struct workers_options {
+    const char *name; /* of a thread */
+    uint32_t threads_max, queue_max;
+    void (*run)(struct pawl_list_link *link);
+};
+
+/* PAWL_ENOMEM. */
+PAWL_MUST_CHECK int pawl__workers_new(struct pawl_env *env, const struct workers_options *options,
+                                      struct workers **out);
+/* Waits for what runs; what is still queued is run on this thread. */
 void pawl__workers_stop(struct workers *workers);
 void pawl__workers_free(struct workers *workers); /* after stop(). NULL allowed */
 /* PAWL_EBUSY: the queue is full. PAWL_EUNAVAILABLE: no thread can be started. */
-PAWL_MUST_CHECK int pawl__workers_push(struct workers *workers, struct pawl_exchange *exchange);
+PAWL_MUST_CHECK int pawl__workers_push(struct workers *workers, struct pawl_list_link *link);
+/* false: it is not queued any more. */
+bool pawl__workers_remove(struct workers *workers, struct pawl_list_link *link);
 void pawl__workers_counts(struct workers *workers, uint32_t *queued, uint32_t *threads);
 
 /* ---- server ------------------------------------------------------------------------------ */
@@ -359,8 +386,9 @@ struct listener {
     bool more;   /* there may be more to accept */
     bool paused; /* until there is a descriptor, or room */
     uint16_t port;
-    char path[108]; /* of a Unix-domain socket; "" */
-    char host[256]; /* of others, as it was given; "" */
+    char path[108];                 /* of a Unix-domain socket; "" */
+    struct pawl_file_identity file; /* what is at the path, if it is still ours */
+    char host[256];                 /* of others, as it was given; "" */
 };
 
 struct pawl_server {
@@ -369,7 +397,7 @@ struct pawl_server {
     struct pawl_server_limits limits;
     struct pawl_routes *routes;
     struct pawl_poller *poller;
-    struct workers *workers;
+    struct workers *workers, *handshakers;
     struct pawl_thread *thread;
 
     /* The loop's. */
@@ -382,8 +410,7 @@ struct pawl_server {
     struct pawl_timer accept_timer;
     struct peers peers;
     uint32_t connection_count, refused_count;
-    uint32_t handshakes; /* steps of them in this turn */
-    int64_t now_ns;      /* at the beginning of the turn */
+    int64_t now_ns; /* at the beginning of the turn */
     bool drain_begun, stopped;
     bool secure; /* set before start() */
     char read_buffer[READ_BYTES];

@@ -203,12 +203,26 @@ static uint32_t count_fields(const struct pawl_exchange *exchange, const char *n
     return count;
 }
 
+bool pawl__request_is_host(struct pawl_str text)
+{
+    for (size_t i = 0; i < text.len; i++) {
+        char c = text.ptr[i];
+        bool plain = (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');
+
+        if (!plain && (c == '\0' || !strchr("-._~:[]%!$&'()*+,;=", c)))
+            return false;
+    }
+    return true;
+}
+
 /* RFC 9112: one Host, also an empty one; HTTP/1.0 may do without. */
 static bool host_is_right(const struct pawl_exchange *exchange)
 {
     uint32_t count = count_fields(exchange, "host");
 
-    return count == 1 || (count == 0 && exchange->framing.minor == 0);
+    if (count == 0)
+        return exchange->framing.minor == 0;
+    return count == 1 && pawl__request_is_host(pawl__exchange_field(exchange, "host"));
 }
 
 static int check_framing(const struct pawl_exchange *exchange, const char **detail)
@@ -220,7 +234,7 @@ static int check_framing(const struct pawl_exchange *exchange, const char **deta
         *detail = "This server speaks HTTP/1.1 and HTTP/1.0.";
         return 505;
     }
-    *detail = "A request has one Host.";
+    *detail = "A request has one Host, which is a host.";
     if (!host_is_right(exchange))
         return 400;
     *detail = "HTTP/1.0 knows no Transfer-Encoding.";

@@ -38,6 +38,7 @@ struct pawl_route {
     uint64_t body_bytes_max; /* 0: the server's */
     int64_t deadline_ms;     /* 0: the server's */
     uint32_t flags;          /* PAWL_ROUTE_… */
+    const void *about;       /* the handler's own */
 };
 
 #define PAWL_ROUTE_PARAMETERS_MAX 8

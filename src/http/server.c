@@ -5,7 +5,6 @@
 #include "base/alloc.h"
 #include "base/error.h"
 #include "http/private.h"
-#include "os/file.h"
 #include "os/socket.h"
 
 #include <stdio.h>
@@ -50,6 +49,27 @@ static int check_routes(const struct pawl_server_options *options, struct pawl_e
     return PAWL_OK;
 }
 
+/* The second is empty without TLS. A connection waits in it at most once. */
+static int open_pools(struct pawl_server *server)
+{
+    const struct pawl_server_limits *limits = &server->limits;
+    int status = pawl__workers_new(server->env,
+                                   &(struct workers_options){.name = "http worker",
+                                                             .threads_max = limits->threads_max,
+                                                             .queue_max = limits->queue_max,
+                                                             .run = pawl__exchange_run},
+                                   &server->workers);
+
+    if (status == PAWL_OK)
+        status = pawl__workers_new(server->env,
+                                   &(struct workers_options){.name = "tls handshake",
+                                                             .threads_max = HANDSHAKE_THREADS_MAX,
+                                                             .queue_max = limits->connections_max,
+                                                             .run = pawl__handshake_run},
+                                   &server->handshakers);
+    return status;
+}
+
 static int open_parts(struct pawl_server *server, struct pawl_error *err)
 {
     struct pawl_env *env = server->env;
@@ -68,8 +88,7 @@ static int open_parts(struct pawl_server *server, struct pawl_error *err)
     if (status == PAWL_OK)
         status = pawl__timers_add(&server->timers, &server->accept_timer);
     if (status == PAWL_OK)
-        status = pawl__workers_new(env, server->limits.threads_max, server->limits.queue_max,
-                                   &server->workers);
+        status = open_pools(server);
     server->poller = options->poller;
     if (status == PAWL_OK && !server->poller)
         status = pawl__poller_open(env, &server->poller, err);
@@ -115,6 +134,8 @@ static int add_listener(struct pawl_server *server, int fd, const char *path, co
 
     *listener = (struct listener){.watched = {.is_listener = true}, .fd = fd, .more = true};
     (void)snprintf(listener->path, sizeof listener->path, "%s", path);
+    if (*path)
+        pawl__file_identify(path, &listener->file);
     (void)snprintf(listener->host, sizeof listener->host, "%s", host);
     if (!server->options.poller && pawl__socket_port(&socket, &listener->port, NULL) != PAWL_OK)
         listener->port = 0;
@@ -211,14 +232,25 @@ bool pawl__server_place(const struct pawl_server *server, size_t index, char *ou
     return true;
 }
 
+/* Not what a server that came after us has put there. */
+static void remove_path(const struct listener *listener)
+{
+    struct pawl_file_identity now;
+
+    if (!*listener->path)
+        return;
+    pawl__file_identify(listener->path, &now);
+    if (now.device == listener->file.device && now.inode == listener->file.inode)
+        (void)!pawl__file_remove(listener->path, NULL);
+}
+
 void pawl__listeners_close(struct pawl_server *server)
 {
     for (size_t i = 0; i < server->listener_count; i++) {
         struct listener *listener = &server->listeners[i];
 
         pawl__poller_drop(server->poller, listener->fd, false);
-        if (*listener->path)
-            (void)!pawl__file_remove(listener->path, NULL);
+        remove_path(listener);
     }
     server->listener_count = 0;
 }
@@ -294,9 +326,10 @@ void pawl__server_close(struct pawl_server *server)
     if (!server)
         return;
     env = server->env;
-    if (server->poller && server->mutex && server->workers)
+    if (server->poller && server->mutex && server->handshakers)
         pawl__server_stop(server);
     pawl__workers_free(server->workers);
+    pawl__workers_free(server->handshakers);
     PAWL_ASSERT(server->outstanding == 0);
     if (server->poller)
         pawl__listeners_close(server);

@@ -274,7 +274,7 @@ void pawl__stream_resume_all(struct pawl_server *server)
     struct pawl_exchange *exchange;
 
     while ((exchange = take_resumable(server)) != NULL) {
-        if (pawl__workers_push(server->workers, exchange) == PAWL_OK)
+        if (pawl__workers_push(server->workers, &exchange->link) == PAWL_OK)
             continue;
         pawl__server_lock(server);
         pawl__list_push_front(&server->resumable, &exchange->link);
@@ -289,7 +289,7 @@ void pawl__stream_resume_here(struct pawl_server *server)
     struct pawl_exchange *exchange;
 
     while ((exchange = take_resumable(server)) != NULL)
-        pawl__exchange_run(exchange);
+        pawl__exchange_run(&exchange->link);
 }
 
 /* ---- events ------------------------------------------------------------------------------ */

@@ -3,7 +3,8 @@
  * WebSocket on a stream; see websocket.h.
  *
  * The loop reads frames and sends what is queued. The exchange is either with the loop, or `busy`:
- * on its way to a worker or on one, which handles all there is and hands it back. When the
+ * on its way to a worker or on one, which handles all there is and hands it back. Meanwhile the
+ * loop reads pings and pongs, up to the next other frame. When the
  * connection is lost, or closed by both sides, the socket is `over`; the worker calls `closed` and
  * ends the exchange.
  */
@@ -27,6 +28,7 @@ struct pawl_websocket {
     void *ctx;
     struct pawl_frames frames; /* the loop's; the message is the worker's while busy */
     bool pinged;               /* the loop's: nothing came since the last ping */
+    bool held;                 /* the loop's: what is next has to wait */
 
     /* Guarded by server->mutex. */
     bool busy, has_message, has_room, wants_room;
@@ -326,12 +328,20 @@ void pawl__websocket_sent(struct pawl_websocket *socket)
     call_worker(socket);
 }
 
+/* One that has only ended its side still gets what the message leads to. */
+static bool has_ended(const struct pawl_websocket *socket)
+{
+    const struct pawl_connection *connection = socket->exchange->connection;
+
+    return connection && connection->ended;
+}
+
 bool pawl__websocket_reads(struct pawl_websocket *socket)
 {
     bool reads;
 
     pawl__server_lock(server_of(socket));
-    reads = !socket->busy && !socket->close_received;
+    reads = !(socket->busy && (socket->held || has_ended(socket))) && !socket->close_received;
     pawl__server_unlock(server_of(socket));
     return reads;
 }
@@ -409,11 +419,24 @@ static bool handle_result(struct pawl_websocket *socket, enum pawl_frame_result 
         socket->code = socket->frames.code;
         socket->close_received = true; /* nothing more is read */
         return false;
+    case PAWL_FRAME_HELD:
+        socket->held = true;
+        return false;
     case PAWL_FRAME_MORE:
     case PAWL_FRAME_CONTROL:
         break;
     }
     return !socket->close_received;
+}
+
+static bool is_busy(struct pawl_websocket *socket)
+{
+    bool busy;
+
+    pawl__server_lock(server_of(socket));
+    busy = socket->busy;
+    pawl__server_unlock(server_of(socket));
+    return busy;
 }
 
 bool pawl__websocket_feed(struct pawl_websocket *socket, const char *bytes, size_t size_bytes,
@@ -424,11 +447,13 @@ bool pawl__websocket_feed(struct pawl_websocket *socket, const char *bytes, size
 
     *used = 0;
     socket->pinged = false;
+    socket->held = false;
     while (alive && goes_on) {
         size_t count;
-        enum pawl_frame_result result =
-            pawl__frames_feed(&socket->frames, bytes + *used, size_bytes - *used, &count);
+        enum pawl_frame_result result;
 
+        socket->frames.holds = is_busy(socket);
+        result = pawl__frames_feed(&socket->frames, bytes + *used, size_bytes - *used, &count);
         *used += count;
         if (result == PAWL_FRAME_MORE)
             return true;

@@ -12,6 +12,7 @@
  *     letter        replay delete
  *     node          pause unpause            target "": the cluster
  *     store         retain
+ *     plan          submit
  *
  * Requests that change something may be sent again with the same id. One that took effect before
  * does nothing then: it returns PAWL_OK if it is a deletion, a cancellation, `pause` or `unpause`,

@@ -3,7 +3,9 @@
  * Operations on workflow definitions.
  *
  *     definitions_list.c     lists, counts, names, versions
- *     definitions_find.c     one definition: its row, its JSON, its graph; nodes of the graph
+ *     definitions_find.c     one definition: its row, its JSON, its graph
+ *     definitions_nodes.c    nodes of its graph
+ *     definitions_model.c    what is taken of a designer's model, and whether it can be
  *     definitions_save.c     saving, validating, publishing, importing, exporting
  *     definitions_change.c   retracting, reverting, deleting, references; refresh and reload
  *     definitions_bulk.c     the same for many
@@ -11,7 +13,7 @@
 #ifndef PAWL_OPERATIONS_DEFINITIONS_H
 #define PAWL_OPERATIONS_DEFINITIONS_H
 
-#include "base/json/json.h"
+#include "base/json/builder.h"
 #include "operations/operation.h"
 #include "runtime/values.h"
 
@@ -49,8 +51,8 @@ struct pawl_definition_query {
     int is_system;
     int is_published;
     int usable_as_activity;
-    bool with_data;          /* the JSON of each row, in step with its flags */
-    bool with_tool_versions; /* `tool_versions` of the list */
+    struct pawl_str materializer; /* how it is stored: there is "Json" and nothing else */
+    bool with_data;               /* the JSON of each row, in step with its flags */
     enum pawl_definition_sort sort;
     struct pawl_page_request page;
 };
@@ -61,7 +63,6 @@ struct pawl_definition_query {
 
 struct pawl_definition_list {
     const struct pawl_definition_row *rows; /* without `data` unless that was asked for */
-    const struct pawl_str *tool_versions;   /* of each row; NULL: not asked for */
     size_t count;
     struct pawl_page page;
 };
@@ -135,6 +136,34 @@ PAWL_MUST_CHECK int pawl__op_definition_show_row(const struct pawl_op *op,
                                                  struct pawl_definition_shown *out);
 void pawl__op_definition_release(struct pawl_definition_shown *shown);
 
+/*
+ * Its options as Elsa writes them: activationStrategyType?, usableAsActivity?,
+ * autoUpdateConsumingWorkflows, activityCategory?, incidentStrategyType?, commitStrategyName?, with
+ * short names of strategies.
+ */
+struct pawl_json pawl__definition_options(struct pawl_builder *b,
+                                          const struct pawl_json *definition);
+
+/* Several, in the order of a list; release it. */
+struct pawl_definitions_shown {
+    struct pawl_definition_shown *items;
+    size_t count;
+};
+
+/*
+ * Versions by their ids; unknown ones are left out. `ids` NULL: all there are, the oldest first, so
+ * many as one page has. PAWL_EPARSE: one cannot be loaded. PAWL_ELIMIT: they are too large for one
+ * request.
+ */
+PAWL_MUST_CHECK int pawl__op_definitions_show(const struct pawl_op *op, const struct pawl_str *ids,
+                                              size_t id_count, struct pawl_definitions_shown *out);
+/* The same of rows that another operation returned with their data. */
+PAWL_MUST_CHECK int pawl__op_definitions_show_rows(const struct pawl_op *op,
+                                                   const struct pawl_definition_row *rows,
+                                                   size_t count,
+                                                   struct pawl_definitions_shown *out);
+void pawl__op_definitions_release(struct pawl_definitions_shown *shown);
+
 /* A node of what is shown; borrows from its graph. */
 struct pawl_definition_node {
     struct pawl_str node_id, id, type, name;
@@ -153,9 +182,9 @@ PAWL_MUST_CHECK int pawl__op_definition_node(const struct pawl_op *op,
 
 struct pawl_definition_path {
     struct pawl_definition_node child;
-    struct pawl_definition_node container; /* what is drawn around it */
-    /* From the outermost inwards, the child left out; without `activity`, and `port` is the one
-     * through which the way goes on. */
+    struct pawl_definition_node container; /* the last segment; without one, the workflow */
+    /* From the outermost inwards: what is stepped into on the way, neither workflows nor
+     * flowcharts; without `activity`, and `port` is the one through which the way goes on. */
     const struct pawl_definition_node *segments;
     size_t segment_count;
 };
@@ -174,14 +203,20 @@ struct pawl_definition_save {
     /*
      * It is what a designer sends: of it only what designers edit is taken (root, name,
      * description, toolVersion, customProperties, variables, inputs, outputs, outcomes, options);
-     * a missing root is an empty sequence. Else all of it is kept.
+     * a missing root is an empty sequence, and an expression of type Input that does not say what
+     * type the input has loses its value, as in Elsa. Else all of it is kept.
      */
     bool is_model;
-    bool publish; /* in the same commit; when it does not validate, nothing is stored */
+    bool keeps_id; /* of a model: and the id of the version, unless another version has it */
+    bool publish;  /* in the same commit; when it does not validate, nothing is stored */
     /* Definitions that are about to be saved too, and that this one may use. */
     const struct pawl_json *const *beside;
     size_t beside_count;
+    /* NULL, or PAWL_DEFINITION_POINTER_SIZE bytes: of a model that is refused with PAWL_EPARSE, the
+     * JSON pointer of what is wrong. */
+    char *pointer;
 };
+#define PAWL_DEFINITION_POINTER_SIZE 256
 
 struct pawl_definition_saved {
     struct pawl_definition_row row;      /* with its data; of a refusal: what would have been */
@@ -218,6 +253,20 @@ PAWL_MUST_CHECK int pawl__op_definition_import(const struct pawl_op *op,
                                                const struct pawl_json *definition,
                                                struct pawl_definition_row *out);
 
+struct pawl_definitions_imported {
+    size_t count;   /* drafts that were made or replaced */
+    size_t refused; /* of a failure: which one it was */
+};
+
+/*
+ * Saves several models as drafts, each in its own commit. One that is refused (PAWL_EPARSE,
+ * PAWL_EPERM) is found before anything is stored; `out` is written on failure too.
+ */
+PAWL_MUST_CHECK int pawl__op_definitions_import(const struct pawl_op *op,
+                                                const struct pawl_json *const *definitions,
+                                                size_t count,
+                                                struct pawl_definitions_imported *out);
+
 /* Versions to be exported: rows with their data. */
 struct pawl_definition_export {
     const struct pawl_str *version_ids; /* these; or: */
@@ -242,7 +291,8 @@ PAWL_MUST_CHECK int pawl__op_definitions_export(const struct pawl_op *op,
 PAWL_MUST_CHECK int pawl__op_definition_retract(const struct pawl_op *op,
                                                 struct pawl_str definition_id, bool *was_published,
                                                 struct pawl_definition_row *out);
-/* A copy of an old version as a new one, the latest, not published. PAWL_ENOTFOUND. */
+/* A copy of an old version as a new one, the latest, not published. PAWL_ENOTFOUND; PAWL_EPERM: it
+ * is read-only. */
 PAWL_MUST_CHECK int pawl__op_definition_revert(const struct pawl_op *op,
                                                struct pawl_str definition_id, int64_t version,
                                                struct pawl_definition_row *out);

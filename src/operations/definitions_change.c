@@ -55,8 +55,10 @@ int pawl__op_definition_revert(const struct pawl_op *op, struct pawl_str definit
                                int64_t version, struct pawl_definition_row *out)
 {
     struct op_record record;
-    int status = op_record_begin(op, &record, "revert", "definition", definition_id);
+    int status = op_definition_check_writable(op, definition_id);
 
+    if (status == PAWL_OK)
+        status = op_record_begin(op, &record, "revert", "definition", definition_id);
     if (status == PAWL_OK)
         status = op_record_end(op, &record, false,
                                pawl__definitions_revert(op_definitions(op), record.by,

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* One definition: its row, its JSON, its graph; the nodes of the graph by their ids. */
+/* One definition: its row, its JSON, its graph. */
 #include "base/error.h"
 #include "engine/written.h"
 #include "operations/definitions_private.h"
@@ -85,6 +85,55 @@ int op_definition_check_writable(const struct pawl_op *op, struct pawl_str defin
     return status;
 }
 
+/* ---- options --------------------------------------------------------------------------------- */
+
+/* "Elsa.Workflows.IncidentStrategies.FaultStrategy, Elsa.Workflows.Core" -> "FaultStrategy". */
+static struct pawl_str class_name(struct pawl_str name)
+{
+    size_t end = pawl__str_find(name, ',', 0), begin = 0;
+
+    if (end == SIZE_MAX)
+        end = name.len;
+    for (size_t i = 0; i < end; i++) {
+        if (name.ptr[i] == '.')
+            begin = i + 1;
+    }
+    return pawl__str_slice(name, begin, end);
+}
+
+static void put_class(struct pawl_builder *b, struct pawl_json *out, const struct pawl_json *from,
+                      const char *key)
+{
+    pawl__build_text(b, out, key,
+                     class_name(pawl__json_str(pawl__json_get_nocase(from, pawl__str(key)))));
+}
+
+static void put_set(struct pawl_builder *b, struct pawl_json *out, const struct pawl_json *from,
+                    const char *key)
+{
+    const struct pawl_json *value = pawl__json_get_nocase(from, pawl__str(key));
+
+    if (pawl__json_type(value) != PAWL_JSON_NULL)
+        pawl__build(b, out, key, *value);
+}
+
+struct pawl_json pawl__definition_options(struct pawl_builder *b,
+                                          const struct pawl_json *definition)
+{
+    const struct pawl_json *options = pawl__json_get_nocase(definition, pawl__str("options"));
+    const struct pawl_json *updates =
+        pawl__json_get_nocase(options, pawl__str("autoUpdateConsumingWorkflows"));
+    struct pawl_json out = pawl__json_object();
+
+    put_class(b, &out, options, "activationStrategyType");
+    put_set(b, &out, options, "usableAsActivity");
+    pawl__build_bool(b, &out, "autoUpdateConsumingWorkflows", pawl__json_true(updates));
+    put_set(b, &out, options, "activityCategory");
+    put_class(b, &out, options, "incidentStrategyType");
+    put_set(b, &out, options, "commitStrategyName");
+    return out;
+}
+
 /* ---- what it is made of ---------------------------------------------------------------------- */
 
 static int write_parts(const struct pawl_op *op, struct pawl_definition_shown *shown)
@@ -140,67 +189,46 @@ void pawl__op_definition_release(struct pawl_definition_shown *shown)
     shown->graph = NULL;
 }
 
-/* ---- nodes ----------------------------------------------------------------------------------- */
-
-static struct pawl_definition_node brief_node(const struct pawl_node *node)
+int pawl__op_definitions_show_rows(const struct pawl_op *op, const struct pawl_definition_row *rows,
+                                   size_t count, struct pawl_definitions_shown *out)
 {
-    return (struct pawl_definition_node){
-        .node_id = node->node_id,
-        .id = node->id,
-        .type = node->type,
-        .name = node->name,
-        .port = node->parent ? node->port : pawl__str("Root"),
-        .activity = pawl__json_null(),
-    };
+    struct pawl_definitions_shown shown = {
+        .items = pawl__arena_alloc_array(op->arena, count + 1, sizeof *shown.items)};
+    int status = PAWL_OK;
+
+    if (!shown.items)
+        return pawl__error_code(op->err, pawl__arena_status(op->arena));
+    for (size_t i = 0; i < count && status == PAWL_OK; i++) {
+        status = pawl__op_definition_show_row(op, &rows[i], &shown.items[i]);
+        shown.count += status == PAWL_OK;
+    }
+    if (status == PAWL_OK)
+        *out = shown;
+    else
+        pawl__op_definitions_release(&shown);
+    return status;
 }
 
-static int whole_node(const struct pawl_op *op, const struct pawl_node *node,
-                      struct pawl_definition_node *out)
+int pawl__op_definitions_show(const struct pawl_op *op, const struct pawl_str *ids, size_t id_count,
+                              struct pawl_definitions_shown *out)
 {
-    struct pawl_builder b = {.arena = op->arena};
-    struct pawl_definition_node made = brief_node(node);
-
-    made.activity = pawl__written_activity(&b, node);
-    if (b.status != PAWL_OK)
-        return pawl__error_code(op->err, b.status);
-    *out = made;
-    return PAWL_OK;
-}
-
-int pawl__op_definition_node(const struct pawl_op *op, const struct pawl_definition_shown *shown,
-                             struct pawl_str node_id, struct pawl_definition_node *out)
-{
-    const struct pawl_node *node = pawl__graph_node(shown->graph, node_id);
-
-    return whole_node(op, node ? node : shown->graph->root, out);
-}
-
-int pawl__op_definition_path(const struct pawl_op *op, const struct pawl_definition_shown *shown,
-                             struct pawl_str node_id, struct pawl_definition_path *out)
-{
-    const struct pawl_node *child = pawl__graph_node(shown->graph, node_id);
-    struct pawl_definition_path path = {.segment_count = 0};
-    struct pawl_definition_node *segments;
-    size_t depth = 0;
+    struct pawl_definition_query query = PAWL_DEFINITION_QUERY_ALL;
+    struct pawl_definition_list list;
     int status;
 
-    if (!child)
-        return pawl__error_set(op->err, PAWL_EINVAL, "Unknown node ID");
-    for (const struct pawl_node *node = child; node->parent; node = node->parent)
-        depth++;
-    segments = pawl__arena_alloc_array(op->arena, depth + 1, sizeof *segments);
-    if (!segments)
-        return pawl__error_code(op->err, pawl__arena_status(op->arena));
-    path.segments = segments;
-    path.segment_count = depth;
-    for (const struct pawl_node *node = child; node->parent; node = node->parent) {
-        segments[--depth] = brief_node(node->parent);
-        segments[depth].port = node->port;
-    }
-    status = whole_node(op, child, &path.child);
-    if (status == PAWL_OK)
-        status = whole_node(op, child->parent ? child->parent : child, &path.container);
-    if (status == PAWL_OK)
-        *out = path;
-    return status;
+    query.ids = ids;
+    query.id_count = id_count;
+    query.with_data = true;
+    query.sort = PAWL_DEFINITIONS_BY_CREATED;
+    query.page = (struct pawl_page_request){.limit = PAWL_PAGE_ROWS_MAX, .reversed = true};
+    status = pawl__op_definitions_list(op, &query, &list);
+    return status == PAWL_OK ? pawl__op_definitions_show_rows(op, list.rows, list.count, out)
+                             : status;
+}
+
+void pawl__op_definitions_release(struct pawl_definitions_shown *shown)
+{
+    for (size_t i = 0; i < shown->count; i++)
+        pawl__op_definition_release(&shown->items[i]);
+    shown->count = 0;
 }

@@ -115,7 +115,7 @@ static int make_query(const struct pawl_op *op, const struct pawl_definition_que
     op_query_init(to, PAWL_TABLE_DEFINITIONS, orders[query->sort],
                   query->sort == PAWL_DEFINITIONS_BY_CREATED ||
                       query->sort == PAWL_DEFINITIONS_BY_VERSION);
-    if (query->with_data || query->with_tool_versions)
+    if (query->with_data)
         op_with_bytes(to);
     op_where_versions(to, &query->versions);
     op_where_given(to, "name", query->name);
@@ -124,7 +124,9 @@ static int make_query(const struct pawl_op *op, const struct pawl_definition_que
         op_where_contains(to, names, query->name_contains);
     if (query->search.len > 0)
         op_where_contains(to, searched, query->search);
-    if (query->ids)
+    if (query->materializer.len > 0 && !pawl__str_is(query->materializer, "Json"))
+        status = op_where_in(op, to, "id", NULL, 0);
+    if (status == PAWL_OK && query->ids)
         status = op_where_in(op, to, "id", query->ids, query->id_count);
     if (status == PAWL_OK && query->definition_ids)
         status =
@@ -152,37 +154,24 @@ int op_definition_in_step(const struct pawl_op *op, struct pawl_definition_row *
     return status == PAWL_OK ? PAWL_OK : pawl__error_code(op->err, status);
 }
 
-/* Data in step, or as little of it as was asked for. One that is damaged stays as it is. */
-static int finish_rows(const struct pawl_op *op, const struct pawl_definition_query *query,
-                       const struct pawl_rows *found, struct pawl_definition_list *out)
+/* Data in step. One that is damaged stays as it is. */
+static int finish_rows(const struct pawl_op *op, const struct pawl_rows *found,
+                       struct pawl_definition_list *out)
 {
-    struct pawl_definition_row *rows;
-    struct pawl_str *versions;
+    struct pawl_definition_row *rows =
+        pawl__arena_alloc_array(op->arena, found->count + 1, sizeof *rows);
 
-    rows = pawl__arena_alloc_array(op->arena, found->count + 1, sizeof *rows);
-    versions = pawl__arena_alloc_array(op->arena, found->count + 1, sizeof *versions);
-    if (!rows || !versions)
+    if (!rows)
         return pawl__error_code(op->err, pawl__arena_status(op->arena));
     for (size_t i = 0; i < found->count; i++) {
-        struct pawl_json json;
         int status;
 
         rows[i] = ((const struct pawl_definition_row *)found->rows)[i];
-        versions[i] = pawl__str("");
-        status = query->with_tool_versions
-                     ? pawl__definition_read_into(op->arena, &rows[i], &json, op->err)
-                     : PAWL_EPARSE;
-        if (status == PAWL_OK)
-            versions[i] = pawl__json_str(pawl__json_get_nocase(&json, pawl__str("toolVersion")));
-        if (query->with_data)
-            status = op_definition_in_step(op, &rows[i]);
-        else
-            rows[i].data = pawl__str("");
+        status = op_definition_in_step(op, &rows[i]);
         if (status != PAWL_OK && status != PAWL_EPARSE)
             return status;
     }
     out->rows = rows;
-    out->tool_versions = query->with_tool_versions ? versions : NULL;
     return PAWL_OK;
 }
 
@@ -200,8 +189,8 @@ int pawl__op_definitions_list(const struct pawl_op *op, const struct pawl_defini
         return status;
     found.rows = rows.rows;
     found.count = rows.count;
-    if (query->with_data || query->with_tool_versions)
-        status = finish_rows(op, query, &rows, &found);
+    if (query->with_data)
+        status = finish_rows(op, &rows, &found);
     if (status == PAWL_OK)
         *out = found;
     return status;
@@ -341,8 +330,10 @@ int pawl__op_definition_name_is_unique(const struct pawl_op *op, struct pawl_str
     int status;
 
     name = pawl__str_trim(name);
-    if (name.len == 0)
-        return pawl__error_set(op->err, PAWL_EINVAL, "no name is given");
+    if (name.len == 0) { /* nameless ones do not have the same name */
+        *out = true;
+        return PAWL_OK;
+    }
     op_query_init(&query, PAWL_TABLE_DEFINITIONS, NULL, false);
     op_where_text(&query, "name", PAWL_EQ, name);
     if (definition_id.len > 0)

@@ -11,49 +11,6 @@ static const struct pawl_json *member(const struct pawl_json *object, const char
     return pawl__json_get_nocase(object, pawl__str(name));
 }
 
-/* ---- what is saved -----------------------------------------------------------------------------
- */
-
-static struct pawl_json trimmed(const struct pawl_json *value)
-{
-    return pawl__json_is(value, PAWL_JSON_STRING)
-               ? pawl__json_string(pawl__str_trim(pawl__json_str(value)))
-               : pawl__json_null();
-}
-
-static struct pawl_json empty_sequence(struct pawl_builder *b)
-{
-    struct pawl_json root = pawl__json_object();
-
-    pawl__build_name(b, &root, "type", PAWL_ACTIVITY_SEQUENCE);
-    pawl__build_int(b, &root, "version", 1);
-    pawl__build(b, &root, "activities", pawl__json_array());
-    return root;
-}
-
-/* What designers edit; the rest of a model is the server's business. */
-static int model_of(const struct pawl_op *op, const struct pawl_json *from, struct pawl_json *out)
-{
-    static const char *const edited[] = {"toolVersion", "customProperties", "variables", "inputs",
-                                         "outputs",     "outcomes",         "options"};
-    struct pawl_builder b = {.arena = op->arena};
-    const struct pawl_json *root = member(from, "root");
-
-    *out = pawl__json_object();
-    pawl__build(&b, out, "definitionId", trimmed(member(from, "definitionId")));
-    pawl__build(&b, out, "name", trimmed(member(from, "name")));
-    pawl__build(&b, out, "description", trimmed(member(from, "description")));
-    for (size_t i = 0; i < sizeof edited / sizeof edited[0]; i++) {
-        const struct pawl_json *value = member(from, edited[i]);
-
-        if (value && !pawl__json_is(value, PAWL_JSON_NULL))
-            pawl__build(&b, out, edited[i], *value);
-    }
-    pawl__build(&b, out, "root",
-                root && !pawl__json_is(root, PAWL_JSON_NULL) ? *root : empty_sequence(&b));
-    return b.status == PAWL_OK ? PAWL_OK : pawl__error_code(op->err, b.status);
-}
-
 /* ---- saving ------------------------------------------------------------------------------------
  */
 
@@ -89,6 +46,21 @@ static int count_consumers(const struct pawl_op *op, struct pawl_definition_save
     return status == PAWL_ENOTFOUND ? PAWL_OK : status;
 }
 
+/* What is saved of a model, if it can be. */
+static int prepare_model(const struct pawl_op *op, const struct pawl_definition_save *save,
+                         const struct pawl_json *definition, struct pawl_json *model)
+{
+    int status = op_model_of(op, definition, save->keeps_id, model);
+
+    if (status == PAWL_OK)
+        status = op_model_check(op, definition, save->pointer);
+    if (status == PAWL_OK)
+        status = op_model_check_loadable(op, model, save->pointer);
+    return status == PAWL_OK
+               ? op_definition_check_writable(op, pawl__json_str(member(model, "definitionId")))
+               : status;
+}
+
 int pawl__op_definition_save(const struct pawl_op *op, const struct pawl_definition_save *save,
                              struct pawl_definition_saved *out)
 {
@@ -103,12 +75,9 @@ int pawl__op_definition_save(const struct pawl_op *op, const struct pawl_definit
                                pawl__json_type_name(definition));
     status = pawl__tenant_check(definition, "the definition", op->err);
     if (status == PAWL_OK && save->is_model) {
-        status = model_of(op, definition, &model);
+        status = prepare_model(op, save, definition, &model);
         definition = &model;
     }
-    if (status == PAWL_OK && save->is_model)
-        status =
-            op_definition_check_writable(op, pawl__json_str(member(definition, "definitionId")));
     if (status == PAWL_OK)
         status = op_record_begin(op, &record, save->publish ? "publish" : "save", "definition",
                                  pawl__json_str(member(definition, "definitionId")));
@@ -257,6 +226,36 @@ int pawl__op_definition_import(const struct pawl_op *op, const struct pawl_json 
         status = op_record_end(op, &record, false, publish_imported(op, record.by, &row));
     if (status == PAWL_OK)
         *out = row;
+    return status;
+}
+
+int pawl__op_definitions_import(const struct pawl_op *op,
+                                const struct pawl_json *const *definitions, size_t count,
+                                struct pawl_definitions_imported *out)
+{
+    struct pawl_definition_save save = {.is_model = true, .keeps_id = true};
+    struct pawl_op part = *op;
+    struct op_record record;
+    struct pawl_json model;
+    int status = PAWL_OK;
+
+    for (size_t i = 0; i < count && status == PAWL_OK; i++) {
+        out->refused = i;
+        status = pawl__tenant_check(definitions[i], "the definition", op->err);
+        if (status == PAWL_OK)
+            status = prepare_model(op, &save, definitions[i], &model);
+    }
+    if (status == PAWL_OK)
+        status = op_record_begin_many(op, &record, "import", "definition");
+    part.record = status == PAWL_OK ? record.by : NULL;
+    for (size_t i = 0; i < count && status == PAWL_OK; i++) {
+        struct pawl_definition_saved saved;
+
+        out->refused = i;
+        save.definition = definitions[i];
+        status = pawl__op_definition_save(&part, &save, &saved);
+        out->count += status == PAWL_OK;
+    }
     return status;
 }
 

@@ -166,11 +166,42 @@ int pawl__op_execution_show(const struct pawl_op *op, struct pawl_str instance_i
     return PAWL_OK;
 }
 
+/* Chains of instances that started each other, at the most. */
+#define STACK_INSTANCES_MAX 100u
+
+/*
+ * What scheduled an execution: in the records that are there, or else in those of the instance that
+ * it names, which are then there. *out NULL: nothing did.
+ */
+static int find_scheduler(const struct pawl_op *op, const struct pawl_json *record,
+                          uint32_t *instances_left, struct pawl_json *records,
+                          const struct pawl_json **out)
+{
+    struct pawl_str id = text_of(record, "schedulingActivityExecutionId");
+    struct pawl_str other = text_of(record, "schedulingWorkflowInstanceId");
+    struct pawl_error err = PAWL_ERROR_INIT;
+    struct pawl_op quiet = *op;
+    int status = PAWL_OK;
+
+    *out = find(records, id);
+    if (*out || id.len == 0 || other.len == 0 || *instances_left == 0)
+        return PAWL_OK;
+    --*instances_left;
+    quiet.err = &err;
+    status = read_all(&quiet, other, records);
+    if (status == PAWL_OK)
+        *out = find(records, id);
+    else if (status != PAWL_ENOTFOUND && op->err)
+        *op->err = err;
+    return status == PAWL_ENOTFOUND ? PAWL_OK : status;
+}
+
 int pawl__op_execution_stack(const struct pawl_op *op, struct pawl_str instance_id,
-                             struct pawl_str id, struct pawl_json *out)
+                             struct pawl_str id, bool across, struct pawl_json *out)
 {
     struct pawl_json records, chain = pawl__json_array(), stack = pawl__json_array();
     const struct pawl_json *record;
+    uint32_t instances_left = across ? STACK_INSTANCES_MAX : 0;
     int status = read_of(op, &instance_id, id, &records);
 
     if (status != PAWL_OK)
@@ -179,9 +210,15 @@ int pawl__op_execution_stack(const struct pawl_op *op, struct pawl_str instance_
     if (!record)
         return unknown(op, instance_id, id);
     while (record && pawl__json_len(&chain) < STACK_MAX && status == PAWL_OK) {
+        const struct pawl_json *last = record;
+
         status = pawl__json_append(op->arena, &chain, *record);
-        record = find(&records, text_of(record, "schedulingActivityExecutionId"));
+        if (status != PAWL_OK)
+            return pawl__error_code(op->err, status);
+        status = find_scheduler(op, last, &instances_left, &records, &record);
     }
+    if (status != PAWL_OK)
+        return status;
     for (uint32_t i = pawl__json_len(&chain); status == PAWL_OK && i > 0; i--)
         status = pawl__json_append(op->arena, &stack, *pawl__json_at(&chain, i - 1));
     if (status != PAWL_OK)
@@ -221,6 +258,8 @@ static void count_record(struct pawl_execution_stats *stats, const struct pawl_j
 
     (void)pawl__json_to_int(pawl__json_get_text(record, "aggregateFaultCount"), &faults);
     stats->started++;
+    if (pawl__json_get_text(record, "metadata"))
+        stats->metadata = *pawl__json_get_text(record, "metadata");
     stats->completed += is_completed(record);
     stats->fault_count += faults;
     if (pawl__json_true(pawl__json_get_text(record, "hasBookmarks")))

@@ -6,7 +6,7 @@
  * a role has permissions: texts such as "read:workflow-definitions", compared as they are; "*" is
  * all of them. Every change carries the stamp "identity", by which nodes notice it (directory.h).
  *
- * Nobody can give away more than they have: see `grantor`.
+ * Nobody can give away, or take away, more than they have: see `grantor`.
  */
 #ifndef PAWL_OPERATIONS_IDENTITY_H
 #define PAWL_OPERATIONS_IDENTITY_H
@@ -61,7 +61,8 @@ PAWL_MUST_CHECK int pawl__op_role_update(const struct pawl_op *op,
                                          const struct pawl_role_request *request,
                                          struct pawl_role *out);
 /* Users and applications lose it by that. PAWL_ENOTFOUND. */
-PAWL_MUST_CHECK int pawl__op_role_delete(const struct pawl_op *op, struct pawl_str id);
+PAWL_MUST_CHECK int pawl__op_role_delete(const struct pawl_op *op, struct pawl_str id,
+                                         const struct pawl_texts *grantor);
 
 /* ---- users ---------------------------------------------------------------------------------- */
 
@@ -104,7 +105,8 @@ PAWL_MUST_CHECK int pawl__op_user_update(const struct pawl_op *op,
 /* Tokens that were issued before are void. PAWL_ENOTFOUND. */
 PAWL_MUST_CHECK int pawl__op_user_set_password(const struct pawl_op *op, struct pawl_str id,
                                                struct pawl_str password);
-PAWL_MUST_CHECK int pawl__op_user_delete(const struct pawl_op *op, struct pawl_str id);
+PAWL_MUST_CHECK int pawl__op_user_delete(const struct pawl_op *op, struct pawl_str id,
+                                         const struct pawl_texts *grantor);
 /*
  * Users of an Elsa: an array of {id, name, hashedPassword, hashedPasswordSalt, roles}, or an object
  * with one as "users". Their passwords stay as they are hashed until they sign in. One whose id is

@@ -198,20 +198,30 @@ int pawl__op_role_update(const struct pawl_op *op, const struct pawl_role_reques
 
 static int plan_delete(const struct pawl_op *op, void *ctx, struct identity_plan *plan)
 {
+    const struct role_change *change = ctx;
     const struct pawl_document_row *found = NULL;
-    int status = identity_get(op, KIND_ROLE, *(struct pawl_str *)ctx, &found);
+    struct pawl_role before;
+    int status = identity_get(op, KIND_ROLE, change->id, &found);
 
+    if (status == PAWL_OK)
+        status = read_role(op, found, &before);
+    if (status == PAWL_OK)
+        status = identity_check_permissions(op, &before.permissions, change->request->grantor);
     if (status == PAWL_OK)
         identity_plan_add(plan, PAWL_CHANGE_DELETE, found);
     return status;
 }
 
-int pawl__op_role_delete(const struct pawl_op *op, struct pawl_str id)
+int pawl__op_role_delete(const struct pawl_op *op, struct pawl_str id,
+                         const struct pawl_texts *grantor)
 {
+    const struct pawl_role_request request = {.grantor = grantor};
+    struct role_change change = {&request, id};
+
     return identity_change(op, &(struct identity_change){.action = "delete",
                                                          .kind = KIND_ROLE,
                                                          .target = id,
                                                          .plan = plan_delete,
-                                                         .ctx = &id,
+                                                         .ctx = &change,
                                                          .has_no_result = true});
 }

@@ -205,6 +205,16 @@ int pawl__op_user_create(const struct pawl_op *op, const struct pawl_user_reques
     return status;
 }
 
+/* One who takes roles from a user, or deletes one, must be able to give them back. */
+static int check_present(const struct pawl_op *op, const struct pawl_user *user,
+                         const struct pawl_texts *grantor)
+{
+    struct pawl_texts permissions;
+    int status = identity_permissions(op, &user->roles, NULL, &permissions);
+
+    return status == PAWL_OK ? identity_check_permissions(op, &permissions, grantor) : status;
+}
+
 static int plan_update(const struct pawl_op *op, void *ctx, struct identity_plan *plan)
 {
     struct user_change *change = ctx;
@@ -216,6 +226,8 @@ static int plan_update(const struct pawl_op *op, void *ctx, struct identity_plan
                                  PAWL_STR_ARG(change->request->id));
     if (status == PAWL_OK)
         status = identity_read_user(op, row, &change->user);
+    if (status == PAWL_OK)
+        status = check_present(op, &change->user, change->request->grantor);
     if (status == PAWL_OK)
         status = identity_check_roles(op, &change->request->roles, change->request->grantor);
     if (status != PAWL_OK)
@@ -290,21 +302,30 @@ int pawl__op_user_set_password(const struct pawl_op *op, struct pawl_str id,
 
 static int plan_delete(const struct pawl_op *op, void *ctx, struct identity_plan *plan)
 {
+    const struct pawl_user_request *request = ctx;
     const struct pawl_document_row *row = NULL;
-    int status = identity_get(op, KIND_USER, *(struct pawl_str *)ctx, &row);
+    struct pawl_user user;
+    int status = identity_get(op, KIND_USER, request->id, &row);
 
+    if (status == PAWL_OK)
+        status = identity_read_user(op, row, &user);
+    if (status == PAWL_OK)
+        status = check_present(op, &user, request->grantor);
     if (status == PAWL_OK)
         identity_plan_add(plan, PAWL_CHANGE_DELETE, row);
     return status;
 }
 
-int pawl__op_user_delete(const struct pawl_op *op, struct pawl_str id)
+int pawl__op_user_delete(const struct pawl_op *op, struct pawl_str id,
+                         const struct pawl_texts *grantor)
 {
+    struct pawl_user_request request = {.id = id, .grantor = grantor};
+
     return identity_change(op, &(struct identity_change){.action = "delete",
                                                          .kind = KIND_USER,
                                                          .target = id,
                                                          .plan = plan_delete,
-                                                         .ctx = &id,
+                                                         .ctx = &request,
                                                          .has_no_result = true});
 }
 

@@ -35,6 +35,7 @@ struct pawl_instance_time {
     enum { PAWL_INSTANCE_CREATED, PAWL_INSTANCE_UPDATED, PAWL_INSTANCE_ENDED } which;
     enum pawl_compare compare;
     int64_t us;
+    bool is_day; /* the whole day that begins then */
 };
 
 /* All that is given must hold; "", NULL, 0 and -1 are not given, as said at each. */
@@ -49,8 +50,12 @@ struct pawl_instance_query {
     struct pawl_str search;
     struct pawl_str status; /* "Running", "Finished", in any case */
     /* One of these each; NULL: any. A list without members matches nothing. */
-    const struct pawl_str *ids, *definition_ids, *sub_statuses; /* names in any case */
-    size_t id_count, definition_id_count, sub_status_count;
+    const struct pawl_str *ids, *definition_ids;
+    const struct pawl_str *statuses, *sub_statuses; /* names in any case */
+    size_t id_count, definition_id_count, status_count, sub_status_count;
+    /* With definition_id: these versions of it. LATEST, PUBLISHED, LATEST_OR_PUBLISHED and NUMBER
+     * are one version; default: all. */
+    struct pawl_version_options versions;
     int64_t version;                        /* 0: any */
     const struct pawl_instance_time *times; /* all of these */
     size_t time_count;                      /* PAWL_INSTANCE_TIMES_MAX at the most */
@@ -96,7 +101,11 @@ struct pawl_instance_result {
     struct pawl_json state;
 };
 
-/* Starts an instance. As pawl__runtime_start() and, detached, pawl__runtime_create() say. */
+/*
+ * Starts an instance. As pawl__runtime_start() and, detached, pawl__runtime_create() say. A second
+ * start with the same idempotency key returns the instance of the first one as it is now;
+ * PAWL_ECONFLICT: it asked for something else.
+ */
 PAWL_MUST_CHECK int pawl__op_instance_start(const struct pawl_op *op,
                                             const struct pawl_instance_start *request,
                                             struct pawl_instance_result *out);
@@ -105,7 +114,8 @@ PAWL_MUST_CHECK int pawl__op_instance_start(const struct pawl_op *op,
 #define PAWL_DISPATCH_MAX 10000u
 
 /*
- * So many, detached, each with the same input; `instance_id` and `idempotency_key` must be "".
+ * So many, detached, each with the same input; `instance_id` must be "". With an idempotency key a
+ * second call returns the same ones, and makes those that the first one did not get to.
  * ids[] of those that were made: all of them, or an error and *count says how many there are.
  */
 PAWL_MUST_CHECK int pawl__op_instances_dispatch(const struct pawl_op *op,

@@ -10,9 +10,9 @@ bool op_matches_everything(const struct pawl_instance_query *query)
     return query->definition_id.len + query->version_id.len + query->correlation_id.len +
                    query->parent_id.len + query->name.len + query->search.len + query->status.len ==
                0 &&
-           !query->ids && !query->definition_ids && !query->sub_statuses && query->version == 0 &&
-           query->time_count == 0 && query->has_incidents < 0 && query->is_system < 0 &&
-           !query->is_put_off && !query->all;
+           !query->ids && !query->definition_ids && !query->statuses && !query->sub_statuses &&
+           query->version == 0 && query->time_count == 0 && query->has_incidents < 0 &&
+           query->is_system < 0 && !query->is_put_off && !query->all;
 }
 
 /* What a bulk change goes through: those that a query matches, and how far it is. */

@@ -4,6 +4,38 @@
 
 #include "base/error.h"
 #include "operations/query.h"
+#include "runtime/definitions/definitions.h"
+
+#define DAY_US INT64_C(86400000000)
+
+/* Compares with a day: it is its first instant or the first one behind it that counts. */
+static void where_day(struct op_query *to, const char *column,
+                      const struct pawl_instance_time *time)
+{
+    int64_t end_us = time->us + DAY_US;
+
+    switch (time->compare) {
+    case PAWL_EQ:
+        op_where_int(to, column, PAWL_GE, time->us);
+        op_where_int(to, column, PAWL_LT, end_us);
+        break;
+    case PAWL_NE:
+        op_where_outside(to, column, time->us, end_us);
+        break;
+    case PAWL_GT:
+        op_where_int(to, column, PAWL_GE, end_us);
+        break;
+    case PAWL_LE:
+        op_where_int(to, column, PAWL_LT, end_us);
+        break;
+    case PAWL_LT:
+    case PAWL_GE:
+    case PAWL_IN:
+    case PAWL_CONTAINS:
+        op_where_int(to, column, time->compare, time->us);
+        break;
+    }
+}
 
 static void where_time(struct op_query *to, const struct pawl_instance_time *time)
 {
@@ -13,7 +45,10 @@ static void where_time(struct op_query *to, const struct pawl_instance_time *tim
         [PAWL_INSTANCE_ENDED] = "finished_us",
     };
 
-    op_where_int(to, columns[time->which], time->compare, time->us);
+    if (time->is_day)
+        where_day(to, columns[time->which], time);
+    else
+        op_where_int(to, columns[time->which], time->compare, time->us);
     /* One that has not ended has no such time: 0 is none. */
     if (time->which == PAWL_INSTANCE_ENDED)
         op_where_int(to, "finished_us", PAWL_NE, 0);
@@ -49,20 +84,73 @@ static int where_sub_status(const struct pawl_op *op, struct op_query *to,
     return op_where_in(op, to, "sub_status", names, query->sub_status_count);
 }
 
-static int where_status(const struct pawl_op *op, struct op_query *to, struct pawl_str status)
+/* The name of a status, however it is written; NULL: it is none. */
+static const char *status_name(struct pawl_str status)
 {
     static const char *const names[] = {"Running", "Finished"};
 
     for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
-        if (pawl__str_equal_nocase(status, pawl__str(names[i]))) {
-            op_where_text(to, "status", PAWL_EQ, pawl__str(names[i]));
-            return PAWL_OK;
-        }
+        if (pawl__str_equal_nocase(status, pawl__str(names[i])))
+            return names[i];
     }
-    return status.len == 0 ? PAWL_OK
-                           : pawl__error_set(op->err, PAWL_EINVAL,
-                                             "'%.*s' is not a status: use Running or Finished",
-                                             PAWL_STR_ARG(status));
+    return NULL;
+}
+
+static int where_status(const struct pawl_op *op, struct op_query *to,
+                        const struct pawl_instance_query *query)
+{
+    struct pawl_str *names =
+        pawl__arena_alloc_array(op->arena, query->status_count + 1, sizeof *names);
+
+    if (!names)
+        return pawl__error_code(op->err, pawl__arena_status(op->arena));
+    for (size_t i = 0; i <= query->status_count; i++) {
+        bool is_listed = i < query->status_count;
+        struct pawl_str given = is_listed ? query->statuses[i] : query->status;
+        const char *name = status_name(given);
+
+        if (!name && (is_listed || given.len > 0))
+            return pawl__error_set(op->err, PAWL_EINVAL,
+                                   "'%.*s' is not a status: use Running or Finished",
+                                   PAWL_STR_ARG(given));
+        if (is_listed)
+            names[i] = pawl__str(name);
+        else if (name)
+            op_where_text(to, "status", PAWL_EQ, pawl__str(name));
+    }
+    return query->statuses ? op_where_in(op, to, "status", names, query->status_count) : PAWL_OK;
+}
+
+/* Of versions that are one: its id. There is no such version: nothing matches. */
+static int where_versions(const struct pawl_op *op, struct op_query *to,
+                          const struct pawl_instance_query *query)
+{
+    struct pawl_definition_row row;
+    int status;
+
+    switch (query->versions.pick) {
+    case PAWL_VERSIONS_DEFAULT:
+    case PAWL_VERSIONS_ALL:
+        return PAWL_OK;
+    case PAWL_VERSIONS_NUMBER:
+        op_where_int(to, "version", PAWL_EQ, query->versions.number);
+        return PAWL_OK;
+    case PAWL_VERSIONS_LATEST:
+    case PAWL_VERSIONS_PUBLISHED:
+    case PAWL_VERSIONS_LATEST_OR_PUBLISHED:
+        break;
+    case PAWL_VERSIONS_DRAFT:
+    case PAWL_VERSIONS_LATEST_AND_PUBLISHED:
+        return pawl__error_set(op->err, PAWL_EINVAL,
+                               "instances are chosen by one version of a definition, or by all");
+    }
+    status = pawl__definitions_find(op_definitions(op), query->definition_id, query->versions.pick,
+                                    0, op->arena, &row, op->deadline_ns, op->err);
+    if (status == PAWL_ENOTFOUND)
+        return op_where_in(op, to, "version_id", NULL, 0);
+    if (status == PAWL_OK)
+        op_where_text(to, "version_id", PAWL_EQ, row.id);
+    return status;
 }
 
 static int where_lists(const struct pawl_op *op, struct op_query *to,
@@ -108,7 +196,9 @@ static int make_query(const struct pawl_op *op, const struct pawl_instance_query
         where_time(to, &query->times[i]);
     if (query->search.len > 0)
         op_where_contains(to, searched, query->search);
-    status = where_status(op, to, query->status);
+    status = where_status(op, to, query);
+    if (status == PAWL_OK)
+        status = where_versions(op, to, query);
     return status == PAWL_OK ? where_lists(op, to, query) : status;
 }
 

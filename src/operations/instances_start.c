@@ -3,8 +3,15 @@
 #include "operations/instances_private.h"
 
 #include "base/error.h"
+#include "base/hash/sha256.h"
+#include "base/json/builder.h"
 #include "host/features.h"
 #include "host/host.h"
+
+/* Of a fingerprint: so many that two starts never have the same by chance. */
+#define FINGERPRINT_DIGITS 32
+/* What is asked for, as JSON, for its fingerprint. */
+#define ASKED_BYTES_MAX ((size_t)128 << 20)
 
 int op_client(const struct pawl_op *op, struct pawl_str instance_id,
               struct pawl_workflow_client **out)
@@ -75,6 +82,48 @@ static int tell_existing(const struct pawl_op *op, struct pawl_outcome *out)
     return status;
 }
 
+/*
+ * What tells a start from another one with the same key: a hash of all that was asked for. `many`
+ * is how many one call starts, or 0.
+ */
+static int fingerprint(const struct pawl_op *op, const struct pawl_instance_start *request,
+                       uint32_t many, struct pawl_str *out)
+{
+    const struct pawl_start *what = &request->what;
+    struct pawl_builder b = {.arena = op->arena};
+    struct pawl_json asked = pawl__json_object();
+    struct pawl_buf text;
+    char digest[PAWL_SHA256_TEXT_SIZE];
+    int status;
+
+    pawl__build_text(&b, &asked, "definitionId", what->definition_id);
+    pawl__build_text(&b, &asked, "versionId", what->version_id);
+    pawl__build_int(&b, &asked, "pick", request->version.pick);
+    pawl__build_int(&b, &asked, "number", request->version.number);
+    pawl__build_text(&b, &asked, "instanceId", what->instance_id);
+    pawl__build_text(&b, &asked, "correlationId", what->correlation_id);
+    pawl__build_text(&b, &asked, "name", what->name);
+    pawl__build_text(&b, &asked, "parentId", what->parent_id);
+    pawl__build_text(&b, &asked, "triggerActivityId", what->trigger_activity_id);
+    pawl__build_text(&b, &asked, "activityId", what->activity_id);
+    pawl__build(&b, &asked, "input", what->input);
+    pawl__build(&b, &asked, "variables", what->variables);
+    pawl__build_bool(&b, &asked, "detached", request->detached);
+    pawl__build_int(&b, &asked, "many", many);
+    if (b.status != PAWL_OK)
+        return pawl__error_code(op->err, b.status);
+    pawl__buf_init(&text, &op_env(op)->alloc, ASKED_BYTES_MAX);
+    pawl__json_write(&text, &asked, 0);
+    status = text.status;
+    if (status == PAWL_OK) {
+        pawl__sha256_text(pawl__buf_peek(&text), PAWL_HEX_LOWER, digest);
+        *out = pawl__arena_str(op->arena, pawl__str_make(digest, FINGERPRINT_DIGITS));
+        status = out->ptr ? PAWL_OK : pawl__arena_status(op->arena);
+    }
+    pawl__buf_release(&text);
+    return status == PAWL_OK ? PAWL_OK : pawl__error_code(op->err, status);
+}
+
 int op_start(const struct pawl_op *op, const struct pawl_instance_start *request, bool unattended,
              struct pawl_outcome *out)
 {
@@ -86,6 +135,8 @@ int op_start(const struct pawl_op *op, const struct pawl_instance_start *request
     what.unattended = unattended;
     if (status == PAWL_OK)
         status = check_object(op, &what.variables, "variables");
+    if (status == PAWL_OK && what.idempotency_key.len > 0 && what.fingerprint.len == 0)
+        status = fingerprint(op, request, 0, &what.fingerprint);
     if (status == PAWL_OK)
         status = choose_version(op, request, &what);
     if (status == PAWL_OK)
@@ -132,6 +183,31 @@ int pawl__op_instance_start(const struct pawl_op *op, const struct pawl_instance
     return status;
 }
 
+/* One of many: each has a key of its own, so that a second call makes those that lack. */
+static int dispatch_one(const struct pawl_op *op, struct pawl_instance_start *each,
+                        struct pawl_str key, uint32_t number, struct pawl_str *id)
+{
+    struct pawl_outcome outcome;
+    int status;
+
+    if (key.len > 0) {
+        each->what.idempotency_key =
+            pawl__str(pawl__arena_printf(op->arena, "many:%u:%.*s", number, PAWL_STR_ARG(key)));
+        if (each->what.idempotency_key.len == 0)
+            return pawl__error_code(op->err, pawl__arena_status(op->arena));
+    }
+    status = op_start(op, each, true, &outcome);
+    if (status == PAWL_OK && outcome.refused)
+        return pawl__error_set(op->err, PAWL_ECONFLICT,
+                               "the activation strategy allows no more instances than the "
+                               "%u that were created",
+                               number);
+    if (status != PAWL_OK)
+        return status;
+    *id = pawl__arena_str(op->arena, pawl__str(outcome.instance_id));
+    return id->ptr ? PAWL_OK : pawl__error_code(op->err, pawl__arena_status(op->arena));
+}
+
 int pawl__op_instances_dispatch(const struct pawl_op *op, const struct pawl_instance_start *request,
                                 uint32_t number, struct pawl_str **ids, uint32_t *count)
 {
@@ -144,29 +220,19 @@ int pawl__op_instances_dispatch(const struct pawl_op *op, const struct pawl_inst
     if (number > PAWL_DISPATCH_MAX)
         return pawl__error_set(op->err, PAWL_EINVAL, "at most %u instances at a time, not %u",
                                PAWL_DISPATCH_MAX, number);
-    if (request->what.instance_id.len > 0 || request->what.idempotency_key.len > 0)
+    if (request->what.instance_id.len > 0)
         return pawl__error_set(op->err, PAWL_EINVAL,
-                               "an id or a key is for one instance only, not for several");
+                               "an id is for one instance only, not for several");
     made = pawl__arena_alloc_array(op->arena, (size_t)number + 1, sizeof *made);
     if (!made)
         return pawl__error_code(op->err, pawl__arena_status(op->arena));
     each.detached = true;
+    if (request->what.idempotency_key.len > 0)
+        status = fingerprint(op, &each, number, &each.what.fingerprint);
     while (made_count < number && status == PAWL_OK) {
-        struct pawl_outcome outcome;
-
-        status = op_start(op, &each, true, &outcome);
-        if (status == PAWL_OK && outcome.refused)
-            status = pawl__error_set(op->err, PAWL_ECONFLICT,
-                                     "the activation strategy allows no more instances than the "
-                                     "%u that were created",
-                                     made_count);
-        if (status != PAWL_OK)
-            break;
-        made[made_count] = pawl__arena_str(op->arena, pawl__str(outcome.instance_id));
-        if (made[made_count].ptr)
-            made_count++;
-        else
-            status = pawl__error_code(op->err, pawl__arena_status(op->arena));
+        status =
+            dispatch_one(op, &each, request->what.idempotency_key, made_count, &made[made_count]);
+        made_count += status == PAWL_OK;
     }
     *ids = made;
     *count = made_count;

@@ -3,15 +3,29 @@
 #include "operations/journal.h"
 
 #include "base/error.h"
+#include "operations/instances.h"
 #include "operations/query.h"
 #include "runtime/runtime.h"
+
+static int check_exists(const struct pawl_op *op, struct pawl_str instance_id)
+{
+    bool exists = false;
+    int status = pawl__op_instance_exists(op, instance_id, &exists);
+
+    if (status == PAWL_OK && !exists)
+        return pawl__error_set(op->err, PAWL_ENOTFOUND, "there is no instance %.*s",
+                               PAWL_STR_ARG(instance_id));
+    return status;
+}
 
 int pawl__op_journal_list(const struct pawl_op *op, const struct pawl_journal_query *query,
                           struct pawl_journal_list *out)
 {
     const struct pawl_journal_request request = {
         .offset = query->offset,
-        .limit = query->limit > 0 ? query->limit : PAWL_PAGE_ROWS_DEFAULT,
+        .limit = query->total_only  ? 1
+                 : query->limit > 0 ? query->limit
+                                    : PAWL_PAGE_ROWS_DEFAULT,
         .newest_first = query->newest_first,
         .with_total = !query->without_total,
         .activity_ids = query->activity_ids,
@@ -31,6 +45,10 @@ int pawl__op_journal_list(const struct pawl_op *op, const struct pawl_journal_qu
                                PAWL_PAGE_ROWS_MAX, query->limit);
     status = pawl__runtime_journal_page(op_runtime(op), query->instance_id, &request, op->arena,
                                         &found.records, &found.total, op->deadline_ns, op->err);
+    if (status == PAWL_OK && query->must_exist && found.total == 0)
+        status = check_exists(op, query->instance_id);
+    if (query->total_only)
+        found.records = pawl__json_array();
     if (status == PAWL_OK)
         *out = found;
     return status;

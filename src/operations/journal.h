@@ -20,6 +20,8 @@ struct pawl_journal_query {
     uint64_t offset;
     uint32_t limit;    /* 0: PAWL_PAGE_ROWS_DEFAULT; PAWL_PAGE_ROWS_MAX at the most */
     bool newest_first; /* else as they happened */
+    bool total_only;   /* count, and return no records */
+    bool must_exist;   /* PAWL_ENOTFOUND of an unknown instance, in place of nothing */
     /* With a filter: the rest behind the page is not read, and `total` counts up to its end. */
     bool without_total;
 };
@@ -61,9 +63,13 @@ PAWL_MUST_CHECK int pawl__op_execution_locate(const struct pawl_op *op, struct p
 /* One by its id. `instance_id` "", here and below: it is looked for. PAWL_ENOTFOUND. */
 PAWL_MUST_CHECK int pawl__op_execution_show(const struct pawl_op *op, struct pawl_str instance_id,
                                             struct pawl_str id, struct pawl_json *out);
-/* Those that led to this one, the outermost first, itself last. PAWL_ENOTFOUND. */
+/*
+ * Those that led to this one, the outermost first, itself last: of its own instance, or (`across`)
+ * also of those that started it. An instance that is gone ends the chain. PAWL_ENOTFOUND.
+ */
 PAWL_MUST_CHECK int pawl__op_execution_stack(const struct pawl_op *op, struct pawl_str instance_id,
-                                             struct pawl_str id, struct pawl_json *out);
+                                             struct pawl_str id, bool across,
+                                             struct pawl_json *out);
 
 /* How often a node of the graph was executed. */
 struct pawl_execution_stats {
@@ -72,6 +78,7 @@ struct pawl_execution_stats {
     int64_t fault_count; /* its own and those below it */
     bool is_blocked;     /* an execution waits for a bookmark */
     bool is_faulted;
+    struct pawl_json metadata; /* of the last execution */
 };
 
 /* Of these nodes, in this order of their first execution; none: of all. */

@@ -4,9 +4,9 @@
 
 #include "base/error.h"
 #include "base/json/json.h"
-#include "base/stimuli.h"
 #include "host/host.h"
 #include "host/meter.h"
+#include "operations/metrics_tasks.h"
 #include "operations/query.h"
 #include "operations/statistics.h"
 #include "runtime/definitions/definitions.h"
@@ -122,8 +122,9 @@ static void write_series(void *ctx, const struct pawl_series *series)
 struct gauges {
     const struct pawl_metrics_door *door;
     struct pawl_overview overview;
+    struct op_task_names tasks;
     bool has_overview, has_tasks, has_lease;
-    uint64_t tasks_open, hits, misses;
+    uint64_t hits, misses;
     double lease_remaining_s;
 };
 
@@ -145,24 +146,38 @@ static void find_lease(const struct pawl_op *op, struct gauges *gauges)
 static void find_gauges(const struct pawl_op *op, struct gauges *gauges)
 {
     struct pawl_op quiet = *op;
-    struct op_query query;
 
     quiet.err = NULL;
     gauges->has_overview = pawl__op_overview(&quiet, 0, &gauges->overview) == PAWL_OK;
     if (gauges->has_overview)
         find_lease(op, gauges);
-    op_query_init(&query, PAWL_TABLE_BOOKMARKS, NULL, false);
-    op_where_text(&query, "name", PAWL_EQ, pawl__str(PAWL_STIMULUS_TASK));
-    gauges->has_tasks = op_count(&quiet, &query, &gauges->tasks_open) == PAWL_OK;
+    gauges->has_tasks = op_count_tasks(&quiet, &gauges->tasks) == PAWL_OK;
     pawl__definitions_lookups(op_definitions(op), &gauges->hits, &gauges->misses);
+}
+
+static void write_labelled(struct writing *w, struct pawl_str label, double value)
+{
+    const struct pawl_str labels[PAWL_METRIC_LABELS_MAX] = {label};
+
+    write_name(w, "", labels, NULL);
+    write_number(w->out, value);
 }
 
 static void write_gauge(struct writing *w, const char *label, double value)
 {
-    const struct pawl_str labels[PAWL_METRIC_LABELS_MAX] = {pawl__str(label)};
+    write_labelled(w, pawl__str(label), value);
+}
 
-    write_name(w, "", labels, NULL);
-    write_number(w->out, value);
+static void write_tasks(struct writing *w, const struct op_task_names *tasks)
+{
+    for (size_t i = 0; i < tasks->count; i++) {
+        const struct op_task_name *one = &tasks->names[i];
+
+        if (w->metric == PAWL_METRIC_TASKS_OPEN)
+            write_labelled(w, one->name, (double)one->count);
+        else if (one->oldest_us > 0)
+            write_labelled(w, one->name, (double)(tasks->now_us - one->oldest_us) / SECOND_US);
+    }
 }
 
 static void write_instances(struct writing *w, const struct gauges *gauges)
@@ -197,8 +212,9 @@ static void write_other(struct writing *w, const struct gauges *gauges)
         write_gauge(w, "", (double)gauges->door->http_connections);
     else if (w->metric == PAWL_METRIC_HTTP_QUEUE_LENGTH)
         write_gauge(w, "", (double)gauges->door->http_queue_length);
-    else if (w->metric == PAWL_METRIC_TASKS_OPEN && gauges->has_tasks)
-        write_gauge(w, "", (double)gauges->tasks_open);
+    else if ((w->metric == PAWL_METRIC_TASKS_OPEN || w->metric == PAWL_METRIC_TASK_WAIT_SECONDS) &&
+             gauges->has_tasks)
+        write_tasks(w, &gauges->tasks);
     else if (w->metric == PAWL_METRIC_LEASE_REMAINING_SECONDS && gauges->has_lease)
         write_gauge(w, "", gauges->lease_remaining_s);
     else if (w->metric == PAWL_METRIC_GRAPH_CACHE) {

@@ -299,6 +299,72 @@ int pawl__op_cluster_status(const struct pawl_op *op, struct pawl_cluster_status
     return PAWL_OK;
 }
 
+/* ---- as the API has it ---------------------------------------------------------------------- */
+
+int pawl__op_runtime_resume(const struct pawl_op *op)
+{
+    struct pawl_str own = pawl__str(pawl__runtime_node_id(op_runtime(op)));
+    struct pawl_cluster_status status;
+    int code = pawl__op_cluster_status(op, &status);
+
+    for (size_t i = 0; code == PAWL_OK && i < status.pause_count; i++) {
+        struct pawl_str node_id = status.pauses[i].node_id;
+
+        if (node_id.len > 0 && !pawl__str_equal(node_id, own))
+            continue;
+        code = pawl__op_node_unpause(op, node_id);
+        /* Somebody else ended it meanwhile. */
+        if (code == PAWL_ENOTFOUND)
+            code = PAWL_OK;
+    }
+    return code;
+}
+
+/* How long it is between two looks whether a node still runs something. */
+#define DRAIN_LOOK_NS INT64_C(20000000)
+
+/* Time for a response after the last look. */
+#define DRAIN_REST_NS INT64_C(2000000000)
+
+static int await_idle(const struct pawl_op *op, struct pawl_drained *out)
+{
+    struct pawl_env *env = op_env(op);
+    int64_t incarnation = pawl__runtime_incarnation(op_runtime(op));
+
+    for (;;) {
+        int status = count_runs(op, incarnation, &out->left);
+
+        if (status != PAWL_OK || out->left == 0 ||
+            pawl_env_monotonic_ns(env) >= op->deadline_ns - DRAIN_REST_NS)
+            return status;
+        status = pawl_env_sleep_until(env, pawl_env_monotonic_ns(env) + DRAIN_LOOK_NS);
+        if (status != PAWL_OK)
+            return pawl__error_code(op->err, status);
+    }
+}
+
+int pawl__op_node_drain(const struct pawl_op *op, struct pawl_str reason, struct pawl_drained *out)
+{
+    struct pawl_str own = pawl__str(pawl__runtime_node_id(op_runtime(op)));
+    struct pawl_drained drained = {.left = 0};
+    struct pawl_pause pause;
+    int status = op_now(op, &drained.started_us);
+
+    if (status == PAWL_OK && pawl__runtime_incarnation(op_runtime(op)) <= 0)
+        status = pawl__error_set(op->err, PAWL_EINVAL, "this process is no node: it runs nothing");
+    if (status == PAWL_OK)
+        status = pawl__op_node_pause(op, own, reason, &pause);
+    if (status == PAWL_OK)
+        status = op_now(op, &drained.paused_us);
+    if (status == PAWL_OK)
+        status = await_idle(op, &drained);
+    if (status == PAWL_OK)
+        status = op_now(op, &drained.completed_us);
+    if (status == PAWL_OK)
+        *out = drained;
+    return status;
+}
+
 int pawl__op_cluster_probe(const struct pawl_op *op, struct pawl_str lock_name)
 {
     struct pawl_locks *locks = pawl__host_locks(op->host);

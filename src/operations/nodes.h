@@ -77,6 +77,23 @@ PAWL_MUST_CHECK int pawl__op_node_pause(const struct pawl_op *op, struct pawl_st
 /* Ends it. PAWL_ENOTFOUND: it is not paused. A node stays paused while the cluster is. */
 PAWL_MUST_CHECK int pawl__op_node_unpause(const struct pawl_op *op, struct pawl_str node_id);
 
+/* Ends the cluster's pause and that of this process as a node, whichever there is; none is fine. */
+PAWL_MUST_CHECK int pawl__op_runtime_resume(const struct pawl_op *op);
+
+/* How a drain went. Times are of the store's clock. */
+struct pawl_drained {
+    int64_t started_us, paused_us, completed_us;
+    uint64_t left; /* instances that it still runs: they go on to their next commit */
+};
+
+/*
+ * Pauses this process as a node, and waits until it runs no instance any more, or until
+ * op->deadline_ns. Nothing is cancelled: what is left is no failure. It stays paused until it is
+ * resumed. PAWL_EINVAL: this process is no node.
+ */
+PAWL_MUST_CHECK int pawl__op_node_drain(const struct pawl_op *op, struct pawl_str reason,
+                                        struct pawl_drained *out);
+
 /* The status of the cluster, and of this process as a node. */
 struct pawl_cluster_status {
     const struct pawl_pause *pause; /* of the cluster, or of this node; NULL: none */

@@ -11,6 +11,7 @@
 #include "engine/load/catalog.h"
 #include "expressions/expressions.h"
 #include "expressions/javascript/javascript.h"
+#include "host/features.h"
 
 #include <stdlib.h>
 
@@ -49,8 +50,24 @@ static int fill(struct pawl_offline *offline)
     return status;
 }
 
-int pawl__offline_open(struct pawl_env *env, struct pawl_arena *arena, struct pawl_offline **out,
-                       struct pawl_error *err)
+static int open_scripts(struct pawl_offline *offline,
+                        const struct pawl_configuration *configuration, struct pawl_error *err)
+{
+    int status;
+
+    if (configuration)
+        status =
+            pawl__host_open_scripts(offline->env, configuration, NULL, &offline->javascript, err);
+    else
+        status = pawl__javascript_open(offline->env, NULL, &offline->javascript, err);
+    if (status != PAWL_OK)
+        return status;
+    status = pawl__javascript_register(&offline->engine, offline->javascript);
+    return status == PAWL_OK ? PAWL_OK : pawl__error_code(err, status);
+}
+
+int pawl__offline_open(struct pawl_env *env, const struct pawl_configuration *configuration,
+                       struct pawl_arena *arena, struct pawl_offline **out, struct pawl_error *err)
 {
     struct pawl_offline *offline = pawl__alloc_zeroed(&env->alloc, sizeof *offline);
     struct pawl_hash_seed seed = {0, 0};
@@ -65,13 +82,10 @@ int pawl__offline_open(struct pawl_env *env, struct pawl_arena *arena, struct pa
     pawl__engine_init(&offline->engine, &env->alloc, seed);
     if (status == PAWL_OK && (status = fill(offline)) != PAWL_OK)
         (void)pawl__error_code(err, status);
+    if (status == PAWL_OK && configuration)
+        pawl__host_limit_engine(configuration, &offline->engine);
     if (status == PAWL_OK)
-        status = pawl__javascript_open(env, NULL, &offline->javascript, err);
-    if (status == PAWL_OK) {
-        status = pawl__javascript_register(&offline->engine, offline->javascript);
-        if (status != PAWL_OK)
-            (void)pawl__error_code(err, status);
-    }
+        status = open_scripts(offline, configuration, err);
     if (status != PAWL_OK) {
         pawl__offline_close(offline);
         return status;

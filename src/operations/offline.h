@@ -12,11 +12,18 @@
 
 #include <pawl/ext/env.h>
 
+struct pawl_configuration;
 struct pawl_offline;
 
-/* Borrows both; what it returns lives in the arena. Used by one thread. */
-PAWL_MUST_CHECK int pawl__offline_open(struct pawl_env *env, struct pawl_arena *arena,
-                                       struct pawl_offline **out, struct pawl_error *err);
+/*
+ * Borrows the environment and the arena, in which what it returns lives. Scripts are looked at, and
+ * timers judged, within the limits of the configuration; NULL: the default ones. Used by one
+ * thread.
+ */
+PAWL_MUST_CHECK int pawl__offline_open(struct pawl_env *env,
+                                       const struct pawl_configuration *configuration,
+                                       struct pawl_arena *arena, struct pawl_offline **out,
+                                       struct pawl_error *err);
 /* NULL allowed. */
 void pawl__offline_close(struct pawl_offline *offline);
 

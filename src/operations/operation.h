@@ -12,12 +12,14 @@
  *     operation.h     this: what every operation is given; pages of lists
  *     definitions.h   workflow definitions
  *     instances.h     workflow instances
+ *     alterations.h   alterations of many instances, plans
  *     waits.h         what is waited for
  *     journal.h       what happened in them
  *     why.h           why an instance does not continue
  *     stimuli.h       events and stimuli
  *     tasks.h         tasks that workflows wait for
  *     timers.h        what becomes due by time
+ *     queue.h         work that is due, later or parked
  *     letters.h       dead letters
  *     audit.h         records of what operators changed
  *     identity.h      users, roles, applications, tokens
@@ -26,6 +28,10 @@
  *     nodes.h         nodes, and pauses
  *     metrics.h       metrics, as text
  *     statistics.h    counts: how a store is doing
+ *     trends.h        counts of instances over time
+ *     faults.h        faults by cause
+ *     settings.h      settings of this process
+ *     types.h         types of activities
  *     store.h         whole stores: making, checking, backing up, restoring
  *     locks.h         lock services, and a lock that is held
  *     trial.h         definitions and expressions on a host that stores nothing

@@ -107,6 +107,17 @@ void op_where_int(struct op_query *query, const char *column, enum pawl_compare 
     add_condition(query, column, compare)->value.integer = value;
 }
 
+void op_where_outside(struct op_query *query, const char *column, int64_t from, int64_t to)
+{
+    struct pawl_condition *condition = add_condition(query, column, PAWL_LT);
+
+    condition->value.integer = from;
+    condition->any = ++query->any;
+    condition = add_condition(query, column, PAWL_GE);
+    condition->value.integer = to;
+    condition->any = query->any;
+}
+
 int op_where_in(const struct pawl_op *op, struct op_query *query, const char *column,
                 const struct pawl_str *texts, size_t count)
 {

@@ -47,6 +47,8 @@ void op_where_text(struct op_query *query, const char *column, enum pawl_compare
 void op_where_given(struct op_query *query, const char *column, struct pawl_str text);
 void op_where_int(struct op_query *query, const char *column, enum pawl_compare compare,
                   int64_t value);
+/* Less than `from`, or `to` and more. */
+void op_where_outside(struct op_query *query, const char *column, int64_t from, int64_t to);
 /* One of these texts. None: nothing matches. PAWL_EINVAL: more than one query takes. */
 PAWL_MUST_CHECK int op_where_in(const struct pawl_op *op, struct op_query *query,
                                 const char *column, const struct pawl_str *texts, size_t count);

@@ -21,6 +21,7 @@ struct pending {
     const struct pawl_log *log;
     bool with_state;
     bool is_of_cancel;
+    bool is_of_start;
     struct pawl_outcome outcome; /* of the start */
     pawl_instance_done_fn *done;
     void *ctx;
@@ -66,7 +67,7 @@ static void finish(struct pending *pending, const struct pawl_instance_row *row)
     int status = PAWL_OK;
 
     pawl__arena_init(&arena, &pending->env->alloc, STATE_BYTES_MAX);
-    if (pending->with_state) {
+    if (pending->with_state || row->sub_status.len == 0) {
         struct pawl_op op = {
             .host = pending->host, .arena = &arena, .err = &err, .log = pending->log};
         struct pawl_instance_shown shown;
@@ -100,6 +101,8 @@ static void on_wait_over(void *ctx, int status, const struct pawl_instance_row *
 
     if (status == PAWL_OK) {
         finish(pending, row);
+    } else if ((status == PAWL_ETIMEDOUT || status == PAWL_ESTOPPED) && pending->is_of_start) {
+        finish(pending, &(struct pawl_instance_row){.id = pawl__str(pending->outcome.instance_id)});
     } else if (status == PAWL_ETIMEDOUT && pending->is_of_cancel) {
         status = tell_asked(pawl__str("the instance"), &asked);
         pending->done(pending->ctx, status, NULL, &asked);
@@ -153,6 +156,7 @@ int pawl__op_instance_execute(const struct pawl_op *op, const struct pawl_instan
     if (ticket)
         *ticket = 0;
     pending->outcome = result.outcome;
+    pending->is_of_start = true;
     if (!result.outcome.refused && (result.outcome.sub_status == PAWL_SUB_EXECUTING ||
                                     result.outcome.sub_status == PAWL_SUB_PENDING))
         return op_tell_begun(

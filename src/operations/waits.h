@@ -24,7 +24,8 @@ typedef uint64_t pawl_wait_ticket;
 /*
  * Starts an instance on the caller's thread and waits for its first rest: until it waits for
  * something, or has ended. The caller's thread computes; it waits for no request and for no other
- * node. Due work must be done meanwhile (host/duty.h).
+ * node. Due work must be done meanwhile (host/duty.h). One that has not come to rest at the
+ * deadline or when the host stops goes on, and completes as it is then: that is no failure.
  */
 PAWL_MUST_CHECK int pawl__op_instance_execute(const struct pawl_op *op,
                                               const struct pawl_instance_start *request,

@@ -20,6 +20,7 @@
 #include <string.h>
 #include <sys/eventfd.h>
 #include <sys/socket.h>
+#include <sys/stat.h>
 #include <sys/un.h>
 #include <unistd.h>
 
@@ -256,11 +257,13 @@ int pawl__socket_listen(const char *host, uint16_t port, struct pawl_socket *out
     return status;
 }
 
-/* Whether nobody listens at a socket file any more. */
+/* Whether this is a socket file at which nobody listens any more. */
 static bool is_left_over(const struct sockaddr_un *address)
 {
+    struct stat info;
     int fd = open_socket(AF_UNIX);
-    bool refused = fd >= 0 && connect(fd, (const struct sockaddr *)address, sizeof *address) != 0 &&
+    bool refused = lstat(address->sun_path, &info) == 0 && S_ISSOCK(info.st_mode) && fd >= 0 &&
+                   connect(fd, (const struct sockaddr *)address, sizeof *address) != 0 &&
                    errno == ECONNREFUSED;
 
     close_keeping_errno(fd);
@@ -271,15 +274,16 @@ int pawl__socket_listen_unix(const char *path, struct pawl_socket *out, struct p
 {
     struct sockaddr_un address;
     int status = unix_address(path, &address, err);
-    int fd;
+    int fd, problem;
 
     if (status != PAWL_OK)
         return status;
     fd = listen_at(AF_UNIX, (const struct sockaddr *)&address, sizeof address);
-    if (fd < 0 && errno == EADDRINUSE && is_left_over(&address) && unlink(path) == 0)
+    problem = errno;
+    if (fd < 0 && problem == EADDRINUSE && is_left_over(&address) && unlink(path) == 0)
         fd = listen_at(AF_UNIX, (const struct sockaddr *)&address, sizeof address);
     if (fd < 0)
-        return pawl__os_error(err, errno, "cannot listen at %s", path);
+        return pawl__os_error(err, problem, "cannot listen at %s", path);
     out->fd = fd;
     return PAWL_OK;
 }

@@ -57,7 +57,8 @@ PAWL_MUST_CHECK int pawl__socket_listen(const char *host, uint16_t port, struct 
 
 /*
  * Listens at a path of at most 107 bytes. A socket file left by a process that is gone is replaced;
- * one that another process listens on is PAWL_EBUSY. The file stays after the close: remove it.
+ * one that another process listens on is
+ * PAWL_EBUSY, and so is a file that is no socket. The file stays after the close: remove it.
  */
 PAWL_MUST_CHECK int pawl__socket_listen_unix(const char *path, struct pawl_socket *out,
                                              struct pawl_error *err);

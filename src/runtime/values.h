@@ -36,6 +36,9 @@ struct pawl_start {
     struct pawl_json variables; /* by name: variables of the root besides those it declares */
     /* A second start with the same key answers the instance that the first one made. */
     struct pawl_str idempotency_key;
+    /* What tells this start from another one with the same key: of another one PAWL_ECONFLICT.
+     * "": the key alone counts. */
+    struct pawl_str fingerprint;
     /* The activation strategy of its definition decides, as it does for triggers. */
     bool judged;
     /* A request that its burst awaits is not waited for: it goes on by itself. */

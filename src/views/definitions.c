@@ -2,6 +2,11 @@
 /* Views of workflow definitions; see definitions.h. */
 #include "views/definitions.h"
 
+#include "base/buf.h"
+
+/* Of one definition; the parser's own limit. */
+#define ROOT_BYTES_MAX ((size_t)64 << 20)
+
 #define SCHEMA "https://elsaworkflows.io/schemas/workflow-definition/v3.0.0/schema.json"
 
 static const struct pawl_json *member(const struct pawl_json *object, const char *name)
@@ -111,41 +116,6 @@ static struct pawl_json links_of_list(struct pawl_builder *b, bool readonly)
 /* ---- parts of a definition ---------------------------------------------------------------------
  */
 
-/* "Elsa.Workflows.IncidentStrategies.FaultStrategy, Elsa.Workflows.Core" -> "FaultStrategy". */
-static struct pawl_str class_name(struct pawl_str name)
-{
-    size_t end = pawl__str_find(name, ',', 0), begin = 0;
-
-    if (end == SIZE_MAX)
-        end = name.len;
-    for (size_t i = 0; i < end; i++) {
-        if (name.ptr[i] == '.')
-            begin = i + 1;
-    }
-    return pawl__str_slice(name, begin, end);
-}
-
-static void put_class(struct pawl_builder *b, struct pawl_json *out, const struct pawl_json *from,
-                      const char *key)
-{
-    pawl__view_optional(b, out, key, class_name(pawl__json_str(member(from, key))));
-}
-
-static struct pawl_json options_of(struct pawl_builder *b, const struct pawl_json *json)
-{
-    const struct pawl_json *options = member(json, "options");
-    struct pawl_json out = pawl__json_object();
-
-    put_class(b, &out, options, "activationStrategyType");
-    put_set(b, &out, options, "usableAsActivity");
-    pawl__build_bool(b, &out, "autoUpdateConsumingWorkflows",
-                     pawl__json_true(member(options, "autoUpdateConsumingWorkflows")));
-    put_set(b, &out, options, "activityCategory");
-    put_class(b, &out, options, "incidentStrategyType");
-    put_set(b, &out, options, "commitStrategyName");
-    return out;
-}
-
 static struct pawl_json object_of(const struct pawl_json *json, const char *key)
 {
     const struct pawl_json *value = member(json, key);
@@ -178,7 +148,7 @@ static void put_definition(struct pawl_builder *b, struct pawl_json *out,
     pawl__build_bool(b, out, "isSystem", row->is_system);
     pawl__build_bool(b, out, "isLatest", row->is_latest);
     pawl__build_bool(b, out, "isPublished", row->is_published);
-    pawl__build(b, out, "options", options_of(b, json));
+    pawl__build(b, out, "options", pawl__definition_options(b, json));
     pawl__build(b, out, "root", shown->root);
 }
 
@@ -203,14 +173,14 @@ struct pawl_json pawl__view_definition_export(struct pawl_builder *b,
 }
 
 static void put_summary(struct pawl_builder *b, struct pawl_json *out,
-                        const struct pawl_definition_row *row, struct pawl_str tool_version)
+                        const struct pawl_definition_row *row)
 {
     pawl__view_text(b, out, "id", row->id);
     pawl__view_text(b, out, "definitionId", row->definition_id);
     pawl__view_optional(b, out, "name", row->name);
     pawl__view_optional(b, out, "description", row->description);
     pawl__build_int(b, out, "version", row->version);
-    pawl__view_optional(b, out, "toolVersion", tool_version);
+    pawl__view_optional(b, out, "toolVersion", row->tool_version);
     pawl__build_bool(b, out, "isLatest", row->is_latest);
     pawl__build_bool(b, out, "isPublished", row->is_published);
     pawl__view_optional(b, out, "providerName", row->provider);
@@ -220,24 +190,22 @@ static void put_summary(struct pawl_builder *b, struct pawl_json *out,
 }
 
 struct pawl_json pawl__view_definition_summary(struct pawl_builder *b,
-                                               const struct pawl_definition_row *row,
-                                               struct pawl_str tool_version)
+                                               const struct pawl_definition_row *row)
 {
     struct pawl_json out = pawl__json_object();
 
-    put_summary(b, &out, row, tool_version);
+    put_summary(b, &out, row);
     return out;
 }
 
 struct pawl_json pawl__view_definition_item(struct pawl_builder *b,
-                                            const struct pawl_definition_row *row,
-                                            struct pawl_str tool_version, bool readonly)
+                                            const struct pawl_definition_row *row, bool readonly)
 {
     struct pawl_json out = pawl__json_object();
 
     pawl__build(b, &out, "links", links_of(b, row, readonly));
     pawl__build_bool(b, &out, "isMaterializerAvailable", true);
-    put_summary(b, &out, row, tool_version);
+    put_summary(b, &out, row);
     return out;
 }
 
@@ -248,14 +216,86 @@ struct pawl_json pawl__view_definition_list(struct pawl_builder *b,
     struct pawl_json out = pawl__json_object(), items = pawl__json_array();
 
     for (size_t i = 0; i < list->count; i++)
-        pawl__build_append(
-            b, &items,
-            pawl__view_definition_item(b, &list->rows[i],
-                                       list->tool_versions ? list->tool_versions[i] : pawl__str(""),
-                                       readonly));
+        pawl__build_append(b, &items, pawl__view_definition_item(b, &list->rows[i], readonly));
     pawl__build(b, &out, "items", items);
     pawl__build_int(b, &out, "totalCount", (int64_t)total);
     pawl__build(b, &out, "links", links_of_list(b, readonly));
+    return out;
+}
+
+struct pawl_json pawl__view_definitions(struct pawl_builder *b,
+                                        const struct pawl_definitions_shown *shown, bool readonly)
+{
+    struct pawl_json out = pawl__json_object(), items = pawl__json_array();
+
+    for (size_t i = 0; i < shown->count; i++)
+        pawl__build_append(b, &items, pawl__view_definition(b, &shown->items[i], readonly));
+    pawl__build(b, &out, "items", items);
+    pawl__build_int(b, &out, "count", (int64_t)shown->count);
+    return out;
+}
+
+static struct pawl_json array_of(const struct pawl_json *json, const char *key)
+{
+    const struct pawl_json *value = member(json, key);
+
+    return pawl__json_is(value, PAWL_JSON_ARRAY) ? *value : pawl__json_array();
+}
+
+/* The root as text. */
+static struct pawl_json root_text(struct pawl_builder *b, const struct pawl_json *json)
+{
+    const struct pawl_json *root = member(json, "root");
+    struct pawl_json out = pawl__json_string(pawl__str(""));
+    struct pawl_buf text;
+
+    pawl__buf_init(&text, b->arena->alloc, ROOT_BYTES_MAX);
+    pawl__json_write(&text, root ? root : &out, PAWL_JSON_ESCAPE_MINIMAL);
+    if (b->status == PAWL_OK)
+        b->status = text.status;
+    if (b->status == PAWL_OK && root)
+        b->status = pawl__json_string_copy(b->arena, pawl__buf_peek(&text), &out);
+    pawl__buf_release(&text);
+    return out;
+}
+
+static struct pawl_json stored(struct pawl_builder *b, const struct pawl_definition_row *row)
+{
+    static const char *const lists[] = {"variables", "inputs", "outputs", "outcomes"};
+    struct pawl_json out = pawl__json_object(), json = pawl__json_null();
+
+    /* What is damaged is shown as far as the row has it. */
+    if (b->status == PAWL_OK &&
+        pawl__json_parse(b->arena, row->data, NULL, &json, NULL, NULL) == PAWL_ENOMEM)
+        b->status = PAWL_ENOMEM;
+    pawl__view_text(b, &out, "definitionId", row->definition_id);
+    put_set(b, &out, &json, "name");
+    put_set(b, &out, &json, "description");
+    put_set(b, &out, &json, "toolVersion");
+    pawl__build(b, &out, "options", pawl__definition_options(b, &json));
+    for (size_t i = 0; i < sizeof lists / sizeof lists[0]; i++)
+        pawl__build(b, &out, lists[i], array_of(&json, lists[i]));
+    pawl__build(b, &out, "customProperties", object_of(&json, "customProperties"));
+    pawl__view_optional(b, &out, "providerName", row->provider);
+    pawl__build_name(b, &out, "materializerName", "Json");
+    pawl__build(b, &out, "stringData", root_text(b, &json));
+    pawl__build_bool(b, &out, "isReadonly", row->is_readonly);
+    pawl__build_bool(b, &out, "isSystem", row->is_system);
+    pawl__view_time(b, &out, "createdAt", row->created_us);
+    pawl__build_int(b, &out, "version", row->version);
+    pawl__build_bool(b, &out, "isLatest", row->is_latest);
+    pawl__build_bool(b, &out, "isPublished", row->is_published);
+    pawl__view_text(b, &out, "id", row->id);
+    return out;
+}
+
+struct pawl_json pawl__view_definitions_stored(struct pawl_builder *b,
+                                               const struct pawl_definition_list *list)
+{
+    struct pawl_json out = pawl__json_array();
+
+    for (size_t i = 0; i < list->count; i++)
+        pawl__build_append(b, &out, stored(b, &list->rows[i]));
     return out;
 }
 
@@ -398,7 +438,8 @@ struct pawl_json pawl__view_refreshed(struct pawl_builder *b, const struct pawl_
 
     pawl__build(b, &out, "refreshed", pawl__view_ids(b, done->refreshed, done->refreshed_count));
     pawl__build(b, &out, "notFound", pawl__view_ids(b, done->not_found, done->not_found_count));
-    pawl__build_name(b, &out, "status", done->in_progress ? "AlreadyInProgress" : "Completed");
+    if (done->in_progress)
+        pawl__build_name(b, &out, "status", "AlreadyInProgress");
     return out;
 }
 

@@ -24,16 +24,25 @@ struct pawl_json pawl__view_definition_export(struct pawl_builder *b,
  * providerName?, materializerName, createdAt, isReadonly.
  */
 struct pawl_json pawl__view_definition_summary(struct pawl_builder *b,
-                                               const struct pawl_definition_row *row,
-                                               struct pawl_str tool_version);
+                                               const struct pawl_definition_row *row);
 /* One row of a list: links, isMaterializerAvailable, then the summary. */
 struct pawl_json pawl__view_definition_item(struct pawl_builder *b,
-                                            const struct pawl_definition_row *row,
-                                            struct pawl_str tool_version, bool readonly);
+                                            const struct pawl_definition_row *row, bool readonly);
 /* {items, totalCount, links} */
 struct pawl_json pawl__view_definition_list(struct pawl_builder *b,
                                             const struct pawl_definition_list *list, uint64_t total,
                                             bool readonly);
+/* {items[Definition], count} */
+struct pawl_json pawl__view_definitions(struct pawl_builder *b,
+                                        const struct pawl_definitions_shown *shown, bool readonly);
+/*
+ * Rows with their data as the store has them: an array of definitionId, name?, description?,
+ * toolVersion?, options, variables, inputs, outputs, outcomes, customProperties, providerName?,
+ * materializerName, stringData (the root as JSON text), isReadonly, isSystem, createdAt, version,
+ * isLatest, isPublished, id.
+ */
+struct pawl_json pawl__view_definitions_stored(struct pawl_builder *b,
+                                               const struct pawl_definition_list *list);
 /* A definition as people list it: its latest and its published version; Pawl's own. */
 struct pawl_json pawl__view_definition_pair(struct pawl_builder *b,
                                             const struct pawl_definition_pair *pair);

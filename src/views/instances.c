@@ -41,72 +41,12 @@ struct pawl_json pawl__view_instance_summary(struct pawl_builder *b,
 /* A member of Pawl's own: of a burst in progress. */
 #define OWN "pawl"
 
-static struct pawl_json plain(struct pawl_builder *b, const struct pawl_json *stored);
-
-static struct pawl_json plain_array(struct pawl_builder *b, const struct pawl_json *stored)
-{
-    struct pawl_json out = pawl__json_array();
-
-    for (uint32_t i = 0; i < pawl__json_len(stored) && b->status == PAWL_OK; i++)
-        pawl__build_append(b, &out, plain(b, pawl__json_at(stored, i)));
-    return out;
-}
-
-/* JSON that is stored as text; other text becomes a string. */
-static struct pawl_json plain_island(struct pawl_builder *b, const struct pawl_json *text)
-{
-    struct pawl_json value;
-
-    if (pawl__json_parse(b->arena, pawl__json_str(text), NULL, &value, NULL, NULL) == PAWL_OK)
-        return value;
-    return *text;
-}
-
-static struct pawl_json plain_object(struct pawl_builder *b, const struct pawl_json *stored,
-                                     const char *without)
-{
-    const struct pawl_json *items = pawl__json_get_text(stored, "_items");
-    const struct pawl_json *island = pawl__json_get_text(stored, "_island");
-    struct pawl_json out = pawl__json_object();
-
-    if (pawl__json_is(items, PAWL_JSON_ARRAY))
-        return plain_array(b, items);
-    if (pawl__json_is(island, PAWL_JSON_STRING))
-        return plain_island(b, island);
-    for (uint32_t i = 0; i < pawl__json_len(stored) && b->status == PAWL_OK; i++) {
-        const struct pawl_json_member *member = pawl__json_member(stored, i);
-        struct pawl_str key = member->key;
-
-        if (pawl__str_is(key, "_type") || (without && pawl__str_is(key, without)))
-            continue;
-        /* A dollar of a user's is escaped where it is stored. */
-        if (key.len > 1 && key.ptr[0] == '\\' && key.ptr[1] == '$')
-            key = pawl__str_make(key.ptr + 1, key.len - 1);
-        if (b->status == PAWL_OK) {
-            struct pawl_json value = plain(b, &member->value);
-
-            if (b->status == PAWL_OK)
-                b->status = pawl__json_set(b->arena, &out, key, value);
-        }
-    }
-    return out;
-}
-
-static struct pawl_json plain(struct pawl_builder *b, const struct pawl_json *stored)
-{
-    if (pawl__json_is(stored, PAWL_JSON_OBJECT))
-        return plain_object(b, stored, NULL);
-    if (pawl__json_is(stored, PAWL_JSON_ARRAY))
-        return plain_array(b, stored);
-    return *stored;
-}
-
 static struct pawl_json without_own(struct pawl_builder *b, const struct pawl_json *list)
 {
     struct pawl_json out = pawl__json_array();
 
     for (uint32_t i = 0; i < pawl__json_len(list) && b->status == PAWL_OK; i++)
-        pawl__build_append(b, &out, plain_object(b, pawl__json_at(list, i), OWN));
+        pawl__build_append(b, &out, pawl__view_plain_object(b, pawl__json_at(list, i), OWN));
     return out;
 }
 
@@ -126,7 +66,7 @@ struct pawl_json pawl__view_state(struct pawl_builder *b, const struct pawl_json
             pawl__str_is(member->key, "scheduledActivities"))
             value = without_own(b, &member->value);
         else
-            value = plain(b, &member->value);
+            value = pawl__view_plain(b, &member->value);
         if (b->status == PAWL_OK)
             b->status = pawl__json_set(b->arena, &out, member->key, value);
     }

@@ -82,21 +82,46 @@ static struct pawl_json view_state(struct pawl_builder *b, const struct pawl_clu
     return out;
 }
 
-struct pawl_json pawl__view_status(struct pawl_builder *b, const struct pawl_cluster_status *status)
+/* Where work comes from, as Elsa names it. */
+static struct pawl_json view_sources(struct pawl_builder *b, const char *state)
 {
     static const char *const names[] = {"scheduling.trigger", "internal.bookmark-queue-worker",
                                         "http.trigger"};
-    struct pawl_json out = pawl__json_object(), sources = pawl__json_array();
+    struct pawl_json out = pawl__json_array();
 
     for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
         struct pawl_json one = pawl__json_object();
 
         pawl__build_name(b, &one, "name", names[i]);
-        pawl__build_name(b, &one, "state", status->is_accepting ? "Running" : "Paused");
-        pawl__build_append(b, &sources, one);
+        pawl__build_name(b, &one, "state", state);
+        pawl__build_append(b, &out, one);
     }
+    return out;
+}
+
+struct pawl_json pawl__view_drained(struct pawl_builder *b, const struct pawl_drained *drained)
+{
+    struct pawl_json out = pawl__json_object(), outcome = pawl__json_object();
+
+    pawl__build_name(b, &outcome, "overallResult",
+                     drained->left == 0 ? "Forced" : "DeadlineExceeded");
+    pawl__view_time(b, &outcome, "startedAt", drained->started_us);
+    pawl__view_time(b, &outcome, "completedAt", drained->completed_us);
+    pawl__view_span(b, &outcome, "pausePhaseDuration", drained->paused_us - drained->started_us);
+    pawl__view_span(b, &outcome, "waitPhaseDuration", drained->completed_us - drained->paused_us);
+    pawl__build(b, &outcome, "sources", view_sources(b, "Paused"));
+    pawl__build_int(b, &outcome, "executionCyclesForceCancelledCount", 0);
+    pawl__build(b, &outcome, "forceCancelledInstanceIds", pawl__json_array());
+    pawl__build(b, &out, "outcome", outcome);
+    return out;
+}
+
+struct pawl_json pawl__view_status(struct pawl_builder *b, const struct pawl_cluster_status *status)
+{
+    struct pawl_json out = pawl__json_object();
+
     pawl__build(b, &out, "state", view_state(b, status));
-    pawl__build(b, &out, "sources", sources);
+    pawl__build(b, &out, "sources", view_sources(b, status->is_accepting ? "Running" : "Paused"));
     pawl__build_int(b, &out, "activeExecutionCycleCount", (int64_t)status->runs);
     return out;
 }

@@ -22,5 +22,12 @@ struct pawl_json pawl__view_pause(struct pawl_builder *b, const struct pawl_paus
  */
 struct pawl_json pawl__view_status(struct pawl_builder *b,
                                    const struct pawl_cluster_status *status);
+/*
+ * Of a drain, as Elsa has it: {"outcome": {overallResult, startedAt, completedAt,
+ * pausePhaseDuration, waitPhaseDuration, sources, executionCyclesForceCancelledCount,
+ * forceCancelledInstanceIds}}. Pawl cancels nothing: overallResult is "Forced" if the node runs
+ * nothing any more, else "DeadlineExceeded".
+ */
+struct pawl_json pawl__view_drained(struct pawl_builder *b, const struct pawl_drained *drained);
 
 #endif

@@ -3,6 +3,7 @@
 #include "views/view.h"
 
 #include "base/time/datetime.h"
+#include "base/time/duration.h"
 
 void pawl__view_text(struct pawl_builder *b, struct pawl_json *object, const char *key,
                      struct pawl_str text)
@@ -38,6 +39,17 @@ void pawl__view_time(struct pawl_builder *b, struct pawl_json *object, const cha
     pawl__build(b, object, key, value);
 }
 
+void pawl__view_span(struct pawl_builder *b, struct pawl_json *object, const char *key, int64_t us)
+{
+    struct pawl_json value = pawl__json_null();
+    char text[PAWL_DURATION_TEXT_SIZE];
+    size_t len = pawl__duration_format(us * 10, text);
+
+    if (b->status == PAWL_OK)
+        b->status = pawl__json_string_copy(b->arena, pawl__str_make(text, len), &value);
+    pawl__build(b, object, key, value);
+}
+
 void pawl__view_bytes(struct pawl_builder *b, struct pawl_json *object, const char *key,
                       struct pawl_str bytes)
 {
@@ -47,4 +59,65 @@ void pawl__view_bytes(struct pawl_builder *b, struct pawl_json *object, const ch
         pawl__json_parse(b->arena, bytes, NULL, &value, NULL, NULL) != PAWL_OK)
         b->status = pawl__json_string_copy(b->arena, bytes, &value);
     pawl__build(b, object, key, value);
+}
+
+/* ---- what is stored, without marks of types ---------------------------------------------------
+ */
+
+static struct pawl_json plain_array(struct pawl_builder *b, const struct pawl_json *stored)
+{
+    struct pawl_json out = pawl__json_array();
+
+    for (uint32_t i = 0; i < pawl__json_len(stored) && b->status == PAWL_OK; i++)
+        pawl__build_append(b, &out, pawl__view_plain(b, pawl__json_at(stored, i)));
+    return out;
+}
+
+/* JSON that is stored as text; other text becomes a string. */
+static struct pawl_json plain_island(struct pawl_builder *b, const struct pawl_json *text)
+{
+    struct pawl_json value;
+
+    if (pawl__json_parse(b->arena, pawl__json_str(text), NULL, &value, NULL, NULL) == PAWL_OK)
+        return value;
+    return *text;
+}
+
+struct pawl_json pawl__view_plain_object(struct pawl_builder *b, const struct pawl_json *stored,
+                                         const char *without)
+{
+    const struct pawl_json *items = pawl__json_get_text(stored, "_items");
+    const struct pawl_json *island = pawl__json_get_text(stored, "_island");
+    struct pawl_json out = pawl__json_object();
+
+    if (pawl__json_is(items, PAWL_JSON_ARRAY))
+        return plain_array(b, items);
+    if (pawl__json_is(island, PAWL_JSON_STRING))
+        return plain_island(b, island);
+    for (uint32_t i = 0; i < pawl__json_len(stored) && b->status == PAWL_OK; i++) {
+        const struct pawl_json_member *member = pawl__json_member(stored, i);
+        struct pawl_str key = member->key;
+
+        if (pawl__str_is(key, "_type") || (without && pawl__str_is(key, without)))
+            continue;
+        /* A dollar of a user's is escaped where it is stored. */
+        if (key.len > 1 && key.ptr[0] == '\\' && key.ptr[1] == '$')
+            key = pawl__str_make(key.ptr + 1, key.len - 1);
+        if (b->status == PAWL_OK) {
+            struct pawl_json value = pawl__view_plain(b, &member->value);
+
+            if (b->status == PAWL_OK)
+                b->status = pawl__json_set(b->arena, &out, key, value);
+        }
+    }
+    return out;
+}
+
+struct pawl_json pawl__view_plain(struct pawl_builder *b, const struct pawl_json *stored)
+{
+    if (pawl__json_is(stored, PAWL_JSON_OBJECT))
+        return pawl__view_plain_object(b, stored, NULL);
+    if (pawl__json_is(stored, PAWL_JSON_ARRAY))
+        return plain_array(b, stored);
+    return *stored;
 }

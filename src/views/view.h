@@ -10,6 +10,7 @@
  *     view.h          this: what views are made with
  *     definitions.h   definitions
  *     instances.h     instances
+ *     alterations.h   alterations, plans
  *     stimuli.h       what was sent; tasks
  *     timers.h        timers
  *     letters.h       dead letters, retention
@@ -22,6 +23,9 @@
  *     statistics.h    counts
  *     store.h         whole stores
  *     locks.h         locks
+ *     catalogs.h      what a designer may choose from
+ *     dashboard.h     counts as Elsa's dashboard shows them
+ *     queue.h         the queue, faults by cause, settings
  */
 #ifndef PAWL_VIEWS_VIEW_H
 #define PAWL_VIEWS_VIEW_H
@@ -36,8 +40,19 @@ void pawl__view_optional(struct pawl_builder *b, struct pawl_json *object, const
                          struct pawl_str text);
 /* A time of the store in ISO 8601, UTC as "+00:00"; null of 0 and of PAWL_TIME_NEVER. */
 void pawl__view_time(struct pawl_builder *b, struct pawl_json *object, const char *key, int64_t us);
+/* A length of time as Elsa writes one: "00:00:01.5000000". */
+void pawl__view_span(struct pawl_builder *b, struct pawl_json *object, const char *key, int64_t us);
 /* JSON that a store keeps, as a value; bytes that are none as a string; null of "". */
 void pawl__view_bytes(struct pawl_builder *b, struct pawl_json *object, const char *key,
                       struct pawl_str bytes);
+
+/*
+ * What is stored, without the marks of types: `_type` goes, lists are arrays, islands of JSON are
+ * what they hold. Shares no object with `stored`.
+ */
+struct pawl_json pawl__view_plain(struct pawl_builder *b, const struct pawl_json *stored);
+/* The same of an object, without this member; NULL: with all. */
+struct pawl_json pawl__view_plain_object(struct pawl_builder *b, const struct pawl_json *stored,
+                                         const char *without);
 
 #endif

@@ -6,6 +6,7 @@ Everything waits for a condition; a deadline is reached only by a hang.
 import base64
 import hashlib
 import hmac
+import io
 import json
 import os
 import re
@@ -14,6 +15,7 @@ import sqlite3
 import subprocess
 import tempfile
 import time
+import zipfile
 
 HANG_S = 120
 ADMIN = "8c1b9fc7-test-key-of-the-administrator"
@@ -70,6 +72,9 @@ class Response:
     def json(self):
         return json.loads(self.body)
 
+    def text(self):
+        return self.body.decode("utf-8")
+
     def __repr__(self):
         return f"{self.status} {self.fields} {self.body[:400]!r}"
 
@@ -105,12 +110,12 @@ class Server:
                 [pawl, "serve", "--store", self.store, "--listen", "127.0.0.1:0", *arguments],
                 stdin=subprocess.DEVNULL, stdout=out, stderr=err, env=environment, cwd=self.folder)
         within(self.is_up, "the server to be ready")
-        self.port = int(re.search(r"ready at http://127.0.0.1:(\d+)", self.out()).group(1))
+        self.port = int(re.search(r"ready at https?://127.0.0.1:(\d+)", self.out()).group(1))
 
     def is_up(self):
         if self.process.poll() is not None:
             raise RuntimeError(f"the server ended: {self.err()}")
-        return re.search(r"ready at http://127.0.0.1:\d+\n", self.out())
+        return re.search(r"ready at https?://127.0.0.1:\d+\n", self.out())
 
     def out(self):
         with open(self.out_path, encoding="utf-8") as file:
@@ -160,7 +165,8 @@ class Server:
 
     def ask(self, method, target, auth="admin", body=None, text=None, fields=()):
         """`body` is sent as JSON, `text` as it is. `auth`: None, "admin", or the whole field."""
-        data = json.dumps(body).encode() if body is not None else (text or "").encode()
+        data = json.dumps(body).encode() if body is not None else text or b""
+        data = data.encode() if isinstance(data, str) else data
         fields = list(fields)
         if body is not None:
             fields.append(("Content-Type", "application/json"))
@@ -244,6 +250,37 @@ def play(server, case, known):
         for key, name in case.get("keep", {}).items():
             known[name] = response.json()[key]
     return problems
+
+
+# ---- files ----------------------------------------------------------------------------------------
+
+
+def multipart(parts, boundary="----B"):
+    """The content type and the body of a form; a part has `headers` and `json`, `text`, `base64` or
+    `zip`, a dictionary of file names and their JSON."""
+    out = []
+    for part in parts:
+        if "zip" in part:
+            content = zipped(part["zip"])
+        elif "base64" in part:
+            content = base64.b64decode(part["base64"])
+        else:
+            content = (part["text"] if "text" in part else json.dumps(part["json"])).encode()
+        out.append(f"--{boundary}\r\n{part['headers']}\r\n\r\n".encode() + content + b"\r\n")
+    return f'multipart/form-data; boundary="{boundary}"', b"".join(out) + f"--{boundary}--\r\n".encode()
+
+
+def zipped(files):
+    out = io.BytesIO()
+    with zipfile.ZipFile(out, "w", zipfile.ZIP_DEFLATED) as archive:
+        for name, content in files.items():
+            archive.writestr(name, content if isinstance(content, str) else json.dumps(content))
+    return out.getvalue()
+
+
+def unzip(data):
+    with zipfile.ZipFile(io.BytesIO(data)) as archive:
+        return {name: json.loads(archive.read(name)) for name in archive.namelist()}
 
 
 # ---- tokens -------------------------------------------------------------------------------------

@@ -10,7 +10,12 @@
  * The same with power cuts, on a disk that forgets what was not synced (power/disk.h). What the
  * node that died had accepted must be there.
  *
- *     CRASHES_STORE   postgres: on a server; power: on SQLite, with power cuts; else on SQLite
+ * The same with distributed locks, of files and of the store's own server: calls to the lock
+ * service are among those at which the node dies, and whoever goes on finds locks that a dead node
+ * held.
+ *
+ *     CRASHES_STORE   postgres: on a server; power: on SQLite, with power cuts; locks: with
+ *                     distributed locks, on both; else on SQLite
  *     CRASHES_EVERY   how many calls apart, with a server and with leases; 1: all
  */
 #include "cluster/child.h"
@@ -30,8 +35,16 @@
 
 #define CALLS_MAX 1000u
 
+/* How a node is started, beside what it is to do. */
+struct setting {
+    const char *store;
+    const char *locks; /* NULL: none */
+    const char *url;   /* of the server outside */
+};
+
 struct sweep {
     const struct place *place;
+    enum place_locks locks;
     const char *when;  /* "--before", "--after" */
     const char *other; /* id of the node that goes on; "a" is the one that died */
     const char *lease; /* of the one that dies */
@@ -66,11 +79,14 @@ static const char *account_in(char *output)
 }
 
 /* A run that must end well; its account is in `output`. Answers how many lines it wrote. */
-static unsigned run_to_end(const char *store, const char *url, const char *node, const char *what,
+static unsigned run_to_end(const struct setting *setting, const char *node, const char *what,
                            char *output)
 {
-    const char *const arguments[] = {store,        "--node", node,        "--url", url,
-                                     "--patience", "30",     "--account", NULL};
+    const char *const arguments[] = {
+        setting->store, "--node",     node,
+        "--url",        setting->url, "--patience",
+        "30",           "--account",  setting->locks ? "--locks" : NULL,
+        setting->locks, NULL};
     struct child child;
     int status;
 
@@ -83,12 +99,14 @@ static unsigned run_to_end(const char *store, const char *url, const char *node,
 }
 
 /* False: it ended before the nth call. */
-static bool run_to_crash(const struct sweep *sweep, const char *store, const char *url, unsigned n,
+static bool run_to_crash(const struct sweep *sweep, const struct setting *setting, unsigned n,
                          unsigned *lines)
 {
     char number[16], output[CHILD_OUTPUT_MAX];
-    const char *const arguments[] = {store,     "--node",     "a",         "--url", url,
-                                     "--lease", sweep->lease, sweep->when, number,  NULL};
+    const char *const arguments[] = {
+        setting->store, "--node",     "a",         "--url", setting->url,
+        "--lease",      sweep->lease, sweep->when, number,  setting->locks ? "--locks" : NULL,
+        setting->locks, NULL};
     struct child child;
     int status;
 
@@ -105,26 +123,38 @@ static bool run_to_crash(const struct sweep *sweep, const char *store, const cha
     return true;
 }
 
+/* An empty store, and a server outside. */
+static struct setting begin(const struct sweep *sweep, char *store, char *locks,
+                            struct test_http **server)
+{
+    struct setting setting = {.store = place_fresh(sweep->place, store)};
+
+    *server = outside_start();
+    setting.url = test_http_url(*server);
+    setting.locks = place_locks(sweep->place, sweep->locks, store, locks);
+    return setting;
+}
+
 static void sweep_calls(const struct sweep *sweep)
 {
-    char store[PLACE_URI_MAX], expected[CHILD_OUTPUT_MAX], output[CHILD_OUTPUT_MAX], what[64];
+    char store[PLACE_URI_MAX], locks[PLACE_URI_MAX], what[64];
+    char expected[CHILD_OUTPUT_MAX], output[CHILD_OUTPUT_MAX];
     const char *account;
-    struct test_http *server = outside_start();
+    struct test_http *server;
+    struct setting setting = begin(sweep, store, locks, &server);
     unsigned n, crashes = 0, repeated = 0, resent = 0, lines = 0, before;
     unsigned first = 1 + (unsigned)(test_rotation() % sweep->every);
     bool crashed = true;
 
-    lines = run_to_end(place_fresh(sweep->place, store), test_http_url(server), "a", "undisturbed",
-                       expected);
+    lines = run_to_end(&setting, "a", "undisturbed", expected);
     assert_int_equal(lines, SCENARIO_LINES);
     assert_int_equal(outside_end(server, "undisturbed"), 0);
     account = account_in(expected);
     for (n = first; crashed && n < CALLS_MAX; n += sweep->every) {
-        (void)place_fresh(sweep->place, store);
-        server = outside_start();
-        crashed = run_to_crash(sweep, store, test_http_url(server), n, &before);
+        setting = begin(sweep, store, locks, &server);
+        crashed = run_to_crash(sweep, &setting, n, &before);
         (void)snprintf(what, sizeof what, "killed %s call %u", sweep->when + 2, n);
-        lines = before + run_to_end(store, test_http_url(server), sweep->other, what, output);
+        lines = before + run_to_end(&setting, sweep->other, what, output);
         if (strcmp(account_in(output), account) != 0)
             fail_msg("%s, the account is\n%s\nnot\n%s", what, account_in(output), account);
         /* Effects are done at least once; again only those that were done before the death. */
@@ -134,8 +164,9 @@ static void sweep_calls(const struct sweep *sweep)
         crashes += crashed;
     }
     assert_false(crashed);
-    print_message("# %s, %s: %u crashes at calls %u, %u, …; %u lines repeated, %u requests\n",
-                  sweep->place->name, sweep->when + 2, crashes, first, first + sweep->every,
+    print_message("# %s%s, %s: %u crashes at calls %u, %u, … %u; %u lines repeated, %u requests\n",
+                  sweep->place->name, sweep->locks == PLACE_UNLOCKED ? "" : " with locks",
+                  sweep->when + 2, crashes, first, first + sweep->every, n - 2 * sweep->every,
                   repeated, resent);
 }
 
@@ -217,6 +248,7 @@ static unsigned cut_power(const struct place *place, uint64_t at, const char *ex
                                      "--manner",
                                      manner,
                                      NULL};
+    const struct setting setting = {.store = store, .url = test_http_url(server)};
     unsigned accepted, lines, before;
     struct child child;
     int status;
@@ -231,7 +263,7 @@ static unsigned cut_power(const struct place *place, uint64_t at, const char *ex
         fail_msg("%s: the node ended with status %d:\n%s", what, status, output);
     before = lines_in(output);
     accepted = check_accepted(store, output, what);
-    lines = before + run_to_end(store, test_http_url(server), "a", what, output);
+    lines = before + run_to_end(&setting, "a", what, output);
     if (strcmp(account_in(output), expected) != 0)
         fail_msg("%s, the account is\n%s\nnot\n%s", what, account_in(output), expected);
     assert_in_range(lines, SCENARIO_LINES, SCENARIO_LINES + before);
@@ -245,11 +277,13 @@ static void a_node_goes_on_after_a_power_cut(void **state)
     struct test_http *server = outside_start();
     char store[PLACE_URI_MAX], output[CHILD_OUTPUT_MAX];
     unsigned cuts = 0, accepted = 0;
+    struct setting setting;
     const char *expected;
     uint64_t calls, step, at;
 
-    (void)run_to_end(place_fresh(&places->sqlite, store), test_http_url(server), "a", "undisturbed",
-                     output);
+    setting = (struct setting){.store = place_fresh(&places->sqlite, store),
+                               .url = test_http_url(server)};
+    (void)run_to_end(&setting, "a", "undisturbed", output);
     expected = account_in(output);
     (void)outside_end(server, "undisturbed");
     server = outside_start();
@@ -266,10 +300,12 @@ static void a_node_goes_on_after_a_power_cut(void **state)
 /* ---- deaths ---------------------------------------------------------------------------------- */
 
 /* Both before and after the calls. `another`: under another id than that of the node that died. */
-static void sweep_place(const struct place *place, bool another, unsigned step)
+static void sweep_locked(const struct place *place, enum place_locks locks, bool another,
+                         unsigned step)
 {
     struct sweep sweep = {
         .place = place,
+        .locks = locks,
         .other = another ? "b" : "a",
         .lease = another ? "1000" : "10000",
         .every = step,
@@ -279,6 +315,11 @@ static void sweep_place(const struct place *place, bool another, unsigned step)
     sweep_calls(&sweep);
     sweep.when = "--after";
     sweep_calls(&sweep);
+}
+
+static void sweep_place(const struct place *place, bool another, unsigned step)
+{
+    sweep_locked(place, PLACE_UNLOCKED, another, step);
 }
 
 static void a_node_that_comes_back_goes_on_on_sqlite(void **state)
@@ -309,6 +350,41 @@ static void another_node_takes_over_on_postgres(void **state)
     sweep_place(&places->postgres, true, every(19));
 }
 
+static void a_node_that_comes_back_goes_on_with_file_locks(void **state)
+{
+    const struct places *places = *state;
+
+    sweep_locked(&places->sqlite, PLACE_LOCKED_BY_FILES, false, every(29));
+}
+
+static void another_node_takes_over_with_file_locks(void **state)
+{
+    const struct places *places = *state;
+
+    sweep_locked(&places->sqlite, PLACE_LOCKED_BY_FILES, true, every(61));
+}
+
+static void a_node_that_comes_back_goes_on_with_locks_of_claims(void **state)
+{
+    const struct places *places = *state;
+
+    sweep_locked(&places->postgres, PLACE_LOCKED_BY_CLAIMS, false, every(41));
+}
+
+static void another_node_takes_over_with_locks_of_claims(void **state)
+{
+    const struct places *places = *state;
+
+    sweep_locked(&places->postgres, PLACE_LOCKED_BY_CLAIMS, true, every(61));
+}
+
+static void another_node_takes_over_with_postgres_locks(void **state)
+{
+    const struct places *places = *state;
+
+    sweep_locked(&places->postgres, PLACE_LOCKED_BY_POSTGRES, true, every(61));
+}
+
 int main(void)
 {
     const char *store = getenv("CRASHES_STORE");
@@ -324,6 +400,16 @@ int main(void)
         cmocka_unit_test(another_node_takes_over_on_postgres),
     };
 
+    const struct CMUnitTest locks[] = {
+        cmocka_unit_test(a_node_that_comes_back_goes_on_with_file_locks),
+        cmocka_unit_test(another_node_takes_over_with_file_locks),
+        cmocka_unit_test(a_node_that_comes_back_goes_on_with_locks_of_claims),
+        cmocka_unit_test(another_node_takes_over_with_locks_of_claims),
+        cmocka_unit_test(another_node_takes_over_with_postgres_locks),
+    };
+
+    if (store && strcmp(store, "locks") == 0)
+        return cmocka_run_group_tests(locks, places_set_up, places_tear_down);
     if (store && strcmp(store, "power") == 0)
         return cmocka_run_group_tests(power, places_set_up, places_tear_down);
     if (store && strcmp(store, "postgres") == 0)

@@ -5,8 +5,12 @@
  * tries again, and the account must be that of a run without faults. Where answers are lost, events
  * have no keys: who sends one sends it once.
  *
- *     FAULTS_STORE   postgres: on a server; sqlite; else in memory
- *     FAULTS_EVERY   with a server, every so many-th call; 1: all
+ * The same with distributed locks, of files and of the store's own server; and with one call to the
+ * lock service refused, or its answer lost.
+ *
+ *     FAULTS_STORE   postgres: on a server; sqlite; locks: both, with distributed locks; else in
+ *                    memory
+ *     FAULTS_EVERY   with a server and with locks, every so many-th call; 1: all
  */
 #include "cluster/outside.h"
 #include "cluster/places.h"
@@ -26,30 +30,49 @@
 #define PATIENCE_NS INT64_C(60000000000)
 
 struct sweep {
+    const struct place *place;
+    enum place_locks locks;
+    bool of_locks; /* calls to the lock service are counted and have faults, not the store's */
     pthread_mutex_t mutex; /* guards what follows: the keeper and the committer call too */
     unsigned calls;
     unsigned fault_at; /* 0: never */
     enum pawl_store_fault how;
-    enum pawl_store_call hit; /* the call that had the fault */
+    const char *hit; /* the call that had the fault */
     unsigned lines;
     unsigned resent;
 };
 
+/* Whether this call has the fault. */
+static bool count_call(struct sweep *sweep, const char *name)
+{
+    bool hit;
+
+    assert_int_equal(pthread_mutex_lock(&sweep->mutex), 0);
+    hit = ++sweep->calls == sweep->fault_at;
+    if (hit)
+        sweep->hit = name;
+    assert_int_equal(pthread_mutex_unlock(&sweep->mutex), 0);
+    return hit;
+}
+
 static bool decide(void *ctx, enum pawl_store_call call, enum pawl_store_fault *how)
 {
     struct sweep *sweep = ctx;
-    bool hit;
 
-    if (call == PAWL_STORE_CALL_WAIT)
-        return false; /* nothing depends on it, and how often it is called depends on the weather */
-    assert_int_equal(pthread_mutex_lock(&sweep->mutex), 0);
-    hit = ++sweep->calls == sweep->fault_at;
-    if (hit) {
-        *how = sweep->how;
-        sweep->hit = call;
-    }
-    assert_int_equal(pthread_mutex_unlock(&sweep->mutex), 0);
-    return hit;
+    /* Nothing depends on a wait, and how often it is called depends on the weather. */
+    if (call == PAWL_STORE_CALL_WAIT || sweep->of_locks)
+        return false;
+    *how = sweep->how;
+    return count_call(sweep, pawl__store_call_name(call));
+}
+
+static void decide_lock(void *ctx, enum pawl_lock_call call, struct pawl_lock_fault_order *order)
+{
+    struct sweep *sweep = ctx;
+
+    if (sweep->of_locks && count_call(sweep, pawl__lock_call_name(call)))
+        order->kind =
+            sweep->how == PAWL_STORE_FAULT_BEFORE ? PAWL_LOCK_FAULT_BEFORE : PAWL_LOCK_FAULT_AFTER;
 }
 
 static int on_line(void *ctx, struct pawl_str instance_id, struct pawl_str text)
@@ -64,16 +87,23 @@ static int on_line(void *ctx, struct pawl_str instance_id, struct pawl_str text)
     return PAWL_OK;
 }
 
-/* One run on a fresh store; false: it ended before the fault came. */
-static bool run(struct sweep *sweep, const char *store, unsigned fault_at,
-                enum pawl_store_fault how, struct pawl_buf *account)
+static const char *fate_of(const struct sweep *sweep)
 {
+    return sweep->how == PAWL_STORE_FAULT_BEFORE ? "refused" : "lost";
+}
+
+/* One run on a fresh store; false: it ended before the fault came. */
+static bool run(struct sweep *sweep, unsigned fault_at, struct pawl_buf *account)
+{
+    char store[PLACE_URI_MAX], locks[PLACE_URI_MAX];
     struct test_http *server = outside_start();
     const struct scenario_options options = {
-        .store = store,
+        .store = place_fresh(sweep->place, store),
+        .locks = place_locks(sweep->place, sweep->locks, store, locks),
+        .lock_faults = {.decide = decide_lock, .ctx = sweep},
         .node = "a",
         .url = test_http_url(server),
-        .keyless = how == PAWL_STORE_FAULT_AFTER,
+        .keyless = sweep->how == PAWL_STORE_FAULT_AFTER,
         .faults = {.decide = decide, .ctx = sweep},
         .line = on_line,
         .ctx = sweep,
@@ -86,7 +116,6 @@ static bool run(struct sweep *sweep, const char *store, unsigned fault_at,
 
     sweep->calls = sweep->lines = 0;
     sweep->fault_at = fault_at;
-    sweep->how = how;
     status = scenario_open(&options, &scenario, &err);
     if (status == PAWL_OK)
         status = scenario_drive(scenario, &err);
@@ -96,51 +125,77 @@ static bool run(struct sweep *sweep, const char *store, unsigned fault_at,
         pawl__buf_text(account, "no account\n");
     scenario_close(scenario);
     if (status != PAWL_OK)
-        fail_msg("call %u (%s) %s: %s\n%s", fault_at, pawl__store_call_name(sweep->hit),
-                 how == PAWL_STORE_FAULT_BEFORE ? "refused" : "lost", err.msg,
+        fail_msg("call %u (%s) %s: %s\n%s", fault_at, sweep->hit, fate_of(sweep), err.msg,
                  pawl__buf_cstr(account));
     sweep->resent += outside_end(server, "a run with a fault");
     return hit;
 }
 
-static void sweep_store(const struct place *place, enum pawl_store_fault how, unsigned every)
+static void sweep_calls(struct sweep *sweep, unsigned every)
 {
-    struct sweep sweep = {.mutex = PTHREAD_MUTEX_INITIALIZER};
     struct test_allocator alloc;
     struct pawl_buf expected, account;
-    char store[PLACE_URI_MAX];
     unsigned n = 0, most_lines = 0, faults = 0, first = 1 + (unsigned)(test_rotation() % every);
     bool hit = true;
 
     test_allocator_init(&alloc);
     pawl__buf_init(&expected, &alloc.base, ACCOUNT_BYTES_MAX);
     pawl__buf_init(&account, &alloc.base, ACCOUNT_BYTES_MAX);
-    (void)run(&sweep, place_fresh(place, store), 0, how, &expected);
-    assert_int_equal(sweep.lines, SCENARIO_LINES);
+    (void)run(sweep, 0, &expected);
+    assert_int_equal(sweep->lines, SCENARIO_LINES);
+    assert_true(sweep->calls > every); /* or there would be nothing to sweep */
     for (n = first; hit && n < CALLS_MAX; n += every) {
-        hit = run(&sweep, place_fresh(place, store), n, how, &account);
+        hit = run(sweep, n, &account);
         faults += hit;
         if (!pawl__str_equal(pawl__buf_peek(&account), pawl__buf_peek(&expected)))
-            fail_msg("call %u (%s) %s; the account is\n%s\nnot\n%s", n,
-                     pawl__store_call_name(sweep.hit),
-                     how == PAWL_STORE_FAULT_BEFORE ? "refused" : "lost", pawl__buf_cstr(&account),
-                     pawl__buf_cstr(&expected));
-        assert_in_range(sweep.lines, SCENARIO_LINES, SCENARIO_LINES + 1);
-        if (sweep.lines > most_lines)
-            most_lines = sweep.lines;
+            fail_msg("call %u (%s) %s; the account is\n%s\nnot\n%s", n, sweep->hit, fate_of(sweep),
+                     pawl__buf_cstr(&account), pawl__buf_cstr(&expected));
+        assert_in_range(sweep->lines, SCENARIO_LINES, SCENARIO_LINES + 1);
+        if (sweep->lines > most_lines)
+            most_lines = sweep->lines;
     }
     assert_false(hit);
-    print_message("# %s: %u faults, at most %u lines instead of %u, %u requests repeated\n",
-                  place->name, faults, most_lines, SCENARIO_LINES, sweep.resent);
+    print_message("# %s%s: %u faults at calls %u, %u, … %u; at most %u lines instead of %u, %u "
+                  "requests repeated\n",
+                  sweep->place->name,
+                  sweep->of_locks                  ? ", calls of locks"
+                  : sweep->locks != PLACE_UNLOCKED ? " with locks"
+                                                   : "",
+                  faults, first, first + every, n - 2 * every, most_lines, SCENARIO_LINES,
+                  sweep->resent);
     pawl__buf_release(&expected);
     pawl__buf_release(&account);
 }
 
-static unsigned every(void)
+static void sweep_store(const struct place *place, enum pawl_store_fault how, unsigned every)
+{
+    struct sweep sweep = {.place = place, .how = how, .mutex = PTHREAD_MUTEX_INITIALIZER};
+
+    sweep_calls(&sweep, every);
+}
+
+/* Each call refused, and each lost. `of_locks`: those to the lock service, not the store's. */
+static void sweep_locked(const struct place *place, enum place_locks locks, bool of_locks,
+                         unsigned every)
+{
+    static const enum pawl_store_fault all[] = {PAWL_STORE_FAULT_BEFORE, PAWL_STORE_FAULT_AFTER};
+
+    for (size_t i = 0; i < sizeof all / sizeof all[0]; i++) {
+        struct sweep sweep = {.place = place,
+                              .locks = locks,
+                              .of_locks = of_locks,
+                              .how = all[i],
+                              .mutex = PTHREAD_MUTEX_INITIALIZER};
+
+        sweep_calls(&sweep, every);
+    }
+}
+
+static unsigned every(unsigned otherwise)
 {
     const char *text = getenv("FAULTS_EVERY");
 
-    return text && atoi(text) > 0 ? (unsigned)atoi(text) : 23;
+    return text && atoi(text) > 0 ? (unsigned)atoi(text) : otherwise;
 }
 
 static void a_refused_call_changes_nothing_in_memory(void **state)
@@ -175,14 +230,42 @@ static void a_refused_call_changes_nothing_on_postgres(void **state)
 {
     const struct places *places = *state;
 
-    sweep_store(&places->postgres, PAWL_STORE_FAULT_BEFORE, every());
+    sweep_store(&places->postgres, PAWL_STORE_FAULT_BEFORE, every(23));
 }
 
 static void a_lost_answer_changes_nothing_on_postgres(void **state)
 {
     const struct places *places = *state;
 
-    sweep_store(&places->postgres, PAWL_STORE_FAULT_AFTER, every());
+    sweep_store(&places->postgres, PAWL_STORE_FAULT_AFTER, every(23));
+}
+
+static void a_fault_of_the_store_changes_nothing_with_file_locks(void **state)
+{
+    const struct places *places = *state;
+
+    sweep_locked(&places->sqlite, PLACE_LOCKED_BY_FILES, false, every(11));
+}
+
+static void a_fault_of_file_locks_changes_nothing(void **state)
+{
+    const struct places *places = *state;
+
+    sweep_locked(&places->sqlite, PLACE_LOCKED_BY_FILES, true, every(5));
+}
+
+static void a_fault_of_the_store_changes_nothing_with_locks_of_claims(void **state)
+{
+    const struct places *places = *state;
+
+    sweep_locked(&places->postgres, PLACE_LOCKED_BY_CLAIMS, false, every(53));
+}
+
+static void a_fault_of_postgres_locks_changes_nothing(void **state)
+{
+    const struct places *places = *state;
+
+    sweep_locked(&places->postgres, PLACE_LOCKED_BY_POSTGRES, true, every(17));
 }
 
 int main(void)
@@ -201,6 +284,15 @@ int main(void)
         cmocka_unit_test(a_lost_answer_changes_nothing_on_postgres),
     };
 
+    const struct CMUnitTest locks[] = {
+        cmocka_unit_test(a_fault_of_the_store_changes_nothing_with_file_locks),
+        cmocka_unit_test(a_fault_of_file_locks_changes_nothing),
+        cmocka_unit_test(a_fault_of_the_store_changes_nothing_with_locks_of_claims),
+        cmocka_unit_test(a_fault_of_postgres_locks_changes_nothing),
+    };
+
+    if (store && strcmp(store, "locks") == 0)
+        return cmocka_run_group_tests(locks, places_set_up, places_tear_down);
     if (store && strcmp(store, "postgres") == 0)
         return cmocka_run_group_tests(server, places_set_up, places_tear_down);
     if (store && strcmp(store, "sqlite") == 0)

@@ -3,10 +3,13 @@
  * The scenario as a program: a node of its own, which can kill itself at a chosen call.
  *
  *     node STORE [--node ID] [--lease MS] [--before N | --after N] [--start | --finish]
- *                [--account] [--hold ACTIVITY] [--patience S] [--url URL]
+ *                [--account] [--hold ACTIVITY] [--patience S] [--url URL] [--locks URI]
  *
  *     --before N    SIGKILL right before the Nth durable call (apply, claim, take, lease)
  *     --after N     SIGKILL right after it took effect
+ *     --locks URI   it is one node of several, whose locks are there. Calls that try, wait for and
+ *                   release locks count as durable ones; it always dies right before them: right
+ *                   after them is before what follows
  *     --cut N       with a store in SQLite: cuts the power at the Nth call that changes a file
  *                   (power/disk.h), and dies; 0: only counts those calls
  *     --manner M    what the disk then does with what was not synced: 0, 1 or 2
@@ -114,6 +117,18 @@ static bool decide(void *ctx, enum pawl_store_call call, enum pawl_store_fault *
     return true;
 }
 
+static void decide_lock(void *ctx, enum pawl_lock_call call, struct pawl_lock_fault_order *order)
+{
+    struct node *node = ctx;
+
+    (void)order;
+    if (call != PAWL_LOCK_CALL_TRY && call != PAWL_LOCK_CALL_WAIT &&
+        call != PAWL_LOCK_CALL_RELEASE && call != PAWL_LOCK_CALL_TICKET)
+        return;
+    if (atomic_fetch_add(&node->calls, 1) + 1 == node->crash_at)
+        (void)kill(getpid(), SIGKILL);
+}
+
 static int crash(void *ctx, enum pawl_store_call call)
 {
     (void)ctx;
@@ -143,6 +158,8 @@ static bool read_option(struct node *node, const char *option, const char *value
         node->options.node = value;
     } else if (strcmp(option, "--url") == 0) {
         node->options.url = value;
+    } else if (strcmp(option, "--locks") == 0) {
+        node->options.locks = value;
     } else if (strcmp(option, "--hold") == 0) {
         node->hold = value;
     } else if (strcmp(option, "--lease") == 0) {
@@ -223,6 +240,7 @@ int main(int argc, char **argv)
 
     node.options.ctx = &node;
     node.options.faults = (struct pawl_store_fault_hooks){decide, crash, &node};
+    node.options.lock_faults = (struct pawl_lock_fault_hooks){decide_lock, &node};
     if (!read_arguments(&node, argc, argv)) {
         (void)fprintf(stderr, "node: wrong arguments; see node.c\n");
         return EXIT_USAGE;

@@ -4,15 +4,11 @@
 
 #include "lib/test.h"
 
+#include <dirent.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
-
-/* What a killed process wrote stays, in memory as on a disk: only the machine itself would lose it,
- * and that is not what is tested. */
-#define FAST_FOLDER "/dev/shm"
-#define FOLDER "/tmp"
 
 int places_set_up(void **state)
 {
@@ -20,7 +16,7 @@ int places_set_up(void **state)
 
     assert_non_null(places);
     (void)snprintf(places->folder, sizeof places->folder, "%s/pawl-cluster-XXXXXX",
-                   access(FAST_FOLDER, W_OK) == 0 ? FAST_FOLDER : FOLDER);
+                   test_fast_folder());
     assert_non_null(mkdtemp(places->folder));
     places->memory = (struct place){PLACE_MEMORY, "memory", places};
     places->sqlite = (struct place){PLACE_SQLITE, "sqlite", places};
@@ -40,12 +36,30 @@ static void remove_file(const struct places *places)
     }
 }
 
+/* Lock files stay when their locks are released. */
+static void remove_locks(const struct places *places)
+{
+    char path[sizeof places->folder + sizeof "/locks"];
+    const struct dirent *entry;
+    DIR *folder;
+
+    (void)snprintf(path, sizeof path, "%s/locks", places->folder);
+    folder = opendir(path);
+    if (!folder)
+        return;
+    while ((entry = readdir(folder)) != NULL)
+        (void)unlinkat(dirfd(folder), entry->d_name, 0);
+    (void)closedir(folder);
+    (void)rmdir(path);
+}
+
 int places_tear_down(void **state)
 {
     struct places *places = *state;
 
     test_postgres_stop(&places->server);
     remove_file(places);
+    remove_locks(places);
     (void)rmdir(places->folder);
     free(places);
     return 0;
@@ -64,6 +78,22 @@ static void fresh_schema(struct places *places, char *out)
     test_postgres_sql(&places->server, sql);
     (void)test_postgres_uri(&places->server, "postgres", uri, sizeof uri);
     (void)snprintf(out, PLACE_URI_MAX, "%s?options=-csearch_path%%3Ds%u", uri, places->schemas);
+}
+
+const char *place_locks(const struct place *place, enum place_locks locks, const char *store,
+                        char *out)
+{
+    if (locks == PLACE_UNLOCKED)
+        return NULL;
+    if (locks == PLACE_LOCKED_BY_FILES) {
+        (void)snprintf(out, PLACE_URI_MAX, "file:%s/locks", place->places->folder);
+        return out;
+    }
+    assert_int_equal(place->kind, PLACE_POSTGRES);
+    (void)snprintf(out, PLACE_URI_MAX, "%s", store);
+    if (locks == PLACE_LOCKED_BY_POSTGRES)
+        out[strcspn(out, "?")] = '\0'; /* another URI than the store's: another service */
+    return out;
 }
 
 const char *place_fresh(const struct place *place, char *out)

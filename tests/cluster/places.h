@@ -33,6 +33,20 @@ struct places {
 int places_set_up(void **state);
 int places_tear_down(void **state);
 
+enum place_locks {
+    PLACE_UNLOCKED,
+    PLACE_LOCKED_BY_FILES,
+    PLACE_LOCKED_BY_POSTGRES, /* on sessions of their own */
+    PLACE_LOCKED_BY_CLAIMS,   /* the store's server is the lock service: claims acquire the locks */
+};
+
+/*
+ * The URI of locks for nodes of a store that place_fresh() made, in `out` of PLACE_URI_MAX bytes.
+ * Those of PostgreSQL and of claims are of the store's server, which must be one. Unlocked: NULL.
+ */
+const char *place_locks(const struct place *place, enum place_locks locks, const char *store,
+                        char *out);
+
 /* The URI of an empty store, in `out` of PLACE_URI_MAX bytes; what was there before is gone. */
 const char *place_fresh(const struct place *place, char *out);
 

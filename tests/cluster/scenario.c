@@ -173,6 +173,7 @@ static int open_runtime(struct scenario *s, struct pawl_error *err)
         .works_itself = true,
         .hooks = {.line = on_line, .logged = on_logged, .ctx = s},
         .http = s->http,
+        .guard = s->guard,
     };
     unsigned tries = 0;
     int status;
@@ -211,6 +212,8 @@ int scenario_open(const struct scenario_options *options, struct scenario **out,
         (void)pawl__error_code(err, status);
     if (status == PAWL_OK)
         status = open_store(s, err);
+    if (status == PAWL_OK)
+        status = scenario_open_locks(s, err);
     if (status == PAWL_OK && options->url)
         status = pawl__curl_open(env, NULL, &s->http, err);
     if (status == PAWL_OK)
@@ -233,6 +236,7 @@ void scenario_close(struct scenario *scenario)
     env = s->env;
     pawl__runtime_close(s->runtime);
     pawl_http_close(s->http);
+    scenario_close_locks(s);
     pawl_store_close(s->store);
     pawl__engine_release(&s->engine);
     pawl__arena_release(&s->arena);

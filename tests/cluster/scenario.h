@@ -24,6 +24,7 @@
 #define PAWL_TESTS_CLUSTER_SCENARIO_H
 
 #include "base/buf.h"
+#include "locks/providers.h"
 #include "stores/stores.h"
 
 /* When all of them have ended there are so many instances, and so many more with a server. */
@@ -52,6 +53,8 @@ struct scenario_options {
     bool keyless;     /* events have no keys: each is sent once, unless nothing happened */
     /* Around the store; `decide` NULL: none. Leaves the opening of the store alone. */
     struct pawl_store_fault_hooks faults;
+    const char *locks; /* URI of a lock service: the node is one of several; NULL: it is alone */
+    struct pawl_lock_fault_hooks lock_faults; /* around the locks; `decide` NULL: none */
     /* A line of a workflow. NULL: nobody listens. */
     int (*line)(void *ctx, struct pawl_str instance_id, struct pawl_str text);
     /* Before the commit of what an activity did. NULL likewise. */

@@ -4,6 +4,7 @@
 #define PAWL_TESTS_CLUSTER_SCENARIO_PRIVATE_H
 
 #include "cluster/scenario.h"
+#include "locks/locks.h"
 #include "runtime/runtime.h"
 
 #define SCENARIO_DOOMED_ID "doomed-1"
@@ -16,9 +17,20 @@ struct scenario {
     struct pawl_store *store;
     struct pawl_runtime *runtime;
     struct pawl_http_executor *http; /* NULL: nothing is sent */
+    struct pawl_locks *locks;        /* NULL: a node alone */
+    struct pawl_guard *guard;        /* likewise */
     struct pawl_arena arena;         /* of one step */
     int64_t give_up_ns;
 };
+
+/* ---- locking.c ------------------------------------------------------------------------------- */
+
+/* Makes it one of several nodes if it has locks. After the store is opened. */
+PAWL_MUST_CHECK int scenario_open_locks(struct scenario *s, struct pawl_error *err);
+/* After the runtime is closed; also what was opened in part. */
+void scenario_close_locks(struct scenario *s);
+
+/* ---- scenario.c, account.c ------------------------------------------------------------------- */
 
 int64_t scenario_later(const struct scenario *s);
 /* Whether a call that answered `status` is worth another try. */

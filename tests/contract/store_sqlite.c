@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The store's contract, kept by the SQLite store, on a file of its own per test. */
 #include "contract/store.h"
+#include "lib/test.h"
 #include "stores/stores.h"
 
 #include <stdio.h>
@@ -48,7 +49,7 @@ static int create(void *ctx, struct pawl_env *env, void **database, struct pawl_
         return PAWL_ENOMEM;
     /* What a disk does is not the contract's: tests/power looks at that. */
     (void)snprintf(file->folder, sizeof file->folder, "%s/pawl-contract-XXXXXX",
-                   access("/dev/shm", W_OK) == 0 ? "/dev/shm" : "/tmp");
+                   test_fast_folder());
     if (!mkdtemp(file->folder)) {
         free(file);
         return PAWL_EIO;

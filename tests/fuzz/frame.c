@@ -37,6 +37,9 @@ static void note(struct pawl_buf *seen, const struct pawl_frames *frames,
         FUZZ_DEMAND(pawl__close_code_is_valid(frames->code));
         pawl__buf_printf(seen, "%d", frames->code);
         break;
+    case PAWL_FRAME_HELD: /* not asked for */
+        FUZZ_DEMAND(false);
+        break;
     case PAWL_FRAME_MORE:
         break;
     }

@@ -66,6 +66,12 @@ struct pawl_str test_read_file(const char *path);
 uint64_t test_random(uint64_t *state);
 
 /*
+ * Where files are quick: in memory, if there is room, else "/tmp". What a process that was killed
+ * wrote stays in either; only a machine that stops would lose it, which no test does.
+ */
+const char *test_fast_folder(void);
+
+/*
  * Where sweeps that cannot visit every point begin: a number made of the commit's hash, which
  * tools/run-tests sets (PAWL_TEST_ROTATION), so that each commit visits others. 0 by default.
  */

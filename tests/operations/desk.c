@@ -48,7 +48,7 @@ static void new_store(char *uri, size_t size, char *folder)
     if (strcmp(kind, "memory") == 0 || strcmp(kind, "recordings") == 0) {
         (void)snprintf(uri, size, "memory:");
     } else if (strcmp(kind, "sqlite") == 0) {
-        (void)snprintf(folder, 64, "/tmp/pawl-operations-XXXXXX");
+        (void)snprintf(folder, 64, "%s/pawl-operations-XXXXXX", test_fast_folder());
         assert_non_null(mkdtemp(folder));
         (void)snprintf(uri, size, "sqlite:%s/store.db", folder);
     } else {
@@ -273,9 +273,17 @@ void desk_drain(struct desk *desk)
 
 /* ---- all of them ---------------------------------------------------------------------------- */
 
-static const struct desk_test *const lists[] = {
-    definition_tests, definition_change_tests, instance_tests, instance_one_tests, audit_tests,
-    identity_tests,   journal_tests,           node_tests,     trial_tests,        work_tests};
+static const struct desk_test *const lists[] = {definition_tests,
+                                                definition_change_tests,
+                                                definition_model_tests,
+                                                instance_tests,
+                                                instance_one_tests,
+                                                audit_tests,
+                                                identity_tests,
+                                                journal_tests,
+                                                node_tests,
+                                                trial_tests,
+                                                work_tests};
 static const struct desk_test *const recordings[] = {definition_recording_tests};
 
 static size_t add_tests(const struct desk_test *list, struct CMUnitTest *tests, size_t count)

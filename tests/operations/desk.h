@@ -55,8 +55,8 @@ struct desk_test {
 
 /* One list per file, ended by a name that is NULL. */
 extern const struct desk_test definition_tests[], definition_change_tests[],
-    definition_recording_tests[], instance_tests[], instance_one_tests[], audit_tests[],
-    identity_tests[], journal_tests[], node_tests[], trial_tests[], work_tests[];
+    definition_model_tests[], definition_recording_tests[], instance_tests[], instance_one_tests[],
+    audit_tests[], identity_tests[], journal_tests[], node_tests[], trial_tests[], work_tests[];
 
 /* Publishes a definition, given as JSON. */
 void desk_publish(struct desk *desk, const char *json);

@@ -266,7 +266,7 @@ static void a_change_whose_answer_was_lost_is_found_by_its_record(struct desk *d
     assert_ok(pawl__op_role_show(&desk->op, pawl__str("reader"), &role), &desk->err);
     atomic_store(&desk->is_dropped, true);
     atomic_store(&desk->lost_applies, 1);
-    assert_code(pawl__op_role_delete(&desk->op, pawl__str("reader")), PAWL_EUNKNOWN);
+    assert_code(pawl__op_role_delete(&desk->op, pawl__str("reader"), NULL), PAWL_EUNKNOWN);
     assert_ok(pawl__op_role_show(&desk->op, pawl__str("reader"), &role), &desk->err);
 }
 
@@ -278,7 +278,7 @@ static void changes_are_recorded(struct desk *desk)
 
     (void)make_role(desk);
     user = make_user(desk, "ann");
-    assert_ok(pawl__op_user_delete(&desk->op, user.id), &desk->err);
+    assert_ok(pawl__op_user_delete(&desk->op, user.id, NULL), &desk->err);
     assert_ok(pawl__op_audit_list(
                   &desk->op,
                   &(struct pawl_audit_query){.target = user.id, .kind = pawl__str("user")}, &list),

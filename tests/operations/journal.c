@@ -236,7 +236,8 @@ static void an_execution_is_found_by_its_id_alone(struct desk *desk)
         assert_str(found, i == 0 ? "w1" : i == 1 ? "w2" : "e1");
         assert_ok(pawl__op_execution_show(&desk->op, pawl__str(""), ids[i], &one), &desk->err);
         assert_true(pawl__str_equal(pawl__json_str(pawl__json_get_text(&one, "id")), ids[i]));
-        assert_ok(pawl__op_execution_stack(&desk->op, pawl__str(""), ids[i], &stack), &desk->err);
+        assert_ok(pawl__op_execution_stack(&desk->op, pawl__str(""), ids[i], true, &stack),
+                  &desk->err);
         assert_true(pawl__json_len(&stack) >= 1);
     }
     assert_code(pawl__op_execution_locate(&desk->op, pawl__str("none"), &found), PAWL_ENOTFOUND);
@@ -305,7 +306,7 @@ static void executions_are_listed_and_counted_by_node(struct desk *desk)
     id = pawl__json_str(pawl__json_get_text(pawl__json_at(&all, 1), "id"));
     assert_ok(pawl__op_execution_show(&desk->op, pawl__str("w"), id, &one), &desk->err);
     assert_str(pawl__json_str(pawl__json_get_text(&one, "activityId")), "e");
-    assert_ok(pawl__op_execution_stack(&desk->op, pawl__str("w"), id, &stack), &desk->err);
+    assert_ok(pawl__op_execution_stack(&desk->op, pawl__str("w"), id, true, &stack), &desk->err);
     assert_same_record(pawl__json_at(&stack, pawl__json_len(&stack) - 1), &one);
     assert_code(pawl__op_execution_show(&desk->op, pawl__str("w"), pawl__str("none"), &one),
                 PAWL_ENOTFOUND);

@@ -40,8 +40,7 @@ static int set_up(void **state)
     struct fixture *f = calloc(1, sizeof *f);
 
     assert_non_null(f);
-    (void)snprintf(f->folder, sizeof f->folder, "%s/pawl-power-XXXXXX",
-                   access("/dev/shm", W_OK) == 0 ? "/dev/shm" : "/tmp");
+    (void)snprintf(f->folder, sizeof f->folder, "%s/pawl-power-XXXXXX", test_fast_folder());
     assert_non_null(mkdtemp(f->folder));
     (void)snprintf(f->path, sizeof f->path, "%s/store.db", f->folder);
     *state = f;

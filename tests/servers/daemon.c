@@ -42,7 +42,8 @@ static void remove_folder(const char *path)
 /* What programs left that were killed: their folder's name has their pid. */
 static void remove_leftovers(const char *prefix)
 {
-    DIR *folder = opendir("/tmp");
+    const char *above = test_fast_folder();
+    DIR *folder = opendir(above);
     struct dirent *entry;
 
     while (folder && (entry = readdir(folder))) {
@@ -54,7 +55,7 @@ static void remove_leftovers(const char *prefix)
         pid = (pid_t)strtol(entry->d_name + strlen(prefix) + 1, NULL, 10);
         if (pid <= 0 || kill(pid, 0) == 0 || errno != ESRCH)
             continue;
-        (void)snprintf(path, sizeof path, "/tmp/%s", entry->d_name);
+        (void)snprintf(path, sizeof path, "%s/%s", above, entry->d_name);
         remove_folder(path);
     }
     if (folder)
@@ -65,8 +66,8 @@ void test_daemon_init(struct test_daemon *daemon, const char *prefix)
 {
     memset(daemon, 0, sizeof *daemon);
     remove_leftovers(prefix);
-    (void)snprintf(daemon->folder, sizeof daemon->folder, "/tmp/%s-%d-XXXXXX", prefix,
-                   (int)getpid());
+    (void)snprintf(daemon->folder, sizeof daemon->folder, "%s/%s-%d-XXXXXX", test_fast_folder(),
+                   prefix, (int)getpid());
     assert_non_null(mkdtemp(daemon->folder));
 }
 

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What private servers of tests have in common: a folder below /tmp with the test's pid in its
- * name, a free port, a process that dies with the test. Whatever goes wrong here fails the test.
+ * What private servers of tests have in common: a folder below test_fast_folder() with the test's
+ * pid in its name, a free port, a process that dies with the test. Whatever goes wrong here fails
+ * the test.
  */
 #ifndef PAWL_TESTS_SERVERS_DAEMON_H
 #define PAWL_TESTS_SERVERS_DAEMON_H
@@ -19,7 +20,7 @@ struct test_daemon {
     int death_signal; /* that it gets when the test dies; 0: SIGKILL */
 };
 
-/* Makes the folder /tmp/PREFIX-PID-XXXXXX and removes those of programs that were killed. */
+/* Makes the folder PREFIX-PID-XXXXXX and removes those of programs that were killed. */
 void test_daemon_init(struct test_daemon *daemon, const char *prefix);
 /* For programs that refuse to run as root: postgres, or nobody. */
 void test_daemon_drop_root(struct test_daemon *daemon);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A private PostgreSQL server for a test program: a folder of its own below /tmp, a Unix-domain
- * socket in it and a free port on loopback. The server syncs to disk as a real one does. It ends
- * with test_postgres_stop(), or with the program, however that ends.
+ * A private PostgreSQL server for a test program: a folder of its own (see servers/daemon.h), a
+ * Unix-domain socket in it and a free port on loopback. The server syncs as a real one does. It
+ * ends with test_postgres_stop(), or with the program, however that ends.
  *
  * The server refuses to run as root: a test that is root gives it to the user postgres, or nobody.
  * A missing server fails the test and names the package. Whatever goes wrong here fails the test.

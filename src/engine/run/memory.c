@@ -513,21 +513,23 @@ int pawl__variables_save(struct pawl_burst *burst)
     return status;
 }
 
-/* Arrays and objects come back as JSON nodes. */
-static int read_plain(struct pawl_context *context, const struct pawl_json *stored,
-                      struct pawl_value *out)
+/*
+ * What is stored plain comes back as a JSON node, which only becomes what its JSON can be read as:
+ * `false` is no TimeSpan, so that the variable has `false` again. A variable of any type has a
+ * plain scalar.
+ */
+static int read_plain(struct pawl_context *context, const struct pawl_variable *variable,
+                      const struct pawl_json *stored, struct pawl_value *out)
 {
     struct pawl_json json;
     int status = pawl__value_read_plain(&context->burst->arena, stored, &json);
 
     if (status != PAWL_OK)
         return status;
-    *out = pawl__value_from_json(json);
-    if (json.type == PAWL_JSON_ARRAY || json.type == PAWL_JSON_OBJECT)
-        status = pawl__type_find(
-            &context->burst->arena,
-            pawl__str(json.type == PAWL_JSON_ARRAY ? "JsonArray" : "JsonObject"), &out->type);
-    return status;
+    *out = json.type < PAWL_JSON_ARRAY && variable->type->kind == PAWL_TYPE_OBJECT
+               ? pawl__value_from_json(json)
+               : pawl__value_node(json);
+    return PAWL_OK;
 }
 
 /* A stored value converted to its variable's type; unchanged if it does not convert. */
@@ -539,7 +541,7 @@ static int read_stored(struct pawl_context *context, const struct pawl_variable 
     struct pawl_datetime date;
     struct pawl_value value;
     int status = polymorphic ? pawl__run_value(context, stored, &value)
-                             : read_plain(context, stored, &value);
+                             : read_plain(context, variable, stored, &value);
 
     if (status != PAWL_OK)
         return status;

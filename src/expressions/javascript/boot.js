@@ -136,10 +136,21 @@
     };
 
     const isDate = value => value instanceof Date;
+    // The first and the last date of the host, which go back as they came as long as nobody sets them.
+    const limits = new WeakMap();
+    const limitOf = apply.bind(null, WeakMap.prototype.get, limits);
+    const limitDate = (ms, text) => {
+        const date = new Date(ms);
+        limits.set(date, { ms, text });
+        return date;
+    };
     // As the host writes a date: no fraction when there is none, no trailing zeros in it.
     const dateText = value => {
-        if (!isFinite(timeOf.call(value)))
+        const ms = timeOf.call(value);
+        if (!isFinite(ms))
             throw new RangeError('An invalid date has no value outside of the script.');
+        const limit = limitOf([value]);
+        if (limit !== undefined && limit.ms === ms) return limit.text;
         return toIso.call(value).replace(/\.?0*Z$/, 'Z');
     };
     const refuse = value => {
@@ -232,6 +243,8 @@
     function wrap(kind, value) {
         switch (kind) {
         case 'd': return new Date(value);
+        case 'first': return limitDate(value, '0001-01-01T00:00:00');
+        case 'last': return limitDate(value, '9999-12-31T23:59:59.9999999');
         case 'g': return new Guid(value);
         case 't': return new TimeSpan(value);
         default: return value;
@@ -267,7 +280,8 @@
                 message = String(error);
             }
         } catch { message = message || 'The script threw something that has no text.'; }
-        return `${name}\n${stack.match(/:(\d+:\d+)\)?\s*$/m)?.[1] ?? ''}\n${message}`;
+        const place = /^[^\n]*\(native\)/.test(stack) ? 'native' : stack.match(/:(\d+:\d+)\)?\s*$/m)?.[1] ?? '';
+        return `${name}\n${place}\n${message}`;
     }
 
     // ---- functions -----------------------------------------------------------------------

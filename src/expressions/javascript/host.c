@@ -3,6 +3,7 @@
 #include "base/base64.h"
 #include "base/id.h"
 #include "base/time/duration.h"
+#include "engine/value/number.h"
 #include "expressions/javascript/private.h"
 
 /* What is longer is cut in messages. */
@@ -580,6 +581,26 @@ static struct pawl_js bytes_from_base64(struct pawl_javascript_evaluation *e,
     return pawl__js_bytes(e->realm->engine, pawl__str_make((const char *)bytes, len));
 }
 
+/* Numbers of scripts are doubles, which the host writes in its own way: 1E+20. */
+static int use_net_numbers(struct pawl_javascript_evaluation *e, struct pawl_json *json)
+{
+    bool is_object = json->type == PAWL_JSON_OBJECT;
+    int status = PAWL_OK;
+    double number;
+
+    for (uint32_t i = 0; i < pawl__json_len(json) && status == PAWL_OK; i++)
+        status = use_net_numbers(e, is_object ? &pawl__json_member(json, i)->value
+                                              : pawl__json_at(json, i));
+    if (pawl__json_to_double(json, &number)) {
+        struct pawl_buf *text = pawl__javascript_text(e->realm);
+
+        pawl__number_write_double(text, number, false);
+        status = text->status == PAWL_OK ? pawl__json_number(e->arena, pawl__buf_peek(text), json)
+                                         : text->status;
+    }
+    return status;
+}
+
 /* Given {"v":…}, the text of the member as Elsa writes JSON. */
 static struct pawl_js to_json(struct pawl_javascript_evaluation *e, const struct pawl_js *args,
                               uint32_t count)
@@ -594,6 +615,9 @@ static struct pawl_js to_json(struct pawl_javascript_evaluation *e, const struct
     status = pawl__json_parse(e->arena, text, NULL, &parsed, NULL, NULL);
     if (status != PAWL_OK)
         return pawl__js_throw(e->realm->engine, "The value has no JSON form.");
+    status = use_net_numbers(e, &parsed);
+    if (status != PAWL_OK)
+        return pawl__javascript_fail(e, status);
     out = pawl__javascript_text(e->realm);
     pawl__json_write(out, pawl__json_get_text(&parsed, "v"), PAWL_JSON_ESCAPE_HTML);
     return out->status == PAWL_OK ? text_result(e, pawl__buf_peek(out))

@@ -107,6 +107,20 @@ static int evaluate_text(struct pawl_javascript *js, struct pawl_context *contex
     return status;
 }
 
+static int evaluate_timed(struct pawl_javascript *js, struct pawl_context *context,
+                          struct pawl_javascript_run *run)
+{
+    int64_t begun_ns;
+    int status;
+
+    if (!js->options.ran)
+        return evaluate_text(js, context, run);
+    begun_ns = pawl_env_monotonic_ns(js->env);
+    status = evaluate_text(js, context, run);
+    js->options.ran(js->options.ran_ctx, pawl_env_monotonic_ns(js->env) - begun_ns);
+    return status;
+}
+
 static int evaluate(struct pawl_context *context, const struct pawl_expression *expression,
                     const struct pawl_type *target, struct pawl_value *out)
 {
@@ -144,7 +158,7 @@ int pawl__javascript_run(struct pawl_context *context, struct pawl_javascript_ru
                            "Could not find a descriptor for expression type \"JavaScript\".");
     if (pawl__str_trim(run->source).len == 0)
         return PAWL_OK;
-    return evaluate_text((struct pawl_javascript *)(uintptr_t)(const void *)ops, context, run);
+    return evaluate_timed((struct pawl_javascript *)(uintptr_t)(const void *)ops, context, run);
 }
 
 /* ---- checking ---------------------------------------------------------------------------- */
@@ -162,7 +176,8 @@ static void inspect_realm(struct pawl_quickjs *engine, void *arg)
 
     (void)engine;
     look->script = pawl__javascript_script(look->realm, look->source);
-    look->is_clean = pawl__javascript_realm_is_clean(look->realm);
+    look->is_clean = pawl__javascript_realm_is_clean(look->realm) &&
+                     !(look->script && look->script->limit);
 }
 
 static int64_t read_clock(void *ctx)

@@ -42,6 +42,9 @@ struct pawl_javascript_options {
     const char *const *config_names;
     const char *(*config)(void *ctx, const char *name);
     void *config_ctx;
+    /* Called after each evaluation with how long it took, on the thread of the burst. NULL: not. */
+    void (*ran)(void *ctx, int64_t duration_ns);
+    void *ran_ctx;
 };
 
 extern const struct pawl_javascript_options pawl__javascript_options_default;

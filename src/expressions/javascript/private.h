@@ -61,6 +61,7 @@ struct pawl_javascript_script {
     enum pawl_javascript_mode mode;
     bool needs_own_engine;
     struct pawl_str syntax_error; /* ptr NULL: none */
+    const char *limit; /* what the parser ran into, perhaps for what ran before; NULL: nothing */
     /* Compiled for a set of accessors that exist, one bit each, which are its first arguments. */
     uint32_t bound;
     uint32_t bound_count;

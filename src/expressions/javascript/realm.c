@@ -343,6 +343,16 @@ static bool read_place(struct pawl_str told, uint32_t *line, uint32_t *column)
     return *line > 0 && *column > 0;
 }
 
+/* Which limit ended the parser, by what describe() told; NULL: none did. */
+static const char *limit_of_parser(struct pawl_str told)
+{
+    if (pawl__str_starts(told, pawl__str("SyntaxError\n")))
+        return NULL;
+    if (pawl__str_starts(told, pawl__str("RangeError\n")))
+        return "it is nested too deeply for script.stack";
+    return "it needs more memory than script.memory";
+}
+
 static void keep_syntax_error(struct pawl_javascript_realm *realm,
                               struct pawl_javascript_script *script, uint32_t lines_before)
 {
@@ -358,6 +368,12 @@ static void keep_syntax_error(struct pawl_javascript_realm *realm,
     if (pawl__js_kind(told) == PAWL_JS_STRING)
         (void)pawl__js_text(engine, told, &realm->arena, &text);
     pawl__js_free(engine, told);
+    script->limit = limit_of_parser(text);
+    if (script->limit) {
+        script->syntax_error = pawl__str(
+            pawl__arena_printf(&realm->arena, "Could not prepare script: %s", script->limit));
+        return;
+    }
     if (read_place(text, &line, &column)) {
         line -= line > lines_before ? lines_before : 0;
         pawl__javascript_unexpected(script->text, &line, &column, what, sizeof what);

@@ -5,7 +5,9 @@
  */
 #include "base/time/datetime.h"
 #include "engine/run/instance.h"
+#include "engine/value/number.h"
 #include "expressions/javascript/private.h"
+#include "expressions/javascript/thrown.h"
 
 #include <stdio.h>
 
@@ -277,6 +279,66 @@ static bool read_variables(struct pawl_javascript_evaluation *e)
     return done;
 }
 
+/* Accessors, and what every script finds. */
+static bool is_known(void *ctx, struct pawl_str name)
+{
+    const struct pawl_javascript_evaluation *e = ctx;
+    struct pawl_quickjs *engine = e->realm->engine;
+    struct pawl_js global = pawl__js_global(engine);
+    bool known = pawl__javascript_accessor(e, name).kind != PAWL_JAVASCRIPT_NO_ACCESSOR ||
+                 pawl__js_has(engine, global, name);
+
+    pawl__js_free(engine, global);
+    return known;
+}
+
+/* 3:14 in what was compiled, as a place in the script's own text. */
+static void read_place(const struct pawl_javascript_evaluation *e, struct pawl_str place,
+                       struct pawl_javascript_thrown *out)
+{
+    bool in_wrapper = e->script->mode == PAWL_JAVASCRIPT_BODY ||
+                      (e->realm->sealed && e->script->mode == PAWL_JAVASCRIPT_EXPRESSION);
+    size_t colon = pawl__str_find(place, ':', 0);
+    int64_t line;
+    int64_t column;
+
+    if (colon == SIZE_MAX ||
+        pawl__number_parse_int(pawl__str_slice(place, 0, colon), &line) != PAWL_OK ||
+        pawl__number_parse_int(pawl__str_slice(place, colon + 1, place.len), &column) != PAWL_OK ||
+        line <= in_wrapper || line > UINT32_MAX || column < 1 || column > UINT32_MAX)
+        return;
+    out->line = (uint32_t)line - in_wrapper;
+    /* The engine counts from 0 on the first line of what it compiled and from 1 on all others. */
+    out->column = (uint32_t)column - (line > 1);
+}
+
+/* Puts the text of the reference in place of the engine's; `told` has name, place and message. */
+static struct pawl_str reword(struct pawl_javascript_evaluation *e, struct pawl_str told)
+{
+    size_t first = pawl__str_find(told, '\n', 0);
+    size_t second = pawl__str_find(told, '\n', first + 1);
+    struct pawl_str name = pawl__str_slice(told, 0, first);
+    struct pawl_str place = pawl__str_slice(told, first + 1, second);
+    struct pawl_javascript_thrown thrown = {
+        .script = e->script->text,
+        .by_native = pawl__str_is(place, "native"),
+        .message = pawl__str_slice(told, second + 1, told.len),
+        .is_known = is_known,
+        .ctx = e,
+    };
+    struct pawl_str message;
+    const char *text;
+
+    if (!pawl__str_is(name, "TypeError") && !pawl__str_is(name, "ReferenceError"))
+        return told;
+    read_place(e, place, &thrown);
+    message = pawl__javascript_thrown_text(e->arena, &thrown);
+    if (message.ptr == thrown.message.ptr)
+        return told;
+    text = pawl__arena_printf(e->arena, "%.*s\n\n%.*s", PAWL_STR_ARG(name), PAWL_STR_ARG(message));
+    return text ? pawl__str(text) : told;
+}
+
 static void report_error(struct inside *inside)
 {
     struct pawl_javascript_evaluation *e = inside->e;
@@ -290,7 +352,9 @@ static void report_error(struct inside *inside)
                         pawl__quickjs_memory_bytes(engine) >= e->js->options.memory_bytes_max;
     inside->error = pawl__str("\n\nThe script threw something that has no text.");
     if (pawl__js_kind(told) == PAWL_JS_STRING)
-        (void)pawl__js_text(engine, told, e->arena, &inside->error);
+        inside->error = pawl__js_text(engine, told, e->arena, &inside->error)
+                            ? reword(e, inside->error)
+                            : inside->error;
     else
         pawl__js_free(engine, pawl__js_caught(engine));
     pawl__js_free(engine, told);
@@ -309,7 +373,7 @@ static void run_inside(struct pawl_quickjs *engine, void *arg)
         (void)pawl__javascript_fail(e, PAWL_ENOMEM);
         return;
     }
-    inside->is_clean = true;
+    inside->is_clean = !script->limit;
     if (script->syntax_error.ptr)
         return;
     if (e->realm->sealed && script->needs_own_engine) {

@@ -29,13 +29,19 @@ static struct pawl_js wrap(struct pawl_javascript_evaluation *e, const char *kin
 static struct pawl_js date_to_js(struct pawl_javascript_evaluation *e, struct pawl_str text)
 {
     struct pawl_datetime date;
-    double ms;
+    const char *kind = "d";
+    int64_t ticks;
+    int64_t ms; /* before 1970 rounded down too: there are no negative ticks */
 
     if (pawl__datetime_parse(text, &date, NULL) != PAWL_OK)
         return pawl__js_string(e->realm->engine, text);
-    ms = (double)(pawl__datetime_utc_ticks(date) - PAWL_DATETIME_UNIX_EPOCH_TICKS) /
-         (double)PAWL_TICKS_PER_MS;
-    return wrap(e, "d", pawl__js_number(floor(ms)));
+    ticks = pawl__datetime_utc_ticks(date);
+    if (ticks == 0)
+        kind = "first";
+    else if (ticks == PAWL_DATETIME_TICKS_MAX)
+        kind = "last";
+    ms = ticks / PAWL_TICKS_PER_MS - PAWL_DATETIME_UNIX_EPOCH_TICKS / PAWL_TICKS_PER_MS;
+    return wrap(e, kind, pawl__js_number((double)ms));
 }
 
 static struct pawl_js span_to_js(struct pawl_javascript_evaluation *e, struct pawl_str text)

@@ -308,7 +308,7 @@ static int filter_sum(struct liquid_run *run, struct liquid_value *io,
 
 /* ---- any value --------------------------------------------------------------------------- */
 
-/* For nothing, false and what is empty; `allow_false: true` lets false stand. */
+/* For nothing, false and what `empty` is equal to; `allow_false: true` lets false stand. */
 static int filter_default(struct liquid_run *run, struct liquid_value *io,
                           const struct liquid_args *args)
 {
@@ -318,7 +318,7 @@ static int filter_default(struct liquid_run *run, struct liquid_value *io,
 
     if (pawl__liquid_is_nil(io) ||
         (is_false && !(allow.kind != LIQUID_NIL && pawl__liquid_truth(&allow))) ||
-        (!is_false && io->kind != LIQUID_BOOL && pawl__liquid_equal(run, io, &empty)))
+        (!is_false && io->kind != LIQUID_BOOL && pawl__liquid_equal(run, &empty, io)))
         *io = pawl__liquid_arg(args, 0);
     return PAWL_OK;
 }

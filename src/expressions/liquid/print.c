@@ -18,12 +18,20 @@ static bool is_collection(const struct liquid_value *value)
     return pawl__liquid_is_array(value) || value->kind == LIQUID_JSON_OBJECT;
 }
 
+/* What `empty` on the left is equal to: every object, whatever it has, since its number is 0. */
 static bool is_empty(const struct liquid_value *value)
 {
     if (value->kind == LIQUID_STRING)
         return value->u.text.len == 0;
     return value->kind == LIQUID_BLANK || value->kind == LIQUID_EMPTY ||
-           (is_collection(value) && pawl__liquid_count(value) == 0);
+           value->kind == LIQUID_JSON_OBJECT ||
+           (pawl__liquid_is_array(value) && pawl__liquid_count(value) == 0);
+}
+
+/* A collection on the left looks at its own size when the other is nil, blank or empty. */
+static bool is_nothing(const struct liquid_value *value)
+{
+    return value->kind == LIQUID_NIL || value->kind == LIQUID_BLANK || value->kind == LIQUID_EMPTY;
 }
 
 static bool is_blank(const struct liquid_value *value)
@@ -98,6 +106,8 @@ static bool same_kind_equal(struct liquid_run *run, const struct liquid_value *a
 static bool equal(struct liquid_run *run, const struct liquid_value *a,
                   const struct liquid_value *b, unsigned depth)
 {
+    if (is_collection(a) && is_nothing(b))
+        return pawl__liquid_count(a) == 0;
     if (a->kind == LIQUID_BLANK || b->kind == LIQUID_BLANK)
         return !charge_text(run, a) && !charge_text(run, b) &&
                is_blank(a->kind == LIQUID_BLANK ? b : a);

@@ -214,6 +214,7 @@ int pawl__definition_write(const struct definition_call *call, struct pawl_json 
     row->name = pawl__utf8_cut(text_of(json, "name"), PAWL_ROW_NAME_MAX);
     row->description = text_of(json, "description");
     row->provider = text_of(json, "providerName");
+    row->tool_version = pawl__utf8_cut(text_of(json, "toolVersion"), PAWL_ROW_NAME_MAX);
     row->is_readonly = is_true(json, "isReadonly");
     row->is_system = is_true(json, "isSystem");
     row->usable_as_activity = pawl__catalog_usable(json);
@@ -244,6 +245,7 @@ int pawl__definition_answer(const struct definition_call *call,
     copy_text(arena, &made.name);
     copy_text(arena, &made.description);
     copy_text(arena, &made.provider);
+    copy_text(arena, &made.tool_version);
     copy_text(arena, &made.data);
     if (arena->status != PAWL_OK)
         return pawl__error_code(call->err, arena->status);

@@ -56,6 +56,17 @@ static bool notify_holder(struct pawl_runtime *runtime, struct pawl_str instance
     return is_held;
 }
 
+bool pawl__runtime_notify_holder(struct pawl_runtime *runtime, struct pawl_str instance_id)
+{
+    bool is_held;
+
+    if (pawl_mutex_lock(runtime->env, runtime->mutex) != PAWL_OK)
+        return false;
+    is_held = notify_holder(runtime, instance_id);
+    pawl_mutex_unlock(runtime->env, runtime->mutex);
+    return is_held;
+}
+
 /* With the mutex held. Waits while the node is reserved for another instance. */
 static int wait_to_enter(struct pawl_runtime *runtime, struct pawl_str instance_id,
                          int64_t deadline_ns)

@@ -159,28 +159,58 @@ static void add_execution(struct import *import, struct pawl_str id)
 }
 
 /* Each has an id of its own. */
-static int add_bookmarks(struct import *import)
+static int map_bookmarks(const struct import *import, struct pawl_json *bookmarks,
+                         struct pawl_map *out)
 {
-    const struct pawl_json *bookmarks = pawl__json_get_text(&import->state, "bookmarks");
     struct pawl_error *err = import->task.err;
-    struct pawl_map seen;
     int status = PAWL_OK;
 
-    pawl__map_init(&seen, &import->task.runtime->env->alloc,
-                   (struct pawl_hash_seed){(uint64_t)import->now_us, 0x626f6f6b});
     for (uint32_t i = 0; i < pawl__json_len(bookmarks) && status == PAWL_OK; i++) {
-        const struct pawl_json *bookmark = pawl__json_at(bookmarks, i);
+        struct pawl_json *bookmark = pawl__json_at(bookmarks, i);
         struct pawl_str id = runtime_text(bookmark, "id");
 
-        if (id.len == 0 || pawl__map_has(&seen, id))
+        if (id.len == 0 || pawl__map_has(out, id))
             status = pawl__error_set(err, PAWL_EPARSE,
                                      "bookmark %u of the state has no id of its own", i + 1);
-        else if (pawl__map_put(&seen, id, import) != PAWL_OK)
+        else if (pawl__map_put(out, id, bookmark) != PAWL_OK)
             status = pawl__error_code(err, PAWL_ENOMEM);
-        else
-            add_bookmark(import, bookmark, i);
     }
-    pawl__map_release(&seen);
+    return status;
+}
+
+/* Adds those of `order` that are still in the map, from `place` on; returns the next place. */
+static uint32_t add_in_order(struct import *import, const struct pawl_json *order,
+                             struct pawl_map *left, uint32_t place)
+{
+    for (uint32_t i = 0; i < pawl__json_len(order); i++) {
+        struct pawl_str id = pawl__json_str(any_case(pawl__json_at(order, i), "id"));
+        const struct pawl_json *bookmark = pawl__map_remove(left, id);
+
+        if (bookmark)
+            add_bookmark(import, bookmark, place++);
+    }
+    return place;
+}
+
+/*
+ * Elsa resumes those that wait for the same in the order of its store, which the list beside the
+ * state has. What is not in there comes after, as in the state.
+ */
+static int add_bookmarks(struct import *import, const struct pawl_json *exported)
+{
+    struct pawl_json *bookmarks = pawl__json_get_text(&import->state, "bookmarks");
+    struct pawl_map left;
+    uint32_t place;
+    int status;
+
+    pawl__map_init(&left, &import->task.runtime->env->alloc,
+                   (struct pawl_hash_seed){(uint64_t)import->now_us, 0x626f6f6b});
+    status = map_bookmarks(import, bookmarks, &left);
+    if (status == PAWL_OK) {
+        place = add_in_order(import, any_case(exported, "Bookmarks"), &left, 0);
+        (void)add_in_order(import, bookmarks, &left, place);
+    }
+    pawl__map_release(&left);
     return status;
 }
 
@@ -250,7 +280,7 @@ static int prepare(struct import *import, const struct pawl_json *exported)
     pawl__runtime_fill_row(&import->row, &import->state, import->graph->workflow);
     import->row.updated_us = import->now_us;
     import->row.id_hash = pawl__runtime_id_mark(import->row.id);
-    status = add_bookmarks(import);
+    status = add_bookmarks(import, exported);
     if (status == PAWL_OK)
         status = pawl__runtime_pack_value(task->runtime, &task->arena, &import->state,
                                           &import->row.state, task->err);

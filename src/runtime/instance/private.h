@@ -198,6 +198,8 @@ PAWL_MUST_CHECK int pawl__runtime_enter(struct pawl_runtime *runtime,
 PAWL_MUST_CHECK int pawl__runtime_try_enter(struct pawl_runtime *runtime,
                                             struct runtime_running *running,
                                             struct pawl_str instance_id);
+/* Whether another thread has it: that one will look again. */
+bool pawl__runtime_notify_holder(struct pawl_runtime *runtime, struct pawl_str instance_id);
 /* What was not entered, for the caller to read. Returns `status`. */
 int pawl__runtime_refuse_entry(struct runtime_task *task, struct pawl_str instance_id, int status);
 /* Lets go, or (true) keeps it because there is more to look at. */

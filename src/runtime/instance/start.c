@@ -149,6 +149,37 @@ static struct pawl_str caller_key(struct runtime_run *run, struct pawl_str key)
     return pawl__str(pawl__arena_printf(&run->arena, "start:%.*s", PAWL_STR_ARG(key)));
 }
 
+/* Behind the instance's id in the value of a caller's key; a fingerprint does not have it. */
+#define FINGERPRINT_MARK '\n'
+
+static struct pawl_str caller_value(struct runtime_run *run, struct pawl_str fingerprint)
+{
+    if (fingerprint.len == 0)
+        return run->row.id;
+    return pawl__str(pawl__arena_printf(&run->arena, "%.*s%c%.*s", PAWL_STR_ARG(run->row.id),
+                                        FINGERPRINT_MARK, PAWL_STR_ARG(fingerprint)));
+}
+
+/* The instance that a caller's key is of. PAWL_ECONFLICT: it was another start. */
+static int read_caller_value(struct runtime_run *run, const struct pawl_start *start,
+                             struct pawl_str *value)
+{
+    struct pawl_str before;
+    size_t mark = value->len;
+
+    while (mark > 0 && value->ptr[mark - 1] != FINGERPRINT_MARK)
+        mark--;
+    if (mark == 0)
+        return PAWL_OK;
+    before = pawl__str_slice(*value, mark, value->len);
+    *value = pawl__str_slice(*value, 0, mark - 1);
+    if (start->fingerprint.len == 0 || pawl__str_equal(before, start->fingerprint))
+        return PAWL_OK;
+    return pawl__error_set(run->task->err, PAWL_ECONFLICT,
+                           "the key %.*s was used for another start: use another key",
+                           PAWL_STR_ARG(start->idempotency_key));
+}
+
 static int reserve(struct runtime_run *run, const struct pawl_start *start,
                    const struct activation *activation)
 {
@@ -167,10 +198,11 @@ static int reserve(struct runtime_run *run, const struct pawl_start *start,
     if (start->idempotency_key.len > 0) {
         rows[run->reservation_count] = (struct pawl_reservation_row){
             .key = caller_key(run, start->idempotency_key),
-            .value = run->row.id,
+            .value = caller_value(run, start->fingerprint),
             .expires_us = run->now_us + KEY_US,
         };
-        if (rows[run->reservation_count++].key.len == 0)
+        if (rows[run->reservation_count].key.len == 0 ||
+            rows[run->reservation_count++].value.len == 0)
             return pawl__error_code(run->task->err, pawl__arena_status(&run->arena));
     }
     return PAWL_OK;
@@ -325,6 +357,8 @@ static int explain_existing(struct runtime_run *run, const struct pawl_start *st
 
     if (start->idempotency_key.len > 0)
         status = find_key(run, caller_key(run, start->idempotency_key), &value);
+    if (status == PAWL_OK)
+        status = read_caller_value(run, start, &value);
     if (status == PAWL_OK && value.len == 0 && activation->key.len > 0)
         status = find_key(run, activation->key, &active);
     if (status != PAWL_OK)

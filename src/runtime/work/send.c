@@ -520,8 +520,11 @@ static int event_stimulus(struct pawl_runtime *runtime, struct pawl_arena *arena
     char text[PAWL_SHA256_TEXT_SIZE];
 
     *input = pawl__json_object();
-    if (pawl__json_is(&payload, PAWL_JSON_NULL))
+    if (pawl__json_is(&payload, PAWL_JSON_NULL)) {
+        /* Elsa sends an empty Dictionary<string, object>. */
         payload = pawl__json_object();
+        pawl__build_text(&b, &payload, "_type", pawl__str("ObjectMap"));
+    }
     pawl__build(&b, input, PAWL_STIMULUS_EVENT_INPUT, payload);
     b.status =
         pawl__built_stimulus_hash(&b, &runtime->env->alloc, PAWL_STIMULUS_EVENT, &stimulus, text);

@@ -18,6 +18,7 @@
 #include "runtime/node/pause.h"
 #include "runtime/node/private.h"
 #include "runtime/task.h"
+#include "runtime/work/plans.h"
 
 /* What the store has for one round of draining, whatever is left until the deadline. */
 #define ROUND_NS INT64_C(30000000000)
@@ -373,6 +374,8 @@ static int do_kind(struct runtime_task *task, const struct pawl_work_row *work, 
         return pawl__runtime_do_tick(task, work);
     if (pawl__str_is(work->kind, PAWL_WORK_RECHECK))
         return pawl__runtime_recheck(task, work);
+    if (pawl__str_is(work->kind, PAWL_WORK_PLAN))
+        return pawl__runtime_do_plan(task, work);
     if (is_effect(work))
         return perform_taken(task, work);
     if (pawl__str_is(work->kind, PAWL_WORK_HTTP))
@@ -486,6 +489,31 @@ static void spread_runnable(const struct pawl_runtime *runtime, struct pawl_aren
 }
 
 /*
+ * What another thread of this node has in hand is left to that thread. The store goes on to name it
+ * until it is claimed, which takes time while a lock is waited for: whoever looks for work
+ * meanwhile looks again a little later, not at once.
+ */
+static void leave_to_holders(struct pawl_runtime *runtime, struct pawl_arena *arena,
+                             struct pawl_taken *taken)
+{
+    struct pawl_str *ids = NULL;
+    size_t count = 0;
+
+    if (taken->runnable_count > 0)
+        ids = pawl__arena_alloc_array(arena, taken->runnable_count, sizeof *ids);
+    if (!ids)
+        return; /* they are found to be in hand when they are to be run */
+    for (size_t i = 0; i < taken->runnable_count; i++) {
+        if (!pawl__runtime_notify_holder(runtime, taken->runnable[i]))
+            ids[count++] = taken->runnable[i];
+    }
+    if (count < taken->runnable_count && taken->next_due_us > taken->now_us + REFUSED_NS / 1000)
+        taken->next_due_us = taken->now_us + REFUSED_NS / 1000;
+    taken->runnable = ids;
+    taken->runnable_count = count;
+}
+
+/*
  * What this node may not run (another's lock, a state of a newer version) is named again and again.
  * When it fills all that a take may name, the next one looks behind it; and begins anew when there
  * was less than that.
@@ -561,6 +589,7 @@ int pawl__runtime_take(struct pawl_runtime *runtime, uint32_t limit,
         return pawl__error_code(err, status);
     if (take.kind.len == 0)
         pawl__runtime_add_strays(runtime, arena, taken, deadline_ns);
+    leave_to_holders(runtime, arena, taken);
     spread_runnable(runtime, arena, taken);
     return PAWL_OK;
 }

@@ -390,6 +390,67 @@ static void a_silent_client_is_pinged_and_dropped(void **state)
     serving_close(&w.s);
 }
 
+static void release(struct world *w)
+{
+    lock(w);
+    w->hold = false;
+    unlock(w);
+}
+
+static void pings_are_answered_while_a_message_is_handled(void **state)
+{
+    struct world w;
+    struct client c;
+
+    (void)state;
+    open_world(&w);
+    w.hold = true;
+    serving_start(&w.s);
+    open_socket(&c, &w);
+    send_text(&c, "first");
+    await_count(&w.s, &w.messages, 1);
+    send_frame(&c, 0x89, "a", 1);
+    expect_frame(&c, 0x8a, "a", 1);
+    send_text(&c, "second"); /* and this waits, with what is behind it */
+    send_frame(&c, 0x89, "b", 1);
+    release(&w);
+    expect_frame(&c, 0x81, "first", 5);
+    await_count(&w.s, &w.messages, 2);
+    for (int i = 0; i < 2; i++) { /* in either order: the message is handled by another thread */
+        await_bytes(&c, 3);
+        if ((unsigned char)c.in.ptr[0] == 0x8a)
+            expect_frame(&c, 0x8a, "b", 1);
+        else
+            expect_frame(&c, 0x81, "second", 6);
+    }
+    client_close(&c);
+    await_closed(&w, 1, PAWL_CLOSE_ABNORMAL);
+    serving_close(&w.s);
+}
+
+static void a_client_that_answers_pings_is_kept_while_a_message_is_handled(void **state)
+{
+    struct world w;
+    struct client c;
+
+    (void)state;
+    open_world(&w);
+    w.hold = true;
+    w.s.options.limits.heartbeat_ms = 2000;
+    serving_start(&w.s);
+    open_socket(&c, &w);
+    send_text(&c, "held");
+    await_count(&w.s, &w.messages, 1);
+    expect_frame(&c, 0x89, "", 0);
+    send_frame(&c, 0x8a, "", 0);
+    expect_frame(&c, 0x89, "", 0);
+    release(&w);
+    expect_frame(&c, 0x81, "held", 4);
+    client_close(&c);
+    await_closed(&w, 1, PAWL_CLOSE_ABNORMAL);
+    serving_close(&w.s);
+}
+
 static void hang_ups_while_a_message_is_handled_are_told_afterwards(void **state)
 {
     struct world w;
@@ -405,9 +466,7 @@ static void hang_ups_while_a_message_is_handled_are_told_afterwards(void **state
     client_close(&c);
     await_connections(&w.s, 1); /* nothing is read meanwhile */
     assert_int_equal(w.closed, 0);
-    lock(&w);
-    w.hold = false;
-    unlock(&w);
+    release(&w);
     await_closed(&w, 1, PAWL_CLOSE_ABNORMAL);
     await_connections(&w.s, 0);
     serving_close(&w.s);
@@ -550,6 +609,8 @@ int main(void)
         cmocka_unit_test(talking_on_after_a_close_buys_no_time),
         cmocka_unit_test(violations_close_with_their_code),
         cmocka_unit_test(a_silent_client_is_pinged_and_dropped),
+        cmocka_unit_test(pings_are_answered_while_a_message_is_handled),
+        cmocka_unit_test(a_client_that_answers_pings_is_kept_while_a_message_is_handled),
         cmocka_unit_test(hang_ups_while_a_message_is_handled_are_told_afterwards),
         cmocka_unit_test(a_client_that_does_not_read_makes_senders_wait),
         cmocka_unit_test(a_flood_of_pings_that_nobody_reads_is_dropped),

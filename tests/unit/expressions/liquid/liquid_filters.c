@@ -127,6 +127,11 @@ static void falls_back_and_serialises(void **state)
          "{{ Variables.Empty | default: 'g' }}{{ 0 | default: 'h' }}{{ true | default: 'i' }}",
          "defg0true"},
         {"{{ false | default: 'f', allow_false: true }}", "false"},
+        /* An object is equal to empty, whatever it has; so is the first of an array of them. */
+        {"{{ Variables.Item | default: 'd' }}{{ Variables.Items['name'] | default: 'e' }}"
+         "{{ Variables.Items[0] | default: 'f' }}{{ Variables.Items[0].b | default: 'g' }}"
+         "{{ Variables.Items.name | default: 'h' }}{{ Variables.Words['x'] | default: 'i' }}",
+         "defqhb"},
         {"{{ 'a\"<é' | json }} {{ 1.50 | json }} {{ true | json }} {{ nil | json }}",
          "\"a\\u0022\\u003C\\u00E9\" 1.50 true null"},
         {"{{ Variables.Item | json }}",
