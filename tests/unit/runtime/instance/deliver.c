@@ -344,9 +344,8 @@ static void a_cancellation_whose_claim_was_not_answered_is_left_to_others(void *
     publish(f, WAITING("d", ""));
     outcome = start(f, "d");
     fail_next(f, PAWL_STORE_CALL_CLAIM, PAWL_STORE_FAULT_AFTER);
-    assert_ok(
-        pawl__runtime_cancel(f->a.runtime, pawl__str(outcome.instance_id), later(f), &f->err),
-        &f->err);
+    assert_ok(pawl__runtime_cancel(f->a.runtime, pawl__str(outcome.instance_id), later(f), &f->err),
+              &f->err);
     test_clock_advance(f->clock, 3 * SECOND);
     pawl__runtime_return_strays(f->a.runtime, later(f));
     assert_ok(pawl__runtime_show(f->a.runtime, pawl__str(outcome.instance_id), &f->arena, &row,
