@@ -96,7 +96,7 @@ mutants: ## plant bugs one at a time: tests must find each; ONLY=NAME, SAMPLE=5,
 	@tools/install-packages build test
 	-@tests/servers/npm/fetch build-npm
 	@tools/build build CC=gcc -Dtests=true --buildtype=debugoptimized
-	@tools/mutants $(if $(SAMPLE),--sample $(SAMPLE) --trust) --runs $(or $(RUNS),1) $(ONLY)
+	@tools/mutants $(if $(SAMPLE),--sample $(SAMPLE) --trust,--record) --runs $(or $(RUNS),1) $(ONLY)
 
 chaos-locks: ## kill and stop processes that hold locks, CHAOS_SECONDS=60 for each service
 	@tools/install-packages build test
@@ -152,10 +152,10 @@ bench-peers: ## W1s, W2, W3 beside DBOS and Restate in one run: PEERS_SECONDS=2 
 	@tools/build build-bench CC=gcc --buildtype=release -Dtests=false -Dbench=true
 	@node bench/peers/run.mjs build-bench build-peers $(or $(PEERS_SECONDS),2) $(or $(PEERS_ROUNDS),3)
 
-fuzz: ## run every fuzz target for FUZZ_SECONDS (60) each, from the saved corpus
+fuzz: ## run every fuzz target for FUZZ_SECONDS (60) each, from the saved corpus; FUZZ_TOTAL=60: all together
 	@tools/install-packages build test
-	@tools/build build-fuzz CC=clang -Dfuzz=true -Dtests=false
-	@tools/run-fuzz build-fuzz $(FUZZ_SECONDS)
+	@TARGET=fuzzers tools/build build-fuzz CC=clang -Dfuzz=true -Dtests=false
+	@tools/run-fuzz build-fuzz $(if $(FUZZ_TOTAL),$(FUZZ_TOTAL) --total,$(FUZZ_SECONDS))
 
 clean: ## remove all build folders
 	rm -rf build build-*

@@ -99,6 +99,32 @@ double bench_cpu_seconds_of(long pid)
     return seconds;
 }
 
+double bench_cpu_seconds_of_threads(long pid)
+{
+    char path[320], line[128];
+    const struct dirent *entry;
+    double seconds = 0;
+    DIR *folder;
+
+    (void)snprintf(path, sizeof path, "/proc/%ld/task", pid);
+    folder = opendir(path);
+    while (folder && (entry = readdir(folder))) {
+        FILE *file;
+
+        if (entry->d_name[0] == '.')
+            continue;
+        (void)snprintf(path, sizeof path, "/proc/%ld/task/%s/schedstat", pid, entry->d_name);
+        file = fopen(path, "r");
+        if (file && fgets(line, sizeof line, file))
+            seconds += strtod(line, NULL) * 1e-9;
+        if (file)
+            (void)fclose(file);
+    }
+    if (folder)
+        (void)closedir(folder);
+    return seconds;
+}
+
 double bench_anonymous_mb(void)
 {
     FILE *file = fopen("/proc/self/status", "r");

@@ -20,6 +20,8 @@ double bench_seconds(void);
 double bench_cpu_seconds(void);
 /* Of another one and of those it has started: a server. 0 for pid 0. */
 double bench_cpu_seconds_of(long pid);
+/* Of all threads of another process, which do not end meanwhile. */
+double bench_cpu_seconds_of_threads(long pid);
 /* Resident memory of this process, without files that are merely mapped. */
 double bench_anonymous_mb(void);
 

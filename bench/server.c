@@ -13,7 +13,6 @@
 #include "harness.h"
 #include "servers/daemon.h"
 
-#include <dirent.h>
 #include <netinet/in.h>
 #include <poll.h>
 #include <signal.h>
@@ -198,36 +197,9 @@ static void load(const struct peer *peer, uint64_t count)
         (void)close(fds[i].fd);
 }
 
-/* Of all threads of a process, which do not end meanwhile. */
-static double cpu_of_threads(long pid)
-{
-    char path[320], line[128];
-    const struct dirent *entry;
-    double seconds = 0;
-    DIR *folder;
-
-    (void)snprintf(path, sizeof path, "/proc/%ld/task", pid);
-    folder = opendir(path);
-    while (folder && (entry = readdir(folder))) {
-        FILE *file;
-
-        if (entry->d_name[0] == '.')
-            continue;
-        (void)snprintf(path, sizeof path, "/proc/%ld/task/%s/schedstat", pid, entry->d_name);
-        file = fopen(path, "r");
-        if (file && fgets(line, sizeof line, file))
-            seconds += strtod(line, NULL) * 1e-9;
-        if (file)
-            (void)fclose(file);
-    }
-    if (folder)
-        (void)closedir(folder);
-    return seconds;
-}
-
 static double cpu_of(const struct peer *peer)
 {
-    return peer->forks ? bench_cpu_seconds_of(peer->pid) : cpu_of_threads(peer->pid);
+    return peer->forks ? bench_cpu_seconds_of(peer->pid) : bench_cpu_seconds_of_threads(peer->pid);
 }
 
 static void measure(struct peer *peer, int round, uint64_t count)

@@ -136,12 +136,15 @@ extern const struct api_family api_events;
 extern const struct api_family api_execute;
 extern const struct api_family api_features;
 extern const struct api_family api_instances;
+extern const struct api_family api_instances_files;
 extern const struct api_family api_instances_list;
 extern const struct api_family api_journal;
 extern const struct api_family api_letters;
+extern const struct api_family api_links;
 extern const struct api_family api_openapi;
 extern const struct api_family api_own;
 extern const struct api_family api_own_cluster;
+extern const struct api_family api_probe;
 extern const struct api_family api_runtime;
 extern const struct api_family api_scripting;
 

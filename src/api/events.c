@@ -2,6 +2,7 @@
 /* Events and tasks: what programs tell workflows. */
 #include "api/endpoint.h"
 #include "api/private.h"
+#include "operations/health.h"
 #include "operations/tasks.h"
 
 #define SYNCHRONOUS 1
@@ -62,6 +63,8 @@ static void send_synchronously(struct api_call *call, const struct pawl_send_req
 static void trigger_event(struct api_call *call, const void *data)
 {
     const struct event_request *request = data;
+    /* What is paused comes to no rest: the event is stored, and is delivered afterwards. */
+    bool waits = request->mode == SYNCHRONOUS && !pawl__op_is_paused(&call->op);
     struct pawl_send_request send = {
         .name = request->name,
         .payload = request->input,
@@ -69,12 +72,12 @@ static void trigger_event(struct api_call *call, const void *data)
         .instance_id = given(request->instance_id),
         .activity_instance_id = given(request->activity_instance_id),
         .idempotency_key = given(pawl__exchange_field(call->exchange, "idempotency-key")),
-        .detached = request->mode != SYNCHRONOUS,
+        .detached = !waits,
     };
     struct pawl_send_result sent;
     int status;
 
-    if (request->mode == SYNCHRONOUS) {
+    if (waits) {
         send_synchronously(call, &send);
         return;
     }

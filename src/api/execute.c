@@ -13,8 +13,6 @@
 
 #define PERMISSION "exec:workflow-definitions"
 #define DEFINITION API_ELSA "/workflow-definitions/{definitionId}"
-/* What a start brings along is 16 MB at the most, and may be written with escapes. */
-#define BODY_BYTES_MAX ((uint64_t)32 << 20)
 
 struct start_request {
     struct pawl_str definition_id, correlation_id, name, trigger_activity_id, versions;
@@ -236,7 +234,6 @@ static const struct api_endpoint endpoints[] = {
      .handle = execute,
      .body = API_BODY_LENIENT,
      API_FIELDS(struct start_request, execute_fields),
-     .body_bytes_max = BODY_BYTES_MAX,
      .summary = "Start an instance, and wait until it rests",
      .result = "ExecuteResult",
      .flags = PAWL_ROUTE_NO_DEADLINE},
@@ -255,7 +252,6 @@ static const struct api_endpoint endpoints[] = {
      .handle = dispatch,
      .body = API_BODY_REQUIRED,
      API_FIELDS(struct start_request, dispatch_fields),
-     .body_bytes_max = BODY_BYTES_MAX,
      .summary = "Start an instance in the background",
      .result = "DispatchResult"},
     {.method = "POST",
@@ -264,7 +260,6 @@ static const struct api_endpoint endpoints[] = {
      .handle = bulk_dispatch,
      .body = API_BODY_REQUIRED,
      API_FIELDS(struct start_request, bulk_fields),
-     .body_bytes_max = BODY_BYTES_MAX,
      .summary = "Start several instances in the background",
      .result = "BulkDispatchResult"},
 };

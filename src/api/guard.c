@@ -390,8 +390,11 @@ int pawl__guard_arrive(void *ctx, struct pawl_exchange *exchange)
     pawl__exchange_add_field(exchange, "Access-Control-Allow-Origin", text);
     if (listed)
         pawl__exchange_add_field(exchange, "Access-Control-Allow-Credentials", "true");
-    pawl__exchange_add_field(exchange, "Access-Control-Expose-Headers",
-                             "Content-Disposition, Retry-After, Traceparent, WWW-Authenticate");
+    pawl__exchange_add_field(
+        exchange, "Access-Control-Expose-Headers",
+        "Content-Disposition, Location, Retry-After, Traceparent, WWW-Authenticate, "
+        "X-Elsa-Response, X-Elsa-Workflow-Cannot-Start, "
+        "X-Elsa-Workflow-Instance-Id");
     if (!pawl__str_is(pawl__exchange_method(exchange), "OPTIONS") ||
         !pawl__exchange_field(exchange, "access-control-request-method").ptr)
         return 0;

@@ -5,18 +5,20 @@
 
 #define ARENA_MAX ((size_t)64 << 10)
 
-static void respond_healthy(struct pawl_exchange *exchange)
+static void respond_health(struct pawl_exchange *exchange, const char *word)
 {
-    pawl__buf_text(pawl__exchange_out(exchange), "Healthy");
+    pawl__buf_text(pawl__exchange_out(exchange), word);
     pawl__exchange_add_field(exchange, "Content-Type", "text/plain");
-    pawl__exchange_add_field(exchange, "Cache-Control", "no-store");
+    pawl__exchange_add_field(exchange, "Cache-Control", "no-store, no-cache");
+    pawl__exchange_add_field(exchange, "Expires", "Thu, 01 Jan 1970 00:00:00 GMT");
+    pawl__exchange_add_field(exchange, "Pragma", "no-cache");
     pawl__exchange_respond(exchange, 200);
 }
 
 void pawl__api_health_live(struct pawl_exchange *exchange, void *ctx)
 {
     (void)ctx;
-    respond_healthy(exchange);
+    respond_health(exchange, "Healthy");
 }
 
 /* true: the caller looks. Otherwise the exchange waits for who does, or was refused. */
@@ -39,15 +41,17 @@ static bool begin_look(struct pawl_api *api, struct pawl_exchange *exchange)
     return looks;
 }
 
-static void respond(struct pawl_exchange *exchange, int status, const struct pawl_error *err)
+static void respond(struct pawl_exchange *exchange, int status, const char *word,
+                    const struct pawl_error *err)
 {
     if (status == PAWL_OK)
-        respond_healthy(exchange);
+        respond_health(exchange, word);
     else
         pawl__exchange_refuse(exchange, 503, err->msg);
 }
 
-static void end_look(struct pawl_api *api, int status, const struct pawl_error *err)
+static void end_look(struct pawl_api *api, int status, const char *word,
+                     const struct pawl_error *err)
 {
     struct pawl_exchange *waiting[API_PROBES_MAX];
     uint32_t count;
@@ -59,7 +63,7 @@ static void end_look(struct pawl_api *api, int status, const struct pawl_error *
     api->probes.looking = false;
     pawl_mutex_unlock(api->env, api->mutex);
     for (uint32_t i = 0; i < count; i++)
-        respond(waiting[i], status, err);
+        respond(waiting[i], status, word, err);
 }
 
 /* Anybody may ask, and a store that hangs takes its time: one thread looks, for all who ask then.
@@ -76,6 +80,8 @@ void pawl__api_health_ready(struct pawl_exchange *exchange, void *ctx)
                          .log = api->log,
                          .actor = pawl__str("probe"),
                          .request_id = pawl__str("")};
+    bool is_paused = false;
+    const char *word;
     int status;
 
     if (atomic_load(&api->draining)) {
@@ -86,7 +92,10 @@ void pawl__api_health_ready(struct pawl_exchange *exchange, void *ctx)
         return;
     pawl__arena_init(&arena, &api->env->alloc, ARENA_MAX);
     status = pawl__op_ready(&op);
+    if (status == PAWL_OK)
+        is_paused = pawl__op_is_paused(&op);
     pawl__arena_release(&arena);
-    respond(exchange, status, &err);
-    end_look(api, status, &err);
+    word = is_paused ? "Degraded" : "Healthy";
+    respond(exchange, status, word, &err);
+    end_look(api, status, word, &err);
 }

@@ -131,6 +131,7 @@ struct pawl_js pawl__js_check(struct pawl_quickjs *js, struct pawl_str source, c
 struct pawl_js pawl__js_call(struct pawl_quickjs *js, struct pawl_js function,
                              const struct pawl_js *args, uint32_t count);
 
+#define PAWL_JS_NEVER_SETTLED "The script's promise can never be settled."
 /*
  * Runs what promises have queued until nothing is left, then, when `value` (taken) is a promise,
  * returns what it was fulfilled with. EXCEPTION when it was rejected, or can never be settled.

@@ -115,7 +115,7 @@ struct pawl_js pawl__js_settle(struct pawl_quickjs *js, struct pawl_js value)
     state = Z_quickjsZ_JS_PromiseState(CONTEXT(js), value.bits);
     if (state == pending) {
         pawl__js_free(js, value);
-        return pawl__js_throw(js, "The script's promise can never be settled.");
+        return pawl__js_throw(js, PAWL_JS_NEVER_SETTLED);
     }
     result = make(Z_quickjsZ_JS_PromiseResult(CONTEXT(js), value.bits));
     pawl__js_free(js, value);

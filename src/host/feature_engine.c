@@ -8,6 +8,7 @@
 #include "expressions/expressions.h"
 #include "expressions/javascript/javascript.h"
 #include "host/features.h"
+#include "host/links.h"
 #include "host/meter.h"
 #include "os/tzdata.h"
 
@@ -19,6 +20,7 @@ struct built_in {
     struct pawl_arena arena; /* what is made of the types of a program */
 };
 
+#define SECOND_NS INT64_C(1000000000)
 #define TYPES_BYTES_MAX ((size_t)256 << 20)
 
 static void close_engine(void *ctx, void *service)
@@ -37,10 +39,27 @@ static void count_script(void *ctx, int64_t duration_ns)
     pawl__meter_observe_ns(ctx, PAWL_METRIC_SCRIPT_SECONDS, pawl__str(""), duration_ns);
 }
 
+/* The store is asked once in a while for the key that signs; see links.h. */
+static int make_event_url(void *ctx, struct pawl_arena *arena, struct pawl_str instance_id,
+                          struct pawl_str event, int64_t life_ticks, struct pawl_str *out,
+                          struct pawl_error *err)
+{
+    struct pawl_host *host = ctx;
+    struct pawl_env *env = pawl__host_env(host);
+    struct pawl_link link = {
+        .event = event, .bookmark_id = pawl__str(""), .instance_id = instance_id};
+
+    if (life_ticks > 0)
+        link.expires_s = pawl_env_wall_ns(env) / SECOND_NS + life_ticks / PAWL_TICKS_PER_SECOND + 1;
+    return pawl__link_event_url(host, &link, arena, out, pawl_env_monotonic_ns(env) + 5 * SECOND_NS,
+                                err);
+}
+
 int pawl__host_open_scripts(struct pawl_env *env, const struct pawl_configuration *configuration,
-                            struct pawl_meter *meter, struct pawl_javascript **out,
+                            struct pawl_host *host, struct pawl_javascript **out,
                             struct pawl_error *err)
 {
+    struct pawl_meter *meter = host ? pawl__host_meter(host) : NULL;
     struct pawl_javascript_options options = pawl__javascript_options_default;
 
     options.fuel_max =
@@ -54,6 +73,9 @@ int pawl__host_open_scripts(struct pawl_env *env, const struct pawl_configuratio
     if (meter)
         options.ran = count_script;
     options.ran_ctx = meter;
+    if (host)
+        options.event_url = make_event_url;
+    options.event_url_ctx = host;
     return pawl__javascript_open(env, &options, out, err);
 }
 
@@ -115,7 +137,7 @@ static int build_engine(struct pawl_host *host, void *ctx, void **service, struc
         return status;
     }
     pawl__engine_init(&built_in->engine, &env->alloc, seed);
-    status = pawl__host_open_scripts(env, configuration, pawl__host_meter(host),
+    status = pawl__host_open_scripts(env, configuration, host,
                                      &built_in->javascript, err);
     if (status == PAWL_OK) {
         status = fill(built_in, configuration);

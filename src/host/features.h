@@ -50,11 +50,11 @@ extern const struct pawl_feature pawl__feature_lock;
 
 /* Fills `engine` with all that is built in: a struct pawl_engine. */
 extern const struct pawl_feature pawl__feature_engine;
-/* The same limits for an engine without a host, which borrows environment and meter (NULL: none).
- * PAWL_ENOMEM. */
+/* Scripts within the limits of the settings; borrows environment and host. `host` NULL: of an
+ * engine without one: nothing is measured, and there are no links. PAWL_ENOMEM. */
 PAWL_MUST_CHECK int pawl__host_open_scripts(struct pawl_env *env,
                                             const struct pawl_configuration *configuration,
-                                            struct pawl_meter *meter, struct pawl_javascript **out,
+                                            struct pawl_host *host, struct pawl_javascript **out,
                                             struct pawl_error *err);
 void pawl__host_limit_engine(const struct pawl_configuration *configuration,
                              struct pawl_engine *engine);

@@ -4,7 +4,13 @@
 
 #include "base/error.h"
 #include "operations/query.h"
+#include "runtime/node/pause.h"
 #include "runtime/runtime.h"
+
+bool pawl__op_is_paused(const struct pawl_op *op)
+{
+    return pawl__runtime_check_paused(op_runtime(op), op->deadline_ns, NULL) != PAWL_OK;
+}
 
 int pawl__op_ready(const struct pawl_op *op)
 {

@@ -11,5 +11,7 @@
  * PAWL_EUNAVAILABLE, its lease is over; what the store said.
  */
 PAWL_MUST_CHECK int pawl__op_ready(const struct pawl_op *op);
+/* Whether it is paused: it responds, and begins nothing. As far as it knows. */
+bool pawl__op_is_paused(const struct pawl_op *op);
 
 #endif

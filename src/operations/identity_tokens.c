@@ -75,12 +75,14 @@ struct rotation {
     bool at_once; /* the earlier ones are deleted */
 };
 
-static int add_key(const struct pawl_op *op, struct identity_plan *plan)
+/* No two are of the same time, by which they are chosen: a store's clock may count milliseconds. */
+static int add_key(const struct pawl_op *op, int64_t after_us, struct identity_plan *plan)
 {
     struct pawl_document_row row = {.kind = pawl__str(KIND_SIGNING_KEY),
                                     .lookup = pawl__str(""),
                                     .revision = 1,
-                                    .created_us = plan->now_us,
+                                    .created_us =
+                                        plan->now_us > after_us ? plan->now_us : after_us + 1,
                                     .updated_us = plan->now_us,
                                     .expires_us = PAWL_TIME_NEVER};
     struct pawl_builder b = {.arena = op->arena};
@@ -121,7 +123,7 @@ static int plan_rotation(const struct pawl_op *op, void *ctx, struct identity_pl
         row.updated_us = plan->now_us;
         identity_plan_add(plan, rotation->at_once ? PAWL_CHANGE_DELETE : PAWL_CHANGE_PUT, &row);
     }
-    return add_key(op, plan);
+    return add_key(op, newest_us(rows, count), plan);
 }
 
 static int rotate(const struct pawl_op *op, bool forced, bool at_once)

@@ -213,6 +213,13 @@ PAWL_MUST_CHECK int pawl__op_instance_import(const struct pawl_op *op,
 PAWL_MUST_CHECK int pawl__op_instances_cancel(const struct pawl_op *op,
                                               const struct pawl_instance_query *query,
                                               struct pawl_bulk_result *out);
+/*
+ * Takes over those of an array. One that is no exported instance is PAWL_EPARSE, and none is taken
+ * over then; one that cannot be taken over stops no other.
+ */
+PAWL_MUST_CHECK int pawl__op_instances_import(const struct pawl_op *op,
+                                              const struct pawl_json *exported,
+                                              struct pawl_bulk_result *out);
 PAWL_MUST_CHECK int pawl__op_instances_delete(const struct pawl_op *op,
                                               const struct pawl_instance_query *query,
                                               struct pawl_bulk_result *out);

@@ -201,20 +201,28 @@ bool pawl__op_instance_is_export(const struct pawl_json *document)
     return state_of(document) != NULL;
 }
 
+static struct pawl_str exported_id(const struct pawl_json *exported)
+{
+    return pawl__json_str(pawl__json_get_nocase(state_of(exported), pawl__str("id")));
+}
+
+static int refuse_document(const struct pawl_op *op)
+{
+    return pawl__error_set(op->err, PAWL_EPARSE,
+                           "this is not an exported instance: its 'WorkflowState' must have an id");
+}
+
 int pawl__op_instance_import(const struct pawl_op *op, const struct pawl_json *exported,
                              struct pawl_outcome *out)
 {
     struct pawl_workflow_client *client = NULL;
-    const struct pawl_json *state = state_of(exported);
-    struct pawl_str id = pawl__json_str(pawl__json_get_nocase(state, pawl__str("id")));
+    struct pawl_str id = exported_id(exported);
     struct pawl_outcome outcome;
     struct op_record record;
     int status;
 
     if (id.len == 0)
-        return pawl__error_set(op->err, PAWL_EPARSE,
-                               "this is not an exported instance: its 'WorkflowState' must have "
-                               "an id");
+        return refuse_document(op);
     status = acting_client(op, id, "import", &record, &client);
     if (status == PAWL_OK)
         status = op_record_end(
@@ -224,6 +232,36 @@ int pawl__op_instance_import(const struct pawl_op *op, const struct pawl_json *e
     if (status == PAWL_OK)
         *out = outcome;
     return status;
+}
+
+int pawl__op_instances_import(const struct pawl_op *op, const struct pawl_json *exported,
+                              struct pawl_bulk_result *out)
+{
+    struct pawl_bulk_result result = {.error = PAWL_ERROR_INIT};
+    struct pawl_op each = *op;
+    struct op_record record;
+    int status;
+
+    for (uint32_t i = 0; i < pawl__json_len(exported); i++) {
+        if (exported_id(pawl__json_at(exported, i)).len == 0)
+            return refuse_document(op);
+    }
+    status = op_record_begin_many(op, &record, "import", "instance");
+    if (status != PAWL_OK)
+        return status;
+    each.record = record.by;
+    for (uint32_t i = 0; i < pawl__json_len(exported); i++) {
+        struct pawl_error err = PAWL_ERROR_INIT;
+        struct pawl_outcome outcome;
+
+        each.err = &err;
+        status = pawl__op_instance_import(&each, pawl__json_at(exported, i), &outcome);
+        result.done += status == PAWL_OK;
+        if (status != PAWL_OK && result.failed++ == 0)
+            result.error = err;
+    }
+    *out = result;
+    return PAWL_OK;
 }
 
 /* ---- work ----------------------------------------------------------------------------------- */

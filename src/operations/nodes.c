@@ -254,6 +254,7 @@ int pawl__op_node_pause(const struct pawl_op *op, struct pawl_str node_id, struc
         status = op_record_end(op, &record, true,
                                pawl__pause_begin(op_store(op), record.by, &wanted, op->arena, &now,
                                                  op->deadline_ns, op->err));
+    pawl__runtime_look_for_pauses(op_runtime(op));
     if (status == PAWL_OK)
         *out = now;
     return status;
@@ -269,6 +270,7 @@ int pawl__op_node_unpause(const struct pawl_op *op, struct pawl_str node_id)
         return status;
     status = pawl__pause_end(op_store(op), record.by, node_id, op->arena, &ended, op->deadline_ns,
                              op->err);
+    pawl__runtime_look_for_pauses(op_runtime(op));
     if (status == PAWL_OK && !ended && node_id.len > 0)
         status = pawl__error_set(op->err, PAWL_ENOTFOUND, "node '%.*s' itself is not paused",
                                  PAWL_STR_ARG(node_id));

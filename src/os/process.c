@@ -9,9 +9,10 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-void pawl__process_ignore_sigpipe(void)
+void pawl__process_ignore_write_signals(void)
 {
     (void)signal(SIGPIPE, SIG_IGN);
+    (void)signal(SIGXFSZ, SIG_IGN);
 }
 
 void pawl__process_host_name(char *out, size_t size_bytes)

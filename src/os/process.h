@@ -7,10 +7,11 @@
 #include <stddef.h>
 
 /*
- * From now on a write to a pipe whose reader went away fails with EPIPE instead of ending the
- * process. For programs, at their start; a library does not decide that.
+ * From now on a write to a pipe whose reader went away fails with EPIPE, and one to a file that may
+ * not grow with EFBIG, instead of ending the process. For programs, at their start; a library does
+ * not decide that.
  */
-void pawl__process_ignore_sigpipe(void);
+void pawl__process_ignore_write_signals(void);
 
 /* What this machine is called, cut to `size_bytes` with its NUL; "localhost" when it has no name.
  */

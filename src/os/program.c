@@ -27,7 +27,7 @@ int pawl__program_own_path(char *out, size_t size, struct pawl_error *err)
     return PAWL_OK;
 }
 
-/* In the child. Threads of ours block signals, programs ignore SIGPIPE: neither is inherited. */
+/* In the child. Threads of ours block signals, programs ignore SIGPIPE and SIGXFSZ: neither is inherited. */
 static _Noreturn void become(const char *const *argv, int in, int out, pid_t parent)
 {
     sigset_t none;
@@ -35,6 +35,7 @@ static _Noreturn void become(const char *const *argv, int in, int out, pid_t par
     (void)sigemptyset(&none);
     (void)sigprocmask(SIG_SETMASK, &none, NULL);
     (void)signal(SIGPIPE, SIG_DFL);
+    (void)signal(SIGXFSZ, SIG_DFL);
     (void)prctl(PR_SET_PDEATHSIG, SIGKILL);
     if (getppid() != parent) /* it died before we asked for a signal */
         _exit(127);

@@ -133,6 +133,7 @@ static void become(const struct pawl_wrapped *child, const struct start *start, 
     if (start->gets_terminal)
         (void)tcsetpgrp(child->terminal_fd, getpid());
     (void)signal(SIGPIPE, SIG_DFL);
+    (void)signal(SIGXFSZ, SIG_DFL);
     (void)sigprocmask(SIG_SETMASK, &child->before, NULL);
     (void)prctl(PR_SET_PDEATHSIG, SIGTERM);
     if (getppid() != start->parent) /* it died before that was set */

@@ -35,6 +35,7 @@ struct runtime_task {
     bool given_up;           /* what failed is not to be tried again */
     int64_t metered_ns;      /* a worker's: its processor time that was charged last */
     struct pawl_str metered_id; /* the definition that it is charged to; "": none yet */
+    bool metered_failed;        /* the last burst of that definition */
     bool is_direct; /* a sender's (instance/deliver.c): it waits for nobody, and leaves to others
                      * what its burst begins */
     struct runtime_direct *direct; /* what it brings for the next instance that it runs; NULL */

@@ -16,6 +16,7 @@ static const char functions[] =
     "declare function getInput(name: string): any;\n"
     "declare function getOutputFrom(activityId: string, outputName?: string): any;\n"
     "declare function getLastResult(): any;\n"
+    "declare function createEventTriggerUrl(eventName: string, lifetime?: any): string;\n"
     "declare function isNullOrWhiteSpace(value: string): boolean;\n"
     "declare function isNullOrEmpty(value: string): boolean;\n"
     "declare function parseGuid(value: string): string;\n"

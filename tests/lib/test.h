@@ -68,6 +68,7 @@ uint64_t test_random(uint64_t *state);
 /*
  * Where files are quick: in memory, if there is room, else "/tmp". What a process that was killed
  * wrote stays in either; only a machine that stops would lose it, which no test does.
+ * PAWL_TEST_FOLDER says otherwise.
  */
 const char *test_fast_folder(void);
 

@@ -158,6 +158,91 @@ static void a_time_of_an_end_excludes_what_has_not_ended(struct desk *desk)
     assert_int_equal(count_of(desk, query), 6);
 }
 
+#define DAY_US INT64_C(86400000000)
+
+/* By the day on which all were made, or (this test may run at midnight) two days. */
+static void a_time_that_is_a_day_means_all_of_it(struct desk *desk)
+{
+    struct pawl_instance_time time = {.which = PAWL_INSTANCE_CREATED, .is_day = true};
+    struct pawl_instance_query query = PAWL_INSTANCE_QUERY_ALL;
+    int64_t first_us, last_us;
+
+    start_some(desk);
+    last_us = list(desk, &query).rows[0].created_us / DAY_US * DAY_US;
+    query.page.reversed = true;
+    first_us = list(desk, &query).rows[0].created_us / DAY_US * DAY_US;
+    query.times = &time;
+    query.time_count = 1;
+    time.us = first_us;
+    time.compare = PAWL_GE;
+    assert_int_equal(count_of(desk, query), 16);
+    time.compare = PAWL_LT;
+    assert_int_equal(count_of(desk, query), 0);
+    time.us = last_us;
+    time.compare = PAWL_LE;
+    assert_int_equal(count_of(desk, query), 16);
+    time.compare = PAWL_GT;
+    assert_int_equal(count_of(desk, query), 0);
+    time.compare = PAWL_EQ;
+    time.us = first_us - DAY_US;
+    assert_int_equal(count_of(desk, query), 0);
+    time.compare = PAWL_NE;
+    assert_int_equal(count_of(desk, query), 16);
+    if (first_us != last_us)
+        return;
+    time.us = first_us;
+    assert_int_equal(count_of(desk, query), 0);
+    time.compare = PAWL_EQ;
+    assert_int_equal(count_of(desk, query), 16);
+}
+
+static void several_statuses_are_one_of_them(struct desk *desk)
+{
+    const struct pawl_str both[] = {pawl__str("running"), pawl__str("FINISHED")};
+    const struct pawl_str wrong = pawl__str("Faulted");
+    struct pawl_instance_query query = PAWL_INSTANCE_QUERY_ALL;
+    struct pawl_instance_list page;
+
+    start_some(desk);
+    query.statuses = both;
+    query.status_count = 2;
+    assert_int_equal(count_of(desk, query), 16);
+    query.status_count = 1;
+    assert_int_equal(count_of(desk, query), 10);
+    query.status = pawl__str("Finished");
+    assert_int_equal(count_of(desk, query), 0);
+    query.status = pawl__str("");
+    query.status_count = 0;
+    assert_int_equal(count_of(desk, query), 0);
+    query.statuses = &wrong;
+    query.status_count = 1;
+    assert_code(pawl__op_instances_list(&desk->op, &query, &page), PAWL_EINVAL);
+}
+
+static void versions_of_a_definition_choose_instances(struct desk *desk)
+{
+    struct pawl_instance_query query = PAWL_INSTANCE_QUERY_ALL;
+    struct pawl_instance_list page;
+
+    start_some(desk);
+    desk_publish(desk, desk_waits);
+    (void)desk_start(desk, "waits", "new", NULL, NULL);
+    query.definition_id = pawl__str("waits");
+    query.versions.pick = PAWL_VERSIONS_ALL;
+    assert_int_equal(count_of(desk, query), 11);
+    query.versions.pick = PAWL_VERSIONS_PUBLISHED;
+    assert_only(desk, query, "new");
+    query.versions.pick = PAWL_VERSIONS_LATEST;
+    assert_only(desk, query, "new");
+    query.versions = (struct pawl_version_options){PAWL_VERSIONS_NUMBER, 1};
+    assert_int_equal(count_of(desk, query), 10);
+    query.versions.pick = PAWL_VERSIONS_DRAFT;
+    assert_code(pawl__op_instances_list(&desk->op, &query, &page), PAWL_EINVAL);
+    query.versions.pick = PAWL_VERSIONS_LATEST;
+    query.definition_id = pawl__str("nothing");
+    assert_int_equal(count_of(desk, query), 0);
+}
+
 /* Walks the list in pages of three by cursors; each row is met once, in the order of one page. */
 static void check_walk(struct desk *desk, struct pawl_instance_query query)
 {
@@ -345,6 +430,9 @@ const struct desk_test instance_tests[] = {
     DESK_TEST(filters_that_few_match_find_them),
     DESK_TEST(a_search_looks_into_names_and_ids_without_case),
     DESK_TEST(a_time_of_an_end_excludes_what_has_not_ended),
+    DESK_TEST(a_time_that_is_a_day_means_all_of_it),
+    DESK_TEST(several_statuses_are_one_of_them),
+    DESK_TEST(versions_of_a_definition_choose_instances),
     DESK_TEST(pages_by_cursor_meet_each_row_once_in_every_order),
     DESK_TEST(a_search_for_an_id_finds_it_first),
     DESK_TEST(an_offset_passes_over_rows),

@@ -247,6 +247,76 @@ static void a_dispatch_creates_many_that_run_later(struct desk *desk)
     assert_code(pawl__op_instances_dispatch(&desk->op, &request, 2, &ids, &count), PAWL_EINVAL);
 }
 
+static void a_key_of_another_start_is_refused(struct desk *desk)
+{
+    struct pawl_instance_start request = start_of("waits");
+    struct pawl_instance_result result;
+
+    desk_publish(desk, desk_waits);
+    desk_publish(desk, desk_ends);
+    request.what.idempotency_key = pawl__str("key");
+    request.what.input = parse(desk, "{\"a\":1}");
+    assert_false(started(desk, &request).outcome.existed);
+    assert_true(started(desk, &request).outcome.existed);
+    request.what.input = parse(desk, "{\"a\":2}");
+    assert_code(pawl__op_instance_start(&desk->op, &request, &result), PAWL_ECONFLICT);
+    request.what.input = parse(desk, "{\"a\":1}");
+    request.detached = true;
+    assert_code(pawl__op_instance_start(&desk->op, &request, &result), PAWL_ECONFLICT);
+    request = start_of("ends");
+    request.what.idempotency_key = pawl__str("key");
+    assert_code(pawl__op_instance_start(&desk->op, &request, &result), PAWL_ECONFLICT);
+}
+
+static void a_dispatch_with_a_key_is_made_once(struct desk *desk)
+{
+    struct pawl_instance_start request = start_of("ends");
+    struct pawl_str *first, *second;
+    uint32_t count;
+
+    desk_publish(desk, desk_ends);
+    request.what.idempotency_key = pawl__str("key");
+    assert_ok(pawl__op_instances_dispatch(&desk->op, &request, 4, &first, &count), &desk->err);
+    assert_int_equal(count, 4);
+    assert_ok(pawl__op_instances_dispatch(&desk->op, &request, 4, &second, &count), &desk->err);
+    assert_int_equal(count, 4);
+    for (uint32_t i = 0; i < count; i++)
+        assert_true(pawl__str_equal(first[i], second[i]));
+    assert_code(pawl__op_instances_dispatch(&desk->op, &request, 5, &second, &count),
+                PAWL_ECONFLICT);
+    assert_int_equal(count, 0);
+}
+
+static void many_are_imported_and_one_that_is_there_stops_none(struct desk *desk)
+{
+    struct pawl_json all = pawl__json_array(), exported, wrong;
+    struct pawl_bulk_result result;
+
+    desk_publish(desk, desk_waits);
+    for (int i = 0; i < 3; i++) {
+        const char *const ids[] = {"a", "b", "c"};
+
+        (void)desk_start(desk, "waits", ids[i], NULL, NULL);
+        assert_ok(pawl__op_instance_export(&desk->op, pawl__str(ids[i]), &PAWL_INSTANCE_EXPORT_ALL,
+                                           &exported, NULL),
+                  &desk->err);
+        assert_code(pawl__json_append(&desk->arena, &all, exported), PAWL_OK);
+        if (i != 1)
+            assert_ok(pawl__op_instance_delete(&desk->op, pawl__str(ids[i])), &desk->err);
+    }
+    assert_ok(pawl__op_instances_import(&desk->op, &all, &result), &desk->err);
+    assert_int_equal(result.done, 2);
+    assert_int_equal(result.failed, 1);
+    assert_code(result.error.code, PAWL_EEXISTS);
+    assert_true(pawl__str_is(row_of(desk, "c").sub_status, "Suspended"));
+    /* Nothing of these is taken over if one of them is something else. */
+    assert_ok(pawl__op_instance_delete(&desk->op, pawl__str("a")), &desk->err);
+    wrong = parse(desk, "{}");
+    assert_code(pawl__json_append(&desk->arena, &all, wrong), PAWL_OK);
+    assert_code(pawl__op_instances_import(&desk->op, &all, &result), PAWL_EPARSE);
+    assert_code(pawl__op_instance_delete(&desk->op, pawl__str("a")), PAWL_ENOTFOUND);
+}
+
 /* ---- looking and changing ------------------------------------------------------------------- */
 
 static void what_is_not_there_is_not_found(struct desk *desk)
@@ -717,6 +787,9 @@ const struct desk_test instance_one_tests[] = {
     DESK_TEST(a_start_takes_variables_and_an_activity),
     DESK_TEST(a_key_returns_the_instance_that_was_started),
     DESK_TEST(a_dispatch_creates_many_that_run_later),
+    DESK_TEST(a_dispatch_with_a_key_is_made_once),
+    DESK_TEST(a_key_of_another_start_is_refused),
+    DESK_TEST(many_are_imported_and_one_that_is_there_stops_none),
     DESK_TEST(what_is_not_there_is_not_found),
     DESK_TEST(one_whose_state_cannot_be_read_is_shown_all_the_same),
     DESK_TEST(a_store_that_fails_once_is_no_state_that_cannot_be_read),

@@ -350,7 +350,25 @@ static void a_log_record_is_shown_as_the_reference_does(struct desk *desk)
         assert_str(pawl__json_member(&view, i)->key, keys[i]);
 }
 
+static void a_journal_can_be_counted_and_must_be_there(struct desk *desk)
+{
+    struct pawl_journal_query query = {.instance_id = pawl__str("w"), .total_only = true};
+    struct pawl_journal_list page;
+
+    desk_publish(desk, desk_waits);
+    (void)desk_start(desk, "waits", "w", NULL, NULL);
+    assert_ok(pawl__op_journal_list(&desk->op, &query, &page), &desk->err);
+    assert_int_equal(pawl__json_len(&page.records), 0);
+    assert_true(page.total > 0);
+    query.instance_id = pawl__str("nope");
+    assert_ok(pawl__op_journal_list(&desk->op, &query, &page), &desk->err);
+    assert_int_equal(page.total, 0);
+    query.must_exist = true;
+    assert_code(pawl__op_journal_list(&desk->op, &query, &page), PAWL_ENOTFOUND);
+}
+
 const struct desk_test journal_tests[] = {
+    DESK_TEST(a_journal_can_be_counted_and_must_be_there),
     DESK_TEST(a_page_of_a_log_is_a_part_of_the_whole),
     {.name = "a_page_of_a_log_that_was_cut_begins_with_the_mark",
      .run = a_page_of_a_log_that_was_cut_begins_with_the_mark,

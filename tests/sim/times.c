@@ -8,6 +8,8 @@
  * per `idle_ns_max` (pool.h). So all that the dead node had begun or taken goes on within the two
  * of them; and not while the store counts it as alive, which is two thirds of a lease at least,
  * since leases are renewed every third of one.
+ *
+ * And what takes the whole deadline of a commit: a sender whose store is gone.
  */
 #include "activities/activities.h"
 #include "expressions/expressions.h"
@@ -38,6 +40,13 @@ enum locking {
     LOCKED_WITHOUT_LEASE, /* a node that hangs keeps it */
 };
 
+/* Of the store, for a sender. */
+enum outage {
+    OUTAGE_BEFORE, /* before it commits anything */
+    OUTAGE_AFTER,  /* when it has delivered, and before it knows */
+    OUTAGE_SHORT,  /* the same; the store is back before it gives up, or has just given up */
+};
+
 struct stage;
 
 struct member {
@@ -50,6 +59,8 @@ struct member {
     struct pawl_runtime *runtime;
     struct pawl_pool *pool;
     bool is_slow;
+    bool is_cut;                 /* nothing reaches the store any more */
+    bool loses;                  /* the reply of its next commit, and is cut off from then on */
     bool hangs;                  /* its bursts do not come back, and its lease is not renewed */
     int64_t begun_ns[INSTANCES]; /* the first burst of each instance here; 0: none */
     int64_t returned_ns;         /* when the call of this node returned */
@@ -67,6 +78,9 @@ struct stage {
     struct member nodes[NODES];
     uint64_t random;
     int64_t died_ns;
+    enum outage outage;
+    int sent;      /* what a sender was told */
+    uint64_t mail; /* what was stored of what it sent */
 };
 
 static int64_t now_ns(const struct stage *stage)
@@ -95,10 +109,16 @@ static bool spend_time(void *ctx)
 
 static bool decide_fault(void *ctx, enum pawl_store_call call, enum pawl_store_fault *how)
 {
-    const struct member *node = ctx;
+    struct member *node = ctx;
 
     *how = PAWL_STORE_FAULT_BEFORE;
-    return node->hangs && call == PAWL_STORE_CALL_LEASE;
+    if (node->loses && call == PAWL_STORE_CALL_APPLY) {
+        *how = PAWL_STORE_FAULT_AFTER;
+        node->loses = false;
+        node->is_cut = true;
+        return true;
+    }
+    return node->is_cut || (node->hangs && call == PAWL_STORE_CALL_LEASE);
 }
 
 static void note_burst(void *ctx, const struct pawl_instance_row *instance, struct pawl_str cause,
@@ -138,6 +158,8 @@ static void open_node(struct stage *stage, enum node_number number)
     struct pawl_runtime_options options = {
         .node_id = pawl__str(names[number]),
         .lease_us = NODE_LEASE_NS / 1000,
+        .delivery = PAWL_DELIVERY_DIRECT,
+        .works_itself = true, /* without a pool, too */
         .hooks = {.stop = spend_time, .burst_begun = note_burst, .ctx = node},
     };
     const struct pawl_store_fault_hooks faults = {.decide = decide_fault, .ctx = node};
@@ -181,7 +203,8 @@ static void run_seed(struct stage *stage, uint64_t seed, enum locking locking, i
     struct pawl_error err = PAWL_ERROR_INIT;
     struct pawl_thread *thread;
 
-    *stage = (struct stage){.locking = locking, .patience_ns = patience_ns, .random = seed};
+    *stage = (struct stage){
+        .locking = locking, .patience_ns = patience_ns, .outage = stage->outage, .random = seed};
     test_allocator_init(&stage->alloc);
     pawl__engine_init(&stage->engine, &stage->alloc.base, (struct pawl_hash_seed){1, 2});
     assert_ok(pawl__activities_register(&stage->engine), NULL);
@@ -281,7 +304,7 @@ static void check_takeover(enum locking locking, int64_t most_ns)
     int64_t soonest_ns = INT64_MAX, latest_ns = 0;
 
     for (uint64_t seed = 0; seed < SEEDS; seed++) {
-        struct stage stage;
+        struct stage stage = {0};
 
         run_seed(&stage, seed, locking, NODE_LEASE_NS, let_first_die);
         for (size_t i = 0; i < INSTANCES; i++) {
@@ -364,7 +387,7 @@ static void let_second_wait(void *arg)
 static void check_hand_off(enum locking locking)
 {
     for (uint64_t seed = 0; seed < SEEDS; seed++) {
-        struct stage stage;
+        struct stage stage = {0};
         int64_t waited_ns;
 
         run_seed(&stage, seed, locking, PAWL_FOREVER, let_second_wait);
@@ -383,6 +406,102 @@ static void a_released_instance_is_run_by_a_waiter_at_that_moment(void **state)
     check_hand_off(LOCKED_WITHOUT_LEASE);
 }
 
+/* ---- a sender whose store is gone ------------------------------------------------------------ */
+
+/* The delivery's commit is given up after ten seconds. */
+#define GIVEN_UP_NS (INT64_C(10) * SECOND_NS)
+
+static void bring_back(void *arg)
+{
+    struct stage *stage = arg;
+
+    (void)sleep_for(stage, GIVEN_UP_NS - (int64_t)(test_random(&stage->random) % SECOND_NS));
+    stage->nodes[FIRST].is_cut = false;
+}
+
+static uint64_t count_mail(struct member *node)
+{
+    const struct pawl_condition condition = {.column = pawl_table_column(PAWL_TABLE_WORK, "kind"),
+                                             .value = {.text = pawl__str(PAWL_WORK_RESUME)}};
+    const struct pawl_query query = {.table = PAWL_TABLE_WORK,
+                                     .flags = PAWL_QUERY_COUNT,
+                                     .conditions = &condition,
+                                     .condition_count = 1};
+    struct pawl_error err = PAWL_ERROR_INIT;
+    struct pawl_rows rows = {0};
+    struct pawl_arena arena;
+
+    pawl__arena_init(&arena, &node->env->alloc, (size_t)1 << 20);
+    assert_ok(pawl_store_find(node->store, &query, &arena, &rows, PAWL_FOREVER, &err), &err);
+    pawl__arena_release(&arena);
+    return rows.total;
+}
+
+static void send_signal(void *arg)
+{
+    struct stage *stage = arg;
+    struct member *node = &stage->nodes[FIRST];
+    const struct pawl_start start = {.definition_id = pawl__str(pawl__flow_id(FLOW_COUNTER)),
+                                     .instance_id = pawl__str("0")};
+    const struct pawl_stimulus stimulus = {.instance_id = pawl__str("0")};
+    struct pawl_error err = PAWL_ERROR_INIT;
+    struct pawl_thread *thread = NULL;
+    struct pawl_outcome outcome;
+
+    open_node(stage, FIRST);
+    node->is_slow = false;
+    publish(stage);
+    assert_ok(pawl__runtime_start(node->runtime, &start, &outcome, PAWL_FOREVER, &err), &err);
+    node->loses = stage->outage != OUTAGE_BEFORE;
+    node->is_cut = !node->loses;
+    if (stage->outage == OUTAGE_SHORT)
+        assert_ok(pawl_thread_start(stage->world, "back", bring_back, stage, &thread, NULL), NULL);
+    stage->sent = pawl__runtime_send_event(node->runtime, pawl__str("Signal"), NULL, &stimulus,
+                                           NULL, now_ns(stage) + SECOND_NS, &err);
+    node->is_cut = false;
+    stage->mail = count_mail(node);
+    if (thread)
+        pawl_thread_join(stage->world, thread);
+    close_node(node);
+}
+
+static void run_outage(struct stage *stage, uint64_t seed, enum outage outage)
+{
+    stage->outage = outage;
+    run_seed(stage, seed, UNLOCKED, 0, send_signal);
+}
+
+/* Its instance got the event, or it did not, and nobody can be asked. */
+static void a_delivery_whose_reply_was_lost_is_unknown(void **state)
+{
+    struct stage stage = {0};
+
+    (void)state;
+    run_outage(&stage, 0, OUTAGE_AFTER);
+    assert_int_equal(pawl_error_class(stage.sent), PAWL_CLASS_UNKNOWN);
+}
+
+static void an_event_that_reached_nobody_is_not_unknown(void **state)
+{
+    struct stage stage = {0};
+
+    (void)state;
+    run_outage(&stage, 0, OUTAGE_BEFORE);
+    assert_int_equal(pawl_error_class(stage.sent), PAWL_CLASS_TRANSIENT);
+}
+
+static void what_was_delivered_is_not_stored_when_the_store_is_back(void **state)
+{
+    struct stage stage = {0};
+
+    (void)state;
+    for (uint64_t seed = 0; seed < SEEDS; seed++) {
+        run_outage(&stage, seed, OUTAGE_SHORT);
+        assert_code(stage.sent, PAWL_OK);
+        assert_int_equal(stage.mail, 0);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -390,6 +509,9 @@ int main(void)
         cmocka_unit_test(so_it_does_where_locks_have_leases),
         cmocka_unit_test(a_lock_that_a_hanging_node_keeps_is_waited_for_once),
         cmocka_unit_test(a_released_instance_is_run_by_a_waiter_at_that_moment),
+        cmocka_unit_test(a_delivery_whose_reply_was_lost_is_unknown),
+        cmocka_unit_test(an_event_that_reached_nobody_is_not_unknown),
+        cmocka_unit_test(what_was_delivered_is_not_stored_when_the_store_is_back),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

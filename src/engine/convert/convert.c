@@ -9,11 +9,14 @@
 #include "engine/convert/convert.h"
 
 #include "engine/convert/rules.h"
+#include "engine/value/number.h"
 
 #include <stdarg.h>
 #include <stdio.h>
 
 #define DEPTH_MAX 32
+/* Of a number as it is written: far above what a workflow should carry. */
+#define NUMBER_TEXT_BYTES_MAX ((size_t)64 << 20)
 
 /* ---- raising ----------------------------------------------------------------------------- */
 
@@ -189,12 +192,18 @@ static bool assignable(const struct pawl_value *value, const struct pawl_type *t
     return false;
 }
 
-/* A JSON number as it is written. */
+/* A JSON number as it is written, and a double as it would be: 1E+20. */
 static int number_text(struct pawl_converting *c, struct pawl_json number, struct pawl_value *out)
 {
-    struct pawl_value decimal = {.json = number, .type = &pawl__type_decimal};
+    struct pawl_buf text;
+    double real;
 
-    return pawl__convert_to_string(c, decimal, &pawl__type_string, out);
+    pawl__buf_init(&text, c->arena->alloc, NUMBER_TEXT_BYTES_MAX);
+    if (number.type == PAWL_JSON_DOUBLE && pawl__json_to_double(&number, &real))
+        pawl__number_write_double(&text, real, false);
+    else
+        pawl__json_number_text(&number, &text);
+    return pawl__convert_take_string(c, &text, out);
 }
 
 /* Deserialises, and raises when it does not fit. */

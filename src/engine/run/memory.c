@@ -9,9 +9,13 @@
  */
 #include "engine/builder.h"
 #include "engine/run/instance.h"
+#include "engine/value/number.h"
 
 #include "base/assert.h"
 #include "base/time/datetime.h"
+
+/* Of a double. */
+#define NUMBER_TEXT_BYTES_MAX 64
 
 /* ---- blocks ------------------------------------------------------------------------------ */
 
@@ -454,6 +458,24 @@ static int read_kept(struct pawl_context *context, const struct pawl_variable *v
                : PAWL_OK;
 }
 
+/* A double as .NET writes it, which counts when it is read as another type: 1E+20 is no Int32. */
+static int write_plain(struct pawl_arena *arena, const struct pawl_json *json,
+                       struct pawl_json *out)
+{
+    struct pawl_buf text;
+    double number;
+    int status;
+
+    if (json->type != PAWL_JSON_DOUBLE || !pawl__json_to_double(json, &number))
+        return pawl__value_write_plain(arena, json, out);
+    pawl__buf_init(&text, arena->alloc, NUMBER_TEXT_BYTES_MAX);
+    pawl__number_write_double(&text, number, false);
+    status =
+        text.status == PAWL_OK ? pawl__json_number(arena, pawl__buf_peek(&text), out) : text.status;
+    pawl__buf_release(&text);
+    return status;
+}
+
 static int save_variable(struct pawl_context *context, const struct pawl_variable *variable)
 {
     struct pawl_block *block = pawl__memory_find(context, variable->id, NULL);
@@ -475,7 +497,7 @@ static int save_variable(struct pawl_context *context, const struct pawl_variabl
         if (block->storage == PAWL_STORAGE_WORKFLOW)
             status = pawl__value_write(&context->burst->arena, block->value, &stored);
         else
-            status = pawl__value_write_plain(&context->burst->arena, &block->value.json, &stored);
+            status = write_plain(&context->burst->arena, &block->value.json, &stored);
         if (status == PAWL_OK)
             status = pawl__json_set(&context->burst->arena, dictionary, variable->id, stored);
     }
@@ -567,11 +589,15 @@ static int load_variable(struct pawl_context *context, const struct pawl_variabl
     struct pawl_value value = variable->initial;
     int status = PAWL_OK;
 
-    if (stored && stored->type != PAWL_JSON_NULL)
+    if (variable->storage == PAWL_STORAGE_MEMORY)
+        status = read_kept(context, variable, &value);
+    else if (stored && stored->type != PAWL_JSON_NULL)
         status = read_stored(context, variable, stored, variable->storage == PAWL_STORAGE_WORKFLOW,
                              &value);
-    else if (variable->storage == PAWL_STORAGE_MEMORY)
-        status = read_kept(context, variable, &value);
+    /* What the plain form converts to null counts as not stored. */
+    if (status == PAWL_OK && variable->storage == PAWL_STORAGE_INSTANCE &&
+        pawl__value_is_null(value))
+        value = variable->initial;
     if (status == PAWL_OK)
         status = pawl__memory_declare(scope ? scope : context, variable, value);
     return status;

@@ -288,6 +288,8 @@
 
     const text = value => value === null || value === undefined ? '' : String(value);
     const functions = {
+        createEventTriggerUrl: (name, lifetime) => native.eventUrl(String(name),
+            lifetime === undefined || lifetime === null ? '' : String(lifetime)),
         isNullOrEmpty: value => value === null || value === undefined || String(value) === '',
         isNullOrWhiteSpace: value => value === null || value === undefined || String(value).trim() === '',
         toJson: value => {

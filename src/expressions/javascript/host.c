@@ -432,6 +432,28 @@ static struct pawl_js get_secret(struct pawl_javascript_evaluation *e, const str
                    : pawl__javascript_fail(e, e->arena->status);
 }
 
+/* The lifetime is a text of TimeSpan; "": for ever. */
+static struct pawl_js event_url(struct pawl_javascript_evaluation *e, const struct pawl_js *args,
+                                uint32_t count)
+{
+    const struct pawl_javascript_options *options = &e->js->options;
+    struct pawl_error err = PAWL_ERROR_INIT;
+    struct pawl_str name, life, url;
+    int64_t ticks = 0;
+
+    if (!text_argument(e, args, count, 0, &name) || !text_argument(e, args, count, 1, &life))
+        return pawl__js_exception();
+    if (!options->event_url)
+        return pawl__js_throw(e->realm->engine, "There is no server here that such links lead to.");
+    if (life.len > 0 && (pawl__duration_parse_constant(life, &ticks, &err) != PAWL_OK || ticks <= 0))
+        return pawl__js_throw(e->realm->engine, "A lifetime is a TimeSpan of more than nothing.");
+    if (options->event_url(options->event_url_ctx, e->arena, pawl__instance_id(e->context), name,
+                           ticks, &url, &err) != PAWL_OK)
+        return e->arena->status != PAWL_OK ? pawl__javascript_fail(e, e->arena->status)
+                                           : pawl__js_throw(e->realm->engine, err.msg);
+    return text_result(e, url);
+}
+
 /* ---- chance ------------------------------------------------------------------------------ */
 
 static struct pawl_js new_guid(struct pawl_javascript_evaluation *e, const struct pawl_js *args,
@@ -684,6 +706,7 @@ static const struct native natives[] = {
     {"getLastResult", get_last_result},
     {"getConfig", get_config},
     {"getSecret", get_secret},
+    {"eventUrl", event_url},
     {"addOutcome", add_outcome},
     {"newGuid", new_guid},
     {"newShortGuid", new_short_guid},

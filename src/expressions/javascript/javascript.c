@@ -176,8 +176,8 @@ static void inspect_realm(struct pawl_quickjs *engine, void *arg)
 
     (void)engine;
     look->script = pawl__javascript_script(look->realm, look->source);
-    look->is_clean = pawl__javascript_realm_is_clean(look->realm) &&
-                     !(look->script && look->script->limit);
+    look->is_clean =
+        pawl__javascript_realm_is_clean(look->realm) && !(look->script && look->script->limit);
 }
 
 static int64_t read_clock(void *ctx)

@@ -42,6 +42,15 @@ struct pawl_javascript_options {
     const char *const *config_names;
     const char *(*config)(void *ctx, const char *name);
     void *config_ctx;
+    /*
+     * What createEventTriggerUrl(name, lifetime) returns: an address by which whoever has it sends
+     * the event to the instance; `life_ticks` 0: for ever. In the arena. NULL: scripts have no such
+     * function that works.
+     */
+    int (*event_url)(void *ctx, struct pawl_arena *arena, struct pawl_str instance_id,
+                     struct pawl_str event, int64_t life_ticks, struct pawl_str *out,
+                     struct pawl_error *err);
+    void *event_url_ctx;
     /* Called after each evaluation with how long it took, on the thread of the burst. NULL: not. */
     void (*ran)(void *ctx, int64_t duration_ns);
     void *ran_ctx;

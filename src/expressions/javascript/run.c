@@ -345,11 +345,11 @@ static void report_error(struct inside *inside)
     struct pawl_quickjs *engine = e->realm->engine;
     struct pawl_js error = pawl__js_caught(engine);
     struct pawl_js told = pawl__js_call(engine, e->js->roots.describe, &error, 1);
+    bool is_full = pawl__quickjs_memory_bytes(engine) >= e->js->options.memory_bytes_max;
 
     inside->threw = true;
     /* What the engine throws when there is no memory even for an error. */
-    inside->no_memory = pawl__js_kind(error) == PAWL_JS_NULL &&
-                        pawl__quickjs_memory_bytes(engine) >= e->js->options.memory_bytes_max;
+    inside->no_memory = is_full && pawl__js_kind(error) == PAWL_JS_NULL;
     inside->error = pawl__str("\n\nThe script threw something that has no text.");
     if (pawl__js_kind(told) == PAWL_JS_STRING)
         inside->error = pawl__js_text(engine, told, e->arena, &inside->error)
@@ -357,6 +357,9 @@ static void report_error(struct inside *inside)
                             : inside->error;
     else
         pawl__js_free(engine, pawl__js_caught(engine));
+    /* A job that had no memory is lost, and with it what would have settled the promise. */
+    if (is_full && pawl__str_ends(inside->error, pawl__str(PAWL_JS_NEVER_SETTLED)))
+        inside->no_memory = true;
     pawl__js_free(engine, told);
     pawl__js_free(engine, error);
 }

@@ -399,6 +399,7 @@ static struct pawl_str not_a_function(struct pawl_arena *arena,
                                       const struct pawl_javascript_thrown *thrown)
 {
     static const char *const news[] = {"new", NULL};
+    static const char *const values[] = {"null", "true", "false", "this", NULL};
     struct tokens tokens;
     struct pawl_str name;
     struct call call;
@@ -415,6 +416,8 @@ static struct pawl_str not_a_function(struct pawl_arena *arena,
         return around(arena, "", name, " is not a constructor");
     }
     name = called_name(&tokens, &call);
+    if (call.open - call.first == 1 && is_word(&tokens, call.first, values))
+        return around(arena, "", name, " is not a function");
     return name.len == 0 ? thrown->message
                          : around(arena, "Property '", name, "' of object is not a function");
 }

@@ -534,6 +534,7 @@ static int run_burst(struct runtime_run *run, struct pawl_event *event, const st
     pawl__runtime_meter_burst(run);
     while (status == PAWL_OK && !over)
         status = step_burst(run, &over);
+    pawl__runtime_meter_end(run, status);
     close_burst(run);
     pawl__run_watched(run, &watch, status);
     return status;

@@ -263,6 +263,14 @@ static void read_pause(struct pawl_runtime *runtime, int64_t deadline_ns)
     pawl_mutex_unlock(runtime->env, runtime->mutex);
 }
 
+void pawl__runtime_look_for_pauses(struct pawl_runtime *runtime)
+{
+    if (pawl_mutex_lock(runtime->env, runtime->mutex) != PAWL_OK)
+        return;
+    runtime->pause.looked_ns = 0;
+    pawl_mutex_unlock(runtime->env, runtime->mutex);
+}
+
 int pawl__runtime_check_paused(struct pawl_runtime *runtime, int64_t deadline_ns,
                                struct pawl_error *err)
 {

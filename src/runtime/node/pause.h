@@ -54,5 +54,7 @@ const struct pawl_pause *pawl__pause_of(const struct pawl_pause *pauses, size_t 
  */
 PAWL_MUST_CHECK int pawl__runtime_check_paused(struct pawl_runtime *runtime, int64_t deadline_ns,
                                                struct pawl_error *err);
+/* A pause began or ended through this process: the next check looks, however lately it did. */
+void pawl__runtime_look_for_pauses(struct pawl_runtime *runtime);
 
 #endif

@@ -326,8 +326,8 @@ static size_t next_piece(struct pawl_pool *pool, struct batch *batch,
     return piece;
 }
 
-/* Work that is not to be begun now, since it is of a definition that turned out to be heavy; NULL:
- * it is done. */
+/* Work that is not to be begun now, since it is of a definition that turned out to be heavy or
+ * failing; NULL: it is done. */
 static const struct pawl_work_row *put_off(struct pawl_pool *pool, const struct batch *batch,
                                            size_t piece)
 {
@@ -338,7 +338,7 @@ static const struct pawl_work_row *put_off(struct pawl_pool *pool, const struct 
         piece >= taken->runnable_count + taken->work_count)
         return NULL;
     work = &taken->work[piece - taken->runnable_count];
-    return pawl__runtime_is_turned_heavy(pool->runtime, &batch->look, work) ? work : NULL;
+    return pawl__runtime_is_outranked(pool->runtime, &batch->look, work) ? work : NULL;
 }
 
 /* All pieces are finished. Without the mutex: nobody else has the batch. */

@@ -8,9 +8,14 @@
  * moves it a quarter of the way, the first one half of the way from nothing, so that one slow piece
  * of a fast definition makes no difference.
  *
+ * What part of its pieces failed is learned in the same way. Five failures in a row make a
+ * definition a failing one. Each HALF_NS takes an eighth away: after 15 s it has another try, and
+ * if that fails too it has had only that one.
+ *
  * Invariants, whenever the mutex is free:
  *   1. The totals are the sums over what is known, as far as halving rounds.
- *   2. heavy_count is the number of heavy ones; `busy` is known and not heavy, or NULL.
+ *   2. heavy_count and failing_count are the numbers of such ones; `busy` is known and not heavy,
+ * or NULL.
  */
 #include "runtime/node/shares.h"
 
@@ -31,12 +36,16 @@
 #define OWED_NS_MIN INT64_C(25000000)
 #define OWED_NS_MAX INT64_C(2000000000)
 #define AHEAD_NS_MAX INT64_C(1000000000)
+/* Pieces that failed, of so many: from which part on a definition is a failing one. */
+#define FAILED_ALL 1024
+#define FAILED_MOST (FAILED_ALL / 4 * 3)
 
 struct share {
     struct pawl_list_link link; /* the least recently run first */
     struct pawl_str id;         /* behind the struct */
     int64_t cost_ns;            /* of a piece */
     int64_t used_ns;            /* lately */
+    int failed;                 /* of FAILED_ALL pieces, lately */
     bool is_heavy;
 };
 
@@ -49,7 +58,8 @@ struct pawl_shares {
     struct pawl_list order;
     struct share *busy; /* has used most of the time; NULL: none */
     uint32_t heavy_count;
-    int64_t used_ns[2]; /* lately: by light ones, by heavy ones */
+    uint32_t failing_count; /* heavy ones too */
+    int64_t used_ns[2];     /* lately: by light ones, by heavy ones */
     int64_t halved_ns;
     int64_t owed_ns; /* to heavy ones; below 0: they are ahead */
 };
@@ -99,6 +109,22 @@ static int64_t total_ns(const struct pawl_shares *shares)
     return shares->used_ns[0] + shares->used_ns[1];
 }
 
+static bool is_failing(const struct share *share)
+{
+    return share->failed >= FAILED_MOST;
+}
+
+static void set_failed(struct pawl_shares *shares, struct share *share, int failed)
+{
+    bool was_failing = is_failing(share);
+
+    share->failed = failed;
+    shares->failing_count += is_failing(share);
+    shares->failing_count -= was_failing;
+    if (is_failing(share) && !was_failing)
+        atomic_fetch_add(&shares->changes, 1);
+}
+
 static void halve(struct pawl_shares *shares)
 {
     int64_t now_ns = pawl_env_monotonic_ns(shares->env);
@@ -110,8 +136,11 @@ static void halve(struct pawl_shares *shares)
     shares->halved_ns += times * HALF_NS;
     if (times > 62)
         times = 62;
-    PAWL_LIST_FOR_EACH (share, &shares->order, link)
+    PAWL_LIST_FOR_EACH (share, &shares->order, link) {
         share->used_ns >>= times;
+        for (int64_t i = 0; i < times; i++)
+            set_failed(shares, share, share->failed - share->failed / 8);
+    }
     shares->used_ns[0] >>= times;
     shares->used_ns[1] >>= times;
 }
@@ -128,7 +157,8 @@ static bool is_busy(const struct pawl_shares *shares, const struct share *share)
 /* Whether ranks make a difference, for readers without the mutex. */
 static void update_matter(struct pawl_shares *shares)
 {
-    atomic_store_explicit(&shares->matter, shares->heavy_count > 0 || shares->busy,
+    atomic_store_explicit(&shares->matter,
+                          shares->heavy_count > 0 || shares->failing_count > 0 || shares->busy,
                           memory_order_relaxed);
 }
 
@@ -140,6 +170,7 @@ static void forget_oldest(struct pawl_shares *shares)
         return;
     shares->used_ns[share->is_heavy] -= share->used_ns;
     shares->heavy_count -= share->is_heavy;
+    shares->failing_count -= is_failing(share);
     if (shares->busy == share)
         shares->busy = NULL;
     (void)pawl__map_remove(&shares->known, share->id);
@@ -207,12 +238,15 @@ static enum pawl_rank rank_of(const struct pawl_shares *shares, const struct sha
     if (share->is_heavy)
         return share->used_ns > shares->used_ns[1] / shares->heavy_count ? PAWL_RANK_GREEDY
                                                                          : PAWL_RANK_HEAVY;
+    if (is_failing(share))
+        return PAWL_RANK_FAILING;
     return share == shares->busy ? PAWL_RANK_BUSY : PAWL_RANK_NEW;
 }
 
 /* ---- for others ---------------------------------------------------------------------------- */
 
-void pawl__shares_charge(struct pawl_shares *shares, struct pawl_str definition_id, int64_t ns)
+void pawl__shares_charge(struct pawl_shares *shares, struct pawl_str definition_id, int64_t ns,
+                         bool failed)
 {
     struct share *share;
 
@@ -223,6 +257,7 @@ void pawl__shares_charge(struct pawl_shares *shares, struct pawl_str definition_
     if (share) {
         share->cost_ns += (ns - share->cost_ns) / (share->cost_ns == 0 ? 2 : 4);
         share->used_ns += ns;
+        set_failed(shares, share, share->failed + ((failed ? FAILED_ALL : 0) - share->failed) / 4);
         shares->used_ns[share->is_heavy] += ns;
         update_weight(shares, share);
         add_debt(shares, !share->is_heavy, ns);
@@ -269,6 +304,7 @@ int pawl__shares_list(struct pawl_shares *shares, enum pawl_rank from, enum pawl
     if (status != PAWL_OK)
         return status;
     halve(shares);
+    update_matter(shares);
     PAWL_LIST_FOR_EACH (share, &shares->order, link) {
         enum pawl_rank rank = rank_of(shares, share);
 

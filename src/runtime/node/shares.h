@@ -8,6 +8,7 @@
  *
  *     NEW       unknown, or light and within its share
  *     BUSY      light, and has used most of the processor time lately, beside others
+ *     FAILING   light, and most pieces of it have failed lately
  *     HEAVY     a piece of it takes long
  *     GREEDY    the same, and it has used more than heavy ones have on average
  *
@@ -28,7 +29,13 @@
 
 struct pawl_shares;
 
-enum pawl_rank { PAWL_RANK_NEW, PAWL_RANK_BUSY, PAWL_RANK_HEAVY, PAWL_RANK_GREEDY };
+enum pawl_rank {
+    PAWL_RANK_NEW,
+    PAWL_RANK_BUSY,
+    PAWL_RANK_FAILING,
+    PAWL_RANK_HEAVY,
+    PAWL_RANK_GREEDY
+};
 
 /* A definition whose pieces of work take so long on average is heavy. */
 #define PAWL_SHARES_HEAVY_NS INT64_C(20000000)
@@ -39,14 +46,15 @@ enum pawl_rank { PAWL_RANK_NEW, PAWL_RANK_BUSY, PAWL_RANK_HEAVY, PAWL_RANK_GREED
 PAWL_MUST_CHECK int pawl__shares_new(struct pawl_env *env, struct pawl_shares **out);
 void pawl__shares_free(struct pawl_shares *shares); /* NULL allowed */
 
-/* A piece of work of the definition used so much processor time. Without memory nothing is noted.
- */
-void pawl__shares_charge(struct pawl_shares *shares, struct pawl_str definition_id, int64_t ns);
+/* A piece of work of the definition used so much processor time, and failed or not. Without memory
+ * nothing is noted. */
+void pawl__shares_charge(struct pawl_shares *shares, struct pawl_str definition_id, int64_t ns,
+                         bool failed);
 
 /* Whether any definition has another rank than NEW. Costs nothing. */
 bool pawl__shares_matter(const struct pawl_shares *shares);
 enum pawl_rank pawl__shares_rank(struct pawl_shares *shares, struct pawl_str definition_id);
-/* Counts definitions that became heavy: what was taken before may be of one of them. */
+/* Counts definitions that became heavy or failing: what was taken before may be of one of them. */
 uint32_t pawl__shares_changes(const struct pawl_shares *shares);
 /* The definitions of these ranks, in the arena. PAWL_ENOMEM. */
 PAWL_MUST_CHECK int pawl__shares_list(struct pawl_shares *shares, enum pawl_rank from,

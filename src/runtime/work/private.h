@@ -203,8 +203,9 @@ struct runtime_look {
     bool has_heavy;       /* heavy definitions have their part of the workers already */
     const struct pawl_queue_turn *turn;
     /* Results: */
-    bool is_heavy;    /* what was taken may be of heavy definitions */
-    uint32_t changes; /* pawl__shares_changes() before it was taken */
+    bool is_heavy;       /* what was taken may be of heavy definitions */
+    enum pawl_rank rank; /* which it had at the most when it was taken */
+    uint32_t changes;    /* pawl__shares_changes() before it was taken */
 };
 
 /* As pawl__runtime_take(), of the definitions whose turn it is. */
@@ -212,18 +213,20 @@ PAWL_MUST_CHECK int pawl__runtime_take_share(struct pawl_runtime *runtime,
                                              struct runtime_looks *looks, struct runtime_look *look,
                                              struct pawl_arena *arena, struct pawl_taken *taken,
                                              int64_t deadline_ns, struct pawl_error *err);
-/* Whether a row that was taken has turned out to be of a heavy definition since. */
-bool pawl__runtime_is_turned_heavy(struct pawl_runtime *runtime, const struct runtime_look *look,
-                                   const struct pawl_work_row *work);
+/* Whether a row that was taken has turned out to be of a failing or heavy definition since. */
+bool pawl__runtime_is_outranked(struct pawl_runtime *runtime, const struct runtime_look *look,
+                                const struct pawl_work_row *work);
 /* Rows that were taken and not begun are nobody's again, as they were. Drops them. */
 void pawl__runtime_give_back(struct pawl_runtime *runtime, const struct pawl_work_row *const *rows,
                              size_t count, struct pawl_arena *arena, int64_t deadline_ns);
 /*
  * What a worker does for a piece of work, with all that is urgent then, is charged to the
- * definition of its first burst. Begins a piece; says whose burst it runs; charges what it used.
+ * definition of its first burst. Begins a piece; says whose burst it runs, and what became of the
+ * burst; charges what it used.
  */
 void pawl__runtime_meter_begin(struct runtime_task *task);
 void pawl__runtime_meter_burst(struct runtime_run *run);
+void pawl__runtime_meter_end(const struct runtime_run *run, int status);
 void pawl__runtime_meter(struct runtime_task *task);
 
 /* ---- work.c ------------------------------------------------------------------------------ */

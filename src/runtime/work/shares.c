@@ -4,10 +4,11 @@
  * it takes what is due, in its order.
  *
  * Otherwise it asks for work of the lowest rank first, then of the next, until it finds some: so an
- * idle node does whatever there is. Of heavy definitions it takes few pieces at a time, and looks
- * again. What it does not take stays in the store as it is, for any node; so there is nothing here
- * that a crash could lose or a drain would have to give back. The one exception is what was taken
- * before its definition turned out to be heavy, which is given back unbegun.
+ * idle node does whatever there is. Of failing and heavy definitions it takes few pieces at a time,
+ * and looks again. What it does not take stays in the store as it is, for any node; so there is
+ * nothing here that a crash could lose or a drain would have to give back. The one exception is
+ * what was taken before its definition turned out to be heavy or failing, which is given back
+ * unbegun.
  *
  * A look that finds nothing has read all that is due of other definitions. It is repeated when ten
  * times as long has passed: however long the queue, a tenth of the time goes into such looks.
@@ -19,6 +20,8 @@
 #include "runtime/task.h"
 
 #define LOOK_PART 10
+/* Of what may be taken at a time, what is taken of failing definitions: one in so many. */
+#define FAILING_PART 4
 /* Between looks for cancellations. */
 #define CANCELS_NS INT64_C(100000000)
 
@@ -95,28 +98,39 @@ static int take_cancels(struct looking *l, struct runtime_looks *looks, bool *fo
     return status;
 }
 
-/* Of what has this rank at the most. */
+static uint32_t limit_of(const struct runtime_look *look, enum pawl_rank rank)
+{
+    if (rank >= PAWL_RANK_HEAVY)
+        return look->heavy_limit;
+    return rank == PAWL_RANK_FAILING ? (look->limit + FAILING_PART - 1) / FAILING_PART
+                                     : look->limit;
+}
+
+/* Of what has this rank at the most. *left_out is how much the look before left out; 0: nothing,
+ * so that there is no other. */
 static int take_rank(struct looking *l, struct runtime_looks *looks, enum pawl_rank rank,
                      size_t *left_out, bool *found)
 {
     struct pawl_env *env = l->runtime->env;
     int64_t began_ns = pawl_env_monotonic_ns(env), now_ns;
     struct runtime_choice choice = {0};
+    uint32_t limit = limit_of(l->look, rank);
     int status = PAWL_OK;
 
     *found = false;
+    l->look->rank = rank;
     l->look->is_heavy = rank >= PAWL_RANK_HEAVY;
-    if (rank == PAWL_RANK_GREEDY)
-        return take_choice(l, l->look->heavy_limit, NULL, found);
-    if (began_ns < looks->again_ns[rank])
+    if (rank < PAWL_RANK_GREEDY && began_ns < looks->again_ns[rank])
         return PAWL_OK;
-    status = list(l, rank + 1, PAWL_RANK_GREEDY, &choice);
-    /* Nothing is left out: that is the last look. As much as before: that found nothing. */
-    if (status != PAWL_OK || choice.count == 0 || choice.count == *left_out)
+    if (rank < PAWL_RANK_GREEDY)
+        status = list(l, rank + 1, PAWL_RANK_GREEDY, &choice);
+    /* As much as before: that found nothing. */
+    if (status != PAWL_OK || choice.count == *left_out)
         return status;
     *left_out = choice.count;
-    status =
-        take_choice(l, l->look->is_heavy ? l->look->heavy_limit : l->look->limit, &choice, found);
+    if (choice.count == 0)
+        return take_choice(l, limit, NULL, found);
+    status = take_choice(l, limit, &choice, found);
     now_ns = pawl_env_monotonic_ns(env);
     if (status == PAWL_OK && !*found)
         looks->again_ns[rank] = now_ns + LOOK_PART * (now_ns - began_ns);
@@ -128,12 +142,13 @@ int pawl__runtime_take_share(struct pawl_runtime *runtime, struct runtime_looks 
                              struct pawl_taken *taken, int64_t deadline_ns, struct pawl_error *err)
 {
     struct looking l = {runtime, look, arena, taken, deadline_ns, err};
-    size_t left_out = 0;
+    size_t left_out = SIZE_MAX;
     bool found = false;
     int status = PAWL_OK;
 
     look->changes = pawl__shares_changes(runtime->shares);
     look->is_heavy = false;
+    look->rank = PAWL_RANK_NEW;
     if (!pawl__shares_matter(runtime->shares))
         return take_choice(&l, look->limit, NULL, &found);
     status = take_cancels(&l, looks, &found);
@@ -147,12 +162,16 @@ int pawl__runtime_take_share(struct pawl_runtime *runtime, struct runtime_looks 
 
 /* ---- giving back --------------------------------------------------------------------------- */
 
-bool pawl__runtime_is_turned_heavy(struct pawl_runtime *runtime, const struct runtime_look *look,
-                                   const struct pawl_work_row *work)
+bool pawl__runtime_is_outranked(struct pawl_runtime *runtime, const struct runtime_look *look,
+                                const struct pawl_work_row *work)
 {
-    return !look->is_heavy && work->definition_id.len > 0 &&
-           look->changes != pawl__shares_changes(runtime->shares) &&
-           pawl__shares_rank(runtime->shares, work->definition_id) >= PAWL_RANK_HEAVY;
+    enum pawl_rank rank;
+
+    if (look->is_heavy || work->definition_id.len == 0 ||
+        look->changes == pawl__shares_changes(runtime->shares))
+        return false;
+    rank = pawl__shares_rank(runtime->shares, work->definition_id);
+    return rank >= PAWL_RANK_FAILING && rank > look->rank;
 }
 
 /* One commit; rows of another incarnation of this node are free as it is. */
@@ -205,6 +224,7 @@ static bool is_metered(const struct runtime_task *task)
 void pawl__runtime_meter_begin(struct runtime_task *task)
 {
     task->yields = !task->is_direct;
+    task->metered_failed = false;
     task->metered_ns = pawl_env_processor_ns(task->runtime->env);
 }
 
@@ -216,6 +236,16 @@ void pawl__runtime_meter_burst(struct runtime_run *run)
         task->metered_id = pawl__arena_str(&task->arena, run->graph->workflow->definition_id);
 }
 
+void pawl__runtime_meter_end(const struct runtime_run *run, int status)
+{
+    struct runtime_task *task = run->task;
+
+    if (is_metered(task) && run->graph &&
+        pawl__str_equal(task->metered_id, run->graph->workflow->definition_id))
+        task->metered_failed =
+            status != PAWL_OK || pawl__runtime_sub_status(run->row.sub_status) == PAWL_SUB_FAULTED;
+}
+
 void pawl__runtime_meter(struct runtime_task *task)
 {
     int64_t now_ns;
@@ -223,6 +253,7 @@ void pawl__runtime_meter(struct runtime_task *task)
     if (!is_metered(task) || task->metered_id.len == 0)
         return;
     now_ns = pawl_env_processor_ns(task->runtime->env);
-    pawl__shares_charge(task->runtime->shares, task->metered_id, now_ns - task->metered_ns);
+    pawl__shares_charge(task->runtime->shares, task->metered_id, now_ns - task->metered_ns,
+                        task->metered_failed);
     task->metered_ns = now_ns;
 }

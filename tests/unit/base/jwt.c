@@ -102,14 +102,15 @@ static void no_byte_of_a_token_can_be_changed(void **state)
 
 static void what_is_no_token_is_refused(void **state)
 {
-    /* alg "none"; no object; not base64; too few parts. */
+    /* alg "none"; no object; too few parts; not base64; an extension that must be understood. */
     static const char *const bad[] = {"",
                                       "..",
                                       "a.b.c",
                                       "eyJhbGciOiJub25lIn0.e30.",
                                       "W10.e30.AAAA",
                                       "eyJhbGciOiJIUzI1NiJ9.e30",
-                                      "eyJhbGciOiJIUzI1NiJ9=.e30.AAAA"};
+                                      "eyJhbGciOiJIUzI1NiJ9=.e30.AAAA",
+                                      "eyJhbGciOiJIUzI1NiIsImNyaXQiOlsieCJdfQ.e30.AAAA"};
     struct pawl_json claims;
     struct fixture f;
 

@@ -207,6 +207,7 @@ static void ranges_are_sent(void **state)
         {"bytes=-3", 206, "bytes 7-9/10", "789"},
         {"bytes=-30", 206, "bytes 0-9/10", "0123456789"},
         {"bytes=9-99999999999999999999999", 206, "bytes 9-9/10", "9"},
+        {"bytes=8-10", 206, "bytes 8-9/10", "89"},
         {"bytes=10-", 416, "bytes */10", NULL},
         {"bytes=-0", 416, "bytes */10", NULL},
         {"bytes=3-2", 200, NULL, "0123456789"},

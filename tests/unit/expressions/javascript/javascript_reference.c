@@ -177,6 +177,7 @@ static void play_named_calls(struct stage *stage)
                   "Property 'nope' of object is not a function");
     assert_throws(stage, "return globalThis.getName().shout()",
                   "Property 'shout' of object is not a function");
+    assert_throws(stage, "null()", "null is not a function");
     assert_throws(stage, "let o = {}; new o.Foo(1)", "o.Foo is not a constructor");
     assert_throws(stage, "[1].map(5)", "Argument must be callable");
 }

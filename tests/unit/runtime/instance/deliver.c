@@ -142,6 +142,24 @@ static void an_instance_that_another_node_has_gets_mail(void **state)
     assert_string_equal(f->lines, "went\n");
 }
 
+static void an_event_that_its_sender_leaves_to_workers_is_a_row(void **state)
+{
+    struct fixture *f = *state;
+    struct pawl_stimulus to = {.detached = true};
+    struct pawl_outcome outcome;
+
+    publish(f, WAITING("d", ""));
+    outcome = start(f, "d");
+    to.instance_id = pawl__str(outcome.instance_id);
+    assert_ok(
+        pawl__runtime_send_event(f->a.runtime, pawl__str("Go"), NULL, &to, NULL, later(f), &f->err),
+        &f->err);
+    assert_string_equal(f->lines, "");
+    assert_int_equal(count(f, PAWL_TABLE_WORK), 1);
+    drain(f);
+    assert_string_equal(f->lines, "went\n");
+}
+
 static void older_mail_runs_first(void **state)
 {
     struct fixture *f = *state;
@@ -365,6 +383,7 @@ int main(void)
         DIRECT(an_event_that_starts_something_too_is_rows),
         DIRECT(an_instance_that_a_thread_has_in_hand_gets_mail),
         DIRECT(an_instance_that_another_node_has_gets_mail),
+        DIRECT(an_event_that_its_sender_leaves_to_workers_is_a_row),
         DIRECT(older_mail_runs_first),
         DIRECT_RUNNING(an_event_whose_answer_was_lost_acts_once),
         DIRECT(an_event_whose_claim_is_refused_becomes_a_row),

@@ -21,7 +21,13 @@ static struct pawl_shares *new_shares(struct fixture *f)
 static void charge(struct pawl_shares *shares, const char *id, int64_t ns, int times)
 {
     for (int i = 0; i < times; i++)
-        pawl__shares_charge(shares, pawl__str(id), ns);
+        pawl__shares_charge(shares, pawl__str(id), ns, false);
+}
+
+static void fail_pieces(struct pawl_shares *shares, const char *id, int times)
+{
+    for (int i = 0; i < times; i++)
+        pawl__shares_charge(shares, pawl__str(id), MS, true);
 }
 
 static enum pawl_rank rank(struct pawl_shares *shares, const char *id)
@@ -105,6 +111,48 @@ static void a_light_one_that_uses_most_of_the_time_comes_behind_others(void **st
     test_clock_advance(f->clock, 60 * SECOND);
     charge(shares, "other", 2 * MS, 1);
     assert_int_equal(rank(shares, "flood"), PAWL_RANK_NEW); /* that was long ago */
+    pawl__shares_free(shares);
+}
+
+static void a_definition_that_fails_again_and_again_comes_behind_others(void **state)
+{
+    struct fixture *f = *state;
+    struct pawl_shares *shares = new_shares(f);
+
+    fail_pieces(shares, "d", 4);
+    assert_false(pawl__shares_matter(shares));
+    fail_pieces(shares, "d", 1);
+    assert_true(pawl__shares_matter(shares));
+    assert_int_equal(rank(shares, "d"), PAWL_RANK_FAILING);
+    charge(shares, "d", MS, 1);
+    assert_int_equal(rank(shares, "d"), PAWL_RANK_NEW); /* one that succeeds is a new try */
+    assert_false(pawl__shares_matter(shares));
+    fail_pieces(shares, "d", 20);
+    charge(shares, "d", 1000 * MS, 1);
+    assert_int_equal(rank(shares, "d"), PAWL_RANK_HEAVY);
+    pawl__shares_free(shares);
+}
+
+/* It is not put off for ever, and what is unknown has not failed. */
+static void failures_of_long_ago_do_not_count(void **state)
+{
+    struct fixture *f = *state;
+    struct pawl_shares *shares = new_shares(f);
+
+    fail_pieces(shares, "d", 20);
+    test_clock_advance(f->clock, 6 * SECOND);
+    charge(shares, "other", MS, 1);
+    assert_int_equal(rank(shares, "d"), PAWL_RANK_FAILING);
+    test_clock_advance(f->clock, 10 * SECOND);
+    charge(shares, "other", MS, 1);
+    assert_int_equal(rank(shares, "d"), PAWL_RANK_NEW);
+    assert_false(pawl__shares_matter(shares));
+    fail_pieces(shares, "d", 1);
+    assert_int_equal(rank(shares, "d"), PAWL_RANK_FAILING);
+    test_clock_advance(f->clock, 3600 * SECOND);
+    charge(shares, "other", MS, 1);
+    fail_pieces(shares, "d", 4);
+    assert_int_equal(rank(shares, "d"), PAWL_RANK_NEW);
     pawl__shares_free(shares);
 }
 
@@ -260,6 +308,23 @@ static void a_flood_of_light_work_does_not_hold_up_others(void **state)
     assert_string_equal(f->lines, "o\no\nf\nf\nf\nf\nf\n");
 }
 
+/* Until then they are done in order. */
+static void work_that_fails_again_and_again_is_done_after_other_work(void **state)
+{
+    struct fixture *f = *state;
+
+    publish(f,
+            DEFINITION(
+                "failing", "",
+                RIG_WRITE("w", "f") ",{\"id\":\"x\",\"type\":\"Elsa.Fault\",\"message\":\"m\"}"));
+    publish(f, SAYS("honest", "o"));
+    add_starts(f, "failing", 0, 9);
+    add_starts(f, "honest", 9, 3);
+    add_starts(f, "failing", 12, 1);
+    work_off(f, 8); /* what was taken before that was known is given back */
+    assert_string_equal(f->lines, "f\nf\nf\nf\nf\no\no\no\nf\nf\nf\nf\nf\n");
+}
+
 /* Its timer is due beside a start of another definition. */
 static void mail_of_heavy_definitions_waits_for_light_work(void **state)
 {
@@ -317,12 +382,15 @@ int main(void)
         TEST(what_becomes_fast_is_light_again),
         TEST(heavy_ones_that_used_more_come_behind_those_that_used_less),
         TEST(a_light_one_that_uses_most_of_the_time_comes_behind_others),
+        TEST(a_definition_that_fails_again_and_again_comes_behind_others),
+        TEST(failures_of_long_ago_do_not_count),
         TEST(heavy_ones_are_owed_a_part_of_the_time),
         TEST(no_more_definitions_are_known_than_there_may_be),
         RUNNING(light_work_is_done_before_a_backlog_of_heavy_work),
         RUNNING(work_that_was_taken_before_it_was_known_to_be_heavy_is_given_back),
         RUNNING(heavy_work_is_not_put_off_for_ever),
         RUNNING(a_flood_of_light_work_does_not_hold_up_others),
+        RUNNING(work_that_fails_again_and_again_is_done_after_other_work),
         RUNNING(mail_of_heavy_definitions_waits_for_light_work),
         TEST(a_cancellation_does_not_wait_for_the_share_of_its_definition),
     };
