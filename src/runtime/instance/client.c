@@ -9,6 +9,7 @@
 #include "runtime/node/pause.h"
 #include "runtime/node/private.h"
 #include "runtime/task.h"
+#include "runtime/work/private.h"
 
 /* How often an instance that another node has is asked for again. */
 #define BUSY_NS INT64_C(20000000)
@@ -125,8 +126,10 @@ int pawl__runtime_cancel_by(struct pawl_runtime *runtime, struct pawl_audit *by,
     asked = status == PAWL_OK;
     if (asked)
         status = pawl__runtime_run_instance(&task, instance_id, NULL, NULL);
-    if (asked && is_left_to_others(status))
+    if (asked && is_left_to_others(status)) {
+        pawl__runtime_note_failure(runtime, status); /* the claim may be this node's all the same */
         status = PAWL_OK;
+    }
     if (status == PAWL_OK)
         status = pawl__runtime_task_finish(&task);
     pawl__runtime_task_release(&task, status);

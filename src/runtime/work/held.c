@@ -510,6 +510,9 @@ void pawl__runtime_return_strays(void *ctx, int64_t deadline_ns)
     struct pawl_taken strays = {0};
     struct pawl_arena arena;
 
+    /* Workers do it when they have nothing else to do. */
+    if (!atomic_load(&runtime->has_pool))
+        pawl__runtime_flush_done(runtime, deadline_ns);
     if (!is_nobody_taking(runtime))
         return;
     pawl__arena_init(&arena, &runtime->env->alloc, RUNTIME_BYTES_MAX);

@@ -71,7 +71,8 @@ void pawl__runtime_note_left(struct pawl_runtime *runtime);
 /* Adds what such failures left to what was taken, held. Failing to puts it off. */
 void pawl__runtime_add_strays(struct pawl_runtime *runtime, struct pawl_arena *arena,
                               struct pawl_taken *taken, int64_t deadline_ns);
-/* The keeper's duty: where nobody takes work, what failures left is given back to all nodes. */
+/* The keeper's duty: where nobody takes work, what failures left is given back to all nodes, and
+ * the rows of effects that were performed are deleted. */
 void pawl__runtime_return_strays(void *ctx, int64_t deadline_ns);
 /* Of a node that leaves: rows of work that it has begun, and that are not done, are nobody's. */
 void pawl__runtime_return_begun(struct pawl_runtime *runtime, int64_t deadline_ns);

@@ -2,6 +2,7 @@
 /* Direct delivery: what goes to an idle instance on the thread of its sender, and what does not. */
 #include "runtime/instance/private.h"
 #include "runtime/node/pause.h"
+#include "runtime/work/private.h"
 #include "unit/runtime/nodes.h"
 
 #define WAITING(id, more)                                                                          \
@@ -350,6 +351,29 @@ static void more_than_may_be_delivered_at_a_time_are_rows(void **state)
     assert_string_equal(f->lines, "went\n");
 }
 
+/* The request was stored, so that the caller is told no failure. But the claim may be this node's,
+ * which has no workers, and nobody else could go on. */
+static void a_cancellation_whose_claim_was_not_answered_is_left_to_others(void **state)
+{
+    struct fixture *f = *state;
+    struct pawl_outcome outcome;
+    struct pawl_instance_row row;
+
+    publish(f, WAITING("d", ""));
+    outcome = start(f, "d");
+    fail_next(f, PAWL_STORE_CALL_CLAIM, PAWL_STORE_FAULT_AFTER);
+    assert_ok(pawl__runtime_cancel(f->a.runtime, pawl__str(outcome.instance_id), later(f), &f->err),
+              &f->err);
+    test_clock_advance(f->clock, 3 * SECOND);
+    pawl__runtime_return_strays(f->a.runtime, later(f));
+    assert_ok(pawl__runtime_show(f->a.runtime, pawl__str(outcome.instance_id), &f->arena, &row,
+                                 NULL, later(f), &f->err),
+              &f->err);
+    assert_int_equal(row.owner, 0);
+    drain(f);
+    assert_string_equal(sub_status(f, outcome.instance_id), "Cancelled");
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -366,6 +390,7 @@ int main(void)
         DIRECT(an_event_whose_claim_was_not_answered_becomes_a_row),
         DIRECT(a_key_counts_once_whichever_way_it_comes),
         DIRECT(an_instance_that_is_to_be_cancelled_is_cancelled),
+        DIRECT(a_cancellation_whose_claim_was_not_answered_is_left_to_others),
         DIRECT(a_node_that_ends_delivers_nothing),
         DIRECT(what_a_burst_awaits_is_left_to_workers),
         DIRECT(an_instance_that_awaits_a_child_gets_mail),

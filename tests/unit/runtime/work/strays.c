@@ -581,6 +581,21 @@ static void an_instance_that_its_caller_lost_sight_of_is_given_back_to_all_nodes
     assert_string_equal(f->lines, "went\n");
 }
 
+/* Should it die later, nobody performs them again. */
+static void a_node_without_workers_deletes_the_rows_of_lines_that_it_wrote(void **state)
+{
+    struct fixture *f = *state;
+    const struct pawl_start what = {.definition_id = pawl__str("d")};
+    struct pawl_outcome outcome;
+
+    publish(f, DEFINITION("", RIG_WRITE("w", "went")));
+    assert_ok(pawl__runtime_start(f->runtime, &what, &outcome, later(f), &f->err), &f->err);
+    assert_string_equal(f->lines, "went\n");
+    (void)read_table(f, PAWL_TABLE_WORK, 1);
+    pawl__runtime_return_strays(f->runtime, later(f));
+    (void)read_table(f, PAWL_TABLE_WORK, 0);
+}
+
 /* Another node took it over, and the server forgot that: it is this node's again, which lives. */
 static void an_instance_that_comes_back_to_its_former_owner_goes_on(void **state)
 {
@@ -796,6 +811,7 @@ int main(void)
         TEST(a_store_that_cannot_be_asked_makes_no_dead_letters),
         TEST(an_event_that_its_sender_could_not_match_is_for_all_nodes),
         TEST(an_instance_that_its_caller_lost_sight_of_is_given_back_to_all_nodes),
+        TEST(a_node_without_workers_deletes_the_rows_of_lines_that_it_wrote),
         TEST(an_instance_that_comes_back_to_its_former_owner_goes_on),
         TEST(work_that_reaches_the_store_after_its_thread_has_gone_is_done),
         TEST(after_an_unknown_outcome_nothing_is_written_under_the_claim),
