@@ -55,6 +55,8 @@ static int prepare_model(const struct pawl_op *op, const struct pawl_definition_
     if (status == PAWL_OK)
         status = op_model_check(op, definition, save->pointer);
     if (status == PAWL_OK)
+        status = pawl__definitions_check_words(model, op->err);
+    if (status == PAWL_OK)
         status = op_model_check_loadable(op, model, save->pointer);
     return status == PAWL_OK
                ? op_definition_check_writable(op, pawl__json_str(member(model, "definitionId")))

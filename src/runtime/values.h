@@ -14,6 +14,8 @@
 #define PAWL_INSTANCE_ID_MAX 127
 /* Of an id of a definition, or of one of its versions. */
 #define PAWL_DEFINITION_ID_MAX 255
+/* Of a name of a definition or an instance: lists show it. */
+#define PAWL_NAME_MAX 1000
 
 /* ---- instances (runtime/runtime.h) ---------------------------------------------------------- */
 

@@ -399,6 +399,22 @@ static bool has_nul(struct pawl_str text)
     return pawl__str_find(text, '\0', 0) != SIZE_MAX;
 }
 
+int pawl__definitions_check_words(const struct pawl_json *definition, struct pawl_error *err)
+{
+    struct pawl_str id = pawl__json_str(member(definition, "definitionId"));
+    struct pawl_str version_id = pawl__json_str(member(definition, "id"));
+
+    if (has_nul(id) || has_nul(version_id))
+        return pawl__error_set(err, PAWL_EPARSE, "an id of a definition has a NUL in it");
+    if (id.len > PAWL_DEFINITION_ID_MAX || version_id.len > PAWL_DEFINITION_ID_MAX)
+        return pawl__error_set(err, PAWL_EPARSE, "an id of a definition has at most %d bytes",
+                               PAWL_DEFINITION_ID_MAX);
+    if (pawl__json_str(member(definition, "name")).len > PAWL_NAME_MAX)
+        return pawl__error_set(err, PAWL_EPARSE, "a name of a definition has at most %d bytes",
+                               PAWL_NAME_MAX);
+    return PAWL_OK;
+}
+
 /* Ids are made once, not per attempt: an attempt that took effect is found by them. */
 static int open_saving(struct pawl_definitions *definitions, const struct pawl_json *definition,
                        struct pawl_arena *arena, struct pawl_error *err, struct saving *out)
@@ -418,13 +434,8 @@ static int open_saving(struct pawl_definitions *definitions, const struct pawl_j
         .definition_id = pawl__json_str(member(definition, "definitionId")),
         .version_id = pawl__json_str(member(definition, "id")),
     };
-    if (has_nul(out->definition_id) || has_nul(out->version_id))
-        return pawl__error_set(err, PAWL_EPARSE, "an id of a definition has a NUL in it");
-    if (out->definition_id.len > PAWL_DEFINITION_ID_MAX ||
-        out->version_id.len > PAWL_DEFINITION_ID_MAX)
-        return pawl__error_set(err, PAWL_EPARSE, "an id of a definition has at most %d bytes",
-                               PAWL_DEFINITION_ID_MAX);
-    if (out->definition_id.len == 0)
+    status = pawl__definitions_check_words(definition, err);
+    if (status == PAWL_OK && out->definition_id.len == 0)
         status = pawl__definition_new_id(&call, false, &out->definition_id);
     if (status == PAWL_OK && out->version_id.len == 0)
         status = pawl__definition_new_id(&call, false, &out->version_id);

@@ -97,6 +97,9 @@ pawl__definitions_publish_latest(struct pawl_definitions *definitions, struct pa
                                  struct pawl_str definition_id, struct pawl_arena *arena,
                                  struct pawl_str *version_id, struct pawl_publication *said,
                                  int64_t deadline_ns, struct pawl_error *err);
+/* PAWL_EPARSE: its ids or its name are longer than they may be, or an id has a NUL in it. */
+PAWL_MUST_CHECK int pawl__definitions_check_words(const struct pawl_json *definition,
+                                                  struct pawl_error *err);
 /*
  * What publishing would say of a definition that is not stored. PAWL_EPARSE: it cannot be loaded;
  * said->problems have the reason.

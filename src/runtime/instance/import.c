@@ -89,7 +89,8 @@ static int read_state(struct import *import, const struct pawl_json *exported)
     if (status != PAWL_OK)
         return status;
     import->row.id = runtime_text(&import->state, "id");
-    if (import->row.id.len == 0 || import->row.id.len > PAWL_INSTANCE_ID_MAX)
+    if (import->row.id.len == 0 || import->row.id.len > PAWL_INSTANCE_ID_MAX ||
+        pawl__str_find(import->row.id, '\0', 0) != SIZE_MAX)
         return pawl__error_set(task->err, PAWL_EPARSE, "the exported instance has no usable id");
     if (runtime_text(&import->state, "correlationId").len > PAWL_CORRELATION_ID_MAX)
         return pawl__error_set(task->err, PAWL_EPARSE, "a correlation id has at most %u bytes",

@@ -273,6 +273,11 @@ static int new_row(struct runtime_run *run, const struct pawl_start *start)
     if (run->row.id.len > PAWL_INSTANCE_ID_MAX)
         return pawl__error_set(run->task->err, PAWL_EINVAL, "an instance id has at most %d bytes",
                                PAWL_INSTANCE_ID_MAX);
+    if (pawl__str_find(run->row.id, '\0', 0) != SIZE_MAX)
+        return pawl__error_set(run->task->err, PAWL_EINVAL, "an instance id has a NUL in it");
+    if (start->name.len > PAWL_NAME_MAX)
+        return pawl__error_set(run->task->err, PAWL_EINVAL,
+                               "a name of an instance has at most %d bytes", PAWL_NAME_MAX);
     if (start->correlation_id.len > PAWL_CORRELATION_ID_MAX)
         return pawl__error_set(run->task->err, PAWL_EINVAL,
                                "a correlation id has at most %u bytes, not %zu",

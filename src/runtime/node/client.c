@@ -184,6 +184,8 @@ static int make_client(struct pawl_workflow_runtime *base, struct pawl_str insta
     if (instance_id.len > PAWL_INSTANCE_ID_MAX)
         return pawl__error_set(err, PAWL_EINVAL, "an instance id has at most %d bytes",
                                PAWL_INSTANCE_ID_MAX);
+    if (pawl__str_find(instance_id, '\0', 0) != SIZE_MAX)
+        return pawl__error_set(err, PAWL_EINVAL, "an instance id has a NUL in it");
     client = pawl__alloc_zeroed(&runtime->env->alloc, sizeof *client);
     if (!client)
         return pawl__error_code(err, PAWL_ENOMEM);
