@@ -144,6 +144,13 @@ bool api_body(struct api_call *call, bool optional, struct pawl_json *out)
     return status == PAWL_OK;
 }
 
+struct pawl_str api_idempotency_key(const struct api_call *call)
+{
+    struct pawl_str key = pawl__exchange_field(call->exchange, "idempotency-key");
+
+    return key.ptr ? pawl__str_trim(key) : pawl__str("");
+}
+
 const struct pawl_json *api_member(const struct pawl_json *object, const char *key)
 {
     return pawl__json_get_nocase(object, pawl__str(key));

@@ -29,8 +29,7 @@ static const struct api_field letter_fields[] = {
 static void list_letters(struct api_call *call, const void *data)
 {
     const struct list_request *request = data;
-    struct pawl_letter_query query = {.instance_id = request->instance_id.ptr ? request->instance_id
-                                                                              : pawl__str(""),
+    struct pawl_letter_query query = {.instance_id = api_given(request->instance_id),
                                       .page = api_page(request->page, request->size, USUAL_ROWS)};
     struct pawl_builder b = {.arena = &call->arena};
     struct pawl_json items = pawl__json_array();
