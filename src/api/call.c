@@ -298,7 +298,7 @@ void api_fail(struct api_call *call, int code)
         pawl__exchange_refuse(call->exchange, status, call->err.msg);
     else if (status >= 500)
         pawl__exchange_refuse(call->exchange, status,
-                              "The server could not do it; its log says why.");
+                              "The request failed; the log of the server says why.");
     else
         api_respond_status(call, status);
 }

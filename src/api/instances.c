@@ -227,7 +227,7 @@ static const struct api_endpoint endpoints[] = {
      .permission = READ,
      .handle = show_execution_state,
      API_FIELDS(struct one_request, one_fields),
-     .summary = "Shows how an instance stands",
+     .summary = "Shows the status of an instance",
      .result = "ExecutionState"},
     {.method = "GET",
      .path = INSTANCES "/{id}/variables",

@@ -369,7 +369,7 @@ static const struct api_endpoint endpoints[] = {
      .permission = READ_EXECUTIONS,
      .handle = show_stack,
      API_FIELDS(struct execution_request, stack_fields),
-     .summary = "Shows what led to an execution of an activity",
+     .summary = "Shows the call stack of an execution of an activity",
      .result = "CallStack"},
     {.method = "POST",
      .path = EXECUTIONS "/report",

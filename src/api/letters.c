@@ -122,7 +122,7 @@ static const struct api_endpoint endpoints[] = {
      .handle = list_letters,
      .body = API_BODY_OPTIONAL,
      API_FIELDS(struct list_request, list_fields),
-     .summary = "The same, with the filter in the body",
+     .summary = "Work that was given up, with the filter in the body",
      .result = "DeadLetters"},
     {.method = "GET",
      .path = LETTERS "/{id}",

@@ -69,7 +69,7 @@ static bool read_input(struct api_call *call, struct pawl_str text, const char *
             return true;
         }
     }
-    api_refuse(call, 400, "generalErrors", "The input is no JSON object.");
+    api_refuse(call, 400, "generalErrors", "The input is not a JSON object.");
     return false;
 }
 
