@@ -68,10 +68,12 @@ static bool is_chosen(struct pawl_runtime *runtime)
     return chance % 4 != 0;
 }
 
-/* Nodes that die, and instances that fail, do so with as little at stake as possible. */
+/* Nodes that die, and instances that fail, do so with as little at stake as possible. And what a
+ * request remembers of a burst (kept.c) cannot be taken back. */
 static bool is_sound(const struct runtime_run *run)
 {
-    return run->row.takeovers == 0 && run->row.failures == 0 && !run->task->folds_not;
+    return run->row.takeovers == 0 && run->row.failures == 0 && !run->task->folds_not &&
+           !run->task->request;
 }
 
 bool pawl__making_may_fold(const struct making *m, enum pawl_step step)

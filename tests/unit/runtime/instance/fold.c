@@ -217,6 +217,43 @@ static void an_event_that_fails_undoes_none_before_it(void **state)
     assert_int_equal(count(f, PAWL_TABLE_WORK), 0);
 }
 
+/* Of the sequence: a variable that lives as long as the request. */
+#define SHORT_LIVED                                                                                \
+    "{'id':'v','name':'V','typeName':'String','value':'initial',"                                  \
+    "'storageDriverTypeName':'MemoryStorageDriver'}"
+#define REMEMBER(n)                                                                                \
+    RIG_EVENT("e" n, "Go")                                                                         \
+    ",{'id':'w" n "','type':'Elsa.WriteLine','text':" RIG_INPUT(                                   \
+        "String", "Variable", "{'id':'v'}") "},{'id':'s" n "','type':'Elsa.SetVariable','variable" \
+                                            "':{'id':'v'},'value':" RIG_INPUT("String", "Literal", \
+                                                                              "'" n "'") "}"
+
+/* Mail that cannot be read, behind two pieces that can: they run again from where they began. */
+static void what_a_request_remembers_is_of_events_that_count(void **state)
+{
+    const struct pawl_query query = {.table = PAWL_TABLE_BOOKMARKS, .limit = 1};
+    struct fixture *f = *state;
+    struct pawl_request request;
+    const struct pawl_run run = {.request = &request};
+    struct pawl_outcome outcome;
+    struct pawl_rows rows = {0};
+
+    publish(f, "{'definitionId':'d','id':'d:1','version':1,'name':'d','root':{'id':'seq','type':"
+               "'Elsa.Sequence','variables':[" SHORT_LIVED
+               "],'activities':[" REMEMBER("1") "," REMEMBER("2") "," REMEMBER("3") "]}}");
+    outcome = start(f, "d");
+    send_times(f, 2);
+    assert_ok(pawl_store_find(f->a.store, &query, &f->arena, &rows, later(f), &f->err), &f->err);
+    put_mail(f, outcome.instance_id, ((const struct pawl_bookmark_row *)rows.rows)->hash,
+             "not JSON");
+    pawl__request_init(&request, &f->env->alloc);
+    assert_int_not_equal(pawl__runtime_run(f->a.runtime, pawl__str(outcome.instance_id), &run, NULL,
+                                           later(f), &f->err),
+                         PAWL_OK);
+    pawl__request_release(&request);
+    assert_string_equal(f->lines, "initial\n1\n");
+}
+
 /* ---- with direct delivery -------------------------------------------------------------------- */
 
 static void open_direct(struct fixture *f)
@@ -315,6 +352,7 @@ int main(void)
         TEST(a_second_event_of_another_kind_is_parked_behind_a_fold),
         TEST(a_bookmark_within_a_fold_wakes_what_was_parked_for_it),
         TEST(an_event_that_fails_undoes_none_before_it),
+        TEST(what_a_request_remembers_is_of_events_that_count),
         DIRECT(older_mail_shares_a_commit_before_that_of_what_a_sender_brings),
         DIRECT_RUNNING(a_sender_whose_answer_was_lost_counts_once_behind_mail),
     };
