@@ -191,6 +191,40 @@ static void a_bookmark_within_a_fold_wakes_what_was_parked_for_it(void **state)
     assert_false(pawl__str_equal(before.id, after.id));
 }
 
+#define WAIT(n) RIG_EVENT("b" n, "Branch" n)
+#define WAIT_10(n)                                                                                 \
+    WAIT(n "0")                                                                                    \
+    "," WAIT(n "1") "," WAIT(n "2") "," WAIT(n "3") "," WAIT(n "4") "," WAIT(n "5") "," WAIT(      \
+        n "6") "," WAIT(n "7") "," WAIT(n "8") "," WAIT(n "9")
+
+/* More than are noted in the middle of a fold, all but one of which stay. */
+static void bookmarks_of_a_fold_are_stored_however_many(void **state)
+{
+    struct fixture *f = *state;
+    struct pawl_outcome outcome;
+    struct pawl_work_row parked;
+
+    publish(f,
+            DEFINITION("d", "",
+                       ROUND("1") "," RIG_PARALLEL(
+                           "p", WAIT_10("0") "," WAIT_10("1") "," WAIT_10("2") "," WAIT_10("3"))));
+    outcome = start(f, "d");
+    assert_true(send(f, "Branch39").parked);
+    parked = work_of(f, PAWL_WORK_STIMULUS);
+    send_times(f, 1);
+    put_mail(f, outcome.instance_id, parked.hash, "{}");
+    drain(f);
+    assert_int_equal(count(f, PAWL_TABLE_BOOKMARKS), 39);
+    for (int i = 0; i < 39; i++) {
+        char name[16];
+
+        (void)snprintf(name, sizeof name, "Branch%02d", i);
+        assert_int_equal(send(f, name).resumed, 1);
+    }
+    drain(f);
+    assert_string_equal(sub_status(f, outcome.instance_id), "Finished");
+}
+
 /* Mail that cannot be read, behind two pieces that can. */
 static void an_event_that_fails_undoes_none_before_it(void **state)
 {
@@ -351,6 +385,7 @@ int main(void)
         TEST(an_effect_that_others_wait_for_ends_a_fold),
         TEST(a_second_event_of_another_kind_is_parked_behind_a_fold),
         TEST(a_bookmark_within_a_fold_wakes_what_was_parked_for_it),
+        TEST(bookmarks_of_a_fold_are_stored_however_many),
         TEST(an_event_that_fails_undoes_none_before_it),
         TEST(what_a_request_remembers_is_of_events_that_count),
         DIRECT(older_mail_shares_a_commit_before_that_of_what_a_sender_brings),
