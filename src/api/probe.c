@@ -87,6 +87,7 @@ static const struct api_endpoint endpoints[] = {
      .body = API_BODY_REQUIRED,
      API_FIELDS(struct probe_request, probe_fields),
      .summary = "Runs one activity by itself and stores nothing",
-     .result = "ActivityTest"},
+     .result = "ActivityTest",
+     .flags = PAWL_ROUTE_COMPUTES},
 };
 const struct api_family api_probe = API_FAMILY("Tests", endpoints);

@@ -297,7 +297,8 @@ static void hand_over(struct pawl_connection *connection)
 {
     struct pawl_server *server = connection->server;
     struct pawl_exchange *exchange = connection->exchange;
-    bool on_loop = exchange->match.route->flags & PAWL_ROUTE_ON_LOOP;
+    uint32_t flags = exchange->match.route->flags;
+    bool on_loop = flags & PAWL_ROUTE_ON_LOOP;
     int status = PAWL_OK;
 
     (void)atomic_fetch_add(&server->requests_total, 1);
@@ -312,7 +313,8 @@ static void hand_over(struct pawl_connection *connection)
     if (on_loop)
         exchange->match.route->handle(exchange, server->options.ctx);
     else
-        status = pawl__workers_push(server->workers, &exchange->link);
+        status = pawl__workers_push(
+            flags & PAWL_ROUTE_COMPUTES ? server->computers : server->workers, &exchange->link);
     if (status != PAWL_OK) {
         pawl__server_lock(server);
         connection->turn = TURN_LOOP;

@@ -376,7 +376,8 @@ void pawl__workers_free(struct workers *workers); /* after stop(). NULL allowed 
 PAWL_MUST_CHECK int pawl__workers_push(struct workers *workers, struct pawl_list_link *link);
 /* false: it is not queued any more. */
 bool pawl__workers_remove(struct workers *workers, struct pawl_list_link *link);
-void pawl__workers_counts(struct workers *workers, uint32_t *queued, uint32_t *threads);
+/* Adds to both. */
+void pawl__workers_count(struct workers *workers, uint32_t *queued, uint32_t *threads);
 
 /* ---- server ------------------------------------------------------------------------------ */
 
@@ -397,7 +398,7 @@ struct pawl_server {
     struct pawl_server_limits limits;
     struct pawl_routes *routes;
     struct pawl_poller *poller;
-    struct workers *workers, *handshakers;
+    struct workers *workers, *computers, *handshakers;
     struct pawl_thread *thread;
 
     /* The loop's. */

@@ -28,6 +28,8 @@ typedef void (*pawl_route_handler)(struct pawl_exchange *exchange, void *ctx);
 #define PAWL_ROUTE_ON_LOOP 1u
 /* A request may take as long as it takes: it waits for something. */
 #define PAWL_ROUTE_NO_DEADLINE 2u
+/* Its thread may compute for long. Such requests have a pool of their own: others do not wait. */
+#define PAWL_ROUTE_COMPUTES 4u
 
 struct pawl_route {
     const char *method;

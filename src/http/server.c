@@ -49,17 +49,20 @@ static int check_routes(const struct pawl_server_options *options, struct pawl_e
     return PAWL_OK;
 }
 
-/* The second is empty without TLS. A connection waits in it at most once. */
+/* Two for requests, by what their routes say; the last is for TLS: a connection waits in it once.
+ */
 static int open_pools(struct pawl_server *server)
 {
     const struct pawl_server_limits *limits = &server->limits;
-    int status = pawl__workers_new(server->env,
-                                   &(struct workers_options){.name = "http worker",
-                                                             .threads_max = limits->threads_max,
-                                                             .queue_max = limits->queue_max,
-                                                             .run = pawl__exchange_run},
-                                   &server->workers);
+    struct workers_options requests = {.name = "http worker",
+                                       .threads_max = limits->threads_max,
+                                       .queue_max = limits->queue_max,
+                                       .run = pawl__exchange_run};
+    int status = pawl__workers_new(server->env, &requests, &server->workers);
 
+    requests.name = "http compute";
+    if (status == PAWL_OK)
+        status = pawl__workers_new(server->env, &requests, &server->computers);
     if (status == PAWL_OK)
         status = pawl__workers_new(server->env,
                                    &(struct workers_options){.name = "tls handshake",
@@ -316,6 +319,7 @@ void pawl__server_stop(struct pawl_server *server)
         pawl__server_hang_up(server);
     }
     pawl__workers_stop(server->workers);
+    pawl__workers_stop(server->computers);
     pawl__stream_resume_here(server);
 }
 
@@ -329,6 +333,7 @@ void pawl__server_close(struct pawl_server *server)
     if (server->poller && server->mutex && server->handshakers)
         pawl__server_stop(server);
     pawl__workers_free(server->workers);
+    pawl__workers_free(server->computers);
     pawl__workers_free(server->handshakers);
     PAWL_ASSERT(server->outstanding == 0);
     if (server->poller)
@@ -358,5 +363,7 @@ void pawl__server_figures(struct pawl_server *server, struct pawl_server_figures
     out->requests_total = atomic_load(&server->requests_total);
     out->accept_pauses = atomic_load(&server->accept_pauses);
     out->body_bytes = atomic_load(&server->body_bytes);
-    pawl__workers_counts(server->workers, &out->queued, &out->threads);
+    out->queued = out->threads = 0;
+    pawl__workers_count(server->workers, &out->queued, &out->threads);
+    pawl__workers_count(server->computers, &out->queued, &out->threads);
 }

@@ -40,7 +40,7 @@ struct pawl_server_limits {
     uint64_t compress_bytes_min;          /* bodies of text from here on; 0: never */
     uint64_t stream_bytes_max;            /* of a response in pieces: what waits to be sent */
     uint32_t queue_max;                   /* 503 and Retry-After: requests that wait for a thread */
-    uint32_t threads_max;
+    uint32_t threads_max;                 /* and as many for routes that compute */
     int64_t head_ms;         /* 408: from the first byte of a request to the end of its head */
     int64_t body_ms;         /* 408: from there on, and longer as bytes come in */
     int64_t request_ms;      /* 504: from the end of the head to the response */
@@ -146,7 +146,7 @@ struct pawl_server_figures {
     uint64_t requests_total;
     uint64_t accept_pauses; /* no descriptor was left */
     uint32_t queued;        /* requests that wait for a thread, now */
-    uint32_t threads;       /* of the pool, now */
+    uint32_t threads;       /* of both pools, now */
     uint64_t body_bytes;    /* held, now */
 };
 /* From any thread. */

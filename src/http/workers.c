@@ -103,11 +103,11 @@ bool pawl__workers_remove(struct workers *workers, struct pawl_list_link *link)
     return queued;
 }
 
-void pawl__workers_counts(struct workers *workers, uint32_t *queued, uint32_t *threads)
+void pawl__workers_count(struct workers *workers, uint32_t *queued, uint32_t *threads)
 {
     pawl_mutex_lock_always(workers->env, workers->mutex);
-    *queued = workers->queued;
-    *threads = workers->thread_count;
+    *queued += workers->queued;
+    *threads += workers->thread_count;
     pawl_mutex_unlock(workers->env, workers->mutex);
 }
 
