@@ -118,8 +118,8 @@ static void submit_plan(struct api_call *call, const void *data)
     char place[PAWL_ALTERATION_PLACE_MAX] = "";
     struct pawl_json out = pawl__json_object();
     struct pawl_str plan_id;
-    int status = pawl__op_plan_submit(&call->op, request->id.ptr ? request->id : pawl__str(""),
-                                      request->alterations, request->filter, place, &plan_id);
+    int status = pawl__op_plan_submit(&call->op, api_given(request->id), request->alterations,
+                                      request->filter, place, &plan_id);
 
     if (status != PAWL_OK) {
         refuse(call, status, place);

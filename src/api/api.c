@@ -67,7 +67,7 @@ static int check_origins(struct pawl_str list, struct pawl_error *err)
             end++;
         if (end > at && !is_url(pawl__str_slice(list, at, end), false))
             return pawl__error_set(err, PAWL_EINVAL,
-                                   "the setting server.cors: '%.*s' is no origin; expected "
+                                   "the setting server.cors: '%.*s' is not an origin; expected "
                                    "https://HOST[:PORT] without a path, or * alone",
                                    (int)(end - at), list.ptr + at);
         at = end + 1;
@@ -90,7 +90,7 @@ static int check_settings(const struct pawl_api *api, struct pawl_error *err)
                           pawl__str_starts(url, pawl__str("https://"))) &&
                          is_url(url, true)))
         return pawl__error_set(err, PAWL_EINVAL,
-                               "the setting server.public_url: '%.*s' is no URL; expected "
+                               "the setting server.public_url: '%.*s' is not a URL; expected "
                                "https://HOST[:PORT][/PATH]",
                                PAWL_STR_ARG(url));
     return check_origins(api->origins, err);

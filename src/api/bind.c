@@ -135,7 +135,7 @@ static bool choice_from_json(struct api_call *call, const struct api_field *fiel
         (void)choice_at(field->words, number, out);
     if (*out >= 0)
         return true;
-    (void)snprintf(detail, sizeof detail, "This is no %s.", field->type_name);
+    (void)snprintf(detail, sizeof detail, "This is not a valid %s.", field->type_name);
     return refuse_field(call, field, detail);
 }
 

@@ -144,6 +144,13 @@ bool api_body(struct api_call *call, bool optional, struct pawl_json *out)
     return status == PAWL_OK;
 }
 
+struct pawl_str api_idempotency_key(const struct api_call *call)
+{
+    struct pawl_str key = pawl__exchange_field(call->exchange, "idempotency-key");
+
+    return key.ptr ? pawl__str_trim(key) : pawl__str("");
+}
+
 const struct pawl_json *api_member(const struct pawl_json *object, const char *key)
 {
     return pawl__json_get_nocase(object, pawl__str(key));
@@ -291,7 +298,7 @@ void api_fail(struct api_call *call, int code)
         pawl__exchange_refuse(call->exchange, status, call->err.msg);
     else if (status >= 500)
         pawl__exchange_refuse(call->exchange, status,
-                              "The server could not do it; its log says why.");
+                              "The request failed; the log of the server says why.");
     else
         api_respond_status(call, status);
 }

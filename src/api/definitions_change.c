@@ -246,12 +246,12 @@ static const struct api_endpoint endpoints[] = {
      .handle = refresh_definitions,
      .body = API_BODY_REQUIRED,
      API_FIELDS(struct refresh_request, refresh_fields),
-     .summary = "Works out the triggers of published definitions anew",
+     .summary = "Recomputes the triggers of published definitions",
      .result = "RefreshedWorkflowDefinitions"},
     {.method = "POST",
      .path = API_ELSA "/actions/workflow-definitions/reload",
      .permission = "actions:workflow-definitions:reload",
      .handle = reload_definitions,
-     .summary = "Takes definitions from the server's folder again"},
+     .summary = "Loads the definitions of the server's folder again"},
 };
 const struct api_family api_definitions_change = API_FAMILY(DEFINITIONS_TAG, endpoints);

@@ -14,16 +14,10 @@ static const char *file_name(struct api_call *call, const struct pawl_definition
     struct pawl_str name = api_slug(arena, pawl__utf8_cut(row->name, NAME_PART_MAX));
     struct pawl_str definition_id = pawl__utf8_cut(row->definition_id, NAME_PART_MAX);
     struct pawl_str id = pawl__utf8_cut(row->id, NAME_PART_MAX);
-    const char *made =
-        pawl__arena_printf(arena, "workflow-definition-%.*s%s%.*s-%.*s.json", PAWL_STR_ARG(name),
-                           name.len > 0 ? "-" : "", PAWL_STR_ARG(definition_id), PAWL_STR_ARG(id));
 
-    /* Ids may have anything in them. */
-    for (char *c = (char *)(uintptr_t)made; c && *c; c++) {
-        if ((unsigned char)*c < 0x20 || strchr("/\\:*?\"<>|\x7f", *c))
-            *c = '-';
-    }
-    return made;
+    return api_file_name(pawl__arena_printf(arena, "workflow-definition-%.*s%s%.*s-%.*s.json",
+                                            PAWL_STR_ARG(name), name.len > 0 ? "-" : "",
+                                            PAWL_STR_ARG(definition_id), PAWL_STR_ARG(id)));
 }
 
 static int make_files(struct api_call *call, const struct pawl_definitions_shown *shown,

@@ -5,7 +5,7 @@
 
 #include <stdio.h>
 
-/* One definition; files are as large as the server's setting allows. */
+/* One definition, and files with several. They count in place of the setting server.body_max. */
 #define MODEL_BYTES_MAX ((uint64_t)16 << 20)
 #define FILES_BYTES_MAX ((uint64_t)32 << 20)
 /* Each definition of an archive is saved in a commit of its own. */

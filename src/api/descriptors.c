@@ -75,7 +75,7 @@ static void respond_counted(struct api_call *call, struct pawl_json (*view)(stru
     api_respond_items(call, &b, view(&b));
 }
 
-/* Elsa counts these two not. */
+/* Elsa does not count these two. */
 static void respond_uncounted(struct api_call *call,
                               struct pawl_json (*view)(struct pawl_builder *b))
 {
@@ -131,10 +131,10 @@ static void list_converters(struct api_call *call, const void *data)
     struct pawl_builder b = {.arena = &call->arena};
     struct api_fault faults[2];
     size_t count = add_faults(faults, 0, request->source, "sourceType is required.",
-                              "sourceType is no name of a type.");
+                              "sourceType is not the name of a type.");
 
     count = add_faults(faults, count, request->destination, "destinationType is required.",
-                       "destinationType is no name of a type.");
+                       "destinationType is not the name of a type.");
     if (count > 0)
         api_refuse_all(call, 400, faults, count);
     else

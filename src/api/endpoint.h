@@ -49,6 +49,12 @@ enum api_type {
     API_ANY             /* const struct pawl_json *; NULL: not given */
 };
 
+/* A text that was not given is an empty one. */
+static inline struct pawl_str api_given(struct pawl_str text)
+{
+    return text.ptr ? text : pawl__str("");
+}
+
 struct api_number {
     bool is_given;
     int64_t value; /* 0 when not given */

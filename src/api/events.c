@@ -28,11 +28,6 @@ static const struct api_field event_fields[] = {
                      "WorkflowExecutionMode"),
 };
 
-static struct pawl_str given(struct pawl_str text)
-{
-    return text.ptr ? text : pawl__str("");
-}
-
 /* The event was sent; what it did is not said, as Elsa has it. */
 static void on_event_done(void *ctx, const struct pawl_event_result *result)
 {
@@ -68,10 +63,10 @@ static void trigger_event(struct api_call *call, const void *data)
     struct pawl_send_request send = {
         .name = request->name,
         .payload = request->input,
-        .correlation_id = given(request->correlation_id),
-        .instance_id = given(request->instance_id),
-        .activity_instance_id = given(request->activity_instance_id),
-        .idempotency_key = given(pawl__exchange_field(call->exchange, "idempotency-key")),
+        .correlation_id = api_given(request->correlation_id),
+        .instance_id = api_given(request->instance_id),
+        .activity_instance_id = api_given(request->activity_instance_id),
+        .idempotency_key = api_idempotency_key(call),
         .detached = !waits,
     };
     struct pawl_send_result sent;

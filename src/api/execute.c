@@ -24,40 +24,29 @@ struct start_request {
 #define START_FIELD(member, name, type, flags)                                                     \
     API_FIELD(struct start_request, member, name, type, flags)
 
+/* Of every start. */
+#define START_FIELDS                                                                               \
+    START_FIELD(definition_id, "definitionId", API_TEXT, API_IN_PATH),                             \
+        START_FIELD(correlation_id, "correlationId", API_TEXT, 0),                                 \
+        START_FIELD(name, "name", API_TEXT, 0),                                                    \
+        START_FIELD(trigger_activity_id, "triggerActivityId", API_TEXT, 0),                        \
+        START_FIELD(activity_handle, "activityHandle", API_OBJECT, 0),                             \
+        START_FIELD(versions, "versionOptions", API_TEXT_OR_NUMBER, 0),                            \
+        START_FIELD(input, "input", API_ANY, 0), START_FIELD(variables, "variables", API_ANY, 0)
+
 static const struct api_field execute_fields[] = {
-    START_FIELD(definition_id, "definitionId", API_TEXT, API_IN_PATH),
-    START_FIELD(correlation_id, "correlationId", API_TEXT, 0),
-    START_FIELD(name, "name", API_TEXT, 0),
-    START_FIELD(trigger_activity_id, "triggerActivityId", API_TEXT, 0),
-    START_FIELD(activity_handle, "activityHandle", API_OBJECT, 0),
-    START_FIELD(versions, "versionOptions", API_TEXT_OR_NUMBER, 0),
-    START_FIELD(input, "input", API_ANY, 0),
-    START_FIELD(variables, "variables", API_ANY, 0),
+    START_FIELDS,
 };
 
 static const struct api_field dispatch_fields[] = {
-    START_FIELD(definition_id, "definitionId", API_TEXT, API_IN_PATH),
+    START_FIELDS,
     START_FIELD(instance_id, "instanceId", API_TEXT, 0),
-    START_FIELD(correlation_id, "correlationId", API_TEXT, 0),
-    START_FIELD(name, "name", API_TEXT, 0),
-    START_FIELD(trigger_activity_id, "triggerActivityId", API_TEXT, 0),
-    START_FIELD(activity_handle, "activityHandle", API_OBJECT, 0),
-    START_FIELD(versions, "versionOptions", API_TEXT_OR_NUMBER, 0),
-    START_FIELD(input, "input", API_ANY, 0),
-    START_FIELD(variables, "variables", API_ANY, 0),
     START_FIELD(channel, "channel", API_TEXT, 0),
 };
 
 static const struct api_field bulk_fields[] = {
-    START_FIELD(definition_id, "definitionId", API_TEXT, API_IN_PATH),
+    START_FIELDS,
     START_FIELD(count, "count", API_NUMBER, 0),
-    START_FIELD(correlation_id, "correlationId", API_TEXT, 0),
-    START_FIELD(name, "name", API_TEXT, 0),
-    START_FIELD(trigger_activity_id, "triggerActivityId", API_TEXT, 0),
-    START_FIELD(activity_handle, "activityHandle", API_OBJECT, 0),
-    START_FIELD(versions, "versionOptions", API_TEXT_OR_NUMBER, 0),
-    START_FIELD(input, "input", API_ANY, 0),
-    START_FIELD(variables, "variables", API_ANY, 0),
     START_FIELD(channel, "channel", API_TEXT, 0),
 };
 
@@ -87,8 +76,6 @@ static bool read_handle(struct api_call *call, const struct pawl_json *handle, s
 static bool read_start(struct api_call *call, const struct start_request *request,
                        struct pawl_instance_start *out)
 {
-    struct pawl_str key = pawl__exchange_field(call->exchange, "idempotency-key");
-
     *out = (struct pawl_instance_start){
         .what = {.definition_id = request->definition_id,
                  .instance_id = request->instance_id,
@@ -97,7 +84,7 @@ static bool read_start(struct api_call *call, const struct start_request *reques
                  .trigger_activity_id = request->trigger_activity_id,
                  .input = value_of(request->input),
                  .variables = value_of(request->variables),
-                 .idempotency_key = pawl__str_trim(key),
+                 .idempotency_key = api_idempotency_key(call),
                  .judged = true},
     };
     if (request->channel.len > 0) {
@@ -234,7 +221,7 @@ static const struct api_endpoint endpoints[] = {
      .handle = execute,
      .body = API_BODY_LENIENT,
      API_FIELDS(struct start_request, execute_fields),
-     .summary = "Start an instance, and wait until it rests",
+     .summary = "Starts an instance and waits until it comes to rest",
      .result = "ExecuteResult",
      .flags = PAWL_ROUTE_NO_DEADLINE | PAWL_ROUTE_COMPUTES},
     {.method = "GET",
@@ -243,7 +230,7 @@ static const struct api_endpoint endpoints[] = {
      .handle = execute,
      .body = API_BODY_IGNORED,
      API_FIELDS(struct start_request, execute_fields),
-     .summary = "Start an instance, and wait until it rests",
+     .summary = "Starts an instance and waits until it comes to rest",
      .result = "ExecuteResult",
      .flags = PAWL_ROUTE_NO_DEADLINE | PAWL_ROUTE_COMPUTES},
     {.method = "POST",
@@ -252,7 +239,7 @@ static const struct api_endpoint endpoints[] = {
      .handle = dispatch,
      .body = API_BODY_REQUIRED,
      API_FIELDS(struct start_request, dispatch_fields),
-     .summary = "Start an instance in the background",
+     .summary = "Starts an instance in the background",
      .result = "DispatchResult"},
     {.method = "POST",
      .path = DEFINITION "/bulk-dispatch",
@@ -260,7 +247,7 @@ static const struct api_endpoint endpoints[] = {
      .handle = bulk_dispatch,
      .body = API_BODY_REQUIRED,
      API_FIELDS(struct start_request, bulk_fields),
-     .summary = "Start several instances in the background",
+     .summary = "Starts several instances in the background",
      .result = "BulkDispatchResult"},
 };
 const struct api_family api_execute = API_FAMILY("Execution", endpoints);

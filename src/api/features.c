@@ -84,12 +84,12 @@ static void list_retries(struct api_call *call, const void *request)
 }
 
 static const struct api_endpoint endpoints[] = {
-    {.method = "GET", .path = "/", .handle = show_root, .summary = "That the server is up"},
+    {.method = "GET", .path = "/", .handle = show_root, .summary = "Whether the server is up"},
     {.method = "GET",
      .path = API_ELSA "/features/installed",
      .permission = "read:installed-features read:*",
      .handle = list_features,
-     .summary = "What of Elsa is here",
+     .summary = "Features of Elsa that are installed",
      .result = "Features"},
     {.method = "GET",
      .path = API_ELSA "/features/installed/{name}",

@@ -67,6 +67,15 @@ struct pawl_str api_slug(struct pawl_arena *arena, struct pawl_str text)
     return pawl__str_make(out, len);
 }
 
+const char *api_file_name(const char *name)
+{
+    for (char *c = (char *)(uintptr_t)name; c && *c; c++) {
+        if ((unsigned char)*c < 0x20 || strchr("/\\:*?\"<>|\x7f", *c))
+            *c = '-';
+    }
+    return name;
+}
+
 /* ---- sending ----------------------------------------------------------------------------------
  */
 

@@ -14,6 +14,10 @@ const char *api_encode(struct pawl_arena *arena, struct pawl_str text);
  */
 struct pawl_str api_slug(struct pawl_arena *arena, struct pawl_str text);
 
+/* Replaces what a file's name cannot have, in a text of an arena: ids may have anything in them.
+ * NULL: allowed. */
+const char *api_file_name(const char *name);
+
 /* Responds with a file to be kept under this name. */
 void api_send_file(struct api_call *call, const char *name, struct pawl_str content);
 /* The same of several, in an archive. */

@@ -189,7 +189,8 @@ static bool changes_nothing(const struct pawl_exchange *exchange)
     struct pawl_str permission = pawl__str(pawl__exchange_route(exchange)->permission);
 
     return (pawl__str_is(method, "GET") || pawl__str_is(method, "HEAD")) &&
-           (pawl__str_starts(permission, pawl__str("read:")) ||
+           (pawl__str_is(permission, API_SIGNED_IN) ||
+            pawl__str_starts(permission, pawl__str("read:")) ||
             pawl__str_starts(permission, pawl__str("@")));
 }
 

@@ -37,7 +37,7 @@ static bool begin_look(struct pawl_api *api, struct pawl_exchange *exchange)
         refused = true;
     pawl_mutex_unlock(api->env, api->mutex);
     if (refused)
-        pawl__exchange_refuse(exchange, 503, "Too many ask at this moment.");
+        pawl__exchange_refuse(exchange, 503, "Too many requests at this moment.");
     return looks;
 }
 
@@ -85,7 +85,7 @@ void pawl__api_health_ready(struct pawl_exchange *exchange, void *ctx)
     int status;
 
     if (atomic_load(&api->draining)) {
-        pawl__exchange_refuse(exchange, 503, "The server drains.");
+        pawl__exchange_refuse(exchange, 503, "The server is draining.");
         return;
     }
     if (!begin_look(api, exchange))

@@ -32,26 +32,14 @@ static const struct api_field many_fields[] = {
 
 /* ---- exporting ------------------------------------------------------------------------------- */
 
-static const char *file_name(struct api_call *call, struct pawl_str id)
-{
-    const char *made =
-        pawl__arena_printf(&call->arena, "workflow-instance-%.*s.json", PAWL_STR_ARG(id));
-
-    /* Ids may have anything in them. */
-    for (char *c = (char *)(uintptr_t)made; c && *c; c++) {
-        if ((unsigned char)*c < 0x20 || strchr("/\\:*?\"<>|\x7f", *c))
-            *c = '-';
-    }
-    return made;
-}
-
 static int export_one(struct api_call *call, const struct export_request *request,
                       struct pawl_str id, struct pawl_zip_file *out)
 {
     const struct pawl_instance_export parts = {.bookmarks = request->bookmarks > 0,
                                                .activity_records = request->executions > 0,
                                                .log_records = request->log > 0};
-    const char *name = file_name(call, id);
+    const char *name = api_file_name(
+        pawl__arena_printf(&call->arena, "workflow-instance-%.*s.json", PAWL_STR_ARG(id)));
     struct pawl_json exported;
     struct pawl_buf text;
     int status = pawl__op_instance_export(&call->op, id, &parts, &exported, NULL);
@@ -145,7 +133,7 @@ static void import_files(struct api_call *call, const void *data)
     pawl__build_int(&b, &out, "imported", (int64_t)result.done);
     /* Elsa's own client looks for this one. */
     pawl__build_int(&b, &out, "count", (int64_t)result.done);
-    if (result.failed > 0)
+    if (result.error.code != PAWL_OK)
         pawl__build_name(&b, &out, "error", result.error.msg);
     api_respond(call, &b, &out);
 }
@@ -158,32 +146,32 @@ static const struct api_endpoint endpoints[] = {
      .permission = READ,
      .handle = export_by_id,
      API_FIELDS(struct export_request, one_fields),
-     .summary = "Export an instance as a file"},
+     .summary = "Exports an instance as a file"},
     {.method = "POST",
      .path = INSTANCE,
      .permission = READ,
      .handle = export_by_id,
      .body = API_BODY_OPTIONAL,
      API_FIELDS(struct export_request, one_fields),
-     .summary = "Export an instance as a file"},
+     .summary = "Exports an instance as a file"},
     {.method = "GET",
      .path = MANY,
      .permission = READ,
      .handle = export_many,
      API_FIELDS(struct export_request, many_fields),
-     .summary = "Export instances as an archive"},
+     .summary = "Exports instances as an archive"},
     {.method = "POST",
      .path = MANY,
      .permission = READ,
      .handle = export_many,
      .body = API_BODY_OPTIONAL,
      API_FIELDS(struct export_request, many_fields),
-     .summary = "Export instances as an archive"},
+     .summary = "Exports instances as an archive"},
     {.method = "POST",
      .path = API_ELSA "/bulk-actions/import/workflow-instances",
      .permission = "write:workflow-instances",
      .handle = import_files,
      .body = API_BODY_RAW,
-     .summary = "Take over instances that were exported"},
+     .summary = "Imports instances that were exported"},
 };
 const struct api_family api_instances_files = API_FAMILY("Instances", endpoints);

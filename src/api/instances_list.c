@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Lists of workflow instances: filters, orders and pages as Elsa has them. */
-#include "api/endpoint.h"
-#include "api/private.h"
+#include "api/items.h"
 #include "base/time/datetime.h"
 #include "operations/instances.h"
 #include "views/instances.h"
@@ -279,7 +278,7 @@ static bool read_query(struct api_call *call, const struct list_request *request
 static void list(struct api_call *call, const void *data)
 {
     struct pawl_builder b = {.arena = &call->arena};
-    struct pawl_json out = pawl__json_object(), items = pawl__json_array();
+    struct pawl_json items = pawl__json_array();
     struct pawl_instance_query query;
     struct pawl_instance_list found;
     struct pawl_str sub_status;
@@ -294,9 +293,7 @@ static void list(struct api_call *call, const void *data)
     }
     for (size_t i = 0; i < found.count; i++)
         pawl__build_append(&b, &items, pawl__view_instance_summary(&b, &found.rows[i]));
-    pawl__build(&b, &out, "items", items);
-    pawl__build_int(&b, &out, "totalCount", (int64_t)found.page.total);
-    api_respond(call, &b, &out);
+    api_respond_page(call, &b, items, found.page.total);
 }
 
 static const struct api_endpoint endpoints[] = {
@@ -305,7 +302,7 @@ static const struct api_endpoint endpoints[] = {
      .permission = "read:workflow-instances",
      .handle = list,
      API_FIELDS(struct list_request, list_fields),
-     .summary = "List instances",
+     .summary = "Lists instances",
      .result = "WorkflowInstances"},
     {.method = "POST",
      .path = API_ELSA "/workflow-instances",
@@ -313,7 +310,7 @@ static const struct api_endpoint endpoints[] = {
      .handle = list,
      .body = API_BODY_OPTIONAL,
      API_FIELDS(struct list_request, list_fields),
-     .summary = "List instances",
+     .summary = "Lists instances",
      .result = "WorkflowInstances"},
 };
 const struct api_family api_instances_list = API_FAMILY("Instances", endpoints);

@@ -45,7 +45,7 @@ bool api_cursor_page(struct api_call *call, const struct api_cursor *cursor,
         return false;
     }
     *out = (struct pawl_page_request){.limit = (uint32_t)cursor->limit.value,
-                                      .after = cursor->after.ptr ? cursor->after : pawl__str(""),
+                                      .after = api_given(cursor->after),
                                       .with_total = cursor->with_total == 1};
     return true;
 }

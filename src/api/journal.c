@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The journal of an instance, and the executions of its activities. */
 #include "operations/journal.h"
-#include "api/endpoint.h"
-#include "api/private.h"
+#include "api/items.h"
 #include "operations/instances.h"
 #include "views/journal.h"
 
@@ -114,7 +113,7 @@ static void list_journal(struct api_call *call, const void *data)
 {
     const struct journal_request *request = data;
     struct pawl_builder b = {.arena = &call->arena};
-    struct pawl_json out = pawl__json_object(), items = pawl__json_array();
+    struct pawl_json items = pawl__json_array();
     struct pawl_journal_query query = {.instance_id = request->id, .must_exist = true};
     struct pawl_journal_list found;
     int status;
@@ -131,9 +130,7 @@ static void list_journal(struct api_call *call, const void *data)
     for (uint32_t i = 0; i < pawl__json_len(&found.records); i++)
         pawl__build_append(&b, &items,
                            pawl__view_journal_record(&b, pawl__json_at(&found.records, i)));
-    pawl__build(&b, &out, "items", items);
-    pawl__build_int(&b, &out, "totalCount", (int64_t)found.total);
-    api_respond(call, &b, &out);
+    api_respond_page(call, &b, items, found.total);
 }
 
 static void show_last(struct api_call *call, const void *data)
@@ -210,15 +207,13 @@ static void respond_list(struct api_call *call, const struct execution_request *
                          view_fn *view)
 {
     struct pawl_builder b = {.arena = &call->arena};
-    struct pawl_json out = pawl__json_object(), items = pawl__json_array(), records;
+    struct pawl_json items = pawl__json_array(), records;
 
     if (!find_executions(call, request, &records))
         return;
     for (uint32_t i = 0; i < pawl__json_len(&records); i++)
         pawl__build_append(&b, &items, view(&b, pawl__json_at(&records, i)));
-    pawl__build(&b, &out, "items", items);
-    pawl__build_int(&b, &out, "count", pawl__json_len(&records));
-    api_respond(call, &b, &out);
+    api_respond_items(call, &b, items);
 }
 
 static void list_executions(struct api_call *call, const void *data)
@@ -317,7 +312,7 @@ static const struct api_endpoint endpoints[] = {
      .permission = READ_INSTANCES,
      .handle = list_journal,
      API_FIELDS(struct journal_request, journal_fields),
-     .summary = "List the journal of an instance",
+     .summary = "Lists the journal of an instance",
      .result = "Journal"},
     {.method = "POST",
      .path = JOURNAL,
@@ -325,56 +320,56 @@ static const struct api_endpoint endpoints[] = {
      .handle = list_journal,
      .body = API_BODY_REQUIRED,
      API_FIELDS(struct journal_request, filtered_fields),
-     .summary = "List records of the journal of an instance",
+     .summary = "Lists records of the journal of an instance",
      .result = "Journal"},
     {.method = "GET",
      .path = JOURNAL "/{activityId}",
      .permission = READ_INSTANCES,
      .handle = show_last,
      API_FIELDS(struct journal_request, last_fields),
-     .summary = "Show the newest record of an activity",
+     .summary = "Shows the newest record of an activity",
      .result = "LogRecord"},
     {.method = "GET",
      .path = EXECUTIONS "/list",
      .permission = READ_EXECUTIONS,
      .handle = list_executions,
      API_FIELDS(struct execution_request, list_fields),
-     .summary = "List executions of activities of an instance",
+     .summary = "Lists executions of activities of an instance",
      .result = "Executions"},
     {.method = "GET",
      .path = API_ELSA "/activity-execution-summaries/list",
      .permission = READ_EXECUTIONS,
      .handle = list_summaries,
      API_FIELDS(struct execution_request, list_fields),
-     .summary = "List executions of activities of an instance, in brief",
+     .summary = "Lists executions of activities of an instance, in brief",
      .result = "ExecutionSummaries"},
     {.method = "GET",
      .path = EXECUTIONS "/count",
      .permission = READ_EXECUTIONS,
      .handle = count_executions,
      API_FIELDS(struct execution_request, count_fields),
-     .summary = "Count executions of activities of an instance",
+     .summary = "Counts executions of activities of an instance",
      .result = "Count"},
     {.method = "GET",
      .path = EXECUTIONS "/by-id",
      .permission = READ_EXECUTIONS,
      .handle = show_execution,
      API_FIELDS(struct execution_request, by_query_fields),
-     .summary = "Show an execution of an activity",
+     .summary = "Shows an execution of an activity",
      .result = "Execution"},
     {.method = "GET",
      .path = EXECUTIONS "/{id*}",
      .permission = READ_EXECUTIONS,
      .handle = show_execution,
      API_FIELDS(struct execution_request, by_path_fields),
-     .summary = "Show an execution of an activity",
+     .summary = "Shows an execution of an activity",
      .result = "Execution"},
     {.method = "GET",
      .path = EXECUTIONS "/{id}/call-stack",
      .permission = READ_EXECUTIONS,
      .handle = show_stack,
      API_FIELDS(struct execution_request, stack_fields),
-     .summary = "Show what led to an execution of an activity",
+     .summary = "Shows the call stack of an execution of an activity",
      .result = "CallStack"},
     {.method = "POST",
      .path = EXECUTIONS "/report",
@@ -382,7 +377,7 @@ static const struct api_endpoint endpoints[] = {
      .handle = report,
      .body = API_BODY_REQUIRED,
      API_FIELDS(struct execution_request, report_fields),
-     .summary = "Count executions by activity",
+     .summary = "Counts executions by activity",
      .result = "ExecutionReport"},
 };
 const struct api_family api_journal = API_FAMILY("Journal", endpoints);

@@ -29,8 +29,7 @@ static const struct api_field letter_fields[] = {
 static void list_letters(struct api_call *call, const void *data)
 {
     const struct list_request *request = data;
-    struct pawl_letter_query query = {.instance_id = request->instance_id.ptr ? request->instance_id
-                                                                              : pawl__str(""),
+    struct pawl_letter_query query = {.instance_id = api_given(request->instance_id),
                                       .page = api_page(request->page, request->size, USUAL_ROWS)};
     struct pawl_builder b = {.arena = &call->arena};
     struct pawl_json items = pawl__json_array();
@@ -123,7 +122,7 @@ static const struct api_endpoint endpoints[] = {
      .handle = list_letters,
      .body = API_BODY_OPTIONAL,
      API_FIELDS(struct list_request, list_fields),
-     .summary = "The same, with the filter in the body",
+     .summary = "Work that was given up, with the filter in the body",
      .result = "DeadLetters"},
     {.method = "GET",
      .path = LETTERS "/{id}",

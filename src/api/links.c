@@ -69,14 +69,14 @@ static bool read_input(struct api_call *call, struct pawl_str text, const char *
             return true;
         }
     }
-    api_refuse(call, 400, "generalErrors", "The input is no JSON object.");
+    api_refuse(call, 400, "generalErrors", "The input is not a JSON object.");
     return false;
 }
 
 static void resume(struct api_call *call, const struct link_request *request, struct pawl_str text,
                    const char *member)
 {
-    struct pawl_str token = request->token.ptr ? request->token : pawl__str("");
+    struct pawl_str token = api_given(request->token);
     struct pawl_json input;
     /* The token first: what else is wrong is for those who may use it. */
     int status = pawl__op_link_check(&call->op, token);
@@ -113,17 +113,12 @@ static const struct api_field make_fields[] = {
     API_FIELD(struct make_request, life, "lifeSeconds", API_NUMBER, 0),
 };
 
-static struct pawl_str given(struct pawl_str text)
-{
-    return text.ptr ? text : pawl__str("");
-}
-
 static void make_link(struct api_call *call, const void *data)
 {
     const struct make_request *request = data;
-    struct pawl_link_request link = {.event = given(request->event),
-                                     .bookmark_id = given(request->bookmark_id),
-                                     .instance_id = given(request->instance_id),
+    struct pawl_link_request link = {.event = api_given(request->event),
+                                     .bookmark_id = api_given(request->bookmark_id),
+                                     .instance_id = api_given(request->instance_id),
                                      .life_s = request->life.value};
     struct pawl_builder b = {.arena = &call->arena};
     struct pawl_json out = pawl__json_object();

@@ -530,7 +530,7 @@ static const struct api_endpoint endpoints[] = {
      .path = API_PAWL "/openapi.json",
      .permission = API_SIGNED_IN,
      .handle = show_document,
-     .summary = "This document",
+     .summary = "The OpenAPI document",
      .result = "OpenApi"},
 };
 const struct api_family api_openapi = API_FAMILY("Server", endpoints);

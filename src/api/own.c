@@ -10,11 +10,6 @@
 #include "views/timers.h"
 #include "views/why.h"
 
-static struct pawl_str given(struct pawl_str text)
-{
-    return text.ptr ? text : pawl__str("");
-}
-
 struct id_request {
     struct pawl_str id;
 };
@@ -57,13 +52,12 @@ static const struct api_field history_fields[] = {
 static void list_history(struct api_call *call, const void *data)
 {
     const struct history_request *request = data;
-    struct pawl_journal_query query = {.instance_id = request->id,
-                                       .newest_first = request->newest_first == 1};
+    struct pawl_journal_query query = {
+        .instance_id = request->id, .must_exist = true, .newest_first = request->newest_first == 1};
     struct pawl_builder b = {.arena = &call->arena};
     struct pawl_json items = pawl__json_array();
     struct pawl_journal_list list;
-    bool exists;
-    int status = pawl__op_instance_exists(&call->op, request->id, &exists);
+    int status;
 
     if (request->offset.value < 0 || request->limit.value < 0 ||
         request->limit.value > (int64_t)PAWL_PAGE_ROWS_MAX) {
@@ -73,10 +67,7 @@ static void list_history(struct api_call *call, const void *data)
     }
     query.offset = (uint64_t)request->offset.value;
     query.limit = (uint32_t)request->limit.value;
-    if (status == PAWL_OK && !exists)
-        status = PAWL_ENOTFOUND;
-    if (status == PAWL_OK)
-        status = pawl__op_journal_list(&call->op, &query, &list);
+    status = pawl__op_journal_list(&call->op, &query, &list);
     if (status != PAWL_OK) {
         api_fail(call, status);
         return;
@@ -100,7 +91,7 @@ static const struct api_field fault_fields[] = {
 static void list_faults(struct api_call *call, const void *data)
 {
     const struct fault_request *request = data;
-    struct pawl_fault_query query = {.definition_id = given(request->definition_id)};
+    struct pawl_fault_query query = {.definition_id = api_given(request->definition_id)};
     struct pawl_builder b = {.arena = &call->arena};
     struct pawl_json out = pawl__json_object(), items = pawl__json_array();
     struct pawl_fault_list list;
@@ -158,8 +149,8 @@ static void list_queue(struct api_call *call, const void *data)
     const struct work_request *request = data;
     struct pawl_queue_query query = {
         .part = (enum pawl_queue_part)(request->part < 0 ? 0 : request->part),
-        .instance_id = given(request->instance_id),
-        .kind = given(request->kind)};
+        .instance_id = api_given(request->instance_id),
+        .kind = api_given(request->kind)};
     struct pawl_builder b = {.arena = &call->arena};
     struct pawl_json items = pawl__json_array();
     struct pawl_queue_list list;
@@ -180,7 +171,7 @@ static void list_queue(struct api_call *call, const void *data)
 static void list_timers(struct api_call *call, const void *data)
 {
     const struct work_request *request = data;
-    struct pawl_timer_query query = {.instance_id = given(request->instance_id),
+    struct pawl_timer_query query = {.instance_id = api_given(request->instance_id),
                                      .is_overdue = request->is_overdue == 1};
     struct pawl_builder b = {.arena = &call->arena};
     struct pawl_json items = pawl__json_array();
@@ -202,8 +193,8 @@ static void list_timers(struct api_call *call, const void *data)
 static void list_tasks(struct api_call *call, const void *data)
 {
     const struct work_request *request = data;
-    struct pawl_task_query query = {.instance_id = given(request->instance_id),
-                                    .correlation_id = given(request->correlation_id)};
+    struct pawl_task_query query = {.instance_id = api_given(request->instance_id),
+                                    .correlation_id = api_given(request->correlation_id)};
     struct pawl_builder b = {.arena = &call->arena};
     struct pawl_json items = pawl__json_array();
     struct pawl_task_list list;

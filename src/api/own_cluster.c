@@ -14,11 +14,6 @@
 #define READ "read:workflow-runtime"
 #define MANAGE "ManageWorkflowRuntime"
 
-static struct pawl_str given(struct pawl_str text)
-{
-    return text.ptr ? text : pawl__str("");
-}
-
 /* ---- nodes ---------------------------------------------------------------------------------- */
 
 struct node_request {
@@ -73,7 +68,7 @@ static void pause_node(struct api_call *call, const void *data)
     struct pawl_builder b = {.arena = &call->arena};
     struct pawl_pause pause;
     struct pawl_json out;
-    int status = pawl__op_node_pause(&call->op, request->id, given(request->reason), &pause);
+    int status = pawl__op_node_pause(&call->op, request->id, api_given(request->reason), &pause);
 
     if (status != PAWL_OK) {
         api_fail(call, status);
@@ -186,11 +181,11 @@ static const struct api_field record_fields[] = {
 static void list_audit(struct api_call *call, const void *data)
 {
     const struct audit_request *request = data;
-    struct pawl_audit_query query = {.actor = given(request->actor),
-                                     .door = given(request->door),
-                                     .action = given(request->action),
-                                     .kind = given(request->kind),
-                                     .target = given(request->target)};
+    struct pawl_audit_query query = {.actor = api_given(request->actor),
+                                     .door = api_given(request->door),
+                                     .action = api_given(request->action),
+                                     .kind = api_given(request->kind),
+                                     .target = api_given(request->target)};
     struct pawl_builder b = {.arena = &call->arena};
     struct pawl_json items = pawl__json_array();
     struct pawl_audit_list list;

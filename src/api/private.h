@@ -120,6 +120,8 @@ void api_end(struct api_call *call);
 bool api_body(struct api_call *call, bool optional, struct pawl_json *out);
 /* Whether there is a body, and its content type says that it is JSON. */
 bool api_has_json(const struct api_call *call);
+/* The field Idempotency-Key; "": none. */
+struct pawl_str api_idempotency_key(const struct api_call *call);
 /* A member of the body, whatever the case of its key. */
 const struct pawl_json *api_member(const struct pawl_json *object, const char *key);
 /* A text or null; anything else is refused, and false. */

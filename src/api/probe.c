@@ -16,9 +16,7 @@ static const struct api_field probe_fields[] = {
 
 static struct pawl_str text_of(const struct pawl_json *object, const char *key)
 {
-    struct pawl_str text = pawl__json_str(api_member(object, key));
-
-    return text.ptr ? text : pawl__str("");
+    return api_given(pawl__json_str(api_member(object, key)));
 }
 
 /* Which versions, as text or number; without any the published one, else the latest. */

@@ -41,8 +41,7 @@ static void pause_runtime(struct api_call *call, const void *data)
 {
     const struct reason_request *request = data;
     struct pawl_pause pause;
-    int status = pawl__op_node_pause(&call->op, pawl__str(""),
-                                     request->reason.ptr ? request->reason : pawl__str(""), &pause);
+    int status = pawl__op_node_pause(&call->op, pawl__str(""), api_given(request->reason), &pause);
 
     if (status == PAWL_OK)
         respond_status(call);
@@ -67,8 +66,7 @@ static void drain_runtime(struct api_call *call, const void *data)
     struct pawl_builder b = {.arena = &call->arena};
     struct pawl_drained drained;
     struct pawl_json out;
-    int status = pawl__op_node_drain(
-        &call->op, request->reason.ptr ? request->reason : pawl__str(""), &drained);
+    int status = pawl__op_node_drain(&call->op, api_given(request->reason), &drained);
 
     if (status != PAWL_OK) {
         api_fail(call, status);

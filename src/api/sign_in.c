@@ -273,7 +273,7 @@ void pawl__api_sign_in_page(struct pawl_exchange *exchange, void *ctx)
 
     (void)ctx;
     if (!is_digits(secret)) {
-        pawl__exchange_refuse(exchange, 400, "This is no link to sign in by.");
+        pawl__exchange_refuse(exchange, 400, "This is not a valid sign-in link.");
         return;
     }
     pawl__buf_printf(out,

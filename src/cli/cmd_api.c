@@ -55,8 +55,9 @@ static void show_list(struct pawl_cli *cli, const struct pawl_route *routes, siz
             is_first = strcmp(tag, pawl__api_tag(&routes[j])) != 0;
         if (!is_first)
             continue;
-        pawl__cli_print(&cli->out, "%s%s%s%s\n", i > 0 ? "\n" : "",
-                        pawl__cli_style(&cli->out, PAWL_CLI_BOLD), tag,
+        if (i > 0)
+            pawl__cli_print(&cli->out, "\n");
+        pawl__cli_print(&cli->out, "%s%s%s\n", pawl__cli_style(&cli->out, PAWL_CLI_BOLD), tag,
                         pawl__cli_style(&cli->out, PAWL_CLI_PLAIN));
         for (size_t j = i; j < count; j++) {
             if (strcmp(tag, pawl__api_tag(&routes[j])) != 0)

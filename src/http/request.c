@@ -234,7 +234,7 @@ static int check_framing(const struct pawl_exchange *exchange, const char **deta
         *detail = "This server speaks HTTP/1.1 and HTTP/1.0.";
         return 505;
     }
-    *detail = "A request has one Host, which is a host.";
+    *detail = "A request has one Host, and that must be a valid host name.";
     if (!host_is_right(exchange))
         return 400;
     *detail = "HTTP/1.0 knows no Transfer-Encoding.";

@@ -325,7 +325,7 @@ int pawl__lock_name_azure_path(struct pawl_str name, size_t units_max,
                                    (int)(name.len < 100 ? name.len : 100), name.ptr);
         if (pawl__str_is(segment, "..")) {
             len = go_up(out, len);
-        } else if (!pawl__str_is(segment, ".")) {
+        } else if (!pawl__str_is(segment, ".") && (segment.len > 0 || len > 0)) {
             len += put_percent(out + len, segment);
             if (!last)
                 out[len++] = '/';

@@ -58,25 +58,43 @@ static bool schedules(const struct pawl_json *alterations)
 
 /* ---- now ------------------------------------------------------------------------------------ */
 
-/* An entry of what an alteration of this type came to. */
-static int add_entry(const struct pawl_op *op, struct pawl_json *log, struct pawl_str type,
+/* The results of a request, one instance after another. */
+struct altering {
+    const struct pawl_op *op;
+    struct pawl_str type; /* of the first alteration: entries are named after it */
+    int64_t now_us;
+    struct pawl_alteration_result *results;
+    size_t count;
+    bool has_changed; /* an instance */
+};
+
+static int begin_altering(const struct pawl_op *op, struct pawl_str type, size_t count,
+                          struct altering *out)
+{
+    *out = (struct altering){
+        .op = op,
+        .type = type,
+        .results = pawl__arena_alloc_array(op->arena, count + 1, sizeof *out->results)};
+    return out->results ? op_now(op, &out->now_us)
+                        : pawl__error_code(op->err, pawl__arena_status(op->arena));
+}
+
+/* An entry of what became of an instance; `why` NULL: it was done. */
+static int add_entry(const struct altering *altering, struct pawl_json *log,
                      const struct pawl_error *why)
 {
+    const struct pawl_op *op = altering->op;
     struct pawl_builder b = {.arena = op->arena};
     struct pawl_json entry = pawl__json_object();
     struct pawl_str message =
         pawl__arena_str(op->arena, pawl__str(why ? why->msg : "It was done."));
-    int64_t now_us;
-    int status = op_now(op, &now_us);
 
-    if (status != PAWL_OK)
-        return status;
     if (!message.ptr)
         return pawl__error_code(op->err, pawl__arena_status(op->arena));
     pawl__build_text(&b, &entry, "message", message);
     pawl__build_name(&b, &entry, "logLevel", why ? "Error" : "Information");
-    pawl__build_time(&b, &entry, "timestamp", pawl__us_to_ticks(now_us));
-    pawl__build_text(&b, &entry, "eventName", type);
+    pawl__build_time(&b, &entry, "timestamp", pawl__us_to_ticks(altering->now_us));
+    pawl__build_text(&b, &entry, "eventName", altering->type);
     pawl__build_append(&b, log, entry);
     return b.status == PAWL_OK ? PAWL_OK : pawl__error_code(op->err, b.status);
 }
@@ -88,29 +106,46 @@ static bool is_of_instance(int status)
            status == PAWL_ECONFLICT || status == PAWL_ELIMIT;
 }
 
-static int alter_one(const struct pawl_op *op, const struct pawl_json *alterations,
-                     struct pawl_alteration_result *out)
+/*
+ * Adds the result of one instance, with its log if it was altered. *ends: no other is tried. After
+ * a change a failure is the last result, not that of the request: that would read as if nothing had
+ * happened.
+ */
+static int add_result(struct altering *altering, struct pawl_str id, int status,
+                      const struct pawl_error *why, const struct pawl_json *log, bool *ends)
+{
+    struct pawl_alteration_result *result = &altering->results[altering->count];
+
+    *ends = status != PAWL_OK && !is_of_instance(status);
+    if (*ends && !altering->has_changed) {
+        if (altering->op->err)
+            *altering->op->err = *why;
+        return status;
+    }
+    *result = (struct pawl_alteration_result){
+        .instance_id = id, .log = pawl__json_array(), .is_successful = status == PAWL_OK};
+    altering->has_changed |= status == PAWL_OK;
+    altering->count++;
+    if (log && status == PAWL_OK) {
+        result->log = *log;
+        return PAWL_OK;
+    }
+    return add_entry(altering, &result->log, status == PAWL_OK ? NULL : why);
+}
+
+static int alter_one(struct altering *altering, const struct pawl_op *op, struct pawl_str id,
+                     const struct pawl_json *alterations, bool *ends)
 {
     struct pawl_error why = PAWL_ERROR_INIT;
     struct pawl_instance_altered altered;
     struct pawl_op part = *op;
     int status;
 
-    out->log = pawl__json_array();
-    if (pawl__json_len(alterations) == 0)
-        return PAWL_OK;
     part.err = &why;
-    status = pawl__op_instance_alter(&part, out->instance_id, alterations, false, &altered);
-    if (status == PAWL_OK) {
-        out->log = altered.log;
-        out->is_successful = true;
-        out->has_scheduled = schedules(alterations);
-        return PAWL_OK;
-    }
-    if (is_of_instance(status))
-        return add_entry(op, &out->log, type_of(alterations, 0), &why);
-    if (op->err)
-        *op->err = why;
+    status = pawl__op_instance_alter(&part, id, alterations, false, &altered);
+    status = add_result(altering, id, status, &why, &altered.log, ends);
+    if (status == PAWL_OK && altering->results[altering->count - 1].is_successful)
+        altering->results[altering->count - 1].has_scheduled = schedules(alterations);
     return status;
 }
 
@@ -136,69 +171,99 @@ int pawl__op_alterations_run(const struct pawl_op *op, const struct pawl_json *a
                              const struct pawl_str *ids, size_t count, char *place,
                              struct pawl_alteration_results *out)
 {
-    struct pawl_alteration_result *results =
-        pawl__arena_alloc_array(op->arena, count + 1, sizeof *results);
+    struct altering altering;
     struct pawl_op recorded = *op;
     struct op_record record;
-    int status = results ? PAWL_OK : pawl__error_code(op->err, pawl__arena_status(op->arena));
+    bool ends = false;
+    int status = check_alterations(op, alterations, place);
 
     if (status == PAWL_OK)
-        status = check_alterations(op, alterations, place);
-    if (status == PAWL_OK)
         status = check_there(op, ids, count);
+    if (status == PAWL_OK)
+        status = begin_altering(op, type_of(alterations, 0), count, &altering);
     if (status == PAWL_OK)
         status = op_record_begin_many(op, &record, "alter", "instance");
     if (status != PAWL_OK)
         return status;
     recorded.record = record.by;
-    for (size_t i = 0; i < count && status == PAWL_OK; i++) {
-        results[i] = (struct pawl_alteration_result){.instance_id = ids[i]};
-        status = alter_one(&recorded, alterations, &results[i]);
+    for (size_t i = 0; i < count && status == PAWL_OK && !ends; i++) {
+        if (pawl__json_len(alterations) > 0)
+            status = alter_one(&altering, &recorded, ids[i], alterations, &ends);
+        else
+            altering.results[altering.count++] =
+                (struct pawl_alteration_result){.instance_id = ids[i], .log = pawl__json_array()};
     }
     if (status == PAWL_OK)
-        *out = (struct pawl_alteration_results){results, count};
+        *out = (struct pawl_alteration_results){altering.results, altering.count};
     return status;
+}
+
+static int retry_one(struct altering *altering, struct pawl_str id,
+                     const struct pawl_str *activity_ids, size_t activity_count, bool *ends)
+{
+    struct pawl_error why = PAWL_ERROR_INIT;
+    struct pawl_op part = *altering->op;
+    struct pawl_outcome outcome;
+    bool exists = false;
+    int status;
+
+    part.err = &why;
+    status = pawl__op_instance_exists(&part, id, &exists);
+    if (status == PAWL_OK && !exists)
+        return PAWL_OK;
+    if (status == PAWL_OK)
+        status = pawl__op_instance_retry(&part, id, activity_ids, activity_count, &outcome);
+    return add_result(altering, id, status, &why, NULL, ends);
 }
 
 int pawl__op_alterations_retry(const struct pawl_op *op, const struct pawl_str *ids, size_t count,
                                const struct pawl_str *activity_ids, size_t activity_count,
                                struct pawl_alteration_results *out)
 {
-    const struct pawl_str type = pawl__str("ScheduleActivity");
-    struct pawl_alteration_result *results =
-        pawl__arena_alloc_array(op->arena, count + 1, sizeof *results);
-    size_t done = 0;
-    int status = results ? PAWL_OK : pawl__error_code(op->err, pawl__arena_status(op->arena));
+    struct altering altering;
+    bool ends = false;
+    int status;
 
     if (count > PAWL_ALTER_MANY_MAX)
         return pawl__error_set(op->err, PAWL_ELIMIT, "at most %u instances are retried at a time",
                                PAWL_ALTER_MANY_MAX);
-    for (size_t i = 0; i < count && status == PAWL_OK; i++) {
-        struct pawl_alteration_result *result = &results[done];
-        struct pawl_error why = PAWL_ERROR_INIT;
-        struct pawl_op part = *op;
-        struct pawl_outcome outcome;
-        bool exists = false;
-
-        status = pawl__op_instance_exists(op, ids[i], &exists);
-        if (status != PAWL_OK || !exists)
-            continue;
-        part.err = &why;
-        *result = (struct pawl_alteration_result){.instance_id = ids[i], .log = pawl__json_array()};
-        status = pawl__op_instance_retry(&part, ids[i], activity_ids, activity_count, &outcome);
-        result->is_successful = status == PAWL_OK;
-        if (status == PAWL_OK || is_of_instance(status))
-            status = add_entry(op, &result->log, type, status == PAWL_OK ? NULL : &why);
-        else if (op->err)
-            *op->err = why;
-        done++;
-    }
+    status = begin_altering(op, pawl__str("ScheduleActivity"), count, &altering);
+    for (size_t i = 0; i < count && status == PAWL_OK && !ends; i++)
+        status = retry_one(&altering, ids[i], activity_ids, activity_count, &ends);
     if (status == PAWL_OK)
-        *out = (struct pawl_alteration_results){results, done};
+        *out = (struct pawl_alteration_results){altering.results, altering.count};
     return status;
 }
 
 /* ---- selecting ------------------------------------------------------------------------------ */
+
+static int keep_text(const struct pawl_op *op, struct pawl_str *text)
+{
+    *text = pawl__arena_str(op->arena, *text);
+    return text->ptr ? PAWL_OK : pawl__error_code(op->err, pawl__arena_status(op->arena));
+}
+
+/* One batch: its rows are needed no longer than it takes to copy their ids. */
+static int select_batch(const struct pawl_op *op, const struct pawl_selection *selection,
+                        struct pawl_selection_cursor *cursor, struct pawl_str *all, size_t *used)
+{
+    const struct pawl_instance_row **found;
+    struct pawl_arena rows;
+    size_t count = 0;
+    int status;
+
+    pawl__arena_init(&rows, op->arena->alloc, op->arena->max_bytes);
+    status = pawl__selection_next(op_runtime(op), selection, cursor, PAWL_PAGE_ROWS_MAX - *used,
+                                  &rows, &found, &count, op->deadline_ns, op->err);
+    if (status == PAWL_OK)
+        status = keep_text(op, &cursor->after_id);
+    for (size_t i = 0; status == PAWL_OK && i < count; i++) {
+        all[*used] = found[i]->id;
+        status = keep_text(op, &all[(*used)++]);
+    }
+    pawl__arena_release(&rows);
+    return status;
+}
 
 int pawl__op_alterations_select(const struct pawl_op *op, const struct pawl_json *filter,
                                 char *place, const struct pawl_str **ids, size_t *count)
@@ -214,16 +279,8 @@ int pawl__op_alterations_select(const struct pawl_op *op, const struct pawl_json
     all = pawl__arena_alloc_array(op->arena, PAWL_PAGE_ROWS_MAX, sizeof *all);
     if (!all)
         return pawl__error_code(op->err, pawl__arena_status(op->arena));
-    while (status == PAWL_OK && !cursor.is_done && used < PAWL_PAGE_ROWS_MAX) {
-        const struct pawl_instance_row **found;
-        size_t part;
-
-        status =
-            pawl__selection_next(op_runtime(op), &selection, &cursor, PAWL_PAGE_ROWS_MAX - used,
-                                 op->arena, &found, &part, op->deadline_ns, op->err);
-        for (size_t i = 0; status == PAWL_OK && i < part; i++)
-            all[used++] = found[i]->id;
-    }
+    while (status == PAWL_OK && !cursor.is_done && used < PAWL_PAGE_ROWS_MAX)
+        status = select_batch(op, &selection, &cursor, all, &used);
     if (status == PAWL_OK) {
         *ids = all;
         *count = used;

@@ -32,15 +32,16 @@ struct pawl_alteration_results {
 
 /*
  * Alters these instances now, each by itself; one that cannot be altered stops no other. Without
- * alterations nothing is done, and nothing is successful. PAWL_ENOTFOUND: one of them is not there,
- * and none was altered; PAWL_ELIMIT: they are more than PAWL_ALTER_MANY_MAX.
+ * alterations nothing is done, and nothing is successful. If the store fails after the first
+ * change, that is the last result, and those behind it have none. PAWL_ENOTFOUND: one of them is
+ * not there, and none was altered; PAWL_ELIMIT: they are more than PAWL_ALTER_MANY_MAX.
  */
 PAWL_MUST_CHECK int pawl__op_alterations_run(const struct pawl_op *op,
                                              const struct pawl_json *alterations,
                                              const struct pawl_str *ids, size_t count, char *place,
                                              struct pawl_alteration_results *out);
 /* Runs what faulted in them once more: these activities, or (none given) all. Those that are not
- * there are left out. */
+ * there are left out; a failure of the store as above. */
 PAWL_MUST_CHECK int pawl__op_alterations_retry(const struct pawl_op *op, const struct pawl_str *ids,
                                                size_t count, const struct pawl_str *activity_ids,
                                                size_t activity_count,

@@ -401,7 +401,7 @@ int pawl__op_ticket_use(const struct pawl_op *op, struct pawl_str secret, struct
     int status;
 
     if (secret.len != (size_t)2 * TICKET_BYTES)
-        return pawl__error_set(op->err, PAWL_ENOTFOUND, "this is no link to sign in by");
+        return pawl__error_set(op->err, PAWL_ENOTFOUND, "this is not a valid sign-in link");
     status = op_now(op, &now_us);
     if (status == PAWL_OK)
         status = find_ticket(op, &ticket, now_us, &row);

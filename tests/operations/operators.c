@@ -82,6 +82,81 @@ static void one_that_cannot_be_altered_stops_no_other(struct desk *desk)
                 PAWL_ENOTFOUND);
 }
 
+/* The store fails after the first: what became of that one must be known. */
+static void what_was_retried_is_reported_although_the_rest_fails(struct desk *desk)
+{
+    const struct pawl_str ids[] = {pawl__str("one"), pawl__str("two"), pawl__str("three")};
+    struct pawl_alteration_results results;
+
+    desk_publish(desk, desk_faults);
+    for (size_t i = 0; i < 3; i++)
+        (void)desk_start(desk, "faults", ids[i].ptr, NULL, NULL);
+    atomic_store(&desk->commits_before_failure, 1);
+    assert_ok(pawl__op_alterations_retry(&desk->op, ids, 3, NULL, 0, &results), &desk->err);
+    atomic_store(&desk->commits_before_failure, -1);
+    assert_true(results.count >= 1 && results.count <= 2);
+    assert_true(results.results[0].is_successful);
+}
+
+/* ---- memory --------------------------------------------------------------------------------- */
+
+#define LARGE 12
+#define LARGE_BYTES ((size_t)100000)
+#define SMALL_ARENA ((size_t)1000000)
+
+/* Instances that fault, with a long text in their state and one in their journal: together they are
+ * larger than the arena of the test. */
+static void start_large(struct desk *desk)
+{
+    char *text = pawl__arena_alloc(&desk->arena, LARGE_BYTES + 1), id[16];
+    const char *definition;
+
+    assert_non_null(text);
+    memset(text, 'x', LARGE_BYTES);
+    text[LARGE_BYTES] = '\0';
+    definition = pawl__arena_printf(
+        &desk->arena,
+        "{\"definitionId\":\"large\",\"name\":\"Large\",\"variables\":[{\"id\":\"v\",\"name\":"
+        "\"v\","
+        "\"typeName\":\"String\",\"value\":\"%s\",\"storageDriverTypeName\":"
+        "\"WorkflowInstanceStorageDriver\"}],\"root\":{\"id\":\"f\",\"type\":\"Elsa.Fault\","
+        "\"category\":{\"typeName\":\"String\",\"expression\":{\"type\":\"Literal\",\"value\":"
+        "\"%s\"}},\"message\":{\"typeName\":\"String\",\"expression\":{\"type\":\"Literal\","
+        "\"value\":\"broken\"}}}}",
+        text, text);
+    assert_non_null(definition);
+    desk_publish(desk, definition);
+    for (int i = 0; i < LARGE; i++) {
+        (void)snprintf(id, sizeof id, "l%02d", i);
+        (void)desk_start(desk, "large", id, NULL, NULL);
+    }
+}
+
+static void looking_at_large_instances_needs_the_memory_of_one(struct desk *desk)
+{
+    const struct pawl_fault_query query = {.definition_id = pawl__str("")};
+    struct pawl_json filter = parse(desk, "{\"activityFilters\":[{\"activityId\":\"f\"}]}");
+    char place[PAWL_ALTERATION_PLACE_MAX];
+    struct pawl_op op = desk->op;
+    const struct pawl_str *ids;
+    struct pawl_fault_list list;
+    struct pawl_arena arena;
+    size_t count;
+
+    start_large(desk);
+    pawl__arena_init(&arena, &desk->env->alloc, SMALL_ARENA);
+    op.arena = &arena;
+    assert_ok(pawl__op_alterations_select(&op, &filter, place, &ids, &count), &desk->err);
+    assert_int_equal(count, LARGE);
+    assert_true(pawl__str_is(ids[LARGE - 1], "l11"));
+    assert_ok(pawl__op_faults_list(&op, &query, &list), &desk->err);
+    assert_int_equal(list.count, 1);
+    assert_int_equal(list.causes[0].instances, LARGE);
+    assert_true(pawl__str_is(list.causes[0].definition_id, "large"));
+    assert_true(pawl__str_is(list.causes[0].activity_id, "f"));
+    pawl__arena_release(&arena);
+}
+
 #define PLANNED 250
 
 /* More than one batch of jobs, and many steps; each has a record of its own. */
@@ -171,6 +246,24 @@ static void faults_with_one_cause_are_one(struct desk *desk)
     assert_int_equal(buckets[23].created, 2);
     assert_int_equal(buckets[23].faulted, 2);
     assert_int_equal(buckets[0].created, 0);
+}
+
+static void an_instance_with_several_incidents_of_a_cause_counts_once(struct desk *desk)
+{
+    const struct pawl_str ids[] = {pawl__str("one"), pawl__str("two")};
+    const struct pawl_fault_query query = {.definition_id = pawl__str("")};
+    struct pawl_alteration_results results;
+    struct pawl_fault_list list;
+
+    desk_publish(desk, desk_faults);
+    (void)desk_start(desk, "faults", "one", NULL, NULL);
+    (void)desk_start(desk, "faults", "two", NULL, NULL);
+    assert_ok(pawl__op_alterations_retry(&desk->op, ids, 2, NULL, 0, &results), &desk->err);
+    desk_drain(desk);
+    assert_ok(pawl__op_faults_list(&desk->op, &query, &list), &desk->err);
+    assert_int_equal(list.count, 1);
+    assert_int_equal(list.causes[0].incidents, 4);
+    assert_int_equal(list.causes[0].instances, 2);
 }
 
 static void settings_have_their_origins(struct desk *desk)
@@ -281,10 +374,13 @@ static void a_drained_node_takes_nothing_until_it_is_resumed(struct desk *desk)
 const struct desk_test operator_tests[] = {
     DESK_TEST(a_filter_selects_in_the_order_of_creation),
     DESK_TEST(one_that_cannot_be_altered_stops_no_other),
+    DESK_TEST(what_was_retried_is_reported_although_the_rest_fails),
+    DESK_TEST(looking_at_large_instances_needs_the_memory_of_one),
     DESK_TEST(a_plan_alters_all_that_it_selects),
     DESK_TEST(a_job_that_fails_ends_its_plan_all_the_same),
     DESK_TEST(the_queue_is_told_apart_by_when_it_is_due),
     DESK_TEST(faults_with_one_cause_are_one),
+    DESK_TEST(an_instance_with_several_incidents_of_a_cause_counts_once),
     DESK_TEST(settings_have_their_origins),
     DESK_TEST(a_usable_definition_is_a_type),
     DESK_TEST(an_activity_is_tried_out_and_nothing_is_stored),

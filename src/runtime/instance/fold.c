@@ -37,10 +37,11 @@ static bool has_only_lines(const struct pawl_batch *batch)
     return !batch->awaited;
 }
 
-/* A page without log is numbered by the revision, of which there is one per commit. */
-static bool has_number(const struct pawl_batch *batch)
+/* A page without log is numbered by the revision, of which there is one per commit. And the ids of
+ * the next burst differ from those of this one by the length of the log, as nothing else does. */
+static bool has_log(const struct pawl_batch *batch)
 {
-    return batch->log_count > 0 || batch->record_count == 0;
+    return batch->log_count > 0;
 }
 
 /*
@@ -68,10 +69,12 @@ static bool is_chosen(struct pawl_runtime *runtime)
     return chance % 4 != 0;
 }
 
-/* Nodes that die, and instances that fail, do so with as little at stake as possible. */
+/* Nodes that die, and instances that fail, do so with as little at stake as possible. And what a
+ * request remembers of a burst (kept.c) cannot be taken back. */
 static bool is_sound(const struct runtime_run *run)
 {
-    return run->row.takeovers == 0 && run->row.failures == 0 && !run->task->folds_not;
+    return run->row.takeovers == 0 && run->row.failures == 0 && !run->task->folds_not &&
+           !run->task->request;
 }
 
 bool pawl__making_may_fold(const struct making *m, enum pawl_step step)
@@ -82,7 +85,7 @@ bool pawl__making_may_fold(const struct making *m, enum pawl_step step)
     return step == PAWL_STEP_IDLE && run->consumed && !run->is_new &&
            !pawl__str_is(run->consumed->kind, PAWL_WORK_JOB) && run->feeds.len == 0 &&
            !run->row.cancel_requested && !run->runtime->options.step_commits && is_sound(run) &&
-           !m->batch.is_asked && has_only_lines(&m->batch) && has_number(&m->batch) &&
+           !m->batch.is_asked && has_only_lines(&m->batch) && has_log(&m->batch) &&
            pawl__str_equal(run->row.correlation_id, m->row.correlation_id) &&
            fold->arena.held_bytes < FOLD_BYTES_MAX &&
            (fold->count == 0 ||

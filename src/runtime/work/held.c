@@ -13,6 +13,9 @@
  * the first look: a commit whose caller has gone arrives late, or a server that crashed forgets
  * that another node took over what this one had. To a node that never failed neither can happen.
  *
+ * A row that the look has read may be done and deleted before it is in the hand of who looked: it
+ * is read once more then, and nobody else here can end it any more.
+ *
  * A row can be taken a second time by the node that has it: its lease was over, it has joined anew,
  * and what its earlier incarnation had is free. Who has the row goes on with it; what the store
  * refuses then, because the row is another incarnation's, is found by the next look.
@@ -286,17 +289,46 @@ static void *grow(struct pawl_arena *arena, void *items, size_t count, size_t *c
     return grown;
 }
 
+/*
+ * Whether a row that is in hand is still there. It was read before that: who had it then may have
+ * done it, and deleted it, in between.
+ */
+static int is_still_there(struct strays *strays, const struct pawl_work_row *row, bool *is_there)
+{
+    const struct pawl_condition condition = {.column = pawl_table_column(PAWL_TABLE_WORK, "id"),
+                                             .value = {.text = row->id}};
+    const struct pawl_query query = {.table = PAWL_TABLE_WORK,
+                                     .flags = PAWL_QUERY_BRIEF,
+                                     .conditions = &condition,
+                                     .condition_count = 1,
+                                     .limit = 1};
+    struct pawl_rows rows = {0};
+    int status = pawl_store_find(strays->runtime->store, &query, strays->arena, &rows,
+                                 strays->deadline_ns, NULL);
+
+    *is_there = status == PAWL_OK && rows.count == 1 &&
+                ((const struct pawl_work_row *)rows.rows)->owner == row->owner;
+    return status;
+}
+
 static int add_work(struct strays *strays, const struct pawl_work_row *row)
 {
     struct pawl_work_row *grown = grow(strays->arena, strays->work, strays->work_count,
                                        &strays->work_cap, sizeof *strays->work);
+    bool is_there;
+    int status;
 
     if (!grown)
         return pawl__arena_status(strays->arena);
     strays->work = grown;
-    if (hold_row(strays->runtime, row))
+    if (!hold_row(strays->runtime, row))
+        return PAWL_OK;
+    status = is_still_there(strays, row, &is_there);
+    if (is_there)
         strays->work[strays->work_count++] = *row;
-    return PAWL_OK;
+    else
+        pawl__runtime_drop(strays->runtime, row->id);
+    return status;
 }
 
 static bool is_running(struct pawl_runtime *runtime, struct pawl_str id)

@@ -306,20 +306,24 @@ static bool execution_matches(const struct pawl_json *filters, const struct pawl
     return false;
 }
 
-/* Of the executions of its activities. */
+/* Of the executions of its activities. A journal may be long: its memory is not that of the search.
+ */
 static int activities_match(struct pawl_runtime *runtime, const struct pawl_selection *selection,
-                            const struct pawl_instance_row *row, struct pawl_arena *arena,
-                            bool *out, int64_t deadline_ns, struct pawl_error *err)
+                            const struct pawl_instance_row *row, size_t bytes_max, bool *out,
+                            int64_t deadline_ns, struct pawl_error *err)
 {
     struct pawl_json log, records;
+    struct pawl_arena arena;
     int status;
 
     *out = pawl__json_len(selection->activities) == 0;
     if (*out)
         return PAWL_OK;
-    status = pawl__runtime_journal(runtime, row->id, arena, &log, &records, deadline_ns, err);
+    pawl__arena_init(&arena, &runtime->env->alloc, bytes_max);
+    status = pawl__runtime_journal(runtime, row->id, &arena, &log, &records, deadline_ns, err);
     for (uint32_t i = 0; status == PAWL_OK && !*out && i < pawl__json_len(&records); i++)
         *out = execution_matches(selection->activities, pawl__json_at(&records, i));
+    pawl__arena_release(&arena);
     return status == PAWL_ENOTFOUND ? PAWL_OK : status;
 }
 
@@ -397,8 +401,8 @@ int pawl__selection_next(struct pawl_runtime *runtime, const struct pawl_selecti
         bool matches = row_matches(selection, &all[at]);
 
         if (matches)
-            status =
-                activities_match(runtime, selection, &all[at], arena, &matches, deadline_ns, err);
+            status = activities_match(runtime, selection, &all[at], arena->max_bytes, &matches,
+                                      deadline_ns, err);
         if (matches)
             found[(*count)++] = &all[at];
         cursor->after_id = all[at].id;

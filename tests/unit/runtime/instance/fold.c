@@ -191,6 +191,40 @@ static void a_bookmark_within_a_fold_wakes_what_was_parked_for_it(void **state)
     assert_false(pawl__str_equal(before.id, after.id));
 }
 
+#define WAIT(n) RIG_EVENT("b" n, "Branch" n)
+#define WAIT_10(n)                                                                                 \
+    WAIT(n "0")                                                                                    \
+    "," WAIT(n "1") "," WAIT(n "2") "," WAIT(n "3") "," WAIT(n "4") "," WAIT(n "5") "," WAIT(      \
+        n "6") "," WAIT(n "7") "," WAIT(n "8") "," WAIT(n "9")
+
+/* More than are noted in the middle of a fold, all but one of which stay. */
+static void bookmarks_of_a_fold_are_stored_however_many(void **state)
+{
+    struct fixture *f = *state;
+    struct pawl_outcome outcome;
+    struct pawl_work_row parked;
+
+    publish(f,
+            DEFINITION("d", "",
+                       ROUND("1") "," RIG_PARALLEL(
+                           "p", WAIT_10("0") "," WAIT_10("1") "," WAIT_10("2") "," WAIT_10("3"))));
+    outcome = start(f, "d");
+    assert_true(send(f, "Branch39").parked);
+    parked = work_of(f, PAWL_WORK_STIMULUS);
+    send_times(f, 1);
+    put_mail(f, outcome.instance_id, parked.hash, "{}");
+    drain(f);
+    assert_int_equal(count(f, PAWL_TABLE_BOOKMARKS), 39);
+    for (int i = 0; i < 39; i++) {
+        char name[16];
+
+        (void)snprintf(name, sizeof name, "Branch%02d", i);
+        assert_int_equal(send(f, name).resumed, 1);
+    }
+    drain(f);
+    assert_string_equal(sub_status(f, outcome.instance_id), "Finished");
+}
+
 /* Mail that cannot be read, behind two pieces that can. */
 static void an_event_that_fails_undoes_none_before_it(void **state)
 {
@@ -215,6 +249,43 @@ static void an_event_that_fails_undoes_none_before_it(void **state)
     assert_string_equal(f->lines, "round 1\nround 2\n");
     assert_int_equal(count(f, PAWL_TABLE_DEAD_LETTERS), 1);
     assert_int_equal(count(f, PAWL_TABLE_WORK), 0);
+}
+
+/* Of the sequence: a variable that lives as long as the request. */
+#define SHORT_LIVED                                                                                \
+    "{'id':'v','name':'V','typeName':'String','value':'initial',"                                  \
+    "'storageDriverTypeName':'MemoryStorageDriver'}"
+#define REMEMBER(n)                                                                                \
+    RIG_EVENT("e" n, "Go")                                                                         \
+    ",{'id':'w" n "','type':'Elsa.WriteLine','text':" RIG_INPUT(                                   \
+        "String", "Variable", "{'id':'v'}") "},{'id':'s" n "','type':'Elsa.SetVariable','variable" \
+                                            "':{'id':'v'},'value':" RIG_INPUT("String", "Literal", \
+                                                                              "'" n "'") "}"
+
+/* Mail that cannot be read, behind two pieces that can: they run again from where they began. */
+static void what_a_request_remembers_is_of_events_that_count(void **state)
+{
+    const struct pawl_query query = {.table = PAWL_TABLE_BOOKMARKS, .limit = 1};
+    struct fixture *f = *state;
+    struct pawl_request request;
+    const struct pawl_run run = {.request = &request};
+    struct pawl_outcome outcome;
+    struct pawl_rows rows = {0};
+
+    publish(f, "{'definitionId':'d','id':'d:1','version':1,'name':'d','root':{'id':'seq','type':"
+               "'Elsa.Sequence','variables':[" SHORT_LIVED
+               "],'activities':[" REMEMBER("1") "," REMEMBER("2") "," REMEMBER("3") "]}}");
+    outcome = start(f, "d");
+    send_times(f, 2);
+    assert_ok(pawl_store_find(f->a.store, &query, &f->arena, &rows, later(f), &f->err), &f->err);
+    put_mail(f, outcome.instance_id, ((const struct pawl_bookmark_row *)rows.rows)->hash,
+             "not JSON");
+    pawl__request_init(&request, &f->env->alloc);
+    assert_int_not_equal(pawl__runtime_run(f->a.runtime, pawl__str(outcome.instance_id), &run, NULL,
+                                           later(f), &f->err),
+                         PAWL_OK);
+    pawl__request_release(&request);
+    assert_string_equal(f->lines, "initial\n1\n");
 }
 
 /* ---- with direct delivery -------------------------------------------------------------------- */
@@ -314,7 +385,9 @@ int main(void)
         TEST(an_effect_that_others_wait_for_ends_a_fold),
         TEST(a_second_event_of_another_kind_is_parked_behind_a_fold),
         TEST(a_bookmark_within_a_fold_wakes_what_was_parked_for_it),
+        TEST(bookmarks_of_a_fold_are_stored_however_many),
         TEST(an_event_that_fails_undoes_none_before_it),
+        TEST(what_a_request_remembers_is_of_events_that_count),
         DIRECT(older_mail_shares_a_commit_before_that_of_what_a_sender_brings),
         DIRECT_RUNNING(a_sender_whose_answer_was_lost_counts_once_behind_mail),
     };

@@ -8,6 +8,7 @@
 #include "drivers/curl.h"
 #include "runtime/node/pool.h"
 #include "servers/http.h"
+#include "unit/runtime/slow_find.h"
 
 /* ---- the usual ----------------------------------------------------------------------------- */
 
@@ -289,6 +290,30 @@ static void a_node_does_not_send_twice_what_it_is_sending(void **state)
     assert_string_equal(f->lines, "after\n");
 }
 
+static void answer_it(void *ctx)
+{
+    struct fixture *f = ctx;
+
+    script_answer(&f->a.script, 0, &ok);
+    assert_ok(pawl__runtime_wait_answered(f->a.runtime, pawl__str(""), later(f)), NULL);
+}
+
+/* The look for what is in nobody's hand has read the row before the answer ended it. */
+static void a_request_that_ends_while_strays_are_looked_for_is_not_sent_again(void **state)
+{
+    struct fixture *f = *state;
+
+    publish(f, DEFINITION("d", SEND("s") "," RIG_WRITE("w", "after")));
+    (void)begin(f, "d");
+    let_find_be_slow(f->a.store, answer_it, f);
+    pawl__runtime_note_failure(f->a.runtime, PAWL_EUNKNOWN);
+    test_clock_advance(f->clock, SECOND);
+    drain(f, &f->a);
+    assert_null(slow_find.meanwhile);
+    assert_int_equal(f->a.script.count, 1);
+    assert_string_equal(f->lines, "after\n");
+}
+
 static void another_node_faults_what_must_not_be_sent_twice(void **state)
 {
     struct fixture *f = *state;
@@ -486,6 +511,7 @@ int main(void)
         TEST(cancelling_does_not_wait_for_the_answer),
         TEST(another_node_sends_again_what_a_dead_one_had_sent),
         TEST(a_node_does_not_send_twice_what_it_is_sending),
+        TEST(a_request_that_ends_while_strays_are_looked_for_is_not_sent_again),
         TEST(another_node_faults_what_must_not_be_sent_twice),
         TEST(a_lost_answer_faults_where_it_must_not_be_sent_twice),
         TEST(a_node_that_left_in_order_leaves_its_requests),

@@ -13,6 +13,7 @@
 #include "runtime/task.h"
 #include "runtime/work/private.h"
 #include "stores/stores.h"
+#include "unit/runtime/slow_find.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -405,6 +406,31 @@ static void effects_whose_rows_could_not_be_deleted_are_not_performed_again(void
     drain(f);
     (void)read_table(f, PAWL_TABLE_WORK, 0);
     assert_string_equal(f->lines, "one\n");
+}
+
+static void flush(void *ctx)
+{
+    struct fixture *f = ctx;
+
+    pawl__runtime_flush_done(f->runtime, later(f));
+    (void)read_table(f, PAWL_TABLE_WORK, 0);
+}
+
+/* The look has read the row before: it was in hand then, and is not any more. */
+static void a_line_whose_row_goes_while_strays_are_looked_for_is_written_once(void **state)
+{
+    struct fixture *f = *state;
+
+    publish(f, DEFINITION("", RIG_WRITE("w", "one")));
+    (void)start(f);
+    (void)read_table(f, PAWL_TABLE_WORK, 1);
+    let_find_be_slow(f->store, flush, f);
+    pawl__runtime_note_failure(f->runtime, PAWL_EUNKNOWN);
+    test_clock_advance(f->clock, SECOND);
+    drain(f);
+    assert_null(slow_find.meanwhile);
+    assert_string_equal(f->lines, "one\n");
+    assert_nothing_is_held(f);
 }
 
 /* What was sent under the forgotten claim arrives now. */
@@ -803,6 +829,7 @@ int main(void)
         TEST(mail_that_is_left_to_who_has_the_instance_is_delivered_however_much),
         TEST(an_instance_is_in_hand_between_the_commits_of_its_first_burst),
         TEST(effects_whose_rows_could_not_be_deleted_are_not_performed_again),
+        TEST(a_line_whose_row_goes_while_strays_are_looked_for_is_written_once),
         TEST(a_late_commit_of_a_forgotten_claim_is_not_taken_for_one_of_the_next),
         TEST(work_is_done_although_the_answer_to_its_taking_was_lost),
         TEST(an_instance_goes_on_although_the_answer_to_its_claim_was_lost),
