@@ -191,7 +191,7 @@ static void narrow(struct pawl_instance_query *query, struct pawl_str *one)
 {
     size_t kept = query->sub_statuses ? 0 : 1;
 
-    for (size_t i = 0; i < query->sub_status_count; i++)
+    for (size_t i = 0; query->sub_statuses && i < query->sub_status_count; i++)
         kept |= pawl__str_equal_nocase(query->sub_statuses[i], *one);
     query->sub_statuses = one;
     query->sub_status_count = kept;

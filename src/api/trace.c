@@ -23,7 +23,7 @@ static struct pawl_str read_state(struct pawl_exchange *exchange)
         pawl__buf_str(&all, value);
     }
     out = all.status == PAWL_OK ? pawl__buf_peek(&all) : pawl__str("");
-    for (size_t i = 0; i < out.len; i++)
+    for (size_t i = 0; out.ptr && i < out.len; i++)
         if (out.ptr[i] < 0x20 || out.ptr[i] > 0x7e)
             out = pawl__str("");
     out = out.len > 0 ? pawl__arena_str(pawl__exchange_arena(exchange), out) : out;
