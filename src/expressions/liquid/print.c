@@ -65,8 +65,11 @@ static bool charge_all_keys(struct liquid_run *run, const struct pawl_json *json
     bool spent =
         json->type == PAWL_JSON_OBJECT && pawl__liquid_charge(run, len * len * BYTES_PER_KEY);
 
-    for (uint32_t i = 0; !spent && i < len; i++)
-        spent = charge_all_keys(run, pawl__json_at(json, i));
+    for (uint32_t i = 0; !spent && i < len; i++) {
+        const struct pawl_json *item = pawl__json_at(json, i);
+
+        spent = item && charge_all_keys(run, item);
+    }
     return spent;
 }
 

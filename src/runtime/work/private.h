@@ -248,6 +248,14 @@ PAWL_MUST_CHECK int pawl__runtime_take(struct pawl_runtime *runtime, uint32_t li
                                        struct pawl_arena *arena, struct pawl_taken *taken,
                                        int64_t deadline_ns, struct pawl_error *err);
 /*
+ * For workers: what another thread of this node has in hand is left to that thread. The store goes
+ * on to name it until it is claimed, which takes time while a lock is waited for: whoever looks for
+ * work meanwhile looks again a little later, not at once. Whoever drains a node needs all of it: an
+ * instance that is in hand is not done.
+ */
+void pawl__runtime_leave_to_holders(struct pawl_runtime *runtime, struct pawl_arena *arena,
+                                    struct pawl_taken *taken);
+/*
  * Does a piece of work that was taken. What fails is dealt with; only PAWL_ESTOPPED is worth
  * looking at.
  */

@@ -42,6 +42,8 @@ static int take_choice(struct looking *l, uint32_t limit, const struct runtime_c
     int status = pawl__runtime_take(l->runtime, limit, l->look->turn, choice, l->arena, l->taken,
                                     l->deadline_ns, l->err);
 
+    if (status == PAWL_OK)
+        pawl__runtime_leave_to_holders(l->runtime, l->arena, l->taken);
     *found = status == PAWL_OK && l->taken->work_count + l->taken->runnable_count > 0;
     return status;
 }

@@ -488,13 +488,8 @@ static void spread_runnable(const struct pawl_runtime *runtime, struct pawl_aren
         taken->runnable = ids;
 }
 
-/*
- * What another thread of this node has in hand is left to that thread. The store goes on to name it
- * until it is claimed, which takes time while a lock is waited for: whoever looks for work
- * meanwhile looks again a little later, not at once.
- */
-static void leave_to_holders(struct pawl_runtime *runtime, struct pawl_arena *arena,
-                             struct pawl_taken *taken)
+void pawl__runtime_leave_to_holders(struct pawl_runtime *runtime, struct pawl_arena *arena,
+                                    struct pawl_taken *taken)
 {
     struct pawl_str *ids = NULL;
     size_t count = 0;
@@ -589,7 +584,6 @@ int pawl__runtime_take(struct pawl_runtime *runtime, uint32_t limit,
         return pawl__error_code(err, status);
     if (take.kind.len == 0)
         pawl__runtime_add_strays(runtime, arena, taken, deadline_ns);
-    leave_to_holders(runtime, arena, taken);
     spread_runnable(runtime, arena, taken);
     return PAWL_OK;
 }
