@@ -339,7 +339,7 @@ int pawl__op_plan_submit(const struct pawl_op *op, struct pawl_str id,
 {
     const struct pawl_json none = pawl__json_array(), nothing = pawl__json_object();
     struct pawl_selection selection;
-    struct pawl_str chosen, data;
+    struct pawl_str chosen, data = pawl__str("");
     struct op_record record;
     bool existed = false;
     int status;

@@ -387,14 +387,16 @@ int pawl__selection_next(struct pawl_runtime *runtime, const struct pawl_selecti
     const struct pawl_instance_row *all;
     struct pawl_rows rows = {0};
     size_t at = 0;
-    int status = found ? PAWL_OK : pawl__error_code(err, pawl__arena_status(arena));
+    int status;
 
+    if (!found)
+        return pawl__error_code(err, pawl__arena_status(arena));
     *count = 0;
     *out = found;
-    if (status == PAWL_OK && selection->selects_none)
+    if (selection->selects_none)
         cursor->is_done = true;
-    if (status != PAWL_OK || cursor->is_done)
-        return status;
+    if (cursor->is_done)
+        return PAWL_OK;
     status = find_rows(runtime, selection, cursor, arena, &rows, deadline_ns, err);
     all = rows.rows;
     for (; status == PAWL_OK && at < rows.count && *count < limit; at++) {
