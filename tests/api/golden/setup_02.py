@@ -19,9 +19,10 @@ def sign_in(play):
 
 def prepare(play):
     builtin.install(play)
-    play.server.command("roles", "set", "admin", "--permission", "*")
-    play.server.command("users", "add", "admin", "--role", "admin", "--password-stdin",
-                        stdin="password\n")
+    play.server.ask("POST", "/elsa/api/identity/roles",
+                    body={"id": "admin", "name": "admin", "permissions": ["*"]})
+    play.server.ask("POST", "/elsa/api/identity/users",
+                    body={"name": "admin", "password": "password", "roles": ["admin"]})
     play.tokens = sign_in(play)
 
 
