@@ -42,3 +42,10 @@ def before(play, case):
         else:
             del claims["token_use"]
         request["auth"] = f"Bearer {sign(claims, signing_key(play.server)[1])}"
+
+
+def adapt(play, case, expected, given, difference):
+    """A user without a name stands in a list where its id, which is made, happens to be."""
+    if case["name"] == "users after":
+        given["users"].sort(key=lambda user: user.get("name", ""))
+    return expected, given
