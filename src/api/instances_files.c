@@ -62,7 +62,7 @@ static int export_one(struct api_call *call, const struct export_request *reques
 static void export_by_id(struct api_call *call, const void *data)
 {
     const struct export_request *request = data;
-    struct pawl_zip_file file;
+    struct pawl_zip_file file = {0};
     int status = export_one(call, request, request->id, &file);
 
     if (status == PAWL_OK)
