@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: Apache-2.0
+// Elsa Studio on `pawl serve`, in a browser:
+//
+//   node tests/browser/run.mjs PAWL STUDIO NPM OUT [RECORDINGS] [ONLY]
+//
+// STUDIO is the folder of the package, NPM the folder with playwright-core, OUT where pictures go, RECORDINGS where
+// the acceptance drive is. ONLY runs some of its steps.
+import fs from 'node:fs';
+import path from 'node:path';
+import { drive } from './acceptance/run.mjs';
+import { startServer } from './server.mjs';
+
+const [pawl, studio, npm, out, recordings, only] = process.argv.slice(2);
+let count = 0, failed = 0;
+
+function report(name, problems) {
+  count++;
+  if (problems.length) failed++;
+  console.log(`${problems.length ? 'not ok' : 'ok'} ${count} - ${name}`);
+  for (const problem of problems) console.log(`# ${problem}`);
+}
+
+// What the steps of the drive cause by intent: a workflow that faults is executed.
+const expected = /^POST \S+\/execute 500$/;
+
+async function accept() {
+  const source = path.join(recordings ?? '', 'studio', 'drive.mjs');
+  if (!fs.existsSync(source)) {
+    console.log('# the acceptance drive is not here; skipped');
+    return;
+  }
+  const server = await startServer(pawl, studio);
+  const result = await drive(source, server, { npm, only, shots: path.join(out, 'acceptance'), folder: path.join(out, 'drive') });
+  await server.stop();
+  for (const step of result.steps) report(`studio ${step.name}`, step.ok ? [] : [step.error]);
+  const problems = result.problems.filter(p => !(p.what === 'response' && expected.test(p.text)));
+  report('studio: no script error, nothing refused', problems.map(p => `${p.what}: ${p.text}`));
+}
+
+await accept();
+console.log(`1..${count}`);
+process.exit(failed ? 1 : 0);
