@@ -16,13 +16,15 @@
 #include "studio/assets.h"
 
 /*
- * What the package cannot do without, and nothing more: WebAssembly, the one inline script of its
- * editor (by its hash, which another version of the package may change), styles that components
- * write into elements, pictures and fonts inside style sheets, workers that Monaco makes.
+ * What the package cannot do without, and nothing more: WebAssembly, the two inline scripts of its
+ * editor and its lists (by hashes, which another version of the package may change), styles that
+ * components write into elements, pictures and fonts inside style sheets, workers that Monaco
+ * makes.
  */
 static const char policy[] =
     "default-src 'none'; "
-    "script-src 'self' 'wasm-unsafe-eval' 'sha256-snlP1jz0gjwc5cTz9ErZcliXuCK63+Mmf68RRCeptgc='; "
+    "script-src 'self' 'wasm-unsafe-eval' 'sha256-snlP1jz0gjwc5cTz9ErZcliXuCK63+Mmf68RRCeptgc=' "
+    "'sha256-vu6sQrKXQHR4Yn3FMMihA/9TxxfIXnCxKwvLrTPJ5ts='; "
     "style-src 'self' 'unsafe-inline'; img-src 'self' data:; font-src 'self' data:; "
     "connect-src 'self'; worker-src 'self' blob:; manifest-src 'self'; base-uri 'self'; "
     "form-action 'none'; frame-ancestors 'none'";

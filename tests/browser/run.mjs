@@ -11,11 +11,12 @@ import { drive } from './acceptance/run.mjs';
 import { startServer } from './server.mjs';
 
 const [pawl, studio, npm, out, recordings, only] = process.argv.slice(2);
-let count = 0, failed = 0;
+let count = 0;
+const failed = [];
 
 function report(name, problems) {
   count++;
-  if (problems.length) failed++;
+  if (problems.length) failed.push(name);
   console.log(`${problems.length ? 'not ok' : 'ok'} ${count} - ${name}`);
   for (const problem of problems) console.log(`# ${problem}`);
 }
@@ -39,4 +40,9 @@ async function accept() {
 
 await accept();
 console.log(`1..${count}`);
-process.exit(failed ? 1 : 0);
+const tally = process.env.PAWL_TEST_TALLY; // of .ci/run
+if (tally) {
+  fs.appendFileSync(tally, `${count - failed.length} ${failed.length} 0\n`);
+  fs.appendFileSync(`${tally}.failed`, failed.map(name => `browser: ${name}\n`).join(''));
+}
+process.exit(failed.length ? 1 : 0);
