@@ -4,11 +4,12 @@
 //   node tests/browser/run.mjs PAWL STUDIO NPM OUT [RECORDINGS] [ONLY]
 //
 // STUDIO is the folder of the package, NPM the folder with playwright-core, OUT where pictures go, RECORDINGS where
-// the acceptance drive is. ONLY runs some of its steps.
+// the acceptance drive is. ONLY runs some of its steps; 'user': the drive of our own alone.
 import fs from 'node:fs';
 import path from 'node:path';
 import { drive } from './acceptance/run.mjs';
 import { startServer } from './server.mjs';
+import { useStudio } from './user.mjs';
 
 const [pawl, studio, npm, out, recordings, only] = process.argv.slice(2);
 let count = 0;
@@ -38,7 +39,16 @@ async function accept() {
   report('studio: no script error, nothing refused', problems.map(p => `${p.what}: ${p.text}`));
 }
 
-await accept();
+for (const signal of ['SIGINT', 'SIGTERM']) process.on(signal, () => process.exit(1)); // servers end with it
+
+async function use() {
+  const server = await startServer(pawl, studio);
+  await useStudio(server, { npm, report, shots: path.join(out, 'user') });
+  await server.stop();
+}
+
+if (only !== 'user') await accept();
+if (!only || only === 'user') await use();
 console.log(`1..${count}`);
 const tally = process.env.PAWL_TEST_TALLY; // of .ci/run
 if (tally) {

@@ -8,7 +8,30 @@ import fs from 'node:fs';
 const real = playwright(process.env.PAWL_NPM).chromium;
 const slow = Number(process.env.PAWL_SLOW ?? 1);
 
+// A busy browser has forgotten the body of a response before the drive asks for it: it keeps a few megabytes.
+function keepBodies() {
+  const send = window.fetch.bind(window);
+  window.keptBodies = {};
+  window.fetch = async (input, init) => {
+    const response = await send(input, init);
+    const method = input.method ?? init?.method ?? 'GET';
+    if (method === 'POST') window.keptBodies[`POST ${response.url}`] = response.clone().text();
+    return response;
+  };
+}
+
+function rememberBody(page, response) {
+  const ask = response.json.bind(response);
+  response.json = () => ask().catch(async error => {
+    const text = await page.evaluate(name => window.keptBodies[name], `${response.request().method()} ${response.url()}`);
+    if (!text) throw error;
+    return JSON.parse(text);
+  });
+  return response;
+}
+
 async function prepare(context) {
+  await context.addInitScript(keepBodies);
   const page = await context.newPage();
   await signIn(page, process.env.PAWL_URL, user);
   await page.waitForSelector('#x .mud-table', { timeout: 120000 });
@@ -20,6 +43,8 @@ async function prepare(context) {
     const made = await newPage();
     const wait = made.waitForTimeout.bind(made);
     made.waitForTimeout = ms => wait(ms * slow);
+    const waitFor = made.waitForResponse.bind(made);
+    made.waitForResponse = async (...rest) => rememberBody(made, await waitFor(...rest));
     return made;
   };
   return context;

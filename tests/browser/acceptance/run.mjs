@@ -26,13 +26,16 @@ function prepare(drive, folder) {
 
 // {steps: [{name, ok, error, bad}], problems: [{what, text}]}
 export async function drive(source, server, { npm, shots, only, folder }) {
+  folder = path.resolve(folder);
   prepare(source, folder);
   fs.mkdirSync(shots, { recursive: true });
   const out = path.join(folder, 'traffic.json'), problems = path.join(folder, 'problems.json');
   for (const file of [out, problems]) fs.rmSync(file, { force: true });
   const args = [path.join(folder, 'drive.mjs'), '--no-auth=1', `--api-base=${server.api}`, `--shots=${shots}`, `--out=${out}`];
   if (only) args.push(`--only=${only}`);
-  await new Promise(done => spawn(process.execPath, args, {
-    env: { ...process.env, PAWL_URL: server.url, PAWL_NPM: npm, PAWL_PROBLEMS: problems }, stdio: 'inherit' }).on('exit', done));
+  const env = { ...process.env, PAWL_URL: server.url, PAWL_NPM: path.resolve(npm), PAWL_PROBLEMS: problems };
+  const child = spawn(process.execPath, args, { env, stdio: 'inherit' });
+  process.on('exit', () => child.kill());
+  await new Promise(done => child.on('exit', done));
   return { steps: JSON.parse(fs.readFileSync(out, 'utf8')).results, problems: JSON.parse(fs.readFileSync(problems, 'utf8')) };
 }
