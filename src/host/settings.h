@@ -77,7 +77,7 @@ enum pawl_setting_type {
       NULL, 0, 0, "Whose X-Forwarded-* counts: loopback private 192.0.2.0/24")                     \
     X(SERVER_PUBLIC_URL, "server.public_url", TEXT, "", "PAWL_SERVER_PUBLIC_URL", NULL, 0, 0,      \
       "URL that clients use, for links; not set: as they name it")                                 \
-    X(SERVER_THREADS, "server.threads", INT, "16", "PAWL_SERVER_THREADS", NULL, 1, 1024,           \
+    X(SERVER_THREADS, "server.threads", INT, "64", "PAWL_SERVER_THREADS", NULL, 1, 1024,           \
       "Requests handled at a time, and as many that run workflows")                                \
     X(SERVER_QUEUE, "server.queue", INT, "1024", "PAWL_SERVER_QUEUE", NULL, 1, 1000000,            \
       "Requests that wait for a thread; more get 503")                                             \

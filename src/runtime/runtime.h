@@ -254,6 +254,17 @@ int64_t pawl__runtime_incarnation(const struct pawl_runtime *runtime);
 /* ---- starting ------------------------------------------------------------------------------ */
 
 /*
+ * The instance as the last commit of a start stored it, so that its caller need not read it again:
+ * its row, without the bytes of its state and counts, and its state.
+ */
+struct pawl_left {
+    struct pawl_arena *arena; /* the caller's, where the texts are */
+    bool is_known;            /* false: it has not come to rest, or has gone on since */
+    struct pawl_instance_row row;
+    struct pawl_json state;
+};
+
+/*
  * Creates an instance and runs its first burst: one transaction for a short workflow.
  * PAWL_ENOTFOUND: no such definition, or none published. PAWL_EEXISTS: an instance with this id is
  * there. PAWL_EPARSE: the definition cannot be loaded. PAWL_EUNKNOWN: it may have begun, and then
@@ -407,6 +418,10 @@ struct pawl_reached {
     struct pawl_str instance_id;
     struct pawl_str work_id; /* gone: it was done, or given up */
     bool is_started;
+    /* Delivered by the sender itself, and the instance came to rest: nobody need wait for it. */
+    bool has_rested;
+    enum pawl_sub_status sub_status; /* then */
+    int64_t incident_count;
 };
 
 /* Of the first match: at most PAWL_REACH_MAX bookmarks, and all triggers. The caller's arena. */
