@@ -18,14 +18,19 @@ class Refused(Exception):
 
 
 class WebSocket:
-    def __init__(self, server, target, authorization=None, fields=()):
+    def __init__(self, server, target, authorization=None, fields=(), room=None):
+        """`room`: bytes that the system takes for a client that does not read."""
         key = base64.b64encode(os.urandom(16)).decode()
         lines = [f"GET {target} HTTP/1.1", "Host: x", "Upgrade: websocket", "Connection: Upgrade",
                  "Sec-WebSocket-Version: 13", f"Sec-WebSocket-Key: {key}"]
         if authorization:
             lines.append(f"Authorization: {authorization}")
         lines += [f"{name}: {value}" for name, value in fields]
-        self.socket = socket.create_connection(("127.0.0.1", server.port), timeout=HANG_S)
+        self.socket = socket.socket()
+        self.socket.settimeout(HANG_S)
+        if room:
+            self.socket.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, room)
+        self.socket.connect(("127.0.0.1", server.port))
         self.socket.sendall(("\r\n".join(lines) + "\r\n\r\n").encode())
         self.bytes = b""
         while b"\r\n\r\n" not in self.bytes:
@@ -84,9 +89,9 @@ class Hub:
 
     PATH = "/elsa/hubs/workflow-instance"
 
-    def __init__(self, server, authorization=None, query="", fields=()):
+    def __init__(self, server, authorization=None, query="", room=None):
         self.socket = WebSocket(server, self.PATH + (f"?{query}" if query else ""), authorization,
-                                fields)
+                                room=room)
         self.waiting = []
 
     def send(self, *messages):
