@@ -22,6 +22,8 @@
 #define API_SIGNED_IN ""
 #define API_REFRESH "@refresh"
 #define API_SOCKET "@socket"
+/* Likewise of the hub, where the id of a connection is a credential too. */
+#define API_HUB "@hub"
 /* Of metrics: everybody, where the setting metrics.public says so. */
 #define API_METRICS "read:metrics"
 
@@ -49,6 +51,7 @@ struct pawl_api {
     atomic_bool draining;
     struct api_probes probes; /* health.c; guarded by `mutex` */
     struct pawl_lane *lane;
+    struct pawl_hub *hub;
     struct pawl_limiter *logins; /* by name, by address */
     struct pawl_limiter *rates;  /* by caller */
     struct pawl_limit rate;
@@ -98,6 +101,13 @@ int pawl__guard_admit(void *ctx, struct pawl_exchange *exchange, const char **de
 int pawl__guard_arrive(void *ctx, struct pawl_exchange *exchange);
 /* Fields of every response. */
 extern const char pawl__guard_fields[];
+/* Whether a token opens a connection to the hub now. RIGHT: *out, in the arena, is whose it is. */
+enum pawl_credential pawl__guard_check_hub_token(struct pawl_api *api, struct pawl_str token,
+                                                 struct pawl_arena *arena,
+                                                 struct pawl_bearer **out);
+/* Whether somebody is still there and may do this, as of now. */
+bool pawl__guard_allows(struct pawl_api *api, const struct pawl_bearer *bearer,
+                        const char *permission);
 
 /* ---- a request in a handler (call.c) -------------------------------------------------------- */
 
@@ -195,6 +205,10 @@ API_HANDLER(sign_in);
 API_HANDLER(sign_out);
 API_HANDLER(session_begin);
 API_HANDLER(studio);
+API_HANDLER(hub_negotiate);
+API_HANDLER(hub_get);
+API_HANDLER(hub_post);
+API_HANDLER(hub_delete);
 #undef API_HANDLER
 
 #endif

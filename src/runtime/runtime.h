@@ -28,6 +28,7 @@
  *     instance/alone.c     what kills its nodes: tried alone, then set aside
  *     node/watch.c         steps that do not come back
  *     node/waits.c         who waits for an instance without a thread
+ *     node/changes.c       who is told of the commits of this node
  *     instance/hand.c      instances in hand
  *     work/held.c          rows of work in hand; what is in nobody's after a failure
  *     work/done.c          effects that were performed, whose rows are to be deleted
@@ -250,6 +251,13 @@ struct pawl_store *pawl__runtime_store(struct pawl_runtime *runtime);
 const char *pawl__runtime_node_id(const struct pawl_runtime *runtime);
 /* Which of the store's nodes this is; 0: none. */
 int64_t pawl__runtime_incarnation(const struct pawl_runtime *runtime);
+
+/*
+ * Who is told of every commit of this node that changed an instance: after it, on the thread that
+ * committed. It must be short and must not call the runtime. One at a time; NULL: nobody, and when
+ * this returns nobody is being called any more. Nobody to tell costs a commit one load.
+ */
+void pawl__runtime_listen(struct pawl_runtime *runtime, pawl_changed_fn *changed, void *ctx);
 
 /* ---- starting ------------------------------------------------------------------------------ */
 
