@@ -9,6 +9,9 @@
 #include "engine/builder.h"
 #include "engine/context.h"
 
+/* What stands before a path in designers. */
+#define PAWL_HTTP_ADORNMENT "/workflows/"
+
 extern const struct pawl_activity pawl__activity_http_endpoint;            /* http_endpoint.c */
 extern const struct pawl_activity pawl__activity_write_http_response;      /* http_reply.c */
 extern const struct pawl_activity pawl__activity_write_file_http_response; /* http_reply_file.c */
@@ -25,8 +28,9 @@ PAWL_MUST_CHECK int pawl__http_request_of(struct pawl_context *context, struct p
 PAWL_MUST_CHECK int pawl__http_reply(struct pawl_context *context, struct pawl_json *request,
                                      struct pawl_json reply);
 /*
- * Adds a header to a reply. Raises for a name that is not a token, a value with a line end or a
- * NUL, and for headers that are the server's: Content-Length, Transfer-Encoding, Connection, Date.
+ * Adds a header to a reply; borrows both texts. Raises for a name that is not a token and for a
+ * value with a control character, such as a line end. Those of the connection (Content-Length,
+ * Transfer-Encoding, …), which the server writes, are left out.
  */
 PAWL_MUST_CHECK int pawl__http_reply_header(struct pawl_context *context, struct pawl_json *reply,
                                             struct pawl_str name, struct pawl_str value);
