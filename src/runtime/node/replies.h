@@ -40,9 +40,6 @@ PAWL_MUST_CHECK int pawl__replies_expect(struct pawl_runtime *runtime,
                                          const struct pawl_reply_wait *wait,
                                          char address[PAWL_REPLY_ADDRESS_SIZE],
                                          struct pawl_error *err);
-/* Another deadline, as of the endpoint that was found. */
-void pawl__replies_set_deadline(struct pawl_runtime *runtime, struct pawl_str address,
-                                int64_t deadline_ns);
 /* True: it is not called. False: it was, or is being called. */
 bool pawl__replies_forget(struct pawl_runtime *runtime, struct pawl_str address);
 /* From now on its reply may come as a row: the request became mail. */
@@ -62,6 +59,9 @@ void pawl__replies_deliver(struct pawl_runtime *runtime, struct pawl_str address
 /* ---- rows, replies_rows.c ------------------------------------------------------------------- */
 
 struct runtime_changes;
+
+/* The reservation of what was replied to a request with this key. ptr NULL: the arena's status. */
+struct pawl_str pawl__reply_kept_key(struct pawl_arena *arena, struct pawl_str key);
 
 /* Adds the row of a reply to another node's address. `now_us`: the store's clock. Too large a reply
  * is replaced by a 500 that says so. */
