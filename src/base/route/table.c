@@ -116,6 +116,11 @@ void pawl__route_table_free(struct pawl_route_table *table)
     pawl__free(&alloc, table, sizeof *table);
 }
 
+bool pawl__route_table_has(const struct pawl_route_table *table, struct pawl_str template)
+{
+    return pawl__map_has(&table->leaves, template);
+}
+
 uint32_t pawl__route_table_count(const struct pawl_route_table *table)
 {
     return table->leaves.live_count;

@@ -35,6 +35,7 @@ PAWL_MUST_CHECK int pawl__route_table_add(struct pawl_route_table *table, struct
 /* Whether it was there. */
 bool pawl__route_table_remove(struct pawl_route_table *table, struct pawl_str template);
 
+bool pawl__route_table_has(const struct pawl_route_table *table, struct pawl_str template);
 uint32_t pawl__route_table_count(const struct pawl_route_table *table);
 
 /* What the table holds, for measurements. */
