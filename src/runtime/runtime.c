@@ -184,6 +184,8 @@ int pawl__runtime_open(struct pawl_env *env, const struct pawl_engine *engine,
         status = pawl__definitions_new(env, engine, store, &runtime->options.definitions,
                                        &runtime->definitions, err);
     if (status == PAWL_OK)
+        status = pawl__runtime_routes_open(runtime, err);
+    if (status == PAWL_OK)
         status = pawl__runtime_waits_open(runtime, err);
     if (status == PAWL_OK)
         status = pawl__runtime_replies_open(runtime, err);
@@ -215,6 +217,7 @@ void pawl__runtime_close(struct pawl_runtime *runtime)
     pawl__committer_free(runtime->committer);
     pawl__keeper_close(runtime->keeper);
     pawl__definitions_free(runtime->definitions);
+    pawl__runtime_routes_close(runtime);
     pawl__runtime_forget_done(runtime);
     pawl__runtime_forget_held(runtime);
     pawl__runtime_forget_yielded(runtime, &runtime->yielded);

@@ -47,6 +47,12 @@ void pawl__runtime_replies_end(struct pawl_runtime *runtime);
 /* The same, and frees the table. NULL inside allowed. */
 void pawl__runtime_replies_close(struct pawl_runtime *runtime);
 
+/* ---- routes.c ---------------------------------------------------------------------------- */
+
+PAWL_MUST_CHECK int pawl__runtime_routes_open(struct pawl_runtime *runtime, struct pawl_error *err);
+/* NULL inside allowed. */
+void pawl__runtime_routes_close(struct pawl_runtime *runtime);
+
 /* ---- waits.c ----------------------------------------------------------------------------- */
 
 PAWL_MUST_CHECK int pawl__runtime_waits_open(struct pawl_runtime *runtime, struct pawl_error *err);

@@ -63,6 +63,9 @@ struct runtime_changes;
 /* The reservation of what was replied to a request with this key. ptr NULL: the arena's status. */
 struct pawl_str pawl__reply_kept_key(struct pawl_arena *arena, struct pawl_str key);
 
+/* Of the stored bytes of a reply that crosses nodes: larger ones fail clearly. */
+#define PAWL_REPLY_ROW_BYTES_MAX ((size_t)16 << 20)
+
 /* Adds the row of a reply to another node's address. `now_us`: the store's clock. Too large a reply
  * is replaced by a 500 that says so. */
 void pawl__reply_add_row(struct pawl_runtime *runtime, struct runtime_changes *changes,
