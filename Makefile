@@ -92,11 +92,11 @@ model: ## check the models of the core with Spin, to the end; SMALL=1: in a minu
 	@tools/install-packages build test
 	@tools/run-model $(if $(SMALL),--small)
 
-mutants: ## plant bugs one at a time: tests must find each; ONLY=NAME, SAMPLE=5, RUNS=3; an hour
+mutants: ## plant bugs one at a time: tests must find each; ONLY=NAME, SAMPLE=5, RUNS=3, REST=1 goes on; an hour
 	@tools/install-packages build test
 	-@tests/servers/npm/fetch build-npm
 	@tools/build build CC=gcc -Dtests=true --buildtype=debugoptimized
-	@tools/mutants $(if $(SAMPLE),--sample $(SAMPLE) --trust,--record) --runs $(or $(RUNS),1) $(ONLY)
+	@tools/mutants $(if $(SAMPLE),--sample $(SAMPLE) --trust,--record) $(if $(REST),--rest) --runs $(or $(RUNS),1) $(ONLY)
 
 chaos-locks: ## kill and stop processes that hold locks, CHAOS_SECONDS=60 for each service
 	@tools/install-packages build test

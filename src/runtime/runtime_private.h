@@ -84,6 +84,7 @@ struct pawl_runtime {
     struct pawl_map held;       /* struct runtime_held, by id */
     struct pawl_list requests;  /* struct runtime_request: under way */
     struct pawl_cond *answered; /* one of them has something for the thread to do */
+    uint64_t requests_ended;    /* how many have left the list above */
     bool http_stop;
     uint32_t runnable_skip; /* instances that are named first, and that this node may not run */
     uint32_t refused;       /* of those that were named last */
