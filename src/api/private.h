@@ -22,6 +22,10 @@
 #define API_SIGNED_IN ""
 #define API_REFRESH "@refresh"
 #define API_SOCKET "@socket"
+/* Of workflows: anybody; who it is tells the endpoint, which may demand somebody known. */
+#define API_ENDPOINT "@endpoint"
+/* Where workflows are endpoints, unless the setting endpoints.path says otherwise. */
+#define API_WORKFLOWS "/workflows/{path*}"
 /* Of metrics: everybody, where the setting metrics.public says so. */
 #define API_METRICS "read:metrics"
 

@@ -20,6 +20,7 @@
  *     caller         who sent it, if that is known
  *     replyTo        the address of who waits (runtime/node/replies.h); always
  *     key            its Idempotency-Key, with what it is for
+ *     fingerprint    what tells it from another request with its key
  *     replied        true: a reply was recorded
  *
  * A reply, the data of PAWL_EFFECT_REPLY:
@@ -54,8 +55,10 @@
 #define PAWL_HTTP_CALLER "caller"
 #define PAWL_HTTP_REPLY_TO "replyTo"
 #define PAWL_HTTP_KEY "key"
+#define PAWL_HTTP_FINGERPRINT "fingerprint"
 #define PAWL_HTTP_REPLIED "replied"
 
+#define PAWL_HTTP_REPLY "reply" /* in what is kept for a key: {"fingerprint", "reply"} */
 #define PAWL_HTTP_STATUS "statusCode"
 #define PAWL_HTTP_FILE "file"
 

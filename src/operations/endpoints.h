@@ -28,7 +28,7 @@ struct pawl_endpoint {
     struct pawl_str version_id;
     struct pawl_str activity_id;
     struct pawl_str instance_id; /* of a bookmark; of a trigger the one that was asked for */
-    struct pawl_str bookmark_id; /* "": a trigger */
+    bool is_trigger;             /* else a bookmark */
     struct pawl_str hash;
     struct pawl_str correlation_id;
     bool authorize;
@@ -51,12 +51,12 @@ PAWL_MUST_CHECK int pawl__op_endpoint_find(const struct pawl_op *op,
 typedef void pawl_endpoint_done_fn(void *ctx, int status, const struct pawl_json *reply);
 
 /*
- * Starts or resumes the instance with the request (base/http_message.h; replyTo, route, template
- * and key are filled in here). `key`: the caller's Idempotency-Key, "": none. When this returns
- * PAWL_OK, `done` was called, or will be, once; else it is not called. PAWL_ENOTFOUND: somebody
- * else was quicker. PAWL_ECONFLICT: the key was used for another request, or its reply is not there
- * yet. PAWL_EBUSY: the activation strategy lets no instance start, or too many wait; the message
- * says which.
+ * Starts or resumes the instance with the request (base/http_message.h; what is known of the
+ * endpoint and of who waits is filled in here). `key`: the caller's Idempotency-Key, "": none. When
+ * this returns PAWL_OK, `done` was called, or will be, once; else it is not called. PAWL_ENOTFOUND:
+ * somebody else was quicker. PAWL_ECONFLICT: the key was used for another request, or its reply is
+ * not there yet. PAWL_EEXISTS: the activation strategy lets no instance start, or there is one with
+ * the id. PAWL_EBUSY, PAWL_EUNAVAILABLE: too many wait, or the node is paused.
  */
 PAWL_MUST_CHECK int pawl__op_endpoint_request(const struct pawl_op *op,
                                               const struct pawl_endpoint *endpoint,

@@ -187,6 +187,8 @@ int pawl__runtime_open(struct pawl_env *env, const struct pawl_engine *engine,
         status = pawl__runtime_routes_open(runtime, err);
     if (status == PAWL_OK)
         status = pawl__runtime_waits_open(runtime, err);
+    if (status == PAWL_OK)
+        status = pawl__runtime_replies_open(runtime, err);
     if (status == PAWL_OK && !runtime->options.looks_only)
         status = open_node(runtime, err);
     if (status != PAWL_OK) {
@@ -202,6 +204,7 @@ void pawl__runtime_close(struct pawl_runtime *runtime)
     if (!runtime)
         return;
     pawl__runtime_waits_close(runtime);
+    pawl__runtime_replies_close(runtime);
     pawl__runtime_http_close(runtime);
     pawl__runtime_cancels_close(runtime);
     if (runtime->keeper) {
@@ -239,6 +242,7 @@ struct pawl_store *pawl__runtime_store(struct pawl_runtime *runtime)
 void pawl__runtime_stop(struct pawl_runtime *runtime)
 {
     atomic_store(&runtime->stopping, true);
+    pawl__runtime_replies_end(runtime);
 }
 
 bool pawl__runtime_is_stopping(const struct pawl_runtime *runtime)

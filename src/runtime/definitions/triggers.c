@@ -268,15 +268,23 @@ static int plan_kept(struct definition_change *change, const struct present *pre
                      struct pawl_str version_id, const struct pawl_trigger *wanted)
 {
     const struct pawl_trigger_row *there = &present->rows[index];
+    struct pawl_str payload = there->payload;
     int status = PAWL_OK;
 
-    if (!pawl__str_equal(there->version_id, version_id)) {
+    /* What an endpoint demands of its callers is in its payload, and not in its hash. */
+    if (pawl__str_is(there->name, PAWL_STIMULUS_HTTP_ENDPOINT))
+        status = pawl__definition_text(&change->call, &wanted->payload, &payload);
+    if (status != PAWL_OK)
+        return status;
+    if (!pawl__str_equal(there->version_id, version_id) ||
+        !pawl__str_equal(there->payload, payload)) {
         struct pawl_trigger_row *row = pawl__arena_alloc(&change->arena, sizeof *row);
 
         if (!row)
             return pawl__error_code(change->call.err, pawl__arena_status(&change->arena));
         *row = *there;
         row->version_id = version_id;
+        row->payload = payload;
         status = pawl__definition_plan(change, PAWL_CHANGE_PUT, PAWL_TABLE_TRIGGERS, row);
     }
     if (status == PAWL_OK && present->next[index])

@@ -40,9 +40,6 @@ PAWL_MUST_CHECK int pawl__replies_expect(struct pawl_runtime *runtime,
                                          const struct pawl_reply_wait *wait,
                                          char address[PAWL_REPLY_ADDRESS_SIZE],
                                          struct pawl_error *err);
-/* Another deadline, as of the endpoint that was found. */
-void pawl__replies_set_deadline(struct pawl_runtime *runtime, struct pawl_str address,
-                                int64_t deadline_ns);
 /* True: it is not called. False: it was, or is being called. */
 bool pawl__replies_forget(struct pawl_runtime *runtime, struct pawl_str address);
 /* From now on its reply may come as a row: the request became mail. */
