@@ -141,6 +141,49 @@ static void what_is_known_is_enough_while_the_store_fails(void **state)
                          PAWL_OK);
 }
 
+/* The problems of a publishing, "message; message". */
+static const char *refusal(struct fixture *f, const char *text)
+{
+    struct pawl_definitions *definitions = pawl__runtime_definitions(f->a.runtime);
+    struct pawl_json definition = json(f, text);
+    struct pawl_publication said;
+    struct pawl_definition_row row;
+    const char *out = "";
+
+    assert_ok(
+        pawl__definitions_import(definitions, &definition, &f->arena, &row, later(f), &f->err),
+        &f->err);
+    assert_ok(pawl__definitions_publish(definitions, row.id, &f->arena, &said, later(f), &f->err),
+              &f->err);
+    if (said.succeeded)
+        return "published";
+    for (uint32_t i = 0; i < said.problems.count; i++)
+        out = pawl__arena_printf(&f->arena, "%s%s%s", out, i > 0 ? "; " : "",
+                                 said.problems.items[i].message);
+    return out;
+}
+
+static void a_route_that_another_definition_has_is_refused_with_both_names(void **state)
+{
+    struct fixture *f = *state;
+
+    publish(f, DEFINITION("first", "", START_ENDPOINT("h", "Same")));
+    publish(f, DEFINITION("third", "", START_ENDPOINT("h", "orders/{id}/x")));
+    assert_string_equal(refusal(f, DEFINITION("second", "", START_ENDPOINT("h", "/same/"))),
+                        "The /same path and get method are already in use by another workflow!; "
+                        "\"first\" has the route get /same, which \"second\" would have too");
+    /* The same by another name of its parameter. */
+    assert_string_equal(
+        refusal(f, DEFINITION("fourth", "", START_ENDPOINT("h", "orders/{number}/x"))),
+        "The /orders/{number}/x path and get method are already in use by another workflow!; "
+        "\"third\" has the route get /orders/{number}/x, which \"fourth\" would have too");
+    assert_string_equal(
+        refusal(f, DEFINITION("fifth", "", START_ENDPOINT("h", "orders/{id:int}/x"))), "published");
+    /* Its own route is no conflict, and neither is one that is free again. */
+    assert_string_equal(refusal(f, DEFINITION("first", "", START_ENDPOINT("h", "same"))),
+                        "published");
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -154,6 +197,8 @@ int main(void)
                                         tear_down),
         cmocka_unit_test_setup_teardown(what_looks_like_a_template_is_none_in_a_path, set_up,
                                         tear_down),
+        cmocka_unit_test_setup_teardown(
+            a_route_that_another_definition_has_is_refused_with_both_names, set_up, tear_down),
         cmocka_unit_test_setup_teardown(path_tricks_match_nothing, set_up, tear_down),
         cmocka_unit_test_setup_teardown(what_is_known_is_enough_while_the_store_fails, set_up,
                                         tear_down),
