@@ -32,7 +32,8 @@ struct pawl_routes_known {
     struct pawl_route_table *table;
     uint64_t row_count;    /* of the rows that are in it */
     uint64_t begun, ended; /* looks */
-    int64_t looked_ns;     /* when the last one that succeeded began; 0: none did */
+    uint64_t good;         /* the last look that succeeded, */
+    int64_t looked_ns;     /* and when it began; 0: none did */
 };
 
 /* ---- looking ------------------------------------------------------------------------------- */
@@ -125,6 +126,7 @@ static int begin_look(struct pawl_runtime *runtime, int64_t deadline_ns, struct 
     if (status == PAWL_OK) {
         routes->row_count = count;
         routes->looked_ns = begun_ns;
+        routes->good = routes->begun;
     }
     pawl_cond_broadcast(routes->env, routes->looked);
     return status;
@@ -134,10 +136,10 @@ static int begin_look(struct pawl_runtime *runtime, int64_t deadline_ns, struct 
 static int look_freshly(struct pawl_runtime *runtime, int64_t deadline_ns, struct pawl_error *err)
 {
     struct pawl_routes_known *routes = runtime->routes;
-    int64_t now_ns = pawl_env_monotonic_ns(routes->env);
+    uint64_t wanted = routes->begun + 1;
     int status = PAWL_OK;
 
-    while (status == PAWL_OK && (routes->looked_ns == 0 || routes->looked_ns < now_ns)) {
+    while (status == PAWL_OK && routes->good < wanted) {
         if (routes->begun == routes->ended)
             return begin_look(runtime, deadline_ns, err);
         status = pawl_cond_wait(routes->env, routes->looked, routes->mutex, deadline_ns);
