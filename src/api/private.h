@@ -24,6 +24,10 @@
 #define API_SOCKET "@socket"
 /* Likewise of the hub, where the id of a connection is a credential too. */
 #define API_HUB "@hub"
+/* Of workflows: anybody; who it is tells the endpoint, which may demand somebody known. */
+#define API_ENDPOINT "@endpoint"
+/* Where workflows are endpoints, unless the setting endpoints.path says otherwise. */
+#define API_WORKFLOWS "/workflows/{path*}"
 /* Of metrics: everybody, where the setting metrics.public says so. */
 #define API_METRICS "read:metrics"
 

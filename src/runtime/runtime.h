@@ -58,6 +58,10 @@
  *     node/invariants.c    what must hold in between, for simulations
  *     work/letters.c       dead letters: replaying, removing
  *     work/tasks.c         reports of tasks that were done outside
+ *     work/endpoint.c      requests to workflows: whom they are for
+ *     instance/reply.c     replies to them, in commits
+ *     node/replies.c       who waits for one
+ *     node/routes.c        templates of paths
  */
 #ifndef PAWL_RUNTIME_RUNTIME_H
 #define PAWL_RUNTIME_RUNTIME_H
@@ -452,6 +456,7 @@ struct pawl_stimulus {
     bool detached;                   /* stored, and delivered by whoever does due work */
     struct pawl_str traceparent;     /* of whoever sends it, for traces; "": not known */
     bool first_wins;          /* with another input it is the same stimulus: the first one counts */
+    bool is_request;          /* somebody waits for its reply: it is not parked. PAWL_ENOTFOUND */
     struct pawl_reach *reach; /* what it reached is added there; NULL: nobody asks */
 };
 
@@ -459,6 +464,8 @@ struct pawl_sent {
     uint32_t started; /* instances that will be started */
     uint32_t resumed; /* bookmarks that will be resumed */
     bool parked;      /* nothing matched: it waits */
+    bool was_sent;    /* before, with its key: nothing happened now */
+    bool is_mail;     /* of a request: it is a row, which another node may deliver */
 };
 
 /*

@@ -17,6 +17,8 @@
 
 struct pawl_committer;
 struct pawl_shares;
+struct pawl_replies;
+struct pawl_routes_known;
 struct pawl_waits;
 struct runtime_running;
 
@@ -49,6 +51,8 @@ struct pawl_runtime {
     struct pawl_thread *http_thread;    /* NULL: there is no executor */
     struct pawl_thread *cancels_thread; /* NULL: not yet, or a runtime that only looks */
     struct pawl_waits *waits;           /* node/waits.c */
+    struct pawl_replies *replies;       /* node/replies.c */
+    struct pawl_routes_known *routes;   /* node/routes.c; NULL: none yet */
     atomic_uint direct_count;           /* direct deliveries under way */
     atomic_uint performing;             /* functions of the host that are being called */
     atomic_bool has_pool;               /* of workers */
