@@ -128,6 +128,7 @@ static int open_node(struct pawl_runtime *runtime, struct pawl_error *err)
 {
     const struct pawl_committer_options committer = {.threads = runtime->options.committers,
                                                      .batch_max = runtime->options.commit_batch,
+                                                     .leads = true,
                                                      .landed = note_landed,
                                                      .landed_ctx = runtime};
     int status =
