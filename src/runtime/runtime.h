@@ -28,6 +28,7 @@
  *     instance/alone.c     what kills its nodes: tried alone, then set aside
  *     node/watch.c         steps that do not come back
  *     node/waits.c         who waits for an instance without a thread
+ *     node/changes.c       who is told of the commits of this node
  *     instance/hand.c      instances in hand
  *     work/held.c          rows of work in hand; what is in nobody's after a failure
  *     work/done.c          effects that were performed, whose rows are to be deleted
@@ -57,6 +58,10 @@
  *     node/invariants.c    what must hold in between, for simulations
  *     work/letters.c       dead letters: replaying, removing
  *     work/tasks.c         reports of tasks that were done outside
+ *     work/endpoint.c      requests to workflows: whom they are for
+ *     instance/reply.c     replies to them, in commits
+ *     node/replies.c       who waits for one
+ *     node/routes.c        templates of paths
  */
 #ifndef PAWL_RUNTIME_RUNTIME_H
 #define PAWL_RUNTIME_RUNTIME_H
@@ -251,6 +256,13 @@ const char *pawl__runtime_node_id(const struct pawl_runtime *runtime);
 /* Which of the store's nodes this is; 0: none. */
 int64_t pawl__runtime_incarnation(const struct pawl_runtime *runtime);
 
+/*
+ * Who is told of every commit of this node that changed an instance: after it, on the thread that
+ * committed. It must be short and must not call the runtime. One at a time; NULL: nobody, and when
+ * this returns nobody is being called any more. Nobody to tell costs a commit one load.
+ */
+void pawl__runtime_listen(struct pawl_runtime *runtime, pawl_changed_fn *changed, void *ctx);
+
 /* ---- starting ------------------------------------------------------------------------------ */
 
 /*
@@ -444,6 +456,7 @@ struct pawl_stimulus {
     bool detached;                   /* stored, and delivered by whoever does due work */
     struct pawl_str traceparent;     /* of whoever sends it, for traces; "": not known */
     bool first_wins;          /* with another input it is the same stimulus: the first one counts */
+    bool is_request;          /* somebody waits for its reply: it is not parked. PAWL_ENOTFOUND */
     struct pawl_reach *reach; /* what it reached is added there; NULL: nobody asks */
 };
 
@@ -451,6 +464,8 @@ struct pawl_sent {
     uint32_t started; /* instances that will be started */
     uint32_t resumed; /* bookmarks that will be resumed */
     bool parked;      /* nothing matched: it waits */
+    bool was_sent;    /* before, with its key: nothing happened now */
+    bool is_mail;     /* of a request: it is a row, which another node may deliver */
 };
 
 /*

@@ -162,4 +162,10 @@ struct pawl_retention_policy {
     struct pawl_audit *by;
 };
 
+/*
+ * Told of a change of an instance: its revision from now on; 0: it was deleted. Borrows the id for
+ * the call.
+ */
+typedef void pawl_changed_fn(void *ctx, struct pawl_str instance_id, int64_t revision);
+
 #endif

@@ -325,6 +325,7 @@ static void many_are_imported_and_one_that_is_there_stops_none(struct desk *desk
 {
     struct pawl_json all = pawl__json_array(), exported, wrong;
     struct pawl_bulk_result result;
+    struct pawl_instance_row row;
 
     desk_publish(desk, desk_waits);
     for (int i = 0; i < 3; i++) {
@@ -335,9 +336,14 @@ static void many_are_imported_and_one_that_is_there_stops_none(struct desk *desk
                                            &exported, NULL),
                   &desk->err);
         assert_code(pawl__json_append(&desk->arena, &all, exported), PAWL_OK);
-        if (i != 1)
-            assert_ok(pawl__op_instance_delete(&desk->op, pawl__str(ids[i])), &desk->err);
     }
+    /* All are there as the documents say: there is nothing to do. */
+    assert_ok(pawl__op_instances_import(&desk->op, &all, &result), &desk->err);
+    assert_int_equal(result.done, 3);
+    assert_int_equal(result.failed, 0);
+    assert_ok(pawl__op_instance_delete(&desk->op, pawl__str("a")), &desk->err);
+    assert_ok(pawl__op_instance_cancel(&desk->op, pawl__str("b"), true, &row), &desk->err);
+    assert_ok(pawl__op_instance_delete(&desk->op, pawl__str("c")), &desk->err);
     assert_ok(pawl__op_instances_import(&desk->op, &all, &result), &desk->err);
     assert_int_equal(result.done, 2);
     assert_int_equal(result.failed, 1);
