@@ -21,6 +21,7 @@ static void read_settings(struct pawl_api *api)
     api->admin_key = pawl__str_trim(
         pawl__str(pawl__configuration_text(configuration, PAWL_SETTING_ID_ADMIN_API_KEY)));
     api->origins = pawl__str(pawl__configuration_text(configuration, PAWL_SETTING_ID_SERVER_CORS));
+    api->studio_folder = pawl__configuration_text(configuration, PAWL_SETTING_ID_STUDIO_FOLDER);
     api->metrics_public =
         pawl__configuration_number(configuration, PAWL_SETTING_ID_METRICS_PUBLIC) != 0;
     if (rate > 0)
@@ -115,6 +116,8 @@ static int open_parts(struct pawl_api *api, struct pawl_error *err)
     };
     int status = check_settings(api, err);
 
+    if (status == PAWL_OK)
+        status = pawl__studio_check(api->studio_folder, err);
     if (status == PAWL_OK)
         status = read_proxies(api, err);
     if (status == PAWL_OK)

@@ -268,7 +268,7 @@ static const struct pawl_bearer *identify(const struct pawl_directory *directory
         if (text.len > 0)
             admission->credential = pawl__directory_check_token(
                 directory, text, PAWL_TOKEN_SOCKET, no_csrf, now_us, &bearer, &admission->times);
-    } else if (!field.ptr && !refreshes) {
+    } else if (!field.ptr && !refreshes && !is_for(admission, API_ENDPOINT)) {
         admission->credential =
             check_session(directory, exchange, now_us, &bearer, &admission->times);
     }
@@ -373,6 +373,8 @@ int pawl__guard_admit(void *ctx, struct pawl_exchange *exchange, const char **de
     if (found)
         bearer = copy_bearer(pawl__exchange_arena(exchange), found);
     pawl_mutex_unlock(api->env, api->mutex);
+    if (!bearer && request && is_for(&admission, API_ENDPOINT))
+        return 0;
     *detail = "Who may do what cannot be read from the store at this moment.";
     if (!current || !request || (found && !bearer))
         return 503;

@@ -24,6 +24,10 @@
 #define API_SOCKET "@socket"
 /* Likewise of the hub, where the id of a connection is a credential too. */
 #define API_HUB "@hub"
+/* Of workflows: anybody; who it is tells the endpoint, which may demand somebody known. */
+#define API_ENDPOINT "@endpoint"
+/* Where workflows are endpoints, unless the setting endpoints.path says otherwise. */
+#define API_WORKFLOWS "/workflows/{path*}"
 /* Of metrics: everybody, where the setting metrics.public says so. */
 #define API_METRICS "read:metrics"
 
@@ -57,6 +61,7 @@ struct pawl_api {
     struct pawl_limit rate;
     bool metrics_public;
     struct pawl_str admin_key, origins; /* of the settings */
+    const char *studio_folder;          /* the same; "": Studio is not served */
 
     /* Who may do what (guard.c). */
     struct pawl_mutex *mutex; /* guards what follows; nothing else is locked under it */
@@ -165,6 +170,9 @@ const char *api_path(struct pawl_arena *arena, const char *pointer, const char *
 /* By the code of an operation that failed, with call->err. */
 void api_fail(struct api_call *call, int code);
 
+/* Whether the folder of Studio, if there is one, has what a browser needs (studio.c). */
+PAWL_MUST_CHECK int pawl__studio_check(const char *folder, struct pawl_error *err);
+
 /* Which trace a request belongs to, when its head has arrived (trace.c). */
 void pawl__api_trace_arrive(struct pawl_api *api, struct pawl_exchange *exchange);
 /* Its span, when it was responded to. */
@@ -199,6 +207,8 @@ API_HANDLER(sign_in_link);
 API_HANDLER(sign_in_page);
 API_HANDLER(sign_in);
 API_HANDLER(sign_out);
+API_HANDLER(session_begin);
+API_HANDLER(studio);
 API_HANDLER(hub_negotiate);
 API_HANDLER(hub_get);
 API_HANDLER(hub_post);

@@ -82,6 +82,11 @@ static const struct pawl_route others[] = {
     {.method = "POST", .path = "/sign-out", .handle = pawl__api_sign_out,
      .permission = API_SIGNED_IN, .body_bytes_max = SMALL,
      ABOUT("Ends a session of the pages")},
+    {.method = "POST", .path = API_PAWL "/sessions", .handle = pawl__api_session_begin,
+     .permission = API_SIGNED_IN, .body_bytes_max = SMALL,
+     ABOUT("Begins a session of the pages for whoever calls, with a key or a token")},
+    {.method = "GET", .path = "/studio/{path*}", .handle = pawl__api_studio,
+     ABOUT("Elsa Studio and its shell")},
 
     {.method = "POST", .path = HUB "/negotiate", .handle = pawl__api_hub_negotiate,
      .permission = API_SIGNED_IN, .body_bytes_max = SMALL,

@@ -128,6 +128,7 @@ static int open_node(struct pawl_runtime *runtime, struct pawl_error *err)
 {
     const struct pawl_committer_options committer = {.threads = runtime->options.committers,
                                                      .batch_max = runtime->options.commit_batch,
+                                                     .leads = true,
                                                      .landed = note_landed,
                                                      .landed_ctx = runtime};
     int status =
@@ -186,7 +187,11 @@ int pawl__runtime_open(struct pawl_env *env, const struct pawl_engine *engine,
         status = pawl__definitions_new(env, engine, store, &runtime->options.definitions,
                                        &runtime->definitions, err);
     if (status == PAWL_OK)
+        status = pawl__runtime_routes_open(runtime, err);
+    if (status == PAWL_OK)
         status = pawl__runtime_waits_open(runtime, err);
+    if (status == PAWL_OK)
+        status = pawl__runtime_replies_open(runtime, err);
     if (status == PAWL_OK && !runtime->options.looks_only)
         status = open_node(runtime, err);
     if (status != PAWL_OK) {
@@ -202,6 +207,7 @@ void pawl__runtime_close(struct pawl_runtime *runtime)
     if (!runtime)
         return;
     pawl__runtime_waits_close(runtime);
+    pawl__runtime_replies_close(runtime);
     pawl__runtime_http_close(runtime);
     pawl__runtime_cancels_close(runtime);
     if (runtime->keeper) {
@@ -214,6 +220,7 @@ void pawl__runtime_close(struct pawl_runtime *runtime)
     pawl__committer_free(runtime->committer);
     pawl__keeper_close(runtime->keeper);
     pawl__definitions_free(runtime->definitions);
+    pawl__runtime_routes_close(runtime);
     pawl__runtime_forget_done(runtime);
     pawl__runtime_forget_held(runtime);
     pawl__runtime_forget_yielded(runtime, &runtime->yielded);
@@ -239,6 +246,7 @@ struct pawl_store *pawl__runtime_store(struct pawl_runtime *runtime)
 void pawl__runtime_stop(struct pawl_runtime *runtime)
 {
     atomic_store(&runtime->stopping, true);
+    pawl__runtime_replies_end(runtime);
 }
 
 bool pawl__runtime_is_stopping(const struct pawl_runtime *runtime)

@@ -315,6 +315,11 @@ int pawl__burst_open(struct pawl_graph *graph, const struct pawl_allocator *allo
     return status;
 }
 
+const struct pawl_json *pawl__burst_input(const struct pawl_burst *burst, const char *name)
+{
+    return pawl__json_get_text(&burst->input, name);
+}
+
 const struct pawl_json *pawl__burst_kept(const struct pawl_burst *burst)
 {
     return &burst->kept;

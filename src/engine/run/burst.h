@@ -152,6 +152,9 @@ void pawl__burst_batch(struct pawl_burst *burst, struct pawl_batch *batch);
  */
 void pawl__burst_keep_batch(struct pawl_burst *burst);
 
+/* An input of the run that it belongs to; NULL. Borrowed until the next step. */
+const struct pawl_json *pawl__burst_input(const struct pawl_burst *burst, const char *name);
+
 /*
  * After IDLE: the values of variables with the Memory driver, for later bursts of the same request
  * and for nobody else. Borrowed until the burst is closed.

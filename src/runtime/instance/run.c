@@ -237,7 +237,9 @@ int pawl__runtime_commit_kept(struct runtime_run *run, struct runtime_changes *c
         run->row.revision++;
         if (release)
             run->row.owner = 0;
+        pawl__runtime_send_refusals(run);
     }
+    run->refusals = NULL;
     return status;
 }
 
@@ -248,6 +250,11 @@ int pawl__runtime_commit_kept(struct runtime_run *run, struct runtime_changes *c
 static int absorb(struct runtime_run *run, struct runtime_changes *changes,
                   const struct pawl_work_row *mail)
 {
+    bool is_request;
+    int status = pawl__runtime_refuse_request(run, changes, mail, &is_request);
+
+    if (status != PAWL_OK || is_request)
+        return status;
     pawl__runtime_delete_work(changes, mail->id);
     if (mail->hash.len > 0)
         pawl__runtime_add_dead_letter(changes, mail, "Failed", pawl__str("the instance has ended"),
@@ -616,7 +623,7 @@ static int run_mail(struct runtime_run *run)
     const struct pawl_work_row *mail = pop_mail(run);
     struct runtime_changes changes = {.arena = &run->arena};
     struct pawl_event event = {0};
-    bool means, park;
+    bool means, park, is_request;
     int status;
 
     run->consumed = mail;
@@ -625,9 +632,12 @@ static int run_mail(struct runtime_run *run)
         return status;
     if (means)
         return run_burst(run, &event, NULL);
-    if (park)
+    status = pawl__runtime_refuse_request(run, &changes, mail, &is_request);
+    if (status != PAWL_OK)
+        return status;
+    if (!is_request && park)
         park_mail(run, &changes, mail);
-    else
+    else if (!is_request)
         drop_mail(run, &changes, mail);
     run->consumed = NULL;
     return pawl__runtime_commit_kept(run, &changes, run->mail_count == 0);

@@ -1,0 +1,20 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Requests to workflows: what workflows.c and workflows_request.c share. */
+#ifndef PAWL_API_WORKFLOWS_H
+#define PAWL_API_WORKFLOWS_H
+
+#include "api/private.h"
+#include "http/query.h"
+#include "operations/endpoints.h"
+
+/* The path behind the base path, as it came. */
+struct pawl_str api_workflow_path(const struct api_call *call);
+
+/*
+ * The request as a workflow gets it (base/http_message.h). PAWL_EINVAL: its form cannot be read;
+ * call->err says why. PAWL_ELIMIT, PAWL_ENOMEM.
+ */
+PAWL_MUST_CHECK int api_workflow_request(struct api_call *call, const struct pawl_query *query,
+                                         struct pawl_json *out);
+
+#endif
