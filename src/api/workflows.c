@@ -190,7 +190,7 @@ static void handle(struct api_call *call, const void *data)
         respond_ambiguous(call);
     else if (status != PAWL_OK)
         fail_request(call, status);
-    else if (authorize(call, &endpoint))
+    else if (authorize(call, &endpoint) && api_workflow_is_signed(call, &endpoint))
         deliver(call, &endpoint, &query);
 }
 

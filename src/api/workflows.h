@@ -20,6 +20,10 @@ PAWL_MUST_CHECK int api_workflow_request(struct api_call *call, const struct paw
 /* Appends the body of a reply, or the content of one of its files. */
 void api_workflow_body(struct pawl_buf *out, const struct pawl_json *reply);
 
+/* workflows_signature.c: whether the request is signed as the endpoint demands. false: it was
+ * refused. */
+bool api_workflow_is_signed(struct api_call *call, const struct pawl_endpoint *endpoint);
+
 /* workflows_file.c: writes a reply that is a file, as the client asked for it. The status. */
 int api_workflow_file(struct api_call *call, const struct pawl_json *reply);
 
