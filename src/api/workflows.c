@@ -25,7 +25,7 @@ static void add_headers(struct pawl_exchange *exchange, const struct pawl_json *
     }
 }
 
-static void write_body(struct pawl_buf *out, const struct pawl_json *reply)
+void api_workflow_body(struct pawl_buf *out, const struct pawl_json *reply)
 {
     struct pawl_str text = pawl__json_str(pawl__json_get_text(reply, PAWL_HTTP_CONTENT));
     struct pawl_str encoded = pawl__json_str(pawl__json_get_text(reply, PAWL_HTTP_CONTENT_BASE64));
@@ -55,7 +55,10 @@ static void on_reply(void *ctx, int status, const struct pawl_json *reply)
     if (status == PAWL_OK) {
         (void)pawl__json_to_int(pawl__json_get_text(reply, PAWL_HTTP_STATUS), &code);
         add_headers(call->exchange, pawl__json_get_text(reply, PAWL_HTTP_HEADERS));
-        write_body(pawl__exchange_out(call->exchange), reply);
+        if (pawl__json_true(pawl__json_get_text(reply, PAWL_HTTP_FILE)))
+            code = api_workflow_file(call, reply);
+        else
+            api_workflow_body(pawl__exchange_out(call->exchange), reply);
         pawl__exchange_respond(call->exchange, code >= 200 && code <= 599 ? (int)code : 500);
     } else if (status == PAWL_ETIMEDOUT) {
         pawl__exchange_refuse(call->exchange, 504,
@@ -209,7 +212,7 @@ static void handle(struct api_call *call, const void *data)
         repeat(call, &question, &query);
     else if (status != PAWL_OK)
         fail_request(call, status);
-    else if (authorize(call, &endpoint))
+    else if (authorize(call, &endpoint) && api_workflow_is_signed(call, &endpoint))
         deliver(call, &endpoint, &query);
 }
 
