@@ -3,7 +3,7 @@
  * What the API costs: processor time of `pawl serve` per repetition of W1, W1s, W2 and W3, as a
  * ratio to the same in process, on SQLite, in one run, rounds in turn.
  *
- *     bench-api [SECONDS [CONNECTIONS]]
+ *     bench-api [SECONDS [CONNECTIONS [WORKLOAD]]]        CONNECTIONS 0: 1, 16 and 64
  *
  * Over HTTP W1 and W1s are one request: execute, whose response has the instance's state. W2 is
  * two: execute, and the event to that instance, which responds when it has come to rest. W3 is
@@ -445,6 +445,7 @@ int main(int argc, char **argv)
     static const unsigned counts[] = {1, 16, 64};
     double seconds = argc > 1 ? strtod(argv[1], NULL) : 1;
     unsigned only = argc > 2 ? (unsigned)strtoul(argv[2], NULL, 10) : 0;
+    const char *workload = argc > 3 ? argv[3] : NULL;
     struct pawl_env *env = NULL;
     struct pawl_error err = PAWL_ERROR_INIT;
     struct bench_node node;
@@ -462,7 +463,8 @@ int main(int argc, char **argv)
         for (size_t i = 0; i < sizeof counts / sizeof counts[0]; i++) {
             struct figures own, served;
 
-            if (only != 0 && counts[i] != only)
+            if ((only != 0 && counts[i] != only) ||
+                (workload && strcmp(workload, definitions[kind]) != 0))
                 continue;
             for (int round = 0; round < ROUNDS; round++) {
                 measure_own(&node, (enum kind)kind, counts[i], seconds, &own, round);

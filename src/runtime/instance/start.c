@@ -436,11 +436,15 @@ int pawl__runtime_start(struct pawl_runtime *runtime, const struct pawl_start *s
     task.waits = !start->unattended;
     pawl__runtime_run_init(&run, &task);
     run.outcome = out;
+    run.left = start->left;
     if (out)
         *out = (struct pawl_outcome){0};
     status = pawl__runtime_check_paused(runtime, deadline_ns, err);
     if (status == PAWL_OK)
         status = begin_new(&run, start, pawl__runtime_run_new);
+    /* What is urgent may be its own. */
+    if (start->left && !pawl__list_empty(&task.urgent))
+        start->left->is_known = false;
     if (run.row.revision > 0)
         memcpy(begun, run.row.id.ptr, run.row.id.len);
     pawl__runtime_run_release(&run);
