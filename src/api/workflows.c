@@ -161,6 +161,26 @@ static void deliver(struct api_call *call, const struct pawl_endpoint *endpoint,
     api_finish(call);
 }
 
+/* Nobody waits for it: perhaps because it was sent before. */
+static void repeat(struct api_call *call, const struct pawl_endpoint_question *question,
+                   const struct pawl_query *query)
+{
+    struct pawl_str key = api_idempotency_key(call);
+    struct pawl_json request;
+    int status = key.len > 0 ? api_workflow_request(call, query, &request) : PAWL_ENOTFOUND;
+
+    if (status == PAWL_OK) {
+        api_keep(call);
+        status = pawl__op_endpoint_reply(&call->op, question, &request, key, on_reply, call);
+        if (status == PAWL_OK)
+            return;
+        fail_request(call, status);
+        api_finish(call);
+        return;
+    }
+    fail_request(call, status);
+}
+
 static void handle(struct api_call *call, const void *data)
 {
     struct pawl_endpoint_question question = {
@@ -188,6 +208,8 @@ static void handle(struct api_call *call, const void *data)
     status = pawl__op_endpoint_find(&call->op, &question, &endpoint);
     if (status == PAWL_ECONFLICT)
         respond_ambiguous(call);
+    else if (status == PAWL_ENOTFOUND)
+        repeat(call, &question, &query);
     else if (status != PAWL_OK)
         fail_request(call, status);
     else if (authorize(call, &endpoint) && api_workflow_is_signed(call, &endpoint))
