@@ -212,6 +212,9 @@ static const struct pawl_sql_template templates[PAWL_SQL_NAME_COUNT] = {
 
     [PAWL_SQL_CLAIM] = {PAWL_TABLE_INSTANCES, ALL, CLAIM, CLAIM " RETURNING {columns}"},
     [PAWL_SQL_CLAIMED] = {PAWL_TABLE_INSTANCES, ALL, CLAIM_LOOK, NULL},
+    [PAWL_SQL_CLAIM_MATCH] = {PAWL_TABLE_BOOKMARKS, 0,
+        "SELECT 1 FROM pawl_bookmarks WHERE {tenant} AND instance_id = {id} AND hash = {text} LIMIT 1",
+        NULL},
     [PAWL_SQL_CLAIM_LOOK] = {PAWL_TABLE_INSTANCES,
         ~((uint64_t)1 << 20) /* all but the state */, BOTH(CLAIM_LOOK)},
     [PAWL_SQL_CLAIM_MAIL] = {PAWL_TABLE_WORK, ALL, BOTH("SELECT {columns} " MAIL)},
