@@ -88,7 +88,7 @@ static int fill_claim(const struct pawl_memory_database *db, int64_t owner, int6
     claim->mail = NULL;
     claim->mail_count = 0;
     *row = NULL;
-    if (arena->status != PAWL_OK)
+    if (!id.ptr || !hash.ptr)
         return pawl__arena_status(arena);
     *row = pawl__memdb_instance(db, id);
     claim->status = PAWL_ENOTFOUND;

@@ -217,6 +217,9 @@ static const struct pawl_sql_template templates[PAWL_SQL_NAME_COUNT] = {
         NULL},
     [PAWL_SQL_CLAIM_LOOK] = {PAWL_TABLE_INSTANCES,
         ~((uint64_t)1 << 20) /* all but the state */, BOTH(CLAIM_LOOK)},
+    [PAWL_SQL_CLAIM_HAS_MAIL] = {PAWL_TABLE_WORK, 0,
+        "SELECT 1 FROM pawl_work WHERE {tenant} AND instance_id = {id} AND instance_id <> '' "
+        "AND due_us <= {now} LIMIT 1", NULL},
     [PAWL_SQL_CLAIM_MAIL] = {PAWL_TABLE_WORK, ALL, BOTH("SELECT {columns} " MAIL)},
 
     [PAWL_SQL_TAKE] = {PAWL_TABLE_WORK, ALL, TAKE_SQLITE(DUE_WORK(""), EXPIRED_WORK("")),

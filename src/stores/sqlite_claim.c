@@ -18,6 +18,20 @@ static const struct pawl_sql_statement *named(const struct pawl_sqlite_session *
 
 /* ---- claims ------------------------------------------------------------------------------ */
 
+/* Most have none, and the list in its order needs a temporary table even then. */
+static int has_mail(struct pawl_sqlite_session *session, const struct pawl_claim *claim, bool *has,
+                    struct pawl_error *err)
+{
+    struct pawl_sql_inputs inputs = {.id = claim->id, .limit = 1};
+    struct pawl_sqlite_statement *statement = NULL;
+    int status = pawl__sqlite_session_run(session, named(session, PAWL_SQL_CLAIM_HAS_MAIL), &inputs,
+                                          &statement, has, err);
+
+    if (status == PAWL_OK)
+        pawl__sqlite_reset(statement);
+    return status;
+}
+
 static int read_mail(struct pawl_sqlite_session *session, struct pawl_claim *claim,
                      struct pawl_arena *arena, struct pawl_error *err)
 {
@@ -70,7 +84,7 @@ static int claim_one(struct pawl_sqlite_session *session, int64_t owner, struct 
                      struct pawl_arena *arena, struct pawl_error *err)
 {
     struct pawl_sql_inputs inputs = {.id = claim->id, .owner = owner, .value = claim->seen_fence};
-    bool found = false, claimed = false, matches = true;
+    bool found = false, claimed = false, matches = true, mail = false;
     int status = claim->hash.len > 0 ? find_bookmark(session, claim, &matches, err) : PAWL_OK;
 
     if (status == PAWL_OK && matches) {
@@ -83,6 +97,8 @@ static int claim_one(struct pawl_sqlite_session *session, int64_t owner, struct 
     status = read_instance(session, claimed ? PAWL_SQL_CLAIMED : PAWL_SQL_CLAIM_LOOK, claim, arena,
                            &found, err);
     if (status == PAWL_OK && claimed)
+        status = has_mail(session, claim, &mail, err);
+    if (status == PAWL_OK && mail)
         status = read_mail(session, claim, arena, err);
     claim->status = claimed ? PAWL_OK : found ? PAWL_EBUSY : PAWL_ENOTFOUND;
     return status;
