@@ -413,6 +413,16 @@ static int refuse_request(struct runtime_run *run, bool *answered)
     return feed(run, &result);
 }
 
+/* A node has no console: whoever reads from it is at the end of the input. */
+static int end_input(struct runtime_run *run, bool *answered)
+{
+    const struct pawl_json nothing = pawl__json_object();
+
+    *answered = true;
+    pawl__burst_keep_batch(run->burst);
+    return feed(run, &nothing);
+}
+
 /*
  * What the burst awaits, when that needs no effect: whether a definition is there. *answered false:
  * it must be done outside, after a commit.
@@ -430,6 +440,8 @@ static int resolve_awaited(struct runtime_run *run, const struct pawl_effect *aw
     *answered = false;
     if (awaited->kind == PAWL_EFFECT_HTTP)
         return run->runtime->options.http ? PAWL_OK : refuse_request(run, answered);
+    if (awaited->kind == PAWL_EFFECT_CONSOLE)
+        return end_input(run, answered);
     if (awaited->kind != PAWL_EFFECT_CHILD)
         return pawl__error_set(task->err, PAWL_EUNSUPPORTED,
                                "instance %.*s asks for an effect that only a server performs",
