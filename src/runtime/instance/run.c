@@ -409,73 +409,11 @@ static int reopen_burst(struct runtime_run *run)
     return open_burst(run, &event);
 }
 
-static int feed(struct runtime_run *run, const struct pawl_json *result)
+int pawl__runtime_feed(struct runtime_run *run, const struct pawl_json *result)
 {
     int status = pawl__burst_feed(run->burst, result, burst_now(run));
 
     return status == PAWL_OK ? PAWL_OK : pawl__error_code(run->task->err, status);
-}
-
-void pawl__runtime_refusal(struct pawl_builder *b, struct pawl_json *result)
-{
-    pawl__build_name(b, result, "error", "this host sends no HTTP requests");
-    pawl__build_name(b, result, "reason", "none");
-}
-
-/* Nobody here sends requests: the activity learns that at once. */
-static int refuse_request(struct runtime_run *run, bool *answered)
-{
-    struct pawl_builder b = {.arena = &run->arena};
-    struct pawl_json result = pawl__json_object();
-
-    pawl__runtime_refusal(&b, &result);
-    if (b.status != PAWL_OK)
-        return pawl__error_code(run->task->err, b.status);
-    *answered = true;
-    pawl__burst_keep_batch(run->burst);
-    return feed(run, &result);
-}
-
-/*
- * What the burst awaits, when that needs no effect: whether a definition is there. *answered false:
- * it must be done outside, after a commit.
- */
-static int resolve_awaited(struct runtime_run *run, const struct pawl_effect *awaited,
-                           bool *answered)
-{
-    struct runtime_task *task = run->task;
-    struct pawl_graph *graph = NULL;
-    struct pawl_json result = pawl__json_object();
-    struct pawl_error why = PAWL_ERROR_INIT;
-    bool execute, found;
-    int status;
-
-    *answered = false;
-    if (awaited->kind == PAWL_EFFECT_HTTP)
-        return run->runtime->options.http ? PAWL_OK : refuse_request(run, answered);
-    if (awaited->kind != PAWL_EFFECT_CHILD)
-        return pawl__error_set(task->err, PAWL_EUNSUPPORTED,
-                               "instance %.*s asks for an effect that only a server performs",
-                               PAWL_STR_ARG(run->row.id));
-    execute = pawl__str_is(runtime_text(&awaited->data, "mode"), "execute");
-    status = pawl__definitions_published(run->runtime->definitions,
-                                         runtime_text(&awaited->data, "definitionId"), &graph,
-                                         task->deadline_ns, &why);
-    found = status == PAWL_OK;
-    pawl__graph_unref(graph);
-    if (!found && status != PAWL_ENOTFOUND && status != PAWL_EPARSE) {
-        if (task->err)
-            *task->err = why;
-        return status;
-    }
-    if (found && execute)
-        return PAWL_OK;
-    *answered = true;
-    status = pawl__json_set_text(&run->arena, &result, "found", pawl__json_bool(found));
-    if (status != PAWL_OK)
-        return pawl__error_code(task->err, status);
-    pawl__burst_keep_batch(run->burst);
-    return feed(run, &result);
 }
 
 /* Whether nothing is left to do once this step is committed, as far as one knows. */
@@ -536,7 +474,7 @@ static int step_burst(struct runtime_run *run, bool *over)
         bool answered;
 
         pawl__burst_batch(run->burst, &batch);
-        status = resolve_awaited(run, batch.awaited, &answered);
+        status = pawl__runtime_resolve_awaited(run, batch.awaited, &answered);
         if (status == PAWL_OK && answered) {
             pawl__run_move(run, BURST_OPEN);
             return PAWL_OK;
@@ -552,7 +490,7 @@ static int begin(struct runtime_run *run, struct pawl_event *event, const struct
 {
     int status = open_burst(run, event);
 
-    return status == PAWL_OK && fed ? feed(run, fed) : status;
+    return status == PAWL_OK && fed ? pawl__runtime_feed(run, fed) : status;
 }
 
 static int run_burst(struct runtime_run *run, struct pawl_event *event, const struct pawl_json *fed)
