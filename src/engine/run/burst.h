@@ -59,6 +59,8 @@ struct pawl_event {
     struct pawl_str correlation_id;
     struct pawl_str name;
     struct pawl_str parent_instance_id;
+    struct pawl_str scheduled_by; /* the execution of the parent's activity that started it */
+    uint32_t scheduled_by_depth;  /* of its call stack */
 };
 
 enum pawl_step {
@@ -131,6 +133,12 @@ PAWL_MUST_CHECK int pawl__burst_open(struct pawl_graph *graph, const struct pawl
 PAWL_MUST_CHECK int pawl__burst_step(struct pawl_burst *burst, enum pawl_step *step,
                                      struct pawl_error *err);
 void pawl__burst_set_stop(struct pawl_burst *burst, bool (*stop)(void *ctx), void *ctx);
+/*
+ * How long a reply waits for the rest of its burst, so that both are one commit: asked at activity
+ * boundaries while one is not committed. True: the step ends with COMMIT. NULL: until the burst
+ * ends or awaits something.
+ */
+void pawl__burst_set_patience(struct pawl_burst *burst, bool (*late)(void *ctx), void *ctx);
 /*
  * Who knows what time it is, in ticks, UTC: asked when an activity begins, completes or faults, so
  * that its records have the times at which things happened. Time never goes backwards in a burst,

@@ -177,6 +177,7 @@ struct runtime_run {
     int64_t incarnation;          /* of this node when the claim was made */
     uint32_t polls;               /* of the stop flag */
     struct pawl_guard_pass pass;  /* under which it runs */
+    int64_t replied_ns; /* processor time when its burst was first asked about a reply; 0: not */
     struct runtime_refusal *refusals; /* of requests that nobody takes; for the next commit */
     struct pawl_str cause; /* the traceparent of what was delivered; ptr NULL: see the rows */
     struct pawl_trace_context span; /* of its burst; all zero: it is not traced */
