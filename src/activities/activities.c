@@ -68,6 +68,7 @@ static const struct pawl_activity *const built_in[] = {
     &pawl__activity_flow_send_http_request,
     &pawl__activity_download_http_file,
     &pawl__activity_http_endpoint,
+    &pawl__activity_write_file_http_response,
     &pawl__activity_write_http_response,
 };
 

@@ -49,7 +49,8 @@ static const struct pawl_type timespan_optional = {.kind = PAWL_TYPE_TIMESPAN,
 #define EXPOSES(name_, text)                                                                       \
     {                                                                                              \
         .name = (name_), .type = &pawl__type_boolean, .category = "Outcomes",                      \
-        .description = (text), .ui_hint = "checkbox", .flags = PAWL_INPUT_NAKED,                   \
+        .default_json = "false", .description = (text), .ui_hint = "checkbox",                     \
+        .flags = PAWL_INPUT_NAKED | PAWL_INPUT_DEFAULT_HIDDEN,                                     \
     }
 
 static const struct pawl_input_descriptor inputs[] = {
@@ -73,16 +74,20 @@ static const struct pawl_input_descriptor inputs[] = {
     {
         .name = "Authorize",
         .type = &pawl__type_boolean,
+        .default_json = "false",
         .category = "Security",
         .description = "Accepts requests of known callers only.",
         .ui_hint = "checkbox",
+        .flags = PAWL_INPUT_DEFAULT_HIDDEN,
     },
     {
         .name = "Policy",
         .type = &pawl__type_string,
+        .default_json = "null",
         .category = "Security",
         .description = "A permission that the caller must have.",
         .ui_hint = "singleline",
+        .flags = PAWL_INPUT_DEFAULT_HIDDEN,
     },
     UPLOAD("RequestTimeout", &timespan_optional, "singleline",
            "How long the client waits for the reply."),

@@ -8,6 +8,8 @@
 #include "base/error.h"
 #include "host/host.h"
 
+#include <stdio.h>
+
 #define LOGIN_PLACES 4096u
 #define RATE_PLACES 4096u
 /* A key that a person makes up is guessed before one that is random; this is half of one. */
@@ -26,6 +28,29 @@ static void read_settings(struct pawl_api *api)
         pawl__configuration_number(configuration, PAWL_SETTING_ID_METRICS_PUBLIC) != 0;
     if (rate > 0)
         api->rate = (struct pawl_limit){(uint32_t)(2 * rate), NS_PER_S / rate};
+}
+
+/* Workflows are endpoints where the setting says. */
+static int place_endpoints(struct pawl_api *api, struct pawl_error *err)
+{
+    struct pawl_str base = pawl__str_trim(pawl__str(pawl__configuration_text(
+        pawl__host_configuration(api->host), PAWL_SETTING_ID_ENDPOINTS_PATH)));
+
+    while (base.len > 0 && base.ptr[base.len - 1] == '/')
+        base = pawl__str_slice(base, 0, base.len - 1);
+    if (base.len < 2 || base.len >= sizeof api->endpoints_base || base.ptr[0] != '/' ||
+        pawl__str_find(base, '{', 0) != SIZE_MAX)
+        return pawl__error_set(err, PAWL_EINVAL,
+                               "the setting endpoints.path: '%.*s' is not a path; expected "
+                               "something such as /workflows",
+                               PAWL_STR_ARG(base));
+    (void)snprintf(api->endpoints_base, sizeof api->endpoints_base, "%.*s", PAWL_STR_ARG(base));
+    (void)snprintf(api->endpoints_path, sizeof api->endpoints_path, "%s/{path*}",
+                   api->endpoints_base);
+    for (size_t i = 0; i < api->route_count; i++)
+        if (strcmp(api->routes[i].path, API_WORKFLOWS) == 0)
+            api->routes[i].path = api->endpoints_path;
+    return PAWL_OK;
 }
 
 static int read_proxies(struct pawl_api *api, struct pawl_error *err)
@@ -116,6 +141,8 @@ static int open_parts(struct pawl_api *api, struct pawl_error *err)
     };
     int status = check_settings(api, err);
 
+    if (status == PAWL_OK)
+        status = place_endpoints(api, err);
     if (status == PAWL_OK)
         status = pawl__studio_check(api->studio_folder, err);
     if (status == PAWL_OK)

@@ -51,6 +51,8 @@ struct pawl_api {
     struct pawl_server *server;
     struct pawl_route *routes;
     size_t route_count;
+    char endpoints_base[256]; /* of the setting endpoints.path: "/workflows" */
+    char endpoints_path[272]; /* the same as a route */
     struct pawl_addresses trusted_proxies;
     atomic_bool draining;
     struct api_probes probes; /* health.c; guarded by `mutex` */

@@ -25,7 +25,7 @@ static void add_headers(struct pawl_exchange *exchange, const struct pawl_json *
     }
 }
 
-static void write_body(struct pawl_buf *out, const struct pawl_json *reply)
+void api_workflow_body(struct pawl_buf *out, const struct pawl_json *reply)
 {
     struct pawl_str text = pawl__json_str(pawl__json_get_text(reply, PAWL_HTTP_CONTENT));
     struct pawl_str encoded = pawl__json_str(pawl__json_get_text(reply, PAWL_HTTP_CONTENT_BASE64));
@@ -55,7 +55,10 @@ static void on_reply(void *ctx, int status, const struct pawl_json *reply)
     if (status == PAWL_OK) {
         (void)pawl__json_to_int(pawl__json_get_text(reply, PAWL_HTTP_STATUS), &code);
         add_headers(call->exchange, pawl__json_get_text(reply, PAWL_HTTP_HEADERS));
-        write_body(pawl__exchange_out(call->exchange), reply);
+        if (pawl__json_true(pawl__json_get_text(reply, PAWL_HTTP_FILE)))
+            code = api_workflow_file(call, reply);
+        else
+            api_workflow_body(pawl__exchange_out(call->exchange), reply);
         pawl__exchange_respond(call->exchange, code >= 200 && code <= 599 ? (int)code : 500);
     } else if (status == PAWL_ETIMEDOUT) {
         pawl__exchange_refuse(call->exchange, 504,
@@ -158,6 +161,26 @@ static void deliver(struct api_call *call, const struct pawl_endpoint *endpoint,
     api_finish(call);
 }
 
+/* Nobody waits for it: perhaps because it was sent before. */
+static void repeat(struct api_call *call, const struct pawl_endpoint_question *question,
+                   const struct pawl_query *query)
+{
+    struct pawl_str key = api_idempotency_key(call);
+    struct pawl_json request;
+    int status = key.len > 0 ? api_workflow_request(call, query, &request) : PAWL_ENOTFOUND;
+
+    if (status == PAWL_OK) {
+        api_keep(call);
+        status = pawl__op_endpoint_reply(&call->op, question, &request, key, on_reply, call);
+        if (status == PAWL_OK)
+            return;
+        fail_request(call, status);
+        api_finish(call);
+        return;
+    }
+    fail_request(call, status);
+}
+
 static void handle(struct api_call *call, const void *data)
 {
     struct pawl_endpoint_question question = {
@@ -185,9 +208,11 @@ static void handle(struct api_call *call, const void *data)
     status = pawl__op_endpoint_find(&call->op, &question, &endpoint);
     if (status == PAWL_ECONFLICT)
         respond_ambiguous(call);
+    else if (status == PAWL_ENOTFOUND)
+        repeat(call, &question, &query);
     else if (status != PAWL_OK)
         fail_request(call, status);
-    else if (authorize(call, &endpoint))
+    else if (authorize(call, &endpoint) && api_workflow_is_signed(call, &endpoint))
         deliver(call, &endpoint, &query);
 }
 

@@ -28,7 +28,10 @@
  *     statusCode     200 to 599; always
  *     headers        [[name, value], …], checked: no line ends, no names that are not tokens
  *     content        the body, if it is UTF-8; else contentBase64
- *     file           true: a file, of which ranges may be asked for
+ *     file           true: a file. A client that has it, by ETag, gets 304; with the header
+ *                    Accept-Ranges it may ask for a part
+ *     fileName       of the file, by which its Content-Type is chosen if there is none
+ *     files          [{"fileName", "content" or "contentBase64"}]: sent as a zip archive
  */
 #ifndef PAWL_BASE_HTTP_MESSAGE_H
 #define PAWL_BASE_HTTP_MESSAGE_H

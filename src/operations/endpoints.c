@@ -281,3 +281,29 @@ int pawl__op_endpoint_request(const struct pawl_op *op, const struct pawl_endpoi
         return PAWL_OK;
     return status;
 }
+
+int pawl__op_endpoint_reply(const struct pawl_op *op, const struct pawl_endpoint_question *question,
+                            const struct pawl_json *request, struct pawl_str key,
+                            pawl_endpoint_done_fn *done, void *ctx)
+{
+    const struct runtime_endpoint_question asked = {.method = question->method,
+                                                    .path = question->path};
+    struct pawl_endpoint endpoint = {.is_trigger = false};
+    struct sending s = {.op = op, .endpoint = &endpoint, .done = done, .ctx = ctx};
+    struct pawl_json reply;
+    struct pawl_str *hashes = NULL;
+    size_t count = 0;
+    int status = pawl__runtime_endpoint_hashes(op_runtime(op), &asked, op->arena, &hashes, &count,
+                                               op->deadline_ns, op->err);
+    int found = PAWL_ENOTFOUND;
+
+    for (size_t i = 0; status == PAWL_OK && found == PAWL_ENOTFOUND && i < count; i++) {
+        endpoint.hash = hashes[i];
+        status = make_key(&s, request, key);
+        if (status == PAWL_OK)
+            found = find_kept(&s, &reply);
+    }
+    if (status == PAWL_OK && found == PAWL_OK)
+        done(ctx, PAWL_OK, &reply);
+    return status == PAWL_OK ? found : status;
+}

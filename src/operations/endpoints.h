@@ -63,4 +63,14 @@ PAWL_MUST_CHECK int pawl__op_endpoint_request(const struct pawl_op *op,
                                               const struct pawl_json *request, struct pawl_str key,
                                               pawl_endpoint_done_fn *done, void *ctx);
 
+/*
+ * The reply that the same request with the same key got before, for when nobody waits for it any
+ * more: `done` is called with it. PAWL_ENOTFOUND: there is none. PAWL_ECONFLICT: it was another
+ * request.
+ */
+PAWL_MUST_CHECK int pawl__op_endpoint_reply(const struct pawl_op *op,
+                                            const struct pawl_endpoint_question *question,
+                                            const struct pawl_json *request, struct pawl_str key,
+                                            pawl_endpoint_done_fn *done, void *ctx);
+
 #endif

@@ -351,6 +351,12 @@ void pawl__burst_set_stop(struct pawl_burst *burst, bool (*stop)(void *ctx), voi
     burst->stop_ctx = ctx;
 }
 
+void pawl__burst_set_patience(struct pawl_burst *burst, bool (*late)(void *ctx), void *ctx)
+{
+    burst->late = late;
+    burst->late_ctx = ctx;
+}
+
 void pawl__burst_set_clock(struct pawl_burst *burst, int64_t (*now)(void *ctx), void *ctx)
 {
     burst->clock = now;
@@ -393,6 +399,7 @@ static void forget_batch(struct pawl_burst *burst)
     burst->due = PAWL_DUE_NONE;
     burst->log.count = 0;
     burst->effects.count = 0;
+    burst->has_reply = false;
     for (uint32_t i = 0; i < burst->dirty.count; i++)
         burst->dirty.items[i]->dirty = false;
     burst->dirty.count = 0;
@@ -453,6 +460,9 @@ static int conclude(struct pawl_burst *burst, enum pawl_step *step)
 /* Whether what is next in the queue must not begin before a commit. */
 static bool is_commit_due(const struct pawl_burst *burst)
 {
+    if (burst->has_reply && burst->phase == PAWL_PHASE_NEXT &&
+        burst->queue_head < burst->queue.count && burst->late && burst->late(burst->late_ctx))
+        return true;
     return burst->due == PAWL_DUE_BEFORE_NEXT && burst->phase == PAWL_PHASE_NEXT &&
            burst->queue_head < burst->queue.count &&
            !pawl__only_schedules(burst->queue.items[burst->queue_head].node);

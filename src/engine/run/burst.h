@@ -134,6 +134,12 @@ PAWL_MUST_CHECK int pawl__burst_step(struct pawl_burst *burst, enum pawl_step *s
                                      struct pawl_error *err);
 void pawl__burst_set_stop(struct pawl_burst *burst, bool (*stop)(void *ctx), void *ctx);
 /*
+ * How long a reply waits for the rest of its burst, so that both are one commit: asked at activity
+ * boundaries while one is not committed. True: the step ends with COMMIT. NULL: until the burst
+ * ends or awaits something.
+ */
+void pawl__burst_set_patience(struct pawl_burst *burst, bool (*late)(void *ctx), void *ctx);
+/*
  * Who knows what time it is, in ticks, UTC: asked when an activity begins, completes or faults, so
  * that its records have the times at which things happened. Time never goes backwards in a burst,
  * whatever it returns. NULL: it stays that of the event, or of what was fed last.

@@ -143,6 +143,29 @@ int pawl__runtime_find_endpoint(struct pawl_runtime *runtime,
     return status;
 }
 
+int pawl__runtime_endpoint_hashes(struct pawl_runtime *runtime,
+                                  const struct runtime_endpoint_question *question,
+                                  struct pawl_arena *arena, struct pawl_str **hashes, size_t *count,
+                                  int64_t deadline_ns, struct pawl_error *err)
+{
+    struct runtime_endpoint endpoint = {.is_trigger = false};
+    struct search s = {runtime, question, arena, &endpoint, deadline_ns, err};
+    struct pawl_route_hits hits = {0};
+    int status =
+        pawl__runtime_match_routes(runtime, question->path, false, arena, &hits, deadline_ns, err);
+
+    if (status != PAWL_OK)
+        return status;
+    *hashes = pawl__arena_alloc_array(arena, hits.count + 1, sizeof **hashes);
+    if (!*hashes)
+        return pawl__error_code(err, pawl__arena_status(arena));
+    for (*count = 0; status == PAWL_OK && *count < hits.count; ++*count) {
+        status = make_hash(&s, hits.items[*count].template);
+        (*hashes)[*count] = endpoint.hash;
+    }
+    return status;
+}
+
 int pawl__runtime_find_kept_reply(struct pawl_runtime *runtime, struct pawl_str key,
                                   struct pawl_arena *arena, struct pawl_json *out,
                                   int64_t deadline_ns, struct pawl_error *err)

@@ -37,6 +37,14 @@ PAWL_MUST_CHECK int pawl__runtime_find_endpoint(struct pawl_runtime *runtime,
                                                 struct runtime_endpoint *out, int64_t deadline_ns,
                                                 struct pawl_error *err);
 
+/* The hashes of all endpoints that such a request may be for, whether somebody waits there or not;
+ * the most specific first. */
+PAWL_MUST_CHECK int pawl__runtime_endpoint_hashes(struct pawl_runtime *runtime,
+                                                  const struct runtime_endpoint_question *question,
+                                                  struct pawl_arena *arena,
+                                                  struct pawl_str **hashes, size_t *count,
+                                                  int64_t deadline_ns, struct pawl_error *err);
+
 /* What was replied to a request with this key: {"fingerprint", "reply"}, in the arena.
  * PAWL_ENOTFOUND. */
 PAWL_MUST_CHECK int pawl__runtime_find_kept_reply(struct pawl_runtime *runtime, struct pawl_str key,
