@@ -31,6 +31,8 @@ struct pawl_start {
     struct pawl_str correlation_id;
     struct pawl_str name;
     struct pawl_str parent_id;
+    struct pawl_str scheduled_by; /* the execution of the parent's activity that starts it */
+    uint32_t scheduled_by_depth;  /* of its call stack */
     struct pawl_str trigger_activity_id;
     /* The activity that is run instead of the root; of one that is not there PAWL_ENOTFOUND. */
     struct pawl_str activity_id;

@@ -119,6 +119,12 @@ static const struct {
                   CLAIMED "WHERE i." TENANT
                           " AND i.id = ANY ($1) AND (i.owner = 0 OR i.owner = $2 OR NOT " ALIVE
                           ") RETURNING {}"},
+    [PG_CLAIM_MATCH] = {PAWL_TABLE_INSTANCES, 'i',
+                        CLAIMED
+                        "WHERE i." TENANT
+                        " AND i.id = ANY ($1) AND (i.owner = 0 OR i.owner = $2 OR NOT " ALIVE
+                        ") AND EXISTS (SELECT 1 FROM pawl_bookmarks AS b WHERE b." TENANT
+                        " AND b.instance_id = i.id AND b.hash = $4) RETURNING {}"},
     [PG_TRY_LOCKS] = {PAWL_TABLE_INSTANCES, 0,
                       "SELECT set_config('pawl.locked', (SELECT coalesce(array_agg(u.n), "
                       "ARRAY[]::bigint[]) FROM unnest($1) WITH ORDINALITY AS u(key, n) WHERE u.key "

@@ -152,7 +152,7 @@ export class Studio {
 
   async pick(node, kind, name) {
     await this.syntax(node, kind);
-    await this.inputs().locator('.mud-select:visible').first().click();
+    await this.inputs().locator('.mud-input-control:visible').first().click();
     await this.pause(600);
     return this.saved(() => this.choose(name));
   }

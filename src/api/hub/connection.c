@@ -379,6 +379,17 @@ static bool tend_poll(struct hub_connection *connection, int64_t now_ns)
     return !connection->exchange && now_ns - connection->polled_ns > HUB_BETWEEN_POLLS_NS;
 }
 
+/* Polls keep a connection alive: such clients send no pings and wait for none. */
+static bool is_silent(const struct hub_connection *connection, int64_t now_ns)
+{
+    return connection->transport != HUB_POLLING && now_ns - connection->heard_ns > HUB_SILENCE_NS;
+}
+
+static bool wants_ping(const struct hub_connection *connection, int64_t now_ns)
+{
+    return connection->transport != HUB_POLLING && now_ns - connection->sent_ns >= HUB_PING_NS;
+}
+
 void hub_connection_tend(struct hub_connection *connection, int64_t now_ns)
 {
     bool over = false;
@@ -394,9 +405,9 @@ void hub_connection_tend(struct hub_connection *connection, int64_t now_ns)
         hub_connection_close(connection, "Connection closed: the client does not read.", false);
     else if (connection->state == HUB_GREETING && now_ns - connection->opened_ns > HUB_HANDSHAKE_NS)
         hub_connection_close(connection, NULL, true);
-    else if (connection->state == HUB_OPEN && now_ns - connection->heard_ns > HUB_SILENCE_NS)
+    else if (connection->state == HUB_OPEN && is_silent(connection, now_ns))
         hub_connection_close(connection, "Connection closed: the client was silent.", true);
-    else if (connection->state == HUB_OPEN && now_ns - connection->sent_ns >= HUB_PING_NS)
+    else if (connection->state == HUB_OPEN && wants_ping(connection, now_ns))
         ping(connection);
     else if (connection->state == HUB_OPEN && hub_connection_is_free(connection))
         hub_catch_up(connection);

@@ -93,6 +93,7 @@ struct runtime_direct {
      * that commit may be sent. */
     const struct pawl_reservation_row *reservations;
     size_t reservation_count;
+    bool is_blind;                /* whether it waits for this is not known: the claim finds out */
     bool is_delivered;            /* at least the first commit of its burst was made */
     bool is_unsure;               /* whether that was made is unknown: its reservation tells */
     struct pawl_str traceparent;  /* of its sender; "": not known */
@@ -337,6 +338,9 @@ PAWL_MUST_CHECK int pawl__runtime_deliver(struct runtime_task *task, struct runt
 /* What a run does of it: when the instance is claimed, between two bursts, when the mail is done.
  */
 PAWL_MUST_CHECK int pawl__runtime_check_direct(struct runtime_run *run);
+/* What became of a claim that asked for a bookmark, and was not granted. */
+PAWL_MUST_CHECK int pawl__runtime_refuse_blind(struct runtime_run *run,
+                                               const struct pawl_claim *claim);
 bool pawl__runtime_is_direct_late(const struct runtime_task *task);
 PAWL_MUST_CHECK int pawl__runtime_run_direct(struct runtime_run *run);
 

@@ -180,6 +180,8 @@ int pawl__runtime_claim(struct runtime_run *run, struct pawl_str instance_id)
     pawl__arena_reset(&run->arena);
     if (run->pass.ticket.key != 0)
         claim.ticket = &run->pass.ticket;
+    if (task->direct && task->direct->is_blind)
+        claim.hash = task->direct->mail.hash;
     run->incarnation = pawl__keeper_incarnation(run->runtime->keeper);
     status = pawl__runtime_store_claim(run->runtime, run->incarnation, &claim, 1, &run->arena,
                                        &run->now_us, task->deadline_ns, task->err);
@@ -188,6 +190,8 @@ int pawl__runtime_claim(struct runtime_run *run, struct pawl_str instance_id)
         return status;
     if (claim.status == PAWL_OK || (claim.status == PAWL_EBUSY && claim.row.owner == 0))
         pawl__guard_claimed(run->runtime->options.guard, instance_id, run->pass, claim.status);
+    if (claim.hash.len > 0 && claim.status != PAWL_OK)
+        return pawl__runtime_refuse_blind(run, &claim);
     task->gone = claim.status == PAWL_ENOTFOUND;
     if (task->gone)
         return pawl__error_set(task->err, PAWL_ENOTFOUND, "there is no instance %.*s",

@@ -40,6 +40,7 @@ struct pawl_replies {
     struct pawl_list waiting; /* struct waiter, the oldest first */
     struct pawl_map by_address;
     uint32_t count;
+    uint32_t watched; /* of these, for whose rows the thread looks */
     uint64_t last_number;
     int64_t wakes_ns; /* when the thread wakes by itself; 0: it is awake */
     bool stop;
@@ -52,6 +53,8 @@ struct pawl_replies {
 static void take_out(struct pawl_replies *replies, struct waiter *waiter)
 {
     (void)pawl__map_remove(&replies->by_address, waiter->address);
+    if (waiter->look_ns != PAWL_FOREVER)
+        replies->watched--;
     pawl__list_remove(&waiter->link);
     replies->count--;
 }
@@ -272,10 +275,34 @@ void pawl__replies_watch(struct pawl_runtime *runtime, struct pawl_str address)
 
     pawl_mutex_lock_always(replies->env, replies->mutex);
     waiter = pawl__map_get(&replies->by_address, address);
-    if (waiter)
+    if (waiter) {
+        replies->watched += waiter->look_ns == PAWL_FOREVER;
         waiter->look_ns = pawl_env_monotonic_ns(replies->env) + waiter->pause_ns;
+    }
     pawl_mutex_unlock(replies->env, replies->mutex);
     if (waiter)
+        pawl_cond_signal(replies->env, replies->wake);
+}
+
+void pawl__replies_woken(struct pawl_runtime *runtime)
+{
+    struct pawl_replies *replies = runtime->replies;
+    struct waiter *waiter;
+    bool wakes;
+
+    if (!replies || pawl_mutex_lock(replies->env, replies->mutex) != PAWL_OK)
+        return;
+    wakes = replies->watched > 0;
+    if (wakes) {
+        int64_t now_ns = pawl_env_monotonic_ns(replies->env);
+
+        PAWL_LIST_FOR_EACH (waiter, &replies->waiting, link) {
+            if (waiter->look_ns != PAWL_FOREVER)
+                waiter->look_ns = now_ns;
+        }
+    }
+    pawl_mutex_unlock(replies->env, replies->mutex);
+    if (wakes)
         pawl_cond_signal(replies->env, replies->wake);
 }
 

@@ -44,6 +44,8 @@ PAWL_MUST_CHECK int pawl__replies_expect(struct pawl_runtime *runtime,
 bool pawl__replies_forget(struct pawl_runtime *runtime, struct pawl_str address);
 /* From now on its reply may come as a row: the request became mail. */
 void pawl__replies_watch(struct pawl_runtime *runtime, struct pawl_str address);
+/* Something was committed, perhaps the row of a reply: looks at once for those that are watched. */
+void pawl__replies_woken(struct pawl_runtime *runtime);
 
 /* Where a reply to an address goes. */
 enum pawl_reply_way {
