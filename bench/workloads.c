@@ -96,7 +96,7 @@ static void advance(void *ctx, unsigned thread, uint64_t round)
 void workload_commits(struct bench_node *node, unsigned threads, uint32_t committers,
                       double seconds, struct bench_rate *out, struct workload_cost *cost)
 {
-    const struct pawl_committer_options options = {.threads = committers};
+    const struct pawl_committer_options options = {.threads = committers, .leads = true};
     struct committing c = {.node = node};
     struct pawl_store_status before;
     struct pawl_error err = PAWL_ERROR_INIT;

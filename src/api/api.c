@@ -2,6 +2,7 @@
 /* The server with the table of routes; see api.h. */
 #include "api/api.h"
 
+#include "api/hub/hub.h"
 #include "api/private.h"
 #include "base/alloc.h"
 #include "base/error.h"
@@ -22,6 +23,7 @@ static void read_settings(struct pawl_api *api)
     api->admin_key = pawl__str_trim(
         pawl__str(pawl__configuration_text(configuration, PAWL_SETTING_ID_ADMIN_API_KEY)));
     api->origins = pawl__str(pawl__configuration_text(configuration, PAWL_SETTING_ID_SERVER_CORS));
+    api->studio_folder = pawl__configuration_text(configuration, PAWL_SETTING_ID_STUDIO_FOLDER);
     api->metrics_public =
         pawl__configuration_number(configuration, PAWL_SETTING_ID_METRICS_PUBLIC) != 0;
     if (rate > 0)
@@ -142,6 +144,8 @@ static int open_parts(struct pawl_api *api, struct pawl_error *err)
     if (status == PAWL_OK)
         status = place_endpoints(api, err);
     if (status == PAWL_OK)
+        status = pawl__studio_check(api->studio_folder, err);
+    if (status == PAWL_OK)
         status = read_proxies(api, err);
     if (status == PAWL_OK)
         status = pawl__lane_new(api->env, api, &api->lane, err);
@@ -151,6 +155,8 @@ static int open_parts(struct pawl_api *api, struct pawl_error *err)
         status = pawl__limiter_new(api->env, RATE_PLACES, &api->rates, err);
     if (status == PAWL_OK)
         status = pawl__guard_open(api, err);
+    if (status == PAWL_OK)
+        status = pawl__hub_open(api, &api->hub, err);
     if (status == PAWL_OK)
         status = pawl__server_new(api->env, &options, &api->server, err);
     return status;
@@ -188,10 +194,11 @@ struct pawl_server *pawl__api_server(struct pawl_api *api)
 int pawl__api_drain(struct pawl_api *api, int64_t deadline_ns)
 {
     atomic_store(&api->draining, true);
+    pawl__hub_drain(api->hub);
     return pawl__server_drain(api->server, deadline_ns);
 }
 
-/* Handlers end first, then the lane that they may have handed exchanges to. */
+/* Handlers end first, then the lane and the hub that they may have handed exchanges to. */
 void pawl__api_close(struct pawl_api *api)
 {
     if (!api)
@@ -200,7 +207,10 @@ void pawl__api_close(struct pawl_api *api)
         pawl__server_stop(api->server);
     if (api->lane)
         pawl__lane_stop(api->lane);
+    if (api->hub)
+        pawl__hub_stop(api->hub);
     pawl__server_close(api->server);
+    pawl__hub_close(api->hub);
     pawl__guard_close(api);
     pawl__lane_free(api->lane);
     pawl__limiter_free(api->logins);

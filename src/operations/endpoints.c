@@ -205,7 +205,7 @@ static int start(struct sending *s)
                  .judged = true},
     };
     struct pawl_outcome outcome;
-    int status = op_start(s->op, &request, true, &outcome);
+    int status = op_start(s->op, &request, true, NULL, &outcome);
 
     if (status == PAWL_OK && outcome.existed)
         return send_kept(s);

@@ -14,6 +14,7 @@
  *     instances.h     workflow instances
  *     alterations.h   alterations of many instances, plans
  *     waits.h         what is waited for
+ *     changes.h       changes of instances, as they happen
  *     journal.h       what happened in them
  *     why.h           why an instance does not continue
  *     stimuli.h       events and stimuli

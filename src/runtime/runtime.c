@@ -128,6 +128,7 @@ static int open_node(struct pawl_runtime *runtime, struct pawl_error *err)
 {
     const struct pawl_committer_options committer = {.threads = runtime->options.committers,
                                                      .batch_max = runtime->options.commit_batch,
+                                                     .leads = true,
                                                      .landed = note_landed,
                                                      .landed_ctx = runtime};
     int status =
@@ -172,6 +173,8 @@ int pawl__runtime_open(struct pawl_env *env, const struct pawl_engine *engine,
     pawl__list_init(&runtime->requests);
     set_options(runtime, options);
     status = pawl_mutex_new(env, "runtime", &runtime->mutex);
+    if (status == PAWL_OK)
+        status = pawl_mutex_new(env, "changes", &runtime->changes_mutex);
     if (status == PAWL_OK)
         status = pawl__shares_new(env, &runtime->shares);
     if (status == PAWL_OK)
@@ -225,6 +228,7 @@ void pawl__runtime_close(struct pawl_runtime *runtime)
     pawl__shares_free(runtime->shares);
     pawl_cond_free(runtime->env, runtime->cancels);
     pawl_cond_free(runtime->env, runtime->left);
+    pawl_mutex_free(runtime->env, runtime->changes_mutex);
     pawl_mutex_free(runtime->env, runtime->mutex);
     pawl__free(&runtime->env->alloc, runtime, sizeof *runtime);
 }
@@ -443,5 +447,7 @@ int pawl__runtime_commit(struct pawl_runtime *runtime, struct pawl_commit *commi
         (commit->instance->runnable == 0 || commit->instance->retry_us == PAWL_TIME_NEVER ||
          commit->kind == PAWL_COMMIT_DELETE))
         pawl__runtime_tell_waits(runtime, commit->instance->id);
+    if (status == PAWL_OK && atomic_load(&runtime->has_listener))
+        pawl__runtime_tell_change(runtime, commit);
     return status;
 }

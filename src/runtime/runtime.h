@@ -28,6 +28,7 @@
  *     instance/alone.c     what kills its nodes: tried alone, then set aside
  *     node/watch.c         steps that do not come back
  *     node/waits.c         who waits for an instance without a thread
+ *     node/changes.c       who is told of the commits of this node
  *     instance/hand.c      instances in hand
  *     work/held.c          rows of work in hand; what is in nobody's after a failure
  *     work/done.c          effects that were performed, whose rows are to be deleted
@@ -255,7 +256,25 @@ const char *pawl__runtime_node_id(const struct pawl_runtime *runtime);
 /* Which of the store's nodes this is; 0: none. */
 int64_t pawl__runtime_incarnation(const struct pawl_runtime *runtime);
 
+/*
+ * Who is told of every commit of this node that changed an instance: after it, on the thread that
+ * committed. It must be short and must not call the runtime. One at a time; NULL: nobody, and when
+ * this returns nobody is being called any more. Nobody to tell costs a commit one load.
+ */
+void pawl__runtime_listen(struct pawl_runtime *runtime, pawl_changed_fn *changed, void *ctx);
+
 /* ---- starting ------------------------------------------------------------------------------ */
+
+/*
+ * The instance as the last commit of a start stored it, so that its caller need not read it again:
+ * its row, without the bytes of its state and counts, and its state.
+ */
+struct pawl_left {
+    struct pawl_arena *arena; /* the caller's, where the texts are */
+    bool is_known;            /* false: it has not come to rest, or has gone on since */
+    struct pawl_instance_row row;
+    struct pawl_json state;
+};
 
 /*
  * Creates an instance and runs its first burst: one transaction for a short workflow.
@@ -411,6 +430,10 @@ struct pawl_reached {
     struct pawl_str instance_id;
     struct pawl_str work_id; /* gone: it was done, or given up */
     bool is_started;
+    /* Delivered by the sender itself, and the instance came to rest: nobody need wait for it. */
+    bool has_rested;
+    enum pawl_sub_status sub_status; /* then */
+    int64_t incident_count;
 };
 
 /* Of the first match: at most PAWL_REACH_MAX bookmarks, and all triggers. The caller's arena. */

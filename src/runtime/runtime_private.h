@@ -58,6 +58,12 @@ struct pawl_runtime {
     atomic_bool has_pool;               /* of workers */
     atomic_uint waiter_count;           /* of its waiters; 0: nobody is notified */
 
+    /* node/changes.c */
+    atomic_bool has_listener;
+    struct pawl_mutex *changes_mutex; /* guards what follows; held while it is called */
+    pawl_changed_fn *changed;
+    void *changed_ctx;
+
     struct pawl_words words; /* of stored states; set once */
 
     _Atomic int64_t seen_fence; /* the greatest that this node was granted */

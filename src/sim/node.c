@@ -270,8 +270,9 @@ static int connect(struct node *node, struct pawl_error *err)
 
 int pawl__node_start(struct node *node, struct pawl_error *err)
 {
-    const struct pawl_committer_options options = {.threads =
-                                                       1 + (uint32_t)(node->sim->options.seed % 2)};
+    uint64_t seed = node->sim->options.seed;
+    const struct pawl_committer_options options = {.threads = 1 + (uint32_t)(seed % 2),
+                                                   .leads = seed / 2 % 2 == 0};
     struct pawl_env *env = &node->env.base;
     int status = pawl__baton_env(node->sim->baton, node->id, &node->baton_env);
 

@@ -43,9 +43,11 @@ int pawl__sqlite_store_connect(struct pawl_sqlite_store *store, uint32_t flags,
     status = pawl__sqlite_run(db, pragma, err);
     if (status == PAWL_OK)
         status = pawl__sqlite_run(db, "PRAGMA temp_store=MEMORY", err);
-    /* A sync of the database file for every so many pages of the log. */
+    /* A sync of the database file for every so many pages of the log. Everybody waits for it: at
+     * 4,000 it hit three commits in a hundred of 64 busy callers. After a crash all of the log is
+     * read. */
     if (status == PAWL_OK)
-        status = pawl__sqlite_run(db, "PRAGMA wal_autocheckpoint=4000", err);
+        status = pawl__sqlite_run(db, "PRAGMA wal_autocheckpoint=16000", err);
     if (status == PAWL_OK)
         status = pawl__sqlite_run(db, "PRAGMA journal_size_limit=67108864", err);
     if (status != PAWL_OK) {

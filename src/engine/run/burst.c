@@ -72,6 +72,12 @@ static int enqueue_root(struct pawl_burst *burst, const struct pawl_event *event
     struct pawl_json variables;
     int status = copy_object(burst, &event->variables, &variables);
 
+    if (status == PAWL_OK && event->scheduled_by.len > 0) {
+        status = copy_text(burst, event->scheduled_by, &item.scheduled_by);
+        item.scheduled_by_instance = burst->parent_instance_id;
+        item.depth = event->scheduled_by_depth + 1;
+    }
+
     if (status == PAWL_OK && variables.len > 0) {
         item.variable_count = variables.len;
         item.variables =

@@ -59,6 +59,8 @@ struct pawl_event {
     struct pawl_str correlation_id;
     struct pawl_str name;
     struct pawl_str parent_instance_id;
+    struct pawl_str scheduled_by; /* the execution of the parent's activity that started it */
+    uint32_t scheduled_by_depth;  /* of its call stack */
 };
 
 enum pawl_step {

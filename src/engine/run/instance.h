@@ -31,6 +31,7 @@ struct pawl_work_item {
     struct pawl_json input;
     struct pawl_str scheduled_by;
     struct pawl_str scheduled_by_activity;
+    struct pawl_str scheduled_by_instance; /* "": by one of this instance, or by none */
     uint32_t depth;
 };
 

@@ -189,6 +189,29 @@ static int await_answer(struct pawl_committer *c, struct ticket *ticket, struct 
     return status;
 }
 
+/* Holding the mutex, which it releases: queues the ticket, sends it or has it sent, and waits. */
+static int send_ticket(struct pawl_committer *c, struct ticket *ticket, struct pawl_commit *commit,
+                       struct pawl_error *err)
+{
+    int status;
+
+    c->bytes += ticket->arena.held_bytes;
+    pawl__ticket_move(ticket, TICKET_QUEUED);
+    pawl__list_push_back(&c->queue, &ticket->link);
+    if (!pawl__committer_may_lead(c, ticket)) {
+        if (!c->leading)
+            pawl_cond_signal(c->env, c->work);
+    } else if (!pawl__committer_lead(c)) {
+        return pawl__error_set(err, PAWL_EUNKNOWN,
+                               "the commit was sent and not answered until the stop: read before "
+                               "going on");
+    }
+    status = await_answer(c, ticket, commit, err);
+    leave_caller(c);
+    pawl_mutex_unlock(c->env, c->mutex);
+    return status;
+}
+
 int pawl__committer_commit(struct pawl_committer *committer, struct pawl_commit *commit,
                            int64_t deadline_ns, struct pawl_error *err)
 {
@@ -207,15 +230,10 @@ int pawl__committer_commit(struct pawl_committer *committer, struct pawl_commit 
                    ? filled
                    : pawl__error_set(err, status, "the commit was not sent: stopping");
     }
-    if (filled == PAWL_OK) {
-        c->bytes += ticket->arena.held_bytes;
-        pawl__ticket_move(ticket, TICKET_QUEUED);
-        pawl__list_push_back(&c->queue, &ticket->link);
-        pawl_cond_signal(c->env, c->work);
-        filled = await_answer(c, ticket, commit, err);
-    } else if (ticket) {
+    if (filled == PAWL_OK)
+        return send_ticket(c, ticket, commit, err);
+    if (ticket)
         pawl__ticket_put_away(c, ticket);
-    }
     leave_caller(c);
     pawl_mutex_unlock(c->env, c->mutex);
     return filled;
@@ -248,7 +266,9 @@ static struct pawl_committer_options complete(const struct pawl_committer_option
     return all;
 }
 
-static int sender_init(struct pawl_committer *c, struct sender *sender, struct pawl_error *err)
+/* `runs`: it has a thread. */
+static int sender_init(struct pawl_committer *c, struct sender *sender, bool runs,
+                       struct pawl_error *err)
 {
     const struct pawl_allocator *alloc = &c->env->alloc;
     size_t size_bytes = c->options.batch_max * sizeof(void *);
@@ -260,6 +280,8 @@ static int sender_init(struct pawl_committer *c, struct sender *sender, struct p
     sender->commits = pawl__alloc(alloc, size_bytes);
     if (!sender->tickets || !sender->commits)
         return pawl__error_code(err, PAWL_ENOMEM);
+    if (!runs)
+        return PAWL_OK;
     status = pawl_thread_start(c->env, "committer", pawl__sender_run, sender, &sender->thread, err);
     c->started += status == PAWL_OK;
     return status;
@@ -270,7 +292,7 @@ static void sender_release(struct pawl_committer *c, struct sender *sender)
     const struct pawl_allocator *alloc = &c->env->alloc;
     size_t size_bytes = c->options.batch_max * sizeof(void *);
 
-    /* Only a thread that was stopped has left some. */
+    /* Only a thread or a leader that was stopped has left some. */
     for (size_t i = 0; i < sender->count; i++)
         ticket_free(c->env, sender->tickets[i]);
     pawl__free(alloc, sender->tickets, size_bytes);
@@ -303,7 +325,7 @@ void pawl__committer_free(struct pawl_committer *committer)
         begin_end(c);
     for (uint32_t i = 0; i < c->started; i++)
         pawl_thread_join(c->env, c->senders[i].thread);
-    for (uint32_t i = 0; c->senders && i < c->options.threads; i++)
+    for (uint32_t i = 0; c->senders && i <= c->options.threads; i++)
         if (c->senders[i].committer)
             sender_release(c, &c->senders[i]);
     while ((link = pawl__list_pop_front(&c->spare)))
@@ -312,7 +334,7 @@ void pawl__committer_free(struct pawl_committer *committer)
     pawl_cond_free(c->env, c->idle);
     pawl_cond_free(c->env, c->work);
     pawl_mutex_free(c->env, c->mutex);
-    pawl__free(&c->env->alloc, c->senders, c->options.threads * sizeof *c->senders);
+    pawl__free(&c->env->alloc, c->senders, (c->options.threads + 1) * sizeof *c->senders);
     pawl__free(&c->env->alloc, c, sizeof *c);
 }
 
@@ -343,13 +365,15 @@ int pawl__committer_new(struct pawl_env *env, struct pawl_store *store,
     pawl__list_init(&c->queue);
     pawl__list_init(&c->spare);
     pawl__map_init(&c->busy, &env->alloc, seed);
-    c->senders = pawl__alloc_zeroed(&env->alloc, all.threads * sizeof *c->senders);
+    c->senders = pawl__alloc_zeroed(&env->alloc, (all.threads + 1) * sizeof *c->senders);
     if (!c->senders || pawl_mutex_new(env, "committer", &c->mutex) != PAWL_OK ||
         pawl_cond_new(env, "work", &c->work) != PAWL_OK ||
         pawl_cond_new(env, "idle", &c->idle) != PAWL_OK)
         status = pawl__error_code(err, PAWL_ENOMEM);
+    if (status == PAWL_OK)
+        status = sender_init(c, &c->senders[all.threads], false, err);
     for (uint32_t i = 0; i < all.threads && status == PAWL_OK; i++)
-        status = sender_init(c, &c->senders[i], err);
+        status = sender_init(c, &c->senders[i], true, err);
     if (status != PAWL_OK) {
         pawl__committer_free(c);
         return status;

@@ -5,7 +5,7 @@
  * A sync to disk costs the same for one commit and for a hundred. Workers hand in theirs and wait;
  * a committer thread takes all that came in while the last apply() was on its way, up to a limit,
  * and applies them together. Nobody waits for a batch to fill: under light load a batch is one
- * commit and costs what it must.
+ * commit, which its caller applies itself (`leads`), and costs what it must.
  *
  * It also turns UNKNOWN into an answer: after a lost reply it applies the same commits again. The
  * guards make that safe: owner, fence and revision, the done rows, the keys of inserted rows let
@@ -34,6 +34,12 @@ struct pawl_committer_options {
     uint32_t queue_max;   /* commits that wait; 0: 4096; more are PAWL_EBUSY */
     int64_t apply_ns_max; /* deadline of one apply(); 0: 10 s */
     /*
+     * A caller who is alone applies its commit itself, on its own thread: nobody is woken for it,
+     * and nobody wakes it. It then returns when the store does, whose deadline is its own; without
+     * this a caller returns at its deadline even if a store exceeds it.
+     */
+    bool leads;
+    /*
      * A commit that was given up as unknown has come to its end, and may have taken effect only
      * now: what it made is in nobody's hand. Called on a thread of the committer without its mutex.
      * NULL: nobody asks.
@@ -46,6 +52,7 @@ struct pawl_committer_counts {
     uint64_t commits; /* applied */
     uint64_t dropped;
     uint64_t applies; /* calls */
+    uint64_t led;     /* of them by callers who were alone */
     uint64_t largest; /* commits in one call */
     uint64_t unknown; /* calls whose outcome was unknown at first */
 };
@@ -70,10 +77,10 @@ void pawl__committer_free(struct pawl_committer *committer);
  *   PAWL_EUNKNOWN      it was sent, and until the deadline nobody could be asked what became of it;
  *                      or others have written since, and what is stored no longer tells
  *   PAWL_ESTOPPED      nothing happened
- * The commit is borrowed until the call returns, which is no later than the deadline: the committer
- * works on a copy. One that was given up as unknown may still take effect, as it may be on its way;
- * it is not sent again. Of the commit's own answers `status`, and what goes with it, are written
- * when that was the store's; the others are left.
+ * The commit is borrowed until the call returns, which is no later than the deadline (but see
+ * `leads`): the committer works on a copy. One that was given up as unknown may still take effect,
+ * as it may be on its way; it is not sent again. Of the commit's own answers `status`, and what
+ * goes with it, are written when that was the store's; the others are left.
  */
 PAWL_MUST_CHECK int pawl__committer_commit(struct pawl_committer *committer,
                                            struct pawl_commit *commit, int64_t deadline_ns,

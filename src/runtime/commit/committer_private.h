@@ -27,6 +27,9 @@
  *      after a wait of its own: it holds up no other.
  *   6. Callers are woken without the mutex, which each of them needs first. A ticket that is about
  *      to be signalled is `lent` to the thread meanwhile; a caller that is faster leaves it to it.
+ *   7. A caller who is alone leads: it is a sender without a thread for one batch, which has its
+ * own ticket and no other. Threads of the committer send nothing meanwhile (`leading`), so that
+ *      what comes in goes out together; the leader signals `work` if something was queued.
  * A ticket has a copy of its commit, so that a caller returns at its deadline or at a stop although
  * an apply() is on its way with it.
  */
@@ -78,7 +81,7 @@ struct pawl_committer {
     struct pawl_env *env;
     struct pawl_store *store;
     struct pawl_committer_options options;
-    struct sender *senders; /* options.threads */
+    struct sender *senders; /* options.threads, and one of the caller who leads */
     uint32_t started;
     struct pawl_mutex *mutex; /* guards all below, and tickets as said above */
     struct pawl_cond *work;   /* something can be sent, or it ends */
@@ -90,6 +93,8 @@ struct pawl_committer {
     uint32_t callers; /* in pawl__committer_commit(), each with one ticket */
     size_t bytes;     /* that their tickets hold */
     bool ending;
+    bool leading;        /* a caller is sending its own */
+    uint32_t sending;    /* batches on their way */
     uint32_t failures;   /* in a row: how long to wait before the next try */
     int64_t retry_at_ns; /* nothing is sent before */
     struct pawl_committer_counts counts;
@@ -110,5 +115,13 @@ int pawl__ticket_give_up(const struct ticket *ticket, int code, struct pawl_erro
 
 /* A thread of the committer; `arg` is its struct sender. */
 void pawl__sender_run(void *arg);
+
+/* Holding the mutex, with the caller's ticket queued: whether it may send that itself. */
+bool pawl__committer_may_lead(const struct pawl_committer *c, const struct ticket *ticket);
+/*
+ * Sends it: the ticket is ANSWERED afterwards, or QUEUED once more. False: the environment was
+ * stopped meanwhile; the mutex is not held, and the ticket is freed with the committer.
+ */
+bool pawl__committer_lead(struct pawl_committer *c);
 
 #endif

@@ -150,7 +150,7 @@ static bool await_batch(struct sender *sender)
     for (;;) {
         int64_t wake_ns = PAWL_FOREVER;
 
-        if (!pawl__list_empty(&c->queue)) {
+        if (!pawl__list_empty(&c->queue) && !c->leading) {
             if (pawl_env_monotonic_ns(c->env) >= c->retry_at_ns) {
                 fill_batch(sender);
                 if (sender->count > 0)
@@ -329,6 +329,31 @@ static void settle_batch(struct sender *sender, int status)
     /* Keys that are free now: this thread looks at the queue itself before it waits. */
 }
 
+/* Holding the mutex: sends the batch, and settles it. False: stopped, the mutex is not held; the
+ * callers learn it from their own waits. */
+static bool send_batch(struct sender *sender)
+{
+    struct pawl_committer *c = sender->committer;
+    struct pawl_error error = PAWL_ERROR_INIT;
+    int64_t deadline_ns = apply_deadline_ns(sender);
+    int status;
+
+    c->sending++;
+    pawl_mutex_unlock(c->env, c->mutex);
+    status = pawl_store_apply(c->store, sender->commits, sender->count, deadline_ns, &error);
+    for (size_t i = 0; i < sender->count; i++) {
+        if (status == PAWL_OK)
+            judge_one(sender, sender->tickets[i], deadline_ns);
+        else
+            judge_failed(sender->tickets[i], status, &error);
+    }
+    if (pawl_mutex_lock(c->env, c->mutex) != PAWL_OK)
+        return false;
+    c->sending--;
+    settle_batch(sender, status);
+    return true;
+}
+
 void pawl__sender_run(void *arg)
 {
     struct sender *sender = arg;
@@ -336,25 +361,44 @@ void pawl__sender_run(void *arg)
 
     if (pawl_mutex_lock(c->env, c->mutex) != PAWL_OK)
         return;
-    while (await_batch(sender)) {
-        struct pawl_error error = PAWL_ERROR_INIT;
-        int64_t deadline_ns = apply_deadline_ns(sender);
-        int status;
-
-        pawl_mutex_unlock(c->env, c->mutex);
-        status = pawl_store_apply(c->store, sender->commits, sender->count, deadline_ns, &error);
-        for (size_t i = 0; i < sender->count; i++) {
-            if (status == PAWL_OK)
-                judge_one(sender, sender->tickets[i], deadline_ns);
-            else
-                judge_failed(sender->tickets[i], status, &error);
-        }
-        /* Stopped: the callers learn it from their own waits. */
-        if (pawl_mutex_lock(c->env, c->mutex) != PAWL_OK)
+    while (await_batch(sender))
+        if (!send_batch(sender) || !wake_callers(sender))
             return;
-        settle_batch(sender, status);
-        if (!wake_callers(sender))
-            return;
-    }
     pawl_mutex_unlock(c->env, c->mutex);
+}
+
+/* ---- a caller who is alone ------------------------------------------------------------------- */
+
+/* Without another caller nothing else is queued; what callers who have left had sent may still be
+ * on its way. */
+bool pawl__committer_may_lead(const struct pawl_committer *c, const struct ticket *ticket)
+{
+    int64_t now_ns;
+
+    if (!c->options.leads || c->callers != 1 || c->leading || c->sending > 0)
+        return false;
+    now_ns = pawl_env_monotonic_ns(c->env);
+    return now_ns >= c->retry_at_ns && now_ns < ticket->deadline_ns;
+}
+
+bool pawl__committer_lead(struct pawl_committer *c)
+{
+    struct sender *sender = &c->senders[c->options.threads];
+
+    fill_batch(sender);
+    if (sender->count > 0) {
+        c->leading = true;
+        if (!send_batch(sender))
+            return false;
+        c->leading = false;
+        c->counts.led++;
+        /* Its own ticket, whose caller needs no signal. */
+        PAWL_ASSERT(sender->count <= 1 && !sender->landed);
+        if (sender->count == 1)
+            sender->tickets[0]->lent = false;
+        sender->count = 0;
+    }
+    if (!pawl__list_empty(&c->queue))
+        pawl_cond_signal(c->env, c->work);
+    return true;
 }

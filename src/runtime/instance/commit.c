@@ -656,6 +656,7 @@ static int after_commit(struct making *m, const struct pawl_commit *commit)
         if (m->effects[i].is_held)
             pawl__runtime_perform_own(run->task, run->task->running, &m->effects[i].row,
                                       m->effects[i].data, m->now_us);
+    pawl__making_leave(m);
     status = pawl__making_keep_state(m);
     if (m->request) {
         pawl__runtime_request_begin(m->request);

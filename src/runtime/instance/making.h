@@ -50,6 +50,11 @@ void pawl__making_end_cause(struct making *m);
 /* The run goes on from the state that was made. */
 PAWL_MUST_CHECK int pawl__making_keep_state(struct making *m);
 
+/* ---- left.c ------------------------------------------------------------------------------ */
+
+/* After a commit: what a caller learns of it who asked for that. */
+void pawl__making_leave(const struct making *m);
+
 /* ---- bookmarks.c ------------------------------------------------------------------------- */
 
 /* The request of a job: it goes with its bookmark. */

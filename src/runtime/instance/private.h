@@ -93,9 +93,10 @@ struct runtime_direct {
      * that commit may be sent. */
     const struct pawl_reservation_row *reservations;
     size_t reservation_count;
-    bool is_delivered;           /* at least the first commit of its burst was made */
-    bool is_unsure;              /* whether that was made is unknown: its reservation tells */
-    struct pawl_str traceparent; /* of its sender; "": not known */
+    bool is_delivered;            /* at least the first commit of its burst was made */
+    bool is_unsure;               /* whether that was made is unknown: its reservation tells */
+    struct pawl_str traceparent;  /* of its sender; "": not known */
+    struct pawl_reached *reached; /* where it is noted that the instance came to rest; NULL */
 };
 
 /* Hashes of bookmarks that a fold remembers; more are woken one by one. */
@@ -170,6 +171,7 @@ struct runtime_run {
     struct pawl_str feeds;
     struct pawl_str feeds_job;    /* what it feeds is a job: its bookmark; "": the burst itself */
     struct pawl_outcome *outcome; /* NULL: nobody asks */
+    struct pawl_left *left;       /* likewise */
     enum burst_state at;          /* where its burst stands; moved by pawl__run_move() alone */
     struct pawl_event **event;    /* the caller's, NULL behind it once it ran; NULL: no caller */
     int64_t incarnation;          /* of this node when the claim was made */

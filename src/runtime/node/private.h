@@ -61,4 +61,9 @@ void pawl__runtime_waits_close(struct pawl_runtime *runtime);
 /* A commit of this node's has left the instance idle, ended, set aside or deleted. */
 void pawl__runtime_tell_waits(struct pawl_runtime *runtime, struct pawl_str instance_id);
 
+/* ---- changes.c --------------------------------------------------------------------------- */
+
+/* A commit of this node's was applied. */
+void pawl__runtime_tell_change(struct pawl_runtime *runtime, const struct pawl_commit *commit);
+
 #endif

@@ -259,6 +259,8 @@ static int deliver(struct sending *s)
     if (status == PAWL_OK)
         status = pawl__runtime_note_reached(task, direct.mail.instance_id, direct.mail.id, false);
     direct.reservation_count = s->reservation_count;
+    if (status == PAWL_OK && task->reach)
+        direct.reached = &task->reach->items[task->reach->count - 1];
     if (status == PAWL_OK) {
         s->has_tried = true;
         status = pawl__runtime_deliver(task, &direct);

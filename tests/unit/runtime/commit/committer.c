@@ -16,7 +16,8 @@ static void every_commit_is_answered_whoever_runs_first(void **state)
     (void)state;
     for (uint64_t seed = 0; seed < 300; seed++) {
         const struct pawl_committer_options options = {.threads = 1 + (uint32_t)(seed % 3),
-                                                       .batch_max = 1 + (uint32_t)(seed % 4)};
+                                                       .batch_max = 1 + (uint32_t)(seed % 4),
+                                                       .leads = seed / 12 % 2 == 0};
         struct desk desk;
 
         desk_open(&desk, seed, &options);
@@ -38,7 +39,8 @@ static void spurious_wakeups_and_pauses_do_no_harm(void **state)
 
     (void)state;
     for (uint64_t seed = 0; seed < 100; seed++) {
-        const struct pawl_committer_options options = {.threads = 2, .batch_max = 2};
+        const struct pawl_committer_options options = {
+            .threads = 2, .batch_max = 2, .leads = seed % 2 == 0};
         struct desk desk = {0};
 
         test_allocator_init(&desk.alloc);
@@ -147,13 +149,60 @@ static void what_comes_in_meanwhile_goes_out_together(void **state)
     }
 }
 
+static void a_caller_who_is_alone_sends_its_commits_itself(void **state)
+{
+    const struct pawl_committer_options options = {.leads = true};
+
+    (void)state;
+    for (uint64_t seed = 0; seed < 20; seed++) {
+        struct desk desk;
+
+        desk_open(&desk, seed, &options);
+        (void)desk_add_writer(&desk, 4, PAWL_FOREVER);
+        desk_run(&desk);
+        desk_check_writer(&desk, &desk.writers[0]);
+        assert_int_equal(desk.counts.commits, 4);
+        assert_int_equal(desk.counts.applies, 4);
+        assert_int_equal(desk.counts.led, 4);
+        desk_close(&desk);
+    }
+}
+
+static void what_comes_in_while_a_caller_sends_goes_out_together(void **state)
+{
+    const struct pawl_committer_options options = {.leads = true};
+    uint64_t led = 0;
+
+    (void)state;
+    for (uint64_t seed = 0; seed < 50; seed++) {
+        struct gate gate;
+        struct desk desk;
+
+        open_gated(&desk, &gate, seed, &options);
+        for (int i = 0; i < 10; i++)
+            (void)desk_add_writer(&desk, 1, PAWL_FOREVER);
+        desk_run(&desk);
+        assert_true(desk.counts.led <= 1);
+        if (desk.counts.led > 0) {
+            assert_int_equal(gate.applies, 2);
+            assert_int_equal(gate.sizes[0], 1);
+            assert_int_equal(gate.sizes[1], 9);
+        }
+        led += desk.counts.led;
+        assert_int_equal(desk.counts.commits, 10);
+        desk_close(&desk);
+    }
+    assert_true(led > 0);
+}
+
 static void commits_of_one_batch_are_about_different_things(void **state)
 {
     static const struct pawl_str work[] = {PAWL_STR_LIT("work-0"), PAWL_STR_LIT("work-1")};
 
     (void)state;
     for (uint64_t seed = 0; seed < 100; seed++) {
-        const struct pawl_committer_options options = {.threads = 1 + (uint32_t)(seed % 2)};
+        const struct pawl_committer_options options = {.threads = 1 + (uint32_t)(seed % 2),
+                                                       .leads = seed / 2 % 2 == 0};
         struct pawl_instance_row row = desk_row("a");
         struct request requests[9] = {0};
         struct gate gate;
@@ -489,6 +538,7 @@ static void a_stop_ends_all_waits_and_no_answer_is_wrong(void **state)
     for (uint64_t seed = 0; seed < 200; seed++) {
         struct pawl_store_fault_hooks hooks = {desk_decide, NULL, NULL};
         struct desk desk = {0};
+        const struct pawl_committer_options options = {.leads = seed / 2 % 2 == 0};
         struct stopper stopper = {&desk, (int64_t)(seed % 20) * DESK_MS_NS};
         struct pawl_env *server;
 
@@ -505,7 +555,7 @@ static void a_stop_ends_all_waits_and_no_answer_is_wrong(void **state)
                   &desk.err);
         assert_ok(pawl__fault_store_new(desk.env, desk.store, &hooks, &desk.store, &desk.err),
                   &desk.err);
-        assert_ok(pawl__committer_new(desk.env, desk.store, NULL, &desk.committer, &desk.err),
+        assert_ok(pawl__committer_new(desk.env, desk.store, &options, &desk.committer, &desk.err),
                   &desk.err);
         /* Some answers are lost, so that tries are under way at all times. */
         desk.fail_from = 1;
@@ -540,9 +590,10 @@ static void a_fault_at_any_call_is_no_failure(void **state)
             bool more = true;
 
             for (int nth = 1; more; nth++) {
+                const struct pawl_committer_options options = {.leads = seed % 2 == 0};
                 struct desk desk;
 
-                desk_open(&desk, seed, NULL);
+                desk_open(&desk, seed, &options);
                 desk.fail_from = desk.fail_to = nth;
                 desk.how = ways[how];
                 for (int i = 0; i < 3; i++)
@@ -567,9 +618,10 @@ static void faults_in_a_row_are_outlived(void **state)
     (void)state;
     for (int from = 1; from < 8; from++) {
         for (int how = 0; how < 2; how++) {
+            const struct pawl_committer_options options = {.leads = from % 2 == 0};
             struct desk desk;
 
-            desk_open(&desk, (uint64_t)from, NULL);
+            desk_open(&desk, (uint64_t)from, &options);
             desk.fail_from = from;
             desk.fail_to = from + 5;
             desk.how = how ? PAWL_STORE_FAULT_AFTER : PAWL_STORE_FAULT_BEFORE;
@@ -585,13 +637,13 @@ static void faults_in_a_row_are_outlived(void **state)
     }
 }
 
-static void a_store_that_is_away_is_unavailable_at_the_deadline(void **state)
+static void check_away(bool leads)
 {
+    const struct pawl_committer_options options = {.leads = leads};
     struct desk desk;
     int64_t start_ns;
 
-    (void)state;
-    desk_open(&desk, 1, NULL);
+    desk_open(&desk, 1, &options);
     start_ns = pawl_env_monotonic_ns(desk.env);
     desk.fail_from = 1;
     desk.fail_to = 1000000;
@@ -607,12 +659,19 @@ static void a_store_that_is_away_is_unavailable_at_the_deadline(void **state)
     desk_close(&desk);
 }
 
-static void an_answer_that_stays_lost_is_unknown_at_the_deadline(void **state)
+static void a_store_that_is_away_is_unavailable_at_the_deadline(void **state)
 {
+    (void)state;
+    check_away(false);
+    check_away(true);
+}
+
+static void check_lost(bool leads)
+{
+    const struct pawl_committer_options options = {.leads = leads};
     struct desk desk;
 
-    (void)state;
-    desk_open(&desk, 1, NULL);
+    desk_open(&desk, 1, &options);
     desk.fail_from = 1;
     desk.fail_to = 1000000;
     desk.how = PAWL_STORE_FAULT_AFTER;
@@ -625,12 +684,19 @@ static void an_answer_that_stays_lost_is_unknown_at_the_deadline(void **state)
     desk_close(&desk);
 }
 
+static void an_answer_that_stays_lost_is_unknown_at_the_deadline(void **state)
+{
+    (void)state;
+    check_lost(false);
+    check_lost(true);
+}
+
 /* ---- memory, threads --------------------------------------------------------------------- */
 
 /* All of a committer's life, in a thread of the baton: its end waits. */
 static void run_life(void *arg)
 {
-    const struct pawl_committer_options options = {.threads = 2};
+    const struct pawl_committer_options options = {.threads = 2, .leads = true};
     struct request *request = arg;
     struct desk *desk = request->desk;
 
@@ -677,9 +743,10 @@ static void running_out_of_memory_is_an_error(void **state)
 }
 
 /* Without a fault between two committer threads; with lost answers between one. */
-static void check_real_threads(uint32_t threads, int fail_from, int fail_to)
+static void check_real_threads(uint32_t threads, bool leads, int fail_from, int fail_to)
 {
-    const struct pawl_committer_options options = {.threads = threads, .batch_max = 4};
+    const struct pawl_committer_options options = {
+        .threads = threads, .batch_max = 4, .leads = leads};
     struct desk desk = {0};
 
     assert_ok(pawl_system_env_open(&desk.env, &desk.err), &desk.err);
@@ -704,8 +771,10 @@ static void check_real_threads(uint32_t threads, int fail_from, int fail_to)
 static void real_threads_get_their_answers_too(void **state)
 {
     (void)state;
-    check_real_threads(2, 0, 0);
-    check_real_threads(1, 5, 8);
+    for (int leads = 0; leads < 2; leads++) {
+        check_real_threads(2, leads, 0, 0);
+        check_real_threads(1, leads, 5, 8);
+    }
 }
 
 static void options_out_of_range_are_refused(void **state)
@@ -729,6 +798,8 @@ int main(void)
         cmocka_unit_test(every_commit_is_answered_whoever_runs_first),
         cmocka_unit_test(spurious_wakeups_and_pauses_do_no_harm),
         cmocka_unit_test(what_comes_in_meanwhile_goes_out_together),
+        cmocka_unit_test(a_caller_who_is_alone_sends_its_commits_itself),
+        cmocka_unit_test(what_comes_in_while_a_caller_sends_goes_out_together),
         cmocka_unit_test(commits_of_one_batch_are_about_different_things),
         cmocka_unit_test(too_many_are_refused_at_once),
         cmocka_unit_test(a_commit_that_lands_after_its_caller_left_is_told),
