@@ -41,6 +41,7 @@ extern const struct pawl_cli_command pawl__cli_show;
 extern const struct pawl_cli_command pawl__cli_start;
 extern const struct pawl_cli_command pawl__cli_store;
 extern const struct pawl_cli_command pawl__cli_tasks;
+extern const struct pawl_cli_command pawl__cli_routes;
 extern const struct pawl_cli_command pawl__cli_timers;
 extern const struct pawl_cli_command pawl__cli_top;
 extern const struct pawl_cli_command pawl__cli_unpause;

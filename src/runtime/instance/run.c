@@ -22,9 +22,6 @@
 
 /* A look at the lease takes a lock: once in so many activities. */
 #define LEASE_POLLS 32u
-/* Processor time that a reply waits for the rest of its burst: what a client asks for next is then
- * there, such as the next endpoint, and it is one commit. */
-#define REPLY_NS INT64_C(5000000)
 
 void pawl__runtime_run_init(struct runtime_run *run, struct runtime_task *task)
 {
@@ -351,20 +348,6 @@ static bool is_stopping(void *ctx)
     return run->polls++ % LEASE_POLLS == 0 && has_lost_lease(run);
 }
 
-/* Not by the time of day: a node that stands still must not tear apart what belongs together. */
-static bool is_reply_late(void *ctx)
-{
-    struct runtime_run *run = ctx;
-    int64_t now_ns = pawl_env_processor_ns(run->runtime->env);
-
-    if (run->replied_ns == 0)
-        run->replied_ns = now_ns;
-    if (now_ns - run->replied_ns < REPLY_NS)
-        return false;
-    run->replied_ns = 0;
-    return true;
-}
-
 static int64_t burst_now(void *ctx)
 {
     return pawl__us_to_ticks(pawl__runtime_now_us(ctx));
@@ -393,7 +376,7 @@ static int open_burst(struct runtime_run *run, struct pawl_event *event)
     if (status == PAWL_OK) {
         pawl__burst_set_stop(run->burst, is_stopping, run);
         pawl__burst_set_clock(run->burst, burst_now, run);
-        pawl__burst_set_patience(run->burst, is_reply_late, run);
+        pawl__burst_set_patience(run->burst, pawl__run_is_reply_late, run);
         run->replied_ns = 0;
         pawl__run_move(run, BURST_OPEN);
     }
