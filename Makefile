@@ -29,10 +29,13 @@ $(error SAN must be asan or tsan, not '$(SAN)')
 endif
 SETUP := $(SAN_FLAGS_$(SAN))
 
+# Where npm puts Elsa Studio.
+STUDIO := build-studio/node_modules/@elsa-workflows/elsa-studio-wasm
+
 # Tests are configured only where their libraries are: `make` and `make demo` need none of them.
 WITH_TESTS = $(shell pkgconf --exists cmocka jansson 2>/dev/null && echo true || echo false)
 
-.PHONY: all demo test test-loaded test-fast conformance conformance-sqlite conformance-postgres sim \
+.PHONY: all studio demo test test-loaded test-fast test-browser conformance conformance-sqlite conformance-postgres sim \
     model mutants soak chaos chaos-locks hostile \
     bench bench-must bench-million bench-peers fuzz lint format clean help
 
@@ -40,10 +43,16 @@ all: ## build the binary: build/pawl
 	@tools/install-packages build
 	@tools/build $(BUILD) CC=$(CC) -Dtests=$(WITH_TESTS) $(SETUP)
 
+studio: ## fetch Elsa Studio, for 'pawl serve --studio'
+	@tools/install-packages build
+	@tools/fetch-npm tools/studio build-studio
+	@echo 'build/pawl serve --studio $(STUDIO)'
+
 demo: ## install what is missing, build, kill a server and finish its workflow on another
 	@tools/install-packages build demo
 	@tools/build build CC=gcc -Dtests=$(WITH_TESTS)
-	@tools/demo build/pawl
+	-@[ ! -t 1 ] || tools/fetch-npm tools/studio build-studio
+	@tools/demo build/pawl $(STUDIO)
 
 test: ## install what the tests need, build, run all tests
 	@tools/install-packages build test
@@ -62,6 +71,13 @@ test-fast: ## every program with threads 20 times (TIMES=20), for what fails now
 	-@tests/servers/npm/fetch build-npm
 	@tools/build $(BUILD) CC=$(CC) -Dtests=true $(SETUP)
 	@TIMES=$(or $(TIMES),20) tools/run-tests $(BUILD) threads
+
+test-browser: ## drive Elsa Studio on a server in Chromium; pictures in build-browser/out; ONLY=editor: some steps
+	@tools/install-packages build browser
+	@tools/fetch-npm tools/studio build-studio
+	@tools/fetch-npm tests/browser build-browser
+	@tools/build $(BUILD) CC=$(CC) -Dtests=$(WITH_TESTS) $(SETUP)
+	@node tests/browser/run.mjs $(BUILD)/pawl $(STUDIO) build-browser build-browser/out ../shared $(ONLY)
 
 conformance: ## run the cases in the folder SUITE (../shared/conformance) on the runtime
 	@tools/install-packages build test
@@ -92,11 +108,11 @@ model: ## check the models of the core with Spin, to the end; SMALL=1: in a minu
 	@tools/install-packages build test
 	@tools/run-model $(if $(SMALL),--small)
 
-mutants: ## plant bugs one at a time: tests must find each; ONLY=NAME, SAMPLE=5, RUNS=3; an hour
+mutants: ## plant bugs one at a time: tests must find each; ONLY=NAME, SAMPLE=5, RUNS=3, REST=1 goes on; an hour
 	@tools/install-packages build test
 	-@tests/servers/npm/fetch build-npm
 	@tools/build build CC=gcc -Dtests=true --buildtype=debugoptimized
-	@tools/mutants $(if $(SAMPLE),--sample $(SAMPLE) --trust,--record) --runs $(or $(RUNS),1) $(ONLY)
+	@tools/mutants $(if $(SAMPLE),--sample $(SAMPLE) --trust,--record) $(if $(REST),--rest) --runs $(or $(RUNS),1) $(ONLY)
 
 chaos-locks: ## kill and stop processes that hold locks, CHAOS_SECONDS=60 for each service
 	@tools/install-packages build test

@@ -3,12 +3,16 @@
  * What the API costs: processor time of `pawl serve` per repetition of W1, W1s, W2 and W3, as a
  * ratio to the same in process, on SQLite, in one run, rounds in turn.
  *
- *     bench-api [SECONDS [CONNECTIONS]]
+ *     bench-api [SECONDS [CONNECTIONS [WORKLOAD]]]        CONNECTIONS 0: 1, 16 and 64
  *
  * Over HTTP W1 and W1s are one request: execute, whose response has the instance's state. W2 is
  * two: execute, and the event to that instance, which responds when it has come to rest. W3 is
  * 1,000 events to one instance from so many connections. Connections are kept. Promise: at
- * most 1.35 times; what misses it is printed, with exit 1.
+ * most 1.35 times; what misses it is printed.
+ *
+ * Behind them, workflows as HTTP endpoints, as a ratio to the same over the API. E1: the activities
+ * of W1 between a request and its reply, and execute of W1. E2: a request that starts an instance
+ * and one that resumes it, and W2. Promise for E1: at most 1.2 times.
  */
 #include "harness.h"
 #include "stores/stores.h"
@@ -30,6 +34,7 @@
 
 #define ROUNDS 3
 #define AIM 1.35
+#define ENDPOINT_AIM 1.2
 #define KEY "bench-key-of-the-administrator"
 #define EVENTS 1000u
 #define RESPONSE_BYTES_MAX 65536
@@ -129,7 +134,8 @@ struct clients {
     const char *definition_id;
     int fds[BENCH_THREADS_MAX];
     char instance_id[80]; /* of W3 */
-    atomic_uint next;     /* of W3: the event that is sent next */
+    atomic_uint next;     /* of W3: the event that is sent next; of E2: the number of the next */
+    unsigned series;      /* of E2: which measurement */
 };
 
 static void connect_all(struct clients *clients, unsigned count)
@@ -261,6 +267,63 @@ static void await_finished(const struct clients *clients)
     bench_fail("W3", "the instance did not finish");
 }
 
+/* ---- endpoints ------------------------------------------------------------------------------- */
+
+#define TEXT(value) "{'typeName':'String','expression':{'type':'Literal','value':'" value "'}}"
+#define SET(number)                                                                                \
+    "{'id':'set" number "','type':'Elsa.SetVariable','variable':{'id':'v','name':'V'},"            \
+    "'value':" TEXT("value " number) "}"
+#define ENDPOINT(id, path, starts)                                                                 \
+    "{'id':'" id "','type':'Elsa.HttpEndpoint','path':" TEXT(                                      \
+        path) ","                                                                                  \
+              "'customProperties':{'canStartWorkflow':" starts "}}"
+#define RESPONSE(id) "{'id':'" id "','type':'Elsa.WriteHttpResponse','content':" TEXT("ok") "}"
+#define WORKFLOW(id, activities)                                                                   \
+    "{'definitionId':'" id "','id':'" id ":1','version':1,'name':'" id "',"                        \
+    "'variables':[{'id':'v','name':'V','typeName':'String',"                                       \
+    "'storageDriverTypeName':'WorkflowInstanceStorageDriver'}],"                                   \
+    "'root':{'id':'seq','type':'Elsa.Sequence','activities':[" activities "]}}"
+
+static void publish_endpoints(struct bench_node *node)
+{
+    bench_publish(node, WORKFLOW("e1", ENDPOINT("e", "e1", "true") "," SET("1") "," SET(
+                                           "2") "," SET("3") "," RESPONSE("r")));
+    bench_publish(node, WORKFLOW("e2", ENDPOINT("e", "e2", "true") "," RESPONSE("r") "," ENDPOINT(
+                                           "n", "e2/next", "false") "," RESPONSE("q")));
+}
+
+static void request(const struct clients *clients, unsigned thread, const char *path)
+{
+    char text[300], response[RESPONSE_BYTES_MAX];
+    int len =
+        snprintf(text, sizeof text, "GET /workflows/%s HTTP/1.1\r\nHost: localhost\r\n\r\n", path);
+
+    if (send(clients->fds[thread], text, (size_t)len, MSG_NOSIGNAL) != len)
+        bench_fail("request", "was not sent");
+    read_response(clients->fds[thread], response, sizeof response);
+}
+
+static void request_once(void *ctx, unsigned thread, uint64_t round)
+{
+    (void)round;
+    request(ctx, thread, "e1");
+}
+
+static void request_twice(void *ctx, unsigned thread, uint64_t round)
+{
+    struct clients *clients = ctx;
+    unsigned number = atomic_fetch_add(&clients->next, 1);
+    char path[120];
+
+    (void)round;
+    (void)snprintf(path, sizeof path, "e2?correlationId=%ld-%u-%u", (long)getpid(), clients->series,
+                   number);
+    request(clients, thread, path);
+    (void)snprintf(path, sizeof path, "e2/next?correlationId=%ld-%u-%u", (long)getpid(),
+                   clients->series, number);
+    request(clients, thread, path);
+}
+
 /* ---- measuring ------------------------------------------------------------------------------- */
 
 enum kind { W1, W1S, W2, W3, KINDS };
@@ -327,6 +390,7 @@ static void open_node(struct bench_node *node, struct pawl_env *env, const char 
     bench_need(pawl__sqlite_store_open(env, pawl__str(path), &options, &store, &err), &err, path);
     bench_node_open(node, env, store, 1);
     workloads_publish(node);
+    publish_endpoints(node);
 }
 
 static void report(enum kind kind, unsigned threads, struct figures *own, struct figures *served)
@@ -340,11 +404,48 @@ static void report(enum kind kind, unsigned threads, struct figures *own, struct
            bench_median(served->per_second, ROUNDS), ratio > AIM ? "above the aim" : "");
 }
 
+static void measure_endpoint(struct pawl_env *env, const struct server *server, bool twice,
+                             unsigned threads, double seconds, struct figures *out, int round)
+{
+    struct clients clients = {.server = server, .series = threads * ROUNDS + (unsigned)round};
+    struct bench_rate rate;
+    double cpu;
+
+    connect_all(&clients, threads);
+    cpu = bench_cpu_seconds_of_threads(server->pid);
+    bench_repeat(env, threads, seconds, twice ? request_twice : request_once, &clients, &rate);
+    cpu = bench_cpu_seconds_of_threads(server->pid) - cpu;
+    out->cpu_us[round] = cpu * 1e6 / (double)rate.count;
+    out->per_second[round] = rate.per_second;
+    disconnect_all(&clients, threads);
+}
+
+static void compare_endpoints(struct pawl_env *env, const struct server *server, unsigned threads,
+                              double seconds)
+{
+    for (int twice = 0; twice < 2; twice++) {
+        struct figures api, endpoint;
+        double api_us, endpoint_us;
+
+        for (int round = 0; round < ROUNDS; round++) {
+            measure_served(env, server, twice ? W2 : W1, threads, seconds, &api, round);
+            measure_endpoint(env, server, twice, threads, seconds, &endpoint, round);
+        }
+        api_us = bench_median(api.cpu_us, ROUNDS);
+        endpoint_us = bench_median(endpoint.cpu_us, ROUNDS);
+        printf("%-4s %3u connections %10.1f %10.1f %8.2f %12.0f %12.0f %s\n", twice ? "E2" : "E1",
+               threads, api_us, endpoint_us, endpoint_us / api_us,
+               bench_median(api.per_second, ROUNDS), bench_median(endpoint.per_second, ROUNDS),
+               !twice && endpoint_us > ENDPOINT_AIM * api_us ? "above the aim" : "");
+    }
+}
+
 int main(int argc, char **argv)
 {
     static const unsigned counts[] = {1, 16, 64};
     double seconds = argc > 1 ? strtod(argv[1], NULL) : 1;
     unsigned only = argc > 2 ? (unsigned)strtoul(argv[2], NULL, 10) : 0;
+    const char *workload = argc > 3 ? argv[3] : NULL;
     struct pawl_env *env = NULL;
     struct pawl_error err = PAWL_ERROR_INIT;
     struct bench_node node;
@@ -362,7 +463,8 @@ int main(int argc, char **argv)
         for (size_t i = 0; i < sizeof counts / sizeof counts[0]; i++) {
             struct figures own, served;
 
-            if (only != 0 && counts[i] != only)
+            if ((only != 0 && counts[i] != only) ||
+                (workload && strcmp(workload, definitions[kind]) != 0))
                 continue;
             for (int round = 0; round < ROUNDS; round++) {
                 measure_own(&node, (enum kind)kind, counts[i], seconds, &own, round);
@@ -370,6 +472,12 @@ int main(int argc, char **argv)
             }
             report((enum kind)kind, counts[i], &own, &served);
         }
+    }
+    printf("%-20s %10s %10s %8s %12s %12s\n", "", "API CPU us", "endpoint", "ratio", "API/s",
+           "endpoint/s");
+    for (size_t i = 0; i < sizeof counts / sizeof counts[0]; i++) {
+        if (only == 0 || counts[i] == only)
+            compare_endpoints(env, &server, counts[i], seconds);
     }
     server_end(&server);
     bench_node_close(&node);

@@ -4,9 +4,10 @@
 //   node bench/peers/run.mjs BUILD-FOLDER PACKAGES-FOLDER [SECONDS [ROUNDS]]
 //
 // Workloads are those of bench/workloads.h: W1s, W2, W3, by 1, 16 and 64 callers at a time. Pawl is
-// bench-store, in the process of its callers, as DBOS is in its own; Restate is a server that is
-// called over HTTP. The middle one of the rounds counts. A peer that cannot be had is reported with
-// the reason, and the program fails when it has measured what it could.
+// bench-store, in the process of its callers, as DBOS is in its own, and `pawl serve`, a server that
+// is called over HTTP, as Restate is. Callers over HTTP are a process of Node.js for both. The
+// middle one of the rounds counts. A peer that cannot be had is reported with the reason, and the
+// program fails when it has measured what it could.
 import { spawn, spawnSync } from 'node:child_process';
 import { mkdtempSync, openSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -46,6 +47,9 @@ const pawl = (name, uri) => ({
   },
   close() {},
 });
+
+const served = (name, store, work) =>
+  startDriver(name, 'pawl.mjs', [resolve(build, 'pawl'), store, work], join(work, `${name}.log`.replaceAll(/[ ,]+/g, '-')));
 
 // ---- peers ----------------------------------------------------------------------------------
 
@@ -137,7 +141,7 @@ function show(systems, peers, figure) {
   console.log(
     '             ' +
       systems.map((s) => cell(s.name, width(s))).join('') +
-      (peers.length ? ours.map((s) => cell(`${s.name.split(', ')[1]}/peer`, 18)).join('') : ''),
+      (peers.length ? ours.map((s) => cell(`${s.name.split(', ').slice(1).join(', ')}/peer`, 24)).join('') : ''),
   );
   for (const workload of WORKLOADS)
     for (const level of LEVELS) {
@@ -146,7 +150,7 @@ function show(systems, peers, figure) {
       console.log(
         `${workload.replace('w', 'W').padEnd(4)}at ${cell(level, 2)}    ` +
           systems.map((s) => cell(Math.round(rate(s)), width(s))).join('') +
-          (peers.length ? ours.map((s) => cell((rate(s) / fastest).toFixed(1), 18)).join('') : ''),
+          (peers.length ? ours.map((s) => cell((rate(s) / fastest).toFixed(1), 24)).join('') : ''),
       );
       console.log(
         '             ' +
@@ -165,7 +169,12 @@ let postgres;
 let status = 0;
 try {
   postgres = await startPostgres(work);
-  const systems = [pawl('Pawl, SQLite'), pawl('Pawl, PostgreSQL', postgres.database('pawl'))];
+  const systems = [
+    pawl('Pawl, SQLite'),
+    pawl('Pawl, PostgreSQL', postgres.database('pawl')),
+    await served('Pawl, SQLite, HTTP', `sqlite:${join(work, 'served.db')}`, work),
+    await served('Pawl, PostgreSQL, HTTP', postgres.database('served'), work),
+  ];
   const peers = [];
   for (const peer of PEERS) {
     try {
@@ -175,9 +184,9 @@ try {
     }
   }
   console.log(`${rounds} rounds of ${seconds} s each (W3: 1000 signals); every step durable, fsync on`);
-  console.log('Pawl and DBOS run in the process of their callers; Restate is called over HTTP');
+  console.log('Pawl and DBOS run in the process of their callers; Restate and "HTTP" are servers that are called over HTTP');
   show([...systems, ...peers], peers, await measureAll([...systems, ...peers]));
-  for (const peer of peers) peer.close();
+  for (const system of [...systems, ...peers]) system.close();
 } catch (error) {
   console.error(error);
   status = 1;

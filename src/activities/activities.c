@@ -9,6 +9,7 @@
 #include "activities/events.h"
 #include "activities/flowchart.h"
 #include "activities/http_client.h"
+#include "activities/http_endpoint.h"
 #include "activities/javascript.h"
 #include "activities/looping.h"
 #include "activities/primitives.h"
@@ -66,6 +67,9 @@ static const struct pawl_activity *const built_in[] = {
     &pawl__activity_send_http_request,
     &pawl__activity_flow_send_http_request,
     &pawl__activity_download_http_file,
+    &pawl__activity_http_endpoint,
+    &pawl__activity_write_file_http_response,
+    &pawl__activity_write_http_response,
 };
 
 int pawl__activities_register(struct pawl_engine *engine)

@@ -50,6 +50,8 @@ int pawl__child_data(struct pawl_context *context, const struct pawl_child *chil
     pawl__build(&b, &data, "input", input);
     pawl__build(&b, &data, "properties", properties);
     pawl__build_text(&b, &data, "parentInstanceId", parent);
+    pawl__build_text(&b, &data, "schedulingActivityExecutionId", context->id);
+    pawl__build_int(&b, &data, "callStackDepth", context->depth);
     pawl__build_bool(&b, &data, "waitForCompletion", child->wait);
     if (has_input(context, "ChannelName"))
         pawl__build_text(&b, &data, "channelName", pawl__input_str(context, "ChannelName"));

@@ -17,6 +17,9 @@
  *                        ParentInstanceId, WaitForCompletion (true, when its end is waited for),
  *                        StartNewTrace (true)
  *     parentInstanceId   this instance
+ *     schedulingActivityExecutionId, callStackDepth
+ *                        this execution of the activity, and how deep it is: its call stack goes on
+ *                        in the new instance
  *     waitForCompletion  boolean: its end resumes the parent's bookmark
  *     channelName        dispatch: the queue to use; absent: the default one
  *

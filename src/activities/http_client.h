@@ -49,6 +49,13 @@ struct pawl_http_inputs {
 PAWL_MUST_CHECK int pawl__http_send(struct pawl_context *context,
                                     const struct pawl_http_inputs *inputs);
 
+/* Adds a body to `data`: "content" or "contentBase64". Text is sent as it is, whatever it is said
+ * to be; objects as JSON, or as a form. */
+void pawl__http_build_content(struct pawl_builder *b, struct pawl_json *data,
+                              struct pawl_value content, struct pawl_str content_type);
+/* The values of one header, an array of texts: of a text, a list of them, or anything else. */
+struct pawl_json pawl__http_header_values(struct pawl_builder *b, const struct pawl_json *given);
+
 /* ---- http_response.c ----------------------------------------------------------------------- */
 
 /* How a request ended, by which the outcome is chosen. */
@@ -71,6 +78,14 @@ struct pawl_value pawl__http_headers(struct pawl_builder *b, const struct pawl_j
 /* The body as bytes. */
 struct pawl_value pawl__http_bytes(struct pawl_builder *b, const struct pawl_json *result);
 struct pawl_value pawl__http_file(struct pawl_builder *b, const struct pawl_json *result);
+/* Whether the variable that the output `name` is bound to is text. */
+bool pawl__http_wants_text(struct pawl_context *context, const char *name);
+/* The body as text, without a byte order mark. */
+PAWL_MUST_CHECK int pawl__http_text(struct pawl_arena *arena, const struct pawl_json *result,
+                                    struct pawl_json *out);
+bool pawl__http_has_body(const struct pawl_json *result);
+/* The first value of a header, "" when there is none. */
+struct pawl_str pawl__http_header(const struct pawl_json *result, const char *name);
 /* By content type and by the variable that the output `name` is bound to. Null without a body. */
 PAWL_MUST_CHECK int pawl__http_parsed(struct pawl_context *context, const char *name,
                                       const struct pawl_json *result, struct pawl_value *out);

@@ -100,8 +100,8 @@ static bool is_form(struct pawl_builder *b, struct pawl_str content_type, struct
 }
 
 /* Text goes as it is, whatever it is said to be; objects as JSON, or as a form. */
-static void build_content(struct pawl_builder *b, struct pawl_json *data, struct pawl_value content,
-                          struct pawl_str content_type)
+void pawl__http_build_content(struct pawl_builder *b, struct pawl_json *data,
+                              struct pawl_value content, struct pawl_str content_type)
 {
     bool form = is_form(b, content_type, &content.json);
     struct pawl_buf text;
@@ -124,7 +124,7 @@ static void build_content(struct pawl_builder *b, struct pawl_json *data, struct
 
 /* ---- headers ----------------------------------------------------------------------------- */
 
-static struct pawl_json header_values(struct pawl_builder *b, const struct pawl_json *given)
+struct pawl_json pawl__http_header_values(struct pawl_builder *b, const struct pawl_json *given)
 {
     struct pawl_json values = pawl__json_array();
 
@@ -175,7 +175,7 @@ static void build_headers(struct pawl_builder *b, struct pawl_json *data,
         return;
     for (uint32_t i = 0; i < pawl__json_len(given) && b->status == PAWL_OK; i++) {
         const struct pawl_json_member *member = pawl__json_member(given, i);
-        struct pawl_json values = header_values(b, &member->value);
+        struct pawl_json values = pawl__http_header_values(b, &member->value);
 
         if (b->status == PAWL_OK)
             b->status = pawl__json_set(b->arena, &headers, member->key, values);
@@ -264,7 +264,7 @@ int pawl__http_send(struct pawl_context *context, const struct pawl_http_inputs 
     if (status != PAWL_OK)
         return status;
     if (content_type.len > 0 && !pawl__value_is_null(content)) {
-        build_content(&b, &data, content, content_type);
+        pawl__http_build_content(&b, &data, content, content_type);
         pawl__build_text(&b, &data, "contentType", content_type);
     }
     build_policy(context, &b, &data);

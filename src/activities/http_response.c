@@ -51,8 +51,7 @@ int64_t pawl__http_status(const struct pawl_json *result)
 
 /* ---- headers ----------------------------------------------------------------------------- */
 
-/* The first value of a header, "" when there is none. */
-static struct pawl_str header(const struct pawl_json *result, const char *name)
+struct pawl_str pawl__http_header(const struct pawl_json *result, const char *name)
 {
     const struct pawl_json *values =
         pawl__json_get_nocase(pawl__json_get_text(result, "headers"), pawl__str(name));
@@ -110,7 +109,7 @@ struct pawl_value pawl__http_message(struct pawl_builder *b, const struct pawl_j
 
 /* ---- body -------------------------------------------------------------------------------- */
 
-static bool has_body(const struct pawl_json *result)
+bool pawl__http_has_body(const struct pawl_json *result)
 {
     return pawl__json_str(pawl__json_get_text(result, "content")).len > 0 ||
            pawl__json_str(pawl__json_get_text(result, "contentBase64")).len > 0;
@@ -144,9 +143,10 @@ struct pawl_value pawl__http_bytes(struct pawl_builder *b, const struct pawl_jso
 struct pawl_value pawl__http_file(struct pawl_builder *b, const struct pawl_json *result)
 {
     struct pawl_json file = pawl__json_object();
-    struct pawl_str type = header(result, "Content-Type");
-    struct pawl_str name = pawl__http_file_name(b->arena, header(result, "Content-Disposition"),
-                                                pawl__json_str(pawl__json_get_text(result, "url")));
+    struct pawl_str type = pawl__http_header(result, "Content-Type");
+    struct pawl_str name =
+        pawl__http_file_name(b->arena, pawl__http_header(result, "Content-Disposition"),
+                             pawl__json_str(pawl__json_get_text(result, "url")));
 
     if (!name.ptr && b->status == PAWL_OK)
         b->status = pawl__refused(b->arena);
@@ -154,7 +154,8 @@ struct pawl_value pawl__http_file(struct pawl_builder *b, const struct pawl_json
     if (b->status == PAWL_OK)
         pawl__build_text(b, &file, "Filename", name);
     pawl__build_text(b, &file, "ContentType", pawl__arena_str(b->arena, type));
-    pawl__build_text(b, &file, "ETag", pawl__arena_str(b->arena, header(result, "ETag")));
+    pawl__build_text(b, &file, "ETag",
+                     pawl__arena_str(b->arena, pawl__http_header(result, "ETag")));
     pawl__build(b, &file, "Stream", pawl__http_bytes(b, result).json);
     if (b->status == PAWL_OK && b->arena->status != PAWL_OK)
         b->status = b->arena->status;
@@ -185,9 +186,7 @@ static bool is_latin(struct pawl_arena *arena, struct pawl_str content_type)
                            pawl__str_equal_nocase(charset, pawl__str("windows-1252")));
 }
 
-/* The body as text, without a byte order mark. */
-static int body_text(struct pawl_arena *arena, const struct pawl_json *result,
-                     struct pawl_json *out)
+int pawl__http_text(struct pawl_arena *arena, const struct pawl_json *result, struct pawl_json *out)
 {
     struct pawl_str text = pawl__json_str(pawl__json_get_text(result, "content"));
     struct pawl_str encoded = pawl__json_str(pawl__json_get_text(result, "contentBase64"));
@@ -208,7 +207,7 @@ static int body_text(struct pawl_arena *arena, const struct pawl_json *result,
     len = pawl__base64_decode(encoded, bytes);
     pawl__buf_init(&buf, arena->alloc, arena->max_bytes);
     decode(&buf, pawl__str_make((const char *)bytes, len == SIZE_MAX ? 0 : len),
-           is_latin(arena, header(result, "Content-Type")));
+           is_latin(arena, pawl__http_header(result, "Content-Type")));
     status = buf.status;
     if (status == PAWL_OK)
         status = pawl__json_string_copy(arena, pawl__buf_peek(&buf), out);
@@ -227,8 +226,7 @@ static bool contains(struct pawl_str text, const char *part)
     return false;
 }
 
-/* The output's target is text, whatever the content is. */
-static bool wants_text(struct pawl_context *context, const char *name)
+bool pawl__http_wants_text(struct pawl_context *context, const char *name)
 {
     const struct pawl_activity *activity = context->node->activity;
 
@@ -262,22 +260,22 @@ int pawl__http_parsed(struct pawl_context *context, const char *name,
                       const struct pawl_json *result, struct pawl_value *out)
 {
     struct pawl_builder b = {.arena = pawl__context_arena(context)};
-    struct pawl_str type = header(result, "Content-Type");
+    struct pawl_str type = pawl__http_header(result, "Content-Type");
     bool is_json = contains(type, "json");
     struct pawl_json text;
     int status;
 
     *out = pawl__value_null();
-    if (!has_body(result))
+    if (!pawl__http_has_body(result))
         return PAWL_OK;
     if (!is_json && type.len > 0 && !contains(type, "text/") && !contains(type, "xml")) {
         *out = pawl__http_file(&b, result);
         return b.status;
     }
-    status = body_text(b.arena, result, &text);
+    status = pawl__http_text(b.arena, result, &text);
     if (status != PAWL_OK)
         return status;
-    if (is_json && !wants_text(context, name))
+    if (is_json && !pawl__http_wants_text(context, name))
         return parse_json(context, &text, out);
     *out = pawl__value_string(pawl__json_str(&text));
     return PAWL_OK;

@@ -2,10 +2,13 @@
 /* The server with the table of routes; see api.h. */
 #include "api/api.h"
 
+#include "api/hub/hub.h"
 #include "api/private.h"
 #include "base/alloc.h"
 #include "base/error.h"
 #include "host/host.h"
+
+#include <stdio.h>
 
 #define LOGIN_PLACES 4096u
 #define RATE_PLACES 4096u
@@ -20,10 +23,34 @@ static void read_settings(struct pawl_api *api)
     api->admin_key = pawl__str_trim(
         pawl__str(pawl__configuration_text(configuration, PAWL_SETTING_ID_ADMIN_API_KEY)));
     api->origins = pawl__str(pawl__configuration_text(configuration, PAWL_SETTING_ID_SERVER_CORS));
+    api->studio_folder = pawl__configuration_text(configuration, PAWL_SETTING_ID_STUDIO_FOLDER);
     api->metrics_public =
         pawl__configuration_number(configuration, PAWL_SETTING_ID_METRICS_PUBLIC) != 0;
     if (rate > 0)
         api->rate = (struct pawl_limit){(uint32_t)(2 * rate), NS_PER_S / rate};
+}
+
+/* Workflows are endpoints where the setting says. */
+static int place_endpoints(struct pawl_api *api, struct pawl_error *err)
+{
+    struct pawl_str base = pawl__str_trim(pawl__str(pawl__configuration_text(
+        pawl__host_configuration(api->host), PAWL_SETTING_ID_ENDPOINTS_PATH)));
+
+    while (base.len > 0 && base.ptr[base.len - 1] == '/')
+        base = pawl__str_slice(base, 0, base.len - 1);
+    if (base.len < 2 || base.len >= sizeof api->endpoints_base || base.ptr[0] != '/' ||
+        pawl__str_find(base, '{', 0) != SIZE_MAX)
+        return pawl__error_set(err, PAWL_EINVAL,
+                               "the setting endpoints.path: '%.*s' is not a path; expected "
+                               "something such as /workflows",
+                               PAWL_STR_ARG(base));
+    (void)snprintf(api->endpoints_base, sizeof api->endpoints_base, "%.*s", PAWL_STR_ARG(base));
+    (void)snprintf(api->endpoints_path, sizeof api->endpoints_path, "%s/{path*}",
+                   api->endpoints_base);
+    for (size_t i = 0; i < api->route_count; i++)
+        if (strcmp(api->routes[i].path, API_WORKFLOWS) == 0)
+            api->routes[i].path = api->endpoints_path;
+    return PAWL_OK;
 }
 
 static int read_proxies(struct pawl_api *api, struct pawl_error *err)
@@ -115,6 +142,10 @@ static int open_parts(struct pawl_api *api, struct pawl_error *err)
     int status = check_settings(api, err);
 
     if (status == PAWL_OK)
+        status = place_endpoints(api, err);
+    if (status == PAWL_OK)
+        status = pawl__studio_check(api->studio_folder, err);
+    if (status == PAWL_OK)
         status = read_proxies(api, err);
     if (status == PAWL_OK)
         status = pawl__lane_new(api->env, api, &api->lane, err);
@@ -124,6 +155,8 @@ static int open_parts(struct pawl_api *api, struct pawl_error *err)
         status = pawl__limiter_new(api->env, RATE_PLACES, &api->rates, err);
     if (status == PAWL_OK)
         status = pawl__guard_open(api, err);
+    if (status == PAWL_OK)
+        status = pawl__hub_open(api, &api->hub, err);
     if (status == PAWL_OK)
         status = pawl__server_new(api->env, &options, &api->server, err);
     return status;
@@ -161,10 +194,11 @@ struct pawl_server *pawl__api_server(struct pawl_api *api)
 int pawl__api_drain(struct pawl_api *api, int64_t deadline_ns)
 {
     atomic_store(&api->draining, true);
+    pawl__hub_drain(api->hub);
     return pawl__server_drain(api->server, deadline_ns);
 }
 
-/* Handlers end first, then the lane that they may have handed exchanges to. */
+/* Handlers end first, then the lane and the hub that they may have handed exchanges to. */
 void pawl__api_close(struct pawl_api *api)
 {
     if (!api)
@@ -173,7 +207,10 @@ void pawl__api_close(struct pawl_api *api)
         pawl__server_stop(api->server);
     if (api->lane)
         pawl__lane_stop(api->lane);
+    if (api->hub)
+        pawl__hub_stop(api->hub);
     pawl__server_close(api->server);
+    pawl__hub_close(api->hub);
     pawl__guard_close(api);
     pawl__lane_free(api->lane);
     pawl__limiter_free(api->logins);

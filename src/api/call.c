@@ -7,6 +7,8 @@
 
 #define ARENA_MAX ((size_t)64 << 20)
 #define WAIT_NS (30 * NS_PER_S)
+/* Short documents fit, longer ones grow. No more than the least response_bytes_max. */
+#define DOCUMENT_BYTES_USUAL ((size_t)1000)
 
 struct api_request *api_request_of(const struct pawl_exchange *exchange)
 {
@@ -219,6 +221,7 @@ void api_respond_as(struct api_call *call, int status, const char *content_type,
         api_fail(call, b->status);
         return;
     }
+    (void)pawl__buf_reserve(pawl__exchange_out(call->exchange), DOCUMENT_BYTES_USUAL);
     pawl__json_write(pawl__exchange_out(call->exchange), json, PAWL_JSON_ESCAPE_HTML);
     pawl__exchange_add_field(call->exchange, "Content-Type", content_type);
     pawl__exchange_add_field(call->exchange, "Cache-Control", "no-store");

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Descriptors: what a designer may choose from. */
 #include "api/items.h"
+#include "http/client.h"
 #include "operations/types.h"
 #include "views/catalogs.h"
 
@@ -24,6 +25,35 @@ static const struct api_field option_fields[] = {
     API_FIELD(struct type_request, version, "version", API_NUMBER, 0),
 };
 
+/* Where endpoints are for this client: what a designer shows in front of their paths. */
+static void complete_url(struct api_call *call, struct pawl_builder *b, struct pawl_json *options)
+{
+    struct pawl_json *line = pawl__json_get_text(options, "singleline");
+    struct pawl_json *shown = pawl__json_get_text(line, "adornmentText");
+    struct pawl_json text = pawl__json_null();
+    struct pawl_buf url;
+
+    if (!shown)
+        return;
+    pawl__buf_init(&url, call->arena.alloc, (size_t)64 << 10);
+    pawl__exchange_base_url(call->exchange, &url);
+    pawl__buf_text(&url, call->api->endpoints_base);
+    pawl__buf_byte(&url, '/');
+    if (b->status == PAWL_OK)
+        b->status = url.status;
+    if (b->status == PAWL_OK)
+        b->status = pawl__json_string_copy(b->arena, pawl__buf_peek(&url), &text);
+    if (b->status == PAWL_OK)
+        *shown = text;
+    pawl__buf_release(&url);
+}
+
+static void complete_urls(struct api_call *call, struct pawl_builder *b, struct pawl_json *type)
+{
+    if (pawl__str_is(pawl__json_str(pawl__json_get_text(type, "typeName")), "Elsa.HttpEndpoint"))
+        complete_url(call, b, pawl__json_find(type, pawl__str("/inputs/0/uiSpecifications")));
+}
+
 static void list_activities(struct api_call *call, const void *request)
 {
     struct pawl_builder b = {.arena = &call->arena};
@@ -31,6 +61,8 @@ static void list_activities(struct api_call *call, const void *request)
     int status = pawl__op_types_list(&call->op, &items);
 
     (void)request;
+    for (uint32_t i = 0; status == PAWL_OK && i < pawl__json_len(&items); i++)
+        complete_urls(call, &b, pawl__json_at(&items, i));
     if (status == PAWL_OK)
         api_respond_items(call, &b, items);
     else
@@ -44,6 +76,8 @@ static void show_activity(struct api_call *call, const void *data)
     struct pawl_json shown;
     int status = pawl__op_type_show(&call->op, request->type, request->version.value, &shown);
 
+    if (status == PAWL_OK)
+        complete_urls(call, &b, &shown);
     if (status == PAWL_OK)
         api_respond(call, &b, &shown);
     else
@@ -62,6 +96,7 @@ static void show_options(struct api_call *call, const void *data)
         api_fail(call, status);
         return;
     }
+    complete_url(call, &b, &options);
     pawl__build(&b, &out, "items", options);
     api_respond(call, &b, &out);
 }

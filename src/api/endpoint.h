@@ -153,6 +153,7 @@ extern const struct api_family api_own_cluster;
 extern const struct api_family api_probe;
 extern const struct api_family api_runtime;
 extern const struct api_family api_scripting;
+extern const struct api_family api_workflows;
 
 extern const struct api_family *const api_families[];
 extern const size_t api_family_count;

@@ -31,6 +31,7 @@ const struct api_family *const api_families[] = {
     &api_probe,
     &api_runtime,
     &api_scripting,
+    &api_workflows,
 };
 /* clang-format on */
 const size_t api_family_count = sizeof api_families / sizeof api_families[0];

@@ -219,6 +219,31 @@ static bool is_for(const struct admission *admission, const char *purpose)
     return strcmp(admission->permission, purpose) == 0;
 }
 
+/*
+ * A browser sends no field with what opens a connection to the hub: its id is a credential, as it
+ * was given to somebody who had one, and one that has expired still is for the connection that was
+ * opened with it. So is a token in the query.
+ */
+static const struct pawl_bearer *identify_for_hub(const struct pawl_directory *directory,
+                                                  struct admission *admission, int64_t now_us)
+{
+    static const enum pawl_token_use uses[] = {PAWL_TOKEN_SOCKET, PAWL_TOKEN_ACCESS};
+    const struct pawl_str no_csrf = pawl__str_make(NULL, 0);
+    struct pawl_str query = pawl__exchange_query(admission->exchange);
+    struct pawl_str id = pawl__query_find(query, "id");
+    struct pawl_str token = pawl__query_find(query, "access_token");
+    const struct pawl_bearer *bearer = NULL;
+
+    admission->credential = PAWL_CREDENTIAL_NONE;
+    if (id.len > 0)
+        admission->credential = pawl__directory_check_token(directory, id, PAWL_TOKEN_HUB, no_csrf,
+                                                            now_us, &bearer, &admission->times);
+    for (size_t i = 0; !bearer && token.len > 0 && i < sizeof uses / sizeof uses[0]; i++)
+        admission->credential = pawl__directory_check_token(directory, token, uses[i], no_csrf,
+                                                            now_us, &bearer, &admission->times);
+    return bearer;
+}
+
 static const struct pawl_bearer *identify(const struct pawl_directory *directory,
                                           struct admission *admission, int64_t now_us)
 {
@@ -236,12 +261,14 @@ static const struct pawl_bearer *identify(const struct pawl_directory *directory
         admission->credential = pawl__directory_check_token(
             directory, text, refreshes ? PAWL_TOKEN_REFRESH : PAWL_TOKEN_ACCESS, no_csrf, now_us,
             &bearer, &admission->times);
+    } else if (!field.ptr && is_for(admission, API_HUB)) {
+        return identify_for_hub(directory, admission, now_us);
     } else if (!field.ptr && opens) {
         text = pawl__query_find(pawl__exchange_query(exchange), "access_token");
         if (text.len > 0)
             admission->credential = pawl__directory_check_token(
                 directory, text, PAWL_TOKEN_SOCKET, no_csrf, now_us, &bearer, &admission->times);
-    } else if (!field.ptr && !refreshes) {
+    } else if (!field.ptr && !refreshes && !is_for(admission, API_ENDPOINT)) {
         admission->credential =
             check_session(directory, exchange, now_us, &bearer, &admission->times);
     }
@@ -346,6 +373,8 @@ int pawl__guard_admit(void *ctx, struct pawl_exchange *exchange, const char **de
     if (found)
         bearer = copy_bearer(pawl__exchange_arena(exchange), found);
     pawl_mutex_unlock(api->env, api->mutex);
+    if (!bearer && request && is_for(&admission, API_ENDPOINT))
+        return 0;
     *detail = "Who may do what cannot be read from the store at this moment.";
     if (!current || !request || (found && !bearer))
         return 503;
@@ -357,6 +386,35 @@ int pawl__guard_admit(void *ctx, struct pawl_exchange *exchange, const char **de
         !pawl__permissions_allow(&bearer->permissions, admission.permission))
         return 403;
     return limit(api, exchange, bearer->id, detail);
+}
+
+enum pawl_credential pawl__guard_check_hub_token(struct pawl_api *api, struct pawl_str token,
+                                                 struct pawl_arena *arena, struct pawl_bearer **out)
+{
+    const struct pawl_str no_csrf = pawl__str_make(NULL, 0);
+    const struct pawl_bearer *found = NULL;
+    struct pawl_token_times times;
+    enum pawl_credential credential;
+
+    pawl_mutex_lock_always(api->env, api->mutex);
+    credential = pawl__directory_check_token(api->directory, token, PAWL_TOKEN_HUB, no_csrf,
+                                             pawl_env_wall_ns(api->env) / 1000, &found, &times);
+    *out = found && credential == PAWL_CREDENTIAL_RIGHT ? copy_bearer(arena, found) : NULL;
+    pawl_mutex_unlock(api->env, api->mutex);
+    return *out || credential != PAWL_CREDENTIAL_RIGHT ? credential : PAWL_CREDENTIAL_WRONG;
+}
+
+bool pawl__guard_allows(struct pawl_api *api, const struct pawl_bearer *bearer,
+                        const char *permission)
+{
+    const struct pawl_bearer *found;
+    bool allowed;
+
+    pawl_mutex_lock_always(api->env, api->mutex);
+    found = pawl__directory_find(api->directory, bearer, pawl_env_wall_ns(api->env) / 1000);
+    allowed = found && pawl__permissions_allow(&found->permissions, permission);
+    pawl_mutex_unlock(api->env, api->mutex);
+    return allowed;
 }
 
 /* ---- origins -------------------------------------------------------------------------------- */

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What is known of requests afterwards: metrics, and a line of the log for each. */
 #include "operations/metrics.h"
+#include "api/hub/hub.h"
 #include "api/private.h"
 
 /* Methods that routes have; others would let a client make labels. */
@@ -45,12 +46,19 @@ void pawl__api_metrics(struct pawl_exchange *exchange, void *ctx)
 {
     struct api_call call;
     struct pawl_server_figures figures;
+    struct pawl_hub_figures hub;
     struct pawl_metrics_door door;
     int status;
 
     api_begin(&call, exchange, ctx);
     pawl__server_figures(call.api->server, &figures);
-    door = (struct pawl_metrics_door){figures.connections, figures.queued};
+    pawl__hub_figures(call.api->hub, &hub);
+    door = (struct pawl_metrics_door){.http_connections = figures.connections,
+                                      .http_queue_length = figures.queued,
+                                      .hub_web_sockets = hub.web_sockets,
+                                      .hub_server_sent_events = hub.server_sent_events,
+                                      .hub_long_polling = hub.long_polling,
+                                      .hub_instances = hub.instances};
     status = pawl__op_metrics(&call.op, &door, pawl__exchange_out(exchange));
     if (status == PAWL_OK) {
         pawl__exchange_add_field(exchange, "Content-Type", PAWL_METRICS_CONTENT_TYPE);

@@ -349,7 +349,7 @@ static void write_operation_id(struct pawl_json_writer *json, const struct pawl_
 
 static void write_permissions(struct pawl_json_writer *json, const char *permission)
 {
-    const char *terms[] = {API_SIGNED_IN, API_REFRESH, API_SOCKET};
+    const char *terms[] = {API_SIGNED_IN, API_REFRESH, API_SOCKET, API_HUB};
 
     if (!permission) {
         put_raw(json, "security", "[]");

@@ -22,6 +22,12 @@
 #define API_SIGNED_IN ""
 #define API_REFRESH "@refresh"
 #define API_SOCKET "@socket"
+/* Likewise of the hub, where the id of a connection is a credential too. */
+#define API_HUB "@hub"
+/* Of workflows: anybody; who it is tells the endpoint, which may demand somebody known. */
+#define API_ENDPOINT "@endpoint"
+/* Where workflows are endpoints, unless the setting endpoints.path says otherwise. */
+#define API_WORKFLOWS "/workflows/{path*}"
 /* Of metrics: everybody, where the setting metrics.public says so. */
 #define API_METRICS "read:metrics"
 
@@ -45,15 +51,19 @@ struct pawl_api {
     struct pawl_server *server;
     struct pawl_route *routes;
     size_t route_count;
+    char endpoints_base[256]; /* of the setting endpoints.path: "/workflows" */
+    char endpoints_path[272]; /* the same as a route */
     struct pawl_addresses trusted_proxies;
     atomic_bool draining;
     struct api_probes probes; /* health.c; guarded by `mutex` */
     struct pawl_lane *lane;
+    struct pawl_hub *hub;
     struct pawl_limiter *logins; /* by name, by address */
     struct pawl_limiter *rates;  /* by caller */
     struct pawl_limit rate;
     bool metrics_public;
     struct pawl_str admin_key, origins; /* of the settings */
+    const char *studio_folder;          /* the same; "": Studio is not served */
 
     /* Who may do what (guard.c). */
     struct pawl_mutex *mutex; /* guards what follows; nothing else is locked under it */
@@ -97,6 +107,13 @@ int pawl__guard_admit(void *ctx, struct pawl_exchange *exchange, const char **de
 int pawl__guard_arrive(void *ctx, struct pawl_exchange *exchange);
 /* Fields of every response. */
 extern const char pawl__guard_fields[];
+/* Whether a token opens a connection to the hub now. RIGHT: *out, in the arena, is whose it is. */
+enum pawl_credential pawl__guard_check_hub_token(struct pawl_api *api, struct pawl_str token,
+                                                 struct pawl_arena *arena,
+                                                 struct pawl_bearer **out);
+/* Whether somebody is still there and may do this, as of now. */
+bool pawl__guard_allows(struct pawl_api *api, const struct pawl_bearer *bearer,
+                        const char *permission);
 
 /* ---- a request in a handler (call.c) -------------------------------------------------------- */
 
@@ -155,6 +172,9 @@ const char *api_path(struct pawl_arena *arena, const char *pointer, const char *
 /* By the code of an operation that failed, with call->err. */
 void api_fail(struct api_call *call, int code);
 
+/* Whether the folder of Studio, if there is one, has what a browser needs (studio.c). */
+PAWL_MUST_CHECK int pawl__studio_check(const char *folder, struct pawl_error *err);
+
 /* Which trace a request belongs to, when its head has arrived (trace.c). */
 void pawl__api_trace_arrive(struct pawl_api *api, struct pawl_exchange *exchange);
 /* Its span, when it was responded to. */
@@ -189,6 +209,12 @@ API_HANDLER(sign_in_link);
 API_HANDLER(sign_in_page);
 API_HANDLER(sign_in);
 API_HANDLER(sign_out);
+API_HANDLER(session_begin);
+API_HANDLER(studio);
+API_HANDLER(hub_negotiate);
+API_HANDLER(hub_get);
+API_HANDLER(hub_post);
+API_HANDLER(hub_delete);
 #undef API_HANDLER
 
 #endif

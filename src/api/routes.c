@@ -5,6 +5,7 @@
 #include "base/alloc.h"
 
 #define IDENTITY API_ELSA "/identity"
+#define HUB "/elsa/hubs/workflow-instance"
 /* Bodies of identity are small; one that is not is an attack on passwords or memory. */
 #define SMALL ((uint64_t)64 << 10)
 
@@ -81,6 +82,24 @@ static const struct pawl_route others[] = {
     {.method = "POST", .path = "/sign-out", .handle = pawl__api_sign_out,
      .permission = API_SIGNED_IN, .body_bytes_max = SMALL,
      ABOUT("Ends a session of the pages")},
+    {.method = "POST", .path = API_PAWL "/sessions", .handle = pawl__api_session_begin,
+     .permission = API_SIGNED_IN, .body_bytes_max = SMALL,
+     ABOUT("Begins a session of the pages for whoever calls, with a key or a token")},
+    {.method = "GET", .path = "/studio/{path*}", .handle = pawl__api_studio,
+     ABOUT("Elsa Studio and its shell")},
+
+    {.method = "POST", .path = HUB "/negotiate", .handle = pawl__api_hub_negotiate,
+     .permission = API_SIGNED_IN, .body_bytes_max = SMALL,
+     ABOUT("A token for a connection to the hub of instances (SignalR)")},
+    {.method = "GET", .path = HUB, .handle = pawl__api_hub_get, .permission = API_HUB,
+     .flags = PAWL_ROUTE_NO_DEADLINE,
+     ABOUT("A WebSocket, a stream of events or a poll of the hub")},
+    {.method = "POST", .path = HUB, .handle = pawl__api_hub_post, .permission = API_HUB,
+     .body_bytes_max = SMALL,
+     ABOUT("Messages to the hub of a client that streams or polls")},
+    {.method = "DELETE", .path = HUB, .handle = pawl__api_hub_delete, .permission = API_HUB,
+     .body_bytes_max = SMALL,
+     ABOUT("Ends polling the hub")},
 };
 /* clang-format on */
 
@@ -133,7 +152,7 @@ const char *pawl__api_terms(const struct pawl_route *route)
 {
     if (!route->permission)
         return "anonymous";
-    if (strcmp(route->permission, API_SIGNED_IN) == 0)
+    if (strcmp(route->permission, API_SIGNED_IN) == 0 || strcmp(route->permission, API_HUB) == 0)
         return "signed in";
     if (strcmp(route->permission, API_REFRESH) == 0)
         return "refresh token";

@@ -278,6 +278,7 @@ void pawl__api_sign_in_page(struct pawl_exchange *exchange, void *ctx)
     }
     pawl__buf_printf(out,
                      "<!doctype html><html lang=\"en\"><meta charset=\"utf-8\"><title>Pawl</title>"
+                     "<meta name=\"referrer\" content=\"same-origin\">"
                      "<form method=\"post\" action=\"/sign-in\"><input type=\"hidden\" name=\"t\" "
                      "value=\"%.*s\"><button>Sign in</button></form></html>",
                      PAWL_STR_ARG(secret));
@@ -360,11 +361,38 @@ void pawl__api_sign_in(struct pawl_exchange *exchange, void *ctx)
     if (status == PAWL_OK)
         status = begin_session(&call, &bearer);
     if (status == PAWL_OK) {
-        pawl__exchange_add_field(exchange, "Location", "/");
+        pawl__exchange_add_field(exchange, "Location",
+                                 call.api->studio_folder[0] ? "/studio/" : "/");
         pawl__exchange_add_field(exchange, "Cache-Control", "no-store");
         pawl__exchange_respond(exchange, 303);
     } else if (status == PAWL_ENOTFOUND) {
         pawl__exchange_refuse(exchange, 410, call.err.msg);
+    } else {
+        api_fail(&call, status);
+    }
+    api_end(&call);
+}
+
+/*
+ * For pages that ask for a name and a password, or for a key, themselves. A session does not begin
+ * another: it would never end.
+ */
+void pawl__api_session_begin(struct pawl_exchange *exchange, void *ctx)
+{
+    struct api_call call;
+    int status;
+
+    if (!pawl__exchange_field(exchange, "authorization").ptr) {
+        pawl__exchange_refuse(exchange, 400,
+                              "A session begins with 'Authorization: ApiKey KEY' or 'Bearer "
+                              "TOKEN', not with another session.");
+        return;
+    }
+    api_begin(&call, exchange, ctx);
+    status = begin_session(&call, call.caller);
+    if (status == PAWL_OK) {
+        pawl__exchange_add_field(exchange, "Cache-Control", "no-store");
+        pawl__exchange_respond(exchange, 204);
     } else {
         api_fail(&call, status);
     }

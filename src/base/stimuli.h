@@ -57,6 +57,13 @@ struct pawl_json pawl__named_task_stimulus(struct pawl_builder *b, struct pawl_s
 #define PAWL_STIMULUS_CRON "Elsa.Cron"
 #define PAWL_STIMULUS_START_AT "Elsa.StartAt"
 #define PAWL_STIMULUS_HTTP_ENDPOINT "Elsa.HttpEndpoint"
+#define PAWL_STIMULUS_HTTP_ENDPOINT_TYPE "HttpEndpointBookmarkPayload"
+/* {"path", "method"} of a request: a template and a method as an endpoint has them. Both in lower
+ * case, the path with one slash before it and none behind. Members that are not hashed may be
+ * added before its type, which pawl__http_stimulus_end() adds. */
+struct pawl_json pawl__http_stimulus(struct pawl_builder *b, struct pawl_str path,
+                                     struct pawl_str method);
+void pawl__http_stimulus_end(struct pawl_builder *b, struct pawl_json *payload);
 #define PAWL_STIMULUS_JOB_TYPE "BackgroundActivityStimulus"
 
 /* The hash of a stimulus without an activity instance; a builder that has failed is returned as it

@@ -62,6 +62,7 @@ static const struct pawl_cli_command *const commands[] = {
     &pawl__cli_export,
     &pawl__cli_worker,
     &pawl__cli_serve,
+    &pawl__cli_open,
     &pawl__cli_api,
     &pawl__cli_users,
     &pawl__cli_roles,

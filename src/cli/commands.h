@@ -29,6 +29,7 @@ extern const struct pawl_cli_command pawl__cli_lock_check;
 extern const struct pawl_cli_command pawl__cli_lock_ls;
 extern const struct pawl_cli_command pawl__cli_lock_show;
 extern const struct pawl_cli_command pawl__cli_nodes;
+extern const struct pawl_cli_command pawl__cli_open;
 extern const struct pawl_cli_command pawl__cli_pause;
 extern const struct pawl_cli_command pawl__cli_ps;
 extern const struct pawl_cli_command pawl__cli_publish;

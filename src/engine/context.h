@@ -404,8 +404,8 @@ enum pawl_effect_kind {
     PAWL_EFFECT_CHILD,    /* dispatched; awaited: executed inline, see activities/child.c */
     PAWL_EFFECT_TASK,     /* RunTask */
     PAWL_EFFECT_HTTP,
-    PAWL_EFFECT_REPLY,
-    PAWL_EFFECT_CALL, /* a function of the host's: {"callId", "type", "data"}; never awaited */
+    PAWL_EFFECT_REPLY, /* to the request of the run (base/http_message.h); never awaited */
+    PAWL_EFFECT_CALL,  /* a function of the host's: {"callId", "type", "data"}; never awaited */
 };
 
 /* Something that happens outside once the commit that carries it is durable. */

@@ -109,6 +109,15 @@ static void write_type(struct pawl_json_writer *json, const struct pawl_type *ty
     pawl__buf_release(&alias);
 }
 
+/* Of members with one number the first, as .NET writes them. */
+static const char *member_name(const struct pawl_type *type, size_t index)
+{
+    for (size_t i = 0; type->numbers && i < index; i++)
+        if (type->numbers[i] == type->numbers[index])
+            return type->names[i];
+    return type->names[index];
+}
+
 static void write_specifications(struct pawl_json_writer *json,
                                  const struct pawl_input_descriptor *input)
 {
@@ -125,10 +134,10 @@ static void write_specifications(struct pawl_json_writer *json,
         pawl__json_write_begin_object(json);
         pawl__json_write_key_text(json, "items");
         pawl__json_write_begin_array(json);
-        for (const char *const *name = input->type->names; *name; name++) {
+        for (size_t i = 0; input->type->names[i]; i++) {
             pawl__json_write_begin_object(json);
-            write_text(json, "text", *name);
-            write_text(json, "value", *name);
+            write_text(json, "text", member_name(input->type, i));
+            write_text(json, "value", member_name(input->type, i));
             pawl__json_write_end_object(json);
         }
         pawl__json_write_end_array(json);

@@ -52,6 +52,15 @@ struct pawl_engine {
      */
     int (*timezone)(const struct pawl_allocator *alloc, struct pawl_str name,
                     struct pawl_timezone **out, struct pawl_error *err);
+    /*
+     * An address by which whoever has it sends the event to the instance, in the arena;
+     * `life_ticks` 0: for ever. Called by many threads. NULL: there is no server that such links
+     * lead to.
+     */
+    int (*event_url)(void *ctx, struct pawl_arena *arena, struct pawl_str instance_id,
+                     struct pawl_str event, int64_t life_ticks, struct pawl_str *out,
+                     struct pawl_error *err);
+    void *event_url_ctx;
     uint32_t yield_after; /* activities per burst_step; 10,000 */
     size_t burst_bytes_max;
     int64_t timer_interval_min; /* of Timer and of triggers that repeat, in ticks; a second */

@@ -254,10 +254,11 @@ static struct pawl_json wrapped(struct pawl_builder *b, const struct pawl_node *
         return out;
     }
     value = default_of(b, input->descriptor);
-    if (!is_set(&value))
+    if (!input->descriptor->default_json)
         return pawl__json_null();
     pawl__build_name(b, &literal, "type", "Literal");
-    pawl__build(b, &literal, "value", value);
+    if (is_set(&value)) /* a default of null is written without it */
+        pawl__build(b, &literal, "value", value);
     pawl__build(b, &out, "expression", literal);
     return out;
 }

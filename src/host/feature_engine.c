@@ -91,7 +91,8 @@ void pawl__host_limit_engine(const struct pawl_configuration *configuration,
         (1000 / PAWL_TICKS_PER_US);
 }
 
-static int fill(struct built_in *built_in, const struct pawl_configuration *configuration)
+static int fill(struct pawl_host *host, struct built_in *built_in,
+                const struct pawl_configuration *configuration)
 {
     struct pawl_engine *engine = &built_in->engine;
     int status = pawl__activities_register(engine);
@@ -102,6 +103,8 @@ static int fill(struct built_in *built_in, const struct pawl_configuration *conf
         status = pawl__javascript_register(engine, built_in->javascript);
     engine->commit_strategies = true;
     engine->timezone = pawl__tzdata_load;
+    engine->event_url = make_event_url;
+    engine->event_url_ctx = host;
     pawl__host_limit_engine(configuration, engine);
     return status;
 }
@@ -139,7 +142,7 @@ static int build_engine(struct pawl_host *host, void *ctx, void **service, struc
     pawl__engine_init(&built_in->engine, &env->alloc, seed);
     status = pawl__host_open_scripts(env, configuration, host, &built_in->javascript, err);
     if (status == PAWL_OK) {
-        status = fill(built_in, configuration);
+        status = fill(host, built_in, configuration);
         if (status != PAWL_OK)
             (void)pawl__error_code(err, status);
     }

@@ -28,6 +28,13 @@ enum pawl_metric_unit { PAWL_UNIT_NONE, PAWL_UNIT_SECONDS, PAWL_UNIT_COUNT };
     X(HTTP_CONNECTIONS, "pawl_http_connections", GAUGE, NONE, "", "Open connections")              \
     X(HTTP_QUEUE_LENGTH, "pawl_http_queue_length", GAUGE, NONE, "",                                \
       "Requests that wait for a thread")                                                           \
+    X(HUB_CONNECTIONS, "pawl_hub_connections", GAUGE, NONE, "transport",                           \
+      "Connections to the hub of instances")                                                       \
+    X(HUB_INSTANCES, "pawl_hub_instances", GAUGE, NONE, "", "Instances that somebody watches")     \
+    X(HUB_MESSAGES, "pawl_hub_messages_total", COUNTER, NONE, "result",                            \
+      "Messages of the hub: sent, received, and dropped because a client does not read")           \
+    X(HUB_LOOKS, "pawl_hub_looks_total", COUNTER, NONE, "kind",                                    \
+      "Looks of the hub at the store, for all who watch")                                          \
     X(BURSTS, "pawl_bursts_total", COUNTER, NONE, "end",                                           \
       "Bursts of instances by what they ended with")                                               \
     X(BURST_SECONDS, "pawl_burst_seconds", HISTOGRAM, SECONDS, "", "Time that a burst took")       \

@@ -37,7 +37,8 @@ static const struct pawl_setting rows[PAWL_SETTING_COUNT] = {
                               .max = (max_),                                                       \
                               .choices = choices_##type_(PAWL_SETTING_ID_##id),                    \
                               .help = (help_),                                                     \
-                              .secret = PAWL_SETTING_ID_##id == PAWL_SETTING_ID_ADMIN_API_KEY,     \
+                              .secret = PAWL_SETTING_ID_##id == PAWL_SETTING_ID_ADMIN_API_KEY ||   \
+                                        PAWL_SETTING_ID_##id == PAWL_SETTING_ID_ENDPOINTS_SECRETS, \
                               .grows = PAWL_SETTING_ID_##id == PAWL_SETTING_ID_HTTP_DENY},
     PAWL_SETTING_LIST(ROW)
 #undef ROW

@@ -77,7 +77,7 @@ enum pawl_setting_type {
       NULL, 0, 0, "Whose X-Forwarded-* counts: loopback private 192.0.2.0/24")                     \
     X(SERVER_PUBLIC_URL, "server.public_url", TEXT, "", "PAWL_SERVER_PUBLIC_URL", NULL, 0, 0,      \
       "URL that clients use, for links; not set: as they name it")                                 \
-    X(SERVER_THREADS, "server.threads", INT, "16", "PAWL_SERVER_THREADS", NULL, 1, 1024,           \
+    X(SERVER_THREADS, "server.threads", INT, "64", "PAWL_SERVER_THREADS", NULL, 1, 1024,           \
       "Requests handled at a time, and as many that run workflows")                                \
     X(SERVER_QUEUE, "server.queue", INT, "1024", "PAWL_SERVER_QUEUE", NULL, 1, 1000000,            \
       "Requests that wait for a thread; more get 503")                                             \
@@ -119,6 +119,14 @@ enum pawl_setting_type {
       "Origins whose pages may call the server: https://a.example; *")                             \
     X(SERVER_RATE, "server.rate", INT, "10000", "PAWL_SERVER_RATE", NULL, 0, INT64_C(1000000),     \
       "Requests per second of one user or API key; 0: any number")                                 \
+    X(STUDIO_FOLDER, "studio.folder", TEXT, "", "PAWL_STUDIO_FOLDER", "studio", 0, 0,              \
+      "Folder with Elsa Studio's files: serve it under /studio/")                                  \
+    X(ENDPOINTS_PATH, "endpoints.path", TEXT, "/workflows", "PAWL_ENDPOINTS_PATH", NULL, 0, 0,     \
+      "Path below which workflows are HTTP endpoints")                                             \
+    X(ENDPOINTS_SECRETS, "endpoints.secrets", TEXT, "", "PAWL_ENDPOINTS_SECRETS", NULL, 0, 0,      \
+      "Secrets of signed requests: NAME=VALUE, apart by spaces")                                   \
+    X(ENDPOINTS_TIMEOUT, "endpoints.timeout", DURATION, "60s", "PAWL_ENDPOINTS_TIMEOUT", NULL,     \
+      1000000, INT64_C(86400000000000), "How long a workflow may take to reply; then 504")         \
     X(METRICS_PUBLIC, "metrics.public", BOOL, "false", "PAWL_METRICS_PUBLIC", NULL, 0, 0,          \
       "Show /metrics without the permission read:metrics")                                         \
     X(ADMIN_API_KEY, "admin.api_key", TEXT, "", "PAWL_ADMIN_API_KEY", NULL, 0, 0,                  \

@@ -40,10 +40,8 @@ static bool has_text(struct pawl_str type)
     return false;
 }
 
-/* "gzip", "*", each with a weight that is not 0. */
-static bool accepts_gzip(const struct pawl_exchange *exchange)
+bool pawl__accepts_coding(struct pawl_str list, const char *coding)
 {
-    struct pawl_str list = pawl__exchange_field(exchange, "accept-encoding");
     size_t at = 0;
     bool any = false;
 
@@ -59,7 +57,7 @@ static bool accepts_gzip(const struct pawl_exchange *exchange)
                      : pawl__str_trim(pawl__str_slice(item, semicolon + 1, item.len));
         refused = pawl__str_is(weight, "q=0") || pawl__str_is(weight, "q=0.0") ||
                   pawl__str_is(weight, "q=0.00") || pawl__str_is(weight, "q=0.000");
-        if (pawl__str_equal_nocase(name, pawl__str("gzip")))
+        if (pawl__str_equal_nocase(name, pawl__str(coding)))
             return !refused;
         any = any || (pawl__str_is(name, "*") && !refused);
         if (comma == SIZE_MAX)
@@ -112,7 +110,9 @@ void pawl__compress_response(struct pawl_exchange *exchange)
     if (!is_worth_it(exchange))
         return;
     pawl__exchange_add_field(exchange, "Vary", "Accept-Encoding");
-    zlib = accepts_gzip(exchange) ? get_zlib(server) : NULL;
+    zlib = pawl__accepts_coding(pawl__exchange_field(exchange, "accept-encoding"), "gzip")
+               ? get_zlib(server)
+               : NULL;
     if (!zlib)
         return;
     /* No room for one that does not become smaller. */

@@ -8,6 +8,8 @@
 #define PARAMETERS_BYTES_MAX ((size_t)64 << 10)
 #define FIELDS_OUT_BYTES_MAX ((size_t)16 << 10)
 #define HEAD_OUT_BYTES_MAX ((size_t)20 << 10)
+/* What most responses have of these: buffers that grow by and by are moved by and by. */
+#define FIELDS_OUT_BYTES_USUAL ((size_t)400)
 
 struct pawl_exchange *pawl__exchange_new(struct pawl_server *server,
                                          struct pawl_connection *connection, int64_t now_ns)
@@ -172,6 +174,8 @@ void pawl__exchange_add_field(struct pawl_exchange *exchange, const char *name, 
             true; /* a value could otherwise add fields, or a whole response */
         return;
     }
+    if (exchange->fields_out.cap == 0)
+        (void)pawl__buf_reserve(&exchange->fields_out, FIELDS_OUT_BYTES_USUAL);
     pawl__buf_text(&exchange->fields_out, name);
     pawl__buf_text(&exchange->fields_out, ": ");
     pawl__buf_text(&exchange->fields_out, value);

@@ -36,6 +36,8 @@ static const struct file_type types[] = {
     {".wasm", "application/wasm"},
     {".woff", "font/woff"},
     {".woff2", "font/woff2"},
+    {".ttf", "font/ttf"},
+    {".webmanifest", "application/manifest+json"},
     {".pdf", "application/pdf"},
     {".zip", "application/zip"},
     {".xml", "application/xml"},
@@ -247,29 +249,68 @@ static void respond_range(struct pawl_exchange *exchange, struct pawl_served_fil
     }
 }
 
+/* Takes the file, which has this type. */
+static void respond_opened(struct pawl_exchange *exchange, struct pawl_served_file *file,
+                           const char *type)
+{
+    struct validators validators;
+
+    make_validators(file, &validators);
+    pawl__exchange_add_field(exchange, "ETag", validators.etag);
+    pawl__exchange_add_field(exchange, "Last-Modified", validators.modified);
+    if (is_unchanged(exchange, &validators)) {
+        pawl__served_file_close(file);
+        pawl__exchange_respond(exchange, 304);
+        return;
+    }
+    pawl__exchange_add_field(exchange, "Content-Type", type);
+    pawl__exchange_add_field(exchange, "X-Content-Type-Options", "nosniff");
+    pawl__exchange_add_field(exchange, "Accept-Ranges", "bytes");
+    respond_range(exchange, file, &validators);
+}
+
 void pawl__exchange_respond_file(struct pawl_exchange *exchange, const char *root,
                                  struct pawl_str relative)
 {
     struct pawl_served_file file;
-    struct validators validators;
     int status = pawl__served_file_open(root, relative, &file, NULL);
 
-    if (status != PAWL_OK) {
+    if (status == PAWL_OK)
+        respond_opened(exchange, &file, pawl__file_type(relative));
+    else
         pawl__exchange_refuse(exchange, status == PAWL_ENOTFOUND ? 404 : 503,
                               status == PAWL_ENOTFOUND ? "There is nothing at this path."
                                                        : pawl__request_refusal_detail(503));
+}
+
+/* ---- packed ------------------------------------------------------------------------------ */
+
+struct packing {
+    const char *coding, *ending;
+};
+
+/* The smaller first. */
+static const struct packing packings[] = {{"br", ".br"}, {"gzip", ".gz"}};
+
+void pawl__exchange_respond_packed_file(struct pawl_exchange *exchange, const char *root,
+                                        struct pawl_str relative)
+{
+    struct pawl_str accepted = pawl__exchange_field(exchange, "accept-encoding");
+    struct pawl_arena *arena = pawl__exchange_arena(exchange);
+
+    pawl__exchange_add_field(exchange, "Vary", "Accept-Encoding");
+    for (size_t i = 0; i < sizeof packings / sizeof packings[0]; i++) {
+        struct pawl_served_file file;
+        const char *name;
+
+        if (!pawl__accepts_coding(accepted, packings[i].coding))
+            continue;
+        name = pawl__arena_printf(arena, "%.*s%s", PAWL_STR_ARG(relative), packings[i].ending);
+        if (!name || pawl__served_file_open(root, pawl__str(name), &file, NULL) != PAWL_OK)
+            continue;
+        pawl__exchange_add_field(exchange, "Content-Encoding", packings[i].coding);
+        respond_opened(exchange, &file, pawl__file_type(relative));
         return;
     }
-    make_validators(&file, &validators);
-    pawl__exchange_add_field(exchange, "ETag", validators.etag);
-    pawl__exchange_add_field(exchange, "Last-Modified", validators.modified);
-    if (is_unchanged(exchange, &validators)) {
-        pawl__served_file_close(&file);
-        pawl__exchange_respond(exchange, 304);
-        return;
-    }
-    pawl__exchange_add_field(exchange, "Content-Type", pawl__file_type(relative));
-    pawl__exchange_add_field(exchange, "X-Content-Type-Options", "nosniff");
-    pawl__exchange_add_field(exchange, "Accept-Ranges", "bytes");
-    respond_range(exchange, &file, &validators);
+    pawl__exchange_respond_file(exchange, root, relative);
 }

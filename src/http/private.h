@@ -308,6 +308,8 @@ bool pawl__handshake_stop(struct pawl_connection *connection);
 
 /* ---- compression ------------------------------------------------------------------------- */
 
+/* Whether a field Accept-Encoding has the coding, or "*", with a weight that is not 0. */
+bool pawl__accepts_coding(struct pawl_str list, const char *coding);
 /* Replaces the body of a response by a smaller one, if it is worth it and the client accepts it. */
 void pawl__compress_response(struct pawl_exchange *exchange);
 void pawl__compress_close(struct pawl_server *server);

@@ -6,6 +6,9 @@
 #include "http/private.h"
 #include "http/query.h"
 
+/* Most heads fit, longer ones grow. No more than the least head_bytes_max. */
+#define HEAD_BYTES_USUAL ((size_t)480)
+
 /* ---- collecting -------------------------------------------------------------------------- */
 
 static bool refuse(struct pawl_exchange *exchange, int status)
@@ -18,6 +21,8 @@ static bool refuse(struct pawl_exchange *exchange, int status)
 static bool keep(struct pawl_exchange *exchange, const char *bytes, size_t size_bytes,
                  uint32_t *len)
 {
+    if (exchange->head.cap == 0)
+        (void)pawl__buf_reserve(&exchange->head, HEAD_BYTES_USUAL);
     pawl__buf_append(&exchange->head, bytes, size_bytes);
     if (exchange->head.status == PAWL_OK) {
         *len += (uint32_t)size_bytes;

@@ -3,89 +3,170 @@
  * A pool of threads: a bounded queue, and threads that are started when something finds none free,
  * up to a maximum. A thread that was started stays. One pool runs handlers, another one handshakes.
  *
- * `mutex` guards everything but the environment. Nothing is called under it.
+ * What is pushed is handed to the thread that became idle last, if there is one: it is woken by a
+ * condition of its own, and needs no mutex that others use to begin. The queue has the rest.
+ *
+ * `mutex` guards everything but the environment and what a thread was handed, which that thread's
+ * own mutex guards. Nothing of the server is called under either, and neither under the other.
  */
 #include "base/alloc.h"
 #include "http/private.h"
+
+struct worker {
+    struct workers *pool;
+    struct pawl_thread *thread;
+    struct worker *next_idle;
+    struct pawl_mutex *mutex; /* guards what follows */
+    struct pawl_cond *handed;
+    struct pawl_list_link *link; /* what it is to run; NULL: nothing */
+    bool ends;
+};
 
 struct workers {
     struct pawl_env *env;
     struct workers_options options;
     struct pawl_mutex *mutex;
-    struct pawl_cond *pushed;
     struct pawl_list queue;
     uint32_t queued;
-    uint32_t idle; /* threads that wait */
+    struct worker *idle; /* the one that became idle last; NULL: none */
     uint32_t thread_count;
     bool closing;
-    struct pawl_thread *threads[];
+    struct worker *threads[];
 };
 
 static size_t size_of(uint32_t threads_max)
 {
-    return sizeof(struct workers) + threads_max * sizeof(struct pawl_thread *);
+    return sizeof(struct workers) + threads_max * sizeof(struct worker *);
 }
 
-/* NULL: the pool ends. */
-static struct pawl_list_link *pop(struct workers *workers)
+static void free_worker(struct pawl_env *env, struct worker *worker)
 {
-    struct pawl_list_link *link = NULL;
+    if (!worker)
+        return;
+    pawl_cond_free(env, worker->handed);
+    pawl_mutex_free(env, worker->mutex);
+    pawl__free(&env->alloc, worker, sizeof *worker);
+}
+
+static struct worker *new_worker(struct workers *pool)
+{
+    struct worker *worker = pawl__alloc_zeroed(&pool->env->alloc, sizeof *worker);
+
+    if (!worker)
+        return NULL;
+    worker->pool = pool;
+    if (pawl_mutex_new(pool->env, "http worker", &worker->mutex) == PAWL_OK &&
+        pawl_cond_new(pool->env, "http handed", &worker->handed) == PAWL_OK)
+        return worker;
+    free_worker(pool->env, worker);
+    return NULL;
+}
+
+/* ---- a thread ------------------------------------------------------------------------------ */
+
+/* Waits for something to run. NULL: the pool ends. */
+static struct pawl_list_link *await_link(struct worker *worker)
+{
+    struct pawl_env *env = worker->pool->env;
+    struct pawl_list_link *link;
     int status = PAWL_OK;
 
-    pawl_mutex_lock_always(workers->env, workers->mutex);
-    while (workers->queued == 0 && !workers->closing && status == PAWL_OK) {
-        workers->idle++;
-        status = pawl_cond_wait(workers->env, workers->pushed, workers->mutex, PAWL_FOREVER);
-        workers->idle--;
-    }
-    if (workers->queued > 0 && !workers->closing && status == PAWL_OK) {
-        link = pawl__list_pop_front(&workers->queue);
-        workers->queued--;
-    }
-    pawl_mutex_unlock(workers->env, workers->mutex);
+    pawl_mutex_lock_always(env, worker->mutex);
+    while (!worker->link && !worker->ends && status == PAWL_OK)
+        status = pawl_cond_wait(env, worker->handed, worker->mutex, PAWL_FOREVER);
+    link = worker->link;
+    worker->link = NULL;
+    pawl_mutex_unlock(env, worker->mutex);
     return link;
+}
+
+static struct pawl_list_link *next_link(struct worker *worker)
+{
+    struct workers *pool = worker->pool;
+    struct pawl_list_link *link = NULL;
+    bool is_idle = false;
+
+    pawl_mutex_lock_always(pool->env, pool->mutex);
+    if (!pool->closing && pool->queued > 0) {
+        link = pawl__list_pop_front(&pool->queue);
+        pool->queued--;
+    } else if (!pool->closing) {
+        worker->next_idle = pool->idle;
+        pool->idle = worker;
+        is_idle = true;
+    }
+    pawl_mutex_unlock(pool->env, pool->mutex);
+    return is_idle ? await_link(worker) : link;
 }
 
 static void work(void *arg)
 {
-    struct workers *workers = arg;
+    struct worker *worker = arg;
     struct pawl_list_link *link;
 
-    while ((link = pop(workers)) != NULL)
-        workers->options.run(link);
+    while ((link = next_link(worker)) != NULL)
+        worker->pool->options.run(link);
 }
 
-/* One more thread when more wait than threads do. Fails only if there is none at all. */
-static int start_thread(struct workers *workers)
+static void hand(struct worker *worker, struct pawl_list_link *link)
+{
+    struct pawl_env *env = worker->pool->env;
+
+    pawl_mutex_lock_always(env, worker->mutex);
+    worker->link = link;
+    worker->ends = !link;
+    pawl_mutex_unlock(env, worker->mutex);
+    /* Not with the mutex: who is woken needs it first. It is freed only after it was joined. */
+    pawl_cond_signal(env, worker->handed);
+}
+
+/* ---- the pool ------------------------------------------------------------------------------ */
+
+/* With the mutex: one more thread. Fails only if there is none at all. */
+static int start_thread(struct workers *pool)
+{
+    struct worker *worker;
+
+    if (pool->thread_count == pool->options.threads_max)
+        return PAWL_OK;
+    worker = new_worker(pool);
+    if (worker && pawl_thread_start(pool->env, pool->options.name, work, worker, &worker->thread,
+                                    NULL) == PAWL_OK)
+        pool->threads[pool->thread_count++] = worker;
+    else
+        free_worker(pool->env, worker);
+    return pool->thread_count > 0 ? PAWL_OK : PAWL_EUNAVAILABLE;
+}
+
+/* With the mutex, when nobody is idle. */
+static int enqueue(struct workers *pool, struct pawl_list_link *link)
 {
     int status;
 
-    if (workers->queued <= workers->idle || workers->thread_count == workers->options.threads_max)
-        return PAWL_OK;
-    status = pawl_thread_start(workers->env, workers->options.name, work, workers,
-                               &workers->threads[workers->thread_count], NULL);
-    if (status == PAWL_OK)
-        workers->thread_count++;
-    return workers->thread_count > 0 ? PAWL_OK : PAWL_EUNAVAILABLE;
+    if (pool->queued >= pool->options.queue_max)
+        return PAWL_EBUSY;
+    status = start_thread(pool);
+    if (status != PAWL_OK)
+        return status;
+    pawl__list_push_back(&pool->queue, link);
+    pool->queued++;
+    return PAWL_OK;
 }
 
-int pawl__workers_push(struct workers *workers, struct pawl_list_link *link)
+int pawl__workers_push(struct workers *pool, struct pawl_list_link *link)
 {
-    int status = PAWL_EBUSY;
+    struct worker *worker;
+    int status = PAWL_OK;
 
-    pawl_mutex_lock_always(workers->env, workers->mutex);
-    if (workers->queued < workers->options.queue_max) {
-        pawl__list_push_back(&workers->queue, link);
-        workers->queued++;
-        status = start_thread(workers);
-        if (status == PAWL_OK) {
-            pawl_cond_signal(workers->env, workers->pushed);
-        } else {
-            pawl__list_remove(link);
-            workers->queued--;
-        }
-    }
-    pawl_mutex_unlock(workers->env, workers->mutex);
+    pawl_mutex_lock_always(pool->env, pool->mutex);
+    worker = pool->idle;
+    if (worker)
+        pool->idle = worker->next_idle;
+    else
+        status = enqueue(pool, link);
+    pawl_mutex_unlock(pool->env, pool->mutex);
+    if (worker)
+        hand(worker, link);
     return status;
 }
 
@@ -124,8 +205,6 @@ int pawl__workers_new(struct pawl_env *env, const struct workers_options *option
     pawl__list_init(&workers->queue);
     status = pawl_mutex_new(env, "http workers", &workers->mutex);
     if (status == PAWL_OK)
-        status = pawl_cond_new(env, "http pushed", &workers->pushed);
-    if (status == PAWL_OK)
         *out = workers;
     else
         pawl__workers_free(workers);
@@ -134,12 +213,28 @@ int pawl__workers_new(struct pawl_env *env, const struct workers_options *option
 
 void pawl__workers_stop(struct workers *workers)
 {
+    struct worker *idle;
+
     pawl_mutex_lock_always(workers->env, workers->mutex);
     workers->closing = true;
-    pawl_cond_broadcast(workers->env, workers->pushed);
+    idle = workers->idle;
+    workers->idle = NULL;
     pawl_mutex_unlock(workers->env, workers->mutex);
-    for (uint32_t i = 0; i < workers->thread_count; i++)
-        pawl_thread_join(workers->env, workers->threads[i]);
+    while (idle) {
+        struct worker *next = idle->next_idle;
+
+        hand(idle, NULL);
+        idle = next;
+    }
+    for (uint32_t i = 0; i < workers->thread_count; i++) {
+        struct worker *worker = workers->threads[i];
+
+        pawl_thread_join(workers->env, worker->thread);
+        /* It ended with its environment before it saw this. */
+        if (worker->link)
+            workers->options.run(worker->link);
+        free_worker(workers->env, worker);
+    }
     workers->thread_count = 0;
     /* The loop has taken these back. */
     while (!pawl__list_empty(&workers->queue))
@@ -150,7 +245,6 @@ void pawl__workers_free(struct workers *workers)
 {
     if (!workers)
         return;
-    pawl_cond_free(workers->env, workers->pushed);
     pawl_mutex_free(workers->env, workers->mutex);
     pawl__free(&workers->env->alloc, workers, size_of(workers->options.threads_max));
 }

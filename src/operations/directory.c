@@ -345,25 +345,34 @@ static bool csrf_is_right(const struct pawl_json *claims, struct pawl_str csrf)
     return pawl__secret_equal(pawl__str(hash), text_of(claims, "csrf"));
 }
 
+const struct pawl_bearer *pawl__directory_find(const struct pawl_directory *directory,
+                                               const struct pawl_bearer *bearer, int64_t now_us)
+{
+    const struct pawl_bearer *user;
+
+    if (bearer->is_application) {
+        const struct application *one = pawl__map_get(&directory->applications, bearer->id);
+
+        if (!one && directory->admin_hash[0] && pawl__str_equal(bearer->id, directory->admin.id))
+            return &directory->admin;
+        return one && one->expires_us > now_us ? &one->bearer : NULL;
+    }
+    user = pawl__map_get(&directory->users, bearer->id);
+    return user && bearer->generation == user->generation ? user : NULL;
+}
+
 /* Whose it is; NULL: of nobody, or of one who has another password since. */
 static const struct pawl_bearer *bearer_of(const struct pawl_directory *directory,
                                            const struct pawl_json *claims, int64_t now_us)
 {
-    struct pawl_str id = text_of(claims, "sub");
-    const struct pawl_bearer *user;
-    int64_t generation = -1;
+    struct pawl_bearer bearer = {.id = text_of(claims, "sub"),
+                                 .is_application =
+                                     pawl__str_is(text_of(claims, "kind"), KIND_APPLICATION)};
 
-    if (pawl__str_is(text_of(claims, "kind"), KIND_APPLICATION)) {
-        const struct application *one = pawl__map_get(&directory->applications, id);
-
-        if (!one && directory->admin_hash[0] && pawl__str_equal(id, directory->admin.id))
-            return &directory->admin;
-        return one && one->expires_us > now_us ? &one->bearer : NULL;
-    }
-    user = pawl__map_get(&directory->users, id);
-    if (!user || !pawl__json_to_int(pawl__json_get_text(claims, "gen"), &generation))
+    if (!bearer.is_application &&
+        !pawl__json_to_int(pawl__json_get_text(claims, "gen"), &bearer.generation))
         return NULL;
-    return generation == user->generation ? user : NULL;
+    return pawl__directory_find(directory, &bearer, now_us);
 }
 
 static enum pawl_credential check_claims(const struct pawl_directory *directory,
@@ -381,9 +390,11 @@ static enum pawl_credential check_claims(const struct pawl_directory *directory,
         !pawl__json_to_int(pawl__json_get_text(claims, "exp"), &times->until_s) ||
         !pawl__json_to_int(pawl__json_get_text(claims, "nbf"), &times->from_s))
         return PAWL_CREDENTIAL_WRONG;
+    bearer = bearer_of(directory, claims, now_us);
+    if (use == PAWL_TOKEN_HUB)
+        *out = bearer;
     if (times->until_s <= now_s || times->from_s > now_s + SKEW_S)
         return PAWL_CREDENTIAL_EXPIRED;
-    bearer = bearer_of(directory, claims, now_us);
     if (!bearer || (use == PAWL_TOKEN_SESSION && csrf.ptr && !csrf_is_right(claims, csrf)))
         return PAWL_CREDENTIAL_WRONG;
     *out = bearer;

@@ -49,6 +49,7 @@ enum pawl_credential pawl__directory_check_key(const struct pawl_directory *dire
                                                struct pawl_str key, int64_t now_us,
                                                const struct pawl_bearer **out);
 /*
+ * Of a token of the hub that has expired, *out is still whose it is: connections outlive it.
  * `csrf`: of a session, what its request has to repeat; ptr NULL: it need not, because it changes
  * nothing. `times` is filled when it has expired.
  */
@@ -57,5 +58,10 @@ enum pawl_credential pawl__directory_check_token(const struct pawl_directory *di
                                                  struct pawl_str csrf, int64_t now_us,
                                                  const struct pawl_bearer **out,
                                                  struct pawl_token_times *times);
+
+/* The user or application with this id, as it is now; a user also has this generation. NULL: gone.
+ */
+const struct pawl_bearer *pawl__directory_find(const struct pawl_directory *directory,
+                                               const struct pawl_bearer *bearer, int64_t now_us);
 
 #endif

@@ -85,6 +85,11 @@ static void await_one(const struct pawl_op *op, struct event *event,
     *outcome = (struct pawl_event_outcome){.is_started = reached->is_started};
     if (reached->instance_id.len <= PAWL_INSTANCE_ID_MAX)
         memcpy(outcome->instance_id, reached->instance_id.ptr, reached->instance_id.len);
+    if (reached->has_rested) {
+        outcome->sub_status = reached->sub_status;
+        outcome->incident_count = reached->incident_count;
+        return;
+    }
     event->awaited[i] = (struct awaited){event, outcome};
     atomic_fetch_add(&event->left, 1);
     status = pawl__runtime_await(op_runtime(op), &wait, NULL, NULL);

@@ -177,6 +177,7 @@ enum pawl_token_use {
     PAWL_TOKEN_REFRESH, /* two hours: gets new tokens */
     PAWL_TOKEN_SESSION, /* twelve hours: of a page, in a cookie */
     PAWL_TOKEN_SOCKET,  /* a minute: opens a WebSocket, on any node */
+    PAWL_TOKEN_HUB,     /* a minute: opens a connection to the hub, on any node */
 };
 const char *pawl__token_use_name(enum pawl_token_use use);
 
@@ -187,7 +188,8 @@ struct pawl_bearer {
     struct pawl_texts roles, permissions;
 };
 
-/* Whose token it is. `csrf`: of a session, the secret that its requests must repeat; else "". */
+/* Whose token it is. `csrf`: of a session, the secret that its requests must repeat; of a hub, what
+ * no other token has; else "". */
 struct pawl_token_request {
     enum pawl_token_use use;
     const struct pawl_bearer *bearer;

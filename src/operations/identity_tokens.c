@@ -34,6 +34,7 @@ static const struct use uses[] = {
     [PAWL_TOKEN_REFRESH] = {"refresh", 7200},
     [PAWL_TOKEN_SESSION] = {"session", INT64_C(12) * 3600},
     [PAWL_TOKEN_SOCKET] = {"socket", 60},
+    [PAWL_TOKEN_HUB] = {"hub", 60},
 };
 
 const char *pawl__token_use_name(enum pawl_token_use use)

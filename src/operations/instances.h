@@ -215,7 +215,8 @@ PAWL_MUST_CHECK int pawl__op_instances_cancel(const struct pawl_op *op,
                                               struct pawl_bulk_result *out);
 /*
  * Takes over those of an array. One that is no exported instance is PAWL_EPARSE, and none is taken
- * over then; one that cannot be taken over stops no other.
+ * over then; one that cannot be taken over stops no other. One that is there already, exactly as
+ * its document says, counts as taken over.
  */
 PAWL_MUST_CHECK int pawl__op_instances_import(const struct pawl_op *op,
                                               const struct pawl_json *exported,

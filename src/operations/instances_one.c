@@ -234,6 +234,17 @@ int pawl__op_instance_import(const struct pawl_op *op, const struct pawl_json *e
     return status;
 }
 
+/* Whether the instance that is there is what the document says: nothing would have to be taken
+ * over. */
+static bool is_imported(const struct pawl_op *op, const struct pawl_json *document)
+{
+    const struct pawl_instance_export parts = {.bookmarks = false};
+    struct pawl_json there;
+    int status = pawl__op_instance_export(op, exported_id(document), &parts, &there, NULL);
+
+    return status == PAWL_OK && pawl__json_equal(state_of(document), state_of(&there));
+}
+
 int pawl__op_instances_import(const struct pawl_op *op, const struct pawl_json *exported,
                               struct pawl_bulk_result *out)
 {
@@ -256,6 +267,11 @@ int pawl__op_instances_import(const struct pawl_op *op, const struct pawl_json *
 
         each.err = &err;
         status = pawl__op_instance_import(&each, pawl__json_at(exported, i), &outcome);
+        if (status == PAWL_EEXISTS) {
+            each.err = NULL; /* keeps the message of the refusal */
+            if (is_imported(&each, pawl__json_at(exported, i)))
+                status = PAWL_OK;
+        }
         result.done += status == PAWL_OK;
         if (status != PAWL_OK && result.failed++ == 0)
             result.error = err;

@@ -14,9 +14,10 @@ PAWL_MUST_CHECK int op_client(const struct pawl_op *op, struct pawl_str instance
 /* What happened already is not "nothing, try again": an error of that class becomes PAWL_EUNKNOWN,
  * with the instance's id. */
 PAWL_MUST_CHECK int op_tell_begun(const struct pawl_op *op, const char *instance_id, int status);
-/* The row and the state of what was run, if they are asked for. */
+/* The row and the state of what was run, if they are asked for. `left` as its start left it; NULL:
+ * they are read. */
 PAWL_MUST_CHECK int op_add_state(const struct pawl_op *op, bool with_state,
-                                 struct pawl_instance_result *result);
+                                 const struct pawl_left *left, struct pawl_instance_result *result);
 /*
  * The row of an instance and its state. Of one whose state cannot be read the row still tells: then
  * the state is null, and `unreadable` says why. Its code is PAWL_OK else.
@@ -24,9 +25,9 @@ PAWL_MUST_CHECK int op_add_state(const struct pawl_op *op, bool with_state,
 PAWL_MUST_CHECK int op_show_readable(const struct pawl_op *op, struct pawl_str instance_id,
                                      struct pawl_instance_row *row, struct pawl_json *state,
                                      struct pawl_error *unreadable);
-/* Starts it: `unattended` as in struct pawl_start. */
+/* Starts it: `unattended` and `left` as in struct pawl_start. */
 PAWL_MUST_CHECK int op_start(const struct pawl_op *op, const struct pawl_instance_start *request,
-                             bool unattended, struct pawl_outcome *out);
+                             bool unattended, struct pawl_left *left, struct pawl_outcome *out);
 /* Whether it narrows nothing. */
 bool op_matches_everything(const struct pawl_instance_query *query);
 /* An array of alterations, of an array or of one. */

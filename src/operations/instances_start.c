@@ -20,7 +20,8 @@ int op_client(const struct pawl_op *op, struct pawl_str instance_id,
                                          out, op->err);
 }
 
-int op_add_state(const struct pawl_op *op, bool with_state, struct pawl_instance_result *result)
+int op_add_state(const struct pawl_op *op, bool with_state, const struct pawl_left *left,
+                 struct pawl_instance_result *result)
 {
     struct pawl_instance_shown shown;
     struct pawl_str id = pawl__str(result->outcome.instance_id);
@@ -30,6 +31,11 @@ int op_add_state(const struct pawl_op *op, bool with_state, struct pawl_instance
     result->row = (struct pawl_instance_row){0};
     if (!with_state || result->outcome.refused)
         return PAWL_OK;
+    if (left && left->is_known) {
+        result->row = left->row;
+        result->state = left->state;
+        return PAWL_OK;
+    }
     status = pawl__op_instance_show(op, id, true, &shown);
     if (status == PAWL_OK) {
         result->row = shown.row;
@@ -131,7 +137,7 @@ static int fingerprint(const struct pawl_op *op, const struct pawl_instance_star
 }
 
 int op_start(const struct pawl_op *op, const struct pawl_instance_start *request, bool unattended,
-             struct pawl_outcome *out)
+             struct pawl_left *left, struct pawl_outcome *out)
 {
     struct pawl_workflow_client *client = NULL;
     struct pawl_start what = request->what;
@@ -139,6 +145,7 @@ int op_start(const struct pawl_op *op, const struct pawl_instance_start *request
     int status = check_object(op, &what.input, "inputs");
 
     what.unattended = unattended;
+    what.left = left;
     if (status == PAWL_OK)
         status = check_object(op, &what.variables, "variables");
     if (status == PAWL_OK && what.idempotency_key.len > 0 && what.fingerprint.len == 0)
@@ -179,11 +186,12 @@ int pawl__op_instance_start(const struct pawl_op *op, const struct pawl_instance
                             struct pawl_instance_result *out)
 {
     struct pawl_instance_result result;
-    int status = op_start(op, request, false, &result.outcome);
+    struct pawl_left left = {.arena = op->arena};
+    int status = op_start(op, request, false, request->with_state ? &left : NULL, &result.outcome);
 
     if (status == PAWL_OK)
         status = op_tell_begun(op, result.outcome.instance_id,
-                               op_add_state(op, request->with_state, &result));
+                               op_add_state(op, request->with_state, &left, &result));
     if (status == PAWL_OK)
         *out = result;
     return status;
@@ -202,7 +210,7 @@ static int dispatch_one(const struct pawl_op *op, struct pawl_instance_start *ea
         if (each->what.idempotency_key.len == 0)
             return pawl__error_code(op->err, pawl__arena_status(op->arena));
     }
-    status = op_start(op, each, true, &outcome);
+    status = op_start(op, each, true, NULL, &outcome);
     if (status == PAWL_OK && outcome.refused)
         return pawl__error_set(op->err, PAWL_ECONFLICT,
                                "the activation strategy allows no more instances than the "
@@ -262,8 +270,8 @@ int pawl__op_instance_resume(const struct pawl_op *op, struct pawl_str instance_
             pawl__workflow_client_run(client, request, &result.outcome, op->deadline_ns, op->err);
     pawl__workflow_client_close(client);
     if (status == PAWL_OK)
-        status =
-            op_tell_begun(op, result.outcome.instance_id, op_add_state(op, with_state, &result));
+        status = op_tell_begun(op, result.outcome.instance_id,
+                               op_add_state(op, with_state, NULL, &result));
     if (status == PAWL_OK)
         *out = result;
     return status;

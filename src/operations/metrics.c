@@ -204,9 +204,22 @@ static void write_from_store(struct writing *w, const struct gauges *gauges)
         write_instances(w, gauges);
 }
 
+static void write_hub(struct writing *w, const struct pawl_metrics_door *door)
+{
+    if (w->metric == PAWL_METRIC_HUB_INSTANCES) {
+        write_gauge(w, "", (double)door->hub_instances);
+        return;
+    }
+    write_gauge(w, "WebSockets", (double)door->hub_web_sockets);
+    write_gauge(w, "ServerSentEvents", (double)door->hub_server_sent_events);
+    write_gauge(w, "LongPolling", (double)door->hub_long_polling);
+}
+
 static void write_other(struct writing *w, const struct gauges *gauges)
 {
-    if (w->metric == PAWL_METRIC_BUILD_INFO)
+    if (w->metric == PAWL_METRIC_HUB_CONNECTIONS || w->metric == PAWL_METRIC_HUB_INSTANCES)
+        write_hub(w, gauges->door);
+    else if (w->metric == PAWL_METRIC_BUILD_INFO)
         write_gauge(w, pawl_version(), 1);
     else if (w->metric == PAWL_METRIC_HTTP_CONNECTIONS)
         write_gauge(w, "", (double)gauges->door->http_connections);
@@ -265,4 +278,21 @@ void pawl__op_count_request(struct pawl_host *host, const char *route, struct pa
     pawl__meter_count(meter, PAWL_METRIC_HTTP_REQUESTS, pawl__str(route), method, pawl__str(text),
                       1);
     pawl__meter_observe_ns(meter, PAWL_METRIC_HTTP_REQUEST_SECONDS, pawl__str(route), duration_ns);
+}
+
+static void count(struct pawl_host *host, enum pawl_metric metric, const char *label,
+                  uint64_t value)
+{
+    pawl__meter_count(pawl__host_meter(host), metric, pawl__str(label), pawl__str(""),
+                      pawl__str(""), value);
+}
+
+void pawl__op_count_hub_messages(struct pawl_host *host, const char *result, uint64_t value)
+{
+    count(host, PAWL_METRIC_HUB_MESSAGES, result, value);
+}
+
+void pawl__op_count_hub_look(struct pawl_host *host, const char *kind)
+{
+    count(host, PAWL_METRIC_HUB_LOOKS, kind, 1);
 }

@@ -12,6 +12,8 @@
 /* What the door knows that asks. */
 struct pawl_metrics_door {
     uint64_t http_connections, http_queue_length;
+    uint64_t hub_web_sockets, hub_server_sent_events, hub_long_polling; /* connections */
+    uint64_t hub_instances;                                             /* that are watched */
 };
 
 #define PAWL_METRICS_CONTENT_TYPE "text/plain; version=0.0.4; charset=utf-8"
@@ -28,5 +30,8 @@ PAWL_MUST_CHECK int pawl__op_metrics(const struct pawl_op *op, const struct pawl
 void pawl__op_count_login(struct pawl_host *host, const char *result);
 void pawl__op_count_request(struct pawl_host *host, const char *route, struct pawl_str method,
                             int code, int64_t duration_ns);
+/* `result`: "sent", "received" or "dropped". `kind`: what a look of the hub is for. */
+void pawl__op_count_hub_messages(struct pawl_host *host, const char *result, uint64_t count);
+void pawl__op_count_hub_look(struct pawl_host *host, const char *kind);
 
 #endif

@@ -14,9 +14,11 @@
  *     instances.h     workflow instances
  *     alterations.h   alterations of many instances, plans
  *     waits.h         what is waited for
+ *     changes.h       changes of instances, as they happen
  *     journal.h       what happened in them
  *     why.h           why an instance does not continue
  *     stimuli.h       events and stimuli
+ *     endpoints.h     workflows as HTTP endpoints
  *     tasks.h         tasks that workflows wait for
  *     timers.h        what becomes due by time
  *     queue.h         work that is due, later or parked

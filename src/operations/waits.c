@@ -144,11 +144,12 @@ int pawl__op_instance_execute(const struct pawl_op *op, const struct pawl_instan
 {
     struct pending *pending = new_pending(op, request->with_state, done, ctx);
     struct pawl_instance_result result;
+    struct pawl_left left = {.arena = op->arena};
     int status;
 
     if (!pending)
         return pawl__error_code(op->err, PAWL_ENOMEM);
-    status = op_start(op, request, true, &result.outcome);
+    status = op_start(op, request, true, request->with_state ? &left : NULL, &result.outcome);
     if (status != PAWL_OK) {
         free_pending(pending);
         return status;
@@ -164,7 +165,7 @@ int pawl__op_instance_execute(const struct pawl_op *op, const struct pawl_instan
             await(op, pending, pawl__str(result.outcome.instance_id), PAWL_WAIT_IDLE, ticket));
     free_pending(pending);
     status = op_tell_begun(op, result.outcome.instance_id,
-                           op_add_state(op, request->with_state, &result));
+                           op_add_state(op, request->with_state, &left, &result));
     if (status == PAWL_OK)
         done(ctx, PAWL_OK, &result, NULL);
     return status;

@@ -174,6 +174,8 @@ int pawl__runtime_open(struct pawl_env *env, const struct pawl_engine *engine,
     set_options(runtime, options);
     status = pawl_mutex_new(env, "runtime", &runtime->mutex);
     if (status == PAWL_OK)
+        status = pawl_mutex_new(env, "changes", &runtime->changes_mutex);
+    if (status == PAWL_OK)
         status = pawl__shares_new(env, &runtime->shares);
     if (status == PAWL_OK)
         status = pawl_cond_new(env, "runtime", &runtime->left);
@@ -185,7 +187,11 @@ int pawl__runtime_open(struct pawl_env *env, const struct pawl_engine *engine,
         status = pawl__definitions_new(env, engine, store, &runtime->options.definitions,
                                        &runtime->definitions, err);
     if (status == PAWL_OK)
+        status = pawl__runtime_routes_open(runtime, err);
+    if (status == PAWL_OK)
         status = pawl__runtime_waits_open(runtime, err);
+    if (status == PAWL_OK)
+        status = pawl__runtime_replies_open(runtime, err);
     if (status == PAWL_OK && !runtime->options.looks_only)
         status = open_node(runtime, err);
     if (status != PAWL_OK) {
@@ -201,6 +207,7 @@ void pawl__runtime_close(struct pawl_runtime *runtime)
     if (!runtime)
         return;
     pawl__runtime_waits_close(runtime);
+    pawl__runtime_replies_close(runtime);
     pawl__runtime_http_close(runtime);
     pawl__runtime_cancels_close(runtime);
     if (runtime->keeper) {
@@ -213,6 +220,7 @@ void pawl__runtime_close(struct pawl_runtime *runtime)
     pawl__committer_free(runtime->committer);
     pawl__keeper_close(runtime->keeper);
     pawl__definitions_free(runtime->definitions);
+    pawl__runtime_routes_close(runtime);
     pawl__runtime_forget_done(runtime);
     pawl__runtime_forget_held(runtime);
     pawl__runtime_forget_yielded(runtime, &runtime->yielded);
@@ -220,6 +228,7 @@ void pawl__runtime_close(struct pawl_runtime *runtime)
     pawl__shares_free(runtime->shares);
     pawl_cond_free(runtime->env, runtime->cancels);
     pawl_cond_free(runtime->env, runtime->left);
+    pawl_mutex_free(runtime->env, runtime->changes_mutex);
     pawl_mutex_free(runtime->env, runtime->mutex);
     pawl__free(&runtime->env->alloc, runtime, sizeof *runtime);
 }
@@ -237,6 +246,7 @@ struct pawl_store *pawl__runtime_store(struct pawl_runtime *runtime)
 void pawl__runtime_stop(struct pawl_runtime *runtime)
 {
     atomic_store(&runtime->stopping, true);
+    pawl__runtime_replies_end(runtime);
 }
 
 bool pawl__runtime_is_stopping(const struct pawl_runtime *runtime)
@@ -437,5 +447,7 @@ int pawl__runtime_commit(struct pawl_runtime *runtime, struct pawl_commit *commi
         (commit->instance->runnable == 0 || commit->instance->retry_us == PAWL_TIME_NEVER ||
          commit->kind == PAWL_COMMIT_DELETE))
         pawl__runtime_tell_waits(runtime, commit->instance->id);
+    if (status == PAWL_OK && atomic_load(&runtime->has_listener))
+        pawl__runtime_tell_change(runtime, commit);
     return status;
 }

@@ -28,6 +28,7 @@
  *     instance/alone.c     what kills its nodes: tried alone, then set aside
  *     node/watch.c         steps that do not come back
  *     node/waits.c         who waits for an instance without a thread
+ *     node/changes.c       who is told of the commits of this node
  *     instance/hand.c      instances in hand
  *     work/held.c          rows of work in hand; what is in nobody's after a failure
  *     work/done.c          effects that were performed, whose rows are to be deleted
@@ -57,6 +58,10 @@
  *     node/invariants.c    what must hold in between, for simulations
  *     work/letters.c       dead letters: replaying, removing
  *     work/tasks.c         reports of tasks that were done outside
+ *     work/endpoint.c      requests to workflows: whom they are for
+ *     instance/reply.c     replies to them, in commits
+ *     node/replies.c       who waits for one
+ *     node/routes.c        templates of paths
  */
 #ifndef PAWL_RUNTIME_RUNTIME_H
 #define PAWL_RUNTIME_RUNTIME_H
@@ -251,7 +256,25 @@ const char *pawl__runtime_node_id(const struct pawl_runtime *runtime);
 /* Which of the store's nodes this is; 0: none. */
 int64_t pawl__runtime_incarnation(const struct pawl_runtime *runtime);
 
+/*
+ * Who is told of every commit of this node that changed an instance: after it, on the thread that
+ * committed. It must be short and must not call the runtime. One at a time; NULL: nobody, and when
+ * this returns nobody is being called any more. Nobody to tell costs a commit one load.
+ */
+void pawl__runtime_listen(struct pawl_runtime *runtime, pawl_changed_fn *changed, void *ctx);
+
 /* ---- starting ------------------------------------------------------------------------------ */
+
+/*
+ * The instance as the last commit of a start stored it, so that its caller need not read it again:
+ * its row, without the bytes of its state and counts, and its state.
+ */
+struct pawl_left {
+    struct pawl_arena *arena; /* the caller's, where the texts are */
+    bool is_known;            /* false: it has not come to rest, or has gone on since */
+    struct pawl_instance_row row;
+    struct pawl_json state;
+};
 
 /*
  * Creates an instance and runs its first burst: one transaction for a short workflow.
@@ -407,6 +430,10 @@ struct pawl_reached {
     struct pawl_str instance_id;
     struct pawl_str work_id; /* gone: it was done, or given up */
     bool is_started;
+    /* Delivered by the sender itself, and the instance came to rest: nobody need wait for it. */
+    bool has_rested;
+    enum pawl_sub_status sub_status; /* then */
+    int64_t incident_count;
 };
 
 /* Of the first match: at most PAWL_REACH_MAX bookmarks, and all triggers. The caller's arena. */
@@ -429,6 +456,7 @@ struct pawl_stimulus {
     bool detached;                   /* stored, and delivered by whoever does due work */
     struct pawl_str traceparent;     /* of whoever sends it, for traces; "": not known */
     bool first_wins;          /* with another input it is the same stimulus: the first one counts */
+    bool is_request;          /* somebody waits for its reply: it is not parked. PAWL_ENOTFOUND */
     struct pawl_reach *reach; /* what it reached is added there; NULL: nobody asks */
 };
 
@@ -436,6 +464,8 @@ struct pawl_sent {
     uint32_t started; /* instances that will be started */
     uint32_t resumed; /* bookmarks that will be resumed */
     bool parked;      /* nothing matched: it waits */
+    bool was_sent;    /* before, with its key: nothing happened now */
+    bool is_mail;     /* of a request: it is a row, which another node may deliver */
 };
 
 /*

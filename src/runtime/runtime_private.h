@@ -17,6 +17,8 @@
 
 struct pawl_committer;
 struct pawl_shares;
+struct pawl_replies;
+struct pawl_routes_known;
 struct pawl_waits;
 struct runtime_running;
 
@@ -49,10 +51,18 @@ struct pawl_runtime {
     struct pawl_thread *http_thread;    /* NULL: there is no executor */
     struct pawl_thread *cancels_thread; /* NULL: not yet, or a runtime that only looks */
     struct pawl_waits *waits;           /* node/waits.c */
+    struct pawl_replies *replies;       /* node/replies.c */
+    struct pawl_routes_known *routes;   /* node/routes.c; NULL: none yet */
     atomic_uint direct_count;           /* direct deliveries under way */
     atomic_uint performing;             /* functions of the host that are being called */
     atomic_bool has_pool;               /* of workers */
     atomic_uint waiter_count;           /* of its waiters; 0: nobody is notified */
+
+    /* node/changes.c */
+    atomic_bool has_listener;
+    struct pawl_mutex *changes_mutex; /* guards what follows; held while it is called */
+    pawl_changed_fn *changed;
+    void *changed_ctx;
 
     struct pawl_words words; /* of stored states; set once */
 
@@ -80,6 +90,7 @@ struct pawl_runtime {
     struct pawl_map held;       /* struct runtime_held, by id */
     struct pawl_list requests;  /* struct runtime_request: under way */
     struct pawl_cond *answered; /* one of them has something for the thread to do */
+    uint64_t requests_ended;    /* how many have left the list above */
     bool http_stop;
     uint32_t runnable_skip; /* instances that are named first, and that this node may not run */
     uint32_t refused;       /* of those that were named last */

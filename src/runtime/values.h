@@ -20,6 +20,7 @@
 /* ---- instances (runtime/runtime.h) ---------------------------------------------------------- */
 
 struct pawl_audit;
+struct pawl_left;
 struct pawl_request;
 
 /* Texts "" and values null when not given. Borrowed for the call. */
@@ -30,6 +31,8 @@ struct pawl_start {
     struct pawl_str correlation_id;
     struct pawl_str name;
     struct pawl_str parent_id;
+    struct pawl_str scheduled_by; /* the execution of the parent's activity that starts it */
+    uint32_t scheduled_by_depth;  /* of its call stack */
     struct pawl_str trigger_activity_id;
     /* The activity that is run instead of the root; of one that is not there PAWL_ENOTFOUND. */
     struct pawl_str activity_id;
@@ -45,6 +48,7 @@ struct pawl_start {
     bool judged;
     /* A request that its burst awaits is not waited for: it goes on by itself. */
     bool unattended;
+    struct pawl_left *left; /* runtime/runtime.h; NULL: not asked for */
 };
 
 /* How a call left an instance. */
@@ -157,5 +161,11 @@ struct pawl_retention_policy {
     /* What records instances and dead letters that are dropped; NULL: nobody asked for it. */
     struct pawl_audit *by;
 };
+
+/*
+ * Told of a change of an instance: its revision from now on; 0: it was deleted. Borrows the id for
+ * the call.
+ */
+typedef void pawl_changed_fn(void *ctx, struct pawl_str instance_id, int64_t revision);
 
 #endif

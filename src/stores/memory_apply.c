@@ -431,7 +431,8 @@ static void finish(struct applying *a)
             continue;
         if (row->table == PAWL_TABLE_BOOKMARKS)
             wake_parked(a, row->data);
-        else if (row->table == PAWL_TABLE_WORK && memdb_work_data(row)->due_us != PAWL_TIME_NEVER)
+        else if (row->table == PAWL_TABLE_REPLIES ||
+                 (row->table == PAWL_TABLE_WORK && memdb_work_data(row)->due_us != PAWL_TIME_NEVER))
             a->signal = true;
     }
     if (a->commit->kind == PAWL_COMMIT_CANCEL) {

@@ -77,7 +77,8 @@ static bool leaves_runnable(const struct pawl_commit *commit)
     return released && (commit->instance->runnable != 0 || (commit->flags & PAWL_COMMIT_KEEP));
 }
 
-/* Work that bookmarks wake is not meant here: the statement that wakes it notifies. */
+/* Or is a reply that another node waits for. Work that bookmarks wake is not meant here: the
+ * statement that wakes it notifies. */
 static bool makes_due(const struct pawl_commit *commit)
 {
     if (commit->stamp.len > 0 || commit->kind == PAWL_COMMIT_CANCEL ||
@@ -88,6 +89,9 @@ static bool makes_due(const struct pawl_commit *commit)
 
         /* Its owner handles it; if that dies, no notification is sent when its lease expires. */
         if (work && work->due_us != PAWL_TIME_NEVER && work->owner == 0)
+            return true;
+        if (commit->changes[i].table == PAWL_TABLE_REPLIES &&
+            commit->changes[i].kind != PAWL_CHANGE_DELETE)
             return true;
     }
     return false;

@@ -167,6 +167,8 @@ static int write_change(struct member *m, const struct pawl_change *change, stru
     m->wrote = true;
     if (inserts(change) && change->table == PAWL_TABLE_WORK)
         m->verdict->wakes |= ((const struct pawl_work_row *)change->row)->due_us != PAWL_TIME_NEVER;
+    if (inserts(change) && change->table == PAWL_TABLE_REPLIES)
+        m->verdict->wakes = true;
     return PAWL_OK;
 }
 

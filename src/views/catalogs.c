@@ -253,10 +253,7 @@ struct pawl_json pawl__view_activity_commit_strategies(struct pawl_builder *b)
 
 /* ---- features ------------------------------------------------------------------------------- */
 
-/*
- * What of Elsa is here, by the names that its clients look for. Elsa.RealTimeWorkflowUpdates is
- * not: with it a designer would ask for a hub.
- */
+/* What of Elsa is here, by the names that its clients look for. */
 static const char *const features[] = {
     "Expressions",
     "CommitStrategies",
@@ -276,6 +273,7 @@ static const char *const features[] = {
     "Liquid",
     "Http",
     "Resilience",
+    "RealTimeWorkflowUpdates",
 };
 
 struct pawl_json pawl__view_features(struct pawl_builder *b)

@@ -35,6 +35,7 @@ static const struct feature features[] = {
     {"commit-strategies", NULL, false},
     {"dotnet-text", NULL, false},
     {"event", NULL, false},
+    {"http", NULL, false}, /* what needs no request: see sends_requests() */
     {"http-client", NULL, false},
     {"js", "JavaScript", false},
     {"js-limits", "JavaScript", false},
@@ -65,10 +66,12 @@ static bool has_feature(const struct pawl_engine *engine, struct pawl_str name)
     return false;
 }
 
+/* Those are sent to a server, by tests/api/conformance. */
 static bool sends_requests(const struct pawl_json *steps)
 {
     for (uint32_t i = 0; i < pawl__json_len(steps); i++) {
-        if (pawl__json_get_text(pawl__json_at(steps, i), "http"))
+        if (pawl__json_get_text(pawl__json_at(steps, i), "http") ||
+            pawl__json_get_text(pawl__json_at(steps, i), "parallel"))
             return true;
     }
     return false;

@@ -7,14 +7,14 @@
 struct place {
     struct pawl_env *env;
     struct pawl_lock_space *space;
-    int64_t ttl_ms;
 };
 
-static int open_one(void *ctx, struct pawl_lock_provider **out, struct pawl_error *err)
+static int open_one(void *ctx, int64_t ttl_ms, struct pawl_lock_provider **out,
+                    struct pawl_error *err)
 {
     struct place *place = ctx;
 
-    return pawl__memory_locks_open(place->space, place->env, place->ttl_ms, out, err);
+    return pawl__memory_locks_open(place->space, place->env, ttl_ms, out, err);
 }
 
 static void take_away(void *ctx, struct pawl_env *env, struct pawl_str name)
@@ -29,7 +29,7 @@ int main(int argc, char **argv)
 {
     struct lock_contract contract = {.title = "locks in memory", .open = open_one, .workers = 100};
     struct pawl_error err = PAWL_ERROR_INIT;
-    struct place place = {.ttl_ms = argc > 1 && strcmp(argv[1], "lease") == 0 ? 400 : 0};
+    struct place place = {0};
     int failed;
 
     if (pawl_system_env_open(&place.env, &err) != PAWL_OK ||
@@ -38,9 +38,10 @@ int main(int argc, char **argv)
         return 1;
     }
     contract.ctx = &place;
-    contract.ttl_ms = place.ttl_ms;
-    if (place.ttl_ms)
+    if (argc > 1 && strcmp(argv[1], "lease") == 0) {
+        contract.ttl_ms = 2000;
         contract.take_away = take_away;
+    }
     failed = lock_contract_main(&contract);
     pawl__lock_space_free(place.space);
     pawl_system_env_close(place.env);

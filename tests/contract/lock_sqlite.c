@@ -27,7 +27,7 @@ static void take_away(void *ctx, struct pawl_env *env, struct pawl_str name)
 int main(void)
 {
     struct lock_contract contract = {
-        .title = "locks in SQLite", .ttl_ms = 1000, .take_away = take_away, .workers = 32};
+        .title = "locks in SQLite", .ttl_ms = 2000, .take_away = take_away, .workers = 32};
     char folder[] = "/tmp/pawl-contract-XXXXXX", command[64], path[64];
     int failed;
 

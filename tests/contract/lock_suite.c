@@ -96,6 +96,7 @@ struct stage {
     struct lock_contract *contract;
     struct pawl_env *env;
     struct pawl_error err;
+    int64_t ttl_ms; /* of leases of providers that are opened now */
     size_t number;  /* of a case of the library */
     size_t threads; /* entries of THREADS before anything was started */
 };
@@ -104,10 +105,10 @@ static int open_by_uri(void *ctx, struct pawl_lock_provider **out, struct pawl_e
 {
     struct stage *stage = ctx;
     struct lock_contract *contract = stage->contract;
-    struct pawl_lock_provider_options options = {.ttl_ms = contract->ttl_ms};
+    struct pawl_lock_provider_options options = {.ttl_ms = stage->ttl_ms};
 
     if (contract->open)
-        return contract->open(contract->ctx, out, err);
+        return contract->open(contract->ctx, stage->ttl_ms, out, err);
     return pawl__lock_open_uri(stage->env, pawl__str(contract->uri), &options, out, err);
 }
 
@@ -135,6 +136,17 @@ static uint64_t token_of(const char *answer)
 
 /* ---- cases --------------------------------------------------------------------------------- */
 
+/* A machine may stand still for longer than a short lease: only the cases that wait for the end of
+ * one, and say no to this, have that. */
+#define SHORT_LEASE_MS 5000
+#define LONG_LEASE_MS 60000
+
+static void use_long_lease(struct stage *stage)
+{
+    if (stage->ttl_ms > 0 && stage->ttl_ms <= SHORT_LEASE_MS)
+        stage->ttl_ms = LONG_LEASE_MS;
+}
+
 static void case_of_the_library(void **state)
 {
     struct stage *stage = *state;
@@ -142,7 +154,12 @@ static void case_of_the_library(void **state)
         .env = stage->env, .open = open_by_uri, .ctx = stage, .workers = stage->contract->workers};
     struct pawl_lock_check_result result;
 
+    use_long_lease(stage);
     pawl__lock_check_run(&check, stage->number, &result);
+    if (result.outcome == PAWL_LOCK_CHECK_SKIPPED && stage->ttl_ms != stage->contract->ttl_ms) {
+        stage->ttl_ms = stage->contract->ttl_ms;
+        pawl__lock_check_run(&check, stage->number, &result);
+    }
     if (result.outcome == PAWL_LOCK_CHECK_SKIPPED)
         skip();
     if (result.outcome == PAWL_LOCK_CHECK_FAILED)
@@ -157,8 +174,9 @@ static void processes_exclude_each_other(void **state)
     struct lock_holder one, two;
 
     needs_processes(stage);
-    lock_holder_start(&one, stage->contract->uri, stage->contract->ttl_ms);
-    lock_holder_start(&two, stage->contract->uri, stage->contract->ttl_ms);
+    use_long_lease(stage);
+    lock_holder_start(&one, stage->contract->uri, stage->ttl_ms);
+    lock_holder_start(&two, stage->contract->uri, stage->ttl_ms);
     (void)token_of(lock_holder_ask(&one, "take between-processes"));
     assert_string_equal(lock_holder_ask(&two, "take between-processes"), "busy");
     lock_holder_tell(&two, "wait between-processes");
@@ -542,8 +560,11 @@ int lock_contract_main(struct lock_contract *contract)
     for (; count < library + sizeof more / sizeof more[0] && count < CASES_MAX; count++) {
         bool ours = count < library;
 
-        stages[count] =
-            (struct stage){.contract = contract, .env = env, .number = count, .threads = threads};
+        stages[count] = (struct stage){.contract = contract,
+                                       .env = env,
+                                       .ttl_ms = contract->ttl_ms,
+                                       .number = count,
+                                       .threads = threads};
         tests[count] = (struct CMUnitTest){
             .name = ours ? pawl__lock_check_title(count) : more[count - library].name,
             .test_func = ours ? case_of_the_library : more[count - library].run,

@@ -14,9 +14,9 @@ struct lock_contract {
     const char *title;
     /* What `--lock` takes. "": `open` is given, and no other process can take part. */
     char uri[512];
-    int64_t ttl_ms; /* of leases; short, since the cases wait for their end */
+    int64_t ttl_ms; /* of leases, where cases wait for their end: short; 0: there are none */
     /* NULL: by the URI. */
-    int (*open)(void *ctx, struct pawl_lock_provider **out, struct pawl_error *err);
+    int (*open)(void *ctx, int64_t ttl_ms, struct pawl_lock_provider **out, struct pawl_error *err);
     void *ctx; /* of all functions here */
     /* A URI at which there is no service; attempts must not look like somebody holding the lock.
      * "": none. */

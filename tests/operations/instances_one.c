@@ -86,6 +86,37 @@ static void a_start_returns_the_state_on_request(struct desk *desk)
     assert_int_equal(pawl__json_len(pawl__json_get_text(&result.state, "bookmarks")), 1);
 }
 
+/* As it was committed: what it returns is what a query would find, and none is made. */
+static void a_start_returns_the_state_without_reading_it(struct desk *desk)
+{
+    static const char *const ids[] = {"waits", "ends", "faults"};
+    struct pawl_instance_start request;
+    struct pawl_instance_result result;
+    struct pawl_instance_shown shown;
+    int before;
+
+    desk_publish(desk, desk_waits);
+    desk_publish(desk, desk_ends);
+    desk_publish(desk, desk_faults);
+    for (size_t i = 0; i < sizeof ids / sizeof ids[0]; i++) {
+        request = start_of(ids[i]);
+        (void)started(desk, &request); /* its graph is known from now on */
+        before = atomic_load(&desk->finds);
+        request.with_state = true;
+        result = started(desk, &request);
+        assert_int_equal(atomic_load(&desk->finds), before);
+        assert_ok(
+            pawl__op_instance_show(&desk->op, pawl__str(result.outcome.instance_id), true, &shown),
+            &desk->err);
+        assert_true(pawl__json_equal(&result.state, &shown.state));
+        assert_true(pawl__str_equal(result.row.sub_status, shown.row.sub_status));
+        assert_true(pawl__str_equal(result.row.version_id, shown.row.version_id));
+        assert_int_equal(result.row.revision, shown.row.revision);
+        assert_int_equal(result.row.updated_us, shown.row.updated_us);
+        assert_int_equal(result.row.owner, shown.row.owner);
+    }
+}
+
 /* Longer ones would not fit an index of PostgreSQL. */
 static void a_correlation_id_that_is_too_long_is_refused(struct desk *desk)
 {
@@ -294,6 +325,7 @@ static void many_are_imported_and_one_that_is_there_stops_none(struct desk *desk
 {
     struct pawl_json all = pawl__json_array(), exported, wrong;
     struct pawl_bulk_result result;
+    struct pawl_instance_row row;
 
     desk_publish(desk, desk_waits);
     for (int i = 0; i < 3; i++) {
@@ -304,9 +336,14 @@ static void many_are_imported_and_one_that_is_there_stops_none(struct desk *desk
                                            &exported, NULL),
                   &desk->err);
         assert_code(pawl__json_append(&desk->arena, &all, exported), PAWL_OK);
-        if (i != 1)
-            assert_ok(pawl__op_instance_delete(&desk->op, pawl__str(ids[i])), &desk->err);
     }
+    /* All are there as the documents say: there is nothing to do. */
+    assert_ok(pawl__op_instances_import(&desk->op, &all, &result), &desk->err);
+    assert_int_equal(result.done, 3);
+    assert_int_equal(result.failed, 0);
+    assert_ok(pawl__op_instance_delete(&desk->op, pawl__str("a")), &desk->err);
+    assert_ok(pawl__op_instance_cancel(&desk->op, pawl__str("b"), true, &row), &desk->err);
+    assert_ok(pawl__op_instance_delete(&desk->op, pawl__str("c")), &desk->err);
     assert_ok(pawl__op_instances_import(&desk->op, &all, &result), &desk->err);
     assert_int_equal(result.done, 2);
     assert_int_equal(result.failed, 1);
@@ -785,6 +822,7 @@ static void a_wait_ends_with_its_time(struct desk *desk)
 
 const struct desk_test instance_one_tests[] = {
     DESK_TEST(a_start_returns_the_state_on_request),
+    DESK_TEST(a_start_returns_the_state_without_reading_it),
     DESK_TEST(a_correlation_id_that_is_too_long_is_refused),
     DESK_TEST(an_import_with_a_time_that_is_none_is_refused),
     DESK_TEST(an_import_takes_no_bookmark_from_another_instance),

@@ -18,18 +18,18 @@ extern "C" {
 #endif
 
 /*
- * An HTTP path that a trigger or a bookmark listens on, written by the commit that writes the
- * trigger or bookmark, and deleted with it. Very many bookmarks may share a path. To list distinct
- * paths, query for the first one greater than the last, which the key serves.
+ * A template of HTTP paths with parameters that a trigger or a bookmark listens on, added by the
+ * commit that writes the first of these. There is one row per template, however many wait, and it
+ * stays: so as many rows as before are the same rows. The other members are "" for now.
  */
 struct pawl_route_row {
-    struct pawl_str path;          /* as matched: "orders/{id}" */
-    struct pawl_str method;        /* "get"; lower case */
-    struct pawl_str id;            /* of the trigger or bookmark */
-    struct pawl_str instance_id;   /* of a bookmark; "": of a trigger */
-    struct pawl_str definition_id; /* of a trigger; "": of a bookmark */
-    struct pawl_str hash;          /* of the stimulus */
-    struct pawl_str options;       /* bytes: JSON; limits, who may call */
+    struct pawl_str path; /* "/orders/{id}"; lower case */
+    struct pawl_str method;
+    struct pawl_str id;
+    struct pawl_str instance_id;
+    struct pawl_str definition_id;
+    struct pawl_str hash;
+    struct pawl_str options; /* bytes */
 };
 
 /*

@@ -33,7 +33,7 @@ struct payload_type {
 /* Of types with the same stimulus the first whose leading property is there is meant. */
 static const struct payload_type payload_types[] = {
     {PAWL_STIMULUS_EVENT_TYPE, PAWL_STIMULUS_EVENT, {{"EventName", TEXT}}},
-    {"HttpEndpointBookmarkPayload",
+    {PAWL_STIMULUS_HTTP_ENDPOINT_TYPE,
      PAWL_STIMULUS_HTTP_ENDPOINT,
      {{"Path", TEXT}, {"Method", TEXT}}},
     {PAWL_STIMULUS_TASK_TYPE, PAWL_STIMULUS_TASK, {{"TaskId", TEXT}}},

@@ -72,6 +72,12 @@ static int enqueue_root(struct pawl_burst *burst, const struct pawl_event *event
     struct pawl_json variables;
     int status = copy_object(burst, &event->variables, &variables);
 
+    if (status == PAWL_OK && event->scheduled_by.len > 0) {
+        status = copy_text(burst, event->scheduled_by, &item.scheduled_by);
+        item.scheduled_by_instance = burst->parent_instance_id;
+        item.depth = event->scheduled_by_depth + 1;
+    }
+
     if (status == PAWL_OK && variables.len > 0) {
         item.variable_count = variables.len;
         item.variables =
@@ -315,6 +321,11 @@ int pawl__burst_open(struct pawl_graph *graph, const struct pawl_allocator *allo
     return status;
 }
 
+const struct pawl_json *pawl__burst_input(const struct pawl_burst *burst, const char *name)
+{
+    return pawl__json_get_text(&burst->input, name);
+}
+
 const struct pawl_json *pawl__burst_kept(const struct pawl_burst *burst)
 {
     return &burst->kept;
@@ -338,6 +349,12 @@ void pawl__burst_set_stop(struct pawl_burst *burst, bool (*stop)(void *ctx), voi
 {
     burst->stop = stop;
     burst->stop_ctx = ctx;
+}
+
+void pawl__burst_set_patience(struct pawl_burst *burst, bool (*late)(void *ctx), void *ctx)
+{
+    burst->late = late;
+    burst->late_ctx = ctx;
 }
 
 void pawl__burst_set_clock(struct pawl_burst *burst, int64_t (*now)(void *ctx), void *ctx)
@@ -382,6 +399,7 @@ static void forget_batch(struct pawl_burst *burst)
     burst->due = PAWL_DUE_NONE;
     burst->log.count = 0;
     burst->effects.count = 0;
+    burst->has_reply = false;
     for (uint32_t i = 0; i < burst->dirty.count; i++)
         burst->dirty.items[i]->dirty = false;
     burst->dirty.count = 0;
@@ -442,6 +460,9 @@ static int conclude(struct pawl_burst *burst, enum pawl_step *step)
 /* Whether what is next in the queue must not begin before a commit. */
 static bool is_commit_due(const struct pawl_burst *burst)
 {
+    if (burst->has_reply && burst->phase == PAWL_PHASE_NEXT &&
+        burst->queue_head < burst->queue.count && burst->late && burst->late(burst->late_ctx))
+        return true;
     return burst->due == PAWL_DUE_BEFORE_NEXT && burst->phase == PAWL_PHASE_NEXT &&
            burst->queue_head < burst->queue.count &&
            !pawl__only_schedules(burst->queue.items[burst->queue_head].node);

@@ -59,6 +59,8 @@ struct pawl_event {
     struct pawl_str correlation_id;
     struct pawl_str name;
     struct pawl_str parent_instance_id;
+    struct pawl_str scheduled_by; /* the execution of the parent's activity that started it */
+    uint32_t scheduled_by_depth;  /* of its call stack */
 };
 
 enum pawl_step {
@@ -132,6 +134,12 @@ PAWL_MUST_CHECK int pawl__burst_step(struct pawl_burst *burst, enum pawl_step *s
                                      struct pawl_error *err);
 void pawl__burst_set_stop(struct pawl_burst *burst, bool (*stop)(void *ctx), void *ctx);
 /*
+ * How long a reply waits for the rest of its burst, so that both are one commit: asked at activity
+ * boundaries while one is not committed. True: the step ends with COMMIT. NULL: until the burst
+ * ends or awaits something.
+ */
+void pawl__burst_set_patience(struct pawl_burst *burst, bool (*late)(void *ctx), void *ctx);
+/*
  * Who knows what time it is, in ticks, UTC: asked when an activity begins, completes or faults, so
  * that its records have the times at which things happened. Time never goes backwards in a burst,
  * whatever it returns. NULL: it stays that of the event, or of what was fed last.
@@ -151,6 +159,9 @@ void pawl__burst_batch(struct pawl_burst *burst, struct pawl_batch *batch);
  * up): the next batch has all of it too.
  */
 void pawl__burst_keep_batch(struct pawl_burst *burst);
+
+/* An input of the run that it belongs to; NULL. Borrowed until the next step. */
+const struct pawl_json *pawl__burst_input(const struct pawl_burst *burst, const char *name);
 
 /*
  * After IDLE: the values of variables with the Memory driver, for later bursts of the same request

@@ -341,6 +341,8 @@ int pawl__effect(struct pawl_context *context, enum pawl_effect_kind kind, struc
     status = make_effect(context, kind, data, &burst->effects.items[burst->effects.count]);
     if (status == PAWL_OK)
         burst->effects.count++;
+    if (status == PAWL_OK && kind == PAWL_EFFECT_REPLY)
+        burst->has_reply = true;
     return status;
 }
 

@@ -31,6 +31,7 @@ struct pawl_work_item {
     struct pawl_json input;
     struct pawl_str scheduled_by;
     struct pawl_str scheduled_by_activity;
+    struct pawl_str scheduled_by_instance; /* "": by one of this instance, or by none */
     uint32_t depth;
 };
 
@@ -156,9 +157,12 @@ struct pawl_burst {
     struct pawl_effect awaited;
     uint64_t effect_number;
     bool batch_ready;
+    bool has_reply; /* there is one among the effects */
 
     bool (*stop)(void *ctx);
     void *stop_ctx;
+    bool (*late)(void *ctx); /* see pawl__burst_set_patience() */
+    void *late_ctx;
     int64_t (*clock)(void *ctx);
     void *clock_ctx;
 };

@@ -246,6 +246,7 @@ static int make_context(struct pawl_burst *burst, const struct pawl_work_item *i
     context->tag = item->tag;
     context->scheduled_by = item->scheduled_by;
     context->scheduled_by_activity = item->scheduled_by_activity;
+    context->scheduled_by_instance = item->scheduled_by_instance;
     context->depth = item->depth;
     *out = context;
     return PAWL_OK;

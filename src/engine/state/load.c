@@ -450,6 +450,7 @@ static int load_queue(struct loading *l)
             .input = object_of(json, "input"),
             .scheduled_by = text_of(section, "scheduledBy"),
             .scheduled_by_activity = text_of(section, "scheduledByActivity"),
+            .scheduled_by_instance = text_of(section, "scheduledByInstance"),
             .depth = (uint32_t)int_of(section, "depth"),
         };
         int status;

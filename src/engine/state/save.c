@@ -347,6 +347,7 @@ static struct pawl_json queue_json(struct pawl_builder *b, const struct pawl_bur
         if (internal) {
             pawl__build_text(b, &section, "scheduledBy", item->scheduled_by);
             pawl__build_text(b, &section, "scheduledByActivity", item->scheduled_by_activity);
+            pawl__build_text(b, &section, "scheduledByInstance", item->scheduled_by_instance);
             pawl__build_int(b, &section, "depth", item->depth);
             pawl__build_typed(b, &section, "tag", item->tag);
             pawl__build(b, &section, "variables",

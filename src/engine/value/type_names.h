@@ -94,8 +94,8 @@
     X(NotModified, 304)                                                                            \
     X(UseProxy, 305)                                                                               \
     X(Unused, 306)                                                                                 \
-    X(TemporaryRedirect, 307)                                                                      \
     X(RedirectKeepVerb, 307)                                                                       \
+    X(TemporaryRedirect, 307)                                                                      \
     X(PermanentRedirect, 308)                                                                      \
     X(BadRequest, 400)                                                                             \
     X(Unauthorized, 401)                                                                           \

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Filters for HTML, addresses and base64. */
+/* Filters for HTML, addresses, links and base64. */
 #include "base/base64.h"
+#include "base/error.h"
+#include "base/time/duration.h"
 #include "expressions/liquid/filters.h"
 
 /* ---- HTML -------------------------------------------------------------------------------- */
@@ -304,12 +306,42 @@ static int filter_base64(struct liquid_run *run, struct liquid_value *io,
     return status == PAWL_OK ? encode(run, bytes, false, io) : status;
 }
 
+/* {{ "Event" | createEventTriggerUrl: "01:00:00" }}: what scripts have as a function. */
+static int filter_event_url(struct liquid_run *run, struct liquid_value *io,
+                            const struct liquid_args *args)
+{
+    struct liquid_value first = pawl__liquid_arg(args, 0);
+    struct pawl_error err = PAWL_ERROR_INIT;
+    struct pawl_str event, life, url;
+    int64_t ticks = 0;
+    int status = pawl__liquid_to_text(run, io, &event);
+
+    if (status == PAWL_OK)
+        status = pawl__liquid_to_text(run, &first, &life);
+    if (status != PAWL_OK)
+        return status;
+    if (!run->scope->event_url)
+        return pawl__liquid_raise(run, "InvalidOperationException",
+                                  "There is no server here that such links lead to.");
+    if (life.len > 0 &&
+        (pawl__duration_parse_constant(life, &ticks, &err) != PAWL_OK || ticks <= 0))
+        return pawl__liquid_raise(run, "ArgumentException",
+                                  "A lifetime is a TimeSpan of more than nothing.");
+    if (run->scope->event_url(run->scope->ctx, run->arena, event, ticks, &url, &err) != PAWL_OK)
+        return run->arena->status != PAWL_OK
+                   ? pawl__liquid_refused(run)
+                   : pawl__liquid_raise(run, "InvalidOperationException", "%s", err.msg);
+    *io = pawl__liquid_string(url);
+    return PAWL_OK;
+}
+
 static const struct liquid_filter filters[] = {
     {"base64", .apply = filter_base64},
     {"base64_decode", .apply = filter_base64_decode},
     {"base64_encode", .apply = filter_base64_encode},
     {"base64_url_safe_decode", .apply = filter_base64_url_safe_decode},
     {"base64_url_safe_encode", .apply = filter_base64_url_safe_encode},
+    {"createEventTriggerUrl", .apply = filter_event_url},
     {"escape", .rewrite = escape},
     {"escape_once", .rewrite = escape_once},
     {"handle", .rewrite = handleize},

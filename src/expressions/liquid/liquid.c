@@ -70,6 +70,16 @@ static bool must_stop(void *ctx)
     return pawl__context_must_stop(ctx);
 }
 
+static int make_event_url(void *ctx, struct pawl_arena *arena, struct pawl_str event,
+                          int64_t life_ticks, struct pawl_str *out, struct pawl_error *err)
+{
+    struct pawl_context *context = ctx;
+    const struct pawl_engine *engine = pawl__context_engine(context);
+
+    return engine->event_url(engine->event_url_ctx, arena, pawl__instance_id(context), event,
+                             life_ticks, out, err);
+}
+
 /* ---- evaluating -------------------------------------------------------------------------- */
 
 /* The exception's texts live in the rendering's arena, which goes. */
@@ -100,6 +110,8 @@ static int render(struct pawl_context *context, struct pawl_str text, struct paw
     struct pawl_buf buf;
     int status;
 
+    if (pawl__context_engine(context)->event_url)
+        scope.event_url = make_event_url;
     pawl__arena_init(&arena, burst->alloc, LIQUID_ARENA_BYTES_MAX);
     pawl__buf_init(&buf, burst->alloc, LIQUID_OUTPUT_BYTES_MAX);
     status = pawl__liquid_render(&arena, text, &scope, &buf, &raised);

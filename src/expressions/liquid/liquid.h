@@ -55,6 +55,10 @@ struct pawl_liquid_scope {
     /* A time zone by its name, which is freed here; NULL: only UTC and plain offsets are known. */
     int (*timezone)(const struct pawl_allocator *alloc, struct pawl_str name,
                     struct pawl_timezone **out, struct pawl_error *err);
+    /* The address of a link that sends the event to the instance, in the arena; `life_ticks` 0: for
+     * ever. NULL: the filter createEventTriggerUrl raises an exception. */
+    int (*event_url)(void *ctx, struct pawl_arena *arena, struct pawl_str event, int64_t life_ticks,
+                     struct pawl_str *out, struct pawl_error *err);
 };
 
 /*

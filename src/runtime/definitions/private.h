@@ -244,6 +244,12 @@ PAWL_MUST_CHECK int pawl__definition_validate(struct definition_change *change,
                                               const struct pawl_definition_row *row,
                                               struct pawl_problems *problems, bool *succeeded,
                                               struct pawl_graph **graph);
+/* conflicts.c: adds what is wrong with the routes of a graph: that another definition has one,
+ * which makes it invalid, or that it is none. */
+PAWL_MUST_CHECK int pawl__definition_check_routes(struct definition_change *change,
+                                                  const struct pawl_definition_row *row,
+                                                  struct pawl_graph *graph,
+                                                  struct pawl_problems *problems);
 PAWL_MUST_CHECK int pawl__definition_note_published(struct definition_change *change,
                                                     const struct pawl_definition_row *row,
                                                     struct pawl_arena *arena,

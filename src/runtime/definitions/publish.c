@@ -36,6 +36,11 @@ int pawl__definition_validate(struct definition_change *change,
             pawl__definition_load(&change->call, change->stamp, &json, problems, NULL, &loaded);
     if (status != PAWL_OK)
         return status;
+    status = pawl__definition_check_routes(change, row, loaded, problems);
+    if (status != PAWL_OK) {
+        pawl__graph_unref(loaded);
+        return status;
+    }
     *succeeded = change->call.definitions->options.keep_invalid || !is_invalid(problems);
     if (*succeeded)
         *graph = loaded;

@@ -16,6 +16,7 @@
 
 #include "base/hash/siphash.h"
 #include "base/stimuli.h"
+#include "runtime/node/routes.h"
 
 #define PARTS 1024u
 
@@ -216,6 +217,20 @@ static int plan_no_ticks(struct definition_change *change, const struct present 
     return status;
 }
 
+/* The template that nodes match paths with; the row is there if another trigger has it, too. */
+static int plan_route(struct definition_change *change, const struct pawl_trigger *wanted)
+{
+    struct pawl_route_row needed, *row;
+
+    if (!pawl__route_needs_row(wanted->name, &wanted->payload, &needed))
+        return PAWL_OK;
+    row = pawl__arena_alloc(&change->arena, sizeof *row);
+    if (!row)
+        return pawl__error_code(change->call.err, pawl__arena_status(&change->arena));
+    *row = needed;
+    return pawl__definition_plan(change, PAWL_CHANGE_ADD, PAWL_TABLE_ROUTES, row);
+}
+
 static int plan_new(struct definition_change *change, struct pawl_str definition_id,
                     struct pawl_str version_id, const struct pawl_trigger *wanted)
 {
@@ -237,6 +252,8 @@ static int plan_new(struct definition_change *change, struct pawl_str definition
     if (status == PAWL_OK)
         status = pawl__definition_plan(change, PAWL_CHANGE_PUT, PAWL_TABLE_TRIGGERS, row);
     if (status == PAWL_OK)
+        status = plan_route(change, wanted);
+    if (status == PAWL_OK)
         status = plan_tick(
             change, row->id,
             pawl__trigger_due(wanted->name, &wanted->payload, pawl__us_to_ticks(change->now_us)));
@@ -251,15 +268,23 @@ static int plan_kept(struct definition_change *change, const struct present *pre
                      struct pawl_str version_id, const struct pawl_trigger *wanted)
 {
     const struct pawl_trigger_row *there = &present->rows[index];
+    struct pawl_str payload = there->payload;
     int status = PAWL_OK;
 
-    if (!pawl__str_equal(there->version_id, version_id)) {
+    /* What an endpoint demands of its callers is in its payload, and not in its hash. */
+    if (pawl__str_is(there->name, PAWL_STIMULUS_HTTP_ENDPOINT))
+        status = pawl__definition_text(&change->call, &wanted->payload, &payload);
+    if (status != PAWL_OK)
+        return status;
+    if (!pawl__str_equal(there->version_id, version_id) ||
+        !pawl__str_equal(there->payload, payload)) {
         struct pawl_trigger_row *row = pawl__arena_alloc(&change->arena, sizeof *row);
 
         if (!row)
             return pawl__error_code(change->call.err, pawl__arena_status(&change->arena));
         *row = *there;
         row->version_id = version_id;
+        row->payload = payload;
         status = pawl__definition_plan(change, PAWL_CHANGE_PUT, PAWL_TABLE_TRIGGERS, row);
     }
     if (status == PAWL_OK && present->next[index])

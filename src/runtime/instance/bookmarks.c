@@ -10,6 +10,7 @@
 
 #include "engine/builder.h"
 #include "runtime/bytes.h"
+#include "runtime/node/routes.h"
 
 /* As the store has them. */
 static const struct pawl_json *stored_bookmarks(const struct runtime_run *run)
@@ -185,6 +186,8 @@ void pawl__making_bookmarks(struct making *m)
         if (!pawl__map_has(&stored, bookmark->id) || is_recorrelated(m) ||
             pawl__making_reopens(m)) {
             put_bookmark(m, bookmark, i);
+            pawl__runtime_put_route(m->run->runtime, &m->changes, bookmark->name,
+                                    &bookmark->payload);
             forget_noted(&m->run->fold, bookmark->hash);
         }
         if (!pawl__map_has(&stored, bookmark->id) || pawl__making_reopens(m))

@@ -336,8 +336,10 @@ static void add_effect(struct making *m, const struct pawl_effect *effect)
         if (!row.id.ptr)
             pawl__making_fail(m, pawl__arena_status(m->arena));
         break;
-    case PAWL_EFFECT_HTTP:
     case PAWL_EFFECT_REPLY:
+        pawl__making_reply(m, &effect->data);
+        return;
+    case PAWL_EFFECT_HTTP:
     default:
         pawl__making_fail(
             m, pawl__error_set(m->run->task->err, PAWL_EUNSUPPORTED,
@@ -647,12 +649,14 @@ static int after_commit(struct making *m, const struct pawl_commit *commit)
         run->row.owner = 0;
     run->row.cancel_requested = commit->cancel_requested;
     pawl__run_move(run, BURST_COMMITTED);
+    pawl__making_send_reply(m);
     if (run->consumed || run->fold.count > 0)
         pawl__runtime_note_ended(run->runtime, &m->changes);
     for (size_t i = 0; i < m->effect_count; i++)
         if (m->effects[i].is_held)
             pawl__runtime_perform_own(run->task, run->task->running, &m->effects[i].row,
                                       m->effects[i].data, m->now_us);
+    pawl__making_leave(m);
     status = pawl__making_keep_state(m);
     if (m->request) {
         pawl__runtime_request_begin(m->request);
@@ -730,6 +734,7 @@ static int make_changes(struct making *m)
     pawl__making_bookmarks(m);
     pawl__making_journal(m);
     pawl__making_effects(m);
+    pawl__making_end_request(m);
     notify_parent(m);
     pawl__making_end_cause(m);
     pack_row(m);

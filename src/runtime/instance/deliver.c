@@ -73,6 +73,19 @@ bool pawl__runtime_is_direct_late(const struct runtime_task *task)
     return task->is_direct && pawl_env_monotonic_ns(task->runtime->env) >= task->deadline_ns;
 }
 
+/* As those who wait for it would find it (node/waits.c). */
+static void note_rest(const struct runtime_run *run, struct pawl_reached *reached)
+{
+    enum pawl_sub_status status = pawl__runtime_sub_status(run->row.sub_status);
+
+    if (!pawl__sub_status_is_final(status) &&
+        (run->row.runnable != 0 || status == PAWL_SUB_PENDING || status == PAWL_SUB_EXECUTING))
+        return;
+    reached->has_rested = true;
+    reached->sub_status = status;
+    reached->incident_count = run->row.incident_count;
+}
+
 /* Of a blind one it is the only bookmark that waits for it: if there are more, each is resumed. */
 static const struct pawl_json *find_target(const struct runtime_run *run,
                                            const struct runtime_direct *direct)
@@ -106,6 +119,8 @@ int pawl__runtime_run_direct(struct runtime_run *run)
     direct->is_delivered = run->row.revision > revision;
     direct->is_unsure = !direct->is_delivered && pawl_error_class(status) == PAWL_CLASS_UNKNOWN;
     run->reservation_count = 0;
+    if (status == PAWL_OK && direct->is_delivered && direct->reached)
+        note_rest(run, direct->reached);
     /* Its key was used meanwhile: the commit was dropped, and the instance is as it was. */
     return status == PAWL_EEXISTS && !direct->is_delivered ? PAWL_OK : status;
 }

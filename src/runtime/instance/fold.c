@@ -85,8 +85,8 @@ bool pawl__making_may_fold(const struct making *m, enum pawl_step step)
     return step == PAWL_STEP_IDLE && run->consumed && !run->is_new &&
            !pawl__str_is(run->consumed->kind, PAWL_WORK_JOB) && run->feeds.len == 0 &&
            !run->row.cancel_requested && !run->runtime->options.step_commits && is_sound(run) &&
-           !m->batch.is_asked && has_only_lines(&m->batch) && has_log(&m->batch) &&
-           pawl__str_equal(run->row.correlation_id, m->row.correlation_id) &&
+           !pawl__making_has_request(m) && !m->batch.is_asked && has_only_lines(&m->batch) &&
+           has_log(&m->batch) && pawl__str_equal(run->row.correlation_id, m->row.correlation_id) &&
            fold->arena.held_bytes < FOLD_BYTES_MAX &&
            (fold->count == 0 ||
             pawl_env_monotonic_ns(run->runtime->env) - fold->begun_ns < FOLD_NS_MAX) &&

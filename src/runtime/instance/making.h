@@ -30,6 +30,9 @@ struct making {
     bool goes_on; /* the burst is stepped again as it stands */
     bool folds;   /* there is no commit yet: the next one has this, too */
     int64_t now_us;
+    /* To whom a reply leaves after the commit, and what; "": none, or by a row (reply.c). */
+    struct pawl_str reply_to;
+    const struct pawl_json *reply;
 };
 
 /* ---- commit.c ---------------------------------------------------------------------------- */
@@ -47,6 +50,11 @@ void pawl__making_end_cause(struct making *m);
 /* The run goes on from the state that was made. */
 PAWL_MUST_CHECK int pawl__making_keep_state(struct making *m);
 
+/* ---- left.c ------------------------------------------------------------------------------ */
+
+/* After a commit: what a caller learns of it who asked for that. */
+void pawl__making_leave(const struct making *m);
+
 /* ---- bookmarks.c ------------------------------------------------------------------------- */
 
 /* The request of a job: it goes with its bookmark. */
@@ -57,6 +65,17 @@ void pawl__making_bookmarks(struct making *m);
 void pawl__making_note_bookmarks(struct making *m);
 /* Whether an instance that was stored last as `m` is to be open again. */
 bool pawl__making_reopens(const struct making *m);
+
+/* ---- reply.c ----------------------------------------------------------------------------- */
+
+/* A reply that the burst recorded. Borrows it until the commit is made. */
+void pawl__making_reply(struct making *m, const struct pawl_json *reply);
+/* The reply of a burst that ends without one. */
+void pawl__making_end_request(struct making *m);
+/* After the commit. */
+void pawl__making_send_reply(struct making *m);
+/* Whether the burst has a request that was not replied to. */
+bool pawl__making_has_request(const struct making *m);
 
 /* ---- fold.c ------------------------------------------------------------------------------ */
 

@@ -93,16 +93,18 @@ struct runtime_direct {
      * that commit may be sent. */
     const struct pawl_reservation_row *reservations;
     size_t reservation_count;
-    bool is_blind;               /* whether it waits for this is not known: the claim finds out */
-    bool is_delivered;           /* at least the first commit of its burst was made */
-    bool is_unsure;              /* whether that was made is unknown: its reservation tells */
-    struct pawl_str traceparent; /* of its sender; "": not known */
+    bool is_blind;                /* whether it waits for this is not known: the claim finds out */
+    bool is_delivered;            /* at least the first commit of its burst was made */
+    bool is_unsure;               /* whether that was made is unknown: its reservation tells */
+    struct pawl_str traceparent;  /* of its sender; "": not known */
+    struct pawl_reached *reached; /* where it is noted that the instance came to rest; NULL */
 };
 
 /* Hashes of bookmarks that a fold remembers; more are woken one by one. */
 #define FOLD_NOTES_MAX 32u
 
 struct runtime_effect;
+struct runtime_refusal; /* reply.c */
 
 /*
  * Events whose effects are not committed yet: the commit of the next event has them, too (fold.c).
@@ -170,11 +172,14 @@ struct runtime_run {
     struct pawl_str feeds;
     struct pawl_str feeds_job;    /* what it feeds is a job: its bookmark; "": the burst itself */
     struct pawl_outcome *outcome; /* NULL: nobody asks */
+    struct pawl_left *left;       /* likewise */
     enum burst_state at;          /* where its burst stands; moved by pawl__run_move() alone */
     struct pawl_event **event;    /* the caller's, NULL behind it once it ran; NULL: no caller */
     int64_t incarnation;          /* of this node when the claim was made */
     uint32_t polls;               /* of the stop flag */
     struct pawl_guard_pass pass;  /* under which it runs */
+    int64_t replied_ns; /* processor time when its burst was first asked about a reply; 0: not */
+    struct runtime_refusal *refusals; /* of requests that nobody takes; for the next commit */
     struct pawl_str cause; /* the traceparent of what was delivered; ptr NULL: see the rows */
     struct pawl_trace_context span; /* of its burst; all zero: it is not traced */
 };
@@ -338,6 +343,18 @@ PAWL_MUST_CHECK int pawl__runtime_refuse_blind(struct runtime_run *run,
                                                const struct pawl_claim *claim);
 bool pawl__runtime_is_direct_late(const struct runtime_task *task);
 PAWL_MUST_CHECK int pawl__runtime_run_direct(struct runtime_run *run);
+
+/* ---- reply.c ----------------------------------------------------------------------------- */
+
+/*
+ * Whether a piece of mail is a request. If so, it ends with these changes, and its client gets a
+ * 404: by a row, or from this node when pawl__runtime_send_refusals() is called after the commit.
+ */
+PAWL_MUST_CHECK int pawl__runtime_refuse_request(struct runtime_run *run,
+                                                 struct runtime_changes *changes,
+                                                 const struct pawl_work_row *mail,
+                                                 bool *is_request);
+void pawl__runtime_send_refusals(struct runtime_run *run);
 
 /* ---- fold.c ------------------------------------------------------------------------------ */
 

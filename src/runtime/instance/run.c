@@ -22,6 +22,9 @@
 
 /* A look at the lease takes a lock: once in so many activities. */
 #define LEASE_POLLS 32u
+/* Processor time that a reply waits for the rest of its burst: what a client asks for next is then
+ * there, such as the next endpoint, and it is one commit. */
+#define REPLY_NS INT64_C(5000000)
 
 void pawl__runtime_run_init(struct runtime_run *run, struct runtime_task *task)
 {
@@ -241,7 +244,9 @@ int pawl__runtime_commit_kept(struct runtime_run *run, struct runtime_changes *c
         run->row.revision++;
         if (release)
             run->row.owner = 0;
+        pawl__runtime_send_refusals(run);
     }
+    run->refusals = NULL;
     return status;
 }
 
@@ -252,6 +257,11 @@ int pawl__runtime_commit_kept(struct runtime_run *run, struct runtime_changes *c
 static int absorb(struct runtime_run *run, struct runtime_changes *changes,
                   const struct pawl_work_row *mail)
 {
+    bool is_request;
+    int status = pawl__runtime_refuse_request(run, changes, mail, &is_request);
+
+    if (status != PAWL_OK || is_request)
+        return status;
     pawl__runtime_delete_work(changes, mail->id);
     if (mail->hash.len > 0)
         pawl__runtime_add_dead_letter(changes, mail, "Failed", pawl__str("the instance has ended"),
@@ -341,6 +351,20 @@ static bool is_stopping(void *ctx)
     return run->polls++ % LEASE_POLLS == 0 && has_lost_lease(run);
 }
 
+/* Not by the time of day: a node that stands still must not tear apart what belongs together. */
+static bool is_reply_late(void *ctx)
+{
+    struct runtime_run *run = ctx;
+    int64_t now_ns = pawl_env_processor_ns(run->runtime->env);
+
+    if (run->replied_ns == 0)
+        run->replied_ns = now_ns;
+    if (now_ns - run->replied_ns < REPLY_NS)
+        return false;
+    run->replied_ns = 0;
+    return true;
+}
+
 static int64_t burst_now(void *ctx)
 {
     return pawl__us_to_ticks(pawl__runtime_now_us(ctx));
@@ -369,6 +393,8 @@ static int open_burst(struct runtime_run *run, struct pawl_event *event)
     if (status == PAWL_OK) {
         pawl__burst_set_stop(run->burst, is_stopping, run);
         pawl__burst_set_clock(run->burst, burst_now, run);
+        pawl__burst_set_patience(run->burst, is_reply_late, run);
+        run->replied_ns = 0;
         pawl__run_move(run, BURST_OPEN);
     }
     return status;
@@ -620,7 +646,7 @@ static int run_mail(struct runtime_run *run)
     const struct pawl_work_row *mail = pop_mail(run);
     struct runtime_changes changes = {.arena = &run->arena};
     struct pawl_event event = {0};
-    bool means, park;
+    bool means, park, is_request;
     int status;
 
     run->consumed = mail;
@@ -629,9 +655,12 @@ static int run_mail(struct runtime_run *run)
         return status;
     if (means)
         return run_burst(run, &event, NULL);
-    if (park)
+    status = pawl__runtime_refuse_request(run, &changes, mail, &is_request);
+    if (status != PAWL_OK)
+        return status;
+    if (!is_request && park)
         park_mail(run, &changes, mail);
-    else
+    else if (!is_request)
         drop_mail(run, &changes, mail);
     run->consumed = NULL;
     return pawl__runtime_commit_kept(run, &changes, run->mail_count == 0);

@@ -149,6 +149,10 @@ static struct pawl_str caller_key(struct runtime_run *run, struct pawl_str key)
     return pawl__str(pawl__arena_printf(&run->arena, "start:%.*s", PAWL_STR_ARG(key)));
 }
 
+/* Of a start that a parent's activity asked for (activities/child.h). */
+#define SCHEDULED_BY "schedulingActivityExecutionId"
+#define DEPTH "callStackDepth"
+
 /* Behind the instance's id in the value of a caller's key; a fingerprint does not have it. */
 #define FINGERPRINT_MARK '\n'
 
@@ -296,6 +300,8 @@ static struct pawl_event start_event(const struct pawl_start *start)
         .correlation_id = start->correlation_id,
         .name = start->name,
         .parent_instance_id = start->parent_id,
+        .scheduled_by = start->scheduled_by,
+        .scheduled_by_depth = start->scheduled_by_depth,
         .trigger_activity_id = start->trigger_activity_id,
     };
 }
@@ -436,11 +442,15 @@ int pawl__runtime_start(struct pawl_runtime *runtime, const struct pawl_start *s
     task.waits = !start->unattended;
     pawl__runtime_run_init(&run, &task);
     run.outcome = out;
+    run.left = start->left;
     if (out)
         *out = (struct pawl_outcome){0};
     status = pawl__runtime_check_paused(runtime, deadline_ns, err);
     if (status == PAWL_OK)
         status = begin_new(&run, start, pawl__runtime_run_new);
+    /* What is urgent may be its own. */
+    if (start->left && !pawl__list_empty(&task.urgent))
+        start->left->is_known = false;
     if (run.row.revision > 0)
         memcpy(begun, run.row.id.ptr, run.row.id.len);
     pawl__runtime_run_release(&run);
@@ -569,6 +579,7 @@ int pawl__runtime_do_start(struct runtime_task *task, const struct pawl_work_row
     struct pawl_json data;
     struct asked asked = {.feeds = pawl__str(""), .feeds_job = pawl__str("")};
     struct pawl_str parent;
+    int64_t depth;
     enum pawl_error_class class;
     int status =
         pawl__runtime_json_read(task->runtime, &task->arena, work->payload, &data, task->err);
@@ -586,7 +597,11 @@ int pawl__runtime_do_start(struct runtime_task *task, const struct pawl_work_row
         .trigger_activity_id = runtime_text(&data, "triggerActivityId"),
         .input = runtime_member(&data, "input"),
         .properties = runtime_member(&data, "properties"),
+        .scheduled_by = runtime_text(&data, SCHEDULED_BY),
     };
+    if (pawl__json_to_int(pawl__json_get_text(&data, DEPTH), &depth) && depth >= 0 &&
+        depth < UINT32_MAX)
+        asked.start.scheduled_by_depth = (uint32_t)depth;
     asked.judged = asked.start.trigger_activity_id.len > 0;
     if (pawl__str_is(runtime_text(&data, "mode"), "execute")) {
         asked.feeds = parent;

@@ -11,6 +11,7 @@
 #include "runtime/instance/private.h"
 #include "runtime/node/pause.h"
 #include "runtime/node/private.h"
+#include "runtime/node/replies.h"
 #include "runtime/work/private.h"
 
 #define WORKERS_DEFAULT 4u
@@ -148,7 +149,8 @@ static void wait_for_work(struct pawl_pool *pool, const struct pawl_taken *taken
     if (wait_ns <= 0)
         return;
     set_waiting(pool, true);
-    (void)!pawl_store_wait(pool->runtime->store, &pool->wake, now_ns + wait_ns, NULL);
+    if (pawl_store_wait(pool->runtime->store, &pool->wake, now_ns + wait_ns, NULL) == PAWL_OK)
+        pawl__replies_woken(pool->runtime);
     set_waiting(pool, false);
 }
 

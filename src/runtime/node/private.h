@@ -38,6 +38,21 @@ void pawl__runtime_set_replace(struct pawl_runtime *runtime,
 /* No thread is left: the node's incarnation ends, so that others do what it has taken. */
 void pawl__runtime_renounce(struct pawl_runtime *runtime);
 
+/* ---- replies.c --------------------------------------------------------------------------- */
+
+PAWL_MUST_CHECK int pawl__runtime_replies_open(struct pawl_runtime *runtime,
+                                               struct pawl_error *err);
+/* Ends all that wait, and lets nobody wait any more. */
+void pawl__runtime_replies_end(struct pawl_runtime *runtime);
+/* The same, and frees the table. NULL inside allowed. */
+void pawl__runtime_replies_close(struct pawl_runtime *runtime);
+
+/* ---- routes.c ---------------------------------------------------------------------------- */
+
+PAWL_MUST_CHECK int pawl__runtime_routes_open(struct pawl_runtime *runtime, struct pawl_error *err);
+/* NULL inside allowed. */
+void pawl__runtime_routes_close(struct pawl_runtime *runtime);
+
 /* ---- waits.c ----------------------------------------------------------------------------- */
 
 PAWL_MUST_CHECK int pawl__runtime_waits_open(struct pawl_runtime *runtime, struct pawl_error *err);
@@ -45,5 +60,10 @@ PAWL_MUST_CHECK int pawl__runtime_waits_open(struct pawl_runtime *runtime, struc
 void pawl__runtime_waits_close(struct pawl_runtime *runtime);
 /* A commit of this node's has left the instance idle, ended, set aside or deleted. */
 void pawl__runtime_tell_waits(struct pawl_runtime *runtime, struct pawl_str instance_id);
+
+/* ---- changes.c --------------------------------------------------------------------------- */
+
+/* A commit of this node's was applied. */
+void pawl__runtime_tell_change(struct pawl_runtime *runtime, const struct pawl_commit *commit);
 
 #endif

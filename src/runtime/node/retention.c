@@ -403,6 +403,23 @@ static int drop_reservations(struct retaining *r)
     return status == PAWL_ECONFLICT ? PAWL_OK : status;
 }
 
+/* Replies for nodes that have not asked for them: their clients are gone. */
+static int drop_replies(struct retaining *r)
+{
+    const struct pawl_condition condition = {
+        .column = pawl_table_column(PAWL_TABLE_REPLIES, "expires_us"),
+        .compare = PAWL_LE,
+        .value = {.integer = r->now_us}};
+    struct pawl_rows rows;
+    uint64_t count = 0;
+    int status;
+
+    if (r->policy->dry_run)
+        return PAWL_OK;
+    status = find(r, PAWL_TABLE_REPLIES, &condition, 1, "expires_us", &rows);
+    return status == PAWL_OK ? drop_rows(r, PAWL_TABLE_REPLIES, &rows, "", 0, &count) : status;
+}
+
 /* ---- the whole ----------------------------------------------------------------------------- */
 
 static void log_dropped(const struct retaining *r)
@@ -452,6 +469,8 @@ int pawl__runtime_retain(struct pawl_runtime *runtime, const struct pawl_retenti
         status = drop_audit(&r);
     if (status == PAWL_OK)
         status = drop_reservations(&r);
+    if (status == PAWL_OK)
+        status = drop_replies(&r);
     if (status == PAWL_OK)
         status = settle_count(&r);
     log_dropped(&r);

@@ -23,7 +23,8 @@ struct pawl_retained {
 };
 
 /*
- * Drops what is due to go. Reservations go when they say so. What others have in hand is left for
+ * Drops what is due to go. Reservations go when they say so, and so
+ * do replies to requests, which are not counted. What others have in hand is left for
  * another time. An error may come after some of it was done: *out says how much.
  */
 PAWL_MUST_CHECK int pawl__runtime_retain(struct pawl_runtime *runtime,

@@ -300,6 +300,7 @@ static void finish_request(struct pawl_runtime *runtime, struct runtime_request 
         r->failures += r->failures < UINT32_MAX;
     } else {
         pawl__list_remove(&r->link);
+        runtime->requests_ended++;
     }
     pawl__request_move(r, REQUEST_ANSWERED);
     pawl_cond_broadcast(runtime->env, runtime->left);
@@ -530,14 +531,27 @@ int pawl__runtime_wait_answered(struct pawl_runtime *runtime, struct pawl_str in
     return status;
 }
 
-bool pawl__runtime_wait_any_answer(struct pawl_runtime *runtime, int64_t deadline_ns)
+uint64_t pawl__runtime_requests_ended(struct pawl_runtime *runtime)
 {
-    bool any = false;
+    uint64_t ended;
+
+    if (pawl_mutex_lock(runtime->env, runtime->mutex) != PAWL_OK)
+        return 0;
+    ended = runtime->requests_ended;
+    pawl_mutex_unlock(runtime->env, runtime->mutex);
+    return ended;
+}
+
+bool pawl__runtime_wait_any_answer(struct pawl_runtime *runtime, uint64_t ended,
+                                   int64_t deadline_ns)
+{
+    bool any;
 
     if (pawl_mutex_lock(runtime->env, runtime->mutex) != PAWL_OK)
         return false;
-    any = is_busy(runtime, pawl__str("")) &&
-          pawl_cond_wait(runtime->env, runtime->left, runtime->mutex, deadline_ns) == PAWL_OK;
+    any = runtime->requests_ended != ended ||
+          (is_busy(runtime, pawl__str("")) &&
+           pawl_cond_wait(runtime->env, runtime->left, runtime->mutex, deadline_ns) == PAWL_OK);
     pawl_mutex_unlock(runtime->env, runtime->mutex);
     return any;
 }

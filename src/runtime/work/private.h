@@ -93,6 +93,7 @@ struct runtime_stimulus {
     struct pawl_str after;       /* the bookmark up to which it was expanded already */
     struct pawl_json input;
     bool is_keyed;               /* sending it again with its key returns what it did */
+    bool is_request;             /* not stored: see struct pawl_stimulus */
     struct pawl_str traceparent; /* of whoever sent it; "": not known */
 };
 
@@ -184,8 +185,14 @@ PAWL_MUST_CHECK int pawl__runtime_do_http(struct runtime_task *task,
 /* Waits until no request of the instance is under way and nobody here has it in hand. */
 PAWL_MUST_CHECK int pawl__runtime_wait_answered(struct pawl_runtime *runtime,
                                                 struct pawl_str instance_id, int64_t deadline_ns);
-/* false: nothing is under way, or the deadline came. */
-bool pawl__runtime_wait_any_answer(struct pawl_runtime *runtime, int64_t deadline_ns);
+/*
+ * Waits until a request has ended since pawl__runtime_requests_ended() returned `ended`, which is
+ * read before work is taken: the response may be stored behind that, and its request be gone.
+ * false: none has, and nothing is under way or the deadline came.
+ */
+uint64_t pawl__runtime_requests_ended(struct pawl_runtime *runtime);
+bool pawl__runtime_wait_any_answer(struct pawl_runtime *runtime, uint64_t ended,
+                                   int64_t deadline_ns);
 /* Waits for what the instance's burst awaits, and goes on with it until the burst has ended. */
 PAWL_MUST_CHECK int pawl__runtime_settle(struct runtime_task *task, struct pawl_str instance_id);
 

@@ -172,6 +172,7 @@ static int read_record(struct runtime_task *task, struct pawl_str id, struct paw
         .started = (uint32_t)started,
         .resumed = (uint32_t)resumed,
         .parked = pawl__json_true(pawl__json_get_text(&did, "parked")),
+        .was_sent = true,
     };
     return PAWL_OK;
 }
@@ -183,6 +184,7 @@ static int read_sent(struct runtime_task *task, const struct pawl_reservation_ro
     struct pawl_str before, id;
     int status = find_reservation(task, key->key, &before);
 
+    sent->was_sent = true;
     if (status == PAWL_OK && !is_same_event(before, key->value, &id))
         return pawl__error_set(task->err, PAWL_ECONFLICT,
                                "another event was sent with this key within the last day: this one "
@@ -272,6 +274,8 @@ static int deliver(struct sending *s, const struct pawl_bookmark_row *target)
     if (status == PAWL_OK)
         status = pawl__runtime_note_reached(task, direct.mail.instance_id, direct.mail.id, false);
     direct.reservation_count = s->reservation_count;
+    if (status == PAWL_OK && task->reach)
+        direct.reached = &task->reach->items[task->reach->count - 1];
     if (status == PAWL_OK) {
         s->has_tried = true;
         status = pawl__runtime_deliver(task, &direct);
@@ -389,6 +393,7 @@ static int store_event(struct sending *s, int looked)
     }
     if (status != PAWL_OK)
         return explain(s, status, &why);
+    s->match.sent.is_mail = true;
     if (s->match.sent.parked)
         pawl__runtime_recheck_soon(task, &s->match.parked, s->stimulus);
     return PAWL_OK;
@@ -429,6 +434,16 @@ static int find_sent(struct sending *s, bool *sent)
     return *sent ? read_sent(s->task, &s->reservations[1], &s->match.sent) : status;
 }
 
+/* A request does not wait for its bookmark: its client is there now. */
+static int refuse_request(const struct sending *s, int looked, const struct pawl_error *why)
+{
+    if (looked == PAWL_OK)
+        return pawl__error_set(s->task->err, PAWL_ENOTFOUND, "nobody waits for this request");
+    if (s->task->err)
+        *s->task->err = *why;
+    return looked;
+}
+
 static int accept_event(struct runtime_task *task, struct pawl_work_row *row,
                         const struct runtime_stimulus *parsed, const struct pawl_stimulus *stimulus,
                         struct pawl_sent *sent)
@@ -454,7 +469,11 @@ static int accept_event(struct runtime_task *task, struct pawl_work_row *row,
         task->err = &why;
         looked = pawl__runtime_look(task, row, parsed, &s.match);
         task->err = err;
-        if (looked != PAWL_OK || deliver_to_target(&s) != PAWL_OK)
+        /* One that may have been delivered is stored like any other: its reservation tells. */
+        if (parsed->is_request && !s.is_unsure &&
+            (looked != PAWL_OK || s.match.bookmarks.count == 0))
+            status = refuse_request(&s, looked, &why);
+        else if (looked != PAWL_OK || deliver_to_target(&s) != PAWL_OK)
             status = store_event(&s, looked);
     }
     if (status == PAWL_OK)
@@ -517,6 +536,7 @@ static int send_hashed(struct runtime_task *task, struct pawl_str hash, struct p
         .after = pawl__str(""),
         .input = input,
         .is_keyed = stimulus && stimulus->idempotency_key.len > 0,
+        .is_request = stimulus && stimulus->is_request,
         .traceparent =
             stimulus ? pawl__arena_str(&task->arena, stimulus->traceparent) : pawl__str(""),
     };

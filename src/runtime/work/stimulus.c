@@ -86,8 +86,9 @@ int pawl__runtime_note_reached(struct runtime_task *task, struct pawl_str instan
         reach->cap = cap;
     }
     reach->items[reach->count++] =
-        (struct pawl_reached){pawl__arena_str(reach->arena, instance_id),
-                              pawl__arena_str(reach->arena, work_id), is_started};
+        (struct pawl_reached){.instance_id = pawl__arena_str(reach->arena, instance_id),
+                              .work_id = pawl__arena_str(reach->arena, work_id),
+                              .is_started = is_started};
     return reach->arena->status == PAWL_OK ? PAWL_OK
                                            : pawl__error_code(task->err, reach->arena->status);
 }

@@ -630,6 +630,7 @@ int pawl__runtime_work(struct pawl_runtime *runtime, uint32_t limit, struct pawl
 int pawl__runtime_drain(struct pawl_runtime *runtime, struct pawl_worked *out, int64_t deadline_ns,
                         struct pawl_error *err)
 {
+    uint64_t ended;
     uint32_t done = 0;
     int status;
 
@@ -640,13 +641,14 @@ int pawl__runtime_drain(struct pawl_runtime *runtime, struct pawl_worked *out, i
         if (is_late)
             return pawl__error_set(err, PAWL_ETIMEDOUT,
                                    "there was still work when the time was up: drain again");
+        ended = pawl__runtime_requests_ended(runtime);
         status = pawl__runtime_work(
             runtime, 0, out, deadline_ns < now_ns + ROUND_NS ? now_ns + ROUND_NS : deadline_ns,
             err);
         if (status == PAWL_OK)
             done += out->done;
     } while (status == PAWL_OK && !pawl__runtime_is_stopping(runtime) &&
-             (out->done > 0 || pawl__runtime_wait_any_answer(runtime, deadline_ns)));
+             (out->done > 0 || pawl__runtime_wait_any_answer(runtime, ended, deadline_ns)));
     out->done = done;
     return status;
 }

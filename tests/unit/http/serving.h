@@ -200,6 +200,12 @@ static inline void serving_open(struct serving *s)
     };
     s->options.limits.threads_max = 4;
     s->options.limits.linger_ms = 60000; /* until the client has ended too */
+    /* A client that stands still with its machine is not a slow one: tests of limits set theirs. */
+    s->options.limits.head_ms = 600000;
+    s->options.limits.body_ms = 600000;
+    s->options.limits.request_ms = 600000;
+    s->options.limits.send_ms = 600000;
+    s->options.limits.idle_ms = 600000;
 }
 
 static inline void serving_start_at(struct serving *s, const char *where)

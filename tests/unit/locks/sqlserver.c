@@ -299,6 +299,17 @@ static void an_interrupt_before_the_wait_ends_the_wait(void **state)
     assert_ok(release(f, f->a, theirs), &f->err);
 }
 
+/* A session that was given up is known to the server a little later; a lock that was kept stays. */
+static void await_nobody(struct fixture *f, const char *question)
+{
+    int64_t until_ns = pawl_env_monotonic_ns(f->env) + INT64_C(60000000000);
+
+    while (strcmp(test_tds_tell(&f->server, "%s", question), "nobody") != 0 &&
+           pawl_env_monotonic_ns(f->env) < until_ns)
+        assert_ok(pawl_env_sleep_until(f->env, pawl_env_monotonic_ns(f->env) + 10000000), NULL);
+    assert_string_equal(test_tds_tell(&f->server, "%s", question), "nobody");
+}
+
 /* The lock came in the moment in which nobody wanted it any more: it must not stay. */
 static void a_grant_that_meets_an_attention_is_given_back(void **state)
 {
@@ -319,10 +330,11 @@ static void a_grant_that_meets_an_attention_is_given_back(void **state)
         if (end_wait(&w) == PAWL_OK)
             assert_ok(release(f, f->b, w.grant), &f->err);
         else {
-            assert_int_equal(w.status, PAWL_ECANCELLED);
+            /* A server without a processor: the session was given up, and ends soon. */
+            assert_true(w.status == PAWL_ECANCELLED || w.status == PAWL_EUNAVAILABLE);
             free(w.grant);
         }
-        assert_string_equal(test_tds_tell(&f->server, "held raced"), "nobody");
+        await_nobody(f, "held raced");
     }
 }
 

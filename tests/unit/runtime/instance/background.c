@@ -171,7 +171,7 @@ static void another_node_sends_again_what_a_dead_one_had_sent(void **state)
     outcome = start_one(f, "d");
     work(f, &f->a);
     assert_int_equal(f->a.script.count, 1);
-    test_clock_advance(f->clock, 11 * SECOND);
+    test_clock_advance(f->clock, LEASE + SECOND);
     node_open(f, &f->b, "b");
     f->b.script.answers = &ok;
     f->b.script.answer_count = 1;
@@ -195,7 +195,7 @@ static void another_node_begins_what_a_dead_one_had_not_begun(void **state)
 
     publish(f, DEFINITION("d", BACKGROUND("s") "," RIG_WRITE("w", "after")));
     outcome = start_one(f, "d");
-    test_clock_advance(f->clock, 11 * SECOND);
+    test_clock_advance(f->clock, LEASE + SECOND);
     node_open(f, &f->b, "b");
     f->b.script.answers = &ok;
     f->b.script.answer_count = 1;

@@ -123,6 +123,33 @@ static void an_event_is_found_by_its_name_alone(void **state)
     assert_string_equal(f->lines, "went\n");
 }
 
+/* Who waits for what an event does need not look for it. */
+static void a_sender_learns_that_what_it_delivered_to_rests(void **state)
+{
+    struct fixture *f = *state;
+    struct pawl_reach reach = {.arena = &f->arena};
+    const struct pawl_stimulus to = {.reach = &reach};
+
+    publish(f, WAITING("d", ""));
+    (void)start(f, "d");
+    assert_ok(
+        pawl__runtime_send_event(f->a.runtime, pawl__str("Go"), NULL, &to, NULL, later(f), &f->err),
+        &f->err);
+    assert_int_equal(reach.count, 1);
+    assert_true(reach.items[0].has_rested);
+    assert_int_equal(reach.items[0].sub_status, PAWL_SUB_SUSPENDED);
+    /* Of those that are rows nothing is known yet. */
+    (void)start(f, "d");
+    (void)start(f, "d");
+    reach.count = 0;
+    assert_ok(
+        pawl__runtime_send_event(f->a.runtime, pawl__str("Go"), NULL, &to, NULL, later(f), &f->err),
+        &f->err);
+    assert_int_equal(reach.count, 2);
+    assert_false(reach.items[0].has_rested);
+    assert_false(reach.items[1].has_rested);
+}
+
 static void an_event_for_two_is_a_row_for_each(void **state)
 {
     struct fixture *f = *state;
@@ -431,6 +458,7 @@ int main(void)
         DIRECT(an_event_that_an_instance_does_not_wait_for_is_parked_and_claims_nothing),
         DIRECT(an_event_for_two_branches_of_an_instance_resumes_both),
         DIRECT(an_event_is_found_by_its_name_alone),
+        DIRECT(a_sender_learns_that_what_it_delivered_to_rests),
         DIRECT(an_event_for_two_is_a_row_for_each),
         DIRECT(an_event_that_starts_something_too_is_rows),
         DIRECT(an_instance_that_a_thread_has_in_hand_gets_mail),

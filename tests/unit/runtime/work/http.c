@@ -252,7 +252,7 @@ static void another_node_sends_again_what_a_dead_one_had_sent(void **state)
     drain(f, &f->b);
     assert_int_equal(f->b.script.count, 0); /* its owner lives */
     node_close(&f->b);
-    test_clock_advance(f->clock, 11 * SECOND);
+    test_clock_advance(f->clock, LEASE + SECOND);
     node_open(f, &f->b, "b");
     f->b.script.answers = &ok;
     f->b.script.answer_count = 1;
@@ -280,7 +280,7 @@ static void a_node_does_not_send_twice_what_it_is_sending(void **state)
 
     publish(f, DEFINITION("d", SEND("s") "," RIG_WRITE("w", "after")));
     outcome = begin(f, "d");
-    test_clock_advance(f->clock, 11 * SECOND);
+    test_clock_advance(f->clock, LEASE + SECOND);
     assert_ok(pawl__runtime_work(f->a.runtime, 0, &worked, later(f), &f->err), &f->err);
     assert_int_equal(f->a.script.count, 1);
     script_answer(&f->a.script, 0, &ok);
@@ -314,6 +314,46 @@ static void a_request_that_ends_while_strays_are_looked_for_is_not_sent_again(vo
     assert_string_equal(f->lines, "after\n");
 }
 
+/* A store whose first take has found nothing, and whose caller goes on late. */
+static struct {
+    struct pawl_store_ops ops;
+    const struct pawl_store_ops *real;
+    struct fixture *f; /* answered once, behind the first take */
+} slow_take;
+
+static int take_slowly(struct pawl_store *store, const struct pawl_take *take,
+                       struct pawl_arena *arena, struct pawl_taken *out, int64_t deadline_ns,
+                       struct pawl_error *err)
+{
+    int status = slow_take.real->take(store, take, arena, out, deadline_ns, err);
+    struct fixture *f = slow_take.f;
+
+    slow_take.f = NULL;
+    if (f)
+        answer_it(f);
+    return status;
+}
+
+/* The request has ended and its response is due when the drain comes to wait for it. */
+static void a_drain_delivers_a_response_that_came_behind_its_look(void **state)
+{
+    struct fixture *f = *state;
+    struct pawl_outcome outcome;
+
+    publish(f, DEFINITION("d", SEND("s") "," RIG_WRITE("w", "after")));
+    outcome = begin(f, "d");
+    slow_take.real = f->a.store->ops;
+    slow_take.ops = *slow_take.real;
+    slow_take.ops.take = take_slowly;
+    slow_take.f = f;
+    f->a.store->ops = &slow_take.ops;
+    drain(f, &f->a);
+    assert_null(slow_take.f);
+    assert_string_equal(f->lines, "after\n");
+    assert_string_equal(sub_status(f, outcome.instance_id), "Finished");
+    assert_int_equal(count(f, PAWL_TABLE_WORK), 0);
+}
+
 static void another_node_faults_what_must_not_be_sent_twice(void **state)
 {
     struct fixture *f = *state;
@@ -322,7 +362,7 @@ static void another_node_faults_what_must_not_be_sent_twice(void **state)
     publish(f, DEFINITION(
                    "d", SEND_WITH("s", CUSTOM("'onUnknown':'fault'")) "," RIG_WRITE("w", "after")));
     outcome = begin(f, "d");
-    test_clock_advance(f->clock, 11 * SECOND);
+    test_clock_advance(f->clock, LEASE + SECOND);
     node_open(f, &f->b, "b");
     drain(f, &f->b);
     assert_int_equal(f->b.script.count, 0);
@@ -512,6 +552,7 @@ int main(void)
         TEST(another_node_sends_again_what_a_dead_one_had_sent),
         TEST(a_node_does_not_send_twice_what_it_is_sending),
         TEST(a_request_that_ends_while_strays_are_looked_for_is_not_sent_again),
+        TEST(a_drain_delivers_a_response_that_came_behind_its_look),
         TEST(another_node_faults_what_must_not_be_sent_twice),
         TEST(a_lost_answer_faults_where_it_must_not_be_sent_twice),
         TEST(a_node_that_left_in_order_leaves_its_requests),

@@ -1,0 +1,233 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Workflows as HTTP endpoints, below the path that the setting endpoints.path names: who may use
+ * one, and the responses. What a request is to a workflow is in workflows_request.c.
+ */
+#include "api/workflows.h"
+
+#include "api/endpoint.h"
+#include "base/alloc.h"
+#include "base/base64.h"
+#include "base/http_message.h"
+#include "operations/identity.h"
+
+/* ---- responses ------------------------------------------------------------------------------ */
+
+static void add_headers(struct pawl_exchange *exchange, const struct pawl_json *headers)
+{
+    for (uint32_t i = 0; i < pawl__json_len(headers); i++) {
+        const struct pawl_json *pair = pawl__json_at(headers, i);
+        struct pawl_str name = pawl__json_str(pawl__json_at(pair, 0));
+        struct pawl_str value = pawl__json_str(pawl__json_at(pair, 1));
+
+        if (name.len > 0 && value.ptr)
+            pawl__exchange_add_field(exchange, name.ptr, value.ptr);
+    }
+}
+
+void api_workflow_body(struct pawl_buf *out, const struct pawl_json *reply)
+{
+    struct pawl_str text = pawl__json_str(pawl__json_get_text(reply, PAWL_HTTP_CONTENT));
+    struct pawl_str encoded = pawl__json_str(pawl__json_get_text(reply, PAWL_HTTP_CONTENT_BASE64));
+    unsigned char *bytes;
+    size_t len;
+
+    pawl__buf_append(out, text.ptr, text.len);
+    if (encoded.len == 0)
+        return;
+    bytes = pawl__alloc(out->alloc, encoded.len);
+    if (!bytes) {
+        out->status = PAWL_ENOMEM;
+        return;
+    }
+    len = pawl__base64_decode(encoded, bytes);
+    if (len != SIZE_MAX)
+        pawl__buf_append(out, (const char *)bytes, len);
+    pawl__free(out->alloc, bytes, encoded.len);
+}
+
+/* The call was kept for it. */
+static void on_reply(void *ctx, int status, const struct pawl_json *reply)
+{
+    struct api_call *call = ctx;
+    int64_t code = 500;
+
+    if (status == PAWL_OK) {
+        (void)pawl__json_to_int(pawl__json_get_text(reply, PAWL_HTTP_STATUS), &code);
+        add_headers(call->exchange, pawl__json_get_text(reply, PAWL_HTTP_HEADERS));
+        if (pawl__json_true(pawl__json_get_text(reply, PAWL_HTTP_FILE)))
+            code = api_workflow_file(call, reply);
+        else
+            api_workflow_body(pawl__exchange_out(call->exchange), reply);
+        pawl__exchange_respond(call->exchange, code >= 200 && code <= 599 ? (int)code : 500);
+    } else if (status == PAWL_ETIMEDOUT) {
+        pawl__exchange_refuse(call->exchange, 504,
+                              "The workflow has not replied in time; it goes on.");
+    } else {
+        pawl__exchange_add_field(call->exchange, "Retry-After", "5");
+        pawl__exchange_refuse(call->exchange, 503,
+                              "This node is ending; whether the workflow goes on is unknown.");
+    }
+    api_finish(call);
+}
+
+static void respond_ambiguous(struct api_call *call)
+{
+    struct pawl_builder b = {.arena = &call->arena};
+    struct pawl_json out = pawl__json_object();
+
+    pawl__build_name(&b, &out, "errorMessage", call->err.msg);
+    api_respond_with(call, 500, &b, &out);
+}
+
+static void fail_request(struct api_call *call, int status)
+{
+    switch (status) {
+    case PAWL_ENOTFOUND:
+        api_respond_status(call, 404);
+        break;
+    case PAWL_ECONFLICT:
+    case PAWL_EEXISTS:
+        if (status == PAWL_ECONFLICT)
+            pawl__exchange_add_field(call->exchange, "Retry-After", "1");
+        pawl__exchange_refuse(call->exchange, 409, call->err.msg);
+        break;
+    case PAWL_EUNAVAILABLE:
+        pawl__exchange_add_field(call->exchange, "Retry-After", "60");
+        pawl__exchange_refuse(call->exchange, 503, "This node does not begin anything now.");
+        break;
+    case PAWL_ELIMIT:
+        pawl__exchange_refuse(call->exchange, 413, call->err.msg);
+        break;
+    default:
+        api_fail(call, status);
+    }
+}
+
+/* ---- who may -------------------------------------------------------------------------------- */
+
+/* false: it was refused. */
+static bool authorize(struct api_call *call, const struct pawl_endpoint *endpoint)
+{
+    char policy[256];
+
+    if (!endpoint->authorize && endpoint->policy.len == 0)
+        return true;
+    if (!call->caller) {
+        pawl__exchange_add_field(call->exchange, "WWW-Authenticate", "Bearer");
+        api_respond_status(call, 401);
+        return false;
+    }
+    if (endpoint->policy.len == 0)
+        return true;
+    if (endpoint->policy.len < sizeof policy) {
+        memcpy(policy, endpoint->policy.ptr, endpoint->policy.len);
+        policy[endpoint->policy.len] = '\0';
+        if (pawl__permissions_allow(&call->caller->permissions, policy))
+            return true;
+    }
+    api_respond_status(call, 403);
+    return false;
+}
+
+/* ---- the request ---------------------------------------------------------------------------- */
+
+static struct pawl_str field_or(const struct api_call *call, const char *field,
+                                struct pawl_str otherwise)
+{
+    struct pawl_str value = pawl__exchange_field(call->exchange, field);
+
+    if (value.ptr && pawl__str_trim(value).len > 0)
+        return pawl__str_trim(value);
+    return otherwise.ptr ? otherwise : pawl__str("");
+}
+
+static void deliver(struct api_call *call, const struct pawl_endpoint *endpoint,
+                    const struct pawl_query *query)
+{
+    struct pawl_json request;
+    int status = api_workflow_request(call, query, &request);
+
+    if (status != PAWL_OK) {
+        fail_request(call, status);
+        return;
+    }
+    api_keep(call);
+    status = pawl__op_endpoint_request(&call->op, endpoint, &request, api_idempotency_key(call),
+                                       on_reply, call);
+    if (status == PAWL_OK)
+        return;
+    fail_request(call, status);
+    api_finish(call);
+}
+
+/* Nobody waits for it: perhaps because it was sent before. */
+static void repeat(struct api_call *call, const struct pawl_endpoint_question *question,
+                   const struct pawl_query *query)
+{
+    struct pawl_str key = api_idempotency_key(call);
+    struct pawl_json request;
+    int status = key.len > 0 ? api_workflow_request(call, query, &request) : PAWL_ENOTFOUND;
+
+    if (status == PAWL_OK) {
+        api_keep(call);
+        status = pawl__op_endpoint_reply(&call->op, question, &request, key, on_reply, call);
+        if (status == PAWL_OK)
+            return;
+        fail_request(call, status);
+        api_finish(call);
+        return;
+    }
+    fail_request(call, status);
+}
+
+static void handle(struct api_call *call, const void *data)
+{
+    struct pawl_endpoint_question question = {
+        .method = pawl__exchange_method(call->exchange),
+        .path = api_workflow_path(call),
+    };
+    struct pawl_endpoint endpoint;
+    struct pawl_query query;
+    int status = pawl__query_parse(pawl__exchange_query(call->exchange), &call->arena, &query);
+
+    (void)data;
+    if (atomic_load(&call->api->draining)) {
+        pawl__exchange_add_field(call->exchange, "Retry-After", "5");
+        pawl__exchange_refuse(call->exchange, 503, "This node is ending; ask another one.");
+        return;
+    }
+    if (status != PAWL_OK) {
+        pawl__exchange_refuse(call->exchange, 400, "The query cannot be read.");
+        return;
+    }
+    question.instance_id =
+        field_or(call, "x-workflow-instance-id", pawl__query_value(&query, "workflowInstanceId"));
+    question.correlation_id =
+        field_or(call, "x-correlation-id", pawl__query_value(&query, "correlationId"));
+    status = pawl__op_endpoint_find(&call->op, &question, &endpoint);
+    if (status == PAWL_ECONFLICT)
+        respond_ambiguous(call);
+    else if (status == PAWL_ENOTFOUND)
+        repeat(call, &question, &query);
+    else if (status != PAWL_OK)
+        fail_request(call, status);
+    else if (authorize(call, &endpoint) && api_workflow_is_signed(call, &endpoint))
+        deliver(call, &endpoint, &query);
+}
+
+/* ---- the table ------------------------------------------------------------------------------ */
+
+#define ENDPOINT(method_)                                                                          \
+    {                                                                                              \
+        .method = (method_), .path = API_WORKFLOWS, .permission = API_ENDPOINT, .handle = handle,  \
+        .body = API_BODY_RAW, .content = API_CONTENT_FILES,                                        \
+        .summary = "Sends a request to a workflow that is an HTTP endpoint",                       \
+        .flags = PAWL_ROUTE_NO_DEADLINE | PAWL_ROUTE_COMPUTES,                                     \
+    }
+
+static const struct api_endpoint endpoints[] = {
+    ENDPOINT("GET"),   ENDPOINT("POST"), ENDPOINT("PUT"),     ENDPOINT("DELETE"),
+    ENDPOINT("PATCH"), ENDPOINT("HEAD"), ENDPOINT("OPTIONS"),
+};
+const struct api_family api_workflows = API_FAMILY("Endpoints", endpoints);

@@ -1,0 +1,98 @@
+// SPDX-License-Identifier: Apache-2.0
+// The session: a token in a cookie that scripts cannot read. Requests to the API repeat the secret of
+// a second cookie, which only pages of this origin can read. Studio needs no key and gets none.
+//
+// When a session has ended, requests wait until somebody has signed in again, and are then sent once
+// more: what was being edited is not lost.
+
+const send = window.fetch.bind(window);
+const secretName = 'pawl_csrf';
+
+function secret() {
+  for (const pair of document.cookie.split(/; */)) {
+    const at = pair.indexOf('=');
+    if (pair.slice(0, at) === secretName) return pair.slice(at + 1);
+  }
+  return '';
+}
+
+export const isSignedIn = () => secret() !== '';
+
+const isOurs = url => url.origin === location.origin && /^\/(elsa|pawl)\//.test(url.pathname);
+
+async function guarded(input, init) {
+  const url = new URL(input instanceof Request ? input.url : input, document.baseURI);
+  if (!isOurs(url)) return send(input, init);
+  for (;;) {
+    const request = new Request(input instanceof Request ? input.clone() : url, init);
+    if (!request.headers.has('Authorization')) request.headers.set('X-CSRF-Token', secret());
+    const response = await send(request);
+    if (response.status !== 401) return response;
+    await signIn('Your session has ended. Sign in to go on where you are.');
+  }
+}
+
+export function guard() {
+  window.fetch = guarded;
+}
+
+// What is wrong, or '' when the session has begun.
+async function begin(authorization) {
+  const response = await send('/pawl/api/sessions', { method: 'POST', headers: { Authorization: authorization } });
+  if (response.ok) return '';
+  return response.status === 401 ? 'This is not valid.' : `The server responded with ${response.status}.`;
+}
+
+async function beginByPassword(username, password) {
+  const response = await send('/elsa/api/identity/login', {
+    method: 'POST',
+    headers: { 'Content-Type': 'application/json' },
+    body: JSON.stringify({ username, password }),
+  });
+  if (response.status === 429) return 'Too many tries. Wait a moment.';
+  if (!response.ok) return `The server responded with ${response.status}.`;
+  const result = await response.json();
+  return result.isAuthenticated ? begin(`Bearer ${result.accessToken}`) : 'The name or the password is wrong.';
+}
+
+async function submit(form) {
+  const { username, password, key } = Object.fromEntries(new FormData(form));
+  try {
+    if (key) return await begin(`ApiKey ${key.trim()}`);
+    return await beginByPassword(username, password);
+  } catch {
+    return 'The server does not respond.';
+  }
+}
+
+let asking = null;
+
+// Resolves when somebody has signed in. There is one dialog, however many requests wait for it.
+export function signIn(why = '') {
+  asking ??= new Promise(resolve => {
+    const dialog = document.getElementById('sign-in');
+    const form = dialog.querySelector('form');
+    const error = document.getElementById('sign-in-error');
+    document.getElementById('sign-in-why').textContent = why;
+    error.textContent = '';
+    dialog.oncancel = event => event.preventDefault();
+    form.onsubmit = async event => {
+      event.preventDefault();
+      form.querySelector('[type=submit]').disabled = true;
+      error.textContent = await submit(form);
+      form.querySelector('[type=submit]').disabled = false;
+      if (error.textContent) return;
+      form.reset();
+      dialog.close();
+      asking = null;
+      resolve();
+    };
+    dialog.showModal();
+  });
+  return asking;
+}
+
+export async function signOut() {
+  await send('/sign-out', { method: 'POST', headers: { 'X-CSRF-Token': secret() } }).catch(() => {});
+  document.cookie = `${secretName}=; Max-Age=0; Path=/; SameSite=Strict`; // also when the session had ended
+}

@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: Apache-2.0
+// Elsa Studio on `pawl serve`, in a browser:
+//
+//   node tests/browser/run.mjs PAWL STUDIO NPM OUT [RECORDINGS] [ONLY]
+//
+// STUDIO is the folder of the package, NPM the folder with playwright-core, OUT where pictures go, RECORDINGS where
+// the acceptance drive is. ONLY runs some of its steps; 'user': the drive of our own alone.
+import fs from 'node:fs';
+import path from 'node:path';
+import { drive } from './acceptance/run.mjs';
+import { startServer } from './server.mjs';
+import { useStudio } from './user.mjs';
+
+const [pawl, studio, npm, out, recordings, only] = process.argv.slice(2);
+let count = 0;
+const failed = [];
+
+function report(name, problems) {
+  count++;
+  if (problems.length) failed.push(name);
+  console.log(`${problems.length ? 'not ok' : 'ok'} ${count} - ${name}`);
+  for (const problem of problems) console.log(`# ${problem}`);
+}
+
+// What the steps of the drive cause by intent: a workflow that faults is executed.
+const expected = /^POST \S+\/execute 500$/;
+
+async function accept() {
+  const source = path.join(recordings ?? '', 'studio', 'drive.mjs');
+  if (!fs.existsSync(source)) {
+    console.log('# the acceptance drive is not here; skipped');
+    return;
+  }
+  const server = await startServer(pawl, studio);
+  const result = await drive(source, server, { npm, only, shots: path.join(out, 'acceptance'), folder: path.join(out, 'drive') });
+  await server.stop();
+  for (const step of result.steps) report(`studio ${step.name}`, step.ok ? [] : [step.error]);
+  const problems = result.problems.filter(p => !(p.what === 'response' && expected.test(p.text)));
+  report('studio: no script error, nothing refused', problems.map(p => `${p.what}: ${p.text}`));
+}
+
+for (const signal of ['SIGINT', 'SIGTERM']) process.on(signal, () => process.exit(1)); // servers end with it
+
+async function use() {
+  const server = await startServer(pawl, studio);
+  await useStudio(server, { npm, report, shots: path.join(out, 'user') });
+  await server.stop();
+}
+
+if (only !== 'user') await accept();
+if (!only || only === 'user') await use();
+console.log(`1..${count}`);
+const tally = process.env.PAWL_TEST_TALLY; // of .ci/run
+if (tally) {
+  fs.appendFileSync(tally, `${count - failed.length} ${failed.length} 0\n`);
+  fs.appendFileSync(`${tally}.failed`, failed.map(name => `browser: ${name}\n`).join(''));
+}
+process.exit(failed.length ? 1 : 0);

@@ -1,0 +1,206 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Replies that cross nodes: written by one, delivered once by the one that has the connection. */
+#include "runtime/node/replies.h"
+#include "base/http_message.h"
+#include "runtime/instance/private.h"
+#include "runtime/node/retention.h"
+#include "unit/runtime/nodes.h"
+
+struct seen {
+    atomic_int calls, status;
+    char text[200];
+};
+
+static void note(void *ctx, int status, const struct pawl_json *reply)
+{
+    struct seen *seen = ctx;
+    struct pawl_str text = pawl__json_str(pawl__json_get_text(reply, PAWL_HTTP_CONTENT));
+    int64_t code = 0;
+
+    if (reply)
+        (void)pawl__json_to_int(pawl__json_get_text(reply, PAWL_HTTP_STATUS), &code);
+    (void)snprintf(seen->text, sizeof seen->text, "%d %.*s", (int)code, PAWL_STR_ARG(text));
+    atomic_store(&seen->status, status);
+    atomic_fetch_add(&seen->calls, 1);
+}
+
+static struct pawl_str expect(struct fixture *f, struct node *node, struct seen *seen,
+                              int64_t deadline_ns)
+{
+    const struct pawl_reply_wait wait = {.deadline_ns = deadline_ns, .done = note, .ctx = seen};
+    char address[PAWL_REPLY_ADDRESS_SIZE];
+
+    assert_ok(pawl__replies_expect(node->runtime, &wait, address, &f->err), &f->err);
+    return pawl__arena_str(&f->arena, pawl__str(address));
+}
+
+static void await(struct fixture *f, struct seen *seen)
+{
+    int64_t until_ns = later(f);
+
+    while (atomic_load(&seen->calls) == 0) {
+        if (pawl_env_monotonic_ns(f->env) > until_ns)
+            fail_msg("nobody was called");
+        (void)!pawl_env_sleep_until(f->env, pawl_env_monotonic_ns(f->env) + SECOND / 1000);
+    }
+}
+
+/* Commits the row of a reply, as the node that ran the burst does. */
+static void write_row(struct fixture *f, struct node *node, struct pawl_str address,
+                      const struct pawl_json *reply, int64_t now_us)
+{
+    struct runtime_changes changes = {.arena = &f->arena};
+    struct pawl_commit commit = {.kind = PAWL_COMMIT_PLAIN}, *commits[] = {&commit};
+
+    pawl__reply_add_row(node->runtime, &changes, address, reply, now_us);
+    assert_code(changes.status, PAWL_OK);
+    commit.changes = changes.items;
+    commit.change_count = changes.count;
+    assert_ok(pawl_store_apply(node->store, commits, 1, later(f), &f->err), &f->err);
+    assert_code(commit.status, PAWL_OK);
+}
+
+static int64_t now_us(struct fixture *f)
+{
+    struct pawl_store_status status;
+
+    assert_ok(pawl_store_status(f->a.store, &status, later(f), &f->err), &f->err);
+    return status.now_us;
+}
+
+static size_t rows(struct fixture *f)
+{
+    const struct pawl_query query = {.table = PAWL_TABLE_REPLIES, .flags = PAWL_QUERY_COUNT};
+    struct pawl_rows found;
+
+    assert_ok(pawl_store_find(f->a.store, &query, &f->arena, &found, later(f), &f->err), &f->err);
+    return (size_t)found.total;
+}
+
+static void await_no_rows(struct fixture *f)
+{
+    int64_t until_ns = later(f);
+
+    while (rows(f) > 0) {
+        if (pawl_env_monotonic_ns(f->env) > until_ns)
+            fail_msg("the row of a reply was not deleted");
+        (void)!pawl_env_sleep_until(f->env, pawl_env_monotonic_ns(f->env) + SECOND / 1000);
+    }
+}
+
+static void a_reply_of_another_node_is_delivered_once_and_its_row_goes(void **state)
+{
+    struct fixture *f = *state;
+    struct seen first = {0}, second = {0};
+    struct pawl_json reply = json(f, "{'statusCode':201,'content':'crossed'}");
+    struct pawl_str address, other;
+    struct node b;
+
+    node_open(f, &b, "b");
+    address = expect(f, &f->a, &first, later(f));
+    other = expect(f, &f->a, &second, later(f));
+    assert_int_equal(pawl__replies_way(f->a.runtime, address), PAWL_REPLY_HERE);
+    assert_int_equal(pawl__replies_way(b.runtime, address), PAWL_REPLY_ELSEWHERE);
+    pawl__replies_watch(f->a.runtime, address);
+    pawl__replies_watch(f->a.runtime, other);
+    write_row(f, &b, address, &reply, now_us(f));
+    /* The commit that was sent again: the first row counts. */
+    write_row(f, &b, address, &reply, now_us(f));
+    await(f, &first);
+    assert_int_equal(atomic_load(&first.status), PAWL_OK);
+    assert_string_equal(first.text, "201 crossed");
+    await_no_rows(f);
+    assert_int_equal(atomic_load(&first.calls), 1);
+    assert_int_equal(atomic_load(&second.calls), 0);
+    assert_int_equal(pawl__replies_way(f->a.runtime, address), PAWL_REPLY_NOBODY);
+    assert_true(pawl__replies_forget(f->a.runtime, other));
+    node_close(&b);
+}
+
+static void a_reply_that_is_too_large_to_cross_says_so(void **state)
+{
+    struct fixture *f = *state;
+    struct seen seen = {0};
+    struct pawl_json reply = json(f, "{'statusCode':200}");
+    size_t size = PAWL_REPLY_ROW_BYTES_MAX * 2;
+    char *content = pawl__arena_alloc(&f->arena, size);
+    uint64_t random = 1;
+    struct pawl_str address;
+    struct node b;
+
+    assert_non_null(content);
+    for (size_t i = 0; i < size; i++) { /* not to be compressed much */
+        random = random * UINT64_C(6364136223846793005) + 1442695040888963407u;
+        content[i] = (char)(' ' + (random >> 33) % 90);
+    }
+    assert_code(pawl__json_set_text(&f->arena, &reply, PAWL_HTTP_CONTENT,
+                                    pawl__json_string(pawl__str_make(content, size))),
+                PAWL_OK);
+    node_open(f, &b, "b");
+    address = expect(f, &f->a, &seen, later(f));
+    pawl__replies_watch(f->a.runtime, address);
+    write_row(f, &b, address, &reply, now_us(f));
+    await(f, &seen);
+    assert_non_null(strstr(seen.text, "500 {\"message\":\"The reply is too large to cross"));
+    node_close(&b);
+}
+
+static void rows_of_a_receiver_that_died_are_purged_when_they_expire(void **state)
+{
+    struct fixture *f = *state;
+    const struct pawl_retention_policy policy = {0};
+    struct pawl_json reply = json(f, "{'statusCode':200}");
+    struct pawl_retained retained;
+
+    write_row(f, &f->a, pawl__str("77/1"), &reply, now_us(f));
+    write_row(f, &f->a, pawl__str("77/2"), &reply, now_us(f) - INT64_C(3600000000));
+    assert_int_equal(rows(f), 2);
+    assert_ok(pawl__runtime_retain(f->a.runtime, &policy, &retained, later(f), &f->err), &f->err);
+    assert_int_equal(rows(f), 1);
+}
+
+static void an_address_that_is_none_writes_nothing(void **state)
+{
+    static const char *const wrong[] = {"",      "/",   "1/",   "/1",
+                                        "1/2/3", "a/1", "1/-2", "9999999999999999999/1"};
+    struct fixture *f = *state;
+    struct pawl_json reply = json(f, "{'statusCode':200}");
+
+    for (size_t i = 0; i < sizeof wrong / sizeof wrong[0]; i++) {
+        struct runtime_changes changes = {.arena = &f->arena};
+
+        pawl__reply_add_row(f->a.runtime, &changes, pawl__str(wrong[i]), &reply, 1);
+        assert_int_equal(changes.count, 0);
+        assert_code(changes.status, PAWL_OK);
+    }
+}
+
+static void who_gets_no_reply_is_told_at_its_deadline(void **state)
+{
+    struct fixture *f = *state;
+    struct seen seen = {0};
+    struct pawl_str address = expect(f, &f->a, &seen, pawl_env_monotonic_ns(f->env) + SECOND / 100);
+
+    pawl__replies_watch(f->a.runtime, address);
+    await(f, &seen);
+    assert_int_equal(atomic_load(&seen.status), PAWL_ETIMEDOUT);
+    assert_int_equal(pawl__replies_way(f->a.runtime, address), PAWL_REPLY_NOBODY);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test_setup_teardown(a_reply_of_another_node_is_delivered_once_and_its_row_goes,
+                                        set_up_running, tear_down),
+        cmocka_unit_test_setup_teardown(a_reply_that_is_too_large_to_cross_says_so, set_up_running,
+                                        tear_down),
+        cmocka_unit_test_setup_teardown(rows_of_a_receiver_that_died_are_purged_when_they_expire,
+                                        set_up_running, tear_down),
+        cmocka_unit_test_setup_teardown(an_address_that_is_none_writes_nothing, set_up_running,
+                                        tear_down),
+        cmocka_unit_test_setup_teardown(who_gets_no_reply_is_told_at_its_deadline, set_up_running,
+                                        tear_down),
+    };
+
+    return cmocka_run_group_tests_name("runtime/replies", tests, NULL, NULL);
+}
