@@ -263,6 +263,8 @@ static void a_job_that_fails_ends_its_plan_all_the_same(struct desk *desk)
 
 /* ---- looking -------------------------------------------------------------------------------- */
 
+#define LOOKS_MAX 10
+
 static void the_queue_is_told_apart_by_when_it_is_due(struct desk *desk)
 {
     const struct pawl_send_request send = {.name = pawl__str("Nobody"), .detached = true};
@@ -276,7 +278,13 @@ static void the_queue_is_told_apart_by_when_it_is_due(struct desk *desk)
     assert_int_equal(list.page.total, 1);
     assert_true(pawl__str_is(list.rows[0].kind, "stimulus"));
     query.part = PAWL_QUEUE_DUE;
-    assert_ok(pawl__op_queue_list(&desk->op, &query, &list), &desk->err);
+    /* A second look at what was parked is put off a little, and may be due by now: once. */
+    for (int i = 0; i < LOOKS_MAX; i++) {
+        desk_drain(desk);
+        assert_ok(pawl__op_queue_list(&desk->op, &query, &list), &desk->err);
+        if (list.page.total == 0)
+            break;
+    }
     assert_int_equal(list.page.total, 0);
 }
 
