@@ -364,6 +364,8 @@ PAWL_MUST_CHECK int pawl__runtime_refuse_request(struct runtime_run *run,
                                                  const struct pawl_work_row *mail,
                                                  bool *is_request);
 void pawl__runtime_send_refusals(struct runtime_run *run);
+/* pawl__burst_set_patience(): `ctx` is the run. */
+bool pawl__run_is_reply_late(void *ctx);
 
 /* ---- fold.c ------------------------------------------------------------------------------ */
 
