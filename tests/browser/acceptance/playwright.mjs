@@ -4,9 +4,11 @@
 import { playwright, signIn, watch } from '../browser.mjs';
 import { user } from '../server.mjs';
 import fs from 'node:fs';
+import os from 'node:os';
 
 const real = playwright(process.env.PAWL_NPM).chromium;
-const slow = Number(process.env.PAWL_SLOW ?? 1);
+// How much longer pauses are: the drive clicks when they are over, whether Studio has loaded what it shows or not.
+const slow = () => Math.max(1, Math.min(8, os.loadavg()[0] / os.cpus().length));
 
 // A busy browser has forgotten the body of a response before the drive asks for it: it keeps a few megabytes.
 function keepBodies() {
@@ -56,7 +58,7 @@ async function prepare(context) {
     const made = await newPage();
     made.setDefaultTimeout(180000);
     const wait = made.waitForTimeout.bind(made);
-    made.waitForTimeout = ms => wait(ms * slow);
+    made.waitForTimeout = ms => wait(ms * slow());
     leaveBeforeDeletion(made);
     const waitFor = made.waitForResponse.bind(made);
     made.waitForResponse = async (...rest) => rememberBody(made, await waitFor(...rest));
