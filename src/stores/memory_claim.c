@@ -56,12 +56,31 @@ static int collect_mail(const struct pawl_memory_database *db, int64_t now_us,
     return copy_work(arena, rows, firsts.count, &claim->mail);
 }
 
+/* Whether it has the bookmark that the claim asks for, if it asks for one. */
+static bool has_bookmark(const struct pawl_memory_database *db, struct pawl_str id,
+                         struct pawl_str hash)
+{
+    const struct pawl_bookmark_row probe = {.instance_id = id};
+    uint32_t index = pawl__memdb_index_of(&db->tables[PAWL_TABLE_BOOKMARKS],
+                                          pawl_table_column(PAWL_TABLE_BOOKMARKS, "instance_id"));
+    const struct memdb_row *row;
+
+    if (hash.len == 0)
+        return true;
+    for (row = pawl__memdb_first(db, PAWL_TABLE_BOOKMARKS, index, &probe); row;
+         row = pawl__memdb_next(db, row, index, &probe))
+        if (pawl__str_equal(memdb_bookmark_data(row)->hash, hash))
+            return true;
+    return false;
+}
+
 /* Fills in `claim` as if it were granted; `*row` is the row to change, or NULL. */
 static int fill_claim(const struct pawl_memory_database *db, int64_t owner, int64_t now_us,
                       struct pawl_arena *arena, struct pawl_claim *claim, struct memdb_row **row)
 {
     const int64_t seen_fence = claim->seen_fence;
     struct pawl_str id = pawl__memdb_clean(arena, claim->id);
+    struct pawl_str hash = pawl__memdb_clean(arena, claim->hash);
     struct pawl_instance_row *held;
     int status;
 
@@ -69,7 +88,7 @@ static int fill_claim(const struct pawl_memory_database *db, int64_t owner, int6
     claim->mail = NULL;
     claim->mail_count = 0;
     *row = NULL;
-    if (!id.ptr)
+    if (!id.ptr || !hash.ptr)
         return pawl__arena_status(arena);
     *row = pawl__memdb_instance(db, id);
     claim->status = PAWL_ENOTFOUND;
@@ -77,7 +96,8 @@ static int fill_claim(const struct pawl_memory_database *db, int64_t owner, int6
         return PAWL_OK;
     held = memdb_instance_data(*row);
     claim->status = PAWL_OK;
-    if (held->owner != owner && pawl__memdb_is_alive(db, held->owner, now_us))
+    if ((held->owner != owner && pawl__memdb_is_alive(db, held->owner, now_us)) ||
+        !has_bookmark(db, id, hash))
         claim->status = PAWL_EBUSY;
     status = pawl__memdb_copy_out(arena, *row, false, &claim->row);
     if (status != PAWL_OK)
@@ -105,9 +125,9 @@ int pawl__memdb_claim(struct pawl_store *base, int64_t owner, struct pawl_claim 
     int status;
 
     (void)deadline_ns;
-    if (count > PAWL_STORE_BATCH_MAX)
-        return pawl__error_set(err, PAWL_ELIMIT, "%zu claims at once; %d are allowed", count,
-                               PAWL_STORE_BATCH_MAX);
+    status = pawl__store_check_claims(claims, count, err);
+    if (status != PAWL_OK)
+        return status;
     answers = pawl__arena_alloc_array(arena, count, sizeof *answers);
     if (!answers)
         return pawl__error_code(err, pawl__arena_status(arena));

@@ -179,6 +179,11 @@ static inline struct pawl_instance_row *memdb_instance_data(const struct memdb_r
     return row->data;
 }
 
+static inline struct pawl_bookmark_row *memdb_bookmark_data(const struct memdb_row *row)
+{
+    return (struct pawl_bookmark_row *)(void *)row->data;
+}
+
 static inline struct pawl_work_row *memdb_work_data(const struct memdb_row *row)
 {
     return row->data;

@@ -56,6 +56,7 @@ enum pg_own {
     PG_JOIN,           /* [id, info, ttl] returns incarnation and now */
     PG_RENEW,          /* [id, incarnation, info, ttl] returns the lease before and now */
     PG_CLAIM,          /* [ids, owner] returns instances */
+    PG_CLAIM_MATCH,    /* [ids, owner, fence, hash] as PG_CLAIM, if it has a bookmark with it */
     PG_TRY_LOCKS,      /* [keys] takes what is free; returns which, "{1,3}"; 0 is always free */
     PG_CLAIM_LOCKED,   /* [ids, owner] as PG_CLAIM, of those without an owner only the locked */
     PG_UNLOCK,         /* [keys] */

@@ -97,8 +97,11 @@ static int send_claims(struct pg_call *call, int64_t owner, const struct sorted_
                        size_t count)
 {
     const struct pawl_sql_inputs none = {.row = NULL};
-    struct pawl_pq_param params[] = {
-        {PAWL_PQ_TEXT_ARRAY, {"", 0}, 0}, {PAWL_PQ_INT, {"", 0}, owner}, {PAWL_PQ_INT, {"", 0}, 0}};
+    struct pawl_pq_param params[] = {{PAWL_PQ_TEXT_ARRAY, {"", 0}, 0},
+                                     {PAWL_PQ_INT, {"", 0}, owner},
+                                     {PAWL_PQ_INT, {"", 0}, 0},
+                                     {PAWL_PQ_TEXT, {"", 0}, 0}};
+    bool by_bookmark = count == 1 && sorted[0].claim->hash.len > 0;
     struct pawl_str *ids = pawl__arena_alloc_array(&call->arena, count + 1, sizeof *ids);
     int status;
 
@@ -109,12 +112,19 @@ static int send_claims(struct pg_call *call, int64_t owner, const struct sorted_
         if (sorted[i].claim->seen_fence > params[2].integer)
             params[2].integer = sorted[i].claim->seen_fence;
     }
+    if (by_bookmark) {
+        params[3].bytes = pawl__sql_clean(sorted[0].claim->hash, &call->arena);
+        if (!params[3].bytes.ptr)
+            return pawl__error_code(call->err, pawl__arena_status(&call->arena));
+    }
     status = pawl__pg_texts(call, ids, count, &params[0]);
     if (status == PAWL_OK && call->has_tickets)
         status = send_tries(call, sorted, count);
     if (status == PAWL_OK)
         status = pawl__pg_own(call, PG_LOCK_INSTANCES, params, 1);
-    if (status == PAWL_OK)
+    if (status == PAWL_OK && by_bookmark)
+        status = pawl__pg_own(call, PG_CLAIM_MATCH, params, 4);
+    else if (status == PAWL_OK)
         status = pawl__pg_own(call, call->has_tickets ? PG_CLAIM_LOCKED : PG_CLAIM, params, 3);
     if (status == PAWL_OK)
         status = pawl__pg_own(call, PG_CLAIM_BUSY, params, 2);
@@ -257,9 +267,9 @@ int pawl__pg_claim(struct pawl_store *store, int64_t owner, struct pawl_claim *c
     struct pg_call call;
     int status;
 
-    if (count > PAWL_STORE_BATCH_MAX)
-        return pawl__error_set(err, PAWL_ELIMIT, "%zu claims at once; at most %d", count,
-                               PAWL_STORE_BATCH_MAX);
+    status = pawl__store_check_claims(claims, count, err);
+    if (status != PAWL_OK)
+        return status;
     status = pawl__pg_call_begin_lock(&call, store, PG_FAST, true, one_key(claims, count),
                                       deadline_ns, err);
     if (status != PAWL_OK)

@@ -122,8 +122,10 @@ enum pawl_sql_name {
      * would cost a temporary table. */
     PAWL_SQL_CLAIM,
     PAWL_SQL_CLAIMED,
-    PAWL_SQL_CLAIM_LOOK, /* id. Returns the instance without its state */
-    PAWL_SQL_CLAIM_MAIL, /* id; limit. Returns due work, oldest first */
+    PAWL_SQL_CLAIM_MATCH,    /* SQLite. id; text: a hash. Returns a row if it has such a bookmark */
+    PAWL_SQL_CLAIM_LOOK,     /* id. Returns the instance without its state */
+    PAWL_SQL_CLAIM_HAS_MAIL, /* SQLite. id. Returns a row if work is due for it */
+    PAWL_SQL_CLAIM_MAIL,     /* id; limit. Returns due work, oldest first */
 
     /* id is not used; owner; limit; part_from and part_to: 0 and 1024 for all; text: the kind. */
     PAWL_SQL_TAKE,       /* of any kind; returns work in no order */

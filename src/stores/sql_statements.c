@@ -212,8 +212,14 @@ static const struct pawl_sql_template templates[PAWL_SQL_NAME_COUNT] = {
 
     [PAWL_SQL_CLAIM] = {PAWL_TABLE_INSTANCES, ALL, CLAIM, CLAIM " RETURNING {columns}"},
     [PAWL_SQL_CLAIMED] = {PAWL_TABLE_INSTANCES, ALL, CLAIM_LOOK, NULL},
+    [PAWL_SQL_CLAIM_MATCH] = {PAWL_TABLE_BOOKMARKS, 0,
+        "SELECT 1 FROM pawl_bookmarks WHERE {tenant} AND instance_id = {id} AND hash = {text} LIMIT 1",
+        NULL},
     [PAWL_SQL_CLAIM_LOOK] = {PAWL_TABLE_INSTANCES,
         ~((uint64_t)1 << 20) /* all but the state */, BOTH(CLAIM_LOOK)},
+    [PAWL_SQL_CLAIM_HAS_MAIL] = {PAWL_TABLE_WORK, 0,
+        "SELECT 1 FROM pawl_work WHERE {tenant} AND instance_id = {id} AND instance_id <> '' "
+        "AND due_us <= {now} LIMIT 1", NULL},
     [PAWL_SQL_CLAIM_MAIL] = {PAWL_TABLE_WORK, ALL, BOTH("SELECT {columns} " MAIL)},
 
     [PAWL_SQL_TAKE] = {PAWL_TABLE_WORK, ALL, TAKE_SQLITE(DUE_WORK(""), EXPIRED_WORK("")),

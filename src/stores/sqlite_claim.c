@@ -18,6 +18,20 @@ static const struct pawl_sql_statement *named(const struct pawl_sqlite_session *
 
 /* ---- claims ------------------------------------------------------------------------------ */
 
+/* Most have none, and the list in its order needs a temporary table even then. */
+static int has_mail(struct pawl_sqlite_session *session, const struct pawl_claim *claim, bool *has,
+                    struct pawl_error *err)
+{
+    struct pawl_sql_inputs inputs = {.id = claim->id, .limit = 1};
+    struct pawl_sqlite_statement *statement = NULL;
+    int status = pawl__sqlite_session_run(session, named(session, PAWL_SQL_CLAIM_HAS_MAIL), &inputs,
+                                          &statement, has, err);
+
+    if (status == PAWL_OK)
+        pawl__sqlite_reset(statement);
+    return status;
+}
+
 static int read_mail(struct pawl_sqlite_session *session, struct pawl_claim *claim,
                      struct pawl_arena *arena, struct pawl_error *err)
 {
@@ -52,20 +66,39 @@ static int read_instance(struct pawl_sqlite_session *session, enum pawl_sql_name
     return status;
 }
 
+/* Whether the instance has the bookmark that the claim asks for. */
+static int find_bookmark(struct pawl_sqlite_session *session, const struct pawl_claim *claim,
+                         bool *found, struct pawl_error *err)
+{
+    struct pawl_sql_inputs inputs = {.id = claim->id, .text = claim->hash};
+    struct pawl_sqlite_statement *statement = NULL;
+    int status = pawl__sqlite_session_run(session, named(session, PAWL_SQL_CLAIM_MATCH), &inputs,
+                                          &statement, found, err);
+
+    if (status == PAWL_OK)
+        pawl__sqlite_reset(statement);
+    return status;
+}
+
 static int claim_one(struct pawl_sqlite_session *session, int64_t owner, struct pawl_claim *claim,
                      struct pawl_arena *arena, struct pawl_error *err)
 {
     struct pawl_sql_inputs inputs = {.id = claim->id, .owner = owner, .value = claim->seen_fence};
-    bool found = false, claimed;
-    int status =
-        pawl__sqlite_session_run(session, named(session, PAWL_SQL_CLAIM), &inputs, NULL, NULL, err);
+    bool found = false, claimed = false, matches = true, mail = false;
+    int status = claim->hash.len > 0 ? find_bookmark(session, claim, &matches, err) : PAWL_OK;
 
+    if (status == PAWL_OK && matches) {
+        status = pawl__sqlite_session_run(session, named(session, PAWL_SQL_CLAIM), &inputs, NULL,
+                                          NULL, err);
+        claimed = status == PAWL_OK && pawl__sqlite_changes(session->db) == 1;
+    }
     if (status != PAWL_OK)
         return status;
-    claimed = pawl__sqlite_changes(session->db) == 1;
     status = read_instance(session, claimed ? PAWL_SQL_CLAIMED : PAWL_SQL_CLAIM_LOOK, claim, arena,
                            &found, err);
     if (status == PAWL_OK && claimed)
+        status = has_mail(session, claim, &mail, err);
+    if (status == PAWL_OK && mail)
         status = read_mail(session, claim, arena, err);
     claim->status = claimed ? PAWL_OK : found ? PAWL_EBUSY : PAWL_ENOTFOUND;
     return status;
@@ -80,10 +113,9 @@ int pawl__sqlite_store_claim(struct pawl_store *base, int64_t owner, struct pawl
     struct pawl_claim *made;
     int status;
 
-    if (count > PAWL_STORE_BATCH_MAX)
-        return pawl__error_set(err, PAWL_ELIMIT, "%zu claims at once; at most %d", count,
-                               PAWL_STORE_BATCH_MAX);
-    status = pawl__sqlite_session_write(store, false, deadline_ns, &session, err);
+    status = pawl__store_check_claims(claims, count, err);
+    if (status == PAWL_OK)
+        status = pawl__sqlite_session_write(store, false, deadline_ns, &session, err);
     if (status != PAWL_OK)
         return status;
     made = pawl__arena_alloc_array(&session.scratch, count + 1, sizeof *made);
@@ -92,8 +124,10 @@ int pawl__sqlite_store_claim(struct pawl_store *base, int64_t owner, struct pawl
         goto out;
     }
     for (size_t i = 0; i < count && status == PAWL_OK; i++) {
-        made[i] = (struct pawl_claim){
-            .id = claims[i].id, .ticket = claims[i].ticket, .seen_fence = claims[i].seen_fence};
+        made[i] = (struct pawl_claim){.id = claims[i].id,
+                                      .ticket = claims[i].ticket,
+                                      .seen_fence = claims[i].seen_fence,
+                                      .hash = claims[i].hash};
         status = claim_one(&session, owner, &made[i], arena, err);
     }
     if (status == PAWL_OK)

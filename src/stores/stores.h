@@ -41,6 +41,10 @@ struct pawl_store_options {
     uint32_t file_mode;   /* of files that are made; 0: 0600 */
 };
 
+/* PAWL_ELIMIT: too many at once; PAWL_EINVAL: one with a hash is not alone, or has a ticket. */
+PAWL_MUST_CHECK int pawl__store_check_claims(const struct pawl_claim *claims, size_t count,
+                                             struct pawl_error *err);
+
 /* ---- memory ------------------------------------------------------------------------------ */
 
 struct pawl_memory_database;

@@ -5,8 +5,8 @@
  * at the end of its table, with the version of the schema that adds it.
  */
 #include "base/arena.h"
-
-#include <pawl/ext/store.h>
+#include "base/error.h"
+#include "stores/stores.h"
 
 /* clang-format off */
 #define SINCE(version, type, row, column)                                                          \
@@ -326,4 +326,16 @@ uint32_t pawl_table_column(enum pawl_table table, const char *name)
 void *pawl_arena_alloc(struct pawl_arena *arena, size_t size_bytes)
 {
     return pawl__arena_alloc(arena, size_bytes);
+}
+
+int pawl__store_check_claims(const struct pawl_claim *claims, size_t count, struct pawl_error *err)
+{
+    if (count > PAWL_STORE_BATCH_MAX)
+        return pawl__error_set(err, PAWL_ELIMIT, "%zu claims at once; at most %d", count,
+                               PAWL_STORE_BATCH_MAX);
+    for (size_t i = 0; i < count; i++)
+        if (claims[i].hash.len > 0 && (count > 1 || claims[i].ticket))
+            return pawl__error_set(err, PAWL_EINVAL,
+                                   "a claim by a bookmark goes by itself and without a ticket");
+    return PAWL_OK;
 }

@@ -235,6 +235,74 @@ static void a_claim_brings_no_more_mail_than_it_may(struct contract *t)
         assert_int_equal(claim.mail[i].due_us, now - (PAWL_CLAIM_MAIL_MAX + 9 - i));
 }
 
+static struct pawl_claim claim_by_hash(struct contract *t, struct pawl_store *store, int64_t owner,
+                                       struct pawl_str id, const char *hash)
+{
+    struct pawl_claim claim = {.id = id, .hash = pawl__str(hash)};
+    int64_t now;
+
+    assert_ok(pawl_store_claim(store, owner, &claim, 1, &t->arena, &now, soon_ns(t), &t->err),
+              &t->err);
+    return claim;
+}
+
+static void a_claim_by_a_bookmark_is_granted_if_the_instance_has_it(struct contract *t)
+{
+    struct pawl_str id = create_instance(t, "i"), other = create_instance(t, "j");
+    struct pawl_bookmark_row bookmark = some_bookmark(t, pawl__str("b"), id, "h");
+    struct pawl_instance_row free = *instance_row(t, id);
+    struct pawl_claim claim;
+
+    insert(t, PAWL_TABLE_BOOKMARKS, &bookmark);
+    claim = claim_by_hash(t, t->a, t->node_a, id, "another");
+    assert_code(claim.status, PAWL_EBUSY);
+    assert_int_equal(claim.row.owner, 0);
+    assert_int_equal(claim.mail_count, 0);
+    /* Nothing was claimed, of the one or of the other. */
+    assert_same_row(PAWL_TABLE_INSTANCES, instance_row(t, id), &free);
+    assert_code(claim_by_hash(t, t->a, t->node_a, other, "h").status, PAWL_EBUSY);
+    assert_int_equal(instance_row(t, other)->owner, 0);
+    assert_code(claim_by_hash(t, t->a, t->node_a, pawl__str("nobody"), "h").status, PAWL_ENOTFOUND);
+    claim = claim_by_hash(t, t->a, t->node_a, id, "h");
+    assert_code(claim.status, PAWL_OK);
+    assert_int_equal(claim.row.owner, t->node_a);
+    assert_int_equal(claim.row.fence, free.fence + 1);
+    assert_same_row(PAWL_TABLE_INSTANCES, instance_row(t, id), &claim.row);
+    claim = claim_by_hash(t, t->b, t->node_b, id, "h");
+    assert_code(claim.status, PAWL_EBUSY);
+    assert_int_equal(claim.row.owner, t->node_a);
+}
+
+static void a_claim_by_a_bookmark_brings_its_mail(struct contract *t)
+{
+    struct pawl_str id = create_instance(t, "i");
+    struct pawl_bookmark_row bookmark = some_bookmark(t, pawl__str("b"), id, "h");
+    struct pawl_work_row mail = some_work(t, pawl__str("m"), now_us(t) - 1);
+    struct pawl_claim claim;
+
+    mail.instance_id = id;
+    insert(t, PAWL_TABLE_BOOKMARKS, &bookmark);
+    insert(t, PAWL_TABLE_WORK, &mail);
+    claim = claim_by_hash(t, t->a, t->node_a, id, "h");
+    assert_code(claim.status, PAWL_OK);
+    assert_int_equal(claim.mail_count, 1);
+    assert_same_row(PAWL_TABLE_WORK, &claim.mail[0], &mail);
+}
+
+static void a_claim_by_a_bookmark_goes_by_itself(struct contract *t)
+{
+    const struct pawl_lock_ticket ticket = {.key = 4711};
+    struct pawl_claim claims[2] = {{.id = create_instance(t, "i"), .hash = pawl__str("h")},
+                                   {.id = create_instance(t, "j")}};
+    int64_t now;
+
+    assert_code(pawl_store_claim(t->a, t->node_a, claims, 2, &t->arena, &now, soon_ns(t), &t->err),
+                PAWL_EINVAL);
+    claims[0].ticket = &ticket;
+    assert_code(pawl_store_claim(t->a, t->node_a, claims, 1, &t->arena, &now, soon_ns(t), &t->err),
+                PAWL_EINVAL);
+}
+
 const struct contract_test contract_claims[] = {
     CONTRACT_TEST(a_claim_sets_owner_and_fence_and_answers_the_row),
     CONTRACT_TEST(a_claim_of_what_is_not_there_is_not_found),
@@ -250,5 +318,8 @@ const struct contract_test contract_claims[] = {
     CONTRACT_TEST(no_claims_are_fine_and_too_many_are_refused),
     CONTRACT_TEST(a_claim_brings_the_mail_that_is_due_oldest_first),
     CONTRACT_TEST(a_claim_brings_no_more_mail_than_it_may),
+    CONTRACT_TEST(a_claim_by_a_bookmark_is_granted_if_the_instance_has_it),
+    CONTRACT_TEST(a_claim_by_a_bookmark_brings_its_mail),
+    CONTRACT_TEST(a_claim_by_a_bookmark_goes_by_itself),
     {0},
 };

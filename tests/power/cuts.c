@@ -189,9 +189,9 @@ static void what_sqlite_acknowledged_survives_a_power_cut_at_any_call(void **sta
  */
 
 /* The log is moved into the database when it has so many pages. */
-#define LOG_BYTES ((off_t)4000 * (4096 + 24))
+#define LOG_BYTES ((off_t)16000 * (4096 + 24))
 #define RENEWALS_AFTER 12
-#define RENEWALS_MAX 20000
+#define RENEWALS_MAX 80000
 
 static int renew_lease(struct ledger *l)
 {

@@ -338,9 +338,13 @@ struct pawl_claim {
     struct pawl_str id;
     const struct pawl_lock_ticket *ticket; /* NULL: none. Ignored without PAWL_STORE_CAP_TICKETS */
     int64_t seen_fence; /* the greatest that `owner` was granted before, of any instance; 0: none */
+    /* Not "": only if the instance has a bookmark with this hash. Such a claim is the only one of
+     * its call, and has no ticket. */
+    struct pawl_str hash;
     /* Output: */
-    int status; /* PAWL_OK; PAWL_EBUSY: a live owner (row.owner) has it, or, with owner 0,
-                 * somebody else holds the ticket's lock; PAWL_ENOTFOUND */
+    int status; /* PAWL_OK; PAWL_EBUSY: a live owner (row.owner) has it, or somebody else holds the
+                 * ticket's lock (owner 0), or it has no such bookmark; PAWL_ENOTFOUND: there is
+                 * none, or it is `owner`'s already and has no such bookmark */
     struct pawl_instance_row row;     /* as claimed; of a busy one everything except state */
     const struct pawl_work_row *mail; /* its due work, oldest first, at most PAWL_CLAIM_MAIL_MAX */
     size_t mail_count;
@@ -640,8 +644,8 @@ struct pawl_store_ops {
 
     /*
      * Waits until this or another process has committed something that makes work due, changes a
-     * stamp or is a reply, since the last wait with `wake`. PAWL_OK: check again; it may be spurious.
-     * PAWL_ETIMEDOUT. It only shortens waits: nothing may depend on it.
+     * stamp or is a reply, since the last wait with `wake`. PAWL_OK: check again; it may be
+     * spurious. PAWL_ETIMEDOUT. It only shortens waits: nothing may depend on it.
      */
     int (*wait)(struct pawl_store *store, struct pawl_wake *wake, int64_t deadline_ns,
                 struct pawl_error *err);

@@ -57,6 +57,16 @@ int pawl__runtime_check_direct(struct runtime_run *run)
     return PAWL_OK;
 }
 
+/* Somebody has it, or it does not wait for this, or is not there: nothing was claimed, and nothing
+ * is left behind. The look tells which. */
+int pawl__runtime_refuse_blind(struct runtime_run *run, const struct pawl_claim *claim)
+{
+    run->task->owned = true;
+    return pawl__error_set(run->task->err, PAWL_EBUSY,
+                           "instance %.*s is being run, or does not wait for this event",
+                           PAWL_STR_ARG(claim->id));
+}
+
 /* Older mail may take as long as its sender waits: then it is stored. */
 bool pawl__runtime_is_direct_late(const struct runtime_task *task)
 {
@@ -76,10 +86,23 @@ static void note_rest(const struct runtime_run *run, struct pawl_reached *reache
     reached->incident_count = run->row.incident_count;
 }
 
+/* Of a blind one it is the only bookmark that waits for it: if there are more, each is resumed. */
+static const struct pawl_json *find_target(const struct runtime_run *run,
+                                           const struct runtime_direct *direct)
+{
+    const struct pawl_json *bookmarks = pawl__json_get_text(&run->state, "bookmarks");
+    uint32_t count = 0;
+
+    for (uint32_t i = 0; direct->is_blind && i < pawl__json_len(bookmarks); i++)
+        count +=
+            pawl__str_equal(runtime_text(pawl__json_at(bookmarks, i), "hash"), direct->mail.hash);
+    return count > 1 ? NULL : pawl__runtime_wanted_bookmark(run, &direct->mail);
+}
+
 int pawl__runtime_run_direct(struct runtime_run *run)
 {
     struct runtime_direct *direct = run->direct;
-    const struct pawl_json *bookmark = pawl__runtime_wanted_bookmark(run, &direct->mail);
+    const struct pawl_json *bookmark = find_target(run, direct);
     struct pawl_event event = {.kind = PAWL_EVENT_RESUME, .input = direct->input};
     int64_t revision = run->row.revision;
     int status;

@@ -93,6 +93,7 @@ struct runtime_direct {
      * that commit may be sent. */
     const struct pawl_reservation_row *reservations;
     size_t reservation_count;
+    bool is_blind;                /* whether it waits for this is not known: the claim finds out */
     bool is_delivered;            /* at least the first commit of its burst was made */
     bool is_unsure;               /* whether that was made is unknown: its reservation tells */
     struct pawl_str traceparent;  /* of its sender; "": not known */
@@ -286,6 +287,15 @@ PAWL_MUST_CHECK int pawl__runtime_absorb_mail(struct runtime_run *run,
 PAWL_MUST_CHECK int pawl__runtime_end_without_state(struct runtime_run *run, const char *why);
 /* The result of a request where nobody sends any. */
 void pawl__runtime_refusal(struct pawl_builder *b, struct pawl_json *result);
+/*
+ * What the burst awaits, when that needs no effect (awaited.c). *answered false: it must be done
+ * outside, after a commit.
+ */
+PAWL_MUST_CHECK int pawl__runtime_resolve_awaited(struct runtime_run *run,
+                                                  const struct pawl_effect *awaited,
+                                                  bool *answered);
+/* Gives the burst what it awaits. */
+PAWL_MUST_CHECK int pawl__runtime_feed(struct runtime_run *run, const struct pawl_json *result);
 /* What a commit in the middle of a burst may take, however long the burst computed. */
 int64_t pawl__runtime_commit_deadline(const struct runtime_task *task);
 
@@ -337,6 +347,9 @@ PAWL_MUST_CHECK int pawl__runtime_deliver(struct runtime_task *task, struct runt
 /* What a run does of it: when the instance is claimed, between two bursts, when the mail is done.
  */
 PAWL_MUST_CHECK int pawl__runtime_check_direct(struct runtime_run *run);
+/* What became of a claim that asked for a bookmark, and was not granted. */
+PAWL_MUST_CHECK int pawl__runtime_refuse_blind(struct runtime_run *run,
+                                               const struct pawl_claim *claim);
 bool pawl__runtime_is_direct_late(const struct runtime_task *task);
 PAWL_MUST_CHECK int pawl__runtime_run_direct(struct runtime_run *run);
 

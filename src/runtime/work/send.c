@@ -2,10 +2,11 @@
 /*
  * Sending a stimulus: looked up, then made durable with all that it becomes, in one commit.
  *
- *     look for triggers and bookmarks
- *       one bookmark, nothing to start  -> delivered by this thread, if its instance is idle
- *       otherwise, or not delivered     -> a commit with a row for each target, or one that parks
- *       the look failed                 -> a commit with the stimulus itself, matched by a worker
+ *     it names an instance              -> delivered by this thread, if that waits for it and is
+ * idle look for triggers and bookmarks one bookmark, nothing to start  -> delivered by this thread,
+ * if its instance is idle otherwise, or not delivered     -> a commit with a row for each target,
+ * or one that parks the look failed                 -> a commit with the stimulus itself, matched
+ * by a worker
  *
  * Each of these commits inserts a reservation of the stimulus' id, so that one of them takes effect
  * and once, however often they are sent and whatever became of their answers. Its value says which
@@ -236,20 +237,34 @@ static int make_reservations(struct sending *s, const char *kind, int64_t expire
     return PAWL_OK;
 }
 
-/* On this thread, if there is one bookmark that waits for it and nobody runs its instance. */
-static int deliver(struct sending *s)
+/* The mail that it would be to an instance of which nothing is known. */
+static struct pawl_work_row blind_row(struct sending *s)
 {
-    const struct pawl_bookmark_row *target = pawl__runtime_only_target(&s->match);
+    const struct pawl_bookmark_row nothing = {.instance_id = s->stimulus->instance_id,
+                                              .id = pawl__str("")};
+
+    return pawl__runtime_resume_row(s->task, s->row, &nothing);
+}
+
+/*
+ * On this thread, if there is one bookmark that waits for it and nobody runs its instance. `target`
+ * NULL: the claim of the instance it is for finds out, which saves the look; a guard's locks are
+ * not taken for that.
+ */
+static int deliver(struct sending *s, const struct pawl_bookmark_row *target)
+{
     const struct pawl_sent sent = {.resumed = 1};
     struct runtime_task *task = s->task;
     struct pawl_error *err = task->err, why = PAWL_ERROR_INIT;
     struct runtime_direct direct;
     int status;
 
-    if (!target || s->detached || !pawl__runtime_may_deliver(task->runtime, task->deadline_ns))
+    if (s->has_tried || s->detached || !pawl__runtime_may_deliver(task->runtime, task->deadline_ns))
         return PAWL_EBUSY;
     task->err = &why; /* what it fails with is not what the call fails with */
-    direct = (struct runtime_direct){.mail = pawl__runtime_resume_row(task, s->row, target),
+    direct = (struct runtime_direct){.mail = target ? pawl__runtime_resume_row(task, s->row, target)
+                                                    : blind_row(s),
+                                     .is_blind = !target,
                                      .input = s->stimulus->input,
                                      .reservations = s->reservations,
                                      .traceparent = s->stimulus->traceparent};
@@ -272,6 +287,24 @@ static int deliver(struct sending *s)
     else if (task->reach)
         task->reach->count = 0;
     return status;
+}
+
+/* To the instance that it names, before anything is looked up. Not with more conditions: one that
+ * is claimed in vain is released, with a commit. */
+static int deliver_blind(struct sending *s)
+{
+    if (s->stimulus->instance_id.len == 0 || s->row->hash.len == 0 ||
+        s->row->correlation_id.len > 0 || s->row->activity_instance_id.len > 0 ||
+        s->task->runtime->options.guard)
+        return PAWL_EBUSY;
+    return deliver(s, NULL);
+}
+
+static int deliver_to_target(struct sending *s)
+{
+    const struct pawl_bookmark_row *target = pawl__runtime_only_target(&s->match);
+
+    return target ? deliver(s, target) : PAWL_EBUSY;
 }
 
 /* What it becomes; or, when that could not be found out, the stimulus itself, for a worker. */
@@ -431,13 +464,15 @@ static int accept_event(struct runtime_task *task, struct pawl_work_row *row,
     task->reach = stimulus ? stimulus->reach : NULL;
     if (status == PAWL_OK)
         status = find_sent(&s, &is_sent);
-    if (status == PAWL_OK && !is_sent) {
+    if (status == PAWL_OK && !is_sent && deliver_blind(&s) != PAWL_OK) {
         task->err = &why;
         looked = pawl__runtime_look(task, row, parsed, &s.match);
         task->err = err;
-        if (parsed->is_request && (looked != PAWL_OK || s.match.bookmarks.count == 0))
+        /* One that may have been delivered is stored like any other: its reservation tells. */
+        if (parsed->is_request && !s.is_unsure &&
+            (looked != PAWL_OK || s.match.bookmarks.count == 0))
             status = refuse_request(&s, looked, &why);
-        else if (looked != PAWL_OK || deliver(&s) != PAWL_OK)
+        else if (looked != PAWL_OK || deliver_to_target(&s) != PAWL_OK)
             status = store_event(&s, looked);
     }
     if (status == PAWL_OK)

@@ -64,6 +64,55 @@ static void an_event_for_one_idle_instance_is_one_commit(void **state)
     assert_int_equal(reserved(f), 0);
 }
 
+/* The claim finds out whether it waits. */
+static void an_event_to_an_instance_is_delivered_without_a_look(void **state)
+{
+    struct fixture *f = *state;
+    struct pawl_outcome outcome;
+
+    publish(f, WAITING("d", ""));
+    outcome = start(f, "d");
+    fail_next(f, PAWL_STORE_CALL_FIND, PAWL_STORE_FAULT_BEFORE);
+    assert_int_equal(send_to(f, outcome.instance_id, "").resumed, 1);
+    assert_true(f->fail); /* nothing was looked for */
+    f->fail = false;
+    assert_string_equal(f->lines, "went\n");
+}
+
+static void an_event_that_an_instance_does_not_wait_for_is_parked_and_claims_nothing(void **state)
+{
+    struct fixture *f = *state;
+    struct pawl_outcome outcome;
+    unsigned before;
+
+    publish(f,
+            DEFINITION("d", "",
+                       RIG_EVENT("x", "No") "," RIG_EVENT("e", "Go") "," RIG_WRITE("w", "went")));
+    outcome = start(f, "d");
+    before = f->applied;
+    assert_true(send_to(f, outcome.instance_id, "").parked);
+    assert_int_equal(f->applied - before, 1);   /* no claim that a commit had to release */
+    assert_int_equal(send(f, "No").resumed, 1); /* the bookmark that comes now wakes it */
+    drain(f);
+    assert_string_equal(f->lines, "went\n");
+}
+
+static void an_event_for_two_branches_of_an_instance_resumes_both(void **state)
+{
+    struct fixture *f = *state;
+    struct pawl_outcome outcome;
+
+    publish(f, DEFINITION("d", "",
+                          RIG_PARALLEL("p", RIG_EVENT("e", "Go") "," RIG_EVENT(
+                                                "x", "Go")) "," RIG_WRITE("w", "went")));
+    outcome = start(f, "d");
+    assert_int_equal(send_to(f, outcome.instance_id, "").resumed, 2);
+    assert_string_equal(f->lines, "");
+    drain(f);
+    assert_string_equal(f->lines, "went\n");
+    assert_int_equal(count(f, PAWL_TABLE_WORK), 0);
+}
+
 static void an_event_is_found_by_its_name_alone(void **state)
 {
     struct fixture *f = *state;
@@ -405,6 +454,9 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         DIRECT(an_event_for_one_idle_instance_is_one_commit),
+        DIRECT(an_event_to_an_instance_is_delivered_without_a_look),
+        DIRECT(an_event_that_an_instance_does_not_wait_for_is_parked_and_claims_nothing),
+        DIRECT(an_event_for_two_branches_of_an_instance_resumes_both),
         DIRECT(an_event_is_found_by_its_name_alone),
         DIRECT(a_sender_learns_that_what_it_delivered_to_rests),
         DIRECT(an_event_for_two_is_a_row_for_each),
