@@ -24,6 +24,31 @@ static struct pawl_str address(struct pawl_cli_session *session)
     return pawl__str(text);
 }
 
+void pawl__cli_print_routes(struct pawl_cli_session *session, struct pawl_str address)
+{
+    struct pawl_cli *cli = session->cli;
+    struct pawl_error err = PAWL_ERROR_INIT;
+    const struct pawl_op op = pawl__cli_session_op(session, &err);
+    struct pawl_endpoint_routes found = {.count = 0};
+
+    if (pawl__op_routes_list(&op, &found) != PAWL_OK) {
+        (void)pawl__cli_fail(cli, &err, NULL);
+        return;
+    }
+    for (size_t i = 0; i < found.count; i++) {
+        struct pawl_builder b = {.arena = &cli->arena};
+        struct pawl_json route = pawl__view_route(&b, &found.items[i], address);
+
+        pawl__cli_print(&cli->out, "%.*s %.*s %s %.*s\n    %.*s\n",
+                        PAWL_STR_ARG(found.items[i].method), PAWL_STR_ARG(found.items[i].path),
+                        found.items[i].definition_id.len > 0 ? "starts" : "is waited for",
+                        PAWL_STR_ARG(found.items[i].definition_id),
+                        PAWL_STR_ARG(pawl__json_str(pawl__json_get_text(&route, "curl"))));
+    }
+    if (found.count == 0)
+        pawl__cli_print(&cli->out, "no workflow takes requests yet\n");
+}
+
 static int body(struct pawl_cli_session *session, struct pawl_error *err)
 {
     static const struct pawl_cli_column columns[] = {

@@ -44,6 +44,10 @@
     "takeovers = takeovers + "                                                                     \
     "(CASE WHEN owner IN (0, $2) THEN 0 ELSE 1 END) "
 
+/* Of those, what is nobody's, or already `$2`'s, or a dead node's. */
+#define UNOWNED                                                                                    \
+    "WHERE i." TENANT " AND i.id = ANY ($1) AND (i.owner = 0 OR i.owner = $2 OR NOT " ALIVE ")"
+
 /* {} stands for the columns, each with its table's letter. */
 static const struct {
     enum pawl_table table;
@@ -115,15 +119,10 @@ static const struct {
                         "AND id = $1 AND incarnation = $2 FOR UPDATE) UPDATE pawl_nodes AS n SET "
                         "lease_us = c.now + $4, info = $3 FROM c, o WHERE n." TENANT " AND n.id "
                         "= $1 AND n.incarnation = $2 RETURNING o.lease_us, c.now"},
-    [PG_CLAIM] = {PAWL_TABLE_INSTANCES, 'i',
-                  CLAIMED "WHERE i." TENANT
-                          " AND i.id = ANY ($1) AND (i.owner = 0 OR i.owner = $2 OR NOT " ALIVE
-                          ") RETURNING {}"},
+    [PG_CLAIM] = {PAWL_TABLE_INSTANCES, 'i', CLAIMED UNOWNED " RETURNING {}"},
     [PG_CLAIM_MATCH] = {PAWL_TABLE_INSTANCES, 'i',
-                        CLAIMED
-                        "WHERE i." TENANT
-                        " AND i.id = ANY ($1) AND (i.owner = 0 OR i.owner = $2 OR NOT " ALIVE
-                        ") AND EXISTS (SELECT 1 FROM pawl_bookmarks AS b WHERE b." TENANT
+                        CLAIMED UNOWNED
+                        " AND EXISTS (SELECT 1 FROM pawl_bookmarks AS b WHERE b." TENANT
                         " AND b.instance_id = i.id AND b.hash = $4) RETURNING {}"},
     [PG_TRY_LOCKS] = {PAWL_TABLE_INSTANCES, 0,
                       "SELECT set_config('pawl.locked', (SELECT coalesce(array_agg(u.n), "

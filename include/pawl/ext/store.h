@@ -644,8 +644,8 @@ struct pawl_store_ops {
 
     /*
      * Waits until this or another process has committed something that makes work due, changes a
-     * stamp or is a reply, since the last wait with `wake`. PAWL_OK: check again; it may be spurious.
-     * PAWL_ETIMEDOUT. It only shortens waits: nothing may depend on it.
+     * stamp or is a reply, since the last wait with `wake`. PAWL_OK: check again; it may be
+     * spurious. PAWL_ETIMEDOUT. It only shortens waits: nothing may depend on it.
      */
     int (*wait)(struct pawl_store *store, struct pawl_wake *wake, int64_t deadline_ns,
                 struct pawl_error *err);

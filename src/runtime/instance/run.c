@@ -66,7 +66,7 @@ int64_t pawl__runtime_commit_deadline(const struct runtime_task *task)
     return task->is_duty || task->deadline_ns > at_least ? task->deadline_ns : at_least;
 }
 
-/* ---- claiming ------------------------------------------------------------------------------ */
+/* ---- loading ------------------------------------------------------------------------------- */
 
 /* What is stored is the state of this instance, also of one that has not begun. Anything else would
  * pass for a state without bookmarks, whose timers nobody awaits. */
@@ -74,30 +74,6 @@ static bool is_own_state(const struct runtime_run *run)
 {
     return pawl__json_is(&run->state, PAWL_JSON_OBJECT) &&
            pawl__str_equal(runtime_text(&run->state, "id"), run->row.id);
-}
-
-static void note_fence(struct pawl_runtime *runtime, int64_t fence)
-{
-    int64_t seen = atomic_load(&runtime->seen_fence);
-
-    while (fence > seen && !atomic_compare_exchange_weak(&runtime->seen_fence, &seen, fence))
-        continue;
-}
-
-int pawl__runtime_store_claim(struct pawl_runtime *runtime, int64_t incarnation,
-                              struct pawl_claim *claims, size_t count, struct pawl_arena *arena,
-                              int64_t *now_us, int64_t deadline_ns, struct pawl_error *err)
-{
-    int status;
-
-    for (size_t i = 0; i < count; i++)
-        claims[i].seen_fence = atomic_load(&runtime->seen_fence);
-    status = pawl_store_claim(runtime->store, incarnation, claims, count, arena, now_us,
-                              deadline_ns, err);
-    for (size_t i = 0; i < count && status == PAWL_OK; i++)
-        if (claims[i].status == PAWL_OK)
-            note_fence(runtime, claims[i].row.fence);
-    return status;
 }
 
 /*
@@ -152,64 +128,6 @@ static int load(struct runtime_run *run)
         return pawl__error_prefix(task->err, status, "instance %.*s", PAWL_STR_ARG(run->row.id));
     run->loaded = true;
     return PAWL_OK;
-}
-
-/* An operator may run any instance, and everybody one that is to be cancelled; a caller who waits,
- * one that is merely put off. */
-static bool may_run(const struct runtime_run *run)
-{
-    if (!pawl__runtime_is_put_off(run) || run->task->by_operator || run->row.cancel_requested)
-        return true;
-    return run->task->waits && run->row.retry_us != PAWL_TIME_NEVER;
-}
-
-int pawl__runtime_claim(struct runtime_run *run, struct pawl_str instance_id)
-{
-    struct runtime_task *task = run->task;
-    struct pawl_claim claim = {.id = pawl__arena_str(&task->arena, instance_id)};
-    int status;
-
-    PAWL_ASSERT(run->at == BURST_NONE && run->row.owner == 0);
-    if (instance_id.len > PAWL_INSTANCE_ID_MAX)
-        return pawl__error_set(task->err, PAWL_EINVAL, "an instance id has at most %d bytes",
-                               PAWL_INSTANCE_ID_MAX);
-    if (!run->runtime->keeper)
-        return pawl__runtime_may_begin(run->runtime, task->err); /* which it may not */
-    if (!claim.id.ptr)
-        return pawl__error_code(task->err, pawl__arena_status(&task->arena));
-    pawl__arena_reset(&run->arena);
-    if (run->pass.ticket.key != 0)
-        claim.ticket = &run->pass.ticket;
-    if (task->direct && task->direct->is_blind)
-        claim.hash = task->direct->mail.hash;
-    run->incarnation = pawl__keeper_incarnation(run->runtime->keeper);
-    status = pawl__runtime_store_claim(run->runtime, run->incarnation, &claim, 1, &run->arena,
-                                       &run->now_us, task->deadline_ns, task->err);
-    run->claimed_ns = pawl_env_monotonic_ns(run->runtime->env);
-    if (status != PAWL_OK)
-        return status;
-    if (claim.status == PAWL_OK || (claim.status == PAWL_EBUSY && claim.row.owner == 0))
-        pawl__guard_claimed(run->runtime->options.guard, instance_id, run->pass, claim.status);
-    if (claim.hash.len > 0 && claim.status != PAWL_OK)
-        return pawl__runtime_refuse_blind(run, &claim);
-    task->gone = claim.status == PAWL_ENOTFOUND;
-    if (task->gone)
-        return pawl__error_set(task->err, PAWL_ENOTFOUND, "there is no instance %.*s",
-                               PAWL_STR_ARG(instance_id));
-    task->owned = claim.status == PAWL_EBUSY && claim.row.owner != 0;
-    if (claim.status == PAWL_EBUSY)
-        return pawl__error_set(task->err, PAWL_EBUSY, "instance %.*s is being run by another node",
-                               PAWL_STR_ARG(instance_id));
-    if (claim.status != PAWL_OK)
-        return pawl__error_set(task->err, claim.status, "instance %.*s cannot be claimed",
-                               PAWL_STR_ARG(instance_id));
-    run->row = claim.row;
-    run->row.id = claim.id; /* outlives what was loaded with it */
-    run->mail = claim.mail;
-    run->mail_count = claim.mail_count;
-    run->loaded = run->hindered = false;
-    task->cancels = run->row.cancel_requested;
-    return may_run(run) ? PAWL_OK : pawl__runtime_refuse_put_off(run);
 }
 
 static bool is_final(const struct runtime_run *run)
@@ -392,73 +310,11 @@ static int reopen_burst(struct runtime_run *run)
     return open_burst(run, &event);
 }
 
-static int feed(struct runtime_run *run, const struct pawl_json *result)
+int pawl__runtime_feed(struct runtime_run *run, const struct pawl_json *result)
 {
     int status = pawl__burst_feed(run->burst, result, burst_now(run));
 
     return status == PAWL_OK ? PAWL_OK : pawl__error_code(run->task->err, status);
-}
-
-void pawl__runtime_refusal(struct pawl_builder *b, struct pawl_json *result)
-{
-    pawl__build_name(b, result, "error", "this host sends no HTTP requests");
-    pawl__build_name(b, result, "reason", "none");
-}
-
-/* Nobody here sends requests: the activity learns that at once. */
-static int refuse_request(struct runtime_run *run, bool *answered)
-{
-    struct pawl_builder b = {.arena = &run->arena};
-    struct pawl_json result = pawl__json_object();
-
-    pawl__runtime_refusal(&b, &result);
-    if (b.status != PAWL_OK)
-        return pawl__error_code(run->task->err, b.status);
-    *answered = true;
-    pawl__burst_keep_batch(run->burst);
-    return feed(run, &result);
-}
-
-/*
- * What the burst awaits, when that needs no effect: whether a definition is there. *answered false:
- * it must be done outside, after a commit.
- */
-static int resolve_awaited(struct runtime_run *run, const struct pawl_effect *awaited,
-                           bool *answered)
-{
-    struct runtime_task *task = run->task;
-    struct pawl_graph *graph = NULL;
-    struct pawl_json result = pawl__json_object();
-    struct pawl_error why = PAWL_ERROR_INIT;
-    bool execute, found;
-    int status;
-
-    *answered = false;
-    if (awaited->kind == PAWL_EFFECT_HTTP)
-        return run->runtime->options.http ? PAWL_OK : refuse_request(run, answered);
-    if (awaited->kind != PAWL_EFFECT_CHILD)
-        return pawl__error_set(task->err, PAWL_EUNSUPPORTED,
-                               "instance %.*s asks for an effect that only a server performs",
-                               PAWL_STR_ARG(run->row.id));
-    execute = pawl__str_is(runtime_text(&awaited->data, "mode"), "execute");
-    status = pawl__definitions_published(run->runtime->definitions,
-                                         runtime_text(&awaited->data, "definitionId"), &graph,
-                                         task->deadline_ns, &why);
-    found = status == PAWL_OK;
-    pawl__graph_unref(graph);
-    if (!found && status != PAWL_ENOTFOUND && status != PAWL_EPARSE) {
-        if (task->err)
-            *task->err = why;
-        return status;
-    }
-    if (found && execute)
-        return PAWL_OK;
-    *answered = true;
-    status = pawl__json_set_text(&run->arena, &result, "found", pawl__json_bool(found));
-    if (status != PAWL_OK)
-        return pawl__error_code(task->err, status);
-    pawl__burst_keep_batch(run->burst);
-    return feed(run, &result);
 }
 
 /* Whether nothing is left to do once this step is committed, as far as one knows. */
@@ -519,7 +375,7 @@ static int step_burst(struct runtime_run *run, bool *over)
         bool answered;
 
         pawl__burst_batch(run->burst, &batch);
-        status = resolve_awaited(run, batch.awaited, &answered);
+        status = pawl__runtime_resolve_awaited(run, batch.awaited, &answered);
         if (status == PAWL_OK && answered) {
             pawl__run_move(run, BURST_OPEN);
             return PAWL_OK;
@@ -535,7 +391,7 @@ static int begin(struct runtime_run *run, struct pawl_event *event, const struct
 {
     int status = open_burst(run, event);
 
-    return status == PAWL_OK && fed ? feed(run, fed) : status;
+    return status == PAWL_OK && fed ? pawl__runtime_feed(run, fed) : status;
 }
 
 static int run_burst(struct runtime_run *run, struct pawl_event *event, const struct pawl_json *fed)

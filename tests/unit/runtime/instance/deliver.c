@@ -91,7 +91,7 @@ static void an_event_that_an_instance_does_not_wait_for_is_parked_and_claims_not
     outcome = start(f, "d");
     before = f->applied;
     assert_true(send_to(f, outcome.instance_id, "").parked);
-    assert_int_equal(f->applied - before, 1); /* no claim that a commit had to release */
+    assert_int_equal(f->applied - before, 1);   /* no claim that a commit had to release */
     assert_int_equal(send(f, "No").resumed, 1); /* the bookmark that comes now wakes it */
     drain(f);
     assert_string_equal(f->lines, "went\n");
