@@ -312,7 +312,7 @@ static void write_responses(struct pawl_json_writer *json, const struct pawl_rou
     begin_object(json, "responses");
     write_result(json, endpoint_of(route));
     write_response(json, "400", "BadRequest");
-    if (route->permission) {
+    if (api_needs_caller(route->permission)) {
         write_response(json, "401", "Unauthorized");
         write_response(json, "403", "Forbidden");
     }
@@ -351,7 +351,7 @@ static void write_permissions(struct pawl_json_writer *json, const char *permiss
 {
     const char *terms[] = {API_SIGNED_IN, API_REFRESH, API_SOCKET, API_HUB};
 
-    if (!permission) {
+    if (!api_needs_caller(permission)) {
         put_raw(json, "security", "[]");
         return;
     }

@@ -28,6 +28,11 @@
 #define API_ENDPOINT "@endpoint"
 /* Where workflows are endpoints, unless the setting endpoints.path says otherwise. */
 #define API_WORKFLOWS "/workflows/{path*}"
+/* Whether a route needs to know who its caller is. */
+static inline bool api_needs_caller(const char *permission)
+{
+    return permission && strcmp(permission, API_ENDPOINT) != 0;
+}
 /* Of metrics: everybody, where the setting metrics.public says so. */
 #define API_METRICS "read:metrics"
 

@@ -150,7 +150,7 @@ void pawl__api_routes_free(const struct pawl_allocator *alloc, struct pawl_route
 
 const char *pawl__api_terms(const struct pawl_route *route)
 {
-    if (!route->permission)
+    if (!api_needs_caller(route->permission))
         return "anonymous";
     if (strcmp(route->permission, API_SIGNED_IN) == 0 || strcmp(route->permission, API_HUB) == 0)
         return "signed in";

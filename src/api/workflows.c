@@ -218,16 +218,22 @@ static void handle(struct api_call *call, const void *data)
 
 /* ---- the table ------------------------------------------------------------------------------ */
 
-#define ENDPOINT(method_)                                                                          \
+#define ENDPOINT(method_, body_, content_)                                                         \
     {                                                                                              \
         .method = (method_), .path = API_WORKFLOWS, .permission = API_ENDPOINT, .handle = handle,  \
-        .body = API_BODY_RAW, .content = API_CONTENT_FILES,                                        \
+        .body = (body_), .content = (content_),                                                    \
         .summary = "Sends a request to a workflow that is an HTTP endpoint",                       \
         .flags = PAWL_ROUTE_NO_DEADLINE | PAWL_ROUTE_COMPUTES,                                     \
     }
 
+/* Bodies that are not documented reach the workflow all the same. */
 static const struct api_endpoint endpoints[] = {
-    ENDPOINT("GET"),   ENDPOINT("POST"), ENDPOINT("PUT"),     ENDPOINT("DELETE"),
-    ENDPOINT("PATCH"), ENDPOINT("HEAD"), ENDPOINT("OPTIONS"),
+    ENDPOINT("GET", API_BODY_IGNORED, NULL),
+    ENDPOINT("POST", API_BODY_RAW, API_CONTENT_FILES),
+    ENDPOINT("PUT", API_BODY_RAW, API_CONTENT_FILES),
+    ENDPOINT("DELETE", API_BODY_IGNORED, NULL),
+    ENDPOINT("PATCH", API_BODY_RAW, API_CONTENT_FILES),
+    ENDPOINT("HEAD", API_BODY_IGNORED, NULL),
+    ENDPOINT("OPTIONS", API_BODY_IGNORED, NULL),
 };
 const struct api_family api_workflows = API_FAMILY("Endpoints", endpoints);

@@ -27,4 +27,7 @@ int pawl__cli_definitions_print(struct pawl_cli_session *session, const struct p
 void pawl__cli_definitions_problems(struct pawl_cli *cli, const char *name,
                                     const struct pawl_problems *problems);
 
+/* Publishes the files that the operands name; reports what is wrong. Returns the exit code. */
+int pawl__cli_publish_operands(struct pawl_cli_session *session, struct pawl_error *err);
+
 #endif

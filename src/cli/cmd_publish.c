@@ -53,7 +53,7 @@ static int publish(struct pawl_cli_session *session, const char *path,
 }
 
 /* All are read before the first is published: they may use each other in any order. */
-static int body(struct pawl_cli_session *session, struct pawl_error *err)
+int pawl__cli_publish_operands(struct pawl_cli_session *session, struct pawl_error *err)
 {
     struct pawl_cli *cli = session->cli;
     size_t count = cli->args.operand_count;
@@ -88,7 +88,7 @@ static int body(struct pawl_cli_session *session, struct pawl_error *err)
 
 static int run(struct pawl_cli *cli)
 {
-    return pawl__cli_in_session(cli, body);
+    return pawl__cli_in_session(cli, pawl__cli_publish_operands);
 }
 
 static const struct pawl_cli_option options[] = {

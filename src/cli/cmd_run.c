@@ -324,8 +324,11 @@ static int run(struct pawl_cli *cli)
                    .ctx = &run},
     };
     struct pawl_error err = PAWL_ERROR_INIT;
-    int code, status = read_options(&run, &err);
+    int code, status;
 
+    if (pawl__cli_flag(&cli->args, "http"))
+        return pawl__cli_serve_dev(cli);
+    status = read_options(&run, &err);
     if (status != PAWL_OK)
         return pawl__cli_fail(cli, &err, pawl__cli_read_hint(err.code));
     if (read_now(&run, &err) != PAWL_OK)
@@ -367,6 +370,13 @@ static const struct pawl_cli_option options[] = {
     {.name = "json",
      .kind = PAWL_CLI_FLAG,
      .help = "Print one JSON object with lines and final state"},
+    {.name = "http",
+     .kind = PAWL_CLI_FLAG,
+     .help = "Serve the HTTP endpoints of the definitions until Ctrl-C, and print curl lines"},
+    {.name = "listen",
+     .kind = PAWL_CLI_TEXT,
+     .arg = "PLACES",
+     .help = "With --http: HOST:PORT, where (default 127.0.0.1:5001)"},
     {.name = "trace", .kind = PAWL_CLI_FLAG, .help = "Show each activity on standard error"},
     PAWL_CLI_SETTINGS_OPTIONS,
     {.name = NULL},

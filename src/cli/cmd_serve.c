@@ -4,6 +4,7 @@
 
 #include "api/api.h"
 #include "base/error.h"
+#include "cli/cmd_definitions.h"
 #include "cli/command/output.h"
 #include "cli/session/session.h"
 #include "host/duty.h"
@@ -16,6 +17,7 @@ struct serving {
     struct pawl_interrupt *interrupt;
     struct pawl_duty *duty;
     struct pawl_api *api;
+    bool is_dev; /* somebody tries definitions out */
 };
 
 /* ---- listening --------------------------------------------------------------------------- */
@@ -95,6 +97,8 @@ static void announce(struct serving *serving)
     struct pawl_server *server = pawl__api_server(serving->api);
     char place[128];
 
+    if (serving->is_dev && pawl__server_place(server, 0, place, sizeof place))
+        pawl__cli_print_routes(&serving->session, pawl__str(place));
     for (size_t i = 0; pawl__server_place(server, i, place, sizeof place); i++)
         pawl__cli_print(&cli->out, "pawl serve: ready at %s\n", place);
     pawl__cli_flush(&cli->out);
@@ -232,34 +236,83 @@ static int list_routes(struct pawl_cli *cli)
     return PAWL_CLI_EXIT_OK;
 }
 
-static int run(struct pawl_cli *cli)
+/* What is tried out is kept in memory, unless a store is named. */
+static int configure_dev(struct pawl_cli *cli, struct pawl_configuration *configuration,
+                         struct pawl_error *err)
 {
-    struct serving serving = {.session = {.cli = cli, .measures = true}};
+    int status = pawl__cli_configure(cli, configuration, err);
+
+    if (status != PAWL_OK ||
+        (pawl__cli_knows(&cli->args, "store") && pawl__cli_text(&cli->args, "store", NULL)))
+        return status;
+    status = pawl__configuration_set(configuration, PAWL_SETTING_ID_STORE, pawl__str("memory:"),
+                                     PAWL_ORIGIN_OPTION, "--dev", err);
+    if (status != PAWL_OK)
+        pawl__configuration_release(configuration);
+    return status;
+}
+
+/* The files, then the server. */
+static int serve_operands(struct serving *serving, struct pawl_error *err)
+{
+    struct pawl_cli *cli = serving->session.cli;
+    int code = PAWL_CLI_EXIT_OK;
+
+    if (serving->is_dev && cli->args.operand_count > 0)
+        code = pawl__cli_publish_operands(&serving->session, err);
+    return code == PAWL_CLI_EXIT_OK ? serve(serving, err) : code;
+}
+
+static int run_server(struct pawl_cli *cli, bool is_dev)
+{
+    struct serving serving = {.session = {.cli = cli, .measures = true}, .is_dev = is_dev};
     struct pawl_error err = PAWL_ERROR_INIT;
     int code, status;
 
-    if (pawl__cli_flag(&cli->args, "routes"))
-        return list_routes(cli);
     status = pawl__interrupt_open(cli->env, &serving.interrupt, &err);
     if (status != PAWL_OK)
         return pawl__cli_fail(cli, &err, NULL);
     serving.session.interrupt = serving.interrupt;
     status = pawl__interrupt_watch_hangup(serving.interrupt, &err);
     if (status == PAWL_OK)
-        status = pawl__cli_configure(cli, &serving.session.configuration, &err);
+        status = is_dev ? configure_dev(cli, &serving.session.configuration, &err)
+                        : pawl__cli_configure(cli, &serving.session.configuration, &err);
     if (status == PAWL_OK)
         status = pawl__cli_session_start(&serving.session, true, &err);
     if (status != PAWL_OK) {
         code = pawl__cli_fail(cli, &err, pawl__cli_session_hint(status));
     } else {
-        code = serve(&serving, &err);
+        code = serve_operands(&serving, &err);
         pawl__cli_session_close(&serving.session);
     }
     pawl__interrupt_close(serving.interrupt);
     return code;
 }
 
+int pawl__cli_serve_dev(struct pawl_cli *cli)
+{
+    return run_server(cli, true);
+}
+
+static int run(struct pawl_cli *cli)
+{
+    struct pawl_error err = PAWL_ERROR_INIT;
+    bool is_dev = pawl__cli_flag(&cli->args, "dev");
+
+    if (pawl__cli_flag(&cli->args, "routes"))
+        return list_routes(cli);
+    if (cli->args.operand_count > 0 && !is_dev) {
+        (void)pawl__error_set(&err, PAWL_EINVAL, "a FILE is served with --dev alone");
+        return pawl__cli_fail(cli, &err, "'pawl publish FILE' puts it into the store");
+    }
+    return run_server(cli, is_dev);
+}
+
 static const struct pawl_cli_option options[] = {
+    {.name = "dev",
+     .kind = PAWL_CLI_FLAG,
+     .help = "Try out definitions: publish each FILE, in memory unless --store is given, and print "
+             "how to send requests to them"},
     {.name = "listen",
      .kind = PAWL_CLI_TEXT,
      .arg = "PLACES",
@@ -282,6 +335,7 @@ static const struct pawl_cli_option options[] = {
 const struct pawl_cli_command pawl__cli_serve = {
     .name = "serve",
     .summary = "Do the work of a store and serve HTTP",
+    .operands = "[FILE...]",
     .help =
         "What 'pawl worker' does, with a server: health, metrics and the API (pawl api).\n"
         "Prints a line for each place it listens at once it is ready; port 0 is any free one. "

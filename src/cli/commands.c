@@ -56,6 +56,7 @@ static const struct pawl_cli_command *const commands[] = {
     &pawl__cli_rm,
     &pawl__cli_tasks,
     &pawl__cli_timers,
+    &pawl__cli_routes,
     &pawl__cli_deadletters,
     &pawl__cli_audit,
     &pawl__cli_import,

@@ -41,6 +41,7 @@ extern const struct pawl_cli_command pawl__cli_show;
 extern const struct pawl_cli_command pawl__cli_start;
 extern const struct pawl_cli_command pawl__cli_store;
 extern const struct pawl_cli_command pawl__cli_tasks;
+extern const struct pawl_cli_command pawl__cli_routes;
 extern const struct pawl_cli_command pawl__cli_timers;
 extern const struct pawl_cli_command pawl__cli_top;
 extern const struct pawl_cli_command pawl__cli_unpause;
@@ -54,5 +55,12 @@ extern const struct pawl_cli_command pawl__cli_api;
 extern const struct pawl_cli_command pawl__cli_users;
 extern const struct pawl_cli_command pawl__cli_roles;
 extern const struct pawl_cli_command pawl__cli_keys;
+
+struct pawl_cli_session;
+
+/* cmd_serve.c: `pawl serve --dev` and `pawl run --http`. Returns the exit code. */
+int pawl__cli_serve_dev(struct pawl_cli *cli);
+/* cmd_routes.c: the routes of workflows with commands that try them at `address`, a line each. */
+void pawl__cli_print_routes(struct pawl_cli_session *session, struct pawl_str address);
 
 #endif

@@ -232,11 +232,7 @@ static int resume(struct sending *s)
     int status =
         pawl__runtime_send(op_runtime(s->op), &stimulus, &sent, s->op->deadline_ns, s->op->err);
 
-    if (status == PAWL_OK && sent.was_sent)
-        return send_kept(s);
-    if (status == PAWL_OK && sent.is_mail)
-        pawl__replies_watch(op_runtime(s->op), s->address);
-    return status;
+    return status == PAWL_OK && sent.was_sent ? send_kept(s) : status;
 }
 
 static int64_t deadline_of(const struct pawl_op *op, const struct pawl_endpoint *endpoint)
@@ -276,6 +272,10 @@ int pawl__op_endpoint_request(const struct pawl_op *op, const struct pawl_endpoi
     status = make_input(&s, request);
     if (status == PAWL_OK)
         status = endpoint->is_trigger ? start(&s) : resume(&s);
+    /* What has not replied by now another node may go on with: it is mail, it yielded, or this node
+     * loses it. */
+    if (status == PAWL_OK)
+        pawl__replies_watch(op_runtime(op), s.address);
     /* Whoever waits there no longer was told something already. */
     if (status != PAWL_OK && !pawl__replies_forget(op_runtime(op), s.address))
         return PAWL_OK;

@@ -10,6 +10,9 @@
 #include "operations/query.h"
 #include "runtime/runtime.h"
 
+/* Of a list over all instances: they are in the journals of these, and read as a whole. */
+#define ALL_INSTANCES_MAX 1000u
+#define ALL_RECORDS_MAX 10000u
 /* Of one chain of executions that scheduled each other. */
 #define STACK_MAX 1000u
 
@@ -23,11 +26,56 @@ static int read_all(const struct pawl_op *op, struct pawl_str instance_id,
 {
     struct pawl_json log;
 
-    if (instance_id.len == 0)
-        return pawl__error_set(op->err, PAWL_EINVAL,
-                               "executions are listed for one instance: name it");
     return pawl__runtime_journal(op_runtime(op), instance_id, op->arena, &log, records,
                                  op->deadline_ns, op->err);
+}
+
+static int add_records(const struct pawl_op *op, const struct pawl_json *from, struct pawl_json *to)
+{
+    int status = PAWL_OK;
+
+    if (pawl__json_len(from) > ALL_RECORDS_MAX - pawl__json_len(to))
+        return pawl__error_set(op->err, PAWL_EINVAL,
+                               "there are more than %u executions: name an instance",
+                               ALL_RECORDS_MAX);
+    for (uint32_t i = 0; status == PAWL_OK && i < pawl__json_len(from); i++)
+        status = pawl__json_append(op->arena, to, *pawl__json_at(from, i));
+    return status == PAWL_OK ? PAWL_OK : pawl__error_code(op->err, status);
+}
+
+/* Of all instances, the oldest first. */
+static int read_everybody(const struct pawl_op *op, struct pawl_json *out)
+{
+    struct pawl_json records, all = pawl__json_array();
+    const struct pawl_instance_row *instances;
+    struct pawl_rows rows = {0};
+    struct op_query query;
+    int status;
+
+    op_query_init(&query, PAWL_TABLE_INSTANCES, "created_us", false);
+    status = op_find_all(op, &query, ALL_INSTANCES_MAX + 1, &rows);
+    if (status == PAWL_OK && rows.count > ALL_INSTANCES_MAX)
+        return pawl__error_set(op->err, PAWL_EINVAL,
+                               "there are more than %u instances: name the one whose executions "
+                               "are meant",
+                               ALL_INSTANCES_MAX);
+    instances = rows.rows;
+    for (size_t i = 0; status == PAWL_OK && i < rows.count; i++) {
+        status = read_all(op, instances[i].id, &records);
+        if (status == PAWL_OK)
+            status = add_records(op, &records, &all);
+        else if (status == PAWL_ENOTFOUND) /* it was deleted meanwhile */
+            status = PAWL_OK;
+    }
+    if (status == PAWL_OK)
+        *out = all;
+    return status;
+}
+
+static int read_named(const struct pawl_op *op, struct pawl_str instance_id,
+                      struct pawl_json *records)
+{
+    return instance_id.len > 0 ? read_all(op, instance_id, records) : read_everybody(op, records);
 }
 
 static bool is_completed(const struct pawl_json *record)
@@ -48,7 +96,7 @@ int pawl__op_executions_list(const struct pawl_op *op, const struct pawl_executi
                              struct pawl_json *out)
 {
     struct pawl_json records, found = pawl__json_array();
-    int status = read_all(op, query->instance_id, &records);
+    int status = read_named(op, query->instance_id, &records);
 
     for (uint32_t i = 0; status == PAWL_OK && i < pawl__json_len(&records); i++) {
         const struct pawl_json *record = pawl__json_at(&records, i);
@@ -275,7 +323,7 @@ int pawl__op_executions_report(const struct pawl_op *op, struct pawl_str instanc
     struct pawl_execution_stats *all;
     struct pawl_json records;
     size_t found = 0;
-    int status = read_all(op, instance_id, &records);
+    int status = read_named(op, instance_id, &records);
 
     if (status != PAWL_OK)
         return status;

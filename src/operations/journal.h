@@ -44,7 +44,8 @@ PAWL_MUST_CHECK int pawl__op_journal_last(const struct pawl_op *op, struct pawl_
 
 /* "" and -1: any. */
 struct pawl_execution_query {
-    struct pawl_str instance_id; /* PAWL_EINVAL when "" */
+    /* "": of all, as long as there are at most 1,000 with 10,000 executions; PAWL_EINVAL */
+    struct pawl_str instance_id;
     struct pawl_str node_id;
     struct pawl_str activity_id;
     int is_completed; /* 1: it has an end, 0: it has none */
@@ -81,7 +82,8 @@ struct pawl_execution_stats {
     struct pawl_json metadata; /* of the last execution */
 };
 
-/* Of these nodes, in this order of their first execution; none: of all. */
+/* Of these nodes, in this order of their first execution; none: of all. The instance as in struct
+ * pawl_execution_query. */
 PAWL_MUST_CHECK int pawl__op_executions_report(const struct pawl_op *op,
                                                struct pawl_str instance_id,
                                                const struct pawl_str *node_ids, size_t node_count,

@@ -20,6 +20,7 @@
  *     stimuli.h       events and stimuli
  *     endpoints.h     workflows as HTTP endpoints
  *     tasks.h         tasks that workflows wait for
+ *     routes.h        at which paths workflows take requests
  *     timers.h        what becomes due by time
  *     queue.h         work that is due, later or parked
  *     letters.h       dead letters

@@ -66,6 +66,12 @@ PAWL_MUST_CHECK int pawl__runtime_alter_by(struct pawl_runtime *runtime, struct 
                                            struct pawl_arena *arena, struct pawl_json *log,
                                            struct pawl_outcome *out, int64_t deadline_ns,
                                            struct pawl_error *err);
+/* Once, without waiting: PAWL_EBUSY while somebody else runs the instance. */
+PAWL_MUST_CHECK int pawl__runtime_try_alter_by(struct pawl_runtime *runtime, struct pawl_audit *by,
+                                               struct pawl_str instance_id,
+                                               const struct pawl_json *alterations,
+                                               struct pawl_arena *arena, struct pawl_json *log,
+                                               int64_t deadline_ns, struct pawl_error *err);
 PAWL_MUST_CHECK int pawl__runtime_retry_by(struct pawl_runtime *runtime, struct pawl_audit *by,
                                            struct pawl_str instance_id,
                                            const struct pawl_str *activity_ids, size_t count,

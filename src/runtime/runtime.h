@@ -465,7 +465,6 @@ struct pawl_sent {
     uint32_t resumed; /* bookmarks that will be resumed */
     bool parked;      /* nothing matched: it waits */
     bool was_sent;    /* before, with its key: nothing happened now */
-    bool is_mail;     /* of a request: it is a row, which another node may deliver */
 };
 
 /*

@@ -16,6 +16,8 @@
 #define PAWL_DEFINITION_ID_MAX 255
 /* Of a name of a definition or an instance: lists show it. */
 #define PAWL_NAME_MAX 1000
+/* Of a description of a definition: lists show it, too. */
+#define PAWL_DESCRIPTION_MAX 10000
 
 /* ---- instances (runtime/runtime.h) ---------------------------------------------------------- */
 

@@ -2,6 +2,7 @@
 /* Operations on one instance, and on many at once. */
 #include "operations/desk.h"
 
+#include "operations/changes.h"
 #include "operations/definitions.h"
 #include "operations/instances.h"
 #include "operations/stimuli.h"
@@ -358,6 +359,42 @@ static void many_are_imported_and_one_that_is_there_stops_none(struct desk *desk
 }
 
 /* ---- looking and changing ------------------------------------------------------------------- */
+
+struct heard {
+    char id[PAWL_INSTANCE_ID_MAX + 1];
+    int64_t revision;
+};
+
+static void hear(void *ctx, struct pawl_str instance_id, int64_t revision)
+{
+    struct heard *heard = ctx;
+
+    (void)snprintf(heard->id, sizeof heard->id, "%.*s", PAWL_STR_ARG(instance_id));
+    heard->revision = revision;
+}
+
+static void revisions_are_told_and_found_in_one_query(struct desk *desk)
+{
+    struct heard heard = {0};
+    struct pawl_str ids[3] = {[2] = pawl__str("nope")};
+    int64_t revisions[3] = {-1, -1, -1};
+    int finds;
+
+    desk_publish(desk, desk_waits);
+    ids[0] = desk_start(desk, "waits", "one", NULL, NULL);
+    pawl__op_changes_listen(desk->host, hear, &heard);
+    ids[1] = desk_start(desk, "waits", "two", NULL, NULL);
+    pawl__op_changes_listen(desk->host, NULL, NULL);
+    finds = atomic_load(&desk->finds);
+    assert_ok(pawl__op_instance_revisions(&desk->op, ids, 3, revisions), &desk->err);
+    assert_int_equal(atomic_load(&desk->finds) - finds, 1);
+    assert_int_equal(revisions[0], row_of(desk, "one").revision);
+    assert_int_equal(revisions[1], heard.revision);
+    assert_str(ids[1], heard.id);
+    assert_int_equal(revisions[2], 0);
+    assert_code(pawl__op_instance_revisions(&desk->op, ids, PAWL_REVISIONS_MAX + 1, revisions),
+                PAWL_EINVAL);
+}
 
 static void what_is_not_there_is_not_found(struct desk *desk)
 {
@@ -834,6 +871,7 @@ const struct desk_test instance_one_tests[] = {
     DESK_TEST(a_dispatch_with_a_key_is_made_once),
     DESK_TEST(a_key_of_another_start_is_refused),
     DESK_TEST(many_are_imported_and_one_that_is_there_stops_none),
+    DESK_TEST(revisions_are_told_and_found_in_one_query),
     DESK_TEST(what_is_not_there_is_not_found),
     DESK_TEST(one_whose_state_cannot_be_read_is_shown_all_the_same),
     DESK_TEST(a_store_that_fails_once_is_no_state_that_cannot_be_read),

@@ -325,8 +325,33 @@ static void executions_are_listed_and_counted_by_node(struct desk *desk)
     assert_ok(pawl__op_executions_report(&desk->op, pawl__str("w"), NULL, 0, &stats, &count),
               &desk->err);
     assert_true(stats[1].is_blocked);
-    query.instance_id = pawl__str("");
-    assert_code(pawl__op_executions_list(&desk->op, &query, &all), PAWL_EINVAL);
+}
+
+/* Without an instance: of all of them, the oldest first. */
+static void executions_are_listed_over_all_instances(struct desk *desk)
+{
+    const struct pawl_execution_query query = {.is_completed = -1};
+    const struct pawl_execution_stats *stats;
+    struct pawl_json all;
+    size_t count;
+
+    assert_ok(pawl__op_executions_list(&desk->op, &query, &all), &desk->err);
+    assert_int_equal(pawl__json_len(&all), 0);
+    desk_publish(desk, desk_waits);
+    desk_publish(desk, desk_ends);
+    (void)desk_start(desk, "waits", "w", NULL, NULL);
+    (void)desk_start(desk, "ends", "e", NULL, NULL);
+    assert_ok(pawl__op_executions_list(&desk->op, &query, &all), &desk->err);
+    assert_true(pawl__json_len(&all) > 2);
+    assert_true(pawl__str_is(
+        pawl__json_str(pawl__json_get_text(pawl__json_at(&all, 0), "workflowInstanceId")), "w"));
+    assert_true(
+        pawl__str_is(pawl__json_str(pawl__json_get_text(
+                         pawl__json_at(&all, pawl__json_len(&all) - 1), "workflowInstanceId")),
+                     "e"));
+    assert_ok(pawl__op_executions_report(&desk->op, pawl__str(""), NULL, 0, &stats, &count),
+              &desk->err);
+    assert_int_equal(stats[0].started, 2); /* the root of both */
 }
 
 /* As recorded: golden/api/22, "journal". */
@@ -368,6 +393,7 @@ static void a_journal_can_be_counted_and_must_be_there(struct desk *desk)
 }
 
 const struct desk_test journal_tests[] = {
+    DESK_TEST(executions_are_listed_over_all_instances),
     DESK_TEST(a_journal_can_be_counted_and_must_be_there),
     DESK_TEST(a_page_of_a_log_is_a_part_of_the_whole),
     {.name = "a_page_of_a_log_that_was_cut_begins_with_the_mark",

@@ -190,6 +190,57 @@ static void a_plan_alters_all_that_it_selects(struct desk *desk)
     assert_code(pawl__op_plan_show(&desk->op, pawl__str("nope"), &shown), PAWL_ENOTFOUND);
 }
 
+#define BUSY 45
+
+static struct pawl_plan_shown plan_of(struct desk *desk, struct pawl_str plan_id)
+{
+    struct pawl_plan_shown shown;
+
+    desk_drain(desk);
+    assert_ok(pawl__op_plan_show(&desk->op, plan_id, &shown), &desk->err);
+    return shown;
+}
+
+/* Another node has more of them than a step takes. */
+static void instances_in_use_do_not_keep_others_of_a_plan_waiting(struct desk *desk)
+{
+    struct pawl_json cancel = parse(desk, "[{\"type\":\"Cancel\"}]");
+    struct pawl_json filter = parse(desk, "{\"definitionIds\":[\"waits\"]}");
+    struct pawl_lease other = {.kind = PAWL_LEASE_JOIN,
+                               .node_id = pawl__str("other"),
+                               .ttl_us = INT64_C(3600000000),
+                               .info = pawl__str("{}")};
+    struct pawl_claim claims[BUSY] = {{.status = 0}};
+    char place[PAWL_ALTERATION_PLACE_MAX], ids[BUSY + 1][16];
+    struct pawl_plan_shown shown;
+    struct pawl_str plan_id;
+    int64_t now_us;
+
+    desk_publish(desk, desk_waits);
+    for (int i = 0; i <= BUSY; i++) {
+        (void)snprintf(ids[i], sizeof ids[i], "i%03d", i);
+        (void)desk_start(desk, "waits", ids[i], NULL, NULL);
+        if (i < BUSY)
+            claims[i].id = pawl__str(ids[i]);
+    }
+    assert_ok(pawl_store_lease(desk->store, &other, desk->op.deadline_ns, &desk->err), &desk->err);
+    assert_ok(pawl_store_claim(desk->store, other.incarnation, claims, BUSY, &desk->arena, &now_us,
+                               desk->op.deadline_ns, &desk->err),
+              &desk->err);
+    assert_ok(pawl__op_plan_submit(&desk->op, pawl__str("p"), &cancel, &filter, place, &plan_id),
+              &desk->err);
+    shown = plan_of(desk, plan_id);
+    assert_int_equal(shown.job_count, BUSY + 1);
+    for (int i = 0; i <= BUSY; i++)
+        assert_true(pawl__str_is(shown.jobs[i].status, i < BUSY ? "Pending" : "Completed"));
+    other.kind = PAWL_LEASE_LEAVE;
+    assert_ok(pawl_store_lease(desk->store, &other, desk->op.deadline_ns, &desk->err), &desk->err);
+    while (!pawl__str_is(shown.row.status, "Completed"))
+        shown = plan_of(desk, plan_id);
+    for (int i = 0; i <= BUSY; i++)
+        assert_true(pawl__str_is(shown.jobs[i].status, "Completed"));
+}
+
 static void a_job_that_fails_ends_its_plan_all_the_same(struct desk *desk)
 {
     struct pawl_json wrong = parse(desk, "[{\"type\":\"ModifyVariable\",\"variableId\":\"nope\","
@@ -212,6 +263,8 @@ static void a_job_that_fails_ends_its_plan_all_the_same(struct desk *desk)
 
 /* ---- looking -------------------------------------------------------------------------------- */
 
+#define LOOKS_MAX 10
+
 static void the_queue_is_told_apart_by_when_it_is_due(struct desk *desk)
 {
     const struct pawl_send_request send = {.name = pawl__str("Nobody"), .detached = true};
@@ -225,7 +278,13 @@ static void the_queue_is_told_apart_by_when_it_is_due(struct desk *desk)
     assert_int_equal(list.page.total, 1);
     assert_true(pawl__str_is(list.rows[0].kind, "stimulus"));
     query.part = PAWL_QUEUE_DUE;
-    assert_ok(pawl__op_queue_list(&desk->op, &query, &list), &desk->err);
+    /* A second look at what was parked is put off a little, and may be due by now: once. */
+    for (int i = 0; i < LOOKS_MAX; i++) {
+        desk_drain(desk);
+        assert_ok(pawl__op_queue_list(&desk->op, &query, &list), &desk->err);
+        if (list.page.total == 0)
+            break;
+    }
     assert_int_equal(list.page.total, 0);
 }
 
@@ -377,6 +436,7 @@ const struct desk_test operator_tests[] = {
     DESK_TEST(what_was_retried_is_reported_although_the_rest_fails),
     DESK_TEST(looking_at_large_instances_needs_the_memory_of_one),
     DESK_TEST(a_plan_alters_all_that_it_selects),
+    DESK_TEST(instances_in_use_do_not_keep_others_of_a_plan_waiting),
     DESK_TEST(a_job_that_fails_ends_its_plan_all_the_same),
     DESK_TEST(the_queue_is_told_apart_by_when_it_is_due),
     DESK_TEST(faults_with_one_cause_are_one),

@@ -24,6 +24,10 @@ struct test_daemon {
 void test_daemon_init(struct test_daemon *daemon, const char *prefix);
 /* For programs that refuse to run as root: postgres, or nobody. */
 void test_daemon_drop_root(struct test_daemon *daemon);
+/*
+ * A port that is free now, and that the system gives to nobody by itself: a server that is stopped
+ * and started again finds it free, and who connects to it meanwhile is not connected with itself.
+ */
 uint16_t test_daemon_port(void);
 /* The first of `paths` (NULL ends them) that can be run; fails with `package` in the message. */
 const char *test_daemon_program(const char *const *paths, const char *package);

@@ -412,6 +412,10 @@ int pawl__definitions_check_words(const struct pawl_json *definition, struct paw
     if (pawl__json_str(member(definition, "name")).len > PAWL_NAME_MAX)
         return pawl__error_set(err, PAWL_EPARSE, "a name of a definition has at most %d bytes",
                                PAWL_NAME_MAX);
+    if (pawl__json_str(member(definition, "description")).len > PAWL_DESCRIPTION_MAX)
+        return pawl__error_set(err, PAWL_EPARSE,
+                               "a description of a definition has at most %d bytes",
+                               PAWL_DESCRIPTION_MAX);
     return PAWL_OK;
 }
 

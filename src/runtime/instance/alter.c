@@ -140,6 +140,32 @@ int pawl__runtime_alter(struct pawl_runtime *runtime, struct pawl_str instance_i
                                   deadline_ns, err);
 }
 
+int pawl__runtime_try_alter_by(struct pawl_runtime *runtime, struct pawl_audit *by,
+                               struct pawl_str instance_id, const struct pawl_json *alterations,
+                               struct pawl_arena *arena, struct pawl_json *log, int64_t deadline_ns,
+                               struct pawl_error *err)
+{
+    struct pawl_event event = {.kind = PAWL_EVENT_ALTER, .alterations = *alterations};
+    struct runtime_task task;
+    int64_t target;
+    int status = pawl__alterations_target(alterations, &target, err);
+
+    if (status == PAWL_OK && begins_something(alterations))
+        status = pawl__runtime_check_paused(runtime, deadline_ns, err);
+    if (status != PAWL_OK)
+        return status;
+    pawl__runtime_task_init(&task, runtime, deadline_ns, err);
+    task.by_operator = true;
+    task.by = by;
+    task.altered = log;
+    task.altered_arena = arena;
+    status = pawl__runtime_run_instance(&task, instance_id, &event, NULL);
+    if (status == PAWL_OK)
+        status = pawl__runtime_task_finish(&task);
+    pawl__runtime_task_release(&task, status);
+    return status;
+}
+
 int pawl__runtime_alter_by(struct pawl_runtime *runtime, struct pawl_audit *by,
                            struct pawl_str instance_id, const struct pawl_json *alterations,
                            bool dry_run, struct pawl_arena *arena, struct pawl_json *log,

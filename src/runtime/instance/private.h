@@ -287,6 +287,15 @@ PAWL_MUST_CHECK int pawl__runtime_absorb_mail(struct runtime_run *run,
 PAWL_MUST_CHECK int pawl__runtime_end_without_state(struct runtime_run *run, const char *why);
 /* The result of a request where nobody sends any. */
 void pawl__runtime_refusal(struct pawl_builder *b, struct pawl_json *result);
+/*
+ * What the burst awaits, when that needs no effect (awaited.c). *answered false: it must be done
+ * outside, after a commit.
+ */
+PAWL_MUST_CHECK int pawl__runtime_resolve_awaited(struct runtime_run *run,
+                                                  const struct pawl_effect *awaited,
+                                                  bool *answered);
+/* Gives the burst what it awaits. */
+PAWL_MUST_CHECK int pawl__runtime_feed(struct runtime_run *run, const struct pawl_json *result);
 /* What a commit in the middle of a burst may take, however long the burst computed. */
 int64_t pawl__runtime_commit_deadline(const struct runtime_task *task);
 
@@ -355,6 +364,8 @@ PAWL_MUST_CHECK int pawl__runtime_refuse_request(struct runtime_run *run,
                                                  const struct pawl_work_row *mail,
                                                  bool *is_request);
 void pawl__runtime_send_refusals(struct runtime_run *run);
+/* pawl__burst_set_patience(): `ctx` is the run. */
+bool pawl__run_is_reply_late(void *ctx);
 
 /* ---- fold.c ------------------------------------------------------------------------------ */
 

@@ -19,6 +19,24 @@
 /* Of a reply that is kept for its key. Of a larger one only the key is. */
 #define KEPT_BYTES_MAX ((size_t)1 << 20)
 
+/* Processor time that a reply waits for the rest of its burst: what a client asks for next is then
+ * there, such as the next endpoint, and it is one commit. */
+#define REPLY_NS INT64_C(5000000)
+
+/* Not by the time of day: a node that stands still must not tear apart what belongs together. */
+bool pawl__run_is_reply_late(void *ctx)
+{
+    struct runtime_run *run = ctx;
+    int64_t now_ns = pawl_env_processor_ns(run->runtime->env);
+
+    if (run->replied_ns == 0)
+        run->replied_ns = now_ns;
+    if (now_ns - run->replied_ns < REPLY_NS)
+        return false;
+    run->replied_ns = 0;
+    return true;
+}
+
 static const struct pawl_json *request_of(const struct making *m)
 {
     return m->run->burst ? pawl__burst_input(m->run->burst, PAWL_HTTP_REQUEST_INPUT) : NULL;

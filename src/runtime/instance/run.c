@@ -22,9 +22,6 @@
 
 /* A look at the lease takes a lock: once in so many activities. */
 #define LEASE_POLLS 32u
-/* Processor time that a reply waits for the rest of its burst: what a client asks for next is then
- * there, such as the next endpoint, and it is one commit. */
-#define REPLY_NS INT64_C(5000000)
 
 void pawl__runtime_run_init(struct runtime_run *run, struct runtime_task *task)
 {
@@ -269,20 +266,6 @@ static bool is_stopping(void *ctx)
     return run->polls++ % LEASE_POLLS == 0 && has_lost_lease(run);
 }
 
-/* Not by the time of day: a node that stands still must not tear apart what belongs together. */
-static bool is_reply_late(void *ctx)
-{
-    struct runtime_run *run = ctx;
-    int64_t now_ns = pawl_env_processor_ns(run->runtime->env);
-
-    if (run->replied_ns == 0)
-        run->replied_ns = now_ns;
-    if (now_ns - run->replied_ns < REPLY_NS)
-        return false;
-    run->replied_ns = 0;
-    return true;
-}
-
 static int64_t burst_now(void *ctx)
 {
     return pawl__us_to_ticks(pawl__runtime_now_us(ctx));
@@ -311,7 +294,7 @@ static int open_burst(struct runtime_run *run, struct pawl_event *event)
     if (status == PAWL_OK) {
         pawl__burst_set_stop(run->burst, is_stopping, run);
         pawl__burst_set_clock(run->burst, burst_now, run);
-        pawl__burst_set_patience(run->burst, is_reply_late, run);
+        pawl__burst_set_patience(run->burst, pawl__run_is_reply_late, run);
         run->replied_ns = 0;
         pawl__run_move(run, BURST_OPEN);
     }
@@ -327,73 +310,11 @@ static int reopen_burst(struct runtime_run *run)
     return open_burst(run, &event);
 }
 
-static int feed(struct runtime_run *run, const struct pawl_json *result)
+int pawl__runtime_feed(struct runtime_run *run, const struct pawl_json *result)
 {
     int status = pawl__burst_feed(run->burst, result, burst_now(run));
 
     return status == PAWL_OK ? PAWL_OK : pawl__error_code(run->task->err, status);
-}
-
-void pawl__runtime_refusal(struct pawl_builder *b, struct pawl_json *result)
-{
-    pawl__build_name(b, result, "error", "this host sends no HTTP requests");
-    pawl__build_name(b, result, "reason", "none");
-}
-
-/* Nobody here sends requests: the activity learns that at once. */
-static int refuse_request(struct runtime_run *run, bool *answered)
-{
-    struct pawl_builder b = {.arena = &run->arena};
-    struct pawl_json result = pawl__json_object();
-
-    pawl__runtime_refusal(&b, &result);
-    if (b.status != PAWL_OK)
-        return pawl__error_code(run->task->err, b.status);
-    *answered = true;
-    pawl__burst_keep_batch(run->burst);
-    return feed(run, &result);
-}
-
-/*
- * What the burst awaits, when that needs no effect: whether a definition is there. *answered false:
- * it must be done outside, after a commit.
- */
-static int resolve_awaited(struct runtime_run *run, const struct pawl_effect *awaited,
-                           bool *answered)
-{
-    struct runtime_task *task = run->task;
-    struct pawl_graph *graph = NULL;
-    struct pawl_json result = pawl__json_object();
-    struct pawl_error why = PAWL_ERROR_INIT;
-    bool execute, found;
-    int status;
-
-    *answered = false;
-    if (awaited->kind == PAWL_EFFECT_HTTP)
-        return run->runtime->options.http ? PAWL_OK : refuse_request(run, answered);
-    if (awaited->kind != PAWL_EFFECT_CHILD)
-        return pawl__error_set(task->err, PAWL_EUNSUPPORTED,
-                               "instance %.*s asks for an effect that only a server performs",
-                               PAWL_STR_ARG(run->row.id));
-    execute = pawl__str_is(runtime_text(&awaited->data, "mode"), "execute");
-    status = pawl__definitions_published(run->runtime->definitions,
-                                         runtime_text(&awaited->data, "definitionId"), &graph,
-                                         task->deadline_ns, &why);
-    found = status == PAWL_OK;
-    pawl__graph_unref(graph);
-    if (!found && status != PAWL_ENOTFOUND && status != PAWL_EPARSE) {
-        if (task->err)
-            *task->err = why;
-        return status;
-    }
-    if (found && execute)
-        return PAWL_OK;
-    *answered = true;
-    status = pawl__json_set_text(&run->arena, &result, "found", pawl__json_bool(found));
-    if (status != PAWL_OK)
-        return pawl__error_code(task->err, status);
-    pawl__burst_keep_batch(run->burst);
-    return feed(run, &result);
 }
 
 /* Whether nothing is left to do once this step is committed, as far as one knows. */
@@ -454,7 +375,7 @@ static int step_burst(struct runtime_run *run, bool *over)
         bool answered;
 
         pawl__burst_batch(run->burst, &batch);
-        status = resolve_awaited(run, batch.awaited, &answered);
+        status = pawl__runtime_resolve_awaited(run, batch.awaited, &answered);
         if (status == PAWL_OK && answered) {
             pawl__run_move(run, BURST_OPEN);
             return PAWL_OK;
@@ -470,7 +391,7 @@ static int begin(struct runtime_run *run, struct pawl_event *event, const struct
 {
     int status = open_burst(run, event);
 
-    return status == PAWL_OK && fed ? feed(run, fed) : status;
+    return status == PAWL_OK && fed ? pawl__runtime_feed(run, fed) : status;
 }
 
 static int run_burst(struct runtime_run *run, struct pawl_event *event, const struct pawl_json *fed)

@@ -15,7 +15,7 @@
 #define NS_PER_MS INT64_C(1000000)
 /* Between two looks for the row of a reply: at first, and at the most. */
 #define PAUSE_NS_MIN NS_PER_MS
-#define PAUSE_NS_MAX (50 * NS_PER_MS)
+#define PAUSE_NS_MAX (500 * NS_PER_MS)
 /* While somebody waits, how late the thread may learn that the node ends. */
 #define SLEEP_NS_MAX (200 * NS_PER_MS)
 /* Rows that one look asks for. */

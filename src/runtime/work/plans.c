@@ -117,15 +117,24 @@ static int generate(struct runtime_task *task, const struct pawl_work_row *work,
     plan->row.status = pawl__str(cursor.is_done ? "Running" : "Generating");
     if (plan->row.started_us == 0)
         plan->row.started_us = plan->now_us;
-    plan->row.cursor = pawl__str(pawl__arena_printf(
-        &task->arena, "%lld:%.*s", (long long)cursor.after_us, PAWL_STR_ARG(cursor.after_id)));
+    plan->row.cursor =
+        cursor.is_done
+            ? pawl__str("")
+            : pawl__str(pawl__arena_printf(&task->arena, "%lld:%.*s", (long long)cursor.after_us,
+                                           PAWL_STR_ARG(cursor.after_id)));
     return end_step(task, work, plan, &changes, plan->now_us - CLOCK_STEP_US);
 }
 
 /* ---- running -------------------------------------------------------------------------------- */
 
-static int find_jobs(struct runtime_task *task, const struct plan *plan, struct pawl_rows *rows)
+/*
+ * The next ones behind `after` that are pending. A round goes through all of them, so that those
+ * whose instances are in use do not keep the others waiting; plan->row.cursor says how far it came.
+ */
+static int find_jobs_after(struct runtime_task *task, const struct plan *plan,
+                           struct pawl_str after, struct pawl_rows *rows)
 {
+    const struct pawl_job_row last = {.id = after};
     const struct pawl_condition conditions[] = {
         {.column = pawl_table_column(PAWL_TABLE_JOBS, "plan_id"), .value = {.text = plan->row.id}},
         {.column = pawl_table_column(PAWL_TABLE_JOBS, "status"),
@@ -134,10 +143,20 @@ static int find_jobs(struct runtime_task *task, const struct plan *plan, struct 
     const struct pawl_query query = {.table = PAWL_TABLE_JOBS,
                                      .conditions = conditions,
                                      .condition_count = 2,
+                                     .after = after.len > 0 ? &last : NULL,
                                      .limit = PLAN_STEP};
 
     return pawl_store_find(task->runtime->store, &query, &task->arena, rows, task->deadline_ns,
                            task->err);
+}
+
+static int find_jobs(struct runtime_task *task, const struct plan *plan, struct pawl_rows *rows)
+{
+    int status = find_jobs_after(task, plan, plan->row.cursor, rows);
+
+    if (status == PAWL_OK && rows->count == 0 && plan->row.cursor.len > 0)
+        status = find_jobs_after(task, plan, pawl__str(""), rows);
+    return status;
 }
 
 /* The event is named after the first alteration, as runtime_alter()'s entries are after theirs. */
@@ -207,9 +226,9 @@ static int run_job(struct runtime_task *task, const struct plan *plan,
     status = pawl__runtime_clock(task->runtime, &job.started_us, task->deadline_ns, task->err);
     if (status != PAWL_OK)
         return status;
-    code = pawl__runtime_alter_by(task->runtime, &by, row->instance_id,
-                                  pawl__json_get_text(&plan->data, "alterations"), false,
-                                  &task->arena, &log, NULL, task->deadline_ns, &why);
+    code = pawl__runtime_try_alter_by(task->runtime, &by, row->instance_id,
+                                      pawl__json_get_text(&plan->data, "alterations"), &task->arena,
+                                      &log, task->deadline_ns, &why);
     /* What conflicts is an instance that does not stand where the alteration needs it to. */
     if (code != PAWL_OK && code != PAWL_ECONFLICT &&
         (pawl__runtime_is_passing(code) || pawl__runtime_is_of_node(code))) {
@@ -233,11 +252,14 @@ static int run_jobs(struct runtime_task *task, const struct pawl_work_row *work,
         status = run_job(task, plan, &jobs[i], &changes, &later);
     if (status != PAWL_OK)
         return status;
+    plan->row.cursor = rows.count == PLAN_STEP ? jobs[rows.count - 1].id : pawl__str("");
     if (rows.count == 0) {
         plan->row.status = pawl__str("Completed");
         plan->row.completed_us = plan->now_us;
         return end_step(task, work, plan, &changes, 0);
     }
+    /* Not before the end of a round. */
+    later = later && plan->row.cursor.len == 0;
     return end_step(task, work, plan, &changes,
                     plan->now_us + (later ? PLAN_BUSY_US : -CLOCK_STEP_US));
 }

@@ -393,7 +393,6 @@ static int store_event(struct sending *s, int looked)
     }
     if (status != PAWL_OK)
         return explain(s, status, &why);
-    s->match.sent.is_mail = true;
     if (s->match.sent.parked)
         pawl__runtime_recheck_soon(task, &s->match.parked, s->stimulus);
     return PAWL_OK;

@@ -41,6 +41,7 @@ async function prepare(context) {
   const newPage = context.newPage.bind(context);
   context.newPage = async () => {
     const made = await newPage();
+    made.setDefaultTimeout(180000);
     const wait = made.waitForTimeout.bind(made);
     made.waitForTimeout = ms => wait(ms * slow);
     const waitFor = made.waitForResponse.bind(made);

