@@ -156,7 +156,7 @@ export class Studio {
     await this.syntax(node, kind);
     await this.inputs().locator('.mud-input-control:visible').first().click();
     await this.pause(600);
-    return this.saved(() => this.choose(name));
+    return this.saved(() => this.page.locator('.mud-popover-open').getByText(new RegExp(`^${name}`)).first().click()); // "Customer - Input 1"
   }
 
   async publish() {
