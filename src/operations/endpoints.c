@@ -272,8 +272,7 @@ int pawl__op_endpoint_request(const struct pawl_op *op, const struct pawl_endpoi
     status = make_input(&s, request);
     if (status == PAWL_OK)
         status = endpoint->is_trigger ? start(&s) : resume(&s);
-    /* What has not replied by now another node may go on with: it is mail, it yielded, or this node
-     * loses it. */
+    /* It may be mail by now, or have yielded: it is looked for at once. */
     if (status == PAWL_OK)
         pawl__replies_watch(op_runtime(op), s.address);
     /* Whoever waits there no longer was told something already. */

@@ -16,8 +16,11 @@
 /* Between two looks for the row of a reply: at first, and at the most. */
 #define PAUSE_NS_MIN NS_PER_MS
 #define PAUSE_NS_MAX (500 * NS_PER_MS)
+/* The first look of one whose request is still being delivered: another node may take the burst
+ * from this one meanwhile. Most are replied to before. */
+#define FIRST_LOOK_NS (100 * NS_PER_MS)
 /* While somebody waits, how late the thread may learn that the node ends. */
-#define SLEEP_NS_MAX (200 * NS_PER_MS)
+#define SLEEP_NS_MAX (100 * NS_PER_MS)
 /* Rows that one look asks for. */
 #define LOOK_MAX 200u
 
@@ -26,7 +29,7 @@ struct waiter {
     struct pawl_str address;
     char address_text[PAWL_REPLY_ADDRESS_SIZE];
     int64_t deadline_ns;
-    int64_t look_ns;  /* when to look for its row; PAWL_FOREVER: never */
+    int64_t look_ns;  /* when to look for its row */
     int64_t pause_ns; /* until the look after that */
     pawl_reply_fn *done;
     void *ctx;
@@ -40,7 +43,6 @@ struct pawl_replies {
     struct pawl_list waiting; /* struct waiter, the oldest first */
     struct pawl_map by_address;
     uint32_t count;
-    uint32_t watched; /* of these, for whose rows the thread looks */
     uint64_t last_number;
     int64_t wakes_ns; /* when the thread wakes by itself; 0: it is awake */
     bool stop;
@@ -53,8 +55,6 @@ struct pawl_replies {
 static void take_out(struct pawl_replies *replies, struct waiter *waiter)
 {
     (void)pawl__map_remove(&replies->by_address, waiter->address);
-    if (waiter->look_ns != PAWL_FOREVER)
-        replies->watched--;
     pawl__list_remove(&waiter->link);
     replies->count--;
 }
@@ -247,8 +247,8 @@ int pawl__replies_expect(struct pawl_runtime *runtime, const struct pawl_reply_w
     if (!waiter)
         return pawl__error_code(err, PAWL_ENOMEM);
     waiter->deadline_ns = wait->deadline_ns;
-    waiter->look_ns = PAWL_FOREVER;
-    waiter->pause_ns = PAUSE_NS_MIN;
+    waiter->look_ns = pawl_env_monotonic_ns(replies->env) + FIRST_LOOK_NS;
+    waiter->pause_ns = FIRST_LOOK_NS;
     waiter->done = wait->done;
     waiter->ctx = wait->ctx;
     status = pawl_mutex_lock(replies->env, replies->mutex);
@@ -276,7 +276,7 @@ void pawl__replies_watch(struct pawl_runtime *runtime, struct pawl_str address)
     pawl_mutex_lock_always(replies->env, replies->mutex);
     waiter = pawl__map_get(&replies->by_address, address);
     if (waiter) {
-        replies->watched += waiter->look_ns == PAWL_FOREVER;
+        waiter->pause_ns = PAUSE_NS_MIN;
         waiter->look_ns = pawl_env_monotonic_ns(replies->env) + waiter->pause_ns;
     }
     pawl_mutex_unlock(replies->env, replies->mutex);
@@ -288,17 +288,17 @@ void pawl__replies_woken(struct pawl_runtime *runtime)
 {
     struct pawl_replies *replies = runtime->replies;
     struct waiter *waiter;
-    bool wakes;
+    bool wakes = false;
+    int64_t now_ns;
 
     if (!replies || pawl_mutex_lock(replies->env, replies->mutex) != PAWL_OK)
         return;
-    wakes = replies->watched > 0;
-    if (wakes) {
-        int64_t now_ns = pawl_env_monotonic_ns(replies->env);
-
-        PAWL_LIST_FOR_EACH (waiter, &replies->waiting, link) {
-            if (waiter->look_ns != PAWL_FOREVER)
-                waiter->look_ns = now_ns;
+    now_ns = pawl_env_monotonic_ns(replies->env);
+    /* Those whose requests are just being delivered are not looked for yet. */
+    PAWL_LIST_FOR_EACH (waiter, &replies->waiting, link) {
+        if (waiter->pause_ns != FIRST_LOOK_NS && waiter->look_ns > now_ns) {
+            waiter->look_ns = now_ns;
+            wakes = true;
         }
     }
     pawl_mutex_unlock(replies->env, replies->mutex);

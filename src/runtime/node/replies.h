@@ -42,8 +42,8 @@ PAWL_MUST_CHECK int pawl__replies_expect(struct pawl_runtime *runtime,
                                          struct pawl_error *err);
 /* True: it is not called. False: it was, or is being called. */
 bool pawl__replies_forget(struct pawl_runtime *runtime, struct pawl_str address);
-/* From now on its reply may come as a row: another node may run the burst. Of who waits no longer it
- * does nothing. */
+/* From now on its reply may come as a row: another node may run the burst. Of who waits no longer
+ * it does nothing. */
 void pawl__replies_watch(struct pawl_runtime *runtime, struct pawl_str address);
 /* Something was committed, perhaps the row of a reply: looks at once for those that are watched. */
 void pawl__replies_woken(struct pawl_runtime *runtime);

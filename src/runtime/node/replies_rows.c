@@ -100,7 +100,8 @@ void pawl__reply_add_row(struct pawl_runtime *runtime, struct runtime_changes *c
 
 /* The rows of addresses from `from` that have the first one's incarnation. *to: behind them. */
 static int find_rows(struct pawl_runtime *runtime, const struct pawl_str *addresses, size_t count,
-                     size_t *at, struct pawl_arena *arena, struct pawl_rows *rows)
+                     size_t *at, struct pawl_arena *arena, struct pawl_rows *rows,
+                     struct pawl_error *err)
 {
     struct pawl_datum *numbers = pawl__arena_alloc_array(arena, count, sizeof *numbers);
     struct pawl_condition conditions[2] = {
@@ -117,14 +118,14 @@ static int find_rows(struct pawl_runtime *runtime, const struct pawl_str *addres
     size_t found = 0;
 
     if (!numbers)
-        return pawl__arena_status(arena);
+        return pawl__error_code(err, pawl__arena_status(arena));
     for (; *at < count && found < PAWL_STORE_VALUES_MAX; (*at)++) {
         if (!parse_address(addresses[*at], &row))
             continue;
         if (found > 0 && row.incarnation != conditions[0].value.integer)
             break;
         conditions[0].value.integer = row.incarnation;
-        numbers[found++].integer = row.number;
+        numbers[found++] = (struct pawl_datum){.text = pawl__str(""), .integer = row.number};
     }
     conditions[1].values = numbers;
     conditions[1].value_count = found;
@@ -132,7 +133,7 @@ static int find_rows(struct pawl_runtime *runtime, const struct pawl_str *addres
     if (found == 0)
         return PAWL_OK;
     return pawl_store_find(runtime->store, &query, arena, rows,
-                           pawl_env_monotonic_ns(runtime->env) + LOOK_NS_MAX, NULL);
+                           pawl_env_monotonic_ns(runtime->env) + LOOK_NS_MAX, err);
 }
 
 /* What cannot be read is told to the client as a fault of the server. */
@@ -173,13 +174,20 @@ static void delete_rows(struct pawl_runtime *runtime, const struct pawl_rows *ro
 void pawl__replies_look(struct pawl_runtime *runtime, const struct pawl_str *addresses,
                         size_t count)
 {
+    struct pawl_error err = PAWL_ERROR_INIT;
     struct pawl_arena arena;
     struct pawl_rows rows;
 
     pawl__arena_init(&arena, &runtime->env->alloc, LOOK_BYTES_MAX);
     for (size_t at = 0; at < count;) {
-        if (find_rows(runtime, addresses, count, &at, &arena, &rows) != PAWL_OK)
+        int status = find_rows(runtime, addresses, count, &at, &arena, &rows, &err);
+
+        if (status != PAWL_OK) {
+            if (status != PAWL_ESTOPPED && runtime->log)
+                pawl_log(runtime->log, PAWL_LOG_WARN, "replies of other nodes were not looked for",
+                         pawl_log_error("error", &err));
             break;
+        }
         for (size_t i = 0; i < rows.count; i++)
             deliver_row(runtime, (const struct pawl_reply_row *)rows.rows + i, &arena);
         delete_rows(runtime, &rows, &arena);

@@ -117,6 +117,28 @@ static void a_reply_of_another_node_is_delivered_once_and_its_row_goes(void **st
     node_close(&b);
 }
 
+static void many_replies_are_found_in_one_look(void **state)
+{
+    struct fixture *f = *state;
+    struct pawl_json reply = json(f, "{'statusCode':200,'content':'x'}");
+    struct pawl_str addresses[20];
+    struct seen seen[20] = {0};
+    struct node b;
+
+    node_open(f, &b, "b");
+    for (size_t i = 0; i < 20; i++) {
+        addresses[i] = expect(f, &f->a, &seen[i], later(f));
+        write_row(f, &b, addresses[i], &reply, now_us(f));
+    }
+    pawl__replies_look(f->a.runtime, addresses, 20);
+    for (size_t i = 0; i < 20; i++) {
+        await(f, &seen[i]);
+        assert_int_equal(atomic_load(&seen[i].calls), 1);
+    }
+    assert_int_equal(rows(f), 0);
+    node_close(&b);
+}
+
 static void a_reply_that_is_too_large_to_cross_says_so(void **state)
 {
     struct fixture *f = *state;
@@ -192,6 +214,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(a_reply_of_another_node_is_delivered_once_and_its_row_goes,
                                         set_up_running, tear_down),
+        cmocka_unit_test_setup_teardown(many_replies_are_found_in_one_look, set_up_running,
+                                        tear_down),
         cmocka_unit_test_setup_teardown(a_reply_that_is_too_large_to_cross_says_so, set_up_running,
                                         tear_down),
         cmocka_unit_test_setup_teardown(rows_of_a_receiver_that_died_are_purged_when_they_expire,
