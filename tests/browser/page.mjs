@@ -47,8 +47,9 @@ export class Studio {
     return this.page.locator(`button.mud-icon-button:visible:has(path[d^="${shapes[name]}"])`).first();
   }
 
+  // Some have a count behind their name.
   async tab(name) {
-    await this.page.locator('.mud-tab').filter({ hasText: new RegExp(`^\\s*${name}\\s*$`, 'i') }).first().evaluate(e => e.click());
+    await this.page.locator('.mud-tab').filter({ hasText: new RegExp(`^\\s*${name}\\s*\\d*\\s*$`, 'i') }).first().evaluate(e => e.click());
   }
 
   async choose(name) {
