@@ -39,6 +39,10 @@ bool definition_versions(struct api_call *call, struct pawl_str text,
                          enum pawl_version_pick otherwise, struct pawl_version_options *out);
 /* The definition of a row that was changed just now. */
 void definition_respond(struct api_call *call, int status, const struct pawl_definition_row *row);
+/* The field If-Match: tags of which the latest version must have one; "": none. */
+struct pawl_str definition_expected(const struct api_call *call);
+/* The field ETag. */
+void definition_add_tag(struct api_call *call, const struct pawl_definition_row *row);
 /* A stored definition that cannot be loaded is 422, everything else as api_fail() has it. */
 void definition_fail(struct api_call *call, int code);
 /* What was saved or published; of a publication that was refused, why. */

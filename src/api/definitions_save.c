@@ -43,6 +43,8 @@ static void refuse_definition(struct api_call *call, int status, const char *poi
 {
     if (status == PAWL_EPARSE)
         api_refuse(call, 400, key_of(call, pointer, prefix), call->err.msg);
+    else if (status == PAWL_ECONFLICT && definition_expected(call).len > 0)
+        api_refuse(call, 412, "generalErrors", call->err.msg);
     else
         api_fail(call, status);
 }
@@ -84,6 +86,7 @@ void definition_respond_saved(struct api_call *call, const char *content_type,
         definition_fail(call, status);
         return;
     }
+    definition_add_tag(call, &saved->row);
     out = pawl__view_definition_saved(&b, saved, &shown);
     api_respond_as(call, 200, content_type, &b, &out);
     pawl__op_definition_release(&shown);
@@ -109,7 +112,8 @@ static void save_definition(struct api_call *call, const void *data)
     struct pawl_definition_save save = {.definition = request->model,
                                         .is_model = true,
                                         .publish = request->publish == 1,
-                                        .pointer = pointer};
+                                        .pointer = pointer,
+                                        .expected = definition_expected(call)};
     struct pawl_definition_saved saved;
     int status = pawl__op_definition_save(&call->op, &save, &saved);
 
@@ -125,8 +129,11 @@ static void save_definition(struct api_call *call, const void *data)
 static void import_json(struct api_call *call, struct pawl_json *json, bool has_id)
 {
     char pointer[PAWL_DEFINITION_POINTER_SIZE] = "";
-    struct pawl_definition_save save = {
-        .definition = json, .is_model = true, .keeps_id = true, .pointer = pointer};
+    struct pawl_definition_save save = {.definition = json,
+                                        .is_model = true,
+                                        .keeps_id = true,
+                                        .pointer = pointer,
+                                        .expected = definition_expected(call)};
     struct pawl_definition_saved saved;
     int status = pawl__op_definition_save(&call->op, &save, &saved);
 

@@ -32,6 +32,21 @@ void definition_fail(struct api_call *call, int code)
         api_fail(call, code);
 }
 
+struct pawl_str definition_expected(const struct api_call *call)
+{
+    struct pawl_str tags = pawl__exchange_field(call->exchange, "if-match");
+
+    return tags.ptr ? pawl__str_trim(tags) : pawl__str("");
+}
+
+void definition_add_tag(struct api_call *call, const struct pawl_definition_row *row)
+{
+    char tag[PAWL_OP_DEFINITION_TAG_SIZE];
+
+    pawl__op_definition_tag(row, tag);
+    pawl__exchange_add_field(call->exchange, "ETag", tag);
+}
+
 void definition_respond(struct api_call *call, int status, const struct pawl_definition_row *row)
 {
     struct pawl_builder b = {.arena = &call->arena};
@@ -43,6 +58,7 @@ void definition_respond(struct api_call *call, int status, const struct pawl_def
         definition_fail(call, code);
         return;
     }
+    definition_add_tag(call, row);
     out = pawl__view_definition(&b, &shown, false);
     api_respond_with(call, status, &b, &out);
     pawl__op_definition_release(&shown);
@@ -71,6 +87,7 @@ static void show(struct api_call *call, const struct pawl_definition_ref *ref)
         definition_fail(call, status);
         return;
     }
+    definition_add_tag(call, &shown.row);
     out = pawl__view_definition(&b, &shown, false);
     api_respond(call, &b, &out);
     pawl__op_definition_release(&shown);

@@ -180,10 +180,13 @@ static int make_code(const struct pawl_signature_rule *rule, struct pawl_str key
 static bool is_code(const struct pawl_signature_rule *rule, struct pawl_str text,
                     const unsigned char digest[DIGEST_BYTES_MAX])
 {
-    size_t bytes = find_algorithm(rule->algorithm)->digest_bytes;
+    const struct algorithm *algorithm = find_algorithm(rule->algorithm);
+    size_t bytes = algorithm ? algorithm->digest_bytes : 0;
     unsigned char given[DIGEST_BYTES_MAX + 3];
     bool is_hex = pawl__str_is(rule->encoding, "hex");
 
+    if (bytes == 0)
+        return false;
     if (is_hex ? text.len != 2 * bytes || !pawl__hex_decode(text, given)
                : text.len != pawl__base64_len(bytes) || pawl__base64_decode(text, given) != bytes)
         return false;

@@ -222,8 +222,16 @@ struct pawl_definition_save {
     /* NULL, or PAWL_DEFINITION_POINTER_SIZE bytes: of a model that is refused with PAWL_EPARSE, the
      * JSON pointer of what is wrong. */
     char *pointer;
+    /* Tags of which the latest version must have one, "*": there is a version; else PAWL_ECONFLICT.
+     * "": it replaces what there is. */
+    struct pawl_str expected;
 };
 #define PAWL_DEFINITION_POINTER_SIZE 256
+
+/* The tag of a version's content, in quotation marks: another one after each change. */
+#define PAWL_OP_DEFINITION_TAG_SIZE 48
+void pawl__op_definition_tag(const struct pawl_definition_row *row,
+                             char out[PAWL_OP_DEFINITION_TAG_SIZE]);
 
 struct pawl_definition_saved {
     struct pawl_definition_row row;      /* with its data; of a refusal: what would have been */

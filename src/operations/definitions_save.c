@@ -11,6 +11,13 @@ static const struct pawl_json *member(const struct pawl_json *object, const char
     return pawl__json_get_nocase(object, pawl__str(name));
 }
 
+void pawl__op_definition_tag(const struct pawl_definition_row *row,
+                             char out[PAWL_OP_DEFINITION_TAG_SIZE])
+{
+    _Static_assert(PAWL_OP_DEFINITION_TAG_SIZE >= PAWL_DEFINITION_TAG_SIZE, "a tag fits");
+    pawl__definition_tag(row, out);
+}
+
 /* ---- saving ------------------------------------------------------------------------------------
  */
 
@@ -29,9 +36,10 @@ static int save_published(const struct pawl_op *op, struct pawl_audit *by,
     }
     if (status != PAWL_OK)
         return pawl__error_code(op->err, status);
-    return pawl__definitions_save_published(
-        op_definitions(op), by, definition, beside.count > 0 ? &beside.resolver : NULL, op->arena,
-        &saved->row, &saved->publication, op->deadline_ns, op->err);
+    return pawl__definitions_save_published(op_definitions(op), by, definition, save->expected,
+                                            beside.count > 0 ? &beside.resolver : NULL, op->arena,
+                                            &saved->row, &saved->publication, op->deadline_ns,
+                                            op->err);
 }
 
 static int count_consumers(const struct pawl_op *op, struct pawl_definition_saved *saved)
@@ -85,10 +93,10 @@ int pawl__op_definition_save(const struct pawl_op *op, const struct pawl_definit
                                  pawl__json_str(member(definition, "definitionId")));
     if (status == PAWL_OK) {
         op_record_new(&record);
-        status = save->publish
-                     ? save_published(op, record.by, definition, save, &saved)
-                     : pawl__definitions_import_by(op_definitions(op), record.by, definition,
-                                                   op->arena, &saved.row, op->deadline_ns, op->err);
+        status = save->publish ? save_published(op, record.by, definition, save, &saved)
+                               : pawl__definitions_import_by(op_definitions(op), record.by,
+                                                             definition, save->expected, op->arena,
+                                                             &saved.row, op->deadline_ns, op->err);
         status = op_record_end(op, &record, false, status);
     }
     if (status == PAWL_OK && save->is_model)

@@ -94,10 +94,12 @@ PAWL_MUST_CHECK int pawl__runtime_drop_letter_by(struct pawl_runtime *runtime,
 
 /* ---- definitions ---------------------------------------------------------------------------- */
 
+/* `expected`: tags (pawl__definition_tag()), of which the latest version must have one; "*": there
+ * is a version; "": whatever there is. Else PAWL_ECONFLICT. */
 PAWL_MUST_CHECK int pawl__definitions_import_by(struct pawl_definitions *definitions,
                                                 struct pawl_audit *by,
                                                 const struct pawl_json *definition,
-                                                struct pawl_arena *arena,
+                                                struct pawl_str expected, struct pawl_arena *arena,
                                                 struct pawl_definition_row *out,
                                                 int64_t deadline_ns, struct pawl_error *err);
 PAWL_MUST_CHECK int pawl__definitions_provide_by(struct pawl_definitions *definitions,

@@ -48,8 +48,10 @@ int pawl__sqlite_store_connect(struct pawl_sqlite_store *store, uint32_t flags,
      * read. */
     if (status == PAWL_OK)
         status = pawl__sqlite_run(db, "PRAGMA wal_autocheckpoint=16000", err);
+    /* More than that many pages, and what one more commit may add: to write over a log costs less
+     * than to make it grow. */
     if (status == PAWL_OK)
-        status = pawl__sqlite_run(db, "PRAGMA journal_size_limit=67108864", err);
+        status = pawl__sqlite_run(db, "PRAGMA journal_size_limit=100663296", err);
     if (status != PAWL_OK) {
         pawl__sqlite_close(db);
         return status;

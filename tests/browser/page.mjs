@@ -23,9 +23,11 @@ export class Studio {
 
   // The response to the request that an action causes.
   async response(method, pattern, action) {
-    const found = this.page.waitForResponse(r => r.request().method() === method && pattern.test(new URL(r.url()).pathname), { timeout: hangMs });
-    await action();
-    return found;
+    const [response] = await Promise.all([
+      this.page.waitForResponse(r => r.request().method() === method && pattern.test(new URL(r.url()).pathname), { timeout: hangMs }),
+      action(),
+    ]);
+    return response;
   }
 
   // An action that Studio saves by itself; what is stored then. (Of a busy browser the body of the response itself

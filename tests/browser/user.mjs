@@ -14,6 +14,13 @@ function expect(condition, message) {
   if (!condition) throw new Error(message);
 }
 
+// Resolves when the page has asked the hub for changes of an instance.
+function observed(page, instance) {
+  return new Promise(done => page.on('websocket', socket => socket.on('framesent', frame => {
+    if (String(frame.payload).includes('ObserveInstanceAsync') && String(frame.payload).includes(instance)) setTimeout(done, 2000);
+  })));
+}
+
 export async function useStudio(server, { npm, shots, report }) {
   fs.mkdirSync(shots, { recursive: true });
   const browser = await launch(npm);
@@ -22,6 +29,7 @@ export async function useStudio(server, { npm, shots, report }) {
   const page = await context.newPage();
   const studio = new Studio(page, server.url);
   const seen = {}; // what later steps need
+  let watched; // resolves when the page hears of changes of the instance
   let broken = false;
 
   async function step(name, action) {
@@ -139,16 +147,19 @@ export async function useStudio(server, { npm, shots, report }) {
     const run = await studio.api('POST', `/workflow-definitions/${seen.definition}/execute`, { input: { Customer: 'ada' } });
     expect(run.status === 200 && run.id, `${run.status} ${run.text.slice(0, 300)}`);
     seen.instance = run.id;
+    watched = observed(page, seen.instance);
     await studio.open(`workflows/instances/${seen.instance}/view`);
     await page.getByText(/Suspended/).first().waitFor();
   });
 
   await step('its journal follows the event', async () => {
-    await studio.pause(2000);
+    await watched; // before that the page would not hear of it
+    const journal = page.locator('.rz-splitter-pane').first();
+    expect(await journal.getByText('RunJavaScript1').count() === 0, 'it is in the journal already');
     const sent = await studio.api('POST', '/events/Paid/trigger', {});
     expect(sent.status === 200, `${sent.status}`);
-    await page.locator('tr, .mud-simple-table').getByText('Finished').first().waitFor();
-    await page.getByText('Finish1').first().waitFor();
+    await page.locator('tr', { hasText: 'Sub status' }).getByText('Finished').waitFor();
+    await journal.getByText('RunJavaScript1').first().waitFor();
   });
 
   await step('a fault shows its message, and a retry faults again', async () => {

@@ -145,3 +145,28 @@ const char *test_redis_command(const struct test_redis *server, const char *comm
     (void)fclose(file);
     return out;
 }
+
+void test_redis_forget(const struct test_redis *servers, size_t count)
+{
+    char out[64];
+
+    for (size_t i = 0; i < count; i++) {
+        assert_string_equal(test_redis_command(&servers[i], "FLUSHALL", out, sizeof out), "OK");
+        assert_string_equal(test_redis_command(&servers[i], "CONFIG RESETSTAT", out, sizeof out),
+                            "OK");
+    }
+}
+
+long test_redis_calls(const struct test_redis *servers, size_t count, const char *command)
+{
+    char script[256], out[64];
+    long calls = 0;
+
+    (void)snprintf(script, sizeof script,
+                   "EVAL \"return tonumber(string.match(redis.call('info','commandstats'),"
+                   "'cmdstat_%s:calls=(%%d+)') or '0')\" 0",
+                   command);
+    for (size_t i = 0; i < count; i++)
+        calls += strtol(test_redis_command(&servers[i], script, out, sizeof out), NULL, 10);
+    return calls;
+}

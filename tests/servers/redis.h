@@ -35,6 +35,11 @@ void test_redis_continue(const struct test_redis *server);
 const char *test_redis_uri(const struct test_redis *servers, size_t count, const uint16_t *ports,
                            char *out, size_t size);
 
+/* Their keys are gone, and their counts of calls. */
+void test_redis_forget(const struct test_redis *servers, size_t count);
+/* How often all of them have executed a command, also in scripts, since that. */
+long test_redis_calls(const struct test_redis *servers, size_t count, const char *command);
+
 /* Sends a command of words without blanks and answers the first line of what comes back, or the
  * bulk string; valid until the next call with the same buffer. "(nil)" for nothing. */
 const char *test_redis_command(const struct test_redis *server, const char *command, char *out,

@@ -14,8 +14,11 @@
  */
 #include "runtime/definitions/private.h"
 
+#include "base/hash/checksum.h"
 #include "runtime/tenant.h"
 
+#include <inttypes.h>
+#include <stdio.h>
 #include <string.h>
 
 /* Attempts of one change: each failed one means that another change got through. */
@@ -391,8 +394,46 @@ struct saving {
     struct pawl_str definition_id; /* the definition's, or one made for it */
     struct pawl_str version_id;    /* likewise: of a version that is not there yet */
     struct pawl_arena *arena;      /* the caller's, for the answer */
+    struct pawl_str expected; /* tags of which the latest version must have one; "": any will do */
     struct pawl_definition_row answer;
 };
+
+/* ---- what its author saw --------------------------------------------------------------------- */
+
+void pawl__definition_tag(const struct pawl_definition_row *row, char out[PAWL_DEFINITION_TAG_SIZE])
+{
+    (void)snprintf(out, PAWL_DEFINITION_TAG_SIZE, "\"%016" PRIx64 "-%" PRId64 "\"",
+                   pawl__checksum(row->id), row->revision);
+}
+
+static bool has_tag(struct pawl_str list, struct pawl_str tag)
+{
+    for (size_t i = 0; i + tag.len <= list.len; i++) {
+        if (memcmp(list.ptr + i, tag.ptr, tag.len) == 0)
+            return true;
+    }
+    return false;
+}
+
+/* Whether nobody has changed it since: `last` NULL, there is none. */
+static int check_expected(const struct definition_change *change, const struct saving *saving,
+                          const struct pawl_definition_row *last)
+{
+    char tag[PAWL_DEFINITION_TAG_SIZE] = "";
+
+    if (saving->expected.len == 0)
+        return PAWL_OK;
+    if (last)
+        pawl__definition_tag(last, tag);
+    if (last && (pawl__str_is(saving->expected, "*") || has_tag(saving->expected, pawl__str(tag))))
+        return PAWL_OK;
+    if (change->unknown)
+        return pawl__error_set(
+            change->call.err, PAWL_EUNKNOWN,
+            "the definition may have been saved: look at it before you try again");
+    return pawl__error_set(change->call.err, PAWL_ECONFLICT,
+                           "the definition has been changed since: load it again");
+}
 
 static bool has_nul(struct pawl_str text)
 {
@@ -467,6 +508,8 @@ static int attempt_import(struct definition_change *change, void *request)
     struct pawl_definition_row *made;
     int status = pawl__definition_highest(change, saving->definition_id, &last);
 
+    if (status == PAWL_OK)
+        status = check_expected(change, saving, last);
     if (status == PAWL_OK && last) {
         status = pawl__definition_plan_draft(change, last, saving->definition, &made);
     } else if (status == PAWL_OK) {
@@ -499,6 +542,8 @@ static int row_to_publish(struct definition_change *change, const struct saving_
     int status = pawl__definition_highest(change, saving->definition_id, &last);
 
     *before = NULL;
+    if (status == PAWL_OK)
+        status = check_expected(change, saving, last);
     if (status != PAWL_OK)
         return status;
     if (!last)
@@ -612,9 +657,9 @@ static int attempt_provide(struct definition_change *change, void *request)
 }
 
 static int save(struct pawl_definitions *definitions, struct pawl_audit *by,
-                const struct pawl_json *definition, definition_attempt attempt,
-                struct pawl_arena *arena, struct pawl_definition_row *out, int64_t deadline_ns,
-                struct pawl_error *err)
+                const struct pawl_json *definition, struct pawl_str expected,
+                definition_attempt attempt, struct pawl_arena *arena,
+                struct pawl_definition_row *out, int64_t deadline_ns, struct pawl_error *err)
 {
     struct definition_change change;
     struct saving saving;
@@ -622,6 +667,7 @@ static int save(struct pawl_definitions *definitions, struct pawl_audit *by,
 
     if (status != PAWL_OK)
         return status;
+    saving.expected = expected;
     pawl__definition_change_open(&change, definitions, by, deadline_ns, err);
     status = pawl__definition_change(&change, attempt, &saving);
     if (status == PAWL_OK && out)
@@ -635,19 +681,21 @@ int pawl__definitions_import(struct pawl_definitions *definitions,
                              struct pawl_definition_row *out, int64_t deadline_ns,
                              struct pawl_error *err)
 {
-    return save(definitions, NULL, definition, attempt_import, arena, out, deadline_ns, err);
+    return save(definitions, NULL, definition, pawl__str(""), attempt_import, arena, out,
+                deadline_ns, err);
 }
 
 int pawl__definitions_import_by(struct pawl_definitions *definitions, struct pawl_audit *by,
-                                const struct pawl_json *definition, struct pawl_arena *arena,
-                                struct pawl_definition_row *out, int64_t deadline_ns,
-                                struct pawl_error *err)
+                                const struct pawl_json *definition, struct pawl_str expected,
+                                struct pawl_arena *arena, struct pawl_definition_row *out,
+                                int64_t deadline_ns, struct pawl_error *err)
 {
-    return save(definitions, by, definition, attempt_import, arena, out, deadline_ns, err);
+    return save(definitions, by, definition, expected, attempt_import, arena, out, deadline_ns,
+                err);
 }
 
 int pawl__definitions_save_published(struct pawl_definitions *definitions, struct pawl_audit *by,
-                                     const struct pawl_json *definition,
+                                     const struct pawl_json *definition, struct pawl_str expected,
                                      const struct pawl_workflow_resolver *beside,
                                      struct pawl_arena *arena, struct pawl_definition_row *out,
                                      struct pawl_publication *said, int64_t deadline_ns,
@@ -658,6 +706,7 @@ int pawl__definitions_save_published(struct pawl_definitions *definitions, struc
     const struct definition_call call = {definitions, arena, PAWL_FOREVER, err, NULL};
     int status = open_saving(definitions, definition, arena, err, &both.saving);
 
+    both.saving.expected = expected;
     if (status == PAWL_OK)
         status = pawl__definition_new_id(&call, false, &both.fresh_id);
     if (status == PAWL_OK)
@@ -675,7 +724,8 @@ int pawl__definitions_provide(struct pawl_definitions *definitions,
                               struct pawl_definition_row *out, int64_t deadline_ns,
                               struct pawl_error *err)
 {
-    return save(definitions, NULL, definition, attempt_provide, arena, out, deadline_ns, err);
+    return save(definitions, NULL, definition, pawl__str(""), attempt_provide, arena, out,
+                deadline_ns, err);
 }
 
 int pawl__definitions_provide_by(struct pawl_definitions *definitions, struct pawl_audit *by,
@@ -683,7 +733,8 @@ int pawl__definitions_provide_by(struct pawl_definitions *definitions, struct pa
                                  struct pawl_definition_row *out, int64_t deadline_ns,
                                  struct pawl_error *err)
 {
-    return save(definitions, by, definition, attempt_provide, arena, out, deadline_ns, err);
+    return save(definitions, by, definition, pawl__str(""), attempt_provide, arena, out,
+                deadline_ns, err);
 }
 
 struct drafting {

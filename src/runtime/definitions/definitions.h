@@ -118,14 +118,19 @@ PAWL_MUST_CHECK int pawl__definitions_draft(struct pawl_definitions *definitions
                                             struct pawl_str definition_id, struct pawl_arena *arena,
                                             struct pawl_definition_row *out, int64_t deadline_ns,
                                             struct pawl_error *err);
+/* What tells the content of a version from what it is after the next change, in quotation marks. */
+#define PAWL_DEFINITION_TAG_SIZE 48
+void pawl__definition_tag(const struct pawl_definition_row *row,
+                          char out[PAWL_DEFINITION_TAG_SIZE]);
 /*
  * Saves a definition as pawl__definitions_import() does and publishes it, in one commit: when it
  * does not validate, nothing is stored (said->succeeded is false; *out is what would have been).
  * `beside` (NULL: none): definitions that are looked at before the store's when it is validated.
+ * `expected`: as of pawl__definitions_import_by().
  */
 PAWL_MUST_CHECK int pawl__definitions_save_published(
     struct pawl_definitions *definitions, struct pawl_audit *by, const struct pawl_json *definition,
-    const struct pawl_workflow_resolver *beside, struct pawl_arena *arena,
+    struct pawl_str expected, const struct pawl_workflow_resolver *beside, struct pawl_arena *arena,
     struct pawl_definition_row *out, struct pawl_publication *said, int64_t deadline_ns,
     struct pawl_error *err);
 /* A copy of a version as a new version, the latest, not published. PAWL_ENOTFOUND. */

@@ -4,9 +4,11 @@
 import { playwright, signIn, watch } from '../browser.mjs';
 import { user } from '../server.mjs';
 import fs from 'node:fs';
+import os from 'node:os';
 
 const real = playwright(process.env.PAWL_NPM).chromium;
-const slow = Number(process.env.PAWL_SLOW ?? 1);
+// How much longer pauses are: the drive clicks when they are over, whether Studio has loaded what it shows or not.
+const slow = () => Math.max(1, Math.min(8, os.loadavg()[0] / os.cpus().length));
 
 // A busy browser has forgotten the body of a response before the drive asks for it: it keeps a few megabytes.
 function keepBodies() {
@@ -30,6 +32,19 @@ function rememberBody(page, response) {
   return response;
 }
 
+// One step deletes a definition while Studio shows an instance of it. Studio does not survive a 404 for what it is just
+// loading, so a slow browser would fail there: it leaves the view first. What the step shows is on the picture.
+function leaveBeforeDeletion(page) {
+  const evaluate = page.evaluate.bind(page);
+  page.evaluate = async (action, argument) => {
+    if (Array.isArray(argument) && argument[0] === 'DELETE') {
+      await page.screenshot({ path: `${process.env.PAWL_SHOTS}/studio-before-deletion.png` });
+      await page.goto(`${process.env.PAWL_URL}/studio/shell/shell.css`);
+    }
+    return evaluate(action, argument);
+  };
+}
+
 async function prepare(context) {
   await context.addInitScript(keepBodies);
   const page = await context.newPage();
@@ -43,7 +58,8 @@ async function prepare(context) {
     const made = await newPage();
     made.setDefaultTimeout(180000);
     const wait = made.waitForTimeout.bind(made);
-    made.waitForTimeout = ms => wait(ms * slow);
+    made.waitForTimeout = ms => wait(ms * slow());
+    leaveBeforeDeletion(made);
     const waitFor = made.waitForResponse.bind(made);
     made.waitForResponse = async (...rest) => rememberBody(made, await waitFor(...rest));
     return made;

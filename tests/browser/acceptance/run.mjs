@@ -5,6 +5,7 @@ import { spawn } from 'node:child_process';
 import fs from 'node:fs';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { key } from '../server.mjs';
 
 const here = path.dirname(fileURLToPath(import.meta.url));
 
@@ -31,9 +32,10 @@ export async function drive(source, server, { npm, shots, only, folder }) {
   fs.mkdirSync(shots, { recursive: true });
   const out = path.join(folder, 'traffic.json'), problems = path.join(folder, 'problems.json');
   for (const file of [out, problems]) fs.rmSync(file, { force: true });
-  const args = [path.join(folder, 'drive.mjs'), '--no-auth=1', `--api-base=${server.api}`, `--shots=${shots}`, `--out=${out}`];
+  // Requests of the drive itself have the key; Studio has the session of the page.
+  const args = [path.join(folder, 'drive.mjs'), `--api-key=${key}`, `--api-base=${server.api}`, `--shots=${shots}`, `--out=${out}`];
   if (only) args.push(`--only=${only}`);
-  const env = { ...process.env, PAWL_URL: server.url, PAWL_NPM: path.resolve(npm), PAWL_PROBLEMS: problems };
+  const env = { ...process.env, PAWL_URL: server.url, PAWL_NPM: path.resolve(npm), PAWL_PROBLEMS: problems, PAWL_SHOTS: shots };
   const child = spawn(process.execPath, args, { env, stdio: 'inherit' });
   process.on('exit', () => child.kill());
   await new Promise(done => child.on('exit', done));

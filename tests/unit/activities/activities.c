@@ -61,7 +61,7 @@ static void check_input(struct registry *registry, const struct pawl_input_descr
         assert_code(
             pawl__convert(&how, pawl__value_from_json(initial), input->type, &value, &raised),
             PAWL_OK);
-        assert_false(pawl__value_is_null(value));
+        assert_int_equal(pawl__value_is_null(value), strcmp(input->default_json, "null") == 0);
     }
     if (input->options_json)
         assert_true(pawl__json_len(&(struct pawl_json[]){parse(registry, input->options_json)}[0]));
@@ -87,7 +87,7 @@ static void every_descriptor_is_well_formed(void **state)
         for (uint32_t i = 0; i < activity->output_count; i++)
             assert_non_null(activity->outputs[i].type);
     }
-    assert_int_equal(registry->engine.activities.live_count, 47);
+    assert_int_equal(registry->engine.activities.live_count, 50);
 }
 
 /* ---- as recorded ------------------------------------------------------------------------- */
@@ -134,6 +134,10 @@ static void check_members(const char *type, const struct pawl_json *wanted,
         const struct pawl_json *a = pawl__json_get_text(wanted, *keys);
         const struct pawl_json *b = pawl__json_get_text(given, *keys);
 
+        /* Where endpoints are is the server's to say, in front of their paths. */
+        if (strcmp(type, "Elsa.HttpEndpoint") == 0 && strcmp(name, "Path") == 0 &&
+            strcmp(*keys, "uiSpecifications") == 0)
+            continue;
         a = pawl__json_is(a, PAWL_JSON_NULL) ? NULL : a;
         if ((a == NULL) != (b == NULL) || (a && !pawl__json_equal(a, b)))
             fail_msg("%s, %s: %s is not as recorded", type, name, *keys);
@@ -196,7 +200,7 @@ static void descriptors_are_as_a_live_elsa_shows_them(void **state)
         check_descriptor(registry, wanted);
         checked++;
     }
-    assert_int_equal(checked, 39);
+    assert_int_equal(checked, 42);
 }
 
 int main(void)

@@ -44,8 +44,8 @@ static void definitions_of_another_tenant_are_refused(void **state)
     assert_code(
         pawl__definitions_provide(definitions(f), &definition, &f->arena, &row, later(f), &f->err),
         PAWL_EUNSUPPORTED);
-    assert_code(pawl__definitions_save_published(definitions(f), NULL, &definition, NULL, &f->arena,
-                                                 &row, &said, later(f), &f->err),
+    assert_code(pawl__definitions_save_published(definitions(f), NULL, &definition, pawl__str(""),
+                                                 NULL, &f->arena, &row, &said, later(f), &f->err),
                 PAWL_EUNSUPPORTED);
     assert_code(pawl__definitions_validate(definitions(f), &definition, &f->arena, &said, later(f),
                                            &f->err),

@@ -386,9 +386,49 @@ static void a_deletion_is_known_by_the_absence(void **state)
     desk_close(&desk);
 }
 
+/* ---- repetitions ------------------------------------------------------------------------- */
+
+/* Work that was done is gone: a second try would add it again, and it would be done twice. */
+static void what_adds_work_and_is_not_guarded_may_repeat(void **state)
+{
+    struct pawl_work_row work = {.id = pawl__str("w")};
+    struct pawl_reservation_row reservation = {.key = pawl__str("k")};
+    struct pawl_change changes[] = {
+        {PAWL_CHANGE_ADD, PAWL_TABLE_WORK, &work},
+        {PAWL_CHANGE_INSERT, PAWL_TABLE_RESERVATIONS, &reservation},
+    };
+    struct pawl_str done[] = {PAWL_STR_LIT("one")};
+    struct pawl_commit commit = {
+        .kind = PAWL_COMMIT_PLAIN, .changes = changes, .change_count = 1, .done = done};
+
+    (void)state;
+    for (int i = 0; i < 3; i++) {
+        const enum pawl_change_kind kinds[] = {PAWL_CHANGE_INSERT, PAWL_CHANGE_ADD,
+                                               PAWL_CHANGE_PUT};
+
+        changes[0].kind = kinds[i];
+        assert_true(pawl__commit_may_repeat(&commit));
+    }
+    commit.change_count = 2; /* a key that exists once */
+    assert_false(pawl__commit_may_repeat(&commit));
+    commit.change_count = 1;
+    commit.done_count = 1;
+    assert_false(pawl__commit_may_repeat(&commit));
+    commit.done_count = 0;
+    commit.stamp = pawl__str("definitions");
+    assert_false(pawl__commit_may_repeat(&commit));
+    commit.stamp = pawl__str("");
+    commit.kind = PAWL_COMMIT_ADVANCE; /* known by its revision */
+    assert_false(pawl__commit_may_repeat(&commit));
+    commit.kind = PAWL_COMMIT_PLAIN;
+    changes[0].kind = PAWL_CHANGE_DELETE;
+    assert_false(pawl__commit_may_repeat(&commit));
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(what_adds_work_and_is_not_guarded_may_repeat),
         cmocka_unit_test(a_copy_has_all_that_is_read_and_nothing_else),
         cmocka_unit_test(what_keeps_the_row_copies_its_guard_alone),
         cmocka_unit_test(an_advance_is_known_by_its_fence_and_revision),
