@@ -35,6 +35,8 @@ def before(play, case):
         if permissions not in play.tokens:
             play.tokens[permissions] = token_of(play, permissions)
         request["auth"] = f"Bearer {play.tokens[permissions]}"
+    elif name == "hub negotiate without read:workflow-instances":
+        request["auth"] = f"Bearer {token_of(play, 'read:workflow-definitions')}"
     elif name in ("expired token", "token without token_use"):
         claims = decode(play.tokens["*"])
         if name == "expired token":
