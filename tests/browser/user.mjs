@@ -174,7 +174,9 @@ export async function useStudio(server, { npm, shots, report }) {
     await page.locator('tr, .mud-simple-table').getByText('Faulted').first().waitFor();
     await studio.tab('Incidents');
     await page.getByText('broken <img').first().waitFor();
-    server.cli(['retry', seen.faulted]);
+    let retried = 'it did not fault again';
+    try { server.cli(['retry', seen.faulted]); } catch (error) { retried = error.stdout; } // its exit status says so
+    expect(/Faulted/.test(retried), retried);
     await studio.open(`workflows/instances/${seen.faulted}/view`);
     await page.locator('tr, .mud-simple-table').getByText('Faulted').first().waitFor();
   });
