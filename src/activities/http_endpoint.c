@@ -595,7 +595,7 @@ static int endpoint_resumed(struct pawl_context *context, const struct pawl_book
     struct pawl_json *request = pawl__run_input(context, PAWL_HTTP_REQUEST_INPUT);
 
     (void)bookmark;
-    if (!request || pawl__json_get_text(request, TAKEN))
+    if (!pawl__json_is(request, PAWL_JSON_OBJECT) || pawl__json_get_text(request, TAKEN))
         return wait_for_request(context, true);
     return handle(context, request);
 }

@@ -202,7 +202,8 @@ static int start(struct sending *s)
                  .input = s->input,
                  .idempotency_key = s->key,
                  .fingerprint = s->fingerprint,
-                 .judged = true},
+                 .judged = true,
+                 .is_request = true},
     };
     struct pawl_outcome outcome;
     int status = op_start(s->op, &request, true, NULL, &outcome);

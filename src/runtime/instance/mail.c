@@ -78,6 +78,7 @@ static int resume_event(struct runtime_run *run, const struct pawl_work_row *mai
     event->kind = PAWL_EVENT_RESUME;
     event->bookmark_id = runtime_text(bookmark, "id");
     event->input = runtime_member(&payload, "input");
+    event->is_request = pawl__json_true(pawl__json_get_text(&payload, RUNTIME_IS_REQUEST));
     event->properties = runtime_member(&payload, "properties");
     return PAWL_OK;
 }

@@ -89,6 +89,7 @@ void pawl__runtime_delete_work(struct runtime_changes *changes, struct pawl_str 
 struct runtime_direct {
     struct pawl_work_row mail; /* as the row would be, without a payload */
     struct pawl_json input;
+    bool is_request; /* the input has one that the server received */
     /* Inserted by the commit that gives it its effect: of its id first. expires_us 0: as long as
      * that commit may be sent. */
     const struct pawl_reservation_row *reservations;
