@@ -101,11 +101,22 @@ static int make_fingerprint(struct sending *s, const struct pawl_json *request)
     static const char *const parts[] = {
         PAWL_HTTP_METHOD, PAWL_HTTP_PATH,           PAWL_HTTP_QUERY, PAWL_HTTP_CONTENT,
         PAWL_HTTP_FORM,   PAWL_HTTP_CONTENT_BASE64, PAWL_HTTP_FILES, PAWL_HTTP_CALLER};
+    /* Whom it is for, and from whom: one that the server knows is in PAWL_HTTP_CALLER. */
+    static const char *const fields[] = {"X-Workflow-Instance-Id", "X-Correlation-ID",
+                                         "Authorization"};
+    const struct pawl_json *headers = pawl__json_get_text(request, PAWL_HTTP_HEADERS);
     struct pawl_buf text;
     char digest[PAWL_SHA256_TEXT_SIZE];
     int status;
 
     pawl__buf_init(&text, &op_env(s->op)->alloc, (size_t)1 << 30);
+    for (size_t i = 0; i < sizeof fields / sizeof fields[0]; i++) {
+        const struct pawl_json *field = pawl__json_get_nocase(headers, pawl__str(fields[i]));
+
+        if (field)
+            pawl__json_write(&text, field, 0);
+        pawl__buf_byte(&text, '\n');
+    }
     for (size_t i = 0; i < sizeof parts / sizeof parts[0]; i++) {
         const struct pawl_json *part = pawl__json_get_text(request, parts[i]);
 
