@@ -9,7 +9,11 @@
 #include "base/alloc.h"
 #include "base/base64.h"
 #include "base/http_message.h"
+#include "base/log.h"
 #include "operations/identity.h"
+
+/* Studio has the origin of the server: what a workflow replies must not act as its pages. */
+#define SANDBOX "sandbox allow-scripts allow-forms allow-popups allow-downloads"
 
 /* ---- responses ------------------------------------------------------------------------------ */
 
@@ -76,7 +80,12 @@ static void respond_ambiguous(struct api_call *call)
     struct pawl_builder b = {.arena = &call->arena};
     struct pawl_json out = pawl__json_object();
 
-    pawl__build_name(&b, &out, "errorMessage", call->err.msg);
+    /* Strangers do not learn the ids. */
+    if (call->api->log)
+        pawl_log(call->api->log, PAWL_LOG_WARN, "a request is for several workflows",
+                 pawl_log_text("why", call->err.msg));
+    pawl__build_name(&b, &out, "errorMessage",
+                     "The call is ambiguous and matches multiple workflows.");
     api_respond_with(call, 500, &b, &out);
 }
 
