@@ -148,6 +148,17 @@ static int make_key(struct sending *s, const struct pawl_json *request, struct p
                           : pawl__error_code(s->op->err, pawl__arena_status(s->op->arena));
 }
 
+/* What was demanded of the request: whoever takes it demands the same. */
+static struct pawl_json demands_of(struct pawl_builder *b, const struct pawl_endpoint *endpoint)
+{
+    struct pawl_json demands = pawl__json_object();
+
+    pawl__build_bool(b, &demands, PAWL_HTTP_AUTHORIZE, endpoint->authorize);
+    pawl__build_text(b, &demands, PAWL_HTTP_POLICY, endpoint->policy);
+    pawl__build(b, &demands, PAWL_HTTP_SIGNATURE, endpoint->signature);
+    return demands;
+}
+
 /* What Elsa gives its workflows, and the request itself. */
 static int make_input(struct sending *s, const struct pawl_json *given)
 {
@@ -161,6 +172,7 @@ static int make_input(struct sending *s, const struct pawl_json *given)
     }
     pawl__build_text(&b, &request, PAWL_HTTP_TEMPLATE, s->endpoint->template);
     pawl__build(&b, &request, PAWL_HTTP_ROUTE, s->endpoint->route);
+    pawl__build(&b, &request, PAWL_HTTP_DEMANDS, demands_of(&b, s->endpoint));
     pawl__build_text(&b, &request, PAWL_HTTP_REPLY_TO, s->address);
     pawl__build_text(&b, &request, PAWL_HTTP_KEY, s->key);
     pawl__build_text(&b, &request, PAWL_HTTP_FINGERPRINT, s->fingerprint);

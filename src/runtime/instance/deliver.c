@@ -109,7 +109,7 @@ int pawl__runtime_run_direct(struct runtime_run *run)
     int status;
 
     run->direct = NULL;
-    if (!bookmark)
+    if (!bookmark || (direct->is_request && !pawl__runtime_takes_request(bookmark, &direct->input)))
         return PAWL_OK;
     event.bookmark_id = runtime_text(bookmark, "id");
     run->reservations = direct->reservations;

@@ -392,6 +392,8 @@ const struct pawl_json *pawl__runtime_bookmark_for(const struct pawl_json *state
 /* The same of a claimed instance. */
 const struct pawl_json *pawl__runtime_wanted_bookmark(const struct runtime_run *run,
                                                       const struct pawl_work_row *mail);
+/* Whether a bookmark demands of a request just what was judged when it was let in. */
+bool pawl__runtime_takes_request(const struct pawl_json *bookmark, const struct pawl_json *input);
 
 /*
  * The event that a piece of mail means. *means false: none, nothing waits for it any more; then
