@@ -24,6 +24,8 @@ static void add_headers(struct pawl_exchange *exchange, const struct pawl_json *
         struct pawl_str name = pawl__json_str(pawl__json_at(pair, 0));
         struct pawl_str value = pawl__json_str(pawl__json_at(pair, 1));
 
+        if (pawl__str_equal_nocase(name, pawl__str("Set-Cookie")) && api_is_own_cookie(value))
+            continue;
         if (name.len > 0 && value.ptr)
             pawl__exchange_add_field(exchange, name.ptr, value.ptr);
     }
@@ -59,6 +61,8 @@ static void on_reply(void *ctx, int status, const struct pawl_json *reply)
     if (status == PAWL_OK) {
         (void)pawl__json_to_int(pawl__json_get_text(reply, PAWL_HTTP_STATUS), &code);
         add_headers(call->exchange, pawl__json_get_text(reply, PAWL_HTTP_HEADERS));
+        if (call->api->studio_folder[0])
+            pawl__exchange_add_field(call->exchange, "Content-Security-Policy", SANDBOX);
         if (pawl__json_true(pawl__json_get_text(reply, PAWL_HTTP_FILE)))
             code = api_workflow_file(call, reply);
         else
