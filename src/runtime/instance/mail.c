@@ -70,8 +70,8 @@ bool pawl__runtime_takes_request(const struct pawl_json *bookmark, const struct 
 {
     const struct pawl_json null = pawl__json_null();
     const struct pawl_json *wants = pawl__json_get_text(bookmark, "payload");
-    const struct pawl_json *met = pawl__json_get_text(
-        pawl__json_get_text(input, PAWL_HTTP_REQUEST_INPUT), PAWL_HTTP_DEMANDS);
+    const struct pawl_json *met =
+        pawl__json_get_text(pawl__json_get_text(input, PAWL_HTTP_REQUEST_INPUT), PAWL_HTTP_DEMANDS);
     const struct pawl_json *rule = pawl__json_get_text(wants, PAWL_HTTP_SIGNATURE);
     const struct pawl_json *checked = pawl__json_get_text(met, PAWL_HTTP_SIGNATURE);
 
