@@ -397,17 +397,25 @@ static void rest(struct pawl_hub *hub, struct hub_group *group, int64_t begun_ns
     group->rest_ns = now_ns + pause_ns;
 }
 
+/* Who asked again before the first was confirmed is confirmed as often, and watches once. */
 static void confirm_pending(struct hub_group *group)
 {
-    struct hub_subscription *one;
+    struct pawl_list_link *link = group->subscriptions.head.next, *next;
 
-    PAWL_LIST_FOR_EACH (one, &group->subscriptions, of_group) {
+    for (; link != &group->subscriptions.head; link = next) {
+        struct hub_subscription *one =
+            pawl__list_element(link, offsetof(struct hub_subscription, of_group));
+
+        next = link->next;
         if (!one->is_pending)
             continue;
-        one->is_pending = false;
         hub_connection_complete(
             one->connection,
             one->has_invocation ? pawl__str(one->invocation_id) : pawl__str_make(NULL, 0), NULL);
+        if (watches(one->connection, group))
+            hub_unsubscribe(one); /* the group has the other one */
+        else
+            one->is_pending = false;
     }
 }
 
