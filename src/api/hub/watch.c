@@ -503,6 +503,7 @@ static void report(struct pawl_hub *hub, struct hub_group *group)
     hub_lock(hub);
     group->is_busy = false;
     if (status == PAWL_OK) {
+        confirm_pending(group); /* who came during the look gets it too: there is no other */
         say(group, &update, revision > group->revision);
         if (revision > group->revision)
             group->revision = revision;
