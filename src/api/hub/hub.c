@@ -139,6 +139,8 @@ int pawl__hub_open(struct pawl_api *api, struct pawl_hub **out, struct pawl_erro
         stream_bytes_max / 4 < HUB_UPDATE_BYTES_MAX ? stream_bytes_max / 4 : HUB_UPDATE_BYTES_MAX;
     if (hub->update_bytes_max < 4096)
         hub->update_bytes_max = 4096;
+    hub->queue_bytes_max =
+        stream_bytes_max / 2 < HUB_QUEUE_BYTES_MAX ? stream_bytes_max / 2 : HUB_QUEUE_BYTES_MAX;
     hub->told = pawl__alloc(&env->alloc, HUB_TOLD_MAX * sizeof *hub->told);
     status = hub->told ? pawl_mutex_new(env, "hub", &hub->mutex) : PAWL_ENOMEM;
     if (status == PAWL_OK)

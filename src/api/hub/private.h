@@ -34,7 +34,8 @@
 /* Instances that are watched on a node, and by one connection: a view watches one. */
 #define HUB_INSTANCES_MAX 2000u
 #define HUB_SUBSCRIPTIONS_MAX 32u
-/* Bytes that wait for a client: what it asked for; updates take half of it at the most. */
+/* Bytes that wait for a client: what it asked for; updates take half of it at the most. Fewer where
+ * the server's own queue, which they are passed on to at once, is smaller. */
 #define HUB_QUEUE_BYTES_MAX ((size_t)128 << 10)
 /* One update of an instance; a larger one is said without its counts. */
 #define HUB_UPDATE_BYTES_MAX ((size_t)48 << 10)
@@ -66,6 +67,7 @@ struct hub_connection {
     struct pawl_websocket *socket;  /* until `closed` */
     struct pawl_exchange *exchange; /* the stream of events; the poll that waits; NULL: none */
     bool is_overfull;               /* what it asked for does not fit into `out` */
+    bool has_failed;                /* something could not be sent: it connects again */
     atomic_bool gone;               /* set by the server's loop: of `exchange` */
     struct pawl_buf out;            /* whole messages that wait */
     struct pawl_list subscriptions; /* struct hub_subscription */
@@ -133,7 +135,7 @@ struct pawl_hub {
     uint32_t group_count;
     int64_t look_ns;    /* when to ask for revisions next */
     int64_t checked_ns; /* when permissions were last checked */
-    size_t update_bytes_max;
+    size_t update_bytes_max, queue_bytes_max;
     uint64_t sent_count, dropped_count; /* since the thread last said so to the meter */
 
     atomic_uint filter[HUB_FILTER_SIZE];
