@@ -138,7 +138,7 @@ static void fail(struct hub_connection *connection)
 {
     pawl__buf_clear(&connection->out);
     connection->has_failed = true;
-    hub_wake(connection->hub);
+    hub_wake_to_tend(connection->hub);
 }
 
 void hub_connection_flush(struct hub_connection *connection)
@@ -179,7 +179,7 @@ int hub_connection_send(struct hub_connection *connection, struct pawl_str messa
     if (out->status != PAWL_OK) {
         pawl__buf_clear(out);
         connection->is_overfull = true; /* closed when it is next tended */
-        hub_wake(connection->hub);
+        hub_wake_to_tend(connection->hub);
         return PAWL_OK;
     }
     hub_connection_flush(connection);

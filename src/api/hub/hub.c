@@ -29,13 +29,22 @@ void hub_wake(struct pawl_hub *hub)
     pawl_cond_signal(hub->env, hub->wake);
 }
 
+void hub_wake_to_tend(struct pawl_hub *hub)
+{
+    atomic_store(&hub->wants_tending, true);
+    hub_wake(hub);
+}
+
 /* ---- the thread ----------------------------------------------------------------------------- */
 
-/* With the mutex. What is done to one may free it, and no other. */
+/* With the mutex. What is done to one may free it, and no other. Most wakes are for instances. */
 static void tend_all(struct pawl_hub *hub, int64_t now_ns)
 {
     struct pawl_list_link *link = hub->connections.head.next, *next;
 
+    if (!atomic_exchange(&hub->wants_tending, false) && now_ns < hub->tend_ns)
+        return;
+    hub->tend_ns = now_ns + TICK_NS;
     for (; link != &hub->connections.head; link = next) {
         next = link->next;
         hub_connection_tend(PAWL_CONTAINER(link, struct hub_connection, link), now_ns);
@@ -94,8 +103,8 @@ static void run(void *arg)
         tend_all(hub, now_ns);
         check_permissions(hub, now_ns);
         next_ns = hub_watch(hub, now_ns);
-        if (hub->connection_count > 0 && now_ns + TICK_NS < next_ns)
-            next_ns = now_ns + TICK_NS;
+        if (hub->connection_count > 0 && hub->tend_ns < next_ns)
+            next_ns = hub->tend_ns;
         sent = hub->sent_count;
         dropped = hub->dropped_count;
         hub->sent_count = hub->dropped_count = 0;

@@ -133,8 +133,11 @@ struct pawl_hub {
     struct pawl_list groups;
     struct pawl_map by_id;
     uint32_t group_count;
-    int64_t look_ns;    /* when to ask for revisions next */
-    int64_t checked_ns; /* when permissions were last checked */
+    int64_t look_ns;           /* when to ask for revisions next */
+    int64_t checked_ns;        /* when permissions were last checked */
+    int64_t tend_ns;           /* when connections are tended next */
+    atomic_bool wants_tending; /* before that: one is gone, or is to be closed */
+    uint32_t pending_count;    /* subscriptions */
     size_t update_bytes_max, queue_bytes_max;
     uint64_t sent_count, dropped_count; /* since the thread last said so to the meter */
 
@@ -153,6 +156,8 @@ void hub_lock(struct pawl_hub *hub);
 void hub_unlock(struct pawl_hub *hub);
 /* With the mutex or without. Something is to be done soon. */
 void hub_wake(struct pawl_hub *hub);
+/* The same, for connections. */
+void hub_wake_to_tend(struct pawl_hub *hub);
 /* With the mutex. false: it could not be started. */
 bool hub_start_thread(struct pawl_hub *hub);
 

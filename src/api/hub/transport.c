@@ -219,7 +219,7 @@ static void on_gone(void *ctx)
     struct hub_connection *connection = ctx;
 
     atomic_store(&connection->gone, true);
-    hub_wake(connection->hub);
+    hub_wake_to_tend(connection->hub);
 }
 
 static void open_events(struct pawl_hub *hub, struct pawl_exchange *exchange,

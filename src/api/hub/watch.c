@@ -86,6 +86,7 @@ void hub_unsubscribe(struct hub_subscription *subscription)
     pawl__list_remove(&subscription->of_connection);
     pawl__list_remove(&subscription->of_group);
     subscription->connection->subscription_count--;
+    hub->pending_count -= subscription->is_pending;
     pawl__free(&hub->env->alloc, subscription, sizeof *subscription);
     if (pawl__list_empty(&group->subscriptions) && !group->is_busy)
         free_group(hub, group);
@@ -138,6 +139,7 @@ void hub_observe(struct hub_connection *connection, struct pawl_str instance_id,
     memcpy(subscription->invocation_id, invocation_id.ptr ? invocation_id.ptr : "",
            invocation_id.len);
     connection->subscription_count++;
+    hub->pending_count++;
     pawl__list_push_back(&connection->subscriptions, &subscription->of_connection);
     pawl__list_push_back(&group->subscriptions, &subscription->of_group);
     hub_wake(hub);
@@ -412,10 +414,12 @@ static void confirm_pending(struct hub_group *group)
         hub_connection_complete(
             one->connection,
             one->has_invocation ? pawl__str(one->invocation_id) : pawl__str_make(NULL, 0), NULL);
-        if (watches(one->connection, group))
+        if (watches(one->connection, group)) {
             hub_unsubscribe(one); /* the group has the other one */
-        else
+        } else {
             one->is_pending = false;
+            one->connection->hub->pending_count--;
+        }
     }
 }
 
@@ -592,6 +596,8 @@ static void confirm_loaded(struct pawl_hub *hub)
 {
     struct hub_group *group;
 
+    if (hub->pending_count == 0)
+        return;
     PAWL_LIST_FOR_EACH (group, &hub->groups, link) {
         if (group->is_loaded)
             confirm_pending(group);
