@@ -24,6 +24,7 @@ struct hub_connection *hub_connection_new(struct pawl_hub *hub, enum hub_transpo
     if (!connection)
         return NULL;
     connection->hub = hub;
+    connection->caller = hub_caller_join(hub, bearer);
     connection->transport = transport;
     connection->users = 1;
     pawl__buf_init(&connection->out, &hub->env->alloc, hub->queue_bytes_max);
@@ -38,7 +39,10 @@ struct hub_connection *hub_connection_new(struct pawl_hub *hub, enum hub_transpo
     connection->token = pawl__str_make(connection->text + bearer->id.len, token.len);
     connection->opened_ns = connection->heard_ns = connection->sent_ns = connection->polled_ns =
         pawl_env_monotonic_ns(hub->env);
-    if (token.len > 0 && pawl__map_put(&hub->by_token, connection->token, connection) != PAWL_OK) {
+    if (!connection->caller || (token.len > 0 && pawl__map_put(&hub->by_token, connection->token,
+                                                               connection) != PAWL_OK)) {
+        if (connection->caller)
+            hub_caller_leave(hub, connection->caller);
         pawl__free(&hub->env->alloc, connection, size);
         return NULL;
     }
@@ -74,6 +78,8 @@ static void forget(struct hub_connection *connection)
     pawl__list_remove(&connection->link);
     if (connection->token.len > 0)
         (void)pawl__map_remove(&hub->by_token, connection->token);
+    hub_caller_leave(hub, connection->caller);
+    connection->caller = NULL;
     hub->connection_count--;
     hub->transport_counts[connection->transport]--;
 }

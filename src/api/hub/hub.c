@@ -143,6 +143,7 @@ int pawl__hub_open(struct pawl_api *api, struct pawl_hub **out, struct pawl_erro
     pawl__list_init(&hub->connections);
     pawl__list_init(&hub->groups);
     pawl__map_init(&hub->by_token, &env->alloc, (struct pawl_hash_seed){0x687562, 1});
+    pawl__map_init(&hub->callers, &env->alloc, (struct pawl_hash_seed){0x687562, 3});
     pawl__map_init(&hub->by_id, &env->alloc, (struct pawl_hash_seed){0x687562, 2});
     hub->update_bytes_max =
         stream_bytes_max / 4 < HUB_UPDATE_BYTES_MAX ? stream_bytes_max / 4 : HUB_UPDATE_BYTES_MAX;
@@ -203,6 +204,7 @@ void pawl__hub_close(struct pawl_hub *hub)
     PAWL_ASSERT(pawl__list_empty(&hub->connections) && pawl__list_empty(&hub->groups));
     pawl__map_release(&hub->by_token);
     pawl__map_release(&hub->by_id);
+    pawl__map_release(&hub->callers);
     pawl__free(alloc, hub->told, HUB_TOLD_MAX * sizeof *hub->told);
     pawl_cond_free(hub->env, hub->wake);
     pawl_mutex_free(hub->env, hub->told_mutex);

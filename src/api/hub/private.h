@@ -34,6 +34,9 @@
 /* Instances that are watched on a node, and by one connection: a view watches one. */
 #define HUB_INSTANCES_MAX 2000u
 #define HUB_SUBSCRIPTIONS_MAX 32u
+/* So much of both one user or API key may have, that others get some. */
+#define HUB_CALLER_CONNECTIONS_MAX (HUB_CONNECTIONS_MAX / 8)
+#define HUB_CALLER_INSTANCES_MAX (HUB_INSTANCES_MAX / 8)
 /* Bytes that wait for a client: what it asked for; updates take half of it at the most. Fewer where
  * the server's own queue, which they are passed on to at once, is smaller. */
 #define HUB_QUEUE_BYTES_MAX ((size_t)128 << 10)
@@ -58,9 +61,18 @@ enum hub_transport { HUB_WEB_SOCKET, HUB_EVENTS, HUB_POLLING };
 
 enum hub_state { HUB_GREETING, HUB_OPEN, HUB_ENDING };
 
+/* A user or an API key that has connections. */
+struct hub_caller {
+    uint32_t connection_count;
+    uint32_t group_count; /* that are charged to it */
+    struct pawl_str key;
+    char text[];
+};
+
 struct hub_connection {
     struct pawl_list_link link; /* of all */
     struct pawl_hub *hub;
+    struct hub_caller *caller; /* while it is in the table */
     enum hub_transport transport;
     enum hub_state state;
     uint32_t users;                 /* the table or the transport, and threads that use it */
@@ -98,10 +110,11 @@ struct hub_count {
 struct hub_group {
     struct pawl_list_link link;
     struct pawl_list subscriptions;
-    bool is_loaded;  /* it was there; `revision` and `counts` are known */
-    bool is_due;     /* it has changed, to `due_revision` */
-    bool wants_full; /* somebody is behind */
-    bool is_busy;    /* the thread looks at it */
+    struct hub_caller *caller; /* one who watches it; NULL: nobody does */
+    bool is_loaded;            /* it was there; `revision` and `counts` are known */
+    bool is_due;               /* it has changed, to `due_revision` */
+    bool wants_full;           /* somebody is behind */
+    bool is_busy;              /* the thread looks at it */
     int64_t revision, due_revision;
     int64_t rest_ns; /* not looked at before */
     struct hub_count *counts;
@@ -128,7 +141,7 @@ struct pawl_hub {
     struct pawl_thread *thread; /* NULL: not yet */
     bool draining, stopping;
     struct pawl_list connections;
-    struct pawl_map by_token;
+    struct pawl_map by_token, callers;
     uint32_t connection_count, transport_counts[HUB_TRANSPORTS];
     struct pawl_list groups;
     struct pawl_map by_id;
@@ -160,6 +173,19 @@ void hub_wake(struct pawl_hub *hub);
 void hub_wake_to_tend(struct pawl_hub *hub);
 /* With the mutex. false: it could not be started. */
 bool hub_start_thread(struct pawl_hub *hub);
+
+/* ---- caller.c: with the mutex ---------------------------------------------------------------- */
+
+/* Whether it has as many connections as it may. */
+bool hub_caller_is_full(const struct pawl_hub *hub, const struct pawl_bearer *bearer);
+/* With one connection more. NULL: no memory, or too many. */
+struct hub_caller *hub_caller_join(struct pawl_hub *hub, const struct pawl_bearer *bearer);
+/* With one less; freed with the last. No group is charged to it then. */
+void hub_caller_leave(struct pawl_hub *hub, struct hub_caller *caller);
+/* Charges a group that nobody watched yet. false: it has too many. */
+bool hub_caller_charge(struct hub_caller *caller, struct hub_group *group);
+/* A subscription of the caller has left the group: somebody else who watches it is charged. */
+void hub_caller_discharge(const struct hub_caller *caller, struct hub_group *group);
 
 /* ---- connection.c: all with the mutex, unless it says otherwise ------------------------------ */
 

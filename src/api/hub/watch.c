@@ -87,6 +87,7 @@ void hub_unsubscribe(struct hub_subscription *subscription)
     pawl__list_remove(&subscription->of_group);
     subscription->connection->subscription_count--;
     hub->pending_count -= subscription->is_pending;
+    hub_caller_discharge(subscription->connection->caller, group);
     pawl__free(&hub->env->alloc, subscription, sizeof *subscription);
     if (pawl__list_empty(&group->subscriptions) && !group->is_busy)
         free_group(hub, group);
@@ -127,7 +128,10 @@ void hub_observe(struct hub_connection *connection, struct pawl_str instance_id,
                        : NULL;
     if (subscription && !group)
         group = new_group(hub, instance_id);
-    if (!subscription || !group) {
+    if (!subscription || !group ||
+        (!group->caller && !hub_caller_charge(connection->caller, group))) {
+        if (subscription && group && !group->is_busy)
+            free_group(hub, group); /* it is new */
         pawl__free(&hub->env->alloc, subscription, sizeof *subscription);
         hub_connection_complete(connection, invocation_id, too_many);
         return;
