@@ -151,7 +151,8 @@ static void build_demands(struct pawl_context *context, struct pawl_builder *b,
         pawl__build(b, payload, PAWL_HTTP_REQUEST_TIMEOUT, timeout.json);
     if (!pawl__value_is_null(size))
         pawl__build(b, payload, PAWL_HTTP_REQUEST_SIZE_LIMIT, size.json);
-    if (pawl__json_is(signature, PAWL_JSON_OBJECT))
+    /* One that is not an object is kept too: it cannot be checked, and requests are refused. */
+    if (signature && !pawl__json_is(signature, PAWL_JSON_NULL))
         pawl__build(b, payload, PAWL_HTTP_SIGNATURE, *signature);
 }
 
@@ -595,7 +596,7 @@ static int endpoint_resumed(struct pawl_context *context, const struct pawl_book
     struct pawl_json *request = pawl__run_input(context, PAWL_HTTP_REQUEST_INPUT);
 
     (void)bookmark;
-    if (!request || pawl__json_get_text(request, TAKEN))
+    if (!pawl__json_is(request, PAWL_JSON_OBJECT) || pawl__json_get_text(request, TAKEN))
         return wait_for_request(context, true);
     return handle(context, request);
 }

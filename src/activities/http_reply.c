@@ -16,7 +16,7 @@ int pawl__http_request_of(struct pawl_context *context, struct pawl_json **out)
 {
     struct pawl_json *request = pawl__run_input(context, PAWL_HTTP_REQUEST_INPUT);
 
-    if (!request)
+    if (!pawl__json_is(request, PAWL_JSON_OBJECT))
         return pawl__raise(
             context, "FaultException",
             "The HTTP context was lost during workflow execution. This typically occurs when a "

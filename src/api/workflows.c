@@ -9,7 +9,11 @@
 #include "base/alloc.h"
 #include "base/base64.h"
 #include "base/http_message.h"
+#include "base/log.h"
 #include "operations/identity.h"
+
+/* Studio has the origin of the server: what a workflow replies must not act as its pages. */
+#define SANDBOX "sandbox allow-scripts allow-forms allow-popups allow-downloads"
 
 /* ---- responses ------------------------------------------------------------------------------ */
 
@@ -20,6 +24,8 @@ static void add_headers(struct pawl_exchange *exchange, const struct pawl_json *
         struct pawl_str name = pawl__json_str(pawl__json_at(pair, 0));
         struct pawl_str value = pawl__json_str(pawl__json_at(pair, 1));
 
+        if (pawl__str_equal_nocase(name, pawl__str("Set-Cookie")) && api_is_own_cookie(value))
+            continue;
         if (name.len > 0 && value.ptr)
             pawl__exchange_add_field(exchange, name.ptr, value.ptr);
     }
@@ -55,6 +61,8 @@ static void on_reply(void *ctx, int status, const struct pawl_json *reply)
     if (status == PAWL_OK) {
         (void)pawl__json_to_int(pawl__json_get_text(reply, PAWL_HTTP_STATUS), &code);
         add_headers(call->exchange, pawl__json_get_text(reply, PAWL_HTTP_HEADERS));
+        if (call->api->studio_folder[0])
+            pawl__exchange_add_field(call->exchange, "Content-Security-Policy", SANDBOX);
         if (pawl__json_true(pawl__json_get_text(reply, PAWL_HTTP_FILE)))
             code = api_workflow_file(call, reply);
         else
@@ -76,7 +84,12 @@ static void respond_ambiguous(struct api_call *call)
     struct pawl_builder b = {.arena = &call->arena};
     struct pawl_json out = pawl__json_object();
 
-    pawl__build_name(&b, &out, "errorMessage", call->err.msg);
+    /* Strangers do not learn the ids. */
+    if (call->api->log)
+        pawl_log(call->api->log, PAWL_LOG_WARN, "a request is for several workflows",
+                 pawl_log_text("why", call->err.msg));
+    pawl__build_name(&b, &out, "errorMessage",
+                     "The call is ambiguous and matches multiple workflows.");
     api_respond_with(call, 500, &b, &out);
 }
 

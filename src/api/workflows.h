@@ -17,6 +17,9 @@ struct pawl_str api_workflow_path(const struct api_call *call);
 PAWL_MUST_CHECK int api_workflow_request(struct api_call *call, const struct pawl_query *query,
                                          struct pawl_json *out);
 
+/* Whether "name=value" is a cookie of the server's own pages: workflows neither get nor set them. */
+bool api_is_own_cookie(struct pawl_str cookie);
+
 /* Appends the body of a reply, or the content of one of its files. */
 void api_workflow_body(struct pawl_buf *out, const struct pawl_json *reply);
 

@@ -91,8 +91,47 @@ static struct pawl_str known_name(struct pawl_str name)
     return name;
 }
 
-static struct pawl_json headers_of(struct pawl_builder *b, const struct pawl_exchange *exchange)
+bool api_is_own_cookie(struct pawl_str cookie)
 {
+    struct pawl_str name;
+
+    cookie = pawl__str_trim(cookie);
+    /* Browsers send "=name=value" back without its first sign. */
+    while (cookie.len > 0 && cookie.ptr[0] == '=')
+        cookie = pawl__str_trim(pawl__str_slice(cookie, 1, cookie.len));
+    name = pawl__str_trim(pawl__str_slice(cookie, 0, pawl__str_find(cookie, '=', 0)));
+    return pawl__str_is(name, API_SESSION_COOKIE) || pawl__str_is(name, API_CSRF_COOKIE);
+}
+
+/* Without the cookies of the server's own pages. */
+static struct pawl_str cut_cookies(struct pawl_builder *b, struct pawl_str value)
+{
+    char *out = pawl__arena_alloc_aligned(b->arena, 2 * value.len + 1, 1);
+    size_t len = 0;
+
+    for (size_t at = 0; out && at < value.len;) {
+        size_t end = pawl__str_find(value, ';', at);
+        struct pawl_str cookie = pawl__str_trim(pawl__str_slice(value, at, end));
+
+        at = end == SIZE_MAX ? value.len : end + 1;
+        if (cookie.len == 0 || api_is_own_cookie(cookie))
+            continue;
+        if (len > 0) {
+            out[len++] = ';';
+            out[len++] = ' ';
+        }
+        memcpy(out + len, cookie.ptr, cookie.len);
+        len += cookie.len;
+    }
+    if (!out)
+        b->status = pawl__arena_status(b->arena);
+    return out ? pawl__str_make(out, len) : pawl__str("");
+}
+
+/* What the server itself knows a caller by is no business of workflows. */
+static struct pawl_json headers_of(struct pawl_builder *b, const struct api_call *call)
+{
+    const struct pawl_exchange *exchange = call->exchange;
     struct pawl_json headers = pawl__json_object();
     size_t count = pawl__exchange_field_count(exchange);
 
@@ -100,6 +139,13 @@ static struct pawl_json headers_of(struct pawl_builder *b, const struct pawl_exc
         struct pawl_str name, value;
 
         pawl__exchange_field_at(exchange, i, &name, &value);
+        if (call->caller && pawl__str_equal_nocase(name, pawl__str("Authorization")))
+            continue;
+        if (pawl__str_equal_nocase(name, pawl__str("Cookie"))) {
+            value = cut_cookies(b, value);
+            if (value.len == 0)
+                continue;
+        }
         /* Bytes of an old character set are no text. */
         if (pawl__utf8_valid(name) && pawl__utf8_valid(value))
             add_value(b, &headers, known_name(name), value);
@@ -271,7 +317,7 @@ int api_workflow_request(struct api_call *call, const struct pawl_query *query,
     build_path(call, &b, out);
     build_url(call, &b, out);
     pawl__build(&b, out, PAWL_HTTP_QUERY, fields_of(&b, query));
-    pawl__build(&b, out, PAWL_HTTP_HEADERS, headers_of(&b, call->exchange));
+    pawl__build(&b, out, PAWL_HTTP_HEADERS, headers_of(&b, call));
     if (call->caller)
         pawl__build_text(&b, out, PAWL_HTTP_CALLER, pawl__str(call->actor));
     status = build_body(call, &b, out);

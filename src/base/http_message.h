@@ -18,6 +18,7 @@
  *     form           {name: [value, …]} of a form, without its files
  *     files          [{"name", "fileName", "contentType", "size", "content" or "contentBase64"}]
  *     caller         who sent it, if that is known
+ *     demands        {"authorize", "policy", "signature"} of the endpoint that it was let in by
  *     replyTo        the address of who waits (runtime/node/replies.h); always
  *     key            its Idempotency-Key, with what it is for
  *     fingerprint    what tells it from another request with its key
@@ -60,6 +61,7 @@
 #define PAWL_HTTP_KEY "key"
 #define PAWL_HTTP_FINGERPRINT "fingerprint"
 #define PAWL_HTTP_REPLIED "replied"
+#define PAWL_HTTP_DEMANDS "demands"
 
 #define PAWL_HTTP_REPLY "reply" /* in what is kept for a key: {"fingerprint", "reply"} */
 #define PAWL_HTTP_STATUS "statusCode"

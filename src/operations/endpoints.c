@@ -101,11 +101,22 @@ static int make_fingerprint(struct sending *s, const struct pawl_json *request)
     static const char *const parts[] = {
         PAWL_HTTP_METHOD, PAWL_HTTP_PATH,           PAWL_HTTP_QUERY, PAWL_HTTP_CONTENT,
         PAWL_HTTP_FORM,   PAWL_HTTP_CONTENT_BASE64, PAWL_HTTP_FILES, PAWL_HTTP_CALLER};
+    /* Whom it is for, and from whom: one that the server knows is in PAWL_HTTP_CALLER. */
+    static const char *const fields[] = {"X-Workflow-Instance-Id", "X-Correlation-ID",
+                                         "Authorization"};
+    const struct pawl_json *headers = pawl__json_get_text(request, PAWL_HTTP_HEADERS);
     struct pawl_buf text;
     char digest[PAWL_SHA256_TEXT_SIZE];
     int status;
 
     pawl__buf_init(&text, &op_env(s->op)->alloc, (size_t)1 << 30);
+    for (size_t i = 0; i < sizeof fields / sizeof fields[0]; i++) {
+        const struct pawl_json *field = pawl__json_get_nocase(headers, pawl__str(fields[i]));
+
+        if (field)
+            pawl__json_write(&text, field, 0);
+        pawl__buf_byte(&text, '\n');
+    }
     for (size_t i = 0; i < sizeof parts / sizeof parts[0]; i++) {
         const struct pawl_json *part = pawl__json_get_text(request, parts[i]);
 
@@ -137,6 +148,17 @@ static int make_key(struct sending *s, const struct pawl_json *request, struct p
                           : pawl__error_code(s->op->err, pawl__arena_status(s->op->arena));
 }
 
+/* What was demanded of the request: whoever takes it demands the same. */
+static struct pawl_json demands_of(struct pawl_builder *b, const struct pawl_endpoint *endpoint)
+{
+    struct pawl_json demands = pawl__json_object();
+
+    pawl__build_bool(b, &demands, PAWL_HTTP_AUTHORIZE, endpoint->authorize);
+    pawl__build_text(b, &demands, PAWL_HTTP_POLICY, endpoint->policy);
+    pawl__build(b, &demands, PAWL_HTTP_SIGNATURE, endpoint->signature);
+    return demands;
+}
+
 /* What Elsa gives its workflows, and the request itself. */
 static int make_input(struct sending *s, const struct pawl_json *given)
 {
@@ -150,6 +172,7 @@ static int make_input(struct sending *s, const struct pawl_json *given)
     }
     pawl__build_text(&b, &request, PAWL_HTTP_TEMPLATE, s->endpoint->template);
     pawl__build(&b, &request, PAWL_HTTP_ROUTE, s->endpoint->route);
+    pawl__build(&b, &request, PAWL_HTTP_DEMANDS, demands_of(&b, s->endpoint));
     pawl__build_text(&b, &request, PAWL_HTTP_REPLY_TO, s->address);
     pawl__build_text(&b, &request, PAWL_HTTP_KEY, s->key);
     pawl__build_text(&b, &request, PAWL_HTTP_FINGERPRINT, s->fingerprint);
@@ -202,7 +225,8 @@ static int start(struct sending *s)
                  .input = s->input,
                  .idempotency_key = s->key,
                  .fingerprint = s->fingerprint,
-                 .judged = true},
+                 .judged = true,
+                 .is_request = true},
     };
     struct pawl_outcome outcome;
     int status = op_start(s->op, &request, true, NULL, &outcome);

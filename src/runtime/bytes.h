@@ -12,6 +12,8 @@ struct runtime_task;
 
 /* In payloads of work: the trace of whoever sent it (base/trace_context.h). */
 #define RUNTIME_TRACEPARENT "traceparent"
+/* Of a stimulus whose input has a request that the server received. */
+#define RUNTIME_IS_REQUEST "isRequest"
 
 static inline struct pawl_str runtime_text(const struct pawl_json *object, const char *key)
 {

@@ -48,6 +48,8 @@ struct pawl_start {
     struct pawl_str fingerprint;
     /* The activation strategy of its definition decides, as it does for triggers. */
     bool judged;
+    /* Its input has a request that the server received; of any other start that is dropped. */
+    bool is_request;
     /* A request that its burst awaits is not waited for: it goes on by itself. */
     bool unattended;
     struct pawl_left *left; /* runtime/runtime.h; NULL: not asked for */

@@ -5,6 +5,7 @@
 #include "base/alloc.h"
 #include "base/assert.h"
 #include "base/error.h"
+#include "base/http_message.h"
 #include "engine/run/alter.h"
 #include "engine/run/instance.h"
 
@@ -222,6 +223,14 @@ static int check_open(struct pawl_burst *burst, const struct pawl_event *event,
                            PAWL_STR_ARG(burst->id), pawl__sub_status_name(burst->sub_status));
 }
 
+/* Whoever gives inputs must not make up a request: it says who gets the reply. */
+static void drop_request(const struct pawl_event *event, struct pawl_json *input)
+{
+    if (!event->is_request)
+        while (pawl__json_remove(input, pawl__str(PAWL_HTTP_REQUEST_INPUT)))
+            ;
+}
+
 static int apply_event(struct pawl_burst *burst, const struct pawl_json *state,
                        const struct pawl_event *event, struct pawl_error *err)
 {
@@ -230,8 +239,10 @@ static int apply_event(struct pawl_burst *burst, const struct pawl_json *state,
 
     if (status == PAWL_OK)
         status = copy_object(burst, &event->input, &given);
-    if (status == PAWL_OK)
+    if (status == PAWL_OK) {
+        drop_request(event, &given);
         status = merge(burst, &given, &burst->input);
+    }
     if (status != PAWL_OK)
         return status;
     burst->input = given;

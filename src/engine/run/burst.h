@@ -47,6 +47,9 @@ struct pawl_event {
     struct pawl_str activity_id;
     struct pawl_str trigger_activity_id; /* RUN: which trigger started it */
     struct pawl_json input;              /* objects, or null */
+    /* The input has a request that the server itself received (base/http_message.h). Of any other
+     * event what its input says of a request is dropped. */
+    bool is_request;
     struct pawl_json properties;
     struct pawl_json variables;
     struct pawl_json alterations; /* ALTER */

@@ -5,6 +5,7 @@
  */
 #include "base/http_message.h"
 #include "base/route/template.h"
+#include "base/signature.h"
 #include "base/stimuli.h"
 #include "runtime/bytes.h"
 #include "runtime/definitions/private.h"
@@ -164,12 +165,17 @@ static int check_trigger(struct checking *c, const struct pawl_trigger *trigger)
 {
     struct pawl_str path = runtime_text(&trigger->payload, PAWL_HTTP_PATH);
     const struct pawl_trigger_row *other = NULL;
+    const struct pawl_json *signature = pawl__json_get_text(&trigger->payload, PAWL_HTTP_SIGNATURE);
+    struct pawl_signature_rule rule;
     struct pawl_route_template template;
     struct pawl_error why = PAWL_ERROR_INIT;
     int status;
 
     if (pawl__route_template_parse(path, &template, &why) != PAWL_OK)
         return add_problem(c, PAWL_PROBLEM_ERROR, trigger->activity_id,
+                           pawl__arena_str(c->problems->arena, pawl__str(why.msg)).ptr);
+    if (signature && pawl__signature_rule_read(signature, &rule, &why) != PAWL_OK)
+        return add_problem(c, PAWL_PROBLEM_INVALID, trigger->activity_id,
                            pawl__arena_str(c->problems->arena, pawl__str(why.msg)).ptr);
     status = find_other(c, trigger->hash, &other);
     if (status == PAWL_OK && !other && template.parameter_count > 0)

@@ -103,12 +103,13 @@ int pawl__runtime_run_direct(struct runtime_run *run)
 {
     struct runtime_direct *direct = run->direct;
     const struct pawl_json *bookmark = find_target(run, direct);
-    struct pawl_event event = {.kind = PAWL_EVENT_RESUME, .input = direct->input};
+    struct pawl_event event = {
+        .kind = PAWL_EVENT_RESUME, .input = direct->input, .is_request = direct->is_request};
     int64_t revision = run->row.revision;
     int status;
 
     run->direct = NULL;
-    if (!bookmark)
+    if (!bookmark || (direct->is_request && !pawl__runtime_takes_request(bookmark, &direct->input)))
         return PAWL_OK;
     event.bookmark_id = runtime_text(bookmark, "id");
     run->reservations = direct->reservations;

@@ -3,6 +3,7 @@
 #include "runtime/instance/private.h"
 
 #include "base/error.h"
+#include "base/http_message.h"
 #include "base/log.h"
 #include "base/stimuli.h"
 #include "engine/builder.h"
@@ -61,6 +62,26 @@ const struct pawl_json *pawl__runtime_wanted_bookmark(const struct runtime_run *
     return pawl__runtime_bookmark_for(&run->state, run->row.correlation_id, mail);
 }
 
+/*
+ * What a request was let in by is what the bookmark that was found demands. Another one with its
+ * path may demand more, and is not for it.
+ */
+bool pawl__runtime_takes_request(const struct pawl_json *bookmark, const struct pawl_json *input)
+{
+    const struct pawl_json null = pawl__json_null();
+    const struct pawl_json *wants = pawl__json_get_text(bookmark, "payload");
+    const struct pawl_json *met = pawl__json_get_text(
+        pawl__json_get_text(input, PAWL_HTTP_REQUEST_INPUT), PAWL_HTTP_DEMANDS);
+    const struct pawl_json *rule = pawl__json_get_text(wants, PAWL_HTTP_SIGNATURE);
+    const struct pawl_json *checked = pawl__json_get_text(met, PAWL_HTTP_SIGNATURE);
+
+    return pawl__json_true(pawl__json_get_text(wants, PAWL_HTTP_AUTHORIZE)) ==
+               pawl__json_true(pawl__json_get_text(met, PAWL_HTTP_AUTHORIZE)) &&
+           pawl__str_equal(runtime_text(wants, PAWL_HTTP_POLICY),
+                           runtime_text(met, PAWL_HTTP_POLICY)) &&
+           pawl__json_equal(rule ? rule : &null, checked ? checked : &null);
+}
+
 static int resume_event(struct runtime_run *run, const struct pawl_work_row *mail,
                         struct pawl_event *event, bool *means)
 {
@@ -74,10 +95,13 @@ static int resume_event(struct runtime_run *run, const struct pawl_work_row *mai
         pawl__runtime_json_read(run->runtime, &run->arena, mail->payload, &payload, run->task->err);
     if (status != PAWL_OK)
         return status;
+    event->input = runtime_member(&payload, "input");
+    event->is_request = pawl__json_true(pawl__json_get_text(&payload, RUNTIME_IS_REQUEST));
+    if (event->is_request && !pawl__runtime_takes_request(bookmark, &event->input))
+        return PAWL_OK;
     *means = true;
     event->kind = PAWL_EVENT_RESUME;
     event->bookmark_id = runtime_text(bookmark, "id");
-    event->input = runtime_member(&payload, "input");
     event->properties = runtime_member(&payload, "properties");
     return PAWL_OK;
 }

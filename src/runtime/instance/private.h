@@ -89,6 +89,7 @@ void pawl__runtime_delete_work(struct runtime_changes *changes, struct pawl_str 
 struct runtime_direct {
     struct pawl_work_row mail; /* as the row would be, without a payload */
     struct pawl_json input;
+    bool is_request; /* the input has one that the server received */
     /* Inserted by the commit that gives it its effect: of its id first. expires_us 0: as long as
      * that commit may be sent. */
     const struct pawl_reservation_row *reservations;
@@ -391,6 +392,8 @@ const struct pawl_json *pawl__runtime_bookmark_for(const struct pawl_json *state
 /* The same of a claimed instance. */
 const struct pawl_json *pawl__runtime_wanted_bookmark(const struct runtime_run *run,
                                                       const struct pawl_work_row *mail);
+/* Whether a bookmark demands of a request just what was judged when it was let in. */
+bool pawl__runtime_takes_request(const struct pawl_json *bookmark, const struct pawl_json *input);
 
 /*
  * The event that a piece of mail means. *means false: none, nothing waits for it any more; then

@@ -39,7 +39,10 @@ bool pawl__run_is_reply_late(void *ctx)
 
 static const struct pawl_json *request_of(const struct making *m)
 {
-    return m->run->burst ? pawl__burst_input(m->run->burst, PAWL_HTTP_REQUEST_INPUT) : NULL;
+    const struct pawl_json *request =
+        m->run->burst ? pawl__burst_input(m->run->burst, PAWL_HTTP_REQUEST_INPUT) : NULL;
+
+    return pawl__json_is(request, PAWL_JSON_OBJECT) ? request : NULL;
 }
 
 bool pawl__making_has_request(const struct making *m)
@@ -180,7 +183,8 @@ int pawl__runtime_refuse_request(struct runtime_run *run, struct runtime_changes
     if (status != PAWL_OK)
         return status;
     request = pawl__json_get_text(pawl__json_get_text(&payload, "input"), PAWL_HTTP_REQUEST_INPUT);
-    if (!request)
+    if (!pawl__json_true(pawl__json_get_text(&payload, RUNTIME_IS_REQUEST)) ||
+        !pawl__json_is(request, PAWL_JSON_OBJECT))
         return PAWL_OK;
     *is_request = true;
     refusal = pawl__arena_alloc(&run->arena, sizeof *refusal);

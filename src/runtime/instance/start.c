@@ -295,6 +295,7 @@ static struct pawl_event start_event(const struct pawl_start *start)
         .kind = start->activity_id.len > 0 ? PAWL_EVENT_ACTIVITY : PAWL_EVENT_RUN,
         .activity_id = start->activity_id,
         .input = start->input,
+        .is_request = start->is_request,
         .properties = start->properties,
         .variables = start->variables,
         .correlation_id = start->correlation_id,

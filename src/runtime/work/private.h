@@ -93,7 +93,7 @@ struct runtime_stimulus {
     struct pawl_str after;       /* the bookmark up to which it was expanded already */
     struct pawl_json input;
     bool is_keyed;               /* sending it again with its key returns what it did */
-    bool is_request;             /* not stored: see struct pawl_stimulus */
+    bool is_request;             /* see struct pawl_stimulus */
     struct pawl_str traceparent; /* of whoever sent it; "": not known */
 };
 

@@ -268,6 +268,7 @@ static int deliver(struct sending *s, const struct pawl_bookmark_row *target)
                                                     : blind_row(s),
                                      .is_blind = !target,
                                      .input = s->stimulus->input,
+                                     .is_request = s->stimulus->is_request,
                                      .reservations = s->reservations,
                                      .traceparent = s->stimulus->traceparent};
     status = direct.mail.id.len > 0 ? make_reservations(s, "direct", 0) : PAWL_ENOMEM;
@@ -547,7 +548,8 @@ int pawl__runtime_sent_before(struct runtime_task *task, const struct pawl_stimu
     const struct runtime_stimulus parsed = {.instance_id = stimulus->instance_id,
                                             .after = pawl__str(""),
                                             .input = stimulus->input,
-                                            .is_keyed = true};
+                                            .is_keyed = true,
+                                            .is_request = stimulus->is_request};
     struct sending s = {.task = task,
                         .stimulus = &parsed,
                         .key = stimulus->idempotency_key,

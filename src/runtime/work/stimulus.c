@@ -41,6 +41,7 @@ static int parse(struct runtime_task *task, const struct pawl_work_row *work,
     out->after = runtime_text(&payload, "after");
     out->input = runtime_member(&payload, "input");
     out->is_keyed = pawl__json_true(pawl__json_get_text(&payload, IS_KEYED));
+    out->is_request = pawl__json_true(pawl__json_get_text(&payload, RUNTIME_IS_REQUEST));
     out->traceparent = runtime_text(&payload, RUNTIME_TRACEPARENT);
     return PAWL_OK;
 }
@@ -57,6 +58,8 @@ int pawl__runtime_stimulus_payload(struct pawl_arena *arena, const struct runtim
         pawl__build(&b, &payload, "input", parsed->input);
     if (parsed->is_keyed)
         pawl__build_bool(&b, &payload, IS_KEYED, true);
+    if (parsed->is_request)
+        pawl__build_bool(&b, &payload, RUNTIME_IS_REQUEST, true);
     /* The last one: what a key is compared by ends before it. */
     pawl__build_text(&b, &payload, RUNTIME_TRACEPARENT, parsed->traceparent);
     if (b.status != PAWL_OK)
@@ -394,6 +397,7 @@ int pawl__runtime_expand(struct runtime_task *task, const struct pawl_work_row *
                                   &(struct runtime_stimulus){.instance_id = pawl__str(""),
                                                              .after = pawl__str(""),
                                                              .input = stimulus->input,
+                                                             .is_request = stimulus->is_request,
                                                              .traceparent = stimulus->traceparent},
                                   &payload);
 
