@@ -51,7 +51,8 @@ studio: ## fetch Elsa Studio, for 'pawl serve --studio'
 demo: ## install what is missing, build, kill a server and finish its workflow on another
 	@tools/install-packages build demo
 	@tools/build build CC=gcc -Dtests=$(WITH_TESTS)
-	-@[ ! -t 1 ] || tools/fetch-npm tools/studio build-studio
+	-@[ ! -t 1 ] || { echo 'Fetching Elsa Studio for the end of the demonstration, once.'; \
+	    tools/fetch-npm tools/studio build-studio; }
 	@tools/demo build/pawl $(STUDIO)
 
 test: ## install what the tests need, build, run all tests

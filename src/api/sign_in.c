@@ -289,13 +289,31 @@ void pawl__api_sign_in_page(struct pawl_exchange *exchange, void *ctx)
     pawl__exchange_respond(exchange, 200);
 }
 
+/* Whether it is the origin of server.public_url, or what a proxy that is trusted says. A path
+ * behind the host is not of the origin. */
+static bool is_public_origin(struct pawl_exchange *exchange, struct pawl_str origin)
+{
+    struct pawl_buf url;
+    struct pawl_str text;
+    bool same;
+
+    pawl__buf_init(&url, pawl__exchange_arena(exchange)->alloc, 4096);
+    pawl__exchange_base_url(exchange, &url);
+    text = pawl__buf_peek(&url);
+    same = url.status == PAWL_OK && pawl__str_find(origin, '/', 8) == SIZE_MAX &&
+           text.len >= origin.len && (text.len == origin.len || text.ptr[origin.len] == '/') &&
+           pawl__str_equal_nocase(pawl__str_slice(text, 0, origin.len), origin);
+    pawl__buf_release(&url);
+    return same;
+}
+
 /* A browser says where a form comes from: only a page of this server may send it. */
-static bool is_own_origin(const struct pawl_exchange *exchange)
+static bool is_own_origin(struct pawl_exchange *exchange)
 {
     struct pawl_str origin = pawl__exchange_field(exchange, "origin");
     struct pawl_str host = pawl__exchange_field(exchange, "host");
 
-    if (!origin.ptr)
+    if (!origin.ptr || (origin.len >= 8 && is_public_origin(exchange, origin)))
         return true;
     if (pawl__str_starts(origin, pawl__str("https://")))
         origin = pawl__str_slice(origin, 8, origin.len);

@@ -5,6 +5,7 @@
  *
  *   /studio/shell/NAME                     a file of the shell
  *   /studio/, /studio/workflows/…          the shell's page, which shows what the path names
+ *   /studio/index.html                     the same: the page of the package has no policy
  *   /studio/_framework/…, _content/…, …    a file of the package
  *
  * All of it is public: it has nothing of the store. What a page does there needs a session.
@@ -104,7 +105,8 @@ void pawl__api_studio(struct pawl_exchange *exchange, void *ctx)
                               "Elsa Studio is not served here; see 'pawl serve --studio DIR'.");
         return;
     }
-    if (path.len == 0 || pawl__str_starts(path, pawl__str("workflows")))
+    if (path.len == 0 || pawl__str_is(path, "index.html") ||
+        pawl__str_starts(path, pawl__str("workflows")))
         asset = find_asset(pawl__str("index.html"));
     else if (pawl__str_starts(path, shell))
         asset = find_asset(pawl__str_slice(path, shell.len, path.len));
@@ -112,8 +114,7 @@ void pawl__api_studio(struct pawl_exchange *exchange, void *ctx)
         respond_asset(exchange, asset);
         return;
     }
-    pawl__exchange_add_field(exchange, "Cache-Control",
-                             has_fingerprint(path) ? "public, max-age=31536000, immutable"
-                                                   : "no-cache");
-    pawl__exchange_respond_packed_file(exchange, api->studio_folder, path);
+    pawl__exchange_respond_packed_file(exchange, api->studio_folder, path,
+                                       has_fingerprint(path) ? "public, max-age=31536000, immutable"
+                                                             : "no-cache");
 }

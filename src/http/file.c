@@ -201,17 +201,30 @@ static void go_on(struct pawl_exchange *exchange, void *ctx)
     pawl__exchange_end(exchange, status == PAWL_OK);
 }
 
+/* `caching` NULL: its Cache-Control, if any, is the caller's. */
+static void refuse(struct pawl_exchange *exchange, int status, const char *detail,
+                   const char *caching)
+{
+    if (caching)
+        pawl__exchange_add_field(exchange, "Cache-Control", "no-store");
+    pawl__exchange_refuse(exchange, status, detail);
+}
+
 /* Takes the file. */
 static void send_pieces(struct pawl_exchange *exchange, struct pawl_served_file *file, int status,
-                        struct pawl_range range)
+                        struct pawl_range range, const char *caching)
 {
     const struct pawl_allocator *alloc = &exchange->server->env->alloc;
     struct sending *sending = pawl__alloc_zeroed(alloc, sizeof *sending);
+    size_t before = exchange->fields_out.len;
 
+    if (caching)
+        pawl__exchange_add_field(exchange, "Cache-Control", caching);
     if (!sending || pawl__exchange_begin(exchange, status, range.length) != PAWL_OK) {
         pawl__free(alloc, sending, sizeof *sending);
         pawl__served_file_close(file);
-        pawl__exchange_refuse(exchange, 503, pawl__request_refusal_detail(503));
+        exchange->fields_out.len = before;
+        refuse(exchange, 503, pawl__request_refusal_detail(503), caching);
         return;
     }
     sending->file = *file;
@@ -224,7 +237,7 @@ static void send_pieces(struct pawl_exchange *exchange, struct pawl_served_file 
 }
 
 static void respond_range(struct pawl_exchange *exchange, struct pawl_served_file *file,
-                          const struct validators *validators)
+                          const struct validators *validators, const char *caching)
 {
     struct pawl_range range;
     char text[96];
@@ -234,24 +247,24 @@ static void respond_range(struct pawl_exchange *exchange, struct pawl_served_fil
         (void)snprintf(text, sizeof text, "bytes */%llu", (unsigned long long)file->size_bytes);
         pawl__served_file_close(file);
         pawl__exchange_add_field(exchange, "Content-Range", text);
-        pawl__exchange_refuse(exchange, 416, "The file does not have these bytes.");
+        refuse(exchange, 416, "The file does not have these bytes.", caching);
         return;
     case PAWL_RANGE_PART:
         (void)snprintf(text, sizeof text, "bytes %llu-%llu/%llu", (unsigned long long)range.first,
                        (unsigned long long)(range.first + range.length - 1),
                        (unsigned long long)file->size_bytes);
         pawl__exchange_add_field(exchange, "Content-Range", text);
-        send_pieces(exchange, file, 206, range);
+        send_pieces(exchange, file, 206, range, caching);
         return;
     case PAWL_RANGE_NONE:
-        send_pieces(exchange, file, 200, range);
+        send_pieces(exchange, file, 200, range, caching);
         return;
     }
 }
 
 /* Takes the file, which has this type. */
 static void respond_opened(struct pawl_exchange *exchange, struct pawl_served_file *file,
-                           const char *type)
+                           const char *type, const char *caching)
 {
     struct validators validators;
 
@@ -260,27 +273,36 @@ static void respond_opened(struct pawl_exchange *exchange, struct pawl_served_fi
     pawl__exchange_add_field(exchange, "Last-Modified", validators.modified);
     if (is_unchanged(exchange, &validators)) {
         pawl__served_file_close(file);
+        if (caching)
+            pawl__exchange_add_field(exchange, "Cache-Control", caching);
         pawl__exchange_respond(exchange, 304);
         return;
     }
     pawl__exchange_add_field(exchange, "Content-Type", type);
     pawl__exchange_add_field(exchange, "X-Content-Type-Options", "nosniff");
     pawl__exchange_add_field(exchange, "Accept-Ranges", "bytes");
-    respond_range(exchange, file, &validators);
+    respond_range(exchange, file, &validators, caching);
 }
 
-void pawl__exchange_respond_file(struct pawl_exchange *exchange, const char *root,
-                                 struct pawl_str relative)
+static void respond_plain(struct pawl_exchange *exchange, const char *root,
+                          struct pawl_str relative, const char *caching)
 {
     struct pawl_served_file file;
     int status = pawl__served_file_open(root, relative, &file, NULL);
 
     if (status == PAWL_OK)
-        respond_opened(exchange, &file, pawl__file_type(relative));
+        respond_opened(exchange, &file, pawl__file_type(relative), caching);
     else
-        pawl__exchange_refuse(exchange, status == PAWL_ENOTFOUND ? 404 : 503,
-                              status == PAWL_ENOTFOUND ? "There is nothing at this path."
-                                                       : pawl__request_refusal_detail(503));
+        refuse(exchange, status == PAWL_ENOTFOUND ? 404 : 503,
+               status == PAWL_ENOTFOUND ? "There is nothing at this path."
+                                        : pawl__request_refusal_detail(503),
+               caching);
+}
+
+void pawl__exchange_respond_file(struct pawl_exchange *exchange, const char *root,
+                                 struct pawl_str relative)
+{
+    respond_plain(exchange, root, relative, NULL);
 }
 
 /* ---- packed ------------------------------------------------------------------------------ */
@@ -293,7 +315,7 @@ struct packing {
 static const struct packing packings[] = {{"br", ".br"}, {"gzip", ".gz"}};
 
 void pawl__exchange_respond_packed_file(struct pawl_exchange *exchange, const char *root,
-                                        struct pawl_str relative)
+                                        struct pawl_str relative, const char *caching)
 {
     struct pawl_str accepted = pawl__exchange_field(exchange, "accept-encoding");
     struct pawl_arena *arena = pawl__exchange_arena(exchange);
@@ -309,8 +331,8 @@ void pawl__exchange_respond_packed_file(struct pawl_exchange *exchange, const ch
         if (!name || pawl__served_file_open(root, pawl__str(name), &file, NULL) != PAWL_OK)
             continue;
         pawl__exchange_add_field(exchange, "Content-Encoding", packings[i].coding);
-        respond_opened(exchange, &file, pawl__file_type(relative));
+        respond_opened(exchange, &file, pawl__file_type(relative), caching);
         return;
     }
-    pawl__exchange_respond_file(exchange, root, relative);
+    respond_plain(exchange, root, relative, caching);
 }

@@ -18,10 +18,10 @@ void pawl__exchange_respond_file(struct pawl_exchange *exchange, const char *roo
 
 /*
  * The same, or a packed form that lies next to it if the client accepts that: "app.js.br",
- * "app.js.gz".
+ * "app.js.gz". `caching` is the Cache-Control of a file that is served; refusals have no-store.
  */
 void pawl__exchange_respond_packed_file(struct pawl_exchange *exchange, const char *root,
-                                        struct pawl_str relative);
+                                        struct pawl_str relative, const char *caching);
 
 /* By a name's ending: "text/html; charset=utf-8"; application/octet-stream when it is unknown. */
 const char *pawl__file_type(struct pawl_str name);

@@ -13,6 +13,7 @@ import { useStudio } from './user.mjs';
 
 const [pawl, studio, npm, out, recordings, only] = process.argv.slice(2);
 let count = 0;
+let skipped = 0;
 const failed = [];
 
 function report(name, problems) {
@@ -28,12 +29,14 @@ const expected = /^POST \S+\/execute 500$/;
 async function accept() {
   const source = path.join(recordings ?? '', 'studio', 'drive.mjs');
   if (!fs.existsSync(source)) {
-    console.log('# the acceptance drive is not here; skipped');
+    console.log(`ok ${++count} - studio: the acceptance drive # SKIP it is not here`);
+    skipped++;
     return;
   }
   const server = await startServer(pawl, studio);
   const result = await drive(source, server, { npm, only, shots: path.join(out, 'acceptance'), folder: path.join(out, 'drive') });
   await server.stop();
+  if (!result.steps.length) report('studio: steps of the drive', [`none is named '${only ?? ''}'`]);
   for (const step of result.steps) report(`studio ${step.name}`, step.ok ? [] : [step.error]);
   const problems = result.problems.filter(p => !(p.what === 'response' && expected.test(p.text)));
   report('studio: no script error, nothing refused', problems.map(p => `${p.what}: ${p.text}`));
@@ -49,10 +52,11 @@ async function use() {
 
 if (only !== 'user') await accept();
 if (!only || only === 'user') await use();
+if (only && count === skipped) report(`ONLY=${only}`, ['no step was run']);
 console.log(`1..${count}`);
 const tally = process.env.PAWL_TEST_TALLY; // of .ci/run
 if (tally) {
-  fs.appendFileSync(tally, `${count - failed.length} ${failed.length} 0\n`);
+  fs.appendFileSync(tally, `${count - failed.length - skipped} ${failed.length} ${skipped}\n`);
   fs.appendFileSync(`${tally}.failed`, failed.map(name => `browser: ${name}\n`).join(''));
 }
 process.exit(failed.length ? 1 : 0);

@@ -76,10 +76,18 @@ export async function useStudio(server, { npm, shots, report }) {
     const second = await other.newPage();
     await second.goto(`${server.url}/studio/`);
     const dialog = second.getByRole('dialog', { name: 'Sign in to Pawl' });
+    for (let i = 0; i < 3; i++) await second.keyboard.press('Escape');
+    await second.waitForTimeout(500);
+    expect(await dialog.isVisible(), 'the dialog can be left');
     await dialog.getByText('Use an API key instead').click();
     await dialog.getByLabel('API key').fill(key);
     await dialog.getByRole('button', { name: 'Sign in' }).click();
     await second.waitForSelector('#x .mud-table', { timeout: 120000 });
+    await second.route('**/sign-out', route => route.fulfill({ status: 503 }));
+    await second.getByRole('button', { name: 'Sign out' }).click();
+    await second.getByText('You are still signed in').waitFor();
+    const names = (await other.cookies()).map(c => c.name);
+    expect(names.includes('pawl_session') && names.includes('pawl_csrf'), `cookies: ${names}`);
     await other.close();
   });
 

@@ -24,9 +24,10 @@ struct hub_connection *hub_connection_new(struct pawl_hub *hub, enum hub_transpo
     if (!connection)
         return NULL;
     connection->hub = hub;
+    connection->caller = hub_caller_join(hub, bearer);
     connection->transport = transport;
     connection->users = 1;
-    pawl__buf_init(&connection->out, &hub->env->alloc, HUB_QUEUE_BYTES_MAX);
+    pawl__buf_init(&connection->out, &hub->env->alloc, hub->queue_bytes_max);
     pawl__list_init(&connection->subscriptions);
     memcpy(connection->text, bearer->id.ptr, bearer->id.len);
     if (token.len > 0)
@@ -38,7 +39,10 @@ struct hub_connection *hub_connection_new(struct pawl_hub *hub, enum hub_transpo
     connection->token = pawl__str_make(connection->text + bearer->id.len, token.len);
     connection->opened_ns = connection->heard_ns = connection->sent_ns = connection->polled_ns =
         pawl_env_monotonic_ns(hub->env);
-    if (token.len > 0 && pawl__map_put(&hub->by_token, connection->token, connection) != PAWL_OK) {
+    if (!connection->caller || (token.len > 0 && pawl__map_put(&hub->by_token, connection->token,
+                                                               connection) != PAWL_OK)) {
+        if (connection->caller)
+            hub_caller_leave(hub, connection->caller);
         pawl__free(&hub->env->alloc, connection, size);
         return NULL;
     }
@@ -74,6 +78,8 @@ static void forget(struct hub_connection *connection)
     pawl__list_remove(&connection->link);
     if (connection->token.len > 0)
         (void)pawl__map_remove(&hub->by_token, connection->token);
+    hub_caller_leave(hub, connection->caller);
+    connection->caller = NULL;
     hub->connection_count--;
     hub->transport_counts[connection->transport]--;
 }
@@ -116,7 +122,7 @@ bool hub_connection_is_free(const struct hub_connection *connection)
     return connection->out.len == 0;
 }
 
-/* PAWL_EBUSY: not now. Anything else: never. */
+/* PAWL_EBUSY: not now. PAWL_EUNAVAILABLE: the client is gone, which its transport reports. */
 static int pass_on(struct hub_connection *connection, struct pawl_str messages)
 {
     switch (connection->transport) {
@@ -133,17 +139,29 @@ static int pass_on(struct hub_connection *connection, struct pawl_str messages)
     return PAWL_EBUSY; /* with the next poll */
 }
 
+/* Something is lost to a client that is there: it is closed when it is next tended. */
+static void fail(struct hub_connection *connection)
+{
+    pawl__buf_clear(&connection->out);
+    connection->has_failed = true;
+    hub_wake_to_tend(connection->hub);
+}
+
 void hub_connection_flush(struct hub_connection *connection)
 {
+    int status;
+
     if (connection->out.len == 0)
         return;
     if (connection->transport == HUB_POLLING) {
         release_exchange(connection, 200);
         return;
     }
-    /* What cannot be sent any more is of a client that is gone: its transport reports that. */
-    if (pass_on(connection, pawl__buf_peek(&connection->out)) != PAWL_EBUSY)
+    status = pass_on(connection, pawl__buf_peek(&connection->out));
+    if (status == PAWL_OK || status == PAWL_EUNAVAILABLE)
         pawl__buf_clear(&connection->out);
+    else if (status != PAWL_EBUSY)
+        fail(connection);
 }
 
 int hub_connection_send(struct hub_connection *connection, struct pawl_str messages, bool may_drop)
@@ -151,21 +169,23 @@ int hub_connection_send(struct hub_connection *connection, struct pawl_str messa
     struct pawl_buf *out = &connection->out;
     int status = PAWL_EBUSY;
 
-    if (connection->is_overfull)
+    if (connection->is_overfull || connection->has_failed)
         return PAWL_OK;
     connection->sent_ns = pawl_env_monotonic_ns(connection->hub->env);
     connection->hub->sent_count++;
     if (out->len == 0)
         status = pass_on(connection, messages);
+    if (status != PAWL_EBUSY && status != PAWL_OK && status != PAWL_EUNAVAILABLE)
+        fail(connection);
     if (status != PAWL_EBUSY)
         return PAWL_OK;
-    if (may_drop && out->len + messages.len > HUB_QUEUE_BYTES_MAX / 2)
+    if (may_drop && out->len + messages.len > out->max / 2)
         return PAWL_EBUSY;
     pawl__buf_str(out, messages);
     if (out->status != PAWL_OK) {
         pawl__buf_clear(out);
         connection->is_overfull = true; /* closed when it is next tended */
-        hub_wake(connection->hub);
+        hub_wake_to_tend(connection->hub);
         return PAWL_OK;
     }
     hub_connection_flush(connection);
@@ -183,6 +203,8 @@ void hub_connection_complete(struct hub_connection *connection, struct pawl_str 
     hub_write_completion(&message, invocation_id, error);
     if (message.status == PAWL_OK)
         (void)hub_connection_send(connection, pawl__buf_peek(&message), false);
+    else
+        fail(connection);
     pawl__buf_release(&message);
 }
 
@@ -403,6 +425,8 @@ void hub_connection_tend(struct hub_connection *connection, int64_t now_ns)
         hub_connection_end(connection);
     else if (connection->is_overfull)
         hub_connection_close(connection, "Connection closed: the client does not read.", false);
+    else if (connection->has_failed)
+        hub_connection_close(connection, "Connection closed with an error.", true);
     else if (connection->state == HUB_GREETING && now_ns - connection->opened_ns > HUB_HANDSHAKE_NS)
         hub_connection_close(connection, NULL, true);
     else if (connection->state == HUB_OPEN && is_silent(connection, now_ns))

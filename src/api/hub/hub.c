@@ -29,13 +29,22 @@ void hub_wake(struct pawl_hub *hub)
     pawl_cond_signal(hub->env, hub->wake);
 }
 
+void hub_wake_to_tend(struct pawl_hub *hub)
+{
+    atomic_store(&hub->wants_tending, true);
+    hub_wake(hub);
+}
+
 /* ---- the thread ----------------------------------------------------------------------------- */
 
-/* With the mutex. What is done to one may free it, and no other. */
+/* With the mutex. What is done to one may free it, and no other. Most wakes are for instances. */
 static void tend_all(struct pawl_hub *hub, int64_t now_ns)
 {
     struct pawl_list_link *link = hub->connections.head.next, *next;
 
+    if (!atomic_exchange(&hub->wants_tending, false) && now_ns < hub->tend_ns)
+        return;
+    hub->tend_ns = now_ns + TICK_NS;
     for (; link != &hub->connections.head; link = next) {
         next = link->next;
         hub_connection_tend(PAWL_CONTAINER(link, struct hub_connection, link), now_ns);
@@ -94,8 +103,8 @@ static void run(void *arg)
         tend_all(hub, now_ns);
         check_permissions(hub, now_ns);
         next_ns = hub_watch(hub, now_ns);
-        if (hub->connection_count > 0 && now_ns + TICK_NS < next_ns)
-            next_ns = now_ns + TICK_NS;
+        if (hub->connection_count > 0 && hub->tend_ns < next_ns)
+            next_ns = hub->tend_ns;
         sent = hub->sent_count;
         dropped = hub->dropped_count;
         hub->sent_count = hub->dropped_count = 0;
@@ -134,11 +143,14 @@ int pawl__hub_open(struct pawl_api *api, struct pawl_hub **out, struct pawl_erro
     pawl__list_init(&hub->connections);
     pawl__list_init(&hub->groups);
     pawl__map_init(&hub->by_token, &env->alloc, (struct pawl_hash_seed){0x687562, 1});
+    pawl__map_init(&hub->callers, &env->alloc, (struct pawl_hash_seed){0x687562, 3});
     pawl__map_init(&hub->by_id, &env->alloc, (struct pawl_hash_seed){0x687562, 2});
     hub->update_bytes_max =
         stream_bytes_max / 4 < HUB_UPDATE_BYTES_MAX ? stream_bytes_max / 4 : HUB_UPDATE_BYTES_MAX;
     if (hub->update_bytes_max < 4096)
         hub->update_bytes_max = 4096;
+    hub->queue_bytes_max =
+        stream_bytes_max / 2 < HUB_QUEUE_BYTES_MAX ? stream_bytes_max / 2 : HUB_QUEUE_BYTES_MAX;
     hub->told = pawl__alloc(&env->alloc, HUB_TOLD_MAX * sizeof *hub->told);
     status = hub->told ? pawl_mutex_new(env, "hub", &hub->mutex) : PAWL_ENOMEM;
     if (status == PAWL_OK)
@@ -192,6 +204,7 @@ void pawl__hub_close(struct pawl_hub *hub)
     PAWL_ASSERT(pawl__list_empty(&hub->connections) && pawl__list_empty(&hub->groups));
     pawl__map_release(&hub->by_token);
     pawl__map_release(&hub->by_id);
+    pawl__map_release(&hub->callers);
     pawl__free(alloc, hub->told, HUB_TOLD_MAX * sizeof *hub->told);
     pawl_cond_free(hub->env, hub->wake);
     pawl_mutex_free(hub->env, hub->told_mutex);

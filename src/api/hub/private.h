@@ -34,7 +34,11 @@
 /* Instances that are watched on a node, and by one connection: a view watches one. */
 #define HUB_INSTANCES_MAX 2000u
 #define HUB_SUBSCRIPTIONS_MAX 32u
-/* Bytes that wait for a client: what it asked for; updates take half of it at the most. */
+/* So much of both one user or API key may have, that others get some. */
+#define HUB_CALLER_CONNECTIONS_MAX (HUB_CONNECTIONS_MAX / 8)
+#define HUB_CALLER_INSTANCES_MAX (HUB_INSTANCES_MAX / 8)
+/* Bytes that wait for a client: what it asked for; updates take half of it at the most. Fewer where
+ * the server's own queue, which they are passed on to at once, is smaller. */
 #define HUB_QUEUE_BYTES_MAX ((size_t)128 << 10)
 /* One update of an instance; a larger one is said without its counts. */
 #define HUB_UPDATE_BYTES_MAX ((size_t)48 << 10)
@@ -57,15 +61,25 @@ enum hub_transport { HUB_WEB_SOCKET, HUB_EVENTS, HUB_POLLING };
 
 enum hub_state { HUB_GREETING, HUB_OPEN, HUB_ENDING };
 
+/* A user or an API key that has connections. */
+struct hub_caller {
+    uint32_t connection_count;
+    uint32_t group_count; /* that are charged to it */
+    struct pawl_str key;
+    char text[];
+};
+
 struct hub_connection {
     struct pawl_list_link link; /* of all */
     struct pawl_hub *hub;
+    struct hub_caller *caller; /* while it is in the table */
     enum hub_transport transport;
     enum hub_state state;
     uint32_t users;                 /* the table or the transport, and threads that use it */
     struct pawl_websocket *socket;  /* until `closed` */
     struct pawl_exchange *exchange; /* the stream of events; the poll that waits; NULL: none */
     bool is_overfull;               /* what it asked for does not fit into `out` */
+    bool has_failed;                /* something could not be sent: it connects again */
     atomic_bool gone;               /* set by the server's loop: of `exchange` */
     struct pawl_buf out;            /* whole messages that wait */
     struct pawl_list subscriptions; /* struct hub_subscription */
@@ -96,10 +110,11 @@ struct hub_count {
 struct hub_group {
     struct pawl_list_link link;
     struct pawl_list subscriptions;
-    bool is_loaded;  /* it was there; `revision` and `counts` are known */
-    bool is_due;     /* it has changed, to `due_revision` */
-    bool wants_full; /* somebody is behind */
-    bool is_busy;    /* the thread looks at it */
+    struct hub_caller *caller; /* one who watches it; NULL: nobody does */
+    bool is_loaded;            /* it was there; `revision` and `counts` are known */
+    bool is_due;               /* it has changed, to `due_revision` */
+    bool wants_full;           /* somebody is behind */
+    bool is_busy;              /* the thread looks at it */
     int64_t revision, due_revision;
     int64_t rest_ns; /* not looked at before */
     struct hub_count *counts;
@@ -126,14 +141,17 @@ struct pawl_hub {
     struct pawl_thread *thread; /* NULL: not yet */
     bool draining, stopping;
     struct pawl_list connections;
-    struct pawl_map by_token;
+    struct pawl_map by_token, callers;
     uint32_t connection_count, transport_counts[HUB_TRANSPORTS];
     struct pawl_list groups;
     struct pawl_map by_id;
     uint32_t group_count;
-    int64_t look_ns;    /* when to ask for revisions next */
-    int64_t checked_ns; /* when permissions were last checked */
-    size_t update_bytes_max;
+    int64_t look_ns;           /* when to ask for revisions next */
+    int64_t checked_ns;        /* when permissions were last checked */
+    int64_t tend_ns;           /* when connections are tended next */
+    atomic_bool wants_tending; /* before that: one is gone, or is to be closed */
+    uint32_t pending_count;    /* subscriptions */
+    size_t update_bytes_max, queue_bytes_max;
     uint64_t sent_count, dropped_count; /* since the thread last said so to the meter */
 
     atomic_uint filter[HUB_FILTER_SIZE];
@@ -151,8 +169,23 @@ void hub_lock(struct pawl_hub *hub);
 void hub_unlock(struct pawl_hub *hub);
 /* With the mutex or without. Something is to be done soon. */
 void hub_wake(struct pawl_hub *hub);
+/* The same, for connections. */
+void hub_wake_to_tend(struct pawl_hub *hub);
 /* With the mutex. false: it could not be started. */
 bool hub_start_thread(struct pawl_hub *hub);
+
+/* ---- caller.c: with the mutex ---------------------------------------------------------------- */
+
+/* Whether it has as many connections as it may. */
+bool hub_caller_is_full(const struct pawl_hub *hub, const struct pawl_bearer *bearer);
+/* With one connection more. NULL: no memory, or too many. */
+struct hub_caller *hub_caller_join(struct pawl_hub *hub, const struct pawl_bearer *bearer);
+/* With one less; freed with the last. No group is charged to it then. */
+void hub_caller_leave(struct pawl_hub *hub, struct hub_caller *caller);
+/* Charges a group that nobody watched yet. false: it has too many. */
+bool hub_caller_charge(struct hub_caller *caller, struct hub_group *group);
+/* A subscription of the caller has left the group: somebody else who watches it is charged. */
+void hub_caller_discharge(const struct hub_caller *caller, struct hub_group *group);
 
 /* ---- connection.c: all with the mutex, unless it says otherwise ------------------------------ */
 

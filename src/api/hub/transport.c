@@ -109,10 +109,20 @@ static void respond_text(struct pawl_exchange *exchange, int status, const char 
     pawl__exchange_respond(exchange, status);
 }
 
-static void refuse_full(struct pawl_exchange *exchange)
+/* Without the mutex. */
+static void refuse_full(struct pawl_hub *hub, struct pawl_exchange *exchange,
+                        const struct pawl_bearer *bearer)
 {
+    bool too_many;
+
+    hub_lock(hub);
+    too_many = hub_caller_is_full(hub, bearer);
+    hub_unlock(hub);
     pawl__exchange_add_field(exchange, "Retry-After", "5");
-    respond_text(exchange, 503, "The hub takes no more connections");
+    if (too_many)
+        respond_text(exchange, 429, "The hub takes no more connections of this caller");
+    else
+        respond_text(exchange, 503, "The hub takes no more connections");
 }
 
 /* ---- finding and opening -------------------------------------------------------------------- */
@@ -209,7 +219,7 @@ static void open_socket(struct pawl_hub *hub, struct pawl_exchange *exchange,
     if (in_use)
         respond_text(exchange, 409, "The connection has a transport already");
     else if (!connection)
-        refuse_full(exchange);
+        refuse_full(hub, exchange, bearer);
 }
 
 /* ---- server-sent events and polls ------------------------------------------------------------ */
@@ -219,7 +229,7 @@ static void on_gone(void *ctx)
     struct hub_connection *connection = ctx;
 
     atomic_store(&connection->gone, true);
-    hub_wake(connection->hub);
+    hub_wake_to_tend(connection->hub);
 }
 
 static void open_events(struct pawl_hub *hub, struct pawl_exchange *exchange,
@@ -245,7 +255,7 @@ static void open_events(struct pawl_hub *hub, struct pawl_exchange *exchange,
     }
     hub_unlock(hub);
     if (!connection)
-        refuse_full(exchange);
+        refuse_full(hub, exchange, bearer);
 }
 
 /* With the mutex. It waits for messages, unless there are some; whoever waited before is let go. */
@@ -299,7 +309,7 @@ static void handle_poll(struct pawl_hub *hub, struct pawl_exchange *exchange, st
     if (connection)
         respond_text(exchange, 200, "");
     else
-        refuse_full(exchange);
+        refuse_full(hub, exchange, bearer);
 }
 
 /* ---- handlers ------------------------------------------------------------------------------- */

@@ -86,6 +86,8 @@ void hub_unsubscribe(struct hub_subscription *subscription)
     pawl__list_remove(&subscription->of_connection);
     pawl__list_remove(&subscription->of_group);
     subscription->connection->subscription_count--;
+    hub->pending_count -= subscription->is_pending;
+    hub_caller_discharge(subscription->connection->caller, group);
     pawl__free(&hub->env->alloc, subscription, sizeof *subscription);
     if (pawl__list_empty(&group->subscriptions) && !group->is_busy)
         free_group(hub, group);
@@ -126,7 +128,10 @@ void hub_observe(struct hub_connection *connection, struct pawl_str instance_id,
                        : NULL;
     if (subscription && !group)
         group = new_group(hub, instance_id);
-    if (!subscription || !group) {
+    if (!subscription || !group ||
+        (!group->caller && !hub_caller_charge(connection->caller, group))) {
+        if (subscription && group && !group->is_busy)
+            free_group(hub, group); /* it is new */
         pawl__free(&hub->env->alloc, subscription, sizeof *subscription);
         hub_connection_complete(connection, invocation_id, too_many);
         return;
@@ -138,6 +143,7 @@ void hub_observe(struct hub_connection *connection, struct pawl_str instance_id,
     memcpy(subscription->invocation_id, invocation_id.ptr ? invocation_id.ptr : "",
            invocation_id.len);
     connection->subscription_count++;
+    hub->pending_count++;
     pawl__list_push_back(&connection->subscriptions, &subscription->of_connection);
     pawl__list_push_back(&group->subscriptions, &subscription->of_group);
     hub_wake(hub);
@@ -397,17 +403,27 @@ static void rest(struct pawl_hub *hub, struct hub_group *group, int64_t begun_ns
     group->rest_ns = now_ns + pause_ns;
 }
 
+/* Who asked again before the first was confirmed is confirmed as often, and watches once. */
 static void confirm_pending(struct hub_group *group)
 {
-    struct hub_subscription *one;
+    struct pawl_list_link *link = group->subscriptions.head.next, *next;
 
-    PAWL_LIST_FOR_EACH (one, &group->subscriptions, of_group) {
+    for (; link != &group->subscriptions.head; link = next) {
+        struct hub_subscription *one =
+            pawl__list_element(link, offsetof(struct hub_subscription, of_group));
+
+        next = link->next;
         if (!one->is_pending)
             continue;
-        one->is_pending = false;
         hub_connection_complete(
             one->connection,
             one->has_invocation ? pawl__str(one->invocation_id) : pawl__str_make(NULL, 0), NULL);
+        if (watches(one->connection, group)) {
+            hub_unsubscribe(one); /* the group has the other one */
+        } else {
+            one->is_pending = false;
+            one->connection->hub->pending_count--;
+        }
     }
 }
 
@@ -495,6 +511,7 @@ static void report(struct pawl_hub *hub, struct hub_group *group)
     hub_lock(hub);
     group->is_busy = false;
     if (status == PAWL_OK) {
+        confirm_pending(group); /* who came during the look gets it too: there is no other */
         say(group, &update, revision > group->revision);
         if (revision > group->revision)
             group->revision = revision;
@@ -583,6 +600,8 @@ static void confirm_loaded(struct pawl_hub *hub)
 {
     struct hub_group *group;
 
+    if (hub->pending_count == 0)
+        return;
     PAWL_LIST_FOR_EACH (group, &hub->groups, link) {
         if (group->is_loaded)
             confirm_pending(group);

@@ -262,6 +262,9 @@ int pawl__runtime_end_without_state(struct runtime_run *run, const char *why)
     if (status == PAWL_OK)
         status = pawl__runtime_commit(run->runtime, &commit,
                                       pawl__runtime_commit_deadline(run->task), run->task->err);
+    if (status == PAWL_OK)
+        pawl__runtime_send_refusals(run);
+    run->refusals = NULL;
     if (status != PAWL_OK)
         return status;
     row.revision++;

@@ -151,10 +151,11 @@ int pawl__runtime_commit_kept(struct runtime_run *run, struct runtime_changes *c
 
     PAWL_ASSERT(run->at == BURST_NONE && run->fold.count == 0); /* bursts commit what they did */
     PAWL_ASSERT(!run->is_new && run->row.owner != 0);
-    if (status != PAWL_OK)
-        return pawl__error_code(run->task->err, status);
-    status = pawl__runtime_commit(run->runtime, &commit, pawl__runtime_commit_deadline(run->task),
-                                  run->task->err);
+    if (status == PAWL_OK)
+        status = pawl__runtime_commit(run->runtime, &commit,
+                                      pawl__runtime_commit_deadline(run->task), run->task->err);
+    else
+        status = pawl__error_code(run->task->err, status);
     if (status == PAWL_OK) {
         run->row.revision++;
         if (release)

@@ -118,17 +118,28 @@ struct look {
     size_t count;
 };
 
-/* With the mutex. */
+/* The first of them, which is the last now; NULL: there is none. */
+static struct waiter *rotate(struct pawl_list *waiting)
+{
+    struct pawl_list_link *link = pawl__list_pop_front(waiting);
+
+    if (!link)
+        return NULL;
+    pawl__list_push_back(waiting, link);
+    return PAWL_CONTAINER(link, struct waiter, link);
+}
+
+/* With the mutex. Those that are looked for go to the back, so that all have their turn. */
 static void collect_watched(struct pawl_replies *replies, int64_t now_ns, struct look *look)
 {
-    struct waiter *waiter;
+    uint32_t left = replies->count;
 
     look->count = 0;
-    PAWL_LIST_FOR_EACH (waiter, &replies->waiting, link) {
-        if (waiter->look_ns > now_ns)
+    for (; left > 0 && look->count < LOOK_MAX; left--) {
+        struct waiter *waiter = rotate(&replies->waiting);
+
+        if (!waiter || waiter->look_ns > now_ns)
             continue;
-        if (look->count == LOOK_MAX)
-            return;
         memcpy(look->texts[look->count], waiter->address_text, sizeof waiter->address_text);
         look->addresses[look->count] = pawl__str(look->texts[look->count]);
         look->count++;

@@ -176,10 +176,10 @@ void pawl__replies_look(struct pawl_runtime *runtime, const struct pawl_str *add
 {
     struct pawl_error err = PAWL_ERROR_INIT;
     struct pawl_arena arena;
-    struct pawl_rows rows;
 
     pawl__arena_init(&arena, &runtime->env->alloc, LOOK_BYTES_MAX);
     for (size_t at = 0; at < count;) {
+        struct pawl_rows rows = {0};
         int status = find_rows(runtime, addresses, count, &at, &arena, &rows, &err);
 
         if (status != PAWL_OK) {

@@ -2,11 +2,13 @@
 /*
  * Sending a stimulus: looked up, then made durable with all that it becomes, in one commit.
  *
- *     it names an instance              -> delivered by this thread, if that waits for it and is
- * idle look for triggers and bookmarks one bookmark, nothing to start  -> delivered by this thread,
- * if its instance is idle otherwise, or not delivered     -> a commit with a row for each target,
- * or one that parks the look failed                 -> a commit with the stimulus itself, matched
- * by a worker
+ *     it names an instance that waits for it and is idle -> delivered by this thread
+ *     else a look for triggers and bookmarks:
+ *       one bookmark, nothing to start, an idle instance -> delivered by this thread
+ *       anything else                                    -> a commit with a row for each target, or
+ *                                                           one that parks
+ *       the look failed                                  -> a commit with the stimulus itself,
+ *                                                           matched by a worker
  *
  * Each of these commits inserts a reservation of the stimulus' id, so that one of them takes effect
  * and once, however often they are sent and whatever became of their answers. Its value says which
@@ -444,6 +446,55 @@ static int refuse_request(const struct sending *s, int looked, const struct pawl
     return looked;
 }
 
+/*
+ * A request that may have been delivered and that nothing waits for now: its reservation alone says
+ * which. Inserted, no delivery can take effect any more. It is never stored to run later.
+ */
+static int settle_request(struct sending *s, int looked, const struct pawl_error *why)
+{
+    struct runtime_task *task = s->task;
+    struct pawl_error lost = PAWL_ERROR_INIT;
+    int64_t now_us = 0;
+    int status = pawl__runtime_clock(task->runtime, &now_us, task->deadline_ns, &lost);
+
+    s->match = (struct runtime_match){.changes = {.arena = &task->arena}};
+    if (status == PAWL_OK)
+        status = make_reservations(
+            s, "none", pawl__runtime_last_try_us(task->runtime, now_us, task->deadline_ns));
+    s->reservation_count = 1; /* not its key: sent again it may run */
+    if (status == PAWL_OK)
+        status = commit_rows(s, &lost);
+    if (status == PAWL_EEXISTS) {
+        s->match.sent = (struct pawl_sent){.resumed = 1};
+        return PAWL_OK;
+    }
+    return status == PAWL_OK ? refuse_request(s, looked, why) : explain(s, status, &lost);
+}
+
+/*
+ * Of what was not delivered at once. An attempt may have used up the time: what was begun is
+ * finished all the same, as mail of its instance, so that what its sender sends next comes behind.
+ */
+static int look_and_store(struct sending *s)
+{
+    struct runtime_task *task = s->task;
+    struct pawl_error *err = task->err, why = PAWL_ERROR_INIT;
+    int64_t deadline_ns = task->deadline_ns;
+    int looked, status = PAWL_OK;
+
+    if (s->has_tried)
+        task->deadline_ns = pawl__runtime_commit_deadline(task);
+    task->err = &why;
+    looked = pawl__runtime_look(task, s->row, s->stimulus, &s->match);
+    task->err = err;
+    if (s->stimulus->is_request && (looked != PAWL_OK || s->match.bookmarks.count == 0))
+        status = s->is_unsure ? settle_request(s, looked, &why) : refuse_request(s, looked, &why);
+    else if (looked != PAWL_OK || deliver_to_target(s) != PAWL_OK)
+        status = store_event(s, looked);
+    task->deadline_ns = deadline_ns;
+    return status;
+}
+
 static int accept_event(struct runtime_task *task, struct pawl_work_row *row,
                         const struct runtime_stimulus *parsed, const struct pawl_stimulus *stimulus,
                         struct pawl_sent *sent)
@@ -454,28 +505,17 @@ static int accept_event(struct runtime_task *task, struct pawl_work_row *row,
                         .key = stimulus ? stimulus->idempotency_key : pawl__str(""),
                         .detached = stimulus && stimulus->detached,
                         .first_wins = stimulus && stimulus->first_wins};
-    struct pawl_error *err = task->err, why = PAWL_ERROR_INIT;
     bool is_sent = false;
-    int looked;
     int status = check_sizes(task, row, parsed, s.key);
 
     if (status == PAWL_OK)
-        status = pawl__runtime_clock(task->runtime, &row->created_us, task->deadline_ns, err);
+        status = pawl__runtime_clock(task->runtime, &row->created_us, task->deadline_ns, task->err);
     row->due_us = row->created_us;
     task->reach = stimulus ? stimulus->reach : NULL;
     if (status == PAWL_OK)
         status = find_sent(&s, &is_sent);
-    if (status == PAWL_OK && !is_sent && deliver_blind(&s) != PAWL_OK) {
-        task->err = &why;
-        looked = pawl__runtime_look(task, row, parsed, &s.match);
-        task->err = err;
-        /* One that may have been delivered is stored like any other: its reservation tells. */
-        if (parsed->is_request && !s.is_unsure &&
-            (looked != PAWL_OK || s.match.bookmarks.count == 0))
-            status = refuse_request(&s, looked, &why);
-        else if (looked != PAWL_OK || deliver_to_target(&s) != PAWL_OK)
-            status = store_event(&s, looked);
-    }
+    if (status == PAWL_OK && !is_sent && deliver_blind(&s) != PAWL_OK)
+        status = look_and_store(&s);
     if (status == PAWL_OK)
         *sent = s.match.sent;
     return status;

@@ -15,8 +15,10 @@ function mark(route) {
 async function show(route) {
   mark(route);
   document.getElementById('sign-out').onclick = async () => {
-    await signOut();
-    location.assign(home);
+    const error = document.getElementById('sign-out-error');
+    error.textContent = '';
+    if (await signOut()) location.assign(home);
+    else error.textContent = 'You are still signed in: the server did not end the session. Try again.';
   };
   document.getElementById('reload').onclick = event => {
     event.preventDefault();

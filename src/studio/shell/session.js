@@ -76,6 +76,9 @@ export function signIn(why = '') {
     document.getElementById('sign-in-why').textContent = why;
     error.textContent = '';
     dialog.oncancel = event => event.preventDefault();
+    dialog.onclose = () => { // a second Esc closes it all the same
+      if (asking && !dialog.open) dialog.showModal();
+    };
     form.onsubmit = async event => {
       event.preventDefault();
       form.querySelector('[type=submit]').disabled = true;
@@ -83,8 +86,8 @@ export function signIn(why = '') {
       form.querySelector('[type=submit]').disabled = false;
       if (error.textContent) return;
       form.reset();
-      dialog.close();
       asking = null;
+      dialog.close();
       resolve();
     };
     dialog.showModal();
@@ -92,7 +95,11 @@ export function signIn(why = '') {
   return asking;
 }
 
+// false: the server has not ended the session, whose token no script can delete.
 export async function signOut() {
-  await send('/sign-out', { method: 'POST', headers: { 'X-CSRF-Token': secret() } }).catch(() => {});
+  const request = { method: 'POST', headers: { 'X-CSRF-Token': secret() } };
+  const response = await send('/sign-out', request).catch(() => null);
+  if (!response?.ok && response?.status !== 401) return false;
   document.cookie = `${secretName}=; Max-Age=0; Path=/; SameSite=Strict`; // also when the session had ended
+  return true;
 }

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Direct delivery: what goes to an idle instance on the thread of its sender, and what does not. */
 #include "runtime/instance/private.h"
+
+#include "base/error.h"
 #include "runtime/node/pause.h"
 #include "runtime/work/private.h"
 #include "unit/runtime/nodes.h"
@@ -293,6 +295,61 @@ static void an_event_whose_claim_is_refused_becomes_a_row(void **state)
     assert_string_equal(f->lines, "went\n");
 }
 
+/* A store whose claim takes as long as its caller has, and which then does nothing for it. */
+static struct {
+    struct pawl_store_ops ops;
+    const struct pawl_store_ops *real;
+    struct test_clock *clock;
+    struct pawl_env *env;
+} late_claim;
+
+static int claim_late(struct pawl_store *store, int64_t owner, struct pawl_claim *claims,
+                      size_t count, struct pawl_arena *arena, int64_t *now_us, int64_t deadline_ns,
+                      struct pawl_error *err)
+{
+    (void)owner, (void)claims, (void)count, (void)arena, (void)now_us;
+    test_clock_advance(late_claim.clock,
+                       deadline_ns - pawl_env_monotonic_ns(late_claim.env) + SECOND);
+    late_claim.ops.claim = late_claim.real->claim;
+    (void)store;
+    return pawl__error_set(err, PAWL_EUNAVAILABLE, "too late");
+}
+
+static int find_in_time(struct pawl_store *store, const struct pawl_query *query,
+                        struct pawl_arena *arena, struct pawl_rows *out, int64_t deadline_ns,
+                        struct pawl_error *err)
+{
+    if (deadline_ns <= pawl_env_monotonic_ns(late_claim.env))
+        return pawl__error_set(err, PAWL_EUNAVAILABLE, "too late");
+    return late_claim.real->find(store, query, arena, out, deadline_ns, err);
+}
+
+/* What is sent next to the instance finds it before it: events of a sender stay in order. */
+static void an_event_whose_claim_used_up_its_time_is_mail_all_the_same(void **state)
+{
+    const struct pawl_query query = {.table = PAWL_TABLE_WORK, .limit = 10};
+    struct fixture *f = *state;
+    const struct pawl_work_row *row;
+    struct pawl_outcome outcome;
+    struct pawl_rows rows = {0};
+
+    publish(f, WAITING("d", ""));
+    outcome = start(f, "d");
+    late_claim.real = f->a.store->ops;
+    late_claim.ops = *f->a.store->ops;
+    late_claim.clock = f->clock;
+    late_claim.env = f->env;
+    late_claim.ops.claim = claim_late;
+    late_claim.ops.find = find_in_time;
+    f->a.store->ops = &late_claim.ops;
+    assert_int_equal(send_to(f, outcome.instance_id, "").resumed, 1);
+    assert_ok(pawl_store_find(f->a.store, &query, &f->arena, &rows, later(f), &f->err), &f->err);
+    assert_int_equal(rows.count, 1);
+    row = rows.rows;
+    assert_true(pawl__str_is(row->instance_id, outcome.instance_id));
+    f->a.store->ops = late_claim.real;
+}
+
 /* The claim is this node's, whoever does not know it: found with what is in nobody's hand. */
 static void an_event_whose_claim_was_not_answered_becomes_a_row(void **state)
 {
@@ -467,6 +524,7 @@ int main(void)
         DIRECT(older_mail_runs_first),
         DIRECT_RUNNING(an_event_whose_answer_was_lost_acts_once),
         DIRECT(an_event_whose_claim_is_refused_becomes_a_row),
+        DIRECT(an_event_whose_claim_used_up_its_time_is_mail_all_the_same),
         DIRECT(an_event_whose_claim_was_not_answered_becomes_a_row),
         DIRECT(a_key_counts_once_whichever_way_it_comes),
         DIRECT(an_instance_that_is_to_be_cancelled_is_cancelled),
