@@ -31,7 +31,7 @@
  *     nodes.h         nodes, and pauses
  *     metrics.h       metrics, as text
  *     statistics.h    counts: how a store is doing
- *     trends.h        counts of instances over time
+ *     dashboard.h     what a dashboard shows: counts over a period
  *     faults.h        faults by cause
  *     settings.h      settings of this process
  *     types.h         types of activities

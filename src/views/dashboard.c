@@ -12,8 +12,8 @@ static struct pawl_json view_capability(struct pawl_builder *b, const char *stat
     return out;
 }
 
-static void put_range(struct pawl_builder *b, struct pawl_json *to, const struct pawl_range *range,
-                      int64_t now_us)
+static void put_range(struct pawl_builder *b, struct pawl_json *to,
+                      const struct pawl_dashboard_range *range, int64_t now_us)
 {
     pawl__view_time(b, to, "from", now_us - range->period_us * range->count);
     pawl__view_time(b, to, "to", now_us);
@@ -36,11 +36,10 @@ static struct pawl_json view_runtime(struct pawl_builder *b,
     return out;
 }
 
-static struct pawl_json view_instances(struct pawl_builder *b, const struct pawl_overview *seen,
-                                       uint64_t with_incidents)
+static struct pawl_json view_instances(struct pawl_builder *b, const struct pawl_dashboard *seen)
 {
     struct pawl_json out = pawl__json_object();
-    const uint64_t *counts = seen->instances;
+    const uint64_t *counts = seen->counts.instances;
 
     pawl__build_int(b, &out, "running",
                     (int64_t)(counts[PAWL_COUNTED_PENDING] + counts[PAWL_COUNTED_EXECUTING]));
@@ -48,7 +47,7 @@ static struct pawl_json view_instances(struct pawl_builder *b, const struct pawl
     pawl__build_int(b, &out, "faulted", (int64_t)counts[PAWL_COUNTED_FAULTED]);
     pawl__build_int(b, &out, "suspended", (int64_t)counts[PAWL_COUNTED_SUSPENDED]);
     pawl__build_int(b, &out, "interrupted", 0);
-    pawl__build_int(b, &out, "incidentBearing", (int64_t)with_incidents);
+    pawl__build_int(b, &out, "incidentBearing", (int64_t)seen->with_incidents);
     return out;
 }
 
@@ -77,23 +76,22 @@ static struct pawl_json view_diagnostics(struct pawl_builder *b)
     return out;
 }
 
-struct pawl_json pawl__view_dashboard(struct pawl_builder *b, const struct pawl_range *range,
-                                      const struct pawl_overview *seen,
-                                      const struct pawl_cluster_status *status,
-                                      uint64_t with_incidents)
+struct pawl_json pawl__view_dashboard(struct pawl_builder *b,
+                                      const struct pawl_dashboard_range *range,
+                                      const struct pawl_dashboard *seen)
 {
     struct pawl_json out = pawl__json_object();
 
     pawl__build(b, &out, "capability", view_capability(b, "Available"));
     pawl__build_name(b, &out, "backendName", "Pawl");
     pawl__build_name(b, &out, "environmentName", "Production");
-    pawl__build(b, &out, "runtime", view_runtime(b, status));
-    pawl__build(b, &out, "workflowInstances", view_instances(b, seen, with_incidents));
+    pawl__build(b, &out, "runtime", view_runtime(b, &seen->cluster));
+    pawl__build(b, &out, "workflowInstances", view_instances(b, seen));
     pawl__build(b, &out, "diagnostics", view_diagnostics(b));
     pawl__build(b, &out, "metrics", pawl__json_array());
     pawl__build(b, &out, "panels", pawl__json_array());
     pawl__build_name(b, &out, "appliedRange", range->name);
-    put_range(b, &out, range, seen->now_us);
+    put_range(b, &out, range, seen->counts.now_us);
     return out;
 }
 
@@ -111,7 +109,8 @@ static void add_finding(struct pawl_builder *b, struct pawl_json *to, const char
     pawl__build_append(b, to, one);
 }
 
-struct pawl_json pawl__view_attention(struct pawl_builder *b, const struct pawl_range *range,
+struct pawl_json pawl__view_attention(struct pawl_builder *b,
+                                      const struct pawl_dashboard_range *range,
                                       const struct pawl_overview *seen)
 {
     struct pawl_json out = pawl__json_object(), findings = pawl__json_array();
@@ -129,20 +128,20 @@ struct pawl_json pawl__view_attention(struct pawl_builder *b, const struct pawl_
     return out;
 }
 
-struct pawl_json pawl__view_recent(struct pawl_builder *b, const struct pawl_range *range,
-                                   const struct pawl_instance_list *list, int64_t now_us)
+struct pawl_json pawl__view_recent(struct pawl_builder *b, const struct pawl_dashboard_range *range,
+                                   const struct pawl_recent *recent)
 {
     struct pawl_json out = pawl__json_object(), items = pawl__json_array();
 
-    for (size_t i = 0; i < list->count; i++)
-        pawl__build_append(b, &items, pawl__view_instance_summary(b, &list->rows[i]));
+    for (size_t i = 0; i < recent->instances.count; i++)
+        pawl__build_append(b, &items, pawl__view_instance_summary(b, &recent->instances.rows[i]));
     pawl__build(b, &out, "items", items);
     pawl__build_name(b, &out, "appliedRange", range->name);
-    put_range(b, &out, range, now_us);
+    put_range(b, &out, range, recent->now_us);
     return out;
 }
 
-struct pawl_json pawl__view_trends(struct pawl_builder *b, const struct pawl_range *range,
+struct pawl_json pawl__view_trends(struct pawl_builder *b, const struct pawl_dashboard_range *range,
                                    const struct pawl_trend_bucket *buckets)
 {
     struct pawl_json out = pawl__json_object(), list = pawl__json_array();
@@ -168,13 +167,14 @@ struct pawl_json pawl__view_trends(struct pawl_builder *b, const struct pawl_ran
     return out;
 }
 
-struct pawl_json pawl__view_hotspots(struct pawl_builder *b, const struct pawl_range *range,
-                                     const struct pawl_definition_counts_list *list, int64_t now_us)
+struct pawl_json pawl__view_hotspots(struct pawl_builder *b,
+                                     const struct pawl_dashboard_range *range,
+                                     const struct pawl_hotspots *hotspots)
 {
     struct pawl_json out = pawl__json_object(), items = pawl__json_array();
 
-    for (size_t i = 0; i < list->count; i++) {
-        const struct pawl_definition_counts *counts = &list->rows[i];
+    for (size_t i = 0; i < hotspots->definitions.count; i++) {
+        const struct pawl_definition_counts *counts = &hotspots->definitions.rows[i];
         struct pawl_json one = pawl__json_object();
 
         if (counts->instances[PAWL_COUNTED_FAULTED] == 0)
@@ -187,6 +187,6 @@ struct pawl_json pawl__view_hotspots(struct pawl_builder *b, const struct pawl_r
     pawl__build(b, &out, "items", items);
     pawl__build_name(b, &out, "appliedRange", range->name);
     pawl__build_name(b, &out, "metric", "Faults");
-    put_range(b, &out, range, now_us);
+    put_range(b, &out, range, hotspots->now_us);
     return out;
 }

@@ -5,6 +5,7 @@
 
 #include "operations/alterations.h"
 #include "operations/audit.h"
+#include "operations/dashboard.h"
 #include "operations/definitions.h"
 #include "operations/faults.h"
 #include "operations/instances.h"
@@ -13,7 +14,6 @@
 #include "operations/probe.h"
 #include "operations/queue.h"
 #include "operations/settings.h"
-#include "operations/trends.h"
 #include "operations/types.h"
 
 #include <stdio.h>
@@ -307,6 +307,33 @@ static void faults_with_one_cause_are_one(struct desk *desk)
     assert_int_equal(buckets[0].created, 0);
 }
 
+static void a_dashboard_counts_what_happened_lately(struct desk *desk)
+{
+    const int64_t day_us = INT64_C(86400000000);
+    struct pawl_dashboard seen;
+    struct pawl_hotspots hotspots;
+    struct pawl_recent recent;
+
+    desk_publish(desk, desk_faults);
+    (void)desk_start(desk, "faults", "one", NULL, NULL);
+    (void)desk_start(desk, "faults", "two", NULL, NULL);
+    assert_ok(pawl__op_dashboard(&desk->op, &seen), &desk->err);
+    assert_int_equal(seen.counts.instances[PAWL_COUNTED_FAULTED], 2);
+    assert_int_equal(seen.with_incidents, 2);
+    assert_ok(pawl__op_recent(&desk->op, day_us, 20, &recent), &desk->err);
+    assert_int_equal(recent.instances.count, 2);
+    assert_ok(pawl__op_recent(&desk->op, day_us, 1, &recent), &desk->err);
+    assert_int_equal(recent.instances.count, 1);
+    /* Nothing has changed after now. */
+    assert_ok(pawl__op_recent(&desk->op, -day_us, 20, &recent), &desk->err);
+    assert_int_equal(recent.instances.count, 0);
+    assert_ok(pawl__op_hotspots(&desk->op, day_us, &hotspots), &desk->err);
+    assert_int_equal(hotspots.definitions.count, 1);
+    assert_int_equal(hotspots.definitions.rows[0].instances[PAWL_COUNTED_FAULTED], 2);
+    assert_ok(pawl__op_hotspots(&desk->op, -day_us, &hotspots), &desk->err);
+    assert_int_equal(hotspots.definitions.rows[0].instances[PAWL_COUNTED_FAULTED], 0);
+}
+
 static void an_instance_with_several_incidents_of_a_cause_counts_once(struct desk *desk)
 {
     const struct pawl_str ids[] = {pawl__str("one"), pawl__str("two")};
@@ -440,6 +467,7 @@ const struct desk_test operator_tests[] = {
     DESK_TEST(a_job_that_fails_ends_its_plan_all_the_same),
     DESK_TEST(the_queue_is_told_apart_by_when_it_is_due),
     DESK_TEST(faults_with_one_cause_are_one),
+    DESK_TEST(a_dashboard_counts_what_happened_lately),
     DESK_TEST(an_instance_with_several_incidents_of_a_cause_counts_once),
     DESK_TEST(settings_have_their_origins),
     DESK_TEST(a_usable_definition_is_a_type),

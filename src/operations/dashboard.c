@@ -1,9 +1,76 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Counts over time; see trends.h. */
-#include "operations/trends.h"
+/* What a dashboard shows; see dashboard.h. */
+#include "operations/dashboard.h"
 
 #include "base/error.h"
 #include "operations/query.h"
+
+#define MINUTE_US INT64_C(60000000)
+
+static int count_with_incidents(const struct pawl_op *op, uint64_t *out)
+{
+    struct pawl_instance_query query = PAWL_INSTANCE_QUERY_ALL;
+    struct pawl_instance_list list;
+    int status;
+
+    query.has_incidents = 1;
+    query.page.total_only = true;
+    status = pawl__op_instances_list(op, &query, &list);
+    if (status == PAWL_OK)
+        *out = list.page.total;
+    return status;
+}
+
+int pawl__op_dashboard(const struct pawl_op *op, struct pawl_dashboard *out)
+{
+    struct pawl_dashboard found = {.with_incidents = 0};
+    int status = pawl__op_overview(op, 0, &found.counts);
+
+    if (status == PAWL_OK)
+        status = pawl__op_cluster_status(op, &found.cluster);
+    if (status == PAWL_OK)
+        status = count_with_incidents(op, &found.with_incidents);
+    if (status == PAWL_OK)
+        *out = found;
+    return status;
+}
+
+int pawl__op_recent(const struct pawl_op *op, int64_t within_us, uint32_t limit,
+                    struct pawl_recent *out)
+{
+    struct pawl_instance_query query = PAWL_INSTANCE_QUERY_ALL;
+    struct pawl_instance_time since = {.which = PAWL_INSTANCE_UPDATED, .compare = PAWL_GE};
+    struct pawl_recent found;
+    int status = op_now(op, &found.now_us);
+
+    if (status != PAWL_OK)
+        return status;
+    since.us = found.now_us - within_us;
+    query.times = &since;
+    query.time_count = 1;
+    query.sort = PAWL_INSTANCES_BY_UPDATED;
+    query.page.limit = limit;
+    status = pawl__op_instances_list(op, &query, &found.instances);
+    if (status == PAWL_OK)
+        *out = found;
+    return status;
+}
+
+int pawl__op_hotspots(const struct pawl_op *op, int64_t within_us, struct pawl_hotspots *out)
+{
+    struct pawl_count_query query = {.page = {.limit = PAWL_COUNT_PAGE_MAX}};
+    struct pawl_hotspots found;
+    int status = op_now(op, &found.now_us);
+
+    if (status != PAWL_OK)
+        return status;
+    /* The counts of a whole minute serve all who ask in it. */
+    query.from_us = (found.now_us - within_us) / MINUTE_US * MINUTE_US;
+    status = pawl__op_count_by_definition(op, &query, &found.definitions);
+    if (status == PAWL_OK)
+        *out = found;
+    return status;
+}
 
 /* Instances of one period (the last one has no end: a node's clock may be ahead), by a time, a
  * sub-status ("": any) and incidents (-1: whichever). */
