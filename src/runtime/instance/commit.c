@@ -663,6 +663,8 @@ static int after_commit(struct making *m, const struct pawl_commit *commit)
         m->request = NULL;
         if (status == PAWL_OK && run->task->waits && m->batch.awaited)
             status = pawl__runtime_task_await(run->task, run->row.id);
+        else
+            pawl__runtime_leave_to_workers(run->runtime);
     }
     PAWL_ASSERT(!m->holds_start || m->inline_start);
     if (status == PAWL_OK && m->holds_start)

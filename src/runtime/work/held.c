@@ -258,6 +258,12 @@ void pawl__runtime_note_left(struct pawl_runtime *runtime)
     pawl__runtime_note_failure(runtime, PAWL_EBUSY);
 }
 
+void pawl__runtime_leave_to_workers(struct pawl_runtime *runtime)
+{
+    if (!atomic_load(&runtime->has_pool))
+        pawl__runtime_note_left(runtime);
+}
+
 /* ---- in nobody's --------------------------------------------------------------------------- */
 
 struct strays {

@@ -577,7 +577,7 @@ int pawl__runtime_settle(struct runtime_task *task, struct pawl_str instance_id)
     for (;;) {
         status = pawl__runtime_wait_answered(runtime, instance_id, task->deadline_ns);
         if (status == PAWL_ETIMEDOUT)
-            return PAWL_OK; /* it goes on by itself; the outcome says that it is executing */
+            break; /* it goes on by itself; the outcome says that it is executing */
         if (status != PAWL_OK)
             return pawl__error_code(task->err, status);
         status = is_unfinished(task, instance_id, &unfinished);
@@ -591,9 +591,11 @@ int pawl__runtime_settle(struct runtime_task *task, struct pawl_str instance_id)
             return status;
         /* Another thread has it, or it awaits what another thread does. */
         if (pawl_env_monotonic_ns(runtime->env) + LOOK_NS > task->deadline_ns)
-            return PAWL_OK;
+            break;
         status = pawl_env_sleep_until(runtime->env, pawl_env_monotonic_ns(runtime->env) + LOOK_NS);
         if (status != PAWL_OK)
             return pawl__error_code(task->err, status);
     }
+    pawl__runtime_leave_to_workers(runtime);
+    return PAWL_OK;
 }

@@ -68,6 +68,10 @@ void pawl__runtime_note_failure(struct pawl_runtime *runtime, int status);
 /* A note that was left with an instance in hand (see struct runtime_running) was not followed: the
  * work of whoever left it is this node's and in nobody's hand. */
 void pawl__runtime_note_left(struct pawl_runtime *runtime);
+/* Nobody waits for an instance that this node has claimed and that awaits something: the workers go
+ * on with it. Where there are none nobody would, and no other node may as long as this one lives:
+ * it is given back. */
+void pawl__runtime_leave_to_workers(struct pawl_runtime *runtime);
 /* Adds what such failures left to what was taken, held. Failing to puts it off. */
 void pawl__runtime_add_strays(struct pawl_runtime *runtime, struct pawl_arena *arena,
                               struct pawl_taken *taken, int64_t deadline_ns);

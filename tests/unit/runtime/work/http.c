@@ -271,6 +271,42 @@ static void another_node_sends_again_what_a_dead_one_had_sent(void **state)
     assert_int_equal(count(f, PAWL_TABLE_WORK), 0);
 }
 
+/* It lives, so that its claim holds, and has no workers. */
+static void check_left_to_others(struct fixture *f, const char *instance_id)
+{
+    script_answer(&f->a.script, 0, &ok);
+    assert_ok(pawl__runtime_wait_answered(f->a.runtime, pawl__str(""), later(f)), NULL);
+    node_open(f, &f->b, "b");
+    drain(f, &f->b);
+    assert_string_equal(f->lines, ""); /* its owner lives */
+    test_clock_advance(f->clock, 5 * SECOND / 2);
+    pawl__runtime_return_strays(f->a.runtime, later(f));
+    drain(f, &f->b);
+    assert_string_equal(f->lines, "after\n");
+    assert_string_equal(sub_status(f, instance_id), "Finished");
+    assert_int_equal(f->a.script.count + f->b.script.count, 1);
+}
+
+static void an_instance_whose_caller_had_no_more_time_is_finished_by_others(void **state)
+{
+    struct fixture *f = *state;
+
+    publish(f, DEFINITION("d", SEND("s") "," RIG_WRITE("w", "after")));
+    check_left_to_others(f, begin(f, "d").instance_id);
+}
+
+static void an_instance_whose_caller_does_not_wait_is_finished_by_others(void **state)
+{
+    struct fixture *f = *state;
+    const struct pawl_start what = {.definition_id = pawl__str("d"), .unattended = true};
+    struct pawl_outcome outcome;
+
+    publish(f, DEFINITION("d", SEND("s") "," RIG_WRITE("w", "after")));
+    f->a.script.answers = NULL;
+    assert_ok(pawl__runtime_start(f->a.runtime, &what, &outcome, later(f), &f->err), &f->err);
+    check_left_to_others(f, outcome.instance_id);
+}
+
 /* A node whose lease was over for a while takes its own rows: they are under way already. */
 static void a_node_does_not_send_twice_what_it_is_sending(void **state)
 {
@@ -550,6 +586,8 @@ int main(void)
                                         tear_down),
         TEST(cancelling_does_not_wait_for_the_answer),
         TEST(another_node_sends_again_what_a_dead_one_had_sent),
+        TEST(an_instance_whose_caller_had_no_more_time_is_finished_by_others),
+        TEST(an_instance_whose_caller_does_not_wait_is_finished_by_others),
         TEST(a_node_does_not_send_twice_what_it_is_sending),
         TEST(a_request_that_ends_while_strays_are_looked_for_is_not_sent_again),
         TEST(a_drain_delivers_a_response_that_came_behind_its_look),
