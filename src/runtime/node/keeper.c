@@ -25,6 +25,9 @@
 #define RETRY_PARTS_MAX 6
 /* Between attempts to join anew. */
 #define JOIN_NS INT64_C(500000000)
+/* How long a store that is there may take to let a process join at first: one lease of a second is
+ * short for a database that another process keeps locked, or that has just been started. */
+#define FIRST_JOIN_NS INT64_C(10000000000)
 /* Of the rows of one node. */
 #define RIVAL_BYTES_MAX ((size_t)1 << 20)
 
@@ -371,6 +374,18 @@ static void discard(struct pawl_keeper *keeper)
     pawl__free(&keeper->env->alloc, keeper, sizeof *keeper);
 }
 
+static int join_first(struct pawl_keeper *keeper, struct pawl_lease *lease, int64_t *sent_ns,
+                      struct pawl_error *err)
+{
+    int64_t until_ns = pawl_env_monotonic_ns(keeper->env) + FIRST_JOIN_NS;
+    int status;
+
+    do {
+        status = call_lease(keeper, PAWL_LEASE_JOIN, lease, sent_ns, err);
+    } while (status == PAWL_ETIMEDOUT && pawl_env_monotonic_ns(keeper->env) < until_ns);
+    return status;
+}
+
 int pawl__keeper_open(struct pawl_env *env, struct pawl_store *store, struct pawl_str node_id,
                       struct pawl_str info, int64_t ttl_us, const struct pawl_log *log,
                       struct pawl_keeper **out, struct pawl_error *err)
@@ -406,7 +421,7 @@ int pawl__keeper_open(struct pawl_env *env, struct pawl_store *store, struct paw
         (void)pawl__error_code(err, status);
         goto fail;
     }
-    status = call_lease(keeper, PAWL_LEASE_JOIN, &lease, &sent_ns, err);
+    status = join_first(keeper, &lease, &sent_ns, err);
     if (status != PAWL_OK)
         goto fail;
     keeper->incarnation = lease.incarnation;
