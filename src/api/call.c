@@ -26,6 +26,19 @@ struct api_request *api_request_make(struct pawl_exchange *exchange)
     return request;
 }
 
+/* "app:NAME" or "user:NAME", cut to its place. */
+static void write_actor(const struct pawl_bearer *caller, char *out, size_t size)
+{
+    struct pawl_str kind = pawl__str(caller->is_application ? "app:" : "user:");
+    size_t room = size - 1 - kind.len;
+    size_t len = caller->name.len < room ? caller->name.len : room;
+
+    memcpy(out, kind.ptr, kind.len);
+    if (len > 0)
+        memcpy(out + kind.len, caller->name.ptr, len);
+    out[kind.len + len] = '\0';
+}
+
 void api_begin(struct api_call *call, struct pawl_exchange *exchange, void *ctx)
 {
     struct pawl_api *api = ctx;
@@ -39,9 +52,7 @@ void api_begin(struct api_call *call, struct pawl_exchange *exchange, void *ctx)
     atomic_init(&call->users, 1);
     pawl__arena_init(&call->arena, &api->env->alloc, ARENA_MAX);
     if (call->caller)
-        (void)snprintf(call->actor, sizeof call->actor, "%s:%.*s",
-                       call->caller->is_application ? "app" : "user",
-                       PAWL_STR_ARG(call->caller->name));
+        write_actor(call->caller, call->actor, sizeof call->actor);
     if (request && pawl__trace_is_set(&request->span))
         pawl__traceparent_write(&request->span, call->traceparent);
     if (pawl__exchange_deadline_ns(exchange) < deadline_ns)

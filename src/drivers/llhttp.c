@@ -93,12 +93,28 @@ static const char *check_byte(struct pawl_http_parser *parser, char byte, bool *
     return problem || !parser->first_line ? problem : check_request_line(parser, byte);
 }
 
+/* In the line of a field: how many bytes are before its CR, or before an LF that has none. */
+static size_t bytes_in_line(const char *bytes, size_t size_bytes)
+{
+    const char *cr = memchr(bytes, '\r', size_bytes);
+    const char *lf;
+
+    if (cr)
+        size_bytes = (size_t)(cr - bytes);
+    lf = memchr(bytes, '\n', size_bytes);
+    return lf ? (size_t)(lf - bytes) : size_bytes;
+}
+
 /* How many bytes belong to this head or these trailers. *objection: to the one behind them. */
 static size_t check_lines(struct pawl_http_parser *parser, const char *bytes, size_t size_bytes,
                           bool *ends, const char **objection)
 {
     *ends = false;
     for (size_t i = 0; i < size_bytes; i++) {
+        if (parser->line == LINE_IN && !parser->first_line)
+            i += bytes_in_line(bytes + i, size_bytes - i);
+        if (i == size_bytes)
+            break;
         *objection = check_byte(parser, bytes[i], ends);
         if (*objection)
             return i;

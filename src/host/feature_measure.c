@@ -118,9 +118,15 @@ void pawl__measure_record(struct pawl_meter *meter, struct pawl_str type, struct
     static const char *const ends[] = {"Completed", "Faulted", "Canceled", "Cancelled",
                                        "Suspended"};
 
-    for (size_t i = 0; i < sizeof ends / sizeof ends[0]; i++)
-        if (type.len > 0 && pawl__str_is(event, ends[i]))
-            pawl__meter_count(meter, PAWL_METRIC_ACTIVITIES, type, event, none(), 1);
+    if (type.len == 0)
+        return;
+    for (size_t i = 0; i < sizeof ends / sizeof ends[0]; i++) {
+        /* Most are not of these: their first letters tell. */
+        if (event.len == 0 || event.ptr[0] != ends[i][0] || !pawl__str_is(event, ends[i]))
+            continue;
+        pawl__meter_count(meter, PAWL_METRIC_ACTIVITIES, type, event, none(), 1);
+        return;
+    }
 }
 
 void pawl__measure_begun(struct pawl_meter *meter, bool is_timer, int64_t late_us)

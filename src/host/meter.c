@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Counting; see meter.h. A series is found by the text of its labels, in a map per metric. */
+/*
+ * Counting; see meter.h. A series is found by the text of its labels, in a map per metric; those
+ * that were found last are looked at first, which is cheaper than to hash the labels.
+ */
 #include "host/meter.h"
 
 #include "base/alloc.h"
@@ -12,6 +15,8 @@
 
 #define ARENA_BYTES_MAX ((size_t)16 << 20)
 #define LABEL_BYTES_MAX 100u
+/* Types of activities that run in turn have a place each. */
+#define RECENT_SERIES 4u
 
 static const struct pawl_metric_info infos[PAWL_METRIC_COUNT] = {
 #define ROW(id, name_, type_, unit_, labels_, help_)                                               \
@@ -29,6 +34,10 @@ struct pawl_meter {
     struct pawl_mutex *mutex; /* guards the rest; nothing else is locked under it */
     struct pawl_arena arena;
     struct pawl_map series[PAWL_METRIC_COUNT]; /* text of the labels -> struct pawl_series */
+    struct recent {
+        struct pawl_series *series[RECENT_SERIES]; /* NULL: none */
+        unsigned next;                             /* that is replaced */
+    } recent[PAWL_METRIC_COUNT];
 };
 
 const struct pawl_metric_info *pawl__metric_info(enum pawl_metric metric)
@@ -93,8 +102,36 @@ static struct pawl_series *add_series(struct pawl_meter *meter, enum pawl_metric
     return series;
 }
 
-static struct pawl_series *find_series(struct pawl_meter *meter, enum pawl_metric metric,
+static bool has_labels(const struct pawl_series *series,
+                       const struct pawl_str given[PAWL_METRIC_LABELS_MAX])
+{
+    for (unsigned i = 0; i < PAWL_METRIC_LABELS_MAX; i++)
+        if (!pawl__str_equal(series->labels[i], given[i]))
+            return false;
+    return true;
+}
+
+static struct pawl_series *find_recent(const struct recent *recent,
                                        const struct pawl_str given[PAWL_METRIC_LABELS_MAX])
+{
+    for (unsigned i = 0; i < RECENT_SERIES && recent->series[i]; i++)
+        if (has_labels(recent->series[i], given))
+            return recent->series[i];
+    return NULL;
+}
+
+/* Not the one that stands for the rest: a label may be "other" by itself. */
+static struct pawl_series *keep_recent(struct recent *recent, struct pawl_series *series)
+{
+    if (series) {
+        recent->series[recent->next] = series;
+        recent->next = (recent->next + 1) % RECENT_SERIES;
+    }
+    return series;
+}
+
+static struct pawl_series *look_up_series(struct pawl_meter *meter, enum pawl_metric metric,
+                                          const struct pawl_str given[PAWL_METRIC_LABELS_MAX])
 {
     const struct pawl_map *map = &meter->series[metric];
     struct pawl_str labels[PAWL_METRIC_LABELS_MAX];
@@ -110,14 +147,22 @@ static struct pawl_series *find_series(struct pawl_meter *meter, enum pawl_metri
         key[len++] = '\0';
     }
     found = pawl__map_get(map, pawl__str_make(key, len));
-    if (found)
-        return found;
-    if (map->live_count < PAWL_METER_SERIES_MAX)
-        return add_series(meter, metric, pawl__str_make(key, len), labels);
+    if (!found && map->live_count < PAWL_METER_SERIES_MAX)
+        found = add_series(meter, metric, pawl__str_make(key, len), labels);
+    if (found || map->live_count < PAWL_METER_SERIES_MAX)
+        return keep_recent(&meter->recent[metric], found);
     found = pawl__map_get(map, pawl__str("other"));
     for (unsigned i = 0; i < PAWL_METRIC_LABELS_MAX; i++)
         labels[i] = labels[i].len > 0 ? pawl__str("other") : pawl__str("");
     return found ? found : add_series(meter, metric, pawl__str("other"), labels);
+}
+
+static struct pawl_series *find_series(struct pawl_meter *meter, enum pawl_metric metric,
+                                       const struct pawl_str given[PAWL_METRIC_LABELS_MAX])
+{
+    struct pawl_series *found = find_recent(&meter->recent[metric], given);
+
+    return found ? found : look_up_series(meter, metric, given);
 }
 
 void pawl__meter_count(struct pawl_meter *meter, enum pawl_metric metric, struct pawl_str first,

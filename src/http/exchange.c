@@ -115,11 +115,14 @@ void pawl__exchange_field_at(const struct pawl_exchange *exchange, size_t index,
 
 struct pawl_str pawl__exchange_field(const struct pawl_exchange *exchange, const char *name)
 {
-    for (uint32_t i = 0; i < exchange->field_count; i++) {
-        struct pawl_str found, value;
+    struct pawl_str wanted = pawl__str(name), found, value;
 
+    for (uint32_t i = 0; i < exchange->field_count; i++) {
+        /* A request's fields are looked through ten times; most differ in length. */
+        if (exchange->fields[i].name_len != wanted.len)
+            continue;
         pawl__exchange_field_at(exchange, i, &found, &value);
-        if (pawl__str_equal_nocase(found, pawl__str(name)))
+        if (pawl__str_equal_nocase(found, wanted))
             return value;
     }
     return pawl__str_make(NULL, 0);

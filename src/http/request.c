@@ -197,13 +197,15 @@ static int find_route(struct pawl_exchange *exchange, const char **detail)
 
 static uint32_t count_fields(const struct pawl_exchange *exchange, const char *name)
 {
+    struct pawl_str wanted = pawl__str(name);
     uint32_t count = 0;
 
     for (uint32_t i = 0; i < exchange->field_count; i++) {
         const struct field *field = &exchange->fields[i];
 
-        count += pawl__str_equal_nocase(pawl__request_slice(exchange, field->name, field->name_len),
-                                        pawl__str(name));
+        count += field->name_len == wanted.len &&
+                 pawl__str_equal_nocase(pawl__request_slice(exchange, field->name, field->name_len),
+                                        wanted);
     }
     return count;
 }

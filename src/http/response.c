@@ -4,7 +4,7 @@
 #include "base/time/datetime.h"
 #include "http/private.h"
 
-#include <stdio.h>
+#include <string.h>
 
 struct reason {
     int status;
@@ -83,7 +83,20 @@ void pawl__response_problem(struct pawl_exchange *exchange, int status, const ch
 
 /* ---- heads ------------------------------------------------------------------------------- */
 
-/* "Tue, 17 Nov 2026 12:00:00 GMT" */
+static char *put_digits(char *out, int number, int count)
+{
+    for (int i = count - 1; i >= 0; i--, number /= 10)
+        out[i] = (char)('0' + number % 10);
+    return out + count;
+}
+
+static char *put_letters(char *out, const char *from, size_t count)
+{
+    memcpy(out, from, count);
+    return out + count;
+}
+
+/* "Tue, 17 Nov 2026 12:00:00 GMT". Every response has one, so it is made without printf. */
 void pawl__response_date(int64_t wall_ns, char out[PAWL_HTTP_DATE_SIZE])
 {
     static const char days[] = "SunMonTueWedThuFriSat";
@@ -93,10 +106,20 @@ void pawl__response_date(int64_t wall_ns, char out[PAWL_HTTP_DATE_SIZE])
     struct pawl_civil civil;
 
     pawl__datetime_civil(time, &civil);
-    (void)snprintf(out, PAWL_HTTP_DATE_SIZE, "%.3s, %02d %.3s %04d %02d:%02d:%02d GMT",
-                   days + (ptrdiff_t)3 * pawl__datetime_weekday(time), civil.day,
-                   months + (ptrdiff_t)3 * (civil.month - 1), (int)civil.year, civil.hour,
-                   civil.minute, civil.second);
+    out = put_letters(out, days + (ptrdiff_t)3 * pawl__datetime_weekday(time), 3);
+    out = put_letters(out, ", ", 2);
+    out = put_digits(out, civil.day, 2);
+    *out++ = ' ';
+    out = put_letters(out, months + (ptrdiff_t)3 * (civil.month - 1), 3);
+    *out++ = ' ';
+    out = put_digits(out, (int)civil.year, 4);
+    *out++ = ' ';
+    out = put_digits(out, civil.hour, 2);
+    *out++ = ':';
+    out = put_digits(out, civil.minute, 2);
+    *out++ = ':';
+    out = put_digits(out, civil.second, 2);
+    (void)put_letters(out, " GMT", 5);
 }
 
 static void write_date(struct pawl_buf *to, int64_t wall_ns)

@@ -197,21 +197,26 @@ static bool settle(struct search *search, const struct node *node)
 
 static bool find(struct search *search, const struct node *node, size_t pos, uint32_t depth);
 
-static bool find_child(struct search *search, const struct node *child, size_t pos, uint32_t depth)
-{
-    struct pawl_str segment = pawl__str("");
-    size_t next = pos;
-    bool more = next_segment(search->path, &next, &segment);
+/* Where the search stands in the path. */
+struct place {
+    size_t pos;
+    bool more; /* there is a segment at `pos`, and `next` is behind it */
+    size_t next;
+    struct pawl_str segment;
+};
 
+static bool find_child(struct search *search, const struct node *child, const struct place *place,
+                       uint32_t depth)
+{
     switch (child->kind) {
     case LITERAL:
-        return more && pawl__str_equal_nocase(child->text, segment) &&
-               find(search, child, next, depth);
+        return place->more && pawl__str_equal_nocase(child->text, place->segment) &&
+               find(search, child, place->next, depth);
     case PARAMETER:
-        search->match->values[depth] = segment;
-        return segment.len > 0 && find(search, child, next, depth + 1);
+        search->match->values[depth] = place->segment;
+        return place->segment.len > 0 && find(search, child, place->next, depth + 1);
     case REST:
-        search->match->values[depth] = pawl__str_slice(search->path, pos, search->path.len);
+        search->match->values[depth] = pawl__str_slice(search->path, place->pos, search->path.len);
         return settle(search, child);
     }
     return false;
@@ -220,10 +225,13 @@ static bool find_child(struct search *search, const struct node *child, size_t p
 /* Goes at most as deep as the table's longest path. */
 static bool find(struct search *search, const struct node *node, size_t pos, uint32_t depth)
 {
+    struct place place = {.pos = pos, .next = pos, .segment = pawl__str("")};
+
     if (pos >= search->path.len && settle(search, node))
         return true;
+    place.more = next_segment(search->path, &place.next, &place.segment);
     for (const struct node *child = node->children; child; child = child->sibling) {
-        if (find_child(search, child, pos, depth))
+        if (find_child(search, child, &place, depth))
             return true;
     }
     return false;

@@ -67,8 +67,7 @@ struct pawl_json pawl__view_state(struct pawl_builder *b, const struct pawl_json
             value = without_own(b, &member->value);
         else
             value = pawl__view_plain(b, &member->value);
-        if (b->status == PAWL_OK)
-            b->status = pawl__json_set(b->arena, &out, member->key, value);
+        pawl__build_member(b, &out, member->key, value);
     }
     return out;
 }

@@ -64,6 +64,37 @@ void pawl__view_bytes(struct pawl_builder *b, struct pawl_json *object, const ch
 /* ---- what is stored, without marks of types ---------------------------------------------------
  */
 
+/* Of so many members each is compared with all before it; more are sorted. */
+#define FEW_MEMBERS 16u
+
+static bool is_few(const struct pawl_json *object)
+{
+    return pawl__json_len(object) <= FEW_MEMBERS;
+}
+
+/* Marks begin with '_', escapes with a backslash; of a key that is there twice the last counts. */
+static bool is_plain_member(const struct pawl_json *object, uint32_t index)
+{
+    const struct pawl_json_member *member = pawl__json_member(object, index);
+
+    if (member->value.type >= PAWL_JSON_ARRAY ||
+        (member->key.len > 0 && (member->key.ptr[0] == '_' || member->key.ptr[0] == '\\')))
+        return false;
+    for (uint32_t i = 0; i < index; i++)
+        if (pawl__str_equal(pawl__json_member(object, i)->key, member->key))
+            return false;
+    return true;
+}
+
+/* Whether it would be made anew as it is: that is not looked for below its members. */
+static bool is_plain(const struct pawl_json *object)
+{
+    for (uint32_t i = 0; i < pawl__json_len(object); i++)
+        if (!is_few(object) || !is_plain_member(object, i))
+            return false;
+    return true;
+}
+
 static struct pawl_json plain_array(struct pawl_builder *b, const struct pawl_json *stored)
 {
     struct pawl_json out = pawl__json_array();
@@ -97,18 +128,18 @@ struct pawl_json pawl__view_plain_object(struct pawl_builder *b, const struct pa
     for (uint32_t i = 0; i < pawl__json_len(stored) && b->status == PAWL_OK; i++) {
         const struct pawl_json_member *member = pawl__json_member(stored, i);
         struct pawl_str key = member->key;
+        struct pawl_json value;
 
         if (pawl__str_is(key, "_type") || (without && pawl__str_is(key, without)))
             continue;
         /* A dollar of a user's is escaped where it is stored. */
         if (key.len > 1 && key.ptr[0] == '\\' && key.ptr[1] == '$')
             key = pawl__str_make(key.ptr + 1, key.len - 1);
-        if (b->status == PAWL_OK) {
-            struct pawl_json value = pawl__view_plain(b, &member->value);
-
-            if (b->status == PAWL_OK)
-                b->status = pawl__json_add(b->arena, &all, key, value);
-        }
+        value = pawl__view_plain(b, &member->value);
+        if (is_few(stored))
+            pawl__build_member(b, &out, key, value);
+        else if (b->status == PAWL_OK)
+            b->status = pawl__json_add(b->arena, &all, key, value);
     }
     if (b->status == PAWL_OK)
         b->status = pawl__json_merge(b->arena, &out, &all, PAWL_JSON_MERGE_OVER);
@@ -118,7 +149,7 @@ struct pawl_json pawl__view_plain_object(struct pawl_builder *b, const struct pa
 struct pawl_json pawl__view_plain(struct pawl_builder *b, const struct pawl_json *stored)
 {
     if (pawl__json_is(stored, PAWL_JSON_OBJECT))
-        return pawl__view_plain_object(b, stored, NULL);
+        return is_plain(stored) ? *stored : pawl__view_plain_object(b, stored, NULL);
     if (pawl__json_is(stored, PAWL_JSON_ARRAY))
         return plain_array(b, stored);
     return *stored;

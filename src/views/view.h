@@ -48,7 +48,7 @@ void pawl__view_bytes(struct pawl_builder *b, struct pawl_json *object, const ch
 
 /*
  * What is stored, without the marks of types: `_type` goes, lists are arrays, islands of JSON are
- * what they hold. Shares no object with `stored`.
+ * what they hold. What need not be changed is shared with `stored`: neither is changed afterwards.
  */
 struct pawl_json pawl__view_plain(struct pawl_builder *b, const struct pawl_json *stored);
 /* The same of an object, without this member; NULL: with all. */

@@ -70,6 +70,62 @@ static void series_are_told_apart_by_their_labels(void **state)
     close_fixture(&f);
 }
 
+static void add_if_three(void *ctx, const struct pawl_series *series)
+{
+    size_t *right = ctx;
+
+    *right += series->count == 3;
+}
+
+/* More of them than are looked at before the rest, in turn, and again in the other order. */
+static void series_in_turn_are_told_apart(void **state)
+{
+    static const char *const types[] = {"a", "b", "ab", "", "c", "d", "e"};
+    const int type_count = (int)(sizeof types / sizeof types[0]);
+    struct fixture f;
+    size_t right = 0;
+
+    (void)state;
+    open_fixture(&f);
+    for (int round = 0; round < 3; round++) {
+        for (int i = 0; i < type_count; i++) {
+            const char *type = types[round == 1 ? type_count - 1 - i : i];
+
+            count(&f, type, "");
+            count(&f, "", type[0] ? type : "none");
+        }
+    }
+    pawl__meter_visit(f.meter, PAWL_METRIC_ACTIVITIES, add_if_three, &right);
+    assert_int_equal(right, 2 * type_count);
+    assert_int_equal(seen_of(&f, PAWL_METRIC_ACTIVITIES).total, 6 * type_count);
+    close_fixture(&f);
+}
+
+/* Not of the rest, also when that was counted just before. */
+static void a_series_named_other_has_its_own_count(void **state)
+{
+    struct fixture f;
+    struct seen seen;
+
+    (void)state;
+    open_fixture(&f);
+    count(&f, "other", "other");
+    for (unsigned i = 1; i < PAWL_METER_SERIES_MAX; i++) {
+        char type[20];
+
+        (void)snprintf(type, sizeof type, "%u", i);
+        count(&f, type, "Completed");
+    }
+    count(&f, "one more", "Completed");
+    count(&f, "other", "other");
+    count(&f, "one more", "Completed");
+    seen = seen_of(&f, PAWL_METRIC_ACTIVITIES);
+    assert_int_equal(seen.count, PAWL_METER_SERIES_MAX + 1);
+    assert_str(seen.last.labels[0], "other");
+    assert_int_equal(seen.last.count, 2);
+    close_fixture(&f);
+}
+
 static void a_value_falls_into_the_bucket_that_it_does_not_exceed(void **state)
 {
     size_t bound_count;
@@ -123,6 +179,8 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(series_are_told_apart_by_their_labels),
+        cmocka_unit_test(series_in_turn_are_told_apart),
+        cmocka_unit_test(a_series_named_other_has_its_own_count),
         cmocka_unit_test(a_value_falls_into_the_bucket_that_it_does_not_exceed),
         cmocka_unit_test(past_the_limit_series_count_as_others),
         cmocka_unit_test(without_a_meter_nothing_is_counted),

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The server on real sockets: what HTTP promises. Limits and abuse are in limits.c and abuse.c. */
+#include "http/private.h"
 #include "unit/http/serving.h"
 
 #include <unistd.h>
@@ -408,9 +409,33 @@ static void opening_without_memory_fails(void **state)
     serving_close(&s);
 }
 
+/* RFC 9110, 5.6.7 */
+static void dates_are_in_the_form_of_the_standard(void **state)
+{
+    static const struct {
+        int64_t seconds;
+        const char *text;
+    } dates[] = {
+        {0, "Thu, 01 Jan 1970 00:00:00 GMT"},
+        {784111777, "Sun, 06 Nov 1994 08:49:37 GMT"},
+        {951868799, "Tue, 29 Feb 2000 23:59:59 GMT"},
+        {1763510405, "Wed, 19 Nov 2025 00:00:05 GMT"},
+        {4102444799, "Thu, 31 Dec 2099 23:59:59 GMT"},
+    };
+
+    (void)state;
+    for (size_t i = 0; i < sizeof dates / sizeof dates[0]; i++) {
+        char text[PAWL_HTTP_DATE_SIZE];
+
+        pawl__response_date(dates[i].seconds * NS_PER_S + 999999999, text);
+        assert_string_equal(text, dates[i].text);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(dates_are_in_the_form_of_the_standard),
         cmocka_unit_test(answers_and_keeps_the_connection),
         cmocka_unit_test(http_1_0_ends_unless_asked_to_stay),
         cmocka_unit_test(pipelined_requests_are_answered_in_order),
