@@ -186,8 +186,8 @@ static void free_key(struct runtime_run *run, struct runtime_changes *changes,
     struct pawl_str key = runtime_text(request, PAWL_HTTP_KEY);
     struct pawl_reservation_row row = {.instance_id = pawl__str("")};
 
-    /* After that time it may be another request's. */
-    if (key.len == 0 || pawl__runtime_now_us(run) >= mail->created_us + KEY_US)
+    /* Not when it is about to expire: whoever purges it then must not meet a new one. */
+    if (key.len == 0 || pawl__runtime_now_us(run) >= mail->created_us + KEY_US / 2)
         return;
     row.key = pawl__str(
         pawl__arena_printf(changes->arena, RUNTIME_STIMULUS_KEY "%.*s", PAWL_STR_ARG(key)));
