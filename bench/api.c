@@ -80,6 +80,7 @@ _Noreturn static void become_server(const struct bench_folder *folder)
         _exit(1);
     (void)setenv("PAWL_ADMIN_API_KEY", KEY, 1);
     (void)setenv("PAWL_SERVER_RATE", "0", 1);
+    (void)setenv("PAWL_ENDPOINTS_RATE", "0", 1);
     (void)execl(program, program, "serve", "--store", store, "--listen", "127.0.0.1:0",
                 (char *)NULL);
     _exit(1);

@@ -6,14 +6,17 @@
  * comes back to the endpoint in the same burst waits for the next request.
  *
  * A request that is not acceptable (too large, a file of the wrong kind, not JSON) has an outcome
- * of its own where the activity exposes one; else it is replied to at once and the activity goes on
- * waiting for nothing, as in Elsa.
+ * of its own where the activity exposes one. Else the server refuses what is over the limits before
+ * it is delivered; what comes here all the same, because the limits are not those that the server
+ * saw, and what is not JSON is replied to at once, and the activity goes on waiting for nothing, as
+ * in Elsa.
  */
 #include "activities/http_endpoint.h"
 
 #include "activities/children.h"
 #include "activities/descriptor.h"
 #include "activities/http_client.h"
+#include "base/http_limits.h"
 #include "base/http_message.h"
 #include "base/stimuli.h"
 
@@ -135,6 +138,44 @@ static const struct pawl_output_descriptor outputs[] = {
 
 /* ---- waiting for a request ---------------------------------------------------------------- */
 
+static void build_list(struct pawl_context *context, struct pawl_builder *b,
+                       struct pawl_json *limits, const char *name, const char *input)
+{
+    struct pawl_value list = pawl__input(context, input);
+
+    if (pawl__json_len(&list.json) > 0)
+        pawl__build(b, limits, name, list.json);
+}
+
+static void build_limit(struct pawl_context *context, struct pawl_builder *b,
+                        struct pawl_json *limits, const char *name, const char *input)
+{
+    int64_t most = pawl__input_int(context, input, INT64_MAX);
+
+    if (most != INT64_MAX)
+        pawl__build_int(b, limits, name, most);
+}
+
+/* Without members where nothing is limited. */
+static struct pawl_json limits_of(struct pawl_context *context, struct pawl_builder *b)
+{
+    struct pawl_json limits = pawl__json_object(), outcomes = pawl__json_array();
+
+    build_limit(context, b, &limits, PAWL_HTTP_LIMIT_REQUEST_SIZE, "RequestSizeLimit");
+    build_limit(context, b, &limits, PAWL_HTTP_LIMIT_FILE_SIZE, "FileSizeLimit");
+    build_list(context, b, &limits, PAWL_HTTP_LIMIT_ALLOWED, "AllowedFileExtensions");
+    build_list(context, b, &limits, PAWL_HTTP_LIMIT_BLOCKED, "BlockedFileExtensions");
+    build_list(context, b, &limits, PAWL_HTTP_LIMIT_TYPES, "AllowedMimeTypes");
+    if (pawl__json_len(&limits) == 0)
+        return limits;
+    for (const struct pawl_http_excess *at = pawl__http_excesses; at->status != 0; at++)
+        if (pawl__json_true(pawl__input_naked(context, at->flag)))
+            pawl__build_append(b, &outcomes, pawl__json_string(pawl__str(at->outcome)));
+    if (pawl__json_len(&outcomes) > 0)
+        pawl__build(b, &limits, PAWL_HTTP_LIMIT_OUTCOMES, outcomes);
+    return limits;
+}
+
 static void build_demands(struct pawl_context *context, struct pawl_builder *b,
                           struct pawl_json *payload)
 {
@@ -143,6 +184,7 @@ static void build_demands(struct pawl_context *context, struct pawl_builder *b,
     const struct pawl_json *signature = pawl__json_get_nocase(custom, pawl__str("signature"));
     struct pawl_value timeout = pawl__input(context, "RequestTimeout");
     struct pawl_value size = pawl__input(context, "RequestSizeLimit");
+    struct pawl_json limits = limits_of(context, b);
 
     pawl__build_bool(b, payload, PAWL_HTTP_AUTHORIZE, pawl__input_true(context, "Authorize"));
     pawl__build_text(b, payload, PAWL_HTTP_POLICY,
@@ -154,6 +196,8 @@ static void build_demands(struct pawl_context *context, struct pawl_builder *b,
     /* One that is not an object is kept too: it cannot be checked, and requests are refused. */
     if (signature && !pawl__json_is(signature, PAWL_JSON_NULL))
         pawl__build(b, payload, PAWL_HTTP_SIGNATURE, *signature);
+    if (pawl__json_len(&limits) > 0)
+        pawl__build(b, payload, PAWL_HTTP_LIMITS, limits);
 }
 
 /* What is waited for, a payload for each method. */
@@ -230,20 +274,21 @@ static int refuse(struct pawl_context *context, struct pawl_json *request, int64
     return status == PAWL_OK ? pawl__http_reply(context, request, reply) : status;
 }
 
-/* By its outcome, if the activity exposes it. */
-static int reject(struct pawl_context *context, struct pawl_json *request, const char *flag,
-                  const char *outcome, int64_t code, const char *message)
+/* By its outcome, if the activity exposes it. *is_fine false: it has been dealt with. */
+static int check_limits(struct pawl_context *context, struct pawl_json *request, bool *is_fine)
 {
     struct pawl_builder b = {.arena = pawl__context_arena(context)};
-    struct pawl_json body = pawl__json_object();
+    struct pawl_json limits = limits_of(context, &b), body = pawl__json_object();
+    const struct pawl_http_excess *excess = pawl__http_exceeds(request, &limits);
 
-    if (pawl__json_true(pawl__input_naked(context, flag)))
-        return pawl__complete_with(context, outcome);
-    pawl__build_name(&b, &body, "message", message);
-    return b.status == PAWL_OK ? refuse(context, request, code, body) : b.status;
+    *is_fine = !excess;
+    if (!excess)
+        return b.status;
+    if (b.status == PAWL_OK && pawl__http_has_outcome(&limits, excess))
+        return pawl__complete_with(context, excess->outcome);
+    pawl__build_name(&b, &body, "message", excess->message);
+    return b.status == PAWL_OK ? refuse(context, request, excess->status, body) : b.status;
 }
-
-/* ---- limits ------------------------------------------------------------------------------- */
 
 static int64_t size_of(const struct pawl_json *part)
 {
@@ -251,93 +296,6 @@ static int64_t size_of(const struct pawl_json *part)
 
     (void)pawl__json_to_int(pawl__json_get_text(part, PAWL_HTTP_SIZE), &size);
     return size;
-}
-
-/* With or without the dot, in any case. */
-static bool has_extension(struct pawl_str name, const struct pawl_json *list)
-{
-    size_t dot = name.len;
-    struct pawl_str extension;
-
-    while (dot > 0 && name.ptr[dot - 1] != '.')
-        dot--;
-    extension = dot > 0 ? pawl__str_slice(name, dot, name.len) : pawl__str("");
-    for (uint32_t i = 0; i < pawl__json_len(list); i++) {
-        struct pawl_str wanted = pawl__str_trim(pawl__json_str(pawl__json_at(list, i)));
-
-        if (wanted.len > 0 && wanted.ptr[0] == '.')
-            wanted = pawl__str_slice(wanted, 1, wanted.len);
-        if (wanted.len > 0 && pawl__str_equal_nocase(extension, wanted))
-            return true;
-    }
-    return false;
-}
-
-static bool has_type(struct pawl_str type, const struct pawl_json *list)
-{
-    type = pawl__str_trim(pawl__str_slice(type, 0, pawl__str_find(type, ';', 0)));
-    for (uint32_t i = 0; i < pawl__json_len(list); i++)
-        if (pawl__str_equal_nocase(type, pawl__str_trim(pawl__json_str(pawl__json_at(list, i)))))
-            return true;
-    return false;
-}
-
-enum fault { FAULT_NONE, FAULT_SIZE, FAULT_EXTENSION, FAULT_TYPE };
-
-static enum fault check_files(const struct pawl_context *context, const struct pawl_json *files)
-{
-    int64_t most = pawl__input_int(context, "FileSizeLimit", INT64_MAX);
-    struct pawl_value allowed = pawl__input(context, "AllowedFileExtensions");
-    struct pawl_value blocked = pawl__input(context, "BlockedFileExtensions");
-    struct pawl_value types = pawl__input(context, "AllowedMimeTypes");
-
-    for (uint32_t i = 0; i < pawl__json_len(files); i++)
-        if (size_of(pawl__json_at(files, i)) > most)
-            return FAULT_SIZE;
-    for (uint32_t i = 0; i < pawl__json_len(files); i++) {
-        struct pawl_str name =
-            pawl__json_str(pawl__json_get_text(pawl__json_at(files, i), PAWL_HTTP_FILE_NAME));
-
-        if ((pawl__json_len(&allowed.json) > 0 && !has_extension(name, &allowed.json)) ||
-            has_extension(name, &blocked.json))
-            return FAULT_EXTENSION;
-    }
-    for (uint32_t i = 0; i < pawl__json_len(files) && pawl__json_len(&types.json) > 0; i++) {
-        struct pawl_str type =
-            pawl__json_str(pawl__json_get_text(pawl__json_at(files, i), PAWL_HTTP_CONTENT_TYPE));
-
-        if (!has_type(type, &types.json))
-            return FAULT_TYPE;
-    }
-    return FAULT_NONE;
-}
-
-/* *is_fine false: it has been dealt with. */
-static int check_limits(struct pawl_context *context, struct pawl_json *request, bool *is_fine)
-{
-    int64_t most = pawl__input_int(context, "RequestSizeLimit", INT64_MAX);
-
-    *is_fine = false;
-    if (size_of(request) > most)
-        return reject(context, request, "ExposeRequestTooLargeOutcome", "Request too large", 413,
-                      "The request is larger than this endpoint accepts.");
-    switch (check_files(context, pawl__json_get_text(request, PAWL_HTTP_FILES))) {
-    case FAULT_SIZE:
-        return reject(context, request, "ExposeFileTooLargeOutcome", "File too large", 413,
-                      "A file is larger than this endpoint accepts.");
-    case FAULT_EXTENSION:
-        return reject(context, request, "ExposeInvalidFileExtensionOutcome",
-                      "Invalid file extension", 415,
-                      "A file has an extension that this endpoint does not accept.");
-    case FAULT_TYPE:
-        return reject(context, request, "ExposeInvalidFileMimeTypeOutcome",
-                      "Invalid file MIME type", 415,
-                      "A file is of a type that this endpoint does not accept.");
-    case FAULT_NONE:
-        break;
-    }
-    *is_fine = true;
-    return PAWL_OK;
 }
 
 /* ---- outputs ------------------------------------------------------------------------------ */

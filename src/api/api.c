@@ -15,10 +15,19 @@
 /* A key that a person makes up is guessed before one that is random; this is half of one. */
 #define ADMIN_KEY_MIN 16u
 
+/* Per second, and two seconds' worth at once. */
+static struct pawl_limit rate_of(const struct pawl_configuration *configuration,
+                                 enum pawl_setting_id id)
+{
+    int64_t rate = pawl__configuration_number(configuration, id);
+
+    return rate > 0 ? (struct pawl_limit){(uint32_t)(2 * rate), NS_PER_S / rate}
+                    : (struct pawl_limit){0, 0};
+}
+
 static void read_settings(struct pawl_api *api)
 {
     const struct pawl_configuration *configuration = pawl__host_configuration(api->host);
-    int64_t rate = pawl__configuration_number(configuration, PAWL_SETTING_ID_SERVER_RATE);
 
     api->admin_key = pawl__str_trim(
         pawl__str(pawl__configuration_text(configuration, PAWL_SETTING_ID_ADMIN_API_KEY)));
@@ -26,8 +35,8 @@ static void read_settings(struct pawl_api *api)
     api->studio_folder = pawl__configuration_text(configuration, PAWL_SETTING_ID_STUDIO_FOLDER);
     api->metrics_public =
         pawl__configuration_number(configuration, PAWL_SETTING_ID_METRICS_PUBLIC) != 0;
-    if (rate > 0)
-        api->rate = (struct pawl_limit){(uint32_t)(2 * rate), NS_PER_S / rate};
+    api->rate = rate_of(configuration, PAWL_SETTING_ID_SERVER_RATE);
+    api->stranger_rate = rate_of(configuration, PAWL_SETTING_ID_ENDPOINTS_RATE);
 }
 
 /* Workflows are endpoints where the setting says. */
@@ -154,6 +163,8 @@ static int open_parts(struct pawl_api *api, struct pawl_error *err)
     if (status == PAWL_OK)
         status = pawl__limiter_new(api->env, RATE_PLACES, &api->rates, err);
     if (status == PAWL_OK)
+        status = pawl__limiter_new(api->env, RATE_PLACES, &api->strangers, err);
+    if (status == PAWL_OK)
         status = pawl__guard_open(api, err);
     if (status == PAWL_OK)
         status = pawl__hub_open(api, &api->hub, err);
@@ -215,6 +226,7 @@ void pawl__api_close(struct pawl_api *api)
     pawl__lane_free(api->lane);
     pawl__limiter_free(api->logins);
     pawl__limiter_free(api->rates);
+    pawl__limiter_free(api->strangers);
     pawl__api_routes_free(&api->env->alloc, api->routes);
     pawl__free(&api->env->alloc, api, sizeof *api);
 }

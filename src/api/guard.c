@@ -10,6 +10,7 @@
 #include "api/private.h"
 #include "base/error.h"
 #include "base/time/datetime.h"
+#include "http/client.h"
 
 #include <stdio.h>
 
@@ -340,18 +341,37 @@ static int challenge(const struct admission *admission, const char **detail)
     return 401;
 }
 
-static int limit(struct pawl_api *api, struct pawl_exchange *exchange, struct pawl_str id,
-                 const char **detail)
+static int limit(struct pawl_api *api, struct pawl_exchange *exchange, struct pawl_limiter *limiter,
+                 const struct pawl_limit *rate, struct pawl_str name)
 {
-    int64_t wait_s = pawl__limiter_use(api->rates, id, &api->rate, pawl_env_monotonic_ns(api->env));
+    int64_t wait_s = pawl__limiter_use(limiter, name, rate, pawl_env_monotonic_ns(api->env));
     char text[24];
 
     if (wait_s == 0)
         return 0;
     (void)snprintf(text, sizeof text, "%lld", (long long)wait_s);
     pawl__exchange_add_field(exchange, "Retry-After", text);
-    *detail = "Too many requests of one caller; see Retry-After.";
     return 429;
+}
+
+struct pawl_str api_client_address(const struct pawl_exchange *exchange, struct pawl_client *client)
+{
+    static const unsigned char mapped[12] = {0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0xff, 0xff};
+
+    pawl__exchange_client(exchange, client);
+    return pawl__str_make(
+        (const char *)client->peer.address,
+        memcmp(client->peer.address, mapped, sizeof mapped) == 0 ? sizeof client->peer.address : 8);
+}
+
+/* Anybody may ask an endpoint, but not as often as they like. */
+static int admit_stranger(struct pawl_api *api, struct pawl_exchange *exchange, const char **detail)
+{
+    struct pawl_client client;
+
+    *detail = "Too many requests of one client; see Retry-After.";
+    return limit(api, exchange, api->strangers, &api->stranger_rate,
+                 api_client_address(exchange, &client));
 }
 
 int pawl__guard_admit(void *ctx, struct pawl_exchange *exchange, const char **detail)
@@ -374,7 +394,7 @@ int pawl__guard_admit(void *ctx, struct pawl_exchange *exchange, const char **de
         bearer = copy_bearer(pawl__exchange_arena(exchange), found);
     pawl_mutex_unlock(api->env, api->mutex);
     if (!bearer && request && is_for(&admission, API_ENDPOINT))
-        return 0;
+        return admit_stranger(api, exchange, detail);
     *detail = "Who may do what cannot be read from the store at this moment.";
     if (!current || !request || (found && !bearer))
         return 503;
@@ -385,7 +405,8 @@ int pawl__guard_admit(void *ctx, struct pawl_exchange *exchange, const char **de
     if (admission.permission[0] != '@' &&
         !pawl__permissions_allow(&bearer->permissions, admission.permission))
         return 403;
-    return limit(api, exchange, bearer->id, detail);
+    *detail = "Too many requests of one caller; see Retry-After.";
+    return limit(api, exchange, api->rates, &api->rate, bearer->id);
 }
 
 enum pawl_credential pawl__guard_check_hub_token(struct pawl_api *api, struct pawl_str token,

@@ -66,6 +66,8 @@ struct pawl_api {
     struct pawl_limiter *logins; /* by name, by address */
     struct pawl_limiter *rates;  /* by caller */
     struct pawl_limit rate;
+    struct pawl_limiter *strangers; /* by address, at endpoints */
+    struct pawl_limit stranger_rate;
     bool metrics_public;
     struct pawl_str admin_key, origins; /* of the settings */
     const char *studio_folder;          /* the same; "": Studio is not served */
@@ -95,6 +97,11 @@ struct api_request {
 struct api_request *api_request_of(const struct pawl_exchange *exchange);
 /* Makes it where there is none; NULL: out of memory. */
 struct api_request *api_request_make(struct pawl_exchange *exchange);
+struct pawl_client;
+/* Whom tries and requests of strangers are counted for: the client, not a proxy that is trusted. Of
+ * IPv6 the first half: one client has all of it. In *client. */
+struct pawl_str api_client_address(const struct pawl_exchange *exchange,
+                                   struct pawl_client *client);
 
 /* Where Elsa's API and Pawl's own are. */
 #define API_ELSA "/elsa/api"

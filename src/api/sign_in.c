@@ -26,23 +26,18 @@ struct tried {
     size_t name_len, address_len;
 };
 
-/* Of IPv6 the first half: one client has all of it. */
 static void note_try(struct tried *tried, const struct pawl_exchange *exchange,
                      struct pawl_str name)
 {
-    static const unsigned char mapped[12] = {0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0xff, 0xff};
-    struct pawl_client client; /* not a proxy: its clients are not to lock each other out */
-    size_t len;
-
-    pawl__exchange_client(exchange, &client);
-    len = memcmp(client.peer.address, mapped, sizeof mapped) == 0 ? 16 : 8;
+    struct pawl_client client;
+    struct pawl_str address = api_client_address(exchange, &client);
 
     name = pawl__str_slice(pawl__str_trim(name), 0, sizeof tried->name - 2);
     tried->name_len =
         (size_t)snprintf(tried->name, sizeof tried->name, "n%.*s", PAWL_STR_ARG(name));
     tried->address[0] = 'a';
-    memcpy(tried->address + 1, client.peer.address, len);
-    tried->address_len = 1 + len;
+    memcpy(tried->address + 1, address.ptr, address.len);
+    tried->address_len = 1 + address.len;
 }
 
 static struct pawl_str name_of(const struct tried *tried)

@@ -155,43 +155,44 @@ static struct pawl_str field_or(const struct api_call *call, const char *field,
     return otherwise.ptr ? otherwise : pawl__str("");
 }
 
-static void deliver(struct api_call *call, const struct pawl_endpoint *endpoint,
-                    const struct pawl_query *query)
+/* Who sends a request again must still be allowed to, and sign it. */
+static void respond_again(struct api_call *call, const struct pawl_kept_reply *kept)
 {
-    struct pawl_json request;
-    int status = api_workflow_request(call, query, &request);
+    if (!authorize(call, &kept->demands) || !api_workflow_is_signed(call, &kept->demands))
+        return;
+    api_keep(call);
+    on_reply(call, PAWL_OK, &kept->reply);
+}
 
+/* `endpoint` NULL: nobody waits for it, perhaps because it was sent before. */
+static void deliver(struct api_call *call, const struct pawl_endpoint_question *question,
+                    const struct pawl_endpoint *endpoint, const struct pawl_query *query)
+{
+    struct pawl_str key = api_idempotency_key(call);
+    struct pawl_kept_reply kept;
+    struct pawl_json request;
+    int status =
+        endpoint || key.len > 0 ? api_workflow_request(call, query, &request) : PAWL_ENOTFOUND;
+
+    if (status == PAWL_OK && key.len > 0) {
+        status = pawl__op_endpoint_kept(
+            &call->op, question, endpoint ? endpoint->hash : pawl__str(""), &request, key, &kept);
+        if (status == PAWL_OK) {
+            respond_again(call, &kept);
+            return;
+        }
+        status = endpoint && status == PAWL_ENOTFOUND ? PAWL_OK : status;
+    }
     if (status != PAWL_OK) {
         fail_request(call, status);
         return;
     }
     api_keep(call);
-    status = pawl__op_endpoint_request(&call->op, endpoint, &request, api_idempotency_key(call),
-                                       on_reply, call);
+    status = pawl__op_endpoint_request(&call->op, endpoint, &request, key, on_reply, call);
     if (status == PAWL_OK)
         return;
     fail_request(call, status);
     api_finish(call);
-}
-
-/* Nobody waits for it: perhaps because it was sent before. */
-static void repeat(struct api_call *call, const struct pawl_endpoint_question *question,
-                   const struct pawl_query *query)
-{
-    struct pawl_str key = api_idempotency_key(call);
-    struct pawl_json request;
-    int status = key.len > 0 ? api_workflow_request(call, query, &request) : PAWL_ENOTFOUND;
-
-    if (status == PAWL_OK) {
-        api_keep(call);
-        status = pawl__op_endpoint_reply(&call->op, question, &request, key, on_reply, call);
-        if (status == PAWL_OK)
-            return;
-        fail_request(call, status);
-        api_finish(call);
-        return;
-    }
-    fail_request(call, status);
 }
 
 static void handle(struct api_call *call, const void *data)
@@ -222,11 +223,11 @@ static void handle(struct api_call *call, const void *data)
     if (status == PAWL_ECONFLICT)
         respond_ambiguous(call);
     else if (status == PAWL_ENOTFOUND)
-        repeat(call, &question, &query);
+        deliver(call, &question, NULL, &query);
     else if (status != PAWL_OK)
         fail_request(call, status);
     else if (authorize(call, &endpoint) && api_workflow_is_signed(call, &endpoint))
-        deliver(call, &endpoint, &query);
+        deliver(call, &question, &endpoint, &query);
 }
 
 /* ---- the table ------------------------------------------------------------------------------ */

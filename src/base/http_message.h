@@ -63,7 +63,8 @@
 #define PAWL_HTTP_REPLIED "replied"
 #define PAWL_HTTP_DEMANDS "demands"
 
-#define PAWL_HTTP_REPLY "reply" /* in what is kept for a key: {"fingerprint", "reply"} */
+/* In what is kept for a key: {"fingerprint", "demands", "reply"}; of one too large no reply. */
+#define PAWL_HTTP_REPLY "reply"
 #define PAWL_HTTP_STATUS "statusCode"
 #define PAWL_HTTP_FILE "file"
 
@@ -73,5 +74,6 @@
 #define PAWL_HTTP_REQUEST_TIMEOUT "requestTimeout"
 #define PAWL_HTTP_REQUEST_SIZE_LIMIT "requestSizeLimit"
 #define PAWL_HTTP_SIGNATURE "signature"
+#define PAWL_HTTP_LIMITS "limits" /* base/http_limits.h */
 
 #endif

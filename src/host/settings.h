@@ -123,6 +123,8 @@ enum pawl_setting_type {
       "Folder with Elsa Studio's files: serve it under /studio/")                                  \
     X(ENDPOINTS_PATH, "endpoints.path", TEXT, "/workflows", "PAWL_ENDPOINTS_PATH", NULL, 0, 0,     \
       "Path below which workflows are HTTP endpoints")                                             \
+    X(ENDPOINTS_RATE, "endpoints.rate", INT, "1000", "PAWL_ENDPOINTS_RATE", NULL, 0,               \
+      INT64_C(1000000), "Requests per second of one stranger's address to endpoints; 0: any")      \
     X(ENDPOINTS_SECRETS, "endpoints.secrets", TEXT, "", "PAWL_ENDPOINTS_SECRETS", NULL, 0, 0,      \
       "Secrets of signed requests: NAME=VALUE, apart by spaces")                                   \
     X(ENDPOINTS_TIMEOUT, "endpoints.timeout", DURATION, "60s", "PAWL_ENDPOINTS_TIMEOUT", NULL,     \

@@ -4,6 +4,7 @@
 
 #include "base/error.h"
 #include "base/hash/sha256.h"
+#include "base/http_limits.h"
 #include "base/http_message.h"
 #include "base/json/builder.h"
 #include "base/time/duration.h"
@@ -38,14 +39,13 @@ static int64_t timeout_of(const struct pawl_json *payload)
 static void read_demands(const struct pawl_json *payload, struct pawl_endpoint *out)
 {
     const struct pawl_json *signature = pawl__json_get_text(payload, PAWL_HTTP_SIGNATURE);
+    const struct pawl_json *limits = pawl__json_get_text(payload, PAWL_HTTP_LIMITS);
 
     out->authorize = pawl__json_true(pawl__json_get_text(payload, PAWL_HTTP_AUTHORIZE));
     out->policy = text_of(payload, PAWL_HTTP_POLICY);
     out->timeout_ns = timeout_of(payload);
-    out->size_max = -1;
-    (void)pawl__json_to_int(pawl__json_get_text(payload, PAWL_HTTP_REQUEST_SIZE_LIMIT),
-                            &out->size_max);
     out->signature = signature ? *signature : pawl__json_null();
+    out->limits = limits ? *limits : pawl__json_null();
 }
 
 int pawl__op_endpoint_find(const struct pawl_op *op, const struct pawl_endpoint_question *question,
@@ -184,8 +184,9 @@ static int make_input(struct sending *s, const struct pawl_json *given)
 }
 
 /* The reply that a request with this key got. PAWL_ENOTFOUND: none yet. */
-static int find_kept(struct sending *s, struct pawl_json *reply)
+static int find_kept(struct sending *s, struct pawl_kept_reply *out)
 {
+    const struct pawl_json *reply, *demands;
     struct pawl_json kept;
     int status = pawl__runtime_find_kept_reply(op_runtime(s->op), s->key, s->op->arena, &kept,
                                                s->op->deadline_ns, s->op->err);
@@ -195,24 +196,50 @@ static int find_kept(struct sending *s, struct pawl_json *reply)
     if (!pawl__str_equal(text_of(&kept, PAWL_HTTP_FINGERPRINT), s->fingerprint))
         return pawl__error_set(s->op->err, PAWL_ECONFLICT,
                                "The Idempotency-Key was used for another request.");
-    *reply = pawl__json_get_text(&kept, PAWL_HTTP_REPLY)
-                 ? *pawl__json_get_text(&kept, PAWL_HTTP_REPLY)
-                 : pawl__json_object();
+    reply = pawl__json_get_text(&kept, PAWL_HTTP_REPLY);
+    demands = pawl__json_get_text(&kept, PAWL_HTTP_DEMANDS);
+    if (!reply)
+        return pawl__error_set(s->op->err, PAWL_EEXISTS,
+                               "The request with this Idempotency-Key was replied to, once. The "
+                               "reply was too large to be kept.");
+    *out = (struct pawl_kept_reply){.reply = *reply};
+    read_demands(demands, &out->demands);
     return PAWL_OK;
+}
+
+static bool demands_the_same(const struct pawl_endpoint *a, const struct pawl_endpoint *b)
+{
+    return a->authorize == b->authorize && pawl__str_equal(a->policy, b->policy) &&
+           pawl__json_equal(&a->signature, &b->signature);
 }
 
 /* The key was used: nothing was sent now. */
 static int send_kept(struct sending *s)
 {
-    struct pawl_json reply;
-    int status = find_kept(s, &reply);
+    struct pawl_kept_reply kept;
+    int status = find_kept(s, &kept);
 
-    if (status == PAWL_ENOTFOUND)
+    /* What was checked of this request is what the endpoint demands now. Sent again, it is checked
+     * for what the reply demands. */
+    if (status == PAWL_ENOTFOUND ||
+        (status == PAWL_OK && !demands_the_same(&kept.demands, s->endpoint)))
         return pawl__error_set(s->op->err, PAWL_ECONFLICT,
                                "A request with this Idempotency-Key has not been replied to yet.");
     if (status == PAWL_OK && pawl__replies_forget(op_runtime(s->op), s->address))
-        s->done(s->ctx, PAWL_OK, &reply);
+        s->done(s->ctx, PAWL_OK, &kept.reply);
     return status;
+}
+
+/* It was delivered by a commit whose outcome was unknown. A reply that this commit had has not
+ * left; with a key it was kept. Else it is still to come. */
+static int send_if_kept(struct sending *s)
+{
+    struct pawl_kept_reply kept;
+
+    if (s->key.len > 0 && find_kept(s, &kept) == PAWL_OK &&
+        pawl__replies_forget(op_runtime(s->op), s->address))
+        s->done(s->ctx, PAWL_OK, &kept.reply);
+    return PAWL_OK;
 }
 
 static int start(struct sending *s)
@@ -256,6 +283,8 @@ static int resume(struct sending *s)
     int status =
         pawl__runtime_send(op_runtime(s->op), &stimulus, &sent, s->op->deadline_ns, s->op->err);
 
+    if (status == PAWL_OK && sent.was_settled)
+        return send_if_kept(s);
     return status == PAWL_OK && sent.was_sent ? send_kept(s) : status;
 }
 
@@ -269,6 +298,27 @@ static int64_t deadline_of(const struct pawl_op *op, const struct pawl_endpoint 
     return timeout_ns < PAWL_FOREVER - now_ns ? now_ns + timeout_ns : PAWL_FOREVER;
 }
 
+/* As HttpEndpoint refuses it. */
+static int refuse_excess(struct sending *s, const struct pawl_http_excess *excess)
+{
+    struct pawl_builder b = {.arena = s->op->arena};
+    struct pawl_json reply = pawl__json_object(), headers = pawl__json_array(),
+                     header = pawl__json_array();
+    const char *body = pawl__arena_printf(b.arena, "{\"message\":\"%s\"}", excess->message);
+
+    pawl__build_append(&b, &header, pawl__json_string(pawl__str("Content-Type")));
+    pawl__build_append(&b, &header,
+                       pawl__json_string(pawl__str("application/json; charset=utf-8")));
+    pawl__build_append(&b, &headers, header);
+    pawl__build_int(&b, &reply, PAWL_HTTP_STATUS, excess->status);
+    pawl__build(&b, &reply, PAWL_HTTP_HEADERS, headers);
+    pawl__build(&b, &reply, PAWL_HTTP_CONTENT, pawl__json_string(pawl__str(body ? body : "")));
+    if (b.status != PAWL_OK)
+        return pawl__error_code(s->op->err, b.status);
+    s->done(s->ctx, PAWL_OK, &reply);
+    return PAWL_OK;
+}
+
 int pawl__op_endpoint_request(const struct pawl_op *op, const struct pawl_endpoint *endpoint,
                               const struct pawl_json *request, struct pawl_str key,
                               pawl_endpoint_done_fn *done, void *ctx)
@@ -276,18 +326,14 @@ int pawl__op_endpoint_request(const struct pawl_op *op, const struct pawl_endpoi
     const struct pawl_reply_wait wait = {
         .deadline_ns = deadline_of(op, endpoint), .done = done, .ctx = ctx};
     struct sending s = {.op = op, .endpoint = endpoint, .done = done, .ctx = ctx};
+    const struct pawl_http_excess *excess = pawl__http_exceeds(request, &endpoint->limits);
     char address[PAWL_REPLY_ADDRESS_SIZE];
-    struct pawl_json reply;
-    int status = make_key(&s, request, key);
+    int status;
 
-    if (status == PAWL_OK && s.key.len > 0) {
-        status = find_kept(&s, &reply);
-        if (status == PAWL_OK) {
-            done(ctx, PAWL_OK, &reply);
-            return PAWL_OK;
-        }
-        status = status == PAWL_ENOTFOUND ? PAWL_OK : status;
-    }
+    /* A wait is not used up by it. One that starts an instance does so, as in Elsa. */
+    if (excess && !endpoint->is_trigger && !pawl__http_has_outcome(&endpoint->limits, excess))
+        return refuse_excess(&s, excess);
+    status = make_key(&s, request, key);
     if (status == PAWL_OK)
         status = pawl__replies_expect(op_runtime(op), &wait, address, op->err);
     if (status != PAWL_OK)
@@ -305,28 +351,26 @@ int pawl__op_endpoint_request(const struct pawl_op *op, const struct pawl_endpoi
     return status;
 }
 
-int pawl__op_endpoint_reply(const struct pawl_op *op, const struct pawl_endpoint_question *question,
-                            const struct pawl_json *request, struct pawl_str key,
-                            pawl_endpoint_done_fn *done, void *ctx)
+int pawl__op_endpoint_kept(const struct pawl_op *op, const struct pawl_endpoint_question *question,
+                           struct pawl_str hash, const struct pawl_json *request,
+                           struct pawl_str key, struct pawl_kept_reply *out)
 {
     const struct runtime_endpoint_question asked = {.method = question->method,
                                                     .path = question->path};
     struct pawl_endpoint endpoint = {.is_trigger = false};
-    struct sending s = {.op = op, .endpoint = &endpoint, .done = done, .ctx = ctx};
-    struct pawl_json reply;
-    struct pawl_str *hashes = NULL;
-    size_t count = 0;
-    int status = pawl__runtime_endpoint_hashes(op_runtime(op), &asked, op->arena, &hashes, &count,
-                                               op->deadline_ns, op->err);
-    int found = PAWL_ENOTFOUND;
+    struct sending s = {.op = op, .endpoint = &endpoint};
+    struct pawl_str *hashes = &hash;
+    size_t count = 1;
+    int status = PAWL_OK, found = PAWL_ENOTFOUND;
 
+    if (hash.len == 0)
+        status = pawl__runtime_endpoint_hashes(op_runtime(op), &asked, op->arena, &hashes, &count,
+                                               op->deadline_ns, op->err);
     for (size_t i = 0; status == PAWL_OK && found == PAWL_ENOTFOUND && i < count; i++) {
         endpoint.hash = hashes[i];
         status = make_key(&s, request, key);
         if (status == PAWL_OK)
-            found = find_kept(&s, &reply);
+            found = find_kept(&s, out);
     }
-    if (status == PAWL_OK && found == PAWL_OK)
-        done(ctx, PAWL_OK, &reply);
     return status == PAWL_OK ? found : status;
 }

@@ -14,6 +14,8 @@ struct runtime_task;
 #define RUNTIME_TRACEPARENT "traceparent"
 /* Of a stimulus whose input has a request that the server received. */
 #define RUNTIME_IS_REQUEST "isRequest"
+/* Before a caller's key, in the reservation of it. */
+#define RUNTIME_STIMULUS_KEY "stimulus:"
 
 static inline struct pawl_str runtime_text(const struct pawl_json *object, const char *key)
 {

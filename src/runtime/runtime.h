@@ -465,6 +465,7 @@ struct pawl_sent {
     uint32_t resumed; /* bookmarks that will be resumed */
     bool parked;      /* nothing matched: it waits */
     bool was_sent;    /* before, with its key: nothing happened now */
+    bool was_settled; /* it was delivered, by a commit whose outcome was learned afterwards */
 };
 
 /*

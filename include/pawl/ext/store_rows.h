@@ -19,8 +19,8 @@ extern "C" {
 
 /*
  * A template of HTTP paths with parameters that a trigger or a bookmark listens on, added by the
- * commit that writes the first of these. There is one row per template, however many wait, and it
- * stays: so as many rows as before are the same rows. The other members are "" for now.
+ * commit that writes the first of these on a day, which is its id (runtime/node/routes.h). However
+ * many wait, that is one row per template and day. The other members are "" for now.
  */
 struct pawl_route_row {
     struct pawl_str path; /* "/orders/{id}"; lower case */

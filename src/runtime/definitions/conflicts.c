@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Routes that two definitions would have: a request could be for either, so the second one is not
- * published. Templates that differ in the names of their parameters alone are the same route.
+ * published. Templates that differ in the names of their parameters alone are the same route. And
+ * endpoints whose signature cannot be checked.
  */
 #include "base/http_message.h"
 #include "base/route/template.h"
@@ -165,8 +166,6 @@ static int check_trigger(struct checking *c, const struct pawl_trigger *trigger)
 {
     struct pawl_str path = runtime_text(&trigger->payload, PAWL_HTTP_PATH);
     const struct pawl_trigger_row *other = NULL;
-    const struct pawl_json *signature = pawl__json_get_text(&trigger->payload, PAWL_HTTP_SIGNATURE);
-    struct pawl_signature_rule rule;
     struct pawl_route_template template;
     struct pawl_error why = PAWL_ERROR_INIT;
     int status;
@@ -174,13 +173,28 @@ static int check_trigger(struct checking *c, const struct pawl_trigger *trigger)
     if (pawl__route_template_parse(path, &template, &why) != PAWL_OK)
         return add_problem(c, PAWL_PROBLEM_ERROR, trigger->activity_id,
                            pawl__arena_str(c->problems->arena, pawl__str(why.msg)).ptr);
-    if (signature && pawl__signature_rule_read(signature, &rule, &why) != PAWL_OK)
-        return add_problem(c, PAWL_PROBLEM_INVALID, trigger->activity_id,
-                           pawl__arena_str(c->problems->arena, pawl__str(why.msg)).ptr);
     status = find_other(c, trigger->hash, &other);
     if (status == PAWL_OK && !other && template.parameter_count > 0)
         status = find_alike(c, trigger, &template, &other);
     return status == PAWL_OK && other ? add_conflict(c, trigger, other) : status;
+}
+
+/* Of any endpoint, whether it starts the workflow or is waited at: the rule is part of the
+ * definition. */
+static int check_signature(struct checking *c, const struct pawl_node *node)
+{
+    const struct pawl_json *custom =
+        pawl__json_get_nocase(node->json, pawl__str("customProperties"));
+    const struct pawl_json *signature = pawl__json_get_nocase(custom, pawl__str("signature"));
+    struct pawl_error why = PAWL_ERROR_INIT;
+    struct pawl_signature_rule rule;
+
+    if (!pawl__str_is(node->type, PAWL_STIMULUS_HTTP_ENDPOINT) || !signature ||
+        pawl__json_is(signature, PAWL_JSON_NULL) ||
+        pawl__signature_rule_read(signature, &rule, &why) == PAWL_OK)
+        return PAWL_OK;
+    return add_problem(c, PAWL_PROBLEM_INVALID, node->id,
+                       pawl__arena_str(c->problems->arena, pawl__str(why.msg)).ptr);
 }
 
 int pawl__definition_check_routes(struct definition_change *change,
@@ -197,5 +211,7 @@ int pawl__definition_check_routes(struct definition_change *change,
         if (pawl__str_is(triggers.items[i].name, PAWL_STIMULUS_HTTP_ENDPOINT))
             status = check_trigger(&c, &triggers.items[i]);
     }
+    for (uint32_t i = 0; status == PAWL_OK && i < graph->node_count; i++)
+        status = check_signature(&c, graph->nodes[i]);
     return status;
 }

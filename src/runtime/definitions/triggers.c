@@ -228,6 +228,9 @@ static int plan_route(struct definition_change *change, const struct pawl_trigge
     if (!row)
         return pawl__error_code(change->call.err, pawl__arena_status(&change->arena));
     *row = needed;
+    row->id = pawl__route_period_text(&change->arena, pawl__route_period(change->now_us));
+    if (!row->id.ptr)
+        return pawl__error_code(change->call.err, pawl__arena_status(&change->arena));
     return pawl__definition_plan(change, PAWL_CHANGE_ADD, PAWL_TABLE_ROUTES, row);
 }
 

@@ -187,7 +187,7 @@ void pawl__making_bookmarks(struct making *m)
             pawl__making_reopens(m)) {
             put_bookmark(m, bookmark, i);
             pawl__runtime_put_route(m->run->runtime, &m->changes, bookmark->name,
-                                    &bookmark->payload);
+                                    &bookmark->payload, m->now_us);
             forget_noted(&m->run->fold, bookmark->hash);
         }
         if (!pawl__map_has(&stored, bookmark->id) || pawl__making_reopens(m))

@@ -147,7 +147,8 @@ static void add_bookmark(struct import *import, const struct pawl_json *bookmark
 
     /* Not PUT: that would take it from the instance that has one with this id. */
     pawl__runtime_change(&import->changes, PAWL_CHANGE_INSERT, PAWL_TABLE_BOOKMARKS, &row);
-    pawl__runtime_put_route(import->task.runtime, &import->changes, row.name, payload);
+    pawl__runtime_put_route(import->task.runtime, &import->changes, row.name, payload,
+                            import->now_us);
     pawl__runtime_put_waker(&import->changes, import->row.id, row.id, row.name, payload,
                             import->now_us);
 }

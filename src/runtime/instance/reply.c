@@ -16,7 +16,7 @@
 
 /* How long the reply to a request with a key is kept: a day. */
 #define KEY_US INT64_C(86400000000)
-/* Of a reply that is kept for its key. Of a larger one only the key is. */
+/* Of a reply that is kept for its key. Of a larger one it is kept that there was one. */
 #define KEPT_BYTES_MAX ((size_t)1 << 20)
 
 /* Processor time that a reply waits for the rest of its burst: what a client asks for next is then
@@ -52,25 +52,37 @@ bool pawl__making_has_request(const struct making *m)
     return request && !pawl__json_true(pawl__json_get_text(request, PAWL_HTTP_REPLIED));
 }
 
+/* What is kept; `reply` NULL: it is too large. */
+static struct pawl_str kept_text(struct making *m, const struct pawl_json *request,
+                                 const struct pawl_json *reply)
+{
+    const struct pawl_json *demands = pawl__json_get_text(request, PAWL_HTTP_DEMANDS);
+    struct pawl_builder b = {.arena = m->arena};
+    struct pawl_json kept = pawl__json_object();
+
+    pawl__build_text(&b, &kept, PAWL_HTTP_FINGERPRINT,
+                     runtime_text(request, PAWL_HTTP_FINGERPRINT));
+    if (demands)
+        pawl__build(&b, &kept, PAWL_HTTP_DEMANDS, *demands);
+    if (reply)
+        pawl__build(&b, &kept, PAWL_HTTP_REPLY, *reply);
+    pawl__making_fail(m, b.status);
+    return pawl__making_text(m, &kept);
+}
+
 /* For whoever sends the same request again. */
 static void keep_reply(struct making *m, const struct pawl_json *request,
                        const struct pawl_json *reply)
 {
     struct pawl_str key = runtime_text(request, PAWL_HTTP_KEY);
-    struct pawl_builder b = {.arena = m->arena};
-    struct pawl_json kept = pawl__json_object();
     struct pawl_reservation_row row = {.expires_us = m->now_us + KEY_US};
 
     if (key.len == 0)
         return;
-    pawl__build_text(&b, &kept, PAWL_HTTP_FINGERPRINT,
-                     runtime_text(request, PAWL_HTTP_FINGERPRINT));
-    pawl__build(&b, &kept, PAWL_HTTP_REPLY, *reply);
-    pawl__making_fail(m, b.status);
     row.key = pawl__reply_kept_key(m->arena, key);
-    row.value = pawl__making_text(m, &kept);
+    row.value = kept_text(m, request, reply);
     if (row.value.len > KEPT_BYTES_MAX)
-        return;
+        row.value = kept_text(m, request, NULL);
     if (row.key.len == 0)
         pawl__making_fail(m, pawl__arena_status(m->arena));
     /* The first one counts. */
@@ -167,6 +179,24 @@ static int make_refusal(struct pawl_arena *arena, struct pawl_json *reply)
     return b.status;
 }
 
+/* Nothing was done for it: who sends the request again, later, may use its key. */
+static void free_key(struct runtime_run *run, struct runtime_changes *changes,
+                     const struct pawl_work_row *mail, const struct pawl_json *request)
+{
+    struct pawl_str key = runtime_text(request, PAWL_HTTP_KEY);
+    struct pawl_reservation_row row = {.instance_id = pawl__str("")};
+
+    /* Not when it is about to expire: whoever purges it then must not meet a new one. */
+    if (key.len == 0 || pawl__runtime_now_us(run) >= mail->created_us + KEY_US / 2)
+        return;
+    row.key = pawl__str(
+        pawl__arena_printf(changes->arena, RUNTIME_STIMULUS_KEY "%.*s", PAWL_STR_ARG(key)));
+    if (row.key.len == 0)
+        changes->status = pawl__arena_status(changes->arena);
+    else
+        pawl__runtime_change(changes, PAWL_CHANGE_DELETE, PAWL_TABLE_RESERVATIONS, &row);
+}
+
 int pawl__runtime_refuse_request(struct runtime_run *run, struct runtime_changes *changes,
                                  const struct pawl_work_row *mail, bool *is_request)
 {
@@ -193,6 +223,7 @@ int pawl__runtime_refuse_request(struct runtime_run *run, struct runtime_changes
     *refusal = (struct runtime_refusal){.next = run->refusals,
                                         .address = runtime_text(request, PAWL_HTTP_REPLY_TO)};
     pawl__runtime_delete_work(changes, mail->id);
+    free_key(run, changes, mail, request);
     if (pawl__replies_way(run->runtime, refusal->address) == PAWL_REPLY_ELSEWHERE)
         pawl__reply_add_row(run->runtime, changes, refusal->address, &reply,
                             pawl__runtime_now_us(run));

@@ -23,6 +23,8 @@
 #define SLEEP_NS_MAX (100 * NS_PER_MS)
 /* Rows that one look asks for. */
 #define LOOK_MAX 200u
+/* Numbers of addresses are below this: as many digits as replies_rows.c reads. */
+#define NUMBER_END UINT64_C(1000000000000000000)
 
 struct waiter {
     struct pawl_list_link link;
@@ -43,7 +45,6 @@ struct pawl_replies {
     struct pawl_list waiting; /* struct waiter, the oldest first */
     struct pawl_map by_address;
     uint32_t count;
-    uint64_t last_number;
     int64_t wakes_ns; /* when the thread wakes by itself; 0: it is awake */
     bool stop;
     struct pawl_thread *thread; /* NULL: not yet */
@@ -224,6 +225,24 @@ static int check_room(struct pawl_replies *replies, struct pawl_error *err)
     return PAWL_OK;
 }
 
+/* With the mutex. Nobody guesses the number: a state that somebody imports may say which request it
+ * replies to. */
+static int make_address(struct pawl_replies *replies, struct waiter *waiter, struct pawl_error *err)
+{
+    uint64_t number;
+    int status;
+
+    do {
+        status = pawl_env_entropy(replies->env, &number, sizeof number, err);
+        if (status != PAWL_OK)
+            return status;
+        (void)snprintf(waiter->address_text, sizeof waiter->address_text, "%" PRId64 "/%" PRIu64,
+                       pawl__runtime_incarnation(replies->runtime), number % NUMBER_END);
+        waiter->address = pawl__str(waiter->address_text);
+    } while (pawl__map_get(&replies->by_address, waiter->address));
+    return PAWL_OK;
+}
+
 /* With the mutex. */
 static int add(struct pawl_replies *replies, struct waiter *waiter, struct pawl_error *err)
 {
@@ -236,9 +255,9 @@ static int add(struct pawl_replies *replies, struct waiter *waiter, struct pawl_
                                    &replies->thread, err);
     if (status != PAWL_OK)
         return status;
-    (void)snprintf(waiter->address_text, sizeof waiter->address_text, "%" PRId64 "/%" PRIu64,
-                   pawl__runtime_incarnation(replies->runtime), ++replies->last_number);
-    waiter->address = pawl__str(waiter->address_text);
+    status = make_address(replies, waiter, err);
+    if (status != PAWL_OK)
+        return status;
     status = pawl__map_put(&replies->by_address, waiter->address, waiter);
     if (status != PAWL_OK)
         return pawl__error_code(err, status);

@@ -20,7 +20,7 @@
 
 /* Who waits on one node, at the most: more are refused. */
 #define PAWL_REPLIES_MAX 10000u
-/* "INCARNATION/NUMBER" and a NUL. */
+/* "INCARNATION/NUMBER", the number at random, and a NUL. */
 #define PAWL_REPLY_ADDRESS_SIZE 48
 
 /*

@@ -13,12 +13,18 @@
 #include "runtime/node/private.h"
 #include "runtime/node/replies.h"
 
+#include <inttypes.h>
+#include <stdio.h>
+
 /* How long a receiver that stands still may take to find it. */
 #define KEPT_US INT64_C(300000000)
 /* One look, and the deletion of what it found. */
 #define LOOK_NS_MAX INT64_C(5000000000)
-/* What one look may bring into memory: many replies of the largest kind come in several. */
-#define LOOK_BYTES_MAX ((size_t)256 << 20)
+/* What one query may bring into memory, which is more than the largest row has: replies that are
+ * larger together come by several. */
+#define LOOK_BYTES_MAX ((size_t)64 << 20)
+/* One of them, unpacked. */
+#define READ_BYTES_MAX ((size_t)256 << 20)
 
 /* "12/345"; false: it is no address. */
 static bool parse_address(struct pawl_str address, struct pawl_reply_row *row)
@@ -98,7 +104,7 @@ void pawl__reply_add_row(struct pawl_runtime *runtime, struct runtime_changes *c
 
 /* ---- reading ------------------------------------------------------------------------------- */
 
-/* The rows of addresses from `from` that have the first one's incarnation. *to: behind them. */
+/* The rows of addresses from *at that have the first one's incarnation. *at: behind them. */
 static int find_rows(struct pawl_runtime *runtime, const struct pawl_str *addresses, size_t count,
                      size_t *at, struct pawl_arena *arena, struct pawl_rows *rows,
                      struct pawl_error *err)
@@ -137,20 +143,24 @@ static int find_rows(struct pawl_runtime *runtime, const struct pawl_str *addres
 }
 
 /* What cannot be read is told to the client as a fault of the server. */
-static void deliver_row(struct pawl_runtime *runtime, const struct pawl_reply_row *row,
-                        struct pawl_arena *arena)
+static void deliver_row(struct pawl_runtime *runtime, const struct pawl_reply_row *row)
 {
-    const char *address =
-        pawl__arena_printf(arena, "%lld/%lld", (long long)row->incarnation, (long long)row->number);
-    struct pawl_builder b = {.arena = arena};
+    struct pawl_builder b = {0};
     struct pawl_json reply;
+    struct pawl_arena arena;
+    char address[PAWL_REPLY_ADDRESS_SIZE];
 
-    if (pawl__runtime_json_read(runtime, arena, row->data, &reply, NULL) != PAWL_OK) {
+    (void)snprintf(address, sizeof address, "%" PRId64 "/%" PRId64, row->incarnation, row->number);
+    pawl__arena_init(&arena, &runtime->env->alloc, READ_BYTES_MAX);
+    if (pawl__runtime_json_read(runtime, &arena, row->data, &reply, NULL) != PAWL_OK) {
+        pawl__arena_reset(&arena);
+        b.arena = &arena;
         reply = pawl__json_object();
         pawl__build_int(&b, &reply, PAWL_HTTP_STATUS, 500);
     }
-    if (address && b.status == PAWL_OK)
+    if (b.status == PAWL_OK)
         pawl__replies_deliver(runtime, pawl__str(address), &reply);
+    pawl__arena_release(&arena);
 }
 
 /* Those that are not deleted now expire. */
@@ -171,27 +181,44 @@ static void delete_rows(struct pawl_runtime *runtime, const struct pawl_rows *ro
                                 NULL);
 }
 
+/* Of addresses from *at, `most` at once at the most. *at: behind them. */
+static int look_for_some(struct pawl_runtime *runtime, const struct pawl_str *addresses,
+                         size_t count, size_t most, size_t *at, struct pawl_error *err)
+{
+    struct pawl_rows rows = {0};
+    struct pawl_arena arena;
+    int status;
+
+    pawl__arena_init(&arena, &runtime->env->alloc, LOOK_BYTES_MAX);
+    status = find_rows(runtime, addresses, count - *at > most ? *at + most : count, at, &arena,
+                       &rows, err);
+    for (size_t i = 0; status == PAWL_OK && i < rows.count; i++)
+        deliver_row(runtime, (const struct pawl_reply_row *)rows.rows + i);
+    if (status == PAWL_OK)
+        delete_rows(runtime, &rows, &arena);
+    pawl__arena_release(&arena);
+    return status;
+}
+
 void pawl__replies_look(struct pawl_runtime *runtime, const struct pawl_str *addresses,
                         size_t count)
 {
     struct pawl_error err = PAWL_ERROR_INIT;
-    struct pawl_arena arena;
+    size_t most = count, at = 0;
+    int status = PAWL_OK;
 
-    pawl__arena_init(&arena, &runtime->env->alloc, LOOK_BYTES_MAX);
-    for (size_t at = 0; at < count;) {
-        struct pawl_rows rows = {0};
-        int status = find_rows(runtime, addresses, count, &at, &arena, &rows, &err);
+    while (status == PAWL_OK && at < count) {
+        size_t from = at;
 
-        if (status != PAWL_OK) {
-            if (status != PAWL_ESTOPPED && runtime->log)
-                pawl_log(runtime->log, PAWL_LOG_WARN, "replies of other nodes were not looked for",
-                         pawl_log_error("error", &err));
-            break;
+        status = look_for_some(runtime, addresses, count, most, &at, &err);
+        /* All at once are too large. One that is by itself is left to its deadline. */
+        if (status == PAWL_ELIMIT || status == PAWL_ENOMEM) {
+            at = most > 1 ? from : from + 1;
+            most = most > 1 ? most / 2 : 1;
+            status = PAWL_OK;
         }
-        for (size_t i = 0; i < rows.count; i++)
-            deliver_row(runtime, (const struct pawl_reply_row *)rows.rows + i, &arena);
-        delete_rows(runtime, &rows, &arena);
-        pawl__arena_reset(&arena);
     }
-    pawl__arena_release(&arena);
+    if (status != PAWL_OK && status != PAWL_ESTOPPED && runtime->log)
+        pawl_log(runtime->log, PAWL_LOG_WARN, "replies of other nodes were not looked for",
+                 pawl_log_error("error", &err));
 }

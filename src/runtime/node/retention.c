@@ -7,6 +7,7 @@
 #include "runtime/instance/private.h"
 #include "runtime/node/keeper.h"
 #include "runtime/node/private.h"
+#include "runtime/node/routes.h"
 #include "runtime/task.h"
 
 #define BATCH_DEFAULT 1000u
@@ -471,6 +472,8 @@ int pawl__runtime_retain(struct pawl_runtime *runtime, const struct pawl_retenti
         status = drop_reservations(&r);
     if (status == PAWL_OK)
         status = drop_replies(&r);
+    if (status == PAWL_OK && !policy->dry_run)
+        status = pawl__routes_retain(runtime, r.now_us, deadline_ns, err);
     if (status == PAWL_OK)
         status = settle_count(&r);
     log_dropped(&r);

@@ -179,24 +179,31 @@ static int read_record(struct runtime_task *task, struct pawl_str id, struct paw
     return PAWL_OK;
 }
 
-/* Of one that was sent with this key before. */
+/* Of one that was sent with this key before; or, after an outcome that was unknown, of itself. */
 static int read_sent(struct runtime_task *task, const struct pawl_reservation_row *key,
                      struct pawl_sent *sent)
 {
     struct pawl_str before, id;
     int status = find_reservation(task, key->key, &before);
+    bool is_own;
 
     sent->was_sent = true;
     if (status == PAWL_OK && !is_same_event(before, key->value, &id))
         return pawl__error_set(task->err, PAWL_ECONFLICT,
                                "another event was sent with this key within the last day: this one "
                                "was not sent. Use a key for one event alone");
-    return status == PAWL_OK ? read_record(task, id, sent) : status;
+    if (status == PAWL_OK)
+        status = read_record(task, id, sent);
+    is_own = status == PAWL_OK && pawl__str_equal(before, key->value);
+    sent->was_settled = is_own;
+    sent->was_sent = !is_own;
+    return status;
 }
 
 static struct pawl_str reserved_key(struct runtime_task *task, struct pawl_str key)
 {
-    return pawl__str(pawl__arena_printf(&task->arena, "stimulus:%.*s", PAWL_STR_ARG(key)));
+    return pawl__str(
+        pawl__arena_printf(&task->arena, RUNTIME_STIMULUS_KEY "%.*s", PAWL_STR_ARG(key)));
 }
 
 /* ---- accepting ----------------------------------------------------------------------------- */
@@ -391,7 +398,7 @@ static int store_event(struct sending *s, int looked)
     if (status == PAWL_EEXISTS && s->key.len > 0)
         return read_sent(task, &s->reservations[1], &s->match.sent); /* sent before */
     if (status == PAWL_EEXISTS) {
-        s->match.sent = (struct pawl_sent){.resumed = 1}; /* it was delivered after all */
+        s->match.sent = (struct pawl_sent){.resumed = 1, .was_settled = true};
         return PAWL_OK;
     }
     if (status != PAWL_OK)
@@ -465,7 +472,7 @@ static int settle_request(struct sending *s, int looked, const struct pawl_error
     if (status == PAWL_OK)
         status = commit_rows(s, &lost);
     if (status == PAWL_EEXISTS) {
-        s->match.sent = (struct pawl_sent){.resumed = 1};
+        s->match.sent = (struct pawl_sent){.resumed = 1, .was_settled = true};
         return PAWL_OK;
     }
     return status == PAWL_OK ? refuse_request(s, looked, why) : explain(s, status, &lost);

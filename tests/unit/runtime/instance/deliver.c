@@ -368,6 +368,151 @@ static void an_event_whose_claim_was_not_answered_becomes_a_row(void **state)
     assert_int_equal(count(f, PAWL_TABLE_WORK), 0);
 }
 
+/* A store that applies what it is given, or not, and then says nothing until its caller has no time
+ * left. */
+static struct {
+    struct pawl_store_ops ops;
+    const struct pawl_store_ops *real;
+    struct test_clock *clock;
+    bool applies; /* before it falls silent */
+    bool is_silent;
+    const char *taken; /* the instance whose bookmarks others use up meanwhile; NULL: none */
+} silent;
+
+static int apply_silently(struct pawl_store *store, struct pawl_commit *const *commits,
+                          size_t count, int64_t deadline_ns, struct pawl_error *err)
+{
+    if (silent.applies)
+        (void)!silent.real->apply(store, commits, count, deadline_ns, err);
+    for (size_t i = 0; i < count; i++)
+        commits[i]->status = PAWL_EUNKNOWN;
+    silent.ops.apply = silent.real->apply;
+    silent.is_silent = true;
+    return pawl__error_set(err, PAWL_EUNKNOWN, "no response");
+}
+
+static void use_up_bookmarks(struct pawl_store *store, const char *id, int64_t deadline_ns)
+{
+    const struct pawl_bookmark_row row = {.instance_id = pawl__str(id)};
+    const struct pawl_change change = {PAWL_CHANGE_DELETE_OWNED, PAWL_TABLE_BOOKMARKS, &row};
+    struct pawl_commit commit = {.kind = PAWL_COMMIT_PLAIN, .changes = &change, .change_count = 1};
+    struct pawl_commit *const commits[] = {&commit};
+
+    (void)!silent.real->apply(store, commits, 1, deadline_ns, NULL);
+}
+
+static int find_silently(struct pawl_store *store, const struct pawl_query *query,
+                         struct pawl_arena *arena, struct pawl_rows *out, int64_t deadline_ns,
+                         struct pawl_error *err)
+{
+    if (!silent.is_silent)
+        return silent.real->find(store, query, arena, out, deadline_ns, err);
+    silent.is_silent = false;
+    if (silent.taken)
+        use_up_bookmarks(store, silent.taken, deadline_ns);
+    test_clock_advance(silent.clock, 12 * SECOND); /* longer than a commit is sent again */
+    return pawl__error_set(err, PAWL_EUNAVAILABLE, "no response");
+}
+
+/* Sends an event to an instance. Its commit takes effect, or does not, and nobody learns which. */
+static int send_into_silence(struct fixture *f, bool applies, const struct pawl_stimulus *to,
+                             struct pawl_sent *sent)
+{
+    int status;
+
+    silent.real = f->a.store->ops;
+    silent.ops = *f->a.store->ops;
+    silent.clock = f->clock;
+    silent.applies = applies;
+    silent.is_silent = false;
+    silent.ops.apply = apply_silently;
+    silent.ops.find = find_silently;
+    f->a.store->ops = &silent.ops;
+    status = pawl__runtime_send_event(f->a.runtime, pawl__str("Go"), NULL, to, sent,
+                                      pawl_env_monotonic_ns(f->env) + SECOND, &f->err);
+    f->a.store->ops = silent.real;
+    return status;
+}
+
+/* What the silence left behind is found by those who look for strays. */
+static void recover(struct fixture *f)
+{
+    for (int i = 0; i < 4; i++) {
+        test_clock_advance(f->clock, 3 * SECOND);
+        drain(f);
+    }
+}
+
+/* It is its own event that it finds under its key, none that was sent before. */
+static void a_keyed_event_of_unknown_outcome_is_not_taken_for_an_earlier_one(void **state)
+{
+    struct fixture *f = *state;
+    struct pawl_outcome outcome;
+    struct pawl_stimulus to = {.idempotency_key = pawl__str("k")};
+    struct pawl_sent sent = {0};
+
+    publish(f, WAITING("d", ""));
+    outcome = start(f, "d");
+    to.instance_id = pawl__str(outcome.instance_id);
+    assert_ok(send_into_silence(f, true, &to, &sent), &f->err);
+    assert_int_equal(sent.resumed, 1);
+    assert_false(sent.was_sent);
+    sent = send_to(f, outcome.instance_id, "k");
+    assert_int_equal(sent.resumed, 1);
+    assert_true(sent.was_sent);
+    recover(f);
+    assert_string_equal(f->lines, "went\n");
+}
+
+/* Nothing waits for it any more, and that is because it was delivered. */
+static void a_request_of_unknown_outcome_that_was_delivered_is_known_to_be(void **state)
+{
+    struct fixture *f = *state;
+    struct pawl_outcome outcome;
+    struct pawl_stimulus to = {.is_request = true};
+    struct pawl_sent sent = {0};
+
+    publish(f, WAITING("d", ""));
+    outcome = start(f, "d");
+    to.instance_id = pawl__str(outcome.instance_id);
+    assert_ok(send_into_silence(f, true, &to, &sent), &f->err);
+    assert_int_equal(sent.resumed, 1);
+    assert_false(sent.was_sent);
+    recover(f);
+    assert_string_equal(f->lines, "went\n");
+    assert_int_equal(count(f, PAWL_TABLE_WORK), 0);
+}
+
+/* It was not delivered, and somebody else has used up the wait: the reservation that says so lets
+ * no commit that is still on its way take effect. */
+static void a_request_of_unknown_outcome_that_was_not_delivered_never_is(void **state)
+{
+    const struct pawl_query query = {.table = PAWL_TABLE_RESERVATIONS, .limit = 100};
+    struct fixture *f = *state;
+    struct pawl_outcome outcome;
+    struct pawl_stimulus to = {.is_request = true};
+    struct pawl_sent sent = {0};
+    struct pawl_rows rows = {0};
+    size_t none = 0;
+
+    publish(f, WAITING("d", ""));
+    outcome = start(f, "d");
+    to.instance_id = pawl__str(outcome.instance_id);
+    silent.taken = outcome.instance_id;
+    assert_code(send_into_silence(f, false, &to, &sent), PAWL_ENOTFOUND);
+    silent.taken = NULL;
+    assert_ok(pawl_store_find(f->a.store, &query, &f->arena, &rows, later(f), &f->err), &f->err);
+    for (size_t i = 0; i < rows.count; i++) {
+        const struct pawl_reservation_row *row = (const struct pawl_reservation_row *)rows.rows + i;
+
+        none +=
+            pawl__str_starts(row->key, pawl__str("commit:")) && pawl__str_is(row->value, "none");
+    }
+    assert_int_equal(none, 1);
+    recover(f);
+    assert_string_equal(f->lines, "");
+}
+
 static void a_key_counts_once_whichever_way_it_comes(void **state)
 {
     struct fixture *f = *state;
@@ -526,6 +671,9 @@ int main(void)
         DIRECT(an_event_whose_claim_is_refused_becomes_a_row),
         DIRECT(an_event_whose_claim_used_up_its_time_is_mail_all_the_same),
         DIRECT(an_event_whose_claim_was_not_answered_becomes_a_row),
+        DIRECT(a_keyed_event_of_unknown_outcome_is_not_taken_for_an_earlier_one),
+        DIRECT(a_request_of_unknown_outcome_that_was_delivered_is_known_to_be),
+        DIRECT(a_request_of_unknown_outcome_that_was_not_delivered_never_is),
         DIRECT(a_key_counts_once_whichever_way_it_comes),
         DIRECT(an_instance_that_is_to_be_cancelled_is_cancelled),
         DIRECT(a_cancellation_whose_claim_was_not_answered_is_left_to_others),

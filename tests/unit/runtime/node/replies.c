@@ -6,8 +6,11 @@
 #include "runtime/node/retention.h"
 #include "unit/runtime/nodes.h"
 
+#include <pthread.h>
+
 struct seen {
     atomic_int calls, status;
+    size_t len; /* of the content */
     char text[200];
 };
 
@@ -20,6 +23,7 @@ static void note(void *ctx, int status, const struct pawl_json *reply)
     if (reply)
         (void)pawl__json_to_int(pawl__json_get_text(reply, PAWL_HTTP_STATUS), &code);
     (void)snprintf(seen->text, sizeof seen->text, "%d %.*s", (int)code, PAWL_STR_ARG(text));
+    seen->len = text.len;
     atomic_store(&seen->status, status);
     atomic_fetch_add(&seen->calls, 1);
 }
@@ -117,26 +121,158 @@ static void a_reply_of_another_node_is_delivered_once_and_its_row_goes(void **st
     node_close(&b);
 }
 
+/* A node whose store calls the test before each query. */
+struct watched {
+    struct node node;
+    pthread_t caller;       /* the thread of the test */
+    atomic_uint finds;      /* of that thread */
+    atomic_bool is_urged;   /* each look is followed by a commit of somebody */
+    atomic_uint look_finds; /* of other threads */
+};
+
+static bool watch_finds(void *ctx, enum pawl_store_call call, enum pawl_store_fault *how)
+{
+    struct watched *w = ctx;
+
+    (void)how;
+    if (call != PAWL_STORE_CALL_FIND)
+        return false;
+    if (pthread_equal(pthread_self(), w->caller)) {
+        atomic_fetch_add(&w->finds, 1);
+    } else {
+        atomic_fetch_add(&w->look_finds, 1);
+        if (atomic_load(&w->is_urged))
+            pawl__replies_woken(w->node.runtime);
+    }
+    return false;
+}
+
+static void watched_open(struct fixture *f, struct watched *w)
+{
+    const struct pawl_runtime_options options = {.node_id = pawl__str("watched")};
+    const struct pawl_store_fault_hooks hooks = {.decide = watch_finds, .ctx = w};
+    struct pawl_store *inner;
+
+    memset(w, 0, sizeof *w);
+    w->caller = pthread_self();
+    assert_ok(pawl__memory_store_open(f->database, f->env, &inner, &f->err), &f->err);
+    assert_ok(pawl__fault_store_new(f->env, inner, &hooks, &w->node.store, &f->err), &f->err);
+    assert_ok(
+        pawl__runtime_open(f->env, &f->engine, w->node.store, &options, &w->node.runtime, &f->err),
+        &f->err);
+}
+
 static void many_replies_are_found_in_one_look(void **state)
 {
     struct fixture *f = *state;
     struct pawl_json reply = json(f, "{'statusCode':200,'content':'x'}");
     struct pawl_str addresses[20];
     struct seen seen[20] = {0};
-    struct node b;
+    struct watched w;
 
-    node_open(f, &b, "b");
+    watched_open(f, &w);
     for (size_t i = 0; i < 20; i++) {
-        addresses[i] = expect(f, &f->a, &seen[i], later(f));
-        write_row(f, &b, addresses[i], &reply, now_us(f));
+        addresses[i] = expect(f, &w.node, &seen[i], later(f));
+        write_row(f, &f->a, addresses[i], &reply, now_us(f));
     }
-    pawl__replies_look(f->a.runtime, addresses, 20);
+    atomic_store(&w.finds, 0);
+    pawl__replies_look(w.node.runtime, addresses, 20);
+    assert_int_equal(atomic_load(&w.finds), 1);
     for (size_t i = 0; i < 20; i++) {
         await(f, &seen[i]);
         assert_int_equal(atomic_load(&seen[i].calls), 1);
     }
-    assert_int_equal(rows(f), 0);
-    node_close(&b);
+    await_no_rows(f);
+    node_close(&w.node);
+}
+
+/* More wait than one look asks for, and before each look ends all of them are due again. */
+static void waiters_beyond_one_look_have_their_turn(void **state)
+{
+    enum { WAITERS = 450, LATE = 430 };
+    struct fixture *f = *state;
+    struct pawl_json reply = json(f, "{'statusCode':200,'content':'late'}");
+    struct pawl_str addresses[WAITERS];
+    struct seen seen = {0}, others = {0};
+    struct watched w;
+    int64_t until_ns;
+
+    watched_open(f, &w);
+    for (size_t i = 0; i < WAITERS; i++)
+        addresses[i] = expect(f, &w.node, i == LATE ? &seen : &others, later(f));
+    for (size_t i = 0; i < WAITERS; i++)
+        pawl__replies_watch(w.node.runtime, addresses[i]);
+    atomic_store(&w.is_urged, true);
+    atomic_store(&w.look_finds, 0);
+    write_row(f, &f->a, addresses[LATE], &reply, now_us(f));
+    until_ns = later(f);
+    /* Three looks ask for all of them; some of these may have begun before the row was there. */
+    while (atomic_load(&seen.calls) == 0 && atomic_load(&w.look_finds) < 50 &&
+           pawl_env_monotonic_ns(f->env) < until_ns)
+        (void)!pawl_env_sleep_until(f->env, pawl_env_monotonic_ns(f->env) + SECOND / 1000);
+    atomic_store(&w.is_urged, false);
+    assert_int_equal(atomic_load(&seen.calls), 1);
+    assert_string_equal(seen.text, "200 late");
+    for (size_t i = 0; i < WAITERS; i++)
+        assert_true(pawl__replies_forget(w.node.runtime, addresses[i]) == (i != LATE));
+    node_close(&w.node);
+}
+
+/* Who may import a state could else reply to a request in the place of another workflow. */
+static void addresses_cannot_be_guessed(void **state)
+{
+    struct fixture *f = *state;
+    struct seen seen = {0};
+    long long last = 0;
+
+    for (size_t i = 0; i < 50; i++) {
+        struct pawl_str address = expect(f, &f->a, &seen, later(f));
+        size_t slash = pawl__str_find(address, '/', 0);
+        long long number = strtoll(address.ptr + slash + 1, NULL, 10);
+
+        /* A distance that chance has once in 10^9 */
+        assert_true(llabs(number - last) > 1000000000);
+        last = number;
+        assert_true(pawl__replies_forget(f->a.runtime, address));
+    }
+}
+
+/* Text that is hardly compressed. */
+static struct pawl_json noise(struct fixture *f, size_t size)
+{
+    char *content = pawl__arena_alloc(&f->arena, size);
+    uint64_t random = 1;
+
+    assert_non_null(content);
+    for (size_t i = 0; i < size; i++) {
+        random = random * UINT64_C(6364136223846793005) + 1442695040888963407u;
+        content[i] = (char)(' ' + (random >> 33) % 90);
+    }
+    return pawl__json_string(pawl__str_make(content, size));
+}
+
+static void replies_too_large_for_one_look_come_in_several(void **state)
+{
+    enum { REPLIES = 6 };
+    struct fixture *f = *state;
+    size_t size = PAWL_REPLY_ROW_BYTES_MAX - 1000;
+    struct pawl_json reply = json(f, "{'statusCode':200}"), content = noise(f, size);
+    struct pawl_str addresses[REPLIES];
+    struct seen seen[REPLIES] = {0};
+
+    for (size_t i = 0; i < REPLIES; i++) {
+        struct pawl_json one = reply;
+
+        addresses[i] = expect(f, &f->a, &seen[i], later(f));
+        assert_code(pawl__json_set_text(&f->arena, &one, PAWL_HTTP_CONTENT, content), PAWL_OK);
+        write_row(f, &f->a, addresses[i], &one, now_us(f));
+    }
+    pawl__replies_look(f->a.runtime, addresses, REPLIES);
+    for (size_t i = 0; i < REPLIES; i++) {
+        await(f, &seen[i]);
+        assert_int_equal(seen[i].len, size);
+    }
+    await_no_rows(f);
 }
 
 static void a_reply_that_is_too_large_to_cross_says_so(void **state)
@@ -144,20 +280,11 @@ static void a_reply_that_is_too_large_to_cross_says_so(void **state)
     struct fixture *f = *state;
     struct seen seen = {0};
     struct pawl_json reply = json(f, "{'statusCode':200}");
-    size_t size = PAWL_REPLY_ROW_BYTES_MAX * 2;
-    char *content = pawl__arena_alloc(&f->arena, size);
-    uint64_t random = 1;
+    struct pawl_json content = noise(f, PAWL_REPLY_ROW_BYTES_MAX * 2);
     struct pawl_str address;
     struct node b;
 
-    assert_non_null(content);
-    for (size_t i = 0; i < size; i++) { /* not to be compressed much */
-        random = random * UINT64_C(6364136223846793005) + 1442695040888963407u;
-        content[i] = (char)(' ' + (random >> 33) % 90);
-    }
-    assert_code(pawl__json_set_text(&f->arena, &reply, PAWL_HTTP_CONTENT,
-                                    pawl__json_string(pawl__str_make(content, size))),
-                PAWL_OK);
+    assert_code(pawl__json_set_text(&f->arena, &reply, PAWL_HTTP_CONTENT, content), PAWL_OK);
     node_open(f, &b, "b");
     address = expect(f, &f->a, &seen, later(f));
     pawl__replies_watch(f->a.runtime, address);
@@ -216,6 +343,11 @@ int main(void)
                                         set_up_running, tear_down),
         cmocka_unit_test_setup_teardown(many_replies_are_found_in_one_look, set_up_running,
                                         tear_down),
+        cmocka_unit_test_setup_teardown(waiters_beyond_one_look_have_their_turn, set_up_running,
+                                        tear_down),
+        cmocka_unit_test_setup_teardown(addresses_cannot_be_guessed, set_up_running, tear_down),
+        cmocka_unit_test_setup_teardown(replies_too_large_for_one_look_come_in_several,
+                                        set_up_running, tear_down),
         cmocka_unit_test_setup_teardown(a_reply_that_is_too_large_to_cross_says_so, set_up_running,
                                         tear_down),
         cmocka_unit_test_setup_teardown(rows_of_a_receiver_that_died_are_purged_when_they_expire,

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The templates that a node knows: whose commits they come with, when it sees them. */
 #include "runtime/node/routes.h"
+#include "runtime/node/retention.h"
 #include "unit/runtime/nodes.h"
 
 #define ENDPOINT(id, path) "{'id':'" id "','type':'Elsa.HttpEndpoint','path':" TEXT(path) "}"
@@ -78,6 +79,95 @@ static void many_waiting_instances_have_one_row_and_one_entry(void **state)
     /* Known now: the next ones do not write it again, and it stays. */
     start(f, "d");
     assert_int_equal(route_rows(f), 1);
+}
+
+static void retain(struct fixture *f)
+{
+    const struct pawl_retention_policy policy = {0};
+    struct pawl_retained retained;
+
+    assert_ok(pawl__runtime_retain(f->a.runtime, &policy, &retained, later(f), &f->err), &f->err);
+}
+
+static void pass_days(struct fixture *f, int days)
+{
+    for (int i = 0; i < 24 * days; i++) {
+        test_clock_advance(f->clock, 3600 * SECOND);
+        drain(f); /* which keeps the lease */
+    }
+}
+
+static void a_template_that_nothing_waits_at_comes_to_an_end(void **state)
+{
+    struct fixture *f = *state;
+    struct pawl_outcome outcome;
+
+    publish(f, DEFINITION("d", "", ENDPOINT("h", "approve/{id}")));
+    publish(f, DEFINITION("e", "", START_ENDPOINT("g", "begin/{id}")));
+    outcome = start(f, "d");
+    assert_int_equal(route_rows(f), 2);
+    pass_days(f, 5);
+    retain(f);
+    assert_int_equal(route_rows(f), 2); /* both are used */
+    assert_string_equal(match(f, &f->a, "/approve/1", true),
+                        "/approve/1 {}; /approve/{id} {\"id\":\"1\"}");
+    assert_ok(pawl__runtime_cancel(f->a.runtime, pawl__str(outcome.instance_id), later(f), &f->err),
+              &f->err);
+    drain(f);
+    retain(f);
+    assert_int_equal(route_rows(f), 1);
+    pass_days(f, 1);
+    assert_string_equal(match(f, &f->a, "/approve/1", true), "/approve/1 {}");
+    assert_string_equal(match(f, &f->a, "/begin/1", true),
+                        "/begin/1 {}; /begin/{id} {\"id\":\"1\"}");
+}
+
+/* It relies on the row of today, whatever becomes of that of long ago. */
+static void a_bookmark_that_is_added_while_rows_are_deleted_has_one(void **state)
+{
+    struct fixture *f = *state;
+    struct pawl_outcome outcome;
+    struct node b;
+
+    publish(f, DEFINITION("d", "", ENDPOINT("h", "approve/{id}")));
+    outcome = start(f, "d");
+    assert_ok(pawl__runtime_cancel(f->a.runtime, pawl__str(outcome.instance_id), later(f), &f->err),
+              &f->err);
+    drain(f);
+    assert_string_equal(match(f, &f->a, "/approve/1", true),
+                        "/approve/1 {}; /approve/{id} {\"id\":\"1\"}");
+    pass_days(f, 5);
+    /* This node knows the template; nothing waits there, and its row is old. */
+    start(f, "d");
+    assert_int_equal(route_rows(f), 2);
+    retain(f);
+    assert_int_equal(route_rows(f), 1);
+    node_open(f, &b, "b");
+    assert_string_equal(match(f, &b, "/approve/1", false),
+                        "/approve/1 {}; /approve/{id} {\"id\":\"1\"}");
+    node_close(&b);
+}
+
+static void templates_are_seen_though_others_went(void **state)
+{
+    struct fixture *f = *state;
+    struct pawl_outcome outcome;
+    struct node b;
+
+    publish(f, DEFINITION("d", "", ENDPOINT("h", "old/{id}")));
+    outcome = start(f, "d");
+    assert_ok(pawl__runtime_cancel(f->a.runtime, pawl__str(outcome.instance_id), later(f), &f->err),
+              &f->err);
+    pass_days(f, 5);
+    node_open(f, &b, "b");
+    assert_string_equal(match(f, &b, "/new/1", true), "/new/1 {}");
+    /* One row less and one more: as many as before. */
+    retain(f);
+    assert_int_equal(route_rows(f), 0);
+    publish(f, DEFINITION("e", "", START_ENDPOINT("g", "new/{id}")));
+    assert_int_equal(route_rows(f), 1);
+    assert_string_equal(match(f, &b, "/new/1", true), "/new/1 {}; /new/{id} {\"id\":\"1\"}");
+    node_close(&b);
 }
 
 static void a_path_without_parameters_needs_no_row(void **state)
@@ -192,6 +282,9 @@ int main(void)
         cmocka_unit_test_setup_teardown(a_template_is_seen_within_a_second, set_up, tear_down),
         cmocka_unit_test_setup_teardown(many_waiting_instances_have_one_row_and_one_entry, set_up,
                                         tear_down),
+        TEST(a_template_that_nothing_waits_at_comes_to_an_end),
+        TEST(a_bookmark_that_is_added_while_rows_are_deleted_has_one),
+        TEST(templates_are_seen_though_others_went),
         cmocka_unit_test_setup_teardown(a_path_without_parameters_needs_no_row, set_up, tear_down),
         cmocka_unit_test_setup_teardown(the_most_specific_template_is_tried_first, set_up,
                                         tear_down),
