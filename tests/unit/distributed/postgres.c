@@ -163,31 +163,35 @@ static void a_resume_costs_two_round_trips_lock_included(void **state)
     assert_int_equal(counts.granted, 0); /* the claims took them */
 }
 
-/* The look for triggers and bookmarks is one, then the claim and the commit. Counted as above. */
+/* The look for triggers and bookmarks is one, then the claim and the commit; before that, the start
+ * of the instance is one. Counted as above. */
 static void an_event_by_name_costs_three_round_trips_lock_included(void **state)
 {
     struct fixture *f = *state;
-    int64_t fewest = INT64_MAX;
+    int64_t fewest = INT64_MAX, fewest_whole = INT64_MAX;
 
     publish(f);
-    for (int i = 0; i < 100 && (i < 5 || fewest > 3); i++) {
+    for (int i = 0; i < 100 && (i < 5 || fewest > 3 || fewest_whole > 4); i++) {
         struct pawl_sent sent;
-        int64_t before;
-        char id[16];
+        int64_t begin = round_trips(f), before, whole;
 
-        (void)snprintf(id, sizeof id, "named%d", i);
-        start(f, id);
+        start(f, "");
         before = round_trips(f);
         assert_ok(pawl__runtime_send_event(pawl__host_node(f->host), pawl__str("Go"), NULL, NULL,
                                            &sent, soon(f), &f->err),
                   &f->err);
-        before = round_trips(f) - before - 1;
+        whole = round_trips(f);
+        before = whole - before - 1;
         fewest = before < fewest ? before : fewest;
+        whole -= begin + 2;
+        fewest_whole = whole < fewest_whole ? whole : fewest_whole;
         assert_int_equal(sent.started, 0);
         assert_int_equal(sent.resumed, 1);
     }
-    print_message("# %lld round trips for an event by name\n", (long long)fewest);
+    print_message("# %lld round trips for an event by name, %lld with the start\n",
+                  (long long)fewest, (long long)fewest_whole);
     assert_int_equal(fewest, 3);
+    assert_int_equal(fewest_whole, 4);
 }
 
 /* Somebody who locks the same name elsewhere is heard: as a node of the other kind would be. */
