@@ -150,6 +150,13 @@ static int find(struct pawl_store *store, const struct pawl_query *query, struct
     return pawl_store_find(store->inner, query, arena, out, deadline_ns, err);
 }
 
+static int find_many(struct pawl_store *store, const struct pawl_query *queries, size_t count,
+                     struct pawl_arena *arena, struct pawl_rows *out, int64_t deadline_ns,
+                     struct pawl_error *err)
+{
+    return pawl_store_find_many(store->inner, queries, count, arena, out, deadline_ns, err);
+}
+
 static int wait_for(struct pawl_store *store, struct pawl_wake *wake, int64_t deadline_ns,
                     struct pawl_error *err)
 {
@@ -187,6 +194,7 @@ static const struct pawl_store_ops ops = {
     .snapshot = snapshot,
     .load = load,
     .check = check,
+    .find_many = find_many,
 };
 
 struct pawl_store *watch_new(struct pawl_env *env, struct pawl_store *inner)

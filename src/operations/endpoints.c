@@ -73,9 +73,12 @@ int pawl__op_endpoint_find(const struct pawl_op *op, const struct pawl_endpoint_
         out->version_id = found.trigger.version_id;
         out->activity_id = found.trigger.activity_id;
         out->instance_id = question->instance_id;
+        out->bookmark_id = pawl__str("");
     } else {
         out->definition_id = out->version_id = out->activity_id = pawl__str("");
         out->instance_id = found.bookmark.instance_id;
+        out->bookmark_id = found.bookmark.id;
+        out->bookmark_created_us = found.bookmark.created_us;
     }
     read_demands(&found.payload, out);
     return PAWL_OK;
@@ -273,6 +276,8 @@ static int resume(struct sending *s)
         .hash = s->endpoint->hash,
         .correlation_id = s->endpoint->correlation_id,
         .instance_id = s->endpoint->instance_id,
+        .bookmark_id = s->endpoint->bookmark_id,
+        .bookmark_created_us = s->endpoint->bookmark_created_us,
         .input = s->input,
         .idempotency_key = s->key,
         .traceparent = s->op->traceparent,

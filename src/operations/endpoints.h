@@ -29,7 +29,9 @@ struct pawl_endpoint {
     struct pawl_str version_id;
     struct pawl_str activity_id;
     struct pawl_str instance_id; /* of a bookmark; of a trigger the one that was asked for */
-    bool is_trigger;             /* else a bookmark */
+    bool is_trigger;             /* else a bookmark, */
+    struct pawl_str bookmark_id; /* this one */
+    int64_t bookmark_created_us;
     struct pawl_str hash;
     struct pawl_str correlation_id;
     bool authorize;

@@ -450,6 +450,10 @@ struct pawl_stimulus {
     struct pawl_str correlation_id; /* only instances with it; new ones get it */
     struct pawl_str instance_id;    /* only this instance: starts nothing */
     struct pawl_str activity_instance_id;
+    /* A bookmark of that instance that matches all of this and that the caller has just found: it
+     * is tried before anything is looked up. "": none. */
+    struct pawl_str bookmark_id;
+    int64_t bookmark_created_us;
     struct pawl_json input;
     struct pawl_str idempotency_key; /* a second one with the same key does nothing; of another
                                       * event it is refused with PAWL_ECONFLICT */

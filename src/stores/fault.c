@@ -250,6 +250,33 @@ static int fault_find(struct pawl_store *store, const struct pawl_query *query,
     return pawl_store_find(store->inner, query, arena, out, deadline_ns, err);
 }
 
+static int fault_find_many(struct pawl_store *store, const struct pawl_query *queries, size_t count,
+                           struct pawl_arena *arena, struct pawl_rows *out, int64_t deadline_ns,
+                           struct pawl_error *err)
+{
+    struct fault_store *fault = cast(store);
+    struct pawl_rows lost[PAWL_STORE_QUERIES_MAX];
+    struct pawl_arena lost_arena;
+    enum pawl_store_fault how;
+    int status = pawl__store_check_queries(count, err);
+
+    if (status != PAWL_OK)
+        return status;
+    switch (enter(fault, PAWL_STORE_CALL_FIND, &how, &status, err)) {
+    case WAY_REFUSED:
+        return status;
+    case WAY_LOST:
+        pawl__arena_init(&lost_arena, &fault->env->alloc, LOST_BYTES_MAX);
+        status = pawl_store_find_many(store->inner, queries, count, &lost_arena, lost, deadline_ns,
+                                      NULL);
+        pawl__arena_release(&lost_arena);
+        return lose(fault, PAWL_STORE_CALL_FIND, how, status, err);
+    case WAY_THROUGH:
+        break;
+    }
+    return pawl_store_find_many(store->inner, queries, count, arena, out, deadline_ns, err);
+}
+
 static int fault_wait(struct pawl_store *store, struct pawl_wake *wake, int64_t deadline_ns,
                       struct pawl_error *err)
 {
@@ -364,6 +391,7 @@ static const struct pawl_store_ops fault_ops = {
     .snapshot = fault_snapshot,
     .load = fault_load,
     .check = fault_check,
+    .find_many = fault_find_many,
 };
 
 int pawl__fault_store_new(struct pawl_env *env, struct pawl_store *inner,

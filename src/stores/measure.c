@@ -94,6 +94,16 @@ static int measure_find(struct pawl_store *store, const struct pawl_query *query
                pawl_store_find(store->inner, query, arena, out, deadline_ns, err));
 }
 
+static int measure_find_many(struct pawl_store *store, const struct pawl_query *queries,
+                             size_t count, struct pawl_arena *arena, struct pawl_rows *out,
+                             int64_t deadline_ns, struct pawl_error *err)
+{
+    int64_t begun_ns = begin(store);
+
+    return end(store, PAWL_STORE_CALL_FIND, begun_ns,
+               pawl_store_find_many(store->inner, queries, count, arena, out, deadline_ns, err));
+}
+
 /* How long it waits says nothing about the store: it is not reported. */
 static int measure_wait(struct pawl_store *store, struct pawl_wake *wake, int64_t deadline_ns,
                         struct pawl_error *err)
@@ -149,6 +159,7 @@ static const struct pawl_store_ops measure_ops = {
     .snapshot = measure_snapshot,
     .load = measure_load,
     .check = measure_check,
+    .find_many = measure_find_many,
 };
 
 int pawl__measure_store_new(struct pawl_env *env, struct pawl_store *inner,

@@ -272,6 +272,7 @@ static const struct pawl_store_ops ops = {
     .load = pawl__pg_load,
     .check = check,
     .unlock = pawl__pg_unlock,
+    .find_many = pawl__pg_find_many,
 };
 
 static int copy_uri(struct pawl_postgres *pg, struct pawl_str uri)

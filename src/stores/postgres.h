@@ -237,6 +237,9 @@ int pawl__pg_take(struct pawl_store *store, const struct pawl_take *take, struct
 int pawl__pg_find(struct pawl_store *store, const struct pawl_query *query,
                   struct pawl_arena *arena, struct pawl_rows *out, int64_t deadline_ns,
                   struct pawl_error *err);
+int pawl__pg_find_many(struct pawl_store *store, const struct pawl_query *queries, size_t count,
+                       struct pawl_arena *arena, struct pawl_rows *out, int64_t deadline_ns,
+                       struct pawl_error *err);
 int pawl__pg_snapshot(struct pawl_store *store, pawl_row_visitor visit, void *ctx,
                       int64_t deadline_ns, struct pawl_error *err);
 int pawl__pg_load(struct pawl_store *store, enum pawl_table table, const void *rows, size_t count,

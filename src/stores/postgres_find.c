@@ -29,42 +29,78 @@ static int send_select(struct pg_call *call, const char *text, const struct pawl
     return status;
 }
 
-int pawl__pg_find(struct pawl_store *store, const struct pawl_query *query,
-                  struct pawl_arena *arena, struct pawl_rows *out, int64_t deadline_ns,
-                  struct pawl_error *err)
+/* Queues the statements of a query: rows, total, or both. */
+static int send_query(struct pg_call *call, const struct pawl_sql_select *select)
 {
-    struct pawl_sql_select select = {0};
-    struct pawl_rows rows = {.rows = NULL};
-    struct pg_call call;
-    void *found = NULL;
-    int status = pawl__pg_call_begin(&call, store, PG_FAST, false, deadline_ns, err);
+    int status = PAWL_OK;
 
+    if (select->text)
+        status = send_select(call, select->text, select->values, select->value_count);
+    if (status == PAWL_OK && select->count_text)
+        status =
+            send_select(call, select->count_text, select->count_values, select->count_value_count);
+    return status;
+}
+
+/* Reads the results of a query, which begin with number *at, and moves *at behind them. */
+static int read_query(const struct pg_call *call, const struct pawl_sql_select *select, size_t *at,
+                      struct pawl_arena *arena, struct pawl_rows *out)
+{
+    void *found = NULL;
+    int status = PAWL_OK;
+
+    *out = (struct pawl_rows){.rows = NULL};
+    if (select->text)
+        status = pawl__pg_rows(call, (*at)++, select->table, select->columns, arena, &found,
+                               &out->count);
+    out->rows = found;
+    if (status == PAWL_OK && select->count_text) {
+        out->total = (uint64_t)pawl__pq_int(call->conn, *at, 0, 0);
+        if (select->scan_limit > 0)
+            out->cut = pawl__pq_int(call->conn, *at, 0, 1) >= select->scan_limit;
+        ++*at;
+    }
+    return status;
+}
+
+int pawl__pg_find_many(struct pawl_store *store, const struct pawl_query *queries, size_t count,
+                       struct pawl_arena *arena, struct pawl_rows *out, int64_t deadline_ns,
+                       struct pawl_error *err)
+{
+    struct pawl_sql_select selects[PAWL_STORE_QUERIES_MAX] = {{0}};
+    struct pawl_rows found[PAWL_STORE_QUERIES_MAX];
+    struct pg_call call;
+    size_t at = 1;
+    int status = pawl__store_check_queries(count, err);
+
+    if (status != PAWL_OK || count == 0)
+        return status;
+    status = pawl__pg_call_begin(&call, store, PG_FAST, false, deadline_ns, err);
     if (status != PAWL_OK)
         return status;
-    status = pawl__sql_query(PAWL_SQL_POSTGRES, query, &call.arena, &select, err);
+    for (size_t i = 0; i < count && status == PAWL_OK; i++)
+        status = pawl__sql_query(PAWL_SQL_POSTGRES, &queries[i], &call.arena, &selects[i], err);
     if (status == PAWL_OK)
         status = pawl__pg_own(&call, PG_MAY_SCAN, NULL, 0);
-    if (status == PAWL_OK && select.text)
-        status = send_select(&call, select.text, select.values, select.value_count);
-    if (status == PAWL_OK && select.count_text)
-        status =
-            send_select(&call, select.count_text, select.count_values, select.count_value_count);
+    for (size_t i = 0; i < count && status == PAWL_OK; i++)
+        status = send_query(&call, &selects[i]);
     if (status == PAWL_OK)
         status = pawl__pg_sync(&call);
     if (status == PAWL_OK)
         status = pawl__pg_run(&call, false);
-    if (status == PAWL_OK && select.text)
-        status = pawl__pg_rows(&call, 1, select.table, select.columns, arena, &found, &rows.count);
-    if (status == PAWL_OK) {
-        rows.rows = found;
-        if (select.count_text)
-            rows.total = (uint64_t)pawl__pq_int(call.conn, select.text ? 2 : 1, 0, 0);
-        if (select.scan_limit > 0)
-            rows.cut = pawl__pq_int(call.conn, select.text ? 2 : 1, 0, 1) >= select.scan_limit;
-        *out = rows;
-    }
+    for (size_t i = 0; i < count && status == PAWL_OK; i++)
+        status = read_query(&call, &selects[i], &at, arena, &found[i]);
+    if (status == PAWL_OK)
+        memcpy(out, found, count * sizeof *out);
     pawl__pg_call_end(&call);
     return status;
+}
+
+int pawl__pg_find(struct pawl_store *store, const struct pawl_query *query,
+                  struct pawl_arena *arena, struct pawl_rows *out, int64_t deadline_ns,
+                  struct pawl_error *err)
+{
+    return pawl__pg_find_many(store, query, 1, arena, out, deadline_ns, err);
 }
 
 /* ---- snapshot, load ---------------------------------------------------------------------- */

@@ -413,6 +413,7 @@ static const struct pawl_store_ops ops = {
     .snapshot = pawl__sqlite_store_snapshot,
     .load = pawl__sqlite_store_load,
     .check = check,
+    .find_many = pawl__sqlite_store_find_many,
 };
 
 static int make_parts(struct pawl_sqlite_store *store, struct pawl_str path, struct pawl_error *err)

@@ -132,6 +132,9 @@ int pawl__sqlite_store_lease(struct pawl_store *base, struct pawl_lease *lease, 
 int pawl__sqlite_store_find(struct pawl_store *base, const struct pawl_query *query,
                             struct pawl_arena *arena, struct pawl_rows *out, int64_t deadline_ns,
                             struct pawl_error *err);
+int pawl__sqlite_store_find_many(struct pawl_store *base, const struct pawl_query *queries,
+                                 size_t count, struct pawl_arena *arena, struct pawl_rows *out,
+                                 int64_t deadline_ns, struct pawl_error *err);
 int pawl__sqlite_store_wait(struct pawl_store *base, struct pawl_wake *wake, int64_t deadline_ns,
                             struct pawl_error *err);
 int pawl__sqlite_store_snapshot(struct pawl_store *base, pawl_row_visitor visit, void *ctx,

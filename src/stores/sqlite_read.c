@@ -54,27 +54,39 @@ static int run_select(struct pawl_sqlite_session *session, const struct pawl_sql
     return status;
 }
 
+int pawl__sqlite_store_find_many(struct pawl_store *base, const struct pawl_query *queries,
+                                 size_t count, struct pawl_arena *arena, struct pawl_rows *out,
+                                 int64_t deadline_ns, struct pawl_error *err)
+{
+    struct pawl_sqlite_store *store = pawl__sqlite_store_of(base);
+    struct pawl_sql_select selects[PAWL_STORE_QUERIES_MAX] = {{0}};
+    struct pawl_rows made[PAWL_STORE_QUERIES_MAX] = {{0}};
+    struct pawl_sqlite_session session;
+    bool one_moment = false; /* of the rows of a query and their total */
+    int status = pawl__store_check_queries(count, err);
+
+    for (size_t i = 0; i < count && status == PAWL_OK; i++) {
+        status = pawl__sql_query(PAWL_SQL_SQLITE, &queries[i], arena, &selects[i], err);
+        one_moment = one_moment || (selects[i].text && selects[i].count_text);
+    }
+    if (status != PAWL_OK || count == 0)
+        return status;
+    status = pawl__sqlite_session_read(store, one_moment, deadline_ns, &session, err);
+    if (status != PAWL_OK)
+        return status;
+    for (size_t i = 0; i < count && status == PAWL_OK; i++)
+        status = run_select(&session, &selects[i], arena, &made[i], err);
+    pawl__sqlite_session_end(&session);
+    if (status == PAWL_OK)
+        memcpy(out, made, count * sizeof *out);
+    return status;
+}
+
 int pawl__sqlite_store_find(struct pawl_store *base, const struct pawl_query *query,
                             struct pawl_arena *arena, struct pawl_rows *out, int64_t deadline_ns,
                             struct pawl_error *err)
 {
-    struct pawl_sqlite_store *store = pawl__sqlite_store_of(base);
-    struct pawl_sqlite_session session;
-    struct pawl_sql_select select = {0};
-    struct pawl_rows made = {0};
-    int status = pawl__sql_query(PAWL_SQL_SQLITE, query, arena, &select, err);
-
-    if (status != PAWL_OK)
-        return status;
-    status = pawl__sqlite_session_read(store, select.text && select.count_text, deadline_ns,
-                                       &session, err);
-    if (status != PAWL_OK)
-        return status;
-    status = run_select(&session, &select, arena, &made, err);
-    pawl__sqlite_session_end(&session);
-    if (status == PAWL_OK)
-        *out = made;
-    return status;
+    return pawl__sqlite_store_find_many(base, query, 1, arena, out, deadline_ns, err);
 }
 
 /* ---- snapshots --------------------------------------------------------------------------- */

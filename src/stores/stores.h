@@ -41,6 +41,8 @@ struct pawl_store_options {
     uint32_t file_mode;   /* of files that are made; 0: 0600 */
 };
 
+/* PAWL_ELIMIT: too many at once. */
+PAWL_MUST_CHECK int pawl__store_check_queries(size_t count, struct pawl_error *err);
 /* PAWL_ELIMIT: too many at once; PAWL_EINVAL: one with a hash is not alone, or has a ticket. */
 PAWL_MUST_CHECK int pawl__store_check_claims(const struct pawl_claim *claims, size_t count,
                                              struct pawl_error *err);
@@ -110,7 +112,7 @@ enum pawl_store_call {
 /* "status", "lease", … */
 const char *pawl__store_call_name(enum pawl_store_call call);
 
-/* Counted by calls that have returned. */
+/* Counted by calls that have returned; find_many() is one find. */
 struct pawl_store_counts {
     uint64_t calls[PAWL_STORE_CALL_COUNT];
     uint64_t failures[PAWL_STORE_CALL_COUNT];

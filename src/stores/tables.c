@@ -339,3 +339,25 @@ int pawl__store_check_claims(const struct pawl_claim *claims, size_t count, stru
                                    "a claim by a bookmark goes by itself and without a ticket");
     return PAWL_OK;
 }
+
+int pawl__store_check_queries(size_t count, struct pawl_error *err)
+{
+    if (count > PAWL_STORE_QUERIES_MAX)
+        return pawl__error_set(err, PAWL_ELIMIT, "%zu queries at once; at most %d", count,
+                               PAWL_STORE_QUERIES_MAX);
+    return PAWL_OK;
+}
+
+int pawl_store_find_each(struct pawl_store *store, const struct pawl_query *queries, size_t count,
+                         struct pawl_arena *arena, struct pawl_rows *out, int64_t deadline_ns,
+                         struct pawl_error *err)
+{
+    struct pawl_rows found[PAWL_STORE_QUERIES_MAX];
+    int status = pawl__store_check_queries(count, err);
+
+    for (size_t i = 0; i < count && status == PAWL_OK; i++)
+        status = pawl_store_find(store, &queries[i], arena, &found[i], deadline_ns, err);
+    if (status == PAWL_OK && count > 0)
+        memcpy(out, found, count * sizeof *out);
+    return status;
+}

@@ -199,6 +199,18 @@ static int trace_find(struct pawl_store *store, const struct pawl_query *query,
     return end(cast(store), &span, status, deadline_ns);
 }
 
+static int trace_find_many(struct pawl_store *store, const struct pawl_query *queries, size_t count,
+                           struct pawl_arena *arena, struct pawl_rows *out, int64_t deadline_ns,
+                           struct pawl_error *err)
+{
+    struct span span = begin(cast(store), PAWL_STORE_CALL_FIND, deadline_ns);
+    int status = pawl_store_find_many(store->inner, queries, count, arena, out, deadline_ns, err);
+
+    for (size_t i = 0; i < count && status == PAWL_OK; i++)
+        span.rows += out[i].count;
+    return end(cast(store), &span, status, deadline_ns);
+}
+
 static int trace_wait(struct pawl_store *store, struct pawl_wake *wake, int64_t deadline_ns,
                       struct pawl_error *err)
 {
@@ -258,6 +270,7 @@ static const struct pawl_store_ops trace_ops = {
     .snapshot = trace_snapshot,
     .load = trace_load,
     .check = trace_check,
+    .find_many = trace_find_many,
 };
 
 int pawl__trace_store_new(struct pawl_env *env, struct pawl_store *inner, struct pawl_store **out,

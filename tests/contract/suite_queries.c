@@ -346,6 +346,95 @@ static void a_query_that_makes_no_sense_is_refused(struct contract *t)
     assert_code(pawl_store_find(t->a, &query, &t->arena, &rows, soon_ns(t), &t->err), PAWL_ELIMIT);
 }
 
+/* ---- several at once ----------------------------------------------------------------------- */
+
+static void assert_same_rows(enum pawl_table table, const struct pawl_rows *a,
+                             const struct pawl_rows *b)
+{
+    size_t size = pawl_table_info(table)->row_size;
+
+    assert_int_equal(a->count, b->count);
+    assert_int_equal(a->total, b->total);
+    assert_int_equal(a->cut, b->cut);
+    for (size_t i = 0; i < a->count; i++)
+        assert_same_row(table, (const char *)a->rows + i * size, (const char *)b->rows + i * size);
+}
+
+/* Of several tables, rows alone, totals alone, both, none that match, a scan that is cut. */
+static void queries_at_once_return_what_each_returns_alone(struct contract *t)
+{
+    const struct pawl_condition some = {.column = column("part"), .value = {.integer = 20}};
+    const struct pawl_condition none = {.column = column("name"),
+                                        .value = {.text = pawl__str("nobody")}};
+    const struct pawl_condition scanned = {
+        .column = column("name"), .compare = PAWL_CONTAINS, .value = {.text = pawl__str("alpha")}};
+    const struct pawl_query queries[PAWL_STORE_QUERIES_MAX] = {
+        {.table = PAWL_TABLE_WORK, .conditions = &some, .condition_count = 1},
+        {.table = PAWL_TABLE_SETTINGS},
+        {.table = PAWL_TABLE_WORK, .flags = PAWL_QUERY_COUNT},
+        {.table = PAWL_TABLE_WORK, .flags = PAWL_QUERY_TOTAL, .limit = 2},
+        {.table = PAWL_TABLE_WORK, .conditions = &none, .condition_count = 1},
+        {.table = PAWL_TABLE_WORK,
+         .flags = PAWL_QUERY_TOTAL,
+         .conditions = &scanned,
+         .condition_count = 1,
+         .scan_limit = 3},
+        {.table = PAWL_TABLE_WORK, .flags = PAWL_QUERY_DESCENDING | PAWL_QUERY_BRIEF},
+        {.table = PAWL_TABLE_BOOKMARKS},
+    };
+    const struct pawl_setting_row setting = {.key = pawl__str("k"), .value = pawl__str("v")};
+    struct pawl_rows rows[PAWL_STORE_QUERIES_MAX];
+
+    add_six(t);
+    insert(t, PAWL_TABLE_SETTINGS, &setting);
+    for (size_t count = 1; count <= PAWL_STORE_QUERIES_MAX; count++) {
+        assert_ok(pawl_store_find_many(t->a, queries, count, &t->arena, rows, soon_ns(t), &t->err),
+                  &t->err);
+        for (size_t i = 0; i < count; i++) {
+            struct pawl_rows alone = find(t, &queries[i]);
+
+            assert_same_rows(queries[i].table, &rows[i], &alone);
+        }
+    }
+    assert_int_equal(rows[0].count, 2);
+    assert_int_equal(rows[1].count, 1);
+    assert_int_equal(rows[2].total, 6);
+    assert_int_equal(rows[3].count, 2);
+    assert_int_equal(rows[3].total, 6);
+    assert_int_equal(rows[4].count, 0);
+    assert_int_equal(rows[6].count, 6);
+    assert_int_equal(rows[7].count, 0);
+    /* No query is no work. */
+    assert_ok(pawl_store_find_many(t->a, NULL, 0, &t->arena, NULL, soon_ns(t), &t->err), &t->err);
+}
+
+static void one_that_fails_among_several_leaves_all_unwritten(struct contract *t)
+{
+    const struct pawl_condition wrong = {.column = 1000};
+    const struct pawl_query good = {.table = PAWL_TABLE_WORK};
+    const struct pawl_query bad = {
+        .table = PAWL_TABLE_WORK, .conditions = &wrong, .condition_count = 1};
+    struct pawl_query queries[PAWL_STORE_QUERIES_MAX + 1] = {good, bad, good};
+    struct pawl_rows rows[PAWL_STORE_QUERIES_MAX + 1] = {
+        {.count = 77}, {.count = 77}, {.count = 77}};
+
+    add_six(t);
+    assert_code(pawl_store_find_many(t->a, queries, 3, &t->arena, rows, soon_ns(t), &t->err),
+                PAWL_EINVAL);
+    for (int i = 0; i < 3; i++)
+        assert_int_equal(rows[i].count, 77);
+    for (size_t i = 0; i <= PAWL_STORE_QUERIES_MAX; i++)
+        queries[i] = good;
+    assert_code(pawl_store_find_many(t->a, queries, PAWL_STORE_QUERIES_MAX + 1, &t->arena, rows,
+                                     soon_ns(t), &t->err),
+                PAWL_ELIMIT);
+    assert_int_equal(rows[0].count, 77);
+    /* The store goes on. */
+    assert_ok(pawl_store_find_many(t->a, queries, 2, &t->arena, rows, soon_ns(t), &t->err),
+              &t->err);
+    assert_int_equal(rows[1].count, 6);
+}
+
 const struct contract_test contract_queries[] = {
     CONTRACT_TEST(each_comparison_holds_for_numbers),
     CONTRACT_TEST(each_comparison_holds_for_text_by_its_bytes),
@@ -361,5 +450,7 @@ const struct contract_test contract_queries[] = {
     CONTRACT_TEST(a_walk_behind_the_last_row_meets_each_once),
     CONTRACT_TEST(a_walk_goes_by_all_columns_of_a_key),
     CONTRACT_TEST(a_query_that_makes_no_sense_is_refused),
+    CONTRACT_TEST(queries_at_once_return_what_each_returns_alone),
+    CONTRACT_TEST(one_that_fails_among_several_leaves_all_unwritten),
     {0},
 };

@@ -47,7 +47,7 @@
 extern "C" {
 #endif
 
-#define PAWL_STORE_VERSION 1u
+#define PAWL_STORE_VERSION 2u
 
 /* As due_us: not until something makes it due. As expires_us: never. */
 #define PAWL_TIME_NEVER INT64_MAX
@@ -60,6 +60,8 @@ extern "C" {
 /* Maximum conditions of one query, and values of one IN. */
 #define PAWL_STORE_CONDITIONS_MAX 32
 #define PAWL_STORE_VALUES_MAX 1000
+/* Maximum queries of one find_many(). */
+#define PAWL_STORE_QUERIES_MAX 8
 
 /* What a store can do. Decorators pass these on. */
 #define PAWL_STORE_CAP_DURABLE 1u   /* data outlives the process */
@@ -667,6 +669,16 @@ struct pawl_store_ops {
      * if nothing was acquired.
      */
     void (*unlock)(struct pawl_store *store, const struct pawl_lock_ticket *ticket);
+
+    /*
+     * Since version 2. Runs `count` queries, at most PAWL_STORE_QUERIES_MAX, in one round trip.
+     * out[i] is what find() returns for queries[i], read during the call; the queries need not see
+     * the same moment. On failure of any of them no `out` is written. NULL: the store gains nothing
+     * by it, and pawl_store_find_many() calls find() for each.
+     */
+    int (*find_many)(struct pawl_store *store, const struct pawl_query *queries, size_t count,
+                     struct pawl_arena *arena, struct pawl_rows *out, int64_t deadline_ns,
+                     struct pawl_error *err);
 };
 
 /* A backend embeds this as its first member. */
@@ -744,6 +756,23 @@ PAWL_MUST_CHECK static inline int pawl_store_find(struct pawl_store *store,
                                                   int64_t deadline_ns, struct pawl_error *err)
 {
     return store->ops->find(store, query, arena, out, deadline_ns, err);
+}
+
+/* find_many() of a store that has none: find() for each query, in their order. */
+PAWL_MUST_CHECK PAWL_API int pawl_store_find_each(struct pawl_store *store,
+                                                  const struct pawl_query *queries, size_t count,
+                                                  struct pawl_arena *arena, struct pawl_rows *out,
+                                                  int64_t deadline_ns, struct pawl_error *err);
+
+PAWL_MUST_CHECK static inline int pawl_store_find_many(struct pawl_store *store,
+                                                       const struct pawl_query *queries,
+                                                       size_t count, struct pawl_arena *arena,
+                                                       struct pawl_rows *out, int64_t deadline_ns,
+                                                       struct pawl_error *err)
+{
+    if (store->ops->version >= 2 && store->ops->find_many)
+        return store->ops->find_many(store, queries, count, arena, out, deadline_ns, err);
+    return pawl_store_find_each(store, queries, count, arena, out, deadline_ns, err);
 }
 
 PAWL_MUST_CHECK static inline int pawl_store_wait(struct pawl_store *store, struct pawl_wake *wake,

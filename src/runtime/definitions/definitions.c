@@ -54,6 +54,7 @@ int pawl__definitions_new(struct pawl_env *env, const struct pawl_engine *engine
     }
     pawl__map_init(&definitions->graphs, &env->alloc, seed);
     pawl__map_init(&definitions->published, &env->alloc, seed);
+    pawl__map_init(&definitions->triggers, &env->alloc, seed);
     *out = definitions;
     return PAWL_OK;
 }

@@ -211,6 +211,20 @@ PAWL_MUST_CHECK int pawl__definitions_published(struct pawl_definitions *definit
                                                 struct pawl_str definition_id,
                                                 struct pawl_graph **out, int64_t deadline_ns,
                                                 struct pawl_error *err);
+/*
+ * The only trigger with this hash, if it is in memory: as old as a graph may be, so that it is
+ * used no longer than `stale_ns_max` after another node has changed it, and not after a change that
+ * was made through this object. In `arena`. False: ask the store; *stamp is for
+ * pawl__definitions_keep_trigger(). That there is no such trigger is never in memory.
+ */
+PAWL_MUST_CHECK bool pawl__definitions_known_trigger(struct pawl_definitions *definitions,
+                                                     struct pawl_str hash, struct pawl_arena *arena,
+                                                     struct pawl_trigger_row *out, int64_t *stamp,
+                                                     int64_t deadline_ns);
+/* Copies a trigger that was read after pawl__definitions_known_trigger() returned `stamp`, and is
+ * the only one with its hash. */
+void pawl__definitions_keep_trigger(struct pawl_definitions *definitions,
+                                    const struct pawl_trigger_row *row, int64_t stamp);
 /* Looks at the stamp now: what is read from here on is not older than this call. */
 PAWL_MUST_CHECK int pawl__definitions_refresh(struct pawl_definitions *definitions,
                                               int64_t deadline_ns, struct pawl_error *err);

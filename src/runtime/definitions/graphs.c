@@ -50,6 +50,8 @@ void pawl__definitions_release_graphs(struct pawl_definitions *definitions)
         drop(definitions, entry->value);
     pawl__map_release(&definitions->graphs);
     pawl__map_release(&definitions->published);
+    pawl__definitions_drop_triggers(definitions);
+    pawl__map_release(&definitions->triggers);
     unref_catalog(definitions, definitions->catalog);
 }
 
@@ -167,6 +169,7 @@ static int forget(const struct definition_call *call, int64_t stamp, int64_t beg
         if (cached->compared != definitions->compare_count)
             drop(definitions, cached);
     }
+    pawl__definitions_drop_triggers(definitions);
     unref_catalog(definitions, definitions->catalog);
     definitions->catalog = NULL;
     definitions->stamp = stamp;

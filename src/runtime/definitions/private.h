@@ -46,6 +46,7 @@ struct pawl_definitions {
     struct pawl_id_source ids;
     struct pawl_map graphs;             /* version id -> struct definition_graph */
     struct pawl_map published;          /* definition id -> the one of these that is published */
+    struct pawl_map triggers;           /* hash -> struct known_trigger (known_triggers.c) */
     struct definition_catalog *catalog; /* NULL: none loaded */
     int64_t stamp;                      /* what is cached is not older than this */
     int64_t seen_ns;                    /* when that was so; INT64_MIN: look first */
@@ -128,6 +129,8 @@ PAWL_MUST_CHECK int pawl__definition_answer(const struct definition_call *call,
 
 /* ---- graphs (graphs.c) -------------------------------------------------------------------- */
 
+/* With the lock held, or nobody else there. (known_triggers.c) */
+void pawl__definitions_drop_triggers(struct pawl_definitions *definitions);
 /* Frees what is cached; nobody else is there. */
 void pawl__definitions_release_graphs(struct pawl_definitions *definitions);
 

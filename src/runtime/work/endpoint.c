@@ -1,5 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Whom a request is for: by its template, triggers first, then bookmarks. See endpoint.h. */
+/*
+ * Whom a request is for: by its template, triggers first, then bookmarks. See endpoint.h.
+ *
+ * A trigger that is known in memory is used without asking the store. Whatever else may match is
+ * looked up together, in one round trip.
+ */
 #include "runtime/work/endpoint.h"
 
 #include "base/error.h"
@@ -31,27 +36,53 @@ static int refuse_several(struct search *s, const char *what, struct pawl_str fi
 
 /* ---- rows ---------------------------------------------------------------------------------- */
 
-static int find_trigger(struct search *s, bool *found)
-{
-    const struct pawl_condition condition = {
-        .column = pawl_table_column(PAWL_TABLE_TRIGGERS, "hash"), .value = {.text = s->out->hash}};
-    const struct pawl_query query = {
-        .table = PAWL_TABLE_TRIGGERS, .conditions = &condition, .condition_count = 1, .limit = 2};
-    struct pawl_rows rows = {0};
-    const struct pawl_trigger_row *triggers;
-    int status =
-        pawl_store_find(s->runtime->store, &query, s->arena, &rows, s->deadline_ns, s->err);
+/* Templates that are looked up in one round trip; each takes two queries. */
+#define CANDIDATES_MAX (PAWL_STORE_QUERIES_MAX / 2)
 
-    if (status != PAWL_OK || rows.count == 0)
-        return status;
-    triggers = rows.rows;
-    if (rows.count > 1)
+/* A template that matches, with the queries for who waits there. */
+struct candidate {
+    struct pawl_str template;
+    struct pawl_str hash;
+    struct pawl_json route;
+    int64_t stamp; /* see pawl__definitions_known_trigger() */
+    struct pawl_condition trigger, bookmark[3];
+};
+
+static void choose(struct search *s, const struct candidate *candidate)
+{
+    s->out->template = candidate->template;
+    s->out->hash = candidate->hash;
+    s->out->route = candidate->route;
+}
+
+static int use_trigger(struct search *s, const struct pawl_trigger_row *trigger)
+{
+    s->out->is_trigger = true;
+    s->out->trigger = *trigger;
+    return pawl__runtime_json_read(s->runtime, s->arena, trigger->payload, &s->out->payload,
+                                   s->err);
+}
+
+static int use_triggers(struct search *s, const struct candidate *candidate,
+                        const struct pawl_rows *rows)
+{
+    const struct pawl_trigger_row *triggers = rows->rows;
+
+    if (rows->count > 1)
         return refuse_several(s, "definitions", triggers[0].definition_id,
                               triggers[1].definition_id);
-    *found = true;
-    s->out->is_trigger = true;
-    s->out->trigger = triggers[0];
-    return pawl__runtime_json_read(s->runtime, s->arena, triggers[0].payload, &s->out->payload,
+    pawl__definitions_keep_trigger(s->runtime->definitions, triggers, candidate->stamp);
+    return use_trigger(s, triggers);
+}
+
+static int use_bookmarks(struct search *s, const struct pawl_rows *rows)
+{
+    const struct pawl_bookmark_row *bookmarks = rows->rows;
+
+    if (rows->count > 1)
+        return refuse_several(s, "instances", bookmarks[0].instance_id, bookmarks[1].instance_id);
+    s->out->bookmark = bookmarks[0];
+    return pawl__runtime_json_read(s->runtime, s->arena, bookmarks[0].payload, &s->out->payload,
                                    s->err);
 }
 
@@ -63,32 +94,26 @@ static void add_condition(struct pawl_query *query, struct pawl_condition *condi
             .column = pawl_table_column(PAWL_TABLE_BOOKMARKS, column), .value = {.text = value}};
 }
 
-static int find_bookmark(struct search *s, bool *found)
+static void make_queries(const struct search *s, struct candidate *candidate,
+                         struct pawl_query queries[2])
 {
-    struct pawl_condition conditions[3];
-    struct pawl_query query = {.table = PAWL_TABLE_BOOKMARKS, .conditions = conditions, .limit = 2};
-    struct pawl_rows rows = {0};
-    const struct pawl_bookmark_row *bookmarks;
-    int status;
-
-    add_condition(&query, conditions, "hash", s->out->hash);
-    add_condition(&query, conditions, "instance_id", s->question->instance_id);
-    add_condition(&query, conditions, "correlation_id", s->question->correlation_id);
-    status = pawl_store_find(s->runtime->store, &query, s->arena, &rows, s->deadline_ns, s->err);
-    if (status != PAWL_OK || rows.count == 0)
-        return status;
-    bookmarks = rows.rows;
-    if (rows.count > 1)
-        return refuse_several(s, "instances", bookmarks[0].instance_id, bookmarks[1].instance_id);
-    *found = true;
-    s->out->bookmark = bookmarks[0];
-    return pawl__runtime_json_read(s->runtime, s->arena, bookmarks[0].payload, &s->out->payload,
-                                   s->err);
+    candidate->trigger =
+        (struct pawl_condition){.column = pawl_table_column(PAWL_TABLE_TRIGGERS, "hash"),
+                                .value = {.text = candidate->hash}};
+    queries[0] = (struct pawl_query){.table = PAWL_TABLE_TRIGGERS,
+                                     .conditions = &candidate->trigger,
+                                     .condition_count = 1,
+                                     .limit = 2};
+    queries[1] = (struct pawl_query){
+        .table = PAWL_TABLE_BOOKMARKS, .conditions = candidate->bookmark, .limit = 2};
+    add_condition(&queries[1], candidate->bookmark, "hash", candidate->hash);
+    add_condition(&queries[1], candidate->bookmark, "instance_id", s->question->instance_id);
+    add_condition(&queries[1], candidate->bookmark, "correlation_id", s->question->correlation_id);
 }
 
 /* ---- templates ----------------------------------------------------------------------------- */
 
-static int make_hash(struct search *s, struct pawl_str template)
+static int make_hash(struct search *s, struct pawl_str template, struct candidate *out)
 {
     struct pawl_builder b = {.arena = s->arena};
     struct pawl_json stimulus = pawl__http_stimulus(&b, template, s->question->method);
@@ -98,11 +123,72 @@ static int make_hash(struct search *s, struct pawl_str template)
     b.status = pawl__built_stimulus_hash(&b, &s->runtime->env->alloc, PAWL_STIMULUS_HTTP_ENDPOINT,
                                          &stimulus, hash);
     if (b.status == PAWL_OK) {
-        s->out->template = runtime_text(&stimulus, "path");
-        s->out->hash = pawl__arena_str(s->arena, pawl__str(hash));
+        out->template = runtime_text(&stimulus, "path");
+        out->hash = pawl__arena_str(s->arena, pawl__str(hash));
         b.status = s->arena->status;
     }
     return b.status == PAWL_OK ? PAWL_OK : pawl__error_code(s->err, b.status);
+}
+
+/*
+ * Of templates in their order, up to the first whose trigger is known: nothing behind it matters.
+ * *count: how many candidates there are; *known: the last of them is that one, and the others are
+ * to be looked up.
+ */
+static int make_candidates(struct search *s, const struct pawl_route_hit *hits, size_t hit_count,
+                           struct candidate *candidates, struct pawl_query *queries, size_t *count,
+                           struct pawl_trigger_row *trigger, bool *known)
+{
+    int status = PAWL_OK;
+
+    *known = false;
+    for (*count = 0; status == PAWL_OK && !*known && *count < hit_count; ++*count) {
+        struct candidate *candidate = &candidates[*count];
+
+        candidate->route = hits[*count].values;
+        status = make_hash(s, hits[*count].template, candidate);
+        if (status != PAWL_OK)
+            break;
+        *known = pawl__definitions_known_trigger(s->runtime->definitions, candidate->hash, s->arena,
+                                                 trigger, &candidate->stamp, s->deadline_ns);
+        if (!*known)
+            make_queries(s, candidate, &queries[2 * *count]);
+    }
+    return status;
+}
+
+/* At most CANDIDATES_MAX templates. */
+static int search_some(struct search *s, const struct pawl_route_hit *hits, size_t hit_count,
+                       bool *found)
+{
+    struct candidate candidates[CANDIDATES_MAX];
+    struct pawl_query queries[PAWL_STORE_QUERIES_MAX];
+    struct pawl_rows rows[PAWL_STORE_QUERIES_MAX];
+    struct pawl_trigger_row trigger;
+    size_t count = 0, unknown;
+    bool known;
+    int status = make_candidates(s, hits, hit_count, candidates, queries, &count, &trigger, &known);
+
+    unknown = known ? count - 1 : count;
+    if (status == PAWL_OK && unknown > 0)
+        status = pawl_store_find_many(s->runtime->store, queries, 2 * unknown, s->arena, rows,
+                                      s->deadline_ns, s->err);
+    for (size_t i = 0; status == PAWL_OK && !*found && i < unknown; i++) {
+        const struct pawl_rows *triggers = &rows[2 * i], *bookmarks = &rows[2 * i + 1];
+
+        *found = triggers->count > 0 || bookmarks->count > 0;
+        choose(s, &candidates[i]);
+        if (triggers->count > 0)
+            status = use_triggers(s, &candidates[i], triggers);
+        else if (bookmarks->count > 0)
+            status = use_bookmarks(s, bookmarks);
+    }
+    if (status == PAWL_OK && !*found && known) {
+        *found = true;
+        choose(s, &candidates[unknown]);
+        status = use_trigger(s, &trigger);
+    }
+    return status;
 }
 
 /* Templates that match, the most specific first. */
@@ -112,13 +198,11 @@ static int search_all(struct search *s, bool fresh, bool *found)
     int status = pawl__runtime_match_routes(s->runtime, s->question->path, fresh, s->arena, &hits,
                                             s->deadline_ns, s->err);
 
-    for (size_t i = 0; status == PAWL_OK && !*found && i < hits.count; i++) {
-        status = make_hash(s, hits.items[i].template);
-        s->out->route = hits.items[i].values;
-        if (status == PAWL_OK)
-            status = find_trigger(s, found);
-        if (status == PAWL_OK && !*found)
-            status = find_bookmark(s, found);
+    for (size_t i = 0; status == PAWL_OK && !*found && i < hits.count; i += CANDIDATES_MAX) {
+        size_t left = hits.count - i;
+
+        status =
+            search_some(s, &hits.items[i], left < CANDIDATES_MAX ? left : CANDIDATES_MAX, found);
     }
     return status;
 }
@@ -160,8 +244,11 @@ int pawl__runtime_endpoint_hashes(struct pawl_runtime *runtime,
     if (!*hashes)
         return pawl__error_code(err, pawl__arena_status(arena));
     for (*count = 0; status == PAWL_OK && *count < hits.count; ++*count) {
-        status = make_hash(&s, hits.items[*count].template);
-        (*hashes)[*count] = endpoint.hash;
+        struct candidate candidate;
+
+        status = make_hash(&s, hits.items[*count].template, &candidate);
+        if (status == PAWL_OK)
+            (*hashes)[*count] = candidate.hash;
     }
     return status;
 }

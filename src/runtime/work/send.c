@@ -3,6 +3,7 @@
  * Sending a stimulus: looked up, then made durable with all that it becomes, in one commit.
  *
  *     it names an instance that waits for it and is idle -> delivered by this thread
+ *     its sender has found the bookmark, whose instance is idle -> the same
  *     else a look for triggers and bookmarks:
  *       one bookmark, nothing to start, an idle instance -> delivered by this thread
  *       anything else                                    -> a commit with a row for each target, or
@@ -310,6 +311,19 @@ static int deliver_blind(struct sending *s)
     return deliver(s, NULL);
 }
 
+/* To the bookmark that its sender has found. */
+static int deliver_to_known(struct sending *s, const struct pawl_stimulus *stimulus)
+{
+    struct pawl_bookmark_row known;
+
+    if (!stimulus || stimulus->bookmark_id.len == 0 || stimulus->instance_id.len == 0)
+        return PAWL_EBUSY;
+    known = (struct pawl_bookmark_row){.id = stimulus->bookmark_id,
+                                       .instance_id = stimulus->instance_id,
+                                       .created_us = stimulus->bookmark_created_us};
+    return deliver(s, &known);
+}
+
 static int deliver_to_target(struct sending *s)
 {
     const struct pawl_bookmark_row *target = pawl__runtime_only_target(&s->match);
@@ -521,7 +535,8 @@ static int accept_event(struct runtime_task *task, struct pawl_work_row *row,
     task->reach = stimulus ? stimulus->reach : NULL;
     if (status == PAWL_OK)
         status = find_sent(&s, &is_sent);
-    if (status == PAWL_OK && !is_sent && deliver_blind(&s) != PAWL_OK)
+    if (status == PAWL_OK && !is_sent && deliver_blind(&s) != PAWL_OK &&
+        deliver_to_known(&s, stimulus) != PAWL_OK)
         status = look_and_store(&s);
     if (status == PAWL_OK)
         *sent = s.match.sent;

@@ -164,24 +164,15 @@ static int add_start(struct runtime_task *task, const struct pawl_work_row *stim
     return status;
 }
 
-static int match_triggers(struct runtime_task *task, const struct pawl_work_row *stimulus,
-                          const struct runtime_stimulus *parsed, struct runtime_changes *changes,
-                          uint32_t *count)
+static int add_starts(struct runtime_task *task, const struct pawl_work_row *stimulus,
+                      const struct runtime_stimulus *parsed, const struct pawl_rows *triggers,
+                      struct runtime_match *match)
 {
-    const struct pawl_condition condition = {.column =
-                                                 pawl_table_column(PAWL_TABLE_TRIGGERS, "hash"),
-                                             .value = {.text = stimulus->hash}};
-    const struct pawl_query query = {.table = PAWL_TABLE_TRIGGERS,
-                                     .conditions = &condition,
-                                     .condition_count = 1,
-                                     .limit = PAWL_STORE_ROWS_MAX};
-    struct pawl_rows rows = {0};
-    int status = pawl_store_find(task->runtime->store, &query, &task->arena, &rows,
-                                 task->deadline_ns, task->err);
+    int status = PAWL_OK;
 
-    for (size_t i = 0; status == PAWL_OK && i < rows.count; i++)
-        status = add_start(task, stimulus, &((const struct pawl_trigger_row *)rows.rows)[i], parsed,
-                           changes, count);
+    for (size_t i = 0; status == PAWL_OK && i < triggers->count; i++)
+        status = add_start(task, stimulus, &((const struct pawl_trigger_row *)triggers->rows)[i],
+                           parsed, &match->changes, &match->sent.started);
     return status;
 }
 
@@ -195,23 +186,64 @@ static void add_condition(struct pawl_query *query, struct pawl_condition *condi
             .column = pawl_table_column(PAWL_TABLE_BOOKMARKS, column), .value = {.text = value}};
 }
 
+/* A query for bookmarks, with what it points to. */
+struct bookmark_query {
+    struct pawl_query query;
+    struct pawl_condition conditions[4];
+    struct pawl_bookmark_row after;
+};
+
+static void make_bookmark_query(struct bookmark_query *q, const struct pawl_work_row *stimulus,
+                                const struct runtime_stimulus *parsed)
+{
+    q->after = (struct pawl_bookmark_row){.id = parsed->after};
+    q->query = (struct pawl_query){.table = PAWL_TABLE_BOOKMARKS,
+                                   .flags = PAWL_QUERY_BRIEF,
+                                   .conditions = q->conditions,
+                                   .limit = TARGETS_PAGE,
+                                   .after = parsed->after.len > 0 ? &q->after : NULL};
+    add_condition(&q->query, q->conditions, "hash", stimulus->hash);
+    add_condition(&q->query, q->conditions, "instance_id", parsed->instance_id);
+    add_condition(&q->query, q->conditions, "correlation_id", stimulus->correlation_id);
+    add_condition(&q->query, q->conditions, "activity_instance_id", stimulus->activity_instance_id);
+}
+
 static int find_bookmarks(struct runtime_task *task, const struct pawl_work_row *stimulus,
                           const struct runtime_stimulus *parsed, struct pawl_rows *rows)
 {
-    const struct pawl_bookmark_row after = {.id = parsed->after};
-    struct pawl_condition conditions[4];
-    struct pawl_query query = {.table = PAWL_TABLE_BOOKMARKS,
-                               .flags = PAWL_QUERY_BRIEF,
-                               .conditions = conditions,
-                               .limit = TARGETS_PAGE,
-                               .after = parsed->after.len > 0 ? &after : NULL};
+    struct bookmark_query q;
 
-    add_condition(&query, conditions, "hash", stimulus->hash);
-    add_condition(&query, conditions, "instance_id", parsed->instance_id);
-    add_condition(&query, conditions, "correlation_id", stimulus->correlation_id);
-    add_condition(&query, conditions, "activity_instance_id", stimulus->activity_instance_id);
-    return pawl_store_find(task->runtime->store, &query, &task->arena, rows, task->deadline_ns,
+    make_bookmark_query(&q, stimulus, parsed);
+    return pawl_store_find(task->runtime->store, &q.query, &task->arena, rows, task->deadline_ns,
                            task->err);
+}
+
+/* Both in one round trip. */
+static int find_triggers_and_bookmarks(struct runtime_task *task,
+                                       const struct pawl_work_row *stimulus,
+                                       const struct runtime_stimulus *parsed,
+                                       struct pawl_rows *triggers, struct pawl_rows *bookmarks)
+{
+    const struct pawl_condition condition = {.column =
+                                                 pawl_table_column(PAWL_TABLE_TRIGGERS, "hash"),
+                                             .value = {.text = stimulus->hash}};
+    struct pawl_query queries[2] = {{.table = PAWL_TABLE_TRIGGERS,
+                                     .conditions = &condition,
+                                     .condition_count = 1,
+                                     .limit = PAWL_STORE_ROWS_MAX}};
+    struct pawl_rows found[2];
+    struct bookmark_query q;
+    int status;
+
+    make_bookmark_query(&q, stimulus, parsed);
+    queries[1] = q.query;
+    status = pawl_store_find_many(task->runtime->store, queries, 2, &task->arena, found,
+                                  task->deadline_ns, task->err);
+    if (status == PAWL_OK) {
+        *triggers = found[0];
+        *bookmarks = found[1];
+    }
+    return status;
 }
 
 /* ---- what becomes of the row --------------------------------------------------------------- */
@@ -348,13 +380,15 @@ void pawl__runtime_recheck_soon(struct runtime_task *task, const struct pawl_wor
 int pawl__runtime_look(struct runtime_task *task, const struct pawl_work_row *work,
                        const struct runtime_stimulus *stimulus, struct runtime_match *match)
 {
-    int status = PAWL_OK;
+    struct pawl_rows triggers = {0};
+    int status;
 
     *match = (struct runtime_match){.changes = {.arena = &task->arena},
                                     .is_first = stimulus->after.len == 0};
-    if (stimulus->instance_id.len == 0 && match->is_first)
-        status = match_triggers(task, work, stimulus, &match->changes, &match->sent.started);
-    return status == PAWL_OK ? find_bookmarks(task, work, stimulus, &match->bookmarks) : status;
+    if (stimulus->instance_id.len > 0 || !match->is_first)
+        return find_bookmarks(task, work, stimulus, &match->bookmarks);
+    status = find_triggers_and_bookmarks(task, work, stimulus, &triggers, &match->bookmarks);
+    return status == PAWL_OK ? add_starts(task, work, stimulus, &triggers, match) : status;
 }
 
 const struct pawl_bookmark_row *pawl__runtime_only_target(const struct runtime_match *match)

@@ -57,6 +57,7 @@ struct fixture {
     enum pawl_store_fault fail_how; /* so, */
     atomic_bool fail;               /* if this is set */
     atomic_uint applied;            /* calls of apply() */
+    atomic_uint looked;             /* of find() and find_many() */
     struct pawl_guard *guard;       /* of nodes that are opened then */
     enum pawl_delivery delivery;    /* the same */
 };
@@ -68,6 +69,8 @@ static inline bool decide(void *ctx, enum pawl_store_call call, enum pawl_store_
 
     if (call == PAWL_STORE_CALL_APPLY)
         atomic_fetch_add(&f->applied, 1);
+    if (call == PAWL_STORE_CALL_FIND)
+        atomic_fetch_add(&f->looked, 1);
     if (!f->fail || call != f->fail_call || f->fail_skip-- > 0)
         return false;
     f->fail = false;

@@ -198,7 +198,13 @@ static void taking_and_finding_are_one_round_trip(void **state)
     struct fixture *f = *state;
     struct pawl_store *store = open_store(f);
     const struct pawl_take take = {.owner = join(f, store, "a"), .limit = 10};
+    const struct pawl_query queries[3] = {
+        {.table = PAWL_TABLE_TRIGGERS},
+        {.table = PAWL_TABLE_BOOKMARKS, .flags = PAWL_QUERY_TOTAL},
+        {.table = PAWL_TABLE_NODES},
+    };
     struct pawl_taken taken;
+    struct pawl_rows rows[3];
     int64_t before;
 
     assert_ok(pawl_store_take(store, &take, &f->arena, &taken, soon(f), &f->err), &f->err);
@@ -208,6 +214,10 @@ static void taking_and_finding_are_one_round_trip(void **state)
     assert_int_equal(round_trips(f, store) - before, 2);
     before = round_trips(f, store);
     assert_int_equal(count_rows(f, store, PAWL_TABLE_WORK), 0);
+    assert_int_equal(round_trips(f, store) - before, 2);
+    before = round_trips(f, store);
+    assert_ok(pawl_store_find_many(store, queries, 3, &f->arena, rows, soon(f), &f->err), &f->err);
+    assert_int_equal(rows[2].count, 1);
     assert_int_equal(round_trips(f, store) - before, 2);
     pawl_store_close(store);
 }

@@ -134,13 +134,31 @@ static int distant_lease(struct pawl_store *store, struct pawl_lease *lease, int
     return PAWL_OK;
 }
 
+static int distant_find_many(struct pawl_store *store, const struct pawl_query *queries,
+                             size_t count, struct pawl_arena *arena, struct pawl_rows *out,
+                             int64_t deadline_ns, struct pawl_error *err)
+{
+    (void)queries;
+    (void)arena;
+    (void)deadline_ns;
+    (void)err;
+    for (size_t i = 0; i < count; i++)
+        out[i] = (struct pawl_rows){.count = i + 1};
+    distant(store)->trips += 1;
+    return PAWL_OK;
+}
+
 static void counts_round_trips_without_its_own_questions(void **state)
 {
     static const struct pawl_store_ops ops = {.version = PAWL_STORE_VERSION,
                                               .close = distant_close,
                                               .status = distant_status,
                                               .lease = distant_lease,
-                                              .apply = distant_apply};
+                                              .apply = distant_apply,
+                                              .find_many = distant_find_many};
+    const struct pawl_query queries[2] = {{.table = PAWL_TABLE_TRIGGERS},
+                                          {.table = PAWL_TABLE_BOOKMARKS}};
+    struct pawl_rows rows[2];
     struct pawl_commit commit = {.kind = PAWL_COMMIT_PLAIN};
     struct pawl_lease lease = {.kind = PAWL_LEASE_JOIN};
     struct pawl_store_status status;
@@ -162,6 +180,13 @@ static void counts_round_trips_without_its_own_questions(void **state)
     assert_int_equal(counts_of(&shelf).round_trips[PAWL_STORE_CALL_APPLY], 12);
     assert_int_equal(counts_of(&shelf).round_trips[PAWL_STORE_CALL_LEASE], 1);
     assert_int_equal(counts_of(&shelf).round_trips[PAWL_STORE_CALL_STATUS], 1);
+    assert_ok(
+        pawl_store_find_many(shelf.store, queries, 2, &shelf.arena, rows, PAWL_FOREVER, &shelf.err),
+        &shelf.err);
+    assert_int_equal(rows[1].count, 2);
+    assert_int_equal(counts_of(&shelf).calls[PAWL_STORE_CALL_FIND], 1);
+    assert_int_equal(counts_of(&shelf).round_trips[PAWL_STORE_CALL_FIND], 1);
+    assert_int_equal(counts_of(&shelf).rows, 3);
     shelf_close(&shelf);
 }
 

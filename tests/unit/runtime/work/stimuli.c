@@ -711,11 +711,29 @@ static void activations_of_different_definitions_do_not_collide(void **state)
     assert_int_equal(count(f, PAWL_TABLE_INSTANCES), 2);
 }
 
+/* Triggers and bookmarks are looked for together. */
+static void an_event_by_name_is_one_look(void **state)
+{
+    struct fixture *f = *state;
+
+    publish(f, DEFINITION("d", "", RIG_EVENT("e", "Go")));
+    publish(f, DEFINITION("t", "", TRIGGER("e", "Begin")));
+    start(f, "d");
+    assert_int_equal(send(f, "Begin").started, 1); /* its definition is loaded */
+    f->looked = 0;
+    assert_int_equal(send(f, "Go").resumed, 1);
+    assert_int_equal(f->looked, 1);
+    f->looked = 0;
+    assert_int_equal(send(f, "Begin").started, 1);
+    assert_int_equal(f->looked, 1);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(a_keyless_event_acts_once_though_its_answer_was_lost,
                                         set_up_running, tear_down),
+        TEST(an_event_by_name_is_one_look),
         TEST(an_event_sent_again_with_its_key_returns_what_the_first_did),
         TEST(an_event_for_many_sent_again_returns_what_the_first_did),
         TEST(another_event_with_the_same_key_is_refused),
