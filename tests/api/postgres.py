@@ -5,7 +5,7 @@ import os
 import signal
 import subprocess
 
-from harness import HANG_S
+from harness import HANG_S, within
 
 STARTER = os.path.join(os.path.dirname(os.path.abspath(__file__)), "../servers/private_postgres")
 
@@ -27,6 +27,25 @@ class Postgres:
         name = f"store{self.count}"
         subprocess.run(["psql", "-q", self.uri, "-c", f"create database {name}"], check=True)
         return f"{self.uri.rsplit('/', 1)[0]}/{name}"
+
+    @staticmethod
+    def lock(uri, table):
+        """Nobody reads or writes the table until the standard input of what it returns is closed."""
+        psql = subprocess.Popen(["psql", "-qAt", uri], stdin=subprocess.PIPE,
+                                stdout=subprocess.PIPE, text=True)
+        psql.stdin.write(f"begin; lock table {table} in access exclusive mode; select 'locked';\n")
+        psql.stdin.flush()
+        if psql.stdout.readline() != "locked\n":
+            raise RuntimeError(f"{table} cannot be locked")
+        return psql
+
+    @staticmethod
+    def await_waiting(uri):
+        """Until somebody waits for a lock on a table."""
+        query = "select count(*) from pg_locks where locktype = 'relation' and not granted"
+        within(lambda: subprocess.run(["psql", "-qAt", uri, "-c", query], capture_output=True,
+                                      text=True, check=True).stdout.strip() != "0",
+               "somebody to wait for a lock")
 
     def send(self, number):
         """To the server and all that it has started: it goes on listening, and does nothing."""
