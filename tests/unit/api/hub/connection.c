@@ -109,7 +109,8 @@ static void a_handshake_is_replied_to_or_ends_the_connection(void **state)
 
         open_fixture(&f);
         test_allocator_fail(&f.alloc, nth, 0);
-        hub_connection_receive(f.connection, pawl__str("{\"protocol\":\"json\",\"version\":1}\x1e"));
+        hub_connection_receive(f.connection,
+                               pawl__str("{\"protocol\":\"json\",\"version\":1}\x1e"));
         refused = f.alloc.request_count >= f.alloc.fail_at;
         tend(&f);
         out = pawl__buf_peek(&f.connection->out);
