@@ -125,8 +125,7 @@ export class Studio {
   }
 
   field(label) {
-    return this.page.locator('.mud-input-control:visible').filter({ has: this.page.locator('label', { hasText: new RegExp(`^${label}\\*?$`) }) })
-      .locator('input, textarea').first();
+    return this.list(label).locator('input, textarea').first();
   }
 
   async literal(node, label, value) {
@@ -135,17 +134,17 @@ export class Studio {
     return this.saved(() => this.field(label).press('Tab'));
   }
 
-  // Chooses how the first input of a node is expressed: JavaScript, Liquid, Variable, Input, …
-  async syntax(node, kind) {
+  // Chooses how an input of a node, the first one if not said, is expressed: JavaScript, Liquid, Variable, Input, …
+  async syntax(node, kind, nth = 0) {
     await this.select(node);
-    await this.inputs().locator(`button:has(path[d^="${shapes.more}"]):visible`).first().click();
+    await this.inputs().locator(`button:has(path[d^="${shapes.more}"]):visible`).nth(nth).click();
     await this.pause(600);
     await this.choose(kind);
     await this.pause(1500);
   }
 
-  async code(node, kind, text) {
-    await this.syntax(node, kind);
+  async code(node, kind, text, nth = 0) {
+    await this.syntax(node, kind, nth);
     const editor = this.inputs().locator('.monaco-editor:visible').first();
     await editor.waitFor();
     await editor.click();
@@ -153,11 +152,20 @@ export class Studio {
     return this.saved(() => this.page.keyboard.type(text, { delay: 10 }));
   }
 
-  async pick(node, kind, name) {
-    await this.syntax(node, kind);
-    await this.inputs().locator('.mud-input-control:visible').first().click();
+  async pick(node, kind, name, nth = 0) {
+    await this.syntax(node, kind, nth);
+    return this.pickFrom(this.inputs().locator('.mud-input-control:visible').nth(nth), name);
+  }
+
+  // One of the values that a list offers.
+  async pickFrom(list, name) {
+    await list.click();
     await this.pause(600);
     return this.saved(() => this.page.locator('.mud-popover-open').getByText(new RegExp(`^${name}`)).first().click()); // "Customer - Input 1"
+  }
+
+  list(label) {
+    return this.page.locator('.mud-input-control:visible').filter({ has: this.page.locator('label', { hasText: new RegExp(`^${label}\\*?$`) }) }).first();
   }
 
   async publish() {

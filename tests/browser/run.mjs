@@ -4,10 +4,11 @@
 //   node tests/browser/run.mjs PAWL STUDIO NPM OUT [RECORDINGS] [ONLY]
 //
 // STUDIO is the folder of the package, NPM the folder with playwright-core, OUT where pictures go, RECORDINGS where
-// the acceptance drive is. ONLY runs some of its steps; 'user': the drive of our own alone.
+// the acceptance drive is. ONLY runs some of its steps; 'user', 'cluster': one of our own drives alone.
 import fs from 'node:fs';
 import path from 'node:path';
 import { drive } from './acceptance/run.mjs';
+import { useCluster } from './cluster.mjs';
 import { startServer } from './server.mjs';
 import { useStudio } from './user.mjs';
 
@@ -50,8 +51,9 @@ async function use() {
   await server.stop();
 }
 
-if (only !== 'user') await accept();
+if (only !== 'user' && only !== 'cluster') await accept();
 if (!only || only === 'user') await use();
+if (!only || only === 'cluster') await useCluster({ pawl, studio, npm, report, shots: path.join(out, 'cluster') });
 if (only && count === skipped) report(`ONLY=${only}`, ['no step was run']);
 console.log(`1..${count}`);
 const tally = process.env.PAWL_TEST_TALLY; // of .ci/run

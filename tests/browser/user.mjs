@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // What a user does: signs in by link, by name and by key, designs a workflow, runs it, watches it wait and
-// end, sees it fault, and deletes it. Texts that users write are attacks on the page where they can be.
+// end, sees it fault, uses a workflow in another one, and deletes it. Texts that users write are attacks on the page where they can be.
 import fs from 'node:fs';
 import path from 'node:path';
 import { launch, signIn, watch } from './browser.mjs';
 import { Studio } from './page.mjs';
+import { reuse } from './reuse.mjs';
 import { key, user } from './server.mjs';
 
 // Runs if any text becomes markup.
@@ -195,6 +196,8 @@ export async function useStudio(server, { npm, shots, report }) {
     await studio.row(seen.faulted).waitFor();
     await studio.pause(1000);
   });
+
+  await reuse(step, studio, { url: server.url, shots });
 
   await step('an edit makes a version', async () => {
     await studio.open(`workflows/definitions/${seen.definition}/edit`);

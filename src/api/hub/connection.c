@@ -182,6 +182,10 @@ int hub_connection_send(struct hub_connection *connection, struct pawl_str messa
     if (may_drop && out->len + messages.len > out->max / 2)
         return PAWL_EBUSY;
     pawl__buf_str(out, messages);
+    if (out->status == PAWL_ENOMEM) {
+        fail(connection);
+        return PAWL_OK;
+    }
     if (out->status != PAWL_OK) {
         pawl__buf_clear(out);
         connection->is_overfull = true; /* closed when it is next tended */
@@ -278,7 +282,10 @@ static void greet(struct hub_connection *connection, struct pawl_str text, struc
     connection->state = HUB_OPEN;
     pawl__buf_init(&reply, &connection->hub->env->alloc, HUB_QUEUE_BYTES_MAX);
     hub_write_handshake(&reply, NULL);
-    (void)hub_connection_send(connection, pawl__buf_peek(&reply), false);
+    if (reply.status == PAWL_OK)
+        (void)hub_connection_send(connection, pawl__buf_peek(&reply), false);
+    else
+        fail(connection);
     pawl__buf_release(&reply);
 }
 

@@ -403,7 +403,11 @@ static void rest(struct pawl_hub *hub, struct hub_group *group, int64_t begun_ns
     group->rest_ns = now_ns + pause_ns;
 }
 
-/* Who asked again before the first was confirmed is confirmed as often, and watches once. */
+/*
+ * Who asked again before the first was confirmed is confirmed as often, and watches once. Who wants
+ * no completion, as Studio, has read the instance before and does not learn when it is watched: it
+ * gets all counts first, that nothing is missed which changed in between.
+ */
 static void confirm_pending(struct hub_group *group)
 {
     struct pawl_list_link *link = group->subscriptions.head.next, *next;
@@ -423,6 +427,8 @@ static void confirm_pending(struct hub_group *group)
         } else {
             one->is_pending = false;
             one->connection->hub->pending_count--;
+            one->is_behind = !one->has_invocation;
+            group->wants_full = group->wants_full || one->is_behind;
         }
     }
 }
@@ -472,6 +478,8 @@ static void load(struct pawl_hub *hub, struct hub_group *group)
     status = pawl__op_instance_revisions(&look.op, &group->id, 1, &revision);
     if (status == PAWL_OK && revision > 0)
         status = ask_counts(&look, group, &update);
+    if (status == PAWL_OK && revision > 0)
+        add_signals(&look, &update.full, group->id);
     hub_lock(hub);
     group->is_busy = false;
     if (status == PAWL_OK && revision > 0) {
@@ -480,6 +488,8 @@ static void load(struct pawl_hub *hub, struct hub_group *group)
         group->is_due = group->due_revision > revision;
         keep_counts(hub, group, &update);
         confirm_pending(group);
+        say(group, &update, false);
+        group->wants_full = false;
     }
     rest(hub, group, begun_ns, status != PAWL_OK);
     if (pawl__list_empty(&group->subscriptions))
@@ -513,6 +523,7 @@ static void report(struct pawl_hub *hub, struct hub_group *group)
     if (status == PAWL_OK) {
         confirm_pending(group); /* who came during the look gets it too: there is no other */
         say(group, &update, revision > group->revision);
+        group->wants_full = false; /* who could not take it says so when it has read */
         if (revision > group->revision)
             group->revision = revision;
         keep_counts(hub, group, &update);

@@ -39,6 +39,17 @@ static struct pawl_str expression_type(const struct pawl_json *json)
     return pawl__json_str(type);
 }
 
+/* Studio writes the variable, or the input, as JSON in a text. */
+static int unpack_object(struct pawl_loader *loader, struct pawl_json *value)
+{
+    struct pawl_json object;
+    int status = pawl__json_parse(loader->arena, pawl__json_str(value), NULL, &object, NULL, NULL);
+
+    if (status == PAWL_OK && pawl__json_is(&object, PAWL_JSON_OBJECT))
+        *value = object;
+    return status == PAWL_ENOMEM ? status : PAWL_OK;
+}
+
 /* Strings, numbers and booleans stay; objects and arrays are worth their JSON text. */
 static int expression_value(struct pawl_loader *loader, struct pawl_str type,
                             const struct pawl_json *json, struct pawl_json *out)
@@ -47,6 +58,10 @@ static int expression_value(struct pawl_loader *loader, struct pawl_str type,
     struct pawl_str text;
     int status;
 
+    if (keeps_objects(type) && pawl__json_is(value, PAWL_JSON_STRING)) {
+        *out = *value;
+        return unpack_object(loader, out);
+    }
     if (!value || pawl__json_type(value) < PAWL_JSON_ARRAY || keeps_objects(type)) {
         *out = value ? *value : pawl__json_null();
         return PAWL_OK;

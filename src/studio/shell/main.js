@@ -3,6 +3,7 @@
 import { guard, isSignedIn, signIn, signOut } from './session.js';
 import { home, parse, watch } from './routes.js';
 import { load, make } from './elements.js';
+import { keepLive } from './live.js';
 
 const titles = { definitions: 'Definitions', editor: 'Definition', instances: 'Instances', viewer: 'Instance' };
 
@@ -26,6 +27,7 @@ async function show(route) {
   };
   if (!isSignedIn()) await signIn();
   guard();
+  keepLive();
   watch();
   const progress = document.getElementById('progress');
   try {

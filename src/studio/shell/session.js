@@ -3,7 +3,8 @@
 // a second cookie, which only pages of this origin can read. Studio needs no key and gets none.
 //
 // When a session has ended, requests wait until somebody has signed in again, and are then sent once
-// more: what was being edited is not lost.
+// more: what was being edited is not lost. Nor is it when a server ends that was asked: where that does
+// no harm, a request without a response is sent again, to another one.
 
 const send = window.fetch.bind(window);
 const secretName = 'pawl_csrf';
@@ -20,13 +21,45 @@ export const isSignedIn = () => secret() !== '';
 
 const isOurs = url => url.origin === location.origin && /^\/(elsa|pawl)\//.test(url.pathname);
 
+// What begins something once, however often it is sent with the same key.
+const keyed = /\/(execute|dispatch|bulk-dispatch|trigger)$/;
+// What changes nothing, or nothing more when it is sent again.
+const harmless = /\/(negotiate|journal|report|publish|retract)$|^\/elsa\/api\/workflow-instances$|\/type-definitions\//;
+
+// A definition that is saved again is the same; one without an id would be a second one.
+async function isSave(request, url) {
+  if (!url.pathname.endsWith('/workflow-definitions')) return false;
+  return Boolean((await request.clone().json().catch(() => null))?.model?.definitionId);
+}
+
+async function mayRepeat(request, url) {
+  if (request.signal.aborted) return false;
+  if (request.method === 'GET') return true;
+  return request.method === 'POST' && (keyed.test(url.pathname) || harmless.test(url.pathname) || isSave(request, url));
+}
+
+// Pauses are for what is in front of the servers: it may take a moment to notice which of them are there.
+async function deliver(request, url) {
+  for (const pause of [100, 500, 1000, 2000, 4000]) {
+    try {
+      return await send(request.clone());
+    } catch (error) {
+      if (!(await mayRepeat(request, url))) throw error;
+    }
+    await new Promise(done => setTimeout(done, pause));
+  }
+  return send(request);
+}
+
 async function guarded(input, init) {
   const url = new URL(input instanceof Request ? input.url : input, document.baseURI);
   if (!isOurs(url)) return send(input, init);
+  const key = Array.from(crypto.getRandomValues(new Uint8Array(16)), byte => byte.toString(16).padStart(2, '0')).join('');
   for (;;) {
     const request = new Request(input instanceof Request ? input.clone() : url, init);
     if (!request.headers.has('Authorization')) request.headers.set('X-CSRF-Token', secret());
-    const response = await send(request);
+    if (keyed.test(url.pathname) && !request.headers.has('Idempotency-Key')) request.headers.set('Idempotency-Key', key);
+    const response = await deliver(request, url);
     if (response.status !== 401) return response;
     await signIn('Your session has ended. Sign in to go on where you are.');
   }
