@@ -327,7 +327,7 @@ struct cluster {
     struct pawl_baton *baton;
     struct pawl_env *server;
     struct pawl_shifted_env clock; /* the server's, as the database sees it */
-    struct pawl_env *users; /* the clients' environment */
+    struct pawl_env *users;        /* the clients' environment */
     struct pawl_memory_database *database;
     struct pawl_store *ledger; /* the server's front */
     struct pawl_store *window; /* the checker's own handle on the database */
