@@ -296,7 +296,7 @@ void api_fail(struct api_call *call, int code)
 {
     int status = status_of(code);
 
-    if (call->err.code != code)
+    if (call->err.code != code || call->err.msg[0] == '\0')
         (void)pawl__error_code(&call->err, code);
     if (status >= 500)
         pawl_log(call->api->log, PAWL_LOG_ERROR, "request failed",
@@ -304,10 +304,8 @@ void api_fail(struct api_call *call, int code)
                  pawl_log_error("error", &call->err));
     if (status == 503)
         pawl__exchange_add_field(call->exchange, "Retry-After", "1");
-    if (status == 400)
+    if (status == 400 || status == 409)
         api_refuse(call, status, "generalErrors", call->err.msg);
-    else if (status == 409)
-        api_refuse_all(call, status, NULL, 0);
     else if (status >= 500 && pawl_error_class(code) == PAWL_CLASS_UNKNOWN)
         pawl__exchange_refuse(call->exchange, status, call->err.msg);
     else if (status >= 500)

@@ -148,7 +148,7 @@ static int act_on_many(struct acting *acting, const struct pawl_letter_query *qu
     /* What was done is printed, also if an error ended it. */
     if (status == PAWL_OK && result.error.code != PAWL_OK) {
         *err = result.error;
-        status = result.error.code;
+        status = pawl__cli_partly(err, result.done);
     }
     return status;
 }

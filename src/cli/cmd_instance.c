@@ -181,9 +181,9 @@ static int act_on_many(struct pawl_cli_session *session, const struct pawl_insta
     if (result.error.code == PAWL_OK)
         return PAWL_OK;
     *err = result.error;
-    return pawl__error_prefix(err, result.error.code, "%ju failed%s, the first",
-                              (uintmax_t)result.failed,
-                              result.is_partial ? " and not all were reached" : "");
+    (void)pawl__error_prefix(err, err->code, "%ju failed%s, the first", (uintmax_t)result.failed,
+                             result.is_partial ? " and not all were reached" : "");
+    return pawl__cli_partly(err, result.done);
 }
 
 /* Does the work that it caused, if no other node is there to do it. */
@@ -221,8 +221,11 @@ static int act_on(struct pawl_cli_session *session, const char *did, one_fn *one
     }
     if (is_filtered)
         status = act_on_many(session, &query, did, many, err);
-    for (size_t i = 0; i < args->operand_count && status == PAWL_OK; i++)
+    for (size_t i = 0; i < args->operand_count && status == PAWL_OK; i++) {
         status = one(session, pawl__str(args->operands[i]), err);
+        if (status != PAWL_OK && pawl_error_class(status) == PAWL_CLASS_TRANSIENT)
+            status = pawl__cli_partly(err, i);
+    }
     if (status == PAWL_OK)
         status = help_out(session, err);
     return status == PAWL_OK ? PAWL_CLI_EXIT_OK : failed(session, err);

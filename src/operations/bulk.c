@@ -6,6 +6,9 @@
 #include "operations/query.h"
 #include "operations/record.h"
 
+#include <stdarg.h>
+#include <stdio.h>
+
 /* Rows of one batch. */
 #define BATCH_BYTES_MAX ((size_t)256 << 20)
 
@@ -102,4 +105,20 @@ int op_bulk_run(const struct pawl_op *op, const struct op_bulk *what, struct paw
     else if (op->err)
         *op->err = err;
     return status;
+}
+
+int op_partly(const struct pawl_op *op, const char *format, ...)
+{
+    char done[160];
+    va_list args;
+
+    if (!op->err)
+        return PAWL_EUNKNOWN;
+    va_start(args, format);
+    (void)vsnprintf(done, sizeof done, format, args);
+    va_end(args);
+    (void)pawl__error_prefix(op->err, PAWL_EUNKNOWN, "%s; the same again goes on with the rest",
+                             done);
+    op->err->code = PAWL_EUNKNOWN;
+    return PAWL_EUNKNOWN;
 }

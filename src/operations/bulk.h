@@ -34,4 +34,11 @@ struct op_bulk {
 PAWL_MUST_CHECK int op_bulk_run(const struct pawl_op *op, const struct op_bulk *bulk,
                                 struct pawl_bulk_result *out);
 
+/*
+ * For what does several things, when one fails behind others that are done: no error of an
+ * operation that changed nothing may say so. op->err says what was done, as the format says, and
+ * then why it ended. Returns PAWL_EUNKNOWN.
+ */
+int op_partly(const struct pawl_op *op, const char *format, ...) PAWL_PRINTF(2, 3);
+
 #endif

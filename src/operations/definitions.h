@@ -327,7 +327,8 @@ struct pawl_definition_deleted {
 };
 
 /* Also what cannot be parsed. PAWL_ENOTFOUND; PAWL_ECONFLICT: instances of it run; PAWL_EPERM: it
- * is read-only, and `force` does not change that: whoever provides it takes the mark away. */
+ * is read-only, and `force` does not change that: whoever provides it takes the mark away.
+ * PAWL_EUNKNOWN: a part is deleted; calling again goes on. */
 PAWL_MUST_CHECK int pawl__op_definition_delete(const struct pawl_op *op,
                                                const struct pawl_definition_delete *request,
                                                struct pawl_definition_deleted *out);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Publishing, retracting and deleting many definitions; each by itself. */
 #include "base/error.h"
+#include "operations/bulk.h"
 #include "operations/definitions_private.h"
 
 /* Whether it says something of this one definition; else the store does not do as it should. */
@@ -154,6 +155,8 @@ int pawl__op_definitions_publish(const struct pawl_op *op, const struct pawl_str
     part.record = status == PAWL_OK ? record.by : NULL;
     for (size_t i = 0; i < count && status == PAWL_OK; i++)
         status = publish_one(&part, ids[i], &published);
+    if (status != PAWL_OK && published.published.count > 0)
+        status = op_partly(op, "%zu definitions were published", published.published.count);
     if (status == PAWL_OK && op->arena->status != PAWL_OK)
         status = pawl__error_code(op->err, op->arena->status);
     if (status == PAWL_OK)
@@ -218,6 +221,8 @@ int pawl__op_definitions_retract(const struct pawl_op *op, const struct pawl_str
         return pawl__error_code(op->err, pawl__arena_status(op->arena));
     for (size_t i = 0; i < count && status == PAWL_OK; i++)
         status = retract_one(&part, ids[i], &retracted);
+    if (status != PAWL_OK && retracted.retracted.count > 0)
+        status = op_partly(op, "%zu definitions were retracted", retracted.retracted.count);
     if (status == PAWL_OK && op->arena->status != PAWL_OK)
         status = pawl__error_code(op->err, op->arena->status);
     if (status == PAWL_OK)
@@ -282,6 +287,9 @@ int pawl__op_definitions_delete(const struct pawl_op *op,
                                 .with_instances = request->with_instances,
                             },
                             request->version_ids[i], &deleted);
+    if (status != PAWL_OK && deleted.deleted + deleted.instances > 0)
+        status = op_partly(op, "%ju definitions and %ju instances were deleted",
+                           (uintmax_t)deleted.deleted, (uintmax_t)deleted.instances);
     if (status == PAWL_OK)
         *out = deleted;
     return status;

@@ -2,6 +2,7 @@
 /* Retracting, reverting and deleting definitions, what uses them; refresh and reload. */
 #include "base/error.h"
 #include "host/host.h"
+#include "operations/bulk.h"
 #include "operations/definitions_private.h"
 #include "runtime/node/client.h"
 
@@ -143,6 +144,9 @@ static int delete_instances(const struct pawl_op *op, const struct pawl_definiti
         for (size_t i = 0; status == PAWL_OK && i < rows.count; i++) {
             status = delete_instance(&batch, all[i].id);
             *count += status == PAWL_OK;
+            if (status != PAWL_OK)
+                status = pawl__error_prefix(op->err, status, "instance %.*s was not deleted",
+                                            PAWL_STR_ARG(all[i].id));
         }
     } while (status == PAWL_OK && rows.count == INSTANCES_BATCH);
     pawl__arena_release(&arena);
@@ -217,8 +221,12 @@ int pawl__op_definition_delete(const struct pawl_op *op,
         int then = delete_instances(&part, &which, &deleted.instances);
 
         deleted.definitions = status == PAWL_OK;
-        if (then != PAWL_OK)
+        if (then != PAWL_OK && deleted.definitions + deleted.instances == 0)
             return then;
+        if (then != PAWL_OK)
+            return op_partly(op, "%s%ju of its instances were deleted",
+                             deleted.definitions ? "the definition and " : "",
+                             (uintmax_t)deleted.instances);
         if (status == PAWL_ENOTFOUND && deleted.instances > 0)
             status = PAWL_OK;
         else if (status != PAWL_OK && op->err)

@@ -182,3 +182,8 @@ void pawl__clock_env_advance(struct pawl_clock_env *clock, int64_t ns)
     atomic_fetch_add(&clock->monotonic_ns, ns);
     atomic_fetch_add(&clock->wall_ns, ns);
 }
+
+void pawl__clock_env_shift(struct pawl_clock_env *clock, int64_t ns)
+{
+    atomic_fetch_add(&clock->wall_ns, ns);
+}

@@ -21,5 +21,7 @@ void pawl__clock_env_close(struct pawl_clock_env *clock);
 struct pawl_env *pawl__clock_env(struct pawl_clock_env *clock);
 /* Advances both clocks by this, which is not negative. From any thread. */
 void pawl__clock_env_advance(struct pawl_clock_env *clock, int64_t ns);
+/* Sets the wall clock forward, or back. From any thread. */
+void pawl__clock_env_shift(struct pawl_clock_env *clock, int64_t ns);
 
 #endif

@@ -305,6 +305,13 @@ void pawl__file_identify(const char *path, struct pawl_file_identity *out)
         *out = (struct pawl_file_identity){info.st_dev, info.st_ino};
 }
 
+int64_t pawl__file_size(const char *path)
+{
+    struct stat info;
+
+    return stat(path, &info) == 0 ? (int64_t)info.st_size : -1;
+}
+
 int pawl__file_exists(const char *path, bool *out, struct pawl_error *err)
 {
     struct stat info;

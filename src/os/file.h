@@ -64,6 +64,13 @@ struct pawl_file_identity {
     uint64_t device, inode;
 };
 void pawl__file_identify(const char *path, struct pawl_file_identity *out);
+static inline bool pawl__file_is_same(struct pawl_file_identity a, struct pawl_file_identity b)
+{
+    return a.device == b.device && a.inode == b.inode;
+}
+
+/* Its size in bytes; -1 when that cannot be determined. */
+int64_t pawl__file_size(const char *path);
 
 /* Removes a file. PAWL_ENOTFOUND; PAWL_EINVAL: it is a folder. */
 PAWL_MUST_CHECK int pawl__file_remove(const char *path, struct pawl_error *err);

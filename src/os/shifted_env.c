@@ -9,7 +9,7 @@ static struct pawl_shifted_env *shifted(struct pawl_env *env)
 
 static int64_t shifted_monotonic_ns(struct pawl_env *env)
 {
-    return pawl_env_monotonic_ns(shifted(env)->inner);
+    return pawl_env_monotonic_ns(shifted(env)->inner) + shifted(env)->monotonic_shift_ns;
 }
 
 static int64_t shifted_wall_ns(struct pawl_env *env)

@@ -13,6 +13,9 @@ struct pawl_shifted_env {
     struct pawl_env_ops ops;
     struct pawl_env *inner;
     int64_t wall_shift_ns; /* the caller's to set */
+    /* Likewise. For whoever compares the two clocks, a wall clock that is not its own was set back
+     * by this. */
+    int64_t monotonic_shift_ns;
 };
 
 /* Borrows `inner`. It must stay where it is: `base` points into it. */

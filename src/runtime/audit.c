@@ -81,6 +81,7 @@ int pawl__runtime_commit_by(struct runtime_task *task, struct pawl_commit *commi
     commit->status = recorded.status;
     commit->cancel_requested = recorded.cancel_requested;
     commit->has_mail = recorded.has_mail;
+    commit->has_expired = recorded.has_expired;
     commit->error = recorded.error;
     return status;
 }

@@ -427,22 +427,47 @@ static int commit_once(struct pawl_runtime *runtime, struct pawl_commit *commit,
         commit->status = guard.commit.status;
         commit->cancel_requested = guard.commit.cancel_requested;
         commit->has_mail = guard.commit.has_mail;
+        commit->has_expired = guard.commit.has_expired;
         commit->error = guard.commit.error;
     }
     pawl__arena_release(&arena);
     return status;
 }
 
+/*
+ * The store's clock is further on than this node thought: what it knows of it is forgotten. What
+ * has no instance, and so nothing to be read again, is to be tried again.
+ */
+static int forget_clock(struct pawl_runtime *runtime, const struct pawl_commit *commit,
+                        struct pawl_error *err)
+{
+    if (pawl_mutex_lock(runtime->env, runtime->mutex) == PAWL_OK) {
+        runtime->clock_ns = 0;
+        pawl_mutex_unlock(runtime->env, runtime->mutex);
+    }
+    return commit->kind == PAWL_COMMIT_PLAIN
+               ? pawl__error_set(err, PAWL_EUNAVAILABLE, "%s; try again", commit->error.msg)
+               : PAWL_ECONFLICT;
+}
+
 int pawl__runtime_commit(struct pawl_runtime *runtime, struct pawl_commit *commit,
                          int64_t deadline_ns, struct pawl_error *err)
 {
+    bool is_guarded = pawl__commit_may_repeat(commit);
     int status;
 
     if (!runtime->committer)
         return refuse(err);
-    status = pawl__commit_may_repeat(commit)
-                 ? commit_once(runtime, commit, deadline_ns, err)
-                 : pawl__committer_commit(runtime->committer, commit, deadline_ns, err);
+    for (int tries = 0;; tries++) {
+        commit->has_expired = false;
+        status = is_guarded ? commit_once(runtime, commit, deadline_ns, err)
+                            : pawl__committer_commit(runtime->committer, commit, deadline_ns, err);
+        if (status != PAWL_ECONFLICT || !commit->has_expired)
+            break;
+        status = forget_clock(runtime, commit, err);
+        if (!is_guarded || tries > 0)
+            break;
+    }
     if (status == PAWL_OK && commit->instance &&
         (commit->instance->runnable == 0 || commit->instance->retry_us == PAWL_TIME_NEVER ||
          commit->kind == PAWL_COMMIT_DELETE))

@@ -62,6 +62,7 @@ static void copy_answers(const struct lie *lie, struct pawl_commit *const *commi
         commits[i]->status = lie->commits[i].status;
         commits[i]->cancel_requested = lie->commits[i].cancel_requested;
         commits[i]->has_mail = lie->commits[i].has_mail;
+        commits[i]->has_expired = lie->commits[i].has_expired;
         commits[i]->error = lie->commits[i].error;
     }
 }

@@ -31,6 +31,10 @@
 #define SERVER_CRASHES 250
 #define FAILOVERS 150
 #define START_FAILURES 120
+#define CLOCK_STEPS 100
+/* All together: timers wait for longer by that, and so does the end of the run; and the lease of a
+ * dead node is not shortened, of which the checker would not know. */
+#define CLOCK_BACK_NS_MAX (INT64_C(40) * SECOND_NS)
 /* Activities until a burst yields, where there are loops: soon, or long after a cancellation must
  * have reached it. */
 #define YIELDS_SOON 40u
@@ -154,6 +158,15 @@ static void trouble_server(struct cluster *cluster)
         cluster->report->failovers++;
         pawl__cluster_say(&cluster->checker, "server", "fails over and is read-only for %lld ms",
                           (long long)((health->read_only_until_ns - now_ns(cluster)) / MS_NS));
+    }
+    if ((cluster->features & PAWL_CLUSTER_CLOCK) && pawl__sim_happens(chance, CLOCK_STEPS)) {
+        int64_t left_ns = CLOCK_BACK_NS_MAX + cluster->clock.wall_shift_ns;
+        int64_t back_ns = (int64_t)pawl__sim_lot(chance, (uint64_t)left_ns + 1);
+
+        cluster->clock.wall_shift_ns -= back_ns;
+        cluster->report->shifts++;
+        pawl__cluster_say(&cluster->checker, "server", "has its clock set back by %lld ms",
+                          (long long)(back_ns / MS_NS));
     }
     if ((cluster->features & PAWL_CLUSTER_STARTS) && pawl__sim_happens(chance, START_FAILURES)) {
         cluster->starts_fail_until_ns =
@@ -389,7 +402,7 @@ static int build_server(struct cluster *cluster, struct pawl_error *err)
 {
     const struct ledger_hooks hooks = pawl__cluster_checker_hooks(&cluster->checker);
     enum pawl_cluster_bug bug = cluster->options.bug;
-    int status = pawl__memory_database_new(cluster->server, &cluster->database, err);
+    int status = pawl__memory_database_new(&cluster->clock.base, &cluster->database, err);
 
     if (status == PAWL_OK)
         status = pawl__lock_space_new(cluster->server, &cluster->space, err);
@@ -454,7 +467,8 @@ static int build(struct cluster *cluster, struct pawl_error *err)
         status = pawl__baton_env(cluster->baton, "users", &cluster->users);
     if (status != PAWL_OK)
         return pawl__error_code(err, status);
-    pawl__cluster_checker_init(&cluster->checker, cluster->server, &cluster->options,
+    pawl__shifted_env_init(&cluster->clock, cluster->server);
+    pawl__cluster_checker_init(&cluster->checker, &cluster->clock.base, &cluster->options,
                                cluster->report);
     cluster->checker.cluster = cluster;
     cluster->features = cluster->options.features;

@@ -56,6 +56,7 @@ enum pawl_cluster_bug {
 #define PAWL_CLUSTER_NAMESAKES 512u /* two nodes have the same id */
 #define PAWL_CLUSTER_PLAIN 1024u    /* nothing of the above */
 #define PAWL_CLUSTER_SENDER 2048u   /* the last node has no workers */
+#define PAWL_CLUSTER_CLOCK 4096u    /* the server's clock is set back; only if it is asked for */
 
 /* How events reach instances that nobody runs. */
 enum pawl_cluster_delivery {

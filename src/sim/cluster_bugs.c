@@ -104,6 +104,7 @@ static void copy_answer(const struct pawl_commit *from, struct pawl_commit *to)
     to->status = from->status;
     to->cancel_requested = from->cancel_requested;
     to->has_mail = from->has_mail;
+    to->has_expired = from->has_expired;
     to->error = from->error;
 }
 

@@ -167,6 +167,7 @@ static int apply_one_without_guard(struct pawl_store *store, struct pawl_commit 
         commit->status = copy.status;
         commit->cancel_requested = copy.cancel_requested;
         commit->has_mail = copy.has_mail;
+        commit->has_expired = copy.has_expired;
         commit->error = copy.error;
     }
     pawl__arena_release(&arena);

@@ -26,6 +26,20 @@ static int read_table(struct cluster_checker *checker, struct pawl_store *window
 
 /* ---- on the way -------------------------------------------------------------------------- */
 
+/* A clock that is set back by less is not noticed (stores/clock.h). */
+#define CLOCK_UNSEEN_US INT64_C(600000)
+
+/* What is due at once does not wait, also if the clock was set back since. */
+static void look_at_work(struct cluster_checker *checker, const struct pawl_work_row *row)
+{
+    int64_t now_us = pawl_env_wall_ns(checker->env) / 1000;
+
+    if (row->due_us <= row->created_us && row->due_us > now_us + CLOCK_UNSEEN_US)
+        pawl__cluster_violation(checker, "%.*s %.*s is due at once and waits for %lld ms",
+                                PAWL_STR_ARG(row->kind), PAWL_STR_ARG(row->id),
+                                (long long)((row->due_us - now_us) / 1000));
+}
+
 static void look_at(struct cluster_checker *checker, const struct pawl_instance_row *row)
 {
     struct known_instance *instance = pawl__map_get(&checker->instances, row->id);
@@ -60,6 +74,10 @@ int pawl__cluster_look(struct cluster_checker *checker, struct pawl_store *windo
     status = read_table(checker, window, PAWL_TABLE_INSTANCES, &arena, &rows, err);
     for (size_t i = 0; status == PAWL_OK && i < rows.count; i++)
         look_at(checker, &((const struct pawl_instance_row *)rows.rows)[i]);
+    if (status == PAWL_OK)
+        status = read_table(checker, window, PAWL_TABLE_WORK, &arena, &rows, err);
+    for (size_t i = 0; status == PAWL_OK && i < rows.count; i++)
+        look_at_work(checker, &((const struct pawl_work_row *)rows.rows)[i]);
     pawl__arena_release(&arena);
     return status;
 }

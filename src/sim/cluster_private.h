@@ -326,7 +326,8 @@ struct cluster {
     bool stalls_are_told; /* a node that says for no reason that it is ending is a finding */
     struct pawl_baton *baton;
     struct pawl_env *server;
-    struct pawl_env *users; /* the clients' environment */
+    struct pawl_shifted_env clock; /* the server's, as the database sees it */
+    struct pawl_env *users;        /* the clients' environment */
     struct pawl_memory_database *database;
     struct pawl_store *ledger; /* the server's front */
     struct pawl_store *window; /* the checker's own handle on the database */

@@ -32,6 +32,7 @@ int pawl__memdb_enter(struct memdb_store *store, struct pawl_error *err)
     if (pawl_env_sleep_until(store->env, INT64_MIN) != PAWL_OK ||
         pawl_mutex_lock(db->env, db->mutex) != PAWL_OK)
         return stopped(err);
+    pawl__memdb_look_at_clock(db);
     return PAWL_OK;
 }
 

@@ -322,9 +322,13 @@ static int put_row(struct applying *a, const struct pawl_change *change)
     int status;
 
     if (change->kind == PAWL_CHANGE_INSERT && change->table == PAWL_TABLE_RESERVATIONS &&
-        ((const struct pawl_reservation_row *)change->row)->expires_us <= a->now_us)
-        return PAWL_ECONFLICT;
+        ((const struct pawl_reservation_row *)change->row)->expires_us <= a->now_us) {
+        a->commit->has_expired = true;
+        return pawl__error_set(&a->commit->error, PAWL_ECONFLICT, PAWL_STORE_EXPIRED);
+    }
     row = pawl__memdb_row_new(a->db, change->table, change->row);
+    if (row && change->table == PAWL_TABLE_WORK)
+        pawl__store_clock_limit(memdb_work_data(row), a->now_us);
     if (row && change->kind != PAWL_CHANGE_INSERT)
         old = pawl__memdb_first(a->db, change->table, 0, row->data);
     if (old && change->kind == PAWL_CHANGE_PUT)
@@ -485,7 +489,7 @@ int pawl__memdb_apply(struct pawl_store *base, struct pawl_commit *const *commit
 
         pawl__arena_init(&a.scratch, &db->env->alloc, MEMDB_SCRATCH_BYTES_MAX);
         a.now_us = pawl__memdb_now_us(db);
-        commits[i]->cancel_requested = commits[i]->has_mail = false;
+        commits[i]->cancel_requested = commits[i]->has_mail = commits[i]->has_expired = false;
         commits[i]->error = (struct pawl_error)PAWL_ERROR_INIT;
         commits[i]->status = apply_one(&a);
         applied = applied || commits[i]->status == PAWL_OK;

@@ -6,6 +6,57 @@
 #include "base/error.h"
 #include "stores/memory_private.h"
 
+/* ---- the clock ---------------------------------------------------------------------------- */
+
+static struct pawl_node_row *node_data(const struct memdb_row *row)
+{
+    return row->data;
+}
+
+static bool waits_for_clock(const struct pawl_work_row *work)
+{
+    bool is_tick = pawl__str_is(work->kind, PAWL_STORE_TICK);
+
+    if (work->due_us == PAWL_TIME_NEVER)
+        return false;
+    return work->due_us <= work->created_us || (work->attempts > 0 && !is_tick) ||
+           (!is_tick && !pawl__str_is(work->kind, PAWL_STORE_TIMER));
+}
+
+static void move_work_back(struct pawl_memory_database *db, int64_t now_us, int64_t before_us)
+{
+    struct memdb_row *first = pawl__memdb_ordered_after(db, MEMDB_BY_DUE, now_us), *row, *next;
+    int64_t last_us = 0;
+
+    for (row = first; row; row = memdb_ordered_next(row, MEMDB_BY_DUE))
+        if (waits_for_clock(memdb_work_data(row)))
+            last_us = memdb_work_data(row)->due_us;
+    for (row = first; row; row = next) {
+        next = memdb_ordered_next(row, MEMDB_BY_DUE);
+        if (waits_for_clock(memdb_work_data(row)))
+            pawl__memdb_set_due(db, row, before_us - (last_us - memdb_work_data(row)->due_us));
+    }
+}
+
+void pawl__memdb_look_at_clock(struct pawl_memory_database *db)
+{
+    int64_t now_ns = pawl_env_monotonic_ns(db->env), now_us = pawl__memdb_now_us(db);
+    struct memdb_row *row;
+
+    if (pawl__store_clock_is_back(&db->clock, now_us, now_ns)) {
+        move_work_back(db, now_us, pawl__store_clock_before_us(&db->clock, now_us, now_ns));
+        PAWL_LIST_FOR_EACH (row, &db->tables[PAWL_TABLE_INSTANCES].rows, link)
+            if (memdb_instance_data(row)->retry_us > now_us &&
+                memdb_instance_data(row)->retry_us < PAWL_TIME_NEVER)
+                memdb_instance_data(row)->retry_us = now_us;
+        PAWL_LIST_FOR_EACH (row, &db->tables[PAWL_TABLE_NODES].rows, link)
+            if (node_data(row)->lease_us > now_us + PAWL_CLOCK_LEASE_US)
+                node_data(row)->lease_us = now_us + PAWL_CLOCK_LEASE_US;
+        pawl__memdb_signal(db);
+    }
+    pawl__store_clock_saw(&db->clock, now_us, pawl_env_monotonic_ns(db->env));
+}
+
 /* ---- claims ------------------------------------------------------------------------------- */
 
 /* Of work: oldest due first, then by id. */

@@ -15,6 +15,7 @@
 #include "base/arena.h"
 #include "base/hash/siphash.h"
 #include "base/list.h"
+#include "stores/clock.h"
 #include "stores/stores.h"
 
 #define MEMDB_INDEXES_MAX 4
@@ -88,7 +89,8 @@ struct pawl_memory_database {
     struct memdb_row *first[MEMDB_ORDERS][MEMDB_LEVELS_MAX];
     struct pawl_list active;
     int64_t incarnations; /* the newest that was given */
-    uint64_t signals;     /* counts what wait() waits for */
+    struct pawl_store_clock clock;
+    uint64_t signals; /* counts what wait() waits for */
     bool forgetful;
     struct pawl_list unsynced; /* struct memdb_unsynced, oldest first, since the last commit */
 };
@@ -117,6 +119,8 @@ PAWL_MUST_CHECK int pawl__memdb_leave(struct memdb_store *store, int status,
                                       struct pawl_error *err);
 
 int64_t pawl__memdb_now_us(const struct pawl_memory_database *db);
+/* Moves what waits for a clock that was set back (memory_claim.c). */
+void pawl__memdb_look_at_clock(struct pawl_memory_database *db);
 /* Wakes those in wait(). */
 void pawl__memdb_signal(struct pawl_memory_database *db);
 

@@ -10,6 +10,7 @@
 #include "base/list.h"
 #include "base/map.h"
 #include "drivers/libpq.h"
+#include "stores/clock.h"
 #include "stores/sql.h"
 #include "stores/stores.h"
 
@@ -94,6 +95,7 @@ struct pawl_postgres {
 
     struct pawl_mutex *lock; /* guards everything below */
     struct pg_pool pools[PG_ROLE_COUNT];
+    struct pawl_store_clock clock;
     int64_t round_trips;
     int64_t syncs;
     int64_t retry_ns;  /* no connection is tried before, except for leases */

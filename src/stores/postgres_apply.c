@@ -457,9 +457,10 @@ static int guard_status(const struct batch *b, const struct member *m)
 
         if (pawl__str_is(said, "1"))
             continue;
-        return i < held || pawl__str_is(said, "2") ? PAWL_ECONFLICT
-               : i < held + reserved               ? PAWL_EEXISTS
-                                                   : instance_status(b, commit, at);
+        m->commit->has_expired = pawl__str_is(said, "2");
+        return i < held || m->commit->has_expired ? PAWL_ECONFLICT
+               : i < held + reserved              ? PAWL_EEXISTS
+                                                  : instance_status(b, commit, at);
     }
     return PAWL_OK;
 }
@@ -489,6 +490,8 @@ static void drop(struct pawl_commit *commit, int status, const struct pawl_error
     commit->cancel_requested = commit->has_mail = false;
     if (why)
         commit->error = *why;
+    else if (commit->has_expired)
+        (void)pawl__error_set(&commit->error, status, PAWL_STORE_EXPIRED);
     else if (status == PAWL_EEXISTS && commit->kind == PAWL_COMMIT_CREATE)
         (void)pawl__error_set(&commit->error, status,
                               "instance %.*s or a row of this commit already exists",
@@ -508,11 +511,13 @@ static void drop(struct pawl_commit *commit, int status, const struct pawl_error
 static void fill_result(struct batch *b, struct member *m)
 {
     struct pawl_commit *commit = m->commit;
-    int status = guard_status(b, m);
+    int status;
     bool has_row = commit->kind == PAWL_COMMIT_CREATE || commit->kind == PAWL_COMMIT_ADVANCE;
     size_t last = m->guard + commit->done_count + (commit->stamp.len > 0);
 
     m->open = false;
+    commit->has_expired = false;
+    status = guard_status(b, m);
     if (status != PAWL_OK) {
         drop(commit, status, NULL);
         return;

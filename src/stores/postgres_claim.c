@@ -377,19 +377,69 @@ static int read_take(struct pg_call *call, struct pawl_arena *arena, struct pawl
     return PAWL_OK;
 }
 
+/* Moves what waits for a clock that was set back. If that fails, the next take finds it again. */
+static int move_back(struct pg_call *call, int64_t before_us)
+{
+    const struct pawl_sql_inputs work = {.value = before_us},
+                                 nodes = {.value = PAWL_CLOCK_LEASE_US};
+    int status = pawl__pg_again(call);
+
+    if (status == PAWL_OK)
+        status = pawl__pg_named(call, PAWL_SQL_BACK_WORK, &work);
+    if (status == PAWL_OK)
+        status = pawl__pg_named(call, PAWL_SQL_BACK_INSTANCES, &work);
+    if (status == PAWL_OK)
+        status = pawl__pg_named(call, PAWL_SQL_BACK_NODES, &nodes);
+    if (status == PAWL_OK)
+        status = pawl__pg_own(call, PG_NOTIFY, NULL, 0);
+    if (status == PAWL_OK)
+        status = pawl__pg_sync(call);
+    return status == PAWL_OK ? pawl__pg_run(call, true) : status;
+}
+
+static void look_at_clock(struct pg_call *call, int64_t now_us, int64_t before_ns)
+{
+    struct pawl_postgres *pg = call->pg;
+    struct pawl_error *err = call->err, why = PAWL_ERROR_INIT;
+    int64_t before_us = 0, after_ns = pawl_env_monotonic_ns(pg->env);
+    bool is_back;
+
+    if (pawl_mutex_lock(pg->env, pg->lock) != PAWL_OK)
+        return;
+    is_back = pawl__store_clock_is_back(&pg->clock, now_us, before_ns);
+    if (is_back)
+        before_us = pawl__store_clock_before_us(&pg->clock, now_us, before_ns);
+    else
+        pawl__store_clock_saw(&pg->clock, now_us, after_ns);
+    pawl_mutex_unlock(pg->env, pg->lock);
+    if (!is_back)
+        return;
+    call->err = &why;
+    is_back = move_back(call, before_us) != PAWL_OK;
+    call->err = err;
+    if (is_back || pawl_mutex_lock(pg->env, pg->lock) != PAWL_OK)
+        return;
+    pawl__store_clock_saw(&pg->clock, now_us, after_ns);
+    pawl_mutex_unlock(pg->env, pg->lock);
+}
+
 int pawl__pg_take(struct pawl_store *store, const struct pawl_take *take, struct pawl_arena *arena,
                   struct pawl_taken *out, int64_t deadline_ns, struct pawl_error *err)
 {
+    int64_t before_ns;
     struct pg_call call;
     int status = pawl__pg_call_begin(&call, store, PG_FAST, true, deadline_ns, err);
 
     if (status != PAWL_OK)
         return status;
+    before_ns = pawl_env_monotonic_ns(call.pg->env);
     status = send_take(&call, take);
     if (status == PAWL_OK)
         status = pawl__pg_run(&call, true);
     if (status == PAWL_OK)
         status = read_take(&call, arena, out);
+    if (status == PAWL_OK)
+        look_at_clock(&call, out->now_us, before_ns);
     pawl__pg_call_end(&call);
     return status;
 }

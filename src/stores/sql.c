@@ -27,7 +27,7 @@ struct pawl_sql {
 
 #define INSERT_SQLITE "INSERT INTO {table} (tenant_id, {all}) VALUES ('', {values})"
 #define INSERT_POSTGRES                                                                            \
-    "INSERT INTO {table} (tenant_id, {all}) SELECT '', {values} WHERE " PAWL_SQL_OK
+    "INSERT INTO {table} (tenant_id, {all}) SELECT '', {given} WHERE " PAWL_SQL_OK
 #define PUT_END " ON CONFLICT (tenant_id, {key}) DO UPDATE SET {replaced}"
 #define DELETE "DELETE FROM {table} WHERE {tenant} AND {keyed}"
 #define DELETE_OWNED                                                                               \

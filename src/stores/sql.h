@@ -146,6 +146,11 @@ enum pawl_sql_name {
     PAWL_SQL_FORGET, /* id: the node that stays; value: how long others are kept */
     PAWL_SQL_LEAVE,  /* id; owner: incarnation. Changes one row or none */
     PAWL_SQL_LEAVE_ROW, /* likewise: deletes it if no instance is its own */
+
+    /* The clock was set back (clock.h). */
+    PAWL_SQL_BACK_WORK,      /* value: the latest due time of work that is moved */
+    PAWL_SQL_BACK_INSTANCES, /* those that are put off */
+    PAWL_SQL_BACK_NODES,     /* value: the longest lease that is left */
     PAWL_SQL_NAME_COUNT
 };
 

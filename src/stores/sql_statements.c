@@ -6,6 +6,7 @@
  * Predicates that look superfluous, such as instance_id <> '' beside instance_id = …, are those of
  * the partial indexes: neither database uses such an index unless the query says it too.
  */
+#include "stores/clock.h"
 #include "stores/sql_text.h"
 #include "stores/stores.h"
 
@@ -161,6 +162,23 @@
     "DELETE FROM pawl_nodes " THIS_NODE " AND NOT EXISTS (SELECT 1 FROM pawl_instances AS i "      \
     "WHERE i.{tenant} AND i.owner = {owner} AND i.owner <> 0)"
 
+/* Work that is no timer, or that is due again after a failure; what it is due by keeps its order. A
+ * tick that failed is found by its time. */
+#define WAITS_FOR_CLOCK                                                                            \
+    "w.{tenant} AND w.due_us > {now} AND w.due_us < {never} AND (w.due_us <= w.created_us OR "      \
+    "w.kind NOT IN ('" PAWL_STORE_TIMER "', '" PAWL_STORE_TICK "') OR "                            \
+    "(w.attempts > 0 AND w.kind <> '" PAWL_STORE_TICK "'))"
+#define BACK_WORK(locked)                                                                          \
+    "UPDATE pawl_work SET due_us = {value} + due_us - (SELECT max(w.due_us) FROM pawl_work AS w "  \
+    "WHERE " WAITS_FOR_CLOCK ") WHERE {tenant} AND id IN (SELECT w.id FROM pawl_work AS w WHERE "  \
+    WAITS_FOR_CLOCK locked ")"
+#define BACK_INSTANCES(locked)                                                                     \
+    "UPDATE pawl_instances SET retry_us = {now} WHERE {tenant} AND id IN (SELECT i.id FROM "       \
+    "pawl_instances AS i WHERE i.{tenant} AND i.retry_us <> 0 AND i.retry_us > {now} AND "         \
+    "i.retry_us < {never}" locked ")"
+#define BACK_NODES                                                                                 \
+    "UPDATE pawl_nodes SET lease_us = {now} + {value} WHERE {tenant} AND lease_us > {now} + {value}"
+
 #define ALL PAWL_SQL_COLUMNS_ALL
 #define BOTH(text) text, text
 
@@ -247,6 +265,12 @@ static const struct pawl_sql_template templates[PAWL_SQL_NAME_COUNT] = {
     [PAWL_SQL_FORGET] = {PAWL_TABLE_NODES, 0, BOTH(FORGET)},
     [PAWL_SQL_LEAVE] = {PAWL_TABLE_NODES, 0, BOTH(LEAVE)},
     [PAWL_SQL_LEAVE_ROW] = {PAWL_TABLE_NODES, 0, BOTH(LEAVE_ROW)},
+
+    [PAWL_SQL_BACK_WORK] = {PAWL_TABLE_WORK, 0, BACK_WORK(""),
+        BACK_WORK(" FOR UPDATE OF w SKIP LOCKED")},
+    [PAWL_SQL_BACK_INSTANCES] = {PAWL_TABLE_INSTANCES, 0, BACK_INSTANCES(""),
+        BACK_INSTANCES(" FOR UPDATE OF i SKIP LOCKED")},
+    [PAWL_SQL_BACK_NODES] = {PAWL_TABLE_NODES, 0, BOTH(BACK_NODES)},
 };
 /* clang-format on */
 

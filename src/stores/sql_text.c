@@ -69,11 +69,49 @@ static bool is_advanced(const char *name)
     return !is_one_of(name, kept, sizeof kept / sizeof kept[0]);
 }
 
-enum list { COLUMNS, ALL, VALUES, CREATED, ADVANCED, KEY, KEYED, REPLACED };
+static void add_now(struct maker *m)
+{
+    if (m->dialect == PAWL_SQL_SQLITE)
+        add_param(m, PAWL_SQL_INPUTS, PAWL_COLUMN_INT, offsetof(struct pawl_sql_inputs, now_us));
+    else /* A subquery is evaluated once and may bound an index; the bare function may not. */
+        pawl__buf_text(m->text,
+                       "(SELECT floor(extract(epoch FROM clock_timestamp()) * 1000000)::bigint)");
+}
+
+/* Of work that is due at once, what clock.h says. */
+static void add_given(struct maker *m, uint32_t column)
+{
+    uint32_t due = 0, created = 0;
+    bool is_limited = false;
+
+    if (m->table == PAWL_TABLE_WORK) {
+        due = pawl_table_column(m->table, "due_us");
+        created = pawl_table_column(m->table, "created_us");
+        is_limited = column == due || column == created;
+    }
+    if (!is_limited) {
+        add_column(m, column);
+        return;
+    }
+    pawl__buf_text(m->text, "CASE WHEN ");
+    add_column(m, due);
+    pawl__buf_text(m->text, "::bigint <= ");
+    add_column(m, created);
+    pawl__buf_text(m->text, "::bigint THEN least(");
+    add_column(m, column);
+    pawl__buf_text(m->text, "::bigint, ");
+    add_now(m);
+    pawl__buf_text(m->text, ") ELSE ");
+    add_column(m, column);
+    pawl__buf_text(m->text, "::bigint END");
+}
+
+enum list { COLUMNS, ALL, VALUES, GIVEN, CREATED, ADVANCED, KEY, KEYED, REPLACED };
 
 static const char *const list_names[] = {
-    [COLUMNS] = "columns",   [ALL] = "all", [VALUES] = "values", [CREATED] = "created",
-    [ADVANCED] = "advanced", [KEY] = "key", [KEYED] = "keyed",   [REPLACED] = "replaced",
+    [COLUMNS] = "columns", [ALL] = "all",         [VALUES] = "values",
+    [GIVEN] = "given",     [CREATED] = "created", [ADVANCED] = "advanced",
+    [KEY] = "key",         [KEYED] = "keyed",     [REPLACED] = "replaced",
 };
 
 static bool list_has(const struct maker *m, enum list list, uint32_t column)
@@ -90,6 +128,7 @@ static bool list_has(const struct maker *m, enum list list, uint32_t column)
         return column >= m->info->key_count;
     case ALL:
     case VALUES:
+    case GIVEN:
     case CREATED:
         break;
     }
@@ -107,7 +146,7 @@ static void add_list(struct maker *m, enum list list)
             continue;
         pawl__buf_text(m->text, between);
         between = list == KEYED ? " AND " : ", ";
-        if (list != VALUES && list != CREATED)
+        if (list != VALUES && list != GIVEN && list != CREATED)
             pawl__buf_text(m->text, name);
         if (list == ADVANCED || list == KEYED)
             pawl__buf_text(m->text, " = ");
@@ -115,6 +154,8 @@ static void add_list(struct maker *m, enum list list)
             pawl__buf_printf(m->text, " = excluded.%s", name);
         if (list == CREATED)
             add_created(m, i);
+        else if (list == GIVEN)
+            add_given(m, i);
         else if (list == VALUES || list == ADVANCED || list == KEYED)
             add_column(m, i);
     }
@@ -134,15 +175,6 @@ static const struct {
     INPUT("from", part_from, INT), INPUT("to", part_to, INT),  INPUT("only", only, INT),
     INPUT("kinds", kinds, TEXT),
 };
-
-static void add_now(struct maker *m)
-{
-    if (m->dialect == PAWL_SQL_SQLITE)
-        add_param(m, PAWL_SQL_INPUTS, PAWL_COLUMN_INT, offsetof(struct pawl_sql_inputs, now_us));
-    else /* A subquery is evaluated once and may bound an index; the bare function may not. */
-        pawl__buf_text(m->text,
-                       "(SELECT floor(extract(epoch FROM clock_timestamp()) * 1000000)::bigint)");
-}
 
 static void add_word(struct maker *m, const char *word)
 {

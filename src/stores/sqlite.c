@@ -287,6 +287,8 @@ static int open_file(struct pawl_sqlite_store *store, uint32_t flags, struct paw
     if (status == PAWL_OK)
         status = query_number(store->watch, "PRAGMA data_version", &store->watch_version, err);
     store->schema = version;
+    if (status == PAWL_OK)
+        pawl__sqlite_store_note_files(store);
     return status;
 }
 
@@ -306,6 +308,7 @@ static void close_store(struct pawl_store *base)
     pawl_cond_free(env, store->writer_free);
     pawl_mutex_free(env, store->lock);
     pawl__sql_free(store->sql);
+    pawl__free(&env->alloc, store->log_path, store->log_path_size);
     pawl__free(&env->alloc, store->path, store->path_size);
     pawl__free(&env->alloc, store, sizeof *store);
 }
@@ -429,6 +432,11 @@ static int make_parts(struct pawl_sqlite_store *store, struct pawl_str path, str
         return pawl__error_code(err, PAWL_ENOMEM);
     memcpy(store->path, path.ptr, path.len);
     store->path[path.len] = '\0';
+    store->log_path_size = path.len + sizeof "-wal";
+    store->log_path = pawl__alloc(&env->alloc, store->log_path_size);
+    if (!store->log_path)
+        return pawl__error_code(err, PAWL_ENOMEM);
+    (void)snprintf(store->log_path, store->log_path_size, "%s-wal", store->path);
     status = pawl_mutex_new(env, "sqlite", &store->lock);
     if (status == PAWL_OK)
         status = pawl_cond_new(env, "sqlite-writer-free", &store->writer_free);

@@ -14,6 +14,7 @@ struct verdict {
     int status;
     bool cancel_requested;
     bool has_mail;
+    bool has_expired;
     bool wakes; /* a waiter may need it */
     struct pawl_error error;
 };
@@ -153,14 +154,22 @@ static int write_change(struct member *m, const struct pawl_change *change, stru
     const struct pawl_sql_statement *statement =
         pawl__sql_change(m->session->store->sql, change->kind, change->table);
     struct pawl_sql_inputs inputs = {.row = change->row};
+    struct pawl_work_row work;
     int status;
 
+    if (inserts(change) && change->table == PAWL_TABLE_WORK) {
+        work = *(const struct pawl_work_row *)change->row;
+        pawl__store_clock_limit(&work, m->session->now_us);
+        inputs.row = &work;
+    }
     if (!statement)
         return pawl__error_set(err, PAWL_EINVAL, "a commit cannot make change %d of table %d",
                                (int)change->kind, (int)change->table);
     if (change->kind == PAWL_CHANGE_INSERT && change->table == PAWL_TABLE_RESERVATIONS &&
-        ((const struct pawl_reservation_row *)change->row)->expires_us <= m->session->now_us)
-        return pawl__error_code(err, PAWL_ECONFLICT);
+        ((const struct pawl_reservation_row *)change->row)->expires_us <= m->session->now_us) {
+        m->verdict->has_expired = true;
+        return pawl__error_set(err, PAWL_ECONFLICT, PAWL_STORE_EXPIRED);
+    }
     status = pawl__sqlite_session_run(m->session, statement, &inputs, NULL, NULL, err);
     if (status != PAWL_OK)
         return status;
@@ -277,7 +286,8 @@ static int write_all(struct pawl_sqlite_session *session, struct pawl_commit *co
                     *err = why;
                 return verdict->status;
             }
-            *verdict = (struct verdict){.status = verdict->status, .error = why};
+            *verdict = (struct verdict){
+                .status = verdict->status, .has_expired = verdict->has_expired, .error = why};
             if (m.wrote && !careful) {
                 *again = true;
                 return PAWL_OK;
@@ -301,6 +311,7 @@ static void publish(struct pawl_sqlite_store *store, struct pawl_commit *const *
         commits[i]->status = verdicts[i].status;
         commits[i]->cancel_requested = verdicts[i].cancel_requested;
         commits[i]->has_mail = verdicts[i].has_mail;
+        commits[i]->has_expired = verdicts[i].has_expired;
         commits[i]->error = verdicts[i].error;
         wakes |= verdicts[i].status == PAWL_OK && verdicts[i].wakes;
     }

@@ -13,6 +13,8 @@
 
 #include "base/arena.h"
 #include "drivers/sqlite.h"
+#include "os/file.h"
+#include "stores/clock.h"
 #include "stores/sql.h"
 #include "stores/stores.h"
 
@@ -47,6 +49,15 @@ struct pawl_sqlite_store {
     uint64_t generation; /* incremented when something was committed that a waiter may need */
     struct pawl_cond *changed;
 
+    /* What was opened; all zero: not known. While a connection is open, SQLite removes neither. */
+    struct pawl_file_identity file, log;
+    char *log_path;
+    size_t log_path_size;
+    int64_t looked_ns; /* when it was looked whether they are still there */
+    bool is_lost;      /* they were not */
+
+    struct pawl_store_clock clock; /* the writer's: used by whoever writes */
+
     int64_t schema;
     int64_t syncs;
 };
@@ -63,6 +74,8 @@ struct pawl_sqlite_session {
     struct pawl_sqlite *db;
     bool durable;              /* what is written is synced */
     int64_t now_us;            /* of a transaction that writes */
+    int64_t now_ns;            /* monotonic time, after it was read */
+    bool is_back;              /* the clock was set back, and what waits for it was moved */
     struct pawl_arena scratch; /* for text that must be changed to be bound */
 };
 
@@ -73,6 +86,8 @@ PAWL_MUST_CHECK int pawl__sqlite_session_write(struct pawl_sqlite_store *store, 
 /* The store's clock: SQLite's. In a simulation time is the environment's: files there belong to its
  * machine. */
 int64_t pawl__sqlite_store_now_us(const struct pawl_sqlite_store *store);
+/* Takes note of what was opened. */
+void pawl__sqlite_store_note_files(struct pawl_sqlite_store *store);
 /* Begins the transaction again after a rollback. */
 PAWL_MUST_CHECK int pawl__sqlite_session_again(struct pawl_sqlite_session *session,
                                                struct pawl_error *err);

@@ -28,6 +28,56 @@ static void start(struct pawl_sqlite_session *session, struct pawl_sqlite_store 
     pawl__arena_init(&session->scratch, &store->env->alloc, SCRATCH_BYTES_MAX);
 }
 
+/* ---- the files --------------------------------------------------------------------------- */
+
+/*
+ * A file that is removed, or replaced by another, stays what the open connections write to, and all
+ * of it is gone with the last of them: nothing fails. So the names are looked at now and then.
+ */
+#define LOOK_NS INT64_C(1000000000)
+/* What begins each database file. */
+#define HEADER_BYTES 100
+
+void pawl__sqlite_store_note_files(struct pawl_sqlite_store *store)
+{
+    pawl__file_identify(store->path, &store->file);
+    pawl__file_identify(store->log_path, &store->log);
+}
+
+static bool is_another(struct pawl_file_identity opened, const char *path)
+{
+    struct pawl_file_identity now;
+
+    if (opened.inode == 0)
+        return false;
+    pawl__file_identify(path, &now);
+    return !pawl__file_is_same(opened, now);
+}
+
+/* Under the lock. */
+static int check_files(struct pawl_sqlite_store *store, struct pawl_error *err)
+{
+    int64_t now_ns = pawl_env_monotonic_ns(store->env);
+
+    if (store->file.inode == 0)
+        return PAWL_OK;
+    if (store->looked_ns == 0 || now_ns - store->looked_ns >= LOOK_NS) {
+        store->looked_ns = now_ns;
+        if (store->log.inode == 0) /* SQLite makes it when it is first used */
+            pawl__file_identify(store->log_path, &store->log);
+        store->is_lost = is_another(store->file, store->path) ||
+                         is_another(store->log, store->log_path) ||
+                         pawl__file_size(store->path) < HEADER_BYTES;
+    }
+    return store->is_lost
+               ? pawl__error_set(err, PAWL_EUNAVAILABLE,
+                                 "%s, or its -wal file, was removed, replaced or emptied while in "
+                                 "use: put the file back that was there, or stop every process "
+                                 "that uses it and start again",
+                                 store->path)
+               : PAWL_OK;
+}
+
 /* ---- writing ----------------------------------------------------------------------------- */
 
 static int enter(struct pawl_sqlite_store *store, int64_t deadline_ns, struct pawl_error *err)
@@ -36,6 +86,11 @@ static int enter(struct pawl_sqlite_store *store, int64_t deadline_ns, struct pa
 
     if (status != PAWL_OK)
         return pawl__error_code(err, status);
+    status = check_files(store, err);
+    if (status != PAWL_OK) {
+        pawl_mutex_unlock(store->env, store->lock);
+        return status;
+    }
     while (store->writing && status == PAWL_OK)
         status = pawl_cond_wait(store->env, store->writer_free, store->lock, deadline_ns);
     if (!store->writing && status != PAWL_ESTOPPED) {
@@ -62,14 +117,42 @@ int64_t pawl__sqlite_store_now_us(const struct pawl_sqlite_store *store)
                                                           : pawl__sqlite_now_us();
 }
 
+/* Part of the transaction that finds it; if that comes to nothing, the next one finds it too. */
+static int move_back(struct pawl_sqlite_session *session, struct pawl_error *err)
+{
+    struct pawl_sql *sql = session->store->sql;
+    struct pawl_sql_inputs inputs = {.value = pawl__store_clock_before_us(
+                                         &session->store->clock, session->now_us, session->now_ns)};
+    int status = pawl__sqlite_session_run(session, pawl__sql_statement(sql, PAWL_SQL_BACK_WORK),
+                                          &inputs, NULL, NULL, err);
+
+    if (status == PAWL_OK)
+        status = pawl__sqlite_session_run(
+            session, pawl__sql_statement(sql, PAWL_SQL_BACK_INSTANCES), &inputs, NULL, NULL, err);
+    inputs.value = PAWL_CLOCK_LEASE_US;
+    if (status == PAWL_OK)
+        status = pawl__sqlite_session_run(session, pawl__sql_statement(sql, PAWL_SQL_BACK_NODES),
+                                          &inputs, NULL, NULL, err);
+    return status;
+}
+
 int pawl__sqlite_session_again(struct pawl_sqlite_session *session, struct pawl_error *err)
 {
+    struct pawl_sqlite_store *store = session->store;
     int status = pawl__sqlite_run(session->db, "BEGIN IMMEDIATE", err);
+    int64_t before_ns;
 
+    if (status != PAWL_OK)
+        return status;
     /* One reading serves a whole transaction. */
-    if (status == PAWL_OK)
-        session->now_us = pawl__sqlite_store_now_us(session->store);
-    return status;
+    before_ns = pawl_env_monotonic_ns(store->env);
+    session->now_us = pawl__sqlite_store_now_us(store);
+    session->now_ns = pawl_env_monotonic_ns(store->env);
+    session->is_back = pawl__store_clock_is_back(&store->clock, session->now_us, before_ns);
+    if (session->is_back)
+        return move_back(session, err);
+    pawl__store_clock_saw(&store->clock, session->now_us, session->now_ns);
+    return PAWL_OK;
 }
 
 static int set_syncs(struct pawl_sqlite_store *store, bool syncs, struct pawl_error *err)
@@ -110,6 +193,10 @@ int pawl__sqlite_session_commit(struct pawl_sqlite_session *session, struct pawl
     struct pawl_sqlite_store *store = session->store;
     int status = pawl__sqlite_commit(session->db, err);
 
+    if (status == PAWL_OK && session->is_back) {
+        pawl__store_clock_saw(&store->clock, session->now_us, session->now_ns);
+        pawl__sqlite_store_notify(store);
+    }
     if (status == PAWL_OK && session->durable &&
         pawl_mutex_lock(store->env, store->lock) == PAWL_OK) {
         store->syncs++;
@@ -128,6 +215,11 @@ static int check_out(struct pawl_sqlite_store *store, int64_t deadline_ns, struc
 
     if (status != PAWL_OK)
         return pawl__error_code(err, status);
+    status = check_files(store, err);
+    if (status != PAWL_OK) {
+        pawl_mutex_unlock(store->env, store->lock);
+        return status;
+    }
     while (store->reader_idle == 0 && store->reader_open == store->reader_max && status == PAWL_OK)
         status = pawl_cond_wait(store->env, store->reader_free, store->lock, deadline_ns);
     *db = NULL;

@@ -13,6 +13,11 @@
 #ifndef PAWL_STORES_STORES_H
 #define PAWL_STORES_STORES_H
 
+/* Of a reservation that was to be inserted. */
+#define PAWL_STORE_EXPIRED                                                                         \
+    "nothing was stored: by the store's clock the time for this commit is over; it took too "      \
+    "long, or the clock was set forward"
+
 #include "base/str.h"
 
 #include <pawl/ext/env.h>

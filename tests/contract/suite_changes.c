@@ -512,10 +512,13 @@ static void a_reservation_that_has_expired_is_not_inserted(struct contract *t)
     struct pawl_commit commit = {.kind = PAWL_COMMIT_PLAIN, .changes = changes, .change_count = 2};
 
     assert_code(apply_one(t, t->a, &commit), PAWL_ECONFLICT);
+    assert_true(commit.has_expired);
+    assert_non_null(strstr(commit.error.msg, "clock was set forward"));
     assert_int_equal(count_all(t, PAWL_TABLE_RESERVATIONS), 0);
     assert_int_equal(count_all(t, PAWL_TABLE_WORK), 0);
     late.expires_us = now_us(t) + HOUR_US;
     assert_code(apply_one(t, t->a, &commit), PAWL_OK);
+    assert_false(commit.has_expired);
     /* One that is there is there, also when it has expired. */
     assert_code(apply_one(t, t->a, &commit), PAWL_EEXISTS);
     late.expires_us = now_us(t) - 1;

@@ -216,6 +216,81 @@ static void a_node_with_a_wrong_clock_sees_the_stores_time(struct contract *t)
     check_clock(t, -HOUR_US);
 }
 
+static struct pawl_work_row work_at_once(struct contract *t, const char *id, int64_t now)
+{
+    struct pawl_work_row work = some_work(t, text(t, "%s", id), now);
+
+    work.created_us = now;
+    return work;
+}
+
+static void work_that_is_due_at_once_does_not_wait_for_a_clock_that_is_behind(struct contract *t)
+{
+    const enum pawl_change_kind kinds[] = {PAWL_CHANGE_INSERT, PAWL_CHANGE_ADD, PAWL_CHANGE_PUT};
+    int64_t ahead = now_us(t) + HOUR_US;
+    struct pawl_work_row later = some_work(t, text(t, "later"), ahead);
+
+    insert(t, PAWL_TABLE_WORK, &later);
+    for (size_t i = 0; i < sizeof kinds / sizeof kinds[0]; i++) {
+        struct pawl_work_row work =
+            work_at_once(t, text(t, "w%zu", i).ptr, ahead + (int64_t)i * SECOND_US);
+        const struct pawl_change change = {kinds[i], PAWL_TABLE_WORK, &work};
+        struct pawl_commit commit = {.changes = &change, .change_count = 1};
+        struct pawl_taken taken;
+
+        assert_code(apply_one(t, t->b, &commit), PAWL_OK);
+        taken = take_some(t, t->a, t->node_a, 10);
+        assert_int_equal(taken.work_count, 1);
+        assert_same_str(taken.work[0].id, work.id);
+        assert_true(taken.work[0].due_us <= now_us(t) && taken.work[0].created_us <= now_us(t));
+    }
+}
+
+/* The store's clock stands, and the other one goes on by an hour: it was set back by that. */
+static void what_waits_for_a_clock_that_was_set_back_is_moved_and_timers_are_not(struct contract *t)
+{
+    const struct pawl_take take = {.owner = t->node_b, .limit = 10};
+    int64_t ahead = now_us(t) + HOUR_US;
+    struct pawl_work_row work[] = {work_at_once(t, "b", ahead - 1000), work_at_once(t, "a", ahead),
+                                   some_work(t, text(t, "retried"), ahead + SECOND_US),
+                                   some_work(t, text(t, "timer"), ahead),
+                                   some_work(t, text(t, "tick"), ahead)};
+    struct pawl_instance_row put_off = some_instance(t, text(t, "put-off"));
+    struct pawl_shifted_env env;
+    struct pawl_taken taken;
+    struct pawl_store *off;
+
+    work[3].kind = pawl__str("timer");
+    work[3].attempts = 0;
+    work[4].kind = pawl__str("tick");
+    put_off.owner = 0;
+    put_off.runnable = 1;
+    put_off.retry_us = ahead;
+    pawl__shifted_env_init(&env, t->env);
+    assert_ok(t->backend->open(t->backend->ctx, t->database, &env.base, &off, &t->err), &t->err);
+    assert_ok(pawl_store_load(off, PAWL_TABLE_WORK, work, 5, PAWL_FOREVER, &t->err), &t->err);
+    assert_ok(pawl_store_load(off, PAWL_TABLE_INSTANCES, &put_off, 1, PAWL_FOREVER, &t->err),
+              &t->err);
+    assert_ok(pawl_store_take(off, &take, &t->arena, &taken, PAWL_FOREVER, &t->err), &t->err);
+    assert_int_equal(taken.work_count, 0);
+    env.monotonic_shift_ns = HOUR_US * 1000;
+    /* One that is told of it by the server finds it out and makes the next take find the rows. */
+    for (int i = 0; i < 2 && taken.work_count == 0; i++)
+        assert_ok(pawl_store_take(off, &take, &t->arena, &taken, PAWL_FOREVER, &t->err), &t->err);
+    assert_int_equal(taken.work_count, 3);
+    assert_same_str(taken.work[0].id, work[0].id);
+    assert_same_str(taken.work[1].id, work[1].id);
+    assert_same_str(taken.work[2].id, work[2].id);
+    assert_int_equal(taken.runnable_count, 1);
+    assert_same_str(taken.runnable[0], put_off.id);
+    for (int i = 3; i < 5; i++) {
+        struct pawl_rows rows = find_where(t, PAWL_TABLE_WORK, "id", work[i].id);
+
+        assert_int_equal(((const struct pawl_work_row *)rows.rows)->due_us, ahead);
+    }
+    pawl_store_close(off);
+}
+
 static void the_status_says_what_and_where_the_store_is(struct contract *t)
 {
     struct pawl_store_status status;
@@ -336,6 +411,9 @@ const struct contract_test contract_nodes[] = {
     CONTRACT_TEST(a_superseded_node_cannot_renew_nor_end_its_successors_lease),
     CONTRACT_TEST(a_node_that_lapsed_and_renewed_owns_again_what_nobody_took),
     CONTRACT_TEST(a_node_with_a_wrong_clock_sees_the_stores_time),
+    CONTRACT_TEST(work_that_is_due_at_once_does_not_wait_for_a_clock_that_is_behind),
+    /* One in memory has its clocks from elsewhere. */
+    CONTRACT_TEST_IF(DURABLE, what_waits_for_a_clock_that_was_set_back_is_moved_and_timers_are_not),
     CONTRACT_TEST(the_status_says_what_and_where_the_store_is),
     CONTRACT_TEST(a_wait_ends_when_another_node_makes_work_due),
     CONTRACT_TEST(a_wait_ends_when_a_bookmark_makes_parked_work_due),

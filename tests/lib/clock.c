@@ -46,3 +46,8 @@ void test_clock_advance(struct test_clock *clock, int64_t ns)
 {
     pawl__clock_env_advance(clock->clock, ns);
 }
+
+void test_clock_shift(struct test_clock *clock, int64_t ns)
+{
+    pawl__clock_env_shift(clock->clock, ns);
+}

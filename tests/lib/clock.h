@@ -13,5 +13,7 @@ void test_clock_close(struct test_clock *clock);
 struct pawl_env *test_clock_env(struct test_clock *clock);
 /* Both clocks go on by this. */
 void test_clock_advance(struct test_clock *clock, int64_t ns);
+/* The wall clock alone is set forward, or back. */
+void test_clock_shift(struct test_clock *clock, int64_t ns);
 
 #endif

@@ -437,6 +437,41 @@ static void what_instances_run_is_not_deleted(struct desk *desk)
     assert_int_equal(PAWL_ENOTFOUND, pawl__op_definition_delete(&desk->op, &request, &deleted));
 }
 
+/* The instance of another node that runs it stays, and so does what was done before. */
+static void what_is_deleted_in_part_does_not_say_that_nothing_was_changed(struct desk *desk)
+{
+    struct pawl_definition_delete request = {
+        .definition_id = pawl__str("waits"), .force = true, .with_instances = true};
+    struct pawl_lease lease = {.kind = PAWL_LEASE_JOIN,
+                               .node_id = pawl__str("elsewhere"),
+                               .ttl_us = INT64_C(3600000000),
+                               .info = pawl__str("{}")};
+    struct pawl_op brief = pawl__op_within(&desk->op, 3000);
+    struct pawl_definition_deleted deleted;
+    struct pawl_claim claim = {.id = pawl__str("z")};
+    int64_t now_us;
+
+    desk_publish(desk, desk_waits);
+    (void)desk_start(desk, "waits", "a", NULL, NULL);
+    (void)desk_start(desk, "waits", "z", NULL, NULL);
+    assert_ok(pawl_store_lease(desk->store, &lease, desk->op.deadline_ns, &desk->err), &desk->err);
+    assert_ok(pawl_store_claim(desk->store, lease.incarnation, &claim, 1, &desk->arena, &now_us,
+                               desk->op.deadline_ns, &desk->err),
+              &desk->err);
+    assert_code(claim.status, PAWL_OK);
+    assert_code(pawl__op_definition_delete(&brief, &request, &deleted), PAWL_EUNKNOWN);
+    assert_int_equal(desk->err.code, PAWL_EUNKNOWN);
+    assert_non_null(strstr(desk->err.msg, "the definition and "));
+    assert_non_null(strstr(desk->err.msg, "goes on with the rest"));
+    assert_non_null(strstr(desk->err.msg, "instance z was not deleted"));
+    assert_int_equal(0, count_of(desk, "AllVersions"));
+    lease.kind = PAWL_LEASE_LEAVE;
+    assert_ok(pawl_store_lease(desk->store, &lease, desk->op.deadline_ns, &desk->err), &desk->err);
+    assert_ok(pawl__op_definition_delete(&desk->op, &request, &deleted), &desk->err);
+    assert_int_equal(0, deleted.definitions);
+    assert_int_equal(0, instances(desk));
+}
+
 static void force_deletes_what_instances_run(struct desk *desk)
 {
     struct pawl_definition_delete request = {.definition_id = pawl__str("waits"), .force = true};
@@ -629,6 +664,7 @@ const struct desk_test definition_tests[] = {
     DESK_TEST(reverting_makes_a_new_draft_each_time),
     DESK_TEST(the_highest_that_remains_becomes_the_latest),
     DESK_TEST(what_instances_run_is_not_deleted),
+    DESK_TEST(what_is_deleted_in_part_does_not_say_that_nothing_was_changed),
     DESK_TEST(force_deletes_what_instances_run),
     DESK_TEST(references_follow_the_published_version),
     DESK_TEST(many_are_published_and_retracted_each_by_itself),

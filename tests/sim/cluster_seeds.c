@@ -18,6 +18,7 @@
 #define DISTRIBUTED_DEFAULT 100
 /* Within which a planted bug must be found. */
 #define BUG_SEEDS_MAX 1000
+#define CLOCK_SEEDS 20
 
 #define N(value) ((unsigned long long)(value))
 
@@ -245,6 +246,26 @@ static void without_faults_nobody_asks_twice(void **state)
     }
 }
 
+static void no_clock_that_is_set_back_holds_or_reorders_what_was_accepted(void **state)
+{
+    struct pawl_cluster_report report = {0}, sum = {0};
+    struct pawl_error err = PAWL_ERROR_INIT;
+
+    for (uint64_t seed = 0; seed < CLOCK_SEEDS; seed++) {
+        const struct pawl_cluster_options options = {.seed = seed,
+                                                     .features = PAWL_CLUSTER_CLOCK,
+                                                     .delivery = seed % 2 ? PAWL_CLUSTER_ROWS
+                                                                          : PAWL_CLUSTER_MIXED};
+        int status = run(*state, &options, &report, &err);
+
+        if (status != PAWL_OK)
+            print_message("# seed %llu: %s\n", N(seed), report.violation);
+        assert_ok(status, &err);
+        add(&sum, &report);
+    }
+    assert_true(sum.shifts > 0 && sum.applied > 0);
+}
+
 /* With `features` alone beside what all runs have: what it takes to find it. */
 static void find_bug(struct fixture *f, enum pawl_cluster_bug bug, uint32_t features,
                      const char *name, const char *finding)
@@ -368,6 +389,7 @@ int main(int argc, char **argv)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(the_same_seed_is_the_same_run),
         cmocka_unit_test(without_faults_nobody_asks_twice),
+        cmocka_unit_test(no_clock_that_is_set_back_holds_or_reorders_what_was_accepted),
         cmocka_unit_test(work_that_waits_for_signals_only_is_found),
         cmocka_unit_test(mail_that_is_deleted_apart_is_found),
         cmocka_unit_test(work_that_is_taken_twice_is_found),

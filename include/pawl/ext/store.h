@@ -437,9 +437,10 @@ struct pawl_commit {
     /* Output: */
     int status;            /* PAWL_OK, or why this commit was dropped; TRANSIENT: apply it again */
     bool cancel_requested; /* CREATE, ADVANCE: the instance's cancellation was requested */
-    bool has_mail; /* CREATE, ADVANCE, not UNASKED: due work for the instance that is not in this
-                    * commit */
-    struct pawl_error error; /* set if status is neither PAWL_OK nor PAWL_ECONFLICT */
+    bool has_mail;    /* CREATE, ADVANCE, not UNASKED: due work for the instance that is not in this
+                       * commit */
+    bool has_expired; /* PAWL_ECONFLICT: by the store's clock a reservation that it inserts has */
+    struct pawl_error error; /* set if status is not PAWL_OK */
 };
 
 /* ---- due work ---------------------------------------------------------------------------- */

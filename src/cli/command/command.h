@@ -26,7 +26,7 @@ struct pawl_cli;
     X(USAGE, 2, NONE, "the command line is wrong")                                                 \
     X(INVALID, 3, CALLER, "the input is wrong or asks for what Pawl does not support")             \
     X(RETRY, 4, TRANSIENT, "nothing was changed; the same command may succeed later")              \
-    X(UNKNOWN, 5, UNKNOWN, "it may or may not have happened; check before trying again")           \
+    X(UNKNOWN, 5, UNKNOWN, "it, or a part of it, may have happened; check before trying again")    \
     X(UNREAD, 6, NONE, "it was done, but standard output could not be written: do not repeat it")  \
     X(FATAL, 70, FATAL, "input or output failed, data is damaged, or Pawl has a bug")
 

@@ -257,6 +257,16 @@ static void put_hint(struct pawl_cli *cli, const char *hint)
     pawl__cli_print(to, "\n");
 }
 
+int pawl__cli_partly(struct pawl_error *err, uint64_t done_count)
+{
+    if (done_count == 0 || err->code == PAWL_OK)
+        return err->code;
+    (void)pawl__error_prefix(err, err->code, "%ju %s done; the same again goes on with the rest",
+                             (uintmax_t)done_count, done_count == 1 ? "was" : "were");
+    err->code = PAWL_EUNKNOWN;
+    return PAWL_EUNKNOWN;
+}
+
 int pawl__cli_fail(struct pawl_cli *cli, const struct pawl_error *err, const char *hint)
 {
     put_message(cli, err->msg);

@@ -62,6 +62,10 @@ const char *pawl__cli_path_text(struct pawl_cli *cli);
  */
 int pawl__cli_fail(struct pawl_cli *cli, const struct pawl_error *err, const char *hint);
 
+/* Of an error behind other things that were done: its code is PAWL_EUNKNOWN then, because the exit
+ * codes of others say that nothing was changed. Returns its code. */
+int pawl__cli_partly(struct pawl_error *err, uint64_t done_count);
+
 /* Reports a wrong command line, with the usage and where to find more. Returns EXIT_USAGE. */
 int pawl__cli_fail_usage(struct pawl_cli *cli, const struct pawl_error *err);
 

@@ -149,6 +149,7 @@ static int collect(const struct ticket *ticket, struct pawl_commit *commit, stru
         commit->status = ticket->commit.status;
         commit->cancel_requested = ticket->commit.cancel_requested;
         commit->has_mail = ticket->commit.has_mail;
+        commit->has_expired = ticket->commit.has_expired;
         commit->error = ticket->commit.error;
     }
     if (ticket->status == PAWL_OK)

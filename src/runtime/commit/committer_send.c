@@ -190,6 +190,8 @@ static void set_answer(struct ticket *ticket, int status, const struct pawl_erro
     ticket->status = status;
     if (error)
         ticket->error = *error;
+    if (status != PAWL_OK && ticket->error.msg[0] == '\0') /* whatever the store said of it */
+        (void)pawl__error_code(&ticket->error, status);
 }
 
 static void set_again(struct ticket *ticket, int status, const struct pawl_error *error)

@@ -222,6 +222,7 @@ struct sending {
     struct runtime_match match;
     struct pawl_reservation_row reservations[RESERVATIONS_MAX];
     size_t reservation_count;
+    size_t reservation_max; /* that are committed; 0: all */
 };
 
 /* What its commit inserts, which is of this kind. The first one is that of its id. */
@@ -239,7 +240,8 @@ static int make_reservations(struct sending *s, const char *kind, int64_t expire
         s->reservations[s->reservation_count++] = (struct pawl_reservation_row){
             .key = reserved_key(task, s->key),
             .value = s->first_wins ? s->row->id : key_value(task, s->row),
-            .expires_us = s->row->created_us + KEY_US,
+            .expires_us =
+                (expires_us > s->row->created_us ? expires_us : s->row->created_us) + KEY_US,
         };
     for (size_t i = 0; i < s->reservation_count; i++)
         if (s->reservations[i].key.len == 0 || !s->reservations[i].value.ptr)
@@ -355,7 +357,8 @@ static int make_rows(struct sending *s, int looked)
     return PAWL_OK;
 }
 
-static int commit_rows(struct sending *s, struct pawl_error *err)
+/* *expired: that of the reservations has passed, by the store's clock; nothing was stored. */
+static int commit_rows(struct sending *s, bool *expired, struct pawl_error *err)
 {
     struct runtime_changes all = {.arena = &s->task->arena};
     struct pawl_commit commit = {.kind = PAWL_COMMIT_PLAIN};
@@ -374,9 +377,34 @@ static int commit_rows(struct sending *s, struct pawl_error *err)
     commit.changes = all.items;
     commit.change_count = all.count;
     /* A delivery that failed may have used up all the time: what was begun is finished. */
-    return pawl__runtime_commit(
+    all.status = pawl__runtime_commit(
         task->runtime, &commit,
         s->has_tried ? pawl__runtime_commit_deadline(task) : task->deadline_ns, err);
+    *expired = all.status != PAWL_OK && commit.has_expired;
+    return all.status;
+}
+
+/* With reservations that say so. If the store's clock was set forward, once more with its time. */
+static int reserve_and_commit(struct sending *s, const char *what, int64_t deadline_ns,
+                              struct pawl_error *err)
+{
+    bool expired = true;
+    int status = PAWL_OK;
+
+    for (int tries = 0; tries < 2 && expired; tries++) {
+        int64_t now_us = 0;
+
+        expired = false;
+        status = pawl__runtime_clock(s->task->runtime, &now_us, deadline_ns, err);
+        if (status == PAWL_OK)
+            status = make_reservations(
+                s, what, pawl__runtime_last_try_us(s->task->runtime, now_us, deadline_ns));
+        if (s->reservation_max > 0 && s->reservation_count > s->reservation_max)
+            s->reservation_count = s->reservation_max;
+        if (status == PAWL_OK)
+            status = commit_rows(s, &expired, err);
+    }
+    return status;
 }
 
 /* Why it was not stored, for its sender. */
@@ -394,20 +422,12 @@ static int store_event(struct sending *s, int looked)
 {
     struct runtime_task *task = s->task;
     struct pawl_error *err = task->err, why = PAWL_ERROR_INIT;
-    int64_t now_us = 0;
     int status;
 
     task->err = &why; /* which is nothing to tell when it is stored after all */
     status = make_rows(s, looked);
     if (status == PAWL_OK)
-        status =
-            pawl__runtime_clock(task->runtime, &now_us, pawl__runtime_commit_deadline(task), &why);
-    if (status == PAWL_OK)
-        status = make_reservations(
-            s, "row",
-            pawl__runtime_last_try_us(task->runtime, now_us, pawl__runtime_commit_deadline(task)));
-    if (status == PAWL_OK)
-        status = commit_rows(s, &why);
+        status = reserve_and_commit(s, "row", pawl__runtime_commit_deadline(task), &why);
     task->err = err;
     if (status == PAWL_EEXISTS && s->key.len > 0)
         return read_sent(task, &s->reservations[1], &s->match.sent); /* sent before */
@@ -475,16 +495,12 @@ static int settle_request(struct sending *s, int looked, const struct pawl_error
 {
     struct runtime_task *task = s->task;
     struct pawl_error lost = PAWL_ERROR_INIT;
-    int64_t now_us = 0;
-    int status = pawl__runtime_clock(task->runtime, &now_us, task->deadline_ns, &lost);
+    int status;
 
     s->match = (struct runtime_match){.changes = {.arena = &task->arena}};
-    if (status == PAWL_OK)
-        status = make_reservations(
-            s, "none", pawl__runtime_last_try_us(task->runtime, now_us, task->deadline_ns));
-    s->reservation_count = 1; /* not its key: sent again it may run */
-    if (status == PAWL_OK)
-        status = commit_rows(s, &lost);
+    s->reservation_max = 1; /* not its key: sent again it may run */
+    status = reserve_and_commit(s, "none", task->deadline_ns, &lost);
+    s->reservation_max = 0;
     if (status == PAWL_EEXISTS) {
         s->match.sent = (struct pawl_sent){.resumed = 1, .was_settled = true};
         return PAWL_OK;

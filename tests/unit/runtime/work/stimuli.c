@@ -167,6 +167,64 @@ static void an_event_sent_again_with_its_key_returns_what_the_first_did(void **s
     assert_string_equal(f->lines, "went\nlate\n");
 }
 
+/* ---- a clock that is set ------------------------------------------------------------------- */
+
+static void await_go(struct fixture *f)
+{
+    publish(f, DEFINITION("d", "", RIG_EVENT("e", "Go") "," RIG_WRITE("w", "went")));
+    (void)start(f, "d");
+    drain(f);
+    (void)send(f, "Nobody"); /* the node knows the time */
+}
+
+/* For a worker, so that it is stored. */
+static void send_detached(struct fixture *f, const char *event)
+{
+    const struct pawl_stimulus stimulus = {.detached = true};
+    struct pawl_sent sent;
+
+    assert_ok(pawl__runtime_send_event(f->a.runtime, pawl__str(event), NULL, &stimulus, &sent,
+                                       later(f), &f->err),
+              &f->err);
+    assert_sent(sent, 0, 1, false);
+}
+
+static void an_event_sent_after_the_clock_was_set_back_does_not_wait_for_it(void **state)
+{
+    struct fixture *f = *state;
+
+    await_go(f);
+    test_clock_shift(f->clock, -3600 * SECOND);
+    send_detached(f, "Go");
+    drain(f);
+    assert_string_equal(f->lines, "went\n");
+}
+
+static void an_event_sent_before_the_clock_was_set_back_does_not_wait_for_it(void **state)
+{
+    struct fixture *f = *state;
+
+    await_go(f);
+    send_detached(f, "Go");
+    test_clock_shift(f->clock, -3600 * SECOND);
+    drain(f);
+    assert_string_equal(f->lines, "went\n");
+}
+
+static void an_event_sent_after_the_clock_was_set_forward_is_taken(void **state)
+{
+    struct fixture *f = *state;
+
+    await_go(f);
+    test_clock_shift(f->clock, 3600 * SECOND);
+    (void)send_keyed(f, "Go", "k");
+    (void)send_keyed(f, "Go", "k");
+    drain(f);
+    assert_string_equal(f->lines, "went\n");
+    test_clock_shift(f->clock, 72 * 3600 * SECOND);
+    assert_sent(send_keyed(f, "Late", "l"), 0, 0, true);
+}
+
 static void assert_refused(struct fixture *f, const char *event, const struct pawl_json *payload,
                            const struct pawl_stimulus *stimulus)
 {
@@ -750,6 +808,9 @@ int main(void)
         TEST(a_replayed_tick_without_its_trigger_is_refused),
         TEST(parked_events_of_other_orders_cost_a_new_bookmark_nothing),
         TEST(a_parked_event_finds_its_instance_by_id),
+        TEST(an_event_sent_after_the_clock_was_set_back_does_not_wait_for_it),
+        TEST(an_event_sent_before_the_clock_was_set_back_does_not_wait_for_it),
+        TEST(an_event_sent_after_the_clock_was_set_forward_is_taken),
         TEST(a_parked_event_meets_a_bookmark_that_was_long_in_coming),
         TEST(the_second_look_at_an_event_counts_from_its_parking),
         TEST(parked_mail_becomes_a_dead_letter),
