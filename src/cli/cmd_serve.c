@@ -279,7 +279,9 @@ static int run_server(struct pawl_cli *cli, bool is_dev)
                         : pawl__cli_configure(cli, &serving.session.configuration, &err);
     if (status == PAWL_OK)
         status = pawl__cli_session_start(&serving.session, true, &err);
-    if (status != PAWL_OK) {
+    if (status == PAWL_ESTOPPED && pawl__interrupt_pending(serving.interrupt)) {
+        code = PAWL_CLI_EXIT_OK; /* told to end before it was ready */
+    } else if (status != PAWL_OK) {
         code = pawl__cli_fail(cli, &err, pawl__cli_session_hint(status));
     } else {
         code = serve_operands(&serving, &err);

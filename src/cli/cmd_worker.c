@@ -75,7 +75,9 @@ static int run(struct pawl_cli *cli)
     status = pawl__cli_configure(cli, &session.configuration, &err);
     if (status == PAWL_OK)
         status = pawl__cli_session_start(&session, true, &err);
-    if (status != PAWL_OK) {
+    if (status == PAWL_ESTOPPED && pawl__interrupt_pending(interrupt)) {
+        code = PAWL_CLI_EXIT_OK; /* told to end before it was ready */
+    } else if (status != PAWL_OK) {
         code = pawl__cli_fail(cli, &err, pawl__cli_session_hint(status));
     } else {
         code = serve(&session, interrupt, &err);

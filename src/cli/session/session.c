@@ -16,6 +16,9 @@
 #define BRIEF_ROWS 4u
 /* Of a change of very many things: an hour. */
 #define BULK_MS 3600000
+/* How long a node that stays tries to reach its store when it starts, and how often. */
+#define START_NS INT64_C(30000000000)
+#define START_AGAIN_NS INT64_C(500000000)
 
 static int write_line(void *ctx, struct pawl_str instance_id, struct pawl_str text)
 {
@@ -59,6 +62,66 @@ int pawl__cli_session_look(struct pawl_cli *cli, struct pawl_cli_session *out,
     return status == PAWL_OK ? pawl__cli_session_start(out, false, err) : status;
 }
 
+static int start_host(struct pawl_cli_session *session, bool named, struct pawl_error *err)
+{
+    struct pawl_cli *cli = session->cli;
+    int status = pawl__host_new(cli->env, &session->configuration, &session->host, err);
+
+    if (status != PAWL_OK)
+        return status;
+    pawl__host_set_surroundings(session->host,
+                                &(struct pawl_surroundings){.log = &cli->log,
+                                                            .line = write_line,
+                                                            .ended = note_end,
+                                                            .ctx = session,
+                                                            .transient = !named,
+                                                            .works_itself = true,
+                                                            .looks_only = session->looks_only,
+                                                            .measures = session->measures,
+                                                            .traces = !session->looks_only});
+    status = pawl__host_compose(session->host, err);
+    if (status == PAWL_OK)
+        status = pawl__host_start(session->host, err);
+    if (status != PAWL_OK) {
+        pawl__host_free(session->host);
+        session->host = NULL;
+    }
+    return status;
+}
+
+/* A store that fails over, is being restarted or is locked by another process comes back. */
+static bool may_come_back(int status)
+{
+    enum pawl_error_class class = pawl_error_class(status);
+
+    return status != PAWL_OK && (class == PAWL_CLASS_TRANSIENT || class == PAWL_CLASS_UNKNOWN);
+}
+
+/* A node that stays waits for its store. PAWL_ESTOPPED: it was told to end meanwhile. */
+static int start_host_patiently(struct pawl_cli_session *session, struct pawl_error *err)
+{
+    struct pawl_cli *cli = session->cli;
+    int64_t until_ns = pawl_env_monotonic_ns(cli->env) + START_NS;
+    bool told = false;
+    int status;
+
+    for (;;) {
+        status = start_host(session, true, err);
+        if (may_come_back(status) && pawl__interrupt_pending(session->interrupt))
+            return pawl__error_set(err, PAWL_ESTOPPED, "ended before the store was there");
+        if (!may_come_back(status) || pawl_env_monotonic_ns(cli->env) + START_AGAIN_NS >= until_ns)
+            return status;
+        if (!told)
+            pawl__cli_print(&cli->err, "%s; trying again for %d s\n", err->msg,
+                            (int)(START_NS / 1000000000));
+        pawl__cli_flush(&cli->err);
+        told = true;
+        if (pawl__interrupt_wait(session->interrupt,
+                                 pawl_env_monotonic_ns(cli->env) + START_AGAIN_NS) != PAWL_OK)
+            return status;
+    }
+}
+
 int pawl__cli_session_start(struct pawl_cli_session *out, bool named, struct pawl_error *err)
 {
     struct pawl_cli *cli = out->cli;
@@ -67,30 +130,15 @@ int pawl__cli_session_start(struct pawl_cli_session *out, bool named, struct paw
 
     pawl__process_user_name(user, sizeof user);
     (void)snprintf(out->actor, sizeof out->actor, "cli:%s", user);
-    if (status == PAWL_OK)
-        status = pawl__host_new(cli->env, &out->configuration, &out->host, err);
-    else
+    if (status != PAWL_OK)
         (void)pawl__error_code(err, status);
-    if (status == PAWL_OK) {
-        pawl__host_set_surroundings(out->host,
-                                    &(struct pawl_surroundings){.log = &cli->log,
-                                                                .line = write_line,
-                                                                .ended = note_end,
-                                                                .ctx = out,
-                                                                .transient = !named,
-                                                                .works_itself = true,
-                                                                .looks_only = out->looks_only,
-                                                                .measures = out->measures,
-                                                                .traces = !out->looks_only});
-        status = pawl__host_compose(out->host, err);
-    }
-    if (status == PAWL_OK)
-        status = pawl__host_start(out->host, err);
-    if (status != PAWL_OK) {
+    else if (named && out->interrupt)
+        status = start_host_patiently(out, err);
+    else
+        status = start_host(out, named, err);
+    if (status != PAWL_OK)
         pawl__cli_session_close(out);
-        return status;
-    }
-    return PAWL_OK;
+    return status;
 }
 
 void pawl__cli_session_close(struct pawl_cli_session *session)

@@ -40,7 +40,8 @@ PAWL_MUST_CHECK int pawl__cli_session_open(struct pawl_cli *cli, bool named,
 PAWL_MUST_CHECK int pawl__cli_session_look(struct pawl_cli *cli, struct pawl_cli_session *out,
                                            struct pawl_error *err);
 /* The second half, for one that sets more: `cli`, `configuration` and, where it is wanted,
- * `interrupt` of it are filled. */
+ * `interrupt` of it are filled. With an interrupt, a named node tries for half a minute to reach a
+ * store that fails over or is being restarted. PAWL_ESTOPPED: it was told to end meanwhile. */
 PAWL_MUST_CHECK int pawl__cli_session_start(struct pawl_cli_session *out, bool named,
                                             struct pawl_error *err);
 void pawl__cli_session_close(struct pawl_cli_session *session);
