@@ -96,6 +96,8 @@ enum pawl_setting_type {
       1 << 10, INT64_C(1) << 40, "All bodies that are held at a time; more get 503")               \
     X(SERVER_RESPONSE_MAX, "server.response_max", SIZE, "256M", "PAWL_SERVER_RESPONSE_MAX", NULL,  \
       1 << 10, INT64_C(1) << 40, "Largest response that is made in one piece")                     \
+    X(SERVER_REPLIES_MAX, "server.replies_max", SIZE, "256M", "PAWL_SERVER_REPLIES_MAX", NULL,     \
+      1 << 10, INT64_C(1) << 40, "All unread responses; more: slow readers are disconnected")      \
     X(SERVER_STREAM_MAX, "server.stream_max", SIZE, "256K", "PAWL_SERVER_STREAM_MAX", NULL,        \
       64 << 10, 1 << 30, "What a response in pieces may have waiting to be sent")                  \
     X(SERVER_HEAD_TIMEOUT, "server.head_timeout", DURATION, "10s", "PAWL_SERVER_HEAD_TIMEOUT",     \
