@@ -64,27 +64,33 @@ static int take_realm(struct pawl_javascript *js, bool sealed, struct pawl_javas
     return status;
 }
 
-bool pawl__javascript_grow(struct pawl_javascript_realm *realm, struct pawl_context *context)
+/* Waits a while for a turn. PAWL_ETIMEDOUT: there was none. */
+static int await_turn(struct pawl_javascript *js, struct pawl_javascript_realm *realm)
 {
-    struct pawl_javascript *js = realm->owner;
-    int status;
+    int64_t until_ns = pawl_env_monotonic_ns(js->env) + TURN_LOOK_NS;
+    int status = pawl_mutex_lock(js->env, js->mutex);
 
-    if (realm->is_large)
-        return true;
-    status = pawl_mutex_lock(js->env, js->mutex);
     if (status != PAWL_OK)
-        return false;
-    while (status == PAWL_OK && js->large_count >= js->options.large_max) {
-        status = pawl_cond_wait(js->env, js->large_changed, js->mutex,
-                                pawl_env_monotonic_ns(js->env) + TURN_LOOK_NS);
-        if (status == PAWL_ETIMEDOUT)
-            status = context && pawl__context_must_stop(context) ? PAWL_EBUSY : PAWL_OK;
-    }
+        return status;
+    while (status == PAWL_OK && js->large_count >= js->options.large_max)
+        status = pawl_cond_wait(js->env, js->large_changed, js->mutex, until_ns);
     if (status == PAWL_OK) {
         js->large_count++;
         realm->is_large = true;
     }
     pawl_mutex_unlock(js->env, js->mutex);
+    return status;
+}
+
+bool pawl__javascript_grow(struct pawl_javascript_realm *realm, struct pawl_context *context)
+{
+    int status = realm->is_large ? PAWL_OK : PAWL_ETIMEDOUT;
+
+    while (status == PAWL_ETIMEDOUT) {
+        status = await_turn(realm->owner, realm);
+        if (status == PAWL_ETIMEDOUT && context && pawl__context_must_stop(context))
+            return false;
+    }
     return status == PAWL_OK;
 }
 
