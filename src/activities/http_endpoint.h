@@ -34,5 +34,7 @@ PAWL_MUST_CHECK int pawl__http_reply(struct pawl_context *context, struct pawl_j
  */
 PAWL_MUST_CHECK int pawl__http_reply_header(struct pawl_context *context, struct pawl_json *reply,
                                             struct pawl_str name, struct pawl_str value);
+/* An input that is the value of a header, without blanks around it. "": nothing but white space. */
+struct pawl_str pawl__http_reply_input(const struct pawl_context *context, const char *name);
 
 #endif

@@ -190,9 +190,22 @@ static int add_headers(struct pawl_context *context, struct pawl_json *reply, bo
     return status;
 }
 
+struct pawl_str pawl__http_reply_input(const struct pawl_context *context, const char *name)
+{
+    struct pawl_str value = pawl__input_str(context, name);
+
+    if (pawl__str_trim(value).len == 0)
+        return pawl__str("");
+    while (value.ptr[0] == ' ' || value.ptr[0] == '\t')
+        value = pawl__str_slice(value, 1, value.len);
+    while (value.ptr[value.len - 1] == ' ' || value.ptr[value.len - 1] == '\t')
+        value.len--;
+    return value;
+}
+
 static struct pawl_str type_of(const struct pawl_context *context, struct pawl_value content)
 {
-    struct pawl_str type = pawl__str_trim(pawl__input_str(context, "ContentType"));
+    struct pawl_str type = pawl__http_reply_input(context, "ContentType");
 
     if (type.len > 0)
         return type;

@@ -171,8 +171,8 @@ static int add_headers(struct pawl_context *context, struct pawl_json *reply,
                        const struct pawl_json *value, struct pawl_str name, bool is_archive)
 {
     bool parts = pawl__input_true(context, "EnableResumableDownloads");
-    struct pawl_str type = pawl__str_trim(pawl__input_str(context, "ContentType"));
-    struct pawl_str tag = pawl__str_trim(pawl__input_str(context, "EntityTag"));
+    struct pawl_str type = pawl__http_reply_input(context, "ContentType");
+    struct pawl_str tag = pawl__http_reply_input(context, "EntityTag");
     int status = PAWL_OK;
 
     if (type.len == 0)

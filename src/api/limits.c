@@ -30,6 +30,7 @@ struct pawl_server_limits pawl__api_limits(const struct pawl_configuration *c)
     limits.body_bytes_max = (uint64_t)number(c, PAWL_SETTING_ID_SERVER_BODY_MAX);
     limits.bodies_bytes_max = (uint64_t)number(c, PAWL_SETTING_ID_SERVER_BODIES_MAX);
     limits.response_bytes_max = (uint64_t)number(c, PAWL_SETTING_ID_SERVER_RESPONSE_MAX);
+    limits.replies_bytes_max = (uint64_t)number(c, PAWL_SETTING_ID_SERVER_REPLIES_MAX);
     limits.stream_bytes_max = (uint64_t)number(c, PAWL_SETTING_ID_SERVER_STREAM_MAX);
     limits.queue_max = (uint32_t)number(c, PAWL_SETTING_ID_SERVER_QUEUE);
     limits.threads_max = (uint32_t)number(c, PAWL_SETTING_ID_SERVER_THREADS);

@@ -12,10 +12,28 @@
 #include "base/log.h"
 #include "operations/identity.h"
 
-/* Studio has the origin of the server: what a workflow replies must not act as its pages. */
+/* Studio has the origin of the server, or of a proxy before several: whichever node replies, what a
+ * workflow replies must not act as its pages. */
 #define SANDBOX "sandbox allow-scripts allow-forms allow-popups allow-downloads"
+/* Who may choose the id of an instance elsewhere (execute.c) may do so here. */
+#define CHOOSE_ID "exec:workflow-definitions"
 
 /* ---- responses ------------------------------------------------------------------------------ */
+
+/* Acts on all of the origin, which is not the workflow's alone: its sessions, how it is reached,
+ * where browsers report what they do there. */
+static bool acts_on_origin(struct pawl_str name, struct pawl_str value)
+{
+    static const char *const names[] = {
+        "Alt-Svc",   "Clear-Site-Data",        "NEL",       "Public-Key-Pins",
+        "Report-To", "Service-Worker-Allowed", "Set-Login", "Strict-Transport-Security",
+    };
+
+    for (size_t i = 0; i < sizeof names / sizeof names[0]; i++)
+        if (pawl__str_equal_nocase(name, pawl__str(names[i])))
+            return true;
+    return pawl__str_equal_nocase(name, pawl__str("Set-Cookie")) && api_is_own_cookie(value);
+}
 
 static void add_headers(struct pawl_exchange *exchange, const struct pawl_json *headers)
 {
@@ -24,10 +42,8 @@ static void add_headers(struct pawl_exchange *exchange, const struct pawl_json *
         struct pawl_str name = pawl__json_str(pawl__json_at(pair, 0));
         struct pawl_str value = pawl__json_str(pawl__json_at(pair, 1));
 
-        if (pawl__str_equal_nocase(name, pawl__str("Set-Cookie")) && api_is_own_cookie(value))
-            continue;
-        if (name.len > 0 && value.ptr)
-            pawl__exchange_add_field(exchange, name.ptr, value.ptr);
+        if (name.len > 0 && value.ptr && !acts_on_origin(name, value))
+            pawl__exchange_add_field_str(exchange, name, value);
     }
 }
 
@@ -61,8 +77,7 @@ static void on_reply(void *ctx, int status, const struct pawl_json *reply)
     if (status == PAWL_OK) {
         (void)pawl__json_to_int(pawl__json_get_text(reply, PAWL_HTTP_STATUS), &code);
         add_headers(call->exchange, pawl__json_get_text(reply, PAWL_HTTP_HEADERS));
-        if (call->api->studio_folder[0])
-            pawl__exchange_add_field(call->exchange, "Content-Security-Policy", SANDBOX);
+        pawl__exchange_add_field(call->exchange, "Content-Security-Policy", SANDBOX);
         if (pawl__json_true(pawl__json_get_text(reply, PAWL_HTTP_FILE)))
             code = api_workflow_file(call, reply);
         else
@@ -71,6 +86,10 @@ static void on_reply(void *ctx, int status, const struct pawl_json *reply)
     } else if (status == PAWL_ETIMEDOUT) {
         pawl__exchange_refuse(call->exchange, 504,
                               "The workflow has not replied in time; it goes on.");
+    } else if (status == PAWL_EUNKNOWN) {
+        pawl__exchange_refuse(call->exchange, 504,
+                              "The request was not stored in time: it may still be, or never. Send "
+                              "it again with the same Idempotency-Key, if it has one.");
     } else {
         pawl__exchange_add_field(call->exchange, "Retry-After", "5");
         pawl__exchange_refuse(call->exchange, 503,
@@ -155,6 +174,12 @@ static struct pawl_str field_or(const struct api_call *call, const char *field,
     return otherwise.ptr ? otherwise : pawl__str("");
 }
 
+/* Others get one of the server's choice: they do not learn which ids there are. */
+static bool may_choose_id(const struct api_call *call)
+{
+    return call->caller && pawl__permissions_allow(&call->caller->permissions, CHOOSE_ID);
+}
+
 /* Who sends a request again must still be allowed to, and sign it. */
 static void respond_again(struct api_call *call, const struct pawl_kept_reply *kept)
 {
@@ -220,6 +245,8 @@ static void handle(struct api_call *call, const void *data)
     question.correlation_id =
         field_or(call, "x-correlation-id", pawl__query_value(&query, "correlationId"));
     status = pawl__op_endpoint_find(&call->op, &question, &endpoint);
+    if (status == PAWL_OK && endpoint.is_trigger && !may_choose_id(call))
+        endpoint.instance_id = pawl__str("");
     if (status == PAWL_ECONFLICT)
         respond_ambiguous(call);
     else if (status == PAWL_ENOTFOUND)

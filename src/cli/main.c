@@ -73,6 +73,7 @@ int main(int argc, char **argv)
 
     /* A reader that went away is an error of the write, which is reported as such. */
     pawl__process_ignore_write_signals();
+    pawl__process_return_large_memory();
     if (pawl_system_env_open(&env, &err) != PAWL_OK) {
         (void)fprintf(stderr, "pawl: %s\n", err.msg);
         return pawl__cli_exit_of(err.code);

@@ -117,10 +117,23 @@ static void spend(void *ctx)
     grant_slice(js);
 }
 
+/* The memory is to grow past what is small. */
+static void ask_to_grow(void *ctx)
+{
+    struct pawl_quickjs *js = ctx;
+
+    if (!js->host || !js->host->grow || js->host->grow(js->host->ctx))
+        return;
+    js->end = PAWL_QUICKJS_STOPPED;
+    wasm_rt_trap(WASM_RT_TRAP_SPENT);
+}
+
 static void instantiate(void *arg)
 {
     struct pawl_quickjs *js = arg;
 
+    js->module.w2c_memory.small_pages = PAWL_QUICKJS_SMALL / WASM_RT_PAGE_BYTES;
+    js->module.w2c_memory.grows = ask_to_grow;
     js->module.w2c_memory.spent = spend;
     js->module.w2c_memory.spent_ctx = js;
     grant_all(js);

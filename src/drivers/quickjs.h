@@ -64,6 +64,8 @@ struct pawl_quickjs_limits {
 /* A unit is a turn of a loop in the engine's own code: 1 to 13 ns. */
 #define PAWL_QUICKJS_WORK_PER_FUEL 30000
 #define PAWL_QUICKJS_MEMORY_MAX (96u << 20)
+/* An engine is small up to here. */
+#define PAWL_QUICKJS_SMALL (8u << 20)
 /*
  * The engine counts the stack that it manages itself. For each byte of it up to about 11 bytes of
  * the thread's stack are used: 192 KB of it need 2.2 MB of a thread.
@@ -83,6 +85,11 @@ struct pawl_quickjs_host {
     /* Asked every 100,000 units of work, after the first ten million: true ends the stay as
      * STOPPED. NULL: never. */
     bool (*stop)(void *ctx);
+    /*
+     * Asked when the engine's memory is to grow past PAWL_QUICKJS_SMALL, each time; it may wait.
+     * false ends the stay as STOPPED. NULL: it may grow.
+     */
+    bool (*grow)(void *ctx);
     int64_t now_unix_ns; /* what Date returns; it does not advance */
     void *ctx;
 };

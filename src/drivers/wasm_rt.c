@@ -106,6 +106,8 @@ uint32_t wasm_rt_grow_memory(wasm_rt_memory_t *memory, uint32_t pages)
 
     if (pages > memory->page_limit || before > memory->page_limit - pages)
         return UINT32_MAX;
+    if (memory->grows && before + pages > memory->small_pages)
+        memory->grows(memory->spent_ctx);
     memset(memory->data + memory->size, 0, (size_t)pages * WASM_RT_PAGE_BYTES);
     memory->pages = before + pages;
     memory->size = memory->pages * WASM_RT_PAGE_BYTES;

@@ -80,10 +80,13 @@ typedef struct {
     uint32_t size;                      /* bytes in use */
     const struct pawl_allocator *alloc; /* set by the creator */
     uint32_t page_limit;                /* set by the creator: growing past it is refused */
-    int64_t work;                       /* units left until `spent` is called */
+    uint32_t small_pages;               /* growing past this is asked for */
+    /* Set by the creator: returns if it may grow, or leaves by wasm_rt_trap(); NULL: it may. */
+    void (*grows)(void *ctx);
+    int64_t work; /* units left until `spent` is called */
     /* Set by the creator: gives more work (`work` >= 0), or leaves by wasm_rt_trap(). */
     void (*spent)(void *ctx);
-    void *spent_ctx;
+    void *spent_ctx; /* of `grows`, too */
 } wasm_rt_memory_t;
 
 /*

@@ -70,6 +70,8 @@ int pawl__host_open_scripts(struct pawl_env *env, const struct pawl_configuratio
         (uint32_t)pawl__configuration_number(configuration, PAWL_SETTING_ID_SCRIPT_MEMORY);
     options.stack_bytes_max =
         (uint32_t)pawl__configuration_number(configuration, PAWL_SETTING_ID_SCRIPT_STACK);
+    options.large_max =
+        (uint32_t)pawl__configuration_number(configuration, PAWL_SETTING_ID_SCRIPT_LARGE);
     if (meter)
         options.ran = count_script;
     options.ran_ctx = meter;

@@ -96,6 +96,8 @@ enum pawl_setting_type {
       1 << 10, INT64_C(1) << 40, "All bodies that are held at a time; more get 503")               \
     X(SERVER_RESPONSE_MAX, "server.response_max", SIZE, "256M", "PAWL_SERVER_RESPONSE_MAX", NULL,  \
       1 << 10, INT64_C(1) << 40, "Largest response that is made in one piece")                     \
+    X(SERVER_REPLIES_MAX, "server.replies_max", SIZE, "256M", "PAWL_SERVER_REPLIES_MAX", NULL,     \
+      1 << 10, INT64_C(1) << 40, "All unread responses; more: slow readers are disconnected")      \
     X(SERVER_STREAM_MAX, "server.stream_max", SIZE, "256K", "PAWL_SERVER_STREAM_MAX", NULL,        \
       64 << 10, 1 << 30, "What a response in pieces may have waiting to be sent")                  \
     X(SERVER_HEAD_TIMEOUT, "server.head_timeout", DURATION, "10s", "PAWL_SERVER_HEAD_TIMEOUT",     \
@@ -171,6 +173,8 @@ enum pawl_setting_type {
       "Memory of one script")                                                                      \
     X(SCRIPT_STACK, "script.stack", SIZE, "192K", "PAWL_SCRIPT_STACK", NULL, 16 << 10, 1 << 20,    \
       "Stack of one script")                                                                       \
+    X(SCRIPT_LARGE, "script.large", INT, "4", "PAWL_SCRIPT_LARGE", NULL, 1, 10000,                 \
+      "Scripts at a time that use more than 8 MB; others wait for their turn")                     \
     X(HTTP_TIMEOUT, "http.timeout", DURATION, "100s", "PAWL_HTTP_TIMEOUT", NULL, 1000000,          \
       INT64_C(3600000000000), "How long a request of a workflow may take as a whole")              \
     X(HTTP_RESPONSE_MAX, "http.response_max", SIZE, "16M", "PAWL_HTTP_RESPONSE_MAX", NULL, 1,      \

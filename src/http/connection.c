@@ -111,6 +111,7 @@ bool pawl__connection_take_back(struct pawl_connection *connection)
         connection->turn = TURN_LOOP;
         if (pawl__list_linked(&connection->posted_link))
             pawl__list_remove(&connection->posted_link);
+        pawl__exchange_hold(exchange, 0); /* nothing more is queued */
         pawl__stream_lost(exchange);
         pawl__exchange_tell_gone(exchange);
     }
@@ -698,6 +699,57 @@ void pawl__connection_drain(struct pawl_connection *connection)
         pawl__connection_tell_gone(connection);
     else if (connection->state == IDLE || connection->state == HANDSHAKE)
         pawl__connection_drop(connection, false);
+}
+
+/* ---- responses that are not read --------------------------------------------------------- */
+
+static bool is_unread(const struct pawl_connection *connection)
+{
+    return connection->state == SENDING ||
+           (connection->state == STREAMING && connection->exchange->stream->blocked);
+}
+
+/* Bytes per second since it did not fit at once; those that have just begun are not judged yet. */
+static uint64_t rate_of(const struct pawl_connection *connection)
+{
+    int64_t ns = connection->server->now_ns - connection->since_ns;
+
+    return ns < NS_PER_S ? UINT64_MAX : connection->moved_bytes / (uint64_t)(ns / NS_PER_S);
+}
+
+/* NULL: there is at most one; that goes on, whatever it holds. */
+static struct pawl_connection *find_slowest(struct pawl_server *server)
+{
+    struct pawl_connection *connection, *slowest = NULL;
+    uint32_t count = 0;
+
+    PAWL_LIST_FOR_EACH (connection, &server->connections, link) {
+        if (!is_unread(connection))
+            continue;
+        count++;
+        if (!slowest || rate_of(connection) < rate_of(slowest) ||
+            (rate_of(connection) == rate_of(slowest) &&
+             atomic_load(&connection->exchange->reply_held) >
+                 atomic_load(&slowest->exchange->reply_held)))
+            slowest = connection;
+    }
+    return count > 1 ? slowest : NULL;
+}
+
+void pawl__connections_relieve(struct pawl_server *server)
+{
+    struct pawl_connection *slowest;
+    int64_t count = 0;
+
+    while (atomic_load(&server->reply_bytes) > server->limits.replies_bytes_max &&
+           (slowest = find_slowest(server)) != NULL) {
+        pawl__connection_drop(slowest, true);
+        count++;
+    }
+    if (count > 0 && server->options.log)
+        pawl_log(server->options.log, PAWL_LOG_WARN,
+                 "clients that read slowly were disconnected: unread responses held too much",
+                 pawl_log_int("count", count));
 }
 
 /* ---- beginning --------------------------------------------------------------------------- */

@@ -39,13 +39,31 @@ struct pawl_exchange *pawl__exchange_new(struct pawl_server *server,
     return exchange;
 }
 
+static void release_body(struct pawl_exchange *exchange)
+{
+    if (exchange->body_held > 0)
+        (void)atomic_fetch_sub(&exchange->server->body_bytes, exchange->body_held);
+    exchange->body_held = 0;
+    pawl__buf_release(&exchange->body);
+}
+
+void pawl__exchange_hold(struct pawl_exchange *exchange, uint64_t bytes)
+{
+    uint64_t before = atomic_exchange(&exchange->reply_held, bytes);
+
+    if (bytes > before)
+        (void)atomic_fetch_add(&exchange->server->reply_bytes, bytes - before);
+    else if (bytes < before)
+        (void)atomic_fetch_sub(&exchange->server->reply_bytes, before - bytes);
+}
+
 void pawl__exchange_free(struct pawl_exchange *exchange)
 {
     if (!exchange)
         return;
-    (void)atomic_fetch_sub(&exchange->server->body_bytes, exchange->body_held);
+    release_body(exchange);
+    pawl__exchange_hold(exchange, 0);
     pawl__buf_release(&exchange->head);
-    pawl__buf_release(&exchange->body);
     pawl__buf_release(&exchange->out);
     pawl__buf_release(&exchange->fields_out);
     pawl__buf_release(&exchange->head_out);
@@ -170,19 +188,37 @@ struct pawl_buf *pawl__exchange_out(struct pawl_exchange *exchange)
     return &exchange->out;
 }
 
-void pawl__exchange_add_field(struct pawl_exchange *exchange, const char *name, const char *value)
+/* A value could otherwise add fields, or a whole response. */
+static bool is_clean(struct pawl_str text, bool is_name)
 {
-    if (strpbrk(value, "\r\n") || strpbrk(name, "\r\n: ")) {
-        exchange->invalid_field =
-            true; /* a value could otherwise add fields, or a whole response */
+    for (size_t i = 0; i < text.len; i++) {
+        unsigned char c = (unsigned char)text.ptr[i];
+
+        if (c == 0x7f || (c < 0x20 && (is_name || c != '\t')) ||
+            (is_name && (c == ' ' || c == ':')))
+            return false;
+    }
+    return true;
+}
+
+void pawl__exchange_add_field_str(struct pawl_exchange *exchange, struct pawl_str name,
+                                  struct pawl_str value)
+{
+    if (!is_clean(name, true) || !is_clean(value, false)) {
+        exchange->invalid_field = true;
         return;
     }
     if (exchange->fields_out.cap == 0)
         (void)pawl__buf_reserve(&exchange->fields_out, FIELDS_OUT_BYTES_USUAL);
-    pawl__buf_text(&exchange->fields_out, name);
+    pawl__buf_str(&exchange->fields_out, name);
     pawl__buf_text(&exchange->fields_out, ": ");
-    pawl__buf_text(&exchange->fields_out, value);
+    pawl__buf_str(&exchange->fields_out, value);
     pawl__buf_text(&exchange->fields_out, "\r\n");
+}
+
+void pawl__exchange_add_field(struct pawl_exchange *exchange, const char *name, const char *value)
+{
+    pawl__exchange_add_field_str(exchange, pawl__str(name), pawl__str(value));
 }
 
 /* NULL: the server has taken it back. */
@@ -246,6 +282,7 @@ void pawl__exchange_observe(struct pawl_exchange *exchange)
 void pawl__exchange_respond(struct pawl_exchange *exchange, int status)
 {
     struct pawl_connection *connection;
+    int sent;
 
     PAWL_ASSERT(!exchange->stream);
     pawl__compress_response(exchange);
@@ -256,7 +293,12 @@ void pawl__exchange_respond(struct pawl_exchange *exchange, int status)
         pawl__exchange_free(exchange);
         return;
     }
-    hand_back(exchange, connection, pawl__response_send(exchange, connection));
+    sent = pawl__response_send(exchange, connection);
+    if (sent == PAWL_EBUSY) { /* it may take long: the request is not needed meanwhile */
+        release_body(exchange);
+        pawl__exchange_hold(exchange, exchange->out.cap);
+    }
+    hand_back(exchange, connection, sent);
 }
 
 void pawl__exchange_refuse(struct pawl_exchange *exchange, int status, const char *detail)

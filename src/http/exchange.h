@@ -63,10 +63,12 @@ struct pawl_arena *pawl__exchange_arena(struct pawl_exchange *exchange);
 struct pawl_buf *pawl__exchange_out(struct pawl_exchange *exchange);
 
 /*
- * Adds a field. Name and value are copied; a value with a CR, LF or NUL is not sent but becomes a
- * 500. The server writes Date, Content-Length and Connection.
+ * Adds a field. Name and value are copied; one with a control character other than a tab is not
+ * sent but becomes a 500. The server writes Date, Content-Length and Connection.
  */
 void pawl__exchange_add_field(struct pawl_exchange *exchange, const char *name, const char *value);
+void pawl__exchange_add_field_str(struct pawl_exchange *exchange, struct pawl_str name,
+                                  struct pawl_str value);
 
 /* Ends the exchange: `status` is 200 to 599. Never waits for the client. */
 void pawl__exchange_respond(struct pawl_exchange *exchange, int status);

@@ -123,6 +123,7 @@ int pawl__server_turn(struct pawl_server *server, int64_t deadline_ns)
         handle_event(&events[i]);
     handle_posted(server);
     handle_ready(server);
+    pawl__connections_relieve(server);
     for (size_t i = 0; i < server->listener_count; i++)
         pawl__listener_accept(server, &server->listeners[i]);
     handle_timers(server);

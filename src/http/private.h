@@ -92,7 +92,8 @@ struct pawl_exchange {
 
     /* The response. */
     struct pawl_buf fields_out, head_out, out;
-    size_t sent; /* of head_out, then of out */
+    size_t sent;                     /* of head_out, then of out */
+    atomic_uint_fast64_t reply_held; /* counted in server->reply_bytes */
     int status;
     int refusal; /* of the request: a status; 0 */
     const char *refusal_detail;
@@ -116,6 +117,8 @@ struct pawl_exchange {
 struct pawl_exchange *pawl__exchange_new(struct pawl_server *server,
                                          struct pawl_connection *connection, int64_t now_ns);
 void pawl__exchange_free(struct pawl_exchange *exchange); /* NULL allowed */
+/* Its response holds so many bytes of memory that the client has not read. */
+void pawl__exchange_hold(struct pawl_exchange *exchange, uint64_t bytes);
 /* Tells the server's observer of the response. */
 void pawl__exchange_observe(struct pawl_exchange *exchange);
 /* On a thread of the pool: the exchange of this link. */
@@ -142,7 +145,7 @@ struct pawl_str pawl__request_slice(const struct pawl_exchange *exchange, uint32
 
 /* Writes the head of the response; the body is complete. Falls back to a plain 500. */
 void pawl__response_prepare(struct pawl_exchange *exchange, int status);
-/* The head of a response in pieces. PAWL_ENOMEM, PAWL_EINVAL: a field has a line end. */
+/* The head of a response in pieces. PAWL_ENOMEM, PAWL_EINVAL: a field has a control character. */
 PAWL_MUST_CHECK int pawl__response_begin(struct pawl_exchange *exchange,
                                          const struct stream *stream, int status);
 /* A problem as the body. */
@@ -272,6 +275,8 @@ void pawl__connection_posted(struct pawl_connection *connection);
 /* With the mutex held. true: the loop is to be woken once it is released. */
 bool pawl__connection_post(struct pawl_connection *connection);
 void pawl__connection_timer(struct pawl_connection *connection);
+/* Responses that are not read hold too much together: drops those that are read most slowly. */
+void pawl__connections_relieve(struct pawl_server *server);
 /* The server drains: closes if idle. */
 void pawl__connection_drain(struct pawl_connection *connection);
 /* Whatever state it is in; an exchange that a handler has is taken back; a response that is being
@@ -430,7 +435,7 @@ struct pawl_server {
     atomic_bool draining;
     _Atomic(struct pawl_zlib *) zlib; /* NULL: not needed yet */
     atomic_bool zlib_missing;
-    atomic_uint_fast64_t body_bytes;
+    atomic_uint_fast64_t body_bytes, reply_bytes;
     atomic_uint_fast64_t connections_now, connections_total, connections_refused, requests_total,
         accept_pauses;
 };

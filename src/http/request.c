@@ -244,6 +244,9 @@ static int check_framing(const struct pawl_exchange *exchange, const char **deta
     *detail = "A request has one Host, and that must be a valid host name.";
     if (!host_is_right(exchange))
         return 400;
+    *detail = "A target has no fragment: \"#\" is written as %23.";
+    if (pawl__str_find(pawl__request_target(exchange), '#', 0) != SIZE_MAX)
+        return 400;
     *detail = "HTTP/1.0 knows no Transfer-Encoding.";
     if (framing->chunked && framing->minor == 0)
         return 400;

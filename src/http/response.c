@@ -198,7 +198,7 @@ void pawl__response_prepare(struct pawl_exchange *exchange, int status)
         pawl__buf_clear(&exchange->fields_out);
         pawl__response_problem(exchange, status,
                                "The response could not be made: out of memory, larger than the "
-                               "server may send, or a field with a line end.");
+                               "server may send, or a field with a control character.");
     }
     write_head(exchange, NULL, status);
     exchange->status = status;

@@ -20,6 +20,7 @@ struct pawl_server_limits pawl__server_limits(void)
         .body_bytes_max = (uint64_t)16 << 20,
         .bodies_bytes_max = (uint64_t)256 << 20,
         .response_bytes_max = (uint64_t)256 << 20,
+        .replies_bytes_max = (uint64_t)256 << 20,
         .compress_bytes_min = 1400,
         .stream_bytes_max = (uint64_t)256 << 10,
         .queue_max = 1024,
@@ -363,6 +364,7 @@ void pawl__server_figures(struct pawl_server *server, struct pawl_server_figures
     out->requests_total = atomic_load(&server->requests_total);
     out->accept_pauses = atomic_load(&server->accept_pauses);
     out->body_bytes = atomic_load(&server->body_bytes);
+    out->reply_bytes = atomic_load(&server->reply_bytes);
     out->queued = out->threads = 0;
     pawl__workers_count(server->workers, &out->queued, &out->threads);
     pawl__workers_count(server->computers, &out->queued, &out->threads);

@@ -37,6 +37,8 @@ struct pawl_server_limits {
     uint64_t body_bytes_max;              /* 413; a route may have another */
     uint64_t bodies_bytes_max;            /* 503 and Retry-After: all that is held at a time */
     uint64_t response_bytes_max;          /* 500: the body of one response */
+    uint64_t replies_bytes_max;           /* aborted: all that is not read, the slowest first; one
+                                             response may have more */
     uint64_t compress_bytes_min;          /* bodies of text from here on; 0: never */
     uint64_t stream_bytes_max;            /* of a response in pieces: what waits to be sent */
     uint32_t queue_max;                   /* 503 and Retry-After: requests that wait for a thread */
@@ -148,6 +150,7 @@ struct pawl_server_figures {
     uint32_t queued;        /* requests that wait for a thread, now */
     uint32_t threads;       /* of both pools, now */
     uint64_t body_bytes;    /* held, now */
+    uint64_t reply_bytes;   /* held, now: of responses that are not read */
 };
 /* From any thread. */
 void pawl__server_figures(struct pawl_server *server, struct pawl_server_figures *out);

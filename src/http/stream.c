@@ -97,6 +97,7 @@ static int append(struct pawl_exchange *exchange, struct pawl_str piece)
     if (stream->chunked)
         pawl__buf_text(&stream->queue, "\r\n");
     stream->pending += stream->queue.len - before;
+    pawl__exchange_hold(exchange, stream->pending);
     return PAWL_OK;
 }
 
@@ -223,6 +224,7 @@ void pawl__stream_advance(struct pawl_exchange *exchange, uint64_t sent,
 
     lock(exchange);
     stream->pending -= sent;
+    pawl__exchange_hold(exchange, stream->pending);
     if (exchange->sent == exchange->head_out.len + exchange->out.len) {
         exchange->sent = 0;
         pawl__buf_clear(&exchange->head_out);

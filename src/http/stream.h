@@ -23,7 +23,7 @@
  * Sends the head with the fields that were added. With a length the pieces are exactly as long
  * together; without one they are sent as chunks, or, to HTTP/1.0, until the connection closes. The
  * deadline of the request does not count any more. On failure nothing was sent, and the exchange
- * can be responded to otherwise. PAWL_ENOMEM; PAWL_EINVAL: a field has a line end.
+ * can be responded to otherwise. PAWL_ENOMEM; PAWL_EINVAL: a field has a control character.
  */
 PAWL_MUST_CHECK int pawl__exchange_begin(struct pawl_exchange *exchange, int status,
                                          uint64_t length);

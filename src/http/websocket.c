@@ -171,6 +171,7 @@ static int queue_frame(struct pawl_websocket *socket, enum pawl_frame_kind kind,
     }
     pawl__frame_write(&stream->queue, kind, payload);
     stream->pending += stream->queue.len - before;
+    pawl__exchange_hold(socket->exchange, stream->pending);
     return PAWL_OK;
 }
 

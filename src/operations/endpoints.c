@@ -17,6 +17,9 @@
 #define FINGERPRINT_DIGITS 32
 /* Of the hash of an endpoint, in the key of a request. */
 #define SCOPE_DIGITS 16
+/* Of a caller's key: as everywhere; and up to here it is stored as it is. */
+#define KEY_BYTES_MAX 1000
+#define KEY_BYTES_PLAIN 900
 
 static struct pawl_str text_of(const struct pawl_json *object, const char *key)
 {
@@ -137,16 +140,28 @@ static int make_fingerprint(struct sending *s, const struct pawl_json *request)
     return status == PAWL_OK ? PAWL_OK : pawl__error_code(s->op->err, status);
 }
 
-/* The key is the endpoint's: another one may have the same. */
+/* The key is the endpoint's: another one may have the same. A long one is its hash, so that it is
+ * no longer with what is put before it. */
 static int make_key(struct sending *s, const struct pawl_json *request, struct pawl_str key)
 {
     struct pawl_str scope = pawl__str_slice(s->endpoint->hash, 0, SCOPE_DIGITS);
+    char digest[PAWL_SHA256_TEXT_SIZE];
+    char mark = ':';
 
     s->key = s->fingerprint = pawl__str("");
     if (key.len == 0)
         return PAWL_OK;
-    s->key = pawl__str(
-        pawl__arena_printf(s->op->arena, "http:%.*s:%.*s", PAWL_STR_ARG(scope), PAWL_STR_ARG(key)));
+    if (key.len > KEY_BYTES_MAX)
+        return pawl__error_set(s->op->err, PAWL_EINVAL,
+                               "an idempotency key has at most %d bytes, not %zu", KEY_BYTES_MAX,
+                               key.len);
+    if (key.len > KEY_BYTES_PLAIN) {
+        pawl__sha256_text(key, PAWL_HEX_LOWER, digest);
+        key = pawl__str(digest);
+        mark = '#';
+    }
+    s->key = pawl__str(pawl__arena_printf(s->op->arena, "http%c%.*s:%.*s", mark,
+                                          PAWL_STR_ARG(scope), PAWL_STR_ARG(key)));
     return s->key.len > 0 ? make_fingerprint(s, request)
                           : pawl__error_code(s->op->err, pawl__arena_status(s->op->arena));
 }

@@ -50,7 +50,7 @@ PAWL_MUST_CHECK int pawl__op_endpoint_find(const struct pawl_op *op,
                                            struct pawl_endpoint *out);
 
 /* The reply (base/http_message.h), borrowed for the call; NULL unless `status` is PAWL_OK:
- * PAWL_ETIMEDOUT, PAWL_ESTOPPED. */
+ * PAWL_ETIMEDOUT, PAWL_EUNKNOWN (not known to be stored in time), PAWL_ESTOPPED. */
 typedef void pawl_endpoint_done_fn(void *ctx, int status, const struct pawl_json *reply);
 
 /*

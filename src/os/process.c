@@ -8,11 +8,22 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <unistd.h>
+#ifdef __GLIBC__
+#include <malloc.h>
+#endif
 
 void pawl__process_ignore_write_signals(void)
 {
     (void)signal(SIGPIPE, SIG_IGN);
     (void)signal(SIGXFSZ, SIG_IGN);
+}
+
+void pawl__process_return_large_memory(void)
+{
+#ifdef __GLIBC__
+    (void)mallopt(M_MMAP_THRESHOLD, 2 << 20);
+    (void)mallopt(M_TRIM_THRESHOLD, 16 << 20);
+#endif
 }
 
 void pawl__process_host_name(char *out, size_t size_bytes)

@@ -13,6 +13,12 @@
  */
 void pawl__process_ignore_write_signals(void);
 
+/*
+ * From now on blocks of 2 MB and more go back to the system when they are freed. By default glibc
+ * learns to keep blocks of up to 32 MB, in an arena for each thread. For programs, at their start.
+ */
+void pawl__process_return_large_memory(void);
+
 /* What this machine is called, cut to `size_bytes` with its NUL; "localhost" when it has no name.
  */
 void pawl__process_host_name(char *out, size_t size_bytes);

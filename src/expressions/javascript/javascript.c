@@ -14,7 +14,11 @@ const struct pawl_javascript_options pawl__javascript_options_default = {
     .time_ms_max = 1000,
     .memory_bytes_max = 64u << 20,
     .stack_bytes_max = PAWL_QUICKJS_STACK_DEFAULT,
+    .large_max = 4,
 };
+
+/* How late a burst that must stop is seen while its script waits for its turn. */
+#define TURN_LOOK_NS INT64_C(50000000)
 
 bool pawl__javascript_is_available(void)
 {
@@ -60,10 +64,54 @@ static int take_realm(struct pawl_javascript *js, bool sealed, struct pawl_javas
     return status;
 }
 
+/* Waits a while for a turn. PAWL_ETIMEDOUT: there was none. */
+static int await_turn(struct pawl_javascript *js, struct pawl_javascript_realm *realm)
+{
+    int64_t until_ns = pawl_env_monotonic_ns(js->env) + TURN_LOOK_NS;
+    int status = pawl_mutex_lock(js->env, js->mutex);
+
+    if (status != PAWL_OK)
+        return status;
+    while (status == PAWL_OK && js->large_count >= js->options.large_max)
+        status = pawl_cond_wait(js->env, js->large_changed, js->mutex, until_ns);
+    if (status == PAWL_OK) {
+        js->large_count++;
+        realm->is_large = true;
+    }
+    pawl_mutex_unlock(js->env, js->mutex);
+    return status;
+}
+
+bool pawl__javascript_grow(struct pawl_javascript_realm *realm, struct pawl_context *context)
+{
+    int status = realm->is_large ? PAWL_OK : PAWL_ETIMEDOUT;
+
+    while (status == PAWL_ETIMEDOUT) {
+        status = await_turn(realm->owner, realm);
+        if (status == PAWL_ETIMEDOUT && context && pawl__context_must_stop(context))
+            return false;
+    }
+    return status == PAWL_OK;
+}
+
+/* Its memory is given back before the next one may grow. */
+static void close_large(struct pawl_javascript *js, struct pawl_javascript_realm *realm)
+{
+    pawl__javascript_realm_free(realm);
+    pawl_mutex_lock_always(js->env, js->mutex);
+    js->large_count--;
+    pawl_mutex_unlock(js->env, js->mutex);
+    pawl_cond_signal(js->env, js->large_changed);
+}
+
 static void return_realm(struct pawl_javascript *js, struct pawl_javascript_realm *realm)
 {
     struct pawl_javascript_realm **list = realm->sealed ? &js->idle_sealed : &js->idle_plain;
 
+    if (realm->is_large) {
+        close_large(js, realm);
+        return;
+    }
     if (pawl_mutex_lock(js->env, js->mutex) != PAWL_OK) {
         pawl__javascript_realm_free(realm); /* stopped: nobody will want it */
         return;
@@ -182,21 +230,29 @@ static void inspect_realm(struct pawl_quickjs *engine, void *arg)
 
 static int64_t read_clock(void *ctx)
 {
-    const struct pawl_javascript *js = ctx;
+    const struct look *look = ctx;
 
-    return pawl_env_processor_ns(js->env);
+    return pawl_env_processor_ns(look->realm->owner->env);
+}
+
+static bool may_grow(void *ctx)
+{
+    const struct look *look = ctx;
+
+    return pawl__javascript_grow(look->realm, NULL);
 }
 
 static bool check(const struct pawl_engine *engine, const struct pawl_expression *expression,
                   char *message, size_t size)
 {
     struct pawl_javascript *js = (struct pawl_javascript *)(uintptr_t)(const void *)expression->ops;
-    const struct pawl_quickjs_host host = {.processor_ns = read_clock, .ctx = js};
+    struct look look = {.source = pawl__json_str(&expression->value)};
+    const struct pawl_quickjs_host host = {
+        .processor_ns = read_clock, .grow = may_grow, .ctx = &look};
     struct pawl_quickjs_limits limits = {.fuel = js->options.fuel_max,
                                          .time_ns = js->options.time_ms_max * 1000000,
                                          .memory_bytes = js->options.memory_bytes_max,
                                          .stack_bytes = js->options.stack_bytes_max};
-    struct look look = {.source = pawl__json_str(&expression->value)};
     enum pawl_quickjs_end end;
     bool fine = true;
 
@@ -232,6 +288,8 @@ static void fill_options(struct pawl_javascript_options *options)
         options->memory_bytes_max = PAWL_QUICKJS_MEMORY_MAX;
     if (options->stack_bytes_max == 0)
         options->stack_bytes_max = usual->stack_bytes_max;
+    if (options->large_max == 0)
+        options->large_max = usual->large_max;
 }
 
 int pawl__javascript_open(struct pawl_env *env, const struct pawl_javascript_options *options,
@@ -250,7 +308,10 @@ int pawl__javascript_open(struct pawl_env *env, const struct pawl_javascript_opt
     status = pawl_env_entropy(env, &js->seed, sizeof js->seed, err);
     if (status == PAWL_OK)
         status = pawl_mutex_new(env, "javascript", &js->mutex);
+    if (status == PAWL_OK)
+        status = pawl_cond_new(env, "javascript turn", &js->large_changed);
     if (status != PAWL_OK) {
+        pawl_mutex_free(env, js->mutex);
         pawl__free(&env->alloc, js, sizeof *js);
         return pawl__error_code(err, status);
     }
@@ -276,6 +337,7 @@ void pawl__javascript_close(struct pawl_javascript *js)
     free_list(js->idle_plain);
     pawl__quickjs_image_free(js->plain);
     pawl__quickjs_image_free(js->sealed);
+    pawl_cond_free(js->env, js->large_changed);
     pawl_mutex_free(js->env, js->mutex);
     pawl__free(&js->env->alloc, js, sizeof *js);
 }

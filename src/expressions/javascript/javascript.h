@@ -14,7 +14,9 @@
  * A script ends with PAWL_EBUSY when the burst must stop (pawl__context_must_stop()).
  *
  * An engine serves one thread at a time; idle ones wait in a pool. Each keeps the functions it
- * compiled, by their text, until it is put back because its memory passed 8 MB.
+ * compiled, by their text, until its memory passes 8 MB: then it is closed after the script. Only
+ * `large_max` engines may pass that at a time. A script that waits for its turn holds nothing that
+ * another one needs, so that those who have theirs end.
  *
  * Built without an engine (-Djavascript=disabled) the same functions exist: expressions are then a
  * problem when a definition is validated, and a fault when run.
@@ -34,6 +36,8 @@ struct pawl_javascript_options {
     int64_t time_ms_max;       /* 1,000, of the thread's processor time */
     uint32_t memory_bytes_max; /* 64 MB; 96 MB at the most */
     uint32_t stack_bytes_max;  /* 192 KB of the engine's own stack */
+    /* Evaluations at a time whose engine has more than 8 MB; others wait in turn. 0 means 4. */
+    uint32_t large_max;
     /*
      * What getConfig(name) returns, for the names listed (ends with NULL; NULL: none). A name that
      * is not listed throws. `config` returns NULL when there is no such setting; borrowed until

@@ -75,6 +75,7 @@ struct pawl_javascript_realm {
     struct pawl_javascript *owner;
     struct pawl_quickjs *engine;
     bool sealed;
+    bool is_large;  /* its memory may pass PAWL_QUICKJS_SMALL: one of js->large_count */
     bool spoilt;    /* must be restored before it is used */
     bool evaluated; /* text was run in the global scope, which may have declared names there */
     struct pawl_arena arena;
@@ -98,6 +99,8 @@ struct pawl_javascript {
     struct pawl_mutex *mutex; /* guards all below */
     struct pawl_javascript_realm *idle_sealed;
     struct pawl_javascript_realm *idle_plain;
+    uint32_t large_count;
+    struct pawl_cond *large_changed; /* there are fewer */
     /* Made before the first script, then constant. */
     struct pawl_quickjs_image *plain;
     struct pawl_quickjs_image *sealed;
@@ -134,6 +137,13 @@ struct pawl_javascript_evaluation {
     uint32_t outcome_cap;
     int status; /* PAWL_OK, ENGINE_RAISED or a negative code: why it ended */
 };
+
+/* javascript.c */
+/*
+ * The memory of a realm in use is to pass PAWL_QUICKJS_SMALL: waits for its turn. false: the burst
+ * must stop, or the environment has. `context` NULL: no burst.
+ */
+bool pawl__javascript_grow(struct pawl_javascript_realm *realm, struct pawl_context *context);
 
 /* realm.c */
 PAWL_MUST_CHECK int pawl__javascript_boot(struct pawl_javascript *js, struct pawl_error *err);

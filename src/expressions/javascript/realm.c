@@ -14,8 +14,8 @@
 /* Of texts and names that a realm keeps; the engine's own memory is full long before. */
 #define REALM_BYTES_MAX ((size_t)64 << 20)
 
-/* A realm whose memory has grown past this is put back: what it compiled may be of no more use. */
-#define REALM_MEMORY_MAX ((size_t)8 << 20)
+/* Compiled functions of a realm; what it compiled may be of no more use. */
+#define REALM_MEMORY_MAX ((size_t)PAWL_QUICKJS_SMALL)
 /* A buffer for texts that has grown past this is freed before its next use. */
 #define TEXT_KEPT_MAX ((size_t)1 << 20)
 

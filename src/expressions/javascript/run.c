@@ -467,6 +467,13 @@ static bool must_stop(void *ctx)
     return pawl__context_must_stop(e->context);
 }
 
+static bool may_grow(void *ctx)
+{
+    const struct pawl_javascript_evaluation *e = ctx;
+
+    return pawl__javascript_grow(e->realm, e->context);
+}
+
 int pawl__javascript_evaluate(struct pawl_javascript_evaluation *e, bool *needs_own_engine)
 {
     const struct pawl_javascript_options *options = &e->js->options;
@@ -480,6 +487,7 @@ int pawl__javascript_evaluate(struct pawl_javascript_evaluation *e, bool *needs_
         .call = pawl__javascript_host_call,
         .processor_ns = read_clock,
         .stop = must_stop,
+        .grow = may_grow,
         .now_unix_ns = (pawl__now(e->context) - PAWL_DATETIME_UNIX_EPOCH_TICKS) * 100,
         .ctx = e,
     };

@@ -33,6 +33,7 @@ struct waiter {
     int64_t deadline_ns;
     int64_t look_ns;  /* when to look for its row */
     int64_t pause_ns; /* until the look after that */
+    bool is_stored;   /* its request */
     pawl_reply_fn *done;
     void *ctx;
 };
@@ -71,8 +72,12 @@ static void call_all(struct pawl_replies *replies, struct pawl_list *called, int
 {
     struct pawl_list_link *link;
 
-    while ((link = pawl__list_pop_front(called)) != NULL)
-        call(replies, PAWL_CONTAINER(link, struct waiter, link), status, NULL);
+    while ((link = pawl__list_pop_front(called)) != NULL) {
+        struct waiter *waiter = PAWL_CONTAINER(link, struct waiter, link);
+
+        call(replies, waiter,
+             status == PAWL_ETIMEDOUT && !waiter->is_stored ? PAWL_EUNKNOWN : status, NULL);
+    }
 }
 
 /* Everybody who is left learns that the node ends. */
@@ -306,6 +311,7 @@ void pawl__replies_watch(struct pawl_runtime *runtime, struct pawl_str address)
     pawl_mutex_lock_always(replies->env, replies->mutex);
     waiter = pawl__map_get(&replies->by_address, address);
     if (waiter) {
+        waiter->is_stored = true;
         waiter->pause_ns = PAUSE_NS_MIN;
         waiter->look_ns = pawl_env_monotonic_ns(replies->env) + waiter->pause_ns;
     }

@@ -25,7 +25,8 @@
 
 /*
  * PAWL_OK: `reply` as in base/http_message.h, borrowed for the call. Else it is NULL:
- * PAWL_ETIMEDOUT, PAWL_ESTOPPED (the node ends). Called by any thread; it must not wait.
+ * PAWL_ETIMEDOUT; PAWL_EUNKNOWN: the same, but whether its request is stored is not known;
+ * PAWL_ESTOPPED (the node ends). Called by any thread; it must not wait.
  */
 typedef void pawl_reply_fn(void *ctx, int status, const struct pawl_json *reply);
 
@@ -42,8 +43,8 @@ PAWL_MUST_CHECK int pawl__replies_expect(struct pawl_runtime *runtime,
                                          struct pawl_error *err);
 /* True: it is not called. False: it was, or is being called. */
 bool pawl__replies_forget(struct pawl_runtime *runtime, struct pawl_str address);
-/* From now on its reply may come as a row: another node may run the burst. Of who waits no longer
- * it does nothing. */
+/* Its request is stored. From now on its reply may come as a row: another node may run the burst.
+ * Of who waits no longer it does nothing. */
 void pawl__replies_watch(struct pawl_runtime *runtime, struct pawl_str address);
 /* Something was committed, perhaps the row of a reply: looks at once for those that are watched. */
 void pawl__replies_woken(struct pawl_runtime *runtime);

@@ -258,6 +258,47 @@ static void limits_end_scripts(void **state)
     close_scene(&scene);
 }
 
+struct asked {
+    int count;
+    bool may;
+};
+
+static bool may_grow(void *ctx)
+{
+    struct asked *asked = ctx;
+
+    asked->count++;
+    return asked->may;
+}
+
+static void a_large_engine_is_asked_for(void **state)
+{
+    struct asked asked = {.may = true};
+    const struct pawl_quickjs_host host = {.grow = may_grow, .ctx = &asked};
+    struct scene scene;
+
+    (void)state;
+    open_scene(&scene);
+    scene.source = "new Uint8Array(1 << 20).length";
+    assert_int_equal(pawl__quickjs_enter(scene.js, &host, &limits, evaluate, &scene),
+                     PAWL_QUICKJS_DONE);
+    assert_int_equal(asked.count, 0);
+    scene.source = "new Uint8Array(10 << 20).length";
+    assert_int_equal(pawl__quickjs_enter(scene.js, &host, &limits, evaluate, &scene),
+                     PAWL_QUICKJS_DONE);
+    assert_string_equal(scene.shown, "10485760");
+    assert_true(asked.count > 0);
+    assert_true(pawl__quickjs_memory_bytes(scene.js) > PAWL_QUICKJS_SMALL);
+    close_scene(&scene);
+    open_scene(&scene);
+    asked.may = false;
+    scene.source = "try { new Uint8Array(10 << 20).length } catch { 1 }";
+    assert_int_equal(pawl__quickjs_enter(scene.js, &host, &limits, evaluate, &scene),
+                     PAWL_QUICKJS_STOPPED);
+    assert_true(pawl__quickjs_memory_bytes(scene.js) <= PAWL_QUICKJS_SMALL);
+    close_scene(&scene);
+}
+
 static void the_same_script_needs_the_same_fuel(void **state)
 {
     struct pawl_quickjs_limits tight = limits;
@@ -311,6 +352,7 @@ int main(void)
         cmocka_unit_test(an_image_brings_everything_back),
         cmocka_unit_test(names_declared_in_the_global_scope_are_counted),
         cmocka_unit_test(limits_end_scripts),
+        cmocka_unit_test(a_large_engine_is_asked_for),
         cmocka_unit_test(the_same_script_needs_the_same_fuel),
         cmocka_unit_test(a_lack_of_memory_is_reported),
     };

@@ -88,6 +88,7 @@ static const struct smuggled smuggled[] = {
     {"two hosts", "GET /hello HTTP/1.1\r\nHost: x\r\nHost: y\r\n\r\n" HIDDEN, 400},
     {"no host", "GET /hello HTTP/1.1\r\n\r\n" HIDDEN, 400},
     {"another version", "GET /hello HTTP/2.0\r\nHost: x\r\n\r\n" HIDDEN, 505},
+    {"a fragment in the target", "GET /hello#x HTTP/1.1\r\nHost: x\r\n\r\n" HIDDEN, 400},
     {"no version", "GET /hello\r\n\r\n" HIDDEN, 400},
     {"a tunnel", "CONNECT x:80 HTTP/1.1\r\nHost: x\r\n\r\n" HIDDEN, 501},
 };
@@ -192,6 +193,115 @@ static void a_client_that_does_not_read_is_aborted(void **state)
     client_close(&c);
     assert_alive(&s);
     serving_close(&s);
+}
+
+static void ask_without_reading(struct client *c, struct serving *s, const char *request)
+{
+    client_open(c, s);
+    client_send(c, request);
+}
+
+static void await_responses(struct serving *s, int count)
+{
+    int64_t deadline_ns = soon_ns(s);
+    int status = PAWL_OK;
+
+    pawl_mutex_lock_always(s->env, s->mutex);
+    while (s->answered_count < count && pawl_env_monotonic_ns(s->env) < deadline_ns) {
+        pawl_mutex_unlock(s->env, s->mutex);
+        status = pawl_env_sleep_until(s->env, pawl_env_monotonic_ns(s->env) + 1000000);
+        pawl_mutex_lock_always(s->env, s->mutex);
+    }
+    pawl_mutex_unlock(s->env, s->mutex);
+    assert_code(status, PAWL_OK);
+}
+
+/* The bytes that a client gets if it reads at last. */
+static size_t read_all(struct client *c)
+{
+    while (c->in.len < BIG_BYTES && client_read(c))
+        continue;
+    return c->in.len;
+}
+
+/* Each is allowed by itself; together they may hold no more than one of them. */
+static void unread_responses_are_bounded_together(void **state)
+{
+    enum { COUNT = 6 };
+    struct serving s;
+    struct client c[COUNT];
+    struct pawl_server_figures figures;
+    int complete = 0;
+
+    (void)state;
+    serving_open(&s);
+    s.options.limits.send_ms = INT32_MAX;
+    s.options.limits.replies_bytes_max = BIG_BYTES / 2;
+    serving_start(&s);
+    for (int i = 0; i < COUNT; i++)
+        ask_without_reading(&c[i], &s, GET("/big"));
+    await_responses(&s, COUNT);
+    await_connections(&s, 1);
+    assert_alive(&s);
+    pawl__server_figures(s.server, &figures);
+    assert_true(figures.reply_bytes > 0 && figures.reply_bytes < 3 * BIG_BYTES);
+    for (int i = 0; i < COUNT; i++) {
+        complete += read_all(&c[i]) >= BIG_BYTES;
+        client_close(&c[i]);
+    }
+    assert_int_equal(complete, 1);
+    await_connections(&s, 0);
+    pawl__server_figures(s.server, &figures);
+    assert_int_equal(figures.reply_bytes, 0);
+    serving_close(&s);
+}
+
+static void who_reads_least_is_disconnected_first(void **state)
+{
+    struct serving s;
+    struct client idle, reading;
+    int64_t judged_ns;
+
+    (void)state;
+    serving_open(&s);
+    s.options.limits.send_ms = INT32_MAX;
+    s.options.limits.replies_bytes_max = BIG_BYTES / 2;
+    serving_start(&s);
+    ask_without_reading(&idle, &s, GET("/big"));
+    judged_ns = pawl_env_monotonic_ns(s.env) + INT64_C(1500000000); /* old enough to be judged */
+    while (pawl_env_monotonic_ns(s.env) < judged_ns)
+        assert_alive(&s);
+    ask_without_reading(&reading, &s, GET("/big"));
+    assert_true(read_all(&reading) >= BIG_BYTES);
+    assert_true(read_all(&idle) < BIG_BYTES);
+    client_close(&reading);
+    client_close(&idle);
+    serving_close(&s);
+}
+
+/* A request is of no more use once it was responded to. */
+static void an_unread_response_does_not_keep_its_request(void **state)
+{
+    static const char head[] = "POST /echo HTTP/1.1\r\nHost: x\r\nContent-Length: 16000000\r\n\r\n";
+    struct serving s;
+    struct client c;
+    struct pawl_server_figures figures;
+    char *body = calloc(1, 16000000);
+
+    (void)state;
+    assert_non_null(body);
+    serving_open(&s);
+    s.options.limits.send_ms = INT32_MAX;
+    serving_start(&s);
+    ask_without_reading(&c, &s, head);
+    client_send_bytes(&c, body, 16000000);
+    do
+        pawl__server_figures(s.server, &figures);
+    while (figures.reply_bytes == 0);
+    assert_int_equal(figures.body_bytes, 0);
+    client_close(&c);
+    serving_close(&s);
+    free(body);
 }
 
 /* A request cut at every byte, the connection closed or aborted there. */
@@ -329,6 +439,9 @@ int main(void)
         cmocka_unit_test(obs_text_in_a_value_is_passed_on),
         cmocka_unit_test(slow_heads_keep_nobody_else_waiting),
         cmocka_unit_test(a_client_that_does_not_read_is_aborted),
+        cmocka_unit_test(unread_responses_are_bounded_together),
+        cmocka_unit_test(who_reads_least_is_disconnected_first),
+        cmocka_unit_test(an_unread_response_does_not_keep_its_request),
         cmocka_unit_test(hang_ups_at_every_byte_leave_nothing),
         cmocka_unit_test(hang_ups_while_a_request_is_in_hand_are_told),
         cmocka_unit_test(a_client_that_only_ended_its_side_is_answered),

@@ -340,6 +340,21 @@ static void fast_mutex_unlock(struct pawl_env *env, struct pawl_mutex *mutex)
     pawl_mutex_unlock(fast(env)->real, mutex);
 }
 
+static int fast_cond_new(struct pawl_env *env, const char *name, struct pawl_cond **out)
+{
+    return pawl_cond_new(fast(env)->real, name, out);
+}
+
+static void fast_cond_free(struct pawl_env *env, struct pawl_cond *cond)
+{
+    pawl_cond_free(fast(env)->real, cond);
+}
+
+static void fast_cond_signal(struct pawl_env *env, struct pawl_cond *cond)
+{
+    pawl_cond_signal(fast(env)->real, cond);
+}
+
 static void play_time(struct stage *stage)
 {
     for (int i = 0; i < 2; i++) {
@@ -365,6 +380,9 @@ static void a_script_that_takes_too_long(void **state)
     env.ops.mutex_free = fast_mutex_free;
     env.ops.mutex_lock = fast_mutex_lock;
     env.ops.mutex_unlock = fast_mutex_unlock;
+    env.ops.cond_new = fast_cond_new;
+    env.ops.cond_free = fast_cond_free;
+    env.ops.cond_signal = fast_cond_signal;
     env.base.ops = &env.ops;
     assert_ok(pawl__javascript_open(&env.base, &options, &js, &err), &err);
     stage_run(&stage, js, play_time);
