@@ -32,8 +32,6 @@ struct contract_backend {
     struct pawl_str poison;
     /* Has the database refuse that value; NULL: it does so by itself. */
     int (*arm_poison)(void *ctx, void *database, struct pawl_env *env, struct pawl_error *err);
-    /* How long two threads write against each other; 0: 10,000. */
-    uint32_t rounds;
 };
 
 /* Runs all tests; answers the number of failures, for main(). */

@@ -87,8 +87,7 @@ int main(void)
                                                     .destroy = destroy,
                                                     .durable = true,
                                                     .poison = PAWL_STR_LIT("poison"),
-                                                    .arm_poison = arm_poison,
-                                                    .rounds = 2000};
+                                                    .arm_poison = arm_poison};
 
     return contract_store_run(&backend);
 }
