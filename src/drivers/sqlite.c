@@ -181,7 +181,7 @@ static int set_error(struct pawl_sqlite *db, int result, struct pawl_error *err)
     case SQLITE_CONSTRAINT:
         if (result == SQLITE_CONSTRAINT_PRIMARYKEY || result == SQLITE_CONSTRAINT_UNIQUE)
             return pawl__error_set(err, PAWL_EEXISTS, "%s: already exists (%s)", path, words);
-        break;
+        return pawl__error_set(err, PAWL_EINVAL, "%s: refused by the database (%s)", path, words);
     default:
         break;
     }

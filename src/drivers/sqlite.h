@@ -14,6 +14,7 @@
  *     PAWL_EPERM         read-only file or folder
  *     PAWL_ECORRUPT      not a database, or a damaged one
  *     PAWL_EEXISTS       a unique key is there already
+ *     PAWL_EINVAL        another constraint, or a trigger, refuses it
  *     PAWL_ELIMIT        a value is larger than SQLite stores
  *     PAWL_EIO           the disk failed
  *     PAWL_EUNKNOWN      of pawl__sqlite_commit() alone: the disk failed while it was written

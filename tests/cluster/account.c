@@ -6,8 +6,6 @@
 #include "base/error.h"
 #include "base/map.h"
 
-#include <stdlib.h>
-
 /* ---- reading ------------------------------------------------------------------------------- */
 
 static int find(struct scenario *s, const struct pawl_query *query, struct pawl_rows *rows,
@@ -117,15 +115,30 @@ static struct pawl_str member(const struct pawl_json *record, const char *key)
     return pawl__json_str(pawl__json_get_text(record, key));
 }
 
-static int compare_lines(const void *a, const void *b)
+/*
+ * What runs beside something else comes in any order, each for itself in its own: the two branches
+ * of forked, whose ids begin with a letter of theirs, and what caller does in the background.
+ */
+static unsigned branch_of(struct pawl_str definition_id, struct pawl_str line)
 {
-    return pawl__str_compare(*(const struct pawl_str *)a, *(const struct pawl_str *)b);
+    if (pawl__str_is(definition_id, "forked"))
+        return line.ptr[0] == 'l' ? 1 : line.ptr[0] == 'r' ? 2 : 0;
+    if (pawl__str_is(definition_id, "caller"))
+        return pawl__str_starts(line, pawl__str("a4 "));
+    return 0;
 }
+#define BRANCHES 3u
 
-/* What runs beside something else comes in any order. */
-static bool has_branches(struct pawl_str definition_id)
+/* One branch after the other. */
+static void part_branches(struct pawl_str definition_id, struct pawl_str *lines, uint32_t total,
+                          struct pawl_str *out)
 {
-    return pawl__str_is(definition_id, "forked") || pawl__str_is(definition_id, "caller");
+    uint32_t count = 0;
+
+    for (unsigned branch = 0; branch < BRANCHES; branch++)
+        for (uint32_t i = 0; i < total; i++)
+            if (branch_of(definition_id, lines[i]) == branch)
+                out[count++] = lines[i];
 }
 
 /* "activity event" in the order in which it was logged, and how often in a row. */
@@ -133,7 +146,7 @@ static int add_journal(struct scenario *s, const struct pawl_instance_row *row,
                        struct pawl_buf *out, struct pawl_error *err)
 {
     struct pawl_json log, records;
-    struct pawl_str *lines;
+    struct pawl_str *logged, *lines;
     unsigned tries = 0;
     uint32_t total;
     int status;
@@ -145,20 +158,20 @@ static int add_journal(struct scenario *s, const struct pawl_instance_row *row,
     if (status != PAWL_OK)
         return status;
     total = pawl__json_len(&log);
+    logged = pawl__arena_alloc_array(&s->arena, total + 1, sizeof *logged);
     lines = pawl__arena_alloc_array(&s->arena, total + 1, sizeof *lines);
-    if (!lines)
+    if (!logged || !lines)
         return pawl__error_code(err, pawl__arena_status(&s->arena));
     for (uint32_t i = 0; i < total; i++) {
         const struct pawl_json *record = pawl__json_at(&log, i);
 
-        lines[i] = pawl__str(pawl__arena_printf(&s->arena, "%.*s %.*s",
-                                                PAWL_STR_ARG(member(record, "activityId")),
-                                                PAWL_STR_ARG(member(record, "eventName"))));
-        if (lines[i].len == 0)
+        logged[i] = pawl__str(pawl__arena_printf(&s->arena, "%.*s %.*s",
+                                                 PAWL_STR_ARG(member(record, "activityId")),
+                                                 PAWL_STR_ARG(member(record, "eventName"))));
+        if (logged[i].len == 0)
             return pawl__error_code(err, pawl__arena_status(&s->arena));
     }
-    if (has_branches(row->definition_id))
-        qsort(lines, total, sizeof *lines, compare_lines);
+    part_branches(row->definition_id, logged, total, lines);
     for (uint32_t i = 0, same; i < total; i += same) {
         for (same = 1; i + same < total && pawl__str_equal(lines[i], lines[i + same]);)
             same++;

@@ -30,8 +30,6 @@
 /* When all of them have ended there are so many instances, and so many more with a server. */
 #define SCENARIO_INSTANCES 7u
 #define SCENARIO_INSTANCES_OUTSIDE 5u
-/* Lines that an undisturbed run with a server writes. */
-#define SCENARIO_LINES 12u
 
 /* What is asked for of the server. */
 #define SCENARIO_PLAIN_PATH "/plain"

@@ -6,6 +6,7 @@
 #include "base/error.h"
 #include "base/time/datetime.h"
 #include "conformance/expect.h"
+#include "conformance/services.h"
 #include "conformance/stub.h"
 #include "engine/builder.h"
 #include "expressions/expressions.h"
@@ -215,8 +216,8 @@ static int open_javascript(const struct suite *suite, const struct pawl_json *js
 
 /* ---- files ------------------------------------------------------------------------------- */
 
-static int read_json(const struct suite *suite, struct pawl_arena *arena, const char *folder,
-                     struct pawl_str name, struct pawl_json *out, struct pawl_error *err)
+int suite_read(const struct suite *suite, struct pawl_arena *arena, const char *folder,
+               struct pawl_str name, struct pawl_json *out, struct pawl_error *err)
 {
     const struct pawl_json_limits limits = {BYTES_MAX, PAWL_JSON_DEPTH_MAX};
     struct pawl_buf text;
@@ -243,10 +244,10 @@ int suite_open(struct suite *suite, const char *folder, const struct pawl_alloca
 
     *suite = (struct suite){.folder = folder, .alloc = alloc};
     pawl__arena_init(&suite->arena, alloc, BYTES_MAX);
-    status = read_json(suite, &suite->arena, "", pawl__str("cases.json"), &suite->cases, err);
+    status = suite_read(suite, &suite->arena, "", pawl__str("cases.json"), &suite->cases, err);
     if (status == PAWL_OK) {
         status =
-            read_json(suite, &suite->arena, "", pawl__str("journals.json"), &suite->journals, err);
+            suite_read(suite, &suite->arena, "", pawl__str("journals.json"), &suite->journals, err);
         if (status == PAWL_ENOTFOUND) { /* not every suite has them */
             suite->journals = pawl__json_null();
             status = PAWL_OK;
@@ -340,7 +341,7 @@ static bool add_definition(struct running *run, uint32_t index, struct pawl_str 
     struct pawl_json json;
     struct pawl_error err = PAWL_ERROR_INIT;
     bool by_file = pawl__json_is(publish, PAWL_JSON_STRING);
-    int status = read_json(run->suite, &run->arena, "definitions/", name, &json, &err);
+    int status = suite_read(run->suite, &run->arena, "definitions/", name, &json, &err);
 
     if (status == PAWL_OK && pawl__json_get_text(run->json, "export"))
         store_as_the_api_did(run, name, &json);
@@ -431,7 +432,7 @@ static bool take_over(struct running *run, struct pawl_str name, struct pawl_out
 {
     struct pawl_error err = PAWL_ERROR_INIT;
     struct pawl_json exported;
-    int status = read_json(run->suite, &run->arena, "exports/", name, &exported, &err);
+    int status = suite_read(run->suite, &run->arena, "exports/", name, &exported, &err);
 
     if (status == PAWL_OK)
         status = pawl__runtime_import(run->runtime, &exported, out, deadline(run), &err);
@@ -637,43 +638,6 @@ static bool delete_definition(struct running *run, struct pawl_str definition_id
     return status == PAWL_OK || status == PAWL_ENOTFOUND || fail_with(run, "delete", &err);
 }
 
-static bool step_reload(struct running *run)
-{
-    const struct pawl_json *names = pawl__json_get_text(run->json, "definitions");
-
-    for (uint32_t i = 0; i < pawl__json_len(names); i++) {
-        struct pawl_definition_row definition;
-        struct pawl_json json;
-        struct pawl_error err = PAWL_ERROR_INIT;
-        int status = read_json(run->suite, &run->arena, "definitions/",
-                               pawl__json_str(pawl__json_at(names, i)), &json, &err);
-
-        if (status == PAWL_OK &&
-            pawl__definitions_find(definitions_of(run), text_of(&json, "definitionId"),
-                                   PAWL_VERSIONS_LATEST, 0, &run->arena, &definition, deadline(run),
-                                   NULL) == PAWL_OK)
-            continue; /* those that are there stay as they are */
-        if (status == PAWL_OK)
-            status = provide(run, &json, &err);
-        if (status != PAWL_OK)
-            return fail_with(run, "reload", &err);
-    }
-    return true;
-}
-
-static bool step_refresh(struct running *run, const struct pawl_json *ids)
-{
-    for (uint32_t i = 0; i < pawl__json_len(ids); i++) {
-        struct pawl_error err = PAWL_ERROR_INIT;
-        int status = pawl__definitions_index(
-            definitions_of(run), pawl__json_str(pawl__json_at(ids, i)), deadline(run), &err);
-
-        if (status != PAWL_OK && status != PAWL_ENOTFOUND)
-            return fail_with(run, "refresh", &err);
-    }
-    return true;
-}
-
 static bool do_step(struct running *run, const struct pawl_json *step);
 
 /* "At the same time" has one outcome that is always allowed: one after the other. */
@@ -716,9 +680,9 @@ static bool do_step(struct running *run, const struct pawl_json *step)
     if ((what = pawl__json_get_text(step, "deleteDefinition")) != NULL)
         return delete_definition(run, pawl__json_str(what));
     if (pawl__json_get_text(step, "reloadDefinitions"))
-        return step_reload(run);
+        return services_reload(run);
     if ((what = pawl__json_get_text(step, "refreshDefinitions")) != NULL)
-        return step_refresh(run, what);
+        return services_refresh(run, what);
     if ((what = pawl__json_get_text(step, "host")) != NULL) {
         set_host(run, what);
         return node_restart(run);

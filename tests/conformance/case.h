@@ -26,6 +26,10 @@ struct suite {
 PAWL_MUST_CHECK int suite_open(struct suite *suite, const char *folder,
                                const struct pawl_allocator *alloc, struct pawl_error *err);
 void suite_close(struct suite *suite);
+/* A file of it, in `folder` ("definitions/"). PAWL_ENOTFOUND, PAWL_EPARSE, PAWL_ENOMEM. */
+PAWL_MUST_CHECK int suite_read(const struct suite *suite, struct pawl_arena *arena,
+                               const char *folder, struct pawl_str name, struct pawl_json *out,
+                               struct pawl_error *err);
 
 enum verdict {
     CASE_PASSED,

@@ -28,10 +28,10 @@ struct contract_backend {
 
     /* It is all still there after every store was closed: the test opens it again. */
     bool durable;
-    /* A value for a TEXT column that makes the database itself refuse; "": there is none. */
+    /* The value of a reservation that makes the database itself refuse; "": there is none. */
     struct pawl_str poison;
-    /* How long two threads write against each other; 0: 10,000. */
-    uint32_t rounds;
+    /* Has the database refuse that value; NULL: it does so by itself. */
+    int (*arm_poison)(void *ctx, void *database, struct pawl_env *env, struct pawl_error *err);
 };
 
 /* Runs all tests; answers the number of failures, for main(). */

@@ -75,7 +75,6 @@ int main(void)
         .destroy = destroy,
         .durable = true,
         .poison = {"\xFF", 1}, /* no UTF-8, and the server minds */
-        .rounds = 800,
     };
     int failures = contract_store_run(&backend);
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The store's contract, kept by the SQLite store, on a file of its own per test. */
 #include "contract/store.h"
+#include "drivers/sqlite.h"
 #include "lib/test.h"
 #include "stores/stores.h"
 
@@ -59,6 +60,25 @@ static int create(void *ctx, struct pawl_env *env, void **database, struct pawl_
     return PAWL_OK;
 }
 
+/* SQLite takes any text: it refuses what a trigger refuses. */
+static int arm_poison(void *ctx, void *database, struct pawl_env *env, struct pawl_error *err)
+{
+    const struct file *file = database;
+    struct pawl_sqlite *db;
+    int status = pawl__sqlite_open(env, file->path, 0, &db, err);
+
+    (void)ctx;
+    if (status != PAWL_OK)
+        return status;
+    status = pawl__sqlite_run(db,
+                              "CREATE TRIGGER refuse BEFORE INSERT ON pawl_reservations "
+                              "WHEN NEW.value = 'poison' "
+                              "BEGIN SELECT RAISE(ABORT, 'poison'); END",
+                              err);
+    pawl__sqlite_close(db);
+    return status;
+}
+
 int main(void)
 {
     static const struct contract_backend backend = {.name = "sqlite",
@@ -66,7 +86,8 @@ int main(void)
                                                     .open = open_file,
                                                     .destroy = destroy,
                                                     .durable = true,
-                                                    .rounds = 2000};
+                                                    .poison = PAWL_STR_LIT("poison"),
+                                                    .arm_poison = arm_poison};
 
     return contract_store_run(&backend);
 }

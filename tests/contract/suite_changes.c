@@ -125,6 +125,8 @@ static void poison(struct contract *t, struct pawl_commit *commit, struct pawl_i
     static struct pawl_reservation_row reservation;
 
     (void)row;
+    if (t->backend->arm_poison)
+        assert_ok(t->backend->arm_poison(t->backend->ctx, t->database, t->env, &t->err), &t->err);
     reservation =
         (struct pawl_reservation_row){.key = pawl__str("poison"), .expires_us = PAWL_TIME_NEVER};
     reservation.value = t->backend->poison;

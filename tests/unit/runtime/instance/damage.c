@@ -4,6 +4,7 @@
  * what an operator can do about an instance whose state cannot be read.
  */
 #include "base/log.h"
+#include "runtime/bytes.h"
 #include "unit/runtime/nodes.h"
 
 static struct pawl_rows rows_of(struct fixture *f, enum pawl_table table)
@@ -107,6 +108,60 @@ static void damage_in_a_well_formed_state_is_noticed(void **state)
     test_clock_advance(f->clock, 3600 * SECOND);
     drain(f);
     assert_string_equal(f->lines, "went\n");
+}
+
+/* The state as the next version may write it. */
+static struct pawl_str newer_state(struct fixture *f, const struct pawl_instance_row *row)
+{
+    const struct pawl_json *section;
+    struct pawl_json state, own;
+    struct pawl_str text;
+
+    assert_ok(pawl__runtime_state_read(f->a.runtime, &f->arena, row, &state, &f->err), &f->err);
+    section = pawl__json_get_text(&state, "pawl");
+    assert_non_null(section);
+    own = *section;
+    assert_ok(pawl__json_set_text(&f->arena, &own, "format", pawl__json_int(99)), NULL);
+    assert_ok(pawl__json_set_text(&f->arena, &state, "pawl", own), NULL);
+    text = pawl__runtime_json_text(&f->arena, &state);
+    assert_non_null(text.ptr);
+    return text;
+}
+
+/* A burst in progress has a part of its own. A node of that version goes on with it. */
+static void a_state_of_a_newer_version_is_left_to_others(void **state)
+{
+    struct fixture *f = *state;
+    struct pawl_outcome left, outcome;
+    struct pawl_instance_row own, row;
+    struct pawl_str newer;
+    size_t lines;
+
+    publish(f, DEFINITION("d", "",
+                          "{'id':'f','type':'Elsa.For','end':" RIG_INPUT(
+                              "Int32", "Literal", "29") ",'body':" RIG_WRITE("w", "") "}"));
+    f->stop_after = 20;
+    left = start(f, "d");
+    assert_int_equal(left.sub_status, PAWL_SUB_EXECUTING);
+    f->stopped = false;
+    lines = strlen(f->lines);
+    own = row_of(f, left.instance_id);
+    newer = newer_state(f, &own);
+    write_state(f, left.instance_id, newer, pawl__runtime_state_sum(newer));
+    assert_code(pawl__runtime_run(f->a.runtime, pawl__str(left.instance_id), &(struct pawl_run){0},
+                                  &outcome, later(f), &f->err),
+                PAWL_ETIMEDOUT); /* it waits for another node */
+    row = row_of(f, left.instance_id);
+    assert_str(row.sub_status, "Executing");
+    assert_str(row.trouble, "");
+    assert_true(pawl__str_equal(row.state, newer));
+    assert_int_equal(strlen(f->lines), lines);
+    write_state(f, left.instance_id, own.state, own.state_sum);
+    assert_ok(pawl__runtime_run(f->a.runtime, pawl__str(left.instance_id), &(struct pawl_run){0},
+                                &outcome, later(f), &f->err),
+              &f->err);
+    assert_int_equal(outcome.sub_status, PAWL_SUB_FINISHED);
+    assert_int_equal(strlen(f->lines), 30);
 }
 
 /* It is sound, and has its checksum. */
@@ -483,6 +538,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         TEST(damage_in_a_well_formed_state_is_noticed),
         TEST(the_state_of_another_instance_is_not_run),
+        TEST(a_state_of_a_newer_version_is_left_to_others),
         TEST(damaged_counts_begin_anew),
         TEST(a_state_that_is_no_json_is_damaged),
         TEST(a_state_without_a_checksum_is_not_checked),

@@ -107,6 +107,42 @@ static void a_bookmark_is_resumed_behind_the_burst_that_was_left(void **state)
     assert_non_null(strstr(f->lines, "went"));
 }
 
+/* ---- fences -------------------------------------------------------------------------------- */
+
+static int64_t fence_of(struct fixture *f, const char *id)
+{
+    struct pawl_instance_row row;
+
+    assert_ok(
+        pawl__runtime_show(f->a.runtime, pawl__str(id), &f->arena, &row, NULL, later(f), &f->err),
+        &f->err);
+    return row.fence;
+}
+
+/* The store may have forgotten a claim after a crash: its fence must not be issued once more. */
+static void a_claim_has_a_greater_fence_than_all_that_the_node_was_granted(void **state)
+{
+    struct fixture *f = *state;
+    struct pawl_outcome busy, idle;
+    int64_t greatest;
+
+    publish(f, DEFINITION("busy", "",
+                          RIG_EVENT("e1", "Go") "," RIG_EVENT("e2", "Go") "," RIG_EVENT(
+                              "e3", "Go") "," RIG_EVENT("e4", "Go")));
+    publish(f, DEFINITION("idle", "", RIG_EVENT("e", "Late")));
+    idle = start(f, "idle");
+    busy = start(f, "busy");
+    for (int i = 0; i < 3; i++) {
+        assert_int_equal(send(f, "Go").resumed, 1);
+        drain(f);
+    }
+    greatest = fence_of(f, busy.instance_id);
+    assert_true(greatest > fence_of(f, idle.instance_id) + 1);
+    assert_int_equal(send(f, "Late").resumed, 1);
+    drain(f);
+    assert_true(fence_of(f, idle.instance_id) > greatest);
+}
+
 /* ---- turns --------------------------------------------------------------------------------- */
 
 static struct pawl_pool *open_pool(struct fixture *f, struct node *node, uint32_t workers)
@@ -321,6 +357,7 @@ int main(int argc, char **argv)
     const struct CMUnitTest tests[] = {
         TEST(an_instance_left_in_a_burst_is_resumed_to_its_end),
         TEST(a_bookmark_is_resumed_behind_the_burst_that_was_left),
+        TEST(a_claim_has_a_greater_fence_than_all_that_the_node_was_granted),
         cmocka_unit_test_setup_teardown(endless_loops_let_others_run, set_up_running, tear_down),
         cmocka_unit_test_setup_teardown(a_burst_that_has_faulted_is_drained_in_its_next_turns,
                                         set_up, tear_down),
