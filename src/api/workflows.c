@@ -20,13 +20,20 @@
 
 /* ---- responses ------------------------------------------------------------------------------ */
 
-/* Acts on all of the origin, which is not the workflow's alone: its sessions, how it is reached,
- * where browsers report what they do there. */
+/* Whether it acts on all of the origin, which is not the workflow's alone: its sessions, how it is
+ * reached, where browsers report what they do there. */
 static bool acts_on_origin(struct pawl_str name, struct pawl_str value)
 {
     static const char *const names[] = {
-        "Alt-Svc",   "Clear-Site-Data",        "NEL",       "Public-Key-Pins",
-        "Report-To", "Service-Worker-Allowed", "Set-Login", "Strict-Transport-Security",
+        "Accept-CH",
+        "Alt-Svc",
+        "Clear-Site-Data",
+        "NEL",
+        "Public-Key-Pins",
+        "Report-To",
+        "Service-Worker-Allowed",
+        "Set-Login",
+        "Strict-Transport-Security",
     };
 
     for (size_t i = 0; i < sizeof names / sizeof names[0]; i++)

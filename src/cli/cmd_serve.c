@@ -132,6 +132,7 @@ static int open_parts(struct serving *serving, struct pawl_error *err)
     struct pawl_cli *cli = session->cli;
     uint32_t failed = 0;
     int64_t workers = pawl__configuration_number(&session->configuration, PAWL_SETTING_ID_WORKERS);
+    int64_t until_ns = pawl__cli_session_patience(session);
     int status = make_first_key(serving, err);
 
     if (status == PAWL_OK)
@@ -140,8 +141,11 @@ static int open_parts(struct serving *serving, struct pawl_error *err)
         status = read_certificate(serving, err);
     if (status == PAWL_OK)
         status = listen_everywhere(serving, err);
-    if (status == PAWL_OK)
-        status = pawl__duty_open(session->host, workers, &failed, &serving->duty, err);
+    if (status == PAWL_OK) {
+        do {
+            status = pawl__duty_open(session->host, workers, &failed, &serving->duty, err);
+        } while (pawl__cli_session_tries_again(session, until_ns, &status, err));
+    }
     if (failed > 0)
         pawl__cli_print(&cli->err,
                         "pawl serve: %u of the definitions could not be loaded; the log says why\n",
@@ -211,6 +215,8 @@ static int serve(struct serving *serving, struct pawl_error *err)
     }
     pawl__api_close(serving->api);
     pawl__duty_close(serving->duty);
+    if (status == PAWL_ESTOPPED && pawl__interrupt_pending(serving->interrupt))
+        return PAWL_CLI_EXIT_OK; /* told to end before it was ready */
     if (status != PAWL_OK || over != PAWL_OK)
         return pawl__cli_fail(cli, err, NULL);
     pawl__cli_print(&cli->err, "pawl serve: ended\n");

@@ -33,6 +33,7 @@ static int serve(struct pawl_cli_session *session, struct pawl_interrupt *interr
     uint32_t failed = 0;
     int64_t workers = pawl__configuration_number(&session->configuration, PAWL_SETTING_ID_WORKERS);
     struct pawl_pool_counts counts;
+    int64_t until_ns = pawl__cli_session_patience(session);
     struct pawl_duty *duty;
     int over, status;
 
@@ -41,7 +42,11 @@ static int serve(struct pawl_cli_session *session, struct pawl_interrupt *interr
                               "a worker with workers=0 would do nothing; give auto, or 1 to 256");
         return pawl__cli_fail(cli, err, NULL);
     }
-    status = pawl__duty_open(session->host, workers, &failed, &duty, err);
+    do {
+        status = pawl__duty_open(session->host, workers, &failed, &duty, err);
+    } while (pawl__cli_session_tries_again(session, until_ns, &status, err));
+    if (status == PAWL_ESTOPPED && pawl__interrupt_pending(interrupt))
+        return PAWL_CLI_EXIT_OK;
     if (status != PAWL_OK)
         return pawl__cli_fail(cli, err, NULL);
     if (failed > 0)

@@ -20,8 +20,6 @@
 /* What loading definitions, or one batch of what goes, may take. */
 #define CALL_NS INT64_C(30000000000)
 #define SECOND_NS INT64_C(1000000000)
-/* Between two attempts to load definitions from a store that fails over, or is being restarted. */
-#define AGAIN_NS INT64_C(250000000)
 #define LOOKS_PER_LEASE 5
 
 struct pawl_duty {
@@ -96,31 +94,14 @@ static void tend(void *arg)
 
 /* ---- life ---------------------------------------------------------------------------------- */
 
-/* Whether another attempt may succeed: a node that starts does not end for an outage of seconds. */
-static bool may_pass(int status)
-{
-    enum pawl_error_class class = pawl_error_class(status);
-
-    return status != PAWL_OK && (class == PAWL_CLASS_TRANSIENT || class == PAWL_CLASS_UNKNOWN);
-}
-
 static int load_definitions(struct pawl_duty *duty, uint32_t *failed, struct pawl_error *err)
 {
     struct pawl_reloader *reloader = pawl__host_reloader(duty->host);
     struct pawl_reloaded told = {0};
-    int64_t until_ns = deadline(duty);
     int status = PAWL_OK;
 
-    while (reloader) {
-        status = pawl__reloader_reload(reloader, &told, until_ns, err);
-        if (!may_pass(status) || pawl_env_monotonic_ns(duty->env) + AGAIN_NS >= until_ns)
-            break;
-        if (duty->log)
-            pawl_log(duty->log, PAWL_LOG_WARN, "definitions not loaded yet",
-                     pawl_log_error("error", err));
-        if (pawl_env_sleep_until(duty->env, pawl_env_monotonic_ns(duty->env) + AGAIN_NS) != PAWL_OK)
-            break;
-    }
+    if (reloader)
+        status = pawl__reloader_reload(reloader, &told, deadline(duty), err);
     if (status == PAWL_OK && failed)
         *failed = told.failed;
     return status;

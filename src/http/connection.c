@@ -703,34 +703,42 @@ void pawl__connection_drain(struct pawl_connection *connection)
 
 /* ---- responses that are not read --------------------------------------------------------- */
 
+/* What a client is taken to have read when it begins: a response that was just begun is not dropped
+ * for one that nobody has read for a while. */
+#define RATE_CREDIT_BYTES ((uint64_t)1 << 20)
+
 static bool is_unread(const struct pawl_connection *connection)
 {
     return connection->state == SENDING ||
            (connection->state == STREAMING && connection->exchange->stream->blocked);
 }
 
-/* Bytes per second since it did not fit at once; those that have just begun are not judged yet. */
+/* Bytes per second since it did not fit at once. Those that have just begun are taken to read. */
 static uint64_t rate_of(const struct pawl_connection *connection)
 {
     int64_t ns = connection->server->now_ns - connection->since_ns;
 
-    return ns < NS_PER_S ? UINT64_MAX : connection->moved_bytes / (uint64_t)(ns / NS_PER_S);
+    return (connection->moved_bytes + RATE_CREDIT_BYTES) / (1 + (uint64_t)(ns / NS_PER_S));
 }
 
-/* NULL: there is at most one; that goes on, whatever it holds. */
+/* How long what it holds would be held. */
+static uint64_t burden_of(const struct pawl_connection *connection)
+{
+    return atomic_load(&connection->exchange->reply_held) / (rate_of(connection) / 1024 + 1);
+}
+
+/* Whose end frees most for the least that is lost. NULL: at most one holds anything; that goes on,
+ * whatever it holds. */
 static struct pawl_connection *find_slowest(struct pawl_server *server)
 {
     struct pawl_connection *connection, *slowest = NULL;
     uint32_t count = 0;
 
     PAWL_LIST_FOR_EACH (connection, &server->connections, link) {
-        if (!is_unread(connection))
+        if (!is_unread(connection) || atomic_load(&connection->exchange->reply_held) == 0)
             continue;
         count++;
-        if (!slowest || rate_of(connection) < rate_of(slowest) ||
-            (rate_of(connection) == rate_of(slowest) &&
-             atomic_load(&connection->exchange->reply_held) >
-                 atomic_load(&slowest->exchange->reply_held)))
+        if (!slowest || burden_of(connection) > burden_of(slowest))
             slowest = connection;
     }
     return count > 1 ? slowest : NULL;

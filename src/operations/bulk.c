@@ -107,11 +107,13 @@ int op_bulk_run(const struct pawl_op *op, const struct op_bulk *what, struct paw
     return status;
 }
 
-int op_partly(const struct pawl_op *op, const char *format, ...)
+int op_partly(const struct pawl_op *op, int status, const char *format, ...)
 {
     char done[160];
     va_list args;
 
+    if (pawl_error_class(status) != PAWL_CLASS_TRANSIENT)
+        return status;
     if (!op->err)
         return PAWL_EUNKNOWN;
     va_start(args, format);

@@ -35,10 +35,11 @@ PAWL_MUST_CHECK int op_bulk_run(const struct pawl_op *op, const struct op_bulk *
                                 struct pawl_bulk_result *out);
 
 /*
- * For what does several things, when one fails behind others that are done: no error of an
- * operation that changed nothing may say so. op->err says what was done, as the format says, and
- * then why it ended. Returns PAWL_EUNKNOWN.
+ * For what does several things, when one fails with `status` behind others that are done. An error
+ * that says "nothing happened, try again" would be wrong then: it becomes PAWL_EUNKNOWN, and
+ * op->err says what was done, as the format says, and then why it ended. Other errors stay as they
+ * are.
  */
-int op_partly(const struct pawl_op *op, const char *format, ...) PAWL_PRINTF(2, 3);
+int op_partly(const struct pawl_op *op, int status, const char *format, ...) PAWL_PRINTF(3, 4);
 
 #endif

@@ -156,7 +156,7 @@ int pawl__op_definitions_publish(const struct pawl_op *op, const struct pawl_str
     for (size_t i = 0; i < count && status == PAWL_OK; i++)
         status = publish_one(&part, ids[i], &published);
     if (status != PAWL_OK && published.published.count > 0)
-        status = op_partly(op, "%zu definitions were published", published.published.count);
+        status = op_partly(op, status, "%zu definitions were published", published.published.count);
     if (status == PAWL_OK && op->arena->status != PAWL_OK)
         status = pawl__error_code(op->err, op->arena->status);
     if (status == PAWL_OK)
@@ -222,7 +222,7 @@ int pawl__op_definitions_retract(const struct pawl_op *op, const struct pawl_str
     for (size_t i = 0; i < count && status == PAWL_OK; i++)
         status = retract_one(&part, ids[i], &retracted);
     if (status != PAWL_OK && retracted.retracted.count > 0)
-        status = op_partly(op, "%zu definitions were retracted", retracted.retracted.count);
+        status = op_partly(op, status, "%zu definitions were retracted", retracted.retracted.count);
     if (status == PAWL_OK && op->arena->status != PAWL_OK)
         status = pawl__error_code(op->err, op->arena->status);
     if (status == PAWL_OK)
@@ -288,7 +288,7 @@ int pawl__op_definitions_delete(const struct pawl_op *op,
                             },
                             request->version_ids[i], &deleted);
     if (status != PAWL_OK && deleted.deleted + deleted.instances > 0)
-        status = op_partly(op, "%ju definitions and %ju instances were deleted",
+        status = op_partly(op, status, "%ju definitions and %ju instances were deleted",
                            (uintmax_t)deleted.deleted, (uintmax_t)deleted.instances);
     if (status == PAWL_OK)
         *out = deleted;

@@ -224,7 +224,7 @@ int pawl__op_definition_delete(const struct pawl_op *op,
         if (then != PAWL_OK && deleted.definitions + deleted.instances == 0)
             return then;
         if (then != PAWL_OK)
-            return op_partly(op, "%s%ju of its instances were deleted",
+            return op_partly(op, then, "%s%ju of its instances were deleted",
                              deleted.definitions ? "the definition and " : "",
                              (uintmax_t)deleted.instances);
         if (status == PAWL_ENOTFOUND && deleted.instances > 0)

@@ -212,7 +212,7 @@ static int find_kept(struct sending *s, struct pawl_kept_reply *out)
     if (status != PAWL_OK)
         return status;
     if (!pawl__str_equal(text_of(&kept, PAWL_HTTP_FINGERPRINT), s->fingerprint))
-        return pawl__error_set(s->op->err, PAWL_ECONFLICT,
+        return pawl__error_set(s->op->err, PAWL_EEXISTS,
                                "The Idempotency-Key was used for another request.");
     reply = pawl__json_get_text(&kept, PAWL_HTTP_REPLY);
     demands = pawl__json_get_text(&kept, PAWL_HTTP_DEMANDS);
@@ -220,6 +220,10 @@ static int find_kept(struct sending *s, struct pawl_kept_reply *out)
         return pawl__error_set(s->op->err, PAWL_EEXISTS,
                                "The request with this Idempotency-Key was replied to, once. The "
                                "reply was too large to be kept.");
+    if (!demands)
+        return pawl__error_set(s->op->err, PAWL_EEXISTS,
+                               "The request with this Idempotency-Key was replied to, once. An "
+                               "earlier version kept the reply, and not who may have it.");
     *out = (struct pawl_kept_reply){.reply = *reply};
     read_demands(demands, &out->demands);
     return PAWL_OK;

@@ -23,9 +23,16 @@ static int shifted_entropy(struct pawl_env *env, void *out, size_t size_bytes,
     return pawl_env_entropy(shifted(env)->inner, out, size_bytes, err);
 }
 
+/* A deadline by the shifted clock, by the inner one. */
+static int64_t unshift(struct pawl_env *env, int64_t deadline_ns)
+{
+    return deadline_ns == PAWL_FOREVER ? deadline_ns
+                                       : deadline_ns - shifted(env)->monotonic_shift_ns;
+}
+
 static int shifted_sleep_until(struct pawl_env *env, int64_t deadline_ns)
 {
-    return pawl_env_sleep_until(shifted(env)->inner, deadline_ns);
+    return pawl_env_sleep_until(shifted(env)->inner, unshift(env, deadline_ns));
 }
 
 static int shifted_thread_start(struct pawl_env *env, const char *name, void (*run)(void *arg),
@@ -77,7 +84,7 @@ static void shifted_cond_free(struct pawl_env *env, struct pawl_cond *cond)
 static int shifted_cond_wait(struct pawl_env *env, struct pawl_cond *cond, struct pawl_mutex *mutex,
                              int64_t deadline_ns)
 {
-    return pawl_cond_wait(shifted(env)->inner, cond, mutex, deadline_ns);
+    return pawl_cond_wait(shifted(env)->inner, cond, mutex, unshift(env, deadline_ns));
 }
 
 static void shifted_cond_signal(struct pawl_env *env, struct pawl_cond *cond)

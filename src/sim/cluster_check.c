@@ -409,6 +409,7 @@ static void read_notes(struct cluster_checker *checker, struct known_instance *i
         pawl__cluster_violation(checker, "%.*s was written without a state",
                                 PAWL_STR_ARG(instance->id));
     notes = behind(text, "\"notes\":\"");
+    instance->owes_note = instance->owes_note || checker->is_direct;
     if (!notes.ptr || pawl__str_equal(notes, instance->notes))
         return;
     if (!pawl__str_starts(notes, instance->notes))
@@ -418,8 +419,9 @@ static void read_notes(struct cluster_checker *checker, struct known_instance *i
     if (notes.len > instance->notes.len) {
         struct pawl_str more = pawl__str_slice(notes, instance->notes.len, notes.len);
 
-        if (checker->is_direct)
+        if (instance->owes_note)
             learn_noted(checker, instance, more);
+        instance->owes_note = false;
         if (count_notes(more) > 1)
             checker->report->folds++;
     }

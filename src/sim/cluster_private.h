@@ -88,7 +88,9 @@ struct known_instance {
     int64_t revision;
     int64_t seen_revision; /* by the last look */
     uint32_t child_ends;   /* told to its parent */
-    uint32_t cut;          /* events whose bursts its cancellation ended before they were noted */
+    /* A commit held what was sent to it, and its burst stands before the note of that. */
+    bool owes_note;
+    uint32_t cut; /* events whose bursts its cancellation ended before they were noted */
     /* Of the present ten seconds: */
     int64_t window_us;
     uint32_t claims;

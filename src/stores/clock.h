@@ -6,8 +6,8 @@
  *   - Work whose due_us is not behind its created_us is due at once. Both come from a node's idea
  *     of the store's clock, and are stored as no later than that clock shows.
  *   - Each store notes what its clock showed, and when by the clock that is never set. When it
- * finds the clock set back, it moves what would wait for as long as it was set back and is no
- * timer: work, instances that were put off, leases of nodes.
+ *     finds the clock set back, it moves what would wait for as long as it was set back and is no
+ *     timer: work, instances that were put off, leases of nodes.
  */
 #ifndef PAWL_STORES_CLOCK_H
 #define PAWL_STORES_CLOCK_H

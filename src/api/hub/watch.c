@@ -521,12 +521,16 @@ static void report(struct pawl_hub *hub, struct hub_group *group)
     hub_lock(hub);
     group->is_busy = false;
     if (status == PAWL_OK) {
+        bool is_news = revision > group->revision;
+
         confirm_pending(group); /* who came during the look gets it too: there is no other */
-        say(group, &update, revision > group->revision);
+        say(group, &update, is_news);
         group->wants_full = false; /* who could not take it says so when it has read */
-        if (revision > group->revision)
+        /* What only those behind were told is still news for the others. */
+        if (is_news) {
             group->revision = revision;
-        keep_counts(hub, group, &update);
+            keep_counts(hub, group, &update);
+        }
     } else {
         group->is_due = true;
     }

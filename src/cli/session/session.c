@@ -89,53 +89,53 @@ static int start_host(struct pawl_cli_session *session, bool named, struct pawl_
     return status;
 }
 
-/* A store that fails over, is being restarted or is locked by another process comes back. */
-static bool may_come_back(int status)
+int64_t pawl__cli_session_patience(const struct pawl_cli_session *session)
 {
-    enum pawl_error_class class = pawl_error_class(status);
-
-    return status != PAWL_OK && (class == PAWL_CLASS_TRANSIENT || class == PAWL_CLASS_UNKNOWN);
+    return pawl_env_monotonic_ns(session->cli->env) + START_NS;
 }
 
-/* A node that stays waits for its store. PAWL_ESTOPPED: it was told to end meanwhile. */
-static int start_host_patiently(struct pawl_cli_session *session, struct pawl_error *err)
+bool pawl__cli_session_tries_again(struct pawl_cli_session *session, int64_t until_ns, int *status,
+                                   struct pawl_error *err)
 {
     struct pawl_cli *cli = session->cli;
-    int64_t until_ns = pawl_env_monotonic_ns(cli->env) + START_NS;
-    bool told = false;
-    int status;
+    enum pawl_error_class class = pawl_error_class(*status);
+    int64_t again_ns = pawl_env_monotonic_ns(cli->env) + START_AGAIN_NS;
 
-    for (;;) {
-        status = start_host(session, true, err);
-        if (may_come_back(status) && pawl__interrupt_pending(session->interrupt))
-            return pawl__error_set(err, PAWL_ESTOPPED, "ended before the store was there");
-        if (!may_come_back(status) || pawl_env_monotonic_ns(cli->env) + START_AGAIN_NS >= until_ns)
-            return status;
-        if (!told)
-            pawl__cli_print(&cli->err, "%s; trying again for %d s\n", err->msg,
-                            (int)(START_NS / 1000000000));
+    if (*status == PAWL_OK || !session->interrupt || again_ns >= until_ns ||
+        (class != PAWL_CLASS_TRANSIENT && class != PAWL_CLASS_UNKNOWN))
+        return false;
+    if (!session->is_waiting) {
+        pawl__cli_print(&cli->err, "pawl %s: %s; trying again for %d s\n",
+                        pawl__cli_named(&cli->args)->name, err->msg, (int)(START_NS / 1000000000));
         pawl__cli_flush(&cli->err);
-        told = true;
-        if (pawl__interrupt_wait(session->interrupt,
-                                 pawl_env_monotonic_ns(cli->env) + START_AGAIN_NS) != PAWL_OK)
-            return status;
     }
+    session->is_waiting = true;
+    (void)!pawl__interrupt_wait(session->interrupt, again_ns);
+    (void)pawl__interrupt_take_hangup(session->interrupt); /* nothing to read anew yet */
+    if (pawl__interrupt_pending(session->interrupt)) {
+        *status = pawl__error_set(err, PAWL_ESTOPPED, "stopped before the store was available");
+        return false;
+    }
+    *err = (struct pawl_error)PAWL_ERROR_INIT;
+    return true;
 }
 
 int pawl__cli_session_start(struct pawl_cli_session *out, bool named, struct pawl_error *err)
 {
     struct pawl_cli *cli = out->cli;
     char user[PAWL_CLI_ACTOR_SIZE - sizeof "cli:"];
+    int64_t until_ns = pawl__cli_session_patience(out);
     int status = pawl_mutex_new(cli->env, "lines", &out->lines);
 
     pawl__process_user_name(user, sizeof user);
     (void)snprintf(out->actor, sizeof out->actor, "cli:%s", user);
-    if (status != PAWL_OK)
+    if (status != PAWL_OK) {
         (void)pawl__error_code(err, status);
-    else if (named && out->interrupt)
-        status = start_host_patiently(out, err);
-    else
-        status = start_host(out, named, err);
+    } else {
+        do {
+            status = start_host(out, named, err);
+        } while (pawl__cli_session_tries_again(out, until_ns, &status, err));
+    }
     if (status != PAWL_OK)
         pawl__cli_session_close(out);
     return status;

@@ -21,6 +21,7 @@ struct pawl_cli_session {
     /* Raised when the node is over for good; NULL: nobody waits for that. */
     struct pawl_interrupt *interrupt;
     struct pawl_mutex *lines;        /* held while a line of a workflow is written */
+    bool is_waiting;                 /* for its store; this was said */
     bool looks_only;                 /* it reads: it joins no store as a node */
     bool measures;                   /* what it does is measured */
     bool as_json;                    /* lines of workflows go to standard error then */
@@ -45,6 +46,15 @@ PAWL_MUST_CHECK int pawl__cli_session_look(struct pawl_cli *cli, struct pawl_cli
 PAWL_MUST_CHECK int pawl__cli_session_start(struct pawl_cli_session *out, bool named,
                                             struct pawl_error *err);
 void pawl__cli_session_close(struct pawl_cli_session *session);
+/*
+ * For a node that stays, while it starts: whether an outage of its store may explain this status,
+ * so that it tries again. Waits a little, until `until_ns` at the most. False with PAWL_ESTOPPED in
+ * *status: it was told to end.
+ */
+bool pawl__cli_session_tries_again(struct pawl_cli_session *session, int64_t until_ns, int *status,
+                                   struct pawl_error *err);
+/* Until when a node that starts now tries again. */
+int64_t pawl__cli_session_patience(const struct pawl_cli_session *session);
 
 /* The deadline of a call that begins now. */
 int64_t pawl__cli_session_deadline(const struct pawl_cli_session *session);

@@ -216,6 +216,7 @@ struct look {
     struct pawl_str source;
     const struct pawl_javascript_script *script;
     bool is_clean;
+    bool is_stopped; /* it had no turn to grow, because the process ends */
 };
 
 static void inspect_realm(struct pawl_quickjs *engine, void *arg)
@@ -237,9 +238,10 @@ static int64_t read_clock(void *ctx)
 
 static bool may_grow(void *ctx)
 {
-    const struct look *look = ctx;
+    struct look *look = ctx;
 
-    return pawl__javascript_grow(look->realm, NULL);
+    look->is_stopped = !pawl__javascript_grow(look->realm, NULL);
+    return !look->is_stopped;
 }
 
 static bool check(const struct pawl_engine *engine, const struct pawl_expression *expression,
@@ -261,7 +263,9 @@ static bool check(const struct pawl_engine *engine, const struct pawl_expression
         return true; /* nothing is known of it */
     end = pawl__quickjs_enter(look.realm->engine, &host, &limits, inspect_realm, &look);
     pawl__javascript_realm_leave(look.realm, end == PAWL_QUICKJS_DONE && look.is_clean);
-    if (end != PAWL_QUICKJS_DONE) {
+    if (end != PAWL_QUICKJS_DONE && look.is_stopped) {
+        fine = true; /* the process ends: nothing is known of it */
+    } else if (end != PAWL_QUICKJS_DONE) {
         (void)snprintf(message, size, "The script cannot be read within the limits of a script.");
         fine = false;
     } else if (look.script && look.script->syntax_error.ptr) {

@@ -16,6 +16,8 @@
 
 #include "base/error.h"
 
+#include <stddef.h>
+
 /* ---- copying ----------------------------------------------------------------------------- */
 
 static void copy_column(const struct pawl_column *column, const void *from, void *to,
@@ -251,12 +253,24 @@ static bool column_is_stored_as(const struct pawl_column *column, const void *gi
                                             : pawl__str_equal(text_a, text_b);
 }
 
+/* The times of work that is due at once are the store's if its clock is behind (stores/clock.h). */
+static bool has_times_of_the_store(enum pawl_table table, const struct pawl_column *column,
+                                   const void *given)
+{
+    const struct pawl_work_row *work = given;
+
+    return table == PAWL_TABLE_WORK && work->due_us <= work->created_us &&
+           (column->offset == offsetof(struct pawl_work_row, due_us) ||
+            column->offset == offsetof(struct pawl_work_row, created_us));
+}
+
 static bool row_is_stored_as(enum pawl_table table, const void *given, const void *stored)
 {
     const struct pawl_table_info *info = pawl_table_info(table);
 
     for (uint32_t i = 0; i < info->column_count; i++)
-        if (!column_is_stored_as(&info->columns[i], given, stored))
+        if (!has_times_of_the_store(table, &info->columns[i], given) &&
+            !column_is_stored_as(&info->columns[i], given, stored))
             return false;
     return true;
 }

@@ -20,6 +20,9 @@
 /* A lease has time for two renewals that fail: each begins after a third of it, or soon after one
  * that failed, and is given up after another third. */
 #define PARTS 3
+/* Between renewals, also of a long lease: when the store's clock is set back, leases are cut to a
+ * minute (PAWL_CLOCK_LEASE_US). */
+#define RENEW_NS_MAX INT64_C(15000000000)
 /* Between renewals that fail at once: parts of the lease. */
 #define RETRY_PARTS_MIN 60
 #define RETRY_PARTS_MAX 6
@@ -262,7 +265,7 @@ static bool renew(struct pawl_keeper *keeper, uint32_t *failures, int64_t *next_
         status = join_anew(keeper, &err);
     if (status == PAWL_OK) {
         *failures = 0;
-        *next_ns = begun_ns + lease_ns / PARTS;
+        *next_ns = begun_ns + (lease_ns / PARTS < RENEW_NS_MAX ? lease_ns / PARTS : RENEW_NS_MAX);
     } else {
         *next_ns = pawl_env_monotonic_ns(keeper->env) +
                    pawl__backoff_ns(keeper->env, lease_ns / RETRY_PARTS_MIN,

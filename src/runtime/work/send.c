@@ -391,7 +391,9 @@ static int reserve_and_commit(struct sending *s, const char *what, int64_t deadl
     bool expired = true;
     int status = PAWL_OK;
 
-    for (int tries = 0; tries < 2 && expired; tries++) {
+    /* What may have been delivered is not tried with a new time: the reservation that would tell
+     * may have been deleted by the same step of the clock. */
+    for (int tries = 0; tries < (s->is_unsure ? 1 : 2) && expired; tries++) {
         int64_t now_us = 0;
 
         expired = false;
