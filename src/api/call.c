@@ -304,7 +304,9 @@ void api_fail(struct api_call *call, int code)
                  pawl_log_error("error", &call->err));
     if (status == 503)
         pawl__exchange_add_field(call->exchange, "Retry-After", "1");
-    if (status == 400 || status == 409)
+    if (code == PAWL_EEXISTS) /* as recorded: the name that was given says it all */
+        api_refuse_all(call, status, NULL, 0);
+    else if (status == 400 || status == 409)
         api_refuse(call, status, "generalErrors", call->err.msg);
     else if (status >= 500 && pawl_error_class(code) == PAWL_CLASS_UNKNOWN)
         pawl__exchange_refuse(call->exchange, status, call->err.msg);

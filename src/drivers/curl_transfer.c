@@ -477,8 +477,23 @@ static void describe(const struct curl_transfer *transfer, struct pawl_http_answ
                           transfer->method, PAWL_STR_ARG(url), what);
 }
 
-static const char *reason(const struct curl_transfer *transfer, enum pawl_http_end end,
-                          CURLcode code)
+/* libcurl says how long it tried ("… after 3 ms: …"). The text becomes part of the instance's
+ * state, which must not depend on that. */
+static void cut_duration(char *text)
+{
+    char *begin = strstr(text, " after "), *end;
+
+    if (!begin)
+        return;
+    for (end = begin + strlen(" after "); *end >= '0' && *end <= '9'; end++)
+        continue;
+    if (strncmp(end, " ms", 3) == 0 || strncmp(end, " milliseconds", 13) == 0) {
+        end += strcspn(end + 1, " :") + 1;
+        memmove(begin, end, strlen(end) + 1);
+    }
+}
+
+static const char *reason(struct curl_transfer *transfer, enum pawl_http_end end, CURLcode code)
 {
     if (transfer->is_too_large)
         return "the response is larger than the limit";
@@ -486,6 +501,7 @@ static const char *reason(const struct curl_transfer *transfer, enum pawl_http_e
         return "the configuration forbids requests to this address (http.deny)";
     if (transfer->is_unclean)
         return "the server sent more on the connection than was requested";
+    cut_duration(transfer->text);
     return transfer->text[0] ? transfer->text : transfer->driver->call.curl_easy_strerror(code);
 }
 
