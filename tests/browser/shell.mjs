@@ -62,6 +62,12 @@ async function isNotRepeated(method, where, body) {
 const sessionCases = {
   'what is read is read again': () => isRepeated('GET', 'workflow-definitions'),
   'a definition that is saved is saved again': () => isRepeated('POST', 'workflow-definitions', { model: { definitionId: 'd' } }),
+  'a save that is sent again does not undo the next one': async () => {
+    const { sent, ask } = await session([null, 200, 200]);
+    const [first, second] = ['1', '2'].map(name => ({ model: { definitionId: 'd', name } }));
+    await Promise.all([ask('POST', 'workflow-definitions', first), ask('POST', 'workflow-definitions', second)]);
+    same(sent.map(one => JSON.parse(one.body).model.name), ['1', '1', '2']);
+  },
   'the journal is read again': () => isRepeated('POST', 'workflow-instances/i/journal', { filter: {} }),
   'an execution is sent again with its key': async () => {
     const keys = (await isRepeated('POST', 'workflow-definitions/d/execute', { input: {} })).map(one => one.key);

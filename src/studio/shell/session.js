@@ -38,6 +38,15 @@ async function mayRepeat(request, url) {
   return request.method === 'POST' && (keyed.test(url.pathname) || harmless.test(url.pathname) || isSave(request, url));
 }
 
+let saving = Promise.resolve();
+
+// One save after the other: one that is sent again must not undo the next one.
+function inTurn(action) {
+  const mine = saving.then(action);
+  saving = mine.catch(() => {});
+  return mine;
+}
+
 // Pauses are for what is in front of the servers: it may take a moment to notice which of them are there.
 async function deliver(request, url) {
   for (const pause of [100, 500, 1000, 2000, 4000]) {
@@ -59,7 +68,8 @@ async function guarded(input, init) {
     const request = new Request(input instanceof Request ? input.clone() : url, init);
     if (!request.headers.has('Authorization')) request.headers.set('X-CSRF-Token', secret());
     if (keyed.test(url.pathname) && !request.headers.has('Idempotency-Key')) request.headers.set('Idempotency-Key', key);
-    const response = await deliver(request, url);
+    const isSaving = request.method === 'POST' && url.pathname.endsWith('/workflow-definitions');
+    const response = await (isSaving ? inTurn(() => deliver(request, url)) : deliver(request, url));
     if (response.status !== 401) return response;
     await signIn('Your session has ended. Sign in to go on where you are.');
   }
