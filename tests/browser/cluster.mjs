@@ -111,13 +111,13 @@ export async function useCluster({ pawl, studio: folder, npm, shots, report }) {
   const [editing, watching] = [await context.newPage(), await context.newPage()];
   const editor = new Studio(editing, proxy.url), viewer = new Studio(watching, proxy.url);
   const journal = watching.locator('.rz-splitter-pane').first();
-  const note = record(watching, path.join(shots, 'watching.log'));
+  const notes = [record(editing, path.join(shots, 'editing.log')), record(watching, path.join(shots, 'watching.log'))];
   const seen = {};
   let isBroken = false;
 
   async function step(name, page, action) {
     let error = isBroken ? new Error('a step that it needs has failed') : null;
-    note('step:', name);
+    for (const note of notes) note('step:', name);
     await page.bringToFront();
     if (!error) await action().catch(e => { error = e; });
     if (!error && await page.locator('#blazor-error-ui').isVisible()) error = new Error('Studio has met an error');
@@ -207,8 +207,13 @@ export async function useCluster({ pawl, studio: folder, npm, shots, report }) {
     proxy.sent = null;
     expect(killed.length === 1, 'no node was killed');
     await stores('written while a node was killed');
-    await editor.field('Description').fill('and afterwards');
-    await editor.saved(() => editor.field('Description').press('Tab'));
+    const field = editor.field('Description');
+    await within(async () => { // Studio takes back what is typed while it is saving
+      await field.fill('and afterwards');
+      await field.press('Tab');
+      await editor.pause(2000);
+      return await field.inputValue() === 'and afterwards';
+    }, 'the text to stay');
     await stores('and afterwards');
     const all = JSON.parse((await cluster.ask('GET', '/workflow-definitions')).text);
     expect(all.totalCount === 2, `${all.totalCount} definitions`);
