@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Chromium, and what must not happen in it: errors of scripts, things that the policy of the page
 // refuses, responses that say that a request was wrong.
+import fs from 'node:fs';
 import { createRequire } from 'node:module';
 import path from 'node:path';
 
@@ -35,6 +36,27 @@ export function watch(context) {
     if (!/ABORTED/.test(why)) problems.push({ what: 'response', text: `${request.method()} ${request.url()} ${why}` });
   });
   return problems;
+}
+
+// Writes to a file what a page sends and receives, for whoever looks for the cause of a failure.
+export function record(page, file) {
+  const out = fs.createWriteStream(file);
+  const line = (...parts) => out.write(`${new Date().toISOString().slice(11, 23)} ${parts.join(' ')}\n`);
+  let count = 0;
+  page.on('websocket', socket => {
+    const name = `socket ${++count}`;
+    line(name, 'opens', socket.url());
+    socket.on('framesent', ({ payload }) => line(name, '<', payload));
+    socket.on('framereceived', ({ payload }) => line(name, '>', payload));
+    socket.on('socketerror', error => line(name, 'fails:', error));
+    socket.on('close', () => line(name, 'closes'));
+  });
+  const isOurs = request => /\/(elsa|pawl)\//.test(request.url());
+  page.on('request', request => isOurs(request) && line(request.method(), request.url(), request.postData()?.slice(0, 300) ?? ''));
+  page.on('response', response => isOurs(response.request()) && line(response.status(), response.request().method(), response.url()));
+  page.on('requestfailed', request => isOurs(request) && line('lost', request.method(), request.url(), request.failure()?.errorText));
+  page.on('console', message => message.type() !== 'info' && line('console', message.type(), message.text().slice(0, 600)));
+  return line;
 }
 
 // Through the dialog of the shell.

@@ -91,6 +91,7 @@ export async function reuse(step, studio, { url, shots }) {
     await studio.open(`workflows/instances/${items[0].id}/view`);
     await page.locator('.rz-splitter-pane').first().getByText('Greeter1').first().waitFor();
     await page.locator('tr', { hasText: 'Sub status' }).getByText('Finished').waitFor();
+    await studio.nodes().first().waitFor();
   });
 
   await step('versions are listed and an old one comes back', async () => {

@@ -4,12 +4,13 @@
 //   node tests/browser/run.mjs PAWL STUDIO NPM OUT [RECORDINGS] [ONLY]
 //
 // STUDIO is the folder of the package, NPM the folder with playwright-core, OUT where pictures go, RECORDINGS where
-// the acceptance drive is. ONLY runs some of its steps; 'user', 'cluster': one of our own drives alone.
+// the acceptance drive is. ONLY runs some of its steps; 'shell', 'user', 'cluster': one of our own drives alone.
 import fs from 'node:fs';
 import path from 'node:path';
 import { drive } from './acceptance/run.mjs';
 import { useCluster } from './cluster.mjs';
 import { startServer } from './server.mjs';
+import { useShell } from './shell.mjs';
 import { useStudio } from './user.mjs';
 
 const [pawl, studio, npm, out, recordings, only] = process.argv.slice(2);
@@ -51,7 +52,8 @@ async function use() {
   await server.stop();
 }
 
-if (only !== 'user' && only !== 'cluster') await accept();
+if (!['shell', 'user', 'cluster'].includes(only)) await accept();
+if (!only || only === 'shell') await useShell({ report });
 if (!only || only === 'user') await use();
 if (!only || only === 'cluster') await useCluster({ pawl, studio, npm, report, shots: path.join(out, 'cluster') });
 if (only && count === skipped) report(`ONLY=${only}`, ['no step was run']);

@@ -8,11 +8,16 @@ const hub = '/elsa/hubs/workflow-instance';
 const separator = '\x1e';
 const pauses = [0, 250, 500, 1000, 2000, 5000]; // ms, before each try; the last one repeats
 const beatMs = 10000; // Studio takes half a minute of silence for the end
+const waitMs = 10000; // for what a node says first
+const firstTries = 5; // then Studio tries other ways
 
 const event = (socket, name) => new Promise((resolve, reject) => {
   socket.addEventListener(name, resolve, { once: true });
   socket.addEventListener('close', () => reject(new Error('the connection was lost')), { once: true });
+  setTimeout(() => reject(new Error('the server is silent')), waitMs);
 });
+
+const pause = tries => new Promise(done => setTimeout(done, pauses[Math.min(tries, pauses.length - 1)]));
 
 // Of a text with several messages.
 function messages(text) {
@@ -24,17 +29,30 @@ class LiveSocket extends EventTarget {
     super();
     Object.assign(this, { url: String(url), protocols, protocol: '', extensions: '', binaryType: 'arraybuffer', readyState: Socket.CONNECTING });
     this.greeting = null; // the first message
+    this.isGreeted = false; // Studio has had the response to it
     this.asked = []; // to watch instances
     this.isOver = false; // one of both has said so
-    const socket = this.make(this.url);
-    socket.addEventListener('open', () => {
-      this.readyState = Socket.OPEN;
-      this.use(socket);
-      this.dispatchEvent(new Event('open'));
-    });
-    socket.addEventListener('error', () => this.readyState === Socket.CONNECTING && this.dispatchEvent(new Event('error')));
-    socket.addEventListener('close', closed => this.readyState === Socket.CONNECTING && this.finish(closed));
-    this.first = socket;
+    this.begin();
+  }
+
+  // A node may end at any moment of it.
+  async begin() {
+    for (let tries = 0; tries < firstTries && this.readyState === Socket.CONNECTING; tries++) {
+      await pause(tries);
+      try {
+        const socket = await this.open(tries === 0 ? this.url : await this.negotiate());
+        if (this.readyState !== Socket.CONNECTING) {
+          socket.close();
+          break;
+        }
+        this.readyState = Socket.OPEN;
+        this.use(socket);
+        this.dispatchEvent(new Event('open'));
+        return;
+      } catch { /* once more */ }
+    }
+    if (this.readyState === Socket.CONNECTING) this.dispatchEvent(new Event('error'));
+    this.finish();
   }
 
   make(url) {
@@ -62,6 +80,7 @@ class LiveSocket extends EventTarget {
 
   // A node that ends says so, and that clients may connect again.
   receive(data) {
+    this.isGreeted = true;
     const last = typeof data === 'string' && data.includes('"type":7') ? messages(data).find(one => one.type === 7) : null;
     if (last?.allowReconnect) {
       this.socket.close();
@@ -76,28 +95,51 @@ class LiveSocket extends EventTarget {
   }
 
   async resume() {
-    const beat = setInterval(() => this.deliver(`{"type":6}${separator}`), beatMs);
+    const beat = setInterval(() => this.isGreeted && this.deliver(`{"type":6}${separator}`), beatMs);
     for (let tries = 0; !this.socket && this.readyState === Socket.OPEN; tries++) {
-      await new Promise(done => setTimeout(done, pauses[Math.min(tries, pauses.length - 1)]));
+      await pause(tries);
       await this.connect().catch(() => {});
     }
     clearInterval(beat);
   }
 
-  async connect() {
+  async negotiate() {
     const response = await window.fetch(`${hub}/negotiate?negotiateVersion=1`, { method: 'POST' });
     const url = new URL(this.url);
     url.searchParams.set('id', (await response.json()).connectionToken);
+    return url;
+  }
+
+  async open(url) {
     const socket = this.make(url);
-    await event(socket, 'open');
+    await event(socket, 'open').catch(error => {
+      socket.close();
+      throw error;
+    });
+    return socket;
+  }
+
+  // The response, or null if Studio has not sent a greeting yet.
+  async greet(socket) {
+    if (this.greeting === null) return null;
     socket.send(this.greeting);
     const { data } = await event(socket, 'message');
     if (messages(data)[0].error) throw new Error(data);
+    return data;
+  }
+
+  async connect() {
+    const socket = await this.open(await this.negotiate());
+    const response = await this.greet(socket).catch(error => {
+      socket.close();
+      throw error;
+    });
     if (this.readyState !== Socket.OPEN) {
       socket.close();
       return;
     }
     this.use(socket);
+    if (response !== null && !this.isGreeted) this.receive(response); // the node before could not
     for (const text of this.asked) socket.send(text);
   }
 
@@ -111,14 +153,9 @@ class LiveSocket extends EventTarget {
 
   close(code, reason) {
     if (this.readyState >= Socket.CLOSING) return;
-    const socket = this.socket ?? (this.readyState === Socket.CONNECTING ? this.first : null);
     this.readyState = Socket.CLOSING;
-    if (!socket) queueMicrotask(() => this.finish({ code, reason, wasClean: true }));
-    else if (socket === this.socket) socket.close(code, reason);
-    else {
-      socket.addEventListener('close', closed => this.finish(closed));
-      socket.close();
-    }
+    if (this.socket) this.socket.close(code, reason);
+    else queueMicrotask(() => this.finish({ code, reason, wasClean: true }));
   }
 
   get bufferedAmount() {

@@ -3,6 +3,7 @@
 import { guard, isSignedIn, signIn, signOut } from './session.js';
 import { home, parse, watch } from './routes.js';
 import { load, make } from './elements.js';
+import { keepDrawn } from './journal.js';
 import { keepLive } from './live.js';
 
 const titles = { definitions: 'Definitions', editor: 'Definition', instances: 'Instances', viewer: 'Instance' };
@@ -28,6 +29,7 @@ async function show(route) {
   if (!isSignedIn()) await signIn();
   guard();
   keepLive();
+  keepDrawn();
   watch();
   const progress = document.getElementById('progress');
   try {

@@ -29,7 +29,7 @@ const harmless = /\/(negotiate|journal|report|publish|retract)$|^\/elsa\/api\/wo
 // A definition that is saved again is the same; one without an id would be a second one.
 async function isSave(request, url) {
   if (!url.pathname.endsWith('/workflow-definitions')) return false;
-  return Boolean((await request.clone().json().catch(() => null))?.model?.definitionId);
+  return Boolean((await request.json().catch(() => null))?.model?.definitionId);
 }
 
 async function mayRepeat(request, url) {
@@ -38,28 +38,42 @@ async function mayRepeat(request, url) {
   return request.method === 'POST' && (keyed.test(url.pathname) || harmless.test(url.pathname) || isSave(request, url));
 }
 
-// Pauses are for what is in front of the servers: it may take a moment to notice which of them are there.
-async function deliver(request, url) {
+let saving = Promise.resolve();
+
+// One save after the other: one that is sent again must not undo the next one.
+function inTurn(action) {
+  const mine = saving.then(action);
+  saving = mine.catch(() => {});
+  return mine;
+}
+
+// Pauses are for what is in front of the servers: it may take a moment to notice which of them are there. Each try is
+// made anew: a clone sends its body as a stream, which tools that look at requests do not see.
+async function deliver(make, url) {
   for (const pause of [100, 500, 1000, 2000, 4000]) {
     try {
-      return await send(request.clone());
+      return await send(make());
     } catch (error) {
-      if (!(await mayRepeat(request, url))) throw error;
+      if (!(await mayRepeat(make(), url))) throw error;
     }
     await new Promise(done => setTimeout(done, pause));
   }
-  return send(request);
+  return send(make());
 }
 
 async function guarded(input, init) {
   const url = new URL(input instanceof Request ? input.url : input, document.baseURI);
   if (!isOurs(url)) return send(input, init);
   const key = Array.from(crypto.getRandomValues(new Uint8Array(16)), byte => byte.toString(16).padStart(2, '0')).join('');
-  for (;;) {
+  const make = () => {
     const request = new Request(input instanceof Request ? input.clone() : url, init);
     if (!request.headers.has('Authorization')) request.headers.set('X-CSRF-Token', secret());
     if (keyed.test(url.pathname) && !request.headers.has('Idempotency-Key')) request.headers.set('Idempotency-Key', key);
-    const response = await deliver(request, url);
+    return request;
+  };
+  const isSaving = make().method === 'POST' && url.pathname.endsWith('/workflow-definitions');
+  for (;;) {
+    const response = await (isSaving ? inTurn(() => deliver(make, url)) : deliver(make, url));
     if (response.status !== 401) return response;
     await signIn('Your session has ended. Sign in to go on where you are.');
   }
