@@ -23,11 +23,12 @@ static int shifted_entropy(struct pawl_env *env, void *out, size_t size_bytes,
     return pawl_env_entropy(shifted(env)->inner, out, size_bytes, err);
 }
 
-/* A deadline by the shifted clock, by the inner one. */
+/* A deadline by the shifted clock, by the inner one. One that is over for sure stays so. */
 static int64_t unshift(struct pawl_env *env, int64_t deadline_ns)
 {
-    return deadline_ns == PAWL_FOREVER ? deadline_ns
-                                       : deadline_ns - shifted(env)->monotonic_shift_ns;
+    return deadline_ns == PAWL_FOREVER || deadline_ns < 0
+               ? deadline_ns
+               : deadline_ns - shifted(env)->monotonic_shift_ns;
 }
 
 static int shifted_sleep_until(struct pawl_env *env, int64_t deadline_ns)

@@ -4,7 +4,8 @@
 //   node tests/browser/run.mjs PAWL STUDIO NPM OUT [RECORDINGS] [ONLY]
 //
 // STUDIO is the folder of the package, NPM the folder with playwright-core, OUT where pictures go, RECORDINGS where
-// the acceptance drive is. ONLY runs some of its steps; 'shell', 'user', 'cluster': one of our own drives alone.
+// the acceptance drive is. ONLY runs some of its steps; 'shell', 'user': one of our own drives
+// alone; 'reuse': the user's with workflows in others; 'cluster': on three nodes.
 import fs from 'node:fs';
 import path from 'node:path';
 import { drive } from './acceptance/run.mjs';
@@ -48,14 +49,15 @@ for (const signal of ['SIGINT', 'SIGTERM']) process.on(signal, () => process.exi
 
 async function use() {
   const server = await startServer(pawl, studio);
-  await useStudio(server, { npm, report, shots: path.join(out, 'user') });
+  await useStudio(server, { npm, report, shots: path.join(out, 'user'), reuses: only === 'reuse' });
   await server.stop();
 }
 
-if (!['shell', 'user', 'cluster'].includes(only)) await accept();
+// The longest two are for those who ask: three nodes, and workflows that are used in others.
+if (!['shell', 'user', 'reuse', 'cluster'].includes(only)) await accept();
 if (!only || only === 'shell') await useShell({ report });
-if (!only || only === 'user') await use();
-if (!only || only === 'cluster') await useCluster({ pawl, studio, npm, report, shots: path.join(out, 'cluster') });
+if (!only || only === 'user' || only === 'reuse') await use();
+if (only === 'cluster') await useCluster({ pawl, studio, npm, report, shots: path.join(out, 'cluster') });
 if (only && count === skipped) report(`ONLY=${only}`, ['no step was run']);
 console.log(`1..${count}`);
 const tally = process.env.PAWL_TEST_TALLY; // of .ci/run

@@ -22,7 +22,8 @@ function observed(page, instance) {
   })));
 }
 
-export async function useStudio(server, { npm, shots, report }) {
+// `reuses`: with workflows that are used in others.
+export async function useStudio(server, { npm, shots, report, reuses }) {
   fs.mkdirSync(shots, { recursive: true });
   const browser = await launch(npm);
   const context = await browser.newContext({ viewport: { width: 2000, height: 1300 }, acceptDownloads: true });
@@ -197,7 +198,7 @@ export async function useStudio(server, { npm, shots, report }) {
     await studio.pause(1000);
   });
 
-  await reuse(step, studio, { url: server.url, shots });
+  if (reuses) await reuse(step, studio, { url: server.url, shots });
 
   await step('an edit makes a version', async () => {
     await studio.open(`workflows/definitions/${seen.definition}/edit`);

@@ -24,12 +24,14 @@ const isOurs = url => url.origin === location.origin && /^\/(elsa|pawl)\//.test(
 // What begins something once, however often it is sent with the same key.
 const keyed = /\/(execute|dispatch|bulk-dispatch|trigger)$/;
 // What changes nothing, or nothing more when it is sent again.
-const harmless = /\/(negotiate|journal|report|publish|retract)$|^\/elsa\/api\/workflow-instances$|\/type-definitions\//;
+const harmless = /\/(negotiate|journal|report)$|^\/elsa\/api\/workflow-instances$|\/type-definitions\//;
 
-// A definition that is saved again is the same; one without an id would be a second one.
+// A definition that is saved again is the same. One without an id would be a second one, and one that is published a
+// second version.
 async function isSave(request, url) {
   if (!url.pathname.endsWith('/workflow-definitions')) return false;
-  return Boolean((await request.json().catch(() => null))?.model?.definitionId);
+  const body = await request.json().catch(() => null);
+  return Boolean(body?.model?.definitionId) && !body.publish;
 }
 
 async function mayRepeat(request, url) {
