@@ -109,10 +109,11 @@ int op_bulk_run(const struct pawl_op *op, const struct op_bulk *what, struct paw
 
 int op_partly(const struct pawl_op *op, int status, const char *format, ...)
 {
+    enum pawl_error_class class = pawl_error_class(status);
     char done[160];
     va_list args;
 
-    if (pawl_error_class(status) != PAWL_CLASS_TRANSIENT)
+    if (class != PAWL_CLASS_TRANSIENT && class != PAWL_CLASS_UNKNOWN)
         return status;
     if (!op->err)
         return PAWL_EUNKNOWN;

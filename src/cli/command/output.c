@@ -259,7 +259,9 @@ static void put_hint(struct pawl_cli *cli, const char *hint)
 
 int pawl__cli_partly(struct pawl_error *err, uint64_t done_count)
 {
-    if (done_count == 0 || pawl_error_class(err->code) != PAWL_CLASS_TRANSIENT)
+    enum pawl_error_class class = pawl_error_class(err->code);
+
+    if (done_count == 0 || (class != PAWL_CLASS_TRANSIENT && class != PAWL_CLASS_UNKNOWN))
         return err->code;
     (void)pawl__error_prefix(err, err->code, "%ju %s done; the same again goes on with the rest",
                              (uintmax_t)done_count, done_count == 1 ? "was" : "were");
