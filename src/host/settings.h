@@ -174,7 +174,7 @@ enum pawl_setting_type {
     X(SCRIPT_STACK, "script.stack", SIZE, "192K", "PAWL_SCRIPT_STACK", NULL, 16 << 10, 1 << 20,    \
       "Stack of one script")                                                                       \
     X(SCRIPT_LARGE, "script.large", INT, "4", "PAWL_SCRIPT_LARGE", NULL, 1, 10000,                 \
-      "Scripts at a time that use more than 8 MB; others wait")                     \
+      "Scripts at a time that use more than 8 MB; others wait")                                    \
     X(HTTP_TIMEOUT, "http.timeout", DURATION, "100s", "PAWL_HTTP_TIMEOUT", NULL, 1000000,          \
       INT64_C(3600000000000), "How long a request of a workflow may take as a whole")              \
     X(HTTP_RESPONSE_MAX, "http.response_max", SIZE, "16M", "PAWL_HTTP_RESPONSE_MAX", NULL, 1,      \
