@@ -30,11 +30,12 @@ struct pawl_websocket {
     bool pinged;               /* the loop's: nothing came since the last ping */
     bool held;                 /* the loop's: what is next has to wait */
 
-    /* Guarded by server->mutex. */
+    /* Guarded by server->mutex. In words of their own: a compiler reads several flags at once, with
+     * whatever is beside them. */
+    _Alignas(int64_t) int code;
     bool busy, has_message, has_room, wants_room;
     bool close_sent, close_received;
     bool over;
-    int code;
 };
 
 static struct pawl_server *server_of(const struct pawl_websocket *socket)

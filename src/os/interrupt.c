@@ -97,11 +97,12 @@ static void listen_for_signals(void *arg)
 
         if (poll(fds, 2, -1) < 0 && errno != EINTR)
             return;
-        if (fds[1].revents)
-            return;
-        if (fds[0].revents)
+        /* Also what came just before the end: it would end the process once it is unblocked. */
+        if (fds[0].revents || fds[1].revents)
             note_all(interrupt, infos,
                      read(interrupt->signal_fd, infos, sizeof infos) / (ssize_t)sizeof infos[0]);
+        if (fds[1].revents)
+            return;
     }
 }
 

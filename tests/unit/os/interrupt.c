@@ -74,6 +74,26 @@ static void signals_at_the_same_moment_are_one(void **state)
     test_clock_close(clock);
 }
 
+/* The second one comes when the program is about to end. It is not left for the process to die of.
+ */
+static void a_signal_just_before_the_end_is_part_of_the_first(void **state)
+{
+    struct pawl_env *env = *state;
+    struct test_clock *clock;
+
+    assert_int_equal(test_clock_open(&env->alloc, 0, &clock), PAWL_OK);
+    for (int i = 0; i < 200; i++) { /* the listener wakes up sooner or later than the end comes */
+        struct pawl_interrupt *interrupt;
+
+        assert_int_equal(pawl__interrupt_open(test_clock_env(clock), &interrupt, NULL), PAWL_OK);
+        assert_int_equal(kill(getpid(), SIGTERM), 0);
+        assert_int_equal(pawl__interrupt_wait(interrupt, PAWL_FOREVER), PAWL_OK);
+        assert_int_equal(kill(getpid(), SIGINT), 0);
+        pawl__interrupt_close(interrupt);
+    }
+    test_clock_close(clock);
+}
+
 static void a_wait_without_a_signal_ends_at_its_deadline(void **state)
 {
     struct pawl_interrupt *interrupt;
@@ -132,6 +152,7 @@ int main(void)
         TEST(a_signal_ends_a_wait_and_can_be_asked_for),
         TEST(a_hangup_ends_a_wait_and_nothing_else),
         TEST(signals_at_the_same_moment_are_one),
+        TEST(a_signal_just_before_the_end_is_part_of_the_first),
         TEST(a_wait_without_a_signal_ends_at_its_deadline),
         TEST(closing_gives_the_signals_back),
         TEST(nobody_listening_is_never_interrupted),
