@@ -21,7 +21,7 @@ const failed = [];
 
 function report(name, problems) {
   count++;
-  if (problems.length) failed.push(name);
+  if (problems.length) failed.push([`browser: ${name}`, ...problems.map(problem => `    ${problem}`)].join('\n'));
   console.log(`${problems.length ? 'not ok' : 'ok'} ${count} - ${name}`);
   for (const problem of problems) console.log(`# ${problem}`);
 }
@@ -63,6 +63,6 @@ console.log(`1..${count}`);
 const tally = process.env.PAWL_TEST_TALLY; // of .ci/run
 if (tally) {
   fs.appendFileSync(tally, `${count - failed.length - skipped} ${failed.length} ${skipped}\n`);
-  fs.appendFileSync(`${tally}.failed`, failed.map(name => `browser: ${name}\n`).join(''));
+  fs.appendFileSync(`${tally}.failed`, failed.map(text => `${text}\n`).join(''));
 }
 process.exit(failed.length ? 1 : 0);

@@ -11,6 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/prctl.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
@@ -49,8 +50,16 @@ static void become(const struct node *node)
     _exit(127);
 }
 
+static int64_t log_size(const struct node *node)
+{
+    struct stat seen;
+
+    return stat(node->log, &seen) == 0 ? (int64_t)seen.st_size : 0;
+}
+
 bool node_start(struct node *node)
 {
+    node->log_begin = log_size(node);
     node->pid = fork();
     if (node->pid == 0)
         become(node);
@@ -91,6 +100,14 @@ static bool has_ended(const struct node *node, int *status)
     return waitpid(node->pid, status, WNOHANG) == node->pid;
 }
 
+/* A program that has not begun to listen for signals, nor said anything, dies of one. */
+static bool has_ended_as_asked(const struct node *node, int status)
+{
+    if (WIFSIGNALED(status))
+        return WTERMSIG(status) == SIGTERM && log_size(node) == node->log_begin;
+    return WEXITSTATUS(status) == 0;
+}
+
 void node_stop(struct node *node)
 {
     const struct timespec step = {0, STOP_STEP_NS};
@@ -102,7 +119,7 @@ void node_stop(struct node *node)
     (void)kill(node->pid, SIGTERM);
     for (int i = 0; i < STOP_TRIES; i++) {
         if (has_ended(node, &status)) {
-            note_end(node, status, WIFEXITED(status) && WEXITSTATUS(status) == 0);
+            note_end(node, status, has_ended_as_asked(node, status));
             return;
         }
         (void)nanosleep(&step, NULL);

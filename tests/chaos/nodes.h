@@ -19,7 +19,8 @@ struct node {
     char log[160];
     char clock[160]; /* a file for wrong_clock.c; "": its clock is right */
     const char *lease;
-    pid_t pid; /* 0: it does not run */
+    pid_t pid;         /* 0: it does not run */
+    int64_t log_begin; /* how long its log was when it was started */
     bool paused;
     /* How often it ended in a way that nobody asked for: by itself, or by SIGTERM with a status
      * that is not 0. */
