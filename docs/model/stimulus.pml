@@ -27,8 +27,13 @@
 #endif
 
 /* How often an instance is run for another reason, and its mail comes with it. */
+#ifndef ERRANDS
+#define ERRANDS 1
+#endif
+
+/* 1: direct delivery reads the instance and claims it with its commit (a visit); 0: it claims first. */
 #ifndef VISITS
-#define VISITS 1
+#define VISITS 0
 #endif
 
 /* How many of the two instances ever wait. */
@@ -77,11 +82,15 @@ byte late_insert; /* a copy of the accepting commit is still on its way: 1 + wha
 byte late_direct; /* a copy of the direct commit is: 1 + its instance. It goes with the claim that it
                    * was made under: what the fence and the revision would refuse is dropped at once */
 
+#if VISITS
+byte unchanged; /* 1 + the instance that was visited, as long as its revision is the one that was read */
+#endif
+
 bool lease[NODES + 1];
 bool crashed;     /* node 1 has: it sends, and stays down */
 byte faults = FAULTS;
 byte rivals = RIVALS;
-byte visits = VISITS;
+byte errands = ERRANDS;
 
 #define IS_FREE(o) (o == NOBODY || o == me || !lease[o])
 #define MATCHES_ANY (inst[0].bookmark || inst[1].bookmark)
@@ -175,10 +184,48 @@ inline wake_parked(x) {
     wake_one(mail[x], inst[x].sees_mail)
 }
 
+/* A claim, or a commit, of the instance: what is late is refused from now on. Of a visit a claim refuses only
+ * what arrives while it lasts, and every commit the rest. */
+inline refuse_late(x) {
+    if
+    :: late_direct == x + 1 -> late_direct = 0
+    :: else
+    fi
+}
+inline is_claimed(x) {
+#if !VISITS
+    refuse_late(x)
+#else
+    skip
+#endif
+}
+inline is_written(x) {
+#if VISITS
+    if
+    :: unchanged == x + 1 -> unchanged = 0
+    :: else
+    fi
+#else
+    skip
+#endif
+}
+
 /*
- * The one commit of direct delivery, guarded by the instance's owner: the stimulus has its effect, the
- * bookmark goes, the claim ends, the reservation is made.
+ * The one commit of direct delivery, guarded by the instance's owner, or after a visit by there being none and by the
+ * revision (ADVANCE_VISITED of stores/sql_statements.c): the stimulus has its effect, the bookmark goes, the claim ends,
+ * the reservation is made.
  */
+#if VISITS
+#ifdef DEFECT_VISIT_STALE
+#define MAY_COMMIT(x, by) (inst[x].owner == NOBODY && !inst[x].opening)
+#else
+#define MAY_COMMIT(x, by) (inst[x].owner == NOBODY && unchanged == x + 1)
+#endif
+#define EFFECT_OF(x) true /* of the state that was read */
+#else
+#define MAY_COMMIT(x, by) (inst[x].owner == by)
+#define EFFECT_OF(x) inst[x].bookmark
+#endif
 #ifdef DEFECT_DIRECT_SAME
 #define DIRECT_VALUE ROW
 #else
@@ -193,10 +240,11 @@ inline wake_parked(x) {
 #endif
 inline apply_direct(x, by) {
     if
-    :: inst[x].owner == by && MAY_RESERVE ->
-        RESERVE; became = DIRECT;
+    :: MAY_COMMIT(x, by) && MAY_RESERVE ->
+        RESERVE; became = DIRECT; is_written(x);
         if
-        :: inst[x].bookmark ->
+        :: EFFECT_OF(x) ->
+            assert(inst[x].bookmark && !inst[x].opening); /* else the state that was read is not the last */
             inst[x].got++;
             assert(inst[x].got == 1 && !inst[x].dead); /* nothing double */
             inst[x].bookmark = false
@@ -208,13 +256,6 @@ inline apply_direct(x, by) {
     fi
 }
 
-/* A claim, or a commit, of the instance: what is late is refused from now on. */
-inline refuse_late(x) {
-    if
-    :: late_direct == x + 1 -> late_direct = 0
-    :: else
-    fi
-}
 
 /* Rule 3, pawl__runtime_match(): looks for bookmarks, then one commit that ends the row, guarded by
  * its owner (pawl__runtime_finish_work()), and inserts what it became. */
@@ -306,7 +347,7 @@ inline deliver() {
         if
         :: IS_FREE(inst[k].owner) && !inst[k].opening ->
             d_step {
-                lease[me] = true; inst[k].owner = me; claimed = true; refuse_late(k);
+                lease[me] = true; inst[k].owner = me; claimed = true; is_claimed(k);
                 has = mail[k].on && !mail[k].parked }
             if
             :: faults > 0 -> sync_all()
@@ -329,7 +370,7 @@ inline deliver() {
                     mail[k].on = true; mail[k].parked = true; mail[k].owner = NOBODY
                 :: else
                 fi;
-                inst[k].owner = NOBODY; refuse_late(k);
+                inst[k].owner = NOBODY; refuse_late(k); is_written(k);
                 sync_all()
             :: else
             fi;
@@ -357,6 +398,15 @@ bool quiet;
 #define IS_WAITING inst[k].bookmark
 #endif
 inline deliver_directly() {
+#if VISITS
+    atomic {
+        if
+        :: inst[k].owner == NOBODY && !inst[k].opening && IS_WAITING && !(mail[k].on && !mail[k].parked) ->
+            d_step { lease[me] = true; unchanged = k + 1; claimed = true; has = true }
+        :: else
+        fi
+    }
+#else
     atomic {
         if
         :: IS_FREE(inst[k].owner) && !inst[k].opening ->
@@ -379,6 +429,7 @@ inline deliver_directly() {
         claimed = claimed && answered }
     :: skip
     fi;
+#endif
     do
     :: atomic { !claimed -> break }
     :: atomic { claimed && has ->
@@ -394,7 +445,7 @@ inline deliver_directly() {
         if
         :: d_step { apply_direct(k, me) }                             /* no answer */
         :: skip                                                       /* lost itself */
-        :: inst[k].owner == me && MAY_RESERVE -> late_direct = k + 1
+        :: MAY_COMMIT(k, me) && MAY_RESERVE -> late_direct = k + 1
         fi;
         if
         :: skip /* sent again */
@@ -534,7 +585,7 @@ end_idle:
     /* An instance that was left claimed: pawl__runtime_do_runnable(), pawl__runtime_add_strays() */
     :: atomic { IS_LEFT(0) -> k = 0; goto delivering }
     :: atomic { IS_LEFT(1) -> k = 1; goto delivering }
-    :: atomic { visits > 0 && IS_FREE(inst[0].owner) -> visits--; k = 0; goto delivering }
+    :: atomic { errands > 0 && IS_FREE(inst[0].owner) -> errands--; k = 0; goto delivering }
     :: d_step { !lease[me] -> lease[me] = true }
     od;
 taking:
@@ -585,11 +636,11 @@ done:
 #define MAY_RUN(x) ((inst[x].owner == NOBODY || !lease[inst[x].owner]) && !inst[x].opening)
 #define LIVE(x) \
     :: d_step { plans[x] > 0 && !inst[x].bookmark && MAY_RUN(x) -> \
-        plans[x]--; inst[x].owner = NOBODY; inst[x].opening = true; refuse_late(x); \
+        plans[x]--; inst[x].owner = NOBODY; inst[x].opening = true; refuse_late(x); is_written(x); \
         look_for_parked(x); sync_all() } \
     :: d_step { inst[x].opening -> inst[x].opening = false; inst[x].bookmark = true; wake_parked(x) } \
     :: d_step { rivals > 0 && inst[x].bookmark && MAY_RUN(x) -> \
-        rivals--; inst[x].owner = NOBODY; inst[x].bookmark = false; refuse_late(x); sync_all() }
+        rivals--; inst[x].owner = NOBODY; inst[x].bookmark = false; refuse_late(x); is_written(x); sync_all() }
 
 inline forget_row(x) { row[x].owner = row[x].disk_owner }
 inline forget_instance(x) {
