@@ -118,8 +118,10 @@ static int claim(struct pawl_store *store, int64_t owner, struct pawl_claim *cla
     if (status != PAWL_OK)
         return status;
     lock(watch);
-    watch->refused.claims += count;
     for (size_t i = 0; i < count; i++) {
+        if (claims[i].visits)
+            continue;
+        watch->refused.claims++;
         watch->refused.by_owner += claims[i].status == PAWL_EBUSY && claims[i].row.owner != 0;
         watch->refused.by_lock += claims[i].status == PAWL_EBUSY && claims[i].row.owner == 0;
     }

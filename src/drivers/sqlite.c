@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The only file that includes <sqlite3.h>. */
+/* Beside sqlite_log.c, the only file that includes <sqlite3.h>. */
 #include "drivers/sqlite.h"
 
 #include "base/alloc.h"
 #include "base/error.h"
 #include "base/map.h"
+#include "drivers/sqlite_log.h"
 #include "os/errno.h"
 #include "os/file.h"
 
@@ -28,8 +29,10 @@ struct pawl_sqlite {
     char *path;
     size_t path_size;
     sqlite3 *db;
+    sqlite3_stmt *rollback;     /* made before it is needed: it works without memory */
     struct pawl_map statements; /* by text: struct pawl_sqlite_statement, which owns the text */
     struct pawl_sqlite_statement *recent[RECENT]; /* of those in `statements` */
+    enum { SYNCS_UNKNOWN, SYNCS_NOT, SYNCS } syncs;
     int64_t deadline_ns;
     uint64_t jitter; /* state of a generator that only spreads sleeps */
     bool creates;
@@ -101,6 +104,9 @@ static int file_errno(struct pawl_sqlite *db, bool of_log)
 
 static int set_disk_failed(struct pawl_sqlite *db, int result, struct pawl_error *err)
 {
+    /* The memory that processes share is a file, which is mapped. */
+    if (result == SQLITE_IOERR_SHMMAP && sqlite3_system_errno(db->db) == ENOMEM)
+        return pawl__error_code(err, PAWL_ENOMEM);
     /* A sync that fails for want of room says too late that what was written is not kept. */
     if (result != SQLITE_IOERR_FSYNC && result != SQLITE_IOERR_DIR_FSYNC &&
         (no_room(sqlite3_system_errno(db->db)) || no_room(file_errno(db, false)) ||
@@ -254,7 +260,7 @@ static int open_handle(struct pawl_sqlite *db, uint32_t flags, struct pawl_error
     if (flags & PAWL_SQLITE_CREATE &&
         pawl__file_make(db->path, flags >> 16 ? (mode_t)(flags >> 16) : 0600, err) == PAWL_EINVAL)
         return PAWL_EINVAL;
-    result = sqlite3_open_v2(db->path, &db->db, how, NULL);
+    result = sqlite3_open_v2(db->path, &db->db, how, pawl__sqlite_log_vfs());
     if (result != SQLITE_OK)
         return db->db ? set_error(db, result, err) : pawl__error_code(err, PAWL_ENOMEM);
     /* What may not be written SQLite opens for reading, and fails later. */
@@ -319,6 +325,7 @@ void pawl__sqlite_close(struct pawl_sqlite *db)
         return;
     forget_statements(db);
     pawl__map_release(&db->statements);
+    (void)sqlite3_finalize(db->rollback);
     (void)sqlite3_close(db->db);
     pawl__free(&db->env->alloc, db->path, db->path_size);
     pawl__free(&db->env->alloc, db, sizeof *db);
@@ -458,10 +465,18 @@ int64_t pawl__sqlite_now_us(void)
 /* SQLite does this when it prepares the statement, so it is no statement that is kept. */
 int pawl__sqlite_set_syncs(struct pawl_sqlite *db, bool syncs, struct pawl_error *err)
 {
-    int result = sqlite3_exec(
-        db->db, syncs ? "PRAGMA synchronous=FULL" : "PRAGMA synchronous=NORMAL", NULL, NULL, NULL);
+    int result;
 
-    return result == SQLITE_OK ? PAWL_OK : set_error(db, result, err);
+    if (db->syncs == (syncs ? SYNCS : SYNCS_NOT))
+        return PAWL_OK;
+    /* One that fails may have had its effect. */
+    db->syncs = SYNCS_UNKNOWN;
+    result = sqlite3_exec(db->db, syncs ? "PRAGMA synchronous=FULL" : "PRAGMA synchronous=NORMAL",
+                          NULL, NULL, NULL);
+    if (result != SQLITE_OK)
+        return set_error(db, result, err);
+    db->syncs = syncs ? SYNCS : SYNCS_NOT;
+    return PAWL_OK;
 }
 
 /* ---- transactions ------------------------------------------------------------------------ */
@@ -471,10 +486,35 @@ bool pawl__sqlite_in_transaction(struct pawl_sqlite *db)
     return !sqlite3_get_autocommit(db->db);
 }
 
+/* A statement that expired, as settings and changes of the schema make it, is prepared anew when it
+ * is run, and that takes memory. */
+static int make_rollback(struct pawl_sqlite *db, struct pawl_error *err)
+{
+    int result;
+
+    if (db->rollback && !sqlite3_expired(db->rollback))
+        return PAWL_OK;
+    (void)sqlite3_finalize(db->rollback);
+    db->rollback = NULL;
+    result =
+        sqlite3_prepare_v3(db->db, "ROLLBACK", -1, SQLITE_PREPARE_PERSISTENT, &db->rollback, NULL);
+    return result == SQLITE_OK ? PAWL_OK : set_error(db, result, err);
+}
+
+int pawl__sqlite_begin(struct pawl_sqlite *db, bool writes, struct pawl_error *err)
+{
+    int status = make_rollback(db, err);
+
+    return status == PAWL_OK ? pawl__sqlite_run(db, writes ? "BEGIN IMMEDIATE" : "BEGIN", err)
+                             : status;
+}
+
 void pawl__sqlite_rollback(struct pawl_sqlite *db)
 {
-    if (pawl__sqlite_in_transaction(db))
-        (void)sqlite3_exec(db->db, "ROLLBACK", NULL, NULL, NULL);
+    if (pawl__sqlite_in_transaction(db) && make_rollback(db, NULL) == PAWL_OK) {
+        (void)sqlite3_step(db->rollback);
+        (void)sqlite3_reset(db->rollback);
+    }
 }
 
 int pawl__sqlite_commit(struct pawl_sqlite *db, struct pawl_error *err)

@@ -54,7 +54,8 @@ void pawl__sqlite_set_deadline(struct pawl_sqlite *db, int64_t deadline_ns);
 /* SQLite's clock, which has milliseconds: microseconds since 1970, UTC. */
 int64_t pawl__sqlite_now_us(void);
 
-/* Whether commits are synced from now on. Not within a transaction. */
+/* Whether commits are synced from now on. Not within a transaction. Costs nothing where it is so.
+ */
 PAWL_MUST_CHECK int pawl__sqlite_set_syncs(struct pawl_sqlite *db, bool syncs,
                                            struct pawl_error *err);
 
@@ -62,12 +63,14 @@ PAWL_MUST_CHECK int pawl__sqlite_set_syncs(struct pawl_sqlite *db, bool syncs,
 PAWL_MUST_CHECK int pawl__sqlite_run(struct pawl_sqlite *db, const char *text,
                                      struct pawl_error *err);
 
+/* Begins a transaction; with `writes`, as the only one that writes. */
+PAWL_MUST_CHECK int pawl__sqlite_begin(struct pawl_sqlite *db, bool writes, struct pawl_error *err);
 /*
  * Commits. PAWL_EUNKNOWN when the disk failed on the way: what was committed may come back when the
  * file is opened after a crash. After any failure the transaction has ended.
  */
 PAWL_MUST_CHECK int pawl__sqlite_commit(struct pawl_sqlite *db, struct pawl_error *err);
-/* Ends a transaction, if there is one, without a trace. */
+/* Ends a transaction, if there is one, without a trace; also when there is no memory left. */
 void pawl__sqlite_rollback(struct pawl_sqlite *db);
 /* Whether a transaction is open: some errors end it. */
 bool pawl__sqlite_in_transaction(struct pawl_sqlite *db);

@@ -61,7 +61,9 @@ static void on_applied(void *ctx, struct pawl_commit *const *commits, size_t cou
         int one = status == PAWL_OK ? commits[i]->status : status;
 
         pawl__meter_count(ctx, PAWL_METRIC_COMMITS, pawl__str(result_of(one)), none(), none(), 1);
-        refused += one == PAWL_ECONFLICT && commits[i]->kind == PAWL_COMMIT_ADVANCE;
+        /* That a visit came too late is no sign of trouble. */
+        refused += one == PAWL_ECONFLICT && commits[i]->kind == PAWL_COMMIT_ADVANCE &&
+                   !(commits[i]->flags & PAWL_COMMIT_VISITED);
     }
     if (refused > 0)
         pawl__meter_count(ctx, PAWL_METRIC_FENCE_REFUSALS, none(), none(), none(), refused);

@@ -256,6 +256,7 @@ int pawl__host_open_runtime(struct pawl_host *host, const char *kind, const char
                 ? LEASE_EPHEMERAL_US
                 : pawl__configuration_number(configuration, PAWL_SETTING_ID_NODE_LEASE) / 1000,
         .delivery = delivery_of(configuration),
+        .claims_first = around->activity_count > 0,
         .works_itself = around->works_itself,
         .commit_batch =
             (uint32_t)pawl__configuration_number(configuration, PAWL_SETTING_ID_COMMIT_BATCH),

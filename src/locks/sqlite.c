@@ -34,7 +34,6 @@ struct sqlite_locks {
     struct pawl_sqlite *db;   /* NULL: it could not be opened anew */
     struct pawl_file_identity file;
     uint32_t flags; /* of the file: PAWL_LOCK_FILE_SHARED */
-    bool durable;   /* what `synchronous` is set to: FULL */
 };
 
 static const char schema[] = "CREATE TABLE IF NOT EXISTS pawl_locks ("
@@ -98,10 +97,9 @@ static int open_file(struct sqlite_locks *locks, struct pawl_error *err)
     pawl__sqlite_set_deadline(locks->db, pawl_env_monotonic_ns(locks->env) + INT64_C(10000000000));
     status = pawl__sqlite_run(locks->db, "PRAGMA journal_mode = WAL", err);
     if (status == PAWL_OK)
-        status = pawl__sqlite_run(locks->db, "PRAGMA synchronous = NORMAL", err);
+        status = pawl__sqlite_set_syncs(locks->db, false, err);
     if (status == PAWL_OK)
         status = pawl__sqlite_run(locks->db, schema, err);
-    locks->durable = false;
     pawl__file_identify(locks->path, &locks->file);
     return translate(status, err);
 }
@@ -139,14 +137,10 @@ static int begin(struct sqlite_locks *locks, bool write, bool durable, int64_t d
         return status;
     }
     pawl__sqlite_set_deadline(locks->db, deadline_ns);
-    if (write && durable != locks->durable) {
-        status = pawl__sqlite_run(
-            locks->db, durable ? "PRAGMA synchronous = FULL" : "PRAGMA synchronous = NORMAL", err);
-        if (status == PAWL_OK)
-            locks->durable = durable;
-    }
+    if (write)
+        status = pawl__sqlite_set_syncs(locks->db, durable, err);
     if (status == PAWL_OK && write)
-        status = pawl__sqlite_run(locks->db, "BEGIN IMMEDIATE", err);
+        status = pawl__sqlite_begin(locks->db, true, err);
     if (status != PAWL_OK)
         pawl_mutex_unlock(locks->env, locks->mutex);
     return translate(status, err);

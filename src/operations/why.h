@@ -48,10 +48,11 @@ struct pawl_why_wait {
 
 /* Why mail has not been delivered; the first that holds. */
 enum pawl_why_because {
-    PAWL_WHY_PARKED,       /* nothing waits for it yet */
-    PAWL_WHY_FAILED,       /* it is tried again when it is due */
-    PAWL_WHY_LATER,        /* it is not due yet */
-    PAWL_WHY_OVER,         /* the instance has ended: it is dropped */
+    PAWL_WHY_KEPT,   /* of a child or job of an instance that has faulted: a retry delivers it */
+    PAWL_WHY_PARKED, /* nothing waits for it yet */
+    PAWL_WHY_FAILED, /* it is tried again when it is due */
+    PAWL_WHY_LATER,  /* it is not due yet */
+    PAWL_WHY_OVER,   /* the instance has ended: it is dropped */
     PAWL_WHY_WITH_TROUBLE, /* the instance cannot be run now */
     PAWL_WHY_BUSY,         /* the instance is running: then */
     PAWL_WHY_TAKEN,        /* a node is about to deliver it */

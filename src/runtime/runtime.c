@@ -21,6 +21,9 @@
 #define STEP_US_DEFAULT INT64_C(300000000)
 /* How long one look at the store's clock is good for. */
 #define CLOCK_NS_MAX INT64_C(1000000000)
+/* Times that go back by less come from a look that took long, and are raised. By more: the clock
+ * was set back. */
+#define TOLD_BACK_US_MAX INT64_C(1000000)
 /* How long a commit that adds work may be tried again, at the most, and how much longer that it was
  * is remembered. */
 #define TRIES_US_MAX INT64_C(3600000000)
@@ -308,6 +311,18 @@ void pawl__runtime_clock_seen(struct pawl_runtime *runtime, int64_t now_us)
     pawl_mutex_unlock(runtime->env, runtime->mutex);
 }
 
+/* With the mutex held. Times that this node reads one after the other are in that order: a child is
+ * not older than its parent. */
+static int64_t later_than_before(struct pawl_runtime *runtime, int64_t now_us)
+{
+    int64_t told_us = runtime->clock_told_us;
+
+    if (now_us <= told_us && told_us - now_us < TOLD_BACK_US_MAX)
+        now_us = told_us + 1;
+    runtime->clock_told_us = now_us;
+    return now_us;
+}
+
 int pawl__runtime_clock(struct pawl_runtime *runtime, int64_t *now_us, int64_t deadline_ns,
                         struct pawl_error *err)
 {
@@ -319,7 +334,9 @@ int pawl__runtime_clock(struct pawl_runtime *runtime, int64_t *now_us, int64_t d
     if (status != PAWL_OK)
         return pawl__error_code(err, status);
     known = runtime->clock_ns != 0 && now_ns - runtime->clock_ns <= CLOCK_NS_MAX;
-    *now_us = runtime->clock_us + (now_ns - runtime->clock_ns) / 1000;
+    if (known)
+        *now_us =
+            later_than_before(runtime, runtime->clock_us + (now_ns - runtime->clock_ns) / 1000);
     pawl_mutex_unlock(runtime->env, runtime->mutex);
     if (known)
         return PAWL_OK;
@@ -329,8 +346,12 @@ int pawl__runtime_clock(struct pawl_runtime *runtime, int64_t *now_us, int64_t d
         status = pawl__error_set(err, PAWL_EUNAVAILABLE, "the store did not tell the time");
     if (status != PAWL_OK)
         return status;
-    *now_us = seen.now_us;
     pawl__runtime_clock_seen(runtime, seen.now_us);
+    status = pawl_mutex_lock(runtime->env, runtime->mutex);
+    if (status != PAWL_OK)
+        return pawl__error_code(err, status);
+    *now_us = later_than_before(runtime, seen.now_us);
+    pawl_mutex_unlock(runtime->env, runtime->mutex);
     return PAWL_OK;
 }
 

@@ -184,6 +184,9 @@ struct pawl_runtime_options {
     struct pawl_guard *guard;
     struct pawl_definitions_options definitions;
     enum pawl_delivery delivery;
+    /* Nothing runs before its instance is claimed (docs/design/0022-visits.md): where functions of
+     * the host run within bursts, which may do or break anything. */
+    bool claims_first;
     bool works_itself;     /* without a pool: whoever sends does due work, soon */
     uint32_t direct_max;   /* direct deliveries at a time; more become rows. 0: 128 */
     uint32_t committers;   /* threads; 0: 1 */

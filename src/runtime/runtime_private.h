@@ -98,6 +98,7 @@ struct pawl_runtime {
     int64_t stray_ns;       /* when to look for what is in nobody's hand; 0: nothing ever failed */
     int64_t clock_us;       /* the store's clock, as of */
     int64_t clock_ns;       /* this moment of ours; 0: not known */
+    int64_t clock_told_us;  /* the last that pawl__runtime_clock() returned */
     struct runtime_pause pause;
 };
 
@@ -115,11 +116,12 @@ static inline int64_t pawl__runtime_lease_us(const struct pawl_runtime *runtime)
     return runtime->options.lease_us > 0 ? runtime->options.lease_us : PAWL_LEASE_US_DEFAULT;
 }
 
-/* The store's clock, asked at most once a second. */
+/* The store's clock, asked at most once a second. Each time is later than the one before, unless
+ * the clock was set back. */
 PAWL_MUST_CHECK int pawl__runtime_clock(struct pawl_runtime *runtime, int64_t *now_us,
                                         int64_t deadline_ns, struct pawl_error *err);
-/* What the store's clock showed just now. What is computed from it is never ahead of that clock, so
- * that what is made due now is due. */
+/* What the store's clock showed just now. What is computed from it is at most a second ahead of
+ * that clock; of what is due at once the store limits the times (stores/clock.h). */
 void pawl__runtime_clock_seen(struct pawl_runtime *runtime, int64_t now_us);
 
 /* The due time of what is to be done at once: not ahead of a store whose clock knows milliseconds.

@@ -147,7 +147,7 @@ static int claim_by_stealing(struct pawl_store *store, int64_t owner, struct paw
         pawl_store_claim(store->inner, owner, claims, count, arena, now_us, deadline_ns, err);
 
     for (size_t i = 0; i < count && status == PAWL_OK; i++)
-        if (claims[i].status == PAWL_EBUSY)
+        if (claims[i].status == PAWL_EBUSY && !claims[i].visits)
             status = steal(store, owner, &claims[i], arena, deadline_ns, err);
     return status;
 }

@@ -230,6 +230,9 @@ static void claimed(void *ctx, int64_t owner, const struct pawl_claim *claim, in
     if (instance->owner != 0 && instance->owner != owner && lives(checker, instance->owner, now_us))
         pawl__checker_violation(checker, "%s was granted to %lld while its owner %lld lives",
                                 instance->id, (long long)owner, (long long)instance->owner);
+    if (instance->owner != 0 && instance->owner != owner && !lives(checker, owner, now_us))
+        pawl__checker_violation(checker, "%s was granted to %lld, whose lease is over, from %lld",
+                                instance->id, (long long)owner, (long long)instance->owner);
     if (claim->row.fence <= instance->fence)
         pawl__checker_violation(checker, "%s was granted with fence %lld after %lld", instance->id,
                                 (long long)claim->row.fence, (long long)instance->fence);
@@ -239,6 +242,19 @@ static void claimed(void *ctx, int64_t owner, const struct pawl_claim *claim, in
                                 (long long)instance->revision);
     instance->owner = owner;
     instance->fence = claim->row.fence;
+}
+
+/* Of a visit: claimed by the commit, of nobody. */
+static void visited(struct checker *checker, struct checked_instance *instance,
+                    const struct pawl_instance_row *row)
+{
+    if (instance->owner != 0 || row->fence <= instance->fence)
+        pawl__checker_violation(checker,
+                                "%s was visited by %lld with fence %lld; it is %lld's, %lld",
+                                instance->id, (long long)row->owner, (long long)row->fence,
+                                (long long)instance->owner, (long long)instance->fence);
+    instance->owner = row->owner;
+    instance->fence = row->fence;
 }
 
 static void check_advance(struct checker *checker, const struct checked_instance *instance,
@@ -273,6 +289,8 @@ static void applied(void *ctx, const struct pawl_commit *commit)
         instance->exists = true;
         instance->fence = instance->revision = 1;
     } else {
+        if (commit->flags & PAWL_COMMIT_VISITED)
+            visited(checker, instance, row);
         check_advance(checker, instance, row);
         instance->revision++;
     }

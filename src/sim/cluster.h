@@ -131,6 +131,7 @@ struct pawl_cluster_report {
     /* To their server: */
     uint64_t server_crashes;
     uint64_t forgotten; /* claims and takes */
+    uint64_t visited;   /* visits that were committed */
     uint64_t failovers;
     uint64_t start_failures; /* of the recurring trigger */
     /* And to their lock service: */

@@ -527,6 +527,20 @@ static struct known_instance *created(struct cluster_checker *checker,
     return instance;
 }
 
+/* Of a visit: claimed by the commit, of nobody. */
+static void visited(struct cluster_checker *checker, struct known_instance *instance,
+                    const struct pawl_instance_row *row)
+{
+    checker->report->visited++;
+    if (instance->owner != 0 || row->fence <= instance->fence)
+        pawl__cluster_violation(checker,
+                                "%.*s was visited by %lld with fence %lld; it is %lld's under %lld",
+                                PAWL_STR_ARG(row->id), (long long)row->owner, (long long)row->fence,
+                                (long long)instance->owner, (long long)instance->fence);
+    instance->owner = row->owner;
+    instance->fence = row->fence;
+}
+
 static void advanced(struct cluster_checker *checker, const struct pawl_commit *commit)
 {
     const struct pawl_instance_row *row = commit->instance;
@@ -540,6 +554,8 @@ static void advanced(struct cluster_checker *checker, const struct pawl_commit *
                                 PAWL_STR_ARG(row->id));
         return;
     }
+    if (commit->flags & PAWL_COMMIT_VISITED)
+        visited(checker, instance, row);
     if (row->owner != instance->owner || row->fence != instance->fence ||
         row->revision != instance->revision)
         pawl__cluster_violation(

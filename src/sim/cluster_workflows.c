@@ -39,6 +39,10 @@
     ",'workflowDefinitionId':" TEXT(definition) "}"
 #define SEQUENCE(id, activities)                                                                   \
     "{'id':'" id "','type':'Elsa.Sequence','activities':[" activities "]}"
+/* A timer falls due while the other branch awaits something, and must not be forgotten. */
+#define BESIDE_TIMER(id, branch)                                                                   \
+    "{'id':'" id "','type':'Elsa.Parallel','activities':[" branch                                  \
+    "," DELAY(id "t", "00:00:00.05") "]}"
 #define TIMES(id, count, body)                                                                     \
     "{'id':'" id "','type':'Elsa.For','start':" NUMBER("1") ",'end':" NUMBER(                      \
         count) ",'outerBoundInclusive':" TRUE ",'body':" body "}"
@@ -71,13 +75,16 @@ static const struct {
                                                "n", "child"))) "," DELAY("d", "00:00:01")),
          "<child><child>"},
     [FLOW_CHILD] = {"child", DEFINITION("child", "", DELAY("d", "00:00:03")), NULL},
-    [FLOW_INLINE] = {"inline",
-                     DEFINITION(
-                         "inline", NOTES,
-                         TIMES("loop", "2",
-                               SEQUENCE("body", CHILD("c", "Elsa.ExecuteWorkflow", "leaf") "," NOTE(
-                                                    "n", "leaf"))) "," DELAY("d", "00:00:01")),
-                     "<leaf><leaf>"},
+    [FLOW_INLINE] =
+        {"inline",
+         DEFINITION(
+             "inline", NOTES,
+             BESIDE_TIMER(
+                 "p", TIMES("loop", "2",
+                            SEQUENCE("body",
+                                     CHILD("c", "Elsa.ExecuteWorkflow", "leaf") "," NOTE(
+                                         "n", "leaf")))) "," DELAY("d", "00:00:01")),
+         "<leaf><leaf>"},
     [FLOW_LEAF] = {"leaf", DEFINITION("leaf", "", WRITE("w", "leaf")), NULL},
     [FLOW_PUBLISHER] = {"publisher",
                         DEFINITION(
@@ -119,9 +126,11 @@ static const struct {
     [FLOW_HTTP] = {"http",
                    DEFINITION(
                        "http", NOTES,
-                       TIMES("loop", "2",
-                             SEQUENCE("body", REQUEST("r") "," NOTE(
-                                                  "n", "answer"))) "," DELAY("d", "00:00:01")),
+                       BESIDE_TIMER(
+                           "p",
+                           TIMES("loop", "2",
+                                 SEQUENCE("body", REQUEST("r") "," NOTE(
+                                                      "n", "answer")))) "," DELAY("d", "00:00:01")),
                    "<answer><answer>"},
     [FLOW_LOOP] = {"loop",
                    DEFINITION("loop", NOTES,

@@ -50,7 +50,7 @@ static int ledger_claim(struct pawl_store *store, int64_t owner, struct pawl_cla
         return pawl__error_code(err, status);
     status = pawl_store_claim(store->inner, owner, claims, count, arena, now_us, deadline_ns, err);
     for (size_t i = 0; i < count && status == PAWL_OK; i++)
-        if (claims[i].status == PAWL_OK)
+        if (claims[i].status == PAWL_OK && !claims[i].visits)
             ledger->hooks.claimed(ledger->hooks.ctx, owner, &claims[i], *now_us);
     pawl_mutex_unlock(ledger->env, ledger->mutex);
     return status;

@@ -468,7 +468,8 @@ int pawl__memory_store_open(struct pawl_memory_database *database, struct pawl_e
 
     if (!store)
         return pawl__error_code(err, PAWL_ENOMEM);
-    store->base = (struct pawl_store){.ops = &memory_ops, .name = "memory"};
+    store->base =
+        (struct pawl_store){.ops = &memory_ops, .caps = PAWL_STORE_CAP_VISITS, .name = "memory"};
     store->database = database;
     store->env = env;
     *out = &store->base;

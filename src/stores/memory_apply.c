@@ -32,6 +32,11 @@ static int check_owner(const struct applying *a)
     if (!a->instance)
         return PAWL_ECONFLICT;
     row = memdb_instance_data(a->instance);
+    if (a->commit->flags & PAWL_COMMIT_VISITED)
+        return mine->owner != 0 && row->owner == 0 && row->fence < mine->fence &&
+                       row->revision == mine->revision && row->updated_us == a->commit->visited_us
+                   ? PAWL_OK
+                   : PAWL_ECONFLICT;
     if (mine->owner == 0 || row->owner != mine->owner || row->fence != mine->fence ||
         row->revision != mine->revision)
         return PAWL_ECONFLICT;
@@ -205,8 +210,12 @@ static int advance(struct applying *a)
     row.id_hash = old->id_hash;
     row.definition_id = old->definition_id;
     row.is_system = old->is_system;
-    row.revision_fence = old->fence;
-    row.revision_owner = old->owner;
+    if (!(a->commit->flags & PAWL_COMMIT_VISITED)) {
+        row.fence = old->fence;
+        row.owner = old->owner;
+    }
+    row.revision_fence = row.fence;
+    row.revision_owner = row.owner;
     row.revision = old->revision + 1;
     if (a->commit->flags & PAWL_COMMIT_RELEASE)
         row.owner = 0;
@@ -452,7 +461,10 @@ static void finish(struct applying *a)
 
 static int apply_one(struct applying *a)
 {
-    int status = find_instance(a);
+    int status = pawl__store_check_commit(a->commit, &a->commit->error);
+
+    if (status == PAWL_OK)
+        status = find_instance(a);
 
     if (status == PAWL_OK)
         status = remove_done(a);

@@ -125,6 +125,50 @@ static bool has_bookmark(const struct pawl_memory_database *db, struct pawl_str 
     return false;
 }
 
+static bool is_idle(const struct pawl_instance_row *row)
+{
+    return row->owner == 0 && row->runnable == 0 && row->takeovers == 0 && row->retry_us == 0 &&
+           row->cancel_requested == 0 && !pawl__str_is(row->status, "Finished") &&
+           row->state.len <= PAWL_VISIT_BYTES_MAX;
+}
+
+static int fill_visit(const struct pawl_memory_database *db, int64_t owner, int64_t now_us,
+                      struct pawl_arena *arena, struct pawl_claim *claim)
+{
+    struct pawl_str id = pawl__memdb_clean(arena, claim->id);
+    struct pawl_str hash = pawl__memdb_clean(arena, claim->hash);
+    struct pawl_instance_row copy;
+    const struct memdb_row *row;
+    bool granted;
+    int status;
+
+    if (!id.ptr || !hash.ptr)
+        return pawl__arena_status(arena);
+    row = pawl__memdb_instance(db, id);
+    granted = row && is_idle(memdb_instance_data(row)) && has_bookmark(db, id, hash);
+    claim->row = (struct pawl_instance_row){.id = id};
+    status = granted ? collect_mail(db, now_us, arena, claim) : PAWL_OK;
+    granted = granted && claim->mail_count == 0;
+    if (status == PAWL_OK && granted)
+        status = pawl__memdb_copy_out(arena, row, false, &copy);
+    if (status == PAWL_OK)
+        pawl__store_fill_visit(claim, owner, granted ? &copy : NULL);
+    return status;
+}
+
+/*
+ * Whether `owner` may have what `holder` has, which is nobody, itself or dead. When the clock has
+ * jumped, all leases are over until they are renewed: whose own is over takes nothing from another,
+ * or nodes that live would take it from each other.
+ */
+static bool may_have(const struct pawl_memory_database *db, int64_t owner, int64_t holder,
+                     int64_t now_us)
+{
+    if (holder == 0 || holder == owner)
+        return true;
+    return !pawl__memdb_is_alive(db, holder, now_us) && pawl__memdb_is_alive(db, owner, now_us);
+}
+
 /* Fills in `claim` as if it were granted; `*row` is the row to change, or NULL. */
 static int fill_claim(const struct pawl_memory_database *db, int64_t owner, int64_t now_us,
                       struct pawl_arena *arena, struct pawl_claim *claim, struct memdb_row **row)
@@ -147,8 +191,7 @@ static int fill_claim(const struct pawl_memory_database *db, int64_t owner, int6
         return PAWL_OK;
     held = memdb_instance_data(*row);
     claim->status = PAWL_OK;
-    if ((held->owner != owner && pawl__memdb_is_alive(db, held->owner, now_us)) ||
-        !has_bookmark(db, id, hash))
+    if (!may_have(db, owner, held->owner, now_us) || !has_bookmark(db, id, hash))
         claim->status = PAWL_EBUSY;
     status = pawl__memdb_copy_out(arena, *row, false, &claim->row);
     if (status != PAWL_OK)
@@ -188,7 +231,9 @@ int pawl__memdb_claim(struct pawl_store *base, int64_t owner, struct pawl_claim 
     now = pawl__memdb_now_us(db);
     for (size_t i = 0; i < count && status == PAWL_OK; i++) {
         answers[i] = claims[i];
-        status = fill_claim(db, owner, now, arena, &answers[i], &rows[i]);
+        rows[i] = NULL;
+        status = claims[i].visits ? fill_visit(db, owner, now, arena, &answers[i])
+                                  : fill_claim(db, owner, now, arena, &answers[i], &rows[i]);
     }
     for (size_t i = 0; i < count && status == PAWL_OK; i++) {
         if (!rows[i])
@@ -226,6 +271,13 @@ static bool is_wanted(const struct taking *t, const struct pawl_work_row *work)
         return false;
     return (t->take->part_from == 0 && t->take->part_to == 0) ||
            (work->part >= t->take->part_from && work->part < t->take->part_to);
+}
+
+/* Of what the taker itself has there is nothing to be taken. */
+static bool is_left(const struct taking *t, int64_t holder)
+{
+    return holder == 0 ||
+           (holder != t->take->owner && may_have(t->db, t->take->owner, holder, t->now_us));
 }
 
 static bool is_put_off(const struct taking *t, const struct memdb_row *instance)
@@ -267,14 +319,13 @@ static bool is_of_share(const struct taking *t, const struct pawl_work_row *work
     return listed == t->take->only;
 }
 
-/* No living node has it, no other one will find it as mail of an instance that it has, and its
- * instance is not put off. */
+/* Nobody has it, or a dead node; no other one will find it as mail of an instance that it has, and
+ * its instance is not put off. */
 static bool is_free(const struct taking *t, const struct pawl_work_row *work)
 {
     const struct memdb_row *instance;
-    int64_t owner;
 
-    if (pawl__memdb_is_alive(t->db, work->owner, t->now_us))
+    if (!is_left(t, work->owner))
         return false;
     /* Nobody finds what is parked. */
     if (work->instance_id.len == 0 || work->due_us == PAWL_TIME_NEVER)
@@ -282,8 +333,8 @@ static bool is_free(const struct taking *t, const struct pawl_work_row *work)
     instance = pawl__memdb_instance(t->db, work->instance_id);
     if (instance && is_put_off(t, instance))
         return false;
-    owner = instance ? memdb_instance_data(instance)->owner : 0;
-    return owner == t->take->owner || !pawl__memdb_is_alive(t->db, owner, t->now_us);
+    return !instance ||
+           may_have(t->db, t->take->owner, memdb_instance_data(instance)->owner, t->now_us);
 }
 
 /* Due ones in their order, then the parked ones that have expired, in theirs. */
@@ -338,7 +389,7 @@ static int collect_runnable(const struct taking *t, struct pawl_arena *arena,
         if (out->runnable_count == t->take->limit)
             break;
         if (memdb_instance_data(row)->retry_us > t->now_us ||
-            pawl__memdb_is_alive(t->db, memdb_instance_data(row)->owner, t->now_us))
+            !is_left(t, memdb_instance_data(row)->owner))
             continue;
         if (t->take->definition_count > 0 &&
             is_listed(t->take, memdb_instance_data(row)->definition_id) != t->take->only)

@@ -299,7 +299,8 @@ int pawl__postgres_store_open(struct pawl_env *env, struct pawl_str uri,
         return pawl__error_code(err, PAWL_ENOMEM);
     pg->base = (struct pawl_store){&ops,
                                    PAWL_STORE_CAP_DURABLE | PAWL_STORE_CAP_PROCESSES |
-                                       PAWL_STORE_CAP_MACHINES | PAWL_STORE_CAP_TICKETS,
+                                       PAWL_STORE_CAP_MACHINES | PAWL_STORE_CAP_TICKETS |
+                                       PAWL_STORE_CAP_VISITS,
                                    NULL, "postgres"};
     pg->env = env;
     pg->flags = options ? options->flags : 0;

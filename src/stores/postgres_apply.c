@@ -117,7 +117,10 @@ static int check_commit(const struct pawl_sql *sql, const struct pawl_commit *co
                         struct pawl_error *err)
 {
     bool writes_row = commit->kind == PAWL_COMMIT_CREATE || commit->kind == PAWL_COMMIT_ADVANCE;
+    int status = pawl__store_check_commit(commit, err);
 
+    if (status != PAWL_OK)
+        return status;
     if (commit->kind != PAWL_COMMIT_PLAIN && !commit->instance)
         return pawl__error_set(err, PAWL_EINVAL, "a commit for an instance needs its row");
     if (writes_row && row_bytes(PAWL_TABLE_INSTANCES, commit->instance) >= PG_ROW_BYTES_MAX)
@@ -209,7 +212,7 @@ static int send_instance_guard(struct batch *b, const struct member *m)
 {
     const struct pawl_commit *commit = m->commit;
     bool release = (commit->flags & PAWL_COMMIT_RELEASE) != 0;
-    struct pawl_sql_inputs inputs = {.row = commit->instance};
+    struct pawl_sql_inputs inputs = {.row = commit->instance, .value = commit->visited_us};
 
     if (commit->instance && !release)
         inputs.owner = commit->instance->owner;

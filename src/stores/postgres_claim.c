@@ -252,6 +252,40 @@ static void return_locks(struct pg_call *call, struct sorted_claim *sorted, size
         pawl__pg_post_unlock(call->pg, call->conn, back, back_count);
 }
 
+/* It reads, for a commit that writes: no row is locked. */
+static int visit(struct pawl_store *store, int64_t owner, struct pawl_claim *claim,
+                 struct pawl_arena *arena, int64_t *now_us, int64_t deadline_ns,
+                 struct pawl_error *err)
+{
+    const struct pawl_sql_inputs none = {.row = NULL}, inputs = {.id = claim->id,
+                                                                 .text = claim->hash,
+                                                                 .limit = PAWL_VISIT_BYTES_MAX};
+    struct pg_call call;
+    void *rows = NULL;
+    size_t count = 0;
+    int status = pawl__pg_call_begin(&call, store, PG_FAST, true, deadline_ns, err);
+
+    if (status != PAWL_OK)
+        return status;
+    status = pawl__pg_named(&call, PAWL_SQL_VISIT, &inputs);
+    if (status == PAWL_OK)
+        status = pawl__pg_named(&call, PAWL_SQL_NOW, &none);
+    if (status == PAWL_OK)
+        status = pawl__pg_sync(&call);
+    if (status == PAWL_OK)
+        status = pawl__pg_run(&call, false);
+    if (status == PAWL_OK)
+        status = pawl__pg_rows(&call, 0, PAWL_TABLE_INSTANCES,
+                               pawl__sql_statement(call.pg->sql, PAWL_SQL_VISIT)->columns, arena,
+                               &rows, &count);
+    if (status == PAWL_OK) {
+        pawl__store_fill_visit(claim, owner, count == 1 ? rows : NULL);
+        *now_us = pawl__pq_int(call.conn, 1, 0, 0);
+    }
+    pawl__pg_call_end(&call);
+    return status;
+}
+
 /* Which connection is best for several would be a compromise: they go by any. */
 static int64_t one_key(const struct pawl_claim *claims, size_t count)
 {
@@ -270,6 +304,8 @@ int pawl__pg_claim(struct pawl_store *store, int64_t owner, struct pawl_claim *c
     status = pawl__store_check_claims(claims, count, err);
     if (status != PAWL_OK)
         return status;
+    if (count == 1 && claims[0].visits)
+        return visit(store, owner, claims, arena, now_us, deadline_ns, err);
     status = pawl__pg_call_begin_lock(&call, store, PG_FAST, true, one_key(claims, count),
                                       deadline_ns, err);
     if (status != PAWL_OK)

@@ -36,9 +36,11 @@
 #define OK "current_setting('pawl.ok', true) = '1'"
 /* For statements that need the same moment twice. */
 #define CLOCK "WITH c AS MATERIALIZED (SELECT " NOW " AS now) "
-#define ALIVE                                                                                      \
-    "EXISTS (SELECT 1 FROM pawl_nodes AS n WHERE n." TENANT " AND n.incarnation = i.owner "        \
-    "AND n.lease_us > " NOW ")"
+#define ALIVE(incarnation)                                                                         \
+    "EXISTS (SELECT 1 FROM pawl_nodes AS n WHERE n." TENANT " AND n.incarnation = " incarnation    \
+    " AND n.lease_us > " NOW ")"
+/* As in sql_statements.c: a dead node's, if `$2` itself is alive. */
+#define LEFT_BEHIND "(NOT " ALIVE("i.owner") " AND " ALIVE("$2") ")"
 #define CLAIMED                                                                                    \
     "UPDATE pawl_instances AS i SET owner = $2, fence = greatest(fence, $3) + 1, "                 \
     "takeovers = takeovers + "                                                                     \
@@ -46,7 +48,7 @@
 
 /* Of those, what is nobody's, or already `$2`'s, or a dead node's. */
 #define UNOWNED                                                                                    \
-    "WHERE i." TENANT " AND i.id = ANY ($1) AND (i.owner = 0 OR i.owner = $2 OR NOT " ALIVE ")"
+    "WHERE i." TENANT " AND i.id = ANY ($1) AND (i.owner = 0 OR i.owner = $2 OR " LEFT_BEHIND ")"
 
 /* {} stands for the columns, each with its table's letter. */
 static const struct {
@@ -129,10 +131,11 @@ static const struct {
                       "ARRAY[]::bigint[]) FROM unnest($1) WITH ORDINALITY AS u(key, n) WHERE u.key "
                       "= 0 OR pg_try_advisory_lock(u.key))::text, true)"},
     [PG_CLAIM_LOCKED] = {PAWL_TABLE_INSTANCES, 'i',
-                         CLAIMED "WHERE i." TENANT " AND i.id = ANY ($1) AND (i.owner = $2 OR CASE "
-                                 "WHEN i.owner = 0 THEN array_position($1, i.id) "
-                                 "= ANY (current_setting('pawl.locked')::bigint[]) ELSE NOT " ALIVE
-                                 " END) RETURNING {}"},
+                         CLAIMED
+                         "WHERE i." TENANT " AND i.id = ANY ($1) AND (i.owner = $2 OR CASE "
+                         "WHEN i.owner = 0 THEN array_position($1, i.id) "
+                         "= ANY (current_setting('pawl.locked')::bigint[]) ELSE " LEFT_BEHIND
+                         " END) RETURNING {}"},
     [PG_UNLOCK] = {PAWL_TABLE_INSTANCES, 0,
                    "SELECT count(pg_advisory_unlock(k)) FROM unnest($1) AS k"},
     [PG_CLAIM_BUSY] = {PAWL_TABLE_INSTANCES, 'i',

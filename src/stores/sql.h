@@ -101,14 +101,15 @@ enum pawl_sql_name {
     PAWL_SQL_STAMP_CHECK,  /* PostgreSQL: guard. text; value */
     PAWL_SQL_STAMP,        /* text; value. Must change one row */
     /* [instances] Guards; in SQLite they must change one row. */
-    PAWL_SQL_CREATE,    /* owner: the new one's */
-    PAWL_SQL_ADVANCE,   /* owner: the next, 0 to release. In PostgreSQL the second column is
-                         * cancel_requested; in SQLite a result would cost copies of pages */
-    PAWL_SQL_KEEP,      /* as ADVANCE, with PAWL_COMMIT_KEEP */
-    PAWL_SQL_SET_ASIDE, /* as ADVANCE, with PAWL_COMMIT_KEEP and PAWL_COMMIT_SET_ASIDE */
-    PAWL_SQL_END,       /* as SET_ASIDE, with PAWL_COMMIT_END */
-    PAWL_SQL_REOPEN,    /* as ADVANCE, with PAWL_COMMIT_REOPEN */
-    PAWL_SQL_REMOVE,    /* the instance alone; then DELETE_OWNED of what goes with it */
+    PAWL_SQL_CREATE,          /* owner: the new one's */
+    PAWL_SQL_ADVANCE,         /* owner: the next, 0 to release. In PostgreSQL the second column is
+                               * cancel_requested; in SQLite a result would cost copies of pages */
+    PAWL_SQL_ADVANCE_VISITED, /* as ADVANCE, with PAWL_COMMIT_VISITED */
+    PAWL_SQL_KEEP,            /* as ADVANCE, with PAWL_COMMIT_KEEP */
+    PAWL_SQL_SET_ASIDE,       /* as ADVANCE, with PAWL_COMMIT_KEEP and PAWL_COMMIT_SET_ASIDE */
+    PAWL_SQL_END,             /* as SET_ASIDE, with PAWL_COMMIT_END */
+    PAWL_SQL_REOPEN,          /* as ADVANCE, with PAWL_COMMIT_REOPEN */
+    PAWL_SQL_REMOVE,          /* the instance alone; then DELETE_OWNED of what goes with it */
     PAWL_SQL_CANCEL,
     /* SQLite [bookmarks]: returns a row if there is parked work with its hash. Costs a tenth of
      * WAKE, for which SQLite makes temporary tables even if there is nothing to change. */
@@ -122,8 +123,10 @@ enum pawl_sql_name {
      * would cost a temporary table. */
     PAWL_SQL_CLAIM,
     PAWL_SQL_CLAIMED,
-    PAWL_SQL_CLAIM_MATCH,    /* SQLite. id; text: a hash. Returns a row if it has such a bookmark */
-    PAWL_SQL_CLAIM_LOOK,     /* id. Returns the instance without its state */
+    PAWL_SQL_VISIT,       /* id; text: a hash; limit: bytes of the state. Returns the instance, or
+                           * nothing: a visit is not granted */
+    PAWL_SQL_CLAIM_MATCH, /* SQLite. id; text: a hash. Returns a row if it has such a bookmark */
+    PAWL_SQL_CLAIM_LOOK,  /* id. Returns the instance without its state */
     PAWL_SQL_CLAIM_HAS_MAIL, /* SQLite. id. Returns a row if work is due for it */
     PAWL_SQL_CLAIM_MAIL,     /* id; limit. Returns due work, oldest first */
 
@@ -132,7 +135,7 @@ enum pawl_sql_name {
     PAWL_SQL_TAKE_KIND,  /* of one */
     PAWL_SQL_TAKE_SHARE, /* text: a JSON array of definitions; only: of those, or of others; kinds:
                           * whose instance does not count */
-    PAWL_SQL_RUNNABLE,   /* limit; value: how many are skipped. Returns ids of instances */
+    PAWL_SQL_RUNNABLE,   /* owner; limit; value: how many are skipped. Returns ids of instances */
     PAWL_SQL_RUNNABLE_SHARE, /* and text and only, as TAKE_SHARE */
     PAWL_SQL_NEXT_DUE,       /* part_from, part_to; returns due_us, or nothing */
     PAWL_SQL_NEXT_DUE_KIND,  /* and text */
@@ -157,6 +160,8 @@ enum pawl_sql_name {
 /* Of a commit of kind ADVANCE. */
 static inline enum pawl_sql_name pawl__sql_advance(const struct pawl_commit *commit)
 {
+    if (commit->flags & PAWL_COMMIT_VISITED)
+        return PAWL_SQL_ADVANCE_VISITED;
     if ((commit->flags & PAWL_COMMIT_KEEP) && !(commit->flags & PAWL_COMMIT_SET_ASIDE))
         return PAWL_SQL_KEEP;
     if (commit->flags & PAWL_COMMIT_KEEP)

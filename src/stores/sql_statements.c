@@ -14,6 +14,10 @@
 #define ALIVE(incarnation)                                                                         \
     "EXISTS (SELECT 1 FROM pawl_nodes AS n WHERE n.{tenant} AND n.incarnation "              \
     "= " incarnation " AND n.lease_us > {now})"
+/* What a dead node has is there for those whose own lease is valid. When the clock has jumped none
+ * is: nodes that live would take from each other what they run, and it would look as if it killed
+ * them. */
+#define LEFT_BY(owner) "(NOT " ALIVE(owner) " AND " ALIVE("{owner}") ")"
 
 /* The last guard of a member: writes the instance, and so locks it. */
 #define GUARD_WITH(statement)                                                                      \
@@ -32,6 +36,12 @@
 #define CREATE "INSERT INTO pawl_instances (tenant_id, {all}) "
 #define CREATE_END " ON CONFLICT DO NOTHING"
 #define ADVANCE "UPDATE pawl_instances SET " STEP ", " PROGRESS ", {advanced} WHERE " MINE
+/* Claims it as well: nobody has it, and nobody had it since it was read. */
+#define ADVANCE_VISITED                                                                            \
+    "UPDATE pawl_instances SET owner = {owner}, fence = {.fence}, revision = revision + 1, "       \
+    "revision_fence = {.fence}, revision_owner = {.owner}, " PROGRESS ", {advanced} WHERE "        \
+    "{tenant} AND id = {.id} AND owner = 0 AND fence < {.fence} AND revision = {.revision} "       \
+    "AND updated_us = {value} AND {.owner} <> 0"
 #define REOPEN                                                                                     \
     "UPDATE pawl_instances SET " STEP ", " PROGRESS ", cancel_requested = 0, {advanced} WHERE " MINE
 #define KEEP "UPDATE pawl_instances SET " STEP " WHERE " MINE
@@ -73,18 +83,28 @@
     "UPDATE pawl_instances SET owner = {owner}, "                                                  \
     "fence = (CASE WHEN fence > {value} THEN fence ELSE {value} END) + 1, "                        \
     "takeovers = takeovers + (CASE WHEN owner IN (0, {owner}) THEN 0 ELSE 1 END) WHERE {tenant} "  \
-    "AND id = {id} AND (owner = 0 OR owner = {owner} OR NOT " ALIVE("pawl_instances.owner") ")"
+    "AND id = {id} AND (owner = 0 OR owner = {owner} OR " LEFT_BY("pawl_instances.owner") ")"
 #define CLAIM_LOOK "SELECT {columns} FROM pawl_instances WHERE {tenant} AND id = {id}"
 
-/* Work of these parts that nobody living has. */
+/* What a visit is granted. */
+#define VISIT                                                                                      \
+    "SELECT {columns} FROM pawl_instances AS i WHERE i.{tenant} AND i.id = {id} AND i.owner = 0 "  \
+    "AND i.runnable = 0 AND i.takeovers = 0 AND i.retry_us = 0 AND i.cancel_requested = 0 "        \
+    "AND i.status <> 'Finished' AND length(i.state) <= {limit} "                                   \
+    "AND EXISTS (SELECT 1 FROM pawl_bookmarks AS b WHERE b.{tenant} "                              \
+    "AND b.instance_id = {id} AND b.hash = {text}) "                                               \
+    "AND NOT EXISTS (SELECT 1 FROM pawl_work AS w WHERE w.{tenant} "                               \
+    "AND w.instance_id = {id} AND w.instance_id <> '' AND w.due_us <= {now})"
+
+/* Work of these parts that nobody has, or a dead node. */
 #define FREE_WORK                                                                                  \
-    "w.part >= {from} AND w.part < {to} AND (w.owner = 0 OR NOT " ALIVE("w.owner") ")"
-/* Of what is due: that no living owner of its instance finds, and whose instance is not put off,
- * or is to be cancelled. */
+    "w.part >= {from} AND w.part < {to} AND (w.owner = 0 OR " LEFT_BY("w.owner") ")"
+/* Of what is due: whose instance can be claimed, since another owner finds it itself; and whose
+ * instance is not put off, or is to be cancelled. */
 #define NOT_FOUND_BY_OWNER                                                                         \
     " AND (w.instance_id = '' OR (SELECT 1 FROM pawl_instances AS i "                              \
     "WHERE i.{tenant} AND i.id = w.instance_id AND ((i.retry_us > {now} AND i.cancel_requested = " \
-    "0) OR (i.owner <> {owner} AND " ALIVE("i.owner") ")) LIMIT 1) IS NULL)"
+    "0) OR (i.owner NOT IN (0, {owner}) AND NOT " LEFT_BY("i.owner") ")) LIMIT 1) IS NULL)"
 /* Of what has expired: that is parked. Written so that no index is chosen by it: the one of parked
  * work would be read from end to end. */
 #define PARKED " AND +w.due_us {is} {never}"
@@ -130,7 +150,7 @@
     "AND i.retry_us <= {now}"
 #define LEFT_ALONE                                                                                 \
     "SELECT i.id FROM pawl_instances AS i WHERE i.{tenant} AND i.owner <> 0 "                      \
-    "AND i.retry_us <= {now} AND NOT " ALIVE("i.owner")
+    "AND i.retry_us <= {now} AND " LEFT_BY("i.owner")
 /* In the order of the indexes, so that what a node skips is the same each time. */
 #define RUNNABLE(more) READY more " UNION ALL " LEFT_ALONE more " LIMIT {limit} OFFSET {value}"
 #define INSTANCE_OF_SHARE(listed) " AND (i.definition_id " listed ") = ({only} = 1)"
@@ -207,6 +227,8 @@ static const struct pawl_sql_template templates[PAWL_SQL_NAME_COUNT] = {
         GUARD_WITH(CREATE "SELECT '', {created} WHERE " PAWL_SQL_HELD CREATE_END)},
     [PAWL_SQL_ADVANCE] = {PAWL_TABLE_INSTANCES, 0, ADVANCE,
         GUARD_WITH(ADVANCE " AND " PAWL_SQL_HELD)},
+    [PAWL_SQL_ADVANCE_VISITED] = {PAWL_TABLE_INSTANCES, 0, ADVANCE_VISITED,
+        GUARD_WITH(ADVANCE_VISITED " AND " PAWL_SQL_HELD)},
     [PAWL_SQL_KEEP] = {PAWL_TABLE_INSTANCES, 0, KEEP,
         GUARD_WITH(KEEP " AND " PAWL_SQL_HELD)},
     [PAWL_SQL_SET_ASIDE] = {PAWL_TABLE_INSTANCES, 0, SET_ASIDE,
@@ -229,6 +251,7 @@ static const struct pawl_sql_template templates[PAWL_SQL_NAME_COUNT] = {
         "FROM pawl_instances WHERE {tenant} AND id = {.id}", NULL},
 
     [PAWL_SQL_CLAIM] = {PAWL_TABLE_INSTANCES, ALL, CLAIM, CLAIM " RETURNING {columns}"},
+    [PAWL_SQL_VISIT] = {PAWL_TABLE_INSTANCES, ALL, BOTH(VISIT)},
     [PAWL_SQL_CLAIMED] = {PAWL_TABLE_INSTANCES, ALL, CLAIM_LOOK, NULL},
     [PAWL_SQL_CLAIM_MATCH] = {PAWL_TABLE_BOOKMARKS, 0,
         "SELECT 1 FROM pawl_bookmarks WHERE {tenant} AND instance_id = {id} AND hash = {text} LIMIT 1",

@@ -28,19 +28,16 @@ static int64_t open_deadline(struct pawl_env *env)
 
 /* ---- connections ------------------------------------------------------------------------- */
 
-int pawl__sqlite_store_connect(struct pawl_sqlite_store *store, uint32_t flags,
-                               const char *synchronous, struct pawl_sqlite **out,
-                               struct pawl_error *err)
+int pawl__sqlite_store_connect(struct pawl_sqlite_store *store, uint32_t flags, bool syncs,
+                               struct pawl_sqlite **out, struct pawl_error *err)
 {
-    char pragma[48];
     struct pawl_sqlite *db = NULL;
     int status = pawl__sqlite_open(store->env, store->path, flags, &db, err);
 
     if (status != PAWL_OK)
         return status;
-    (void)snprintf(pragma, sizeof pragma, "PRAGMA synchronous=%s", synchronous);
     pawl__sqlite_set_deadline(db, open_deadline(store->env));
-    status = pawl__sqlite_run(db, pragma, err);
+    status = pawl__sqlite_set_syncs(db, syncs, err);
     if (status == PAWL_OK)
         status = pawl__sqlite_run(db, "PRAGMA temp_store=MEMORY", err);
     /* A sync of the database file for every so many pages of the log. Everybody waits for it: at
@@ -235,10 +232,9 @@ static int open_to_write(struct pawl_sqlite_store *store, bool create, struct pa
 {
     int64_t version = 0;
     int status = pawl__sqlite_store_connect(
-        store, create ? PAWL_SQLITE_CREATE | PAWL_SQLITE_MODE(store->file_mode) : 0, "FULL",
+        store, create ? PAWL_SQLITE_CREATE | PAWL_SQLITE_MODE(store->file_mode) : 0, true,
         &store->writer, err);
 
-    store->writer_syncs = true;
     if (status == PAWL_OK)
         status = read_schema(store, store->writer, &version, err);
     if (status == PAWL_OK && !create)
@@ -279,7 +275,7 @@ static int open_file(struct pawl_sqlite_store *store, uint32_t flags, struct paw
     if (status == PAWL_OK && !store->read_only)
         status = open_to_write(store, (flags & PAWL_STORE_OPEN_CREATE) != 0, err);
     if (status == PAWL_OK)
-        status = pawl__sqlite_store_connect(store, PAWL_SQLITE_READ, "NORMAL", &store->watch, err);
+        status = pawl__sqlite_store_connect(store, PAWL_SQLITE_READ, false, &store->watch, err);
     if (status == PAWL_OK)
         status = read_schema(store, store->watch, &version, err);
     if (status == PAWL_OK)
@@ -461,8 +457,9 @@ int pawl__sqlite_store_open(struct pawl_env *env, struct pawl_str path,
     store = pawl__alloc_zeroed(&env->alloc, sizeof *store);
     if (!store)
         return pawl__error_code(err, PAWL_ENOMEM);
-    store->base = (struct pawl_store){&ops, PAWL_STORE_CAP_DURABLE | PAWL_STORE_CAP_PROCESSES, NULL,
-                                      "sqlite"};
+    store->base = (struct pawl_store){
+        &ops, PAWL_STORE_CAP_DURABLE | PAWL_STORE_CAP_PROCESSES | PAWL_STORE_CAP_VISITS, NULL,
+        "sqlite"};
     store->env = env;
     store->file_mode = options ? options->file_mode : 0;
     store->read_only = (flags & PAWL_STORE_OPEN_READ) != 0;

@@ -103,10 +103,12 @@ static int delete_owned(struct member *m, struct pawl_error *err)
 static int write_instance(struct member *m, struct pawl_error *err)
 {
     const struct pawl_commit *commit = m->commit;
-    struct pawl_sql_inputs inputs = {.row = commit->instance};
+    struct pawl_sql_inputs inputs = {.row = commit->instance, .value = commit->visited_us};
     bool releases = (commit->flags & PAWL_COMMIT_RELEASE) != 0;
-    int status = PAWL_OK;
+    int status = pawl__store_check_commit(commit, err);
 
+    if (status != PAWL_OK)
+        return status;
     if (!commit->instance && commit->kind != PAWL_COMMIT_PLAIN)
         return pawl__error_set(err, PAWL_EINVAL, "a commit of this kind needs an instance");
     if (commit->instance && !releases)

@@ -104,6 +104,40 @@ static int claim_one(struct pawl_sqlite_session *session, int64_t owner, struct 
     return status;
 }
 
+static int visit(struct pawl_sqlite_store *store, int64_t owner, struct pawl_claim *claim,
+                 struct pawl_arena *arena, int64_t *now_us, int64_t deadline_ns,
+                 struct pawl_error *err)
+{
+    struct pawl_sql_inputs inputs = {
+        .id = claim->id, .text = claim->hash, .limit = PAWL_VISIT_BYTES_MAX};
+    struct pawl_sqlite_statement *statement = NULL;
+    struct pawl_sqlite_session session;
+    struct pawl_instance_row row;
+    bool found = false;
+    int status;
+
+    if (store->read_only)
+        return pawl__error_set(err, PAWL_EPERM, "%s: was opened for reading only", store->path);
+    status = pawl__sqlite_session_read_fast(store, deadline_ns, &session, err);
+    if (status != PAWL_OK)
+        return status;
+    /* The clock was set back: what was due before is due again once somebody writes. */
+    if (!session.is_back)
+        status = pawl__sqlite_session_run(&session, named(&session, PAWL_SQL_VISIT), &inputs,
+                                          &statement, &found, err);
+    if (status == PAWL_OK && found)
+        status = pawl__sqlite_row_read(statement, PAWL_TABLE_INSTANCES,
+                                       named(&session, PAWL_SQL_VISIT)->columns, arena, &row, err);
+    if (statement)
+        pawl__sqlite_reset(statement);
+    pawl__sqlite_session_end(&session);
+    if (status != PAWL_OK)
+        return status;
+    pawl__store_fill_visit(claim, owner, found ? &row : NULL);
+    *now_us = session.now_us;
+    return PAWL_OK;
+}
+
 int pawl__sqlite_store_claim(struct pawl_store *base, int64_t owner, struct pawl_claim *claims,
                              size_t count, struct pawl_arena *arena, int64_t *now_us,
                              int64_t deadline_ns, struct pawl_error *err)
@@ -114,6 +148,8 @@ int pawl__sqlite_store_claim(struct pawl_store *base, int64_t owner, struct pawl
     int status;
 
     status = pawl__store_check_claims(claims, count, err);
+    if (status == PAWL_OK && count == 1 && claims[0].visits)
+        return visit(store, owner, claims, arena, now_us, deadline_ns, err);
     if (status == PAWL_OK)
         status = pawl__sqlite_session_write(store, false, deadline_ns, &session, err);
     if (status != PAWL_OK)

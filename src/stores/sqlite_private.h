@@ -35,8 +35,8 @@ struct pawl_sqlite_store {
     /* The one that writes: what another connection writes makes SQLite forget all pages that it has
      * in memory. NULL when read-only. */
     struct pawl_sqlite *writer;
-    bool writer_syncs; /* synchronous=FULL, for commits; else NORMAL: claims, takes, leases */
     bool writing;
+    uint32_t writers_waiting;
     struct pawl_cond *writer_free;
 
     struct pawl_sqlite *readers[PAWL_SQLITE_READERS_MAX]; /* idle ones */
@@ -56,7 +56,7 @@ struct pawl_sqlite_store {
     int64_t looked_ns; /* when it was looked whether they are still there */
     bool is_lost;      /* they were not */
 
-    struct pawl_store_clock clock; /* the writer's: used by whoever writes */
+    struct pawl_store_clock clock; /* written by whoever writes, with the lock held */
 
     int64_t schema;
     int64_t syncs;
@@ -95,6 +95,12 @@ PAWL_MUST_CHECK int pawl__sqlite_session_again(struct pawl_sqlite_session *sessi
 PAWL_MUST_CHECK int pawl__sqlite_session_read(struct pawl_sqlite_store *store, bool one_moment,
                                               int64_t deadline_ns, struct pawl_sqlite_session *out,
                                               struct pawl_error *err);
+/* For one statement that reads, by the writer's connection if nobody needs it: its cache is warm.
+ * With the time, and whether the clock was set back. Not of a store that is read-only. */
+PAWL_MUST_CHECK int pawl__sqlite_session_read_fast(struct pawl_sqlite_store *store,
+                                                   int64_t deadline_ns,
+                                                   struct pawl_sqlite_session *out,
+                                                   struct pawl_error *err);
 /* Makes what was written so; on failure it is rolled back. */
 PAWL_MUST_CHECK int pawl__sqlite_session_commit(struct pawl_sqlite_session *session,
                                                 struct pawl_error *err);
@@ -159,7 +165,7 @@ int pawl__sqlite_store_load(struct pawl_store *base, enum pawl_table table, cons
 
 /* Opens one more connection as the store needs them. */
 PAWL_MUST_CHECK int pawl__sqlite_store_connect(struct pawl_sqlite_store *store, uint32_t flags,
-                                               const char *synchronous, struct pawl_sqlite **out,
+                                               bool syncs, struct pawl_sqlite **out,
                                                struct pawl_error *err);
 
 #endif

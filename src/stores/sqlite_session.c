@@ -91,14 +91,29 @@ static int enter(struct pawl_sqlite_store *store, int64_t deadline_ns, struct pa
         pawl_mutex_unlock(store->env, store->lock);
         return status;
     }
+    store->writers_waiting++;
     while (store->writing && status == PAWL_OK)
         status = pawl_cond_wait(store->env, store->writer_free, store->lock, deadline_ns);
+    store->writers_waiting--;
     if (!store->writing && status != PAWL_ESTOPPED) {
         store->writing = true;
         status = PAWL_OK;
     }
     pawl_mutex_unlock(store->env, store->lock);
     return status == PAWL_OK ? PAWL_OK : set_wait_error(store, status, "turn to write", err);
+}
+
+/* The writer's connection, if nobody has it or waits for it. */
+static bool try_enter(struct pawl_sqlite_store *store)
+{
+    bool entered = false;
+
+    if (pawl_mutex_lock(store->env, store->lock) != PAWL_OK)
+        return false;
+    if (!store->writing && store->writers_waiting == 0 && check_files(store, NULL) == PAWL_OK)
+        entered = store->writing = true;
+    pawl_mutex_unlock(store->env, store->lock);
+    return entered;
 }
 
 /* Also when the environment is stopped: then nobody waits, and nobody writes any more. */
@@ -115,6 +130,16 @@ int64_t pawl__sqlite_store_now_us(const struct pawl_sqlite_store *store)
 {
     return store->env->ops->caps & PAWL_ENV_CAP_SIMULATED ? pawl_env_wall_ns(store->env) / 1000
                                                           : pawl__sqlite_now_us();
+}
+
+/* By the writer: what it did because of the clock, others can see. */
+static void saw_clock(const struct pawl_sqlite_session *session)
+{
+    struct pawl_sqlite_store *store = session->store;
+
+    pawl_mutex_lock_always(store->env, store->lock);
+    pawl__store_clock_saw(&store->clock, session->now_us, session->now_ns);
+    pawl_mutex_unlock(store->env, store->lock);
 }
 
 /* Part of the transaction that finds it; if that comes to nothing, the next one finds it too. */
@@ -139,7 +164,7 @@ static int move_back(struct pawl_sqlite_session *session, struct pawl_error *err
 int pawl__sqlite_session_again(struct pawl_sqlite_session *session, struct pawl_error *err)
 {
     struct pawl_sqlite_store *store = session->store;
-    int status = pawl__sqlite_run(session->db, "BEGIN IMMEDIATE", err);
+    int status = pawl__sqlite_begin(session->db, true, err);
     int64_t before_ns;
 
     if (status != PAWL_OK)
@@ -151,19 +176,8 @@ int pawl__sqlite_session_again(struct pawl_sqlite_session *session, struct pawl_
     session->is_back = pawl__store_clock_is_back(&store->clock, session->now_us, before_ns);
     if (session->is_back)
         return move_back(session, err);
-    pawl__store_clock_saw(&store->clock, session->now_us, session->now_ns);
+    saw_clock(session);
     return PAWL_OK;
-}
-
-static int set_syncs(struct pawl_sqlite_store *store, bool syncs, struct pawl_error *err)
-{
-    int status = PAWL_OK;
-
-    if (store->writer_syncs != syncs)
-        status = pawl__sqlite_set_syncs(store->writer, syncs, err);
-    if (status == PAWL_OK)
-        store->writer_syncs = syncs;
-    return status;
 }
 
 int pawl__sqlite_session_write(struct pawl_sqlite_store *store, bool durable, int64_t deadline_ns,
@@ -180,7 +194,7 @@ int pawl__sqlite_session_write(struct pawl_sqlite_store *store, bool durable, in
     out->db = store->writer;
     out->durable = durable;
     pawl__sqlite_set_deadline(out->db, deadline_ns);
-    status = set_syncs(store, durable, err);
+    status = pawl__sqlite_set_syncs(out->db, durable, err);
     if (status == PAWL_OK)
         status = pawl__sqlite_session_again(out, err);
     if (status != PAWL_OK)
@@ -194,7 +208,7 @@ int pawl__sqlite_session_commit(struct pawl_sqlite_session *session, struct pawl
     int status = pawl__sqlite_commit(session->db, err);
 
     if (status == PAWL_OK && session->is_back) {
-        pawl__store_clock_saw(&store->clock, session->now_us, session->now_ns);
+        saw_clock(session);
         pawl__sqlite_store_notify(store);
     }
     if (status == PAWL_OK && session->durable &&
@@ -258,7 +272,7 @@ int pawl__sqlite_session_read(struct pawl_sqlite_store *store, bool one_moment, 
     if (status != PAWL_OK)
         return status;
     if (!db) {
-        status = pawl__sqlite_store_connect(store, PAWL_SQLITE_READ, "NORMAL", &db, err);
+        status = pawl__sqlite_store_connect(store, PAWL_SQLITE_READ, false, &db, err);
         if (status != PAWL_OK) {
             check_in(store, NULL);
             return status;
@@ -268,11 +282,34 @@ int pawl__sqlite_session_read(struct pawl_sqlite_store *store, bool one_moment, 
     out->db = db;
     pawl__sqlite_set_deadline(db, deadline_ns);
     if (one_moment)
-        status = pawl__sqlite_run(db, "BEGIN", err);
+        status = pawl__sqlite_begin(db, false, err);
     if (status == PAWL_OK)
         return PAWL_OK;
     pawl__sqlite_session_end(out);
     return status;
+}
+
+int pawl__sqlite_session_read_fast(struct pawl_sqlite_store *store, int64_t deadline_ns,
+                                   struct pawl_sqlite_session *out, struct pawl_error *err)
+{
+    bool entered = try_enter(store);
+    int status = PAWL_OK;
+
+    if (entered) {
+        start(out, store);
+        out->db = store->writer;
+        pawl__sqlite_set_deadline(out->db, deadline_ns);
+    } else {
+        status = pawl__sqlite_session_read(store, false, deadline_ns, out, err);
+    }
+    if (status != PAWL_OK)
+        return status;
+    out->now_ns = pawl_env_monotonic_ns(store->env);
+    out->now_us = pawl__sqlite_store_now_us(store);
+    pawl_mutex_lock_always(store->env, store->lock);
+    out->is_back = pawl__store_clock_is_back(&store->clock, out->now_us, out->now_ns);
+    pawl_mutex_unlock(store->env, store->lock);
+    return PAWL_OK;
 }
 
 void pawl__sqlite_session_end(struct pawl_sqlite_session *session)

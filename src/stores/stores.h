@@ -48,8 +48,15 @@ struct pawl_store_options {
 
 /* PAWL_ELIMIT: too many at once. */
 PAWL_MUST_CHECK int pawl__store_check_queries(size_t count, struct pawl_error *err);
-/* PAWL_ELIMIT: too many at once; PAWL_EINVAL: one with a hash is not alone, or has a ticket. */
+/* PAWL_ELIMIT: too many at once; PAWL_EINVAL: one with a hash is not alone, or has a ticket;
+ * a visit has no hash. */
 PAWL_MUST_CHECK int pawl__store_check_claims(const struct pawl_claim *claims, size_t count,
+                                             struct pawl_error *err);
+/* Fills in what a visit returns. `row` NULL: it is not granted. */
+void pawl__store_fill_visit(struct pawl_claim *claim, int64_t owner,
+                            const struct pawl_instance_row *row);
+/* PAWL_EINVAL: its flags do not go together. */
+PAWL_MUST_CHECK int pawl__store_check_commit(const struct pawl_commit *commit,
                                              struct pawl_error *err);
 
 /* ---- memory ------------------------------------------------------------------------------ */

@@ -334,9 +334,35 @@ int pawl__store_check_claims(const struct pawl_claim *claims, size_t count, stru
         return pawl__error_set(err, PAWL_ELIMIT, "%zu claims at once; at most %d", count,
                                PAWL_STORE_BATCH_MAX);
     for (size_t i = 0; i < count; i++)
-        if (claims[i].hash.len > 0 && (count > 1 || claims[i].ticket))
+        if (claims[i].hash.len == 0 && claims[i].visits)
+            return pawl__error_set(err, PAWL_EINVAL, "a visit names a bookmark");
+        else if (claims[i].hash.len > 0 && (count > 1 || claims[i].ticket))
             return pawl__error_set(err, PAWL_EINVAL,
                                    "a claim by a bookmark goes by itself and without a ticket");
+    return PAWL_OK;
+}
+
+void pawl__store_fill_visit(struct pawl_claim *claim, int64_t owner,
+                            const struct pawl_instance_row *row)
+{
+    claim->mail = NULL;
+    claim->mail_count = 0;
+    claim->status = row ? PAWL_OK : PAWL_EBUSY;
+    claim->row = row ? *row : (struct pawl_instance_row){.id = claim->id};
+    if (!row)
+        return;
+    claim->row.owner = owner;
+    claim->row.fence = (row->fence > claim->seen_fence ? row->fence : claim->seen_fence) + 1;
+}
+
+int pawl__store_check_commit(const struct pawl_commit *commit, struct pawl_error *err)
+{
+    const uint32_t others =
+        PAWL_COMMIT_KEEP | PAWL_COMMIT_REOPEN | PAWL_COMMIT_SET_ASIDE | PAWL_COMMIT_END;
+
+    if ((commit->flags & PAWL_COMMIT_VISITED) &&
+        (commit->kind != PAWL_COMMIT_ADVANCE || (commit->flags & others)))
+        return pawl__error_set(err, PAWL_EINVAL, "a visit ends with a commit that advances");
     return PAWL_OK;
 }
 

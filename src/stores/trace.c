@@ -156,7 +156,7 @@ static int trace_claim(struct pawl_store *store, int64_t owner, struct pawl_clai
         pawl_store_claim(store->inner, owner, claims, count, arena, now_us, deadline_ns, err);
 
     for (size_t i = 0; i < count && status == PAWL_OK; i++) {
-        span.claims += claims[i].status == PAWL_OK;
+        span.claims += claims[i].status == PAWL_OK && !claims[i].visits;
         span.rows += (claims[i].status != PAWL_ENOTFOUND) + claims[i].mail_count;
     }
     return end(cast(store), &span, status, deadline_ns);

@@ -79,6 +79,8 @@ static const char *because_text(const struct why_view *view, const struct pawl_w
     char span[PAWL_WORDS_SIZE];
 
     switch (mail->because) {
+    case PAWL_WHY_KEPT:
+        return "the instance has faulted: it is kept, and delivered if the instance is tried again";
     case PAWL_WHY_PARKED:
         return parked_text(view, work);
     case PAWL_WHY_FAILED:

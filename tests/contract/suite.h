@@ -42,6 +42,7 @@ struct contract_test {
 extern const struct contract_test contract_commits[];
 extern const struct contract_test contract_changes[];
 extern const struct contract_test contract_claims[];
+extern const struct contract_test contract_visits[];
 extern const struct contract_test contract_takes[];
 extern const struct contract_test contract_queries[];
 extern const struct contract_test contract_nodes[];

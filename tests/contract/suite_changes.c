@@ -607,6 +607,23 @@ static void an_advance_that_is_not_asked_for_mail_answers_the_rest(struct contra
     assert_true(commit.has_mail);
 }
 
+/* In one transaction: nobody sees the bookmark, and the work still parked. */
+static void work_that_a_bookmark_wakes_is_mail_of_the_same_commit(struct contract *t)
+{
+    struct pawl_instance_row row = claimed_instance(t, "i");
+    struct pawl_bookmark_row bookmark = some_bookmark(t, pawl__str("b"), row.id, "h");
+    struct pawl_work_row parked = some_work(t, pawl__str("w"), PAWL_TIME_NEVER);
+    const struct pawl_change change = {PAWL_CHANGE_INSERT, PAWL_TABLE_BOOKMARKS, &bookmark};
+    struct pawl_commit commit = {
+        .kind = PAWL_COMMIT_ADVANCE, .instance = &row, .changes = &change, .change_count = 1};
+
+    parked.instance_id = row.id;
+    parked.hash = bookmark.hash;
+    insert(t, PAWL_TABLE_WORK, &parked);
+    assert_code(apply_one(t, t->a, &commit), PAWL_OK);
+    assert_true(commit.has_mail);
+}
+
 static void a_new_bookmark_makes_parked_work_due(struct contract *t)
 {
     const enum pawl_change_kind kinds[] = {PAWL_CHANGE_INSERT, PAWL_CHANGE_ADD, PAWL_CHANGE_PUT};
@@ -825,6 +842,7 @@ const struct contract_test contract_changes[] = {
     CONTRACT_TEST(a_cancel_of_what_is_not_there_is_not_found),
     CONTRACT_TEST(an_advance_says_whether_mail_has_come),
     CONTRACT_TEST(an_advance_that_is_not_asked_for_mail_answers_the_rest),
+    CONTRACT_TEST(work_that_a_bookmark_wakes_is_mail_of_the_same_commit),
     CONTRACT_TEST(a_new_bookmark_makes_parked_work_due),
     CONTRACT_TEST(a_new_bookmark_wakes_nothing_that_does_not_match_it),
     CONTRACT_TEST(a_bookmark_without_correlation_wakes_no_work_of_an_order),

@@ -273,6 +273,45 @@ static void a_claim_by_a_bookmark_is_granted_if_the_instance_has_it(struct contr
     assert_int_equal(claim.row.owner, t->node_a);
 }
 
+/*
+ * When the clock has jumped, all leases are over until they are renewed. Nodes that live would take
+ * what they run from each other, again and again, and it would look as if it killed them.
+ */
+static void a_node_whose_lease_is_over_claims_nothing_from_another(struct contract *t)
+{
+    const struct pawl_lock_ticket ticket = {.key = 4712};
+    struct pawl_str id = create_instance(t, "i"), free = create_instance(t, "j");
+    struct pawl_bookmark_row bookmark = some_bookmark(t, pawl__str("b"), id, "h");
+    int64_t first = join(t, t->a, "first", 0), second = join(t, t->b, "second", 0), now;
+    int64_t nodes[] = {second, t->node_b, INT64_C(1) << 50 /* never joined */};
+    struct pawl_instance_row held = claim_one(t, t->a, first, id).row, expected;
+    struct pawl_claim locked = {.id = id, .ticket = &ticket};
+
+    insert(t, PAWL_TABLE_BOOKMARKS, &bookmark);
+    assert_int_equal(held.owner, first); /* it was nobody's */
+    t->node_b = join(t, t->b, "node-b", HOUR_US);
+    expected = held;
+    expected.state = pawl__str("");
+    for (size_t i = 0; i < sizeof nodes / sizeof nodes[0]; i++) {
+        struct pawl_claim claim = claim_one(t, t->b, nodes[i], id);
+
+        assert_code(claim.status, PAWL_EBUSY);
+        assert_same_row(PAWL_TABLE_INSTANCES, &claim.row, &expected);
+        assert_code(claim_by_hash(t, t->b, nodes[i], id, "h").status, PAWL_EBUSY);
+    }
+    assert_ok(pawl_store_claim(t->b, second, &locked, 1, &t->arena, &now, soon_ns(t), &t->err),
+              &t->err);
+    assert_code(locked.status, PAWL_EBUSY);
+    assert_int_equal(locked.row.owner, first);
+    assert_same_row(PAWL_TABLE_INSTANCES, instance_row(t, id), &held);
+    /* What is its own or nobody's is there to be claimed all the same. */
+    assert_code(claim_one(t, t->a, first, id).status, PAWL_OK);
+    assert_code(claim_one(t, t->b, second, free).status, PAWL_OK);
+    held = claim_one(t, t->b, t->node_b, id).row;
+    assert_int_equal(held.owner, t->node_b);
+    assert_int_equal(held.takeovers, expected.takeovers + 1);
+}
+
 static void a_claim_by_a_bookmark_brings_its_mail(struct contract *t)
 {
     struct pawl_str id = create_instance(t, "i");
@@ -319,6 +358,7 @@ const struct contract_test contract_claims[] = {
     CONTRACT_TEST(a_claim_brings_the_mail_that_is_due_oldest_first),
     CONTRACT_TEST(a_claim_brings_no_more_mail_than_it_may),
     CONTRACT_TEST(a_claim_by_a_bookmark_is_granted_if_the_instance_has_it),
+    CONTRACT_TEST(a_node_whose_lease_is_over_claims_nothing_from_another),
     CONTRACT_TEST(a_claim_by_a_bookmark_brings_its_mail),
     CONTRACT_TEST(a_claim_by_a_bookmark_goes_by_itself),
     {0},

@@ -470,6 +470,57 @@ static void runnable_instances_without_a_living_owner_are_told(struct contract *
     assert_string_equal(runnable_ids(t, 10), "orphan,owned");
 }
 
+static const char *all_ids(struct contract *t, int64_t owner)
+{
+    struct pawl_taken taken = take_some(t, t->b, owner, 10);
+    const char *ids = ids_of(t, &taken);
+
+    for (size_t i = 0; i < taken.runnable_count; i++)
+        ids = pawl__arena_printf(&t->arena, "%s+%.*s", ids, PAWL_STR_ARG(taken.runnable[i]));
+    return ids;
+}
+
+/* As with claims: nodes whose clock has jumped would take from each other what they do. */
+static void a_node_whose_lease_is_over_takes_only_what_nobody_has(struct contract *t)
+{
+    int64_t now = now_us(t), first = join(t, t->a, "first", 0), second = join(t, t->b, "second", 0);
+    struct pawl_work_row expired = some_work(t, pawl__str("expired"), PAWL_TIME_NEVER);
+    struct pawl_work_row begun = some_work(t, pawl__str("begun"), now - 9);
+    struct pawl_instance_row busy = some_instance(t, pawl__str("busy"));
+    struct pawl_instance_row own = some_instance(t, pawl__str("own"));
+    struct pawl_instance_row ready = some_instance(t, pawl__str("ready"));
+    struct pawl_instance_row *instances[] = {&busy, &own, &ready};
+    struct pawl_taken taken;
+
+    begun.owner = expired.owner = busy.owner = first;
+    begun.takeovers = expired.takeovers = 0;
+    expired.expires_us = now - 1;
+    own.owner = second;
+    ready.owner = 0;
+    for (size_t i = 0; i < 3; i++) {
+        struct pawl_commit commit = {.kind = PAWL_COMMIT_CREATE, .instance = instances[i]};
+        struct pawl_work_row mail =
+            some_work(t, text(t, "mail-%.*s", PAWL_STR_ARG(instances[i]->id)), now - 5 + (int)i);
+
+        instances[i]->runnable = 1;
+        instances[i]->retry_us = 0;
+        assert_code(apply_one(t, t->a, &commit), PAWL_OK);
+        mail.instance_id = instances[i]->id;
+        insert(t, PAWL_TABLE_WORK, &mail);
+    }
+    insert(t, PAWL_TABLE_WORK, &begun);
+    insert(t, PAWL_TABLE_WORK, &expired);
+    assert_string_equal(all_ids(t, second), "mail-own,mail-ready+ready");
+    assert_string_equal(all_ids(t, second), "+ready"); /* nor what it has already */
+    assert_same_row(PAWL_TABLE_WORK, find_where(t, PAWL_TABLE_WORK, "id", begun.id).rows, &begun);
+    assert_string_equal(all_ids(t, INT64_C(1) << 50), "+ready");
+    taken = take_some(t, t->b, t->node_b, 10);
+    assert_string_equal(ids_of(t, &taken), "begun,mail-busy,mail-own,mail-ready,expired");
+    assert_int_equal(taken.runnable_count, 3);
+    assert_int_equal(taken.work[0].takeovers, 1);
+    assert_int_equal(taken.work[4].takeovers, 1);
+}
+
 static void the_next_due_time_is_told_of_the_same_part_and_kind(struct contract *t)
 {
     int64_t now = now_us(t);
@@ -527,6 +578,7 @@ const struct contract_test contract_takes[] = {
     CONTRACT_TEST(mail_of_what_is_set_aside_is_taken_when_that_is_to_be_cancelled),
     CONTRACT_TEST(runnable_instances_can_be_skipped),
     CONTRACT_TEST(runnable_instances_without_a_living_owner_are_told),
+    CONTRACT_TEST(a_node_whose_lease_is_over_takes_only_what_nobody_has),
     CONTRACT_TEST(the_next_due_time_is_told_of_the_same_part_and_kind),
     {0},
 };

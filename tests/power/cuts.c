@@ -9,11 +9,14 @@
  *
  *     POWER_STORE   postgres: on a server; else on SQLite
  *     POWER_CUTS    so many cuts on SQLite (150)
+ *     POWER_MEMORY  so many times SQLite is out of memory before one (150)
  */
+#include "drivers/sqlite.h"
 #include "lib/test.h"
 #include "locks/providers.h"
 #include "power/disk.h"
 #include "power/ledger.h"
+#include "power/memory.h"
 #include "servers/postgres.h"
 #include "stores/stores.h"
 
@@ -183,6 +186,140 @@ static void what_sqlite_acknowledged_survives_a_power_cut_at_any_call(void **sta
                   made, (unsigned long long)first, (unsigned long long)first + step,
                   (unsigned long long)calls, acknowledged);
     assert_true(acknowledged > made);
+}
+
+/* ---- memory in SQLite --------------------------------------------------------------------------
+ */
+
+#define FAILING_WRITES 4
+
+/* Writes while allocations fail; returns whether that ever made a call fail. */
+static bool write_without_memory(struct fixture *f, struct ledger *l, uint64_t first,
+                                 uint64_t count)
+{
+    bool has_failed = false;
+
+    remove_files(f);
+    disk_begin(&(struct disk_cut){0});
+    ledger_open(l, 1);
+    assert_ok(open_sqlite(f, l), &l->err);
+    assert_ok(ledger_join(l), &l->err);
+    assert_ok(ledger_write(l), &l->err);
+    memory_begin(first, count);
+    for (int i = 0; i < FAILING_WRITES; i++) {
+        int status = ledger_write(l);
+
+        if (status == PAWL_OK)
+            continue;
+        has_failed = true;
+        /* Claims end with the node that has them. */
+        do {
+            if (status != PAWL_ENOMEM)
+                fail_msg("allocation %llu: %s", (unsigned long long)first, l->err.msg);
+            status = ledger_join(l);
+        } while (status != PAWL_OK);
+    }
+    return has_failed;
+}
+
+static void lose_memory_once(struct fixture *f, uint64_t first, uint64_t count, unsigned *failed)
+{
+    char what[96];
+    struct ledger l;
+
+    (void)snprintf(what, sizeof what, "allocations %llu to %llu failed", (unsigned long long)first,
+                   (unsigned long long)(first + count - 1));
+    *failed += write_without_memory(f, &l, first, count);
+    memory_begin(0, 0);
+    /* At once: nothing is left of what could not be ended. */
+    if (ledger_write(&l) != PAWL_OK)
+        fail_msg("%s: with memory again: %s", what, l.err.msg);
+    disk_cut_next(DISK_LOSES_ALL);
+    assert_true(ledger_write(&l) != PAWL_OK && disk_is_cut());
+    close_store(&l);
+    disk_power_on();
+    forget_nodes(&l);
+    assert_ok(open_sqlite(f, &l), &l.err);
+    ledger_check(&l, what);
+    close_store(&l);
+    ledger_close(&l);
+}
+
+static void sqlite_without_memory_loses_nothing_and_goes_on(void **state)
+{
+    static const uint64_t counts[] = {1, 2, 8, 64};
+    struct fixture *f = *state;
+    unsigned times = setting("POWER_MEMORY", 150), failed = 0, made = 0;
+    uint64_t allocations, step, first;
+    struct ledger l;
+
+    assert_false(write_without_memory(f, &l, 0, 0));
+    allocations = memory_allocations();
+    close_store(&l);
+    ledger_close(&l);
+    step = allocations / times + 1;
+    first = 1 + test_rotation() % step;
+    for (uint64_t at = first; at <= allocations; at += step, made++)
+        lose_memory_once(f, at, counts[made % (sizeof counts / sizeof counts[0])], &failed);
+    print_message("# %u times at allocations %llu, %llu, … of %llu; %u made a call fail\n", made,
+                  (unsigned long long)first, (unsigned long long)(first + step),
+                  (unsigned long long)allocations, failed);
+    assert_true(failed > made / 2);
+}
+
+static int64_t count_rows(struct ledger *l, struct pawl_sqlite *db)
+{
+    struct pawl_sqlite_statement *statement = NULL;
+    bool row = false;
+    int64_t count;
+
+    assert_ok(pawl__sqlite_prepare(db, "SELECT count(*) FROM t", &statement, &l->err), &l->err);
+    assert_ok(pawl__sqlite_step(statement, &row, &l->err), &l->err);
+    count = pawl__sqlite_column_int(statement, 0);
+    pawl__sqlite_reset(statement);
+    return count;
+}
+
+/* Returns whether the setting failed. */
+static bool change_syncs_without_memory(struct fixture *f, struct ledger *l, uint64_t first)
+{
+    struct pawl_sqlite *db = NULL;
+    bool failed;
+    int64_t rows;
+
+    remove_files(f);
+    disk_begin(&(struct disk_cut){0});
+    assert_ok(pawl__sqlite_open(l->env, f->path, PAWL_SQLITE_CREATE, &db, &l->err), &l->err);
+    assert_ok(pawl__sqlite_run(db, "PRAGMA journal_mode=WAL", &l->err), &l->err);
+    assert_ok(pawl__sqlite_set_syncs(db, true, &l->err), &l->err);
+    assert_ok(pawl__sqlite_run(db, "CREATE TABLE t (a)", &l->err), &l->err);
+    memory_begin(first, 1);
+    failed = pawl__sqlite_set_syncs(db, false, &l->err) != PAWL_OK;
+    memory_begin(0, 0);
+    assert_ok(pawl__sqlite_set_syncs(db, true, &l->err), &l->err);
+    assert_ok(pawl__sqlite_run(db, "INSERT INTO t VALUES (1)", &l->err), &l->err);
+    disk_cut_next(DISK_LOSES_ALL);
+    assert_true(pawl__sqlite_run(db, "INSERT INTO t VALUES (2)", &l->err) != PAWL_OK);
+    pawl__sqlite_close(db);
+    disk_power_on();
+    assert_ok(pawl__sqlite_open(l->env, f->path, 0, &db, &l->err), &l->err);
+    rows = count_rows(l, db);
+    if (rows != 1)
+        fail_msg("allocation %llu failed: %lld rows", (unsigned long long)first, (long long)rows);
+    pawl__sqlite_close(db);
+    return failed;
+}
+
+static void a_setting_that_failed_is_not_taken_for_what_it_was(void **state)
+{
+    struct ledger l;
+    uint64_t at = 1;
+
+    ledger_open(&l, 1);
+    while (change_syncs_without_memory(*state, &l, at))
+        at++;
+    assert_true(at > 5);
+    ledger_close(&l);
 }
 
 /* ---- claims and leases in SQLite ---------------------------------------------------------------
@@ -418,6 +555,8 @@ int main(void)
     const struct CMUnitTest sqlite[] = {
         cmocka_unit_test(what_sqlite_acknowledged_survives_a_power_cut_at_any_call),
         cmocka_unit_test(commits_survive_a_log_that_others_moved_without_a_sync_of_their_own),
+        cmocka_unit_test(sqlite_without_memory_loses_nothing_and_goes_on),
+        cmocka_unit_test(a_setting_that_failed_is_not_taken_for_what_it_was),
         cmocka_unit_test(tokens_of_locks_grow_after_a_power_cut),
     };
     const struct CMUnitTest postgres[] = {
@@ -426,6 +565,7 @@ int main(void)
 
     if (store && strcmp(store, "postgres") == 0)
         return cmocka_run_group_tests(postgres, set_up_server, tear_down_server);
+    memory_install();
     disk_install();
     return cmocka_run_group_tests(sqlite, set_up, tear_down);
 }

@@ -527,6 +527,14 @@ bool disk_is_cut(void)
     return is_off();
 }
 
+void disk_cut_next(enum disk_manner manner)
+{
+    (void)pthread_mutex_lock(&disk.mutex);
+    disk.cut.at = disk.calls + 1;
+    disk.cut.manner = manner;
+    (void)pthread_mutex_unlock(&disk.mutex);
+}
+
 void disk_power_on(void)
 {
     for (size_t i = 0; i < FILES_MAX; i++)

@@ -35,6 +35,8 @@ void disk_begin(const struct disk_cut *cut);
 /* Counted calls since then. */
 uint64_t disk_calls(void);
 bool disk_is_cut(void);
+/* The next counted call is the last. */
+void disk_cut_next(enum disk_manner manner);
 /* After the cut: writes what has survived into the files. None is used any more. */
 void disk_power_on(void);
 

@@ -125,14 +125,17 @@ static void add(struct pawl_cluster_report *sum, const struct pawl_cluster_repor
     sum->broken += report->broken;
     sum->server_crashes += report->server_crashes;
     sum->forgotten += report->forgotten;
+    sum->visited += report->visited;
     sum->failovers += report->failovers;
     sum->start_failures += report->start_failures;
 }
 
 static void print_more(const struct pawl_cluster_report *sum)
 {
-    print_message("# %llu events were delivered without a row, %llu commits had several events\n",
-                  N(sum->direct), N(sum->folds));
+    print_message(
+        "# %llu events were delivered without a row, %llu of them without a claim before; "
+        "%llu commits had several events\n",
+        N(sum->direct), N(sum->visited), N(sum->folds));
     print_message("# without a key: %llu, unsure %llu; %llu told to run, %llu answers to requests, "
                   "%llu births, %llu orders, %llu loops; operators: %llu letters replayed, %llu "
                   "refreshes, %llu set aside and run again\n",
@@ -149,7 +152,8 @@ static void print_more(const struct pawl_cluster_report *sum)
 }
 
 /* Of many seeds: each feature has something to show. */
-static void assert_all_happened(const struct pawl_cluster_report *sum, uint64_t seeds)
+static void assert_all_happened(const struct pawl_cluster_report *sum, uint64_t seeds,
+                                const struct pawl_cluster_options *options)
 {
     assert_true(sum->keyless > seeds && sum->unsure > seeds / 20 && sum->ran > seeds / 10);
     assert_true(sum->answers > seeds && sum->births > seeds && sum->orders > seeds / 10);
@@ -160,6 +164,11 @@ static void assert_all_happened(const struct pawl_cluster_report *sum, uint64_t 
     assert_true(sum->failovers > seeds / 10 && sum->start_failures > seeds / 50);
     assert_true(sum->replayed > seeds / 10 && sum->refreshed > seeds / 10);
     assert_true(sum->folds > seeds);
+    /* Where locks decide, nothing is visited. */
+    if (options->distributed || options->delivery == PAWL_CLUSTER_ROWS)
+        assert_int_equal(sum->visited, 0);
+    else
+        assert_true(sum->visited > seeds / 2);
 }
 
 static void run_seeds(struct fixture *f, uint64_t seeds, struct pawl_cluster_options options,
@@ -187,7 +196,7 @@ static void run_seeds(struct fixture *f, uint64_t seeds, struct pawl_cluster_opt
     assert_true(sum.failed > 5 * seeds && sum.lost > 5 * seeds && sum.shifts > seeds / 2);
     print_more(&sum);
     if (seeds >= 100)
-        assert_all_happened(&sum, seeds);
+        assert_all_happened(&sum, seeds, &options);
 }
 
 static void no_seed_breaks_a_promise(void **state)

@@ -18,6 +18,11 @@
  * of their own. Work rows are due until a commit deletes them; a node that takes one holds it no
  * longer than its lease.
  *
+ * Only a node that is alive takes anything over: one whose own lease has expired gets what nobody
+ * has, and instances that it owns. When the clock jumps, all leases expire at once. Without this
+ * rule nodes would take the same instance from each other until they have renewed their leases, and
+ * its takeovers would say that it kills nodes.
+ *
  * Time is the store's: due times and leases are compared with its clock inside the statement, never
  * with a node's. All times are microseconds since 1970-01-01 UTC.
  *
@@ -68,6 +73,7 @@ extern "C" {
 #define PAWL_STORE_CAP_PROCESSES 2u /* several processes may open it */
 #define PAWL_STORE_CAP_MACHINES 4u  /* processes on several machines */
 #define PAWL_STORE_CAP_TICKETS 8u   /* acquires locks of its server together with claims */
+#define PAWL_STORE_CAP_VISITS 16u   /* knows visits, see struct pawl_claim */
 
 struct pawl_arena;
 
@@ -128,7 +134,7 @@ struct pawl_instance_row {
     int64_t updated_us;
     int64_t finished_us;
     int64_t owner;            /* incarnation of the node that has claimed it; 0: none */
-    int64_t fence;            /* counts claims */
+    int64_t fence;            /* grows with every claim, and every commit of a visit */
     int64_t revision;         /* counts commits; the first is 1 */
     int64_t revision_fence;   /* the fence under which the last revision was written */
     int64_t cancel_requested; /* its owner must cancel it */
@@ -343,15 +349,27 @@ struct pawl_claim {
     /* Not "": only if the instance has a bookmark with this hash. Such a claim is the only one of
      * its call, and has no ticket. */
     struct pawl_str hash;
+    /*
+     * With a hash: a visit, which reads the instance as a claim does, and claims nothing. It is
+     * granted if nobody owns the instance, it has the bookmark and no due work, its state has at
+     * most PAWL_VISIT_BYTES_MAX as it is stored, and nothing stands in its way: it has not ended,
+     * and runnable, takeovers, retry_us and cancel_requested are 0. Otherwise PAWL_EBUSY, whatever
+     * the reason, and `row` has only its id. The row has an owner and a fence as if it were
+     * claimed. Its next commit must be an ADVANCE with PAWL_COMMIT_VISITED, which claims and
+     * advances the instance at once. A visit without a commit leaves nothing behind.
+     */
+    bool visits;
     /* Output: */
-    int status; /* PAWL_OK; PAWL_EBUSY: a live owner (row.owner) has it, or somebody else holds the
-                 * ticket's lock (owner 0), or it has no such bookmark; PAWL_ENOTFOUND: there is
-                 * none, or it is `owner`'s already and has no such bookmark */
+    int status; /* PAWL_OK; PAWL_EBUSY: another node (row.owner) has it, and that one is alive or
+                 * `owner` is not; or somebody else holds the ticket's lock (row.owner 0), or it has
+                 * no such bookmark; PAWL_ENOTFOUND: there is none, or it is `owner`'s already and
+                 * has no such bookmark */
     struct pawl_instance_row row;     /* as claimed; of a busy one everything except state */
     const struct pawl_work_row *mail; /* its due work, oldest first, at most PAWL_CLAIM_MAIL_MAX */
     size_t mail_count;
 };
 #define PAWL_CLAIM_MAIL_MAX 64
+#define PAWL_VISIT_BYTES_MAX 65536
 
 /* ---- commits ----------------------------------------------------------------------------- */
 
@@ -395,6 +413,10 @@ enum pawl_commit_kind {
  * written too, and takeovers is cleared. For an instance that ends although its state cannot be
  * read: the state is not changed. */
 #define PAWL_COMMIT_END 32u
+/* ADVANCE after a visit, without the flags above except RELEASE: the instance must have no owner, a
+ * lesser fence, and the revision and updated_us (`visited_us`) that were read. Owner and fence of
+ * the row become its own. */
+#define PAWL_COMMIT_VISITED 64u
 /* CREATE, ADVANCE: the caller does not use has_mail, so it may wrongly be false; this saves a
  * query.
  */
@@ -405,11 +427,11 @@ enum pawl_commit_kind {
  *
  * CREATE: `instance` is the whole row. It is stored with fence 1, revision 1 and the row's owner (0
  * with RELEASE). ADVANCE: `instance` has id, owner, fence and revision as claimed or last committed
- * (they must match, else the commit is dropped with PAWL_ECONFLICT) and new values in all other
- * members except created_us, cancel_requested, parent_id, definition_id, is_system and id_hash,
- * which do not change: so no index of a list that begins with them is touched. The caller's row is
- * not changed: after PAWL_OK its next revision is one more. DELETE: like ADVANCE, but only id,
- * owner, fence and revision are used. CANCEL: only the id.
+ * (they must match, else the commit is dropped with PAWL_ECONFLICT; see VISITED) and new values in
+ * all other members except created_us, cancel_requested, parent_id, definition_id, is_system and
+ * id_hash, which do not change: so no index of a list that begins with them is touched. The
+ * caller's row is not changed: after PAWL_OK its next revision is one more. DELETE: like ADVANCE,
+ * but only id, owner, fence and revision are used. CANCEL: only the id.
  *
  * `done` names the work that a commit finishes: each row must still exist and be owned by
  * `done_owner`, else the commit is dropped with PAWL_ECONFLICT. They are deleted before the changes
@@ -427,6 +449,8 @@ struct pawl_commit {
     enum pawl_commit_kind kind;
     uint32_t flags; /* PAWL_COMMIT_… */
     const struct pawl_instance_row *instance;
+    int64_t visited_us; /* VISITED: updated_us of the row that was read. An instance that was
+                         * deleted and made again, or imported, may be at the same revision */
     const struct pawl_str *done;
     size_t done_count;
     int64_t done_owner;
@@ -474,7 +498,7 @@ struct pawl_taken {
     const struct pawl_work_row *work; /* due, oldest due first, now owned; or expired: see take() */
     size_t work_count;
     /* Instances that are runnable, not postponed (retry_us) and have no live owner, at most
-     * `limit`. They are not claimed yet. */
+     * `limit`; for a taker that is not alive itself, no owner. They are not claimed yet. */
     const struct pawl_str *runnable;
     size_t runnable_count;
     int64_t now_us;
@@ -637,7 +661,8 @@ struct pawl_store_ops {
      * Takes due work: rows with due_us <= now that no live node has, except mail of an instance
      * that another live node owns (that node finds its mail itself) or that is postponed (retry_us)
      * and not to be cancelled. Also takes parked work with expires_us <= now that no live node has,
-     * even if its instance has an owner, because claims do not return it.
+     * even if its instance has an owner, because claims do not return it. For a taker that is not
+     * alive itself every other node counts as alive, and its own rows are not taken again.
      */
     int (*take)(struct pawl_store *store, const struct pawl_take *take, struct pawl_arena *arena,
                 struct pawl_taken *out, int64_t deadline_ns, struct pawl_error *err);

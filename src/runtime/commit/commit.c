@@ -128,6 +128,7 @@ int pawl__commit_copy(const struct pawl_commit *commit, struct pawl_arena *arena
         .done_count = commit->done_count,
         .done_owner = commit->done_owner,
         .stamp_value = commit->stamp_value,
+        .visited_us = commit->visited_us,
         .change_count = commit->change_count,
     };
 

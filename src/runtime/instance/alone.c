@@ -107,11 +107,7 @@ static bool is_about_to_step(const struct runtime_run *run)
 {
     if (run->row.runnable != 2)
         return !pawl__str_is(run->row.status, "Finished");
-    for (size_t i = 0; i < run->mail_count; i++) {
-        if (pawl__str_is(run->mail[i].kind, PAWL_WORK_FEED))
-            return true;
-    }
-    return false;
+    return run->mail_count > 0 && pawl__str_is(run->mail->kind, PAWL_WORK_FEED);
 }
 
 static int set_aside(struct runtime_run *run)

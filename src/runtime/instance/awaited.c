@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * What a burst awaits and this node knows by itself: whether a definition is there, that nobody
- * here sends requests, that there is no console. The burst goes on at once, without a commit.
+ * here sends requests, that there is no console. The burst goes on at once, without a commit. And
+ * finding what came for an instance that awaits something else.
  */
 #include "runtime/instance/private.h"
 
@@ -78,4 +79,62 @@ int pawl__runtime_resolve_awaited(struct runtime_run *run, const struct pawl_eff
         return pawl__error_code(task->err, status);
     pawl__burst_keep_batch(run->burst);
     return pawl__runtime_feed(run, &result);
+}
+
+/* ---- what came for it ---------------------------------------------------------------------- */
+
+static const struct pawl_work_row *find_feed(const struct runtime_run *run)
+{
+    for (size_t i = 0; i < run->mail_count; i++)
+        if (pawl__str_is(run->mail[i].kind, PAWL_WORK_FEED))
+            return &run->mail[i];
+    return NULL;
+}
+
+/* Behind more mail than a claim returns. NULL: it is not there yet. */
+static int find_feed_behind(struct runtime_run *run, const struct pawl_work_row **out)
+{
+    const struct pawl_condition conditions[] = {
+        {.column = pawl_table_column(PAWL_TABLE_WORK, "instance_id"),
+         .value = {.text = run->row.id}},
+        {.column = pawl_table_column(PAWL_TABLE_WORK, "kind"),
+         .value = {.text = pawl__str(PAWL_WORK_FEED)}},
+        {.column = pawl_table_column(PAWL_TABLE_WORK, "due_us"),
+         .compare = PAWL_LE,
+         .value = {.integer = run->now_us}},
+    };
+    const struct pawl_query query = {
+        .table = PAWL_TABLE_WORK, .conditions = conditions, .condition_count = 3, .limit = 1};
+    struct pawl_rows rows;
+    int status = pawl_store_find(run->runtime->store, &query, &run->arena, &rows,
+                                 run->task->deadline_ns, run->task->err);
+
+    *out = status == PAWL_OK && rows.count > 0 ? rows.rows : NULL;
+    return status;
+}
+
+/* What an instance awaits is the first of its mail: the rest waits for it, however much that is. */
+int pawl__runtime_put_feed_first(struct runtime_run *run)
+{
+    const struct pawl_work_row *feed = find_feed(run);
+    struct pawl_work_row *mail;
+    size_t count = 0;
+    int status = PAWL_OK;
+
+    if (run->row.runnable != 2)
+        return PAWL_OK;
+    if (!feed && run->mail_count == PAWL_CLAIM_MAIL_MAX)
+        status = find_feed_behind(run, &feed);
+    if (status != PAWL_OK || !feed)
+        return status;
+    mail = pawl__arena_alloc_array(&run->arena, run->mail_count + 1, sizeof *mail);
+    if (!mail)
+        return pawl__error_code(run->task->err, pawl__arena_status(&run->arena));
+    mail[count++] = *feed;
+    for (size_t i = 0; i < run->mail_count; i++)
+        if (&run->mail[i] != feed)
+            mail[count++] = run->mail[i];
+    run->mail = mail;
+    run->mail_count = count;
+    return PAWL_OK;
 }

@@ -11,6 +11,7 @@
 #include "engine/builder.h"
 #include "runtime/bytes.h"
 #include "runtime/node/routes.h"
+#include "runtime/task.h"
 
 /* As the store has them. */
 static const struct pawl_json *stored_bookmarks(const struct runtime_run *run)
@@ -99,10 +100,100 @@ static bool is_recorrelated(const struct making *m)
     return !pawl__str_equal(m->run->row.correlation_id, m->row.correlation_id);
 }
 
-/* What was sent to it while it had ended is gone, timers too: they come back with it. */
+/* What was sent to it while it had ended is gone, timers too: they come back with it. What its
+ * children and jobs told was kept. */
 bool pawl__making_reopens(const struct making *m)
 {
     return pawl__str_is(m->run->row.status, "Finished") && !pawl__str_is(m->row.status, "Finished");
+}
+
+/* ---- mail that was kept ---------------------------------------------------------------------- */
+
+#define PAGE 500
+
+/* Makes due again what was kept. *jobs: the bookmarks of jobs whose result is there, kept or on its
+ * way to be delivered. */
+static int wake_page(struct making *m, const struct pawl_rows *rows, struct pawl_map *jobs)
+{
+    const struct pawl_work_row *work = rows->rows;
+    int status = PAWL_OK;
+
+    for (size_t i = 0; i < rows->count && status == PAWL_OK; i++) {
+        struct pawl_work_row row = work[i];
+        bool is_job = pawl__str_is(row.kind, PAWL_WORK_JOB);
+
+        if (is_job && (row.due_us == PAWL_TIME_NEVER || row.payload.len > 0))
+            status = pawl__map_put(jobs, row.bookmark_id, m);
+        if (row.due_us != PAWL_TIME_NEVER || !(is_job || pawl__str_is(row.kind, PAWL_WORK_CHILD)))
+            continue;
+        row.due_us = runtime_at_once(m->now_us);
+        pawl__runtime_change(&m->changes, PAWL_CHANGE_PUT, PAWL_TABLE_WORK, &row);
+    }
+    return status;
+}
+
+/* What children and jobs told while it had ended (absorb() of run.c). Nobody else writes it: the
+ * instance is claimed. */
+static int wake_kept(struct making *m, struct pawl_map *jobs)
+{
+    const struct pawl_condition condition = {.column =
+                                                 pawl_table_column(PAWL_TABLE_WORK, "instance_id"),
+                                             .value = {.text = m->run->row.id}};
+    struct pawl_query query = {
+        .table = PAWL_TABLE_WORK, .conditions = &condition, .condition_count = 1, .limit = PAGE};
+    struct runtime_task *task = m->run->task;
+    struct pawl_rows rows;
+    int status;
+
+    do {
+        status = pawl_store_find(m->run->runtime->store, &query, m->arena, &rows, task->deadline_ns,
+                                 task->err);
+        if (status == PAWL_OK)
+            status = wake_page(m, &rows, jobs);
+        if (status == PAWL_OK && rows.count > 0)
+            query.after = (const struct pawl_work_row *)rows.rows + (rows.count - 1);
+    } while (status == PAWL_OK && rows.count == PAGE);
+    return status;
+}
+
+/* Whether its request is on its way, and will tell. */
+static int is_request_under_way(struct making *m, struct pawl_str bookmark_id, bool *out)
+{
+    const struct pawl_condition condition = {
+        .column = pawl_table_column(PAWL_TABLE_WORK, "id"),
+        .value = {.text = pawl__making_job_request(m, bookmark_id)}};
+    const struct pawl_query query = {.table = PAWL_TABLE_WORK,
+                                     .flags = PAWL_QUERY_COUNT,
+                                     .conditions = &condition,
+                                     .condition_count = 1};
+    struct runtime_task *task = m->run->task;
+    struct pawl_rows rows = {0};
+    int status = pawl_store_find(m->run->runtime->store, &query, m->arena, &rows, task->deadline_ns,
+                                 task->err);
+
+    *out = rows.total > 0;
+    return status;
+}
+
+/*
+ * The jobs that do not begin again with their instance: their request is on its way, or they told
+ * their result. A response replaces the one by the other: who looked for them in this order
+ * cannot miss it.
+ */
+static int find_begun(struct making *m, struct pawl_map *jobs)
+{
+    int status = PAWL_OK;
+
+    for (uint32_t i = 0; i < m->batch.bookmark_count && status == PAWL_OK; i++) {
+        const struct pawl_bookmark *bookmark = &m->batch.bookmarks[i];
+        bool under_way = false;
+
+        if (pawl__str_is(bookmark->name, PAWL_BOOKMARK_BACKGROUND))
+            status = is_request_under_way(m, bookmark->id, &under_way);
+        if (status == PAWL_OK && under_way)
+            status = pawl__map_put(jobs, bookmark->id, m);
+    }
+    return status == PAWL_OK ? wake_kept(m, jobs) : status;
 }
 
 /* ---- within a fold --------------------------------------------------------------------------- */
@@ -173,16 +264,19 @@ void pawl__making_bookmarks(struct making *m)
 {
     const struct pawl_hash_seed seed = {(uint64_t)m->run->row.revision, 0x626f6f6b};
     struct pawl_map_entry *entry;
-    struct pawl_map stored, present;
+    struct pawl_map stored, present, jobs;
     int status;
 
     pawl__map_init(&stored, &m->run->runtime->env->alloc, seed);
     pawl__map_init(&present, &m->run->runtime->env->alloc, seed);
+    pawl__map_init(&jobs, &m->run->runtime->env->alloc, seed);
     status = index_bookmarks(stored_bookmarks(m->run), &stored);
+    if (status == PAWL_OK && pawl__making_reopens(m))
+        status = find_begun(m, &jobs);
     for (uint32_t i = 0; i < m->batch.bookmark_count && status == PAWL_OK; i++) {
         const struct pawl_bookmark *bookmark = &m->batch.bookmarks[i];
 
-        status = pawl__map_put(&present, bookmark->id, &m->changes);
+        status = pawl__map_put(&present, bookmark->id, m);
         if (!pawl__map_has(&stored, bookmark->id) || is_recorrelated(m) ||
             pawl__making_reopens(m)) {
             put_bookmark(m, bookmark, i);
@@ -190,7 +284,8 @@ void pawl__making_bookmarks(struct making *m)
                                     &bookmark->payload, m->now_us);
             forget_noted(&m->run->fold, bookmark->hash);
         }
-        if (!pawl__map_has(&stored, bookmark->id) || pawl__making_reopens(m))
+        if ((!pawl__map_has(&stored, bookmark->id) || pawl__making_reopens(m)) &&
+            !pawl__map_has(&jobs, bookmark->id))
             pawl__runtime_put_waker(&m->changes, m->run->row.id, bookmark->id, bookmark->name,
                                     &bookmark->payload, m->now_us);
     }
@@ -203,6 +298,7 @@ void pawl__making_bookmarks(struct making *m)
     for (size_t i = 0; i < m->run->fold.noted_count; i++)
         wake_only(m, &m->run->fold.noted[i]);
     pawl__making_fail(m, status);
+    pawl__map_release(&jobs);
     pawl__map_release(&present);
     pawl__map_release(&stored);
 }

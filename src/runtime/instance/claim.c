@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Claiming an instance: with a fence that is greater than all that this node was granted, with its
- * lock where a guard has one, by its bookmark where a sender knows no more.
+ * lock where a guard has one, by its bookmark where a sender knows no more. Or visiting it, which
+ * is cheaper (docs/design/0022-visits.md).
  */
 #include "runtime/instance/private.h"
 
@@ -18,6 +19,20 @@ static void note_fence(struct pawl_runtime *runtime, int64_t fence)
         continue;
 }
 
+/*
+ * A visit's fence is not stored, so that another call of this node, which began before, may be
+ * granted the same: fences of visits are greater by one, and than all that this node knows.
+ */
+static int64_t fence_of_visit(struct pawl_runtime *runtime, int64_t least)
+{
+    int64_t seen = atomic_load(&runtime->seen_fence), fence;
+
+    do
+        fence = (seen > least ? seen : least) + 1;
+    while (!atomic_compare_exchange_weak(&runtime->seen_fence, &seen, fence));
+    return fence;
+}
+
 int pawl__runtime_store_claim(struct pawl_runtime *runtime, int64_t incarnation,
                               struct pawl_claim *claims, size_t count, struct pawl_arena *arena,
                               int64_t *now_us, int64_t deadline_ns, struct pawl_error *err)
@@ -29,7 +44,9 @@ int pawl__runtime_store_claim(struct pawl_runtime *runtime, int64_t incarnation,
     status = pawl_store_claim(runtime->store, incarnation, claims, count, arena, now_us,
                               deadline_ns, err);
     for (size_t i = 0; i < count && status == PAWL_OK; i++)
-        if (claims[i].status == PAWL_OK)
+        if (claims[i].status == PAWL_OK && claims[i].visits)
+            claims[i].row.fence = fence_of_visit(runtime, claims[i].row.fence);
+        else if (claims[i].status == PAWL_OK)
             note_fence(runtime, claims[i].row.fence);
     return status;
 }
@@ -43,11 +60,43 @@ static bool may_run(const struct runtime_run *run)
     return run->task->waits && run->row.retry_us != PAWL_TIME_NEVER;
 }
 
+/* What is delivered to an idle instance claims it with its commit, and not before. Where instances
+ * have locks, those decide who runs one. Who dies during a visit leaves no trace by which the next
+ * one would be warned: so it is not for code that we do not know. */
+static bool may_visit(const struct runtime_run *run)
+{
+    const struct pawl_runtime *runtime = run->runtime;
+
+    return run->task->direct && run->task->direct->mail.hash.len > 0 && !runtime->options.guard &&
+           !runtime->options.claims_first && (runtime->store->caps & PAWL_STORE_CAP_VISITS);
+}
+
+/* *granted: `claim` is as if it had been claimed. Otherwise nothing happened. */
+static int visit(struct runtime_run *run, struct pawl_claim *claim, bool *granted)
+{
+    struct pawl_claim asked = {
+        .id = claim->id, .hash = run->task->direct->mail.hash, .visits = true};
+    int status = pawl__runtime_store_claim(run->runtime, run->incarnation, &asked, 1, &run->arena,
+                                           &run->now_us, run->task->deadline_ns, run->task->err);
+
+    *granted = status == PAWL_OK && asked.status == PAWL_OK;
+    if (*granted)
+        *claim = asked;
+    return status;
+}
+
+void pawl__runtime_end_visit(struct runtime_run *run)
+{
+    PAWL_ASSERT(run->is_visiting);
+    run->is_visiting = false;
+    run->row.owner = 0;
+}
+
 int pawl__runtime_claim(struct runtime_run *run, struct pawl_str instance_id)
 {
     struct runtime_task *task = run->task;
     struct pawl_claim claim = {.id = pawl__arena_str(&task->arena, instance_id)};
-    int status;
+    int status = PAWL_OK;
 
     PAWL_ASSERT(run->at == BURST_NONE && run->row.owner == 0);
     if (instance_id.len > PAWL_INSTANCE_ID_MAX)
@@ -63,8 +112,11 @@ int pawl__runtime_claim(struct runtime_run *run, struct pawl_str instance_id)
     if (task->direct && task->direct->is_blind)
         claim.hash = task->direct->mail.hash;
     run->incarnation = pawl__keeper_incarnation(run->runtime->keeper);
-    status = pawl__runtime_store_claim(run->runtime, run->incarnation, &claim, 1, &run->arena,
-                                       &run->now_us, task->deadline_ns, task->err);
+    if (may_visit(run))
+        status = visit(run, &claim, &run->is_visiting);
+    if (status == PAWL_OK && !run->is_visiting)
+        status = pawl__runtime_store_claim(run->runtime, run->incarnation, &claim, 1, &run->arena,
+                                           &run->now_us, task->deadline_ns, task->err);
     run->claimed_ns = pawl_env_monotonic_ns(run->runtime->env);
     if (status != PAWL_OK)
         return status;
@@ -76,7 +128,7 @@ int pawl__runtime_claim(struct runtime_run *run, struct pawl_str instance_id)
     if (task->gone)
         return pawl__error_set(task->err, PAWL_ENOTFOUND, "there is no instance %.*s",
                                PAWL_STR_ARG(instance_id));
-    task->owned = claim.status == PAWL_EBUSY && claim.row.owner != 0;
+    task->left_nothing = claim.status == PAWL_EBUSY && claim.row.owner != 0;
     if (claim.status == PAWL_EBUSY)
         return pawl__error_set(task->err, PAWL_EBUSY, "instance %.*s is being run by another node",
                                PAWL_STR_ARG(instance_id));
@@ -89,5 +141,7 @@ int pawl__runtime_claim(struct runtime_run *run, struct pawl_str instance_id)
     run->mail_count = claim.mail_count;
     run->loaded = run->hindered = false;
     task->cancels = run->row.cancel_requested;
-    return may_run(run) ? PAWL_OK : pawl__runtime_refuse_put_off(run);
+    if (!may_run(run))
+        return pawl__runtime_refuse_put_off(run);
+    return PAWL_OK;
 }

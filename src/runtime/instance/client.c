@@ -148,8 +148,22 @@ int pawl__runtime_cancel_one(struct pawl_runtime *runtime, struct pawl_str insta
     return pawl__runtime_cancel_by(runtime, NULL, instance_id, true, deadline_ns, err);
 }
 
+/* Whoever waits for its end learns of it as of one that was cancelled. */
+static int notify_of_deletion(struct runtime_run *run, struct runtime_changes *changes)
+{
+    struct pawl_instance_row ended = run->row;
+
+    if (pawl__str_is(run->row.status, "Finished") && run->row.runnable == 0)
+        return PAWL_OK; /* it was told, whoever waited */
+    ended.status = pawl__str("Finished");
+    ended.sub_status = pawl__str(pawl__sub_status_name(PAWL_SUB_CANCELLED));
+    ended.finished_us = pawl__runtime_now_us(run);
+    return pawl__runtime_notify_parent_of_end(run, changes, &ended);
+}
+
 static int delete_claimed(struct runtime_task *task, struct pawl_str instance_id)
 {
+    struct runtime_changes changes = {.arena = &task->arena};
     struct pawl_guard_pass pass;
     struct runtime_run run;
     int status = pawl__runtime_pass(task, instance_id, PAWL_GUARD_WAIT, &pass);
@@ -160,7 +174,19 @@ static int delete_claimed(struct runtime_task *task, struct pawl_str instance_id
     run.pass = pass;
     status = pawl__runtime_claim(&run, instance_id);
     if (status == PAWL_OK) {
-        struct pawl_commit commit = {.kind = PAWL_COMMIT_DELETE, .instance = &run.row};
+        struct runtime_changes none = {.arena = &task->arena};
+
+        status = notify_of_deletion(&run, &changes);
+        if (status == PAWL_OK && changes.status != PAWL_OK)
+            status = pawl__error_code(task->err, changes.status);
+        if (status != PAWL_OK && pawl__runtime_commit_kept(&run, &none, true) != PAWL_OK)
+            pawl__runtime_note_failure(task->runtime, PAWL_EUNKNOWN); /* it may be this node's */
+    }
+    if (status == PAWL_OK) {
+        struct pawl_commit commit = {.kind = PAWL_COMMIT_DELETE,
+                                     .instance = &run.row,
+                                     .changes = changes.items,
+                                     .change_count = changes.count};
 
         status =
             pawl__runtime_commit_by(task, &commit, pawl__runtime_commit_deadline(task), task->err);
@@ -188,6 +214,9 @@ int pawl__runtime_delete_by(struct pawl_runtime *runtime, struct pawl_audit *by,
     task.by_operator = true;
     task.by = by;
     while (status == PAWL_EBUSY) {
+        status = pawl__runtime_may_begin(runtime, err);
+        if (status != PAWL_OK)
+            break;
         status = pawl__runtime_enter(runtime, &running, instance_id, deadline_ns);
         if (status == PAWL_OK) {
             status = delete_claimed(&task, instance_id);

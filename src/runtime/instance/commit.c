@@ -399,42 +399,6 @@ void pawl__making_effects(struct making *m)
 
 /* ---- mail for others ----------------------------------------------------------------------- */
 
-/* {"workflowInstanceId", "status", "subStatus", "output"}: what a parent learns of its child. */
-static struct pawl_str child_payload(struct making *m)
-{
-    struct pawl_builder b = {.arena = m->arena};
-    struct pawl_json told = pawl__json_object();
-
-    pawl__build_text(&b, &told, "workflowInstanceId", m->run->row.id);
-    pawl__build(&b, &told, "status", runtime_member(&m->state, "status"));
-    pawl__build(&b, &told, "subStatus", runtime_member(&m->state, "subStatus"));
-    pawl__build(&b, &told, "output", runtime_member(&m->state, "output"));
-    pawl__making_fail(m, b.status);
-    return pawl__making_text(m, &told);
-}
-
-/* `job`: of the receiver, "" none. */
-static void add_mail(struct making *m, const char *kind, struct pawl_str to, struct pawl_str job,
-                     const char *suffix)
-{
-    struct pawl_work_row row = {
-        .kind = pawl__str(kind),
-        .instance_id = to,
-        .bookmark_id = job,
-        .part = pawl__runtime_part(to),
-        .created_us = m->now_us,
-        .due_us = runtime_at_once(m->now_us),
-        .expires_us = PAWL_TIME_NEVER,
-        .payload = child_payload(m),
-    };
-
-    row.id =
-        pawl__str(pawl__arena_printf(m->arena, "%.*s/%s", PAWL_STR_ARG(m->run->row.id), suffix));
-    if (row.id.len == 0)
-        pawl__making_fail(m, pawl__arena_status(m->arena));
-    pawl__runtime_change(&m->changes, PAWL_CHANGE_PUT, PAWL_TABLE_WORK, &row);
-}
-
 static void remember_feeds(struct making *m, struct pawl_json *section)
 {
     pawl__making_fail(
@@ -444,30 +408,16 @@ static void remember_feeds(struct making *m, struct pawl_json *section)
                                                  pawl__json_string(m->run->feeds_job)));
 }
 
-/*
- * A parent that executes this instance inline gets the result of its first burst, however many
- * commits that takes; one that waits for its end gets mail when it comes. Never both: the first
- * says that it has ended, too.
- */
+/* At the end of its first burst, and at its end. */
 static void notify_parent(struct making *m)
 {
-    const struct pawl_json *properties = pawl__json_get_text(&m->state, "properties");
-    struct pawl_str parent = runtime_text(properties, "ParentInstanceId");
     struct pawl_json *section = pawl__json_get_text(&m->state, "pawl");
 
-    if (m->run->feeds.len > 0) {
-        if (m->over)
-            add_mail(m, m->run->feeds_job.len > 0 ? PAWL_WORK_JOB : PAWL_WORK_FEED, m->run->feeds,
-                     m->run->feeds_job, "feed");
-        else if (section)
-            remember_feeds(m, section);
-        return;
-    }
-    if (!m->over)
-        return;
-    if (pawl__str_is(m->row.status, "Finished") && parent.len > 0 &&
-        pawl__json_true(pawl__json_get_text(properties, "WaitForCompletion")))
-        add_mail(m, PAWL_WORK_CHILD, parent, pawl__str(""), "end");
+    if (m->over)
+        pawl__runtime_notify_parent(&m->changes, &m->row, &m->state, m->run->feeds,
+                                    m->run->feeds_job, m->now_us);
+    else if (m->run->feeds.len > 0 && section)
+        remember_feeds(m, section);
 }
 
 /* ---- the row ------------------------------------------------------------------------------- */
@@ -645,6 +595,7 @@ static int after_commit(struct making *m, const struct pawl_commit *commit)
         run->row.fence = run->row.revision = 1;
     else
         run->row.revision++;
+    run->is_visiting = false;
     if (commit->flags & PAWL_COMMIT_RELEASE)
         run->row.owner = 0;
     run->row.cancel_requested = commit->cancel_requested;
@@ -777,6 +728,10 @@ static int commit_changes(struct making *m, bool release)
 
     if (status != PAWL_OK)
         return status;
+    if (run->is_visiting) {
+        commit.flags |= PAWL_COMMIT_VISITED;
+        commit.visited_us = run->row.updated_us;
+    }
     /* A cancellation that came since has its mail, too. */
     if (pawl__making_reopens(m))
         commit.flags |= PAWL_COMMIT_REOPEN;
@@ -817,7 +772,7 @@ int pawl__runtime_commit_step(struct runtime_run *run, enum pawl_step step, bool
     int status;
 
     PAWL_ASSERT(run->is_new || run->loaded); /* what was not loaded is never written */
-    PAWL_ASSERT(run->row.owner != 0);        /* nor what is not claimed */
+    PAWL_ASSERT(run->row.owner != 0);        /* nor what is not claimed, or visited */
     PAWL_ASSERT(run->at == BURST_OPEN || run->at == BURST_STEPPED);
     m.over = step == PAWL_STEP_IDLE || step == PAWL_STEP_DONE;
     m.goes_on = step == PAWL_STEP_COMMIT;

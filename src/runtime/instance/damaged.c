@@ -28,15 +28,13 @@
 
 /* ---- what is stored ------------------------------------------------------------------------ */
 
-static int find_by_id(struct runtime_run *run, struct pawl_str id, uint32_t flags,
-                      struct pawl_instance_row *out, bool *found)
+int pawl__runtime_find_instance(struct runtime_run *run, struct pawl_str id,
+                                struct pawl_instance_row *out, bool *found)
 {
     const struct pawl_condition condition = {
         .column = pawl_table_column(PAWL_TABLE_INSTANCES, "id"), .value = {.text = id}};
-    const struct pawl_query query = {.table = PAWL_TABLE_INSTANCES,
-                                     .flags = flags,
-                                     .conditions = &condition,
-                                     .condition_count = 1};
+    const struct pawl_query query = {
+        .table = PAWL_TABLE_INSTANCES, .conditions = &condition, .condition_count = 1};
     struct pawl_rows rows = {0};
     int status = pawl_store_find(run->runtime->store, &query, &run->arena, &rows,
                                  run->task->deadline_ns, run->task->err);
@@ -54,7 +52,7 @@ static int confirm_damage(struct runtime_run *run)
 {
     struct pawl_instance_row again = {0};
     bool found;
-    int status = find_by_id(run, run->row.id, 0, &again, &found);
+    int status = pawl__runtime_find_instance(run, run->row.id, &again, &found);
 
     if (status != PAWL_OK)
         return status;
@@ -138,68 +136,6 @@ static int drop_requests(struct runtime_run *run, struct runtime_changes *change
     return PAWL_OK;
 }
 
-/* ---- its parent ---------------------------------------------------------------------------- */
-
-/* Whether the parent stands still for the first burst of this instance: it says so itself. */
-static int is_awaited(struct runtime_run *run, bool *awaited)
-{
-    struct pawl_instance_row parent = {0};
-    struct pawl_json state;
-    const struct pawl_json *effect;
-    bool found;
-    int status = find_by_id(run, run->row.parent_id, 0, &parent, &found);
-
-    *awaited = false;
-    if (status != PAWL_OK || !found || parent.runnable != 2)
-        return status;
-    status = pawl__runtime_state_read(run->runtime, &run->arena, &parent, &state, run->task->err);
-    if (status == PAWL_ECORRUPT)
-        return PAWL_OK; /* it cannot go on, whatever comes for it */
-    if (status != PAWL_OK)
-        return status;
-    effect = pawl__json_get_text(pawl__json_get_text(&state, "pawl"), "awaited");
-    *awaited = pawl__str_equal(runtime_text(pawl__json_get_text(effect, "data"), "instanceId"),
-                               run->row.id);
-    return PAWL_OK;
-}
-
-/* A parent that does not wait for it drops the mail. */
-static int notify_parent(struct runtime_run *run, struct runtime_changes *changes,
-                         const struct pawl_instance_row *row)
-{
-    struct pawl_builder b = {.arena = changes->arena};
-    struct pawl_json told = pawl__json_object();
-    struct pawl_work_row mail = {
-        .instance_id = row->parent_id,
-        .part = pawl__runtime_part(row->parent_id),
-        .created_us = row->finished_us,
-        .due_us = runtime_at_once(row->finished_us),
-        .expires_us = PAWL_TIME_NEVER,
-    };
-    bool awaited;
-    int status;
-
-    if (row->parent_id.len == 0)
-        return PAWL_OK;
-    status = is_awaited(run, &awaited);
-    if (status != PAWL_OK)
-        return status;
-    pawl__build_text(&b, &told, "workflowInstanceId", row->id);
-    pawl__build_text(&b, &told, "status", row->status);
-    pawl__build_text(&b, &told, "subStatus", row->sub_status);
-    pawl__build(&b, &told, "output", pawl__json_object());
-    if (b.status != PAWL_OK)
-        return pawl__error_code(run->task->err, b.status);
-    mail.kind = pawl__str(awaited ? PAWL_WORK_FEED : PAWL_WORK_CHILD);
-    mail.id = pawl__str(pawl__arena_printf(changes->arena, "%.*s/%s", PAWL_STR_ARG(row->id),
-                                           awaited ? "feed" : "end"));
-    mail.payload = pawl__runtime_json_text(changes->arena, &told);
-    if (mail.id.len == 0 || !mail.payload.ptr)
-        return pawl__error_code(run->task->err, pawl__arena_status(changes->arena));
-    pawl__runtime_change(changes, PAWL_CHANGE_PUT, PAWL_TABLE_WORK, &mail);
-    return PAWL_OK;
-}
-
 /* ---- the end ------------------------------------------------------------------------------- */
 
 /* One that faulted in the middle of a burst had ended: it stays faulted. */
@@ -230,7 +166,7 @@ static int collect_changes(struct runtime_run *run, const struct pawl_instance_r
     if (status == PAWL_OK)
         status = drop_requests(run, changes);
     if (status == PAWL_OK)
-        status = notify_parent(run, changes, row);
+        status = pawl__runtime_notify_parent_of_end(run, changes, row);
     pawl__runtime_change(changes, PAWL_CHANGE_DELETE_OWNED, PAWL_TABLE_RESERVATIONS, &reserved);
     if (status == PAWL_OK)
         status = pawl__runtime_absorb_mail(run, changes);

@@ -3,7 +3,8 @@
  * Direct delivery: what is sent to one instance that nobody runs goes to it on the thread of its
  * sender, in one commit that holds its effect and its id. See docs/design/0015-direct-delivery.md.
  *
- *     claim -> older mail -> the burst of what was sent -> release
+ *     visit -> the burst of what was sent -> a commit that claims, and releases if it is over
+ *     claim -> older mail -> the burst of what was sent -> release     where a visit is refused
  *
  * It is an attempt. It waits neither for the instance nor for its lock. What is not delivered
  * becomes a row, and the reservation of its id, which both commits insert, lets only one
@@ -49,9 +50,11 @@ int pawl__runtime_check_direct(struct runtime_run *run)
         return pawl__error_set(task->err, PAWL_ECONFLICT,
                                "instance %.*s is in the middle of a burst",
                                PAWL_STR_ARG(run->row.id));
-    if (run->row.takeovers > 0 || run->mail_count == PAWL_CLAIM_MAIL_MAX || is_for_workers(run))
+    if (run->row.takeovers > 0 || run->mail_count >= PAWL_CLAIM_MAIL_MAX || is_for_workers(run)) {
+        task->left_nothing = run->is_visiting;
         return pawl__error_set(task->err, PAWL_EBUSY, "instance %.*s is left to a worker",
                                PAWL_STR_ARG(run->row.id));
+    }
     run->direct = task->direct;
     task->direct = NULL;
     return PAWL_OK;
@@ -61,7 +64,7 @@ int pawl__runtime_check_direct(struct runtime_run *run)
  * is left behind. The look tells which. */
 int pawl__runtime_refuse_blind(struct runtime_run *run, const struct pawl_claim *claim)
 {
-    run->task->owned = true;
+    run->task->left_nothing = true;
     return pawl__error_set(run->task->err, PAWL_EBUSY,
                            "instance %.*s is being run, or does not wait for this event",
                            PAWL_STR_ARG(claim->id));
@@ -120,6 +123,11 @@ int pawl__runtime_run_direct(struct runtime_run *run)
     direct->is_delivered = run->row.revision > revision;
     direct->is_unsure = !direct->is_delivered && pawl_error_class(status) == PAWL_CLASS_UNKNOWN;
     run->reservation_count = 0;
+    /* Somebody has claimed or written what was visited: nothing is left behind. */
+    if (status == PAWL_ECONFLICT && run->is_visiting) {
+        run->task->left_nothing = true;
+        status = PAWL_EBUSY;
+    }
     if (status == PAWL_OK && direct->is_delivered && direct->reached)
         note_rest(run, direct->reached);
     /* Its key was used meanwhile: the commit was dropped, and the instance is as it was. */
@@ -188,7 +196,7 @@ int pawl__runtime_deliver(struct runtime_task *task, struct runtime_direct *dire
         status = run_in_hand(task, instance_id, &running);
         pawl__runtime_meter(task);
         /* Also when it was delivered: what became of the claim may be unknown. */
-        if (status != PAWL_EBUSY || !task->owned)
+        if (status != PAWL_EBUSY || !task->left_nothing)
             pawl__runtime_note_failure(runtime, status);
         task->direct = NULL;
         task->is_direct = false;

@@ -46,14 +46,15 @@ static bool has_log(const struct pawl_batch *batch)
 
 /*
  * Whether what comes next is mail that opens a burst on the state that was made. What a sender
- * brings has a commit of its own: were its outcome unknown, that of older mail would be, too.
+ * brings has a commit of its own: were its outcome unknown, that of older mail would be, too. What
+ * an operator asks for comes before mail, and may be refused.
  */
 static bool has_next(const struct making *m)
 {
     const struct runtime_run *run = m->run;
 
-    return run->mail_count > 0 && pawl__runtime_may_go_on(run->runtime) &&
-           !pawl__runtime_is_direct_late(run->task) &&
+    return run->mail_count > 0 && !(run->event && *run->event) &&
+           pawl__runtime_may_go_on(run->runtime) && !pawl__runtime_is_direct_late(run->task) &&
            (pawl__str_is(run->mail->kind, PAWL_WORK_RESUME) ||
             pawl__str_is(run->mail->kind, PAWL_WORK_TIMER)) &&
            pawl__runtime_bookmark_for(&m->state, m->row.correlation_id, run->mail);

@@ -36,9 +36,10 @@ struct runtime_running {
      * none. The work that the step is about, with the mutex; "": the instance itself. */
     _Atomic int64_t since_ns;
     struct pawl_str work_id;
-    int64_t look_ns;       /* with the mutex: when the watchdog last tried to give it up */
-    bool was_seen;         /* in hand at the last look for cancellations */
-    atomic_bool cancelled; /* somebody asked for its cancellation; its burst looks at this */
+    _Atomic int64_t visited; /* the revision that the step runs on without a claim; 0: claimed */
+    int64_t look_ns;         /* with the mutex: when the watchdog last tried to give it up */
+    bool was_seen;           /* in hand at the last look for cancellations */
+    atomic_bool cancelled;   /* somebody asked for its cancellation; its burst looks at this */
     const struct runtime_run *run; /* what its thread runs; for check_invariants alone */
 };
 
@@ -147,6 +148,7 @@ struct runtime_run {
     struct pawl_graph *graph;
     struct pawl_burst *burst;
     bool is_new;                  /* not in the store yet */
+    bool is_visiting;             /* nothing is claimed: its first commit does that, too */
     bool is_known;                /* new, under an id that whoever asked for it chose */
     struct pawl_instance_row row; /* with owner, fence and revision as the store has them */
     struct pawl_json state;       /* as stored, or as the fold left it; null when new */
@@ -264,18 +266,21 @@ PAWL_MUST_CHECK int pawl__runtime_run_once(struct runtime_task *task, struct paw
 PAWL_MUST_CHECK int pawl__runtime_run_burst(struct runtime_run *run, struct pawl_event *event);
 /*
  * pawl_store_claim() with the greatest fence that this node was ever granted: what is granted now
- * is greater, so that what was sent under an earlier claim of this node is never taken for its own.
- * The node claims in no other way.
+ * is greater, so that what was sent under an earlier claim or visit of this node is never taken for
+ * its own. The node claims and visits in no other way.
  */
 PAWL_MUST_CHECK int pawl__runtime_store_claim(struct pawl_runtime *runtime, int64_t incarnation,
                                               struct pawl_claim *claims, size_t count,
                                               struct pawl_arena *arena, int64_t *now_us,
                                               int64_t deadline_ns, struct pawl_error *err);
 /*
- * Claims one instance; run->row and mail are set. PAWL_ECONFLICT: it is put off or set aside, and
- * nobody's again.
+ * Claims one instance, or visits it (run->is_visiting): then nothing is written before its first
+ * commit. run->row and mail are set. PAWL_ECONFLICT: it is put off or set aside, and nobody's
+ * again.
  */
 PAWL_MUST_CHECK int pawl__runtime_claim(struct runtime_run *run, struct pawl_str instance_id);
+/* Of a run that visits, without a commit: the store knows nothing of it. */
+void pawl__runtime_end_visit(struct runtime_run *run);
 /* A commit that leaves the instance as it is but for changes of its mail. */
 PAWL_MUST_CHECK int pawl__runtime_commit_kept(struct runtime_run *run,
                                               struct runtime_changes *changes, bool release);
@@ -286,6 +291,9 @@ PAWL_MUST_CHECK int pawl__runtime_absorb_mail(struct runtime_run *run,
 /* Ends an instance that is to be cancelled without its state: "whose", or "which", and why. The
  * state stays as it is, and the claim ends. PAWL_EIO: it is read differently each time. */
 PAWL_MUST_CHECK int pawl__runtime_end_without_state(struct runtime_run *run, const char *why);
+/* As it is in the store, in run->arena. */
+PAWL_MUST_CHECK int pawl__runtime_find_instance(struct runtime_run *run, struct pawl_str id,
+                                                struct pawl_instance_row *out, bool *found);
 /* The result of a request where nobody sends any. */
 void pawl__runtime_refusal(struct pawl_builder *b, struct pawl_json *result);
 /*
@@ -295,10 +303,26 @@ void pawl__runtime_refusal(struct pawl_builder *b, struct pawl_json *result);
 PAWL_MUST_CHECK int pawl__runtime_resolve_awaited(struct runtime_run *run,
                                                   const struct pawl_effect *awaited,
                                                   bool *answered);
+/* Puts what an instance awaits before the rest of its mail, however much that is: mail_count may be
+ * one more than a claim returns. */
+PAWL_MUST_CHECK int pawl__runtime_put_feed_first(struct runtime_run *run);
 /* Gives the burst what it awaits. */
 PAWL_MUST_CHECK int pawl__runtime_feed(struct runtime_run *run, const struct pawl_json *result);
 /* What a commit in the middle of a burst may take, however long the burst computed. */
 int64_t pawl__runtime_commit_deadline(const struct runtime_task *task);
+
+/* ---- parent.c ---------------------------------------------------------------------------- */
+
+/* Mail for the parent of an instance whose burst is over: `feeds` and `feeds_job` are of a run
+ * whose first one it was, "" otherwise. */
+void pawl__runtime_notify_parent(struct runtime_changes *changes,
+                                 const struct pawl_instance_row *child,
+                                 const struct pawl_json *state, struct pawl_str feeds,
+                                 struct pawl_str feeds_job, int64_t now_us);
+/* The same for one that was claimed and ends as `child` says, without a burst. */
+PAWL_MUST_CHECK int pawl__runtime_notify_parent_of_end(struct runtime_run *run,
+                                                       struct runtime_changes *changes,
+                                                       const struct pawl_instance_row *child);
 
 /* ---- commit.c ---------------------------------------------------------------------------- */
 

@@ -7,7 +7,7 @@
  * The last commit of the last burst releases the claim: a resume is one claim and one commit, and
  * several events can share it (fold.c). Mail that came meanwhile is reported by that commit, and
  * the instance is claimed again. A burst that awaits a child keeps the claim, and nothing of it
- * stays in memory.
+ * stays in memory. What is delivered directly to an idle instance claims with its commit (a visit).
  */
 #include "runtime/instance/private.h"
 
@@ -96,6 +96,24 @@ static int load_counts(struct runtime_run *run)
     return PAWL_OK;
 }
 
+static bool is_final(const struct runtime_run *run)
+{
+    return pawl__str_is(run->row.status, "Finished");
+}
+
+/* What ends again, after a retry, has told its parent of its end: a bulk would count it twice. */
+static int forget_who_waited(struct runtime_run *run)
+{
+    struct pawl_json *properties = pawl__json_get_text(&run->state, "properties");
+    int status = PAWL_OK;
+
+    if (is_final(run) && run->row.runnable == 0 &&
+        pawl__json_true(pawl__json_get_text(properties, "WaitForCompletion")))
+        status = pawl__json_set_text(&run->arena, properties, "WaitForCompletion",
+                                     pawl__json_bool(false));
+    return status == PAWL_OK ? PAWL_OK : pawl__error_code(run->task->err, status);
+}
+
 static int load(struct runtime_run *run)
 {
     struct runtime_task *task = run->task;
@@ -107,6 +125,8 @@ static int load(struct runtime_run *run)
                                  "what is stored as its state is not the state of this instance");
     if (status == PAWL_OK)
         status = load_counts(run);
+    if (status == PAWL_OK)
+        status = forget_who_waited(run);
     /* In a cluster of two versions: nothing is wrong with it, a newer node goes on with it. */
     if (status == PAWL_OK && pawl__state_is_newer(&run->state)) {
         if (run->runtime->log)
@@ -130,11 +150,6 @@ static int load(struct runtime_run *run)
     return PAWL_OK;
 }
 
-static bool is_final(const struct runtime_run *run)
-{
-    return pawl__str_is(run->row.status, "Finished");
-}
-
 /* ---- small commits ------------------------------------------------------------------------- */
 
 int pawl__runtime_commit_kept(struct runtime_run *run, struct runtime_changes *changes,
@@ -151,6 +166,11 @@ int pawl__runtime_commit_kept(struct runtime_run *run, struct runtime_changes *c
 
     PAWL_ASSERT(run->at == BURST_NONE && run->fold.count == 0); /* bursts commit what they did */
     PAWL_ASSERT(!run->is_new && run->row.owner != 0);
+    if (run->is_visiting) {
+        PAWL_ASSERT(release && changes->count == 0);
+        pawl__runtime_end_visit(run);
+        return PAWL_OK;
+    }
     if (status == PAWL_OK)
         status = pawl__runtime_commit(run->runtime, &commit,
                                       pawl__runtime_commit_deadline(run->task), run->task->err);
@@ -166,8 +186,25 @@ int pawl__runtime_commit_kept(struct runtime_run *run, struct runtime_changes *c
     return status;
 }
 
+/* What its children and jobs tell is told once: one that is reopened will ask for it. */
+static bool is_kept(const struct runtime_run *run, const struct pawl_work_row *mail)
+{
+    return pawl__str_is(run->row.sub_status, pawl__sub_status_name(PAWL_SUB_FAULTED)) &&
+           (pawl__str_is(mail->kind, PAWL_WORK_CHILD) || pawl__str_is(mail->kind, PAWL_WORK_JOB));
+}
+
+/* Until it is reopened (wake_kept() of bookmarks.c). */
+static void keep_mail(struct runtime_changes *changes, const struct pawl_work_row *mail)
+{
+    struct pawl_work_row row = *mail;
+
+    row.owner = 0;
+    row.due_us = PAWL_TIME_NEVER;
+    pawl__runtime_change(changes, PAWL_CHANGE_PUT, PAWL_TABLE_WORK, &row);
+}
+
 /*
- * Nothing reopens an instance that has ended. What was sent to it is visible as a dead letter; a
+ * Mail reopens no instance that has ended. What was sent to it is visible as a dead letter; a
  * cancellation is still one of its children, also when the flag has reached a burst before it.
  */
 static int absorb(struct runtime_run *run, struct runtime_changes *changes,
@@ -178,6 +215,10 @@ static int absorb(struct runtime_run *run, struct runtime_changes *changes,
 
     if (status != PAWL_OK || is_request)
         return status;
+    if (is_kept(run, mail)) {
+        keep_mail(changes, mail);
+        return PAWL_OK;
+    }
     pawl__runtime_delete_work(changes, mail->id);
     if (mail->hash.len > 0)
         pawl__runtime_add_dead_letter(changes, mail, "Failed", pawl__str("the instance has ended"),
@@ -367,6 +408,8 @@ static int step_burst(struct runtime_run *run, bool *over)
     struct pawl_batch batch;
     int status;
 
+    if (run->task->running)
+        atomic_store(&run->task->running->visited, run->is_visiting ? run->row.revision : 0);
     pawl__runtime_step_begin(run->runtime, run->task->running, first_work(run));
     status = pawl__burst_step(run->burst, &step, run->task->err);
     pawl__runtime_step_end(run->runtime, run->task->running);
@@ -458,27 +501,22 @@ static const struct pawl_work_row *pop_mail(struct runtime_run *run)
     return run->mail++;
 }
 
-/* The awaited result, if it is there: other mail waits until the burst has ended. */
+/* The awaited result, if it is there: other mail follows when the burst has ended. */
 static int resume_awaiting(struct runtime_run *run, bool *any)
 {
     struct pawl_event event = {.kind = PAWL_EVENT_RUN};
     struct pawl_json result;
     int status;
 
-    for (size_t i = 0; i < run->mail_count; i++) {
-        if (!pawl__str_is(run->mail[i].kind, PAWL_WORK_FEED))
-            continue;
-        run->consumed = &run->mail[i];
-        *any = true;
-        status = pawl__runtime_json_read(run->runtime, &run->arena, run->mail[i].payload, &result,
-                                         run->task->err);
-        /* What else came is read again with the next claim. */
-        run->mail_count = 0;
-        return status == PAWL_OK ? run_burst(run, &event, &result) : status;
+    *any = run->mail_count > 0 && pawl__str_is(run->mail->kind, PAWL_WORK_FEED);
+    if (!*any) {
+        pawl__run_move(run, BURST_PARKED);
+        return PAWL_OK;
     }
-    *any = false;
-    pawl__run_move(run, BURST_PARKED);
-    return PAWL_OK;
+    run->consumed = pop_mail(run);
+    status = pawl__runtime_json_read(run->runtime, &run->arena, run->consumed->payload, &result,
+                                     run->task->err);
+    return status == PAWL_OK ? run_burst(run, &event, &result) : status;
 }
 
 static int run_mail(struct runtime_run *run)
@@ -673,7 +711,8 @@ static int run_claimed(struct runtime_run *run, struct pawl_event **event)
         status = pawl__fold_unfold(run, run_next(run, event, &any));
     pawl__fold_drop(run); /* others go on */
     /* What it was claimed for is still this node's, and in nobody's hand now. */
-    if (status == PAWL_OK && any && !pawl__run_is_waiting(run) && run->row.owner != 0)
+    if (status == PAWL_OK && any && !pawl__run_is_waiting(run) && run->row.owner != 0 &&
+        !run->is_visiting)
         pawl__runtime_note_left(run->runtime);
     if (status == PAWL_OK && !pawl__run_is_waiting(run) && run->row.owner != 0)
         status = pawl__runtime_commit_kept(run, &none, true);
@@ -770,6 +809,8 @@ int pawl__runtime_run_once(struct runtime_task *task, struct pawl_str instance_i
     pawl__run_set(task->running, &run);
     status = pawl__runtime_claim(&run, instance_id);
     if (status == PAWL_OK)
+        status = pawl__runtime_put_feed_first(&run);
+    if (status == PAWL_OK)
         status = pawl__runtime_check_direct(&run);
     if (status == PAWL_OK)
         status = pawl__runtime_suspect(&run, task->running);
@@ -782,11 +823,14 @@ int pawl__runtime_run_once(struct runtime_task *task, struct pawl_str instance_i
     if (status == PAWL_OK && run.loaded && may_reopen(*event) && was_ended_beside(&run))
         status = refuse_reopening(&run, PAWL_ECORRUPT);
     if (status == PAWL_OK && run.loaded) {
-        *more = run.mail_count == PAWL_CLAIM_MAIL_MAX;
+        *more = run.mail_count >= PAWL_CLAIM_MAIL_MAX;
         status = run_claimed(&run, event);
     }
     if (status == PAWL_OK && (pawl__run_is_waiting(&run) || run.mail_count > 0))
         *more = false;
+    /* This node may have taken some of it, while the instance awaited something. */
+    if (status != PAWL_OK && run.mail_count > 0)
+        pawl__runtime_note_left(task->runtime);
     /* Before it is let go, which may commit for itself. */
     task->is_event_committed |= run.is_given && run.row.revision > run.given_revision;
     if (status == PAWL_OK && *event && pawl__run_is_waiting(&run))

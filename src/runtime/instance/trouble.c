@@ -75,7 +75,7 @@ int pawl__runtime_commit_trouble(struct runtime_run *run, const struct runtime_t
     };
     int status;
 
-    PAWL_ASSERT(run->at == BURST_NONE && run->row.owner != 0);
+    PAWL_ASSERT(run->at == BURST_NONE && run->row.owner != 0 && !run->is_visiting);
     row.failures = trouble->failures;
     row.retry_us = trouble->retry_us;
     row.trouble = trouble->why;
@@ -206,6 +206,11 @@ void pawl__runtime_let_go(struct runtime_run *run, int status)
 
     if (run->is_new || run->row.owner == 0 || run->row.revision == 0)
         return;
+    /* What it came with becomes a row: whoever claims the instance for that says what is wrong. */
+    if (run->is_visiting) {
+        pawl__runtime_end_visit(run);
+        return;
+    }
     if (pawl__runtime_is_passing(status)) {
         run->task->err = NULL;
         /* After an unknown outcome, what would end the claim could not be told from the commit
@@ -258,6 +263,9 @@ int pawl__runtime_clear_trouble(struct runtime_task *task, struct pawl_str insta
     int status = PAWL_EBUSY, waited;
 
     while (status == PAWL_EBUSY) {
+        status = pawl__runtime_may_begin(task->runtime, task->err);
+        if (status != PAWL_OK)
+            break;
         status = pawl__runtime_enter(task->runtime, &running, instance_id, task->deadline_ns);
         if (status == PAWL_OK) {
             status = clear(task, instance_id);

@@ -33,6 +33,7 @@ struct overdue {
     int64_t since_ns;
     char instance_id[PAWL_INSTANCE_ID_MAX + 1];
     struct pawl_str work_id; /* in the task's arena; "": none */
+    int64_t visited;         /* the revision that was read; 0: it is claimed */
     int64_t seconds;
 };
 
@@ -105,7 +106,8 @@ static bool find_overdue(struct pawl_runtime *runtime, int64_t look_ns, struct p
         *out = (struct overdue){.running = running,
                                 .since_ns =
                                     atomic_load_explicit(&running->since_ns, memory_order_relaxed),
-                                .work_id = pawl__arena_str(arena, running->work_id)};
+                                .work_id = pawl__arena_str(arena, running->work_id),
+                                .visited = atomic_load(&running->visited)};
         out->seconds = (look_ns - out->since_ns) / 1000000000;
         memcpy(out->instance_id, running->id.ptr, running->id.len);
         found = out->work_id.ptr != NULL; /* no memory: at the next look */
@@ -194,12 +196,16 @@ static int give_up_instance(struct runtime_task *task, const struct overdue *ove
 {
     struct runtime_trouble trouble = {.retry_us = PAWL_TIME_NEVER, .why = why};
     struct runtime_run run;
+    bool has_gone_on;
     int status;
 
     pawl__runtime_run_init(&run, task);
     status = pawl__runtime_claim(&run, pawl__str(overdue->instance_id));
+    /* Others have run what was only visited. */
+    has_gone_on =
+        status == PAWL_OK && overdue->visited != 0 && run.row.revision != overdue->visited;
     /* An effect that hangs is not the instance's step: that goes on elsewhere. */
-    if (status == PAWL_OK && overdue->work_id.len > 0)
+    if (status == PAWL_OK && (overdue->work_id.len > 0 || has_gone_on))
         trouble = (struct runtime_trouble){run.row.failures, run.row.retry_us, run.row.alone,
                                            run.row.trouble, false};
     else if (status == PAWL_OK)
@@ -219,7 +225,7 @@ static bool give_up(struct pawl_runtime *runtime, struct runtime_task *task,
         (long long)overdue->seconds, pawl__keeper_node_id(runtime->keeper)));
     int status = PAWL_OK;
 
-    task->owned = false;
+    task->left_nothing = false;
     if (runtime->log)
         pawl_log(runtime->log, PAWL_LOG_ERROR, "a step does not come back and is given up",
                  pawl_log_text("instance", overdue->instance_id),
@@ -231,7 +237,7 @@ static bool give_up(struct pawl_runtime *runtime, struct runtime_task *task,
         status = give_up_instance(task, overdue, why);
     /* Not there: a first step. Another's: it goes on there, and the fence knows. */
     if (status == PAWL_OK || status == PAWL_ENOTFOUND || status == PAWL_ECONFLICT ||
-        (status == PAWL_EBUSY && task->owned))
+        (status == PAWL_EBUSY && task->left_nothing))
         return true;
     if (runtime->log)
         pawl_log(runtime->log, PAWL_LOG_ERROR, "an instance that hangs was not set aside",

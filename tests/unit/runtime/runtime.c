@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The runtime on the memory store: starts, stimuli, timers, children, cancelling, keys, takeover.
  */
+#include "runtime/runtime_private.h"
 #include "unit/runtime/nodes.h"
 
 /* ---- starting ------------------------------------------------------------------------------ */
@@ -767,12 +768,29 @@ static void another_node_finishes_what_a_dead_one_began(void **state)
     assert_int_equal(count(f, PAWL_TABLE_WORK), 0);
 }
 
+/* A look at the store's clock that took long seems to be an early one. */
+static void the_time_of_a_node_does_not_go_back(void **state)
+{
+    struct fixture *f = *state;
+    int64_t first = 0, next = 0;
+
+    assert_ok(pawl__runtime_clock(f->a.runtime, &first, later(f), &f->err), &f->err);
+    pawl__runtime_clock_seen(f->a.runtime, first - 5000);
+    assert_ok(pawl__runtime_clock(f->a.runtime, &next, later(f), &f->err), &f->err);
+    assert_true(next > first);
+    /* But a clock that was set back did. */
+    pawl__runtime_clock_seen(f->a.runtime, first - INT64_C(60000000));
+    assert_ok(pawl__runtime_clock(f->a.runtime, &next, later(f), &f->err), &f->err);
+    assert_int_equal(next, first - INT64_C(60000000));
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         TEST(a_short_workflow_is_one_commit),
         TEST(instances_made_one_after_another_are_neighbours_in_the_index_of_executions),
         TEST(three_durable_steps_are_four_commits),
+        TEST(the_time_of_a_node_does_not_go_back),
         TEST(an_unknown_definition_is_refused),
         TEST(a_start_with_a_known_key_answers_the_first_instance),
         TEST(an_instance_id_is_used_once),

@@ -14,15 +14,6 @@
     RIG_PARALLEL("p", background                                                                   \
                  "," RIG_SEQUENCE("s2", RIG_EVENT("e", "Go") "," RIG_WRITE("w", "went")))
 
-/* What is due now, without waiting for answers. */
-static void work(struct fixture *f, struct node *node)
-{
-    struct pawl_worked worked;
-
-    for (int i = 0; i < 5; i++)
-        assert_ok(pawl__runtime_work(node->runtime, 0, &worked, later(f), &f->err), &f->err);
-}
-
 static struct pawl_outcome start_one(struct fixture *f, const char *definition_id)
 {
     struct pawl_outcome outcome = start_until(f, definition_id, later(f));

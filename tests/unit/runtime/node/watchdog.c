@@ -2,6 +2,7 @@
 /* Steps that do not come back: what becomes of their instances, their work and their node. */
 #include "engine/context.h"
 #include "runtime/node/pool.h"
+#include "runtime/runtime_private.h"
 #include "unit/runtime/nodes.h"
 
 #include <stdatomic.h>
@@ -75,7 +76,8 @@ static bool fail_claim(void *ctx, enum pawl_store_call call, enum pawl_store_fau
 struct bench {
     struct fixture f;
     struct pawl_pool *pool;
-    char folder[32]; /* of the database; "": in memory */
+    struct pawl_thread *sender; /* NULL: none */
+    char folder[32];            /* of the database; "": in memory */
 };
 
 static struct pawl_store *open_inner(struct bench *bench, bool in_file)
@@ -104,8 +106,9 @@ static int open_bench(void **state, bool in_file)
     struct fixture *f = &bench->f;
     struct pawl_runtime_options options = {.node_id = pawl__str("a"),
                                            .info = pawl__str("{\"host\":\"here\"}"),
-                                           .lease_us = 1000000,
+                                           .lease_us = 2000000,
                                            .step_us = STEP_US,
+                                           .delivery = PAWL_DELIVERY_DIRECT,
                                            .hooks = {.line = on_line_hang, .ctx = f}};
 
     assert_non_null(bench);
@@ -146,6 +149,8 @@ static int bench_close(void **state)
     char command[64];
 
     atomic_store(&trap.is_free, true);
+    if (bench->sender)
+        pawl_thread_join(f->env, bench->sender);
     pawl__pool_close(bench->pool);
     node_close(&f->a);
     pawl__memory_database_free(f->database);
@@ -473,9 +478,69 @@ static void a_first_step_that_does_not_come_back_starts_nothing(void **state)
     assert_string_equal(f->lines, "");
 }
 
+static void send_go(void *arg)
+{
+    struct fixture *f = arg;
+    const struct pawl_stimulus to = {.instance_id = pawl__str("hangs")};
+    struct pawl_error err = PAWL_ERROR_INIT;
+    struct pawl_sent sent;
+
+    (void)!pawl__runtime_send_event(f->a.runtime, pawl__str("Go"), NULL, &to, &sent, later(f),
+                                    &err);
+}
+
+/* It waits, and the worker that ran it has let go of it: what is sent now is delivered directly. */
+static bool is_idle(struct fixture *f)
+{
+    bool waits = pawl__str_is(row_of(f, "hangs").sub_status, "Suspended"), in_hand;
+
+    assert_int_equal(pawl_mutex_lock(f->env, f->a.runtime->mutex), PAWL_OK);
+    in_hand = !pawl__list_empty(&f->a.runtime->running);
+    pawl_mutex_unlock(f->env, f->a.runtime->mutex);
+    return waits && !in_hand;
+}
+
+static bool is_given_up(struct fixture *f)
+{
+    bool given_up;
+
+    assert_int_equal(pawl_mutex_lock(f->env, f->a.runtime->mutex), PAWL_OK);
+    given_up = f->a.runtime->stuck > 0;
+    pawl_mutex_unlock(f->env, f->a.runtime->mutex);
+    return given_up;
+}
+
+/* A visit keeps nobody away: what hangs is no longer what the store has. */
+static void what_others_have_run_since_a_visit_that_hangs_is_not_set_aside(void **state)
+{
+    struct bench *bench = *state;
+    struct fixture *f = &bench->f;
+    struct pawl_instance_row row;
+    struct node other;
+
+    publish(f, DEFINITION("d", "", RIG_EVENT("e", "Go") ",{'id':'h','type':'Test.Hang'}"));
+    create(f, "d", "hangs");
+    WAIT_UNTIL(f, is_idle);
+    assert_ok(pawl_thread_start(f->env, "sender", send_go, f, &bench->sender, &f->err), &f->err);
+    WAIT_UNTIL(f, is_hanging);
+    assert_int_equal(row_of(f, "hangs").owner, 0);
+    node_open(f, &other, "b");
+    assert_ok(pawl__runtime_cancel(other.runtime, pawl__str("hangs"), later(f), &f->err), &f->err);
+    WAIT_UNTIL(f, is_given_up);
+    row = row_of(f, "hangs");
+    assert_true(pawl__str_is(row.sub_status, "Cancelled"));
+    assert_int_equal(row.trouble.len, 0);
+    assert_int_equal(row.owner, 0);
+    assert_int_equal(row.failures, 0);
+    node_close(&other);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test_setup_teardown(
+            what_others_have_run_since_a_visit_that_hangs_is_not_set_aside, bench_open,
+            bench_close),
         cmocka_unit_test_setup_teardown(
             a_step_that_does_not_come_back_is_set_aside_and_others_go_on, bench_open, bench_close),
         cmocka_unit_test_setup_teardown(a_step_that_could_not_be_set_aside_is_set_aside_later,

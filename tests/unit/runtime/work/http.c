@@ -10,6 +10,8 @@
 #include "servers/http.h"
 #include "unit/runtime/slow_find.h"
 
+#include <unistd.h>
+
 /* ---- the usual ----------------------------------------------------------------------------- */
 
 static void a_start_returns_when_the_answer_was_dealt_with(void **state)
@@ -144,6 +146,103 @@ static void an_inline_child_that_sends_lets_its_parent_go_on(void **state)
     assert_int_equal(outcome.sub_status, PAWL_SUB_FINISHED);
     drain(f, &f->a);
     assert_int_equal(count(f, PAWL_TABLE_WORK), 0);
+}
+
+/* ---- what comes meanwhile -------------------------------------------------------------------- */
+
+#define BESIDE                                                                                     \
+    DEFINITION(                                                                                    \
+        "d",                                                                                       \
+        "{'id':'p','type':'Elsa.Parallel','activities':[" RIG_SEQUENCE(                            \
+            "l",                                                                                   \
+            RIG_EVENT("e", "Go") "," RIG_WRITE(                                                    \
+                "g", "went")) "," RIG_SEQUENCE("r",                                                \
+                                               SEND("s") "," RIG_WRITE(                            \
+                                                   "w", "after")) "," RIG_EVENT("x",               \
+                                                                                "Never") "]}")
+
+static void send_go(struct fixture *f, const char *instance_id)
+{
+    const struct pawl_stimulus to = {.instance_id = pawl__str(instance_id), .detached = true};
+    struct pawl_sent sent;
+
+    assert_ok(pawl__runtime_send_event(f->a.runtime, pawl__str("Go"), NULL, &to, &sent, later(f),
+                                       &f->err),
+              &f->err);
+}
+
+/* A worker has met it while the instance could not take it: nobody will look for it again. */
+static void what_came_during_a_request_is_delivered_after_it(void **state)
+{
+    struct fixture *f = *state;
+    struct pawl_outcome outcome;
+
+    publish(f, BESIDE);
+    outcome = begin(f, "d");
+    send_go(f, outcome.instance_id);
+    work(f, &f->a);
+    assert_string_equal(f->lines, "");
+    script_answer(&f->a.script, 0, &ok);
+    drain(f, &f->a);
+    assert_string_equal(f->lines, "after\nwent\n");
+    assert_int_equal(count(f, PAWL_TABLE_WORK), 0);
+}
+
+static bool is_answer_stored(struct fixture *f)
+{
+    const struct pawl_condition condition = {.column = pawl_table_column(PAWL_TABLE_WORK, "kind"),
+                                             .value = {.text = pawl__str(PAWL_WORK_FEED)}};
+    const struct pawl_query query = {.table = PAWL_TABLE_WORK,
+                                     .flags = PAWL_QUERY_COUNT,
+                                     .conditions = &condition,
+                                     .condition_count = 1};
+    struct pawl_rows rows;
+
+    assert_ok(pawl_store_find(f->a.store, &query, &f->arena, &rows, later(f), &f->err), &f->err);
+    return rows.total > 0;
+}
+
+/* It goes on where it stood, then the command has its turn, then the mail. */
+static void a_command_that_is_refused_comes_between_a_response_and_mail(void **state)
+{
+    struct fixture *f = *state;
+    struct pawl_outcome outcome;
+
+    publish(f, BESIDE);
+    outcome = begin(f, "d");
+    send_go(f, outcome.instance_id);
+    work(f, &f->a);
+    script_answer(&f->a.script, 0, &ok);
+    for (int i = 0; i < 10000 && !is_answer_stored(f); i++) /* by another thread */
+        (void)usleep(1000);
+    assert_int_not_equal(pawl__runtime_retry(f->a.runtime, pawl__str(outcome.instance_id), NULL, 0,
+                                             NULL, later(f), &f->err),
+                         PAWL_OK);
+    for (int i = 0; i < 4; i++) { /* what nobody has in hand is looked for after a while */
+        test_clock_advance(f->clock, 3 * SECOND);
+        drain(f, &f->a);
+    }
+    assert_string_equal(f->lines, "after\nwent\n");
+    assert_int_equal(count(f, PAWL_TABLE_WORK), 0);
+}
+
+/* More than a claim returns. */
+static void a_response_is_found_behind_any_amount_of_mail(void **state)
+{
+    struct fixture *f = *state;
+    struct pawl_outcome outcome;
+
+    publish(f, BESIDE);
+    outcome = begin(f, "d");
+    for (int i = 0; i < PAWL_CLAIM_MAIL_MAX + 10; i++)
+        send_go(f, outcome.instance_id);
+    work(f, &f->a);
+    assert_string_equal(f->lines, "");
+    test_clock_advance(f->clock, SECOND);
+    script_answer(&f->a.script, 0, &ok);
+    drain(f, &f->a);
+    assert_string_equal(f->lines, "after\nwent\n");
+    assert_string_equal(sub_status(f, outcome.instance_id), "Suspended");
 }
 
 /* ---- failures ------------------------------------------------------------------------------ */
@@ -591,6 +690,9 @@ int main(void)
         TEST(a_node_does_not_send_twice_what_it_is_sending),
         TEST(a_request_that_ends_while_strays_are_looked_for_is_not_sent_again),
         TEST(a_drain_delivers_a_response_that_came_behind_its_look),
+        TEST(what_came_during_a_request_is_delivered_after_it),
+        TEST(a_command_that_is_refused_comes_between_a_response_and_mail),
+        TEST(a_response_is_found_behind_any_amount_of_mail),
         TEST(another_node_faults_what_must_not_be_sent_twice),
         TEST(a_lost_answer_faults_where_it_must_not_be_sent_twice),
         TEST(a_node_that_left_in_order_leaves_its_requests),

@@ -308,6 +308,16 @@ static inline void drain(struct fixture *f, struct node *node)
     assert_ok(pawl__runtime_drain(node->runtime, &worked, later(f), &f->err), &f->err);
 }
 
+/* All that is due now, without waiting for responses. */
+static inline void work(struct fixture *f, struct node *node)
+{
+    struct pawl_worked worked;
+
+    do
+        assert_ok(pawl__runtime_work(node->runtime, 0, &worked, later(f), &f->err), &f->err);
+    while (worked.done > 0);
+}
+
 static inline const char *sub_status(struct fixture *f, const char *id)
 {
     struct pawl_instance_row row;

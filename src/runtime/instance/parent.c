@@ -1,0 +1,141 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * What a parent is told of its child.
+ *
+ * A parent that executes it inline gets the result of its first burst, however many commits that
+ * takes; one that waits for its end gets mail when that comes. Never both: the first says that
+ * it has ended, too. The child's state says which it is, also when the child is deleted.
+ */
+#include "runtime/instance/private.h"
+
+#include "base/error.h"
+#include "engine/builder.h"
+#include "runtime/bytes.h"
+#include "runtime/task.h"
+
+/* {"workflowInstanceId", "status", "subStatus", "output"} */
+static struct pawl_str child_payload(struct runtime_changes *changes,
+                                     const struct pawl_instance_row *child,
+                                     const struct pawl_json *output)
+{
+    struct pawl_builder b = {.arena = changes->arena};
+    struct pawl_json told = pawl__json_object();
+
+    pawl__build_text(&b, &told, "workflowInstanceId", child->id);
+    pawl__build_text(&b, &told, "status", child->status);
+    pawl__build_text(&b, &told, "subStatus", child->sub_status);
+    pawl__build(&b, &told, "output", *output);
+    if (b.status != PAWL_OK)
+        return (struct pawl_str){NULL, 0};
+    return pawl__runtime_json_text(changes->arena, &told);
+}
+
+/* `job`: of the receiver, "" none. */
+static void put_mail(struct runtime_changes *changes, const struct pawl_instance_row *child,
+                     const struct pawl_json *output, int64_t now_us, const char *kind,
+                     struct pawl_str to, struct pawl_str job, const char *suffix)
+{
+    struct pawl_work_row mail = {
+        .kind = pawl__str(kind),
+        .instance_id = to,
+        .bookmark_id = job,
+        .part = pawl__runtime_part(to),
+        .created_us = now_us,
+        .due_us = runtime_at_once(now_us),
+        .expires_us = PAWL_TIME_NEVER,
+        .payload = child_payload(changes, child, output),
+    };
+    const char *id = pawl__arena_printf(changes->arena, "%.*s/%s", PAWL_STR_ARG(child->id), suffix);
+
+    mail.id = pawl__str(id);
+    if (changes->status == PAWL_OK && (!id || !mail.payload.ptr))
+        changes->status = pawl__arena_status(changes->arena);
+    pawl__runtime_change(changes, PAWL_CHANGE_PUT, PAWL_TABLE_WORK, &mail);
+}
+
+void pawl__runtime_notify_parent(struct runtime_changes *changes,
+                                 const struct pawl_instance_row *child,
+                                 const struct pawl_json *state, struct pawl_str feeds,
+                                 struct pawl_str feeds_job, int64_t now_us)
+{
+    const struct pawl_json *properties = pawl__json_get_text(state, "properties");
+    struct pawl_str parent = runtime_text(properties, "ParentInstanceId");
+    struct pawl_json output = runtime_member(state, "output");
+
+    /* Of one millisecond mail is read by its id: what says that the child has begun comes
+     * before its end. */
+    if (feeds.len > 0 && feeds_job.len > 0)
+        put_mail(changes, child, &output, now_us, PAWL_WORK_JOB, feeds, feeds_job, "begun");
+    else if (feeds.len > 0)
+        put_mail(changes, child, &output, now_us, PAWL_WORK_FEED, feeds, pawl__str(""), "feed");
+    else if (pawl__str_is(child->status, "Finished") && parent.len > 0 &&
+             pawl__json_true(pawl__json_get_text(properties, "WaitForCompletion")))
+        put_mail(changes, child, &output, now_us, PAWL_WORK_CHILD, parent, pawl__str(""), "end");
+}
+
+/* ---- a child that ends without a burst ----------------------------------------------------- */
+
+/* Whether the parent stands still for the first burst of this instance: it says so itself. */
+static int is_awaited(struct runtime_run *run, bool *awaited)
+{
+    struct pawl_instance_row parent = {0};
+    struct pawl_json state;
+    const struct pawl_json *effect;
+    bool found;
+    int status = pawl__runtime_find_instance(run, run->row.parent_id, &parent, &found);
+
+    *awaited = false;
+    if (status != PAWL_OK || !found || parent.runnable != 2)
+        return status;
+    status = pawl__runtime_state_read(run->runtime, &run->arena, &parent, &state, NULL);
+    if (status == PAWL_ENOMEM)
+        return pawl__error_code(run->task->err, status);
+    if (status != PAWL_OK)
+        return PAWL_OK; /* its end is what it is told in any case */
+    effect = pawl__json_get_text(pawl__json_get_text(&state, "pawl"), "awaited");
+    *awaited = pawl__str_equal(runtime_text(pawl__json_get_text(effect, "data"), "instanceId"),
+                               run->row.id);
+    return PAWL_OK;
+}
+
+/*
+ * The child's state cannot be read. A parent that stands still is told both: whether the first
+ * burst was over, it may be about to learn.
+ */
+static int notify_without_state(struct runtime_run *run, struct runtime_changes *changes,
+                                const struct pawl_instance_row *child)
+{
+    const struct pawl_json output = pawl__json_object();
+    struct pawl_str parent = child->parent_id;
+    bool awaited = false;
+    int status;
+
+    if (parent.len == 0)
+        return PAWL_OK;
+    status = is_awaited(run, &awaited);
+    if (status != PAWL_OK)
+        return status;
+    if (awaited)
+        put_mail(changes, child, &output, child->finished_us, PAWL_WORK_FEED, parent, pawl__str(""),
+                 "feed");
+    put_mail(changes, child, &output, child->finished_us, PAWL_WORK_CHILD, parent, pawl__str(""),
+             "end");
+    return PAWL_OK;
+}
+
+int pawl__runtime_notify_parent_of_end(struct runtime_run *run, struct runtime_changes *changes,
+                                       const struct pawl_instance_row *child)
+{
+    const struct pawl_json *section;
+    struct pawl_json state;
+    int status = pawl__runtime_state_read(run->runtime, &run->arena, &run->row, &state, NULL);
+
+    if (status == PAWL_ENOMEM)
+        return pawl__error_code(run->task->err, status);
+    if (status != PAWL_OK)
+        return notify_without_state(run, changes, child);
+    section = pawl__json_get_text(&state, "pawl");
+    pawl__runtime_notify_parent(changes, child, &state, runtime_text(section, RUNTIME_FEEDS),
+                                runtime_text(section, RUNTIME_FEEDS_JOB), child->finished_us);
+    return PAWL_OK;
+}

@@ -1,0 +1,248 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The writes of a log that are held back: how many there are, and who can see them. */
+#include "drivers/sqlite.h"
+#include "lib/test.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+/* Rows of 3 KB: one page each. A connection that keeps 10 pages in memory writes the others to the
+ * log before it commits. */
+#define ROWS 60
+#define INSERT_UP_TO(last)                                                                         \
+    "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < " #last ") "         \
+    "INSERT INTO t SELECT i, 0, randomblob(3000) FROM n"
+#define INSERT INSERT_UP_TO(60)
+#define INSERT_20 INSERT_UP_TO(20)
+
+struct fixture {
+    struct pawl_env *env;
+    struct pawl_error err;
+    char folder[64];
+    char path[96];
+};
+
+static void run(struct fixture *f, struct pawl_sqlite *db, const char *text)
+{
+    assert_ok(pawl__sqlite_run(db, text, &f->err), &f->err);
+}
+
+static struct pawl_sqlite *open_at(struct fixture *f, const char *path)
+{
+    struct pawl_sqlite *db = NULL;
+
+    assert_ok(pawl__sqlite_open(f->env, path, PAWL_SQLITE_CREATE, &db, &f->err), &f->err);
+    run(f, db, "PRAGMA journal_mode=WAL");
+    assert_ok(pawl__sqlite_set_syncs(db, false, &f->err), &f->err);
+    return db;
+}
+
+static int set_up(void **state)
+{
+    struct fixture *f = calloc(1, sizeof *f);
+    struct pawl_sqlite *db;
+
+    assert_non_null(f);
+    (void)snprintf(f->folder, sizeof f->folder, "/tmp/pawl-test-XXXXXX");
+    assert_non_null(mkdtemp(f->folder));
+    (void)snprintf(f->path, sizeof f->path, "%s/test.db", f->folder);
+    assert_ok(pawl_system_env_open(&f->env, &f->err), &f->err);
+    db = open_at(f, f->path);
+    run(f, db, "CREATE TABLE t (a INTEGER PRIMARY KEY, b, c)");
+    pawl__sqlite_close(db);
+    *state = f;
+    return 0;
+}
+
+static int tear_down(void **state)
+{
+    struct fixture *f = *state;
+    char command[128];
+    int rc;
+
+    (void)snprintf(command, sizeof command, "rm -r %s", f->folder);
+    rc = system(command);
+    pawl_system_env_close(f->env);
+    free(f);
+    return rc;
+}
+
+static int64_t number(struct fixture *f, struct pawl_sqlite *db, const char *text)
+{
+    struct pawl_sqlite_statement *statement = NULL;
+    bool row = false;
+    int64_t value;
+
+    assert_ok(pawl__sqlite_prepare(db, text, &statement, &f->err), &f->err);
+    assert_ok(pawl__sqlite_step(statement, &row, &f->err), &f->err);
+    assert_true(row);
+    value = pawl__sqlite_column_int(statement, 0);
+    pawl__sqlite_reset(statement);
+    return value;
+}
+
+/* 1 when nothing is wrong. */
+#define IS_SOUND "SELECT count(*) = 1 AND min(integrity_check) = 'ok' FROM pragma_integrity_check"
+
+/* What a process that dies now leaves to the next one. */
+static struct pawl_sqlite *open_copy(struct fixture *f)
+{
+    char command[1024], path[128];
+
+    (void)snprintf(path, sizeof path, "%s/copy.db", f->folder);
+    (void)snprintf(command, sizeof command, "rm -f %s* && cp %s %s && cp %s-wal %s-wal", path,
+                   f->path, path, f->path, path);
+    assert_int_equal(system(command), 0);
+    return open_at(f, path);
+}
+
+static uint64_t writes_so_far(void)
+{
+    FILE *file = fopen("/proc/self/io", "r");
+    unsigned long long count = 0;
+    char line[128];
+
+    assert_non_null(file);
+    while (fgets(line, sizeof line, file) && sscanf(line, "syscw: %llu", &count) != 1)
+        continue;
+    (void)fclose(file);
+    assert_true(count > 0);
+    return count;
+}
+
+static void a_transaction_of_many_pages_is_written_at_once(void **state)
+{
+    struct fixture *f = *state;
+    struct pawl_sqlite *db = open_at(f, f->path);
+    uint64_t before;
+
+    run(f, db, "INSERT INTO t VALUES (1000, 0, '')"); /* the log and its shared memory are there */
+    assert_ok(pawl__sqlite_begin(db, true, &f->err), &f->err);
+    run(f, db,
+        "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 20) "
+        "INSERT INTO t SELECT i, 0, randomblob(3000) FROM n");
+    before = writes_so_far();
+    assert_ok(pawl__sqlite_commit(db, &f->err), &f->err);
+    assert_true(writes_so_far() - before <= 2);
+    pawl__sqlite_close(db);
+}
+
+/* Also without a sync, which nothing but the last page's own call precedes. */
+static void what_is_committed_is_there_for_others_and_after_a_death(void **state)
+{
+    struct fixture *f = *state;
+    struct pawl_sqlite *db = open_at(f, f->path), *other = open_at(f, f->path), *copy;
+
+    for (int i = 1; i <= 40; i++) {
+        char text[96];
+
+        (void)snprintf(text, sizeof text, "INSERT INTO t VALUES (%d, 0, randomblob(%d))", i,
+                       i * 997 % 9000);
+        run(f, i % 3 == 0 ? other : db, text);
+        assert_int_equal(number(f, db, "SELECT count(*) FROM t"), i);
+        assert_int_equal(number(f, other, "SELECT count(*) FROM t"), i);
+        copy = open_copy(f);
+        assert_int_equal(number(f, copy, "SELECT count(*) FROM t"), i);
+        assert_int_equal(number(f, copy, IS_SOUND), 1);
+        pawl__sqlite_close(copy);
+    }
+    pawl__sqlite_close(other);
+    pawl__sqlite_close(db);
+}
+
+/* SQLite writes pages in the place where they are in the log, and their headers once more. */
+static void pages_that_change_twice_in_a_transaction_are_kept(void **state)
+{
+    struct fixture *f = *state;
+    struct pawl_sqlite *db = open_at(f, f->path), *copy;
+
+    run(f, db, "PRAGMA cache_size=10");
+    assert_ok(pawl__sqlite_begin(db, true, &f->err), &f->err);
+    run(f, db, INSERT);
+    run(f, db, "UPDATE t SET b = 1");
+    run(f, db, "SAVEPOINT s");
+    run(f, db, "UPDATE t SET b = 2");
+    run(f, db, "ROLLBACK TO s");
+    run(f, db, "UPDATE t SET b = b + 2 WHERE a % 2 = 0");
+    assert_ok(pawl__sqlite_commit(db, &f->err), &f->err);
+    copy = open_copy(f);
+    assert_int_equal(number(f, copy, "SELECT sum(b) FROM t"), ROWS * 2);
+    assert_int_equal(number(f, copy, IS_SOUND), 1);
+    pawl__sqlite_close(copy);
+    assert_int_equal(number(f, db, "SELECT sum(b) FROM t"), ROWS * 2);
+    pawl__sqlite_close(db);
+}
+
+/* Fewer pages than are held back at most. */
+static void a_transaction_reads_what_it_has_not_written_yet(void **state)
+{
+    struct fixture *f = *state;
+    struct pawl_sqlite *db = open_at(f, f->path);
+
+    run(f, db, "INSERT INTO t VALUES (1000, 0, '')");
+    run(f, db, "PRAGMA cache_size=10");
+    assert_ok(pawl__sqlite_begin(db, true, &f->err), &f->err);
+    run(f, db, INSERT_20);
+    assert_int_equal(number(f, db, "SELECT sum(length(c)) FROM t"), 60000);
+    assert_ok(pawl__sqlite_commit(db, &f->err), &f->err);
+    assert_int_equal(number(f, db, IS_SOUND), 1);
+    pawl__sqlite_close(db);
+}
+
+/* The place in the log is the next writer's. */
+static void what_was_rolled_back_overwrites_nothing_of_another(void **state)
+{
+    struct fixture *f = *state;
+    struct pawl_sqlite *db = open_at(f, f->path), *other = open_at(f, f->path), *copy;
+
+    run(f, db, "PRAGMA cache_size=10");
+    for (int i = 0; i < 5; i++) {
+        run(f, db, "DELETE FROM t");
+        assert_ok(pawl__sqlite_begin(db, true, &f->err), &f->err);
+        run(f, db, INSERT);
+        pawl__sqlite_rollback(db);
+        run(f, other, INSERT);
+        assert_int_equal(number(f, db, "SELECT count(*) FROM t"), ROWS);
+        copy = open_copy(f);
+        assert_int_equal(number(f, copy, "SELECT count(*) FROM t"), ROWS);
+        assert_int_equal(number(f, copy, IS_SOUND), 1);
+        pawl__sqlite_close(copy);
+    }
+    assert_int_equal(number(f, other, IS_SOUND), 1);
+    pawl__sqlite_close(other);
+    pawl__sqlite_close(db);
+}
+
+/* What a connection has in its memory is not what is in the file. */
+static void a_connection_that_is_closed_in_a_transaction_leaves_nothing(void **state)
+{
+    struct fixture *f = *state;
+    struct pawl_sqlite *db = open_at(f, f->path), *other = open_at(f, f->path);
+
+    run(f, db, "PRAGMA cache_size=10");
+    assert_ok(pawl__sqlite_begin(db, true, &f->err), &f->err);
+    run(f, db, INSERT);
+    pawl__sqlite_close(db);
+    run(f, other, "INSERT INTO t VALUES (1, 0, '')");
+    assert_int_equal(number(f, other, "SELECT count(*) FROM t"), 1);
+    assert_int_equal(number(f, other, IS_SOUND), 1);
+    pawl__sqlite_close(other);
+}
+
+#define TEST(function) cmocka_unit_test_setup_teardown(function, set_up, tear_down)
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        TEST(a_transaction_of_many_pages_is_written_at_once),
+        TEST(what_is_committed_is_there_for_others_and_after_a_death),
+        TEST(pages_that_change_twice_in_a_transaction_are_kept),
+        TEST(a_transaction_reads_what_it_has_not_written_yet),
+        TEST(what_was_rolled_back_overwrites_nothing_of_another),
+        TEST(a_connection_that_is_closed_in_a_transaction_leaves_nothing),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,272 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Children and jobs in the background: what their parents learn of them, whatever becomes of
+ * either. */
+#include "runtime/work/requests.h"
+
+#include <unistd.h>
+
+#define PARALLEL(id, activities)                                                                   \
+    "{'id':'" id "','type':'Elsa.Parallel','activities':[" activities "]}"
+#define AWAY "'customProperties':{'runAsynchronously':true},"
+#define CHILD_AWAY(id, definition)                                                                 \
+    "{'id':'" id "'," AWAY "'type':'Elsa.ExecuteWorkflow','waitForCompletion':" RIG_INPUT(         \
+        "Boolean", "Literal", "true") ",'workflowDefinitionId':" TEXT(definition) "}"
+#define DELAY(id, time)                                                                            \
+    "{'id':'" id                                                                                   \
+    "','type':'Elsa.Delay','timeSpan':" RIG_INPUT("TimeSpan", "Literal", "'" time "'") "}"
+
+static void send_event_to(struct fixture *f, const char *name, struct pawl_str instance_id)
+{
+    const struct pawl_stimulus to = {.instance_id = instance_id, .detached = true};
+    struct pawl_sent sent;
+
+    assert_ok(pawl__runtime_send_event(f->a.runtime, pawl__str(name), NULL, &to, &sent, later(f),
+                                       &f->err),
+              &f->err);
+    work(f, &f->a);
+}
+
+static void send_event(struct fixture *f, const char *name)
+{
+    send_event_to(f, name, pawl__str(""));
+}
+
+static const char *launch(struct fixture *f, const char *definition_id)
+{
+    struct pawl_outcome outcome;
+
+    f->a.script.answers = NULL;
+    outcome = start_until(f, definition_id, pawl_env_monotonic_ns(f->env));
+    work(f, &f->a);
+    return pawl__arena_str(&f->arena, pawl__str(outcome.instance_id)).ptr;
+}
+
+/* The child ends right behind its first burst: in the mail of one moment its end comes second. */
+static void a_child_in_the_background_that_ends_at_once_is_not_waited_for(void **state)
+{
+    struct fixture *f = *state;
+    const char *id;
+
+    publish(f, DEFINITION("child", PARALLEL("p", DELAY("t", "00:00:01") "," SEND("s"))));
+    publish(f, DEFINITION("d", CHILD_AWAY("c", "child") "," RIG_WRITE("w", "after")));
+    id = launch(f, "d");
+    assert_int_equal(f->a.script.count, 1);
+    test_clock_advance(f->clock, 2 * SECOND);
+    work(f, &f->a);
+    script_answer(&f->a.script, 0, &ok);
+    drain(f, &f->a);
+    assert_string_equal(f->lines, "after\n");
+    assert_string_equal(sub_status(f, id), "Finished");
+}
+
+/* A branch that faults, and goes on when it is tried again. */
+#define FAULTY(other)                                                                              \
+    DEFINITION("d",                                                                                \
+               PARALLEL("p", other "," RIG_SEQUENCE("l", RIG_EVENT("e", "Bad") "," SEND(           \
+                                                             "s"))) "," RIG_WRITE("w", "after"))
+
+/* Another thread stores what became of a request. */
+static void wait_for(struct fixture *f, const char *id, const char *sub)
+{
+    for (int i = 0; i < 10000 && strcmp(sub_status(f, id), sub) != 0; i++) {
+        (void)usleep(1000);
+        work(f, &f->a);
+    }
+    assert_string_equal(sub_status(f, id), sub);
+}
+
+static void fault(struct fixture *f, const char *id)
+{
+    f->a.script.refuses = PAWL_EINVAL;
+    send_event(f, "Bad");
+    wait_for(f, id, "Faulted");
+    f->a.script.refuses = PAWL_OK;
+}
+
+static void retry(struct fixture *f, const char *id)
+{
+    f->a.script.answers = &ok;
+    f->a.script.answer_count = 1;
+    assert_ok(pawl__runtime_retry(f->a.runtime, pawl__str(id), NULL, 0, NULL, later(f), &f->err),
+              &f->err);
+}
+
+static void what_a_child_told_while_its_parent_was_faulted_is_known_after_a_retry(void **state)
+{
+    struct fixture *f = *state;
+    const char *id;
+
+    publish(f, DEFINITION("child", RIG_EVENT("k", "Kid")));
+    publish(f, FAULTY(CHILD("c", "child")));
+    id = launch(f, "d");
+    fault(f, id);
+    send_event(f, "Kid");
+    assert_string_equal(sub_status(f, id), "Faulted");
+    retry(f, id);
+    drain(f, &f->a);
+    assert_string_equal(sub_status(f, id), "Finished");
+    assert_string_equal(f->lines, "after\n");
+    assert_int_equal(count(f, PAWL_TABLE_WORK), 0);
+}
+
+/* As that of one that was cancelled. */
+static void the_deletion_of_a_child_is_its_end(void **state)
+{
+    const struct pawl_query query = {.table = PAWL_TABLE_INSTANCES, .limit = 10};
+    struct fixture *f = *state;
+    struct pawl_rows rows;
+    const char *id;
+
+    publish(f, DEFINITION("child", RIG_EVENT("k", "Kid")));
+    publish(f, DEFINITION("d", CHILD("c", "child") "," RIG_WRITE("w", "after")));
+    id = launch(f, "d");
+    assert_ok(pawl_store_find(f->a.store, &query, &f->arena, &rows, later(f), &f->err), &f->err);
+    assert_int_equal(rows.count, 2);
+    for (size_t i = 0; i < rows.count; i++) {
+        const struct pawl_instance_row *row = (const struct pawl_instance_row *)rows.rows + i;
+
+        if (row->parent_id.len > 0)
+            assert_ok(pawl__runtime_delete(f->a.runtime, row->id, later(f), &f->err), &f->err);
+    }
+    drain(f, &f->a);
+    assert_string_equal(f->lines, "after\n");
+    assert_string_equal(sub_status(f, id), "Finished");
+    assert_int_equal(count(f, PAWL_TABLE_WORK), 0);
+}
+
+static void a_request_in_the_background_is_not_sent_again_by_a_retry(void **state)
+{
+    struct fixture *f = *state;
+
+    publish(f, FAULTY(SEND_WITH("b", AWAY)));
+    for (size_t is_late = 0; is_late < 2; is_late++) {
+        size_t first = f->a.script.count;
+        const char *id = launch(f, "d");
+
+        assert_int_equal(f->a.script.count, first + 1);
+        fault(f, id);
+        if (!is_late) {
+            script_answer(&f->a.script, first, &ok);
+            drain(f, &f->a);
+        }
+        retry(f, id);
+        work(f, &f->a);
+        if (is_late)
+            script_answer(&f->a.script, first, &ok);
+        drain(f, &f->a);
+        assert_string_equal(sub_status(f, id), "Finished");
+        assert_int_equal(f->a.script.count, first + 2); /* that, and the one that was refused */
+        assert_int_equal(count(f, PAWL_TABLE_WORK), 0);
+    }
+}
+
+/* ---- deletion, and ends that come twice ------------------------------------------------------ */
+
+#define DISPATCH(id, definition)                                                                   \
+    "{'id':'" id "','type':'Elsa.DispatchWorkflow','workflowDefinitionId':" TEXT(definition) "}"
+#define BULK(id, definition)                                                                       \
+    "{'id':'" id "','type':'Elsa.BulkDispatchWorkflows','waitForCompletion':" RIG_INPUT(           \
+        "Boolean", "Literal",                                                                      \
+        "true") ",'workflowDefinitionId':" TEXT(definition) ",'items':" RIG_INPUT("Object",        \
+                                                                                  "Variable",      \
+                                                                                  "{'id':'v'}") "}"
+/* With a list of two that BULK() has one child for each of. */
+#define BULK_DEFINITION(id, activities)                                                            \
+    "{'definitionId':'" id "','id':'" id ":1','version':1,'name':'" id                             \
+    "','variables':[{'id':'v','name':'V','typeName':'Int32','isArray':true,'value':'[7,8]'}],"     \
+    "'root':" RIG_SEQUENCE("seq", activities) "}"
+
+/* The id of an instance of this definition. */
+static struct pawl_str one_of(struct fixture *f, const char *definition_id)
+{
+    const struct pawl_condition condition = {
+        .column = pawl_table_column(PAWL_TABLE_INSTANCES, "definition_id"),
+        .value = {.text = pawl__str(definition_id)}};
+    const struct pawl_query query = {
+        .table = PAWL_TABLE_INSTANCES, .conditions = &condition, .condition_count = 1, .limit = 10};
+    struct pawl_rows rows;
+
+    assert_ok(pawl_store_find(f->a.store, &query, &f->arena, &rows, later(f), &f->err), &f->err);
+    assert_true(rows.count > 0);
+    return ((const struct pawl_instance_row *)rows.rows)[0].id;
+}
+
+static void delete_one_of(struct fixture *f, const char *definition_id)
+{
+    assert_ok(pawl__runtime_delete(f->a.runtime, one_of(f, definition_id), later(f), &f->err),
+              &f->err);
+}
+
+static void the_deletion_of_a_child_that_nobody_waits_for_ends_nothing(void **state)
+{
+    struct fixture *f = *state;
+    const char *id;
+
+    publish(f, DEFINITION("child", RIG_EVENT("k", "Kid")));
+    publish(f, DEFINITION("forgotten", RIG_EVENT("f", "Never")));
+    publish(f,
+            BULK_DEFINITION("d", DISPATCH("x", "forgotten") "," DISPATCH("y", "forgotten") "," BULK(
+                                     "b", "child") "," RIG_WRITE("w", "after")));
+    id = launch(f, "d");
+    delete_one_of(f, "forgotten");
+    delete_one_of(f, "forgotten");
+    drain(f, &f->a);
+    assert_string_equal(sub_status(f, id), "Suspended");
+    send_event(f, "Kid");
+    drain(f, &f->a);
+    assert_string_equal(sub_status(f, id), "Finished");
+    assert_string_equal(f->lines, "after\n");
+}
+
+/* Inline or in the background: its parent has nothing but this to go on with. */
+static void the_deletion_of_a_child_in_its_first_burst_is_its_end(void **state)
+{
+    struct fixture *f = *state;
+    const char *id;
+
+    publish(f, DEFINITION("child", SEND("s")));
+    publish(f, DEFINITION("d", CHILD_AWAY("c", "child") "," RIG_WRITE("w", "after")));
+    id = launch(f, "d");
+    assert_int_equal(f->a.script.count, 1);
+    delete_one_of(f, "child");
+    drain(f, &f->a);
+    assert_string_equal(sub_status(f, id), "Finished");
+    assert_string_equal(f->lines, "after\n");
+}
+
+/* Its parent knows of the first end; of two children one is left. */
+static void a_child_that_ends_again_after_a_retry_counts_once(void **state)
+{
+    struct fixture *f = *state;
+    struct pawl_str child;
+    const char *id;
+
+    publish(f, DEFINITION("child", RIG_EVENT("e", "Bad") "," SEND("s")));
+    publish(f, BULK_DEFINITION("d", BULK("b", "child") "," RIG_WRITE("w", "after")));
+    id = launch(f, "d");
+    child = one_of(f, "child");
+    f->a.script.refuses = PAWL_EINVAL;
+    send_event_to(f, "Bad", child);
+    wait_for(f, child.ptr, "Faulted");
+    f->a.script.refuses = PAWL_OK;
+    drain(f, &f->a);
+    retry(f, child.ptr);
+    drain(f, &f->a);
+    assert_string_equal(sub_status(f, child.ptr), "Finished");
+    assert_string_equal(sub_status(f, id), "Suspended");
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        TEST(a_child_in_the_background_that_ends_at_once_is_not_waited_for),
+        TEST(what_a_child_told_while_its_parent_was_faulted_is_known_after_a_retry),
+        TEST(the_deletion_of_a_child_is_its_end),
+        TEST(a_request_in_the_background_is_not_sent_again_by_a_retry),
+        TEST(the_deletion_of_a_child_that_nobody_waits_for_ends_nothing),
+        TEST(the_deletion_of_a_child_in_its_first_burst_is_its_end),
+        TEST(a_child_that_ends_again_after_a_retry_counts_once),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
