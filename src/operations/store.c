@@ -127,6 +127,8 @@ static int collect(const struct pawl_op *op, struct pawl_store *store, struct pa
     int status = pawl_store_status(store, &info->status, op->deadline_ns, op->err);
 
     if (status == PAWL_OK)
+        status = pawl_store_size(store, &info->status.size_bytes, op->deadline_ns, op->err);
+    if (status == PAWL_OK)
         status = count_rows(op, store, info);
     if (status == PAWL_OK)
         status = pawl_store_find(store, &nodes, op->arena, &rows, op->deadline_ns, op->err);

@@ -44,9 +44,11 @@ enum pg_own {
     PG_LOCK_KEYS,      /* [keys of reservations, names of stamps], until the transaction ends */
     PG_STAMP_CHECK,    /* [name, value, first] guard; a stamp that does not exist has the value 0 */
     PG_STAMP,          /* [name, value] in a member */
-    PG_WAKE,           /* [ids, hashes, correlations, instances, activity instances of bookmarks]
-                        * makes parked work due that they match, in a member */
+    PG_HOLD,           /* [member] a member without an instance's guard holds if its guards do */
+    PG_WAKE,           /* [ids, hashes, correlations, instances, activity instances, members of
+                        * bookmarks] makes parked work due that they match, if the members hold */
     PG_WAKE_LATE,      /* the same for bookmarks that are committed */
+    PG_MAIL_LEFT,      /* [members, ids of instances, limits] returns members, ids of due work */
     PG_NOTIFY,         /* wakes the waiters */
     PG_MAY_SCAN,       /* before a query: it may read a whole table, which others may not, and is
                         * planned for the values it has */
@@ -72,6 +74,8 @@ enum pg_own {
 #define PG_NUMBER_ABSENT (PG_NUMBER_CHANGE + PAWL_TABLE_COUNT * (PAWL_CHANGE_DELETE_OWNED + 1u))
 #define PG_NUMBER_LOAD (PG_NUMBER_ABSENT + PAWL_TABLE_COUNT)
 #define PG_NUMBER_OWN (PG_NUMBER_LOAD + PAWL_TABLE_COUNT)
+#define PG_NUMBER_MANY (PG_NUMBER_OWN + PG_OWN_COUNT)
+#define PG_NUMBER_CREATE_MANY (PG_NUMBER_MANY + PAWL_TABLE_COUNT * PAWL_SQL_MANY_KINDS)
 
 struct pg_pool {
     struct pawl_cond *freed; /* a connection came back, or may be opened */
@@ -194,6 +198,12 @@ PAWL_MUST_CHECK int pawl__pg_named(struct pg_call *call, enum pawl_sql_name name
 PAWL_MUST_CHECK int pawl__pg_statement(struct pg_call *call, uint32_t number,
                                        const struct pawl_sql_statement *statement,
                                        const struct pawl_sql_inputs *inputs);
+/* One of those for many rows (sql.h): `inputs` has `count`, each with its member; behind these come
+ * `more` parameters. */
+PAWL_MUST_CHECK int pawl__pg_statement_many(struct pg_call *call, uint32_t number,
+                                            const struct pawl_sql_statement *statement,
+                                            const struct pawl_sql_inputs *inputs, size_t count,
+                                            const struct pawl_pq_param *more, size_t more_count);
 PAWL_MUST_CHECK int pawl__pg_own(struct pg_call *call, enum pg_own own,
                                  const struct pawl_pq_param *params, size_t count);
 /* A text that comes once and has no parameters. */

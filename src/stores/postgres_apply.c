@@ -16,8 +16,8 @@
  * fails alone: PAWL_EBUSY when another transaction has locked one of its rows for longer than a
  * commit takes. A request to cancel does not wait at all for the row, which is another node's.
  */
+#include "stores/postgres_apply.h"
 #include "base/error.h"
-#include "stores/postgres.h"
 #include "stores/sql_text.h"
 
 /* Of members one by one that met a deadlock or the like. */
@@ -25,47 +25,7 @@
 /* Advisory locks that one batch takes: the server's table of locks is shared by all. */
 #define LOCKED_KEYS_MAX 256
 
-/* One member, and where its results are in the batch. */
-struct member {
-    struct pawl_commit *commit;
-    bool open;       /* no result yet */
-    size_t from, to; /* statements */
-    size_t guard;    /* the first guard; the others follow it */
-    size_t mail;     /* MAIL_LEFT; SIZE_MAX: not asked */
-};
-
-struct batch {
-    struct pg_call call;
-    struct member *members;
-    size_t count;
-    const struct pawl_bookmark_row **bookmarks; /* all new ones, member by member */
-    size_t bookmark_count;
-    bool notify;
-};
-
 /* ---- looking at commits ------------------------------------------------------------------ */
-
-static bool adds_rows(const struct pawl_change *change)
-{
-    return change->kind == PAWL_CHANGE_INSERT || change->kind == PAWL_CHANGE_ADD ||
-           change->kind == PAWL_CHANGE_PUT;
-}
-
-static bool is_guarded_insert(const struct pawl_change *change)
-{
-    /* Of other tables a row that is there already is rare: the error of the insert is enough. */
-    return change->kind == PAWL_CHANGE_INSERT && change->table == PAWL_TABLE_RESERVATIONS;
-}
-
-static bool is_bookmark(const struct pawl_change *change)
-{
-    return change->table == PAWL_TABLE_BOOKMARKS && adds_rows(change);
-}
-
-static const struct pawl_work_row *new_work(const struct pawl_change *change)
-{
-    return change->table == PAWL_TABLE_WORK && adds_rows(change) ? change->row : NULL;
-}
 
 /* Whether the commit leaves a runnable instance without an owner. */
 static bool leaves_runnable(const struct pawl_commit *commit)
@@ -85,7 +45,7 @@ static bool makes_due(const struct pawl_commit *commit)
         (commit->instance && leaves_runnable(commit)))
         return true;
     for (size_t i = 0; i < commit->change_count; i++) {
-        const struct pawl_work_row *work = new_work(&commit->changes[i]);
+        const struct pawl_work_row *work = pawl__pg_new_work(&commit->changes[i]);
 
         /* Its owner handles it; if that dies, no notification is sent when its lease expires. */
         if (work && work->due_us != PAWL_TIME_NEVER && work->owner == 0)
@@ -97,7 +57,7 @@ static bool makes_due(const struct pawl_commit *commit)
     return false;
 }
 
-static size_t row_bytes(enum pawl_table table, const void *row)
+size_t pawl__pg_row_bytes(enum pawl_table table, const void *row)
 {
     const struct pawl_table_info *info = pawl_table_info(table);
     size_t total = 0;
@@ -123,7 +83,8 @@ static int check_commit(const struct pawl_sql *sql, const struct pawl_commit *co
         return status;
     if (commit->kind != PAWL_COMMIT_PLAIN && !commit->instance)
         return pawl__error_set(err, PAWL_EINVAL, "a commit for an instance needs its row");
-    if (writes_row && row_bytes(PAWL_TABLE_INSTANCES, commit->instance) >= PG_ROW_BYTES_MAX)
+    if (writes_row &&
+        pawl__pg_row_bytes(PAWL_TABLE_INSTANCES, commit->instance) >= PG_ROW_BYTES_MAX)
         return pawl__error_set(err, PAWL_ELIMIT, "instance %.*s is larger than %zu bytes",
                                PAWL_STR_ARG(commit->instance->id), PG_ROW_BYTES_MAX);
     for (size_t i = 0; i < commit->change_count; i++) {
@@ -134,7 +95,8 @@ static int check_commit(const struct pawl_sql *sql, const struct pawl_commit *co
                                    (unsigned)change->table < PAWL_TABLE_COUNT
                                        ? pawl_table_info(change->table)->name
                                        : "?");
-        if (adds_rows(change) && row_bytes(change->table, change->row) >= PG_ROW_BYTES_MAX)
+        if (pawl__pg_adds_rows(change) &&
+            pawl__pg_row_bytes(change->table, change->row) >= PG_ROW_BYTES_MAX)
             return pawl__error_set(err, PAWL_ELIMIT, "a row of %s is larger than %zu bytes",
                                    pawl_table_info(change->table)->name, PG_ROW_BYTES_MAX);
     }
@@ -165,7 +127,7 @@ static void collect_rows(struct wanted *w, const struct pawl_commit *commit)
         w->work[w->work_count++] = commit->done[i];
     for (size_t i = 0; i < commit->change_count; i++)
         /* Past the limit the insert finds out by itself, by an error. */
-        if (is_guarded_insert(&commit->changes[i]) && w->key_count < LOCKED_KEYS_MAX)
+        if (pawl__pg_is_guarded_insert(&commit->changes[i]) && w->key_count < LOCKED_KEYS_MAX)
             w->keys[w->key_count++] =
                 ((const struct pawl_reservation_row *)commit->changes[i].row)->key;
     /* Stamps must be locked by name: one that does not exist yet has no row to lock. */
@@ -212,7 +174,8 @@ static int send_instance_guard(struct batch *b, const struct member *m)
 {
     const struct pawl_commit *commit = m->commit;
     bool release = (commit->flags & PAWL_COMMIT_RELEASE) != 0;
-    struct pawl_sql_inputs inputs = {.row = commit->instance, .value = commit->visited_us};
+    struct pawl_sql_inputs inputs = {
+        .row = commit->instance, .value = commit->visited_us, .member = m->number};
 
     if (commit->instance && !release)
         inputs.owner = commit->instance->owner;
@@ -262,7 +225,7 @@ static int send_guards(struct batch *b, struct member *m)
     for (size_t i = 0; i < commit->change_count && status == PAWL_OK; i++) {
         const struct pawl_change *change = &commit->changes[i];
 
-        if (!is_guarded_insert(change))
+        if (!pawl__pg_is_guarded_insert(change))
             continue;
         inputs.row = change->row;
         inputs.first = b->call.count == m->guard;
@@ -276,7 +239,7 @@ static int send_guards(struct batch *b, struct member *m)
 static bool is_put_back(const struct pawl_commit *commit, struct pawl_str work_id)
 {
     for (size_t i = 0; i < commit->change_count; i++) {
-        const struct pawl_work_row *work = new_work(&commit->changes[i]);
+        const struct pawl_work_row *work = pawl__pg_new_work(&commit->changes[i]);
 
         if (work && pawl__str_equal(work->id, work_id))
             return true;
@@ -284,7 +247,7 @@ static bool is_put_back(const struct pawl_commit *commit, struct pawl_str work_i
     return false;
 }
 
-static bool is_done(const struct pawl_commit *commit, struct pawl_str work_id)
+bool pawl__pg_finishes(const struct pawl_commit *commit, struct pawl_str work_id)
 {
     for (size_t i = 0; i < commit->done_count; i++)
         if (pawl__str_equal(commit->done[i], work_id))
@@ -310,10 +273,10 @@ static int send_change(struct batch *b, const struct pawl_change *change)
 static int send_change_of(struct batch *b, const struct pawl_commit *commit,
                           const struct pawl_change *change)
 {
-    const struct pawl_work_row *work = new_work(change);
+    const struct pawl_work_row *work = pawl__pg_new_work(change);
     struct pawl_change put = *change;
 
-    if (work && is_done(commit, work->id))
+    if (work && pawl__pg_finishes(commit, work->id))
         put.kind = PAWL_CHANGE_PUT;
     return send_change(b, &put);
 }
@@ -334,56 +297,90 @@ static int send_removals(struct batch *b, const struct pawl_commit *commit)
     return status;
 }
 
-static int send_wake(struct batch *b, enum pg_own own,
-                     const struct pawl_bookmark_row *const *bookmarks, size_t count)
+static void note_bookmarks(struct batch *b, const struct member *m)
+{
+    for (size_t i = 0; i < m->commit->change_count; i++)
+        if (pawl__pg_is_bookmark(&m->commit->changes[i])) {
+            b->bookmarks[b->bookmark_count] = m->commit->changes[i].row;
+            b->bookmark_members[b->bookmark_count++] = m->number;
+        }
+}
+
+int pawl__pg_send_wake(struct batch *b, enum pg_own own, size_t from)
 {
     static const char *const columns[] = {"id", "hash", "correlation_id", "instance_id",
                                           "activity_instance_id"};
-    struct pawl_pq_param params[sizeof columns / sizeof columns[0]];
+    enum { TEXTS = sizeof columns / sizeof columns[0] };
+    struct pawl_pq_param params[TEXTS + 1];
     const struct pawl_table_info *info = pawl_table_info(PAWL_TABLE_BOOKMARKS);
+    size_t count = b->bookmark_count - from;
     struct pawl_str *texts;
+    int status;
 
     if (count == 0)
         return PAWL_OK;
     texts = pawl__arena_alloc_array(&b->call.arena, count, sizeof *texts);
     if (!texts)
         return pawl__error_code(b->call.err, pawl__arena_status(&b->call.arena));
-    for (size_t column = 0; column < sizeof columns / sizeof columns[0]; column++) {
+    for (size_t column = 0; column < TEXTS; column++) {
         size_t offset =
             info->columns[pawl_table_column(PAWL_TABLE_BOOKMARKS, columns[column])].offset;
-        int status;
 
         for (size_t i = 0; i < count; i++)
-            memcpy(&texts[i], (const char *)bookmarks[i] + offset, sizeof texts[i]);
+            memcpy(&texts[i], (const char *)b->bookmarks[from + i] + offset, sizeof texts[i]);
         status = pawl__pg_texts(&b->call, texts, count, &params[column]);
         if (status != PAWL_OK)
             return status;
     }
-    return pawl__pg_own(&b->call, own, params, sizeof params / sizeof params[0]);
+    status = pawl__pg_ints(&b->call, b->bookmark_members + from, count, &params[TEXTS]);
+    return status == PAWL_OK ? pawl__pg_own(&b->call, own, params, TEXTS + 1) : status;
 }
 
-/* Work that the commit itself adds for its instance does not count as mail that is left. */
-static bool is_own_mail(const struct pawl_commit *commit, const struct pawl_change *change)
+/* Its bookmarks and rows that are sent together with others' ask whether it has held. */
+static int send_hold(struct batch *b, const struct member *m)
 {
-    const struct pawl_work_row *work = new_work(change);
+    const struct pawl_pq_param member = {PAWL_PQ_INT, {"", 0}, m->number};
+    const struct pawl_commit *commit = m->commit;
+    bool is_asked = b->is_many;
 
-    return work && pawl__str_equal(work->instance_id, commit->instance->id);
+    if (commit->kind != PAWL_COMMIT_PLAIN && commit->kind != PAWL_COMMIT_CANCEL)
+        return PAWL_OK; /* the guard of its instance said so */
+    for (size_t i = 0; i < commit->change_count && !is_asked; i++)
+        is_asked = pawl__pg_is_bookmark(&commit->changes[i]);
+    return is_asked && commit->change_count > 0 ? pawl__pg_own(&b->call, PG_HOLD, &member, 1)
+                                                : PAWL_OK;
+}
+
+int64_t pawl__pg_mail_limit(const struct pawl_commit *commit)
+{
+    int64_t limit = 1;
+
+    for (size_t i = 0; i < commit->change_count; i++)
+        limit += pawl__pg_is_own_mail(commit, &commit->changes[i]);
+    return limit;
 }
 
 static int send_mail_question(struct batch *b, struct member *m)
 {
-    const struct pawl_commit *commit = m->commit;
-    struct pawl_sql_inputs inputs = {.limit = 1};
+    struct pawl_sql_inputs inputs = {0};
 
-    m->mail = SIZE_MAX;
-    if ((commit->kind != PAWL_COMMIT_CREATE && commit->kind != PAWL_COMMIT_ADVANCE) ||
-        (commit->flags & PAWL_COMMIT_UNASKED))
+    if (!pawl__pg_asks_for_mail(m->commit))
         return PAWL_OK;
-    inputs.id = commit->instance->id;
-    for (size_t i = 0; i < commit->change_count; i++)
-        inputs.limit += is_own_mail(commit, &commit->changes[i]);
+    inputs.id = m->commit->instance->id;
+    inputs.limit = pawl__pg_mail_limit(m->commit);
     m->mail = b->call.count;
     return pawl__pg_named(&b->call, PAWL_SQL_MAIL_LEFT, &inputs);
+}
+
+static int send_changes(struct batch *b, const struct member *m)
+{
+    const struct pawl_commit *commit = m->commit;
+    int status = PAWL_OK;
+
+    for (size_t i = 0; i < commit->change_count && status == PAWL_OK; i++)
+        if (!pawl__pg_is_together(b, commit, i))
+            status = send_change_of(b, commit, &commit->changes[i]);
+    return status;
 }
 
 static int send_member(struct batch *b, struct member *m)
@@ -391,10 +388,16 @@ static int send_member(struct batch *b, struct member *m)
     const struct pawl_commit *commit = m->commit;
     struct pawl_sql_inputs inputs = {.owner = commit->done_owner};
     size_t first_bookmark = b->bookmark_count;
-    int status;
+    int status = PAWL_OK;
 
     m->from = b->call.count;
-    status = send_guards(b, m);
+    m->mail = SIZE_MAX;
+    note_bookmarks(b, m);
+    b->notify = b->notify || makes_due(commit);
+    if (!m->is_together)
+        status = send_guards(b, m);
+    if (status == PAWL_OK)
+        status = send_hold(b, m);
     for (size_t i = 0; i < commit->done_count && status == PAWL_OK; i++) {
         inputs.id = commit->done[i];
         if (!is_put_back(commit, commit->done[i]))
@@ -404,18 +407,13 @@ static int send_member(struct batch *b, struct member *m)
         status = send_stamp(b, m, PG_STAMP);
     if (status == PAWL_OK && commit->kind == PAWL_COMMIT_DELETE)
         status = send_removals(b, commit);
-    for (size_t i = 0; i < commit->change_count && status == PAWL_OK; i++) {
-        if (is_bookmark(&commit->changes[i]))
-            b->bookmarks[b->bookmark_count++] = commit->changes[i].row;
-        status = send_change_of(b, commit, &commit->changes[i]);
-    }
     if (status == PAWL_OK)
-        status = send_wake(b, PG_WAKE, b->bookmarks + first_bookmark,
-                           b->bookmark_count - first_bookmark);
-    if (status == PAWL_OK)
+        status = send_changes(b, m);
+    if (status == PAWL_OK && !b->is_many)
+        status = pawl__pg_send_wake(b, PG_WAKE, first_bookmark);
+    if (status == PAWL_OK && !b->is_many)
         status = send_mail_question(b, m);
     m->to = b->call.count;
-    b->notify = b->notify || makes_due(commit);
     return status;
 }
 
@@ -427,7 +425,7 @@ static int send_signals(struct batch *b)
     if (!b->notify && b->bookmark_count == 0)
         return PAWL_OK;
     if (b->bookmark_count > 0)
-        status = send_wake(b, PG_WAKE_LATE, b->bookmarks, b->bookmark_count);
+        status = pawl__pg_send_wake(b, PG_WAKE_LATE, 0);
     if (status == PAWL_OK && b->notify)
         status = pawl__pg_own(&b->call, PG_NOTIFY, NULL, 0);
     return status == PAWL_OK ? pawl__pg_sync(&b->call) : status;
@@ -453,7 +451,7 @@ static int guard_status(const struct batch *b, const struct member *m)
     size_t at = m->guard, held = commit->done_count + (commit->stamp.len > 0), reserved = 0, count;
 
     for (size_t i = 0; i < commit->change_count; i++)
-        reserved += is_guarded_insert(&commit->changes[i]);
+        reserved += pawl__pg_is_guarded_insert(&commit->changes[i]);
     count = held + reserved + (commit->kind != PAWL_COMMIT_PLAIN);
     for (size_t i = 0; i < count; i++, at++) {
         struct pawl_str said = pawl__pq_bytes(b->call.conn, at, 0, 0);
@@ -468,22 +466,26 @@ static int guard_status(const struct batch *b, const struct member *m)
     return PAWL_OK;
 }
 
+static bool is_own_id(struct batch *b, const struct pawl_commit *commit, struct pawl_str id)
+{
+    for (size_t i = 0; i < commit->change_count; i++)
+        if (pawl__pg_is_own_mail(commit, &commit->changes[i]) &&
+            pawl__str_equal(
+                pawl__sql_clean(pawl__pg_new_work(&commit->changes[i])->id, &b->call.arena), id))
+            return true;
+    return false;
+}
+
 static bool mail_is_left(struct batch *b, const struct member *m)
 {
-    const struct pawl_commit *commit = m->commit;
-    size_t rows = pawl__pq_rows(b->call.conn, m->mail);
+    bool is_of_all = m->mail == SIZE_MAX; /* the answer is for all members: which one, then which */
+    size_t at = is_of_all ? b->mail : m->mail;
+    size_t rows = at != SIZE_MAX ? pawl__pq_rows(b->call.conn, at) : 0;
 
-    for (size_t row = 0; row < rows; row++) {
-        struct pawl_str id = pawl__pq_bytes(b->call.conn, m->mail, row, 0);
-        bool own = false;
-
-        for (size_t i = 0; i < commit->change_count && !own; i++)
-            own = is_own_mail(commit, &commit->changes[i]) &&
-                  pawl__str_equal(
-                      pawl__sql_clean(new_work(&commit->changes[i])->id, &b->call.arena), id);
-        if (!own)
+    for (size_t row = 0; row < rows; row++)
+        if ((!is_of_all || pawl__pq_int(b->call.conn, at, row, 0) == m->number) &&
+            !is_own_id(b, m->commit, pawl__pq_bytes(b->call.conn, at, row, is_of_all)))
             return true;
-    }
     return false;
 }
 
@@ -520,24 +522,41 @@ static void fill_result(struct batch *b, struct member *m)
 
     m->open = false;
     commit->has_expired = false;
-    status = guard_status(b, m);
+    if (m->is_together)
+        status = pawl__pg_is_created(b, m) ? PAWL_OK : PAWL_EEXISTS;
+    else
+        status = guard_status(b, m);
     if (status != PAWL_OK) {
         drop(commit, status, NULL);
         return;
     }
     for (size_t i = 0; i < commit->change_count; i++)
-        last += is_guarded_insert(&commit->changes[i]);
+        last += pawl__pg_is_guarded_insert(&commit->changes[i]);
     commit->status = PAWL_OK;
-    commit->cancel_requested = has_row && pawl__pq_int(b->call.conn, last, 0, 1) != 0;
-    commit->has_mail = m->mail != SIZE_MAX && mail_is_left(b, m);
+    commit->cancel_requested = m->is_together
+                                   ? commit->instance->cancel_requested != 0
+                                   : has_row && pawl__pq_int(b->call.conn, last, 0, 1) != 0;
+    commit->has_mail = pawl__pg_asks_for_mail(commit) && mail_is_left(b, m);
 }
 
 /* ---- batches ----------------------------------------------------------------------------- */
 
+static size_t open_count(const struct batch *b)
+{
+    size_t count = 0;
+
+    for (size_t i = 0; i < b->count; i++)
+        count += b->members[i].open;
+    return count;
+}
+
 static int begin_batch(struct batch *b)
 {
     b->bookmark_count = 0;
-    b->notify = false;
+    b->notify = b->is_many = false;
+    b->mail = SIZE_MAX;
+    for (size_t i = 0; i < b->count; i++)
+        b->members[i].is_together = false;
     return pawl__pg_again(&b->call);
 }
 
@@ -551,11 +570,16 @@ static int try_together(struct batch *b, bool *refused)
     size_t last;
 
     *refused = false;
+    b->is_many = open_count(b) > 1;
     if (status == PAWL_OK)
         status = lock_rows_of(b, 0, b->count);
+    if (status == PAWL_OK && b->is_many)
+        status = pawl__pg_create_together(b);
     for (size_t i = 0; i < b->count && status == PAWL_OK; i++)
         if (b->members[i].open)
             status = send_member(b, &b->members[i]);
+    if (status == PAWL_OK && b->is_many)
+        status = pawl__pg_finish_together(b);
     last = b->call.count;
     if (status == PAWL_OK)
         status = pawl__pg_sync(&b->call);
@@ -635,15 +659,6 @@ static int try_apart(struct batch *b, bool last)
     return PAWL_OK;
 }
 
-static size_t open_count(const struct batch *b)
-{
-    size_t count = 0;
-
-    for (size_t i = 0; i < b->count; i++)
-        count += b->members[i].open;
-    return count;
-}
-
 static int apply_batch(struct batch *b)
 {
     bool refused = true;
@@ -677,7 +692,8 @@ int pawl__pg_apply(struct pawl_store *store, struct pawl_commit *const *commits,
         changes += commits[i]->change_count;
     b.members = pawl__arena_alloc_zeroed(&b.call.arena, count * sizeof *b.members);
     b.bookmarks = pawl__arena_alloc_array(&b.call.arena, changes + 1, sizeof(void *));
-    if (!b.members || !b.bookmarks) {
+    b.bookmark_members = pawl__arena_alloc_array(&b.call.arena, changes + 1, sizeof(int64_t));
+    if (!b.members || !b.bookmarks || !b.bookmark_members) {
         status = pawl__error_code(err, pawl__arena_status(&b.call.arena));
         goto out;
     }
@@ -686,6 +702,7 @@ int pawl__pg_apply(struct pawl_store *store, struct pawl_commit *const *commits,
         int unfit = check_commit(b.call.pg->sql, commits[i], &why);
 
         b.members[i].commit = commits[i];
+        b.members[i].number = (int64_t)i + 1;
         b.members[i].open = unfit == PAWL_OK;
         if (unfit != PAWL_OK)
             drop(commits[i], unfit, &why);

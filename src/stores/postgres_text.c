@@ -23,8 +23,9 @@
  */
 #define WAKE(condition)                                                                            \
     "WITH woken AS (UPDATE pawl_work AS w SET due_us = " NOW " WHERE w." TENANT                    \
-    " AND w.id = ANY (ARRAY(SELECT p.id FROM unnest($1, $2, $3, $4, $5) AS b(id, hash, "           \
-    "correlation, instance, activity) CROSS JOIN LATERAL unnest(ARRAY['', b.correlation]) AS "     \
+    " AND w.id = ANY (ARRAY(SELECT p.id FROM unnest($1, $2, $3, $4, $5, $6) AS b(id, hash, "       \
+    "correlation, instance, activity, member) CROSS JOIN LATERAL unnest(ARRAY['', "                \
+    "b.correlation]) AS "                                                                          \
     "c(correlation) CROSS JOIN LATERAL unnest(ARRAY['', b.instance]) AS i(instance) CROSS JOIN "   \
     "LATERAL (SELECT q.id FROM pawl_work AS q WHERE q." TENANT " AND q.hash = b.hash AND q.hash "  \
     "<> '' AND q.correlation_id = c.correlation AND q.instance_id = i.instance AND "               \
@@ -71,10 +72,18 @@ static const struct {
     [PG_STAMP] = {PAWL_TABLE_STAMPS, 0,
                   "INSERT INTO pawl_stamps (tenant_id, name, value) SELECT '', $1, $2 + 1 WHERE " OK
                   " ON CONFLICT (tenant_id, name) DO UPDATE SET value = excluded.value"},
-    [PG_WAKE] = {PAWL_TABLE_WORK, 0, WAKE(OK)},
+    [PG_HOLD] = {PAWL_TABLE_NODES, 0,
+                 "SELECT CASE WHEN " OK " THEN set_config('pawl.held', " PAWL_SQL_MEMBERS
+                 " || ',' || $1, true) END"},
+    [PG_WAKE] = {PAWL_TABLE_WORK, 0, WAKE(PAWL_SQL_IS_HELD("b.member"))},
     [PG_WAKE_LATE] = {PAWL_TABLE_WORK, 0,
                       WAKE("EXISTS (SELECT 1 FROM pawl_bookmarks AS k WHERE k." TENANT
                            " AND k.id = b.id)")},
+    [PG_MAIL_LEFT] = {PAWL_TABLE_WORK, 0,
+                      "SELECT v.member, w.id FROM unnest($1, $2, $3) AS v(member, id, most) CROSS "
+                      "JOIN LATERAL (SELECT q.id FROM pawl_work AS q WHERE q." TENANT
+                      " AND q.instance_id = v.id AND q.instance_id <> '' AND q.due_us <= " NOW
+                      " ORDER BY q.due_us, q.id LIMIT v.most) AS w"},
     [PG_NOTIFY] = {PAWL_TABLE_WORK, 0,
                    "SELECT set_config('synchronous_commit', 'off', true), pg_notify('pawl', '')"},
     [PG_MAY_SCAN] = {PAWL_TABLE_WORK, 0,

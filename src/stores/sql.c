@@ -21,6 +21,8 @@ struct pawl_sql {
     struct pawl_sql_statement named[PAWL_SQL_NAME_COUNT];
     struct pawl_sql_statement changes[PAWL_TABLE_COUNT][CHANGE_KINDS];
     struct pawl_sql_statement absent[PAWL_TABLE_COUNT];
+    struct pawl_sql_statement many[PAWL_TABLE_COUNT][PAWL_SQL_MANY_KINDS];
+    struct pawl_sql_statement create_many;
     struct pawl_sql_statement load[PAWL_TABLE_COUNT];
     struct pawl_sql_statement all[PAWL_TABLE_COUNT];
 };
@@ -28,6 +30,16 @@ struct pawl_sql {
 #define INSERT_SQLITE "INSERT INTO {table} (tenant_id, {all}) VALUES ('', {values})"
 #define INSERT_POSTGRES                                                                            \
     "INSERT INTO {table} (tenant_id, {all}) SELECT '', {given} WHERE " PAWL_SQL_OK
+#define INSERT_MANY                                                                                \
+    "INSERT INTO {table} (tenant_id, {all}) SELECT '', {given}{each} WHERE " PAWL_SQL_IS_HELD(     \
+        "v.member")
+/* That one is there already is rare: only then it is asked which. */
+#define CREATE_MANY                                                                                \
+    "WITH m AS (INSERT INTO {table} (tenant_id, {all}) SELECT '', {created}{each} "                \
+    "ON CONFLICT DO NOTHING RETURNING id) SELECT set_config('pawl.held', " PAWL_SQL_MEMBERS        \
+    " || CASE WHEN (SELECT count(*) FROM m) = cardinality({.id}) THEN {listed} ELSE "              \
+    "(SELECT coalesce(string_agg(',' || u.member, ''), '') FROM unnest({.id}, {members}) AS "      \
+    "u(id, member) WHERE u.id IN (SELECT id FROM m)) END, true)"
 #define PUT_END " ON CONFLICT (tenant_id, {key}) DO UPDATE SET {replaced}"
 #define DELETE "DELETE FROM {table} WHERE {tenant} AND {keyed}"
 #define DELETE_OWNED                                                                               \
@@ -65,6 +77,21 @@ static bool has_column(enum pawl_table table, const char *name)
     return false;
 }
 
+static int make_many(struct pawl_sql *sql, enum pawl_table table)
+{
+    static const char *const templates[PAWL_SQL_MANY_KINDS] = {
+        [PAWL_CHANGE_INSERT] = INSERT_MANY,
+        [PAWL_CHANGE_ADD] = INSERT_MANY " ON CONFLICT DO NOTHING",
+        [PAWL_CHANGE_PUT] = INSERT_MANY PUT_END,
+    };
+    int status = PAWL_OK;
+
+    for (unsigned kind = 0; kind < PAWL_SQL_MANY_KINDS && status == PAWL_OK; kind++)
+        status = pawl__sql_expand(PAWL_SQL_POSTGRES, templates[kind], table, 0, &sql->buf,
+                                  &sql->arena, &sql->many[table][kind]);
+    return status;
+}
+
 static int make_table(struct pawl_sql *sql, enum pawl_sql_dialect dialect, enum pawl_table table)
 {
     bool postgres = dialect == PAWL_SQL_POSTGRES;
@@ -81,6 +108,8 @@ static int make_table(struct pawl_sql *sql, enum pawl_sql_dialect dialect, enum 
         status = pawl__sql_expand(dialect,
                                   table == PAWL_TABLE_RESERVATIONS ? ABSENT_RESERVATION : ABSENT,
                                   table, 0, &sql->buf, &sql->arena, &sql->absent[table]);
+    if (status == PAWL_OK && postgres && can_change(table))
+        status = make_many(sql, table);
     for (size_t kind = 0; kind < CHANGE_KINDS && can_change(table) && status == PAWL_OK; kind++)
         if (kind != PAWL_CHANGE_DELETE_OWNED || has_column(table, "instance_id"))
             status = pawl__sql_expand(dialect, change_templates[kind][postgres], table, 0,
@@ -107,6 +136,9 @@ int pawl__sql_new(const struct pawl_allocator *alloc, enum pawl_sql_dialect dial
     }
     for (int table = 0; table < PAWL_TABLE_COUNT && status == PAWL_OK; table++)
         status = make_table(sql, dialect, (enum pawl_table)table);
+    if (status == PAWL_OK && dialect == PAWL_SQL_POSTGRES)
+        status = pawl__sql_expand(dialect, CREATE_MANY, PAWL_TABLE_INSTANCES, 0, &sql->buf,
+                                  &sql->arena, &sql->create_many);
     pawl__buf_release(&sql->buf);
     if (status != PAWL_OK) {
         pawl__sql_free(sql);
@@ -159,6 +191,22 @@ const struct pawl_sql_statement *pawl__sql_absent(const struct pawl_sql *sql, en
 {
     PAWL_ASSERT((unsigned)table < PAWL_TABLE_COUNT);
     return &sql->absent[table];
+}
+
+const struct pawl_sql_statement *
+pawl__sql_change_many(const struct pawl_sql *sql, enum pawl_change_kind kind, enum pawl_table table)
+{
+    const struct pawl_sql_statement *statement;
+
+    if ((unsigned)table >= PAWL_TABLE_COUNT || (unsigned)kind >= PAWL_SQL_MANY_KINDS)
+        return NULL;
+    statement = &sql->many[table][kind];
+    return statement->text ? statement : NULL;
+}
+
+const struct pawl_sql_statement *pawl__sql_create_many(const struct pawl_sql *sql)
+{
+    return &sql->create_many;
 }
 
 const struct pawl_sql_statement *pawl__sql_load(const struct pawl_sql *sql, enum pawl_table table)

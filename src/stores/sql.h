@@ -27,6 +27,10 @@
  *                others 0.
  *     the rest   DONE (each), STAMP, the changes, WAKE, MAIL_LEFT: they do nothing after another.
  *
+ * In a batch of several members rows that are added are not sent member by member, but as one
+ * statement for all of them (postgres_many.c): it asks which of them have held, by their numbers,
+ * another setting of the transaction ('pawl.held'), to which the instance's guard adds its member.
+ *
  * The first guard that does not return '1' says why the member was dropped. Guards lock the rows
  * they look at. What they cannot see, such as a row with the same key that another transaction
  * inserts at the same time, is an error of the statement: roll back and apply the members one by
@@ -78,7 +82,8 @@ struct pawl_sql_inputs {
     int64_t limit;
     int64_t part_from;
     int64_t part_to;
-    int64_t only; /* 0 or 1 */
+    int64_t only;   /* 0 or 1 */
+    int64_t member; /* PostgreSQL guards of instances: its number in the batch, from 1 on */
 };
 
 struct pawl_sql_value {
@@ -196,6 +201,21 @@ bool pawl__sql_owned_row(enum pawl_table table, struct pawl_str instance_id,
 /* PostgreSQL: guard of a PAWL_CHANGE_INSERT of [table]: nothing with its key is there. */
 const struct pawl_sql_statement *pawl__sql_absent(const struct pawl_sql *sql,
                                                   enum pawl_table table);
+/* The kinds that add rows come first: INSERT, ADD, PUT. */
+#define PAWL_SQL_MANY_KINDS ((unsigned)PAWL_CHANGE_PUT + 1u)
+/*
+ * PostgreSQL: rows of [table] of many members, by a change of one of those kinds. Each parameter is
+ * an array, with an element for each row, and behind the last is that of their members. NULL where
+ * there is no such change.
+ */
+const struct pawl_sql_statement *pawl__sql_change_many(const struct pawl_sql *sql,
+                                                       enum pawl_change_kind kind,
+                                                       enum pawl_table table);
+/*
+ * The same for new instances, which are the guards of their members: those that hold are added to
+ * 'pawl.held', which it returns. Behind the members, one more parameter: all of them, as ",1,2".
+ */
+const struct pawl_sql_statement *pawl__sql_create_many(const struct pawl_sql *sql);
 /* A row of [table], any of them, as it is. */
 const struct pawl_sql_statement *pawl__sql_load(const struct pawl_sql *sql, enum pawl_table table);
 /* All rows of a table in the order of the key. */

@@ -23,7 +23,8 @@
 #define GUARD_WITH(statement)                                                                      \
     "WITH m AS (" statement " RETURNING cancel_requested) "                                        \
     "SELECT set_config('pawl.ok', CASE WHEN EXISTS (SELECT 1 FROM m) THEN '1' ELSE '0' END, true)" \
-    ", coalesce((SELECT cancel_requested FROM m), 0)"
+    ", coalesce((SELECT cancel_requested FROM m), 0), CASE WHEN {member} <> 0 AND EXISTS (SELECT " \
+    "1 FROM m) THEN set_config('pawl.held', " PAWL_SQL_MEMBERS " || ',' || {member}, true) END"
 
 #define MINE                                                                                       \
     "{tenant} AND id = {.id} AND owner {is} {.owner} AND fence = {.fence} "                     \

@@ -12,6 +12,7 @@ struct maker {
     struct pawl_buf *text;
     struct pawl_sql_param params[PAWL_SQL_PARAMS_MAX];
     uint32_t count;
+    bool is_many; /* {each} follows */
 };
 
 static void add_param(struct maker *m, enum pawl_sql_source source, enum pawl_column_type type,
@@ -25,8 +26,24 @@ static void add_param(struct maker *m, enum pawl_sql_source source, enum pawl_co
         PAWL_ASSERT(m->count < PAWL_SQL_PARAMS_MAX);
         m->params[m->count++] = (struct pawl_sql_param){source, type, (uint32_t)offset};
     }
-    pawl__buf_byte(m->text, m->dialect == PAWL_SQL_SQLITE ? '?' : '$');
+    if (m->is_many)
+        pawl__buf_text(m->text, "v.p");
+    else
+        pawl__buf_byte(m->text, m->dialect == PAWL_SQL_SQLITE ? '?' : '$');
     pawl__buf_int(m->text, (int64_t)at + 1);
+}
+
+/* The arrays of all parameters, side by side; behind them that of the members. */
+static void add_each(struct maker *m)
+{
+    pawl__buf_text(m->text, " FROM unnest(");
+    for (uint32_t i = 0; i <= m->count; i++)
+        pawl__buf_printf(m->text, "%s$%u", i > 0 ? ", " : "", i + 1);
+    pawl__buf_text(m->text, ") AS v(");
+    for (uint32_t i = 0; i < m->count; i++)
+        pawl__buf_printf(m->text, "p%u, ", i + 1);
+    pawl__buf_text(m->text, "member)");
+    m->is_many = false;
 }
 
 static void add_column(struct maker *m, uint32_t column)
@@ -170,10 +187,10 @@ static const struct {
     enum pawl_column_type type;
     size_t offset;
 } inputs[] = {
-    INPUT("id", id, TEXT),         INPUT("text", text, TEXT),  INPUT("first", first, INT),
-    INPUT("owner", owner, INT),    INPUT("value", value, INT), INPUT("limit", limit, INT),
-    INPUT("from", part_from, INT), INPUT("to", part_to, INT),  INPUT("only", only, INT),
-    INPUT("kinds", kinds, TEXT),
+    INPUT("id", id, TEXT),         INPUT("text", text, TEXT),    INPUT("first", first, INT),
+    INPUT("owner", owner, INT),    INPUT("value", value, INT),   INPUT("limit", limit, INT),
+    INPUT("from", part_from, INT), INPUT("to", part_to, INT),    INPUT("only", only, INT),
+    INPUT("kinds", kinds, TEXT),   INPUT("member", member, INT),
 };
 
 static void add_word(struct maker *m, const char *word)
@@ -184,6 +201,14 @@ static void add_word(struct maker *m, const char *word)
     }
     if (strcmp(word, "now") == 0) {
         add_now(m);
+        return;
+    }
+    if (strcmp(word, "each") == 0) {
+        add_each(m);
+        return;
+    }
+    if (strcmp(word, "members") == 0 || strcmp(word, "listed") == 0) {
+        pawl__buf_printf(m->text, "$%u", m->count + (word[0] == 'm' ? 1 : 2));
         return;
     }
     if (strcmp(word, "never") == 0) {
@@ -250,6 +275,7 @@ int pawl__sql_expand(enum pawl_sql_dialect dialect, const char *format, enum paw
         *out = (struct pawl_sql_statement){.table = table};
         return PAWL_OK;
     }
+    m.is_many = strstr(format, "{each}") != NULL;
     pawl__buf_clear(buf);
     expand(&m, format);
     if (buf->status != PAWL_OK)

@@ -8,6 +8,7 @@
  *                                   PostgreSQL (sql_schema.c)
  *     {is}                          equals, which never chooses an index of PostgreSQL
  *     {id} {text} {first} {owner} {value} {limit} {from} {to} {only} {kinds}
+ *     {member}
  *                                   parameters from struct pawl_sql_inputs
  *     {.column}                     a parameter from the row
  *     {table}                       the table's name
@@ -16,6 +17,9 @@
  *     {created} {advanced}          of instances: what CREATE inserts, what ADVANCE sets
  *     {key} {keyed}                 the key's columns; each equal to the row's
  *     {replaced}                    of PUT: what is not the key becomes what was to be inserted
+ *     {each}                        behind all parameters: they are columns of the rows of arrays,
+ *                                   with the member that each row belongs to (PostgreSQL)
+ *     {members} {listed}            behind {each}: the array of members; one more parameter
  */
 #ifndef PAWL_STORES_SQL_TEXT_H
 #define PAWL_STORES_SQL_TEXT_H
@@ -55,6 +59,11 @@ struct pawl_str pawl__sql_clean(struct pawl_str text, struct pawl_arena *arena);
 #define PAWL_SQL_TENANT_POSTGRES "tenant_id " PAWL_SQL_IS_POSTGRES " ''"
 #define PAWL_SQL_TENANT_SQLITE "tenant_id = ''"
 #define PAWL_SQL_NEVER "9223372036854775807"
+/* In PostgreSQL: the members of the batch that have held, by their numbers, as "0,2,3". */
+#define PAWL_SQL_MEMBERS "coalesce(nullif(current_setting('pawl.held', true), ''), '0')"
+/* In a statement for many members: `member` is among them. The subquery is evaluated once. */
+#define PAWL_SQL_IS_HELD(member)                                                                   \
+    member " = ANY ((SELECT string_to_array(" PAWL_SQL_MEMBERS ", ',')::bigint[])::bigint[])"
 /* In PostgreSQL: all guards of the member so far have held. */
 #define PAWL_SQL_OK "current_setting('pawl.ok', true) = '1'"
 /* In a guard itself, which may be the first. */

@@ -383,7 +383,115 @@ static void creating_an_instance_that_is_there_is_dropped_alone(struct contract 
     check_dropped_alone(t, create_again, PAWL_EEXISTS);
 }
 
+/* ---- many in one batch -------------------------------------------------------------------- */
+
+struct newcomer {
+    struct pawl_instance_row row;
+    struct pawl_bookmark_row bookmark;
+    struct pawl_journal_row page;
+    struct pawl_change changes[2];
+    struct pawl_commit commit;
+};
+
+/* A new instance with a bookmark, for which an event is parked. Every third is released at once,
+ * and every second does not ask for mail. */
+static void make_newcomer(struct contract *t, struct newcomer *n, int number)
+{
+    struct pawl_work_row parked = some_work(t, text(t, "w%02d", number), PAWL_TIME_NEVER);
+
+    n->row = some_instance(t, text(t, "i%02d", number));
+    n->row.owner = t->node_a;
+    n->row.cancel_requested = 0;
+    n->bookmark = some_bookmark(t, text(t, "b%02d", number), n->row.id, "hash");
+    n->page = some_journal(t, n->row.id, 0);
+    n->changes[0] = (struct pawl_change){PAWL_CHANGE_INSERT, PAWL_TABLE_BOOKMARKS, &n->bookmark};
+    n->changes[1] = (struct pawl_change){PAWL_CHANGE_PUT, PAWL_TABLE_JOURNAL, &n->page};
+    n->commit = (struct pawl_commit){.kind = PAWL_COMMIT_CREATE,
+                                     .flags = (number % 3 == 0 ? PAWL_COMMIT_RELEASE : 0u) |
+                                              (number % 2 == 0 ? PAWL_COMMIT_UNASKED : 0u),
+                                     .instance = &n->row,
+                                     .changes = n->changes,
+                                     .change_count = 2};
+    parked.instance_id = n->row.id;
+    parked.hash = n->bookmark.hash;
+    insert(t, PAWL_TABLE_WORK, &parked);
+}
+
+static void new_instances_of_one_batch_are_created_each_for_itself(struct contract *t)
+{
+    static struct newcomer all[MANY];
+    struct pawl_commit *pointers[MANY];
+    struct pawl_instance_row before;
+
+    for (int i = 0; i < MANY; i++) {
+        make_newcomer(t, &all[i], i);
+        pointers[i] = &all[i].commit;
+    }
+    (void)create_instance(t, "i31");
+    before = *instance_row(t, pawl__str("i31"));
+    assert_ok(pawl_store_apply(t->a, pointers, MANY, soon_ns(t), &t->err), &t->err);
+    for (int i = 0; i < MANY; i++) {
+        struct newcomer *n = &all[i];
+        struct pawl_str id = n->row.id;
+        const struct pawl_work_row *parked = find_where(t, PAWL_TABLE_WORK, "instance_id", id).rows;
+
+        assert_code(n->commit.status, i == BAD ? PAWL_EEXISTS : PAWL_OK);
+        if (i % 2 == 1) /* others did not ask */
+            assert_int_equal(n->commit.has_mail, i != BAD);
+        assert_int_equal(find_where(t, PAWL_TABLE_BOOKMARKS, "instance_id", id).count, i != BAD);
+        assert_int_equal(find_where(t, PAWL_TABLE_JOURNAL, "instance_id", id).count, i != BAD);
+        assert_int_equal(parked->due_us == PAWL_TIME_NEVER, i == BAD);
+        n->row.owner = i % 3 == 0 ? 0 : t->node_a;
+        n->row.revision_owner = t->node_a;
+        n->row.fence = n->row.revision = n->row.revision_fence = 1;
+        assert_same_row(PAWL_TABLE_INSTANCES, instance_row(t, id), i == BAD ? &before : &n->row);
+    }
+}
+
+/* What each of them says of one row last is what counts. */
+static void changes_of_one_row_keep_their_order_in_a_batch(struct contract *t)
+{
+    static const enum pawl_change_kind orders[][2] = {
+        {PAWL_CHANGE_INSERT, PAWL_CHANGE_DELETE}, {PAWL_CHANGE_DELETE, PAWL_CHANGE_INSERT},
+        {PAWL_CHANGE_INSERT, PAWL_CHANGE_PUT},    {PAWL_CHANGE_PUT, PAWL_CHANGE_ADD},
+        {PAWL_CHANGE_ADD, PAWL_CHANGE_PUT},       {PAWL_CHANGE_INSERT, PAWL_CHANGE_DELETE_OWNED},
+    };
+    enum { COUNT = sizeof orders / sizeof orders[0] };
+    static const char *const left[COUNT] = {NULL, "second", "second", "first", "second", NULL};
+    struct pawl_instance_row rows[COUNT];
+    struct pawl_bookmark_row bookmarks[COUNT][2];
+    struct pawl_change changes[COUNT][2];
+    struct pawl_commit commits[COUNT], *pointers[COUNT];
+
+    for (int i = 0; i < COUNT; i++) {
+        rows[i] = claimed_instance(t, text(t, "i%d", i).ptr);
+        for (int k = 0; k < 2; k++) {
+            bookmarks[i][k] = some_bookmark(t, text(t, "b%d", i), rows[i].id, "hash");
+            bookmarks[i][k].name = pawl__str(k == 0 ? "first" : "second");
+            changes[i][k] =
+                (struct pawl_change){orders[i][k], PAWL_TABLE_BOOKMARKS, &bookmarks[i][k]};
+        }
+        commits[i] = (struct pawl_commit){.kind = PAWL_COMMIT_ADVANCE,
+                                          .instance = &rows[i],
+                                          .changes = changes[i],
+                                          .change_count = 2};
+        pointers[i] = &commits[i];
+    }
+    assert_ok(pawl_store_apply(t->a, pointers, COUNT, soon_ns(t), &t->err), &t->err);
+    for (int i = 0; i < COUNT; i++) {
+        struct pawl_rows found = find_where(t, PAWL_TABLE_BOOKMARKS, "instance_id", rows[i].id);
+
+        assert_code(commits[i].status, PAWL_OK);
+        assert_int_equal(found.count, left[i] != NULL);
+        if (left[i])
+            assert_true(
+                pawl__str_is(((const struct pawl_bookmark_row *)found.rows)->name, left[i]));
+    }
+}
+
 const struct contract_test contract_commits[] = {
+    CONTRACT_TEST(new_instances_of_one_batch_are_created_each_for_itself),
+    CONTRACT_TEST(changes_of_one_row_keep_their_order_in_a_batch),
     CONTRACT_TEST(a_created_instance_begins_with_fence_and_revision_one),
     CONTRACT_TEST(an_instance_created_with_release_has_no_owner),
     CONTRACT_TEST(the_creator_may_advance_without_a_claim),

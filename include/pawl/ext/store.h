@@ -52,7 +52,7 @@
 extern "C" {
 #endif
 
-#define PAWL_STORE_VERSION 2u
+#define PAWL_STORE_VERSION 3u
 
 /* As due_us: not until something makes it due. As expires_us: never. */
 #define PAWL_TIME_NEVER INT64_MAX
@@ -605,7 +605,7 @@ struct pawl_store_status {
     char backend[32];    /* "memory", "sqlite", "postgres" */
     char server[128];    /* library or server version, for people */
     char location[256];  /* file or host and database, without secrets */
-    int64_t size_bytes;  /* on disk; 0: unknown */
+    int64_t size_bytes;  /* on disk; 0: unknown, or pawl_store_size() tells */
 };
 
 /* What wait() saw last. Initialise it to zero. */
@@ -705,6 +705,11 @@ struct pawl_store_ops {
     int (*find_many)(struct pawl_store *store, const struct pawl_query *queries, size_t count,
                      struct pawl_arena *arena, struct pawl_rows *out, int64_t deadline_ns,
                      struct pawl_error *err);
+
+    /* Since version 3; not called on decorators. Bytes on disk, where finding out takes too long
+     * for status(), which is called every second. NULL: status() tells. */
+    int (*size)(struct pawl_store *store, int64_t *size_bytes, int64_t deadline_ns,
+                struct pawl_error *err);
 };
 
 /* A backend embeds this as its first member. */
@@ -799,6 +804,22 @@ PAWL_MUST_CHECK static inline int pawl_store_find_many(struct pawl_store *store,
     if (store->ops->version >= 2 && store->ops->find_many)
         return store->ops->find_many(store, queries, count, arena, out, deadline_ns, err);
     return pawl_store_find_each(store, queries, count, arena, out, deadline_ns, err);
+}
+
+/* 0: unknown. */
+PAWL_MUST_CHECK static inline int pawl_store_size(struct pawl_store *store, int64_t *size_bytes,
+                                                  int64_t deadline_ns, struct pawl_error *err)
+{
+    struct pawl_store *backend = pawl_store_backend(store);
+    struct pawl_store_status seen;
+    int status;
+
+    if (backend->ops->version >= 3 && backend->ops->size)
+        return backend->ops->size(backend, size_bytes, deadline_ns, err);
+    status = pawl_store_status(store, &seen, deadline_ns, err);
+    if (status == PAWL_OK)
+        *size_bytes = seen.size_bytes;
+    return status;
 }
 
 PAWL_MUST_CHECK static inline int pawl_store_wait(struct pawl_store *store, struct pawl_wake *wake,

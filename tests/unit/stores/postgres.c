@@ -102,6 +102,21 @@ static int64_t join(struct fixture *f, struct pawl_store *store, const char *id)
     return lease.incarnation;
 }
 
+/* Nodes ask for the time every second, and the server takes long to find its size. */
+static void the_size_is_told_to_who_asks_for_it(void **state)
+{
+    struct fixture *f = *state;
+    struct pawl_store *store = open_store(f);
+    struct pawl_store_status status;
+    int64_t size = 0;
+
+    assert_ok(pawl_store_status(store, &status, soon(f), &f->err), &f->err);
+    assert_int_equal(status.size_bytes, 0);
+    assert_ok(pawl_store_size(store, &size, soon(f), &f->err), &f->err);
+    assert_true(size > 1 << 20);
+    pawl_store_close(store);
+}
+
 /* ---- many new instances ------------------------------------------------------------------ */
 
 struct group {
@@ -902,6 +917,7 @@ static void work_parked_while_its_bookmark_is_committed_is_woken(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        with_schema(the_size_is_told_to_who_asks_for_it),
         with_schema(claims_and_commits_of_many_are_one_round_trip),
         with_schema(taking_and_finding_are_one_round_trip),
         with_schema(a_claim_with_a_ticket_takes_the_lock_in_the_same_round_trip),

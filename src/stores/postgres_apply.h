@@ -1,0 +1,89 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What the files that apply commits in PostgreSQL share: postgres_apply.c, postgres_many.c. */
+#ifndef PAWL_STORES_POSTGRES_APPLY_H
+#define PAWL_STORES_POSTGRES_APPLY_H
+
+#include "stores/postgres.h"
+
+/* One member, and where its results are in the batch. */
+struct member {
+    struct pawl_commit *commit;
+    int64_t number;   /* from 1 on, by which the server knows it */
+    bool open;        /* no result yet */
+    bool is_together; /* its instance was created together with others': no statement of its own */
+    size_t from, to;  /* statements */
+    size_t guard;     /* the first guard; the others follow it */
+    size_t mail;      /* MAIL_LEFT; SIZE_MAX: not asked, or together with others */
+};
+
+struct batch {
+    struct pg_call call;
+    struct member *members;
+    size_t count;
+    /* All new ones, member by member, with the numbers of these. */
+    const struct pawl_bookmark_row **bookmarks;
+    int64_t *bookmark_members;
+    size_t bookmark_count;
+    bool notify;
+    /* What can be is sent for all members at once. */
+    bool is_many;
+    size_t created; /* the statement that creates instances together; SIZE_MAX: none */
+    size_t mail;    /* PG_MAIL_LEFT; SIZE_MAX: not asked */
+};
+
+static inline bool pawl__pg_adds_rows(const struct pawl_change *change)
+{
+    return change->kind == PAWL_CHANGE_INSERT || change->kind == PAWL_CHANGE_ADD ||
+           change->kind == PAWL_CHANGE_PUT;
+}
+
+static inline bool pawl__pg_is_bookmark(const struct pawl_change *change)
+{
+    return change->table == PAWL_TABLE_BOOKMARKS && pawl__pg_adds_rows(change);
+}
+
+static inline const struct pawl_work_row *pawl__pg_new_work(const struct pawl_change *change)
+{
+    return change->table == PAWL_TABLE_WORK && pawl__pg_adds_rows(change) ? change->row : NULL;
+}
+
+static inline bool pawl__pg_is_guarded_insert(const struct pawl_change *change)
+{
+    /* Of other tables a row that is there already is rare: the error of the insert is enough. */
+    return change->kind == PAWL_CHANGE_INSERT && change->table == PAWL_TABLE_RESERVATIONS;
+}
+
+/* Work that the commit itself adds for its instance does not count as mail that is left. */
+static inline bool pawl__pg_is_own_mail(const struct pawl_commit *commit,
+                                        const struct pawl_change *change)
+{
+    const struct pawl_work_row *work = pawl__pg_new_work(change);
+
+    return work && pawl__str_equal(work->instance_id, commit->instance->id);
+}
+
+static inline bool pawl__pg_asks_for_mail(const struct pawl_commit *commit)
+{
+    return (commit->kind == PAWL_COMMIT_CREATE || commit->kind == PAWL_COMMIT_ADVANCE) &&
+           !(commit->flags & PAWL_COMMIT_UNASKED);
+}
+
+/* How many rows of mail are asked for, so that one is there that is not the commit's own. */
+int64_t pawl__pg_mail_limit(const struct pawl_commit *commit);
+bool pawl__pg_finishes(const struct pawl_commit *commit, struct pawl_str work_id);
+size_t pawl__pg_row_bytes(enum pawl_table table, const void *row);
+/* Of the bookmarks noted so far, those from `from` on wake what is parked for them. */
+PAWL_MUST_CHECK int pawl__pg_send_wake(struct batch *b, enum pg_own own, size_t from);
+
+/* ---- together (postgres_many.c) ---------------------------------------------------------- */
+
+/* Before all members: creates the instances of those that are nothing but new. */
+PAWL_MUST_CHECK int pawl__pg_create_together(struct batch *b);
+/* Whether this change of the member is sent by pawl__pg_finish_together(). */
+bool pawl__pg_is_together(const struct batch *b, const struct pawl_commit *commit, size_t change);
+/* Behind all members: their rows, what their bookmarks wake, their mail. */
+PAWL_MUST_CHECK int pawl__pg_finish_together(struct batch *b);
+/* Of a member that is_together: whether its instance was created. */
+bool pawl__pg_is_created(const struct batch *b, const struct member *m);
+
+#endif
