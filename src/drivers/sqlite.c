@@ -517,22 +517,47 @@ void pawl__sqlite_rollback(struct pawl_sqlite *db)
     }
 }
 
+/*
+ * The commit is in the log before SQLite makes its index of the log longer. If there is no memory or
+ * no room for that, the next one who writes replaces the commit, and a crash before that keeps it.
+ * No room for the commit itself is definite.
+ */
+static bool may_be_in_log(int result, int status)
+{
+    bool is_index = result == SQLITE_IOERR_SHMSIZE || result == SQLITE_IOERR_SHMMAP ||
+                    result == SQLITE_IOERR_SHMOPEN || result == SQLITE_IOERR_SHMLOCK;
+
+    return (result & 0xFF) == SQLITE_NOMEM || is_index || status == PAWL_EIO;
+}
+
+static int set_commit_unknown(struct pawl_sqlite *db, int result, struct pawl_error *err)
+{
+    bool no_memory = (result & 0xFF) == SQLITE_NOMEM;
+
+    return pawl__error_set(err, PAWL_EUNKNOWN,
+                           "%s: %s while a commit was written, which may or may not be kept; %s",
+                           db->path, no_memory ? "there was no memory" : "the disk failed",
+                           no_memory ? "give the process more"
+                                     : "check the disk and the system's log");
+}
+
 int pawl__sqlite_commit(struct pawl_sqlite *db, struct pawl_error *err)
 {
+    struct pawl_sqlite_statement *statement = NULL;
     int64_t deadline_ns = db->deadline_ns;
-    int status;
+    int status = pawl__sqlite_prepare(db, "COMMIT", &statement, err), result = SQLITE_OK;
+    bool row = false;
 
     /* Once begun it is not interrupted: it takes as long as the disk takes. */
     db->deadline_ns = PAWL_FOREVER;
-    status = pawl__sqlite_run(db, "COMMIT", err);
+    if (status == PAWL_OK) {
+        status = pawl__sqlite_step(statement, &row, err);
+        result = status == PAWL_OK ? SQLITE_OK : sqlite3_extended_errcode(db->db);
+        pawl__sqlite_reset(statement);
+    }
     db->deadline_ns = deadline_ns;
     if (status == PAWL_OK)
         return PAWL_OK;
     pawl__sqlite_rollback(db);
-    if (status == PAWL_EIO)
-        return pawl__error_set(err, PAWL_EUNKNOWN,
-                               "%s: the disk failed while a commit was written, which may or may "
-                               "not be kept; check the disk and the system's log",
-                               db->path);
-    return status;
+    return may_be_in_log(result, status) ? set_commit_unknown(db, result, err) : status;
 }
