@@ -179,8 +179,14 @@ static int delete_claimed(struct runtime_task *task, struct pawl_str instance_id
         status = notify_of_deletion(&run, &changes);
         if (status == PAWL_OK && changes.status != PAWL_OK)
             status = pawl__error_code(task->err, changes.status);
-        if (status != PAWL_OK && pawl__runtime_commit_kept(&run, &none, true) != PAWL_OK)
-            pawl__runtime_note_failure(task->runtime, PAWL_EUNKNOWN); /* it may be this node's */
+        if (status != PAWL_OK) {
+            struct pawl_error *err = task->err;
+
+            task->err = NULL; /* why it is not deleted was said */
+            if (pawl__runtime_commit_kept(&run, &none, true) != PAWL_OK)
+                pawl__runtime_note_failure(task->runtime, PAWL_EUNKNOWN); /* maybe this node's */
+            task->err = err;
+        }
     }
     if (status == PAWL_OK) {
         struct pawl_commit commit = {.kind = PAWL_COMMIT_DELETE,

@@ -329,7 +329,7 @@ static void a_store_without_visits_claims(void **state)
 
 /* What the keeper does with what it thinks was left, without having it in hand: it gets the fence
  * that the visit was granted. Then the commit of the visit is refused, and nobody hears of it. */
-static void return_by_keeper(struct pawl_claim *visit)
+static void claim_and_return(struct pawl_claim *visit)
 {
     struct fixture *f = watched.f;
     struct pawl_claim claim = {.id = visit->id,
@@ -344,19 +344,33 @@ static void return_by_keeper(struct pawl_claim *visit)
                                   &f->arena, &now_us, later(f), &f->err),
               &f->err);
     assert_int_equal(claim.status, PAWL_OK);
-    assert_int_equal(claim.row.fence, visit->row.fence);
+    visit->row.fence = claim.row.fence < visit->row.fence ? claim.row.fence : visit->row.fence;
     assert_ok(pawl_store_apply(f->a.store, &list, 1, later(f), &f->err), &f->err);
     assert_int_equal(commit.status, PAWL_OK);
     fail_next(f, PAWL_STORE_CALL_APPLY, PAWL_STORE_FAULT_AFTER);
 }
 
-static void a_commit_of_the_same_node_is_not_taken_for_that_of_the_visit(void **state)
+static void return_by_keeper(struct pawl_claim *visit)
 {
-    struct fixture *f = *state;
+    int64_t fence = visit->row.fence;
+
+    claim_and_return(visit);
+    assert_int_equal(visit->row.fence, fence); /* the claim got the same */
+}
+
+/* Another visit got its fence since, and the keeper's claim began after that. */
+static void return_by_keeper_after_a_visit(struct pawl_claim *visit)
+{
+    atomic_store(&watched.f->a.runtime->seen_fence, visit->row.fence + 1);
+    claim_and_return(visit);
+}
+
+static void check_commit_of_same_node(struct fixture *f, void (*between)(struct pawl_claim *visit))
+{
     struct pawl_outcome outcome = start(f, "d");
     struct pawl_instance_row row;
 
-    watched.between = return_by_keeper;
+    watched.between = between;
     (void)send_to(f, outcome.instance_id);
     drain(f);
     assert_string_equal(f->lines, "went\n");
@@ -366,6 +380,16 @@ static void a_commit_of_the_same_node_is_not_taken_for_that_of_the_visit(void **
     (void)send_to(f, outcome.instance_id); /* its bookmark has gone with it */
     drain(f);
     assert_string_equal(f->lines, "went\n");
+}
+
+static void a_commit_of_the_same_node_is_not_taken_for_that_of_the_visit(void **state)
+{
+    check_commit_of_same_node(*state, return_by_keeper);
+}
+
+static void a_claim_that_began_after_another_visit_has_another_fence(void **state)
+{
+    check_commit_of_same_node(*state, return_by_keeper_after_a_visit);
 }
 
 static struct pawl_json exported;
@@ -424,6 +448,9 @@ int main(void)
         WATCHED(one_that_is_deleted_and_imported_meanwhile_is_another),
         cmocka_unit_test_setup_teardown(
             a_commit_of_the_same_node_is_not_taken_for_that_of_the_visit, set_up_watched_running,
+            tear_down_watched),
+        cmocka_unit_test_setup_teardown(
+            a_claim_that_began_after_another_visit_has_another_fence, set_up_watched_running,
             tear_down_watched),
     };
 
