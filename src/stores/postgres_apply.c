@@ -117,6 +117,7 @@ static int lock_rows(struct batch *b, enum pg_own own, const struct pawl_str *id
 struct wanted {
     struct pawl_str *ids, *work, *keys;
     size_t id_count, work_count, key_count;
+    bool has_stamp;
 };
 
 static void collect_rows(struct wanted *w, const struct pawl_commit *commit)
@@ -133,9 +134,13 @@ static void collect_rows(struct wanted *w, const struct pawl_commit *commit)
     /* Stamps must be locked by name: one that does not exist yet has no row to lock. */
     if (commit->stamp.len > 0)
         w->keys[w->key_count++] = commit->stamp;
+    w->has_stamp = w->has_stamp || commit->stamp.len > 0;
 }
 
-/* A member alone locks its rows by using them: its instance is the last thing it waits for. */
+/*
+ * A member alone locks its rows by using them: its instance is the last thing it waits for, but for
+ * the one key that it may reserve. Whoever has inserted that has all instances that it needs.
+ */
 static int lock_rows_of(struct batch *b, size_t from, size_t to)
 {
     struct pawl_arena *arena = &b->call.arena;
@@ -153,7 +158,9 @@ static int lock_rows_of(struct batch *b, size_t from, size_t to)
     for (size_t i = from; i < to; i++)
         if (b->members[i].open)
             collect_rows(&w, b->members[i].commit);
-    status = lock_rows(b, PG_LOCK_KEYS, w.keys, w.key_count);
+    status = to - from > 1 || w.key_count > 1 || w.has_stamp
+                 ? lock_rows(b, PG_LOCK_KEYS, w.keys, w.key_count)
+                 : PAWL_OK;
     if (status == PAWL_OK && to - from > 1)
         status = lock_rows(b, PG_LOCK_INSTANCES, w.ids, w.id_count);
     if (status == PAWL_OK && to - from > 1)

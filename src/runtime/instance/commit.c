@@ -469,6 +469,21 @@ static void pack_row(struct making *m)
                                                       &m->row.counts, m->run->task->err));
 }
 
+/* All bookmarks of the instance go: no single one need. */
+static void delete_bookmarks(struct making *m)
+{
+    const struct pawl_bookmark_row owned = {.instance_id = m->run->row.id};
+    struct runtime_changes *changes = &m->changes;
+    size_t kept = 0;
+
+    for (size_t i = 0; i < changes->count; i++)
+        if (changes->items[i].table != PAWL_TABLE_BOOKMARKS ||
+            changes->items[i].kind != PAWL_CHANGE_DELETE)
+            changes->items[kept++] = changes->items[i];
+    changes->count = kept;
+    pawl__runtime_change(changes, PAWL_CHANGE_DELETE_OWNED, PAWL_TABLE_BOOKMARKS, &owned);
+}
+
 /* What caused the commit ends with it. */
 void pawl__making_end_cause(struct making *m)
 {
@@ -484,11 +499,8 @@ void pawl__making_end_cause(struct making *m)
                          "id"));
     /* Of one that was imported also those that its state does not name, or still names: one that is
      * reopened has them again. */
-    if (m->over && pawl__str_is(m->row.status, "Finished") && !run->is_new) {
-        const struct pawl_bookmark_row owned = {.instance_id = run->row.id};
-
-        pawl__runtime_change(&m->changes, PAWL_CHANGE_DELETE_OWNED, PAWL_TABLE_BOOKMARKS, &owned);
-    }
+    if (m->over && pawl__str_is(m->row.status, "Finished") && !run->is_new)
+        delete_bookmarks(m);
     for (size_t i = 0; i < run->reservation_count; i++) {
         struct pawl_reservation_row row = run->reservations[i];
 

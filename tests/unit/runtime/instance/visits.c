@@ -449,9 +449,8 @@ int main(void)
         cmocka_unit_test_setup_teardown(
             a_commit_of_the_same_node_is_not_taken_for_that_of_the_visit, set_up_watched_running,
             tear_down_watched),
-        cmocka_unit_test_setup_teardown(
-            a_claim_that_began_after_another_visit_has_another_fence, set_up_watched_running,
-            tear_down_watched),
+        cmocka_unit_test_setup_teardown(a_claim_that_began_after_another_visit_has_another_fence,
+                                        set_up_watched_running, tear_down_watched),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
