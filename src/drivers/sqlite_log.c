@@ -315,20 +315,74 @@ static int open_file(sqlite3_vfs *vfs, const char *path, sqlite3_file *base, int
     return SQLITE_OK;
 }
 
-/* One for the process, which SQLite keeps in its list. */
+/* The rest is the system's, which finds what is its own by the object that it registered. */
+static sqlite3_vfs *below(sqlite3_vfs *vfs)
+{
+    return vfs->pAppData;
+}
+
+static int delete_file(sqlite3_vfs *vfs, const char *path, int sync_folder)
+{
+    return below(vfs)->xDelete(below(vfs), path, sync_folder);
+}
+
+static int access_file(sqlite3_vfs *vfs, const char *path, int flags, int *out)
+{
+    return below(vfs)->xAccess(below(vfs), path, flags, out);
+}
+
+static int full_path(sqlite3_vfs *vfs, const char *path, int size, char *out)
+{
+    return below(vfs)->xFullPathname(below(vfs), path, size, out);
+}
+
+static int random_bytes(sqlite3_vfs *vfs, int size, char *out)
+{
+    return below(vfs)->xRandomness(below(vfs), size, out);
+}
+
+static int sleep_us(sqlite3_vfs *vfs, int us)
+{
+    return below(vfs)->xSleep(below(vfs), us);
+}
+
+static int current_time(sqlite3_vfs *vfs, double *out)
+{
+    return below(vfs)->xCurrentTime(below(vfs), out);
+}
+
+static int last_error(sqlite3_vfs *vfs, int size, char *out)
+{
+    return below(vfs)->xGetLastError(below(vfs), size, out);
+}
+
+static int current_time_ms(sqlite3_vfs *vfs, sqlite3_int64 *out)
+{
+    return below(vfs)->xCurrentTimeInt64(below(vfs), out);
+}
+
+/* One for the process, which SQLite keeps in its list. It loads no libraries. */
 static void make_layer(void)
 {
     sqlite3_vfs *system_vfs = sqlite3_vfs_find(NULL), *layer = sqlite3_malloc(sizeof *layer);
 
-    PAWL_ASSERT(system_vfs);
+    PAWL_ASSERT(system_vfs && system_vfs->iVersion >= 2);
     if (!layer)
         return;
-    *layer = *system_vfs;
-    layer->pNext = NULL;
-    layer->zName = NAME;
-    layer->szOsFile = (int)REAL_OFFSET + system_vfs->szOsFile;
-    layer->pAppData = system_vfs; /* of the calls that are SQLite's own only xOpen has used it */
-    layer->xOpen = open_file;
+    *layer = (sqlite3_vfs){.iVersion = 2,
+                           .szOsFile = (int)REAL_OFFSET + system_vfs->szOsFile,
+                           .mxPathname = system_vfs->mxPathname,
+                           .zName = NAME,
+                           .pAppData = system_vfs,
+                           .xOpen = open_file,
+                           .xDelete = delete_file,
+                           .xAccess = access_file,
+                           .xFullPathname = full_path,
+                           .xRandomness = random_bytes,
+                           .xSleep = sleep_us,
+                           .xCurrentTime = current_time,
+                           .xGetLastError = last_error,
+                           .xCurrentTimeInt64 = current_time_ms};
     if (sqlite3_vfs_register(layer, 0) != SQLITE_OK)
         sqlite3_free(layer);
 }
