@@ -54,8 +54,7 @@ void pawl__sqlite_set_deadline(struct pawl_sqlite *db, int64_t deadline_ns);
 /* SQLite's clock, which has milliseconds: microseconds since 1970, UTC. */
 int64_t pawl__sqlite_now_us(void);
 
-/* Whether commits are synced from now on. Not within a transaction. Costs nothing where it is so.
- */
+/* Whether commits are synced from now on. Not within a transaction. No-op if already set. */
 PAWL_MUST_CHECK int pawl__sqlite_set_syncs(struct pawl_sqlite *db, bool syncs,
                                            struct pawl_error *err);
 

@@ -135,16 +135,9 @@ static const char *kind_text(struct pawl_str kind)
     return "work";
 }
 
-static bool is_kept(const struct why *why, const struct pawl_work_row *work)
-{
-    return pawl__str_is(why->out.row.status, "Finished") &&
-           pawl__str_is(why->out.row.sub_status, "Faulted") &&
-           (pawl__str_is(work->kind, PAWL_WORK_CHILD) || pawl__str_is(work->kind, PAWL_WORK_JOB));
-}
-
 static enum pawl_why_because because(const struct why *why, const struct pawl_work_row *work)
 {
-    if (is_kept(why, work))
+    if (pawl__runtime_keeps_mail(&why->out.row, work))
         return PAWL_WHY_KEPT;
     if (work->due_us == PAWL_TIME_NEVER)
         return PAWL_WHY_PARKED;

@@ -23,7 +23,7 @@
 #define CLOCK_NS_MAX INT64_C(1000000000)
 /* Times that go back by less come from a look that took long, and are raised. By more: the clock
  * was set back. */
-#define TOLD_BACK_US_MAX INT64_C(1000000)
+#define CLOCK_STEP_US INT64_C(1000000)
 /* How long a commit that adds work may be tried again, at the most, and how much longer that it was
  * is remembered. */
 #define TRIES_US_MAX INT64_C(3600000000)
@@ -315,11 +315,11 @@ void pawl__runtime_clock_seen(struct pawl_runtime *runtime, int64_t now_us)
  * not older than its parent. */
 static int64_t later_than_before(struct pawl_runtime *runtime, int64_t now_us)
 {
-    int64_t told_us = runtime->clock_told_us;
+    int64_t last_us = runtime->clock_last_us;
 
-    if (now_us <= told_us && told_us - now_us < TOLD_BACK_US_MAX)
-        now_us = told_us + 1;
-    runtime->clock_told_us = now_us;
+    if (now_us <= last_us && last_us - now_us < CLOCK_STEP_US)
+        now_us = last_us + 1;
+    runtime->clock_last_us = now_us;
     return now_us;
 }
 

@@ -366,6 +366,10 @@ PAWL_MUST_CHECK int pawl__runtime_check_counts(const struct pawl_allocator *allo
  * PAWL_ECORRUPT, PAWL_ENOMEM. One that a newer Pawl has written is not looked into. */
 PAWL_MUST_CHECK int pawl__runtime_check_page(const struct pawl_allocator *alloc,
                                              const struct pawl_journal_row *row);
+/* Whether mail that finds the instance ended is kept until it is reopened: what its children and
+ * jobs tell a faulted one, which is told once. */
+bool pawl__runtime_keeps_mail(const struct pawl_instance_row *row,
+                              const struct pawl_work_row *mail);
 /* The row and its state as Elsa would show it, in `arena`; `state` NULL allowed. PAWL_ENOTFOUND. */
 PAWL_MUST_CHECK int pawl__runtime_show(struct pawl_runtime *runtime, struct pawl_str instance_id,
                                        struct pawl_arena *arena, struct pawl_instance_row *row,

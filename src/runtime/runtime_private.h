@@ -98,7 +98,7 @@ struct pawl_runtime {
     int64_t stray_ns;       /* when to look for what is in nobody's hand; 0: nothing ever failed */
     int64_t clock_us;       /* the store's clock, as of */
     int64_t clock_ns;       /* this moment of ours; 0: not known */
-    int64_t clock_told_us;  /* the last that pawl__runtime_clock() returned */
+    int64_t clock_last_us;  /* the last that pawl__runtime_clock() returned */
     struct runtime_pause pause;
 };
 

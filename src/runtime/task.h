@@ -26,10 +26,10 @@ struct runtime_task {
     bool waits;               /* somebody waits for it: it waits for requests too */
     bool yields;              /* a worker's: a burst that yields ends it, and goes on in its turn */
     struct runtime_running *running; /* what is in hand; NULL: nothing */
-    bool left_nothing; /* what was refused last left nothing behind here: the instance is another
-                        * node's, or it is none that was meant */
-    bool gone;         /* the last claim found no such instance */
-    bool cancels;      /* the cancellation of the one that was last claimed is requested */
+    bool holds_no_claim; /* the refused claim needs no cleanup: another node owns the instance, or
+                          * it was not the target */
+    bool gone;           /* the last claim found no such instance */
+    bool cancels;        /* the cancellation of the one that was last claimed is requested */
     bool is_event_committed; /* the caller's event has taken effect, at least its first commit */
     bool by_operator;        /* an operator's command: also of an instance that is set aside */
     struct pawl_audit *by;   /* its record, until a commit has written it; NULL: none (audit.h) */

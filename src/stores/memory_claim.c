@@ -157,12 +157,12 @@ static int fill_visit(const struct pawl_memory_database *db, int64_t owner, int6
 }
 
 /*
- * Whether `owner` may have what `holder` has, which is nobody, itself or dead. When the clock has
- * jumped, all leases are over until they are renewed: whose own is over takes nothing from another,
- * or nodes that live would take it from each other.
+ * Whether `owner` may take over what `holder` has: holder is nobody, itself or dead. When the clock
+ * has jumped, all leases are expired until they are renewed. So a node whose own lease is expired
+ * takes nothing over; otherwise live nodes would take instances from each other.
  */
-static bool may_have(const struct pawl_memory_database *db, int64_t owner, int64_t holder,
-                     int64_t now_us)
+static bool may_take_over(const struct pawl_memory_database *db, int64_t owner, int64_t holder,
+                          int64_t now_us)
 {
     if (holder == 0 || holder == owner)
         return true;
@@ -191,7 +191,7 @@ static int fill_claim(const struct pawl_memory_database *db, int64_t owner, int6
         return PAWL_OK;
     held = memdb_instance_data(*row);
     claim->status = PAWL_OK;
-    if (!may_have(db, owner, held->owner, now_us) || !has_bookmark(db, id, hash))
+    if (!may_take_over(db, owner, held->owner, now_us) || !has_bookmark(db, id, hash))
         claim->status = PAWL_EBUSY;
     status = pawl__memdb_copy_out(arena, *row, false, &claim->row);
     if (status != PAWL_OK)
@@ -277,7 +277,7 @@ static bool is_wanted(const struct taking *t, const struct pawl_work_row *work)
 static bool is_left(const struct taking *t, int64_t holder)
 {
     return holder == 0 ||
-           (holder != t->take->owner && may_have(t->db, t->take->owner, holder, t->now_us));
+           (holder != t->take->owner && may_take_over(t->db, t->take->owner, holder, t->now_us));
 }
 
 static bool is_put_off(const struct taking *t, const struct memdb_row *instance)
@@ -334,7 +334,7 @@ static bool is_free(const struct taking *t, const struct pawl_work_row *work)
     if (instance && is_put_off(t, instance))
         return false;
     return !instance ||
-           may_have(t->db, t->take->owner, memdb_instance_data(instance)->owner, t->now_us);
+           may_take_over(t->db, t->take->owner, memdb_instance_data(instance)->owner, t->now_us);
 }
 
 /* Due ones in their order, then the parked ones that have expired, in theirs. */

@@ -132,8 +132,8 @@ int64_t pawl__sqlite_store_now_us(const struct pawl_sqlite_store *store)
                                                           : pawl__sqlite_now_us();
 }
 
-/* By the writer: what it did because of the clock, others can see. */
-static void saw_clock(const struct pawl_sqlite_session *session)
+/* Of the writer: publishes the clock's reading to those who read. */
+static void publish_clock(const struct pawl_sqlite_session *session)
 {
     struct pawl_sqlite_store *store = session->store;
 
@@ -176,7 +176,7 @@ int pawl__sqlite_session_again(struct pawl_sqlite_session *session, struct pawl_
     session->is_back = pawl__store_clock_is_back(&store->clock, session->now_us, before_ns);
     if (session->is_back)
         return move_back(session, err);
-    saw_clock(session);
+    publish_clock(session);
     return PAWL_OK;
 }
 
@@ -208,7 +208,7 @@ int pawl__sqlite_session_commit(struct pawl_sqlite_session *session, struct pawl
     int status = pawl__sqlite_commit(session->db, err);
 
     if (status == PAWL_OK && session->is_back) {
-        saw_clock(session);
+        publish_clock(session);
         pawl__sqlite_store_notify(store);
     }
     if (status == PAWL_OK && session->durable &&

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Memory of SQLite that ends: allocations are counted, and from one of them on some fail. One per
- * process; safe for threads.
+ * Injects allocation failures into SQLite: allocations are counted, and from one of them on some
+ * fail. One per process; safe for threads.
  */
 #ifndef PAWL_TESTS_POWER_MEMORY_H
 #define PAWL_TESTS_POWER_MEMORY_H

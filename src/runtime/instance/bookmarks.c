@@ -177,8 +177,8 @@ static int is_request_under_way(struct making *m, struct pawl_str bookmark_id, b
 
 /*
  * The jobs that do not begin again with their instance: their request is on its way, or they told
- * their result. A response replaces the one by the other: who looked for them in this order
- * cannot miss it.
+ * their result. A response replaces the one by the other: checking in this order cannot
+ * miss it.
  */
 static int find_begun(struct making *m, struct pawl_map *jobs)
 {

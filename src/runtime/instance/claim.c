@@ -63,8 +63,8 @@ static bool may_run(const struct runtime_run *run)
 }
 
 /* What is delivered to an idle instance claims it with its commit, and not before. Where instances
- * have locks, those decide who runs one. Who dies during a visit leaves no trace by which the next
- * one would be warned: so it is not for code that we do not know. */
+ * have locks, those decide who runs one. A crash during a visit leaves no record, so visits are not
+ * used where functions of the host run. */
 static bool may_visit(const struct runtime_run *run)
 {
     const struct pawl_runtime *runtime = run->runtime;
@@ -130,7 +130,7 @@ int pawl__runtime_claim(struct runtime_run *run, struct pawl_str instance_id)
     if (task->gone)
         return pawl__error_set(task->err, PAWL_ENOTFOUND, "there is no instance %.*s",
                                PAWL_STR_ARG(instance_id));
-    task->left_nothing = claim.status == PAWL_EBUSY && claim.row.owner != 0;
+    task->holds_no_claim = claim.status == PAWL_EBUSY && claim.row.owner != 0;
     if (claim.status == PAWL_EBUSY)
         return pawl__error_set(task->err, PAWL_EBUSY, "instance %.*s is being run by another node",
                                PAWL_STR_ARG(instance_id));

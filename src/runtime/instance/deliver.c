@@ -51,7 +51,7 @@ int pawl__runtime_check_direct(struct runtime_run *run)
                                "instance %.*s is in the middle of a burst",
                                PAWL_STR_ARG(run->row.id));
     if (run->row.takeovers > 0 || run->mail_count >= PAWL_CLAIM_MAIL_MAX || is_for_workers(run)) {
-        task->left_nothing = run->is_visiting;
+        task->holds_no_claim = run->is_visiting;
         return pawl__error_set(task->err, PAWL_EBUSY, "instance %.*s is left to a worker",
                                PAWL_STR_ARG(run->row.id));
     }
@@ -64,7 +64,7 @@ int pawl__runtime_check_direct(struct runtime_run *run)
  * is left behind. The look tells which. */
 int pawl__runtime_refuse_blind(struct runtime_run *run, const struct pawl_claim *claim)
 {
-    run->task->left_nothing = true;
+    run->task->holds_no_claim = true;
     return pawl__error_set(run->task->err, PAWL_EBUSY,
                            "instance %.*s is being run, or does not wait for this event",
                            PAWL_STR_ARG(claim->id));
@@ -125,7 +125,7 @@ int pawl__runtime_run_direct(struct runtime_run *run)
     run->reservation_count = 0;
     /* Somebody has claimed or written what was visited: nothing is left behind. */
     if (status == PAWL_ECONFLICT && run->is_visiting) {
-        run->task->left_nothing = true;
+        run->task->holds_no_claim = true;
         status = PAWL_EBUSY;
     }
     if (status == PAWL_OK && direct->is_delivered && direct->reached)
@@ -196,7 +196,7 @@ int pawl__runtime_deliver(struct runtime_task *task, struct runtime_direct *dire
         status = run_in_hand(task, instance_id, &running);
         pawl__runtime_meter(task);
         /* Also when it was delivered: what became of the claim may be unknown. */
-        if (status != PAWL_EBUSY || !task->left_nothing)
+        if (status != PAWL_EBUSY || !task->holds_no_claim)
             pawl__runtime_note_failure(runtime, status);
         task->direct = NULL;
         task->is_direct = false;

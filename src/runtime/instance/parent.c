@@ -3,8 +3,9 @@
  * What a parent is told of its child.
  *
  * A parent that executes it inline gets the result of its first burst, however many commits that
- * takes; one that waits for its end gets mail when that comes. Never both: the first says that
- * it has ended, too. The child's state says which it is, also when the child is deleted.
+ * takes; one that waits for its end gets mail when that comes. Not both, since the first
+ * tells of the end too, except when the child's state cannot be read. That says which it is, also
+ * when the child is deleted.
  */
 #include "runtime/instance/private.h"
 
@@ -99,8 +100,8 @@ static int is_awaited(struct runtime_run *run, bool *awaited)
 }
 
 /*
- * The child's state cannot be read. A parent that stands still is told both: whether the first
- * burst was over, it may be about to learn.
+ * The child's state cannot be read. A parent that stands still is told both: it may not know
+ * yet whether the first burst has ended.
  */
 static int notify_without_state(struct runtime_run *run, struct runtime_changes *changes,
                                 const struct pawl_instance_row *child)

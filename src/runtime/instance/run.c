@@ -186,10 +186,9 @@ int pawl__runtime_commit_kept(struct runtime_run *run, struct runtime_changes *c
     return status;
 }
 
-/* What its children and jobs tell is told once: one that is reopened will ask for it. */
-static bool is_kept(const struct runtime_run *run, const struct pawl_work_row *mail)
+bool pawl__runtime_keeps_mail(const struct pawl_instance_row *row, const struct pawl_work_row *mail)
 {
-    return pawl__str_is(run->row.sub_status, pawl__sub_status_name(PAWL_SUB_FAULTED)) &&
+    return pawl__str_is(row->sub_status, pawl__sub_status_name(PAWL_SUB_FAULTED)) &&
            (pawl__str_is(mail->kind, PAWL_WORK_CHILD) || pawl__str_is(mail->kind, PAWL_WORK_JOB));
 }
 
@@ -215,7 +214,7 @@ static int absorb(struct runtime_run *run, struct runtime_changes *changes,
 
     if (status != PAWL_OK || is_request)
         return status;
-    if (is_kept(run, mail)) {
+    if (pawl__runtime_keeps_mail(&run->row, mail)) {
         keep_mail(changes, mail);
         return PAWL_OK;
     }

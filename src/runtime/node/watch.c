@@ -225,7 +225,7 @@ static bool give_up(struct pawl_runtime *runtime, struct runtime_task *task,
         (long long)overdue->seconds, pawl__keeper_node_id(runtime->keeper)));
     int status = PAWL_OK;
 
-    task->left_nothing = false;
+    task->holds_no_claim = false;
     if (runtime->log)
         pawl_log(runtime->log, PAWL_LOG_ERROR, "a step does not come back and is given up",
                  pawl_log_text("instance", overdue->instance_id),
@@ -237,7 +237,7 @@ static bool give_up(struct pawl_runtime *runtime, struct runtime_task *task,
         status = give_up_instance(task, overdue, why);
     /* Not there: a first step. Another's: it goes on there, and the fence knows. */
     if (status == PAWL_OK || status == PAWL_ENOTFOUND || status == PAWL_ECONFLICT ||
-        (status == PAWL_EBUSY && task->left_nothing))
+        (status == PAWL_EBUSY && task->holds_no_claim))
         return true;
     if (runtime->log)
         pawl_log(runtime->log, PAWL_LOG_ERROR, "an instance that hangs was not set aside",

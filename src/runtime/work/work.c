@@ -455,7 +455,7 @@ int pawl__runtime_do_runnable(struct pawl_runtime *runtime, struct pawl_str inst
     pawl__runtime_meter(&task);
     /* The store goes on to name what has no owner: whoever was refused is not to ask for it all the
      * time. What another node has just taken is not named again. */
-    if ((status == PAWL_EBUSY && !task.left_nothing) || instance_id.len > PAWL_INSTANCE_ID_MAX) {
+    if ((status == PAWL_EBUSY && !task.holds_no_claim) || instance_id.len > PAWL_INSTANCE_ID_MAX) {
         note_refused(runtime);
         (void)!pawl_env_sleep_until(runtime->env, pawl_env_monotonic_ns(runtime->env) + REFUSED_NS);
     }
