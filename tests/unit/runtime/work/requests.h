@@ -16,6 +16,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
+#include <unistd.h>
 
 #define SECOND INT64_C(1000000000)
 #define WALL (INT64_C(1767323045) * SECOND) /* 2026-01-02T03:04:05Z */
@@ -317,6 +319,17 @@ static inline void work(struct fixture *f, struct node *node)
         assert_ok(pawl__runtime_work(node->runtime, 0, &worked, later(f), &f->err), &f->err);
     while (worked.done > 0);
 }
+
+/* By the machine's time: what another thread does takes some, and the clock may be the test's. */
+#define POLL_UNTIL(condition)                                                                      \
+    do {                                                                                           \
+        time_t poll_end = time(NULL) + 60;                                                         \
+        while (!(condition)) {                                                                     \
+            if (time(NULL) > poll_end)                                                             \
+                fail_msg("after a minute: not %s", #condition);                                    \
+            (void)usleep(10000);                                                                   \
+        }                                                                                          \
+    } while (0)
 
 static inline const char *sub_status(struct fixture *f, const char *id)
 {
