@@ -233,8 +233,9 @@ void pawl__sqlite_set_deadline(struct pawl_sqlite *db, int64_t deadline_ns)
 
 static int copy_path(struct pawl_sqlite *db, const char *path, struct pawl_error *err)
 {
-    /* ":memory:" and the like have a meaning of their own to SQLite. */
-    size_t prefix = path[0] == ':' ? 2 : 0, length = strlen(path);
+    /* ":memory:" and the like have a meaning of their own to SQLite, and "file:" begins a URI for
+     * it: then it would open another file than the one whose mode, links and removal we look at. */
+    size_t prefix = path[0] == ':' || strncmp(path, "file:", 5) == 0 ? 2 : 0, length = strlen(path);
 
     if (length == 0)
         return pawl__error_set(err, PAWL_EINVAL, "the path of the database is empty");
@@ -518,9 +519,9 @@ void pawl__sqlite_rollback(struct pawl_sqlite *db)
 }
 
 /*
- * The commit is in the log before SQLite makes its index of the log longer. If there is no memory or
- * no room for that, the next one who writes replaces the commit, and a crash before that keeps it.
- * No room for the commit itself is definite.
+ * The commit is in the log before SQLite makes its index of the log longer. If there is no memory
+ * or no room for that, the next one who writes replaces the commit, and a crash before that keeps
+ * it. No room for the commit itself is definite.
  */
 static bool may_be_in_log(int result, int status)
 {
@@ -534,11 +535,10 @@ static int set_commit_unknown(struct pawl_sqlite *db, int result, struct pawl_er
 {
     bool no_memory = (result & 0xFF) == SQLITE_NOMEM;
 
-    return pawl__error_set(err, PAWL_EUNKNOWN,
-                           "%s: %s while a commit was written, which may or may not be kept; %s",
-                           db->path, no_memory ? "there was no memory" : "the disk failed",
-                           no_memory ? "give the process more"
-                                     : "check the disk and the system's log");
+    return pawl__error_set(
+        err, PAWL_EUNKNOWN, "%s: %s while a commit was written, which may or may not be kept; %s",
+        db->path, no_memory ? "there was no memory" : "the disk failed",
+        no_memory ? "give the process more" : "check the disk and the system's log");
 }
 
 int pawl__sqlite_commit(struct pawl_sqlite *db, struct pawl_error *err)

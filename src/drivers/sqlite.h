@@ -66,8 +66,9 @@ PAWL_MUST_CHECK int pawl__sqlite_run(struct pawl_sqlite *db, const char *text,
 /* Begins a transaction; with `writes`, as the only one that writes. */
 PAWL_MUST_CHECK int pawl__sqlite_begin(struct pawl_sqlite *db, bool writes, struct pawl_error *err);
 /*
- * Commits. PAWL_EUNKNOWN when the disk failed on the way, or there was no memory: what was committed
- * may come back when the file is opened after a crash. After any failure the transaction has ended.
+ * Commits. PAWL_EUNKNOWN when the disk failed on the way, or there was no memory: what was
+ * committed may come back when the file is opened after a crash. After any failure the transaction
+ * has ended.
  */
 PAWL_MUST_CHECK int pawl__sqlite_commit(struct pawl_sqlite *db, struct pawl_error *err);
 /* Ends a transaction, if there is one, without a trace; also when there is no memory left. */

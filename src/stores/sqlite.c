@@ -284,7 +284,7 @@ static int open_file(struct pawl_sqlite_store *store, uint32_t flags, struct paw
         status = query_number(store->watch, "PRAGMA data_version", &store->watch_version, err);
     store->schema = version;
     if (status == PAWL_OK)
-        pawl__sqlite_store_note_files(store);
+        status = pawl__sqlite_store_note_files(store, err);
     return status;
 }
 
