@@ -150,6 +150,19 @@ static void a_path_that_only_sqlite_can_follow_is_refused(void **state)
                   "no file of that name was found");
 }
 
+static void a_path_that_only_sqlite_can_follow_makes_no_file(void **state)
+{
+    struct fixture *f = *state;
+
+    check_refused(f, "./nodir/../pawl.db", PAWL_STORE_OPEN_CREATE, PAWL_ENOTFOUND,
+                  "its folder does not exist");
+    assert_int_equal(count_files(), 0);
+    pawl_store_close(open_store(f, "pawl.db", PAWL_STORE_OPEN_CREATE));
+    check_refused(f, "pawl.db/../other.db", PAWL_STORE_OPEN_CREATE, PAWL_EINVAL,
+                  "a part of the path is a file");
+    assert_int_equal(count_files(), 1);
+}
+
 #define TEST(function) cmocka_unit_test_setup_teardown(function, set_up, tear_down)
 
 int main(void)
@@ -158,6 +171,7 @@ int main(void)
         TEST(a_name_that_sqlite_would_take_apart_is_that_of_a_file),
         TEST(a_uri_of_a_file_is_the_name_of_a_folder_that_is_missing),
         TEST(a_path_that_only_sqlite_can_follow_is_refused),
+        TEST(a_path_that_only_sqlite_can_follow_makes_no_file),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
