@@ -225,6 +225,21 @@ static int copy_path(struct pawl_sqlite *db, const char *path, struct pawl_error
     return PAWL_OK;
 }
 
+int pawl__sqlite_check_file(const char *path, struct pawl_error *err)
+{
+    struct pawl_file_identity found;
+
+    pawl__file_identify(path, &found);
+    if (found.is_regular && found.links > 1)
+        return pawl__error_set(
+            err, PAWL_ECONFLICT,
+            "%s: the file has %llu names (hard links), and each would have a log of its own, which "
+            "loses data: keep one name ('find -samefile' finds them), and copy a store by 'pawl "
+            "store backup', not by a link",
+            path, (unsigned long long)found.links);
+    return PAWL_OK;
+}
+
 /* Whether there is a folder for the file to be in. */
 static bool has_folder(const char *path)
 {

@@ -163,6 +163,45 @@ static void a_path_that_only_sqlite_can_follow_makes_no_file(void **state)
     assert_int_equal(count_files(), 1);
 }
 
+/* ---- files that are not one file ----------------------------------------------------------- */
+
+static const uint32_t ways[] = {PAWL_STORE_OPEN_CREATE, 0, PAWL_STORE_OPEN_READ};
+#define WAYS (sizeof ways / sizeof ways[0])
+
+/* Each name would have a log of its own. */
+static void a_file_with_two_names_is_opened_by_neither(void **state)
+{
+    struct fixture *f = *state;
+
+    pawl_store_close(open_store(f, "pawl.db", PAWL_STORE_OPEN_CREATE));
+    assert_int_equal(link("pawl.db", "other.db"), 0);
+    assert_int_equal(symlink("other.db", "symbolic.db"), 0);
+    for (size_t i = 0; i < WAYS; i++) {
+        check_refused(f, "pawl.db", ways[i], PAWL_ECONFLICT, "2 names (hard links)");
+        check_refused(f, "other.db", ways[i], PAWL_ECONFLICT, "keep one name");
+        check_refused(f, "symbolic.db", ways[i], PAWL_ECONFLICT, "'pawl store backup'");
+    }
+    assert_int_equal(count_files(), 3); /* no log */
+    assert_int_equal(unlink("pawl.db"), 0);
+    for (size_t i = 0; i < WAYS; i++) {
+        pawl_store_close(open_store(f, "other.db", ways[i]));
+        pawl_store_close(open_store(f, "symbolic.db", ways[i]));
+    }
+}
+
+static void a_store_that_is_open_goes_on_when_its_file_gets_a_second_name(void **state)
+{
+    struct fixture *f = *state;
+    struct pawl_store *store = open_store(f, "pawl.db", PAWL_STORE_OPEN_CREATE);
+    struct pawl_store_status seen;
+
+    assert_int_equal(link("pawl.db", "other.db"), 0);
+    check_refused(f, "other.db", 0, PAWL_ECONFLICT, "2 names (hard links)");
+    f->shifted.monotonic_shift_ns += INT64_C(2000000000);
+    assert_ok(pawl_store_status(store, &seen, PAWL_FOREVER, &f->err), &f->err);
+    pawl_store_close(store);
+}
+
 #define TEST(function) cmocka_unit_test_setup_teardown(function, set_up, tear_down)
 
 int main(void)
@@ -172,6 +211,8 @@ int main(void)
         TEST(a_uri_of_a_file_is_the_name_of_a_folder_that_is_missing),
         TEST(a_path_that_only_sqlite_can_follow_is_refused),
         TEST(a_path_that_only_sqlite_can_follow_makes_no_file),
+        TEST(a_file_with_two_names_is_opened_by_neither),
+        TEST(a_store_that_is_open_goes_on_when_its_file_gets_a_second_name),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
