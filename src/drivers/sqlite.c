@@ -230,6 +230,11 @@ int pawl__sqlite_check_file(const char *path, struct pawl_error *err)
     struct pawl_file_identity found;
 
     pawl__file_identify(path, &found);
+    if (found.inode != 0 && !found.is_regular)
+        return pawl__error_set(err, PAWL_EINVAL,
+                               "%s: is not a regular file but a folder, a device or a pipe; give "
+                               "the path of a file",
+                               path);
     if (found.is_regular && found.links > 1)
         return pawl__error_set(
             err, PAWL_ECONFLICT,

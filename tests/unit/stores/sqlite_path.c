@@ -202,6 +202,18 @@ static void a_store_that_is_open_goes_on_when_its_file_gets_a_second_name(void *
     pawl_store_close(store);
 }
 
+static void what_is_not_a_file_is_refused(void **state)
+{
+    static const char *const paths[] = {"/dev/null", "/dev/zero", "/dev/full", "pipe", "."};
+    struct fixture *f = *state;
+
+    assert_int_equal(mkfifo("pipe", 0600), 0);
+    for (size_t i = 0; i < sizeof paths / sizeof paths[0]; i++)
+        for (size_t j = 0; j < WAYS; j++)
+            check_refused(f, paths[i], ways[j], PAWL_EINVAL, "is not a regular file");
+    assert_int_equal(count_files(), 1);
+}
+
 #define TEST(function) cmocka_unit_test_setup_teardown(function, set_up, tear_down)
 
 int main(void)
@@ -213,6 +225,7 @@ int main(void)
         TEST(a_path_that_only_sqlite_can_follow_makes_no_file),
         TEST(a_file_with_two_names_is_opened_by_neither),
         TEST(a_store_that_is_open_goes_on_when_its_file_gets_a_second_name),
+        TEST(what_is_not_a_file_is_refused),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
