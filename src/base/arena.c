@@ -28,9 +28,11 @@ void pawl__arena_init(struct pawl_arena *arena, const struct pawl_allocator *all
     *arena = (struct pawl_arena){.alloc = alloc, .max_bytes = max_bytes};
 }
 
-static void free_blocks(struct pawl_arena *arena, struct pawl_arena_block *block)
+/* From `block` on, up to `last`, which stays; NULL: all. */
+static void free_blocks(struct pawl_arena *arena, struct pawl_arena_block *block,
+                        const struct pawl_arena_block *last)
 {
-    while (block) {
+    while (block != last) {
         struct pawl_arena_block *older = block->older;
 
         arena->held_bytes -= block->size;
@@ -43,7 +45,7 @@ void pawl__arena_release(struct pawl_arena *arena)
 {
     if (!arena->alloc)
         return;
-    free_blocks(arena, arena->blocks);
+    free_blocks(arena, arena->blocks, NULL);
     PAWL_ASSERT(arena->held_bytes == 0);
     pawl__arena_init(arena, arena->alloc, arena->max_bytes);
 }
@@ -60,10 +62,19 @@ void pawl__arena_reset(struct pawl_arena *arena)
         pawl__arena_release(arena);
         return;
     }
-    free_blocks(arena, keep->older);
+    free_blocks(arena, keep->older, NULL);
     keep->older = NULL;
     arena->next = (char *)(keep + 1);
     arena->end = (char *)keep + keep->size;
+}
+
+void pawl__arena_rewind(struct pawl_arena *arena, struct pawl_arena_mark mark)
+{
+    free_blocks(arena, arena->blocks, mark.blocks);
+    arena->blocks = mark.blocks;
+    arena->next = mark.next;
+    arena->end = mark.end;
+    arena->status = PAWL_OK;
 }
 
 static void *refuse(struct pawl_arena *arena, int status)

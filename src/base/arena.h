@@ -37,6 +37,18 @@ void pawl__arena_release(struct pawl_arena *arena);
 /* Forgets all allocations, clears `status` and keeps one block, so that a loop stops allocating. */
 void pawl__arena_reset(struct pawl_arena *arena);
 
+/* A moment in an arena's life, to which it can go back until it is reset or released. */
+struct pawl_arena_mark {
+    struct pawl_arena_block *blocks;
+    char *next, *end;
+};
+static inline struct pawl_arena_mark pawl__arena_mark(const struct pawl_arena *arena)
+{
+    return (struct pawl_arena_mark){arena->blocks, arena->next, arena->end};
+}
+/* Forgets all allocations since the mark, frees their blocks and clears `status`. */
+void pawl__arena_rewind(struct pawl_arena *arena, struct pawl_arena_mark mark);
+
 /* Out of line: takes a new block. */
 void *pawl__arena_alloc_slow(struct pawl_arena *arena, size_t size, size_t align);
 

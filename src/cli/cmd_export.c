@@ -21,6 +21,20 @@ static void warn_of_mail(struct pawl_cli *cli, uint64_t count)
                         count == 1 ? "is" : "are");
 }
 
+static const char *hint_of(int status)
+{
+    switch (status) {
+    case PAWL_ENOTFOUND:
+        return "'pawl ps --all' lists the instances";
+    case PAWL_EBUSY:
+        return "'pawl why' says what it is doing";
+    case PAWL_ELIMIT:
+        return "'--no-log --no-records' leaves out its history; 'pawl journal' prints the log";
+    default:
+        return pawl__cli_session_hint(status);
+    }
+}
+
 static int write_file(const char *path, struct pawl_buf *json, mode_t mode, struct pawl_error *err)
 {
     pawl__buf_byte(json, '\n');
@@ -38,7 +52,7 @@ static int write_out(struct pawl_cli *cli, struct pawl_buf *json, struct pawl_er
         pawl__cli_write(&cli->out, pawl__buf_peek(json));
     } else {
         (void)pawl__error_code(err, json->status);
-        code = pawl__cli_fail(cli, err, NULL);
+        code = pawl__cli_fail(cli, err, json->status == PAWL_ELIMIT ? hint_of(PAWL_ELIMIT) : NULL);
     }
     pawl__buf_release(json);
     return code;
@@ -61,10 +75,7 @@ static int body(struct pawl_cli_session *session, struct pawl_error *err)
                                           &mail_left);
 
     if (status != PAWL_OK)
-        return pawl__cli_fail(cli, err,
-                              status == PAWL_ENOTFOUND ? "'pawl ps --all' lists the instances"
-                              : status == PAWL_EBUSY   ? "'pawl why' says what it is doing"
-                                                       : pawl__cli_session_hint(status));
+        return pawl__cli_fail(cli, err, hint_of(status));
     warn_of_mail(cli, mail_left);
     /* Elsewhere the document is the same to the byte as what was imported. */
     if (strcmp(path, "-") == 0 && cli->out.terminal)
@@ -79,7 +90,8 @@ static int body(struct pawl_cli_session *session, struct pawl_error *err)
         err);
     pawl__buf_release(&json);
     if (status != PAWL_OK)
-        return pawl__cli_fail(cli, err, pawl__cli_read_hint(status));
+        return pawl__cli_fail(
+            cli, err, status == PAWL_ELIMIT ? hint_of(status) : pawl__cli_read_hint(status));
     pawl__cli_print(&cli->err, "exported %s to %s\n", cli->args.operands[0], path);
     return PAWL_CLI_EXIT_OK;
 }

@@ -35,8 +35,7 @@ struct pawl_sqlite {
     enum { SYNCS_UNKNOWN, SYNCS_NOT, SYNCS } syncs;
     int64_t deadline_ns;
     uint64_t jitter; /* state of a generator that only spreads sleeps */
-    bool creates;
-    bool stopped; /* a wait was: the SQLITE_BUSY that follows is that */
+    bool stopped;    /* a wait was: the SQLITE_BUSY that follows is that */
 };
 
 struct pawl_sqlite_statement {
@@ -116,34 +115,12 @@ static int set_disk_failed(struct pawl_sqlite *db, int result, struct pawl_error
                            sqlite3_errmsg(db->db));
 }
 
-/* Whether there is a folder for the file to be in. */
-static bool has_folder(const char *path)
-{
-    const char *slash = strrchr(path, '/');
-    size_t length = slash ? (size_t)(slash - path) : 0;
-    char folder[PATH_MAX];
-    bool there = true;
-
-    if (length == 0 || length >= sizeof folder)
-        return true; /* the root, or here; or too long to be looked at */
-    memcpy(folder, path, length);
-    folder[length] = '\0';
-    return pawl__file_exists(folder, &there, NULL) != PAWL_OK || there;
-}
-
 static int set_cannot_open(struct pawl_sqlite *db, struct pawl_error *err)
 {
     int errnum = sqlite3_system_errno(db->db);
 
     if (no_room(errnum))
         return set_full(db->path, err);
-    if (errnum == ENOENT && db->creates && !has_folder(db->path))
-        return pawl__error_set(
-            err, PAWL_ENOTFOUND,
-            "cannot create database %s: its folder does not exist; make it first", db->path);
-    /* What may not be created SQLite tries to open for reading, and that error is what it tells. */
-    if (errnum == ENOENT && db->creates)
-        errnum = EACCES;
     if (errnum != 0)
         return pawl__os_error(err, errnum, "cannot open database %s", db->path);
     return pawl__error_set(err, PAWL_EUNAVAILABLE, "%s: %s", db->path, sqlite3_errmsg(db->db));
@@ -233,8 +210,9 @@ void pawl__sqlite_set_deadline(struct pawl_sqlite *db, int64_t deadline_ns)
 
 static int copy_path(struct pawl_sqlite *db, const char *path, struct pawl_error *err)
 {
-    /* ":memory:" and the like have a meaning of their own to SQLite. */
-    size_t prefix = path[0] == ':' ? 2 : 0, length = strlen(path);
+    /* ":memory:" and the like have a meaning of their own to SQLite, and "file:" begins a URI for
+     * it: then it would open another file than the one whose mode, links and removal we look at. */
+    size_t prefix = path[0] == ':' || strncmp(path, "file:", 5) == 0 ? 2 : 0, length = strlen(path);
 
     if (length == 0)
         return pawl__error_set(err, PAWL_EINVAL, "the path of the database is empty");
@@ -247,6 +225,66 @@ static int copy_path(struct pawl_sqlite *db, const char *path, struct pawl_error
     return PAWL_OK;
 }
 
+int pawl__sqlite_check_file(const char *path, struct pawl_error *err)
+{
+    struct pawl_file_identity found;
+
+    pawl__file_identify(path, &found);
+    if (found.inode != 0 && !found.is_regular)
+        return pawl__error_set(err, PAWL_EINVAL,
+                               "%s: is not a regular file but a folder, a device or a pipe; give "
+                               "the path of a file",
+                               path);
+    if (found.is_regular && found.links > 1)
+        return pawl__error_set(
+            err, PAWL_ECONFLICT,
+            "%s: the file has %llu names (hard links), and each would have a log of its own, which "
+            "loses data: keep one name ('find -samefile' finds them), and copy a store by 'pawl "
+            "store backup', not by a link",
+            path, (unsigned long long)found.links);
+    return PAWL_OK;
+}
+
+/* Whether there is a folder for the file to be in. */
+static bool has_folder(const char *path)
+{
+    const char *slash = strrchr(path, '/');
+    size_t length = slash ? (size_t)(slash - path) : 0;
+    char folder[PATH_MAX];
+    bool there = true;
+
+    if (length == 0 || length >= sizeof folder)
+        return true; /* the root, or here; or too long to be looked at */
+    memcpy(folder, path, length);
+    folder[length] = '\0';
+    return pawl__file_exists(folder, &there, NULL) != PAWL_OK || there;
+}
+
+/*
+ * SQLite itself would make it readable for all; what it puts beside it has the same mode. It would
+ * also follow a link that leads nowhere, and take ".." off the text of a path whose folder does not
+ * exist: what cannot be made here is not left to it.
+ */
+static int make_file(const char *path, mode_t mode, struct pawl_error *err)
+{
+    struct pawl_error why = PAWL_ERROR_INIT;
+    struct pawl_file_identity found;
+    int status = pawl__file_make(path, mode, &why);
+
+    if (status == PAWL_OK)
+        return PAWL_OK;
+    pawl__file_identify(path, &found);
+    if (found.inode != 0) /* it is there, and SQLite says whether it can be used */
+        return PAWL_OK;
+    if (status == PAWL_ENOTFOUND && !has_folder(path))
+        return pawl__error_set(
+            err, PAWL_ENOTFOUND,
+            "cannot create database %s: its folder does not exist; make it first", path);
+    if (err)
+        *err = why;
+    return status;
+}
+
 static int open_handle(struct pawl_sqlite *db, uint32_t flags, struct pawl_error *err)
 {
     int how = SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_EXRESCODE, result;
@@ -255,11 +293,12 @@ static int open_handle(struct pawl_sqlite *db, uint32_t flags, struct pawl_error
         how |= SQLITE_OPEN_READONLY;
     else
         how |= SQLITE_OPEN_READWRITE | (flags & PAWL_SQLITE_CREATE ? SQLITE_OPEN_CREATE : 0);
-    /* SQLite itself would make it readable for all. What it puts beside it has the same mode. What
-     * cannot be made is its to tell, but a link that leads nowhere: it would follow that. */
-    if (flags & PAWL_SQLITE_CREATE &&
-        pawl__file_make(db->path, flags >> 16 ? (mode_t)(flags >> 16) : 0600, err) == PAWL_EINVAL)
-        return PAWL_EINVAL;
+    if (flags & PAWL_SQLITE_CREATE) {
+        int status = make_file(db->path, flags >> 16 ? (mode_t)(flags >> 16) : 0600, err);
+
+        if (status != PAWL_OK)
+            return status;
+    }
     result = sqlite3_open_v2(db->path, &db->db, how, pawl__sqlite_log_vfs());
     if (result != SQLITE_OK)
         return db->db ? set_error(db, result, err) : pawl__error_code(err, PAWL_ENOMEM);
@@ -285,7 +324,6 @@ int pawl__sqlite_open(struct pawl_env *env, const char *path, uint32_t flags,
         return pawl__error_code(err, PAWL_ENOMEM);
     db->env = env;
     db->deadline_ns = PAWL_FOREVER;
-    db->creates = (flags & PAWL_SQLITE_CREATE) != 0;
     status = pawl_env_entropy(env, &seed, sizeof seed, err);
     if (status == PAWL_OK)
         status = pawl_env_entropy(env, &db->jitter, sizeof db->jitter, err);

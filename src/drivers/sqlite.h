@@ -42,6 +42,14 @@ struct pawl_sqlite_statement;
 /* "3.40.1" */
 const char *pawl__sqlite_version(void);
 
+/*
+ * Whether a database may be, or be made, at that path; to be asked before it is opened first.
+ * PAWL_ECONFLICT: the file has several names. SQLite puts log and shared memory beside the name by
+ * which it was opened, so processes that use different ones do not see each other's commits, and
+ * damage the file. PAWL_EINVAL: it is not a regular file.
+ */
+PAWL_MUST_CHECK int pawl__sqlite_check_file(const char *path, struct pawl_error *err);
+
 /* Borrows env for its life, copies the path. */
 PAWL_MUST_CHECK int pawl__sqlite_open(struct pawl_env *env, const char *path, uint32_t flags,
                                       struct pawl_sqlite **out, struct pawl_error *err);

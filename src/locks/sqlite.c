@@ -88,6 +88,8 @@ static int open_file(struct sqlite_locks *locks, struct pawl_error *err)
     int status = pawl__lock_file_make(locks->path, locks->flags, err);
 
     if (status == PAWL_OK)
+        status = pawl__sqlite_check_file(locks->path, err);
+    if (status == PAWL_OK)
         status = pawl__sqlite_open(locks->env, locks->path, PAWL_SQLITE_CREATE, &locks->db, err);
     /* It may have been replaced in between. */
     if (status == PAWL_OK)

@@ -184,16 +184,10 @@ PAWL_MUST_CHECK int pawl__op_instance_set_variables(const struct pawl_op *op,
 
 /* ---- moving one ----------------------------------------------------------------------------- */
 
-/* What an export has besides the state; what is left out is null in it. */
-struct pawl_instance_export {
-    bool bookmarks, activity_records, log_records;
-};
-#define PAWL_INSTANCE_EXPORT_ALL ((struct pawl_instance_export){true, true, true})
-
 /*
  * {"WorkflowState", "Bookmarks", "ActivityExecutionRecords", "WorkflowExecutionLogRecords"} with
  * Elsa's keys. `mail_left` (NULL allowed) counts what waits to be delivered to it and is not in it.
- * PAWL_ENOTFOUND; PAWL_EBUSY: it is in the middle of a burst.
+ * PAWL_ENOTFOUND; PAWL_EBUSY: it is in the middle of a burst; PAWL_ELIMIT: it is too large.
  */
 PAWL_MUST_CHECK int pawl__op_instance_export(const struct pawl_op *op, struct pawl_str instance_id,
                                              const struct pawl_instance_export *parts,

@@ -154,14 +154,6 @@ static int count_mail(const struct pawl_op *op, struct pawl_str instance_id, uin
     return op_count(op, &query, count);
 }
 
-static void leave_out(struct pawl_json *exported, const char *key)
-{
-    struct pawl_json *part = pawl__json_get_text(exported, key);
-
-    if (part)
-        *part = pawl__json_null();
-}
-
 int pawl__op_instance_export(const struct pawl_op *op, struct pawl_str instance_id,
                              const struct pawl_instance_export *parts, struct pawl_json *out,
                              uint64_t *mail_left)
@@ -172,19 +164,13 @@ int pawl__op_instance_export(const struct pawl_op *op, struct pawl_str instance_
     int status = client_of(op, instance_id, &client);
 
     if (status == PAWL_OK)
-        status =
-            pawl__workflow_client_export(client, op->arena, &exported, op->deadline_ns, op->err);
+        status = pawl__workflow_client_export(client, parts, op->arena, &exported, op->deadline_ns,
+                                              op->err);
     pawl__workflow_client_close(client);
     if (status == PAWL_OK && mail_left)
         status = count_mail(op, instance_id, &mail);
     if (status != PAWL_OK)
         return status;
-    if (!parts->bookmarks)
-        leave_out(&exported, "Bookmarks");
-    if (!parts->activity_records)
-        leave_out(&exported, "ActivityExecutionRecords");
-    if (!parts->log_records)
-        leave_out(&exported, "WorkflowExecutionLogRecords");
     *out = exported;
     if (mail_left)
         *mail_left = mail;

@@ -300,9 +300,12 @@ void pawl__file_identify(const char *path, struct pawl_file_identity *out)
 {
     struct stat info;
 
-    *out = (struct pawl_file_identity){0, 0};
+    *out = (struct pawl_file_identity){.inode = 0};
     if (stat(path, &info) == 0)
-        *out = (struct pawl_file_identity){info.st_dev, info.st_ino};
+        *out = (struct pawl_file_identity){.device = info.st_dev,
+                                           .inode = info.st_ino,
+                                           .links = info.st_nlink,
+                                           .is_regular = S_ISREG(info.st_mode)};
 }
 
 int64_t pawl__file_size(const char *path)

@@ -59,9 +59,12 @@ PAWL_MUST_CHECK int pawl__file_exists(const char *path, bool *out, struct pawl_e
 /* Whether it is, or links to, a regular file: reading it will not block. */
 bool pawl__file_is_regular(const char *path);
 
-/* Identifies a file among those that exist at the same time. All zero: none. */
+/* Identifies a file, by `device` and `inode`, among those that exist at the same time, symbolic
+ * links followed. All zero: none. */
 struct pawl_file_identity {
     uint64_t device, inode;
+    uint64_t links;  /* names that it has */
+    bool is_regular; /* not a folder, a device, a pipe… */
 };
 void pawl__file_identify(const char *path, struct pawl_file_identity *out);
 static inline bool pawl__file_is_same(struct pawl_file_identity a, struct pawl_file_identity b)

@@ -421,11 +421,17 @@ PAWL_MUST_CHECK int pawl__runtime_import(struct pawl_runtime *runtime,
  * The counterpart, in `arena`: {"WorkflowState", "Bookmarks", "ActivityExecutionRecords",
  * "WorkflowExecutionLogRecords"} with Elsa's keys and nothing of Pawl's own. Timers are in it as
  * bookmarks; mail that has not been delivered is not. The instance stays. PAWL_ENOTFOUND;
- * PAWL_EBUSY: it is in the middle of a burst.
+ * PAWL_EBUSY: it is in the middle of a burst; PAWL_ELIMIT: it is larger than the arena may be.
  */
 PAWL_MUST_CHECK int pawl__runtime_export(struct pawl_runtime *runtime, struct pawl_str instance_id,
                                          struct pawl_arena *arena, struct pawl_json *out,
                                          int64_t deadline_ns, struct pawl_error *err);
+/* The same with some parts. Without records of either kind its journal is not read at all. */
+PAWL_MUST_CHECK int pawl__runtime_export_parts(struct pawl_runtime *runtime,
+                                               struct pawl_str instance_id,
+                                               const struct pawl_instance_export *parts,
+                                               struct pawl_arena *arena, struct pawl_json *out,
+                                               int64_t deadline_ns, struct pawl_error *err);
 
 /* What `id_hash` of the row is that has the execution of this id; 0: the id tells nothing. */
 int64_t pawl__runtime_hash_of_execution(struct pawl_str id);

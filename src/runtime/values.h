@@ -172,4 +172,10 @@ struct pawl_retention_policy {
  */
 typedef void pawl_changed_fn(void *ctx, struct pawl_str instance_id, int64_t revision);
 
+/* What an export has besides the state; what is left out is null in it. */
+struct pawl_instance_export {
+    bool bookmarks, activity_records, log_records;
+};
+#define PAWL_INSTANCE_EXPORT_ALL ((struct pawl_instance_export){true, true, true})
+
 #endif

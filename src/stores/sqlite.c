@@ -272,6 +272,8 @@ static int open_file(struct pawl_sqlite_store *store, uint32_t flags, struct paw
     int64_t version = 0;
     int status = check_place(store, err);
 
+    if (status == PAWL_OK)
+        status = pawl__sqlite_check_file(store->path, err);
     if (status == PAWL_OK && !store->read_only)
         status = open_to_write(store, (flags & PAWL_STORE_OPEN_CREATE) != 0, err);
     if (status == PAWL_OK)
@@ -284,7 +286,7 @@ static int open_file(struct pawl_sqlite_store *store, uint32_t flags, struct paw
         status = query_number(store->watch, "PRAGMA data_version", &store->watch_version, err);
     store->schema = version;
     if (status == PAWL_OK)
-        pawl__sqlite_store_note_files(store);
+        status = pawl__sqlite_store_note_files(store, err);
     return status;
 }
 

@@ -49,7 +49,8 @@ struct pawl_sqlite_store {
     uint64_t generation; /* incremented when something was committed that a waiter may need */
     struct pawl_cond *changed;
 
-    /* What was opened; all zero: not known. While a connection is open, SQLite removes neither. */
+    /* What was opened; all zero: `file` while it is being opened, `log` until it is made. While a
+     * connection is open, SQLite removes neither. */
     struct pawl_file_identity file, log;
     char *log_path;
     size_t log_path_size;
@@ -86,8 +87,9 @@ PAWL_MUST_CHECK int pawl__sqlite_session_write(struct pawl_sqlite_store *store, 
 /* The store's clock: SQLite's. In a simulation time is the environment's: files there belong to its
  * machine. */
 int64_t pawl__sqlite_store_now_us(const struct pawl_sqlite_store *store);
-/* Takes note of what was opened. */
-void pawl__sqlite_store_note_files(struct pawl_sqlite_store *store);
+/* Takes note of what was opened. PAWL_ENOTFOUND: there is no file of that name. */
+PAWL_MUST_CHECK int pawl__sqlite_store_note_files(struct pawl_sqlite_store *store,
+                                                  struct pawl_error *err);
 /* Begins the transaction again after a rollback. */
 PAWL_MUST_CHECK int pawl__sqlite_session_again(struct pawl_sqlite_session *session,
                                                struct pawl_error *err);

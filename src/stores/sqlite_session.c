@@ -38,10 +38,17 @@ static void start(struct pawl_sqlite_session *session, struct pawl_sqlite_store 
 /* What begins each database file. */
 #define HEADER_BYTES 100
 
-void pawl__sqlite_store_note_files(struct pawl_sqlite_store *store)
+int pawl__sqlite_store_note_files(struct pawl_sqlite_store *store, struct pawl_error *err)
 {
     pawl__file_identify(store->path, &store->file);
     pawl__file_identify(store->log_path, &store->log);
+    return store->file.inode != 0
+               ? PAWL_OK
+               : pawl__error_set(err, PAWL_ENOTFOUND,
+                                 "%s: no file of that name was found after it was opened: it was "
+                                 "removed meanwhile, or the path has '..' behind a folder that "
+                                 "does not exist; check the path and try again",
+                                 store->path);
 }
 
 static bool is_another(struct pawl_file_identity opened, const char *path)
@@ -59,7 +66,7 @@ static int check_files(struct pawl_sqlite_store *store, struct pawl_error *err)
 {
     int64_t now_ns = pawl_env_monotonic_ns(store->env);
 
-    if (store->file.inode == 0)
+    if (store->file.inode == 0) /* it is being opened */
         return PAWL_OK;
     if (store->looked_ns == 0 || now_ns - store->looked_ns >= LOOK_NS) {
         store->looked_ns = now_ns;

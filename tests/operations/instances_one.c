@@ -514,6 +514,54 @@ static void an_export_has_the_parts_that_are_asked_for(struct desk *desk)
     assert_code(pawl__op_instance_import(&desk->op, &whole, &outcome), PAWL_EPARSE);
 }
 
+/* A page of the journal that is larger than what an export may hold. */
+static void put_large_page(struct desk *desk, const char *instance_id, size_t size_bytes)
+{
+    char *bytes = pawl__arena_alloc_zeroed(&desk->arena, size_bytes);
+    struct pawl_journal_row row = {.instance_id = pawl__str(instance_id),
+                                   .first_sequence = 1000,
+                                   .count = 1,
+                                   .data = pawl__str_make(bytes, size_bytes)};
+    struct pawl_change change = {PAWL_CHANGE_PUT, PAWL_TABLE_JOURNAL, &row};
+    struct pawl_commit commit = {.changes = &change, .change_count = 1};
+    struct pawl_commit *commits[] = {&commit};
+
+    assert_non_null(bytes);
+    assert_ok(pawl_store_apply(pawl__host_store(desk->host), commits, 1, desk->op.deadline_ns,
+                               &desk->err),
+              &desk->err);
+    assert_code(commit.status, PAWL_OK);
+}
+
+static void an_instance_with_a_journal_that_is_too_large_is_exported_without_it(struct desk *desk)
+{
+    struct pawl_instance_export parts = PAWL_INSTANCE_EXPORT_ALL;
+    struct pawl_op op = desk->op;
+    struct pawl_json exported;
+    struct pawl_arena arena;
+    int finds;
+
+    desk_publish(desk, desk_waits);
+    (void)desk_start(desk, "waits", "w", NULL, NULL);
+    put_large_page(desk, "w", (size_t)2 << 20);
+    pawl__arena_init(&arena, &desk->env->alloc, (size_t)1 << 20);
+    op.arena = &arena;
+    assert_code(pawl__op_instance_export(&op, pawl__str("w"), &parts, &exported, NULL),
+                PAWL_ELIMIT);
+    assert_non_null(strstr(desk->err.msg, "leave out its log and its activity records"));
+    pawl__arena_reset(&arena);
+    parts.activity_records = parts.log_records = false;
+    finds = atomic_load(&desk->finds);
+    assert_ok(pawl__op_instance_export(&op, pawl__str("w"), &parts, &exported, NULL), &desk->err);
+    assert_int_equal(atomic_load(&desk->finds) - finds, 1); /* its row */
+    assert_int_equal(pawl__json_len(pawl__json_get_text(&exported, "Bookmarks")), 1);
+    assert_true(
+        pawl__json_is(pawl__json_get_text(&exported, "ActivityExecutionRecords"), PAWL_JSON_NULL));
+    assert_true(pawl__json_is(pawl__json_get_text(&exported, "WorkflowExecutionLogRecords"),
+                              PAWL_JSON_NULL));
+    pawl__arena_release(&arena);
+}
+
 /* A bookmark is its id: of two instances with the same one, an event would reach only one. */
 static void an_import_takes_no_bookmark_from_another_instance(struct desk *desk)
 {
@@ -877,6 +925,7 @@ const struct desk_test instance_one_tests[] = {
     DESK_TEST(a_store_that_fails_once_is_no_state_that_cannot_be_read),
     DESK_TEST(variables_are_read_and_written),
     DESK_TEST(an_export_has_the_parts_that_are_asked_for),
+    DESK_TEST(an_instance_with_a_journal_that_is_too_large_is_exported_without_it),
     DESK_TEST(views_have_the_members_of_the_reference),
     DESK_TEST(a_state_is_shown_without_marks_of_types),
     DESK_TEST(nothing_said_is_not_everything),

@@ -55,50 +55,83 @@ static struct pawl_json bookmarks_json(struct pawl_builder *b, const struct pawl
     return array;
 }
 
-static int build(struct pawl_arena *arena, struct pawl_json *state, struct pawl_json log,
-                 struct pawl_json records, struct pawl_json *out, struct pawl_error *err)
+static int build(struct pawl_arena *arena, const struct pawl_instance_export *parts,
+                 struct pawl_json *state, struct pawl_json log, struct pawl_json records,
+                 struct pawl_json *out, struct pawl_error *err)
 {
     struct pawl_builder b = {.arena = arena};
     struct pawl_json whole = pawl__json_object();
 
     strip(state);
     pawl__build(&b, &whole, "WorkflowState", *state);
-    pawl__build(&b, &whole, "Bookmarks", bookmarks_json(&b, state));
-    pawl__build(&b, &whole, "ActivityExecutionRecords", records);
-    pawl__build(&b, &whole, "WorkflowExecutionLogRecords", log);
+    pawl__build(&b, &whole, "Bookmarks",
+                parts->bookmarks ? bookmarks_json(&b, state) : pawl__json_null());
+    pawl__build(&b, &whole, "ActivityExecutionRecords",
+                parts->activity_records ? records : pawl__json_null());
+    pawl__build(&b, &whole, "WorkflowExecutionLogRecords",
+                parts->log_records ? log : pawl__json_null());
     if (b.status != PAWL_OK)
         return pawl__error_code(err, b.status);
     *out = whole;
     return PAWL_OK;
 }
 
+/* *again: a commit came in between, and nothing was made. */
+static int export_once(struct pawl_runtime *runtime, struct pawl_str instance_id,
+                       const struct pawl_instance_export *parts, struct pawl_arena *arena,
+                       bool *again, struct pawl_json *out, int64_t deadline_ns,
+                       struct pawl_error *err)
+{
+    struct pawl_json state, log = pawl__json_null(), records = pawl__json_null();
+    struct pawl_instance_row row, later;
+    int status = pawl__runtime_show(runtime, instance_id, arena, &row, &state, deadline_ns, err);
+
+    *again = false;
+    if (status == PAWL_OK && row.runnable != 0)
+        return pawl__error_set(err, PAWL_EBUSY,
+                               "instance %.*s is in the middle of a burst: export it when it "
+                               "waits or has ended",
+                               PAWL_STR_ARG(instance_id));
+    if (status == PAWL_OK && (parts->log_records || parts->activity_records)) {
+        status =
+            pawl__runtime_journal(runtime, instance_id, arena, &log, &records, deadline_ns, err);
+        if (status == PAWL_OK)
+            status =
+                pawl__runtime_show(runtime, instance_id, arena, &later, NULL, deadline_ns, err);
+        *again = status == PAWL_OK && later.revision != row.revision;
+    }
+    if (status != PAWL_OK || *again)
+        return status;
+    return build(arena, parts, &state, log, records, out, err);
+}
+
+int pawl__runtime_export_parts(struct pawl_runtime *runtime, struct pawl_str instance_id,
+                               const struct pawl_instance_export *parts, struct pawl_arena *arena,
+                               struct pawl_json *out, int64_t deadline_ns, struct pawl_error *err)
+{
+    const struct pawl_arena_mark begin = pawl__arena_mark(arena);
+
+    for (int i = 0; i < ATTEMPTS_MAX; i++) {
+        bool again;
+        int status = export_once(runtime, instance_id, parts, arena, &again, out, deadline_ns, err);
+
+        if (status == PAWL_ELIMIT && (parts->log_records || parts->activity_records))
+            return pawl__error_set(err, PAWL_ELIMIT,
+                                   "instance %.*s is too large to be exported with its history: "
+                                   "leave out its log and its activity records",
+                                   PAWL_STR_ARG(instance_id));
+        if (status != PAWL_OK || !again)
+            return status;
+        pawl__arena_rewind(arena, begin);
+    }
+    return pawl__error_set(err, PAWL_EBUSY, "instance %.*s changes all the time: try again later",
+                           PAWL_STR_ARG(instance_id));
+}
+
 int pawl__runtime_export(struct pawl_runtime *runtime, struct pawl_str instance_id,
                          struct pawl_arena *arena, struct pawl_json *out, int64_t deadline_ns,
                          struct pawl_error *err)
 {
-    struct pawl_instance_row row, again;
-    struct pawl_json state, log, records;
-
-    for (int i = 0; i < ATTEMPTS_MAX; i++) {
-        int status =
-            pawl__runtime_show(runtime, instance_id, arena, &row, &state, deadline_ns, err);
-
-        if (status == PAWL_OK && row.runnable != 0)
-            return pawl__error_set(err, PAWL_EBUSY,
-                                   "instance %.*s is in the middle of a burst: export it when it "
-                                   "waits or has ended",
-                                   PAWL_STR_ARG(instance_id));
-        if (status == PAWL_OK)
-            status = pawl__runtime_journal(runtime, instance_id, arena, &log, &records, deadline_ns,
-                                           err);
-        if (status == PAWL_OK)
-            status =
-                pawl__runtime_show(runtime, instance_id, arena, &again, NULL, deadline_ns, err);
-        if (status != PAWL_OK)
-            return status;
-        if (again.revision == row.revision)
-            return build(arena, &state, log, records, out, err);
-    }
-    return pawl__error_set(err, PAWL_EBUSY, "instance %.*s changes all the time: try again later",
-                           PAWL_STR_ARG(instance_id));
+    return pawl__runtime_export_parts(runtime, instance_id, &PAWL_INSTANCE_EXPORT_ALL, arena, out,
+                                      deadline_ns, err);
 }

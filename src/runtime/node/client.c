@@ -101,10 +101,12 @@ static int delete_instance(struct pawl_workflow_client *client, int64_t deadline
     return pawl__runtime_delete_by(cast(client)->node, client->by, id_of(client), deadline_ns, err);
 }
 
-static int export_instance(struct pawl_workflow_client *client, struct pawl_arena *arena,
+static int export_instance(struct pawl_workflow_client *client,
+                           const struct pawl_instance_export *parts, struct pawl_arena *arena,
                            struct pawl_json *out, int64_t deadline_ns, struct pawl_error *err)
 {
-    return pawl__runtime_export(cast(client)->node, id_of(client), arena, out, deadline_ns, err);
+    return pawl__runtime_export_parts(cast(client)->node, id_of(client), parts, arena, out,
+                                      deadline_ns, err);
 }
 
 static int import(struct pawl_workflow_client *client, const struct pawl_json *exported,

@@ -42,8 +42,9 @@ struct pawl_workflow_client_ops {
                 struct pawl_error *err);
     int (*delete_)(struct pawl_workflow_client *client, int64_t deadline_ns,
                    struct pawl_error *err);
-    int (*export_)(struct pawl_workflow_client *client, struct pawl_arena *arena,
-                   struct pawl_json *out, int64_t deadline_ns, struct pawl_error *err);
+    int (*export_)(struct pawl_workflow_client *client, const struct pawl_instance_export *parts,
+                   struct pawl_arena *arena, struct pawl_json *out, int64_t deadline_ns,
+                   struct pawl_error *err);
     /* PAWL_EINVAL: of another instance. */
     int (*import)(struct pawl_workflow_client *client, const struct pawl_json *exported,
                   struct pawl_outcome *out, int64_t deadline_ns, struct pawl_error *err);
@@ -172,10 +173,11 @@ PAWL_MUST_CHECK static inline int pawl__workflow_client_delete(struct pawl_workf
 }
 
 PAWL_MUST_CHECK static inline int
-pawl__workflow_client_export(struct pawl_workflow_client *client, struct pawl_arena *arena,
+pawl__workflow_client_export(struct pawl_workflow_client *client,
+                             const struct pawl_instance_export *parts, struct pawl_arena *arena,
                              struct pawl_json *out, int64_t deadline_ns, struct pawl_error *err)
 {
-    return client->ops->export_(client, arena, out, deadline_ns, err);
+    return client->ops->export_(client, parts, arena, out, deadline_ns, err);
 }
 
 PAWL_MUST_CHECK static inline int

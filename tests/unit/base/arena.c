@@ -125,6 +125,37 @@ static void reset_keeps_a_block_so_that_a_loop_stops_allocating(void **state)
     pawl__arena_release(&arena);
 }
 
+static void a_rewind_frees_what_came_after_the_mark_and_nothing_before(void **state)
+{
+    struct test_allocator alloc;
+    struct pawl_arena_mark empty, mark;
+    struct pawl_arena arena;
+    struct pawl_str kept;
+    size_t held;
+
+    (void)state;
+    test_allocator_init(&alloc);
+    pawl__arena_init(&arena, &alloc.base, 1 << 20);
+    empty = pawl__arena_mark(&arena);
+    kept = pawl__arena_str(&arena, pawl__str("kept"));
+    mark = pawl__arena_mark(&arena);
+    held = alloc.live_bytes;
+    for (int round = 0; round < 10; round++) {
+        assert_non_null(pawl__arena_alloc_zeroed(&arena, 100)); /* of the same block */
+        assert_non_null(pawl__arena_alloc_zeroed(&arena, 600000));
+        assert_null(pawl__arena_alloc(&arena, 600000));
+        pawl__arena_rewind(&arena, mark);
+        assert_int_equal(arena.status, PAWL_OK);
+        assert_int_equal(alloc.live_bytes, held);
+        assert_str(kept, "kept");
+    }
+    pawl__arena_rewind(&arena, empty);
+    assert_int_equal(alloc.live_count, 0);
+    assert_non_null(pawl__arena_alloc_zeroed(&arena, 100));
+    pawl__arena_release(&arena);
+    assert_int_equal(alloc.live_count, 0);
+}
+
 static void copies_and_formats_strings_with_a_nul_behind(void **state)
 {
     struct test_allocator alloc;
@@ -171,6 +202,7 @@ int main(void)
         cmocka_unit_test(uses_its_maximum_to_the_last_byte),
         cmocka_unit_test(refuses_past_its_maximum_and_says_so),
         cmocka_unit_test(reset_keeps_a_block_so_that_a_loop_stops_allocating),
+        cmocka_unit_test(a_rewind_frees_what_came_after_the_mark_and_nothing_before),
         cmocka_unit_test(copies_and_formats_strings_with_a_nul_behind),
         cmocka_unit_test(survives_refused_allocations),
     };

@@ -221,6 +221,21 @@ static void a_file_that_is_removed_loses_what_is_held(void **state)
     other->ops->close(other);
 }
 
+/* Each name would have a log of its own, and so its own holder of a lock. */
+static void a_file_with_two_names_is_refused(void **state)
+{
+    struct fixture *f = *state;
+    struct pawl_lock_provider *other = NULL;
+    char path[128];
+
+    (void)snprintf(path, sizeof path, "%s/other.db", f->folder);
+    assert_int_equal(link(f->path, path), 0);
+    assert_code(pawl__sqlite_locks_open(f->env, pawl__str(path), NULL, &other, &f->err),
+                PAWL_ECONFLICT);
+    assert_non_null(strstr(f->err.msg, "2 names (hard links)"));
+    assert_null(other);
+}
+
 #define CASE(name) cmocka_unit_test_setup_teardown(name, open_fixture, close_fixture)
 
 int main(void)
@@ -230,6 +245,7 @@ int main(void)
         CASE(a_file_that_others_write_is_not_a_lock_that_others_hold),
         CASE(a_row_stays_only_for_its_token),
         CASE(a_file_that_is_removed_loses_what_is_held),
+        CASE(a_file_with_two_names_is_refused),
         CASE(running_out_of_memory_is_an_error_like_any_other),
     };
 

@@ -2,6 +2,8 @@
 /* What operators do: exporting, dead letters, reports of tasks. On the memory store. */
 #include "runtime/places.h"
 
+#include "base/error.h"
+
 #define TEXT(value) RIG_INPUT("String", "Literal", "'" value "'")
 #define TASK(id, name) "{'id':'" id "','type':'Elsa.RunTask','taskName':" TEXT(name) "}"
 #define DELAY(id, span)                                                                            \
@@ -144,6 +146,58 @@ static void an_export_without_memory_says_so(void **state)
     publish(f, &f->here, DEFINITION("d", RIG_EVENT("e", "go")));
     assert_ok(pawl__runtime_start(f->here.runtime, &what, &outcome, later(f), &f->err), &f->err);
     test_sweep_allocations(sweep_export, f, 1000);
+}
+
+/* A store whose instances change between any two looks, with a long journal. */
+static struct {
+    struct pawl_store_ops ops;
+    const struct pawl_store_ops *real;
+    int changes;
+} restless;
+
+static int find_changed(struct pawl_store *store, const struct pawl_query *query,
+                        struct pawl_arena *arena, struct pawl_rows *out, int64_t deadline_ns,
+                        struct pawl_error *err)
+{
+    int status = restless.real->find(store, query, arena, out, deadline_ns, err);
+
+    if (status != PAWL_OK)
+        return status;
+    if (query->table == PAWL_TABLE_JOURNAL && !pawl__arena_alloc(arena, (size_t)200 << 10))
+        return pawl__error_code(err, pawl__arena_status(arena));
+    if (query->table == PAWL_TABLE_INSTANCES && out->count > 0) {
+        struct pawl_instance_row *row = pawl__arena_alloc(arena, sizeof *row);
+
+        assert_non_null(row);
+        *row = *(const struct pawl_instance_row *)out->rows;
+        row->revision += ++restless.changes;
+        out->rows = row;
+    }
+    return PAWL_OK;
+}
+
+static void attempts_of_an_export_do_not_add_up(void **state)
+{
+    struct fixture *f = *state;
+    struct pawl_arena arena;
+    struct pawl_json value;
+    struct pawl_str id, before;
+
+    publish(f, &f->here, DEFINITION("d", RIG_EVENT("e", "go")));
+    id = start(f, "d");
+    restless.real = f->here.store->ops;
+    restless.ops = *restless.real;
+    restless.ops.find = find_changed;
+    f->here.store->ops = &restless.ops;
+    pawl__arena_init(&arena, &f->env->alloc, (size_t)1 << 20);
+    before = pawl__arena_str(&arena, pawl__str("kept"));
+    assert_code(pawl__runtime_export(f->here.runtime, id, &arena, &value, later(f), &f->err),
+                PAWL_EBUSY);
+    assert_non_null(strstr(f->err.msg, "changes all the time"));
+    assert_str(before, "kept");
+    assert_true(restless.changes > 2);
+    pawl__arena_release(&arena);
+    f->here.store->ops = restless.real;
 }
 
 /* ---- dead letters -------------------------------------------------------------------------- */
@@ -289,6 +343,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(an_instance_in_the_middle_of_a_burst_is_not_exported,
                                         set_up, tear_down),
         cmocka_unit_test_setup_teardown(an_export_without_memory_says_so, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(attempts_of_an_export_do_not_add_up, set_up, tear_down),
         cmocka_unit_test_setup_teardown(a_replayed_letter_acts_once, set_up, tear_down),
         cmocka_unit_test_setup_teardown(of_two_replays_at_once_one_is_refused, set_up, tear_down),
         cmocka_unit_test_setup_teardown(a_letter_that_is_not_there_is_refused, set_up, tear_down),

@@ -57,7 +57,8 @@ static void a_client_does_everything_with_its_instance(void **state)
     assert_true(exists(f, b.client));
     assert_code(pawl__workflow_client_create(b.client, &start, &outcome, later(f), &f->err),
                 PAWL_EEXISTS);
-    assert_ok(pawl__workflow_client_export(b.client, &f->arena, &exported, later(f), &f->err),
+    assert_ok(pawl__workflow_client_export(b.client, &PAWL_INSTANCE_EXPORT_ALL, &f->arena,
+                                           &exported, later(f), &f->err),
               &f->err);
     assert_ok(pawl__workflow_client_delete(b.client, later(f), &f->err), &f->err);
     assert_false(exists(f, b.client));
