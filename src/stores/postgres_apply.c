@@ -385,7 +385,7 @@ static int send_changes(struct batch *b, const struct member *m)
     int status = PAWL_OK;
 
     for (size_t i = 0; i < commit->change_count && status == PAWL_OK; i++)
-        if (!pawl__pg_is_together(b, commit, i))
+        if (!pawl__pg_is_together(m, i))
             status = send_change_of(b, commit, &commit->changes[i]);
     return status;
 }
@@ -562,8 +562,10 @@ static int begin_batch(struct batch *b)
     b->bookmark_count = 0;
     b->notify = b->is_many = false;
     b->mail = SIZE_MAX;
-    for (size_t i = 0; i < b->count; i++)
+    for (size_t i = 0; i < b->count; i++) {
         b->members[i].is_together = false;
+        b->members[i].waiting = 0;
+    }
     return pawl__pg_again(&b->call);
 }
 
@@ -577,7 +579,7 @@ static int try_together(struct batch *b, bool *refused)
     size_t last;
 
     *refused = false;
-    b->is_many = open_count(b) > 1;
+    pawl__pg_begin_together(b, open_count(b));
     if (status == PAWL_OK)
         status = lock_rows_of(b, 0, b->count);
     if (status == PAWL_OK && b->is_many)

@@ -11,6 +11,7 @@ struct member {
     int64_t number;   /* from 1 on, by which the server knows it */
     bool open;        /* no result yet */
     bool is_together; /* its instance was created together with others': no statement of its own */
+    uint64_t waiting; /* bit n: its change n is sent together with others' */
     size_t from, to;  /* statements */
     size_t guard;     /* the first guard; the others follow it */
     size_t mail;      /* MAIL_LEFT; SIZE_MAX: not asked, or together with others */
@@ -77,10 +78,12 @@ PAWL_MUST_CHECK int pawl__pg_send_wake(struct batch *b, enum pg_own own, size_t 
 
 /* ---- together (postgres_many.c) ---------------------------------------------------------- */
 
+/* Decides whether there is anything to send together: is_many, and what of each member waits. */
+void pawl__pg_begin_together(struct batch *b, size_t open_count);
 /* Before all members: creates the instances of those that are nothing but new. */
 PAWL_MUST_CHECK int pawl__pg_create_together(struct batch *b);
 /* Whether this change of the member is sent by pawl__pg_finish_together(). */
-bool pawl__pg_is_together(const struct batch *b, const struct pawl_commit *commit, size_t change);
+bool pawl__pg_is_together(const struct member *m, size_t change);
 /* Behind all members: their rows, what their bookmarks wake, their mail. */
 PAWL_MUST_CHECK int pawl__pg_finish_together(struct batch *b);
 /* Of a member that is_together: whether its instance was created. */

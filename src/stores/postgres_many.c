@@ -23,29 +23,87 @@
 #define MANY_BYTES_MAX ((size_t)64 << 10)
 /* A commit with more changes has statements enough of its own. */
 #define MANY_CHANGES_MAX 64u
+/* Of what waits in a batch. */
+#define BATCH_BYTES_MAX ((size_t)64 << 20)
 
 /* ---- which ------------------------------------------------------------------------------- */
 
-/* It is the last that the commit does to its table, but for others of its kind. */
-static bool is_last_of_table(const struct pawl_commit *commit, size_t at)
+static bool is_small_row(const struct batch *b, const struct pawl_commit *commit,
+                         const struct pawl_change *change)
 {
-    for (size_t i = at + 1; i < commit->change_count; i++)
-        if (commit->changes[i].table == commit->changes[at].table &&
-            commit->changes[i].kind != commit->changes[at].kind)
-            return false;
-    return true;
+    const struct pawl_work_row *work = pawl__pg_new_work(change);
+
+    return pawl__sql_change_many(b->call.pg->sql, change->kind, change->table) &&
+           !(work && pawl__pg_finishes(commit, work->id)) &&
+           pawl__pg_row_bytes(change->table, change->row) <= MANY_BYTES_MAX;
 }
 
-bool pawl__pg_is_together(const struct batch *b, const struct pawl_commit *commit, size_t change)
+/*
+ * Whether a change may wait for the end of the batch although its commit does `other` to the same
+ * table as well. Either both wait, in one statement, or `other` comes before it anyway, and no
+ * other member has to do with the rows of both: they are their instance's.
+ */
+static bool may_wait_beside(const struct batch *b, const struct pawl_commit *commit, size_t at,
+                            size_t other)
 {
-    const struct pawl_change *c = &commit->changes[change];
-    const struct pawl_work_row *work = pawl__pg_new_work(c);
+    const struct pawl_change *change = &commit->changes[at], *beside = &commit->changes[other];
 
-    if (!b->is_many || commit->change_count > MANY_CHANGES_MAX ||
-        !pawl__sql_change_many(b->call.pg->sql, c->kind, c->table) ||
-        !is_last_of_table(commit, change) || (work && pawl__pg_finishes(commit, work->id)))
-        return false;
-    return pawl__pg_row_bytes(c->table, c->row) <= MANY_BYTES_MAX;
+    if (beside->table != change->table)
+        return true;
+    if (beside->kind == change->kind)
+        return is_small_row(b, commit, beside);
+    return other < at && !pawl__pg_adds_rows(beside) &&
+           pawl_table_info(change->table)->goes_with_instance;
+}
+
+/* Bit n: its change n may wait. */
+static uint64_t find_waiting(const struct batch *b, const struct pawl_commit *commit)
+{
+    uint64_t waiting = 0;
+
+    if (commit->change_count > MANY_CHANGES_MAX)
+        return 0;
+    for (size_t i = 0; i < commit->change_count; i++) {
+        bool waits = is_small_row(b, commit, &commit->changes[i]);
+
+        for (size_t k = 0; k < commit->change_count && waits; k++)
+            waits = may_wait_beside(b, commit, i, k);
+        waiting |= (uint64_t)waits << i;
+    }
+    return waiting;
+}
+
+bool pawl__pg_is_together(const struct member *m, size_t change)
+{
+    return change < MANY_CHANGES_MAX && (m->waiting >> change & 1);
+}
+
+/* What waits is copied, and a call has only so much memory. */
+static bool is_too_large(const struct batch *b)
+{
+    size_t bytes = 0;
+
+    for (size_t i = 0; i < b->count; i++) {
+        const struct pawl_commit *commit = b->members[i].commit;
+
+        for (size_t c = 0; b->members[i].open && c < commit->change_count; c++)
+            if (pawl__pg_is_together(&b->members[i], c))
+                bytes += pawl__pg_row_bytes(commit->changes[c].table, commit->changes[c].row);
+    }
+    return bytes > BATCH_BYTES_MAX;
+}
+
+void pawl__pg_begin_together(struct batch *b, size_t open_count)
+{
+    b->is_many = open_count > 1;
+    for (size_t i = 0; i < b->count; i++)
+        b->members[i].waiting =
+            b->is_many && b->members[i].open ? find_waiting(b, b->members[i].commit) : 0;
+    if (!b->is_many || !is_too_large(b))
+        return;
+    b->is_many = false;
+    for (size_t i = 0; i < b->count; i++)
+        b->members[i].waiting = 0;
 }
 
 static bool is_same_instance(const struct pawl_commit *a, const struct pawl_commit *b)
@@ -59,11 +117,13 @@ static bool is_new_alone(const struct batch *b, const struct member *m)
 {
     const struct pawl_commit *commit = m->commit;
 
+    /* An id with a NUL is stored as another one (pawl__sql_clean). */
     if (commit->kind != PAWL_COMMIT_CREATE || commit->done_count > 0 || commit->stamp.len > 0 ||
+        memchr(commit->instance->id.ptr, '\0', commit->instance->id.len) ||
         pawl__pg_row_bytes(PAWL_TABLE_INSTANCES, commit->instance) > MANY_BYTES_MAX)
         return false;
     for (size_t i = 0; i < commit->change_count; i++)
-        if (pawl__pg_is_guarded_insert(&commit->changes[i]) || !pawl__pg_is_together(b, commit, i))
+        if (pawl__pg_is_guarded_insert(&commit->changes[i]) || !pawl__pg_is_together(m, i))
             return false;
     for (size_t i = 0; i < b->count; i++)
         if (&b->members[i] != m && b->members[i].open &&
@@ -178,7 +238,8 @@ static int insert_rows(struct batch *b, enum pawl_table table, enum pawl_change_
         const struct pawl_commit *commit = b->members[i].commit;
 
         for (size_t c = 0; b->members[i].open && c < commit->change_count; c++)
-            if (is_of(&commit->changes[c], table, kind) && pawl__pg_is_together(b, commit, c)) {
+            if (is_of(&commit->changes[c], table, kind) &&
+                pawl__pg_is_together(&b->members[i], c)) {
                 inputs[count].row = commit->changes[c].row;
                 inputs[count++].member = b->members[i].number;
             }

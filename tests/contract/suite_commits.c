@@ -489,7 +489,102 @@ static void changes_of_one_row_keep_their_order_in_a_batch(struct contract *t)
     }
 }
 
+static struct pawl_setting_row some_setting(struct contract *t, const char *key, size_t bytes)
+{
+    char *value = pawl__arena_alloc(&t->arena, bytes);
+
+    assert_non_null(value);
+    memset(value, 'v', bytes);
+    return (struct pawl_setting_row){.key = pawl__str(key), .value = pawl__str_make(value, bytes)};
+}
+
+/* Large rows may be sent in another way than small ones. */
+static void changes_of_one_row_keep_their_order_whatever_their_size(struct contract *t)
+{
+    static const enum pawl_change_kind kinds[] = {PAWL_CHANGE_PUT, PAWL_CHANGE_ADD};
+    struct pawl_setting_row rows[2][2], found;
+    struct pawl_change changes[2][2];
+    struct pawl_commit commits[2], *pointers[2];
+
+    for (int i = 0; i < 2; i++) {
+        for (int k = 0; k < 2; k++) {
+            rows[i][k] = some_setting(t, text(t, "s%d", i).ptr, k == 0 ? 5 : 70000);
+            changes[i][k] = (struct pawl_change){kinds[i], PAWL_TABLE_SETTINGS, &rows[i][k]};
+        }
+        commits[i] = (struct pawl_commit){
+            .kind = PAWL_COMMIT_PLAIN, .changes = changes[i], .change_count = 2};
+        pointers[i] = &commits[i];
+    }
+    assert_ok(pawl_store_apply(t->a, pointers, 2, soon_ns(t), &t->err), &t->err);
+    for (int i = 0; i < 2; i++) {
+        assert_code(commits[i].status, PAWL_OK);
+        found = *(const struct pawl_setting_row *)find_where(t, PAWL_TABLE_SETTINGS, "key",
+                                                             rows[i][0].key)
+                     .rows;
+        assert_int_equal(found.value.len, kinds[i] == PAWL_CHANGE_PUT ? 70000 : 5);
+    }
+}
+
+static uint64_t apply_two_to_settings(struct contract *t, const struct pawl_change *first,
+                                      size_t first_count, const struct pawl_change *second,
+                                      size_t second_count)
+{
+    struct pawl_commit commits[] = {
+        {.kind = PAWL_COMMIT_PLAIN, .changes = first, .change_count = first_count},
+        {.kind = PAWL_COMMIT_PLAIN, .changes = second, .change_count = second_count},
+    };
+    struct pawl_commit *pointers[] = {&commits[0], &commits[1]};
+
+    assert_ok(pawl_store_apply(t->a, pointers, 2, soon_ns(t), &t->err), &t->err);
+    assert_code(commits[0].status, PAWL_OK);
+    assert_code(commits[1].status, PAWL_OK);
+    return count_all(t, PAWL_TABLE_SETTINGS);
+}
+
+#define SETTING(kind, number)                                                                      \
+    {                                                                                              \
+        PAWL_CHANGE_##kind, PAWL_TABLE_SETTINGS, &rows[number]                                     \
+    }
+
+/* Whichever of two came first: what is there is what the other one left. */
+static void commits_of_a_batch_come_one_after_the_other(struct contract *t)
+{
+    struct pawl_setting_row rows[] = {some_setting(t, "s0", 5), some_setting(t, "s1", 5),
+                                      some_setting(t, "s2", 5)};
+    const struct pawl_change adds[] = {SETTING(INSERT, 0), SETTING(ADD, 1), SETTING(ADD, 2)},
+                             deletes[] = {SETTING(DELETE, 2), SETTING(DELETE, 0)},
+                             one[] = {SETTING(DELETE, 0), SETTING(PUT, 2)},
+                             other[] = {SETTING(DELETE, 2), SETTING(PUT, 0)};
+    uint64_t left = apply_two_to_settings(t, adds, 3, deletes, 2);
+
+    assert_true(left == 1 || left == 3);
+    assert_code(change_one(t, PAWL_CHANGE_DELETE, PAWL_TABLE_SETTINGS, &rows[1]), PAWL_OK);
+    assert_int_equal(apply_two_to_settings(t, one, 2, other, 2), 1);
+}
+
+/* What is stored has no NUL. */
+static void ids_that_are_stored_alike_are_one_instance_in_a_batch(struct contract *t)
+{
+    struct pawl_instance_row rows[] = {some_instance(t, pawl__str_make("nul\0", 4)),
+                                       some_instance(t, pawl__str("nul\xEF\xBF\xBD")),
+                                       some_instance(t, pawl__str("other"))};
+    struct pawl_commit commits[3], *pointers[3];
+
+    for (int i = 0; i < 3; i++) {
+        rows[i].owner = t->node_a;
+        commits[i] = (struct pawl_commit){.kind = PAWL_COMMIT_CREATE, .instance = &rows[i]};
+        pointers[i] = &commits[i];
+    }
+    assert_ok(pawl_store_apply(t->a, pointers, 3, soon_ns(t), &t->err), &t->err);
+    assert_int_equal((commits[0].status == PAWL_OK) + (commits[1].status == PAWL_OK) + 1,
+                     count_all(t, PAWL_TABLE_INSTANCES));
+    assert_code(commits[2].status, PAWL_OK);
+}
+
 const struct contract_test contract_commits[] = {
+    CONTRACT_TEST(changes_of_one_row_keep_their_order_whatever_their_size),
+    CONTRACT_TEST(commits_of_a_batch_come_one_after_the_other),
+    CONTRACT_TEST(ids_that_are_stored_alike_are_one_instance_in_a_batch),
     CONTRACT_TEST(new_instances_of_one_batch_are_created_each_for_itself),
     CONTRACT_TEST(changes_of_one_row_keep_their_order_in_a_batch),
     CONTRACT_TEST(a_created_instance_begins_with_fence_and_revision_one),
