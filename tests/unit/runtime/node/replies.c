@@ -49,19 +49,26 @@ static void await(struct fixture *f, struct seen *seen)
     }
 }
 
-/* Commits the row of a reply, as the node that ran the burst does. */
-static void write_row(struct fixture *f, struct node *node, struct pawl_str address,
-                      const struct pawl_json *reply, int64_t now_us)
+/* Commits the row of a reply `times` times at once, as the node that ran the burst does. */
+static void write_rows(struct fixture *f, struct node *node, struct pawl_str address,
+                       const struct pawl_json *reply, int64_t now_us, int times)
 {
     struct runtime_changes changes = {.arena = &f->arena};
     struct pawl_commit commit = {.kind = PAWL_COMMIT_PLAIN}, *commits[] = {&commit};
 
-    pawl__reply_add_row(node->runtime, &changes, address, reply, now_us);
+    for (int i = 0; i < times; i++)
+        pawl__reply_add_row(node->runtime, &changes, address, reply, now_us);
     assert_code(changes.status, PAWL_OK);
     commit.changes = changes.items;
     commit.change_count = changes.count;
     assert_ok(pawl_store_apply(node->store, commits, 1, later(f), &f->err), &f->err);
     assert_code(commit.status, PAWL_OK);
+}
+
+static void write_row(struct fixture *f, struct node *node, struct pawl_str address,
+                      const struct pawl_json *reply, int64_t now_us)
+{
+    write_rows(f, node, address, reply, now_us, 1);
 }
 
 static int64_t now_us(struct fixture *f)
@@ -107,9 +114,9 @@ static void a_reply_of_another_node_is_delivered_once_and_its_row_goes(void **st
     assert_int_equal(pawl__replies_way(b.runtime, address), PAWL_REPLY_ELSEWHERE);
     pawl__replies_watch(f->a.runtime, address);
     pawl__replies_watch(f->a.runtime, other);
-    write_row(f, &b, address, &reply, now_us(f));
-    /* The commit that was sent again: the first row counts. */
-    write_row(f, &b, address, &reply, now_us(f));
+    /* The commit that was sent again: the first row counts. (One that comes when the first has gone
+     * stays until it expires.) */
+    write_rows(f, &b, address, &reply, now_us(f), 2);
     await(f, &first);
     assert_int_equal(atomic_load(&first.status), PAWL_OK);
     assert_string_equal(first.text, "201 crossed");
