@@ -129,7 +129,9 @@ static bool adopt(struct pawl_runtime *runtime, struct pawl_str work_id, int64_t
         if (!pawl__str_equal(r->id, work_id) ||
             (r->state == REQUEST_COMMITTING && r->owner != owner))
             continue;
-        r->owner = owner;
+        /* Who commits its response reads the owner without the mutex: then it is the same. */
+        if (r->owner != owner)
+            r->owner = owner;
         found = true;
     }
     return found;
