@@ -68,7 +68,8 @@ static uint64_t find_waiting(const struct batch *b, const struct pawl_commit *co
 
         for (size_t k = 0; k < commit->change_count && waits; k++)
             waits = may_wait_beside(b, commit, i, k);
-        waiting |= (uint64_t)waits << i;
+        if (waits)
+            waiting |= UINT64_C(1) << i;
     }
     return waiting;
 }
