@@ -21,9 +21,8 @@
 #define STEP_US_DEFAULT INT64_C(300000000)
 /* How long one look at the store's clock is good for. */
 #define CLOCK_NS_MAX INT64_C(1000000000)
-/* Times that go back by less come from a look that took long, and are raised. By more: the clock
- * was set back. */
-#define CLOCK_STEP_US INT64_C(1000000)
+/* The clocks of some stores know milliseconds only. */
+#define CLOCK_GRAIN_US INT64_C(1000)
 /* How long a commit that adds work may be tried again, at the most, and how much longer that it was
  * is remembered. */
 #define TRIES_US_MAX INT64_C(3600000000)
@@ -300,24 +299,36 @@ bool pawl__runtime_may_go_on(struct pawl_runtime *runtime)
 
 /* ---- the store's clock --------------------------------------------------------------------- */
 
-void pawl__runtime_clock_seen(struct pawl_runtime *runtime, int64_t now_us)
+/* With the mutex held: what the clock shows if it went on like ours since the last look. */
+static int64_t clock_by_now(const struct pawl_runtime *runtime, int64_t now_ns)
+{
+    return runtime->clock_us + (now_ns - runtime->clock_ns) / 1000;
+}
+
+void pawl__runtime_clock_seen(struct pawl_runtime *runtime, int64_t asked_ns, int64_t now_us)
 {
     int64_t seen_ns = pawl_env_monotonic_ns(runtime->env);
+    int64_t latest_us = now_us + (seen_ns - asked_ns) / 1000 + CLOCK_GRAIN_US;
 
     if (pawl_mutex_lock(runtime->env, runtime->mutex) != PAWL_OK)
         return;
+    if (runtime->clock_ns != 0) {
+        int64_t expected_us = clock_by_now(runtime, seen_ns);
+
+        if (expected_us > now_us && expected_us <= latest_us)
+            now_us = expected_us;
+    }
     runtime->clock_us = now_us;
     runtime->clock_ns = seen_ns;
     pawl_mutex_unlock(runtime->env, runtime->mutex);
 }
 
-/* With the mutex held. Times that this node reads one after the other are in that order: a child is
- * not older than its parent. */
+/* With the mutex held. Times that this node reads one after the other are in that order. */
 static int64_t later_than_before(struct pawl_runtime *runtime, int64_t now_us)
 {
     int64_t last_us = runtime->clock_last_us;
 
-    if (now_us <= last_us && last_us - now_us < CLOCK_STEP_US)
+    if (now_us <= last_us && last_us - now_us < RUNTIME_CLOCK_STEP_US)
         now_us = last_us + 1;
     runtime->clock_last_us = now_us;
     return now_us;
@@ -335,8 +346,7 @@ int pawl__runtime_clock(struct pawl_runtime *runtime, int64_t *now_us, int64_t d
         return pawl__error_code(err, status);
     known = runtime->clock_ns != 0 && now_ns - runtime->clock_ns <= CLOCK_NS_MAX;
     if (known)
-        *now_us =
-            later_than_before(runtime, runtime->clock_us + (now_ns - runtime->clock_ns) / 1000);
+        *now_us = later_than_before(runtime, clock_by_now(runtime, now_ns));
     pawl_mutex_unlock(runtime->env, runtime->mutex);
     if (known)
         return PAWL_OK;
@@ -346,7 +356,7 @@ int pawl__runtime_clock(struct pawl_runtime *runtime, int64_t *now_us, int64_t d
         status = pawl__error_set(err, PAWL_EUNAVAILABLE, "the store did not tell the time");
     if (status != PAWL_OK)
         return status;
-    pawl__runtime_clock_seen(runtime, seen.now_us);
+    pawl__runtime_clock_seen(runtime, now_ns, seen.now_us);
     status = pawl_mutex_lock(runtime->env, runtime->mutex);
     if (status != PAWL_OK)
         return pawl__error_code(err, status);

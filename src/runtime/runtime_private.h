@@ -116,13 +116,19 @@ static inline int64_t pawl__runtime_lease_us(const struct pawl_runtime *runtime)
     return runtime->options.lease_us > 0 ? runtime->options.lease_us : PAWL_LEASE_US_DEFAULT;
 }
 
+/* Times that go back by less come from a look that took long, and are raised. By more: the clock
+ * was set back. */
+#define RUNTIME_CLOCK_STEP_US INT64_C(1000000)
+
 /* The store's clock, asked at most once a second. Each time is later than the one before, unless
  * the clock was set back. */
 PAWL_MUST_CHECK int pawl__runtime_clock(struct pawl_runtime *runtime, int64_t *now_us,
                                         int64_t deadline_ns, struct pawl_error *err);
-/* What the store's clock showed just now. What is computed from it is at most a second ahead of
- * that clock; of what is due at once the store limits the times (stores/clock.h). */
-void pawl__runtime_clock_seen(struct pawl_runtime *runtime, int64_t now_us);
+/* What the store's clock showed at some time between `asked_ns` and now. If our reckoning may be
+ * right it stays: a look that took long does not set it back. What is computed from it is at most a
+ * second ahead of that clock; of what is due at once the store limits the times (stores/clock.h).
+ */
+void pawl__runtime_clock_seen(struct pawl_runtime *runtime, int64_t asked_ns, int64_t now_us);
 
 /* The due time of what is to be done at once: not ahead of a store whose clock knows milliseconds.
  */

@@ -253,6 +253,16 @@ static int check_depth(struct runtime_run *run, struct pawl_str parent_id)
     return PAWL_OK;
 }
 
+/* What a row of work starts is not older than the row. Who wrote it had another look at the clock:
+ * one that took long shows an earlier time. By more than that, the clock was set back. */
+static int64_t not_before(int64_t now_us, const struct pawl_work_row *cause)
+{
+    bool is_behind =
+        cause && cause->created_us >= now_us && cause->created_us - now_us < RUNTIME_CLOCK_STEP_US;
+
+    return is_behind ? cause->created_us + 1 : now_us;
+}
+
 /* The row before its first commit. */
 static int new_row(struct runtime_run *run, const struct pawl_start *start)
 {
@@ -264,6 +274,7 @@ static int new_row(struct runtime_run *run, const struct pawl_start *start)
     run->is_new = true;
     run->is_known = start->instance_id.len > 0;
     run->state = pawl__json_null();
+    run->now_us = not_before(run->now_us, run->started);
     run->claimed_ns = pawl_env_monotonic_ns(run->runtime->env);
     run->row = (struct pawl_instance_row){
         .id = start->instance_id.len > 0 ? pawl__arena_str(&run->arena, start->instance_id)
@@ -513,10 +524,10 @@ static int start_for(struct runtime_task *task, const struct pawl_work_row *work
     int status;
 
     pawl__runtime_run_init(&run, task);
-    status = prepare(&run, start);
     run.started = work;
     run.feeds = asked->feeds;
     run.feeds_job = asked->feeds_job;
+    status = prepare(&run, start);
     if (status == PAWL_OK && asked->judged)
         status = find_activation(task, run.graph->workflow, start->correlation_id, &activation);
     if (status == PAWL_OK && activation.key.len > 0)

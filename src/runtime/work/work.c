@@ -569,15 +569,17 @@ int pawl__runtime_take(struct pawl_runtime *runtime, uint32_t limit,
         .unshared_kind_count = sizeof unshared / sizeof unshared[0],
     };
     int status = pawl__runtime_may_begin(runtime, err);
+    int64_t asked_ns;
 
     if (status == PAWL_OK && pawl__runtime_check_paused(runtime, deadline_ns, NULL) != PAWL_OK)
         return take_nothing(runtime, taken, deadline_ns, err);
+    asked_ns = pawl_env_monotonic_ns(runtime->env);
     if (status == PAWL_OK)
         status = pawl_store_take(runtime->store, &take, arena, taken, deadline_ns, err);
     pawl__runtime_note_failure(runtime, status);
     if (status != PAWL_OK)
         return status;
-    pawl__runtime_clock_seen(runtime, taken->now_us);
+    pawl__runtime_clock_seen(runtime, asked_ns, taken->now_us);
     note_full(runtime, taken->runnable_count == take.limit);
     status = pawl__runtime_hold_taken(runtime, arena, taken);
     if (status != PAWL_OK)

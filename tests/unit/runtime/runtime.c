@@ -362,6 +362,31 @@ static void a_parent_waits_for_a_dispatched_child(void **state)
     assert_int_equal(count(f, PAWL_TABLE_WORK), 0);
 }
 
+/* The node that starts it had another look at the clock, which shows an earlier time. */
+static void a_child_is_not_older_than_its_parent(void **state)
+{
+    const struct pawl_query oldest_first = {
+        .table = PAWL_TABLE_INSTANCES,
+        .order = pawl_table_column(PAWL_TABLE_INSTANCES, "created_us")};
+    struct fixture *f = *state;
+    struct pawl_outcome parent;
+    struct pawl_rows rows;
+
+    publish(f, DEFINITION("child", "", RIG_WRITE("c", "child")));
+    publish(f, DEFINITION("d", "", CHILD("x", "Elsa.DispatchWorkflow", "child")));
+    test_clock_advance(f->clock, SECOND - SECOND / 10000);
+    parent = start(f, "d");
+    node_close(&f->a);
+    test_clock_shift(f->clock, -SECOND / 5000); /* within the millisecond in which it is due */
+    node_open(f, &f->a, "b");
+    drain(f);
+    assert_string_equal(f->lines, "child\n");
+    assert_ok(pawl_store_find(f->a.store, &oldest_first, &f->arena, &rows, later(f), &f->err),
+              &f->err);
+    assert_int_equal(rows.count, 2);
+    assert_str(((const struct pawl_instance_row *)rows.rows)->id, parent.instance_id);
+}
+
 static void a_published_event_reaches_others(void **state)
 {
     struct fixture *f = *state;
@@ -768,20 +793,29 @@ static void another_node_finishes_what_a_dead_one_began(void **state)
     assert_int_equal(count(f, PAWL_TABLE_WORK), 0);
 }
 
+static int64_t node_time(struct fixture *f)
+{
+    int64_t now_us = 0;
+
+    assert_ok(pawl__runtime_clock(f->a.runtime, &now_us, later(f), &f->err), &f->err);
+    return now_us;
+}
+
 /* A look at the store's clock that took long seems to be an early one. */
 static void the_time_of_a_node_does_not_go_back(void **state)
 {
     struct fixture *f = *state;
-    int64_t first = 0, next = 0;
+    int64_t asked_ns = pawl_env_monotonic_ns(f->env), first = node_time(f);
 
-    assert_ok(pawl__runtime_clock(f->a.runtime, &first, later(f), &f->err), &f->err);
-    pawl__runtime_clock_seen(f->a.runtime, first - 5000);
-    assert_ok(pawl__runtime_clock(f->a.runtime, &next, later(f), &f->err), &f->err);
-    assert_true(next > first);
-    /* But a clock that was set back did. */
-    pawl__runtime_clock_seen(f->a.runtime, first - INT64_C(60000000));
-    assert_ok(pawl__runtime_clock(f->a.runtime, &next, later(f), &f->err), &f->err);
-    assert_int_equal(next, first - INT64_C(60000000));
+    test_clock_advance(f->clock, SECOND / 10);
+    pawl__runtime_clock_seen(f->a.runtime, asked_ns, first);
+    assert_int_equal(node_time(f), first + 100000);
+    /* One that tells that the node's clock went too fast: it stands still. */
+    pawl__runtime_clock_seen(f->a.runtime, pawl_env_monotonic_ns(f->env), first + 95000);
+    assert_int_equal(node_time(f), first + 100001);
+    /* But a clock that was set back went back. */
+    pawl__runtime_clock_seen(f->a.runtime, pawl_env_monotonic_ns(f->env), first - 60000000);
+    assert_int_equal(node_time(f), first - 60000000);
 }
 
 int main(void)
@@ -808,6 +842,7 @@ int main(void)
         TEST(a_child_runs_inline),
         TEST(a_child_that_commits_on_its_way_runs_inline),
         TEST(a_parent_waits_for_a_dispatched_child),
+        TEST(a_child_is_not_older_than_its_parent),
         TEST(a_published_event_reaches_others),
         TEST(an_inline_child_may_take_several_commits),
         TEST(inline_children_have_inline_children),
