@@ -174,7 +174,7 @@ PAWL_MUST_CHECK int pawl__pq_wait_notice(struct pawl_pq_conn *conn,
 
 /* ---- arrays ------------------------------------------------------------------------------ */
 
-/* An array of `count` elements in `buf`, which is then a parameter's bytes. */
+/* Appends an array of `count` elements to `buf`: the bytes of a parameter. */
 void pawl__pq_array_begin(struct pawl_buf *buf, enum pawl_pq_type type, size_t count);
 void pawl__pq_array_bytes(struct pawl_buf *buf, struct pawl_str element);
 void pawl__pq_array_int(struct pawl_buf *buf, int64_t element);

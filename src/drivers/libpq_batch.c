@@ -555,7 +555,6 @@ void pawl__pq_array_begin(struct pawl_buf *buf, enum pawl_pq_type type, size_t c
                        : type == PAWL_PQ_BYTES_ARRAY ? OID_BYTEA
                                                      : OID_INT8;
 
-    pawl__buf_clear(buf);
     put_int32(buf, count > 0); /* dimensions */
     put_int32(buf, 0);         /* no NULLs */
     put_int32(buf, element);

@@ -68,14 +68,13 @@ enum pg_own {
     PG_OWN_COUNT
 };
 
-/* Numbers of prepared statements. */
+/* Numbers of prepared statements. Of MANY: as of CHANGE, in the same order. */
 #define PG_NUMBER_NAMED 0u
 #define PG_NUMBER_CHANGE (PG_NUMBER_NAMED + PAWL_SQL_NAME_COUNT)
 #define PG_NUMBER_ABSENT (PG_NUMBER_CHANGE + PAWL_TABLE_COUNT * (PAWL_CHANGE_DELETE_OWNED + 1u))
 #define PG_NUMBER_LOAD (PG_NUMBER_ABSENT + PAWL_TABLE_COUNT)
 #define PG_NUMBER_OWN (PG_NUMBER_LOAD + PAWL_TABLE_COUNT)
 #define PG_NUMBER_MANY (PG_NUMBER_OWN + PG_OWN_COUNT)
-#define PG_NUMBER_CREATE_MANY (PG_NUMBER_MANY + PAWL_TABLE_COUNT * PAWL_SQL_MANY_KINDS)
 
 struct pg_pool {
     struct pawl_cond *freed; /* a connection came back, or may be opened */

@@ -385,7 +385,7 @@ static int send_changes(struct batch *b, const struct member *m)
     int status = PAWL_OK;
 
     for (size_t i = 0; i < commit->change_count && status == PAWL_OK; i++)
-        if (!pawl__pg_is_together(m, i))
+        if (!pawl__pg_waits(m, i))
             status = send_change_of(b, commit, &commit->changes[i]);
     return status;
 }
@@ -473,6 +473,17 @@ static int guard_status(const struct batch *b, const struct member *m)
     return PAWL_OK;
 }
 
+static int status_together(const struct batch *b, const struct member *m)
+{
+    struct pawl_commit *commit = m->commit;
+
+    if (pawl__pg_has_held(b, m))
+        return PAWL_OK;
+    if (pawl__pg_is_barred(b, m, &commit->has_expired))
+        return commit->has_expired ? PAWL_ECONFLICT : PAWL_EEXISTS;
+    return instance_status(b, commit, m->guard);
+}
+
 static bool is_own_id(struct batch *b, const struct pawl_commit *commit, struct pawl_str id)
 {
     for (size_t i = 0; i < commit->change_count; i++)
@@ -529,10 +540,7 @@ static void fill_result(struct batch *b, struct member *m)
 
     m->open = false;
     commit->has_expired = false;
-    if (m->is_together)
-        status = pawl__pg_is_created(b, m) ? PAWL_OK : PAWL_EEXISTS;
-    else
-        status = guard_status(b, m);
+    status = m->is_together ? status_together(b, m) : guard_status(b, m);
     if (status != PAWL_OK) {
         drop(commit, status, NULL);
         return;
@@ -541,7 +549,7 @@ static void fill_result(struct batch *b, struct member *m)
         last += pawl__pg_is_guarded_insert(&commit->changes[i]);
     commit->status = PAWL_OK;
     commit->cancel_requested = m->is_together
-                                   ? commit->instance->cancel_requested != 0
+                                   ? pawl__pg_is_to_cancel(b, m)
                                    : has_row && pawl__pq_int(b->call.conn, last, 0, 1) != 0;
     commit->has_mail = pawl__pg_asks_for_mail(commit) && mail_is_left(b, m);
 }
@@ -559,7 +567,7 @@ static size_t open_count(const struct batch *b)
 
 static int begin_batch(struct batch *b)
 {
-    b->bookmark_count = 0;
+    b->bookmark_count = b->waiting = 0;
     b->notify = b->is_many = false;
     b->mail = SIZE_MAX;
     for (size_t i = 0; i < b->count; i++) {
@@ -579,11 +587,12 @@ static int try_together(struct batch *b, bool *refused)
     size_t last;
 
     *refused = false;
-    pawl__pg_begin_together(b, open_count(b));
+    if (status == PAWL_OK)
+        status = pawl__pg_begin_together(b, open_count(b));
     if (status == PAWL_OK)
         status = lock_rows_of(b, 0, b->count);
     if (status == PAWL_OK && b->is_many)
-        status = pawl__pg_create_together(b);
+        status = pawl__pg_guard_together(b);
     for (size_t i = 0; i < b->count && status == PAWL_OK; i++)
         if (b->members[i].open)
             status = send_member(b, &b->members[i]);

@@ -10,10 +10,10 @@ struct member {
     struct pawl_commit *commit;
     int64_t number;   /* from 1 on, by which the server knows it */
     bool open;        /* no result yet */
-    bool is_together; /* its instance was created together with others': no statement of its own */
+    bool is_together; /* its guard is sent together with others': no statement of its own */
     uint64_t waiting; /* bit n: its change n is sent together with others' */
     size_t from, to;  /* statements */
-    size_t guard;     /* the first guard; the others follow it */
+    size_t guard;     /* the first guard; the others follow it. Or that of all that are together */
     size_t mail;      /* MAIL_LEFT; SIZE_MAX: not asked, or together with others */
 };
 
@@ -28,7 +28,8 @@ struct batch {
     bool notify;
     /* What can be is sent for all members at once. */
     bool is_many;
-    size_t created; /* the statement that creates instances together; SIZE_MAX: none */
+    size_t waiting; /* how many changes wait, or did when that was decided */
+    size_t absent;  /* ABSENT_MANY; SIZE_MAX: not asked */
     size_t mail;    /* PG_MAIL_LEFT; SIZE_MAX: not asked */
 };
 
@@ -79,14 +80,17 @@ PAWL_MUST_CHECK int pawl__pg_send_wake(struct batch *b, enum pg_own own, size_t 
 /* ---- together (postgres_many.c) ---------------------------------------------------------- */
 
 /* Decides whether there is anything to send together: is_many, and what of each member waits. */
-void pawl__pg_begin_together(struct batch *b, size_t open_count);
-/* Before all members: creates the instances of those that are nothing but new. */
-PAWL_MUST_CHECK int pawl__pg_create_together(struct batch *b);
+PAWL_MUST_CHECK int pawl__pg_begin_together(struct batch *b, size_t open_count);
+/* Before all members: the guards of those that have no statement of their own (is_together). */
+PAWL_MUST_CHECK int pawl__pg_guard_together(struct batch *b);
 /* Whether this change of the member is sent by pawl__pg_finish_together(). */
-bool pawl__pg_is_together(const struct member *m, size_t change);
+bool pawl__pg_waits(const struct member *m, size_t change);
 /* Behind all members: their rows, what their bookmarks wake, their mail. */
 PAWL_MUST_CHECK int pawl__pg_finish_together(struct batch *b);
-/* Of a member that is_together: whether its instance was created. */
-bool pawl__pg_is_created(const struct batch *b, const struct member *m);
+/* Of a member that is_together: whether its guards have held; if not, whether its reservation was
+ * in the way, or too late (has_expired); if so, whether its instance is to be cancelled. */
+bool pawl__pg_has_held(const struct batch *b, const struct member *m);
+bool pawl__pg_is_barred(const struct batch *b, const struct member *m, bool *has_expired);
+bool pawl__pg_is_to_cancel(const struct batch *b, const struct member *m);
 
 #endif

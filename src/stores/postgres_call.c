@@ -4,6 +4,10 @@
 #include "stores/postgres.h"
 #include "stores/sql_text.h"
 
+_Static_assert(PG_NUMBER_MANY + PAWL_TABLE_COUNT * (PAWL_CHANGE_DELETE_OWNED + 1u) <=
+                   PAWL_PQ_STATEMENTS_MAX,
+               "more statements than a connection prepares");
+
 int pawl__pg_call_begin(struct pg_call *call, struct pawl_store *store, enum pg_role role,
                         bool writes, int64_t deadline_ns, struct pawl_error *err)
 {
@@ -82,30 +86,22 @@ int pawl__pg_statement(struct pg_call *call, uint32_t number,
     return queue(call, number, statement->text, params, statement->param_count);
 }
 
-/* One parameter of many rows, as an array; `values` are its values in the first row and on. */
-static int make_column(struct pg_call *call, const struct pawl_sql_value *values, size_t stride,
-                       size_t count, struct pawl_pq_param *out)
+/* Appends one parameter of many rows, as an array; `values` are its values in the first row and on.
+ * Its place is known when all have been appended: the buffer moves as it grows. */
+static enum pawl_pq_type add_column(struct pawl_buf *buf, const struct pawl_sql_value *values,
+                                    size_t stride, size_t count)
 {
     enum pawl_pq_type type = values[0].type == PAWL_COLUMN_INT    ? PAWL_PQ_INT_ARRAY
                              : values[0].type == PAWL_COLUMN_TEXT ? PAWL_PQ_TEXT_ARRAY
                                                                   : PAWL_PQ_BYTES_ARRAY;
-    struct pawl_buf buf;
-    struct pawl_str bytes = {NULL, 0};
-    int status;
 
-    pawl__buf_init(&buf, &call->pg->env->alloc, PG_CALL_BYTES_MAX);
-    pawl__pq_array_begin(&buf, type, count);
+    pawl__pq_array_begin(buf, type, count);
     for (size_t i = 0; i < count; i++)
         if (type == PAWL_PQ_INT_ARRAY)
-            pawl__pq_array_int(&buf, values[i * stride].integer);
+            pawl__pq_array_int(buf, values[i * stride].integer);
         else
-            pawl__pq_array_bytes(&buf, values[i * stride].text);
-    if (buf.status == PAWL_OK)
-        bytes = pawl__arena_str(&call->arena, pawl__buf_peek(&buf));
-    status = buf.status != PAWL_OK ? buf.status : call->arena.status;
-    pawl__buf_release(&buf);
-    *out = (struct pawl_pq_param){type, bytes, 0};
-    return status == PAWL_OK ? PAWL_OK : pawl__error_code(call->err, status);
+            pawl__pq_array_bytes(buf, values[i * stride].text);
+    return type;
 }
 
 int pawl__pg_statement_many(struct pg_call *call, uint32_t number,
@@ -117,6 +113,8 @@ int pawl__pg_statement_many(struct pg_call *call, uint32_t number,
     struct pawl_sql_value *values =
         pawl__arena_alloc_array(&call->arena, count * (width + 1), sizeof *values);
     struct pawl_pq_param params[PAWL_SQL_PARAMS_MAX + 2];
+    size_t ends[PAWL_SQL_PARAMS_MAX + 2];
+    struct pawl_buf buf;
     int status = PAWL_OK;
 
     PAWL_ASSERT(count > 0 && width + 1 + more_count <= sizeof params / sizeof params[0]);
@@ -128,13 +126,25 @@ int pawl__pg_statement_many(struct pg_call *call, uint32_t number,
         status = pawl__sql_bind(statement, &inputs[i], &call->arena, row, call->err);
         row[width] = (struct pawl_sql_value){PAWL_COLUMN_INT, {"", 0}, inputs[i].member};
     }
-    for (uint32_t p = 0; p <= width && status == PAWL_OK; p++)
-        status = make_column(call, values + p, width + 1, count, &params[p]);
     if (status != PAWL_OK)
         return status;
-    for (size_t i = 0; i < more_count; i++)
-        params[width + 1 + i] = more[i];
-    return queue(call, number, statement->text, params, width + 1 + more_count);
+    pawl__buf_init(&buf, &call->pg->env->alloc, PG_CALL_BYTES_MAX);
+    for (uint32_t p = 0; p <= width; p++) {
+        params[p] = (struct pawl_pq_param){.type = add_column(&buf, values + p, width + 1, count)};
+        ends[p] = buf.len;
+    }
+    if (buf.status == PAWL_OK) {
+        for (uint32_t p = 0; p <= width; p++)
+            params[p].bytes =
+                pawl__str_slice(pawl__buf_peek(&buf), p > 0 ? ends[p - 1] : 0, ends[p]);
+        for (size_t i = 0; i < more_count; i++)
+            params[width + 1 + i] = more[i];
+        status = queue(call, number, statement->text, params, width + 1 + more_count);
+    } else {
+        status = pawl__error_code(call->err, buf.status);
+    }
+    pawl__buf_release(&buf);
+    return status;
 }
 
 int pawl__pg_named(struct pg_call *call, enum pawl_sql_name name,

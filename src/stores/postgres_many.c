@@ -4,20 +4,26 @@
  * own. Half of what a small statement costs the server is beginning and ending it: opening a table
  * with fifteen indexes takes as long as inserting a row.
  *
- *     creates      of members that are nothing but a new instance and rows of the third kind
- *     guards       of the other members, and their other changes, one by one (postgres_apply.c)
- *     rows         that members insert or put, a statement for each table
+ *     guards       of members that have few and change nothing but rows of the third kind: their
+ *                  reservations, then those that have no instance, that create one, that advance
+ *                  it, that advance it after a visit
+ *     others       guards of the other members, and their other changes, one by one
+ *                  (postgres_apply.c)
+ *     rows         that members delete, insert or put, a statement for each table
  *     bookmarks    of all members wake what is parked for them
  *     mail         of all members
  *
  * Which members have held is known to the server alone at that time: 'pawl.held' (sql.h) has their
- * numbers. Updates are not sent together: they would be joins, whose plan depends on what the
- * tables had when it was made. What goes wrong is an error of the statement, and then the members
- * are sent one by one, as without all this.
+ * numbers. Advances are joins of arrays with the instances; that their plan looks instances up by
+ * their keys, one by one, whatever the table had when it was made, is a matter of the session
+ * (postgres_pool.c). What goes wrong is an error of the statement, and then the members are sent
+ * one by one, as without all this.
  */
 #include "base/error.h"
 #include "stores/postgres_apply.h"
 #include "stores/sql_text.h"
+
+#include <stdlib.h>
 
 /* Larger rows are sent by themselves: an array is copied twice before it is sent. */
 #define MANY_BYTES_MAX ((size_t)64 << 10)
@@ -27,6 +33,16 @@
 #define BATCH_BYTES_MAX ((size_t)64 << 20)
 
 /* ---- which ------------------------------------------------------------------------------- */
+
+static bool is_of_instance(const struct pawl_change *change)
+{
+    return pawl_table_info(change->table)->goes_with_instance;
+}
+
+static bool is_deletion(const struct pawl_change *change)
+{
+    return change->kind == PAWL_CHANGE_DELETE || change->kind == PAWL_CHANGE_DELETE_OWNED;
+}
 
 static bool is_small_row(const struct batch *b, const struct pawl_commit *commit,
                          const struct pawl_change *change)
@@ -39,9 +55,9 @@ static bool is_small_row(const struct batch *b, const struct pawl_commit *commit
 }
 
 /*
- * Whether a change may wait for the end of the batch although its commit does `other` to the same
- * table as well. Either both wait, in one statement, or `other` comes before it anyway, and no
- * other member has to do with the rows of both: they are their instance's.
+ * Whether a row that is added may wait for the end of the batch although its commit does `other` to
+ * the same table as well. Either both wait, in one statement, or `other` comes before it anyway,
+ * and no other member has to do with the rows of both: they are their instance's.
  */
 static bool may_wait_beside(const struct batch *b, const struct pawl_commit *commit, size_t at,
                             size_t other)
@@ -52,59 +68,163 @@ static bool may_wait_beside(const struct batch *b, const struct pawl_commit *com
         return true;
     if (beside->kind == change->kind)
         return is_small_row(b, commit, beside);
-    return other < at && !pawl__pg_adds_rows(beside) &&
-           pawl_table_info(change->table)->goes_with_instance;
+    return other < at && !pawl__pg_adds_rows(beside) && is_of_instance(change);
+}
+
+static bool may_add_later(const struct batch *b, const struct pawl_commit *commit, size_t at)
+{
+    if (!pawl__pg_adds_rows(&commit->changes[at]) || !is_small_row(b, commit, &commit->changes[at]))
+        return false;
+    for (size_t other = 0; other < commit->change_count; other++)
+        if (!may_wait_beside(b, commit, at, other))
+            return false;
+    return true;
+}
+
+/* Rows of an instance: what its commit adds to their table behind the deletion waits as well, and
+ * longer; what it adds before it does not wait (may_wait_beside). */
+static bool may_delete_later(const struct pawl_commit *commit, size_t at, uint64_t added)
+{
+    const struct pawl_change *change = &commit->changes[at];
+
+    if (!is_deletion(change) || !is_of_instance(change))
+        return false;
+    for (size_t other = at + 1; other < commit->change_count; other++)
+        if (commit->changes[other].table == change->table &&
+            pawl__pg_adds_rows(&commit->changes[other]) && !(added >> other & 1))
+            return false;
+    return true;
+}
+
+/* Rows that are of no instance may be those of several members: a commit's wait all or none, so
+ * that no other comes in between. */
+static uint64_t keep_whole(const struct pawl_commit *commit, uint64_t added)
+{
+    uint64_t shared = 0;
+
+    for (size_t i = 0; i < commit->change_count; i++)
+        if (!is_of_instance(&commit->changes[i]))
+            shared |= UINT64_C(1) << i;
+    return (added & shared) == shared ? added : added & ~shared;
 }
 
 /* Bit n: its change n may wait. */
 static uint64_t find_waiting(const struct batch *b, const struct pawl_commit *commit)
 {
-    uint64_t waiting = 0;
+    uint64_t added = 0, deleted = 0;
 
     if (commit->change_count > MANY_CHANGES_MAX)
         return 0;
-    for (size_t i = 0; i < commit->change_count; i++) {
-        bool waits = is_small_row(b, commit, &commit->changes[i]);
-
-        for (size_t k = 0; k < commit->change_count && waits; k++)
-            waits = may_wait_beside(b, commit, i, k);
-        if (waits)
-            waiting |= UINT64_C(1) << i;
-    }
-    return waiting;
+    for (size_t i = 0; i < commit->change_count; i++)
+        if (may_add_later(b, commit, i))
+            added |= UINT64_C(1) << i;
+    added = keep_whole(commit, added);
+    for (size_t i = 0; i < commit->change_count; i++)
+        if (may_delete_later(commit, i, added))
+            deleted |= UINT64_C(1) << i;
+    return added | deleted;
 }
 
-bool pawl__pg_is_together(const struct member *m, size_t change)
+bool pawl__pg_waits(const struct member *m, size_t change)
 {
     return change < MANY_CHANGES_MAX && (m->waiting >> change & 1);
 }
 
-/* What waits is copied, and a call has only so much memory. */
-static bool is_too_large(const struct batch *b)
+/* A reservation that a member inserts. */
+struct reserved {
+    struct pawl_str key;
+    struct member *member;
+};
+
+static int compare_reserved(const void *a, const void *b)
+{
+    const struct reserved *x = a, *y = b;
+
+    return pawl__str_compare(x->key, y->key);
+}
+
+/* What a deletion waits for must wait as well: so nothing of that table does. */
+static void reserve_at_once(struct member *m)
+{
+    for (size_t c = 0; c < m->commit->change_count && c < MANY_CHANGES_MAX; c++)
+        if (m->commit->changes[c].table == PAWL_TABLE_RESERVATIONS)
+            m->waiting &= ~(UINT64_C(1) << c);
+}
+
+/* Of several members with one key all but the first are refused, alone, if they look for it one
+ * after the other: it must be there by then. */
+static int keep_keys_apart(struct batch *b)
+{
+    struct reserved *all = pawl__arena_alloc_array(&b->call.arena, b->waiting + 1, sizeof *all);
+    size_t count = 0;
+
+    if (!all)
+        return pawl__error_code(b->call.err, pawl__arena_status(&b->call.arena));
+    for (size_t i = 0; i < b->count; i++) {
+        struct member *m = &b->members[i];
+
+        for (size_t c = 0; m->waiting != 0 && c < m->commit->change_count; c++)
+            if (pawl__pg_waits(m, c) && pawl__pg_is_guarded_insert(&m->commit->changes[c])) {
+                const struct pawl_reservation_row *row = m->commit->changes[c].row;
+
+                all[count].key = pawl__sql_clean(row->key, &b->call.arena);
+                if (!all[count].key.ptr)
+                    return pawl__error_code(b->call.err, pawl__arena_status(&b->call.arena));
+                all[count++].member = m;
+            }
+    }
+    qsort(all, count, sizeof *all, compare_reserved);
+    for (size_t i = 1; i < count; i++)
+        if (pawl__str_equal(all[i].key, all[i - 1].key)) {
+            reserve_at_once(all[i].member);
+            reserve_at_once(all[i - 1].member);
+        }
+    return PAWL_OK;
+}
+
+int pawl__pg_begin_together(struct batch *b, size_t open_count)
 {
     size_t bytes = 0;
 
+    b->is_many = open_count > 1;
     for (size_t i = 0; i < b->count; i++) {
-        const struct pawl_commit *commit = b->members[i].commit;
+        struct member *m = &b->members[i];
 
-        for (size_t c = 0; b->members[i].open && c < commit->change_count; c++)
-            if (pawl__pg_is_together(&b->members[i], c))
-                bytes += pawl__pg_row_bytes(commit->changes[c].table, commit->changes[c].row);
+        m->waiting = b->is_many && m->open ? find_waiting(b, m->commit) : 0;
+        for (size_t c = 0; m->waiting != 0 && c < m->commit->change_count; c++)
+            if (pawl__pg_waits(m, c)) {
+                bytes += pawl__pg_row_bytes(m->commit->changes[c].table, m->commit->changes[c].row);
+                b->waiting++;
+            }
     }
-    return bytes > BATCH_BYTES_MAX;
+    /* What waits is copied, and a call has only so much memory. */
+    if (bytes > BATCH_BYTES_MAX) {
+        b->is_many = false;
+        b->waiting = 0;
+        for (size_t i = 0; i < b->count; i++)
+            b->members[i].waiting = 0;
+    }
+    return b->is_many ? keep_keys_apart(b) : PAWL_OK;
 }
 
-void pawl__pg_begin_together(struct batch *b, size_t open_count)
+/* ---- guards ------------------------------------------------------------------------------ */
+
+static const enum pawl_sql_name guards[] = {PAWL_SQL_PLAIN_MANY, PAWL_SQL_CREATE_MANY,
+                                            PAWL_SQL_ADVANCE_MANY, PAWL_SQL_ADVANCE_VISITED_MANY};
+
+/* PAWL_SQL_NAME_COUNT: the guard of its instance has no form for many. */
+static enum pawl_sql_name guard_for_many(const struct pawl_commit *commit)
 {
-    b->is_many = open_count > 1;
-    for (size_t i = 0; i < b->count; i++)
-        b->members[i].waiting =
-            b->is_many && b->members[i].open ? find_waiting(b, b->members[i].commit) : 0;
-    if (!b->is_many || !is_too_large(b))
-        return;
-    b->is_many = false;
-    for (size_t i = 0; i < b->count; i++)
-        b->members[i].waiting = 0;
+    enum pawl_sql_name one =
+        commit->kind == PAWL_COMMIT_ADVANCE ? pawl__sql_advance(commit) : PAWL_SQL_NAME_COUNT;
+
+    if (commit->kind == PAWL_COMMIT_PLAIN)
+        return PAWL_SQL_PLAIN_MANY;
+    if (commit->kind == PAWL_COMMIT_CREATE)
+        return PAWL_SQL_CREATE_MANY;
+    if (one == PAWL_SQL_ADVANCE)
+        return PAWL_SQL_ADVANCE_MANY;
+    return one == PAWL_SQL_ADVANCE_VISITED ? PAWL_SQL_ADVANCE_VISITED_MANY : PAWL_SQL_NAME_COUNT;
 }
 
 static bool is_same_instance(const struct pawl_commit *a, const struct pawl_commit *b)
@@ -112,20 +232,18 @@ static bool is_same_instance(const struct pawl_commit *a, const struct pawl_comm
     return a->instance && b->instance && pawl__str_equal(a->instance->id, b->instance->id);
 }
 
-/* Nothing but new: no guard besides, and no change that cannot wait. No other member is about the
- * same instance: which of them was first would matter. */
-static bool is_new_alone(const struct batch *b, const struct member *m)
+/* Its instance, if it has one, can be sent in an array, and no other member is about it: which of
+ * them was first would matter. */
+static bool has_instance_for_many(const struct batch *b, const struct member *m)
 {
     const struct pawl_commit *commit = m->commit;
 
+    if (commit->kind == PAWL_COMMIT_PLAIN)
+        return true;
     /* An id with a NUL is stored as another one (pawl__sql_clean). */
-    if (commit->kind != PAWL_COMMIT_CREATE || commit->done_count > 0 || commit->stamp.len > 0 ||
-        memchr(commit->instance->id.ptr, '\0', commit->instance->id.len) ||
+    if (memchr(commit->instance->id.ptr, '\0', commit->instance->id.len) ||
         pawl__pg_row_bytes(PAWL_TABLE_INSTANCES, commit->instance) > MANY_BYTES_MAX)
         return false;
-    for (size_t i = 0; i < commit->change_count; i++)
-        if (pawl__pg_is_guarded_insert(&commit->changes[i]) || !pawl__pg_is_together(m, i))
-            return false;
     for (size_t i = 0; i < b->count; i++)
         if (&b->members[i] != m && b->members[i].open &&
             is_same_instance(b->members[i].commit, commit))
@@ -133,7 +251,22 @@ static bool is_new_alone(const struct batch *b, const struct member *m)
     return true;
 }
 
-/* ---- creating ---------------------------------------------------------------------------- */
+/* Whether it needs no statement of its own: all changes can wait, and it has no guards but that of
+ * its instance and of one reservation (of several the first that is in the way would count). */
+static bool may_be_together(const struct batch *b, const struct member *m)
+{
+    const struct pawl_commit *commit = m->commit;
+    size_t reserved = 0;
+
+    if (commit->done_count > 0 || commit->stamp.len > 0 || !has_instance_for_many(b, m))
+        return false;
+    for (size_t i = 0; i < commit->change_count; i++) {
+        reserved += pawl__pg_is_guarded_insert(&commit->changes[i]);
+        if (!pawl__pg_waits(m, i))
+            return false;
+    }
+    return reserved <= 1;
+}
 
 /* ",1,2" */
 static int list_members(struct batch *b, const struct pawl_sql_inputs *inputs, size_t count,
@@ -168,51 +301,103 @@ static struct pawl_sql_inputs *make_inputs(struct batch *b, size_t count)
     return inputs;
 }
 
-int pawl__pg_create_together(struct batch *b)
+/* Decides which members have their guards sent together: all but one that would be alone in it. */
+static void choose_together(struct batch *b)
 {
-    struct pawl_sql_inputs *inputs = make_inputs(b, b->count);
-    struct pawl_pq_param listed;
-    struct member *last = NULL;
-    size_t count = 0;
-    int status;
+    for (size_t kind = 0; kind < sizeof guards / sizeof guards[0]; kind++) {
+        struct member *last = NULL;
+        size_t count = 0;
 
-    b->created = SIZE_MAX;
-    if (!inputs)
-        return pawl__arena_status(&b->call.arena);
-    for (size_t i = 0; i < b->count; i++) {
-        struct member *m = &b->members[i];
-        const struct pawl_commit *commit = m->commit;
+        for (size_t i = 0; i < b->count; i++) {
+            struct member *m = &b->members[i];
 
-        m->is_together = m->open && is_new_alone(b, m);
-        if (!m->is_together)
-            continue;
-        last = m;
-        inputs[count].row = commit->instance;
-        inputs[count].owner = commit->flags & PAWL_COMMIT_RELEASE ? 0 : commit->instance->owner;
-        inputs[count++].member = m->number;
+            if (!m->open || guard_for_many(m->commit) != guards[kind] || !may_be_together(b, m))
+                continue;
+            m->is_together = true;
+            last = m;
+            count++;
+        }
+        if (count == 1)
+            last->is_together = false;
     }
-    if (count == 1) {
-        last->is_together = false;
-        return PAWL_OK;
+}
+
+static int send_many(struct batch *b, enum pawl_sql_name name, const struct pawl_sql_inputs *inputs,
+                     size_t count, const struct pawl_pq_param *more, size_t more_count)
+{
+    return pawl__pg_statement_many(&b->call, PG_NUMBER_NAMED + (uint32_t)name,
+                                   pawl__sql_statement(b->call.pg->sql, name), inputs, count, more,
+                                   more_count);
+}
+
+static int send_absent(struct batch *b, struct pawl_sql_inputs *inputs)
+{
+    size_t count = 0;
+
+    b->absent = SIZE_MAX;
+    for (size_t i = 0; i < b->count; i++) {
+        const struct member *m = &b->members[i];
+
+        for (size_t c = 0; m->is_together && c < m->commit->change_count; c++)
+            if (pawl__pg_is_guarded_insert(&m->commit->changes[c])) {
+                inputs[count].row = m->commit->changes[c].row;
+                inputs[count++].member = m->number;
+            }
     }
     if (count == 0)
         return PAWL_OK;
-    b->created = b->call.count;
-    status = list_members(b, inputs, count, &listed);
-    return status == PAWL_OK ? pawl__pg_statement_many(&b->call, PG_NUMBER_CREATE_MANY,
-                                                       pawl__sql_create_many(b->call.pg->sql),
-                                                       inputs, count, &listed, 1)
-                             : status;
+    b->absent = b->call.count;
+    return send_many(b, PAWL_SQL_ABSENT_MANY, inputs, count, NULL, 0);
 }
 
-bool pawl__pg_is_created(const struct batch *b, const struct member *m)
+static int send_guards_of(struct batch *b, enum pawl_sql_name name, struct pawl_sql_inputs *inputs)
 {
-    struct pawl_str held = pawl__pq_bytes(b->call.conn, b->created, 0, 0);
+    struct pawl_pq_param listed;
+    size_t count = 0, more_count = name == PAWL_SQL_CREATE_MANY;
+    int status = PAWL_OK;
+
+    for (size_t i = 0; i < b->count; i++) {
+        struct member *m = &b->members[i];
+        const struct pawl_commit *commit = m->commit;
+        bool keeps = commit->instance && !(commit->flags & PAWL_COMMIT_RELEASE);
+
+        if (!m->is_together || guard_for_many(commit) != name)
+            continue;
+        m->guard = b->call.count;
+        inputs[count++] = (struct pawl_sql_inputs){.row = commit->instance,
+                                                   .owner = keeps ? commit->instance->owner : 0,
+                                                   .value = commit->visited_us,
+                                                   .member = m->number};
+    }
+    if (count == 0)
+        return PAWL_OK;
+    if (more_count > 0)
+        status = list_members(b, inputs, count, &listed);
+    return status == PAWL_OK ? send_many(b, name, inputs, count, &listed, more_count) : status;
+}
+
+int pawl__pg_guard_together(struct batch *b)
+{
+    struct pawl_sql_inputs *inputs = make_inputs(b, b->count);
+    int status;
+
+    if (!inputs)
+        return pawl__arena_status(&b->call.arena);
+    choose_together(b);
+    status = send_absent(b, inputs);
+    for (size_t i = 0; i < sizeof guards / sizeof guards[0] && status == PAWL_OK; i++)
+        status = send_guards_of(b, guards[i], inputs);
+    return status;
+}
+
+/* Whether a list such as ",1,2" or "0,1,2" has it. */
+static bool lists_member(struct pawl_str list, const struct member *m)
+{
     int64_t number = 0;
 
-    for (size_t i = 0; i <= held.len; i++)
-        if (i < held.len && held.ptr[i] != ',') {
-            number = number * 10 + (held.ptr[i] - '0');
+    for (size_t i = 0; i <= list.len; i++)
+        if (i < list.len && list.ptr[i] != ',') {
+            number = number * 10 + (list.ptr[i] - '0');
         } else {
             if (number == m->number)
                 return true;
@@ -221,7 +406,36 @@ bool pawl__pg_is_created(const struct batch *b, const struct member *m)
     return false;
 }
 
-/* ---- inserting --------------------------------------------------------------------------- */
+bool pawl__pg_has_held(const struct batch *b, const struct member *m)
+{
+    return lists_member(pawl__pq_bytes(b->call.conn, m->guard, 0, 0), m);
+}
+
+bool pawl__pg_is_barred(const struct batch *b, const struct member *m, bool *has_expired)
+{
+    bool is_barred =
+        b->absent != SIZE_MAX && lists_member(pawl__pq_bytes(b->call.conn, b->absent, 0, 0), m);
+
+    *has_expired = is_barred && lists_member(pawl__pq_bytes(b->call.conn, b->absent, 0, 1), m);
+    return is_barred;
+}
+
+bool pawl__pg_is_to_cancel(const struct batch *b, const struct member *m)
+{
+    switch (m->commit->kind) {
+    case PAWL_COMMIT_CREATE:
+        return m->commit->instance->cancel_requested != 0;
+    case PAWL_COMMIT_ADVANCE:
+        return lists_member(pawl__pq_bytes(b->call.conn, m->guard, 0, 1), m);
+    case PAWL_COMMIT_PLAIN:
+    case PAWL_COMMIT_DELETE:
+    case PAWL_COMMIT_CANCEL:
+        break;
+    }
+    return false;
+}
+
+/* ---- changing ---------------------------------------------------------------------------- */
 
 static bool is_of(const struct pawl_change *change, enum pawl_table table,
                   enum pawl_change_kind kind)
@@ -229,18 +443,18 @@ static bool is_of(const struct pawl_change *change, enum pawl_table table,
     return change->table == table && change->kind == kind;
 }
 
-static int insert_rows(struct batch *b, enum pawl_table table, enum pawl_change_kind kind,
+static int change_rows(struct batch *b, enum pawl_table table, enum pawl_change_kind kind,
                        struct pawl_sql_inputs *inputs)
 {
-    uint32_t number = PG_NUMBER_MANY + (uint32_t)table * PAWL_SQL_MANY_KINDS + (uint32_t)kind;
+    uint32_t number =
+        PG_NUMBER_MANY + (uint32_t)table * (PAWL_CHANGE_DELETE_OWNED + 1u) + (uint32_t)kind;
     size_t count = 0;
 
     for (size_t i = 0; i < b->count; i++) {
         const struct pawl_commit *commit = b->members[i].commit;
 
         for (size_t c = 0; b->members[i].open && c < commit->change_count; c++)
-            if (is_of(&commit->changes[c], table, kind) &&
-                pawl__pg_is_together(&b->members[i], c)) {
+            if (is_of(&commit->changes[c], table, kind) && pawl__pg_waits(&b->members[i], c)) {
                 inputs[count].row = commit->changes[c].row;
                 inputs[count++].member = b->members[i].number;
             }
@@ -252,25 +466,25 @@ static int insert_rows(struct batch *b, enum pawl_table table, enum pawl_change_
                                    count, NULL, 0);
 }
 
-static int insert_together(struct batch *b)
+static int change_together(struct batch *b)
 {
+    static const enum pawl_change_kind kinds[] = {PAWL_CHANGE_DELETE_OWNED, PAWL_CHANGE_DELETE,
+                                                  PAWL_CHANGE_INSERT, PAWL_CHANGE_ADD,
+                                                  PAWL_CHANGE_PUT};
     bool used[PAWL_TABLE_COUNT] = {false};
-    struct pawl_sql_inputs *inputs;
-    size_t count = 0;
+    struct pawl_sql_inputs *inputs = make_inputs(b, b->waiting);
     int status = PAWL_OK;
 
-    for (size_t i = 0; i < b->count; i++)
-        for (size_t c = 0; b->members[i].open && c < b->members[i].commit->change_count; c++) {
-            used[b->members[i].commit->changes[c].table] = true;
-            count++;
-        }
-    inputs = make_inputs(b, count);
     if (!inputs)
         return pawl__arena_status(&b->call.arena);
+    for (size_t i = 0; i < b->count; i++)
+        for (size_t c = 0; b->members[i].waiting != 0 && c < b->members[i].commit->change_count;
+             c++)
+            used[b->members[i].commit->changes[c].table] = true;
     for (int table = 0; table < PAWL_TABLE_COUNT; table++)
-        for (unsigned kind = 0; kind < PAWL_SQL_MANY_KINDS && used[table] && status == PAWL_OK;
-             kind++)
-            status = insert_rows(b, (enum pawl_table)table, (enum pawl_change_kind)kind, inputs);
+        for (size_t i = 0; i < sizeof kinds / sizeof kinds[0] && used[table] && status == PAWL_OK;
+             i++)
+            status = change_rows(b, (enum pawl_table)table, kinds[i], inputs);
     return status;
 }
 
@@ -310,7 +524,7 @@ static int ask_for_mail(struct batch *b)
 
 int pawl__pg_finish_together(struct batch *b)
 {
-    int status = insert_together(b);
+    int status = change_together(b);
 
     if (status == PAWL_OK)
         status = pawl__pg_send_wake(b, PG_WAKE, 0);

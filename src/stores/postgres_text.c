@@ -89,6 +89,8 @@ static const struct {
     [PG_MAY_SCAN] = {PAWL_TABLE_WORK, 0,
                      "SELECT set_config('enable_seqscan', 'on', true), "
                      "set_config('enable_bitmapscan', 'on', true), "
+                     "set_config('enable_hashjoin', 'on', true), "
+                     "set_config('enable_mergejoin', 'on', true), "
                      "set_config('plan_cache_mode', 'auto', true)"},
     [PG_PATIENT] = {PAWL_TABLE_NODES, 0, "SELECT set_config('lock_timeout', '0', true)"},
     /* Behind what the user calls it: the tables, since a database may have several stores, and the
@@ -134,7 +136,8 @@ static const struct {
     [PG_CLAIM_MATCH] = {PAWL_TABLE_INSTANCES, 'i',
                         CLAIMED UNOWNED
                         " AND EXISTS (SELECT 1 FROM pawl_bookmarks AS b WHERE b." TENANT
-                        " AND b.instance_id = i.id AND b.hash = $4) RETURNING {}"},
+                        " AND b.instance_id = i.id AND b.hash " PAWL_SQL_IS_POSTGRES
+                        " $4) RETURNING {}"},
     [PG_TRY_LOCKS] = {PAWL_TABLE_INSTANCES, 0,
                       "SELECT set_config('pawl.locked', (SELECT coalesce(array_agg(u.n), "
                       "ARRAY[]::bigint[]) FROM unnest($1) WITH ORDINALITY AS u(key, n) WHERE u.key "

@@ -21,8 +21,7 @@ struct pawl_sql {
     struct pawl_sql_statement named[PAWL_SQL_NAME_COUNT];
     struct pawl_sql_statement changes[PAWL_TABLE_COUNT][CHANGE_KINDS];
     struct pawl_sql_statement absent[PAWL_TABLE_COUNT];
-    struct pawl_sql_statement many[PAWL_TABLE_COUNT][PAWL_SQL_MANY_KINDS];
-    struct pawl_sql_statement create_many;
+    struct pawl_sql_statement many[PAWL_TABLE_COUNT][CHANGE_KINDS];
     struct pawl_sql_statement load[PAWL_TABLE_COUNT];
     struct pawl_sql_statement all[PAWL_TABLE_COUNT];
 };
@@ -33,18 +32,13 @@ struct pawl_sql {
 #define INSERT_MANY                                                                                \
     "INSERT INTO {table} (tenant_id, {all}) SELECT '', {given}{each} WHERE " PAWL_SQL_IS_HELD(     \
         "v.member")
-/* That one is there already is rare: only then it is asked which. */
-#define CREATE_MANY                                                                                \
-    "WITH m AS (INSERT INTO {table} (tenant_id, {all}) SELECT '', {created}{each} "                \
-    "ON CONFLICT DO NOTHING RETURNING id) SELECT set_config('pawl.held', " PAWL_SQL_MEMBERS        \
-    " || CASE WHEN (SELECT count(*) FROM m) = cardinality({.id}) THEN {listed} ELSE "              \
-    "(SELECT coalesce(string_agg(',' || u.member, ''), '') FROM unnest({.id}, {members}) AS "      \
-    "u(id, member) WHERE u.id IN (SELECT id FROM m)) END, true)"
+#define DELETE_MANY(which)                                                                         \
+    "DELETE FROM {table} USING (SELECT v.*{rows}) AS v WHERE {tenant} AND " which                  \
+    " AND " PAWL_SQL_IS_HELD("v.member")
 #define PUT_END " ON CONFLICT (tenant_id, {key}) DO UPDATE SET {replaced}"
 #define DELETE "DELETE FROM {table} WHERE {tenant} AND {keyed}"
-#define DELETE_OWNED                                                                               \
-    "DELETE FROM {table} WHERE {tenant} AND instance_id = {.instance_id} "                         \
-    "AND instance_id <> ''"
+#define OWNED "instance_id = {.instance_id} AND instance_id <> ''"
+#define DELETE_OWNED "DELETE FROM {table} WHERE {tenant} AND " OWNED
 
 static const char *const change_templates[CHANGE_KINDS][2] = {
     [PAWL_CHANGE_INSERT] = {INSERT_SQLITE, INSERT_POSTGRES},
@@ -79,16 +73,19 @@ static bool has_column(enum pawl_table table, const char *name)
 
 static int make_many(struct pawl_sql *sql, enum pawl_table table)
 {
-    static const char *const templates[PAWL_SQL_MANY_KINDS] = {
+    static const char *const templates[CHANGE_KINDS] = {
         [PAWL_CHANGE_INSERT] = INSERT_MANY,
         [PAWL_CHANGE_ADD] = INSERT_MANY " ON CONFLICT DO NOTHING",
         [PAWL_CHANGE_PUT] = INSERT_MANY PUT_END,
+        [PAWL_CHANGE_DELETE] = DELETE_MANY("{keyed}"),
+        [PAWL_CHANGE_DELETE_OWNED] = DELETE_MANY(OWNED),
     };
     int status = PAWL_OK;
 
-    for (unsigned kind = 0; kind < PAWL_SQL_MANY_KINDS && status == PAWL_OK; kind++)
-        status = pawl__sql_expand(PAWL_SQL_POSTGRES, templates[kind], table, 0, &sql->buf,
-                                  &sql->arena, &sql->many[table][kind]);
+    for (size_t kind = 0; kind < CHANGE_KINDS && status == PAWL_OK; kind++)
+        if (kind != PAWL_CHANGE_DELETE_OWNED || has_column(table, "instance_id"))
+            status = pawl__sql_expand(PAWL_SQL_POSTGRES, templates[kind], table, 0, &sql->buf,
+                                      &sql->arena, &sql->many[table][kind]);
     return status;
 }
 
@@ -136,9 +133,6 @@ int pawl__sql_new(const struct pawl_allocator *alloc, enum pawl_sql_dialect dial
     }
     for (int table = 0; table < PAWL_TABLE_COUNT && status == PAWL_OK; table++)
         status = make_table(sql, dialect, (enum pawl_table)table);
-    if (status == PAWL_OK && dialect == PAWL_SQL_POSTGRES)
-        status = pawl__sql_expand(dialect, CREATE_MANY, PAWL_TABLE_INSTANCES, 0, &sql->buf,
-                                  &sql->arena, &sql->create_many);
     pawl__buf_release(&sql->buf);
     if (status != PAWL_OK) {
         pawl__sql_free(sql);
@@ -198,15 +192,10 @@ pawl__sql_change_many(const struct pawl_sql *sql, enum pawl_change_kind kind, en
 {
     const struct pawl_sql_statement *statement;
 
-    if ((unsigned)table >= PAWL_TABLE_COUNT || (unsigned)kind >= PAWL_SQL_MANY_KINDS)
+    if ((unsigned)table >= PAWL_TABLE_COUNT || (unsigned)kind >= CHANGE_KINDS)
         return NULL;
     statement = &sql->many[table][kind];
     return statement->text ? statement : NULL;
-}
-
-const struct pawl_sql_statement *pawl__sql_create_many(const struct pawl_sql *sql)
-{
-    return &sql->create_many;
 }
 
 const struct pawl_sql_statement *pawl__sql_load(const struct pawl_sql *sql, enum pawl_table table)

@@ -19,17 +19,19 @@
  * statements must know by themselves whether its earlier ones held. They do by a verdict, a setting
  * of the transaction ('pawl.ok'), which a member's guards set and everything after them requires:
  *
- *     guards     MEMBER (a member without another guard), DONE_CHECK (each), STAMP_ENSURE and
- *                STAMP_CHECK, ABSENT of the table (each PAWL_CHANGE_INSERT), and last the
+ *     guards     MEMBER (a member without another guard), DONE_CHECK (each), its stamp
+ *                (postgres_text.c), ABSENT (each reservation that it inserts), and last the
  *                instance's (CREATE, ADVANCE, KEEP, REMOVE, CANCEL). Each returns one row whose
  *                first column is '1' (held, as did all before) or '0'; ABSENT of a reservation
  *                that has expired returns '2'. The first guard of a member has `first` 1, the
  *                others 0.
- *     the rest   DONE (each), STAMP, the changes, WAKE, MAIL_LEFT: they do nothing after another.
+ *     the rest   DONE (each), its stamp, the changes, what its bookmarks wake, MAIL_LEFT: they do
+ *                nothing after another.
  *
- * In a batch of several members rows that are added are not sent member by member, but as one
- * statement for all of them (postgres_many.c): it asks which of them have held, by their numbers,
+ * In a batch of several members most rows are not sent member by member, but as one statement for
+ * all of them (postgres_many.c): it asks which of them have held, by their numbers,
  * another setting of the transaction ('pawl.held'), to which the instance's guard adds its member.
+ * Members that have few guards and nothing but such rows are guarded together, too.
  *
  * The first guard that does not return '1' says why the member was dropped. Guards lock the rows
  * they look at. What they cannot see, such as a row with the same key that another transaction
@@ -116,6 +118,18 @@ enum pawl_sql_name {
     PAWL_SQL_REOPEN,          /* as ADVANCE, with PAWL_COMMIT_REOPEN */
     PAWL_SQL_REMOVE,          /* the instance alone; then DELETE_OWNED of what goes with it */
     PAWL_SQL_CANCEL,
+    /* PostgreSQL [reservations] The guards of many members, with their rows as arrays
+     * (pawl__sql_change_many): nothing with that key is there, and it has not expired. Returns
+     * whose does not hold, "0,1,2", which is the setting 'pawl.barred'; and who of them is too
+     * late, ",1,2". */
+    PAWL_SQL_ABSENT_MANY,
+    /* PostgreSQL [instances] The last guards of many members, behind ABSENT_MANY. They return
+     * 'pawl.held', to which those that hold are added; those that advance also return who is to be
+     * cancelled, as ",1,2". */
+    PAWL_SQL_PLAIN_MANY,  /* nothing but members, which have no instance */
+    PAWL_SQL_CREATE_MANY, /* as CREATE. Behind the members, one more: all of them, as ",1,2" */
+    PAWL_SQL_ADVANCE_MANY,
+    PAWL_SQL_ADVANCE_VISITED_MANY,
     /* SQLite [bookmarks]: returns a row if there is parked work with its hash. Costs a tenth of
      * WAKE, for which SQLite makes temporary tables even if there is nothing to change. */
     PAWL_SQL_PARKED,
@@ -201,21 +215,14 @@ bool pawl__sql_owned_row(enum pawl_table table, struct pawl_str instance_id,
 /* PostgreSQL: guard of a PAWL_CHANGE_INSERT of [table]: nothing with its key is there. */
 const struct pawl_sql_statement *pawl__sql_absent(const struct pawl_sql *sql,
                                                   enum pawl_table table);
-/* The kinds that add rows come first: INSERT, ADD, PUT. */
-#define PAWL_SQL_MANY_KINDS ((unsigned)PAWL_CHANGE_PUT + 1u)
 /*
- * PostgreSQL: rows of [table] of many members, by a change of one of those kinds. Each parameter is
+ * PostgreSQL: rows of [table] of many members, by a change of that kind. Each parameter is
  * an array, with an element for each row, and behind the last is that of their members. NULL where
  * there is no such change.
  */
 const struct pawl_sql_statement *pawl__sql_change_many(const struct pawl_sql *sql,
                                                        enum pawl_change_kind kind,
                                                        enum pawl_table table);
-/*
- * The same for new instances, which are the guards of their members: those that hold are added to
- * 'pawl.held', which it returns. Behind the members, one more parameter: all of them, as ",1,2".
- */
-const struct pawl_sql_statement *pawl__sql_create_many(const struct pawl_sql *sql);
 /* A row of [table], any of them, as it is. */
 const struct pawl_sql_statement *pawl__sql_load(const struct pawl_sql *sql, enum pawl_table table);
 /* All rows of a table in the order of the key. */

@@ -23,8 +23,28 @@
 #define GUARD_WITH(statement)                                                                      \
     "WITH m AS (" statement " RETURNING cancel_requested) "                                        \
     "SELECT set_config('pawl.ok', CASE WHEN EXISTS (SELECT 1 FROM m) THEN '1' ELSE '0' END, true)" \
-    ", coalesce((SELECT cancel_requested FROM m), 0), CASE WHEN {member} <> 0 AND EXISTS (SELECT " \
-    "1 FROM m) THEN set_config('pawl.held', " PAWL_SQL_MEMBERS " || ',' || {member}, true) END"
+    ", coalesce((SELECT cancel_requested FROM m), 0), CASE WHEN EXISTS (SELECT 1 FROM m) THEN "    \
+    "set_config('pawl.held', " PAWL_SQL_MEMBERS " || ',' || {member}, true) END"
+/* Guards of many members. ABSENT_MANY bars those whose reservation there is, or is too late: each is
+ * looked up by itself, which LIMIT 1 sees to. */
+#define ABSENT_MANY                                                                                \
+    "SELECT set_config('pawl.barred', '0' || coalesce(string_agg(',' || b.member, ''), ''), "      \
+    "true), coalesce(string_agg(',' || b.member, '') FILTER (WHERE b.present IS NULL), '') "       \
+    "FROM (SELECT v.member, r.present, {.expires_us} <= {now} AS expired{rows} "                   \
+    "LEFT JOIN LATERAL (SELECT true AS present FROM {table} WHERE {tenant} AND {keyed} LIMIT 1) "  \
+    "AS r ON true) AS b WHERE b.present OR b.expired"
+#define NOT_BARRED(member)                                                                         \
+    member " <> ALL ((SELECT string_to_array(coalesce(nullif(current_setting('pawl.barred', "      \
+    "true), ''), '0'), ',')::bigint[])::bigint[])"
+#define PLAIN_MANY                                                                                 \
+    "SELECT set_config('pawl.held', " PAWL_SQL_MEMBERS " || coalesce((SELECT string_agg(',' || "   \
+    "u.member, '') FROM unnest({members}) AS u(member) WHERE " NOT_BARRED("u.member") "), ''), "   \
+    "true)"
+#define GUARD_MANY(statement)                                                                      \
+    "WITH m AS (" statement " AND " NOT_BARRED("v.member") " RETURNING v.member, "                 \
+    "cancel_requested) SELECT set_config('pawl.held', " PAWL_SQL_MEMBERS                           \
+    " || coalesce((SELECT string_agg(',' || m.member, '') FROM m), ''), true), "                   \
+    "coalesce((SELECT string_agg(',' || m.member, '') FROM m WHERE m.cancel_requested <> 0), '')"
 
 #define MINE                                                                                       \
     "{tenant} AND id = {.id} AND owner {is} {.owner} AND fence = {.fence} "                     \
@@ -36,13 +56,24 @@
 
 #define CREATE "INSERT INTO pawl_instances (tenant_id, {all}) "
 #define CREATE_END " ON CONFLICT DO NOTHING"
-#define ADVANCE "UPDATE pawl_instances SET " STEP ", " PROGRESS ", {advanced} WHERE " MINE
+/* That one is there already is rare: only then it is asked which. */
+#define CREATE_MANY                                                                                \
+    "WITH m AS (" CREATE "SELECT '', {created}{each} WHERE " NOT_BARRED("v.member") CREATE_END     \
+    " RETURNING id) "                                                                              \
+    "SELECT set_config('pawl.held', " PAWL_SQL_MEMBERS                                             \
+    " || CASE WHEN (SELECT count(*) FROM m) = cardinality({.id}) THEN {listed} ELSE "              \
+    "(SELECT coalesce(string_agg(',' || u.member, ''), '') FROM unnest({.id}, {members}) AS "      \
+    "u(id, member) WHERE u.id IN (SELECT id FROM m)) END, true)"
+#define ADVANCE_OF(rows)                                                                           \
+    "UPDATE pawl_instances SET " STEP ", " PROGRESS ", {advanced}" rows " WHERE " MINE
+#define ADVANCE ADVANCE_OF("")
 /* Claims it as well: nobody has it, and nobody had it since it was read. */
-#define ADVANCE_VISITED                                                                            \
+#define ADVANCE_VISITED_OF(rows)                                                                   \
     "UPDATE pawl_instances SET owner = {owner}, fence = {.fence}, revision = revision + 1, "       \
-    "revision_fence = {.fence}, revision_owner = {.owner}, " PROGRESS ", {advanced} WHERE "        \
+    "revision_fence = {.fence}, revision_owner = {.owner}, " PROGRESS ", {advanced}" rows " WHERE " \
     "{tenant} AND id = {.id} AND owner = 0 AND fence < {.fence} AND revision = {.revision} "       \
-    "AND updated_us = {value} AND {.owner} <> 0"
+    "AND updated_us {is} {value} AND {.owner} <> 0"
+#define ADVANCE_VISITED ADVANCE_VISITED_OF("")
 #define REOPEN                                                                                     \
     "UPDATE pawl_instances SET " STEP ", " PROGRESS ", cancel_requested = 0, {advanced} WHERE " MINE
 #define KEEP "UPDATE pawl_instances SET " STEP " WHERE " MINE
@@ -93,7 +124,7 @@
     "AND i.runnable = 0 AND i.takeovers = 0 AND i.retry_us = 0 AND i.cancel_requested = 0 "        \
     "AND i.status <> 'Finished' AND length(i.state) <= {limit} "                                   \
     "AND EXISTS (SELECT 1 FROM pawl_bookmarks AS b WHERE b.{tenant} "                              \
-    "AND b.instance_id = {id} AND b.hash = {text}) "                                               \
+    "AND b.instance_id = {id} AND b.hash {is} {text}) "                                               \
     "AND NOT EXISTS (SELECT 1 FROM pawl_work AS w WHERE w.{tenant} "                               \
     "AND w.instance_id = {id} AND w.instance_id <> '' AND w.due_us <= {now})"
 
@@ -230,6 +261,12 @@ static const struct pawl_sql_template templates[PAWL_SQL_NAME_COUNT] = {
         GUARD_WITH(ADVANCE " AND " PAWL_SQL_HELD)},
     [PAWL_SQL_ADVANCE_VISITED] = {PAWL_TABLE_INSTANCES, 0, ADVANCE_VISITED,
         GUARD_WITH(ADVANCE_VISITED " AND " PAWL_SQL_HELD)},
+    [PAWL_SQL_ABSENT_MANY] = {PAWL_TABLE_RESERVATIONS, 0, NULL, ABSENT_MANY},
+    [PAWL_SQL_PLAIN_MANY] = {PAWL_TABLE_INSTANCES, 0, NULL, PLAIN_MANY},
+    [PAWL_SQL_CREATE_MANY] = {PAWL_TABLE_INSTANCES, 0, NULL, CREATE_MANY},
+    [PAWL_SQL_ADVANCE_MANY] = {PAWL_TABLE_INSTANCES, 0, NULL, GUARD_MANY(ADVANCE_OF("{rows}"))},
+    [PAWL_SQL_ADVANCE_VISITED_MANY] = {PAWL_TABLE_INSTANCES, 0, NULL,
+        GUARD_MANY(ADVANCE_VISITED_OF("{rows}"))},
     [PAWL_SQL_KEEP] = {PAWL_TABLE_INSTANCES, 0, KEEP,
         GUARD_WITH(KEEP " AND " PAWL_SQL_HELD)},
     [PAWL_SQL_SET_ASIDE] = {PAWL_TABLE_INSTANCES, 0, SET_ASIDE,

@@ -12,7 +12,7 @@ struct maker {
     struct pawl_buf *text;
     struct pawl_sql_param params[PAWL_SQL_PARAMS_MAX];
     uint32_t count;
-    bool is_many; /* {each} follows */
+    bool is_many; /* parameters are columns of the rows of arrays */
 };
 
 static void add_param(struct maker *m, enum pawl_sql_source source, enum pawl_column_type type,
@@ -34,7 +34,7 @@ static void add_param(struct maker *m, enum pawl_sql_source source, enum pawl_co
 }
 
 /* The arrays of all parameters, side by side; behind them that of the members. */
-static void add_each(struct maker *m)
+static void add_rows(struct maker *m)
 {
     pawl__buf_text(m->text, " FROM unnest(");
     for (uint32_t i = 0; i <= m->count; i++)
@@ -43,7 +43,6 @@ static void add_each(struct maker *m)
     for (uint32_t i = 0; i < m->count; i++)
         pawl__buf_printf(m->text, "p%u, ", i + 1);
     pawl__buf_text(m->text, "member)");
-    m->is_many = false;
 }
 
 static void add_column(struct maker *m, uint32_t column)
@@ -203,8 +202,9 @@ static void add_word(struct maker *m, const char *word)
         add_now(m);
         return;
     }
-    if (strcmp(word, "each") == 0) {
-        add_each(m);
+    if (strcmp(word, "rows") == 0 || strcmp(word, "each") == 0) {
+        add_rows(m);
+        m->is_many = word[0] == 'r';
         return;
     }
     if (strcmp(word, "members") == 0 || strcmp(word, "listed") == 0) {
@@ -268,6 +268,7 @@ int pawl__sql_expand(enum pawl_sql_dialect dialect, const char *format, enum paw
         .dialect = dialect, .table = table, .info = pawl_table_info(table), .text = buf};
     struct pawl_sql_param *params;
     struct pawl_str text;
+    bool is_many;
 
     PAWL_ASSERT(m.info->column_count < 64);
     m.columns = columns & (((uint64_t)1 << m.info->column_count) - 1);
@@ -275,9 +276,13 @@ int pawl__sql_expand(enum pawl_sql_dialect dialect, const char *format, enum paw
         *out = (struct pawl_sql_statement){.table = table};
         return PAWL_OK;
     }
-    m.is_many = strstr(format, "{each}") != NULL;
-    pawl__buf_clear(buf);
-    expand(&m, format);
+    is_many = strstr(format, "{each}") || strstr(format, "{rows}");
+    /* The second time all parameters are known where {rows} stands before the last of them. */
+    for (int times = is_many ? 2 : 1; times > 0; times--) {
+        m.is_many = is_many;
+        pawl__buf_clear(buf);
+        expand(&m, format);
+    }
     if (buf->status != PAWL_OK)
         return buf->status;
     text = pawl__arena_str(arena, pawl__buf_peek(buf));

@@ -17,9 +17,10 @@
  *     {created} {advanced}          of instances: what CREATE inserts, what ADVANCE sets
  *     {key} {keyed}                 the key's columns; each equal to the row's
  *     {replaced}                    of PUT: what is not the key becomes what was to be inserted
- *     {each}                        behind all parameters: they are columns of the rows of arrays,
- *                                   with the member that each row belongs to (PostgreSQL)
- *     {members} {listed}            behind {each}: the array of members; one more parameter
+ *     {rows}                        FROM the rows of arrays (PostgreSQL): all parameters are
+ * columns of these, and so is v.member, which each row belongs to {each}                        the
+ * same, and parameters behind it are the arrays themselves {members} {listed}            the array
+ * of members; one more parameter
  */
 #ifndef PAWL_STORES_SQL_TEXT_H
 #define PAWL_STORES_SQL_TEXT_H

@@ -448,6 +448,101 @@ static void new_instances_of_one_batch_are_created_each_for_itself(struct contra
     }
 }
 
+/* Of an instance that was there before: claimed, or visited. Some of them must be refused. */
+struct advancing {
+    struct pawl_instance_row row;
+    struct pawl_journal_row page;
+    struct pawl_change change;
+    struct pawl_commit commit;
+};
+
+/* The same for both forms of an instance but for its id. */
+static void make_advancing(struct contract *t, struct advancing *a, const char *form, int number)
+{
+    const char *id = text(t, "%s%02d", form, number).ptr;
+    bool is_visit = number % 4 == 0;
+
+    if (is_visit)
+        a->row = *instance_row(t, create_instance(t, id));
+    else
+        a->row = claimed_instance(t, id);
+    if (number % 5 == 0)
+        assert_code(
+            apply_one(t, t->b,
+                      &(struct pawl_commit){.kind = PAWL_COMMIT_CANCEL, .instance = &a->row}),
+            PAWL_OK);
+    if (number % 7 == 0) {
+        struct pawl_work_row mail = some_work(t, text(t, "mail-%s", id), 0);
+
+        mail.instance_id = a->row.id;
+        insert(t, PAWL_TABLE_WORK, &mail);
+    }
+    a->page = some_journal(t, a->row.id, 0);
+    a->change = (struct pawl_change){PAWL_CHANGE_PUT, PAWL_TABLE_JOURNAL, &a->page};
+    a->commit = (struct pawl_commit){.kind = PAWL_COMMIT_ADVANCE,
+                                     .flags = (number % 3 == 0 ? PAWL_COMMIT_RELEASE : 0u) |
+                                              (number % 2 == 0 ? PAWL_COMMIT_UNASKED : 0u) |
+                                              (is_visit ? PAWL_COMMIT_VISITED : 0u),
+                                     .visited_us = a->row.updated_us,
+                                     .instance = &a->row,
+                                     .changes = &a->change,
+                                     .change_count = 1};
+    if (is_visit) {
+        a->row.owner = t->node_a;
+        a->row.fence++;
+    }
+    a->commit.visited_us += number % 16 == 0;
+    a->row.revision += number % 16 == 1;
+    a->row.fence += number % 16 == 2;
+    a->row.status = pawl__str("Finished");
+    a->row.sub_status = text(t, "Done %d", number);
+    a->row.incident_count = number;
+    a->row.updated_us = 7000 + number;
+    a->row.state = text(t, "state %d", number);
+}
+
+static void instances_of_one_batch_advance_as_each_would_alone(struct contract *t)
+{
+    static struct advancing batch[MANY], alone[MANY];
+    struct pawl_commit *pointers[MANY];
+    int refused = 0;
+
+    for (int i = 0; i < MANY; i++) {
+        make_advancing(t, &batch[i], "batch", i);
+        make_advancing(t, &alone[i], "alone", i);
+        pointers[i] = &batch[i].commit;
+    }
+    assert_ok(pawl_store_apply(t->a, pointers, MANY, soon_ns(t), &t->err), &t->err);
+    for (int i = 0; i < MANY; i++) {
+        struct pawl_instance_row found = *instance_row(t, batch[i].row.id), expected;
+
+        assert_code(apply_one(t, t->a, &alone[i].commit), batch[i].commit.status);
+        assert_code(batch[i].commit.status, i % 16 <= 2 ? PAWL_ECONFLICT : PAWL_OK);
+        assert_int_equal(batch[i].commit.cancel_requested, alone[i].commit.cancel_requested);
+        assert_int_equal(batch[i].commit.has_mail, alone[i].commit.has_mail);
+        assert_int_equal(find_where(t, PAWL_TABLE_JOURNAL, "instance_id", batch[i].row.id).count,
+                         batch[i].commit.status == PAWL_OK);
+        expected = *instance_row(t, alone[i].row.id);
+        found.id = expected.id;
+        found.correlation_id = expected.correlation_id;
+        found.name = expected.name;
+        if (batch[i].commit.status != PAWL_OK)
+            found.state = expected.state; /* it has the id in it */
+        refused += batch[i].commit.status != PAWL_OK;
+        assert_same_row(PAWL_TABLE_INSTANCES, &found, &expected);
+    }
+    assert_int_equal(refused, MANY / 16 * 3);
+}
+
+static struct pawl_setting_row some_setting(struct contract *t, const char *key, size_t bytes)
+{
+    char *value = pawl__arena_alloc(&t->arena, bytes);
+
+    assert_non_null(value);
+    memset(value, 'v', bytes);
+    return (struct pawl_setting_row){.key = pawl__str(key), .value = pawl__str_make(value, bytes)};
+}
+
 /* What each of them says of one row last is what counts. */
 static void changes_of_one_row_keep_their_order_in_a_batch(struct contract *t)
 {
@@ -455,9 +550,14 @@ static void changes_of_one_row_keep_their_order_in_a_batch(struct contract *t)
         {PAWL_CHANGE_INSERT, PAWL_CHANGE_DELETE}, {PAWL_CHANGE_DELETE, PAWL_CHANGE_INSERT},
         {PAWL_CHANGE_INSERT, PAWL_CHANGE_PUT},    {PAWL_CHANGE_PUT, PAWL_CHANGE_ADD},
         {PAWL_CHANGE_ADD, PAWL_CHANGE_PUT},       {PAWL_CHANGE_INSERT, PAWL_CHANGE_DELETE_OWNED},
+        {PAWL_CHANGE_DELETE, PAWL_CHANGE_PUT},    {PAWL_CHANGE_DELETE_OWNED, PAWL_CHANGE_ADD},
     };
-    enum { COUNT = sizeof orders / sizeof orders[0] };
-    static const char *const left[COUNT] = {NULL, "second", "second", "first", "second", NULL};
+    /* Large rows may be sent in another way than small ones: all of them once more, the second
+     * row large. */
+    enum { ORDERS = sizeof orders / sizeof orders[0], COUNT = 2 * ORDERS };
+    static const char *const left[ORDERS] = {NULL,     "second", "second", "first",
+                                             "second", NULL,     "second", "second"};
+    const struct pawl_str large = some_setting(t, "", 70000).value;
     struct pawl_instance_row rows[COUNT];
     struct pawl_bookmark_row bookmarks[COUNT][2];
     struct pawl_change changes[COUNT][2];
@@ -468,8 +568,10 @@ static void changes_of_one_row_keep_their_order_in_a_batch(struct contract *t)
         for (int k = 0; k < 2; k++) {
             bookmarks[i][k] = some_bookmark(t, text(t, "b%d", i), rows[i].id, "hash");
             bookmarks[i][k].name = pawl__str(k == 0 ? "first" : "second");
+            if (k == 1 && i >= ORDERS)
+                bookmarks[i][k].payload = large;
             changes[i][k] =
-                (struct pawl_change){orders[i][k], PAWL_TABLE_BOOKMARKS, &bookmarks[i][k]};
+                (struct pawl_change){orders[i % ORDERS][k], PAWL_TABLE_BOOKMARKS, &bookmarks[i][k]};
         }
         commits[i] = (struct pawl_commit){.kind = PAWL_COMMIT_ADVANCE,
                                           .instance = &rows[i],
@@ -482,20 +584,11 @@ static void changes_of_one_row_keep_their_order_in_a_batch(struct contract *t)
         struct pawl_rows found = find_where(t, PAWL_TABLE_BOOKMARKS, "instance_id", rows[i].id);
 
         assert_code(commits[i].status, PAWL_OK);
-        assert_int_equal(found.count, left[i] != NULL);
-        if (left[i])
-            assert_true(
-                pawl__str_is(((const struct pawl_bookmark_row *)found.rows)->name, left[i]));
+        assert_int_equal(found.count, left[i % ORDERS] != NULL);
+        if (left[i % ORDERS])
+            assert_true(pawl__str_is(((const struct pawl_bookmark_row *)found.rows)->name,
+                                     left[i % ORDERS]));
     }
-}
-
-static struct pawl_setting_row some_setting(struct contract *t, const char *key, size_t bytes)
-{
-    char *value = pawl__arena_alloc(&t->arena, bytes);
-
-    assert_non_null(value);
-    memset(value, 'v', bytes);
-    return (struct pawl_setting_row){.key = pawl__str(key), .value = pawl__str_make(value, bytes)};
 }
 
 /* Large rows may be sent in another way than small ones. */
@@ -562,6 +655,19 @@ static void commits_of_a_batch_come_one_after_the_other(struct contract *t)
     assert_int_equal(apply_two_to_settings(t, one, 2, other, 2), 1);
 }
 
+static void commits_of_a_batch_that_change_two_tables_come_one_after_the_other(struct contract *t)
+{
+    struct pawl_setting_row setting = some_setting(t, "s", 5);
+    const struct pawl_document_row *document = any_row(t, PAWL_TABLE_DOCUMENTS, 1, pawl__str(""));
+    const struct pawl_change one[] = {{PAWL_CHANGE_DELETE, PAWL_TABLE_SETTINGS, &setting},
+                                      {PAWL_CHANGE_PUT, PAWL_TABLE_DOCUMENTS, document}},
+                             other[] = {{PAWL_CHANGE_DELETE, PAWL_TABLE_DOCUMENTS, document},
+                                        {PAWL_CHANGE_PUT, PAWL_TABLE_SETTINGS, &setting}};
+    uint64_t settings = apply_two_to_settings(t, one, 2, other, 2);
+
+    assert_int_equal(settings + count_all(t, PAWL_TABLE_DOCUMENTS), 1);
+}
+
 /* What is stored has no NUL. */
 static void ids_that_are_stored_alike_are_one_instance_in_a_batch(struct contract *t)
 {
@@ -584,8 +690,10 @@ static void ids_that_are_stored_alike_are_one_instance_in_a_batch(struct contrac
 const struct contract_test contract_commits[] = {
     CONTRACT_TEST(changes_of_one_row_keep_their_order_whatever_their_size),
     CONTRACT_TEST(commits_of_a_batch_come_one_after_the_other),
+    CONTRACT_TEST(commits_of_a_batch_that_change_two_tables_come_one_after_the_other),
     CONTRACT_TEST(ids_that_are_stored_alike_are_one_instance_in_a_batch),
     CONTRACT_TEST(new_instances_of_one_batch_are_created_each_for_itself),
+    CONTRACT_TEST(instances_of_one_batch_advance_as_each_would_alone),
     CONTRACT_TEST(changes_of_one_row_keep_their_order_in_a_batch),
     CONTRACT_TEST(a_created_instance_begins_with_fence_and_revision_one),
     CONTRACT_TEST(an_instance_created_with_release_has_no_owner),

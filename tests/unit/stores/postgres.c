@@ -208,6 +208,46 @@ static void claims_and_commits_of_many_are_one_round_trip(void **state)
     pawl_store_close(store);
 }
 
+static int64_t syncs(struct fixture *f, struct pawl_store *store)
+{
+    struct pawl_store_status status;
+
+    assert_ok(pawl_store_status(store, &status, soon(f), &f->err), &f->err);
+    return status.syncs;
+}
+
+/* Whoever else commits does not pay for it. */
+static void one_key_of_several_members_is_refused_without_another_sync(void **state)
+{
+    struct fixture *f = *state;
+    struct pawl_store *store = open_store(f);
+    struct group *g;
+    int64_t before;
+    int granted = 0;
+
+    apply_group(f, store, make_group(f, "first"));
+    for (int is_new = 0; is_new < 2; is_new++) {
+        g = make_group(f, is_new ? "new" : "plain");
+        for (int i = 0; i < MEMBERS && !is_new; i++)
+            g->commits[i].kind = PAWL_COMMIT_PLAIN;
+        for (int i = 0; i < 3; i++)
+            g->reservations[i].key = pawl__str(is_new ? "one" : "another");
+        before = syncs(f, store);
+        assert_ok(pawl_store_apply(store, g->list, MEMBERS, soon(f), &f->err), &f->err);
+        assert_int_equal(syncs(f, store) - before, 1);
+        granted = 0;
+        for (int i = 0; i < MEMBERS; i++) {
+            granted += i < 3 && g->commits[i].status == PAWL_OK;
+            if (i >= 3)
+                assert_ok(g->commits[i].status, &g->commits[i].error);
+            else if (g->commits[i].status != PAWL_OK)
+                assert_code(g->commits[i].status, PAWL_EEXISTS);
+        }
+        assert_int_equal(granted, 1);
+    }
+    pawl_store_close(store);
+}
+
 static void taking_and_finding_are_one_round_trip(void **state)
 {
     struct fixture *f = *state;
@@ -919,6 +959,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         with_schema(the_size_is_told_to_who_asks_for_it),
         with_schema(claims_and_commits_of_many_are_one_round_trip),
+        with_schema(one_key_of_several_members_is_refused_without_another_sync),
         with_schema(taking_and_finding_are_one_round_trip),
         with_schema(a_claim_with_a_ticket_takes_the_lock_in_the_same_round_trip),
         with_schema(a_lock_that_somebody_else_has_makes_a_claim_busy),

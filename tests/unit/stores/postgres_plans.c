@@ -14,6 +14,8 @@
 
 #define ROWS 4000
 #define CALLS 10
+/* Of all rows: instances that were loaded together changed at one time. */
+#define UPDATED_US 7
 /* An entry or two for each row that a call asks for; a call that read a table would need ROWS. */
 #define READ_MAX "1000"
 
@@ -35,6 +37,7 @@ struct fixture {
     struct pawl_arena arena;
     struct pawl_error err;
     int64_t me;
+    bool is_full;
 };
 
 static int64_t soon(struct fixture *f)
@@ -137,6 +140,7 @@ static void fill(struct fixture *f)
                                                   .definition_id = pawl__str("d"),
                                                   .fence = 1,
                                                   .revision = 1,
+                                                  .updated_us = UPDATED_US,
                                                   .state = pawl__str("{}")};
         bookmarks[i] = (struct pawl_bookmark_row){.id = name(f, "b", i),
                                                   .instance_id = instances[i].id,
@@ -180,6 +184,64 @@ static void claim_and_commit(struct fixture *f, int number)
     assert_int_equal(commit.status, claim.status == PAWL_OK ? PAWL_OK : PAWL_ECONFLICT);
 }
 
+/* Commits the next revision of several instances in one batch. */
+static void claim_and_commit_several(struct fixture *f, int number)
+{
+    enum { COUNT = 3 };
+    struct pawl_claim claims[COUNT];
+    struct pawl_commit commits[COUNT], *list[COUNT];
+    int64_t now_us = 0;
+
+    for (int i = 0; i < COUNT; i++)
+        claims[i] = (struct pawl_claim){.id = name(f, "i", number + CALLS * (i + 1))};
+    assert_ok(
+        pawl_store_claim(f->store, f->me, claims, COUNT, &f->arena, &now_us, soon(f), &f->err),
+        &f->err);
+    for (int i = 0; i < COUNT; i++) {
+        if (claims[i].status == PAWL_ENOTFOUND)
+            claims[i].row =
+                (struct pawl_instance_row){.id = claims[i].id, .owner = f->me, .fence = 1};
+        commits[i] = (struct pawl_commit){
+            .kind = PAWL_COMMIT_ADVANCE, .flags = PAWL_COMMIT_RELEASE, .instance = &claims[i].row};
+        list[i] = &commits[i];
+    }
+    assert_ok(pawl_store_apply(f->store, list, COUNT, soon(f), &f->err), &f->err);
+    for (int i = 0; i < COUNT; i++)
+        assert_int_equal(commits[i].status, claims[i].status == PAWL_OK ? PAWL_OK : PAWL_ECONFLICT);
+}
+
+/* Visits instances, and commits the next revision of each by itself or of all in one batch. */
+static void visit_and_commit(struct fixture *f, int number, bool together)
+{
+    enum { COUNT = 3 };
+    struct pawl_claim claims[COUNT];
+    struct pawl_commit commits[COUNT], *list[COUNT];
+    int64_t now_us = 0;
+
+    for (int i = 0; i < COUNT; i++) {
+        claims[i] = (struct pawl_claim){.id = name(f, "i", number + CALLS * (i + 5 + together * 5)),
+                                        .hash = pawl__str("paid"),
+                                        .visits = true};
+        assert_ok(
+            pawl_store_claim(f->store, f->me, &claims[i], 1, &f->arena, &now_us, soon(f), &f->err),
+            &f->err);
+        assert_int_equal(claims[i].status == PAWL_OK, f->is_full);
+        if (!f->is_full)
+            claims[i].row =
+                (struct pawl_instance_row){.id = claims[i].id, .owner = f->me, .fence = 2};
+        commits[i] = (struct pawl_commit){.kind = PAWL_COMMIT_ADVANCE,
+                                          .flags = PAWL_COMMIT_RELEASE | PAWL_COMMIT_VISITED,
+                                          .visited_us = UPDATED_US,
+                                          .instance = &claims[i].row};
+        list[i] = &commits[i];
+    }
+    for (int i = 0; i < COUNT; i += together ? COUNT : 1)
+        assert_ok(pawl_store_apply(f->store, list + i, together ? COUNT : 1, soon(f), &f->err),
+                  &f->err);
+    for (int i = 0; i < COUNT; i++)
+        assert_int_equal(commits[i].status, claims[i].status == PAWL_OK ? PAWL_OK : PAWL_ECONFLICT);
+}
+
 static void take(struct fixture *f)
 {
     const struct pawl_take what = {.owner = f->me, .limit = 10};
@@ -212,6 +274,7 @@ static void plans_made_for_empty_tables_read_few_rows_of_full_ones(void **state)
     struct fixture *f = *state;
 
     for (int full = 0; full < 2; full++) {
+        f->is_full = full != 0;
         for (int i = 0; i < CALLS; i++) {
             int number = ROWS / 2 + i;
 
@@ -219,6 +282,9 @@ static void plans_made_for_empty_tables_read_few_rows_of_full_ones(void **state)
             find(f, "instance_id", name(f, "i", number), (size_t)full);
             find(f, "correlation_id", name(f, "order", number), (size_t)full);
             claim_and_commit(f, number);
+            claim_and_commit_several(f, number);
+            visit_and_commit(f, number, false);
+            visit_and_commit(f, number, true);
             add_bookmark(f, number);
         }
         if (!full) {
