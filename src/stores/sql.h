@@ -105,7 +105,6 @@ enum pawl_sql_name {
     PAWL_SQL_DONE_CHECK,   /* PostgreSQL: guard. id: of the work; owner */
     PAWL_SQL_DONE,         /* id: of the work; owner. Must delete one row */
     PAWL_SQL_STAMP_ENSURE, /* text: the stamp's name; makes one of value 0 when there is none */
-    PAWL_SQL_STAMP_CHECK,  /* PostgreSQL: guard. text; value */
     PAWL_SQL_STAMP,        /* text; value. Must change one row */
     /* [instances] Guards; in SQLite they must change one row. */
     PAWL_SQL_CREATE,          /* owner: the new one's */
@@ -159,7 +158,6 @@ enum pawl_sql_name {
     PAWL_SQL_NEXT_DUE,       /* part_from, part_to; returns due_us, or nothing */
     PAWL_SQL_NEXT_DUE_KIND,  /* and text */
 
-    PAWL_SQL_JOIN_LOCK,  /* PostgreSQL: before joining, in its transaction */
     PAWL_SQL_INCARNATE,  /* SQLite: counts the next incarnation; before JOIN in its transaction */
     PAWL_SQL_JOIN,       /* SQLite: id; text: info; value: ttl, at most PAWL_TIME_NEVER / 2. Returns
                           * incarnation and now */

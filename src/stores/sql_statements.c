@@ -251,9 +251,6 @@ static const struct pawl_sql_template templates[PAWL_SQL_NAME_COUNT] = {
         "FOR UPDATE)")},
     [PAWL_SQL_DONE] = {PAWL_TABLE_WORK, 0, DONE, DONE " AND " PAWL_SQL_OK},
     [PAWL_SQL_STAMP_ENSURE] = {PAWL_TABLE_STAMPS, 0, BOTH(STAMP_ENSURE)},
-    [PAWL_SQL_STAMP_CHECK] = {PAWL_TABLE_STAMPS, 0, NULL, PAWL_SQL_GUARD(
-        "EXISTS (SELECT 1 FROM pawl_stamps WHERE {tenant} AND name = {text} "
-        "AND value = {value} FOR UPDATE)")},
     [PAWL_SQL_STAMP] = {PAWL_TABLE_STAMPS, 0, STAMP, STAMP " AND " PAWL_SQL_OK},
     [PAWL_SQL_CREATE] = {PAWL_TABLE_INSTANCES, 0, CREATE "VALUES ('', {created})" CREATE_END,
         GUARD_WITH(CREATE "SELECT '', {created} WHERE " PAWL_SQL_HELD CREATE_END)},
@@ -317,8 +314,6 @@ static const struct pawl_sql_template templates[PAWL_SQL_NAME_COUNT] = {
     [PAWL_SQL_NEXT_DUE_KIND] = {PAWL_TABLE_WORK, 0, BOTH(NEXT_DUE(OF_KIND))},
 
     [PAWL_SQL_INCARNATE] = {PAWL_TABLE_STAMPS, 0, INCARNATE, NULL},
-    [PAWL_SQL_JOIN_LOCK] = {PAWL_TABLE_NODES, 0, NULL,
-        "LOCK TABLE pawl_nodes IN SHARE ROW EXCLUSIVE MODE"},
     [PAWL_SQL_JOIN] = {PAWL_TABLE_NODES, 0, JOIN, NULL},
     [PAWL_SQL_LEASE_LOOK] = {PAWL_TABLE_NODES, 0,
         BOTH("SELECT lease_us, {now} FROM pawl_nodes " THIS_NODE)},

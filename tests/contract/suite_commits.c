@@ -543,6 +543,82 @@ static struct pawl_setting_row some_setting(struct contract *t, const char *key,
     return (struct pawl_setting_row){.key = pawl__str(key), .value = pawl__str_make(value, bytes)};
 }
 
+/* A commit of any kind with a reservation: of a key that is there, that has expired, or that is
+ * good. It deletes a bookmark and adds another one. */
+struct reserving {
+    struct pawl_instance_row row;
+    struct pawl_reservation_row reservation;
+    struct pawl_bookmark_row old, new;
+    struct pawl_change changes[3];
+    struct pawl_commit commit;
+};
+
+static void make_reserving(struct contract *t, struct reserving *r, const char *form, int number)
+{
+    static const enum pawl_commit_kind kinds[] = {PAWL_COMMIT_PLAIN, PAWL_COMMIT_CREATE,
+                                                  PAWL_COMMIT_ADVANCE};
+    const char *id = text(t, "%s%02d", form, number).ptr;
+    enum pawl_commit_kind kind = kinds[number % 3];
+
+    r->row =
+        kind == PAWL_COMMIT_ADVANCE ? claimed_instance(t, id) : some_instance(t, pawl__str(id));
+    if (kind == PAWL_COMMIT_CREATE)
+        r->row.owner = t->node_a;
+    r->reservation =
+        (struct pawl_reservation_row){.key = text(t, "key-%s", id), .expires_us = PAWL_TIME_NEVER};
+    if (number % 4 == 0)
+        insert(t, PAWL_TABLE_RESERVATIONS, &r->reservation);
+    if (number % 4 == 1)
+        r->reservation.expires_us = 1;
+    r->old = some_bookmark(t, text(t, "old-%s", id), r->row.id, "hash");
+    r->new = some_bookmark(t, text(t, "new-%s", id), r->row.id, "hash");
+    insert(t, PAWL_TABLE_BOOKMARKS, &r->old);
+    r->changes[0] = (struct pawl_change){number % 2 ? PAWL_CHANGE_DELETE : PAWL_CHANGE_DELETE_OWNED,
+                                         PAWL_TABLE_BOOKMARKS, &r->old};
+    r->changes[1] =
+        (struct pawl_change){PAWL_CHANGE_INSERT, PAWL_TABLE_RESERVATIONS, &r->reservation};
+    r->changes[2] = (struct pawl_change){PAWL_CHANGE_PUT, PAWL_TABLE_BOOKMARKS, &r->new};
+    r->commit = (struct pawl_commit){.kind = kind,
+                                     .instance = kind == PAWL_COMMIT_PLAIN ? NULL : &r->row,
+                                     .changes = r->changes,
+                                     .change_count = 3};
+}
+
+static void reservations_bar_the_members_of_one_batch_as_each_would_be_alone(struct contract *t)
+{
+    static struct reserving batch[MANY], alone[MANY];
+    struct pawl_commit *pointers[MANY];
+
+    for (int i = 0; i < MANY; i++) {
+        make_reserving(t, &batch[i], "batch", i);
+        make_reserving(t, &alone[i], "alone", i);
+        pointers[i] = &batch[i].commit;
+    }
+    assert_ok(pawl_store_apply(t->a, pointers, MANY, soon_ns(t), &t->err), &t->err);
+    for (int i = 0; i < MANY; i++) {
+        bool is_good = i % 4 > 1;
+        const struct pawl_bookmark_row *left;
+
+        assert_code(apply_one(t, t->a, &alone[i].commit), batch[i].commit.status);
+        assert_code(batch[i].commit.status, is_good      ? PAWL_OK
+                                            : i % 4 == 0 ? PAWL_EEXISTS
+                                                         : PAWL_ECONFLICT);
+        assert_int_equal(batch[i].commit.has_expired, i % 4 == 1);
+        assert_int_equal(alone[i].commit.has_expired, i % 4 == 1);
+        left = find_where(t, PAWL_TABLE_BOOKMARKS, "instance_id", batch[i].row.id).rows;
+        assert_same_row(PAWL_TABLE_BOOKMARKS, left, is_good ? &batch[i].new : &batch[i].old);
+        assert_int_equal(
+            find_where(t, PAWL_TABLE_RESERVATIONS, "key", batch[i].reservation.key).count,
+            i % 4 != 1);
+        if (i % 3 == 1)
+            assert_int_equal(find_where(t, PAWL_TABLE_INSTANCES, "id", batch[i].row.id).count,
+                             is_good);
+        if (i % 3 == 2)
+            assert_int_equal(instance_row(t, batch[i].row.id)->revision,
+                             batch[i].row.revision + is_good);
+    }
+}
+
 /* What each of them says of one row last is what counts. */
 static void changes_of_one_row_keep_their_order_in_a_batch(struct contract *t)
 {
@@ -694,6 +770,7 @@ const struct contract_test contract_commits[] = {
     CONTRACT_TEST(ids_that_are_stored_alike_are_one_instance_in_a_batch),
     CONTRACT_TEST(new_instances_of_one_batch_are_created_each_for_itself),
     CONTRACT_TEST(instances_of_one_batch_advance_as_each_would_alone),
+    CONTRACT_TEST(reservations_bar_the_members_of_one_batch_as_each_would_be_alone),
     CONTRACT_TEST(changes_of_one_row_keep_their_order_in_a_batch),
     CONTRACT_TEST(a_created_instance_begins_with_fence_and_revision_one),
     CONTRACT_TEST(an_instance_created_with_release_has_no_owner),

@@ -184,11 +184,13 @@ static void claim_and_commit(struct fixture *f, int number)
     assert_int_equal(commit.status, claim.status == PAWL_OK ? PAWL_OK : PAWL_ECONFLICT);
 }
 
-/* Commits the next revision of several instances in one batch. */
+/* Commits the next revision of several instances in one batch; their bookmarks go. */
 static void claim_and_commit_several(struct fixture *f, int number)
 {
     enum { COUNT = 3 };
     struct pawl_claim claims[COUNT];
+    struct pawl_bookmark_row bookmarks[COUNT];
+    struct pawl_change changes[COUNT][2];
     struct pawl_commit commits[COUNT], *list[COUNT];
     int64_t now_us = 0;
 
@@ -201,8 +203,17 @@ static void claim_and_commit_several(struct fixture *f, int number)
         if (claims[i].status == PAWL_ENOTFOUND)
             claims[i].row =
                 (struct pawl_instance_row){.id = claims[i].id, .owner = f->me, .fence = 1};
-        commits[i] = (struct pawl_commit){
-            .kind = PAWL_COMMIT_ADVANCE, .flags = PAWL_COMMIT_RELEASE, .instance = &claims[i].row};
+        bookmarks[i] = (struct pawl_bookmark_row){.id = name(f, "b", number + CALLS * (i + 1)),
+                                                  .instance_id = claims[i].id};
+        changes[i][0] =
+            (struct pawl_change){PAWL_CHANGE_DELETE, PAWL_TABLE_BOOKMARKS, &bookmarks[i]};
+        changes[i][1] =
+            (struct pawl_change){PAWL_CHANGE_DELETE_OWNED, PAWL_TABLE_BOOKMARKS, &bookmarks[i]};
+        commits[i] = (struct pawl_commit){.kind = PAWL_COMMIT_ADVANCE,
+                                          .flags = PAWL_COMMIT_RELEASE,
+                                          .instance = &claims[i].row,
+                                          .changes = changes[i],
+                                          .change_count = 2};
         list[i] = &commits[i];
     }
     assert_ok(pawl_store_apply(f->store, list, COUNT, soon(f), &f->err), &f->err);
