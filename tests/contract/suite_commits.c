@@ -543,8 +543,8 @@ static struct pawl_setting_row some_setting(struct contract *t, const char *key,
     return (struct pawl_setting_row){.key = pawl__str(key), .value = pawl__str_make(value, bytes)};
 }
 
-/* A commit of any kind with a reservation: of a key that is there, that has expired, or that is
- * good. It deletes a bookmark and adds another one. */
+/* A commit of any kind with a reservation, every fourth of which is wrong. It deletes a bookmark
+ * and adds another one. */
 struct reserving {
     struct pawl_instance_row row;
     struct pawl_reservation_row reservation;
@@ -553,7 +553,8 @@ struct reserving {
     struct pawl_commit commit;
 };
 
-static void make_reserving(struct contract *t, struct reserving *r, const char *form, int number)
+static void make_reserving(struct contract *t, struct reserving *r, const char *form, int number,
+                           int wrong)
 {
     static const enum pawl_commit_kind kinds[] = {PAWL_COMMIT_PLAIN, PAWL_COMMIT_CREATE,
                                                   PAWL_COMMIT_ADVANCE};
@@ -566,9 +567,9 @@ static void make_reserving(struct contract *t, struct reserving *r, const char *
         r->row.owner = t->node_a;
     r->reservation =
         (struct pawl_reservation_row){.key = text(t, "key-%s", id), .expires_us = PAWL_TIME_NEVER};
-    if (number % 4 == 0)
+    if (number % 4 == 0 && wrong == PAWL_EEXISTS)
         insert(t, PAWL_TABLE_RESERVATIONS, &r->reservation);
-    if (number % 4 == 1)
+    if (number % 4 == 0 && wrong == PAWL_ECONFLICT)
         r->reservation.expires_us = 1;
     r->old = some_bookmark(t, text(t, "old-%s", id), r->row.id, "hash");
     r->new = some_bookmark(t, text(t, "new-%s", id), r->row.id, "hash");
@@ -584,39 +585,41 @@ static void make_reserving(struct contract *t, struct reserving *r, const char *
                                      .change_count = 3};
 }
 
-static void reservations_bar_the_members_of_one_batch_as_each_would_be_alone(struct contract *t)
+static void check_barred(struct contract *t, const char *form, int wrong)
 {
     static struct reserving batch[MANY], alone[MANY];
     struct pawl_commit *pointers[MANY];
 
     for (int i = 0; i < MANY; i++) {
-        make_reserving(t, &batch[i], "batch", i);
-        make_reserving(t, &alone[i], "alone", i);
+        make_reserving(t, &batch[i], form, i, wrong);
+        make_reserving(t, &alone[i], text(t, "%s-alone", form).ptr, i, wrong);
         pointers[i] = &batch[i].commit;
     }
     assert_ok(pawl_store_apply(t->a, pointers, MANY, soon_ns(t), &t->err), &t->err);
     for (int i = 0; i < MANY; i++) {
-        bool is_good = i % 4 > 1;
+        bool is_good = i % 4 > 0, is_late = !is_good && wrong == PAWL_ECONFLICT;
+        struct reserving *r = &batch[i];
         const struct pawl_bookmark_row *left;
 
-        assert_code(apply_one(t, t->a, &alone[i].commit), batch[i].commit.status);
-        assert_code(batch[i].commit.status, is_good      ? PAWL_OK
-                                            : i % 4 == 0 ? PAWL_EEXISTS
-                                                         : PAWL_ECONFLICT);
-        assert_int_equal(batch[i].commit.has_expired, i % 4 == 1);
-        assert_int_equal(alone[i].commit.has_expired, i % 4 == 1);
-        left = find_where(t, PAWL_TABLE_BOOKMARKS, "instance_id", batch[i].row.id).rows;
-        assert_same_row(PAWL_TABLE_BOOKMARKS, left, is_good ? &batch[i].new : &batch[i].old);
-        assert_int_equal(
-            find_where(t, PAWL_TABLE_RESERVATIONS, "key", batch[i].reservation.key).count,
-            i % 4 != 1);
+        assert_code(apply_one(t, t->a, &alone[i].commit), r->commit.status);
+        assert_code(r->commit.status, is_good ? PAWL_OK : wrong);
+        assert_int_equal(r->commit.has_expired, is_late);
+        assert_int_equal(alone[i].commit.has_expired, is_late);
+        left = find_where(t, PAWL_TABLE_BOOKMARKS, "instance_id", r->row.id).rows;
+        assert_same_row(PAWL_TABLE_BOOKMARKS, left, is_good ? &r->new : &r->old);
+        assert_int_equal(find_where(t, PAWL_TABLE_RESERVATIONS, "key", r->reservation.key).count,
+                         !is_late);
         if (i % 3 == 1)
-            assert_int_equal(find_where(t, PAWL_TABLE_INSTANCES, "id", batch[i].row.id).count,
-                             is_good);
+            assert_int_equal(find_where(t, PAWL_TABLE_INSTANCES, "id", r->row.id).count, is_good);
         if (i % 3 == 2)
-            assert_int_equal(instance_row(t, batch[i].row.id)->revision,
-                             batch[i].row.revision + is_good);
+            assert_int_equal(instance_row(t, r->row.id)->revision, r->row.revision + is_good);
     }
+}
+
+static void reservations_bar_members_of_one_batch_as_each_would_be_alone(struct contract *t)
+{
+    check_barred(t, "there", PAWL_EEXISTS);
+    check_barred(t, "late", PAWL_ECONFLICT);
 }
 
 /* What each of them says of one row last is what counts. */
@@ -770,7 +773,7 @@ const struct contract_test contract_commits[] = {
     CONTRACT_TEST(ids_that_are_stored_alike_are_one_instance_in_a_batch),
     CONTRACT_TEST(new_instances_of_one_batch_are_created_each_for_itself),
     CONTRACT_TEST(instances_of_one_batch_advance_as_each_would_alone),
-    CONTRACT_TEST(reservations_bar_the_members_of_one_batch_as_each_would_be_alone),
+    CONTRACT_TEST(reservations_bar_members_of_one_batch_as_each_would_be_alone),
     CONTRACT_TEST(changes_of_one_row_keep_their_order_in_a_batch),
     CONTRACT_TEST(a_created_instance_begins_with_fence_and_revision_one),
     CONTRACT_TEST(an_instance_created_with_release_has_no_owner),

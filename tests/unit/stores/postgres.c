@@ -227,18 +227,22 @@ static void one_key_of_several_members_is_refused_without_another_sync(void **st
 
     apply_group(f, store, make_group(f, "first"));
     for (int is_new = 0; is_new < 2; is_new++) {
+        struct group *again = make_group(f, "first");
+
         g = make_group(f, is_new ? "new" : "plain");
         for (int i = 0; i < MEMBERS && !is_new; i++)
             g->commits[i].kind = PAWL_COMMIT_PLAIN;
         for (int i = 0; i < 3; i++)
             g->reservations[i].key = pawl__str(is_new ? "one" : "another");
+        for (int i = 3; i < 5; i++)
+            g->reservations[i].key = again->reservations[i].key; /* that is there */
         before = syncs(f, store);
         assert_ok(pawl_store_apply(store, g->list, MEMBERS, soon(f), &f->err), &f->err);
         assert_int_equal(syncs(f, store) - before, 1);
         granted = 0;
         for (int i = 0; i < MEMBERS; i++) {
             granted += i < 3 && g->commits[i].status == PAWL_OK;
-            if (i >= 3)
+            if (i >= 5)
                 assert_ok(g->commits[i].status, &g->commits[i].error);
             else if (g->commits[i].status != PAWL_OK)
                 assert_code(g->commits[i].status, PAWL_EEXISTS);

@@ -13,6 +13,7 @@
 #include <stdlib.h>
 
 #define ROWS 4000
+#define SMALL 20
 #define CALLS 10
 /* Of all rows: instances that were loaded together changed at one time. */
 #define UPDATED_US 7
@@ -128,35 +129,41 @@ static void add_bookmark(struct fixture *f, int number)
 }
 
 /* Instances that all wait for the same event and for a time that is far away. */
-static void fill(struct fixture *f)
+static void fill(struct fixture *f, int from, int to)
 {
     struct pawl_instance_row *instances = calloc(ROWS, sizeof *instances);
     struct pawl_bookmark_row *bookmarks = calloc(ROWS, sizeof *bookmarks);
     struct pawl_work_row *work = calloc(ROWS, sizeof *work);
 
     assert_true(instances && bookmarks && work);
-    for (int i = 0; i < ROWS; i++) {
-        instances[i] = (struct pawl_instance_row){.id = name(f, "i", i),
+    for (int i = 0; i < to - from; i++) {
+        int number = from + i;
+
+        instances[i] = (struct pawl_instance_row){.id = name(f, "i", number),
                                                   .definition_id = pawl__str("d"),
                                                   .fence = 1,
                                                   .revision = 1,
                                                   .updated_us = UPDATED_US,
                                                   .state = pawl__str("{}")};
-        bookmarks[i] = (struct pawl_bookmark_row){.id = name(f, "b", i),
+        bookmarks[i] = (struct pawl_bookmark_row){.id = name(f, "b", number),
                                                   .instance_id = instances[i].id,
                                                   .hash = pawl__str("paid"),
-                                                  .correlation_id = name(f, "order", i)};
-        work[i] = (struct pawl_work_row){.id = name(f, "w", i),
+                                                  .correlation_id = name(f, "order", number)};
+        work[i] = (struct pawl_work_row){.id = name(f, "w", number),
                                          .kind = pawl__str("timer"),
                                          .instance_id = instances[i].id,
                                          .due_us = PAWL_TIME_NEVER / 2 + i,
                                          .expires_us = PAWL_TIME_NEVER};
     }
-    assert_ok(pawl_store_load(f->store, PAWL_TABLE_INSTANCES, instances, ROWS, soon(f), &f->err),
+    assert_ok(pawl_store_load(f->store, PAWL_TABLE_INSTANCES, instances, (size_t)(to - from),
+                              soon(f), &f->err),
               &f->err);
-    assert_ok(pawl_store_load(f->store, PAWL_TABLE_BOOKMARKS, bookmarks, ROWS, soon(f), &f->err),
+    assert_ok(pawl_store_load(f->store, PAWL_TABLE_BOOKMARKS, bookmarks, (size_t)(to - from),
+                              soon(f), &f->err),
               &f->err);
-    assert_ok(pawl_store_load(f->store, PAWL_TABLE_WORK, work, ROWS, soon(f), &f->err), &f->err);
+    assert_ok(
+        pawl_store_load(f->store, PAWL_TABLE_WORK, work, (size_t)(to - from), soon(f), &f->err),
+        &f->err);
     free(instances);
     free(bookmarks);
     free(work);
@@ -280,10 +287,8 @@ static void find(struct fixture *f, const char *column, struct pawl_str value, s
     assert_int_equal(rows.count, expected);
 }
 
-static void plans_made_for_empty_tables_read_few_rows_of_full_ones(void **state)
+static void check_plans(struct fixture *f, int from)
 {
-    struct fixture *f = *state;
-
     for (int full = 0; full < 2; full++) {
         f->is_full = full != 0;
         for (int i = 0; i < CALLS; i++) {
@@ -299,7 +304,7 @@ static void plans_made_for_empty_tables_read_few_rows_of_full_ones(void **state)
             add_bookmark(f, number);
         }
         if (!full) {
-            fill(f);
+            fill(f, from, ROWS);
             fill_parked(f);
         }
     }
@@ -308,10 +313,27 @@ static void plans_made_for_empty_tables_read_few_rows_of_full_ones(void **state)
     test_postgres_sql(&f->server, CHECK);
 }
 
+static void plans_made_for_empty_tables_read_few_rows_of_full_ones(void **state)
+{
+    check_plans(*state, 0);
+}
+
+/* That a table has few rows is known then, and all of them would be read at once. */
+static void plans_made_for_small_tables_read_few_rows_of_full_ones(void **state)
+{
+    struct fixture *f = *state;
+
+    fill(f, 0, SMALL);
+    test_postgres_sql(&f->server, "ANALYZE");
+    check_plans(f, SMALL);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(plans_made_for_empty_tables_read_few_rows_of_full_ones,
+                                        set_up, tear_down),
+        cmocka_unit_test_setup_teardown(plans_made_for_small_tables_read_few_rows_of_full_ones,
                                         set_up, tear_down),
     };
 
