@@ -27,9 +27,10 @@ struct file {
     size_t held_bytes;
     sqlite3_int64 held_at; /* where it belongs */
     sqlite3_int64 end;     /* of what was written or held last */
-    int failed;    /* why something held was not written, until the lock to write is given back */
-    bool in_frame; /* a header is the last thing that is held */
-    bool commits;  /* which says that its page commits */
+    int failed; /* why something held was not written, until the lock to write is given back */
+    sqlite3_int64 lost_at; /* where that would have begun */
+    bool in_frame;         /* a header is the last thing that is held */
+    bool commits;          /* which says that its page commits */
 };
 
 #define REAL_OFFSET ((sizeof(struct file) + 15) / 16 * 16)
@@ -67,6 +68,7 @@ static int write_held(struct file *log)
     if (result != SQLITE_OK) {
         drop(log);
         log->failed = result;
+        log->lost_at = log->held_at;
     }
     return result;
 }
@@ -121,10 +123,18 @@ static int write_log(sqlite3_file *base, const void *data, int bytes, sqlite3_in
     return result;
 }
 
+/*
+ * SQLite may go on after a read that failed, with an index of its own in which the lost pages are.
+ * The file has older ones in their place, or ends. What is before them is in the file, and a
+ * rollback reads what was committed.
+ */
 static int read_log(sqlite3_file *base, void *data, int bytes, sqlite3_int64 at)
 {
-    int result = write_held(own(base));
+    struct file *log = own(base);
+    int result = write_held(log);
 
+    if (log->failed != SQLITE_OK && at + bytes > log->lost_at)
+        result = log->failed;
     return result == SQLITE_OK ? real(base)->pMethods->xRead(real(base), data, bytes, at) : result;
 }
 
