@@ -2,8 +2,6 @@
 /* Beside sqlite.c, the only file that includes <sqlite3.h>. */
 #include "drivers/sqlite_log.h"
 
-#include "base/assert.h"
-
 #include <sqlite3.h>
 #include <stdbool.h>
 #include <stddef.h>
@@ -298,7 +296,31 @@ static const sqlite3_io_methods database_methods = {
     .xShmUnmap = unmap_shared_memory,
 };
 
+/* Of a file whose system has no shared memory: SQLite keeps no log for it then, and must see so. */
+static const sqlite3_io_methods plain_methods = {
+    .iVersion = 1,
+    .xClose = close_database,
+    .xRead = read_file,
+    .xWrite = write_file,
+    .xTruncate = truncate_file,
+    .xSync = sync_file,
+    .xFileSize = size_of_file,
+    .xLock = lock_file,
+    .xUnlock = unlock_file,
+    .xCheckReservedLock = check_reserved,
+    .xFileControl = control_file,
+    .xSectorSize = sector_size,
+    .xDeviceCharacteristics = characteristics,
+};
+
 /* ---- the layer --------------------------------------------------------------------------- */
+
+static const sqlite3_io_methods *methods_above(const sqlite3_io_methods *system, bool is_log)
+{
+    if (is_log)
+        return &log_methods;
+    return system->iVersion >= 2 && system->xShmMap ? &database_methods : &plain_methods;
+}
 
 static int open_file(sqlite3_vfs *vfs, const char *path, sqlite3_file *base, int flags,
                      int *out_flags)
@@ -315,8 +337,7 @@ static int open_file(sqlite3_vfs *vfs, const char *path, sqlite3_file *base, int
     result = system_vfs->xOpen(system_vfs, path, real(base), flags, out_flags);
     if (result != SQLITE_OK)
         return result;
-    base->pMethods = is_log ? &log_methods : &database_methods;
-    PAWL_ASSERT(is_log || real(base)->pMethods->iVersion >= 2);
+    base->pMethods = methods_above(real(base)->pMethods, is_log);
     if (is_log) {
         database = own(sqlite3_database_file_object(path));
         file->other = database;
@@ -376,10 +397,13 @@ static void make_layer(void)
 {
     sqlite3_vfs *system_vfs = sqlite3_vfs_find(NULL), *layer = sqlite3_malloc(sizeof *layer);
 
-    PAWL_ASSERT(system_vfs && system_vfs->iVersion >= 2);
-    if (!layer)
+    if (!layer || !system_vfs) {
+        sqlite3_free(layer);
         return;
-    *layer = (sqlite3_vfs){.iVersion = 2,
+    }
+    /* The first version has no clock that counts milliseconds. */
+    *layer = (sqlite3_vfs){.iVersion =
+                               system_vfs->iVersion >= 2 && system_vfs->xCurrentTimeInt64 ? 2 : 1,
                            .szOsFile = (int)REAL_OFFSET + system_vfs->szOsFile,
                            .mxPathname = system_vfs->mxPathname,
                            .zName = NAME,
