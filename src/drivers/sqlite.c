@@ -494,9 +494,15 @@ int64_t pawl__sqlite_now_us(void)
 {
     sqlite3_vfs *vfs = sqlite3_vfs_find(NULL);
     sqlite3_int64 julian_ms = 0;
+    double days = 0;
 
-    PAWL_ASSERT(vfs && vfs->iVersion >= 2);
-    (void)vfs->xCurrentTimeInt64(vfs, &julian_ms);
+    PAWL_ASSERT(vfs); /* without one no database was opened */
+    if (vfs->iVersion >= 2 && vfs->xCurrentTimeInt64) {
+        (void)vfs->xCurrentTimeInt64(vfs, &julian_ms);
+    } else { /* as SQLite does itself */
+        (void)vfs->xCurrentTime(vfs, &days);
+        julian_ms = (sqlite3_int64)(days * 86400000.0);
+    }
     return (julian_ms - JULIAN_MS_1970) * 1000;
 }
 

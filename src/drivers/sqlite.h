@@ -17,7 +17,9 @@
  *     PAWL_EINVAL        another constraint, or a trigger, refuses it
  *     PAWL_ELIMIT        a value is larger than SQLite stores
  *     PAWL_EIO           the disk failed
- *     PAWL_EUNKNOWN      of pawl__sqlite_commit() alone: the disk failed while it was written
+ *     PAWL_ENOMEM        no memory
+ *     PAWL_EUNKNOWN      of pawl__sqlite_commit() alone: the disk failed, or there was no memory,
+ *                        while it was written
  *     PAWL_ESTOPPED      while waiting
  * and of opening what the system says (PAWL_ENOTFOUND, PAWL_EPERM, …).
  */

@@ -2,8 +2,6 @@
 /* Beside sqlite.c, the only file that includes <sqlite3.h>. */
 #include "drivers/sqlite_log.h"
 
-#include "base/assert.h"
-
 #include <sqlite3.h>
 #include <stdbool.h>
 #include <stddef.h>
@@ -27,9 +25,10 @@ struct file {
     size_t held_bytes;
     sqlite3_int64 held_at; /* where it belongs */
     sqlite3_int64 end;     /* of what was written or held last */
-    int failed;    /* why something held was not written, until the lock to write is given back */
-    bool in_frame; /* a header is the last thing that is held */
-    bool commits;  /* which says that its page commits */
+    int failed; /* why something held was not written, until the lock to write is given back */
+    sqlite3_int64 lost_at; /* where that would have begun */
+    bool in_frame;         /* a header is the last thing that is held */
+    bool commits;          /* which says that its page commits */
 };
 
 #define REAL_OFFSET ((sizeof(struct file) + 15) / 16 * 16)
@@ -67,6 +66,7 @@ static int write_held(struct file *log)
     if (result != SQLITE_OK) {
         drop(log);
         log->failed = result;
+        log->lost_at = log->held_at;
     }
     return result;
 }
@@ -121,10 +121,18 @@ static int write_log(sqlite3_file *base, const void *data, int bytes, sqlite3_in
     return result;
 }
 
+/*
+ * SQLite may go on after a read that failed, with an index of its own in which the lost pages are.
+ * The file has older ones in their place, or ends. What is before them is in the file, and a
+ * rollback reads what was committed.
+ */
 static int read_log(sqlite3_file *base, void *data, int bytes, sqlite3_int64 at)
 {
-    int result = write_held(own(base));
+    struct file *log = own(base);
+    int result = write_held(log);
 
+    if (log->failed != SQLITE_OK && at + bytes > log->lost_at)
+        result = log->failed;
     return result == SQLITE_OK ? real(base)->pMethods->xRead(real(base), data, bytes, at) : result;
 }
 
@@ -288,7 +296,31 @@ static const sqlite3_io_methods database_methods = {
     .xShmUnmap = unmap_shared_memory,
 };
 
+/* Of a file whose system has no shared memory: SQLite keeps no log for it then, and must see so. */
+static const sqlite3_io_methods plain_methods = {
+    .iVersion = 1,
+    .xClose = close_database,
+    .xRead = read_file,
+    .xWrite = write_file,
+    .xTruncate = truncate_file,
+    .xSync = sync_file,
+    .xFileSize = size_of_file,
+    .xLock = lock_file,
+    .xUnlock = unlock_file,
+    .xCheckReservedLock = check_reserved,
+    .xFileControl = control_file,
+    .xSectorSize = sector_size,
+    .xDeviceCharacteristics = characteristics,
+};
+
 /* ---- the layer --------------------------------------------------------------------------- */
+
+static const sqlite3_io_methods *methods_above(const sqlite3_io_methods *system, bool is_log)
+{
+    if (is_log)
+        return &log_methods;
+    return system->iVersion >= 2 && system->xShmMap ? &database_methods : &plain_methods;
+}
 
 static int open_file(sqlite3_vfs *vfs, const char *path, sqlite3_file *base, int flags,
                      int *out_flags)
@@ -305,8 +337,7 @@ static int open_file(sqlite3_vfs *vfs, const char *path, sqlite3_file *base, int
     result = system_vfs->xOpen(system_vfs, path, real(base), flags, out_flags);
     if (result != SQLITE_OK)
         return result;
-    base->pMethods = is_log ? &log_methods : &database_methods;
-    PAWL_ASSERT(is_log || real(base)->pMethods->iVersion >= 2);
+    base->pMethods = methods_above(real(base)->pMethods, is_log);
     if (is_log) {
         database = own(sqlite3_database_file_object(path));
         file->other = database;
@@ -366,10 +397,13 @@ static void make_layer(void)
 {
     sqlite3_vfs *system_vfs = sqlite3_vfs_find(NULL), *layer = sqlite3_malloc(sizeof *layer);
 
-    PAWL_ASSERT(system_vfs && system_vfs->iVersion >= 2);
-    if (!layer)
+    if (!layer || !system_vfs) {
+        sqlite3_free(layer);
         return;
-    *layer = (sqlite3_vfs){.iVersion = 2,
+    }
+    /* The first version has no clock that counts milliseconds. */
+    *layer = (sqlite3_vfs){.iVersion =
+                               system_vfs->iVersion >= 2 && system_vfs->xCurrentTimeInt64 ? 2 : 1,
                            .szOsFile = (int)REAL_OFFSET + system_vfs->szOsFile,
                            .mxPathname = system_vfs->mxPathname,
                            .zName = NAME,

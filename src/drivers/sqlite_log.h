@@ -10,8 +10,9 @@
 #ifndef PAWL_DRIVERS_SQLITE_LOG_H
 #define PAWL_DRIVERS_SQLITE_LOG_H
 
-/* The name of the layer, above the files that are SQLite's default when this is first called. NULL,
- * which is that default, if there is no memory for it. */
+/* The name of the layer, above the files that are SQLite's default when this is first called: the
+ * program may have chosen others than the system's. NULL, which is that default, if there is no
+ * memory for it. */
 const char *pawl__sqlite_log_vfs(void);
 
 #endif

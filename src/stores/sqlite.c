@@ -2,8 +2,8 @@
 /*
  * The store in an SQLite file: opening it, bringing its tables up to date, its state.
  *
- * The file is in WAL mode. Two connections write, never at the same time: one syncs every commit,
- * the other does not (see sqlite_claim.c). Any number of processes on one machine may have it open.
+ * The file is in WAL mode. One connection writes; before each transaction it is set to sync the
+ * commit or not (see sqlite_claim.c). Any number of processes on one machine may have it open.
  */
 #include "base/alloc.h"
 #include "base/error.h"

@@ -73,10 +73,10 @@ static inline struct pawl_sqlite_store *pawl__sqlite_store_of(struct pawl_store 
 struct pawl_sqlite_session {
     struct pawl_sqlite_store *store;
     struct pawl_sqlite *db;
-    bool durable;              /* what is written is synced */
-    int64_t now_us;            /* of a transaction that writes */
-    int64_t now_ns;            /* monotonic time, after it was read */
-    bool is_back;              /* the clock was set back, and what waits for it was moved */
+    bool durable;   /* what is written is synced */
+    int64_t now_us; /* the store's time; 0 after session_read(), which does not read it */
+    int64_t now_ns; /* monotonic time, after it was read */
+    bool is_back;   /* the clock was set back; a session that writes moves what waits for it */
     struct pawl_arena scratch; /* for text that must be changed to be bound */
 };
 

@@ -345,25 +345,29 @@ struct pawl_lock_ticket {
 struct pawl_claim {
     struct pawl_str id;
     const struct pawl_lock_ticket *ticket; /* NULL: none. Ignored without PAWL_STORE_CAP_TICKETS */
-    int64_t seen_fence; /* the greatest that `owner` was granted before, of any instance; 0: none */
+    int64_t seen_fence; /* the greatest that `owner` was granted before, of any instance, or made
+                         * itself for a visit (docs/design/0022); 0: none */
     /* Not "": only if the instance has a bookmark with this hash. Such a claim is the only one of
      * its call, and has no ticket. */
     struct pawl_str hash;
-    /*
-     * With a hash: a visit, which reads the instance as a claim does, and claims nothing. It is
-     * granted if nobody owns the instance, it has the bookmark and no due work, its state has at
-     * most PAWL_VISIT_BYTES_MAX as it is stored, and nothing stands in its way: it has not ended,
-     * and runnable, takeovers, retry_us and cancel_requested are 0. Otherwise PAWL_EBUSY, whatever
-     * the reason, and `row` has only its id. The row has an owner and a fence as if it were
-     * claimed. Its next commit must be an ADVANCE with PAWL_COMMIT_VISITED, which claims and
-     * advances the instance at once. A visit without a commit leaves nothing behind.
-     */
-    bool visits;
     /* Output: */
     int status; /* PAWL_OK; PAWL_EBUSY: another node (row.owner) has it, and that one is alive or
                  * `owner` is not; or somebody else holds the ticket's lock (row.owner 0), or it has
                  * no such bookmark; PAWL_ENOTFOUND: there is none, or it is `owner`'s already and
                  * has no such bookmark */
+    /*
+     * Input. Here it moves no other member and adds no size: claims come in an array, also to
+     * backends compiled against version 2. With a hash: a visit, which reads the instance as a
+     * claim does, and claims nothing. It is granted if nobody owns the instance, it has the
+     * bookmark and no due work, its state has at most PAWL_VISIT_BYTES_MAX as it is stored, and
+     * nothing stands in its way: it has not ended, and runnable, takeovers, retry_us and
+     * cancel_requested are 0. Otherwise PAWL_EBUSY, whatever the reason, and `row` has only its id.
+     * The row has an owner and a fence as if it were claimed. Its next commit must be an ADVANCE
+     * with PAWL_COMMIT_VISITED, which claims and advances the instance at once. A visit without a
+     * commit leaves nothing behind.
+     */
+    bool visits;
+    /* Output: */
     struct pawl_instance_row row;     /* as claimed; of a busy one everything except state */
     const struct pawl_work_row *mail; /* its due work, oldest first, at most PAWL_CLAIM_MAIL_MAX */
     size_t mail_count;
@@ -449,8 +453,6 @@ struct pawl_commit {
     enum pawl_commit_kind kind;
     uint32_t flags; /* PAWL_COMMIT_… */
     const struct pawl_instance_row *instance;
-    int64_t visited_us; /* VISITED: updated_us of the row that was read. An instance that was
-                         * deleted and made again, or imported, may be at the same revision */
     const struct pawl_str *done;
     size_t done_count;
     int64_t done_owner;
@@ -465,6 +467,9 @@ struct pawl_commit {
                        * commit */
     bool has_expired; /* PAWL_ECONFLICT: by the store's clock a reservation that it inserts has */
     struct pawl_error error; /* set if status is not PAWL_OK */
+    /* Input, since version 3; at the end for backends compiled against version 2: */
+    int64_t visited_us; /* VISITED: updated_us of the row that was read. An instance that was
+                         * deleted and made again, or imported, may be at the same revision */
 };
 
 /* ---- due work ---------------------------------------------------------------------------- */

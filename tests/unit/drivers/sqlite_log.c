@@ -308,6 +308,91 @@ a_transaction_that_was_not_written_does_not_commit_when_there_is_room_again(void
     pawl__sqlite_close(db);
 }
 
+/* Begins a transaction whose first pages could not be written, and which goes on. */
+static void begin_and_lose_pages(struct fixture *f, struct pawl_sqlite *db)
+{
+    run(f, db, "PRAGMA cache_size=10");
+    assert_ok(pawl__sqlite_begin(db, true, &f->err), &f->err);
+    run(f, db, INSERT_20);
+    writes.is_full = true;
+    assert_int_equal(
+        pawl__sqlite_run(db, "INSERT INTO t SELECT a + 100, 0, '' FROM t ORDER BY a", &f->err),
+        PAWL_EUNAVAILABLE);
+    assert_false(writes.is_full);
+    assert_true(pawl__sqlite_in_transaction(db));
+    /* What follows reads from the log, and has the room to do so without a write. */
+    run(f, db, "PRAGMA shrink_memory");
+    run(f, db, "PRAGMA cache_size=1000");
+}
+
+/* One of the rows that were inserted. */
+static int read_row(struct fixture *f, struct pawl_sqlite *db, int a, bool *is_right)
+{
+    struct pawl_sqlite_statement *statement = NULL;
+    bool row = false;
+    int status;
+
+    assert_ok(pawl__sqlite_prepare(db, "SELECT b = 0 AND length(c) = 3000 FROM t WHERE a = ?1",
+                                   &statement, &f->err),
+              &f->err);
+    assert_ok(pawl__sqlite_bind_int(statement, 1, a, &f->err), &f->err);
+    status = pawl__sqlite_step(statement, &row, &f->err);
+    *is_right = status == PAWL_OK && row && pawl__sqlite_column_int(statement, 0) == 1;
+    pawl__sqlite_reset(statement);
+    return status;
+}
+
+/*
+ * SQLite still looks in the log for the pages of the statements before. In their place is what was
+ * written before the log began again, or nothing.
+ */
+static void a_transaction_that_was_not_written_does_not_read_what_was_lost(void **state)
+{
+    struct fixture *f = *state;
+    struct pawl_sqlite *db = open_at(f, f->path);
+    unsigned failed = 0;
+    bool is_right;
+
+    run(f, db, "CREATE TABLE kept (a, c)");
+    run(f, db, INSERT);
+    run(f, db, "UPDATE t SET b = 1");
+    run(f, db, "DELETE FROM t");
+    run(f, db, "PRAGMA wal_checkpoint(RESTART)");
+    run(f, db, "INSERT INTO kept VALUES (1, randomblob(3000))");
+    for (int a = 1; a <= 20; a++) {
+        int status;
+
+        begin_and_lose_pages(f, db);
+        status = read_row(f, db, a, &is_right);
+        if (status != PAWL_OK)
+            assert_code(status, PAWL_EUNAVAILABLE);
+        else
+            assert_true(is_right);
+        failed += status != PAWL_OK;
+        pawl__sqlite_rollback(db);
+        assert_int_equal(number(f, db, "SELECT count(*) FROM t"), 0);
+    }
+    assert_in_range(failed, 1, 20);
+
+    /* What was committed before is in the log, too. */
+    begin_and_lose_pages(f, db);
+    assert_int_equal(number(f, db, "SELECT length(c) FROM kept"), 3000);
+    assert_true(pawl__sqlite_in_transaction(db));
+    pawl__sqlite_rollback(db);
+
+    /* It is over with that transaction. */
+    assert_ok(pawl__sqlite_begin(db, true, &f->err), &f->err);
+    run(f, db, INSERT_20);
+    run(f, db, "PRAGMA shrink_memory");
+    for (int a = 1; a <= 20; a++) {
+        assert_ok(read_row(f, db, a, &is_right), &f->err);
+        assert_true(is_right);
+    }
+    assert_ok(pawl__sqlite_commit(db, &f->err), &f->err);
+    assert_int_equal(number(f, db, IS_SOUND), 1);
+    pawl__sqlite_close(db);
+}
+
 #define TEST(function) cmocka_unit_test_setup_teardown(function, set_up, tear_down)
 
 int main(void)
@@ -320,6 +405,7 @@ int main(void)
         TEST(what_was_rolled_back_overwrites_nothing_of_another),
         TEST(a_connection_that_is_closed_in_a_transaction_leaves_nothing),
         TEST(a_transaction_that_was_not_written_does_not_commit_when_there_is_room_again),
+        TEST(a_transaction_that_was_not_written_does_not_read_what_was_lost),
     };
 
     return cmocka_run_group_tests(tests, replace_writes, NULL);
