@@ -303,9 +303,12 @@ void pawl__runtime_refusal(struct pawl_builder *b, struct pawl_json *result);
 PAWL_MUST_CHECK int pawl__runtime_resolve_awaited(struct runtime_run *run,
                                                   const struct pawl_effect *awaited,
                                                   bool *answered);
-/* Puts what an instance awaits before the rest of its mail, however much that is: mail_count may be
- * one more than a claim returns. */
+/* Puts a result before the rest of the mail of an instance that awaits one, however much that is:
+ * mail_count may be one more than a claim returns. Whether it is the awaited one, the state says.
+ */
 PAWL_MUST_CHECK int pawl__runtime_put_feed_first(struct runtime_run *run);
+/* The same once the state was loaded, with what is awaited alone; *found: it has come. */
+PAWL_MUST_CHECK int pawl__runtime_put_result_first(struct runtime_run *run, bool *found);
 /* Gives the burst what it awaits. */
 PAWL_MUST_CHECK int pawl__runtime_feed(struct runtime_run *run, const struct pawl_json *result);
 /* What a commit in the middle of a burst may take, however long the burst computed. */
