@@ -305,21 +305,37 @@ static int64_t clock_by_now(const struct pawl_runtime *runtime, int64_t now_ns)
     return runtime->clock_us + (now_ns - runtime->clock_ns) / 1000;
 }
 
-void pawl__runtime_clock_seen(struct pawl_runtime *runtime, int64_t asked_ns, int64_t now_us)
+/*
+ * With the mutex held: what the clock shows now, after a look that began at `asked_ns` and showed
+ * `now_us`. The reckoning stays if the look does not disprove it. One that took long disproves
+ * little: it does not make a reckoning last that began after it, and replaces one from before.
+ */
+static int64_t reckon(struct pawl_runtime *runtime, int64_t asked_ns, int64_t now_us)
 {
-    int64_t seen_ns = pawl_env_monotonic_ns(runtime->env);
-    int64_t latest_us = now_us + (seen_ns - asked_ns) / 1000 + CLOCK_GRAIN_US;
+    int64_t seen_ns = pawl_env_monotonic_ns(runtime->env), took_us = (seen_ns - asked_ns) / 1000;
+    bool is_slow = took_us > RUNTIME_CLOCK_STEP_US;
 
-    if (pawl_mutex_lock(runtime->env, runtime->mutex) != PAWL_OK)
-        return;
+    if (asked_ns < runtime->forgot_ns)
+        return runtime->clock_ns != 0 ? clock_by_now(runtime, seen_ns) : now_us;
     if (runtime->clock_ns != 0) {
         int64_t expected_us = clock_by_now(runtime, seen_ns);
+        bool is_possible = expected_us > now_us && expected_us <= now_us + took_us + CLOCK_GRAIN_US;
 
-        if (expected_us > now_us && expected_us <= latest_us)
+        if (is_possible && is_slow && asked_ns <= runtime->clock_ns)
+            return expected_us;
+        if (is_possible && !is_slow)
             now_us = expected_us;
     }
     runtime->clock_us = now_us;
     runtime->clock_ns = seen_ns;
+    return now_us;
+}
+
+void pawl__runtime_clock_seen(struct pawl_runtime *runtime, int64_t asked_ns, int64_t now_us)
+{
+    if (pawl_mutex_lock(runtime->env, runtime->mutex) != PAWL_OK)
+        return;
+    (void)reckon(runtime, asked_ns, now_us);
     pawl_mutex_unlock(runtime->env, runtime->mutex);
 }
 
@@ -356,11 +372,10 @@ int pawl__runtime_clock(struct pawl_runtime *runtime, int64_t *now_us, int64_t d
         status = pawl__error_set(err, PAWL_EUNAVAILABLE, "the store did not tell the time");
     if (status != PAWL_OK)
         return status;
-    pawl__runtime_clock_seen(runtime, now_ns, seen.now_us);
     status = pawl_mutex_lock(runtime->env, runtime->mutex);
     if (status != PAWL_OK)
         return pawl__error_code(err, status);
-    *now_us = later_than_before(runtime, seen.now_us);
+    *now_us = later_than_before(runtime, reckon(runtime, now_ns, seen.now_us));
     pawl_mutex_unlock(runtime->env, runtime->mutex);
     return PAWL_OK;
 }
@@ -466,14 +481,16 @@ static int commit_once(struct pawl_runtime *runtime, struct pawl_commit *commit,
 }
 
 /*
- * The store's clock is further on than this node thought: what it knows of it is forgotten. What
- * has no instance, and so nothing to be read again, is to be tried again.
+ * The store's clock is further on than this node thought: what it knows of it is forgotten, and
+ * so is what threads that are still looking will say. What has no instance, and so nothing to be
+ * read again, is to be tried again.
  */
 static int forget_clock(struct pawl_runtime *runtime, const struct pawl_commit *commit,
                         struct pawl_error *err)
 {
     if (pawl_mutex_lock(runtime->env, runtime->mutex) == PAWL_OK) {
         runtime->clock_ns = 0;
+        runtime->forgot_ns = pawl_env_monotonic_ns(runtime->env);
         pawl_mutex_unlock(runtime->env, runtime->mutex);
     }
     return commit->kind == PAWL_COMMIT_PLAIN

@@ -98,6 +98,7 @@ struct pawl_runtime {
     int64_t stray_ns;       /* when to look for what is in nobody's hand; 0: nothing ever failed */
     int64_t clock_us;       /* the store's clock, as of */
     int64_t clock_ns;       /* this moment of ours; 0: not known */
+    int64_t forgot_ns;      /* looks at it from before are not believed; 0: all are */
     int64_t clock_last_us;  /* the last that pawl__runtime_clock() returned */
     struct runtime_pause pause;
 };
@@ -125,9 +126,9 @@ static inline int64_t pawl__runtime_lease_us(const struct pawl_runtime *runtime)
 PAWL_MUST_CHECK int pawl__runtime_clock(struct pawl_runtime *runtime, int64_t *now_us,
                                         int64_t deadline_ns, struct pawl_error *err);
 /* What the store's clock showed at some time between `asked_ns` and now. If our reckoning may be
- * right it stays: a look that took long does not set it back. What is computed from it is at most a
- * second ahead of that clock; of what is due at once the store limits the times (stores/clock.h).
- */
+ * right it stays: a look that took up to a second does not set it back, nor one that took longer
+ * and began before our reckoning did. What is computed from it is at most a second ahead of that
+ * clock; of what is due at once the store limits the times (stores/clock.h). */
 void pawl__runtime_clock_seen(struct pawl_runtime *runtime, int64_t asked_ns, int64_t now_us);
 
 /* The due time of what is to be done at once: not ahead of a store whose clock knows milliseconds.

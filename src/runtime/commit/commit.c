@@ -4,7 +4,8 @@
  *
  * Resolution rests on what only one try can have written:
  *   - a revision, and the fence and the incarnation by which it was written: under one fence an
- *     incarnation writes one commit at a time;
+ *     incarnation writes one commit at a time. The fence of a visit is the node's own, and the
+ * store may have granted the same: such a commit is known by the reservation that it inserts;
  *   - rows that the commit inserts: all or none of them are there. Work may be done and gone; so a
  *     commit that adds some, and has nothing else to be known by, inserts a reservation;
  *   - the record of what an operator changes (runtime/audit.h): nobody else writes it, and it is
@@ -402,6 +403,15 @@ static int resolve_delete(const struct pawl_commit *commit, const struct pawl_in
                : UNDECIDED;
 }
 
+static bool has_reservation(const struct pawl_commit *commit)
+{
+    for (size_t i = 0; i < commit->change_count; i++)
+        if (commit->changes[i].kind == PAWL_CHANGE_INSERT &&
+            commit->changes[i].table == PAWL_TABLE_RESERVATIONS)
+            return true;
+    return false;
+}
+
 static int resolve_by_instance(struct pawl_store *store, struct pawl_commit *commit,
                                struct pawl_arena *arena, int64_t deadline_ns, int *outcome,
                                struct pawl_error *err)
@@ -428,6 +438,35 @@ static int resolve_by_instance(struct pawl_store *store, struct pawl_commit *com
     case PAWL_COMMIT_PLAIN:
         *outcome = UNDECIDED;
         break;
+    }
+    return PAWL_OK;
+}
+
+/*
+ * The fence of a visit is its node's own: the store may have granted it for a claim, too, and what
+ * was written under that claim looks like the visit's. So nothing but the reservation shows that it
+ * took. A step of the clock may have deleted that: its absence alone shows nothing.
+ */
+static int resolve_visit(struct pawl_store *store, struct pawl_commit *commit,
+                         struct pawl_arena *arena, int64_t deadline_ns, int *outcome,
+                         struct pawl_error *err)
+{
+    const struct pawl_instance_row *instance;
+    const void *stored = NULL;
+    int by_instance, status = resolve_by_inserts(store, commit, arena, deadline_ns, outcome, err);
+
+    if (status == PAWL_OK)
+        status = find_row(store, PAWL_TABLE_INSTANCES, commit->instance, arena, deadline_ns,
+                          &stored, err);
+    if (status != PAWL_OK)
+        return status;
+    instance = stored;
+    if (*outcome == PAWL_OK) {
+        commit->cancel_requested = instance && instance->cancel_requested != 0;
+        commit->has_mail = true;
+    } else if (*outcome == UNDECIDED) {
+        by_instance = resolve_advance(commit, instance);
+        *outcome = by_instance == PAWL_OK ? UNDECIDED : by_instance;
     }
     return PAWL_OK;
 }
@@ -478,14 +517,17 @@ int pawl__commit_resolve(struct pawl_store *store, struct pawl_commit *commit,
                          struct pawl_arena *arena, int64_t deadline_ns, int *outcome,
                          struct pawl_error *err)
 {
+    bool is_visit = (commit->flags & PAWL_COMMIT_VISITED) && has_reservation(commit);
     int found = UNDECIDED;
     int status = PAWL_OK;
 
     PAWL_ASSERT(commit->status != PAWL_OK);
     /* Of one that creates or advances, what goes with the answer is read from the instance. */
-    if (commit->kind != PAWL_COMMIT_CREATE && commit->kind != PAWL_COMMIT_ADVANCE)
+    if (is_visit)
+        status = resolve_visit(store, commit, arena, deadline_ns, &found, err);
+    else if (commit->kind != PAWL_COMMIT_CREATE && commit->kind != PAWL_COMMIT_ADVANCE)
         status = resolve_by_record(store, commit, arena, deadline_ns, &found, err);
-    if (status == PAWL_OK && found == UNDECIDED && commit->instance)
+    if (status == PAWL_OK && found == UNDECIDED && commit->instance && !is_visit)
         status = resolve_by_instance(store, commit, arena, deadline_ns, &found, err);
     if (status == PAWL_OK && found == UNDECIDED)
         status = resolve_by_record(store, commit, arena, deadline_ns, &found, err);

@@ -83,16 +83,59 @@ int pawl__runtime_resolve_awaited(struct runtime_run *run, const struct pawl_eff
 
 /* ---- what came for it ---------------------------------------------------------------------- */
 
-static const struct pawl_work_row *find_feed(const struct runtime_run *run)
+/* The ids of the rows that may have what is awaited; none: any result may be it. */
+struct results {
+    struct pawl_str ids[2];
+    size_t count;
+};
+
+static int add_result(struct runtime_run *run, struct results *results, struct pawl_str of)
+{
+    const char *id;
+
+    if (of.len == 0)
+        return PAWL_OK;
+    id = pawl__arena_printf(&run->arena, "%.*s/feed", PAWL_STR_ARG(of));
+    if (!id)
+        return pawl__error_code(run->task->err, pawl__arena_status(&run->arena));
+    results->ids[results->count++] = pawl__str(id);
+    return PAWL_OK;
+}
+
+/* A result has the id of the child that it is of, or of the effect: of a request, or of a child
+ * that could not be started. */
+static int expect_results(struct runtime_run *run, struct results *results)
+{
+    const struct pawl_json *section = pawl__json_get_text(&run->state, "pawl");
+    const struct pawl_json *awaited = pawl__json_get_text(section, "awaited");
+    const struct pawl_json *data = pawl__json_get_text(awaited, "data");
+    int status = add_result(run, results, runtime_text(awaited, "id"));
+
+    return status == PAWL_OK ? add_result(run, results, runtime_text(data, "instanceId")) : status;
+}
+
+static bool is_result(const struct pawl_work_row *mail, const struct results *results)
+{
+    if (!pawl__str_is(mail->kind, PAWL_WORK_FEED))
+        return false;
+    for (size_t i = 0; i < results->count; i++)
+        if (pawl__str_equal(mail->id, results->ids[i]))
+            return true;
+    return results->count == 0;
+}
+
+static const struct pawl_work_row *find_result(const struct runtime_run *run,
+                                               const struct results *results)
 {
     for (size_t i = 0; i < run->mail_count; i++)
-        if (pawl__str_is(run->mail[i].kind, PAWL_WORK_FEED))
+        if (is_result(&run->mail[i], results))
             return &run->mail[i];
     return NULL;
 }
 
-/* Behind more mail than a claim returns. NULL: it is not there yet. */
-static int find_feed_behind(struct runtime_run *run, const struct pawl_work_row **out)
+/* Behind more mail than a claim returns. `id` NULL: any. *out NULL: it is not there yet. */
+static int find_result_behind(struct runtime_run *run, const struct pawl_str *id,
+                              const struct pawl_work_row **out)
 {
     const struct pawl_condition conditions[] = {
         {.column = pawl_table_column(PAWL_TABLE_WORK, "instance_id"),
@@ -102,9 +145,13 @@ static int find_feed_behind(struct runtime_run *run, const struct pawl_work_row 
         {.column = pawl_table_column(PAWL_TABLE_WORK, "due_us"),
          .compare = PAWL_LE,
          .value = {.integer = run->now_us}},
+        {.column = pawl_table_column(PAWL_TABLE_WORK, "id"),
+         .value = {.text = id ? *id : pawl__str("")}},
     };
-    const struct pawl_query query = {
-        .table = PAWL_TABLE_WORK, .conditions = conditions, .condition_count = 3, .limit = 1};
+    const struct pawl_query query = {.table = PAWL_TABLE_WORK,
+                                     .conditions = conditions,
+                                     .condition_count = id ? 4 : 3,
+                                     .limit = 1};
     struct pawl_rows rows;
     int status = pawl_store_find(run->runtime->store, &query, &run->arena, &rows,
                                  run->task->deadline_ns, run->task->err);
@@ -113,28 +160,60 @@ static int find_feed_behind(struct runtime_run *run, const struct pawl_work_row 
     return status;
 }
 
-/* What an instance awaits is the first of its mail: the rest waits for it, however much that is. */
-int pawl__runtime_put_feed_first(struct runtime_run *run)
+static int find_result_anywhere(struct runtime_run *run, const struct results *results,
+                                const struct pawl_work_row **out)
 {
-    const struct pawl_work_row *feed = find_feed(run);
-    struct pawl_work_row *mail;
-    size_t count = 0;
     int status = PAWL_OK;
 
-    if (run->row.runnable != 2)
+    *out = find_result(run, results);
+    if (*out || run->mail_count < PAWL_CLAIM_MAIL_MAX)
         return PAWL_OK;
-    if (!feed && run->mail_count == PAWL_CLAIM_MAIL_MAX)
-        status = find_feed_behind(run, &feed);
-    if (status != PAWL_OK || !feed)
-        return status;
-    mail = pawl__arena_alloc_array(&run->arena, run->mail_count + 1, sizeof *mail);
+    if (results->count == 0)
+        return find_result_behind(run, NULL, out);
+    for (size_t i = 0; i < results->count && status == PAWL_OK && !*out; i++)
+        status = find_result_behind(run, &results->ids[i], out);
+    return status;
+}
+
+static int put_first(struct runtime_run *run, const struct pawl_work_row *first)
+{
+    struct pawl_work_row *mail =
+        pawl__arena_alloc_array(&run->arena, run->mail_count + 1, sizeof *mail);
+    size_t count = 0;
+
     if (!mail)
         return pawl__error_code(run->task->err, pawl__arena_status(&run->arena));
-    mail[count++] = *feed;
+    mail[count++] = *first;
     for (size_t i = 0; i < run->mail_count; i++)
-        if (&run->mail[i] != feed)
+        if (&run->mail[i] != first)
             mail[count++] = run->mail[i];
     run->mail = mail;
     run->mail_count = count;
     return PAWL_OK;
+}
+
+int pawl__runtime_put_feed_first(struct runtime_run *run)
+{
+    const struct results any = {.count = 0};
+    const struct pawl_work_row *feed;
+    int status;
+
+    if (run->row.runnable != 2)
+        return PAWL_OK;
+    status = find_result_anywhere(run, &any, &feed);
+    return status == PAWL_OK && feed ? put_first(run, feed) : status;
+}
+
+/* Another child's result waits behind it, and is dropped with the mail that means nothing. */
+int pawl__runtime_put_result_first(struct runtime_run *run, bool *found)
+{
+    struct results results = {.count = 0};
+    const struct pawl_work_row *result = NULL;
+    int status = expect_results(run, &results);
+
+    PAWL_ASSERT(run->loaded && run->row.runnable == 2);
+    if (status == PAWL_OK)
+        status = find_result_anywhere(run, &results, &result);
+    *found = result != NULL;
+    return result && result != run->mail ? put_first(run, result) : status;
 }

@@ -5,7 +5,7 @@
  *
  * Invariants:
  *   1. There is an engine's burst, and a graph, while it is OPEN, STEPPED or COMMITTED.
- *   2. What is OPEN or STEPPED may be written: its instance is new, or loaded and claimed.
+ *   2. What is OPEN or STEPPED may be written: its instance is new, or loaded by a claim or visit.
  *   3. What is PARKED or YIELDED is claimed, by the incarnation that claimed it.
  *   4. It is the instance that its thread has in hand.
  */
@@ -116,7 +116,7 @@ bool pawl__run_check(const struct runtime_running *running, char *why, size_t si
     if ((run->at == BURST_OPEN || run->at == BURST_STEPPED) && !run->is_new && !run->loaded)
         return report(why, size, running->id, "is about to write a state that was not loaded");
     if ((run->at == BURST_OPEN || run->at == BURST_STEPPED) && !run->is_new && run->row.owner == 0)
-        return report(why, size, running->id, "goes on without a claim");
+        return report(why, size, running->id, "goes on without a claim or a visit");
     if (pawl__run_is_waiting(run) && run->row.owner == 0)
         return report(why, size, running->id, "waits without a claim");
     if (run->row.owner != 0 && run->row.owner != run->incarnation)

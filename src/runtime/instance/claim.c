@@ -20,10 +20,12 @@ static void note_fence(struct pawl_runtime *runtime, int64_t fence)
 }
 
 /*
- * A visit's fence is not stored, so a claim of this node that is on its way must not be granted the
- * same. That will get `seen_fence` as it was when the claim began, or the instance's fence, plus
- * one. So the fence of a visit is two more than what this node has seen: nobody has ever read the
- * number between. And it is one more than what the store would have granted, which `least` is.
+ * A visit's fence is not stored, so a claim of this node that is on its way should not be granted
+ * the same. That will get `seen_fence` as it was when the claim began, or the instance's fence,
+ * plus one. So the fence of a visit is two more than what this node has seen, and one more than
+ * what the store would have granted, which `least` is. A claim that is late may get it all the
+ * same, if other nodes have claimed the instance meanwhile; so the commit of a visit is not known
+ * by its fence, but by its reservation (commit/commit.c).
  */
 static int64_t fence_of_visit(struct pawl_runtime *runtime, int64_t least)
 {

@@ -76,10 +76,10 @@ static int build(struct pawl_arena *arena, const struct pawl_instance_export *pa
     return PAWL_OK;
 }
 
-/* *again: a commit came in between, and nothing was made. */
+/* *again: a commit came in between, and nothing was made. *has_state: that could be read. */
 static int export_once(struct pawl_runtime *runtime, struct pawl_str instance_id,
                        const struct pawl_instance_export *parts, struct pawl_arena *arena,
-                       bool *again, struct pawl_json *out, int64_t deadline_ns,
+                       bool *again, bool *has_state, struct pawl_json *out, int64_t deadline_ns,
                        struct pawl_error *err)
 {
     struct pawl_json state, log = pawl__json_null(), records = pawl__json_null();
@@ -87,6 +87,7 @@ static int export_once(struct pawl_runtime *runtime, struct pawl_str instance_id
     int status = pawl__runtime_show(runtime, instance_id, arena, &row, &state, deadline_ns, err);
 
     *again = false;
+    *has_state = status == PAWL_OK;
     if (status == PAWL_OK && row.runnable != 0)
         return pawl__error_set(err, PAWL_EBUSY,
                                "instance %.*s is in the middle of a burst: export it when it "
@@ -112,9 +113,15 @@ int pawl__runtime_export_parts(struct pawl_runtime *runtime, struct pawl_str ins
     const struct pawl_arena_mark begin = pawl__arena_mark(arena);
 
     for (int i = 0; i < ATTEMPTS_MAX; i++) {
-        bool again;
-        int status = export_once(runtime, instance_id, parts, arena, &again, out, deadline_ns, err);
+        bool again, has_state;
+        int status = export_once(runtime, instance_id, parts, arena, &again, &has_state, out,
+                                 deadline_ns, err);
 
+        if (status == PAWL_ELIMIT && !has_state)
+            return pawl__error_set(err, PAWL_ELIMIT,
+                                   "instance %.*s is too large to be exported, even without its "
+                                   "history",
+                                   PAWL_STR_ARG(instance_id));
         if (status == PAWL_ELIMIT && (parts->log_records || parts->activity_records))
             return pawl__error_set(err, PAWL_ELIMIT,
                                    "instance %.*s is too large to be exported with its history: "

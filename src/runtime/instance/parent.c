@@ -76,7 +76,9 @@ void pawl__runtime_notify_parent(struct runtime_changes *changes,
 
 /* ---- a child that ends without a burst ----------------------------------------------------- */
 
-/* Whether the parent stands still for the first burst of this instance: it says so itself. */
+/* Whether the parent stands still for the first burst of this instance: it says so itself. By the
+ * time that it is told it may have gone on, and await another child: it takes no other's result
+ * (awaited.c). */
 static int is_awaited(struct runtime_run *run, bool *awaited)
 {
     struct pawl_instance_row parent = {0};

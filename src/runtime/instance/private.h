@@ -137,7 +137,7 @@ struct runtime_fold {
 /* See struct runtime_run. */
 #define RUNTIME_STATES 3u
 
-/* An instance in hand: claimed, or about to be created. */
+/* An instance in hand: claimed, visited, or about to be created. */
 struct runtime_run {
     struct runtime_task *task;
     struct pawl_runtime *runtime;
@@ -147,11 +147,13 @@ struct runtime_run {
     unsigned state_turn;
     struct pawl_graph *graph;
     struct pawl_burst *burst;
-    bool is_new;                  /* not in the store yet */
-    bool is_visiting;             /* nothing is claimed: its first commit does that, too */
-    bool is_known;                /* new, under an id that whoever asked for it chose */
-    struct pawl_instance_row row; /* with owner, fence and revision as the store has them */
-    struct pawl_json state;       /* as stored, or as the fold left it; null when new */
+    bool is_new;      /* not in the store yet */
+    bool is_visiting; /* nothing is claimed: its first commit does that, too */
+    bool is_known;    /* new, under an id that whoever asked for it chose */
+    /* With owner, fence and revision as the store has them; of a visit, owner and fence as its
+     * commit will write them. */
+    struct pawl_instance_row row;
+    struct pawl_json state; /* as stored, or as the fold left it; null when new */
     struct runtime_fold fold;
     /* `state` is all of what the store has. Until it was loaded, and after a copy that failed, no
      * commit may write it. */
@@ -163,7 +165,7 @@ struct runtime_run {
     struct runtime_direct *direct; /* what its sender brought along, for after the mail; NULL */
     bool is_given;                 /* the caller's event was taken up, at `given_revision` */
     int64_t given_revision;
-    int64_t now_us;     /* the store's clock at the claim */
+    int64_t now_us;     /* the store's clock at the claim or the visit; of a new one, about */
     int64_t claimed_ns; /* the node's at that moment */
     /* For the next commit: */
     const struct pawl_work_row *consumed; /* the mail that the event came from */
@@ -178,7 +180,7 @@ struct runtime_run {
     struct pawl_left *left;       /* likewise */
     enum burst_state at;          /* where its burst stands; moved by pawl__run_move() alone */
     struct pawl_event **event;    /* the caller's, NULL behind it once it ran; NULL: no caller */
-    int64_t incarnation;          /* of this node when the claim was made */
+    int64_t incarnation;          /* of this node when the claim was made, or the visit */
     uint32_t polls;               /* of the stop flag */
     struct pawl_guard_pass pass;  /* under which it runs */
     int64_t replied_ns; /* processor time when its burst was first asked about a reply; 0: not */
@@ -218,7 +220,6 @@ PAWL_MUST_CHECK int pawl__runtime_wait_left(struct pawl_runtime *runtime, int64_
 
 /* ---- burst.c, run.c ---------------------------------------------------------------------- */
 
-/* Asserts that `to` may follow. */
 /* For traces and metrics: what came for a burst, and when it began. */
 struct burst_watch {
     struct pawl_str cause; /* a traceparent, or "" */
@@ -227,6 +228,7 @@ struct burst_watch {
 struct burst_watch pawl__run_watch(struct runtime_run *run);
 void pawl__run_watched(const struct runtime_run *run, const struct burst_watch *watch, int status);
 
+/* Asserts that `to` may follow. */
 void pawl__run_move(struct runtime_run *run, enum burst_state to);
 bool pawl__run_may_move(enum burst_state from, enum burst_state to);
 /* Whether its burst awaits something, for which the claim stays. */
@@ -303,9 +305,12 @@ void pawl__runtime_refusal(struct pawl_builder *b, struct pawl_json *result);
 PAWL_MUST_CHECK int pawl__runtime_resolve_awaited(struct runtime_run *run,
                                                   const struct pawl_effect *awaited,
                                                   bool *answered);
-/* Puts what an instance awaits before the rest of its mail, however much that is: mail_count may be
- * one more than a claim returns. */
+/* Puts a result before the rest of the mail of an instance that awaits one, however much that is:
+ * mail_count may be one more than a claim returns. Whether it is the awaited one, the state says.
+ */
 PAWL_MUST_CHECK int pawl__runtime_put_feed_first(struct runtime_run *run);
+/* The same once the state was loaded, with what is awaited alone; *found: it has come. */
+PAWL_MUST_CHECK int pawl__runtime_put_result_first(struct runtime_run *run, bool *found);
 /* Gives the burst what it awaits. */
 PAWL_MUST_CHECK int pawl__runtime_feed(struct runtime_run *run, const struct pawl_json *result);
 /* What a commit in the middle of a burst may take, however long the burst computed. */

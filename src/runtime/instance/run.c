@@ -505,9 +505,10 @@ static int resume_awaiting(struct runtime_run *run, bool *any)
 {
     struct pawl_event event = {.kind = PAWL_EVENT_RUN};
     struct pawl_json result;
-    int status;
+    int status = pawl__runtime_put_result_first(run, any);
 
-    *any = run->mail_count > 0 && pawl__str_is(run->mail->kind, PAWL_WORK_FEED);
+    if (status != PAWL_OK)
+        return status;
     if (!*any) {
         pawl__run_move(run, BURST_PARKED);
         return PAWL_OK;

@@ -200,6 +200,30 @@ static void attempts_of_an_export_do_not_add_up(void **state)
     f->here.store->ops = restless.real;
 }
 
+static void an_export_that_is_too_large_says_whether_its_history_is(void **state)
+{
+    struct fixture *f = *state;
+    struct pawl_arena arena;
+    struct pawl_json value;
+    struct pawl_str id;
+
+    publish(f, &f->here, DEFINITION("d", RIG_EVENT("e", "go")));
+    id = start(f, "d");
+    restless.real = f->here.store->ops;
+    restless.ops = *restless.real;
+    restless.ops.find = find_changed; /* with a large journal */
+    f->here.store->ops = &restless.ops;
+    for (int i = 0; i < 2; i++) {
+        pawl__arena_init(&arena, &f->env->alloc, i == 0 ? 512 : (size_t)150 << 10);
+        assert_code(pawl__runtime_export(f->here.runtime, id, &arena, &value, later(f), &f->err),
+                    PAWL_ELIMIT);
+        assert_non_null(
+            strstr(f->err.msg, i == 0 ? "even without its history" : "leave out its log"));
+        pawl__arena_release(&arena);
+    }
+    f->here.store->ops = restless.real;
+}
+
 /* ---- dead letters -------------------------------------------------------------------------- */
 
 /* An event that nobody waited for in time. */
@@ -344,6 +368,8 @@ int main(void)
                                         set_up, tear_down),
         cmocka_unit_test_setup_teardown(an_export_without_memory_says_so, set_up, tear_down),
         cmocka_unit_test_setup_teardown(attempts_of_an_export_do_not_add_up, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(an_export_that_is_too_large_says_whether_its_history_is,
+                                        set_up, tear_down),
         cmocka_unit_test_setup_teardown(a_replayed_letter_acts_once, set_up, tear_down),
         cmocka_unit_test_setup_teardown(of_two_replays_at_once_one_is_refused, set_up, tear_down),
         cmocka_unit_test_setup_teardown(a_letter_that_is_not_there_is_refused, set_up, tear_down),

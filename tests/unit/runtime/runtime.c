@@ -818,6 +818,121 @@ static void the_time_of_a_node_does_not_go_back(void **state)
     assert_int_equal(node_time(f), first - 60000000);
 }
 
+/* A store whose next look at its clock stalls after it has read it. */
+static struct {
+    struct pawl_store_ops ops;
+    const struct pawl_store_ops *real;
+    struct fixture *f;
+    int64_t stalls_ns; /* so long; 0: not */
+    bool beside;       /* another thread looks at the end of that */
+} stalling;
+
+static int status_stalled(struct pawl_store *store, struct pawl_store_status *out,
+                          int64_t deadline_ns, struct pawl_error *err)
+{
+    int status = stalling.real->status(store, out, deadline_ns, err);
+    struct fixture *f = stalling.f;
+    int64_t stalls_ns = stalling.stalls_ns;
+
+    stalling.stalls_ns = 0;
+    test_clock_advance(f->clock, stalls_ns);
+    if (stalls_ns > 0 && stalling.beside)
+        pawl__runtime_clock_seen(f->a.runtime, pawl_env_monotonic_ns(f->env),
+                                 out->now_us + stalls_ns / 1000);
+    return status;
+}
+
+static int64_t stalled_time(struct fixture *f, int64_t stalls_ns, bool beside)
+{
+    int64_t now_us;
+
+    stalling.f = f;
+    stalling.stalls_ns = stalls_ns;
+    stalling.beside = beside;
+    stalling.real = f->a.store->ops;
+    stalling.ops = *stalling.real;
+    stalling.ops.status = status_stalled;
+    f->a.store->ops = &stalling.ops;
+    now_us = node_time(f);
+    f->a.store->ops = stalling.real;
+    assert_int_equal(stalling.stalls_ns, 0); /* it has looked */
+    return now_us;
+}
+
+static void a_look_that_takes_long_returns_the_reckoning(void **state)
+{
+    struct fixture *f = *state;
+    int64_t first = node_time(f);
+
+    test_clock_advance(f->clock, 2 * SECOND);
+    assert_int_equal(stalled_time(f, SECOND / 2, false), first + 2500000);
+}
+
+static void a_look_that_stalls_beside_a_quick_one_does_not_set_the_time_back(void **state)
+{
+    struct fixture *f = *state;
+    int64_t first = node_time(f);
+
+    test_clock_advance(f->clock, 2 * SECOND);
+    assert_int_equal(stalled_time(f, 5 * SECOND, true), first + 7000000);
+    assert_int_equal(node_time(f), first + 7000001);
+}
+
+/* It knows no better than the quick one, so that the next look is due when it was. */
+static void a_look_that_stalls_does_not_renew_that_of_another(void **state)
+{
+    struct fixture *f = *state;
+    int64_t asked_ns = pawl_env_monotonic_ns(f->env), first = node_time(f);
+
+    test_clock_advance(f->clock, 3 * SECOND);
+    pawl__runtime_clock_seen(f->a.runtime, pawl_env_monotonic_ns(f->env), first + 3000000);
+    test_clock_advance(f->clock, SECOND);
+    pawl__runtime_clock_seen(f->a.runtime, asked_ns, first);
+    test_clock_advance(f->clock, SECOND / 10);
+    test_clock_shift(f->clock, 10 * SECOND);
+    assert_int_equal(node_time(f), first + 14100000);
+}
+
+/* Each of its looks would bear out a time that is wrong by less than it takes. */
+static void a_store_whose_looks_are_slow_keeps_no_wrong_time(void **state)
+{
+    struct fixture *f = *state;
+    int64_t first = node_time(f);
+
+    pawl__runtime_clock_seen(f->a.runtime, pawl_env_monotonic_ns(f->env), first + 1500000);
+    for (int i = 1; i <= 2; i++) {
+        int64_t asked_ns;
+
+        test_clock_advance(f->clock, SECOND);
+        asked_ns = pawl_env_monotonic_ns(f->env);
+        test_clock_advance(f->clock, 2 * SECOND);
+        pawl__runtime_clock_seen(f->a.runtime, asked_ns, first + i * INT64_C(3000000));
+    }
+    assert_int_equal(node_time(f), first + 6000000);
+}
+
+/* A commit with a reservation that has expired tells that the node's idea of the clock is wrong. */
+static void commit_expired(struct fixture *f, int64_t expires_us)
+{
+    struct pawl_reservation_row row = {.key = pawl__str("key"), .expires_us = expires_us};
+    const struct pawl_change change = {PAWL_CHANGE_INSERT, PAWL_TABLE_RESERVATIONS, &row};
+    struct pawl_commit commit = {.changes = &change, .change_count = 1};
+
+    assert_code(pawl__runtime_commit(f->a.runtime, &commit, later(f), &f->err), PAWL_EUNAVAILABLE);
+}
+
+static void a_look_from_before_the_clock_was_forgotten_is_not_believed(void **state)
+{
+    struct fixture *f = *state;
+    int64_t asked_ns = pawl_env_monotonic_ns(f->env), first = node_time(f);
+
+    test_clock_advance(f->clock, SECOND / 10);
+    test_clock_shift(f->clock, 3600 * SECOND);
+    commit_expired(f, first + 60000000);
+    pawl__runtime_clock_seen(f->a.runtime, asked_ns, first);
+    assert_int_equal(node_time(f), first + 3600100000);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -843,6 +958,11 @@ int main(void)
         TEST(a_child_that_commits_on_its_way_runs_inline),
         TEST(a_parent_waits_for_a_dispatched_child),
         TEST(a_child_is_not_older_than_its_parent),
+        TEST(a_look_that_takes_long_returns_the_reckoning),
+        TEST(a_look_that_stalls_beside_a_quick_one_does_not_set_the_time_back),
+        TEST(a_look_that_stalls_does_not_renew_that_of_another),
+        TEST(a_store_whose_looks_are_slow_keeps_no_wrong_time),
+        TEST(a_look_from_before_the_clock_was_forgotten_is_not_believed),
         TEST(a_published_event_reaches_others),
         TEST(an_inline_child_may_take_several_commits),
         TEST(inline_children_have_inline_children),

@@ -232,6 +232,112 @@ static void a_fence_that_was_issued_twice_proves_nothing(void **state)
     assert_int_equal(revision, 2);
 }
 
+/* ---- visits ------------------------------------------------------------------------------ */
+
+/* Of the node that visits, which is the desk's first, and the fence of its visit. */
+#define VISITOR 1
+#define VISIT_FENCE 5
+
+static void join(struct desk *desk)
+{
+    struct pawl_lease lease = {
+        .kind = PAWL_LEASE_JOIN, .node_id = pawl__str("visitor"), .ttl_us = 1000000};
+
+    note(desk, pawl_store_lease(desk->plain, &lease, PAWL_FOREVER, NULL));
+    if (lease.incarnation != VISITOR)
+        desk->meddled = PAWL_ECORRUPT;
+}
+
+/* A claim of the same node that was on its way: it is granted the visit's fence, and released. */
+static void claim_and_release_before(struct desk *desk, int call)
+{
+    struct pawl_claim claim = {.id = pawl__str("a"), .seen_fence = VISIT_FENCE - 1};
+    struct pawl_commit commit = {.kind = PAWL_COMMIT_ADVANCE,
+                                 .flags = PAWL_COMMIT_KEEP | PAWL_COMMIT_RELEASE,
+                                 .instance = &claim.row};
+    struct pawl_commit *commits[] = {&commit};
+    int64_t now_us;
+
+    if (call != 1)
+        return;
+    note(desk, pawl_store_claim(desk->plain, VISITOR, &claim, 1, &desk->arena, &now_us,
+                                PAWL_FOREVER, NULL));
+    note(desk, claim.status);
+    if (claim.row.fence != VISIT_FENCE)
+        desk->meddled = PAWL_ECORRUPT;
+    note(desk, pawl_store_apply(desk->plain, commits, 1, PAWL_FOREVER, NULL));
+    note(desk, commit.status);
+}
+
+static void cancel_elsewhere(struct desk *desk, int call)
+{
+    struct pawl_instance_row row = {.id = pawl__str("a")};
+    struct pawl_commit commit = {.kind = PAWL_COMMIT_CANCEL, .instance = &row};
+    struct pawl_commit *commits[] = {&commit};
+
+    if (call != 2)
+        return;
+    note(desk, pawl_store_apply(desk->plain, commits, 1, PAWL_FOREVER, NULL));
+    note(desk, commit.status);
+}
+
+static int visit_and_meddle(void (*meddle)(struct desk *desk, int call), bool *cancels)
+{
+    struct pawl_instance_row row = desk_row("a");
+    struct pawl_reservation_row reservation = {.key = pawl__str("commit:event"),
+                                               .value = pawl__str("direct"),
+                                               .expires_us = PAWL_TIME_NEVER};
+    struct pawl_change change = {PAWL_CHANGE_INSERT, PAWL_TABLE_RESERVATIONS, &reservation};
+    struct pawl_commit create = {
+        .kind = PAWL_COMMIT_CREATE, .flags = PAWL_COMMIT_RELEASE, .instance = &row};
+    struct request request = {.commit = {.kind = PAWL_COMMIT_ADVANCE,
+                                         .flags = PAWL_COMMIT_VISITED | PAWL_COMMIT_RELEASE,
+                                         .instance = &row,
+                                         .changes = &change,
+                                         .change_count = 1}};
+    struct desk desk;
+    int answer;
+
+    desk_open(&desk, 1, NULL);
+    join(&desk);
+    desk_put(&desk, &create);
+    row.owner = VISITOR;
+    row.fence = VISIT_FENCE;
+    row.state = pawl__str("1");
+    answer = told_after(&desk, &request, meddle);
+    if (answer == PAWL_OK) {
+        assert_true(request.commit.has_mail);
+        assert_true(desk_instance(&desk, "a").revision >= 2);
+    } else {
+        assert_str(desk_instance(&desk, "a").state, "0");
+    }
+    *cancels = request.commit.cancel_requested;
+    desk_close(&desk);
+    return answer;
+}
+
+static void a_visit_is_known_by_its_reservation(void **state)
+{
+    bool cancels;
+
+    (void)state;
+    assert_code(visit_and_meddle(NULL, &cancels), PAWL_OK);
+    assert_false(cancels);
+    assert_code(visit_and_meddle(cancel_elsewhere, &cancels), PAWL_OK);
+    assert_true(cancels);
+    /* Whoever has written since. */
+    assert_code(visit_and_meddle(write_once_elsewhere, &cancels), PAWL_OK);
+    assert_code(visit_and_meddle(write_once_before, &cancels), PAWL_ECONFLICT);
+}
+
+static void a_claim_of_the_same_fence_is_not_taken_for_a_visit(void **state)
+{
+    bool cancels;
+
+    (void)state;
+    assert_code(visit_and_meddle(claim_and_release_before, &cancels), PAWL_EUNKNOWN);
+}
+
 static void create_another(struct desk *desk, int call)
 {
     struct pawl_instance_row row = desk_row("a");
@@ -433,6 +539,8 @@ int main(void)
         cmocka_unit_test(what_keeps_the_row_copies_its_guard_alone),
         cmocka_unit_test(an_advance_is_known_by_its_fence_and_revision),
         cmocka_unit_test(a_fence_that_was_issued_twice_proves_nothing),
+        cmocka_unit_test(a_visit_is_known_by_its_reservation),
+        cmocka_unit_test(a_claim_of_the_same_fence_is_not_taken_for_a_visit),
         cmocka_unit_test(a_creation_is_known_by_what_it_stored),
         cmocka_unit_test(an_insertion_is_known_by_its_row),
         cmocka_unit_test(finished_work_is_known_by_what_is_left),

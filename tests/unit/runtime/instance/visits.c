@@ -15,6 +15,8 @@ static struct {
     unsigned visits;
     unsigned granted;
     unsigned claims;
+    int64_t visit_fence; /* of the last commit of a visit */
+    int64_t claim_fence; /* of the claim beside it */
     struct node other;
 } watched;
 
@@ -37,6 +39,15 @@ static int claim_watched(struct pawl_store *store, int64_t owner, struct pawl_cl
     return status;
 }
 
+static int apply_watched(struct pawl_store *store, struct pawl_commit *const *commits, size_t count,
+                         int64_t deadline_ns, struct pawl_error *err)
+{
+    for (size_t i = 0; i < count; i++)
+        if (commits[i]->flags & PAWL_COMMIT_VISITED)
+            watched.visit_fence = commits[i]->instance->fence;
+    return watched.real->apply(store, commits, count, deadline_ns, err);
+}
+
 static int watch_fixture(void **state, int status)
 {
     struct fixture *f = *state;
@@ -48,6 +59,7 @@ static int watch_fixture(void **state, int status)
     watched.real = f->a.store->ops;
     watched.ops = *f->a.store->ops;
     watched.ops.claim = claim_watched;
+    watched.ops.apply = apply_watched;
     watched.between = NULL;
     f->a.store->ops = &watched.ops;
     publish(f, WAITING);
@@ -344,6 +356,7 @@ static void claim_and_return(struct pawl_claim *visit)
                                   &f->arena, &now_us, later(f), &f->err),
               &f->err);
     assert_int_equal(claim.status, PAWL_OK);
+    watched.claim_fence = claim.row.fence;
     visit->row.fence = claim.row.fence < visit->row.fence ? claim.row.fence : visit->row.fence;
     assert_ok(pawl_store_apply(f->a.store, &list, 1, later(f), &f->err), &f->err);
     assert_int_equal(commit.status, PAWL_OK);
@@ -356,6 +369,18 @@ static void return_by_keeper(struct pawl_claim *visit)
 
     claim_and_return(visit);
     assert_int_equal(visit->row.fence, fence); /* the claim got the same */
+}
+
+/* What other nodes claim and leave makes the fences greater meanwhile: the claim gets the visit's.
+ */
+static void return_by_keeper_late(struct pawl_claim *visit)
+{
+    int64_t seen = atomic_load(&watched.f->a.runtime->seen_fence);
+
+    atomic_store(&watched.f->a.runtime->seen_fence, visit->row.fence);
+    claim_and_return(visit);
+    atomic_store(&watched.f->a.runtime->seen_fence, seen);
+    visit->row.fence = watched.claim_fence - 1; /* as it was read */
 }
 
 /* Another visit got its fence since, and the keeper's claim began after that. */
@@ -372,6 +397,7 @@ static void check_commit_of_same_node(struct fixture *f, void (*between)(struct 
 
     watched.between = between;
     (void)send_to(f, outcome.instance_id);
+    assert_int_not_equal(watched.visit_fence, watched.claim_fence);
     drain(f);
     assert_string_equal(f->lines, "went\n");
     row = stored(f, outcome.instance_id);
@@ -390,6 +416,21 @@ static void a_commit_of_the_same_node_is_not_taken_for_that_of_the_visit(void **
 static void a_claim_that_began_after_another_visit_has_another_fence(void **state)
 {
     check_commit_of_same_node(*state, return_by_keeper_after_a_visit);
+}
+
+/* A try of the visit's commit is lost, and the next one is refused for what the claim wrote. */
+static void an_event_is_not_lost_beside_a_claim_with_the_fence_of_its_visit(void **state)
+{
+    struct fixture *f = *state;
+    struct pawl_outcome outcome = start(f, "d");
+
+    watched.between = return_by_keeper_late;
+    (void)send_to(f, outcome.instance_id);
+    assert_int_equal(watched.visit_fence, watched.claim_fence);
+    drain(f);
+    (void)send_to(f, outcome.instance_id); /* its bookmark has gone with it */
+    drain(f);
+    assert_string_equal(f->lines, "went\n");
 }
 
 static struct pawl_json exported;
@@ -451,6 +492,9 @@ int main(void)
             tear_down_watched),
         cmocka_unit_test_setup_teardown(a_claim_that_began_after_another_visit_has_another_fence,
                                         set_up_watched_running, tear_down_watched),
+        cmocka_unit_test_setup_teardown(
+            an_event_is_not_lost_beside_a_claim_with_the_fence_of_its_visit, set_up_watched_running,
+            tear_down_watched),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

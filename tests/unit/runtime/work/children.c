@@ -238,6 +238,75 @@ static void the_deletion_of_a_child_in_its_first_burst_is_its_end(void **state)
     }
 }
 
+/* As the end of a child whose state cannot be read tells it: again, if who ended it has not seen
+ * yet that the parent knows. */
+static void tell_again(struct fixture *f, const char *definition_id, const char *parent)
+{
+    const char *payload = "{\"status\":\"Finished\",\"subStatus\":\"Cancelled\",\"output\":{}}";
+    const struct pawl_work_row feed = {
+        .id = pawl__str(
+            pawl__arena_printf(&f->arena, "%.*s/feed", PAWL_STR_ARG(one_of(f, definition_id)))),
+        .kind = pawl__str(PAWL_WORK_FEED),
+        .instance_id = pawl__str(parent),
+        .part = pawl__runtime_part(pawl__str(parent)),
+        .expires_us = PAWL_TIME_NEVER,
+        .payload = pawl__str(payload)};
+    const struct pawl_change change = {PAWL_CHANGE_PUT, PAWL_TABLE_WORK, &feed};
+    struct pawl_commit commit = {.changes = &change, .change_count = 1}, *list = &commit;
+
+    assert_ok(pawl_store_apply(f->a.store, &list, 1, later(f), &f->err), &f->err);
+    assert_int_equal(commit.status, PAWL_OK);
+}
+
+static void the_result_of_one_child_is_not_taken_for_that_of_another(void **state)
+{
+    struct fixture *f = *state;
+    const char *id;
+
+    publish(f, DEFINITION("one", RIG_WRITE("o", "one")));
+    publish(f, DEFINITION("other", SEND("s") "," RIG_WRITE("o", "other")));
+    publish(f,
+            DEFINITION("d", CHILD("x", "one") "," CHILD("y", "other") "," RIG_WRITE("w", "after")));
+    id = launch(f, "d");
+    assert_int_equal(f->a.script.count, 1);
+    tell_again(f, "one", id);
+    work(f, &f->a);
+    assert_string_equal(f->lines, "one\n");
+    assert_string_equal(sub_status(f, id), "Executing");
+    tell_again(f, "one", id); /* and beside the true result */
+    script_answer(&f->a.script, 0, &ok);
+    drain(f, &f->a);
+    assert_string_equal(f->lines, "one\nother\nafter\n");
+    assert_string_equal(sub_status(f, id), "Finished");
+    assert_int_equal(count(f, PAWL_TABLE_WORK), 0);
+}
+
+/* The oldest of its mail is the result of another; the true one is behind more than a claim
+ * returns. */
+static void a_result_is_found_behind_that_of_another_child(void **state)
+{
+    struct fixture *f = *state;
+    const char *id;
+
+    publish(f, DEFINITION("one", RIG_WRITE("o", "one")));
+    publish(f, DEFINITION("other", SEND("s") "," RIG_WRITE("o", "other")));
+    publish(
+        f, DEFINITION("d", PARALLEL("p", RIG_EVENT("e", "Go") "," RIG_SEQUENCE(
+                                             "l", CHILD("x", "one") "," CHILD(
+                                                      "y", "other"))) "," RIG_WRITE("w", "after")));
+    id = launch(f, "d");
+    tell_again(f, "one", id);
+    for (int i = 0; i < PAWL_CLAIM_MAIL_MAX + 10; i++)
+        send_event_to(f, "Go", pawl__str(id));
+    assert_string_equal(f->lines, "one\n");
+    test_clock_advance(f->clock, SECOND);
+    script_answer(&f->a.script, 0, &ok);
+    drain(f, &f->a);
+    assert_string_equal(f->lines, "one\nother\nafter\n");
+    assert_string_equal(sub_status(f, id), "Finished");
+    assert_int_equal(count(f, PAWL_TABLE_WORK), 0);
+}
+
 /* Its parent knows of the first end; of two children one is left. */
 static void a_child_that_ends_again_after_a_retry_counts_once(void **state)
 {
@@ -277,6 +346,8 @@ int main(void)
         TEST(the_deletion_of_a_child_that_nobody_waits_for_ends_nothing),
         TEST(the_deletion_of_a_child_in_its_first_burst_is_its_end),
         TEST(a_child_that_ends_again_after_a_retry_counts_once),
+        TEST(the_result_of_one_child_is_not_taken_for_that_of_another),
+        TEST(a_result_is_found_behind_that_of_another_child),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
