@@ -276,20 +276,18 @@ static const sqlite3_io_methods log_methods = {
     .xDeviceCharacteristics = characteristics,
 };
 
+/* clang-format off */
+#define DATABASE_METHODS                                                                           \
+    .xClose = close_database, .xRead = read_file, .xWrite = write_file,                            \
+    .xTruncate = truncate_file, .xSync = sync_file, .xFileSize = size_of_file,                     \
+    .xLock = lock_file, .xUnlock = unlock_file, .xCheckReservedLock = check_reserved,              \
+    .xFileControl = control_file, .xSectorSize = sector_size,                                      \
+    .xDeviceCharacteristics = characteristics
+/* clang-format on */
+
 static const sqlite3_io_methods database_methods = {
     .iVersion = 2, /* without memory that is mapped to the file, which we do not use */
-    .xClose = close_database,
-    .xRead = read_file,
-    .xWrite = write_file,
-    .xTruncate = truncate_file,
-    .xSync = sync_file,
-    .xFileSize = size_of_file,
-    .xLock = lock_file,
-    .xUnlock = unlock_file,
-    .xCheckReservedLock = check_reserved,
-    .xFileControl = control_file,
-    .xSectorSize = sector_size,
-    .xDeviceCharacteristics = characteristics,
+    DATABASE_METHODS,
     .xShmMap = map_shared_memory,
     .xShmLock = lock_shared_memory,
     .xShmBarrier = order_shared_memory,
@@ -299,18 +297,7 @@ static const sqlite3_io_methods database_methods = {
 /* Of a file whose system has no shared memory: SQLite keeps no log for it then, and must see so. */
 static const sqlite3_io_methods plain_methods = {
     .iVersion = 1,
-    .xClose = close_database,
-    .xRead = read_file,
-    .xWrite = write_file,
-    .xTruncate = truncate_file,
-    .xSync = sync_file,
-    .xFileSize = size_of_file,
-    .xLock = lock_file,
-    .xUnlock = unlock_file,
-    .xCheckReservedLock = check_reserved,
-    .xFileControl = control_file,
-    .xSectorSize = sector_size,
-    .xDeviceCharacteristics = characteristics,
+    DATABASE_METHODS,
 };
 
 /* ---- the layer --------------------------------------------------------------------------- */

@@ -5,7 +5,7 @@
  * Resolution rests on what only one try can have written:
  *   - a revision, and the fence and the incarnation by which it was written: under one fence an
  *     incarnation writes one commit at a time. The fence of a visit is the node's own, and the
- * store may have granted the same: such a commit is known by the reservation that it inserts;
+ *     store may have granted the same: such a commit is known by the reservation that it inserts;
  *   - rows that the commit inserts: all or none of them are there. Work may be done and gone; so a
  *     commit that adds some, and has nothing else to be known by, inserts a reservation;
  *   - the record of what an operator changes (runtime/audit.h): nobody else writes it, and it is
