@@ -567,7 +567,7 @@ static size_t open_count(const struct batch *b)
 
 static int begin_batch(struct batch *b)
 {
-    b->bookmark_count = b->waiting = 0;
+    b->bookmark_count = b->waiting_count = 0;
     b->notify = b->is_many = false;
     b->mail = SIZE_MAX;
     for (size_t i = 0; i < b->count; i++) {

@@ -28,9 +28,9 @@ struct batch {
     bool notify;
     /* What can be is sent for all members at once. */
     bool is_many;
-    size_t waiting; /* how many changes wait, or did when that was decided */
-    size_t absent;  /* ABSENT_MANY; SIZE_MAX: not asked */
-    size_t mail;    /* PG_MAIL_LEFT; SIZE_MAX: not asked */
+    size_t waiting_count; /* changes that wait, or did at first */
+    size_t absent;        /* ABSENT_MANY; SIZE_MAX: not asked */
+    size_t mail;          /* PG_MAIL_LEFT; SIZE_MAX: not asked */
 };
 
 static inline bool pawl__pg_adds_rows(const struct pawl_change *change)

@@ -14,10 +14,10 @@
  *     mail         of all members
  *
  * Which members have held is known to the server alone at that time: 'pawl.held' (sql.h) has their
- * numbers. Advances are joins of arrays with the instances; that their plan looks instances up by
- * their keys, one by one, whatever the table had when it was made, is a matter of the session
- * (postgres_pool.c). What goes wrong is an error of the statement, and then the members are sent
- * one by one, as without all this.
+ * numbers. Advances and deletions are joins of arrays with a table. Each says twice which rows it
+ * means, also by its array alone: a plan that was made while the table was empty would else read
+ * all of it, which nothing forbids, when it has grown. What goes wrong is an error of the
+ * statement, and then the members are sent one by one, as without all this.
  */
 #include "base/error.h"
 #include "stores/postgres_apply.h"
@@ -34,9 +34,24 @@
 
 /* ---- which ------------------------------------------------------------------------------- */
 
+/* Work and reservations may be of no instance; of those that are deleted by their key it is not
+ * known. */
 static bool is_of_instance(const struct pawl_change *change)
 {
-    return pawl_table_info(change->table)->goes_with_instance;
+    struct pawl_str instance_id = {"", 0};
+
+    if (!pawl_table_info(change->table)->goes_with_instance)
+        return false;
+    if (change->table != PAWL_TABLE_WORK && change->table != PAWL_TABLE_RESERVATIONS)
+        return true;
+    if (change->kind != PAWL_CHANGE_DELETE)
+        memcpy(&instance_id,
+               (const char *)change->row +
+                   pawl_table_info(change->table)
+                       ->columns[pawl_table_column(change->table, "instance_id")]
+                       .offset,
+               sizeof instance_id);
+    return instance_id.len > 0;
 }
 
 static bool is_deletion(const struct pawl_change *change)
@@ -56,8 +71,8 @@ static bool is_small_row(const struct batch *b, const struct pawl_commit *commit
 
 /*
  * Whether a row that is added may wait for the end of the batch although its commit does `other` to
- * the same table as well. Either both wait, in one statement, or `other` comes before it anyway,
- * and no other member has to do with the rows of both: they are their instance's.
+ * the same table as well. Either both wait, in one statement, or `other` deletes rows of its
+ * instance before it, which no other member has to do with.
  */
 static bool may_wait_beside(const struct batch *b, const struct pawl_commit *commit, size_t at,
                             size_t other)
@@ -68,7 +83,7 @@ static bool may_wait_beside(const struct batch *b, const struct pawl_commit *com
         return true;
     if (beside->kind == change->kind)
         return is_small_row(b, commit, beside);
-    return other < at && !pawl__pg_adds_rows(beside) && is_of_instance(change);
+    return other < at && is_deletion(beside) && is_of_instance(beside);
 }
 
 static bool may_add_later(const struct batch *b, const struct pawl_commit *commit, size_t at)
@@ -81,15 +96,15 @@ static bool may_add_later(const struct batch *b, const struct pawl_commit *commi
     return true;
 }
 
-/* Rows of an instance: what its commit adds to their table behind the deletion waits as well, and
- * longer; what it adds before it does not wait (may_wait_beside). */
+/* Rows of an instance: if all that its commit adds to their table waits, and waits longer. Nobody
+ * must find a row meanwhile that is added at once and deleted at the end. */
 static bool may_delete_later(const struct pawl_commit *commit, size_t at, uint64_t added)
 {
     const struct pawl_change *change = &commit->changes[at];
 
     if (!is_deletion(change) || !is_of_instance(change))
         return false;
-    for (size_t other = at + 1; other < commit->change_count; other++)
+    for (size_t other = 0; other < commit->change_count; other++)
         if (commit->changes[other].table == change->table &&
             pawl__pg_adds_rows(&commit->changes[other]) && !(added >> other & 1))
             return false;
@@ -130,7 +145,7 @@ bool pawl__pg_waits(const struct member *m, size_t change)
     return change < MANY_CHANGES_MAX && (m->waiting >> change & 1);
 }
 
-/* A reservation that a member inserts. */
+/* The key of a reservation that a member adds. */
 struct reserved {
     struct pawl_str key;
     struct member *member;
@@ -143,6 +158,11 @@ static int compare_reserved(const void *a, const void *b)
     return pawl__str_compare(x->key, y->key);
 }
 
+static bool adds_reservation(const struct pawl_change *change)
+{
+    return change->table == PAWL_TABLE_RESERVATIONS && pawl__pg_adds_rows(change);
+}
+
 /* What a deletion waits for must wait as well: so nothing of that table does. */
 static void reserve_at_once(struct member *m)
 {
@@ -151,11 +171,22 @@ static void reserve_at_once(struct member *m)
             m->waiting &= ~(UINT64_C(1) << c);
 }
 
+static size_t count_reserved(const struct batch *b)
+{
+    size_t count = 0;
+
+    for (size_t i = 0; i < b->count; i++)
+        for (size_t c = 0; b->members[i].open && c < b->members[i].commit->change_count; c++)
+            count += adds_reservation(&b->members[i].commit->changes[c]);
+    return count;
+}
+
 /* Of several members with one key all but the first are refused, alone, if they look for it one
  * after the other: it must be there by then. */
 static int keep_keys_apart(struct batch *b)
 {
-    struct reserved *all = pawl__arena_alloc_array(&b->call.arena, b->waiting + 1, sizeof *all);
+    struct reserved *all =
+        pawl__arena_alloc_array(&b->call.arena, count_reserved(b) + 1, sizeof *all);
     size_t count = 0;
 
     if (!all)
@@ -163,8 +194,8 @@ static int keep_keys_apart(struct batch *b)
     for (size_t i = 0; i < b->count; i++) {
         struct member *m = &b->members[i];
 
-        for (size_t c = 0; m->waiting != 0 && c < m->commit->change_count; c++)
-            if (pawl__pg_waits(m, c) && pawl__pg_is_guarded_insert(&m->commit->changes[c])) {
+        for (size_t c = 0; m->open && c < m->commit->change_count; c++)
+            if (adds_reservation(&m->commit->changes[c])) {
                 const struct pawl_reservation_row *row = m->commit->changes[c].row;
 
                 all[count].key = pawl__sql_clean(row->key, &b->call.arena);
@@ -182,25 +213,36 @@ static int keep_keys_apart(struct batch *b)
     return PAWL_OK;
 }
 
+/* What waits is copied, and a call has only so much memory. */
+static void count_waiting(struct batch *b, size_t *bytes)
+{
+    for (size_t i = 0; i < b->count; i++) {
+        const struct member *m = &b->members[i];
+
+        for (size_t c = 0; m->waiting != 0 && c < m->commit->change_count; c++) {
+            const struct pawl_change *change = &m->commit->changes[c];
+
+            if (!pawl__pg_waits(m, c))
+                continue;
+            b->waiting_count++;
+            if (pawl__pg_adds_rows(change))
+                *bytes += pawl__pg_row_bytes(change->table, change->row);
+        }
+    }
+}
+
 int pawl__pg_begin_together(struct batch *b, size_t open_count)
 {
     size_t bytes = 0;
 
     b->is_many = open_count > 1;
-    for (size_t i = 0; i < b->count; i++) {
-        struct member *m = &b->members[i];
-
-        m->waiting = b->is_many && m->open ? find_waiting(b, m->commit) : 0;
-        for (size_t c = 0; m->waiting != 0 && c < m->commit->change_count; c++)
-            if (pawl__pg_waits(m, c)) {
-                bytes += pawl__pg_row_bytes(m->commit->changes[c].table, m->commit->changes[c].row);
-                b->waiting++;
-            }
-    }
-    /* What waits is copied, and a call has only so much memory. */
+    for (size_t i = 0; i < b->count; i++)
+        b->members[i].waiting =
+            b->is_many && b->members[i].open ? find_waiting(b, b->members[i].commit) : 0;
+    count_waiting(b, &bytes);
     if (bytes > BATCH_BYTES_MAX) {
         b->is_many = false;
-        b->waiting = 0;
+        b->waiting_count = 0;
         for (size_t i = 0; i < b->count; i++)
             b->members[i].waiting = 0;
     }
@@ -472,7 +514,7 @@ static int change_together(struct batch *b)
                                                   PAWL_CHANGE_INSERT, PAWL_CHANGE_ADD,
                                                   PAWL_CHANGE_PUT};
     bool used[PAWL_TABLE_COUNT] = {false};
-    struct pawl_sql_inputs *inputs = make_inputs(b, b->waiting);
+    struct pawl_sql_inputs *inputs = make_inputs(b, b->waiting_count);
     int status = PAWL_OK;
 
     if (!inputs)

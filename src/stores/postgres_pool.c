@@ -73,8 +73,7 @@ void pawl__pg_count(struct pawl_postgres *pg, int64_t round_trips, int64_t syncs
  * the client is still there, so that one whose deadline has passed holds no locks; only Linux can.
  * One that is cut off is given up after half a minute.
  * Whole tables are not read, nor all rows of an index before the first is answered: a plan that was
- * made while a table was empty is kept while it grows. For the same reason tables are joined row by
- * row, by an index.
+ * made while a table was empty is kept while it grows.
  * There is one index for each statement (sql_schema.c), so that a plan is good for all values: it
  * is not made again for each. Compiling one never pays for a few rows.
  */
@@ -86,8 +85,6 @@ static const char *session_text(const struct pawl_postgres *pg, enum pg_role rol
     "set_config('default_transaction_isolation', 'read committed', false), "                       \
     "set_config('enable_seqscan', 'off', false), "                                                 \
     "set_config('enable_bitmapscan', 'off', false), "                                              \
-    "set_config('enable_hashjoin', 'off', false), "                                                \
-    "set_config('enable_mergejoin', 'off', false), "                                               \
     "set_config('plan_cache_mode', 'force_generic_plan', false), "                                 \
     "set_config('jit', 'off', false), "                                                            \
     "set_config('idle_in_transaction_session_timeout', '60s', false), "                            \

@@ -9,7 +9,6 @@
 
 #define NOW "(SELECT floor(extract(epoch FROM clock_timestamp()) * 1000000)::bigint)"
 #define TENANT PAWL_SQL_TENANT_POSTGRES
-#define NEVER "9223372036854775807"
 /* Locks of our own: 'pawl' in the first of two numbers, which no lock by one number meets. */
 #define LOCK_SPACE "1885435756"
 
@@ -29,12 +28,12 @@
     "c(correlation) CROSS JOIN LATERAL unnest(ARRAY['', b.instance]) AS i(instance) CROSS JOIN "   \
     "LATERAL (SELECT q.id FROM pawl_work AS q WHERE q." TENANT " AND q.hash = b.hash AND q.hash "  \
     "<> '' AND q.correlation_id = c.correlation AND q.instance_id = i.instance AND "               \
-    "q.activity_instance_id IN ('', b.activity) AND q.due_us = " NEVER                             \
+    "q.activity_instance_id IN ('', b.activity) AND q.due_us = " PAWL_SQL_NEVER                    \
     " OFFSET 0) AS p WHERE " condition ")) "                                                       \
-    "AND w.due_us " PAWL_SQL_IS_POSTGRES " " NEVER " AND w.owner = 0 RETURNING 1) SELECT "         \
+    "AND w.due_us " PAWL_SQL_IS_POSTGRES " " PAWL_SQL_NEVER                                        \
+    " AND w.owner = 0 RETURNING 1) SELECT "                                                        \
     "pg_notify('pawl', '') FROM "                                                                  \
     "(SELECT 1 FROM woken LIMIT 1) AS one"
-#define OK "current_setting('pawl.ok', true) = '1'"
 /* For statements that need the same moment twice. */
 #define CLOCK "WITH c AS MATERIALIZED (SELECT " NOW " AS now) "
 #define ALIVE(incarnation)                                                                         \
@@ -66,19 +65,20 @@ static const struct {
                       "hashtext(u) AS h FROM unnest($1) AS u ORDER BY 1) AS k"},
     /* No row is made for a look at it: a commit that is dropped leaves nothing behind. */
     [PG_STAMP_CHECK] = {PAWL_TABLE_STAMPS, 0,
-                        "SELECT set_config('pawl.ok', CASE WHEN ($3 = 1 OR " OK ") AND "
+                        "SELECT set_config('pawl.ok', CASE WHEN ($3 = 1 OR " PAWL_SQL_OK ") AND "
                         "coalesce((SELECT value FROM pawl_stamps WHERE " TENANT " AND name = "
                         "$1 FOR UPDATE), 0) = $2 THEN '1' ELSE '0' END, true)"},
-    [PG_STAMP] = {PAWL_TABLE_STAMPS, 0,
-                  "INSERT INTO pawl_stamps (tenant_id, name, value) SELECT '', $1, $2 + 1 WHERE " OK
-                  " ON CONFLICT (tenant_id, name) DO UPDATE SET value = excluded.value"},
+    [PG_STAMP] =
+        {PAWL_TABLE_STAMPS, 0,
+         "INSERT INTO pawl_stamps (tenant_id, name, value) SELECT '', $1, $2 + 1 WHERE " PAWL_SQL_OK
+         " ON CONFLICT (tenant_id, name) DO UPDATE SET value = excluded.value"},
     [PG_HOLD] = {PAWL_TABLE_NODES, 0,
-                 "SELECT CASE WHEN " OK " THEN set_config('pawl.held', " PAWL_SQL_MEMBERS
+                 "SELECT CASE WHEN " PAWL_SQL_OK " THEN set_config('pawl.held', " PAWL_SQL_MEMBERS
                  " || ',' || $1, true) END"},
     [PG_WAKE] = {PAWL_TABLE_WORK, 0, WAKE(PAWL_SQL_IS_HELD("b.member"))},
     [PG_WAKE_LATE] = {PAWL_TABLE_WORK, 0,
                       WAKE("EXISTS (SELECT 1 FROM pawl_bookmarks AS k WHERE k." TENANT
-                           " AND k.id = b.id)")},
+                           " AND k.id = b.id OFFSET 0)")},
     [PG_MAIL_LEFT] = {PAWL_TABLE_WORK, 0,
                       "SELECT v.member, w.id FROM unnest($1, $2, $3) AS v(member, id, most) CROSS "
                       "JOIN LATERAL (SELECT q.id FROM pawl_work AS q WHERE q." TENANT
@@ -89,8 +89,6 @@ static const struct {
     [PG_MAY_SCAN] = {PAWL_TABLE_WORK, 0,
                      "SELECT set_config('enable_seqscan', 'on', true), "
                      "set_config('enable_bitmapscan', 'on', true), "
-                     "set_config('enable_hashjoin', 'on', true), "
-                     "set_config('enable_mergejoin', 'on', true), "
                      "set_config('plan_cache_mode', 'auto', true)"},
     [PG_PATIENT] = {PAWL_TABLE_NODES, 0, "SELECT set_config('lock_timeout', '0', true)"},
     /* Behind what the user calls it: the tables, since a database may have several stores, and the

@@ -77,8 +77,8 @@ static int make_many(struct pawl_sql *sql, enum pawl_table table)
         [PAWL_CHANGE_INSERT] = INSERT_MANY,
         [PAWL_CHANGE_ADD] = INSERT_MANY " ON CONFLICT DO NOTHING",
         [PAWL_CHANGE_PUT] = INSERT_MANY PUT_END,
-        [PAWL_CHANGE_DELETE] = DELETE_MANY("{keyed}"),
-        [PAWL_CHANGE_DELETE_OWNED] = DELETE_MANY(OWNED),
+        [PAWL_CHANGE_DELETE] = DELETE_MANY("{keyed} AND {any key}"),
+        [PAWL_CHANGE_DELETE_OWNED] = DELETE_MANY(OWNED " AND {any instance_id}"),
     };
     int status = PAWL_OK;
 

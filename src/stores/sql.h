@@ -104,8 +104,9 @@ enum pawl_sql_name {
     PAWL_SQL_MEMBER,       /* PostgreSQL: guard that always holds */
     PAWL_SQL_DONE_CHECK,   /* PostgreSQL: guard. id: of the work; owner */
     PAWL_SQL_DONE,         /* id: of the work; owner. Must delete one row */
-    PAWL_SQL_STAMP_ENSURE, /* text: the stamp's name; makes one of value 0 when there is none */
-    PAWL_SQL_STAMP,        /* text; value. Must change one row */
+    PAWL_SQL_STAMP_ENSURE, /* SQLite. text: the stamp's name; makes one of value 0 when there is
+                              none */
+    PAWL_SQL_STAMP,        /* SQLite. text; value. Must change one row */
     /* [instances] Guards; in SQLite they must change one row. */
     PAWL_SQL_CREATE,          /* owner: the new one's */
     PAWL_SQL_ADVANCE,         /* owner: the next, 0 to release. In PostgreSQL the second column is
@@ -132,7 +133,7 @@ enum pawl_sql_name {
     /* SQLite [bookmarks]: returns a row if there is parked work with its hash. Costs a tenth of
      * WAKE, for which SQLite makes temporary tables even if there is nothing to change. */
     PAWL_SQL_PARKED,
-    PAWL_SQL_WAKE,       /* [bookmarks] makes parked work due that it matches */
+    PAWL_SQL_WAKE,       /* SQLite [bookmarks]: makes parked work due that it matches */
     PAWL_SQL_MAIL_LEFT,  /* PostgreSQL. id: of the instance; limit. Returns ids of due work */
     PAWL_SQL_AFTERWARDS, /* SQLite [instances]: returns cancel_requested, and whether work is due */
 

@@ -192,8 +192,25 @@ static const struct {
     INPUT("kinds", kinds, TEXT),   INPUT("member", member, INT),
 };
 
+/* "column = ANY ($1)": of a column of the rows of arrays, by the array itself. */
+static void add_any(struct maker *m, const char *name)
+{
+    uint32_t column = strcmp(name, "key") == 0 ? 0 : pawl_table_column(m->table, name);
+    bool is_many = m->is_many;
+
+    pawl__buf_printf(m->text, "%s = ANY (", m->info->columns[column].name);
+    m->is_many = false;
+    add_column(m, column);
+    m->is_many = is_many;
+    pawl__buf_byte(m->text, ')');
+}
+
 static void add_word(struct maker *m, const char *word)
 {
+    if (strncmp(word, "any ", 4) == 0) {
+        add_any(m, word + 4);
+        return;
+    }
     if (word[0] == '.') {
         add_column(m, pawl_table_column(m->table, word + 1));
         return;

@@ -18,9 +18,11 @@
  *     {key} {keyed}                 the key's columns; each equal to the row's
  *     {replaced}                    of PUT: what is not the key becomes what was to be inserted
  *     {rows}                        FROM the rows of arrays (PostgreSQL): all parameters are
- * columns of these, and so is v.member, which each row belongs to {each}                        the
- * same, and parameters behind it are the arrays themselves {members} {listed}            the array
- * of members; one more parameter
+ *                                   columns of these, as is v.member, which a row belongs to
+ *     {each}                        the same; parameters behind it are the arrays themselves
+ *     {any column} {any key}        with {rows}: the column, or the first one of the key, is in
+ *                                   the array
+ *     {members} {listed}            the array of members; one more parameter
  */
 #ifndef PAWL_STORES_SQL_TEXT_H
 #define PAWL_STORES_SQL_TEXT_H

@@ -622,6 +622,60 @@ static void reservations_bar_members_of_one_batch_as_each_would_be_alone(struct 
     check_barred(t, "late", PAWL_ECONFLICT);
 }
 
+/* A key that is reserved and given back by one commit was never there for others. */
+static void a_key_that_goes_with_its_commit_bars_nobody_else(struct contract *t)
+{
+    struct pawl_instance_row rows[2];
+    struct pawl_reservation_row keys[2];
+    struct pawl_change changes[2][2];
+    struct pawl_commit commits[2], *pointers[2];
+
+    for (int i = 0; i < 2; i++) {
+        rows[i] = some_instance(t, text(t, "i%d", i));
+        keys[i] = (struct pawl_reservation_row){
+            .key = pawl__str("one"), .instance_id = rows[i].id, .expires_us = PAWL_TIME_NEVER};
+        changes[i][0] = (struct pawl_change){PAWL_CHANGE_INSERT, PAWL_TABLE_RESERVATIONS, &keys[i]};
+        changes[i][1] =
+            (struct pawl_change){PAWL_CHANGE_DELETE_OWNED, PAWL_TABLE_RESERVATIONS, &keys[i]};
+        commits[i] = (struct pawl_commit){.kind = PAWL_COMMIT_CREATE,
+                                          .instance = &rows[i],
+                                          .changes = changes[i],
+                                          .change_count = 2};
+        pointers[i] = &commits[i];
+    }
+    assert_ok(pawl_store_apply(t->a, pointers, 2, soon_ns(t), &t->err), &t->err);
+    assert_code(commits[0].status, PAWL_OK);
+    assert_code(commits[1].status, PAWL_OK);
+    assert_int_equal(count_all(t, PAWL_TABLE_RESERVATIONS), 0);
+}
+
+/* One writes the key as it is now and deletes a setting; the other one takes the key and writes the
+ * setting: it is refused, or what it wrote is deleted. */
+static void a_key_of_no_instance_is_not_half_of_two_commits(struct contract *t)
+{
+    struct pawl_setting_row setting = some_setting(t, "s", 5);
+    struct pawl_reservation_row first = {.key = pawl__str("k"),
+                                         .value = pawl__str("first"),
+                                         .expires_us = PAWL_TIME_NEVER},
+                                second = first;
+    const struct pawl_change one[] = {{PAWL_CHANGE_PUT, PAWL_TABLE_RESERVATIONS, &first},
+                                      {PAWL_CHANGE_DELETE, PAWL_TABLE_SETTINGS, &setting}},
+                             other[] = {{PAWL_CHANGE_INSERT, PAWL_TABLE_RESERVATIONS, &second},
+                                        {PAWL_CHANGE_PUT, PAWL_TABLE_SETTINGS, &setting}};
+    struct pawl_commit commits[] = {
+        {.kind = PAWL_COMMIT_PLAIN, .changes = one, .change_count = 2},
+        {.kind = PAWL_COMMIT_PLAIN, .changes = other, .change_count = 2},
+    };
+    struct pawl_commit *pointers[] = {&commits[0], &commits[1]};
+
+    second.value = pawl__str("second");
+    assert_ok(pawl_store_apply(t->a, pointers, 2, soon_ns(t), &t->err), &t->err);
+    assert_code(commits[0].status, PAWL_OK);
+    assert_int_equal(count_all(t, PAWL_TABLE_SETTINGS), 0);
+    assert_same_row(PAWL_TABLE_RESERVATIONS,
+                    find_where(t, PAWL_TABLE_RESERVATIONS, "key", first.key).rows, &first);
+}
+
 /* What each of them says of one row last is what counts. */
 static void changes_of_one_row_keep_their_order_in_a_batch(struct contract *t)
 {
@@ -774,6 +828,8 @@ const struct contract_test contract_commits[] = {
     CONTRACT_TEST(new_instances_of_one_batch_are_created_each_for_itself),
     CONTRACT_TEST(instances_of_one_batch_advance_as_each_would_alone),
     CONTRACT_TEST(reservations_bar_members_of_one_batch_as_each_would_be_alone),
+    CONTRACT_TEST(a_key_that_goes_with_its_commit_bars_nobody_else),
+    CONTRACT_TEST(a_key_of_no_instance_is_not_half_of_two_commits),
     CONTRACT_TEST(changes_of_one_row_keep_their_order_in_a_batch),
     CONTRACT_TEST(a_created_instance_begins_with_fence_and_revision_one),
     CONTRACT_TEST(an_instance_created_with_release_has_no_owner),
