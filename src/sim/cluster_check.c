@@ -37,6 +37,8 @@
 #define PARKED_MAX 5u
 /* How long a loop may run after its cancellation was asked for, when nothing else goes wrong. */
 #define CANCEL_US_MAX INT64_C(2000000)
+/* Nodes that die with a row of work before it is given up (runtime/instance/alone.c). */
+#define DEATHS_TO_GIVE_UP 4u
 
 void pawl__cluster_checker_init(struct cluster_checker *checker, struct pawl_env *env,
                                 const struct pawl_cluster_options *options,
@@ -487,7 +489,7 @@ static void moved(struct cluster_checker *checker, struct known_instance *instan
     instance->finished = pawl__str_is(row->status, "Finished");
     instance->cancelled |= pawl__str_is(row->sub_status, "Cancelled");
     instance->sub_status = keep(checker, row->sub_status);
-    if (row->incident_count > 0)
+    if (row->incident_count > 0 && !instance->bereft)
         pawl__cluster_violation(checker, "%.*s has an incident", PAWL_STR_ARG(instance->id));
     if (!(commit->flags & PAWL_COMMIT_KEEP))
         read_notes(checker, instance, row->state);
@@ -682,6 +684,31 @@ static void started(struct cluster_checker *checker, const struct pawl_commit *c
                                 PAWL_STR_ARG(done_id));
 }
 
+bool pawl__cluster_killed_nodes(const struct pawl_dead_letter_row *letter)
+{
+    static const char words[] = " nodes in a row died while they did ";
+
+    return memmem(letter->error.ptr, letter->error.len, words, sizeof words - 1) != NULL;
+}
+
+/* Nodes die at random, now and then as many in a row as it takes for work to be given up. */
+static void given_up(struct cluster_checker *checker, const struct pawl_commit *commit)
+{
+    const struct pawl_dead_letter_row *letter = kept_letter(commit);
+    const struct pawl_work_row *feed = kept_work(commit, "feed");
+    struct known_instance *parent;
+
+    if (!letter || !pawl__cluster_killed_nodes(letter))
+        return;
+    if (checker->report->crashes + checker->report->pauses + checker->report->outages <
+        DEATHS_TO_GIVE_UP)
+        pawl__cluster_violation(checker, "%.*s was given up, and too few nodes have died",
+                                PAWL_STR_ARG(letter->work_id));
+    parent = feed ? pawl__map_get(&checker->instances, feed->instance_id) : NULL;
+    if (parent)
+        parent->bereft = true;
+}
+
 /* A dead letter that an operator makes work again. */
 static void replayed(struct cluster_checker *checker, const struct pawl_commit *commit)
 {
@@ -864,6 +891,7 @@ static void applied(void *ctx, const struct pawl_commit *commit)
         started(checker, commit, commit->done[i]);
     }
     replayed(checker, commit);
+    given_up(checker, commit);
     PAWL_ASSERT(row || commit->kind == PAWL_COMMIT_PLAIN);
     if (commit->kind == PAWL_COMMIT_CREATE && row && !is_tick &&
         pawl__flow_by_id(row->definition_id) == FLOW_CRON)

@@ -28,6 +28,8 @@ static int read_table(struct cluster_checker *checker, struct pawl_store *window
 
 /* A clock that is set back by less is not noticed (stores/clock.h). */
 #define CLOCK_UNSEEN_US INT64_C(600000)
+/* Nodes look for work at least every second. */
+#define WORK_LATE_US INT64_C(5000000)
 
 /* What is due at once does not wait, also if the clock was set back since. */
 static void look_at_work(struct cluster_checker *checker, const struct pawl_work_row *row)
@@ -84,13 +86,20 @@ int pawl__cluster_look(struct cluster_checker *checker, struct pawl_store *windo
 
 /* ---- liveness ---------------------------------------------------------------------------- */
 
+/* What is due, or has expired, since a moment ago, whoever looks for work will find. */
 static bool is_work_settled(const struct pawl_work_row *row, int64_t now_us, char *why)
 {
-    if (row->due_us > now_us && row->expires_us > now_us)
+    int64_t late_us = now_us - WORK_LATE_US;
+
+    if (row->due_us > late_us && row->expires_us > late_us)
         return true;
-    (void)snprintf(why, CLUSTER_WHY_BYTES, "%.*s %.*s of %.*s is due and was not done (owner %lld)",
-                   PAWL_STR_ARG(row->kind), PAWL_STR_ARG(row->id), PAWL_STR_ARG(row->instance_id),
-                   (long long)row->owner);
+    (void)snprintf(
+        why, CLUSTER_WHY_BYTES,
+        "%.*s %.*s of %.*s is due and was not done (owner %lld), %lld ms after its time",
+        PAWL_STR_ARG(row->kind), PAWL_STR_ARG(row->id), PAWL_STR_ARG(row->instance_id),
+        (long long)row->owner,
+        (long long)(now_us - (row->due_us < row->expires_us ? row->due_us : row->expires_us)) /
+            1000);
     return false;
 }
 
@@ -240,7 +249,7 @@ static void check_instance(struct cluster_checker *checker, const struct known_i
     if (is_parent && running > 0)
         pawl__cluster_violation(checker, "%.*s has ended and a child of it runs",
                                 PAWL_STR_ARG(instance->id));
-    if (instance->cancelled)
+    if (instance->cancelled || instance->bereft)
         return;
     if (is_parent && children != 2)
         pawl__cluster_violation(checker, "%.*s has %u children, not 2", PAWL_STR_ARG(instance->id),
@@ -297,7 +306,8 @@ static void settle_accounts(struct cluster_checker *checker, const struct pawl_r
             continue; /* it is work again, or whatever became of that */
         count_row(checker, row->kind, row->instance_id, row->payload, true);
         if (!pawl__str_is(row->kind, "stimulus") && !pawl__str_is(row->kind, "resume") &&
-            !(pawl__str_is(row->kind, "start") && pawl__map_has(&checker->dead_starts, row->id)))
+            !(pawl__str_is(row->kind, "start") &&
+              (pawl__map_has(&checker->dead_starts, row->id) || pawl__cluster_killed_nodes(row))))
             pawl__cluster_violation(checker, "%.*s is a dead letter: %.*s", PAWL_STR_ARG(row->kind),
                                     PAWL_STR_ARG(row->error));
     }

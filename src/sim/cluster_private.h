@@ -80,6 +80,7 @@ struct known_instance {
     bool deleted_before; /* the present look */
     bool finished;
     bool cancelled; /* or asked to be */
+    bool bereft;    /* a start that it waited for was given up, since nodes died with it */
     struct pawl_str sub_status;
     struct pawl_str notes; /* the newest that a state had */
     int64_t created_us;
@@ -183,6 +184,8 @@ void pawl__cluster_started_plain(struct cluster_checker *checker, const char *in
 bool pawl__cluster_lives(const struct cluster_checker *checker, int64_t incarnation);
 
 /* The event whose key is in this payload; NULL: none. */
+/* Work that was given up because nodes died while they did it. */
+bool pawl__cluster_killed_nodes(const struct pawl_dead_letter_row *letter);
 struct known_event *pawl__cluster_event(struct cluster_checker *checker, struct pawl_str payload);
 /* NULL: none. */
 struct delivery *pawl__cluster_delivery(struct cluster_checker *checker,

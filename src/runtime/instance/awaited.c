@@ -83,10 +83,14 @@ int pawl__runtime_resolve_awaited(struct runtime_run *run, const struct pawl_eff
 
 /* ---- what came for it ---------------------------------------------------------------------- */
 
-/* The ids of the rows that may have what is awaited; none: any result may be it. */
+/* How many results behind the mail of a claim are looked at. */
+#define BEHIND_MAX 16
+
+/* What is known of the result that is awaited. */
 struct results {
-    struct pawl_str ids[2];
+    struct pawl_str ids[2]; /* of the rows that have it, unless it came from a dead letter */
     size_t count;
+    struct pawl_str child; /* "": it is no child's */
 };
 
 static int add_result(struct runtime_run *run, struct results *results, struct pawl_str of)
@@ -102,40 +106,53 @@ static int add_result(struct runtime_run *run, struct results *results, struct p
     return PAWL_OK;
 }
 
-/* A result has the id of the child that it is of, or of the effect: of a request, or of a child
- * that could not be started. */
+/* A result has the id of the child that it is of, or of the work: of a request, or of a child that
+ * could not be started. The work has that of the effect, but what an operator has replayed has a
+ * new one. */
 static int expect_results(struct runtime_run *run, struct results *results)
 {
     const struct pawl_json *section = pawl__json_get_text(&run->state, "pawl");
     const struct pawl_json *awaited = pawl__json_get_text(section, "awaited");
-    const struct pawl_json *data = pawl__json_get_text(awaited, "data");
     int status = add_result(run, results, runtime_text(awaited, "id"));
 
-    return status == PAWL_OK ? add_result(run, results, runtime_text(data, "instanceId")) : status;
+    results->child = runtime_text(pawl__json_get_text(awaited, "data"), "instanceId");
+    return status == PAWL_OK ? add_result(run, results, results->child) : status;
 }
 
-static bool is_result(const struct pawl_work_row *mail, const struct results *results)
+static bool is_feed(const struct pawl_work_row *mail)
 {
-    if (!pawl__str_is(mail->kind, PAWL_WORK_FEED))
-        return false;
-    for (size_t i = 0; i < results->count; i++)
-        if (pawl__str_equal(mail->id, results->ids[i]))
-            return true;
-    return results->count == 0;
+    return pawl__str_is(mail->kind, PAWL_WORK_FEED);
 }
 
-static const struct pawl_work_row *find_result(const struct runtime_run *run,
+/* Not the awaited child's, as it says itself. */
+static bool is_of_another_child(struct runtime_run *run, const struct pawl_work_row *mail,
+                                const struct results *results)
+{
+    struct pawl_json told;
+    struct pawl_str child;
+
+    if (pawl__runtime_json_read(run->runtime, &run->arena, mail->payload, &told, NULL) != PAWL_OK)
+        return false; /* whoever is fed with it finds out */
+    child = runtime_text(&told, "workflowInstanceId");
+    return child.len > 0 && !pawl__str_equal(child, results->child);
+}
+
+static const struct pawl_work_row *find_result(struct runtime_run *run,
+                                               const struct pawl_work_row *mail, size_t count,
                                                const struct results *results)
 {
-    for (size_t i = 0; i < run->mail_count; i++)
-        if (is_result(&run->mail[i], results))
-            return &run->mail[i];
+    for (size_t k = 0; k < results->count; k++)
+        for (size_t i = 0; i < count; i++)
+            if (is_feed(&mail[i]) && pawl__str_equal(mail[i].id, results->ids[k]))
+                return &mail[i];
+    for (size_t i = 0; i < count; i++)
+        if (is_feed(&mail[i]) && !is_of_another_child(run, &mail[i], results))
+            return &mail[i];
     return NULL;
 }
 
-/* Behind more mail than a claim returns. `id` NULL: any. *out NULL: it is not there yet. */
-static int find_result_behind(struct runtime_run *run, const struct pawl_str *id,
-                              const struct pawl_work_row **out)
+/* Behind more mail than a claim returns. `id` "": any. */
+static int find_feeds_behind(struct runtime_run *run, struct pawl_str id, struct pawl_rows *out)
 {
     const struct pawl_condition conditions[] = {
         {.column = pawl_table_column(PAWL_TABLE_WORK, "instance_id"),
@@ -145,33 +162,29 @@ static int find_result_behind(struct runtime_run *run, const struct pawl_str *id
         {.column = pawl_table_column(PAWL_TABLE_WORK, "due_us"),
          .compare = PAWL_LE,
          .value = {.integer = run->now_us}},
-        {.column = pawl_table_column(PAWL_TABLE_WORK, "id"),
-         .value = {.text = id ? *id : pawl__str("")}},
+        {.column = pawl_table_column(PAWL_TABLE_WORK, "id"), .value = {.text = id}},
     };
     const struct pawl_query query = {.table = PAWL_TABLE_WORK,
                                      .conditions = conditions,
-                                     .condition_count = id ? 4 : 3,
-                                     .limit = 1};
-    struct pawl_rows rows;
-    int status = pawl_store_find(run->runtime->store, &query, &run->arena, &rows,
-                                 run->task->deadline_ns, run->task->err);
+                                     .condition_count = id.len > 0 ? 4 : 3,
+                                     .limit = BEHIND_MAX};
 
-    *out = status == PAWL_OK && rows.count > 0 ? rows.rows : NULL;
-    return status;
+    return pawl_store_find(run->runtime->store, &query, &run->arena, out, run->task->deadline_ns,
+                           run->task->err);
 }
 
-static int find_result_anywhere(struct runtime_run *run, const struct results *results,
-                                const struct pawl_work_row **out)
+static int find_result_behind(struct runtime_run *run, const struct results *results,
+                              const struct pawl_work_row **out)
 {
+    struct pawl_rows rows = {0};
     int status = PAWL_OK;
 
-    *out = find_result(run, results);
-    if (*out || run->mail_count < PAWL_CLAIM_MAIL_MAX)
-        return PAWL_OK;
-    if (results->count == 0)
-        return find_result_behind(run, NULL, out);
-    for (size_t i = 0; i < results->count && status == PAWL_OK && !*out; i++)
-        status = find_result_behind(run, &results->ids[i], out);
+    for (size_t i = 0; i < results->count && status == PAWL_OK && rows.count == 0; i++)
+        status = find_feeds_behind(run, results->ids[i], &rows);
+    if (status == PAWL_OK && rows.count == 0)
+        status = find_feeds_behind(run, pawl__str(""), &rows);
+    if (status == PAWL_OK)
+        *out = find_result(run, rows.rows, rows.count, results);
     return status;
 }
 
@@ -194,14 +207,17 @@ static int put_first(struct runtime_run *run, const struct pawl_work_row *first)
 
 int pawl__runtime_put_feed_first(struct runtime_run *run)
 {
-    const struct results any = {.count = 0};
-    const struct pawl_work_row *feed;
-    int status;
+    struct pawl_rows behind = {0};
+    int status = PAWL_OK;
 
     if (run->row.runnable != 2)
         return PAWL_OK;
-    status = find_result_anywhere(run, &any, &feed);
-    return status == PAWL_OK && feed ? put_first(run, feed) : status;
+    for (size_t i = 0; i < run->mail_count; i++)
+        if (is_feed(&run->mail[i]))
+            return put_first(run, &run->mail[i]);
+    if (run->mail_count == PAWL_CLAIM_MAIL_MAX)
+        status = find_feeds_behind(run, pawl__str(""), &behind);
+    return status == PAWL_OK && behind.count > 0 ? put_first(run, behind.rows) : status;
 }
 
 /* Another child's result waits behind it, and is dropped with the mail that means nothing. */
@@ -213,7 +229,9 @@ int pawl__runtime_put_result_first(struct runtime_run *run, bool *found)
 
     PAWL_ASSERT(run->loaded && run->row.runnable == 2);
     if (status == PAWL_OK)
-        status = find_result_anywhere(run, &results, &result);
+        result = find_result(run, run->mail, run->mail_count, &results);
+    if (status == PAWL_OK && !result && run->mail_count >= PAWL_CLAIM_MAIL_MAX)
+        status = find_result_behind(run, &results, &result);
     *found = result != NULL;
     return result && result != run->mail ? put_first(run, result) : status;
 }

@@ -242,10 +242,14 @@ static void the_deletion_of_a_child_in_its_first_burst_is_its_end(void **state)
  * yet that the parent knows. */
 static void tell_again(struct fixture *f, const char *definition_id, const char *parent)
 {
-    const char *payload = "{\"status\":\"Finished\",\"subStatus\":\"Cancelled\",\"output\":{}}";
+    struct pawl_str child = one_of(f, definition_id);
+    const char *payload =
+        pawl__arena_printf(&f->arena,
+                           "{\"workflowInstanceId\":\"%.*s\",\"status\":\"Finished\","
+                           "\"subStatus\":\"Cancelled\",\"output\":{}}",
+                           PAWL_STR_ARG(child));
     const struct pawl_work_row feed = {
-        .id = pawl__str(
-            pawl__arena_printf(&f->arena, "%.*s/feed", PAWL_STR_ARG(one_of(f, definition_id)))),
+        .id = pawl__str(pawl__arena_printf(&f->arena, "%.*s/feed", PAWL_STR_ARG(child))),
         .kind = pawl__str(PAWL_WORK_FEED),
         .instance_id = pawl__str(parent),
         .part = pawl__runtime_part(pawl__str(parent)),
@@ -279,6 +283,31 @@ static void the_result_of_one_child_is_not_taken_for_that_of_another(void **stat
     assert_string_equal(f->lines, "one\nother\nafter\n");
     assert_string_equal(sub_status(f, id), "Finished");
     assert_int_equal(count(f, PAWL_TABLE_WORK), 0);
+}
+
+/* Work that was given up and is replayed has a new id, and so has its result. */
+static void the_result_of_replayed_work_is_taken(void **state)
+{
+    struct fixture *f = *state;
+    const char *id, *payload = "{\"error\":\"no such definition\"}";
+    struct pawl_work_row feed = {.id = pawl__str("replayed/feed"),
+                                 .kind = pawl__str(PAWL_WORK_FEED),
+                                 .expires_us = PAWL_TIME_NEVER,
+                                 .payload = pawl__str(payload)};
+    const struct pawl_change change = {PAWL_CHANGE_PUT, PAWL_TABLE_WORK, &feed};
+    struct pawl_commit commit = {.changes = &change, .change_count = 1}, *list = &commit;
+
+    publish(f, DEFINITION("child", SEND("s") "," RIG_WRITE("o", "child")));
+    publish(f, DEFINITION("d", CHILD("x", "child") "," RIG_WRITE("w", "after")));
+    id = launch(f, "d");
+    assert_string_equal(sub_status(f, id), "Executing");
+    feed.instance_id = pawl__str(id);
+    feed.part = pawl__runtime_part(feed.instance_id);
+    assert_ok(pawl_store_apply(f->a.store, &list, 1, later(f), &f->err), &f->err);
+    work(f, &f->a);
+    POLL_UNTIL(has_faulted(f, id));
+    script_answer(&f->a.script, 0, &ok);
+    drain(f, &f->a);
 }
 
 /* The oldest of its mail is the result of another; the true one is behind more than a claim
@@ -347,6 +376,7 @@ int main(void)
         TEST(the_deletion_of_a_child_in_its_first_burst_is_its_end),
         TEST(a_child_that_ends_again_after_a_retry_counts_once),
         TEST(the_result_of_one_child_is_not_taken_for_that_of_another),
+        TEST(the_result_of_replayed_work_is_taken),
         TEST(a_result_is_found_behind_that_of_another_child),
     };
 
