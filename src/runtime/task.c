@@ -83,5 +83,8 @@ int pawl__runtime_task_finish(struct runtime_task *task)
         if (status == PAWL_EBUSY || status == PAWL_ECONFLICT || status == PAWL_ENOTFOUND)
             status = PAWL_OK;
     }
+    /* Its row is this node's, and in nobody's hand. */
+    if (status != PAWL_OK)
+        pawl__runtime_note_left(task->runtime);
     return status;
 }

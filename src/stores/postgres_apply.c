@@ -403,7 +403,7 @@ static int send_member(struct batch *b, struct member *m)
     b->notify = b->notify || makes_due(commit);
     if (!m->is_together)
         status = send_guards(b, m);
-    if (status == PAWL_OK)
+    if (status == PAWL_OK && !m->is_together)
         status = send_hold(b, m);
     for (size_t i = 0; i < commit->done_count && status == PAWL_OK; i++) {
         inputs.id = commit->done[i];

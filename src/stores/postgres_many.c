@@ -163,11 +163,13 @@ static bool adds_reservation(const struct pawl_change *change)
     return change->table == PAWL_TABLE_RESERVATIONS && pawl__pg_adds_rows(change);
 }
 
-/* What a deletion waits for must wait as well: so nothing of that table does. */
+/* What a deletion waits for must wait as well: so nothing of that table does. And rows that are of
+ * no instance wait all or none (keep_whole). */
 static void reserve_at_once(struct member *m)
 {
     for (size_t c = 0; c < m->commit->change_count && c < MANY_CHANGES_MAX; c++)
-        if (m->commit->changes[c].table == PAWL_TABLE_RESERVATIONS)
+        if (m->commit->changes[c].table == PAWL_TABLE_RESERVATIONS ||
+            !is_of_instance(&m->commit->changes[c]))
             m->waiting &= ~(UINT64_C(1) << c);
 }
 
@@ -523,10 +525,15 @@ static int change_together(struct batch *b)
         for (size_t c = 0; b->members[i].waiting != 0 && c < b->members[i].commit->change_count;
              c++)
             used[b->members[i].commit->changes[c].table] = true;
-    for (int table = 0; table < PAWL_TABLE_COUNT; table++)
+    /* Keys last, as in the commits of instances: a member that is sent alone waits for no key while
+     * it has a row that this batch waits for. */
+    for (int n = 1; n <= PAWL_TABLE_COUNT; n++) {
+        enum pawl_table table = (enum pawl_table)((PAWL_TABLE_RESERVATIONS + n) % PAWL_TABLE_COUNT);
+
         for (size_t i = 0; i < sizeof kinds / sizeof kinds[0] && used[table] && status == PAWL_OK;
              i++)
-            status = change_rows(b, (enum pawl_table)table, kinds[i], inputs);
+            status = change_rows(b, table, kinds[i], inputs);
+    }
     return status;
 }
 

@@ -585,17 +585,20 @@ static void make_reserving(struct contract *t, struct reserving *r, const char *
                                      .change_count = 3};
 }
 
+/* In front of them a commit that may be sent in another way, and holds. */
 static void check_barred(struct contract *t, const char *form, int wrong)
 {
     static struct reserving batch[MANY], alone[MANY];
-    struct pawl_commit *pointers[MANY];
+    struct pawl_commit front = {.kind = PAWL_COMMIT_PLAIN, .stamp = pawl__str(form)};
+    struct pawl_commit *pointers[1 + MANY] = {&front};
 
     for (int i = 0; i < MANY; i++) {
         make_reserving(t, &batch[i], form, i, wrong);
         make_reserving(t, &alone[i], text(t, "%s-alone", form).ptr, i, wrong);
-        pointers[i] = &batch[i].commit;
+        pointers[1 + i] = &batch[i].commit;
     }
-    assert_ok(pawl_store_apply(t->a, pointers, MANY, soon_ns(t), &t->err), &t->err);
+    assert_ok(pawl_store_apply(t->a, pointers, 1 + MANY, soon_ns(t), &t->err), &t->err);
+    assert_code(front.status, PAWL_OK);
     for (int i = 0; i < MANY; i++) {
         bool is_good = i % 4 > 0, is_late = !is_good && wrong == PAWL_ECONFLICT;
         struct reserving *r = &batch[i];
@@ -801,6 +804,45 @@ static void commits_of_a_batch_that_change_two_tables_come_one_after_the_other(s
     assert_int_equal(settings + count_all(t, PAWL_TABLE_DOCUMENTS), 1);
 }
 
+/* Both write the key and the setting, one of them a large one. */
+static void a_key_that_two_commits_write_is_not_half_of_each(struct contract *t)
+{
+    struct pawl_setting_row small = some_setting(t, "s", 5), large = some_setting(t, "s", 70000);
+    struct pawl_reservation_row first = {.key = pawl__str("k"),
+                                         .value = pawl__str("first"),
+                                         .expires_us = PAWL_TIME_NEVER},
+                                second = first;
+    const struct pawl_change one[] = {{PAWL_CHANGE_INSERT, PAWL_TABLE_RESERVATIONS, &first},
+                                      {PAWL_CHANGE_PUT, PAWL_TABLE_SETTINGS, &small}},
+                             other[] = {{PAWL_CHANGE_PUT, PAWL_TABLE_RESERVATIONS, &second},
+                                        {PAWL_CHANGE_PUT, PAWL_TABLE_SETTINGS, &large}};
+    const struct pawl_reservation_row *key;
+    const struct pawl_setting_row *setting;
+
+    second.value = pawl__str("second");
+    assert_int_equal(apply_two_to_settings(t, one, 2, other, 2), 1);
+    key = find_where(t, PAWL_TABLE_RESERVATIONS, "key", first.key).rows;
+    setting = find_where(t, PAWL_TABLE_SETTINGS, "key", small.key).rows;
+    assert_int_equal(pawl__str_is(key->value, "second"), setting->value.len == large.value.len);
+}
+
+/* One takes the key and writes a large setting, the other one gives the key back and writes a small
+ * one. */
+static void a_key_of_no_instance_is_given_back_with_all_of_its_commit(struct contract *t)
+{
+    struct pawl_setting_row large = some_setting(t, "s", 70000), small = some_setting(t, "s", 5);
+    struct pawl_reservation_row key = {.key = pawl__str("k"), .expires_us = PAWL_TIME_NEVER};
+    const struct pawl_change one[] = {{PAWL_CHANGE_INSERT, PAWL_TABLE_RESERVATIONS, &key},
+                                      {PAWL_CHANGE_PUT, PAWL_TABLE_SETTINGS, &large}},
+                             other[] = {{PAWL_CHANGE_DELETE, PAWL_TABLE_RESERVATIONS, &key},
+                                        {PAWL_CHANGE_PUT, PAWL_TABLE_SETTINGS, &small}};
+    const struct pawl_setting_row *found;
+
+    assert_int_equal(apply_two_to_settings(t, one, 2, other, 2), 1);
+    found = find_where(t, PAWL_TABLE_SETTINGS, "key", large.key).rows;
+    assert_int_equal(found->value.len == large.value.len, count_all(t, PAWL_TABLE_RESERVATIONS));
+}
+
 /* What is stored has no NUL. */
 static void ids_that_are_stored_alike_are_one_instance_in_a_batch(struct contract *t)
 {
@@ -830,6 +872,8 @@ const struct contract_test contract_commits[] = {
     CONTRACT_TEST(reservations_bar_members_of_one_batch_as_each_would_be_alone),
     CONTRACT_TEST(a_key_that_goes_with_its_commit_bars_nobody_else),
     CONTRACT_TEST(a_key_of_no_instance_is_not_half_of_two_commits),
+    CONTRACT_TEST(a_key_of_no_instance_is_given_back_with_all_of_its_commit),
+    CONTRACT_TEST(a_key_that_two_commits_write_is_not_half_of_each),
     CONTRACT_TEST(changes_of_one_row_keep_their_order_in_a_batch),
     CONTRACT_TEST(a_created_instance_begins_with_fence_and_revision_one),
     CONTRACT_TEST(an_instance_created_with_release_has_no_owner),

@@ -90,6 +90,7 @@ int pawl__runtime_resolve_awaited(struct runtime_run *run, const struct pawl_eff
 struct results {
     struct pawl_str ids[2]; /* of the rows that have it, unless it came from a dead letter */
     size_t count;
+    struct pawl_str effect;
     struct pawl_str child; /* "": it is no child's */
 };
 
@@ -107,14 +108,16 @@ static int add_result(struct runtime_run *run, struct results *results, struct p
 }
 
 /* A result has the id of the child that it is of, or of the work: of a request, or of a child that
- * could not be started. The work has that of the effect, but what an operator has replayed has a
- * new one. */
+ * could not be started. The work has that of the effect, but what was put off, has failed or was
+ * replayed by an operator has a new one. */
 static int expect_results(struct runtime_run *run, struct results *results)
 {
     const struct pawl_json *section = pawl__json_get_text(&run->state, "pawl");
     const struct pawl_json *awaited = pawl__json_get_text(section, "awaited");
-    int status = add_result(run, results, runtime_text(awaited, "id"));
+    int status;
 
+    results->effect = runtime_text(awaited, "id");
+    status = add_result(run, results, results->effect);
     results->child = runtime_text(pawl__json_get_text(awaited, "data"), "instanceId");
     return status == PAWL_OK ? add_result(run, results, results->child) : status;
 }
@@ -124,13 +127,16 @@ static bool is_feed(const struct pawl_work_row *mail)
     return pawl__str_is(mail->kind, PAWL_WORK_FEED);
 }
 
-/* Not the awaited child's, as it says itself. */
-static bool is_of_another_child(struct runtime_run *run, const struct pawl_work_row *mail,
-                                const struct results *results)
+/* Not what is awaited, as it says itself: by its name, if it is a request's, else by the child that
+ * it is of. */
+static bool is_of_another(struct runtime_run *run, const struct pawl_work_row *mail,
+                          const struct results *results)
 {
     struct pawl_json told;
     struct pawl_str child;
 
+    if (mail->name.len > 0)
+        return !pawl__str_equal(mail->name, results->effect);
     if (pawl__runtime_json_read(run->runtime, &run->arena, mail->payload, &told, NULL) != PAWL_OK)
         return false; /* whoever is fed with it finds out */
     child = runtime_text(&told, "workflowInstanceId");
@@ -146,7 +152,7 @@ static const struct pawl_work_row *find_result(struct runtime_run *run,
             if (is_feed(&mail[i]) && pawl__str_equal(mail[i].id, results->ids[k]))
                 return &mail[i];
     for (size_t i = 0; i < count; i++)
-        if (is_feed(&mail[i]) && !is_of_another_child(run, &mail[i], results))
+        if (is_feed(&mail[i]) && !is_of_another(run, &mail[i], results))
             return &mail[i];
     return NULL;
 }

@@ -12,6 +12,7 @@
 #include "runtime/bytes.h"
 #include "runtime/node/routes.h"
 #include "runtime/task.h"
+#include "runtime/work/private.h"
 
 /* As the store has them. */
 static const struct pawl_json *stored_bookmarks(const struct runtime_run *run)
@@ -156,23 +157,19 @@ static int wake_kept(struct making *m, struct pawl_map *jobs)
     return status;
 }
 
-/* Whether its request is on its way, and will tell. */
-static int is_request_under_way(struct making *m, struct pawl_str bookmark_id, bool *out)
-{
-    const struct pawl_condition condition = {
-        .column = pawl_table_column(PAWL_TABLE_WORK, "id"),
-        .value = {.text = pawl__making_job_request(m, bookmark_id)}};
-    const struct pawl_query query = {.table = PAWL_TABLE_WORK,
-                                     .flags = PAWL_QUERY_COUNT,
-                                     .conditions = &condition,
-                                     .condition_count = 1};
-    struct runtime_task *task = m->run->task;
-    struct pawl_rows rows = {0};
-    int status = pawl_store_find(m->run->runtime->store, &query, m->arena, &rows, task->deadline_ns,
-                                 task->err);
+struct begun {
+    struct making *making;
+    struct pawl_map *jobs;
+};
 
-    *out = rows.total > 0;
-    return status;
+/* It is on its way, and will tell. */
+static int note_request(void *ctx, const struct pawl_work_row *request)
+{
+    struct begun *begun = ctx;
+
+    return request->bookmark_id.len > 0
+               ? pawl__map_put(begun->jobs, request->bookmark_id, begun->making)
+               : PAWL_OK;
 }
 
 /*
@@ -182,17 +179,10 @@ static int is_request_under_way(struct making *m, struct pawl_str bookmark_id, b
  */
 static int find_begun(struct making *m, struct pawl_map *jobs)
 {
-    int status = PAWL_OK;
+    struct begun begun = {m, jobs};
+    int status =
+        pawl__runtime_each_request(m->run->task, m->arena, m->run->row.id, note_request, &begun);
 
-    for (uint32_t i = 0; i < m->batch.bookmark_count && status == PAWL_OK; i++) {
-        const struct pawl_bookmark *bookmark = &m->batch.bookmarks[i];
-        bool under_way = false;
-
-        if (pawl__str_is(bookmark->name, PAWL_BOOKMARK_BACKGROUND))
-            status = is_request_under_way(m, bookmark->id, &under_way);
-        if (status == PAWL_OK && under_way)
-            status = pawl__map_put(jobs, bookmark->id, m);
-    }
     return status == PAWL_OK ? wake_kept(m, jobs) : status;
 }
 

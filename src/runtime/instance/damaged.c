@@ -22,6 +22,7 @@
 #include "engine/builder.h"
 #include "runtime/bytes.h"
 #include "runtime/task.h"
+#include "runtime/work/private.h"
 
 /* Rows that one query returns. */
 #define PAGE 1000u
@@ -101,39 +102,17 @@ static int drop_bookmarks(struct runtime_run *run, struct runtime_changes *chang
     return PAWL_OK;
 }
 
+static int drop_request(void *ctx, const struct pawl_work_row *request)
+{
+    pawl__runtime_delete_work(ctx, request->id);
+    return PAWL_OK;
+}
+
 /* The results of its requests are not needed. */
 static int drop_requests(struct runtime_run *run, struct runtime_changes *changes)
 {
-    const struct pawl_condition conditions[] = {
-        {.column = pawl_table_column(PAWL_TABLE_WORK, "kind"),
-         .value = {.text = pawl__str(PAWL_WORK_HTTP)}},
-        {.column = pawl_table_column(PAWL_TABLE_WORK, "due_us"),
-         .compare = PAWL_LT,
-         .value = {.integer = PAWL_TIME_NEVER}},
-        {.column = pawl_table_column(PAWL_TABLE_WORK, "name"), .value = {.text = run->row.id}},
-    };
-    struct pawl_query query = {.table = PAWL_TABLE_WORK,
-                               .flags = PAWL_QUERY_BRIEF,
-                               .conditions = conditions,
-                               .condition_count = sizeof conditions / sizeof conditions[0],
-                               .limit = PAGE};
-    struct pawl_rows rows;
-    int status;
-
-    do {
-        const struct pawl_work_row *work;
-
-        status = pawl_store_find(run->runtime->store, &query, changes->arena, &rows,
-                                 run->task->deadline_ns, run->task->err);
-        if (status != PAWL_OK)
-            return status;
-        work = rows.rows;
-        for (size_t i = 0; i < rows.count; i++)
-            pawl__runtime_delete_work(changes, work[i].id);
-        if (rows.count > 0)
-            query.after = &work[rows.count - 1];
-    } while (rows.count == PAGE);
-    return PAWL_OK;
+    return pawl__runtime_each_request(run->task, changes->arena, run->row.id, drop_request,
+                                      changes);
 }
 
 /* ---- the end ------------------------------------------------------------------------------- */

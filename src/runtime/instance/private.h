@@ -577,6 +577,11 @@ PAWL_MUST_CHECK int pawl__runtime_tell_altered(struct runtime_task *task, struct
 
 /* ---- start.c ----------------------------------------------------------------------------- */
 
+/* Of a start that is given up: tells the parent that executes it inline, if one does, that there
+ * will be no child. Part of the commit that makes it a dead letter. */
+void pawl__runtime_add_refusal(struct runtime_task *task, struct runtime_changes *changes,
+                               const struct pawl_work_row *work, struct pawl_str why);
+
 /* Does a start that is this node's; the row is deleted by the commit that creates. */
 PAWL_MUST_CHECK int pawl__runtime_do_start(struct runtime_task *task,
                                            const struct pawl_work_row *work);

@@ -545,13 +545,14 @@ static int start_for(struct runtime_task *task, const struct pawl_work_row *work
     return status;
 }
 
-/* A parent that executes a child inline must learn that there will be none: it would wait for ever.
+/*
+ * A parent that executes a child inline must learn that there will be none: it would wait for ever.
+ * It is told which: when an operator replays what was given up, it may await another one.
  */
-static int refuse_child(struct runtime_task *task, const struct pawl_work_row *work,
-                        const struct asked *asked)
+static void add_refusal(struct runtime_changes *changes, const struct pawl_work_row *work,
+                        const struct asked *asked, struct pawl_str why)
 {
-    struct runtime_changes changes = {.arena = &task->arena};
-    struct pawl_builder b = {.arena = &task->arena};
+    struct pawl_builder b = {.arena = changes->arena};
     struct pawl_json told = pawl__json_object();
     struct pawl_work_row feed = {
         .kind = pawl__str(asked->feeds_job.len > 0 ? PAWL_WORK_JOB : PAWL_WORK_FEED),
@@ -562,35 +563,71 @@ static int refuse_child(struct runtime_task *task, const struct pawl_work_row *w
         .due_us = work->created_us,
         .expires_us = PAWL_TIME_NEVER,
     };
-    int64_t now_us = 0;
-    int status;
 
-    feed.id = pawl__str(pawl__arena_printf(&task->arena, "%.*s/feed", PAWL_STR_ARG(work->id)));
-    pawl__build_text(&b, &told, "error",
-                     pawl__arena_str(&task->arena, pawl__str(task->err ? task->err->msg : "")));
+    feed.id = pawl__str(pawl__arena_printf(changes->arena, "%.*s/feed", PAWL_STR_ARG(work->id)));
+    pawl__build_text(&b, &told, "workflowInstanceId", asked->start.instance_id);
+    pawl__build_text(&b, &told, "error", pawl__arena_str(changes->arena, why));
     if (b.status == PAWL_OK)
-        feed.payload = pawl__runtime_json_text(&task->arena, &told);
-    if (b.status != PAWL_OK || feed.id.len == 0 || !feed.payload.ptr ||
-        task->arena.status != PAWL_OK)
-        return pawl__error_code(task->err, pawl__arena_status(&task->arena));
-    pawl__runtime_change(&changes, PAWL_CHANGE_PUT, PAWL_TABLE_WORK, &feed);
-    status = task->given_up
-                 ? pawl__runtime_clock(task->runtime, &now_us, task->deadline_ns, task->err)
-                 : PAWL_OK;
+        feed.payload = pawl__runtime_json_text(changes->arena, &told);
+    if (changes->status == PAWL_OK &&
+        (b.status != PAWL_OK || feed.id.len == 0 || !feed.payload.ptr))
+        changes->status = pawl__arena_status(changes->arena);
+    pawl__runtime_change(changes, PAWL_CHANGE_PUT, PAWL_TABLE_WORK, &feed);
+}
+
+static int refuse_child(struct runtime_task *task, const struct pawl_work_row *work,
+                        const struct asked *asked)
+{
+    struct runtime_changes changes = {.arena = &task->arena};
+    struct pawl_str why = pawl__arena_str(&task->arena, pawl__str(task->err ? task->err->msg : ""));
+    int64_t now_us = 0;
+    int status = why.ptr ? PAWL_OK : pawl__arena_status(&task->arena);
+
+    if (status == PAWL_OK && task->given_up)
+        status = pawl__runtime_clock(task->runtime, &now_us, task->deadline_ns, task->err);
     if (status != PAWL_OK)
-        return status;
+        return pawl__error_code(task->err, status);
+    add_refusal(&changes, work, asked, why);
     if (task->given_up)
-        pawl__runtime_add_dead_letter(&changes, work, "Failed", runtime_text(&told, "error"),
-                                      now_us);
+        pawl__runtime_add_dead_letter(&changes, work, "Failed", why, now_us);
     status = pawl__runtime_finish_work(task, work, &changes);
     return status == PAWL_OK ? pawl__runtime_task_urge(task, NULL, asked->feeds) : status;
+}
+
+/* Who is told of the start's first burst. */
+static void read_feeds(const struct pawl_json *data, struct asked *asked)
+{
+    asked->feeds = asked->feeds_job = pawl__str("");
+    if (!pawl__str_is(runtime_text(data, "mode"), "execute"))
+        return;
+    asked->feeds = runtime_text(data, "parentInstanceId");
+    asked->feeds_job = runtime_text(data, RUNTIME_JOB);
+}
+
+void pawl__runtime_add_refusal(struct runtime_task *task, struct runtime_changes *changes,
+                               const struct pawl_work_row *work, struct pawl_str why)
+{
+    struct asked asked = {.judged = false};
+    struct pawl_json data;
+    int status;
+
+    if (!pawl__str_is(work->kind, PAWL_WORK_START))
+        return;
+    status = pawl__runtime_json_read(task->runtime, changes->arena, work->payload, &data, NULL);
+    if (status == PAWL_ENOMEM && changes->status == PAWL_OK)
+        changes->status = status;
+    if (status != PAWL_OK)
+        return; /* who asked for it cannot be read either */
+    read_feeds(&data, &asked);
+    asked.start.instance_id = runtime_text(&data, "instanceId");
+    if (asked.feeds.len > 0)
+        add_refusal(changes, work, &asked, why);
 }
 
 int pawl__runtime_do_start(struct runtime_task *task, const struct pawl_work_row *work)
 {
     struct pawl_json data;
-    struct asked asked = {.feeds = pawl__str(""), .feeds_job = pawl__str("")};
-    struct pawl_str parent;
+    struct asked asked = {.judged = false};
     int64_t depth;
     enum pawl_error_class class;
     int status =
@@ -598,14 +635,13 @@ int pawl__runtime_do_start(struct runtime_task *task, const struct pawl_work_row
 
     if (status != PAWL_OK)
         return status;
-    parent = runtime_text(&data, "parentInstanceId");
     asked.start = (struct pawl_start){
         .definition_id = runtime_text(&data, "definitionId"),
         .version_id = runtime_text(&data, "versionId"),
         .instance_id = runtime_text(&data, "instanceId"),
         .correlation_id = runtime_text(&data, "correlationId"),
         .name = runtime_text(&data, "name"),
-        .parent_id = parent,
+        .parent_id = runtime_text(&data, "parentInstanceId"),
         .trigger_activity_id = runtime_text(&data, "triggerActivityId"),
         .input = runtime_member(&data, "input"),
         .properties = runtime_member(&data, "properties"),
@@ -615,10 +651,7 @@ int pawl__runtime_do_start(struct runtime_task *task, const struct pawl_work_row
         depth < UINT32_MAX)
         asked.start.scheduled_by_depth = (uint32_t)depth;
     asked.judged = asked.start.trigger_activity_id.len > 0;
-    if (pawl__str_is(runtime_text(&data, "mode"), "execute")) {
-        asked.feeds = parent;
-        asked.feeds_job = runtime_text(&data, RUNTIME_JOB);
-    }
+    read_feeds(&data, &asked);
     status = start_for(task, work, &asked);
     class = pawl_error_class(status);
     if (status == PAWL_OK || status == PAWL_ECONFLICT || asked.feeds.len == 0 ||

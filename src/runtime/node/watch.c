@@ -184,6 +184,7 @@ static int give_up_work(struct runtime_task *task, struct pawl_str id, struct pa
     work.attempts = pawl__runtime_one_more(work.attempts);
     work.attempted_us = now_us;
     pawl__runtime_add_dead_letter(&changes, &work, "Failed", why, now_us);
+    pawl__runtime_add_refusal(task, &changes, &work, why);
     return pawl__runtime_finish_work(task, &work, &changes);
 }
 

@@ -225,6 +225,7 @@ static void add_feed(struct runtime_changes *changes, struct runtime_request *r,
         .kind = pawl__str(r->job_id.len > 0 ? PAWL_WORK_JOB : PAWL_WORK_FEED),
         .instance_id = r->instance_id,
         .bookmark_id = r->job_id,
+        .name = r->effect_id,
         .part = pawl__runtime_part(r->instance_id),
         .created_us = now_us,
         .due_us = now_us,
@@ -496,6 +497,47 @@ int pawl__runtime_do_http(struct runtime_task *task, const struct pawl_work_row 
     add_feed(&changes, r, now_us);
     status = pawl__runtime_finish_work(task, work, &changes);
     pawl__runtime_request_free(r);
+    return status;
+}
+
+/* ---- those of an instance ------------------------------------------------------------------- */
+
+#define PAGE 500
+
+int pawl__runtime_each_request(struct runtime_task *task, struct pawl_arena *arena,
+                               struct pawl_str instance_id,
+                               int (*each)(void *ctx, const struct pawl_work_row *request),
+                               void *ctx)
+{
+    const struct pawl_condition conditions[] = {
+        {.column = pawl_table_column(PAWL_TABLE_WORK, "kind"),
+         .value = {.text = pawl__str(PAWL_WORK_HTTP)}},
+        {.column = pawl_table_column(PAWL_TABLE_WORK, "due_us"),
+         .compare = PAWL_LT,
+         .value = {.integer = PAWL_TIME_NEVER}},
+        {.column = pawl_table_column(PAWL_TABLE_WORK, "name"), .value = {.text = instance_id}},
+    };
+    struct pawl_query query = {.table = PAWL_TABLE_WORK,
+                               .flags = PAWL_QUERY_BRIEF,
+                               .conditions = conditions,
+                               .condition_count = sizeof conditions / sizeof conditions[0],
+                               .limit = PAGE};
+    struct pawl_rows rows;
+    int status;
+
+    do {
+        const struct pawl_work_row *requests;
+
+        status = pawl_store_find(task->runtime->store, &query, arena, &rows, task->deadline_ns,
+                                 task->err);
+        if (status != PAWL_OK)
+            return status;
+        requests = rows.rows;
+        for (size_t i = 0; i < rows.count && status == PAWL_OK; i++)
+            status = each(ctx, &requests[i]);
+        if (rows.count > 0)
+            query.after = &requests[rows.count - 1];
+    } while (status == PAWL_OK && rows.count == PAGE);
     return status;
 }
 

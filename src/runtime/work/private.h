@@ -183,6 +183,12 @@ void pawl__runtime_request_begin(struct runtime_request *request);
 bool pawl__runtime_is_requested(const struct pawl_runtime *runtime, struct pawl_str work_id);
 /* The row has this owner now: if its request is under way, that one completes it. */
 void pawl__runtime_adopt_request(struct pawl_runtime *runtime, const struct pawl_work_row *work);
+/* Calls `each` for all requests of the instance that are on their way, also those that were
+ * renamed, until it fails. The rows have no payload. */
+PAWL_MUST_CHECK int
+pawl__runtime_each_request(struct runtime_task *task, struct pawl_arena *arena,
+                           struct pawl_str instance_id,
+                           int (*each)(void *ctx, const struct pawl_work_row *request), void *ctx);
 /* A request that a node left behind. */
 PAWL_MUST_CHECK int pawl__runtime_do_http(struct runtime_task *task,
                                           const struct pawl_work_row *work, int64_t now_us);

@@ -69,15 +69,15 @@ static void begin_span(struct runtime_request *r)
     pawl__traceparent_write(&r->span, r->traceparent);
 }
 
-static bool fill_headers(struct runtime_request *r, struct pawl_str key)
+static bool fill_headers(struct runtime_request *r)
 {
+    struct pawl_str key = header_text(&r->arena, r->effect_id);
     const struct pawl_json *headers = pawl__json_get_text(&r->data, "headers");
     struct pawl_str authorization = runtime_text(&r->data, "authorization");
     struct pawl_str content_type = runtime_text(&r->data, "contentType");
     struct pawl_http_header *list =
         pawl__arena_alloc_array(&r->arena, count_headers(headers), sizeof *list);
 
-    key = header_text(&r->arena, key);
     if (!list || !key.ptr)
         return false;
     r->request.headers = list;
@@ -138,7 +138,6 @@ int pawl__runtime_request_new(struct pawl_runtime *runtime, const struct pawl_wo
 {
     const struct pawl_allocator *alloc = &runtime->env->alloc;
     struct runtime_request *r = pawl__alloc_zeroed(alloc, sizeof *r);
-    struct pawl_str key;
 
     if (!r)
         return pawl__error_code(err, PAWL_ENOMEM);
@@ -154,9 +153,9 @@ int pawl__runtime_request_new(struct pawl_runtime *runtime, const struct pawl_wo
         r->request.method = runtime_text(&r->data, "method");
         r->request.url = runtime_text(&r->data, "url");
         r->request.scope = runtime_text(&r->data, RUNTIME_HTTP_SCOPE);
-        key = runtime_text(&r->data, RUNTIME_HTTP_KEY);
+        r->effect_id = runtime_text(&r->data, RUNTIME_HTTP_KEY);
         begin_span(r);
-        if (fill_body(r) && fill_headers(r, key)) {
+        if (fill_body(r) && fill_headers(r)) {
             *out = r;
             return PAWL_OK;
         }

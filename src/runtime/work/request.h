@@ -20,7 +20,8 @@ struct runtime_request {
     struct pawl_arena arena;
     struct pawl_str id; /* of the row */
     struct pawl_str instance_id;
-    struct pawl_str job_id; /* the bookmark of the job that asked for it; "": the burst did */
+    struct pawl_str effect_id; /* whatever became of the row's */
+    struct pawl_str job_id;    /* the bookmark of the job that asked for it; "": the burst did */
     int64_t owner;
     struct pawl_json data;
 

@@ -92,6 +92,14 @@ static bool may_be_tried_again(const struct pawl_runtime *runtime, int status, i
            runtime->options.attempts_max + (status == PAWL_EINTERNAL ? INTERNAL_ATTEMPTS : 0);
 }
 
+/* A tick that were given up would end its trigger for good. */
+static bool gives_up(const struct pawl_runtime *runtime, const struct pawl_work_row *work,
+                     int status)
+{
+    return !may_be_tried_again(runtime, status, pawl__runtime_one_more(work->attempts)) &&
+           !pawl__str_is(work->kind, PAWL_WORK_TICK);
+}
+
 void pawl__runtime_add_failure(struct runtime_changes *changes, struct pawl_runtime *runtime,
                                const struct pawl_work_row *work, const struct pawl_error *why,
                                int64_t now_us)
@@ -108,9 +116,7 @@ void pawl__runtime_add_failure(struct runtime_changes *changes, struct pawl_runt
         changes->status = pawl__arena_status(changes->arena);
         return;
     }
-    /* A tick that were given up would end its trigger for good. */
-    if (may_be_tried_again(runtime, why->code, row.attempts) ||
-        pawl__str_is(row.kind, PAWL_WORK_TICK)) {
+    if (!gives_up(runtime, work, why->code)) {
         pawl__runtime_change(changes, PAWL_CHANGE_PUT, PAWL_TABLE_WORK, &row);
         return;
     }
@@ -176,6 +182,8 @@ static int fail_work(struct runtime_task *task, const struct pawl_work_row *work
     } else {
         pawl__runtime_add_failure(&changes, task->runtime, &renamed, why, now_us);
     }
+    if (task->given_up || gives_up(task->runtime, work, why->code))
+        pawl__runtime_add_refusal(task, &changes, work, pawl__str(why->msg));
     return pawl__runtime_finish_work(task, work, &changes);
 }
 

@@ -236,6 +236,10 @@ static void one_key_of_several_members_is_refused_without_another_sync(void **st
             g->reservations[i].key = pawl__str(is_new ? "one" : "another");
         for (int i = 3; i < 5; i++)
             g->reservations[i].key = again->reservations[i].key; /* that is there */
+        /* In front of these one that is sent by itself, and holds. */
+        g->commits[5].stamp = pawl__str(is_new ? "new" : "plain");
+        g->list[3] = &g->commits[5];
+        g->list[5] = &g->commits[3];
         before = syncs(f, store);
         assert_ok(pawl_store_apply(store, g->list, MEMBERS, soon(f), &f->err), &f->err);
         assert_int_equal(syncs(f, store) - before, 1);

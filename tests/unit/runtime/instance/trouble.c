@@ -565,6 +565,26 @@ static void an_instance_that_fails_with_an_internal_error_is_set_aside(void **st
     assert_set_aside(f, "i");
 }
 
+/* Nothing else ends its wait. */
+static void a_parent_learns_that_its_child_cannot_be_started_for_good(void **state)
+{
+    struct fixture *f = *state;
+
+    node_close(&f->a);
+    assert_int_equal(pawl__engine_add_activity(&f->engine, &break_activity), PAWL_OK);
+    node_open(f, &f->a, "a");
+    publish(f, DEFINITION("child", "", "{'id':'b','type':'Test.Break'}"));
+    publish(f,
+            DEFINITION("d", "",
+                       "{'id':'c','type':'Elsa.ExecuteWorkflow','workflowDefinitionId':" RIG_INPUT(
+                           "String", "Literal", "'child'") "}"));
+    create(f, "d", "i");
+    for (int i = 0; i < 12; i++)
+        drain_for_hours(f);
+    assert_int_equal(count(f, PAWL_TABLE_DEAD_LETTERS), 1);
+    assert_string_equal(sub_status(f, "i"), "Faulted");
+}
+
 /* ---- ids ------------------------------------------------------------------------------------ */
 
 /* As only something else than a node can write it. */
@@ -837,6 +857,7 @@ int main(void)
         TEST(a_tick_that_fails_is_never_given_up),
         TEST(a_tick_that_is_late_does_not_move_the_next),
         TEST(an_instance_that_fails_with_an_internal_error_is_set_aside),
+        TEST(a_parent_learns_that_its_child_cannot_be_started_for_good),
         TEST(an_instance_whose_id_is_too_long_is_refused_by_claims),
         TEST(an_instance_that_is_set_aside_can_be_cancelled),
         TEST(a_retry_of_an_activity_of_what_is_set_aside_runs_that_activity),

@@ -289,6 +289,28 @@ static void a_step_that_does_not_come_back_is_set_aside_and_others_go_on(void **
     WAIT_UNTIL(f, has_said_done);
 }
 
+static bool is_parent_faulted(struct fixture *f)
+{
+    return pawl__str_is(row_of(f, "parent").sub_status, "Faulted");
+}
+
+/* There will be no child, and so no result: nothing else ends the wait. */
+static void a_parent_learns_that_the_first_step_of_its_child_was_given_up(void **state)
+{
+    struct fixture *f = &((struct bench *)*state)->f;
+
+    publish(f, DEFINITION("child", "", "{'id':'h','type':'Test.Hang'}"));
+    publish(f,
+            DEFINITION("d", "",
+                       "{'id':'c','type':'Elsa.ExecuteWorkflow','workflowDefinitionId':" RIG_INPUT(
+                           "String", "Literal", "'child'") "}"));
+    create(f, "d", "parent");
+    WAIT_UNTIL(f, is_hanging);
+    WAIT_UNTIL(f, is_parent_faulted);
+    assert_true(is_letter(f));
+    atomic_store(&trap.is_free, true);
+}
+
 /* The store cannot be reached when the step is to be given up. */
 static void a_step_that_could_not_be_set_aside_is_set_aside_later(void **state)
 {
@@ -564,6 +586,8 @@ int main(void)
             a_step_that_does_not_come_back_is_set_aside_and_others_go_on, bench_open, bench_close),
         cmocka_unit_test_setup_teardown(a_step_that_could_not_be_set_aside_is_set_aside_later,
                                         bench_open, bench_close),
+        cmocka_unit_test_setup_teardown(
+            a_parent_learns_that_the_first_step_of_its_child_was_given_up, bench_open, bench_close),
         cmocka_unit_test_setup_teardown(
             a_step_that_was_given_up_does_not_write_into_a_new_instance_of_its_id, bench_open,
             bench_close),

@@ -155,6 +155,81 @@ static void a_request_in_the_background_is_not_sent_again_by_a_retry(void **stat
     }
 }
 
+/* As when it was put off, or has failed: it has another id, and is to be sent by whoever takes it.
+ */
+static void rename_request(struct fixture *f)
+{
+    const struct pawl_condition condition = {.column = pawl_table_column(PAWL_TABLE_WORK, "kind"),
+                                             .value = {.text = pawl__str(PAWL_WORK_HTTP)}};
+    const struct pawl_query query = {
+        .table = PAWL_TABLE_WORK, .conditions = &condition, .condition_count = 1};
+    struct pawl_work_row renamed;
+    struct pawl_change changes[2];
+    struct pawl_commit commit = {.changes = changes, .change_count = 2}, *list = &commit;
+    struct pawl_rows rows;
+
+    assert_ok(pawl_store_find(f->a.store, &query, &f->arena, &rows, later(f), &f->err), &f->err);
+    assert_int_equal(rows.count, 1);
+    renamed = *(const struct pawl_work_row *)rows.rows;
+    renamed.id = pawl__str("renamed");
+    renamed.owner = 0;
+    changes[0] = (struct pawl_change){PAWL_CHANGE_DELETE, PAWL_TABLE_WORK, rows.rows};
+    changes[1] = (struct pawl_change){PAWL_CHANGE_INSERT, PAWL_TABLE_WORK, &renamed};
+    assert_ok(pawl_store_apply(f->a.store, &list, 1, later(f), &f->err), &f->err);
+    assert_int_equal(commit.status, PAWL_OK);
+}
+
+static size_t count_keys(struct fixture *f, const char *key)
+{
+    size_t found = 0;
+
+    for (size_t i = 0; i < f->a.script.count; i++)
+        found += strcmp(f->a.script.asked[i].key, key) == 0;
+    return found;
+}
+
+/* It took whatever came meanwhile. */
+static bool awaits_nothing(struct fixture *f, const char *id)
+{
+    struct pawl_instance_row row;
+
+    work(f, &f->a);
+    assert_ok(
+        pawl__runtime_show(f->a.runtime, pawl__str(id), &f->arena, &row, NULL, later(f), &f->err),
+        &f->err);
+    return row.runnable == 0;
+}
+
+static void a_request_that_was_renamed_is_not_begun_anew_by_a_retry(void **state)
+{
+    struct fixture *f = *state;
+    const char *id;
+
+    publish(f, FAULTY(SEND_WITH("b", AWAY)));
+    id = launch(f, "d");
+    assert_int_equal(f->a.script.count, 1);
+    fault(f, id);
+    rename_request(f);
+    /* Who sent it has no part in it any more. */
+    script_answer(&f->a.script, 0, &ok);
+    assert_ok(pawl__runtime_wait_answered(f->a.runtime, pawl__str(""), later(f)), &f->err);
+    assert_ok(pawl__runtime_retry(f->a.runtime, pawl__str(id), NULL, 0, NULL, later(f), &f->err),
+              &f->err);
+    work(f, &f->a);
+    assert_int_equal(count_keys(f, f->a.script.asked[0].key), 2);
+    assert_int_equal(f->a.script.count, 3); /* with the one that was refused */
+    for (size_t i = 0; i < 3; i++)
+        if (strcmp(f->a.script.asked[i].key, f->a.script.asked[0].key) != 0)
+            script_answer(&f->a.script, i, &ok);
+    POLL_UNTIL(awaits_nothing(f, id));
+    assert_int_equal(f->a.script.count, 3);
+    for (size_t i = 1; i < 3; i++)
+        script_answer(&f->a.script, i, &ok);
+    drain(f, &f->a);
+    assert_string_equal(sub_status(f, id), "Finished");
+    assert_int_equal(count(f, PAWL_TABLE_WORK), 0);
+}
+
 /* ---- deletion, and ends that come twice ------------------------------------------------------ */
 
 #define DISPATCH(id, definition)                                                                   \
@@ -285,29 +360,105 @@ static void the_result_of_one_child_is_not_taken_for_that_of_another(void **stat
     assert_int_equal(count(f, PAWL_TABLE_WORK), 0);
 }
 
-/* Work that was given up and is replayed has a new id, and so has its result. */
+/* Mail of work with this id. */
+static void put_feed(struct fixture *f, const char *to, struct pawl_work_row feed)
+{
+    const struct pawl_change change = {PAWL_CHANGE_PUT, PAWL_TABLE_WORK, &feed};
+    struct pawl_commit commit = {.changes = &change, .change_count = 1}, *list = &commit;
+
+    feed.kind = pawl__str(PAWL_WORK_FEED);
+    feed.instance_id = pawl__str(to);
+    feed.part = pawl__runtime_part(feed.instance_id);
+    feed.expires_us = PAWL_TIME_NEVER;
+    assert_ok(pawl_store_apply(f->a.store, &list, 1, later(f), &f->err), &f->err);
+    assert_int_equal(commit.status, PAWL_OK);
+}
+
+/* Work that was given up and is replayed has a new id, and so has its result. Older nodes do not
+ * say of which child it is. */
 static void the_result_of_replayed_work_is_taken(void **state)
 {
     struct fixture *f = *state;
-    const char *id, *payload = "{\"error\":\"no such definition\"}";
-    struct pawl_work_row feed = {.id = pawl__str("replayed/feed"),
-                                 .kind = pawl__str(PAWL_WORK_FEED),
-                                 .expires_us = PAWL_TIME_NEVER,
-                                 .payload = pawl__str(payload)};
-    const struct pawl_change change = {PAWL_CHANGE_PUT, PAWL_TABLE_WORK, &feed};
+
+    publish(f, DEFINITION("child", SEND("s") "," RIG_WRITE("o", "child")));
+    publish(f, DEFINITION("d", CHILD("x", "child") "," RIG_WRITE("w", "after")));
+    for (size_t says = 0; says < 2; says++) {
+        const char *id = launch(f, "d"), *payload = "{\"error\":\"no such definition\"}";
+        struct pawl_str child = one_of(f, "child");
+
+        assert_string_equal(sub_status(f, id), "Executing");
+        if (says)
+            payload = pawl__arena_printf(
+                &f->arena, "{\"workflowInstanceId\":\"%.*s\",\"error\":\"no such definition\"}",
+                PAWL_STR_ARG(child));
+        put_feed(f, id,
+                 (struct pawl_work_row){.id = pawl__str("replayed/feed"),
+                                        .payload = pawl__str(payload)});
+        work(f, &f->a);
+        POLL_UNTIL(has_faulted(f, id));
+        script_answer(&f->a.script, says, &ok);
+        drain(f, &f->a);
+        assert_ok(pawl__runtime_delete(f->a.runtime, child, later(f), &f->err), &f->err);
+    }
+}
+
+/* As it is stored when an operator replays it. */
+static void put_start(struct fixture *f, const char *parent, const char *definition_id)
+{
+    const char *payload = pawl__arena_printf(
+        &f->arena,
+        "{\"mode\":\"execute\",\"parentInstanceId\":\"%s\",\"definitionId\":\"%s\","
+        "\"instanceId\":\"an-earlier-child\"}",
+        parent, definition_id);
+    const struct pawl_work_row start = {.id = pawl__str("replayed"),
+                                        .kind = pawl__str(PAWL_WORK_START),
+                                        .name = pawl__str(parent),
+                                        .expires_us = PAWL_TIME_NEVER,
+                                        .payload = pawl__str(payload)};
+    const struct pawl_change change = {PAWL_CHANGE_PUT, PAWL_TABLE_WORK, &start};
     struct pawl_commit commit = {.changes = &change, .change_count = 1}, *list = &commit;
+
+    assert_ok(pawl_store_apply(f->a.store, &list, 1, later(f), &f->err), &f->err);
+    assert_int_equal(commit.status, PAWL_OK);
+}
+
+/* The start of an earlier child was given up, and is replayed when its parent awaits another one.
+ */
+static void the_refusal_of_one_child_is_not_taken_for_that_of_another(void **state)
+{
+    struct fixture *f = *state;
+    const char *id;
 
     publish(f, DEFINITION("child", SEND("s") "," RIG_WRITE("o", "child")));
     publish(f, DEFINITION("d", CHILD("x", "child") "," RIG_WRITE("w", "after")));
     id = launch(f, "d");
-    assert_string_equal(sub_status(f, id), "Executing");
-    feed.instance_id = pawl__str(id);
-    feed.part = pawl__runtime_part(feed.instance_id);
-    assert_ok(pawl_store_apply(f->a.store, &list, 1, later(f), &f->err), &f->err);
+    put_start(f, id, "unpublished");
     work(f, &f->a);
-    POLL_UNTIL(has_faulted(f, id));
+    assert_string_equal(sub_status(f, id), "Executing");
     script_answer(&f->a.script, 0, &ok);
     drain(f, &f->a);
+    assert_string_equal(f->lines, "child\nafter\n");
+    assert_string_equal(sub_status(f, id), "Finished");
+    assert_int_equal(count(f, PAWL_TABLE_WORK), 0);
+}
+
+static void the_response_of_one_request_is_not_taken_for_that_of_another(void **state)
+{
+    struct fixture *f = *state;
+    const char *id;
+
+    publish(f, DEFINITION("d", SEND("s") "," RIG_WRITE("w", "after")));
+    id = launch(f, "d");
+    put_feed(f, id,
+             (struct pawl_work_row){.id = pawl__str("renamed/feed"),
+                                    .name = pawl__str("another-effect"),
+                                    .payload = pawl__str("{\"statusCode\":500}")});
+    work(f, &f->a);
+    assert_string_equal(sub_status(f, id), "Executing");
+    script_answer(&f->a.script, 0, &ok);
+    drain(f, &f->a);
+    assert_string_equal(sub_status(f, id), "Finished");
+    assert_int_equal(count(f, PAWL_TABLE_WORK), 0);
 }
 
 /* The oldest of its mail is the result of another; the true one is behind more than a claim
@@ -372,11 +523,14 @@ int main(void)
         TEST(what_a_child_told_while_its_parent_was_faulted_is_known_after_a_retry),
         TEST(the_deletion_of_a_child_is_its_end),
         TEST(a_request_in_the_background_is_not_sent_again_by_a_retry),
+        TEST(a_request_that_was_renamed_is_not_begun_anew_by_a_retry),
         TEST(the_deletion_of_a_child_that_nobody_waits_for_ends_nothing),
         TEST(the_deletion_of_a_child_in_its_first_burst_is_its_end),
         TEST(a_child_that_ends_again_after_a_retry_counts_once),
         TEST(the_result_of_one_child_is_not_taken_for_that_of_another),
         TEST(the_result_of_replayed_work_is_taken),
+        TEST(the_refusal_of_one_child_is_not_taken_for_that_of_another),
+        TEST(the_response_of_one_request_is_not_taken_for_that_of_another),
         TEST(a_result_is_found_behind_that_of_another_child),
     };
 
