@@ -310,6 +310,10 @@ void api_fail(struct api_call *call, int code)
         api_refuse(call, status, "generalErrors", call->err.msg);
     else if (status >= 500 && pawl_error_class(code) == PAWL_CLASS_UNKNOWN)
         pawl__exchange_refuse(call->exchange, status, call->err.msg);
+    else if (status == 504)
+        pawl__exchange_refuse(call->exchange, status,
+                              "It took too long: the log of the server says why. Look whether it "
+                              "has happened before you try again.");
     else if (status >= 500)
         pawl__exchange_refuse(call->exchange, status,
                               "The request failed; the log of the server says why.");

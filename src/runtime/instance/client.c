@@ -98,14 +98,15 @@ int pawl__runtime_run(struct pawl_runtime *runtime, struct pawl_str instance_id,
 
 /*
  * What hinders this node only: the request is stored, and its owner sees the flag, or whoever does
- * the work that is due. Another node may have more memory, or the limits that the instance needs.
+ * the work that is due. Another node may have more memory, or the limits that the instance needs;
+ * or it took over what this one had, or this one is ending.
  */
 static bool is_left_to_others(int status)
 {
     enum pawl_error_class class = pawl_error_class(status);
 
     return class == PAWL_CLASS_TRANSIENT || class == PAWL_CLASS_UNKNOWN || status == PAWL_ELIMIT ||
-           pawl__runtime_is_of_node(status);
+           status == PAWL_ECONFLICT || status == PAWL_ESTOPPED || pawl__runtime_is_of_node(status);
 }
 
 int pawl__runtime_cancel_by(struct pawl_runtime *runtime, struct pawl_audit *by,

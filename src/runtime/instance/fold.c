@@ -100,6 +100,8 @@ static int begin(struct making *m)
 {
     struct runtime_run *run = m->run;
     struct runtime_fold *fold = &run->fold;
+    struct pawl_json counts;
+    int status;
 
     m->arena = m->changes.arena = &fold->arena;
     fold->begun_ns = pawl_env_monotonic_ns(run->runtime->env);
@@ -109,10 +111,14 @@ static int begin(struct making *m)
     fold->state_turn = run->state_turn;
     fold->mail = run->consumed;
     fold->mail_count = run->mail_count + 1;
+    fold->counts = pawl__json_null();
     fold->noted = pawl__arena_alloc_array(&fold->arena, FOLD_NOTES_MAX, sizeof *fold->noted);
     if (!fold->noted)
         return pawl__arena_status(&fold->arena);
-    return pawl__json_copy(&fold->arena, &run->counts, &fold->counts);
+    status = pawl__json_copy(&fold->arena, &run->counts, &counts);
+    if (status == PAWL_OK)
+        fold->counts = counts;
+    return status;
 }
 
 /* What they say is borrowed from the burst, which is about to be closed. */
@@ -194,7 +200,9 @@ void pawl__fold_drop(struct runtime_run *run)
     run->loaded = true;
     run->mail = fold->mail;
     run->mail_count = fold->mail_count;
-    if (pawl__json_copy(&run->arena, &fold->counts, &run->counts) != PAWL_OK)
+    /* Null: there was no memory to keep them, and nothing was counted since. */
+    if (fold->counts.type == PAWL_JSON_OBJECT &&
+        pawl__json_copy(&run->arena, &fold->counts, &run->counts) != PAWL_OK)
         run->counts = pawl__json_object(); /* they are only statistics */
     clear(fold);
     fold->is_dropped = true;

@@ -60,6 +60,8 @@ struct fixture {
     atomic_uint looked;             /* of find() and find_many() */
     struct pawl_guard *guard;       /* of nodes that are opened then */
     enum pawl_delivery delivery;    /* the same */
+    /* Called before each commit; NULL: nothing is. */
+    void (*before_apply)(struct fixture *f);
 };
 
 /* The tests' own calls are made on one thread, and commits while that waits for them. */
@@ -67,8 +69,11 @@ static inline bool decide(void *ctx, enum pawl_store_call call, enum pawl_store_
 {
     struct fixture *f = ctx;
 
-    if (call == PAWL_STORE_CALL_APPLY)
+    if (call == PAWL_STORE_CALL_APPLY) {
         atomic_fetch_add(&f->applied, 1);
+        if (f->before_apply)
+            f->before_apply(f);
+    }
     if (call == PAWL_STORE_CALL_FIND)
         atomic_fetch_add(&f->looked, 1);
     if (!f->fail || call != f->fail_call || f->fail_skip-- > 0)

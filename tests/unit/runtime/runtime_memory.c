@@ -32,6 +32,10 @@ static const char steps[] =
     "'root':" RIG_SEQUENCE("seq",
                            RIG_WRITE("a", "a") "," RIG_WRITE("b", "b") "," RIG_WRITE("c", "c")) "}";
 
+static const char rounds[] = "{'definitionId':'rounds','root':" RIG_SEQUENCE(
+    "seq", RIG_EVENT("e1", "Go") "," RIG_EVENT("e2", "Go") "," RIG_EVENT("e3", "Go") "," RIG_EVENT(
+               "x", "No")) "}";
+
 struct fixture {
     struct test_allocator *alloc;
     struct test_clock *clock;
@@ -238,10 +242,58 @@ static void a_commit_takes_few_allocations(void **state)
     assert_int_equal(alloc.live_count, 0);
 }
 
+/* Three events wait together, which share a commit; one allocation of it fails. */
+static bool fold_without(struct test_allocator *alloc, size_t nth)
+{
+    const struct pawl_start what = {.definition_id = pawl__str("rounds")};
+    const struct pawl_stimulus later_on = {.detached = true};
+    const struct pawl_query all = {.table = PAWL_TABLE_BOOKMARKS};
+    struct pawl_outcome outcome;
+    struct pawl_worked worked;
+    struct pawl_rows rows;
+    struct fixture f;
+    bool has_failed;
+    int status;
+
+    assert_int_equal(fixture_open(&f, alloc, true), PAWL_OK);
+    assert_ok(publish(&f, rounds), &f.err);
+    assert_ok(pawl__runtime_start(f.runtime, &what, &outcome, later(&f), &f.err), &f.err);
+    for (int i = 0; i < 3; i++)
+        assert_ok(pawl__runtime_send_event(f.runtime, pawl__str("Go"), NULL, &later_on, NULL,
+                                           later(&f), &f.err),
+                  &f.err);
+    test_allocator_fail(alloc, nth, 0);
+    status = pawl__runtime_drain(f.runtime, &worked, later(&f), &f.err);
+    has_failed = alloc->request_count >= alloc->fail_at;
+    test_allocator_fail(alloc, 0, 0);
+    assert_true(status == PAWL_OK || (has_failed && status == PAWL_ENOMEM));
+    test_clock_advance(f.clock, 60 * SECOND);
+    assert_ok(drain(&f), &f.err);
+    assert_ok(pawl_store_find(f.store, &all, &f.arena, &rows, later(&f), &f.err), &f.err);
+    assert_int_equal(rows.count, 1);
+    assert_str(((const struct pawl_bookmark_row *)rows.rows)->activity_id, "x");
+    fixture_close(&f);
+    assert_int_equal(alloc->live_count, 0);
+    return has_failed;
+}
+
+static void events_of_a_fold_that_finds_no_memory_take_effect_once(void **state)
+{
+    struct test_allocator alloc;
+    size_t nth = 0;
+
+    (void)state;
+    do {
+        test_allocator_init(&alloc);
+    } while (fold_without(&alloc, ++nth));
+    assert_true(nth > 20);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(running_out_of_memory_is_an_answer_and_what_was_stored_goes_on),
+        cmocka_unit_test(events_of_a_fold_that_finds_no_memory_take_effect_once),
         cmocka_unit_test(an_endless_loop_can_be_stopped_and_stays_small),
         cmocka_unit_test(a_commit_takes_few_allocations),
     };

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The look for cancellations, where more instances are in hand than one query names. */
+/* Cancellations: requests that this node cannot carry out, and the look for them where more
+ * instances are in hand than one query names. */
 #include "runtime/instance/private.h"
 #include "unit/runtime/nodes.h"
 
@@ -39,11 +40,42 @@ static void each_of_very_many_instances_in_hand_is_asked_about(void **state)
     free(running);
 }
 
+static struct node successor;
+static unsigned applied_before;
+
+/* Behind the commit that stores the request: the node's next incarnation, which has what this one
+ * had, carries it out. */
+static void take_over(struct fixture *f)
+{
+    if (atomic_load(&f->applied) < applied_before + 2)
+        return;
+    f->before_apply = NULL;
+    node_open(f, &successor, "a");
+    drain_node(f, &successor);
+}
+
+static void a_cancellation_that_another_node_carries_out_is_no_conflict(void **state)
+{
+    struct fixture *f = *state;
+    struct pawl_outcome outcome;
+
+    publish(f, DEFINITION("d", "", RIG_EVENT("e", "Go")));
+    outcome = start(f, "d");
+    applied_before = atomic_load(&f->applied);
+    f->before_apply = take_over;
+    assert_ok(pawl__runtime_cancel(f->a.runtime, pawl__str(outcome.instance_id), later(f), &f->err),
+              &f->err);
+    assert_null(f->before_apply);
+    assert_string_equal(sub_status(f, outcome.instance_id), "Cancelled");
+    node_close(&successor);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(each_of_very_many_instances_in_hand_is_asked_about,
                                         set_up_running, tear_down),
+        TEST(a_cancellation_that_another_node_carries_out_is_no_conflict),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
