@@ -146,8 +146,9 @@ inline apply(x, by, under, from, to, releases, with, happened, result) {
 
 /*
  * Rule 2, the claim: owner and fence + 1, when nobody has it, the claimer has it, or its owner's
- * node is dead and the claimer's is not: here it renews its lease first. Not synced, unless the server happens to. CLAIM of stores/sql_statements.c,
- * pawl__memdb_claim() of stores/memory_claim.c.
+ * node is dead and the claimer's is not: here it renews its lease first. Not synced, unless the
+ * server happens to. CLAIM of stores/sql_statements.c, pawl__memdb_claim() of
+ * stores/memory_claim.c.
  * A node states the greatest fence that it was ever granted and gets a greater one: so no two
  * claims have the same owner and the same fence, also when the server forgot the first.
  */

@@ -256,7 +256,6 @@ inline apply_direct(x, by) {
     fi
 }
 
-
 /* Rule 3, pawl__runtime_match(): looks for bookmarks, then one commit that ends the row, guarded by
  * its owner (pawl__runtime_finish_work()), and inserts what it became. */
 inline match() {

@@ -25,8 +25,8 @@
  *                first column is '1' (held, as did all before) or '0'; ABSENT of a reservation
  *                that has expired returns '2'. The first guard of a member has `first` 1, the
  *                others 0.
- *     the rest   DONE (each), its stamp, the changes, what its bookmarks wake, MAIL_LEFT: they do
- *                nothing after another.
+ *     the rest   DONE (each), its stamp, the changes, what its bookmarks wake: they do nothing
+ *                after another verdict. MAIL_LEFT, which only asks.
  *
  * In a batch of several members most rows are not sent member by member, but as one statement for
  * all of them (postgres_many.c): it asks which of them have held, by their numbers,
