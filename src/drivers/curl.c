@@ -86,7 +86,7 @@ static void end_finished(struct curl_driver *driver)
         (void)driver->call.curl_easy_getinfo(message->easy_handle, CURLINFO_PRIVATE, &private);
         transfer = (struct curl_transfer *)(void *)private;
         pawl__curl_transfer_remove(transfer);
-        if (code == CURLE_ABORTED_BY_CALLBACK && pawl__curl_transfer_restart(transfer))
+        if (pawl__curl_transfer_restart(transfer, &code))
             continue;
         pawl__curl_transfer_end(transfer, code);
         mark_finished(driver, transfer);
@@ -143,6 +143,20 @@ static void run(void *arg)
     give_up_list(driver, &driver->waiting);
 }
 
+/*
+ * Without descriptors it makes one that cannot be woken, in which each request would wait for a
+ * slice to end, for good.
+ */
+static CURLM *new_multi(struct curl_driver *driver)
+{
+    CURLM *multi = driver->call.curl_multi_init();
+
+    if (!multi || driver->call.curl_multi_wakeup(multi) == CURLM_OK)
+        return multi;
+    (void)driver->call.curl_multi_cleanup(multi);
+    return NULL;
+}
+
 /* With the mutex held. On failure the next request tries again. */
 static int start(struct curl_driver *driver, struct pawl_error *err)
 {
@@ -155,10 +169,11 @@ static int start(struct curl_driver *driver, struct pawl_error *err)
     if (!driver->multi) {
         if (driver->call.curl_global_init(CURL_GLOBAL_DEFAULT) != CURLE_OK)
             return pawl__error_set(err, PAWL_ENOMEM, "libcurl cannot be set up");
-        driver->multi = driver->call.curl_multi_init();
+        driver->multi = new_multi(driver);
         if (!driver->multi) {
             driver->call.curl_global_cleanup();
-            return pawl__error_code(err, PAWL_ENOMEM);
+            return pawl__error_set(err, PAWL_ENOMEM,
+                                   "there is no memory or no descriptor for libcurl");
         }
     }
     status = pawl_thread_start(driver->env, "pawl-http", run, driver, &driver->thread, err);

@@ -90,11 +90,12 @@ struct curl_transfer {
     struct pawl_str scope;
     struct curl_slist *headers_out; /* libcurl's */
     CURL *easy;
-    bool is_active;         /* the multi has it */
-    struct curl_pool *pool; /* NULL: it has a connection to itself */
-    CURLcode refused;       /* the first option that libcurl did not take */
-    bool is_unclean;        /* ended because its connection had bytes that nobody asked for */
-    bool is_restarted;      /* because of that, with a new connection */
+    bool is_active;          /* the multi has it */
+    struct curl_pool *pool;  /* NULL: it has a connection to itself */
+    CURLcode refused;        /* the first option that libcurl did not take */
+    bool is_unclean;         /* ended because its connection had bytes that nobody asked for */
+    bool is_restarted;       /* because of that, with a new connection */
+    bool is_looked_up_again; /* its host, which was not found */
 
     struct pawl_http_header *headers;
     size_t header_count;
@@ -103,6 +104,7 @@ struct curl_transfer {
     struct pawl_buf body_in;
     bool is_too_large;
     bool is_denied;
+    int shortage; /* why there was no socket: an errno value; 0: there was, or the address is bad */
     char text[CURL_ERROR_SIZE];
 };
 
@@ -115,8 +117,9 @@ void pawl__curl_transfer_free(struct curl_transfer *transfer);
 PAWL_MUST_CHECK CURLcode pawl__curl_transfer_begin(struct curl_transfer *transfer);
 /* Takes it from the multi. */
 void pawl__curl_transfer_remove(struct curl_transfer *transfer);
-/* Begins it anew if its connection was of no use and nothing was sent; false: it ended. */
-bool pawl__curl_transfer_restart(struct curl_transfer *transfer);
+/* Begins it anew, once, if nothing was sent and its connection was of no use or its host was not
+ * found; false: it ended, with *code if that has become another. */
+bool pawl__curl_transfer_restart(struct curl_transfer *transfer, CURLcode *code);
 /* Reports its end. */
 void pawl__curl_transfer_end(struct curl_transfer *transfer, CURLcode code);
 void pawl__curl_transfer_give_up(struct curl_transfer *transfer);

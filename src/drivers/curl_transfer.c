@@ -4,8 +4,11 @@
 
 #include "base/alloc.h"
 #include "base/error.h"
+#include "os/errno.h"
+#include "os/file.h"
 #include "os/socket.h"
 
+#include <errno.h>
 #include <string.h>
 
 /* Headers of an answer, all together; a server that sends more is not answering. */
@@ -243,10 +246,14 @@ static curl_socket_t on_socket(void *ctx, curlsocktype purpose, struct curl_sock
 
     (void)purpose;
     transfer->is_denied = transfer->is_denied || denied;
-    if (fd < 0)
+    if (fd < 0) {
+        if (!denied && pawl_error_class(pawl__os_code(errno)) == PAWL_CLASS_TRANSIENT)
+            transfer->shortage = errno;
         return CURL_SOCKET_BAD;
+    }
     if (transfer->pool && !pawl__curl_pool_add_socket(transfer->pool, transfer, fd)) {
         pawl__socket_close_descriptor(fd);
+        transfer->shortage = ENOMEM;
         return CURL_SOCKET_BAD;
     }
     return fd;
@@ -275,6 +282,7 @@ static int on_connection(void *ctx, char *remote, char *local, int remote_port, 
     const struct pawl_socket_ends ends = {local, remote, local_port, remote_port};
     struct curl_transfer *transfer = ctx;
 
+    transfer->shortage = 0; /* another address did */
     transfer->is_unclean =
         transfer->pool && !pawl__curl_pool_is_clean(transfer->pool, transfer, &ends);
     return transfer->is_unclean ? CURL_PREREQFUNC_ABORT : CURL_PREREQFUNC_OK;
@@ -382,19 +390,45 @@ void pawl__curl_transfer_remove(struct curl_transfer *transfer)
     driver->active--;
 }
 
-bool pawl__curl_transfer_restart(struct curl_transfer *transfer)
+/* Its connection was of no use: once more, with a new one. */
+static bool leave_connection(struct curl_transfer *transfer)
 {
-    long sent_bytes = 0;
-
-    (void)transfer->driver->call.curl_easy_getinfo(transfer->easy, CURLINFO_REQUEST_SIZE,
-                                                   &sent_bytes);
-    if (!transfer->is_unclean || transfer->is_restarted || sent_bytes > 0)
+    if (!transfer->is_unclean || transfer->is_restarted)
         return false;
     transfer->is_unclean = false;
     transfer->is_restarted = true;
+    return true;
+}
+
+/*
+ * libcurl says the same of a name that nobody knows and of memory that it lacked for the answer.
+ * Without memory it does not come as far a second time, or it gets its answer.
+ */
+static bool look_up_again(struct curl_transfer *transfer)
+{
+    bool again = !transfer->is_looked_up_again;
+
+    transfer->is_looked_up_again = true;
+    return again;
+}
+
+bool pawl__curl_transfer_restart(struct curl_transfer *transfer, CURLcode *code)
+{
+    long sent_bytes = 0;
+    bool again = false;
+
+    (void)transfer->driver->call.curl_easy_getinfo(transfer->easy, CURLINFO_REQUEST_SIZE,
+                                                   &sent_bytes);
+    if (sent_bytes == 0 && *code == CURLE_ABORTED_BY_CALLBACK)
+        again = leave_connection(transfer);
+    else if (sent_bytes == 0 && *code == CURLE_COULDNT_RESOLVE_HOST)
+        again = look_up_again(transfer);
+    if (!again)
+        return false;
     transfer->text[0] = 0;
     SET(transfer, CURLOPT_FRESH_CONNECT, 1L);
-    return add(transfer) == CURLE_OK;
+    *code = add(transfer);
+    return *code == CURLE_OK;
 }
 
 CURLcode pawl__curl_transfer_begin(struct curl_transfer *transfer)
@@ -415,11 +449,50 @@ CURLcode pawl__curl_transfer_begin(struct curl_transfer *transfer)
 
 /* ---- its end ----------------------------------------------------------------------------- */
 
+/* What libcurl says in words alone: that it could not begin a thread, and of OpenSSL's memory. */
+static bool says_shortage(const char *text)
+{
+    return strstr(text, "thread failed to start") || strstr(text, "malloc failure");
+}
+
+/*
+ * What this process lacked for a request that failed, as an errno value; 0: nothing. Looking up a
+ * name and reading certificates take descriptors as well, and their codes do not tell: whether
+ * there are any is looked at.
+ */
+static int shortage_of(const struct curl_transfer *transfer, CURLcode code)
+{
+    int errnum, now;
+
+    switch ((int)code) {
+    case CURLE_OK:
+    case CURLE_OPERATION_TIMEDOUT:
+    case CURLE_URL_MALFORMAT:
+    case CURLE_UNSUPPORTED_PROTOCOL:
+    case CURLE_TOO_MANY_REDIRECTS:
+    case CURLE_FILESIZE_EXCEEDED:
+        return 0;
+    case CURLE_OUT_OF_MEMORY:
+    case CURLE_FAILED_INIT:
+    case CURLE_UNRECOVERABLE_POLL:
+        errnum = ENOMEM;
+        break;
+    case CURLE_COULDNT_CONNECT:
+        return transfer->shortage;
+    default:
+        errnum = says_shortage(transfer->text) ? ENOMEM : 0;
+    }
+    now = pawl__file_shortage();
+    return now != 0 ? now : errnum;
+}
+
 /* What a code means when something may have been sent. */
 static enum pawl_http_end end_of(const struct curl_transfer *transfer, CURLcode code, bool sent)
 {
     if (transfer->is_too_large)
         return PAWL_HTTP_TOO_LARGE;
+    if (transfer->shortage != 0)
+        return sent ? PAWL_HTTP_LOST : PAWL_HTTP_NO_ROOM;
     switch ((int)code) {
     case CURLE_OK:
         return PAWL_HTTP_ANSWERED;
@@ -458,6 +531,7 @@ static int error_code(enum pawl_http_end end, bool sent)
         return PAWL_EINVAL;
     case PAWL_HTTP_CANCELLED:
         return PAWL_ECANCELLED;
+    case PAWL_HTTP_NO_ROOM: /* describe() knows better */
     case PAWL_HTTP_ANSWERED:
     case PAWL_HTTP_CONNECT:
     default:
@@ -473,8 +547,12 @@ static void describe(const struct curl_transfer *transfer, struct pawl_http_answ
 
     url = pawl__str_slice(url, 0, pawl__str_find(url, '?', 0));
     url = pawl__str_slice(url, 0, 200);
-    (void)pawl__error_set(&answer->error, error_code(answer->end, answer->sent), "%s %.*s: %s",
-                          transfer->method, PAWL_STR_ARG(url), what);
+    if (answer->end == PAWL_HTTP_NO_ROOM)
+        (void)pawl__os_error(&answer->error, transfer->shortage, "%s %.*s", transfer->method,
+                             PAWL_STR_ARG(url));
+    else
+        (void)pawl__error_set(&answer->error, error_code(answer->end, answer->sent), "%s %.*s: %s",
+                              transfer->method, PAWL_STR_ARG(url), what);
 }
 
 /* libcurl says how long it tried ("… after 3 ms: …"). The text becomes part of the instance's
@@ -518,6 +596,7 @@ void pawl__curl_transfer_end(struct curl_transfer *transfer, CURLcode code)
         (void)call->curl_easy_getinfo(transfer->easy, CURLINFO_EFFECTIVE_URL, &url);
     }
     answer.sent = sent_bytes > 0;
+    transfer->shortage = shortage_of(transfer, code);
     answer.end = end_of(transfer, code, answer.sent);
     if (answer.end == PAWL_HTTP_ANSWERED) {
         answer.status = (int)status;

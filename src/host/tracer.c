@@ -396,7 +396,7 @@ static int send_once(struct pawl_tracer *tracer, struct pawl_str body)
     status = pawl_http_submit(tracer->http, &request, on_done, tracer, &ticket, &err);
     if (status != PAWL_OK) {
         pawl_log(tracer->log, PAWL_LOG_WARN, "spans cannot be sent", pawl_log_error("error", &err));
-        return -1;
+        return pawl_error_class(status) == PAWL_CLASS_TRANSIENT ? 1 : -1;
     }
     pawl_mutex_lock_always(tracer->env, tracer->mutex);
     while (!tracer->responded && status != PAWL_ESTOPPED)

@@ -71,11 +71,15 @@ bool pawl__accepts_coding(struct pawl_str list, const char *coding)
 static struct pawl_zlib *get_zlib(struct pawl_server *server)
 {
     struct pawl_zlib *zlib = atomic_load(&server->zlib), *fresh = NULL;
+    int status;
 
     if (zlib || atomic_load(&server->zlib_missing))
         return zlib;
-    if (pawl__zlib_open(&server->env->alloc, &fresh, NULL) != PAWL_OK) {
-        atomic_store(&server->zlib_missing, true);
+    status = pawl__zlib_open(&server->env->alloc, &fresh, NULL);
+    if (status != PAWL_OK) {
+        /* What this process lacks for the moment says nothing about the library. */
+        if (status == PAWL_EMISSING)
+            atomic_store(&server->zlib_missing, true);
         return NULL;
     }
     if (atomic_compare_exchange_strong(&server->zlib, &zlib, fresh))

@@ -296,6 +296,16 @@ bool pawl__file_is_regular(const char *path)
     return stat(path, &info) == 0 && S_ISREG(info.st_mode);
 }
 
+int pawl__file_shortage(void)
+{
+    int fd = open_file("/dev/null", O_RDONLY, 0);
+    int errnum = fd < 0 ? errno : 0;
+
+    if (fd >= 0)
+        close_file(fd);
+    return errnum == EMFILE || errnum == ENFILE || errnum == ENOMEM ? errnum : 0;
+}
+
 void pawl__file_identify(const char *path, struct pawl_file_identity *out)
 {
     struct stat info;

@@ -59,6 +59,12 @@ PAWL_MUST_CHECK int pawl__file_exists(const char *path, bool *out, struct pawl_e
 /* Whether it is, or links to, a regular file: reading it will not block. */
 bool pawl__file_is_regular(const char *path);
 
+/*
+ * Why this process could open nothing just now, as an errno value: EMFILE, ENFILE or ENOMEM; 0: it
+ * could. For calls of libraries that fail without saying why.
+ */
+int pawl__file_shortage(void);
+
 /* Identifies a file, by `device` and `inode`, among those that exist at the same time, symbolic
  * links followed. All zero: none. */
 struct pawl_file_identity {

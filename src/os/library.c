@@ -4,8 +4,11 @@
 
 #include "base/assert.h"
 #include "base/error.h"
+#include "os/errno.h"
+#include "os/file.h"
 
 #include <dlfcn.h>
+#include <errno.h>
 #include <stdbool.h>
 #include <string.h>
 
@@ -22,39 +25,72 @@ static bool says_not_installed(const char *text, const char *soname)
            strstr(text + length, "cannot open shared object file: No such file") != NULL;
 }
 
-/* The message names the first soname: it is the preferred one. */
-static void *load(const struct pawl_library_need *need, struct pawl_error *err)
+/*
+ * The errno value behind a text that says what this process lacks; 0: the library is to blame. Of
+ * memory that cannot be mapped the system does not say more than that.
+ */
+static int shortage_of(const char *text)
 {
+    static const struct {
+        const char *words;
+        int errnum;
+    } known[] = {
+        {"Too many open files in system", ENFILE}, {"Too many open files", EMFILE},
+        {"Cannot allocate memory", ENOMEM},        {"out of memory", ENOMEM},
+        {"failed to map segment", ENOMEM},         {"Input/output error", EIO},
+    };
+
+    for (size_t i = 0; i < sizeof known / sizeof known[0]; i++)
+        if (strstr(text, known[i].words))
+            return known[i].errnum;
+    return 0;
+}
+
+static int refuse_for_now(const char *soname, int errnum, struct pawl_error *err)
+{
+    return pawl__os_error(err, errnum, "%s cannot be loaded now", soname);
+}
+
+/*
+ * The message names the first soname: it is the preferred one. Without a descriptor nothing is
+ * tried: the loader would take its index of libraries for damaged, and never read it again.
+ */
+static int load(const struct pawl_library_need *need, void **out, struct pawl_error *err)
+{
+    int errnum = pawl__file_shortage();
     const char *text;
 
     PAWL_ASSERT(need->sonames[0]);
+    if (errnum != 0)
+        return refuse_for_now(need->sonames[0], errnum, err);
     for (size_t i = 0; i < PAWL_LIBRARY_SONAMES_MAX && need->sonames[i]; i++) {
         /* It stays in the process once it is loaded: client libraries and what they bring along
          * keep tables and exit handlers of their own and leak them when they are unloaded. */
-        void *handle = dlopen(need->sonames[i], RTLD_NOW | RTLD_LOCAL | RTLD_NODELETE);
-
-        if (handle)
-            return handle;
+        *out = dlopen(need->sonames[i], RTLD_NOW | RTLD_LOCAL | RTLD_NODELETE);
+        if (*out)
+            return PAWL_OK;
         text = dlerror();
-        if (text && !says_not_installed(text, need->sonames[i])) {
-            (void)pawl__error_set(err, PAWL_EMISSING,
-                                  "%s cannot be loaded: apt-get install --reinstall %s (%s)",
-                                  need->sonames[i], need->package, text);
-            return NULL;
-        }
+        if (!text || says_not_installed(text, need->sonames[i]))
+            continue;
+        errnum = shortage_of(text);
+        if (errnum != 0)
+            return refuse_for_now(need->sonames[i], errnum, err);
+        return pawl__error_set(err, PAWL_EMISSING,
+                               "%s cannot be loaded: apt-get install --reinstall %s (%s)",
+                               need->sonames[i], need->package, text);
     }
-    (void)pawl__error_set(err, PAWL_EMISSING, "%s is not installed: apt-get install %s",
-                          need->sonames[0], need->package);
-    return NULL;
+    return pawl__error_set(err, PAWL_EMISSING, "%s is not installed: apt-get install %s",
+                           need->sonames[0], need->package);
 }
 
 int pawl__library_open(const struct pawl_library_need *need, void *table, struct pawl_library *out,
                        struct pawl_error *err)
 {
-    void *handle = load(need, err);
+    void *handle = NULL;
+    int status = load(need, &handle, err);
 
-    if (!handle)
-        return PAWL_EMISSING;
+    if (status != PAWL_OK)
+        return status;
     /* All are looked up before any is stored, so that a failure leaves the table as it was. */
     for (size_t i = 0; i < need->symbol_count; i++) {
         if (dlsym(handle, need->symbols[i].name))

@@ -43,8 +43,10 @@ struct pawl_library {
 
 /*
  * Loads the library and fills `table`. PAWL_EMISSING when it is not installed, cannot be loaded or
- * lacks a function; the message names the package to install, and `table` is untouched. Opening one
- * twice is cheap: the system counts.
+ * lacks a function; the message names the package to install, and `table` is untouched.
+ * PAWL_EUNAVAILABLE, PAWL_ENOMEM, PAWL_EIO: this process has no descriptor or no memory for it, or
+ * its file cannot be read: try again later, and do not remember it as missing. Opening one twice is
+ * cheap: the system counts.
  */
 PAWL_MUST_CHECK int pawl__library_open(const struct pawl_library_need *need, void *table,
                                        struct pawl_library *out, struct pawl_error *err);

@@ -52,6 +52,10 @@ enum pawl_http_end {
     PAWL_HTTP_DENIED,    /* an address that the configuration forbids; nothing was sent there */
     PAWL_HTTP_INVALID,   /* not a request that can be sent: its URL, method or a header */
     PAWL_HTTP_CANCELLED, /* by cancel(), or the executor is closing */
+    /* This process has no memory or no descriptor for it, or could not read a file of its own. The
+     * server has no part in that: the runtime sends it again later, as often as it takes. Never
+     * together with `sent`: that is LOST. */
+    PAWL_HTTP_NO_ROOM,
 };
 
 /* Borrowed for the call of done(). */
@@ -83,7 +87,8 @@ struct pawl_http_executor_ops {
      * Begins a request. After PAWL_OK `done` is called exactly once, on a thread of the executor,
      * perhaps before this returns; it must not block for long. *ticket is for cancel(), and is
      * written before `done` can be called. On error nothing was begun: PAWL_EINVAL, its method, URL
-     * or a header cannot be sent; PAWL_EBUSY, too many requests are in progress; PAWL_ENOMEM;
+     * or a header cannot be sent; PAWL_EBUSY, too many requests are in progress; PAWL_ENOMEM,
+     * PAWL_EUNAVAILABLE, PAWL_EIO, this process lacks something for now: as PAWL_HTTP_NO_ROOM;
      * PAWL_EMISSING; PAWL_ESTOPPED.
      */
     int (*submit)(struct pawl_http_executor *executor, const struct pawl_http_request *request,

@@ -12,6 +12,9 @@
  *               |  '----------------- its time comes -----------'
  *               '-- there is no room for it --> PAUSING
  *
+ * What this node lacks (memory, descriptors) is no result: the executor says so at once or in its
+ * answer, and the request is sent again as long as the node lives.
+ *
  * One thread makes these commits and sends again what is to be tried again; so nothing waits on the
  * executor's own. It runs while there is an executor.
  */
@@ -78,13 +81,33 @@ static void move_request(struct runtime_request *r, enum runtime_request_state s
     pawl_mutex_unlock(runtime->env, runtime->mutex);
 }
 
+/* Later again: this node lacks something. */
+static void postpone(struct runtime_request *r)
+{
+    struct pawl_env *env = r->runtime->env;
+
+    r->again_ns =
+        pawl_env_monotonic_ns(env) + pawl__backoff_ns(env, PAUSE_NS, PAUSE_NS_MAX, r->failures);
+    r->failures += r->failures < UINT32_MAX;
+}
+
+/* Once: there may be many, again and again. Too many at a time are nothing unusual. */
+static void log_postponed(const struct runtime_request *r, const struct pawl_error *why)
+{
+    if (r->failures == 0 && why->code != PAWL_EBUSY && r->runtime->log)
+        pawl_log(r->runtime->log, PAWL_LOG_WARN, "request put off",
+                 pawl__log_str("instance", r->instance_id), pawl_log_error("error", why));
+}
+
 /* On the executor's thread. */
 static void on_done(void *ctx, const struct pawl_http_answer *answer)
 {
     struct runtime_request *r = ctx;
     const struct pawl_runtime_hooks *hooks = &r->runtime->options.hooks;
 
-    if (hooks->request_ended)
+    if (answer->end == PAWL_HTTP_NO_ROOM && !answer->sent)
+        log_postponed(r, &answer->error);
+    else if (hooks->request_ended)
         hooks->request_ended(hooks->ctx, r->instance_id, &r->span, &r->request, answer,
                              r->begun_ns);
     pawl__runtime_request_set_answer(r, answer);
@@ -106,8 +129,9 @@ static void send_request(struct runtime_request *r)
     if (status == PAWL_OK || status == PAWL_ESTOPPED)
         return;
     class = pawl_error_class(status);
-    if (class == PAWL_CLASS_TRANSIENT) {
-        r->again_ns = pawl_env_monotonic_ns(runtime->env) + PAUSE_NS;
+    if (class == PAWL_CLASS_TRANSIENT || status == PAWL_EIO) {
+        log_postponed(r, &err);
+        postpone(r);
         move_request(r, REQUEST_PAUSING);
         return;
     }
@@ -198,6 +222,10 @@ static bool try_again(struct runtime_request *r)
     bool failed = lost || r->end == PAWL_HTTP_CONNECT;
     int64_t count = 0, delay_ms = retry_number(r, "delayMs", LOST_DELAY_MS), doublings;
 
+    if (r->end == PAWL_HTTP_NO_ROOM) {
+        postpone(r);
+        return true;
+    }
     if (lost && r->sent && pawl__str_is(unknown, "fault")) {
         pawl__runtime_request_set_failure(
             r, "unknown",
@@ -298,9 +326,7 @@ static void finish_request(struct pawl_runtime *runtime, struct runtime_request 
     if (pawl_mutex_lock(runtime->env, runtime->mutex) != PAWL_OK)
         return;
     if (again) {
-        r->again_ns = pawl_env_monotonic_ns(runtime->env) +
-                      pawl__backoff_ns(runtime->env, PAUSE_NS, PAUSE_NS_MAX, r->failures);
-        r->failures += r->failures < UINT32_MAX;
+        postpone(r);
     } else {
         pawl__list_remove(&r->link);
         runtime->requests_ended++;

@@ -182,6 +182,7 @@ static const char *reason_of(enum pawl_http_end end)
     case PAWL_HTTP_CONNECT:
     case PAWL_HTTP_ANSWERED:
     case PAWL_HTTP_CANCELLED:
+    case PAWL_HTTP_NO_ROOM:
     default:
         return "connect";
     }
@@ -277,11 +278,15 @@ void pawl__runtime_request_set_answer(struct runtime_request *r,
     struct pawl_builder b = {.arena = &r->answer_arena};
     struct pawl_json feed = pawl__json_object();
 
-    r->end = answer->end;
+    /* Whatever the executor lacked: the server may have it. */
+    r->end = answer->end == PAWL_HTTP_NO_ROOM && answer->sent ? PAWL_HTTP_LOST : answer->end;
     r->sent = answer->sent;
     r->status = answer->status;
+    if (r->end == PAWL_HTTP_NO_ROOM)
+        return; /* nobody is told of it */
+    r->failures = 0;
     if (answer->end != PAWL_HTTP_ANSWERED) {
-        pawl__runtime_request_set_failure(r, reason_of(answer->end), answer->error.msg);
+        pawl__runtime_request_set_failure(r, reason_of(r->end), answer->error.msg);
         return;
     }
     pawl__arena_reset(&r->answer_arena);

@@ -34,8 +34,8 @@ struct runtime_request {
     enum runtime_request_state state; /* guarded by the runtime's mutex, as what follows;
                                        * moved by pawl__request_move() alone */
     int64_t again_ns;                 /* PAUSING; ANSWERED: not committed before */
-    uint32_t failures;                /* of committing the answer, in a row */
-    int64_t attempts;                 /* that got a response */
+    uint32_t failures; /* in a row: of this node to send it, or to commit the answer */
+    int64_t attempts;  /* that got a response */
     enum pawl_http_end end;
     bool sent;
     int64_t status;

@@ -2,6 +2,12 @@
 #include "os/library.h"
 #include "lib/test.h"
 
+#include <fcntl.h>
+#include <stdio.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
 /* The C library's own mathematics: always there, always as libm.so.6. */
 struct math {
     void *padding;
@@ -92,6 +98,93 @@ static void a_file_that_is_no_library_is_told_apart(void **state)
     assert_non_null(strstr(err.msg, "/etc/passwd cannot be loaded: apt-get install --reinstall"));
 }
 
+/* ---- what this process lacks ----------------------------------------------------------------- */
+
+#define DESCRIPTORS_MAX 4096
+
+struct zlib {
+    const char *(*version)(void);
+};
+
+/* Not loaded yet by any of these tests. */
+static const struct pawl_library_symbol zlib_symbols[] = {
+    {"zlibVersion", offsetof(struct zlib, version)}};
+static const struct pawl_library_need zlib_need = {{"libz.so.1"}, "zlib1g", zlib_symbols, 1};
+
+static void without_descriptors_a_library_is_not_missing(void **state)
+{
+    struct pawl_library library = {NULL};
+    struct pawl_error err = PAWL_ERROR_INIT;
+    struct zlib zlib = {NULL};
+    struct rlimit before, limit;
+    int fds[DESCRIPTORS_MAX], count = 0;
+
+    (void)state;
+    assert_int_equal(getrlimit(RLIMIT_NOFILE, &before), 0);
+    limit = before;
+    limit.rlim_cur = DESCRIPTORS_MAX < before.rlim_cur ? DESCRIPTORS_MAX : before.rlim_cur;
+    assert_int_equal(setrlimit(RLIMIT_NOFILE, &limit), 0);
+    while (count < DESCRIPTORS_MAX && (fds[count] = open("/dev/null", O_RDONLY | O_CLOEXEC)) >= 0)
+        count++;
+    assert_code(pawl__library_open(&zlib_need, &zlib, &library, &err), PAWL_EUNAVAILABLE);
+    assert_string_equal(err.msg, "libz.so.1 cannot be loaded now: Too many open files; raise the "
+                                 "limit of open files (ulimit -n)");
+    assert_null(library.handle);
+    while (count > 0)
+        (void)close(fds[--count]);
+    assert_int_equal(setrlimit(RLIMIT_NOFILE, &before), 0);
+    assert_ok(pawl__library_open(&zlib_need, &zlib, &library, &err), &err);
+    pawl__library_close(&library);
+}
+
+/* A sanitizer takes more room than there is. */
+#if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
+
+/* In a process of its own: the tests need memory. Its exit status is the code that it got. */
+static int open_with_memory(rlim_t kib)
+{
+    pid_t child = fork();
+    int status;
+
+    assert_true(child >= 0);
+    if (child == 0) {
+        const struct pawl_library_need need = {
+            {"libcurl.so.4"}, "libcurl4", NULL, 0}; /* large, and it needs others */
+        const struct rlimit limit = {kib << 10, RLIM_INFINITY};
+        struct pawl_library library = {NULL};
+        struct pawl_error err = PAWL_ERROR_INIT;
+        struct zlib zlib;
+
+        (void)close(STDERR_FILENO); /* libraries complain there */
+        if (setrlimit(RLIMIT_AS, &limit) != 0)
+            _exit(100);
+        status = pawl__library_open(&need, &zlib, &library, &err);
+        if (status != PAWL_OK && (strstr(err.msg, "apt-get") || !strstr(err.msg, "libcurl.so.4")))
+            _exit(101);
+        _exit(-status);
+    }
+    assert_int_equal(waitpid(child, &status, 0), child);
+    assert_true(WIFEXITED(status));
+    return -WEXITSTATUS(status);
+}
+
+static void without_memory_a_library_is_not_missing(void **state)
+{
+    int refusals = 0, code = PAWL_ENOMEM;
+
+    (void)state;
+    assert_int_equal(open_with_memory(0), PAWL_ENOMEM);
+    for (rlim_t kib = 1024; code != PAWL_OK && kib < (rlim_t)1 << 20; kib += 512) {
+        code = open_with_memory(kib);
+        if (code != PAWL_OK) {
+            assert_int_equal(code, PAWL_ENOMEM);
+            refusals++;
+        }
+    }
+    assert_true(code == PAWL_OK && refusals > 3);
+}
+#endif
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -100,6 +193,10 @@ int main(void)
         cmocka_unit_test(a_missing_library_names_the_package),
         cmocka_unit_test(a_missing_function_leaves_the_table_untouched),
         cmocka_unit_test(a_file_that_is_no_library_is_told_apart),
+#if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
+        cmocka_unit_test(without_memory_a_library_is_not_missing),
+#endif
+        cmocka_unit_test(without_descriptors_a_library_is_not_missing),
     };
 
     return cmocka_run_group_tests_name("os/library", tests, NULL, NULL);

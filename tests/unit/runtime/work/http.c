@@ -316,6 +316,82 @@ static void a_strategy_tries_again_with_the_same_key(void **state)
     assert_string_equal(f->lines, "after\n");
 }
 
+/* ---- what this node lacks ------------------------------------------------------------------- */
+
+static const struct pawl_http_answer no_room = {.end = PAWL_HTTP_NO_ROOM,
+                                                .error = {PAWL_ENOMEM, "no memory"}};
+
+/* Its pause ends when the clock has gone on for long enough, and the runtime's thread was there. */
+static void wait_asked(struct fixture *f, size_t number)
+{
+    POLL_UNTIL((test_clock_advance(f->clock, SECOND), f->a.script.count == number));
+}
+
+/* What the definition allows to be tried again is for what servers do: three times, here. */
+static void what_this_node_has_no_room_for_is_sent_again_for_nothing(void **state)
+{
+    static const struct pawl_http_answer busy = {
+        .end = PAWL_HTTP_ANSWERED, .sent = true, .status = 503};
+    struct fixture *f = *state;
+    struct pawl_outcome outcome;
+    size_t number = 0;
+
+    publish(
+        f,
+        DEFINITION(
+            "d", SEND_WITH("s", CUSTOM("'resilienceStrategy':{'strategyId':'http'}")) "," RIG_WRITE(
+                     "w", "after")));
+    outcome = begin(f, "d");
+    for (int i = 0; i < 5; i++) {
+        script_answer(&f->a.script, number, &no_room);
+        wait_asked(f, ++number + 1);
+    }
+    for (int i = 0; i < 3; i++) {
+        script_answer(&f->a.script, number, &busy);
+        wait_asked(f, ++number + 1);
+    }
+    assert_string_equal(f->lines, "");
+    assert_string_equal(f->a.script.asked[number].key, f->a.script.asked[0].key);
+    script_answer(&f->a.script, number, &ok);
+    drain(f, &f->a);
+    assert_string_equal(f->lines, "after\n");
+    assert_string_equal(sub_status(f, outcome.instance_id), "Finished");
+    assert_int_equal(count(f, PAWL_TABLE_WORK), 0);
+}
+
+static void what_may_have_been_sent_is_lost_whatever_this_node_lacks(void **state)
+{
+    static const struct pawl_http_answer sent = {
+        .end = PAWL_HTTP_NO_ROOM, .sent = true, .error = {PAWL_ENOMEM, "no memory"}};
+    struct fixture *f = *state;
+
+    publish(f, DEFINITION("d", SEND_WITH("s", CUSTOM("'onUnknown':'fault'"))));
+    assert_int_equal(start(f, "d", &sent, 1).sub_status, PAWL_SUB_FAULTED);
+    assert_int_equal(f->a.script.count, 1);
+}
+
+static void an_executor_that_lacks_something_is_asked_again(void **state)
+{
+    static const int codes[] = {PAWL_EBUSY, PAWL_ENOMEM, PAWL_EUNAVAILABLE, PAWL_EIO};
+    struct fixture *f = *state;
+
+    publish(f, DEFINITION("d", SEND("s") "," RIG_WRITE("w", "after")));
+    for (size_t i = 0; i < sizeof codes / sizeof codes[0]; i++) {
+        struct pawl_outcome outcome;
+
+        atomic_store(&f->a.script.refused, 0);
+        atomic_store(&f->a.script.refuses, codes[i]);
+        outcome = begin(f, "d");
+        POLL_UNTIL((test_clock_advance(f->clock, SECOND), atomic_load(&f->a.script.refused) > 3));
+        atomic_store(&f->a.script.refuses, PAWL_OK);
+        wait_asked(f, i + 1);
+        script_answer(&f->a.script, i, &ok);
+        drain(f, &f->a);
+        assert_string_equal(sub_status(f, outcome.instance_id), "Finished");
+    }
+    assert_string_equal(f->lines, "after\nafter\nafter\nafter\n");
+}
+
 /* ---- cancelling ---------------------------------------------------------------------------- */
 
 static void cancelling_does_not_wait_for_the_answer(void **state)
@@ -680,6 +756,9 @@ int main(void)
         TEST(a_host_without_an_executor_says_so),
         cmocka_unit_test_setup_teardown(a_strategy_tries_again_with_the_same_key, set_up_real,
                                         tear_down),
+        TEST(what_this_node_has_no_room_for_is_sent_again_for_nothing),
+        TEST(what_may_have_been_sent_is_lost_whatever_this_node_lacks),
+        TEST(an_executor_that_lacks_something_is_asked_again),
         TEST(cancelling_does_not_wait_for_the_answer),
         TEST(another_node_sends_again_what_a_dead_one_had_sent),
         TEST(an_instance_whose_caller_had_no_more_time_is_finished_by_others),

@@ -59,7 +59,8 @@ struct scripted {
     /* Answered at once by these, one after the other, the last for ever; NULL: by hand. */
     const struct pawl_http_answer *answers;
     size_t answer_count;
-    int refuses; /* what submit answers instead; PAWL_OK: nothing */
+    atomic_int refuses; /* what submit answers instead; PAWL_OK: nothing */
+    atomic_int refused;
 };
 
 static inline int script_submit(struct pawl_http_executor *executor,
@@ -70,11 +71,13 @@ static inline int script_submit(struct pawl_http_executor *executor,
     struct asked *asked = &s->asked[s->count];
     int len = snprintf(asked->text, sizeof asked->text, "%.*s %.*s\n",
                        PAWL_STR_ARG(request->method), PAWL_STR_ARG(request->url));
+    int refuses = atomic_load(&s->refuses);
 
-    if (s->refuses != PAWL_OK) {
+    if (refuses != PAWL_OK) {
+        atomic_fetch_add(&s->refused, 1);
         if (err)
-            *err = (struct pawl_error){.code = s->refuses, .msg = "the script says no"};
-        return s->refuses;
+            *err = (struct pawl_error){.code = refuses, .msg = "the script says no"};
+        return refuses;
     }
     assert_true(s->count < ASKED_MAX);
     for (size_t i = 0; i < request->header_count; i++) {
