@@ -49,7 +49,7 @@ static int retry(struct pawl_cli_session *session, struct pawl_error *err)
     status = pawl__op_instance_retry(&op, instance_id(session), ids, count, &outcome);
     if (status == PAWL_OK)
         status = pawl__cli_session_drain(session, err);
-    return status == PAWL_OK ? pawl__cli_show_instance(session, instance_id(session), err)
+    return status == PAWL_OK ? pawl__cli_show_changed(session, instance_id(session), err)
                              : failed(session, err);
 }
 

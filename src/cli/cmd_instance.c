@@ -68,7 +68,7 @@ static int resume(struct pawl_cli_session *session, struct pawl_error *err)
         status = pawl__op_instance_resume(&op, instance_id(session), &what, false, &result);
     if (status == PAWL_OK)
         status = pawl__cli_session_drain(session, err);
-    return status == PAWL_OK ? pawl__cli_show_instance(session, instance_id(session), err)
+    return status == PAWL_OK ? pawl__cli_show_changed(session, instance_id(session), err)
                              : failed(session, err);
 }
 
@@ -113,26 +113,48 @@ static void show_cancelled(struct pawl_cli *cli, const struct pawl_instance_row 
     pawl__cli_flush(&cli->out);
 }
 
-static int cancel_one(struct pawl_cli_session *session, struct pawl_str id, struct pawl_error *err)
+/* How the wait for its end ended; `is_over`: it has ended all the same. */
+static int tell_wait(struct pawl_str id, int status, bool is_over, struct pawl_error *err)
 {
-    const struct pawl_cli_args *args = &session->cli->args;
-    struct pawl_op op = pawl__cli_session_op(session, err);
-    struct pawl_instance_row row;
-    bool is_late = false;
-    int status = pawl__op_instance_cancel(&op, id, pawl__cli_flag(args, "only-itself"), &row);
+    char why[PAWL_ERROR_MSG_SIZE];
 
-    if (status == PAWL_OK && pawl__cli_flag(args, "wait")) {
-        status = pawl__op_instance_wait(&op, id, PAWL_WAIT_ENDED, false, &row);
-        is_late = status == PAWL_ETIMEDOUT;
-    }
-    if (status == PAWL_OK || is_late)
-        show_cancelled(session->cli, &row);
-    if (is_late)
+    if (status == PAWL_OK || is_over)
+        return PAWL_OK;
+    memcpy(why, err->msg, sizeof why);
+    if (status == PAWL_ETIMEDOUT)
         return pawl__error_set(err, PAWL_EUNKNOWN,
                                "the cancellation of %.*s was requested, and it has not ended yet; "
                                "'pawl why %.*s' says what delays it",
                                PAWL_STR_ARG(id), PAWL_STR_ARG(id));
-    return status;
+    return pawl__error_set(err, PAWL_EUNKNOWN,
+                           "the cancellation of %.*s was requested, and nobody knows whether it "
+                           "has ended: %.200s",
+                           PAWL_STR_ARG(id), why);
+}
+
+static int cancel_one(struct pawl_cli_session *session, struct pawl_str id, struct pawl_error *err)
+{
+    const struct pawl_cli_args *args = &session->cli->args;
+    struct pawl_op op = pawl__cli_session_op(session, err);
+    struct pawl_error unread = PAWL_ERROR_INIT;
+    struct pawl_instance_shown shown = {.row = {.id = id}};
+    int looked, waited = PAWL_OK;
+    int status = pawl__op_instance_cancel(&op, id, pawl__cli_flag(args, "only-itself"), NULL);
+
+    if (status != PAWL_OK)
+        return status;
+    if (pawl__cli_flag(args, "wait"))
+        waited = pawl__op_instance_wait(&op, id, PAWL_WAIT_ENDED, false, NULL);
+    op = pawl__cli_session_op(session, &unread);
+    looked = pawl__op_instance_show(&op, id, false, &shown);
+    show_cancelled(session->cli, &shown.row);
+    if (waited != PAWL_OK)
+        return tell_wait(id, waited, pawl__str_is(shown.row.status, "Finished"), err);
+    looked = pawl__cli_session_stored(session, looked, "how the instance stands could not be read",
+                                      &unread);
+    if (looked != PAWL_OK)
+        *err = unread;
+    return looked;
 }
 
 static int delete_one(struct pawl_cli_session *session, struct pawl_str id, struct pawl_error *err)
@@ -193,8 +215,10 @@ static int help_out(struct pawl_cli_session *session, struct pawl_error *err)
     size_t working = 0;
     int status = pawl__op_nodes_working(&op, &working);
 
-    return status == PAWL_OK && working == 0 ? pawl__cli_session_drain_briefly(session, err)
-                                             : status;
+    if (status == PAWL_OK && working == 0)
+        return pawl__cli_session_drain_briefly(session, err);
+    return pawl__cli_session_stored(session, status, "whether a node does the rest is not known",
+                                    err);
 }
 
 static int act_on(struct pawl_cli_session *session, const char *did, one_fn *one, many_fn *many,

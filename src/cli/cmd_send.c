@@ -9,12 +9,35 @@
 #include "operations/instances.h"
 #include "views/stimuli.h"
 
-/* What is said of an event for an instance. */
+/* What is said of an event. */
 struct sent {
     struct pawl_send_result did;
-    struct pawl_instance_list put_off; /* the instance, if it could not be run: it has the event and
-                                        * was not resumed. A step of it would have cleared that. */
+    struct pawl_instance_row row; /* of the instance it is for, as it stands now; id "": not read */
+    /* The instance could not be run: it has the event and was not resumed. A step of it would have
+     * cleared that. */
+    bool is_put_off;
 };
+
+/* The event is stored: what cannot be read about its instance is not said. */
+static int look_at_instance(struct pawl_cli_session *session, struct pawl_str id, struct sent *sent,
+                            struct pawl_error *err)
+{
+    struct pawl_op op = pawl__cli_session_op(session, err);
+    struct pawl_instance_shown shown;
+    int status = pawl__op_instance_show(&op, id, false, &shown);
+
+    /* One that is not there may come: it is imported, or started with this id. */
+    if (status == PAWL_ENOTFOUND) {
+        *err = (struct pawl_error)PAWL_ERROR_INIT;
+        return PAWL_OK;
+    }
+    if (status == PAWL_OK) {
+        sent->row = shown.row;
+        sent->is_put_off = sent->did.resumed > 0 && shown.row.retry_us != 0;
+    }
+    return pawl__cli_session_stored(
+        session, status, "how the instance stands could not be read; 'pawl show' tells", err);
+}
 
 static int send(struct pawl_cli_session *session, struct sent *sent, struct pawl_error *err)
 {
@@ -31,7 +54,6 @@ static int send(struct pawl_cli_session *session, struct sent *sent, struct pawl
         .idempotency_key = pawl__str(pawl__cli_text(args, "key", "")),
         .detached = pawl__cli_flag(args, "detach"),
     };
-    struct pawl_instance_query query = PAWL_INSTANCE_QUERY_ALL;
     int status = text ? pawl__cli_payload(cli, text, &payload, err) : PAWL_OK;
 
     if (status != PAWL_OK)
@@ -39,25 +61,39 @@ static int send(struct pawl_cli_session *session, struct sent *sent, struct pawl
     status = pawl__op_event_send(&op, &request, &sent->did);
     if (status == PAWL_OK && !request.detached)
         status = pawl__cli_session_drain(session, err);
-    if (status != PAWL_OK || sent->did.resumed == 0 || request.instance_id.len == 0)
+    if (status != PAWL_OK || request.instance_id.len == 0 ||
+        (sent->did.resumed == 0 && !sent->did.parked))
         return status;
-    query.ids = &request.instance_id;
-    query.id_count = 1;
-    query.is_put_off = true;
-    op = pawl__cli_session_op(session, err);
-    return pawl__op_instances_list(&op, &query, &sent->put_off);
+    return look_at_instance(session, request.instance_id, sent, err);
 }
 
-static void say_sent(struct pawl_cli_session *session, const struct pawl_send_result *sent)
+/* One that has faulted can be retried, and may wait for the event then; others have ended. */
+static void say_parked(struct pawl_cli_session *session, const struct pawl_instance_row *row)
 {
+    const char *ttl =
+        pawl__configuration_text(&session->configuration, PAWL_SETTING_ID_STIMULUS_TTL);
     struct pawl_cli *cli = session->cli;
 
-    if (sent->parked)
-        pawl__cli_print(
-            &cli->out, "nothing waits for it yet: it is kept for %s\n",
-            pawl__configuration_text(&session->configuration, PAWL_SETTING_ID_STIMULUS_TTL));
+    if (!pawl__str_is(row->status, "Finished"))
+        pawl__cli_print(&cli->out, "nothing waits for it yet: it is kept for %s\n", ttl);
+    else if (pawl__str_is(row->sub_status, "Faulted"))
+        pawl__cli_print(&cli->out,
+                        "%.*s has faulted and takes it only if it is retried within %s; then it "
+                        "is a dead letter\n",
+                        PAWL_STR_ARG(row->id), ttl);
     else
-        pawl__cli_print(&cli->out, "started %u, resumed %u\n", sent->started, sent->resumed);
+        pawl__cli_print(&cli->out,
+                        "%.*s has ended and never takes it: it is a dead letter after %s\n",
+                        PAWL_STR_ARG(row->id), ttl);
+}
+
+static void say_sent(struct pawl_cli_session *session, const struct sent *sent)
+{
+    if (sent->did.parked)
+        say_parked(session, &sent->row);
+    else
+        pawl__cli_print(&session->cli->out, "started %u, resumed %u\n", sent->did.started,
+                        sent->did.resumed);
 }
 
 /* The event is kept, and nobody has resumed anything with it. */
@@ -74,10 +110,9 @@ static int print_json(struct pawl_cli *cli, const struct sent *sent)
 {
     static const struct pawl_send_result nothing = {0};
     struct pawl_builder b = {.arena = &cli->arena};
-    bool stored = sent->put_off.count > 0;
-    struct pawl_json said = pawl__view_sent(&b, stored ? &nothing : &sent->did);
+    struct pawl_json said = pawl__view_sent(&b, sent->is_put_off ? &nothing : &sent->did);
 
-    if (stored)
+    if (sent->is_put_off)
         pawl__build_int(&b, &said, "stored", sent->did.resumed);
     return pawl__cli_print_built(cli, &b, &said, 0);
 }
@@ -85,7 +120,7 @@ static int print_json(struct pawl_cli *cli, const struct sent *sent)
 static int body(struct pawl_cli_session *session, struct pawl_error *err)
 {
     struct pawl_cli *cli = session->cli;
-    struct sent sent = {.put_off = {.count = 0}};
+    struct sent sent = {.is_put_off = false};
     int status;
 
     session->as_json = pawl__cli_flag(&cli->args, "json");
@@ -94,10 +129,10 @@ static int body(struct pawl_cli_session *session, struct pawl_error *err)
         return pawl__cli_fail(cli, err, pawl__cli_session_hint(status));
     if (session->as_json)
         return print_json(cli, &sent);
-    if (sent.put_off.count > 0)
-        say_stored(cli, &sent.put_off.rows[0]);
+    if (sent.is_put_off)
+        say_stored(cli, &sent.row);
     else
-        say_sent(session, &sent.did);
+        say_sent(session, &sent);
     return PAWL_CLI_EXIT_OK;
 }
 

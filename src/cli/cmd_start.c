@@ -52,7 +52,7 @@ static int body(struct pawl_cli_session *session, struct pawl_error *err)
                         args->operands[0]);
         return PAWL_CLI_EXIT_FAILED;
     }
-    code = pawl__cli_show_instance(session, pawl__str(result.outcome.instance_id), err);
+    code = pawl__cli_show_changed(session, pawl__str(result.outcome.instance_id), err);
     /* A detached start was accepted; its exit code does not depend on what a worker did since. */
     return code == PAWL_CLI_EXIT_FAILED && request.detached ? PAWL_CLI_EXIT_OK : code;
 }

@@ -148,9 +148,10 @@ PAWL_MUST_CHECK int pawl__op_instance_variables(const struct pawl_op *op,
 /* ---- changing one --------------------------------------------------------------------------- */
 
 /*
- * Requests its cancellation, with its children unless `only_itself`; *row is its state then:
- * one that another node runs ends at its next activity. Cancelled or ended before: it stays so.
- * PAWL_ENOTFOUND. waits.h has one that waits for the end.
+ * Requests its cancellation, with its children unless `only_itself`; *row (NULL allowed) is its
+ * state then: one that another node runs ends at its next activity. Cancelled or ended before: it
+ * stays so. PAWL_ENOTFOUND; PAWL_EUNKNOWN: also if it was requested and the row could not be read.
+ * waits.h has one that waits for the end.
  */
 PAWL_MUST_CHECK int pawl__op_instance_cancel(const struct pawl_op *op, struct pawl_str instance_id,
                                              bool only_itself, struct pawl_instance_row *row);

@@ -119,9 +119,11 @@ int pawl__op_instance_cancel(const struct pawl_op *op, struct pawl_str instance_
                              : pawl__workflow_client_cancel(client, op->deadline_ns, op->err);
         status = op_record_end(op, &record, true, status);
     }
-    if (status == PAWL_OK)
-        status =
-            pawl__workflow_client_show(client, op->arena, &now, NULL, op->deadline_ns, op->err);
+    /* Stored: who asks for no row is told so, whatever may be read. */
+    if (status == PAWL_OK && row)
+        status = op_tell_done(
+            op, "cancellation was requested of", instance_id,
+            pawl__workflow_client_show(client, op->arena, &now, NULL, op->deadline_ns, op->err));
     pawl__workflow_client_close(client);
     if (status == PAWL_OK && row)
         *row = now;

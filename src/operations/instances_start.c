@@ -182,6 +182,20 @@ int op_tell_begun(const struct pawl_op *op, const char *instance_id, int status)
         instance_id, why);
 }
 
+int op_tell_done(const struct pawl_op *op, const char *done, struct pawl_str id, int status)
+{
+    enum pawl_error_class class = pawl_error_class(status);
+    char why[PAWL_ERROR_MSG_SIZE] = "";
+
+    if (class != PAWL_CLASS_TRANSIENT && class != PAWL_CLASS_DEFINITE)
+        return status;
+    if (op->err)
+        memcpy(why, op->err->msg, sizeof why);
+    return pawl__error_set(op->err, PAWL_EUNKNOWN,
+                           "%s %.*s, and what came then is not known: %.200s", done,
+                           PAWL_STR_ARG(id), why);
+}
+
 int pawl__op_instance_start(const struct pawl_op *op, const struct pawl_instance_start *request,
                             struct pawl_instance_result *out)
 {

@@ -58,6 +58,29 @@ static void tell_row(struct pawl_outcome *outcome, const struct pawl_instance_ro
     outcome->bookmark_count = pawl__json_len(pawl__json_get_text(state, "bookmarks"));
 }
 
+/*
+ * What was asked for before the wait has happened, or will: that is neither "nothing, try again"
+ * nor a refusal, whatever ended the wait. `err` is of that.
+ */
+static int tell_asked(struct pawl_str what, int status, struct pawl_error *err)
+{
+    enum pawl_error_class class = pawl_error_class(status);
+    char why[PAWL_ERROR_MSG_SIZE] = "";
+
+    if (status == PAWL_ETIMEDOUT)
+        return pawl__error_set(err, PAWL_EUNKNOWN,
+                               "the cancellation was requested, and %.*s has not ended yet",
+                               PAWL_STR_ARG(what));
+    if (class != PAWL_CLASS_TRANSIENT && class != PAWL_CLASS_DEFINITE)
+        return status;
+    if (err)
+        memcpy(why, err->msg, sizeof why);
+    return pawl__error_set(err, PAWL_EUNKNOWN,
+                           "the cancellation was requested, and nobody knows whether %.*s has "
+                           "ended: %.200s",
+                           PAWL_STR_ARG(what), why);
+}
+
 static void finish(struct pending *pending, const struct pawl_instance_row *row)
 {
     struct pawl_error err = PAWL_ERROR_INIT;
@@ -81,16 +104,13 @@ static void finish(struct pending *pending, const struct pawl_instance_row *row)
     }
     if (status == PAWL_OK)
         tell_row(&result.outcome, &result.row, &result.state);
+    else if (pending->is_of_start)
+        status =
+            op_tell_done(&(struct pawl_op){.err = &err}, "there was a start of", row->id, status);
+    else if (pending->is_of_cancel)
+        status = tell_asked(row->id, status, &err);
     pending->done(pending->ctx, status, status == PAWL_OK ? &result : NULL, &err);
     pawl__arena_release(&arena);
-}
-
-/* What was asked for before the wait has happened, or will: that is not "nothing, try again". */
-static int tell_asked(struct pawl_str what, struct pawl_error *err)
-{
-    return pawl__error_set(err, PAWL_EUNKNOWN,
-                           "the cancellation was requested, and %.*s has not ended yet",
-                           PAWL_STR_ARG(what));
 }
 
 static void on_wait_over(void *ctx, int status, const struct pawl_instance_row *row,
@@ -103,8 +123,9 @@ static void on_wait_over(void *ctx, int status, const struct pawl_instance_row *
         finish(pending, row);
     } else if ((status == PAWL_ETIMEDOUT || status == PAWL_ESTOPPED) && pending->is_of_start) {
         finish(pending, &(struct pawl_instance_row){.id = pawl__str(pending->outcome.instance_id)});
-    } else if (status == PAWL_ETIMEDOUT && pending->is_of_cancel) {
-        status = tell_asked(pawl__str("the instance"), &asked);
+    } else if (pending->is_of_cancel) {
+        asked = *err;
+        status = tell_asked(pawl__str("the instance"), status, &asked);
         pending->done(pending->ctx, status, NULL, &asked);
     } else {
         pending->done(pending->ctx, status, NULL, err);
@@ -183,7 +204,8 @@ int pawl__op_instance_cancel_await(const struct pawl_op *op, struct pawl_str ins
     pending->is_of_cancel = true;
     status = pawl__op_instance_cancel(op, instance_id, only_itself, NULL);
     if (status == PAWL_OK)
-        return await(op, pending, instance_id, PAWL_WAIT_ENDED, ticket);
+        return tell_asked(instance_id, await(op, pending, instance_id, PAWL_WAIT_ENDED, ticket),
+                          op->err);
     free_pending(pending);
     return status;
 }
@@ -274,5 +296,5 @@ int pawl__op_instance_cancel_wait(const struct pawl_op *op, struct pawl_str inst
     if (status != PAWL_OK)
         return status;
     status = pawl__op_instance_wait(op, instance_id, PAWL_WAIT_ENDED, works, row);
-    return status == PAWL_ETIMEDOUT ? tell_asked(instance_id, op->err) : status;
+    return tell_asked(instance_id, status, op->err);
 }

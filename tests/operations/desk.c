@@ -89,11 +89,35 @@ static bool loses_answer(struct desk *desk, enum pawl_store_fault *how)
     return true;
 }
 
+/* Commits pass: they would be tried again for seconds. */
+static bool fails_on(struct desk *desk, enum pawl_store_call call)
+{
+    return call != PAWL_STORE_CALL_APPLY && !atomic_load(&desk->fault_is_once);
+}
+
+/* Calls of the node's other threads do not count, but fail too; its commits are made by one. */
+static bool has_fault(struct desk *desk, enum pawl_store_call call, enum pawl_store_fault *how)
+{
+    int left = atomic_load(&desk->calls_before_fault);
+
+    *how = PAWL_STORE_FAULT_BEFORE;
+    if (left == DESK_NO_FAULT || call == PAWL_STORE_CALL_LEASE || call == PAWL_STORE_CALL_WAIT)
+        return false;
+    if (!pthread_equal(pthread_self(), desk->thread) && call != PAWL_STORE_CALL_APPLY)
+        return left < 0 && fails_on(desk, call);
+    left = atomic_fetch_sub(&desk->calls_before_fault, 1);
+    if (left == 0 && atomic_load(&desk->fault_is_lost))
+        *how = PAWL_STORE_FAULT_AFTER;
+    return left == 0 || (left < 0 && fails_on(desk, call));
+}
+
 static bool decide(void *ctx, enum pawl_store_call call, enum pawl_store_fault *how)
 {
     struct desk *desk = ctx;
     int left = atomic_load(&desk->commits_before_failure);
 
+    if (has_fault(desk, call, how))
+        return true;
     *how = PAWL_STORE_FAULT_BEFORE;
     if (call == PAWL_STORE_CALL_APPLY) {
         if (left > 0)
@@ -154,6 +178,7 @@ static void open_desk(struct desk *desk, const char *uri, const struct desk_test
 {
     memset(desk, 0, sizeof *desk);
     atomic_init(&desk->commits_before_failure, -1);
+    atomic_init(&desk->calls_before_fault, DESK_NO_FAULT);
     atomic_init(&desk->finds_failed, 0);
     atomic_init(&desk->finds, 0);
     desk->thread = pthread_self();
@@ -284,7 +309,8 @@ static const struct desk_test *const lists[] = {definition_tests,
                                                 node_tests,
                                                 trial_tests,
                                                 work_tests,
-                                                operator_tests};
+                                                operator_tests,
+                                                stored_tests};
 static const struct desk_test *const recordings[] = {definition_recording_tests};
 
 static size_t add_tests(const struct desk_test *list, struct CMUnitTest *tests, size_t count)

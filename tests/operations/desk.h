@@ -15,8 +15,11 @@
 #include "os/clock_env.h"
 #include "stores/stores.h"
 
+#include <limits.h>
 #include <pthread.h>
 #include <stdatomic.h>
+
+#define DESK_NO_FAULT INT_MAX
 
 struct desk {
     struct pawl_env *system;
@@ -33,6 +36,10 @@ struct desk {
     void (*losing)(struct desk *desk); /* called as each of them is made; NULL: nothing */
     /* After so many more commits the store cannot be asked for rows; negative: never. */
     atomic_int commits_before_failure;
+    /* After so many more calls the store fails, for one call, or for all but commits until this is
+     * DESK_NO_FAULT again; negative then. Of the first of them the answer alone may be lost. */
+    atomic_int calls_before_fault;
+    atomic_bool fault_is_once, fault_is_lost;
     pthread_t thread;        /* of the test: */
     atomic_int finds_failed; /* so many of its next queries fail */
     atomic_int finds;        /* its queries so far */
@@ -56,8 +63,8 @@ struct desk_test {
 /* One list per file, ended by a name that is NULL. */
 extern const struct desk_test definition_tests[], definition_change_tests[],
     definition_model_tests[], definition_recording_tests[], instance_tests[], instance_one_tests[],
-    audit_tests[], identity_tests[], journal_tests[], node_tests[], operator_tests[], trial_tests[],
-    work_tests[];
+    audit_tests[], identity_tests[], journal_tests[], node_tests[], operator_tests[],
+    stored_tests[], trial_tests[], work_tests[];
 
 /* Publishes a definition, given as JSON. */
 void desk_publish(struct desk *desk, const char *json);

@@ -102,34 +102,80 @@ int pawl__cli_print_view(struct pawl_cli *cli, const struct pawl_builder *b,
     return pawl__cli_write_json(cli, &json);
 }
 
-int pawl__cli_show_instance(struct pawl_cli_session *session, struct pawl_str instance_id,
-                            struct pawl_error *err)
+static int read_instance(struct pawl_cli_session *session, struct pawl_str instance_id,
+                         struct pawl_instance_shown *shown, struct pawl_error *err)
+{
+    struct pawl_op op = pawl__cli_session_op(session, err);
+    int status = pawl__op_instance_show(&op, instance_id, true, shown);
+
+    if (status != PAWL_OK || shown->unreadable.code == PAWL_OK)
+        return status;
+    /* There is nothing to print in the place of a state; for people the row still tells. */
+    if (!session->as_json) {
+        pawl__cli_print(&session->cli->err, "its state cannot be read: %s\n",
+                        shown->unreadable.msg);
+        return PAWL_OK;
+    }
+    *err = shown->unreadable;
+    return err->code;
+}
+
+static int show(struct pawl_cli_session *session, const struct pawl_instance_shown *shown)
 {
     struct pawl_cli *cli = session->cli;
-    struct pawl_op op = pawl__cli_session_op(session, err);
     struct pawl_builder b = {.arena = &cli->arena};
-    struct pawl_instance_shown shown;
-    int code = PAWL_CLI_EXIT_OK, status = pawl__op_instance_show(&op, instance_id, true, &shown);
+    int code = PAWL_CLI_EXIT_OK;
 
-    /* There is nothing to print in the place of a state; for people the row still tells. */
-    if (status == PAWL_OK && shown.unreadable.code != PAWL_OK) {
-        if (session->as_json) {
-            *err = shown.unreadable;
-            status = err->code;
-        } else {
-            pawl__cli_print(&cli->err, "its state cannot be read: %s\n", shown.unreadable.msg);
-        }
-    }
-    if (status != PAWL_OK)
-        return pawl__cli_fail(cli, err, pawl__cli_session_hint(status));
     if (session->as_json) {
-        struct pawl_json view = pawl__view_state(&b, &shown.state);
+        struct pawl_json view = pawl__view_state(&b, &shown->state);
 
         code = pawl__cli_print_view(cli, &b, &view);
     } else {
-        show_text(cli, &shown.row, &shown.state);
+        show_text(cli, &shown->row, &shown->state);
     }
     if (code != PAWL_CLI_EXIT_OK)
         return code;
-    return pawl__str_is(shown.row.sub_status, "Faulted") ? PAWL_CLI_EXIT_FAILED : PAWL_CLI_EXIT_OK;
+    return pawl__str_is(shown->row.sub_status, "Faulted") ? PAWL_CLI_EXIT_FAILED : PAWL_CLI_EXIT_OK;
+}
+
+int pawl__cli_show_instance(struct pawl_cli_session *session, struct pawl_str instance_id,
+                            struct pawl_error *err)
+{
+    struct pawl_instance_shown shown;
+    int status = read_instance(session, instance_id, &shown, err);
+
+    return status == PAWL_OK ? show(session, &shown)
+                             : pawl__cli_fail(session->cli, err, pawl__cli_session_hint(status));
+}
+
+/* All that is known of it. */
+static int show_id(struct pawl_cli_session *session, struct pawl_str instance_id)
+{
+    struct pawl_cli *cli = session->cli;
+    struct pawl_builder b = {.arena = &cli->arena};
+    struct pawl_json view = pawl__json_object();
+    int code = PAWL_CLI_EXIT_OK;
+
+    if (session->as_json) {
+        pawl__build_text(&b, &view, "id", instance_id);
+        code = pawl__cli_print_view(cli, &b, &view);
+    } else {
+        pawl__cli_write_safe(&cli->out, instance_id);
+        pawl__cli_print(&cli->out, "\n");
+    }
+    pawl__cli_print(&cli->err, "hint: 'pawl show %.*s' shows it\n", PAWL_STR_ARG(instance_id));
+    return code;
+}
+
+int pawl__cli_show_changed(struct pawl_cli_session *session, struct pawl_str instance_id,
+                           struct pawl_error *err)
+{
+    struct pawl_instance_shown shown;
+    int status = read_instance(session, instance_id, &shown, err);
+
+    if (status == PAWL_OK)
+        return show(session, &shown);
+    status = pawl__cli_session_stored(session, status, "the instance could not be read", err);
+    return status == PAWL_OK ? show_id(session, instance_id)
+                             : pawl__cli_fail(session->cli, err, pawl__cli_session_hint(status));
 }

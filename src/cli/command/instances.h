@@ -15,6 +15,14 @@ struct pawl_instance_row;
 int pawl__cli_show_instance(struct pawl_cli_session *session, struct pawl_str instance_id,
                             struct pawl_error *err);
 
+/*
+ * The same behind a change of it that is stored: if it cannot be read, its id is printed (with
+ * session->as_json an object with the id alone), a note says why, and the exit code is that of what
+ * is done.
+ */
+int pawl__cli_show_changed(struct pawl_cli_session *session, struct pawl_str instance_id,
+                           struct pawl_error *err);
+
 /* A document that was built, and a newline; returns the exit code. */
 int pawl__cli_print_view(struct pawl_cli *cli, const struct pawl_builder *b,
                          const struct pawl_json *view);

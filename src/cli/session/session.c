@@ -183,18 +183,23 @@ struct pawl_op pawl__cli_session_bulk_op(const struct pawl_cli_session *session,
     return pawl__op_within(&op, BULK_MS);
 }
 
-/*
- * What the command asked for is stored, whatever became of the work that is due. An exit code that
- * says "nothing was changed, try again" would have it done twice.
- */
-static int note_undone(struct pawl_cli_session *session, int status, struct pawl_error *err)
+int pawl__cli_session_stored(struct pawl_cli_session *session, int status, const char *undone,
+                             struct pawl_error *err)
 {
-    if (status == PAWL_OK || pawl_error_class(status) != PAWL_CLASS_TRANSIENT)
+    if (status == PAWL_OK)
+        return PAWL_OK;
+    if (pawl_error_class(status) == PAWL_CLASS_FATAL) {
+        pawl__cli_print(&session->cli->err, "note: it is stored\n");
         return status;
-    pawl__cli_print(&session->cli->err, "note: it is stored; not all due work was done: %s\n",
-                    err->msg);
+    }
+    pawl__cli_print(&session->cli->err, "note: it is stored; %s: %s\n", undone, err->msg);
     *err = (struct pawl_error)PAWL_ERROR_INIT;
     return PAWL_OK;
+}
+
+static int note_undone(struct pawl_cli_session *session, int status, struct pawl_error *err)
+{
+    return pawl__cli_session_stored(session, status, "not all due work was done", err);
 }
 
 int pawl__cli_session_drain(struct pawl_cli_session *session, struct pawl_error *err)

@@ -65,7 +65,17 @@ struct pawl_op pawl__cli_session_op(const struct pawl_cli_session *session, stru
 struct pawl_op pawl__cli_session_bulk_op(const struct pawl_cli_session *session,
                                          struct pawl_error *err);
 
-/* Does what is due until nothing is: what a command set off. */
+/*
+ * What became of a step behind the change that the command was asked for, which is stored. Whatever
+ * failed since, the command is done: an exit code that says "nothing was changed" would have a
+ * script do it twice. So an error is a note on standard error, which says `undone`, what this step
+ * was for; `err` is empty then, and PAWL_OK returned. A FATAL error stays one, behind a note: its
+ * exit code says nothing of what was changed.
+ */
+PAWL_MUST_CHECK int pawl__cli_session_stored(struct pawl_cli_session *session, int status,
+                                             const char *undone, struct pawl_error *err);
+
+/* Does what is due until nothing is: what a command set off. What fails is a note, as above. */
 PAWL_MUST_CHECK int pawl__cli_session_drain(struct pawl_cli_session *session,
                                             struct pawl_error *err);
 /* The same for about a second: of commands that are done already, in a store whose work may be

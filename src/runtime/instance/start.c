@@ -401,12 +401,12 @@ static int explain_existing(struct runtime_run *run, const struct pawl_start *st
     return PAWL_OK;
 }
 
-/* An instance that has begun goes on later: TRANSIENT would say that nothing happened. */
+/* An instance that has begun goes on later: the error must not say that nothing happened. */
 static int explain_begun(struct pawl_error *err, int status, const char *instance_id)
 {
     char why[sizeof err->msg] = "";
 
-    if (pawl_error_class(status) != PAWL_CLASS_TRANSIENT)
+    if (!pawl__runtime_says_unchanged(status))
         return status;
     if (err)
         memcpy(why, err->msg, sizeof why);

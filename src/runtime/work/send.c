@@ -431,8 +431,12 @@ static int store_event(struct sending *s, int looked)
     if (status == PAWL_OK)
         status = reserve_and_commit(s, "row", pawl__runtime_commit_deadline(task), &why);
     task->err = err;
-    if (status == PAWL_EEXISTS && s->key.len > 0)
-        return read_sent(task, &s->reservations[1], &s->match.sent); /* sent before */
+    if (status == PAWL_EEXISTS && s->key.len > 0) {
+        task->err = &why;
+        status = read_sent(task, &s->reservations[1], &s->match.sent); /* sent before */
+        task->err = err;
+        return status == PAWL_OK ? PAWL_OK : explain(s, status, &why);
+    }
     if (status == PAWL_EEXISTS) {
         s->match.sent = (struct pawl_sent){.resumed = 1, .was_settled = true};
         return PAWL_OK;

@@ -1,0 +1,225 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Operations whose store fails at any call: one that fails as if nothing had been changed has
+ * changed nothing. Each is made again and again, on an instance of its own, and the store fails
+ * from the Nth call on, or for the Nth alone, before it is made or after it took effect.
+ */
+#include "operations/desk.h"
+
+#include "operations/instances.h"
+#include "operations/stimuli.h"
+#include "operations/waits.h"
+
+#include <stdio.h>
+
+/* What an operation may wait for a store that does not come back. */
+#define PATIENCE_MS 100
+#define CALLS_MAX 100
+
+/* One operation, on the instance with this id; `bookmark_id` is what that waits for. */
+typedef int act_fn(const struct pawl_op *op, struct pawl_str id, struct pawl_str bookmark_id);
+
+struct act {
+    const char *name;
+    act_fn *act;
+    bool is_start;    /* there is no instance before */
+    bool is_deletion; /* there is none behind it */
+    enum pawl_sub_status after;
+};
+
+static int send(const struct pawl_op *op, struct pawl_str id, struct pawl_str bookmark_id)
+{
+    const struct pawl_send_request request = {.name = pawl__str("Go"), .instance_id = id};
+    struct pawl_send_result sent;
+
+    (void)bookmark_id;
+    return pawl__op_event_send(op, &request, &sent);
+}
+
+static int start(const struct pawl_op *op, struct pawl_str id, bool is_detached)
+{
+    const struct pawl_instance_start request = {
+        .what = {.definition_id = pawl__str("waits"), .instance_id = id},
+        .detached = is_detached,
+        .with_state = true};
+    struct pawl_instance_result result;
+
+    return pawl__op_instance_start(op, &request, &result);
+}
+
+static int start_now(const struct pawl_op *op, struct pawl_str id, struct pawl_str bookmark_id)
+{
+    (void)bookmark_id;
+    return start(op, id, false);
+}
+
+static int start_detached(const struct pawl_op *op, struct pawl_str id, struct pawl_str bookmark_id)
+{
+    (void)bookmark_id;
+    return start(op, id, true);
+}
+
+static int cancel(const struct pawl_op *op, struct pawl_str id, struct pawl_str bookmark_id)
+{
+    struct pawl_instance_row row;
+
+    (void)bookmark_id;
+    return pawl__op_instance_cancel(op, id, false, &row);
+}
+
+static int cancel_wait(const struct pawl_op *op, struct pawl_str id, struct pawl_str bookmark_id)
+{
+    struct pawl_instance_row row;
+
+    (void)bookmark_id;
+    return pawl__op_instance_cancel_wait(op, id, false, true, &row);
+}
+
+static int delete (const struct pawl_op *op, struct pawl_str id, struct pawl_str bookmark_id)
+{
+    (void)bookmark_id;
+    return pawl__op_instance_delete(op, id);
+}
+
+static int resume(const struct pawl_op *op, struct pawl_str id, struct pawl_str bookmark_id)
+{
+    const struct pawl_run request = {.bookmark_id = bookmark_id};
+    struct pawl_instance_result result;
+
+    return pawl__op_instance_resume(op, id, &request, true, &result);
+}
+
+/* Whether what it is there for has happened, when all work is done. */
+static bool has_happened(struct desk *desk, const struct act *act, struct pawl_str id)
+{
+    struct pawl_instance_shown shown;
+    bool is_there;
+
+    assert_ok(pawl__op_instance_exists(&desk->op, id, &is_there), &desk->err);
+    if (act->is_start || act->is_deletion)
+        return is_there == act->is_start;
+    assert_true(is_there);
+    assert_ok(pawl__op_instance_show(&desk->op, id, false, &shown), &desk->err);
+    return pawl__str_is(shown.row.sub_status, pawl__sub_status_name(act->after));
+}
+
+static struct pawl_str bookmark_of(struct desk *desk, struct pawl_str id)
+{
+    struct pawl_instance_shown shown;
+    const struct pawl_json *bookmarks;
+
+    assert_ok(pawl__op_instance_show(&desk->op, id, true, &shown), &desk->err);
+    bookmarks = pawl__json_get_text(&shown.state, "bookmarks");
+    return pawl__json_str(pawl__json_get_text(pawl__json_at(bookmarks, 0), "id"));
+}
+
+/* Returns false when the operation ended before that many calls. */
+static bool try_fault(struct desk *desk, const struct act *act, int calls, bool is_lost,
+                      bool is_once)
+{
+    struct pawl_op op;
+    struct pawl_error err = PAWL_ERROR_INIT;
+    struct pawl_str bookmark_id = pawl__str("");
+    char id[64];
+    enum pawl_error_class class;
+    bool was_reached, happened;
+    int status;
+
+    (void)snprintf(id, sizeof id, "%s-%d-%d-%d", act->name, calls, is_lost, is_once);
+    if (!act->is_start) {
+        (void)desk_start(desk, "waits", id, NULL, NULL);
+        bookmark_id = bookmark_of(desk, pawl__str(id));
+    }
+    op = pawl__op_within(&desk->op, PATIENCE_MS);
+    op.err = &err;
+    atomic_store(&desk->fault_is_lost, is_lost);
+    atomic_store(&desk->fault_is_once, is_once);
+    atomic_store(&desk->calls_before_fault, calls);
+    status = act->act(&op, pawl__str(id), bookmark_id);
+    was_reached = atomic_load(&desk->calls_before_fault) < 0;
+    atomic_store(&desk->calls_before_fault, DESK_NO_FAULT);
+    desk_drain(desk);
+    happened = has_happened(desk, act, pawl__str(id));
+    class = pawl_error_class(status);
+    if (status == PAWL_OK && !happened)
+        fail_msg("%s: PAWL_OK, and it has not happened", id);
+    if (happened && (class == PAWL_CLASS_TRANSIENT || class == PAWL_CLASS_DEFINITE))
+        fail_msg("%s: %s, and it has happened: %s", id, pawl_error_name(status), err.msg);
+    return was_reached;
+}
+
+static void sweep(struct desk *desk, const struct act *act)
+{
+    desk_publish(desk, desk_waits);
+    for (int way = 0; way < 4; way++) {
+        int calls = 0;
+
+        while (try_fault(desk, act, calls, way & 1, way & 2))
+            assert_true(++calls < CALLS_MAX);
+        assert_true(calls > 0);
+    }
+}
+
+static void an_event_that_fails_as_if_not_sent_is_not_sent(struct desk *desk)
+{
+    sweep(desk, &(struct act){.name = "send", .act = send, .after = PAWL_SUB_FINISHED});
+}
+
+static void a_start_that_fails_as_if_not_made_is_not_made(struct desk *desk)
+{
+    sweep(desk, &(struct act){.name = "start", .act = start_now, .is_start = true});
+}
+
+static void a_detached_start_that_fails_as_if_not_made_is_not_made(struct desk *desk)
+{
+    sweep(desk, &(struct act){.name = "detached", .act = start_detached, .is_start = true});
+}
+
+static void a_cancellation_that_fails_as_if_not_asked_is_not_asked(struct desk *desk)
+{
+    sweep(desk, &(struct act){.name = "cancel", .act = cancel, .after = PAWL_SUB_CANCELLED});
+}
+
+static void a_cancellation_that_is_waited_for_fails_no_other_way(struct desk *desk)
+{
+    sweep(desk,
+          &(struct act){.name = "cancel-wait", .act = cancel_wait, .after = PAWL_SUB_CANCELLED});
+}
+
+static void a_deletion_that_fails_as_if_not_done_is_not_done(struct desk *desk)
+{
+    sweep(desk, &(struct act){.name = "delete", .act = delete, .is_deletion = true});
+}
+
+static void a_resume_that_fails_as_if_not_done_is_not_done(struct desk *desk)
+{
+    sweep(desk, &(struct act){.name = "resume", .act = resume, .after = PAWL_SUB_FINISHED});
+}
+
+/* Whoever asks for no row, as HTTP does, needs no look behind the request. */
+static void a_cancellation_needs_no_look(struct desk *desk)
+{
+    struct pawl_instance_row row;
+
+    desk_publish(desk, desk_waits);
+    (void)desk_start(desk, "waits", "a", NULL, NULL);
+    (void)desk_start(desk, "waits", "b", NULL, NULL);
+    atomic_store(&desk->commits_before_failure, 1);
+    assert_ok(pawl__op_instance_cancel(&desk->op, pawl__str("a"), false, NULL), &desk->err);
+    atomic_store(&desk->commits_before_failure, 1);
+    assert_code(pawl__op_instance_cancel(&desk->op, pawl__str("b"), false, &row), PAWL_EUNKNOWN);
+    assert_non_null(strstr(desk->err.msg, "requested of b"));
+    atomic_store(&desk->commits_before_failure, -1);
+}
+
+const struct desk_test stored_tests[] = {
+    DESK_TEST(an_event_that_fails_as_if_not_sent_is_not_sent),
+    DESK_TEST(a_start_that_fails_as_if_not_made_is_not_made),
+    DESK_TEST(a_detached_start_that_fails_as_if_not_made_is_not_made),
+    DESK_TEST(a_cancellation_that_fails_as_if_not_asked_is_not_asked),
+    DESK_TEST(a_cancellation_that_is_waited_for_fails_no_other_way),
+    DESK_TEST(a_deletion_that_fails_as_if_not_done_is_not_done),
+    DESK_TEST(a_resume_that_fails_as_if_not_done_is_not_done),
+    DESK_TEST(a_cancellation_needs_no_look),
+    {.name = NULL},
+};
