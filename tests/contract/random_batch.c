@@ -16,6 +16,7 @@
 #define STAMP_VALUE 3
 
 #define CHOICES 6
+#define RESERVATIONS 0 /* which of them */
 
 /* Tables of changes, and how likely are the kinds of these. */
 static const struct {
@@ -25,9 +26,9 @@ static const struct {
 } choices[CHOICES] = {
     {PAWL_TABLE_RESERVATIONS, 5, {50, 10, 20, 12, 8, -1}},
     {PAWL_TABLE_SETTINGS, 5, {2, 16, 56, 26, -1}},
-    {PAWL_TABLE_DOCUMENTS, 2, {2, 16, 56, 26, -1}},
+    {PAWL_TABLE_DOCUMENTS, 4, {2, 16, 56, 26, -1}},
     {PAWL_TABLE_BOOKMARKS, 2, {15, 10, 41, 20, 14, -1}},
-    {PAWL_TABLE_WORK, 2, {15, 17, 40, 18, 10, -1}},
+    {PAWL_TABLE_WORK, 3, {15, 17, 40, 18, 10, -1}},
     {PAWL_TABLE_JOURNAL, 2, {10, 9, 67, 6, 8, -1}},
 };
 /* How likely each of them is. */
@@ -37,16 +38,19 @@ struct maker {
     struct contract *t;
     struct random_batch *batch;
     uint64_t state;
-    int member;           /* that is being made */
-    int apart;            /* percent of rows that other members do not use, but by chance */
-    int instance;         /* whose rows are written; INSTANCES: of none */
-    int main_kind;        /* of commits */
-    int main_percent;     /* of these */
-    int strangers;        /* percent of rows that are of another instance than their commit's */
-    int large;            /* percent of rows that are too large to be sent together with others */
-    int stamps, done;     /* percent of commits that have one */
-    int late;             /* percent of reservations that have expired */
-    int numbers[CHOICES]; /* how many keys are used, of the choices above */
+    int member;       /* that is being made */
+    int apart;        /* percent of rows that other members do not use, but by chance */
+    int instance;     /* whose rows are written; INSTANCES: of none */
+    int main_kind;    /* of commits */
+    int main_percent; /* of these */
+    int strangers;    /* percent of rows that are of another instance than their commit's */
+    int large;        /* percent of rows that are too large to be sent together with others */
+    bool by_turns;    /* a commit writes one table after the other */
+    bool deletes;     /* rows, too */
+    int turn;
+    int stamps, done; /* percent of commits that have one; the first is likely to have a stamp */
+    int late;         /* percent of reservations that have expired */
+    int numbers[CHOICES];    /* how many keys are used, of the choices above */
     int tables[CHOICES + 1]; /* their weights */
     uint32_t marks;          /* rows made so far: each differs from all others */
     bool used[INSTANCES], finished[2];
@@ -113,7 +117,7 @@ static int64_t some_due_us(struct maker *m)
 
 static void fill_work(struct maker *m, struct pawl_work_row *row, int number)
 {
-    *row = some_work(m->t, name(m, "w", m->instance * 2 + number), some_due_us(m));
+    *row = some_work(m->t, name(m, "w", m->instance * 3 + number), some_due_us(m));
     row->instance_id = instance_id(m, m->instance);
     row->hash = row->due_us == PAWL_TIME_NEVER ? name(m, "h", draw(m, 2)) : pawl__str("");
     row->correlation_id = pawl__str(chance(m, 30) ? "correlation" : "");
@@ -136,7 +140,7 @@ static void fill_document(struct maker *m, struct pawl_document_row *row, int nu
 {
     *row = (struct pawl_document_row){.kind = name(m, "kind", 0),
                                       .id = name(m, "d", number),
-                                      .name = name(m, "n", chance(m, 4) ? 1 - number : number),
+                                      .name = name(m, "n", chance(m, 4) ? number ^ 1 : number),
                                       .expires_us = PAWL_TIME_NEVER,
                                       .data = mark(m, true)};
 }
@@ -270,40 +274,46 @@ static void add_all_rows(struct maker *m)
     for (m->instance = 0; m->instance < INSTANCES; m->instance++) {
         add_instance(m, m->instance);
         add_rows(m, PAWL_TABLE_BOOKMARKS, 2, 40);
-        add_rows(m, PAWL_TABLE_WORK, 2, 30);
+        add_rows(m, PAWL_TABLE_WORK, 3, 25);
         add_rows(m, PAWL_TABLE_JOURNAL, 2, 15);
     }
-    add_rows(m, PAWL_TABLE_WORK, 2, 40);
+    add_rows(m, PAWL_TABLE_WORK, 3, 40);
     add_taken_work(m);
     m->instance = draw(m, INSTANCES + 1);
     add_rows(m, PAWL_TABLE_RESERVATIONS, 5, 30);
     add_rows(m, PAWL_TABLE_SETTINGS, 5, 40);
-    add_rows(m, PAWL_TABLE_DOCUMENTS, 2, 40);
+    add_rows(m, PAWL_TABLE_DOCUMENTS, 4, 40);
     add_id(m, PAWL_TABLE_STAMPS, stamp.name);
     if (chance(m, 50))
         add_row(m, PAWL_TABLE_STAMPS, &stamp);
+}
+
+static bool has_same_key(enum pawl_table table, const void *one, const void *other)
+{
+    const struct pawl_table_info *info = pawl_table_info(table);
+
+    for (uint32_t i = 0; i < info->key_count; i++) {
+        const struct pawl_column *column = &info->columns[i];
+        const void *a = (const char *)one + column->offset,
+                   *b = (const char *)other + column->offset;
+
+        if (column->type == PAWL_COLUMN_INT
+                ? *(const int64_t *)a != *(const int64_t *)b
+                : !pawl__str_equal(*(const struct pawl_str *)a, *(const struct pawl_str *)b))
+            return false;
+    }
+    return true;
 }
 
 /* NULL: it is not there. */
 static const void *find_before(struct maker *m, enum pawl_table which, const void *key)
 {
     const struct random_table *table = table_of(m->batch, which);
-    const struct pawl_table_info *info = pawl_table_info(which);
 
     for (size_t i = 0; i < table->row_count; i++) {
-        const char *row = table->rows + i * info->row_size;
-        bool same = true;
+        const char *row = table->rows + i * pawl_table_info(which)->row_size;
 
-        for (uint32_t c = 0; c < info->key_count; c++) {
-            const void *a = row + info->columns[c].offset,
-                       *b = (const char *)key + info->columns[c].offset;
-
-            same = same && (info->columns[c].type == PAWL_COLUMN_INT
-                                ? *(const int64_t *)a == *(const int64_t *)b
-                                : pawl__str_equal(*(const struct pawl_str *)a,
-                                                  *(const struct pawl_str *)b));
-        }
-        if (same)
+        if (has_same_key(which, row, key))
             return row;
     }
     return NULL;
@@ -317,9 +327,17 @@ static int choose_number(struct maker *m, int count)
     return chance(m, m->apart) ? m->member % count : draw(m, count);
 }
 
+static int next_choice(struct maker *m)
+{
+    do {
+        m->turn = (m->turn + 1) % CHOICES;
+    } while (m->tables[m->turn] == 0);
+    return m->turn;
+}
+
 static struct pawl_change make_change(struct maker *m, int own_instance)
 {
-    int choice = pick(m, m->tables);
+    int choice = m->by_turns ? next_choice(m) : pick(m, m->tables);
     struct pawl_change change = {.table = choices[choice].table};
 
     change.kind = (enum pawl_change_kind)pick(m, choices[choice].kinds);
@@ -329,10 +347,6 @@ static struct pawl_change make_change(struct maker *m, int own_instance)
             : chance(m, m->strangers))
         m->instance = choose_number(m, INSTANCES);
     change.row = make_row(m, change.table, choose_number(m, m->numbers[choice]));
-    /* One that is there is an error of the whole batch: not each time. */
-    if (change.kind == PAWL_CHANGE_INSERT && change.table != PAWL_TABLE_RESERVATIONS &&
-        find_before(m, change.table, change.row) && chance(m, 95))
-        change.kind = PAWL_CHANGE_PUT;
     return change;
 }
 
@@ -349,12 +363,28 @@ static bool frees_key(struct maker *m, const struct random_member *member,
     return member->commit.kind == PAWL_COMMIT_DELETE && before && before->instance_id.len > 0;
 }
 
+/* What is there, but for the reservations of others, is an error of the whole batch: it is then
+ * sent one by one, which is of little interest here. */
+static bool would_fail(struct maker *m, const struct random_member *member,
+                       const struct pawl_change *change)
+{
+    if (change->kind != PAWL_CHANGE_INSERT)
+        return false;
+    if (change->table == PAWL_TABLE_RESERVATIONS && frees_key(m, member, change->row))
+        return true;
+    for (size_t i = 0; i < member->commit.change_count; i++)
+        if (member->changes[i].table == change->table &&
+            has_same_key(change->table, member->changes[i].row, change->row))
+            return chance(m, 95);
+    return change->table != PAWL_TABLE_RESERVATIONS && find_before(m, change->table, change->row) &&
+           chance(m, 95);
+}
+
 static void add_change(struct maker *m, struct random_member *member, int instance)
 {
     struct pawl_change change = make_change(m, instance);
 
-    if (change.kind == PAWL_CHANGE_INSERT && change.table == PAWL_TABLE_RESERVATIONS &&
-        frees_key(m, member, change.row))
+    if (would_fail(m, member, &change) || (change.kind >= PAWL_CHANGE_DELETE && !m->deletes))
         change.kind = PAWL_CHANGE_PUT;
     member->changes[member->commit.change_count++] = change;
 }
@@ -448,12 +478,21 @@ static void add_done(struct maker *m, struct random_member *member)
     }
 }
 
+static void add_stamp(struct maker *m, struct pawl_commit *commit)
+{
+    const struct pawl_stamp_row key = {.name = name(m, "stamp", 0)}, *before;
+
+    before = find_before(m, PAWL_TABLE_STAMPS, &key);
+    commit->stamp = key.name;
+    commit->stamp_value = (before ? before->value : 0) + chance(m, 25);
+}
+
 static void make_member(struct maker *m, struct random_member *member)
 {
     static const int kinds[] = {46, 14, 26, 8, 6, -1}; /* by enum pawl_commit_kind */
-    static const int counts[] = {3, 14, 38, 30, 15, -1};
+    static const int many[] = {3, 14, 38, 30, 15, -1}, few[] = {3, 30, 57, 10, -1};
     struct pawl_commit *commit = &member->commit;
-    int instance, count = pick(m, counts);
+    int instance, count = pick(m, m->apart > 50 ? few : many);
 
     commit->kind = (enum pawl_commit_kind)pick(m, kinds);
     if (chance(m, m->main_percent))
@@ -466,10 +505,8 @@ static void make_member(struct maker *m, struct random_member *member)
     commit->flags = some_flags(m, commit->kind);
     if (instance < INSTANCES)
         fill_instance(m, member, instance);
-    if (chance(m, m->stamps)) {
-        commit->stamp = name(m, "stamp", 0);
-        commit->stamp_value = chance(m, 50) ? 0 : STAMP_VALUE + draw(m, 2);
-    }
+    if (chance(m, m->member == 0 ? m->stamps * 4 : m->stamps))
+        add_stamp(m, commit);
     if (chance(m, m->done))
         add_done(m, member);
     for (int i = 0; i < count; i++)
@@ -482,8 +519,9 @@ static void mix(struct maker *m)
 {
     m->main_percent = 40;
     m->apart = 30;
+    m->deletes = true;
     m->large = chance(m, 40) ? 25 : 0;
-    m->stamps = chance(m, 30) ? 40 : 0;
+    m->stamps = chance(m, 30) ? 20 : 0;
     m->done = chance(m, 30) ? 30 : 0;
     m->late = chance(m, 50) ? 30 : 0;
     memcpy(m->tables, choice_weights, sizeof m->tables);
@@ -491,29 +529,38 @@ static void mix(struct maker *m)
         m->numbers[i] = chance(m, 45) ? 1 + draw(m, 2) : choices[i].numbers;
 }
 
-/* All write the same row or two: each to all of them, and in several ways. */
+static void choose_two_tables(struct maker *m, int reservations_percent)
+{
+    int first = chance(m, reservations_percent) ? RESERVATIONS : pick(m, choice_weights), second;
+
+    do {
+        second = pick(m, choice_weights);
+    } while (second == first);
+    m->tables[first] = m->tables[second] = 1;
+    m->by_turns = true;
+}
+
+/* Each writes the same row of each of two tables, and in its own way. */
 static void crowd(struct maker *m)
 {
     m->main_percent = 60;
-    m->large = 30;
-    m->stamps = chance(m, 20) ? 40 : 0;
-    if (chance(m, 70))
-        m->tables[0] = 10;
-    for (int i = 0; i < 2; i++)
-        m->tables[pick(m, choice_weights)] = 10;
+    m->large = chance(m, 60) ? 30 : 0;
+    m->stamps = chance(m, 20) ? 20 : 0;
+    m->deletes = chance(m, 70);
+    choose_two_tables(m, 50);
     for (int i = 0; i < CHOICES; i++)
-        m->numbers[i] = 1 + chance(m, 15);
+        m->numbers[i] = 1 + chance(m, 10);
 }
 
 /* Few write the same row, but each may be refused. */
 static void bar(struct maker *m)
 {
-    m->main_percent = 75;
-    m->apart = 90;
+    m->main_percent = 88;
+    m->apart = 97;
     m->stamps = m->done = 12;
-    m->late = 30;
-    m->tables[0] = 10;
-    m->tables[pick(m, choice_weights)] = 10;
+    m->late = 50;
+    m->deletes = chance(m, 40);
+    choose_two_tables(m, 100);
     for (int i = 0; i < CHOICES; i++)
         m->numbers[i] = choices[i].numbers;
 }
@@ -521,7 +568,7 @@ static void bar(struct maker *m)
 /* What this batch is about: what goes wrong between two members seldom does so in any batch. */
 static void choose_ways(struct maker *m)
 {
-    static void (*const ways[])(struct maker * m) = {mix, crowd, bar};
+    void (*const ways[])(struct maker *) = {mix, crowd, bar};
     static const int weights[] = {20, 40, 40, -1}, main_kinds[] = {50, 15, 35, -1};
 
     m->main_kind = pick(m, main_kinds);

@@ -11,7 +11,7 @@
 
 #define RANDOM_MEMBERS_MAX 5
 #define RANDOM_CHANGES_MAX 6
-#define RANDOM_IDS_MAX 16
+#define RANDOM_IDS_MAX 24
 
 /* All times that are not the store's clock are before the first or after the second. */
 #define RANDOM_PAST_US INT64_C(1000000)
