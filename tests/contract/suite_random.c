@@ -13,7 +13,7 @@
  * - when parked work was woken. A store may wake it also for a bookmark that was there before it,
  * or that a commit would have added if there were none.
  *
- * CONTRACT_SEEDS says how many batches (1,000), CONTRACT_FROM which is the first; by default others
+ * CONTRACT_SEEDS says how many batches (600), CONTRACT_FROM which is the first; by default others
  * for each commit (test_rotation()).
  */
 #include "contract/random_batch.h"
@@ -21,7 +21,7 @@
 
 #include <stdlib.h>
 
-#define BATCHES 1000
+#define BATCHES 600
 #define ARENA_BYTES_MAX ((size_t)64 << 20)
 
 /* What a commit said of mail may be either, unless one of both is never true. */
