@@ -34,8 +34,9 @@
 
 /* ---- which ------------------------------------------------------------------------------- */
 
-/* Work and reservations may be of no instance; of those that are deleted by their key it is not
- * known. */
+/* Rows that are no instance's are deleted in the order of the members, in which a member that is
+ * sent alone locks them. Work and reservations may be of no instance; of those that are deleted by
+ * their key it is not known. */
 static bool is_of_instance(const struct pawl_change *change)
 {
     struct pawl_str instance_id = {"", 0};
@@ -71,8 +72,8 @@ static bool is_small_row(const struct batch *b, const struct pawl_commit *commit
 
 /*
  * Whether a row that is added may wait for the end of the batch although its commit does `other` to
- * the same table as well. Either both wait, in one statement, or `other` deletes rows of its
- * instance before it, which no other member has to do with.
+ * the same table as well. Either both wait, in one statement, or `other` deletes rows of an
+ * instance before it. Members that others have to do with do not come to this (postgres_apart.c).
  */
 static bool may_wait_beside(const struct batch *b, const struct pawl_commit *commit, size_t at,
                             size_t other)
@@ -96,8 +97,7 @@ static bool may_add_later(const struct batch *b, const struct pawl_commit *commi
     return true;
 }
 
-/* Rows of an instance: if all that its commit adds to their table waits, and waits longer. Nobody
- * must find a row meanwhile that is added at once and deleted at the end. */
+/* Rows of an instance: if all that its commit adds to their table waits, and waits longer. */
 static bool may_delete_later(const struct pawl_commit *commit, size_t at, uint64_t added)
 {
     const struct pawl_change *change = &commit->changes[at];
