@@ -81,6 +81,8 @@ PAWL_MUST_CHECK int pawl__pg_send_wake(struct batch *b, enum pg_own own, size_t 
 
 /* Decides whether there is anything to send together: is_many, and what of each member waits. */
 PAWL_MUST_CHECK int pawl__pg_begin_together(struct batch *b, size_t open_count);
+/* Of members that have rows in common nothing waits (postgres_apart.c). */
+PAWL_MUST_CHECK int pawl__pg_keep_apart(struct batch *b);
 /* Before all members: the guards of those that have no statement of their own (is_together). */
 PAWL_MUST_CHECK int pawl__pg_guard_together(struct batch *b);
 /* Whether this change of the member is sent by pawl__pg_finish_together(). */

@@ -34,8 +34,9 @@
 
 /* ---- which ------------------------------------------------------------------------------- */
 
-/* Work and reservations may be of no instance; of those that are deleted by their key it is not
- * known. */
+/* Rows that are no instance's are deleted in the order of the members, in which a member that is
+ * sent alone locks them. Work and reservations may be of no instance; of those that are deleted by
+ * their key it is not known. */
 static bool is_of_instance(const struct pawl_change *change)
 {
     struct pawl_str instance_id = {"", 0};
@@ -71,8 +72,8 @@ static bool is_small_row(const struct batch *b, const struct pawl_commit *commit
 
 /*
  * Whether a row that is added may wait for the end of the batch although its commit does `other` to
- * the same table as well. Either both wait, in one statement, or `other` deletes rows of its
- * instance before it, which no other member has to do with.
+ * the same table as well. Either both wait, in one statement, or `other` deletes rows of an
+ * instance before it. Members that others have to do with do not come to this (postgres_apart.c).
  */
 static bool may_wait_beside(const struct batch *b, const struct pawl_commit *commit, size_t at,
                             size_t other)
@@ -96,8 +97,7 @@ static bool may_add_later(const struct batch *b, const struct pawl_commit *commi
     return true;
 }
 
-/* Rows of an instance: if all that its commit adds to their table waits, and waits longer. Nobody
- * must find a row meanwhile that is added at once and deleted at the end. */
+/* Rows of an instance: if all that its commit adds to their table waits, and waits longer. */
 static bool may_delete_later(const struct pawl_commit *commit, size_t at, uint64_t added)
 {
     const struct pawl_change *change = &commit->changes[at];
@@ -111,18 +111,6 @@ static bool may_delete_later(const struct pawl_commit *commit, size_t at, uint64
     return true;
 }
 
-/* Rows that are of no instance may be those of several members: a commit's wait all or none, so
- * that no other comes in between. */
-static uint64_t keep_whole(const struct pawl_commit *commit, uint64_t added)
-{
-    uint64_t shared = 0;
-
-    for (size_t i = 0; i < commit->change_count; i++)
-        if (!is_of_instance(&commit->changes[i]))
-            shared |= UINT64_C(1) << i;
-    return (added & shared) == shared ? added : added & ~shared;
-}
-
 /* Bit n: its change n may wait. */
 static uint64_t find_waiting(const struct batch *b, const struct pawl_commit *commit)
 {
@@ -133,7 +121,6 @@ static uint64_t find_waiting(const struct batch *b, const struct pawl_commit *co
     for (size_t i = 0; i < commit->change_count; i++)
         if (may_add_later(b, commit, i))
             added |= UINT64_C(1) << i;
-    added = keep_whole(commit, added);
     for (size_t i = 0; i < commit->change_count; i++)
         if (may_delete_later(commit, i, added))
             deleted |= UINT64_C(1) << i;
@@ -143,76 +130,6 @@ static uint64_t find_waiting(const struct batch *b, const struct pawl_commit *co
 bool pawl__pg_waits(const struct member *m, size_t change)
 {
     return change < MANY_CHANGES_MAX && (m->waiting >> change & 1);
-}
-
-/* The key of a reservation that a member adds. */
-struct reserved {
-    struct pawl_str key;
-    struct member *member;
-};
-
-static int compare_reserved(const void *a, const void *b)
-{
-    const struct reserved *x = a, *y = b;
-
-    return pawl__str_compare(x->key, y->key);
-}
-
-static bool adds_reservation(const struct pawl_change *change)
-{
-    return change->table == PAWL_TABLE_RESERVATIONS && pawl__pg_adds_rows(change);
-}
-
-/* What a deletion waits for must wait as well: so nothing of that table does. And rows that are of
- * no instance wait all or none (keep_whole). */
-static void reserve_at_once(struct member *m)
-{
-    for (size_t c = 0; c < m->commit->change_count && c < MANY_CHANGES_MAX; c++)
-        if (m->commit->changes[c].table == PAWL_TABLE_RESERVATIONS ||
-            !is_of_instance(&m->commit->changes[c]))
-            m->waiting &= ~(UINT64_C(1) << c);
-}
-
-static size_t count_reserved(const struct batch *b)
-{
-    size_t count = 0;
-
-    for (size_t i = 0; i < b->count; i++)
-        for (size_t c = 0; b->members[i].open && c < b->members[i].commit->change_count; c++)
-            count += adds_reservation(&b->members[i].commit->changes[c]);
-    return count;
-}
-
-/* Of several members with one key all but the first are refused, alone, if they look for it one
- * after the other: it must be there by then. */
-static int keep_keys_apart(struct batch *b)
-{
-    struct reserved *all =
-        pawl__arena_alloc_array(&b->call.arena, count_reserved(b) + 1, sizeof *all);
-    size_t count = 0;
-
-    if (!all)
-        return pawl__error_code(b->call.err, pawl__arena_status(&b->call.arena));
-    for (size_t i = 0; i < b->count; i++) {
-        struct member *m = &b->members[i];
-
-        for (size_t c = 0; m->open && c < m->commit->change_count; c++)
-            if (adds_reservation(&m->commit->changes[c])) {
-                const struct pawl_reservation_row *row = m->commit->changes[c].row;
-
-                all[count].key = pawl__sql_clean(row->key, &b->call.arena);
-                if (!all[count].key.ptr)
-                    return pawl__error_code(b->call.err, pawl__arena_status(&b->call.arena));
-                all[count++].member = m;
-            }
-    }
-    qsort(all, count, sizeof *all, compare_reserved);
-    for (size_t i = 1; i < count; i++)
-        if (pawl__str_equal(all[i].key, all[i - 1].key)) {
-            reserve_at_once(all[i].member);
-            reserve_at_once(all[i - 1].member);
-        }
-    return PAWL_OK;
 }
 
 /* What waits is copied, and a call has only so much memory. */
@@ -248,7 +165,7 @@ int pawl__pg_begin_together(struct batch *b, size_t open_count)
         for (size_t i = 0; i < b->count; i++)
             b->members[i].waiting = 0;
     }
-    return b->is_many ? keep_keys_apart(b) : PAWL_OK;
+    return b->is_many ? pawl__pg_keep_apart(b) : PAWL_OK;
 }
 
 /* ---- guards ------------------------------------------------------------------------------ */

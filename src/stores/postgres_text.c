@@ -78,7 +78,9 @@ static const struct {
     [PG_WAKE] = {PAWL_TABLE_WORK, 0, WAKE(PAWL_SQL_IS_HELD("b.member"))},
     [PG_WAKE_LATE] = {PAWL_TABLE_WORK, 0,
                       WAKE("EXISTS (SELECT 1 FROM pawl_bookmarks AS k WHERE k." TENANT
-                           " AND k.id = b.id OFFSET 0)")},
+                           " AND k.id = b.id AND k.hash " PAWL_SQL_IS_POSTGRES " b.hash "
+                           "AND k.correlation_id " PAWL_SQL_IS_POSTGRES " b.correlation "
+                           "AND k.instance_id " PAWL_SQL_IS_POSTGRES " b.instance OFFSET 0)")},
     [PG_MAIL_LEFT] = {PAWL_TABLE_WORK, 0,
                       "SELECT v.member, w.id FROM unnest($1, $2, $3) AS v(member, id, most) CROSS "
                       "JOIN LATERAL (SELECT q.id FROM pawl_work AS q WHERE q." TENANT

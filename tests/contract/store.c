@@ -9,8 +9,9 @@
 #define ARENA_BYTES_MAX ((size_t)512 << 20)
 
 static const struct contract_test *const lists[] = {
-    contract_commits, contract_changes, contract_claims, contract_visits, contract_takes,
-    contract_queries, contract_lists,   contract_nodes,  contract_whole,  contract_tables,
+    contract_commits, contract_random, contract_changes, contract_claims,
+    contract_visits,  contract_takes,  contract_queries, contract_lists,
+    contract_nodes,   contract_whole,  contract_tables,
 };
 
 struct one {

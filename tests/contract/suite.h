@@ -40,6 +40,7 @@ struct contract_test {
 
 /* One list per file, ended by a name that is NULL. */
 extern const struct contract_test contract_commits[];
+extern const struct contract_test contract_random[];
 extern const struct contract_test contract_changes[];
 extern const struct contract_test contract_claims[];
 extern const struct contract_test contract_visits[];

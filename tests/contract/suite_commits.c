@@ -804,6 +804,73 @@ static void commits_of_a_batch_that_change_two_tables_come_one_after_the_other(s
     assert_int_equal(settings + count_all(t, PAWL_TABLE_DOCUMENTS), 1);
 }
 
+/* The second is only there when the first has been, so it has the last word. */
+static void what_stamps_put_in_order_writes_in_that_order(struct contract *t)
+{
+    struct pawl_setting_row setting = some_setting(t, "s", 5);
+    const struct pawl_change put = {PAWL_CHANGE_PUT, PAWL_TABLE_SETTINGS, &setting},
+                             delete = {PAWL_CHANGE_DELETE, PAWL_TABLE_SETTINGS, &setting};
+    struct pawl_commit commits[] = {
+        {.kind = PAWL_COMMIT_PLAIN,
+         .stamp = pawl__str("definitions"),
+         .changes = &put,
+         .change_count = 1},
+        {.kind = PAWL_COMMIT_PLAIN,
+         .stamp = pawl__str("definitions"),
+         .stamp_value = 1,
+         .changes = &delete,
+         .change_count = 1},
+    };
+    struct pawl_commit *pointers[] = {&commits[0], &commits[1]};
+
+    assert_ok(pawl_store_apply(t->a, pointers, 2, soon_ns(t), &t->err), &t->err);
+    assert_code(commits[0].status, PAWL_OK);
+    assert_code(commits[1].status, PAWL_OK);
+    assert_int_equal(count_all(t, PAWL_TABLE_SETTINGS), 0);
+}
+
+/* One deletes the instance and keeps the setting if it is there, the other one adds a bookmark to
+ * the instance and deletes the setting. */
+static void a_deletion_is_not_half_before_what_is_added_to_its_instance(struct contract *t)
+{
+    struct pawl_instance_row row = claimed_instance(t, "i");
+    struct pawl_setting_row setting = some_setting(t, "s", 5);
+    struct pawl_bookmark_row bookmark = some_bookmark(t, pawl__str("b"), row.id, "hash");
+    const struct pawl_change keeps = {PAWL_CHANGE_ADD, PAWL_TABLE_SETTINGS, &setting},
+                             adds[] = {{PAWL_CHANGE_INSERT, PAWL_TABLE_BOOKMARKS, &bookmark},
+                                       {PAWL_CHANGE_DELETE, PAWL_TABLE_SETTINGS, &setting}};
+    struct pawl_commit commits[] = {
+        {.kind = PAWL_COMMIT_DELETE, .instance = &row, .changes = &keeps, .change_count = 1},
+        {.kind = PAWL_COMMIT_PLAIN, .changes = adds, .change_count = 2},
+    };
+    struct pawl_commit *pointers[] = {&commits[0], &commits[1]};
+
+    insert(t, PAWL_TABLE_SETTINGS, &setting);
+    assert_ok(pawl_store_apply(t->a, pointers, 2, soon_ns(t), &t->err), &t->err);
+    assert_code(commits[0].status, PAWL_OK);
+    assert_code(commits[1].status, PAWL_OK);
+    assert_int_equal(count_all(t, PAWL_TABLE_SETTINGS) + count_all(t, PAWL_TABLE_BOOKMARKS), 1);
+}
+
+/* One with its id is there, for something else. */
+static void a_bookmark_that_is_refused_wakes_nothing(struct contract *t)
+{
+    struct pawl_instance_row row = claimed_instance(t, "i");
+    struct pawl_bookmark_row there = some_bookmark(t, pawl__str("b"), row.id, "there"),
+                             refused = some_bookmark(t, pawl__str("b"), row.id, "refused");
+    struct pawl_work_row parked = some_work(t, pawl__str("w"), PAWL_TIME_NEVER);
+    const struct pawl_change change = {PAWL_CHANGE_PUT, PAWL_TABLE_BOOKMARKS, &refused};
+    struct pawl_commit commit = {
+        .kind = PAWL_COMMIT_ADVANCE, .instance = &row, .changes = &change, .change_count = 1};
+
+    parked.hash = refused.hash;
+    insert(t, PAWL_TABLE_BOOKMARKS, &there);
+    insert(t, PAWL_TABLE_WORK, &parked);
+    row.revision++;
+    assert_code(apply_one(t, t->a, &commit), PAWL_ECONFLICT);
+    assert_same_row(PAWL_TABLE_WORK, find_where(t, PAWL_TABLE_WORK, "id", parked.id).rows, &parked);
+}
+
 /* Both write the key and the setting, one of them a large one. */
 static void a_key_that_two_commits_write_is_not_half_of_each(struct contract *t)
 {
@@ -874,6 +941,9 @@ const struct contract_test contract_commits[] = {
     CONTRACT_TEST(a_key_of_no_instance_is_not_half_of_two_commits),
     CONTRACT_TEST(a_key_of_no_instance_is_given_back_with_all_of_its_commit),
     CONTRACT_TEST(a_key_that_two_commits_write_is_not_half_of_each),
+    CONTRACT_TEST(what_stamps_put_in_order_writes_in_that_order),
+    CONTRACT_TEST(a_deletion_is_not_half_before_what_is_added_to_its_instance),
+    CONTRACT_TEST(a_bookmark_that_is_refused_wakes_nothing),
     CONTRACT_TEST(changes_of_one_row_keep_their_order_in_a_batch),
     CONTRACT_TEST(a_created_instance_begins_with_fence_and_revision_one),
     CONTRACT_TEST(an_instance_created_with_release_has_no_owner),

@@ -209,7 +209,8 @@ struct pawl_work_row {
  * Something that exists once: an activation ("only one instance of this definition"), a caller's
  * idempotency key, a commit that may be sent again. Inserting one that exists drops the commit.
  * Inserting one that has expired by the store's clock drops it too, with PAWL_ECONFLICT: expired
- * reservations are deleted, so the store cannot tell whether it was there before.
+ * reservations are deleted, so the store cannot tell whether it was there before. A store may look
+ * before it makes the commit's changes: a commit does not insert what it has deleted itself.
  */
 struct pawl_reservation_row {
     struct pawl_str key;
@@ -447,7 +448,8 @@ enum pawl_commit_kind {
  *
  * New bookmarks make parked work that they match due in the same transaction: work with their hash
  * ("" is no hash) whose correlation_id, instance_id and activity_instance_id are "" or theirs, and
- * that no node has taken. Work that does not match costs nothing.
+ * that no node has taken. Work that does not match costs nothing. A store may wake work also for a
+ * bookmark that was there before.
  */
 struct pawl_commit {
     enum pawl_commit_kind kind;
@@ -656,7 +658,9 @@ struct pawl_store_ops {
     /*
      * Applies each commit on its own and makes all of them durable together. PAWL_OK: `status` of
      * each is its result. Any other result is for all of them: TRANSIENT, none happened; UNKNOWN,
-     * all or none did (or, after a fallback to one by one, each did or did not).
+     * all or none did (or, after a fallback to one by one, each did or did not). What is left, and
+     * what each commit is told, is as if they had been applied in some order, one after the other;
+     * but has_mail may be of any moment since.
      * Commits of one call concern different instances and different done rows.
      */
     int (*apply)(struct pawl_store *store, struct pawl_commit *const *commits, size_t count,
