@@ -4,9 +4,11 @@
  * them waits for the end of the batch. What of others does wait, and when the guards of others are
  * asked, makes no difference: whichever of two is first, both leave the same.
  *
- * A thing is a row by its key, an instance, a stamp, or all rows of an instance in a table: whoever
- * adds one has nothing to do with others who add some, but with whoever deletes them all. Things
- * are compared by a hash; two that have the same by chance are sent in order without need.
+ * A thing is a row by its key, or all rows of an instance in a table: whoever adds one has nothing
+ * to do with others who add some, but with whoever deletes them all. Stamps, which may say who
+ * comes first, are none: they are asked and written in the order of the members, and where it
+ * matters who comes first, there is a row as well. Things are compared by a hash; two that have the
+ * same by chance are sent in order without need.
  */
 #include "base/error.h"
 #include "stores/postgres_apply.h"
@@ -53,12 +55,6 @@ static uint64_t hash_of(enum pawl_table table, bool is_of_instance)
 static void add_thing(struct things *things, struct member *m, uint64_t hash, bool is_shared)
 {
     things->all[things->count++] = (struct thing){hash, m, is_shared};
-}
-
-static void add_row(struct things *things, struct member *m, enum pawl_table table,
-                    struct pawl_str key)
-{
-    add_thing(things, m, hash_bytes(hash_of(table, false), key), false);
 }
 
 static struct pawl_str text_at(const void *row, const struct pawl_column *column)
@@ -117,17 +113,13 @@ static void add_things(struct things *things, struct member *m)
 {
     const struct pawl_commit *commit = m->commit;
 
-    if (commit->kind != PAWL_COMMIT_PLAIN)
-        add_row(things, m, PAWL_TABLE_INSTANCES, commit->instance->id);
     for (int table = 0; commit->kind == PAWL_COMMIT_DELETE && table < PAWL_TABLE_COUNT; table++)
         if (pawl_table_info((enum pawl_table)table)->goes_with_instance)
             add_thing(things, m,
                       hash_bytes(hash_of((enum pawl_table)table, true), commit->instance->id),
                       false);
-    if (commit->stamp.len > 0)
-        add_row(things, m, PAWL_TABLE_STAMPS, commit->stamp);
     for (size_t i = 0; i < commit->done_count; i++)
-        add_row(things, m, PAWL_TABLE_WORK, commit->done[i]);
+        add_thing(things, m, hash_bytes(hash_of(PAWL_TABLE_WORK, false), commit->done[i]), false);
     for (size_t i = 0; i < commit->change_count; i++)
         add_change(things, m, &commit->changes[i]);
 }
@@ -138,7 +130,7 @@ static size_t count_things(const struct batch *b)
 
     for (size_t i = 0; i < b->count; i++)
         if (b->members[i].open)
-            count += PAWL_TABLE_COUNT + 2 + b->members[i].commit->done_count +
+            count += PAWL_TABLE_COUNT + b->members[i].commit->done_count +
                      b->members[i].commit->change_count * 2;
     return count;
 }

@@ -829,27 +829,26 @@ static void what_stamps_put_in_order_writes_in_that_order(struct contract *t)
     assert_int_equal(count_all(t, PAWL_TABLE_SETTINGS), 0);
 }
 
-/* One deletes the instance and keeps the setting if it is there, the other one adds a bookmark to
- * the instance and deletes the setting. */
+/* One adds two rows to an instance, one of them a large one, the other one deletes the instance. */
 static void a_deletion_is_not_half_before_what_is_added_to_its_instance(struct contract *t)
 {
     struct pawl_instance_row row = claimed_instance(t, "i");
-    struct pawl_setting_row setting = some_setting(t, "s", 5);
     struct pawl_bookmark_row bookmark = some_bookmark(t, pawl__str("b"), row.id, "hash");
-    const struct pawl_change keeps = {PAWL_CHANGE_ADD, PAWL_TABLE_SETTINGS, &setting},
-                             adds[] = {{PAWL_CHANGE_INSERT, PAWL_TABLE_BOOKMARKS, &bookmark},
-                                       {PAWL_CHANGE_DELETE, PAWL_TABLE_SETTINGS, &setting}};
+    struct pawl_work_row mail = some_work(t, pawl__str("w"), PAWL_TIME_NEVER);
+    const struct pawl_change adds[] = {{PAWL_CHANGE_INSERT, PAWL_TABLE_BOOKMARKS, &bookmark},
+                                       {PAWL_CHANGE_INSERT, PAWL_TABLE_WORK, &mail}};
     struct pawl_commit commits[] = {
-        {.kind = PAWL_COMMIT_DELETE, .instance = &row, .changes = &keeps, .change_count = 1},
         {.kind = PAWL_COMMIT_PLAIN, .changes = adds, .change_count = 2},
+        {.kind = PAWL_COMMIT_DELETE, .instance = &row},
     };
     struct pawl_commit *pointers[] = {&commits[0], &commits[1]};
 
-    insert(t, PAWL_TABLE_SETTINGS, &setting);
+    mail.instance_id = row.id;
+    mail.payload = some_setting(t, "", 70000).value;
     assert_ok(pawl_store_apply(t->a, pointers, 2, soon_ns(t), &t->err), &t->err);
     assert_code(commits[0].status, PAWL_OK);
     assert_code(commits[1].status, PAWL_OK);
-    assert_int_equal(count_all(t, PAWL_TABLE_SETTINGS) + count_all(t, PAWL_TABLE_BOOKMARKS), 1);
+    assert_int_equal(count_all(t, PAWL_TABLE_WORK), count_all(t, PAWL_TABLE_BOOKMARKS));
 }
 
 /* One with its id is there, for something else. */
