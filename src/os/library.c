@@ -89,7 +89,7 @@ int pawl__library_open(const struct pawl_library_need *need, void *table, struct
     void *handle = NULL;
     int status = load(need, &handle, err);
 
-    if (status != PAWL_OK)
+    if (!handle)
         return status;
     /* All are looked up before any is stored, so that a failure leaves the table as it was. */
     for (size_t i = 0; i < need->symbol_count; i++) {
