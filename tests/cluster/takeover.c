@@ -94,7 +94,7 @@ static void pause_owner(const struct place *place)
     status = child_wait(&owner);
     assert_true(WIFEXITED(status));
     assert_int_equal(-WEXITSTATUS(status), PAWL_EUNKNOWN); /* it has begun, and goes on elsewhere */
-    assert_null(strstr(output, "line main begins")); /* an effect of what was not committed */
+    assert_null(strstr(output, "line main begins"));       /* an effect of what was not committed */
     look(store, &after);
     assert_int_equal(after.revision, finished.revision);
     assert_int_equal(after.fence, finished.fence);
