@@ -22,6 +22,7 @@
  *                                          SQLite, or in an empty PostgreSQL database that is
  * there. SECONDS below 0: so many on each thread
  */
+#include "drivers/sqlite.h"
 #include "floor.h"
 #include "results.h"
 #include "servers/postgres.h"
@@ -482,6 +483,7 @@ int main(int argc, char **argv)
     struct pawl_env *env = NULL;
     struct pawl_error err = PAWL_ERROR_INIT;
 
+    pawl__sqlite_count_no_memory(); /* as the program does */
     bench_need(pawl_system_env_open(&env, &err), &err, "environment");
     if (argc > 1 && strcmp(argv[1], "must") == 0) {
         seconds = argc > 2 ? strtod(argv[2], NULL) : MUST_SECONDS;

@@ -3,6 +3,7 @@
 #include "base/alloc.h"
 #include "base/buf.h"
 #include "cli/command/command.h"
+#include "host/store_uri.h"
 #include "host/uri.h"
 #include "os/process.h"
 
@@ -74,6 +75,7 @@ int main(int argc, char **argv)
     /* A reader that went away is an error of the write, which is reported as such. */
     pawl__process_ignore_write_signals();
     pawl__process_return_large_memory();
+    pawl__host_tune_process();
     if (pawl_system_env_open(&env, &err) != PAWL_OK) {
         (void)fprintf(stderr, "pawl: %s\n", err.msg);
         return pawl__cli_exit_of(err.code);

@@ -43,6 +43,11 @@ struct pawl_sqlite_statement {
     sqlite3_stmt *handle;
 };
 
+void pawl__sqlite_count_no_memory(void)
+{
+    (void)sqlite3_config(SQLITE_CONFIG_MEMSTATUS, 0); /* fails if SQLite is in use: it counts on */
+}
+
 const char *pawl__sqlite_version(void)
 {
     return sqlite3_libversion();

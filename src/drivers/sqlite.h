@@ -45,6 +45,13 @@ struct pawl_sqlite_statement;
 const char *pawl__sqlite_version(void);
 
 /*
+ * Stops SQLite counting its memory, which takes a mutex for each block that it allocates or frees.
+ * For a program's main(), before it starts threads or uses SQLite. A library must not: others in
+ * its process may want to limit that memory.
+ */
+void pawl__sqlite_count_no_memory(void);
+
+/*
  * Whether a database may be, or be made, at that path; to be asked before it is opened first.
  * PAWL_ECONFLICT: the file has several names. SQLite puts log and shared memory beside the name by
  * which it was opened, so processes that use different ones do not see each other's commits, and
