@@ -307,8 +307,10 @@ static int64_t clock_by_now(const struct pawl_runtime *runtime, int64_t now_ns)
 
 /*
  * With the mutex held: what the clock shows now, after a look that began at `asked_ns` and showed
- * `now_us`. The reckoning stays if the look does not disprove it. One that took long disproves
- * little: it does not make a reckoning last that began after it, and replaces one from before.
+ * `now_us`. The reckoning stays if the look does not disprove it. A look that took over a second is
+ * imprecise: if the reckoning is newer than its start, the look is ignored; if it is older, the
+ * look replaces it. A look that began before the reckoning was forgotten may show the clock as it
+ * was before it was set: it begins no new reckoning.
  */
 static int64_t reckon(struct pawl_runtime *runtime, int64_t asked_ns, int64_t now_us)
 {

@@ -5,7 +5,9 @@
  * First the rows that several batches may want are locked, each kind in its order, so that two
  * batches do not wait for each other: keys of reservations, instances, done work. Then each member
  * sends its guards and its changes as sql.h says; guards that do not hold turn the rest of their
- * member into nothing, and their answers say why. Behind the sync, in a transaction of its own in
+ * member into nothing, and their answers say why. In a batch of several most guards and changes are
+ * sent in bulk instead, one statement for all members (postgres_many.c), but for members that
+ * change the same rows (postgres_conflicts.c). Behind the sync, in a transaction of its own in
  * the same flush, comes what needs no durability: one NOTIFY (inside the first it would make all
  * commits of the database queue up behind one lock), and the wake-up of work that was parked by a
  * transaction which this one could not see and which could not see this one. Who parks work looks
@@ -385,7 +387,7 @@ static int send_changes(struct batch *b, const struct member *m)
     int status = PAWL_OK;
 
     for (size_t i = 0; i < commit->change_count && status == PAWL_OK; i++)
-        if (!pawl__pg_waits(m, i))
+        if (!pawl__pg_is_deferred(m, i))
             status = send_change_of(b, commit, &commit->changes[i]);
     return status;
 }
@@ -401,9 +403,9 @@ static int send_member(struct batch *b, struct member *m)
     m->mail = SIZE_MAX;
     note_bookmarks(b, m);
     b->notify = b->notify || makes_due(commit);
-    if (!m->is_together)
+    if (!m->is_guarded_in_bulk)
         status = send_guards(b, m);
-    if (status == PAWL_OK && !m->is_together)
+    if (status == PAWL_OK && !m->is_guarded_in_bulk)
         status = send_hold(b, m);
     for (size_t i = 0; i < commit->done_count && status == PAWL_OK; i++) {
         inputs.id = commit->done[i];
@@ -473,7 +475,7 @@ static int guard_status(const struct batch *b, const struct member *m)
     return PAWL_OK;
 }
 
-static int status_together(const struct batch *b, const struct member *m)
+static int status_in_bulk(const struct batch *b, const struct member *m)
 {
     struct pawl_commit *commit = m->commit;
 
@@ -540,7 +542,7 @@ static void fill_result(struct batch *b, struct member *m)
 
     m->open = false;
     commit->has_expired = false;
-    status = m->is_together ? status_together(b, m) : guard_status(b, m);
+    status = m->is_guarded_in_bulk ? status_in_bulk(b, m) : guard_status(b, m);
     if (status != PAWL_OK) {
         drop(commit, status, NULL);
         return;
@@ -548,7 +550,7 @@ static void fill_result(struct batch *b, struct member *m)
     for (size_t i = 0; i < commit->change_count; i++)
         last += pawl__pg_is_guarded_insert(&commit->changes[i]);
     commit->status = PAWL_OK;
-    commit->cancel_requested = m->is_together
+    commit->cancel_requested = m->is_guarded_in_bulk
                                    ? pawl__pg_is_to_cancel(b, m)
                                    : has_row && pawl__pq_int(b->call.conn, last, 0, 1) != 0;
     commit->has_mail = pawl__pg_asks_for_mail(commit) && mail_is_left(b, m);
@@ -567,12 +569,12 @@ static size_t open_count(const struct batch *b)
 
 static int begin_batch(struct batch *b)
 {
-    b->bookmark_count = b->waiting_count = 0;
+    b->bookmark_count = b->deferred_count = 0;
     b->notify = b->is_many = false;
     b->mail = SIZE_MAX;
     for (size_t i = 0; i < b->count; i++) {
-        b->members[i].is_together = false;
-        b->members[i].waiting = 0;
+        b->members[i].is_guarded_in_bulk = false;
+        b->members[i].deferred = 0;
     }
     return pawl__pg_again(&b->call);
 }
@@ -588,16 +590,16 @@ static int try_together(struct batch *b, bool *refused)
 
     *refused = false;
     if (status == PAWL_OK)
-        status = pawl__pg_begin_together(b, open_count(b));
+        status = pawl__pg_choose_deferred(b, open_count(b));
     if (status == PAWL_OK)
         status = lock_rows_of(b, 0, b->count);
     if (status == PAWL_OK && b->is_many)
-        status = pawl__pg_guard_together(b);
+        status = pawl__pg_guard_in_bulk(b);
     for (size_t i = 0; i < b->count && status == PAWL_OK; i++)
         if (b->members[i].open)
             status = send_member(b, &b->members[i]);
     if (status == PAWL_OK && b->is_many)
-        status = pawl__pg_finish_together(b);
+        status = pawl__pg_send_deferred(b);
     last = b->call.count;
     if (status == PAWL_OK)
         status = pawl__pg_sync(&b->call);

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What the files that apply commits in PostgreSQL share: postgres_apply.c, postgres_many.c. */
+/* What the files that apply commits in PostgreSQL share: postgres_apply.c, postgres_many.c,
+ * postgres_conflicts.c. */
 #ifndef PAWL_STORES_POSTGRES_APPLY_H
 #define PAWL_STORES_POSTGRES_APPLY_H
 
@@ -8,13 +9,13 @@
 /* One member, and where its results are in the batch. */
 struct member {
     struct pawl_commit *commit;
-    int64_t number;   /* from 1 on, by which the server knows it */
-    bool open;        /* no result yet */
-    bool is_together; /* its guard is sent together with others': no statement of its own */
-    uint64_t waiting; /* bit n: its change n is sent together with others' */
-    size_t from, to;  /* statements */
-    size_t guard;     /* the first guard; the others follow it. Or that of all that are together */
-    size_t mail;      /* MAIL_LEFT; SIZE_MAX: not asked, or together with others */
+    int64_t number;          /* from 1 on, by which the server knows it */
+    bool open;               /* no result yet */
+    bool is_guarded_in_bulk; /* in one statement with others': it has none of its own */
+    uint64_t deferred;       /* bit n: its change n is sent at the end, together with others' */
+    size_t from, to;         /* statements */
+    size_t guard; /* the first guard; the others follow it. Or that of all that are in bulk */
+    size_t mail;  /* MAIL_LEFT; SIZE_MAX: not asked, or together with others */
 };
 
 struct batch {
@@ -28,9 +29,9 @@ struct batch {
     bool notify;
     /* What can be is sent for all members at once. */
     bool is_many;
-    size_t waiting_count; /* changes that wait, or did at first */
-    size_t absent;        /* ABSENT_MANY; SIZE_MAX: not asked */
-    size_t mail;          /* PG_MAIL_LEFT; SIZE_MAX: not asked */
+    size_t deferred_count; /* changes that are deferred, or were at first */
+    size_t absent;         /* ABSENT_MANY; SIZE_MAX: not asked */
+    size_t mail;           /* PG_MAIL_LEFT; SIZE_MAX: not asked */
 };
 
 static inline bool pawl__pg_adds_rows(const struct pawl_change *change)
@@ -77,20 +78,21 @@ size_t pawl__pg_row_bytes(enum pawl_table table, const void *row);
 /* Of the bookmarks noted so far, those from `from` on wake what is parked for them. */
 PAWL_MUST_CHECK int pawl__pg_send_wake(struct batch *b, enum pg_own own, size_t from);
 
-/* ---- together (postgres_many.c) ---------------------------------------------------------- */
+/* ---- in bulk (postgres_many.c) ---------------------------------------------------------- */
 
-/* Decides whether there is anything to send together: is_many, and what of each member waits. */
-PAWL_MUST_CHECK int pawl__pg_begin_together(struct batch *b, size_t open_count);
-/* Of members that have rows in common nothing waits (postgres_apart.c). */
-PAWL_MUST_CHECK int pawl__pg_keep_apart(struct batch *b);
-/* Before all members: the guards of those that have no statement of their own (is_together). */
-PAWL_MUST_CHECK int pawl__pg_guard_together(struct batch *b);
-/* Whether this change of the member is sent by pawl__pg_finish_together(). */
-bool pawl__pg_waits(const struct member *m, size_t change);
+/* Decides whether the batch sends anything in bulk (is_many), and which changes it defers. */
+PAWL_MUST_CHECK int pawl__pg_choose_deferred(struct batch *b, size_t open_count);
+/* Of members that change the same rows (postgres_conflicts.c). */
+PAWL_MUST_CHECK int pawl__pg_defer_none_in_conflict(struct batch *b);
+/* Before all members: the guards of those that have no statement of their own. */
+PAWL_MUST_CHECK int pawl__pg_guard_in_bulk(struct batch *b);
+/* Whether this change of the member is sent by pawl__pg_send_deferred(). */
+bool pawl__pg_is_deferred(const struct member *m, size_t change);
 /* Behind all members: their rows, what their bookmarks wake, their mail. */
-PAWL_MUST_CHECK int pawl__pg_finish_together(struct batch *b);
-/* Of a member that is_together: whether its guards have held; if not, whether its reservation was
- * in the way, or too late (has_expired); if so, whether its instance is to be cancelled. */
+PAWL_MUST_CHECK int pawl__pg_send_deferred(struct batch *b);
+/* Of a member that is guarded in bulk: whether its guards have held; if not, whether its
+ * reservation was in the way, or too late (has_expired); if so, whether its instance is to be
+ * cancelled. */
 bool pawl__pg_has_held(const struct batch *b, const struct member *m);
 bool pawl__pg_is_barred(const struct batch *b, const struct member *m, bool *has_expired);
 bool pawl__pg_is_to_cancel(const struct batch *b, const struct member *m);

@@ -23,20 +23,18 @@
 #include "stores/postgres_apply.h"
 #include "stores/sql_text.h"
 
-#include <stdlib.h>
-
 /* Larger rows are sent by themselves: an array is copied twice before it is sent. */
 #define MANY_BYTES_MAX ((size_t)64 << 10)
 /* A commit with more changes has statements enough of its own. */
 #define MANY_CHANGES_MAX 64u
-/* Of what waits in a batch. */
+/* Of what a batch defers. */
 #define BATCH_BYTES_MAX ((size_t)64 << 20)
 
 /* ---- which ------------------------------------------------------------------------------- */
 
-/* Rows that are no instance's are deleted in the order of the members, in which a member that is
- * sent alone locks them. Work and reservations may be of no instance; of those that are deleted by
- * their key it is not known. */
+/* Whether the row is known to belong to an instance, whose owner alone changes it. Other rows are
+ * deleted in the order of the members, so that two batches lock them in the same order. Work and
+ * reservations may belong to none; of those that are deleted by their key it is not known. */
 static bool is_of_instance(const struct pawl_change *change)
 {
     struct pawl_str instance_id = {"", 0};
@@ -71,12 +69,12 @@ static bool is_small_row(const struct batch *b, const struct pawl_commit *commit
 }
 
 /*
- * Whether a row that is added may wait for the end of the batch although its commit does `other` to
- * the same table as well. Either both wait, in one statement, or `other` deletes rows of an
- * instance before it. Members that others have to do with do not come to this (postgres_apart.c).
+ * Whether a row that is added may be deferred to the end of the batch although its commit does
+ * `other` to the same table as well. Either both are, in one statement, or `other` deletes rows of
+ * an instance before it. Members that conflict with others defer nothing (postgres_conflicts.c).
  */
-static bool may_wait_beside(const struct batch *b, const struct pawl_commit *commit, size_t at,
-                            size_t other)
+static bool may_defer_beside(const struct batch *b, const struct pawl_commit *commit, size_t at,
+                             size_t other)
 {
     const struct pawl_change *change = &commit->changes[at], *beside = &commit->changes[other];
 
@@ -92,12 +90,13 @@ static bool may_add_later(const struct batch *b, const struct pawl_commit *commi
     if (!pawl__pg_adds_rows(&commit->changes[at]) || !is_small_row(b, commit, &commit->changes[at]))
         return false;
     for (size_t other = 0; other < commit->change_count; other++)
-        if (!may_wait_beside(b, commit, at, other))
+        if (!may_defer_beside(b, commit, at, other))
             return false;
     return true;
 }
 
-/* Rows of an instance: if all that its commit adds to their table waits, and waits longer. */
+/* Rows of an instance: if all that its commit adds to their table is deferred, too, and is sent
+ * later. */
 static bool may_delete_later(const struct pawl_commit *commit, size_t at, uint64_t added)
 {
     const struct pawl_change *change = &commit->changes[at];
@@ -111,8 +110,8 @@ static bool may_delete_later(const struct pawl_commit *commit, size_t at, uint64
     return true;
 }
 
-/* Bit n: its change n may wait. */
-static uint64_t find_waiting(const struct batch *b, const struct pawl_commit *commit)
+/* Bit n: its change n may be deferred. */
+static uint64_t find_deferred(const struct batch *b, const struct pawl_commit *commit)
 {
     uint64_t added = 0, deleted = 0;
 
@@ -127,45 +126,45 @@ static uint64_t find_waiting(const struct batch *b, const struct pawl_commit *co
     return added | deleted;
 }
 
-bool pawl__pg_waits(const struct member *m, size_t change)
+bool pawl__pg_is_deferred(const struct member *m, size_t change)
 {
-    return change < MANY_CHANGES_MAX && (m->waiting >> change & 1);
+    return change < MANY_CHANGES_MAX && (m->deferred >> change & 1);
 }
 
-/* What waits is copied, and a call has only so much memory. */
-static void count_waiting(struct batch *b, size_t *bytes)
+/* What is deferred is copied, and a call has only so much memory. */
+static void count_deferred(struct batch *b, size_t *bytes)
 {
     for (size_t i = 0; i < b->count; i++) {
         const struct member *m = &b->members[i];
 
-        for (size_t c = 0; m->waiting != 0 && c < m->commit->change_count; c++) {
+        for (size_t c = 0; m->deferred != 0 && c < m->commit->change_count; c++) {
             const struct pawl_change *change = &m->commit->changes[c];
 
-            if (!pawl__pg_waits(m, c))
+            if (!pawl__pg_is_deferred(m, c))
                 continue;
-            b->waiting_count++;
+            b->deferred_count++;
             if (pawl__pg_adds_rows(change))
                 *bytes += pawl__pg_row_bytes(change->table, change->row);
         }
     }
 }
 
-int pawl__pg_begin_together(struct batch *b, size_t open_count)
+int pawl__pg_choose_deferred(struct batch *b, size_t open_count)
 {
     size_t bytes = 0;
 
     b->is_many = open_count > 1;
     for (size_t i = 0; i < b->count; i++)
-        b->members[i].waiting =
-            b->is_many && b->members[i].open ? find_waiting(b, b->members[i].commit) : 0;
-    count_waiting(b, &bytes);
+        b->members[i].deferred =
+            b->is_many && b->members[i].open ? find_deferred(b, b->members[i].commit) : 0;
+    count_deferred(b, &bytes);
     if (bytes > BATCH_BYTES_MAX) {
         b->is_many = false;
-        b->waiting_count = 0;
+        b->deferred_count = 0;
         for (size_t i = 0; i < b->count; i++)
-            b->members[i].waiting = 0;
+            b->members[i].deferred = 0;
     }
-    return b->is_many ? pawl__pg_keep_apart(b) : PAWL_OK;
+    return b->is_many ? pawl__pg_defer_none_in_conflict(b) : PAWL_OK;
 }
 
 /* ---- guards ------------------------------------------------------------------------------ */
@@ -212,9 +211,9 @@ static bool has_instance_for_many(const struct batch *b, const struct member *m)
     return true;
 }
 
-/* Whether it needs no statement of its own: all changes can wait, and it has no guards but that of
- * its instance and of one reservation (of several the first that is in the way would count). */
-static bool may_be_together(const struct batch *b, const struct member *m)
+/* Whether it needs no statement of its own: all its changes are deferred, and it has no guards but
+ * that of its instance and of one reservation (of several the first that is in the way counts). */
+static bool may_be_guarded_in_bulk(const struct batch *b, const struct member *m)
 {
     const struct pawl_commit *commit = m->commit;
     size_t reserved = 0;
@@ -223,7 +222,7 @@ static bool may_be_together(const struct batch *b, const struct member *m)
         return false;
     for (size_t i = 0; i < commit->change_count; i++) {
         reserved += pawl__pg_is_guarded_insert(&commit->changes[i]);
-        if (!pawl__pg_waits(m, i))
+        if (!pawl__pg_is_deferred(m, i))
             return false;
     }
     return reserved <= 1;
@@ -263,7 +262,7 @@ static struct pawl_sql_inputs *make_inputs(struct batch *b, size_t count)
 }
 
 /* Decides which members have their guards sent together: all but one that would be alone in it. */
-static void choose_together(struct batch *b)
+static void choose_guarded_in_bulk(struct batch *b)
 {
     for (size_t kind = 0; kind < sizeof guards / sizeof guards[0]; kind++) {
         struct member *last = NULL;
@@ -272,14 +271,15 @@ static void choose_together(struct batch *b)
         for (size_t i = 0; i < b->count; i++) {
             struct member *m = &b->members[i];
 
-            if (!m->open || guard_for_many(m->commit) != guards[kind] || !may_be_together(b, m))
+            if (!m->open || guard_for_many(m->commit) != guards[kind] ||
+                !may_be_guarded_in_bulk(b, m))
                 continue;
-            m->is_together = true;
+            m->is_guarded_in_bulk = true;
             last = m;
             count++;
         }
         if (count == 1)
-            last->is_together = false;
+            last->is_guarded_in_bulk = false;
     }
 }
 
@@ -299,7 +299,7 @@ static int send_absent(struct batch *b, struct pawl_sql_inputs *inputs)
     for (size_t i = 0; i < b->count; i++) {
         const struct member *m = &b->members[i];
 
-        for (size_t c = 0; m->is_together && c < m->commit->change_count; c++)
+        for (size_t c = 0; m->is_guarded_in_bulk && c < m->commit->change_count; c++)
             if (pawl__pg_is_guarded_insert(&m->commit->changes[c])) {
                 inputs[count].row = m->commit->changes[c].row;
                 inputs[count++].member = m->number;
@@ -322,7 +322,7 @@ static int send_guards_of(struct batch *b, enum pawl_sql_name name, struct pawl_
         const struct pawl_commit *commit = m->commit;
         bool keeps = commit->instance && !(commit->flags & PAWL_COMMIT_RELEASE);
 
-        if (!m->is_together || guard_for_many(commit) != name)
+        if (!m->is_guarded_in_bulk || guard_for_many(commit) != name)
             continue;
         m->guard = b->call.count;
         inputs[count++] = (struct pawl_sql_inputs){.row = commit->instance,
@@ -337,14 +337,14 @@ static int send_guards_of(struct batch *b, enum pawl_sql_name name, struct pawl_
     return status == PAWL_OK ? send_many(b, name, inputs, count, &listed, more_count) : status;
 }
 
-int pawl__pg_guard_together(struct batch *b)
+int pawl__pg_guard_in_bulk(struct batch *b)
 {
     struct pawl_sql_inputs *inputs = make_inputs(b, b->count);
     int status;
 
     if (!inputs)
         return pawl__arena_status(&b->call.arena);
-    choose_together(b);
+    choose_guarded_in_bulk(b);
     status = send_absent(b, inputs);
     for (size_t i = 0; i < sizeof guards / sizeof guards[0] && status == PAWL_OK; i++)
         status = send_guards_of(b, guards[i], inputs);
@@ -415,7 +415,8 @@ static int change_rows(struct batch *b, enum pawl_table table, enum pawl_change_
         const struct pawl_commit *commit = b->members[i].commit;
 
         for (size_t c = 0; b->members[i].open && c < commit->change_count; c++)
-            if (is_of(&commit->changes[c], table, kind) && pawl__pg_waits(&b->members[i], c)) {
+            if (is_of(&commit->changes[c], table, kind) &&
+                pawl__pg_is_deferred(&b->members[i], c)) {
                 inputs[count].row = commit->changes[c].row;
                 inputs[count++].member = b->members[i].number;
             }
@@ -427,19 +428,19 @@ static int change_rows(struct batch *b, enum pawl_table table, enum pawl_change_
                                    count, NULL, 0);
 }
 
-static int change_together(struct batch *b)
+static int send_deferred_changes(struct batch *b)
 {
     static const enum pawl_change_kind kinds[] = {PAWL_CHANGE_DELETE_OWNED, PAWL_CHANGE_DELETE,
                                                   PAWL_CHANGE_INSERT, PAWL_CHANGE_ADD,
                                                   PAWL_CHANGE_PUT};
     bool used[PAWL_TABLE_COUNT] = {false};
-    struct pawl_sql_inputs *inputs = make_inputs(b, b->waiting_count);
+    struct pawl_sql_inputs *inputs = make_inputs(b, b->deferred_count);
     int status = PAWL_OK;
 
     if (!inputs)
         return pawl__arena_status(&b->call.arena);
     for (size_t i = 0; i < b->count; i++)
-        for (size_t c = 0; b->members[i].waiting != 0 && c < b->members[i].commit->change_count;
+        for (size_t c = 0; b->members[i].deferred != 0 && c < b->members[i].commit->change_count;
              c++)
             used[b->members[i].commit->changes[c].table] = true;
     /* Keys last, as in the commits of instances: a member that is sent alone waits for no key while
@@ -488,9 +489,9 @@ static int ask_for_mail(struct batch *b)
     return status == PAWL_OK ? pawl__pg_own(&b->call, PG_MAIL_LEFT, params, 3) : status;
 }
 
-int pawl__pg_finish_together(struct batch *b)
+int pawl__pg_send_deferred(struct batch *b)
 {
-    int status = change_together(b);
+    int status = send_deferred_changes(b);
 
     if (status == PAWL_OK)
         status = pawl__pg_send_wake(b, PG_WAKE, 0);

@@ -11,7 +11,7 @@
  *
  * How a commit is applied.
  *
- * In SQLite statements run in the order: the instance's (CREATE, ADVANCE, KEEP, REMOVE, CANCEL),
+ * In SQLite statements run in the order: the instance's (CREATE to CANCEL of enum pawl_sql_name),
  * DONE (each), STAMP_ENSURE and STAMP, the changes, WAKE for each new bookmark, AFTERWARDS. One
  * that should have met a row and did not ends the member: roll back to a savepoint.
  *
@@ -21,7 +21,7 @@
  *
  *     guards     MEMBER (a member without another guard), DONE_CHECK (each), its stamp
  *                (postgres_text.c), ABSENT (each reservation that it inserts), and last the
- *                instance's (CREATE, ADVANCE, KEEP, REMOVE, CANCEL). Each returns one row whose
+ *                instance's. Each returns one row whose
  *                first column is '1' (held, as did all before) or '0'; ABSENT of a reservation
  *                that has expired returns '2'. The first guard of a member has `first` 1, the
  *                others 0.

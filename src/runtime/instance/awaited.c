@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * What a burst awaits and this node knows by itself: whether a definition is there, that nobody
- * here sends requests, that there is no console. The burst goes on at once, without a commit. And
- * finding what came for an instance that awaits something else.
+ * here sends requests, that there is no console. The burst goes on at once, without a commit. It
+ * also finds the awaited result among an instance's mail.
  */
 #include "runtime/instance/private.h"
 

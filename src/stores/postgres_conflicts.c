@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Which members of a batch have to do with the same things, and so keep their order: nothing of
- * them waits for the end of the batch. What of others does wait, and when the guards of others are
- * asked, makes no difference: whichever of two is first, both leave the same.
+ * Finds the members of a batch that conflict, that is, change the same rows. Nothing of them is
+ * deferred to the end of the batch, so they take effect in their order. All other members leave the
+ * same rows whichever of them comes first.
  *
- * A thing is a row by its key, or all rows of an instance in a table: whoever adds one has nothing
- * to do with others who add some, but with whoever deletes them all. Stamps, which may say who
- * comes first, are none: they are asked and written in the order of the members, and where it
- * matters who comes first, there is a row as well. Things are compared by a hash; two that have the
- * same by chance are sent in order without need.
+ * Members conflict over a row, by its key, or over all rows of an instance in a table: those who
+ * add some do not conflict with each other, but with whoever deletes them all. Stamps are left out:
+ * they are checked and written in the order of the members, and where it matters who comes first,
+ * there is a row as well. Keys are compared by a hash; members that have the same one by chance
+ * keep their order without need.
  */
 #include "base/error.h"
 #include "stores/postgres_apply.h"
@@ -16,14 +16,14 @@
 
 #include <stdlib.h>
 
-struct thing {
+struct conflict_key {
     uint64_t hash;
     struct member *member;
-    bool is_shared; /* with others for whom it is, too */
+    bool is_shared; /* no conflict between members for whom it is shared */
 };
 
-struct things {
-    struct thing *all;
+struct conflict_keys {
+    struct conflict_key *all;
     size_t count;
 };
 
@@ -52,9 +52,9 @@ static uint64_t hash_of(enum pawl_table table, bool is_of_instance)
     return hash_number(UINT64_C(14695981039346656037), (uint64_t)table * 2 + is_of_instance);
 }
 
-static void add_thing(struct things *things, struct member *m, uint64_t hash, bool is_shared)
+static void add_key(struct conflict_keys *keys, struct member *m, uint64_t hash, bool is_shared)
 {
-    things->all[things->count++] = (struct thing){hash, m, is_shared};
+    keys->all[keys->count++] = (struct conflict_key){hash, m, is_shared};
 }
 
 static struct pawl_str text_at(const void *row, const struct pawl_column *column)
@@ -84,7 +84,7 @@ static uint64_t hash_key(const struct pawl_change *change)
     return hash;
 }
 
-static const struct pawl_column *owner_column(enum pawl_table table)
+static const struct pawl_column *instance_column(enum pawl_table table)
 {
     const struct pawl_table_info *info = pawl_table_info(table);
 
@@ -96,35 +96,35 @@ static const struct pawl_column *owner_column(enum pawl_table table)
 
 /* Of rows that are deleted by their key nothing else is known; whoever deletes all rows of their
  * instance leaves the same, before and after. */
-static void add_change(struct things *things, struct member *m, const struct pawl_change *change)
+static void add_change(struct conflict_keys *keys, struct member *m,
+                       const struct pawl_change *change)
 {
-    const struct pawl_column *owner =
-        change->kind != PAWL_CHANGE_DELETE ? owner_column(change->table) : NULL;
-    struct pawl_str instance_id = owner ? text_at(change->row, owner) : pawl__str("");
+    const struct pawl_column *column =
+        change->kind != PAWL_CHANGE_DELETE ? instance_column(change->table) : NULL;
+    struct pawl_str instance_id = column ? text_at(change->row, column) : pawl__str("");
 
     if (change->kind != PAWL_CHANGE_DELETE_OWNED)
-        add_thing(things, m, hash_key(change), false);
+        add_key(keys, m, hash_key(change), false);
     if (instance_id.len > 0)
-        add_thing(things, m, hash_bytes(hash_of(change->table, true), instance_id),
-                  change->kind != PAWL_CHANGE_DELETE_OWNED);
+        add_key(keys, m, hash_bytes(hash_of(change->table, true), instance_id),
+                change->kind != PAWL_CHANGE_DELETE_OWNED);
 }
 
-static void add_things(struct things *things, struct member *m)
+static void add_keys_of(struct conflict_keys *keys, struct member *m)
 {
     const struct pawl_commit *commit = m->commit;
 
     for (int table = 0; commit->kind == PAWL_COMMIT_DELETE && table < PAWL_TABLE_COUNT; table++)
         if (pawl_table_info((enum pawl_table)table)->goes_with_instance)
-            add_thing(things, m,
-                      hash_bytes(hash_of((enum pawl_table)table, true), commit->instance->id),
-                      false);
+            add_key(keys, m,
+                    hash_bytes(hash_of((enum pawl_table)table, true), commit->instance->id), false);
     for (size_t i = 0; i < commit->done_count; i++)
-        add_thing(things, m, hash_bytes(hash_of(PAWL_TABLE_WORK, false), commit->done[i]), false);
+        add_key(keys, m, hash_bytes(hash_of(PAWL_TABLE_WORK, false), commit->done[i]), false);
     for (size_t i = 0; i < commit->change_count; i++)
-        add_change(things, m, &commit->changes[i]);
+        add_change(keys, m, &commit->changes[i]);
 }
 
-static size_t count_things(const struct batch *b)
+static size_t count_keys(const struct batch *b)
 {
     size_t count = 0;
 
@@ -135,44 +135,44 @@ static size_t count_things(const struct batch *b)
     return count;
 }
 
-static int compare_things(const void *a, const void *b)
+static int compare_keys(const void *a, const void *b)
 {
-    const struct thing *x = a, *y = b;
+    const struct conflict_key *x = a, *y = b;
 
     return x->hash < y->hash ? -1 : x->hash > y->hash;
 }
 
-/* The first `count` are one thing. */
-static void keep_order(const struct thing *things, size_t count)
+/* Of the members that have one of the first `count` keys, which are all the same. */
+static void defer_none_of(const struct conflict_key *keys, size_t count)
 {
     bool is_several = false, is_shared = true;
 
     for (size_t i = 0; i < count; i++) {
-        is_several = is_several || things[i].member != things[0].member;
-        is_shared = is_shared && things[i].is_shared;
+        is_several = is_several || keys[i].member != keys[0].member;
+        is_shared = is_shared && keys[i].is_shared;
     }
     for (size_t i = 0; is_several && !is_shared && i < count; i++)
-        things[i].member->waiting = 0;
+        keys[i].member->deferred = 0;
 }
 
-int pawl__pg_keep_apart(struct batch *b)
+int pawl__pg_defer_none_in_conflict(struct batch *b)
 {
-    size_t most = count_things(b), count;
-    struct things things = {pawl__arena_alloc_array(&b->call.arena, most + 1, sizeof *things.all),
-                            0};
+    size_t most = count_keys(b), count;
+    struct conflict_keys keys = {
+        pawl__arena_alloc_array(&b->call.arena, most + 1, sizeof *keys.all), 0};
 
-    if (!things.all)
+    if (!keys.all)
         return pawl__error_code(b->call.err, pawl__arena_status(&b->call.arena));
     for (size_t i = 0; i < b->count; i++)
         if (b->members[i].open)
-            add_things(&things, &b->members[i]);
-    qsort(things.all, things.count, sizeof *things.all, compare_things);
-    for (size_t from = 0; from < things.count; from += count) {
+            add_keys_of(&keys, &b->members[i]);
+    qsort(keys.all, keys.count, sizeof *keys.all, compare_keys);
+    for (size_t from = 0; from < keys.count; from += count) {
         for (count = 1;
-             from + count < things.count && things.all[from + count].hash == things.all[from].hash;
+             from + count < keys.count && keys.all[from + count].hash == keys.all[from].hash;
              count++)
             ;
-        keep_order(&things.all[from], count);
+        defer_none_of(&keys.all[from], count);
     }
     return PAWL_OK;
 }
