@@ -83,7 +83,7 @@ int pawl__runtime_resolve_awaited(struct runtime_run *run, const struct pawl_eff
 
 /* ---- what came for it ---------------------------------------------------------------------- */
 
-/* How many results behind the mail of a claim are looked at. */
+/* How many results that name no effect are looked at behind the mail of a claim. */
 #define BEHIND_MAX 16
 
 /* What is known of the result that is awaited. */
@@ -157,8 +157,9 @@ static const struct pawl_work_row *find_result(struct runtime_run *run,
     return NULL;
 }
 
-/* Behind more mail than a claim returns. `id` "": any. */
-static int find_feeds_behind(struct runtime_run *run, struct pawl_str id, struct pawl_rows *out)
+/* Behind more mail than a claim returns: those with that text in a column; "": any. */
+static int find_feeds_behind(struct runtime_run *run, const char *column, struct pawl_str text,
+                             uint32_t limit, struct pawl_rows *out)
 {
     const struct pawl_condition conditions[] = {
         {.column = pawl_table_column(PAWL_TABLE_WORK, "instance_id"),
@@ -168,17 +169,18 @@ static int find_feeds_behind(struct runtime_run *run, struct pawl_str id, struct
         {.column = pawl_table_column(PAWL_TABLE_WORK, "due_us"),
          .compare = PAWL_LE,
          .value = {.integer = run->now_us}},
-        {.column = pawl_table_column(PAWL_TABLE_WORK, "id"), .value = {.text = id}},
+        {.column = pawl_table_column(PAWL_TABLE_WORK, column), .value = {.text = text}},
     };
     const struct pawl_query query = {.table = PAWL_TABLE_WORK,
                                      .conditions = conditions,
-                                     .condition_count = id.len > 0 ? 4 : 3,
-                                     .limit = BEHIND_MAX};
+                                     .condition_count = text.len > 0 ? 4 : 3,
+                                     .limit = limit};
 
     return pawl_store_find(run->runtime->store, &query, &run->arena, out, run->task->deadline_ns,
                            run->task->err);
 }
 
+/* By its id; by the effect that it names, as responses do; or among those that name none. */
 static int find_result_behind(struct runtime_run *run, const struct results *results,
                               const struct pawl_work_row **out)
 {
@@ -186,9 +188,11 @@ static int find_result_behind(struct runtime_run *run, const struct results *res
     int status = PAWL_OK;
 
     for (size_t i = 0; i < results->count && status == PAWL_OK && rows.count == 0; i++)
-        status = find_feeds_behind(run, results->ids[i], &rows);
+        status = find_feeds_behind(run, "id", results->ids[i], 1, &rows);
+    if (status == PAWL_OK && rows.count == 0 && results->effect.len > 0)
+        status = find_feeds_behind(run, "name", results->effect, 1, &rows);
     if (status == PAWL_OK && rows.count == 0)
-        status = find_feeds_behind(run, pawl__str(""), &rows);
+        status = find_feeds_behind(run, "id", pawl__str(""), BEHIND_MAX, &rows);
     if (status == PAWL_OK)
         *out = find_result(run, rows.rows, rows.count, results);
     return status;
@@ -222,7 +226,7 @@ int pawl__runtime_put_feed_first(struct runtime_run *run)
         if (is_feed(&run->mail[i]))
             return put_first(run, &run->mail[i]);
     if (run->mail_count == PAWL_CLAIM_MAIL_MAX)
-        status = find_feeds_behind(run, pawl__str(""), &behind);
+        status = find_feeds_behind(run, "id", pawl__str(""), 1, &behind);
     return status == PAWL_OK && behind.count > 0 ? put_first(run, behind.rows) : status;
 }
 

@@ -487,6 +487,36 @@ static void a_result_is_found_behind_that_of_another_child(void **state)
     assert_int_equal(count(f, PAWL_TABLE_WORK), 0);
 }
 
+/* More of them than are looked at behind the mail of a claim, and its own has a new id. */
+static void a_response_that_was_renamed_is_found_behind_those_of_others(void **state)
+{
+    struct fixture *f = *state;
+    const char *id;
+
+    publish(f, DEFINITION("d", PARALLEL("p", RIG_EVENT("e", "Go") "," SEND("s")) "," RIG_WRITE(
+                                   "w", "after")));
+    id = launch(f, "d");
+    for (int i = 0; i < PAWL_CLAIM_MAIL_MAX + 10; i++)
+        send_event_to(f, "Go", pawl__str(id));
+    test_clock_advance(f->clock, SECOND);
+    for (int i = 0; i < 40; i++)
+        put_feed(
+            f, id,
+            (struct pawl_work_row){.id = pawl__str(pawl__arena_printf(&f->arena, "0-%d/feed", i)),
+                                   .name = pawl__str("another-effect"),
+                                   .payload = pawl__str("{\"statusCode\":500}")});
+    rename_request(f);
+    script_answer(&f->a.script, 0, &ok); /* its sender has no part in it any more */
+    assert_ok(pawl__runtime_wait_answered(f->a.runtime, pawl__str(""), later(f)), &f->err);
+    work(f, &f->a);
+    assert_int_equal(f->a.script.count, 2);
+    script_answer(&f->a.script, 1, &ok);
+    drain(f, &f->a);
+    assert_string_equal(f->lines, "after\n");
+    assert_string_equal(sub_status(f, id), "Finished");
+    assert_int_equal(count(f, PAWL_TABLE_WORK), 0);
+}
+
 /* Its parent knows of the first end; of two children one is left. */
 static void a_child_that_ends_again_after_a_retry_counts_once(void **state)
 {
@@ -532,6 +562,7 @@ int main(void)
         TEST(the_refusal_of_one_child_is_not_taken_for_that_of_another),
         TEST(the_response_of_one_request_is_not_taken_for_that_of_another),
         TEST(a_result_is_found_behind_that_of_another_child),
+        TEST(a_response_that_was_renamed_is_found_behind_those_of_others),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
