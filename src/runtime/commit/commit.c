@@ -531,7 +531,7 @@ int pawl__commit_resolve(struct pawl_store *store, struct pawl_commit *commit,
         status = resolve_by_instance(store, commit, arena, deadline_ns, &found, err);
     if (status == PAWL_OK && found == UNDECIDED)
         status = resolve_by_record(store, commit, arena, deadline_ns, &found, err);
-    if (status == PAWL_OK && found == UNDECIDED)
+    if (status == PAWL_OK && found == UNDECIDED && !is_visit)
         status = resolve_by_inserts(store, commit, arena, deadline_ns, &found, err);
     if (status == PAWL_OK && found == UNDECIDED)
         status = resolve_by_done(store, commit, arena, deadline_ns, &found, err);

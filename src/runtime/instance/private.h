@@ -305,8 +305,9 @@ void pawl__runtime_refusal(struct pawl_builder *b, struct pawl_json *result);
 PAWL_MUST_CHECK int pawl__runtime_resolve_awaited(struct runtime_run *run,
                                                   const struct pawl_effect *awaited,
                                                   bool *answered);
-/* Puts a result before the rest of the mail of an instance that awaits one, however much that is:
- * mail_count may be one more than a claim returns. Whether it is the awaited one, the state says.
+/* In results.c. Puts a result before the rest of the mail of an instance that awaits one, however
+ * much that is: mail_count may be one more than a claim returns. Whether it is the awaited one, the
+ * state says.
  */
 PAWL_MUST_CHECK int pawl__runtime_put_feed_first(struct runtime_run *run);
 /* The same once the state was loaded, with what is awaited alone; *found: it has come. */
