@@ -73,10 +73,10 @@ static int check_replaced(struct pawl_env *env, const char *path, struct pawl_er
     char magic[sizeof PAWL_BACKUP_MAGIC - 1];
     struct pawl_file *file = NULL;
     size_t count = 0;
-    int status = PAWL_OK;
+    int status = pawl__file_check_replaceable(path, err);
 
-    if (!pawl__file_is_regular(path)) /* nothing, or what a rename refuses or replaces by name */
-        return PAWL_OK;
+    if (status != PAWL_OK || !pawl__file_is_regular(path))
+        return status;
     status = pawl__file_open_read(&env->alloc, path, &file, err);
     if (status != PAWL_OK)
         return status;

@@ -237,11 +237,39 @@ static int fill(int fd, struct pawl_str bytes, mode_t mode)
     return fsync(fd);
 }
 
+static bool is_special(mode_t mode)
+{
+    return !S_ISREG(mode) && !S_ISDIR(mode);
+}
+
+int pawl__file_check_replaceable(const char *path, struct pawl_error *err)
+{
+    static const char proc[] = "/proc/";
+    char target[sizeof proc] = "";
+    struct stat info;
+
+    if (lstat(path, &info) != 0)
+        return PAWL_OK; /* whoever writes finds out why */
+    if (S_ISLNK(info.st_mode)) {
+        bool is_open = readlink(path, target, sizeof target - 1) > 0 && strcmp(target, proc) == 0;
+
+        if (!is_open && (stat(path, &info) != 0 || !is_special(info.st_mode)))
+            return PAWL_OK;
+    } else if (!is_special(info.st_mode)) {
+        return PAWL_OK;
+    }
+    return pawl__error_set(err, PAWL_EINVAL,
+                           "%s is not an ordinary file, and would be replaced by one; name another",
+                           path);
+}
+
 int pawl__file_write(const char *path, struct pawl_str bytes, mode_t mode, struct pawl_error *err)
 {
     char temporary[PATH_MAX];
-    int fd, rc, saved;
+    int fd, rc, saved, status = pawl__file_check_replaceable(path, err);
 
+    if (status != PAWL_OK)
+        return status;
     if ((size_t)snprintf(temporary, sizeof temporary, "%s.XXXXXX", path) >= sizeof temporary)
         return pawl__os_error(err, ENAMETOOLONG, "cannot write %s", path);
     fd = mkostemp(temporary, O_CLOEXEC);
@@ -348,6 +376,10 @@ int pawl__file_remove(const char *path, struct pawl_error *err)
 
 int pawl__file_rename(const char *from, const char *to, struct pawl_error *err)
 {
+    int status = pawl__file_check_replaceable(to, err);
+
+    if (status != PAWL_OK)
+        return status;
     if (rename(from, to) != 0)
         return pawl__os_error(err, errno, "cannot rename %s to %s", from, to);
     if (sync_folder_of(to) != 0)

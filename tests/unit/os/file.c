@@ -2,6 +2,7 @@
 #include "os/file.h"
 #include "lib/test.h"
 
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/stat.h>
@@ -135,6 +136,35 @@ static void a_failed_write_leaves_the_old_file_and_nothing_else(void **state)
     assert_int_equal(count_names(folder), 1);
     assert_code(pawl__file_write(in(folder, "none/f"), pawl__str("x"), 0644, &err), PAWL_ENOTFOUND);
     assert_non_null(strstr(err.msg, "none/f"));
+}
+
+/* An administrator who writes to /dev/null would take it from everybody. */
+static void what_is_no_ordinary_file_is_not_replaced(void **state)
+{
+    static const char *const names[] = {"pipe", "link-to-pipe", "link-to-output"};
+    struct folder *folder = *state;
+    struct pawl_error err = PAWL_ERROR_INIT;
+    char target[PATH_MAX];
+    struct stat before, after;
+
+    assert_int_equal(mkfifo(in(folder, "pipe"), 0600), 0);
+    (void)snprintf(target, sizeof target, "%s", in(folder, "pipe"));
+    assert_int_equal(symlink(target, in(folder, "link-to-pipe")), 0);
+    assert_int_equal(symlink("/proc/self/fd/1", in(folder, "link-to-output")), 0);
+    write_file(folder, "new", "x");
+    (void)snprintf(target, sizeof target, "%s", in(folder, "new"));
+    for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
+        assert_int_equal(lstat(in(folder, names[i]), &before), 0);
+        assert_code(pawl__file_write(in(folder, names[i]), pawl__str("x"), 0644, &err),
+                    PAWL_EINVAL);
+        assert_non_null(strstr(err.msg, names[i]));
+        assert_code(pawl__file_rename(target, in(folder, names[i]), &err), PAWL_EINVAL);
+        assert_int_equal(lstat(in(folder, names[i]), &after), 0);
+        assert_int_equal(after.st_ino, before.st_ino);
+    }
+    assert_int_equal(count_names(folder), 4);
+    assert_int_equal(symlink(target, in(folder, "link-to-file")), 0);
+    assert_ok(pawl__file_write(in(folder, "link-to-file"), pawl__str("y"), 0644, &err), &err);
 }
 
 static void exists_and_remove(void **state)
@@ -376,6 +406,7 @@ int main(void)
         in_folder(what_was_written_is_read),
         in_folder(reading_fails_clearly_and_leaves_the_buffer),
         in_folder(a_failed_write_leaves_the_old_file_and_nothing_else),
+        in_folder(what_is_no_ordinary_file_is_not_replaced),
         in_folder(exists_and_remove),
         in_folder(makes_folders_with_those_above),
         in_folder(lists_names_in_order),
