@@ -312,8 +312,8 @@ void api_fail(struct api_call *call, int code)
         pawl__exchange_refuse(call->exchange, status, call->err.msg);
     else if (status == 504)
         pawl__exchange_refuse(call->exchange, status,
-                              "It took too long: the log of the server says why. Look whether it "
-                              "has happened before you try again.");
+                              "It took too long: the log of the server says why. Check whether it "
+                              "took effect before you try again.");
     else if (status >= 500)
         pawl__exchange_refuse(call->exchange, status,
                               "The request failed; the log of the server says why.");

@@ -108,23 +108,56 @@ void pawl__error_write(struct pawl_error *err, int code, const char *format, ...
     va_end(args);
 }
 
-int pawl__error_prefix(struct pawl_error *err, int code, const char *format, ...)
+/* Puts a prefix and what joins it to the rest before the message. */
+PAWL_PRINTF(3, 0)
+static void put_before(struct pawl_error *err, const char *joint, const char *format, va_list args)
 {
     char old[PAWL_ERROR_MSG_SIZE];
-    va_list args;
     size_t length;
+
+    memcpy(old, err->msg, sizeof old);
+    format_message(err->msg, format, args);
+    length = strlen(err->msg);
+    if ((size_t)snprintf(err->msg + length, sizeof err->msg - length, "%s: %s", joint, old) >=
+        sizeof err->msg - length)
+        mark_cut(err->msg);
+}
+
+int pawl__error_prefix(struct pawl_error *err, int code, const char *format, ...)
+{
+    va_list args;
 
     if (!err || err->code == PAWL_OK)
         return code;
-    memcpy(old, err->msg, sizeof old);
     va_start(args, format);
-    format_message(err->msg, format, args);
+    put_before(err, "", format, args);
     va_end(args);
-    length = strlen(err->msg);
-    if ((size_t)snprintf(err->msg + length, sizeof err->msg - length, ": %s", old) >=
-        sizeof err->msg - length)
-        mark_cut(err->msg);
     return err->code;
+}
+
+bool pawl__error_says_unchanged(int code)
+{
+    enum pawl_error_class class = pawl_error_class(code);
+
+    return class == PAWL_CLASS_CALLER || class == PAWL_CLASS_DEFINITE ||
+           class == PAWL_CLASS_TRANSIENT;
+}
+
+int pawl__error_after_commit(struct pawl_error *err, int status, const char *format, ...)
+{
+    va_list args;
+
+    if (!pawl__error_says_unchanged(status))
+        return status;
+    if (!err)
+        return PAWL_EUNKNOWN;
+    if (err->code == PAWL_OK)
+        (void)pawl__error_code(err, status);
+    va_start(args, format);
+    put_before(err, "; what followed is unknown", format, args);
+    va_end(args);
+    err->code = PAWL_EUNKNOWN;
+    return PAWL_EUNKNOWN;
 }
 
 int pawl__error_code(struct pawl_error *err, int code)

@@ -5,6 +5,8 @@
 
 #include <pawl/error.h>
 
+#include <stdbool.h>
+
 /*
  * Writes code and message, and returns the code, so that a failing function ends with
  *     return pawl__error_set(err, PAWL_EINVAL, "…", …);
@@ -21,6 +23,22 @@ void pawl__error_write(struct pawl_error *err, int code, const char *format, ...
  * `code` when there is none.
  */
 int pawl__error_prefix(struct pawl_error *err, int code, const char *format, ...) PAWL_PRINTF(3, 4);
+
+/*
+ * Whether a caller who gets this takes it that nothing was changed: the request was wrong, or it
+ * was refused, or it may be tried again.
+ */
+bool pawl__error_says_unchanged(int code);
+
+/*
+ * The status of a call that failed with `status` behind a change that is stored. It must not say
+ * that nothing was changed: an error that does becomes PAWL_EUNKNOWN, and its message
+ *     "PREFIX; what followed is unknown: …"
+ * where the prefix is a sentence that says what was done to what. PAWL_OK, UNKNOWN and FATAL are
+ * returned as they are, with their messages. `err` may be NULL.
+ */
+int pawl__error_after_commit(struct pawl_error *err, int status, const char *format, ...)
+    PAWL_PRINTF(3, 4);
 
 /* Fills in the code's standard text: for failures that have nothing more to say, such as ENOMEM. */
 int pawl__error_code(struct pawl_error *err, int code);

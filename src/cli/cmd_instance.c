@@ -101,7 +101,8 @@ const struct pawl_cli_command pawl__cli_resume = {
 
 /* ---- cancel, rm ---------------------------------------------------------------------------- */
 
-static void show_cancelled(struct pawl_cli *cli, const struct pawl_instance_row *row)
+static void show_cancelled(struct pawl_cli *cli, const struct pawl_instance_row *row,
+                           bool is_deleted)
 {
     if (pawl__str_is(row->sub_status, "Cancelled"))
         pawl__cli_print(&cli->out, "cancelled %.*s\n", PAWL_STR_ARG(row->id));
@@ -109,27 +110,21 @@ static void show_cancelled(struct pawl_cli *cli, const struct pawl_instance_row 
         pawl__cli_print(&cli->out, "%.*s had ended: %.*s\n", PAWL_STR_ARG(row->id),
                         PAWL_STR_ARG(row->sub_status));
     else
-        pawl__cli_print(&cli->out, "requested %.*s\n", PAWL_STR_ARG(row->id));
+        pawl__cli_print(&cli->out, "requested %.*s%s\n", PAWL_STR_ARG(row->id),
+                        is_deleted ? ", which has been deleted" : "");
     pawl__cli_flush(&cli->out);
 }
 
-/* How the wait for its end ended; `is_over`: it has ended all the same. */
-static int tell_wait(struct pawl_str id, int status, bool is_over, struct pawl_error *err)
+/* How the wait for its end failed, when it is not known to have ended all the same. */
+static int tell_wait(struct pawl_str id, int status, struct pawl_error *err)
 {
-    char why[PAWL_ERROR_MSG_SIZE];
-
-    if (status == PAWL_OK || is_over)
-        return PAWL_OK;
-    memcpy(why, err->msg, sizeof why);
     if (status == PAWL_ETIMEDOUT)
         return pawl__error_set(err, PAWL_EUNKNOWN,
                                "the cancellation of %.*s was requested, and it has not ended yet; "
                                "'pawl why %.*s' says what delays it",
                                PAWL_STR_ARG(id), PAWL_STR_ARG(id));
-    return pawl__error_set(err, PAWL_EUNKNOWN,
-                           "the cancellation of %.*s was requested, and nobody knows whether it "
-                           "has ended: %.200s",
-                           PAWL_STR_ARG(id), why);
+    return pawl__error_after_commit(err, status, "the cancellation of %.*s was requested",
+                                    PAWL_STR_ARG(id));
 }
 
 static int cancel_one(struct pawl_cli_session *session, struct pawl_str id, struct pawl_error *err)
@@ -139,6 +134,7 @@ static int cancel_one(struct pawl_cli_session *session, struct pawl_str id, stru
     struct pawl_error unread = PAWL_ERROR_INIT;
     struct pawl_instance_shown shown = {.row = {.id = id}};
     int looked, waited = PAWL_OK;
+    bool is_deleted;
     int status = pawl__op_instance_cancel(&op, id, pawl__cli_flag(args, "only-itself"), NULL);
 
     if (status != PAWL_OK)
@@ -147,9 +143,14 @@ static int cancel_one(struct pawl_cli_session *session, struct pawl_str id, stru
         waited = pawl__op_instance_wait(&op, id, PAWL_WAIT_ENDED, false, NULL);
     op = pawl__cli_session_op(session, &unread);
     looked = pawl__op_instance_show(&op, id, false, &shown);
-    show_cancelled(session->cli, &shown.row);
+    is_deleted = waited == PAWL_ENOTFOUND || looked == PAWL_ENOTFOUND;
+    show_cancelled(session->cli, &shown.row, is_deleted);
+    if (is_deleted || pawl__str_is(shown.row.status, "Finished")) {
+        *err = (struct pawl_error)PAWL_ERROR_INIT;
+        return PAWL_OK;
+    }
     if (waited != PAWL_OK)
-        return tell_wait(id, waited, pawl__str_is(shown.row.status, "Finished"), err);
+        return tell_wait(id, waited, err);
     looked = pawl__cli_session_stored(session, looked, "how the instance stands could not be read",
                                       &unread);
     if (looked != PAWL_OK)
@@ -318,7 +319,8 @@ const struct pawl_cli_command pawl__cli_cancel = {
     .help =
         "Prints 'cancelled' when it has ended. If another node is running it, it is cancelled at\n"
         "its next activity; then this prints 'requested', or waits (--wait). An instance that\n"
-        "has ended is not changed. A request is stored; if the wait ends first, exit code 5.\n\n"
+        "has ended is not changed. A request is stored; if the wait ends first, exit code 5.\n"
+        "One that is deleted meanwhile has ended.\n\n"
         "Instead of instances, filters say which: all that match every one of them are\n"
         "cancelled; --all cancels all. With none of these, nothing is.\n",
     .options = cancel_options,

@@ -67,7 +67,12 @@ static int send(struct pawl_cli_session *session, struct sent *sent, struct pawl
     return look_at_instance(session, request.instance_id, sent, err);
 }
 
-/* One that has faulted can be retried, and may wait for the event then; others have ended. */
+/* One that has faulted can be retried, and may wait for the event then; others never do. */
+static bool never_takes(const struct pawl_instance_row *row)
+{
+    return pawl__str_is(row->status, "Finished") && !pawl__str_is(row->sub_status, "Faulted");
+}
+
 static void say_parked(struct pawl_cli_session *session, const struct pawl_instance_row *row)
 {
     const char *ttl =
@@ -76,14 +81,14 @@ static void say_parked(struct pawl_cli_session *session, const struct pawl_insta
 
     if (!pawl__str_is(row->status, "Finished"))
         pawl__cli_print(&cli->out, "nothing waits for it yet: it is kept for %s\n", ttl);
-    else if (pawl__str_is(row->sub_status, "Faulted"))
+    else if (never_takes(row))
         pawl__cli_print(&cli->out,
-                        "%.*s has faulted and takes it only if it is retried within %s; then it "
-                        "is a dead letter\n",
+                        "%.*s has ended and never takes it: it becomes a dead letter after %s\n",
                         PAWL_STR_ARG(row->id), ttl);
     else
         pawl__cli_print(&cli->out,
-                        "%.*s has ended and never takes it: it is a dead letter after %s\n",
+                        "%.*s has faulted and takes it only if it is retried within %s; then it "
+                        "becomes a dead letter\n",
                         PAWL_STR_ARG(row->id), ttl);
 }
 
@@ -114,6 +119,8 @@ static int print_json(struct pawl_cli *cli, const struct sent *sent)
 
     if (sent->is_put_off)
         pawl__build_int(&b, &said, "stored", sent->did.resumed);
+    else if (sent->did.parked && never_takes(&sent->row))
+        pawl__build_bool(&b, &said, "neverTaken", true);
     return pawl__cli_print_built(cli, &b, &said, 0);
 }
 

@@ -183,7 +183,8 @@ int pawl__op_instance_set_variables(const struct pawl_op *op, struct pawl_str in
     }
     if (status == PAWL_OK)
         status = alter(op, "set-variables", instance_id, &alterations, false, &altered);
-    return status == PAWL_OK ? op_tell_done(op, "variables were set of", instance_id,
-                                            pawl__op_instance_variables(op, instance_id, out))
-                             : status;
+    if (status != PAWL_OK)
+        return status;
+    return pawl__error_after_commit(op->err, pawl__op_instance_variables(op, instance_id, out),
+                                    "the variables of %.*s were set", PAWL_STR_ARG(instance_id));
 }

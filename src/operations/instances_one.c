@@ -121,9 +121,10 @@ int pawl__op_instance_cancel(const struct pawl_op *op, struct pawl_str instance_
     }
     /* Stored: who asks for no row is told so, whatever may be read. */
     if (status == PAWL_OK && row)
-        status = op_tell_done(
-            op, "cancellation was requested of", instance_id,
-            pawl__workflow_client_show(client, op->arena, &now, NULL, op->deadline_ns, op->err));
+        status = pawl__error_after_commit(
+            op->err,
+            pawl__workflow_client_show(client, op->arena, &now, NULL, op->deadline_ns, op->err),
+            "the cancellation of %.*s was requested", PAWL_STR_ARG(instance_id));
     pawl__workflow_client_close(client);
     if (status == PAWL_OK && row)
         *row = now;

@@ -11,17 +11,8 @@
 /* A client of the instance; "": of a new one. */
 PAWL_MUST_CHECK int op_client(const struct pawl_op *op, struct pawl_str instance_id,
                               struct pawl_workflow_client **out);
-/* What happened already is not "nothing, try again": an error of that class becomes PAWL_EUNKNOWN,
- * with the instance's id. */
+/* Of what failed behind the first commit of a start: see pawl__error_after_commit(). */
 PAWL_MUST_CHECK int op_tell_begun(const struct pawl_op *op, const char *instance_id, int status);
-/*
- * The same of what is done and has no more to tell: an error of what came then, a look for
- * instance, must not say that nothing was changed, whether it may be tried again or was refused. It
- * becomes PAWL_EUNKNOWN; `done` is a sentence that says what was done to `id`: "the cancellation
- * of".
- */
-PAWL_MUST_CHECK int op_tell_done(const struct pawl_op *op, const char *done, struct pawl_str id,
-                                 int status);
 /* The row and the state of what was run, if they are asked for. `left` as its start left it; NULL:
  * they are read. */
 PAWL_MUST_CHECK int op_add_state(const struct pawl_op *op, bool with_state,

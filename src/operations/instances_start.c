@@ -169,31 +169,7 @@ int op_start(const struct pawl_op *op, const struct pawl_instance_start *request
 
 int op_tell_begun(const struct pawl_op *op, const char *instance_id, int status)
 {
-    char why[PAWL_ERROR_MSG_SIZE] = "";
-
-    if (pawl_error_class(status) != PAWL_CLASS_TRANSIENT && status != PAWL_ESTOPPED)
-        return status;
-    if (op->err)
-        memcpy(why, op->err->msg, sizeof why);
-    return pawl__error_set(
-        op->err, PAWL_EUNKNOWN,
-        "instance %s has started and continues on its own; check it before you try "
-        "again (%.200s)",
-        instance_id, why);
-}
-
-int op_tell_done(const struct pawl_op *op, const char *done, struct pawl_str id, int status)
-{
-    enum pawl_error_class class = pawl_error_class(status);
-    char why[PAWL_ERROR_MSG_SIZE] = "";
-
-    if (class != PAWL_CLASS_TRANSIENT && class != PAWL_CLASS_DEFINITE)
-        return status;
-    if (op->err)
-        memcpy(why, op->err->msg, sizeof why);
-    return pawl__error_set(op->err, PAWL_EUNKNOWN,
-                           "%s %.*s, and what came then is not known: %.200s", done,
-                           PAWL_STR_ARG(id), why);
+    return pawl__error_after_commit(op->err, status, "instance %s was started", instance_id);
 }
 
 int pawl__op_instance_start(const struct pawl_op *op, const struct pawl_instance_start *request,
@@ -284,8 +260,8 @@ int pawl__op_instance_resume(const struct pawl_op *op, struct pawl_str instance_
             pawl__workflow_client_run(client, request, &result.outcome, op->deadline_ns, op->err);
     pawl__workflow_client_close(client);
     if (status == PAWL_OK)
-        status = op_tell_begun(op, result.outcome.instance_id,
-                               op_add_state(op, with_state, NULL, &result));
+        status = pawl__error_after_commit(op->err, op_add_state(op, with_state, NULL, &result),
+                                          "instance %s was resumed", result.outcome.instance_id);
     if (status == PAWL_OK)
         *out = result;
     return status;

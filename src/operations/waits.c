@@ -3,6 +3,7 @@
 #include "operations/waits.h"
 
 #include "base/alloc.h"
+#include "base/assert.h"
 #include "base/error.h"
 #include "operations/blocked.h"
 #include "operations/instances_private.h"
@@ -22,7 +23,7 @@ struct pending {
     bool with_state;
     bool is_of_cancel;
     bool is_of_start;
-    struct pawl_outcome outcome; /* of the start */
+    struct pawl_outcome outcome; /* of the start; of a cancellation: the id */
     pawl_instance_done_fn *done;
     void *ctx;
 };
@@ -59,26 +60,21 @@ static void tell_row(struct pawl_outcome *outcome, const struct pawl_instance_ro
 }
 
 /*
- * What was asked for before the wait has happened, or will: that is neither "nothing, try again"
- * nor a refusal, whatever ended the wait. `err` is of that.
+ * How the wait for the end of a cancellation ended, which is requested whatever became of the wait.
+ * `err` is of that. A deletion is an end, too.
  */
-static int tell_asked(struct pawl_str what, int status, struct pawl_error *err)
+static int tell_requested(struct pawl_str id, int status, struct pawl_error *err)
 {
-    enum pawl_error_class class = pawl_error_class(status);
-    char why[PAWL_ERROR_MSG_SIZE] = "";
-
     if (status == PAWL_ETIMEDOUT)
         return pawl__error_set(err, PAWL_EUNKNOWN,
-                               "the cancellation was requested, and %.*s has not ended yet",
-                               PAWL_STR_ARG(what));
-    if (class != PAWL_CLASS_TRANSIENT && class != PAWL_CLASS_DEFINITE)
-        return status;
-    if (err)
-        memcpy(why, err->msg, sizeof why);
-    return pawl__error_set(err, PAWL_EUNKNOWN,
-                           "the cancellation was requested, and nobody knows whether %.*s has "
-                           "ended: %.200s",
-                           PAWL_STR_ARG(what), why);
+                               "the cancellation of %.*s was requested, and it has not ended yet",
+                               PAWL_STR_ARG(id));
+    if (status == PAWL_ENOTFOUND)
+        return pawl__error_set(err, status,
+                               "the cancellation of %.*s was requested, and it has been deleted",
+                               PAWL_STR_ARG(id));
+    return pawl__error_after_commit(err, status, "the cancellation of %.*s was requested",
+                                    PAWL_STR_ARG(id));
 }
 
 static void finish(struct pending *pending, const struct pawl_instance_row *row)
@@ -105,10 +101,9 @@ static void finish(struct pending *pending, const struct pawl_instance_row *row)
     if (status == PAWL_OK)
         tell_row(&result.outcome, &result.row, &result.state);
     else if (pending->is_of_start)
-        status =
-            op_tell_done(&(struct pawl_op){.err = &err}, "there was a start of", row->id, status);
+        status = pawl__error_after_commit(&err, status, "%.*s was started", PAWL_STR_ARG(row->id));
     else if (pending->is_of_cancel)
-        status = tell_asked(row->id, status, &err);
+        status = tell_requested(row->id, status, &err);
     pending->done(pending->ctx, status, status == PAWL_OK ? &result : NULL, &err);
     pawl__arena_release(&arena);
 }
@@ -125,7 +120,7 @@ static void on_wait_over(void *ctx, int status, const struct pawl_instance_row *
         finish(pending, &(struct pawl_instance_row){.id = pawl__str(pending->outcome.instance_id)});
     } else if (pending->is_of_cancel) {
         asked = *err;
-        status = tell_asked(pawl__str("the instance"), status, &asked);
+        status = tell_requested(pawl__str(pending->outcome.instance_id), status, &asked);
         pending->done(pending->ctx, status, NULL, &asked);
     } else {
         pending->done(pending->ctx, status, NULL, err);
@@ -203,11 +198,14 @@ int pawl__op_instance_cancel_await(const struct pawl_op *op, struct pawl_str ins
         return pawl__error_code(op->err, PAWL_ENOMEM);
     pending->is_of_cancel = true;
     status = pawl__op_instance_cancel(op, instance_id, only_itself, NULL);
-    if (status == PAWL_OK)
-        return tell_asked(instance_id, await(op, pending, instance_id, PAWL_WAIT_ENDED, ticket),
+    if (status != PAWL_OK) {
+        free_pending(pending);
+        return status;
+    }
+    PAWL_ASSERT(instance_id.len <= PAWL_INSTANCE_ID_MAX); /* there is one */
+    memcpy(pending->outcome.instance_id, instance_id.ptr, instance_id.len);
+    return tell_requested(instance_id, await(op, pending, instance_id, PAWL_WAIT_ENDED, ticket),
                           op->err);
-    free_pending(pending);
-    return status;
 }
 
 bool pawl__op_wait_forget(const struct pawl_op *op, pawl_wait_ticket ticket)
@@ -296,5 +294,5 @@ int pawl__op_instance_cancel_wait(const struct pawl_op *op, struct pawl_str inst
     if (status != PAWL_OK)
         return status;
     status = pawl__op_instance_wait(op, instance_id, PAWL_WAIT_ENDED, works, row);
-    return tell_asked(instance_id, status, op->err);
+    return tell_requested(instance_id, status, op->err);
 }

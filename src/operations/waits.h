@@ -36,7 +36,11 @@ PAWL_MUST_CHECK int pawl__op_instance_await(const struct pawl_op *op, struct paw
                                             enum pawl_wait_until until, bool with_state,
                                             pawl_instance_done_fn *done, void *ctx,
                                             pawl_wait_ticket *ticket);
-/* Cancels, and waits for the end. PAWL_EUNKNOWN in place of PAWL_ETIMEDOUT: it is asked for. */
+/*
+ * Cancels, and waits for the end. Once the cancellation is requested no error says that nothing was
+ * changed: PAWL_EUNKNOWN stands for PAWL_ETIMEDOUT and others. PAWL_ENOTFOUND: there is no such
+ * instance, or it was deleted before it was seen to end; the message says which.
+ */
 PAWL_MUST_CHECK int pawl__op_instance_cancel_await(const struct pawl_op *op,
                                                    struct pawl_str instance_id, bool only_itself,
                                                    pawl_instance_done_fn *done, void *ctx,

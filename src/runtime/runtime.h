@@ -283,9 +283,9 @@ struct pawl_left {
  * Creates an instance and runs its first burst: one transaction for a short workflow.
  * PAWL_ENOTFOUND: no such definition, or none published. PAWL_EEXISTS: an instance with this id is
  * there. PAWL_EPARSE: the definition cannot be loaded. PAWL_EUNKNOWN: it may have begun, and then
- * goes on with the work that is due. PAWL_ECONFLICT: it has begun, and another node has it now. A
- * request that the burst awaits is waited for until the deadline: then the instance goes on by
- * itself and `out` shows it as executing.
+ * goes on with the work that is due, here or on another node; whatever fails behind its first
+ * commit is that. A request that the burst awaits is waited for until the deadline: then the
+ * instance goes on by itself and `out` shows it as executing.
  */
 PAWL_MUST_CHECK int pawl__runtime_start(struct pawl_runtime *runtime,
                                         const struct pawl_start *start, struct pawl_outcome *out,
@@ -314,7 +314,7 @@ void pawl__request_release(struct pawl_request *request);
 /*
  * Runs an instance now. A bookmark that is not there runs an empty burst; a finished instance is
  * left as it is: both return PAWL_OK. PAWL_ENOTFOUND; PAWL_ETIMEDOUT: another node ran it until the
- * deadline.
+ * deadline; PAWL_EUNKNOWN: it was resumed, and what came then failed.
  */
 PAWL_MUST_CHECK int pawl__runtime_run(struct pawl_runtime *runtime, struct pawl_str instance_id,
                                       const struct pawl_run *run, struct pawl_outcome *out,

@@ -310,7 +310,8 @@ static const struct desk_test *const lists[] = {definition_tests,
                                                 trial_tests,
                                                 work_tests,
                                                 operator_tests,
-                                                stored_tests};
+                                                stored_tests,
+                                                wait_tests};
 static const struct desk_test *const recordings[] = {definition_recording_tests};
 
 static size_t add_tests(const struct desk_test *list, struct CMUnitTest *tests, size_t count)

@@ -64,7 +64,7 @@ struct desk_test {
 extern const struct desk_test definition_tests[], definition_change_tests[],
     definition_model_tests[], definition_recording_tests[], instance_tests[], instance_one_tests[],
     audit_tests[], identity_tests[], journal_tests[], node_tests[], operator_tests[],
-    stored_tests[], trial_tests[], work_tests[];
+    stored_tests[], trial_tests[], wait_tests[], work_tests[];
 
 /* Publishes a definition, given as JSON. */
 void desk_publish(struct desk *desk, const char *json);

@@ -7,6 +7,7 @@
  */
 #include "operations/desk.h"
 
+#include "base/error.h"
 #include "operations/instances.h"
 #include "operations/stimuli.h"
 #include "operations/waits.h"
@@ -123,7 +124,6 @@ static bool try_fault(struct desk *desk, const struct act *act, int calls, bool 
     struct pawl_error err = PAWL_ERROR_INIT;
     struct pawl_str bookmark_id = pawl__str("");
     char id[64];
-    enum pawl_error_class class;
     bool was_reached, happened;
     int status;
 
@@ -142,10 +142,9 @@ static bool try_fault(struct desk *desk, const struct act *act, int calls, bool 
     atomic_store(&desk->calls_before_fault, DESK_NO_FAULT);
     desk_drain(desk);
     happened = has_happened(desk, act, pawl__str(id));
-    class = pawl_error_class(status);
     if (status == PAWL_OK && !happened)
         fail_msg("%s: PAWL_OK, and it has not happened", id);
-    if (happened && (class == PAWL_CLASS_TRANSIENT || class == PAWL_CLASS_DEFINITE))
+    if (happened && pawl__error_says_unchanged(status))
         fail_msg("%s: %s, and it has happened: %s", id, pawl_error_name(status), err.msg);
     return was_reached;
 }
@@ -211,7 +210,7 @@ static void a_cancellation_needs_no_look(struct desk *desk)
     assert_ok(pawl__op_instance_cancel(&desk->op, pawl__str("a"), false, NULL), &desk->err);
     atomic_store(&desk->commits_before_failure, 1);
     assert_code(pawl__op_instance_cancel(&desk->op, pawl__str("b"), false, &row), PAWL_EUNKNOWN);
-    assert_non_null(strstr(desk->err.msg, "requested of b"));
+    assert_non_null(strstr(desk->err.msg, "the cancellation of b was requested"));
     atomic_store(&desk->commits_before_failure, -1);
 }
 

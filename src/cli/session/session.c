@@ -189,7 +189,7 @@ int pawl__cli_session_stored(struct pawl_cli_session *session, int status, const
     if (status == PAWL_OK)
         return PAWL_OK;
     if (pawl_error_class(status) == PAWL_CLASS_FATAL) {
-        pawl__cli_print(&session->cli->err, "note: it is stored\n");
+        pawl__cli_print(&session->cli->err, "note: the change itself is stored\n");
         return status;
     }
     pawl__cli_print(&session->cli->err, "note: it is stored; %s: %s\n", undone, err->msg);

@@ -48,28 +48,6 @@ int pawl__runtime_wait_busy(struct runtime_task *task, struct pawl_str instance_
     return status == PAWL_OK ? PAWL_OK : pawl__error_code(task->err, status);
 }
 
-bool pawl__runtime_says_unchanged(int status)
-{
-    enum pawl_error_class class = pawl_error_class(status);
-
-    return class == PAWL_CLASS_TRANSIENT || class == PAWL_CLASS_DEFINITE;
-}
-
-/* What was refused may have been committed too, as such. */
-static int explain_done(struct runtime_task *task, struct pawl_str instance_id, int status)
-{
-    char why[PAWL_ERROR_MSG_SIZE] = "";
-
-    if (pawl_error_class(status) != PAWL_CLASS_TRANSIENT)
-        return status;
-    if (task->err)
-        memcpy(why, task->err->msg, sizeof why);
-    return pawl__error_set(task->err, PAWL_EUNKNOWN,
-                           "it was done, and instance %.*s will go on by itself; look at it before "
-                           "you try again (%.200s)",
-                           PAWL_STR_ARG(instance_id), why);
-}
-
 int pawl__runtime_run_waiting(struct runtime_task *task, struct pawl_str instance_id,
                               struct pawl_event *event, struct pawl_outcome *out)
 {
@@ -87,7 +65,10 @@ int pawl__runtime_run_waiting(struct runtime_task *task, struct pawl_str instanc
         status = pawl__runtime_task_finish(task);
     if (status == PAWL_OK)
         status = pawl__runtime_renew_outcome(task, out);
-    return task->is_event_committed ? explain_done(task, instance_id, status) : status;
+    if (!task->is_event_committed)
+        return status;
+    return pawl__error_after_commit(task->err, status, "the request took effect on instance %.*s",
+                                    PAWL_STR_ARG(instance_id));
 }
 
 int pawl__runtime_run(struct pawl_runtime *runtime, struct pawl_str instance_id,
@@ -125,8 +106,8 @@ int pawl__runtime_run(struct pawl_runtime *runtime, struct pawl_str instance_id,
  */
 static bool is_left_to_others(int status)
 {
-    return pawl__runtime_says_unchanged(status) || pawl_error_class(status) == PAWL_CLASS_UNKNOWN ||
-           status == PAWL_ELIMIT || pawl__runtime_is_of_node(status);
+    return pawl__error_says_unchanged(status) || pawl_error_class(status) == PAWL_CLASS_UNKNOWN ||
+           pawl__runtime_is_of_node(status);
 }
 
 int pawl__runtime_cancel_by(struct pawl_runtime *runtime, struct pawl_audit *by,

@@ -474,11 +474,9 @@ void pawl__runtime_flag_cancelled(struct pawl_runtime *runtime, struct pawl_str 
 
 /* ---- client.c ---------------------------------------------------------------------------- */
 
-/* Whether a caller who gets this takes it that nothing was changed: it may be tried again, or was
- * refused. Nothing returns such an error behind the first commit of what it was asked for. */
-bool pawl__runtime_says_unchanged(int status);
 /* Runs `event` and what is urgent then; waits while another node has the instance. PAWL_EUNKNOWN:
- * `event` has taken effect, and what came then failed. */
+ * `event` has taken effect, and what came then failed. No error behind its first commit says that
+ * nothing was changed. */
 PAWL_MUST_CHECK int pawl__runtime_run_waiting(struct runtime_task *task,
                                               struct pawl_str instance_id, struct pawl_event *event,
                                               struct pawl_outcome *out);

@@ -564,6 +564,7 @@ static int run_alterations(struct runtime_run *run, struct pawl_event *event)
         status = open_burst(run, event);
     }
     if (status != PAWL_OK) {
+        run->is_given = false; /* the commit that ends the claim is no effect of the event */
         task->err = NULL;
         (void)!pawl__runtime_commit_kept(run, &none, true);
         task->err = err;

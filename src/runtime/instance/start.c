@@ -401,21 +401,6 @@ static int explain_existing(struct runtime_run *run, const struct pawl_start *st
     return PAWL_OK;
 }
 
-/* An instance that has begun goes on later: the error must not say that nothing happened. */
-static int explain_begun(struct pawl_error *err, int status, const char *instance_id)
-{
-    char why[sizeof err->msg] = "";
-
-    if (!pawl__runtime_says_unchanged(status))
-        return status;
-    if (err)
-        memcpy(why, err->msg, sizeof why);
-    return pawl__error_set(err, PAWL_EUNKNOWN,
-                           "instance %s has begun and will go on by itself; look at it before "
-                           "starting again (%.200s)",
-                           instance_id, why);
-}
-
 /* How a new instance begins: by its first burst, or pending. */
 typedef int begin_fn(struct runtime_run *run, struct pawl_event *event);
 
@@ -471,7 +456,9 @@ int pawl__runtime_start(struct pawl_runtime *runtime, const struct pawl_start *s
     if (status == PAWL_OK && begun[0])
         status = pawl__runtime_renew_outcome(&task, out);
     pawl__runtime_task_release(&task, status);
-    return begun[0] ? explain_begun(err, status, begun) : status;
+    if (!begun[0])
+        return status;
+    return pawl__error_after_commit(err, status, "instance %s was started", begun);
 }
 
 int pawl__runtime_create(struct pawl_runtime *runtime, const struct pawl_start *start,

@@ -65,6 +65,42 @@ static void sets_and_prefixes_a_message(void **state)
     assert_code(pawl__error_code(NULL, PAWL_EBUSY), PAWL_EBUSY);
 }
 
+static void check_after_commit(int code)
+{
+    enum pawl_error_class class = pawl_error_class(code);
+    bool is_passed = class == PAWL_CLASS_UNKNOWN || class == PAWL_CLASS_FATAL;
+    int after = is_passed ? code : PAWL_EUNKNOWN;
+    struct pawl_error err = PAWL_ERROR_INIT;
+
+    assert_int_equal(pawl__error_says_unchanged(code), !is_passed);
+    (void)pawl__error_set(&err, code, "why");
+    assert_code(pawl__error_after_commit(&err, code, "%s was made", "it"), after);
+    assert_int_equal(err.code, after);
+    assert_string_equal(err.msg, is_passed ? "why" : "it was made; what followed is unknown: why");
+    assert_code(pawl__error_after_commit(NULL, code, "it was made"), after);
+}
+
+static void an_error_behind_a_commit_does_not_say_that_nothing_was_changed(void **state)
+{
+    (void)state;
+#define CHECK(name, number, class, text) check_after_commit(number);
+    PAWL_ERROR_LIST(CHECK)
+#undef CHECK
+}
+
+static void no_error_behind_a_commit_is_none(void **state)
+{
+    struct pawl_error err = PAWL_ERROR_INIT;
+
+    (void)state;
+    assert_false(pawl__error_says_unchanged(PAWL_OK));
+    assert_int_equal(pawl__error_after_commit(&err, PAWL_OK, "x"), PAWL_OK);
+    assert_string_equal(err.msg, "");
+    /* One without a message has the text of its code. */
+    assert_code(pawl__error_after_commit(&err, PAWL_ENOMEM, "it was made"), PAWL_EUNKNOWN);
+    assert_string_equal(err.msg, "it was made; what followed is unknown: out of memory");
+}
+
 static bool ends_in_ellipsis(const struct pawl_error *err)
 {
     return pawl__str_ends(pawl__str(err->msg), pawl__str("\xE2\x80\xA6"));
@@ -92,6 +128,10 @@ static void cuts_long_messages_between_characters(void **state)
             assert_true(ends_in_ellipsis(&err));
             (void)pawl__error_prefix(&err, PAWL_EIO, "%s", text);
             assert_true(strlen(err.msg) > PAWL_ERROR_MSG_SIZE - 8);
+            assert_true(ends_in_ellipsis(&err));
+            assert_true(pawl__utf8_valid(pawl__str(err.msg)));
+            (void)pawl__error_set(&err, PAWL_ENOMEM, "%s", text);
+            (void)pawl__error_after_commit(&err, PAWL_ENOMEM, "it was made");
             assert_true(ends_in_ellipsis(&err));
             assert_true(pawl__utf8_valid(pawl__str(err.msg)));
         }
@@ -132,6 +172,8 @@ int main(void)
         cmocka_unit_test(what_nobody_knows_is_fatal),
         cmocka_unit_test(classes_have_names),
         cmocka_unit_test(sets_and_prefixes_a_message),
+        cmocka_unit_test(an_error_behind_a_commit_does_not_say_that_nothing_was_changed),
+        cmocka_unit_test(no_error_behind_a_commit_is_none),
         cmocka_unit_test(cuts_long_messages_between_characters),
         cmocka_unit_test(keeps_messages_that_just_fit),
         cmocka_unit_test(keeps_most_of_a_message_with_odd_bytes),

@@ -85,7 +85,7 @@ static int run_sweep(struct test_allocator *alloc, void *arg)
         /* Behind its first commit an instance has begun: then the answer is not "nothing happened".
          */
         assert_true(code == PAWL_CLI_EXIT_RETRY ||
-                    (code == PAWL_CLI_EXIT_UNKNOWN && strstr(err, "has begun")));
+                    (code == PAWL_CLI_EXIT_UNKNOWN && strstr(err, "was started")));
         assert_non_null(strstr(err, "out of memory"));
         /* Lines are printed as they come, and memory may run out behind the last of them. */
         assert_true(!complete || out[0] != '{');

@@ -204,7 +204,7 @@ static void a_start_that_failed_in_its_child_goes_on(void **state)
         assert_true(status == PAWL_EUNAVAILABLE || status == PAWL_EUNKNOWN);
     }
     assert_code(status, PAWL_EUNKNOWN);
-    assert_non_null(strstr(f->err.msg, "mine has begun"));
+    assert_non_null(strstr(f->err.msg, "instance mine was started"));
     drain_later(f);
     assert_string_equal(f->lines, "child\nafter\n");
     assert_string_equal(sub_status(f, "mine"), "Finished");

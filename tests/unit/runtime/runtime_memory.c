@@ -153,7 +153,7 @@ static int run_everything(struct test_allocator *alloc, void *arg)
     if (status == PAWL_OK)
         status = pawl__runtime_start(f.runtime, &what, &outcome, later(&f), &f.err);
     /* Out of memory behind its first commit: it has begun, and the answer says so. */
-    if (status == PAWL_EUNKNOWN && strstr(f.err.msg, "has begun"))
+    if (status == PAWL_EUNKNOWN && strstr(f.err.msg, "was started"))
         status = PAWL_ENOMEM;
     if (status == PAWL_OK) /* a child that is run in the background waits by now */
         status = drain(&f);

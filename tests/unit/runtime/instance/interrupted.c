@@ -17,6 +17,7 @@
 static struct {
     int runs;
     int failures; /* so many of the next runs fail with PAWL_EBUSY */
+    int limit;    /* when it has run so often it exceeds a limit; 0: never */
 } counted;
 
 static int count_execute(struct pawl_context *context)
@@ -26,6 +27,8 @@ static int count_execute(struct pawl_context *context)
         counted.failures--;
         return PAWL_EBUSY;
     }
+    if (counted.limit > 0 && counted.runs >= counted.limit)
+        return PAWL_ELIMIT;
     counted.runs++;
     return PAWL_OK;
 }
@@ -99,7 +102,7 @@ static const struct pawl_guard_ops meddler_ops = {.version = PAWL_GUARD_VERSION,
 static void meddle(struct fixture *f, struct meddler *meddler)
 {
     *meddler = (struct meddler){.base = {&meddler_ops}, .f = f};
-    counted.runs = counted.failures = 0;
+    counted.runs = counted.failures = counted.limit = 0;
     node_close(&f->a);
     assert_int_equal(pawl__engine_add_activity(&f->engine, &count_activity), PAWL_OK);
     f->guard = &meddler->base;
@@ -158,6 +161,140 @@ static void an_event_that_took_no_effect_is_applied_again(void **state)
               &f->err);
     assert_int_equal(counted.failures, 0);
     assert_int_equal(counted.runs, 1);
+}
+
+/* ---- failures behind the first commit ---------------------------------------------------------
+ */
+
+/* One Count after the other, with a commit between them. */
+#define IN_STEPS                                                                                   \
+    DEFINITION("d", "'options':{'commitStrategyName':'ActivityExecuted'},",                        \
+               "{'id':'c1','type':'Test.Count'},{'id':'c2','type':'Test.Count'}")
+#define WAITS_THEN_IN_STEPS                                                                        \
+    DEFINITION("d", "'options':{'commitStrategyName':'ActivityExecuted'},",                        \
+               RIG_EVENT("e", "Go") ",{'id':'c1','type':'Test.Count'},"                            \
+                                    "{'id':'c2','type':'Test.Count'}")
+
+static void assert_unknown(struct fixture *f, int status, const char *said)
+{
+    assert_code(status, PAWL_EUNKNOWN);
+    assert_int_equal(f->err.code, PAWL_EUNKNOWN);
+    if (!strstr(f->err.msg, said))
+        fail_msg("'%s' is not in: %s", said, f->err.msg);
+}
+
+static void a_start_that_exceeds_a_limit_behind_its_first_commit_is_unknown(void **state)
+{
+    const struct pawl_start what = {.definition_id = pawl__str("d"), .instance_id = pawl__str("i")};
+    struct fixture *f = *state;
+    struct pawl_outcome outcome;
+    struct meddler meddler;
+
+    f->engine.commit_strategies = true;
+    meddle(f, &meddler);
+    publish(f, IN_STEPS);
+    counted.limit = 1;
+    assert_unknown(f, pawl__runtime_start(f->a.runtime, &what, &outcome, later(f), &f->err),
+                   "instance i was started; what followed is unknown: ");
+    assert_int_equal(counted.runs, 1);
+    assert_int_equal(count(f, PAWL_TABLE_INSTANCES), 1);
+}
+
+/* Resumes the bookmark of "e". */
+static int resume(struct fixture *f, int64_t deadline_ns)
+{
+    struct pawl_run run = {.bookmark_id = pawl__str("")};
+    struct pawl_outcome outcome;
+    struct pawl_instance_row row;
+    struct pawl_json shown;
+
+    assert_ok(
+        pawl__runtime_show(f->a.runtime, pawl__str("i"), &f->arena, &row, &shown, later(f), NULL),
+        NULL);
+    run.bookmark_id = pawl__json_str(
+        pawl__json_get_text(pawl__json_at(pawl__json_get_text(&shown, "bookmarks"), 0), "id"));
+    assert_true(run.bookmark_id.len > 0);
+    return pawl__runtime_run(f->a.runtime, pawl__str("i"), &run, &outcome, deadline_ns, &f->err);
+}
+
+static void a_resume_that_exceeds_a_limit_behind_its_first_commit_is_unknown(void **state)
+{
+    struct fixture *f = *state;
+    struct meddler meddler;
+
+    f->engine.commit_strategies = true;
+    meddle(f, &meddler);
+    publish(f, WAITS_THEN_IN_STEPS);
+    start_as(f, "i");
+    counted.limit = 1;
+    assert_unknown(f, resume(f, later(f)),
+                   "the request took effect on instance i; what followed is unknown: ");
+    assert_int_equal(counted.runs, 1);
+}
+
+/* Nothing of it is stored: the caller may look at the error for what it is. */
+static void a_resume_that_exceeds_a_limit_at_once_is_one(void **state)
+{
+    struct fixture *f = *state;
+    const struct pawl_run run = {.activity_id = pawl__str("c")};
+    struct pawl_outcome outcome;
+    struct meddler meddler;
+
+    meddle(f, &meddler);
+    publish(f, COUNTS);
+    start_as(f, "i");
+    counted.runs = counted.limit = 1;
+    assert_code(pawl__runtime_run(f->a.runtime, pawl__str("i"), &run, &outcome, later(f), &f->err),
+                PAWL_ELIMIT);
+}
+
+/* Mail came while the caller's event ran, and the node stops before the second claim. */
+static void a_resume_that_is_stopped_behind_its_first_commit_is_unknown(void **state)
+{
+    const struct pawl_run run = {.activity_id = pawl__str("c")};
+    struct fixture *f = *state;
+    struct pawl_outcome outcome;
+    struct meddler meddler;
+
+    meddle(f, &meddler);
+    publish(f, COUNTS);
+    start_as(f, "i");
+    meddler.sends = meddler.stops = true;
+    assert_unknown(
+        f, pawl__runtime_run(f->a.runtime, pawl__str("i"), &run, &outcome, PAWL_FOREVER, &f->err),
+        "the request took effect on instance i; what followed is unknown: ");
+    assert_int_equal(counted.runs, 1);
+}
+
+static struct node successor;
+static unsigned applied_before;
+
+/* Before the second commit: the node's next incarnation, which has what this one had, goes on. */
+static void take_over(struct fixture *f)
+{
+    if (atomic_load(&f->applied) < applied_before + 2)
+        return;
+    f->before_apply = NULL;
+    node_open(f, &successor, "a");
+    drain_node(f, &successor);
+}
+
+static void a_resume_that_loses_its_claim_behind_its_first_commit_is_unknown(void **state)
+{
+    struct fixture *f = *state;
+    struct meddler meddler;
+
+    f->engine.commit_strategies = true;
+    meddle(f, &meddler);
+    publish(f, WAITS_THEN_IN_STEPS);
+    start_as(f, "i");
+    applied_before = atomic_load(&f->applied);
+    f->before_apply = take_over;
+    assert_unknown(f, resume(f, later(f)),
+                   "the request took effect on instance i; what followed is unknown: ");
+    assert_null(f->before_apply);
+    assert_string_equal(sub_status(f, "i"), "Finished");
+    node_close(&successor);
 }
 
 /* ---- stopping -------------------------------------------------------------------------------- */
@@ -448,6 +585,11 @@ int main(void)
     const struct CMUnitTest tests[] = {
         RUNNING_TEST(an_event_that_took_effect_is_not_applied_again_after_a_refusal),
         RUNNING_TEST(an_event_that_took_no_effect_is_applied_again),
+        RUNNING_TEST(a_start_that_exceeds_a_limit_behind_its_first_commit_is_unknown),
+        RUNNING_TEST(a_resume_that_exceeds_a_limit_behind_its_first_commit_is_unknown),
+        RUNNING_TEST(a_resume_that_exceeds_a_limit_at_once_is_one),
+        RUNNING_TEST(a_resume_that_is_stopped_behind_its_first_commit_is_unknown),
+        RUNNING_TEST(a_resume_that_loses_its_claim_behind_its_first_commit_is_unknown),
         RUNNING_TEST(a_caller_that_waits_is_told_of_a_stop),
         RUNNING_TEST(a_deletion_that_waits_is_told_of_a_stop),
         RUNNING_TEST(a_retry_that_waits_is_told_of_a_stop),
