@@ -181,6 +181,8 @@ void pawl__runtime_request_free(struct runtime_request *request); /* NULL allowe
 void pawl__runtime_request_begin(struct runtime_request *request);
 /* Whether the request of this row is under way. With the mutex held. */
 bool pawl__runtime_is_requested(const struct pawl_runtime *runtime, struct pawl_str work_id);
+/* Rows of requests of this instance may be gone: those that were put off are checked at once. */
+void pawl__runtime_check_requests(struct pawl_runtime *runtime, struct pawl_str instance_id);
 /* The row has this owner now: if its request is under way, that one completes it. */
 void pawl__runtime_adopt_request(struct pawl_runtime *runtime, const struct pawl_work_row *work);
 /* Calls `each` for all requests of the instance that are on their way, also those that were
