@@ -632,47 +632,6 @@ int pawl__runtime_do_http(struct runtime_task *task, const struct pawl_work_row 
     return status;
 }
 
-/* ---- those of an instance ------------------------------------------------------------------- */
-
-#define PAGE 500
-
-int pawl__runtime_each_request(struct runtime_task *task, struct pawl_arena *arena,
-                               struct pawl_str instance_id,
-                               int (*each)(void *ctx, const struct pawl_work_row *request),
-                               void *ctx)
-{
-    const struct pawl_condition conditions[] = {
-        {.column = pawl_table_column(PAWL_TABLE_WORK, "kind"),
-         .value = {.text = pawl__str(PAWL_WORK_HTTP)}},
-        {.column = pawl_table_column(PAWL_TABLE_WORK, "due_us"),
-         .compare = PAWL_LT,
-         .value = {.integer = PAWL_TIME_NEVER}},
-        {.column = pawl_table_column(PAWL_TABLE_WORK, "name"), .value = {.text = instance_id}},
-    };
-    struct pawl_query query = {.table = PAWL_TABLE_WORK,
-                               .flags = PAWL_QUERY_BRIEF,
-                               .conditions = conditions,
-                               .condition_count = sizeof conditions / sizeof conditions[0],
-                               .limit = PAGE};
-    struct pawl_rows rows;
-    int status;
-
-    do {
-        const struct pawl_work_row *requests;
-
-        status = pawl_store_find(task->runtime->store, &query, arena, &rows, task->deadline_ns,
-                                 task->err);
-        if (status != PAWL_OK)
-            return status;
-        requests = rows.rows;
-        for (size_t i = 0; i < rows.count && status == PAWL_OK; i++)
-            status = each(ctx, &requests[i]);
-        if (rows.count > 0)
-            query.after = &requests[rows.count - 1];
-    } while (status == PAWL_OK && rows.count == PAGE);
-    return status;
-}
-
 /* ---- waiting ------------------------------------------------------------------------------- */
 
 /* With the mutex held. */
