@@ -90,6 +90,7 @@ struct curl_transfer {
     struct pawl_str scope;
     struct curl_slist *headers_out; /* libcurl's */
     CURL *easy;
+    int64_t begun_ns;        /* when libcurl got it first */
     bool is_active;          /* the multi has it */
     struct curl_pool *pool;  /* NULL: it has a connection to itself */
     CURLcode refused;        /* the first option that libcurl did not take */

@@ -401,8 +401,9 @@ static bool leave_connection(struct curl_transfer *transfer)
 }
 
 /*
- * libcurl says the same of a name that nobody knows and of memory that it lacked for the answer.
- * Without memory it does not come as far a second time, or it gets its answer.
+ * libcurl returns the same code for an unknown host and for a failed allocation while it reads the
+ * resolver's answer. A second attempt tells them apart: it succeeds, or fails earlier with
+ * CURLE_OUT_OF_MEMORY.
  */
 static bool look_up_again(struct curl_transfer *transfer)
 {
@@ -412,21 +413,33 @@ static bool look_up_again(struct curl_transfer *transfer)
     return again;
 }
 
+static int64_t time_left_ms(const struct curl_transfer *transfer)
+{
+    const struct curl_driver *driver = transfer->driver;
+    int64_t spent_ns = pawl_env_monotonic_ns(driver->env) - transfer->begun_ns;
+
+    return (driver->options.timeout_ns - spent_ns) / 1000000;
+}
+
 bool pawl__curl_transfer_restart(struct curl_transfer *transfer, CURLcode *code)
 {
+    int64_t left_ms = time_left_ms(transfer);
     long sent_bytes = 0;
     bool again = false;
 
     (void)transfer->driver->call.curl_easy_getinfo(transfer->easy, CURLINFO_REQUEST_SIZE,
                                                    &sent_bytes);
-    if (sent_bytes == 0 && *code == CURLE_ABORTED_BY_CALLBACK)
+    if (sent_bytes > 0 || left_ms <= 0)
+        return false;
+    if (*code == CURLE_ABORTED_BY_CALLBACK)
         again = leave_connection(transfer);
-    else if (sent_bytes == 0 && *code == CURLE_COULDNT_RESOLVE_HOST)
+    else if (*code == CURLE_COULDNT_RESOLVE_HOST)
         again = look_up_again(transfer);
     if (!again)
         return false;
     transfer->text[0] = 0;
     SET(transfer, CURLOPT_FRESH_CONNECT, 1L);
+    SET(transfer, CURLOPT_TIMEOUT_MS, (long)left_ms); /* it would begin anew */
     *code = add(transfer);
     return *code == CURLE_OK;
 }
@@ -435,6 +448,7 @@ CURLcode pawl__curl_transfer_begin(struct curl_transfer *transfer)
 {
     struct curl_driver *driver = transfer->driver;
 
+    transfer->begun_ns = pawl_env_monotonic_ns(driver->env);
     transfer->easy = driver->call.curl_easy_init();
     if (!transfer->easy)
         return CURLE_OUT_OF_MEMORY;

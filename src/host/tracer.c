@@ -378,8 +378,14 @@ static void on_done(void *ctx, const struct pawl_http_answer *answer)
     pawl_mutex_unlock(tracer->env, tracer->mutex);
 }
 
-/* 0: taken. 1: try again. -1: not wanted. */
-static int send_once(struct pawl_tracer *tracer, struct pawl_str body)
+/* What this process lacks for now, as <pawl/ext/http.h> says. */
+static bool may_pass(int status)
+{
+    return pawl_error_class(status) == PAWL_CLASS_TRANSIENT || status == PAWL_EIO;
+}
+
+/* 0: taken. 1: try again. -1: not wanted. *logged: of this batch a refusal was. */
+static int send_once(struct pawl_tracer *tracer, struct pawl_str body, bool *logged)
 {
     const struct pawl_http_request request = {.method = pawl__str("POST"),
                                               .url = pawl__str(tracer->url),
@@ -395,8 +401,11 @@ static int send_once(struct pawl_tracer *tracer, struct pawl_str body)
     tracer->responded = false;
     status = pawl_http_submit(tracer->http, &request, on_done, tracer, &ticket, &err);
     if (status != PAWL_OK) {
-        pawl_log(tracer->log, PAWL_LOG_WARN, "spans cannot be sent", pawl_log_error("error", &err));
-        return pawl_error_class(status) == PAWL_CLASS_TRANSIENT ? 1 : -1;
+        if (!*logged)
+            pawl_log(tracer->log, PAWL_LOG_WARN, "spans cannot be sent",
+                     pawl_log_error("error", &err));
+        *logged = true;
+        return may_pass(status) ? 1 : -1;
     }
     pawl_mutex_lock_always(tracer->env, tracer->mutex);
     while (!tracer->responded && status != PAWL_ESTOPPED)
@@ -431,12 +440,13 @@ static bool pause(struct pawl_tracer *tracer, int64_t ns)
 static void send_batch(struct pawl_tracer *tracer, struct pawl_str spans, uint32_t count)
 {
     struct pawl_buf body;
+    bool logged = false;
     int result = -1;
 
     pawl__buf_init(&body, &tracer->env->alloc, 2 * QUEUE_BYTES_MAX);
     write_request(tracer, spans, &body);
     for (int tries = 0; body.status == PAWL_OK && tries < TRIES_MAX; tries++) {
-        result = send_once(tracer, pawl__buf_peek(&body));
+        result = send_once(tracer, pawl__buf_peek(&body), &logged);
         if (result != 1 || !pause(tracer, (INT64_C(500) * NS_PER_MS) << tries))
             break;
     }

@@ -11,6 +11,10 @@
 #include <errno.h>
 #include <stdbool.h>
 #include <string.h>
+#include <sys/mman.h>
+
+/* More than any client library takes with all that it needs. */
+#define PROBE_BYTES ((size_t)64 << 20)
 
 /*
  * dlopen says why only in words. "Not there" reads "NAME: cannot open shared object file: …" with
@@ -25,25 +29,48 @@ static bool says_not_installed(const char *text, const char *soname)
            strstr(text + length, "cannot open shared object file: No such file") != NULL;
 }
 
+/* Whether there is room for any library that may be asked for, with all that it needs. */
+static bool has_memory(void)
+{
+    void *probe =
+        mmap(NULL, PROBE_BYTES, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+
+    if (probe == MAP_FAILED)
+        return false;
+    (void)munmap(probe, PROBE_BYTES);
+    return true;
+}
+
 /*
- * The errno value behind a text that says what this process lacks; 0: the library is to blame. Of
- * memory that cannot be mapped the system does not say more than that.
+ * A part of the library could not be mapped: there is no memory, or the system does not let its
+ * code be executed (a file system mounted with noexec, SELinux). Some versions of the C library add
+ * which; where it does not, the memory tells.
  */
+static int map_shortage(const char *text)
+{
+    if (strstr(text, "Operation not permitted") || strstr(text, "Permission denied"))
+        return 0;
+    return has_memory() ? 0 : ENOMEM;
+}
+
+/* The errno value behind a text that says what this process lacks; 0: the library is to blame. */
 static int shortage_of(const char *text)
 {
     static const struct {
         const char *words;
         int errnum;
     } known[] = {
-        {"Too many open files in system", ENFILE}, {"Too many open files", EMFILE},
-        {"Cannot allocate memory", ENOMEM},        {"out of memory", ENOMEM},
-        {"failed to map segment", ENOMEM},         {"Input/output error", EIO},
+        {"Too many open files in system", ENFILE},
+        {"Too many open files", EMFILE},
+        {"Cannot allocate memory", ENOMEM},
+        {"out of memory", ENOMEM},
+        {"Input/output error", EIO},
     };
 
     for (size_t i = 0; i < sizeof known / sizeof known[0]; i++)
         if (strstr(text, known[i].words))
             return known[i].errnum;
-    return 0;
+    return strstr(text, "failed to map segment") ? map_shortage(text) : 0;
 }
 
 static int refuse_for_now(const char *soname, int errnum, struct pawl_error *err)

@@ -180,8 +180,8 @@ static int note_request(void *ctx, const struct pawl_work_row *request)
 static int find_begun(struct making *m, struct pawl_map *jobs)
 {
     struct begun begun = {m, jobs};
-    int status =
-        pawl__runtime_each_request(m->run->task, m->arena, m->run->row.id, note_request, &begun);
+    int status = pawl__runtime_each_named(m->run->task, m->arena, PAWL_WORK_HTTP, m->run->row.id,
+                                          note_request, &begun);
 
     return status == PAWL_OK ? wake_kept(m, jobs) : status;
 }

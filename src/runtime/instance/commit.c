@@ -484,6 +484,12 @@ static void delete_bookmarks(struct making *m)
     pawl__runtime_change(changes, PAWL_CHANGE_DELETE_OWNED, PAWL_TABLE_BOOKMARKS, &owned);
 }
 
+/* Cancelled while it awaited a request. */
+static bool is_cancelled_awaiting(const struct making *m)
+{
+    return m->over && m->run->row.runnable == 2 && m->run->row.cancel_requested;
+}
+
 /* What caused the commit ends with it. */
 void pawl__making_end_cause(struct making *m)
 {
@@ -491,8 +497,8 @@ void pawl__making_end_cause(struct making *m)
 
     if (run->consumed)
         pawl__runtime_delete_work(&m->changes, run->consumed->id);
-    /* Cancelled while it awaited a request: the result is not needed. */
-    if (m->over && run->row.runnable == 2 && run->row.cancel_requested)
+    /* The result is not needed. */
+    if (is_cancelled_awaiting(m))
         pawl__runtime_delete_work(
             &m->changes,
             runtime_text(pawl__json_get_text(pawl__json_get_text(&run->state, "pawl"), "awaited"),
@@ -603,6 +609,8 @@ static int after_commit(struct making *m, const struct pawl_commit *commit)
     struct runtime_run *run = m->run;
     int status;
 
+    if (is_cancelled_awaiting(m))
+        pawl__runtime_check_requests(run->runtime, run->row.id);
     if (run->is_new)
         run->row.fence = run->row.revision = 1;
     else

@@ -111,8 +111,8 @@ static int drop_request(void *ctx, const struct pawl_work_row *request)
 /* The results of its requests are not needed. */
 static int drop_requests(struct runtime_run *run, struct runtime_changes *changes)
 {
-    return pawl__runtime_each_request(run->task, changes->arena, run->row.id, drop_request,
-                                      changes);
+    return pawl__runtime_each_named(run->task, changes->arena, PAWL_WORK_HTTP, run->row.id,
+                                    drop_request, changes);
 }
 
 /* ---- the end ------------------------------------------------------------------------------- */

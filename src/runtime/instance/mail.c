@@ -10,6 +10,7 @@
 #include "runtime/audit.h"
 #include "runtime/bytes.h"
 #include "runtime/task.h"
+#include "runtime/work/private.h"
 
 /* Children that are asked at a time. */
 #define CHILDREN_PAGE 100u
@@ -239,46 +240,42 @@ int pawl__runtime_request_cancel(struct runtime_task *task, struct pawl_str inst
     return status;
 }
 
+struct dropping {
+    struct runtime_task *task;
+    struct runtime_changes changes;
+};
+
+static int commit_drops(struct dropping *d)
+{
+    struct pawl_commit commit = {
+        .kind = PAWL_COMMIT_PLAIN, .changes = d->changes.items, .change_count = d->changes.count};
+
+    if (d->changes.status != PAWL_OK)
+        return pawl__error_code(d->task->err, d->changes.status);
+    d->changes.count = 0;
+    return pawl__runtime_commit(d->task->runtime, &commit, d->task->deadline_ns, d->task->err);
+}
+
+static int drop_start(void *ctx, const struct pawl_work_row *start)
+{
+    struct dropping *d = ctx;
+
+    pawl__runtime_delete_work(&d->changes, start->id);
+    return d->changes.count < CHILDREN_PAGE ? PAWL_OK : commit_drops(d);
+}
+
 /*
  * Children that were dispatched and are not there yet. Whoever starts one at this moment finds his
  * row gone at his commit, or has committed: then the child is there when children are looked for.
  */
 static int drop_starts(struct runtime_task *task, struct pawl_str parent_id)
 {
-    const struct pawl_condition conditions[] = {
-        {.column = pawl_table_column(PAWL_TABLE_WORK, "kind"),
-         .value = {.text = pawl__str(PAWL_WORK_START)}},
-        {.column = pawl_table_column(PAWL_TABLE_WORK, "due_us"),
-         .compare = PAWL_LT,
-         .value = {.integer = PAWL_TIME_NEVER}},
-        {.column = pawl_table_column(PAWL_TABLE_WORK, "name"), .value = {.text = parent_id}},
-    };
-    const struct pawl_query query = {
-        .table = PAWL_TABLE_WORK,
-        .flags = PAWL_QUERY_BRIEF,
-        .conditions = conditions,
-        .condition_count = sizeof conditions / sizeof conditions[0],
-        .limit = CHILDREN_PAGE,
-    };
-    struct pawl_rows rows = {0};
-    int status;
+    struct dropping d = {.task = task, .changes = {.arena = &task->arena}};
+    int status =
+        pawl__runtime_each_named(task, &task->arena, PAWL_WORK_START, parent_id, drop_start, &d);
 
-    do {
-        struct runtime_changes changes = {.arena = &task->arena};
-        struct pawl_commit commit = {.kind = PAWL_COMMIT_PLAIN};
-
-        status = pawl_store_find(task->runtime->store, &query, &task->arena, &rows,
-                                 task->deadline_ns, task->err);
-        if (status != PAWL_OK || rows.count == 0)
-            break;
-        for (size_t i = 0; i < rows.count; i++)
-            pawl__runtime_delete_work(&changes, ((const struct pawl_work_row *)rows.rows)[i].id);
-        if (changes.status != PAWL_OK)
-            return pawl__error_code(task->err, changes.status);
-        commit.changes = changes.items;
-        commit.change_count = changes.count;
-        status = pawl__runtime_commit(task->runtime, &commit, task->deadline_ns, task->err);
-    } while (status == PAWL_OK && rows.count == CHILDREN_PAGE);
+    if (status == PAWL_OK && (d.changes.count > 0 || d.changes.status != PAWL_OK))
+        status = commit_drops(&d);
     return status;
 }
 

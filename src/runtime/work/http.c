@@ -7,13 +7,17 @@
  * nobody knows what became of it.
  *
  *     NEW --> SENDING --done--> ANSWERED ---------> COMMITTING --> ANSWERED --> (gone)
- *               |  ^               |   ^----- not stored ---'
- *               |  |               '-- to be tried again --> PAUSING
- *               |  '----------------- its time comes -----------'
- *               '-- there is no room for it --> PAUSING
+ *              | ^                 |   ^----- not stored ---'
+ *              | |                 '-- to be tried again --> PAUSING
+ *              | '-- its row is there -- CHECKING <-- its time comes --'
+ *              |                           | '-- the store does not say --> PAUSING
+ *              |                           '-- its row is not ours any more --> (gone)
+ *              '-- there is no room for it --> PAUSING
  *
  * What this node lacks (memory, descriptors) is no result: the executor says so at once or in its
- * answer, and the request is sent again as long as the node lives.
+ * answer, and the request is sent again as long as the node lives and its row of work is the
+ * node's. While it was put off its instance may have been cancelled or deleted, or another node may
+ * have taken the row: so that is checked each time before it is sent again.
  *
  * One thread makes these commits and sends again what is to be tried again; so nothing waits on the
  * executor's own. It runs while there is an executor.
@@ -29,8 +33,8 @@
 #include "runtime/work/private.h"
 #include "runtime/work/request.h"
 
-/* Answers that one commit takes. */
-#define RESPONSES_MAX 64u
+/* That one commit or one query takes. */
+#define REQUESTS_MAX 64u
 /* When the executor has no room, or the store does not take the response: doubled up to the most.
  */
 #define PAUSE_NS INT64_C(500000000)
@@ -39,7 +43,7 @@
 #define LOST_RETRIES 2
 #define LOST_DELAY_MS 1000
 #define DOUBLINGS_MAX 10
-#define COMMIT_NS INT64_C(30000000000)
+#define STORE_NS INT64_C(30000000000)
 /* Looking again at an instance that something outside of this process goes on with. */
 #define LOOK_NS INT64_C(20000000)
 
@@ -52,7 +56,8 @@ static const unsigned allowed[] = {
     [REQUEST_NEW]        = BIT(REQUEST_SENDING),
     [REQUEST_SENDING]    = BIT(REQUEST_ANSWERED) | BIT(REQUEST_PAUSING),
     [REQUEST_ANSWERED]   = BIT(REQUEST_PAUSING) | BIT(REQUEST_COMMITTING),
-    [REQUEST_PAUSING]    = BIT(REQUEST_SENDING),
+    [REQUEST_PAUSING]    = BIT(REQUEST_CHECKING),
+    [REQUEST_CHECKING]   = BIT(REQUEST_SENDING) | BIT(REQUEST_PAUSING),
     [REQUEST_COMMITTING] = BIT(REQUEST_ANSWERED),
 };
 /* clang-format on */
@@ -245,6 +250,107 @@ static bool try_again(struct runtime_request *r)
     return true;
 }
 
+/* In one query: is_ours[i] says whether the row of list[i] is there and this owner's. */
+static int find_own_rows(struct pawl_runtime *runtime, struct runtime_request *const *list,
+                         size_t count, int64_t owner, bool *is_ours, struct pawl_error *err)
+{
+    struct pawl_datum ids[REQUESTS_MAX];
+    const struct pawl_condition condition = {.column = pawl_table_column(PAWL_TABLE_WORK, "id"),
+                                             .compare = PAWL_IN,
+                                             .values = ids,
+                                             .value_count = count};
+    const struct pawl_query query = {.table = PAWL_TABLE_WORK,
+                                     .flags = PAWL_QUERY_BRIEF,
+                                     .conditions = &condition,
+                                     .condition_count = 1,
+                                     .limit = REQUESTS_MAX};
+    struct pawl_rows rows = {0};
+    struct pawl_arena arena;
+    int status;
+
+    for (size_t i = 0; i < count; i++) {
+        ids[i] = (struct pawl_datum){.text = list[i]->id};
+        is_ours[i] = false;
+    }
+    pawl__arena_init(&arena, &runtime->env->alloc, RUNTIME_BYTES_MAX);
+    status = pawl_store_find(runtime->store, &query, &arena, &rows,
+                             pawl_env_monotonic_ns(runtime->env) + STORE_NS, err);
+    for (size_t i = 0; status == PAWL_OK && i < rows.count; i++) {
+        const struct pawl_work_row *row = &((const struct pawl_work_row *)rows.rows)[i];
+
+        for (size_t k = 0; k < count; k++)
+            is_ours[k] |= row->owner == owner && pawl__str_equal(row->id, list[k]->id);
+    }
+    pawl__arena_release(&arena);
+    return status;
+}
+
+/* With the mutex held: nobody waits for it any more. It is freed without. */
+static void remove_request(struct runtime_request *r)
+{
+    pawl__list_remove(&r->link);
+    r->runtime->requests_ended++;
+    pawl_cond_broadcast(r->runtime->env, r->runtime->left);
+}
+
+/*
+ * Those that were put off and are due, CHECKING, with the owner that their rows had before: sent,
+ * put off once more, or dropped. A row that this node took anew since is looked at again.
+ */
+static void resend_requests(struct pawl_runtime *runtime, struct runtime_request **list,
+                            size_t count, int64_t owner)
+{
+    struct runtime_request *dropped[REQUESTS_MAX];
+    size_t resends = 0, drops = 0;
+    bool is_ours[REQUESTS_MAX];
+    struct pawl_error err = PAWL_ERROR_INIT;
+    int status = find_own_rows(runtime, list, count, owner, is_ours, &err);
+
+    for (size_t i = 0; status != PAWL_OK && i < count; i++) {
+        log_postponed(list[i], &err);
+        postpone(list[i]);
+    }
+    if (pawl_mutex_lock(runtime->env, runtime->mutex) != PAWL_OK)
+        return; /* stopped: whoever closes the runtime frees them */
+    for (size_t i = 0; i < count; i++) {
+        struct runtime_request *r = list[i];
+
+        if (status == PAWL_OK && is_ours[i]) {
+            pawl__request_move(r, REQUEST_SENDING);
+            list[resends++] = r;
+        } else if (status != PAWL_OK || r->owner != owner) {
+            pawl__request_move(r, REQUEST_PAUSING);
+        } else {
+            remove_request(r);
+            dropped[drops++] = r;
+        }
+    }
+    pawl_mutex_unlock(runtime->env, runtime->mutex);
+    for (size_t i = 0; i < drops; i++) {
+        if (runtime->log)
+            pawl_log(runtime->log, PAWL_LOG_INFO, "request dropped: its work is not this node's",
+                     pawl__log_str("instance", dropped[i]->instance_id),
+                     pawl__log_str("work", dropped[i]->id));
+        pawl__runtime_request_free(dropped[i]);
+    }
+    for (size_t i = 0; i < resends; i++)
+        send_request(list[i]);
+}
+
+void pawl__runtime_check_requests(struct pawl_runtime *runtime, struct pawl_str instance_id)
+{
+    struct runtime_request *r;
+
+    if (pawl_mutex_lock(runtime->env, runtime->mutex) != PAWL_OK)
+        return;
+    PAWL_LIST_FOR_EACH (r, &runtime->requests, link) {
+        if (r->state == REQUEST_PAUSING && pawl__str_equal(r->instance_id, instance_id))
+            r->again_ns = 0;
+    }
+    pawl_cond_broadcast(runtime->env, runtime->answered);
+    pawl_mutex_unlock(runtime->env, runtime->mutex);
+}
+
 /* ---- committing ---------------------------------------------------------------------------- */
 
 static void add_feed(struct runtime_changes *changes, struct runtime_request *r, int64_t now_us)
@@ -274,8 +380,8 @@ static void add_feed(struct runtime_changes *changes, struct runtime_request *r,
 static int commit_responses(struct pawl_runtime *runtime, struct runtime_request *const *list,
                             size_t count, struct pawl_error *err)
 {
-    int64_t deadline_ns = pawl_env_monotonic_ns(runtime->env) + COMMIT_NS;
-    struct pawl_str done[RESPONSES_MAX];
+    int64_t deadline_ns = pawl_env_monotonic_ns(runtime->env) + STORE_NS;
+    struct pawl_str done[REQUESTS_MAX];
     struct pawl_arena arena;
     struct runtime_changes changes = {.arena = &arena};
     struct pawl_commit commit = {.kind = PAWL_COMMIT_PLAIN, .done = done, .done_count = count};
@@ -285,7 +391,7 @@ static int commit_responses(struct pawl_runtime *runtime, struct runtime_request
     if (status != PAWL_OK)
         return status;
     pawl__arena_init(&arena, &runtime->env->alloc, RUNTIME_BYTES_MAX);
-    PAWL_ASSERT(count > 0 && count <= RESPONSES_MAX);
+    PAWL_ASSERT(count > 0 && count <= REQUESTS_MAX);
     for (size_t i = 0; i < count; i++) {
         PAWL_ASSERT(list[i]->owner == list[0]->owner); /* the guard of the commit */
         done[i] = list[i]->id;
@@ -328,11 +434,9 @@ static void finish_request(struct pawl_runtime *runtime, struct runtime_request 
     if (again) {
         postpone(r);
     } else {
-        pawl__list_remove(&r->link);
-        runtime->requests_ended++;
+        remove_request(r);
     }
     pawl__request_move(r, REQUEST_ANSWERED);
-    pawl_cond_broadcast(runtime->env, runtime->left);
     pawl_mutex_unlock(runtime->env, runtime->mutex);
     if (!again)
         pawl__runtime_request_free(r);
@@ -370,7 +474,7 @@ static size_t collect(struct pawl_runtime *runtime, struct runtime_request **lis
     PAWL_LIST_FOR_EACH (r, &runtime->requests, link) {
         bool waits = r->state == REQUEST_PAUSING || r->state == REQUEST_ANSWERED;
 
-        if (!waits || count == RESPONSES_MAX)
+        if (!waits || count == REQUESTS_MAX)
             continue;
         if (r->again_ns > now_ns) {
             *until_ns = r->again_ns < *until_ns ? r->again_ns : *until_ns;
@@ -386,18 +490,20 @@ static size_t collect(struct pawl_runtime *runtime, struct runtime_request **lis
     return count;
 }
 
-/* With the mutex held, which it gives up: those that pause are sent, the others delivered. */
+/* With the mutex held, which it gives up: those that pause are checked and sent, the others
+ * delivered. All have one owner. */
 static int handle_requests(struct pawl_runtime *runtime, struct runtime_request **list,
                            size_t count)
 {
-    struct runtime_request *received[RESPONSES_MAX];
+    struct runtime_request *received[REQUESTS_MAX];
+    int64_t owner = list[0]->owner;
     size_t responses = 0, resends = 0;
 
     for (size_t i = 0; i < count; i++) {
         struct runtime_request *r = list[i];
 
         if (r->state == REQUEST_PAUSING) {
-            pawl__request_move(r, REQUEST_SENDING);
+            pawl__request_move(r, REQUEST_CHECKING);
             r->again_ns = 0;
             list[resends++] = r;
         } else if (r->end == PAWL_HTTP_CANCELLED) {
@@ -411,8 +517,8 @@ static int handle_requests(struct pawl_runtime *runtime, struct runtime_request 
         }
     }
     pawl_mutex_unlock(runtime->env, runtime->mutex);
-    for (size_t i = 0; i < resends; i++)
-        send_request(list[i]);
+    if (resends > 0)
+        resend_requests(runtime, list, resends, owner);
     if (responses > 0)
         deliver(runtime, received, responses);
     return pawl_mutex_lock(runtime->env, runtime->mutex);
@@ -421,7 +527,7 @@ static int handle_requests(struct pawl_runtime *runtime, struct runtime_request 
 static void run_requests(void *arg)
 {
     struct pawl_runtime *runtime = arg;
-    struct runtime_request *list[RESPONSES_MAX];
+    struct runtime_request *list[REQUESTS_MAX];
     int status = pawl_mutex_lock(runtime->env, runtime->mutex);
 
     if (status != PAWL_OK)
@@ -523,47 +629,6 @@ int pawl__runtime_do_http(struct runtime_task *task, const struct pawl_work_row 
     add_feed(&changes, r, now_us);
     status = pawl__runtime_finish_work(task, work, &changes);
     pawl__runtime_request_free(r);
-    return status;
-}
-
-/* ---- those of an instance ------------------------------------------------------------------- */
-
-#define PAGE 500
-
-int pawl__runtime_each_request(struct runtime_task *task, struct pawl_arena *arena,
-                               struct pawl_str instance_id,
-                               int (*each)(void *ctx, const struct pawl_work_row *request),
-                               void *ctx)
-{
-    const struct pawl_condition conditions[] = {
-        {.column = pawl_table_column(PAWL_TABLE_WORK, "kind"),
-         .value = {.text = pawl__str(PAWL_WORK_HTTP)}},
-        {.column = pawl_table_column(PAWL_TABLE_WORK, "due_us"),
-         .compare = PAWL_LT,
-         .value = {.integer = PAWL_TIME_NEVER}},
-        {.column = pawl_table_column(PAWL_TABLE_WORK, "name"), .value = {.text = instance_id}},
-    };
-    struct pawl_query query = {.table = PAWL_TABLE_WORK,
-                               .flags = PAWL_QUERY_BRIEF,
-                               .conditions = conditions,
-                               .condition_count = sizeof conditions / sizeof conditions[0],
-                               .limit = PAGE};
-    struct pawl_rows rows;
-    int status;
-
-    do {
-        const struct pawl_work_row *requests;
-
-        status = pawl_store_find(task->runtime->store, &query, arena, &rows, task->deadline_ns,
-                                 task->err);
-        if (status != PAWL_OK)
-            return status;
-        requests = rows.rows;
-        for (size_t i = 0; i < rows.count && status == PAWL_OK; i++)
-            status = each(ctx, &requests[i]);
-        if (rows.count > 0)
-            query.after = &requests[rows.count - 1];
-    } while (status == PAWL_OK && rows.count == PAGE);
     return status;
 }
 

@@ -181,14 +181,10 @@ void pawl__runtime_request_free(struct runtime_request *request); /* NULL allowe
 void pawl__runtime_request_begin(struct runtime_request *request);
 /* Whether the request of this row is under way. With the mutex held. */
 bool pawl__runtime_is_requested(const struct pawl_runtime *runtime, struct pawl_str work_id);
+/* Rows of requests of this instance may be gone: those that were put off are checked at once. */
+void pawl__runtime_check_requests(struct pawl_runtime *runtime, struct pawl_str instance_id);
 /* The row has this owner now: if its request is under way, that one completes it. */
 void pawl__runtime_adopt_request(struct pawl_runtime *runtime, const struct pawl_work_row *work);
-/* Calls `each` for all requests of the instance that are on their way, also those that were
- * renamed, until it fails. The rows have no payload. */
-PAWL_MUST_CHECK int
-pawl__runtime_each_request(struct runtime_task *task, struct pawl_arena *arena,
-                           struct pawl_str instance_id,
-                           int (*each)(void *ctx, const struct pawl_work_row *request), void *ctx);
 /* A request that a node left behind. */
 PAWL_MUST_CHECK int pawl__runtime_do_http(struct runtime_task *task,
                                           const struct pawl_work_row *work, int64_t now_us);
@@ -294,6 +290,12 @@ void pawl__runtime_tell_failure(struct pawl_runtime *runtime, struct pawl_str in
 /* Work of this kind is no mail, and its name is the id of the instance that it is of: of a start,
  * the parent's; "": of none. */
 bool pawl__runtime_is_named_after_instance(struct pawl_str kind);
+/* Calls `each` for all work of such a kind that has this name and will be done, also what was
+ * renamed since it was added, until it fails. The rows are in `arena`, without payload. */
+PAWL_MUST_CHECK int
+pawl__runtime_each_named(struct runtime_task *task, struct pawl_arena *arena, const char *kind,
+                         struct pawl_str name,
+                         int (*each)(void *ctx, const struct pawl_work_row *work), void *ctx);
 /* It is given up at once. `reason` is "Expired" or "Failed". */
 void pawl__runtime_add_dead_letter(struct runtime_changes *changes,
                                    const struct pawl_work_row *work, const char *reason,

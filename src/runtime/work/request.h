@@ -12,6 +12,7 @@ enum runtime_request_state {
     REQUEST_ANSWERED,
     REQUEST_PAUSING,
     REQUEST_COMMITTING,
+    REQUEST_CHECKING, /* whether its row is still this node's */
 };
 
 struct runtime_request {
@@ -31,9 +32,12 @@ struct runtime_request {
     int64_t begun_ns; /* traced: when it was sent */
     uint64_t ticket;
 
-    enum runtime_request_state state; /* guarded by the runtime's mutex, as what follows;
-                                       * moved by pawl__request_move() alone */
-    int64_t again_ns;                 /* PAUSING; ANSWERED: not committed before */
+    /* Guarded by the runtime's mutex; moved by pawl__request_move() alone. */
+    enum runtime_request_state state;
+    /* In SENDING these are of whoever sends the request or, once it is submitted, of whoever
+     * answers it; in CHECKING and COMMITTING of the thread of http.c; otherwise the mutex guards
+     * them. */
+    int64_t again_ns;  /* PAUSING; ANSWERED: not committed before */
     uint32_t failures; /* in a row: of this node to send it, or to commit the answer */
     int64_t attempts;  /* that got a response */
     enum pawl_http_end end;

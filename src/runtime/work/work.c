@@ -24,6 +24,8 @@
 #define ROUND_NS INT64_C(30000000000)
 /* Rows that one take asks for at the most. */
 #define TAKE_MAX 256u
+/* Rows that one query returns. */
+#define PAGE 500u
 /* Before what failed for a reason of its own is tried again. */
 #define AGAIN_US INT64_C(1000000)
 /* Attempts beyond the usual that our own errors have: they may be of the work. */
@@ -193,6 +195,43 @@ static int expire(struct runtime_task *task, const struct pawl_work_row *work, i
 
     pawl__runtime_add_dead_letter(&changes, work, "Expired", work->error, now_us);
     return pawl__runtime_finish_work(task, work, &changes);
+}
+
+/* ---- of an instance -------------------------------------------------------------------------- */
+
+int pawl__runtime_each_named(struct runtime_task *task, struct pawl_arena *arena, const char *kind,
+                             struct pawl_str name,
+                             int (*each)(void *ctx, const struct pawl_work_row *work), void *ctx)
+{
+    const struct pawl_condition conditions[] = {
+        {.column = pawl_table_column(PAWL_TABLE_WORK, "kind"), .value = {.text = pawl__str(kind)}},
+        {.column = pawl_table_column(PAWL_TABLE_WORK, "due_us"),
+         .compare = PAWL_LT,
+         .value = {.integer = PAWL_TIME_NEVER}},
+        {.column = pawl_table_column(PAWL_TABLE_WORK, "name"), .value = {.text = name}},
+    };
+    struct pawl_query query = {.table = PAWL_TABLE_WORK,
+                               .flags = PAWL_QUERY_BRIEF,
+                               .conditions = conditions,
+                               .condition_count = sizeof conditions / sizeof conditions[0],
+                               .limit = PAGE};
+    struct pawl_rows rows;
+    int status;
+
+    do {
+        const struct pawl_work_row *work;
+
+        status = pawl_store_find(task->runtime->store, &query, arena, &rows, task->deadline_ns,
+                                 task->err);
+        if (status != PAWL_OK)
+            return status;
+        work = rows.rows;
+        for (size_t i = 0; i < rows.count && status == PAWL_OK; i++)
+            status = each(ctx, &work[i]);
+        if (rows.count > 0)
+            query.after = &work[rows.count - 1];
+    } while (status == PAWL_OK && rows.count == PAGE);
+    return status;
 }
 
 /* ---- effects ------------------------------------------------------------------------------- */

@@ -16,6 +16,7 @@
 #include <stdlib.h>
 #include <sys/resource.h>
 #include <sys/socket.h>
+#include <time.h>
 #include <unistd.h>
 
 #define S(text) PAWL_STR_LIT(text)
@@ -598,7 +599,11 @@ static void idle_connections_of_a_busy_scope_are_bounded(void **state)
 /* ---- names with several addresses ---------------------------------------------------------- */
 
 #define TWO_ADDRESSES "two.test"
+#define SLOW_NAME "slow.test"
+#define LOOKUP_NS 400000000
 #define SILENT_FILL 8
+
+static atomic_int lookups; /* of SLOW_NAME, ended */
 
 typedef int resolver(const char *, const char *, const struct addrinfo *, struct addrinfo **);
 
@@ -614,7 +619,7 @@ static int resolve_system(const char *name, const char *service, const struct ad
 
 /*
  * libcurl resolves names by this one, which comes before the system's: TWO_ADDRESSES is ::1 and
- * 127.0.0.1, in this order.
+ * 127.0.0.1, in this order; SLOW_NAME is found out not to exist.
  */
 __attribute__((visibility("default"))) int getaddrinfo(const char *name, const char *service,
                                                        const struct addrinfo *hints,
@@ -624,6 +629,13 @@ __attribute__((visibility("default"))) int getaddrinfo(const char *name, const c
     struct addrinfo *second;
     int status;
 
+    if (name && strcmp(name, SLOW_NAME) == 0) {
+        const struct timespec delay = {.tv_nsec = LOOKUP_NS};
+
+        (void)nanosleep(&delay, NULL);
+        atomic_fetch_add(&lookups, 1);
+        return EAI_NONAME;
+    }
     if (!name || strcmp(name, TWO_ADDRESSES) != 0)
         return resolve_system(name, service, hints, out);
     status = resolve_system("127.0.0.1", service, &both, &second);
@@ -669,6 +681,28 @@ static void close_silent_address(const struct silent_address *silent)
     for (size_t i = 0; i < SILENT_FILL; i++)
         (void)close(silent->fill[i]);
     (void)close(silent->listener);
+}
+
+static void an_unknown_host_is_looked_up_twice(void **state)
+{
+    struct fixture *f = *state;
+
+    open_with(f, NULL);
+    atomic_store(&lookups, 0);
+    fetch(f, "GET", "http://" SLOW_NAME "/", NULL);
+    assert_int_equal(f->answer.end, PAWL_HTTP_CONNECT);
+    assert_int_equal(atomic_load(&lookups), 2);
+}
+
+/* One lookup takes less than the limit, two take more. */
+static void the_time_limit_is_of_both_lookups(void **state)
+{
+    const struct pawl_curl_options options = {.timeout_ns = LOOKUP_NS + LOOKUP_NS / 2};
+    struct fixture *f = *state;
+
+    open_with(f, &options);
+    fetch(f, "GET", "http://" SLOW_NAME "/", NULL);
+    assert_int_equal(f->answer.end, PAWL_HTTP_TIMED_OUT);
 }
 
 static const char *at_two_addresses(struct fixture *f, const char *path, char url[128])
@@ -985,6 +1019,8 @@ int main(void)
         TEST(connections_that_nobody_uses_are_closed),
         TEST(idle_connections_of_all_scopes_are_bounded),
         TEST(idle_connections_of_a_busy_scope_are_bounded),
+        TEST(an_unknown_host_is_looked_up_twice),
+        TEST(the_time_limit_is_of_both_lookups),
         TEST(a_name_with_a_silent_address_keeps_its_connection),
         TEST(a_redirect_of_a_name_with_a_silent_address_is_followed),
         TEST(a_surplus_response_of_a_name_with_a_silent_address_is_not_used),

@@ -49,13 +49,14 @@ static const bool burst_moves[6][6] = {
     /* PARKED    */ {false, false, false, false, false, false},
     /* YIELDED   */ {false, false, false, false, false, false},
 };
-static const bool request_moves[5][5] = {
-    /*                NEW    SENDING ANSW.  PAUSING COMMITTING */
-    /* NEW        */ {false, true,  false, false, false},
-    /* SENDING    */ {false, false, true,  true,  false},
-    /* ANSWERED   */ {false, false, false, true,  true},
-    /* PAUSING    */ {false, true,  false, false, false},
-    /* COMMITTING */ {false, false, true,  false, false},
+static const bool request_moves[6][6] = {
+    /*                NEW    SENDING ANSW.  PAUSING COMM.  CHECKING */
+    /* NEW        */ {false, true,  false, false, false, false},
+    /* SENDING    */ {false, false, true,  true,  false, false},
+    /* ANSWERED   */ {false, false, false, true,  true,  false},
+    /* PAUSING    */ {false, false, false, false, false, true},
+    /* COMMITTING */ {false, false, true,  false, false, false},
+    /* CHECKING   */ {false, true,  false, true,  false, false},
 };
 /* clang-format on */
 
@@ -137,7 +138,7 @@ static void a_burst_makes_the_moves_of_its_table_and_no_other(void **state)
 static void a_request_makes_the_moves_of_its_table_and_no_other(void **state)
 {
     (void)state;
-    assert_moves(REQUEST, 5, &request_moves[0][0]);
+    assert_moves(REQUEST, 6, &request_moves[0][0]);
 }
 
 static void a_step_that_was_given_up_is_not_moved_by_its_thread(void **state)

@@ -267,6 +267,40 @@ static void delete_one_of(struct fixture *f, const char *definition_id)
               &f->err);
 }
 
+#define MANY 250
+
+/* More than one commit deletes: none of them begins. */
+static void children_that_have_not_begun_are_cancelled_with_their_parent(void **state)
+{
+    struct fixture *f = *state;
+    struct pawl_outcome outcome;
+    const char *text;
+    char items[MANY * 2 + 2];
+
+    for (size_t i = 0; i < MANY; i++) {
+        items[2 * i] = i > 0 ? ',' : '[';
+        items[2 * i + 1] = '7';
+    }
+    memcpy(&items[2 * MANY], "]", 2);
+    text = pawl__arena_printf(
+        &f->arena,
+        "{'definitionId':'d','id':'d:1','version':1,'name':'d','variables':[{'id':'v','name':'V',"
+        "'typeName':'Int32','isArray':true,'value':'%s'}],'root':" RIG_SEQUENCE(
+            "seq", BULK("b", "child")) "}",
+        items);
+    assert_non_null(text);
+    publish(f, DEFINITION("child", RIG_EVENT("k", "Kid")));
+    publish(f, text);
+    outcome = start_until(f, "d", pawl_env_monotonic_ns(f->env));
+    assert_int_equal(count(f, PAWL_TABLE_WORK), MANY);
+    assert_ok(pawl__runtime_cancel(f->a.runtime, pawl__str(outcome.instance_id), later(f), &f->err),
+              &f->err);
+    assert_int_equal(count(f, PAWL_TABLE_WORK), 0);
+    work(f, &f->a);
+    assert_int_equal(count(f, PAWL_TABLE_INSTANCES), 1);
+    assert_string_equal(sub_status(f, outcome.instance_id), "Cancelled");
+}
+
 static void the_deletion_of_a_child_that_nobody_waits_for_ends_nothing(void **state)
 {
     struct fixture *f = *state;
@@ -554,6 +588,7 @@ int main(void)
         TEST(the_deletion_of_a_child_is_its_end),
         TEST(a_request_in_the_background_is_not_sent_again_by_a_retry),
         TEST(a_request_that_was_renamed_is_not_begun_anew_by_a_retry),
+        TEST(children_that_have_not_begun_are_cancelled_with_their_parent),
         TEST(the_deletion_of_a_child_that_nobody_waits_for_ends_nothing),
         TEST(the_deletion_of_a_child_in_its_first_burst_is_its_end),
         TEST(a_child_that_ends_again_after_a_retry_counts_once),

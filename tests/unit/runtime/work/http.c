@@ -409,6 +409,147 @@ static void cancelling_does_not_wait_for_the_answer(void **state)
     assert_int_equal(count(f, PAWL_TABLE_WORK), 0);
 }
 
+/* ---- put off, and not wanted any more ------------------------------------------------------ */
+
+static bool is_settled(struct fixture *f, const char *instance_id)
+{
+    return pawl__runtime_wait_answered(f->a.runtime, pawl__str(instance_id),
+                                       pawl_env_monotonic_ns(f->env)) == PAWL_OK;
+}
+
+/* There is room now, and its pause ends. */
+static void check_not_sent_again(struct fixture *f, const char *instance_id, size_t sent)
+{
+    atomic_store(&f->a.script.refuses, PAWL_OK);
+    POLL_UNTIL((test_clock_advance(f->clock, SECOND),
+                f->a.script.count > sent || is_settled(f, instance_id)));
+    assert_int_equal(f->a.script.count, sent);
+}
+
+#define DEFINITION_SEND DEFINITION("d", SEND("s") "," RIG_WRITE("w", "after"))
+#define DEFINITION_RETRY                                                                           \
+    DEFINITION("d",                                                                                \
+               SEND_WITH("s", CUSTOM("'resilienceStrategy':{'strategyId':'http'}")) "," RIG_WRITE( \
+                   "w", "after"))
+
+static void cancel(struct fixture *f, const char *instance_id)
+{
+    assert_ok(pawl__runtime_cancel(f->a.runtime, pawl__str(instance_id), later(f), &f->err),
+              &f->err);
+    assert_string_equal(sub_status(f, instance_id), "Cancelled");
+}
+
+/* It was begun with this answer, or refused; then its instance is cancelled. */
+static void check_cancelled(struct fixture *f, const char *definition,
+                            const struct pawl_http_answer *answer)
+{
+    struct pawl_outcome outcome;
+
+    publish(f, definition);
+    atomic_store(&f->a.script.refuses, answer ? PAWL_OK : PAWL_EIO);
+    outcome = begin(f, "d");
+    if (answer)
+        script_answer(&f->a.script, 0, answer);
+    else
+        POLL_UNTIL(atomic_load(&f->a.script.refused) > 0);
+    cancel(f, outcome.instance_id);
+    check_not_sent_again(f, outcome.instance_id, answer ? 1 : 0);
+    drain(f, &f->a);
+    assert_string_equal(f->lines, "");
+    assert_int_equal(count(f, PAWL_TABLE_WORK), 0);
+}
+
+static void a_cancelled_request_that_found_no_room_is_not_sent_again(void **state)
+{
+    check_cancelled(*state, DEFINITION_SEND, &no_room);
+}
+
+static void a_cancelled_request_that_the_executor_refused_is_not_sent(void **state)
+{
+    check_cancelled(*state, DEFINITION_SEND, NULL);
+}
+
+static void a_cancelled_request_that_failed_is_not_tried_again(void **state)
+{
+    static const struct pawl_http_answer busy = {
+        .end = PAWL_HTTP_ANSWERED, .sent = true, .status = 503};
+
+    check_cancelled(*state, DEFINITION_RETRY, &busy);
+}
+
+/* Whoever waits for the instance does not wait for the pause of its request. */
+static void cancelling_does_not_wait_for_the_end_of_a_pause(void **state)
+{
+    struct fixture *f = *state;
+    struct pawl_outcome outcome;
+
+    publish(f, DEFINITION_SEND);
+    atomic_store(&f->a.script.refuses, PAWL_ENOMEM);
+    outcome = begin(f, "d");
+    POLL_UNTIL(atomic_load(&f->a.script.refused) > 0);
+    cancel(f, outcome.instance_id);
+    POLL_UNTIL(is_settled(f, outcome.instance_id));
+    assert_int_equal(atomic_load(&f->a.script.refused), 1);
+}
+
+/* The lease of this node was over for a while. */
+static void a_request_that_another_node_took_is_not_sent_again(void **state)
+{
+    struct fixture *f = *state;
+    struct pawl_outcome outcome;
+
+    publish(f, DEFINITION_SEND);
+    atomic_store(&f->a.script.refuses, PAWL_ENOMEM);
+    outcome = begin(f, "d");
+    node_open(f, &f->b, "b");
+    test_clock_advance(f->clock, LEASE + SECOND);
+    work(f, &f->b);
+    assert_int_equal(f->b.script.count, 1);
+    check_not_sent_again(f, outcome.instance_id, 0);
+    script_answer(&f->b.script, 0, &ok);
+    drain(f, &f->b);
+    assert_string_equal(f->lines, "after\n");
+    assert_string_equal(sub_status(f, outcome.instance_id), "Finished");
+    assert_int_equal(count(f, PAWL_TABLE_WORK), 0);
+}
+
+static void a_request_whose_response_another_node_stored_is_not_sent_again(void **state)
+{
+    struct fixture *f = *state;
+    struct pawl_outcome outcome;
+
+    publish(f, DEFINITION_SEND);
+    atomic_store(&f->a.script.refuses, PAWL_ENOMEM);
+    outcome = begin(f, "d");
+    node_open(f, &f->b, "b");
+    f->b.script.answers = &ok;
+    f->b.script.answer_count = 1;
+    test_clock_advance(f->clock, LEASE + SECOND);
+    drain(f, &f->b);
+    assert_string_equal(f->lines, "after\n");
+    check_not_sent_again(f, outcome.instance_id, 0);
+}
+
+/* Its row has the new incarnation. */
+static void a_request_that_its_own_node_took_anew_is_sent(void **state)
+{
+    struct fixture *f = *state;
+    struct pawl_outcome outcome;
+
+    publish(f, DEFINITION_SEND);
+    atomic_store(&f->a.script.refuses, PAWL_ENOMEM);
+    outcome = begin(f, "d");
+    test_clock_advance(f->clock, LEASE + SECOND);
+    work(f, &f->a);
+    atomic_store(&f->a.script.refuses, PAWL_OK);
+    wait_asked(f, 1);
+    script_answer(&f->a.script, 0, &ok);
+    drain(f, &f->a);
+    assert_string_equal(f->lines, "after\n");
+    assert_string_equal(sub_status(f, outcome.instance_id), "Finished");
+    assert_int_equal(count(f, PAWL_TABLE_WORK), 0);
+}
+
 /* ---- other nodes --------------------------------------------------------------------------- */
 
 static void another_node_sends_again_what_a_dead_one_had_sent(void **state)
@@ -734,6 +875,52 @@ static void an_answer_that_cannot_be_stored_is_a_failed_request(void **state)
     check_refusals(*state, PAWL_ELIMIT, "");
 }
 
+/* Of queries of work, these fail while there is a code. */
+static atomic_int find_code, finds_refused;
+
+static int refusing_find(struct pawl_store *store, const struct pawl_query *query,
+                         struct pawl_arena *arena, struct pawl_rows *out, int64_t deadline_ns,
+                         struct pawl_error *err)
+{
+    int code = atomic_load(&find_code);
+
+    if (code == PAWL_OK || query->table != PAWL_TABLE_WORK)
+        return real_ops->find(store, query, arena, out, deadline_ns, err);
+    atomic_fetch_add(&finds_refused, 1);
+    if (err)
+        *err = (struct pawl_error){.code = code, .msg = "refused"};
+    return code;
+}
+
+/* Nobody knows whose its row is: it waits until that is known. */
+static void what_was_put_off_outlives_a_store_that_cannot_be_asked(void **state)
+{
+    static struct pawl_store_ops ops;
+    struct fixture *f = *state;
+    struct pawl_outcome outcome;
+
+    real_ops = f->a.store->ops;
+    ops = *real_ops;
+    ops.find = refusing_find;
+    f->a.store->ops = &ops;
+    publish(f, DEFINITION_SEND);
+    atomic_store(&finds_refused, 0);
+    outcome = begin(f, "d");
+    atomic_store(&find_code, PAWL_EUNAVAILABLE);
+    script_answer(&f->a.script, 0, &no_room);
+    POLL_UNTIL((test_clock_advance(f->clock, SECOND),
+                atomic_load(&finds_refused) > 2 || is_settled(f, outcome.instance_id)));
+    assert_int_equal(f->a.script.count, 1);
+    assert_false(is_settled(f, outcome.instance_id));
+    atomic_store(&find_code, PAWL_OK);
+    wait_asked(f, 2);
+    script_answer(&f->a.script, 1, &ok);
+    drain(f, &f->a);
+    assert_string_equal(f->lines, "after\n");
+    assert_string_equal(sub_status(f, outcome.instance_id), "Finished");
+    f->a.store->ops = real_ops;
+}
+
 #define REAL(name) cmocka_unit_test_setup_teardown(name, set_up_real, tear_down)
 
 int main(void)
@@ -758,6 +945,14 @@ int main(void)
         TEST(what_may_have_been_sent_is_lost_whatever_this_node_lacks),
         TEST(an_executor_that_lacks_something_is_asked_again),
         TEST(cancelling_does_not_wait_for_the_answer),
+        TEST(a_cancelled_request_that_found_no_room_is_not_sent_again),
+        TEST(a_cancelled_request_that_the_executor_refused_is_not_sent),
+        TEST(a_cancelled_request_that_failed_is_not_tried_again),
+        TEST(cancelling_does_not_wait_for_the_end_of_a_pause),
+        TEST(a_request_that_another_node_took_is_not_sent_again),
+        TEST(a_request_whose_response_another_node_stored_is_not_sent_again),
+        TEST(a_request_that_its_own_node_took_anew_is_sent),
+        TEST(what_was_put_off_outlives_a_store_that_cannot_be_asked),
         TEST(another_node_sends_again_what_a_dead_one_had_sent),
         TEST(an_instance_whose_caller_had_no_more_time_is_finished_by_others),
         TEST(an_instance_whose_caller_does_not_wait_is_finished_by_others),
