@@ -3,7 +3,7 @@
 #include "base/alloc.h"
 #include "base/buf.h"
 #include "cli/command/command.h"
-#include "host/store_uri.h"
+#include "host/process.h"
 #include "host/uri.h"
 #include "os/process.h"
 

@@ -3,7 +3,6 @@
 #include "host/store_uri.h"
 
 #include "base/error.h"
-#include "drivers/sqlite.h"
 #include "host/uri.h"
 
 /* `rest` is what is behind the colon, `uri` the whole. */
@@ -143,11 +142,6 @@ int pawl__host_store_backend(struct pawl_str uri, const char **out, struct pawl_
     if (status == PAWL_OK)
         *out = scheme->backend;
     return status;
-}
-
-void pawl__host_tune_process(void)
-{
-    pawl__sqlite_count_no_memory();
 }
 
 struct pawl_str pawl__host_store_path(struct pawl_str uri)

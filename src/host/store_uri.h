@@ -20,10 +20,6 @@ PAWL_MUST_CHECK int pawl__host_open_store(struct pawl_env *env, struct pawl_str 
                                           const struct pawl_store_options *options,
                                           struct pawl_store **out, struct pawl_error *err);
 
-/* Process-wide settings that make stores faster. For a program's main(), before it starts threads;
- * a library leaves them to the program that it is part of. */
-void pawl__host_tune_process(void);
-
 /* "memory", "sqlite" or "postgres", without opening anything. PAWL_EINVAL. */
 PAWL_MUST_CHECK int pawl__host_store_backend(struct pawl_str uri, const char **out,
                                              struct pawl_error *err);

@@ -1,0 +1,9 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "host/process.h"
+
+#include "drivers/sqlite.h"
+
+void pawl__host_tune_process(void)
+{
+    pawl__sqlite_count_no_memory();
+}
