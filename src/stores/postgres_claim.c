@@ -257,30 +257,26 @@ static int visit(struct pawl_store *store, int64_t owner, struct pawl_claim *cla
                  struct pawl_arena *arena, int64_t *now_us, int64_t deadline_ns,
                  struct pawl_error *err)
 {
-    const struct pawl_sql_inputs none = {.row = NULL}, inputs = {.id = claim->id,
-                                                                 .text = claim->hash,
-                                                                 .limit = PAWL_VISIT_BYTES_MAX};
+    const struct pawl_sql_inputs inputs = {
+        .id = claim->id, .text = claim->hash, .limit = PAWL_VISIT_BYTES_MAX};
+    struct pawl_instance_row row;
     struct pg_call call;
-    void *rows = NULL;
-    size_t count = 0;
     int status = pawl__pg_call_begin(&call, store, PG_FAST, true, deadline_ns, err);
 
     if (status != PAWL_OK)
         return status;
     status = pawl__pg_named(&call, PAWL_SQL_VISIT, &inputs);
     if (status == PAWL_OK)
-        status = pawl__pg_named(&call, PAWL_SQL_NOW, &none);
-    if (status == PAWL_OK)
         status = pawl__pg_sync(&call);
     if (status == PAWL_OK)
         status = pawl__pg_run(&call, false);
     if (status == PAWL_OK)
-        status = pawl__pg_rows(&call, 0, PAWL_TABLE_INSTANCES,
-                               pawl__sql_statement(call.pg->sql, PAWL_SQL_VISIT)->columns, arena,
-                               &rows, &count);
-    if (status == PAWL_OK) {
-        pawl__store_fill_visit(claim, owner, count == 1 ? rows : NULL);
-        *now_us = pawl__pq_int(call.conn, 1, 0, 0);
+        status =
+            pawl__pg_row(&call, 0, 0, PAWL_TABLE_INSTANCES,
+                         pawl__sql_statement(call.pg->sql, PAWL_SQL_VISIT)->columns, arena, &row);
+    if (status == PAWL_OK) { /* without an id it was not granted */
+        pawl__store_fill_visit(claim, owner, row.id.len > 0 ? &row : NULL);
+        *now_us = pawl__pq_int(call.conn, 0, 0, pawl__pq_columns(call.conn, 0) - 1);
     }
     pawl__pg_call_end(&call);
     return status;

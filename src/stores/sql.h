@@ -143,7 +143,8 @@ enum pawl_sql_name {
     PAWL_SQL_CLAIM,
     PAWL_SQL_CLAIMED,
     PAWL_SQL_VISIT,       /* id; text: a hash; limit: bytes of the state. Returns the instance, or
-                           * nothing: a visit is not granted */
+                           * nothing: a visit is not granted. In PostgreSQL a row: the instance,
+                           * or nulls, and behind it the time */
     PAWL_SQL_CLAIM_MATCH, /* SQLite. id; text: a hash. Returns a row if it has such a bookmark */
     PAWL_SQL_CLAIM_LOOK,  /* id. Returns the instance without its state */
     PAWL_SQL_CLAIM_HAS_MAIL, /* SQLite. id. Returns a row if work is due for it */
