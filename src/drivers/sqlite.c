@@ -109,7 +109,8 @@ static int file_errno(struct pawl_sqlite *db, bool of_log)
 static int set_disk_failed(struct pawl_sqlite *db, int result, struct pawl_error *err)
 {
     /* The memory that processes share is a file, which is mapped. */
-    if (result == SQLITE_IOERR_SHMMAP && sqlite3_system_errno(db->db) == ENOMEM)
+    if (result == SQLITE_IOERR_NOMEM ||
+        (result == SQLITE_IOERR_SHMMAP && sqlite3_system_errno(db->db) == ENOMEM))
         return pawl__error_code(err, PAWL_ENOMEM);
     /* A sync that fails for want of room says too late that what was written is not kept. */
     if (result != SQLITE_IOERR_FSYNC && result != SQLITE_IOERR_DIR_FSYNC &&
@@ -579,14 +580,21 @@ static bool may_be_in_log(int result, int status)
     return (result & 0xFF) == SQLITE_NOMEM || is_index || status == PAWL_EIO;
 }
 
-static int set_commit_unknown(struct pawl_sqlite *db, int result, struct pawl_error *err)
+/* `status`: what it failed with. */
+static int set_commit_unknown(struct pawl_sqlite *db, int status, struct pawl_error *err)
 {
-    bool no_memory = (result & 0xFF) == SQLITE_NOMEM;
+    const char *what = "the disk failed", *mend = "check the disk and the system's log";
 
-    return pawl__error_set(
-        err, PAWL_EUNKNOWN, "%s: %s while a commit was written, which may or may not be kept; %s",
-        db->path, no_memory ? "there was no memory" : "the disk failed",
-        no_memory ? "give the process more" : "check the disk and the system's log");
+    if (status == PAWL_ENOMEM) {
+        what = "there was no memory";
+        mend = "give the process more";
+    } else if (status == PAWL_EUNAVAILABLE) {
+        what = "there was no room on the disk";
+        mend = "make room";
+    }
+    return pawl__error_set(err, PAWL_EUNKNOWN,
+                           "%s: %s while a commit was written, which may or may not be kept; %s",
+                           db->path, what, mend);
 }
 
 int pawl__sqlite_commit(struct pawl_sqlite *db, struct pawl_error *err)
@@ -607,5 +615,5 @@ int pawl__sqlite_commit(struct pawl_sqlite *db, struct pawl_error *err)
     if (status == PAWL_OK)
         return PAWL_OK;
     pawl__sqlite_rollback(db);
-    return may_be_in_log(result, status) ? set_commit_unknown(db, result, err) : status;
+    return may_be_in_log(result, status) ? set_commit_unknown(db, status, err) : status;
 }

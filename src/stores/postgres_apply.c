@@ -567,10 +567,25 @@ static size_t open_count(const struct batch *b)
     return count;
 }
 
+/* Ends what is queued as a transaction with changes. What fails until receive() is unknown. */
+static int send_transaction(struct batch *b)
+{
+    b->is_sent = true;
+    return pawl__pg_sync(&b->call);
+}
+
+static int receive(struct batch *b)
+{
+    int status = pawl__pq_run(b->call.conn, true, &b->call.wait, b->call.err);
+
+    b->is_sent = false;
+    return status;
+}
+
 static int begin_batch(struct batch *b)
 {
     b->bookmark_count = b->deferred_count = 0;
-    b->notify = b->is_many = false;
+    b->notify = b->is_many = b->is_sent = false;
     b->mail = SIZE_MAX;
     for (size_t i = 0; i < b->count; i++) {
         b->members[i].is_guarded_in_bulk = false;
@@ -602,12 +617,12 @@ static int try_together(struct batch *b, bool *refused)
         status = pawl__pg_send_deferred(b);
     last = b->call.count;
     if (status == PAWL_OK)
-        status = pawl__pg_sync(&b->call);
+        status = send_transaction(b);
     if (status == PAWL_OK)
         status = send_signals(b);
     if (status != PAWL_OK)
         return status;
-    run = pawl__pq_run(b->call.conn, true, &b->call.wait, b->call.err);
+    run = receive(b);
     pawl__pg_count(b->call.pg, 1, run == PAWL_OK);
     if (run != PAWL_OK && pawl__pq_synced(b->call.conn) == 0)
         return run;
@@ -637,7 +652,7 @@ static int send_apart(struct batch *b, bool prepare)
             status = send_member(b, &b->members[i]);
         b->members[i].from = first;
         if (status == PAWL_OK && !prepare)
-            status = pawl__pg_sync(&b->call);
+            status = send_transaction(b);
     }
     if (status == PAWL_OK && prepare)
         status = pawl__pg_sync(&b->call);
@@ -659,7 +674,7 @@ static int try_apart(struct batch *b, bool last)
     if (status == PAWL_OK)
         status = send_signals(b);
     if (status == PAWL_OK)
-        status = pawl__pq_run(b->call.conn, true, &b->call.wait, b->call.err);
+        status = receive(b);
     if (status != PAWL_OK)
         return status;
     for (size_t i = 0; i < b->count; i++) {
@@ -729,6 +744,9 @@ int pawl__pg_apply(struct pawl_store *store, struct pawl_commit *const *commits,
     }
     if (open_count(&b) > 0)
         status = apply_batch(&b);
+    /* Queueing failed behind what was sent. */
+    if (status != PAWL_OK && b.is_sent)
+        status = pawl__error_after_commit(err, status, "changes were sent to PostgreSQL");
 out:
     pawl__pg_call_end(&b.call);
     return status;

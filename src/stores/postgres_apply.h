@@ -27,6 +27,7 @@ struct batch {
     int64_t *bookmark_members;
     size_t bookmark_count;
     bool notify;
+    bool is_sent; /* a transaction with changes, whose outcome was not received */
     /* What can be is sent for all members at once. */
     bool is_many;
     size_t deferred_count; /* changes that are deferred, or were at first */

@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Finds the members of a batch that conflict, that is, change the same rows. Nothing of them is
- * deferred to the end of the batch, so they take effect in their order. All other members leave the
- * same rows whichever of them comes first.
+ * deferred to the end of the batch, so they take effect in their order. All other members take
+ * effect in some order, which is all that store.h promises. That includes those that meet in a
+ * second unique key (two letters of one work) or in rows of an instance that they name by their
+ * keys alone: those are not looked for.
  *
  * Members conflict over a row, by its key, or over all rows of an instance in a table: those who
  * add some do not conflict with each other, but with whoever deletes them all. Stamps are left out:

@@ -32,9 +32,9 @@
 
 /* ---- which ------------------------------------------------------------------------------- */
 
-/* Whether the row is known to belong to an instance, whose owner alone changes it. Other rows are
- * deleted in the order of the members, so that two batches lock them in the same order. Work and
- * reservations may belong to none; of those that are deleted by their key it is not known. */
+/* Whether the row is known to belong to an instance, whose owner alone changes it. Two batches may
+ * delete other rows, which are sent one by one. Work and reservations may belong to none; of those
+ * that are deleted by their key it is not known. */
 static bool is_of_instance(const struct pawl_change *change)
 {
     struct pawl_str instance_id = {"", 0};

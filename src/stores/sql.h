@@ -25,13 +25,13 @@
  *                first column is '1' (held, as did all before) or '0'; ABSENT of a reservation
  *                that has expired returns '2'. The first guard of a member has `first` 1, the
  *                others 0.
- *     the rest   DONE (each), its stamp, the changes, what its bookmarks wake: they do nothing
- *                after another verdict. MAIL_LEFT, which only asks.
+ *     the rest   DONE (each), its stamp, the changes: they do nothing after another verdict. What
+ *                its bookmarks wake, by 'pawl.held'. MAIL_LEFT, which only asks.
  *
  * In a batch of several members most rows are not sent member by member, but as one statement for
- * all of them (postgres_many.c): it asks which of them have held, by their numbers,
- * another setting of the transaction ('pawl.held'), to which the instance's guard adds its member.
- * Members that have few guards and nothing but such rows are guarded together, too.
+ * all of them (postgres_many.c): it asks which of them have held, by their numbers, another setting
+ * of the transaction ('pawl.held'), to which the instance's guard adds its member. Members that
+ * have few guards and nothing but such rows are guarded together, too.
  *
  * The first guard that does not return '1' says why the member was dropped. Guards lock the rows
  * they look at. What they cannot see, such as a row with the same key that another transaction

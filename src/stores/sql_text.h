@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Making the text of one statement from a template. Private to sql*.c.
+ * Making the text of one statement from a template. For what speaks SQL: sql*.c and postgres*.c.
  *
  * A template is SQL with these in braces:
  *     {now} {never}                 the clock; the largest time

@@ -848,48 +848,6 @@ static void a_row_that_is_too_large_fails_alone(void **state)
     pawl_store_close(store);
 }
 
-static int use_a_little(struct test_allocator *alloc, void *arg)
-{
-    struct fixture *f = arg;
-    struct pawl_allocator saved = f->env->alloc;
-    struct pawl_store *store = NULL;
-    struct pawl_arena arena;
-    const struct pawl_query query = {.table = PAWL_TABLE_INSTANCES};
-    const struct pawl_take take = {.owner = 1, .limit = 5};
-    struct pawl_instance_row row = {.id = pawl__str("sweep")};
-    struct pawl_commit commit = {.kind = PAWL_COMMIT_CREATE, .instance = &row};
-    struct pawl_commit *const list[] = {&commit};
-    struct pawl_claim claim = {.id = row.id};
-    struct pawl_taken taken;
-    struct pawl_rows rows;
-    int64_t now_us;
-    int status;
-
-    f->env->alloc = alloc->base;
-    pawl__arena_init(&arena, &alloc->base, (size_t)1 << 20);
-    status = try_open(f, f->uri, PAWL_STORE_OPEN_CREATE, &store);
-    if (status == PAWL_OK)
-        status = pawl_store_apply(store, list, 1, soon(f), &f->err);
-    if (status == PAWL_OK)
-        status = pawl_store_claim(store, 1, &claim, 1, &arena, &now_us, soon(f), &f->err);
-    if (status == PAWL_OK)
-        status = pawl_store_take(store, &take, &arena, &taken, soon(f), &f->err);
-    if (status == PAWL_OK)
-        status = pawl_store_find(store, &query, &arena, &rows, soon(f), &f->err);
-    pawl_store_close(store);
-    pawl__arena_release(&arena);
-    f->env->alloc = saved;
-    return status;
-}
-
-static void running_out_of_memory_is_an_error(void **state)
-{
-    struct fixture *f = *state;
-
-    pawl_store_close(open_store(f)); /* the tables are there */
-    test_sweep_allocations(use_a_little, f, 2000);
-}
-
 /* ---- a bookmark and the parking of its work, side by side ---------------------------------- */
 
 struct bookmarking {
@@ -987,7 +945,6 @@ int main(void)
         with_schema(a_key_that_two_batches_want_is_given_once_and_neither_falls_back),
         with_schema(a_row_that_is_too_large_fails_alone),
         with_schema(work_parked_while_its_bookmark_is_committed_is_woken),
-        with_schema(running_out_of_memory_is_an_error),
     };
 
     return cmocka_run_group_tests_name("stores/postgres", tests, open_group, close_group);
