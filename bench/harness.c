@@ -366,6 +366,19 @@ void bench_node_open_guarded(struct bench_node *node, struct pawl_env *env,
                &err, "runtime");
 }
 
+uint64_t bench_work_for_event(struct bench_node *node)
+{
+    struct pawl_error err = PAWL_ERROR_INIT;
+    struct pawl_worked worked = {0};
+    uint64_t looks = 0;
+
+    /* What is due at once by the node's clock may be due a moment later by the store's. */
+    for (; bench_delivery() == PAWL_DELIVERY_ROWS && worked.done == 0; looks++)
+        bench_need(pawl__runtime_work(node->runtime, 1, &worked, bench_later(node->env), &err),
+                   &err, "work");
+    return looks;
+}
+
 void bench_node_close(struct bench_node *node)
 {
     pawl__runtime_close(node->runtime);

@@ -82,6 +82,9 @@ void bench_node_open_guarded(struct bench_node *node, struct pawl_env *env,
                              struct pawl_store *store, uint32_t committers,
                              struct pawl_guard *guard, struct pawl_queue_worker *queue);
 void bench_node_close(struct bench_node *node);
+/* Does the work of an event that was just sent; returns how often it looked for it. With direct
+ * delivery there is none. */
+uint64_t bench_work_for_event(struct bench_node *node);
 /* JSON written with ' in place of ". */
 void bench_publish(struct bench_node *node, const char *definition);
 

@@ -267,7 +267,6 @@ static void resume(struct bench_node *node, unsigned number, bool by_order)
     char id[ID_LENGTH + 1], order[sizeof ORDER];
     struct pawl_stimulus to = {.hash = pawl__str("")};
     struct pawl_error err = PAWL_ERROR_INIT;
-    struct pawl_worked worked = {0};
     struct pawl_sent sent;
 
     (void)snprintf(id, sizeof id, "0190%08x7000800000000000%04x", number, number & 0xffff);
@@ -281,9 +280,7 @@ static void resume(struct bench_node *node, unsigned number, bool by_order)
                &err, "event");
     if (sent.resumed != 1)
         bench_fail("event", "it met no bookmark, or several");
-    while (worked.done == 0)
-        bench_need(pawl__runtime_work(node->runtime, 1, &worked, bench_later(node->env), &err),
-                   &err, "work");
+    (void)bench_work_for_event(node);
 }
 
 /* The middle of the times of some resumes, spread over all instances; each turn has its own. */

@@ -197,19 +197,11 @@ static void cycle_alone(void *ctx, unsigned thread, uint64_t round)
 {
     struct signalling *s = ctx;
     struct pawl_outcome outcome = start(s->node, pawl__str("w2"), PAWL_SUB_SUSPENDED);
-    struct pawl_error err = PAWL_ERROR_INIT;
-    struct pawl_worked worked = {0};
 
     (void)thread;
     (void)round;
     send(s->node, outcome.instance_id);
-    /* What is due at once by the node's clock may be due a moment later by the store's. */
-    while (worked.done == 0) {
-        bench_need(
-            pawl__runtime_work(s->node->runtime, 1, &worked, bench_later(s->node->env), &err), &err,
-            "work");
-        s->looks++;
-    }
+    s->looks += bench_work_for_event(s->node);
 }
 
 void workload_signal_alone(struct bench_node *node, double seconds, struct bench_rate *out,
