@@ -712,6 +712,8 @@ int pawl__pg_apply(struct pawl_store *store, struct pawl_commit *const *commits,
                    int64_t deadline_ns, struct pawl_error *err)
 {
     struct batch b = {.count = count};
+    /* What a try is refused with is no error of the call when another succeeds. */
+    struct pawl_error failure = PAWL_ERROR_INIT;
     size_t changes = 0;
     int status;
 
@@ -723,13 +725,14 @@ int pawl__pg_apply(struct pawl_store *store, struct pawl_commit *const *commits,
     status = pawl__pg_call_begin(&b.call, store, PG_COMMIT, true, deadline_ns, err);
     if (status != PAWL_OK)
         return status;
+    b.call.err = &failure;
     for (size_t i = 0; i < count; i++)
         changes += commits[i]->change_count;
     b.members = pawl__arena_alloc_zeroed(&b.call.arena, count * sizeof *b.members);
     b.bookmarks = pawl__arena_alloc_array(&b.call.arena, changes + 1, sizeof(void *));
     b.bookmark_members = pawl__arena_alloc_array(&b.call.arena, changes + 1, sizeof(int64_t));
     if (!b.members || !b.bookmarks || !b.bookmark_members) {
-        status = pawl__error_code(err, pawl__arena_status(&b.call.arena));
+        status = pawl__error_code(&failure, pawl__arena_status(&b.call.arena));
         goto out;
     }
     for (size_t i = 0; i < count; i++) {
@@ -746,8 +749,10 @@ int pawl__pg_apply(struct pawl_store *store, struct pawl_commit *const *commits,
         status = apply_batch(&b);
     /* Queueing failed behind what was sent. */
     if (status != PAWL_OK && b.is_sent)
-        status = pawl__error_after_commit(err, status, "changes were sent to PostgreSQL");
+        status = pawl__error_after_commit(&failure, status, "changes were sent to PostgreSQL");
 out:
     pawl__pg_call_end(&b.call);
+    if (status != PAWL_OK && err)
+        *err = failure;
     return status;
 }
