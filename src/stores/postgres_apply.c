@@ -17,6 +17,7 @@
  * each in a transaction of its own but still in one flush, and the one that the database refuses
  * fails alone: PAWL_EBUSY when another transaction has locked one of its rows for longer than a
  * commit takes. A request to cancel does not wait at all for the row, which is another node's.
+ * If the session ends among them, those that were answered keep their answers.
  */
 #include "stores/postgres_apply.h"
 #include "base/error.h"
@@ -556,6 +557,15 @@ static void fill_result(struct batch *b, struct member *m)
     commit->has_mail = pawl__pg_asks_for_mail(commit) && mail_is_left(b, m);
 }
 
+static void drop_open(struct batch *b, int status, const struct pawl_error *why)
+{
+    for (size_t i = 0; i < b->count; i++)
+        if (b->members[i].open) {
+            b->members[i].open = false;
+            drop(b->members[i].commit, status, why);
+        }
+}
+
 /* ---- batches ----------------------------------------------------------------------------- */
 
 static size_t open_count(const struct batch *b)
@@ -660,12 +670,41 @@ static int send_apart(struct batch *b, bool prepare)
     return status;
 }
 
-/* Each open member in a transaction of its own. With `last` none stays open; else those may that
- * the database refused for now. */
-static int try_apart(struct batch *b, bool last)
+/* The open members whose transactions were answered: the first so many syncs behind that of what
+ * was prepared. With `last` none of these stays open; else those may that the database refused for
+ * now.
+ */
+static void fill_results(struct batch *b, size_t answered, bool last)
 {
     int64_t syncs = 0;
+
+    for (size_t i = 0; i < b->count && answered > 0; i++) {
+        struct member *m = &b->members[i];
+        struct pawl_error why = PAWL_ERROR_INIT;
+        int failure;
+
+        if (!m->open)
+            continue;
+        answered--;
+        failure = pawl__pg_first_error(&b->call, m->from, m->to, &why);
+        if (failure == PAWL_OK) {
+            fill_result(b, m);
+            syncs++;
+        } else if (last || pawl_error_class(failure) != PAWL_CLASS_TRANSIENT) {
+            m->open = false;
+            drop(m->commit, failure, &why);
+        }
+        b->is_divided = b->is_divided || !m->open;
+    }
+    pawl__pg_count(b->call.pg, 1, syncs);
+}
+
+/* Each open member in a transaction of its own. What fails is of those that are open still: the
+ * session may end when others were answered, or all of them and only the signals are lost. */
+static int try_apart(struct batch *b, bool last)
+{
     int status = begin_batch(b);
+    size_t synced;
 
     if (status == PAWL_OK)
         status = send_apart(b, true);
@@ -673,25 +712,12 @@ static int try_apart(struct batch *b, bool last)
         status = send_apart(b, false);
     if (status == PAWL_OK)
         status = send_signals(b);
-    if (status == PAWL_OK)
-        status = receive(b);
     if (status != PAWL_OK)
         return status;
-    for (size_t i = 0; i < b->count; i++) {
-        struct member *m = &b->members[i];
-        struct pawl_error why = PAWL_ERROR_INIT;
-        int failure = m->open ? pawl__pg_first_error(&b->call, m->from, m->to, &why) : PAWL_OK;
-
-        if (m->open && failure == PAWL_OK) {
-            fill_result(b, m);
-            syncs++;
-        } else if (m->open && (last || pawl_error_class(failure) != PAWL_CLASS_TRANSIENT)) {
-            m->open = false;
-            drop(m->commit, failure, &why);
-        }
-    }
-    pawl__pg_count(b->call.pg, 1, syncs);
-    return PAWL_OK;
+    status = receive(b);
+    synced = pawl__pq_synced(b->call.conn);
+    fill_results(b, synced > 0 ? synced - 1 : 0, last || status != PAWL_OK);
+    return open_count(b) > 0 ? status : PAWL_OK;
 }
 
 static int apply_batch(struct batch *b)
@@ -750,6 +776,10 @@ int pawl__pg_apply(struct pawl_store *store, struct pawl_commit *const *commits,
     /* Queueing failed behind what was sent. */
     if (status != PAWL_OK && b.is_sent)
         status = pawl__error_after_commit(&failure, status, "changes were sent to PostgreSQL");
+    if (status != PAWL_OK && b.is_divided) {
+        drop_open(&b, status, &failure);
+        status = PAWL_OK;
+    }
 out:
     pawl__pg_call_end(&b.call);
     if (status != PAWL_OK && err)

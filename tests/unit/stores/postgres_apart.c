@@ -171,6 +171,64 @@ static void assert_untouched(const struct pawl_error *err)
     assert_string_equal(err->msg, "");
 }
 
+/* ---- a session that ends in the middle ----------------------------------------------------- */
+
+/* The last one's transaction is the last of all, and the server says that it took it back. */
+static void members_before_the_end_of_the_session_keep_their_answers(void **state)
+{
+    struct fixture *f = *state;
+    struct batch *b = make_batch(f, false);
+
+    plant(f, "BEFORE INSERT ON pawl_instances FOR EACH ROW",
+          "IF NEW.id = 'c' THEN at := calls(); IF at = " FIRST
+          " THEN RAISE EXCEPTION 'not now' USING ERRCODE = '55P03'; ELSIF at = " SECOND
+          " THEN PERFORM end_session(); END IF; END IF;");
+    assert_ok(apply(f, b), &f->err);
+    assert_untouched(&f->err);
+    assert_ok(b->commits[0].status, &b->commits[0].error);
+    assert_ok(b->commits[1].status, &b->commits[1].error);
+    /* Said by the server: so it may be sent again. */
+    assert_code(b->commits[2].status, PAWL_EUNAVAILABLE);
+    assert_int_equal(b->commits[2].error.code, PAWL_EUNAVAILABLE);
+    assert_ok(pawl_store_apply(f->store, b->list + 2, 1, soon(f), &f->err), &f->err);
+    assert_ok(b->commits[2].status, &b->commits[2].error);
+}
+
+/* The answers behind the session's end are lost, and nobody knows whether the server goes on. */
+static void members_behind_the_end_of_the_session_are_unknown(void **state)
+{
+    struct fixture *f = *state;
+    struct batch *b = make_batch(f, false);
+
+    plant(f, "BEFORE INSERT ON pawl_instances FOR EACH ROW",
+          "IF NEW.id = 'b' THEN at := calls(); IF at = " FIRST
+          " THEN RAISE EXCEPTION 'not now' USING ERRCODE = '55P03'; ELSIF at = " SECOND
+          " THEN PERFORM end_session(); END IF; END IF;");
+    assert_ok(apply(f, b), &f->err);
+    assert_ok(b->commits[0].status, &b->commits[0].error);
+    for (int i = 1; i < MEMBERS; i++) {
+        assert_code(b->commits[i].status, PAWL_EUNKNOWN);
+        assert_int_equal(b->commits[i].error.code, PAWL_EUNKNOWN);
+    }
+    assert_ok(pawl_store_apply(f->store, b->list + 1, MEMBERS - 1, soon(f), &f->err), &f->err);
+    assert_ok(b->commits[1].status, &b->commits[1].error);
+    assert_ok(b->commits[2].status, &b->commits[2].error);
+}
+
+static void members_keep_their_answers_when_their_signals_are_lost(void **state)
+{
+    struct fixture *f = *state;
+    struct batch *b = make_batch(f, true);
+
+    poison(b, 1);
+    end_session_at_signals(f, SECOND); /* the first are those of the joint transaction */
+    assert_ok(apply(f, b), &f->err);
+    assert_untouched(&f->err);
+    assert_ok(b->commits[0].status, &b->commits[0].error);
+    assert_code(b->commits[1].status, PAWL_EEXISTS);
+    assert_ok(b->commits[2].status, &b->commits[2].error);
+}
+
 /* ---- a call's error ------------------------------------------------------------------------- */
 
 static void a_call_that_succeeds_writes_no_error(void **state)
@@ -202,6 +260,9 @@ static void a_call_whose_signals_are_lost_writes_no_error(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        with_store(members_before_the_end_of_the_session_keep_their_answers),
+        with_store(members_behind_the_end_of_the_session_are_unknown),
+        with_store(members_keep_their_answers_when_their_signals_are_lost),
         with_store(a_call_that_succeeds_writes_no_error),
         with_store(a_call_whose_signals_are_lost_writes_no_error),
     };
