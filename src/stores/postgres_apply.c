@@ -720,14 +720,31 @@ static int try_apart(struct batch *b, bool last)
     return open_count(b) > 0 ? status : PAWL_OK;
 }
 
+/* The connection is lost, so which member is to blame cannot be found out: none is blamed for all.
+ */
+static int blame_nobody(struct batch *b, int status)
+{
+    enum pawl_error_class class = pawl_error_class(status);
+    const struct pawl_error why = *b->call.err;
+
+    /* A server that ends the session, or only reads, says the same to every member. */
+    if (class == PAWL_CLASS_TRANSIENT || class == PAWL_CLASS_UNKNOWN)
+        return status;
+    return pawl__error_set(b->call.err, PAWL_EUNAVAILABLE,
+                           "the connection was lost when a batch had been taken back; nothing of "
+                           "it happened (%s)",
+                           why.msg);
+}
+
 static int apply_batch(struct batch *b)
 {
     bool refused = true;
     int status = try_together(b, &refused);
 
-    /* A server that ends the session, or only reads, says the same to every member. */
-    if (status == PAWL_OK || !refused || pawl__pq_is_broken(b->call.conn))
+    if (status == PAWL_OK || !refused)
         return status;
+    if (pawl__pq_is_broken(b->call.conn))
+        return blame_nobody(b, status);
     status = PAWL_OK;
     for (int tries = 1; open_count(b) > 0 && status == PAWL_OK; tries++)
         status = try_apart(b, tries == TRIES_MAX);

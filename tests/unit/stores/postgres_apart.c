@@ -229,6 +229,22 @@ static void members_keep_their_answers_when_their_signals_are_lost(void **state)
     assert_ok(b->commits[2].status, &b->commits[2].error);
 }
 
+/* One member is to blame; which one is not known, as they could not be sent one by one. */
+static void nobody_is_blamed_for_a_joint_refusal_when_the_session_ends_then(void **state)
+{
+    struct fixture *f = *state;
+    struct batch *b = make_batch(f, true);
+
+    poison(b, 1);
+    end_session_at_signals(f, FIRST);
+    assert_code(apply(f, b), PAWL_EUNAVAILABLE);
+    assert_int_equal(f->err.code, PAWL_EUNAVAILABLE);
+    assert_ok(apply(f, b), &f->err);
+    assert_ok(b->commits[0].status, &b->commits[0].error);
+    assert_code(b->commits[1].status, PAWL_EEXISTS);
+    assert_ok(b->commits[2].status, &b->commits[2].error);
+}
+
 /* ---- a call's error ------------------------------------------------------------------------- */
 
 static void a_call_that_succeeds_writes_no_error(void **state)
@@ -263,6 +279,7 @@ int main(void)
         with_store(members_before_the_end_of_the_session_keep_their_answers),
         with_store(members_behind_the_end_of_the_session_are_unknown),
         with_store(members_keep_their_answers_when_their_signals_are_lost),
+        with_store(nobody_is_blamed_for_a_joint_refusal_when_the_session_ends_then),
         with_store(a_call_that_succeeds_writes_no_error),
         with_store(a_call_whose_signals_are_lost_writes_no_error),
     };
