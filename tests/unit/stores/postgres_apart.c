@@ -271,6 +271,48 @@ static void a_call_whose_signals_are_lost_writes_no_error(void **state)
         assert_ok(b->commits[i].status, &b->commits[i].error);
 }
 
+/* ---- a table that somebody holds ------------------------------------------------------------ */
+
+static void run_as_stranger(struct fixture *f, struct pawl_pq_conn *conn, const char *text)
+{
+    const struct pawl_socket_wait wait = {f->env, NULL, soon(f)};
+
+    assert_ok(pawl__pq_begin(conn, &f->err), &f->err);
+    assert_ok(pawl__pq_queue(conn, PAWL_PQ_STATEMENT_NONE, text, NULL, 0, &f->err), &f->err);
+    assert_ok(pawl__pq_sync(conn, &f->err), &f->err);
+    assert_ok(pawl__pq_run(conn, false, &wait, &f->err), &f->err);
+    assert_ok(pawl__pq_status(conn, 0, &f->err), &f->err);
+}
+
+/* As VACUUM FULL does, or CREATE INDEX. Statements cannot be prepared meanwhile. */
+static void a_table_that_is_held_is_busy_on_a_fresh_connection(void **state)
+{
+    struct fixture *f = *state;
+    const struct pawl_socket_wait wait = {f->env, NULL, soon(f)};
+    struct pawl_pq_conn *stranger = NULL;
+    const struct pawl_work_row work = {.id = pawl__str("w"), .kind = pawl__str("stimulus")};
+    const struct pawl_change insert = {PAWL_CHANGE_INSERT, PAWL_TABLE_WORK, &work};
+    struct batch *b = make_batch(f, false);
+
+    /* It does not need the table; its statements are prepared together with those that do. */
+    b->commits[2] = (struct pawl_commit){.changes = &insert, .change_count = 1};
+    assert_ok(pawl__pq_connect(f->pq, f->uri, &wait, &stranger, &f->err), &f->err);
+    run_as_stranger(f, stranger, "BEGIN");
+    run_as_stranger(f, stranger, "LOCK TABLE pawl_instances IN ACCESS EXCLUSIVE MODE");
+    assert_ok(apply(f, b), &f->err);
+    assert_code(b->commits[0].status, PAWL_EBUSY);
+    assert_non_null(strstr(b->commits[0].error.msg, "55P03"));
+    assert_code(b->commits[1].status, PAWL_EBUSY);
+    assert_true(b->commits[2].status == PAWL_OK || b->commits[2].status == PAWL_EBUSY);
+    run_as_stranger(f, stranger, "ROLLBACK");
+    if (b->commits[2].status == PAWL_OK)
+        b->commits[2].change_count = 0;
+    assert_ok(apply(f, b), &f->err);
+    for (int i = 0; i < MEMBERS; i++)
+        assert_ok(b->commits[i].status, &b->commits[i].error);
+    pawl__pq_disconnect(stranger);
+}
+
 #define with_store(test) cmocka_unit_test_setup_teardown(test, open_test, close_test)
 
 int main(void)
@@ -282,6 +324,7 @@ int main(void)
         with_store(nobody_is_blamed_for_a_joint_refusal_when_the_session_ends_then),
         with_store(a_call_that_succeeds_writes_no_error),
         with_store(a_call_whose_signals_are_lost_writes_no_error),
+        with_store(a_table_that_is_held_is_busy_on_a_fresh_connection),
     };
 
     return cmocka_run_group_tests_name("stores/postgres_apart", tests, open_group, close_group);
