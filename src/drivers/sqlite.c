@@ -569,7 +569,9 @@ static bool may_be_in_log(int result, int status)
     bool is_index = result == SQLITE_IOERR_SHMSIZE || result == SQLITE_IOERR_SHMMAP ||
                     result == SQLITE_IOERR_SHMOPEN || result == SQLITE_IOERR_SHMLOCK;
 
-    return (result & 0xFF) == SQLITE_NOMEM || is_index || status == PAWL_EIO;
+    if (result == SQLITE_OK)
+        return false; /* the commit was not begun */
+    return status == PAWL_ENOMEM || status == PAWL_EIO || is_index;
 }
 
 /* `status`: what it failed with. */
