@@ -144,7 +144,8 @@ size_t pawl__pq_synced(const struct pawl_pq_conn *conn);
 /*
  * Prepares a statement in advance, for batches of several transactions: there a preparation in the
  * pipeline may be lost with the transaction it stands in. Sync behind the last of them. It has no
- * answer of its own; a failure shows when the statement is used.
+ * answer of its own: a failure is that of the statement when it is used. One that was skipped,
+ * because another could not be prepared, fails with a TRANSIENT error; later batches prepare it.
  */
 PAWL_MUST_CHECK int pawl__pq_prepare(struct pawl_pq_conn *conn, uint32_t number, const char *text,
                                      const struct pawl_pq_param *params, size_t param_count,

@@ -171,13 +171,64 @@ int pawl__pq_refuse_standby(const struct pawl_pq_conn *conn, struct pawl_error *
                            host && *host ? host : "local socket", port ? port : "?");
 }
 
+static const char *state_of(const struct pawl_pq_conn *conn, const PGresult *result)
+{
+    return conn->pq->call.PQresultErrorField(result, PG_DIAG_SQLSTATE); /* of NULL it is NULL */
+}
+
 static int result_error(const struct pawl_pq_conn *conn, const PGresult *result,
                         struct pawl_error *err)
 {
-    const char *state = conn->pq->call.PQresultErrorField(result, PG_DIAG_SQLSTATE);
+    const char *state = state_of(conn, result);
     const char *text = conn->pq->call.PQresultErrorField(result, PG_DIAG_MESSAGE_PRIMARY);
 
     return set_error(err, state ? state : "", first_line(text ? text : "the connection was lost"));
+}
+
+/* Of a statement that was to be prepared in an earlier transaction: another may be why it was not,
+ * and that one's fault is not its own. */
+static int preparation_error(const struct pawl_pq_conn *conn, size_t prepared,
+                             struct pawl_error *err)
+{
+    struct pawl_error why = PAWL_ERROR_INIT;
+    size_t first = prepared;
+    int code;
+
+    if (state_of(conn, conn->entries[prepared].result))
+        return result_error(conn, conn->entries[prepared].result, err);
+    while (first > 0 && conn->entries[first - 1].kind != PQ_SYNC)
+        first--;
+    while (first < prepared && !state_of(conn, conn->entries[first].result))
+        first++;
+    code = result_error(conn, conn->entries[first].result, &why);
+    if (pawl_error_class(code) != PAWL_CLASS_TRANSIENT)
+        code = PAWL_EBUSY;
+    return pawl__error_set(err, code, "not prepared, as another statement could not be: %s",
+                           why.msg);
+}
+
+/* The entry that was to prepare the statement of entry `number`; `number`: there is none. */
+static size_t find_preparation(const struct pawl_pq_conn *conn, size_t number)
+{
+    for (size_t i = number; i-- > 0;)
+        if (conn->entries[i].kind == PQ_PREPARE &&
+            conn->entries[i].number == conn->entries[number].number)
+            return i;
+    return number;
+}
+
+static int refusal(const struct pawl_pq_conn *conn, size_t number, struct pawl_error *err)
+{
+    const char *state = state_of(conn, conn->entries[number].result);
+    size_t prepared = number;
+
+    /* The server does not know the name: what was to make it known may have failed. */
+    if (state && strcmp(state, "26000") == 0)
+        prepared = find_preparation(conn, number);
+    if (prepared == number ||
+        conn->pq->call.PQresultStatus(conn->entries[prepared].result) == PGRES_COMMAND_OK)
+        return result_error(conn, conn->entries[number].result, err);
+    return preparation_error(conn, prepared, err);
 }
 
 int pawl__pq_status(const struct pawl_pq_conn *conn, size_t at, struct pawl_error *err)
@@ -200,10 +251,10 @@ int pawl__pq_status(const struct pawl_pq_conn *conn, size_t at, struct pawl_erro
     case PGRES_PIPELINE_ABORTED:
         /* Its own preparation may be what failed. */
         if (number > 0 && conn->entries[number - 1].kind == PQ_PREPARE &&
-            conn->pq->call.PQresultErrorField(conn->entries[number - 1].result, PG_DIAG_SQLSTATE))
+            state_of(conn, conn->entries[number - 1].result))
             return result_error(conn, conn->entries[number - 1].result, err);
         return pawl__error_set(err, PAWL_ECANCELLED, "skipped after an error");
     default:
-        return result_error(conn, entry->result, err);
+        return refusal(conn, number, err);
     }
 }

@@ -92,30 +92,22 @@ static int set_busy(struct pawl_sqlite *db, struct pawl_error *err)
                            "%s: another process has the database locked; try again", db->path);
 }
 
-/* Of the database file, or of its log: what the system said when a call on it failed last. */
-static int file_errno(struct pawl_sqlite *db, bool of_log)
+/* SQLite itself remembers that of a commit not at all, and each of its files that of its last
+ * failed call for ever; but it does so of other files, where it sorts. */
+static int last_errno(struct pawl_sqlite *db)
 {
-    sqlite3_file *file = NULL;
-    int errnum = 0;
+    int errnum = pawl__sqlite_log_errno(db->db);
 
-    if (sqlite3_file_control(db->db, NULL,
-                             of_log ? SQLITE_FCNTL_JOURNAL_POINTER : SQLITE_FCNTL_FILE_POINTER,
-                             &file) == SQLITE_OK &&
-        file && file->pMethods)
-        (void)file->pMethods->xFileControl(file, SQLITE_FCNTL_LAST_ERRNO, &errnum);
-    return errnum;
+    return errnum != 0 ? errnum : sqlite3_system_errno(db->db);
 }
 
 static int set_disk_failed(struct pawl_sqlite *db, int result, struct pawl_error *err)
 {
     /* The memory that processes share is a file, which is mapped. */
-    if (result == SQLITE_IOERR_NOMEM ||
-        (result == SQLITE_IOERR_SHMMAP && sqlite3_system_errno(db->db) == ENOMEM))
+    if (result == SQLITE_IOERR_NOMEM || (result == SQLITE_IOERR_SHMMAP && last_errno(db) == ENOMEM))
         return pawl__error_code(err, PAWL_ENOMEM);
     /* A sync that fails for want of room says too late that what was written is not kept. */
-    if (result != SQLITE_IOERR_FSYNC && result != SQLITE_IOERR_DIR_FSYNC &&
-        (no_room(sqlite3_system_errno(db->db)) || no_room(file_errno(db, false)) ||
-         no_room(file_errno(db, true))))
+    if (result != SQLITE_IOERR_FSYNC && result != SQLITE_IOERR_DIR_FSYNC && no_room(last_errno(db)))
         return set_full(db->path, err);
     return pawl__error_set(err, PAWL_EIO, "%s: %s; check the disk and the system's log", db->path,
                            sqlite3_errmsg(db->db));
@@ -577,7 +569,9 @@ static bool may_be_in_log(int result, int status)
     bool is_index = result == SQLITE_IOERR_SHMSIZE || result == SQLITE_IOERR_SHMMAP ||
                     result == SQLITE_IOERR_SHMOPEN || result == SQLITE_IOERR_SHMLOCK;
 
-    return (result & 0xFF) == SQLITE_NOMEM || is_index || status == PAWL_EIO;
+    if (result == SQLITE_OK)
+        return false; /* the commit was not begun */
+    return status == PAWL_ENOMEM || status == PAWL_EIO || is_index;
 }
 
 /* `status`: what it failed with. */

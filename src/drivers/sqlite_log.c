@@ -2,6 +2,7 @@
 /* Beside sqlite.c, the only file that includes <sqlite3.h>. */
 #include "drivers/sqlite_log.h"
 
+#include <errno.h>
 #include <sqlite3.h>
 #include <stdbool.h>
 #include <stddef.h>
@@ -20,6 +21,7 @@
 struct file {
     sqlite3_file base;
     struct file *other; /* of a database: its log; of a log: its database; NULL: not open */
+    int errnum; /* of a database: why a call on it or its log failed last; 0: none ever did */
     /* Of a log: */
     unsigned char *held; /* what was not written yet, or NULL: nothing ever was */
     size_t held_bytes;
@@ -43,6 +45,14 @@ static sqlite3_file *real(sqlite3_file *base)
     return (sqlite3_file *)(void *)((char *)base + REAL_OFFSET);
 }
 
+/* Returns `result`, of a call on the file behind it that has just returned. */
+static int note(struct file *database, int result)
+{
+    if ((result & 0xFF) == SQLITE_IOERR && result != SQLITE_IOERR_SHORT_READ && database)
+        database->errnum = errno != 0 ? errno : EIO;
+    return result;
+}
+
 /* ---- the log ----------------------------------------------------------------------------- */
 
 static void drop(struct file *log)
@@ -61,8 +71,9 @@ static int write_held(struct file *log)
         return SQLITE_OK;
     log->held_bytes = 0;
     log->in_frame = false;
-    result =
-        real(&log->base)->pMethods->xWrite(real(&log->base), log->held, (int)bytes, log->held_at);
+    result = note(
+        log->other,
+        real(&log->base)->pMethods->xWrite(real(&log->base), log->held, (int)bytes, log->held_at));
     if (result != SQLITE_OK) {
         drop(log);
         log->failed = result;
@@ -115,7 +126,7 @@ static int write_log(sqlite3_file *base, const void *data, int bytes, sqlite3_in
     }
     result = write_held(log);
     if (result == SQLITE_OK)
-        result = real(base)->pMethods->xWrite(real(base), data, bytes, at);
+        result = note(log->other, real(base)->pMethods->xWrite(real(base), data, bytes, at));
     log->in_frame = false;
     log->end = result == SQLITE_OK ? at + bytes : -1;
     return result;
@@ -133,28 +144,36 @@ static int read_log(sqlite3_file *base, void *data, int bytes, sqlite3_int64 at)
 
     if (log->failed != SQLITE_OK && at + bytes > log->lost_at)
         result = log->failed;
-    return result == SQLITE_OK ? real(base)->pMethods->xRead(real(base), data, bytes, at) : result;
+    return result == SQLITE_OK
+               ? note(log->other, real(base)->pMethods->xRead(real(base), data, bytes, at))
+               : result;
 }
 
 static int truncate_log(sqlite3_file *base, sqlite3_int64 size)
 {
     int result = write_held(own(base));
 
-    return result == SQLITE_OK ? real(base)->pMethods->xTruncate(real(base), size) : result;
+    return result == SQLITE_OK
+               ? note(own(base)->other, real(base)->pMethods->xTruncate(real(base), size))
+               : result;
 }
 
 static int sync_log(sqlite3_file *base, int flags)
 {
     int result = write_held(own(base));
 
-    return result == SQLITE_OK ? real(base)->pMethods->xSync(real(base), flags) : result;
+    return result == SQLITE_OK
+               ? note(own(base)->other, real(base)->pMethods->xSync(real(base), flags))
+               : result;
 }
 
 static int size_of_log(sqlite3_file *base, sqlite3_int64 *out)
 {
     int result = write_held(own(base));
 
-    return result == SQLITE_OK ? real(base)->pMethods->xFileSize(real(base), out) : result;
+    return result == SQLITE_OK
+               ? note(own(base)->other, real(base)->pMethods->xFileSize(real(base), out))
+               : result;
 }
 
 static int close_log(sqlite3_file *base)
@@ -184,49 +203,49 @@ static int lock_shared_memory(sqlite3_file *base, int first, int count, int flag
         drop(own(base)->other);
         own(base)->other->failed = SQLITE_OK;
     }
-    return real(base)->pMethods->xShmLock(real(base), first, count, flags);
+    return note(own(base), real(base)->pMethods->xShmLock(real(base), first, count, flags));
 }
 
 /* ---- passed on --------------------------------------------------------------------------- */
 
 static int read_file(sqlite3_file *base, void *data, int bytes, sqlite3_int64 at)
 {
-    return real(base)->pMethods->xRead(real(base), data, bytes, at);
+    return note(own(base), real(base)->pMethods->xRead(real(base), data, bytes, at));
 }
 
 static int write_file(sqlite3_file *base, const void *data, int bytes, sqlite3_int64 at)
 {
-    return real(base)->pMethods->xWrite(real(base), data, bytes, at);
+    return note(own(base), real(base)->pMethods->xWrite(real(base), data, bytes, at));
 }
 
 static int truncate_file(sqlite3_file *base, sqlite3_int64 size)
 {
-    return real(base)->pMethods->xTruncate(real(base), size);
+    return note(own(base), real(base)->pMethods->xTruncate(real(base), size));
 }
 
 static int sync_file(sqlite3_file *base, int flags)
 {
-    return real(base)->pMethods->xSync(real(base), flags);
+    return note(own(base), real(base)->pMethods->xSync(real(base), flags));
 }
 
 static int size_of_file(sqlite3_file *base, sqlite3_int64 *out)
 {
-    return real(base)->pMethods->xFileSize(real(base), out);
+    return note(own(base), real(base)->pMethods->xFileSize(real(base), out));
 }
 
 static int lock_file(sqlite3_file *base, int level)
 {
-    return real(base)->pMethods->xLock(real(base), level);
+    return note(own(base), real(base)->pMethods->xLock(real(base), level));
 }
 
 static int unlock_file(sqlite3_file *base, int level)
 {
-    return real(base)->pMethods->xUnlock(real(base), level);
+    return note(own(base), real(base)->pMethods->xUnlock(real(base), level));
 }
 
 static int check_reserved(sqlite3_file *base, int *out)
 {
-    return real(base)->pMethods->xCheckReservedLock(real(base), out);
+    return note(own(base), real(base)->pMethods->xCheckReservedLock(real(base), out));
 }
 
 static int control_file(sqlite3_file *base, int what, void *arg)
@@ -247,7 +266,7 @@ static int characteristics(sqlite3_file *base)
 static int map_shared_memory(sqlite3_file *base, int page, int size, int extend,
                              void volatile **out)
 {
-    return real(base)->pMethods->xShmMap(real(base), page, size, extend, out);
+    return note(own(base), real(base)->pMethods->xShmMap(real(base), page, size, extend, out));
 }
 
 static void order_shared_memory(sqlite3_file *base)
@@ -299,6 +318,16 @@ static const sqlite3_io_methods plain_methods = {
     .iVersion = 1,
     DATABASE_METHODS,
 };
+
+int pawl__sqlite_log_errno(struct sqlite3 *db)
+{
+    sqlite3_file *base = NULL;
+
+    if (sqlite3_file_control(db, NULL, SQLITE_FCNTL_FILE_POINTER, &base) != SQLITE_OK || !base ||
+        (base->pMethods != &database_methods && base->pMethods != &plain_methods))
+        return 0;
+    return own(base)->errnum;
+}
 
 /* ---- the layer --------------------------------------------------------------------------- */
 

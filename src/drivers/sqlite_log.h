@@ -15,4 +15,11 @@
  * memory for it. */
 const char *pawl__sqlite_log_vfs(void);
 
+struct sqlite3;
+
+/* Why a call on the database's file or its log failed last, perhaps long ago: an errno. 0: none
+ * ever did since it was opened. When such a call is why a statement has failed, it is that call's.
+ */
+int pawl__sqlite_log_errno(struct sqlite3 *db);
+
 #endif

@@ -17,6 +17,7 @@
  * each in a transaction of its own but still in one flush, and the one that the database refuses
  * fails alone: PAWL_EBUSY when another transaction has locked one of its rows for longer than a
  * commit takes. A request to cancel does not wait at all for the row, which is another node's.
+ * If the session ends among them, those that were answered keep their answers.
  */
 #include "stores/postgres_apply.h"
 #include "base/error.h"
@@ -556,6 +557,15 @@ static void fill_result(struct batch *b, struct member *m)
     commit->has_mail = pawl__pg_asks_for_mail(commit) && mail_is_left(b, m);
 }
 
+static void drop_open(struct batch *b, int status, const struct pawl_error *why)
+{
+    for (size_t i = 0; i < b->count; i++)
+        if (b->members[i].open) {
+            b->members[i].open = false;
+            drop(b->members[i].commit, status, why);
+        }
+}
+
 /* ---- batches ----------------------------------------------------------------------------- */
 
 static size_t open_count(const struct batch *b)
@@ -660,12 +670,41 @@ static int send_apart(struct batch *b, bool prepare)
     return status;
 }
 
-/* Each open member in a transaction of its own. With `last` none stays open; else those may that
- * the database refused for now. */
-static int try_apart(struct batch *b, bool last)
+/* The open members whose transactions were answered: the first so many syncs behind that of what
+ * was prepared. With `last` none of these stays open; else those may that the database refused for
+ * now.
+ */
+static void fill_results(struct batch *b, size_t answered, bool last)
 {
     int64_t syncs = 0;
+
+    for (size_t i = 0; i < b->count && answered > 0; i++) {
+        struct member *m = &b->members[i];
+        struct pawl_error why = PAWL_ERROR_INIT;
+        int failure;
+
+        if (!m->open)
+            continue;
+        answered--;
+        failure = pawl__pg_first_error(&b->call, m->from, m->to, &why);
+        if (failure == PAWL_OK) {
+            fill_result(b, m);
+            syncs++;
+        } else if (last || pawl_error_class(failure) != PAWL_CLASS_TRANSIENT) {
+            m->open = false;
+            drop(m->commit, failure, &why);
+        }
+        b->is_divided = b->is_divided || !m->open;
+    }
+    pawl__pg_count(b->call.pg, 1, syncs);
+}
+
+/* Each open member in a transaction of its own. What fails is of those that are open still: the
+ * session may end when others were answered, or all of them and only the signals are lost. */
+static int try_apart(struct batch *b, bool last)
+{
     int status = begin_batch(b);
+    size_t synced;
 
     if (status == PAWL_OK)
         status = send_apart(b, true);
@@ -673,25 +712,28 @@ static int try_apart(struct batch *b, bool last)
         status = send_apart(b, false);
     if (status == PAWL_OK)
         status = send_signals(b);
-    if (status == PAWL_OK)
-        status = receive(b);
     if (status != PAWL_OK)
         return status;
-    for (size_t i = 0; i < b->count; i++) {
-        struct member *m = &b->members[i];
-        struct pawl_error why = PAWL_ERROR_INIT;
-        int failure = m->open ? pawl__pg_first_error(&b->call, m->from, m->to, &why) : PAWL_OK;
+    status = receive(b);
+    synced = pawl__pq_synced(b->call.conn);
+    fill_results(b, synced > 0 ? synced - 1 : 0, last || status != PAWL_OK);
+    return open_count(b) > 0 ? status : PAWL_OK;
+}
 
-        if (m->open && failure == PAWL_OK) {
-            fill_result(b, m);
-            syncs++;
-        } else if (m->open && (last || pawl_error_class(failure) != PAWL_CLASS_TRANSIENT)) {
-            m->open = false;
-            drop(m->commit, failure, &why);
-        }
-    }
-    pawl__pg_count(b->call.pg, 1, syncs);
-    return PAWL_OK;
+/* The connection is lost, so which member is to blame cannot be found out: none is blamed for all.
+ */
+static int blame_nobody(struct batch *b, int status)
+{
+    enum pawl_error_class class = pawl_error_class(status);
+    const struct pawl_error why = *b->call.err;
+
+    /* A server that ends the session, or only reads, says the same to every member. */
+    if (class == PAWL_CLASS_TRANSIENT || class == PAWL_CLASS_UNKNOWN)
+        return status;
+    return pawl__error_set(b->call.err, PAWL_EUNAVAILABLE,
+                           "the connection was lost when a batch had been taken back; nothing of "
+                           "it happened (%s)",
+                           why.msg);
 }
 
 static int apply_batch(struct batch *b)
@@ -699,9 +741,10 @@ static int apply_batch(struct batch *b)
     bool refused = true;
     int status = try_together(b, &refused);
 
-    /* A server that ends the session, or only reads, says the same to every member. */
-    if (status == PAWL_OK || !refused || pawl__pq_is_broken(b->call.conn))
+    if (status == PAWL_OK || !refused)
         return status;
+    if (pawl__pq_is_broken(b->call.conn))
+        return blame_nobody(b, status);
     status = PAWL_OK;
     for (int tries = 1; open_count(b) > 0 && status == PAWL_OK; tries++)
         status = try_apart(b, tries == TRIES_MAX);
@@ -712,6 +755,8 @@ int pawl__pg_apply(struct pawl_store *store, struct pawl_commit *const *commits,
                    int64_t deadline_ns, struct pawl_error *err)
 {
     struct batch b = {.count = count};
+    /* What a try is refused with is no error of the call when another succeeds. */
+    struct pawl_error failure = PAWL_ERROR_INIT;
     size_t changes = 0;
     int status;
 
@@ -723,13 +768,14 @@ int pawl__pg_apply(struct pawl_store *store, struct pawl_commit *const *commits,
     status = pawl__pg_call_begin(&b.call, store, PG_COMMIT, true, deadline_ns, err);
     if (status != PAWL_OK)
         return status;
+    b.call.err = &failure;
     for (size_t i = 0; i < count; i++)
         changes += commits[i]->change_count;
     b.members = pawl__arena_alloc_zeroed(&b.call.arena, count * sizeof *b.members);
     b.bookmarks = pawl__arena_alloc_array(&b.call.arena, changes + 1, sizeof(void *));
     b.bookmark_members = pawl__arena_alloc_array(&b.call.arena, changes + 1, sizeof(int64_t));
     if (!b.members || !b.bookmarks || !b.bookmark_members) {
-        status = pawl__error_code(err, pawl__arena_status(&b.call.arena));
+        status = pawl__error_code(&failure, pawl__arena_status(&b.call.arena));
         goto out;
     }
     for (size_t i = 0; i < count; i++) {
@@ -746,8 +792,14 @@ int pawl__pg_apply(struct pawl_store *store, struct pawl_commit *const *commits,
         status = apply_batch(&b);
     /* Queueing failed behind what was sent. */
     if (status != PAWL_OK && b.is_sent)
-        status = pawl__error_after_commit(err, status, "changes were sent to PostgreSQL");
+        status = pawl__error_after_commit(&failure, status, "changes were sent to PostgreSQL");
+    if (status != PAWL_OK && b.is_divided) {
+        drop_open(&b, status, &failure);
+        status = PAWL_OK;
+    }
 out:
     pawl__pg_call_end(&b.call);
+    if (status != PAWL_OK && err)
+        *err = failure;
     return status;
 }

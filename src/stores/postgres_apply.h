@@ -28,6 +28,8 @@ struct batch {
     size_t bookmark_count;
     bool notify;
     bool is_sent; /* a transaction with changes, whose outcome was not received */
+    /* Members were answered one by one: what fails then is the answer of the others alone. */
+    bool is_divided;
     /* What can be is sent for all members at once. */
     bool is_many;
     size_t deferred_count; /* changes that are deferred, or were at first */

@@ -463,7 +463,8 @@ struct pawl_commit {
     const struct pawl_change *changes; /* in this order */
     size_t change_count;
     /* Output: */
-    int status;            /* PAWL_OK, or why this commit was dropped; TRANSIENT: apply it again */
+    int status;            /* PAWL_OK, or why this commit was dropped; TRANSIENT: apply it again;
+                            * UNKNOWN: perhaps it was not dropped */
     bool cancel_requested; /* CREATE, ADVANCE: the instance's cancellation was requested */
     bool has_mail;    /* CREATE, ADVANCE, not UNASKED: due work for the instance that is not in this
                        * commit */
@@ -657,10 +658,10 @@ struct pawl_store_ops {
 
     /*
      * Applies each commit on its own and makes all of them durable together. PAWL_OK: `status` of
-     * each is its result. Any other result is for all of them: TRANSIENT, none happened; UNKNOWN,
-     * all or none did (or, after a fallback to one by one, each did or did not). What is left, and
-     * what each commit is told, is as if they had been applied in some order, one after the other;
-     * but has_mail may be of any moment since.
+     * each is its result, also UNKNOWN: this one happened or did not. Any other result is for all
+     * of them: TRANSIENT, none happened; UNKNOWN, all or none did (or, after a fallback to one by
+     * one, each did or did not). What is left, and what each commit is told, is as if they had been
+     * applied in some order, one after the other; but has_mail may be of any moment since.
      * Commits of one call concern different instances and different done rows.
      */
     int (*apply)(struct pawl_store *store, struct pawl_commit *const *commits, size_t count,

@@ -181,6 +181,67 @@ static void a_preparation_that_fails_or_is_skipped_is_made_again(void **state)
     pawl__pq_disconnect(conn);
 }
 
+static void hold_table(struct fixture *f, struct pawl_pq_conn *conn, const char *text)
+{
+    assert_ok(pawl__pq_begin(conn, &f->err), &f->err);
+    queue(f, conn, text);
+    sync_and_run(f, conn);
+    assert_ok(pawl__pq_status(conn, 0, &f->err), &f->err);
+}
+
+/* Prepares 1 and 2 in a transaction of their own, then uses them in one each, the last first. */
+static void use_what_was_prepared(struct fixture *f, struct pawl_pq_conn *conn, const char *first)
+{
+    static const char second[] = "SELECT 42::bigint";
+
+    assert_ok(pawl__pq_begin(conn, &f->err), &f->err);
+    assert_ok(pawl__pq_prepare(conn, 1, first, NULL, 0, &f->err), &f->err);
+    assert_ok(pawl__pq_prepare(conn, 2, second, NULL, 0, &f->err), &f->err);
+    assert_ok(pawl__pq_sync(conn, &f->err), &f->err);
+    assert_ok(pawl__pq_queue(conn, 2, second, NULL, 0, &f->err), &f->err);
+    assert_ok(pawl__pq_sync(conn, &f->err), &f->err);
+    assert_ok(pawl__pq_queue(conn, 1, first, NULL, 0, &f->err), &f->err);
+    sync_and_run(f, conn);
+}
+
+/* The server does not know their names then; that is not what the caller needs to be told. */
+static void a_statement_says_why_it_could_not_be_prepared_in_advance(void **state)
+{
+    struct fixture *f = *state;
+    struct pawl_pq_conn *conn = connect_to(f), *holder = connect_to(f);
+
+    hold_table(f, holder, "CREATE TABLE held (a bigint)");
+    hold_table(f, holder, "BEGIN");
+    hold_table(f, holder, "LOCK TABLE held");
+    hold_table(f, conn, "SET lock_timeout = 50");
+    use_what_was_prepared(f, conn, "SELECT count(*) FROM held");
+    for (size_t at = 0; at < 2; at++) {
+        assert_code(pawl__pq_status(conn, at, &f->err), PAWL_EBUSY);
+        assert_non_null(strstr(f->err.msg, "55P03"));
+    }
+    hold_table(f, holder, "ROLLBACK");
+    use_what_was_prepared(f, conn, "SELECT count(*) FROM held");
+    assert_ok(pawl__pq_status(conn, 0, &f->err), &f->err);
+    assert_int_equal(pawl__pq_int(conn, 0, 0, 0), 42);
+    assert_ok(pawl__pq_status(conn, 1, &f->err), &f->err);
+    pawl__pq_disconnect(conn);
+    pawl__pq_disconnect(holder);
+}
+
+/* Whoever has nothing to do with the statement that is wrong may try again. */
+static void a_statement_that_is_wrong_keeps_others_from_being_prepared_for_now(void **state)
+{
+    struct fixture *f = *state;
+    struct pawl_pq_conn *conn = connect_to(f);
+
+    use_what_was_prepared(f, conn, "SELECT * FROM nowhere");
+    assert_code(pawl__pq_status(conn, 0, &f->err), PAWL_EBUSY);
+    assert_non_null(strstr(f->err.msg, "nowhere"));
+    assert_code(pawl__pq_status(conn, 1, &f->err), PAWL_ENOTFOUND);
+    assert_non_null(strstr(f->err.msg, "nowhere"));
+    pawl__pq_disconnect(conn);
+}
+
 /* More than both sides' buffers hold, in both directions at once. */
 static void a_large_batch_does_not_block_itself(void **state)
 {
@@ -423,6 +484,8 @@ int main(void)
         cmocka_unit_test(a_failing_statement_takes_back_its_transaction_and_no_other),
         cmocka_unit_test(a_transaction_that_fails_at_its_end_is_seen_to_have_failed),
         cmocka_unit_test(a_preparation_that_fails_or_is_skipped_is_made_again),
+        cmocka_unit_test(a_statement_says_why_it_could_not_be_prepared_in_advance),
+        cmocka_unit_test(a_statement_that_is_wrong_keeps_others_from_being_prepared_for_now),
         cmocka_unit_test(a_large_batch_does_not_block_itself),
         cmocka_unit_test(a_deadline_ends_a_batch_and_a_commit_is_then_unknown),
         cmocka_unit_test(a_server_that_is_ended_is_unavailable_where_it_says_so),

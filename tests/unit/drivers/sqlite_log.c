@@ -105,18 +105,18 @@ static struct pawl_sqlite *open_copy(struct fixture *f)
 /* They have no context of the test's; one test runs at a time, on one thread. */
 static struct {
     int count;
-    bool is_full; /* the next one finds no room on the disk */
+    int errnum; /* what the next one fails with; 0: it does not */
 } writes;
 
 /* True: this one fails. */
 static bool count_write(void)
 {
-    bool fails = writes.is_full;
+    bool fails = writes.errnum != 0;
 
     writes.count++;
-    writes.is_full = false;
     if (fails)
-        errno = ENOSPC;
+        errno = writes.errnum;
+    writes.errnum = 0;
     return fails;
 }
 
@@ -285,11 +285,11 @@ a_transaction_that_was_not_written_does_not_commit_when_there_is_room_again(void
     run(f, db, "PRAGMA cache_size=10");
     assert_ok(pawl__sqlite_begin(db, true, &f->err), &f->err);
     run(f, db, INSERT_20);
-    writes.is_full = true;
+    writes.errnum = ENOSPC;
     assert_int_equal(
         pawl__sqlite_run(db, "INSERT INTO t SELECT a + 100, 0, '' FROM t ORDER BY a", &f->err),
         PAWL_EUNAVAILABLE);
-    assert_false(writes.is_full);
+    assert_int_equal(writes.errnum, 0);
     assert_true(pawl__sqlite_in_transaction(db));
     assert_int_equal(pawl__sqlite_commit(db, &f->err), PAWL_EUNAVAILABLE);
     assert_false(pawl__sqlite_in_transaction(db));
@@ -314,11 +314,11 @@ static void begin_and_lose_pages(struct fixture *f, struct pawl_sqlite *db)
     run(f, db, "PRAGMA cache_size=10");
     assert_ok(pawl__sqlite_begin(db, true, &f->err), &f->err);
     run(f, db, INSERT_20);
-    writes.is_full = true;
+    writes.errnum = ENOSPC;
     assert_int_equal(
         pawl__sqlite_run(db, "INSERT INTO t SELECT a + 100, 0, '' FROM t ORDER BY a", &f->err),
         PAWL_EUNAVAILABLE);
-    assert_false(writes.is_full);
+    assert_int_equal(writes.errnum, 0);
     assert_true(pawl__sqlite_in_transaction(db));
     /* What follows reads from the log, and has the room to do so without a write. */
     run(f, db, "PRAGMA shrink_memory");
@@ -393,6 +393,54 @@ static void a_transaction_that_was_not_written_does_not_read_what_was_lost(void 
     pawl__sqlite_close(db);
 }
 
+/* ---- why a write failed ------------------------------------------------------------------ */
+
+static int commit_row(struct fixture *f, struct pawl_sqlite *db, int errnum)
+{
+    int status;
+
+    assert_ok(pawl__sqlite_begin(db, true, &f->err), &f->err);
+    run(f, db, "INSERT INTO t (b) VALUES (1)");
+    writes.errnum = errnum;
+    status = pawl__sqlite_commit(db, &f->err);
+    assert_int_equal(writes.errnum, 0);
+    return status;
+}
+
+/* SQLite keeps what the last call that failed on a file said, for as long as it is open. */
+static void a_quota_that_was_met_before_is_not_why_the_disk_fails_now(void **state)
+{
+    struct fixture *f = *state;
+    struct pawl_sqlite *db = open_at(f, f->path);
+
+    run(f, db, INSERT_20);
+    writes.errnum = EDQUOT;
+    assert_code(pawl__sqlite_run(db, "PRAGMA wal_checkpoint(RESTART)", &f->err), PAWL_EUNAVAILABLE);
+    assert_non_null(strstr(f->err.msg, "quota"));
+    assert_int_equal(writes.errnum, 0);
+    assert_code(commit_row(f, db, EIO), PAWL_EUNKNOWN);
+    assert_non_null(strstr(f->err.msg, "the disk failed"));
+    writes.errnum = EIO;
+    assert_code(pawl__sqlite_run(db, "PRAGMA wal_checkpoint(RESTART)", &f->err), PAWL_EIO);
+    assert_code(commit_row(f, db, 0), PAWL_OK);
+    pawl__sqlite_close(db);
+}
+
+static void a_commit_for_which_there_is_no_room_is_known_not_to_be_kept(void **state)
+{
+    static const int errnums[] = {ENOSPC, EDQUOT, EFBIG};
+    struct fixture *f = *state;
+    struct pawl_sqlite *db = open_at(f, f->path);
+
+    for (size_t i = 0; i < sizeof errnums / sizeof errnums[0]; i++) {
+        assert_code(commit_row(f, db, errnums[i]), PAWL_EUNAVAILABLE);
+        assert_non_null(strstr(f->err.msg, "nothing was lost"));
+    }
+    assert_int_equal(number(f, db, "SELECT count(*) FROM t"), 0);
+    assert_code(commit_row(f, db, EIO), PAWL_EUNKNOWN);
+    pawl__sqlite_close(db);
+}
+
 #define TEST(function) cmocka_unit_test_setup_teardown(function, set_up, tear_down)
 
 int main(void)
@@ -406,6 +454,8 @@ int main(void)
         TEST(a_connection_that_is_closed_in_a_transaction_leaves_nothing),
         TEST(a_transaction_that_was_not_written_does_not_commit_when_there_is_room_again),
         TEST(a_transaction_that_was_not_written_does_not_read_what_was_lost),
+        TEST(a_quota_that_was_met_before_is_not_why_the_disk_fails_now),
+        TEST(a_commit_for_which_there_is_no_room_is_known_not_to_be_kept),
     };
 
     return cmocka_run_group_tests(tests, replace_writes, NULL);

@@ -138,40 +138,60 @@ static struct batch *make_batch(struct fixture *f, const char *prefix, size_t ro
     return b;
 }
 
+/* What the member 1 of a batch has. */
+enum trouble {
+    NO_TROUBLE,
+    TWICE, /* the same row twice: the transaction fails, each member is sent by itself */
+    BUSY,  /* the database refuses it for now: it is sent a third time */
+};
+
+static bool is_told(const struct batch *b, enum trouble trouble)
+{
+    return trouble != BUSY || b->commits[1].status == PAWL_EBUSY;
+}
+
+static void assert_others_ok(const struct batch *b, size_t count, enum trouble trouble)
+{
+    for (size_t i = 0; i < count; i++)
+        if (trouble == NO_TROUBLE || i != 1)
+            assert_ok(b->commits[i].status, &b->commits[i].error);
+}
+
 /*
  * Refuses each allocation of a commit in turn. Whoever was told that nothing happened sends it
- * again, and that must not find what was stored. *round counts up to the first that succeeds.
+ * again, and that must not find what was stored. Ends with the first that lacks nothing.
  */
-static void sweep(struct fixture *f, const char *prefix, size_t count, bool is_poisoned,
+static void sweep(struct fixture *f, const char *prefix, size_t count, enum trouble trouble,
                   size_t *unknown_count)
 {
     struct pawl_allocator saved = f->env->alloc;
     struct test_allocator alloc;
-    int status = PAWL_ENOMEM;
+    bool is_over = false;
+    int status;
 
     *unknown_count = 0;
     test_allocator_init(&alloc);
-    for (size_t round = 1; status != PAWL_OK; round++) {
+    for (size_t round = 1; !is_over; round++) {
         struct batch *b = make_batch(f, prefix, round);
         struct pawl_store *store = NULL;
 
         assert_true(round < ROUNDS_MAX);
-        if (is_poisoned) /* the same row twice: the transaction fails, each is sent by itself */
+        if (trouble == TWICE)
             b->changes[1][1] = b->changes[1][0];
         f->env->alloc = alloc.base;
         assert_ok(try_open(f, &store), &f->err);
         test_allocator_fail(&alloc, round, 1);
         status = pawl_store_apply(store, b->list, count, soon(f), &f->err);
         test_allocator_fail(&alloc, 0, 0);
-        if (status != PAWL_OK && status != PAWL_EUNKNOWN) {
+        *unknown_count += status == PAWL_EUNKNOWN;
+        is_over = status == PAWL_OK && is_told(b, trouble);
+        if (status == PAWL_OK) {
+            assert_others_ok(b, count, trouble);
+        } else if (status != PAWL_EUNKNOWN) {
             assert_code(status, PAWL_ENOMEM);
             assert_ok(pawl_store_apply(store, b->list, count, soon(f), &f->err), &f->err);
-            for (size_t i = 0; i < count; i++)
-                if (!is_poisoned || i != 1)
-                    assert_ok(b->commits[i].status, &b->commits[i].error);
-            status = PAWL_ENOMEM;
+            assert_others_ok(b, count, trouble);
         }
-        *unknown_count += status == PAWL_EUNKNOWN;
         pawl_store_close(store);
         f->env->alloc = saved;
     }
@@ -182,7 +202,7 @@ static void a_commit_that_may_be_stored_is_not_said_to_have_failed(void **state)
 {
     size_t unknown_count;
 
-    sweep(*state, "one", 1, false, &unknown_count);
+    sweep(*state, "one", 1, NO_TROUBLE, &unknown_count);
     assert_true(unknown_count > 0);
 }
 
@@ -190,7 +210,7 @@ static void a_batch_that_may_be_stored_is_not_said_to_have_failed(void **state)
 {
     size_t unknown_count;
 
-    sweep(*state, "many", MEMBERS, false, &unknown_count);
+    sweep(*state, "many", MEMBERS, NO_TROUBLE, &unknown_count);
     assert_true(unknown_count > 0);
 }
 
@@ -198,7 +218,23 @@ static void members_that_may_be_stored_are_not_said_to_have_failed(void **state)
 {
     size_t unknown_count;
 
-    sweep(*state, "apart", MEMBERS, true, &unknown_count);
+    sweep(*state, "apart", MEMBERS, TWICE, &unknown_count);
+    assert_true(unknown_count > 0);
+}
+
+/* One of them is sent once more: that must not become the answer of the others. */
+static void members_that_are_stored_are_not_said_to_have_failed_with_another(void **state)
+{
+    struct fixture *f = *state;
+    size_t unknown_count;
+
+    test_postgres_sql(
+        &f->server,
+        "CREATE FUNCTION refuse() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN IF NEW.id LIKE "
+        "'busy-%-1' THEN RAISE EXCEPTION 'not now' USING ERRCODE = '55P03'; END IF; RETURN NEW; "
+        "END $$; CREATE TRIGGER refuse BEFORE INSERT ON pawl_instances FOR EACH ROW EXECUTE "
+        "FUNCTION refuse()");
+    sweep(f, "busy", MEMBERS, BUSY, &unknown_count);
     assert_true(unknown_count > 0);
 }
 
@@ -209,6 +245,7 @@ int main(void)
         cmocka_unit_test(a_commit_that_may_be_stored_is_not_said_to_have_failed),
         cmocka_unit_test(a_batch_that_may_be_stored_is_not_said_to_have_failed),
         cmocka_unit_test(members_that_may_be_stored_are_not_said_to_have_failed),
+        cmocka_unit_test(members_that_are_stored_are_not_said_to_have_failed_with_another),
     };
 
     return cmocka_run_group_tests_name("stores/postgres_memory", tests, set_up, tear_down);
