@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* Memory of SQLite, the one setting so far. */
 #include "host/process.h"
 
 #include "drivers/sqlite.h"

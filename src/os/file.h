@@ -25,8 +25,8 @@ PAWL_MUST_CHECK int pawl__file_read(const char *path, struct pawl_buf *out, stru
  * Replaces or creates the file so that a reader sees the old content or the new one, after
  * a power failure too: a temporary file beside it is written, synced and renamed, then the folder
  * is synced. The mode is exactly `mode`, without the umask. A symbolic link is replaced, not
- * followed. PAWL_EINVAL: see pawl__file_check_replaceable(). PAWL_EUNKNOWN: the new content is there
- * but the folder could not be synced.
+ * followed. PAWL_EINVAL: see pawl__file_check_replaceable(). PAWL_EUNKNOWN: the new content is
+ * there but the folder could not be synced.
  */
 PAWL_MUST_CHECK int pawl__file_write(const char *path, struct pawl_str bytes, mode_t mode,
                                      struct pawl_error *err);
@@ -86,15 +86,16 @@ int64_t pawl__file_size(const char *path);
 PAWL_MUST_CHECK int pawl__file_remove(const char *path, struct pawl_error *err);
 
 /*
- * Whether a file may take the place of what has this name. PAWL_EINVAL: a device, a pipe or a socket
- * has it, or a link to one or to what this process has open (/dev/stdout): it would be gone, for
- * everybody. What does not exist may be replaced, and so may a folder, which a rename refuses.
+ * Whether a file may take the place of what has this name. PAWL_EINVAL: a device, a pipe or a
+ * socket has it, or a link to one or to what this process has open (/dev/stdout): it would be gone,
+ * for everybody. What does not exist may be replaced, and so may a folder, which a rename refuses.
  */
 PAWL_MUST_CHECK int pawl__file_check_replaceable(const char *path, struct pawl_error *err);
 
 /*
  * Renames within a file system, replacing `to`, and syncs the folder: a reader of `to`
- * sees the old file or the new one. PAWL_EINVAL: as above. PAWL_EUNKNOWN: renamed, but the folder could not be synced.
+ * sees the old file or the new one. PAWL_EINVAL: as above. PAWL_EUNKNOWN: renamed, but the folder
+ * could not be synced.
  */
 PAWL_MUST_CHECK int pawl__file_rename(const char *from, const char *to, struct pawl_error *err);
 
