@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Taking over an instance that was exported, by Elsa or by Pawl: its state as it is, rows for its
- * bookmarks and timers, its history as one page of the journal.
+ * bookmarks and timers, its history as one page of the journal. Children that have ended meanwhile
+ * tell it so.
  */
 #include "runtime/instance/private.h"
 
@@ -23,6 +24,7 @@ struct import {
     struct pawl_json state;
     struct pawl_instance_row row;
     int64_t now_us;
+    size_t told; /* ends of children that are imported with it */
 };
 
 static const struct pawl_json *any_case(const struct pawl_json *object, const char *key)
@@ -253,6 +255,35 @@ static int add_history(struct import *import, const struct pawl_json *exported)
     return status;
 }
 
+/* With the instance, in one commit. */
+static int tell_of_children(struct import *import)
+{
+    size_t before = import->changes.count;
+    int status = pawl__runtime_tell_imported(&import->task, import->row.id, &import->state,
+                                             &import->changes);
+
+    import->told = import->changes.count - before;
+    return status;
+}
+
+/* What has ended between that look and the commit told nobody. Who is told twice knows it: nothing
+ * waits for the child any more. */
+static int tell_of_the_rest(struct import *import)
+{
+    struct runtime_changes changes = {.arena = &import->task.arena};
+    struct pawl_commit commit = {0};
+    struct runtime_task *task = &import->task;
+    int status = pawl__runtime_tell_imported(task, import->row.id, &import->state, &changes);
+
+    if (status == PAWL_OK && changes.count > import->told) {
+        commit.changes = changes.items;
+        commit.change_count = changes.count;
+        status = pawl__runtime_commit(task->runtime, &commit, task->deadline_ns, task->err);
+    }
+    return pawl__error_after_commit(task->err, status, "instance %.*s was imported",
+                                    PAWL_STR_ARG(import->row.id));
+}
+
 /* A state that no node could load is refused here, not stored and then tried again and again. */
 static int try_state(struct import *import)
 {
@@ -292,6 +323,8 @@ static int prepare(struct import *import, const struct pawl_json *exported)
         import->row.state_sum = pawl__runtime_state_sum(import->row.state);
     if (status == PAWL_OK)
         status = add_history(import, exported);
+    if (status == PAWL_OK)
+        status = tell_of_children(import);
     if (status == PAWL_OK && import->changes.status != PAWL_OK)
         status = pawl__error_code(task->err, import->changes.status);
     return status;
@@ -365,6 +398,8 @@ int pawl__runtime_import_by(struct pawl_runtime *runtime, struct pawl_audit *by,
     status = prepare(&import, exported);
     if (status == PAWL_OK)
         status = commit_import(&import);
+    if (status == PAWL_OK)
+        status = tell_of_the_rest(&import);
     if (status == PAWL_OK && out)
         fill_outcome(&import, out);
     pawl__graph_unref(import.graph);

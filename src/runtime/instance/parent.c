@@ -10,6 +10,7 @@
 #include "runtime/instance/private.h"
 
 #include "base/error.h"
+#include "base/stimuli.h"
 #include "engine/builder.h"
 #include "runtime/bytes.h"
 #include "runtime/task.h"
@@ -31,15 +32,15 @@ static struct pawl_str child_payload(struct runtime_changes *changes,
     return pawl__runtime_json_text(changes->arena, &told);
 }
 
-/* `job`: of the receiver, "" none. */
+/* `job`: of the receiver, "" none. Borrows nothing. */
 static void put_mail(struct runtime_changes *changes, const struct pawl_instance_row *child,
                      const struct pawl_json *output, int64_t now_us, const char *kind,
                      struct pawl_str to, struct pawl_str job, const char *suffix)
 {
     struct pawl_work_row mail = {
         .kind = pawl__str(kind),
-        .instance_id = to,
-        .bookmark_id = job,
+        .instance_id = pawl__arena_str(changes->arena, to),
+        .bookmark_id = pawl__arena_str(changes->arena, job),
         .part = pawl__runtime_part(to),
         .created_us = now_us,
         .due_us = runtime_at_once(now_us),
@@ -49,7 +50,8 @@ static void put_mail(struct runtime_changes *changes, const struct pawl_instance
     const char *id = pawl__arena_printf(changes->arena, "%.*s/%s", PAWL_STR_ARG(child->id), suffix);
 
     mail.id = pawl__str(id);
-    if (changes->status == PAWL_OK && (!id || !mail.payload.ptr))
+    if (changes->status == PAWL_OK &&
+        (!id || !mail.payload.ptr || !mail.instance_id.ptr || !mail.bookmark_id.ptr))
         changes->status = pawl__arena_status(changes->arena);
     pawl__runtime_change(changes, PAWL_CHANGE_PUT, PAWL_TABLE_WORK, &mail);
 }
@@ -141,4 +143,41 @@ int pawl__runtime_notify_parent_of_end(struct runtime_run *run, struct runtime_c
     pawl__runtime_notify_parent(changes, child, &state, runtime_text(section, RUNTIME_FEEDS),
                                 runtime_text(section, RUNTIME_FEEDS_JOB), child->finished_us);
     return PAWL_OK;
+}
+
+/* ---- a parent that is imported -------------------------------------------------------------- */
+
+/* One that is not here may be imported later, and then runs. */
+static int tell_of_child(struct runtime_run *run, struct runtime_changes *changes,
+                         struct pawl_str parent_id, struct pawl_str child_id)
+{
+    bool found;
+    int status = pawl__runtime_find_instance(run, child_id, &run->row, &found);
+
+    if (status != PAWL_OK || !found || !pawl__str_is(run->row.status, "Finished") ||
+        run->row.runnable != 0 || !pawl__str_equal(run->row.parent_id, parent_id))
+        return status;
+    return pawl__runtime_notify_parent_of_end(run, changes, &run->row);
+}
+
+int pawl__runtime_tell_imported(struct runtime_task *task, struct pawl_str parent_id,
+                                const struct pawl_json *state, struct runtime_changes *changes)
+{
+    const struct pawl_json *bookmarks = pawl__json_get_text(state, "bookmarks");
+    struct runtime_run run;
+    int status = PAWL_OK;
+
+    pawl__runtime_run_init(&run, task);
+    for (uint32_t i = 0; i < pawl__json_len(bookmarks) && status == PAWL_OK; i++) {
+        struct pawl_str child = runtime_text(
+            pawl__json_get_text(pawl__json_at(bookmarks, i), "payload"), PAWL_STIMULUS_CHILD_ID);
+
+        if (child.len > 0)
+            status = tell_of_child(&run, changes, parent_id, child);
+        pawl__arena_reset(&run.arena);
+    }
+    pawl__runtime_run_release(&run);
+    if (status == PAWL_OK && changes->status != PAWL_OK)
+        status = pawl__error_code(task->err, changes->status);
+    return status;
 }

@@ -329,6 +329,12 @@ void pawl__runtime_notify_parent(struct runtime_changes *changes,
 PAWL_MUST_CHECK int pawl__runtime_notify_parent_of_end(struct runtime_run *run,
                                                        struct runtime_changes *changes,
                                                        const struct pawl_instance_row *child);
+/* The same for children that the instance of this state waits for by name, and that have ended
+ * while it was not here: nobody was there to be told. */
+PAWL_MUST_CHECK int pawl__runtime_tell_imported(struct runtime_task *task,
+                                                struct pawl_str parent_id,
+                                                const struct pawl_json *state,
+                                                struct runtime_changes *changes);
 
 /* ---- commit.c ---------------------------------------------------------------------------- */
 
