@@ -110,6 +110,17 @@ static int write_part(struct pawl_env *env, struct pawl_store *store, const char
     return status;
 }
 
+/* How much of the part was written is all that may be unknown, and that is gone. */
+static int say_unwritten(int status, struct pawl_error *err)
+{
+    if (status != PAWL_EUNKNOWN)
+        return status;
+    (void)pawl__error_prefix(err, status, "no backup was written");
+    if (err)
+        err->code = PAWL_EUNAVAILABLE;
+    return PAWL_EUNAVAILABLE;
+}
+
 int pawl__backup_write(struct pawl_env *env, struct pawl_store *store, const char *path,
                        const struct pawl_backup_options *options, struct pawl_backup_counts *counts,
                        struct pawl_error *err)
@@ -132,7 +143,7 @@ int pawl__backup_write(struct pawl_env *env, struct pawl_store *store, const cha
     status = write_part(env, store, part, options, &done, err);
     if (status != PAWL_OK) {
         (void)remove_if_there(part, NULL);
-        return status;
+        return say_unwritten(status, err);
     }
     status = pawl__file_rename(part, path, err);
     if (status == PAWL_OK)
@@ -353,10 +364,11 @@ int pawl__backup_restore(struct pawl_env *env, struct pawl_store *store, const c
         status = pawl__error_set(err, PAWL_ECONFLICT, "%s changed while it was read", path);
     if (status == PAWL_OK)
         status = change_mark(store, PAWL_CHANGE_DELETE, err);
+    /* Not as if nothing had been changed: the same again is refused. */
     if (status != PAWL_OK)
-        return pawl__error_prefix(err, status,
-                                  "the store is incomplete and marked so; remove it and restore "
-                                  "again into a new one");
+        return pawl__error_after_commit(err, status,
+                                        "the store is incomplete and marked so: remove it and "
+                                        "restore again into a new one");
     *counts = loaded;
     return PAWL_OK;
 }

@@ -1,12 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "host/backup.h"
 #include "base/buf.h"
+#include "base/error.h"
 #include "host/store_check.h"
 #include "runtime/runtime.h"
 #include "unit/stores/shelf.h"
 
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
 #define FILE_MAX ((size_t)64 << 20)
@@ -514,7 +517,7 @@ static void a_restore_cut_short_stays_marked(void **state)
     build(&bytes, HEADER, records, sizeof records - 1, 2);
     write_file(folder.file, pawl__buf_peek(&bytes));
     assert_ok(pawl__backup_check_complete(to.env, to.plain, &to.err), &to.err);
-    check_restore(&to, folder.file, PAWL_EEXISTS);
+    check_restore(&to, folder.file, PAWL_EUNKNOWN);
     assert_non_null(strstr(to.err.msg, "the store is incomplete and marked so"));
     assert_code(pawl__backup_check_complete(to.env, to.plain, &to.err), PAWL_ECONFLICT);
     assert_code(pawl__backup_write(to.env, to.plain, folder.file, NULL, &counts, &to.err),
@@ -557,7 +560,7 @@ static void a_backup_that_fails_leaves_the_old_one(void **state)
               &shelf.err);
     shelf.store = faulty;
     assert_code(pawl__backup_write(shelf.env, faulty, folder.file, NULL, &counts, &shelf.err),
-                PAWL_EUNKNOWN);
+                PAWL_EUNAVAILABLE);
     assert_int_equal(access(folder.part, F_OK), -1);
     text = test_read_file(folder.file);
     assert_str(text, "pawl-backup old");
@@ -566,6 +569,38 @@ static void a_backup_that_fails_leaves_the_old_one(void **state)
                 PAWL_ENOTFOUND);
     remove_folder(&folder);
     shelf_close(&shelf);
+}
+
+/* The first limit leaves room for a part of what is written at once, the second for nothing. */
+static void a_backup_without_room_is_known_not_to_be_there(void **state)
+{
+    static const rlim_t limits[] = {100, 0};
+    struct pawl_backup_counts counts;
+    struct rlimit before, less;
+    struct folder folder;
+    struct shelf from;
+
+    (void)state;
+    shelf_open(&from);
+    make_folder(&folder);
+    fill(&from, 20);
+    assert_int_equal(getrlimit(RLIMIT_FSIZE, &before), 0);
+    (void)signal(SIGXFSZ, SIG_IGN);
+    for (size_t i = 0; i < sizeof limits / sizeof limits[0]; i++) {
+        int status;
+
+        less = before;
+        less.rlim_cur = limits[i];
+        assert_int_equal(setrlimit(RLIMIT_FSIZE, &less), 0);
+        status = pawl__backup_write(from.env, from.plain, folder.file, NULL, &counts, &from.err);
+        assert_int_equal(setrlimit(RLIMIT_FSIZE, &before), 0);
+        assert_true(pawl__error_says_unchanged(status));
+        assert_int_equal(from.err.code, status);
+        assert_int_not_equal(access(folder.part, F_OK), 0);
+    }
+    (void)signal(SIGXFSZ, SIG_DFL);
+    remove_folder(&folder);
+    shelf_close(&from);
 }
 
 static void only_a_backup_is_replaced(void **state)
@@ -693,6 +728,7 @@ int main(void)
         cmocka_unit_test(an_instance_id_that_no_node_could_claim_is_refused),
         cmocka_unit_test(a_restore_cut_short_stays_marked),
         cmocka_unit_test(a_backup_that_fails_leaves_the_old_one),
+        cmocka_unit_test(a_backup_without_room_is_known_not_to_be_there),
         cmocka_unit_test(only_a_backup_is_replaced),
         cmocka_unit_test(progress_is_told),
         cmocka_unit_test(survives_refused_allocations),
