@@ -416,6 +416,20 @@ static void rows_of_another_tenant_are_told_of_and_not_read(void **state)
     pawl_store_close(store);
 }
 
+/* Rows of nodes that died go after a day. */
+static void the_owner_of_an_instance_may_have_no_row_any_more(void **state)
+{
+    struct fixture *f = *state;
+    struct pawl_store *store = open_store(f, PAWL_STORE_OPEN_CREATE);
+    struct pawl_instance_row row = {.id = pawl__str("i"), .owner = 3, .fence = 1, .revision = 1};
+    int findings = 0;
+
+    assert_ok(pawl_store_load(store, PAWL_TABLE_INSTANCES, &row, 1, soon(f), &f->err), &f->err);
+    assert_ok(pawl_store_check_backend(store, count_finding, &findings, soon(f), &f->err), &f->err);
+    assert_int_equal(findings, 0);
+    pawl_store_close(store);
+}
+
 static void damage_is_found(void **state)
 {
     static const char rubbish[3000] = {1, 2, 3};
@@ -911,6 +925,7 @@ int main(void)
         TEST(what_was_opened_for_reading_cannot_be_written),
         TEST(a_full_disk_loses_nothing_and_passes),
         TEST(damage_is_found),
+        TEST(the_owner_of_an_instance_may_have_no_row_any_more),
         TEST(a_file_that_is_moved_away_is_noticed_and_so_is_that_it_is_back),
         TEST(a_file_that_is_replaced_is_noticed),
         TEST(a_file_that_is_emptied_is_noticed),
