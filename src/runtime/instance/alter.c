@@ -162,6 +162,9 @@ int pawl__runtime_try_alter_by(struct pawl_runtime *runtime, struct pawl_audit *
     status = pawl__runtime_run_instance(&task, instance_id, &event, NULL);
     if (status == PAWL_OK)
         status = pawl__runtime_task_finish(&task);
+    if (task.is_event_committed)
+        status = pawl__error_after_commit(
+            err, status, "the alterations of instance %.*s took effect", PAWL_STR_ARG(instance_id));
     pawl__runtime_task_release(&task, status);
     return status;
 }
