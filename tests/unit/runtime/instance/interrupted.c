@@ -366,6 +366,26 @@ static void a_retry_that_waits_is_told_of_a_stop(void **state)
         PAWL_ESTOPPED);
 }
 
+/* The first claim clears what stood in the way, the second runs the instance. */
+static void a_retry_that_fails_behind_what_it_cleared_is_unknown(void **state)
+{
+    struct fixture *f = *state;
+    struct meddler meddler;
+
+    meddle(f, &meddler);
+    publish(f, COUNTS);
+    start_as(f, "i");
+    set_aside(f, "i");
+    fail_next(f, PAWL_STORE_CALL_CLAIM, PAWL_STORE_FAULT_BEFORE);
+    f->fail_skip = 1;
+    assert_unknown(
+        f, pawl__runtime_retry(f->a.runtime, pawl__str("i"), NULL, 0, NULL, later(f), &f->err),
+        "the trouble of instance i was cleared; what followed is unknown: ");
+    assert_false(f->fail);
+    /* Refused while it was set aside. */
+    assert_int_equal(send(f, "Go").resumed, 1);
+}
+
 /* ---- lists in a stopped environment -----------------------------------------------------------
  */
 
@@ -593,6 +613,7 @@ int main(void)
         RUNNING_TEST(a_caller_that_waits_is_told_of_a_stop),
         RUNNING_TEST(a_deletion_that_waits_is_told_of_a_stop),
         RUNNING_TEST(a_retry_that_waits_is_told_of_a_stop),
+        RUNNING_TEST(a_retry_that_fails_behind_what_it_cleared_is_unknown),
         cmocka_unit_test(who_waited_to_enter_is_not_listed_when_the_environment_stops),
         cmocka_unit_test(who_waits_behind_an_instance_that_runs_alone_does_so_until_its_deadline),
         cmocka_unit_test(who_wants_the_node_alone_waits_until_its_deadline),
