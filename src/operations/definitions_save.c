@@ -266,6 +266,7 @@ int pawl__op_definitions_import(const struct pawl_op *op,
     struct op_record record;
     int status = models ? PAWL_OK : pawl__error_code(op->err, pawl__arena_status(op->arena));
 
+    out->count = 0;
     for (size_t i = 0; i < count && status == PAWL_OK; i++) {
         out->refused = i;
         status = pawl__tenant_check(definitions[i], "the definition", op->err);
@@ -283,7 +284,10 @@ int pawl__op_definitions_import(const struct pawl_op *op,
             &part, &(struct pawl_definition_save){.definition = &models[i]}, &saved);
         out->count += status == PAWL_OK;
     }
-    return status;
+    return out->count == 0
+               ? status
+               : pawl__error_after_commit(op->err, status, "%zu of %zu definitions were imported",
+                                          out->count, count);
 }
 
 /* ---- exporting ---------------------------------------------------------------------------------

@@ -358,6 +358,18 @@ static int import_published(const struct pawl_op *op, struct pawl_str id,
     return pawl__op_definition_import(op, &definition, &row);
 }
 
+/* It, and another one. */
+static int import_drafts(const struct pawl_op *op, struct pawl_str id, struct pawl_str bookmark_id)
+{
+    const char *other = pawl__arena_printf(op->arena, "%.*s-other", PAWL_STR_ARG(id));
+    struct pawl_json one = usable(op, id, ""), two = usable(op, pawl__str(other), "");
+    const struct pawl_json *both[] = {&one, &two};
+    struct pawl_definitions_imported imported = {.count = 0};
+
+    (void)bookmark_id;
+    return pawl__op_definitions_import(op, both, 2, &imported);
+}
+
 static int retract(const struct pawl_op *op, struct pawl_str id, struct pawl_str bookmark_id)
 {
     struct pawl_definition_row row;
@@ -441,6 +453,7 @@ static void an_import_that_fails_as_if_not_made_is_not_made(struct desk *desk)
 {
     sweep_definition(desk, "import", import_draft, nothing);
     sweep_definition(desk, "provide", import_published, nothing);
+    sweep_definition(desk, "several", import_drafts, nothing);
 }
 
 static void a_retraction_that_fails_as_if_not_made_is_not_made(struct desk *desk)
