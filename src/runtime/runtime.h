@@ -290,7 +290,8 @@ struct pawl_left {
 PAWL_MUST_CHECK int pawl__runtime_start(struct pawl_runtime *runtime,
                                         const struct pawl_start *start, struct pawl_outcome *out,
                                         int64_t deadline_ns, struct pawl_error *err);
-/* Creates it, pending; it runs as soon as somebody does the work that is due. */
+/* Creates it, pending; it runs as soon as somebody does the work that is due. PAWL_EUNKNOWN: it may
+ * be there. */
 PAWL_MUST_CHECK int pawl__runtime_create(struct pawl_runtime *runtime,
                                          const struct pawl_start *start, struct pawl_outcome *out,
                                          int64_t deadline_ns, struct pawl_error *err);
