@@ -215,6 +215,48 @@ static void a_resume_that_fails_as_if_not_done_is_not_done(struct desk *desk)
     sweep(desk, &(struct act){.name = "resume", .act = resume, .after = PAWL_SUB_FINISHED});
 }
 
+/* ---- memory -----------------------------------------------------------------------------------
+ */
+
+#define MEMORY_STEP 32
+#define DISPATCHED 3
+
+static uint64_t count_instances(struct desk *desk)
+{
+    const struct pawl_query query = {.table = PAWL_TABLE_INSTANCES, .flags = PAWL_QUERY_COUNT};
+    struct pawl_rows rows = {0};
+
+    assert_ok(
+        pawl_store_find(desk->store, &query, &desk->arena, &rows, desk->op.deadline_ns, &desk->err),
+        &desk->err);
+    return rows.total;
+}
+
+/* Each start finds a little more memory than the one before. */
+static void a_dispatch_without_memory_says_how_many_it_made(struct desk *desk)
+{
+    const struct pawl_instance_start request = {.what = {.definition_id = pawl__str("waits")}};
+    uint64_t before = 0, after;
+    int status = PAWL_ELIMIT;
+
+    desk_publish(desk, desk_waits);
+    for (size_t bytes = 0; status != PAWL_OK; bytes += MEMORY_STEP, before = after) {
+        struct pawl_op op = desk->op;
+        struct pawl_arena arena;
+        struct pawl_str *ids;
+        uint32_t count = 0;
+
+        pawl__arena_init(&arena, &desk->env->alloc, bytes);
+        op.arena = &arena;
+        status = pawl__op_instances_dispatch(&op, &request, DISPATCHED, &ids, &count);
+        after = count_instances(desk);
+        if (after - before != count && pawl__error_says_unchanged(status))
+            fail_msg("%zu bytes: %s, %u made, and there are %ju", bytes, desk->err.msg, count,
+                     (uintmax_t)(after - before));
+        pawl__arena_release(&arena);
+    }
+}
+
 /* ---- what operators change in instances -------------------------------------------------------
  */
 
@@ -493,6 +535,7 @@ const struct desk_test stored_tests[] = {
     DESK_TEST(a_cancellation_that_is_waited_for_fails_no_other_way),
     DESK_TEST(a_deletion_that_fails_as_if_not_done_is_not_done),
     DESK_TEST(a_resume_that_fails_as_if_not_done_is_not_done),
+    DESK_TEST(a_dispatch_without_memory_says_how_many_it_made),
     DESK_TEST(an_alteration_that_fails_as_if_not_made_is_not_made),
     DESK_TEST(variables_whose_setting_fails_as_if_not_done_are_not_set),
     DESK_TEST(a_retry_that_fails_as_if_not_done_is_not_done),
