@@ -265,7 +265,7 @@ int pawl__op_instance_resume(const struct pawl_op *op, struct pawl_str instance_
     pawl__workflow_client_close(client);
     if (status == PAWL_OK)
         status = pawl__error_after_commit(op->err, op_add_state(op, with_state, NULL, &result),
-                                          "instance %s was resumed", result.outcome.instance_id);
+                                          "instance %.*s was resumed", PAWL_STR_ARG(instance_id));
     if (status == PAWL_OK)
         *out = result;
     return status;

@@ -48,6 +48,19 @@ int pawl__runtime_wait_busy(struct runtime_task *task, struct pawl_str instance_
     return status == PAWL_OK ? PAWL_OK : pawl__error_code(task->err, status);
 }
 
+/*
+ * Another thread has the instance, and goes on with what the event has begun: how it stands is
+ * read. An id that is too long is no instance's.
+ */
+static void tell_in_hand(struct pawl_str instance_id, struct pawl_outcome *out)
+{
+    if (!out || out->instance_id[0] || instance_id.len >= sizeof out->instance_id)
+        return;
+    memcpy(out->instance_id, instance_id.ptr, instance_id.len);
+    out->instance_id[instance_id.len] = '\0';
+    out->sub_status = PAWL_SUB_EXECUTING;
+}
+
 int pawl__runtime_run_waiting(struct runtime_task *task, struct pawl_str instance_id,
                               struct pawl_event *event, struct pawl_outcome *out)
 {
@@ -61,6 +74,8 @@ int pawl__runtime_run_waiting(struct runtime_task *task, struct pawl_str instanc
         if (waited != PAWL_OK)
             status = waited;
     } while (status == PAWL_EBUSY);
+    if (status == PAWL_OK)
+        tell_in_hand(instance_id, out);
     if (status == PAWL_OK)
         status = pawl__runtime_task_finish(task);
     if (status == PAWL_OK)
