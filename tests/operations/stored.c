@@ -13,7 +13,6 @@
 #include "operations/definitions.h"
 #include "operations/instances.h"
 #include "operations/stimuli.h"
-#include "operations/waits.h"
 
 #include <stdio.h>
 
@@ -74,14 +73,6 @@ static int cancel(const struct pawl_op *op, struct pawl_str id, struct pawl_str 
 
     (void)bookmark_id;
     return pawl__op_instance_cancel(op, id, false, &row);
-}
-
-static int cancel_wait(const struct pawl_op *op, struct pawl_str id, struct pawl_str bookmark_id)
-{
-    struct pawl_instance_row row;
-
-    (void)bookmark_id;
-    return pawl__op_instance_cancel_wait(op, id, false, true, &row);
 }
 
 static int delete (const struct pawl_op *op, struct pawl_str id, struct pawl_str bookmark_id)
@@ -197,12 +188,6 @@ static void a_detached_start_that_fails_as_if_not_made_is_not_made(struct desk *
 static void a_cancellation_that_fails_as_if_not_asked_is_not_asked(struct desk *desk)
 {
     sweep(desk, &(struct act){.name = "cancel", .act = cancel, .after = PAWL_SUB_CANCELLED});
-}
-
-static void a_cancellation_that_is_waited_for_fails_no_other_way(struct desk *desk)
-{
-    sweep(desk,
-          &(struct act){.name = "cancel-wait", .act = cancel_wait, .after = PAWL_SUB_CANCELLED});
 }
 
 static void a_deletion_that_fails_as_if_not_done_is_not_done(struct desk *desk)
@@ -532,7 +517,6 @@ const struct desk_test stored_tests[] = {
     DESK_TEST(a_start_that_fails_as_if_not_made_is_not_made),
     DESK_TEST(a_detached_start_that_fails_as_if_not_made_is_not_made),
     DESK_TEST(a_cancellation_that_fails_as_if_not_asked_is_not_asked),
-    DESK_TEST(a_cancellation_that_is_waited_for_fails_no_other_way),
     DESK_TEST(a_deletion_that_fails_as_if_not_done_is_not_done),
     DESK_TEST(a_resume_that_fails_as_if_not_done_is_not_done),
     DESK_TEST(a_dispatch_without_memory_says_how_many_it_made),
