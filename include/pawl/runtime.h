@@ -496,14 +496,16 @@ PAWL_API PAWL_MUST_CHECK int pawl_instance_exists(struct pawl *pawl, const char 
  * them: all are applied or none, and then what they scheduled runs. *log (NULL allowed) is a JSON
  * array that says what was done; with `dry_run` what would be, and nothing is. PAWL_EINVAL: not
  * alterations; PAWL_ENOTFOUND: no such instance, version, activity or variable; PAWL_ECONFLICT: not
- * on an instance that stands where this one does.
+ * on an instance that stands where this one does; PAWL_EUNKNOWN: they may have taken effect, or
+ * they have, as the message says then, and what they began failed.
  */
 PAWL_API PAWL_MUST_CHECK int pawl_instance_alter(struct pawl *pawl, const char *instance_id,
                                                  const char *alterations, int dry_run, char **log,
                                                  struct pawl_error *err);
 /*
  * Runs activities that have faulted once more: those with these ids, or (`count` 0) all; or goes on
- * with an instance that was set aside. PAWL_ENOTFOUND; PAWL_ECONFLICT: nothing has faulted.
+ * with an instance that was set aside. PAWL_ENOTFOUND; PAWL_ECONFLICT: nothing has faulted;
+ * PAWL_EUNKNOWN: as of pawl_instance_alter(), or it is set aside no more, and running it failed.
  */
 PAWL_API PAWL_MUST_CHECK int pawl_instance_retry(struct pawl *pawl, const char *instance_id,
                                                  const char *const *activity_ids, size_t count,

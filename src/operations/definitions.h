@@ -9,6 +9,9 @@
  *     definitions_save.c     saving, validating, publishing, importing, exporting
  *     definitions_change.c   retracting, reverting, deleting, references; refresh and reload
  *     definitions_bulk.c     the same for many
+ *
+ * PAWL_EUNKNOWN of any that changes something: the message says what is stored, and the rest could
+ * not be done or read; or nobody knows whether it is stored.
  */
 #ifndef PAWL_OPERATIONS_DEFINITIONS_H
 #define PAWL_OPERATIONS_DEFINITIONS_H

@@ -43,8 +43,12 @@ int pawl__op_definition_retract(const struct pawl_op *op, struct pawl_str defini
             op_record_end(op, &record, true,
                           pawl__definitions_retract_by(op_definitions(op), record.by, definition_id,
                                                        op->deadline_ns, op->err));
-    if (status == PAWL_OK)
+    if (status == PAWL_OK) {
         status = read_again(op, &row);
+        if (is_published)
+            status = pawl__error_after_commit(op->err, status, "the definition %.*s was retracted",
+                                              PAWL_STR_ARG(definition_id));
+    }
     if (status == PAWL_OK) {
         *was_published = is_published;
         *out = row;
@@ -310,9 +314,13 @@ int pawl__op_definition_update_references(const struct pawl_op *op, struct pawl_
                                pawl__definitions_update_references(op_definitions(op), record.by,
                                                                    definition_id, op->arena, &ids,
                                                                    op->deadline_ns, op->err));
-    return status == PAWL_OK
-               ? op_definitions_of(op, PAWL_VERSIONS_LATEST, ids.items, ids.count, out)
-               : status;
+    if (status != PAWL_OK)
+        return status;
+    status = op_definitions_of(op, PAWL_VERSIONS_LATEST, ids.items, ids.count, out);
+    return ids.count == 0 ? status
+                          : pawl__error_after_commit(op->err, status,
+                                                     "%zu definitions that use %.*s were updated",
+                                                     ids.count, PAWL_STR_ARG(definition_id));
 }
 
 /* ---- refresh, reload ---------------------------------------------------------------------------

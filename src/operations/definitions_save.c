@@ -54,6 +54,14 @@ static int count_consumers(const struct pawl_op *op, struct pawl_definition_save
     return status == PAWL_ENOTFOUND ? PAWL_OK : status;
 }
 
+/* Of what failed behind the commit. */
+static int tell_stored(const struct pawl_op *op, const struct pawl_definition_row *row,
+                       const char *done, int status)
+{
+    return pawl__error_after_commit(op->err, status, "version %.*s of the definition %.*s was %s",
+                                    PAWL_STR_ARG(row->id), PAWL_STR_ARG(row->definition_id), done);
+}
+
 /* What is saved of a model, if it can be. */
 static int prepare_model(const struct pawl_op *op, const struct pawl_definition_save *save,
                          const struct pawl_json *definition, struct pawl_json *model)
@@ -99,8 +107,11 @@ int pawl__op_definition_save(const struct pawl_op *op, const struct pawl_definit
                                                              &saved.row, op->deadline_ns, op->err);
         status = op_record_end(op, &record, false, status);
     }
-    if (status == PAWL_OK && save->is_model)
+    if (status == PAWL_OK && save->is_model) {
         status = count_consumers(op, &saved);
+        if (saved.publication.succeeded) /* else nothing is stored */
+            status = tell_stored(op, &saved.row, save->publish ? "published" : "saved", status);
+    }
     if (status == PAWL_OK)
         *out = saved;
     return status;
@@ -135,9 +146,13 @@ static int publish_found(const struct pawl_op *op, bool is_latest,
                                                       op->arena, &saved->publication,
                                                       op->deadline_ns, op->err);
     status = op_record_end(op, &record, false, status);
-    return status == PAWL_OK && saved->publication.succeeded
-               ? pawl__op_definition_find(op, &made, &saved->row)
-               : status;
+    if (status != PAWL_OK || !saved->publication.succeeded)
+        return status;
+    saved->row.id = made.version_id;
+    status = pawl__op_definition_find(op, &made, &saved->row);
+    if (status == PAWL_OK)
+        status = count_consumers(op, saved);
+    return tell_stored(op, &saved->row, "published", status);
 }
 
 int pawl__op_definition_publish(const struct pawl_op *op, const struct pawl_definition_ref *ref,
@@ -158,8 +173,8 @@ int pawl__op_definition_publish(const struct pawl_op *op, const struct pawl_defi
     if (!saved.already_published)
         status = publish_found(
             op, which.version_id.len == 0 && which.versions.pick == PAWL_VERSIONS_LATEST, &saved);
-    if (status == PAWL_OK)
-        status = count_consumers(op, &saved);
+    if (status == PAWL_OK && (saved.already_published || !saved.publication.succeeded))
+        status = count_consumers(op, &saved); /* nothing was stored */
     if (status == PAWL_OK)
         *out = saved;
     return status;
@@ -234,6 +249,8 @@ int pawl__op_definition_import(const struct pawl_op *op, const struct pawl_json 
                                          op->err);
     else if (!pawl__json_is(says, PAWL_JSON_BOOL))
         status = op_record_end(op, &record, false, publish_imported(op, record.by, &row));
+    if (status != PAWL_EPARSE) /* which says what became of it */
+        status = tell_stored(op, &row, "imported", status);
     if (status == PAWL_OK)
         *out = row;
     return status;
@@ -249,6 +266,7 @@ int pawl__op_definitions_import(const struct pawl_op *op,
     struct op_record record;
     int status = models ? PAWL_OK : pawl__error_code(op->err, pawl__arena_status(op->arena));
 
+    out->count = 0;
     for (size_t i = 0; i < count && status == PAWL_OK; i++) {
         out->refused = i;
         status = pawl__tenant_check(definitions[i], "the definition", op->err);
@@ -266,7 +284,10 @@ int pawl__op_definitions_import(const struct pawl_op *op,
             &part, &(struct pawl_definition_save){.definition = &models[i]}, &saved);
         out->count += status == PAWL_OK;
     }
-    return status;
+    return out->count == 0
+               ? status
+               : pawl__error_after_commit(op->err, status, "%zu of %zu definitions were imported",
+                                          out->count, count);
 }
 
 /* ---- exporting ---------------------------------------------------------------------------------

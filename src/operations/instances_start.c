@@ -191,9 +191,12 @@ int pawl__op_instance_start(const struct pawl_op *op, const struct pawl_instance
 static int dispatch_one(const struct pawl_op *op, struct pawl_instance_start *each,
                         struct pawl_str key, uint32_t number, struct pawl_str *id)
 {
+    char *room = pawl__arena_alloc(op->arena, PAWL_INSTANCE_ID_MAX + 1); /* before it is made */
     struct pawl_outcome outcome;
     int status;
 
+    if (!room)
+        return pawl__error_code(op->err, pawl__arena_status(op->arena));
     if (key.len > 0) {
         each->what.idempotency_key =
             pawl__str(pawl__arena_printf(op->arena, "many:%u:%.*s", number, PAWL_STR_ARG(key)));
@@ -208,8 +211,9 @@ static int dispatch_one(const struct pawl_op *op, struct pawl_instance_start *ea
                                number);
     if (status != PAWL_OK)
         return status;
-    *id = pawl__arena_str(op->arena, pawl__str(outcome.instance_id));
-    return id->ptr ? PAWL_OK : pawl__error_code(op->err, pawl__arena_status(op->arena));
+    *id = pawl__str_make(room, strlen(outcome.instance_id));
+    memcpy(room, outcome.instance_id, id->len + 1);
+    return PAWL_OK;
 }
 
 int pawl__op_instances_dispatch(const struct pawl_op *op, const struct pawl_instance_start *request,
@@ -261,7 +265,7 @@ int pawl__op_instance_resume(const struct pawl_op *op, struct pawl_str instance_
     pawl__workflow_client_close(client);
     if (status == PAWL_OK)
         status = pawl__error_after_commit(op->err, op_add_state(op, with_state, NULL, &result),
-                                          "instance %s was resumed", result.outcome.instance_id);
+                                          "instance %.*s was resumed", PAWL_STR_ARG(instance_id));
     if (status == PAWL_OK)
         *out = result;
     return status;

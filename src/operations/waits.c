@@ -21,9 +21,8 @@ struct pending {
     struct pawl_host *host;
     const struct pawl_log *log;
     bool with_state;
-    bool is_of_cancel;
     bool is_of_start;
-    struct pawl_outcome outcome; /* of the start; of a cancellation: the id */
+    struct pawl_outcome outcome; /* of the start */
     pawl_instance_done_fn *done;
     void *ctx;
 };
@@ -59,24 +58,6 @@ static void tell_row(struct pawl_outcome *outcome, const struct pawl_instance_ro
     outcome->bookmark_count = pawl__json_len(pawl__json_get_text(state, "bookmarks"));
 }
 
-/*
- * How the wait for the end of a cancellation ended, which is requested whatever became of the wait.
- * `err` is of that. A deletion is an end, too.
- */
-static int tell_requested(struct pawl_str id, int status, struct pawl_error *err)
-{
-    if (status == PAWL_ETIMEDOUT)
-        return pawl__error_set(err, PAWL_EUNKNOWN,
-                               "the cancellation of %.*s was requested, and it has not ended yet",
-                               PAWL_STR_ARG(id));
-    if (status == PAWL_ENOTFOUND)
-        return pawl__error_set(err, status,
-                               "the cancellation of %.*s was requested, and it has been deleted",
-                               PAWL_STR_ARG(id));
-    return pawl__error_after_commit(err, status, "the cancellation of %.*s was requested",
-                                    PAWL_STR_ARG(id));
-}
-
 static void finish(struct pending *pending, const struct pawl_instance_row *row)
 {
     struct pawl_error err = PAWL_ERROR_INIT;
@@ -102,8 +83,6 @@ static void finish(struct pending *pending, const struct pawl_instance_row *row)
         tell_row(&result.outcome, &result.row, &result.state);
     else if (pending->is_of_start)
         status = pawl__error_after_commit(&err, status, "%.*s was started", PAWL_STR_ARG(row->id));
-    else if (pending->is_of_cancel)
-        status = tell_requested(row->id, status, &err);
     pending->done(pending->ctx, status, status == PAWL_OK ? &result : NULL, &err);
     pawl__arena_release(&arena);
 }
@@ -112,16 +91,11 @@ static void on_wait_over(void *ctx, int status, const struct pawl_instance_row *
                          const struct pawl_error *err)
 {
     struct pending *pending = ctx;
-    struct pawl_error asked = PAWL_ERROR_INIT;
 
     if (status == PAWL_OK) {
         finish(pending, row);
     } else if ((status == PAWL_ETIMEDOUT || status == PAWL_ESTOPPED) && pending->is_of_start) {
         finish(pending, &(struct pawl_instance_row){.id = pawl__str(pending->outcome.instance_id)});
-    } else if (pending->is_of_cancel) {
-        asked = *err;
-        status = tell_requested(pawl__str(pending->outcome.instance_id), status, &asked);
-        pending->done(pending->ctx, status, NULL, &asked);
     } else {
         pending->done(pending->ctx, status, NULL, err);
     }
@@ -185,27 +159,6 @@ int pawl__op_instance_execute(const struct pawl_op *op, const struct pawl_instan
     if (status == PAWL_OK)
         done(ctx, PAWL_OK, &result, NULL);
     return status;
-}
-
-int pawl__op_instance_cancel_await(const struct pawl_op *op, struct pawl_str instance_id,
-                                   bool only_itself, pawl_instance_done_fn *done, void *ctx,
-                                   pawl_wait_ticket *ticket)
-{
-    struct pending *pending = new_pending(op, false, done, ctx);
-    int status;
-
-    if (!pending)
-        return pawl__error_code(op->err, PAWL_ENOMEM);
-    pending->is_of_cancel = true;
-    status = pawl__op_instance_cancel(op, instance_id, only_itself, NULL);
-    if (status != PAWL_OK) {
-        free_pending(pending);
-        return status;
-    }
-    PAWL_ASSERT(instance_id.len <= PAWL_INSTANCE_ID_MAX); /* there is one */
-    memcpy(pending->outcome.instance_id, instance_id.ptr, instance_id.len);
-    return tell_requested(instance_id, await(op, pending, instance_id, PAWL_WAIT_ENDED, ticket),
-                          op->err);
 }
 
 bool pawl__op_wait_forget(const struct pawl_op *op, pawl_wait_ticket ticket)
@@ -284,15 +237,4 @@ int pawl__op_instance_wait(const struct pawl_op *op, struct pawl_str instance_id
     if (status == PAWL_OK && row)
         *row = shown.row;
     return status;
-}
-
-int pawl__op_instance_cancel_wait(const struct pawl_op *op, struct pawl_str instance_id,
-                                  bool only_itself, bool works, struct pawl_instance_row *row)
-{
-    int status = pawl__op_instance_cancel(op, instance_id, only_itself, NULL);
-
-    if (status != PAWL_OK)
-        return status;
-    status = pawl__op_instance_wait(op, instance_id, PAWL_WAIT_ENDED, works, row);
-    return tell_requested(instance_id, status, op->err);
 }

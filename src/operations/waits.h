@@ -36,15 +36,6 @@ PAWL_MUST_CHECK int pawl__op_instance_await(const struct pawl_op *op, struct paw
                                             enum pawl_wait_until until, bool with_state,
                                             pawl_instance_done_fn *done, void *ctx,
                                             pawl_wait_ticket *ticket);
-/*
- * Cancels, and waits for the end. Once the cancellation is requested no error says that nothing was
- * changed: PAWL_EUNKNOWN stands for PAWL_ETIMEDOUT and others. PAWL_ENOTFOUND: there is no such
- * instance, or it was deleted before it was seen to end; the message says which.
- */
-PAWL_MUST_CHECK int pawl__op_instance_cancel_await(const struct pawl_op *op,
-                                                   struct pawl_str instance_id, bool only_itself,
-                                                   pawl_instance_done_fn *done, void *ctx,
-                                                   pawl_wait_ticket *ticket);
 /* Ends a wait. True: its completion is not called. False: it was, or is being called. */
 bool pawl__op_wait_forget(const struct pawl_op *op, pawl_wait_ticket ticket);
 
@@ -57,8 +48,5 @@ bool pawl__op_wait_forget(const struct pawl_op *op, pawl_wait_ticket ticket);
 PAWL_MUST_CHECK int pawl__op_instance_wait(const struct pawl_op *op, struct pawl_str instance_id,
                                            enum pawl_wait_until until, bool works,
                                            struct pawl_instance_row *row);
-PAWL_MUST_CHECK int pawl__op_instance_cancel_wait(const struct pawl_op *op,
-                                                  struct pawl_str instance_id, bool only_itself,
-                                                  bool works, struct pawl_instance_row *row);
 
 #endif

@@ -29,12 +29,13 @@ void pawl__audit_settle(struct pawl_audit *audit, const struct pawl_audit_row *r
     audit->is_stored = true;
 }
 
-int pawl__audit_is_stored(struct pawl_store *store, const struct pawl_audit_row *row,
-                          struct pawl_arena *arena, bool *stored, int64_t deadline_ns,
-                          struct pawl_error *err)
+/* *found NULL: there is none. */
+static int find_record(struct pawl_store *store, struct pawl_str id, struct pawl_arena *arena,
+                       const struct pawl_audit_row **found, int64_t deadline_ns,
+                       struct pawl_error *err)
 {
     const struct pawl_condition condition = {.column = pawl_table_column(PAWL_TABLE_AUDIT, "id"),
-                                             .value = {.text = row->id}};
+                                             .value = {.text = id}};
     const struct pawl_query query = {.table = PAWL_TABLE_AUDIT,
                                      .flags = PAWL_QUERY_BRIEF,
                                      .conditions = &condition,
@@ -43,12 +44,30 @@ int pawl__audit_is_stored(struct pawl_store *store, const struct pawl_audit_row 
     struct pawl_rows rows = {0};
     int status = pawl_store_find(store, &query, arena, &rows, deadline_ns, err);
 
-    if (status == PAWL_OK) {
-        const struct pawl_audit_row *found = rows.rows;
+    *found = status == PAWL_OK && rows.count > 0 ? rows.rows : NULL;
+    return status;
+}
 
-        *stored =
-            rows.count > 0 && found->created_us == row->created_us && found->count == row->count;
-    }
+int pawl__audit_is_stored(struct pawl_store *store, const struct pawl_audit_row *row,
+                          struct pawl_arena *arena, bool *stored, int64_t deadline_ns,
+                          struct pawl_error *err)
+{
+    const struct pawl_audit_row *found;
+    int status = find_record(store, row->id, arena, &found, deadline_ns, err);
+
+    if (status == PAWL_OK)
+        *stored = found && found->created_us == row->created_us && found->count == row->count;
+    return status;
+}
+
+int pawl__audit_is_used(struct pawl_store *store, struct pawl_str id, struct pawl_arena *arena,
+                        bool *used, int64_t deadline_ns, struct pawl_error *err)
+{
+    const struct pawl_audit_row *found;
+    int status = find_record(store, id, arena, &found, deadline_ns, err);
+
+    if (status == PAWL_OK)
+        *used = found != NULL;
     return status;
 }
 

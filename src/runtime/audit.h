@@ -43,6 +43,11 @@ PAWL_MUST_CHECK int pawl__audit_is_stored(struct pawl_store *store,
                                           struct pawl_arena *arena, bool *stored,
                                           int64_t deadline_ns, struct pawl_error *err);
 
+/* Whether a commit with this id has taken effect, whoever made it. */
+PAWL_MUST_CHECK int pawl__audit_is_used(struct pawl_store *store, struct pawl_str id,
+                                        struct pawl_arena *arena, bool *used, int64_t deadline_ns,
+                                        struct pawl_error *err);
+
 /*
  * Hands a commit to the committer, with the record of the task, which is then written and no longer
  * the task's; without one, as pawl__runtime_commit().
@@ -66,7 +71,10 @@ PAWL_MUST_CHECK int pawl__runtime_alter_by(struct pawl_runtime *runtime, struct 
                                            struct pawl_arena *arena, struct pawl_json *log,
                                            struct pawl_outcome *out, int64_t deadline_ns,
                                            struct pawl_error *err);
-/* Once, without waiting: PAWL_EBUSY while somebody else runs the instance. */
+/*
+ * Once, without waiting: PAWL_EBUSY while somebody else runs the instance. PAWL_EUNKNOWN with a
+ * count in by->row: the alterations took effect, and what they began then failed.
+ */
 PAWL_MUST_CHECK int pawl__runtime_try_alter_by(struct pawl_runtime *runtime, struct pawl_audit *by,
                                                struct pawl_str instance_id,
                                                const struct pawl_json *alterations,

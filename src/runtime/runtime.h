@@ -290,7 +290,8 @@ struct pawl_left {
 PAWL_MUST_CHECK int pawl__runtime_start(struct pawl_runtime *runtime,
                                         const struct pawl_start *start, struct pawl_outcome *out,
                                         int64_t deadline_ns, struct pawl_error *err);
-/* Creates it, pending; it runs as soon as somebody does the work that is due. */
+/* Creates it, pending; it runs as soon as somebody does the work that is due. PAWL_EUNKNOWN: it may
+ * be there. */
 PAWL_MUST_CHECK int pawl__runtime_create(struct pawl_runtime *runtime,
                                          const struct pawl_start *start, struct pawl_outcome *out,
                                          int64_t deadline_ns, struct pawl_error *err);
@@ -337,7 +338,9 @@ PAWL_MUST_CHECK int pawl__runtime_cancel_one(struct pawl_runtime *runtime,
  * stands.
  *
  * PAWL_EINVAL: not alterations; PAWL_ENOTFOUND: no such instance, version, activity or variable;
- * PAWL_ECONFLICT: not on an instance that stands where this one does; PAWL_ETIMEDOUT.
+ * PAWL_ECONFLICT: not on an instance that stands where this one does; PAWL_ETIMEDOUT: another had
+ * it until the deadline; PAWL_EUNKNOWN: they may have taken effect, or they have, as the message
+ * says then, and what they began failed.
  */
 PAWL_MUST_CHECK int pawl__runtime_alter(struct pawl_runtime *runtime, struct pawl_str instance_id,
                                         const struct pawl_json *alterations, bool dry_run,
@@ -347,7 +350,8 @@ PAWL_MUST_CHECK int pawl__runtime_alter(struct pawl_runtime *runtime, struct paw
 /*
  * Runs activities that have faulted once more: those with these ids (of the activity or of its
  * execution), or all. What reopens a faulted instance; the journal says so. Without ids one that
- * was put off goes on. PAWL_ENOTFOUND; PAWL_ECONFLICT: nothing has faulted.
+ * was put off goes on. PAWL_ENOTFOUND; PAWL_ECONFLICT: nothing has faulted; PAWL_ETIMEDOUT;
+ * PAWL_EUNKNOWN: as of pawl__runtime_alter(), or it is put off no more, and running it failed.
  */
 PAWL_MUST_CHECK int pawl__runtime_retry(struct pawl_runtime *runtime, struct pawl_str instance_id,
                                         const struct pawl_str *activity_ids, size_t count,

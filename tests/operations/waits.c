@@ -6,7 +6,6 @@
 #include "host/features.h"
 #include "operations/instances.h"
 #include "operations/waits.h"
-#include "runtime/instance/private.h"
 
 #include <stdio.h>
 
@@ -35,7 +34,6 @@ struct seen {
     atomic_int status;
     atomic_int sub_status;
     atomic_bool had_state;
-    char msg[PAWL_ERROR_MSG_SIZE]; /* of the last; written before `calls` */
 };
 
 static void note(void *ctx, int status, const struct pawl_instance_result *result,
@@ -43,7 +41,7 @@ static void note(void *ctx, int status, const struct pawl_instance_result *resul
 {
     struct seen *seen = ctx;
 
-    (void)snprintf(seen->msg, sizeof seen->msg, "%s", err ? err->msg : "");
+    (void)err;
     atomic_store(&seen->status, status);
     if (result) {
         atomic_store(&seen->sub_status, (int)result->outcome.sub_status);
@@ -108,64 +106,31 @@ static void a_caller_without_workers_does_the_work_while_it_waits(struct desk *d
     assert_true(pawl__str_is(row.sub_status, "Finished"));
 }
 
-static void a_cancellation_is_waited_for(struct desk *desk)
+static void a_deletion_ends_a_wait(struct desk *desk)
 {
-    struct pawl_instance_row row;
-    struct seen seen = {.calls = 0};
-
-    desk_publish(desk, desk_waits);
-    start_waiting(desk, 2);
-    assert_ok(pawl__op_instance_cancel_wait(&desk->op, pawl__str("w0"), false, false, &row),
-              &desk->err);
-    assert_true(pawl__str_is(row.sub_status, "Cancelled"));
-    assert_ok(pawl__op_instance_cancel_await(&desk->op, pawl__str("w1"), true, note, &seen, NULL),
-              &desk->err);
-    await_calls(desk, &seen, 1);
-    assert_int_equal(atomic_load(&seen.sub_status), PAWL_SUB_CANCELLED);
-}
-
-static void delete_in_store(struct desk *desk, const char *id)
-{
-    struct pawl_claim claim = {.id = pawl__str(id)};
-    struct pawl_commit commit = {.kind = PAWL_COMMIT_DELETE, .instance = &claim.row};
-    struct pawl_commit *commits[] = {&commit};
-    int64_t now_us;
-
-    assert_ok(pawl_store_claim(desk->store, pawl__runtime_incarnation(pawl__host_node(desk->host)),
-                               &claim, 1, &desk->arena, &now_us, desk->op.deadline_ns, &desk->err),
-              &desk->err);
-    assert_code(claim.status, PAWL_OK);
-    assert_ok(pawl_store_apply(desk->store, commits, 1, desk->op.deadline_ns, &desk->err),
-              &desk->err);
-    assert_code(commit.status, PAWL_OK);
-}
-
-/* It is in this thread's hand, so that no other carries the cancellation out. */
-static void a_deletion_ends_a_cancellation_that_is_waited_for(struct desk *desk)
-{
-    struct pawl_runtime *runtime = pawl__host_node(desk->host);
-    struct pawl_op brief;
-    struct pawl_instance_row row;
-    struct runtime_running running;
     struct seen seen = {.calls = 0};
 
     desk_publish(desk, desk_waits);
     start_waiting(desk, 1);
-    assert_ok(pawl__runtime_enter(runtime, &running, pawl__str("w0"), PAWL_FOREVER), NULL);
-    brief = pawl__op_within(&desk->op, 20);
-    assert_code(pawl__op_instance_cancel_wait(&brief, pawl__str("w0"), false, false, &row),
-                PAWL_EUNKNOWN);
-    assert_string_equal(desk->err.msg,
-                        "the cancellation of w0 was requested, and it has not ended yet");
-    assert_ok(pawl__op_instance_cancel_await(&desk->op, pawl__str("w0"), false, note, &seen, NULL),
+    assert_ok(pawl__op_instance_await(&desk->op, pawl__str("w0"), PAWL_WAIT_ENDED, false, note,
+                                      &seen, NULL),
               &desk->err);
     assert_int_equal(atomic_load(&seen.calls), 0);
-    delete_in_store(desk, "w0");
+    assert_ok(pawl__op_instance_delete(&desk->op, pawl__str("w0")), &desk->err);
     await_calls(desk, &seen, 1);
-    while (pawl__runtime_leave(runtime, &running))
-        continue;
     assert_int_equal(atomic_load(&seen.status), PAWL_ENOTFOUND);
-    assert_string_equal(seen.msg, "the cancellation of w0 was requested, and it has been deleted");
+}
+
+static void a_cancellation_ends_a_wait(struct desk *desk)
+{
+    struct pawl_instance_row row;
+
+    desk_publish(desk, desk_waits);
+    start_waiting(desk, 1);
+    assert_ok(pawl__op_instance_cancel(&desk->op, pawl__str("w0"), false, NULL), &desk->err);
+    assert_ok(pawl__op_instance_wait(&desk->op, pawl__str("w0"), PAWL_WAIT_ENDED, false, &row),
+              &desk->err);
+    assert_true(pawl__str_is(row.sub_status, "Cancelled"));
 }
 
 static void a_wait_ends_with_its_time(struct desk *desk)
@@ -185,8 +150,8 @@ const struct desk_test wait_tests[] = {
     DESK_TEST(an_execution_completes_when_it_first_rests),
     DESK_TEST(a_detached_execution_completes_when_a_worker_has_run_it),
     DESK_TEST(a_caller_without_workers_does_the_work_while_it_waits),
-    DESK_TEST(a_cancellation_is_waited_for),
-    DESK_TEST(a_deletion_ends_a_cancellation_that_is_waited_for),
+    DESK_TEST(a_cancellation_ends_a_wait),
+    DESK_TEST(a_deletion_ends_a_wait),
     DESK_TEST(a_wait_ends_with_its_time),
     {.name = NULL},
 };

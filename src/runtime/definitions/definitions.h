@@ -59,7 +59,7 @@ void pawl__definitions_lookups(struct pawl_definitions *definitions, uint64_t *h
  * version 1, a draft that is there is replaced (its content revision grows, unless it is the same),
  * a published one gets a new version. A version id that another version has is not used. *out (NULL
  * allowed) is the row. All changes: PAWL_EBUSY: others changed definitions all the time;
- * PAWL_EUNKNOWN.
+ * PAWL_EUNKNOWN: it may be stored, or a part is, which the message says then.
  */
 PAWL_MUST_CHECK int pawl__definitions_import(struct pawl_definitions *definitions,
                                              const struct pawl_json *definition,

@@ -136,6 +136,19 @@ static int attempt_publish(struct definition_change *change, void *request)
                                            publishing);
 }
 
+/* Of what failed behind the commit. */
+static int tell_published(const struct definition_publishing *publishing, int status,
+                          struct pawl_error *err)
+{
+    static const char format[] = "version %.*s is published, but not all that use it were updated: "
+                                 "publish it again";
+    struct pawl_str id = publishing->published.version_id;
+
+    return pawl__error_says_unchanged(status)
+               ? pawl__error_after_commit(err, status, format, PAWL_STR_ARG(id))
+               : pawl__error_prefix(err, status, format, PAWL_STR_ARG(id));
+}
+
 int pawl__definition_publishing(struct pawl_definitions *definitions, struct pawl_audit *by,
                                 definition_attempt attempt, void *request,
                                 struct definition_publishing *publishing, int64_t deadline_ns,
@@ -156,10 +169,7 @@ int pawl__definition_publishing(struct pawl_definitions *definitions, struct paw
                                                publishing->arena, &publishing->said.updated,
                                                deadline_ns, err);
         if (status != PAWL_OK)
-            status = pawl__error_prefix(err, status,
-                                        "version %.*s is published, but not all that use it were "
-                                        "updated: publish it again",
-                                        PAWL_STR_ARG(publishing->published.version_id));
+            status = tell_published(publishing, status, err);
     }
     pawl__arena_release(&notes);
     publishing->notes = NULL;

@@ -141,6 +141,7 @@ struct cascade {
         struct pawl_str user;
     } * done;
     uint32_t done_count;
+    uint32_t stored_count; /* of these, whose change is stored */
 };
 
 /* Notes that `user` is updated for `used`; false: it was before. */
@@ -167,6 +168,7 @@ static int update_user(struct pawl_definitions *definitions, struct cascade *cas
     pawl__definition_change_open(&change, definitions, cascade->by, deadline_ns, err);
     status = pawl__definition_change(&change, attempt_update, &updating);
     pawl__definition_change_close(&change);
+    cascade->stored_count += status == PAWL_OK;
     if (status == PAWL_OK && updating.published.updates)
         cascade->published[cascade->published_count++] = updating.published;
     return status;
@@ -319,6 +321,10 @@ int pawl__definition_update_users(struct pawl_definitions *definitions, struct p
         if (status != PAWL_OK)
             status = pawl__error_code(err, status);
     }
+    if (cascade.stored_count > 0)
+        status = pawl__error_after_commit(
+            err, status, "%u updates of definitions that use %.*s were made", cascade.stored_count,
+            PAWL_STR_ARG(published->definition_id));
     pawl__arena_release(&cascade.arena);
     return status;
 }

@@ -162,6 +162,9 @@ int pawl__runtime_try_alter_by(struct pawl_runtime *runtime, struct pawl_audit *
     status = pawl__runtime_run_instance(&task, instance_id, &event, NULL);
     if (status == PAWL_OK)
         status = pawl__runtime_task_finish(&task);
+    if (task.is_event_committed)
+        status = pawl__error_after_commit(
+            err, status, "the alterations of instance %.*s took effect", PAWL_STR_ARG(instance_id));
     pawl__runtime_task_release(&task, status);
     return status;
 }
@@ -219,8 +222,10 @@ static int retry_put_off(struct pawl_runtime *runtime, struct pawl_audit *by,
         status = pawl__runtime_clear_trouble(&task, instance_id);
         task.by_operator = false;
         if (status == PAWL_OK)
-            status =
-                pawl__runtime_run_waiting(&task, instance_id, row.runnable ? NULL : &event, out);
+            status = pawl__error_after_commit(
+                err,
+                pawl__runtime_run_waiting(&task, instance_id, row.runnable ? NULL : &event, out),
+                "the trouble of instance %.*s was cleared", PAWL_STR_ARG(instance_id));
     }
     pawl__runtime_task_release(&task, status);
     return status;

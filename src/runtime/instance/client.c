@@ -48,6 +48,19 @@ int pawl__runtime_wait_busy(struct runtime_task *task, struct pawl_str instance_
     return status == PAWL_OK ? PAWL_OK : pawl__error_code(task->err, status);
 }
 
+/*
+ * Another thread has the instance, and goes on with what the event has begun: how it stands is
+ * read. An id that is too long is no instance's.
+ */
+static void tell_in_hand(struct pawl_str instance_id, struct pawl_outcome *out)
+{
+    if (!out || out->instance_id[0] || instance_id.len >= sizeof out->instance_id)
+        return;
+    memcpy(out->instance_id, instance_id.ptr, instance_id.len);
+    out->instance_id[instance_id.len] = '\0';
+    out->sub_status = PAWL_SUB_EXECUTING;
+}
+
 int pawl__runtime_run_waiting(struct runtime_task *task, struct pawl_str instance_id,
                               struct pawl_event *event, struct pawl_outcome *out)
 {
@@ -61,6 +74,8 @@ int pawl__runtime_run_waiting(struct runtime_task *task, struct pawl_str instanc
         if (waited != PAWL_OK)
             status = waited;
     } while (status == PAWL_EBUSY);
+    if (status == PAWL_OK)
+        tell_in_hand(instance_id, out);
     if (status == PAWL_OK)
         status = pawl__runtime_task_finish(task);
     if (status == PAWL_OK)
@@ -150,13 +165,18 @@ int pawl__runtime_cancel_one(struct pawl_runtime *runtime, struct pawl_str insta
     return pawl__runtime_cancel_by(runtime, NULL, instance_id, true, deadline_ns, err);
 }
 
-/* Whoever waits for its end learns of it as of one that was cancelled. */
-static int notify_of_deletion(struct runtime_run *run, struct runtime_changes *changes)
+/* Of one that has not ended: whoever waits for its end learns of it as of one that was cancelled,
+ * and its requests go with it. */
+static int end_deleted(struct runtime_run *run, struct runtime_changes *changes)
 {
     struct pawl_instance_row ended = run->row;
+    int status;
 
     if (pawl__str_is(run->row.status, "Finished") && run->row.runnable == 0)
         return PAWL_OK; /* it was told, whoever waited */
+    status = pawl__runtime_drop_requests(run, changes);
+    if (status != PAWL_OK)
+        return status;
     ended.status = pawl__str("Finished");
     ended.sub_status = pawl__str(pawl__sub_status_name(PAWL_SUB_CANCELLED));
     ended.finished_us = pawl__runtime_now_us(run);
@@ -178,7 +198,7 @@ static int delete_claimed(struct runtime_task *task, struct pawl_str instance_id
     if (status == PAWL_OK) {
         struct runtime_changes none = {.arena = &task->arena};
 
-        status = notify_of_deletion(&run, &changes);
+        status = end_deleted(&run, &changes);
         if (status == PAWL_OK && changes.status != PAWL_OK)
             status = pawl__error_code(task->err, changes.status);
         if (status != PAWL_OK) {
@@ -198,6 +218,8 @@ static int delete_claimed(struct runtime_task *task, struct pawl_str instance_id
 
         status =
             pawl__runtime_commit_by(task, &commit, pawl__runtime_commit_deadline(task), task->err);
+        if (status == PAWL_OK)
+            pawl__runtime_check_requests(task->runtime, run.row.id);
     }
     pawl__runtime_run_release(&run);
     pawl__runtime_unpass(task, instance_id, pass);

@@ -108,8 +108,7 @@ static int drop_request(void *ctx, const struct pawl_work_row *request)
     return PAWL_OK;
 }
 
-/* The results of its requests are not needed. */
-static int drop_requests(struct runtime_run *run, struct runtime_changes *changes)
+int pawl__runtime_drop_requests(struct runtime_run *run, struct runtime_changes *changes)
 {
     return pawl__runtime_each_named(run->task, changes->arena, PAWL_WORK_HTTP, run->row.id,
                                     drop_request, changes);
@@ -143,7 +142,7 @@ static int collect_changes(struct runtime_run *run, const struct pawl_instance_r
     int status = drop_bookmarks(run, changes);
 
     if (status == PAWL_OK)
-        status = drop_requests(run, changes);
+        status = pawl__runtime_drop_requests(run, changes);
     if (status == PAWL_OK)
         status = pawl__runtime_notify_parent_of_end(run, changes, row);
     pawl__runtime_change(changes, PAWL_CHANGE_DELETE_OWNED, PAWL_TABLE_RESERVATIONS, &reserved);
@@ -182,6 +181,7 @@ int pawl__runtime_end_without_state(struct runtime_run *run, const char *why)
     run->refusals = NULL;
     if (status != PAWL_OK)
         return status;
+    pawl__runtime_check_requests(run->runtime, run->row.id);
     row.revision++;
     row.owner = 0;
     run->row = row;

@@ -293,6 +293,10 @@ PAWL_MUST_CHECK int pawl__runtime_absorb_mail(struct runtime_run *run,
 /* Ends an instance that is to be cancelled without its state: "whose", or "which", and why. The
  * state stays as it is, and the claim ends. PAWL_EIO: it is read differently each time. */
 PAWL_MUST_CHECK int pawl__runtime_end_without_state(struct runtime_run *run, const char *why);
+/* Deletes its requests, whose results are not needed; behind the commit those that were put off are
+ * to be checked (pawl__runtime_check_requests()). */
+PAWL_MUST_CHECK int pawl__runtime_drop_requests(struct runtime_run *run,
+                                                struct runtime_changes *changes);
 /* As it is in the store, in run->arena. */
 PAWL_MUST_CHECK int pawl__runtime_find_instance(struct runtime_run *run, struct pawl_str id,
                                                 struct pawl_instance_row *out, bool *found);

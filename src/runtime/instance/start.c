@@ -427,12 +427,22 @@ static int begin_new(struct runtime_run *run, const struct pawl_start *start, be
     return status;
 }
 
+/* Its id, once its first commit is stored. */
+static void note_begun(const struct runtime_run *run, char begun[PAWL_INSTANCE_ID_MAX + 1])
+{
+    begun[0] = '\0';
+    if (run->row.revision == 0)
+        return;
+    memcpy(begun, run->row.id.ptr, run->row.id.len);
+    begun[run->row.id.len] = '\0';
+}
+
 int pawl__runtime_start(struct pawl_runtime *runtime, const struct pawl_start *start,
                         struct pawl_outcome *out, int64_t deadline_ns, struct pawl_error *err)
 {
     struct runtime_task task;
     struct runtime_run run;
-    char begun[PAWL_INSTANCE_ID_MAX + 1] = "";
+    char begun[PAWL_INSTANCE_ID_MAX + 1];
     int status;
 
     pawl__runtime_task_init(&task, runtime, deadline_ns, err);
@@ -448,8 +458,7 @@ int pawl__runtime_start(struct pawl_runtime *runtime, const struct pawl_start *s
     /* What is urgent may be its own. */
     if (start->left && !pawl__list_empty(&task.urgent))
         start->left->is_known = false;
-    if (run.row.revision > 0)
-        memcpy(begun, run.row.id.ptr, run.row.id.len);
+    note_begun(&run, begun);
     pawl__runtime_run_release(&run);
     if (status == PAWL_OK)
         status = pawl__runtime_task_finish(&task);
@@ -466,6 +475,7 @@ int pawl__runtime_create(struct pawl_runtime *runtime, const struct pawl_start *
 {
     struct runtime_task task;
     struct runtime_run run;
+    char begun[PAWL_INSTANCE_ID_MAX + 1];
     int status;
 
     pawl__runtime_task_init(&task, runtime, deadline_ns, err);
@@ -474,9 +484,12 @@ int pawl__runtime_create(struct pawl_runtime *runtime, const struct pawl_start *
     if (out)
         *out = (struct pawl_outcome){0};
     status = begin_new(&run, start, pawl__runtime_commit_pending);
+    note_begun(&run, begun);
     pawl__runtime_run_release(&run);
     pawl__runtime_task_release(&task, status);
-    return status;
+    if (!begun[0])
+        return status;
+    return pawl__error_after_commit(err, status, "instance %s was created", begun);
 }
 
 /* ---- rows ---------------------------------------------------------------------------------- */

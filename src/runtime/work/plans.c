@@ -181,12 +181,12 @@ static int end_job(struct runtime_task *task, const struct plan *plan, struct pa
     struct pawl_builder b = {.arena = &task->arena};
     struct pawl_buf text;
 
-    /* Its record is there: a node that ended in between had altered it. */
+    /* Its record is there. */
     if (code == PAWL_EEXISTS)
         add_entry(&b, plan, log, "Information",
-                  pawl__str("It was altered by a node that ended before it could say so."));
-    else if (code != PAWL_OK)
-        add_entry(&b, plan, log, "Error", pawl__str(why->msg));
+                  pawl__str("It was altered before, by a try that ended before it could say so."));
+    else if (why->code != PAWL_OK)
+        add_entry(&b, plan, log, code == PAWL_OK ? "Warning" : "Error", pawl__str(why->msg));
     pawl__buf_init(&text, &task->runtime->env->alloc, LOG_BYTES_MAX);
     pawl__json_write(&text, log, PAWL_JSON_ESCAPE_MINIMAL);
     if (b.status == PAWL_OK)
@@ -201,6 +201,30 @@ static int end_job(struct runtime_task *task, const struct plan *plan, struct pa
     job->status = pawl__str(code == PAWL_OK || code == PAWL_EEXISTS ? "Completed" : "Failed");
     pawl__runtime_change(changes, PAWL_CHANGE_PUT, PAWL_TABLE_JOBS, job);
     return PAWL_OK;
+}
+
+/*
+ * What became of the job. PAWL_OK also where the alterations took effect and what they began
+ * failed, which `why` says. PAWL_EEXISTS: they took effect before. That is asked first: on an
+ * instance that was altered they may be refused, and what they begin would begin twice.
+ */
+static int alter(struct runtime_task *task, const struct plan *plan, struct pawl_audit *by,
+                 struct pawl_json *log, struct pawl_error *why)
+{
+    bool was_altered;
+    int status = pawl__audit_is_used(task->runtime->store, by->row.id, &task->arena, &was_altered,
+                                     task->deadline_ns, why);
+
+    if (status != PAWL_OK)
+        return status;
+    if (was_altered)
+        return PAWL_EEXISTS;
+    status = pawl__runtime_try_alter_by(task->runtime, by, by->row.target,
+                                        pawl__json_get_text(&plan->data, "alterations"),
+                                        &task->arena, log, task->deadline_ns, why);
+    if (status == PAWL_OK)
+        *why = (struct pawl_error)PAWL_ERROR_INIT;
+    return by->row.count > 0 ? PAWL_OK : status;
 }
 
 /* Alters one instance. *later: it could not be tried now. */
@@ -226,9 +250,7 @@ static int run_job(struct runtime_task *task, const struct plan *plan,
     status = pawl__runtime_clock(task->runtime, &job.started_us, task->deadline_ns, task->err);
     if (status != PAWL_OK)
         return status;
-    code = pawl__runtime_try_alter_by(task->runtime, &by, row->instance_id,
-                                      pawl__json_get_text(&plan->data, "alterations"), &task->arena,
-                                      &log, task->deadline_ns, &why);
+    code = alter(task, plan, &by, &log, &why);
     /* What conflicts is an instance that does not stand where the alteration needs it to. */
     if (code != PAWL_OK && code != PAWL_ECONFLICT &&
         (pawl__runtime_is_passing(code) || pawl__runtime_is_of_node(code))) {

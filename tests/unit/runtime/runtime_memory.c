@@ -3,6 +3,7 @@
 #include "runtime/runtime.h"
 
 #include "activities/activities.h"
+#include "base/error.h"
 #include "expressions/expressions.h"
 #include "lib/clock.h"
 #include "lib/rig.h"
@@ -180,6 +181,53 @@ static void running_out_of_memory_is_an_answer_and_what_was_stored_goes_on(void 
         test_sweep_allocations(run_everything, &subjects[i], 5000);
 }
 
+static uint64_t count_instances(struct fixture *f)
+{
+    const struct pawl_query all = {.table = PAWL_TABLE_INSTANCES, .flags = PAWL_QUERY_COUNT};
+    struct pawl_rows rows;
+
+    assert_ok(pawl_store_find(f->store, &all, &f->arena, &rows, later(f), &f->err), &f->err);
+    return rows.total;
+}
+
+/* A detached start, without a key; one allocation of it fails. */
+static bool create_without(struct test_allocator *alloc, size_t nth)
+{
+    const struct pawl_start what = {.definition_id = pawl__str("child")};
+    struct pawl_outcome outcome;
+    struct fixture f;
+    uint64_t made;
+    bool has_failed;
+    int status;
+
+    assert_int_equal(fixture_open(&f, alloc, true), PAWL_OK);
+    assert_ok(publish(&f, child), &f.err);
+    test_allocator_fail(alloc, nth, 0);
+    status = pawl__runtime_create(f.runtime, &what, &outcome, later(&f), &f.err);
+    has_failed = alloc->request_count >= alloc->fail_at;
+    test_allocator_fail(alloc, 0, 0);
+    made = count_instances(&f);
+    if (status == PAWL_OK && made == 0)
+        fail_msg("allocation %zu: PAWL_OK, and there is none", nth);
+    if (pawl__error_says_unchanged(status) && made > 0)
+        fail_msg("allocation %zu: %s, and there is one", nth, f.err.msg);
+    fixture_close(&f);
+    assert_int_equal(alloc->live_count, 0);
+    return has_failed;
+}
+
+static void a_creation_that_finds_no_memory_says_whether_it_was_made(void **state)
+{
+    struct test_allocator alloc;
+    size_t nth = 0;
+
+    (void)state;
+    do {
+        test_allocator_init(&alloc);
+    } while (create_without(&alloc, ++nth));
+    assert_true(nth > 20);
+}
+
 static void an_endless_loop_can_be_stopped_and_stays_small(void **state)
 {
     const struct pawl_start what = {.definition_id = pawl__str("loop")};
@@ -293,6 +341,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(running_out_of_memory_is_an_answer_and_what_was_stored_goes_on),
+        cmocka_unit_test(a_creation_that_finds_no_memory_says_whether_it_was_made),
         cmocka_unit_test(events_of_a_fold_that_finds_no_memory_take_effect_once),
         cmocka_unit_test(an_endless_loop_can_be_stopped_and_stays_small),
         cmocka_unit_test(a_commit_takes_few_allocations),

@@ -18,6 +18,8 @@ static struct {
     int runs;
     int failures; /* so many of the next runs fail with PAWL_EBUSY */
     int limit;    /* when it has run so often it exceeds a limit; 0: never */
+    int busy;     /* when it has run so often it fails with PAWL_EBUSY, once; 0: never */
+    atomic_bool was_busy;
 } counted;
 
 static int count_execute(struct pawl_context *context)
@@ -25,6 +27,11 @@ static int count_execute(struct pawl_context *context)
     (void)context;
     if (counted.failures > 0) {
         counted.failures--;
+        return PAWL_EBUSY;
+    }
+    if (counted.busy > 0 && counted.runs == counted.busy) {
+        counted.busy = 0;
+        atomic_store(&counted.was_busy, true);
         return PAWL_EBUSY;
     }
     if (counted.limit > 0 && counted.runs >= counted.limit)
@@ -102,7 +109,7 @@ static const struct pawl_guard_ops meddler_ops = {.version = PAWL_GUARD_VERSION,
 static void meddle(struct fixture *f, struct meddler *meddler)
 {
     *meddler = (struct meddler){.base = {&meddler_ops}, .f = f};
-    counted.runs = counted.failures = counted.limit = 0;
+    counted.runs = counted.failures = counted.limit = counted.busy = 0;
     node_close(&f->a);
     assert_int_equal(pawl__engine_add_activity(&f->engine, &count_activity), PAWL_OK);
     f->guard = &meddler->base;
@@ -201,10 +208,9 @@ static void a_start_that_exceeds_a_limit_behind_its_first_commit_is_unknown(void
 }
 
 /* Resumes the bookmark of "e". */
-static int resume(struct fixture *f, int64_t deadline_ns)
+static int resume(struct fixture *f, struct pawl_outcome *out, int64_t deadline_ns)
 {
     struct pawl_run run = {.bookmark_id = pawl__str("")};
-    struct pawl_outcome outcome;
     struct pawl_instance_row row;
     struct pawl_json shown;
 
@@ -214,7 +220,7 @@ static int resume(struct fixture *f, int64_t deadline_ns)
     run.bookmark_id = pawl__json_str(
         pawl__json_get_text(pawl__json_at(pawl__json_get_text(&shown, "bookmarks"), 0), "id"));
     assert_true(run.bookmark_id.len > 0);
-    return pawl__runtime_run(f->a.runtime, pawl__str("i"), &run, &outcome, deadline_ns, &f->err);
+    return pawl__runtime_run(f->a.runtime, pawl__str("i"), &run, out, deadline_ns, &f->err);
 }
 
 static void a_resume_that_exceeds_a_limit_behind_its_first_commit_is_unknown(void **state)
@@ -227,7 +233,7 @@ static void a_resume_that_exceeds_a_limit_behind_its_first_commit_is_unknown(voi
     publish(f, WAITS_THEN_IN_STEPS);
     start_as(f, "i");
     counted.limit = 1;
-    assert_unknown(f, resume(f, later(f)),
+    assert_unknown(f, resume(f, NULL, later(f)),
                    "the request took effect on instance i; what followed is unknown: ");
     assert_int_equal(counted.runs, 1);
 }
@@ -290,11 +296,65 @@ static void a_resume_that_loses_its_claim_behind_its_first_commit_is_unknown(voi
     start_as(f, "i");
     applied_before = atomic_load(&f->applied);
     f->before_apply = take_over;
-    assert_unknown(f, resume(f, later(f)),
+    assert_unknown(f, resume(f, NULL, later(f)),
                    "the request took effect on instance i; what followed is unknown: ");
     assert_null(f->before_apply);
     assert_string_equal(sub_status(f, "i"), "Finished");
     node_close(&successor);
+}
+
+/* Has the instance from when the burst was busy until the caller has its answer. */
+struct taker {
+    struct fixture *f;
+    atomic_bool has_it, goes;
+};
+
+static void take_when_busy(void *arg)
+{
+    struct taker *taker = arg;
+    struct fixture *f = taker->f;
+    struct runtime_running running;
+    int status = PAWL_EBUSY;
+
+    while (!atomic_load(&taker->goes) && status != PAWL_OK) {
+        if (atomic_load(&counted.was_busy))
+            status = pawl__runtime_enter(f->a.runtime, &running, pawl__str("i"), PAWL_FOREVER);
+        (void)!pawl_env_sleep_until(f->env, pawl_env_monotonic_ns(f->env) + SECOND / 1000);
+    }
+    atomic_store(&taker->has_it, status == PAWL_OK);
+    while (!atomic_load(&taker->goes))
+        (void)!pawl_env_sleep_until(f->env, pawl_env_monotonic_ns(f->env) + SECOND / 1000);
+    while (status == PAWL_OK && pawl__runtime_leave(f->a.runtime, &running))
+        continue;
+}
+
+/* The caller looks again later, for what its event has begun; should the other thread come later
+ * still, the caller finishes it. */
+static void a_resume_whose_instance_another_thread_has_says_how_it_stands(void **state)
+{
+    struct fixture *f = *state;
+    struct pawl_outcome outcome;
+    struct pawl_thread *thread;
+    struct meddler meddler;
+    struct taker taker = {.f = f};
+
+    f->engine.commit_strategies = true;
+    meddle(f, &meddler);
+    publish(f, WAITS_THEN_IN_STEPS);
+    start_as(f, "i");
+    counted.busy = 1;
+    atomic_store(&counted.was_busy, false);
+    assert_ok(pawl_thread_start(f->env, "taker", take_when_busy, &taker, &thread, &f->err),
+              &f->err);
+    assert_ok(resume(f, &outcome, later(f)), &f->err);
+    atomic_store(&taker.goes, true);
+    pawl_thread_join(f->env, thread);
+    assert_true(atomic_load(&counted.was_busy));
+    assert_string_equal(outcome.instance_id, "i");
+    if (outcome.sub_status != PAWL_SUB_FINISHED) {
+        assert_true(atomic_load(&taker.has_it));
+        assert_int_equal(outcome.sub_status, PAWL_SUB_EXECUTING);
+    }
 }
 
 /* ---- stopping -------------------------------------------------------------------------------- */
@@ -364,6 +424,26 @@ static void a_retry_that_waits_is_told_of_a_stop(void **state)
     assert_code(
         pawl__runtime_retry(f->a.runtime, pawl__str("i"), NULL, 0, NULL, PAWL_FOREVER, &f->err),
         PAWL_ESTOPPED);
+}
+
+/* The first claim clears what stood in the way, the second runs the instance. */
+static void a_retry_that_fails_behind_what_it_cleared_is_unknown(void **state)
+{
+    struct fixture *f = *state;
+    struct meddler meddler;
+
+    meddle(f, &meddler);
+    publish(f, COUNTS);
+    start_as(f, "i");
+    set_aside(f, "i");
+    fail_next(f, PAWL_STORE_CALL_CLAIM, PAWL_STORE_FAULT_BEFORE);
+    f->fail_skip = 1;
+    assert_unknown(
+        f, pawl__runtime_retry(f->a.runtime, pawl__str("i"), NULL, 0, NULL, later(f), &f->err),
+        "the trouble of instance i was cleared; what followed is unknown: ");
+    assert_false(f->fail);
+    /* Refused while it was set aside. */
+    assert_int_equal(send(f, "Go").resumed, 1);
 }
 
 /* ---- lists in a stopped environment -----------------------------------------------------------
@@ -590,9 +670,11 @@ int main(void)
         RUNNING_TEST(a_resume_that_exceeds_a_limit_at_once_is_one),
         RUNNING_TEST(a_resume_that_is_stopped_behind_its_first_commit_is_unknown),
         RUNNING_TEST(a_resume_that_loses_its_claim_behind_its_first_commit_is_unknown),
+        RUNNING_TEST(a_resume_whose_instance_another_thread_has_says_how_it_stands),
         RUNNING_TEST(a_caller_that_waits_is_told_of_a_stop),
         RUNNING_TEST(a_deletion_that_waits_is_told_of_a_stop),
         RUNNING_TEST(a_retry_that_waits_is_told_of_a_stop),
+        RUNNING_TEST(a_retry_that_fails_behind_what_it_cleared_is_unknown),
         cmocka_unit_test(who_waited_to_enter_is_not_listed_when_the_environment_stops),
         cmocka_unit_test(who_waits_behind_an_instance_that_runs_alone_does_so_until_its_deadline),
         cmocka_unit_test(who_wants_the_node_alone_waits_until_its_deadline),

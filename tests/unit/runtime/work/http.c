@@ -411,12 +411,6 @@ static void cancelling_does_not_wait_for_the_answer(void **state)
 
 /* ---- put off, and not wanted any more ------------------------------------------------------ */
 
-static bool is_settled(struct fixture *f, const char *instance_id)
-{
-    return pawl__runtime_wait_answered(f->a.runtime, pawl__str(instance_id),
-                                       pawl_env_monotonic_ns(f->env)) == PAWL_OK;
-}
-
 /* There is room now, and its pause ends. */
 static void check_not_sent_again(struct fixture *f, const char *instance_id, size_t sent)
 {
@@ -426,18 +420,10 @@ static void check_not_sent_again(struct fixture *f, const char *instance_id, siz
     assert_int_equal(f->a.script.count, sent);
 }
 
-#define DEFINITION_SEND DEFINITION("d", SEND("s") "," RIG_WRITE("w", "after"))
 #define DEFINITION_RETRY                                                                           \
     DEFINITION("d",                                                                                \
                SEND_WITH("s", CUSTOM("'resilienceStrategy':{'strategyId':'http'}")) "," RIG_WRITE( \
                    "w", "after"))
-
-static void cancel(struct fixture *f, const char *instance_id)
-{
-    assert_ok(pawl__runtime_cancel(f->a.runtime, pawl__str(instance_id), later(f), &f->err),
-              &f->err);
-    assert_string_equal(sub_status(f, instance_id), "Cancelled");
-}
 
 /* It was begun with this answer, or refused; then its instance is cancelled. */
 static void check_cancelled(struct fixture *f, const char *definition,
@@ -475,21 +461,6 @@ static void a_cancelled_request_that_failed_is_not_tried_again(void **state)
         .end = PAWL_HTTP_ANSWERED, .sent = true, .status = 503};
 
     check_cancelled(*state, DEFINITION_RETRY, &busy);
-}
-
-/* Whoever waits for the instance does not wait for the pause of its request. */
-static void cancelling_does_not_wait_for_the_end_of_a_pause(void **state)
-{
-    struct fixture *f = *state;
-    struct pawl_outcome outcome;
-
-    publish(f, DEFINITION_SEND);
-    atomic_store(&f->a.script.refuses, PAWL_ENOMEM);
-    outcome = begin(f, "d");
-    POLL_UNTIL(atomic_load(&f->a.script.refused) > 0);
-    cancel(f, outcome.instance_id);
-    POLL_UNTIL(is_settled(f, outcome.instance_id));
-    assert_int_equal(atomic_load(&f->a.script.refused), 1);
 }
 
 /* The lease of this node was over for a while. */
@@ -948,7 +919,6 @@ int main(void)
         TEST(a_cancelled_request_that_found_no_room_is_not_sent_again),
         TEST(a_cancelled_request_that_the_executor_refused_is_not_sent),
         TEST(a_cancelled_request_that_failed_is_not_tried_again),
-        TEST(cancelling_does_not_wait_for_the_end_of_a_pause),
         TEST(a_request_that_another_node_took_is_not_sent_again),
         TEST(a_request_whose_response_another_node_stored_is_not_sent_again),
         TEST(a_request_that_its_own_node_took_anew_is_sent),

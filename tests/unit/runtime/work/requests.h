@@ -39,6 +39,9 @@
     "{'definitionId':'" id "','id':'" id ":1','version':1,'name':'" id                             \
     "','root':" RIG_SEQUENCE("seq", activities) "}"
 
+/* Sends one request, and then says so. */
+#define DEFINITION_SEND DEFINITION("d", SEND("s") "," RIG_WRITE("w", "after"))
+
 #define ASKED_MAX 64
 
 /* ---- an executor that does as it is told --------------------------------------------------- */
@@ -365,6 +368,20 @@ static inline uint64_t count(struct fixture *f, enum pawl_table table)
 
     assert_ok(pawl_store_find(f->a.store, &query, &f->arena, &rows, later(f), &f->err), &f->err);
     return rows.total;
+}
+
+/* Nobody who waits for the instance waits for a request of it. */
+static inline bool is_settled(struct fixture *f, const char *instance_id)
+{
+    return pawl__runtime_wait_answered(f->a.runtime, pawl__str(instance_id),
+                                       pawl_env_monotonic_ns(f->env)) == PAWL_OK;
+}
+
+static inline void cancel(struct fixture *f, const char *instance_id)
+{
+    assert_ok(pawl__runtime_cancel(f->a.runtime, pawl__str(instance_id), later(f), &f->err),
+              &f->err);
+    assert_string_equal(sub_status(f, instance_id), "Cancelled");
 }
 
 #define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
