@@ -92,8 +92,8 @@ static int set_busy(struct pawl_sqlite *db, struct pawl_error *err)
                            "%s: another process has the database locked; try again", db->path);
 }
 
-/* SQLite itself remembers that of a commit not at all, and each of its files that of its last
- * failed call for ever; but it does so of other files, where it sorts. */
+/* Of the call that has just failed. SQLite itself does not remember that of a commit, but that of
+ * other files than the database and its log. */
 static int last_errno(struct pawl_sqlite *db)
 {
     int errnum = pawl__sqlite_log_errno(db->db);

@@ -110,15 +110,13 @@ static int write_part(struct pawl_env *env, struct pawl_store *store, const char
     return status;
 }
 
-/* How much of the part was written is all that may be unknown, and that is gone. */
-static int say_unwritten(int status, struct pawl_error *err)
+/* Says first what is left of it all, with another code. */
+static int restate(struct pawl_error *err, int status, int code, const char *left)
 {
-    if (status != PAWL_EUNKNOWN)
-        return status;
-    (void)pawl__error_prefix(err, status, "no backup was written");
+    (void)pawl__error_prefix(err, status, "%s", left);
     if (err)
-        err->code = PAWL_EUNAVAILABLE;
-    return PAWL_EUNAVAILABLE;
+        err->code = code;
+    return code;
 }
 
 int pawl__backup_write(struct pawl_env *env, struct pawl_store *store, const char *path,
@@ -143,7 +141,10 @@ int pawl__backup_write(struct pawl_env *env, struct pawl_store *store, const cha
     status = write_part(env, store, part, options, &done, err);
     if (status != PAWL_OK) {
         (void)remove_if_there(part, NULL);
-        return say_unwritten(status, err);
+        /* How much of the part was written is all that was unknown, and that is gone. */
+        return status == PAWL_EUNKNOWN
+                   ? restate(err, status, PAWL_EUNAVAILABLE, "no backup was written")
+                   : status;
     }
     status = pawl__file_rename(part, path, err);
     if (status == PAWL_OK)
@@ -366,9 +367,9 @@ int pawl__backup_restore(struct pawl_env *env, struct pawl_store *store, const c
         status = change_mark(store, PAWL_CHANGE_DELETE, err);
     /* Not as if nothing had been changed: the same again is refused. */
     if (status != PAWL_OK)
-        return pawl__error_after_commit(err, status,
-                                        "the store is incomplete and marked so: remove it and "
-                                        "restore again into a new one");
+        return restate(err, status, pawl__error_says_unchanged(status) ? PAWL_EUNKNOWN : status,
+                       "the store is incomplete and marked so: remove it and restore again into a "
+                       "new one");
     *counts = loaded;
     return PAWL_OK;
 }

@@ -210,6 +210,18 @@ static int check_new(const struct pawl_op *op, const struct pawl_json *definitio
     return status == PAWL_ENOTFOUND ? PAWL_OK : status;
 }
 
+/* That it cannot be loaded is the definition's fault. */
+static int tell_imported(const struct pawl_op *op, const struct pawl_definition_row *row,
+                         int status)
+{
+    if (status != PAWL_EPARSE)
+        return tell_stored(op, row, "imported", status);
+    return pawl__error_prefix(op->err, status,
+                              "version %.*s of the definition %.*s was imported, but cannot be "
+                              "loaded",
+                              PAWL_STR_ARG(row->id), PAWL_STR_ARG(row->definition_id));
+}
+
 static int publish_imported(const struct pawl_op *op, struct pawl_audit *by,
                             struct pawl_definition_row *row)
 {
@@ -221,7 +233,8 @@ static int publish_imported(const struct pawl_op *op, struct pawl_audit *by,
     if (status == PAWL_OK && !said.succeeded)
         return pawl__error_set(op->err, PAWL_EPARSE, "kept as a draft, because it is not valid: %s",
                                said.problems.count > 0 ? said.problems.items[0].message : "");
-    return status == PAWL_OK ? pawl__op_definition_find(op, &made, row) : status;
+    return tell_imported(op, row,
+                         status == PAWL_OK ? pawl__op_definition_find(op, &made, row) : status);
 }
 
 int pawl__op_definition_import(const struct pawl_op *op, const struct pawl_json *definition,
@@ -245,12 +258,11 @@ int pawl__op_definition_import(const struct pawl_op *op, const struct pawl_json 
     if (status != PAWL_OK)
         return status;
     if (row.is_published) /* says what providing keeps to itself: that it cannot be loaded */
-        status = pawl__definitions_index(op_definitions(op), row.definition_id, op->deadline_ns,
-                                         op->err);
+        status = tell_imported(op, &row,
+                               pawl__definitions_index(op_definitions(op), row.definition_id,
+                                                       op->deadline_ns, op->err));
     else if (!pawl__json_is(says, PAWL_JSON_BOOL))
         status = op_record_end(op, &record, false, publish_imported(op, record.by, &row));
-    if (status != PAWL_EPARSE) /* which says what became of it */
-        status = tell_stored(op, &row, "imported", status);
     if (status == PAWL_OK)
         *out = row;
     return status;

@@ -70,6 +70,7 @@ struct updating {
     struct pawl_str version_id; /* of the one that uses it */
     const struct definition_published *to;
     struct pawl_arena *notes;
+    bool is_planned;                       /* there is something to update */
     struct definition_published published; /* its new version; definition_id "": none was */
 };
 
@@ -111,6 +112,7 @@ static int attempt_update(struct definition_change *change, void *request)
     int status = pawl__definition_by_id(&change->call, updating->version_id, &there);
 
     updating->published = (struct definition_published){0};
+    updating->is_planned = false;
     if (status != PAWL_OK || !there || !there->is_latest)
         return status; /* gone, or another one is the latest: that one was or will be looked at */
     status = pawl__definition_read(&change->call, there, &json);
@@ -125,6 +127,7 @@ static int attempt_update(struct definition_change *change, void *request)
     if (there->is_published && last)
         base.version = last->version;
     status = pawl__definition_plan_draft(change, &base, &json, &made);
+    updating->is_planned = status == PAWL_OK;
     if (status == PAWL_OK && there->is_published)
         status = publish_update(change, made, updating);
     return status;
@@ -168,7 +171,7 @@ static int update_user(struct pawl_definitions *definitions, struct cascade *cas
     pawl__definition_change_open(&change, definitions, cascade->by, deadline_ns, err);
     status = pawl__definition_change(&change, attempt_update, &updating);
     pawl__definition_change_close(&change);
-    cascade->stored_count += status == PAWL_OK;
+    cascade->stored_count += status == PAWL_OK && updating.is_planned;
     if (status == PAWL_OK && updating.published.updates)
         cascade->published[cascade->published_count++] = updating.published;
     return status;

@@ -295,6 +295,7 @@ int pawl__runtime_renew_outcome(struct runtime_task *task, struct pawl_outcome *
                                          .flags = PAWL_QUERY_COUNT,
                                          .conditions = &condition,
                                          .condition_count = 1};
+    struct pawl_error err = PAWL_ERROR_INIT; /* that it is gone is none */
     struct pawl_rows rows;
     struct pawl_str id;
     int status;
@@ -304,10 +305,12 @@ int pawl__runtime_renew_outcome(struct runtime_task *task, struct pawl_outcome *
     id = pawl__str(outcome->instance_id);
     condition = (struct pawl_condition){
         .column = pawl_table_column(PAWL_TABLE_BOOKMARKS, "instance_id"), .value = {.text = id}};
-    status = find_row(task->runtime, id, PAWL_QUERY_BRIEF, &task->arena, &row, task->deadline_ns,
-                      task->err);
+    status =
+        find_row(task->runtime, id, PAWL_QUERY_BRIEF, &task->arena, &row, task->deadline_ns, &err);
     if (status == PAWL_ENOTFOUND)
         return PAWL_OK;
+    if (status != PAWL_OK && task->err)
+        *task->err = err;
     if (status == PAWL_OK)
         status = pawl_store_find(task->runtime->store, &bookmarks, &task->arena, &rows,
                                  task->deadline_ns, task->err);

@@ -266,8 +266,8 @@ static int tell_of_children(struct import *import)
     return status;
 }
 
-/* What has ended between that look and the commit told nobody. Who is told twice knows it: nothing
- * waits for the child any more. */
+/* What has ended between that look and the commit told nobody. A bookmark that is told twice is
+ * there once. */
 static int tell_of_the_rest(struct import *import)
 {
     struct runtime_changes changes = {.arena = &import->task.arena};

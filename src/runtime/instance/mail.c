@@ -177,6 +177,7 @@ static int bulk_input(struct runtime_run *run, const struct pawl_json *told, str
     return b.status == PAWL_OK ? PAWL_OK : pawl__error_code(run->task->err, b.status);
 }
 
+/* For a bookmark that the mail names, or for whatever waits for this child. */
 static int child_event(struct runtime_run *run, const struct pawl_work_row *mail,
                        struct pawl_event *event, bool *means)
 {
@@ -196,7 +197,7 @@ static int child_event(struct runtime_run *run, const struct pawl_work_row *mail
     if (status == PAWL_OK && !bookmark)
         status = waiting_for_child(run, PAWL_STIMULUS_EXECUTE, PAWL_STIMULUS_EXECUTE_TYPE,
                                    PAWL_STIMULUS_CHILD_ID, child, &bookmark);
-    if (status == PAWL_OK && !bookmark) {
+    if (status == PAWL_OK && !bookmark && mail->bookmark_id.len == 0) {
         status = waiting_for_child(run, PAWL_STIMULUS_BULK, PAWL_STIMULUS_BULK_TYPE,
                                    PAWL_STIMULUS_PARENT_ID, run->row.id, &bookmark);
         if (status == PAWL_OK)

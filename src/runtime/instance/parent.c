@@ -32,15 +32,16 @@ static struct pawl_str child_payload(struct runtime_changes *changes,
     return pawl__runtime_json_text(changes->arena, &told);
 }
 
-/* `job`: of the receiver, "" none. Borrows nothing. */
+/* `bookmark_id`: of the receiver, for which alone it is, as that of a job; "" none. Borrows
+ * nothing. */
 static void put_mail(struct runtime_changes *changes, const struct pawl_instance_row *child,
                      const struct pawl_json *output, int64_t now_us, const char *kind,
-                     struct pawl_str to, struct pawl_str job, const char *suffix)
+                     struct pawl_str to, struct pawl_str bookmark_id, const char *suffix)
 {
     struct pawl_work_row mail = {
         .kind = pawl__str(kind),
         .instance_id = pawl__arena_str(changes->arena, to),
-        .bookmark_id = pawl__arena_str(changes->arena, job),
+        .bookmark_id = pawl__arena_str(changes->arena, bookmark_id),
         .part = pawl__runtime_part(to),
         .created_us = now_us,
         .due_us = runtime_at_once(now_us),
@@ -147,17 +148,37 @@ int pawl__runtime_notify_parent_of_end(struct runtime_run *run, struct runtime_c
 
 /* ---- a parent that is imported -------------------------------------------------------------- */
 
-/* One that is not here may be imported later, and then runs. */
-static int tell_of_child(struct runtime_run *run, struct runtime_changes *changes,
-                         struct pawl_str parent_id, struct pawl_str child_id)
+/* It may be damaged, and have ended all the same. */
+static int read_output(struct runtime_run *run, struct pawl_json *output)
 {
+    struct pawl_json state;
+    int status = pawl__runtime_state_read(run->runtime, &run->arena, &run->row, &state, NULL);
+
+    *output = status == PAWL_OK ? runtime_member(&state, "output") : pawl__json_object();
+    return status == PAWL_ENOMEM ? pawl__error_code(run->task->err, status) : PAWL_OK;
+}
+
+/*
+ * That there is a bookmark for this child is all that says that it waits: of a child that was
+ * retried its own state says it no more. The mail is for this bookmark alone, so that it counts
+ * once if the child's own has come as well. One that is not here may be imported later.
+ */
+static int tell_of_child(struct runtime_run *run, struct runtime_changes *changes,
+                         struct pawl_str parent_id, struct pawl_str bookmark_id,
+                         struct pawl_str child_id)
+{
+    struct pawl_json output;
     bool found;
     int status = pawl__runtime_find_instance(run, child_id, &run->row, &found);
 
     if (status != PAWL_OK || !found || !pawl__str_is(run->row.status, "Finished") ||
         run->row.runnable != 0 || !pawl__str_equal(run->row.parent_id, parent_id))
         return status;
-    return pawl__runtime_notify_parent_of_end(run, changes, &run->row);
+    status = read_output(run, &output);
+    if (status == PAWL_OK)
+        put_mail(changes, &run->row, &output, run->row.finished_us, PAWL_WORK_CHILD, parent_id,
+                 bookmark_id, "end");
+    return status;
 }
 
 int pawl__runtime_tell_imported(struct runtime_task *task, struct pawl_str parent_id,
@@ -169,11 +190,12 @@ int pawl__runtime_tell_imported(struct runtime_task *task, struct pawl_str paren
 
     pawl__runtime_run_init(&run, task);
     for (uint32_t i = 0; i < pawl__json_len(bookmarks) && status == PAWL_OK; i++) {
-        struct pawl_str child = runtime_text(
-            pawl__json_get_text(pawl__json_at(bookmarks, i), "payload"), PAWL_STIMULUS_CHILD_ID);
+        const struct pawl_json *bookmark = pawl__json_at(bookmarks, i);
+        struct pawl_str child =
+            runtime_text(pawl__json_get_text(bookmark, "payload"), PAWL_STIMULUS_CHILD_ID);
 
         if (child.len > 0)
-            status = tell_of_child(&run, changes, parent_id, child);
+            status = tell_of_child(&run, changes, parent_id, runtime_text(bookmark, "id"), child);
         pawl__arena_reset(&run.arena);
     }
     pawl__runtime_run_release(&run);

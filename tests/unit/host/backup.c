@@ -541,6 +541,44 @@ static bool fail_snapshot(void *ctx, enum pawl_store_call call, enum pawl_store_
     return call == PAWL_STORE_CALL_SNAPSHOT;
 }
 
+/* With what is loaded, once the mark is there. */
+static bool fail_load(void *ctx, enum pawl_store_call call, enum pawl_store_fault *how)
+{
+    *how = *(const enum pawl_store_fault *)ctx;
+    return call == PAWL_STORE_CALL_LOAD;
+}
+
+static void a_restore_that_the_store_fails_says_what_is_left(void **state)
+{
+    static enum pawl_store_fault ways[] = {PAWL_STORE_FAULT_BEFORE, PAWL_STORE_FAULT_AFTER};
+    struct pawl_backup_counts counts;
+    struct folder folder;
+    struct shelf from;
+
+    (void)state;
+    shelf_open(&from);
+    make_folder(&folder);
+    fill(&from, 2);
+    assert_ok(pawl__backup_write(from.env, from.plain, folder.file, NULL, &counts, &from.err),
+              &from.err);
+    for (size_t i = 0; i < sizeof ways / sizeof ways[0]; i++) {
+        const struct pawl_store_fault_hooks hooks = {.decide = fail_load, .ctx = &ways[i]};
+        struct pawl_store *faulty = NULL;
+        struct shelf to;
+
+        shelf_open(&to);
+        assert_ok(pawl__fault_store_new(to.env, to.store, &hooks, &faulty, &to.err), &to.err);
+        to.store = faulty;
+        assert_code(pawl__backup_restore(to.env, faulty, folder.file, NULL, &counts, &to.err),
+                    PAWL_EUNKNOWN);
+        assert_int_equal(to.err.code, PAWL_EUNKNOWN);
+        assert_non_null(strstr(to.err.msg, "the store is incomplete and marked so"));
+        shelf_close(&to);
+    }
+    remove_folder(&folder);
+    shelf_close(&from);
+}
+
 static void a_backup_that_fails_leaves_the_old_one(void **state)
 {
     const struct pawl_store_fault_hooks hooks = {.decide = fail_snapshot};
@@ -727,6 +765,7 @@ int main(void)
         cmocka_unit_test(a_damaged_file_changes_nothing),
         cmocka_unit_test(an_instance_id_that_no_node_could_claim_is_refused),
         cmocka_unit_test(a_restore_cut_short_stays_marked),
+        cmocka_unit_test(a_restore_that_the_store_fails_says_what_is_left),
         cmocka_unit_test(a_backup_that_fails_leaves_the_old_one),
         cmocka_unit_test(a_backup_without_room_is_known_not_to_be_there),
         cmocka_unit_test(only_a_backup_is_replaced),

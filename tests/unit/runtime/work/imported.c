@@ -7,6 +7,19 @@
     "{'id':'" id "','type':'Elsa.DispatchWorkflow','waitForCompletion':" RIG_INPUT(                \
         "Boolean", "Literal", "true") ",'workflowDefinitionId':" TEXT(definition) "}"
 
+/* With a list of one that BULK() has a child for. */
+#define BULK(id, definition)                                                                       \
+    "{'id':'" id "','type':'Elsa.BulkDispatchWorkflows','waitForCompletion':" RIG_INPUT(           \
+        "Boolean", "Literal",                                                                      \
+        "true") ",'workflowDefinitionId':" TEXT(definition) ",'items':" RIG_INPUT("Object",        \
+                                                                                  "Variable",      \
+                                                                                  "{'id':'v'}") "}"
+#define BESIDE_A_BULK                                                                              \
+    "{'definitionId':'d','id':'d:1','version':1,'name':'d','variables':[{'id':'v','name':'V',"     \
+    "'typeName':'Int32','isArray':true,'value':'[7]'}],'root':" RIG_SEQUENCE(                      \
+        "seq", "{'id':'p','type':'Elsa.Parallel','activities':[" CHILD("c", "child") "," BULK(     \
+                   "b", "other") "]}," RIG_WRITE("w", "after")) "}"
+
 static void send_event(struct fixture *f, const char *name)
 {
     const struct pawl_stimulus to = {.instance_id = pawl__str(""), .detached = true};
@@ -22,11 +35,35 @@ static const char *launch(struct fixture *f, const char *definition)
 {
     struct pawl_outcome outcome;
 
-    publish(f, KID);
-    publish(f, definition);
+    if (definition)
+        publish(f, KID);
+    if (definition)
+        publish(f, definition);
     outcome = start_until(f, "d", pawl_env_monotonic_ns(f->env));
     work(f, &f->a);
     return pawl__arena_str(&f->arena, pawl__str(outcome.instance_id)).ptr;
+}
+
+/* The id of an instance of this definition. */
+static const char *one_of(struct fixture *f, const char *definition_id)
+{
+    const struct pawl_condition condition = {
+        .column = pawl_table_column(PAWL_TABLE_INSTANCES, "definition_id"),
+        .value = {.text = pawl__str(definition_id)}};
+    const struct pawl_query query = {
+        .table = PAWL_TABLE_INSTANCES, .conditions = &condition, .condition_count = 1, .limit = 10};
+    struct pawl_rows rows;
+
+    assert_ok(pawl_store_find(f->a.store, &query, &f->arena, &rows, later(f), &f->err), &f->err);
+    assert_true(rows.count > 0);
+    return pawl__arena_str(&f->arena, ((const struct pawl_instance_row *)rows.rows)[0].id).ptr;
+}
+
+/* Another thread stores what became of a request. */
+static bool has_faulted(struct fixture *f, const char *id)
+{
+    work(f, &f->a);
+    return strcmp(sub_status(f, id), "Faulted") == 0;
 }
 
 static struct pawl_json take_away(struct fixture *f, const char *id)
@@ -76,6 +113,32 @@ static void a_parent_that_dispatched_a_child_learns_that_it_has_ended_meanwhile(
     learn_of_the_end(*state, DEFINITION("d", DISPATCH("c", "child") "," RIG_WRITE("w", "after")));
 }
 
+/* An operator has retried it, and so it does not say any more that its parent waits. */
+static void a_parent_learns_of_a_child_that_ended_after_a_retry(void **state)
+{
+    struct fixture *f = *state;
+    struct pawl_json exported;
+    const char *id, *child;
+
+    publish(f, DEFINITION("child", RIG_SEQUENCE("l", RIG_EVENT("k", "Kid") "," SEND("s"))));
+    publish(f, DEFINITION("d", CHILD("c", "child") "," RIG_WRITE("w", "after")));
+    id = launch(f, NULL);
+    exported = take_away(f, id);
+    child = one_of(f, "child");
+    f->a.script.refuses = PAWL_EINVAL;
+    send_event(f, "Kid");
+    POLL_UNTIL(has_faulted(f, child));
+    f->a.script.refuses = PAWL_OK;
+    f->a.script.answers = &ok;
+    f->a.script.answer_count = 1;
+    assert_ok(pawl__runtime_retry(f->a.runtime, pawl__str(child), NULL, 0, NULL, later(f), &f->err),
+              &f->err);
+    drain(f, &f->a);
+    assert_string_equal(sub_status(f, child), "Finished");
+    bring_back(f, &exported);
+    it_ends(f, id);
+}
+
 static void a_child_that_goes_on_tells_its_parent_later(void **state)
 {
     struct fixture *f = *state;
@@ -94,23 +157,47 @@ static void a_child_that_goes_on_tells_its_parent_later(void **state)
 static struct {
     struct pawl_store_ops ops;
     const struct pawl_store_ops *real;
-    struct fixture *fixture; /* NULL: it was done */
+    struct fixture *fixture;
+    void (*behind)(struct fixture *f, int look); /* after a look for the child; NULL: it is done */
+    int looks;
 } between;
 
-/* The child was seen to run; then it ends, and its mail for a parent that is not there is done. */
-static int find_early(struct pawl_store *store, const struct pawl_query *query,
-                      struct pawl_arena *arena, struct pawl_rows *out, int64_t deadline_ns,
-                      struct pawl_error *err)
+static int find_and_tell(struct pawl_store *store, const struct pawl_query *query,
+                         struct pawl_arena *arena, struct pawl_rows *out, int64_t deadline_ns,
+                         struct pawl_error *err)
 {
     int status = between.real->find(store, query, arena, out, deadline_ns, err);
-    struct fixture *f = between.fixture;
+    void (*behind)(struct fixture * f, int look) = between.behind;
 
-    if (f && status == PAWL_OK && query->table == PAWL_TABLE_INSTANCES && out->count == 1) {
-        between.fixture = NULL;
-        send_event(f, "Kid");
-        drain(f, &f->a);
+    if (behind && status == PAWL_OK && query->table == PAWL_TABLE_INSTANCES && out->count == 1) {
+        between.behind = NULL;
+        behind(between.fixture, ++between.looks);
     }
     return status;
+}
+
+static void bring_back_with(struct fixture *f, const struct pawl_json *exported,
+                            void (*behind)(struct fixture *f, int look))
+{
+    between.real = f->a.store->ops;
+    between.ops = *between.real;
+    between.ops.find = find_and_tell;
+    between.fixture = f;
+    between.behind = behind;
+    between.looks = 0;
+    f->a.store->ops = &between.ops;
+    bring_back(f, exported);
+    assert_true(between.looks > 0);
+    assert_null(between.behind);
+    f->a.store->ops = between.real;
+}
+
+/* It was seen to run; then it ends, and its mail for a parent that is not there is done. */
+static void end_child(struct fixture *f, int look)
+{
+    (void)look;
+    send_event(f, "Kid");
+    drain(f, &f->a);
 }
 
 static void a_child_that_ends_just_before_the_import_is_noticed(void **state)
@@ -119,14 +206,53 @@ static void a_child_that_ends_just_before_the_import_is_noticed(void **state)
     const char *id = launch(f, DEFINITION("d", CHILD("c", "child") "," RIG_WRITE("w", "after")));
     struct pawl_json exported = take_away(f, id);
 
-    between.real = f->a.store->ops;
-    between.ops = *between.real;
-    between.ops.find = find_early;
-    between.fixture = f;
-    f->a.store->ops = &between.ops;
-    bring_back(f, &exported);
-    assert_null(between.fixture);
-    f->a.store->ops = between.real;
+    bring_back_with(f, &exported, end_child);
+    it_ends(f, id);
+}
+
+/* As end_child(), but the mail is done only when the parent is there again. */
+static void end_child_and_tell(struct fixture *f, int look)
+{
+    const char *child = one_of(f, "child"), *parent = one_of(f, look > 1 ? "d" : "child");
+    const char *payload =
+        pawl__arena_printf(&f->arena,
+                           "{\"workflowInstanceId\":\"%s\",\"status\":\"Finished\","
+                           "\"subStatus\":\"Finished\",\"output\":{}}",
+                           child);
+    const struct pawl_work_row mail = {
+        .id = pawl__str(pawl__arena_printf(&f->arena, "%s/end", child)),
+        .kind = pawl__str(PAWL_WORK_CHILD),
+        .instance_id = pawl__str(parent),
+        .part = pawl__runtime_part(pawl__str(parent)),
+        .expires_us = PAWL_TIME_NEVER,
+        .payload = pawl__str(payload)};
+    const struct pawl_change change = {PAWL_CHANGE_PUT, PAWL_TABLE_WORK, &mail};
+    struct pawl_commit commit = {.changes = &change, .change_count = 1}, *list = &commit;
+
+    if (look == 1) {
+        end_child(f, look);
+        between.behind = end_child_and_tell;
+        return;
+    }
+    assert_ok(pawl_store_apply(f->a.store, &list, 1, later(f), &f->err), &f->err);
+    assert_int_equal(commit.status, PAWL_OK);
+    drain(f, &f->a);
+}
+
+static void a_child_whose_parent_is_told_twice_is_not_one_of_a_bulk(void **state)
+{
+    struct fixture *f = *state;
+    struct pawl_json exported;
+    const char *id;
+
+    publish(f, DEFINITION("other", RIG_EVENT("o", "Other")));
+    id = launch(f, BESIDE_A_BULK);
+    exported = take_away(f, id);
+    bring_back_with(f, &exported, end_child_and_tell);
+    assert_int_equal(between.looks, 2);
+    assert_string_equal(sub_status(f, id), "Suspended");
+    send_event(f, "Other");
+    drain(f, &f->a);
     it_ends(f, id);
 }
 
@@ -135,8 +261,10 @@ int main(void)
     const struct CMUnitTest tests[] = {
         TEST(a_parent_that_executes_a_child_learns_that_it_has_ended_meanwhile),
         TEST(a_parent_that_dispatched_a_child_learns_that_it_has_ended_meanwhile),
+        TEST(a_parent_learns_of_a_child_that_ended_after_a_retry),
         TEST(a_child_that_goes_on_tells_its_parent_later),
         TEST(a_child_that_ends_just_before_the_import_is_noticed),
+        TEST(a_child_whose_parent_is_told_twice_is_not_one_of_a_bulk),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
