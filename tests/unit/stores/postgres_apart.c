@@ -9,6 +9,7 @@
 #include "lib/test.h"
 #include "servers/postgres.h"
 #include "stores/stores.h"
+#include "unit/stores/stranger.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -273,17 +274,6 @@ static void a_call_whose_signals_are_lost_writes_no_error(void **state)
 
 /* ---- a table that somebody holds ------------------------------------------------------------ */
 
-static void run_as_stranger(struct fixture *f, struct pawl_pq_conn *conn, const char *text)
-{
-    const struct pawl_socket_wait wait = {f->env, NULL, soon(f)};
-
-    assert_ok(pawl__pq_begin(conn, &f->err), &f->err);
-    assert_ok(pawl__pq_queue(conn, PAWL_PQ_STATEMENT_NONE, text, NULL, 0, &f->err), &f->err);
-    assert_ok(pawl__pq_sync(conn, &f->err), &f->err);
-    assert_ok(pawl__pq_run(conn, false, &wait, &f->err), &f->err);
-    assert_ok(pawl__pq_status(conn, 0, &f->err), &f->err);
-}
-
 /* As VACUUM FULL does, or CREATE INDEX. Statements cannot be prepared meanwhile. */
 static void a_table_that_is_held_is_busy_on_a_fresh_connection(void **state)
 {
@@ -297,14 +287,14 @@ static void a_table_that_is_held_is_busy_on_a_fresh_connection(void **state)
     /* It does not need the table; its statements are prepared together with those that do. */
     b->commits[2] = (struct pawl_commit){.changes = &insert, .change_count = 1};
     assert_ok(pawl__pq_connect(f->pq, f->uri, &wait, &stranger, &f->err), &f->err);
-    run_as_stranger(f, stranger, "BEGIN");
-    run_as_stranger(f, stranger, "LOCK TABLE pawl_instances IN ACCESS EXCLUSIVE MODE");
+    run_as_stranger(f->env, stranger, "BEGIN");
+    run_as_stranger(f->env, stranger, "LOCK TABLE pawl_instances IN ACCESS EXCLUSIVE MODE");
     assert_ok(apply(f, b), &f->err);
     assert_code(b->commits[0].status, PAWL_EBUSY);
     assert_non_null(strstr(b->commits[0].error.msg, "55P03"));
     assert_code(b->commits[1].status, PAWL_EBUSY);
     assert_true(b->commits[2].status == PAWL_OK || b->commits[2].status == PAWL_EBUSY);
-    run_as_stranger(f, stranger, "ROLLBACK");
+    run_as_stranger(f->env, stranger, "ROLLBACK");
     if (b->commits[2].status == PAWL_OK)
         b->commits[2].change_count = 0;
     assert_ok(apply(f, b), &f->err);

@@ -10,6 +10,7 @@
 #include "lib/test.h"
 #include "servers/postgres.h"
 #include "stores/stores.h"
+#include "unit/stores/stranger.h"
 
 #include <stdatomic.h>
 #include <stdio.h>
@@ -236,17 +237,6 @@ static struct pawl_pq_conn *connect_stranger(struct fixture *f)
     return conn;
 }
 
-static void run_as_stranger(struct fixture *f, struct pawl_pq_conn *conn, const char *text)
-{
-    const struct pawl_socket_wait wait = {f->env, NULL, soon(f)};
-
-    assert_ok(pawl__pq_begin(conn, &f->err), &f->err);
-    assert_ok(pawl__pq_queue(conn, PAWL_PQ_STATEMENT_NONE, text, NULL, 0, &f->err), &f->err);
-    assert_ok(pawl__pq_sync(conn, &f->err), &f->err);
-    assert_ok(pawl__pq_run(conn, false, &wait, &f->err), &f->err);
-    assert_ok(pawl__pq_status(conn, 0, &f->err), &f->err);
-}
-
 /* Why idle_in_transaction_session_timeout is no help: for the server nothing is idle here. */
 static void a_half_sent_batch_counts_as_active_and_is_known_by_its_node(void **state)
 {
@@ -265,7 +255,7 @@ static void a_half_sent_batch_counts_as_active_and_is_known_by_its_node(void **s
     send_half(f, &b);
     /* Until it has done what it was sent. */
     do {
-        run_as_stranger(f, stranger, question);
+        run_as_stranger(f->env, stranger, question);
         assert_true(pawl_env_monotonic_ns(f->env) < until_ns);
     } while (pawl__pq_rows(stranger, 0) == 0);
     assert_true(pawl__str_is(pawl__pq_bytes(stranger, 0, 0, 0), "active"));
@@ -427,13 +417,13 @@ static void a_cancel_of_a_locked_instance_is_busy_alone(void **state)
                                           .instance = &rows[i]};
         list[i] = &commits[i];
     }
-    run_as_stranger(f, stranger, "BEGIN");
-    run_as_stranger(f, stranger, "SELECT 1 FROM pawl_instances WHERE id = 'x0' FOR UPDATE");
+    run_as_stranger(f->env, stranger, "BEGIN");
+    run_as_stranger(f->env, stranger, "SELECT 1 FROM pawl_instances WHERE id = 'x0' FOR UPDATE");
     assert_ok(pawl_store_apply(f->healthy, list, 3, soon(f), &f->err), &f->err);
     assert_ok(commits[0].status, &commits[0].error);
     assert_code(commits[1].status, PAWL_EBUSY);
     assert_ok(commits[2].status, &commits[2].error);
-    run_as_stranger(f, stranger, "ROLLBACK");
+    run_as_stranger(f->env, stranger, "ROLLBACK");
     assert_ok(pawl_store_apply(f->healthy, list + 1, 1, soon(f), &f->err), &f->err);
     assert_ok(commits[1].status, &commits[1].error);
     pawl__pq_disconnect(stranger);

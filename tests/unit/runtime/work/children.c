@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Children and jobs in the background: what their parents learn of them, whatever becomes of
  * either. */
-#include "runtime/work/requests.h"
+#include "runtime/work/families.h"
 
 #define PARALLEL(id, activities)                                                                   \
     "{'id':'" id "','type':'Elsa.Parallel','activities':[" activities "]}"
@@ -12,32 +12,6 @@
 #define DELAY(id, time)                                                                            \
     "{'id':'" id                                                                                   \
     "','type':'Elsa.Delay','timeSpan':" RIG_INPUT("TimeSpan", "Literal", "'" time "'") "}"
-
-static void send_event_to(struct fixture *f, const char *name, struct pawl_str instance_id)
-{
-    const struct pawl_stimulus to = {.instance_id = instance_id, .detached = true};
-    struct pawl_sent sent;
-
-    assert_ok(pawl__runtime_send_event(f->a.runtime, pawl__str(name), NULL, &to, &sent, later(f),
-                                       &f->err),
-              &f->err);
-    work(f, &f->a);
-}
-
-static void send_event(struct fixture *f, const char *name)
-{
-    send_event_to(f, name, pawl__str(""));
-}
-
-static const char *launch(struct fixture *f, const char *definition_id)
-{
-    struct pawl_outcome outcome;
-
-    f->a.script.answers = NULL;
-    outcome = start_until(f, definition_id, pawl_env_monotonic_ns(f->env));
-    work(f, &f->a);
-    return pawl__arena_str(&f->arena, pawl__str(outcome.instance_id)).ptr;
-}
 
 /* The child ends right behind its first burst: in the mail of one moment its end comes second. */
 static void a_child_in_the_background_that_ends_at_once_is_not_waited_for(void **state)
@@ -62,13 +36,6 @@ static void a_child_in_the_background_that_ends_at_once_is_not_waited_for(void *
     DEFINITION("d",                                                                                \
                PARALLEL("p", other "," RIG_SEQUENCE("l", RIG_EVENT("e", "Bad") "," SEND(           \
                                                              "s"))) "," RIG_WRITE("w", "after"))
-
-/* Another thread stores what became of a request. */
-static bool has_faulted(struct fixture *f, const char *id)
-{
-    work(f, &f->a);
-    return strcmp(sub_status(f, id), "Faulted") == 0;
-}
 
 static void fault(struct fixture *f, const char *id)
 {
@@ -234,32 +201,11 @@ static void a_request_that_was_renamed_is_not_begun_anew_by_a_retry(void **state
 
 #define DISPATCH(id, definition)                                                                   \
     "{'id':'" id "','type':'Elsa.DispatchWorkflow','workflowDefinitionId':" TEXT(definition) "}"
-#define BULK(id, definition)                                                                       \
-    "{'id':'" id "','type':'Elsa.BulkDispatchWorkflows','waitForCompletion':" RIG_INPUT(           \
-        "Boolean", "Literal",                                                                      \
-        "true") ",'workflowDefinitionId':" TEXT(definition) ",'items':" RIG_INPUT("Object",        \
-                                                                                  "Variable",      \
-                                                                                  "{'id':'v'}") "}"
 /* With a list of two that BULK() has one child for each of. */
 #define BULK_DEFINITION(id, activities)                                                            \
     "{'definitionId':'" id "','id':'" id ":1','version':1,'name':'" id                             \
     "','variables':[{'id':'v','name':'V','typeName':'Int32','isArray':true,'value':'[7,8]'}],"     \
     "'root':" RIG_SEQUENCE("seq", activities) "}"
-
-/* The id of an instance of this definition. */
-static struct pawl_str one_of(struct fixture *f, const char *definition_id)
-{
-    const struct pawl_condition condition = {
-        .column = pawl_table_column(PAWL_TABLE_INSTANCES, "definition_id"),
-        .value = {.text = pawl__str(definition_id)}};
-    const struct pawl_query query = {
-        .table = PAWL_TABLE_INSTANCES, .conditions = &condition, .condition_count = 1, .limit = 10};
-    struct pawl_rows rows;
-
-    assert_ok(pawl_store_find(f->a.store, &query, &f->arena, &rows, later(f), &f->err), &f->err);
-    assert_true(rows.count > 0);
-    return ((const struct pawl_instance_row *)rows.rows)[0].id;
-}
 
 static void delete_one_of(struct fixture *f, const char *definition_id)
 {

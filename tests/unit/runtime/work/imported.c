@@ -1,69 +1,28 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Parents that are exported, deleted and imported while their children go on. */
-#include "runtime/work/requests.h"
+#include "runtime/work/families.h"
 
-#define KID DEFINITION("child", RIG_EVENT("k", "Kid"))
 #define DISPATCH(id, definition)                                                                   \
     "{'id':'" id "','type':'Elsa.DispatchWorkflow','waitForCompletion':" RIG_INPUT(                \
         "Boolean", "Literal", "true") ",'workflowDefinitionId':" TEXT(definition) "}"
 
-/* With a list of one that BULK() has a child for. */
-#define BULK(id, definition)                                                                       \
-    "{'id':'" id "','type':'Elsa.BulkDispatchWorkflows','waitForCompletion':" RIG_INPUT(           \
-        "Boolean", "Literal",                                                                      \
-        "true") ",'workflowDefinitionId':" TEXT(definition) ",'items':" RIG_INPUT("Object",        \
-                                                                                  "Variable",      \
-                                                                                  "{'id':'v'}") "}"
+/* The list has one. */
 #define BESIDE_A_BULK                                                                              \
     "{'definitionId':'d','id':'d:1','version':1,'name':'d','variables':[{'id':'v','name':'V',"     \
     "'typeName':'Int32','isArray':true,'value':'[7]'}],'root':" RIG_SEQUENCE(                      \
         "seq", "{'id':'p','type':'Elsa.Parallel','activities':[" CHILD("c", "child") "," BULK(     \
                    "b", "other") "]}," RIG_WRITE("w", "after")) "}"
 
-static void send_event(struct fixture *f, const char *name)
+static const char *launch_with_kid(struct fixture *f, const char *definition)
 {
-    const struct pawl_stimulus to = {.instance_id = pawl__str(""), .detached = true};
-    struct pawl_sent sent;
-
-    assert_ok(pawl__runtime_send_event(f->a.runtime, pawl__str(name), NULL, &to, &sent, later(f),
-                                       &f->err),
-              &f->err);
-    work(f, &f->a);
+    publish(f, DEFINITION("child", RIG_EVENT("k", "Kid")));
+    publish(f, definition);
+    return launch(f, "d");
 }
 
-static const char *launch(struct fixture *f, const char *definition)
+static const char *id_of(struct fixture *f, const char *definition_id)
 {
-    struct pawl_outcome outcome;
-
-    if (definition)
-        publish(f, KID);
-    if (definition)
-        publish(f, definition);
-    outcome = start_until(f, "d", pawl_env_monotonic_ns(f->env));
-    work(f, &f->a);
-    return pawl__arena_str(&f->arena, pawl__str(outcome.instance_id)).ptr;
-}
-
-/* The id of an instance of this definition. */
-static const char *one_of(struct fixture *f, const char *definition_id)
-{
-    const struct pawl_condition condition = {
-        .column = pawl_table_column(PAWL_TABLE_INSTANCES, "definition_id"),
-        .value = {.text = pawl__str(definition_id)}};
-    const struct pawl_query query = {
-        .table = PAWL_TABLE_INSTANCES, .conditions = &condition, .condition_count = 1, .limit = 10};
-    struct pawl_rows rows;
-
-    assert_ok(pawl_store_find(f->a.store, &query, &f->arena, &rows, later(f), &f->err), &f->err);
-    assert_true(rows.count > 0);
-    return pawl__arena_str(&f->arena, ((const struct pawl_instance_row *)rows.rows)[0].id).ptr;
-}
-
-/* Another thread stores what became of a request. */
-static bool has_faulted(struct fixture *f, const char *id)
-{
-    work(f, &f->a);
-    return strcmp(sub_status(f, id), "Faulted") == 0;
+    return pawl__arena_str(&f->arena, one_of(f, definition_id)).ptr;
 }
 
 static struct pawl_json take_away(struct fixture *f, const char *id)
@@ -94,7 +53,7 @@ static void it_ends(struct fixture *f, const char *id)
 
 static void learn_of_the_end(struct fixture *f, const char *definition)
 {
-    const char *id = launch(f, definition);
+    const char *id = launch_with_kid(f, definition);
     struct pawl_json exported = take_away(f, id);
 
     send_event(f, "Kid");
@@ -122,9 +81,9 @@ static void a_parent_learns_of_a_child_that_ended_after_a_retry(void **state)
 
     publish(f, DEFINITION("child", RIG_SEQUENCE("l", RIG_EVENT("k", "Kid") "," SEND("s"))));
     publish(f, DEFINITION("d", CHILD("c", "child") "," RIG_WRITE("w", "after")));
-    id = launch(f, NULL);
+    id = launch(f, "d");
     exported = take_away(f, id);
-    child = one_of(f, "child");
+    child = id_of(f, "child");
     f->a.script.refuses = PAWL_EINVAL;
     send_event(f, "Kid");
     POLL_UNTIL(has_faulted(f, child));
@@ -142,7 +101,8 @@ static void a_parent_learns_of_a_child_that_ended_after_a_retry(void **state)
 static void a_child_that_goes_on_tells_its_parent_later(void **state)
 {
     struct fixture *f = *state;
-    const char *id = launch(f, DEFINITION("d", CHILD("c", "child") "," RIG_WRITE("w", "after")));
+    const char *id =
+        launch_with_kid(f, DEFINITION("d", CHILD("c", "child") "," RIG_WRITE("w", "after")));
     struct pawl_json exported = take_away(f, id);
 
     bring_back(f, &exported);
@@ -203,7 +163,8 @@ static void end_child(struct fixture *f, int look)
 static void a_child_that_ends_just_before_the_import_is_noticed(void **state)
 {
     struct fixture *f = *state;
-    const char *id = launch(f, DEFINITION("d", CHILD("c", "child") "," RIG_WRITE("w", "after")));
+    const char *id =
+        launch_with_kid(f, DEFINITION("d", CHILD("c", "child") "," RIG_WRITE("w", "after")));
     struct pawl_json exported = take_away(f, id);
 
     bring_back_with(f, &exported, end_child);
@@ -213,7 +174,7 @@ static void a_child_that_ends_just_before_the_import_is_noticed(void **state)
 /* As end_child(), but the mail is done only when the parent is there again. */
 static void end_child_and_tell(struct fixture *f, int look)
 {
-    const char *child = one_of(f, "child"), *parent = one_of(f, look > 1 ? "d" : "child");
+    const char *child = id_of(f, "child"), *parent = id_of(f, look > 1 ? "d" : "child");
     const char *payload =
         pawl__arena_printf(&f->arena,
                            "{\"workflowInstanceId\":\"%s\",\"status\":\"Finished\","
@@ -246,7 +207,7 @@ static void a_child_whose_parent_is_told_twice_is_not_one_of_a_bulk(void **state
     const char *id;
 
     publish(f, DEFINITION("other", RIG_EVENT("o", "Other")));
-    id = launch(f, BESIDE_A_BULK);
+    id = launch_with_kid(f, BESIDE_A_BULK);
     exported = take_away(f, id);
     bring_back_with(f, &exported, end_child_and_tell);
     assert_int_equal(between.looks, 2);
