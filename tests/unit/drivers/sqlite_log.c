@@ -192,6 +192,31 @@ static void what_is_committed_is_there_for_others_and_after_a_death(void **state
     pawl__sqlite_close(db);
 }
 
+/* The header of a page that commits has the number of pages, of which no single byte may be looked
+ * at: of 256 the last is 0. */
+static void a_commit_is_known_however_many_pages_there_are(void **state)
+{
+    struct fixture *f = *state;
+    struct pawl_sqlite *db = open_at(f, f->path), *copy;
+    bool seen = false;
+
+    for (int i = 1; i <= 300 && !seen; i++) {
+        char text[96];
+
+        (void)snprintf(text, sizeof text, "INSERT INTO t VALUES (%d, 0, zeroblob(3000))", i);
+        run(f, db, text);
+        seen = number(f, db, "PRAGMA page_count") == 256;
+        if (!seen)
+            continue;
+        copy = open_copy(f);
+        assert_int_equal(number(f, copy, "SELECT count(*) FROM t"), i);
+        assert_int_equal(number(f, copy, IS_SOUND), 1);
+        pawl__sqlite_close(copy);
+    }
+    assert_true(seen);
+    pawl__sqlite_close(db);
+}
+
 /* SQLite writes pages in the place where they are in the log, and their headers once more. */
 static void pages_that_change_twice_in_a_transaction_are_kept(void **state)
 {
@@ -448,6 +473,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         TEST(a_transaction_of_many_pages_is_written_at_once),
         TEST(what_is_committed_is_there_for_others_and_after_a_death),
+        TEST(a_commit_is_known_however_many_pages_there_are),
         TEST(pages_that_change_twice_in_a_transaction_are_kept),
         TEST(a_transaction_reads_what_it_has_not_written_yet),
         TEST(what_was_rolled_back_overwrites_nothing_of_another),

@@ -288,6 +288,22 @@ static void of_two_replays_at_once_one_is_refused(void **state)
     assert_code(pawl__runtime_replay(f->here.runtime, id, NULL, later(f), &f->err), PAWL_ECONFLICT);
 }
 
+static void who_has_read_a_letter_does_not_replay_it_once_it_was_removed(void **state)
+{
+    struct fixture *f = *state;
+    struct pawl_str id = make_letter(f);
+    const struct pawl_dead_letter_row letter =
+        *(const struct pawl_dead_letter_row *)all(f, PAWL_TABLE_DEAD_LETTERS).rows;
+    const struct pawl_change again = {PAWL_CHANGE_PUT, PAWL_TABLE_DEAD_LETTERS, &letter};
+    struct pawl_commit commit = {.kind = PAWL_COMMIT_PLAIN, .changes = &again, .change_count = 1};
+    struct pawl_commit *const commits[] = {&commit};
+
+    assert_ok(pawl__runtime_drop_letter(f->here.runtime, id, later(f), &f->err), &f->err);
+    assert_ok(pawl_store_apply(f->here.store, commits, 1, later(f), &f->err), &f->err);
+    assert_code(pawl__runtime_replay(f->here.runtime, id, NULL, later(f), &f->err), PAWL_ECONFLICT);
+    assert_int_equal(all(f, PAWL_TABLE_WORK).total, 0);
+}
+
 static void a_letter_that_is_not_there_is_refused(void **state)
 {
     struct fixture *f = *state;
@@ -372,6 +388,8 @@ int main(void)
                                         set_up, tear_down),
         cmocka_unit_test_setup_teardown(a_replayed_letter_acts_once, set_up, tear_down),
         cmocka_unit_test_setup_teardown(of_two_replays_at_once_one_is_refused, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(
+            who_has_read_a_letter_does_not_replay_it_once_it_was_removed, set_up, tear_down),
         cmocka_unit_test_setup_teardown(a_letter_that_is_not_there_is_refused, set_up, tear_down),
         cmocka_unit_test_setup_teardown(mail_of_an_instance_that_is_gone_is_not_replayed, set_up,
                                         tear_down),
