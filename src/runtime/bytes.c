@@ -149,6 +149,22 @@ int pawl__runtime_pack(struct pawl_runtime *runtime, struct pawl_arena *arena, s
     return status;
 }
 
+int pawl__runtime_pack_buf(struct pawl_runtime *runtime, struct pawl_arena *arena,
+                           const struct pawl_buf *brief, struct pawl_str *out,
+                           struct pawl_error *err)
+{
+    int status = brief->status == PAWL_OK
+                     ? pawl__runtime_pack(runtime, arena, pawl__buf_peek(brief), out, err)
+                     : pawl__error_code(err, brief->status);
+
+    if (status == PAWL_OK && out->ptr == brief->ptr) {
+        *out = pawl__arena_str(arena, *out);
+        if (!out->ptr)
+            status = pawl__error_code(err, pawl__arena_status(arena));
+    }
+    return status;
+}
+
 int pawl__runtime_pack_value(struct pawl_runtime *runtime, struct pawl_arena *arena,
                              const struct pawl_json *value, struct pawl_str *out,
                              struct pawl_error *err)
@@ -159,19 +175,7 @@ int pawl__runtime_pack_value(struct pawl_runtime *runtime, struct pawl_arena *ar
     pawl__buf_init(&buf, arena->alloc, RUNTIME_BYTES_MAX);
     (void)pawl__buf_reserve(&buf, BRIEF_BYTES_USUAL);
     pawl__brief_write(&buf, value, &runtime->words);
-    /* Text that is not UTF-8 is written as it can be: the writer of JSON knows how. */
-    if (buf.status == PAWL_EINVAL) {
-        pawl__buf_clear(&buf);
-        pawl__json_write(&buf, value, PAWL_JSON_ESCAPE_MINIMAL);
-    }
-    status = buf.status == PAWL_OK
-                 ? pawl__runtime_pack(runtime, arena, pawl__buf_peek(&buf), out, err)
-                 : pawl__error_code(err, buf.status);
-    if (status == PAWL_OK && out->ptr == buf.ptr) {
-        *out = pawl__arena_str(arena, *out);
-        if (!out->ptr)
-            status = pawl__error_code(err, pawl__arena_status(arena));
-    }
+    status = pawl__runtime_pack_buf(runtime, arena, &buf, out, err);
     pawl__buf_release(&buf);
     return status;
 }

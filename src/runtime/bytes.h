@@ -55,6 +55,10 @@ PAWL_MUST_CHECK int pawl__runtime_pack(struct pawl_runtime *runtime, struct pawl
 PAWL_MUST_CHECK int pawl__runtime_pack_value(struct pawl_runtime *runtime, struct pawl_arena *arena,
                                              const struct pawl_json *value, struct pawl_str *out,
                                              struct pawl_error *err);
+/* What was written into a buffer, which the caller releases. */
+PAWL_MUST_CHECK int pawl__runtime_pack_buf(struct pawl_runtime *runtime, struct pawl_arena *arena,
+                                           const struct pawl_buf *brief, struct pawl_str *out,
+                                           struct pawl_error *err);
 /* What a store kept, for those who have no runtime: text or brief form, packed or not.
  * PAWL_EPARSE, PAWL_ECORRUPT, PAWL_ELIMIT, PAWL_ENOMEM. */
 PAWL_MUST_CHECK int pawl__stored_json(struct pawl_packer *packer, const struct pawl_words *words,

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What stored states and counts say again and again. The first 128 take one byte each. */
+/* What is stored of instances says these again and again. The first 128 take one byte each. */
 #include "runtime/words.h"
 
 #define W PAWL_STR_LIT

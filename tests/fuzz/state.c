@@ -8,6 +8,7 @@
 #include "engine/state/page.h"
 #include "expressions/expressions.h"
 #include "fuzz/fuzz.h"
+#include "runtime/words.h"
 
 #define STEPS_MAX 40
 #define YIELD_AFTER 8
@@ -154,28 +155,27 @@ static void show_batch(struct pawl_burst *burst, const struct pawl_batch *batch,
 /* Written as a page and read again they are the same. */
 static void check_batch(struct world *world, struct pawl_burst *burst)
 {
-    const struct pawl_json_limits limits = {BYTES_MAX, PAWL_JSON_DEPTH_MAX};
     struct pawl_json log, records, page, log_read, records_read;
-    struct pawl_error err = PAWL_ERROR_INIT;
     struct pawl_batch batch;
+    struct pawl_words words;
     struct pawl_arena arena;
-    struct pawl_buf text;
+    struct pawl_buf bytes;
 
     pawl__arena_init(&arena, &world->alloc, BYTES_MAX);
-    pawl__buf_init(&text, &world->alloc, BYTES_MAX);
+    pawl__buf_init(&bytes, &world->alloc, BYTES_MAX);
+    pawl__stored_words(&words);
     pawl__burst_batch(burst, &batch);
     show_batch(burst, &batch, &arena, &log, &records);
-    pawl__page_write(burst, &batch, NULL, &arena, &text);
-    if (text.status == PAWL_OK) {
-        FUZZ_DEMAND(pawl__json_parse(&arena, pawl__buf_peek(&text), &limits, &page, NULL, &err) ==
-                    PAWL_OK);
+    pawl__page_write(burst, &batch, NULL, &words, &arena, &bytes);
+    if (bytes.status == PAWL_OK) {
+        FUZZ_DEMAND(pawl__brief_read(&arena, pawl__buf_peek(&bytes), &words, &page) == PAWL_OK);
         FUZZ_DEMAND(pawl__page_read(&arena, &page, &log_read, &records_read) == PAWL_OK);
         FUZZ_DEMAND(pawl__json_equal(&log, &log_read));
         FUZZ_DEMAND(pawl__json_equal(&records, &records_read));
     } else {
-        FUZZ_DEMAND(text.status == PAWL_ELIMIT);
+        FUZZ_DEMAND(bytes.status == PAWL_ELIMIT);
     }
-    pawl__buf_release(&text);
+    pawl__buf_release(&bytes);
     pawl__arena_release(&arena);
 }
 

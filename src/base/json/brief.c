@@ -34,10 +34,9 @@ enum tag {
 #define BRIEF_KEPT_MAX 4096u
 #define KEPT_LEN_MIN 4u
 #define LIKE_LEN_MIN 16u
-#define LIKE_LEN_MAX 63u
+#define LIKE_LEN_MAX (PAWL_BRIEF_LIKE_MAX - 1u)
 #define LIKE_SHARED_MIN 4u
 #define HEX_LEN_MIN 16u
-#define SEEN_SLOTS 128u
 
 /* ---- words ------------------------------------------------------------------------------- */
 
@@ -58,15 +57,9 @@ static uint64_t load4(const char *at)
     return value;
 }
 
-/* A string with its first and its last bytes, up to eight each: all of it, up to 16. */
-struct probe {
-    struct pawl_str s;
-    uint64_t head, tail;
-};
-
-static inline struct probe probe_of(struct pawl_str s)
+static inline struct pawl_brief_probe probe_of(struct pawl_str s)
 {
-    struct probe p = {.s = s};
+    struct pawl_brief_probe p = {.s = s};
 
     if (s.len >= 8) {
         p.head = load8(s.ptr);
@@ -81,13 +74,14 @@ static inline struct probe probe_of(struct pawl_str s)
     return p;
 }
 
-static inline bool is_same(const struct probe *p, struct pawl_str s, uint64_t head, uint64_t tail)
+static inline bool is_same(const struct pawl_brief_probe *p, struct pawl_str s, uint64_t head,
+                           uint64_t tail)
 {
     return p->s.len == s.len && p->head == head && p->tail == tail &&
            (s.len <= 16 || memcmp(p->s.ptr, s.ptr, s.len) == 0);
 }
 
-static inline uint32_t hash(const struct probe *p)
+static inline uint32_t hash(const struct pawl_brief_probe *p)
 {
     uint64_t h = (p->head ^ p->s.len) * UINT64_C(0x9e3779b97f4a7c15);
 
@@ -102,7 +96,7 @@ void pawl__words_init(struct pawl_words *words, const struct pawl_str *items, ui
     PAWL_ASSERT(count <= PAWL_WORDS_MAX);
     *words = (struct pawl_words){.items = items, .count = count};
     for (uint32_t i = 0; i < count; i++) {
-        struct probe p = probe_of(items[i]);
+        struct pawl_brief_probe p = probe_of(items[i]);
         size_t slot = hash(&p) % WORD_SLOTS;
 
         words->ends[i][0] = p.head;
@@ -113,8 +107,8 @@ void pawl__words_init(struct pawl_words *words, const struct pawl_str *items, ui
     }
 }
 
-static inline bool find_word(const struct pawl_words *words, const struct probe *p, uint32_t h,
-                             uint32_t *number)
+static inline bool find_word(const struct pawl_words *words, const struct pawl_brief_probe *p,
+                             uint32_t h, uint32_t *number)
 {
     for (size_t slot = h % WORD_SLOTS; words->slots[slot] != 0; slot = (slot + 1) % WORD_SLOTS) {
         uint32_t at = words->slots[slot] - 1u;
@@ -129,37 +123,25 @@ static inline bool find_word(const struct pawl_words *words, const struct probe 
 
 /* ---- writing ----------------------------------------------------------------------------- */
 
-struct writing {
-    struct pawl_buf *out;
-    const struct pawl_words *words;
-    uint32_t kept; /* how many are remembered */
-    /* One remembered string each, by hash: a later one takes the place of an earlier one. */
-    struct seen {
-        struct probe text;
-        uint32_t number;
-    } seen[SEEN_SLOTS];
-    struct pawl_str by_len[LIKE_LEN_MAX + 1];
-};
-
-static void fail(struct writing *w, int status)
+static void fail(struct pawl_brief_writer *w, int status)
 {
     if (w->out->status == PAWL_OK)
         w->out->status = status;
 }
 
-static void put_byte(struct writing *w, uint32_t byte)
+static void put_byte(struct pawl_brief_writer *w, uint32_t byte)
 {
     pawl__buf_byte(w->out, (char)(unsigned char)byte);
 }
 
-static void put_number(struct writing *w, uint64_t number)
+static void put_number(struct pawl_brief_writer *w, uint64_t number)
 {
     for (; number > 0x7f; number >>= 7)
         put_byte(w, 0x80 | (uint32_t)(number & 0x7f));
     put_byte(w, (uint32_t)number);
 }
 
-static void put_count(struct writing *w, uint32_t count, enum tag small, enum tag large)
+static void put_count(struct pawl_brief_writer *w, uint32_t count, enum tag small, enum tag large)
 {
     if (count < SMALL_COUNTS) {
         put_byte(w, small + count);
@@ -169,7 +151,7 @@ static void put_count(struct writing *w, uint32_t count, enum tag small, enum ta
     put_number(w, count);
 }
 
-static void put_int(struct writing *w, int64_t value)
+void pawl__brief_int(struct pawl_brief_writer *w, int64_t value)
 {
     if (value >= 0 && value < SMALL_INTS) {
         put_byte(w, TAG_SMALL_INT + (uint32_t)value);
@@ -179,7 +161,7 @@ static void put_int(struct writing *w, int64_t value)
     put_number(w, (uint64_t)value << 1 ^ (uint64_t)(value >> 63));
 }
 
-static void put_number_text(struct writing *w, struct pawl_str text)
+static void put_number_text(struct pawl_brief_writer *w, struct pawl_str text)
 {
     if (text.len == 0)
         fail(w, PAWL_EINVAL);
@@ -188,18 +170,19 @@ static void put_number_text(struct writing *w, struct pawl_str text)
     pawl__buf_str(w->out, text);
 }
 
-static void put_double(struct writing *w, double value)
+static void put_double(struct pawl_brief_writer *w, double value)
 {
     char text[PAWL_DECIMAL_SIZE];
 
     put_number_text(w, pawl__str_make(text, pawl__decimal_from_double(value, text)));
 }
 
-static void remember(struct writing *w, const struct probe *p, struct seen *place)
+static void remember(struct pawl_brief_writer *w, const struct pawl_brief_probe *p,
+                     struct pawl_brief_seen *place)
 {
     if (w->kept == BRIEF_KEPT_MAX)
         return;
-    *place = (struct seen){*p, w->kept++};
+    *place = (struct pawl_brief_seen){*p, w->kept++};
     if (p->s.len >= LIKE_LEN_MIN && p->s.len <= LIKE_LEN_MAX)
         w->by_len[p->s.len] = p->s;
 }
@@ -213,7 +196,7 @@ static const unsigned char digits[256] = {
 };
 /* clang-format on */
 
-static bool put_hex(struct writing *w, struct pawl_str s)
+static bool put_hex(struct pawl_brief_writer *w, struct pawl_str s)
 {
     unsigned all = 0x80, any = 0;
     char *to;
@@ -238,7 +221,7 @@ static bool put_hex(struct writing *w, struct pawl_str s)
     return true;
 }
 
-static bool put_like(struct writing *w, struct pawl_str s)
+static bool put_like(struct pawl_brief_writer *w, struct pawl_str s)
 {
     struct pawl_str last;
     size_t shared = 0;
@@ -257,17 +240,43 @@ static bool put_like(struct writing *w, struct pawl_str s)
     return true;
 }
 
-static bool is_utf8(const struct probe *p)
+static bool is_utf8(const struct pawl_brief_probe *p)
 {
     const uint64_t high = UINT64_C(0x8080808080808080);
 
     return (p->s.len <= 16 && ((p->head | p->tail) & high) == 0) || pawl__utf8_valid(p->s);
 }
 
-static void put_new_string(struct writing *w, const struct probe *p, struct seen *place)
+/* What is read back has another length: a later string cannot be like it. */
+static void put_malformed(struct pawl_brief_writer *w, const struct pawl_brief_probe *p,
+                          struct pawl_brief_seen *place)
 {
-    if (!is_utf8(p))
-        fail(w, PAWL_EINVAL);
+    char text[4];
+    size_t len = 0;
+
+    for (size_t at = 0; at < p->s.len;)
+        len += pawl__utf8_encode(pawl__utf8_next(p->s, &at), text);
+    put_byte(w, TAG_STRING);
+    put_number(w, len);
+    for (size_t at = 0; at < p->s.len;) {
+        size_t bytes = pawl__utf8_encode(pawl__utf8_next(p->s, &at), text);
+
+        pawl__buf_append(w->out, text, bytes);
+    }
+    if (len < KEPT_LEN_MIN || w->kept == BRIEF_KEPT_MAX)
+        return;
+    *place = (struct pawl_brief_seen){*p, w->kept++};
+    if (len >= LIKE_LEN_MIN && len <= LIKE_LEN_MAX)
+        w->by_len[len].len = 0;
+}
+
+static void put_new_string(struct pawl_brief_writer *w, const struct pawl_brief_probe *p,
+                           struct pawl_brief_seen *place)
+{
+    if (!is_utf8(p)) {
+        put_malformed(w, p, place);
+        return;
+    }
     if (!put_hex(w, p->s) && !put_like(w, p->s)) {
         put_byte(w, TAG_STRING);
         put_number(w, p->s.len);
@@ -277,11 +286,11 @@ static void put_new_string(struct writing *w, const struct probe *p, struct seen
         remember(w, p, place);
 }
 
-static void put_string(struct writing *w, struct pawl_str s)
+void pawl__brief_string(struct pawl_brief_writer *w, struct pawl_str s)
 {
-    struct probe p = probe_of(s);
+    struct pawl_brief_probe p = probe_of(s);
     uint32_t h = hash(&p), number;
-    struct seen *seen = &w->seen[(h >> 9) % SEEN_SLOTS];
+    struct pawl_brief_seen *seen = &w->seen[(h >> 9) % PAWL_BRIEF_SEEN];
 
     if (find_word(w->words, &p, h, &number)) {
         if (number < SMALL_WORDS) {
@@ -299,7 +308,22 @@ static void put_string(struct writing *w, struct pawl_str s)
     }
 }
 
-static void put_value(struct writing *w, const struct pawl_json *value, uint32_t depth)
+void pawl__brief_null(struct pawl_brief_writer *w)
+{
+    put_byte(w, TAG_NULL);
+}
+
+void pawl__brief_array(struct pawl_brief_writer *w, uint32_t count)
+{
+    put_count(w, count, TAG_SMALL_ARRAY, TAG_ARRAY);
+}
+
+void pawl__brief_object(struct pawl_brief_writer *w, uint32_t count)
+{
+    put_count(w, count, TAG_SMALL_OBJECT, TAG_OBJECT);
+}
+
+void pawl__brief_value(struct pawl_brief_writer *w, const struct pawl_json *value, uint32_t depth)
 {
     if (depth == PAWL_JSON_DEPTH_MAX && pawl__json_type(value) >= PAWL_JSON_ARRAY)
         fail(w, PAWL_ELIMIT);
@@ -307,13 +331,13 @@ static void put_value(struct writing *w, const struct pawl_json *value, uint32_t
         return;
     switch (pawl__json_type(value)) {
     case PAWL_JSON_NULL:
-        put_byte(w, TAG_NULL);
+        pawl__brief_null(w);
         break;
     case PAWL_JSON_BOOL:
         put_byte(w, value->u.boolean ? TAG_TRUE : TAG_FALSE);
         break;
     case PAWL_JSON_INT:
-        put_int(w, value->u.integer);
+        pawl__brief_int(w, value->u.integer);
         break;
     case PAWL_JSON_DOUBLE:
         put_double(w, value->u.real);
@@ -322,37 +346,43 @@ static void put_value(struct writing *w, const struct pawl_json *value, uint32_t
         put_number_text(w, pawl__str_make(value->u.text, value->len));
         break;
     case PAWL_JSON_STRING:
-        put_string(w, pawl__str_make(value->u.text, value->len));
+        pawl__brief_string(w, pawl__str_make(value->u.text, value->len));
         break;
     case PAWL_JSON_ARRAY:
-        put_count(w, value->len, TAG_SMALL_ARRAY, TAG_ARRAY);
+        pawl__brief_array(w, value->len);
         for (uint32_t i = 0; i < value->len; i++)
-            put_value(w, &value->u.items[i], depth + 1);
+            pawl__brief_value(w, &value->u.items[i], depth + 1);
         break;
     case PAWL_JSON_OBJECT:
-        put_count(w, value->len, TAG_SMALL_OBJECT, TAG_OBJECT);
+        pawl__brief_object(w, value->len);
         for (uint32_t i = 0; i < value->len; i++) {
-            put_string(w, value->u.members[i].key);
-            put_value(w, &value->u.members[i].value, depth + 1);
+            pawl__brief_string(w, value->u.members[i].key);
+            pawl__brief_value(w, &value->u.members[i].value, depth + 1);
         }
         break;
     }
 }
 
+void pawl__brief_begin(struct pawl_brief_writer *w, struct pawl_buf *out,
+                       const struct pawl_words *words)
+{
+    w->out = out;
+    w->words = words;
+    w->kept = 0;
+    for (size_t i = 0; i < PAWL_BRIEF_SEEN; i++)
+        w->seen[i].text.s.len = 0;
+    for (size_t i = LIKE_LEN_MIN; i <= LIKE_LEN_MAX; i++)
+        w->by_len[i].len = 0;
+    pawl__buf_byte(out, PAWL_BRIEF_MARK);
+}
+
 void pawl__brief_write(struct pawl_buf *out, const struct pawl_json *value,
                        const struct pawl_words *words)
 {
-    struct writing w;
+    struct pawl_brief_writer w;
 
-    w.out = out;
-    w.words = words;
-    w.kept = 0;
-    for (size_t i = 0; i < SEEN_SLOTS; i++)
-        w.seen[i].text.s.len = 0;
-    for (size_t i = LIKE_LEN_MIN; i <= LIKE_LEN_MAX; i++)
-        w.by_len[i].len = 0;
-    pawl__buf_byte(out, PAWL_BRIEF_MARK);
-    put_value(&w, value, 0);
+    pawl__brief_begin(&w, out, words);
+    pawl__brief_value(&w, value, 0);
 }
 
 /* ---- reading ----------------------------------------------------------------------------- */
@@ -368,7 +398,7 @@ struct reading {
     uint32_t kept_count;
     uint32_t kept_cap;
     struct pawl_str first[KEPT_FIRST]; /* `kept`, until there are more */
-    struct pawl_str by_len[LIKE_LEN_MAX + 1];
+    struct pawl_str by_len[PAWL_BRIEF_LIKE_MAX];
 };
 
 static int no_memory(const struct reading *r)

@@ -33,6 +33,9 @@
 
 #define PAWL_BRIEF_MARK '\x01'
 #define PAWL_WORDS_MAX 256u
+/* Strings that are like an earlier one have fewer bytes than this. */
+#define PAWL_BRIEF_LIKE_MAX 64u
+#define PAWL_BRIEF_SEEN 128u
 
 /* A list of words, and where to find one in it. */
 struct pawl_words {
@@ -50,12 +53,45 @@ static inline bool pawl__is_brief(struct pawl_str bytes)
     return bytes.len > 0 && bytes.ptr[0] == PAWL_BRIEF_MARK;
 }
 
+/* A string with its first and its last bytes, up to eight each: all of it, up to 16. */
+struct pawl_brief_probe {
+    struct pawl_str s;
+    uint64_t head, tail;
+};
+
+/* A document that is being written. Strings that were written must stay until it is whole. */
+struct pawl_brief_writer {
+    struct pawl_buf *out;
+    const struct pawl_words *words;
+    uint32_t kept; /* how many are remembered */
+    /* One remembered string each, by hash: a later one takes the place of an earlier one. */
+    struct pawl_brief_seen {
+        struct pawl_brief_probe text;
+        uint32_t number;
+    } seen[PAWL_BRIEF_SEEN];
+    struct pawl_str by_len[PAWL_BRIEF_LIKE_MAX];
+};
+
 /*
- * Appends the document. Failures are the buffer's status: also PAWL_EINVAL for what has no JSON (a
- * number that is not finite, text that is not UTF-8), PAWL_ELIMIT for what nests too deep.
+ * Appends the document. Malformed UTF-8 becomes U+FFFD, byte by byte, as in JSON text. Failures are
+ * the buffer's status: also PAWL_EINVAL for a number that is not finite, PAWL_ELIMIT for what nests
+ * too deep.
  */
 void pawl__brief_write(struct pawl_buf *out, const struct pawl_json *value,
                        const struct pawl_words *words);
+
+/*
+ * The same part by part: begin, then one value. So many values follow an array, so many times a key
+ * (a string) and a value an object. `depth` of a value: how many of them are around it.
+ */
+void pawl__brief_begin(struct pawl_brief_writer *w, struct pawl_buf *out,
+                       const struct pawl_words *words);
+void pawl__brief_null(struct pawl_brief_writer *w);
+void pawl__brief_int(struct pawl_brief_writer *w, int64_t value);
+void pawl__brief_string(struct pawl_brief_writer *w, struct pawl_str s);
+void pawl__brief_array(struct pawl_brief_writer *w, uint32_t count);
+void pawl__brief_object(struct pawl_brief_writer *w, uint32_t count);
+void pawl__brief_value(struct pawl_brief_writer *w, const struct pawl_json *value, uint32_t depth);
 
 /* Copies what it needs of `bytes`. PAWL_EPARSE: it is none; PAWL_ENOMEM, PAWL_ELIMIT. */
 PAWL_MUST_CHECK int pawl__brief_read(struct pawl_arena *arena, struct pawl_str bytes,

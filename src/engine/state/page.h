@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A page of the journal: the log and the activity records of one commit, as one JSON text.
+ * A page of the journal: the log and the activity records of one commit, as one JSON value in brief
+ * form (base/json/brief.h); older ones are text.
  *
  * Written for every commit and read only to show a history, so it is short: what all records
  * share stands once, members have places instead of names, and an activity that was named before is
@@ -26,6 +27,7 @@
 #ifndef PAWL_ENGINE_STATE_PAGE_H
 #define PAWL_ENGINE_STATE_PAGE_H
 
+#include "base/json/brief.h"
 #include "engine/run/burst.h"
 
 /* One with a higher number is not read. */
@@ -36,7 +38,8 @@
  * arena is for what is needed meanwhile. Failures are the buffer's status.
  */
 void pawl__page_write(const struct pawl_burst *burst, const struct pawl_batch *batch,
-                      const int64_t *before, struct pawl_arena *arena, struct pawl_buf *out);
+                      const int64_t *before, const struct pawl_words *words,
+                      struct pawl_arena *arena, struct pawl_buf *out);
 
 /*
  * The records of a page, in arrays of objects; borrows from the page. PAWL_ECORRUPT: it is no page;

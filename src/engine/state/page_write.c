@@ -1,18 +1,21 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Writing pages of the journal, straight to text: every commit does it. The form is page.h's.
+ * Writing pages of the journal, straight to bytes: every commit does it. The form is page.h's.
  *
  * What was written before is recognised by its address: texts of a context are those of its log
  * records. One that is not recognised is written again, so only the last few are looked at.
  */
-#include "base/decimal.h"
-#include "base/json/escape.h"
+#include "base/json/brief.h"
 #include "engine/state/page.h"
 
 /* Looked at; a power of two. */
 #define SEEN 16u
 /* Levels around the values in a record. */
 #define DEPTH 3u
+/* Without what may be missing. */
+#define PAGE_MEMBERS 6u
+#define ENTRY_ITEMS 6u
+#define ACTIVITY_ITEMS 13u
 
 struct who {
     struct pawl_str id, parent;
@@ -21,7 +24,7 @@ struct who {
 };
 
 struct writer {
-    struct pawl_buf *out;
+    struct pawl_brief_writer brief;
     struct who seen[SEEN];
     uint32_t count; /* of all that were written */
     struct pawl_str last_id;
@@ -30,39 +33,37 @@ struct writer {
 
 /* ---- values -------------------------------------------------------------------------------- */
 
+static void put_array(struct writer *w, uint32_t count)
+{
+    pawl__brief_array(&w->brief, count);
+}
+
 static void put_int(struct writer *w, int64_t value)
 {
-    char text[PAWL_DECIMAL_SIZE];
-
-    pawl__buf_append(w->out, text, pawl__decimal_from_int(value, text));
+    pawl__brief_int(&w->brief, value);
 }
 
 static void put_text(struct writer *w, struct pawl_str text)
 {
-    pawl__json_put_string(w->out, text, PAWL_JSON_ESCAPE_MINIMAL);
+    pawl__brief_string(&w->brief, text);
 }
 
 static void put_value(struct writer *w, const struct pawl_json *value)
 {
-    pawl__json_write_within(w->out, value, PAWL_JSON_ESCAPE_MINIMAL, DEPTH);
+    pawl__brief_value(&w->brief, value, DEPTH);
 }
 
 static void put_time(struct writer *w, int64_t ticks)
 {
     if (ticks == 0)
-        pawl__buf_append(w->out, "null", 4);
+        pawl__brief_null(&w->brief);
     else
         put_int(w, ticks - w->at);
 }
 
-static void comma(struct writer *w)
+static void put_key(struct writer *w, const char *key)
 {
-    pawl__buf_byte(w->out, ',');
-}
-
-static void put_key(struct writer *w, char before, const char *key)
-{
-    pawl__json_put_key(w->out, before, pawl__str(key), PAWL_JSON_ESCAPE_MINIMAL);
+    put_text(w, pawl__str(key));
 }
 
 /* An id that is new: those of a burst begin alike. */
@@ -76,7 +77,6 @@ static void put_new_id(struct writer *w, struct pawl_str id)
         alike--; /* not within a character */
     w->last_id = id;
     put_int(w, (int64_t)alike);
-    comma(w);
     put_text(w, pawl__str_slice(id, alike, id.len));
 }
 
@@ -125,19 +125,13 @@ static void put_what(struct writer *w, const struct who *who)
             return;
         }
     }
-    pawl__buf_byte(w->out, '[');
+    put_array(w, 6);
     put_text(w, who->activity_id);
-    comma(w);
     put_text(w, who->type);
-    comma(w);
     put_int(w, who->version);
-    comma(w);
     put_text(w, who->name);
-    comma(w);
     put_text(w, who->node_id);
-    comma(w);
     put_text(w, who->source);
-    pawl__buf_byte(w->out, ']');
 }
 
 /* `whole`: parent and source count. */
@@ -152,13 +146,10 @@ static void put_who(struct writer *w, const struct who *who, bool whole)
             return;
         }
     }
-    pawl__buf_byte(w->out, '[');
+    put_array(w, 4);
     put_new_id(w, who->id);
-    comma(w);
     put_id(w, who->parent);
-    comma(w);
     put_what(w, who);
-    pawl__buf_byte(w->out, ']');
     w->seen[w->count++ % SEEN] = *who;
 }
 
@@ -177,40 +168,28 @@ static void put_entry(struct writer *w, const struct pawl_log_record *record, in
         .version = record->activity_version,
     };
     bool has_payload = record->payload.type != PAWL_JSON_NULL;
+    bool has_message = has_payload || record->message.len > 0;
 
-    pawl__buf_byte(w->out, '[');
+    put_array(w, ENTRY_ITEMS + has_message + has_payload);
     put_who(w, &who, true);
-    comma(w);
     put_new_id(w, record->id);
-    comma(w);
     put_time(w, record->timestamp);
-    comma(w);
     put_int(w, record->sequence - from);
-    comma(w);
     put_text(w, record->event);
-    if (has_payload || record->message.len > 0) {
-        comma(w);
+    if (has_message)
         put_text(w, record->message);
-    }
-    if (has_payload) {
-        comma(w);
+    if (has_payload)
         put_value(w, &record->payload);
-    }
-    pawl__buf_byte(w->out, ']');
 }
 
 static void put_optional(struct writer *w, const struct pawl_activity_record *record)
 {
     if (record->has_internal) {
-        comma(w);
         put_value(w, &record->payload);
-        comma(w);
         put_value(w, &record->properties);
     }
-    if (record->has_exception) {
-        comma(w);
+    if (record->has_exception)
         put_value(w, &record->exception);
-    }
 }
 
 static void put_activity(struct writer *w, const struct pawl_activity_record *record)
@@ -224,102 +203,83 @@ static void put_activity(struct writer *w, const struct pawl_activity_record *re
         .version = record->activity_version,
     };
 
-    pawl__buf_byte(w->out, '[');
+    put_array(w, ACTIVITY_ITEMS + (record->has_internal ? 2 : 0) + record->has_exception);
     put_who(w, &who, false);
-    comma(w);
     put_int(w, (record->has_internal ? 1 : 0) | (record->has_exception ? 2 : 0) |
                    (record->has_bookmarks ? 4 : 0));
-    comma(w);
     put_value(w, &record->state);
-    comma(w);
     put_value(w, &record->outputs);
-    comma(w);
     put_value(w, &record->metadata);
-    comma(w);
     put_time(w, record->started_at);
-    comma(w);
     put_text(w, record->status);
-    comma(w);
     put_int(w, record->fault_count);
-    comma(w);
     put_time(w, record->completed_at);
-    comma(w);
     put_id(w, record->scheduled_by);
-    comma(w);
     put_text(w, record->scheduled_by_activity);
-    comma(w);
     put_text(w, record->scheduled_by_instance);
-    comma(w);
     put_int(w, record->depth);
     put_optional(w, record);
-    pawl__buf_byte(w->out, ']');
 }
 
 /* ---- the whole ----------------------------------------------------------------------------- */
 
 static void put_owner(struct writer *w, const struct pawl_record_owner *owner)
 {
-    put_key(w, ',', "of");
-    pawl__buf_byte(w->out, '[');
+    put_key(w, "of");
+    put_array(w, 4);
     put_text(w, owner->definition_id);
-    comma(w);
     put_text(w, owner->version_id);
-    comma(w);
     put_text(w, owner->instance_id);
-    comma(w);
     put_int(w, owner->version);
-    pawl__buf_byte(w->out, ']');
 }
 
 static void put_activities(struct writer *w, const struct pawl_batch *batch,
                            struct pawl_arena *arena)
 {
-    put_key(w, ',', "activities");
-    pawl__buf_byte(w->out, '[');
-    for (uint32_t i = 0; i < batch->record_count && w->out->status == PAWL_OK; i++) {
+    struct pawl_buf *out = w->brief.out;
+
+    put_key(w, "activities");
+    put_array(w, batch->record_count);
+    for (uint32_t i = 0; i < batch->record_count && out->status == PAWL_OK; i++) {
         struct pawl_activity_record record;
         int status = pawl__activity_record_take(batch->records[i], arena, &record);
 
-        if (status != PAWL_OK) {
-            w->out->status = status;
-            return;
-        }
-        if (i > 0)
-            comma(w);
-        put_activity(w, &record);
+        if (status == PAWL_OK)
+            put_activity(w, &record);
+        else
+            out->status = status;
     }
-    pawl__buf_byte(w->out, ']');
 }
 
 void pawl__page_write(const struct pawl_burst *burst, const struct pawl_batch *batch,
-                      const int64_t *before, struct pawl_arena *arena, struct pawl_buf *out)
+                      const int64_t *before, const struct pawl_words *words,
+                      struct pawl_arena *arena, struct pawl_buf *out)
 {
     const struct pawl_record_owner owner = pawl__record_owner(burst);
     int64_t from = batch->log_count > 0 ? batch->log[0].sequence : 0;
-    struct writer w = {.out = out};
+    struct writer w;
 
+    w.count = 0;
+    w.last_id = pawl__str("");
     w.at = batch->log_count > 0      ? batch->log[0].timestamp
            : batch->record_count > 0 ? batch->records[0]->started_at
                                      : 0;
-    put_key(&w, '{', "form");
+    pawl__brief_begin(&w.brief, out, words);
+    pawl__brief_object(&w.brief, before ? PAGE_MEMBERS + 1 : PAGE_MEMBERS);
+    put_key(&w, "form");
     put_int(&w, PAWL_PAGE_FORM);
     put_owner(&w, &owner);
-    put_key(&w, ',', "at");
+    put_key(&w, "at");
     put_int(&w, w.at);
-    put_key(&w, ',', "from");
+    put_key(&w, "from");
     put_int(&w, from);
-    put_key(&w, ',', "entries");
-    pawl__buf_byte(out, '[');
-    for (uint32_t i = 0; i < batch->log_count && out->status == PAWL_OK; i++) {
-        if (i > 0)
-            comma(&w);
+    put_key(&w, "entries");
+    put_array(&w, batch->log_count);
+    for (uint32_t i = 0; i < batch->log_count && out->status == PAWL_OK; i++)
         put_entry(&w, &batch->log[i], from);
-    }
-    pawl__buf_byte(out, ']');
     put_activities(&w, batch, arena);
     if (before) {
-        put_key(&w, ',', "before");
+        put_key(&w, "before");
         put_int(&w, *before);
     }
-    pawl__buf_byte(out, '}');
 }

@@ -20,7 +20,7 @@
 #include "runtime/work/private.h"
 
 /* Most pages of the journal fit: larger ones grow. */
-#define PAGE_BYTES_USUAL ((size_t)4000)
+#define PAGE_BYTES_USUAL ((size_t)1500)
 
 /* ---- changes ------------------------------------------------------------------------------- */
 
@@ -119,21 +119,14 @@ static void count_events(struct making *m)
 
 static void write_page(struct making *m, const int64_t *before, struct pawl_str *out)
 {
-    struct pawl_buf text;
+    struct pawl_runtime *runtime = m->run->runtime;
+    struct pawl_buf page;
 
-    pawl__buf_init(&text, m->arena->alloc, RUNTIME_BYTES_MAX);
-    (void)pawl__buf_reserve(&text, PAGE_BYTES_USUAL);
-    pawl__page_write(m->run->burst, &m->batch, before, m->arena, &text);
-    pawl__making_fail(m, text.status);
-    if (m->changes.status == PAWL_OK)
-        pawl__making_fail(m, pawl__runtime_pack(m->run->runtime, m->arena, pawl__buf_peek(&text),
-                                                out, m->run->task->err));
-    if (m->changes.status == PAWL_OK && out->ptr == pawl__buf_peek(&text).ptr) {
-        *out = pawl__arena_str(m->arena, *out);
-        if (!out->ptr)
-            pawl__making_fail(m, pawl__arena_status(m->arena));
-    }
-    pawl__buf_release(&text);
+    pawl__buf_init(&page, m->arena->alloc, RUNTIME_BYTES_MAX);
+    (void)pawl__buf_reserve(&page, PAGE_BYTES_USUAL);
+    pawl__page_write(m->run->burst, &m->batch, before, &runtime->words, m->arena, &page);
+    pawl__making_fail(m, pawl__runtime_pack_buf(runtime, m->arena, &page, out, m->run->task->err));
+    pawl__buf_release(&page);
 }
 
 /* Once per commit, for all its pages. */
