@@ -7,7 +7,9 @@
  * sends its guards and its changes as sql.h says; guards that do not hold turn the rest of their
  * member into nothing, and their answers say why. In a batch of several most guards and changes are
  * sent in bulk instead, one statement for all members (postgres_many.c), but for members that
- * change the same rows (postgres_conflicts.c). Behind the sync, in a transaction of its own in
+ * change the same rows (postgres_conflicts.c). An event that a caller delivers alone has one guard
+ * for its instance and its key; if that does not hold, the member is sent again with both, which
+ * say why. Behind the sync, in a transaction of its own in
  * the same flush, comes what needs no durability: one NOTIFY (inside the first it would make all
  * commits of the database queue up behind one lock), and the wake-up of work that was parked by a
  * transaction which this one could not see and which could not see this one. Who parks work looks
@@ -171,6 +173,15 @@ static int lock_rows_of(struct batch *b, size_t from, size_t to)
     return status;
 }
 
+static size_t guarded_inserts(const struct pawl_commit *commit)
+{
+    size_t count = 0;
+
+    for (size_t i = 0; i < commit->change_count; i++)
+        count += pawl__pg_is_guarded_insert(&commit->changes[i]);
+    return count;
+}
+
 /* ---- sending a member -------------------------------------------------------------------- */
 
 static int send_guard(struct batch *b, const struct member *m, enum pawl_sql_name name,
@@ -180,7 +191,7 @@ static int send_guard(struct batch *b, const struct member *m, enum pawl_sql_nam
     return pawl__pg_named(&b->call, name, inputs);
 }
 
-static int send_instance_guard(struct batch *b, const struct member *m)
+static struct pawl_sql_inputs instance_inputs(const struct member *m)
 {
     const struct pawl_commit *commit = m->commit;
     bool release = (commit->flags & PAWL_COMMIT_RELEASE) != 0;
@@ -189,6 +200,14 @@ static int send_instance_guard(struct batch *b, const struct member *m)
 
     if (commit->instance && !release)
         inputs.owner = commit->instance->owner;
+    return inputs;
+}
+
+static int send_instance_guard(struct batch *b, const struct member *m)
+{
+    const struct pawl_commit *commit = m->commit;
+    struct pawl_sql_inputs inputs = instance_inputs(m);
+
     switch (commit->kind) {
     case PAWL_COMMIT_PLAIN:
         return b->call.count == m->guard ? send_guard(b, m, PAWL_SQL_MEMBER, &inputs) : PAWL_OK;
@@ -219,12 +238,44 @@ static int send_stamp(struct batch *b, const struct member *m, enum pg_own own)
     return pawl__pg_own(&b->call, own, params, own == PG_STAMP_CHECK ? 3 : 2);
 }
 
+static const struct pawl_reservation_row *reservation_of(const struct pawl_commit *commit)
+{
+    for (size_t i = 0; i < commit->change_count; i++)
+        if (pawl__pg_is_guarded_insert(&commit->changes[i]))
+            return commit->changes[i].row;
+    return NULL;
+}
+
+/* What an event that counts once does to an instance that nobody has: the usual commit of a caller
+ * who is alone. */
+static void choose_once(struct batch *b, struct member *m)
+{
+    const struct pawl_commit *commit = m->commit;
+
+    m->is_once = !b->is_many && !b->asks_why && commit->kind == PAWL_COMMIT_ADVANCE &&
+                 pawl__sql_advance(commit) == PAWL_SQL_ADVANCE_VISITED && commit->done_count == 0 &&
+                 commit->stamp.len == 0 && guarded_inserts(commit) == 1;
+}
+
+static int send_once(struct batch *b, struct member *m)
+{
+    const struct pawl_reservation_row *reservation = reservation_of(m->commit);
+    struct pawl_sql_inputs inputs = instance_inputs(m);
+
+    m->guard = b->call.count;
+    inputs.text = reservation->key;
+    inputs.limit = reservation->expires_us;
+    return pawl__pg_named(&b->call, PAWL_SQL_ADVANCE_VISITED_ONCE, &inputs);
+}
+
 static int send_guards(struct batch *b, struct member *m)
 {
     const struct pawl_commit *commit = m->commit;
     struct pawl_sql_inputs inputs = {.owner = commit->done_owner};
     int status = PAWL_OK;
 
+    if (m->is_once)
+        return send_once(b, m);
     m->guard = b->call.count;
     for (size_t i = 0; i < commit->done_count && status == PAWL_OK; i++) {
         inputs.id = commit->done[i];
@@ -458,10 +509,9 @@ static int instance_status(const struct batch *b, const struct pawl_commit *comm
 static int guard_status(const struct batch *b, const struct member *m)
 {
     const struct pawl_commit *commit = m->commit;
-    size_t at = m->guard, held = commit->done_count + (commit->stamp.len > 0), reserved = 0, count;
+    size_t at = m->guard, held = commit->done_count + (commit->stamp.len > 0);
+    size_t reserved = m->is_once ? 0 : guarded_inserts(commit), count;
 
-    for (size_t i = 0; i < commit->change_count; i++)
-        reserved += pawl__pg_is_guarded_insert(&commit->changes[i]);
     count = held + reserved + (commit->kind != PAWL_COMMIT_PLAIN);
     for (size_t i = 0; i < count; i++, at++) {
         struct pawl_str said = pawl__pq_bytes(b->call.conn, at, 0, 0);
@@ -533,7 +583,8 @@ static void drop(struct pawl_commit *commit, int status, const struct pawl_error
         (void)pawl__error_code(&commit->error, status);
 }
 
-/* Of a member whose statements all succeeded. */
+/* Of a member whose statements all succeeded. It stays open if it is not known yet why its guard
+ * did not hold. */
 static void fill_result(struct batch *b, struct member *m)
 {
     struct pawl_commit *commit = m->commit;
@@ -541,15 +592,18 @@ static void fill_result(struct batch *b, struct member *m)
     bool has_row = commit->kind == PAWL_COMMIT_CREATE || commit->kind == PAWL_COMMIT_ADVANCE;
     size_t last = m->guard + commit->done_count + (commit->stamp.len > 0);
 
-    m->open = false;
     commit->has_expired = false;
+    if (m->is_once && !pawl__str_is(pawl__pq_bytes(b->call.conn, m->guard, 0, 0), "1")) {
+        b->asks_why = true;
+        return;
+    }
+    m->open = false;
     status = m->is_guarded_in_bulk ? status_in_bulk(b, m) : guard_status(b, m);
     if (status != PAWL_OK) {
         drop(commit, status, NULL);
         return;
     }
-    for (size_t i = 0; i < commit->change_count; i++)
-        last += pawl__pg_is_guarded_insert(&commit->changes[i]);
+    last += m->is_once ? 0 : guarded_inserts(commit);
     commit->status = PAWL_OK;
     commit->cancel_requested = m->is_guarded_in_bulk
                                    ? pawl__pg_is_to_cancel(b, m)
@@ -598,7 +652,7 @@ static int begin_batch(struct batch *b)
     b->notify = b->is_many = b->is_sent = false;
     b->mail = SIZE_MAX;
     for (size_t i = 0; i < b->count; i++) {
-        b->members[i].is_guarded_in_bulk = false;
+        b->members[i].is_guarded_in_bulk = b->members[i].is_once = false;
         b->members[i].deferred = 0;
     }
     return pawl__pg_again(&b->call);
@@ -620,6 +674,8 @@ static int try_together(struct batch *b, bool *refused)
         status = lock_rows_of(b, 0, b->count);
     if (status == PAWL_OK && b->is_many)
         status = pawl__pg_guard_in_bulk(b);
+    if (status == PAWL_OK && b->count == 1)
+        choose_once(b, &b->members[0]);
     for (size_t i = 0; i < b->count && status == PAWL_OK; i++)
         if (b->members[i].open)
             status = send_member(b, &b->members[i]);
@@ -741,6 +797,8 @@ static int apply_batch(struct batch *b)
     bool refused = true;
     int status = try_together(b, &refused);
 
+    if (status == PAWL_OK && b->asks_why)
+        status = try_together(b, &refused);
     if (status == PAWL_OK || !refused)
         return status;
     if (pawl__pq_is_broken(b->call.conn))

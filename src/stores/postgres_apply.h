@@ -12,6 +12,7 @@ struct member {
     int64_t number;          /* from 1 on, by which the server knows it */
     bool open;               /* no result yet */
     bool is_guarded_in_bulk; /* in one statement with others': it has none of its own */
+    bool is_once;            /* its only guard is PAWL_SQL_ADVANCE_VISITED_ONCE */
     uint64_t deferred;       /* bit n: its change n is sent at the end, together with others' */
     size_t from, to;         /* statements */
     size_t guard; /* the first guard; the others follow it. Or that of all that are in bulk */
@@ -32,6 +33,7 @@ struct batch {
     bool is_divided;
     /* What can be is sent for all members at once. */
     bool is_many;
+    bool asks_why;         /* a guard for two things did not hold: each is asked by itself */
     size_t deferred_count; /* changes that are deferred, or were at first */
     size_t absent;         /* ABSENT_MANY; SIZE_MAX: not asked */
     size_t mail;           /* PG_MAIL_LEFT; SIZE_MAX: not asked */

@@ -112,11 +112,14 @@ enum pawl_sql_name {
     PAWL_SQL_ADVANCE,         /* owner: the next, 0 to release. In PostgreSQL the second column is
                                * cancel_requested; in SQLite a result would cost copies of pages */
     PAWL_SQL_ADVANCE_VISITED, /* as ADVANCE, with PAWL_COMMIT_VISITED */
-    PAWL_SQL_KEEP,            /* as ADVANCE, with PAWL_COMMIT_KEEP */
-    PAWL_SQL_SET_ASIDE,       /* as ADVANCE, with PAWL_COMMIT_KEEP and PAWL_COMMIT_SET_ASIDE */
-    PAWL_SQL_END,             /* as SET_ASIDE, with PAWL_COMMIT_END */
-    PAWL_SQL_REOPEN,          /* as ADVANCE, with PAWL_COMMIT_REOPEN */
-    PAWL_SQL_REMOVE,          /* the instance alone; then DELETE_OWNED of what goes with it */
+    /* PostgreSQL: as ADVANCE_VISITED and ABSENT of a reservation in one, the member's only guard:
+     * '0' does not say which of them. text: the key; limit: expires_us */
+    PAWL_SQL_ADVANCE_VISITED_ONCE,
+    PAWL_SQL_KEEP,      /* as ADVANCE, with PAWL_COMMIT_KEEP */
+    PAWL_SQL_SET_ASIDE, /* as ADVANCE, with PAWL_COMMIT_KEEP and PAWL_COMMIT_SET_ASIDE */
+    PAWL_SQL_END,       /* as SET_ASIDE, with PAWL_COMMIT_END */
+    PAWL_SQL_REOPEN,    /* as ADVANCE, with PAWL_COMMIT_REOPEN */
+    PAWL_SQL_REMOVE,    /* the instance alone; then DELETE_OWNED of what goes with it */
     PAWL_SQL_CANCEL,
     /* PostgreSQL [reservations] The guards of many members, with their rows as arrays
      * (pawl__sql_change_many): nothing with that key is there, and it has not expired. Returns

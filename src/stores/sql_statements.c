@@ -74,6 +74,9 @@
     "{tenant} AND id = {.id} AND owner = 0 AND fence < {.fence} AND revision = {.revision} "       \
     "AND updated_us {is} {value} AND {.owner} <> 0"
 #define ADVANCE_VISITED ADVANCE_VISITED_OF("")
+#define NOT_RESERVED                                                                               \
+    "NOT EXISTS (SELECT 1 FROM pawl_reservations WHERE {tenant} AND key = {text}) "                \
+    "AND {limit} > {now}"
 #define REOPEN                                                                                     \
     "UPDATE pawl_instances SET " STEP ", " PROGRESS ", cancel_requested = 0, {advanced} WHERE " MINE
 #define KEEP "UPDATE pawl_instances SET " STEP " WHERE " MINE
@@ -261,6 +264,8 @@ static const struct pawl_sql_template templates[PAWL_SQL_NAME_COUNT] = {
         GUARD_WITH(ADVANCE " AND " PAWL_SQL_HELD)},
     [PAWL_SQL_ADVANCE_VISITED] = {PAWL_TABLE_INSTANCES, 0, ADVANCE_VISITED,
         GUARD_WITH(ADVANCE_VISITED " AND " PAWL_SQL_HELD)},
+    [PAWL_SQL_ADVANCE_VISITED_ONCE] = {PAWL_TABLE_INSTANCES, 0, NULL,
+        GUARD_WITH(ADVANCE_VISITED " AND " NOT_RESERVED)},
     [PAWL_SQL_ABSENT_MANY] = {PAWL_TABLE_RESERVATIONS, 0, NULL, ABSENT_MANY},
     [PAWL_SQL_PLAIN_MANY] = {PAWL_TABLE_INSTANCES, 0, NULL, PLAIN_MANY},
     [PAWL_SQL_CREATE_MANY] = {PAWL_TABLE_INSTANCES, 0, NULL, CREATE_MANY},

@@ -301,6 +301,68 @@ static void of_two_visits_one_commits(struct contract *t)
     assert_int_equal(instance_row(t, id)->revision_owner, t->node_b);
 }
 
+/* A commit of a visit with one key, which is what an event that counts once becomes. */
+struct once {
+    struct pawl_instance_row row, before;
+    struct pawl_reservation_row key;
+    struct pawl_change change;
+    struct pawl_commit commit;
+};
+
+static void visit_once(struct contract *t, struct once *o, struct pawl_str id, const char *key)
+{
+    o->row = visit(t, id).row;
+    o->row.state = pawl__str("the next");
+    o->before = *instance_row(t, id);
+    o->key = (struct pawl_reservation_row){
+        .key = pawl__str(key), .value = id, .expires_us = now_us(t) + 3600000000};
+    o->change = (struct pawl_change){PAWL_CHANGE_INSERT, PAWL_TABLE_RESERVATIONS, &o->key};
+    o->commit = entering(&o->row);
+    o->commit.changes = &o->change;
+    o->commit.change_count = 1;
+}
+
+static void assert_not_once(struct contract *t, struct once *o, int status)
+{
+    size_t count = find_where(t, PAWL_TABLE_RESERVATIONS, "key", o->key.key).count;
+
+    assert_code(apply_one(t, t->a, &o->commit), status);
+    assert_false(o->commit.cancel_requested);
+    assert_same_row(PAWL_TABLE_INSTANCES, instance_row(t, o->row.id), &o->before);
+    assert_int_equal(find_where(t, PAWL_TABLE_RESERVATIONS, "key", o->key.key).count, count);
+}
+
+static void its_commit_takes_a_key_once_and_says_why_not(struct contract *t)
+{
+    struct pawl_str id = idle(t, "i", NULL);
+    struct once o;
+    struct pawl_commit cancel = {.kind = PAWL_COMMIT_CANCEL, .instance = &o.row};
+
+    visit_once(t, &o, id, "k");
+    assert_code(apply_one(t, t->a, &o.commit), PAWL_OK);
+    assert_false(o.commit.cancel_requested);
+    assert_int_equal(instance_row(t, id)->revision, o.before.revision + 1);
+    assert_int_equal(find_where(t, PAWL_TABLE_RESERVATIONS, "key", o.key.key).count, 1);
+
+    visit_once(t, &o, id, "k");
+    assert_not_once(t, &o, PAWL_EEXISTS);
+    assert_false(o.commit.has_expired);
+    visit_once(t, &o, id, "late");
+    o.key.expires_us = 1;
+    assert_not_once(t, &o, PAWL_ECONFLICT);
+    assert_true(o.commit.has_expired);
+    visit_once(t, &o, id, "other");
+    o.row.revision++;
+    assert_not_once(t, &o, PAWL_ECONFLICT);
+    assert_false(o.commit.has_expired);
+
+    visit_once(t, &o, id, "last");
+    assert_code(apply_one(t, t->b, &cancel), PAWL_OK);
+    assert_code(apply_one(t, t->a, &o.commit), PAWL_OK);
+    assert_true(o.commit.cancel_requested);
+    assert_int_equal(find_where(t, PAWL_TABLE_RESERVATIONS, "key", o.key.key).count, 1);
+}
+
 static void its_commit_has_no_other_flags(struct contract *t)
 {
     static const uint32_t others[] = {PAWL_COMMIT_KEEP, PAWL_COMMIT_KEEP | PAWL_COMMIT_SET_ASIDE,
@@ -355,6 +417,7 @@ const struct contract_test contract_visits[] = {
     CONTRACT_TEST(its_commit_is_refused_when_somebody_has_written_the_instance),
     CONTRACT_TEST(its_commit_is_refused_by_another_instance_of_the_same_id),
     CONTRACT_TEST(of_two_visits_one_commits),
+    CONTRACT_TEST(its_commit_takes_a_key_once_and_says_why_not),
     CONTRACT_TEST(its_commit_has_no_other_flags),
     CONTRACT_TEST(a_commit_of_a_visit_has_an_owner),
     CONTRACT_TEST(a_refused_visit_is_dropped_alone),
