@@ -483,10 +483,30 @@ static bool is_cancelled_awaiting(const struct making *m)
     return m->over && m->run->row.runnable == 2 && m->run->row.cancel_requested;
 }
 
+/* Whether the instance holds a reservation that this commit inserts. */
+static bool reserves_for_it(const struct runtime_run *run)
+{
+    for (size_t i = 0; i < run->reservation_count; i++)
+        if (run->reservations[i].instance_id.len > 0)
+            return true;
+    return false;
+}
+
+/* An instance that has ended holds no reservations. What its last commit inserts for it goes, too:
+ * one that ends in its first burst keeps nothing. Otherwise the deletion comes first, so that
+ * stores may add the keys of several commits together. */
+static void let_go(struct making *m)
+{
+    const struct pawl_reservation_row owned = {.instance_id = m->run->row.id};
+
+    pawl__runtime_change(&m->changes, PAWL_CHANGE_DELETE_OWNED, PAWL_TABLE_RESERVATIONS, &owned);
+}
+
 /* What caused the commit ends with it. */
 void pawl__making_end_cause(struct making *m)
 {
     const struct runtime_run *run = m->run;
+    bool ends = m->over && pawl__str_is(m->row.status, "Finished"), holds = reserves_for_it(run);
 
     if (run->consumed)
         pawl__runtime_delete_work(&m->changes, run->consumed->id);
@@ -498,8 +518,10 @@ void pawl__making_end_cause(struct making *m)
                          "id"));
     /* Of one that was imported also those that its state does not name, or still names: one that is
      * reopened has them again. */
-    if (m->over && pawl__str_is(m->row.status, "Finished") && !run->is_new)
+    if (ends && !run->is_new)
         delete_bookmarks(m);
+    if (ends && !run->is_new && !holds)
+        let_go(m);
     for (size_t i = 0; i < run->reservation_count; i++) {
         struct pawl_reservation_row row = run->reservations[i];
 
@@ -509,15 +531,8 @@ void pawl__making_end_cause(struct making *m)
                                                        pawl__runtime_commit_deadline(run->task));
         pawl__runtime_change(&m->changes, PAWL_CHANGE_INSERT, PAWL_TABLE_RESERVATIONS, &row);
     }
-    /* Behind the inserts: one that ends in its first burst keeps nothing. One that is new and
-     * inserts none has none. */
-    if (m->over && pawl__str_is(m->row.status, "Finished") &&
-        (!run->is_new || run->reservation_count > 0)) {
-        const struct pawl_reservation_row owned = {.instance_id = run->row.id};
-
-        pawl__runtime_change(&m->changes, PAWL_CHANGE_DELETE_OWNED, PAWL_TABLE_RESERVATIONS,
-                             &owned);
-    }
+    if (ends && holds)
+        let_go(m);
 }
 
 /* ---- afterwards ---------------------------------------------------------------------------- */

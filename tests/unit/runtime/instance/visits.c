@@ -17,6 +17,7 @@ static struct {
     unsigned claims;
     int64_t visit_fence; /* of the last commit of a visit */
     int64_t claim_fence; /* of the claim beside it */
+    int let_go, reserved; /* the changes of that commit that do so; -1: none */
     struct node other;
 } watched;
 
@@ -39,12 +40,23 @@ static int claim_watched(struct pawl_store *store, int64_t owner, struct pawl_cl
     return status;
 }
 
+static int find_change(const struct pawl_commit *commit, enum pawl_change_kind kind)
+{
+    for (size_t i = 0; i < commit->change_count; i++)
+        if (commit->changes[i].table == PAWL_TABLE_RESERVATIONS && commit->changes[i].kind == kind)
+            return (int)i;
+    return -1;
+}
+
 static int apply_watched(struct pawl_store *store, struct pawl_commit *const *commits, size_t count,
                          int64_t deadline_ns, struct pawl_error *err)
 {
     for (size_t i = 0; i < count; i++)
-        if (commits[i]->flags & PAWL_COMMIT_VISITED)
+        if (commits[i]->flags & PAWL_COMMIT_VISITED) {
             watched.visit_fence = commits[i]->instance->fence;
+            watched.let_go = find_change(commits[i], PAWL_CHANGE_DELETE_OWNED);
+            watched.reserved = find_change(commits[i], PAWL_CHANGE_INSERT);
+        }
     return watched.real->apply(store, commits, count, deadline_ns, err);
 }
 
@@ -136,6 +148,21 @@ static void one_that_is_found_by_a_name_is_visited_too(void **state)
     assert_string_equal(f->lines, "went\n");
     assert_int_equal(watched.granted, 1);
     assert_int_equal(watched.claims, 0);
+}
+
+/* In this order PostgreSQL writes the keys of many events with one statement. */
+static void one_that_ends_lets_go_of_its_keys_before_it_adds_the_event_s(void **state)
+{
+    struct fixture *f = *state;
+    struct pawl_outcome outcome;
+
+    publish(f, DEFINITION("once", "", RIG_EVENT("a", "Go")));
+    outcome = start(f, "once");
+    assert_int_equal(send_to(f, outcome.instance_id).resumed, 1);
+    assert_int_equal(watched.granted, 1);
+    assert_int_not_equal(watched.let_go, -1);
+    assert_true(watched.reserved > watched.let_go);
+    assert_int_equal(count(f, PAWL_TABLE_RESERVATIONS), 1); /* that of the event */
 }
 
 /* What is refused is claimed as ever: mail that is due runs first. */
@@ -477,6 +504,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         WATCHED(an_idle_instance_is_claimed_by_its_commit),
         WATCHED(one_that_is_found_by_a_name_is_visited_too),
+        WATCHED(one_that_ends_lets_go_of_its_keys_before_it_adds_the_event_s),
         WATCHED(one_with_mail_is_claimed),
         WATCHED(one_that_is_claimed_meanwhile_gets_mail),
         WATCHED(one_that_is_resumed_meanwhile_is_not_resumed_twice),
