@@ -42,6 +42,84 @@ static int send_query(struct pg_call *call, const struct pawl_sql_select *select
     return status;
 }
 
+/* ---- queries with a plan ------------------------------------------------------------------- */
+
+/* A value that a column is to be equal to; NULL: none is asked for, or more than that. */
+static const struct pawl_str *wanted_text(const struct pawl_query *query, const char *column)
+{
+    uint32_t number = pawl_table_column(query->table, column);
+
+    for (size_t i = 0; i < query->condition_count; i++) {
+        const struct pawl_condition *c = &query->conditions[i];
+
+        if (c->column == number)
+            return c->compare == PAWL_EQ && c->any == 0 ? &c->value.text : NULL;
+    }
+    return NULL;
+}
+
+/*
+ * The statement that is the same as the query; PAWL_SQL_NAME_COUNT: there is none, and it is
+ * planned for its values. To parse and plan a query costs the server several times as much as to
+ * look up a row.
+ */
+static enum pawl_sql_name planned(const struct pawl_query *query, struct pawl_sql_inputs *inputs)
+{
+    const struct pawl_str *id, *hash;
+
+    if ((unsigned)query->table >= PAWL_TABLE_COUNT || query->flags != PAWL_QUERY_BRIEF ||
+        query->order != 0 || query->after || query->offset > 0 || query->scan_limit > 0 ||
+        query->limit > PAWL_STORE_ROWS_MAX)
+        return PAWL_SQL_NAME_COUNT;
+    inputs->limit = query->limit > 0 ? query->limit : PAWL_STORE_ROWS_DEFAULT;
+    if (query->table == PAWL_TABLE_WORK && query->condition_count == 1) {
+        id = wanted_text(query, "id");
+        inputs->id = id ? *id : inputs->id;
+        return id ? PAWL_SQL_FIND_WORK : PAWL_SQL_NAME_COUNT;
+    }
+    if (query->table == PAWL_TABLE_BOOKMARKS && query->condition_count == 2) {
+        id = wanted_text(query, "instance_id");
+        hash = wanted_text(query, "hash");
+        if (!id || id->len == 0 || !hash)
+            return PAWL_SQL_NAME_COUNT;
+        inputs->id = *id;
+        inputs->text = *hash;
+        return PAWL_SQL_FIND_WAITING;
+    }
+    return PAWL_SQL_NAME_COUNT;
+}
+
+static int find_planned(struct pawl_store *store, enum pawl_sql_name name,
+                        const struct pawl_sql_inputs *inputs, struct pawl_arena *arena,
+                        struct pawl_rows *out, int64_t deadline_ns, struct pawl_error *err)
+{
+    struct pawl_rows found = {.rows = NULL};
+    struct pg_call call;
+    void *rows = NULL;
+    int status = pawl__pg_call_begin(&call, store, PG_FAST, false, deadline_ns, err);
+
+    if (status != PAWL_OK)
+        return status;
+    status = pawl__pg_named(&call, name, inputs);
+    if (status == PAWL_OK)
+        status = pawl__pg_sync(&call);
+    if (status == PAWL_OK)
+        status = pawl__pg_run(&call, false);
+    if (status == PAWL_OK) {
+        const struct pawl_sql_statement *statement = pawl__sql_statement(call.pg->sql, name);
+
+        status = pawl__pg_rows(&call, 0, statement->table, statement->columns, arena, &rows,
+                               &found.count);
+    }
+    found.rows = rows;
+    if (status == PAWL_OK)
+        *out = found;
+    pawl__pg_call_end(&call);
+    return status;
+}
+
+/* ---- queries that are planned for their values ---------------------------------------------- */
+
 /* Reads the results of a query, which begin with number *at, and moves *at behind them. */
 static int read_query(const struct pg_call *call, const struct pawl_sql_select *select, size_t *at,
                       struct pawl_arena *arena, struct pawl_rows *out)
@@ -69,12 +147,16 @@ int pawl__pg_find_many(struct pawl_store *store, const struct pawl_query *querie
 {
     struct pawl_sql_select selects[PAWL_STORE_QUERIES_MAX] = {{0}};
     struct pawl_rows found[PAWL_STORE_QUERIES_MAX];
+    struct pawl_sql_inputs inputs = {0};
+    enum pawl_sql_name name = count == 1 ? planned(&queries[0], &inputs) : PAWL_SQL_NAME_COUNT;
     struct pg_call call;
     size_t at = 1;
     int status = pawl__store_check_queries(count, err);
 
     if (status != PAWL_OK || count == 0)
         return status;
+    if (name != PAWL_SQL_NAME_COUNT)
+        return find_planned(store, name, &inputs, arena, out, deadline_ns, err);
     status = pawl__pg_call_begin(&call, store, PG_FAST, false, deadline_ns, err);
     if (status != PAWL_OK)
         return status;

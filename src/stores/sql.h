@@ -153,6 +153,11 @@ enum pawl_sql_name {
     PAWL_SQL_CLAIM_HAS_MAIL, /* SQLite. id. Returns a row if work is due for it */
     PAWL_SQL_CLAIM_MAIL,     /* id; limit. Returns due work, oldest first */
 
+    /* PostgreSQL: queries that are made so often that they have a plan which is kept. Both return
+     * rows without bytes; limit. */
+    PAWL_SQL_FIND_WORK,    /* id: of the work */
+    PAWL_SQL_FIND_WAITING, /* id: of the instance; text: a hash. Returns bookmarks by their ids */
+
     /* id is not used; owner; limit; part_from and part_to: 0 and 1024 for all; text: the kind. */
     PAWL_SQL_TAKE,       /* of any kind; returns work in no order */
     PAWL_SQL_TAKE_KIND,  /* of one */
@@ -269,6 +274,9 @@ PAWL_MUST_CHECK int pawl__sql_migration(enum pawl_sql_dialect dialect, int versi
 /* What a check says of rows that nobody reads: a store is one tenant's, the one named ''. */
 #define PAWL_SQL_OTHER_TENANT(rows)                                                                \
     rows " of another tenant, which no node runs: each tenant has a store of its own"
+
+/* The columns that a query with PAWL_QUERY_BRIEF returns, or without: bit n is the column n. */
+uint64_t pawl__sql_columns(enum pawl_table table, bool brief);
 
 /* "pawl_instances"; valid for ever. */
 const char *pawl__sql_table_name(enum pawl_table table);

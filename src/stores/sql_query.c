@@ -390,12 +390,13 @@ static void write_order(struct writer *w, enum part part, bool key_only)
     }
 }
 
-static uint64_t columns_of(const struct pawl_query *query, const struct pawl_table_info *info)
+uint64_t pawl__sql_columns(enum pawl_table table, bool brief)
 {
+    const struct pawl_table_info *info = pawl_table_info(table);
     uint64_t columns = 0;
 
     for (uint32_t i = 0; i < info->column_count; i++)
-        if (!(query->flags & PAWL_QUERY_BRIEF) || info->columns[i].type != PAWL_COLUMN_BYTES)
+        if (!brief || info->columns[i].type != PAWL_COLUMN_BYTES)
             columns |= (uint64_t)1 << i;
     return columns;
 }
@@ -733,7 +734,7 @@ int pawl__sql_query(enum pawl_sql_dialect dialect, const struct pawl_query *quer
     }
     set_way(&w, false);
     if (!(query->flags & PAWL_QUERY_COUNT)) {
-        made.columns = columns_of(query, w.info);
+        made.columns = pawl__sql_columns(query->table, (query->flags & PAWL_QUERY_BRIEF) != 0);
         write_page(&w, made.columns);
         made.text = kept(&w);
         made.values = w.values;

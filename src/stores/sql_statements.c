@@ -237,7 +237,14 @@
 #define BACK_NODES                                                                                 \
     "UPDATE pawl_nodes SET lease_us = {now} + {value} WHERE {tenant} AND lease_us > {now} + {value}"
 
+/* In order outside: inside, the index of ids would look as good as that of instances. */
+#define FIND_WAITING                                                                               \
+    "SELECT {columns} FROM (SELECT {columns} FROM pawl_bookmarks WHERE {tenant} AND "              \
+    "instance_id = {id} AND instance_id <> '' AND hash {is} {text} OFFSET 0) AS waiting "          \
+    "ORDER BY id LIMIT {limit}"
+
 #define ALL PAWL_SQL_COLUMNS_ALL
+#define BRIEF PAWL_SQL_COLUMNS_BRIEF
 #define BOTH(text) text, text
 
 static const struct pawl_sql_template templates[PAWL_SQL_NAME_COUNT] = {
@@ -306,6 +313,10 @@ static const struct pawl_sql_template templates[PAWL_SQL_NAME_COUNT] = {
         "SELECT 1 FROM pawl_work WHERE {tenant} AND instance_id = {id} AND instance_id <> '' "
         "AND due_us <= {now} LIMIT 1", NULL},
     [PAWL_SQL_CLAIM_MAIL] = {PAWL_TABLE_WORK, ALL, BOTH("SELECT {columns} " MAIL)},
+
+    [PAWL_SQL_FIND_WORK] = {PAWL_TABLE_WORK, BRIEF, NULL,
+        "SELECT {columns} FROM pawl_work WHERE {tenant} AND id = {id} LIMIT {limit}"},
+    [PAWL_SQL_FIND_WAITING] = {PAWL_TABLE_BOOKMARKS, BRIEF, NULL, FIND_WAITING},
 
     [PAWL_SQL_TAKE] = {PAWL_TABLE_WORK, ALL, TAKE_SQLITE(DUE_WORK(""), EXPIRED_WORK("")),
         TAKE_POSTGRES(DUE_WORK(""), EXPIRED_WORK(""))},

@@ -288,7 +288,9 @@ int pawl__sql_expand(enum pawl_sql_dialect dialect, const char *format, enum paw
     bool is_many;
 
     PAWL_ASSERT(m.info->column_count < 64);
-    m.columns = columns & (((uint64_t)1 << m.info->column_count) - 1);
+    m.columns = columns == PAWL_SQL_COLUMNS_BRIEF
+                    ? pawl__sql_columns(table, true)
+                    : columns & (((uint64_t)1 << m.info->column_count) - 1);
     if (!format) {
         *out = (struct pawl_sql_statement){.table = table};
         return PAWL_OK;

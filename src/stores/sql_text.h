@@ -31,13 +31,15 @@
 #include "stores/sql.h"
 
 #define PAWL_SQL_COLUMNS_ALL UINT64_MAX
+/* All but bytes, which may be large: those of PAWL_QUERY_BRIEF. No table has so many columns. */
+#define PAWL_SQL_COLUMNS_BRIEF (UINT64_C(1) << 63)
 /* A statement's text at the most. */
 #define PAWL_SQL_TEXT_MAX ((size_t)64 << 10)
 /* The definitions of a take as text: far above what names have. */
 #define PAWL_SQL_LIST_MAX ((size_t)64 << 20)
 
 /* Expands `format` for a table into `out`, which lives in the arena, by way of `buf`. `columns` may
- * be PAWL_SQL_COLUMNS_ALL. A NULL format makes a statement without text. */
+ * be PAWL_SQL_COLUMNS_ALL or _BRIEF. A NULL format makes a statement without text. */
 PAWL_MUST_CHECK int pawl__sql_expand(enum pawl_sql_dialect dialect, const char *format,
                                      enum pawl_table table, uint64_t columns, struct pawl_buf *buf,
                                      struct pawl_arena *arena, struct pawl_sql_statement *out);
