@@ -653,7 +653,7 @@ static int begin_batch(struct batch *b)
     b->mail = SIZE_MAX;
     for (size_t i = 0; i < b->count; i++) {
         b->members[i].is_guarded_in_bulk = b->members[i].is_once = false;
-        b->members[i].deferred = 0;
+        b->members[i].defers = false;
     }
     return pawl__pg_again(&b->call);
 }

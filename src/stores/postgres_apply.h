@@ -6,6 +6,9 @@
 
 #include "stores/postgres.h"
 
+/* A commit with more changes has statements enough of its own. Those of a fold have less. */
+#define PG_MANY_CHANGES_MAX 256u
+
 /* One member, and where its results are in the batch. */
 struct member {
     struct pawl_commit *commit;
@@ -13,10 +16,11 @@ struct member {
     bool open;               /* no result yet */
     bool is_guarded_in_bulk; /* in one statement with others': it has none of its own */
     bool is_once;            /* its only guard is PAWL_SQL_ADVANCE_VISITED_ONCE */
-    uint64_t deferred;       /* bit n: its change n is sent at the end, together with others' */
+    bool defers;             /* some of its changes are sent at the end, together with others */
     size_t from, to;         /* statements */
     size_t guard; /* the first guard; the others follow it. Or that of all that are in bulk */
     size_t mail;  /* MAIL_LEFT; SIZE_MAX: not asked, or together with others */
+    uint64_t deferred[PG_MANY_CHANGES_MAX / 64]; /* with `defers`: a bit for each change */
 };
 
 struct batch {

@@ -154,7 +154,7 @@ static void defer_none_of(const struct conflict_key *keys, size_t count)
         is_shared = is_shared && keys[i].is_shared;
     }
     for (size_t i = 0; is_several && !is_shared && i < count; i++)
-        keys[i].member->deferred = 0;
+        keys[i].member->defers = false;
 }
 
 int pawl__pg_defer_none_in_conflict(struct batch *b)

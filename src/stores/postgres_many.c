@@ -25,8 +25,8 @@
 
 /* Larger rows are sent by themselves: an array is copied twice before it is sent. */
 #define MANY_BYTES_MAX ((size_t)64 << 10)
-/* A commit with more changes has statements enough of its own. */
-#define MANY_CHANGES_MAX 64u
+/* A member that is alone defers its changes if they are so many: several events of one instance. */
+#define ALONE_MIN 8u
 /* Of what a batch defers. */
 #define BATCH_BYTES_MAX ((size_t)64 << 20)
 
@@ -68,12 +68,18 @@ static bool is_small_row(const struct batch *b, const struct pawl_commit *commit
            pawl__pg_row_bytes(change->table, change->row) <= MANY_BYTES_MAX;
 }
 
+static bool is_same_key(const struct pawl_work_row *a, const struct pawl_work_row *b)
+{
+    return pawl__str_equal(a->id, b->id);
+}
+
 /*
  * Whether a row that is added may be deferred to the end of the batch although its commit does
  * `other` to the same table as well. Either both are, in one statement, or `other` deletes rows of
- * an instance before it. Members that conflict with others defer nothing (postgres_conflicts.c).
+ * an instance before it, or another row of work. Members that conflict with others defer nothing
+ * (postgres_conflicts.c). `small` says which changes add a row that may be sent in an array.
  */
-static bool may_defer_beside(const struct batch *b, const struct pawl_commit *commit, size_t at,
+static bool may_defer_beside(const struct pawl_commit *commit, const bool *small, size_t at,
                              size_t other)
 {
     const struct pawl_change *change = &commit->changes[at], *beside = &commit->changes[other];
@@ -81,54 +87,74 @@ static bool may_defer_beside(const struct batch *b, const struct pawl_commit *co
     if (beside->table != change->table)
         return true;
     if (beside->kind == change->kind)
-        return is_small_row(b, commit, beside);
-    return other < at && is_deletion(beside) && is_of_instance(beside);
+        return small[other];
+    if (!is_deletion(beside))
+        return false;
+    if (is_of_instance(beside))
+        return other < at;
+    return beside->kind == PAWL_CHANGE_DELETE && change->table == PAWL_TABLE_WORK &&
+           !is_same_key(change->row, beside->row);
 }
 
-static bool may_add_later(const struct batch *b, const struct pawl_commit *commit, size_t at)
+static bool may_add_later(const struct pawl_commit *commit, const bool *small, size_t at)
 {
-    if (!pawl__pg_adds_rows(&commit->changes[at]) || !is_small_row(b, commit, &commit->changes[at]))
-        return false;
-    for (size_t other = 0; other < commit->change_count; other++)
-        if (!may_defer_beside(b, commit, at, other))
+    for (size_t other = 0; small[at] && other < commit->change_count; other++)
+        if (!may_defer_beside(commit, small, at, other))
             return false;
-    return true;
+    return small[at];
+}
+
+bool pawl__pg_is_deferred(const struct member *m, size_t change)
+{
+    return m->defers && change < PG_MANY_CHANGES_MAX &&
+           (m->deferred[change / 64] >> change % 64 & 1);
+}
+
+static void defer(struct member *m, size_t change)
+{
+    m->deferred[change / 64] |= UINT64_C(1) << change % 64;
 }
 
 /* Rows of an instance: if all that its commit adds to their table is deferred, too, and is sent
  * later. */
-static bool may_delete_later(const struct pawl_commit *commit, size_t at, uint64_t added)
+static bool may_delete_later(const struct member *m, size_t at)
 {
+    const struct pawl_commit *commit = m->commit;
     const struct pawl_change *change = &commit->changes[at];
 
     if (!is_deletion(change) || !is_of_instance(change))
         return false;
     for (size_t other = 0; other < commit->change_count; other++)
         if (commit->changes[other].table == change->table &&
-            pawl__pg_adds_rows(&commit->changes[other]) && !(added >> other & 1))
+            pawl__pg_adds_rows(&commit->changes[other]) && !pawl__pg_is_deferred(m, other))
             return false;
     return true;
 }
 
-/* Bit n: its change n may be deferred. */
-static uint64_t find_deferred(const struct batch *b, const struct pawl_commit *commit)
+/* Decides which changes of the member may be deferred. Returns how many. */
+static size_t find_deferred(const struct batch *b, struct member *m)
 {
-    uint64_t added = 0, deleted = 0;
+    const struct pawl_commit *commit = m->commit;
+    bool small[PG_MANY_CHANGES_MAX];
+    size_t count = 0;
 
-    if (commit->change_count > MANY_CHANGES_MAX)
+    memset(m->deferred, 0, sizeof m->deferred);
+    m->defers = commit->change_count <= PG_MANY_CHANGES_MAX;
+    if (!m->defers)
         return 0;
     for (size_t i = 0; i < commit->change_count; i++)
-        if (may_add_later(b, commit, i))
-            added |= UINT64_C(1) << i;
+        small[i] = pawl__pg_adds_rows(&commit->changes[i]) &&
+                   is_small_row(b, commit, &commit->changes[i]);
     for (size_t i = 0; i < commit->change_count; i++)
-        if (may_delete_later(commit, i, added))
-            deleted |= UINT64_C(1) << i;
-    return added | deleted;
-}
-
-bool pawl__pg_is_deferred(const struct member *m, size_t change)
-{
-    return change < MANY_CHANGES_MAX && (m->deferred >> change & 1);
+        if (may_add_later(commit, small, i))
+            defer(m, i);
+    for (size_t i = 0; i < commit->change_count; i++)
+        if (may_delete_later(m, i))
+            defer(m, i);
+    for (size_t i = 0; i < commit->change_count; i++)
+        count += pawl__pg_is_deferred(m, i);
+    m->defers = count > 0;
+    return count;
 }
 
 /* What is deferred is copied, and a call has only so much memory. */
@@ -137,7 +163,7 @@ static void count_deferred(struct batch *b, size_t *bytes)
     for (size_t i = 0; i < b->count; i++) {
         const struct member *m = &b->members[i];
 
-        for (size_t c = 0; m->deferred != 0 && c < m->commit->change_count; c++) {
+        for (size_t c = 0; m->defers && c < m->commit->change_count; c++) {
             const struct pawl_change *change = &m->commit->changes[c];
 
             if (!pawl__pg_is_deferred(m, c))
@@ -149,22 +175,26 @@ static void count_deferred(struct batch *b, size_t *bytes)
     }
 }
 
+static void defer_nothing(struct batch *b)
+{
+    b->is_many = false;
+    b->deferred_count = 0;
+    for (size_t i = 0; i < b->count; i++)
+        b->members[i].defers = false;
+}
+
 int pawl__pg_choose_deferred(struct batch *b, size_t open_count)
 {
-    size_t bytes = 0;
+    size_t bytes = 0, found = 0;
 
-    b->is_many = open_count > 1;
     for (size_t i = 0; i < b->count; i++)
-        b->members[i].deferred =
-            b->is_many && b->members[i].open ? find_deferred(b, b->members[i].commit) : 0;
+        if (b->members[i].open)
+            found += find_deferred(b, &b->members[i]);
+    b->is_many = open_count > 1 || found >= ALONE_MIN;
     count_deferred(b, &bytes);
-    if (bytes > BATCH_BYTES_MAX) {
-        b->is_many = false;
-        b->deferred_count = 0;
-        for (size_t i = 0; i < b->count; i++)
-            b->members[i].deferred = 0;
-    }
-    return b->is_many ? pawl__pg_defer_none_in_conflict(b) : PAWL_OK;
+    if (!b->is_many || bytes > BATCH_BYTES_MAX)
+        defer_nothing(b);
+    return b->is_many && open_count > 1 ? pawl__pg_defer_none_in_conflict(b) : PAWL_OK;
 }
 
 /* ---- guards ------------------------------------------------------------------------------ */
@@ -440,8 +470,7 @@ static int send_deferred_changes(struct batch *b)
     if (!inputs)
         return pawl__arena_status(&b->call.arena);
     for (size_t i = 0; i < b->count; i++)
-        for (size_t c = 0; b->members[i].deferred != 0 && c < b->members[i].commit->change_count;
-             c++)
+        for (size_t c = 0; b->members[i].defers && c < b->members[i].commit->change_count; c++)
             used[b->members[i].commit->changes[c].table] = true;
     /* Keys last, as in the commits of instances: a member that is sent alone waits for no key while
      * it has a row that this batch waits for. */

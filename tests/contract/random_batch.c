@@ -47,6 +47,8 @@ struct maker {
     int large;        /* percent of rows that are too large to be sent together with others */
     bool by_turns;    /* a commit writes one table after the other */
     bool deletes;     /* rows, too */
+    bool puts;        /* whatever it adds */
+    int changes;      /* so many in each commit; 0: few */
     int turn;
     int stamps, done; /* percent of commits that have one; the first is likely to have a stamp */
     int late;         /* percent of reservations that have expired */
@@ -384,7 +386,8 @@ static void add_change(struct maker *m, struct random_member *member, int instan
 {
     struct pawl_change change = make_change(m, instance);
 
-    if (would_fail(m, member, &change) || (change.kind >= PAWL_CHANGE_DELETE && !m->deletes))
+    if (would_fail(m, member, &change) || (change.kind >= PAWL_CHANGE_DELETE && !m->deletes) ||
+        (change.kind < PAWL_CHANGE_DELETE && m->puts))
         change.kind = PAWL_CHANGE_PUT;
     member->changes[member->commit.change_count++] = change;
 }
@@ -492,7 +495,7 @@ static void make_member(struct maker *m, struct random_member *member)
     static const int kinds[] = {46, 14, 26, 8, 6, -1}; /* by enum pawl_commit_kind */
     static const int many[] = {3, 14, 38, 30, 15, -1}, few[] = {3, 30, 57, 10, -1};
     struct pawl_commit *commit = &member->commit;
-    int instance, count = pick(m, m->apart > 50 ? few : many);
+    int instance, count = m->changes > 0 ? m->changes : pick(m, m->apart > 50 ? few : many);
 
     commit->kind = (enum pawl_commit_kind)pick(m, kinds);
     if (chance(m, m->main_percent))
@@ -565,11 +568,21 @@ static void bar(struct maker *m)
         m->numbers[i] = choices[i].numbers;
 }
 
+/* Long commits, of which one may be alone in its batch: several events of one instance. */
+static void stretch(struct maker *m)
+{
+    mix(m);
+    m->batch->count = 1 + (size_t)draw(m, 2);
+    m->changes = 6 + draw(m, RANDOM_CHANGES_MAX - 6);
+    m->puts = chance(m, 70);
+    m->large = chance(m, 20) ? 5 : 0;
+}
+
 /* What this batch is about: what goes wrong between two members seldom does so in any batch. */
 static void choose_ways(struct maker *m)
 {
-    void (*const ways[])(struct maker *) = {mix, crowd, bar};
-    static const int weights[] = {20, 40, 40, -1}, main_kinds[] = {50, 15, 35, -1};
+    void (*const ways[])(struct maker *) = {mix, crowd, bar, stretch};
+    static const int weights[] = {18, 35, 35, 12, -1}, main_kinds[] = {50, 15, 35, -1};
 
     m->main_kind = pick(m, main_kinds);
     m->strangers = chance(m, 30) ? 30 : 0;

@@ -205,6 +205,30 @@ static void changes_are_made_in_their_order(struct contract *t)
                     &second);
 }
 
+/* So many rows may be written together, behind what deletes other rows. */
+static void a_long_commit_keeps_the_order_of_what_has_one_key(struct contract *t)
+{
+    enum { COUNT = 12 };
+    struct pawl_work_row rows[COUNT];
+    struct pawl_change changes[COUNT + 3];
+    struct pawl_commit commit = {
+        .kind = PAWL_COMMIT_PLAIN, .changes = changes, .change_count = COUNT + 3};
+
+    for (int i = 0; i < COUNT; i++)
+        rows[i] = some_work(t, text(t, "w%d", i), 1);
+    insert(t, PAWL_TABLE_WORK, &rows[0]);
+    /* One that is there goes first, and comes again; one that comes goes. */
+    changes[0] = (struct pawl_change){PAWL_CHANGE_DELETE, PAWL_TABLE_WORK, &rows[0]};
+    for (int i = 0; i < COUNT; i++)
+        changes[i + 1] = (struct pawl_change){PAWL_CHANGE_PUT, PAWL_TABLE_WORK, &rows[i]};
+    changes[COUNT + 1] = (struct pawl_change){PAWL_CHANGE_DELETE, PAWL_TABLE_WORK, &rows[1]};
+    changes[COUNT + 2] = (struct pawl_change){PAWL_CHANGE_DELETE, PAWL_TABLE_WORK, &rows[2]};
+    assert_code(apply_one(t, t->a, &commit), PAWL_OK);
+    assert_int_equal(count_all(t, PAWL_TABLE_WORK), COUNT - 2);
+    assert_int_equal(find_where(t, PAWL_TABLE_WORK, "id", rows[0].id).count, 1);
+    assert_int_equal(find_where(t, PAWL_TABLE_WORK, "id", rows[1].id).count, 0);
+}
+
 static void deleting_is_by_key_and_what_is_not_there_is_fine(struct contract *t)
 {
     struct pawl_journal_row one = some_journal(t, pawl__str("i"), 1);
@@ -825,6 +849,7 @@ const struct contract_test contract_changes[] = {
     CONTRACT_TEST(putting_what_is_there_replaces_it),
     CONTRACT_TEST(putting_what_another_row_excludes_is_dropped),
     CONTRACT_TEST(changes_are_made_in_their_order),
+    CONTRACT_TEST(a_long_commit_keeps_the_order_of_what_has_one_key),
     CONTRACT_TEST(deleting_is_by_key_and_what_is_not_there_is_fine),
     CONTRACT_TEST(deleting_what_an_instance_owns_leaves_the_rest),
     CONTRACT_TEST(done_work_is_deleted),
