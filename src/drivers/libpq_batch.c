@@ -29,9 +29,18 @@
 
 static void clear_results(struct pawl_pq_conn *conn)
 {
+    size_t late_from = conn->entry_count - conn->late_count;
+
     for (size_t i = 0; i < conn->entry_count; i++) {
         conn->pq->call.PQclear(conn->entries[i].result); /* NULL allowed */
         conn->entries[i].result = NULL;
+    }
+    /* What was not waited for is answered before the next batch, as if it had been posted. */
+    if (conn->late_count > 0) {
+        memmove(conn->entries, conn->entries + late_from,
+                conn->late_count * sizeof conn->entries[0]);
+        conn->posted_entries = conn->late_count;
+        conn->late_count = 0;
     }
     /* Those have no answers yet, or the connection broke behind them. */
     conn->entry_count = conn->posted_entries;
@@ -391,13 +400,24 @@ static bool is_last_transaction(const struct pawl_pq_conn *conn, size_t at)
     return syncs == 1;
 }
 
-/* Takes what is still to come of the batch. What fails may be gone on with. */
-static int receive_rest(struct pawl_pq_conn *conn, const struct pawl_socket_wait *wait)
+/* Whether the entry ends a transaction of the batch, and all behind it is on its way. */
+static bool may_leave_rest(const struct pawl_pq_conn *conn, size_t at)
 {
+    return conn->entries[at].kind == PQ_SYNC && at >= conn->posted_entries &&
+           conn->pq->call.PQflush(conn->conn) == 0;
+}
+
+/* Takes what is still to come of the batch, or of its first transaction. What fails may be gone on
+ * with. */
+static int receive_rest(struct pawl_pq_conn *conn, bool first_only,
+                        const struct pawl_socket_wait *wait)
+{
+    bool is_enough = false;
+
     PAWL_ASSERT(conn->entry_count > 0 && conn->entries[conn->entry_count - 1].kind == PQ_SYNC);
     if (conn->received_count == 0)
         conn->empty_count = conn->synced_count = 0;
-    while (conn->received_count < conn->entry_count) {
+    while (conn->received_count < conn->entry_count && !is_enough) {
         size_t i = conn->received_count;
         int status = receive_entry(conn, &conn->entries[i], wait);
 
@@ -410,21 +430,23 @@ static int receive_rest(struct pawl_pq_conn *conn, const struct pawl_socket_wait
             fail_transaction(conn, i);
             conn->synced_count += i >= conn->posted_entries;
         }
+        is_enough = first_only && may_leave_rest(conn, i);
     }
+    conn->late_count = conn->entry_count - conn->received_count;
     conn->posted_entries = conn->posted_count = 0;
     conn->is_pending = false;
     return PAWL_OK;
 }
 
-int pawl__pq_run(struct pawl_pq_conn *conn, bool writes, const struct pawl_socket_wait *wait,
-                 struct pawl_error *err)
+static int run(struct pawl_pq_conn *conn, bool writes, bool first_only,
+               const struct pawl_socket_wait *wait, struct pawl_error *err)
 {
     size_t at;
     int status;
 
     if (conn->broken)
         return pawl__error_set(err, PAWL_EUNAVAILABLE, "the connection to PostgreSQL is broken");
-    status = receive_rest(conn, wait);
+    status = receive_rest(conn, first_only, wait);
     if (conn->is_standby)
         conn->broken = true;
     if (status == PAWL_OK)
@@ -436,6 +458,23 @@ int pawl__pq_run(struct pawl_pq_conn *conn, bool writes, const struct pawl_socke
     return pawl__pq_lost_error(conn, status, err);
 }
 
+int pawl__pq_run(struct pawl_pq_conn *conn, bool writes, const struct pawl_socket_wait *wait,
+                 struct pawl_error *err)
+{
+    return run(conn, writes, false, wait, err);
+}
+
+int pawl__pq_run_first(struct pawl_pq_conn *conn, bool writes, const struct pawl_socket_wait *wait,
+                       struct pawl_error *err)
+{
+    return run(conn, writes, true, wait, err);
+}
+
+bool pawl__pq_is_late(const struct pawl_pq_conn *conn)
+{
+    return !conn->broken && conn->posted_entries > 0;
+}
+
 int pawl__pq_await(struct pawl_pq_conn *conn, const struct pawl_socket_wait *wait,
                    struct pawl_error *err)
 {
@@ -443,7 +482,7 @@ int pawl__pq_await(struct pawl_pq_conn *conn, const struct pawl_socket_wait *wai
 
     if (conn->broken)
         return pawl__error_set(err, PAWL_EUNAVAILABLE, "the connection to PostgreSQL is broken");
-    status = receive_rest(conn, wait);
+    status = receive_rest(conn, false, wait);
     if (status == PAWL_OK)
         return PAWL_OK;
     conn->broken = status != PAWL_ETIMEDOUT && status != PAWL_ECANCELLED && status != PAWL_ESTOPPED;

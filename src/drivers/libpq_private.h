@@ -64,6 +64,7 @@ struct pawl_pq_conn {
     uint32_t *queries;        /* which of them are queries */
     size_t entry_count, query_count, entry_capacity;
     size_t posted_entries; /* the first so many were posted and are not answered yet */
+    size_t late_count;     /* entries at the end that were not waited for */
     size_t posted_count;   /* statements among them */
     size_t received_count; /* entries of this batch that were answered */
     size_t synced_count;   /* syncs of this batch that were answered */

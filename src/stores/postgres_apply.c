@@ -13,7 +13,8 @@
  * the same flush, comes what needs no durability: one NOTIFY (inside the first it would make all
  * commits of the database queue up behind one lock), and the wake-up of work that was parked by a
  * transaction which this one could not see and which could not see this one. Who parks work looks
- * for bookmarks once more when it is parked; so one of both sees the other.
+ * for bookmarks once more when it is parked; so one of both sees the other. Nobody waits for it: it
+ * is with the server when the commit is.
  *
  * A statement that fails takes the whole transaction back. Then its members are sent once more,
  * each in a transaction of its own but still in one flush, and the one that the database refuses
@@ -638,9 +639,11 @@ static int send_transaction(struct batch *b)
     return pawl__pg_sync(&b->call);
 }
 
-static int receive(struct batch *b)
+/* Nobody waits for the signals behind a single transaction. */
+static int receive(struct batch *b, bool first_only)
 {
-    int status = pawl__pq_run(b->call.conn, true, &b->call.wait, b->call.err);
+    int status = first_only ? pawl__pq_run_first(b->call.conn, true, &b->call.wait, b->call.err)
+                            : pawl__pq_run(b->call.conn, true, &b->call.wait, b->call.err);
 
     b->is_sent = false;
     return status;
@@ -688,13 +691,16 @@ static int try_together(struct batch *b, bool *refused)
         status = send_signals(b);
     if (status != PAWL_OK)
         return status;
-    run = receive(b);
+    run = receive(b, true);
     pawl__pg_count(b->call.pg, 1, run == PAWL_OK);
     if (run != PAWL_OK && pawl__pq_synced(b->call.conn) == 0)
         return run;
     /* What comes behind the first sync may be lost: it is only a signal. */
     status = pawl__pg_first_error(&b->call, 0, last, b->call.err);
     *refused = status != PAWL_OK;
+    /* Whether the session has survived is to be known before the members are sent once more. */
+    if (*refused && pawl__pq_await(b->call.conn, &b->call.wait, NULL) != PAWL_OK)
+        pawl__pq_break(b->call.conn);
     for (size_t i = 0; i < b->count && status == PAWL_OK; i++)
         if (b->members[i].open)
             fill_result(b, &b->members[i]);
@@ -770,7 +776,7 @@ static int try_apart(struct batch *b, bool last)
         status = send_signals(b);
     if (status != PAWL_OK)
         return status;
-    status = receive(b);
+    status = receive(b, false);
     synced = pawl__pq_synced(b->call.conn);
     fill_results(b, synced > 0 ? synced - 1 : 0, last || status != PAWL_OK);
     return open_count(b) > 0 ? status : PAWL_OK;

@@ -143,8 +143,8 @@ static size_t find_deferred(const struct batch *b, struct member *m)
     if (!m->defers)
         return 0;
     for (size_t i = 0; i < commit->change_count; i++)
-        small[i] = pawl__pg_adds_rows(&commit->changes[i]) &&
-                   is_small_row(b, commit, &commit->changes[i]);
+        small[i] =
+            pawl__pg_adds_rows(&commit->changes[i]) && is_small_row(b, commit, &commit->changes[i]);
     for (size_t i = 0; i < commit->change_count; i++)
         if (may_add_later(commit, small, i))
             defer(m, i);

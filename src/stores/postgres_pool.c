@@ -21,6 +21,8 @@
 
 #define BACKOFF_NS_MIN INT64_C(20000000)
 #define BACKOFF_NS_MAX INT64_C(1000000000)
+/* At the end, for what nobody has waited for. */
+#define SIGNALS_NS_MAX INT64_C(1000000000)
 
 int pawl__pg_pools_init(struct pawl_postgres *pg, uint32_t connections)
 {
@@ -41,11 +43,22 @@ int pawl__pg_pools_init(struct pawl_postgres *pg, uint32_t connections)
     return status;
 }
 
+/* The signals behind its last commit are on their way: whoever closes does not cut them off. */
+static void end_connection(struct pawl_postgres *pg, struct pawl_pq_conn *conn)
+{
+    const struct pawl_socket_wait wait = {pg->env, NULL,
+                                          pawl_env_monotonic_ns(pg->env) + SIGNALS_NS_MAX};
+
+    if (pawl__pq_is_late(conn))
+        (void)!pawl__pq_await(conn, &wait, NULL);
+    pawl__pq_disconnect(conn);
+}
+
 void pawl__pg_pools_release(struct pawl_postgres *pg)
 {
     for (int role = 0; role < PG_ROLE_COUNT; role++) {
         for (size_t i = 0; i < pg->pools[role].idle_count; i++)
-            pawl__pq_disconnect(pg->pools[role].idle[i]);
+            end_connection(pg, pg->pools[role].idle[i]);
         pawl_cond_free(pg->env, pg->pools[role].freed);
     }
     pawl__pq_disconnect(pg->listener);

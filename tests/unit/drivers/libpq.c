@@ -313,6 +313,52 @@ static void a_server_that_crashes_leaves_a_commit_unknown(void **state)
     pawl__pq_disconnect(conn);
 }
 
+static void one_value(struct pawl_pq_conn *conn, size_t at, int64_t expected)
+{
+    struct pawl_error err = PAWL_ERROR_INIT;
+
+    assert_ok(pawl__pq_status(conn, at, &err), &err);
+    assert_int_equal(pawl__pq_rows(conn, at), 1);
+    assert_int_equal(pawl__pq_int(conn, at, 0, 0), expected);
+}
+
+/* Another session holds what the second transaction needs, until the first was answered. */
+static void a_first_transaction_is_answered_while_the_rest_still_waits(void **state)
+{
+    struct fixture *f = *state;
+    struct pawl_pq_conn *conn = connect_to(f), *other = connect_to(f);
+
+    queue(f, other, "SELECT 1 FROM pg_advisory_lock(7)");
+    sync_and_run(f, other);
+    for (int round = 1; round < 4; round++) {
+        assert_ok(pawl__pq_begin(conn, &f->err), &f->err);
+        queue(f, conn, round == 1 ? "SELECT 11" : round == 2 ? "SELECT 12" : "SELECT 13");
+        assert_ok(pawl__pq_sync(conn, &f->err), &f->err);
+        /* What fails there is nobody's failure. */
+        queue(f, conn, round == 2 ? "SELECT 1 / 0" : "SELECT pg_advisory_lock(7)");
+        assert_ok(pawl__pq_sync(conn, &f->err), &f->err);
+        assert_ok(pawl__pq_run_first(conn, true, &f->wait, &f->err), &f->err);
+        assert_int_equal(pawl__pq_synced(conn), 1);
+        one_value(conn, 0, 10 + round);
+        pawl__pq_forget(conn);
+        assert_true(pawl__pq_is_late(conn));
+        assert_true(pawl__pq_is_alive(conn, f->env));
+        if (round == 1) { /* which it still waits for */
+            assert_ok(pawl__pq_begin(other, &f->err), &f->err);
+            queue(f, other, "SELECT 1 FROM pg_advisory_unlock(7)");
+            sync_and_run(f, other);
+        }
+    }
+    assert_ok(pawl__pq_await(conn, &f->wait, &f->err), &f->err);
+    assert_false(pawl__pq_is_late(conn));
+    assert_ok(pawl__pq_begin(conn, &f->err), &f->err);
+    queue(f, conn, "SELECT 20");
+    sync_and_run(f, conn);
+    one_value(conn, 0, 20);
+    pawl__pq_disconnect(conn);
+    pawl__pq_disconnect(other);
+}
+
 static void notifications_arrive(void **state)
 {
     struct fixture *f = *state;
@@ -491,6 +537,7 @@ int main(void)
         cmocka_unit_test(a_server_that_is_ended_is_unavailable_where_it_says_so),
         cmocka_unit_test(a_server_that_crashes_leaves_a_commit_unknown),
         cmocka_unit_test(a_batch_goes_on_after_a_wait_that_ended_early),
+        cmocka_unit_test(a_first_transaction_is_answered_while_the_rest_still_waits),
         cmocka_unit_test(notifications_arrive),
         cmocka_unit_test(refusals_say_what_to_do_and_no_secrets),
         cmocka_unit_test(a_silent_server_ends_at_the_deadline),

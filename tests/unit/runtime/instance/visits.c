@@ -15,8 +15,8 @@ static struct {
     unsigned visits;
     unsigned granted;
     unsigned claims;
-    int64_t visit_fence; /* of the last commit of a visit */
-    int64_t claim_fence; /* of the claim beside it */
+    int64_t visit_fence;  /* of the last commit of a visit */
+    int64_t claim_fence;  /* of the claim beside it */
     int let_go, reserved; /* the changes of that commit that do so; -1: none */
     struct node other;
 } watched;
