@@ -168,7 +168,8 @@ bool pawl__pq_is_alive(struct pawl_pq_conn *conn, struct pawl_env *env)
 {
     const struct pawl_socket_wait now = {env, NULL, INT64_MIN};
 
-    /* What an idle server says is a notice or a farewell; after that one the connection ends. */
+    /* What an idle server says is a late answer, a notice or a farewell; after that one the
+     * connection ends. */
     while (!conn->broken && pawl__socket_wait_foreign(conn->pq->call.PQsocket(conn->conn),
                                                       PAWL_SOCKET_READABLE, &now) == PAWL_OK)
         if (conn->pq->call.PQconsumeInput(conn->conn) != 1)

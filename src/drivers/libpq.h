@@ -117,13 +117,14 @@ PAWL_MUST_CHECK int pawl__pq_run(struct pawl_pq_conn *conn, bool writes,
                                  const struct pawl_socket_wait *wait, struct pawl_error *err);
 
 /*
- * As pawl__pq_run(), but waits for the first transaction alone, and keeps its answers. What stands
- * behind it was sent as well; its answers are read with those of the next batch and forgotten.
+ * As pawl__pq_run(), but waits for the first transaction, and not for what stands behind it if all
+ * of that was sent and it prepares no statement: its answers are read with those of the next batch
+ * and forgotten.
  */
 PAWL_MUST_CHECK int pawl__pq_run_first(struct pawl_pq_conn *conn, bool writes,
                                        const struct pawl_socket_wait *wait, struct pawl_error *err);
 
-/* Between batches: whether something was sent whose answer was not waited for. */
+/* Behind pawl__pq_forget(): whether something was sent whose answer was not waited for. */
 bool pawl__pq_is_late(const struct pawl_pq_conn *conn);
 
 /*

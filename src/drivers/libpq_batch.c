@@ -3,8 +3,9 @@
  * Batches of statements in libpq's pipeline mode, see libpq.h.
  *
  * Invariants: a connection is non-blocking and in pipeline mode from its first batch to its end;
- * between batches only posted statements lack a result. Whatever violates that (a lost
- * connection, a deadline in the middle, memory) marks it broken, and nobody uses it again.
+ * between batches only statements that were posted, or not waited for, lack a result. Whatever
+ * violates that (a lost connection, a deadline in the middle, memory) marks it broken, and nobody
+ * uses it again.
  */
 #include "drivers/libpq_private.h"
 
@@ -400,11 +401,16 @@ static bool is_last_transaction(const struct pawl_pq_conn *conn, size_t at)
     return syncs == 1;
 }
 
-/* Whether the entry ends a transaction of the batch, and all behind it is on its way. */
+/* Whether the entry ends a transaction of the batch, all behind it is on its way, and it prepares
+ * nothing: what may not be prepared after all would be used by the next batch. */
 static bool may_leave_rest(const struct pawl_pq_conn *conn, size_t at)
 {
-    return conn->entries[at].kind == PQ_SYNC && at >= conn->posted_entries &&
-           conn->pq->call.PQflush(conn->conn) == 0;
+    if (conn->entries[at].kind != PQ_SYNC || at < conn->posted_entries)
+        return false;
+    for (size_t i = at; i < conn->entry_count; i++)
+        if (conn->entries[i].kind == PQ_PREPARE)
+            return false;
+    return conn->pq->call.PQflush(conn->conn) == 0;
 }
 
 /* Takes what is still to come of the batch, or of its first transaction. What fails may be gone on
@@ -417,6 +423,9 @@ static int receive_rest(struct pawl_pq_conn *conn, bool first_only,
     PAWL_ASSERT(conn->entry_count > 0 && conn->entries[conn->entry_count - 1].kind == PQ_SYNC);
     if (conn->received_count == 0)
         conn->empty_count = conn->synced_count = 0;
+    /* Also between batches: if this ends early, only pawl__pq_await() may go on with it. */
+    conn->is_pending = true;
+    conn->late_count = 0;
     while (conn->received_count < conn->entry_count && !is_enough) {
         size_t i = conn->received_count;
         int status = receive_entry(conn, &conn->entries[i], wait);

@@ -39,7 +39,9 @@ static const struct state_code state_codes[] = {
     {"40003", PAWL_EUNKNOWN, NULL},
     {"40", PAWL_EBUSY, NULL},
     {"42501", PAWL_EPERM, "grant it to the user of the URI"},
-    {"42P01", PAWL_ENOTFOUND, "the tables are missing: let pawl create them"},
+    /* Nothing was done, and nothing is known of the row: they may be back when a restore is over.
+     */
+    {"42P01", PAWL_EUNAVAILABLE, "the tables are missing: let pawl create them"},
     {"42P07", PAWL_EEXISTS, NULL},
     {"53100", PAWL_EUNAVAILABLE, "the server's disk is full"},
     {"53300", PAWL_EUNAVAILABLE, "raise max_connections or give each node fewer connections"},

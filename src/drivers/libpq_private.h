@@ -63,9 +63,9 @@ struct pawl_pq_conn {
     struct pq_entry *entries; /* of this batch, in the order of the pipeline */
     uint32_t *queries;        /* which of them are queries */
     size_t entry_count, query_count, entry_capacity;
-    size_t posted_entries; /* the first so many were posted and are not answered yet */
-    size_t late_count;     /* entries at the end that were not waited for */
-    size_t posted_count;   /* statements among them */
+    size_t posted_entries; /* the first so many were posted, or not waited for, and not answered */
+    size_t posted_count;   /* statements among them that were posted */
+    size_t late_count;     /* entries at the end that were not waited for; until the next batch */
     size_t received_count; /* entries of this batch that were answered */
     size_t synced_count;   /* syncs of this batch that were answered */
     size_t empty_count;    /* answers without content in a row */

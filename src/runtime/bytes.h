@@ -55,7 +55,8 @@ PAWL_MUST_CHECK int pawl__runtime_pack(struct pawl_runtime *runtime, struct pawl
 PAWL_MUST_CHECK int pawl__runtime_pack_value(struct pawl_runtime *runtime, struct pawl_arena *arena,
                                              const struct pawl_json *value, struct pawl_str *out,
                                              struct pawl_error *err);
-/* What was written into a buffer, which the caller releases. */
+/* What was written into a buffer, which the caller releases; a failure of the buffer is returned.
+ */
 PAWL_MUST_CHECK int pawl__runtime_pack_buf(struct pawl_runtime *runtime, struct pawl_arena *arena,
                                            const struct pawl_buf *brief, struct pawl_str *out,
                                            struct pawl_error *err);

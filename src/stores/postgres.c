@@ -10,9 +10,10 @@
  * given to a node must never be given to another.
  *
  * Row locks of others: nobody waits for one longer than LOCK_TIMEOUT (postgres_pool.c), and then it
- * is PAWL_EBUSY. Leases have a connection of their own and touch one row that is the node's alone.
- * A node that stops in the middle of a batch keeps its locks as long as its process exists, and
- * then until another one's renewal ends its session (PG_END_DEAD).
+ * is PAWL_EBUSY; a commit may wait as long behind the signals of the one before it. Leases have a
+ * connection of their own and touch one row that is the node's alone. A node that stops in the
+ * middle of a batch keeps its locks as long as its process exists, and then until another one's
+ * renewal ends its session (PG_END_DEAD).
  *
  *     postgres.c         opening, status, leases, checks
  *     postgres_pool.c    connections; waiting for news
@@ -338,6 +339,7 @@ int pawl__postgres_store_open(struct pawl_env *env, struct pawl_str uri,
         status = pawl__pq_open(&env->alloc, &pg->pq, err);
     if (status == PAWL_OK)
         status = pawl__pg_schema_open(pg, pawl_env_monotonic_ns(env) + OPEN_NS_MAX, err);
+    pg->is_open = status == PAWL_OK;
     if (status == PAWL_OK)
         *out = &pg->base;
     else

@@ -109,6 +109,7 @@ struct pawl_postgres {
         int64_t incarnation;
     } joined[PG_JOINED_MAX];
     size_t joined_count;
+    bool is_open;         /* its database was there: if it is not now, it may be back */
     bool is_crowded;      /* more have joined: their sessions are nobody's */
     uint64_t joined_mark; /* counts the changes: of a connection that is named by the last one */
     char joined_text[PG_JOINED_TEXT_MAX];

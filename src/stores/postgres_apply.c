@@ -6,15 +6,18 @@
  * batches do not wait for each other: keys of reservations, instances, done work. Then each member
  * sends its guards and its changes as sql.h says; guards that do not hold turn the rest of their
  * member into nothing, and their answers say why. In a batch of several most guards and changes are
- * sent in bulk instead, one statement for all members (postgres_many.c), but for members that
- * change the same rows (postgres_conflicts.c). An event that a caller delivers alone has one guard
- * for its instance and its key; if that does not hold, the member is sent again with both, which
- * say why. Behind the sync, in a transaction of its own in
- * the same flush, comes what needs no durability: one NOTIFY (inside the first it would make all
- * commits of the database queue up behind one lock), and the wake-up of work that was parked by a
- * transaction which this one could not see and which could not see this one. Who parks work looks
- * for bookmarks once more when it is parked; so one of both sees the other. Nobody waits for it: it
- * is with the server when the commit is.
+ * sent in bulk instead, one statement for all members, and so are those of a long commit that is
+ * alone (postgres_many.c), but for members that change the same rows (postgres_conflicts.c). An
+ * event that a caller delivers alone has one guard for its instance and its key; if that does not
+ * hold, the member is sent again with both, which say why.
+ *
+ * Behind the sync, in a transaction of its own in the same flush, come the signals, which need no
+ * durability: one NOTIFY (inside the first it would make all commits of the database queue up
+ * behind one lock), and the wake-up of work that was parked by a transaction which this one could
+ * not see and which could not see this one. Who parks work looks for bookmarks once more when it is
+ * parked; so one of both sees the other. They are with the server when the commit is, and the
+ * caller of a commit that succeeds does not wait for them; the next batch on that connection comes
+ * behind them.
  *
  * A statement that fails takes the whole transaction back. Then its members are sent once more,
  * each in a transaction of its own but still in one flush, and the one that the database refuses

@@ -6,7 +6,7 @@
 
 #include "stores/postgres.h"
 
-/* A commit with more changes has statements enough of its own. Those of a fold have less. */
+/* A commit with more changes has statements enough of its own. Those of a fold have fewer. */
 #define PG_MANY_CHANGES_MAX 256u
 
 /* One member, and where its results are in the batch. */

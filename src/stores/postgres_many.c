@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What the members of a batch send together: one statement for many rows, where each would have its
- * own. Half of what a small statement costs the server is beginning and ending it: opening a table
- * with fifteen indexes takes as long as inserting a row.
+ * What the members of a batch send together, or one that has many rows: one statement for many
+ * rows, where each would have its own. Half of what a small statement costs the server is beginning
+ * and ending it: opening a table with fifteen indexes takes as long as inserting a row.
  *
  *     guards       of members that have few and change nothing but rows of the third kind: their
  *                  reservations, then those that have no instance, that create one, that advance
@@ -25,7 +25,7 @@
 
 /* Larger rows are sent by themselves: an array is copied twice before it is sent. */
 #define MANY_BYTES_MAX ((size_t)64 << 10)
-/* A member that is alone defers its changes if they are so many: several events of one instance. */
+/* A member that is alone defers its changes if so many can be: several events of one instance. */
 #define ALONE_MIN 8u
 /* Of what a batch defers. */
 #define BATCH_BYTES_MAX ((size_t)64 << 20)
@@ -68,16 +68,19 @@ static bool is_small_row(const struct batch *b, const struct pawl_commit *commit
            pawl__pg_row_bytes(change->table, change->row) <= MANY_BYTES_MAX;
 }
 
-static bool is_same_key(const struct pawl_work_row *a, const struct pawl_work_row *b)
+/* An id with a NUL is stored as another one (pawl__sql_clean). */
+static bool may_be_same_work(const struct pawl_work_row *a, const struct pawl_work_row *b)
 {
-    return pawl__str_equal(a->id, b->id);
+    return pawl__str_equal(a->id, b->id) || memchr(a->id.ptr, '\0', a->id.len) ||
+           memchr(b->id.ptr, '\0', b->id.len);
 }
 
 /*
  * Whether a row that is added may be deferred to the end of the batch although its commit does
- * `other` to the same table as well. Either both are, in one statement, or `other` deletes rows of
- * an instance before it, or another row of work. Members that conflict with others defer nothing
- * (postgres_conflicts.c). `small` says which changes add a row that may be sent in an array.
+ * `other` to the same table as well: it adds a row in the same way, which may be sent in an array,
+ * too (`small`), so that of two rows with one key both are deferred or none; it deletes rows of an
+ * instance before it; or it deletes another row of work. Members that conflict with others defer
+ * nothing (postgres_conflicts.c).
  */
 static bool may_defer_beside(const struct pawl_commit *commit, const bool *small, size_t at,
                              size_t other)
@@ -93,7 +96,7 @@ static bool may_defer_beside(const struct pawl_commit *commit, const bool *small
     if (is_of_instance(beside))
         return other < at;
     return beside->kind == PAWL_CHANGE_DELETE && change->table == PAWL_TABLE_WORK &&
-           !is_same_key(change->row, beside->row);
+           !may_be_same_work(change->row, beside->row);
 }
 
 static bool may_add_later(const struct pawl_commit *commit, const bool *small, size_t at)

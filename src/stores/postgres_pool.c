@@ -21,7 +21,7 @@
 
 #define BACKOFF_NS_MIN INT64_C(20000000)
 #define BACKOFF_NS_MAX INT64_C(1000000000)
-/* At the end, for what nobody has waited for. */
+/* When the store is closed, for what nobody has waited for, on all connections. */
 #define SIGNALS_NS_MAX INT64_C(1000000000)
 
 int pawl__pg_pools_init(struct pawl_postgres *pg, uint32_t connections)
@@ -44,21 +44,21 @@ int pawl__pg_pools_init(struct pawl_postgres *pg, uint32_t connections)
 }
 
 /* The signals behind its last commit are on their way: whoever closes does not cut them off. */
-static void end_connection(struct pawl_postgres *pg, struct pawl_pq_conn *conn)
+static void end_connection(struct pawl_pq_conn *conn, const struct pawl_socket_wait *wait)
 {
-    const struct pawl_socket_wait wait = {pg->env, NULL,
-                                          pawl_env_monotonic_ns(pg->env) + SIGNALS_NS_MAX};
-
     if (pawl__pq_is_late(conn))
-        (void)!pawl__pq_await(conn, &wait, NULL);
+        (void)!pawl__pq_await(conn, wait, NULL);
     pawl__pq_disconnect(conn);
 }
 
 void pawl__pg_pools_release(struct pawl_postgres *pg)
 {
+    const struct pawl_socket_wait wait = {pg->env, NULL,
+                                          pawl_env_monotonic_ns(pg->env) + SIGNALS_NS_MAX};
+
     for (int role = 0; role < PG_ROLE_COUNT; role++) {
         for (size_t i = 0; i < pg->pools[role].idle_count; i++)
-            end_connection(pg, pg->pools[role].idle[i]);
+            end_connection(pg->pools[role].idle[i], &wait);
         pawl_cond_free(pg->env, pg->pools[role].freed);
     }
     pawl__pq_disconnect(pg->listener);
@@ -164,6 +164,12 @@ static int open_connection(struct pawl_postgres *pg, const char *session, int64_
     status = pawl__pq_connect(pg->pq, pg->uri, &wait, &conn, err);
     if (status == PAWL_OK)
         status = set_up(pg, conn, session, &wait, err);
+    /* Or callers would take it for the answer that an instance is not there. */
+    if (status == PAWL_ENOTFOUND && pg->is_open) {
+        status = PAWL_EUNAVAILABLE;
+        if (err)
+            err->code = status;
+    }
     note_try(pg, status);
     if (status == PAWL_OK)
         *out = conn;

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A brief form of JSON values, for documents whose words are known beforehand: stored states are
- * mostly keys that every state has, and ids. Read back, a value is what its JSON text parses to.
+ * A brief form of JSON values, for documents whose words are known beforehand: stored states and
+ * pages of the journal are mostly keys that all of them have, and ids. Read back, a value is what
+ * its JSON text parses to.
  *
  *     document   the mark 0x01, one value
  *     value      a byte that says what follows:
@@ -81,8 +82,9 @@ void pawl__brief_write(struct pawl_buf *out, const struct pawl_json *value,
                        const struct pawl_words *words);
 
 /*
- * The same part by part: begin, then one value. So many values follow an array, so many times a key
- * (a string) and a value an object. `depth` of a value: how many of them are around it.
+ * The same part by part: begin, then one value. Behind an array come `count` values, behind an
+ * object `count` times a key (a string) and a value. `depth` of a value: how many of them are
+ * around it.
  */
 void pawl__brief_begin(struct pawl_brief_writer *w, struct pawl_buf *out,
                        const struct pawl_words *words);

@@ -483,11 +483,11 @@ static bool is_cancelled_awaiting(const struct making *m)
     return m->over && m->run->row.runnable == 2 && m->run->row.cancel_requested;
 }
 
-/* Whether the instance holds a reservation that this commit inserts. */
+/* Whether the instance is to hold a reservation that this commit inserts. */
 static bool reserves_for_it(const struct runtime_run *run)
 {
     for (size_t i = 0; i < run->reservation_count; i++)
-        if (run->reservations[i].instance_id.len > 0)
+        if (pawl__str_equal(run->reservations[i].instance_id, run->row.id))
             return true;
     return false;
 }

@@ -234,10 +234,10 @@ static void a_statement_that_is_wrong_keeps_others_from_being_prepared_for_now(v
     struct fixture *f = *state;
     struct pawl_pq_conn *conn = connect_to(f);
 
-    use_what_was_prepared(f, conn, "SELECT * FROM nowhere");
+    use_what_was_prepared(f, conn, "SELECT 'nowhere'::bigint");
     assert_code(pawl__pq_status(conn, 0, &f->err), PAWL_EBUSY);
     assert_non_null(strstr(f->err.msg, "nowhere"));
-    assert_code(pawl__pq_status(conn, 1, &f->err), PAWL_ENOTFOUND);
+    assert_code(pawl__pq_status(conn, 1, &f->err), PAWL_EINVAL);
     assert_non_null(strstr(f->err.msg, "nowhere"));
     pawl__pq_disconnect(conn);
 }
@@ -359,6 +359,78 @@ static void a_first_transaction_is_answered_while_the_rest_still_waits(void **st
     pawl__pq_disconnect(other);
 }
 
+/* Holds what others wait for, or lets go of it. */
+static void hold(struct fixture *f, struct pawl_pq_conn *conn, bool holds)
+{
+    assert_ok(pawl__pq_begin(conn, &f->err), &f->err);
+    queue(f, conn,
+          holds ? "SELECT 1 FROM pg_advisory_lock(7)" : "SELECT 1 FROM pg_advisory_unlock(7)");
+    sync_and_run(f, conn);
+}
+
+/* Its first transaction, with two behind it of which the second waits. */
+static void leave_two(struct fixture *f, struct pawl_pq_conn *conn)
+{
+    assert_ok(pawl__pq_begin(conn, &f->err), &f->err);
+    for (int i = 0; i < 3; i++) {
+        queue(f, conn, i < 2 ? "SELECT 1" : "SELECT 1 FROM pg_advisory_xact_lock(7)");
+        assert_ok(pawl__pq_sync(conn, &f->err), &f->err);
+    }
+    assert_ok(pawl__pq_run_first(conn, true, &f->wait, &f->err), &f->err);
+}
+
+static void who_stops_waiting_for_the_rest_may_go_on_waiting_and_nothing_else(void **state)
+{
+    struct fixture *f = *state;
+    struct pawl_pq_conn *other = connect_to(f), *conn;
+    struct pawl_socket_wait short_wait = f->wait;
+
+    for (int goes_on = 0; goes_on < 2; goes_on++) {
+        conn = connect_to(f);
+        hold(f, other, true);
+        leave_two(f, conn);
+        pawl__pq_forget(conn);
+        short_wait.deadline_ns = pawl_env_monotonic_ns(f->env) + 100000000;
+        assert_code(pawl__pq_await(conn, &short_wait, &f->err), PAWL_ETIMEDOUT);
+        assert_false(pawl__pq_is_broken(conn));
+        hold(f, other, false);
+        if (goes_on)
+            assert_ok(pawl__pq_await(conn, &f->wait, &f->err), &f->err);
+        assert_code(pawl__pq_begin(conn, &f->err), goes_on ? PAWL_OK : PAWL_EUNAVAILABLE);
+        if (goes_on) {
+            queue(f, conn, "SELECT 20");
+            sync_and_run(f, conn);
+            one_value(conn, 0, 20);
+        }
+        pawl__pq_disconnect(conn);
+    }
+    pawl__pq_disconnect(other);
+}
+
+/* The rest fails before a statement behind it is prepared. */
+static void what_the_rest_did_not_prepare_is_prepared_by_the_next(void **state)
+{
+    struct fixture *f = *state;
+    struct pawl_pq_conn *conn = connect_to(f);
+
+    for (int round = 0; round < 2; round++) {
+        assert_ok(pawl__pq_begin(conn, &f->err), &f->err);
+        queue(f, conn, "SELECT 1");
+        assert_ok(pawl__pq_sync(conn, &f->err), &f->err);
+        if (round == 0)
+            queue(f, conn, "SELECT 1 / 0");
+        assert_ok(pawl__pq_queue(conn, 9, "SELECT 30", NULL, 0, &f->err), &f->err);
+        assert_ok(pawl__pq_sync(conn, &f->err), &f->err);
+        if (round == 0)
+            assert_ok(pawl__pq_run_first(conn, true, &f->wait, &f->err), &f->err);
+        else
+            assert_ok(pawl__pq_run(conn, true, &f->wait, &f->err), &f->err);
+        one_value(conn, 0, 1);
+    }
+    one_value(conn, 1, 30);
+    pawl__pq_disconnect(conn);
+}
+
 static void notifications_arrive(void **state)
 {
     struct fixture *f = *state;
@@ -447,7 +519,7 @@ static void codes_follow_the_class_of_the_sqlstate(void **state)
         {"0A000", PAWL_EUNSUPPORTED}, {"21000", PAWL_EINVAL},       {"22001", PAWL_ELIMIT},
         {"23503", PAWL_ECONFLICT},    {"25P02", PAWL_EINTERNAL},    {"25P03", PAWL_EUNAVAILABLE},
         {"25P04", PAWL_EUNAVAILABLE}, {"3F000", PAWL_ENOTFOUND},    {"40002", PAWL_ECONFLICT},
-        {"42P01", PAWL_ENOTFOUND},    {"42P07", PAWL_EEXISTS},      {"53200", PAWL_EUNAVAILABLE},
+        {"42P01", PAWL_EUNAVAILABLE}, {"42P07", PAWL_EEXISTS},      {"53200", PAWL_EUNAVAILABLE},
         {"55006", PAWL_EBUSY},        {"55000", PAWL_EINTERNAL},    {"57P02", PAWL_EUNAVAILABLE},
         {"57P04", PAWL_EUNAVAILABLE}, {"57P05", PAWL_EUNAVAILABLE}, {"58030", PAWL_EIO},
         {"72000", PAWL_EBUSY},        {"XX000", PAWL_EINTERNAL},    {"XX002", PAWL_ECORRUPT},
@@ -538,6 +610,8 @@ int main(void)
         cmocka_unit_test(a_server_that_crashes_leaves_a_commit_unknown),
         cmocka_unit_test(a_batch_goes_on_after_a_wait_that_ended_early),
         cmocka_unit_test(a_first_transaction_is_answered_while_the_rest_still_waits),
+        cmocka_unit_test(who_stops_waiting_for_the_rest_may_go_on_waiting_and_nothing_else),
+        cmocka_unit_test(what_the_rest_did_not_prepare_is_prepared_by_the_next),
         cmocka_unit_test(notifications_arrive),
         cmocka_unit_test(refusals_say_what_to_do_and_no_secrets),
         cmocka_unit_test(a_silent_server_ends_at_the_deadline),

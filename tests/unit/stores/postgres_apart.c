@@ -230,10 +230,8 @@ static void members_keep_their_answers_when_their_signals_are_lost(void **state)
     assert_ok(b->commits[2].status, &b->commits[2].error);
 }
 
-/* One member is to blame; which one is not known, as they could not be sent one by one. */
-static void nobody_is_blamed_for_a_joint_refusal_when_the_session_ends_then(void **state)
+static void check_nobody_is_blamed(struct fixture *f)
 {
-    struct fixture *f = *state;
     struct batch *b = make_batch(f, true);
 
     poison(b, 1);
@@ -244,6 +242,27 @@ static void nobody_is_blamed_for_a_joint_refusal_when_the_session_ends_then(void
     assert_ok(b->commits[0].status, &b->commits[0].error);
     assert_code(b->commits[1].status, PAWL_EEXISTS);
     assert_ok(b->commits[2].status, &b->commits[2].error);
+}
+
+/* One member is to blame; which one is not known, as they could not be sent one by one. */
+static void nobody_is_blamed_for_a_joint_refusal_when_the_session_ends_then(void **state)
+{
+    check_nobody_is_blamed(*state);
+}
+
+/* Signals that prepare nothing are not waited for when all goes well. */
+static void nor_when_the_signals_were_sent_before(void **state)
+{
+    struct fixture *f = *state;
+    const struct pawl_bookmark_row row = {
+        .id = pawl__str("w"), .instance_id = pawl__str("w"), .hash = pawl__str("h")};
+    const struct pawl_change change = {PAWL_CHANGE_PUT, PAWL_TABLE_BOOKMARKS, &row};
+    struct pawl_commit commit = {.kind = PAWL_COMMIT_PLAIN, .changes = &change, .change_count = 1},
+                       *commits[] = {&commit};
+
+    assert_ok(pawl_store_apply(f->store, commits, 1, soon(f), &f->err), &f->err);
+    assert_ok(commit.status, &commit.error);
+    check_nobody_is_blamed(f);
 }
 
 /* ---- a call's error ------------------------------------------------------------------------- */
@@ -312,6 +331,7 @@ int main(void)
         with_store(members_behind_the_end_of_the_session_are_unknown),
         with_store(members_keep_their_answers_when_their_signals_are_lost),
         with_store(nobody_is_blamed_for_a_joint_refusal_when_the_session_ends_then),
+        with_store(nor_when_the_signals_were_sent_before),
         with_store(a_call_that_succeeds_writes_no_error),
         with_store(a_call_whose_signals_are_lost_writes_no_error),
         with_store(a_table_that_is_held_is_busy_on_a_fresh_connection),
