@@ -386,7 +386,8 @@ static int explain_existing(struct runtime_run *run, const struct pawl_start *st
         status = find_key(run, activation->key, &active);
     if (status != PAWL_OK)
         return status;
-    if (value.len == 0 && active.len > 0) {
+    /* Who was quicker may have ended since. An id that was made for this start is nobody's. */
+    if (value.len == 0 && (active.len > 0 || (activation->key.len > 0 && !run->is_known))) {
         refuse_start(run);
         return PAWL_OK;
     }

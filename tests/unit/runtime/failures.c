@@ -84,6 +84,44 @@ static void a_singleton_that_ends_with_its_first_burst_starts_again(void **state
     assert_string_equal(f->lines, "started\nstarted\n");
 }
 
+/* A store in which whoever is looked for has just ended. */
+static struct {
+    struct pawl_store_ops ops;
+    const struct pawl_store_ops *real;
+} blind;
+
+static int find_nothing(struct pawl_store *store, const struct pawl_query *query,
+                        struct pawl_arena *arena, struct pawl_rows *out, int64_t deadline_ns,
+                        struct pawl_error *err)
+{
+    int status = blind.real->find(store, query, arena, out, deadline_ns, err);
+
+    if (query->table == PAWL_TABLE_INSTANCES || query->table == PAWL_TABLE_RESERVATIONS)
+        out->count = out->total = 0;
+    return status;
+}
+
+/* It would say that there is an instance with the id that it has just made. */
+static void a_start_that_a_singleton_prevents_which_ends_meanwhile_is_refused(void **state)
+{
+    struct fixture *f = *state;
+    const struct pawl_start what = {.definition_id = pawl__str("d"), .judged = true};
+    struct pawl_outcome outcome;
+
+    publish(f, DEFINITION("d", "'options':{'activationStrategyType':'SingletonStrategy'},",
+                          RIG_EVENT("e", "Go")));
+    assert_ok(pawl__runtime_start(f->a.runtime, &what, &outcome, later(f), &f->err), &f->err);
+    assert_false(outcome.refused);
+    blind.real = f->a.store->ops;
+    blind.ops = *f->a.store->ops;
+    blind.ops.find = find_nothing;
+    f->a.store->ops = &blind.ops;
+    assert_ok(pawl__runtime_start(f->a.runtime, &what, &outcome, later(f), &f->err), &f->err);
+    f->a.store->ops = blind.real;
+    assert_true(outcome.refused);
+    assert_int_equal(count(f, PAWL_TABLE_INSTANCES), 1);
+}
+
 /* ---- time ---------------------------------------------------------------------------------- */
 
 /* ---- children ------------------------------------------------------------------------------ */
@@ -219,6 +257,7 @@ int main(void)
         TEST(a_created_instance_remembers_its_key),
         TEST(what_is_too_large_is_refused_and_nothing_has_happened),
         TEST(a_singleton_that_ends_with_its_first_burst_starts_again),
+        TEST(a_start_that_a_singleton_prevents_which_ends_meanwhile_is_refused),
         TEST(a_child_that_commits_on_its_way_runs_inline),
         TEST(an_event_that_was_accepted_is_matched_later),
         TEST(work_whose_taking_was_not_answered_is_done_later),
