@@ -17,6 +17,7 @@
 
 #define CHOICES 6
 #define RESERVATIONS 0 /* which of them */
+#define LONG_WORK 4
 
 /* Tables of changes, and how likely are the kinds of these. */
 static const struct {
@@ -47,8 +48,9 @@ struct maker {
     int large;        /* percent of rows that are too large to be sent together with others */
     bool by_turns;    /* a commit writes one table after the other */
     bool deletes;     /* rows, too */
-    bool puts;        /* whatever it adds */
+    bool puts;        /* whatever it adds, and each row once */
     int changes;      /* so many in each commit; 0: few */
+    int long_work;    /* rows of work that are of no instance, if more than there are otherwise */
     int turn;
     int stamps, done; /* percent of commits that have one; the first is likely to have a stamp */
     int late;         /* percent of reservations that have expired */
@@ -279,7 +281,7 @@ static void add_all_rows(struct maker *m)
         add_rows(m, PAWL_TABLE_WORK, 3, 25);
         add_rows(m, PAWL_TABLE_JOURNAL, 2, 15);
     }
-    add_rows(m, PAWL_TABLE_WORK, 3, 40);
+    add_rows(m, PAWL_TABLE_WORK, m->long_work > 3 ? m->long_work : 3, 40);
     add_taken_work(m);
     m->instance = draw(m, INSTANCES + 1);
     add_rows(m, PAWL_TABLE_RESERVATIONS, 5, 30);
@@ -382,9 +384,26 @@ static bool would_fail(struct maker *m, const struct random_member *member,
            chance(m, 95);
 }
 
+/* A row that is put twice cannot be sent with others: the batch is then sent one by one. */
+static bool is_put_before(const struct random_member *member, const struct pawl_change *change)
+{
+    for (size_t i = 0; i < member->commit.change_count; i++)
+        if (member->changes[i].table == change->table &&
+            member->changes[i].kind == PAWL_CHANGE_PUT &&
+            has_same_key(change->table, member->changes[i].row, change->row))
+            return true;
+    return false;
+}
+
 static void add_change(struct maker *m, struct random_member *member, int instance)
 {
     struct pawl_change change = make_change(m, instance);
+
+    if (m->puts && change.kind < PAWL_CHANGE_DELETE && is_put_before(member, &change) &&
+        chance(m, 97))
+        return;
+    if (m->puts && change.kind == PAWL_CHANGE_DELETE_OWNED && chance(m, 95))
+        change.kind = PAWL_CHANGE_DELETE; /* or all the others would have to keep their order */
 
     if (would_fail(m, member, &change) || (change.kind >= PAWL_CHANGE_DELETE && !m->deletes) ||
         (change.kind < PAWL_CHANGE_DELETE && m->puts))
@@ -572,10 +591,18 @@ static void bar(struct maker *m)
 static void stretch(struct maker *m)
 {
     mix(m);
-    m->batch->count = 1 + (size_t)draw(m, 2);
+    m->batch->count = 1 + (size_t)chance(m, 30);
     m->changes = 6 + draw(m, RANDOM_CHANGES_MAX - 6);
-    m->puts = chance(m, 70);
+    m->puts = chance(m, 80);
     m->large = chance(m, 20) ? 5 : 0;
+    m->late = 0;
+    if (chance(m, 60)) { /* much like a fold: work that comes and goes */
+        for (int i = 0; i < CHOICES; i++)
+            m->tables[i] = i == LONG_WORK ? 20 : chance(m, 30);
+        m->long_work = m->numbers[LONG_WORK] = 20;
+        m->main_kind = PAWL_COMMIT_PLAIN;
+        m->main_percent = 80;
+    }
 }
 
 /* What this batch is about: what goes wrong between two members seldom does so in any batch. */

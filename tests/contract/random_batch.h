@@ -12,7 +12,7 @@
 #define RANDOM_MEMBERS_MAX 5
 /* Of a long commit; others have six at the most. */
 #define RANDOM_CHANGES_MAX 40
-#define RANDOM_IDS_MAX 24
+#define RANDOM_IDS_MAX 80
 
 /* All times that are not the store's clock are before the first or after the second. */
 #define RANDOM_PAST_US INT64_C(1000000)

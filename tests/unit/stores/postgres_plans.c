@@ -27,7 +27,8 @@
     "string_agg(indexrelname || ' ' || idx_tup_read, ', ') INTO n, t FROM pg_stat_user_indexes "   \
     "WHERE idx_tup_read > 0; IF n > " READ_MAX " THEN RAISE EXCEPTION 'read % entries: %', n, t; " \
     "END IF; SELECT sum(seq_tup_read) INTO n FROM pg_stat_user_tables WHERE relname IN "           \
-    "('pawl_instances', 'pawl_work', 'pawl_bookmarks', 'pawl_journal'); IF n > " READ_MAX          \
+    "('pawl_instances', 'pawl_work', 'pawl_bookmarks', 'pawl_journal', "                           \
+    "'pawl_reservations'); IF n > " READ_MAX                                                       \
     " THEN RAISE EXCEPTION 'read % rows of whole tables', n; END IF; END $$"
 
 struct fixture {
@@ -133,8 +134,9 @@ static void fill(struct fixture *f, int from, int to)
     struct pawl_instance_row *instances = calloc(ROWS, sizeof *instances);
     struct pawl_bookmark_row *bookmarks = calloc(ROWS, sizeof *bookmarks);
     struct pawl_work_row *work = calloc(ROWS, sizeof *work);
+    struct pawl_reservation_row *keys = calloc(ROWS, sizeof *keys);
 
-    assert_true(instances && bookmarks && work);
+    assert_true(instances && bookmarks && work && keys);
     for (int i = 0; i < to - from; i++) {
         int number = from + i;
 
@@ -153,7 +155,12 @@ static void fill(struct fixture *f, int from, int to)
                                          .instance_id = instances[i].id,
                                          .due_us = PAWL_TIME_NEVER / 2 + i,
                                          .expires_us = PAWL_TIME_NEVER};
+        keys[i] = (struct pawl_reservation_row){.key = name(f, "k", number),
+                                                .expires_us = PAWL_TIME_NEVER / 2};
     }
+    assert_ok(pawl_store_load(f->store, PAWL_TABLE_RESERVATIONS, keys, (size_t)(to - from), soon(f),
+                              &f->err),
+              &f->err);
     assert_ok(pawl_store_load(f->store, PAWL_TABLE_INSTANCES, instances, (size_t)(to - from),
                               soon(f), &f->err),
               &f->err);
@@ -166,6 +173,7 @@ static void fill(struct fixture *f, int from, int to)
     free(instances);
     free(bookmarks);
     free(work);
+    free(keys);
 }
 
 /* Claims the instance and commits its next revision, by which one bookmark goes. */
@@ -240,9 +248,15 @@ static void visit_and_commit(struct fixture *f, int number, bool together)
     enum { COUNT = 3 };
     struct pawl_claim claims[COUNT];
     struct pawl_commit commits[COUNT], *list[COUNT];
+    struct pawl_reservation_row keys[COUNT];
+    struct pawl_change changes[COUNT];
     int64_t now_us = 0;
 
     for (int i = 0; i < COUNT; i++) {
+        keys[i] = (struct pawl_reservation_row){
+            .key = name(f, together ? "both" : "one", number * COUNT + i + f->is_full * 100000),
+            .expires_us = PAWL_TIME_NEVER / 2};
+        changes[i] = (struct pawl_change){PAWL_CHANGE_INSERT, PAWL_TABLE_RESERVATIONS, &keys[i]};
         claims[i] = (struct pawl_claim){.id = name(f, "i", number + CALLS * (i + 5 + together * 5)),
                                         .hash = pawl__str("paid"),
                                         .visits = true};
@@ -256,6 +270,8 @@ static void visit_and_commit(struct fixture *f, int number, bool together)
         commits[i] = (struct pawl_commit){.kind = PAWL_COMMIT_ADVANCE,
                                           .flags = PAWL_COMMIT_RELEASE | PAWL_COMMIT_VISITED,
                                           .visited_us = UPDATED_US,
+                                          .changes = &changes[i],
+                                          .change_count = 1,
                                           .instance = &claims[i].row};
         list[i] = &commits[i];
     }
