@@ -90,6 +90,18 @@ static struct pawl_store *open_store(struct bed *bed)
     return store;
 }
 
+/*
+ * A new server makes each file of its log when it comes to it, and nothing commits for the 10 ms
+ * that takes; one that has been in use writes over old files. This makes so many, and a checkpoint,
+ * after which they are old.
+ */
+static void fill_log(struct test_postgres *server)
+{
+    test_postgres_sql(server, "SELECT count(pg_logical_emit_message(false, 'bench', "
+                              "repeat('x', 16000000))) FROM generate_series(1, 32)");
+    test_postgres_sql(server, "CHECKPOINT");
+}
+
 static void bed_open(struct bed *bed, struct pawl_env *env, bool postgres, uint32_t committers)
 {
     char path[300];
@@ -100,6 +112,7 @@ static void bed_open(struct bed *bed, struct pawl_env *env, bool postgres, uint3
     bench_folder_make(&bed->folder);
     if (postgres) {
         test_postgres_start(&bed->server, NULL);
+        fill_log(&bed->server);
         (void)test_postgres_uri(&bed->server, "postgres", bed->uri, sizeof bed->uri);
         bed->postgres = floor_postgres_open(bed->uri, BENCH_THREADS_MAX);
     } else {
