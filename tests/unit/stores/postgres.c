@@ -639,67 +639,6 @@ static void nodes_that_start_at_once_on_an_empty_database_all_succeed(void **sta
 
 /* ---- a server that goes away ------------------------------------------------------------- */
 
-/* "Not found" is said of instances. */
-static void check_is_unavailable(struct fixture *f, struct pawl_store *store)
-{
-    const struct pawl_query query = {.table = PAWL_TABLE_WORK};
-    struct pawl_claim claim = {.id = pawl__str("i")};
-    struct pawl_instance_row row = {.id = pawl__str("i"), .owner = 1, .fence = 1};
-    struct pawl_commit commit = {.kind = PAWL_COMMIT_CREATE, .instance = &row},
-                       *commits[] = {&commit};
-    struct pawl_rows rows;
-    int64_t now_us;
-
-    assert_code(pawl_store_find(store, &query, &f->arena, &rows, soon(f), &f->err),
-                PAWL_EUNAVAILABLE);
-    assert_code(pawl_store_claim(store, 1, &claim, 1, &f->arena, &now_us, soon(f), &f->err),
-                PAWL_EUNAVAILABLE);
-    commit.status = pawl_store_apply(store, commits, 1, soon(f), &f->err) == PAWL_OK
-                        ? commit.status
-                        : PAWL_EUNAVAILABLE;
-    assert_code(commit.status, PAWL_EUNAVAILABLE);
-}
-
-static void tables_that_are_gone_for_now_are_no_answer_about_their_rows(void **state)
-{
-    struct fixture *f = *state;
-    const struct pawl_query query = {.table = PAWL_TABLE_WORK};
-    struct pawl_store *store = NULL;
-    struct pawl_rows rows;
-    char sql[96];
-
-    assert_ok(try_open(f, f->uri, PAWL_STORE_OPEN_CREATE, &store), &f->err);
-    (void)snprintf(sql, sizeof sql, "ALTER SCHEMA t%u RENAME TO gone", f->schemas);
-    test_postgres_sql(&f->server, sql);
-    check_is_unavailable(f, store);
-    (void)snprintf(sql, sizeof sql, "ALTER SCHEMA gone RENAME TO t%u", f->schemas);
-    test_postgres_sql(&f->server, sql);
-    assert_ok(pawl_store_find(store, &query, &f->arena, &rows, soon(f), &f->err), &f->err);
-    pawl_store_close(store);
-}
-
-static void a_database_that_is_gone_for_now_is_no_answer_about_its_rows(void **state)
-{
-    struct fixture *f = *state;
-    const struct pawl_query query = {.table = PAWL_TABLE_WORK};
-    struct pawl_store *store = NULL;
-    struct pawl_rows rows;
-    char uri[256];
-
-    test_postgres_sql(&f->server, "CREATE DATABASE moved");
-    (void)test_postgres_uri(&f->server, "moved", uri, sizeof uri);
-    assert_ok(try_open(f, uri, PAWL_STORE_OPEN_CREATE, &store), &f->err);
-    test_postgres_sql(&f->server, "ALTER DATABASE moved ALLOW_CONNECTIONS false");
-    test_postgres_sql(&f->server, "SELECT pg_terminate_backend(pid, 10000) FROM pg_stat_activity "
-                                  "WHERE datname = 'moved'");
-    test_postgres_sql(&f->server, "ALTER DATABASE moved RENAME TO away");
-    check_is_unavailable(f, store);
-    test_postgres_sql(&f->server, "ALTER DATABASE away RENAME TO moved");
-    test_postgres_sql(&f->server, "ALTER DATABASE moved ALLOW_CONNECTIONS true");
-    assert_ok(pawl_store_find(store, &query, &f->arena, &rows, soon(f), &f->err), &f->err);
-    pawl_store_close(store);
-}
-
 static void a_server_that_was_restarted_between_calls_is_used_again(void **state)
 {
     struct fixture *f = *state;
@@ -999,8 +938,6 @@ int main(void)
         with_schema(a_newer_schema_is_refused),
         with_schema(a_store_opened_for_reading_writes_nothing),
         with_schema(nodes_that_start_at_once_on_an_empty_database_all_succeed),
-        with_schema(tables_that_are_gone_for_now_are_no_answer_about_their_rows),
-        with_schema(a_database_that_is_gone_for_now_is_no_answer_about_its_rows),
         with_schema(a_server_that_was_restarted_between_calls_is_used_again),
         with_schema(without_a_server_calls_fail_and_afterwards_they_do_not),
         with_schema(a_server_that_is_killed_during_a_commit_leaves_it_unknown),

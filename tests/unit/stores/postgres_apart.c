@@ -2,7 +2,8 @@
 /*
  * Batches that PostgreSQL refuses, whose members are then sent one by one: what each is told when
  * the session ends in the middle, or when somebody holds a table. The end of a session is planted
- * by triggers, so that it comes at a certain statement.
+ * by triggers, so that it comes at a certain statement. And what all are told while the tables are
+ * gone.
  */
 #include "base/arena.h"
 #include "drivers/libpq.h"
@@ -265,6 +266,68 @@ static void nor_when_the_signals_were_sent_before(void **state)
     check_nobody_is_blamed(f);
 }
 
+/* ---- what is gone for now ---------------------------------------------------------------- */
+
+/* "Not found" is said of instances. */
+static void check_is_unavailable(struct fixture *f, struct pawl_store *store)
+{
+    const struct pawl_query query = {.table = PAWL_TABLE_WORK};
+    struct pawl_claim claim = {.id = pawl__str("i")};
+    struct pawl_instance_row row = {.id = pawl__str("i"), .owner = 1, .fence = 1};
+    struct pawl_commit commit = {.kind = PAWL_COMMIT_CREATE, .instance = &row},
+                       *commits[] = {&commit};
+    struct pawl_rows rows;
+    int64_t now_us;
+
+    assert_code(pawl_store_find(store, &query, &f->arena, &rows, soon(f), &f->err),
+                PAWL_EUNAVAILABLE);
+    assert_code(pawl_store_claim(store, 1, &claim, 1, &f->arena, &now_us, soon(f), &f->err),
+                PAWL_EUNAVAILABLE);
+    commit.status = pawl_store_apply(store, commits, 1, soon(f), &f->err) == PAWL_OK
+                        ? commit.status
+                        : PAWL_EUNAVAILABLE;
+    assert_code(commit.status, PAWL_EUNAVAILABLE);
+}
+
+static void tables_that_are_gone_for_now_are_no_answer_about_their_rows(void **state)
+{
+    struct fixture *f = *state;
+    const struct pawl_query query = {.table = PAWL_TABLE_WORK};
+    struct pawl_rows rows;
+    char sql[96];
+
+    (void)snprintf(sql, sizeof sql, "ALTER SCHEMA t%u RENAME TO gone", f->schemas);
+    test_postgres_sql(&f->server, sql);
+    check_is_unavailable(f, f->store);
+    (void)snprintf(sql, sizeof sql, "ALTER SCHEMA gone RENAME TO t%u", f->schemas);
+    test_postgres_sql(&f->server, sql);
+    assert_ok(pawl_store_find(f->store, &query, &f->arena, &rows, soon(f), &f->err), &f->err);
+}
+
+static void a_database_that_is_gone_for_now_is_no_answer_about_its_rows(void **state)
+{
+    const struct pawl_store_options options = {.flags = PAWL_STORE_OPEN_CREATE};
+    struct fixture *f = *state;
+    const struct pawl_query query = {.table = PAWL_TABLE_WORK};
+    struct pawl_store *store = NULL;
+    struct pawl_rows rows;
+    char uri[256];
+
+    test_postgres_sql(&f->server, "CREATE DATABASE moved");
+    (void)test_postgres_uri(&f->server, "moved", uri, sizeof uri);
+    assert_ok(pawl__postgres_store_open(f->env, pawl__str(uri), &options, &store, &f->err),
+              &f->err);
+    test_postgres_sql(&f->server, "ALTER DATABASE moved ALLOW_CONNECTIONS false");
+    test_postgres_sql(&f->server, "SELECT pg_terminate_backend(pid, 10000) FROM pg_stat_activity "
+                                  "WHERE datname = 'moved'");
+    test_postgres_sql(&f->server, "ALTER DATABASE moved RENAME TO away");
+    check_is_unavailable(f, store);
+    test_postgres_sql(&f->server, "ALTER DATABASE away RENAME TO moved");
+    test_postgres_sql(&f->server, "ALTER DATABASE moved ALLOW_CONNECTIONS true");
+    assert_ok(pawl_store_find(store, &query, &f->arena, &rows, soon(f), &f->err), &f->err);
+    pawl_store_close(store);
+}
+
 /* ---- a call's error ------------------------------------------------------------------------- */
 
 static void a_call_that_succeeds_writes_no_error(void **state)
@@ -332,6 +395,8 @@ int main(void)
         with_store(members_keep_their_answers_when_their_signals_are_lost),
         with_store(nobody_is_blamed_for_a_joint_refusal_when_the_session_ends_then),
         with_store(nor_when_the_signals_were_sent_before),
+        with_store(tables_that_are_gone_for_now_are_no_answer_about_their_rows),
+        with_store(a_database_that_is_gone_for_now_is_no_answer_about_its_rows),
         with_store(a_call_that_succeeds_writes_no_error),
         with_store(a_call_whose_signals_are_lost_writes_no_error),
         with_store(a_table_that_is_held_is_busy_on_a_fresh_connection),

@@ -187,8 +187,8 @@ static void malformed_text_is_what_it_is_in_json(void **state)
         "\xff\xfe",
         "\xff\xfe",
         "2026-01-02T03:04:0",
-        "2026-01-02\xff"
-        "03:04", /* as long as its neighbours when it is mended */
+        ("2026-01-02\xff"
+         "03:04"), /* as long as its neighbours when it is mended */
         "2026-01-02T03:04:1",
         "2026-01-02T03:04\xc3",
         "2026-01-02T03:04:05",
